@@ -48,10 +48,9 @@ public:
     block.configure(c.height);
     takeScratch();
     // A strip is copied once for all panels that a thread has of it.
-    StripWork work = {c.g.batch, c.units, c.blocksOfUnit(), c.blocksOfLastUnit(), c.panels, c.copyShare};
-    Ix first = work.panelOf(build.begin, c.items()), last = work.panelOf(build.end, c.items()), panels = c.panels;
-    w.loop(floorDiv(first, panels), floorDiv(last + (panels - 1), panels), 1, [&](Ix u) {
-      firstPanel = max(first - u * panels, 0), endPanel = min(last - u * panels, panels);
+    StripWork work = {c.g.batch, c.units, c.blocksOfUnit(), c.blocksOfLastUnit(), c.panels, c.copyShare, c.items()};
+    work.eachStrip(w, build.begin, build.end, [&](Ix u, Ix from, Ix to) {
+      firstPanel = from, endPanel = to;
       strip(floorDiv(u, c.units), remainder(u, c.units));
     });
     block.release();

@@ -100,24 +100,24 @@ static void chooseBlocks(TileConv &c, const target::MachineModel &machine) {
 
 /// What the vectors take without Winograd's algorithm: two products of four bytes, or of a float, a cycle and lane; of
 /// floats those that tiles may take attain about 80 % of that, and wait for weights and stores.
-static double directCycles(plan::KernelOp kernel, const TileConv &c, const target::MachineModel &machine) {
+static double directCycles(const TileConv &c, double weightRate) {
   auto words = static_cast<double>(llvm::divideCeil(c.g.inChannels, c.ofHalves ? 1 : 4) * c.g.kernel);
   auto outputs = static_cast<double>(c.rows().out.number() * c.columns().out.number() * c.strips);
   if (!c.splits()) {
     return 0.5 * words * outputs;
   }
   double weightVectors = words * static_cast<double>(c.strips);
-  return (0.61 * words + 2.2) * outputs + 0.35 * 64 * weightVectors / weightRateOf(kernel, machine);
+  return (0.61 * words + 2.2) * outputs + 0.35 * 64 * weightVectors / weightRate;
 }
 
 /// What products of split factors wait for: the image, if it is not in the second cache; weights for the first time;
 /// and a panel of them for each block, if it leaves that cache before.
-static double waitingCycles(plan::KernelOp kernel, const TileConv &c, const target::MachineModel &machine) {
+static double waitingCycles(const TileConv &c, double weightRate, const target::MachineModel &machine) {
   auto image = 2.0 * static_cast<double>(c.units * c.partBytes());
   auto results = static_cast<double>(c.rows().out.number() * c.columns().out.number() * c.strips * 64);
   auto bytes =
       static_cast<double>(c.steps() * c.shape.stepBytes(c.strips)); // no less where floats are split on the way
-  double cycles = 0.6 * bytes / weightRateOf(kernel, machine);
+  double cycles = 0.6 * bytes / weightRate;
   if (c.copies && image + results > target::cacheShare * static_cast<double>(machine.l2Bytes)) {
     cycles += 0.7 * image / machine.l3Rate;
   }
@@ -133,7 +133,7 @@ static double copyCycles(const TileConv &c) {
   return c.copies ? static_cast<double>(c.stripBytes()) / 32 * storeCycles : 0;
 }
 
-static double tileCycles(plan::KernelOp kernel, const TileConv &c, const target::MachineModel &machine) {
+static double tileCycles(const TileConv &c, double weightRate, const target::MachineModel &machine) {
   auto blocks = static_cast<double>(c.blocksOfImage());
   double behind =
       c.splits() ? 9.5 * static_cast<double>(c.height * c.shape.wide) : tileBlockCycles(c.height, c.shape.wide);
@@ -143,7 +143,7 @@ static double tileCycles(plan::KernelOp kernel, const TileConv &c, const target:
   double products = blocks * static_cast<double>(c.panels) * panel, units = static_cast<double>(c.units);
   double again = weightBytes / (c.shape.splitsRight ? 10 : 30); // of each strip but the first
   return machine.tiles.startCycles + products + units * copyCycles(c) + (units - 1) * again +
-         (c.splits() ? waitingCycles(kernel, c, machine) : 0);
+         (c.splits() ? waitingCycles(c, weightRate, machine) : 0);
 }
 
 // Strips.
@@ -174,19 +174,19 @@ static std::optional<TileConv> inStrips(TileConv c, int64_t units, bool wholeBlo
   }
   c.copiedRows = extent(c.unitRows, c.rowStep, TileConv::reach(c.rows()));
   c.copiedRows = c.isFlat ? static_cast<int64_t>(llvm::alignTo(c.copiedRows, c.rowStep)) : c.copiedRows;
-  bool isPossible = c.isFlat ? rows % units == 0 : last >= least;
+  bool isPossible = (c.isFlat ? rows % units == 0 : last >= least) && (rows == 1 || !wholeBlocks);
   return isPossible ? std::optional(c) : std::nullopt;
 }
 
 /// What a kernel costs one thread and two, and a little of what it costs eight. Where the work of one ends inside a
 /// strip, the next one copies it, too.
-static double cyclesOfThreads(plan::KernelOp kernel, const TileConv &c, const target::MachineModel &machine) {
+static double cyclesOfThreads(const TileConv &c, double weightRate, const target::MachineModel &machine) {
   static constexpr std::pair<int64_t, double> usualThreads[] = {{1, 1}, {2, 1}, {8, 0.25}};
-  double cycles = 0;
+  double one = tileCycles(c, weightRate, machine), again = copyFromAfar * copyCycles(c), cycles = 0;
   for (auto [threads, weight] : usualThreads) {
-    double all = tileCycles(kernel, c, machine);
+    double all = one;
     for (int64_t i = 1; i < threads; ++i) {
-      all += i * c.units % threads ? copyFromAfar * copyCycles(c) : 0;
+      all += i * c.units % threads ? again : 0;
     }
     cycles += weight * all;
   }
@@ -201,7 +201,7 @@ static int64_t mostOfStrip(const TileConv &c, const target::MachineModel &machin
 }
 
 /// Strips are as many as several threads need, but each has some blocks, so that weights are not read too often.
-static TileConv inBestStrips(plan::KernelOp kernel, const TileConv &c, const target::MachineModel &machine) {
+static TileConv inBestStrips(const TileConv &c, double weightRate, const target::MachineModel &machine) {
   constexpr int64_t enoughStrips = 16, leastPixels = 96;
   int64_t rows = c.rows().out.number(), row = c.columns().out.number(), bytes = mostOfStrip(c, machine);
   int64_t most = rows == 1 ? static_cast<int64_t>(llvm::divideCeil(row, machine.tiles.rows)) : rows;
@@ -215,21 +215,13 @@ static TileConv inBestStrips(plan::KernelOp kernel, const TileConv &c, const tar
       if (!cut || (bestFits && (areSmall || !fits))) {
         continue;
       }
-      double cycles = cyclesOfThreads(kernel, *cut, machine);
+      double cycles = cyclesOfThreads(*cut, weightRate, machine);
       if (!best || fits > bestFits || cycles <= least) {
         best = *cut, least = cycles;
       }
     }
   }
   return *best;
-}
-
-/// So many that several threads have work, each with a copy of the strip.
-static void chooseShares(TileConv &c) {
-  constexpr int64_t enough = 8, most = 4;
-  int64_t strips = c.units * (c.g.batch.isNumber() ? c.g.batch.number() : 1);
-  auto wanted = static_cast<int64_t>(llvm::divideCeil(enough, std::max<int64_t>(strips, 1)));
-  c.shares = std::min({wanted, most, c.panels});
 }
 
 std::optional<TileConv> tileConvOf(plan::KernelOp kernel, const target::MachineModel &machine,
@@ -251,12 +243,13 @@ std::optional<TileConv> tileConvOf(plan::KernelOp kernel, const target::MachineM
   chooseBlocks(c, machine);
   int64_t pixels = c.g.batch.isNumber() ? c.g.batch.number() * c.rows().out.number() * c.columns().out.number() : 0;
   c.shape.splitsRight = pixels && splitsOnTheWay(kernel, c.parts, pixels, machine);
-  c = inBestStrips(kernel, c, machine);
-  chooseShares(c);
+  double weightRate = weightRateOf(kernel, machine);
+  c = inBestStrips(c, weightRate, machine);
+  c.shares = sharesOfStrip(c.units * (c.g.batch.isNumber() ? c.g.batch.number() : 1), c.panels);
   c.chunk = c.shape.stepsOfChunk(c.steps(), c.blocksOfUnit(), machine);
-  c.cycles = tileCycles(kernel, c, machine);
+  c.cycles = tileCycles(c, weightRate, machine);
   c.copyShare = shareOfCopy(static_cast<double>(c.units) * copyCycles(c), c.cycles);
-  double vectors = otherwise.value_or(directCycles(kernel, c, machine));
+  double vectors = otherwise.value_or(directCycles(c, weightRate));
   bool isFaster = c.cycles + (c.splits() ? sureGainOfSplit : 0) < vectors;
   return c.ofPlanes || isFaster ? std::optional(c) : std::nullopt;
 }

@@ -76,10 +76,9 @@ static double tileCycles(const TileMatMul &t, const MatMulProblem &p, int64_t ro
   return machine.tiles.startCycles + products + copyCycles(t, rows) + waiting;
 }
 
-/// Work items whose copied rows stay in the second cache beside a panel, and so many that several threads have work;
-/// but a share copies its rows again where another thread has the one before it.
+/// Strips whose copied rows stay in the second cache beside a panel.
 static void cutSplitRows(TileMatMul &t, const MatMulProblem &p, int64_t groups, const target::MachineModel &machine) {
-  constexpr int64_t enough = 8, mostShares = 4, reuses = 4; // the last: of a panel's weights, which come from far
+  constexpr int64_t reuses = 4; // of a panel's weights, which come from far
   const int64_t room = machine.l2Bytes / (t.shape.splitsRight ? 2 : 4), rows = t.shape.tall * machine.tiles.rows;
   int64_t wanted = std::min(reuses, groups) * rows * t.copiedRowBytes();
   t.depths = std::min<int64_t>(t.steps, llvm::divideCeil(wanted, room));
@@ -92,8 +91,7 @@ static void cutSplitRows(TileMatMul &t, const MatMulProblem &p, int64_t groups, 
   }
   t.stripCount = max(Size(1), ceilDiv(t.groups, t.groupsOfStrip));
   int64_t batch = p.batch.isNumber() ? p.batch.number() : 1;
-  auto items = static_cast<int64_t>(llvm::divideCeil(groups, t.groupsOfStrip)) * batch;
-  t.shares = std::min({static_cast<int64_t>(llvm::divideCeil(enough, items)), mostShares, t.panels});
+  t.shares = sharesOfStrip(static_cast<int64_t>(llvm::divideCeil(groups, t.groupsOfStrip)) * batch, t.panels);
   t.chunk = t.shape.stepsOfChunk(t.stepsOfPanel(), t.groupsOfStrip, machine);
 }
 
@@ -269,13 +267,10 @@ public:
     height = w.settled(max(Ix(t.height), 1));
     block.configure(height);
     StripWork work = {p.batch,  t.stripCount, t.groupsOfStrip, t.groups - (t.stripCount - 1) * Size(t.groupsOfStrip),
-                      t.panels, t.copyShare};
-    Ix first = work.panelOf(build.begin, t.items(p.batch)), last = work.panelOf(build.end, t.items(p.batch));
-    Ix panels = t.panels;
-    w.loop(floorDiv(first, panels), floorDiv(last + (panels - 1), panels), 1, [&](Ix strip) {
+                      t.panels, t.copyShare,  t.items(p.batch)};
+    work.eachStrip(w, build.begin, build.end, [&](Ix strip, Ix firstPanel, Ix endPanel) {
       enterMatrix(floorDiv(strip, t.stripCount));
       Ix from = remainder(strip, t.stripCount) * t.groupsOfStrip, to = min(from + t.groupsOfStrip, t.groups);
-      Ix firstPanel = max(first - strip * panels, 0), endPanel = min(last - strip * panels, panels);
       w.loop(0, t.depths, 1, [&](Ix d) {
         if (t.splits()) {
           takeScratch(strip, from);

@@ -77,7 +77,7 @@ static Ix drawnToEnds(Ix at, const Size &all, int64_t near) {
   return isLong ? floorDiv(max(min(at - near, all - 2 * near), 0) * all, all - 2 * near) : at;
 }
 
-Ix StripWork::panelOf(Ix item, const Size &items) const {
+Ix StripWork::panelOf(Ix item) const {
   constexpr double mostShare = 0.25;
   int64_t each = blocks * panels, near = std::llround(static_cast<double>(each) * std::min(copyShare, mostShare));
   Size inFront = (strips - 1) * Size(each), blocksBehind = max(lastBlocks, 1), last = blocksBehind * Size(panels);
@@ -86,6 +86,18 @@ Ix StripWork::panelOf(Ix item, const Size &items) const {
   return floorDiv(done, all) * (strips * Size(panels)) + floorDiv(before, each) * panels +
          floorDiv(drawnToEnds(remainder(before, each), each, near), blocks) +
          floorDiv(drawnToEnds(max(ofImage - inFront, 0), last, near), blocksBehind);
+}
+
+void StripWork::eachStrip(Writer &w, Ix begin, Ix end, llvm::function_ref<void(Ix, Ix, Ix)> body) const {
+  Ix first = panelOf(begin), last = panelOf(end), all = panels;
+  w.loop(floorDiv(first, all), floorDiv(last + (all - 1), all), 1,
+         [&](Ix strip) { body(strip, max(first - strip * all, 0), min(last - strip * all, all)); });
+}
+
+int64_t sharesOfStrip(int64_t strips, int64_t panels) {
+  constexpr int64_t enough = 8, most = 4;
+  auto wanted = static_cast<int64_t>(llvm::divideCeil(enough, std::max<int64_t>(strips, 1)));
+  return std::min({wanted, most, panels});
 }
 
 double shareOfCopy(double copies, double all) { return copyFromAfar * copies / (all - copies); }

@@ -40,10 +40,18 @@ struct StripWork {
   /// What a strip costs a second thread that works on it, as a share of its products: items that would end so little
   /// behind or before the end of a strip end there.
   double copyShare;
+  support::Size items;
 
+  /// Runs `body` for each strip of which a range of items has panels, with those.
+  void eachStrip(Writer &w, Ix begin, Ix end,
+                 llvm::function_ref<void(Ix strip, Ix firstPanel, Ix endPanel)> body) const;
+
+private:
   /// The first panel of an item, counted through the strips of all images.
-  Ix panelOf(Ix item, const support::Size &items) const;
+  Ix panelOf(Ix item) const;
 };
+/// Threads to which the panels of a strip may go, each with a copy of it: so many that several have work.
+int64_t sharesOfStrip(int64_t strips, int64_t panels);
 /// How many times as long a copy takes of what another thread wrote, which is in its cache.
 inline constexpr double copyFromAfar = 3;
 /// Where the copies of all strips are so many of all cycles, when one thread does everything.

@@ -64,6 +64,9 @@ struct Node {
 
 /// Type inference of every elementwise op: broadcast shapes, resultElement().
 mlir::LogicalResult inferElementwise(mlir::Operation *op, llvm::SmallVectorImpl<mlir::Type> &types);
+/// The same of every product as numpy's matmul has it, of operands whose last two axes may be swapped (ops/MatMul.cpp).
+mlir::LogicalResult inferProduct(mlir::Operation *op, mlir::Value x, mlir::Value y, bool transX, bool transY,
+                                 mlir::Type element, llvm::SmallVectorImpl<mlir::Type> &types);
 
 } // namespace ingot::onnx
 

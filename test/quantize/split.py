@@ -124,7 +124,7 @@ def fixed(draw):
     yield convolution(draw, 1, 32, 32, (17, 9), (3, 3), (2, 1), (1, 0, 0, 1), half=True)
     yield product(draw, (), 197, 768, 192)
     yield product(draw, (3,), 145, 500, 50)
-    yield convolution(draw, 1, 64, 96, (31, 29), (1, 1), (1, 1), (0, 0, 0, 0), residual=False)
+    yield convolution(draw, 1, 64, 96, (31, 29), (1, 1), (1, 1), (0, 0, 0, 0))
     yield convolution(draw, 3, 48, 80, (30, 34), (3, 3), (1, 1), (1, 1, 1, 1))
     yield convolution(draw, 2, 64, 40, (28, 28), (3, 3), (2, 2), (1, 1, 1, 1))
     yield convolution(draw, 1, 33, 24, (1000,), (3,), (1,), (1, 1))

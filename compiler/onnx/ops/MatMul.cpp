@@ -20,8 +20,8 @@ static Sizes shapeRead(RankedTensorType type, bool transposed) {
   return shape;
 }
 
-static LogicalResult inferProduct(Operation *op, Value x, Value y, bool transX, bool transY, Type element,
-                                  SmallVectorImpl<Type> &types) {
+LogicalResult inferProduct(Operation *op, Value x, Value y, bool transX, bool transY, Type element,
+                           SmallVectorImpl<Type> &types) {
   auto ta = ranked(x), tb = ranked(y);
   if (!ta || !tb) {
     types.push_back(unrankedOf(element));

@@ -1,5 +1,6 @@
 // All of them become operators of the standard between Dequantize and Quantize, or products of integers. Shapes follow
-// from those; what is inferred of these here is the element type.
+// from those; what is inferred of these here is the element type, and the shape of products that give floats: operators
+// behind them may have to know it while a model is imported.
 #include "compiler/onnx/ops/QuantizedContrib.h"
 #include "compiler/onnx/ElementTypes.h"
 #include "compiler/onnx/Evaluate.h"
@@ -35,19 +36,6 @@ static LogicalResult checkWhole(Operation *op, Value x, Value scale, Value zero,
 
 static LogicalResult inferElement(Type element, SmallVectorImpl<Type> &types) {
   types.push_back(unrankedOf(element));
-  return success();
-}
-
-/// A product with one matrix, whose shape what follows may have to know while it is imported. Sizes that do not fit are
-/// found by the product that it becomes.
-static LogicalResult inferProduct(Value a, Value b, Type element, SmallVectorImpl<Type> &types) {
-  auto left = ranked(a), right = ranked(b);
-  if (!left || !right || left.getRank() < 1 || right.getRank() != 2) {
-    return inferElement(element, types);
-  }
-  Sizes sizes = sizesOf(left);
-  sizes.back() = sizesOf(right).back();
-  types.push_back(sizedType(sizes, element));
   return success();
 }
 
@@ -270,7 +258,7 @@ LogicalResult MsMatMulIntegerToFloatOp::inferTypes(SmallVectorImpl<Type> &types)
       failed(checkColumns(*this, getB(), getBScale(), getBZero()))) {
     return failure();
   }
-  return inferProduct(getA(), getB(), elementOf(getAScale()), types);
+  return inferProduct(*this, getA(), getB(), false, false, elementOf(getAScale()), types);
 }
 LogicalResult MsMatMulIntegerToFloatOp::decompose(PatternRewriter &rewriter) {
   if (!isSized(getA()) || !isSized(getB())) {
@@ -285,7 +273,7 @@ LogicalResult MsMatMulIntegerToFloatOp::decompose(PatternRewriter &rewriter) {
 LogicalResult MsDynamicQuantizeMatMulOp::inferTypes(SmallVectorImpl<Type> &types) {
   bool fits = succeeded(checkZero(*this, getB(), getBScale(), getBZero())) &&
               succeeded(checkColumns(*this, getB(), getBScale(), getBZero()));
-  return fits ? inferProduct(getA(), getB(), elementOf(getA()), types) : failure();
+  return fits ? inferProduct(*this, getA(), getB(), false, false, elementOf(getA()), types) : failure();
 }
 LogicalResult MsDynamicQuantizeMatMulOp::decompose(PatternRewriter &rewriter) {
   if (!isSized(getA()) || !isSized(getB())) {
