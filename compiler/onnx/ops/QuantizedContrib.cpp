@@ -1,6 +1,6 @@
 // All of them become operators of the standard between Dequantize and Quantize, or products of integers. Shapes follow
-// from those; what is inferred of these here is the element type, and the shape of products that give floats: operators
-// behind them may have to know it while a model is imported.
+// from those; what is inferred of these here is the element type, and the shape of what may be floats: operators behind
+// it may have to know it while a model is imported.
 #include "compiler/onnx/ops/QuantizedContrib.h"
 #include "compiler/onnx/ElementTypes.h"
 #include "compiler/onnx/Evaluate.h"
@@ -228,7 +228,7 @@ LogicalResult MsQGemmOp::inferTypes(SmallVectorImpl<Type> &types) {
     return failure();
   }
   Type element = !bytes ? elementOf(getAScale()) : present(getYZero()) ? elementOf(getYZero()) : elementOf(getA());
-  return inferElement(element, types);
+  return inferProduct(*this, getA(), getB(), getTransA() != 0, getTransB() != 0, element, types);
 }
 LogicalResult MsQGemmOp::decompose(PatternRewriter &rewriter) {
   if (!isSized(getA()) || !isSized(getB()) || ranked(getA()).getRank() != 2 || ranked(getB()).getRank() != 2) {
@@ -581,9 +581,15 @@ LogicalResult MsGatherBlockQuantizedOp::decompose(PatternRewriter &rewriter) {
 
 // Older names.
 
+static LogicalResult inferLike(Value x, Type element, SmallVectorImpl<Type> &types) {
+  auto type = ranked(x);
+  types.push_back(type ? Type(sizedType(sizesOf(type), element)) : Type(unrankedOf(element)));
+  return success();
+}
+
 LogicalResult MsQuantizeLinearOp::inferTypes(SmallVectorImpl<Type> &types) {
   Type element = present(getZero()) ? elementOf(getZero()) : IntegerType::get(getContext(), 8, IntegerType::Unsigned);
-  return inferElement(element, types);
+  return inferLike(getX(), element, types);
 }
 LogicalResult MsQuantizeLinearOp::decompose(PatternRewriter &rewriter) {
   Formula f(rewriter, getLoc());
@@ -591,7 +597,7 @@ LogicalResult MsQuantizeLinearOp::decompose(PatternRewriter &rewriter) {
   return success();
 }
 LogicalResult MsDequantizeLinearOp::inferTypes(SmallVectorImpl<Type> &types) {
-  return inferElement(elementOf(getScale()), types);
+  return inferLike(getX(), elementOf(getScale()), types);
 }
 LogicalResult MsDequantizeLinearOp::decompose(PatternRewriter &rewriter) {
   Formula f(rewriter, getLoc());
