@@ -7,9 +7,12 @@
 // branch cannot be computed. Where a rank reaches the end of the model and the answer depends on its symbols, the
 // branch for equal sizes is taken, and a run for which they are not equal is not let in.
 #include "compiler/graph/SimplifyControl.h"
+#include "compiler/graph/OneElement.h"
 #include "compiler/graph/ReadSizes.h"
 #include "compiler/onnx/Constants.h"
 #include "compiler/onnx/Control.h"
+#include "compiler/onnx/ElementTypes.h"
+#include "compiler/onnx/Formula.h"
 #include "compiler/onnx/Found.h"
 #include "compiler/onnx/ops/Move.h"
 #include "compiler/onnx/ops/Shape.h"
@@ -233,7 +236,7 @@ static Visit simplifyIf(onnx::IfOp op, PatternRewriter &rewriter) {
   if (failsUnlessEqual(op)) {
     return requireEqual(op, rewriter);
   }
-  if (narrow(op, rewriter)) {
+  if (narrow(op, rewriter) || makeScalars(op, rewriter)) {
     return Visit::Replaced;
   }
   return !disagree(op) ? Visit::Kept : takeIn(op, rewriter) ? Visit::Replaced : settle(op, rewriter);
@@ -241,16 +244,24 @@ static Visit simplifyIf(onnx::IfOp op, PatternRewriter &rewriter) {
 
 // Loop.
 
-/// How often the loop turns, where that is known to be 0 or 1.
-static std::optional<int> turnsOf(onnx::LoopOp loop) {
+/// Whether the loop turns at least once; nothing, where that is not known.
+static std::optional<bool> turnsAtAll(onnx::LoopOp loop) {
   auto condition = onnx::present(loop.getCondition()) ? truthOf(loop.getCondition()) : true;
   auto trips = onnx::present(loop.getTrips()) ? onnx::integersOf(loop.getTrips()) : std::nullopt;
-  bool some = !onnx::present(loop.getTrips()) || (trips && trips->size() == 1 && trips->front() >= 1);
-  if (condition == false || (trips && trips->size() == 1 && trips->front() <= 0)) {
-    return 0;
+  bool isCounted = trips && trips->size() == 1;
+  if (condition == false || (isCounted && trips->front() <= 0)) {
+    return false;
   }
+  bool some = !onnx::present(loop.getTrips()) || isCounted;
+  return condition == true && some ? std::optional(true) : std::nullopt;
+}
+
+/// How often the loop turns, where that is known to be 0 or 1.
+static std::optional<int> turnsOf(onnx::LoopOp loop) {
+  auto trips = onnx::present(loop.getTrips()) ? onnx::integersOf(loop.getTrips()) : std::nullopt;
   bool once = (trips && trips->size() == 1 && trips->front() == 1) || truthOf(loop.continues().get()) == false;
-  return condition == true && some && once ? std::optional(1) : std::nullopt;
+  std::optional<bool> turns = turnsAtAll(loop);
+  return turns == false ? std::optional(0) : turns == true && once ? std::optional(1) : std::nullopt;
 }
 
 /// How often it turned (0 or 1), and what has become of sizes, is no longer for a run to find.
@@ -335,6 +346,30 @@ static bool narrow(onnx::LoopOp loop, PatternRewriter &rewriter) {
   return true;
 }
 
+/// Exporters of while loops carry what is only made inside, and begin with any value, a number perhaps. Where the loop
+/// turns nobody sees that value, so that it may as well have the shape of what follows.
+static bool shapePlaceholders(onnx::LoopOp loop, PatternRewriter &rewriter) {
+  if (turnsAtAll(loop) != true) {
+    return false;
+  }
+  bool changed = false;
+  onnx::SymbolSet inner = onnx::foundInside(loop);
+  rewriter.setInsertionPoint(loop);
+  onnx::Formula f(rewriter, loop.getLoc());
+  for (unsigned i = 0; i < loop.carried(); ++i) {
+    auto next = onnx::ranked(loop.yielded(i).get());
+    bool isMade = next && !onnx::isString(next.getElementType()) && onnx::isSized(loop.yielded(i).get());
+    if (!isMade || !loop.argument(i).use_empty() || next == loop.getInitial()[i].getType() ||
+        llvm::any_of(onnx::sizesOf(next), [&](const onnx::Size &s) { return onnx::mentionsAny(s, inner); })) {
+      continue;
+    }
+    Value placeholder = f.zeros(onnx::sizesOf(next), next.getElementType());
+    rewriter.modifyOpInPlace(loop, [&] { loop.getInitialMutable()[i].set(placeholder); });
+    changed = true;
+  }
+  return changed;
+}
+
 /// Whether the op may fail on data, or does nothing, or speaks of sizes that the iteration finds.
 static bool mustStay(Operation *op, const onnx::SymbolSet &found) {
   bool stays = onnx::speaksOf(op, found);
@@ -388,6 +423,8 @@ static Visit simplifyLoop(onnx::LoopOp loop, PatternRewriter &rewriter) {
   }
   bool again = turns != turnsOf(loop);
   again |= hoist(loop);
+  again |= shapePlaceholders(loop, rewriter);
+  again |= makeScalars(loop, rewriter);
   again |= narrow(loop, rewriter);
   return again ? Visit::Replaced : Visit::Kept;
 }

@@ -343,7 +343,60 @@ GROWING = {
         [*(dict(n=i64(k), m=i64(100), lim=np.float32(v)) for k in (0, 1, 5) for v in (0, 1, 16)), (dict(n=i64(3), m=i64(4), lim=np.float32(9)), f"status {SIZE}, turns")],
     ),
 }
-CASES |= GROWING
+# What Paddle's exporter makes of a while loop: what only iterations make is carried, too, and begins as any value; a flag is a
+# number here and a list of one there.
+WHILE = {
+    "placeholders": (
+        """g (float[n,3] x, float lim) => (float[a,3] y, float[b,c] z)
+<float none = {7}, float[1] other = {8}, bool yes = {1}, int64 many = {1024}>
+{
+  y, z, unread = Loop(many, yes, x, none, other) <body = b (int64 i, bool go, float[k,3] a, float q, float[1] r) => (bool more, float[l,3] o, float[u,v] p, float[w] t) { o = Add(a, a) p = Transpose(o) s = ReduceSum<keepdims=0>(o) m = Less(s, lim) more = Identity(m) t = ReduceSum<keepdims=0>(o, axis) axis = Constant<value_ints=[1]>() }>
+}""".replace("t = ReduceSum<keepdims=0>(o, axis) axis = Constant<value_ints=[1]>()", "axis = Constant<value_ints=[1]>() t = ReduceSum<keepdims=0>(o, axis)"),
+        [dict(x=np.abs(matrix(n, n, 3)), lim=np.float32(v)) for n in (1, 2, 7) for v in (0, 5, 1000)],
+    ),
+    "placeholder_by_chance": (  # seen where the loop does not turn
+        """g (int64 n, float[3] x, float[3] first) => (float[3] y)
+{
+  y = Loop(n, , first) <body = b (int64 i, bool go, float[3] a) => (bool go, float[3] o) { f = Cast<to=1>(i) o = Add(x, f) }>
+}""",
+        [dict(n=i64(k), x=f32(1, 2, 3), first=f32(7, 8, 9)) for k in (0, 1, 2)],
+    ),
+    "flag_of_two_ranks": (
+        """g (float[3] x, float lim, float first) => (float[3] y, int64 turns)
+<bool yes = {1}, bool no = {0}, int64 zero = {0}, int64 many = {100}, int64 one = {1}>
+{
+  y, stop, turns = Loop(many, yes, x, no, zero) <body = b (int64 i, bool go, float[3] a, bool before, int64 count) => (bool more, float[3] o, bool flag, int64 next) {
+    o = Add(a, a)
+    next = Add(count, one)
+    s = ReduceSum<keepdims=0>(o)
+    large = Greater(s, lim)
+    late = If(large) <then_branch = t () => (bool[1] p) { p0 = Constant<value_ints=[1]>() p = Cast<to=9>(p0) }, else_branch = f () => (bool q) { n0 = Cast<to=7>(before) n1 = Add(n0, zero) q = Cast<to=9>(n1) }>
+    nf = Cast<to=7>(late)
+    ng = Add(nf, zero)
+    flag = Cast<to=9>(ng)
+    goes = Not(late)
+    early = Less(s, first)
+    more = Or(goes, early)
+  }>
+}""",
+        [dict(x=f32(1, 2, 3), lim=np.float32(v), first=np.float32(w)) for v in (0, 20, 1000) for w in (0, 3000)],
+    ),
+    "list_and_number": (  # it begins as a list
+        """g (float[3] x, float lim) => (float[3] y, float[3] z)
+<bool yes = {1}, bool[1] no = {0}, int64 many = {100}>
+{
+  y, stop = Loop(many, yes, x, no) <body = b (int64 i, bool go, float[3] a, bool[1] before) => (bool more, float[3] o, bool next) {
+    o = If(before) <then_branch = t () => (float[3] p) { p = Add(a, a) }, else_branch = f () => (float[3] q) { q = Add(a, x) }>
+    s = ReduceSum<keepdims=0>(o)
+    next = Greater(s, ten)
+    more = Less(s, lim)
+  }>
+  z = If(stop) <then_branch = t () => (float[3] p) { p = Neg(y) }, else_branch = f () => (float[3] q) { q = Exp(y) }>
+}""".replace("next = Greater(s, ten)", "ten = Constant<value_float=10.0>() next = Greater(s, ten)"),
+        [dict(x=f32(1, 2, 3), lim=np.float32(v)) for v in (0, 20, 1000)],
+    ),
+}
+CASES |= GROWING | WHILE
 
 
 def reference(model):

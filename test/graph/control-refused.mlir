@@ -15,6 +15,36 @@ func.func @grows(%n: tensor<i64>, %x: tensor<1xf32>) -> tensor<?xf32> {
 
 // -----
 
+// Where the loop may not turn, what it begins with is seen.
+// CHECK: error: carries a value whose shape changes from one iteration to the next in a way that is unsupported
+func.func @placeholder(%n: tensor<i64>, %x: tensor<3xf32>, %p: tensor<f32>) -> tensor<*xf32> {
+  %none = onnx.None : none
+  %y = "onnx.Loop"(%n, %none, %p) ({
+  ^bb0(%i: tensor<i64>, %go: tensor<i1>, %a: tensor<f32>):
+    %0 = onnx.Exp %x : (tensor<3xf32>) -> tensor<3xf32>
+    onnx.Yield %go, %0 : tensor<i1>, tensor<3xf32>
+  }) : (tensor<i64>, none, tensor<f32>) -> tensor<*xf32>
+  return %y : tensor<*xf32>
+}
+
+// -----
+
+// A reader that sees the rank.
+// CHECK: error: has branches that give different shapes, which is unsupported: [1] and []
+func.func @rankIsSeen(%c: tensor<i1>, %a: tensor<1xf32>, %b: tensor<f32>) -> (tensor<3xf32>, tensor<*xf32>) {
+  %x = onnx.Constant dense<2.0> : tensor<3xf32>
+  %y = "onnx.If"(%c) ({
+    onnx.Yield %a : tensor<1xf32>
+  }, {
+    onnx.Yield %b : tensor<f32>
+  }) : (tensor<i1>) -> tensor<*xf32>
+  %s = onnx.Add %x, %y : (tensor<3xf32>, tensor<*xf32>) -> tensor<3xf32>
+  %z = onnx.Exp %y : (tensor<*xf32>) -> tensor<*xf32>
+  return %s, %z : tensor<3xf32>, tensor<*xf32>
+}
+
+// -----
+
 // CHECK: error: has a scan output of unsupported size: how often the loop turns is known only when the model runs
 func.func @stacked(%n: tensor<i64>, %x: tensor<1xf32>) -> tensor<?x1xf32> {
   %none = onnx.None : none
