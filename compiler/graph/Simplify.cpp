@@ -17,6 +17,9 @@
 #include "compiler/onnx/Shapes.h"
 #include "compiler/onnx/ops/Constant.h"
 #include "compiler/onnx/ops/Control.h"
+#include "compiler/onnx/ops/Conv.h"
+#include "compiler/onnx/ops/MatMul.h"
+#include "compiler/onnx/ops/Move.h"
 #include "compiler/onnx/ops/Quantize.h"
 #include "compiler/onnx/ops/Shape.h"
 #include "mlir/IR/Dominance.h"
@@ -27,12 +30,39 @@ using namespace mlir;
 namespace ingot::graph {
 
 /// What folding may add to the module: a result larger than this stays an op unless its operands already take as much
-/// memory.
-static constexpr int64_t foldLimitBytes = 1 << 20;
+/// memory, or it becomes weights.
+static constexpr int64_t foldLimitBytes = 1 << 20, weightLimitBytes = 64 << 20;
 
 static int64_t bytesOfType(Type type) {
   auto ranked = dyn_cast<RankedTensorType>(type);
   return ranked && ranked.hasStaticShape() ? ranked.getNumElements() * onnx::elementBytes(ranked.getElementType()) : 0;
+}
+
+/// Whether nothing that a run brings goes into `v`. `seen`: ops that have been asked.
+static bool isOfConstants(Value v, llvm::SmallPtrSetImpl<Operation *> &seen) {
+  Operation *op = v.getDefiningOp();
+  return op && op->getNumRegions() == 0 &&
+         (!seen.insert(op).second ||
+          llvm::all_of(op->getOperands(), [&](Value operand) { return isOfConstants(operand, seen); }));
+}
+
+/// Whether a product or a convolution takes what is made of `v`, element by element or in another shape, as weights: a
+/// kernel packs those that are constant, and the filters of a resampler take longer to compute than to apply.
+static bool becomesWeights(Value v, int depth = 0) {
+  static constexpr int deepest = 16;
+  return depth < deepest &&
+         llvm::any_of(
+             v.getUses(),
+             [&](OpOperand &use) {
+               Operation *op = use.getOwner();
+               if (isa<onnx::ConvOp, onnx::ConvTransposeOp, onnx::MatMulOp>(op)) {
+                 return use.getOperandNumber() == 1;
+               }
+               bool goesOn =
+                   isa<onnx::Elementwise, onnx::ReshapeOp, onnx::UnsqueezeOp, onnx::SqueezeOp, onnx::TransposeOp>(op);
+               llvm::SmallPtrSet<Operation *, 16> seen;
+               return goesOn && isOfConstants(op->getResult(0), seen) && becomesWeights(op->getResult(0), depth + 1);
+             });
 }
 
 /// Whether the results are worth having as constants. One value in all places takes no memory at all.
@@ -55,7 +85,7 @@ static bool mayFold(Operation *op) {
     }
     out += bytesOfType(type);
   }
-  return out <= std::max(foldLimitBytes, in);
+  return out <= std::max(foldLimitBytes, in) || (out <= weightLimitBytes && becomesWeights(op->getResult(0)));
 }
 
 /// The op's results as constants; empty when it cannot be computed.

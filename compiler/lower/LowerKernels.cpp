@@ -5,6 +5,7 @@
 // Its name is the family and the node it was first built for; a kernel equal to an earlier one (same region, types,
 // constness, target; found sizes may have other names) becomes another launch of that one's function.
 #include "compiler/lower/LowerKernels.h"
+#include "compiler/lower/Denormals.h"
 #include "compiler/lower/LlvmAttributes.h"
 #include "compiler/lower/ProductRate.h"
 #include "compiler/lower/Work.h"
@@ -30,6 +31,9 @@
 using namespace mlir;
 
 namespace ingot::lower {
+
+/// Attribute of a kernel that takes denormal numbers for zeros: what its weights decide, as KernelFamily::mark.
+static constexpr StringRef denormalsName = "ingot.denormals_are_zeros";
 
 /// Gives the found sizes in a kernel numbers in the order of their first use; returns their symbols in this order.
 static std::vector<support::Symbol> renumberFound(plan::KernelOp kernel) {
@@ -179,6 +183,9 @@ struct Lowering {
     const target::MachineModel &machine = machineFor(kernel);
     const KernelFamily &family = familyOf(kernel, machine);
     family.mark(kernel);
+    if (meetsDenormals(kernel, machine)) {
+      kernel->setAttr(denormalsName, UnitAttr::get(kernel.getContext()));
+    }
     KernelForm form(kernel);
     found = form.found;
     auto [it, isNew] = built.try_emplace(std::move(form));
@@ -195,6 +202,9 @@ struct Lowering {
     it->second.function = declare(kernel, it->second, family, machine);
     if (failed(write(kernel, it->second, family, machine))) {
       return failure();
+    }
+    if (kernel->hasAttr(denormalsName)) {
+      takeDenormalsForZeros(it->second.function, machine);
     }
     keepSmallWhole(it->second, machine);
     return &it->second;

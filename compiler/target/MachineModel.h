@@ -56,6 +56,14 @@ struct MachineModel {
   Packs packs;
   /// The same of float32: elements of two vectors, by numbers between them.
   std::string lookUp;
+  /// What makes floats zeros that are too small to be normal, of which a multiplication takes a hundred times as long:
+  /// intrinsics that store and load the control word, an int32, and its bits for that. Empty: the machine has none, or
+  /// loses no time.
+  struct DenormalControl {
+    std::string store, load;
+    int32_t zeros = 0;
+  };
+  DenormalControl denormals;
   /// Registers that hold a matrix each (AMX), of which a thread says before their use how large they are. The dots add
   /// to one of int32 or float32 the product of two others: of unsigned bytes by signed quads that lie in the columns of
   /// rows, or of pairs of bfloat16. All are intrinsics on numbers of registers.

@@ -31,6 +31,9 @@ using ingot::target::MachineModel;
 
 namespace {
 
+/// Of the control word of SSE and what followed it: of results, and of operands.
+constexpr int32_t flushToZero = 1 << 15, denormalsAreZero = 1 << 6;
+
 constexpr const char *tripleText = "x86_64-unknown-linux-gnu";
 
 /// A class of CPUs. `needs` is what LLVM must report of a CPU for it to be in the class.
@@ -183,6 +186,7 @@ Expected<MachineModel> makeMachine(StringRef spec, StringRef cpu, std::string fe
   machine.bytePairDot = row->bytePairDot;
   machine.packs = row->packs;
   machine.lookUp = row->lookUp;
+  machine.denormals = {"llvm.x86.sse.stmxcsr", "llvm.x86.sse.ldmxcsr", flushToZero | denormalsAreZero};
   if (*row->quadDot && cpus().has(cpu, machine.features, row->quadDotNeeds)) {
     machine.quadDot = row->quadDot;
   }

@@ -85,3 +85,27 @@ func.func @decomposed(%x: tensor<2x3xf32>, %w: tensor<4x3xf32>, %b: tensor<4xf32
   %2 = onnx.ReduceMean %1, %axis : (tensor<2x4xf32>, tensor<1xi64>) -> tensor<2x1xf32>
   return %2 : tensor<2x1xf32>
 }
+
+// -----
+
+// What is larger than its operands is computed when the model runs, but not weights.
+// CHECK-LABEL: @weights
+// CHECK: %[[T:.*]] = onnx.Mul {{.*}} -> tensor<600x600xf32>
+// CHECK-NEXT: %[[S:.*]] = onnx.Add %arg0, %[[T]]
+// CHECK-NEXT: %[[W:.*]] = onnx.Constant {{.*}} : tensor<600x600xf32>
+// CHECK-NEXT: onnx.MatMul %[[S]], %[[W]]
+func.func @weights(%x: tensor<600x600xf32>) -> tensor<600x600xf32> {
+  %a = onnx.Constant dense<2.0> : tensor<600x1xf32>
+  %zero = onnx.Constant dense<0.0> : tensor<f32>
+  %many = onnx.Constant dense<600.0> : tensor<f32>
+  %one = onnx.Constant dense<1.0> : tensor<f32>
+  %shape = onnx.Constant dense<[1, 600]> : tensor<2xi64>
+  %b = onnx.Range %zero, %many, %one : (tensor<f32>, tensor<f32>, tensor<f32>) -> tensor<600xf32>
+  %row = onnx.Reshape %b, %shape : (tensor<600xf32>, tensor<2xi64>) -> tensor<1x600xf32>
+  %table = onnx.Mul %a, %row : (tensor<600x1xf32>, tensor<1x600xf32>) -> tensor<600x600xf32>
+  %s = onnx.Add %x, %table : (tensor<600x600xf32>, tensor<600x600xf32>) -> tensor<600x600xf32>
+  %t = onnx.Add %a, %row : (tensor<600x1xf32>, tensor<1x600xf32>) -> tensor<600x600xf32>
+  %w = onnx.Exp %t : (tensor<600x600xf32>) -> tensor<600x600xf32>
+  %y = onnx.MatMul %s, %w : (tensor<600x600xf32>, tensor<600x600xf32>) -> tensor<600x600xf32>
+  return %y : tensor<600x600xf32>
+}

@@ -9,7 +9,8 @@
  * where one ends (tensors are aligned for their element type only, as the header promises). A library that was linked
  * with the symbols ingot_guard_low and ingot_guard_high (see ingot_run.py) has such pages around its weights as well.
  * Outputs begin as garbage, the workspace as NaNs, and both runs must give the same bits. A forbidden access ends the
- * program with the name of the buffer and exit code 3; a status of the model with its text and exit code 4. */
+ * program with the name of the buffer and exit code 3; a status of the model with its text and exit code 4. The control
+ * word of floating point must be what it was. */
 #include "ingot.h"
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -19,6 +20,9 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
+#ifdef __SSE__
+#include <xmmintrin.h>
+#endif
 
 enum { PAGE = 4096, MOST = 256, GARBAGE = 0xA5, NANS = 0xFF, FORBIDDEN = 3, REFUSED = 4, UNUSABLE = 5 };
 
@@ -173,6 +177,15 @@ static void letGo(void *allocator, void *memory) {
   fail("released", "what nobody has");
 }
 
+/* How the processor rounds, and what it does with denormal numbers; without the flags that say what has happened. */
+static unsigned controlWord(void) {
+#ifdef __SSE__
+  return _mm_getcsr() & ~(unsigned)_MM_EXCEPT_MASK;
+#else
+  return 0;
+#endif
+}
+
 /* One run; outputs are left in `outputs`. */
 static void run(const ingot_model *model, Plan *plan, const char *folder, int atEnd, void **outputs) {
   const void *inputs[MOST];
@@ -193,7 +206,11 @@ static void run(const ingot_model *model, Plan *plan, const char *folder, int at
   char *workspace = place("the workspace", (size_t)plan->workspace, align, atEnd, NANS);
   ingot_exec exec = {.allocate = hold, .release = letGo};
   holdsAtEnd = atEnd, held = 0;
+  unsigned before = controlWord();
   int status = model->run(inputs, outputs, plan->sizes, workspace, &exec), kept = 0;
+  if (controlWord() != before) {
+    fail("the run left the control word of floating point", "other than it was");
+  }
   for (int k = 0; k < model->output_count; ++k) {
     int isGiven = outputs[k] == (void *)&given[k];
     outputs[k] = isGiven ? given[k] : outputs[k];
