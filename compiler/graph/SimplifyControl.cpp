@@ -346,6 +346,15 @@ static bool narrow(onnx::LoopOp loop, PatternRewriter &rewriter) {
   return true;
 }
 
+/// Whether two types have different ranks, or a size that is not the same number.
+static bool differ(RankedTensorType a, RankedTensorType b) {
+  return !a || !b || a.getRank() != b.getRank() ||
+         llvm::any_of(llvm::zip_equal(onnx::sizesOf(a), onnx::sizesOf(b)), [](auto pair) {
+           const auto &[s, t] = pair;
+           return !(s == t) && (s.isNumber() || t.isNumber());
+         });
+}
+
 /// Exporters of while loops carry what is only made inside, and begin with any value, a number perhaps. Where the loop
 /// turns nobody sees that value, so that it may as well have the shape of what follows.
 static bool shapePlaceholders(onnx::LoopOp loop, PatternRewriter &rewriter) {
@@ -359,7 +368,7 @@ static bool shapePlaceholders(onnx::LoopOp loop, PatternRewriter &rewriter) {
   for (unsigned i = 0; i < loop.carried(); ++i) {
     auto next = onnx::ranked(loop.yielded(i).get());
     bool isMade = next && !onnx::isString(next.getElementType()) && onnx::isSized(loop.yielded(i).get());
-    if (!isMade || !loop.argument(i).use_empty() || next == loop.getInitial()[i].getType() ||
+    if (!isMade || !loop.argument(i).use_empty() || !differ(onnx::ranked(loop.getInitial()[i]), next) ||
         llvm::any_of(onnx::sizesOf(next), [&](const onnx::Size &s) { return onnx::mentionsAny(s, inner); })) {
       continue;
     }
