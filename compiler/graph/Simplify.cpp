@@ -24,6 +24,7 @@
 #include "compiler/onnx/ops/Shape.h"
 #include "mlir/IR/Dominance.h"
 #include "mlir/Transforms/CSE.h"
+#include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 
@@ -38,12 +39,23 @@ static int64_t bytesOfType(Type type) {
   return ranked && ranked.hasStaticShape() ? ranked.getNumElements() * onnx::elementBytes(ranked.getElementType()) : 0;
 }
 
-/// Whether nothing that a run brings goes into `v`. `seen`: ops that have been asked.
-static bool isOfConstants(Value v, llvm::SmallPtrSetImpl<Operation *> &seen) {
-  Operation *op = v.getDefiningOp();
-  return op && op->getNumRegions() == 0 &&
-         (!seen.insert(op).second ||
-          llvm::all_of(op->getOperands(), [&](Value operand) { return isOfConstants(operand, seen); }));
+/// Whether nothing that a run brings goes into an op, as far as can be told from a few ops.
+static bool isOfConstants(Operation *op) {
+  static constexpr size_t most = 64;
+  llvm::SmallSetVector<Operation *, 16> ops;
+  ops.insert(op);
+  for (size_t next = 0; next < ops.size(); ++next) {
+    for (Value v : ops[next]->getOperands()) {
+      if (!v.getDefiningOp() || v.getDefiningOp()->getNumRegions()) {
+        return false;
+      }
+      ops.insert(v.getDefiningOp());
+    }
+    if (ops.size() > most) {
+      return false;
+    }
+  }
+  return true;
 }
 
 /// Whether a product or a convolution takes what is made of `v`, element by element or in another shape, as weights: a
@@ -60,8 +72,7 @@ static bool becomesWeights(Value v, int depth = 0) {
                }
                bool goesOn =
                    isa<onnx::Elementwise, onnx::ReshapeOp, onnx::UnsqueezeOp, onnx::SqueezeOp, onnx::TransposeOp>(op);
-               llvm::SmallPtrSet<Operation *, 16> seen;
-               return goesOn && isOfConstants(op->getResult(0), seen) && becomesWeights(op->getResult(0), depth + 1);
+               return goesOn && isOfConstants(op) && becomesWeights(op->getResult(0), depth + 1);
              });
 }
 
@@ -85,7 +96,8 @@ static bool mayFold(Operation *op) {
     }
     out += bytesOfType(type);
   }
-  return out <= std::max(foldLimitBytes, in) || (out <= weightLimitBytes && becomesWeights(op->getResult(0)));
+  return out <= std::max(foldLimitBytes, in) ||
+         (out <= weightLimitBytes && isOfConstants(op) && becomesWeights(op->getResult(0)));
 }
 
 /// The op's results as constants; empty when it cannot be computed.

@@ -244,22 +244,26 @@ static Visit simplifyIf(onnx::IfOp op, PatternRewriter &rewriter) {
 
 // Loop.
 
+/// The trip count, where it is a constant.
+static std::optional<int64_t> tripsOf(onnx::LoopOp loop) {
+  auto trips = onnx::present(loop.getTrips()) ? onnx::integersOf(loop.getTrips()) : std::nullopt;
+  return trips && trips->size() == 1 ? std::optional(trips->front()) : std::nullopt;
+}
+
 /// Whether the loop turns at least once; nothing, where that is not known.
 static std::optional<bool> turnsAtAll(onnx::LoopOp loop) {
   auto condition = onnx::present(loop.getCondition()) ? truthOf(loop.getCondition()) : true;
-  auto trips = onnx::present(loop.getTrips()) ? onnx::integersOf(loop.getTrips()) : std::nullopt;
-  bool isCounted = trips && trips->size() == 1;
-  if (condition == false || (isCounted && trips->front() <= 0)) {
+  std::optional<int64_t> trips = tripsOf(loop);
+  if (condition == false || (trips && *trips <= 0)) {
     return false;
   }
-  bool some = !onnx::present(loop.getTrips()) || isCounted;
+  bool some = !onnx::present(loop.getTrips()) || trips;
   return condition == true && some ? std::optional(true) : std::nullopt;
 }
 
 /// How often the loop turns, where that is known to be 0 or 1.
 static std::optional<int> turnsOf(onnx::LoopOp loop) {
-  auto trips = onnx::present(loop.getTrips()) ? onnx::integersOf(loop.getTrips()) : std::nullopt;
-  bool once = (trips && trips->size() == 1 && trips->front() == 1) || truthOf(loop.continues().get()) == false;
+  bool once = tripsOf(loop) == 1 || truthOf(loop.continues().get()) == false;
   std::optional<bool> turns = turnsAtAll(loop);
   return turns == false ? std::optional(0) : turns == true && once ? std::optional(1) : std::nullopt;
 }

@@ -21,22 +21,24 @@ using namespace mlir;
 
 namespace ingot::lower {
 
-/// Whether some elements are no zeros, but so small that their products with usual numbers may be denormal.
+/// Whether some elements are no zeros, but so small that their products with usual numbers may be denormal. In vectors:
+/// each level of a library reads all weights.
 static bool isWorn(ElementsAttr constant) {
   constexpr uint32_t magnitude = 0x7FFFFFFF, least = (127 - 100) << 23; // the bits of 2^-100
+  constexpr size_t lanes = 8;
+  using Words = uint32_t __attribute__((vector_size(lanes * sizeof(uint32_t))));
   if (!constant || !constant.getElementType().isF32()) {
     return false;
   }
   std::vector<char> storage;
   ArrayRef<char> bytes = onnx::bytesOf(constant, storage);
-  for (size_t at = 0; at < bytes.size(); at += sizeof(uint32_t)) {
-    uint32_t bits = 0;
-    std::memcpy(&bits, bytes.data() + at, sizeof bits);
-    if ((bits & magnitude) - 1 < least - 1) { // of zero it is the largest number
-      return true;
-    }
+  Words found = {};
+  for (size_t at = 0; at < bytes.size(); at += sizeof(Words)) {
+    Words bits = {}; // zeros behind the last element
+    std::memcpy(&bits, bytes.data() + at, std::min(sizeof bits, bytes.size() - at));
+    found |= Words((bits & magnitude) - 1 < least - 1); // of zero it is the largest number
   }
-  return false;
+  return llvm::any_of(llvm::seq(lanes), [&](size_t lane) { return found[lane] != 0; });
 }
 
 bool meetsDenormals(plan::KernelOp kernel, const target::MachineModel &machine) {
@@ -56,19 +58,15 @@ bool meetsDenormals(plan::KernelOp kernel, const target::MachineModel &machine) 
 void takeDenormalsForZeros(func::FuncOp function, const target::MachineModel &machine) {
   const auto &control = machine.denormals;
   Writer w(OpBuilder::atBlockBegin(&function.front()), function.getLoc(), machine);
-  Type i32 = w.b.getI32Type(), i64 = w.b.getI64Type();
-  auto pointerTo = [&](Buffer word) {
-    Value address = arith::IndexCastOp::create(w.b, w.loc, i64, w.address(word));
-    return LLVM::IntToPtrOp::create(w.b, w.loc, pointerType(w.b.getContext()), address);
-  };
+  Type i32 = w.b.getI32Type();
   auto call = [&](StringRef name, Value word) {
     LLVM::CallIntrinsicOp::create(w.b, w.loc, w.b.getStringAttr(name), word);
   };
   Buffer before = w.local(i32, 1), inside = w.local(i32, 1);
-  Value old = pointerTo(before);
+  Value old = pointerTo(w.b, w.loc, w.address(before));
   call(control.store, old);
   w.store(arith::OrIOp::create(w.b, w.loc, w.load(before, 0), w.constant(control.zeros, i32)), inside, 0);
-  call(control.load, pointerTo(inside));
+  call(control.load, pointerTo(w.b, w.loc, w.address(inside)));
   w.b.setInsertionPoint(function.front().getTerminator());
   call(control.load, old);
 }

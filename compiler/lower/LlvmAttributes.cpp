@@ -8,6 +8,11 @@ namespace ingot::lower {
 
 Type pointerType(MLIRContext *context) { return LLVM::LLVMPointerType::get(context); }
 
+Value pointerTo(OpBuilder &b, Location loc, Value address) {
+  Value number = arith::IndexCastOp::create(b, loc, b.getI64Type(), address);
+  return LLVM::IntToPtrOp::create(b, loc, pointerType(b.getContext()), number);
+}
+
 Attribute noUnrolling(MLIRContext *context) {
   auto off = LLVM::LoopUnrollAttr::get(context, BoolAttr::get(context, true), {}, {}, {}, {}, {}, {});
   return LLVM::LoopAnnotationAttr::get(context, {}, {}, {}, off, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {});

@@ -9,6 +9,8 @@ namespace ingot::lower {
 inline constexpr llvm::StringLiteral tilesName = "ingot.tiles";
 
 mlir::Type pointerType(mlir::MLIRContext *context);
+/// An address, which is an index, as a pointer.
+mlir::Value pointerTo(mlir::OpBuilder &b, mlir::Location loc, mlir::Value address);
 /// For a loop's `llvm.loop_annotation`: LLVM shall not unroll it.
 mlir::Attribute noUnrolling(mlir::MLIRContext *context);
 

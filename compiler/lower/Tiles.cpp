@@ -352,10 +352,9 @@ Value TileBlock::sums(Ix row, int64_t v, int64_t wide) { return w.load(block, (r
 Value TileBlock::number(int64_t tile) { return w.constant(static_cast<double>(tile), w.b.getI8Type()); }
 
 Value TileBlock::pointer(Buffer buffer, Ix byte) {
-  Type i64 = w.b.getI64Type(), type = LLVM::LLVMPointerType::get(w.b.getContext());
-  Value base = arith::IndexCastOp::create(w.b, w.loc, i64, w.address(buffer));
-  base = LLVM::IntToPtrOp::create(w.b, w.loc, type, base);
-  return LLVM::GEPOp::create(w.b, w.loc, type, w.b.getI8Type(), base, ValueRange{w.integer(byte, i64)});
+  Value base = pointerTo(w.b, w.loc, w.address(buffer));
+  return LLVM::GEPOp::create(w.b, w.loc, base.getType(), w.b.getI8Type(), base,
+                             ValueRange{w.integer(byte, w.b.getI64Type())});
 }
 
 void TileBlock::call(StringRef name, ValueRange operands) {

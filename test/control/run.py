@@ -350,8 +350,8 @@ WHILE = {
         """g (float[n,3] x, float lim) => (float[a,3] y, float[b,c] z)
 <float none = {7}, float[1] other = {8}, bool yes = {1}, int64 many = {1024}>
 {
-  y, z, unread = Loop(many, yes, x, none, other) <body = b (int64 i, bool go, float[k,3] a, float q, float[1] r) => (bool more, float[l,3] o, float[u,v] p, float[w] t) { o = Add(a, a) p = Transpose(o) s = ReduceSum<keepdims=0>(o) m = Less(s, lim) more = Identity(m) t = ReduceSum<keepdims=0>(o, axis) axis = Constant<value_ints=[1]>() }>
-}""".replace("t = ReduceSum<keepdims=0>(o, axis) axis = Constant<value_ints=[1]>()", "axis = Constant<value_ints=[1]>() t = ReduceSum<keepdims=0>(o, axis)"),
+  y, z, unread = Loop(many, yes, x, none, other) <body = b (int64 i, bool go, float[k,3] a, float q, float[1] r) => (bool more, float[l,3] o, float[u,v] p, float[w] t) { o = Add(a, a) p = Transpose(o) s = ReduceSum<keepdims=0>(o) m = Less(s, lim) more = Identity(m) axis = Constant<value_ints=[1]>() t = ReduceSum<keepdims=0>(o, axis) }>
+}""",
         [dict(x=np.abs(matrix(n, n, 3)), lim=np.float32(v)) for n in (1, 2, 7) for v in (0, 5, 1000)],
     ),
     "placeholder_by_chance": (  # seen where the loop does not turn
@@ -388,11 +388,12 @@ WHILE = {
   y, stop = Loop(many, yes, x, no) <body = b (int64 i, bool go, float[3] a, bool[1] before) => (bool more, float[3] o, bool next) {
     o = If(before) <then_branch = t () => (float[3] p) { p = Add(a, a) }, else_branch = f () => (float[3] q) { q = Add(a, x) }>
     s = ReduceSum<keepdims=0>(o)
+    ten = Constant<value_float=10.0>()
     next = Greater(s, ten)
     more = Less(s, lim)
   }>
   z = If(stop) <then_branch = t () => (float[3] p) { p = Neg(y) }, else_branch = f () => (float[3] q) { q = Exp(y) }>
-}""".replace("next = Greater(s, ten)", "ten = Constant<value_float=10.0>() next = Greater(s, ten)"),
+}""",
         [dict(x=f32(1, 2, 3), lim=np.float32(v)) for v in (0, 20, 1000)],
     ),
 }
