@@ -1,8 +1,8 @@
 // A kernel is a group of ops with at most one root. Ops are taken in order; each one
 //  - that only renames memory (a reshape, a contiguous slice) becomes a plan.view;
-//  - that is elementwise joins the group that produces one of its operands of the same shape, so that it is applied to
-//  vectors in
-//    registers; a group with a root (the costlier one) is preferred; groups without a root may be merged with it;
+//  - that is elementwise joins the group that produces one of its operands of the same shape, unless it is full, so
+//    that it is applied to vectors in registers; a group with a root (the costlier one) is preferred; groups without a
+//    root may be merged with it;
 //  - that is a root starts a group, and takes in the rootless groups behind operands that it reads through.
 // Then what only widens a value that is in memory anyway (a Cast of a bfloat16 image that a convolution reads, too)
 // goes to the group that reads it, so that it is not in memory twice. A group is placed where its last op stands, so it
@@ -26,6 +26,10 @@ using namespace mlir;
 
 namespace ingot::partition {
 namespace {
+
+/// Elementwise ops join a group until it has this many: a kernel's values are computed by recursion, in one function
+/// that LLVM needs more than linear time for, and long before this many memory no longer matters beside arithmetic.
+constexpr size_t fullAt = 256;
 
 struct Group {
   llvm::SetVector<Operation *> ops;
@@ -191,8 +195,8 @@ private:
       Operation *producer = v.getDefiningOp();
       std::shared_ptr<Group> g = producer ? groupOf.lookup(producer) : nullptr;
       if (!g || g == best || g->device != deviceOf.lookup(op) || !sameShape(v.getType(), op->getResult(0).getType()) ||
-          !takesEpilogue(*g) || !sameShape(g->shape, op->getResult(0).getType()) || !convexWith(op, *g) ||
-          (g->root && hasOpenChannels(op))) {
+          g->ops.size() >= fullAt || !takesEpilogue(*g) || !sameShape(g->shape, op->getResult(0).getType()) ||
+          !convexWith(op, *g) || (g->root && hasOpenChannels(op))) {
         continue;
       }
       // A root's group is preferred, and of two the later one: the earlier result is then an operand that is already
@@ -237,7 +241,7 @@ private:
     for (Value v : op->getOperands()) {
       Operation *producer = v.getDefiningOp();
       std::shared_ptr<Group> g = producer ? groupOf.lookup(producer) : nullptr;
-      if (!g || g == group || g->root || g->device != group->device ||
+      if (!g || g == group || g->root || g->device != group->device || g->ops.size() + group->ops.size() >= fullAt ||
           !sameShape(g->shape, op->getResult(0).getType()) || !onlyUsedBy(*g, op) ||
           (group->root && llvm::any_of(g->ops, hasOpenChannels))) {
         continue;
