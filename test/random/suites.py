@@ -101,12 +101,12 @@ def opened(case, model, rng, every):
     return model, symbols
 
 
-def feeds_at(case, model, sizes):
-    """The case's values, repeated or cut to the sizes."""
+def feeds_at(case, model, sizes, most=MOST_ELEMENTS):
+    """The case's values, repeated or cut to the sizes; None where one has too many elements."""
     feeds = {}
     for value in model.graph.input:
         shape = [sizes[dim.dim_param] if dim.dim_param else dim.dim_value for dim in value.type.tensor_type.shape.dim]
-        if np.prod(shape, dtype=np.int64) > MOST_ELEMENTS:
+        if np.prod(shape, dtype=np.int64) > most:
             return None
         array = case.values[value.name].array
         feeds[value.name] = np.resize(array, shape) if array.size else np.zeros(shape, array.dtype)
@@ -160,6 +160,23 @@ def related(ingot, seed, index, level):
     case, model = drawn(f"{seed}/relations", index, True)
     verdict, text, shown = relations.check(ingot, case, model, random.Random(f"{seed}/{index}/relation"), level)
     return Result(verdict, text + (f"\n    {graphs.describe(case)}" if verdict in ("wrong", "declined") else ""), coverage.of_case(case), shown or model, case.feeds())
+
+
+@suite("large", 0.2)
+def large(ingot, seed, index, level):
+    """Networks whose sizes are those of real ones, as they are chosen to be computed by themselves; the bits do not depend on who computes what."""
+    rng = random.Random(f"{seed}/{index}/large")
+    with elsewhere():
+        case, model, _ = networks.build(f"{seed}/large", index, computed=rng.random() < 0.3, kind=networks.LargeCase)
+    runs = [case.feeds()]
+    if case.computed:
+        model, symbols = opened(case, model, rng, every=rng.random() < 0.3)
+        other = {size: rng.choice([size + 1, size // 2 + 1, size * 3 // 2]) for size in sorted(set(symbols.values()))}
+        other = feeds_at(case, model, {name: other[size] for name, size in symbols.items()}, case.most_elements)
+        runs += [other] if other else []
+    else:
+        runs += of_batches(case, model, runs[0])
+    return threaded(ingot, case, model, runs, level, rng.choice([[], [], [], ["--accuracy", "strict"]]), rng)
 
 
 AROUND_CONVOLUTIONS = ["Add", "AveragePool", "Clip", "Concat", "Elu", "HardSigmoid", "MaxPool", "Mul", "Pad", "Relu", "Sigmoid", "Sub", "Tanh"]
