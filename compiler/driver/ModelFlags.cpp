@@ -29,12 +29,14 @@ int64_t parseSize(const std::string &flag, const std::string &whole, std::string
   return value;
 }
 
-/// "A..B"
+/// "A..B", "A.."
 pipeline::Bounds parseRange(const std::string &whole, std::string_view text) {
   size_t dots = text.find("..");
-  pipeline::Bounds bounds{parseSize("--dim", whole, text.substr(0, dots)),
-                          parseSize("--dim", whole, text.substr(dots + 2))};
-  if (bounds.least > bounds.most) {
+  pipeline::Bounds bounds{parseSize("--dim", whole, text.substr(0, dots)), std::nullopt};
+  if (std::string_view most = text.substr(dots + 2); !most.empty()) {
+    bounds.most = parseSize("--dim", whole, most);
+  }
+  if (bounds.most && bounds.least > *bounds.most) {
     throw CLI::ValidationError("--dim", "'" + whole + "': the range is empty");
   }
   return bounds;
@@ -75,7 +77,7 @@ void parseDim(const std::string &text, pipeline::Options &options) {
   } else if (value.find("..") != std::string::npos) {
     pipeline::Bounds bounds = parseRange(text, value);
     if (bounds.least == bounds.most) {
-      options.dims.emplace(name, bounds.most);
+      options.dims.emplace(name, bounds.least);
     } else {
       options.bounds.emplace(name, bounds);
     }
@@ -162,7 +164,7 @@ void addModelFlags(CLI::App &app, Invocation &invocation, const char *modelHelp)
       ->group(model)
       ->type_name("NAME");
   addParsed(app, "--dim", parseDim, options,
-            "Fix a symbolic dimension, which each run chooses otherwise, bound it (A..B), or make bodies for "
+            "Fix a symbolic dimension, which each run chooses otherwise, bound it (A..B, A..), or make bodies for "
             "some sizes (A,B,C) and, with * or a range behind them, for all others; * alone: no size has a body of "
             "its own; may be repeated")
       ->group(model)

@@ -35,7 +35,7 @@ std::string machineFlags(const pipeline::Options &options) {
 }
 
 std::string rangeText(const pipeline::Bounds &bounds) {
-  return std::to_string(bounds.least) + ".." + std::to_string(bounds.most);
+  return std::to_string(bounds.least) + ".." + (bounds.most ? std::to_string(*bounds.most) : "");
 }
 
 std::string sizeFlags(const pipeline::Options &options) {

@@ -148,6 +148,47 @@ static bool failsUnlessEqual(onnx::IfOp op) {
          !onnx::failureOf(op->getRegion(equality->second ? 0 : 1).front());
 }
 
+/// Whether `more` is `fewer` and an axis of `size`.
+static bool isWithAxis(ArrayRef<onnx::Size> more, ArrayRef<onnx::Size> fewer, const onnx::Size &size) {
+  for (size_t axis = 0; more.size() == fewer.size() + 1 && axis < more.size(); ++axis) {
+    if (more[axis] == size && more.take_front(axis) == fewer.take_front(axis) &&
+        more.drop_front(axis + 1) == fewer.drop_front(axis)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/// Results that have an axis less where its size is 1, as behind a Squeeze without axes, keep it, if the model says of
+/// all of them that they have it.
+static bool keepAxes(onnx::IfOp op, PatternRewriter &rewriter) {
+  auto equality = onnx::equalityOf(op.getCondition());
+  if (!equality || (!equality->first.first.is(1) && !equality->first.second.is(1))) {
+    return false;
+  }
+  const auto &[a, b] = equality->first;
+  Operation *equal = op->getRegion(equality->second ? 0 : 1).front().getTerminator(),
+            *other = op->getRegion(equality->second ? 1 : 0).front().getTerminator();
+  SmallVector<unsigned> split;
+  for (auto [i, v] : llvm::enumerate(op->getResults())) {
+    if (!isSplit(v)) {
+      continue;
+    }
+    Value fewer = equal->getOperand(i), more = other->getOperand(i);
+    if (!onnx::isSized(fewer) || !onnx::isSized(more) || !(onnx::declaredRank(v) >= onnx::ranked(more).getRank()) ||
+        !isWithAxis(onnx::sizesOf(onnx::ranked(more)), onnx::sizesOf(onnx::ranked(fewer)), a.is(1) ? b : a)) {
+      return false;
+    }
+    split.push_back(i);
+  }
+  rewriter.setInsertionPoint(equal);
+  onnx::Formula f(rewriter, op.getLoc());
+  for (unsigned i : split) {
+    equal->setOperand(i, f.reshapeTo(equal->getOperand(i), onnx::sizesOf(onnx::ranked(other->getOperand(i)))));
+  }
+  return true;
+}
+
 /// An If whose ranks differ and reach the end of its block.
 static Visit settle(onnx::IfOp op, PatternRewriter &rewriter) {
   static constexpr StringRef settlesName = "onnx.settles"; // where the If around this one could do nothing either
@@ -155,10 +196,16 @@ static Visit settle(onnx::IfOp op, PatternRewriter &rewriter) {
   if (inIf && !op->hasAttr(settlesName)) {
     return Visit::Kept; // what reads that one's results will be taken in
   }
+  if (keepAxes(op, rewriter)) {
+    return Visit::Replaced;
+  }
   if (auto equality = onnx::equalityOf(op.getCondition())) {
     const auto &[a, b] = equality->first;
-    op.emitWarning("gives other shapes where sizes are equal: only runs with ")
-        << a.text() << "=" << b.text() << " are let in";
+    InFlightDiagnostic warning = op.emitWarning("gives other shapes where sizes are equal: only runs with ")
+                                 << a.text() << "=" << b.text() << " are let in";
+    if (a.asSymbol() && b.is(1)) {
+      warning << ", and --dim " << a.text() << "=2.. lets in the others";
+    }
     return requireEqual(op, rewriter);
   }
   bool again = false;

@@ -415,7 +415,11 @@ void Importer::finish(func::FuncOp function) {
   SmallVector<Type> types;
   std::vector<Spread> spread;
   SmallVector<std::string> names;
+  llvm::StringMap<int64_t> ranks;
   for (const pb::ValueInfoProto &output : graph.proto->output()) {
+    if (output.type().tensor_type().has_shape()) {
+      ranks[output.name()] = output.type().tensor_type().shape().dim_size();
+    }
     auto add = [&](Value result, const std::string &name) {
       results.push_back(result);
       types.push_back(result.getType());
@@ -460,6 +464,9 @@ void Importer::finish(func::FuncOp function) {
   function.setType(builder.getFunctionType(function.getArgumentTypes(), types));
   for (auto [i, name] : llvm::enumerate(names)) {
     function.setResultAttr(i, "onnx.name", builder.getStringAttr(name));
+    if (auto rank = ranks.find(name); rank != ranks.end() && !onnx::ranked(results[i])) {
+      function.setResultAttr(i, onnx::declaredRankName, builder.getI64IntegerAttr(rank->second));
+    }
     if (auto rows = rowsOfMaps.find(name); rows != rowsOfMaps.end()) {
       function.setResultAttr(i, onnx::mapKeysName, rows->second.keys);
     }
@@ -506,7 +513,9 @@ void Importer::bounds(func::FuncOp function, const ImportOptions &options) {
       problems->add("--dim gives bounds to " + quoted(name) + ", which is not an open dimension of any input");
       continue;
     }
-    fact(onnx::Size(bounds.second) - onnx::Size::symbol(symbol));
+    if (bounds.second) {
+      fact(onnx::Size(*bounds.second) - onnx::Size::symbol(symbol));
+    }
     if (bounds.first > 0) {
       fact(onnx::Size::symbol(symbol) - onnx::Size(bounds.first));
     }

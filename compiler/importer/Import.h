@@ -21,7 +21,8 @@ struct ImportOptions {
   std::map<std::string, std::vector<int64_t>> shapes = {}; ///< --shape: whole shapes, by input name
   std::map<std::string, int64_t> sequences =
       {}; ///< --sequence: tensors of each, by input name, or support::absentLength
-  std::map<std::string, std::pair<int64_t, int64_t>> bounds = {}; ///< of symbols that stay open: the least and the most
+  /// Of symbols that stay open: the least and the most (nothing: any).
+  std::map<std::string, std::pair<int64_t, std::optional<int64_t>>> bounds = {};
 };
 
 /// Why no node of an operator is taken, as that version of its domain defines it; empty: it is known. Of a version

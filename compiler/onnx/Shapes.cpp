@@ -1,6 +1,7 @@
 #include "compiler/onnx/Shapes.h"
 #include "compiler/onnx/Control.h"
 #include "compiler/onnx/Onnx.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/AttrTypeSubElements.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -200,6 +201,17 @@ bool isSolved(Operation *op) {
   return function && function->hasAttr(solvedName);
 }
 void setSolved(Operation *function) { function->setAttr(solvedName, UnitAttr::get(function->getContext())); }
+
+std::optional<int64_t> declaredRank(Value v) {
+  for (OpOperand &use : v.getUses()) {
+    if (isa<func::ReturnOp>(use.getOwner())) {
+      auto function = cast<func::FuncOp>(use.getOwner()->getParentOp());
+      auto rank = function.getResultAttrOfType<IntegerAttr>(use.getOperandNumber(), declaredRankName);
+      return rank ? std::optional(rank.getInt()) : std::nullopt;
+    }
+  }
+  return std::nullopt;
+}
 
 std::vector<std::string> symbolsOf(TypeRange types) {
   std::vector<std::string> symbols;

@@ -101,6 +101,11 @@ std::vector<SizeCheck> requirementsOf(mlir::Operation *op);
 bool isSolved(mlir::Operation *op);
 void setSolved(mlir::Operation *function);
 
+/// How many axes the model says that a result of its has: an attribute of a function's result.
+inline constexpr llvm::StringRef declaredRankName = "onnx.rank";
+/// That of the result that `v` is; nothing where it is none, or the model does not say.
+std::optional<int64_t> declaredRank(mlir::Value v);
+
 /// The symbols in the order in which they first occur in the types.
 std::vector<std::string> symbolsOf(mlir::TypeRange types);
 

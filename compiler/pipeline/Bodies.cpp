@@ -4,6 +4,7 @@
 // Weights are in one table, in which equal constants under equal recipes are stored once.
 #include "compiler/entry/BuildDispatch.h"
 #include "compiler/importer/Types.h"
+#include "compiler/onnx/Formula.h"
 #include "compiler/onnx/Found.h"
 #include "compiler/onnx/Shapes.h"
 #include "compiler/pipeline/State.h"
@@ -70,6 +71,33 @@ static Body bodyFor(State &s, OwningOpRef<ModuleOp> imported, const Values &valu
   }
   fix(body.function(), values);
   return body;
+}
+
+/// Results keep the axes that the general body gives them: where its sizes of 1 are numbers, a Squeeze without axes
+/// takes them away.
+static LogicalResult giveAxes(Body &body, func::FuncOp general) {
+  func::FuncOp function = body.function();
+  Operation *end = function.getBody().front().getTerminator();
+  OpBuilder b(end);
+  for (auto [i, like] : llvm::enumerate(general.getResultTypes())) {
+    RankedTensorType own = onnx::ranked(end->getOperand(i)), wanted = dyn_cast<RankedTensorType>(like);
+    if (!own || !wanted || own.getRank() == wanted.getRank()) {
+      continue;
+    }
+    onnx::Sizes sizes = onnx::sizesOf(wanted);
+    llvm::for_each(sizes, [&](Size &size) { size = fixed(size, body.sizes); });
+    auto longer = [](ArrayRef<Size> all) {
+      return llvm::to_vector(llvm::make_filter_range(all, [](const Size &size) { return !size.is(1); }));
+    };
+    if (longer(sizes) != longer(onnx::sizesOf(own))) {
+      return emitError(function.getLoc(), "output ")
+             << i << " has other axes for some sizes of --dim: " << onnx::textOf(onnx::sizesOf(own)) << " and "
+             << onnx::textOf(sizes);
+    }
+    end->setOperand(i, onnx::Formula(b, function.getLoc()).reshapeTo(end->getOperand(i), sizes));
+  }
+  function.setType(FunctionType::get(function.getContext(), function.getArgumentTypes(), end->getOperandTypes()));
+  return success();
 }
 
 /// Bodies of several sizes and machines store equal weights once.
@@ -194,12 +222,17 @@ LogicalResult simplifyBodies(State &s, BodyPhase simplify) {
   if (failed(onEachBody(s, simplify, /*description=*/true))) {
     return failure();
   }
+  for (Body &body : llvm::drop_begin(s.bodies)) {
+    if (failed(giveAxes(body, s.model().function()))) {
+      return failure();
+    }
+  }
   if (batch.empty() || !deservesBodyForOne(s.model().function(), batch)) {
     return success();
   }
   Body body = bodyFor(s, std::move(imported), {{batch, 1}});
   ScopedDiagnosticHandler silent(&s.context, [](Diagnostic &) { return success(); }); // all has been said of the model
-  if (failed(simplify(s, body, body.result))) {
+  if (failed(simplify(s, body, body.result)) || failed(giveAxes(body, s.model().function()))) {
     return success();
   }
   // Sizes that a run finds are not dispatched, nor may one body find what the others know. Perhaps no run has one.

@@ -248,7 +248,9 @@ static std::function<int64_t(support::Symbol)> likelySizes(const State &s, const
     sizes[symbol.name] = std::max(symbol.least, std::min(partition::Policy::usualSize, most));
   }
   for (const auto &[name, bounds] : s.options.bounds) {
-    sizes[importer::symbolOf("", 0, name)] = bounds.most;
+    if (bounds.most) {
+      sizes[importer::symbolOf("", 0, name)] = *bounds.most;
+    }
   }
   return [sizes = std::move(sizes)](support::Symbol symbol) {
     auto known = sizes.find(symbol.str());
@@ -340,7 +342,7 @@ static std::vector<plan::SymbolInfo> boundedSymbols(const Options &options) {
   for (const auto &[name, bounds] : options.bounds) {
     plan::SymbolInfo symbol;
     symbol.name = importer::symbolOf("", 0, name);
-    symbol.most = bounds.most, symbol.least = bounds.least;
+    symbol.most = bounds.most.value_or(symbol.most), symbol.least = bounds.least;
     symbols.push_back(symbol);
   }
   return symbols;

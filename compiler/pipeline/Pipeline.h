@@ -13,7 +13,8 @@ namespace ingot::pipeline {
 
 /// Of a symbolic dimension: --dim batch=1..8
 struct Bounds {
-  int64_t least = 0, most = 0;
+  int64_t least = 0;
+  std::optional<int64_t> most; ///< nothing: any
 };
 
 /// Sizes of a symbolic dimension for which there are bodies of their own: --dim seq=64,128,512

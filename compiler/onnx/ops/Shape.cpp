@@ -311,6 +311,9 @@ LogicalResult SqueezeOp::decompose(PatternRewriter &rewriter) {
   }
   bool isResult =
       llvm::any_of(getY().getUsers(), [](Operation *user) { return user->hasTrait<OpTrait::IsTerminator>(); });
+  if (getY().hasOneUse() && declaredRank(getY()) >= x.getRank() - static_cast<int64_t>(gone.size())) {
+    open.clear(); // the model itself says that these axes stay
+  }
   size_t mostOpen = isResult ? 1 : 2;                   // all ways behind it are compiled
   bool mayBeSolved = !open.empty() && !isSolved(*this); // what is required elsewhere may tell that a size is 1, or not
   if (!isSized(getX()) || mayBeSolved || open.size() > mostOpen) {
