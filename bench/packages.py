@@ -43,12 +43,16 @@ def models_in(archive):
 
 
 def value_for(value, size, width, rng):
-    """An input whose open axes have `size` elements, but for the batch, or the last one `width` and the one before `size`; a ValueError where that is too large."""
+    """An input whose open axes have `size` elements, but for the batch, or the last one `width` and the one before `size`; a ValueError where that is too large.
+
+    A negative `width` is how many times as long as the others the last of several open axes is: an image need not be square."""
     import numpy as np
     from onnx import helper
 
     dims = [dim if isinstance(dim, int) and dim > 0 else 1 if "batch" in str(dim) or (k == 0 and len(value.shape) > 1) else size for k, dim in enumerate(value.shape)]
-    if width and len(dims) > 1 and not isinstance(value.shape[-1], int):
+    if width < 0 and len(dims) > 3 and not isinstance(value.shape[-1], int):
+        dims[-1] *= -width
+    elif width > 0 and len(dims) > 1 and not isinstance(value.shape[-1], int):
         dims[-2:] = [dims[-2] if isinstance(value.shape[-2], int) else size, width]
     if math.prod(dims) > MOST_ELEMENTS:
         raise ValueError(f"an input of {dims}")
@@ -75,8 +79,8 @@ def write(model, folder, sizes):
     # Where no size for all axes will do, rows may have to be as wide as the weights that meet them.
     widths = {dim for tensor in onnx.load_from_string(model).graph.initializer if len(tensor.dims) > 1 for dim in tensor.dims if dim > 1} if isOpen else ()
     written = 0
-    for width, size in itertools.chain(((0, size) for size in sizes), itertools.product(sorted(widths), (64, 13))):
-        if width and written and width != taken:
+    for width, size in itertools.chain(itertools.product((-3, 0), sizes), itertools.product(sorted(widths), (64, 13))):
+        if width > 0 and written and width != taken:
             break
         rng = np.random.default_rng(SEED + size)
         try:

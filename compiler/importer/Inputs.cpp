@@ -5,6 +5,7 @@
 #include "compiler/onnx/Shapes.h"
 #include "compiler/support/Sequences.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
 #include <deque>
 
@@ -52,6 +53,15 @@ using Dimension = pb::TensorShapeProto::Dimension;
 /// Exporters also write unknown sizes as negative numbers.
 static bool isKnown(const Dimension &dim) { return dim.has_dim_value() && dim.dim_value() >= 0; }
 
+/// What the model calls an axis; empty where it has no name. Exporters also write that nothing is known as a name:
+/// those axes are not of one size.
+static std::string nameOf(const Dimension &dim) {
+  const std::string &name = dim.dim_param();
+  static const llvm::StringSet<> unnamed = {"-1", "none", "unk", "unknown"};
+  bool hasLetters = llvm::any_of(name, [](unsigned char c) { return isalnum(c) || c >= 0x80; });
+  return !hasLetters || unnamed.contains(llvm::StringRef(name).lower()) ? "" : name;
+}
+
 static const pb::TensorShapeProto &shapeOf(const pb::ValueInfoProto &value) {
   const pb::TypeProto::Tensor *type = tensorTypeOf(value.type());
   return type ? type->shape() : pb::TensorShapeProto::default_instance();
@@ -59,7 +69,7 @@ static const pb::TensorShapeProto &shapeOf(const pb::ValueInfoProto &value) {
 
 /// Flags name an axis by this or as the model does.
 static std::string symbolOf(const pb::ValueInfoProto &value, size_t axis) {
-  return symbolOf(value.name(), axis, shapeOf(value).dim(int(axis)).dim_param());
+  return symbolOf(value.name(), axis, nameOf(shapeOf(value).dim(int(axis))));
 }
 
 static std::string shapeText(const pb::TensorShapeProto &shape) {
@@ -90,13 +100,14 @@ void InputReader::shapesGiveSymbols() {
         problems.add("--shape gives input " + quoted(value->name()) + " the dim " + llvm::Twine(size) +
                      " where the model says " + llvm::Twine(dim.dim_value()));
       }
-      if (dim.dim_param().empty()) {
+      std::string name = nameOf(dim);
+      if (name.empty()) {
         continue;
       }
-      auto [symbol, isNew] = symbols.try_emplace(symbolOf("", 0, dim.dim_param()), size);
+      auto [symbol, isNew] = symbols.try_emplace(symbolOf("", 0, name), size);
       if (!isNew && symbol->second != size) {
-        problems.add("dimension " + quoted(dim.dim_param()) + " is given two sizes: " + llvm::Twine(symbol->second) +
-                     " and " + llvm::Twine(size));
+        problems.add("dimension " + quoted(name) + " is given two sizes: " + llvm::Twine(symbol->second) + " and " +
+                     llvm::Twine(size));
       }
     }
   }
@@ -150,9 +161,14 @@ void InputReader::shape(const pb::ValueInfoProto &value, SmallVectorImpl<int64_t
 }
 
 std::string symbolOf(const std::string &input, size_t axis, const std::string &name) {
-  std::string symbol = name.empty() ? input + "_" + std::to_string(axis) : name;
-  for (char &c : symbol) {
-    c = isalnum(static_cast<unsigned char>(c)) ? c : '_';
+  std::string symbol;
+  for (unsigned char c : name.empty() ? input + "_" + std::to_string(axis) : name) {
+    // torch.export calls axes "s0 + 1" and "s0 - 1", and names may be of any alphabet.
+    symbol += c == '+'     ? "plus"
+              : c == '*'   ? "times"
+              : c >= 0x80  ? llvm::utohexstr(c, /*LowerCase=*/true)
+              : isalnum(c) ? std::string(1, char(c))
+                           : "_";
   }
   return isdigit(static_cast<unsigned char>(symbol[0])) ? "d" + symbol : symbol;
 }
@@ -191,7 +207,7 @@ void InputReader::input(const pb::ValueInfoProto &value) {
   SmallVector<int64_t> dims;
   shape(value, dims);
   for (size_t i = 0; i < dims.size(); ++i) {
-    result.symbols.push_back(int(i) < type.shape().dim_size() ? type.shape().dim(int(i)).dim_param() : "");
+    result.symbols.push_back(int(i) < type.shape().dim_size() ? nameOf(type.shape().dim(int(i))) : "");
   }
   SmallVector<int64_t> least = llvm::map_to_vector(dims, [](int64_t dim) { return std::max<int64_t>(dim, 1); });
   std::optional<int64_t> elements = elementCount(least);

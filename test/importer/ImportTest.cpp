@@ -128,6 +128,25 @@ TEST(Import, SymbolicDims) {
   expectProblem(import(symbolicModel(""), {.shapes = {{"x", {5, 3}}}}), "tensor<5x3xf32>");
 }
 
+/// Makes both dims of the input symbolic.
+static pb::ModelProto symbolicModel(const std::string &first, const std::string &second) {
+  pb::ModelProto model = symbolicModel(first);
+  auto &type = *model.mutable_graph()->mutable_input(0)->mutable_type()->mutable_tensor_type();
+  type.mutable_shape()->mutable_dim(1)->clear_dim_value();
+  type.mutable_shape()->mutable_dim(1)->set_dim_param(second);
+  return model;
+}
+
+TEST(Import, EqualNamesAreEqualSizes) {
+  expectProblem(import(symbolicModel("n", "n")), "#onnx.sizes<\"n\", \"n\">");
+  for (const char *nothing : {"?", "*", "-1", "None", "unk", "unknown"}) {
+    expectProblem(import(symbolicModel(nothing, nothing)), "#onnx.sizes<\"x_0\", \"x_1\">");
+  }
+  expectProblem(import(symbolicModel("s0 + 1", "s0 - 1")), "#onnx.sizes<\"s0_plus_1\", \"s0___1\">");
+  expectProblem(import(symbolicModel("高", "宽")), "#onnx.sizes<\"e9ab98\", \"e5aebd\">");
+  expectProblem(import(symbolicModel("高", "宽"), {.dims = {{"高", 4}}}), "#onnx.sizes<4, \"e5aebd\">");
+}
+
 TEST(Import, ShapesGiveOtherInputsTheirSymbols) {
   pb::ModelProto model = symbolicModel("batch");
   *model.mutable_graph()->add_input() = model.graph().input(0);
