@@ -85,7 +85,8 @@ TEST(CommandLine, Tuning) {
 }
 
 TEST(CommandLine, OpenSizes) {
-  Invocation invocation = parsed({"compile", "m.onnx", "--dim", "batch=1..8", "--dim", "seq=16", "--dim", "past=3..3"});
+  Invocation invocation = parsed(
+      {"compile", "m.onnx", "--dim", "batch=1..8", "--dim", "seq=16", "--dim", "past=3..3", "--dim", "rows=2.."});
   ASSERT_EQ(invocation.model.bounds.count("batch"), 1u);
   EXPECT_EQ(invocation.model.bounds.at("batch").least, 1);
   EXPECT_EQ(invocation.model.bounds.at("batch").most, 8);
@@ -210,7 +211,7 @@ TEST(CommandLine, WrongDims) {
   expectSays(wrong({"compile", "m.onnx", "--dim", "b=1,9..2"}), "--dim: 'b=1,9..2': the range is empty");
   expectSays(wrong({"compile", "m.onnx", "--dim", "b=1,2", "--dim", "b=3"}), "dimension 'b' is given twice");
   expectSays(wrong({"compile", "m.onnx", "--dim", "b=8..1"}), "--dim: 'b=8..1': the range is empty");
-  expectSays(wrong({"compile", "m.onnx", "--dim", "b=1.."}), "--dim: 'b=1..': '' is not a size");
+  expectSays(wrong({"compile", "m.onnx", "--dim", "b=..8"}), "--dim: 'b=..8': '' is not a size");
   expectSays(wrong({"compile", "m.onnx", "--dim", "b=1..8", "--dim", "b=2"}), "dimension 'b' is given twice");
   expectSays(wrong({"compile", "m.onnx", "--dim", "b=1", "--dim", "b=2"}), "--dim: dimension 'b' is given twice");
 }
