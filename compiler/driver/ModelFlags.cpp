@@ -107,6 +107,17 @@ void parseSequence(const std::string &text, pipeline::Options &options) {
   }
 }
 
+/// What is wrong with a model's name; nothing where it will do.
+std::string wrongName(const std::string &name) {
+  if (name == "ingot") {
+    return "'ingot' is the support library's own name";
+  }
+  bool isIdentifier = !name.empty() && !isdigit(static_cast<unsigned char>(name[0])) &&
+                      std::all_of(name.begin(), name.end(),
+                                  [](unsigned char c) { return c == '_' || (c < 0x80 && isalnum(c)); });
+  return isIdentifier ? "" : "'" + name + "' is no identifier of C";
+}
+
 std::vector<std::string> phaseNames() {
   std::vector<std::string> names;
   for (const pipeline::PhaseInfo &phase : pipeline::phases()) {
@@ -161,6 +172,7 @@ void addModelFlags(CLI::App &app, Invocation &invocation, const char *modelHelp)
 
   const char *model = "Model";
   app.add_option("--name", options.name, "C name of the model, prefix of all its symbols; default: from the file name")
+      ->check(CLI::Validator(wrongName, ""))
       ->group(model)
       ->type_name("NAME");
   addParsed(app, "--dim", parseDim, options,

@@ -314,8 +314,8 @@ private:
            "by\n"
            "/// the constructor"
         << (allocates() ? " and for what nothing bounds" : "") << "; test the object for whether there was memory.\n"
-        << "class " << model.name << " {\npublic:\n"
-        << weightsComment() << "  " << (model.takesWeights() ? "explicit " : "") << model.name << "("
+        << "class " << ingot::emit::className(model) << " {\npublic:\n"
+        << weightsComment() << "  " << (model.takesWeights() ? "explicit " : "") << ingot::emit::className(model) << "("
         << weightsParameter() << ") : memory(" << upper << "_WORKSPACE_BYTES, " << upper << "_WORKSPACE_ALIGN)"
         << weightsInitializer() << " {}\n\n"
         << "  explicit operator bool() const { return static_cast<bool>(memory); }\n";
@@ -329,9 +329,9 @@ private:
            "can "
            "run\n"
            "/// with these sizes at all.\n"
-        << "class " << model.name << " {\npublic:\n"
+        << "class " << ingot::emit::className(model) << " {\npublic:\n"
         << "  /// For runs whose workspace is not larger than that for these sizes: give the largest.\n"
-        << weightsComment() << "  explicit " << model.name << "(" << weightsParameter()
+        << weightsComment() << "  explicit " << ingot::emit::className(model) << "(" << weightsParameter()
         << (model.takesWeights() ? ", " : "") << parameters << ")"
         << (model.takesWeights() ? " : " + weightsInitializer().substr(2) : "") << " { (void)this->reserve("
         << arguments << "); }\n\n"

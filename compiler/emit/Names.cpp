@@ -27,6 +27,13 @@ const StringSet<> &reservedNames() {
   return names;
 }
 
+/// What a class may not be called besides: its members, and types of ingot.hpp that it names.
+const StringSet<> &namesInClass() {
+  static const StringSet<> names = {"reserve", "reserved", "weights", "Status",  "Span",     "Workspace",
+                                    "Strings", "String",   "Model",   "Float16", "BFloat16", "WeightsFile"};
+  return names;
+}
+
 std::string makeUnique(std::string name, StringSet<> &taken) {
   std::string candidate = name;
   // Macros NAME_X_ELEMENTS are in capitals, so names must differ in more than their case.
@@ -65,6 +72,11 @@ std::string ingot::emit::identifierFrom(StringRef text) {
     name.pop_back();
   }
   return name;
+}
+
+std::string ingot::emit::className(const plan::ModelInfo &model) {
+  bool taken = reservedNames().contains(model.name) || namesInClass().contains(model.name);
+  return model.name + (taken ? "_" : "");
 }
 
 ingot::emit::ParameterNames ingot::emit::parameterNames(const plan::ModelInfo &model) {

@@ -56,7 +56,8 @@ std::string identifier(StringRef path) {
   for (char c : stem) {
     name += isalnum(static_cast<unsigned char>(c)) ? c : '_';
   }
-  return name.empty() || isdigit(static_cast<unsigned char>(name[0])) ? "m" + name : name;
+  bool isTaken = name == "ingot"; // ingot.h and ingot_run() are the support library's
+  return name.empty() || isTaken || isdigit(static_cast<unsigned char>(name[0])) ? "m" + name : name;
 }
 
 class Run {

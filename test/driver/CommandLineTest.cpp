@@ -131,6 +131,9 @@ TEST(CommandLine, Places) {
   using Demands = std::vector<std::pair<std::string, std::string>>;
   EXPECT_EQ(options.demands, (Demands{{"a:X", "Conv,Add"}, {"b", "Relu"}}));
   EXPECT_EQ(options.placementFile, "places.txt");
+  expectSays(wrong({"compile", "m.onnx", "--name", "a b"}), "--name: 'a b' is no identifier of C");
+  expectSays(wrong({"compile", "m.onnx", "--name", "1a"}), "--name: '1a' is no identifier of C");
+  expectSays(wrong({"compile", "m.onnx", "--name", "ingot"}), "--name: 'ingot' is the support library's own name");
   expectSays(wrong({"compile", "m.onnx", "--partition", "best"}), "--partition: best not in {greedy,cost}");
   expectSays(wrong({"compile", "m.onnx", "--require", "Conv"}), "'Conv' is not of the form T=Conv,MatMul");
   expectSays(wrong({"compile", "m.onnx", "--placement", "p", "--no-fallback"}),
