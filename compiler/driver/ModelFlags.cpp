@@ -112,9 +112,9 @@ std::string wrongName(const std::string &name) {
   if (name == "ingot") {
     return "'ingot' is the support library's own name";
   }
-  bool isIdentifier = !name.empty() && !isdigit(static_cast<unsigned char>(name[0])) &&
-                      std::all_of(name.begin(), name.end(),
-                                  [](unsigned char c) { return c == '_' || (c < 0x80 && isalnum(c)); });
+  bool isIdentifier =
+      !name.empty() && !isdigit(static_cast<unsigned char>(name[0])) &&
+      std::all_of(name.begin(), name.end(), [](unsigned char c) { return c == '_' || (c < 0x80 && isalnum(c)); });
   return isIdentifier ? "" : "'" + name + "' is no identifier of C";
 }
 

@@ -7,8 +7,8 @@ namespace ingot::emit {
 /// `text` with everything else than letters and digits as single underscores. Empty when nothing is left.
 std::string identifierFrom(llvm::StringRef text);
 
-/// The name of the model's C++ class: the model's, behind which an underscore stands where that is a keyword or what the
-/// class, its members or its base library call something else.
+/// The name of the model's C++ class: the model's, behind which an underscore stands where that is a keyword or what
+/// the class, its members or its base library call something else.
 std::string className(const plan::ModelInfo &model);
 
 /// The names of the parameters of NAME_run: unlike each other, all keywords of C and C++, and the other names that the
