@@ -5,12 +5,13 @@
 #include "llvm/Support/MemoryBuffer.h"
 
 namespace ingot::driver {
-namespace {
 
 bool isIdentifier(llvm::StringRef name) {
   return !name.empty() && !llvm::isDigit(name[0]) &&
          llvm::all_of(name, [](char c) { return llvm::isAlnum(c) || c == '_'; });
 }
+
+namespace {
 
 /// A number, or the text of an expression; 0 where it is absent or neither.
 support::Size sizeIn(const llvm::json::Object &object, llvm::StringRef key) {

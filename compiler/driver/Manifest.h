@@ -8,6 +8,9 @@
 
 namespace ingot::driver {
 
+/// Whether C can have the name, which a model's functions begin with.
+bool isIdentifier(llvm::StringRef name);
+
 /// What a file of data holds, which it does not say itself.
 enum class ValueKind { Tensor, Sequence, Map, Maps };
 

@@ -1,5 +1,6 @@
 // Flags that concern the model, the same for every subcommand that compiles one.
 #include "compiler/driver/ModelFlags.h"
+#include "compiler/driver/Manifest.h"
 #include "compiler/support/Sequences.h"
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -112,10 +113,7 @@ std::string wrongName(const std::string &name) {
   if (name == "ingot") {
     return "'ingot' is the support library's own name";
   }
-  bool isIdentifier =
-      !name.empty() && !isdigit(static_cast<unsigned char>(name[0])) &&
-      std::all_of(name.begin(), name.end(), [](unsigned char c) { return c == '_' || (c < 0x80 && isalnum(c)); });
-  return isIdentifier ? "" : "'" + name + "' is no identifier of C";
+  return isIdentifier(name) ? "" : "'" + name + "' is no identifier of C";
 }
 
 std::vector<std::string> phaseNames() {
