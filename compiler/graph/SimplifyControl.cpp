@@ -203,9 +203,12 @@ static Visit settle(onnx::IfOp op, PatternRewriter &rewriter) {
     const auto &[a, b] = equality->first;
     InFlightDiagnostic warning = op.emitWarning("gives other shapes where sizes are equal: only runs with ")
                                  << a.text() << "=" << b.text() << " are let in";
-    if (a.asSymbol() && b.is(1)) {
-      warning << ", and --dim " << a.text() << "=2.. lets in the others";
-    }
+    a.eachSymbol([&, &a = a, &b = b](support::Symbol symbol) {
+      onnx::Size equal = b - (a - onnx::Size(symbol)); // what the symbol is then
+      if (equal.isNumber()) {
+        warning << ", and --dim " << symbol.str() << "=" << equal.number() + 1 << ".. lets in larger ones";
+      }
+    });
     return requireEqual(op, rewriter);
   }
   bool again = false;
