@@ -43,18 +43,17 @@ def models_in(archive):
         return [(member.name, files.extractfile(member).read()) for member in files if member.name.endswith(".onnx")]
 
 
-def value_for(value, size, width, rng):
-    """An input whose open axes have `size` elements, but for the batch, or the last one `width` and the one before `size`; a ValueError where that is too large.
-
-    A negative `width` is how many times as long as the others the last of several open axes is: an image need not be square."""
+def value_for(value, size, stretch, width, rng):
+    """An input whose open axes have `size` elements, but for the batch; a ValueError where that is too large. An image's rows are `stretch` times as long; other rows have
+    `width` elements, where that is not 0."""
     import numpy as np
     from onnx import helper
 
     dims = [dim if isinstance(dim, int) and dim > 0 else 1 if "batch" in str(dim) or (k == 0 and len(value.shape) > 1) else size for k, dim in enumerate(value.shape)]
-    if width < 0 and len(dims) > 3 and not isinstance(value.shape[-1], int):
-        dims[-1] *= -width
-    elif width > 0 and len(dims) > 1 and not isinstance(value.shape[-1], int):
-        dims[-2:] = [dims[-2] if isinstance(value.shape[-2], int) else size, width]
+    if len(dims) > 1 and not isinstance(value.shape[-1], int):
+        dims[-1] = width or dims[-1] * (stretch if len(dims) > 3 else 1)
+        if width and not isinstance(value.shape[-2], int):
+            dims[-2] = size
     if math.prod(dims) > MOST_ELEMENTS:
         raise ValueError(f"an input of {dims}")
     kind = {"float": "float32", "double": "float64"}.get(name := value.type[len("tensor(") : -1], name)
@@ -77,15 +76,15 @@ def write(model, folder, sizes):
     options.graph_optimization_level, options.log_severity_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL, 4
     session = onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
     isOpen = any(not isinstance(dim, int) or dim <= 0 for value in session.get_inputs() for dim in value.shape)
-    # Where no size for all axes will do, rows may have to be as wide as the weights that meet them.
+    # Images need not be square; and where no size for all axes will do, rows may have to be as wide as the weights that meet them.
     widths = {dim for tensor in onnx.load_from_string(model).graph.initializer if len(tensor.dims) > 1 for dim in tensor.dims if dim > 1} if isOpen else ()
     written = 0
-    for width, size in itertools.chain(itertools.product((-3, 0), sizes), itertools.product(sorted(widths), (64, 13))):
-        if width > 0 and written and width != taken:
+    for width, stretch, size in itertools.chain(itertools.product([0], [3, 1], sizes), itertools.product(sorted(widths), [1], [64, 13])):
+        if width and written and width != taken:
             break
         rng = np.random.default_rng(SEED + size)
         try:
-            feeds = {value.name: value_for(value, size, width, rng) for value in session.get_inputs()}
+            feeds = {value.name: value_for(value, size, stretch, width, rng) for value in session.get_inputs()}
             outputs = session.run(None, feeds)
         except Exception:  # a size that this model does not take; ONNX Runtime has no common class of errors
             continue

@@ -33,7 +33,8 @@ std::string inComment(StringRef name) {
 class HeaderWriter {
 public:
   explicit HeaderWriter(const ModelInfo &model)
-      : model(model), names(ingot::emit::parameterNames(model)), upper(StringRef(model.name).upper()), out(text) {}
+      : model(model), names(ingot::emit::parameterNames(model)), className(ingot::emit::className(model)),
+        upper(StringRef(model.name).upper()), out(text) {}
 
   std::string write() {
     writeComment();
@@ -314,8 +315,8 @@ private:
            "by\n"
            "/// the constructor"
         << (allocates() ? " and for what nothing bounds" : "") << "; test the object for whether there was memory.\n"
-        << "class " << ingot::emit::className(model) << " {\npublic:\n"
-        << weightsComment() << "  " << (model.takesWeights() ? "explicit " : "") << ingot::emit::className(model) << "("
+        << "class " << className << " {\npublic:\n"
+        << weightsComment() << "  " << (model.takesWeights() ? "explicit " : "") << className << "("
         << weightsParameter() << ") : memory(" << upper << "_WORKSPACE_BYTES, " << upper << "_WORKSPACE_ALIGN)"
         << weightsInitializer() << " {}\n\n"
         << "  explicit operator bool() const { return static_cast<bool>(memory); }\n";
@@ -329,9 +330,9 @@ private:
            "can "
            "run\n"
            "/// with these sizes at all.\n"
-        << "class " << ingot::emit::className(model) << " {\npublic:\n"
+        << "class " << className << " {\npublic:\n"
         << "  /// For runs whose workspace is not larger than that for these sizes: give the largest.\n"
-        << weightsComment() << "  explicit " << ingot::emit::className(model) << "(" << weightsParameter()
+        << weightsComment() << "  explicit " << className << "(" << weightsParameter()
         << (model.takesWeights() ? ", " : "") << parameters << ")"
         << (model.takesWeights() ? " : " + weightsInitializer().substr(2) : "") << " { (void)this->reserve("
         << arguments << "); }\n\n"
@@ -401,7 +402,7 @@ private:
 
   const ModelInfo &model;
   ingot::emit::ParameterNames names;
-  std::string upper, text;
+  std::string className, upper, text;
   raw_string_ostream out;
 };
 

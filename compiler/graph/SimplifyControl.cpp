@@ -203,7 +203,7 @@ static Visit settle(onnx::IfOp op, PatternRewriter &rewriter) {
     const auto &[a, b] = equality->first;
     InFlightDiagnostic warning = op.emitWarning("gives other shapes where sizes are equal: only runs with ")
                                  << a.text() << "=" << b.text() << " are let in";
-    a.eachSymbol([&, &a = a, &b = b](support::Symbol symbol) {
+    a.eachSymbol([&](support::Symbol symbol) {
       onnx::Size equal = b - (a - onnx::Size(symbol)); // what the symbol is then
       if (equal.isNumber()) {
         warning << ", and --dim " << symbol.str() << "=" << equal.number() + 1 << ".. lets in larger ones";

@@ -176,8 +176,8 @@ def large(ingot, seed, index, level):
     runs = [case.feeds()]
     if case.computed:
         model, symbols = opened(case, model, rng, every=rng.random() < 0.3)
-        other = {size: rng.choice([size + 1, size // 2 + 1, size * 3 // 2]) for size in sorted(set(symbols.values()))}
-        other = feeds_at(case, model, {name: other[size] for name, size in symbols.items()}, case.most_elements)
+        sizes = {size: rng.choice([size + 1, size // 2 + 1, size * 3 // 2]) for size in sorted(set(symbols.values()))}
+        other = feeds_at(case, model, {name: sizes[size] for name, size in symbols.items()}, case.most_elements)
         runs += [other] if other else []
     else:
         runs += of_batches(case, model, runs[0])
