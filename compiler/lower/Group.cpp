@@ -6,6 +6,7 @@
 #include "compiler/onnx/Constants.h"
 #include "compiler/onnx/ElementTypes.h"
 #include "compiler/onnx/Onnx.h"
+#include "compiler/onnx/Quantization.h"
 #include "compiler/onnx/ScalarMath.h"
 #include "compiler/onnx/ops/Binary.h"
 #include "compiler/onnx/ops/Unary.h"
@@ -274,6 +275,11 @@ bool Group::hasLongEpilogue() const {
   });
 }
 
+bool Group::isByteCurve() const {
+  return !w.machine.words.lookUp.empty() &&
+         llvm::any_of(kernel.getBody().front(), [](Operation &op) { return op.hasAttr(onnx::onlyBytesName); });
+}
+
 int64_t Group::keepTile(ArrayRef<Value> rootVectors) const {
   auto vector = dyn_cast<VectorType>(rootVectors.front().getType());
   int64_t lanes = vector ? vector.getNumElements() : 1;
@@ -346,7 +352,9 @@ void Group::finishTile(ArrayRef<Value> rootVectors, int64_t inner, const Space &
     }
     finishSome(vectors, space, points);
   };
-  if (count < 2 || !hasLongEpilogue()) {
+  constexpr size_t mostOfCurves = 16; // vectors of a function that is short, but not as short as a bound
+  bool isCurve = isByteCurve() && rootVectors.size() <= mostOfCurves;
+  if (count < 2 || isCurve || !hasLongEpilogue()) {
     return rows(0, count, [&](int64_t k) { return rootVectors[k]; });
   }
   int64_t lanes = keepTile(rootVectors), step = std::min(together(lanes), count), whole = count / step * step;
@@ -364,7 +372,7 @@ void Group::finishPart(ArrayRef<Value> rootVectors, int64_t inner, std::pair<Ix,
   int64_t lanes = keepTile(rootVectors);
   w.loop(rows.first, rows.second, 1, [&](Ix i) {
     w.loop(columns.first, columns.second, 1,
-           [&](Ix j) { finish(w.load(tile, (i * inner + j) * lanes, lanes), space, pointAt(i, j)); });
+           [&](Ix j) { finishSome(w.load(tile, (i * inner + j) * lanes, lanes), space, pointAt(i, j)); });
   });
 }
 

@@ -112,6 +112,8 @@ private:
   mutable size_t tileElements = 0;
   /// Whether a function is computed behind the root.
   bool hasLongEpilogue() const;
+  /// Whether there may be one that bytes are made of by lines (ByteCurve).
+  bool isByteCurve() const;
   int64_t keepTile(llvm::ArrayRef<mlir::Value> rootVectors) const; ///< the lanes of its vectors
   mlir::Value compute(mlir::Value v, const Space &space, const Point &at,
                       llvm::DenseMap<mlir::Value, mlir::Value> &known) const;

@@ -1,4 +1,5 @@
 #include "compiler/lower/Narrowing.h"
+#include "compiler/lower/ByteCurve.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -60,8 +61,13 @@ Value bitcast(Writer &w, Value v, int64_t count, Type element) {
   return vector::BitCastOp::create(w.b, w.loc, VectorType::get({count}, element), v);
 }
 
-/// Two or four registers of int32.
-Value packed(Writer &w, ArrayRef<Value> wide, int64_t zero, bool isSigned) {
+/// `count` lanes from `first` on.
+Value lanesOf(Writer &w, Value v, int64_t first, int64_t count) {
+  return vector::ExtractStridedSliceOp::create(w.b, w.loc, v, ArrayRef(first), ArrayRef(count), ArrayRef<int64_t>(1));
+}
+
+/// Two or four registers of int32; or of places on a curve.
+Value packed(Writer &w, ArrayRef<Value> wide, int64_t zero, bool isSigned, const std::optional<ByteCurve> &curve) {
   int64_t lanes = w.machine.lanes;
   auto pack = [&](StringRef name, Value x, Value y, int64_t count, Type element) {
     return LLVM::CallIntrinsicOp::create(w.b, w.loc, VectorType::get({count}, element), w.b.getStringAttr(name), {x, y})
@@ -70,7 +76,9 @@ Value packed(Writer &w, ArrayRef<Value> wide, int64_t zero, bool isSigned) {
   SmallVector<Value, 2> words;
   for (size_t i = 0; i < wide.size(); i += 2) {
     Value pair = pack(w.machine.packs.words, wide[i], wide[i + 1], 2 * lanes, w.b.getI16Type());
-    if (zero) {
+    if (curve) {
+      pair = curve->bytes(w, pair);
+    } else if (zero) {
       pair = LLVM::SAddSat::create(w.b, w.loc, pair, w.constant(zero, pair.getType()));
     }
     words.push_back(pair);
@@ -94,24 +102,30 @@ Value concatenatedBytes(Writer &w, ArrayRef<Value> vectors) {
   auto type = dyn_cast<VectorType>(vectors.front().getType());
   int64_t lanes = w.machine.lanes, registers = type ? type.getNumElements() / lanes : 0;
   size_t all = vectors.size() * registers;
-  if (w.machine.packs.words.empty() || !registers || (all != 2 && all != 4)) {
+  std::optional<Narrowed> first = narrowedOf(vectors.front());
+  if (w.machine.packs.words.empty() || !first || (all != 1 && all != 2 && all != 4)) {
     return concatenated(w, vectors);
   }
-  std::optional<Narrowed> first = narrowedOf(vectors.front());
+  std::optional<ByteCurve> curve = ByteCurve::of(w, first->wide, first->zero, first->isSigned);
+  if (all == 1 && !curve) {
+    return vectors.front();
+  }
   SmallVector<Value, 4> wide;
   for (Value v : vectors) {
     std::optional<Narrowed> n = narrowedOf(v);
-    if (!n || n->zero != first->zero || n->isSigned != first->isSigned) {
+    Value integers = n && curve ? curve->places(w, n->wide) : n ? n->wide : Value();
+    if (!integers || n->zero != first->zero || n->isSigned != first->isSigned) {
       return concatenated(w, vectors);
     }
     for (int64_t i = 0; i < registers; ++i) {
-      wide.push_back(registers == 1 ? n->wide
-                                    : Value(vector::ExtractStridedSliceOp::create(
-                                          w.b, w.loc, n->wide, ArrayRef<int64_t>(i * lanes), ArrayRef<int64_t>(lanes),
-                                          ArrayRef<int64_t>(1))));
+      wide.push_back(registers == 1 ? integers : lanesOf(w, integers, i * lanes, lanes));
     }
   }
-  return packed(w, wide, first->zero, first->isSigned);
+  if (all == 1) { // a pair is packed
+    wide.push_back(wide.front());
+  }
+  Value bytes = packed(w, wide, first->zero, first->isSigned, curve);
+  return all == 1 ? lanesOf(w, bytes, 0, lanes) : bytes;
 }
 
 } // namespace ingot::lower

@@ -18,8 +18,9 @@ namespace ingot::onnx {
 /// which 2,048 are below 2^31.
 inline constexpr int64_t mostOfPairs = 2048;
 
-/// On a Sigmoid or Swish whose result only becomes bytes, for which this is little: it, and x times a sigmoid of x, may
-/// be off by so much (a Swish with an alpha by that divided by alpha).
+/// On a function whose result only becomes bytes: a float, the bound of its operand's magnitude. A Sigmoid or Swish is
+/// so only where it, and x times a sigmoid of x, may be off by errorForBytes (a Swish with an alpha by that divided by
+/// alpha).
 constexpr llvm::StringLiteral onlyBytesName = "ingot.only_bytes";
 inline constexpr double errorForBytes = 2.25e-4;
 

@@ -18,6 +18,7 @@
 #include "compiler/partition/Transfers.h"
 #include "compiler/pipeline/State.h"
 #include "compiler/plan/Plan.h"
+#include "compiler/quantize/Bounds.h"
 #include "compiler/quantize/Halves.h"
 #include "compiler/quantize/Quantize.h"
 #include "compiler/quantize/Short.h"
@@ -163,6 +164,7 @@ static LogicalResult fuse(State &s, Body &body, Result &tells) {
     return failure();
   }
   graph::eliminateCommon(function);
+  quantize::markBounds(function, s.options.accuracy == "strict");
   plan::ModelInfo &info = body.info;
   describe(function, info);
   if (failed(refuseEmptyBounds(function, info)) || failed(tellBodies(s, body))) {

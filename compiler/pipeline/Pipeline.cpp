@@ -155,7 +155,7 @@ private:
         return false;
       }
       if (wantsSource()) { // it has no name for them
-        machine->tiles = {}, machine->packs = {}, machine->lookUp.clear();
+        machine->tiles = {}, machine->packs = {}, machine->lookUp.clear(), machine->words = {};
       }
       state.devices.push_back({t, std::move(*machine)});
     }

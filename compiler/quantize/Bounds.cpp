@@ -70,7 +70,7 @@ static double boundOf(Value v, int depth) {
       .Default([](Operation *) { return unknown; });
 }
 
-void markBounded(func::FuncOp function) {
+static void markBounded(func::FuncOp function) {
   constexpr double limit = 1 << 30;
   function.walk([&](onnx::QuantizeOp op) {
     if (boundOf(op.getX(), mostOperators) / leastOf(op.getScale()) < limit) { // not so for NaN
@@ -93,11 +93,15 @@ static void markOnlyBytes(Value v, double allowed) {
   Operation *op = v.hasOneUse() ? v.getDefiningOp() : nullptr;
   auto mark = [&](Operation *function, double error) {
     if (error <= allowed && isOfSums(function->getOperand(0))) {
-      function->setDiscardableAttr(onnx::onlyBytesName, UnitAttr::get(op->getContext()));
+      function->setDiscardableAttr(
+          onnx::onlyBytesName,
+          Builder(op->getContext()).getF64FloatAttr(boundOf(function->getOperand(0), mostOperators)));
     }
   };
   if (isa_and_nonnull<onnx::SigmoidOp>(op)) {
     mark(op, onnx::errorForBytes);
+  } else if (isa_and_nonnull<onnx::GeluOp, onnx::TanhOp>(op)) {
+    mark(op, 0);
   } else if (auto swish = dyn_cast_or_null<onnx::SwishOp>(op)) {
     mark(op, onnx::errorForBytes / std::abs(swish.getAlpha().convertToDouble()));
   } else if (isa_and_nonnull<onnx::MulOp>(op)) {
@@ -113,7 +117,7 @@ static void markOnlyBytes(Value v, double allowed) {
   }
 }
 
-void markOnlyBytes(func::FuncOp function) {
+static void markOnlyBytes(func::FuncOp function) {
   constexpr double partOfStep = 1.0 / 16;
   function.walk([](onnx::QuantizeOp op) {
     Type element = onnx::elementOf(op.getY());
@@ -121,6 +125,13 @@ void markOnlyBytes(func::FuncOp function) {
       markOnlyBytes(op.getX(), partOfStep * leastOf(op.getScale()));
     }
   });
+}
+
+void markBounds(func::FuncOp function, bool strict) {
+  markBounded(function);
+  if (!strict) {
+    markOnlyBytes(function);
+  }
 }
 
 } // namespace ingot::quantize

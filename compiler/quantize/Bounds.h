@@ -4,11 +4,10 @@
 
 namespace ingot::quantize {
 
-/// Marks each Quantize whose numbers are known to be of int32 before they saturate (`bounded`).
-void markBounded(mlir::func::FuncOp function);
-
-/// Marks each Sigmoid and Swish of sums of which only a Quantize to bytes is left, perhaps times something, and whose
-/// error then (onnx::errorForBytes) is at most a sixteenth of a step. One of bytes, which has 256 results, is exact.
-void markOnlyBytes(mlir::func::FuncOp function);
+/// Marks each Quantize whose numbers are known to be of int32 before they saturate (`bounded`). Where `strict` does not
+/// ask for more, also each function of sums of which only a Quantize to bytes is left, perhaps times something
+/// (onnx::onlyBytesName): Gelu and Tanh, and Sigmoid and Swish if their error then (onnx::errorForBytes) is at most a
+/// sixteenth of a step. One of bytes, which has 256 results, is exact.
+void markBounds(mlir::func::FuncOp function, bool strict);
 
 } // namespace ingot::quantize

@@ -21,7 +21,6 @@
 #include "compiler/onnx/ops/Quantize.h"
 #include "compiler/onnx/ops/Select.h"
 #include "compiler/onnx/ops/Unary.h"
-#include "compiler/quantize/Bounds.h"
 #include "compiler/quantize/Digits.h"
 #include "compiler/quantize/FewBits.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
@@ -366,10 +365,6 @@ LogicalResult useIntegers(func::FuncOp function, bool strict, DigitProducts digi
   if (failed(apply(function, std::move(recurrences))) || failed(apply(function, std::move(forms))) ||
       failed(apply(function, std::move(factors)))) {
     return failure();
-  }
-  markBounded(function);
-  if (!strict) {
-    markOnlyBytes(function);
   }
   onnx::setQuantizationDone(function);
   return success();

@@ -56,6 +56,11 @@ struct MachineModel {
   Packs packs;
   /// The same of float32: elements of two vectors, by numbers between them.
   std::string lookUp;
+  /// The same of int16, in vectors of twice as many; and (a b + 2^14) / 2^15 of them.
+  struct Words {
+    std::string lookUp, multiply;
+  };
+  Words words;
   /// What makes floats zeros that are too small to be normal, of which a multiplication takes a hundred times as long:
   /// intrinsics that store and load the control word, an int32, and its bits for that. Empty: the machine has none, or
   /// loses no time.

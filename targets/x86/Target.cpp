@@ -51,6 +51,7 @@ struct ClassRow {
   const char *bytePairDot;
   MachineModel::Packs packs;
   const char *lookUp;
+  MachineModel::Words words;
 };
 
 // clang-format off
@@ -61,17 +62,18 @@ const ClassRow classes[] = {
      "llvm.x86.avx512.pmaddw.d.512", "llvm.x86.avx512.vpdpbusd.512", "+avx512vnni", "llvm.x86.avx512bf16.dpbf16ps.512", "+avx512bf16",
      "llvm.x86.avx512.pmaddubs.w.512",
      {"llvm.x86.avx512.packssdw.512", "llvm.x86.avx512.packsswb.512", "llvm.x86.avx512.packuswb.512"},
-     "llvm.x86.avx512.vpermi2var.ps.512"},
+     "llvm.x86.avx512.vpermi2var.ps.512",
+     {"llvm.x86.avx512.vpermi2var.hi.512", "llvm.x86.avx512.pmul.hr.sw.512"}},
     {"x86-64-v3", "AVX2 and FMA: Haswell, Zen and later", "+avx2,+fma,+f16c", "+fast-dpwssd", 3,
      8, 16, false, true, false, true, {6, 2}, 8, 32, 512, 4096,
      "llvm.x86.avx2.pmadd.wd", "llvm.x86.avx512.vpdpbusd.256", "+avxvnni", "", "", "llvm.x86.avx2.pmadd.ub.sw",
      {"llvm.x86.avx2.packssdw", "llvm.x86.avx2.packsswb", "llvm.x86.avx2.packuswb"},
-     ""},
+     "", {}},
     {"x86-64-v2", "SSE4.2: any x86-64 CPU since 2009", "+sse4.2", "", 2,
      4, 16, false, false, false, false, {4, 2}, 4, 32, 256, 2048,
      "llvm.x86.sse2.pmadd.wd", "", "", "", "", "llvm.x86.ssse3.pmadd.ub.sw.128",
      {"llvm.x86.sse2.packssdw.128", "llvm.x86.sse2.packsswb.128", "llvm.x86.sse2.packuswb.128"},
-     ""},
+     "", {}},
 };
 
 /// Data caches that a core has for itself, and its share of the last one where all cores are at work. The first row whose
@@ -186,6 +188,7 @@ Expected<MachineModel> makeMachine(StringRef spec, StringRef cpu, std::string fe
   machine.bytePairDot = row->bytePairDot;
   machine.packs = row->packs;
   machine.lookUp = row->lookUp;
+  machine.words = row->words;
   machine.denormals = {"llvm.x86.sse.stmxcsr", "llvm.x86.sse.ldmxcsr", flushToZero | denormalsAreZero};
   if (*row->quadDot && cpus().has(cpu, machine.features, row->quadDotNeeds)) {
     machine.quadDot = row->quadDot;

@@ -15,11 +15,10 @@ template <typename Op> static Num numberOf(Op op, OpBuilder &b, ValueRange x) {
 }
 static double number(const APFloat &f) { return f.convertToDouble(); }
 
-/// The exponential in a function of which there may only be bytes left.
-static Num expOf(Operation *op, Num x) {
-  Num y = exp(x);
-  if (op->hasAttr(onlyBytesName)) {
-    Value(y).getDefiningOp()->setDiscardableAttr("ingot.bytes", UnitAttr::get(op->getContext()));
+/// `y`, the first thing that is computed of the operand of a function of which there may only be bytes left.
+static Num forBytes(Operation *op, Num y) {
+  if (Attribute bound = op->getAttr(onlyBytesName)) {
+    Value(y).getDefiningOp()->setDiscardableAttr("ingot.bytes", bound);
   }
   return y;
 }
@@ -38,13 +37,13 @@ EMIT(Celu, select(x < 0.0, number(getAlpha()) * (exp(x / number(getAlpha())) - 1
 EMIT(Selu, number(getGamma()) * select(x < 0.0, number(getAlpha()) * (exp(x) - 1.0), x))
 EMIT(Shrink, select(x < -number(getLambd()), x + number(getBias()),
                     select(x > number(getLambd()), x - number(getBias()), x.constant(0))))
-EMIT(Sigmoid, 1.0 / (1.0 + expOf(*this, -x)))
+EMIT(Sigmoid, 1.0 / (1.0 + forBytes(*this, exp(-x))))
 EMIT(HardSigmoid, atMost(atLeast(x *number(getAlpha()) + number(getBeta()), 0.0), 1.0))
 EMIT(HardSwish, x *atMost(atLeast(x * (1.0 / 6) + 0.5, 0.0), 1.0))
-EMIT(Swish, x / (1.0 + expOf(*this, x * -number(getAlpha()))))
+EMIT(Swish, x / (1.0 + forBytes(*this, exp(x * -number(getAlpha())))))
 EMIT(Softplus, softplus(x))
 EMIT(Softsign, x / (1.0 + abs(x)))
-EMIT(Tanh, tanh(x))
+EMIT(Tanh, forBytes(*this, tanh(x)))
 EMIT(Erf, erf(x))
 EMIT(Exp, exp(x))
 EMIT(Log, log(x))
@@ -85,10 +84,10 @@ Value MishOp::emit(OpBuilder &b, ValueRange operands) {
 Value GeluOp::emit(OpBuilder &b, ValueRange operands) {
   Num x = numberOf(*this, b, operands);
   if (getApproximate() == "tanh") {
-    return x * 0.5 * (1.0 + tanh((x + 0.044715 * (x * x * x)) * 0.7978845608028654));
+    return forBytes(*this, x * 0.5) * (1.0 + tanh((x + 0.044715 * (x * x * x)) * 0.7978845608028654));
   }
   // Both signs by the tail of positive numbers, which emit has as one function; beyond 10 it is 0 to the last digit.
-  Num t = atMost(abs(x), 10.0), tail = erfc(t * 0.7071067811865476);
+  Num t = atMost(forBytes(*this, abs(x)), 10.0), tail = erfc(t * 0.7071067811865476);
   Value(tail).getDefiningOp()->setDiscardableAttr("ingot.tail", b.getUnitAttr());
   Num isPositive = select(x > 0.0, x.constant(1), x.constant(0)); // a factor: of -infinity it makes NaN, as defined
   return x * isPositive - t * (tail * 0.5);
