@@ -3,6 +3,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/Matchers.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/Format.h"
@@ -12,17 +13,21 @@ using namespace mlir;
 
 namespace ingot::lower {
 
-// Lines.
+// Pieces.
 
 static int64_t saturated(int64_t n) { return std::clamp<int64_t>(n, INT16_MIN, INT16_MAX); }
 
-/// The number of the line of an integer: its highest bits, negative ones last.
-static size_t partOf(int64_t integer) { return static_cast<uint16_t>(integer) >> 10 & (ByteLines::parts - 1); }
+/// The product of two fractions of 2^15.
+static int64_t product(int64_t a, int64_t b) { return (a * b + (1 << 14)) >> 15; }
 
-int64_t ByteLines::at(int64_t integer) const {
+int64_t BytePieces::at(int64_t integer) const {
   size_t part = partOf(integer);
-  int64_t product = (integer * slopes[part] + (1 << 14)) >> 15;
-  return saturated(product + offsets[part]) >> fraction;
+  if (form == Lines) {
+    return saturated(product(integer, slopes[part]) + offsets[part]) >> fraction;
+  }
+  int64_t place = (integer & (width() - 1)) * parts() - (1 << 15);
+  int64_t slope = slopes[part] + product(place >> bendShift, bends[part]);
+  return saturated(product(place, slope) + offsets[part]) >> fraction;
 }
 
 namespace {
@@ -30,45 +35,75 @@ namespace {
 /// Integers of a range of numbers.
 struct Range {
   double middle, unit;
-  double number(int64_t integer) const { return middle + unit * static_cast<double>(integer); }
+  double number(double integer) const { return middle + unit * integer; }
 };
 
-/// Coefficients with so many bits behind the point: of each part those of the line that is off by the least.
-std::optional<ByteLines> linesOf(llvm::function_ref<double(double)> f, Range range, int64_t fraction) {
-  constexpr int64_t width = 65536 / ByteLines::parts, samples = 8;
-  ByteLines lines;
-  lines.middle = range.middle, lines.unit = range.unit, lines.fraction = fraction;
-  double one = std::ldexp(1.0, static_cast<int>(fraction));
-  for (int64_t start = INT16_MIN; start < INT16_MAX; start += width) {
-    double first = f(range.number(start)), slope = (f(range.number(start + width)) - first) / width;
-    double least = 0, most = 0; // of what it is above its chord
-    for (int64_t i = 1; i < samples; ++i) {
-      int64_t by = i * (width / samples);
-      double above = f(range.number(start + by)) - first - slope * static_cast<double>(by);
-      least = std::min(least, above), most = std::max(most, above);
-    }
-    double offset = first + (least + most) / 2 - slope * static_cast<double>(start);
-    double slopeBits = std::rint(slope * one * (1 << 15)), offsetBits = std::rint((offset + 0.5) * one);
-    if (!(std::abs(slopeBits) <= INT16_MAX && std::abs(offsetBits) <= INT16_MAX)) {
+/// What the coefficients of a part are, if they fit.
+struct Coefficients {
+  double offset, slope, bend = 0;
+};
+
+/// The line that is off by the least in a part that begins there.
+Coefficients lineOf(llvm::function_ref<double(double)> f, Range range, double start, double width) {
+  constexpr int samples = 8;
+  double first = f(range.number(start)), slope = (f(range.number(start + width)) - first) / width;
+  double least = 0, most = 0; // of what it is above its chord
+  for (int i = 1; i < samples; ++i) {
+    double by = i * width / samples, above = f(range.number(start + by)) - first - slope * by;
+    least = std::min(least, above), most = std::max(most, above);
+  }
+  return {first + (least + most) / 2 - slope * start, slope * (1 << 15)};
+}
+
+/// The parabola through the function where Chebyshev's polynomial of the third degree is zero.
+Coefficients parabolaOf(llvm::function_ref<double(double)> f, Range range, double start, double width) {
+  double half = width / 2, center = start + half, place = std::sqrt(0.75);
+  double there = f(range.number(center)), below = f(range.number(center - place * half)),
+         above = f(range.number(center + place * half));
+  return {there, (above - below) / (2 * place), (above + below - 2 * there) / (2 * place * place)};
+}
+
+/// With so many bits behind the point, where all coefficients fit.
+std::optional<BytePieces> piecesOf(llvm::function_ref<double(double)> f, BytePieces::Form form, Range range,
+                                   int64_t fraction) {
+  BytePieces pieces;
+  pieces.form = form, pieces.middle = range.middle, pieces.unit = range.unit, pieces.fraction = fraction;
+  double one = std::ldexp(1.0, static_cast<int>(fraction)), largestBend = 1;
+  auto width = static_cast<double>(pieces.width());
+  std::array<Coefficients, BytePieces::mostParts> all{};
+  for (int64_t start = INT16_MIN; start < INT16_MAX; start += pieces.width()) {
+    auto from = static_cast<double>(start);
+    Coefficients c = form == BytePieces::Lines ? lineOf(f, range, from, width) : parabolaOf(f, range, from, width);
+    c = {std::rint((c.offset + 0.5) * one), std::rint(c.slope * one), c.bend * one};
+    if (!(std::abs(c.offset) <= INT16_MAX && std::abs(c.slope) + std::abs(c.bend) <= INT16_MAX)) {
       return std::nullopt;
     }
-    lines.slopes[partOf(start)] = static_cast<int16_t>(slopeBits);
-    lines.offsets[partOf(start)] = static_cast<int16_t>(offsetBits);
+    all[pieces.partOf(start)] = c, largestBend = std::max(largestBend, std::abs(c.bend));
   }
-  return lines;
+  constexpr int64_t bendUnit = 256, mostBend = 127 * bendUnit;
+  while (largestBend * std::ldexp(2.0, static_cast<int>(pieces.bendShift)) <= mostBend) {
+    ++pieces.bendShift;
+  }
+  for (auto [i, c] : llvm::enumerate(all)) {
+    pieces.offsets[i] = static_cast<int16_t>(c.offset), pieces.slopes[i] = static_cast<int16_t>(c.slope);
+    double bend = std::ldexp(c.bend, static_cast<int>(pieces.bendShift)) / bendUnit;
+    pieces.bends[i] = static_cast<int16_t>(std::rint(bend) * bendUnit);
+  }
+  return pieces;
 }
 
 /// How far from `f` a result may be before it becomes a byte, in steps, where the integers are what they are rounded
 /// to.
-double errorOf(const ByteLines &lines, llvm::function_ref<double(double)> f, double least, double most) {
-  double one = std::ldexp(1.0, static_cast<int>(lines.fraction)), largest = 0;
+double errorOf(const BytePieces &pieces, llvm::function_ref<double(double)> f, double least, double most) {
+  constexpr int64_t stride = 17;
+  double one = std::ldexp(1.0, static_cast<int>(pieces.fraction)), largest = 0;
   auto cut = [&](double y) { return std::clamp(y, least - 0.5, most + 0.5); };
-  Range range{lines.middle, lines.unit};
-  ByteLines exact = lines; // with all bits of what becomes a byte
+  Range range{pieces.middle, pieces.unit};
+  BytePieces exact = pieces; // with all bits of what becomes a byte
   exact.fraction = 0;
-  for (int64_t integer = INT16_MIN; integer <= INT16_MAX; integer += 17) {
-    double made = cut(static_cast<double>(exact.at(integer)) / one - 0.5), rounded = 0.5 * lines.unit;
-    for (double x : {range.number(integer) - rounded, range.number(integer) + rounded}) {
+  for (int64_t integer = INT16_MIN; integer <= INT16_MAX; integer += stride) {
+    double made = cut(static_cast<double>(exact.at(integer)) / one - 0.5), at = static_cast<double>(integer);
+    for (double x : {range.number(at - 0.5), range.number(at + 0.5)}) {
       largest = std::max(largest, std::abs(made - cut(f(x))));
     }
   }
@@ -88,20 +123,20 @@ double endOf(llvm::function_ref<double(double)> f, double sign, double allowed) 
 
 } // namespace
 
-std::optional<ByteLines> ByteLines::of(llvm::function_ref<double(double)> f, double least, double most) {
+std::optional<BytePieces> BytePieces::of(llvm::function_ref<double(double)> f, Form form, double least, double most) {
   auto cut = [&](double x) { return std::clamp(f(x), least - 0.5, most + 0.5); };
-  std::optional<ByteLines> best;
+  std::optional<BytePieces> best;
   for (double allowed : {0.02, 0.04, 0.07}) { // what is lost at the ends is won between them
     double low = -endOf(cut, -1, allowed), high = endOf(cut, 1, allowed);
     Range range{(low + high) / 2, (high - low) / 65534};
     for (int64_t fraction = 7; fraction >= 4; --fraction) {
-      std::optional<ByteLines> lines = linesOf(f, range, fraction);
-      if (!lines) {
+      std::optional<BytePieces> pieces = piecesOf(f, form, range, fraction);
+      if (!pieces) {
         continue;
       }
-      lines->error = std::max(allowed, errorOf(*lines, f, least, most));
-      if (!best || lines->error < best->error) {
-        best = lines;
+      pieces->error = std::max(allowed, errorOf(*pieces, f, least, most));
+      if (!best || pieces->error < best->error) {
+        best = pieces;
       }
       break;
     }
@@ -234,18 +269,19 @@ std::optional<ByteCurve::Parts> ByteCurve::partsOf(Value integers) {
 
 std::optional<ByteCurve> ByteCurve::of(Writer &w, Value integers, int64_t zero, bool isSigned) {
   constexpr double mostError = 1.0 / 8;
-  std::optional<Parts> parts = w.machine.words.lookUp.empty() ? std::nullopt : partsOf(integers);
+  std::optional<Parts> parts = w.machine.words.multiply.empty() ? std::nullopt : partsOf(integers);
   if (!parts) {
     return std::nullopt;
   }
-  std::optional<ByteLines> lines =
-      ByteLines::of([&](double x) { return parts->function(x) + static_cast<double>(zero); }, isSigned ? INT8_MIN : 0,
-                    isSigned ? INT8_MAX : UINT8_MAX);
-  if (!lines || lines->error > mostError) {
+  std::optional<BytePieces> pieces =
+      BytePieces::of([&](double x) { return parts->function(x) + static_cast<double>(zero); },
+                     w.machine.words.lookUp.empty() ? BytePieces::Parabolas : BytePieces::Lines,
+                     isSigned ? INT8_MIN : 0, isSigned ? INT8_MAX : UINT8_MAX);
+  if (!pieces || pieces->error > mostError) {
     return std::nullopt;
   }
   ByteCurve curve;
-  curve.lines = *lines, curve.largest = parts->variable.largest, curve.text = parts->function.description();
+  curve.pieces = *pieces, curve.largest = parts->variable.largest, curve.text = parts->function.description();
   return curve;
 }
 
@@ -255,7 +291,8 @@ Value ByteCurve::places(Writer &w, Value integers) const {
     return nullptr;
   }
   Value x = parts->variable.x;
-  Value factor = w.constant(1 / lines.unit, x.getType()), summand = w.constant(-lines.middle / lines.unit, x.getType());
+  Value factor = w.constant(1 / pieces.unit, x.getType()),
+        summand = w.constant(-pieces.middle / pieces.unit, x.getType());
   // Of sums times their scales and plus a bias it is these that are scaled: they are the same for all pixels.
   if (auto sum = x.getDefiningOp<arith::AddFOp>(); sum && sum.getLhs().getDefiningOp<arith::MulFOp>()) {
     summand = w.fma(sum.getRhs(), factor, summand), x = sum.getLhs();
@@ -265,30 +302,73 @@ Value ByteCurve::places(Writer &w, Value integers) const {
   }
   onnx::Num place(w.b, w.loc, w.fma(x, factor, summand), w.b.getF32Type());
   constexpr double limit = 1 << 30;
-  if (!(largest / lines.unit < limit)) {
+  if (!(largest / pieces.unit < limit)) {
     place = onnx::atMost(onnx::atLeast(place, -limit), limit);
   }
   return onnx::roundEven(place).to(w.b.getI32Type());
 }
 
-Value ByteCurve::bytes(Writer &w, Value places) const {
+static Value call(Writer &w, StringRef name, ValueRange operands) {
+  return LLVM::CallIntrinsicOp::create(w.b, w.loc, operands.front().getType(), w.b.getStringAttr(name), operands)
+      ->getResult(0);
+}
+
+template <typename Shift> static Value shifted(Writer &w, Value v, int64_t by) {
+  return by ? Shift::create(w.b, w.loc, v, w.constant(static_cast<double>(by), v.getType())).getResult() : v;
+}
+
+static Value withBits(Writer &w, Value v, int64_t bits) {
+  return arith::OrIOp::create(w.b, w.loc, v, w.constant(static_cast<double>(bits), v.getType()));
+}
+
+Value ByteCurve::onLines(Writer &w, Value places) const {
+  constexpr int64_t belowPart = 10; // bits
   auto type = cast<VectorType>(places.getType());
-  auto call = [&](StringRef name, ValueRange operands) {
-    return LLVM::CallIntrinsicOp::create(w.b, w.loc, type, w.b.getStringAttr(name), operands)->getResult(0);
-  };
-  auto shifted = [&](Value v, int64_t by) {
-    return arith::ShRSIOp::create(w.b, w.loc, v, w.constant(static_cast<double>(by), type)).getResult();
-  };
-  Value part = shifted(places, 10);
+  Value part = shifted<arith::ShRSIOp>(w, places, belowPart);
   auto lookUp = [&](ArrayRef<int16_t> table) {
-    size_t half = table.size() / 2;
     auto constant = [&](ArrayRef<int16_t> numbers) -> Value {
       return arith::ConstantOp::create(w.b, w.loc, DenseElementsAttr::get(type, numbers));
     };
-    return call(w.machine.words.lookUp, {constant(table.take_front(half)), part, constant(table.drop_front(half))});
+    size_t half = table.size() / 2;
+    return call(w, w.machine.words.lookUp, {constant(table.take_front(half)), part, constant(table.drop_front(half))});
   };
-  Value product = call(w.machine.words.multiply, {places, lookUp(lines.slopes)});
-  return shifted(LLVM::SAddSat::create(w.b, w.loc, product, lookUp(lines.offsets)), lines.fraction);
+  Value rise = call(w, w.machine.words.multiply, {places, lookUp(pieces.slopes)});
+  return LLVM::SAddSat::create(w.b, w.loc, rise, lookUp(pieces.offsets));
+}
+
+/// A byte of a number's coefficient is taken from a table by the number of its part, which is in that byte; a byte that
+/// is negative takes a zero.
+Value ByteCurve::onParabolas(Writer &w, Value places) const {
+  constexpr int64_t belowPart = 12, byte = 8, nothingLow = 0x80, nothingHigh = -0x8000, partHigh = 0x0F00;
+  auto type = cast<VectorType>(places.getType());
+  auto bytes = VectorType::get({2 * type.getNumElements()}, w.b.getI8Type());
+  Value inLow = shifted<arith::ShRUIOp>(w, places, belowPart);
+  Value inHigh = arith::AndIOp::create(w.b, w.loc, shifted<arith::ShRUIOp>(w, places, belowPart - byte),
+                                       w.constant(static_cast<double>(partHigh), type));
+  inLow = withBits(w, inLow, nothingHigh), inHigh = withBits(w, inHigh, nothingLow);
+  auto shuffle = [&](ArrayRef<int16_t> table, Value part, int64_t shift) {
+    SmallVector<int8_t> numbers;
+    for (int64_t i = 0; i < bytes.getNumElements(); ++i) {
+      numbers.push_back(static_cast<int8_t>(table[i % pieces.parts()] >> shift));
+    }
+    Value constant = arith::ConstantOp::create(w.b, w.loc, DenseElementsAttr::get(bytes, ArrayRef<int8_t>(numbers)));
+    Value found = call(w, w.machine.words.shuffle, {constant, vector::BitCastOp::create(w.b, w.loc, bytes, part)});
+    return vector::BitCastOp::create(w.b, w.loc, type, found).getResult();
+  };
+  auto coefficient = [&](ArrayRef<int16_t> table) {
+    return arith::OrIOp::create(w.b, w.loc, shuffle(table, inLow, 0), shuffle(table, inHigh, byte)).getResult();
+  };
+  auto multiplied = [&](Value a, Value b) { return call(w, w.machine.words.multiply, {a, b}); };
+  Value place =
+      arith::XOrIOp::create(w.b, w.loc, shifted<arith::ShLIOp>(w, places, 16 - belowPart), w.constant(INT16_MIN, type));
+  Value bend = multiplied(shifted<arith::ShRSIOp>(w, place, pieces.bendShift), shuffle(pieces.bends, inHigh, byte));
+  Value slope = arith::AddIOp::create(w.b, w.loc, bend, coefficient(pieces.slopes));
+  return LLVM::SAddSat::create(w.b, w.loc, multiplied(place, slope), coefficient(pieces.offsets));
+}
+
+Value ByteCurve::bytes(Writer &w, Value places) const {
+  Value sums = pieces.form == BytePieces::Lines ? onLines(w, places) : onParabolas(w, places);
+  return shifted<arith::ShRSIOp>(w, sums, pieces.fraction);
 }
 
 } // namespace ingot::lower

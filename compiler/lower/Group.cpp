@@ -9,6 +9,7 @@
 #include "compiler/onnx/Quantization.h"
 #include "compiler/onnx/ScalarMath.h"
 #include "compiler/onnx/ops/Binary.h"
+#include "compiler/onnx/ops/Cast.h"
 #include "compiler/onnx/ops/Unary.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -276,7 +277,7 @@ bool Group::hasLongEpilogue() const {
 }
 
 bool Group::isByteCurve() const {
-  return !w.machine.words.lookUp.empty() &&
+  return !w.machine.words.multiply.empty() &&
          llvm::any_of(kernel.getBody().front(), [](Operation &op) { return op.hasAttr(onnx::onlyBytesName); });
 }
 
@@ -304,10 +305,16 @@ int64_t Group::keepTile(ArrayRef<Value> rootVectors) const {
   return lanes;
 }
 
-/// So many as a register has bytes for.
+/// So many as a register has bytes for, or int16 that are unsigned bytes.
 int64_t Group::together(int64_t lanes) const {
-  bool bytes = results.size() == 1 && !results[0].narrow && results[0].element.isInteger(8);
-  return bytes && lanes > 1 && w.machine.machineCode ? std::max<int64_t>(1, 4 * w.machine.lanes / lanes) : 1;
+  if (results.size() != 1 || results[0].narrow || lanes == 1 || !w.machine.machineCode) {
+    return 1;
+  }
+  auto yield = cast<plan::YieldOp>(kernel.getBody().front().getTerminator());
+  auto cast = yield.getValues()[0].getDefiningOp<onnx::CastOp>();
+  bool inWords = cast && results[0].element.isInteger(16) && onnx::elementOf(cast.getX()).isUnsignedInteger(8);
+  int64_t inRegister = results[0].element.isInteger(8) ? 4 : inWords ? 2 : 0;
+  return std::max<int64_t>(1, inRegister * w.machine.lanes / lanes);
 }
 
 void Group::finishSome(ArrayRef<Value> rootVectors, const Space &space, ArrayRef<Point> points) const {

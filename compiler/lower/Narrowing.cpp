@@ -33,13 +33,20 @@ std::optional<int64_t> splatOf(Value v) {
                                                                              : std::nullopt;
 }
 
-/// Bytes as what they were narrowed from: integers of 32 bits + `zero`, which saturate.
+/// Bytes, perhaps in int16, as what they were narrowed from: integers of 32 bits + `zero`, which saturate.
 struct Narrowed {
   Value wide;
   int64_t zero;
-  bool isSigned;
+  bool isSigned, inWords;
+  /// The same but for the integers.
+  bool isLike(const Narrowed &other) const {
+    return zero == other.zero && isSigned == other.isSigned && inWords == other.inWords;
+  }
 };
 std::optional<Narrowed> narrowedOf(Value bytes) {
+  auto widened = bytes.getDefiningOp<arith::ExtUIOp>();
+  bool inWords = widened && getElementTypeOrSelf(bytes.getType()).isInteger(16);
+  bytes = inWords ? widened.getIn() : bytes;
   auto cut = bytes.getDefiningOp<arith::TruncIOp>();
   auto below = cut ? cut.getIn().getDefiningOp<arith::MinSIOp>() : arith::MinSIOp();
   auto above = below ? below.getLhs().getDefiningOp<arith::MaxSIOp>() : arith::MaxSIOp();
@@ -54,7 +61,10 @@ std::optional<Narrowed> narrowedOf(Value bytes) {
   auto sum = above.getLhs().getDefiningOp<arith::AddIOp>();
   std::optional<int64_t> zero = sum ? splatOf(sum.getRhs()) : std::nullopt;
   bool isZeroPoint = zero && std::abs(*zero) <= UINT8_MAX;
-  return Narrowed{isZeroPoint ? sum.getLhs() : above.getLhs(), isZeroPoint ? *zero : 0, isSigned};
+  if (inWords && isSigned) {
+    return std::nullopt;
+  }
+  return Narrowed{isZeroPoint ? sum.getLhs() : above.getLhs(), isZeroPoint ? *zero : 0, isSigned, inWords};
 }
 
 Value bitcast(Writer &w, Value v, int64_t count, Type element) {
@@ -66,34 +76,47 @@ Value lanesOf(Writer &w, Value v, int64_t first, int64_t count) {
   return vector::ExtractStridedSliceOp::create(w.b, w.loc, v, ArrayRef(first), ArrayRef(count), ArrayRef<int64_t>(1));
 }
 
-/// Two or four registers of int32; or of places on a curve.
-Value packed(Writer &w, ArrayRef<Value> wide, int64_t zero, bool isSigned, const std::optional<ByteCurve> &curve) {
-  int64_t lanes = w.machine.lanes;
-  auto pack = [&](StringRef name, Value x, Value y, int64_t count, Type element) {
-    return LLVM::CallIntrinsicOp::create(w.b, w.loc, VectorType::get({count}, element), w.b.getStringAttr(name), {x, y})
-        ->getResult(0);
-  };
+Value pack(Writer &w, StringRef name, Value x, Value y, Type element) {
+  auto bits = static_cast<int64_t>(element.getIntOrFloatBitWidth());
+  VectorType type = VectorType::get({w.machine.lanes * 32 / bits}, element);
+  return LLVM::CallIntrinsicOp::create(w.b, w.loc, type, w.b.getStringAttr(name), {x, y})->getResult(0);
+}
+
+/// In order what of each 128 bits of `count` vectors is the first vector's, then the second's: so many bits of each.
+Value inOrder(Writer &w, Value packed, int64_t count, unsigned bits) {
+  auto type = cast<VectorType>(packed.getType());
+  int64_t parts = w.machine.lanes / 4, perPart = 128 / bits;
+  Type piece = w.b.getIntegerType(bits);
+  SmallVector<int64_t> order;
+  for (int64_t i = 0; i < count * parts; ++i) {
+    order.push_back(i % parts * perPart + i / parts);
+  }
+  Value pieces = bitcast(w, packed, parts * perPart, piece);
+  pieces = vector::ShuffleOp::create(w.b, w.loc, pieces, pieces, order);
+  int64_t inPiece = type.getNumElements() / (parts * perPart);
+  return bitcast(w, pieces, count * parts * inPiece, type.getElementType());
+}
+
+/// Two or four registers of int32, or of places on a curve.
+Value packed(Writer &w, ArrayRef<Value> wide, const Narrowed &how, const std::optional<ByteCurve> &curve) {
   SmallVector<Value, 2> words;
   for (size_t i = 0; i < wide.size(); i += 2) {
-    Value pair = pack(w.machine.packs.words, wide[i], wide[i + 1], 2 * lanes, w.b.getI16Type());
+    Value pair = pack(w, w.machine.packs.words, wide[i], wide[i + 1], w.b.getI16Type());
     if (curve) {
       pair = curve->bytes(w, pair);
-    } else if (zero) {
-      pair = LLVM::SAddSat::create(w.b, w.loc, pair, w.constant(zero, pair.getType()));
+    } else if (how.zero) {
+      pair = LLVM::SAddSat::create(w.b, w.loc, pair, w.constant(static_cast<double>(how.zero), pair.getType()));
     }
     words.push_back(pair);
   }
-  Value bytes = pack(isSigned ? w.machine.packs.bytes : w.machine.packs.unsignedBytes, words.front(), words.back(),
-                     4 * lanes, w.b.getI8Type());
-  // Of each 128 bits of all vectors the first four bytes are the first one's.
-  int64_t count = static_cast<int64_t>(wide.size()), parts = lanes / 4;
-  SmallVector<int64_t> order;
-  for (int64_t i = 0; i < count * parts; ++i) {
-    order.push_back(i % parts * 4 + i / parts);
+  if (how.inWords) {
+    Value bytes = arith::MaxSIOp::create(w.b, w.loc, words.front(), w.constant(0, words.front().getType()));
+    bytes = arith::MinSIOp::create(w.b, w.loc, bytes, w.constant(UINT8_MAX, bytes.getType()));
+    return inOrder(w, bytes, /*count=*/2, /*bits=*/64);
   }
-  Value quads = bitcast(w, bytes, lanes, w.b.getI32Type());
-  quads = vector::ShuffleOp::create(w.b, w.loc, quads, quads, order);
-  return bitcast(w, quads, count * lanes, w.b.getI8Type());
+  Value bytes = pack(w, how.isSigned ? w.machine.packs.bytes : w.machine.packs.unsignedBytes, words.front(),
+                     words.back(), w.b.getI8Type());
+  return inOrder(w, bytes, static_cast<int64_t>(wide.size()), /*bits=*/32);
 }
 
 } // namespace
@@ -103,7 +126,8 @@ Value concatenatedBytes(Writer &w, ArrayRef<Value> vectors) {
   int64_t lanes = w.machine.lanes, registers = type ? type.getNumElements() / lanes : 0;
   size_t all = vectors.size() * registers;
   std::optional<Narrowed> first = narrowedOf(vectors.front());
-  if (w.machine.packs.words.empty() || !first || (all != 1 && all != 2 && all != 4)) {
+  size_t most = first && first->inWords ? 2 : 4;
+  if (w.machine.packs.words.empty() || !first || !llvm::isPowerOf2_64(all) || all > most) {
     return concatenated(w, vectors);
   }
   std::optional<ByteCurve> curve = ByteCurve::of(w, first->wide, first->zero, first->isSigned);
@@ -114,7 +138,7 @@ Value concatenatedBytes(Writer &w, ArrayRef<Value> vectors) {
   for (Value v : vectors) {
     std::optional<Narrowed> n = narrowedOf(v);
     Value integers = n && curve ? curve->places(w, n->wide) : n ? n->wide : Value();
-    if (!integers || n->zero != first->zero || n->isSigned != first->isSigned) {
+    if (!integers || !n->isLike(*first)) {
       return concatenated(w, vectors);
     }
     for (int64_t i = 0; i < registers; ++i) {
@@ -124,7 +148,7 @@ Value concatenatedBytes(Writer &w, ArrayRef<Value> vectors) {
   if (all == 1) { // a pair is packed
     wide.push_back(wide.front());
   }
-  Value bytes = packed(w, wide, first->zero, first->isSigned, curve);
+  Value bytes = packed(w, wide, *first, curve);
   return all == 1 ? lanesOf(w, bytes, 0, lanes) : bytes;
 }
 

@@ -56,9 +56,10 @@ struct MachineModel {
   Packs packs;
   /// The same of float32: elements of two vectors, by numbers between them.
   std::string lookUp;
-  /// The same of int16, in vectors of twice as many; and (a b + 2^14) / 2^15 of them.
+  /// The same of int16, in vectors of twice as many; where there is none, bytes of 16 in each 128 bits, in vectors of
+  /// four times as many, by their numbers, and zeros for negative ones. And (a b + 2^14) / 2^15 of int16.
   struct Words {
-    std::string lookUp, multiply;
+    std::string lookUp, shuffle, multiply;
   };
   Words words;
   /// What makes floats zeros that are too small to be normal, of which a multiplication takes a hundred times as long:

@@ -63,17 +63,17 @@ const ClassRow classes[] = {
      "llvm.x86.avx512.pmaddubs.w.512",
      {"llvm.x86.avx512.packssdw.512", "llvm.x86.avx512.packsswb.512", "llvm.x86.avx512.packuswb.512"},
      "llvm.x86.avx512.vpermi2var.ps.512",
-     {"llvm.x86.avx512.vpermi2var.hi.512", "llvm.x86.avx512.pmul.hr.sw.512"}},
+     {"llvm.x86.avx512.vpermi2var.hi.512", "", "llvm.x86.avx512.pmul.hr.sw.512"}},
     {"x86-64-v3", "AVX2 and FMA: Haswell, Zen and later", "+avx2,+fma,+f16c", "+fast-dpwssd", 3,
      8, 16, false, true, false, true, {6, 2}, 8, 32, 512, 4096,
      "llvm.x86.avx2.pmadd.wd", "llvm.x86.avx512.vpdpbusd.256", "+avxvnni", "", "", "llvm.x86.avx2.pmadd.ub.sw",
      {"llvm.x86.avx2.packssdw", "llvm.x86.avx2.packsswb", "llvm.x86.avx2.packuswb"},
-     "", {}},
+     "", {"", "llvm.x86.avx2.pshuf.b", "llvm.x86.avx2.pmul.hr.sw"}},
     {"x86-64-v2", "SSE4.2: any x86-64 CPU since 2009", "+sse4.2", "", 2,
      4, 16, false, false, false, false, {4, 2}, 4, 32, 256, 2048,
      "llvm.x86.sse2.pmadd.wd", "", "", "", "", "llvm.x86.ssse3.pmadd.ub.sw.128",
      {"llvm.x86.sse2.packssdw.128", "llvm.x86.sse2.packsswb.128", "llvm.x86.sse2.packuswb.128"},
-     "", {}},
+     "", {"", "llvm.x86.ssse3.pshuf.b.128", "llvm.x86.ssse3.pmul.hr.sw.128"}},
 };
 
 /// Data caches that a core has for itself, and its share of the last one where all cores are at work. The first row whose

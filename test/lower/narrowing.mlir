@@ -75,3 +75,29 @@ module {
     return %3 : tensor<1x16x4x4xui8>
   }
 }
+
+// -----
+
+// Bytes that the next convolution reads as int16 (quantize/Wide.h): two registers of them, cut as int16.
+// CHECK-LABEL: func.func private @integerconv_
+// V3: %[[WORDS:.*]] = llvm.call_intrinsic "llvm.x86.avx2.packssdw"
+// V3: %[[SUM:.*]] = llvm.intr.sadd.sat(%[[WORDS]]
+// V3: %[[ABOVE:.*]] = arith.maxsi %[[SUM]]
+// V3: %[[CUT:.*]] = arith.minsi %[[ABOVE]]
+// V3: vector.bitcast %[[CUT]] : vector<16xi16> to vector<4xi64>
+// V3: vector.shuffle {{.*}} [0, 2, 1, 3] : vector<4xi64>, vector<4xi64>
+// V3: vector.store {{.*}} vector<16xi16>
+// ARM-NOT: llvm.x86
+module {
+  func.func @words(%x: tensor<1x16x4x4xui8>) -> tensor<1x16x4x4xi16> {
+    %w = onnx.Constant dense<3> : tensor<16x16x1x1xi8>
+    %none = onnx.None : none
+    %one = onnx.Constant dense<1.0> : tensor<f32>
+    %z = onnx.Constant dense<7> : tensor<ui8>
+    %0 = onnx.IntegerConv %x, %w, %none {kernel_shape = array<i64: 1, 1>} : (tensor<1x16x4x4xui8>, tensor<16x16x1x1xi8>, none) -> tensor<1x16x4x4xi32>
+    %1 = onnx.Cast %0 {to = 1 : i64} : (tensor<1x16x4x4xi32>) -> tensor<1x16x4x4xf32>
+    %2 = onnx.Quantize %1, %one, %z {to = 2 : i64, bounded} : (tensor<1x16x4x4xf32>, tensor<f32>, tensor<ui8>) -> tensor<1x16x4x4xui8>
+    %3 = onnx.Cast %2 {to = 5 : i64} : (tensor<1x16x4x4xui8>) -> tensor<1x16x4x4xi16>
+    return %3 : tensor<1x16x4x4xi16>
+  }
+}
