@@ -1,6 +1,6 @@
-// Softmax and LogSoftmax along one axis. Rows short enough stay in registers from the first load to the store; longer
-// ones are read for the maximum, again for the sum (the exponentials wait in the result), and scaled. Where the axis is
-// not the last, each lane is a softmax of its own. A NaN need not win the maximum: it makes the sum NaN.
+// Softmax and LogSoftmax along one axis. What is short enough stays in registers from the first load to the store;
+// longer rows are read for the maximum, again for the sum (the exponentials wait in the result), and scaled. Where the
+// axis is not the last, each lane is a softmax of its own. A NaN need not win the maximum: it makes the sum NaN.
 #include "compiler/lower/Family.h"
 #include "compiler/lower/Split.h"
 #include "compiler/lower/Vectors.h"
@@ -17,7 +17,8 @@ using namespace mlir;
 namespace ingot::lower {
 namespace {
 
-constexpr int64_t heldVectors = 8; ///< of a row in registers
+constexpr int64_t heldVectors = 8;   ///< of a row in registers
+constexpr int64_t heldInColumn = 16; ///< places of columns side by side in registers, or on the stack beside them
 
 struct Wanted {
   Value x;
@@ -41,6 +42,8 @@ public:
                   split.out.results.size() == group.kernel.getNumResults();
     held = split.across && split.lanes > 1 && split.count.known() && !split.count.is(0) &&
            split.count.number() <= heldVectors * split.lanes;
+    heldColumns = !split.across && split.inner.size() == 1 && split.count.known() && !split.count.is(0) &&
+                  split.count.number() <= heldInColumn;
     if (held && split.count.number() < split.lanes && !w.machine.maskedAccess) {
       shortRow = w.local(element, split.lanes);
     }
@@ -48,7 +51,7 @@ public:
 
   void run() {
     split.positions(w, build.begin, build.end, 1, [&](SmallVector<Ix> at, int64_t, int64_t lanes, Value mask) {
-      held ? heldRow(at) : passes(at, lanes, mask);
+      held ? heldRow(at) : heldColumns &&lanes > 1 ? heldColumn(at, lanes, mask) : passes(at, lanes, mask);
     });
   }
 
@@ -60,7 +63,7 @@ private:
   Wanted wanted;
   Type element;
   Split split;
-  bool storesAhead, held;
+  bool storesAhead, held, heldColumns;
   Buffer shortRow;
 
   Value sub(Value a, Value b) { return arith::SubFOp::create(w.b, w.loc, a, b); }
@@ -151,7 +154,26 @@ private:
     }
   }
 
-  // Any other row, and columns.
+  /// Columns side by side, one in each lane.
+  void heldColumn(ArrayRef<Ix> at, int64_t lanes, Value mask) {
+    SmallVector<Value> x, e;
+    SmallVector<SmallVector<Ix>> places;
+    for (int64_t i = 0; i < split.count.number(); ++i) {
+      places.emplace_back(at)[split.inner.front()] = i;
+      x.push_back(read(places.back(), lanes, mask));
+    }
+    Value max = tree(w, Combine::Larger, x);
+    for (Value &v : x) {
+      v = sub(v, max);
+      e.push_back(exp(v));
+    }
+    Value factor = factorOf(tree(w, Combine::Add, e));
+    for (auto [i, place] : llvm::enumerate(places)) {
+      finish(scaled(wanted.log ? x[i] : e[i], factor), place, lanes, mask);
+    }
+  }
+
+  // Any other row, and longer columns.
 
   /// Combines f(x) over all steps into a scalar (rows) or a vector (columns). Masked lanes of rows do not count.
   Value fold(ArrayRef<Ix> at, int64_t lanes, Value mask, Combine how,
