@@ -153,7 +153,7 @@ std::optional<double> numberOf(Value v) {
   return matchPattern(v, m_ConstantFloat(&number)) ? std::optional(number.convertToDouble()) : std::nullopt;
 }
 
-/// The operand of a function of which only bytes are left, but for a factor; with a bound of its magnitude.
+/// The operand of a function of which only bytes are left, with a bound of its magnitude.
 struct Variable {
   Value x;
   double largest = 0;
@@ -164,12 +164,10 @@ std::optional<Variable> variableOf(Value v, int depth) {
     return std::nullopt;
   }
   if (auto bound = op->getAttrOfType<FloatAttr>("ingot.bytes")) {
-    Value x = op->getOperand(0);
-    if (auto negated = x.getDefiningOp<arith::NegFOp>()) {
-      x = negated.getOperand();
-    } else if (auto product = x.getDefiningOp<arith::MulFOp>(); product && numberOf(product.getRhs())) {
-      x = product.getLhs();
-    }
+    Value x = op->getOperand(0); // an exponential is that of a multiple
+    auto negated = isa<math::ExpOp>(op) ? x.getDefiningOp<arith::NegFOp>() : arith::NegFOp();
+    auto product = isa<math::ExpOp>(op) ? x.getDefiningOp<arith::MulFOp>() : arith::MulFOp();
+    x = negated ? negated.getOperand() : product && numberOf(product.getRhs()) ? product.getLhs() : x;
     return Variable{x, bound.getValueAsDouble()};
   }
   for (Value operand : op->getOperands()) {

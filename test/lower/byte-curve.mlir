@@ -74,7 +74,9 @@ module {
     %z = onnx.Constant dense<-119> : tensor<i8>
     %0 = onnx.IntegerConv %x, %w, %none {kernel_shape = array<i64: 1, 1>} : (tensor<1x16x4x4xui8>, tensor<16x16x1x1xi8>, none) -> tensor<1x16x4x4xi32>
     %1 = onnx.Cast %0 {to = 1 : i64} : (tensor<1x16x4x4xi32>) -> tensor<1x16x4x4xf32>
-    %2 = onnx.Gelu %1 {ingot.only_bytes = 1.0e7 : f64} : (tensor<1x16x4x4xf32>) -> tensor<1x16x4x4xf32>
+    %f = onnx.Constant dense<0.001> : tensor<f32>
+    %s = onnx.Mul %1, %f : (tensor<1x16x4x4xf32>, tensor<f32>) -> tensor<1x16x4x4xf32>
+    %2 = onnx.Gelu %s {ingot.only_bytes = 1.0e6 : f64} : (tensor<1x16x4x4xf32>) -> tensor<1x16x4x4xf32>
     %3 = onnx.Mul %2, %inverse : (tensor<1x16x4x4xf32>, tensor<f32>) -> tensor<1x16x4x4xf32>
     %4 = onnx.Quantize %3, %one, %z {to = 3 : i64, bounded} : (tensor<1x16x4x4xf32>, tensor<f32>, tensor<i8>) -> tensor<1x16x4x4xi8>
     return %4 : tensor<1x16x4x4xi8>
