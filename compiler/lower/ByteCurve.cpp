@@ -7,6 +7,7 @@
 #include "mlir/IR/Matchers.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/Format.h"
+#include "llvm/Support/FormatVariadic.h"
 #include <cmath>
 
 using namespace mlir;
@@ -95,7 +96,7 @@ std::optional<BytePieces> piecesOf(llvm::function_ref<double(double)> f, BytePie
 /// How far from `f` a result may be before it becomes a byte, in steps, where the integers are what they are rounded
 /// to.
 double errorOf(const BytePieces &pieces, llvm::function_ref<double(double)> f, double least, double most) {
-  constexpr int64_t stride = 17;
+  constexpr int64_t stride = 61;
   double one = std::ldexp(1.0, static_cast<int>(pieces.fraction)), largest = 0;
   auto cut = [&](double y) { return std::clamp(y, least - 0.5, most + 0.5); };
   Range range{pieces.middle, pieces.unit};
@@ -111,12 +112,14 @@ double errorOf(const BytePieces &pieces, llvm::function_ref<double(double)> f, d
 }
 
 /// The least magnitude from which on, whatever the sign says of numbers, `f` is within `allowed` of what it is far
-/// away.
+/// away. Functions like these do not come back between two numbers of one magnitude.
 double endOf(llvm::function_ref<double(double)> f, double sign, double allowed) {
-  constexpr double far = 1e12, near = 1e-12, ratio = 1.03;
+  constexpr double far = 1e12, near = 1e-12;
   double limit = f(sign * far), at = far;
-  while (at > near && std::abs(f(sign * at / ratio) - limit) <= allowed) {
-    at /= ratio;
+  for (double ratio : {1.5, 1.02}) {
+    while (at > near && std::abs(f(sign * at / ratio) - limit) <= allowed) {
+      at /= ratio;
+    }
   }
   return at;
 }
@@ -178,65 +181,90 @@ std::optional<Variable> variableOf(Value v, int depth) {
   return std::nullopt;
 }
 
-/// A function as its operations, which say what it is of a number.
+using Formula = double (*)(double, double, double);
+
+/// What an operation computes; null: not known here.
+Formula formulaOf(Operation *op) {
+  auto compare = dyn_cast<arith::CmpFOp>(op);
+  if (compare && compare.getPredicate() != arith::CmpFPredicate::OLT) {
+    return nullptr;
+  }
+  return llvm::TypeSwitch<Operation *, Formula>(op)
+      .Case<arith::AddFOp>([](auto) { return [](double a, double b, double) { return a + b; }; })
+      .Case<arith::SubFOp>([](auto) { return [](double a, double b, double) { return a - b; }; })
+      .Case<arith::MulFOp>([](auto) { return [](double a, double b, double) { return a * b; }; })
+      .Case<arith::DivFOp>([](auto) { return [](double a, double b, double) { return a / b; }; })
+      .Case<arith::NegFOp>([](auto) { return [](double a, double, double) { return -a; }; })
+      .Case<arith::CmpFOp>([](auto) { return [](double a, double b, double) { return a < b ? 1.0 : 0.0; }; })
+      .Case<arith::SelectOp>([](auto) { return [](double a, double b, double c) { return a != 0 ? b : c; }; })
+      .Case<math::AbsFOp>([](auto) { return [](double a, double, double) { return std::abs(a); }; })
+      .Case<math::ExpOp>([](auto) { return [](double a, double, double) { return std::exp(a); }; })
+      .Case<math::ErfcOp>([](auto) { return [](double a, double, double) { return std::erfc(a); }; })
+      .Case<math::TanhOp>([](auto) { return [](double a, double, double) { return std::tanh(a); }; })
+      .Default(Formula());
+}
+
+/// A function of a number as its operations, in their order.
 class Expression {
 public:
-  Expression(Value result, Value x) : x(x), result(result), isWhole(describe(result, mostDepth)) {}
+  Expression(Value result, Value x) : steps{{}}, isWhole(false) {
+    indices[x] = 0;
+    isWhole = add(result).has_value();
+  }
   explicit operator bool() const { return isWhole; }
-  const std::string &description() const { return text; }
-  double operator()(double number) const { return compute(result, number); }
+  const std::string &description() const { return text; } ///< equal for equal functions
+
+  double operator()(double x) const {
+    SmallVector<double, mostSteps> values{x};
+    for (const Step &step : ArrayRef(steps).drop_front()) {
+      auto [a, b, c] = step.from;
+      values.push_back(step.formula ? step.formula(values[a], values[b], values[c]) : step.number);
+    }
+    return values.back();
+  }
 
 private:
-  static constexpr int mostDepth = 24;
-  Value x, result;
+  static constexpr size_t mostSteps = 32;
+  struct Step {
+    Formula formula = nullptr; ///< null: a number, or x, which is the first step
+    std::array<size_t, 3> from{};
+    double number = 0;
+  };
+  SmallVector<Step, mostSteps> steps;
+  llvm::SmallDenseMap<Value, size_t, mostSteps> indices;
   std::string text;
   bool isWhole;
 
-  bool describe(Value v, int depth) {
+  /// The step that computes `v`.
+  std::optional<size_t> add(Value v) {
+    if (auto known = indices.find(v); known != indices.end()) {
+      return known->second;
+    }
+    Step step;
     llvm::raw_string_ostream os(text);
-    if (v == x) {
-      os << " x";
-      return true;
-    }
     if (std::optional<double> number = numberOf(v)) {
-      os << ' ' << llvm::format("%a", *number);
-      return true;
+      step.number = *number;
+      os << llvm::format(" %a", *number);
+    } else {
+      Operation *op = v.getDefiningOp();
+      step.formula = op ? formulaOf(op) : nullptr;
+      if (!step.formula || steps.size() == mostSteps) {
+        return std::nullopt;
+      }
+      for (auto [from, operand] : llvm::zip(step.from, op->getOperands())) {
+        std::optional<size_t> index = add(operand);
+        if (!index) {
+          return std::nullopt;
+        }
+        from = *index;
+      }
+      os << ' ' << op->getName();
+      for (size_t from : ArrayRef(step.from).take_front(op->getNumOperands())) {
+        os << ' ' << from;
+      }
     }
-    Operation *op = v.getDefiningOp();
-    auto compare = dyn_cast_or_null<arith::CmpFOp>(op);
-    bool isKnown = compare
-                       ? compare.getPredicate() == arith::CmpFPredicate::OLT
-                       : isa_and_nonnull<arith::AddFOp, arith::SubFOp, arith::MulFOp, arith::DivFOp, arith::NegFOp,
-                                         arith::SelectOp, math::AbsFOp, math::ExpOp, math::ErfcOp, math::TanhOp>(op);
-    if (!depth || !isKnown) {
-      return false;
-    }
-    os << " (" << op->getName();
-    return llvm::all_of(op->getOperands(), [&](Value operand) { return describe(operand, depth - 1); });
-  }
-
-  double compute(Value v, double number) const {
-    if (v == x) {
-      return number;
-    }
-    if (std::optional<double> constant = numberOf(v)) {
-      return *constant;
-    }
-    Operation *op = v.getDefiningOp();
-    double a = compute(op->getOperand(0), number);
-    auto b = [&] { return compute(op->getOperand(1), number); };
-    return llvm::TypeSwitch<Operation *, double>(op)
-        .Case<arith::AddFOp>([&](auto) { return a + b(); })
-        .Case<arith::SubFOp>([&](auto) { return a - b(); })
-        .Case<arith::MulFOp>([&](auto) { return a * b(); })
-        .Case<arith::DivFOp>([&](auto) { return a / b(); })
-        .Case<arith::NegFOp>([&](auto) { return -a; })
-        .Case<arith::CmpFOp>([&](auto) { return a < b(); })
-        .Case<arith::SelectOp>([&](auto) { return a != 0 ? b() : compute(op->getOperand(2), number); })
-        .Case<math::AbsFOp>([&](auto) { return std::abs(a); })
-        .Case<math::ExpOp>([&](auto) { return std::exp(a); })
-        .Case<math::ErfcOp>([&](auto) { return std::erfc(a); })
-        .Case<math::TanhOp>([&](auto) { return std::tanh(a); });
+    steps.push_back(step);
+    return indices[v] = steps.size() - 1;
   }
 };
 
@@ -265,21 +293,25 @@ std::optional<ByteCurve::Parts> ByteCurve::partsOf(Value integers) {
   return parts.function ? std::optional(std::move(parts)) : std::nullopt;
 }
 
-std::optional<ByteCurve> ByteCurve::of(Writer &w, Value integers, int64_t zero, bool isSigned) {
+std::optional<ByteCurve> ByteCurve::of(Writer &w, KnownPieces &known, Value integers, int64_t zero, bool isSigned) {
   constexpr double mostError = 1.0 / 8;
   std::optional<Parts> parts = w.machine.words.multiply.empty() ? std::nullopt : partsOf(integers);
   if (!parts) {
     return std::nullopt;
   }
-  std::optional<BytePieces> pieces =
-      BytePieces::of([&](double x) { return parts->function(x) + static_cast<double>(zero); },
-                     w.machine.words.lookUp.empty() ? BytePieces::Parabolas : BytePieces::Lines,
-                     isSigned ? INT8_MIN : 0, isSigned ? INT8_MAX : UINT8_MAX);
-  if (!pieces || pieces->error > mostError) {
+  std::string key =
+      llvm::formatv("{0}, zero {1}{2}", parts->function.description(), zero, isSigned ? " signed" : "").str();
+  auto [at, isNew] = known.try_emplace(key);
+  if (isNew) {
+    at->second = BytePieces::of([&](double x) { return parts->function(x) + static_cast<double>(zero); },
+                                w.machine.words.lookUp.empty() ? BytePieces::Parabolas : BytePieces::Lines,
+                                isSigned ? INT8_MIN : 0, isSigned ? INT8_MAX : UINT8_MAX);
+  }
+  if (!at->second || at->second->error > mostError) {
     return std::nullopt;
   }
   ByteCurve curve;
-  curve.pieces = *pieces, curve.largest = parts->variable.largest, curve.text = parts->function.description();
+  curve.pieces = *at->second, curve.largest = parts->variable.largest, curve.text = parts->function.description();
   return curve;
 }
 

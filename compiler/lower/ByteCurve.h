@@ -37,12 +37,15 @@ struct BytePieces {
   static std::optional<BytePieces> of(llvm::function_ref<double(double)> f, Form form, double least, double most);
 };
 
+/// What has been fitted for a kernel, by the function; nothing where that cannot be done.
+using KnownPieces = std::map<std::string, std::optional<BytePieces>>;
+
 /// The function that makes an int32 of a number, where the operator says that only bytes are left of it
 /// (onnx::onlyBytesName), in instructions.
 class ByteCurve {
 public:
   /// Of what is rounded to int32 before `zero` is added to it. Nothing where it is not the function of one number.
-  static std::optional<ByteCurve> of(Writer &w, mlir::Value integers, int64_t zero, bool isSigned);
+  static std::optional<ByteCurve> of(Writer &w, KnownPieces &known, mlir::Value integers, int64_t zero, bool isSigned);
 
   /// The int32 that `integers`, another vector of the same function, are to be saturated from to int16, to become
   /// bytes.

@@ -341,7 +341,7 @@ void Group::finishSome(ArrayRef<Value> rootVectors, const Space &space, ArrayRef
     run.resize(llvm::bit_floor(run.size()));
     llvm::erase_if(left, [&](size_t i) { return llvm::is_contained(run, i); });
     auto vectors = llvm::map_to_vector(run, [&](size_t i) { return epilogue(rootVectors[i], space, points[i])[0]; });
-    w.store(concatenatedBytes(w, vectors), result.buffer, places[first], points[first].mask);
+    w.store(concatenatedBytes(w, knownPieces, vectors), result.buffer, places[first], points[first].mask);
   }
 }
 

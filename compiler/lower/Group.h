@@ -2,7 +2,7 @@
 // applied to one vector at a time while it is in a register. Written once; serves every root, layout, vector length and
 // target.
 #pragma once
-#include "compiler/lower/Writer.h"
+#include "compiler/lower/ByteCurve.h"
 #include "compiler/plan/Layout.h"
 #include "llvm/ADT/MapVector.h"
 
@@ -110,6 +110,7 @@ private:
   mlir::Value begun;   ///< what the vectors of the root's result are, where it is not that: a sum of it and an argument
   mutable Buffer tile; ///< of finishTile
   mutable size_t tileElements = 0;
+  mutable KnownPieces knownPieces;
   /// Whether a function is computed behind the root.
   bool hasLongEpilogue() const;
   /// Whether there may be one that bytes are made of by lines (ByteCurve).

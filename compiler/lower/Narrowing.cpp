@@ -1,5 +1,4 @@
 #include "compiler/lower/Narrowing.h"
-#include "compiler/lower/ByteCurve.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -121,7 +120,7 @@ Value packed(Writer &w, ArrayRef<Value> wide, const Narrowed &how, const std::op
 
 } // namespace
 
-Value concatenatedBytes(Writer &w, ArrayRef<Value> vectors) {
+Value concatenatedBytes(Writer &w, KnownPieces &known, ArrayRef<Value> vectors) {
   auto type = dyn_cast<VectorType>(vectors.front().getType());
   int64_t lanes = w.machine.lanes, registers = type ? type.getNumElements() / lanes : 0;
   size_t all = vectors.size() * registers;
@@ -130,7 +129,7 @@ Value concatenatedBytes(Writer &w, ArrayRef<Value> vectors) {
   if (w.machine.packs.words.empty() || !first || !llvm::isPowerOf2_64(all) || all > most) {
     return concatenated(w, vectors);
   }
-  std::optional<ByteCurve> curve = ByteCurve::of(w, first->wide, first->zero, first->isSigned);
+  std::optional<ByteCurve> curve = ByteCurve::of(w, known, first->wide, first->zero, first->isSigned);
   if (all == 1 && !curve) {
     return vectors.front();
   }

@@ -5,13 +5,13 @@
 // in parts of 128 bits, so that words of four bytes are permuted at last. A zero point that was added to the integers
 // is added to twice as many of int16 instead, with saturation, so that all that was too large stays so.
 #pragma once
-#include "compiler/lower/Writer.h"
+#include "compiler/lower/ByteCurve.h"
 
 namespace ingot::lower {
 
 /// Vectors of bytes, or of int16 that were bytes, behind each other, as many as a power of two. Those that are integers
 /// of 32 bits, cut to their range and truncated (as Quantize makes them), are packed where the machine does that and
 /// they fill registers.
-mlir::Value concatenatedBytes(Writer &w, llvm::ArrayRef<mlir::Value> vectors);
+mlir::Value concatenatedBytes(Writer &w, KnownPieces &known, llvm::ArrayRef<mlir::Value> vectors);
 
 } // namespace ingot::lower
