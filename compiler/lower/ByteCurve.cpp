@@ -44,21 +44,23 @@ struct Coefficients {
   double offset, slope, bend = 0;
 };
 
-/// The line that is off by the least in a part that begins there.
-Coefficients lineOf(llvm::function_ref<double(double)> f, Range range, double start, double width) {
+/// The line that is off by the least in a part that begins there; at an end of the range one that ends where the
+/// function does, since all numbers beyond it are there.
+Coefficients lineOf(llvm::function_ref<double(double)> f, Range range, double start, double width, bool isEnd) {
   constexpr int samples = 8;
   double first = f(range.number(start)), slope = (f(range.number(start + width)) - first) / width;
   double least = 0, most = 0; // of what it is above its chord
-  for (int i = 1; i < samples; ++i) {
+  for (int i = 1; i < samples && !isEnd; ++i) {
     double by = i * width / samples, above = f(range.number(start + by)) - first - slope * by;
     least = std::min(least, above), most = std::max(most, above);
   }
   return {first + (least + most) / 2 - slope * start, slope * (1 << 15)};
 }
 
-/// The parabola through the function where Chebyshev's polynomial of the third degree is zero.
-Coefficients parabolaOf(llvm::function_ref<double(double)> f, Range range, double start, double width) {
-  double half = width / 2, center = start + half, place = std::sqrt(0.75);
+/// The parabola through the function where Chebyshev's polynomial of the third degree is zero; at an end of the range
+/// through both ends of the part.
+Coefficients parabolaOf(llvm::function_ref<double(double)> f, Range range, double start, double width, bool isEnd) {
+  double half = width / 2, center = start + half, place = isEnd ? 1 : std::sqrt(0.75);
   double there = f(range.number(center)), below = f(range.number(center - place * half)),
          above = f(range.number(center + place * half));
   return {there, (above - below) / (2 * place), (above + below - 2 * there) / (2 * place * place)};
@@ -74,7 +76,9 @@ std::optional<BytePieces> piecesOf(llvm::function_ref<double(double)> f, BytePie
   std::array<Coefficients, BytePieces::mostParts> all{};
   for (int64_t start = INT16_MIN; start < INT16_MAX; start += pieces.width()) {
     auto from = static_cast<double>(start);
-    Coefficients c = form == BytePieces::Lines ? lineOf(f, range, from, width) : parabolaOf(f, range, from, width);
+    bool isEnd = start == INT16_MIN || start + pieces.width() > INT16_MAX;
+    Coefficients c =
+        form == BytePieces::Lines ? lineOf(f, range, from, width, isEnd) : parabolaOf(f, range, from, width, isEnd);
     c = {std::rint((c.offset + 0.5) * one), std::rint(c.slope * one), c.bend * one};
     if (!(std::abs(c.offset) <= INT16_MAX && std::abs(c.slope) + std::abs(c.bend) <= INT16_MAX)) {
       return std::nullopt;
@@ -111,10 +115,12 @@ double errorOf(const BytePieces &pieces, llvm::function_ref<double(double)> f, d
   return largest;
 }
 
+constexpr double far = 1e12; ///< where a function is what it is for all larger numbers
+
 /// The least magnitude from which on, whatever the sign says of numbers, `f` is within `allowed` of what it is far
 /// away. Functions like these do not come back between two numbers of one magnitude.
 double endOf(llvm::function_ref<double(double)> f, double sign, double allowed) {
-  constexpr double far = 1e12, near = 1e-12;
+  constexpr double near = 1e-12;
   double limit = f(sign * far), at = far;
   for (double ratio : {1.5, 1.02}) {
     while (at > near && std::abs(f(sign * at / ratio) - limit) <= allowed) {
@@ -128,16 +134,26 @@ double endOf(llvm::function_ref<double(double)> f, double sign, double allowed) 
 
 std::optional<BytePieces> BytePieces::of(llvm::function_ref<double(double)> f, Form form, double least, double most) {
   auto cut = [&](double x) { return std::clamp(f(x), least - 0.5, most + 0.5); };
+  double atLow = cut(-far), atHigh = cut(far);
+  auto isCut = [&](double y) { return y <= least - 0.5 || y >= most + 0.5; };
   std::optional<BytePieces> best;
   for (double allowed : {0.02, 0.04, 0.07}) { // what is lost at the ends is won between them
     double low = -endOf(cut, -1, allowed), high = endOf(cut, 1, allowed);
     Range range{(low + high) / 2, (high - low) / 65534};
+    auto ended = [&](double x) {
+      return x <= low && !isCut(atLow) ? atLow : x >= high && !isCut(atHigh) ? atHigh : f(x);
+    };
     for (int64_t fraction = 7; fraction >= 4; --fraction) {
-      std::optional<BytePieces> pieces = piecesOf(f, form, range, fraction);
+      std::optional<BytePieces> pieces = piecesOf(ended, form, range, fraction);
       if (!pieces) {
         continue;
       }
-      pieces->error = std::max(allowed, errorOf(*pieces, f, least, most));
+      auto isByte = [&](int64_t integer, double y) {
+        return std::clamp<double>(static_cast<double>(pieces->at(integer)), least, most) ==
+               std::clamp(std::rint(y), least, most);
+      };
+      bool isRight = isByte(INT16_MIN, atLow) && isByte(INT16_MAX, atHigh);
+      pieces->error = isRight ? std::max(allowed, errorOf(*pieces, f, least, most)) : 1;
       if (!best || pieces->error < best->error) {
         best = pieces;
       }

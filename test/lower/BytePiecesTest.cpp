@@ -40,6 +40,23 @@ TEST(BytePieces, AreWithinAnEighthOfAStep) {
   }
 }
 
+// Many numbers are beyond the ends, where a byte must not be the next one, however near the middle between two it is.
+TEST(BytePieces, AreTheFunctionsBytesFarAway) {
+  for (double top = 180.4; top < 181.6; top += 0.013) {
+    auto f = [&](double x) { return top / (1 + std::exp(-x)) + 0.3; };
+    for (BytePieces::Form form : {BytePieces::Lines, BytePieces::Parabolas}) {
+      std::optional<BytePieces> pieces = BytePieces::of(f, form, 0, 255);
+      ASSERT_TRUE(pieces);
+      if (pieces->error < 0.125) {
+        EXPECT_EQ(pieces->at(INT16_MAX), std::rint(top + 0.3)) << top << ' ' << form;
+        EXPECT_EQ(pieces->at(INT16_MIN), 0) << top << ' ' << form;
+      } else { // as near as that
+        EXPECT_LT(std::abs(top + 0.3 - std::floor(top + 0.3) - 0.5), 0.02) << top << ' ' << form;
+      }
+    }
+  }
+}
+
 TEST(BytePieces, SayWhereTheyAreNot) {
   // Steps that are too small for the parts, a jump, and what is not the same far away.
   for (double (*f)(double) : {+[](double x) { return silu(x) / 0.002; }, +[](double x) { return x < 1 ? 3.0 : 200.0; },

@@ -16,7 +16,7 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
-CURVES = 0.05  # a function of which bytes are left may be off by an eighth of a step where it is most
+CURVES = 0.04  # elements behind a function of which bytes are left, which may be off by an eighth of a step
 MOST_DIFFERENT = 0.02  # elements that may be a step off: where a sum is as near to the middle between two steps as float32 computes, or a function of which bytes are left
 CURVED = ["Sigmoid", "silu", "gelu", "Tanh"]
 TARGETS = [["native"], ["x86-64-v3"], ["x86-64-v2"], ["native", "--accuracy", "strict"], [None, "--levels", "x86-64-v4,x86-64-v3,x86-64-v2"], ["source:g++:portable-128"], ["source:clang++-14:x86-64-v3"], ["cascadelake"], ["alderlake"]]
@@ -137,7 +137,9 @@ def differences(model, got):
         off = np.abs(array.astype(int) - want.astype(int))
         if array.shape != want.shape or off.max(initial=0) > 1:
             yield f"{name}: off by {off.max()} at {np.unravel_index(off.argmax(), off.shape)}"
-        elif (off > 0).sum() > (CURVES if any(f" {kind} " in name for kind in CURVED) else MOST_DIFFERENT) * off.size + 2:
+            continue
+        expected = (CURVES if any(f" {kind} " in name for kind in CURVED) else MOST_DIFFERENT) * off.size
+        if (off > 0).sum() > expected + 3 * expected**0.5 + 2:  # of few elements chance has a part in it
             yield f"{name}: {(off > 0).sum()} of {off.size} elements are a step off"
 
 
