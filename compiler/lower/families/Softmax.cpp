@@ -51,7 +51,13 @@ public:
 
   void run() {
     split.positions(w, build.begin, build.end, 1, [&](SmallVector<Ix> at, int64_t, int64_t lanes, Value mask) {
-      held ? heldRow(at) : heldColumns &&lanes > 1 ? heldColumn(at, lanes, mask) : passes(at, lanes, mask);
+      if (held) {
+        heldRow(at);
+      } else if (heldColumns && lanes > 1) {
+        heldColumn(at, lanes, mask);
+      } else {
+        passes(at, lanes, mask);
+      }
     });
   }
 
@@ -84,6 +90,16 @@ private:
   }
   Value scaled(Value e, Value factor) {
     return wanted.log ? sub(e, factor) : arith::MulFOp::create(w.b, w.loc, e, factor).getResult();
+  }
+
+  /// Of differences from `max`, which take the place of `x`.
+  SmallVector<Value> exponentials(MutableArrayRef<Value> x, Value max) {
+    SmallVector<Value> e;
+    for (Value &v : x) {
+      v = sub(v, max);
+      e.push_back(exp(v));
+    }
+    return e;
   }
 
   // A row in registers.
@@ -133,15 +149,12 @@ private:
 
   void heldRow(ArrayRef<Ix> at) {
     SmallVector<Piece> row = pieces();
-    SmallVector<Value> x, e;
+    SmallVector<Value> x;
     for (const Piece &piece : row) {
       x.push_back(readPiece(at, piece));
     }
     Value max = w.splat(across(w, Combine::Larger, tree(w, Combine::Larger, x)), split.lanes);
-    for (Value &v : x) {
-      v = sub(v, max);
-      e.push_back(exp(v));
-    }
+    SmallVector<Value> e = exponentials(x, max);
     Value factor = w.splat(factorOf(across(w, Combine::Add, tree(w, Combine::Add, e))), split.lanes);
     for (size_t i = row.size(); i-- > 0;) { // the last one first: the one before overwrites what they share
       Value y = scaled(wanted.log ? x[i] : e[i], factor);
@@ -156,17 +169,14 @@ private:
 
   /// Columns side by side, one in each lane.
   void heldColumn(ArrayRef<Ix> at, int64_t lanes, Value mask) {
-    SmallVector<Value> x, e;
+    SmallVector<Value> x;
     SmallVector<SmallVector<Ix>> places;
     for (int64_t i = 0; i < split.count.number(); ++i) {
       places.emplace_back(at)[split.inner.front()] = i;
       x.push_back(read(places.back(), lanes, mask));
     }
     Value max = tree(w, Combine::Larger, x);
-    for (Value &v : x) {
-      v = sub(v, max);
-      e.push_back(exp(v));
-    }
+    SmallVector<Value> e = exponentials(x, max);
     Value factor = factorOf(tree(w, Combine::Add, e));
     for (auto [i, place] : llvm::enumerate(places)) {
       finish(scaled(wanted.log ? x[i] : e[i], factor), place, lanes, mask);
