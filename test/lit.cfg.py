@@ -32,12 +32,11 @@ config.substitutions += [
 sys.path.insert(0, tools)
 import gate
 
-if not gate.LACKS["no-avx512"]():
-    config.available_features.add("avx512")
-if not gate.LACKS["no-qemu"]():
-    config.available_features.add("qemu")
-if not gate.LACKS["no-aarch64"]():
-    config.available_features.add("aarch64")
+for feature in "avx512", "avx2", "qemu", "aarch64":
+    if not gate.LACKS[f"no-{feature}"](config.ingot_binary_dir + "/bin/ingot"):
+        config.available_features.add(feature)
+if "INGOT_HOST" in os.environ:
+    config.environment["INGOT_HOST"] = os.environ["INGOT_HOST"]
 if subprocess.run([config.python, "-c", "import numpy, onnx"], capture_output=True).returncode == 0:
     config.available_features.add("python-onnx")
 if subprocess.run([config.python, "-c", "import onnxruntime"], capture_output=True).returncode == 0:

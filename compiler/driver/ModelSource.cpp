@@ -96,8 +96,8 @@ llvm::Expected<const LoadedModel *> ModelSource::get(const DataSet *data) {
 }
 
 llvm::Expected<int32_t> ModelSource::level() const {
-  if (invocation.as.empty()) {
-    return 0;
+  if (invocation.as.empty()) { // a host that INGOT_HOST cuts down has a lower level than its processor reports
+    return invocation.runner.empty() ? target::hostLevel() : 0;
   }
   llvm::Expected<target::MachineModel> machine = target::resolveMachine(invocation.as);
   if (!machine) {

@@ -1,5 +1,6 @@
 // `ingot targets`: the levels of every target, and what `native` means here.
 #include "compiler/driver/Driver.h"
+#include "compiler/driver/LoadedModel.h"
 #include "compiler/driver/Text.h"
 #include "compiler/target/Target.h"
 #include "llvm/Support/Format.h"
@@ -21,7 +22,9 @@ void printText(const target::MachineModel *host) {
   for (const std::unique_ptr<target::Target> &target : target::allTargets()) {
     llvm::outs() << target->name() << '\n';
     for (const target::Level &level : target->levels()) {
-      llvm::outs() << "  " << llvm::left_justify(level.spec, 20) << level.sentence << '\n';
+      std::string lacking = hostLacks(level.spec);
+      llvm::outs() << "  " << llvm::left_justify(level.spec, 20) << level.sentence
+                   << (lacking.empty() ? "" : " (not this host: it lacks " + lacking + ")") << '\n';
     }
   }
 }
@@ -38,6 +41,7 @@ void printJson(const target::MachineModel *host) {
         json.attribute("l1_bytes", machine.l1Bytes);
         json.attribute("l2_bytes", machine.l2Bytes);
         json.attribute("l3_bytes", machine.l3Bytes);
+        json.attribute("features", machine.features);
       }
     });
     json.attributeArray("targets", [&] {
@@ -49,6 +53,7 @@ void printJson(const target::MachineModel *host) {
               json.object([&] {
                 json.attribute("spec", level.spec);
                 json.attribute("sentence", level.sentence);
+                json.attribute("host_lacks", hostLacks(level.spec));
               });
             }
           });

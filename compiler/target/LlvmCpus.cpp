@@ -5,6 +5,7 @@
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/TargetParser/Host.h"
 #include "llvm/TargetParser/Triple.h"
+#include <cstdlib>
 
 using namespace llvm;
 
@@ -48,13 +49,30 @@ std::string LlvmCpus::lacking(const MachineModel &machine, const StringMap<bool>
   return llvm::join(names, ", ");
 }
 
-std::string hostFeatures() {
-  std::vector<std::string> features;
-  for (const auto &entry : sys::getHostCPUFeatures()) {
-    features.push_back((entry.getValue() ? "+" : "-") + entry.getKey().str());
+Expected<HostCpu> LlvmCpus::host() const {
+  HostCpu host = {sys::getHostCPUName().str(), sys::getHostCPUFeatures()};
+  const char *lesser = std::getenv("INGOT_HOST");
+  if (!lesser || !*lesser) {
+    return host;
   }
-  llvm::sort(features);
-  return llvm::join(features, ",");
+  if (!knows(lesser)) {
+    return createStringError("environment variable INGOT_HOST: '" + Twine(lesser) + "' is not the name of a CPU that " +
+                             Triple(triple).getArchName() + " has");
+  }
+  host.name = lesser;
+  for (auto &feature : host.features) {
+    feature.second = feature.second && has(lesser, "", "+" + feature.first().str());
+  }
+  return host;
+}
+
+std::string HostCpu::featureList() const {
+  std::vector<std::string> list;
+  for (const auto &feature : features) {
+    list.push_back((feature.second ? "+" : "-") + feature.first().str());
+  }
+  llvm::sort(list);
+  return llvm::join(list, ",");
 }
 
 } // namespace ingot::target

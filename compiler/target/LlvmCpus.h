@@ -5,12 +5,22 @@
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringRef.h"
+#include "llvm/Support/Error.h"
 
 namespace llvm {
 class MCSubtargetInfo;
 }
 
 namespace ingot::target {
+
+/// The processor that this process runs on, as far as the process may use it.
+struct HostCpu {
+  std::string name; ///< LLVM's name
+  llvm::StringMap<bool> features;
+
+  /// Every feature spelled out and sorted, "+a,-b", since a virtual machine may lack some that its CPU's name implies.
+  std::string featureList() const;
+};
 
 class LlvmCpus {
 public:
@@ -32,14 +42,16 @@ public:
   std::string lacking(const MachineModel &machine, const llvm::StringMap<bool> &host,
                       llvm::function_ref<bool(llvm::StringRef)> counts) const;
 
+  /// This host, whose architecture must be that of the triple. The environment variable INGOT_HOST, the name of a CPU,
+  /// cuts it down: it gets that name and loses the features that the named CPU lacks, so that what runs on a lesser
+  /// machine can be tried on this one. An error names a CPU that LLVM does not know.
+  llvm::Expected<HostCpu> host() const;
+
 private:
   std::unique_ptr<llvm::MCSubtargetInfo> subtarget(llvm::StringRef cpu, llvm::StringRef features) const;
 
   std::string triple;
   std::unique_ptr<llvm::MCSubtargetInfo> any;
 };
-
-/// Every feature of this host spelled out, "+a,-b", since a virtual machine may lack some that its CPU's name implies.
-std::string hostFeatures();
 
 } // namespace ingot::target

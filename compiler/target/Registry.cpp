@@ -52,6 +52,20 @@ std::optional<MachineModel> ingot::target::hostMachine() {
   return std::nullopt;
 }
 
+int32_t ingot::target::hostLevel() {
+  int32_t highest = 0;
+  const Target *target = findTarget("native");
+  for (const Level &level : target ? target->levels() : std::vector<Level>()) {
+    llvm::Expected<MachineModel> machine = target->machine(level.spec);
+    if (!machine) {
+      llvm::consumeError(machine.takeError());
+    } else if (target->hostLacks(*machine).empty()) {
+      highest = std::max(highest, machine->level);
+    }
+  }
+  return highest;
+}
+
 std::string ingot::target::hostCpu() {
   std::optional<MachineModel> host = hostMachine();
   return host ? host->cpu : llvm::sys::getHostCPUName().str();

@@ -99,6 +99,10 @@ llvm::Expected<MachineModel> resolveMachine(llvm::StringRef spec);
 /// What `native` means here; nothing where no target knows this host.
 std::optional<MachineModel> hostMachine();
 
+/// The highest level of this host's architecture that the host can run code for, as a program asks for it
+/// (ingot_exec::level); 0 where no target knows this host.
+int32_t hostLevel();
+
 /// The name of this host's CPU, as --target takes it.
 std::string hostCpu();
 

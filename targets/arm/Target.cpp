@@ -1,7 +1,7 @@
 // 64-bit Arm CPUs (AArch64) with NEON: 32 vector registers of 128 bits, multiply-adds that take one factor from an
 // element of a vector, no masked access. What float kernels need to know is the same of all of them but for the caches;
-// the levels are what a program can ask for at run time (runtime_support/core/arm.c) and what later kernels of integers
-// and 16-bit floats will choose by. Any other CPU that LLVM knows is taken by its name.
+// the levels are what a program can ask for at run time (runtime_support/core/level_arm.c) and what later kernels of
+// integers and 16-bit floats will choose by. Any other CPU that LLVM knows is taken by its name.
 //
 // SVE is switched off where a CPU has it: kernels are written for vectors of a fixed length, and LLVM would use its
 // predicates for parts of them only.
@@ -22,6 +22,7 @@ void LLVMInitializeAArch64AsmParser();
 } // NOLINTEND(readability-identifier-naming)
 
 using namespace llvm;
+using ingot::target::HostCpu;
 using ingot::target::Level;
 using ingot::target::LlvmCpus;
 using ingot::target::MachineModel;
@@ -139,9 +140,13 @@ MachineModel makeMachine(StringRef spec, StringRef name, std::string features) {
   return machine;
 }
 
-MachineModel nativeMachine() {
-  MachineModel machine = makeMachine("native", sys::getHostCPUName(), ingot::target::hostFeatures());
-  machine.spec = sys::getHostCPUName().str();
+Expected<MachineModel> nativeMachine() {
+  Expected<HostCpu> host = cpus().host();
+  if (!host) {
+    return host.takeError();
+  }
+  MachineModel machine = makeMachine("native", host->name, host->featureList());
+  machine.spec = host->name;
   ingot::target::readHostCaches(machine);
   return machine;
 }
@@ -194,9 +199,12 @@ public:
     if (!isThisHost()) {
       return "a 64-bit Arm CPU";
     }
-    return machine.cpu == AArch64::resolveCPUAlias(sys::getHostCPUName())
-               ? ""
-               : cpus().lacking(machine, sys::getHostCPUFeatures(), isForAnyCode);
+    Expected<HostCpu> host = cpus().host();
+    if (!host) {
+      return toString(host.takeError());
+    }
+    return machine.cpu == AArch64::resolveCPUAlias(host->name) ? ""
+                                                               : cpus().lacking(machine, host->features, isForAnyCode);
   }
 
   std::string refuses(mlir::Operation *op, const MachineModel &machine) const override { return ""; }

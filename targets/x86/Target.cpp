@@ -25,6 +25,7 @@ void LLVMInitializeX86AsmParser();
 } // NOLINTEND(readability-identifier-naming)
 
 using namespace llvm;
+using ingot::target::HostCpu;
 using ingot::target::Level;
 using ingot::target::LlvmCpus;
 using ingot::target::MachineModel;
@@ -212,17 +213,23 @@ Expected<MachineModel> makeMachine(StringRef spec, StringRef cpu, std::string fe
   return machine;
 }
 
-/// LLVM's name for this CPU. Some virtual machines report the family and model of a CPU that has less than is there, as
-/// a Rocket Lake with AMX: that is the first CPU with AMX.
-std::string hostName() {
-  StringRef name = sys::getHostCPUName();
-  bool hasMore = cpus().has(name, ingot::target::hostFeatures(), tileNeeds) && !cpus().has(name, "", tileNeeds);
-  return hasMore ? "sapphirerapids" : name.str();
+/// This CPU. Some virtual machines report the family and model of a CPU that has less than is there, as a Rocket Lake
+/// with AMX: that is the first CPU with AMX.
+Expected<HostCpu> hostCpu() {
+  Expected<HostCpu> host = cpus().host();
+  if (host && cpus().has(host->name, host->featureList(), tileNeeds) && !cpus().has(host->name, "", tileNeeds)) {
+    host->name = "sapphirerapids";
+  }
+  return host;
 }
 
 /// This very machine, with the features that are really there.
 Expected<MachineModel> nativeMachine() {
-  Expected<MachineModel> machine = makeMachine("native", hostName(), ingot::target::hostFeatures());
+  Expected<HostCpu> host = hostCpu();
+  if (!host) {
+    return host.takeError();
+  }
+  Expected<MachineModel> machine = makeMachine("native", host->name, host->featureList());
   if (machine) {
     machine->spec = machine->cpu;
     ingot::target::readHostCaches(*machine);
@@ -272,7 +279,11 @@ public:
     if (!isThisHost()) {
       return "an x86-64 CPU";
     }
-    return machine.cpu == hostName() ? "" : ingot::targets::x86::lacking(machine, sys::getHostCPUFeatures());
+    Expected<HostCpu> host = hostCpu();
+    if (!host) {
+      return toString(host.takeError());
+    }
+    return machine.cpu == host->name ? "" : ingot::targets::x86::lacking(machine, host->features);
   }
 
   std::string refuses(mlir::Operation *op, const MachineModel &machine) const override { return ""; }

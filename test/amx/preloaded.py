@@ -1,4 +1,4 @@
-"""Runs another test on a machine with AMX: preloaded.py libamx.so SCRIPT.py arguments..."""
+"""Runs another test on a machine with AMX: preloaded.py libamx.so SCRIPT.py --ingot BIN arguments..."""
 import os
 import pathlib
 import sys
@@ -8,7 +8,7 @@ import gate
 
 
 def main():
-    if gate.LACKS["no-avx512"]():
+    if gate.LACKS["no-avx512"](sys.argv[sys.argv.index("--ingot") + 1]):
         print("skipped: tiles stand beside vectors of AVX-512")
         sys.exit(77)
     os.execve(sys.executable, [sys.executable, *sys.argv[2:]], os.environ | {"LD_PRELOAD": os.path.abspath(sys.argv[1])})

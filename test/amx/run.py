@@ -177,7 +177,7 @@ def main():
     parser.add_argument("--ingot", required=True), parser.add_argument("--emulator", required=True), parser.add_argument("--guarded", nargs=2)
     parser.add_argument("--seeds", type=int, default=40), parser.add_argument("--first", type=int, default=1)
     arguments = parser.parse_args()
-    if gate.LACKS["no-avx512"]():
+    if gate.LACKS["no-avx512"](arguments.ingot):
         print("skipped: tiles stand beside vectors of AVX-512")
         sys.exit(77)
     os.environ["LD_PRELOAD"] = os.path.abspath(arguments.emulator)

@@ -10,12 +10,11 @@ import tempfile
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "tools"))
 import ingot_run
 import numpy as np
-import onnxruntime
+import peer
 from onnx import TensorProto, helper, numpy_helper
 
 from open_model import OpenModel, Refused, Status
 
-onnxruntime.set_default_logger_severity(4)
 END = 1 << 62
 empty = helper.make_empty_tensor_value_info
 number = lambda name: helper.make_tensor_value_info(name, TensorProto.INT64, [])
@@ -123,7 +122,7 @@ class Maker:
 def one(arguments, name):
     seed = int(name)
     model, wrong = Maker(seed).model(), []
-    session = onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
+    session = peer.session(model)
     with tempfile.TemporaryDirectory(prefix="ingot-loops-") as scratch:
         try:
             compiled = OpenModel(arguments.ingot, model, scratch, arguments.target)

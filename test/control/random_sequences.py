@@ -17,7 +17,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "tools"))
 import ingot_run
 import numpy as np
-import onnxruntime
+import peer
 from onnx import TensorProto, helper, numpy_helper
 
 
@@ -138,10 +138,8 @@ class Program:
 
 def expected(program, model):
     """What ONNX Runtime gives; None where it gives up on the data, a text where it does not take the model."""
-    options = onnxruntime.SessionOptions()
-    options.log_severity_level, options.graph_optimization_level = 4, onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
     try:
-        session = onnxruntime.InferenceSession(model.SerializeToString(), options)
+        session = peer.session(model)
     except Exception as error:
         return str(error)
     try:

@@ -11,11 +11,11 @@ import ingot_run
 import numpy as np
 import onnx.parser
 import onnxruntime
+import peer
 from onnx.reference import ReferenceEvaluator
 
 from open_model import OpenModel, Refused, Status, one_body
 
-onnxruntime.set_default_logger_severity(4)
 f32, i64 = lambda *v: np.float32(v), np.int64
 matrix = lambda seed, *shape: np.random.default_rng(seed).standard_normal(shape).astype(np.float32)
 INDEX, SIZE, ABSENT = 5, 12, 14  # of ingot_status
@@ -404,7 +404,7 @@ def reference(model):
     if any(node.op_type.startswith("Optional") for node in model.graph.node):
         return ReferenceEvaluator(model)
     try:
-        return onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
+        return peer.session(model)
     except onnxruntime.capi.onnxruntime_pybind11_state.Fail:  # a branch that no run may take
         return ReferenceEvaluator(model)
 

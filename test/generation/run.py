@@ -15,12 +15,11 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "tools")]
 import ingot_run
 import numpy as np
-import onnxruntime
+import peer
 
 import models
 from open_model import OpenModel, Refused, Status
 
-onnxruntime.set_default_logger_severity(4)
 END, PAD = 2, 1
 INPUTS = {
     "GreedySearch": ["input_ids", "max_length", "min_length", "repetition_penalty", "vocab_mask", "prefix_vocab_mask", "attention_mask"],
@@ -121,7 +120,7 @@ def presence(arguments):
         names = [name if name in case.used + used else "" for name in INPUTS["Sampling"]]
         models_.append(models.model("Sampling", names, given, case.outputs, dict(decoder=graph), weights, case.attributes | extra, [], [2, 3]))
     feeds = lambda model: {value.name: given[value.name] for value in model.graph.input}
-    want = onnxruntime.InferenceSession(models_[1].SerializeToString(), providers=["CPUExecutionProvider"]).run(None, feeds(models_[1]))
+    want = peer.session(models_[1]).run(None, feeds(models_[1]))
     with tempfile.TemporaryDirectory(prefix="ingot-generation-") as scratch:
         got = OpenModel(arguments.ingot, models_[0], scratch, arguments.target).run(feeds(models_[0]), {})
     return list(differences(case, want, got))
@@ -178,7 +177,7 @@ def one(arguments, name):
     case = Case(int(name))
     model, wrong = case.model(), []
     try:
-        session = onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
+        session = peer.session(model)
     except Exception as error:  # a case that the test should not draw
         return name, [f"ONNX Runtime refuses the model: {str(error)[:300]}"]
     inputs = [value.name for value in model.graph.input]

@@ -227,16 +227,22 @@ def sequences():
         yield f"SequenceInsert at {place}", [split, ("SequenceInsert", ["s", "x", "p"], ["node"], {}), last], feeds, ["y"], -5 <= place <= 5
 
 
-def compile_case(arguments, folder, nodes, feeds, outputs):
+def compile_case(arguments, folder, nodes, feeds, outputs, compiled):
+    """(verdict, message, the library) of a case; many cases are runs of one model, which is compiled once: `compiled` has those by their bytes."""
     made = [helper.make_node(op, ins, outs, name="the_node" if outs[0] in ("y", "node") else outs[0], **attributes) for op, ins, outs, attributes in nodes]
     inputs = [helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(value.dtype), value.shape) for name, value in feeds.items()]
     graph = helper.make_graph(made, "found", inputs, [helper.make_empty_tensor_value_info(name) for name in outputs])
-    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 20)], ir_version=9), folder / "model.onnx")
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 20)], ir_version=9)
+    key = model.SerializeToString(deterministic=True)
+    if key in compiled:
+        return compiled[key]
+    onnx.save(model, folder / "model.onnx")
     command = [arguments.ingot, "compile", folder / "model.onnx", "-o", folder, "--name", "guarded", "--emit", "obj"]
     verdict, text = ingot_run.call(command + (["--target", arguments.target] if arguments.target else []), folder, ingot_run.VERDICT)
     if verdict == "pass":
         subprocess.run(["/usr/lib/llvm-22/bin/ld.lld", "-shared", "-o", folder / "guarded.so", folder / "guarded.o", arguments.runtime], check=True)
-    return verdict, text
+    compiled[key] = verdict, text, folder / "guarded.so"
+    return compiled[key]
 
 
 def main():
@@ -244,16 +250,16 @@ def main():
     flags.add_argument("--guarded", required=True), flags.add_argument("--runtime", required=True)
     arguments = flags.parse_args()
     arguments.ingot = os.path.abspath(arguments.ingot)
-    count = ingot_run.Count("found")
+    count, compiled = ingot_run.Count("found"), {}
     with tempfile.TemporaryDirectory(prefix="ingot-found-") as scratch:
         for number, (name, nodes, feeds, outputs, passes) in enumerate(cases()):
             folder = pathlib.Path(scratch, str(number))
             folder.mkdir()
-            verdict, text = compile_case(arguments, folder, nodes, feeds, outputs)
+            verdict, text, library = compile_case(arguments, folder, nodes, feeds, outputs, compiled)
             if verdict == "pass":
                 for k, value in enumerate(feeds.values()):
                     (folder / f"input_{k}.bin").write_bytes(np.ascontiguousarray(value).tobytes())
-                verdict, text = ingot_run.call([arguments.guarded, folder / "guarded.so", "guarded", folder], folder, ingot_run.GUARDED)
+                verdict, text = ingot_run.call([arguments.guarded, library, "guarded", folder], folder, ingot_run.GUARDED)
             right = verdict == "pass" if passes else verdict == "refused" and "the_node" in text
             count.add(name, None if right else f"{verdict}: {text}")
     count.finish()

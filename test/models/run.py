@@ -61,7 +61,7 @@ def main():
     parser.add_argument("--root", type=pathlib.Path, required=True), parser.add_argument("--fetch", action="store_true"), parser.add_argument("--only", default="."), parser.add_argument("--levels")
     arguments = parser.parse_args()
     given = (arguments.levels or "").split(",")
-    arguments.as_levels = [f"x86-64-v{level}" for level in ingot_run.levels_here([int(level[-1]) for level in given if level], "models")]
+    arguments.as_levels = [f"x86-64-v{level}" for level in ingot_run.levels_here(arguments.ingot, [int(level[-1]) for level in given if level], "models")]
     arguments.ingot = os.path.abspath(arguments.ingot)
     count = ingot_run.Count("models")
     count.skipped = fetched(arguments) if arguments.fetch else 0

@@ -8,13 +8,13 @@ Runtime's, without graph optimisations."""
 import argparse
 import pathlib
 import re
+import sys
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
 import numpy as np
 import onnx
-import onnxruntime
+import peer
 from onnx import helper, numpy_helper
-
-onnxruntime.set_default_logger_severity(4)
 
 
 def table(names, *rows):
@@ -71,9 +71,7 @@ def make(folder, out, rows):
             (out / part.name).symlink_to(part.resolve())
     graph = onnx.load(folder / "model.onnx", load_external_data=False).graph
     constants = {tensor.name for tensor in graph.initializer}
-    options = onnxruntime.SessionOptions()
-    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
-    session = onnxruntime.InferenceSession(folder / "model.onnx", options, providers=["CPUExecutionProvider"])
+    session = peer.session(folder / "model.onnx")
     for k, sizes in enumerate(rows):
         rng, feeds, data = np.random.default_rng(k), {}, out / f"test_data_set_{k}"
         data.mkdir(exist_ok=True)

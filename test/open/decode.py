@@ -11,7 +11,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "tools")]
 import ingot_run
 import numpy as np
-import onnxruntime
+import peer
 
 from cases import ALL, transformers
 from open_model import OpenModel, Status
@@ -75,7 +75,7 @@ def write(caches, session, batch, first):
 def main():
     arguments = ingot_run.parser(__doc__).parse_args()
     case = ALL["decoder"]()
-    session = onnxruntime.InferenceSession(case.model.SerializeToString(), providers=["CPUExecutionProvider"])
+    session = peer.session(case.model)
     runs, wrong = [(1, 1), (1, 17), (2, 5), (3, 1), (8, 2)], []
     for kind in (Growing, Staying):
         with tempfile.TemporaryDirectory(prefix="ingot-decode-") as scratch:

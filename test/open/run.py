@@ -14,7 +14,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "tools")]
 import ingot_run
 import numpy as np
-import onnxruntime
+import peer
 from onnx.reference import ReferenceEvaluator
 
 import cases
@@ -22,7 +22,6 @@ from open_model import OpenModel, Refused, Status, one_body
 
 NEWEST_OF_ONNXRUNTIME = 24
 LEVELS = "x86-64-v2,x86-64-v3,x86-64-v4"
-onnxruntime.set_default_logger_severity(4)
 
 
 def feeds_at(case, sizes, seed):
@@ -56,7 +55,7 @@ def one(arguments, name):
             return name, [] if finds else [f"refused: {refused}"]
         if arguments.bounded and model.model.workspace_bytes < 0:
             return name, ["the workspace is not static"]
-        session = ReferenceEvaluator(case.model) if case.opset > NEWEST_OF_ONNXRUNTIME else onnxruntime.InferenceSession(case.model.SerializeToString(), providers=["CPUExecutionProvider"])
+        session = ReferenceEvaluator(case.model) if case.opset > NEWEST_OF_ONNXRUNTIME else peer.session(case.model)
         wrong = []
         for seed, sizes in enumerate(case.sizes):
             feeds = feeds_at(case, sizes, seed)
@@ -66,7 +65,7 @@ def one(arguments, name):
                 wanted = evaluate.run(None, feeds)
             except ArithmeticError:
                 wanted = []  # nothing to compare with
-            for level in LEVELS_HERE if arguments.levels else (0,):
+            for level in ingot_run.levels_here(arguments.ingot, [2, 3, 4], "open models") if arguments.levels else (0,):
                 try:
                     got = model.run(feeds, sizes, level)
                 except Status as status:
@@ -77,8 +76,6 @@ def one(arguments, name):
                         wrong.append(f"{sizes}, level {level}: {output.name}: {difference}")
     return name, wrong
 
-
-LEVELS_HERE = ingot_run.levels_here([2, 3, 4], "open models") if "--levels" in sys.argv else []
 
 if __name__ == "__main__":
     ingot_run.run_named(__doc__, cases.ALL, one, most_lines=6, switches=["bounded", "bodies", "levels"])

@@ -13,7 +13,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
 import ingot_run
 import numpy as np
 import onnx
-import onnxruntime
+import peer
 from onnx import TensorProto, helper, numpy_helper
 
 GATES = {"LSTM": 4, "GRU": 3, "RNN": 1}
@@ -80,9 +80,7 @@ class Network:
         return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)], ir_version=10)
 
     def expected(self):
-        options = onnxruntime.SessionOptions()
-        options.graph_optimization_level, options.intra_op_num_threads = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL, 1
-        return onnxruntime.InferenceSession(self.model().SerializeToString(), options, providers=["CPUExecutionProvider"]).run(None, self.inputs)
+        return peer.session(self.model()).run(None, self.inputs)
 
     def run(self, ingot, target, *flags, floats=False):
         """The outputs, or what was said."""
@@ -189,10 +187,9 @@ def accuracies(ingot):
 
 
 def main():
-    onnxruntime.set_default_logger_severity(4)
     arguments = ingot_run.parser(__doc__).parse_args()
     count, ingot = ingot_run.Count("recurrent"), os.path.abspath(arguments.ingot)
-    here = {"native"} | {f"x86-64-v{level}" for level in ingot_run.levels_here([2, 3, 4], "recurrent networks by pairs")}
+    here = {"native"} | {f"x86-64-v{level}" for level in ingot_run.levels_here(ingot, [2, 3, 4], "recurrent networks by pairs")}
     for what, target, network in shapes():
         if target in here:
             count.add(what, differs(network.run(ingot, target), network.expected(), 2e-6))

@@ -13,7 +13,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
 import ingot_run
 import numpy as np
 import onnx
-import onnxruntime
+import peer
 from onnx import helper, numpy_helper
 from onnx.reference import ReferenceEvaluator
 
@@ -404,11 +404,8 @@ def model(inputs, steps):
 
 
 def expected(made, inputs):
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = 1  # each thread of DynamicQuantizeLSTM quantizes its part of the batch by itself
-    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
     try:
-        return onnxruntime.InferenceSession(made.SerializeToString(), options, providers=["CPUExecutionProvider"]).run(None, inputs)
+        return peer.session(made).run(None, inputs)
     except Exception:  # it has no blocks that end short, and not all types
         return ReferenceEvaluator(made).run(None, inputs)
 
@@ -423,9 +420,9 @@ def check(ingot, flags, inputs, steps, tolerance, want=None):
         onnx.save(made, path / "m.onnx")
         for k, (name, array) in enumerate(inputs.items()):
             (path / f"input_{k}.pb").write_bytes(numpy_helper.from_array(array, name).SerializeToString())
-        run = subprocess.run([ingot, "run", path / "m.onnx", "--data", path, "--out", path / "out", *flags], capture_output=True, text=True)
-        if run.returncode:
-            return run.stderr
+        code, _, err = ingot_run.invoke([ingot, "run", path / "m.onnx", "--data", path, "--out", path / "out", *flags])
+        if code:
+            return err
         got = [numpy_helper.to_array(onnx.load_tensor(path / "out" / f"output_{k}.pb")) for k in range(len(want))]
     return next(filter(None, (compared(*pair, tolerance) for pair in zip(got, want))), None)
 
@@ -462,7 +459,7 @@ def precision(ingot):
     numbers = np.stack([packed & 15, packed >> 4], -1).reshape(40, 768).astype(np.float64) - 8
     weights = numbers * np.repeat(scales.astype(np.float64), 32, axis=1)
     want, most = x.astype(np.float64) @ weights.T, np.abs(x).astype(np.float64) @ np.abs(weights).T
-    for target in ("native", "x86-64-v3", "x86-64-v2"):
+    for target in ("native", *(f"x86-64-v{level}" for level in ingot_run.levels_here(ingot, [3, 2], "digits"))):
         for accuracy, least, limit in (("default", 0, 6e-7), ("fast", 6e-7, 3e-5)):
             with tempfile.TemporaryDirectory() as folder:
                 path = pathlib.Path(folder)
@@ -474,7 +471,6 @@ def precision(ingot):
 
 
 def main():
-    onnxruntime.set_default_logger_severity(4)
     arguments = ingot_run.parser(__doc__).parse_args()
     count, ingot = ingot_run.Count("quantized"), os.path.abspath(arguments.ingot)
     target = ["--target", arguments.target] if arguments.target else []

@@ -16,7 +16,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
 import ingot_run
 import numpy as np
 import onnx
-import onnxruntime
+import peer
 from onnx import TensorProto, helper, numpy_helper
 
 random = np.random.default_rng(7)
@@ -164,9 +164,7 @@ def cosine(a, b):
 
 
 def session(model):
-    options = onnxruntime.SessionOptions()
-    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
-    return onnxruntime.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
+    return peer.session(model)
 
 
 def graphs(graph):
@@ -553,7 +551,6 @@ def check_refused(tool, count):
 
 
 def main():
-    onnxruntime.set_default_logger_severity(4)
     arguments = ingot_run.parser(__doc__).parse_args()
     count = ingot_run.Count("quantized")
     with tempfile.TemporaryDirectory() as folder:

@@ -243,13 +243,9 @@ def node_by_node(model, feeds):
 
 
 def by_onnxruntime(model, feeds):
-    import onnxruntime
+    import peer
 
-    options = onnxruntime.SessionOptions()
-    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
-    options.intra_op_num_threads = 1
-    options.log_severity_level = 4
-    session = onnxruntime.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
+    session = peer.session(model)
     if any(kind in output.type for output in session.get_outputs() for kind in ("float8", "float4", "bfloat16", "int4", "int2")):
         raise TypeError("types that numpy does not know come as others")
     return session.run(None, feeds)

@@ -79,7 +79,11 @@ def one(arguments, name):
     model, feeds, level, flags = read(FOLDER / f"{name}.txt")
     wrong = []
     for target in [arguments.target] if arguments.target else dict.fromkeys([level, "native"]):
-        verdict, text, _ = trial.trial(str(pathlib.Path(arguments.ingot).resolve()), model, [feeds], target, flags)
+        try:
+            verdict, text, _ = trial.trial(str(pathlib.Path(arguments.ingot).resolve()), model, [feeds], target, flags)
+        except trial.Lacks as lacks:
+            ingot_run.skip(f"{name} at {target.replace(':', ' ')}", lacks)
+            continue
         if verdict not in ("pass", "disputed", "trembles"):
             wrong.append(f"{target}: {verdict}: {text}")
     return wrong

@@ -22,7 +22,6 @@ sys.path[:0] = [str(HERE), str(HERE.parent / "tools")]
 import ingot_run
 import numpy as np
 import onnx
-import onnxruntime
 from onnx import numpy_helper
 
 import families
@@ -30,7 +29,6 @@ import operators
 import seeds
 from case import Case, Skip, by_reference
 
-onnxruntime.set_default_logger_severity(4)
 
 
 # Attributes that no case has, and why.

@@ -30,6 +30,8 @@ import warnings
 
 import onnx
 
+import host
+import ingot_run
 import seeds
 import shrink
 import suites
@@ -253,8 +255,19 @@ def parse():
     return parser.parse_args()
 
 
+def levels_here(arguments):
+    """The levels that this host runs; the others are said to be left out."""
+    lacking = {level: lack for level in arguments.levels if (lack := host.lacking(arguments.ingot, level))}
+    for level, (name, lack) in lacking.items():
+        ingot_run.skip(level.replace(":", " "), f"runs code for {name}: this host lacks {lack}")
+    if len(lacking) == len(set(arguments.levels)):
+        sys.exit(77)
+    return [level for level in arguments.levels if level not in lacking]
+
+
 def main():
     arguments = parse()
+    arguments.levels = levels_here(arguments)
     arguments.work.mkdir(parents=True, exist_ok=True)
     if arguments.only:
         name, seed, index, level = arguments.only.split("/", 3)

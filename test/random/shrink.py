@@ -33,8 +33,8 @@ def apart(function, seconds=SECONDS):
     if child == 0:
         os.close(down)
         signal.alarm(seconds)
-        for (_, ingot), server in list(servers.items()):
-            servers[os.getpid(), ingot] = server
+        for (_, thread, path), server in list(servers.items()):
+            servers[os.getpid(), thread, path] = server
         try:
             result = function()
         except BaseException as error:

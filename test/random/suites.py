@@ -299,7 +299,7 @@ def schedules(ingot, model, level, rng):
     with tempfile.TemporaryDirectory(prefix="ingot-tuned-") as folder:
         path = pathlib.Path(folder, "model.onnx")
         onnx.save(model, path)
-        _, said = Server.of(ingot).compile([ingot, "tune", str(path), "--target", level, "--list"])
+        _, said, _ = Server.of(ingot).run([ingot, "tune", str(path), "--target", level, "--list"])
     lines = re.findall(r"^\S+ .* [0-9a-f]{16}: .*=\d+$", said, re.MULTILINE)
     kernels = [list(choices) for _, choices in itertools.groupby(lines, lambda line: line.split(":")[0])]
     return "\n".join(["ingot tuning 1", *(rng.choice(choices) for choices in kernels if rng.random() < 0.9), ""])

@@ -2,14 +2,12 @@
 
 What the search, its regression cases and the relations share. Compilations go to build/bin/compile-server, one for each process that asks."""
 import _ctypes
-import atexit
 import contextlib
 import os
 import pathlib
 import pickle
 import random
 import re
-import subprocess
 import sys
 import tempfile
 
@@ -17,44 +15,14 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "tools")]
 import ingot_run
 import numpy as np
-import onnxruntime
+import peer
 from onnx import numpy_helper
-from open_model import OpenModel, Refused, Status, in_pieces
+from open_model import Lacks, OpenModel, Refused, Status, in_pieces
+from server import Server
 
 from case import by_onnxruntime, by_reference, evaluate, node_by_node
 
 BAD = ("wrong", "bug", "crash", "timeout", "error")  # verdicts that somebody must look at
-
-
-class Server:
-    """compile-server: (exit code, what was said) of a command line of ingot. A negative code is the signal that ended it."""
-
-    servers = {}
-
-    def __init__(self, path):
-        self.said = tempfile.NamedTemporaryFile(prefix="ingot-said-")
-        environment = {**os.environ, "LD_BIND_NOW": "1"}
-        self.process = subprocess.Popen([path], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment)
-
-    def compile(self, command):
-        self.process.stdin.write("\t".join([self.said.name, *command[1:]]) + "\n")
-        self.process.stdin.flush()
-        kind, number = self.process.stdout.readline().split()
-        text = pathlib.Path(self.said.name).read_text(errors="replace")
-        return (int(number) if kind == "exit" else -int(number)), text
-
-    def close(self):
-        self.process.stdin.close()
-        self.process.wait()
-
-    @classmethod
-    def of(cls, ingot):
-        """The server beside `ingot`, of this process."""
-        key = os.getpid(), str(ingot)
-        if key not in cls.servers:
-            cls.servers[key] = cls(pathlib.Path(ingot).resolve().parent / "compile-server")
-            atexit.register(cls.servers[key].close)
-        return cls.servers[key]
 
 
 class Compiled(OpenModel):
@@ -134,10 +102,7 @@ class Reference:
 
     def run(self, feeds):
         if self.session is None:
-            options = onnxruntime.SessionOptions()
-            options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
-            options.intra_op_num_threads, options.log_severity_level = 1, 4
-            self.session = onnxruntime.InferenceSession(self.model.SerializeToString(), options, providers=["CPUExecutionProvider"])
+            self.session = peer.session(self.model)
         return self.session.run(None, feeds)
 
 

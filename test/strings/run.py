@@ -14,10 +14,9 @@ sys.path[:0] = [str(pathlib.Path(__file__).resolve().parents[1] / "tools")]
 import ingot_run
 import numpy as np
 import onnx
-import onnxruntime
+import peer
 from onnx import TensorProto, helper, numpy_helper
 
-onnxruntime.set_default_logger_severity(4)
 ML, MICROSOFT = "ai.onnx.ml", "com.microsoft"
 DOMAINS = {"ML": ML, "MS": MICROSOFT}
 STRING, FLOAT, INT = TensorProto.STRING, TensorProto.FLOAT, TensorProto.INT64
@@ -91,7 +90,7 @@ class Suite:
         for number, (key, value) in enumerate(feeds.items()):
             (data / f"input_{number}.pb").write_bytes(tensor(value, key).SerializeToString())
         if want is None and not fails:
-            want = onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"]).run(None, feeds)
+            want = peer.session(model).run(None, feeds)
         verdict, message = ingot_run.run(self.arguments.ingot, folder, folder / "out", self.arguments.target)
         if fails:
             good = verdict == "refused" and fails in message
@@ -288,7 +287,7 @@ def maps(suite):
         given = onnx.MapProto(key_type=key_type, values=onnx.SequenceProto(elem_type=1, tensor_values=[numpy_helper.from_array(np.float32(v)) for v in values]))
         (given.string_keys if key_type == STRING else given.keys).extend(key.encode() if key_type == STRING else key for key in keys)
         (data / "input_0.pb").write_bytes(given.SerializeToString())
-        want = onnxruntime.InferenceSession(model.SerializeToString()).run(None, {"x": dict(zip(keys, values))})
+        want = peer.session(model).run(None, {"x": dict(zip(keys, values))})
         suite.count += 1
         verdict, message = ingot_run.run(suite.arguments.ingot, folder, folder / "out", suite.arguments.target)
         got = {}

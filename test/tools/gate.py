@@ -8,9 +8,10 @@ test/skips.txt does not allow on this machine. A test says what it skips in one 
     gtest    GTEST_SKIP() << "reason"
     lit      REQUIRES
 
-    gate.py --list [--skips FILE] [--lacks CONDITIONS] JUNIT [LIT]
+    gate.py --list [--skips FILE] [--lacks CONDITIONS | --ingot BIN] JUNIT [LIT]
 
-only lists and judges what the two files hold; --lacks names what the machine is taken to lack.
+only lists and judges what the two files hold; --lacks names what the machine is taken to lack. What a processor has is asked of the compiler (host.py),
+so that the environment variable INGOT_HOST=x86-64-v3 makes a run as on a machine that has no more.
 """
 import argparse
 import ctypes
@@ -24,13 +25,9 @@ import sys
 import urllib.request
 import xml.etree.ElementTree as xml
 
+import host
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-LEVEL_4 = {"avx512f", "avx512dq", "avx512cd", "avx512bw", "avx512vl"}
-
-
-def cpu_flags():
-    lines = [line for line in pathlib.Path("/proc/cpuinfo").read_text().splitlines() if line.startswith("flags")]
-    return set(lines[0].split(":", 1)[1].split()) if lines else set()
 
 
 def network():
@@ -48,37 +45,37 @@ def emulated(machine):
     return bool(shutil.which(f"qemu-{machine}")) and pathlib.Path(f"/usr/{machine}-linux-gnu/include/stdio.h").exists()
 
 
-# What a machine may lack: the only conditions under which test/skips.txt can allow a skip. Packages are none, as third_party/install.sh installs them, but
-# for Halide: 460 MB with the LLVM 14 that it needs, for one example.
+# What a machine may lack, given the compiler that knows its processor: the only conditions under which test/skips.txt can allow a skip. Packages are none, as
+# third_party/install.sh installs them, but for Halide: 460 MB with the LLVM 14 that it needs, for one example.
 LACKS = {
-    "no-avx512": lambda: not LEVEL_4 <= cpu_flags(),
-    "no-avx512-vnni": lambda: not LEVEL_4 | {"avx512_vnni"} <= cpu_flags(),
-    "no-avx-vnni": lambda: "avx_vnni" not in cpu_flags(),
-    "no-avx2": lambda: "avx2" not in cpu_flags(),
-    "no-gcc": lambda: not shutil.which("gcc") or not shutil.which("g++"),
-    "no-network": lambda: not network(),
-    "no-qemu": lambda: not shutil.which("qemu-x86_64"),
-    "no-halide": lambda: not pathlib.Path("/usr/include/halide14/Halide.h").exists(),
-    "no-aarch64": lambda: not emulated("aarch64"),
-    "no-riscv64": lambda: not emulated("riscv64"),
-    "no-seccomp": lambda: ctypes.CDLL(None).prctl(21) < 0,  # PR_GET_SECCOMP
+    "no-avx512": lambda ingot: bool(host.lacks(ingot, "x86-64-v4")),
+    "no-avx512-vnni": lambda ingot: bool(host.lacks(ingot, "x86-64-v4")) or "avx512vnni" not in host.features(ingot),
+    "no-avx-vnni": lambda ingot: "avxvnni" not in host.features(ingot),
+    "no-avx2": lambda ingot: bool(host.lacks(ingot, "x86-64-v3")),
+    "no-gcc": lambda _: not shutil.which("gcc") or not shutil.which("g++"),
+    "no-network": lambda _: not network(),
+    "no-qemu": lambda _: not shutil.which("qemu-x86_64"),
+    "no-halide": lambda _: not pathlib.Path("/usr/include/halide14/Halide.h").exists(),
+    "no-aarch64": lambda _: not emulated("aarch64"),
+    "no-riscv64": lambda _: not emulated("riscv64"),
+    "no-seccomp": lambda _: ctypes.CDLL(None).prctl(21) < 0,  # PR_GET_SECCOMP
 }
 
 
 class Allowed:
     """test/skips.txt. A condition is looked at when a skip asks for it, and once."""
 
-    def __init__(self, path, lacks=None):
+    def __init__(self, path, lacks=None, ingot=None):
         lines = [line for line in path.read_text().splitlines() if line and not line.startswith("#")]
         self.entries = [line.split(": ", 2) for line in lines]
-        self.holds = {} if lacks is None else {name: name in lacks for name in LACKS}
+        self.ingot, self.holds = ingot, {} if lacks is None else {name: name in lacks for name in LACKS}
         for entry in self.entries:
             if len(entry) != 3 or entry[0] not in LACKS:
                 sys.exit(f"{path}: '{': '.join(entry)}' is not CONDITION: TEST: REASON with a condition of {', '.join(LACKS)}")
 
     def condition(self, name):
         if name not in self.holds:
-            self.holds[name] = LACKS[name]()
+            self.holds[name] = LACKS[name](self.ingot)
         return self.holds[name]
 
     def __call__(self, test):
@@ -148,10 +145,11 @@ def main():
     if "--list" in sys.argv:
         parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
         parser.add_argument("--list", action="store_true"), parser.add_argument("--skips", type=pathlib.Path, default=ROOT / "test/skips.txt")
-        parser.add_argument("--lacks"), parser.add_argument("junit", type=pathlib.Path), parser.add_argument("lit", type=pathlib.Path, nargs="?")
+        parser.add_argument("--lacks"), parser.add_argument("--ingot", type=pathlib.Path, default=ROOT / "build/bin/ingot"), parser.add_argument("junit", type=pathlib.Path), parser.add_argument("lit", type=pathlib.Path, nargs="?")
         arguments = parser.parse_args()
-        sys.exit(report(arguments.junit, arguments.lit, Allowed(arguments.skips, arguments.lacks and arguments.lacks.split(","))) > 0)
-    build, allowed = pathlib.Path(sys.argv[1]).resolve(), Allowed(ROOT / "test/skips.txt")
+        sys.exit(report(arguments.junit, arguments.lit, Allowed(arguments.skips, arguments.lacks and arguments.lacks.split(","), arguments.ingot)) > 0)
+    build = pathlib.Path(sys.argv[1]).resolve()
+    allowed = Allowed(ROOT / "test/skips.txt", ingot=build / "bin/ingot")
     code, closing = run(build, sys.argv[2:])
     refused = report(build / "tests.xml", build / "test/lit.xml", allowed) if (build / "tests.xml").exists() else 0
     print(closing, end="", flush=True)

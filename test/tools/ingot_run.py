@@ -8,9 +8,13 @@ import pathlib
 import re
 import resource
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
+
+import host
+import server
 
 try:
     import numpy as np
@@ -31,14 +35,26 @@ def limits(address_space=8 << 30):
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
 
+def invoke(command, seconds=120):
+    """Runs a command under limits, one of ingot by its server: (exit code, stdout, stderr). The code is None where it took longer."""
+    command = [str(part) for part in command]
+    if by := server.Server.of(command[0]):
+        code, out, err = by.run(command, seconds)
+        return None if code == -signal.SIGALRM else code, out, err
+    try:
+        done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", timeout=seconds, preexec_fn=limits)
+    except subprocess.TimeoutExpired:
+        return None, "", ""
+    return done.returncode, done.stdout, done.stderr
+
+
 def call(command, folder, verdicts, seconds=120):
     """Runs a command. Returns (verdict, message in one line)."""
-    try:
-        done = subprocess.run([str(part) for part in command], stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", timeout=seconds, preexec_fn=limits)
-    except subprocess.TimeoutExpired:
+    code, out, err = invoke(command, seconds)
+    if code is None:
         return "timeout", f"more than {seconds} s"
-    message = re.sub(r"\s+", " ", done.stderr.strip() or done.stdout.strip() or "no message").replace(str(folder) + "/", "")
-    return verdicts.get(done.returncode, "crash"), "" if done.returncode == 0 else f"exit {done.returncode}: {message[:600]}"
+    message = re.sub(r"\s+", " ", err.strip() or out.strip() or "no message").replace(str(folder) + "/", "")
+    return verdicts.get(code, "crash"), "" if code == 0 else f"exit {code}: {message[:600]}"
 
 
 RUNNER = []  # --runner COMMAND, where models run on another machine
@@ -167,14 +183,12 @@ def difference(got, want, absolute=5e-5, relative=3e-4):
     return f"{len(wrong)} of {want.size} differ, first at {wrong[0].tolist()}: {got[first]}, expected {want[first]}; shape {list(want.shape)}"
 
 
-def levels_here(levels, what):
-    """Those of the x86-64 levels that this machine runs; of level 4 it is said where it is left out."""
-    import gate
-
-    if 4 in levels and gate.LACKS["no-avx512"]():
-        skip(f"{what} at x86-64-v4", "runs code for AVX-512")
-        return [level for level in levels if level != 4]
-    return list(levels)
+def levels_here(ingot, levels, what):
+    """Those of the x86-64 levels that this host runs; the others are said to be left out."""
+    for level in levels:
+        if lack := host.lacks(ingot, f"x86-64-v{level}"):
+            skip(f"{what} at x86-64-v{level}", f"this host lacks {lack}")
+    return [level for level in levels if not host.lacks(ingot, f"x86-64-v{level}")]
 
 
 def skip(case, reason):
@@ -233,9 +247,19 @@ def run_named(description, cases, one, most_lines=None, switches=()):
     sys.exit(failed > 0)
 
 
+class Parser(argparse.ArgumentParser):
+    """Its test is skipped where the host does not run code for the target."""
+
+    def parse_args(self, *given):
+        arguments = super().parse_args(*given)
+        if not RUNNER:
+            host.require(arguments.ingot, arguments.target)
+        return arguments
+
+
 def parser(description):
     """The flags that every such test has."""
-    result = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
+    result = Parser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     result.add_argument("--ingot"), result.add_argument("--target"), result.add_argument("-j", type=int, default=2)
     result.add_argument("--runner", type=set_runner)
     result.add_argument("--winograd", type=set_winograd, help="2 or 4: 3x3 convolutions by F(2x2) or F(4x4) wherever that is possible")

@@ -11,6 +11,7 @@ import resource
 import shlex
 import subprocess
 
+import host
 import numpy as np
 import onnx
 from onnx import helper
@@ -67,6 +68,10 @@ class Refused(Exception):
 
 class Status(Exception):
     """A run or its plan gives an error value."""
+
+
+class Lacks(Exception):
+    """This host does not run code for the target."""
 
 
 class Guarded:
@@ -211,8 +216,8 @@ def through_source(command, compile):
     _, compiler, target = [*command[at + 1].split(":", 2), "portable"][:3]
     command[at + 1], command[command.index("--emit") + 1] = target, "cpp"
     code, said = compile(command)
-    host = target.split(",")[-1]
-    march = [] if host.startswith("portable") else [f"-march={host}"]
+    machine = target.split(",")[-1]
+    march = [] if machine.startswith("portable") else [f"-march={machine}"]
     return build_source(out, compiler, march) if code == 0 else (code, said)
 
 
@@ -234,6 +239,8 @@ class OpenModel:
 
     def __init__(self, ingot, model, folder, target=None, flags=(), compile=in_a_process):
         folder = pathlib.Path(folder)
+        if lack := host.lacking(ingot, target):
+            raise Lacks(f"runs code for {lack[0]}: this host lacks {lack[1]}")
         if (target or "").startswith("greedy:"):
             target, flags = target.removeprefix("greedy:"), (*flags, "--partition", "greedy")
         onnx.save(model, folder / "model.onnx")
@@ -257,7 +264,7 @@ class OpenModel:
             raise Status(f"status {status & 0xFF}, {node}")
 
     def run(self, feeds, sizes, level=0):
-        """Outputs for inputs by name (None: an optional one is left out) and symbols by name; `level`: of those that the model was compiled for."""
+        """Outputs for inputs by name (None: an optional one is left out) and symbols by name; `level`: the highest of the model's that runs, 0: the host's."""
         arrays, shapes, values, workspace = self.prepared(feeds, sizes)
         first = self.once(arrays, shapes, values, workspace, Exec(level=level))
         execution = in_pieces(random.Random(1))
@@ -287,8 +294,8 @@ class OpenModel:
         arrays = [None if feeds[name] is None else np.ascontiguousarray(feeds[name]) for name in (tensor.name.decode() for tensor in self.inputs)]
         return arrays, shapes, values, list(workspaces)
 
-    def once(self, arrays, shapes, values, workspaces, execution, in_place=False, host=None):
-        host, (workspace_bytes, *device_bytes) = host or Host(), workspaces
+    def once(self, arrays, shapes, values, workspaces, execution, in_place=False, memory=None):
+        memory, (workspace_bytes, *device_bytes) = memory or Host(), workspaces
         ins = [None if a is None else Guarded(a.nbytes, np.frombuffer(a.tobytes(), np.uint8)) for a in arrays]
         types = [np.dtype(helper.tensor_dtype_to_np_dtype(tensor.type)) for tensor in self.outputs]
         given = [ctypes.c_void_p(1) if tensor.flags & ALLOCATED else None for tensor in self.outputs]
@@ -302,15 +309,16 @@ class OpenModel:
             places[i] = places[i] if pointer is None else ctypes.addressof(pointer)
         devices = Devices(self.ingot, self.model, device_bytes) if device_bytes else None
         execution.devices = devices.uses if devices else None
-        status = self.model.run(pointers(ins), places, values, workspace.pointer, ctypes.byref(host.serve(execution)))
+        execution.level = execution.level or host.level(self.ingot)
+        status = self.model.run(pointers(ins), places, values, workspace.pointer, ctypes.byref(memory.serve(execution)))
         if devices:
             devices.close()
-        host.check([pointer.value for pointer in given if pointer and pointer.value])
+        memory.check([pointer.value for pointer in given if pointer and pointer.value])
         if status and any(pointer and pointer.value for pointer in given):
             raise Status("a run that failed gave outputs")
         self.check(status)
         for i, pointer in enumerate(given):
-            outs[i] = outs[i] if pointer is None else host.blocks[pointer.value]
+            outs[i] = outs[i] if pointer is None else memory.blocks[pointer.value]
         for what, buffer in [*((f"output {i}", o) for i, o in enumerate(outs)), ("workspace", workspace)]:
             buffer.check(what)
         return [self.found(tensor, o.bytes[: o.bytes.size // dtype.itemsize * dtype.itemsize].view(dtype), shape, values)
