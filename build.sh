@@ -5,6 +5,7 @@
 #   ./build.sh search     install, build the compiler, look for mistakes with seeds that were never run: ./build.sh search --minutes 30
 #   ./build.sh sanitize   the same once more with address and undefined-behaviour sanitizers, in build-sanitize
 #   ./build.sh fuzz       libFuzzer on the compiler for ten minutes, or --minutes N (test/fuzz/fuzz.py)
+#   ./build.sh nightly    all of these one after the other, the suites that draw with 200 seeds, exported models and clang-tidy on every file: some hours
 #   ./build.sh            install, build everything
 set -euo pipefail
 cd "$(dirname "$0")"
@@ -13,10 +14,10 @@ jobs=${JOBS:-$(nproc)}
 python="$PWD/build/venv/bin/python"
 
 usage() {
-  sed -n '3,8s/^# \{0,1\}//p' "$0"
+  sed -n '3,9s/^# \{0,1\}//p' "$0"
   exit 1
 }
-case $what in demo | test | search | sanitize | fuzz | all) ;; *) usage ;; esac
+case $what in demo | test | search | sanitize | fuzz | nightly | all) ;; *) usage ;; esac
 shift $(($# > 0))
 
 third_party/install.sh build/venv
@@ -45,6 +46,19 @@ sanitize)
 fuzz)
   cmake --build --preset sanitize --parallel "$jobs" --target fuzz-importer fuzz-compile fuzz-sizes
   "$python" test/fuzz/fuzz.py build-sanitize "$@"
+  ;;
+nightly)
+  failed=()
+  step() { echo "== $*" && "$@" || failed+=("$*"); }
+  step ./build.sh test
+  step "$python" test/random/drawing.py --ingot build/bin/ingot --seeds 200 --jobs "$jobs"
+  step ./build.sh search --minutes 60 --levels native,x86-64-v4,x86-64-v3,x86-64-v2
+  step "$python" test/style/tidy.py build --all
+  step "$python" test/exports/run.py --jobs "$jobs"
+  step ./build.sh sanitize
+  step ./build.sh fuzz --minutes 30
+  printf 'failed: %s\n' "${failed[@]:-nothing}"
+  ((${#failed[@]} == 0))
   ;;
 all) cmake --build build --parallel "$jobs" ;;
 esac

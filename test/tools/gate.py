@@ -1,4 +1,4 @@
-"""Runs ctest and lists every test that was skipped, with the reason: gate.py BUILD [ctest's arguments...]
+"""Runs ctest, says how long each test took, and lists every test that was skipped, with the reason: gate.py BUILD [--keep-times] [ctest's arguments...]
 
 The list stands in front of ctest's closing lines, which stay the last. The exit code is ctest's; it is 1 as well if something was skipped that
 test/skips.txt does not allow on this machine. A test says what it skips in one of these ways:
@@ -123,6 +123,23 @@ def report(junit, lit, allowed):
     return len(refused)
 
 
+def seconds(junit):
+    """(seconds, test) of each test that ran, the longest first."""
+    return sorted(((float(test.get("time", 0)), test.get("name")) for test in parse(junit).iter("testcase")), reverse=True)
+
+
+def report_times(junit, processor, keep=None, most=30):
+    """Prints the longest tests; writes all into the file `keep`, from which docs/generate.py has its table."""
+    times = seconds(junit)
+    print(f"\nseconds, the longest of {len(times)} tests:")
+    for time, name in times[:most]:
+        print(f"  {time:6.1f}  {name}")
+    print(f"  {sum(time for time, _ in times):6.1f}  all, of which several run at a time", flush=True)
+    if keep:
+        rows = [f"{time:.1f}\t{name}" for time, name in times]
+        keep.write_text("\n".join([f"# Seconds of each test in one run of `gate.py BUILD --keep-times` on {processor}, {os.cpu_count()} processors.", *rows]) + "\n")
+
+
 def run(build, arguments):
     """ctest, its output passed on as it comes but for the closing lines. Returns (exit code, closing lines)."""
     junit = build / "tests.xml"
@@ -148,10 +165,16 @@ def main():
         parser.add_argument("--lacks"), parser.add_argument("--ingot", type=pathlib.Path, default=ROOT / "build/bin/ingot"), parser.add_argument("junit", type=pathlib.Path), parser.add_argument("lit", type=pathlib.Path, nargs="?")
         arguments = parser.parse_args()
         sys.exit(report(arguments.junit, arguments.lit, Allowed(arguments.skips, arguments.lacks and arguments.lacks.split(","), arguments.ingot)) > 0)
-    build = pathlib.Path(sys.argv[1]).resolve()
-    allowed = Allowed(ROOT / "test/skips.txt", ingot=build / "bin/ingot")
-    code, closing = run(build, sys.argv[2:])
-    refused = report(build / "tests.xml", build / "test/lit.xml", allowed) if (build / "tests.xml").exists() else 0
+    build, arguments = pathlib.Path(sys.argv[1]).resolve(), sys.argv[2:]
+    allowed, keep = Allowed(ROOT / "test/skips.txt", ingot=build / "bin/ingot"), None
+    if "--keep-times" in arguments:
+        arguments.remove("--keep-times")
+        keep = ROOT / "test/times.tsv"
+    code, closing = run(build, arguments)
+    refused = 0
+    if (junit := build / "tests.xml").exists():
+        report_times(junit, host.facts(build / "bin/ingot")["host"]["cpu"], keep)
+        refused = report(junit, build / "test/lit.xml", allowed)
     print(closing, end="", flush=True)
     if refused:
         print(f"error: {refused} tests were skipped that test/skips.txt does not allow on this machine; they are listed above", file=sys.stderr)

@@ -7,11 +7,12 @@ import ctypes
 import pathlib
 import random
 import re
-import resource
 import shlex
+import signal
 import subprocess
 
 import host
+import ingot_run
 import numpy as np
 import onnx
 from onnx import helper
@@ -189,10 +190,6 @@ def in_pieces(rng, threads=4):
 MOST_ELEMENTS = 1 << 29  # of an output
 
 
-def limits():
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-
-
 def one_body(model):
     """Flags with which the first axis of the first input gets no body of its own for 1, as small models do without being asked."""
     weights = {tensor.name for tensor in model.graph.initializer}
@@ -203,10 +200,10 @@ def one_body(model):
     return []
 
 
-def in_a_process(command):
+def compilation(command):
     """The exit code of a compilation, and what it says."""
-    done = subprocess.run(command, capture_output=True, text=True, timeout=300, preexec_fn=limits)
-    return done.returncode, done.stderr
+    code, _, err = ingot_run.invoke(command, seconds=300)
+    return -signal.SIGALRM if code is None else code, err
 
 
 def through_source(command, compile):
@@ -237,7 +234,7 @@ class OpenModel:
     """`model` is compiled into `folder`, through C++ source for a target source:COMPILER or source:COMPILER:TARGET; greedy:TARGET is --partition greedy, by which a device keeps
     what its copies are not worth."""
 
-    def __init__(self, ingot, model, folder, target=None, flags=(), compile=in_a_process):
+    def __init__(self, ingot, model, folder, target=None, flags=(), compile=compilation):
         folder = pathlib.Path(folder)
         if lack := host.lacking(ingot, target):
             raise Lacks(f"runs code for {lack[0]}: this host lacks {lack[1]}")
