@@ -219,9 +219,32 @@ bool speaksOf(Operation *op, const SymbolSet &symbols) {
   return any;
 }
 
+/// Writes `size` for `symbol` in the types of a region's values.
+static void replaceInTypes(Region &region, Symbol symbol, const Size &size) {
+  auto replace = [&](Value v) {
+    auto type = ranked(v);
+    Sizes sizes = type ? sizesOf(type) : Sizes();
+    if (llvm::any_of(sizes, [&](const Size &s) { return s.mentions(symbol); })) {
+      for (Size &s : sizes) {
+        s = s.replaced(symbol, size);
+      }
+      v.setType(sizedType(sizes, type.getElementType()));
+    }
+  };
+  llvm::for_each(region.getArguments(), replace);
+  region.walk([&](Operation *op) { llvm::for_each(op->getResults(), replace); });
+}
+
 void replaceFound(Operation *op, Symbol symbol, const Size &size) {
-  functionOf(op)->walk([&](Operation *inner) {
+  Operation *function = functionOf(op);
+  function->walk([&](Operation *inner) {
     replaceSizes(inner, [&](const Size &s) { return s.replaced(symbol, size); });
+    // Types follow from those of operands, but for what is in a region that reads nothing around it (of onnx.Attend).
+    if (inner != function && inner->hasTrait<OpTrait::IsIsolatedFromAbove>()) {
+      for (Region &region : inner->getRegions()) {
+        replaceInTypes(region, symbol, size);
+      }
+    }
     if (auto facts = inner->getAttrOfType<SizesAttr>(factsName)) { // some may be the same now
       Sizes different;
       for (const Size &fact : facts.getValues()) {

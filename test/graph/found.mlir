@@ -24,6 +24,32 @@ func.func @places(%x: tensor<2x3xf32>) -> (tensor<?xf32>, tensor<?x2xi64>) {
 
 // -----
 
+// What the region of an Attend says of the one that goes, it says of the one that stays.
+// CHECK-LABEL: func.func @attended
+// CHECK: onnx.NonZero %arg0 {onnx.found = #onnx.symbol<"$0">}
+// CHECK-NOT: $1
+// CHECK: onnx.Attend
+// CHECK-NEXT: ^bb0(%[[A:.*]]: tensor<6x?xf32, #onnx.sizes<6, "$0">>):
+// CHECK-NEXT: onnx.Neg %[[A]] : (tensor<6x?xf32, #onnx.sizes<6, "$0">>) -> tensor<6x?xf32, #onnx.sizes<6, "$0">>
+// CHECK-NOT: $1
+func.func @attended(%m: tensor<6xi1>, %x: tensor<6x8xf32>) -> (tensor<6x8xf32>, tensor<1x?xi64>)
+    attributes {onnx.facts = #onnx.sizes<"6-$0", "6-$1">, onnx.found_sizes = 2 : i64} {
+  %0, %c0 = onnx.NonZero %m {onnx.found = #onnx.symbol<"$0">} : (tensor<6xi1>) -> (tensor<1x?xi64, #onnx.sizes<1, "$0">>, tensor<i64>)
+  %1, %c1 = onnx.NonZero %m {onnx.found = #onnx.symbol<"$1">} : (tensor<6xi1>) -> (tensor<1x?xi64, #onnx.sizes<1, "$1">>, tensor<i64>)
+  %list = onnx.Constant dense<-1> : tensor<1xi64>
+  %at = onnx.Reshape %1, %list : (tensor<1x?xi64, #onnx.sizes<1, "$1">>, tensor<1xi64>) -> tensor<?xi64, #onnx.sizes<"$1">>
+  %k = onnx.Gather %x, %at {axis = 0 : i64} : (tensor<6x8xf32>, tensor<?xi64, #onnx.sizes<"$1">>) -> tensor<?x8xf32, #onnx.sizes<"$1", 8>>
+  %y = onnx.Attend %x, %k, %k {perm = array<i64: 0, 1>, valueWidth = 8 : i64, walkK = #onnx.strided<<0>, <8, 1>>, walkQ = #onnx.strided<<0>, <8, 1>>, walkV = #onnx.strided<<0>, <8, 1>>, width = 8 : i64} : (tensor<6x8xf32>, tensor<?x8xf32, #onnx.sizes<"$1", 8>>, tensor<?x8xf32, #onnx.sizes<"$1", 8>>) -> tensor<6x8xf32> {
+  ^bb0(%a: tensor<6x?xf32, #onnx.sizes<6, "$1">>):
+    %n = onnx.Neg %a : (tensor<6x?xf32, #onnx.sizes<6, "$1">>) -> tensor<6x?xf32, #onnx.sizes<6, "$1">>
+    onnx.Score %n : tensor<6x?xf32, #onnx.sizes<6, "$1">>
+  }
+  %also = onnx.Identity %0 : (tensor<1x?xi64, #onnx.sizes<1, "$0">>) -> tensor<1x?xi64>
+  return %y, %also : tensor<6x8xf32>, tensor<1x?xi64>
+}
+
+// -----
+
 // One that nobody asks for is not looked for.
 // CHECK-LABEL: func.func @idle
 // CHECK-NOT: onnx.NonZero
