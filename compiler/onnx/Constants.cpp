@@ -1,6 +1,7 @@
 #include "compiler/onnx/Constants.h"
 #include "compiler/onnx/ElementTypes.h"
 #include "compiler/onnx/Onnx.h"
+#include "compiler/onnx/Ranks.h"
 #include "compiler/onnx/Shapes.h"
 #include "compiler/onnx/Texts.h"
 #include "compiler/onnx/ops/Constant.h"
@@ -85,6 +86,9 @@ std::optional<SmallVector<int64_t>> integersOf(Value v) { return integersOf(cons
 std::optional<Sizes> sizesIn(Value v) {
   if (auto op = v ? v.getDefiningOp<SizesOp>() : SizesOp()) {
     return Sizes(op.getValues().getValues());
+  }
+  if (auto op = v ? v.getDefiningOp<ShapeOp>() : ShapeOp()) { // not replaced yet, as while a model is imported
+    return isSized(op.getX()) ? std::optional(sizesGiven(op)) : std::nullopt;
   }
   auto numbers = integersOf(v);
   return numbers ? std::optional<Sizes>(Sizes(numbers->begin(), numbers->end())) : std::nullopt;

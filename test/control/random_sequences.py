@@ -25,7 +25,7 @@ class Program:
     def __init__(self, seed):
         self.rng, self.nodes, self.inputs, self.feeds, self.count = random.Random(str(seed)), [], [], {}, 0
         self.arrays, self.element = np.random.default_rng(zlib.crc32(str(seed).encode())), self.rng.choice([np.float32, np.int64, np.int32])
-        self.rank = self.rng.choice([0, 1, 1, 2, 3])
+        self.rank, self.forms = self.rng.choice([0, 1, 1, 2, 3]), random.Random(f"{seed} forms")  # of their own: what seeds of old draw stays
         self.uniform = self.rng.random() < 0.8  # whether all tensors have so many axes
         self.sized = [self.rng.choice([1, 2, 3, 7]) for _ in range(self.rank)] if self.rng.random() < 0.5 else None
 
@@ -55,7 +55,18 @@ class Program:
         return [self.rng.choice([0, 1, 1, 2, 3, 5, 13]) for _ in range(self.rank if rank is None else rank)]
 
     def tensor(self, shape=None):
-        return self.given(self.arrays.integers(0, 100, self.shape(None if self.uniform else self.rng.randrange(3)) if shape is None else shape).astype(self.element))
+        shape = self.shape(None if self.uniform else self.rng.randrange(3)) if shape is None else shape
+        array = self.arrays.integers(0, 100, shape).astype(self.element)
+        return self.expanded(array) if shape and self.forms.random() < 0.25 else self.given(array)
+
+    def expanded(self, array):
+        """A part of it, along some axes, repeated to a shape that an input tells, or one that is computed from it as exporters write it."""
+        start = tuple(slice(0, 1 if self.forms.random() < 0.5 else None) for _ in array.shape)
+        to = self.given(np.int64(array.shape), constant=False)
+        if self.forms.random() < 0.4:
+            ones = self.op("ConstantOfShape", self.op("Shape", to), value=numpy_helper.from_array(np.ones(1, np.int64)))
+            to = self.op("Where", self.op("Equal", to, self.op("Neg", ones)), ones, to)
+        return self.op("Expand", self.given(array[start]), to)
 
     def place(self, most=4):
         return self.given(np.int64(self.rng.randint(-most, most)))

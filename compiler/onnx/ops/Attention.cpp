@@ -7,6 +7,7 @@
 #include <cmath>
 #include <limits>
 #define GET_OP_CLASSES
+#include "compiler/onnx/Ranks.h"
 #include "compiler/onnx/ops/Attention.cpp.inc"
 
 using namespace mlir;
@@ -237,8 +238,9 @@ LogicalResult AttentionOp::inferTypes(SmallVectorImpl<Type> &types) {
     return emitOpError("attribute 'qk_matmul_output_mode' is ") << getQkMatmulOutputMode();
   }
   if (!*heads) {
-    types.assign(4, unrankedOf(element));
-    types[2] = unrankedOf(elementOf(getV()));
+    types.assign(4, typeOfRank(4, element));
+    types[0] = typeOfRank(commonRank({getQ(), getK(), getV()}), element);
+    types[2] = typeOfRank(4, elementOf(getV()));
     return success();
   }
   const Heads &h = **heads;

@@ -6,6 +6,7 @@
 #include "compiler/onnx/Forms.h"
 #include <limits>
 #define GET_OP_CLASSES
+#include "compiler/onnx/Ranks.h"
 #include "compiler/onnx/ops/CachedAttention.cpp.inc"
 
 using namespace mlir;
@@ -79,7 +80,7 @@ LogicalResult SparseAttentionOp::inferTypes(SmallVectorImpl<Type> &types) {
     return failure();
   }
   if (!*shape) {
-    types.assign(3, unrankedOf(element));
+    types.assign({typeOfRank(3, element), typeOfRank(4, element), typeOfRank(4, element)});
     return success();
   }
   const SparseShape &s = **shape;

@@ -3,6 +3,7 @@
 #include "compiler/onnx/Family.h"
 #include "compiler/onnx/Found.h"
 #include "compiler/onnx/Quantization.h"
+#include "compiler/onnx/Ranks.h"
 #include "compiler/onnx/Window.h"
 #define GET_OP_CLASSES
 #include "compiler/onnx/ops/Conv.cpp.inc"
@@ -53,7 +54,7 @@ static LogicalResult checkOperands(Operation *op, RankedTensorType x, RankedTens
 template <typename Op>
 static LogicalResult infer(Op op, SmallVectorImpl<Type> &types, bool transposed, Value bias, Type element) {
   auto x = ranked(op.getX()), w = ranked(op.getW());
-  types.assign(1, unrankedOf(element));
+  types.assign(1, typeOfRank(knownRank(op.getW()), element));
   if (!x) {
     return success();
   }

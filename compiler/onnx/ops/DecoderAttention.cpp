@@ -6,6 +6,7 @@
 #include "compiler/onnx/NGrams.h"
 #include <limits>
 #define GET_OP_CLASSES
+#include "compiler/onnx/Ranks.h"
 #include "compiler/onnx/ops/DecoderAttention.cpp.inc"
 
 using namespace mlir;
@@ -77,7 +78,7 @@ LogicalResult DecoderMaskedMultiHeadAttentionOp::inferTypes(SmallVectorImpl<Type
     return failure();
   }
   if (!*shape) {
-    types.assign(3, unrankedOf(element));
+    types.assign({typeOfRank(3, element), typeOfRank(4, element), typeOfRank(4, element)});
     return success();
   }
   const DecoderShape &s = **shape;
@@ -188,7 +189,7 @@ LogicalResult DecoderMaskedSelfAttentionOp::inferTypes(SmallVectorImpl<Type> &ty
     return emitOpError("do_rotary is unsupported");
   }
   if (!isSized(getInput()) || !isStatic(getWeights()) || !isSized(getPast())) {
-    types.assign(2, unrankedOf(element));
+    types.assign({typeOfRank(3, element), typeOfRank(5, element)});
     return success();
   }
   auto x = ranked(getInput()), w = ranked(getWeights()), past = ranked(getPast());

@@ -3,6 +3,7 @@
 #include "compiler/onnx/Family.h"
 #include "compiler/onnx/Formula.h"
 #define GET_OP_CLASSES
+#include "compiler/onnx/Ranks.h"
 #include "compiler/onnx/ops/Deform.cpp.inc"
 
 using namespace mlir;
@@ -70,7 +71,7 @@ LogicalResult DeformConvOp::inferTypes(SmallVectorImpl<Type> &types) {
   }
   types.push_back(
       *taps ? Type(sizedType({(*taps)->batch, (*taps)->features, (*taps)->out[0], (*taps)->out[1]}, elementOf(getX())))
-            : Type(unrankedOf(elementOf(getX()))));
+            : typeOfRank(4, elementOf(getX())));
   return success();
 }
 

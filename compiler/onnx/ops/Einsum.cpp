@@ -4,6 +4,7 @@
 #include "compiler/onnx/ops/Einsum.h"
 #include "compiler/onnx/Family.h"
 #include "compiler/onnx/Formula.h"
+#include "compiler/onnx/Ranks.h"
 #include "compiler/onnx/ops/Binary.h"
 #include "compiler/onnx/ops/MatMul.h"
 #include "compiler/onnx/ops/Move.h"
@@ -101,8 +102,10 @@ static std::optional<std::map<char, Size>> sizesOf(EinsumOp op, const Equation &
 LogicalResult EinsumOp::inferTypes(SmallVectorImpl<Type> &types) {
   Type element = elementOf(getXs().front());
   if (!llvm::all_of(getXs(), [](Value x) { return ranked(x) != nullptr; })) {
-    types.push_back(unrankedOf(element));
-    return success();
+    auto [left, result] = getEquation().split("->");
+    bool isSpelled = getEquation().contains("->") && !result.contains('.');
+    int64_t letters = llvm::count_if(result, [](char c) { return c != ' '; });
+    return push(types, typeOfRank(*this, isSpelled ? std::optional(letters) : std::nullopt, element));
   }
   auto e = parseEquation(*this);
   if (failed(e)) {

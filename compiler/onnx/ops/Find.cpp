@@ -3,6 +3,7 @@
 #include "compiler/onnx/Evaluate.h"
 #include "compiler/onnx/Family.h"
 #include "compiler/onnx/Found.h"
+#include "compiler/onnx/Ranks.h"
 #include "compiler/onnx/Texts.h"
 #define GET_OP_CLASSES
 #include "compiler/onnx/ops/Find.cpp.inc"
@@ -31,7 +32,7 @@ static std::optional<SmallVector<bool>> marksOf(Value v) {
 LogicalResult NonZeroOp::inferTypes(SmallVectorImpl<Type> &types) {
   auto x = ranked(getX());
   if (!x) {
-    types.assign({unrankedOf(int64In(*this)), countType(*this)});
+    types.assign({typeOfRank(2, int64In(*this)), countType(*this)});
     return success();
   }
   auto marks = marksOf(getX());
@@ -135,7 +136,9 @@ LogicalResult UniqueOp::inferTypes(SmallVectorImpl<Type> &types) {
   auto x = ranked(getX());
   Type i64 = int64In(*this), element = elementOf(getX());
   if (!x) {
-    types.assign({unrankedOf(element), unrankedOf(i64), unrankedOf(i64), unrankedOf(i64), countType(*this)});
+    Type list = typeOfRank(1, i64);
+    types.assign({typeOfRank(getAxis() ? std::nullopt : std::optional<int64_t>(1), element), list, list, list,
+                  countType(*this)});
     return success();
   }
   Sizes sizes = sizesOf(x);

@@ -2,6 +2,7 @@
 #include "compiler/onnx/Evaluate.h"
 #include "compiler/onnx/Family.h"
 #include "compiler/onnx/Formula.h"
+#include "compiler/onnx/Ranks.h"
 #include "compiler/onnx/ops/Binary.h"
 #include "compiler/onnx/ops/Cast.h"
 #include "compiler/onnx/ops/Compare.h"
@@ -193,7 +194,8 @@ static LogicalResult checkElements(Operation *op, int64_t givenAxis) {
 LogicalResult GatherElementsOp::inferTypes(SmallVectorImpl<Type> &types) {
   auto data = ranked(getData()), indices = ranked(getIndices());
   if (!data || !indices) {
-    return unrankedResult(*this, types);
+    types.push_back(typeOfRank(commonRank({getData(), getIndices()}), elementOf(getData())));
+    return success();
   }
   if (data.getRank() != indices.getRank()) {
     return emitOpError("data and indices have ranks that differ");
@@ -269,7 +271,8 @@ LogicalResult ScatterElementsOp::inferTypes(SmallVectorImpl<Type> &types) {
       return failure();
     }
   }
-  types.push_back(getData().getType());
+  auto rank = commonRank({getIndices(), getUpdates()});
+  types.push_back(data ? getData().getType() : typeOfRank(rank, elementOf(getData())));
   return success();
 }
 LogicalResult ScatterNDOp::inferTypes(SmallVectorImpl<Type> &types) {
@@ -297,7 +300,8 @@ LogicalResult ScatterNDOp::inferTypes(SmallVectorImpl<Type> &types) {
 }
 
 LogicalResult ScatterOp::inferTypes(SmallVectorImpl<Type> &types) {
-  types.push_back(getData().getType());
+  auto rank = commonRank({getIndices(), getUpdates()});
+  types.push_back(ranked(getData()) ? getData().getType() : typeOfRank(rank, elementOf(getData())));
   return success();
 }
 LogicalResult ScatterOp::decompose(PatternRewriter &rewriter) {
@@ -424,7 +428,8 @@ LogicalResult CompressOp::inferTypes(SmallVectorImpl<Type> &types) {
   auto data = ranked(getData());
   auto condition = integersOf(getCondition());
   if (!data) {
-    return unrankedResult(*this, types);
+    types.push_back(typeOfRank(getAxis() ? std::nullopt : std::optional<int64_t>(1), elementOf(getData())));
+    return success();
   }
   // Of a condition that only the run knows: see decompose.
   Size count = condition ? Size(llvm::count_if(*condition, [](int64_t c) { return c != 0; })) : Size::unknown();

@@ -4,6 +4,7 @@
 #include "compiler/onnx/ElementTypes.h"
 #include "compiler/onnx/Family.h"
 #include "compiler/onnx/Forms.h"
+#include "compiler/onnx/Ranks.h"
 #include "compiler/onnx/ops/Find.h"
 #include <algorithm>
 #include <array>
@@ -614,7 +615,8 @@ static FailureOr<std::pair<int64_t, Size>> slicesOf(UnfoldTensorOp op) {
   return std::pair(*axis, floorDiv(sizeOf(x, *axis) - Size(size), step) + Size(1));
 }
 LogicalResult UnfoldTensorOp::inferTypes(SmallVectorImpl<Type> &types) {
-  types.push_back(unrankedOf(elementOf(getX())));
+  auto rank = knownRank(getX());
+  types.push_back(typeOfRank(rank ? std::optional(*rank + 1) : rank, elementOf(getX())));
   if (!isSized(getX())) {
     return success();
   }

@@ -4,6 +4,7 @@
 #include "compiler/onnx/Family.h"
 #include "compiler/onnx/Forms.h"
 #include "compiler/onnx/Quantization.h"
+#include "compiler/onnx/Ranks.h"
 #include "compiler/onnx/ops/Attention.h"
 #include <limits>
 #define GET_OP_CLASSES
@@ -94,8 +95,9 @@ LogicalResult inferOutputs(Operation *op, const FailureOr<std::optional<Shape>> 
   if (failed(shape)) {
     return failure();
   }
-  if (!*shape) {
-    types.assign(op->getNumResults(), unrankedOf(element));
+  if (!*shape) { // keys and values in one result have one axis more
+    types.assign(op->getNumResults(), typeOfRank(op->getNumResults() == 2 ? 5 : 4, element));
+    types[0] = typeOfRank(3, element);
     return success();
   }
   const Shape &s = **shape;
@@ -503,7 +505,7 @@ LogicalResult GroupQueryAttentionOp::inferTypes(SmallVectorImpl<Type> &types) {
     return failure();
   }
   if (!*shape) {
-    types.assign(3, unrankedOf(element));
+    types.assign({typeOfRank(3, element), typeOfRank(4, element), typeOfRank(4, element)});
     return success();
   }
   const GroupShape &s = **shape;

@@ -2,6 +2,7 @@
 #include "compiler/onnx/Evaluate.h"
 #include "compiler/onnx/Family.h"
 #include "compiler/onnx/Formula.h"
+#include "compiler/onnx/Ranks.h"
 #include "compiler/onnx/ops/Binary.h"
 #include "compiler/onnx/ops/Shape.h"
 #define GET_OP_CLASSES
@@ -35,7 +36,9 @@ SmallVector<int64_t> TransposeOp::permutation() {
 LogicalResult TransposeOp::inferTypes(SmallVectorImpl<Type> &types) {
   auto data = ranked(getData());
   if (!data) {
-    types.push_back(unrankedOf(elementOf(getData())));
+    bool isGiven = getPerm() && !getPerm()->empty();
+    auto rank = isGiven ? std::optional(static_cast<int64_t>(getPerm()->size())) : std::nullopt;
+    types.push_back(typeOfRank(rank, elementOf(getData())));
     return success();
   }
   SmallVector<int64_t> perm = permutation(), sorted = perm;
@@ -194,7 +197,7 @@ LogicalResult ConcatOp::inferTypes(SmallVectorImpl<Type> &types) {
   for (Value x : getXs()) {
     auto type = ranked(x);
     if (!type) {
-      types.push_back(unrankedOf(element));
+      types.push_back(typeOfRank(commonRank(getXs()), element));
       return success();
     }
     if (!axis) {
@@ -245,8 +248,9 @@ LogicalResult ExpandOp::inferTypes(SmallVectorImpl<Type> &types) {
   auto data = ranked(getData());
   auto shape = sizesIn(getShape());
   if (!data || !shape) {
-    types.push_back(unrankedOf(elementOf(getData())));
-    return success();
+    auto rank = data ? entriesOf(getShape()) : std::nullopt;
+    rank = rank ? std::optional(std::max(*rank, data.getRank())) : rank;
+    return push(types, typeOfRank(*this, rank, elementOf(getData())));
   }
   auto wide = broadcast(*this, sizesOf(data), *shape);
   if (!wide) {
@@ -271,8 +275,7 @@ LogicalResult TileOp::inferTypes(SmallVectorImpl<Type> &types) {
   auto data = ranked(getData());
   auto repeats = sizesIn(getRepeats());
   if (!data) {
-    types.push_back(unrankedOf(elementOf(getData())));
-    return success();
+    return push(types, typeOfRank(*this, entriesOf(getRepeats()), elementOf(getData())));
   }
   Sizes shape(data.getRank(), Size::unknown()), from = sizesOf(data);
   if (failed(requireLength(*this, getRepeats(), data.getRank()))) {
@@ -385,9 +388,10 @@ LogicalResult PadOp::inferTypes(SmallVectorImpl<Type> &types) {
     return failure();
   }
   auto data = ranked(getData());
-  if (!data) {
-    types.push_back(unrankedOf(elementOf(getData())));
-    return success();
+  if (!data) { // two for each axis
+    auto entries = present(getAxes()) ? std::nullopt : entriesOf(getPads());
+    auto rank = entries ? std::optional(*entries / 2) : entries;
+    return push(types, typeOfRank(*this, rank, elementOf(getData())));
   }
   Sizes shape(data.getRank(), Size::unknown()), from = sizesOf(data);
   for (int64_t i = 0; *pads && i < data.getRank(); ++i) {

@@ -1,6 +1,7 @@
 #include "compiler/onnx/ops/Pool.h"
 #include "compiler/onnx/Family.h"
 #include "compiler/onnx/Formula.h"
+#include "compiler/onnx/Ranks.h"
 #include "compiler/onnx/Window.h"
 #include <cmath>
 #define GET_OP_CLASSES
@@ -12,9 +13,9 @@ namespace ingot::onnx {
 
 template <typename Op> static LogicalResult inferPool(Op op, Type &type) {
   auto x = ranked(op.getX());
-  type = unrankedOf(elementOf(op.getX()));
-  if (!x) {
-    return success();
+  if (!x) { // behind batch and channels an axis for each of the window's
+    auto result = typeOfRank(op, static_cast<int64_t>(op.getKernelShape().size()) + 2, elementOf(op.getX()));
+    return failed(result) ? failure() : (type = *result, success());
   }
   if (x.getRank() < 3) {
     return op.emitOpError("input of rank ")

@@ -1,6 +1,6 @@
 // All of them become operators of the standard between Dequantize and Quantize, or products of integers. Shapes follow
-// from those; what is inferred of these here is the element type, and the shape of what may be floats: operators behind
-// it may have to know it while a model is imported.
+// from those; what is inferred of these here is the element type and how many axes there are, and the shape of what may
+// be floats: operators behind it may have to know it while a model is imported.
 #include "compiler/onnx/ops/QuantizedContrib.h"
 #include "compiler/onnx/ElementTypes.h"
 #include "compiler/onnx/Evaluate.h"
@@ -8,6 +8,7 @@
 #include "compiler/onnx/FewBits.h"
 #include "compiler/onnx/Forms.h"
 #include "compiler/onnx/Quantization.h"
+#include "compiler/onnx/Ranks.h"
 #define GET_OP_CLASSES
 #include "compiler/onnx/ops/QuantizedContrib.cpp.inc"
 
@@ -34,19 +35,35 @@ static LogicalResult checkWhole(Operation *op, Value x, Value scale, Value zero,
   return checkOwn(op, x, scale, zero, divides);
 }
 
-static LogicalResult inferElement(Type element, SmallVectorImpl<Type> &types) {
-  types.push_back(unrankedOf(element));
+/// The type of what is written as other operators once its operands have sizes.
+static LogicalResult inferElement(Type element, SmallVectorImpl<Type> &types,
+                                  std::optional<int64_t> rank = std::nullopt) {
+  types.push_back(typeOfRank(rank, element));
   return success();
 }
 
 // One operand.
+
+/// The axes of the result: those of the operand, less those that are reduced.
+template <typename Op> static std::optional<int64_t> resultRank(Op op) {
+  std::optional<int64_t> rank = knownRank(op.getX());
+  if constexpr (std::is_same_v<Op, MsQLinearReduceMeanOp>) {
+    if (!op.getKeepdims() && !op.getAxes()) {
+      return 0;
+    }
+    if (!op.getKeepdims() && rank) {
+      return std::max<int64_t>(*rank - static_cast<int64_t>(op.getAxes()->size()), 0);
+    }
+  }
+  return rank;
+}
 
 template <typename Op> static LogicalResult inferUnary(Op op, SmallVectorImpl<Type> &types) {
   if (failed(checkWhole(op, op.getX(), op.getXScale(), op.getXZero(), false)) ||
       failed(checkWhole(op, op.getX(), op.getYScale(), op.getYZero(), true))) {
     return failure();
   }
-  return inferElement(elementOf(op.getX()), types);
+  return inferElement(elementOf(op.getX()), types, resultRank(op));
 }
 
 template <typename Op>
@@ -133,7 +150,14 @@ template <typename Op> static LogicalResult inferBinary(Op op, SmallVectorImpl<T
       failed(checkWhole(op, op.getA(), op.getCScale(), op.getCZero(), true))) {
     return failure();
   }
-  return inferElement(elementOf(op.getA()), types);
+  std::optional<int64_t> rank = 0; // of the operand that has the most axes
+  for (Value v : op->getOperands()) {
+    bool isTensor = v == op.getA() || v == op.getB() || (present(v) && elementOf(v).isInteger(1));
+    if (isTensor) {
+      rank = rank && knownRank(v) ? std::max(rank, knownRank(v)) : std::nullopt;
+    }
+  }
+  return inferElement(elementOf(op.getA()), types, rank);
 }
 
 template <typename Op>
@@ -189,7 +213,11 @@ LogicalResult MsQLinearConcatOp::inferTypes(SmallVectorImpl<Type> &types) {
   for (unsigned i = 2; good && i < parts.size(); i += partOperands) {
     good = succeeded(checkWhole(*this, parts[i], parts[i + 1], parts[i + 2], false));
   }
-  return good ? inferElement(elementOf(parts[1]), types) : failure();
+  std::optional<int64_t> rank;
+  for (unsigned i = 2; good && i < parts.size(); i += partOperands) {
+    rank = rank ? rank : knownRank(parts[i]);
+  }
+  return good ? inferElement(elementOf(parts[1]), types, rank) : failure();
 }
 /// Parts that have the result's scale and zero point need no other numbers.
 LogicalResult MsQLinearConcatOp::decompose(PatternRewriter &rewriter) {

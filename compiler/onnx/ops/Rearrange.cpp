@@ -3,6 +3,7 @@
 #include "compiler/onnx/Evaluate.h"
 #include "compiler/onnx/Family.h"
 #include "compiler/onnx/Formula.h"
+#include "compiler/onnx/Ranks.h"
 #include "compiler/onnx/ops/Binary.h"
 #include "compiler/onnx/ops/Move.h"
 #include "compiler/onnx/ops/Shape.h"
@@ -114,7 +115,7 @@ static LogicalResult inferRearranged(Operation *op, Value data, int64_t block, b
                                      SmallVectorImpl<Type> &types) {
   auto x = ranked(data);
   if (!x) {
-    types.push_back(unrankedOf(elementOf(data)));
+    types.push_back(typeOfRank(4, elementOf(data)));
     return success();
   }
   if (x.getRank() != 4 || block <= 0) {
@@ -188,7 +189,7 @@ LogicalResult CropOp::inferTypes(SmallVectorImpl<Type> &types) {
   ArrayRef<int64_t> border = getBorder();
   auto size = getScale();
   if (!isSized(getData())) {
-    types.push_back(unrankedOf(elementOf(getData())));
+    types.push_back(typeOfRank(4, elementOf(getData())));
     return success();
   }
   if (data.getRank() != 4 || border.size() != 4 || (size && size->size() != 2)) {
@@ -245,8 +246,8 @@ static std::optional<SmallVector<int64_t>> croppedAxes(CenterCropPadOp op) {
 LogicalResult CenterCropPadOp::inferTypes(SmallVectorImpl<Type> &types) {
   auto data = ranked(getData()), shape = ranked(getShape());
   if (!data || !shape) {
-    types.push_back(unrankedOf(elementOf(getData())));
-    return success();
+    auto rank = data || getAxes() ? knownRank(getData()) : entriesOf(getShape());
+    return push(types, typeOfRank(*this, rank, elementOf(getData())));
   }
   auto axes = croppedAxes(*this);
   auto wanted = sizesIn(getShape());

@@ -6,6 +6,7 @@
 #include "compiler/onnx/Quantization.h"
 #include <limits>
 #define GET_OP_CLASSES
+#include "compiler/onnx/Ranks.h"
 #include "compiler/onnx/ops/Recurrent.cpp.inc"
 
 using namespace mlir;
@@ -125,7 +126,8 @@ static LogicalResult inferRecurrent(const Recurrent &r, SmallVectorImpl<Type> &t
   Type element = elementOf(r.x());
   auto tx = ranked(r.x()), tw = ranked(r.input(1)), tr = ranked(r.input(2));
   if (!tx || !tr || !tw) {
-    types.assign(r.op->getNumResults(), unrankedOf(element));
+    types.assign(r.op->getNumResults(), typeOfRank(3, element));
+    types[0] = typeOfRank(4, element); // the states of all steps
     return success();
   }
   if (tx.getRank() != 3 || tr.getRank() != 3 || tw.getRank() != 3) {

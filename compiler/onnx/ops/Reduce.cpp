@@ -7,6 +7,7 @@
 #include <cmath>
 #include <limits>
 #define GET_OP_CLASSES
+#include "compiler/onnx/Ranks.h"
 #include "compiler/onnx/ops/Reduce.cpp.inc"
 
 using namespace mlir;
@@ -73,7 +74,8 @@ template <typename Op> static LogicalResult inferReduction(Op op, SmallVectorImp
   Type element = elementOf(op.getData());
   auto type = ranked(op.getData());
   if (!type) {
-    types.push_back(unrankedOf(element));
+    bool isWhole = !present(op.getAxes()) && !op.getKeepdims() && !op.getNoopWithEmptyAxes();
+    types.push_back(typeOfRank(isWhole ? std::optional<int64_t>(0) : std::nullopt, element));
     return success();
   }
   std::optional<int64_t> bad;

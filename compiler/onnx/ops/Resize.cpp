@@ -4,6 +4,7 @@
 #include "compiler/onnx/Formula.h"
 #include "compiler/onnx/InData.h"
 #include "compiler/onnx/Interpolation.h"
+#include "compiler/onnx/Ranks.h"
 #include "compiler/onnx/ops/Binary.h"
 #include "compiler/onnx/ops/Cast.h"
 #include "compiler/onnx/ops/Move.h"
@@ -228,9 +229,15 @@ LogicalResult ResizeOp::inferTypes(SmallVectorImpl<Type> &types) {
     return failure();
   }
   requireEntries(*this);
-  if (!data) {
-    types.push_back(unrankedOf(elementOf(getData())));
-  } else if (!*axes) {
+  if (!data) { // an entry for each axis; a list of none is left out
+    std::optional<int64_t> rank;
+    for (Value list : {getScales(), getSizes()}) {
+      auto entries = getAxes() ? std::nullopt : entriesOf(list);
+      rank = entries && *entries > 0 ? entries : rank;
+    }
+    return push(types, typeOfRank(*this, rank, elementOf(getData())));
+  }
+  if (!*axes) {
     Sizes shape(data.getRank(), Size::unknown());
     auto scales = given(getScales()) ? floatsOf(getScales()) : std::nullopt;
     if (scales && !llvm::all_of(*scales, [](double scale) { return scale > 0 && scale < 1e9; })) {
@@ -586,7 +593,7 @@ LogicalResult ResizeOp::upgrade(Node &node) {
 }
 
 LogicalResult UpsampleOp::inferTypes(SmallVectorImpl<Type> &types) {
-  types.push_back(unrankedOf(elementOf(getData())));
+  types.push_back(typeOfRank(knownRank(getData()), elementOf(getData())));
   return success();
 }
 LogicalResult UpsampleOp::upgrade(Node &node) {

@@ -5,6 +5,7 @@
 #include "runtime_support/include/ingot.h"
 #include <limits>
 #define GET_OP_CLASSES
+#include "compiler/onnx/Ranks.h"
 #include "compiler/onnx/ops/Sample.cpp.inc"
 
 using namespace mlir;
@@ -23,7 +24,7 @@ LogicalResult GridSampleOp::inferTypes(SmallVectorImpl<Type> &types) {
   }
   auto x = ranked(getX()), grid = ranked(getGrid());
   if (!x || !grid) {
-    types.push_back(unrankedOf(elementOf(getX())));
+    types.push_back(typeOfRank(commonRank({getX(), getGrid()}), elementOf(getX())));
     return success();
   }
   int64_t spatial = x.getRank() - 2;
@@ -87,8 +88,8 @@ LogicalResult AffineGridOp::inferTypes(SmallVectorImpl<Type> &types) {
   Type element = elementOf(getTheta());
   Size axes = spatialAxesOf(*this);
   if (!theta || !size || !axes.isNumber()) {
-    types.push_back(unrankedOf(element));
-    return success();
+    auto rank = axes.isNumber() ? std::optional(axes.number() + 2) : std::nullopt;
+    return push(types, typeOfRank(*this, rank, element));
   }
   int64_t spatial = axes.number();
   auto sizes = sizesIn(getSize());
@@ -160,7 +161,7 @@ template <typename Op> static LogicalResult inferRegions(Op op, int64_t channels
     return op.emitOpError("attribute 'sampling_ratio' is ") << ratio;
   }
   if (!x || !rois || !batch) {
-    types.push_back(unrankedOf(elementOf(op.getX())));
+    types.push_back(typeOfRank(4, elementOf(op.getX())));
     return success();
   }
   if (x.getRank() != 4 || rois.getRank() != 2 || batch.getRank() != 1 || failed(require(op, sizeOf(rois, 1), 4)) ||
@@ -201,7 +202,7 @@ LogicalResult MaxRoiPoolOp::inferTypes(SmallVectorImpl<Type> &types) {
   }
   auto x = ranked(getX()), rois = ranked(getRois());
   if (!x || !rois) {
-    types.push_back(unrankedOf(elementOf(getX())));
+    types.push_back(typeOfRank(4, elementOf(getX())));
     return success();
   }
   if (x.getRank() != 4 || rois.getRank() != 2 || failed(require(*this, sizeOf(rois, 1), 5))) {

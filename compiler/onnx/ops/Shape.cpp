@@ -4,6 +4,7 @@
 #include "compiler/onnx/Family.h"
 #include "compiler/onnx/Formula.h"
 #include "compiler/onnx/InData.h"
+#include "compiler/onnx/Ranks.h"
 #include "compiler/onnx/ops/Compare.h"
 #include "compiler/onnx/ops/Control.h"
 #include "compiler/onnx/ops/Move.h"
@@ -36,13 +37,16 @@ LogicalResult ShapeOp::inferTypes(SmallVectorImpl<Type> &types) {
   types.push_back(tensorOf({length}, i64));
   return success();
 }
+Sizes sizesGiven(ShapeOp op) {
+  Sizes sizes = sizesOf(ranked(op.getX()));
+  auto [start, end] = axesOf(op, static_cast<int64_t>(sizes.size()));
+  return Sizes(ArrayRef<Size>(sizes).slice(start, end - start));
+}
 LogicalResult ShapeOp::decompose(PatternRewriter &rewriter) {
   if (!isSized(getX())) {
     return failure();
   }
-  Sizes sizes = sizesOf(ranked(getX()));
-  auto [start, end] = axesOf(*this, sizes.size());
-  rewriter.replaceOp(*this, makeSizes(rewriter, getLoc(), ArrayRef<Size>(sizes).slice(start, end - start)));
+  rewriter.replaceOp(*this, makeSizes(rewriter, getLoc(), sizesGiven(*this)));
   return success();
 }
 
@@ -102,27 +106,6 @@ static LogicalResult reshapedShape(ReshapeOp op, ArrayRef<Size> wanted, Sizes &s
   return success();
 }
 
-/// A tensor of so many dimensions of any size.
-static FailureOr<Type> unknownOf(Operation *op, int64_t rank, Type element) {
-  constexpr int64_t most = 64; // nobody has them, but a list of lengths may be as long as memory is large
-  if (rank > most) {
-    return op->emitOpError("gives a tensor of ") << rank << " dimensions, more than " << most << " are unsupported";
-  }
-  return Type(tensorOf(SmallVector<int64_t>(rank, unknown), element));
-}
-static LogicalResult push(SmallVectorImpl<Type> &types, const FailureOr<Type> &type) {
-  return failed(type) ? failure() : (types.push_back(*type), success());
-}
-
-/// A tensor whose sizes a list in data tells.
-static FailureOr<Type> shapedBy(Operation *op, Value lengths, Type element) {
-  auto type = ranked(lengths);
-  if (!type || !type.hasStaticShape() || type.getRank() != 1) {
-    return Type(unrankedOf(element));
-  }
-  return unknownOf(op, type.getDimSize(0), element);
-}
-
 LogicalResult ReshapeOp::inferTypes(SmallVectorImpl<Type> &types) {
   Type element = elementOf(getX());
   Sizes shape;
@@ -133,7 +116,7 @@ LogicalResult ReshapeOp::inferTypes(SmallVectorImpl<Type> &types) {
     types.push_back(sizedType(shape, element));
     return success();
   }
-  return push(types, shapedBy(*this, getShape(), element));
+  return push(types, typeOfRank(*this, entriesOf(getShape()), element));
 }
 LogicalResult ReshapeOp::upgrade(Node &node) {
   if (node.opset < 5) {
@@ -259,7 +242,7 @@ LogicalResult SqueezeOp::inferTypes(SmallVectorImpl<Type> &types) {
     auto count = x && present(getAxes()) ? axesInData(getAxes()) : std::nullopt;
     Type element = elementOf(getX());
     bool ranked = count && *count < x.getRank();
-    return push(types, ranked ? unknownOf(*this, x.getRank() - *count, element) : Type(unrankedOf(element)));
+    return push(types, typeOfRank(*this, ranked ? std::optional(x.getRank() - *count) : std::nullopt, element));
   }
   Sizes shape;
   for (auto [d, drop] : llvm::zip_equal(sizesOf(x), gone)) {
@@ -333,7 +316,7 @@ LogicalResult UnsqueezeOp::inferTypes(SmallVectorImpl<Type> &types) {
   if (!x || !axes) {
     auto count = x ? axesInData(getAxes()) : std::nullopt;
     Type element = elementOf(getX());
-    return push(types, count ? unknownOf(*this, x.getRank() + *count, element) : Type(unrankedOf(element)));
+    return push(types, typeOfRank(*this, count ? std::optional(x.getRank() + *count) : std::nullopt, element));
   }
   SmallVector<bool> fresh;
   if (failed(markAxes(*this, *axes, x.getRank() + axes->size(), fresh))) {
@@ -459,7 +442,7 @@ LogicalResult ConstantOfShapeOp::inferTypes(SmallVectorImpl<Type> &types) {
   if (shape && llvm::any_of(*shape, [](const Size &d) { return d.isNumber() && d.number() < 0; })) {
     return emitOpError("shape has a negative dimension");
   }
-  return push(types, shape ? Type(sizedType(*shape, element)) : shapedBy(*this, getShape(), element));
+  return push(types, shape ? Type(sizedType(*shape, element)) : typeOfRank(*this, entriesOf(getShape()), element));
 }
 LogicalResult ConstantOfShapeOp::evaluate(ArrayRef<ElementsAttr> operands, SmallVectorImpl<ElementsAttr> &results) {
   if (!isStatic(getY())) {
@@ -544,7 +527,8 @@ LogicalResult EyeLikeOp::inferTypes(SmallVectorImpl<Type> &types) {
     int64_t number = getDtype().value_or(element ? numberOfElement(element) : 0);
     return emitOpError("element type ") << number << " is unsupported";
   }
-  types.push_back(cast<TensorType>(getX().getType()).clone(element));
+  auto x = ranked(getX());
+  types.push_back(x ? Type(sizedType(sizesOf(x), element)) : typeOfRank(2, element));
   return success();
 }
 LogicalResult EyeLikeOp::evaluate(ArrayRef<ElementsAttr>, SmallVectorImpl<ElementsAttr> &results) {

@@ -3,6 +3,7 @@
 #include "compiler/onnx/Constants.h"
 #include "compiler/onnx/Family.h"
 #define GET_OP_CLASSES
+#include "compiler/onnx/Ranks.h"
 #include "compiler/onnx/ops/Splice.cpp.inc"
 
 using namespace mlir;
@@ -12,7 +13,7 @@ namespace ingot::onnx {
 LogicalResult SpliceOp::inferTypes(SmallVectorImpl<Type> &types) {
   auto data = ranked(getData()), rows = present(getRows()) ? ranked(getRows()) : RankedTensorType();
   if (!data || (present(getRows()) && !rows)) {
-    types.push_back(unrankedOf(elementOf(getData())));
+    types.push_back(typeOfRank(knownRank(data ? Value(getData()) : Value(getRows())), elementOf(getData())));
     return success();
   }
   if (data.getRank() == 0 || (rows && rows.getRank() != data.getRank())) {

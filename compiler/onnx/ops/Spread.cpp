@@ -4,6 +4,7 @@
 #include "compiler/onnx/Family.h"
 #include "compiler/onnx/Formula.h"
 #define GET_OP_CLASSES
+#include "compiler/onnx/Ranks.h"
 #include "compiler/onnx/ops/Spread.cpp.inc"
 
 using namespace mlir;
@@ -90,8 +91,8 @@ LogicalResult Col2ImOp::inferTypes(SmallVectorImpl<Type> &types) {
   }
   auto blocks = blocksOf(*this);
   if (!x || (succeeded(blocks) && !*blocks)) {
-    types.push_back(unrankedOf(elementOf(getX())));
-    return success();
+    auto axes = imageAxesOf(*this);
+    return push(types, typeOfRank(*this, axes ? std::optional(*axes + 2) : axes, elementOf(getX())));
   }
   Sizes sizes = sizesOf(x);
   if (succeeded(blocks) && sizes.size() == 3) {
@@ -174,7 +175,7 @@ static std::optional<Sizes> unpooled(MaxUnpoolOp op) {
 LogicalResult MaxUnpoolOp::inferTypes(SmallVectorImpl<Type> &types) {
   auto x = ranked(getX()), indices = ranked(getIndices());
   if (!x || !indices) {
-    types.push_back(unrankedOf(elementOf(getX())));
+    types.push_back(typeOfRank(commonRank({getX(), getIndices()}), elementOf(getX())));
     return success();
   }
   auto sizes = unpooled(*this);

@@ -8,6 +8,7 @@
 #include "compiler/onnx/Formula.h"
 #include <cmath>
 #define GET_OP_CLASSES
+#include "compiler/onnx/Ranks.h"
 #include "compiler/onnx/ops/Stateful.cpp.inc"
 
 using namespace mlir;
@@ -21,7 +22,7 @@ LogicalResult CausalConvWithStateOp::inferTypes(SmallVectorImpl<Type> &types) {
     return failure();
   }
   auto x = ranked(getX()), weight = ranked(getWeight());
-  types.assign(2, x && weight ? getX().getType() : Type(unrankedOf(elementOf(getX()))));
+  types.assign(2, x && weight ? getX().getType() : typeOfRank(3, elementOf(getX())));
   if (!x || !weight) {
     return success();
   }
@@ -208,7 +209,7 @@ LogicalResult LinearAttentionOp::inferTypes(SmallVectorImpl<Type> &types) {
   }
   Type element = elementOf(getQuery()), state = present(getPastState()) ? elementOf(getPastState()) : element;
   if (!*shape) {
-    types.assign({unrankedOf(element), unrankedOf(state)});
+    types.assign({typeOfRank(3, element), typeOfRank(4, state)});
     return success();
   }
   const Shape &s = **shape;

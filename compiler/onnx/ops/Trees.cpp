@@ -6,6 +6,7 @@
 #include "compiler/onnx/DecisionTrees.h"
 #include "compiler/onnx/Family.h"
 #include "compiler/onnx/Formula.h"
+#include "compiler/onnx/Ranks.h"
 #include "compiler/onnx/Scores.h"
 #include "llvm/ADT/StringSwitch.h"
 #include <cmath>
@@ -20,7 +21,7 @@ namespace ingot::onnx {
 LogicalResult TreesOp::inferTypes(SmallVectorImpl<Type> &types) {
   auto x = ranked(getX());
   if (!x) {
-    types.push_back(unrankedOf(elementOf(getX())));
+    types.push_back(typeOfRank(2, elementOf(getX())));
     return success();
   }
   Size features = x.getRank() == 2 ? sizeOf(x, 1) : Size::unknown();
