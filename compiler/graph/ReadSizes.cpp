@@ -42,8 +42,12 @@ public:
     using namespace onnx;
     return TypeSwitch<Operation *, bool>(op)
         .Case<RangeOp, ExpandOp, ReshapeOp, SliceOp, LoopOp, PadOp>([&](auto reads) { return readFor(reads); })
-        .Case<TopKOp, SplitOp>([&](auto along) { return readAlong(along.getAxis()); })
+        .Case<TopKOp>([&](auto top) { return makeNumbers({1}) || readAlong(top.getAxis()); })
+        .Case<SplitOp>([&](auto split) { return readAlong(split.getAxis()); })
         .Case<OneHotOp>([&](auto oneHot) {
+          if (makeNumbers({1})) {
+            return true;
+          }
           if (!elementOf(oneHot.getDepth()).isInteger() && mayRead(Size::unknown())) {
             oneHot.getDepthMutable().assign(i64(oneHot.getDepth()));
           }
@@ -73,6 +77,19 @@ private:
   void setOperand(unsigned number, ArrayRef<Size> sizes) {
     Value list = onnx::makeSizes(f.b, f.loc, sizes, onnx::ranked(op->getOperand(number)));
     op->setOperand(number, list);
+  }
+
+  /// Operands that are one number each, where the run has to see that they are.
+  bool makeNumbers(ArrayRef<unsigned> operands) {
+    bool any = false;
+    for (unsigned i : operands) {
+      Value v = op->getOperand(i);
+      if (onnx::isSized(v) && !onnx::isStatic(v)) {
+        op->setOperand(i, f.reshapeTo(v, {}));
+        any = true;
+      }
+    }
+    return any;
   }
 
   /// An operand all of whose elements are sizes as they are.
@@ -265,6 +282,9 @@ private:
   }
 
   bool readFor(onnx::RangeOp range) {
+    if (makeNumbers({0, 1, 2})) {
+      return true;
+    }
     if (reading != onnx::SizeReading::Any || !llvm::all_of(range->getOperands(), [](Value v) {
           return onnx::isStatic(v) && onnx::ranked(v).getNumElements() == 1;
         })) {

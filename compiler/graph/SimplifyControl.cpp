@@ -47,6 +47,19 @@ static std::optional<bool> truthOf(Value condition) {
   return value && value->size() == 1 ? std::optional(value->front() != 0) : std::nullopt;
 }
 
+/// A condition or trip count that is not known to be one element becomes one, which the run checks: of `owner`, whose
+/// operand it is, or that of its region's end.
+static bool makeNumber(OpOperand &use, Operation *owner, PatternRewriter &rewriter) {
+  Value v = use.get();
+  if (!onnx::present(v) || onnx::isStatic(v)) {
+    return false;
+  }
+  rewriter.setInsertionPoint(use.getOwner());
+  Value number = onnx::Formula(rewriter, owner->getLoc()).reshape(v, {});
+  rewriter.modifyOpInPlace(use.getOwner(), [&] { use.set(number); });
+  return true;
+}
+
 // If.
 
 static Visit takeBranch(onnx::IfOp op, bool condition, PatternRewriter &rewriter) {
@@ -267,6 +280,9 @@ static Visit simplifyIf(onnx::IfOp op, PatternRewriter &rewriter) {
   if (auto condition = truthOf(op.getCondition())) {
     return takeBranch(op, *condition, rewriter);
   }
+  if (makeNumber(op.getConditionMutable(), op, rewriter)) {
+    return Visit::Replaced;
+  }
   if (failed(onnx::updateTypes(op))) {
     return Visit::Failed;
   }
@@ -460,6 +476,12 @@ static bool hoist(onnx::LoopOp loop) {
 }
 
 static Visit simplifyLoop(onnx::LoopOp loop, PatternRewriter &rewriter) {
+  bool asks = makeNumber(loop.getTripsMutable(), loop, rewriter);
+  asks |= makeNumber(loop.getConditionMutable(), loop, rewriter);
+  if (asks) {
+    return Visit::Replaced;
+  }
+  makeNumber(loop.continues(), loop, rewriter);
   if (failed(onnx::updateTypes(loop))) {
     return Visit::Failed;
   }

@@ -27,6 +27,7 @@ class Maker:
 
     def __init__(self, seed):
         self.rng, self.count, self.constants = random.Random(seed), 0, {"empty": np.zeros((0, 2), np.float32)}
+        self.forms = random.Random(f"{seed} conditions")  # of their own: what seeds of old draw stays
 
     def fresh(self):
         self.count += 1
@@ -82,7 +83,30 @@ class Maker:
             return self.graph(inner, [], [empty(self.op(inner, "Identity", result))])
 
         odd = self.op(nodes, "Equal", self.op(nodes, "Mod", "i", self.constant(np.int64(2))), self.constant(np.int64(self.rng.randint(0, 1))))
-        return self.op(nodes, "If", odd, then_branch=one(), else_branch=one())
+        return self.op(nodes, "If", self.one_of_some(nodes, odd), then_branch=one(), else_branch=one())
+
+    def one_of_some(self, nodes, condition):
+        """The same condition, of which only the run knows that it is one."""
+        form = self.forms.choice(["plain", "plain", "cut", "cut", "picked", "squeezed", "unique"])
+        if form == "plain":
+            return condition
+        listed = self.op(nodes, "Reshape", condition, self.integers(1))
+        if form == "unique":  # of numbers that are alike
+            numbers = self.op(nodes, "Cast", self.op(nodes, "Concat", listed, listed, axis=0), to=TensorProto.INT64)
+            return self.op(nodes, "Cast", self.op(nodes, "Unique", numbers), to=TensorProto.BOOL)
+        both = self.op(nodes, "Concat", self.op(nodes, "Not", listed), listed, axis=0)
+        if form == "picked":
+            return self.op(nodes, "Compress", both, self.op(nodes, "Equal", both, listed), axis=0) if self.forms.random() < 0.5 else self.one_place(nodes, both)
+        from_turn = lambda number: self.op(nodes, "Add", self.op(nodes, "Reshape", "i", self.integers(1)), self.op(nodes, "Sub", self.integers(number), "i"))
+        begin = from_turn(1)
+        end = from_turn(2) if self.forms.random() < 0.5 else self.op(nodes, "Add", begin, self.integers(1))
+        cut = self.op(nodes, "Slice", both, begin, end)
+        return self.op(nodes, "Squeeze", cut, self.integers(0)) if form == "squeezed" else cut
+
+    def one_place(self, nodes, both):
+        """The second of two, by a list of places of which data says that there is one."""
+        places = self.op(nodes, "Compress", self.integers(0, 1), self.op(nodes, "Greater", self.integers(0, 1), self.op(nodes, "Mod", "i", self.constant(np.int64(1)))), axis=0)
+        return self.op(nodes, "Gather", both, places, axis=0)
 
     def inner(self, nodes, v, pool):
         i, go, a, made = self.fresh(), self.fresh(), self.fresh(), []

@@ -397,7 +397,116 @@ WHILE = {
         [dict(x=f32(1, 2, 3), lim=np.float32(v)) for v in (0, 20, 1000)],
     ),
 }
-CASES |= GROWING | WHILE
+
+CHOICE = "[pick] y = If(c) <then_branch = t () => (float[2] p) { p = Neg(v) }, else_branch = f () => (float[2] q) { q = Abs(v) }>"
+BEYOND = "<bool[4] o = {0, 1, 1, 0}, int64[4] o64 = {0, 1, 2, 3}, int64[1] one = {1}, int64[1] two = {2}, int64[1] none = {0}, bool yes = {1}>"
+
+
+def by(condition, *inputs):
+    return f"""g ({", ".join(inputs)}, float[2] v) => (float[2] y) {BEYOND} {{ {condition} {CHOICE} }}"""
+
+
+def picked(name, *values, bad=()):
+    """A run for each value of an input: those of `bad` end with an error value."""
+    return [dict({name: v}, v=f32(1, -2)) for v in values] + [(dict({name: v}, v=f32(1, -2)), f"status {SIZE}, pick") for v in bad]
+
+
+# Conditions and trip counts of which only the run knows that they are one.
+LENGTHS = {
+    "condition_cut": (by("j = Add(i, one) k = Add(i, two) c = Slice(o, j, k)", "int64[1] i"), picked("i", [0], [1], [2], bad=([3], [-2]))),
+    "condition_cut_open": (by("c = Slice(m, none, one)", "bool[n] m"), picked("m", [True], [False, True], bad=(np.zeros(0, bool),))),
+    "condition_picked": (by("c = Compress(o, m)", "bool[4] m"), picked("m", np.eye(4, dtype=bool)[1], np.eye(4, dtype=bool)[3], bad=(np.zeros(4, bool), np.ones(4, bool)))),
+    "condition_of_unique": (by("u = Unique(x) c = Cast<to=9>(u)", "int64[3] x"), picked("x", [1, 1, 1], [0, 0, 0], bad=([0, 1, 1],))),
+    "condition_split": (by("c, rest = Split(m, s)", "bool[3] m", "int64[2] s"), [dict(run, s=[1, 2]) for run in picked("m", [True, False, False], [False, True, True])]),
+    "condition_open": (by("c = Identity(m)", "bool[n] m"), picked("m", [True], [False], bad=(np.zeros(0, bool), [True, True]))),
+    "condition_of_two_axes": (by("c = Identity(m)", "bool[n,k] m"), picked("m", [[True]], [[False]], bad=([[True, False]],))),
+    "trips_cut": (
+        by("j = Add(i, one) k = Add(i, two) c = Slice(o64, j, k)", "int64[1] i").replace(
+            CHOICE, "[pick] y = Loop(c, yes, v) <body = b (int64 n, bool go, float[2] a) => (bool go, float[2] w) { w = Add(a, a) }>"
+        ),
+        picked("i", [0], [1], [2], bad=([3],)),
+    ),
+    "goes_on_cut": (  # the condition of the next iteration
+        by("", "int64[1] i").replace(
+            CHOICE,
+            """four = Constant<value_int=4>()
+  [pick] y = Loop(four, yes, v) <body = b (int64 n, bool go, float[2] a) => (bool more, float[2] w) { w = Add(a, a) k = Add(i, n) m = Add(n, one) l = Add(i, m) more = Slice(o, k, l) }>""",
+        ),
+        picked("i", [0], [1], [2], bad=([4], [9])),
+    ),
+}
+
+# The same of numbers that operators take.
+for name, node in (("range", "zero = Constant<value_int=0>() step = Constant<value_int=1>() [pick] y = Range(zero, c, step)"), ("one_hot", "[pick] y0 = OneHot(two, c, one_hot) y = Cast<to=7>(y0)")):
+    text = f"""g (int64[1] i, float[2] v) => (int64[...] y) {BEYOND} {{ one_hot = Constant<value_floats=[0.0, 1.0]>() j = Add(i, one) k = Add(i, two) c = Slice(o64, j, k) {node} }}"""
+    LENGTHS[f"{name}_of_cut"] = (text.replace("int64[...] y", "int64[l] y" if name == "range" else "int64[m,l] y"), picked("i", [0], [1], [2], bad=([3],)))
+
+# Tensors whose shape is computed, in sequences.
+EXPANDED = {
+    "expanded_and_joined": (
+        """g (float[d] x) => (float[e] y) <float[1] one = {1}> { s = Shape(x) w = Expand(one, s) q = SequenceConstruct(x, w) y = ConcatFromSequence<axis=0>(q) }""",
+        [dict(x=np.arange(n, dtype=np.float32)) for n in (1, 3, 0)],
+    ),
+    "expanded_by_data": (
+        """g (float[1,d] x, int64[2] s) => (float[e,f] y, float[g,h] z, int64 n)
+{
+  w = Expand(x, s)
+  q = SequenceConstruct(w, x, w)
+  y = ConcatFromSequence<axis=-2>(q)
+  p = SplitToSequence<axis=0>(w)
+  z = ConcatFromSequence<axis=1>(p)
+  n = SequenceLength(p)
+}""",
+        [dict(x=matrix(d, 1, d), s=[n, d]) for n, d in ((1, 3), (4, 2), (2, 1))],
+    ),
+    "expanded_as_exporters_do": (  # where an entry of -1 stays
+        """g (float[d,1] x, int64[2] s) => (float[e,f] y)
+<int64 minus = {-1}>
+{
+  l = Shape(s)
+  ones = ConstantOfShape<value = int64[1] {1}>(l)
+  left = Mul(ones, minus)
+  is = Equal(s, left)
+  to = Where(is, ones, s)
+  w = Expand(x, to)
+  q = SequenceConstruct(x, w)
+  y = ConcatFromSequence<axis=1>(q)
+}""",
+        [dict(x=matrix(d, d, 1), s=s) for d, s in ((3, [3, 4]), (2, [-1, 5]), (1, [-1, -1]))],
+    ),
+    "expanded_in_a_loop": (
+        """g (float[d] x) => (float[e] y)
+<float[1] one = {1}, int64[1] minus = {-1}, int64[1] next = {1}, bool yes = {1}>
+{
+  s = Shape(x)
+  w = Expand(one, s)
+  n = Size(x)
+  start = SequenceEmpty()
+  q = Loop(n, yes, start) <body = b (int64 i, bool go, seq(float[1]) a) => (bool go, seq(float[1]) c) { k = Reshape(i, minus) l = Add(k, next) r = Slice(w, k, l) c = SequenceInsert(a, r) }>
+  y = ConcatFromSequence<axis=0>(q)
+}""",
+        [dict(x=np.arange(n, dtype=np.float32)) for n in (1, 3)],
+    ),
+    "picked_out_of_expanded": (
+        """g (float[d] x, int64 k) => (float[e] y) <float[1] one = {1}> { s = Shape(x) w = Expand(one, s) q = SequenceConstruct(x, w) y = SequenceAt(q, k) }""",
+        [dict(x=np.arange(4, dtype=np.float32) + 3, k=i64(k)) for k in (0, 1, -2)],
+    ),
+    "joined_of_any_rank": (  # which is known when the list of sizes has been computed
+        """g (float[d,2] x) => (float[e,2] y)
+<int64 zero = {0}, int64 one = {1}>
+{
+  s = Shape(x)
+  n = Size(s)
+  all = Range(zero, n, one)
+  l = Gather(s, all)
+  w = Reshape(x, l)
+  q = SequenceConstruct(w, w)
+  y = ConcatFromSequence<axis=0>(q)
+}""",
+        [dict(x=matrix(n, n, 2)) for n in (1, 3)],
+    ),
+}
+CASES |= GROWING | WHILE | LENGTHS | EXPANDED
 
 
 def reference(model):

@@ -188,10 +188,6 @@ static LogicalResult updateAll(Block &block) {
   return success();
 }
 
-static bool isOneElement(Value v) {
-  auto type = ranked(v);
-  return !type || llvm::all_of(sizesOf(type), [](const Size &s) { return s.isUnknown() || s.is(1); });
-}
 
 // What If and Loop find for the run they find even where nothing reads their results.
 
@@ -217,7 +213,7 @@ LogicalResult IfOp::verify() {
                                  << region.front().back().getNumOperands();
     }
   }
-  return isOneElement(getCondition()) ? success() : emitOpError("needs a condition of one element");
+  return success();
 }
 
 /// The one where two sizes are equal, the other where they are not.
@@ -261,6 +257,9 @@ static TensorType typeBehind(IfOp op, Type a, Type b, const SymbolSet &inner) {
 }
 
 LogicalResult IfOp::inferTypes(SmallVectorImpl<Type> &types) {
+  if (!mayBeNumber(getCondition())) { // simplification asks the run where the type does not tell
+    return emitOpError("needs a condition of one element");
+  }
   std::string errors[2];
   for (auto [region, error] : llvm::zip_equal(getOperation()->getRegions(), errors)) {
     Block &branch = region.front();
@@ -306,10 +305,6 @@ LogicalResult LoopOp::verify() {
     return emitOpError("has ") << carried() << " carried values and " << getNumResults()
                                << " outputs, which do not fit its body";
   }
-  if ((present(getTrips()) && !isOneElement(getTrips())) ||
-      (present(getCondition()) && !isOneElement(getCondition()))) {
-    return emitOpError("needs a trip count and a condition of one element");
-  }
   return success();
 }
 
@@ -323,11 +318,15 @@ static Size tripsOf(LoopOp loop) {
 }
 
 LogicalResult LoopOp::inferTypes(SmallVectorImpl<Type> &types) {
+  if ((present(getTrips()) && !mayBeNumber(getTrips())) ||
+      (present(getCondition()) && !mayBeNumber(getCondition()))) {
+    return emitOpError("needs a trip count and a condition of one element");
+  }
   LoopSizes inner(*this);
   if (failed(inner.inferBody())) {
     return failure();
   }
-  if (!elementOf(continues().get()).isInteger(1) || !isOneElement(continues().get())) {
+  if (!elementOf(continues().get()).isInteger(1) || !mayBeNumber(continues().get())) {
     return emitOpError("needs a body whose first output is a boolean of one element, not ")
            << continues().get().getType();
   }
