@@ -228,9 +228,13 @@ void Importer::makeIf(const Node &node) {
     }
   }
   outermost = before;
-  if (!found[0].empty() && !found[1].empty()) {
-    problems->add(found[0]);
-    problems->add(found[1]);
+  bool isNeither = !found[0].empty() && !found[1].empty();
+  for (const Problems &one : found) {
+    if (isNeither || one.haveBug()) {
+      problems->add(one);
+    }
+  }
+  if (isNeither) {
     return;
   }
   if (!given[0] && !given[1]) { // of what is around it something is missing

@@ -109,6 +109,7 @@ static bool isPossible(Type type) {
 
 void Importer::initializer(const std::string &name, llvm::Expected<TensorData> data) {
   Where where = current ? current->where() : Where();
+  missing.insert(name);
   if (!data) {
     problem(where, data.takeError(), "initializer " + quoted(name) + " ");
     return;
@@ -118,6 +119,7 @@ void Importer::initializer(const std::string &name, llvm::Expected<TensorData> d
     problem(where, elements.takeError(), "initializer " + quoted(name) + " ");
     return;
   }
+  missing.erase(name);
   weights[name] = *elements;
 }
 
@@ -333,14 +335,12 @@ void Importer::node(const Node &node) {
   if (importable->isForm()) {
     return form(target, *info, node);
   }
-  [[maybe_unused]] size_t before = problems->said();
   bool upgraded = succeeded(importable->upgrade(target));
   if (upgraded && !target.results.empty()) {
     return take(target, node);
   }
   Operation *op = upgraded ? create(target, node) : nullptr;
   if (!op) {
-    assert(problems->said() > before && "an operator's code failed and did not say why");
     return;
   }
   for (auto [i, output] : llvm::enumerate(node.outputs)) {
@@ -355,9 +355,39 @@ void Importer::all(llvm::ArrayRef<Node> nodes) {
   const Node *outer = current;
   for (const Node &next : nodes) {
     current = &next;
+    size_t before = problems->said();
     node(next);
+    if (!isMade(next)) {
+      lose(next, problems->said() > before);
+    }
   }
   current = outer;
+}
+
+/// Whether all that the node gives is there.
+bool Importer::isMade(const Node &node) const {
+  return llvm::all_of(node.outputs, [&](const std::string &name) {
+    return name.empty() || values.lookup(name) || sequences.contains(name) || rowsOfMaps.contains(name);
+  });
+}
+
+/// Whether the node, or one in its subgraphs, reads what could not be made.
+bool Importer::readsMissing(const Node &node) const {
+  auto isMissing = [&](const std::string &name) { return missing.contains(name); };
+  return llvm::any_of(node.inputs, isMissing) || llvm::any_of(node.subgraphs, [&](const Subgraph &graph) {
+           return llvm::any_of(graph.outputs, isMissing) ||
+                  llvm::any_of(graph.nodes, [&](const Node &inner) { return readsMissing(inner); });
+         });
+}
+
+/// Notes that the node's outputs are not there. The reason has been reported, of the node itself or of what it reads;
+/// otherwise the model would be refused without a word, or taken without the node.
+void Importer::lose(const Node &node, bool isReported) {
+  bool isRefused = !whyRefused(*context, node.domain, node.op, node.opset).empty(); // by the check
+  if (!isReported && !isRefused && !readsMissing(node)) {
+    problems->addBug(node.where(), "the importer makes nothing of it and does not say why");
+  }
+  missing.insert_range(node.outputs);
 }
 
 /// Notes which inputs or outputs are sequences, if any are.
@@ -410,7 +440,8 @@ std::optional<int64_t> Importer::outputForm(const pb::ValueInfoProto &output, Se
   return isOptional ? support::isOptionalPacked : s.isPacked() ? int64_t(support::isPacked) : int64_t(s.items.size());
 }
 
-void Importer::finish(func::FuncOp function) {
+/// Ends the function with the model's outputs; false where one of them is missing, which has been reported.
+bool Importer::finish(func::FuncOp function, const ImportOptions &options) {
   SmallVector<Value> results;
   SmallVector<Type> types;
   std::vector<Spread> spread;
@@ -428,7 +459,7 @@ void Importer::finish(func::FuncOp function) {
     if (Given given = givenBy(output.name()); given.sequence) {
       std::optional<int64_t> form = outputForm(output, *given.sequence);
       if (!form) {
-        return;
+        return false;
       }
       spread.push_back({output.name(), *form});
       const Sequence &s = *given.sequence;
@@ -451,11 +482,11 @@ void Importer::finish(func::FuncOp function) {
       if (maps.contains(output.name())) {
         problems->add("output " + quoted(output.name()) + " is a map that is an input, which is unsupported");
       }
-      return; // its node has been reported
+      return false; // its node has been reported
     }
     if (mayBeAbsent(result)) {
       problems->add("output " + quoted(output.name()) + " is an optional value, which is unsupported");
-      return;
+      return false;
     }
     add(result, output.name());
   }
@@ -471,6 +502,12 @@ void Importer::finish(func::FuncOp function) {
       function.setResultAttr(i, onnx::mapKeysName, rows->second.keys);
     }
   }
+  for (const pb::ValueInfoProto &output : graph.proto->output()) {
+    if (auto name = llvm::find(names, output.name()); name != names.end()) {
+      compareDeclared(function, static_cast<unsigned>(name - names.begin()), output, options);
+    }
+  }
+  return true;
 }
 
 /// What a node's code says in terms of its op, in terms of the node (null: of none).
@@ -551,13 +588,19 @@ OwningOpRef<ModuleOp> Importer::run(const ImportOptions &options) {
     problems->add(current ? current->where() : Where(), onnx::withStrings(nodeText(current, diagnostic.str())));
     return success();
   });
-  all(graph.nodes);
-  finish(function);
-  optionalUses(function);
-  if (!problems->empty() || failed(verify(*module))) {
-    return {};
+  for (const pb::ValueInfoProto &input : graph.proto->input()) {
+    const std::string &name = input.name();
+    if (!values.lookup(name) && !weights.count(name) && !sequences.contains(name) && !maps.contains(name)) {
+      missing.insert(name); // it has been refused
+    }
   }
-  return module;
+  all(graph.nodes);
+  bool isWhole = finish(function, options);
+  optionalUses(function);
+  if (problems->empty() && (!isWhole || failed(verify(*module)))) {
+    problems->addBug(Where(), "the importer makes no model of it and does not say why");
+  }
+  return problems->empty() ? std::move(module) : OwningOpRef<ModuleOp>();
 }
 
 std::optional<ImportedModel> importModel(MLIRContext &context, llvm::StringRef path, const ImportOptions &options,

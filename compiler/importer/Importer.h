@@ -44,6 +44,9 @@ private:
   void initializer(const std::string &name, llvm::Expected<TensorData> data);
   void all(llvm::ArrayRef<Node> nodes);
   void node(const Node &node);
+  bool isMade(const Node &node) const;
+  bool readsMissing(const Node &node) const;
+  void lose(const Node &node, bool isReported);
   void constantNode(const Node &node, Location loc);
   bool operands(const Node &node, onnx::Node &target);
   bool attributes(const Node &node, onnx::Node &target);
@@ -54,7 +57,9 @@ private:
   bool arity(onnx::Node &target, mlir::RegisteredOperationName info, const Node &node);
   Value value(const std::string &name);
   std::string nodeText(const Node *node, llvm::StringRef message);
-  void finish(mlir::func::FuncOp function);
+  bool finish(mlir::func::FuncOp function, const ImportOptions &options);
+  void compareDeclared(mlir::func::FuncOp function, unsigned number, const pb::ValueInfoProto &output,
+                       const ImportOptions &options);
   std::optional<int64_t> outputForm(const pb::ValueInfoProto &output, Sequence &s);
   void problem(const Where &where, llvm::Error error, const llvm::Twine &prefix = "") {
     problems->add(where, prefix + llvm::toString(std::move(error)));
@@ -148,6 +153,7 @@ private:
   const Graph &graph;
   Problems *problems;
   llvm::StringMap<Value> values;
+  llvm::StringSet<> missing; ///< values that could not be made, which has been reported
   llvm::StringMap<Sequence> sequences;
   struct Map {
     Value keys, values;

@@ -51,8 +51,14 @@ void Problems::add(const Where &where, const llvm::Twine &text) {
   }
 }
 
+void Problems::addBug(const Where &where, const llvm::Twine &text) {
+  isBug = true;
+  add(where, "internal error: " + text);
+}
+
 void Problems::add(const Problems &others) {
   additions += others.additions;
+  isBug |= others.isBug;
   for (const std::string &line : others.lines) {
     if (lines.size() < kKept && known.insert(line).second) {
       lines.push_back(line);

@@ -26,6 +26,9 @@ public:
 
   void add(const llvm::Twine &text) { add(Where(), text); }
   void add(const Where &where, const llvm::Twine &text);
+  /// What is no fault of the model's but of the importer's.
+  void addBug(const Where &where, const llvm::Twine &text);
+  bool haveBug() const { return isBug; }
 
   /// Takes over what another collection has.
   void add(const Problems &others);
@@ -46,6 +49,7 @@ private:
   std::vector<std::string> lines;
   llvm::StringSet<> known; ///< the lines: the same one is not said twice
   size_t total = 0, additions = 0;
+  bool isBug = false;
 };
 
 /// A name as messages show it: control characters escaped, and cut where it is absurdly long.

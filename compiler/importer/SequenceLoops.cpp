@@ -9,8 +9,8 @@ namespace ingot::importer {
 
 /// What the one element of a tensor is, as far as it is known now; of none, nothing.
 static std::optional<bool> truthOf(Value v) {
-  std::optional<double> all = v ? onnx::splatOf(onnx::withoutReshapes(v)) : std::nullopt;
-  return all ? std::optional(*all != 0) : std::nullopt;
+  std::optional<SmallVector<int64_t>> all = v ? onnx::integersOf(onnx::withoutReshapes(v)) : std::nullopt;
+  return all && all->size() == 1 ? std::optional(all->front() != 0) : std::nullopt;
 }
 static std::optional<int64_t> numberOf(Value v) {
   onnx::Size size = v ? onnx::numberIn(v) : onnx::Size::unknown();

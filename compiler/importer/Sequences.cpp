@@ -254,6 +254,9 @@ std::optional<Sequence> Importer::splitSequence(const Node &node) {
   Value x = value(node.inputs.front());
   auto type = x ? onnx::ranked(x) : RankedTensorType();
   if (!type) {
+    if (x) {
+      problems->add(node.where(), "splits a tensor of an unknown number of axes");
+    }
     return std::nullopt;
   }
   auto axis = onnx::normalAxis(attributeOf(node, "axis", 0), type.getRank());
@@ -318,6 +321,7 @@ void Importer::concatenate(const Node &node, const Sequence &s) {
     return;
   }
   Values items = s.items;
+  size_t before = problems->said();
   onnx::Formula f(builder, locationOf(node));
   if (isNew) {
     for (Value &item : items) {
@@ -325,7 +329,7 @@ void Importer::concatenate(const Node &node, const Sequence &s) {
     }
   }
   Value all = f.op("Concat", items, {f.integer("axis", axis)});
-  if (onnx::ranked(all)) { // else it has been reported
+  if (problems->said() == before) {
     values[node.outputs.front()] = all;
   }
 }

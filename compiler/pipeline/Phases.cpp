@@ -2,6 +2,7 @@
 #include "compiler/emit/Emit.h"
 #include "compiler/entry/BuildEntry.h"
 #include "compiler/fusion/Fuse.h"
+#include "compiler/graph/Declared.h"
 #include "compiler/graph/PackInterface.h"
 #include "compiler/graph/ShareCaches.h"
 #include "compiler/graph/Simplify.h"
@@ -44,7 +45,8 @@ static LogicalResult import(State &s) {
   }
   auto model = importer::importModel(s.context, s.options.modelPath, options, problems);
   if (!model) {
-    s.importProblems = problems.text();
+    // What the importer says of itself is no reason to refuse the model.
+    (problems.haveBug() ? s.importWarnings : s.importProblems) = problems.text();
     return failure();
   }
   s.importWarnings = std::move(model->warnings);
@@ -76,6 +78,10 @@ static LogicalResult simplify(State &s, Body &body, Result &) {
     return failure();
   }
   graph::eliminateCommon(function);
+  if (&body == &s.model()) {
+    return success(succeeded(graph::requireSizes(function)) && succeeded(graph::compareDeclared(function)));
+  }
+  graph::forgetDeclared(function); // of which the general body tells
   return graph::requireSizes(function);
 }
 

@@ -72,6 +72,12 @@ def reshaped(op, opset, inputs, **attributes):
     return made
 
 
+def sized(shape):
+    """A tensor as long as another is large, in two dimensions; the model declares that it has this shape."""
+    nodes = [node("Size", ["x"], ["s"]), node("Unsqueeze", ["s", "zero"], ["l"]), node("Concat", ["l", "l"], ["ll"], axis=0), node("ConstantOfShape", ["ll"], ["y"])]
+    return model(nodes, [value("x", [2, 2])], [value("y", shape)], [helper.make_tensor("zero", TensorProto.INT64, [1], [0])])
+
+
 def choice(then, otherwise, condition=()):
     """An If whose branches give these names."""
     branches = {}
@@ -152,6 +158,11 @@ MODELS = [
     ("loop with too few results", loop(["go"]), "node 'n' (Loop, opset 17): carries 1 values, but its body has 1 outputs"),
     ("loop with a wide count", loop(["go", "a"], trips=[2]), "node 'n' (Loop, opset 17): needs a trip count and a condition of one element"),
     ("loop that goes on by a float", loop(["a", "a"]), "node 'n' (Loop, opset 17): needs a body whose first output is a boolean of one element, not 'tensor<2xf32>'"),
+    ("output of another element type", model([node()], outputs=[value("y", [2], TensorProto.INT64)]), "node 'n' (Relu, opset 17): gives output 'y' the element type float32, but the model declares int64"),
+    ("output of another rank", model([node()], outputs=[value("y", [1, 2])]), "node 'n' (Relu, opset 17): gives output 'y' the shape [2], but the model declares [1, 2]"),
+    ("output of another size", model([node()], outputs=[value("y", [3])]), "node 'n' (Relu, opset 17): gives output 'y' the shape [2], but the model declares [3]"),
+    ("output of another size, which is computed", sized([3, 3]), "gives output 'y' the shape [4, 4], but the model declares [3, 3]"),
+    ("output of another rank, whose sizes are computed", sized(["n", "m", "k"]), "gives output 'y' the shape [?, ?], but the model declares [?, ?, ?]"),
     ("old broadcast of unknown rank", reshaped("Add", 6, ["z"], broadcast=1, axis=0), "broadcasts along an axis of a tensor whose rank is not known"),
     ("old slope of unknown rank", reshaped("PRelu", 6, ["z"]), "the slope is given by channel, and the rank of the operand is not known"),
 ]
@@ -196,6 +207,10 @@ def main():
     for name, data in [(f"IR version {ir}", of_version(ir)) for ir in range(3, 14)] + [(f"opset {opset}", of_version(8, opset)) for opset in range(1, 29)]:
         code, text = compile(ingot, data)
         count.add(f"{name} is taken", None if code == 0 and "warning" not in text else f"exit {code}: {text}")
+    declared = model([node()], [value("x", ["n"])], [value("y", [1])])
+    for name, flags in ("an output declared for one of its sizes", []), ("an output declared for another size than the user's", ["--dim", "n=2"]), ("one for another shape", ["--shape", "x=2"]):
+        code, text = compile(ingot, declared, flags)
+        count.add(f"{name} is taken", None if code == 0 else f"exit {code}: {text}")
     for name, data, message in WARNINGS:
         code, text = compile(ingot, data)
         count.add(f"{name}, a warning", None if code == 0 and text.count("warning") == 1 and message in text else f"exit {code}, expected {message!r}, got {text!r}")

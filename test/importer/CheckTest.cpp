@@ -247,3 +247,14 @@ TEST(Functions, CallDepthIsBounded) {
   EXPECT_FALSE(flat(model, text));
   expectProblem(text, "functions call each other more than 64 deep");
 }
+
+TEST(Check, MistakesOfTheImporterAreNoneOfTheModel) {
+  importer::Problems all("m.onnx"), ofBranch = all.another();
+  all.add({"n", "Relu", 17}, "is wrong");
+  EXPECT_FALSE(all.haveBug());
+  ofBranch.addBug({"n", "Relu", 17}, "is lost");
+  all.add(ofBranch);
+  EXPECT_TRUE(all.haveBug());
+  EXPECT_EQ(all.text(), "m.onnx: error: node 'n' (Relu, opset 17): is wrong\n"
+                        "m.onnx: error: node 'n' (Relu, opset 17): internal error: is lost\n");
+}

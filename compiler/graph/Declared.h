@@ -1,0 +1,11 @@
+// See onnx/Declared.h.
+#pragma once
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+namespace ingot::graph {
+
+/// Reports results whose shape, which is known by now, contradicts what the model declares; then forgets that.
+mlir::LogicalResult compareDeclared(mlir::func::FuncOp function);
+void forgetDeclared(mlir::func::FuncOp function);
+
+} // namespace ingot::graph
