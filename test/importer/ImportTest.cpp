@@ -53,7 +53,7 @@ static pb::ModelProto symbolicModel(const std::string &symbol, int at = 0) {
 static pb::NodeProto &addConstant(pb::ModelProto &model, const std::string &attribute) {
   pb::NodeProto &node = addNode(*model.mutable_graph()->mutable_node(), "Constant", {}, {"c"}, "const");
   node.add_attribute()->set_name(attribute);
-  addValue(*model.mutable_graph()->mutable_output(), "c");
+  model.mutable_graph()->add_output()->set_name("c");
   return node;
 }
 
@@ -69,7 +69,7 @@ TEST(Import, SmallWeightsAreDense) {
   addWeight(model, "b", importer::kBool, {2}).set_raw_data(std::string("\1\0", 2));
   addWeight(model, "u", importer::kUInt8, {1}).set_raw_data("\xff");
   for (const char *name : {"w", "b", "u"}) {
-    addValue(*model.mutable_graph()->mutable_output(), name);
+    model.mutable_graph()->add_output()->set_name(name);
   }
   std::string text = import(model);
   expectProblem(text, "onnx.Constant dense<[1, 2]> : tensor<2xi64> \"w\"");
@@ -80,7 +80,7 @@ TEST(Import, SmallWeightsAreDense) {
 TEST(Import, LargeWeightsAreResources) {
   pb::ModelProto model = throughModel();
   addWeight(model, "w", importer::kFloat, {400}).set_raw_data(std::string(1600, '\0'));
-  addValue(*model.mutable_graph()->mutable_output(), "w");
+  model.mutable_graph()->add_output()->set_name("w");
   expectProblem(import(model), "onnx.Constant dense_resource<w> : tensor<400xf32>");
 }
 
@@ -196,7 +196,7 @@ static pb::ModelProto nodeModel(const std::string &op, const std::vector<std::st
                                 const std::vector<std::string> &outputs = {"y"}) {
   pb::ModelProto model = emptyModel();
   addValue(*model.mutable_graph()->mutable_input(), "x", {1, 2, 4, 4});
-  addValue(*model.mutable_graph()->mutable_output(), "y");
+  model.mutable_graph()->add_output()->set_name("y");
   addWeight(model, "w", importer::kFloat, {3, 2, 1, 1}).set_raw_data(std::string(24, '\0'));
   addNode(*model.mutable_graph()->mutable_node(), op, inputs, outputs, "n");
   return model;
