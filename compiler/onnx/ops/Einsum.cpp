@@ -30,6 +30,9 @@ struct Equation {
 
 static constexpr int64_t mostHidden = 10; // axes that an ellipsis may stand for
 
+/// Whether an axis is one of those that an ellipsis stands for.
+static bool isHidden(char axis) { return llvm::isDigit(axis); }
+
 /// A term with its ellipsis replaced by `hidden` digits.
 static std::string spelled(StringRef term, int64_t hidden) {
   std::string digits;
@@ -81,13 +84,20 @@ static FailureOr<Equation> parseEquation(EinsumOp op) {
   return e;
 }
 
-/// Sizes by name; nothing when they contradict. Open ones must be equal when the model runs.
+/// Sizes by name; nothing when they contradict. Open ones must be equal when the model runs, but for those that an
+/// ellipsis stands for, of which one may be 1.
 static std::optional<std::map<char, Size>> sizesOf(EinsumOp op, const Equation &e) {
   std::map<char, Size> sizes;
   for (auto [term, x] : llvm::zip_equal(e.terms, op.getXs())) {
     for (auto [c, d] : llvm::zip_equal(term, sizesOf(ranked(x)))) {
       Size &size = sizes.try_emplace(c, 1).first->second;
-      if (size.repeats()) {
+      if (isHidden(c)) {
+        auto both = broadcast(op, {size}, {d});
+        if (!both) {
+          return std::nullopt;
+        }
+        size = both->front();
+      } else if (size.repeats()) {
         size = d;
       } else if (!d.repeats() && failed(require(op, size, d))) {
         return std::nullopt;
@@ -238,12 +248,9 @@ private:
       (!has(y.axes, c) ? left : has(later, c) ? batch : contracted) += c;
     }
     llvm::copy_if(y.axes, std::back_inserter(right), [&](char c) { return !has(x.axes, c); });
-    // An axis of one in one term and more in the other broadcasts: products element by element do that.
-    bool broadcasts = llvm::any_of(batch + contracted, [&](char c) {
-      Size a = sizeOf(x, c), b = sizeOf(y, c);
-      return !(a == b) && (a.repeats() || b.repeats());
-    });
-    if (contracted.empty() || broadcasts) {
+    // Products element by element broadcast an axis that is summed; batches of matrices broadcast by themselves.
+    auto differs = [&](char c) { return broadcasts(c, sizeOf(x, c), sizeOf(y, c)); };
+    if (contracted.empty() || llvm::any_of(contracted, differs)) {
       return elementwise(x, y, batch + left + contracted, right);
     }
     x = ordered(x, batch + left + contracted), y = ordered(y, batch + contracted + right);
@@ -254,17 +261,34 @@ private:
       }
       return size;
     };
-    Sizes shape;
-    for (char c : batch + left) {
+    Sizes batchX, batchY;
+    if (llvm::any_of(batch, differs)) {
+      for (char c : batch) {
+        batchX.push_back(sizeOf(x, c));
+        batchY.push_back(differs(c) ? sizeOf(y, c) : sizeOf(x, c));
+      }
+    } else {
+      batchX = batchY = {total(x, batch)};
+    }
+    Size k = total(x, contracted);
+    Sizes shapeX = batchX, shapeY = batchY, shape;
+    shapeX.append({total(x, left), k}), shapeY.append({k, total(y, right)});
+    Value product = make<MatMulOp>(b, loc, {reshape(x.v, shapeX), reshape(y.v, shapeY)});
+    for (auto [i, c] : llvm::enumerate(batch)) {
+      shape.push_back(differs(c) ? ingot::onnx::sizeOf(ranked(product), i) : sizeOf(x, c));
+    }
+    for (char c : left) {
       shape.push_back(sizeOf(x, c));
     }
     for (char c : right) {
       shape.push_back(sizeOf(y, c));
     }
-    Size n = total(x, batch), k = total(x, contracted);
-    Value product =
-        make<MatMulOp>(b, loc, {reshape(x.v, {n, total(x, left), k}), reshape(y.v, {n, k, total(y, right)})});
     return {reshape(product, shape), batch + left + right};
+  }
+
+  /// Whether one of two sizes of an axis may be 1 where the other is more.
+  static bool broadcasts(char axis, const Size &a, const Size &b) {
+    return !(a == b) && (isHidden(axis) || a.repeats() || b.repeats());
   }
 
   Named elementwise(Named x, Named y, const std::string &first, const std::string &right) {
@@ -274,7 +298,7 @@ private:
     // What must be equal is written as one size, which broadcasts nothing.
     auto sharedSize = [&](char c) {
       Size a = sizeOf(x, c), b = sizeOf(y, c);
-      return a.repeats() || b.repeats() ? b : a;
+      return broadcasts(c, a, b) ? b : a;
     };
     Sizes wideX, wideY;
     for (char c : first) {

@@ -154,3 +154,20 @@ def equations_of_two_symbols():
     c.output(c.op("Einsum", c.input("b", "n", 1), c.input("b2", "m", "d2"), equation="bid,bjd->bij"))
     c.output(c.op("Einsum", c.input("d", "d2"), equation="ii->i"))
     return c.at(b=[1, 3, 3], b2=[1, 3, 3], n=[2, 9, 1], m=[1, 4, 0], d=[5, 16, 1], d2=[5, 16, 1])
+
+
+@case
+def ellipses_that_broadcast():
+    c = Case(17)
+    for equation, *shapes in [
+        ("...ij,...jk->...ik", ["b", "n", 3], ["b2", 3, "m"]),
+        ("...ij,...jk->...ik", ["b", 2, "n", "m"], ["b2", 1, "m", 5]),
+        ("...ij,...kj", ["b", "b2", "n", 3], ["b2", "b", "m", 3]),
+        ("...ij,...jk,...k->...i", ["b", "n", 3], ["b2", 3, "m"], ["b", "m"]),
+        ("...i,...i->...", ["b", "n"], ["b2", "n"]),
+        ("b...i,...i->b...", ["n", "b", 4], ["b2", 4]),
+        ("...i,...->i...", ["b", "n"], ["b2"]),
+        ("bij,bjk->bik", [1, "n", 3], ["b", 3, "m"]),
+    ]:
+        c.output(c.op("Einsum", *[c.input(*shape) for shape in shapes], equation=equation))
+    return c.at(b=[1, 3, 3, 1, 1, 7], b2=[3, 1, 3, 1, 4, 7], n=[2, 9, 1, 17], m=[1, 4, 7])
