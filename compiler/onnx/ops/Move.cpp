@@ -87,6 +87,17 @@ static Size boundOf(const Size &bound, const Size &d, const support::Facts &fact
   return bound.atLeast(0, facts) ? min(bound, d) : Size::unknown();
 }
 
+/// A bound of a slice that goes backwards, brought to [least, d - 1]; unknown when its sign is not known.
+static Size boundBackwards(const Size &bound, const Size &d, const Size &least, const support::Facts &facts) {
+  if (bound.isNumber() && (bound.number() > maxExtent || bound.is(-1))) {
+    return d - 1;
+  }
+  if (bound.isNumber() && bound.number() < 0) {
+    return bound.number() < -maxExtent ? least : max(d + bound, least);
+  }
+  return bound.atLeast(0, facts) ? min(bound, d - 1) : Size::unknown();
+}
+
 /// What a slice does along an axis of `d` elements.
 static Cut cutOf(const Size &start, const Size &end, int64_t step, const Size &d, const support::Facts &facts) {
   if (step > 0) {
@@ -99,12 +110,11 @@ static Cut cutOf(const Size &start, const Size &end, int64_t step, const Size &d
     e = std::clamp<int64_t>(e + (e < 0 ? n : 0), -1, n - 1);
     return {s, s <= e ? 0 : (s - e - 1) / stride + 1, step};
   }
-  // All of it backwards.
-  bool all = start.is(-1) || (start.isNumber() && start.number() > maxExtent);
-  if (all && end.isNumber() && end.number() < -maxExtent && step > -maxExtent) {
-    return {d - 1, ceilDiv(d, -step), step};
+  Size from = boundBackwards(start, d, min(d, 1) - 1, facts), to = boundBackwards(end, d, -1, facts);
+  if (step < -maxExtent || from.isUnknown() || to.isUnknown()) {
+    return {Size::unknown(), Size::unknown(), step};
   }
-  return {Size::unknown(), Size::unknown(), step};
+  return {from, ceilDiv(max(from - to, 0), -step), step};
 }
 
 /// A cut for each axis, by the operands as constants. Nothing when they are not constants; failure when they

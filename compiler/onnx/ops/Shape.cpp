@@ -148,7 +148,10 @@ static LogicalResult decomposeView(Operation *op, PatternRewriter &rewriter) {
     return failure();
   }
   Sizes shape = sizesOf(y);
-  if (llvm::count_if(shape, [](const Size &s) { return s.isUnknown(); }) > 1) {
+  auto isOpen = [](const Size &s) { return s.isUnknown(); };
+  support::Facts facts = factsOf(op);
+  bool tells = llvm::all_of(shape, [&](const Size &s) { return isOpen(s) || s.atLeast(1, facts); });
+  if (int64_t open = llvm::count_if(shape, isOpen); open > 1 || (open == 1 && !tells)) { // of nothing -1 is anything
     return failure();
   }
   for (Size &s : shape) {
