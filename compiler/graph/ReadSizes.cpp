@@ -4,6 +4,7 @@
 // Numbers that their op bounds (the ends of a Slice, the k of a TopK) are found sizes like any other. Without a bound,
 // and where the function may not ask for such, the op stays as it is and is refused later.
 #include "compiler/graph/ReadSizes.h"
+#include "compiler/graph/RowSlice.h"
 #include "compiler/onnx/Constants.h"
 #include "compiler/onnx/Control.h"
 #include "compiler/onnx/ElementTypes.h"
@@ -26,6 +27,7 @@
 #include "compiler/onnx/ops/TopK.h"
 #include "runtime_support/include/ingot.h"
 #include "llvm/ADT/TypeSwitch.h"
+#include <cmath>
 
 using namespace mlir;
 using ingot::onnx::Size;
@@ -190,13 +192,15 @@ private:
     return {put, read(total, Size::unknown()) - d - put};
   }
 
-  /// Scales that data tells stay what they are beside the sizes that follow from them.
+  /// Scales that data tells, and constants whose products with open sizes no expression tells, stay what they are
+  /// beside the sizes that follow from them.
   bool readScales(onnx::ResizeOp resize) {
     Value scales = resize.getScales();
     auto type = onnx::ranked(resize.getData()), sizes = onnx::ranked(resize.getSizes());
-    bool inData = onnx::present(scales) && onnx::isStatic(scales) && !onnx::floatsOf(scales) &&
-                  onnx::isSized(resize.getData()) && mayRead(Size::unknown());
-    if (!inData || (sizes && sizes.getNumElements() != 0)) {
+    auto known = onnx::present(scales) ? onnx::floatsOf(scales) : std::nullopt;
+    bool given = onnx::present(scales) && onnx::isStatic(scales) && onnx::isSized(resize.getData()) &&
+                 (known || mayRead(Size::unknown()));
+    if (!given || (sizes && sizes.getNumElements() != 0)) {
       return false;
     }
     auto all = llvm::to_vector(llvm::seq<int64_t>(0, type.getRank()));
@@ -204,23 +208,37 @@ private:
     if (onnx::ranked(scales).getNumElements() != static_cast<int64_t>(axes.size())) {
       return false;
     }
-    Type f32 = f.b.getF32Type();
     Sizes results;
-    for (auto [i, given] : llvm::enumerate(axes)) {
-      auto axis = onnx::normalAxis(given, type.getRank());
+    for (auto [i, number] : llvm::enumerate(axes)) {
+      auto axis = onnx::normalAxis(number, type.getRank());
       if (!axis) {
         return false;
       }
-      Value index = onnx::makeInteger(f.b, f.loc, static_cast<int64_t>(i));
-      Value scale = f.cast(f.op("Gather", {scales, index}, {f.integer("axis", 0)}), f32, 1);
-      Value length = f.op("Floor", {f.mul(f.cast(f.scalar(onnx::sizeOf(type, *axis)), f32, 1), scale)});
-      Value good = f.op("And", {f.op("Greater", {scale, f.number(0, scale)}),
-                                f.op("LessOrEqual", {length, f.number(static_cast<double>(1LL << 40), scale)})});
-      length = where(good, length, f.number(-1, scale));
-      results.push_back(read(i64(length), Size::unknown()));
+      Size to = onnx::sizeOf(onnx::ranked(resize.getY()), *axis), from = onnx::sizeOf(type, *axis);
+      Size most = known ? mostScaled(from, (*known)[i]) : Size::unknown();
+      results.push_back(to.isUnknown() ? scaled(scales, static_cast<int64_t>(i), from, most) : to);
     }
     resize.getSizesMutable().assign(list(results));
     return true;
+  }
+  /// `from` multiplied by an element of the scales in single precision, and rounded down: at most `most`, where that is
+  /// known.
+  Size scaled(Value scales, int64_t i, const Size &from, const Size &most) {
+    Type f32 = f.b.getF32Type();
+    Value scale = f.cast(f.op("Gather", {scales, onnx::makeInteger(f.b, f.loc, i)}, {f.integer("axis", 0)}), f32, 1);
+    Value length = f.op("Floor", {f.mul(f.cast(f.scalar(from), f32, 1), scale)});
+    if (!most.isUnknown()) {
+      return read(i64(length), most);
+    }
+    Value good = f.op("And", {f.op("Greater", {scale, f.number(0, scale)}),
+                              f.op("LessOrEqual", {length, f.number(static_cast<double>(1LL << 40), scale)})});
+    return read(i64(where(good, length, f.number(-1, scale))), most);
+  }
+  /// What that cannot exceed: the size and the product are each rounded by less than a part in 2^23.
+  static Size mostScaled(const Size &from, double scale) {
+    int shift = std::clamp(20 - std::ilogb(scale), 0, 40);
+    auto part = static_cast<int64_t>(std::ceil(std::ldexp(scale * (1 + std::ldexp(1, -22)), shift)));
+    return floorDiv(from * Size(part), Size(int64_t(1) << shift));
   }
 
   /// Which axis is transformed is one of a few: a branch for each.
@@ -405,6 +423,10 @@ private:
   // Slice: what is negative counts from the end; all is cut to the axis.
 
   bool readFor(onnx::SliceOp slice) {
+    if (auto axis = rowAxis(slice)) {
+      readRow(slice, *axis);
+      return true;
+    }
     auto data = onnx::ranked(slice.getData());
     auto starts = lengthIn(slice.getStarts()), ends = lengthIn(slice.getEnds());
     auto axes = onnx::integersOf(slice.getAxes()), steps = onnx::integersOf(slice.getSteps());
@@ -429,6 +451,18 @@ private:
       }
     }
     return true;
+  }
+  /// The row whose number is computed, where there is such a row.
+  void readRow(onnx::SliceOp slice, int64_t axis) {
+    Value d = f.scalar(onnx::sizeOf(onnx::ranked(slice.getData()), axis)), zero = f.scalar(0);
+    Value given = number({slice.getStarts(), 0});
+    Value row = where(f.op("Less", {given, zero}), f.add(given, d), given);
+    Value inside = f.op("And", {f.op("GreaterOrEqual", {row, zero}), f.op("Less", {row, d})});
+    Value isLast = f.op("Equal", {given, f.scalar(-1)}); // up to 0, which is before it
+    Size count = read(i64(f.op("And", {inside, f.op("Not", {isLast})})), 1);
+    Value rows = f.add(f.countTo(f.scalar(count)), row);
+    slice.getY().replaceAllUsesWith(f.op("Gather", {slice.getData(), rows}, {f.integer("axis", axis)}));
+    slice->erase();
   }
   static std::optional<int64_t> lengthIn(Value v) {
     auto sizes = onnx::sizesIn(v);
@@ -482,8 +516,10 @@ private:
       });
     }
     Value y = slice.getData();
+    Sizes cut = onnx::sizesOf(onnx::ranked(slice.getY()));
     for (int64_t axis : axes) {
-      Value rows = f.countTo(f.scalar(read(element({places, axis}), sizes[axis])));
+      Size count = cut[axis].isUnknown() ? read(element({places, axis}), sizes[axis]) : cut[axis];
+      Value rows = f.countTo(f.scalar(count));
       rows = f.add(f.mul(rows, element({step, axis})), element({start, axis}));
       y = f.op("Gather", {y, rows}, {f.integer("axis", axis)});
     }

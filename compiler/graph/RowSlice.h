@@ -1,11 +1,16 @@
 // Slices of one row whose number is computed.
 #pragma once
+#include "compiler/onnx/ops/Move.h"
 #include "mlir/IR/PatternMatch.h"
 
 namespace ingot::graph {
 
-/// Replaces a Slice from s to s + 1 along one axis, s being known only when the model runs, by the Gather of row s: its
-/// result has a shape. A run in which there is no such row ends with an error. Failure: the op is none.
+/// The axis along which a Slice takes row s, from s to s + 1 where only the run knows s, or no row where there is no
+/// such one. Nothing: the Slice does something else.
+std::optional<int64_t> rowAxis(mlir::Operation *op);
+
+/// Replaces such a Slice by the Gather of row s, whose result has a shape, where the row is always there or what reads
+/// it needs it: a run in which there is no such row ends with an error. Failure: the op is none.
 llvm::LogicalResult sliceToGather(mlir::Operation *op, mlir::PatternRewriter &rewriter);
 
 } // namespace ingot::graph

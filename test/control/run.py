@@ -108,11 +108,21 @@ CASES = {
         [dict(n=i64(5), x=matrix(1, 5, 3), h=f32(0, 1, 2)), (dict(n=i64(6), x=matrix(1, 5, 3), h=f32(0, 1, 2)), f"status {INDEX}, turns/row")],
     ),
     "row_before_the_first": (
-        """g (int64[1] i, float[5,3] x) => (float[1,3] y)
+        """g (int64[1] i, float[5,3] x) => (float[k,3] y)
 <int64[1] one = {1}, int64[1] zero = {0}>
 {
   j = Add(i, one)
   [cut] y = Slice(x, i, j, zero)
+}""",
+        [dict(i=i64([k]), x=matrix(1, 5, 3)) for k in (4, -2, -5, -1, 5, -6)],
+    ),
+    "row_that_is_needed": (
+        """g (int64[1] i, float[5,3] x) => (float[3] y)
+<int64[1] one = {1}, int64[1] zero = {0}>
+{
+  j = Add(i, one)
+  [cut] row = Slice(x, i, j, zero)
+  y = Squeeze(row, zero)
 }""",
         [dict(i=i64([4]), x=matrix(1, 5, 3)), dict(i=i64([-2]), x=matrix(1, 5, 3)), *((dict(i=i64([k]), x=matrix(1, 5, 3)), f"status {INDEX}, cut") for k in (-1, 5))],
     ),

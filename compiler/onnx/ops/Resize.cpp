@@ -90,23 +90,28 @@ static FailureOr<std::optional<SmallVector<AxisResize>>> axesOf(ResizeOp op) {
   return Result(std::move(result));
 }
 
-/// The largest numerator of a scale, as a fraction of a power of two, for which floor(size * scale) is the same whether
-/// it is computed in single precision or exactly.
-static constexpr double mostScale = 1 << 10;
+/// The largest numerator or denominator, whichever is smaller, of a scale that is taken for a fraction, and the largest
+/// denominator. Up to 2^24 / (3 * denominator) elements floor(size * scale) is then the same in single precision and in
+/// whole numbers: no less than 55,000 elements along the longer one of the two axes.
+static constexpr double mostPart = 100, mostDenominator = 1 << 10;
 
-/// size * scale, rounded down; unknown where rounding in single precision may matter.
+/// size * scale in single precision, rounded down; unknown where no expression of the size is that.
 static Size scaled(const Size &size, float scale) {
-  for (double denominator = 1; denominator <= mostScale; denominator *= 2) {
-    double numerator = scale * denominator;
-    if (numerator == std::floor(numerator) && numerator <= mostScale) {
-      return floorDiv(size * Size(static_cast<int64_t>(numerator)), Size(static_cast<int64_t>(denominator)));
-    }
+  if (size.isNumber()) {
+    double to = std::floor(static_cast<float>(size.number()) * scale);
+    return to >= 0 && to < 1e9 ? Size(static_cast<int64_t>(to)) : Size::unknown();
   }
-  // A whole part of the size, 1/300: not a fraction of a power of two, but so near to it that products round to the
-  // multiples of what it divides.
-  double divisor = std::round(1 / scale);
-  if (divisor <= mostScale && scale == static_cast<float>(1 / divisor) && scale * divisor > 1 - std::ldexp(1, -25)) {
-    return floorDiv(size, Size(static_cast<int64_t>(divisor)));
+  for (double denominator = 1; denominator <= mostDenominator; ++denominator) {
+    double exact = scale * denominator, numerator = std::round(exact);
+    if (numerator < 1 || static_cast<float>(numerator / denominator) != scale) {
+      continue;
+    }
+    // A scale that is less than its fraction, 1.3, may fall short of the whole numbers that the fraction gives, unless
+    // products round up to them.
+    bool reaches = exact >= numerator - std::ldexp(numerator, -25);
+    return reaches && std::min(numerator, denominator) <= mostPart
+               ? floorDiv(size * Size(static_cast<int64_t>(numerator)), Size(static_cast<int64_t>(denominator)))
+               : Size::unknown();
   }
   return Size::unknown();
 }

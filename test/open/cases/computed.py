@@ -148,6 +148,24 @@ def resized_by_sizes():
 
 
 @case
+def resized_by_fractions():
+    """Constant scales that are no fractions of powers of two: sizes are those of single precision, in which 10 by 1.3 is 13 and 90 by 1.3 is 116."""
+    c = Case(19)
+    x, scales = c.input("b", 2, "h", "w"), lambda *values: c.constant(np.float32(values))
+    for h, w in ((2 / 3, 1.6), (0.3, 1.7), (0.8, 1.3), (0.7, 640 / 427)):
+        c.output(c.op("Resize", x, "", scales(1, 1, h, w), mode="linear"))
+    c.output(c.op("Resize", x, "", scales(1, 1, 0.8, 1.7), mode="linear", antialias=1))
+    c.output(c.op("Resize", x, "", scales(0.8, 1.7), axes=[2, 3], mode="cubic", antialias=1, cubic_coeff_a=-0.5))
+    c.output(c.op("Resize", x, "", scales(1, 1, 0.7, 1.3), mode="cubic", exclude_outside=1))
+    c.output(c.op("Resize", x, "", scales(1, 1, 0.8, 1.9), mode="linear", coordinate_transformation_mode="half_pixel_symmetric"))
+    c.output(c.op("Resize", x, "", scales(1, 1, 1.6, 1.1), mode="nearest", coordinate_transformation_mode="asymmetric", nearest_mode="floor"))
+    c.output(c.op("Resize", c.input("b", 3, 9, 12), "", scales(1, 1, 2 / 3, 1.3)))
+    both = [c.op("Resize", x, "", scales(1, 1, 1.3, 1.3), mode="linear") for x in (x, c.op("Neg", x))]
+    c.output(c.op("Add", *both))
+    return c.each(b=[1, 3], h=[4, 9, 20], w=[3, 10, 90])
+
+
+@case
 def resized_alike():
     c = Case(19)
     none, x, y = c.constant(np.float32([])), c.input(1, 2, "h", "w"), c.input("h2", "w2")

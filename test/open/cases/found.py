@@ -177,6 +177,25 @@ def cut_by_data():
 
 
 @case
+def rows_by_data():
+    """x[k:k+1] has no row where there is none, and takes the memory of one."""
+    c = Case(18)
+    places = lambda rng, shape, sizes: rng.choice([-9, -2, -1, 0, 1, 2, 5, 9, (1 << 63) - 1], shape)
+    i64 = lambda *values: c.constant(np.int64(values))
+    x = c.input("a", "b", 3)
+    for axis in (0, 1):
+        k = c.input(1, dtype=np.int64, fill=places)
+        row = c.op("Slice", x, k, c.op("Add", k, i64(1)), i64(axis))
+        c.output(row), c.output(c.op("Relu", row)), c.output(c.op("Concat", row, x, row, axis=axis)), c.output(c.op("MatMul", row, c.weights(3, 4)))
+    k = c.input(2, dtype=np.int64, fill=places)
+    following = c.op("Add", k, i64(1, 1))
+    c.output(c.op("Neg", c.op("Slice", x, k, following))), c.output(c.op("Slice", x, k, following, i64(-1, 0)))
+    k = c.input(1, dtype=np.int32, fill=lambda rng, shape, sizes: rng.choice([-3, -1, 0, 1, 9], shape))
+    c.output(c.op("Slice", x, k, c.op("Add", k, c.constant(np.int32([2]))), c.constant(np.int32([1]))))
+    return c.each(a=[1, 2, 7], b=[1, 3, 8])
+
+
+@case
 def counted_by_data():
     """Loops whose trip count or end only data tells."""
     c = Case(18)
