@@ -118,6 +118,8 @@ def split(c, x):
 @op("Slice", weight=3)
 def cut(c, x):
     x = any_tensor(c, x, 1)
+    if c.opset >= 10 and c.chance(0.1):
+        return cut_row(c, x)
     axes = sorted(c.rng.sample(range(x.rank), c.rng.randint(1, x.rank)))
     starts, ends, steps = [], [], []
     for axis in axes:
@@ -125,7 +127,7 @@ def cut(c, x):
         step = c.choice([1, 1, 1, 2, 3, -1, -2]) if c.opset >= 10 else 1
         low, high = c.rng.randint(0, size), c.rng.randint(0, size)
         low, high = (min(low, high), max(low, high)) if step > 0 else (max(low, high), min(low, high))
-        if not c.zero and (high - low) * step <= 0:
+        if not c.zero and (high - low) * step <= 0 and c.chance(0.9):  # the others are empty along an axis, and go backwards along another
             low, high = (0, size) if step > 0 else (size - 1, -size - 1)
         high = c.choice([high, high, 2**31 - 1]) if step > 0 else c.choice([high, -size - 1, -(2**31)])
         starts.append(low - size if step > 0 and 0 < low < size and c.chance(0.3) else low)
@@ -140,6 +142,23 @@ def cut(c, x):
         operands.append(c.lengths([axis - x.rank if c.opset >= 11 and c.chance(0.3) else axis for axis in axes], kind))
         operands += [c.lengths(steps, kind)] if any(step != 1 for step in steps) or c.chance(0.5) else []
     c.node("Slice", [x, *operands], exact=True)
+
+
+def cut_row(c, x):
+    """x[k:k+1] along some axes, k in data: where there is no such row the result has none, and what Squeeze, Gather or Reshape reads of it is there."""
+    axes = sorted(c.rng.sample(range(x.rank), c.choice([1, 1, 1, min(2, x.rank)])))
+    inside, outside = [[c.rng.randrange(max(x.shape[axis], 1)) for axis in axes], [x.shape[axis] + c.rng.randint(0, 3) for axis in axes]]
+    last, before = [-1 for axis in axes], [-x.shape[axis] - c.rng.randint(0, 2) for axis in axes]
+    kind = c.choice([np.int32, np.int64])
+    begin = c.tensor(np.array(c.choice([inside, inside, inside, outside, last, before]), kind), constant=False)
+    c.finds = True
+    c.lists.add(begin.name)
+    end = c.node("Add", [begin, c.ints([c.choice([1, 1, 1, 2])], kind)], exact=True)[0]
+    y = c.node("Slice", [x, begin, end, c.ints(axes, kind)], exact=True)[0]
+    if c.chance(0.3) and all(y.shape[axis] == 1 for axis in axes):
+        c.node("Squeeze", [y, c.ints(axes)], exact=True) if c.opset >= 13 else c.node("Squeeze", [y], exact=True, axes=axes)
+    elif c.chance(0.2) and y.shape[axes[0]]:
+        c.node("Gather", [y, c.ints([0])], exact=True, axis=axes[0])
 
 
 @op("Pad", weight=3)
@@ -165,6 +184,7 @@ def pad(c, x):
 
 
 COORDINATES = ["half_pixel", "asymmetric", "align_corners", "pytorch_half_pixel"]
+FRACTIONS = [0.3, 2 / 3, 0.7, 0.8, 1.1, 1.3, 1.6, 1.7, 1.9, 640 / 427]
 
 
 @op("Resize", weight=4)
@@ -175,10 +195,12 @@ def resize(c, x):
     rank = 4 if mode in ("linear", "cubic") else c.choice([2, 3, 4, 4, 5])
     x = x or c.data([c.extent(3), c.extent(33), *[max(c.extent(17), 2 if mode == "cubic" else 1) for _ in range(rank - 2)]])
     c.need(x.dtype == np.float32 and x.rank == rank and x.array.size and x.array.size < 8000)
-    # Not on the values: a position that lies on a rounding boundary is what runtimes do not agree on, so scales are exact in binary.
+    # Not on the values: a position that lies on a rounding boundary is what runtimes do not agree on, so scales are exact in binary where one element is taken.
     outer = 2 if rank > 2 else 0
-    scales = [1.0] * outer + [c.choice([1.0, 2.0, 2.0, 4.0, 0.5, 1.5, 3.0]) for _ in range(rank - outer)]
+    factors = FRACTIONS if mode in ("linear", "cubic") and c.chance(0.4) else [1.0, 2.0, 2.0, 4.0, 0.5, 1.5, 3.0]
+    scales = [1.0] * outer + [c.choice(factors) for _ in range(rank - outer)]
     c.need(all(int(size * scale) >= 1 for size, scale in zip(x.shape, scales)))
+    c.need(factors is not FRACTIONS or all(int(size * scale) != size for size, scale in zip(x.shape[outer:], scales[outer:])))  # ONNX Runtime keeps such an axis as it is
     if c.opset == 10:
         c.need(mode != "cubic")
         c.node("Resize", [x, c.ints(scales, np.float32)], exact=mode != "linear", mode=mode)
@@ -220,7 +242,8 @@ def upsample(c, x):
     mode = c.choice([None, "nearest", "linear"])
     x = x or c.data([c.extent(3), c.extent(33), c.size(13), c.size(13)])
     c.need(x.dtype == np.float32 and x.rank == 4 and x.array.size)
-    scales = [1.0, 1.0, c.choice([1.0, 2.0, 3.0]), c.choice([1.0, 2.0, 1.5])]
+    factors = [scale for scale in FRACTIONS if scale >= 1] if mode == "linear" and c.chance(0.4) else []
+    scales = [1.0, 1.0, c.choice(factors or [1.0, 2.0, 3.0]), c.choice(factors or [1.0, 2.0, 1.5])]
     if c.opset < 9:
         c.node("Upsample", [x], mode=mode, scales=scales)
     else:
@@ -304,7 +327,7 @@ def trilu(c, x):
 
 
 EQUATIONS = ["ij,jk->ik", "bij,bjk->bik", "bhid,bhjd->bhij", "bhij,bhjd->bhid", "ij->ji", "ij->i", "i,j->ij", "bij,jk", "ij,ij->", "bid,bjd->bij", "ii->i",
-             "...ij,...jk->...ik", "...ij->...ji", "i...,i...->...", "ii->", "iij->j", "ij,jk,kd->id", "b...d,d->b...", " ij , jk -> ik "]  # fmt: skip
+             "...ij,...jk->...ik", "...ij,...jk->...ik", "...ij,...kj", "b...i,...i->b...", "...i,...i->...", "...ij,...jk,...k->...i", "...ij->...ji", "i...,i...->...", "ii->", "iij->j", "ij,jk,kd->id", "b...d,d->b...", " ij , jk -> ik "]  # fmt: skip
 
 
 def drawn_equation(c):
@@ -322,7 +345,9 @@ def einsum(c, x):
     sizes = {letter: c.extent(17) for letter in "bhijkd"}
     equation = c.choice(EQUATIONS) if c.chance(0.6) else drawn_equation(c)
     terms = equation.replace(" ", "").split("->")[0].split(",")
-    operands = [c.data([c.choice([2]) if letter == "." else sizes[letter] for letter in term.replace("...", ".")]) for term in terms]
+    hidden = [c.extent(7) for _ in range(c.choice([1, 1, 2]))]  # of which an operand may have one
+    ellipsis = lambda: [1 if c.chance(0.25) else size for size in hidden]
+    operands = [c.data([size for letter in term.replace("...", ".") for size in (ellipsis() if letter == "." else [sizes[letter]])]) for term in terms]
     c.node("Einsum", operands, equation=equation)
 
 
