@@ -217,10 +217,9 @@ static Lookup elementsLookup(Value data, Value indices, int64_t givenAxis) {
 }
 Lookup GatherElementsOp::lookup() { return elementsLookup(getData(), getIndices(), getAxis()); }
 
-/// Of GatherND and ScatterND: `batch` common axes, then those of the tuples, then what a tuple addresses.
-static Lookup tuplesLookup(Value data, Value indices, int64_t batch) {
+/// Of GatherND and ScatterND: `batch` common axes, then those of the tuples, then what a tuple of `depth` addresses.
+static Lookup tuplesLookup(Value data, Value indices, int64_t batch, int64_t depth) {
   Sizes from = walkedStrides(data), tuples = walkedStrides(indices);
-  int64_t depth = ranked(indices).getShape().back();
   Lookup l;
   l.dataStrides.assign(from.begin(), from.begin() + batch);
   l.dataStrides.append(tuples.size() - 1 - batch, 0);
@@ -232,15 +231,32 @@ static Lookup tuplesLookup(Value data, Value indices, int64_t batch) {
   }
   return l;
 }
-Lookup GatherNDOp::lookup() { return tuplesLookup(getData(), getIndices(), getBatchDims()); }
+
+/// How many axes a tuple of a GatherND addresses. Nothing: only the run knows, and so the result's rank.
+static std::optional<int64_t> depthOf(GatherNDOp op) {
+  auto data = ranked(op.getData()), indices = ranked(op.getIndices());
+  int64_t batch = op.getBatchDims();
+  if (!indices.isDynamicDim(indices.getRank() - 1)) {
+    return indices.getShape().back();
+  }
+  if (batch + 1 == data.getRank()) { // there is but one axis
+    return 1;
+  }
+  std::optional<int64_t> rank = ranked(op.getY()) ? ranked(op.getY()).getRank() : declaredRank(op.getY());
+  return rank ? std::optional(indices.getRank() - 1 + data.getRank() - batch - *rank) : std::nullopt;
+}
+
+Lookup GatherNDOp::lookup() { return tuplesLookup(getData(), getIndices(), getBatchDims(), *depthOf(*this)); }
 
 LogicalResult GatherNDOp::inferTypes(SmallVectorImpl<Type> &types) {
   auto data = ranked(getData()), indices = ranked(getIndices());
-  if (!data || !indices || indices.getRank() == 0 || indices.isDynamicDim(indices.getRank() - 1)) {
+  auto length = data && indices && indices.getRank() ? depthOf(*this) : std::nullopt;
+  if (!length) {
     return unrankedResult(*this, types);
   }
-  int64_t batch = getBatchDims(), depth = indices.getShape().back();
-  if (batch < 0 || batch >= indices.getRank() || depth < 1 || batch + depth > data.getRank()) {
+  int64_t batch = getBatchDims(), depth = *length;
+  if (batch < 0 || batch >= indices.getRank() || depth < 1 || batch + depth > data.getRank() ||
+      failed(require(*this, sizeOf(indices, indices.getRank() - 1), depth))) {
     return emitOpError("tuples of ") << depth << " after " << batch << " batch dimensions do not fit " << data;
   }
   if (failed(checkConstants(*this, data.getShape().slice(batch, depth)))) {
@@ -259,7 +275,15 @@ LogicalResult GatherNDOp::inferTypes(SmallVectorImpl<Type> &types) {
 // Scatters.
 
 Lookup ScatterElementsOp::lookup() { return elementsLookup(getData(), getIndices(), getAxis()); }
-Lookup ScatterNDOp::lookup() { return tuplesLookup(getData(), getIndices(), 0); }
+
+/// How many axes a tuple of a ScatterND addresses: where its length is open, what is updated tells.
+static int64_t depthOf(ScatterNDOp op) {
+  auto data = ranked(op.getData()), indices = ranked(op.getIndices()), updates = ranked(op.getUpdates());
+  int64_t rank = indices.getRank();
+  bool known = rank && !indices.isDynamicDim(rank - 1);
+  return known ? indices.getShape().back() : rank ? rank - 1 + data.getRank() - updates.getRank() : 0;
+}
+Lookup ScatterNDOp::lookup() { return tuplesLookup(getData(), getIndices(), 0, depthOf(*this)); }
 
 LogicalResult ScatterElementsOp::inferTypes(SmallVectorImpl<Type> &types) {
   auto data = ranked(getData()), indices = ranked(getIndices()), updates = ranked(getUpdates());
@@ -278,10 +302,8 @@ LogicalResult ScatterElementsOp::inferTypes(SmallVectorImpl<Type> &types) {
 LogicalResult ScatterNDOp::inferTypes(SmallVectorImpl<Type> &types) {
   auto data = ranked(getData()), indices = ranked(getIndices()), updates = ranked(getUpdates());
   if (data && indices && updates) {
-    // Where the tuples' length is open, what is updated says how many axes they are about.
-    int64_t rank = indices.getRank(), addressed = rank ? rank - 1 + data.getRank() - updates.getRank() : 0;
+    int64_t rank = indices.getRank(), depth = depthOf(*this);
     Size length = rank ? sizeOf(indices, rank - 1) : Size(0);
-    int64_t depth = length.isNumber() ? length.number() : addressed;
     if (depth < 1 || depth > data.getRank() || failed(require(*this, length, depth))) {
       return emitOpError("tuples of ") << depth << " do not fit " << data;
     }

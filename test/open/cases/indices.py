@@ -20,7 +20,9 @@ def indexed():
     c.output(c.op("ScatterND", c.input("n", "w"), c.input("n", 1, dtype=np.int64, fill=unique), c.input("n", "w")))
     values, places = c.op("TopK", c.input("b", "n", "w"), c.constant(np.int64([1])), axis=1, outputs=2)
     c.output(values), c.output(places, np.int64)
-    return c.each(b=[1, 3], n=[1, 2, 9], w=[1, 7, 16, 31])
+    c.output(c.op("GatherND", c.input("b", "n"), index("b", 3, "one", limit=lambda s: s["n"]), batch_dims=1))  # tuples of the only length that they can have
+    c.output(c.op("ScatterND", c.input("n", "w"), c.input("n", "one", dtype=np.int64, fill=unique), c.input("n", "w")))
+    return c.each(b=[1, 3], n=[1, 2, 9], w=[1, 7, 16, 31], one=[1])
 
 
 @case
