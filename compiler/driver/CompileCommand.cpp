@@ -1,6 +1,7 @@
 // `ingot compile`: everything happens in the pipeline; here is what is said of it.
 #include "compiler/driver/CompileCache.h"
 #include "compiler/driver/Driver.h"
+#include "compiler/driver/Outputs.h"
 #include "compiler/driver/Report.h"
 #include "compiler/driver/Text.h"
 #include "compiler/report/Json.h"
@@ -101,6 +102,11 @@ void say(llvm::StringRef said, double seconds, bool cached, bool json) {
 llvm::Error compileCommand(const Invocation &invocation) {
   auto begin = std::chrono::steady_clock::now();
   pipeline::Options options = invocation.model;
+  if (options.stopAfter.empty()) {
+    if (llvm::Error error = checkFolder(options.outDir)) {
+      return error;
+    }
+  }
   bool looksInside = !options.stopAfter.empty() || !options.dumpAfter.empty() || invocation.timing;
   std::optional<CompileCache> cache;
   if (!invocation.compileCache.empty() && !looksInside) {

@@ -75,6 +75,8 @@ llvm::Expected<Recorded> readTensors(const std::string &folder, const std::strin
   }
 }
 
+std::string DataSet::fileOf(size_t input) const { return isFile ? folder : fileName(folder, "input", input); }
+
 ValueKinds kindsOf(const ModelFacts &facts) {
   auto kind = [](const ValueFacts &value) {
     return value.isSequence ? ValueKind::Sequence
@@ -144,7 +146,7 @@ llvm::Error fixShapes(const ModelFacts &facts, const DataSet &data, pipeline::Op
       continue; // of an input that is not optional the model will say so
     }
     if (!fits(input, tensor.dims) && !options.shapes.count(input.name)) {
-      return llvm::createStringError(fileName(data.folder, "input", index) + ": error: the tensor has shape " +
+      return llvm::createStringError(data.fileOf(index) + ": error: the tensor has shape " +
                                      importer::dimsText(tensor.dims) + ", but input '" + input.name + "' is " +
                                      input.text());
     }
@@ -156,9 +158,18 @@ llvm::Error fixShapes(const ModelFacts &facts, const DataSet &data, pipeline::Op
 }
 
 OutputWriter::~OutputWriter() {
-  for (const std::string &path : llvm::reverse(written)) {
+  files.reset(); // before the folders that they are in
+  for (const std::string &path : llvm::reverse(made)) {
     (void)llvm::sys::fs::remove(path);
   }
+}
+
+llvm::Error OutputWriter::keep() {
+  llvm::Error error = support::located(files->keep());
+  if (!error) {
+    made.clear();
+  }
+  return error;
 }
 
 /// The tensors of a packed sequence; an error where its two tensors do not fit each other.
@@ -229,18 +240,17 @@ llvm::Error OutputWriter::write(const std::string &folder, const Recorded &outpu
     if (std::error_code error = llvm::sys::fs::create_directories(folder)) {
       return llvm::createStringError(folder + ": error: the folder cannot be made: " + error.message());
     }
-    written.push_back(folder);
+    made.push_back(folder);
   }
   llvm::ArrayRef<HostTensor> rest = outputs.tensors;
   for (auto [file, count] : llvm::enumerate(outputs.sequences)) {
     std::string path = fileName(folder, "output", file);
-    written.push_back(path);
     llvm::ArrayRef<HostTensor> own = rest.take_front(count == Recorded::kTensor ? 1 : std::max<int64_t>(count, 0));
     rest = rest.drop_front(own.size());
     bool isOptional = file < outputs.optionals.size() && outputs.optionals[file];
-    llvm::Error error = count == Recorded::kTensor   ? importer::writeTensorFile(path, own.front())
-                        : count == Recorded::kAbsent ? importer::writeAbsentFile(path)
-                                                     : importer::writeSequenceFile(path, own, isOptional);
+    llvm::Error error = count == Recorded::kTensor   ? importer::writeTensorFile(*files, path, own.front())
+                        : count == Recorded::kAbsent ? importer::writeAbsentFile(*files, path)
+                                                     : importer::writeSequenceFile(*files, path, own, isOptional);
     if (error) {
       return error;
     }

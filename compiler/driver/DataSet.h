@@ -4,6 +4,7 @@
 #include "compiler/driver/ModelFacts.h"
 #include "compiler/importer/TensorFile.h"
 #include "compiler/pipeline/Pipeline.h"
+#include "compiler/support/OutputFiles.h"
 
 namespace ingot::driver {
 
@@ -26,6 +27,9 @@ struct DataSet {
   std::string folder;
   std::vector<HostTensor> inputs;
   std::vector<int64_t> sequences; ///< as above
+  bool isFile = false;            ///< `folder` is one file that holds them all, in place of files with one each
+  /// The file that holds the input of this number.
+  std::string fileOf(size_t input) const;
 };
 
 /// FOLDER/KIND_0.pb, KIND_1.pb, ... up to the first number without a file.
@@ -45,16 +49,17 @@ std::vector<std::string> dataBeside(const std::string &modelPath);
 /// has not fixed, and how many tensors sequences have. An error if data and model cannot fit.
 llvm::Error fixShapes(const ModelFacts &facts, const DataSet &data, pipeline::Options &options);
 
-/// Writes output_0.pb, ... into folders, which are made where they do not exist. When it is destroyed before keep(),
-/// everything that was written or made is removed again.
+/// Writes output_0.pb, ... into folders, which are made where they do not exist. Files are there from keep() on;
+/// without it, those that were there before stay as they are, and folders that were made are removed again.
 class OutputWriter {
 public:
   ~OutputWriter();
   llvm::Error write(const std::string &folder, const Recorded &outputs);
-  void keep() { written.clear(); }
+  llvm::Error keep();
 
 private:
-  std::vector<std::string> written; ///< files and folders, in the order of their making
+  std::vector<std::string> made; ///< folders, in the order of their making
+  std::optional<support::OutputFiles> files{std::in_place};
 };
 
 } // namespace ingot::driver

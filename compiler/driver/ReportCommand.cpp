@@ -1,5 +1,6 @@
 // `ingot report`: one compilation; with --bench the object that it writes is loaded and measured, kernel by kernel.
 #include "compiler/driver/ModelSource.h"
+#include "compiler/driver/Outputs.h"
 #include "compiler/driver/Profile.h"
 #include "compiler/driver/TemporaryFolder.h"
 #include "compiler/driver/Text.h"
@@ -59,6 +60,13 @@ const pipeline::Result &measured(const pipeline::Result &result, report::Facts &
 } // namespace
 
 llvm::Error reportCommand(const Invocation &invocation) {
+  llvm::Expected<std::vector<std::string>> read = filesRead(invocation);
+  if (!read) {
+    return read.takeError();
+  }
+  if (llvm::Error error = checkOutputs(Output{"-o", invocation.reportPath}, *read)) {
+    return error;
+  }
   llvm::Expected<TemporaryFolder> folder = TemporaryFolder::make();
   if (!folder) {
     return folder.takeError();

@@ -1,11 +1,30 @@
 // `ingot run`: all data sets are run before anything is written, so that a failure leaves no outputs behind.
 #include "compiler/driver/ModelSource.h"
+#include "compiler/driver/Outputs.h"
+#include "compiler/support/OutputFiles.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"
 
 namespace ingot::driver {
 
+/// An error if outputs cannot be written where they should go, or those of two runs would go to the same place.
+static llvm::Error checkFolders(llvm::ArrayRef<std::string> folders) {
+  for (auto [number, folder] : llvm::enumerate(folders)) {
+    auto isSame = [path = folder](const std::string &other) { return support::isSameFile(path, other); };
+    if (llvm::any_of(folders.take_front(number), isSame)) {
+      return llvm::createStringError("--out " + folder + ": is given twice, and each --data needs one of its own");
+    }
+    if (llvm::Error error = checkFolder(folder)) {
+      return error;
+    }
+  }
+  return llvm::Error::success();
+}
+
 llvm::Error runCommand(const Invocation &invocation) {
+  if (llvm::Error error = checkFolders(invocation.out)) {
+    return error;
+  }
   ModelSource source(invocation);
   llvm::Expected<int32_t> level = source.level();
   if (!level) {
@@ -42,7 +61,9 @@ llvm::Error runCommand(const Invocation &invocation) {
       return error;
     }
   }
-  writer.keep();
+  if (llvm::Error error = writer.keep()) {
+    return error;
+  }
   if (invocation.json) {
     llvm::json::Array folders(invocation.out);
     llvm::outs() << llvm::json::Value(

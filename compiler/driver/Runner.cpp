@@ -1,5 +1,6 @@
 #include "compiler/driver/Runner.h"
 #include "compiler/driver/Driver.h"
+#include "compiler/driver/Text.h"
 #include "compiler/emit/SharedLibrary.h"
 #include "runtime_support/runner/protocol.h"
 #include "llvm/ADT/STLExtras.h"
@@ -222,10 +223,7 @@ llvm::Expected<std::string> RemoteModel::start(const std::string &verb, const st
 
 llvm::Expected<std::string> RemoteModel::ask(const std::string &request) const {
   std::string path = runner.path("request");
-  if (llvm::Error error = llvm::writeToOutput(path, [&](llvm::raw_ostream &out) {
-        out << request;
-        return llvm::Error::success();
-      })) {
+  if (llvm::Error error = writeText(path, request)) {
     return error;
   }
   return start("run", path);

@@ -1,5 +1,5 @@
 #include "compiler/driver/Text.h"
-#include "llvm/Support/FileSystem.h"
+#include "compiler/support/OutputFiles.h"
 #include "llvm/Support/raw_ostream.h"
 #include <cstdio>
 
@@ -22,6 +22,12 @@ std::string bytesText(int64_t bytes) {
 
 std::string arenaText(int64_t bytes) { return bytes < 0 ? "by size" : bytesText(bytes); }
 
+std::string numberText(double number) {
+  char text[32];
+  std::snprintf(text, sizeof(text), "%g", number);
+  return text;
+}
+
 std::string countText(int64_t count) {
   std::string text = std::to_string(count);
   for (int at = int(text.size()) - 3, first = count<0; at> first; at -= 3) {
@@ -31,10 +37,7 @@ std::string countText(int64_t count) {
 }
 
 llvm::Error writeText(const std::string &path, const std::string &text) {
-  return llvm::writeToOutput(path, [&](llvm::raw_ostream &out) {
-    out << text;
-    return llvm::Error::success();
-  });
+  return support::located(support::writeFile(path, [&](llvm::raw_ostream &out) { out << text; }));
 }
 
 } // namespace ingot::driver

@@ -12,6 +12,9 @@ std::string bytesText(int64_t bytes);
 /// The same of an arena; "by size" when it is -1, because it depends on the open sizes.
 std::string arenaText(int64_t bytes);
 
+/// "0.5", "1e-17": as few digits as tell it, at most six.
+std::string numberText(double number);
+
 /// "1,235,496"
 std::string countText(int64_t count);
 

@@ -7,6 +7,7 @@
 #include "compiler/driver/Driver.h"
 #include "compiler/driver/Execution.h"
 #include "compiler/driver/LoadedModel.h"
+#include "compiler/driver/Outputs.h"
 #include "compiler/driver/TemporaryFolder.h"
 #include "compiler/driver/Text.h"
 #include "llvm/Support/FileSystem.h"
@@ -396,6 +397,13 @@ llvm::Error tuneCommand(const Invocation &invocation) {
     return listSchedules(invocation);
   }
   if (llvm::Error error = checkTargets(invocation.model.targets)) {
+    return error;
+  }
+  llvm::Expected<std::vector<std::string>> files = filesRead(invocation);
+  if (!files) {
+    return files.takeError();
+  }
+  if (llvm::Error error = checkOutputs(Output{"-o", invocation.tuningOutput}, *files)) {
     return error;
   }
   if (llvm::sys::fs::exists(invocation.tuningOutput)) { // of a file that is no table, say so before minutes have gone

@@ -10,6 +10,7 @@
 #include "compiler/emit/WeightsFile.h"
 #include "compiler/emit/cpp/Cpp.h"
 #include "compiler/support/ElementTypes.h"
+#include "compiler/support/OutputFiles.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/Bitcode/BitcodeReader.h"
 #include "llvm/Bitcode/BitcodeWriter.h"
@@ -69,6 +70,8 @@ private:
   LogicalResult writeBinaries(const ingot::emit::WeightsSource &weights);
   Error writeArchive(StringRef object);
   Error writeText(StringRef extension, StringRef text);
+  /// Of a file that is to be written; an error if it is one that the model was read from.
+  Expected<std::string> placeOf(StringRef extension) const;
   std::string pathOf(StringRef extension) const;
   void note(const std::string &path);
 
@@ -85,6 +88,16 @@ std::string Emitter::pathOf(StringRef extension) const {
   SmallString<256> path(options.dir);
   sys::path::append(path, model.name + extension);
   return path.str().str();
+}
+
+Expected<std::string> Emitter::placeOf(StringRef extension) const {
+  std::string path = pathOf(extension);
+  auto isPath = [&](const std::string &file) { return ingot::support::isSameFile(file, path); };
+  if (auto read = llvm::find_if(options.dependencies, isPath); read != options.dependencies.end()) {
+    return createStringError("'" + path + "' would replace '" + *read +
+                             "', which the model is read from; give another --name or folder");
+  }
+  return path;
 }
 
 void Emitter::note(const std::string &path) {
@@ -212,13 +225,13 @@ LogicalResult Emitter::checkSymbols() {
 }
 
 Error Emitter::writeText(StringRef extension, StringRef text) {
-  std::string path = pathOf(extension);
-  Error error = writeToOutput(path, [&](raw_ostream &out) {
-    out << text;
-    return Error::success();
-  });
+  Expected<std::string> path = placeOf(extension);
+  if (!path) {
+    return path.takeError();
+  }
+  Error error = ingot::support::writeFile(*path, [&](raw_ostream &out) { out << text; });
   if (!error) {
-    note(path);
+    note(*path);
   }
   return error;
 }
@@ -243,6 +256,12 @@ Error Emitter::writeArchive(StringRef object) {
 
 /// The object under a temporary name, and from it the library and the shared library.
 LogicalResult Emitter::writeBinaries(const ingot::emit::WeightsSource &weights) {
+  for (auto [kind, extension] : {std::pair("lib", ".a"), std::pair("shared", ".so"), std::pair("obj", ".o")}) {
+    Expected<std::string> path = wants(kind) ? placeOf(extension) : "";
+    if (!path) {
+      return fail(path.takeError());
+    }
+  }
   Expected<sys::fs::TempFile> file =
       sys::fs::TempFile::create(pathOf("-%%%%%%%%.o"), sys::fs::all_read | sys::fs::owner_write);
   if (!file) {
@@ -286,6 +305,9 @@ LogicalResult Emitter::prepareFiles(const ingot::emit::WeightsSource &weights) {
   }
   if (failed(makeFolder())) {
     return failure();
+  }
+  if (Expected<std::string> path = placeOf(".weights"); !path) {
+    return fail(path.takeError());
   }
   Expected<sys::fs::TempFile> file =
       sys::fs::TempFile::create(pathOf("-%%%%%%%%.weights"), sys::fs::all_read | sys::fs::owner_write);

@@ -6,6 +6,7 @@
 #include "compiler/importer/TensorData.h"
 #include "compiler/importer/WireReader.h"
 #include "compiler/support/ElementTypes.h"
+#include "compiler/support/OutputFiles.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/MathExtras.h"
@@ -335,24 +336,17 @@ static pb::TensorProto protoOf(const HostTensor &tensor) {
   return proto;
 }
 
-static llvm::Error writeProto(const std::string &path, const google::protobuf::MessageLite &proto, size_t bytes) {
+static llvm::Error writeProto(support::OutputFiles &files, const std::string &path,
+                              const google::protobuf::MessageLite &proto, size_t bytes) {
   std::string content;
   if (bytes > INT_MAX - 4096 || !proto.SerializeToString(&content)) {
     return problem(path, "a tensor of " + llvm::Twine(bytes) + " bytes is too large for a protobuf file");
   }
-  std::error_code error;
-  llvm::raw_fd_ostream out(path, error);
-  if (!error) {
-    out << content;
-    out.close();
-    error = out.error();
-    out.clear_error();
-  }
-  return error ? problem(path, "cannot be written: " + error.message()) : llvm::Error::success();
+  return support::located(files.add(path, [&](llvm::raw_ostream &out) { out << content; }));
 }
 
 /// A map for each row.
-static llvm::Error writeMapsFile(const std::string &path, const HostTensor &tensor) {
+static llvm::Error writeMapsFile(support::OutputFiles &files, const std::string &path, const HostTensor &tensor) {
   pb::SequenceProto sequence;
   sequence.set_elem_type(pb::SequenceProto::MAP);
   size_t columns = tensor.mapKeys.size(), rows = size_t(tensor.dims.front());
@@ -378,17 +372,18 @@ static llvm::Error writeMapsFile(const std::string &path, const HostTensor &tens
       }
     }
   }
-  return writeProto(path, sequence, tensor.bytes.size() + 64 * rows * columns);
+  return writeProto(files, path, sequence, tensor.bytes.size() + 64 * rows * columns);
 }
 
-llvm::Error writeTensorFile(const std::string &path, const HostTensor &tensor) {
+llvm::Error writeTensorFile(support::OutputFiles &files, const std::string &path, const HostTensor &tensor) {
   if (!tensor.mapKeys.empty()) {
-    return writeMapsFile(path, tensor);
+    return writeMapsFile(files, path, tensor);
   }
-  return writeProto(path, protoOf(tensor), tensor.bytes.size());
+  return writeProto(files, path, protoOf(tensor), tensor.bytes.size());
 }
 
-llvm::Error writeSequenceFile(const std::string &path, llvm::ArrayRef<HostTensor> tensors, bool isOptional) {
+llvm::Error writeSequenceFile(support::OutputFiles &files, const std::string &path, llvm::ArrayRef<HostTensor> tensors,
+                              bool isOptional) {
   pb::OptionalProto optional;
   optional.set_elem_type(pb::OptionalProto::SEQUENCE);
   pb::SequenceProto &sequence = *optional.mutable_sequence_value();
@@ -398,13 +393,13 @@ llvm::Error writeSequenceFile(const std::string &path, llvm::ArrayRef<HostTensor
     *sequence.add_tensor_values() = protoOf(tensor);
     bytes += tensor.bytes.size() + 4096;
   }
-  return isOptional ? writeProto(path, optional, bytes) : writeProto(path, sequence, bytes);
+  return isOptional ? writeProto(files, path, optional, bytes) : writeProto(files, path, sequence, bytes);
 }
 
-llvm::Error writeAbsentFile(const std::string &path) {
+llvm::Error writeAbsentFile(support::OutputFiles &files, const std::string &path) {
   pb::OptionalProto optional;
   optional.set_elem_type(pb::OptionalProto::UNDEFINED);
-  return writeProto(path, optional, 0);
+  return writeProto(files, path, optional, 0);
 }
 
 } // namespace ingot::importer

@@ -8,6 +8,10 @@
 #include <string>
 #include <vector>
 
+namespace ingot::support {
+class OutputFiles;
+} // namespace ingot::support
+
 namespace ingot::importer {
 
 struct HostTensor {
@@ -36,11 +40,12 @@ llvm::Expected<HostTensor> readMapsFile(const std::string &path);
 /// The same maps, with columns in the order of these keys; nothing where they have others.
 std::optional<HostTensor> inOrder(HostTensor maps, llvm::ArrayRef<std::string> keys);
 
-/// Writes a TensorProto with raw data, or of values of maps a SequenceProto of these.
-llvm::Error writeTensorFile(const std::string &path, const HostTensor &tensor);
-/// Writes a SequenceProto of such, or an OptionalProto of one.
-llvm::Error writeSequenceFile(const std::string &path, llvm::ArrayRef<HostTensor> tensors, bool isOptional = false);
-/// Writes an OptionalProto of nothing.
-llvm::Error writeAbsentFile(const std::string &path);
+/// Adds a TensorProto with raw data to what is written, or of values of maps a SequenceProto of these.
+llvm::Error writeTensorFile(support::OutputFiles &files, const std::string &path, const HostTensor &tensor);
+/// The same with a SequenceProto of such, or an OptionalProto of one.
+llvm::Error writeSequenceFile(support::OutputFiles &files, const std::string &path, llvm::ArrayRef<HostTensor> tensors,
+                              bool isOptional = false);
+/// The same with an OptionalProto of nothing.
+llvm::Error writeAbsentFile(support::OutputFiles &files, const std::string &path);
 
 } // namespace ingot::importer

@@ -491,6 +491,8 @@ static LogicalResult emit(State &s) {
   options.dependencies = s.file->externalPaths();
   options.dependencies.insert(options.dependencies.begin(), s.options.modelPath);
   llvm::append_range(options.dependencies, s.options.plugIns);
+  llvm::copy_if(std::vector{s.options.placementFile, s.options.tuningFile}, std::back_inserter(options.dependencies),
+                [](const std::string &file) { return !file.empty(); });
   plan::ModelInfo &info = s.model().info;
   info.weightsPlace = s.options.weights == "file"     ? plan::WeightsPlace::File
                       : s.options.weights == "extern" ? plan::WeightsPlace::Extern

@@ -3,9 +3,9 @@
 #include "compiler/importer/Graph.h"
 #include "compiler/importer/ModelFile.h"
 #include "compiler/importer/TensorData.h"
+#include "compiler/support/OutputFiles.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/Sequence.h"
-#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
 #include <climits>
@@ -102,17 +102,13 @@ void addReads(const pb::GraphProto &graph, llvm::StringSet<> &names) {
 constexpr int64_t kLargestFile = INT_MAX - (int64_t(1) << 20);
 constexpr size_t kSmallestExternal = 1024, kExternalAlignment = 64;
 
-llvm::Error written(const std::string &path, llvm::function_ref<void(llvm::raw_ostream &)> write) {
-  std::error_code error;
-  llvm::raw_fd_ostream out(path, error);
-  if (!error) {
-    write(out);
-    out.close();
-    error = out.error();
-    out.clear_error();
+llvm::Expected<int64_t> addProto(support::OutputFiles &files, const std::string &path, const pb::ModelProto &proto) {
+  std::string content;
+  if (!proto.SerializeToString(&content)) {
+    return llvm::createStringError(path + ": error: cannot be written: it is too large for a protobuf file");
   }
-  return error ? llvm::createStringError(path + ": error: cannot be written: " + error.message())
-               : llvm::Error::success();
+  llvm::Error error = files.add(path, [&](llvm::raw_ostream &out) { out << content; });
+  return error ? llvm::Expected<int64_t>(support::located(std::move(error))) : int64_t(content.size());
 }
 
 void refer(pb::TensorProto &tensor, const std::string &location, uint64_t offset, uint64_t bytes) {
@@ -189,26 +185,29 @@ llvm::Expected<Model> Model::load(const std::string &path) {
   return model;
 }
 
-llvm::Error Model::save(const std::string &path) const {
+llvm::Expected<int64_t> Model::save(support::OutputFiles &files, const std::string &path) const {
   if (!isExternal && int64_t(proto.ByteSizeLong()) < kLargestFile) {
-    return written(path, [&](llvm::raw_ostream &out) { out << proto.SerializeAsString(); });
+    return addProto(files, path, proto);
   }
   pb::ModelProto slim = proto;
   std::string dataPath = path + ".data", location = llvm::sys::path::filename(dataPath).str();
-  llvm::Error error = written(dataPath, [&](llvm::raw_ostream &out) {
+  int64_t bytes = 0;
+  llvm::Error error = files.add(dataPath, [&](llvm::raw_ostream &out) {
     forAllTensors(slim, [&](pb::TensorProto &tensor) {
-      if (size_t bytes = tensor.raw_data().size(); bytes >= kSmallestExternal) {
+      if (size_t own = tensor.raw_data().size(); own >= kSmallestExternal) {
         out.write_zeros((kExternalAlignment - out.tell() % kExternalAlignment) % kExternalAlignment);
         uint64_t offset = out.tell();
         out << tensor.raw_data();
-        refer(tensor, location, offset, bytes);
+        refer(tensor, location, offset, own);
       }
     });
+    bytes = int64_t(out.tell());
   });
   if (error) {
-    return error;
+    return support::located(std::move(error));
   }
-  return written(path, [&](llvm::raw_ostream &out) { out << slim.SerializeAsString(); });
+  llvm::Expected<int64_t> own = addProto(files, path, slim);
+  return own ? llvm::Expected<int64_t>(*own + bytes) : own.takeError();
 }
 
 int64_t Model::opset(llvm::StringRef domain) const {

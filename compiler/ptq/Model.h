@@ -11,6 +11,10 @@
 #include <string>
 #include <vector>
 
+namespace ingot::support {
+class OutputFiles;
+} // namespace ingot::support
+
 namespace ingot::ptq {
 
 namespace pb = importer::pb;
@@ -23,8 +27,9 @@ struct Model {
 
   /// Nodes are brought into an order in which they can be computed. The error has the importer's messages.
   static llvm::Expected<Model> load(const std::string &path);
-  /// Weights go to PATH.data if they did so before, or if one file cannot hold them.
-  llvm::Error save(const std::string &path) const;
+  /// Adds the file to what is written, and returns its bytes, with those of PATH.data, where weights go if they did so
+  /// before, or if one file cannot hold them.
+  llvm::Expected<int64_t> save(support::OutputFiles &files, const std::string &path) const;
 
   int64_t opset(llvm::StringRef domain = "") const; ///< 0: not imported
   void setOpset(llvm::StringRef domain, int64_t version);

@@ -90,14 +90,25 @@ TEST_F(Data, OutputsAreKeptOrRemovedTogether) {
     OutputWriter writer;
     ASSERT_FALSE(bool(writer.write(path("new/deep"), Recorded{{tensor({1}, {1})}, {-1}})));
     ASSERT_FALSE(bool(writer.write(path("there"), Recorded{{tensor({1}, {1})}, {-1}})));
-    EXPECT_TRUE(std::filesystem::exists(path("new/deep/output_0.pb")));
+    EXPECT_FALSE(std::filesystem::exists(path("new/deep/output_0.pb"))) << "before all of them are complete";
   }
   EXPECT_FALSE(std::filesystem::exists(path("new/deep")));
   EXPECT_TRUE(std::filesystem::is_empty(path("there")));
   OutputWriter writer;
   ASSERT_FALSE(bool(writer.write(path("there"), Recorded{{tensor({1}, {1}), tensor({1}, {2})}, {-1, -1}})));
-  writer.keep();
+  ASSERT_FALSE(bool(writer.keep()));
   EXPECT_TRUE(std::filesystem::exists(path("there/output_1.pb")));
+}
+
+TEST_F(Data, OutputsOfAnEarlierRunOutliveAFailure) {
+  write("there/output_0.pb", tensor({1}, {7}));
+  {
+    OutputWriter writer;
+    ASSERT_FALSE(bool(writer.write(path("there"), Recorded{{tensor({1}, {1})}, {-1}})));
+  }
+  llvm::Expected<Recorded> kept = readTensors(path("there"), "output");
+  ASSERT_TRUE(bool(kept)) << text(kept.takeError());
+  EXPECT_EQ(kept->tensors.at(0).bytes, tensor({1}, {7}).bytes);
 }
 
 TEST_F(Data, OutputFolderThatCannotBeMade) {

@@ -1,6 +1,7 @@
 // Temporary folders, models and recorded data for the driver's tests.
 #pragma once
 #include "compiler/importer/TensorFile.h"
+#include "compiler/support/OutputFiles.h"
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -62,7 +63,9 @@ protected:
 
   void write(const std::string &name, const importer::HostTensor &value) const {
     std::filesystem::create_directories(std::filesystem::path(path(name)).parent_path());
-    ASSERT_FALSE(bool(importer::writeTensorFile(path(name), value)));
+    support::OutputFiles files;
+    ASSERT_FALSE(bool(importer::writeTensorFile(files, path(name), value)));
+    ASSERT_FALSE(bool(files.keep()));
   }
 
   std::string root;

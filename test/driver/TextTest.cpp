@@ -23,6 +23,12 @@ TEST(Text, Counts) {
   EXPECT_EQ(countText(-123456), "-123,456");
 }
 
+TEST(Text, Numbers) {
+  EXPECT_EQ(numberText(0), "0");
+  EXPECT_EQ(numberText(-2.5), "-2.5");
+  EXPECT_EQ(numberText(1e-17), "1e-17");
+}
+
 TEST(Text, Progress) {
   EXPECT_EQ(progressText(5, 10, "lower"), "[##########..........] 5/10 lower");
   EXPECT_EQ(progressText(0, 0, "x"), "[....................] 0/0 x");

@@ -1,6 +1,7 @@
 // Tensors in all forms, external data that tries to escape, and the files of test data.
 #include "Models.h"
 #include "compiler/importer/TensorFile.h"
+#include "compiler/support/OutputFiles.h"
 #include "llvm/ADT/StringExtras.h"
 #include <onnx/onnx-data_pb.h>
 
@@ -193,7 +194,9 @@ TEST(ExternalData, WrongLength) {
 TEST(TensorFile, RoundTrip) {
   Folder folder;
   importer::HostTensor tensor{"x", importer::kInt32, {2}, {1, 0, 0, 0, 2, 0, 0, 0}, {}};
-  ASSERT_FALSE(bool(importer::writeTensorFile(folder.at("t.pb"), tensor)));
+  support::OutputFiles files;
+  ASSERT_FALSE(bool(importer::writeTensorFile(files, folder.at("t.pb"), tensor)));
+  ASSERT_FALSE(bool(files.keep()));
   llvm::Expected<importer::HostTensor> back = importer::readTensorFile(folder.at("t.pb"));
   ASSERT_TRUE(bool(back)) << llvm::toString(back.takeError());
   EXPECT_EQ(back->name, "x");
@@ -235,6 +238,7 @@ TEST(TensorFile, Problems) {
   expectProblem(readFileProblem(folder.write("t.pb", tensor)), "tensor float32[2] needs 8 bytes, but raw_data holds 3");
   expectProblem(readFileProblem(folder.at("none.pb")), "cannot be opened");
   expectProblem(readFileProblem(folder.write("t.pb", "\xff\xff")), "is no tensor, or a damaged one");
-  expectProblem(llvm::toString(importer::writeTensorFile("/nowhere/t.pb", {})),
+  support::OutputFiles files;
+  expectProblem(llvm::toString(importer::writeTensorFile(files, "/nowhere/t.pb", {})),
                 "/nowhere/t.pb: error: cannot be written");
 }
