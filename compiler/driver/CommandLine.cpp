@@ -5,6 +5,8 @@
 #include "compiler/driver/ModelFlags.h"
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cmath>
+#include <cstdlib>
 
 namespace ingot::driver {
 namespace {
@@ -21,6 +23,15 @@ public:
     return type.empty() || option->get_items_expected_max() == 0 ? "" : " " + type.substr(0, type.find(':'));
   }
 };
+
+/// Of numbers that are no integers: "nan" and "inf" are numbers to a parser, and NaN lies in every range.
+CLI::Validator finite() {
+  auto check = [](const std::string &text) {
+    double value = std::strtod(text.c_str(), nullptr);
+    return std::isfinite(value) ? std::string() : "'" + text + "' is no finite number";
+  };
+  return {check, ""};
+}
 
 void addCompile(CLI::App &app, Invocation &invocation) {
   addModelFlags(app, invocation, "ONNX model");
@@ -80,6 +91,7 @@ void addThreads(CLI::App &app, Invocation &invocation) {
 void addSeconds(CLI::App &app, Invocation &invocation) {
   app.add_option("--seconds", invocation.seconds, "How long to measure; default: 2")
       ->check(CLI::PositiveNumber)
+      ->check(finite())
       ->group("Data")
       ->type_name("S");
 }
@@ -117,6 +129,7 @@ void addVerify(CLI::App &app, Invocation &invocation) {
   app.add_option("--tolerance", invocation.tolerance,
                  "Floats may differ by T * max(1, max|b|) + 10 * T * |b|; default: 1e-4 (16-bit types: at least 1e-2)")
       ->check(CLI::NonNegativeNumber)
+      ->check(finite())
       ->group("Data")
       ->type_name("T");
   app.add_flag("--per-node", invocation.perNode,
@@ -157,6 +170,7 @@ void addTune(CLI::App &app, Invocation &invocation) {
       ->group("Output");
   app.add_option("--time-limit", invocation.seconds, "Seconds that may be taken; default: 60")
       ->check(CLI::PositiveNumber)
+      ->check(finite())
       ->group("Data")
       ->type_name("S");
   addData(app, invocation, "Folder with input_K.pb; default: random inputs");
@@ -171,15 +185,23 @@ void addQuantizeMeasures(CLI::App &app, Invocation &invocation) {
           "repeated; default: test_data_set_* beside the model");
   Preprocessing &how = invocation.preprocessing;
   app.add_option("--scale", how.scale, "Factor for the values of pictures (0 to 255) and sounds (-1 to 1); default: 1")
+      ->check(finite())
+      ->check(CLI::Validator(
+          [](const std::string &text) {
+            return std::strtod(text.c_str(), nullptr) == 0 ? std::string("0 makes all values alike") : "";
+          },
+          ""))
       ->group(data)
       ->type_name("F");
-  app.add_option("--mean", how.mean, "Subtracted from them behind that, for each channel")
+  app.add_option("--mean", how.mean, "Subtracted from them behind that: one number, or one for each channel")
       ->delimiter(',')
+      ->check(finite())
       ->group(data)
       ->type_name("F,...");
-  app.add_option("--deviation", how.deviation, "What they are divided by at last, for each channel")
+  app.add_option("--deviation", how.deviation, "What they are divided by at last: one number, or one for each channel")
       ->delimiter(',')
       ->check(CLI::PositiveNumber)
+      ->check(finite())
       ->group(data)
       ->type_name("F,...");
   app.add_flag("--bench", invocation.profile, "Measure the time of every layer before and after, too")->group(data);
@@ -210,6 +232,7 @@ void addQuantize(CLI::App &app, Invocation &invocation) {
       ->type_name("METHOD");
   app.add_option("--percentile", options.percentile, "Of --method percentile: values in the range; default: 99.99")
       ->check(CLI::Range(50.0, 100.0))
+      ->check(finite())
       ->group(group)
       ->type_name("P");
   app.add_option_function<std::string>(
@@ -229,11 +252,13 @@ void addQuantize(CLI::App &app, Invocation &invocation) {
   app.add_option("--max-drop", options.maxDrop,
                  "Of int8: keep the most sensitive layers in float until 1 - cosine of each output is at most this")
       ->check(CLI::Range(0.0, 1.0))
+      ->check(finite())
       ->group(group)
       ->type_name("X");
   app.add_option("--smooth", options.smooth,
                  "Of int8 and int8-dynamic: move outliers of activations into the weights (SmoothQuant); 0.5 is usual")
       ->check(CLI::Range(0.0, 1.0))
+      ->check(finite())
       ->group(group)
       ->type_name("A");
   app.add_flag("--correct-bias", options.correctBias, "Of int8: take the mean error of rounded weights from the biases")

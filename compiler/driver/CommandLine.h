@@ -20,6 +20,8 @@ struct Invocation {
   std::string compileCache;                     ///< compile: folder of earlier compilations; empty: none
   int64_t compileCacheBytes = int64_t(2) << 30; ///< that it may take
 
+  std::string shownPath; ///< what messages call the model, where it is a file that the user does not know; or empty
+
   bool json = false, timing = false;
   bool memory = false;                ///< inspect: the memory plan
   bool coverage = false;              ///< inspect: how each operator is taken, and nothing else

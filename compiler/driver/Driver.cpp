@@ -11,6 +11,14 @@ namespace ingot::driver {
 
 char ExitError::ID = 0;
 
+std::string withShownPath(const Invocation &invocation, std::string text) {
+  const std::string &own = invocation.model.modelPath, &shown = invocation.shownPath;
+  for (size_t at = 0; !shown.empty() && (at = text.find(own, at)) != std::string::npos; at += shown.size()) {
+    text.replace(at, own.size(), shown);
+  }
+  return text;
+}
+
 llvm::Expected<pipeline::Result> compileModel(const Invocation &invocation, const pipeline::Options &options,
                                               std::string *said) {
   ProgressBar bar(options.dumpAfter.empty()); // dumps go to stderr too
@@ -35,6 +43,7 @@ llvm::Expected<pipeline::Result> compileModel(const Invocation &invocation, cons
   if (!diagnostics.empty() && diagnostics.back() != '\n') {
     diagnostics += '\n';
   }
+  diagnostics = withShownPath(invocation, std::move(diagnostics));
   llvm::errs() << diagnostics;
   if (said) {
     *said = diagnostics;

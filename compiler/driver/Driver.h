@@ -25,6 +25,9 @@ public:
 llvm::Expected<pipeline::Result> compileModel(const Invocation &invocation, const pipeline::Options &options,
                                               std::string *diagnostics = nullptr);
 
+/// A message in which the model is called by what the user knows (Invocation::shownPath).
+std::string withShownPath(const Invocation &invocation, std::string text);
+
 llvm::Error compileCommand(const Invocation &invocation);
 llvm::Error inspectCommand(const Invocation &invocation);
 llvm::Error runCommand(const Invocation &invocation);

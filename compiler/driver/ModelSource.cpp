@@ -43,7 +43,7 @@ llvm::Error ModelSource::readFacts() {
   if (!facts) {
     llvm::Expected<ModelFacts> read = readModelFacts(invocation.model.modelPath);
     if (!read) {
-      return read.takeError();
+      return llvm::make_error<ExitError>(1, withShownPath(invocation, llvm::toString(read.takeError())));
     }
     facts = std::move(*read);
   }

@@ -1,4 +1,5 @@
 // `ingot quantize`: reads a model, writes it quantized as another ONNX file, and a report.
+#include "compiler/driver/Outputs.h"
 #include "compiler/driver/Quantizer.h"
 #include "compiler/driver/TemporaryFolder.h"
 #include "compiler/driver/Text.h"
@@ -40,15 +41,38 @@ llvm::Expected<ptq::Model> readModel(const Invocation &invocation) {
   return model;
 }
 
+/// What needs data; empty: nothing does.
+std::string whyData(const Invocation &invocation) {
+  const ptq::Options &options = invocation.quantization;
+  if (options.scheme == "int8") {
+    return "ranges are those of values that a model has on data (--scheme int8-dynamic needs none)";
+  }
+  if (options.gptq) {
+    return "--gptq rounds weights by what their layers read on data";
+  }
+  if (options.smooth >= 0) {
+    return "--smooth moves outliers by what layers read on data";
+  }
+  return invocation.profile ? "--bench measures runs on data" : "";
+}
+
+/// What the command writes, the model's external data included.
+std::vector<Output> outputsOf(const Invocation &invocation) {
+  const std::string &path = invocation.quantization.output;
+  std::vector<Output> outputs{{"-o", path}, {"-o", path + ".data"}};
+  if (!invocation.reportPath.empty()) {
+    outputs.push_back({"--report", invocation.reportPath});
+  }
+  return outputs;
+}
+
 llvm::Expected<SampleSet> readSamples(const Invocation &invocation) {
   std::vector<std::string> folders = invocation.data;
   if (folders.empty()) {
     folders = dataBeside(invocation.model.modelPath);
   }
-  bool needed = invocation.quantization.needsData() || invocation.profile;
-  if (folders.empty() && needed) {
-    return llvm::createStringError("no --data is given, and there is no test_data_set_* beside the model: ranges are "
-                                   "those of values that a model has on data");
+  if (std::string why = whyData(invocation); folders.empty() && !why.empty()) {
+    return llvm::createStringError("no --data is given, and there is no test_data_set_* beside the model: " + why);
   }
   llvm::Expected<ModelFacts> facts = readModelFacts(invocation.model.modelPath);
   if (!facts) {
@@ -65,6 +89,13 @@ llvm::Error quantizeCommand(const Invocation &invocation) {
   if (llvm::Error error = checkTargets(invocation.model.targets)) {
     return error;
   }
+  llvm::Expected<std::vector<std::string>> read = filesRead(invocation);
+  if (!read) {
+    return read.takeError();
+  }
+  if (llvm::Error error = checkOutputs(outputsOf(invocation), *read)) {
+    return error;
+  }
   llvm::Expected<ptq::Model> model = readModel(invocation);
   if (!model) {
     return model.takeError();
@@ -78,14 +109,19 @@ llvm::Error quantizeCommand(const Invocation &invocation) {
     return folder.takeError();
   }
   Quantizer quantizer(invocation, std::move(*model), std::move(*samples), folder->path());
-  llvm::Expected<QuantizeFacts> facts = quantizer.run();
+  support::OutputFiles files;
+  llvm::Expected<QuantizeFacts> facts = quantizer.run(files);
   if (!facts) {
     return facts.takeError();
   }
   if (!invocation.reportPath.empty()) {
-    if (llvm::Error error = writeText(invocation.reportPath, quantizeJson(options, *facts))) {
-      return error;
+    std::string text = quantizeJson(options, *facts);
+    if (llvm::Error error = files.add(invocation.reportPath, [&](llvm::raw_ostream &out) { out << text; })) {
+      return support::located(std::move(error));
     }
+  }
+  if (llvm::Error error = files.keep()) {
+    return support::located(std::move(error));
   }
   llvm::outs() << (invocation.json ? quantizeJson(options, *facts) : quantizeText(options, *facts));
   return llvm::Error::success();

@@ -10,10 +10,12 @@
 
 namespace ingot::driver {
 
-double QuantizeFacts::leastCosine() const {
-  double least = 1;
+std::optional<double> QuantizeFacts::leastCosine() const {
+  std::optional<double> least;
   for (const OutputFacts &output : outputs) {
-    least = std::min(least, output.cosine);
+    if (output.isFloat && !output.similarity.isEmpty()) {
+      least = std::min(least.value_or(1), output.similarity.cosine());
+    }
   }
   return least;
 }
@@ -24,10 +26,12 @@ static void printLayer(llvm::raw_ostream &out, const LayerFacts &layer) {
   } else {
     out << "         -          - ";
   }
-  if (layer.cosine >= 0) {
-    out << llvm::format("%8.6f %6.1f ", layer.cosine, layer.sqnr);
-  } else {
+  if (!layer.similarity || layer.similarity->isEmpty()) {
     out << "       -      - ";
+  } else if (layer.similarity->isEqual()) {
+    out << "   equal      - ";
+  } else {
+    out << llvm::format("%8.6f %6.1f ", layer.similarity->cosine(), layer.similarity->sqnr());
   }
   if (layer.alone >= 0) {
     out << llvm::format("%9.2g ", layer.alone);
@@ -41,9 +45,28 @@ static void printLayer(llvm::raw_ostream &out, const LayerFacts &layer) {
       << '\n';
 }
 
-/// JSON has no infinity.
-static void writeDecibels(llvm::json::OStream &json, double value) {
-  json.attribute("sqnr_db", std::isfinite(value) ? llvm::json::Value(value) : llvm::json::Value(nullptr));
+/// JSON has no infinity, and where nothing was compared there are no numbers.
+static void writeSimilarity(llvm::json::OStream &json, const Similarity &similarity) {
+  auto number = [&](double value) {
+    return std::isfinite(value) && !similarity.isEmpty() ? llvm::json::Value(value) : llvm::json::Value(nullptr);
+  };
+  json.attribute("cosine", number(similarity.cosine()));
+  json.attribute("sqnr_db", number(similarity.sqnr()));
+  if (similarity.lost > 0) {
+    json.attribute("lost", similarity.lost);
+  }
+}
+
+static void printOutput(llvm::raw_ostream &out, const ptq::Options &options, const OutputFacts &output) {
+  if (!output.isFloat) {
+    out << (output.differing ? std::to_string(output.differing) + " of " + std::to_string(output.elements) + " differ"
+                             : "equal");
+  } else {
+    out << output.similarity.text();
+  }
+  out << "  " << plainName(output.name);
+  bool isNarrow = options.scheme == "fp16" && !options.keepIo && output.isFloat;
+  out << (isNarrow && output.similarity.lost ? ": not finite in float16; --keep-io keeps it in float32\n" : "\n");
 }
 
 std::string quantizeText(const ptq::Options &options, const QuantizeFacts &facts) {
@@ -70,10 +93,7 @@ std::string quantizeText(const ptq::Options &options, const QuantizeFacts &facts
     out << plainName(node.name) << " (" << node.op << "): in float32, " << node.why << '\n';
   }
   for (const OutputFacts &output : facts.outputs) {
-    out << llvm::format("cosine %.6f, %.1f dB  ", output.cosine, output.sqnr) << plainName(output.name);
-    bool isNarrow = options.scheme == "fp16" && !options.keepIo;
-    out << (isNarrow && !std::isfinite(output.sqnr) ? ": not finite in float16; --keep-io keeps it in float32\n"
-                                                    : "\n");
+    printOutput(out, options, output);
   }
   if (facts.secondsBefore >= 0) {
     out << llvm::format("%.2f us -> %.2f us a run\n", facts.secondsBefore * 1e6, facts.secondsAfter * 1e6);
@@ -93,9 +113,8 @@ static void writeLayer(llvm::json::OStream &json, const LayerFacts &layer) {
       json.attribute("low", layer.low);
       json.attribute("high", layer.high);
     }
-    if (layer.cosine >= 0) {
-      json.attribute("cosine", layer.cosine);
-      writeDecibels(json, layer.sqnr);
+    if (layer.similarity) {
+      writeSimilarity(json, *layer.similarity);
     }
     if (layer.alone >= 0) {
       json.attribute("drop_alone", layer.alone);
@@ -124,8 +143,8 @@ std::string quantizeJson(const ptq::Options &options, const QuantizeFacts &facts
       json.attribute("us_before", facts.secondsBefore * 1e6);
       json.attribute("us_after", facts.secondsAfter * 1e6);
     }
-    if (!facts.outputs.empty()) {
-      json.attribute("cosine", facts.leastCosine());
+    if (std::optional<double> least = facts.leastCosine()) {
+      json.attribute("cosine", *least);
     }
     if (facts.layers.empty()) {
       json.attribute("nodes_converted", facts.nodes.converted);
@@ -144,11 +163,16 @@ std::string quantizeJson(const ptq::Options &options, const QuantizeFacts &facts
       for (const OutputFacts &output : facts.outputs) {
         json.object([&] {
           json.attribute("name", output.name);
-          json.attribute("cosine", output.cosine);
-          writeDecibels(json, output.sqnr);
+          if (output.isFloat) {
+            writeSimilarity(json, output.similarity);
+          } else {
+            json.attribute("differing", output.differing);
+            json.attribute("elements", output.elements);
+          }
         });
       }
     });
+    json.attribute("warnings", llvm::json::Array(facts.warnings));
     json.attributeArray("layers", [&] {
       for (const LayerFacts &layer : facts.layers) {
         writeLayer(json, layer);

@@ -1,9 +1,11 @@
 // What `ingot quantize` tells of what it did.
 #pragma once
+#include "compiler/driver/Similarity.h"
 #include "compiler/ptq/Half.h"
 #include "compiler/ptq/Options.h"
 #include "compiler/ptq/Overflow.h"
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,31 +13,35 @@ namespace ingot::driver {
 
 struct LayerFacts {
   std::string name, op;
-  std::string kept;         ///< why it stays in float; empty: it is quantized
-  bool hasRange = false;    ///< of the activations that it reads
-  double low = 0, high = 0; ///< that are represented
-  double cosine = -1;       ///< of its result to that in the model as it was; negative: not measured
-  double sqnr = 0;          ///< of the same, in dB
-  double alone = -1;        ///< 1 - cosine of the model's outputs, least over them, when nothing else is quantized
+  std::string kept;                          ///< why it stays in float; empty: it is quantized
+  bool hasRange = false;                     ///< of the activations that it reads
+  double low = 0, high = 0;                  ///< that are represented
+  std::optional<Similarity> similarity = {}; ///< of its result to that in the model as it was; none: not measured
+  double alone = -1; ///< 1 - cosine of the model's outputs, least over them, when nothing else is quantized
   int64_t bytesBefore = 0, bytesAfter = 0;      ///< of its weights
   double secondsBefore = -1, secondsAfter = -1; ///< of the kernel that has it
 };
 
 struct OutputFacts {
   std::string name;
-  double cosine = 0, sqnr = 0;
+  bool isFloat = false;
+  Similarity similarity = {};          ///< of floats
+  int64_t differing = 0, elements = 0; ///< of other types
 };
 
 struct QuantizeFacts {
   std::string path;
   std::vector<LayerFacts> layers;
-  std::vector<OutputFacts> outputs;  ///< those that are floats; empty: nothing was measured
+  std::vector<OutputFacts> outputs;  ///< empty: nothing was measured
   ptq::HalfFacts nodes;              ///< fp16, bf16
   std::vector<ptq::KeptNode> beyond; ///< fp16: nodes that stay in float32 since values would be lost
   int64_t samples = 0, bytesBefore = 0, bytesAfter = 0;
   double secondsBefore = -1, secondsAfter = -1; ///< of a run; negative: not measured
 
-  double leastCosine() const;
+  std::vector<std::string> warnings;
+
+  /// Of the outputs that are floats and have something to compare; none: there are none.
+  std::optional<double> leastCosine() const;
 };
 
 std::string quantizeText(const ptq::Options &options, const QuantizeFacts &facts);

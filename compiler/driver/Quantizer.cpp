@@ -7,12 +7,16 @@
 #include "compiler/ptq/InverseFactor.h"
 #include "compiler/support/ElementTypes.h"
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/Path.h"
+#include "llvm/Support/raw_ostream.h"
 #include <cmath>
 #include <functional>
 
 namespace ingot::driver {
+
+/// Why a layer that the user names stays in float.
+static const char *const kByUser = "by --keep";
 
 static Quantizer::Values byName(const std::vector<HostTensor> &tensors) {
   Quantizer::Values values;
@@ -31,6 +35,33 @@ void Quantizer::keep(llvm::StringRef layer, const std::string &why) {
   for (LayerFacts &fact : facts.layers) {
     if (fact.name == layer && fact.kept.empty()) {
       fact.kept = why, fact.bytesAfter = fact.bytesBefore;
+    }
+  }
+}
+
+void Quantizer::warn(const std::string &text) {
+  llvm::errs() << text << '\n';
+  facts.warnings.push_back(text);
+}
+
+void Quantizer::keepWithWarning(const ptq::Layer &layer, const std::string &why) {
+  warn(invocation.model.modelPath + ": warning: node " + importer::quoted(layer.name) + " (" + layer.op +
+       ") stays in float: " + why);
+  keep(std::string(layer.name), why);
+}
+
+void Quantizer::keepStrangeWeights() {
+  for (const ptq::Layer &layer : std::vector(layers)) {
+    ptq::Index index(model, *model.graphs()[size_t(layer.graph)]);
+    std::vector<std::string> names{layer.weight};
+    llvm::copy_if(std::vector{layer.recurrent, options.scheme == "int8" ? layer.bias : ""}, std::back_inserter(names),
+                  [](const std::string &name) { return !name.empty(); });
+    for (const std::string &name : names) {
+      std::string problem = ptq::problemOf(ptq::floatsOf(*index.weight(name)));
+      if (!problem.empty() && (name != layer.bias || !llvm::StringRef(problem).contains("too small"))) {
+        keepWithWarning(layer, "its operand " + importer::quoted(name) + " " + problem);
+        break;
+      }
     }
   }
 }
@@ -55,7 +86,7 @@ llvm::Error Quantizer::chooseLayers() {
           "--keep " + name + ": the model has no layer of this name" +
           (facts.layers.empty() ? "" : "; its first is " + importer::quoted(facts.layers.front().name)));
     }
-    keep(name, "by --keep");
+    keep(name, kByUser);
   }
   if (layers.empty()) {
     return llvm::createStringError(invocation.model.modelPath + ": error: nothing to quantize: no " +
@@ -63,7 +94,8 @@ llvm::Error Quantizer::chooseLayers() {
                                         ? "convolution, product or recurrent layer with constant float32 weights"
                                         : "layer is left by --keep"));
   }
-  return llvm::Error::success();
+  keepStrangeWeights();
+  return checkLeft();
 }
 
 llvm::Expected<std::string> Quantizer::fileWith(ptq::Model &observed, llvm::ArrayRef<std::string> values) {
@@ -80,21 +112,30 @@ llvm::Expected<std::string> Quantizer::fileWith(ptq::Model &observed, llvm::Arra
   }
   llvm::SmallString<128> path(folder);
   llvm::sys::path::append(path, "model" + std::to_string(files++) + ".onnx");
-  llvm::Error error = observed.save(std::string(path));
+  support::OutputFiles written;
+  llvm::Expected<int64_t> bytes = observed.save(written, std::string(path));
   outputs->DeleteSubrange(own, outputs->size() - own);
-  if (error) {
-    return error;
+  if (!bytes) {
+    return bytes.takeError();
+  }
+  if (llvm::Error error = written.keep()) {
+    return support::located(std::move(error));
   }
   return std::string(path);
 }
 
+Runs Quantizer::runsOf(const ptq::Model &which, const std::string &file) const {
+  const std::string &own = invocation.model.modelPath;
+  return {invocation, file, &which == &model ? own : own + " (quantized)"};
+}
+
 llvm::Error Quantizer::observe(ptq::Model &observed, llvm::ArrayRef<std::string> values,
-                               llvm::function_ref<llvm::Error(const Values &)> take) {
+                               llvm::function_ref<llvm::Error(const Values &, const std::string &)> take) {
   llvm::Expected<std::string> file = fileWith(observed, values);
   if (!file) {
     return file.takeError();
   }
-  Runs runs(invocation, *file);
+  Runs runs = runsOf(observed, *file);
   ProgressBar bar(true);
   for (size_t i = 0; i < samples.size(); ++i) {
     llvm::Expected<DataSet> data = samples.read(i);
@@ -107,20 +148,25 @@ llvm::Error Quantizer::observe(ptq::Model &observed, llvm::ArrayRef<std::string>
       return outputs.takeError();
     }
     bar.show(int(i + 1), int(samples.size()), "samples observed");
-    if (llvm::Error error = take(byName(*outputs))) {
+    if (llvm::Error error = take(byName(*outputs), samples.name(i))) {
       return error;
     }
   }
   return llvm::Error::success();
 }
 
-llvm::Expected<std::map<std::string, ptq::Range>> Quantizer::rangesOf(const ptq::Wanted &wanted) {
+llvm::Expected<std::map<std::string, ptq::Range>> Quantizer::rangesOf(const ptq::Wanted &wanted,
+                                                                      std::map<std::string, std::string> &problems) {
   std::vector<std::string> names;
   llvm::transform(wanted, std::back_inserter(names), [](const auto &entry) { return entry.first; });
   std::map<std::string, ptq::Statistics> statistics;
-  llvm::Error error = observe(model, names, [&](const Values &values) {
+  std::map<std::string, std::string> firstStrange; // the sample
+  llvm::Error error = observe(model, names, [&](const Values &values, const std::string &sample) {
     for (const std::string &name : names) {
       statistics[name].add(floatsOf(*values.lookup(name)));
+      if (statistics[name].notFinite() > 0) {
+        firstStrange.emplace(name, sample);
+      }
     }
     return llvm::Error::success();
   });
@@ -129,17 +175,35 @@ llvm::Expected<std::map<std::string, ptq::Range>> Quantizer::rangesOf(const ptq:
   }
   std::map<std::string, ptq::Range> ranges;
   for (const auto &[name, own] : statistics) {
-    if (own.notFinite() == 0) {
+    if (std::string problem = own.problem(); problem.empty()) {
       ranges[name] = own.choose(options.method, options.percentile, options.signedActivations);
+    } else {
+      auto sample = firstStrange.find(name);
+      problems[name] = "what it reads, " + importer::quoted(name) + ", " + problem +
+                       (sample == firstStrange.end() ? "" : " in " + sample->second);
     }
   }
   return ranges;
 }
 
+/// The layers of a model that has been changed, without those that are kept.
+static std::vector<ptq::Layer> again(ptq::Model &model, llvm::ArrayRef<ptq::Layer> old) {
+  std::vector<ptq::Layer> layers = ptq::layersOf(model);
+  llvm::erase_if(layers, [&](const ptq::Layer &layer) {
+    return llvm::none_of(old, [&](const ptq::Layer &other) { return other.name == layer.name; });
+  });
+  return layers;
+}
+
 void Quantizer::writeStatic(const std::map<std::string, ptq::Range> &ranges) {
   auto encodings = ptq::encodingsOf(ptq::wantedBy(model, layers), ranges, options.signedActivations);
   quantized = model;
-  ptq::writeStatic(quantized, layers, encodings, options.weights);
+  std::vector<ptq::Layer> written = layers;
+  if (options.correctBias) { // of these alone: a layer that stays in float has no error to be corrected
+    ptq::correctBias(quantized, layers, biasChannels, options.weights);
+    written = again(quantized, layers);
+  }
+  ptq::writeStatic(quantized, written, encodings, options.weights);
   for (const ptq::Layer &layer : layers) {
     LayerFacts &fact = factsOf(layer);
     const ptq::Encoding &encoding = encodings.at(layer.x);
@@ -158,9 +222,11 @@ void Quantizer::keepBodies() {
 }
 
 llvm::Error Quantizer::checkLeft() const {
-  return layers.empty() ? llvm::createStringError(invocation.model.modelPath +
-                                                  ": error: nothing is left to quantize: " + facts.layers.front().kept)
-                        : llvm::Error::success();
+  auto isOther = [](const LayerFacts &layer) { return layer.kept != kByUser; };
+  return layers.empty()
+             ? llvm::createStringError(invocation.model.modelPath + ": error: nothing is left to quantize: " +
+                                       llvm::find_if(facts.layers, isOther)->kept)
+             : llvm::Error::success();
 }
 
 llvm::Error Quantizer::quantizeStatic() {
@@ -168,13 +234,14 @@ llvm::Error Quantizer::quantizeStatic() {
   if (llvm::Error error = adjust()) {
     return error;
   }
-  llvm::Expected<std::map<std::string, ptq::Range>> ranges = rangesOf(ptq::wantedBy(model, layers));
+  std::map<std::string, std::string> problems;
+  llvm::Expected<std::map<std::string, ptq::Range>> ranges = rangesOf(ptq::wantedBy(model, layers), problems);
   if (!ranges) {
     return ranges.takeError();
   }
   for (const ptq::Layer &layer : std::vector(layers)) {
-    if (!ranges->count(layer.x)) {
-      keep(layer.name, "what it reads is infinite or no number on some data");
+    if (auto problem = problems.find(layer.x); problem != problems.end()) {
+      keepWithWarning(layer, problem->second);
     }
   }
   if (options.maxDrop >= 0) {
@@ -189,9 +256,10 @@ llvm::Error Quantizer::quantizeStatic() {
   return llvm::Error::success();
 }
 
-void Quantizer::quantizeDynamic() {
+llvm::Error Quantizer::quantizeDynamic() {
   quantized = model;
   ptq::writeDynamic(quantized, layers, options.weights);
+  return llvm::Error::success();
 }
 
 llvm::Error Quantizer::quantizeInt4() {
@@ -232,8 +300,11 @@ llvm::Error Quantizer::convertToHalf() {
     }
   }
   // Outputs that are right say that nothing is lost that matters: masks may well be infinite.
-  auto isRight = [](const OutputFacts &output) { return output.sqnr >= 40; };
-  for (std::vector<std::string> kept = options.keep;;) {
+  auto isRight = [](const OutputFacts &output) { return !output.isFloat || output.similarity.sqnr() >= 40; };
+  facts.beyond = weightsBeyondFloat16();
+  std::vector<std::string> kept = options.keep;
+  llvm::transform(facts.beyond, std::back_inserter(kept), [](const ptq::KeptNode &node) { return node.name; });
+  for (;;) {
     quantized = model;
     facts.nodes = ptq::writeHalf(quantized, narrowType(), kept, options.keepIo);
     if (facts.nodes.converted == 0) {
@@ -263,6 +334,26 @@ llvm::Error Quantizer::convertToHalf() {
   }
 }
 
+std::vector<ptq::KeptNode> Quantizer::weightsBeyondFloat16() {
+  constexpr double kMost = 65504;
+  std::vector<ptq::KeptNode> nodes;
+  for (const ptq::Layer &layer : options.scheme == "fp16" ? ptq::layersOf(model) : std::vector<ptq::Layer>()) {
+    ptq::Index index(model, *model.graphs()[size_t(layer.graph)]);
+    for (const auto &[operand, own] : ptq::weightsOf(layer)) {
+      double largest = 0;
+      for (float value : ptq::floatsOf(*index.weight(own.weight))) {
+        largest = std::max(largest, std::isfinite(value) ? std::abs(double(value)) : 0);
+      }
+      if (largest > kMost && !llvm::is_contained(options.keep, layer.name)) {
+        nodes.push_back(
+            {layer.name, layer.op, importer::quoted(own.weight) + llvm::formatv(" goes to {0:e2}", largest).str()});
+        break;
+      }
+    }
+  }
+  return nodes;
+}
+
 llvm::Expected<std::vector<ptq::KeptNode>> Quantizer::lostInFloat16() {
   std::map<std::string, std::string> values; // by the name of the narrow form
   std::vector<std::string> names;
@@ -272,7 +363,7 @@ llvm::Expected<std::vector<ptq::KeptNode>> Quantizer::lostInFloat16() {
   }
   auto isFinite = [](float value) { return std::isfinite(value); };
   std::map<std::string, int64_t> strange; // elements that are not finite in the narrow form, and not in float32
-  llvm::Error error = observe(quantized, names, [&](const Values &results) {
+  llvm::Error error = observe(quantized, names, [&](const Values &results, const std::string &) {
     for (const std::string &name : names) {
       strange[values[name]] += llvm::count_if(floatsOf(*results.lookup(name)), std::not_fn(isFinite));
     }
@@ -288,7 +379,7 @@ llvm::Expected<std::vector<ptq::KeptNode>> Quantizer::lostInFloat16() {
     }
   }
   std::map<std::string, ptq::Reach> reaches;
-  error = observe(model, names, [&](const Values &results) {
+  error = observe(model, names, [&](const Values &results, const std::string &) {
     for (const std::string &name : names) {
       for (float value : floatsOf(*results.lookup(name))) {
         strange[name] -= isFinite(value) ? 0 : 1;
@@ -315,7 +406,7 @@ llvm::Expected<std::map<std::string, ptq::Channels>> Quantizer::channelsOf() {
     }
   }
   std::map<std::string, ptq::Channels> channels;
-  llvm::Error error = observe(model, names, [&](const Values &values) {
+  llvm::Error error = observe(model, names, [&](const Values &values, const std::string &) {
     for (const std::string &name : names) {
       const HostTensor &tensor = *values.lookup(name);
       channels[name].add(floatsOf(tensor), tensor.dims, axes[name]);
@@ -326,15 +417,6 @@ llvm::Expected<std::map<std::string, ptq::Channels>> Quantizer::channelsOf() {
     return error;
   }
   return channels;
-}
-
-/// The layers of a model that has been changed, without those that are kept.
-static std::vector<ptq::Layer> again(ptq::Model &model, llvm::ArrayRef<ptq::Layer> old) {
-  std::vector<ptq::Layer> layers = ptq::layersOf(model);
-  llvm::erase_if(layers, [&](const ptq::Layer &layer) {
-    return llvm::none_of(old, [&](const ptq::Layer &other) { return other.name == layer.name; });
-  });
-  return layers;
 }
 
 llvm::Error Quantizer::adjust() {
@@ -351,8 +433,7 @@ llvm::Error Quantizer::adjust() {
     if (!channels) {
       return channels.takeError();
     }
-    ptq::correctBias(model, layers, *channels, options.weights);
-    layers = again(model, layers);
+    biasChannels = std::move(*channels);
   }
   return llvm::Error::success();
 }
@@ -373,7 +454,7 @@ llvm::Error Quantizer::compensate(std::vector<ptq::BlockWeights> &weights) {
     }
     std::vector<std::string> names;
     llvm::transform(rows, std::back_inserter(names), [](const auto &entry) { return entry.first; });
-    llvm::Error error = observe(model, names, [&](const Values &values) {
+    llvm::Error error = observe(model, names, [&](const Values &values, const std::string &) {
       for (const std::string &name : names) {
         channels[name].addMoments(floatsOf(*values.lookup(name)), rows[name]);
       }
@@ -390,6 +471,11 @@ llvm::Error Quantizer::compensate(std::vector<ptq::BlockWeights> &weights) {
       int64_t own = ptq::rowsOf(layer);
       if (factored != layer.x) {
         factored = layer.x, factor = ptq::inverseFactor(channels[layer.x].moments(), own);
+        if (!channels[layer.x].hasMoments()) {
+          warn(invocation.model.modelPath + ": warning: node " + importer::quoted(layer.name) + " (" + layer.op +
+               ") is rounded to the nearest, not by GPTQ: what it reads, " + importer::quoted(layer.x) +
+               ", is 0, infinite or too large in all samples");
+        }
       }
       weights.push_back(ptq::compensateBlocks(ptq::rowsByColumns(layer, ptq::floatsOf(*index.weight(layer.weight))),
                                               own, ptq::columnsOf(layer), options.block, factor));
@@ -411,86 +497,6 @@ DataSet Quantizer::forQuantized(DataSet data) const {
   return data;
 }
 
-llvm::Error Quantizer::measure() {
-  std::vector<std::string> results;
-  for (const ptq::Layer &layer : layers) {
-    if (layer.graph == 0) {
-      results.push_back(layer.y);
-    }
-  }
-  llvm::Expected<std::string> before = fileWith(model, results), after = fileWith(quantized, results);
-  if (!before || !after) {
-    return llvm::joinErrors(before.takeError(), after.takeError());
-  }
-  Runs original(invocation, invocation.model.modelPath), ours(invocation, *before), theirs(invocation, *after);
-  std::map<std::string, Similarity> outputs, values;
-  for (size_t i = 0; i < samples.size(); ++i) {
-    llvm::Expected<DataSet> data = samples.read(i);
-    if (!data) {
-      return data.takeError();
-    }
-    llvm::Expected<std::vector<HostTensor>> expected = original.outputs(*data);
-    if (!expected) {
-      return expected.takeError();
-    }
-    llvm::Expected<std::vector<HostTensor>> exact = ours.outputs(*data), got = theirs.outputs(forQuantized(*data));
-    if (!exact || !got) {
-      return llvm::joinErrors(exact.takeError(), got.takeError());
-    }
-    Values mine = byName(*exact), other = byName(*got);
-    for (const HostTensor &output : *expected) {
-      if (support::elementType(output.type).isFloat()) {
-        outputs[output.name].add(floatsOf(output), floatsOf(*other.lookup(output.name)));
-      }
-    }
-    for (const std::string &name : results) {
-      values[name].add(floatsOf(*mine.lookup(name)), floatsOf(*other.lookup(name)));
-    }
-  }
-  facts.outputs.clear();
-  for (const auto &[name, similarity] : outputs) {
-    facts.outputs.push_back({name, similarity.cosine(), similarity.sqnr()});
-  }
-  for (const ptq::Layer &layer : layers) {
-    if (auto found = values.find(layer.y); found != values.end()) {
-      LayerFacts &fact = factsOf(layer);
-      fact.cosine = found->second.cosine(), fact.sqnr = found->second.sqnr();
-    }
-  }
-  return llvm::Error::success();
-}
-
-llvm::Error Quantizer::measureTimes() {
-  llvm::Expected<DataSet> data = samples.read(0);
-  if (!data) {
-    return data.takeError();
-  }
-  Runs before(invocation, invocation.model.modelPath), after(invocation, options.output);
-  llvm::Expected<Runs::Times> old = before.times(*data, invocation.seconds);
-  if (!old) {
-    return old.takeError();
-  }
-  llvm::Expected<Runs::Times> now = after.times(forQuantized(*data), invocation.seconds);
-  if (!now) {
-    return now.takeError();
-  }
-  facts.secondsBefore = old->run, facts.secondsAfter = now->run;
-  for (LayerFacts &layer : facts.layers) {
-    std::string node = layer.name + " (" + layer.op + ")";
-    if (old->nodes.count(node) && now->nodes.count(node)) {
-      layer.secondsBefore = old->nodes[node], layer.secondsAfter = now->nodes[node];
-    }
-  }
-  return llvm::Error::success();
-}
-
-static int64_t fileBytes(const std::string &path) {
-  uint64_t bytes = 0, more = 0;
-  (void)llvm::sys::fs::file_size(path, bytes);
-  (void)llvm::sys::fs::file_size(path + ".data", more);
-  return int64_t(bytes + more);
-}
-
 llvm::Error Quantizer::write() {
   if (options.scheme == "fp16" || options.scheme == "bf16") {
     return convertToHalf();
@@ -507,8 +513,7 @@ llvm::Error Quantizer::write() {
   if (options.scheme == "int4") {
     return quantizeInt4();
   }
-  quantizeDynamic();
-  return llvm::Error::success();
+  return quantizeDynamic();
 }
 
 /// What is in the file for a layer's weights.
@@ -521,29 +526,38 @@ int64_t Quantizer::bytesOf(const ptq::Layer &layer) const {
   return values + (layer.isRecurrent() ? 2 : 1) * scales * scale;
 }
 
-llvm::Expected<QuantizeFacts> Quantizer::run() {
+llvm::Expected<QuantizeFacts> Quantizer::run(support::OutputFiles &files) {
   facts.path = options.output;
   facts.samples = int64_t(samples.size());
   facts.bytesBefore = model.bytes;
+  if (llvm::Error error = checkSamples()) {
+    return error;
+  }
   if (llvm::Error error = write()) {
     return error;
   }
-  if (llvm::Error error = quantized.save(options.output)) {
-    return error;
-  }
-  facts.bytesAfter = fileBytes(options.output);
-  for (const ptq::Layer &layer : layers) {
-    factsOf(layer).bytesAfter = bytesOf(layer);
-  }
-  if (samples.size() > 0 && facts.outputs.empty()) {
+  if (samples.size() == 0) {
+    if (llvm::Error error = checkQuantized()) {
+      return error;
+    }
+  } else if (facts.outputs.empty()) {
     if (llvm::Error error = measure()) {
       return error;
     }
   }
+  warnOfLosses();
   if (invocation.profile) {
     if (llvm::Error error = measureTimes()) {
       return error;
     }
+  }
+  llvm::Expected<int64_t> bytes = quantized.save(files, options.output);
+  if (!bytes) {
+    return bytes.takeError();
+  }
+  facts.bytesAfter = *bytes;
+  for (const ptq::Layer &layer : layers) {
+    factsOf(layer).bytesAfter = bytesOf(layer);
   }
   return facts;
 }

@@ -10,6 +10,7 @@
 #include "compiler/ptq/Overflow.h"
 #include "compiler/ptq/Range.h"
 #include "compiler/ptq/Static.h"
+#include "compiler/support/OutputFiles.h"
 
 namespace ingot::driver {
 
@@ -18,19 +19,28 @@ public:
   /// `folder` is for files that are needed in between.
   Quantizer(const Invocation &invocation, ptq::Model model, SampleSet samples, std::string folder);
 
-  /// Writes the quantized model, and measures it where there are samples.
-  llvm::Expected<QuantizeFacts> run();
+  /// Makes the quantized model, and measures it where there are samples. Its file is added to `files` behind that: what
+  /// is read meanwhile is the user's own and what is in `folder`.
+  llvm::Expected<QuantizeFacts> run(support::OutputFiles &files);
 
   using Values = llvm::StringMap<const HostTensor *>;
 
 private:
   /// Makes `quantized`, by the scheme.
   llvm::Error write();
+  /// Prints a warning, which the report has, too.
+  void warn(const std::string &text);
+  /// An error for the first sample that cannot be used, and warnings for inputs that are the same in all.
+  llvm::Error checkSamples();
   int64_t bytesOf(const ptq::Layer &layer) const;
   /// Notes for a layer that it stays in float, and takes it out of those to be quantized.
   void keep(llvm::StringRef layer, const std::string &why);
-  /// The same for those that are in bodies of control flow.
+  /// The same with a warning: the user did not want it.
+  void keepWithWarning(const ptq::Layer &layer, const std::string &why);
+  /// Both for those that are in bodies of control flow.
   void keepBodies();
+  /// And for those whose weights have no form of integers.
+  void keepStrangeWeights();
   /// An error if no layer is left.
   llvm::Error checkLeft() const;
   llvm::Error chooseLayers();
@@ -38,10 +48,12 @@ private:
 
   /// Each writes `quantized`.
   llvm::Error quantizeStatic();
-  void quantizeDynamic();
+  llvm::Error quantizeDynamic();
   llvm::Error quantizeInt4();
   llvm::Error convertToHalf();
 
+  /// Those whose weights float16 does not hold.
+  std::vector<ptq::KeptNode> weightsBeyondFloat16();
   /// The nodes in which float16 loses values, on all samples, by what `quantized` computes.
   llvm::Expected<std::vector<ptq::KeptNode>> lostInFloat16();
 
@@ -58,13 +70,20 @@ private:
 
   /// A file that has these values as outputs, too.
   llvm::Expected<std::string> fileWith(ptq::Model &observed, llvm::ArrayRef<std::string> values);
-  /// Runs `model` or `quantized` on all samples; `take` gets these values by their names.
+  /// Runs `model` or `quantized` on all samples; `take` gets these values by their names, and the sample's name.
   llvm::Error observe(ptq::Model &observed, llvm::ArrayRef<std::string> values,
-                      llvm::function_ref<llvm::Error(const Values &)> take);
-  llvm::Expected<std::map<std::string, ptq::Range>> rangesOf(const ptq::Wanted &wanted);
+                      llvm::function_ref<llvm::Error(const Values &, const std::string &sample)> take);
+  /// Of the values that have a range; why the others have none is in `problems`.
+  llvm::Expected<std::map<std::string, ptq::Range>> rangesOf(const ptq::Wanted &wanted,
+                                                             std::map<std::string, std::string> &problems);
 
   llvm::Error measure();
   llvm::Error measureTimes();
+  /// Without data: whether the importer takes the quantized model.
+  llvm::Error checkQuantized();
+  void warnOfLosses();
+  /// A run of a file in `folder`, in whose messages the model is called by its own name.
+  Runs runsOf(const ptq::Model &which, const std::string &file) const;
   /// Inputs as the quantized model wants them.
   DataSet forQuantized(DataSet data) const;
   /// The narrow type of --scheme fp16 and bf16.
@@ -76,8 +95,9 @@ private:
   ptq::Model quantized; ///< made from it
   SampleSet samples;
   std::string folder;
-  int files = 0;                  ///< written there
-  std::vector<ptq::Layer> layers; ///< to be quantized
+  int files = 0;                                     ///< written there
+  std::vector<ptq::Layer> layers;                    ///< to be quantized
+  std::map<std::string, ptq::Channels> biasChannels; ///< for --correct-bias
   QuantizeFacts facts;
 };
 

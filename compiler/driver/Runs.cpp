@@ -1,17 +1,25 @@
 #include "compiler/driver/Runs.h"
+#include "compiler/driver/Driver.h"
 #include "compiler/driver/Execution.h"
 #include "compiler/driver/Profile.h"
 
 namespace ingot::driver {
 
-static Invocation invocationOf(const Invocation &invocation, const std::string &modelPath) {
+static Invocation invocationOf(const Invocation &invocation, const std::string &modelPath, const std::string &shown) {
   Invocation own = invocation;
   own.model.modelPath = modelPath;
+  own.shownPath = shown;
   return own;
 }
 
-Runs::Runs(const Invocation &given, const std::string &modelPath)
-    : invocation(invocationOf(given, modelPath)), source(invocation), threads(given.threads) {}
+Runs::Runs(const Invocation &given, const std::string &modelPath, const std::string &shown)
+    : invocation(invocationOf(given, modelPath, shown)), source(invocation), threads(given.threads) {}
+
+llvm::Error Runs::check() {
+  pipeline::Options options = invocation.model;
+  options.importsOnly = true;
+  return compileModel(invocation, options).takeError();
+}
 
 llvm::Expected<std::vector<HostTensor>> Runs::outputs(const DataSet &data) {
   llvm::Expected<const LoadedModel *> model = source.get(&data);

@@ -6,7 +6,10 @@ namespace ingot::driver {
 
 class Runs {
 public:
-  Runs(const Invocation &invocation, const std::string &modelPath);
+  /// `shown`: what messages call the file, which is none of the user's; empty: by its path.
+  Runs(const Invocation &invocation, const std::string &modelPath, const std::string &shown = "");
+  /// Whether the importer takes the model.
+  llvm::Error check();
   llvm::Expected<std::vector<HostTensor>> outputs(const DataSet &data);
   /// Median seconds of a run, and of the kernels by their nodes ("name (Operator)").
   struct Times {

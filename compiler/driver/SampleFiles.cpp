@@ -1,6 +1,8 @@
-// numpy's format is a header in Python's syntax before the bytes; .npz is a zip archive of such files. Sounds are PCM
-// or floats in RIFF. Pictures are decoded and resized by stb, which also inflates the archives.
+// .npz is a zip archive of numpy's arrays. Sounds are PCM or floats in RIFF. Pictures are decoded and resized by stb,
+// which also inflates the archives.
 #include "compiler/driver/SampleFiles.h"
+#include "compiler/driver/NumpyFile.h"
+#include "compiler/driver/Text.h"
 #include "compiler/importer/ElementType.h"
 #include "compiler/support/ElementTypes.h"
 #include "llvm/ADT/STLExtras.h"
@@ -8,8 +10,10 @@
 #include "llvm/Support/Endian.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
+#include <cmath>
 #include <cstdlib>
 #include <cstring>
+#include <limits>
 #include <memory>
 #include <numeric>
 
@@ -34,60 +38,6 @@ struct Free {
 
 llvm::Error problem(const std::string &path, const llvm::Twine &text) {
   return llvm::createStringError(path + ": error: " + text);
-}
-
-/// What stands behind 'key': in a header of numpy, up to the end of its value.
-llvm::StringRef headerValue(llvm::StringRef header, llvm::StringRef key) {
-  llvm::StringRef rest = header.split(("'" + key + "':").str()).second.ltrim();
-  return rest.starts_with("(") ? rest.substr(1, rest.find(')') - 1) : rest.take_until([](char c) { return c == ','; });
-}
-
-/// "<f4" as ONNX's element type; 0: none of ours.
-int32_t elementOf(llvm::StringRef descr) {
-  static const std::pair<llvm::StringLiteral, int32_t> kinds[] = {
-      {"<f4", importer::kFloat},  {"<f8", importer::kDouble}, {"<f2", importer::kFloat16}, {"|i1", importer::kInt8},
-      {"|u1", importer::kUInt8},  {"<i2", importer::kInt16},  {"<u2", importer::kUInt16},  {"<i4", importer::kInt32},
-      {"<u4", importer::kUInt32}, {"<i8", importer::kInt64},  {"<u8", importer::kUInt64},  {"|b1", importer::kBool}};
-  const auto *found = llvm::find_if(kinds, [&](const auto &kind) { return kind.first == descr.trim("' "); });
-  return found == std::end(kinds) ? 0 : found->second;
-}
-
-llvm::Expected<HostTensor> readArray(const std::string &path, llvm::StringRef bytes) {
-  if (!bytes.starts_with("\x93NUMPY") || bytes.size() < 12) {
-    return problem(path, "is no array of numpy");
-  }
-  bool isLong = bytes[6] > 1;
-  size_t start = isLong ? 12 : 10;
-  size_t length =
-      isLong ? llvm::support::endian::read32le(bytes.data() + 8) : llvm::support::endian::read16le(bytes.data() + 8);
-  if (start + length > bytes.size()) {
-    return problem(path, "is an array of numpy that ends in its header");
-  }
-  llvm::StringRef header = bytes.substr(start, length);
-  HostTensor tensor;
-  tensor.type = elementOf(headerValue(header, "descr"));
-  if (tensor.type == 0 || headerValue(header, "fortran_order").trim() != "False") {
-    return problem(path, "has elements or an order that are unsupported: " + header.trim());
-  }
-  llvm::SmallVector<llvm::StringRef> dims;
-  headerValue(header, "shape").split(dims, ',', -1, false);
-  for (llvm::StringRef dim : dims) {
-    int64_t size = 0;
-    if (!dim.trim().empty() && (dim.trim().getAsInteger(10, size) || size < 0)) {
-      return problem(path, "is an array of numpy with a damaged shape");
-    }
-    if (!dim.trim().empty()) {
-      tensor.dims.push_back(size);
-    }
-  }
-  std::optional<int64_t> elements = importer::elementCount(tensor.dims);
-  std::optional<int64_t> needed = elements ? importer::byteCount(tensor.type, *elements) : std::nullopt;
-  llvm::StringRef values = bytes.drop_front(start + length);
-  if (!needed || int64_t(values.size()) != *needed) {
-    return problem(path, "is an array of numpy whose size is not that of its shape");
-  }
-  tensor.bytes.assign(values.begin(), values.end());
-  return tensor;
 }
 
 /// The files of a zip archive, from its directory at the end.
@@ -142,9 +92,12 @@ llvm::Expected<std::vector<HostTensor>> readArrays(const std::string &path, llvm
   for (const ValueFacts &input : inputs) {
     auto found = files->find(input.name + ".npy");
     if (found == files->end()) {
-      return problem(path, "has no array for input '" + plainName(input.name) + "'");
+      std::vector<std::string> names;
+      llvm::transform(*files, std::back_inserter(names), [](const auto &file) { return plainName(file.first); });
+      return problem(path, "has no array for input '" + plainName(input.name) + "'" +
+                               (names.empty() ? "" : ": it has " + llvm::join(names, ", ")));
     }
-    llvm::Expected<HostTensor> tensor = readArray(path, found->second);
+    llvm::Expected<HostTensor> tensor = readNumpyArray(path + "/" + found->first, found->second);
     if (!tensor) {
       return tensor.takeError();
     }
@@ -164,8 +117,15 @@ llvm::Expected<HostTensor> tensorFor(const std::string &path, const ValueFacts &
   }
   size_t step = type.bits / 8;
   tensor.bytes.resize(values.size() * step);
+  bool isSigned = type.kind == support::ElementKind::Signed;
+  double most = std::exp2(double(type.bits - (isSigned ? 1 : 0))) - 1, least = isSigned ? -most - 1 : 0;
   for (size_t i = 0; i < values.size(); ++i) {
-    uint64_t code = uint64_t(int64_t(values[i]));
+    double whole = std::nearbyint(values[i]);
+    if (!type.isFloat() && !(whole >= least && whole <= most)) {
+      return problem(path, "gives " + numberText(values[i]) + " for input '" + plainName(input.name) + "', which is " +
+                               input.text() + " and cannot hold it");
+    }
+    uint64_t code = type.isFloat() ? 0 : uint64_t(int64_t(whole));
     if (type.isFloat() && type.bits == 32) {
       std::memcpy(&code, &values[i], sizeof(float));
     } else if (type.isFloat()) {
@@ -178,9 +138,21 @@ llvm::Expected<HostTensor> tensorFor(const std::string &path, const ValueFacts &
 
 float normalized(float value, size_t channel, const Preprocessing &how) {
   auto of = [&](const std::vector<float> &list, float otherwise) {
-    return list.empty() ? otherwise : list[std::min(channel, list.size() - 1)];
+    return list.empty() ? otherwise : list[list.size() == 1 ? 0 : channel];
   };
   return (value * how.scale - of(how.mean, 0)) / of(how.deviation, 1);
+}
+
+/// An error if there is neither one number for all channels nor one for each.
+llvm::Error checkChannels(const std::string &path, const ValueFacts &input, size_t channels, const Preprocessing &how) {
+  for (auto [flag, list] : {std::pair("--mean", &how.mean), std::pair("--deviation", &how.deviation)}) {
+    if (list->size() > 1 && list->size() != channels) {
+      return problem(path, llvm::Twine(flag) + " has " + llvm::Twine(list->size()) + " numbers, but input '" +
+                               plainName(input.name) + "', " + input.text() + ", has " + llvm::Twine(channels) +
+                               (channels == 1 ? " channel" : " channels"));
+    }
+  }
+  return llvm::Error::success();
 }
 
 llvm::Expected<HostTensor> readPicture(const std::string &path, llvm::StringRef bytes, const ValueFacts &input,
@@ -195,6 +167,9 @@ llvm::Expected<HostTensor> readPicture(const std::string &path, llvm::StringRef 
   }
   size_t channelAxis = first ? rank - 3 : rank - 1, rowAxis = first ? rank - 2 : rank - 3;
   int channels = int(sizeOf(channelAxis)), width = 0, height = 0, own = 0;
+  if (llvm::Error error = checkChannels(path, input, size_t(channels), how)) {
+    return error;
+  }
   std::unique_ptr<stbi_uc, Free> pixels(stbi_load_from_memory(reinterpret_cast<const stbi_uc *>(bytes.data()),
                                                               int(bytes.size()), &width, &height, &own, channels));
   if (!pixels) {
@@ -273,6 +248,12 @@ llvm::Expected<HostTensor> soundFor(const std::string &path, llvm::StringRef byt
   if (rank == 0) {
     return problem(path, "is a sound, which input '" + plainName(input.name) + "' is not: it is " + input.text());
   }
+  if (values->empty()) {
+    return problem(path, "is a sound without samples");
+  }
+  if (llvm::Error error = checkChannels(path, input, 1, how)) {
+    return error;
+  }
   int64_t length = input.shape->back().size;
   dims.back() = length > 0 ? length : int64_t(values->size());
   values->resize(size_t(dims.back()));
@@ -283,6 +264,11 @@ llvm::Expected<HostTensor> soundFor(const std::string &path, llvm::StringRef byt
 }
 
 } // namespace
+
+bool isPreprocessed(llvm::StringRef path) {
+  std::string ending = llvm::sys::path::extension(path).lower();
+  return isSampleFile(path) && ending != ".npy" && ending != ".npz";
+}
 
 bool isSampleFile(llvm::StringRef path) {
   static const llvm::StringLiteral endings[] = {".npy", ".npz", ".png", ".jpg", ".jpeg",
@@ -299,6 +285,15 @@ llvm::Expected<std::vector<HostTensor>> readSampleFile(const std::string &path, 
   }
   llvm::StringRef bytes = (*file)->getBuffer();
   std::string ending = llvm::sys::path::extension(path).lower();
+  for (const ValueFacts &input : inputs) {
+    if (input.isSequence || input.isMap || input.areMaps) {
+      return problem(path,
+                     "input '" + plainName(input.name) + "' is a " + input.text() + ", which only input_K.pb can hold");
+    }
+  }
+  if (bytes.size() > size_t(std::numeric_limits<int>::max()) && ending != ".npy" && ending != ".wav") {
+    return problem(path, "is larger than 2 GB");
+  }
   if (ending == ".npz") {
     return readArrays(path, bytes, inputs);
   }
@@ -306,7 +301,7 @@ llvm::Expected<std::vector<HostTensor>> readSampleFile(const std::string &path, 
     return problem(path, "is one tensor, but the model has " + llvm::Twine(inputs.size()) +
                              " inputs; a .npz has an array for each");
   }
-  llvm::Expected<HostTensor> tensor = ending == ".npy"   ? readArray(path, bytes)
+  llvm::Expected<HostTensor> tensor = ending == ".npy"   ? readNumpyArray(path, bytes)
                                       : ending == ".wav" ? soundFor(path, bytes, inputs[0], preprocessing)
                                                          : readPicture(path, bytes, inputs[0], preprocessing);
   if (!tensor) {

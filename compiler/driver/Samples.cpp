@@ -1,6 +1,8 @@
 #include "compiler/driver/Samples.h"
 #include "compiler/driver/SampleFiles.h"
+#include "compiler/driver/Similarity.h"
 #include "compiler/importer/ElementType.h"
+#include "compiler/support/ElementTypes.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
@@ -29,6 +31,9 @@ llvm::Expected<SampleSet> SampleSet::open(const std::vector<std::string> &folder
         files.push_back(entry->path());
       }
     }
+    if (error) {
+      return llvm::createStringError(folder + ": error: cannot be read: " + error.message());
+    }
     if (files.empty()) {
       return llvm::createStringError(folder +
                                      ": error: has neither input_0.pb nor a .npy, .npz, .png, .jpg, .bmp, .ppm, "
@@ -39,22 +44,36 @@ llvm::Expected<SampleSet> SampleSet::open(const std::vector<std::string> &folder
       set.samples.push_back({std::move(file), false});
     }
   }
+  const Preprocessing &how = set.preprocessing;
+  bool isGiven = !how.mean.empty() || !how.deviation.empty() || how.scale != 1;
+  if (isGiven && llvm::none_of(set.samples, [](const Sample &sample) { return isPreprocessed(sample.path); })) {
+    return llvm::createStringError(
+        "--scale, --mean and --deviation are for pictures and sounds, and the data has none");
+  }
   return set;
 }
 
-/// The first of the model's inputs that has a value which is no number; empty: none.
-static std::string inputWithNaN(const ModelFacts &facts, const DataSet &data) {
+/// An error about a tensor of a sample. Where there are sequences, its number is not that of the input.
+static llvm::Error problem(const ModelFacts &facts, const DataSet &data, size_t number, const llvm::Twine &text) {
+  bool isPlain = llvm::all_of(data.sequences, [](int64_t items) { return items == Recorded::kTensor; });
+  return llvm::createStringError((isPlain ? data.fileOf(number) : data.folder) + ": error: input '" +
+                                 plainName(isPlain ? facts.inputs[number].name : data.inputs[number].name) + "' " +
+                                 text);
+}
+
+/// An error if a sample says nothing of a model: a value is no number, or there are none.
+static llvm::Error checkValues(const ModelFacts &facts, const DataSet &data) {
+  auto isEmpty = [](const HostTensor &tensor) { return tensor.bytes.empty() && tensor.strings.empty(); };
+  if (!data.inputs.empty() && llvm::all_of(data.inputs, isEmpty)) {
+    return problem(facts, data, 0, "has no values: its shape is " + importer::dimsText(data.inputs[0].dims));
+  }
   for (auto [number, tensor] : llvm::enumerate(data.inputs)) {
-    if (tensor.type != importer::kFloat) {
-      continue;
-    }
-    const auto *values = reinterpret_cast<const float *>(tensor.bytes.data());
-    if (llvm::any_of(llvm::ArrayRef(values, tensor.bytes.size() / sizeof(float)),
-                     [](float value) { return std::isnan(value); })) {
-      return number < facts.inputs.size() ? facts.inputs[number].name : tensor.name;
+    bool isFloat = support::elementType(tensor.type).isFloat();
+    if (isFloat && llvm::any_of(floatsOf(tensor), [](float value) { return std::isnan(value); })) {
+      return problem(facts, data, number, "has values that are no numbers");
     }
   }
-  return "";
+  return llvm::Error::success();
 }
 
 llvm::Expected<DataSet> SampleSet::read(size_t number) const {
@@ -71,12 +90,14 @@ llvm::Expected<DataSet> SampleSet::read(size_t number) const {
     if (!inputs) {
       return inputs.takeError();
     }
-    data = {sample.path, std::move(*inputs), {}};
+    data = {sample.path, std::move(*inputs), {}, /*isFile=*/true};
     data.sequences.assign(data.inputs.size(), Recorded::kTensor);
   }
-  if (std::string name = inputWithNaN(facts, data); !name.empty()) {
-    return llvm::createStringError(sample.path + ": error: input '" + plainName(name) +
-                                   "' has values that are no numbers");
+  if (data.sequences.size() != facts.inputs.size()) {
+    return data; // what compiles for it says so
+  }
+  if (llvm::Error error = checkValues(facts, data)) {
+    return error;
   }
   return data;
 }

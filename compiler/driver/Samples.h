@@ -12,8 +12,9 @@ public:
                                         Preprocessing preprocessing);
 
   size_t size() const { return samples.size(); }
+  const ModelFacts &model() const { return facts; }
   const std::string &name(size_t number) const { return samples[number].path; }
-  /// Read when it is asked for: there may be more than memory holds. An error if a value is no number.
+  /// Read when it is wanted: there may be more than memory holds. An error if a value is no number, or there are none.
   llvm::Expected<DataSet> read(size_t number) const;
 
 private:

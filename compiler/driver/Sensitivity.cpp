@@ -22,6 +22,9 @@ public:
       }
     }
   }
+  bool isEmpty() const {
+    return llvm::all_of(similarities, [](const Similarity &similarity) { return similarity.isEmpty(); });
+  }
   double value() const {
     double most = 0;
     for (const Similarity &similarity : similarities) {
@@ -50,7 +53,7 @@ llvm::Error Quantizer::measureAlone(const std::map<std::string, ptq::Encoding> &
   if (!file) {
     return file.takeError();
   }
-  Runs runs(invocation, *file);
+  Runs runs = runsOf(switched, *file);
   std::vector<Drop> drops(layers.size());
   size_t used = std::min<size_t>(samples.size(), 4); // an order is asked for, not a measure
   ProgressBar bar(true);
@@ -89,7 +92,7 @@ llvm::Expected<double> Quantizer::dropOf(ptq::Model &changed) {
   if (!file) {
     return file.takeError();
   }
-  Runs before(invocation, invocation.model.modelPath), after(invocation, *file);
+  Runs before(invocation, invocation.model.modelPath), after = runsOf(changed, *file);
   Drop drop;
   for (size_t i = 0; i < samples.size(); ++i) {
     llvm::Expected<DataSet> data = samples.read(i);
@@ -105,6 +108,10 @@ llvm::Expected<double> Quantizer::dropOf(ptq::Model &changed) {
       return got.takeError();
     }
     drop.add(*expected, *got);
+  }
+  if (drop.isEmpty()) {
+    return llvm::createStringError("--max-drop compares outputs that are floats, and '" + invocation.model.modelPath +
+                                   "' has none that are finite");
   }
   return drop.value();
 }

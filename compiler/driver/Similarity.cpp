@@ -1,5 +1,6 @@
 #include "compiler/driver/Similarity.h"
 #include "compiler/support/ElementTypes.h"
+#include "llvm/Support/FormatVariadic.h"
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -8,31 +9,63 @@
 namespace ingot::driver {
 
 void Similarity::add(llvm::ArrayRef<float> expected, llvm::ArrayRef<float> got) {
-  size_t size = std::min(expected.size(), got.size());
-  for (size_t i = 0; i < size; ++i) {
+  if (expected.size() != got.size()) { // data tells the size, and which element is which is not known
+    lost += int64_t(std::max(expected.size(), got.size()));
+    return;
+  }
+  for (size_t i = 0; i < expected.size(); ++i) {
     double a = expected[i], b = got[i];
     if (!std::isfinite(a) || !std::isfinite(b)) {
-      if (a == b || (std::isnan(a) && std::isnan(b))) {
-        continue; // masks are infinite in both
-      }
-      errors = HUGE_VAL;
+      lost += a == b || (std::isnan(a) && std::isnan(b)) ? 0 : 1; // masks are infinite in both
       continue;
     }
     product += a * b, squares += a * a, others += b * b, errors += (a - b) * (a - b);
+    ++compared;
   }
-  count += int64_t(size);
 }
 
 double Similarity::cosine() const {
-  if (errors == 0) {
+  if (lost == 0 && errors == 0) {
     return 1;
   }
-  return std::isfinite(errors) && squares > 0 && others > 0 ? product / std::sqrt(squares * others) : 0;
+  return lost == 0 && squares > 0 && others > 0 ? product / std::sqrt(squares * others) : 0;
 }
 
 double Similarity::sqnr() const {
   constexpr double kMost = 200;
-  return errors == 0 ? kMost : std::min(kMost, 10 * std::log10(std::max(squares, 1e-300) / errors));
+  if (lost > 0) {
+    return -HUGE_VAL;
+  }
+  return errors == 0 ? kMost : std::min(kMost, 10 * std::log10(squares / errors));
+}
+
+std::string Similarity::text() const {
+  if (isEmpty()) {
+    return "nothing finite to compare";
+  }
+  if (lost > 0) {
+    return "lost: " + std::to_string(lost) + " of " + std::to_string(compared + lost) +
+           " elements are finite, or there, in one of the two models only";
+  }
+  if (errors > 0 && squares == 0) {
+    return "0 in the float model, and not here";
+  }
+  return isEqual() ? "equal" : llvm::formatv("cosine {0:f6}, {1:f1} dB", cosine(), sqnr()).str();
+}
+
+int64_t differing(const importer::HostTensor &expected, const importer::HostTensor &got) {
+  bool areStrings = !expected.strings.empty() || !got.strings.empty();
+  size_t step = std::max<size_t>(support::elementType(expected.type).bits / 8, 1); // of packed types, bytes
+  size_t count = areStrings ? expected.strings.size() : expected.bytes.size() / step;
+  if (expected.dims != got.dims || expected.type != got.type) {
+    return int64_t(std::max<size_t>(count, 1));
+  }
+  int64_t differ = 0;
+  for (size_t i = 0; i < count; ++i) {
+    differ += areStrings ? expected.strings[i] != got.strings[i]
+                         : std::memcmp(&expected.bytes[i * step], &got.bytes[i * step], step) != 0;
+  }
+  return differ;
 }
 
 std::vector<float> floatsOf(const importer::HostTensor &tensor) {

@@ -7,13 +7,24 @@ namespace ingot::driver {
 /// Over all values that were added, in one sum: those of several runs count as one tensor.
 struct Similarity {
   double product = 0, squares = 0, others = 0, errors = 0;
-  int64_t count = 0;
+  int64_t compared = 0; ///< elements that are finite in both
+  int64_t lost = 0;     ///< elements that are finite in one of the two only, or that only one of them has
 
   void add(llvm::ArrayRef<float> expected, llvm::ArrayRef<float> got);
+  /// Whether there was nothing finite to compare: neither of the numbers below says anything then.
+  bool isEmpty() const { return compared + lost == 0; }
+  bool isEqual() const { return compared > 0 && lost == 0 && errors == 0; }
+  /// 0 where elements are lost, or one of the two is zero and the other is not.
   double cosine() const;
-  /// 10 log10 of the power of the signal over that of the error, in dB; at most 200.
+  /// 10 log10 of the power of the signal over that of the error, in dB; at most 200, which is what equal ones have.
+  /// Minus infinity where elements are lost, or there is no signal.
   double sqnr() const;
+  /// "cosine 0.999412, 37.1 dB", or that there is none and why.
+  std::string text() const;
 };
+
+/// How many elements differ, of tensors of any type.
+int64_t differing(const importer::HostTensor &expected, const importer::HostTensor &got);
 
 /// The elements of a tensor as floats, whatever type they have.
 std::vector<float> floatsOf(const importer::HostTensor &tensor);

@@ -25,8 +25,9 @@ std::vector<float> largestWeights(const Index &index, llvm::ArrayRef<const Layer
 std::vector<float> factors(llvm::ArrayRef<float> activations, llvm::ArrayRef<float> weights, double strength) {
   std::vector<float> result;
   for (auto [a, w] : llvm::zip(activations, weights)) {
+    constexpr float kMost = 1e18F; // of weights that are multiplied
     double factor = a > 0 && w > 0 ? std::pow(double(a), strength) / std::pow(double(w), 1 - strength) : 1;
-    result.push_back(float(std::clamp(factor, 1e-4, 1e4)));
+    result.push_back(float(std::clamp(factor, 1e-4, w * 1e4F < kMost ? 1e4 : 1.0)));
   }
   return result;
 }

@@ -42,6 +42,11 @@ void Channels::addMoments(llvm::ArrayRef<float> values, int64_t channels) {
   });
 }
 
+bool Channels::hasMoments() const {
+  return std::all_of(products.begin(), products.end(), [](float value) { return std::isfinite(value); }) &&
+         std::any_of(products.begin(), products.end(), [](float value) { return value != 0; });
+}
+
 std::vector<float> Channels::means() const {
   std::vector<float> result(sums.size());
   for (size_t i = 0; i < sums.size(); ++i) {

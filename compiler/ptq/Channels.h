@@ -18,6 +18,8 @@ public:
   llvm::ArrayRef<float> largest() const { return magnitudes; } ///< magnitude of each
   std::vector<float> means() const;
   llvm::ArrayRef<float> moments() const { return products; }
+  /// Whether the moments say something: they are finite, and one of them is not 0.
+  bool hasMoments() const;
 
 private:
   std::vector<float> magnitudes, products;

@@ -21,9 +21,6 @@ struct Options {
   int64_t block = 32;  ///< int4: values that share a scale
   bool gptq = false;   ///< int4: rounding by GPTQ in place of to the nearest
   bool keepIo = false; ///< fp16, bf16: inputs and outputs stay float32
-
-  /// Whether what is written depends on data, and not only what is told of it.
-  bool needsData() const { return scheme == "int8" || gptq || smooth >= 0 || maxDrop >= 0; }
 };
 
 } // namespace ingot::ptq

@@ -2,6 +2,7 @@
 // shrink both ends by the same factor, then each alone, and keep what makes the quantized values differ least from the
 // floats, by the mean of squares or by the divergence of Kullback and Leibler between the two distributions.
 #include "compiler/ptq/Range.h"
+#include "llvm/Support/FormatVariadic.h"
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -21,6 +22,20 @@ Encoding encodingOf(Range range, bool isSigned) {
   }
   auto scale = float(std::max((range.high - range.low) / 255, kLeastScale));
   return {scale, int(std::clamp(std::nearbyint(-range.low / scale), 0.0, 255.0)), false};
+}
+
+std::string Statistics::problem() const {
+  double largest = std::max(-low, high);
+  if (strange > 0) {
+    return "is infinite or no number";
+  }
+  if (total == 0) {
+    return "has no values below 1e18 in any sample";
+  }
+  if (largest == 0) {
+    return "is 0 in all samples";
+  }
+  return largest / 127 < kLeastScale ? llvm::formatv("is {0:e2} at most, too small for a scale", largest).str() : "";
 }
 
 void Statistics::widen(double magnitude) {

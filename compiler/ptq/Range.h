@@ -3,6 +3,7 @@
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
 #include <cstdint>
+#include <string>
 #include <vector>
 
 namespace ingot::ptq {
@@ -32,6 +33,8 @@ public:
   double least() const { return low; }
   double greatest() const { return high; }
 
+  /// Why no range says what the tensor is like, "is 0 in all samples"; empty: one does.
+  std::string problem() const;
   /// By "min-max", "percentile", "entropy" or "mse".
   Range choose(llvm::StringRef method, double percentile, bool isSigned) const;
 

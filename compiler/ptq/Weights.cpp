@@ -3,6 +3,7 @@
 // weights of a lane, and that of the negative ones, are at most 128, since 128 * 255 fits. A depthwise kernel of three
 // rows and columns adds up all of two neighbouring rows, or of two columns.
 #include "compiler/ptq/Weights.h"
+#include "llvm/Support/FormatVariadic.h"
 #include <algorithm>
 #include <cmath>
 
@@ -17,6 +18,7 @@ Strides::Strides(llvm::ArrayRef<int64_t> dims, int axis) : count(dims[axis]) {
 namespace {
 
 constexpr int kMost = 127, kMostOfLane = 128;
+constexpr float kLeastScale = 1e-12F;
 
 /// The lanes that weights are added up in, by numbers.
 class Lanes {
@@ -110,6 +112,29 @@ void shorten(llvm::ArrayRef<float> exact, const Lanes &lanes, std::vector<int8_t
 
 } // namespace
 
+std::string problemOf(llvm::ArrayRef<float> values) {
+  constexpr float kMostFinite = 1e18F; // float32 holds the product of two scales of such
+  float largest = 0;
+  int64_t strange = 0, huge = 0;
+  for (float value : values) {
+    float magnitude = std::fabs(value);
+    strange += std::isfinite(value) ? 0 : 1;
+    huge += std::isfinite(value) && magnitude > kMostFinite ? 1 : 0;
+    largest = std::max(largest, std::isfinite(value) ? magnitude : 0);
+  }
+  auto counted = [](int64_t count, const char *what) {
+    return "has " + std::to_string(count) + (count == 1 ? " value" : " values") + what;
+  };
+  if (strange > 0) {
+    return counted(strange, strange == 1 ? " that is infinite or no number" : " that are infinite or no numbers");
+  }
+  if (huge > 0) {
+    return counted(huge, " beyond 1e18");
+  }
+  bool isTiny = largest > 0 && largest / kMost < kLeastScale;
+  return isTiny ? llvm::formatv("is {0:e2} at most, too small for a scale", largest).str() : "";
+}
+
 Int8Weights quantizeWeights(llvm::ArrayRef<float> values, const Layer &layer, WeightForm form,
                             llvm::ArrayRef<float> least) {
   Strides strides(layer.dims, layer.axis);
@@ -126,7 +151,7 @@ Int8Weights quantizeWeights(llvm::ArrayRef<float> values, const Layer &layer, We
   }
   Int8Weights result;
   for (size_t c = 0; c < scales.size(); ++c) {
-    float scale = scales[c] > 0 ? std::max(scales[c], 1e-12f) : 1;
+    float scale = scales[c] > 0 ? std::max(scales[c], kLeastScale) : 1;
     result.scales.push_back(std::max(scale, least.empty() ? 0 : least[c]));
   }
   std::vector<float> exact(values.size());

@@ -3,6 +3,7 @@
 #include "compiler/ptq/Layers.h"
 #include "llvm/ADT/ArrayRef.h"
 #include <cstdint>
+#include <string>
 #include <vector>
 
 namespace ingot::ptq {
@@ -19,6 +20,9 @@ struct Int8Weights {
   std::vector<int8_t> values;
   std::vector<float> scales; ///< of each output channel, or one
 };
+
+/// Why weights or a bias are lost in integers, "has 2 values that are infinite or no numbers"; empty: they are not.
+std::string problemOf(llvm::ArrayRef<float> values);
 
 /// Symmetric: zero is zero. `least`: scales that are no smaller, so that a bias in steps of them fits into 32 bits.
 Int8Weights quantizeWeights(llvm::ArrayRef<float> values, const Layer &layer, WeightForm form,

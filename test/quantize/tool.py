@@ -496,7 +496,7 @@ def check_refused(tool, count):
     expect("body", "nothing is left to quantize: it is in a body of control flow, whose values are not observed", tool.quantize(tool.place(branch(), [f(3, 32)])))
     infinite = Graph(13, x=[2, 3])
     infinite = infinite.model(infinite.add("MatMul", infinite.add("Div", "x", np.zeros(3, np.float32)), f(3, 4)))
-    expect("infinite", "nothing is left to quantize: what it reads is infinite or no number on some data", tool.quantize(tool.place(infinite, [f(2, 3)])))
+    expect("infinite", "nothing is left to quantize: what it reads, 'v0_0', is infinite or no number in ", tool.quantize(tool.place(infinite, [f(2, 3)])))
     conv = Graph(13, x=[1, 3, 8, 10])
     conv = tool.place(conv.model(conv.add("Conv", "x", f(4, 3, 3, 3))), [f(1, 3, 8, 10)])
     expect("GPTQ in a body", "nothing is left to quantize: it is in a body of control flow", tool.quantize(tool.place(branch(), [f(3, 32)]), "--scheme", "int4", "--gptq"))
@@ -518,7 +518,7 @@ def check_refused(tool, count):
     for name, content, message, place in [
         ("a.npy", b"hello, world", "is no array of numpy", one),
         ("b.npy", array + b"{}", "is an array of numpy that ends in its header", one),
-        ("c.npy", array[:8] + struct.pack("<H", 60) + b"{'descr': '>f4', 'fortran_order': False, 'shape': (2, 3), }".ljust(60), "has elements or an order that are unsupported", one),
+        ("c.npy", array[:8] + struct.pack("<H", 60) + b"{'descr': '<U4', 'fortran_order': False, 'shape': (2, 3), }".ljust(60), "has elements of numpy's type '<U4', which is unsupported", one),
         ("d.npy", array[:8] + struct.pack("<H", 60) + b"{'descr': '<f4', 'fortran_order': False, 'shape': (2, x), }".ljust(60), "is an array of numpy with a damaged shape", one),
         ("e.npy", array[:8] + struct.pack("<H", 60) + b"{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }".ljust(60), "is an array of numpy whose size is not that of its shape", one),
         ("f.npz", b"PK\3\4", "is a damaged archive", one),
@@ -550,12 +550,18 @@ def check_refused(tool, count):
         expect(" ".join(flags), message, tool.quantize(one, *flags))
 
 
+def check_faults(tool, count):
+    import faults  # which reads this module
+
+    faults.check(tool, count)
+
+
 def main():
     arguments = ingot_run.parser(__doc__).parse_args()
     count = ingot_run.Count("quantized")
     with tempfile.TemporaryDirectory() as folder:
         tool = Tool(os.path.abspath(arguments.ingot), pathlib.Path(folder))
-        for check in check_schemes, check_choices, check_recurrent, check_odd_nodes, check_float16_range, check_data, check_refused:
+        for check in check_schemes, check_choices, check_recurrent, check_odd_nodes, check_float16_range, check_data, check_refused, check_faults:
             check(tool, count)
     count.finish()
 
