@@ -13,7 +13,7 @@ template <typename Op> struct Merged : OpRewritePattern<Op> {
   LogicalResult matchAndRewrite(Op op, PatternRewriter &rewriter) const override {
     Operation *before = op.getA().getDefiningOp();
     if (!before || !isa<onnx::AddOp, onnx::SubOp>(before) || !before->hasOneUse() ||
-        !onnx::elementOf(op.getResult()).isInteger(32) || !onnx::constantOf(op.getB()) ||
+        !onnx::isInt(onnx::elementOf(op.getResult()), 32) || !onnx::constantOf(op.getB()) ||
         !onnx::constantOf(before->getOperand(1)) || before->getOperand(0).getType() != op.getType()) {
       return failure();
     }

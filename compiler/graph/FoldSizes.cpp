@@ -154,7 +154,7 @@ static Size computed(Operation *op, ArrayRef<Size> x, const support::Facts &fact
     bool floors = !mod.getFmod() || (x[0].atLeast(0, facts) && x[1].atLeast(0, facts));
     return divides && floors ? x[0] - x[1] * floorDiv(x[0], x[1]) : Size::unknown();
   }
-  if (isa<onnx::CastOp>(op) && onnx::elementOf(op->getResult(0)).isInteger(1)) {
+  if (isa<onnx::CastOp>(op) && onnx::isBool(onnx::elementOf(op->getResult(0)))) {
     return truth(x[0].atLeast(1, facts) || (Size(0) - x[0]).atLeast(1, facts), x[0].is(0));
   }
   if (isa<onnx::CastOp, onnx::IdentityOp, onnx::FloorOp, onnx::CeilOp, onnx::RoundOp>(op)) {
@@ -222,7 +222,7 @@ static std::pair<Size, Size> fractionOf(Value v, int64_t i, const std::optional<
   if (sizes) {
     return {(*sizes)[i], 1};
   }
-  double number = onnx::splatOf(v).value_or(0);
+  double number = onnx::realSplat(v).value_or(0);
   for (double denominator = 2; denominator <= mostExact; denominator *= 2) {
     double numerator = number * denominator;
     if (numerator == std::floor(numerator) && numerator >= 1 && numerator <= mostExact) {
@@ -237,7 +237,7 @@ static std::optional<Sizes> wholes(Value v, RankedTensorType type) {
   if (auto sizes = spread(v, type)) {
     return sizes;
   }
-  auto number = onnx::splatOf(v);
+  auto number = onnx::realSplat(v);
   if (!number || *number != std::floor(*number) || std::abs(*number) > mostExact) {
     return std::nullopt;
   }
@@ -264,7 +264,7 @@ static Sizes takeSummands(Value &v, RankedTensorType type) {
 /// Sizes divided as floats, or multiplied by a fraction, perhaps with whole numbers added, and rounded.
 static std::optional<Sizes> rounded(Operation *op, RankedTensorType type) {
   bool up = isa<onnx::CeilOp>(op),
-       cuts = isa<onnx::CastOp>(op) && type.getElementType().isInteger() && !type.getElementType().isInteger(1);
+       cuts = isa<onnx::CastOp>(op) && type.getElementType().isInteger() && !onnx::isBool(type.getElementType());
   if (!up && !cuts && !isa<onnx::FloorOp>(op)) {
     return std::nullopt;
   }

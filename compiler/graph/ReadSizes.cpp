@@ -350,8 +350,8 @@ private:
 
   /// The loop's trip count is a size, where no condition can end it earlier.
   bool readFor(onnx::LoopOp loop) {
-    bool goesOn = loop.continues().get() == loop.enters() || onnx::splatOf(loop.continues().get()) == 1;
-    bool enters = !onnx::present(loop.getCondition()) || onnx::splatOf(loop.getCondition()) == 1;
+    bool goesOn = loop.continues().get() == loop.enters() || onnx::splatNumber(loop.continues().get()) == 1;
+    bool enters = !onnx::present(loop.getCondition()) || onnx::splatNumber(loop.getCondition()) == 1;
     auto length = lengthOf(loop.getTrips());
     Size most = onnx::LoopSizes::mostTurns(loop);
     if (!length || *length != 1 || !goesOn || !enters || !mayRead(most)) {

@@ -19,7 +19,7 @@ namespace ingot::graph {
 static bool isNext(Value a, Value b) {
   a = onnx::withoutReshapes(a), b = onnx::withoutReshapes(b);
   auto sum = b.getDefiningOp<onnx::AddOp>();
-  auto adds = [&](Value x, Value y) { return onnx::withoutReshapes(x) == a && onnx::splatOf(y) == 1; };
+  auto adds = [&](Value x, Value y) { return onnx::withoutReshapes(x) == a && onnx::splatNumber(y) == 1; };
   return sum && (adds(sum.getA(), sum.getB()) || adds(sum.getB(), sum.getA()));
 }
 
@@ -86,7 +86,7 @@ std::optional<int64_t> rowAxis(Operation *op) {
   if (!slice || onnx::sizesIn(slice.getStarts()) || !onnx::isSized(slice.getData()) ||
       !onnx::isStatic(slice.getStarts()) || onnx::ranked(slice.getStarts()).getShape() != ArrayRef<int64_t>{1} ||
       !isNext(slice.getStarts(), slice.getEnds()) ||
-      (onnx::present(slice.getSteps()) && onnx::splatOf(slice.getSteps()) != 1)) {
+      (onnx::present(slice.getSteps()) && onnx::splatNumber(slice.getSteps()) != 1)) {
     return std::nullopt;
   }
   auto given = onnx::present(slice.getAxes()) ? onnx::integersOf(slice.getAxes()) : SmallVector<int64_t>{0};

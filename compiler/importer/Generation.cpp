@@ -166,7 +166,7 @@ bool Importer::Search::readInputs() {
   t.rules.firstToken = input(form.firstToken), t.rules.presence = input(form.presence);
   t.rules.leastLength = number(kLeastLength);
   dice.seed = form.seed >= 0 && input(form.seed) ? number(form.seed) : t.number(0);
-  Value one = onnx::makeFloat(t.f.b, t.f.loc, 1, t.f.b.getF32Type());
+  Value one = onnx::makeNumber(t.f.b, t.f.loc, 1, t.f.b.getF32Type());
   lengthPenalty = input(form.lengthPenalty) ? t.scalar(t.f32(input(form.lengthPenalty))) : one;
   most = count(kMostLength);
   if (!hasBeams()) {

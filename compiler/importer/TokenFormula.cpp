@@ -124,7 +124,7 @@ Value TokenFormula::uniform(Value rows, Value step, Value seed) {
     }
     return f.op("Cast", {f.sub(x, number(1))}, {f.integer("to", 11)});
   };
-  Value low = drawn(1), range = f.number(static_cast<double>(modulus - 1), low);
+  Value low = drawn(1), range = f.number(modulus - 1, low);
   return f.div(f.add(low, f.mul(drawn(2), range)), f.mul(range, range));
 }
 

@@ -98,7 +98,7 @@ Value Attention::scoreOf(Value product, int64_t lanes, llvm::function_ref<Value(
   for (Operation &inner : op.block().without_terminator()) {
     Value y = inner.getResult(0);
     if (onnx::constantOf(y)) {
-      known[y] = w.constant(*onnx::splatOf(y), w.vectorOf(valueType(getElementTypeOrSelf(y.getType())), lanes));
+      known[y] = w.constant(*onnx::splatNumber(y), w.vectorOf(valueType(getElementTypeOrSelf(y.getType())), lanes));
     } else if (auto elementwise = dyn_cast<onnx::Elementwise>(inner)) {
       auto operands = llvm::map_to_vector(inner.getOperands(), [&](Value x) { return known.lookup(x); });
       known[y] = elementwise.emit(w.b, operands);
@@ -160,7 +160,7 @@ void Attention::pack(const Other &other, Ix vectors, Ix first, Ix count) {
 
 void Attention::packSquare(const Other &other, Buffer to, Ix row, Ix first, Ix key, Value mask) {
   SmallVector<Value> square;
-  bool bits = other.element().isInteger(1);
+  bool bits = onnx::isBool(other.element());
   for (int64_t i = 0; i < c.lanes; ++i) {
     Point at = pointAt(rowAt(clamped(firstRow + row + Ix(i))), first + key, c.lanes, mask);
     Value x = group.read(other.inRegion, space, at);

@@ -360,11 +360,11 @@ static Value call(Writer &w, StringRef name, ValueRange operands) {
 }
 
 template <typename Shift> static Value shifted(Writer &w, Value v, int64_t by) {
-  return by ? Shift::create(w.b, w.loc, v, w.constant(static_cast<double>(by), v.getType())).getResult() : v;
+  return by ? Shift::create(w.b, w.loc, v, w.constant(by, v.getType())).getResult() : v;
 }
 
 static Value withBits(Writer &w, Value v, int64_t bits) {
-  return arith::OrIOp::create(w.b, w.loc, v, w.constant(static_cast<double>(bits), v.getType()));
+  return arith::OrIOp::create(w.b, w.loc, v, w.constant(bits, v.getType()));
 }
 
 Value ByteCurve::onLines(Writer &w, Value places) const {
@@ -390,7 +390,7 @@ Value ByteCurve::onParabolas(Writer &w, Value places) const {
   auto bytes = VectorType::get({2 * type.getNumElements()}, w.b.getI8Type());
   Value inLow = shifted<arith::ShRUIOp>(w, places, belowPart);
   Value inHigh = arith::AndIOp::create(w.b, w.loc, shifted<arith::ShRUIOp>(w, places, belowPart - byte),
-                                       w.constant(static_cast<double>(partHigh), type));
+                                       w.constant(partHigh, type));
   inLow = withBits(w, inLow, nothingHigh), inHigh = withBits(w, inHigh, nothingLow);
   auto shuffle = [&](ArrayRef<int16_t> table, Value part, int64_t shift) {
     SmallVector<int8_t> numbers;

@@ -80,7 +80,7 @@ static Value wordOf(Writer &w, Buffer from, Ix at, int64_t count) {
   Value word = w.constant(0, i32);
   for (int64_t i = 0; i < count; ++i) {
     Value byte = byteOf(w, from, at + Ix(i));
-    byte = arith::ShLIOp::create(w.b, w.loc, byte, w.constant(static_cast<double>(8 * i), i32));
+    byte = arith::ShLIOp::create(w.b, w.loc, byte, w.constant(8 * i, i32));
     word = arith::OrIOp::create(w.b, w.loc, word, byte);
   }
   return word;

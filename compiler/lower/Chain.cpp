@@ -224,7 +224,7 @@ private:
   void fill(const Chain::Link &link, const Buffer &ring, Ix row, Ix from, Ix to) {
     RankedTensorType type = resultOf(link.kernel);
     plan::Strides s = plan::stridesOf(type);
-    Value value = w.constant(static_cast<double>(plan::blockedOf(type).getFill()), w.vectorOf(ring.element, s.lanes));
+    Value value = w.constant(plan::blockedOf(type).getFill(), w.vectorOf(ring.element, s.lanes));
     w.loop(0, plan::blocksOf(type), 1, [&](Ix block) {
       Ix at = block * link.ring.plane + row * s.strides[2];
       w.loop(from, to, s.lanes, [&](Ix i) { w.store(value, ring, at + i); });

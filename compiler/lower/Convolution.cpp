@@ -107,7 +107,7 @@ ConvGeometry geometryOf(Operation *op, bool wide) {
                  support::Sizes(spatial),
                  {},
                  scheduleSaid(op),
-                 isa<onnx::IntegerConvOp>(op) && onnx::elementOf(op->getOperand(0)).isInteger(16),
+                 isa<onnx::IntegerConvOp>(op) && onnx::isInt(onnx::elementOf(op->getOperand(0)), 16),
                  onnx::shortQuadsOf(op)};
   std::vector<std::vector<AxisTaps>> choices(spatial.size());
   for (size_t i = 0; i < spatial.size(); ++i) {

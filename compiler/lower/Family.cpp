@@ -95,7 +95,7 @@ void KernelShape::replaces(Value first) {
 
 void Build::failIf(Value bad) { failIf(bad, INGOT_ERROR_INDEX); }
 void Build::failIf(Value bad, int64_t kind) {
-  w.ifThen(bad, [&] { w.store(w.constant(static_cast<double>(kind), w.b.getI32Type()), status, 0); });
+  w.ifThen(bad, [&] { w.store(w.constant(kind, w.b.getI32Type()), status, 0); });
 }
 
 bool isImageOfRows(RankedTensorType type) {

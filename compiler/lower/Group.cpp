@@ -201,7 +201,7 @@ Value Group::compute(Value v, const Space &space, const Point &at, llvm::DenseMa
     const Access &a = it->second;
     result = w.loadStrided(a.buffer, a.at(at.at), a.laneStride, at.lanes, at.mask);
   } else if (auto constant = v.getDefiningOp(); constant && onnx::constantOf(v)) {
-    result = w.constant(*onnx::splatOf(v), w.vectorOf(valueType(getElementTypeOrSelf(v.getType())), at.lanes));
+    result = w.constant(*onnx::splatNumber(v), w.vectorOf(valueType(getElementTypeOrSelf(v.getType())), at.lanes));
   } else {
     auto op = cast<onnx::Elementwise>(v.getDefiningOp());
     SmallVector<Value> x;
@@ -226,7 +226,7 @@ Value Group::read(Value v, const Space &space, const Point &at) const {
 bool Group::beginSums(const Space &space) {
   Value sums = root->getResult(0);
   auto add = sums.hasOneUse() ? dyn_cast<onnx::AddOp>(*sums.user_begin()) : onnx::AddOp();
-  if (!add || !getElementTypeOrSelf(sums.getType()).isInteger(32) || add.getY().getType() != sums.getType()) {
+  if (!add || !onnx::isInt(getElementTypeOrSelf(sums.getType()), 32) || add.getY().getType() != sums.getType()) {
     return false;
   }
   auto it = space.accesses.find(add.getA() == sums ? add.getB() : add.getA());
@@ -312,8 +312,8 @@ int64_t Group::together(int64_t lanes) const {
   }
   auto yield = cast<plan::YieldOp>(kernel.getBody().front().getTerminator());
   auto cast = yield.getValues()[0].getDefiningOp<onnx::CastOp>();
-  bool inWords = cast && results[0].element.isInteger(16) && onnx::elementOf(cast.getX()).isUnsignedInteger(8);
-  int64_t inRegister = results[0].element.isInteger(8) ? 4 : inWords ? 2 : 0;
+  bool inWords = cast && onnx::isInt(results[0].element, 16) && onnx::isUint(onnx::elementOf(cast.getX()), 8);
+  int64_t inRegister = onnx::isInt(results[0].element, 8) ? 4 : inWords ? 2 : 0;
   return std::max<int64_t>(1, inRegister * w.machine.lanes / lanes);
 }
 

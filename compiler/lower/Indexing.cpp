@@ -1,4 +1,5 @@
 #include "compiler/lower/Indexing.h"
+#include "compiler/onnx/ElementTypes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
 using namespace mlir;
@@ -33,7 +34,7 @@ Ix lookedUp(Build &build, const onnx::Lookup &lookup, const Access &indices, Arr
   Ix place = indices.at(at), sum = 0;
   for (const onnx::Lookup::Part &part : lookup.parts) {
     Value index = w.load(indices.buffer, place + part.offset);
-    if (!index.getType().isInteger(64)) {
+    if (!onnx::isInt(index.getType(), 64)) {
       index = arith::ExtSIOp::create(w.b, w.loc, w.b.getI64Type(), index);
     }
     Value size = w.integer(part.size, w.b.getI64Type());

@@ -45,7 +45,7 @@ void InterleavedRows::copy(Ix n, Ix y, Ix count, Ix step, Ix pixels, Ix line, Bu
 /// Pixels of what lies around the image, and up to a vector behind them.
 void InterleavedRows::fill(Buffer to, Ix at, Ix pixels) {
   constexpr int64_t lanes = 16;
-  Value value = w.constant(static_cast<double>(around), w.vectorOf(to.element, lanes));
+  Value value = w.constant(around, w.vectorOf(to.element, lanes));
   w.loop(0, pixels, lanes / channels, [&](Ix x) { w.store(value, to, at + x * channels); });
 }
 

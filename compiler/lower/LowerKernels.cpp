@@ -409,7 +409,7 @@ struct Lowering {
     plan::Strides s = plan::stridesOf(type);
     int64_t lanes = s.lanes;
     auto fill = [&](Ix at, Ix elements) {
-      Value zeros = w.constant(static_cast<double>(layout.getFill()), w.vectorOf(to.element, lanes));
+      Value zeros = w.constant(layout.getFill(), w.vectorOf(to.element, lanes));
       w.loop(0, elements, lanes, [&](Ix e) { w.store(zeros, to, at + e); });
     };
     // Axis by axis: what lies before and after its interior is contiguous; inside, the next axis.

@@ -98,7 +98,7 @@ MatMulProblem matmulProblem(plan::KernelOp kernel, const target::MachineModel &m
     p.k = p.k.number() / 2, p.stepA = 2;
   }
   if (p.ofBytes) {
-    p.wide = a.getElementType().isInteger(16), p.shortQuads = onnx::shortQuadsOf(op);
+    p.wide = onnx::isInt(a.getElementType(), 16), p.shortQuads = onnx::shortQuadsOf(op);
     ByteProducts bytes = p.bytes(machine);
     p.stepRows = bytes.rows(), p.restA = p.k.number() % bytes.step();
     p.k = static_cast<int64_t>(llvm::divideCeil(p.k.number(), bytes.step())), p.stepA = bytes.step();

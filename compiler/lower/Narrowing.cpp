@@ -1,4 +1,5 @@
 #include "compiler/lower/Narrowing.h"
+#include "compiler/onnx/ElementTypes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -44,12 +45,12 @@ struct Narrowed {
 };
 std::optional<Narrowed> narrowedOf(Value bytes) {
   auto widened = bytes.getDefiningOp<arith::ExtUIOp>();
-  bool inWords = widened && getElementTypeOrSelf(bytes.getType()).isInteger(16);
+  bool inWords = widened && onnx::isInt(getElementTypeOrSelf(bytes.getType()), 16);
   bytes = inWords ? widened.getIn() : bytes;
   auto cut = bytes.getDefiningOp<arith::TruncIOp>();
   auto below = cut ? cut.getIn().getDefiningOp<arith::MinSIOp>() : arith::MinSIOp();
   auto above = below ? below.getLhs().getDefiningOp<arith::MaxSIOp>() : arith::MaxSIOp();
-  if (!above || !getElementTypeOrSelf(above.getType()).isInteger(32)) {
+  if (!above || !onnx::isInt(getElementTypeOrSelf(above.getType()), 32)) {
     return std::nullopt;
   }
   std::optional<int64_t> least = splatOf(above.getRhs()), most = splatOf(below.getRhs());
@@ -104,7 +105,7 @@ Value packed(Writer &w, ArrayRef<Value> wide, const Narrowed &how, const std::op
     if (curve) {
       pair = curve->bytes(w, pair);
     } else if (how.zero) {
-      pair = LLVM::SAddSat::create(w.b, w.loc, pair, w.constant(static_cast<double>(how.zero), pair.getType()));
+      pair = LLVM::SAddSat::create(w.b, w.loc, pair, w.constant(how.zero, pair.getType()));
     }
     words.push_back(pair);
   }

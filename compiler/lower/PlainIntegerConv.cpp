@@ -88,7 +88,7 @@ private:
       inside = inside ? arith::AndIOp::create(w.b, w.loc, inside, both).getResult() : both;
       place = place * size + max(min(k, size - 1), 0);
     }
-    Value around = w.constant(static_cast<double>(op.getPadding()), x.element);
+    Value around = w.constant(op.getPadding(), x.element);
     return arith::SelectOp::create(w.b, w.loc, inside, w.load(x, place), around);
   }
 };

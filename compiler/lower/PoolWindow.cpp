@@ -123,7 +123,7 @@ Value poolFinish(Writer &w, const Pool &pool, Value acc, Ix count) {
   Type element = getElementTypeOrSelf(acc.getType());
   Value divisor;
   if (count.known()) {
-    divisor = w.constant(static_cast<double>(count.number()), acc.getType());
+    divisor = w.constant(count.number(), acc.getType());
   } else {
     Value scalar = arith::SIToFPOp::create(w.b, w.loc, element, w.integer(count, w.b.getI32Type()));
     divisor = w.splat(scalar, vector ? vector.getNumElements() : 1);

@@ -113,7 +113,7 @@ private:
   Type i64;
 
   Ix digit(Value number, int64_t shift) {
-    Value down = arith::ShRUIOp::create(w.b, w.loc, number, w.constant(static_cast<double>(shift), i64));
+    Value down = arith::ShRUIOp::create(w.b, w.loc, number, w.constant(shift, i64));
     return w.ix(arith::AndIOp::create(w.b, w.loc, down, w.constant(sortCounts - 1, i64)));
   }
   /// How often a value came before; once more from now on.

@@ -27,7 +27,7 @@ static constexpr int64_t enoughSums = 8; ///< for any machine's latency of multi
 // The plan.
 
 static Form formOf(const RecurrentPlan &plan, onnx::RecurrenceOp op, const target::MachineModel &machine) {
-  if (!onnx::elementOf(op.getR()).isInteger(8)) {
+  if (!onnx::isInt(onnx::elementOf(op.getR()), 8)) {
     return Form::Floats;
   }
   if (!machine.quadDot.empty()) {
@@ -281,7 +281,7 @@ void StateProduct::storeDigits(Value number, Ix row, Ix unit, Values &sums) {
   int64_t bits = plan.form == Form::Quads ? 8 : pairBits;
   Type narrow = w.vectorOf(digits.element, plan.lanes);
   for (int64_t i = 0; i < plan.digits; ++i) {
-    auto constant = [&](int64_t n) { return w.constant(static_cast<double>(n), integers); };
+    auto constant = [&](int64_t n) { return w.constant(n, integers); };
     int64_t shift = bits * (plan.digits - 1 - i);
     Value digit = shift ? arith::ShRSIOp::create(w.b, w.loc, number, constant(shift)).getResult() : number;
     if (i) {

@@ -203,7 +203,7 @@ void TileBlock::configure(Ix height) {
   w.store(w.constant(1, i8), config, 0); // the palette
   auto set = [&](int64_t tile, Ix tileRows, int64_t bytes) {
     constexpr int64_t columnsAt = 16, rowsAt = 48;
-    w.store(w.constant(static_cast<double>(bytes), i8), config, columnsAt + 2 * tile);
+    w.store(w.constant(bytes, i8), config, columnsAt + 2 * tile);
     w.store(w.integer(tileRows, i8), config, rowsAt + tile);
   };
   for (int64_t m = 0; m < shape.tall; ++m) {
@@ -349,7 +349,7 @@ void TileBlock::moveSums(StringRef how, Buffer buffer, Ix at, int64_t wide) {
 
 Value TileBlock::sums(Ix row, int64_t v, int64_t wide) { return w.load(block, (row * wide + v) * lanes, lanes); }
 
-Value TileBlock::number(int64_t tile) { return w.constant(static_cast<double>(tile), w.b.getI8Type()); }
+Value TileBlock::number(int64_t tile) { return w.constant(tile, w.b.getI8Type()); }
 
 Value TileBlock::pointer(Buffer buffer, Ix byte) {
   Value base = pointerTo(w.b, w.loc, w.address(buffer));

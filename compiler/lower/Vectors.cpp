@@ -1,4 +1,5 @@
 #include "compiler/lower/Vectors.h"
+#include "compiler/onnx/ElementTypes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include <limits>
@@ -86,7 +87,7 @@ Value combine(Writer &w, Combine how, Value a, Value b) {
   auto make = [&]<typename Float, typename Integer>() -> Value {
     return isFloat(a) ? Float::create(w.b, w.loc, a, b).getResult() : Integer::create(w.b, w.loc, a, b).getResult();
   };
-  bool bit = getElementTypeOrSelf(a.getType()).isInteger(1); // one bit is -1 when signed
+  bool bit = onnx::isBool(getElementTypeOrSelf(a.getType())); // one bit is -1 when signed
   switch (how) {
   case Combine::Add:
     return make.operator()<arith::AddFOp, arith::AddIOp>();
@@ -147,7 +148,7 @@ Value tree(Writer &w, Combine how, SmallVector<Value> values) {
 
 Value counted(Writer &w, Ix count, Type type) {
   if (count.known()) {
-    return w.constant(static_cast<double>(count.number()), type);
+    return w.constant(count.number(), type);
   }
   Type element = getElementTypeOrSelf(type);
   Value scalar = w.integer(count, isa<FloatType>(element) ? w.b.getI64Type() : element);

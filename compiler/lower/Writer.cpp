@@ -1,6 +1,7 @@
 #include "compiler/lower/Writer.h"
 #include "compiler/lower/LlvmAttributes.h"
 #include "compiler/onnx/ElementTypes.h"
+#include "compiler/onnx/ScalarMath.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -20,7 +21,7 @@ Type memoryType(Type element) {
     return IntegerType::get(element.getContext(), element.getIntOrFloatBitWidth() <= 8 ? 8 : 16);
   }
   Type type = valueType(element);
-  return type.isInteger(1) ? Type(IntegerType::get(element.getContext(), 8)) : type;
+  return onnx::isBool(type) ? Type(IntegerType::get(element.getContext(), 8)) : type;
 }
 Buffer bufferOf(Value memref, Type element) {
   return {memref, valueType(element), onnx::isNarrowFloat(element) ? element : Type()};
@@ -232,14 +233,8 @@ Value Writer::computed(const support::Size &size) {
 }
 Value Writer::integer(Ix i, Type type) { return arith::IndexCastOp::create(b, loc, type, value(i)); }
 
-Value Writer::constant(double v, Type type) {
-  Type element = getElementTypeOrSelf(type);
-  TypedAttr attr = isa<FloatType>(element) ? TypedAttr(b.getFloatAttr(element, v))
-                                           : TypedAttr(b.getIntegerAttr(element, static_cast<int64_t>(v)));
-  if (auto vector = dyn_cast<VectorType>(type)) {
-    attr = DenseElementsAttr::get(vector, Attribute(attr));
-  }
-  return arith::ConstantOp::create(b, loc, attr);
+Value Writer::constant(const support::Number &v, Type type) {
+  return arith::ConstantOp::create(b, loc, onnx::constantOfType(type, v));
 }
 
 Type Writer::vectorOf(Type element, int64_t lanes) {
@@ -403,7 +398,7 @@ static Value fromMemory(Writer &w, Value v, Buffer from) {
     code = arith::BitcastOp::create(w.b, w.loc, withElement(w, v, from.narrow), code);
     return arith::ExtFOp::create(w.b, w.loc, withElement(w, v, from.element), code);
   }
-  if (!from.element.isInteger(1)) {
+  if (!onnx::isBool(from.element)) {
     return v;
   }
   Value zero = w.constant(0, v.getType());
@@ -419,7 +414,7 @@ static Value toMemory(Writer &w, Value v, Buffer to) {
     code = w.b.createOrFold<arith::BitcastOp>(w.loc, withElement(w, v, w.b.getIntegerType(bits)), code);
     return bits < 8 ? arith::ExtUIOp::create(w.b, w.loc, withElement(w, v, w.b.getI8Type()), code).getResult() : code;
   }
-  if (!getElementTypeOrSelf(v.getType()).isInteger(1)) {
+  if (!onnx::isBool(getElementTypeOrSelf(v.getType()))) {
     return v;
   }
   return arith::ExtUIOp::create(w.b, w.loc, withElement(w, v, w.b.getI8Type()), v);

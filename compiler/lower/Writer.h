@@ -1,6 +1,7 @@
 // Writes loops and vectors. Index arithmetic on numbers known now costs nothing: a builder written once serves static
 // and dynamic sizes.
 #pragma once
+#include "compiler/support/Number.h"
 #include "compiler/support/Size.h"
 #include "compiler/target/MachineModel.h"
 #include "mlir/IR/Builders.h"
@@ -93,7 +94,7 @@ public:
   Ix settled(Ix i, Ix turn);                              ///< anew in each turn of a loop
   Ix ix(mlir::Value v) { return Ix(*this, v); }           ///< from index, or from an integer (sign-extended)
   mlir::Value integer(Ix i, mlir::Type type);             ///< as an integer type
-  mlir::Value constant(double v, mlir::Type type);        ///< scalar or splat; float or integer type
+  mlir::Value constant(const support::Number &v, mlir::Type type); ///< scalar or splat; see onnx::constantOfType
   mlir::Value splat(mlir::Value scalar, int64_t lanes);   ///< lanes == 1: the scalar itself
   mlir::Type vectorOf(mlir::Type element, int64_t lanes); ///< lanes == 1: the element itself
 

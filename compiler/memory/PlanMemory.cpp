@@ -423,7 +423,7 @@ private:
     for (unsigned i = loop.carried(); i < loop.getNumResults(); ++i) {
       copySlice(loop, i, growths);
     }
-    bool conditional = onnx::splatOf(loop.continues().get()) != 1;
+    bool conditional = onnx::splatNumber(loop.continues().get()) != 1;
     plan::NextOp::create(b, loc, conditional ? element(loop.continues().get()) : Value());
   }
 

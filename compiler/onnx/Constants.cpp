@@ -2,6 +2,7 @@
 #include "compiler/onnx/ElementTypes.h"
 #include "compiler/onnx/Onnx.h"
 #include "compiler/onnx/Ranks.h"
+#include "compiler/onnx/ScalarMath.h"
 #include "compiler/onnx/Shapes.h"
 #include "compiler/onnx/Texts.h"
 #include "compiler/onnx/ops/Constant.h"
@@ -29,7 +30,7 @@ ArrayRef<char> bytesOf(ElementsAttr a, std::vector<char> &storage) {
   }
   auto dense = cast<DenseElementsAttr>(a);
   int64_t n = dense.getNumElements();
-  if (dense.getElementType().isInteger(1)) {
+  if (isBool(dense.getElementType())) {
     storage.reserve(n);
     for (bool bit : dense.getValues<bool>()) {
       storage.push_back(bit);
@@ -91,7 +92,8 @@ std::optional<Sizes> sizesIn(Value v) {
     return isSized(op.getX()) ? std::optional(sizesGiven(op)) : std::nullopt;
   }
   auto numbers = integersOf(v);
-  return numbers ? std::optional<Sizes>(Sizes(numbers->begin(), numbers->end())) : std::nullopt;
+  bool fits = numbers && !(isUint(elementOf(v), 64) && llvm::any_of(*numbers, [](int64_t n) { return n < 0; }));
+  return fits ? std::optional<Sizes>(Sizes(numbers->begin(), numbers->end())) : std::nullopt;
 }
 
 Size numberIn(Value v) {
@@ -126,20 +128,31 @@ std::optional<SmallVector<double>> floatsOf(ElementsAttr a) {
 }
 std::optional<SmallVector<double>> floatsOf(Value v) { return floatsOf(constantOf(v)); }
 
-std::optional<double> splatOf(Value v) {
-  auto allEqual = [](const auto &values) -> std::optional<double> {
+std::optional<Number> splatNumber(Value v) {
+  auto allEqual = [&](const auto &values) -> std::optional<Number> {
     if (!values || values->empty() || llvm::any_of(*values, [&](auto x) { return x != values->front(); })) {
       return std::nullopt;
     }
-    return static_cast<double>(values->front());
+    return isUint(elementOf(v), 64) ? Number(static_cast<uint64_t>(values->front())) : Number(values->front());
   };
   auto f = floatsOf(v);
   return f ? allEqual(f) : allEqual(integersOf(v));
 }
+std::optional<double> realSplat(Value v) {
+  std::optional<Number> number = splatNumber(v);
+  return number ? number->real() : std::nullopt;
+}
 
-int64_t integerFrom(double number) {
-  constexpr double far = 1LL << 48;
+int64_t wholePart(double number) {
+  constexpr double far = 0x1p48;
   return std::isnan(number) ? INT64_MIN : static_cast<int64_t>(std::clamp(number, -far, far));
+}
+std::optional<int64_t> wholeNumber(Value v) {
+  std::optional<Number> number = splatNumber(v);
+  return !number               ? std::nullopt
+         : number->isFloat()   ? std::optional(wholePart(*number->real()))
+         : number->integer()   ? number->integer()
+                               : std::optional(INT64_MAX); // of uint64
 }
 
 FloatCodec::FloatCodec(Type element) : format(rowOf(element).format), size(elementBytes(element)) {}
@@ -169,7 +182,7 @@ void FloatCodec::write(double value, char *to) const {
 }
 
 ElementsAttr constantFromBytes(RankedTensorType type, std::vector<char> bytes) {
-  if (type.getElementType().isInteger(1)) {
+  if (isBool(type.getElementType())) {
     SmallVector<bool> bits(bytes.begin(), bytes.end());
     return DenseElementsAttr::get(type, bits);
   }
@@ -223,8 +236,8 @@ Value makeIntegers(OpBuilder &b, Location loc, ArrayRef<int64_t> values) {
 Value makeInteger(OpBuilder &b, Location loc, int64_t value) {
   return makeConstant(b, loc, constantFromIntegers(tensorOf({}, b.getI64Type()), {value}));
 }
-Value makeFloat(OpBuilder &b, Location loc, double value, Type element) {
-  return makeConstant(b, loc, constantFromFloats(tensorOf({}, element), {value}));
+Value makeNumber(OpBuilder &b, Location loc, Number value, Type element) {
+  return makeConstant(b, loc, DenseElementsAttr::get(tensorOf({}, element), Attribute(constantOfType(element, value))));
 }
 Value makeNone(OpBuilder &b, Location loc) { return NoneOp::create(b, loc, b.getNoneType()); }
 

@@ -1,11 +1,14 @@
 // Constants: reading them as numbers or bytes, making them without copying weights.
 #pragma once
+#include "compiler/onnx/ElementTypes.h"
 #include "compiler/onnx/Onnx.h"
 #include "compiler/onnx/Shapes.h"
-#include "compiler/support/ElementTypes.h"
+#include "compiler/support/Number.h"
 #include "mlir/IR/BuiltinAttributes.h"
 
 namespace ingot::onnx {
+
+using support::Number;
 
 /// The constant behind a value, or null.
 mlir::ElementsAttr constantOf(mlir::Value v);
@@ -14,10 +17,11 @@ mlir::ElementsAttr constantOf(mlir::Value v);
 /// attribute does not hold them in that form (splats, packed booleans).
 llvm::ArrayRef<char> bytesOf(mlir::ElementsAttr a, std::vector<char> &storage);
 
-/// All elements of an integer or boolean constant. Nothing when not a constant of integers.
+/// All elements of an integer or boolean constant, of uint64 their bits. Nothing when not a constant of integers.
 std::optional<llvm::SmallVector<int64_t>> integersOf(mlir::ElementsAttr a);
 std::optional<llvm::SmallVector<int64_t>> integersOf(mlir::Value v);
 /// All elements of an integer tensor as sizes: of a constant, or of numbers computed from the symbols (onnx.Sizes).
+/// Nothing where one is not within int64.
 std::optional<Sizes> sizesIn(mlir::Value v);
 /// The one integer in a tensor, as a size; unknown: there are several, or data tells it.
 Size numberIn(mlir::Value v);
@@ -29,10 +33,14 @@ mlir::Value withoutReshapes(mlir::Value v);
 std::optional<llvm::SmallVector<double>> floatsOf(mlir::ElementsAttr a);
 std::optional<llvm::SmallVector<double>> floatsOf(mlir::Value v);
 /// The one value that all elements of a float or integer constant have.
-std::optional<double> splatOf(mlir::Value v);
-/// What a number that should be a size or an axis is, towards zero; far outside of what they can be, and of NaN, some
-/// number that is none, either.
-int64_t integerFrom(double number);
+std::optional<Number> splatNumber(mlir::Value v);
+/// The same as a float; nothing: it is an integer that no double is.
+std::optional<double> realSplat(mlir::Value v);
+/// What a constant of one value is that should be a size or an axis, of a float its whole part; far outside of what
+/// they can be, and of NaN, some number that is none, either. Nothing: it is no such constant.
+std::optional<int64_t> wholeNumber(mlir::Value v);
+/// The whole part of a float likewise.
+int64_t wholePart(double number);
 
 /// Floats of a type in memory, to and from double (rounded as support::FloatFormat does).
 class FloatCodec {
@@ -60,7 +68,7 @@ mlir::Value makeSizes(mlir::OpBuilder &b, mlir::Location loc, llvm::ArrayRef<Siz
 /// A one-dimensional int64 constant, as shapes, axes and pads are given.
 mlir::Value makeIntegers(mlir::OpBuilder &b, mlir::Location loc, llvm::ArrayRef<int64_t> values);
 mlir::Value makeInteger(mlir::OpBuilder &b, mlir::Location loc, int64_t value);                  ///< rank 0, int64
-mlir::Value makeFloat(mlir::OpBuilder &b, mlir::Location loc, double value, mlir::Type element); ///< rank 0
+mlir::Value makeNumber(mlir::OpBuilder &b, mlir::Location loc, Number value, mlir::Type element); ///< rank 0
 mlir::Value makeNone(mlir::OpBuilder &b, mlir::Location loc);
 
 } // namespace ingot::onnx

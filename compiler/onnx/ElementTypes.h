@@ -15,9 +15,15 @@ inline const support::ElementType &rowOf(mlir::Type element) {
   return support::elementType(static_cast<int32_t>(numberOfElement(element)));
 }
 
+/// Whether it is the signed integer of so many bits, as int64, or the unsigned one, as uint64. MLIR's isInteger(64) is
+/// true of both.
+inline bool isInt(mlir::Type element, unsigned bits) { return bits > 1 && element.isSignlessInteger(bits); }
+inline bool isUint(mlir::Type element, unsigned bits) { return element.isUnsignedInteger(bits); }
+inline bool isBool(mlir::Type element) { return element.isSignlessInteger(1); }
+
 /// Whether it is that of strings, which the IR has as integers of 128 bits: they are moved, and nothing else is done to
 /// them but by onnx.Text.
-inline bool isString(mlir::Type element) { return element.isInteger(128); }
+inline bool isString(mlir::Type element) { return element.isSignlessInteger(128); }
 
 /// Whether it is a float that is computed in float32.
 bool isNarrowFloat(mlir::Type element);

@@ -131,7 +131,14 @@ template <typename F> Kernel unary(F f) {
   };
 }
 int64_t toInteger(double v) { // what is outside stays defined here, whatever the run makes of it
-  return v >= 9.2e18 ? INT64_MAX : v <= -9.2e18 || std::isnan(v) ? INT64_MIN : static_cast<int64_t>(v);
+  return v >= 0x1p63 ? INT64_MAX : v < -0x1p63 || std::isnan(v) ? INT64_MIN : static_cast<int64_t>(v);
+}
+/// The float nearest to an integer, which has been rounded but once.
+template <typename T> Kernel toFloat(Type type, T integer) {
+  if (type.isF64()) {
+    return unary([=](Slot &r, Slot x) { r.f = static_cast<double>(integer(x.i)); });
+  }
+  return unary([=](Slot &r, Slot x) { r.f = static_cast<float>(integer(x.i)); });
 }
 
 Kernel kernelOf(Operation &op) {
@@ -167,17 +174,17 @@ Kernel kernelOf(Operation &op) {
     return unary([=](Slot &r, Slot x) { r.i = static_cast<int64_t>(zeroExtended(x.i, width)); });
   }
   if (isa<arith::SIToFPOp>(op)) {
-    return unary([](Slot &r, Slot x) { r.f = static_cast<double>(x.i); });
+    return toFloat(op.getResult(0).getType(), [](int64_t n) { return n; });
   }
   if (isa<arith::UIToFPOp>(op)) {
-    return unary([=](Slot &r, Slot x) { r.f = static_cast<double>(zeroExtended(x.i, width)); });
+    return toFloat(op.getResult(0).getType(), [=](int64_t n) { return zeroExtended(n, width); });
   }
   if (isa<arith::FPToSIOp>(op)) {
     return unary([](Slot &r, Slot x) { r.i = toInteger(x.f); });
   }
   if (isa<arith::FPToUIOp>(op)) {
     return unary([](Slot &r, Slot x) {
-      r.i = x.f >= 9.2e18 ? static_cast<int64_t>(static_cast<uint64_t>(x.f)) : toInteger(x.f);
+      r.i = x.f >= 0x1p63 && x.f < 0x1p64 ? static_cast<int64_t>(static_cast<uint64_t>(x.f)) : toInteger(x.f);
     });
   }
   if (isa<arith::BitcastOp>(op) && width == 32) { // between f32 and i32
@@ -188,7 +195,7 @@ Kernel kernelOf(Operation &op) {
     });
   }
   if (isa<math::AbsIOp>(op)) {
-    return unary([](Slot &r, Slot x) { r.i = x.i < 0 ? -x.i : x.i; });
+    return unary([](Slot &r, Slot x) { r.i = x.i < 0 ? static_cast<int64_t>(-static_cast<uint64_t>(x.i)) : x.i; });
   }
   return {};
 }

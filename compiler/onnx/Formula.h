@@ -24,7 +24,7 @@ public:
   Value log(Value x) { return op("Log", {x}); }
   Value abs(Value x) { return op("Abs", {x}); }
   /// A rank 0 constant of the element type of `like`.
-  Value number(double v, Value like) { return makeFloat(b, loc, v, elementOf(like)); }
+  Value number(const Number &v, Value like) { return makeNumber(b, loc, v, elementOf(like)); }
   /// In both, 0 is a size of 0 and -1 is what is left.
   Value reshape(Value x, llvm::ArrayRef<int64_t> shape) {
     auto type = ranked(x);

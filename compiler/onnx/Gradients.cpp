@@ -21,7 +21,7 @@ struct Step {
 
   Value x(unsigned i = 0) const { return op->getOperand(i); }
   Value y() const { return op->getResult(0); }
-  Value n(double v) const { return f.number(v, g); }
+  Value n(const Number &v) const { return f.number(v, g); }
   double number(StringRef name, double otherwise) const {
     auto given = op->getAttrOfType<FloatAttr>(name);
     return given ? given.getValueAsDouble() : otherwise;
@@ -231,7 +231,7 @@ static Adjoints averagePool(const Step &s) {
   SmallVector<int64_t> shape = {x.getDimSize(1), 1};
   llvm::append_range(shape, w->kernel);
   Value ones = s.f.op("Expand", {s.n(1), makeIntegers(s.f.b, s.f.loc, shape)});
-  Value counts = s.n(static_cast<double>(elements(w->kernel)));
+  Value counts = s.n(elements(w->kernel));
   if (!s.integer("count_include_pad", 0)) {
     Value image = s.f.op("Expand", {s.n(1), makeIntegers(s.f.b, s.f.loc, x.getShape())});
     counts = s.f.op("Conv", {image, ones, Value()},

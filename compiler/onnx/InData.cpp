@@ -64,7 +64,7 @@ Value InData::element(Element e) {
     bool before = user->getBlock() == op->getBlock() && user->isBeforeInBlock(op);
     if (isa<GatherOp>(user) && before && user->getOperand(0) == e.tensor && isStatic(user->getResult(0)) &&
         ranked(user->getResult(0)).getNumElements() == 1 &&
-        splatOf(user->getOperand(1)) == static_cast<double>(e.index)) {
+        splatNumber(user->getOperand(1)) == e.index) {
       return i64(user->getResult(0));
     }
   }

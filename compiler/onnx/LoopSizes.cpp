@@ -49,8 +49,8 @@ Size LoopSizes::mostTurns(LoopOp loop) {
 
 bool LoopSizes::turnsAll(LoopOp loop) {
   Value next = loop.continues().get();
-  bool enters = !present(loop.getCondition()) || splatOf(loop.getCondition()) == 1;
-  return enters && (next == loop.enters() || splatOf(next) == 1);
+  bool enters = !present(loop.getCondition()) || splatNumber(loop.getCondition()) == 1;
+  return enters && (next == loop.enters() || splatNumber(next) == 1);
 }
 
 Size LoopSizes::turns(LoopOp loop) {

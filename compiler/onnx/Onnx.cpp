@@ -80,8 +80,12 @@ void Node::attributeToOperand(StringRef name, unsigned index) {
 }
 
 void Node::floatAttributeToOperand(StringRef name, unsigned index) {
+  bool isOfFloats = !operands.empty() && operands[0] && isa<FloatType>(elementOf(operands[0]));
+  if (!isOfFloats) { // an attribute that stays is one too many
+    return;
+  }
   if (auto f = dyn_cast_or_null<FloatAttr>(attributes.erase(builder.getStringAttr(name)))) {
-    setOperand(*this, index, makeFloat(builder, loc, f.getValueAsDouble(), elementOf(operands[0])));
+    setOperand(*this, index, makeNumber(builder, loc, f.getValueAsDouble(), elementOf(operands[0])));
   }
 }
 

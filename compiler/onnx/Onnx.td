@@ -61,7 +61,7 @@ def Onnx_SymbolAttr : Onnx_Attr<"Symbol", "symbol", (ins "::ingot::support::Symb
 def Onnx_Float : Type<CPred<"::llvm::isa<::mlir::FloatType>($_self) && $_self.getIntOrFloatBitWidth() >= 16">, "float">;
 def Onnx_Integer : Type<CPred<"$_self.isInteger() && $_self.getIntOrFloatBitWidth() >= 8 && $_self.getIntOrFloatBitWidth() <= 64">, "integer">;
 def Onnx_Strings : TensorOf<[I<128>]>;
-def Onnx_Index : Type<CPred<"$_self.isInteger(32) || $_self.isInteger(64)">, "int32 or int64">;
+def Onnx_Index : Type<CPred<"::ingot::onnx::isInt($_self, 32) || ::ingot::onnx::isInt($_self, 64)">, "int32 or int64">;
 def Onnx_Floats : TensorOf<[Onnx_Float]>;
 def Onnx_Integers : TensorOf<[Onnx_Integer]>;
 def Onnx_Numbers : TensorOf<[Onnx_Float, Onnx_Integer]>;

@@ -144,7 +144,7 @@ LogicalResult checkOfFewBits(Operation *op, Value scales, Value zeros, int64_t b
   if (!present(zeros) || isa<FloatType>(elementOf(zeros))) {
     return present(zeros) ? checkFinite(op, zeros, "a zero point") : success();
   }
-  auto values = elementOf(zeros).isInteger(32) ? integersOf(zeros) : std::nullopt; // bytes are packed
+  auto values = isInt(elementOf(zeros), 32) ? integersOf(zeros) : std::nullopt; // bytes are packed
   for (int64_t zero : values ? *values : SmallVector<int64_t>()) {
     if (zero < 0 || zero >= int64_t(1) << bits) {
       return op->emitOpError("a zero point is ") << zero << ", expected one of " << bits << " bits";

@@ -10,7 +10,49 @@ using namespace mlir;
 
 namespace ingot::onnx {
 
-std::optional<double> splatConstant(Value v) {
+/// The nearest number of a float type.
+static APFloat rounded(const Number &number, const llvm::fltSemantics &semantics) {
+  constexpr auto how = APFloat::rmNearestTiesToEven;
+  if (std::optional<double> real = number.real()) {
+    APFloat value(*real);
+    bool losesInfo;
+    value.convert(semantics, how, &losesInfo);
+    return value;
+  }
+  APFloat value(semantics);
+  value.convertFromAPInt(APInt(64, *number.bits()), /*IsSigned=*/number.integer().has_value(), how);
+  return value;
+}
+
+TypedAttr constantOfType(Type type, const Number &number) {
+  Type element = getElementTypeOrSelf(type);
+  TypedAttr attr;
+  if (auto real = dyn_cast<FloatType>(element)) {
+    attr = FloatAttr::get(real, rounded(number, real.getFloatSemantics()));
+  } else {
+    std::optional<uint64_t> bits = number.bits();
+    if (!bits) {
+      llvm::report_fatal_error("a constant of an integer type is no integer");
+    }
+    unsigned width = element.isIndex() ? IndexType::kInternalStorageBitWidth : element.getIntOrFloatBitWidth();
+    attr = IntegerAttr::get(element, APInt(64, *bits).zextOrTrunc(width));
+  }
+  auto vector = dyn_cast<VectorType>(type);
+  return vector ? DenseElementsAttr::get(vector, Attribute(attr)) : attr;
+}
+
+bool Num::isFloat() const { return isa<FloatType>(getElementTypeOrSelf(v.getType())); }
+bool Num::isBool() const { return onnx::isBool(getElementTypeOrSelf(v.getType())); }
+unsigned Num::width() const { return getElementTypeOrSelf(v.getType()).getIntOrFloatBitWidth(); }
+Num Num::like(Value other) const {
+  Num n(*this);
+  n.v = other;
+  return n;
+}
+
+Num Num::constant(const Number &c) const { return like(arith::ConstantOp::create(*b, loc, constantOfType(v.getType(), c))); }
+
+std::optional<Number> Num::known() const {
   Attribute a;
   if (!matchPattern(v, m_Constant(&a))) {
     return std::nullopt;
@@ -19,31 +61,12 @@ std::optional<double> splatConstant(Value v) {
     a = splat.getSplatValue<Attribute>();
   }
   if (auto f = dyn_cast<FloatAttr>(a)) {
-    return f.getValueAsDouble();
+    return Number(f.getValueAsDouble());
   }
-  if (auto i = dyn_cast<IntegerAttr>(a)) {
-    return static_cast<double>(i.getValue().getSExtValue());
-  }
-  return std::nullopt;
-}
-
-bool Num::isFloat() const { return isa<FloatType>(getElementTypeOrSelf(v.getType())); }
-bool Num::isBool() const { return getElementTypeOrSelf(v.getType()).isInteger(1); }
-unsigned Num::width() const { return getElementTypeOrSelf(v.getType()).getIntOrFloatBitWidth(); }
-Num Num::like(Value other) const {
-  Num n(*this);
-  n.v = other;
-  return n;
-}
-
-Num Num::constant(double c) const {
-  Type type = v.getType(), element = getElementTypeOrSelf(type);
-  TypedAttr attr = isFloat() ? TypedAttr(b->getFloatAttr(element, c))
-                             : TypedAttr(b->getIntegerAttr(element, static_cast<int64_t>(c)));
-  if (auto vector = dyn_cast<VectorType>(type)) {
-    attr = DenseElementsAttr::get(vector, Attribute(attr));
-  }
-  return like(arith::ConstantOp::create(*b, loc, attr));
+  auto i = dyn_cast<IntegerAttr>(a);
+  return !i           ? std::nullopt
+         : isUnsigned ? std::optional(Number(i.getValue().getZExtValue()))
+                      : std::optional(Number(i.getValue().getSExtValue()));
 }
 
 template <typename Float, typename Integer> static Num binary(Num a, Num c) {
@@ -222,7 +245,7 @@ Num Num::to(Type element, bool saturate) const {
     Num wide = isFloat() && width() >= 32 && !(isPower && width() > 32) ? *this : to(through);
     return isPower ? roundedToPower(wide, PowerRounding::Up, saturate) : rounded(wide, element, saturate);
   }
-  if (element.isInteger() && !element.isInteger(1) && element.getIntOrFloatBitWidth() < 8) {
+  if (element.isInteger() && !onnx::isBool(element) && element.getIntOrFloatBitWidth() < 8) {
     return lowBits(to(b->getIntegerType(8, !element.isUnsignedInteger())), element);
   }
   Type from = getElementTypeOrSelf(v.getType());
@@ -231,7 +254,7 @@ Num Num::to(Type element, bool saturate) const {
   Type type = withElement(v.getType(), signless);
   unsigned width = from.getIntOrFloatBitWidth(), wanted = signless.getIntOrFloatBitWidth();
   Value r = v;
-  if (element.isInteger(1)) {
+  if (onnx::isBool(element)) {
     r = isBool() ? v : Value(*this != 0.0);
   } else if (isFloat() && toFloat) {
     if (wanted > width) {
@@ -256,7 +279,7 @@ Num Num::to(Type element, bool saturate) const {
 Num roundedToPower(Num x, PowerRounding how, bool saturate) {
   OpBuilder &b = x.builder();
   Type type = Value(x).getType(), i32 = b.getI32Type();
-  constexpr double mantissa = 0x7fffff, exponent = 0x7f800000, half = 0x400000;
+  constexpr int64_t mantissa = 0x7fffff, exponent = 0x7f800000, half = 0x400000;
   constexpr int mantissaBits = 23;
   Num bits(b, x.where(), arith::BitcastOp::create(b, x.where(), withElement(type, i32), x), i32);
   Num fraction = bits & bits.constant(mantissa), power = bits & bits.constant(exponent);
@@ -292,29 +315,30 @@ static Num wholePower(Num x, int64_t n) {
 /// 1 / x is. From exponent 64 on only 0, 1 and -1 have powers in range, and those depend on nothing but its parity.
 static Num integerPower(Num base, Num exponent) {
   static constexpr int bits = 6;
-  Num odd = (exponent & exponent.constant(1)) != 0.0, one = base.constant(1);
-  Num e = select(exponent > 63.0, (exponent & exponent.constant(1)) + 62.0, exponent), result = one, square = base;
+  Num odd = (exponent & exponent.constant(1)) != 0, one = base.constant(1);
+  Num e = select(exponent > 63, (exponent & exponent.constant(1)) + 62, exponent), result = one, square = base;
   for (int i = 0; i < bits; ++i) {
-    result = select((e & e.constant(1 << i)) != 0.0, result * square, result);
+    result = select((e & e.constant(1 << i)) != 0, result * square, result);
     square = square * square;
   }
-  Num inverse = select(base == 1.0, one, base.constant(0));
+  Num inverse = select(base == 1, one, base.constant(0));
   if (!base.unsignedInteger()) {
-    inverse = select(base == -1.0, select(odd, base, one), inverse);
+    inverse = select(base == -1, select(odd, base, one), inverse);
   }
-  return select(exponent < 0.0, inverse, result);
+  return select(exponent < 0, inverse, result);
 }
 
 Num power(Num base, Num exponent) {
   static constexpr int64_t mostMultiplied = 16;
   Type element = getElementTypeOrSelf(Value(base).getType());
   if (auto n = exponent.known()) {
-    int64_t whole = std::abs(*n) <= mostMultiplied ? static_cast<int64_t>(*n) : 0;
-    if (*n == static_cast<double>(whole) && (whole >= 0 || base.isFloat())) {
-      return whole < 0 ? 1.0 / wholePower(base, -whole) : wholePower(base, whole);
+    std::optional<int64_t> whole = n->integer();
+    int64_t least = base.isFloat() ? -mostMultiplied : 0;
+    if (whole && *whole >= least && *whole <= mostMultiplied) {
+      return *whole < 0 ? 1.0 / wholePower(base, -*whole) : wholePower(base, *whole);
     }
-    if (base.isFloat() && std::abs(*n) == 0.5) {
-      return *n < 0 ? 1.0 / sqrt(base) : sqrt(base);
+    if (base.isFloat() && (*n == 0.5 || *n == -0.5)) {
+      return *n == -0.5 ? 1.0 / sqrt(base) : sqrt(base);
     }
   }
   auto viaFloats = [&](Type type) {
@@ -325,7 +349,7 @@ Num power(Num base, Num exponent) {
     return viaFloats(element);
   }
   OpBuilder &b = base.builder();
-  Num whole = integerPower(base, exponent.to(b.getI64Type()));
+  Num whole = integerPower(base, exponent.to(b.getIntegerType(64, !exponent.unsignedInteger())));
   if (!exponent.isFloat()) {
     return whole;
   }

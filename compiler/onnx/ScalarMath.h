@@ -3,21 +3,26 @@
 // these types (valueType() in ElementTypes.h).
 //   Num n(b, getLoc(), x[0], elementOf(getX()));  return n / (1.0 + exp(-n));
 #pragma once
+#include "compiler/onnx/ElementTypes.h"
+#include "compiler/support/Number.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include <optional>
 
 namespace ingot::onnx {
 
-/// The splat behind an arith.constant, or nothing.
-std::optional<double> splatConstant(mlir::Value v);
+using support::Number;
+
+/// The number as a constant of a scalar's type, or in all lanes of a vector's: of a float type the nearest one, of an
+/// integer type its low bits. A fraction is no integer, and ends the compiler.
+mlir::TypedAttr constantOfType(mlir::Type type, const Number &number);
 
 /// A value with what its signless type does not say. Results of comparisons are booleans (i1).
 class Num {
 public:
   /// `element` is the tensor's element type: unsigned integers and booleans are told by it.
   Num(mlir::OpBuilder &b, mlir::Location loc, mlir::Value v, mlir::Type element)
-      : b(&b), loc(loc), v(v), isUnsigned(element.isUnsignedInteger() || element.isInteger(1)) {}
+      : b(&b), loc(loc), v(v), isUnsigned(element.isUnsignedInteger() || onnx::isBool(element)) {}
 
   operator mlir::Value() const { return v; }
   mlir::OpBuilder &builder() const { return *b; }
@@ -27,11 +32,11 @@ public:
   bool isBool() const;
   unsigned width() const;            ///< bits of an element
   Num like(mlir::Value other) const; ///< another value, signed as this one
-  Num constant(double c) const;      ///< of this type
+  Num constant(const Number &c) const; ///< of this type
   /// ONNX's Cast. `saturate`: finite numbers and infinities that are too large for a float of 8 bits become its largest
   /// number.
   Num to(mlir::Type element, bool saturate = false) const;
-  std::optional<double> known() const { return splatConstant(v); }
+  std::optional<Number> known() const; ///< what all lanes are, where it is a constant
 
 private:
   mlir::OpBuilder *b;
@@ -48,14 +53,14 @@ Num operator-(Num a);
 Num truncatedRemainder(Num a, Num c); ///< C's: the sign is the dividend's
 Num floorRemainder(Num a, Num c);     ///< Python's: the sign is the divisor's
 
-inline Num operator+(Num a, double c) { return a + a.constant(c); }
-inline Num operator+(double c, Num a) { return a + c; }
-inline Num operator-(Num a, double c) { return a - a.constant(c); }
-inline Num operator-(double c, Num a) { return a.constant(c) - a; }
-inline Num operator*(Num a, double c) { return a * a.constant(c); }
-inline Num operator*(double c, Num a) { return a * c; }
-inline Num operator/(Num a, double c) { return a / a.constant(c); }
-inline Num operator/(double c, Num a) { return a.constant(c) / a; }
+inline Num operator+(Num a, const Number &c) { return a + a.constant(c); }
+inline Num operator+(const Number &c, Num a) { return a + c; }
+inline Num operator-(Num a, const Number &c) { return a - a.constant(c); }
+inline Num operator-(const Number &c, Num a) { return a.constant(c) - a; }
+inline Num operator*(Num a, const Number &c) { return a * a.constant(c); }
+inline Num operator*(const Number &c, Num a) { return a * c; }
+inline Num operator/(Num a, const Number &c) { return a / a.constant(c); }
+inline Num operator/(const Number &c, Num a) { return a.constant(c) / a; }
 
 Num operator==(Num a, Num c); ///< comparisons with NaN are false
 Num operator!=(Num a, Num c); ///< but this one true
@@ -63,10 +68,10 @@ Num operator<(Num a, Num c);
 Num operator<=(Num a, Num c);
 inline Num operator>(Num a, Num c) { return c < a; }
 inline Num operator>=(Num a, Num c) { return c <= a; }
-inline Num operator==(Num a, double c) { return a == a.constant(c); }
-inline Num operator!=(Num a, double c) { return a != a.constant(c); }
-inline Num operator<(Num a, double c) { return a < a.constant(c); }
-inline Num operator>(Num a, double c) { return a > a.constant(c); }
+inline Num operator==(Num a, const Number &c) { return a == a.constant(c); }
+inline Num operator!=(Num a, const Number &c) { return a != a.constant(c); }
+inline Num operator<(Num a, const Number &c) { return a < a.constant(c); }
+inline Num operator>(Num a, const Number &c) { return a > a.constant(c); }
 
 Num operator&(Num a, Num c);
 Num operator|(Num a, Num c);
@@ -82,8 +87,8 @@ Num minimum(Num a, Num c);
 /// The larger of x and `low`, x when it is NaN: one instruction on most machines, which maximum() is not.
 Num atLeast(Num x, Num low);
 Num atMost(Num x, Num high);
-inline Num atLeast(Num x, double low) { return atLeast(x, x.constant(low)); }
-inline Num atMost(Num x, double high) { return atMost(x, x.constant(high)); }
+inline Num atLeast(Num x, const Number &low) { return atLeast(x, x.constant(low)); }
+inline Num atMost(Num x, const Number &high) { return atMost(x, x.constant(high)); }
 
 /// Magnitudes of floats rounded to powers of two, as float8e8m0 has them: 2^-127 at least; infinities become NaN.
 enum class PowerRounding { Up, Down, Nearest };

@@ -1,4 +1,5 @@
 #include "compiler/plan/Plan.h"
+#include "compiler/onnx/ElementTypes.h"
 #include "compiler/onnx/Onnx.h"
 #include "compiler/onnx/ops/Constant.h"
 #include "compiler/plan/Layout.h"
@@ -195,7 +196,7 @@ LogicalResult BundleOp::verify() {
     return emitOpError("has a part that has to lie elsewhere");
   }
   auto bytes = dyn_cast<RankedTensorType>(getY().getType());
-  bool fits = bytes && bytes.getRank() == 1 && bytes.getElementType().isInteger(8) &&
+  bool fits = bytes && bytes.getRank() == 1 && onnx::isInt(bytes.getElementType(), 8) &&
               onnx::sizesOf(bytes)[0] == offsetIn(getParts(), getParts().size());
   return fits ? success() : emitOpError("needs a result of as many bytes as its parts take");
 }
@@ -398,7 +399,7 @@ LogicalResult PlanDialect::verifyOperationAttribute(Operation *op, NamedAttribut
     expect(names && llvm::all_of(names, llvm::IsaPred<StringAttr>), "names of targets");
   } else if (name == objectName) {
     auto bytes = dyn_cast<DenseIntElementsAttr>(value);
-    expect(bytes && bytes.getElementType().isInteger(8) && bytes.getType().getRank() == 1, "a tensor of bytes");
+    expect(bytes && onnx::isInt(bytes.getElementType(), 8) && bytes.getType().getRank() == 1, "a tensor of bytes");
   } else if (name == errorName) {
     expect(launch && isa<IntegerAttr>(value), "an integer attribute of a launch");
   } else if (name == textName) {

@@ -85,7 +85,7 @@ static bool isOfSums(Value v) {
   while (isa_and_nonnull<onnx::MulOp, onnx::AddOp, onnx::SubOp>(op) && onnx::constantOf(op->getOperand(1))) {
     op = op->getOperand(0).getDefiningOp();
   }
-  return isa_and_nonnull<onnx::CastOp, onnx::DequantizeOp>(op) && onnx::elementOf(op->getOperand(0)).isInteger(32);
+  return isa_and_nonnull<onnx::CastOp, onnx::DequantizeOp>(op) && onnx::isInt(onnx::elementOf(op->getOperand(0)), 32);
 }
 
 /// Marks what makes `v`, which may be off by `allowed`.

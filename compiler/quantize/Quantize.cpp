@@ -37,7 +37,7 @@ using onnx::QuantizeOp;
 
 bool isByte(Value v) {
   Type element = onnx::elementOf(v);
-  return element.isInteger(8) || element.isUnsignedInteger(8);
+  return onnx::isInt(element, 8) || onnx::isUint(element, 8);
 }
 
 /// Whether a scale or zero point is one value for all of a tensor.
@@ -65,7 +65,7 @@ Value alongOnly(Formula &f, Value v, int64_t axis, int64_t rank) {
 }
 
 bool sameConstant(Value a, Value b) {
-  auto x = onnx::splatOf(a), y = onnx::splatOf(b);
+  auto x = onnx::splatNumber(a), y = onnx::splatNumber(b);
   return x && y && *x == *y;
 }
 
@@ -193,7 +193,7 @@ struct Convolution : OpRewritePattern<onnx::ConvOp> {
   static bool isBias(DequantizeOp bias, Value x, Value w) {
     auto scales = onnx::floatsOf(bias.getScale()), xs = onnx::floatsOf(x), ws = onnx::floatsOf(w);
     auto zeros = onnx::integersOf(bias.getZero());
-    if (!onnx::elementOf(bias.getX()).isInteger(32) || !scales || !xs || !ws || !zeros ||
+    if (!onnx::isInt(onnx::elementOf(bias.getX()), 32) || !scales || !xs || !ws || !zeros ||
         llvm::any_of(*zeros, [](int64_t z) { return z != 0; })) {
       return false;
     }
@@ -212,7 +212,7 @@ struct Convolution : OpRewritePattern<onnx::ConvOp> {
 struct OneFactor : OpRewritePattern<QuantizeOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(QuantizeOp op, PatternRewriter &rewriter) const override {
-    if (!onnx::constantOf(op.getScale()) || onnx::splatOf(op.getScale()) == 1.0 ||
+    if (!onnx::constantOf(op.getScale()) || onnx::splatNumber(op.getScale()) == 1.0 ||
         !onnx::elementOf(op.getX()).isF32()) {
       return failure();
     }
@@ -234,7 +234,7 @@ struct OneFactor : OpRewritePattern<QuantizeOp> {
 struct ScaledSwish : OpRewritePattern<onnx::MulOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(onnx::MulOp op, PatternRewriter &rewriter) const override {
-    std::optional<double> factor = onnx::splatOf(op.getB());
+    std::optional<double> factor = onnx::realSplat(op.getB());
     auto [x, alpha] = factor > 0.0 ? swishOf(op.getA()) : std::pair(Value(), 0.0);
     auto first = x ? x.getDefiningOp<onnx::MulOp>() : onnx::MulOp();
     if (!first || !onnx::constantOf(first.getB()) || first.getY().getType() != op.getY().getType()) {
@@ -310,7 +310,7 @@ struct Saturated : OpRewritePattern<QuantizeOp> {
     if (bound == 0 && llvm::all_of(*zeros, [&](int64_t z) { return static_cast<double>(z) == extreme; })) {
       return Bound();
     }
-    std::optional<double> scale = onnx::splatOf(op.getScale()), zero = onnx::splatOf(op.getZero());
+    std::optional<double> scale = onnx::realSplat(op.getScale()), zero = onnx::realSplat(op.getZero());
     if (!scale || !zero || !(*scale > 0) || !onnx::elementOf(op.getX()).isF32()) {
       return failure();
     }
@@ -323,7 +323,7 @@ struct Saturated : OpRewritePattern<QuantizeOp> {
     if (!onnx::present(bound)) {
       return Bound();
     }
-    std::optional<double> number = onnx::splatOf(bound);
+    std::optional<double> number = onnx::realSplat(bound);
     return number ? quantized(op, *number, extreme) : FailureOr<Bound>(failure());
   }
 };

@@ -21,9 +21,9 @@ bool isDepthwise(onnx::IntegerConvOp op) {
 
 bool multipliesBytes(Operation *op) {
   if (auto conv = dyn_cast<onnx::IntegerConvOp>(op)) {
-    return !isDepthwise(conv) && onnx::elementOf(conv.getX()).isUnsignedInteger(8);
+    return !isDepthwise(conv) && onnx::isUint(onnx::elementOf(conv.getX()), 8);
   }
-  return isa<onnx::IntegerMatMulOp>(op) && onnx::elementOf(op->getOperand(0)).isUnsignedInteger(8);
+  return isa<onnx::IntegerMatMulOp>(op) && onnx::isUint(onnx::elementOf(op->getOperand(0)), 8);
 }
 
 void widenFactors(func::FuncOp function) {

@@ -63,6 +63,10 @@ std::optional<Size> divideExactly(const Size &a, const Size &b) {
     return std::nullopt;
   }
   if (b.isNumber()) {
+    if (b.is(-1)) { // of the smallest number there is no quotient
+      Size minus = Size(-1) * a;
+      return minus.isUnknown() ? std::nullopt : std::optional(minus);
+    }
     Polynomial quotient(a);
     for (Term &term : quotient.terms) {
       if (term.coefficient % b.number()) {
@@ -99,6 +103,9 @@ std::optional<Size> divideExactly(const Size &a, const Size &b) {
 Size floorDiv(const Size &a, const Size &b) {
   if (a.isUnknown() || b.isUnknown() || b.is(0)) {
     return Size::unknown();
+  }
+  if (b.is(-1)) {
+    return Size(-1) * a;
   }
   if (a.isNumber() && b.isNumber()) {
     return floorOf(a.number(), b.number());
@@ -256,7 +263,7 @@ std::optional<int64_t> Size::evaluate(llvm::function_ref<std::optional<int64_t>(
     return std::nullopt;
   }
   auto call = [](Call which, Checked a, Checked b) {
-    if (!a.v || !b.v || (which == Call::Div && *b.v == 0)) {
+    if (!a.v || !b.v || (which == Call::Div && (*b.v == 0 || (*a.v == INT64_MIN && *b.v == -1)))) {
       return Checked(std::nullopt);
     }
     return Checked(which == Call::Div   ? floorOf(*a.v, *b.v)

@@ -1,5 +1,6 @@
 """Who may include whom (docs/rationale.md, "Rooms"). The table below is the rule; the #include lines of every source file and the USES
-lists of the CMake files are held against it; and that nobody names a target. Prints each breach as FILE:LINE and exits 1 if there is one."""
+lists of the CMake files are held against it; that nobody names a target, and that no integer of a model passes through a float or is told from others
+by its width alone. Prints each breach as FILE:LINE and exits 1 if there is one."""
 import pathlib
 import re
 import sys
@@ -90,6 +91,62 @@ def target_names(root):
                 yield f"{path.relative_to(root)}:{number}: names the target {match.group(1)}"
 
 
+# Integers as doubles, which hold 53 bits: of what IR or a constant says, and on the way into a constant. support::Number is for both.
+CASTS = r"(?:\bstatic_cast<(?:double|float)>|(?<![\w:<])(?:double|float))\("
+INTEGERS_OF_IR = re.compile(r"\bget(?:S|Z)?(?:Int|ExtValue|LimitedValue)\(\)|\bget(?:SExt|ZExt)Value\(\)|(?:\.|->)(?:integer|natural|bits)\(\)|\bintegersOf\(")
+INTO_CONSTANT = re.compile(r"\b(?:constant|constantOfType|makeNumber)\((?:[^(),]*,\s*)*static_cast<(?:double|float)>\(")
+ROUNDS = re.compile(r"\b(?:signedR|r)oundTo(?:Double|Float)\(|\bbitsTo(?:Double|Float)\(")
+WIDTH_ALONE = re.compile(r"\bisInteger\(\d+\)")
+
+
+def argument(text, start):
+    """From `start` to the parenthesis that closes the one before it."""
+    depth, at = 1, start
+    while depth and at < len(text):
+        depth += {"(": 1, ")": -1}.get(text[at], 0)
+        at += 1
+    return text[start : at - 1]
+
+
+def lossy_integers(text):
+    """Where a file's text makes floats of integers that stand in a model: (offset, complaint)."""
+    for cast in re.finditer(CASTS, text):
+        if INTEGERS_OF_IR.search(argument(text, cast.end())):
+            yield cast.start(), "makes a float of an integer of the model; support::Number says whether there is one"
+    for into in INTO_CONSTANT.finditer(text):
+        yield into.start(), "makes a constant of an integer by way of a float; it takes the integer"
+    for rounds in ROUNDS.finditer(text):
+        yield rounds.start(), "rounds an integer to a float"
+
+
+def asked_by_width(text):
+    """isInteger(64) is true of uint64, too."""
+    for match in WIDTH_ALONE.finditer(text):
+        yield match.start(), f"{match.group()} is true with a sign and without; isInt, isUint and isBool of onnx/ElementTypes.h are not"
+
+
+def integers(root):
+    """Behind emit, integers have no sign any more, and their widths are all there is to ask."""
+    for path in sorted((root / "compiler").rglob("*")):
+        if path.suffix not in (".h", ".cpp", ".td"):
+            continue
+        text = re.sub(r"//[^\n]*", lambda comment: " " * len(comment.group()), path.read_text(errors="replace"))
+        name = path.relative_to(root).as_posix()
+        found = [*lossy_integers(text), *(asked_by_width(text) if room_of(name) != "emit" else [])]
+        for offset, complaint in found:
+            yield f"{name}:{text.count(chr(10), 0, offset) + 1}: {complaint}"
+
+
+def selftest():
+    """Each of these is found, and none of those."""
+    bad = ["double d = static_cast<double>(attr.getInt());", "double(i.getValue().getSExtValue())", "static_cast<double>((*integersOf(v))[0])",
+           "w.constant(static_cast<double>(count), type)", "constantOfType(type, static_cast<double>(n))", "value.roundToDouble()", "static_cast<float>(*n.integer())"]
+    good = ["static_cast<double>(elements)", "w.constant(count, type)", "auto x = static_cast<double>(lanes) * f;", "f(double(1 << 24))"]
+    missed = [text for text in bad if not any(lossy_integers(text))] + [text for text in good if any(lossy_integers(text))]
+    missed += [text for text in ["type.isInteger(64)", "isInteger(1)"] if not any(asked_by_width(text))] + [text for text in ["isInteger()", "isInt(t, 64)"] if any(asked_by_width(text))]
+    return [f"selftest: judged wrongly: {text}" for text in missed]
+
+
 def unknown_rooms(root):
     for path in sorted((root / "compiler").iterdir()):
         if path.is_dir() and path.name not in MAY_USE and path.name not in ("pch", "generated"):
@@ -98,8 +155,8 @@ def unknown_rooms(root):
 
 def main():
     root = pathlib.Path(__file__).resolve().parents[2]
-    breaches = [*unknown_rooms(root), *includes(root), *uses(root), *target_names(root)]
-    print("\n".join(breaches) if breaches else "every include and every USES list agrees with the table")
+    breaches = [*selftest(), *unknown_rooms(root), *includes(root), *uses(root), *target_names(root), *integers(root)]
+    print("\n".join(breaches) if breaches else "every include and every USES list agrees with the table, and integers stay what they are")
     sys.exit(bool(breaches))
 
 

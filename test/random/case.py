@@ -16,6 +16,9 @@ DOMAINS = {"com.microsoft": 1, "ai.onnx.ml": 3, "ai.onnx.preview.training": 1}  
 # Kinds of sizes, which are drawn first: each axis for itself, so that any two kinds meet. Primes, and the lengths of vectors and tiles with their neighbours.
 SIZES = [[1], [1], [2, 3], [2, 3], [5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 53], [4, 6, 8, 12, 14, 16, 24, 32, 48, 64], [7, 9, 15, 17, 31, 33, 47, 49, 63, 65]]
 LARGE = [96, 100, 127, 128, 129, 197, 255, 256, 257, 300, 384, 500, 513, 1000, 1024]
+# Integers that no float64 is, and those at the ends of types: times, ids, hashes, masks, "no limit".
+EXTREMES = [2**31 - 1, 2**31, 2**32 - 1, 2**53 + 1, 2**60 + 1, 1700000000123456789, 2**63 - 2, 2**63 - 1, 2**63, 2**64 - 1]
+EXTREMES = [0, 1, -1, *EXTREMES, *(-n for n in EXTREMES)]
 
 
 class Skip(Exception):
@@ -106,6 +109,20 @@ class Case:
         if dtype.kind in "iu":
             return generator.integers(max(int(low), 0) if dtype.kind == "u" else int(low), int(high) + 1, shape).astype(dtype)
         return (np.round(generator.uniform(low, high, shape) * 64) / 64).astype(dtype)
+
+    def integers(self, shape, dtype):
+        """Integers from all over their type, its ends and what float64 leaves out more often than others; in half of the tensors one for all elements."""
+        limits = np.iinfo(dtype)
+        special = [n for n in EXTREMES if limits.min <= n <= limits.max]
+        draw = lambda: self.choice(special) if self.chance(0.6) else self.rng.randint(limits.min, limits.max)
+        count = int(np.prod(shape, dtype=np.int64))
+        numbers = [draw()] * count if self.chance(0.5) else [draw() for _ in range(count)]
+        return np.array(numbers, dtype).reshape(shape)
+
+    def wide(self, shape, dtype, low, high):
+        """As numbers(), and now and then integers() where the type is one of 32 bits or more."""
+        large = np.dtype(dtype).kind in "iu" and np.dtype(dtype).itemsize >= 4 and np.prod(shape, dtype=np.int64) < 3000 and self.chance(0.3)
+        return self.integers(shape, np.dtype(dtype)) if large else self.numbers(shape, dtype, low, high)
 
     def tensor(self, array, constant=None):
         """A fresh tensor: an input of the graph, an initializer or a Constant node. None: drawn, but the first one is an input."""

@@ -207,7 +207,7 @@ private:
   /// A quad of a word's weights, as bytes.
   Value quadOf(Value word, int64_t quad) {
     Type type = word.getType();
-    auto number = [&](int64_t n) { return w.constant(static_cast<double>(n), type); };
+    auto number = [&](int64_t n) { return w.constant(n, type); };
     if (quad) {
       word = arith::ShRUIOp::create(w.b, w.loc, word, number(quad * c.bits));
     }

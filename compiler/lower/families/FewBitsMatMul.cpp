@@ -205,7 +205,7 @@ private:
     Vectors all;
     for (int64_t v = 0; v < t.vectors; ++v) {
       all.push_back(zeros ? plan.zeroAt(w, zeros, placeOf(t, plan.blocks, block, v))
-                          : w.constant(static_cast<double>(plan.zero), number));
+                          : w.constant(plan.zero, number));
     }
     return all;
   }
@@ -307,10 +307,10 @@ private:
     Type type = word.getType();
     Value bits =
         j + 1 == plan.each()
-            ? arith::ShRUIOp::create(w.b, w.loc, word, w.constant(static_cast<double>(32 - plan.bits), type))
+            ? arith::ShRUIOp::create(w.b, w.loc, word, w.constant(32 - plan.bits, type))
                   .getResult()
             : arith::AndIOp::create(w.b, w.loc, word,
-                                    w.constant(static_cast<double>(((1LL << plan.bits) - 1) << (plan.bits * j)), type))
+                                    w.constant(((1LL << plan.bits) - 1) << (plan.bits * j), type))
                   .getResult();
     return arith::SIToFPOp::create(w.b, w.loc, number, bits);
   }

@@ -32,7 +32,7 @@ public:
     Value status;
     if (auto decode = dyn_cast<onnx::DecodeImageOp>(root)) {
       support::Sizes sizes = onnx::sizesOf(Group::typeOf(decode.getPixels()));
-      arguments.append({w.constant(static_cast<double>(decode.getOrder()), w.b.getI32Type()), w.integer(sizes[0], i64),
+      arguments.append({w.constant(decode.getOrder(), w.b.getI32Type()), w.integer(sizes[0], i64),
                         w.integer(sizes[1], i64), asBytes(w, build.group.result(0))});
       status = w.callLibrary("ingot_image_decode", arguments, w.b.getI32Type());
     } else {

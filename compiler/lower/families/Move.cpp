@@ -227,7 +227,7 @@ Value fillOf(Build &build, const onnx::Movement &movement) {
     return w.constant(0, type);
   }
   Value v = build.group.root->getOperand(movement.fillOperand);
-  if (auto known = onnx::splatOf(v)) {
+  if (auto known = onnx::splatNumber(v)) {
     return w.constant(*known, type);
   }
   return w.load(build.group.buffer(v), 0);

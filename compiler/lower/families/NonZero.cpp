@@ -1,6 +1,7 @@
 // The indices of elements that are not zero, one column each. How long the rows are is known when all have been
 // counted: of more than one axis the elements are read twice.
 #include "compiler/lower/Family.h"
+#include "compiler/onnx/ElementTypes.h"
 #include "compiler/onnx/ops/Find.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
@@ -66,7 +67,7 @@ private:
   }
 
   Value isSet(Value x) {
-    if (x.getType().isInteger(1)) {
+    if (onnx::isBool(x.getType())) {
       return x;
     }
     Value zero = w.constant(0, x.getType());

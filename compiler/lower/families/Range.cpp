@@ -44,7 +44,7 @@ private:
     if (isa<FloatType>(element)) {
       return arith::SIToFPOp::create(w.b, w.loc, type, n);
     }
-    return element.isInteger(64) ? n : arith::TruncIOp::create(w.b, w.loc, type, n).getResult();
+    return element == w.b.getI64Type() ? n : arith::TruncIOp::create(w.b, w.loc, type, n).getResult();
   }
 
   static Value linear(Writer &w, Value n, Value delta, Value start) {

@@ -37,16 +37,20 @@ private:
   Value integer(int64_t n) { return arith::ConstantIntOp::create(w.b, w.loc, n, 64); }
   Value select(Value condition, Value a, Value b) { return arith::SelectOp::create(w.b, w.loc, condition, a, b); }
   Value either(Value a, Value b) { return arith::OrIOp::create(w.b, w.loc, a, b); }
+  bool isUnsigned() { return onnx::elementOf(op.getStart()).isUnsignedInteger(); }
   Value wide(Value v) {
     Type i64 = w.b.getI64Type();
-    return v.getType() == i64 ? v : arith::ExtSIOp::create(w.b, w.loc, i64, v).getResult();
+    return v.getType() == i64 ? v
+           : isUnsigned()     ? arith::ExtUIOp::create(w.b, w.loc, i64, v).getResult()
+                              : arith::ExtSIOp::create(w.b, w.loc, i64, v).getResult();
   }
 
   Value ofIntegers(Value start, Value limit, Value delta, Value &bad) {
     Value zero = integer(0), one = integer(1);
-    Value down = w.compare(CmpIPredicate::slt, delta, zero), none = w.compare(CmpIPredicate::eq, delta, zero);
+    Value none = w.compare(CmpIPredicate::eq, delta, zero);
+    Value down = isUnsigned() ? w.constant(false, w.b.getI1Type()) : w.compare(CmpIPredicate::slt, delta, zero);
     Value from = select(down, limit, start), to = select(down, start, limit);
-    Value empty = w.compare(CmpIPredicate::sle, to, from);
+    Value empty = w.compare(isUnsigned() ? CmpIPredicate::ule : CmpIPredicate::sle, to, from);
     Value distance = arith::SubIOp::create(w.b, w.loc, to, from); // without a sign, where it is not empty
     Value minus = arith::SubIOp::create(w.b, w.loc, zero, delta);
     Value step = select(none, one, select(down, minus, delta));
@@ -62,13 +66,13 @@ private:
     Value distance = wide(arith::SubFOp::create(w.b, w.loc, limit, start));
     Value length =
         math::CeilOp::create(w.b, w.loc, arith::DivFOp::create(w.b, w.loc, distance, wide(delta)).getResult());
-    auto number = [&](double n) { return w.constant(n, f64); };
+    auto number = [&](const support::Number &n) { return w.constant(n, f64); };
     auto is = [&](arith::CmpFPredicate predicate, Value a, Value b) {
       return arith::CmpFOp::create(w.b, w.loc, predicate, a, b).getResult();
     };
     Value none = is(arith::CmpFPredicate::OEQ, wide(delta), number(0));
     bad =
-        either(none, is(arith::CmpFPredicate::UGT, length, number(static_cast<double>(onnx::mostUnbounded)))); // or NaN
+        either(none, is(arith::CmpFPredicate::UGT, length, number(onnx::mostUnbounded))); // or NaN
     Value some = is(arith::CmpFPredicate::OGT, length, number(0));
     Value inside = select(bad, number(0), select(some, length, number(0)));
     return arith::FPToSIOp::create(w.b, w.loc, w.b.getI64Type(), inside);

@@ -125,7 +125,7 @@ private:
     Num from = number(w.load(rois, corner)) * scale - shift, to = number(w.load(rois, corner + 2)) * scale - shift;
     Num size = half ? to - from : atLeast(to - from, 1.0), bin = size / static_cast<double>(a.bins);
     int64_t ratio = ratioOf(op);
-    Num each = ratio > 0 ? bin.constant(static_cast<double>(ratio)) : ceil(bin);
+    Num each = ratio > 0 ? bin.constant(ratio) : ceil(bin);
     a.ratio = each;
     Value zero = w.constant(0, w.b.getI64Type());
     Value end = w.loop(0, a.bins, 1, zero, [&](Ix p, ValueRange carried) {

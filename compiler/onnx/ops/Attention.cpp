@@ -103,7 +103,7 @@ struct Expansion {
     Value mask = op.getAttnMask();
     auto type = ranked(mask);
     Size missing = h.total() - sizeOf(type, -1 + type.getRank());
-    bool isBool = type.getElementType().isInteger(1);
+    bool isBool = onnx::isBool(type.getElementType());
     if (!missing.is(0)) {
       Sizes pads(2 * type.getRank(), 0);
       pads.back() = missing;

@@ -73,7 +73,7 @@ LogicalResult BitCastOp::verify() {
 Value BitCastOp::emit(OpBuilder &b, ValueRange x) {
   Num from(b, getLoc(), x[0], elementOf(getX()));
   Type element = resultElement();
-  if (from.isBool() || element.isInteger(1)) {
+  if (from.isBool() || isBool(element)) {
     return from.to(element);
   }
   unsigned bits = element.getIntOrFloatBitWidth();

@@ -326,7 +326,7 @@ LogicalResult LoopOp::inferTypes(SmallVectorImpl<Type> &types) {
   if (failed(inner.inferBody())) {
     return failure();
   }
-  if (!elementOf(continues().get()).isInteger(1) || !mayBeNumber(continues().get())) {
+  if (!isBool(elementOf(continues().get())) || !mayBeNumber(continues().get())) {
     return emitOpError("needs a body whose first output is a boolean of one element, not ")
            << continues().get().getType();
   }

@@ -90,7 +90,7 @@ static Value placesOf(Formula &f, const Taps &t, int axis, Value moved) {
   auto type = tensorOf({t.count(), 1, 1}, elementOf(moved));
   Value taps = makeConstant(f.b, f.loc, constantFromFloats(type, inKernel));
   auto number = [&](Value v) { return f.op("CastLike", {v, moved}); };
-  Value steps = f.mul(number(f.countTo(f.scalar(t.out[axis]))), f.number(static_cast<double>(t.strides[axis]), moved));
+  Value steps = f.mul(number(f.countTo(f.scalar(t.out[axis]))), f.number(t.strides[axis], moved));
   steps = f.reshapeTo(steps, axis ? Sizes{1, 1, t.out[1]} : Sizes{1, t.out[0], 1});
   Value pixel = f.add(f.add(taps, steps), moved);
   Value doubled = f.mul(pixel, f.number(2, moved));

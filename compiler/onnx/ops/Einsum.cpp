@@ -146,7 +146,7 @@ struct Named {
 
 class Rewrite {
 public:
-  Rewrite(EinsumOp op, PatternRewriter &b, Equation e) : b(b), loc(op.getLoc()), e(std::move(e)), xs(op.getXs()) {}
+  Rewrite(ValueRange xs, PatternRewriter &b, Location loc, Equation e) : b(b), loc(loc), e(std::move(e)), xs(xs) {}
 
   Value run() {
     Named total;
@@ -322,7 +322,14 @@ LogicalResult EinsumOp::decompose(PatternRewriter &rewriter) {
   if (failed(e)) {
     return failure();
   }
-  rewriter.replaceOp(*this, Rewrite(*this, rewriter, std::move(*e)).run());
+  // There are products of 32 bits and more. What narrower ones keep of their sums are the low bits of these.
+  Formula f(rewriter, getLoc());
+  Type element = elementOf(getY());
+  bool isNarrow = element.isInteger() && element.getIntOrFloatBitWidth() < 32;
+  Type wide = isNarrow ? Type(rewriter.getI32Type()) : element;
+  auto xs = llvm::map_to_vector(getXs(), [&](Value x) { return f.cast(x, wide, numberOfElement(wide)); });
+  Value y = Rewrite(xs, rewriter, getLoc(), std::move(*e)).run();
+  rewriter.replaceOp(*this, f.cast(y, element, numberOfElement(element)));
   return success();
 }
 

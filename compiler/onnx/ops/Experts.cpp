@@ -211,7 +211,7 @@ private:
                              : f.reshape(mine, {ranked(layer.weights).getDimSize(1), 1});
     };
     Value zero = present(layer.zeros) ? number(beside(layer.zeros))
-                                      : f.number(static_cast<double>(int64_t(1) << (layer.bits - 1)), q);
+                                      : f.number(int64_t(1) << (layer.bits - 1), q);
     return f.mul(f.sub(q, zero), number(beside(layer.scales)));
   }
 

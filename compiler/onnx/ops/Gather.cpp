@@ -1,5 +1,6 @@
 #include "compiler/onnx/ops/Gather.h"
 #include "compiler/onnx/Evaluate.h"
+#include "compiler/onnx/ElementTypes.h"
 #include "compiler/onnx/Family.h"
 #include "compiler/onnx/Formula.h"
 #include "compiler/onnx/Ranks.h"
@@ -337,10 +338,8 @@ LogicalResult ScatterOp::decompose(PatternRewriter &rewriter) {
 
 /// Unknown: data tells it.
 static Size depthOf(OneHotOp op) {
-  if (auto number = floatsOf(op.getDepth()) ? splatOf(op.getDepth()) : std::nullopt) {
-    return integerFrom(*number);
-  }
-  return numberIn(op.getDepth());
+  std::optional<int64_t> depth = wholeNumber(op.getDepth());
+  return depth ? Size(*depth) : numberIn(op.getDepth());
 }
 
 LogicalResult OneHotOp::inferTypes(SmallVectorImpl<Type> &types) {
@@ -378,12 +377,15 @@ LogicalResult OneHotOp::decompose(PatternRewriter &rewriter) {
   Value n = makeSizes(rewriter, loc, {depth}, one);
   auto i64 = rewriter.getNamedAttr("to", rewriter.getI64IntegerAttr(7));
   Value index = getIndices();
-  if (!elementOf(index).isInteger(64)) {
+  if (!isInt(elementOf(index), 64)) {
     index = make<CastOp>(rewriter, loc, {index}, {i64});
   }
-  Value wrapped = make<AddOp>(rewriter, loc, {index, n});
-  Value negative = make<LessOp>(rewriter, loc, {index, makeInteger(rewriter, loc, 0)});
-  index = make<WhereOp>(rewriter, loc, {negative, wrapped, index});
+  // What has no sign is never counted from behind, also where it is negative as int64.
+  if (!elementOf(getIndices()).isUnsignedInteger()) {
+    Value wrapped = make<AddOp>(rewriter, loc, {index, n});
+    Value negative = make<LessOp>(rewriter, loc, {index, makeInteger(rewriter, loc, 0)});
+    index = make<WhereOp>(rewriter, loc, {negative, wrapped, index});
+  }
   index = make<UnsqueezeOp>(rewriter, loc, {index, makeIntegers(rewriter, loc, {axis})});
   Sizes shape(indices.getRank() + 1 - axis, 1);
   shape[0] = depth;

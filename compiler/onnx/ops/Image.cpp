@@ -21,7 +21,7 @@ LogicalResult ImageDecoderOp::upgrade(Node &node) {
     return node.error("attribute 'pixel_format' is '" + format + "'; it may be RGB, BGR or Grayscale");
   }
   auto type = ranked(node.operand(0));
-  if (!elementOf(node.operand(0)).isUnsignedInteger(8) || (type && type.getRank() != 1)) {
+  if (!isUint(elementOf(node.operand(0)), 8) || (type && type.getRank() != 1)) {
     return node.error("needs a tensor of uint8 of one axis");
   }
   Formula f(node.builder, node.loc);

@@ -163,14 +163,24 @@ LogicalResult ImputerOp::upgrade(Node &node) {
   return give(node, f.op("Where", {missing, constantLike(f, values, {int64_t(values.size())}, x), x}));
 }
 
+/// Where elements are more than a number. Of integers that is decided among integers, since large ones are no floats.
+static Value isMore(Formula &f, Value x, double number) {
+  auto type = dyn_cast<IntegerType>(elementOf(x));
+  if (!type) {
+    return f.op("Greater", {x, f.number(number, x)});
+  }
+  double end = std::ldexp(1.0, static_cast<int>(type.getWidth()) - (type.isUnsigned() ? 0 : 1));
+  double whole = std::floor(number), least = type.isUnsigned() ? 0 : -end;
+  return whole < least  ? f.op("Equal", {x, x})
+         : whole < end ? f.op("Greater", {x, f.number(whole, x)})
+                       : f.op("Less", {x, x});
+}
+
 LogicalResult BinarizerOp::upgrade(Node &node) {
   Formula f(node.builder, node.loc);
   Value x = node.operand(0);
   Type element = elementOf(x);
-  Value threshold = f.number(node.number("threshold", 0), toFloat(f, x));
-  Value isMore = f.op("Greater", {isa<FloatType>(element) ? x : toFloat(f, x),
-                                  isa<FloatType>(element) ? f.number(node.number("threshold", 0), x) : threshold});
-  return give(node, f.cast(isMore, element, numberOfElement(element)));
+  return give(node, f.cast(isMore(f, x, node.number("threshold", 0)), element, numberOfElement(element)));
 }
 
 /// Elements of the last axis; of a vector, of its one row.
@@ -319,7 +329,7 @@ LogicalResult LabelEncoderOp::upgrade(Node &node) {
   if (!otherwise) {
     return node.error("default_tensor is not one element of the type of the values");
   }
-  if (!keys && values.getElementType().isInteger(64)) {
+  if (!keys && isInt(values.getElementType(), 64)) {
     SmallVector<int64_t> all = *integersOf(values);
     llvm::append_range(all, *integersOf(otherwise));
     return give(node, find(f, x, keyTexts, all));

@@ -130,7 +130,15 @@ LogicalResult GemmOp::decompose(PatternRewriter &rewriter) {
     return failure(); // whether C's sizes are those of the product is asked below
   }
   Formula f(rewriter, getLoc());
-  auto scaled = [&](Value v, double factor) { return factor == 1.0 ? v : f.mul(v, f.number(factor, v)); };
+  // Of integers, factors that are none are numbers of float64, as the standard's own implementation has them.
+  Type element = elementOf(getA()), f64 = rewriter.getF64Type();
+  double alpha = getAlpha().convertToDouble(), beta = getBeta().convertToDouble();
+  bool isWhole = Number(alpha).integer() && (!present(getC()) || Number(beta).integer());
+  bool throughFloats = !isa<FloatType>(element) && !isWhole;
+  auto scaled = [&](Value v, double factor) {
+    v = throughFloats ? f.cast(v, f64, numberOfElement(f64)) : v;
+    return factor == 1.0 ? v : f.mul(v, f.number(factor, v));
+  };
   SmallVector<NamedAttribute> attributes;
   if (getTransA()) {
     attributes.push_back(f.flag("transA"));
@@ -138,15 +146,15 @@ LogicalResult GemmOp::decompose(PatternRewriter &rewriter) {
   if (getTransB()) {
     attributes.push_back(f.flag("transB"));
   }
-  Value y = scaled(f.op("MatMul", {getA(), getB()}, attributes), getAlpha().convertToDouble());
+  Value y = scaled(f.op("MatMul", {getA(), getB()}, attributes), alpha);
   if (present(getC()) && !getBeta().isZero()) {
     Sizes shape = sizesOf(ranked(y));
-    y = f.add(y, scaled(getC(), getBeta().convertToDouble()));
+    y = f.add(y, scaled(getC(), beta));
     if (sizesOf(ranked(y)) != shape) { // C does not make it larger
       y = f.reshapeTo(y, shape);
     }
   }
-  rewriter.replaceOp(*this, y);
+  rewriter.replaceOp(*this, f.cast(y, element, numberOfElement(element)));
   return success();
 }
 

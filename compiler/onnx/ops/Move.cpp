@@ -327,13 +327,13 @@ LogicalResult TileOp::upgrade(Node &node) {
     return success();
   }
   // Both are numbers of the data's own type, which may be a float.
-  auto tiles = splatOf(node.operand(1)), given = splatOf(node.operand(2));
-  auto axis = data && given ? normalAxis(integerFrom(*given), data.getRank()) : std::nullopt;
-  if (!axis || !tiles || !(*tiles >= 0 && *tiles < static_cast<double>(maxExtent))) {
+  auto tiles = wholeNumber(node.operand(1)), given = wholeNumber(node.operand(2));
+  auto axis = data && given ? normalAxis(*given, data.getRank()) : std::nullopt;
+  if (!axis || !tiles || *tiles < 0 || *tiles >= maxExtent) {
     return node.error("tiles along an axis that is not known at compile time");
   }
   SmallVector<int64_t> repeats(data.getRank(), 1);
-  repeats[*axis] = static_cast<int64_t>(*tiles);
+  repeats[*axis] = *tiles;
   node.operands.resize(2);
   node.operands[1] = makeIntegers(node.builder, node.loc, repeats);
   return success();

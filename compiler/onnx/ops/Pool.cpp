@@ -105,8 +105,8 @@ LogicalResult LpPoolOp::decompose(PatternRewriter &rewriter) {
     return decomposePads(*this, rewriter);
   }
   Type element = elementOf(getX());
-  Value p = makeFloat(rewriter, getLoc(), static_cast<double>(getP()), element);
-  Value root = makeFloat(rewriter, getLoc(), 1.0 / static_cast<double>(getP()), element);
+  Value p = makeNumber(rewriter, getLoc(), getP(), element);
+  Value root = makeNumber(rewriter, getLoc(), 1.0 / static_cast<double>(getP()), element);
   Value powers = makeOp(rewriter, getLoc(), "Pow", {makeOp(rewriter, getLoc(), "Abs", {getX()}), p});
   NamedAttrList attributes((*this)->getAttrs());
   attributes.set("p", rewriter.getI64IntegerAttr(1));
@@ -151,9 +151,8 @@ LogicalResult GlobalLpPoolOp::decompose(PatternRewriter &rewriter) {
     rewriter.replaceOp(*this, f.reduce(getP() == 1 ? "ReduceL1" : "ReduceL2", getX(), axes, /*keepdims=*/true));
     return success();
   }
-  auto p = static_cast<double>(getP());
-  Value sums = f.reduce("ReduceSum", f.op("Pow", {f.abs(getX()), f.number(p, getX())}), axes, /*keepdims=*/true);
-  rewriter.replaceOp(*this, f.op("Pow", {sums, f.number(1 / p, sums)}));
+  Value sums = f.reduce("ReduceSum", f.op("Pow", {f.abs(getX()), f.number(getP(), getX())}), axes, /*keepdims=*/true);
+  rewriter.replaceOp(*this, f.op("Pow", {sums, f.number(1.0 / static_cast<double>(getP()), sums)}));
   return success();
 }
 
@@ -170,7 +169,7 @@ LogicalResult LRNOp::decompose(PatternRewriter &rewriter) {
   auto reshape = [&](Value v, ArrayRef<Size> to) {
     return makeOp(rewriter, loc, "Reshape", {v, makeSizes(rewriter, loc, to)});
   };
-  auto number = [&](const APFloat &v) { return makeFloat(rewriter, loc, v.convertToDouble(), element); };
+  auto number = [&](const APFloat &v) { return makeNumber(rewriter, loc, v.convertToDouble(), element); };
   // The usual 3/4 is made of square roots, which take a third of the time; of negative sums they would not be the same.
   bool isOfRoots = getBeta().convertToDouble() == 0.75 && !getAlpha().isNegative() && !getBias().isNegative();
   auto power = [&](Value sum) {

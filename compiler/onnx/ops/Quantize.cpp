@@ -68,8 +68,8 @@ static FailureOr<Type> namedElement(Operation *op, int64_t number, StringRef att
 }
 
 static bool isQuantized(Type element) {
-  return (isa<FloatType>(element) && element.getIntOrFloatBitWidth() <= 8) || element.isInteger(8) ||
-         element.isInteger(16) || element.isUnsignedInteger(8) || element.isUnsignedInteger(16) ||
+  return (isa<FloatType>(element) && element.getIntOrFloatBitWidth() <= 8) || isInt(element, 8) ||
+         isInt(element, 16) || isUint(element, 8) || isUint(element, 16) ||
          (element.isInteger() && element.getIntOrFloatBitWidth() < 8);
 }
 
@@ -88,7 +88,7 @@ LogicalResult QuantizeLinearOp::inferTypes(SmallVectorImpl<Type> &types) {
   } else if (*named) {
     element = *named;
   }
-  if (!isQuantized(element) || element.isInteger(1)) {
+  if (!isQuantized(element) || isBool(element)) {
     return emitOpError("quantizes to element type ") << element << ", which has no such meaning";
   }
   if (failed(checkPositive(*this, getYScale(), /*divides=*/true))) {
@@ -134,7 +134,7 @@ LogicalResult DequantizeLinearOp::inferTypes(SmallVectorImpl<Type> &types) {
                       : checkPositive(*this, getXScale(), /*divides=*/false))) {
     return failure();
   }
-  auto zeros = elementOf(getX()).isInteger(32) ? integersOf(getXZeroPoint()) : std::nullopt;
+  auto zeros = isInt(elementOf(getX()), 32) ? integersOf(getXZeroPoint()) : std::nullopt;
   for (int64_t zero : zeros ? *zeros : SmallVector<int64_t>()) {
     if (zero != 0) { // the standard has none; ONNX Runtime refuses it, too
       return emitOpError("a zero point of int32 is ") << zero << ", expected zero";

@@ -229,8 +229,8 @@ LogicalResult MsQLinearConcatOp::decompose(PatternRewriter &rewriter) {
     if (!isSized(parts[i])) {
       return failure();
     }
-    alike &= splatOf(parts[i + 1]) && splatOf(parts[i + 1]) == splatOf(parts[0]) && splatOf(parts[i + 2]) &&
-             splatOf(parts[i + 2]) == splatOf(parts[1]);
+    alike &= splatNumber(parts[i + 1]) && splatNumber(parts[i + 1]) == splatNumber(parts[0]) && splatNumber(parts[i + 2]) &&
+             splatNumber(parts[i + 2]) == splatNumber(parts[1]);
   }
   for (unsigned i = 2; i < parts.size(); i += partOperands) {
     bytes.push_back(parts[i]);
@@ -339,7 +339,7 @@ LogicalResult MsMatMulNBitsOp::inferTypes(SmallVectorImpl<Type> &types) {
   }
   auto zeros = present(getZeros()) ? ranked(getZeros()) : RankedTensorType();
   int64_t zeroCount =
-      zeros && zeros.getElementType().isUnsignedInteger(8) ? n * llvm::divideCeil(blocks * bits, 8) : n * blocks;
+      zeros && isUint(zeros.getElementType(), 8) ? n * llvm::divideCeil(blocks * bits, 8) : n * blocks;
   if (zeros && zeros.hasStaticShape() && zeros.getNumElements() != zeroCount) {
     return emitOpError("zero points of type ") << zeros << ", expected " << zeroCount;
   }
@@ -359,7 +359,7 @@ LogicalResult MsMatMulNBitsOp::inferTypes(SmallVectorImpl<Type> &types) {
 /// The zero points of a matrix of few bits, [rows, blocks], as uint8 or floats.
 static ElementsAttr zerosOf(ElementsAttr packed, int64_t rows, int64_t blocks, int64_t bits) {
   Type element = packed.getElementType();
-  if (!element.isUnsignedInteger(8)) {
+  if (!isUint(element, 8)) {
     return reshaped(packed, tensorOf({rows, blocks}, element));
   }
   std::vector<char> storage;
@@ -412,7 +412,7 @@ LogicalResult MsMatMulNBitsOp::decompose(PatternRewriter &rewriter) {
   Value q = numbers(unpacked(bytesOf(weights, storage), blocks * block * bits / 8, k, bits), {n, k}),
         scale = f.reshape(getScales(), {n, blocks}), w;
   SmallVector<NamedAttribute> along = {f.integer("axis", 1), f.integer("block_size", block)};
-  if (packedZeros && !packedZeros.getElementType().isUnsignedInteger(8)) {
+  if (packedZeros && !isUint(packedZeros.getElementType(), 8)) {
     Type element = elementOf(scale);
     Value zero = f.cast(f.reshape(getZeros(), {n, blocks}), element, numberOfElement(element));
     auto wide = [&](Value v) { return alongAxis(f, v, q, 1, block); };
@@ -516,7 +516,7 @@ LogicalResult MsGatherBlockQuantizedOp::inferTypes(SmallVectorImpl<Type> &types)
     return emitOpError("attributes 'bits' and 'block_size' are ")
            << bits << " and " << block << ", expected 2, 4 or 8, and a power of two, at least 16";
   }
-  bool integers = isa<IntegerType>(elementOf(getData())), packed = elementOf(getData()).isUnsignedInteger(8);
+  bool integers = isa<IntegerType>(elementOf(getData())), packed = isUint(elementOf(getData()), 8);
   if (!integers || !data || !data.hasStaticShape() || !scales || !scales.hasStaticShape()) {
     return emitOpError("a table of type ")
            << getData().getType() << " with scales " << getScales().getType() << " is unsupported";
@@ -554,7 +554,7 @@ static bool tableOfFewBits(MsGatherBlockQuantizedOp op, FewBits &table) {
   auto data = ranked(op.getData());
   ElementsAttr numbers = constantOf(op.getData()), scales = constantOf(op.getScales()),
                zeros = present(op.getZeros()) ? constantOf(op.getZeros()) : ElementsAttr();
-  bool packed = elementOf(op.getData()).isUnsignedInteger(8);
+  bool packed = isUint(elementOf(op.getData()), 8);
   if (data.getRank() != 2 || !packed || !numbers || !scales || (present(op.getZeros()) && !zeros)) {
     return false;
   }
@@ -573,7 +573,7 @@ LogicalResult MsGatherBlockQuantizedOp::decompose(PatternRewriter &rewriter) {
   if (!isSized(getIndices())) {
     return failure();
   }
-  bool packed = elementOf(getData()).isUnsignedInteger(8);
+  bool packed = isUint(elementOf(getData()), 8);
   if (packed && (!constantOf(getData()) || (present(getZeros()) && !constantOf(getZeros())))) {
     return emitOpError("weights that are not constant are unsupported");
   }

@@ -106,6 +106,14 @@ LogicalResult SplitOp::evaluate(ArrayRef<ElementsAttr> operands, SmallVectorImpl
 
 LogicalResult SplitOp::upgrade(Node &node) {
   node.attributeToOperand("split", 1);
+  // Opset 1 has them as numbers of the data's own type.
+  Value split = node.operand(1);
+  if (node.opset < 2 && split && isa<FloatType>(elementOf(split))) {
+    Formula f(node.builder, node.loc);
+    auto parts = floatsOf(split);
+    node.operands[1] = parts ? makeIntegers(f.b, f.loc, llvm::map_to_vector(*parts, wholePart))
+                             : f.cast(split, f.b.getI64Type(), 7);
+  }
   return success();
 }
 
@@ -265,7 +273,7 @@ LogicalResult CenterCropPadOp::inferTypes(SmallVectorImpl<Type> &types) {
 /// A constant of no element's value: false, or 0.
 static Value zeroOf(Formula &f, Type element) {
   return makeConstant(f.b, f.loc,
-                      element.isInteger(1)      ? DenseElementsAttr::get(tensorOf({}, element), false)
+                      isBool(element)      ? DenseElementsAttr::get(tensorOf({}, element), false)
                       : isa<FloatType>(element) ? constantFromFloats(tensorOf({}, element), {0.0})
                                                 : constantFromIntegers(tensorOf({}, element), {0}));
 }
@@ -323,7 +331,7 @@ LogicalResult ImageScalerOp::decompose(PatternRewriter &rewriter) {
   Value shift = makeConstant(rewriter, loc,
                              constantFromFloats(tensorOf({static_cast<int64_t>(bias.size()), 1, 1}, element), bias));
   Value scaled =
-      make<MulOp>(rewriter, loc, {getData(), makeFloat(rewriter, loc, getScale().convertToDouble(), element)});
+      make<MulOp>(rewriter, loc, {getData(), makeNumber(rewriter, loc, getScale().convertToDouble(), element)});
   rewriter.replaceOp(*this, make<AddOp>(rewriter, loc, {scaled, shift}));
   return success();
 }

@@ -1,6 +1,7 @@
 // Reductions. All of them become Reduce (Sum, Mean, Prod, Max, Min) once their axes are known, with elementwise ops
 // before and behind it that end up in the same kernel.
 #include "compiler/onnx/ops/Reduce.h"
+#include "compiler/onnx/ElementTypes.h"
 #include "compiler/onnx/Family.h"
 #include "compiler/onnx/Formula.h"
 #include "compiler/onnx/InData.h"
@@ -148,7 +149,7 @@ static LogicalResult evaluateReduction(StringRef kind, ElementsAttr data, ArrayR
     return success();
   }
   auto x = integersOf(data);
-  if (!x || data.getElementType().isUnsignedInteger(64)) {
+  if (!x || isUint(data.getElementType(), 64)) {
     return failure();
   }
   results.push_back(constantFromIntegers(to, reduced<int64_t>(kind, *x, shape, axes)));
@@ -296,10 +297,7 @@ template <typename Op> static LogicalResult decomposeReduction(Op op, PatternRew
   Value y = formula(op, r);
   Type element = elementOf(op.getData());
   if (elementOf(y) != element) {
-    y = r.f.cast(y, element,
-                 element.isInteger(64)   ? 7
-                 : element.isInteger(32) ? (element.isUnsignedInteger() ? 12 : 6)
-                                         : 13);
+    y = r.f.cast(y, element, numberOfElement(element));
   }
   rewriter.replaceOp(op, y);
   return success();
@@ -345,8 +343,8 @@ template <typename Op, typename Better>
 static LogicalResult evaluateExtreme(Op op, ElementsAttr data, Better better, SmallVectorImpl<ElementsAttr> &results) {
   auto x = integersOf(data);
   auto type = ranked(op.getData());
-  if (!x || x->empty() || x->size() > evaluateLimit) {
-    return failure(); // shape arithmetic is done on integers
+  if (!x || x->empty() || x->size() > evaluateLimit || isUint(type.getElementType(), 64)) {
+    return failure(); // shape arithmetic is done on integers, which have a sign
   }
   int64_t axis = *normalAxis(op.getAxis(), type.getRank()), extent = type.getDimSize(axis),
           inner = elements(type.getShape().drop_front(axis + 1));

@@ -298,7 +298,7 @@ struct Expansion {
   Value run(ArrayRef<AxisResize> axes) {
     Type element = elementOf(op.getData());
     bool nearest = op.getMode() == "nearest";
-    bool direct = nearest ? !element.isInteger(1) : isa<FloatType>(element);
+    bool direct = nearest ? !isBool(element) : isa<FloatType>(element);
     Type through = nearest ? Type(b.getIntegerType(8, false)) : b.getF32Type();
     SmallVector<Value> operands{direct ? Value(op.getData()) : cast(op.getData(), through)};
     SmallVector<int64_t> resized;
@@ -321,7 +321,7 @@ struct Expansion {
     Value y = make<InterpolateOp>(b, loc, operands, attributes);
     y = direct ? y : cast(y, element);
     if (op.getCoordinateTransformationMode() == "tf_crop_and_resize") {
-      Value outside = makeFloat(b, loc, op.getExtrapolationValue().convertToDouble(), b.getF32Type());
+      Value outside = makeNumber(b, loc, op.getExtrapolationValue().convertToDouble(), b.getF32Type());
       outside = element.isF32() ? outside : cast(outside, element);
       y = make<WhereOp>(b, loc, {insideMask(axes), y, outside});
     }
@@ -337,7 +337,7 @@ struct OpenExpansion {
   Formula f;
 
   Value floatOf(const Size &size) { return f.cast(f.scalar(size), f.b.getF32Type(), 1); }
-  Value number(double v) { return makeFloat(f.b, f.loc, v, f.b.getF32Type()); }
+  Value number(const Number &v) { return makeNumber(f.b, f.loc, v, f.b.getF32Type()); }
   Value roi(int64_t i) { return f.op("Gather", {op.getRoi(), makeInteger(f.b, f.loc, i)}); }
   Value least(Value a, Value b) { return f.op("Min", {a, b}); }
   Value most(Value a, Value b) { return f.op("Max", {a, b}); }
@@ -414,7 +414,7 @@ struct OpenExpansion {
       inside = f.reshapeTo(inside, shape);
       mask = mask ? f.op("And", {mask, inside}) : inside;
     }
-    Value outside = makeFloat(f.b, f.loc, op.getExtrapolationValue().convertToDouble(), elementOf(y));
+    Value outside = makeNumber(f.b, f.loc, op.getExtrapolationValue().convertToDouble(), elementOf(y));
     return mask ? f.op("Where", {mask, y, outside}) : y;
   }
 
@@ -452,7 +452,7 @@ struct OpenExpansion {
     }
     if (given(op.getScales())) { // as many as data tells, but no result element needs more than all
       Size most = Size(reach) * (a.from + 1);
-      Value far = f.op("Ceil", {f.div(number(static_cast<double>(reach)), least(scaleOf(a), number(1)))});
+      Value far = f.op("Ceil", {f.div(number(reach), least(scaleOf(a), number(1)))});
       InData data(op, f.b);
       return Size(2) * data.read(data.i64(least(far, floatOf(most))), most);
     }
@@ -536,7 +536,7 @@ struct OpenExpansion {
   Value run(ArrayRef<OpenAxis> axes) {
     Type element = elementOf(op.getData());
     bool isNearest = op.getMode() == "nearest";
-    bool direct = isNearest ? !element.isInteger(1) : isa<FloatType>(element);
+    bool direct = isNearest ? !isBool(element) : isa<FloatType>(element);
     Type through = direct ? element : isNearest ? Type(f.b.getIntegerType(8, false)) : f.b.getF32Type();
     Value y = f.cast(op.getData(), through, numberOfElement(through));
     SmallVector<Value> together;

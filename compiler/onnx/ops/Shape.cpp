@@ -393,8 +393,8 @@ LogicalResult DropoutOp::inferTypes(SmallVectorImpl<Type> &types) {
 }
 LogicalResult DropoutOp::decompose(PatternRewriter &rewriter) {
   // While training it drops at random, unless it drops nothing.
-  bool keepsAll = present(getRatio()) && splatOf(getRatio()) == 0.0;
-  if (!keepsAll && present(getTrainingMode()) && splatOf(getTrainingMode()) != 0.0) {
+  bool keepsAll = present(getRatio()) && splatNumber(getRatio()) == 0.0;
+  if (!keepsAll && present(getTrainingMode()) && splatNumber(getTrainingMode()) != 0.0) {
     return isSized(getX()) && !getUnfilledMask() ? train(rewriter) : failure();
   }
   Value mask = getX();
@@ -469,16 +469,31 @@ LogicalResult ConstantOfShapeOp::decompose(PatternRewriter &rewriter) {
   return success();
 }
 
-/// Start and step of a Range whose operands are constants, and how many elements it has.
-template <typename T> static int64_t rangeLength(T start, T limit, T delta) {
-  double n = std::ceil((static_cast<double>(limit) - static_cast<double>(start)) / static_cast<double>(delta));
-  return std::max<int64_t>(0, integerFrom(n));
+/// How many elements a Range of constants has.
+static int64_t rangeLength(double start, double limit, double delta) {
+  return std::max<int64_t>(0, wholePart(std::ceil((limit - start) / delta)));
+}
+/// The distance has no sign, so that it is never too large.
+template <std::integral T> static int64_t rangeLength(T start, T limit, T delta) {
+  constexpr uint64_t most = 1ULL << 48; // as of wholePart(): no size
+  bool down = delta < 0;
+  T from = down ? limit : start, to = down ? start : limit;
+  if (to <= from) {
+    return 0;
+  }
+  uint64_t distance = static_cast<uint64_t>(to) - static_cast<uint64_t>(from), each = static_cast<uint64_t>(delta);
+  return static_cast<int64_t>(std::min((distance - 1) / (down ? -each : each) + 1, most));
+}
+static int64_t rangeLength(Type element, const Number &start, const Number &limit, const Number &delta) {
+  return isa<FloatType>(element)       ? rangeLength(*start.real(), *limit.real(), *delta.real())
+         : element.isUnsignedInteger() ? rangeLength(*start.natural(), *limit.natural(), *delta.natural())
+                                       : rangeLength(*start.integer(), *limit.integer(), *delta.integer());
 }
 
 LogicalResult RangeOp::inferTypes(SmallVectorImpl<Type> &types) {
   Type element = elementOf(getStart());
-  auto start = splatOf(getStart()), limit = splatOf(getLimit()), delta = splatOf(getDelta());
-  if (delta == 0.0) {
+  auto start = splatNumber(getStart()), limit = splatNumber(getLimit()), delta = splatNumber(getDelta());
+  if (delta == 0) {
     return emitOpError("delta is zero");
   }
   for (Value v : getOperands()) {
@@ -488,9 +503,9 @@ LogicalResult RangeOp::inferTypes(SmallVectorImpl<Type> &types) {
   }
   Size from = numberIn(getStart()), to = numberIn(getLimit()), length = Size::unknown();
   if (start && limit && delta) {
-    length = rangeLength(*start, *limit, *delta);
-  } else if (!from.isUnknown() && !to.isUnknown() && delta && *delta >= 1) {
-    length = ceilDiv(max(to - from, 0), integerFrom(*delta));
+    length = rangeLength(element, *start, *limit, *delta);
+  } else if (!from.isUnknown() && !to.isUnknown() && delta && delta->integer() >= 1) {
+    length = ceilDiv(max(to - from, 0), *delta->integer());
   }
   types.push_back(sizedType({length}, element));
   return success();
@@ -507,7 +522,8 @@ LogicalResult RangeOp::evaluate(ArrayRef<ElementsAttr> operands, SmallVectorImpl
   if (auto start = integersOf(operands[0]), delta = integersOf(operands[2]); start && delta) {
     SmallVector<int64_t> values;
     for (int64_t i = 0; i < type.getDimSize(0); ++i) {
-      values.push_back(start->front() + i * delta->front());
+      auto moved = static_cast<uint64_t>(i) * static_cast<uint64_t>(delta->front());
+      values.push_back(static_cast<int64_t>(static_cast<uint64_t>(start->front()) + moved));
     }
     results.push_back(constantFromIntegers(type, values));
     return success();

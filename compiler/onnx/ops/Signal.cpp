@@ -21,7 +21,7 @@ static constexpr int64_t mostNumbers = 1 << 24;
 
 template <typename Op> static LogicalResult inferWindow(Op op, SmallVectorImpl<Type> &types) {
   Type element = elementOfNumber(op.getOutputDatatype(), op.getContext());
-  if (!element || element.isInteger(1)) {
+  if (!element || isBool(element)) {
     return op.emitOpError("element type ") << op.getOutputDatatype() << " is unsupported";
   }
   Size size = numberIn(op.getSize());

@@ -130,7 +130,7 @@ static Value placesOf(const Blocks &b, Formula &f) {
 
 LogicalResult Col2ImOp::decompose(PatternRewriter &rewriter) {
   auto blocks = blocksOf(*this);
-  if (failed(blocks) || !*blocks || !isSized(getX()) || elementOf(getX()).isInteger(1)) { // booleans have no sum
+  if (failed(blocks) || !*blocks || !isSized(getX()) || isBool(elementOf(getX()))) { // booleans have no sum
     return failure();
   }
   Formula f(rewriter, getLoc());

@@ -274,7 +274,7 @@ Value Reader::sums(StringRef aggregate) {
                             : isMax ? "max"
                                     : "sum")});
   if (aggregate == "AVERAGE") {
-    return f.div(y, f.number(static_cast<double>(trees->roots.size()), y));
+    return f.div(y, f.number(trees->roots.size(), y));
   }
   if (!trees->isSum) { // a target to which no leaf gave
     y = f.op("Where", {f.op("IsInf", {y}), f.number(0, y), y});

@@ -28,7 +28,7 @@ def unary(c, x, name):
     first, low, high, exact, attributes = UNARY[name]
     c.since(first)
     if x is None and name in INTEGER_UNARY and c.opset >= max(INTEGER_UNARY[name], 9) and c.chance(0.25):
-        x = c.data(c.shape(), c.choice([np.int32, np.int64]), -9, 9)
+        x = c.tensor(c.wide(c.shape(), c.choice([np.int32, np.int64]), -9, 9))
     elif x is None:
         x = c.data(c.shape(), np.float32, low, high)
     else:
@@ -58,27 +58,29 @@ def broadcast(c, shape, rank=5):
 def pair(c, x, types, low=-2.0, high=2.0):
     """Two operands in either order; x, where it fits, or a fresh tensor is one of them."""
     if x is None:
-        x = c.data(c.shape(), c.choice(types), low, high)
+        x = c.tensor(c.wide(c.shape(), c.choice(types), low, high))
     c.need(x.dtype in [np.dtype(kind) for kind in types])
-    y = c.tensor(c.numbers(broadcast(c, x.shape), x.dtype, low, high)) if c.chance(0.9) else x
+    y = c.tensor(c.wide(broadcast(c, x.shape), x.dtype, low, high)) if c.chance(0.9) else x
     return (x, y) if c.chance(0.6) else (y, x)
 
 
 FLOAT_INT = [np.float32, np.float32, np.int32, np.int64]
+ARITHMETIC = [*FLOAT_INT, np.int64, np.uint32, np.uint64]
 
 
 @op("Add", "Sub", "Mul", weight=2)
 def arithmetic(c, x, name):
-    left, right = pair(c, x, FLOAT_INT, -9, 9)
-    c.node(name, [left, right], exact=left.dtype.kind == "i")
+    left, right = pair(c, x, ARITHMETIC, -9, 9)
+    c.node(name, [left, right], exact=left.dtype.kind in "iu")
 
 
 @op("Div", weight=2)
 def div(c, x):
     if x is None:
-        x = c.data(c.shape(), c.choice(FLOAT_INT), -20, 20)
+        x = c.tensor(c.wide(c.shape(), c.choice(FLOAT_INT), -20, 20))
     c.need(x.dtype in (np.float32, np.int32, np.int64))
-    sign = c.choice([1, -1]) if x.dtype.kind == "i" else 1
+    smallest = x.dtype.kind == "i" and x.array.size and x.array.min() == np.iinfo(x.dtype).min  # which -1 has no quotient of
+    sign = c.choice([1, -1]) if x.dtype.kind == "i" and not smallest else 1
     y = c.tensor(sign * c.numbers(broadcast(c, x.shape), x.dtype, 1, 7))
     c.node("Div", [x, y], exact=x.dtype.kind == "i")
 
@@ -114,11 +116,11 @@ def power(c, x):
 def variadic(c, x, name):
     integer = name in ("Min", "Max") and c.opset >= 12
     if x is None:
-        x = c.data(c.shape(), c.choice(FLOAT_INT if integer else [np.float32]), -9, 9)
-    c.need(x.dtype in ([np.float32, np.int32, np.int64] if integer else [np.float32]))
+        x = c.tensor(c.wide(c.shape(), c.choice([*FLOAT_INT, np.uint32, np.uint64] if integer else [np.float32]), -9, 9))
+    c.need(x.dtype in ([np.float32, np.int32, np.int64, np.uint32, np.uint64] if integer else [np.float32]))
     operands, shape = [x], x.shape
     for _ in range(c.rng.randint(0, 3)):
-        operand = c.data(broadcast(c, shape, 4) if c.opset >= 8 else shape, x.dtype, -9, 9)
+        operand = c.tensor(c.wide(broadcast(c, shape, 4) if c.opset >= 8 else shape, x.dtype, -9, 9))
         c.need(np.prod(np.maximum(operand.shape, 1)) * np.prod(np.maximum(shape, 1)) < 2_000_000)
         operands.append(operand)
         shape = list(np.broadcast_shapes(tuple(shape), tuple(operand.shape)))
@@ -200,12 +202,12 @@ def cast_like(c, x):
 def where(c, x):
     c.since(9)
     if x is None:
-        x = c.data(c.shape(), c.choice([np.float32, np.float32, np.int64, np.int32, np.bool_]), -9, 9)
+        x = c.tensor(c.wide(c.shape(), c.choice([np.float32, np.float32, np.int64, np.int32, np.bool_]), -9, 9))
     if x.dtype == np.bool_ and c.chance(0.5):
         kind = c.choice([np.float32, np.int64])
-        operands = [x, c.data(broadcast(c, x.shape), kind), c.data(broadcast(c, x.shape), kind)]
+        operands = [x, *(c.tensor(c.wide(broadcast(c, x.shape), kind, -2, 2)) for _ in range(2))]
     else:
-        other = c.data(broadcast(c, x.shape), x.dtype, -9, 9)
+        other = c.tensor(c.wide(broadcast(c, x.shape), x.dtype, -9, 9))
         operands = [c.data(broadcast(c, x.shape), np.bool_), *((x, other) if c.chance(0.5) else (other, x))]
     try:
         np.broadcast_shapes(*[tuple(operand.shape) for operand in operands])
@@ -229,9 +231,11 @@ def cast(c, x):
 @op("Clip")
 def clip(c, x):
     if x is None:
-        x = c.data(c.shape(), np.float32 if c.opset < 12 else c.choice(FLOAT_INT), -5, 5)
+        x = c.tensor(c.wide(c.shape(), np.float32 if c.opset < 12 else c.choice(FLOAT_INT), -5, 5))
     c.need(x.dtype == np.float32 or (c.opset >= 12 and x.dtype in (np.int32, np.int64)))
     low, high = (c.choice([None, -1, 0, 1]), c.choice([None, 1, 2, 6]))
+    if x.dtype.kind == "i" and c.chance(0.3):
+        low, high = sorted(c.integers([], x.dtype).item() for _ in range(2))
     # A bound that is left out is infinite in the reference and the largest finite number in ONNX Runtime.
     c.need(x.dtype != np.float32 or not np.isinf(x.array).any())
     if c.opset < 11:

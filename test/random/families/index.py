@@ -89,7 +89,10 @@ def one_hot(c, x):
     depth = c.choice([1, 3, 10])
     shape = c.shape(1, 3, 500)
     kind = c.choice([np.float32, np.int64])
-    operands = [indices(c, shape, depth, c.opset >= 11, (np.int64,)), c.lengths(depth), c.tensor(np.array([-1, 3], kind), constant=True)]
+    values = c.integers([2], kind) if kind == np.int64 and c.chance(0.3) else np.array([-1, 3], kind)
+    unsigned = c.chance(0.2)  # onnx.reference has the word on these, and takes what lies outside for something else
+    places = indices(c, shape, depth, False, (np.uint8, np.uint32, np.uint64)) if unsigned else indices(c, shape, depth, c.opset >= 11, (np.int64,))
+    operands = [places, c.lengths(depth), c.tensor(values, constant=True)]
     axis = c.rng.randint(-len(shape) - 1, len(shape)) if c.opset >= 11 else c.rng.randint(-1, len(shape))
     c.node("OneHot", operands, exact=True, axis=axis)
 

@@ -173,7 +173,7 @@ def pad(c, x):
     if c.opset >= 18 and c.chance(0.4):
         axes = sorted(c.rng.sample(axes, c.rng.randint(1, x.rank)))
     pads = [draw(k) if c.chance(0.7) else 0 for k in axes * 2]
-    value = c.choice([None, 1.5]) if x.dtype == np.float32 else c.choice([None, 7])
+    value = c.choice([None, 1.5]) if x.dtype == np.float32 else c.choice([None, 7, c.integers([], x.dtype).item()])
     if c.opset < 11:
         c.node("Pad", [x], exact=True, mode=mode, pads=pads, value=value)
         return
