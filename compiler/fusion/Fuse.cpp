@@ -1,6 +1,6 @@
 #include "compiler/fusion/Fuse.h"
 #include "compiler/fusion/Match.h"
-#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include "compiler/onnx/Rewrite.h"
 
 using namespace mlir;
 
@@ -19,9 +19,7 @@ LogicalResult fuse(func::FuncOp function, bool strict) {
   if (strict) {
     left.push_back(roundsOtherwise.str());
   }
-  GreedyRewriteConfig config;
-  config.enableConstantCSE(false); // weights are large; equal ones are one attribute already
-  return applyPatternsGreedily(function, FrozenRewritePatternSet(std::move(patterns), left), config);
+  return onnx::rewrite(function, std::move(patterns), left);
 }
 
 } // namespace ingot::fusion

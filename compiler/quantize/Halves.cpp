@@ -9,11 +9,11 @@
 #include "compiler/onnx/Formula.h"
 #include "compiler/onnx/Onnx.h"
 #include "compiler/onnx/Quantization.h"
+#include "compiler/onnx/Rewrite.h"
 #include "compiler/onnx/ops/Cast.h"
 #include "compiler/onnx/ops/Conv.h"
 #include "compiler/onnx/ops/MatMul.h"
 #include "compiler/onnx/ops/Normalization.h"
-#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
 using namespace mlir;
 
@@ -219,9 +219,7 @@ LogicalResult useHalves(func::FuncOp function, bool convolutions) {
   if (convolutions) {
     patterns.add<Convolution, ReadByAll, MovedAfter>(context);
   }
-  GreedyRewriteConfig config;
-  config.enableConstantCSE(false); // weights are large; equal ones are one attribute already
-  return applyPatternsGreedily(function, FrozenRewritePatternSet(std::move(patterns)), config);
+  return onnx::rewrite(function, std::move(patterns));
 }
 
 } // namespace ingot::quantize

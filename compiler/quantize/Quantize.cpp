@@ -15,6 +15,7 @@
 #include "compiler/onnx/EvaluateElementwise.h"
 #include "compiler/onnx/Onnx.h"
 #include "compiler/onnx/Quantization.h"
+#include "compiler/onnx/Rewrite.h"
 #include "compiler/onnx/ops/Binary.h"
 #include "compiler/onnx/ops/Conv.h"
 #include "compiler/onnx/ops/MatMul.h"
@@ -23,7 +24,6 @@
 #include "compiler/onnx/ops/Unary.h"
 #include "compiler/quantize/Digits.h"
 #include "compiler/quantize/FewBits.h"
-#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include <cmath>
 
 using namespace mlir;
@@ -46,22 +46,21 @@ bool isScalar(Value v) {
   return type && type.hasStaticShape() && type.getNumElements() == 1;
 }
 
-/// A scale or zero point that differs at most along `axis` of a tensor of `rank` axes, as a list; null: it is none.
-Value alongOnly(Formula &f, Value v, int64_t axis, int64_t rank) {
+/// Whether a scale or zero point differs at most along `axis` of a tensor of `rank` axes.
+bool isAlongOnly(Value v, int64_t axis, int64_t rank) {
   auto type = onnx::ranked(v);
   if (!type || !type.hasStaticShape()) {
-    return {};
-  }
-  if (type.getNumElements() == 1) {
-    return onnx::shaped(f, v, {});
+    return false;
   }
   int64_t shift = rank - type.getRank();
-  for (auto [i, size] : llvm::enumerate(type.getShape())) {
-    if (size != 1 && static_cast<int64_t>(i) + shift != axis) {
-      return {};
-    }
-  }
-  return onnx::shaped(f, v, {type.getNumElements()});
+  return llvm::all_of(llvm::enumerate(type.getShape()),
+                      [&](auto dim) { return dim.value() == 1 || static_cast<int64_t>(dim.index()) + shift == axis; });
+}
+
+/// Such a number as a list, or as a scalar where it is the same for all.
+Value listOf(Formula &f, Value v) {
+  int64_t count = onnx::ranked(v).getNumElements();
+  return count == 1 ? onnx::shaped(f, v, {}) : onnx::shaped(f, v, {count});
 }
 
 bool sameConstant(Value a, Value b) {
@@ -149,12 +148,12 @@ struct Product : OpRewritePattern<onnx::MatMulOp> {
         weights.getRank() != 2) {
       return failure();
     }
-    Formula f(rewriter, op.getLoc());
     int64_t columns = op.getTransB() ? 0 : 1;
-    Value scale = alongOnly(f, b.getScale(), columns, 2), zero = alongOnly(f, b.getZero(), columns, 2);
-    if (!scale || !zero) {
+    if (!isAlongOnly(b.getScale(), columns, 2) || !isAlongOnly(b.getZero(), columns, 2)) {
       return failure();
     }
+    Formula f(rewriter, op.getLoc());
+    Value scale = listOf(f, b.getScale()), zero = listOf(f, b.getZero());
     Value values = op.getTransB() ? f.transpose(b.getX(), {1, 0}) : b.getX();
     Value sums = f.op("MatMulInteger", {a.getX(), values, onnx::shaped(f, a.getZero(), {}), zero});
     rewriter.replaceOp(op, scaled(f, sums, onnx::shaped(f, a.getScale(), {}), scale));
@@ -171,12 +170,12 @@ struct Convolution : OpRewritePattern<onnx::ConvOp> {
         !isScalar(x.getScale()) || !isScalar(x.getZero()) || !onnx::constantOf(w.getX())) {
       return failure();
     }
-    Formula f(rewriter, op.getLoc());
     int64_t rank = weights.getRank();
-    Value scale = alongOnly(f, w.getScale(), 0, rank), zero = alongOnly(f, w.getZero(), 0, rank);
-    if (!scale || !zero) {
+    if (!isAlongOnly(w.getScale(), 0, rank) || !isAlongOnly(w.getZero(), 0, rank)) {
       return failure();
     }
+    Formula f(rewriter, op.getLoc());
+    Value scale = listOf(f, w.getScale()), zero = listOf(f, w.getZero());
     Value sums = f.op("ConvInteger", {x.getX(), w.getX(), onnx::shaped(f, x.getZero(), {}), zero}, op->getAttrs());
     Value factor = onnx::alongEnd(f, scale, rank - 2), xScale = onnx::shaped(f, x.getScale(), {}), bias = op.getB();
     if (auto whole = onnx::present(bias) ? bias.getDefiningOp<DequantizeOp>() : DequantizeOp();
@@ -341,12 +340,6 @@ bool isQuantized(func::FuncOp function) {
       .wasInterrupted();
 }
 
-static LogicalResult apply(func::FuncOp function, RewritePatternSet patterns) {
-  GreedyRewriteConfig config;
-  config.enableConstantCSE(false); // weights are large; equal ones are one attribute already
-  return applyPatternsGreedily(function, FrozenRewritePatternSet(std::move(patterns)), config);
-}
-
 LogicalResult useIntegers(func::FuncOp function, bool strict, DigitProducts digits, StateProducts states) {
   if (!isQuantized(function)) {
     return success();
@@ -362,8 +355,8 @@ LogicalResult useIntegers(func::FuncOp function, bool strict, DigitProducts digi
     addDigits(forms, digits);
     factors.add<OneFactor, ScaledSwish>(context); // last: the others ask for the scales that the model has
   }
-  if (failed(apply(function, std::move(recurrences))) || failed(apply(function, std::move(forms))) ||
-      failed(apply(function, std::move(factors)))) {
+  if (failed(onnx::rewrite(function, std::move(recurrences))) || failed(onnx::rewrite(function, std::move(forms))) ||
+      failed(onnx::rewrite(function, std::move(factors)))) {
     return failure();
   }
   onnx::setQuantizationDone(function);

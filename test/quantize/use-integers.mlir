@@ -26,6 +26,44 @@ func.func @product(%x: tensor<2x8xui8>) -> tensor<2x3xui8> {
 
 // -----
 
+// A scale that differs along the axis of a sum is no factor of that sum: floats are multiplied.
+// CHECK-LABEL: @scales_along_the_sum
+// CHECK: onnx.Dequantize %arg0
+// CHECK: onnx.Dequantize %{{.*}} : (tensor<8x3xi8>, tensor<8x1xf32>, tensor<i8>) -> tensor<8x3xf32>
+// CHECK: onnx.MatMul %{{.*}} : (tensor<2x8xf32>, tensor<8x3xf32>) -> tensor<2x3xf32>
+func.func @scales_along_the_sum(%x: tensor<2x8xui8>) -> tensor<2x3xf32> {
+  %w = onnx.Constant dense<3> : tensor<8x3xi8>
+  %s = onnx.Constant dense<0.25> : tensor<f32>
+  %sw = onnx.Constant dense<[[0.25], [0.5], [0.25], [0.5], [0.25], [0.5], [0.25], [0.5]]> : tensor<8x1xf32>
+  %z = onnx.Constant dense<7> : tensor<ui8>
+  %zw = onnx.Constant dense<0> : tensor<i8>
+  %0 = onnx.Dequantize %x, %s, %z : (tensor<2x8xui8>, tensor<f32>, tensor<ui8>) -> tensor<2x8xf32>
+  %1 = onnx.Dequantize %w, %sw, %zw : (tensor<8x3xi8>, tensor<8x1xf32>, tensor<i8>) -> tensor<8x3xf32>
+  %2 = onnx.MatMul %0, %1 : (tensor<2x8xf32>, tensor<8x3xf32>) -> tensor<2x3xf32>
+  return %2 : tensor<2x3xf32>
+}
+
+// -----
+
+// CHECK-LABEL: @scales_of_a_filter
+// CHECK: onnx.Dequantize %{{.*}} : (tensor<4x2x1x1xi8>, tensor<1x2x1x1xf32>, tensor<i8>) -> tensor<4x2x1x1xf32>
+// CHECK: onnx.Conv
+// CHECK-NOT: onnx.ConvInteger
+func.func @scales_of_a_filter(%x: tensor<1x2x5x5xui8>) -> tensor<1x4x5x5xf32> {
+  %w = onnx.Constant dense<3> : tensor<4x2x1x1xi8>
+  %s = onnx.Constant dense<0.25> : tensor<f32>
+  %sw = onnx.Constant dense<[[[[0.25]], [[0.5]]]]> : tensor<1x2x1x1xf32>
+  %z = onnx.Constant dense<7> : tensor<ui8>
+  %zw = onnx.Constant dense<0> : tensor<i8>
+  %none = onnx.None
+  %0 = onnx.Dequantize %x, %s, %z : (tensor<1x2x5x5xui8>, tensor<f32>, tensor<ui8>) -> tensor<1x2x5x5xf32>
+  %1 = onnx.Dequantize %w, %sw, %zw : (tensor<4x2x1x1xi8>, tensor<1x2x1x1xf32>, tensor<i8>) -> tensor<4x2x1x1xf32>
+  %2 = onnx.Conv %0, %1, %none : (tensor<1x2x5x5xf32>, tensor<4x2x1x1xf32>, none) -> tensor<1x4x5x5xf32>
+  return %2 : tensor<1x4x5x5xf32>
+}
+
+// -----
+
 // Integers are moved, and what is quantized as it was is not touched.
 // CHECK-LABEL: @moved
 // CHECK: %[[Y:.*]] = onnx.Transpose %arg0 {perm = array<i64: 1, 0>} : (tensor<2x8xui8>) -> tensor<8x2xui8>

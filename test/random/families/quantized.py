@@ -161,3 +161,25 @@ def qlinear_conv_of(c, x, weights, attributes):
 @op("QLinearConv", weight=3)
 def qlinear_conv(c, x):
     qlinear_conv_of(c, *images(c, x))
+
+
+def dequantized(c, x):
+    """What a model in QDQ form multiplies; the scales of weights may differ along any axis, the one of the sums, too."""
+    axis, block, shape = places(c, x) if x.name in c.constants else (None, 0, [])
+    return c.node("DequantizeLinear", [x, scales(c, shape), zeros(c, x.dtype, shape)], exact=True, axis=along(c, x, axis), block_size=block or None)[0]
+
+
+@op("dequantized", weight=2)
+def dequantized_factors(c, x):
+    c.since(13)
+    if c.chance(0.5):
+        c.need(x is None or x.rank >= 3)
+        x, weights, attributes = images(c, x)
+        c.node("Conv", [dequantized(c, x), dequantized(c, weights)], **attributes)
+        return
+    a, b, _ = matrices(c, x)
+    if a.rank != 2 or c.chance(0.5):
+        c.node("MatMul", [dequantized(c, a), dequantized(c, b)])
+        return
+    turned = integers(c, b.shape[::-1], b.dtype, constant=c.chance(0.8))
+    c.node("Gemm", [dequantized(c, a), dequantized(c, turned)], transB=1)
