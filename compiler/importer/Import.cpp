@@ -108,19 +108,13 @@ static bool isPossible(Type type) {
 }
 
 void Importer::initializer(const std::string &name, llvm::Expected<TensorData> data) {
-  Where where = current ? current->where() : Where();
-  missing.insert(name);
-  if (!data) {
-    problem(where, data.takeError(), "initializer " + quoted(name) + " ");
-    return;
+  llvm::Expected<ElementsAttr> elements = data ? makeElements(context, *data, name) : data.takeError();
+  if (elements) {
+    weights[name] = {*elements};
+  } else {
+    std::string text = "initializer " + quoted(name) + " " + llvm::toString(elements.takeError());
+    weights[name] = {{}, current ? current->where() : Where(), text};
   }
-  llvm::Expected<ElementsAttr> elements = makeElements(context, *data, name);
-  if (!elements) {
-    problem(where, elements.takeError(), "initializer " + quoted(name) + " ");
-    return;
-  }
-  missing.erase(name);
-  weights[name] = *elements;
 }
 
 void Importer::initializers(const pb::GraphProto &proto, llvm::ArrayRef<std::string> names) {
@@ -147,15 +141,22 @@ void Importer::initializers(const pb::GraphProto &proto, llvm::ArrayRef<std::str
 }
 
 /// The value of that name; null if what should have made it failed. A weight becomes an op at its first use; when that
-/// is in a subgraph, before the outermost node that holds it, so that others can use it too.
+/// is in a subgraph, before the outermost node that holds it, so that others can use it too. One that cannot be read
+/// matters only if something reads it.
 Value Importer::value(const std::string &name) {
-  if (ElementsAttr weight = weights.lookup(name)) {
-    weights.erase(name);
+  if (auto weight = weights.find(name); weight != weights.end()) {
+    Weight taken = weight->second;
+    if (!taken.elements) {
+      problems->add(taken.where, taken.problem);
+      missing.insert(name);
+      return {};
+    }
+    weights.erase(weight);
     OpBuilder::InsertionGuard guard(builder);
     if (outermost) {
       builder.setInsertionPoint(outermost);
     }
-    values[name] = onnx::makeConstant(builder, locationOf(name), weight);
+    values[name] = onnx::makeConstant(builder, locationOf(name), taken.elements);
   }
   return values.lookup(name);
 }
@@ -294,12 +295,13 @@ Operation *Importer::create(onnx::Node &target, const Node &node) {
 
 void Importer::constantNode(const Node &node, Location loc) {
   llvm::Expected<ElementsAttr> elements = makeConstantNode(context, node, file);
-  if (!elements) {
-    problem(node.where(), elements.takeError());
-  } else if (node.outputs.size() != 1 || !node.inputs.empty()) {
+  std::string problem = elements ? "" : llvm::toString(elements.takeError());
+  if (node.outputs.size() != 1 || !node.inputs.empty()) {
     problems->add(node.where(), "needs no input and one output");
-  } else {
+  } else if (elements) {
     values[node.outputs[0]] = onnx::makeConstant(builder, loc, *elements);
+  } else {
+    weights[node.outputs[0]] = {{}, node.where(), problem};
   }
 }
 

@@ -163,11 +163,16 @@ private:
     Value values;
     mlir::Attribute keys;
   };
-  llvm::StringMap<Rows> rowsOfMaps;            ///< what ZipMap makes
-  int64_t turns = 0;                           ///< of loops over sequences, which are written one behind the other
-  llvm::StringMap<mlir::ElementsAttr> weights; ///< initializers that no node has used yet
-  const Node *current = nullptr;               ///< whose code runs: what it reports is about it
-  mlir::Operation *outermost = nullptr;        ///< the op in the function's block that is being filled
+  llvm::StringMap<Rows> rowsOfMaps; ///< what ZipMap makes
+  int64_t turns = 0;                ///< of loops over sequences, which are written one behind the other
+  struct Weight {
+    mlir::ElementsAttr elements; ///< null: what is wrong with it is a problem of those that read it
+    Where where = {};
+    std::string problem = {};
+  };
+  llvm::StringMap<Weight> weights;      ///< initializers that no node has used yet
+  const Node *current = nullptr;        ///< whose code runs: what it reports is about it
+  mlir::Operation *outermost = nullptr; ///< the op in the function's block that is being filled
 };
 
 /// How many results ops of this name have; none: as many as the node names.

@@ -93,7 +93,7 @@ bool ModelFile::parse(llvm::StringRef bytes, Problems &problems) {
   }
   llvm::Expected<SlimModel> slim = slimModel(bytes);
   if (!slim) {
-    problems.add("not an ONNX model, or a damaged one: " + llvm::toString(slim.takeError()));
+    problems.add(llvm::toString(slim.takeError()));
     return false;
   }
   google::protobuf::LogSilencer silence;

@@ -36,8 +36,10 @@ struct Rule {
 };
 
 // Protobuf itself stops at 100; the innermost messages (shapes and their dimensions) are not entered here.
-constexpr int kMaxDepth = 90;
-constexpr size_t kMaxParts = 4'000'000;
+constexpr int kMaxDepth = 96;
+
+/// How many messages and texts a file may have: each takes memory, in a model of its size hardly more than this.
+constexpr size_t mostParts(size_t bytes) { return 4'000'000 + bytes / 16; }
 
 constexpr Rule kRules[] = {
     {Kind::Model, 6, Kind::Drop},              // doc_string
@@ -98,7 +100,12 @@ public:
 
 private:
   bool fail(const char *at, const llvm::Twine &what) {
-    text = ("malformed at byte " + llvm::Twine(at - file.begin()) + ": " + what).str();
+    text = ("not an ONNX model, or a damaged one: malformed at byte " + llvm::Twine(at - file.begin()) + ": " + what)
+               .str();
+    return false;
+  }
+  bool tooMuch(const llvm::Twine &what) {
+    text = what.str();
     return false;
   }
   bool field(const WireField &field, const Rule *rule, int depth);
@@ -162,8 +169,9 @@ void Slimmer::cut(llvm::StringRef bytes) {
 }
 
 bool Slimmer::field(const WireField &field, const Rule *rule, int depth) {
-  if (field.type == WireType::Bytes && ++parts > kMaxParts) {
-    return fail(field.whole.begin(), "more than " + llvm::Twine(kMaxParts) + " parts");
+  if (field.type == WireType::Bytes && ++parts > mostParts(file.size())) {
+    return tooMuch("has more than " + llvm::Twine(mostParts(file.size())) + " parts, which is too much for a file of " +
+                   llvm::Twine(file.size()) + " bytes");
   }
   if (!rule) {
     result.bytes += field.whole;
@@ -194,8 +202,8 @@ bool Slimmer::field(const WireField &field, const Rule *rule, int depth) {
 
 bool Slimmer::message(llvm::StringRef bytes, Kind kind, int depth) {
   if (depth > kMaxDepth) {
-    return fail(bytes.begin(), "messages nest more than " + llvm::Twine(kMaxDepth) +
-                                   " deep (subgraphs in subgraphs, or types in types)");
+    return tooMuch("nests messages more than " + llvm::Twine(kMaxDepth) +
+                   " deep, in subgraphs of subgraphs (each takes three) or types of types");
   }
   uint32_t packed = kind == Kind::Tensor ? packedDataField(bytes) : 0;
   WireReader reader(bytes);
@@ -211,7 +219,7 @@ bool Slimmer::message(llvm::StringRef bytes, Kind kind, int depth) {
       return false;
     }
     if (result.bytes.size() > INT_MAX) {
-      return fail(at, "more than 2 GiB beside the weights");
+      return tooMuch("has more than 2 GiB beside the weights");
     }
   }
   return true;

@@ -88,7 +88,7 @@ static llvm::Error wrongSize(const TensorHeader &header, llvm::StringRef where, 
 static llvm::Expected<llvm::StringRef> externalBytes(const pb::TensorProto &tensor, const TensorHeader &header,
                                                      ModelFile &file) {
   std::string location;
-  uint64_t offset = 0, length = uint64_t(header.bytes);
+  uint64_t offset = 0, length = 0;
   for (const pb::StringStringEntryProto &entry : tensor.external_data()) {
     if (entry.key() == "location") {
       location = entry.value();
@@ -98,6 +98,9 @@ static llvm::Expected<llvm::StringRef> externalBytes(const pb::TensorProto &tens
                                        ", not a number");
       }
     }
+  }
+  if (length == 0) { // as ONNX's own library takes it, like one that is left out
+    length = uint64_t(header.bytes);
   }
   if (length != uint64_t(header.bytes)) {
     return wrongSize(header, "its external data", length);

@@ -69,6 +69,7 @@ const llvm::StringMap<Kernel> &floatKernels() {
       {"arith.extf", floats([](double a) { return a; })},
       {"arith.truncf", floats([](double a) { return a; })},
       {"math.copysign", floats([](double a, double b) { return std::copysign(a, b); })},
+      {"arith.remf", floats([](double a, double b) { return std::fmod(a, b); })},
       {"math.powf", floats([](double a, double b) { return std::pow(a, b); })},
       {"math.roundeven", floats([](double a) { return std::nearbyint(a); })},
 #define X(name) {"math." #name, floats([](double a) { return std::name(a); })},

@@ -5,6 +5,7 @@
 #include "mlir/IR/Matchers.h"
 #include "mlir/IR/TypeUtilities.h"
 #include <cmath>
+#include <limits>
 
 using namespace mlir;
 
@@ -109,19 +110,9 @@ Num operator/(Num a, Num c) {
 /// The number `a` with the sign of `c`, also of a zero.
 static Num withSign(Num a, Num c) { return a.like(math::CopySignOp::create(a.builder(), a.where(), a, c)); }
 
-/// By the quotient in double: exact for f32 operands while it stays below 2^29.
-static Num floatRemainder(Num a, Num c) {
-  Type element = getElementTypeOrSelf(Value(a).getType()), f64 = a.builder().getF64Type();
-  Num x = a.to(f64), y = c.to(f64);
-  Num r = x - trunc(x / y) * y;
-  // Where the quotient was rounded up to an integer, r has the wrong sign.
-  r = select(((r < 0.0) & (x > 0.0)) | ((r > 0.0) & (x < 0.0)), r + select(x < 0.0, -abs(y), abs(y)), r);
-  return withSign(select(abs(x) < abs(y), x, r).to(element), a);
-}
-
 Num truncatedRemainder(Num a, Num c) {
   if (a.isFloat()) {
-    return floatRemainder(a, c);
+    return make<arith::RemFOp>(a, c);
   }
   return a.unsignedInteger() ? make<arith::RemUIOp>(a, harmless(c)) : make<arith::RemSIOp>(a, harmless(c));
 }
@@ -297,6 +288,12 @@ Num roundedToPower(Num x, PowerRounding how, bool saturate) {
   return Num(b, x.where(), arith::BitcastOp::create(b, x.where(), type, next), b.getF32Type());
 }
 
+/// x to the power of 1/2, as C has it: of -0 and of -infinity a root is not what a power is.
+static Num rootPower(Num x) {
+  double infinity = std::numeric_limits<double>::infinity();
+  return sqrt(select(x == -infinity, x.constant(infinity), x + 0.0));
+}
+
 /// x to a whole power by repeated squaring.
 static Num wholePower(Num x, int64_t n) {
   std::optional<Num> result;
@@ -335,10 +332,11 @@ Num power(Num base, Num exponent) {
     std::optional<int64_t> whole = n->integer();
     int64_t least = base.isFloat() ? -mostMultiplied : 0;
     if (whole && *whole >= least && *whole <= mostMultiplied) {
-      return *whole < 0 ? 1.0 / wholePower(base, -*whole) : wholePower(base, *whole);
+      // The power of a large number would be infinite where its reciprocal is not yet zero.
+      return *whole < 0 ? wholePower(1.0 / base, -*whole) : wholePower(base, *whole);
     }
     if (base.isFloat() && (*n == 0.5 || *n == -0.5)) {
-      return *n == -0.5 ? 1.0 / sqrt(base) : sqrt(base);
+      return *n == -0.5 ? 1.0 / rootPower(base) : rootPower(base);
     }
   }
   auto viaFloats = [&](Type type) {

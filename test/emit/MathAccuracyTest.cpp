@@ -70,9 +70,9 @@ const Function functions[] = {
     {"math.tanh", tanhl, nullptr, -12, 12, HUGE_VAL, 2, 2.5},
     {"math.erf", erfl, nullptr, -5, 5, HUGE_VAL, 1.1, 2},
     {"math.erfc", erfcl, nullptr, -5, 2, 2, 30, 400},
-    {"math.sin", sinl, nullptr, -30, 30, 1e5, 0.51, 2},
-    {"math.cos", cosl, nullptr, -30, 30, 1e5, 0.51, 2},
-    {"math.tan", tanl, nullptr, -30, 30, 1e5, 0.51, 4},
+    {"math.sin", sinl, nullptr, -30, 30, HUGE_VAL, 0.51, 2},
+    {"math.cos", cosl, nullptr, -30, 30, HUGE_VAL, 0.51, 2},
+    {"math.tan", tanl, nullptr, -30, 30, HUGE_VAL, 0.51, 4},
     {"math.asin", asinl, nullptr, -1, 1, HUGE_VAL, 0.51, 4},
     {"math.acos", acosl, nullptr, -1, 1, HUGE_VAL, 0.51, 4},
     {"math.atan", atanl, nullptr, -4, 4, HUGE_VAL, 0.51, 2},
@@ -84,7 +84,7 @@ const Function functions[] = {
     {"math.cbrt", cbrtl, nullptr, -4, 4, HUGE_VAL, 0.51, 2},
     {"math.powf", nullptr, powl, -3, 3, HUGE_VAL, 0.51, 400},
     {"math.atan2", nullptr, atan2l, -3, 3, HUGE_VAL, 0.51, 4},
-    {"arith.remf", nullptr, fmodl, -9, 9, HUGE_VAL, 0.0001, 0},
+    {"arith.remf", nullptr, fmodl, -9, 9, HUGE_VAL, 0.0001, 0.0001},
     {"sigmoid", sigmoid, nullptr, -16, 16, 16, 16, 2, sigmoidText},
     {"silu", silu, nullptr, -16, 16, 16, 16, 2.5, siluText},
     {"silu of a byte", silu, nullptr, -16, 16, 16, 64, 2.5, siluOfByteText, 2.25e-4},
@@ -167,11 +167,14 @@ GenericRun compile(const target::MachineModel &machine, bool isDouble, int64_t l
 
 template <typename T> std::vector<T> specialValues() {
   T smallest = std::numeric_limits<T>::denorm_min(), largest = std::numeric_limits<T>::max();
+  // The number that is closest to a multiple of pi/2.
+  T nearTurns = sizeof(T) == 8 ? T(std::ldexp(6381956970095103.0, 797)) : T(std::ldexp(16367173.0, 72));
   std::vector<T> values = {0,        T(0.5),
                            1,        2,
                            3,        T(1e-30),
                            smallest, std::numeric_limits<T>::min(),
-                           largest,  std::numeric_limits<T>::infinity()};
+                           largest,  std::numeric_limits<T>::infinity(),
+                           T(1e18),  nearTurns};
   for (size_t i = 0, n = values.size(); i < n; ++i) {
     values.push_back(-values[i]);
   }

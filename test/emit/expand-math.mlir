@@ -55,7 +55,7 @@ func.func @power(%x: f32, %y: f32) -> f32 {
 
 // CHECK-LABEL: func @remainder
 // CHECK-NOT: arith.remf
-// CHECK: scf.while
+// CHECK: scf.if
 func.func @remainder(%x: vector<4xf32>, %y: vector<4xf32>) -> vector<4xf32> {
   %z = arith.remf %x, %y : vector<4xf32>
   return %z : vector<4xf32>

@@ -176,6 +176,21 @@ TEST(Import, InputsOfOtherTypes) {
   expectProblem(text, "input 't' has the element type complex64, which is unsupported");
 }
 
+TEST(Import, ConstantsThatNobodyReadMayBeOfAnyType) {
+  pb::ModelProto model = throughModel();
+  addWeight(model, "w", importer::kComplex64, {1}).set_raw_data(std::string(8, '\0'));
+  addWeight(model, "u", 99, {1});
+  pb::NodeProto &node = addNode(*model.mutable_graph()->mutable_node(), "Constant", {}, {"c"}, "const");
+  node.add_attribute()->set_name("value");
+  *node.mutable_attribute(0)->mutable_t() = model.graph().initializer(0);
+  expectProblem(import(model), "return %arg0");
+  addNode(*model.mutable_graph()->mutable_node(), "Neg", {"w"}, {"a"}, "reads");
+  addNode(*model.mutable_graph()->mutable_node(), "Neg", {"c"}, {"b"}, "reads too");
+  std::string text = import(model);
+  expectProblem(text, "initializer 'w' has the element type complex64, which is unsupported");
+  expectProblem(text, "node 'const' (Constant, opset 17): has the element type complex64, which is unsupported");
+}
+
 TEST(Import, EverythingAtOnce) {
   pb::ModelProto model = symbolicModel("width", 1);
   addNode(*model.mutable_graph()->mutable_node(), "Frobnicate", {"x"}, {"a"}, "one");
@@ -183,6 +198,7 @@ TEST(Import, EverythingAtOnce) {
   addNode(*model.mutable_graph()->mutable_node(), "If", {"x"}, {"d"}, "three");
   addConstant(model, "value_tensor");
   addWeight(model, "w", 1, {5}).set_raw_data("abc");
+  addNode(*model.mutable_graph()->mutable_node(), "Neg", {"w"}, {"e"}, "four");
   std::string text = import(model);
   expectProblem(text, "node 'one' (Frobnicate, opset 17): unknown or unsupported operator");
   expectProblem(text, "node 'two' (None, opset 17): unknown or unsupported operator");

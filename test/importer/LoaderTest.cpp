@@ -76,7 +76,8 @@ TEST(Loader, SubgraphsTenThousandDeep) {
     graph = wrap(1, wrap(4, "If") + wrap(5, wrap(1, "then_branch") + wrap(6, graph)));
   }
   expectProblem(problemsOf(folder.write("m.onnx", wrap(7, graph))),
-                "messages nest more than 90 deep (subgraphs in subgraphs, or types in types)");
+                "m.onnx: error: nests messages more than 96 deep, in subgraphs of subgraphs (each takes three) or "
+                "types of types");
 }
 
 TEST(Loader, TypesTenThousandDeep) {
@@ -86,7 +87,7 @@ TEST(Loader, TypesTenThousandDeep) {
     type = wrap(4, wrap(1, type));
   }
   expectProblem(problemsOf(folder.write("m.onnx", wrap(7, wrap(11, wrap(1, "x") + wrap(2, type))))),
-                "messages nest more than 90 deep");
+                "nests messages more than 96 deep");
 }
 
 TEST(Loader, NestingInAnUnknownField) {
@@ -103,11 +104,23 @@ TEST(Loader, NestingInAnUnknownField) {
 TEST(Loader, MillionsOfParts) {
   Folder folder;
   std::string nodes;
-  for (int i = 0; i < 4'100'000; ++i) {
+  for (int i = 0; i < 5'000'000; ++i) {
     nodes += "\x0a";
     nodes.push_back('\0');
   }
-  expectProblem(problemsOf(folder.write("m.onnx", wrap(7, nodes))), "more than 4000000 parts");
+  expectProblem(problemsOf(folder.write("m.onnx", wrap(7, nodes))),
+                "has more than 4625000 parts, which is too much for a file of 10000005 bytes");
+}
+
+// Trees of boosted models have a text for each of their nodes.
+TEST(Loader, PartsGrowWithTheFile) {
+  Folder folder;
+  std::string modes;
+  for (int i = 0; i < 4'100'000; ++i) {
+    modes += wrap(9, "BRANCH_LEQ");
+  }
+  std::string graph = wrap(1, wrap(4, "TreeEnsembleRegressor") + wrap(5, wrap(1, "nodes_modes") + modes));
+  EXPECT_EQ(problemsOf(folder.write("m.onnx", wrap(7, graph))), "");
 }
 
 TEST(Loader, WeightsStayInTheFile) {

@@ -136,6 +136,16 @@ TEST(ExternalData, Read) {
   EXPECT_EQ(model.problems(), "");
 }
 
+// A length of 0 is one that is left out.
+TEST(ExternalData, LengthOfZero) {
+  External model("w.bin");
+  model.folder.write("model/w.bin", "01234567");
+  model.set("length", "0");
+  EXPECT_EQ(model.problems(), "");
+  model.folder.write("model/w.bin", "012");
+  expectProblem(model.problems(), "is too short: bytes 0 to 0 + 4 of 3");
+}
+
 TEST(ExternalData, InASubfolder) {
   External model("data/w.bin");
   EXPECT_FALSE(llvm::sys::fs::create_directory(model.folder.at("model/data")));

@@ -55,7 +55,7 @@ func.func @scales_of_a_filter(%x: tensor<1x2x5x5xui8>) -> tensor<1x4x5x5xf32> {
   %sw = onnx.Constant dense<[[[[0.25]], [[0.5]]]]> : tensor<1x2x1x1xf32>
   %z = onnx.Constant dense<7> : tensor<ui8>
   %zw = onnx.Constant dense<0> : tensor<i8>
-  %none = onnx.None
+  %none = onnx.None : none
   %0 = onnx.Dequantize %x, %s, %z : (tensor<1x2x5x5xui8>, tensor<f32>, tensor<ui8>) -> tensor<1x2x5x5xf32>
   %1 = onnx.Dequantize %w, %sw, %zw : (tensor<4x2x1x1xi8>, tensor<1x2x1x1xf32>, tensor<i8>) -> tensor<4x2x1x1xf32>
   %2 = onnx.Conv %0, %1, %none : (tensor<1x2x5x5xf32>, tensor<4x2x1x1xf32>, none) -> tensor<1x4x5x5xf32>

@@ -3,6 +3,8 @@
 #include "compiler/emit/math/FloatBuilder.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include <cmath>
@@ -93,6 +95,28 @@ Value FloatBuilder::both(Value a, Value b) const { return arith::AndIOp::create(
 Value FloatBuilder::either(Value a, Value b) const { return arith::OrIOp::create(builder, loc, a, b); }
 Value FloatBuilder::select(Value condition, Value a, Value b) const {
   return arith::SelectOp::create(builder, loc, condition, a, b);
+}
+
+Value FloatBuilder::any(Value condition) const {
+  auto vector = dyn_cast<VectorType>(condition.getType());
+  return vector ? vector::ReductionOp::create(builder, loc, vector::CombiningKind::OR, condition).getResult()
+                : condition;
+}
+
+SmallVector<Value> FloatBuilder::unless(Value condition, ValueRange usual,
+                                        llvm::function_ref<SmallVector<Value>()> body) const {
+  auto branch = scf::IfOp::create(builder, loc, usual.getTypes(), any(condition), /*addThenBlock=*/true,
+                                  /*addElseBlock=*/true);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(branch.thenBlock());
+  SmallVector<Value> values = body();
+  for (auto [value, other] : llvm::zip_equal(values, usual)) {
+    value = select(condition, value, other);
+  }
+  scf::YieldOp::create(builder, loc, values);
+  builder.setInsertionPointToStart(branch.elseBlock());
+  scf::YieldOp::create(builder, loc, usual);
+  return branch.getResults();
 }
 
 // Compare and select in this order become one max and one min that keep a NaN.

@@ -54,6 +54,11 @@ public:
   mlir::Value both(mlir::Value a, mlir::Value b) const;
   mlir::Value either(mlir::Value a, mlir::Value b) const;
   mlir::Value select(mlir::Value condition, mlir::Value a, mlir::Value b) const;
+  /// Whether a condition is met in any lane.
+  mlir::Value any(mlir::Value condition) const;
+  /// `usual`, but what `body` computes in lanes that meet the condition. It is computed only where a lane does.
+  llvm::SmallVector<mlir::Value> unless(mlir::Value condition, mlir::ValueRange usual,
+                                        llvm::function_ref<llvm::SmallVector<mlir::Value>()> body) const;
   /// Into [low, high]; NaN stays.
   mlir::Value clamp(mlir::Value x, double low, double high) const;
 

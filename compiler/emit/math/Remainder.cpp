@@ -1,40 +1,78 @@
-// The remainder of a truncated division, as C's fmod, by long division in f64: as long as r >= y in any lane, the
-// leading 28 bits of the quotient times y are subtracted, which is exact for operands of f32. At most ten rounds.
+// The remainder of a truncated division, as C's fmod, by long division in f64: the leading bits of the quotient times y
+// are subtracted. That is exact: 28 bits times a y of f32 fit a number of f64, and 24 bits times each half of a y of
+// f64 do. What is left has no more bits than y. Where a quotient has more bits in any lane, as many rounds follow as
+// the largest one needs.
 #include "compiler/emit/math/Functions.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
-#include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include <limits>
 
 using namespace mlir;
 using namespace ingot::emit;
 
-static Value anyOf(OpBuilder &builder, Location loc, Value condition) {
-  auto vector = dyn_cast<VectorType>(condition.getType());
-  return vector ? vector::ReductionOp::create(builder, loc, vector::CombiningKind::OR, condition).getResult()
-                : condition;
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+constexpr int64_t mantissa = 52, exponentMask = int64_t(0x7ff) << mantissa;
+
+/// A divisor times powers of two, the largest first: quotients by the right one do not overflow.
+using Divisors = SmallVector<Value, 3>;
+
+Divisors divisorsOf(const FloatBuilder &d, Value y, bool isDouble) {
+  Divisors all{y};
+  for (int i = 0; isDouble && i < 2; ++i) {
+    all.insert(all.begin(), d.mul(all.front(), 0x1p537));
+  }
+  return all;
 }
+
+/// r less `quotient`, of at most 28 bits, or 24 of f64, times y: exactly.
+Value subtractMultiple(const FloatBuilder &d, Value r, Value quotient, Value y, bool isDouble) {
+  if (!isDouble) {
+    return d.sub(r, d.mul(quotient, y));
+  }
+  Value high = d.fromBits(d.andBits(d.bits(y), -(int64_t(1) << 27)));
+  return d.sub(d.sub(r, d.mul(quotient, high)), d.mul(quotient, d.sub(y, high)));
+}
+
+/// What is left of r when the leading bits of its quotient by y are taken away; of r < y, r.
+Value step(const FloatBuilder &d, Value r, Value y, bool isDouble) {
+  int64_t bits = isDouble ? 24 : 28, dropped = mantissa + 1 - bits;
+  Value leading = d.bits(d.trunc(d.fromBits(d.andBits(d.bits(d.div(r, y)), -(int64_t(1) << dropped)))));
+  Value next = subtractMultiple(d, r, d.fromBits(leading), y, isDouble);
+  // A quotient that was rounded up is too large by its last bit.
+  Value last = d.fromBits(d.addBits(d.andBits(leading, exponentMask), d.bitsConstant(-((bits - 1) << mantissa))));
+  last = d.select(d.less(last, 1.0), d.constant(1.0), last);
+  next = d.select(d.less(next, 0.0), d.add(next, d.mul(last, y)), next);
+  return d.select(d.less(r, y), r, next);
+}
+
+/// As many steps as the largest quotient needs; NaN where there is none.
+Value longDivision(const FloatBuilder &d, Value x, Value y, bool isDouble) {
+  Divisors divisors = divisorsOf(d, y, isDouble);
+  auto body = [&](OpBuilder &b, Location loc, Value, ValueRange left) {
+    FloatBuilder in(b, loc, d.type(), false);
+    Value by = y;
+    for (Value larger : llvm::reverse(ArrayRef(divisors).drop_back())) {
+      by = in.select(in.less(left[0], larger), by, larger);
+    }
+    scf::YieldOp::create(b, loc, step(in, left[0], by, isDouble));
+  };
+  auto number = [&](int64_t n) -> Value { return arith::ConstantIndexOp::create(d.opBuilder(), d.location(), n); };
+  auto loop =
+      scf::ForOp::create(d.opBuilder(), d.location(), number(0), number(isDouble ? 96 : 11), number(1), x, body);
+  Value usable = d.both(d.greater(y, 0.0), d.less(x, infinity));
+  return d.select(usable, loop.getResult(0), d.constant(std::numeric_limits<double>::quiet_NaN()));
+}
+
+} // namespace
 
 Value ingot::emit::expandRemainder(const FloatBuilder &f, Value dividend, Value divisor) {
   FloatBuilder d = f.with(64);
-  Value x = d.convert(dividend), y = d.abs(d.convert(divisor));
-  Value usable = d.both(d.greater(y, 0.0), d.less(d.abs(x), std::numeric_limits<double>::infinity()));
-  auto more = [&](OpBuilder &builder, Location loc, ValueRange r) {
-    FloatBuilder in(builder, loc, d.type(), false);
-    Value left = in.both(usable, arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OGE, r[0], y));
-    scf::ConditionOp::create(builder, loc, anyOf(builder, loc, left), r);
-  };
-  auto step = [&](OpBuilder &builder, Location loc, ValueRange r) {
-    FloatBuilder in(builder, loc, d.type(), false);
-    Value quotient = in.fromBits(in.andBits(in.bits(in.div(r[0], y)), -(int64_t(1) << 25)));
-    Value next = in.fma(in.neg(in.trunc(quotient)), y, r[0]);
-    next = in.select(in.less(next, 0.0), in.add(next, y), next);
-    next = in.select(in.less(quotient, 1.0), r[0], next); // a lane that is done, or has an infinite y
-    scf::YieldOp::create(builder, loc, next);
-  };
-  Value r = scf::WhileOp::create(d.opBuilder(), d.location(), TypeRange(d.type()), d.abs(x), more, step).getResult(0);
-  Value ordered = d.either(d.isNaN(x), d.isNaN(y));
-  Value invalid =
-      d.either(ordered, d.either(d.equal(y, 0.0), d.equal(d.abs(x), std::numeric_limits<double>::infinity())));
-  r = d.select(invalid, d.constant(std::numeric_limits<double>::quiet_NaN()), d.copySign(r, x));
-  return f.convert(r);
+  Value x = d.abs(d.convert(dividend)), y = d.abs(d.convert(divisor));
+  Value quotient = d.trunc(d.div(x, y)), r = subtractMultiple(d, x, quotient, y, f.isDouble());
+  r = d.select(d.less(r, 0.0), d.add(r, y), r); // the quotient was rounded up
+  r = d.select(d.less(x, y), x, r);             // y may be infinite
+  r = d.unless(d.greater(quotient, f.isDouble() ? 0x1p24 : 0x1p28), r,
+               [&] { return SmallVector<Value>{longDivision(d, x, y, f.isDouble())}; })[0];
+  return f.copySign(f.convert(r), dividend);
 }

@@ -1,6 +1,7 @@
 // Circular and hyperbolic functions and their inverses, in f64 arithmetic for either width (f32 results are then almost
 // always correctly rounded). Polynomials are fdlibm's.
 #include "compiler/emit/math/Functions.h"
+#include <cmath>
 #include <limits>
 
 using namespace mlir;
@@ -27,14 +28,92 @@ struct Quadrant {
   Value number;       ///< bits; the low two count quarter turns
 };
 
-/// Subtracts n pi/2 in three pieces of 33 bits, exact for n < 2^20. What larger arguments leave is clamped, so that the
-/// polynomials stay bounded.
-Quadrant reduce(const FloatBuilder &d, Value x) {
+/// 2/pi behind its point: as many bits as tell a multiple of pi/2 from the number of f64 that is closest to one.
+constexpr uint64_t twoOverPi[] = {0xa2f9836e4e441529, 0xfc2757d1f534ddc0, 0xdb6295993c439041, 0xfe5163abdebbc561,
+                                  0xb7246e3a424dd2e0, 0x06492eea09d1921c, 0xfe1deb1cb129a73e, 0xe88235f52ebb4484,
+                                  0xe99c7026b45f7e41, 0x3991d639835339f4, 0x9c845f8bbdf9283b, 0x1ff897ffde05980f,
+                                  0xef2f118b5a0a6d1f, 0x6d367ecf27cb09b7, 0x4f463f669e5fea2d, 0x7527bac7ebe5f17b,
+                                  0x3d0739f78a5292ea, 0x6bfb5fb11f8d5d08, 0x56033046fc7b6bab};
+
+/// `count` bits of 2/pi from that one on, times 2^scale. There are zeros in front of the point.
+double partOfTwoOverPi(int64_t from, int64_t count, int64_t scale) {
+  uint64_t part = 0;
+  for (int64_t i = from; i < from + count; ++i) {
+    part = part << 1 | (i < 0 ? 0 : twoOverPi[i / 64] >> (63 - i % 64) & 1);
+  }
+  return std::ldexp(double(part), int(scale - from - count));
+}
+
+/// Products of numbers by parts of 2/pi, without multiples of 4, summed from the largest to the smallest. Sums that
+/// come close to an integer are exact, so that their distance from it keeps all its digits.
+class QuarterTurns {
+public:
+  explicit QuarterTurns(const FloatBuilder &d) : d(d), sum(d.constant(0)), tail(sum), turns(sum) {}
+
+  /// `isExact`: a sum needs no second number for what it rounds away.
+  void add(Value product, bool isExact) {
+    Value rest = d.sub(product, d.mul(d.roundEven(d.mul(product, 0.25)), 4.0));
+    Value next = d.add(sum, rest);
+    if (!isExact) {
+      Value taken = d.sub(next, sum);
+      tail = d.add(tail, d.add(d.sub(sum, d.sub(next, taken)), d.sub(rest, taken)));
+    }
+    Value whole = d.roundEven(next);
+    turns = d.add(turns, whole), sum = d.sub(next, whole);
+  }
+  Value number() const { return d.roundSmall(turns).shifted; }
+  Value angle() const {
+    Value rest = d.fma(tail, d.constant(halfPi), d.mul(sum, 6.12323399573676603587e-17));
+    return d.fma(sum, d.constant(halfPi), rest);
+  }
+
+private:
+  const FloatBuilder &d;
+  Value sum, tail, turns;
+};
+
+/// x less quarter turns, and their number, of |x| beyond 2^20, after Payne and Hanek: x is multiplied by those bits of
+/// 2/pi that neither give whole turns nor are too small to matter. Which ones these are depends on the exponent of x,
+/// by groups of 2^128; f32 has but one. Infinities give NaN.
+SmallVector<Value> reduceLarge(const FloatBuilder &d, Value x, bool isDouble) {
+  constexpr int64_t group = 128, bits = 24;
+  const int64_t groups = isDouble ? 8 : 1, first = isDouble ? -54 : 0, parts = isDouble ? 13 : 9;
+  SmallVector<Value> isAbove;
+  for (int64_t g = 1; g < groups; ++g) {
+    isAbove.push_back(d.less(d.constant(std::ldexp(1.0, int(g * group))), d.abs(x)));
+  }
+  auto ofGroup = [&](llvm::function_ref<double(int64_t)> value) {
+    Value v = d.constant(value(0));
+    for (auto [g, condition] : llvm::enumerate(isAbove)) {
+      v = d.select(condition, d.constant(value(int64_t(g) + 1)), v);
+    }
+    return v;
+  };
+  if (isDouble) {
+    x = d.mul(x, ofGroup([&](int64_t g) { return std::ldexp(1.0, int(-g * group)); }));
+  }
+  Value high = isDouble ? d.fromBits(d.andBits(d.bits(x), -(int64_t(1) << 27))) : x;
+  QuarterTurns result(d);
+  for (int64_t i = 0; i < parts; ++i) {
+    Value part = ofGroup(
+        [&](int64_t g) { return partOfTwoOverPi(g * group + first + i * bits, bits, isDouble ? g * group : 0); });
+    result.add(d.mul(high, part), /*isExact=*/!isDouble);
+    if (isDouble) {
+      result.add(d.mul(d.sub(x, high), part), /*isExact=*/false);
+    }
+  }
+  return {result.angle(), result.number()};
+}
+
+/// Subtracts n pi/2 in three pieces of 33 bits, exact for n < 2^20.
+Quadrant reduce(const FloatBuilder &d, Value x, bool isDouble) {
   FloatBuilder::Rounded n = d.roundSmall(d.mul(x, 6.36619772367581382433e-01));
   Value r = d.fma(n.value, d.constant(-1.57079632673412561417e+00), x);
   r = d.fma(n.value, d.constant(-6.07710050630396597660e-11), r);
   r = d.fma(n.value, d.constant(-2.02226624879595063154e-21), r);
-  r = d.clamp(r, -0.79, 0.79);
+  SmallVector<Value> reduced =
+      d.unless(d.greater(d.abs(x), 0x1p20), {r, n.shifted}, [&] { return reduceLarge(d, x, isDouble); });
+  r = reduced[0];
   constexpr double s[] = {-1.66666666666666324348e-01, 8.33333333332248946124e-03,  -1.98412698298579493134e-04,
                           2.75573137070700676789e-06,  -2.50507602534068634195e-08, 1.58969099521155010221e-10};
   constexpr double c[] = {4.16666666666666019037e-02,  -1.38888888888741095749e-03, 2.48015872894767294178e-05,
@@ -42,12 +121,12 @@ Quadrant reduce(const FloatBuilder &d, Value x) {
   Value z = d.mul(r, r);
   Value sine = d.fma(d.mul(z, r), d.polynomial(z, s), r);
   Value cosine = d.fma(d.mul(z, z), d.polynomial(z, c), d.fma(z, d.constant(-0.5), d.constant(1.0)));
-  return {sine, cosine, n.shifted};
+  return {sine, cosine, reduced[1]};
 }
 
-/// sin(x + turns * pi/2).
-Value sinePlus(const FloatBuilder &d, Value x, int64_t turns) {
-  Quadrant q = reduce(d, x);
+/// sin(x + turns * pi/2); `isDouble`: of an x that is no f32.
+Value sinePlus(const FloatBuilder &d, Value x, int64_t turns, bool isDouble) {
+  Quadrant q = reduce(d, x, isDouble);
   Value number = d.addBits(q.number, d.bitsConstant(turns));
   Value result = d.select(d.isSet(number, 1), q.cosine, q.sine);
   return d.select(d.isSet(number, 2), d.neg(result), result);
@@ -90,16 +169,18 @@ Value halfExp(const FloatBuilder &d, Value a) {
 } // namespace
 
 Value ingot::emit::expandSin(const FloatBuilder &f, Value x) {
-  return inDouble(f, x, [](const FloatBuilder &d, Value v) { return d.select(d.equal(v, 0.0), v, sinePlus(d, v, 0)); });
+  return inDouble(f, x, [&](const FloatBuilder &d, Value v) {
+    return d.select(d.equal(v, 0.0), v, sinePlus(d, v, 0, f.isDouble()));
+  });
 }
 
 Value ingot::emit::expandCos(const FloatBuilder &f, Value x) {
-  return inDouble(f, x, [](const FloatBuilder &d, Value v) { return sinePlus(d, v, 1); });
+  return inDouble(f, x, [&](const FloatBuilder &d, Value v) { return sinePlus(d, v, 1, f.isDouble()); });
 }
 
 Value ingot::emit::expandTan(const FloatBuilder &f, Value x) {
-  return inDouble(f, x, [](const FloatBuilder &d, Value v) {
-    Quadrant q = reduce(d, v);
+  return inDouble(f, x, [&](const FloatBuilder &d, Value v) {
+    Quadrant q = reduce(d, v, f.isDouble());
     Value odd = d.isSet(q.number, 1);
     Value ratio = d.div(d.select(odd, q.cosine, q.sine), d.select(odd, d.neg(q.sine), q.cosine));
     return d.select(d.equal(v, 0.0), v, ratio);

@@ -217,7 +217,9 @@ LogicalResult FeatureVectorizerOp::upgrade(Node &node) {
   }
   SmallVector<Value> parts;
   for (auto [i, v] : llvm::enumerate(node.operands)) {
-    Value x = v ? rowsOf(node, v) : Value();
+    bool hasMoreAxes = v && ranked(v) && ranked(v).getRank() > 2; // all of them behind the first are one row
+    Value x = hasMoreAxes ? f.op("Flatten", {v}, {f.integer("axis", 1)}) : v;
+    x = x ? rowsOf(node, x) : Value();
     if (!x) {
       return v ? failure() : node.error("has too few inputs: input " + Twine(i) + " is missing");
     }

@@ -227,9 +227,6 @@ static FailureOr<std::optional<Shape>> shapeOf(MultiHeadAttentionOp op) {
     return op.emitOpError("query ") << q << ", key " << k << " and value " << v << " are unsupported";
   }
   bool apart = areApart(op);
-  if (apart && (present(op.getPastKey()) || present(op.getBias()))) {
-    return op.emitOpError("a past or a bias beside keys that have their heads apart is unsupported");
-  }
   Shape s{sizeOf(q, 0), sizeOf(q, 1), sizeOf(k, apart ? 2 : 1)};
   s.width = sizeOf(q, 2), s.valueWidth = sizeOf(v, v.getRank() - 1) * Size(apart ? heads : 1);
   if (!equalPart(op, s.width, heads) || !equalPart(op, s.valueWidth, heads)) {
@@ -268,6 +265,8 @@ LogicalResult MultiHeadAttentionOp::decompose(PatternRewriter &rewriter) {
   Parts p{getQuery(), getKey(), getValue()};
   if (present(getBias())) {
     p.q = f.add(p.q, columns(f, getBias(), 0, s.width));
+  }
+  if (present(getBias()) && !areApart(*this)) { // those that come apart have it already
     p.k = f.add(p.k, columns(f, getBias(), s.width, s.width + s.width));
     p.v = f.add(p.v, columns(f, getBias(), s.width + s.width, s.width + s.width + s.valueWidth));
   }

@@ -100,8 +100,9 @@ def feature_extractor(c, x):
 @op("ai.onnx.ml.FeatureVectorizer")
 def feature_vectorizer(c, x):
     x = rows(c, x)
-    others = [c.data([x.shape[0], c.extent(5)]) for _ in range(c.choice([0, 1, 3]))]
-    c.node(ML + "FeatureVectorizer", [x, *others], exact=True, inputdimensions=[c.choice([v.shape[1]] * 3 + [v.shape[1] + 2, max(v.shape[1] - 1, 1)]) for v in [x, *others]])
+    others = [c.data([x.shape[0], *([c.extent(3)] if c.chance(0.2) else []), c.extent(5)]) for _ in range(c.choice([0, 1, 3]))]
+    widths = [int(np.prod(v.shape[1:])) for v in [x, *others]]
+    c.node(ML + "FeatureVectorizer", [x, *others], exact=True, inputdimensions=[c.choice([width] * 3 + [width + 2, max(width - 1, 1)]) for width in widths])
 
 
 @op("ai.onnx.ml.OneHotEncoder")

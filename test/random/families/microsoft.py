@@ -182,13 +182,12 @@ def microsoft_attention(c, x):
 def multi_head_attention(c, x):
     batch, steps, keys, heads, width, wide = c.choice([1, 2, 3]), c.choice([1, 5, 8]), c.choice([1, 5, 8]), c.choice([1, 2, 3]), c.choice([4, 8]), c.choice([4, 8])
     hidden, past, apart = heads * width, c.choice([0, 0, 3]), c.chance(0.2)
-    past = 0 if apart else past
-    keys, total = (steps, steps + past) if past else (keys, keys)
-    wide = width if past else wide
+    keys = steps if past and not apart else keys
+    total, wide = keys + past, width if past else wide
     key, value = (c.data([batch, heads, keys, width]), c.data([batch, heads, keys, wide])) if apart else (c.data([batch, keys, hidden]), c.data([batch, keys, heads * wide]))
     mask = masks(c, batch, steps, total) if not apart else None
     mask = c.tensor(mask) if mask is not None and (mask.ndim == 2 or mask.ndim == 1 and not past) else None
-    bias = c.data([2 * hidden + heads * wide]) if c.chance(0.4) and not apart else None
+    bias = c.data([2 * hidden + heads * wide]) if c.chance(0.4) else None
     added = c.data([1, c.choice([1, heads]), steps, total]) if c.chance(0.3) else None
     history = [c.data([batch, heads, past, width]), c.data([batch, heads, past, wide])] if past else []
     c.node("com.microsoft.MultiHeadAttention", [c.data([batch, steps, hidden]), key, value, bias, mask, added, *history], outputs=3 if past else 1, num_heads=heads,
