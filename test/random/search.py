@@ -28,10 +28,11 @@ import time
 import traceback
 import warnings
 
-import onnx
-
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
 import host
 import ingot_run
+import onnx
+
 import seeds
 import shrink
 import suites
