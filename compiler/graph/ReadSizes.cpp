@@ -192,8 +192,8 @@ private:
     return {put, read(total, Size::unknown()) - d - put};
   }
 
-  /// Scales that data tells, and constants whose products with open sizes no expression tells, stay what they are
-  /// beside the sizes that follow from them.
+  /// Computes the sizes that follow from scales in data, and from constants whose products with open sizes no expression
+  /// gives. The scales stay operands: positions depend on them.
   bool readScales(onnx::ResizeOp resize) {
     Value scales = resize.getScales();
     auto type = onnx::ranked(resize.getData()), sizes = onnx::ranked(resize.getSizes());
@@ -221,8 +221,8 @@ private:
     resize.getSizesMutable().assign(list(results));
     return true;
   }
-  /// `from` multiplied by an element of the scales in single precision, and rounded down: at most `most`, where that is
-  /// known.
+  /// Reads `from` multiplied by an element of the scales, in single precision and rounded down. It is at most `most`,
+  /// where that is known.
   Size scaled(Value scales, int64_t i, const Size &from, const Size &most) {
     Type f32 = f.b.getF32Type();
     Value scale = f.cast(f.op("Gather", {scales, onnx::makeInteger(f.b, f.loc, i)}, {f.integer("axis", 0)}), f32, 1);
@@ -234,7 +234,7 @@ private:
                               f.op("LessOrEqual", {length, f.number(static_cast<double>(1LL << 40), scale)})});
     return read(i64(where(good, length, f.number(-1, scale))), most);
   }
-  /// What that cannot exceed: the size and the product are each rounded by less than a part in 2^23.
+  /// Returns a bound of that: the length and the product are each rounded by less than a part in 2^23.
   static Size mostScaled(const Size &from, double scale) {
     int shift = std::clamp(20 - std::ilogb(scale), 0, 40);
     auto part = static_cast<int64_t>(std::ceil(std::ldexp(scale * (1 + std::ldexp(1, -22)), shift)));
@@ -452,7 +452,7 @@ private:
     }
     return true;
   }
-  /// The row whose number is computed, where there is such a row.
+  /// Replaces a slice of one row by a Gather of as many rows as there are, one or none.
   void readRow(onnx::SliceOp slice, int64_t axis) {
     Value d = f.scalar(onnx::sizeOf(onnx::ranked(slice.getData()), axis)), zero = f.scalar(0);
     Value given = number({slice.getStarts(), 0});

@@ -23,25 +23,25 @@ static bool isNext(Value a, Value b) {
   return sum && (adds(sum.getA(), sum.getB()) || adds(sum.getB(), sum.getA()));
 }
 
-/// The loop whose iteration number `v` is; null: it is none.
+/// Returns the loop whose iteration number `v` is; null: it is none.
 static onnx::LoopOp loopOf(Value v) {
   auto argument = dyn_cast<BlockArgument>(onnx::withoutReshapes(v));
   bool counts = argument && argument.getArgNumber() == 0;
   return counts ? dyn_cast<onnx::LoopOp>(argument.getOwner()->getParentOp()) : onnx::LoopOp();
 }
 
-/// Whether all iterations have a row of an axis of `d` elements.
+/// Returns whether an axis of `d` elements has a row for each iteration.
 static bool staysInside(onnx::LoopOp loop, const onnx::Size &d) {
   return (d - onnx::LoopSizes::mostTurns(loop)).atLeast(0, onnx::factsOf(loop));
 }
 
-/// Whether `constant` is a list of integers, all of which are at least 1.
+/// Returns whether `constant` is a list of integers that are all at least 1.
 static bool isPositive(Value constant) {
   auto numbers = onnx::integersOf(constant);
   return numbers && llvm::all_of(*numbers, [](int64_t n) { return n > 0; });
 }
 
-/// Whether every reader of a list needs to know how long it is: that is the rank of a shape.
+/// Returns whether every reader of a list takes it for a shape: its length is a rank, which must be known.
 static bool isShape(Value v) {
   return !v.use_empty() && llvm::all_of(v.getUses(), [](OpOperand &use) {
     Operation *user = use.getOwner();
@@ -53,7 +53,7 @@ static bool isShape(Value v) {
   });
 }
 
-/// Whether every reader of `v` is right only where its axis `axis` has an element.
+/// Returns whether every reader of `v` is right only where its axis `axis` has an element.
 static bool isNeeded(Value v, int64_t axis) {
   auto type = onnx::ranked(v);
   int64_t rank = type ? type.getRank() : 0;

@@ -30,7 +30,7 @@ struct Equation {
 
 static constexpr int64_t mostHidden = 10; // axes that an ellipsis may stand for
 
-/// Whether an axis is one of those that an ellipsis stands for.
+/// Returns whether an ellipsis stands for an axis.
 static bool isHidden(char axis) { return llvm::isDigit(axis); }
 
 /// A term with its ellipsis replaced by `hidden` digits.
@@ -254,13 +254,6 @@ private:
       return elementwise(x, y, batch + left + contracted, right);
     }
     x = ordered(x, batch + left + contracted), y = ordered(y, batch + contracted + right);
-    auto total = [](const Named &n, StringRef axes) {
-      Size size = 1;
-      for (char c : axes) {
-        size = size * sizeOf(n, c);
-      }
-      return size;
-    };
     Sizes batchX, batchY;
     if (llvm::any_of(batch, differs)) {
       for (char c : batch) {
@@ -271,22 +264,27 @@ private:
       batchX = batchY = {total(x, batch)};
     }
     Size k = total(x, contracted);
-    Sizes shapeX = batchX, shapeY = batchY, shape;
-    shapeX.append({total(x, left), k}), shapeY.append({k, total(y, right)});
-    Value product = make<MatMulOp>(b, loc, {reshape(x.v, shapeX), reshape(y.v, shapeY)});
+    batchX.append({total(x, left), k}), batchY.append({k, total(y, right)});
+    Value product = make<MatMulOp>(b, loc, {reshape(x.v, batchX), reshape(y.v, batchY)});
+    Sizes shape;
     for (auto [i, c] : llvm::enumerate(batch)) {
       shape.push_back(differs(c) ? ingot::onnx::sizeOf(ranked(product), i) : sizeOf(x, c));
     }
-    for (char c : left) {
-      shape.push_back(sizeOf(x, c));
-    }
-    for (char c : right) {
-      shape.push_back(sizeOf(y, c));
-    }
+    llvm::append_range(shape, llvm::map_range(left, [&](char c) { return sizeOf(x, c); }));
+    llvm::append_range(shape, llvm::map_range(right, [&](char c) { return sizeOf(y, c); }));
     return {reshape(product, shape), batch + left + right};
   }
 
-  /// Whether one of two sizes of an axis may be 1 where the other is more.
+  /// Returns how many elements some axes have together.
+  static Size total(const Named &x, StringRef axes) {
+    Size size = 1;
+    for (char c : axes) {
+      size = size * sizeOf(x, c);
+    }
+    return size;
+  }
+
+  /// Returns whether one of two sizes of an axis may be 1 where the other is more.
   static bool broadcasts(char axis, const Size &a, const Size &b) {
     return !(a == b) && (isHidden(axis) || a.repeats() || b.repeats());
   }

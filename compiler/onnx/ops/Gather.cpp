@@ -233,14 +233,14 @@ static Lookup tuplesLookup(Value data, Value indices, int64_t batch, int64_t dep
   return l;
 }
 
-/// How many axes a tuple of a GatherND addresses. Nothing: only the run knows, and so the result's rank.
+/// Returns how many axes a tuple of a GatherND addresses. Nothing: only the run knows that, and the result's rank.
 static std::optional<int64_t> depthOf(GatherNDOp op) {
   auto data = ranked(op.getData()), indices = ranked(op.getIndices());
   int64_t batch = op.getBatchDims();
   if (!indices.isDynamicDim(indices.getRank() - 1)) {
     return indices.getShape().back();
   }
-  if (batch + 1 == data.getRank()) { // there is but one axis
+  if (batch + 1 == data.getRank()) { // one axis is left
     return 1;
   }
   std::optional<int64_t> rank = ranked(op.getY()) ? ranked(op.getY()).getRank() : declaredRank(op.getY());
@@ -277,7 +277,7 @@ LogicalResult GatherNDOp::inferTypes(SmallVectorImpl<Type> &types) {
 
 Lookup ScatterElementsOp::lookup() { return elementsLookup(getData(), getIndices(), getAxis()); }
 
-/// How many axes a tuple of a ScatterND addresses: where its length is open, what is updated tells.
+/// Returns how many axes a tuple of a ScatterND addresses: where its length is open, the rank of the updates says it.
 static int64_t depthOf(ScatterNDOp op) {
   auto data = ranked(op.getData()), indices = ranked(op.getIndices()), updates = ranked(op.getUpdates());
   int64_t rank = indices.getRank();

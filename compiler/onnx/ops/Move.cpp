@@ -87,7 +87,7 @@ static Size boundOf(const Size &bound, const Size &d, const support::Facts &fact
   return bound.atLeast(0, facts) ? min(bound, d) : Size::unknown();
 }
 
-/// A bound of a slice that goes backwards, brought to [least, d - 1]; unknown when its sign is not known.
+/// Clamps a bound of a slice that goes backwards to [least, d - 1]; the result is unknown when the bound's sign is.
 static Size boundBackwards(const Size &bound, const Size &d, const Size &least, const support::Facts &facts) {
   if (bound.isNumber() && (bound.number() > maxExtent || bound.is(-1))) {
     return d - 1;

@@ -95,7 +95,7 @@ static FailureOr<std::optional<SmallVector<AxisResize>>> axesOf(ResizeOp op) {
 /// whole numbers: no less than 55,000 elements along the longer one of the two axes.
 static constexpr double mostPart = 100, mostDenominator = 1 << 10;
 
-/// size * scale in single precision, rounded down; unknown where no expression of the size is that.
+/// Returns size * scale in single precision, rounded down; unknown where no expression of the size is that.
 static Size scaled(const Size &size, float scale) {
   if (size.isNumber()) {
     double to = std::floor(static_cast<float>(size.number()) * scale);

@@ -200,7 +200,8 @@ def resize(c, x):
     factors = FRACTIONS if mode in ("linear", "cubic") and c.chance(0.4) else [1.0, 2.0, 2.0, 4.0, 0.5, 1.5, 3.0]
     scales = [1.0] * outer + [c.choice(factors) for _ in range(rank - outer)]
     c.need(all(int(size * scale) >= 1 for size, scale in zip(x.shape, scales)))
-    c.need(factors is not FRACTIONS or all(int(size * scale) != size for size, scale in zip(x.shape[outer:], scales[outer:])))  # ONNX Runtime keeps such an axis as it is
+    # ONNX Runtime keeps an axis as it is whose size stays.
+    c.need(factors is not FRACTIONS or all(int(size * scale) != size for size, scale in zip(x.shape[outer:], scales[outer:])))
     if c.opset == 10:
         c.need(mode != "cubic")
         c.node("Resize", [x, c.ints(scales, np.float32)], exact=mode != "linear", mode=mode)
@@ -327,7 +328,8 @@ def trilu(c, x):
 
 
 EQUATIONS = ["ij,jk->ik", "bij,bjk->bik", "bhid,bhjd->bhij", "bhij,bhjd->bhid", "ij->ji", "ij->i", "i,j->ij", "bij,jk", "ij,ij->", "bid,bjd->bij", "ii->i",
-             "...ij,...jk->...ik", "...ij,...jk->...ik", "...ij,...kj", "b...i,...i->b...", "...i,...i->...", "...ij,...jk,...k->...i", "...ij->...ji", "i...,i...->...", "ii->", "iij->j", "ij,jk,kd->id", "b...d,d->b...", " ij , jk -> ik "]  # fmt: skip
+             "...ij,...jk->...ik", "...ij,...jk->...ik", "...ij,...kj", "b...i,...i->b...", "...i,...i->...", "...ij,...jk,...k->...i",
+             "...ij->...ji", "i...,i...->...", "ii->", "iij->j", "ij,jk,kd->id", "b...d,d->b...", " ij , jk -> ik "]  # fmt: skip
 
 
 def drawn_equation(c):
