@@ -17,7 +17,8 @@ LAYERS = ("Conv", "MatMul", "Gemm", "LSTM", "GRU", "RNN")
 NEAR = {"int8": 0.9, "int8-dynamic": 0.9, "int4": 0.8, "fp16": 0.999, "bf16": 0.98}
 SAME = 0.99  # and between ingot's and ONNX Runtime's: a step on the other side of a rounding is read by all behind it
 # What is refused with a reason: a model without anything to do.
-NOTHING = ("nothing to quantize", "nothing to convert", "nothing is left to quantize", "is quantized already", "the model has no layer of this name")
+NOTHING = ("nothing to quantize", "nothing to convert", "nothing is left to quantize", "is quantized already", "the model has no layer of this name",
+           "has no values: its shape is", "--max-drop compares outputs that are floats")  # fmt: skip
 
 
 def flags_of(rng, model):

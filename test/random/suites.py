@@ -14,6 +14,7 @@ import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "tools")]
+import calibrating
 import converting
 import coverage
 import families
@@ -352,6 +353,15 @@ def through_quantize(ingot, seed, index, level):
         if output.name in case.values and not output.type.tensor_type.HasField("shape"):
             output.CopyFrom(onnx.helper.make_tensor_value_info(output.name, output.type.tensor_type.elem_type, case.values[output.name].shape))
     verdict, text = quantizing.check(ingot, model, case.feeds(), rng, level)
+    return Result(verdict, text + (f"\n    {graphs.describe(case)}" if verdict in BAD else ""), coverage.of_case(case), model, case.feeds())
+
+
+@suite("calibrated", 0.5)
+def through_bad_data(ingot, seed, index, level):
+    """Networks through `ingot quantize` with weights and data that are bad; a finding is kept whole."""
+    rng = random.Random(f"{seed}/{index}/calibrated")
+    case, model = to_be_quantized(f"{seed}/calibrated", index, level, rng)
+    verdict, text = calibrating.check(ingot, model, case.feeds(), rng, level)
     return Result(verdict, text + (f"\n    {graphs.describe(case)}" if verdict in BAD else ""), coverage.of_case(case), model, case.feeds())
 
 
