@@ -106,7 +106,8 @@ llvm::Error checkFolder(const std::string &folder) {
   while (!there.empty() && !fs::exists(there)) {
     there = path::parent_path(there).str();
   }
-  std::error_code code = fs::access(there.empty() ? "." : there, fs::AccessMode::Write);
+  std::error_code code = folder.empty() ? std::make_error_code(std::errc::no_such_file_or_directory)
+                                        : fs::access(there.empty() ? "." : there, fs::AccessMode::Write);
   if (!code && !there.empty() && !fs::is_directory(there)) {
     code = std::make_error_code(std::errc::not_a_directory);
   }

@@ -50,17 +50,27 @@ void Quantizer::keepWithWarning(const ptq::Layer &layer, const std::string &why)
   keep(std::string(layer.name), why);
 }
 
+std::string Quantizer::problemOfWeights(const ptq::Index &index, const ptq::Layer &layer) const {
+  for (const std::string &name : {layer.weight, layer.recurrent, options.scheme == "int8" ? layer.bias : ""}) {
+    llvm::ArrayRef<float> values = name.empty() ? llvm::ArrayRef<float>() : ptq::floatsOf(*index.weight(name));
+    std::string problem = ptq::problemOf(values);
+    if (problem.empty() && name != layer.bias) {
+      problem = ptq::problemOfSmall(values);
+    }
+    if (!problem.empty()) {
+      return "its operand " + importer::quoted(name) + " " + problem;
+    }
+  }
+  return "";
+}
+
 void Quantizer::keepStrangeWeights() {
-  for (const ptq::Layer &layer : std::vector(layers)) {
-    ptq::Index index(model, *model.graphs()[size_t(layer.graph)]);
-    std::vector<std::string> names{layer.weight};
-    llvm::copy_if(std::vector{layer.recurrent, options.scheme == "int8" ? layer.bias : ""}, std::back_inserter(names),
-                  [](const std::string &name) { return !name.empty(); });
-    for (const std::string &name : names) {
-      std::string problem = ptq::problemOf(ptq::floatsOf(*index.weight(name)));
-      if (!problem.empty() && (name != layer.bias || !llvm::StringRef(problem).contains("too small"))) {
-        keepWithWarning(layer, "its operand " + importer::quoted(name) + " " + problem);
-        break;
+  for (auto [number, graph] : llvm::enumerate(model.graphs())) {
+    ptq::Index index(model, *graph);
+    for (const ptq::Layer &layer : std::vector(layers)) {
+      std::string problem = layer.graph == int(number) ? problemOfWeights(index, layer) : "";
+      if (!problem.empty()) {
+        keepWithWarning(layer, problem);
       }
     }
   }
@@ -244,6 +254,9 @@ llvm::Error Quantizer::quantizeStatic() {
       keepWithWarning(layer, problem->second);
     }
   }
+  if (llvm::Error error = checkLeft()) {
+    return error;
+  }
   if (options.maxDrop >= 0) {
     if (llvm::Error error = limitDrop(*ranges)) {
       return error;
@@ -334,20 +347,30 @@ llvm::Error Quantizer::convertToHalf() {
   }
 }
 
+static double largestOf(llvm::ArrayRef<float> values) {
+  double largest = 0;
+  for (float value : values) {
+    largest = std::max(largest, std::isfinite(value) ? std::abs(double(value)) : 0);
+  }
+  return largest;
+}
+
 std::vector<ptq::KeptNode> Quantizer::weightsBeyondFloat16() {
   constexpr double kMost = 65504;
+  std::vector<ptq::Layer> all = options.scheme == "fp16" ? ptq::layersOf(model) : std::vector<ptq::Layer>();
   std::vector<ptq::KeptNode> nodes;
-  for (const ptq::Layer &layer : options.scheme == "fp16" ? ptq::layersOf(model) : std::vector<ptq::Layer>()) {
-    ptq::Index index(model, *model.graphs()[size_t(layer.graph)]);
-    for (const auto &[operand, own] : ptq::weightsOf(layer)) {
-      double largest = 0;
-      for (float value : ptq::floatsOf(*index.weight(own.weight))) {
-        largest = std::max(largest, std::isfinite(value) ? std::abs(double(value)) : 0);
+  for (auto [number, graph] : llvm::enumerate(model.graphs())) {
+    ptq::Index index(model, *graph);
+    for (const ptq::Layer &layer : all) {
+      if (layer.graph != int(number) || llvm::is_contained(options.keep, layer.name)) {
+        continue;
       }
-      if (largest > kMost && !llvm::is_contained(options.keep, layer.name)) {
-        nodes.push_back(
-            {layer.name, layer.op, importer::quoted(own.weight) + llvm::formatv(" goes to {0:e2}", largest).str()});
-        break;
+      double w = largestOf(ptq::floatsOf(*index.weight(layer.weight)));
+      double r = layer.isRecurrent() ? largestOf(ptq::floatsOf(*index.weight(layer.recurrent))) : 0;
+      if (std::max(w, r) > kMost) {
+        nodes.push_back({layer.name, layer.op,
+                         importer::quoted(w > kMost ? layer.weight : layer.recurrent) +
+                             llvm::formatv(" goes to {0:e2}", w > kMost ? w : r).str()});
       }
     }
   }

@@ -41,6 +41,7 @@ private:
   void keepBodies();
   /// And for those whose weights have no form of integers.
   void keepStrangeWeights();
+  std::string problemOfWeights(const ptq::Index &index, const ptq::Layer &layer) const;
   /// An error if no layer is left.
   llvm::Error checkLeft() const;
   llvm::Error chooseLayers();

@@ -3,6 +3,7 @@
 // weights of a lane, and that of the negative ones, are at most 128, since 128 * 255 fits. A depthwise kernel of three
 // rows and columns adds up all of two neighbouring rows, or of two columns.
 #include "compiler/ptq/Weights.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FormatVariadic.h"
 #include <algorithm>
 #include <cmath>
@@ -114,25 +115,22 @@ void shorten(llvm::ArrayRef<float> exact, const Lanes &lanes, std::vector<int8_t
 
 std::string problemOf(llvm::ArrayRef<float> values) {
   constexpr float kMostFinite = 1e18F; // float32 holds the product of two scales of such
-  float largest = 0;
-  int64_t strange = 0, huge = 0;
-  for (float value : values) {
-    float magnitude = std::fabs(value);
-    strange += std::isfinite(value) ? 0 : 1;
-    huge += std::isfinite(value) && magnitude > kMostFinite ? 1 : 0;
-    largest = std::max(largest, std::isfinite(value) ? magnitude : 0);
-  }
-  auto counted = [](int64_t count, const char *what) {
-    return "has " + std::to_string(count) + (count == 1 ? " value" : " values") + what;
-  };
+  int64_t strange = llvm::count_if(values, [](float value) { return !std::isfinite(value); });
+  int64_t huge = llvm::count_if(values, [](float value) { return std::fabs(value) > kMostFinite; });
   if (strange > 0) {
-    return counted(strange, strange == 1 ? " that is infinite or no number" : " that are infinite or no numbers");
+    return "has " + std::to_string(strange) +
+           (strange == 1 ? " value that is infinite or no number" : " values that are infinite or no numbers");
   }
-  if (huge > 0) {
-    return counted(huge, " beyond 1e18");
+  return huge > 0 ? "has " + std::to_string(huge) + (huge == 1 ? " value" : " values") + " beyond 1e18" : "";
+}
+
+std::string problemOfSmall(llvm::ArrayRef<float> values) {
+  float largest = 0;
+  for (float value : values) {
+    largest = std::max(largest, std::fabs(value));
   }
-  bool isTiny = largest > 0 && largest / kMost < kLeastScale;
-  return isTiny ? llvm::formatv("is {0:e2} at most, too small for a scale", largest).str() : "";
+  bool isSmall = largest > 0 && largest / kMost < kLeastScale;
+  return isSmall ? llvm::formatv("is {0:e2} at most, too small for a scale", largest).str() : "";
 }
 
 Int8Weights quantizeWeights(llvm::ArrayRef<float> values, const Layer &layer, WeightForm form,

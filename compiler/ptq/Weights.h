@@ -21,8 +21,11 @@ struct Int8Weights {
   std::vector<float> scales; ///< of each output channel, or one
 };
 
-/// Why weights or a bias are lost in integers, "has 2 values that are infinite or no numbers"; empty: they are not.
+/// Why integers cannot stand for the values of a weight or a bias, "has 2 values that are infinite or no numbers"; empty:
+/// they can.
 std::string problemOf(llvm::ArrayRef<float> values);
+/// Why a weight is 0 in integers, though it is not 0; empty: it is not. A small bias may be.
+std::string problemOfSmall(llvm::ArrayRef<float> values);
 
 /// Symmetric: zero is zero. `least`: scales that are no smaller, so that a bias in steps of them fits into 32 bits.
 Int8Weights quantizeWeights(llvm::ArrayRef<float> values, const Layer &layer, WeightForm form,
