@@ -21,8 +21,8 @@ struct Int8Weights {
   std::vector<float> scales; ///< of each output channel, or one
 };
 
-/// Why integers cannot stand for the values of a weight or a bias, "has 2 values that are infinite or no numbers"; empty:
-/// they can.
+/// Why integers cannot stand for the values of a weight or a bias, "has 2 values that are infinite or no numbers";
+/// empty: they can.
 std::string problemOf(llvm::ArrayRef<float> values);
 /// Why a weight is 0 in integers, though it is not 0; empty: it is not. A small bias may be.
 std::string problemOfSmall(llvm::ArrayRef<float> values);

@@ -59,19 +59,19 @@ def check_paths(faults):
     content = (place / "m.onnx").read_bytes()
     (place / "link.onnx").symlink_to("m.onnx"), os.link(place / "m.onnx", place / "hard.onnx"), (place / "there").symlink_to(".")
     for output in "m.onnx", "./data/../m.onnx", "link.onnx", "hard.onnx", "there/m.onnx":
-        faults.expect(f"-o {output}", faults.quantize(place, output=output), 1, "would replace", "which is read")
+        faults.expect(f"-o {output}", faults.quantize(place, output=output), 1, "would replace", ", which is read; give another file")
     faults.expect("-o a sample", faults.quantize(place, output="data/a.npy"), 1, "would replace")
     faults.expect("-o a folder", faults.quantize(place, output="data"), 1, "data: error: cannot be written: Is a directory")
     faults.expect("-o nothing", faults.run("quantize", place / "m.onnx", "--data", place / "data", "-o", ""), 1, "cannot be written")
     faults.expect("--report the model", faults.quantize(place, "--report", place / "m.onnx"), 1, "--report", "would replace")
-    faults.expect("--report and -o", faults.quantize(place, "--report", place / "q.onnx"), 1, "is what -o writes, too")
+    faults.expect("--report and -o", faults.quantize(place, "--report", place / "q.onnx"), 1, "is what -o writes, too; give another file")
     faults.expect("a full disk", faults.run("quantize", place / "m.onnx", "--data", place / "data", "-o", "/dev/full"), 1, "/dev/full: error: cannot be written: No space left")
     faults.expect("report -o the model", faults.run("report", place / "m.onnx", "-o", place / "link.onnx"), 1, "would replace")
     faults.expect("tune -o the model", faults.run("tune", place / "m.onnx", "-o", place / "m.onnx"), 1, "would replace")
     (place / "m.json").write_text("")
     faults.expect("compile onto --tuning", faults.run("compile", place / "m.onnx", "-o", place, "--tuning", place / "m.json"), 1)
     faults.expect("compile -o a file", faults.run("compile", place / "m.onnx", "-o", place / "m.json" / "in"), 1, "nothing can be written there: Not a directory")
-    faults.expect("--out twice", faults.run("run", place / "m.onnx", "--data", place, "--data", place, "--out", place / "o", "--out", place / "data/../o"), 1, "is given twice")
+    faults.expect("--out twice", faults.run("run", place / "m.onnx", "--data", place, "--data", place, "--out", place / "o", "--out", place / "data/../o"), 1, "is given twice, and each --data needs one of its own")
     faults.count.add("the model after all that", None if (place / "m.onnx").read_bytes() == content else "it is another one")
 
     (place / "q.onnx").write_bytes(b"earlier")
@@ -90,7 +90,7 @@ def check_paths(faults):
     for location, words in ("q.onnx.data", ("quantize", "--data", outside / "data", "-o", outside / "q.onnx")), ("m.weights", ("compile", "-o", outside, "--weights", "file")):
         onnx.save(onnx.load(outside / "m.onnx"), outside / "m.onnx", save_as_external_data=True, location=location, size_threshold=0)
         data = (outside / location).read_bytes()
-        faults.expect(f"{words[0]} onto external data", faults.run(words[0], outside / "m.onnx", *words[1:]), 1, "would replace")
+        faults.expect(f"{words[0]} onto external data", faults.run(words[0], outside / "m.onnx", *words[1:]), 1, "would replace", ", which the model is read from; give another --name or folder" if words[0] == "compile" else "which is read")
         faults.count.add(f"external data after {words[0]}", None if (outside / location).read_bytes() == data else "they are others")
 
 
@@ -146,7 +146,7 @@ def check_samples(faults):
     faults.expect("integers as outputs", done, 0, out=['"elements":4'])
     faults.expect("a drop of integers", faults.quantize(labels, "--max-drop", "0.01"), 1, "--max-drop compares outputs that are floats")
     bare = faults.tool.place(dense(f(64, 16)), [])
-    for flags, text in (["--scheme", "int4", "--gptq"], "--gptq rounds weights by what their layers read"), ([*DYNAMIC, "--smooth", "0.5"], "--smooth moves outliers"), ([*DYNAMIC, "--bench"], "--bench measures runs on data"):
+    for flags, text in (["--scheme", "int4", "--gptq"], "--gptq rounds weights by what their layers read"), ([*DYNAMIC, "--smooth", "0.5"], "--smooth moves outliers by what layers read on data"), ([*DYNAMIC, "--bench"], "--bench measures runs on data"):
         faults.expect(f"{flags[2]} without data", faults.run("quantize", bare / "m.onnx", "-o", bare / "q.onnx", *flags), 1, "no --data is given", text)
 
 
