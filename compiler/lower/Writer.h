@@ -89,14 +89,14 @@ public:
   std::map<support::Symbol, mlir::Value> symbols; ///< of type index: what sizes are computed from
 
   // Indices and constants.
-  mlir::Value value(Ix i);                                ///< of type index
-  Ix settled(Ix i);                                       ///< the same, cheap to use in loops (see opaque())
-  Ix settled(Ix i, Ix turn);                              ///< anew in each turn of a loop
-  Ix ix(mlir::Value v) { return Ix(*this, v); }           ///< from index, or from an integer (sign-extended)
-  mlir::Value integer(Ix i, mlir::Type type);             ///< as an integer type
+  mlir::Value value(Ix i);                                         ///< of type index
+  Ix settled(Ix i);                                                ///< the same, cheap to use in loops (see opaque())
+  Ix settled(Ix i, Ix turn);                                       ///< anew in each turn of a loop
+  Ix ix(mlir::Value v) { return Ix(*this, v); }                    ///< from index, or from an integer (sign-extended)
+  mlir::Value integer(Ix i, mlir::Type type);                      ///< as an integer type
   mlir::Value constant(const support::Number &v, mlir::Type type); ///< scalar or splat; see onnx::constantOfType
-  mlir::Value splat(mlir::Value scalar, int64_t lanes);   ///< lanes == 1: the scalar itself
-  mlir::Type vectorOf(mlir::Type element, int64_t lanes); ///< lanes == 1: the element itself
+  mlir::Value splat(mlir::Value scalar, int64_t lanes);            ///< lanes == 1: the scalar itself
+  mlir::Type vectorOf(mlir::Type element, int64_t lanes);          ///< lanes == 1: the element itself
 
   // Control flow. A loop with a known trip count of one is written without a loop, with none not at all.
   void loop(Ix from, Ix to, Ix step, llvm::function_ref<void(Ix)> body);

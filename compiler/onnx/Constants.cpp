@@ -149,10 +149,10 @@ int64_t wholePart(double number) {
 }
 std::optional<int64_t> wholeNumber(Value v) {
   std::optional<Number> number = splatNumber(v);
-  return !number               ? std::nullopt
-         : number->isFloat()   ? std::optional(wholePart(*number->real()))
-         : number->integer()   ? number->integer()
-                               : std::optional(INT64_MAX); // of uint64
+  return !number             ? std::nullopt
+         : number->isFloat() ? std::optional(wholePart(*number->real()))
+         : number->integer() ? number->integer()
+                             : std::optional(INT64_MAX); // of uint64
 }
 
 FloatCodec::FloatCodec(Type element) : format(rowOf(element).format), size(elementBytes(element)) {}

@@ -67,7 +67,7 @@ mlir::Value makeSizes(mlir::OpBuilder &b, mlir::Location loc, llvm::ArrayRef<Siz
 mlir::Value makeSizes(mlir::OpBuilder &b, mlir::Location loc, llvm::ArrayRef<Size> values); ///< one-dimensional, int64
 /// A one-dimensional int64 constant, as shapes, axes and pads are given.
 mlir::Value makeIntegers(mlir::OpBuilder &b, mlir::Location loc, llvm::ArrayRef<int64_t> values);
-mlir::Value makeInteger(mlir::OpBuilder &b, mlir::Location loc, int64_t value);                  ///< rank 0, int64
+mlir::Value makeInteger(mlir::OpBuilder &b, mlir::Location loc, int64_t value);                   ///< rank 0, int64
 mlir::Value makeNumber(mlir::OpBuilder &b, mlir::Location loc, Number value, mlir::Type element); ///< rank 0
 mlir::Value makeNone(mlir::OpBuilder &b, mlir::Location loc);
 

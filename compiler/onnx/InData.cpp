@@ -63,8 +63,7 @@ Value InData::element(Element e) {
   for (Operation *user : e.tensor.getUsers()) {
     bool before = user->getBlock() == op->getBlock() && user->isBeforeInBlock(op);
     if (isa<GatherOp>(user) && before && user->getOperand(0) == e.tensor && isStatic(user->getResult(0)) &&
-        ranked(user->getResult(0)).getNumElements() == 1 &&
-        splatNumber(user->getOperand(1)) == e.index) {
+        ranked(user->getResult(0)).getNumElements() == 1 && splatNumber(user->getOperand(1)) == e.index) {
       return i64(user->getResult(0));
     }
   }

@@ -51,7 +51,9 @@ Num Num::like(Value other) const {
   return n;
 }
 
-Num Num::constant(const Number &c) const { return like(arith::ConstantOp::create(*b, loc, constantOfType(v.getType(), c))); }
+Num Num::constant(const Number &c) const {
+  return like(arith::ConstantOp::create(*b, loc, constantOfType(v.getType(), c)));
+}
 
 std::optional<Number> Num::known() const {
   Attribute a;

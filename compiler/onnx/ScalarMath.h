@@ -30,8 +30,8 @@ public:
   bool unsignedInteger() const { return isUnsigned; }
   bool isFloat() const;
   bool isBool() const;
-  unsigned width() const;            ///< bits of an element
-  Num like(mlir::Value other) const; ///< another value, signed as this one
+  unsigned width() const;              ///< bits of an element
+  Num like(mlir::Value other) const;   ///< another value, signed as this one
   Num constant(const Number &c) const; ///< of this type
   /// ONNX's Cast. `saturate`: finite numbers and infinities that are too large for a float of 8 bits become its largest
   /// number.

@@ -105,7 +105,8 @@ std::optional<ByteRows> byteRowsOf(Value v) {
   auto op = part ? part->of.getDefiningOp<onnx::DequantizeOp>() : onnx::DequantizeOp();
   ElementsAttr constant = op ? onnx::constantOf(op.getX()) : ElementsAttr();
   auto type = onnx::ranked(v);
-  if (!constant || !onnx::isInt(constant.getElementType(), 8) || type.getRank() != 2 || !type.getElementType().isF32()) {
+  if (!constant || !onnx::isInt(constant.getElementType(), 8) || type.getRank() != 2 ||
+      !type.getElementType().isF32()) {
     return std::nullopt;
   }
   ByteRows w;

@@ -263,6 +263,8 @@ READ = [
     ("Slice", [f(2, 3), ints(0), ints(1), ints(0), ints(0)], {}, "step is zero"),
     ("Concat", [f(2), i(2)], dict(axis=0), "needs that operands have the same element type, but they are of tensor<2xf32>, tensor<2xi64>"),
     ("Concat", [f(2), f(2)], dict(axis=1), "axis 1 is outside of 'tensor<2xf32>'"),
+    ("Gather", [f(3), (TensorProto.UINT32, (2,))], {}, "must be tensor of int32 or int64 values, but got 'tensor<2xui32>'"),
+    ("GatherElements", [f(3), (TensorProto.UINT64, (2,))], {}, "must be tensor of int32 or int64 values, but got 'tensor<2xui64>'"),
     ("Concat", [f(2), f(2, 3)], dict(axis=0), "operands have ranks that differ"),
     ("Concat", [f(2, 3), f(2, 4)], dict(axis=0), "operands differ along axis 1: 3 and 4"),
     ("Compress", [f(2, 3), np.array([True, False, True])], dict(axis=0), "keeps element 2 of 2"),

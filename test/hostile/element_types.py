@@ -18,7 +18,8 @@ import onnx
 from onnx import TensorProto, helper
 
 TYPES = {"tensor(float)": TensorProto.FLOAT, "tensor(int64)": TensorProto.INT64, "tensor(bool)": TensorProto.BOOL, "tensor(int32)": TensorProto.INT32,
-         "tensor(double)": TensorProto.DOUBLE, "tensor(uint8)": TensorProto.UINT8, "tensor(string)": TensorProto.STRING}  # fmt: skip
+         "tensor(double)": TensorProto.DOUBLE, "tensor(uint8)": TensorProto.UINT8, "tensor(uint32)": TensorProto.UINT32, "tensor(uint64)": TensorProto.UINT64,
+         "tensor(string)": TensorProto.STRING}  # fmt: skip
 NOT_TENSORS = {"MelWeightMatrix", "TfIdfVectorizer", "Constant", "QuantizeLinear", "DequantizeLinear"}
 # BatchNormalization's three types and Upsample's, which the importer replaces before it looks, are of one kind in every model there is.
 # A scale says more about the types of QuantizeLinear and DequantizeLinear than a name of them can: test/diagnostics has their messages.

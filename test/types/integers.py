@@ -42,7 +42,7 @@ def products(a, b, kind):
 
 
 with np.errstate(all="ignore"):
-    for kind, x, numbers in [(I64, SIGNED, [MOST, LEAST, ID, NOW, -2]), (I64, TIMES, [NOW]), (U64, UNSIGNED, [2**64 - 1, 2**63, ID]), (U32, SHORT, [2**32 - 1, 2**24 + 1])]:
+    for kind, x, numbers in [(I64, SIGNED, [MOST, LEAST, -ID]), (I64, TIMES, [NOW]), (U64, UNSIGNED, [2**64 - 1]), (U32, SHORT, [2**24 + 1])]:
         for number in numbers:
             c = alike(number, kind)
             row("Add", [x, c], x + c)

@@ -204,8 +204,7 @@ private:
   Vectors zerosOf(const Tile &t, Ix block) {
     Vectors all;
     for (int64_t v = 0; v < t.vectors; ++v) {
-      all.push_back(zeros ? plan.zeroAt(w, zeros, placeOf(t, plan.blocks, block, v))
-                          : w.constant(plan.zero, number));
+      all.push_back(zeros ? plan.zeroAt(w, zeros, placeOf(t, plan.blocks, block, v)) : w.constant(plan.zero, number));
     }
     return all;
   }
@@ -307,10 +306,8 @@ private:
     Type type = word.getType();
     Value bits =
         j + 1 == plan.each()
-            ? arith::ShRUIOp::create(w.b, w.loc, word, w.constant(32 - plan.bits, type))
-                  .getResult()
-            : arith::AndIOp::create(w.b, w.loc, word,
-                                    w.constant(((1LL << plan.bits) - 1) << (plan.bits * j), type))
+            ? arith::ShRUIOp::create(w.b, w.loc, word, w.constant(32 - plan.bits, type)).getResult()
+            : arith::AndIOp::create(w.b, w.loc, word, w.constant(((1LL << plan.bits) - 1) << (plan.bits * j), type))
                   .getResult();
     return arith::SIToFPOp::create(w.b, w.loc, number, bits);
   }

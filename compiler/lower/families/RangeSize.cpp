@@ -71,8 +71,7 @@ private:
       return arith::CmpFOp::create(w.b, w.loc, predicate, a, b).getResult();
     };
     Value none = is(arith::CmpFPredicate::OEQ, wide(delta), number(0));
-    bad =
-        either(none, is(arith::CmpFPredicate::UGT, length, number(onnx::mostUnbounded))); // or NaN
+    bad = either(none, is(arith::CmpFPredicate::UGT, length, number(onnx::mostUnbounded))); // or NaN
     Value some = is(arith::CmpFPredicate::OGT, length, number(0));
     Value inside = select(bad, number(0), select(some, length, number(0)));
     return arith::FPToSIOp::create(w.b, w.loc, w.b.getI64Type(), inside);

@@ -345,8 +345,7 @@ private:
     Value pixels = castTo(f.op("IntegerConv", {image, ones(pixel, f.b.getI8Type()), Value()}), f32);
     SmallVector<NamedAttribute> inWindow =
         llvm::to_vector(llvm::make_filter_range(attributes, [](NamedAttribute a) { return a.getName() != "padding"; }));
-    Value y = f.op("Conv", {f.sub(pixels, f.number(outside, pixels)), ones(taps, f32), Value()},
-                   inWindow);
+    Value y = f.op("Conv", {f.sub(pixels, f.number(outside, pixels)), ones(taps, f32), Value()}, inWindow);
     return castTo(f.add(y, f.number(outside * window.number(), y)), i32);
   }
 

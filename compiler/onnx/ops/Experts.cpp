@@ -210,8 +210,7 @@ private:
       return blockOf(op) > 0 ? alongAxis(f, mine, q, 1, blockOf(op))
                              : f.reshape(mine, {ranked(layer.weights).getDimSize(1), 1});
     };
-    Value zero = present(layer.zeros) ? number(beside(layer.zeros))
-                                      : f.number(int64_t(1) << (layer.bits - 1), q);
+    Value zero = present(layer.zeros) ? number(beside(layer.zeros)) : f.number(int64_t(1) << (layer.bits - 1), q);
     return f.mul(f.sub(q, zero), number(beside(layer.scales)));
   }
 

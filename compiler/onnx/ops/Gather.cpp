@@ -1,6 +1,6 @@
 #include "compiler/onnx/ops/Gather.h"
-#include "compiler/onnx/Evaluate.h"
 #include "compiler/onnx/ElementTypes.h"
+#include "compiler/onnx/Evaluate.h"
 #include "compiler/onnx/Family.h"
 #include "compiler/onnx/Formula.h"
 #include "compiler/onnx/Ranks.h"

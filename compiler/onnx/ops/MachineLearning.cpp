@@ -171,7 +171,7 @@ static Value isMore(Formula &f, Value x, double number) {
   }
   double end = std::ldexp(1.0, static_cast<int>(type.getWidth()) - (type.isUnsigned() ? 0 : 1));
   double whole = std::floor(number), least = type.isUnsigned() ? 0 : -end;
-  return whole < least  ? f.op("Equal", {x, x})
+  return whole < least ? f.op("Equal", {x, x})
          : whole < end ? f.op("Greater", {x, f.number(whole, x)})
                        : f.op("Less", {x, x});
 }

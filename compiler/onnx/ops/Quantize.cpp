@@ -68,9 +68,8 @@ static FailureOr<Type> namedElement(Operation *op, int64_t number, StringRef att
 }
 
 static bool isQuantized(Type element) {
-  return (isa<FloatType>(element) && element.getIntOrFloatBitWidth() <= 8) || isInt(element, 8) ||
-         isInt(element, 16) || isUint(element, 8) || isUint(element, 16) ||
-         (element.isInteger() && element.getIntOrFloatBitWidth() < 8);
+  return (isa<FloatType>(element) && element.getIntOrFloatBitWidth() <= 8) || isInt(element, 8) || isInt(element, 16) ||
+         isUint(element, 8) || isUint(element, 16) || (element.isInteger() && element.getIntOrFloatBitWidth() < 8);
 }
 
 LogicalResult QuantizeLinearOp::inferTypes(SmallVectorImpl<Type> &types) {

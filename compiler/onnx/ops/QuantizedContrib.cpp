@@ -229,8 +229,8 @@ LogicalResult MsQLinearConcatOp::decompose(PatternRewriter &rewriter) {
     if (!isSized(parts[i])) {
       return failure();
     }
-    alike &= splatNumber(parts[i + 1]) && splatNumber(parts[i + 1]) == splatNumber(parts[0]) && splatNumber(parts[i + 2]) &&
-             splatNumber(parts[i + 2]) == splatNumber(parts[1]);
+    alike &= splatNumber(parts[i + 1]) && splatNumber(parts[i + 1]) == splatNumber(parts[0]) &&
+             splatNumber(parts[i + 2]) && splatNumber(parts[i + 2]) == splatNumber(parts[1]);
   }
   for (unsigned i = 2; i < parts.size(); i += partOperands) {
     bytes.push_back(parts[i]);
@@ -338,8 +338,7 @@ LogicalResult MsMatMulNBitsOp::inferTypes(SmallVectorImpl<Type> &types) {
     return emitOpError("scales of type ") << scales << ", expected " << n * blocks;
   }
   auto zeros = present(getZeros()) ? ranked(getZeros()) : RankedTensorType();
-  int64_t zeroCount =
-      zeros && isUint(zeros.getElementType(), 8) ? n * llvm::divideCeil(blocks * bits, 8) : n * blocks;
+  int64_t zeroCount = zeros && isUint(zeros.getElementType(), 8) ? n * llvm::divideCeil(blocks * bits, 8) : n * blocks;
   if (zeros && zeros.hasStaticShape() && zeros.getNumElements() != zeroCount) {
     return emitOpError("zero points of type ") << zeros << ", expected " << zeroCount;
   }

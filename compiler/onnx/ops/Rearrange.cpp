@@ -111,8 +111,8 @@ LogicalResult SplitOp::upgrade(Node &node) {
   if (node.opset < 2 && split && isa<FloatType>(elementOf(split))) {
     Formula f(node.builder, node.loc);
     auto parts = floatsOf(split);
-    node.operands[1] = parts ? makeIntegers(f.b, f.loc, llvm::map_to_vector(*parts, wholePart))
-                             : f.cast(split, f.b.getI64Type(), 7);
+    node.operands[1] =
+        parts ? makeIntegers(f.b, f.loc, llvm::map_to_vector(*parts, wholePart)) : f.cast(split, f.b.getI64Type(), 7);
   }
   return success();
 }
@@ -273,7 +273,7 @@ LogicalResult CenterCropPadOp::inferTypes(SmallVectorImpl<Type> &types) {
 /// A constant of no element's value: false, or 0.
 static Value zeroOf(Formula &f, Type element) {
   return makeConstant(f.b, f.loc,
-                      isBool(element)      ? DenseElementsAttr::get(tensorOf({}, element), false)
+                      isBool(element)           ? DenseElementsAttr::get(tensorOf({}, element), false)
                       : isa<FloatType>(element) ? constantFromFloats(tensorOf({}, element), {0.0})
                                                 : constantFromIntegers(tensorOf({}, element), {0}));
 }
