@@ -103,20 +103,14 @@ Value FloatBuilder::any(Value condition) const {
                 : condition;
 }
 
-SmallVector<Value> FloatBuilder::unless(Value condition, ValueRange usual,
-                                        llvm::function_ref<SmallVector<Value>()> body) const {
-  auto branch = scf::IfOp::create(builder, loc, usual.getTypes(), any(condition), /*addThenBlock=*/true,
-                                  /*addElseBlock=*/true);
+Value FloatBuilder::unless(Value condition, Value usual, llvm::function_ref<Value()> body) const {
+  auto branch = scf::IfOp::create(builder, loc, usual.getType(), any(condition), /*withElseRegion=*/true);
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(branch.thenBlock());
-  SmallVector<Value> values = body();
-  for (auto [value, other] : llvm::zip_equal(values, usual)) {
-    value = select(condition, value, other);
-  }
-  scf::YieldOp::create(builder, loc, values);
+  scf::YieldOp::create(builder, loc, select(condition, body(), usual));
   builder.setInsertionPointToStart(branch.elseBlock());
   scf::YieldOp::create(builder, loc, usual);
-  return branch.getResults();
+  return branch.getResult(0);
 }
 
 // Compare and select in this order become one max and one min that keep a NaN.

@@ -57,8 +57,7 @@ public:
   /// Whether a condition is met in any lane.
   mlir::Value any(mlir::Value condition) const;
   /// `usual`, but what `body` computes in lanes that meet the condition. It is computed only where a lane does.
-  llvm::SmallVector<mlir::Value> unless(mlir::Value condition, mlir::ValueRange usual,
-                                        llvm::function_ref<llvm::SmallVector<mlir::Value>()> body) const;
+  mlir::Value unless(mlir::Value condition, mlir::Value usual, llvm::function_ref<mlir::Value()> body) const;
   /// Into [low, high]; NaN stays.
   mlir::Value clamp(mlir::Value x, double low, double high) const;
 

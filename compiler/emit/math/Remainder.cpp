@@ -73,6 +73,6 @@ Value ingot::emit::expandRemainder(const FloatBuilder &f, Value dividend, Value 
   r = d.select(d.less(r, 0.0), d.add(r, y), r); // the quotient was rounded up
   r = d.select(d.less(x, y), x, r);             // y may be infinite
   r = d.unless(d.greater(quotient, f.isDouble() ? 0x1p24 : 0x1p28), r,
-               [&] { return SmallVector<Value>{longDivision(d, x, y, f.isDouble())}; })[0];
+               [&] { return longDivision(d, x, y, f.isDouble()); });
   return f.copySign(f.convert(r), dividend);
 }

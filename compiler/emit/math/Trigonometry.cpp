@@ -23,9 +23,15 @@ template <typename Body> Value oddInDouble(const FloatBuilder &f, Value x, Body 
   return f.copySign(inDouble(f, x, ofMagnitude), x);
 }
 
+/// x less n pi/2.
+struct Reduced {
+  Value angle;  ///< in [-pi/4, pi/4]
+  Value number; ///< n as bits, of which the low two count
+};
+
 struct Quadrant {
-  Value sine, cosine; ///< of x reduced into [-pi/4, pi/4]
-  Value number;       ///< bits; the low two count quarter turns
+  Value sine, cosine; ///< of the reduced angle
+  Value number;       ///< as above
 };
 
 /// 2/pi behind its point: as many bits as tell a multiple of pi/2 from the number of f64 that is closest to one.
@@ -75,7 +81,7 @@ private:
 /// x less quarter turns, and their number, of |x| beyond 2^20, after Payne and Hanek: x is multiplied by those bits of
 /// 2/pi that neither give whole turns nor are too small to matter. Which ones these are depends on the exponent of x,
 /// by groups of 2^128; f32 has but one. Infinities give NaN.
-SmallVector<Value> reduceLarge(const FloatBuilder &d, Value x, bool isDouble) {
+Reduced reduceLarge(const FloatBuilder &d, Value x, bool isDouble) {
   constexpr int64_t group = 128, bits = 24;
   const int64_t groups = isDouble ? 8 : 1, first = isDouble ? -54 : 0, parts = isDouble ? 13 : 9;
   SmallVector<Value> isAbove;
@@ -106,27 +112,36 @@ SmallVector<Value> reduceLarge(const FloatBuilder &d, Value x, bool isDouble) {
 }
 
 /// Subtracts n pi/2 in three pieces of 33 bits, exact for n < 2^20.
-Quadrant reduce(const FloatBuilder &d, Value x, bool isDouble) {
+Reduced reduceSmall(const FloatBuilder &d, Value x) {
   FloatBuilder::Rounded n = d.roundSmall(d.mul(x, 6.36619772367581382433e-01));
   Value r = d.fma(n.value, d.constant(-1.57079632673412561417e+00), x);
   r = d.fma(n.value, d.constant(-6.07710050630396597660e-11), r);
-  r = d.fma(n.value, d.constant(-2.02226624879595063154e-21), r);
-  SmallVector<Value> reduced =
-      d.unless(d.greater(d.abs(x), 0x1p20), {r, n.shifted}, [&] { return reduceLarge(d, x, isDouble); });
-  r = reduced[0];
+  return {d.fma(n.value, d.constant(-2.02226624879595063154e-21), r), n.shifted};
+}
+
+Quadrant quadrantOf(const FloatBuilder &d, const Reduced &x) {
   constexpr double s[] = {-1.66666666666666324348e-01, 8.33333333332248946124e-03,  -1.98412698298579493134e-04,
                           2.75573137070700676789e-06,  -2.50507602534068634195e-08, 1.58969099521155010221e-10};
   constexpr double c[] = {4.16666666666666019037e-02,  -1.38888888888741095749e-03, 2.48015872894767294178e-05,
                           -2.75573143513906633035e-07, 2.08757232129817482790e-09,  -1.13596475577881948265e-11};
-  Value z = d.mul(r, r);
+  Value r = x.angle, z = d.mul(r, r);
   Value sine = d.fma(d.mul(z, r), d.polynomial(z, s), r);
   Value cosine = d.fma(d.mul(z, z), d.polynomial(z, c), d.fma(z, d.constant(-0.5), d.constant(1.0)));
-  return {sine, cosine, reduced[1]};
+  return {sine, cosine, x.number};
 }
 
-/// sin(x + turns * pi/2); `isDouble`: of an x that is no f32.
-Value sinePlus(const FloatBuilder &d, Value x, int64_t turns, bool isDouble) {
-  Quadrant q = reduce(d, x, isDouble);
+/// A function of an angle, in f64; only vectors with a large one pay for its reduction.
+template <typename Body> Value ofAngle(const FloatBuilder &f, Value x, Body body) {
+  FloatBuilder d = f.with(64);
+  Value v = d.convert(x);
+  Value usual = body(d, quadrantOf(d, reduceSmall(d, v)));
+  usual = d.unless(d.greater(d.abs(v), 0x1p20), usual,
+                   [&] { return body(d, quadrantOf(d, reduceLarge(d, v, f.isDouble()))); });
+  return f.convert(usual);
+}
+
+/// sin(x + turns * pi/2).
+Value sinePlus(const FloatBuilder &d, const Quadrant &q, int64_t turns) {
   Value number = d.addBits(q.number, d.bitsConstant(turns));
   Value result = d.select(d.isSet(number, 1), q.cosine, q.sine);
   return d.select(d.isSet(number, 2), d.neg(result), result);
@@ -169,22 +184,20 @@ Value halfExp(const FloatBuilder &d, Value a) {
 } // namespace
 
 Value ingot::emit::expandSin(const FloatBuilder &f, Value x) {
-  return inDouble(f, x, [&](const FloatBuilder &d, Value v) {
-    return d.select(d.equal(v, 0.0), v, sinePlus(d, v, 0, f.isDouble()));
-  });
+  Value sine = ofAngle(f, x, [](const FloatBuilder &d, const Quadrant &q) { return sinePlus(d, q, 0); });
+  return f.select(f.equal(x, 0.0), x, sine);
 }
 
 Value ingot::emit::expandCos(const FloatBuilder &f, Value x) {
-  return inDouble(f, x, [&](const FloatBuilder &d, Value v) { return sinePlus(d, v, 1, f.isDouble()); });
+  return ofAngle(f, x, [](const FloatBuilder &d, const Quadrant &q) { return sinePlus(d, q, 1); });
 }
 
 Value ingot::emit::expandTan(const FloatBuilder &f, Value x) {
-  return inDouble(f, x, [&](const FloatBuilder &d, Value v) {
-    Quadrant q = reduce(d, v, f.isDouble());
+  Value tangent = ofAngle(f, x, [](const FloatBuilder &d, const Quadrant &q) {
     Value odd = d.isSet(q.number, 1);
-    Value ratio = d.div(d.select(odd, q.cosine, q.sine), d.select(odd, d.neg(q.sine), q.cosine));
-    return d.select(d.equal(v, 0.0), v, ratio);
+    return d.div(d.select(odd, q.cosine, q.sine), d.select(odd, d.neg(q.sine), q.cosine));
   });
+  return f.select(f.equal(x, 0.0), x, tangent);
 }
 
 Value ingot::emit::expandAtan(const FloatBuilder &f, Value x) { return oddInDouble(f, x, atanPositive); }
