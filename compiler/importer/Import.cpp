@@ -109,12 +109,8 @@ static bool isPossible(Type type) {
 
 void Importer::initializer(const std::string &name, llvm::Expected<TensorData> data) {
   llvm::Expected<ElementsAttr> elements = data ? makeElements(context, *data, name) : data.takeError();
-  if (elements) {
-    weights[name] = {*elements};
-  } else {
-    std::string text = "initializer " + quoted(name) + " " + llvm::toString(elements.takeError());
-    weights[name] = {{}, current ? current->where() : Where(), text};
-  }
+  std::string text = elements ? "" : "initializer " + quoted(name) + " " + llvm::toString(elements.takeError());
+  weights[name] = {elements ? *elements : ElementsAttr(), current ? current->where() : Where(), text};
 }
 
 void Importer::initializers(const pb::GraphProto &proto, llvm::ArrayRef<std::string> names) {
@@ -449,6 +445,7 @@ bool Importer::finish(func::FuncOp function, const ImportOptions &options) {
   std::vector<Spread> spread;
   SmallVector<std::string> names;
   llvm::StringMap<int64_t> ranks;
+  bool isComplete = true;
   for (const pb::ValueInfoProto &output : graph.proto->output()) {
     if (output.type().tensor_type().has_shape()) {
       ranks[output.name()] = output.type().tensor_type().shape().dim_size();
@@ -484,13 +481,17 @@ bool Importer::finish(func::FuncOp function, const ImportOptions &options) {
       if (maps.contains(output.name())) {
         problems->add("output " + quoted(output.name()) + " is a map that is an input, which is unsupported");
       }
-      return false; // its node has been reported
+      isComplete = false; // its node has been reported
+      continue;
     }
     if (mayBeAbsent(result)) {
       problems->add("output " + quoted(output.name()) + " is an optional value, which is unsupported");
       return false;
     }
     add(result, output.name());
+  }
+  if (!isComplete) {
+    return false;
   }
   noteSequences(function, onnx::outputSequencesName, spread);
   func::ReturnOp::create(builder, function.getLoc(), results);
