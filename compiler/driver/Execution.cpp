@@ -1,6 +1,8 @@
 #include "compiler/driver/Execution.h"
+#include "compiler/driver/Crash.h"
 #include "compiler/importer/ElementType.h"
 #include "compiler/support/ElementTypes.h"
+#include "compiler/support/SymbolNames.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/raw_ostream.h"
 #include <cstring>
@@ -139,7 +141,14 @@ llvm::Expected<std::vector<int64_t>> sizesFrom(const ingot_model &model, const G
   llvm::ArrayRef<ingot_symbol_info> symbols(model.symbols, size_t(model.symbol_count));
   std::vector<int64_t> sizes(symbols.size(), -1);
   for (const auto &[name, size] : given.dims) {
-    const auto *symbol = llvm::find_if(symbols, [&](const ingot_symbol_info &s) { return name == s.name; });
+    auto isNamed = [&name = name](const ingot_symbol_info &s) { return name == s.name; };
+    auto isAlike = [&name = name](const ingot_symbol_info &s) {
+      return support::asWord(name) == support::asWord(s.name);
+    };
+    const auto *symbol = llvm::find_if(symbols, isNamed);
+    if (symbol == symbols.end() && llvm::count_if(symbols, isAlike) == 1) {
+      symbol = llvm::find_if(symbols, isAlike);
+    }
     if (symbol == symbols.end()) {
       return llvm::createStringError("--dim " + name + ": the model has no such size");
     }
@@ -178,7 +187,7 @@ llvm::Error Execution::failure(int status, const std::string &more) const {
 }
 
 /// What is known of the symbols of an input: "; here batch is 9 (at most 4), rows is 5".
-std::string Execution::sizesText(const ingot_tensor_info &info) const {
+std::string Execution::sizesText(const ingot_tensor_info &info, llvm::ArrayRef<int64_t> dims) const {
   std::string text;
   for (int64_t dim : llvm::ArrayRef(info.dims, size_t(info.rank))) {
     int32_t symbol = INGOT_DIM_IS_SYMBOL(dim) ? INGOT_DIM_SYMBOL(dim) : -1;
@@ -191,6 +200,13 @@ std::string Execution::sizesText(const ingot_tensor_info &info) const {
       text += " (at least " + std::to_string(known.least) + ")";
     } else if (known.most >= 0 && sizes[symbol] > known.most) {
       text += " (at most " + std::to_string(known.most) + ")";
+    }
+  }
+  for (auto [dim, size] : llvm::zip(llvm::ArrayRef(info.dims, size_t(info.rank)), dims)) {
+    if (INGOT_DIM_IS_SYMBOL(dim) && sizes[INGOT_DIM_SYMBOL(dim)] != size && sizes[INGOT_DIM_SYMBOL(dim)] >= 0) {
+      std::string name = model.symbols[INGOT_DIM_SYMBOL(dim)].name;
+      return text + ", for all axes of that name; compile with " + shellQuoted("--independent-dims=" + name) +
+             " where they may differ";
     }
   }
   return text;
@@ -216,7 +232,7 @@ llvm::Error Execution::bind(llvm::ArrayRef<HostTensor> tensors) {
     if (tensor.type != info.type || number == int(index)) {
       return llvm::createStringError(folder + ": error: input '" + llvm::Twine(info.name) + "' is " +
                                      typeText(model, info) + ", but the recorded one is " +
-                                     typeText(tensor.type, tensor.dims) + sizesText(info));
+                                     typeText(tensor.type, tensor.dims) + sizesText(info, tensor.dims));
     }
   }
   return status ? failure(status) : llvm::Error::success();
@@ -265,7 +281,7 @@ llvm::Error Execution::setRandomInputs(const GivenSizes &given) {
 int64_t Execution::evaluate(const support::Size &size) const {
   auto symbol = [&](llvm::StringRef name) -> std::optional<int64_t> {
     for (int32_t i = 0; i < model.symbol_count; ++i) {
-      if (name == model.symbols[i].name) {
+      if (name == support::symbolText(model.symbols[i].name)) {
         return sizes[size_t(i)];
       }
     }

@@ -73,7 +73,7 @@ private:
 
   /// Binds the symbols. The error names the input that does not fit.
   llvm::Error bind(llvm::ArrayRef<HostTensor> inputs);
-  std::string sizesText(const ingot_tensor_info &info) const;
+  std::string sizesText(const ingot_tensor_info &info, llvm::ArrayRef<int64_t> dims) const;
 };
 
 llvm::ArrayRef<ingot_tensor_info> inputsOf(const ingot_model &model);

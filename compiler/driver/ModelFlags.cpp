@@ -179,6 +179,11 @@ void addModelFlags(CLI::App &app, Invocation &invocation, const char *modelHelp)
             "its own; may be repeated")
       ->group(model)
       ->type_name("NAME=SIZE|A..B|A,B,...");
+  app.add_flag("--independent-dims{*}", options.independentDims,
+               "Axes that the model calls NAME may have different sizes, unless its operators need them equal; without "
+               "=NAME, axes of all names; may be repeated")
+      ->group(model)
+      ->type_name("[=NAME]");
   addParsed(app, "--shape", parseShape, options, "Fix the shape of an input; may be repeated")
       ->group(model)
       ->type_name("INPUT=1x3x224x224");
@@ -315,10 +320,11 @@ void addModelFlags(CLI::App &app, Invocation &invocation, const char *modelHelp)
 std::vector<std::string> givenCompileFlags(const CLI::App &app) {
   Texts given;
   for (const char *flag :
-       {"--name",      "--dim",         "--shape",    "--sequence", "--cache",       "--cache-room",   "--bind",
-        "--target",    "--load-target", "--levels",   "--triple",   "--no-fallback", "--partition",    "--require",
-        "--placement", "--no-allocate", "--accuracy", "--winograd", "--strassen",    "--split-floats", "--chains",
-        "--weights",   "--tuning",      "--jobs",     "--verbose",  "--dump-after",  "--stop-after",   "--timing"}) {
+       {"--name",        "--dim",       "--independent-dims", "--shape",       "--sequence",    "--cache",
+        "--cache-room",  "--bind",      "--target",           "--load-target", "--levels",      "--triple",
+        "--no-fallback", "--partition", "--require",          "--placement",   "--no-allocate", "--accuracy",
+        "--winograd",    "--strassen",  "--split-floats",     "--chains",      "--weights",     "--tuning",
+        "--jobs",        "--verbose",   "--dump-after",       "--stop-after",  "--timing"}) {
     if (const CLI::Option *option = app.get_option_no_throw(flag); option && option->count()) {
       given.push_back(flag);
     }

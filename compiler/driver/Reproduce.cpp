@@ -43,6 +43,9 @@ std::string sizeFlags(const pipeline::Options &options) {
   for (const auto &[name, size] : options.dims) {
     text += flag("--dim", name + "=" + std::to_string(size));
   }
+  for (const std::string &name : options.independentDims) {
+    text += " --independent-dims" + (name == "*" ? "" : "=" + shellQuoted(name));
+  }
   for (const auto &[name, shape] : options.shapes) {
     std::string dims = llvm::join(llvm::map_range(shape, [](int64_t size) { return std::to_string(size); }), "x");
     text += flag("--shape", name + "=" + dims);

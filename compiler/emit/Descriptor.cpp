@@ -3,6 +3,7 @@
 #include "compiler/emit/Descriptor.h"
 #include "compiler/emit/CodeGen.h"
 #include "compiler/support/ElementTypes.h"
+#include "compiler/support/SymbolNames.h"
 #include "runtime_support/include/ingot.h"
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/IRBuilder.h"
@@ -13,6 +14,7 @@ using ingot::emit::Descriptor;
 using ingot::plan::ModelInfo;
 using ingot::plan::TensorInfo;
 using ingot::support::Size;
+using ingot::support::symbolName;
 
 namespace {
 
@@ -262,10 +264,10 @@ Descriptor ingot::emit::describe(const ModelInfo &model) {
   }
   all.nodes = model.nodes;
   for (const ingot::plan::SymbolInfo &symbol : model.symbols) {
-    all.symbols.push_back({symbol.name, symbol.least, symbol.most});
+    all.symbols.push_back({symbolName(symbol.name), symbol.least, symbol.most});
   }
   for (const ingot::plan::FoundInfo &found : model.found) {
-    all.symbols.push_back({found.name, 0, numberOr(found.most, -1)});
+    all.symbols.push_back({symbolName(found.name), 0, numberOr(found.most, -1)});
   }
   all.symbolCount = int32_t(model.symbols.size()), all.foundCount = int32_t(model.found.size());
   all.workspaceBytes = model.workspaceBytes, all.workspaceAlign = model.workspaceAlign;

@@ -2,12 +2,14 @@
 #include "compiler/emit/Names.h"
 #include "compiler/emit/Texts.h"
 #include "compiler/support/ElementTypes.h"
+#include "compiler/support/SymbolNames.h"
 #include "runtime_support/include/ingot.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace llvm;
+using ingot::support::symbolName;
 
 /// A number, the text of an expression of the symbols, or null where there is none.
 static void writeSize(json::OStream &json, const ingot::support::Size &size) {
@@ -17,11 +19,12 @@ static void writeSize(json::OStream &json, const ingot::support::Size &size) {
   size.isNumber() ? json.value(size.number()) : json.value(json::fixUTF8(size.text()));
 }
 
-/// What a size may be made of: the symbols by the model's names, as in the texts of sizes.
+/// What a size may be made of: the symbols by the model's names. In the texts of sizes those are in quotes that are
+/// not words: 'batch-size'*2.
 static void writeSymbols(json::OStream &json, ArrayRef<ingot::plan::SymbolInfo> symbols, ArrayRef<std::string> names) {
   for (auto [symbol, name] : llvm::zip(symbols, names)) {
     json.object([&] {
-      json.attribute("name", json::fixUTF8(symbol.name));
+      json.attribute("name", json::fixUTF8(symbolName(symbol.name)));
       json.attribute("parameter", name);
       json.attribute("least", symbol.least);
       json.attribute("most", symbol.most < 0 ? json::Value(nullptr) : json::Value(symbol.most));
@@ -80,7 +83,7 @@ static void writeWhyOpen(json::OStream &json, const ingot::plan::ModelInfo &mode
 static void writeFound(json::OStream &json, ArrayRef<ingot::plan::FoundInfo> all, ArrayRef<std::string> names) {
   for (auto [found, name] : llvm::zip(all, names)) {
     json.object([&, &found = found, &name = name] {
-      json.attribute("name", json::fixUTF8(found.name));
+      json.attribute("name", json::fixUTF8(symbolName(found.name)));
       json.attribute("parameter", name);
       json.attributeBegin("bounded_by");
       writeSize(json, found.most);
@@ -100,7 +103,7 @@ static void writeWorkspace(json::OStream &json, const ingot::plan::ModelInfo &mo
     json.attribute("function", model.name + "_workspace_bytes");
     json.attributeArray("depends_on", [&] {
       for (const ingot::plan::SymbolInfo &symbol : model.symbols) {
-        json.value(json::fixUTF8(symbol.name));
+        json.value(json::fixUTF8(symbolName(symbol.name)));
       }
     });
   });

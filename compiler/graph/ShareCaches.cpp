@@ -11,6 +11,7 @@
 #include "compiler/onnx/Formula.h"
 #include "compiler/onnx/ops/Append.h"
 #include "compiler/onnx/ops/Move.h"
+#include "compiler/support/SymbolNames.h"
 #include <map>
 #include <set>
 
@@ -124,9 +125,10 @@ private:
 
   /// "past_room", or with underscores behind it where the model has such a size.
   const std::string &roomOf(const std::string &length) {
-    auto [room, isNew] = rooms.try_emplace(length, length + "_room");
-    while (isNew && !taken.insert(room->second).second) {
-      room->second += "_";
+    auto [room, isNew] = rooms.try_emplace(length, "");
+    for (std::string name = support::symbolName(length) + "_room"; isNew; name += "_") {
+      room->second = support::symbolText(name);
+      isNew = !taken.insert(room->second).second;
     }
     return room->second;
   }

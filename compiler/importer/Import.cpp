@@ -11,6 +11,7 @@
 #include "compiler/onnx/Optional.h"
 #include "compiler/onnx/Shapes.h"
 #include "compiler/support/Sequences.h"
+#include "compiler/support/SymbolNames.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/Verifier.h"
@@ -541,23 +542,25 @@ std::string Importer::nodeText(const Node *node, llvm::StringRef message) {
 
 /// The bounds of symbols become facts, which the compiler may build upon and a run checks.
 void Importer::bounds(func::FuncOp function, const ImportOptions &options) {
-  std::vector<std::string> open = onnx::symbolsOf(function.getArgumentTypes());
+  std::vector<OpenAxis> open = openAxes(function);
   onnx::Sizes facts;
   auto fact = [&](const onnx::Size &size) {
     facts.push_back(size);
     onnx::addCheck(function, {{size}, ""});
   };
   for (const auto &[name, bounds] : options.bounds) {
-    std::string symbol = symbolOf("", 0, name);
-    if (!llvm::is_contained(open, symbol)) {
+    std::vector<std::string> symbols = symbolsNamed(open, name);
+    if (symbols.empty()) {
       problems->add("--dim gives bounds to " + quoted(name) + ", which is not an open dimension of any input");
-      continue;
     }
-    if (bounds.second) {
-      fact(onnx::Size(*bounds.second) - onnx::Size::symbol(symbol));
-    }
-    if (bounds.first > 0) {
-      fact(onnx::Size::symbol(symbol) - onnx::Size(bounds.first));
+    for (const std::string &symbol : symbols) {
+      onnx::Size size = onnx::Size::symbol(support::symbolText(symbol));
+      if (bounds.second) {
+        fact(onnx::Size(*bounds.second) - size);
+      }
+      if (bounds.first > 0) {
+        fact(size - onnx::Size(bounds.first));
+      }
     }
   }
   onnx::setFacts(function, facts);

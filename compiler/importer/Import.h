@@ -7,10 +7,12 @@
 #pragma once
 #include "compiler/importer/ModelFile.h"
 #include "compiler/importer/Problems.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
 #include <map>
 #include <optional>
+#include <set>
 #include <utility>
 
 namespace ingot::importer {
@@ -23,7 +25,22 @@ struct ImportOptions {
       {}; ///< --sequence: tensors of each, by input name, or support::absentLength
   /// Of symbols that stay open: the least and the most (nothing: any).
   std::map<std::string, std::pair<int64_t, std::optional<int64_t>>> bounds = {};
+  /// Names of axes that may have different sizes beside those that tools are known to use so; "*": all names.
+  std::set<std::string> independentDims = {};
 };
+
+/// An open axis of an input.
+struct OpenAxis {
+  std::string symbol; ///< its name: the model's, or one that is made for it
+  std::string name;   ///< what the model calls it; "": nothing
+};
+
+/// The open axes of an imported model's inputs.
+std::vector<OpenAxis> openAxes(mlir::func::FuncOp function);
+
+/// The symbols of the axes that a flag names: by the symbol's name, as the model does, or, where that is clear, by
+/// support::asWord() of these.
+std::vector<std::string> symbolsNamed(llvm::ArrayRef<OpenAxis> axes, llvm::StringRef name);
 
 /// Why no node of an operator is taken, as that version of its domain defines it; empty: it is known. Of a version
 /// newer than all known ones, operators are taken as the newest known one defines them, with a warning.

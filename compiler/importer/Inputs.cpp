@@ -4,6 +4,7 @@
 #include "compiler/importer/Types.h"
 #include "compiler/onnx/Shapes.h"
 #include "compiler/support/Sequences.h"
+#include "compiler/support/SymbolNames.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
@@ -18,18 +19,20 @@ namespace {
 class InputReader {
 public:
   InputReader(MLIRContext *context, const pb::GraphProto &graph, const ImportOptions &options, Problems &problems)
-      : context(context), graph(graph), options(options), problems(problems) {
-    for (const auto &[name, size] : options.dims) {
-      symbols[symbolOf("", 0, name)] = size;
-    }
-  }
+      : context(context), graph(graph), options(options), problems(problems) {}
 
   std::vector<Input> run();
   std::vector<Spread> spread; ///< once run() has been called
 
 private:
+  void nameAxes();
+  void dimsGiveSymbols();
   void shapesGiveSymbols();
+  void shapeGivesSymbols(const pb::ValueInfoProto &value, llvm::ArrayRef<int64_t> sizes);
+  void namesGiveSymbols();
   void optionsMeanSomething();
+  bool mayDiffer(const std::string &name) const;
+  const OpenAxis &axisOf(const pb::ValueInfoProto &value, size_t axis) const { return axes.at({&value, axis}); }
   void input(const pb::ValueInfoProto &value);
   void shape(const pb::ValueInfoProto &value, SmallVectorImpl<int64_t> &dims);
 
@@ -37,7 +40,9 @@ private:
   const pb::GraphProto &graph;
   const ImportOptions &options;
   Problems &problems;
-  std::map<std::string, int64_t> symbols; ///< that are given
+  std::map<std::pair<const pb::ValueInfoProto *, size_t>, OpenAxis> axes; ///< of all values
+  std::map<std::string, int64_t> symbols;                                 ///< that are given
+  std::map<std::string, std::set<int64_t>> givenByShapes;                 ///< by what the model calls the axis
   void sequence(const pb::ValueInfoProto &value);
   void map(const pb::ValueInfoProto &value);
 
@@ -67,9 +72,44 @@ static const pb::TensorShapeProto &shapeOf(const pb::ValueInfoProto &value) {
   return type ? type->shape() : pb::TensorShapeProto::default_instance();
 }
 
-/// Flags name an axis by this or as the model does.
-static std::string symbolOf(const pb::ValueInfoProto &value, size_t axis) {
-  return symbolOf(value.name(), axis, nameOf(shapeOf(value).dim(int(axis))));
+/// Names that exporters give to sizes that have nothing to do with each other: Windows ML's and Paddle's converters
+/// (DynamicDimension_0, DynamicDimension.0), tf2onnx (unk__1), converters that call every open axis N or dynamic.
+static bool isReused(llvm::StringRef name) {
+  llvm::StringRef number = name;
+  number.consume_front("p2o.");
+  bool isNumbered = number.consume_front("DynamicDimension.") || number.consume_front("DynamicDimension_") ||
+                    number.consume_front("unk__");
+  return name == "N" || name.equals_insensitive("dynamic") ||
+         (isNumbered && !number.empty() && llvm::all_of(number, llvm::isDigit));
+}
+
+bool InputReader::mayDiffer(const std::string &name) const {
+  return isReused(name) || options.independentDims.contains("*") || options.independentDims.contains(name);
+}
+
+/// Axes of one name are one size. Where they may differ, the first has the name, and the others are named as those
+/// without one are: by input and number, so that no other axis has that name.
+void InputReader::nameAxes() {
+  std::set<std::string> taken, first;
+  auto each = [&](llvm::function_ref<void(const pb::ValueInfoProto &, size_t, const std::string &)> f) {
+    for (const pb::ValueInfoProto *value : values) {
+      for (auto [axis, dim] : llvm::enumerate(shapeOf(*value).dim())) {
+        f(*value, axis, nameOf(dim));
+      }
+    }
+  };
+  each([&](const pb::ValueInfoProto &, size_t, const std::string &name) { taken.insert(name); });
+  each([&](const pb::ValueInfoProto &value, size_t axis, const std::string &name) {
+    std::string symbol = name;
+    if (name.empty() || (!first.insert(name).second && mayDiffer(name))) {
+      std::string base = support::asWord(value.name() + "_" + std::to_string(axis));
+      symbol = base;
+      for (int number = 2; !taken.insert(symbol).second; ++number) {
+        symbol = base + "_" + std::to_string(number);
+      }
+    }
+    axes[{&value, axis}] = {symbol, name};
+  });
 }
 
 static std::string shapeText(const pb::TensorShapeProto &shape) {
@@ -79,6 +119,44 @@ static std::string shapeText(const pb::TensorShapeProto &shape) {
     text += isKnown(dim) ? std::to_string(dim.dim_value()) : dim.dim_param().empty() ? "?" : dim.dim_param();
   }
   return text + "]";
+}
+
+void InputReader::dimsGiveSymbols() {
+  std::vector<OpenAxis> all;
+  for (const auto &[place, axis] : axes) {
+    all.push_back(axis);
+  }
+  for (const auto &[name, size] : options.dims) {
+    std::vector<std::string> named = symbolsNamed(all, name);
+    for (const std::string &symbol : named) {
+      symbols[symbol] = size;
+    }
+    if (named.empty()) {
+      problems.add("--dim names " + quoted(name) + ", which is not a dimension of any input");
+    }
+    if (size < 0) {
+      problems.add("--dim gives " + quoted(name) + " a negative size");
+    }
+  }
+}
+
+void InputReader::shapeGivesSymbols(const pb::ValueInfoProto &value, ArrayRef<int64_t> sizes) {
+  for (auto [axis, dim, size] : llvm::enumerate(shapeOf(value).dim(), sizes)) {
+    if (isKnown(dim) && dim.dim_value() != size && dim.dim_value() != 0) {
+      problems.add("--shape gives input " + quoted(value.name()) + " the dim " + llvm::Twine(size) +
+                   " where the model says " + llvm::Twine(dim.dim_value()));
+    }
+    const OpenAxis &open = axisOf(value, axis);
+    if (open.name.empty()) {
+      continue;
+    }
+    givenByShapes[open.name].insert(size);
+    auto [symbol, isNew] = symbols.try_emplace(open.symbol, size);
+    if (!isNew && symbol->second != size) {
+      problems.add("dimension " + quoted(open.symbol) + " is given two sizes: " + llvm::Twine(symbol->second) +
+                   " and " + llvm::Twine(size) + "; axes of one name may differ with --independent-dims=" + open.name);
+    }
+  }
 }
 
 void InputReader::shapesGiveSymbols() {
@@ -95,20 +173,20 @@ void InputReader::shapesGiveSymbols() {
                    " dims, but the model says " + quoted(shapeText(shape)));
       continue;
     }
-    for (auto [dim, size] : llvm::zip(shape.dim(), given->second)) {
-      if (isKnown(dim) && dim.dim_value() != size && dim.dim_value() != 0) {
-        problems.add("--shape gives input " + quoted(value->name()) + " the dim " + llvm::Twine(size) +
-                     " where the model says " + llvm::Twine(dim.dim_value()));
-      }
-      std::string name = nameOf(dim);
-      if (name.empty()) {
-        continue;
-      }
-      auto [symbol, isNew] = symbols.try_emplace(symbolOf("", 0, name), size);
-      if (!isNew && symbol->second != size) {
-        problems.add("dimension " + quoted(name) + " is given two sizes: " + llvm::Twine(symbol->second) + " and " +
-                     llvm::Twine(size));
-      }
+    if (ranked) {
+      shapeGivesSymbols(*value, given->second);
+    }
+  }
+  namesGiveSymbols();
+}
+
+/// What --shape gives to one axis, others of that name get as well, even where they may differ; unless it gives
+/// several sizes.
+void InputReader::namesGiveSymbols() {
+  for (const auto &[place, axis] : axes) {
+    auto given = givenByShapes.find(axis.name);
+    if (given != givenByShapes.end() && given->second.size() == 1) {
+      symbols.try_emplace(axis.symbol, *given->second.begin());
     }
   }
 }
@@ -117,9 +195,9 @@ void InputReader::optionsMeanSomething() {
   llvm::StringSet<> names, known;
   for (const pb::ValueInfoProto *value : values) {
     names.insert(value->name());
-    for (int axis = 0; axis < shapeOf(*value).dim_size(); ++axis) {
-      known.insert(symbolOf(*value, axis));
-    }
+  }
+  for (const auto &[place, axis] : axes) {
+    known.insert(axis.name);
   }
   for (const auto &[name, length] : options.sequences) {
     auto named = [&, &name = name](const pb::ValueInfoProto &value) {
@@ -137,12 +215,9 @@ void InputReader::optionsMeanSomething() {
       problems.add("--shape gives input " + quoted(name) + " a negative dim");
     }
   }
-  for (const auto &[name, size] : options.dims) {
-    if (!known.contains(symbolOf("", 0, name))) {
-      problems.add("--dim names " + quoted(name) + ", which is not a dimension of any input");
-    }
-    if (size < 0) {
-      problems.add("--dim gives " + quoted(name) + " a negative size");
+  for (const std::string &name : options.independentDims) {
+    if (name != "*" && !known.contains(name)) {
+      problems.add("--independent-dims names " + quoted(name) + ", which is not a dimension of any input");
     }
   }
 }
@@ -154,34 +229,45 @@ void InputReader::shape(const pb::ValueInfoProto &value, SmallVectorImpl<int64_t
     return;
   }
   for (auto [axis, dim] : llvm::enumerate(shapeOf(value).dim())) {
-    auto symbol = symbols.find(symbolOf(value, axis));
+    auto symbol = symbols.find(axisOf(value, axis).symbol);
     bool fixed = isKnown(dim) || symbol != symbols.end();
     dims.push_back(isKnown(dim) ? dim.dim_value() : fixed ? symbol->second : ShapedType::kDynamic);
   }
 }
 
-std::string symbolOf(const std::string &input, size_t axis, const std::string &name) {
-  std::string symbol;
-  for (unsigned char c : name.empty() ? input + "_" + std::to_string(axis) : name) {
-    // torch.export calls axes "s0 + 1" and "s0 - 1", and names may be of any alphabet.
-    symbol += c == '+'     ? "plus"
-              : c == '*'   ? "times"
-              : c >= 0x80  ? llvm::utohexstr(c, /*LowerCase=*/true)
-              : isalnum(c) ? std::string(1, char(c))
-                           : "_";
-  }
-  return isdigit(static_cast<unsigned char>(symbol[0])) ? "d" + symbol : symbol;
-}
-
-/// The sizes of an input: those that are not given are symbols.
-static onnx::Sizes sizes(const Input &input, ArrayRef<int64_t> dims) {
-  onnx::Sizes sizes(dims.begin(), dims.end());
-  for (size_t i = 0; i < dims.size(); ++i) {
-    if (ShapedType::isDynamic(dims[i])) {
-      sizes[i] = onnx::Size::symbol(symbolOf(input.name, i, input.symbols[i]));
+std::vector<OpenAxis> openAxes(func::FuncOp function) {
+  std::vector<OpenAxis> axes;
+  for (auto [number, type] : llvm::enumerate(function.getArgumentTypes())) {
+    auto names = function.getArgAttrOfType<ArrayAttr>(unsigned(number), "onnx.dims");
+    for (auto [axis, size] : llvm::enumerate(onnx::sizesOf(cast<RankedTensorType>(type)))) {
+      if (std::optional<support::Symbol> symbol = size.asSymbol()) {
+        bool isNamed = names && axis < names.size();
+        axes.push_back({support::symbolName(*symbol), isNamed ? cast<StringAttr>(names[axis]).str() : ""});
+      }
     }
   }
-  return sizes;
+  return axes;
+}
+
+std::vector<std::string> symbolsNamed(ArrayRef<OpenAxis> axes, StringRef name) {
+  std::vector<std::string> symbols;
+  std::set<std::string> called;
+  std::string word = support::asWord(name);
+  for (bool exactly : {true, false}) {
+    for (const OpenAxis &axis : axes) {
+      auto isNamed = [&](const std::string &known) {
+        return !known.empty() && (exactly ? known == name : support::asWord(known) == word);
+      };
+      if ((isNamed(axis.symbol) || isNamed(axis.name)) && !llvm::is_contained(symbols, axis.symbol)) {
+        symbols.push_back(axis.symbol);
+        called.insert(axis.name.empty() ? axis.symbol : axis.name);
+      }
+    }
+    if (!symbols.empty()) {
+      break;
+    }
+  }
+  return called.size() > 1 ? std::vector<std::string>() : symbols;
 }
 
 void InputReader::input(const pb::ValueInfoProto &value) {
@@ -206,8 +292,12 @@ void InputReader::input(const pb::ValueInfoProto &value) {
   }
   SmallVector<int64_t> dims;
   shape(value, dims);
-  for (size_t i = 0; i < dims.size(); ++i) {
-    result.symbols.push_back(int(i) < type.shape().dim_size() ? nameOf(type.shape().dim(int(i))) : "");
+  onnx::Sizes sizes(dims.begin(), dims.end());
+  for (auto [axis, size] : llvm::enumerate(sizes)) {
+    result.symbols.push_back(int(axis) < type.shape().dim_size() ? nameOf(type.shape().dim(int(axis))) : "");
+    if (ShapedType::isDynamic(dims[axis])) {
+      size = onnx::Size::symbol(support::symbolText(axisOf(value, axis).symbol));
+    }
   }
   SmallVector<int64_t> least = llvm::map_to_vector(dims, [](int64_t dim) { return std::max<int64_t>(dim, 1); });
   std::optional<int64_t> elements = elementCount(least);
@@ -215,7 +305,7 @@ void InputReader::input(const pb::ValueInfoProto &value) {
     problems.add("input " + quoted(value.name()) + " has impossible dims " + dimsText(least));
     return;
   }
-  result.type = onnx::sizedType(sizes(result, dims), element);
+  result.type = onnx::sizedType(sizes, element);
   inputs.push_back(std::move(result));
 }
 
@@ -297,7 +387,9 @@ std::vector<Input> InputReader::run() {
       spread.push_back({value.name(), support::isTensor});
     }
   }
+  nameAxes();
   optionsMeanSomething();
+  dimsGiveSymbols();
   shapesGiveSymbols();
   for (const pb::ValueInfoProto *value : values) {
     input(*value);

@@ -32,13 +32,9 @@ const pb::TypeProto::Sequence *sequenceTypeOf(const pb::TypeProto &type);
 struct Input {
   std::string name;
   mlir::Type type;
-  std::vector<std::string> symbols; ///< name of each symbolic dimension, "" for the others
+  std::vector<std::string> symbols; ///< what the model calls each axis; "": nothing
   bool isOptional = false;          ///< a run may leave it out
 };
-
-/// The symbol that stands for an unknown axis of an input in sizes: by the model's name for it, or one made of the
-/// input's name and the axis.
-std::string symbolOf(const std::string &input, size_t axis, const std::string &name);
 
 /// A longer sequence is refused: each tensor is a value of its own.
 inline constexpr int64_t kMostTensors = 10'000;

@@ -51,7 +51,9 @@ static void print(AsmPrinter &printer, const Size &size) {
   } else if (size.isNumber()) {
     printer << size.number();
   } else {
-    printer << '"' << size.text() << '"';
+    printer << '"';
+    llvm::printEscapedString(size.text(), printer.getStream());
+    printer << '"';
   }
 }
 
@@ -94,7 +96,11 @@ Attribute SymbolAttr::parse(AsmParser &parser, Type) {
   }
   return symbol ? get(parser.getContext(), *symbol) : SymbolAttr();
 }
-void SymbolAttr::print(AsmPrinter &printer) const { printer << "<\"" << getValue().text() << "\">"; }
+void SymbolAttr::print(AsmPrinter &printer) const {
+  printer << "<\"";
+  llvm::printEscapedString(getValue().text(), printer.getStream());
+  printer << "\">";
+}
 
 ArrayRef<Size> SizesAttr::axisSizes() const { return getValues(); }
 

@@ -10,6 +10,7 @@
 #include "compiler/plan/Layout.h"
 #include "compiler/plan/Plan.h"
 #include "compiler/plan/Work.h"
+#include "compiler/support/SymbolNames.h"
 
 using namespace mlir;
 
@@ -174,7 +175,8 @@ std::vector<GraphNode> describeLaunches(func::FuncOp function, bool number) {
       node.key = key.str();
     }
     if (std::optional<onnx::SizesAttr> symbols = launch.getSymbols()) {
-      llvm::append_range(node.symbols, llvm::map_range(symbols->getValues(), [](const auto &s) { return s.text(); }));
+      llvm::append_range(node.symbols, llvm::map_range(symbols->getValues(),
+                                                       [](const auto &s) { return support::symbolName(s.text()); }));
     }
     if (number) {
       op->setAttr(plan::numberName, IntegerAttr::get(IntegerType::get(op->getContext(), 64), launches++));

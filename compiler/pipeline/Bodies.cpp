@@ -3,11 +3,11 @@
 // (SmallModel.cpp). --levels: what all machines have in common is done once; then each gets a copy of every body.
 // Weights are in one table, in which equal constants under equal recipes are stored once.
 #include "compiler/entry/BuildDispatch.h"
-#include "compiler/importer/Types.h"
 #include "compiler/onnx/Formula.h"
 #include "compiler/onnx/Found.h"
 #include "compiler/onnx/Shapes.h"
 #include "compiler/pipeline/State.h"
+#include "compiler/support/SymbolNames.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 
 using namespace mlir;
@@ -19,19 +19,19 @@ static constexpr size_t mostBodies = 16;
 
 using Values = std::map<std::string, int64_t>;
 
-static Size fixed(const Size &size, const Values &values) {
-  auto symbol = [&](support::Symbol name) {
-    auto value = values.find(name.str());
-    return value == values.end() ? Size(name) : Size(value->second);
+/// Numbers in the place of symbols.
+static auto numbersOf(const Values &values) {
+  return [&values](support::Symbol symbol) {
+    auto value = values.find(symbol.str());
+    return value == values.end() ? Size(symbol) : Size(value->second);
   };
-  return size.replaced(symbol);
 }
 
-static void fixType(Value v, const Values &values) {
+static void replaceIn(Value v, llvm::function_ref<Size(support::Symbol)> symbol) {
   if (auto type = dyn_cast<RankedTensorType>(v.getType())) {
     onnx::Sizes sizes = onnx::sizesOf(type);
     for (Size &size : sizes) {
-      size = fixed(size, values);
+      size = size.replaced(symbol);
     }
     v.setType(onnx::sizedType(sizes, type.getElementType()));
   }
@@ -39,13 +39,13 @@ static void fixType(Value v, const Values &values) {
 
 /// Nothing speaks of the symbols any more: types of what loops carry, and what ops required, would be taken for other
 /// sizes than those of which the arguments are.
-static void fix(func::FuncOp function, const Values &values) {
+void replaceSymbols(func::FuncOp function, llvm::function_ref<Size(support::Symbol)> symbol) {
   support::Facts known = onnx::factsOf(function);
   function.walk([&](Operation *op) {
-    onnx::replaceSizes(op, [&](const Size &size) { return fixed(size, values); });
-    llvm::for_each(op->getResults(), [&](Value v) { fixType(v, values); });
+    onnx::replaceSizes(op, [&](const Size &size) { return size.replaced(symbol); });
+    llvm::for_each(op->getResults(), [&](Value v) { replaceIn(v, symbol); });
     for (Region &region : op->getRegions()) {
-      llvm::for_each(region.getArguments(), [&](Value v) { fixType(v, values); });
+      llvm::for_each(region.getArguments(), [&](Value v) { replaceIn(v, symbol); });
     }
   });
   // A result may be an argument.
@@ -55,7 +55,7 @@ static void fix(func::FuncOp function, const Values &values) {
   onnx::Sizes facts;
   function->removeAttr(onnx::checksName);
   for (const Size &fact : known.sizes()) {
-    if (Size rest = fixed(fact, values); !rest.isNumber()) {
+    if (Size rest = fact.replaced(symbol); !rest.isNumber() && !llvm::is_contained(facts, rest)) {
       facts.push_back(rest);
       onnx::addCheck(function, {{rest}, ""});
     }
@@ -67,9 +67,12 @@ static void fix(func::FuncOp function, const Values &values) {
 static Body bodyFor(State &s, OwningOpRef<ModuleOp> imported, const Values &values) {
   Body body{"", values, std::move(imported), s.model().info, s.devices};
   for (const auto &[symbol, size] : values) {
-    body.suffix += "_" + symbol + std::to_string(size);
+    body.suffix += "_" + support::asWord(symbol) + std::to_string(size);
   }
-  fix(body.function(), values);
+  while (llvm::any_of(s.bodies, [&](const Body &other) { return other.suffix == body.suffix; })) {
+    body.suffix += "_"; // symbols may be alike as words
+  }
+  replaceSymbols(body.function(), numbersOf(values));
   return body;
 }
 
@@ -85,7 +88,7 @@ static LogicalResult giveAxes(Body &body, func::FuncOp general) {
       continue;
     }
     onnx::Sizes sizes = onnx::sizesOf(wanted);
-    llvm::for_each(sizes, [&](Size &size) { size = fixed(size, body.sizes); });
+    llvm::for_each(sizes, [&](Size &size) { size = size.replaced(numbersOf(body.sizes)); });
     auto longer = [](ArrayRef<Size> all) {
       return llvm::to_vector(llvm::make_filter_range(all, [](const Size &size) { return !size.is(1); }));
     };
@@ -106,17 +109,35 @@ static void add(State &s, Body body) {
   s.weights.shareEqual();
 }
 
-LogicalResult makeBodies(State &s) {
-  s.choices = s.options.choices;
+/// What the flags say of the symbols that stay open, by symbol.
+static LogicalResult resolveFlags(State &s) {
   func::FuncOp function = s.model().function();
-  std::vector<std::string> symbols = onnx::symbolsOf(function.getArgumentTypes());
-  std::vector<Values> all = {{}};
-  for (const auto &[name, choice] : s.choices) {
-    std::string symbol = importer::symbolOf("", 0, name);
-    if (!llvm::is_contained(symbols, symbol)) {
+  std::vector<importer::OpenAxis> axes = importer::openAxes(function);
+  for (const auto &[name, choice] : s.options.choices) {
+    std::vector<std::string> symbols = importer::symbolsNamed(axes, name);
+    if (symbols.empty()) {
       return emitError(function.getLoc(), "--dim gives sizes to '")
              << name << "', which is not an open dimension of any input";
     }
+    for (const std::string &symbol : symbols) {
+      s.choices[support::symbolText(symbol)] = choice;
+    }
+  }
+  for (const auto &[name, bounds] : s.options.bounds) {
+    for (const std::string &symbol : importer::symbolsNamed(axes, name)) {
+      s.bounds[support::symbolText(symbol)] = bounds;
+    }
+  }
+  return success();
+}
+
+LogicalResult makeBodies(State &s) {
+  if (failed(resolveFlags(s))) {
+    return failure();
+  }
+  func::FuncOp function = s.model().function();
+  std::vector<Values> all = {{}};
+  for (const auto &[symbol, choice] : s.choices) {
     std::vector<Values> more;
     for (const Values &values : all) {
       for (int64_t size : choice.sizes) {
@@ -177,7 +198,7 @@ LogicalResult tellBodies(State &s, Body &body) {
   }
   for (const auto &[name, choice] : s.choices) {
     for (plan::SymbolInfo &symbol : body.info.symbols) {
-      if (symbol.name == importer::symbolOf("", 0, name)) {
+      if (symbol.name == name) {
         symbol.sizes = choice.sizes;
         symbol.others = choice.others;
         for (int64_t size : choice.sizes) { // its body may take what the general one refuses

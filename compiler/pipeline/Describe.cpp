@@ -6,6 +6,7 @@
 #include "compiler/onnx/Work.h"
 #include "compiler/pipeline/Constraints.h"
 #include "compiler/pipeline/State.h"
+#include "compiler/support/SymbolNames.h"
 
 using namespace mlir;
 
@@ -36,7 +37,17 @@ static std::string placesOf(const std::string &symbol, llvm::ArrayRef<plan::Tens
   return text;
 }
 
-/// Gives the sizes that the run finds names: "boxes_dim0", after the first output that has one.
+/// "boxes_dim0", or with a number behind it where another size has that name.
+static std::string nameOfFound(const plan::ModelInfo &info, const plan::TensorInfo &output, size_t axis) {
+  std::string name = output.name + "_dim" + std::to_string(axis), text = support::symbolText(name);
+  auto isTaken = [&](const auto &other) { return other.name == text; };
+  for (int number = 2; llvm::any_of(info.symbols, isTaken) || llvm::any_of(info.found, isTaken); ++number) {
+    text = support::symbolText(name + "_" + std::to_string(number));
+  }
+  return text;
+}
+
+/// Gives the sizes that the run finds names, after the first output that has one.
 static void nameFound(plan::ModelInfo &info, const support::Bounds &bounds) {
   for (plan::TensorInfo &output : info.outputs) {
     for (auto [axis, dim] : llvm::enumerate(output.dims)) {
@@ -48,8 +59,7 @@ static void nameFound(plan::ModelInfo &info, const support::Bounds &bounds) {
       output.isAllocated |= output.most[axis].isUnknown();
       auto known = llvm::find_if(info.found, [&, &dim = dim](const plan::FoundInfo &f) { return f.size == dim; });
       if (known == info.found.end()) {
-        std::string name = output.name + "_dim" + std::to_string(axis);
-        known = info.found.insert(known, {name, dim, output.most[axis]});
+        known = info.found.insert(known, {nameOfFound(info, output, axis), dim, output.most[axis]});
       }
       dim = support::Size::symbol(known->name);
     }

@@ -6,7 +6,6 @@
 #include "compiler/graph/PackInterface.h"
 #include "compiler/graph/ShareCaches.h"
 #include "compiler/graph/Simplify.h"
-#include "compiler/importer/Types.h"
 #include "compiler/layout/AssignLayouts.h"
 #include "compiler/layout/FormChains.h"
 #include "compiler/lower/LowerKernels.h"
@@ -25,6 +24,7 @@
 #include "compiler/quantize/Short.h"
 #include "compiler/quantize/Taps.h"
 #include "compiler/quantize/Wide.h"
+#include "compiler/support/SymbolNames.h"
 #include "mlir/Analysis/TopologicalSortUtils.h"
 
 using namespace mlir;
@@ -43,6 +43,7 @@ static LogicalResult import(State &s) {
   for (const auto &[name, bounds] : s.options.bounds) {
     options.bounds[name] = {bounds.least, bounds.most};
   }
+  options.independentDims.insert(s.options.independentDims.begin(), s.options.independentDims.end());
   auto model = importer::importModel(s.context, s.options.modelPath, options, problems);
   if (!model) {
     // What the importer says of itself is no reason to refuse the model.
@@ -61,6 +62,9 @@ static LogicalResult import(State &s) {
   }
   if (!s.policy.overrides.empty()) {
     noteNames(s.model().function(), s.policy.imported);
+  }
+  if (!s.options.importsOnly) {
+    joinEqualAxes(s);
   }
   return makeBodies(s);
 }
@@ -92,8 +96,8 @@ static LogicalResult refuseEmptyBounds(func::FuncOp function, const plan::ModelI
   for (const plan::SymbolInfo &symbol : info.symbols) {
     if (symbol.isImpossible()) {
       return emitError(function.getLoc())
-             << "no run can choose a size for '" << symbol.name << "': it is at least " << symbol.least
-             << " and at most " << symbol.most << ", bounded by " << symbol.boundedBy;
+             << "no run can choose a size for '" << support::symbolName(symbol.name) << "': it is at least "
+             << symbol.least << " and at most " << symbol.most << ", bounded by " << symbol.boundedBy;
     }
   }
   return success();
@@ -177,7 +181,8 @@ static LogicalResult fuse(State &s, Body &body, Result &tells) {
     return failure();
   }
   for (const plan::SymbolInfo &symbol : info.symbols) {
-    tells.openSizes.push_back({symbol.name, symbol.least, symbol.most, symbol.from, symbol.boundedBy, symbol.sizes});
+    tells.openSizes.push_back(
+        {support::symbolName(symbol.name), symbol.least, symbol.most, symbol.from, symbol.boundedBy, symbol.sizes});
   }
   for (const plan::RequirementInfo &requirement : info.requirements) {
     tells.requirements.push_back({requirement.text, requirement.node});
@@ -255,9 +260,9 @@ static std::function<int64_t(support::Symbol)> likelySizes(const State &s, const
     int64_t most = symbol.most < 0 ? partition::Policy::usualSize : symbol.most;
     sizes[symbol.name] = std::max(symbol.least, std::min(partition::Policy::usualSize, most));
   }
-  for (const auto &[name, bounds] : s.options.bounds) {
+  for (const auto &[symbol, bounds] : s.bounds) {
     if (bounds.most) {
-      sizes[importer::symbolOf("", 0, name)] = *bounds.most;
+      sizes[symbol] = *bounds.most;
     }
   }
   return [sizes = std::move(sizes)](support::Symbol symbol) {
@@ -345,11 +350,11 @@ static LogicalResult lower(State &s, Body &body, Result &) {
 
 /// The symbols with the bounds that the user gave: those that follow from the model (a table of positions has 512 rows)
 /// are no wish to have room for them in every run.
-static std::vector<plan::SymbolInfo> boundedSymbols(const Options &options) {
+static std::vector<plan::SymbolInfo> boundedSymbols(const State &s) {
   std::vector<plan::SymbolInfo> symbols;
-  for (const auto &[name, bounds] : options.bounds) {
+  for (const auto &[name, bounds] : s.bounds) {
     plan::SymbolInfo symbol;
-    symbol.name = importer::symbolOf("", 0, name);
+    symbol.name = name;
     symbol.most = bounds.most.value_or(symbol.most), symbol.least = bounds.least;
     symbols.push_back(symbol);
   }
@@ -358,8 +363,7 @@ static std::vector<plan::SymbolInfo> boundedSymbols(const Options &options) {
 
 static LogicalResult memory(State &s, Body &body, Result &tells) {
   tells.launches = describeLaunches(body.function(), s.options.profile);
-  FailureOr<memory::MemoryPlan> plan =
-      memory::planMemory(body.function(), boundedSymbols(s.options), s.options.allocate);
+  FailureOr<memory::MemoryPlan> plan = memory::planMemory(body.function(), boundedSymbols(s), s.options.allocate);
   if (failed(plan)) {
     return failure();
   }

@@ -41,6 +41,7 @@ struct Options {
   std::map<std::string, int64_t> sequences;           ///< --sequence x=3: tensors of an input that is a sequence
   std::map<std::string, Bounds> bounds;               ///< of symbols that stay open, as all do that nobody fixes
   std::map<std::string, Choice> choices;              ///< of such symbols, too
+  std::vector<std::string> independentDims;           ///< --independent-dims=N, "*" for all names
   /// --cache past.*=present.*: inputs and the outputs that continue them in the same memory (graph/ShareCaches.h)
   std::vector<std::pair<std::string, std::string>> caches;
   /// --bind x=DEVICE: inputs and outputs that the caller has in the memory of a device

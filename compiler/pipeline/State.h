@@ -38,7 +38,8 @@ struct State {
   plan::WeightTable weights = {};
   std::optional<target::ScheduleTable> schedules = {};
   std::string importProblems = "", importWarnings = "";
-  std::map<std::string, Choice> choices = {}; ///< the user's, and what small models get without being asked
+  std::map<std::string, Choice> choices = {}; ///< the user's, and what small models get without being asked, by symbol
+  std::map<std::string, Bounds> bounds = {};  ///< the user's, by symbol
   std::vector<Body> bodies = {};              ///< the general one, whose sizes are as imported, and then the others
   bool userFault = false;                     ///< a phase says that what it failed at is not our bug
 
@@ -53,6 +54,13 @@ struct Phase {
   bool userFault;
 };
 llvm::ArrayRef<Phase> phaseTable();
+
+/// Other sizes in the place of symbols, in the whole of an imported function.
+void replaceSymbols(mlir::func::FuncOp function, llvm::function_ref<support::Size(support::Symbol)> symbol);
+
+/// Axes of one name that may differ are symbols of their own (importer::ImportOptions::independentDims). Those that
+/// the model's operators need to be equal become one symbol again.
+void joinEqualAxes(State &state);
 
 /// Copies the imported model for each combination of sizes that the user wants a body for. Failure with a message.
 mlir::LogicalResult makeBodies(State &state);

@@ -33,7 +33,7 @@ struct TensorInfo {
 
 /// A size that a run finds in data and gives back with its outputs.
 struct FoundInfo {
-  std::string name;   ///< what outputs' dims call it
+  std::string name;   ///< the text of the symbol in outputs' dims
   support::Size size; ///< of found sizes and symbols, as computed when the run ends
   support::Size most; ///< of the model's symbols; unknown: nothing bounds it
 };
@@ -41,7 +41,7 @@ struct FoundInfo {
 /// A size that the caller chooses for each run, through the shapes of the inputs or (the rows of a cache with room) by
 /// itself.
 struct SymbolInfo {
-  std::string name;
+  std::string name;  ///< the symbol's text; support::symbolName() makes the model's name of it
   int64_t most = -1; ///< the largest that a run may have; -1: none is given
   int64_t least = 0;
   std::string from;                ///< where the model has it: "axis 0 of input 'x'", one behind the other

@@ -31,7 +31,8 @@ std::string Size::text() const {
 }
 
 namespace {
-/// sum: ["-"] term {("+" | "-") term}; term: factor {"*" factor}; factor: number | name | name "(" sum "," sum ")"
+/// sum: ["-"] term {("+" | "-") term}; term: factor {"*" factor};
+/// factor: number | name | "'" any name "'" | name "(" sum "," sum ")"
 class SizeParser {
 public:
   explicit SizeParser(StringRef text) : text(text) {}
@@ -67,6 +68,13 @@ private:
   }
 
   Size factor() {
+    if (text.starts_with("'")) { // symbolText() makes such names
+      size_t end = text.find('\'', 1);
+      ok &= end != StringRef::npos;
+      StringRef name = text.take_front(ok ? end + 1 : 0);
+      text = text.drop_front(name.size());
+      return ok ? Size::symbol(name) : Size(0);
+    }
     StringRef word = text.take_until([](char c) { return StringRef("+-*(),").contains(c); });
     text = text.drop_front(word.size());
     int64_t n;

@@ -1,5 +1,6 @@
 // Sizes: normal form, arithmetic, what can be proved, text and back.
 #include "compiler/support/SizeRange.h"
+#include "compiler/support/SymbolNames.h"
 #include <gtest/gtest.h>
 
 using ingot::support::Facts;
@@ -133,6 +134,22 @@ TEST(Size, TextIsReadBack) {
                                  std::string("min(a,b"), std::string("+"), std::string(1000, '(')}) {
     EXPECT_FALSE(Size::parse(bad)) << bad;
   }
+}
+
+TEST(Size, SymbolsMayHaveAnyName) {
+  for (const char *name : {"batch", "größe", "p2o.Dim.0", "batch-size", "a b", "2n", "min(a,b)", "$1", "#0", "@2", "'",
+                           "it's", "\\27", "a\nb", "5", "", "*"}) {
+    std::string text = ingot::support::symbolText(name);
+    EXPECT_EQ(ingot::support::symbolName(text), name);
+    Size size = Size::symbol(text);
+    EXPECT_EQ(size.asSymbol()->kind(), SymbolKind::Chosen) << name;
+    Size formula = min(Size(2) * size - b, s) + Size(1);
+    auto back = Size::parse(formula.text());
+    ASSERT_TRUE(back) << formula.text();
+    EXPECT_EQ(*back, formula);
+  }
+  EXPECT_EQ((Size(2) * Size::symbol(ingot::support::symbolText("a-b"))).text(), "2*'a-b'");
+  EXPECT_FALSE(Size::parse("2*'a-b"));
 }
 
 TEST(Size, EvaluatesLikeItReads) {
