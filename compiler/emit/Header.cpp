@@ -3,11 +3,13 @@
 #include "compiler/emit/Names.h"
 #include "compiler/emit/Texts.h"
 #include "compiler/support/ElementTypes.h"
+#include "compiler/support/SymbolNames.h"
 #include "runtime_support/include/ingot.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
 
 using namespace llvm;
+using ingot::emit::inComment;
 using ingot::plan::ModelInfo;
 using ingot::plan::TensorInfo;
 using ingot::support::elementType;
@@ -15,26 +17,11 @@ using ingot::support::Size;
 
 namespace {
 
-/// An ONNX name inside a C comment: printable, and unable to end the comment.
-std::string inComment(StringRef name) {
-  std::string text;
-  for (unsigned char c : name) {
-    text += c < 0x20 || c == 0x7f ? ' ' : char(c);
-  }
-  for (size_t at; (at = text.find("*/")) != std::string::npos;) {
-    text[at] = ' ';
-  }
-  for (size_t at; (at = text.find("/*")) != std::string::npos;) {
-    text[at] = ' ';
-  }
-  return text;
-}
-
 class HeaderWriter {
 public:
   explicit HeaderWriter(const ModelInfo &model)
-      : model(model), names(ingot::emit::parameterNames(model)), className(ingot::emit::className(model)),
-        upper(StringRef(model.name).upper()), out(text) {}
+      : model(model), stems(ingot::emit::parameterNames(model)), names(ingot::emit::namesInCode(model)),
+        className(ingot::emit::className(model)), upper(StringRef(model.name).upper()), out(text) {}
 
   std::string write() {
     writeComment();
@@ -124,8 +111,7 @@ private:
         out << (tensor.isOptional ? "; optional, may be null" : "");
         out << (tensor.isAllocated ? "; allocated by the run" : "");
         if (!tensor.mapKeys.empty()) {
-          out << "; a row for each map, a column for each of " << upper << "_" << StringRef(parameter).upper()
-              << "_KEYS";
+          out << "; a row for each map, a column for each of " << keysMacro(tensor);
         }
         out << (tensor.device ? "; in the memory of device " + std::to_string(tensor.device - 1) : "");
         out << (tensor.inPlaceOf >= 0 ? "; may be the memory of " + names.inputs[tensor.inPlaceOf] : "") << "\n";
@@ -133,8 +119,8 @@ private:
     };
     for (auto [symbol, parameter] : llvm::zip(model.symbols, names.symbols)) {
       out << " * size   " << parameter << bounds(symbol);
-      if (symbol.name != parameter) {
-        out << ", in the model '" << inComment(symbol.name) << "'";
+      if (std::string name = ingot::support::symbolName(symbol.name); name != parameter) {
+        out << ", in the model '" << inComment(name) << "'";
       }
       out << "\n";
     }
@@ -181,10 +167,10 @@ private:
         }
       }
     };
-    list(model.inputs, names.inputs);
-    list(model.outputs, names.outputs);
-    for (auto [tensor, parameter] : llvm::zip(model.outputs, names.outputs)) {
-      writeKeys(tensor, upper + "_" + StringRef(parameter).upper() + "_KEYS");
+    list(model.inputs, stems.inputs);
+    list(model.outputs, stems.outputs);
+    for (const TensorInfo &tensor : model.outputs) {
+      writeKeys(tensor, keysMacro(tensor));
     }
     out << "\n";
   }
@@ -240,8 +226,8 @@ private:
                              parameter, llvm::join(used, ", int64_t "), elements.text());
       }
     };
-    list(model.inputs, names.inputs);
-    list(model.outputs, names.outputs);
+    list(model.inputs, stems.inputs);
+    list(model.outputs, stems.outputs);
     if (!functions.empty()) {
       out << "/* Elements of open tensors, for sizes that the model can run with; ingot_plan knows all shapes. */\n"
           << functions << "\n";
@@ -288,6 +274,11 @@ private:
     out << "#if defined(__cplusplus) && __cplusplus >= 201703L && !defined(INGOT_PLAIN_C)\n#include "
            "\"ingot.hpp\"\n\nnamespace ingot::models "
            "{\n\n";
+    bool isMacro = ingot::emit::mayBeMacro(className);
+    if (isMacro) {
+      out << formatv("#ifdef {0}\n#define INGOT_CLASS {0}_\n#else\n#define INGOT_CLASS {0}\n#endif\n\n", className);
+      className = "INGOT_CLASS";
+    }
     isOpen() ? writeOpenConstruction() : writeConstruction();
     out << "  static const ingot_model *model() { return " << model.name << "_model(); }\n\n"
         << "  /// Spans must have exactly "
@@ -295,17 +286,19 @@ private:
         << " of elements above; anything else is an error value.\n"
         << (hasOptional() ? "  /// Empty spans leave optional inputs out.\n" : "");
     writeRunMethod();
-    out << "\nprivate:\n  Workspace memory;\n"
-        << (isOpen() ? "  Status reserved;\n" : "") << (model.takesWeights() ? "  const void *weights_;\n" : "")
-        << (model.makesStrings ? "  Strings strings_; // of the last run\n" : "")
-        << "};\n\n} // namespace ingot::models\n#endif\n\n";
+    // No parameter is like one of these: those that end with an underscore begin otherwise.
+    out << "\nprivate:\n  Workspace ownMemory_;\n"
+        << (isOpen() ? "  Status reserveStatus_;\n" : "")
+        << (model.takesWeights() ? "  const void *weightsAddress_;\n" : "")
+        << (model.makesStrings ? "  Strings madeStrings_; // of the last run\n" : "") << "};\n"
+        << (isMacro ? "#undef INGOT_CLASS\n" : "") << "\n} // namespace ingot::models\n#endif\n\n";
   }
 
-  /// Where the weights are apart, the constructor takes their address. No parameter ends with an underscore.
-  std::string weightsParameter() const { return model.takesWeights() ? "const void *weights" : ""; }
-  std::string weightsInitializer() const { return model.takesWeights() ? ", weights_(weights)" : ""; }
+  /// Where the weights are apart, the constructor takes their address.
+  std::string weightsParameter() const { return model.takesWeights() ? "const void *weights_" : ""; }
+  std::string weightsInitializer() const { return model.takesWeights() ? ", weightsAddress_(weights_)" : ""; }
   std::string weightsComment() const {
-    return model.takesWeights() ? "  /// `weights` has to live as long as the object: WeightsFile(" + model.name +
+    return model.takesWeights() ? "  /// `weights_` has to live as long as the object: WeightsFile(" + model.name +
                                       "_model(), path).data(), or\n  /// any place with these bytes.\n"
                                 : "";
   }
@@ -317,9 +310,9 @@ private:
         << (allocates() ? " and for what nothing bounds" : "") << "; test the object for whether there was memory.\n"
         << "class " << className << " {\npublic:\n"
         << weightsComment() << "  " << (model.takesWeights() ? "explicit " : "") << className << "("
-        << weightsParameter() << ") : memory(" << upper << "_WORKSPACE_BYTES, " << upper << "_WORKSPACE_ALIGN)"
+        << weightsParameter() << ") : ownMemory_(" << upper << "_WORKSPACE_BYTES, " << upper << "_WORKSPACE_ALIGN)"
         << weightsInitializer() << " {}\n\n"
-        << "  explicit operator bool() const { return static_cast<bool>(memory); }\n";
+        << "  explicit operator bool() const { return static_cast<bool>(ownMemory_); }\n";
   }
 
   void writeOpenConstruction() {
@@ -338,8 +331,8 @@ private:
         << arguments << "); }\n\n"
         << "  /// Makes the workspace large enough for runs with these sizes.\n"
         << "  Status reserve(" << parameters
-        << ") {\n    return this->reserved = ingot::Model(model()).reserve(memory, {" << arguments << "});\n  }\n\n"
-        << "  explicit operator bool() const { return reserved.ok(); }\n";
+        << ") {\n    return reserveStatus_ = ingot::Model(model()).reserve(ownMemory_, {" << arguments << "});\n  }\n\n"
+        << "  explicit operator bool() const { return reserveStatus_.ok(); }\n";
   }
 
   void writeRunMethod() {
@@ -353,12 +346,12 @@ private:
     }
     out << symbolParameters("std::int64_t", ", ") << (isOpen() ? ", " : "") << foundParameters("std::int64_t &", ", ")
         << "const ingot_exec *exec = nullptr) {\n";
-    if (needsExec()) { // no parameter ends with an underscore
+    if (needsExec()) {
       out << "    ingot_exec exec_ = exec ? *exec : ingot_exec{};\n"
-          << (model.takesWeights() ? "    exec_.weights = weights_;\n" : "")
-          << (allocates() || model.makesStrings ? "    allocateOnHeap(exec_); // unless it says how\n" : "");
+          << (model.takesWeights() ? "    exec_.weights = weightsAddress_;\n" : "")
+          << (allocates() || model.makesStrings ? "    ingot::allocateOnHeap(exec_); // unless it says how\n" : "");
       if (model.makesStrings) {
-        out << "    if (!exec_.strings) {\n      strings_.serve(exec_);\n    }\n";
+        out << "    if (!exec_.strings) {\n      madeStrings_.serve(exec_);\n    }\n";
       }
     }
     writeBuffers("inputs", model.inputs, names.inputs, /*isConst=*/true);
@@ -367,12 +360,12 @@ private:
       out << "    std::int64_t sizes_[" << model.symbols.size() + model.found.size() << "] = {" << symbolArguments()
           << "};\n";
     }
-    out << formatv("    {5}Status{6}(ingot_run(model(), {0}, {1}, {2}, {3}, {4}, memory.data(), memory.size(), {7}),\n"
-                   "                  model());\n",
-                   model.inputs.empty() ? "nullptr" : "inputs", model.inputs.size(),
-                   model.outputs.empty() ? "nullptr" : "outputs", model.outputs.size(),
-                   isOpen() || finds() ? "sizes_" : "nullptr", finds() ? "" : "return ", finds() ? " status_" : "",
-                   needsExec() ? "&exec_" : "exec");
+    out << formatv(
+        "    {5}Status{6}(ingot_run(model(), {0}, {1}, {2}, {3}, {4}, ownMemory_.data(), ownMemory_.size(), {7}),\n"
+        "                  model());\n",
+        model.inputs.empty() ? "nullptr" : "inputs", model.inputs.size(), model.outputs.empty() ? "nullptr" : "outputs",
+        model.outputs.size(), isOpen() || finds() ? "sizes_" : "nullptr", finds() ? "" : "return ",
+        finds() ? " status_" : "", needsExec() ? "&exec_" : "exec");
     for (auto [i, name] : llvm::enumerate(names.found)) {
       out << "    " << name << " = sizes_[" << model.symbols.size() + i << "];\n";
     }
@@ -398,10 +391,13 @@ private:
     out << "    };\n";
   }
 
+  std::string keysMacro(const TensorInfo &output) const {
+    return upper + "_" + StringRef(stems.outputs[&output - model.outputs.data()]).upper() + "_KEYS";
+  }
   std::string countMacro(StringRef parameter) { return upper + "_" + parameter.upper() + "_ELEMENTS"; }
 
   const ModelInfo &model;
-  ingot::emit::ParameterNames names;
+  ingot::emit::ParameterNames stems, names; ///< in the names of macros and functions, and as parameters
   std::string className, upper, text;
   raw_string_ostream out;
 };

@@ -1,6 +1,9 @@
 #include "compiler/emit/Names.h"
+#include "compiler/support/ElementTypes.h"
+#include "compiler/support/SymbolNames.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
+#include "llvm/Support/JSON.h"
 
 using namespace llvm;
 
@@ -27,11 +30,33 @@ const StringSet<> &reservedNames() {
   return names;
 }
 
-/// What a class may not be called besides: its members, and types of ingot.hpp that it names.
-const StringSet<> &namesInClass() {
-  static const StringSet<> names = {"reserve", "reserved", "weights", "Status",  "Span",     "Workspace",
-                                    "Strings", "String",   "Model",   "Float16", "BFloat16", "WeightsFile"};
+/// Keywords, and macros in small letters, that only the text of code has to avoid: the names above are part of those of
+/// macros and functions, too, and stay what they have always been.
+const StringSet<> &wordsOfCode() {
+  static const StringSet<> names = {
+      "alignas", "alignof", "and", "and_eq", "asm", "atomic_cancel", "atomic_commit", "atomic_noexcept", "auto",
+      "bitand", "bitor", "bool", "break", "case", "catch", "char", "char16_t", "char32_t", "char8_t", "class", "compl",
+      "complex", "concept", "const", "const_cast", "consteval", "constexpr", "constinit", "continue", "contract_assert",
+      "co_await", "co_return", "co_yield", "decltype", "default", "delete", "do", "double", "dynamic_cast", "else",
+      "enum", "explicit", "export", "extern", "false", "float", "for", "friend", "goto", "if", "imaginary", "inline",
+      "int", "long", "mutable", "namespace", "new", "noexcept", "noreturn", "not", "not_eq", "nullptr", "operator",
+      "or", "or_eq", "private", "protected", "public", "register", "reinterpret_cast", "requires", "restrict", "return",
+      "short", "signed", "sizeof", "static", "static_assert", "static_cast", "struct", "switch", "synchronized",
+      "template", "this", "thread_local", "throw", "true", "try", "typedef", "typeid", "typename", "typeof",
+      "typeof_unqual", "union", "unsigned", "using", "virtual", "void", "volatile", "wchar_t", "while", "xor", "xor_eq",
+      // Macros that stand for something: of C's library, of systems and processors, and of Windows.
+      "errno", "stdin", "stdout", "stderr", "linux", "unix", "i386", "sun", "sparc", "vax", "hpux", "sgi", "mips",
+      "arm", "cdecl", "far", "hyper", "huge", "interface", "near", "pascal", "small"};
   return names;
+}
+
+/// Whether a class may not be called so besides: its members, and types of ingot.hpp that it names.
+bool isNameInClass(StringRef name) {
+  static const StringSet<> names = {"reserve",   "reserved",   "weights",        "Status",          "Span",
+                                    "Workspace", "Strings",    "Model",          "WeightsFile",     "Allocated",
+                                    "models",    "ownMemory_", "reserveStatus_", "weightsAddress_", "madeStrings_"};
+  return names.contains(name) ||
+         llvm::any_of(ingot::support::elementTypes(), [&](const auto &type) { return type.cpp == name; });
 }
 
 std::string makeUnique(std::string name, StringSet<> &taken) {
@@ -44,11 +69,17 @@ std::string makeUnique(std::string name, StringSet<> &taken) {
   return candidate;
 }
 
+StringRef nameOf(const ingot::plan::TensorInfo &tensor) { return tensor.name; }
+std::string nameOf(const ingot::plan::SymbolInfo &symbol) {
+  return ingot::support::asWord(ingot::support::symbolName(symbol.name));
+}
+std::string nameOf(const ingot::plan::FoundInfo &found) { return ingot::support::symbolName(found.name); }
+
 template <typename Named>
 std::vector<std::string> namesOf(const std::vector<Named> &all, StringRef role, StringSet<> &taken) {
   std::vector<std::string> names;
   for (const Named &one : all) {
-    std::string name = ingot::emit::identifierFrom(one.name);
+    std::string name = ingot::emit::identifierFrom(nameOf(one));
     if (name.empty() || isDigit(name[0])) {
       name = (role + (name.empty() ? "" : "_") + name).str();
     }
@@ -74,9 +105,39 @@ std::string ingot::emit::identifierFrom(StringRef text) {
   return name;
 }
 
+/// A keyword of a compiler, such as __int128, __attribute__ and _Bool. Files are called __model__, which is none.
+static bool isKeywordOfCompiler(StringRef name) {
+  StringRef core = name.trim('_');
+  static const StringSet<> others = {"attribute", "extension", "imag", "label", "real", "thread", "builtin"};
+  bool isOfCompiler = name.size() > 1 && name[0] == '_' && (name[1] == '_' || isUpper(name[1]));
+  return isOfCompiler && (!name.ends_with("__") || wordsOfCode().contains(core) || others.contains(core));
+}
+
 std::string ingot::emit::className(const plan::ModelInfo &model) {
-  bool taken = reservedNames().contains(model.name) || namesInClass().contains(model.name);
-  return model.name + (taken ? "_" : "");
+  const std::string &name = model.name;
+  bool taken = reservedNames().contains(name) || isNameInClass(name) || wordsOfCode().contains(name) ||
+               isKeywordOfCompiler(name);
+  return name + (taken ? "_" : "");
+}
+
+bool ingot::emit::mayBeMacro(StringRef className) {
+  bool isShort = className.size() == 1 || !isLower(className[1]); // FP_NAN, PRId64, P_tmpdir, but not MobileNet
+  return className[0] == '_' || (isUpper(className[0]) && isShort);
+}
+
+std::string ingot::emit::inComment(StringRef name) {
+  std::string text = json::fixUTF8(name);
+  // Marks that change the direction of text make a comment look like code.
+  for (StringRef mark : {"\u200e", "\u200f", "\u061c", "\u202a", "\u202b", "\u202c", "\u202d", "\u202e", "\u2066",
+                         "\u2067", "\u2068", "\u2069", "\u2028", "\u2029", "*/", "/*"}) {
+    for (size_t at; (at = text.find(mark)) != std::string::npos;) {
+      text.replace(at, mark == "*/" || mark == "/*" ? 1 : mark.size(), " ");
+    }
+  }
+  for (char &c : text) {
+    c = static_cast<unsigned char>(c) < 0x20 || c == 0x7f ? ' ' : c;
+  }
+  return StringRef(text).rtrim('\\').str();
 }
 
 ingot::emit::ParameterNames ingot::emit::parameterNames(const plan::ModelInfo &model) {
@@ -86,5 +147,16 @@ ingot::emit::ParameterNames ingot::emit::parameterNames(const plan::ModelInfo &m
   names.outputs = namesOf(model.outputs, "output", taken);
   names.symbols = namesOf(model.symbols, "size", taken);
   names.found = namesOf(model.found, "size", taken);
+  return names;
+}
+
+ingot::emit::ParameterNames ingot::emit::namesInCode(const plan::ModelInfo &model) {
+  ParameterNames names = parameterNames(model);
+  for (std::vector<std::string> *list : {&names.inputs, &names.outputs, &names.symbols, &names.found}) {
+    for (std::string &name : *list) {
+      bool isType = name.size() > 1 && isUpper(name[0]);
+      name += isType || StringRef(name).starts_with("ingot") || wordsOfCode().contains(name) ? "_" : "";
+    }
+  }
   return names;
 }

@@ -10,6 +10,7 @@
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Endian.h"
 #include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/JSON.h"
 #include "llvm/Support/Regex.h"
 #include "llvm/TargetParser/Triple.h"
 #include <set>
@@ -63,18 +64,6 @@ typedef double INGOT_IN_MEMORY f64;
 #undef INGOT_IN_MEMORY
 )";
 
-/// Any text as a line comment's: printable, and without an end that continues it.
-std::string inComment(StringRef text) {
-  std::string result;
-  for (unsigned char c : text) {
-    result += c < 0x20 || c == 0x7f ? ' ' : char(c);
-  }
-  while (!result.empty() && result.back() == '\\') {
-    result.pop_back();
-  }
-  return result;
-}
-
 std::string quoted(StringRef text) {
   std::string result = "\"";
   for (unsigned char c : text) {
@@ -102,18 +91,19 @@ std::string filledLines(ArrayRef<std::string> items, unsigned indent) {
   return text + StringRef(row).rtrim(", ").str() + "\n";
 }
 
-/// A comment of any length.
+/// A comment of any length. A backslash would continue a line.
 std::string comment(StringRef text) {
   std::string all;
   SmallVector<StringRef> words;
   StringRef(text).split(words, ' ');
   std::string row = "//";
   for (StringRef word : words) {
-    if (row.size() + word.size() + 1 > mostColumns && row != "//") {
+    std::string shown = llvm::json::fixUTF8(word.take_front(mostColumns - 10).rtrim('\\'));
+    if (row.size() + shown.size() + 1 > mostColumns && row != "//") {
       all += row + "\n";
       row = "//   ";
     }
-    row += " " + word.str().substr(0, mostColumns - 10);
+    row += " " + shown;
   }
   return all + row + "\n";
 }
