@@ -363,10 +363,11 @@ void Importer::all(llvm::ArrayRef<Node> nodes) {
   current = outer;
 }
 
-/// Whether all that the node gives is there.
+/// Whether all that the node gives is there, or is a weight of which its readers learn what is wrong.
 bool Importer::isMade(const Node &node) const {
   return llvm::all_of(node.outputs, [&](const std::string &name) {
-    return name.empty() || values.lookup(name) || sequences.contains(name) || rowsOfMaps.contains(name);
+    return name.empty() || values.lookup(name) || weights.contains(name) || sequences.contains(name) ||
+           rowsOfMaps.contains(name);
   });
 }
 
