@@ -28,6 +28,12 @@ TEST(Size, EqualSizesAreEqualTexts) {
   EXPECT_FALSE(Size::unknown() == Size::unknown());
 }
 
+TEST(Size, TheSmallestNumberHasNoOpposite) {
+  EXPECT_TRUE(floorDiv(Size(INT64_MIN), Size(-1)).isUnknown());
+  EXPECT_FALSE(divideExactly(Size(INT64_MIN) * b, Size(-1)));
+  EXPECT_EQ(divideExactly(b - Size(3), Size(-1)), Size(3) - b);
+}
+
 TEST(Size, DivisionIsExactWhereItCanBe) {
   EXPECT_EQ(floorDiv(b * s * Size(768), b * s), Size(768));
   EXPECT_EQ(floorDiv(b * (s + p) * Size(768), (s + p) * Size(64)), b * Size(12));

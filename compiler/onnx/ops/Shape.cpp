@@ -469,25 +469,15 @@ LogicalResult ConstantOfShapeOp::decompose(PatternRewriter &rewriter) {
   return success();
 }
 
-/// How many elements a Range of constants has.
-static int64_t rangeLength(double start, double limit, double delta) {
-  return std::max<int64_t>(0, wholePart(std::ceil((limit - start) / delta)));
-}
-/// The distance has no sign, so that it is never too large.
-template <std::integral T> static int64_t rangeLength(T start, T limit, T delta) {
-  constexpr uint64_t most = 1ULL << 48; // as of wholePart(): no size
-  bool down = delta < 0;
-  T from = down ? limit : start, to = down ? start : limit;
-  if (to <= from) {
-    return 0;
-  }
-  uint64_t distance = static_cast<uint64_t>(to) - static_cast<uint64_t>(from), each = static_cast<uint64_t>(delta);
-  return static_cast<int64_t>(std::min((distance - 1) / (down ? -each : each) + 1, most));
-}
+/// How many elements a Range of constants has; far outside of what a size can be, some number that is none, either.
 static int64_t rangeLength(Type element, const Number &start, const Number &limit, const Number &delta) {
-  return isa<FloatType>(element)       ? rangeLength(*start.real(), *limit.real(), *delta.real())
-         : element.isUnsignedInteger() ? rangeLength(*start.natural(), *limit.natural(), *delta.natural())
-                                       : rangeLength(*start.integer(), *limit.integer(), *delta.integer());
+  if (isa<FloatType>(element)) {
+    return std::max<int64_t>(0, wholePart(std::ceil((*limit.real() - *start.real()) / *delta.real())));
+  }
+  auto wide = [](const Number &n) -> __int128 { return n.integer() ? __int128(*n.integer()) : __int128(*n.natural()); };
+  __int128 distance = wide(limit) - wide(start), step = wide(delta);
+  __int128 length = (distance + step - (step > 0 ? 1 : -1)) / step;
+  return static_cast<int64_t>(std::clamp<__int128>(length, 0, 1LL << 48));
 }
 
 LogicalResult RangeOp::inferTypes(SmallVectorImpl<Type> &types) {
