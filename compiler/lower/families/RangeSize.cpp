@@ -47,8 +47,8 @@ private:
 
   Value ofIntegers(Value start, Value limit, Value delta, Value &bad) {
     Value zero = integer(0), one = integer(1);
-    Value none = w.compare(CmpIPredicate::eq, delta, zero);
     Value down = isUnsigned() ? w.constant(false, w.b.getI1Type()) : w.compare(CmpIPredicate::slt, delta, zero);
+    Value none = w.compare(CmpIPredicate::eq, delta, zero);
     Value from = select(down, limit, start), to = select(down, start, limit);
     Value empty = w.compare(isUnsigned() ? CmpIPredicate::ule : CmpIPredicate::sle, to, from);
     Value distance = arith::SubIOp::create(w.b, w.loc, to, from); // without a sign, where it is not empty
