@@ -43,6 +43,23 @@ module attributes {ingot.model = {
     return
   }
 
+  // A branch that asks for a condition of any lane: the loop in front of it is not unrolled.
+  // CHECK-LABEL: void any(
+  // CHECK:        INGOT_WHOLE for (int64_t [[L:i[0-9]+]] = 0
+  // CHECK-NEXT:     [[V:v[0-9]+]][[[L]]] = 1.0f < p0[[[L]]];
+  // CHECK:        if (
+  func.func private @any(%x: memref<64xf32>) {
+    %c0 = arith.constant 0 : index
+    %ones = arith.constant dense<1.0> : vector<8xf32>
+    %v = vector.load %x[%c0] : memref<64xf32>, vector<8xf32>
+    %large = arith.cmpf olt, %ones, %v : vector<8xf32>
+    %any = vector.reduction <or>, %large : vector<8xi1> into i1
+    scf.if %any {
+      vector.store %ones, %x[%c0] : memref<64xf32>, vector<8xf32>
+    }
+    return
+  }
+
   // Memory that may be the same: all lanes are read before any is written.
   // CHECK-LABEL: void moves(
   // CHECK:        INGOT_LANES for (int64_t [[L:i[0-9]+]] = 0
@@ -80,6 +97,7 @@ module attributes {ingot.model = {
 
   func.func @lanes_run(%x: memref<64xf32>, %y: memref<64xf32>, %work: memref<64xi8>, %exec: !llvm.ptr) -> i32 {
     func.call @sums(%x, %y) : (memref<64xf32>, memref<64xf32>) -> ()
+    func.call @any(%y) : (memref<64xf32>) -> ()
     func.call @moves(%y) : (memref<64xf32>) -> ()
     func.call @halves(%x, %y) : (memref<64xf32>, memref<64xf32>) -> ()
     %ok = arith.constant 0 : i32

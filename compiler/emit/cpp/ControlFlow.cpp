@@ -65,9 +65,9 @@ void FunctionWriter::visit(scf::ForOp loop) {
   std::string counter = "i" + std::to_string(numbers['i']++);
   known[loop.getInductionVar()] = {counter, Rank::Name, Sign::Signed};
   std::string next = step == "1" ? "++" + counter : counter + " += " + step;
-  open((loop->hasAttr("ingot.lanes") ? helpers.use("INGOT_LANES") + " for (" : "for (") +
-       integerName(bitsOf(type), /*isSigned=*/true) + " " + counter + " = " + from + "; " + counter + " < " + to +
-       "; " + next + ")");
+  auto lanes = loop->getAttrOfType<StringAttr>("ingot.lanes");
+  open((lanes ? helpers.use(lanes.getValue()) + " for (" : "for (") + integerName(bitsOf(type), /*isSigned=*/true) +
+       " " + counter + " = " + from + "; " + counter + " < " + to + "; " + next + ")");
   visitAll(*loop.getBody());
   assign(variables, loop.getYieldedValues());
   close();

@@ -31,6 +31,16 @@ constexpr Row rows[] = {
 #define INGOT_LANES
 #endif
 )"},
+    {"INGOT_WHOLE", "", R"(
+/// In front of a short loop whose lanes a branch asks for: clang++ would unroll it, and then make no vectors.
+#if defined(__clang__)
+#define INGOT_WHOLE _Pragma("clang loop unroll(disable) ")
+#elif defined(__GNUC__)
+#define INGOT_WHOLE _Pragma("GCC unroll 1")
+#else
+#define INGOT_WHOLE
+#endif
+)"},
     {"raw", "", R"(
 /// The caller's memory.
 inline u8 *raw(const void *memory) { return static_cast<u8 *>(const_cast<void *>(memory)); }

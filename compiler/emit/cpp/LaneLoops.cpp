@@ -223,7 +223,7 @@ private:
   }
 
   /// Writes the loop of what was gathered, in front of `before`.
-  void flush(Operation *before) {
+  void flush(Operation *before, StringRef kind = "INGOT_LANES") {
     if (gathered.empty() && copies.empty()) {
       return;
     }
@@ -239,7 +239,7 @@ private:
     }
     all.append(copies);
     auto loop = scf::ForOp::create(b, loc(), index(0), index(lanes), index(1));
-    loop->setAttr("ingot.lanes", b.getUnitAttr());
+    loop->setAttr("ingot.lanes", b.getStringAttr(kind));
     b.setInsertionPointToStart(loop.getBody());
     ofLane.clear();
     number = loop.getInductionVar();
@@ -482,6 +482,9 @@ private:
 
   /// From the first lane to the last.
   bool expand(vector::ReductionOp op) {
+    constexpr size_t mostUnrolled = 32; // operations; clang++ leaves longer loops as they are
+    bool isCondition = vectorOf(op.getVector()).getElementType().isInteger(1);
+    flush(op, isCondition && gathered.size() < mostUnrolled ? "INGOT_WHOLE" : "INGOT_LANES");
     settle(op);
     int64_t length = vectorOf(op.getVector()).getNumElements();
     Value start = op.getAcc() ? op.getAcc() : lane(op.getVector(), 0);
