@@ -126,6 +126,22 @@ CASES = {
 }""",
         [dict(i=i64([4]), x=matrix(1, 5, 3)), dict(i=i64([-2]), x=matrix(1, 5, 3)), *((dict(i=i64([k]), x=matrix(1, 5, 3)), f"status {INDEX}, cut") for k in (-1, 5))],
     ),
+    "rows_up_to_the_end": (
+        """g (int64 n, float[5,3] x) => (float[k,3] y)
+<int64[1] one = {1}, int64[1] zero = {0}, float[0,3] none = {}>
+{
+  y = Loop(n, , none) <body = b (int64 i, bool go, float[m,3] a) => (bool go, float[j,3] o) { begin = Reshape(i, one) end = Add(begin, one) row = Slice(x, begin, end, zero) o = Concat<axis=0>(a, row) }>
+}""",
+        [dict(n=i64(k), x=matrix(1, 5, 3)) for k in (0, 1, 5, 7)],
+    ),
+    "reflection_of_too_few": (
+        """g (float[n] x) => (float[k] y)
+<int64[2] pads = {3, 1}>
+{
+  [pad] y = Pad<mode="reflect">(x, pads)
+}""",
+        [dict(x=f32(1, 2, 3, 4)), dict(x=f32(1, 2, 3, 4, 5, 6)), (dict(x=f32(1, 2, 3)), f"status {SIZE}, pad")],
+    ),
     "branch_that_fails": (
         """g (bool c, float[3] x, float[2] v) => (float[3] y)
 {
