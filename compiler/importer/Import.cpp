@@ -10,7 +10,6 @@
 #include "compiler/onnx/Onnx.h"
 #include "compiler/onnx/Optional.h"
 #include "compiler/onnx/Shapes.h"
-#include "compiler/support/Sequences.h"
 #include "compiler/support/SymbolNames.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Diagnostics.h"
@@ -388,131 +387,6 @@ void Importer::lose(const Node &node, bool isReported) {
     problems->addBug(node.where(), "the importer makes nothing of it and does not say why");
   }
   missing.insert_range(node.outputs);
-}
-
-/// Notes which inputs or outputs are sequences, if any are.
-static void noteSequences(func::FuncOp function, llvm::StringRef attribute, llvm::ArrayRef<Spread> all) {
-  auto tensors = llvm::map_to_vector(all, [](const Spread &one) { return one.tensors; });
-  if (llvm::any_of(tensors, [](int64_t form) { return form != support::isTensor; })) {
-    function->setAttr(attribute, DenseI64ArrayAttr::get(function.getContext(), tensors));
-  }
-}
-
-/// The arguments that are tensors of sequences.
-void Importer::gather(func::FuncOp function, llvm::ArrayRef<Spread> inputs) {
-  ValueRange arguments = function.getArguments();
-  for (const Spread &input : inputs) {
-    size_t count = support::tensorsOf(input.tensors);
-    if (arguments.size() < count) {
-      return; // one of them has been refused
-    }
-    if (input.tensors == support::isMap) {
-      maps[input.name] = {arguments[0], arguments[1]};
-    }
-    if (input.tensors >= 0) {
-      Sequence s;
-      s.items = Values(arguments.take_front(count));
-      s.element = input.element;
-      s.present = input.isAbsent ? truth(locationOf(input.name), false) : Value();
-      sequences[input.name] = s;
-    }
-    arguments = arguments.drop_front(count);
-  }
-  noteSequences(function, onnx::inputSequencesName, inputs);
-}
-
-/// How a sequence that is an output stands among the results; it gets that form. Nothing: a problem has been added.
-std::optional<int64_t> Importer::outputForm(const pb::ValueInfoProto &output, Sequence &s) {
-  if (!sequenceTypeOf(output.type())) {
-    problems->add("output " + quoted(output.name()) + " is a sequence, but the model says that it is a tensor");
-    return std::nullopt;
-  }
-  if (!s.isRanked()) {
-    problems->add("output " + quoted(output.name()) + " has tensors of an unknown number of axes");
-    return std::nullopt;
-  }
-  SequenceFormula f(builder, locationOf(output.name()));
-  bool isOptional = output.type().has_optional_type();
-  s = isOptional ? f.packed(s) : f.required(s);
-  if (isOptional && !s.present) {
-    s.present = truth(locationOf(output.name()), true);
-  }
-  return isOptional ? support::isOptionalPacked : s.isPacked() ? int64_t(support::isPacked) : int64_t(s.items.size());
-}
-
-/// Ends the function with the model's outputs; false where one of them is missing, which has been reported.
-bool Importer::finish(func::FuncOp function, const ImportOptions &options) {
-  SmallVector<Value> results;
-  SmallVector<Type> types;
-  std::vector<Spread> spread;
-  SmallVector<std::string> names;
-  llvm::StringMap<int64_t> ranks;
-  bool isComplete = true;
-  for (const pb::ValueInfoProto &output : graph.proto->output()) {
-    if (output.type().tensor_type().has_shape()) {
-      ranks[output.name()] = output.type().tensor_type().shape().dim_size();
-    }
-    auto add = [&](Value result, const std::string &name) {
-      results.push_back(result);
-      types.push_back(result.getType());
-      names.push_back(name);
-    };
-    if (Given given = givenBy(output.name()); given.sequence) {
-      std::optional<int64_t> form = outputForm(output, *given.sequence);
-      if (!form) {
-        return false;
-      }
-      spread.push_back({output.name(), *form});
-      const Sequence &s = *given.sequence;
-      if (s.present) {
-        add(s.present, output.name() + ".present");
-      }
-      if (s.isPacked()) {
-        add(s.elements, output.name() + ".elements");
-        add(s.shapes, output.name() + ".shapes");
-      }
-      for (auto [i, item] : llvm::enumerate(s.items)) {
-        add(item, nameInSequence(output.name(), i));
-      }
-      continue;
-    }
-    spread.push_back({output.name(), support::isTensor});
-    auto rows = rowsOfMaps.find(output.name());
-    Value result = rows == rowsOfMaps.end() ? value(output.name()) : rows->second.values;
-    if (!result) {
-      if (maps.contains(output.name())) {
-        problems->add("output " + quoted(output.name()) + " is a map that is an input, which is unsupported");
-      }
-      isComplete = false; // its node has been reported
-      continue;
-    }
-    if (mayBeAbsent(result)) {
-      problems->add("output " + quoted(output.name()) + " is an optional value, which is unsupported");
-      return false;
-    }
-    add(result, output.name());
-  }
-  if (!isComplete) {
-    return false;
-  }
-  noteSequences(function, onnx::outputSequencesName, spread);
-  func::ReturnOp::create(builder, function.getLoc(), results);
-  function.setType(builder.getFunctionType(function.getArgumentTypes(), types));
-  for (auto [i, name] : llvm::enumerate(names)) {
-    function.setResultAttr(i, "onnx.name", builder.getStringAttr(name));
-    if (auto rank = ranks.find(name); rank != ranks.end() && !onnx::ranked(results[i])) {
-      function.setResultAttr(i, onnx::declaredRankName, builder.getI64IntegerAttr(rank->second));
-    }
-    if (auto rows = rowsOfMaps.find(name); rows != rowsOfMaps.end()) {
-      function.setResultAttr(i, onnx::mapKeysName, rows->second.keys);
-    }
-  }
-  for (const pb::ValueInfoProto &output : graph.proto->output()) {
-    if (auto name = llvm::find(names, output.name()); name != names.end()) {
-      compareDeclared(function, static_cast<unsigned>(name - names.begin()), output, options);
-    }
-  }
-  return true;
 }
 
 /// What a node's code says in terms of its op, in terms of the node (null: of none).

@@ -188,7 +188,6 @@ static LogicalResult updateAll(Block &block) {
   return success();
 }
 
-
 // What If and Loop find for the run they find even where nothing reads their results.
 
 using Effects = SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>>;
@@ -318,8 +317,7 @@ static Size tripsOf(LoopOp loop) {
 }
 
 LogicalResult LoopOp::inferTypes(SmallVectorImpl<Type> &types) {
-  if ((present(getTrips()) && !mayBeNumber(getTrips())) ||
-      (present(getCondition()) && !mayBeNumber(getCondition()))) {
+  if ((present(getTrips()) && !mayBeNumber(getTrips())) || (present(getCondition()) && !mayBeNumber(getCondition()))) {
     return emitOpError("needs a trip count and a condition of one element");
   }
   LoopSizes inner(*this);
