@@ -45,9 +45,15 @@ const StringSet<> &wordsOfCode() {
       "template", "this", "thread_local", "throw", "true", "try", "typedef", "typeid", "typename", "typeof",
       "typeof_unqual", "union", "unsigned", "using", "virtual", "void", "volatile", "wchar_t", "while", "xor", "xor_eq",
       // Macros that stand for something: of C's library, of systems and processors, and of Windows.
-      "errno", "stdin", "stdout", "stderr", "linux", "unix", "i386", "sun", "sparc", "vax", "hpux", "sgi", "mips",
-      "arm", "cdecl", "far", "hyper", "huge", "interface", "near", "pascal", "small"};
+      "errno", "math_errhandling", "stdin", "stdout", "stderr", "linux", "unix", "i386", "sun", "sparc", "vax", "hpux",
+      "sgi", "mips", "arm", "cdecl", "far", "hyper", "huge", "interface", "near", "pascal", "small"};
   return names;
+}
+
+/// Whether C's library may have a macro of that name: POSIX reserves these beginnings of names of members.
+bool mayBeMember(StringRef name) {
+  return llvm::any_of(ArrayRef<StringRef>{"h_", "s6_", "sa_", "sched_", "si_", "sigev_", "sival_", "st_", "sv_", "uc_"},
+                      [&](StringRef prefix) { return name.starts_with(prefix); });
 }
 
 /// Whether a class may not be called so besides: its members, and types of ingot.hpp that it names.
@@ -122,7 +128,7 @@ std::string ingot::emit::className(const plan::ModelInfo &model) {
 
 bool ingot::emit::mayBeMacro(StringRef className) {
   bool isShort = className.size() == 1 || !isLower(className[1]); // FP_NAN, PRId64, P_tmpdir, but not MobileNet
-  return className[0] == '_' || (isUpper(className[0]) && isShort);
+  return className[0] == '_' || (isUpper(className[0]) && isShort) || mayBeMember(className);
 }
 
 std::string ingot::emit::inComment(StringRef name) {
@@ -155,7 +161,8 @@ ingot::emit::ParameterNames ingot::emit::namesInCode(const plan::ModelInfo &mode
   for (std::vector<std::string> *list : {&names.inputs, &names.outputs, &names.symbols, &names.found}) {
     for (std::string &name : *list) {
       bool isType = name.size() > 1 && isUpper(name[0]);
-      name += isType || StringRef(name).starts_with("ingot") || wordsOfCode().contains(name) ? "_" : "";
+      name += isType || mayBeMember(name) || StringRef(name).starts_with("ingot") || wordsOfCode().contains(name) ? "_"
+                                                                                                                  : "";
     }
   }
   return names;

@@ -19,15 +19,16 @@ struct ParameterNames {
 ParameterNames parameterNames(const plan::ModelInfo &model);
 
 /// The same as parameters of functions, where they must not be what code around them means by a name: those that begin
-/// with a capital, as macros and our types do, or with ingot, as all else does that ingot.h declares, and keywords have
-/// an underscore behind them. Nothing else that a header uses ends so, and begins like that.
+/// with a capital, as macros and our types do, with ingot, as all else does that ingot.h declares, or as POSIX reserves
+/// names, and keywords have an underscore behind them. Nothing else that a header uses ends so, and begins like that.
 ParameterNames namesInCode(const plan::ModelInfo &model);
 
 /// A name of the model inside of a comment of C: UTF-8 that is printable, reads from left to right, and does not end
 /// the comment or its line.
 std::string inComment(llvm::StringRef name);
 
-/// Whether the class's name looks like that of a macro: it begins with an underscore, or with two capitals.
+/// Whether the class's name looks like that of a macro: it begins with an underscore, with two
+/// capitals, or as POSIX reserves names.
 bool mayBeMacro(llvm::StringRef className);
 
 } // namespace ingot::emit

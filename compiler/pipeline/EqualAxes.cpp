@@ -1,7 +1,7 @@
-// Axes of one name that may differ (--independent-dims, and names that exporters reuse) are imported as symbols of their
-// own. Which of them the model needs to be equal, its operators tell: a copy is simplified, and where two symbols of one
-// name meet in a check that holds when they are equal, they are one symbol from the beginning. So a model in which all
-// of them meet is compiled as if the name were that of one size.
+// Axes of one name that may differ (--independent-dims, and names that exporters reuse) are imported as symbols of
+// their own. Which of them the model needs to be equal, its operators tell: a copy is simplified, and where two symbols
+// of one name meet in a check that holds when they are equal, they are one symbol from the beginning. So a model in
+// which all of them meet is compiled as if the name were that of one size.
 #include "compiler/graph/Simplify.h"
 #include "compiler/onnx/Found.h"
 #include "compiler/onnx/Shapes.h"

@@ -46,11 +46,11 @@ std::string asWord(StringRef name) {
   std::string word;
   for (unsigned char c : name) {
     // torch.export calls axes "s0 + 1" and "s0 - 1", and names may be of any alphabet.
-    word += c == '+'            ? "plus"
-            : c == '*'          ? "times"
-            : c >= 0x80         ? llvm::utohexstr(c, /*LowerCase=*/true)
-            : llvm::isAlnum(c)  ? std::string(1, static_cast<char>(c))
-                                : "_";
+    word += c == '+'           ? "plus"
+            : c == '*'         ? "times"
+            : c >= 0x80        ? llvm::utohexstr(c, /*LowerCase=*/true)
+            : llvm::isAlnum(c) ? std::string(1, static_cast<char>(c))
+                               : "_";
   }
   return !word.empty() && llvm::isDigit(word[0]) ? "d" + word : word;
 }

@@ -93,9 +93,13 @@ def calls(name, facts):
     return f"  status |= {name}_run({', '.join(parts)}) | {name}_model()->abi;\n"
 
 
-def class_of(header):
+def use_of_class(header):
+    """Names the class. Where its name is a macro's, it has an underscore behind it."""
     name = re.search(r"^class (\w+) \{", header, re.MULTILINE)[1]
-    return re.search(r"#define INGOT_CLASS (\w+)\n#endif", header)[1] if name == "INGOT_CLASS" else name
+    if name != "INGOT_CLASS":
+        return f"  status |= sizeof(ingot::models::{name}) > 1;\n"
+    name = re.search(r"#define INGOT_CLASS (\w+)\n#endif", header)[1]
+    return f"#ifdef {name}\n  status |= sizeof(ingot::models::{name}_) > 1;\n#else\n  status |= sizeof(ingot::models::{name}) > 1;\n#endif\n"
 
 
 def main():
@@ -143,7 +147,7 @@ def main():
             print(f"model {number}: sizes of one name")
         headers += f'#include "out{number}/{name}.h"\n'
         c += calls(name, facts)
-        cpp += f"  status |= sizeof(ingot::models::{class_of(header)}) > 1;\n"
+        cpp += use_of_class(header)
         sources.append(folder / f"out{number}" / f"{name}.cpp")
         (folder / f"part{number}.cpp").write_text(f'#include "{sources[-1]}"\n')
     warnings = ["-Wall", "-Wextra", "-Werror", "-fsyntax-only", f"-I{options.include}"]
