@@ -184,7 +184,8 @@ def pad(c, x):
 
 
 COORDINATES = ["half_pixel", "asymmetric", "align_corners", "pytorch_half_pixel"]
-FRACTIONS = [0.3, 2 / 3, 0.7, 0.8, 1.1, 1.3, 1.6, 1.7, 1.9, 640 / 427]
+FRACTIONS = [0.3, 2 / 3, 0.7, 0.8, 1.6, 1.7, 1.9]
+NEAR_ONE = [1.1, 1.3, 640 / 427]  # short axes keep their size: ONNX Runtime then copies what all axes keep, and with antialias each such axis
 
 
 @op("Resize", weight=4)
@@ -199,9 +200,10 @@ def resize(c, x):
     outer = 2 if rank > 2 else 0
     factors = FRACTIONS if mode in ("linear", "cubic") and c.chance(0.4) else [1.0, 2.0, 2.0, 4.0, 0.5, 1.5, 3.0]
     scales = [1.0] * outer + [c.choice(factors) for _ in range(rank - outer)]
+    near_one = factors is FRACTIONS and c.chance(0.4)
+    if near_one:
+        scales[-2:] = [c.choice([2 / 3, 0.7, 0.8]), c.choice(NEAR_ONE)]
     c.need(all(int(size * scale) >= 1 for size, scale in zip(x.shape, scales)))
-    # ONNX Runtime keeps an axis as it is whose size stays.
-    c.need(factors is not FRACTIONS or all(int(size * scale) != size for size, scale in zip(x.shape[outer:], scales[outer:])))
     if c.opset == 10:
         c.need(mode != "cubic")
         c.node("Resize", [x, c.ints(scales, np.float32)], exact=mode != "linear", mode=mode)
@@ -212,7 +214,7 @@ def resize(c, x):
     if mode == "cubic":
         attributes["cubic_coeff_a"] = c.choice([None, -0.5])
         attributes["exclude_outside"] = c.choice([None, 0, 1])
-    if c.opset >= 18 and mode in ("linear", "cubic") and c.chance(0.3):
+    if c.opset >= 18 and mode in ("linear", "cubic") and not near_one and c.chance(0.3):
         attributes["antialias"] = 1
     region = c.ints([], np.float32) if c.opset < 13 else None
     # ONNX Runtime cuts no axis whose size stays.
@@ -243,7 +245,7 @@ def upsample(c, x):
     mode = c.choice([None, "nearest", "linear"])
     x = x or c.data([c.extent(3), c.extent(33), c.size(13), c.size(13)])
     c.need(x.dtype == np.float32 and x.rank == 4 and x.array.size)
-    factors = [scale for scale in FRACTIONS if scale >= 1] if mode == "linear" and c.chance(0.4) else []
+    factors = [scale for scale in FRACTIONS if scale > 1] if mode == "linear" and c.chance(0.4) else []
     scales = [1.0, 1.0, c.choice(factors or [1.0, 2.0, 3.0]), c.choice(factors or [1.0, 2.0, 1.5])]
     if c.opset < 9:
         c.node("Upsample", [x], mode=mode, scales=scales)
