@@ -1,6 +1,6 @@
 // The function's arguments and results: the tensors of sequences among them, and outputs compared with what the model
-// declares. ONNX Runtime refuses other element types and warns of other shapes; a program that trusts the declaration
-// would read other memory, so that both are refused here. None of the real models that the project knows has either.
+// declares. As ONNX Runtime does, other element types are refused, which no real model that the project knows has; of
+// other shapes there is a warning, as models that were cut down after their export have them.
 #include "compiler/importer/ElementType.h"
 #include "compiler/importer/Importer.h"
 #include "compiler/onnx/Declared.h"
@@ -57,11 +57,11 @@ void Importer::compareDeclared(func::FuncOp function, unsigned number, const pb:
   }
   const pb::TypeProto::Tensor &type = output.type().tensor_type();
   auto computed = cast<TensorType>(function.getResultTypes()[number]);
-  auto maker =
-      llvm::find_if(graph.nodes, [&](const Node &node) { return llvm::is_contained(node.outputs, output.name()); });
-  Where where = maker == graph.nodes.end() ? Where() : maker->where();
   Type element = elementType(context, type.elem_type());
   if (type.elem_type() && element != computed.getElementType()) {
+    auto maker =
+        llvm::find_if(graph.nodes, [&](const Node &node) { return llvm::is_contained(node.outputs, output.name()); });
+    Where where = maker == graph.nodes.end() ? Where() : maker->where();
     auto own = static_cast<int32_t>(onnx::numberOfElement(computed.getElementType()));
     problems->add(where, "gives output " + quoted(output.name()) + " the element type " + elementName(own) +
                              ", but the model declares " + elementName(type.elem_type()));
@@ -73,11 +73,12 @@ void Importer::compareDeclared(func::FuncOp function, unsigned number, const pb:
   }
   SmallVector<int64_t> dims = dimsOf(type.shape());
   auto ranked = dyn_cast<RankedTensorType>(computed);
-  if (ranked && onnx::contradicts(ranked, dims)) {
-    problems->add(where, onnx::contradictionText(output.name(), ranked, dims));
-  } else if (!ranked || llvm::any_of(llvm::zip_equal(ranked.getShape(), dims), [](auto pair) {
-               return ShapedType::isDynamic(std::get<0>(pair)) && !ShapedType::isDynamic(std::get<1>(pair));
-             })) {
+  bool isKnown = ranked && ranked.getRank() == static_cast<int64_t>(dims.size()) &&
+                 llvm::all_of(llvm::zip_equal(ranked.getShape(), dims), [](auto pair) {
+                   auto [size, wanted] = pair;
+                   return size == wanted || ShapedType::isDynamic(wanted);
+                 });
+  if (!isKnown) { // to be right: it is compared when sizes are known
     function.setResultAttr(number, onnx::declaredShapeName, builder.getDenseI64ArrayAttr(dims));
   }
 }

@@ -1,5 +1,4 @@
-// What a model declares of its outputs. The shape of one that an importer cannot compare yet is an attribute of the
-// function's result until sizes are known.
+// The shape that a model declares of an output, an attribute of the function's result until sizes are known.
 #pragma once
 #include "compiler/onnx/Shapes.h"
 

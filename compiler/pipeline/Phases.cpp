@@ -82,10 +82,8 @@ static LogicalResult simplify(State &s, Body &body, Result &) {
     return failure();
   }
   graph::eliminateCommon(function);
-  if (&body == &s.model()) {
-    return success(succeeded(graph::requireSizes(function)) && succeeded(graph::compareDeclared(function)));
-  }
-  graph::forgetDeclared(function); // of which the general body tells
+  // The general body tells of all.
+  &body == &s.model() ? graph::compareDeclared(function) : graph::forgetDeclared(function);
   return graph::requireSizes(function);
 }
 

@@ -159,10 +159,6 @@ MODELS = [
     ("loop with a wide count", loop(["go", "a"], trips=[2]), "node 'n' (Loop, opset 17): needs a trip count and a condition of one element"),
     ("loop that goes on by a float", loop(["a", "a"]), "node 'n' (Loop, opset 17): needs a body whose first output is a boolean of one element, not 'tensor<2xf32>'"),
     ("output of another element type", model([node()], outputs=[value("y", [2], TensorProto.INT64)]), "node 'n' (Relu, opset 17): gives output 'y' the element type float32, but the model declares int64"),
-    ("output of another rank", model([node()], outputs=[value("y", [1, 2])]), "node 'n' (Relu, opset 17): gives output 'y' the shape [2], but the model declares [1, 2]"),
-    ("output of another size", model([node()], outputs=[value("y", [3])]), "node 'n' (Relu, opset 17): gives output 'y' the shape [2], but the model declares [3]"),
-    ("output of another size, which is computed", sized([3, 3]), "gives output 'y' the shape [4, 4], but the model declares [3, 3]"),
-    ("output of another rank, whose sizes are computed", sized(["n", "m", "k"]), "gives output 'y' the shape [?, ?], but the model declares [?, ?, ?]"),
     ("old broadcast of unknown rank", reshaped("Add", 6, ["z"], broadcast=1, axis=0), "broadcasts along an axis of a tensor whose rank is not known"),
     ("old slope of unknown rank", reshaped("PRelu", 6, ["z"]), "the slope is given by channel, and the rank of the operand is not known"),
 ]
@@ -187,6 +183,10 @@ WARNINGS = [
     ("opset 2000000000", of_version(8, 2000000000), "m.onnx: warning: opset 2000000000 of ai.onnx is newer than 28, the newest that is known"),
     ("opset 30 in a function", in_function("Relu", 30), "m.onnx: warning: opset 30 of ai.onnx is newer than 28"),
     ("version 6 of ai.onnx.ml", of_other_domain("ai.onnx.ml", 6), "m.onnx: warning: opset 6 of ai.onnx.ml is newer than 5, the newest that is known; its operators are taken as opset 5 defines them"),
+    ("output of another rank", model([node()], outputs=[value("y", [1, 2])]), "node 'n' (Relu, opset 17): gives output 'y' the shape [2], but the model declares [1, 2]"),
+    ("output of another size", model([node()], outputs=[value("y", [3])]), "node 'n' (Relu, opset 17): gives output 'y' the shape [2], but the model declares [3]"),
+    ("output of another size, which is computed", sized([3, 3]), "gives output 'y' the shape [4, 4], but the model declares [3, 3]"),
+    ("output of another rank, whose sizes are computed", sized(["n", "m", "k"]), "gives output 'y' the shape [4, 4], but the model declares [?, ?, ?]"),
 ]
 
 
