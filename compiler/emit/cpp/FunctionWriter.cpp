@@ -272,13 +272,13 @@ void FunctionWriter::visit(arith::ConstantOp constant) {
 
 void FunctionWriter::visit(memref::LoadOp load) {
   SmallVector<Expression> parts = takeAll(load->getOperands(), room());
-  define(load, {parts[0].text + "[" + parts[1].text + "]", Rank::Name, Sign::Unsigned, true});
+  define(load, {asOperand(parts[0], Rank::Name) + "[" + parts[1].text + "]", Rank::Name, Sign::Unsigned, true});
 }
 
 void FunctionWriter::visit(memref::StoreOp store) {
   SmallVector<Expression> parts = takeAll(store->getOperands(), room() + 20);
   settleReads();
-  line(parts[1].text + "[" + parts[2].text + "] = " + parts[0].text + ";");
+  line(asOperand(parts[1], Rank::Name) + "[" + parts[2].text + "] = " + parts[0].text + ";");
 }
 
 void FunctionWriter::visit(memref::ViewOp view) {
