@@ -149,21 +149,17 @@ def main():
         c += calls(name, facts)
         cpp += use_of_class(header)
         sources.append(folder / f"out{number}" / f"{name}.cpp")
-        (folder / f"part{number}.cpp").write_text(f'#include "{sources[-1]}"\n')
     warnings = ["-Wall", "-Wextra", "-Werror", "-fsyntax-only", f"-I{options.include}"]
     around = "".join(f"#include <{name}.h>\n" for name in LIBRARY)
-    for label, before in ("", ""), (" behind C's library", around):
+    for label, before, standards in ("", "", ["c11", "c17", "c++17", "c++20"]), (" behind C's library", around, ["gnu17", "gnu++20"]):
         (folder / "main.c").write_text(f"{before}{headers}int all(int status);\nint all(int status) {{\n{c}  return status;\n}}\n")
         (folder / "main.cpp").write_text(f"{before}{headers}int all(int status);\nint all(int status) {{\n{c}{cpp}  return status;\n}}\n")
-        for compiler in "gcc", "clang-22":
-            for standard in "c11", "c17", "gnu17":
-                run(f"{compiler} {standard}{label}", compiler, f"-std={standard}", *warnings, folder / "main.c")
-        for compiler in "g++", "clang++-22":
-            for standard in "c++17", "c++20", "gnu++20":
-                run(f"{compiler} {standard}{label}", compiler, f"-std={standard}", *warnings, folder / "main.cpp")
+        for standard in standards:
+            suffix = "cpp" if "++" in standard else "c"
+            for compiler in ("g++", "clang++-22") if suffix == "cpp" else ("gcc", "clang-22"):
+                run(f"{compiler} {standard}{label}", compiler, f"-std={standard}", *warnings, folder / f"main.{suffix}")
     for number, source in enumerate(sources):
-        for compiler in "g++", "clang++-22":
-            run(f"{compiler}: the source of model '{source.stem}'", compiler, "-std=c++17", *warnings, f"-iquote{source.parent}", source)
+        run(f"the source of model '{source.stem}'", ["g++", "clang++-22"][number % 2], "-std=c++17", *warnings, f"-iquote{source.parent}", source)
     if not options.keep:
         shutil.rmtree(folder)
     print(f"{len(failures)} failures: {failures}" if failures else f"{options.models} models, as they should be")
