@@ -122,10 +122,7 @@ static std::string shapeText(const pb::TensorShapeProto &shape) {
 }
 
 void InputReader::dimsGiveSymbols() {
-  std::vector<OpenAxis> all;
-  for (const auto &[place, axis] : axes) {
-    all.push_back(axis);
-  }
+  auto all = llvm::to_vector(llvm::make_second_range(axes));
   for (const auto &[name, size] : options.dims) {
     std::vector<std::string> named = symbolsNamed(all, name);
     for (const std::string &symbol : named) {

@@ -142,9 +142,22 @@ TEST(Import, EqualNamesAreEqualSizes) {
   for (const char *nothing : {"?", "*", "-1", "None", "unk", "unknown"}) {
     expectProblem(import(symbolicModel(nothing, nothing)), "#onnx.sizes<\"x_0\", \"x_1\">");
   }
-  expectProblem(import(symbolicModel("s0 + 1", "s0 - 1")), "#onnx.sizes<\"s0_plus_1\", \"s0___1\">");
-  expectProblem(import(symbolicModel("高", "宽")), "#onnx.sizes<\"e9ab98\", \"e5aebd\">");
-  expectProblem(import(symbolicModel("高", "宽"), {.dims = {{"高", 4}}}), "#onnx.sizes<4, \"e5aebd\">");
+  for (const char *reused : {"N", "Dynamic", "unk__12", "DynamicDimension_0", "p2o.DynamicDimension.0"}) {
+    expectProblem(import(symbolicModel(reused, reused)), "\", \"x_1\">");
+  }
+  expectProblem(import(symbolicModel("n", "n"), {.independentDims = {"n"}}), "#onnx.sizes<\"n\", \"x_1\">");
+  expectProblem(import(symbolicModel("n", "n"), {.dims = {{"n", 4}}, .independentDims = {"*"}}), "tensor<4x4xf32>");
+}
+
+TEST(Import, OtherNamesAreOtherSizes) {
+  expectProblem(import(symbolicModel("s0 + 1", "s0 - 1")), "#onnx.sizes<\"'s0 + 1'\", \"'s0 - 1'\">");
+  expectProblem(import(symbolicModel("a-b", "a_b")), "#onnx.sizes<\"'a-b'\", \"a_b\">");
+  expectProblem(import(symbolicModel("x_1", "?")), "#onnx.sizes<\"x_1\", \"x_1_2\">");
+  expectProblem(import(symbolicModel("高", "宽")), R"(#onnx.sizes<"\E9\AB\98", "\E5\AE\BD">)");
+  expectProblem(import(symbolicModel("高", "宽"), {.dims = {{"高", 4}}}), R"(#onnx.sizes<4, "\E5\AE\BD">)");
+  expectProblem(import(symbolicModel("s0 + 1", "n"), {.dims = {{"s0_plus_1", 4}}}), "#onnx.sizes<4, \"n\">");
+  expectProblem(import(symbolicModel("a-b", "a_b"), {.dims = {{"a.b", 4}}}),
+                "--dim names 'a.b', which is not a dimension");
 }
 
 TEST(Import, ShapesGiveOtherInputsTheirSymbols) {
