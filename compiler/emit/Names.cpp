@@ -46,7 +46,7 @@ const StringSet<> &wordsOfCode() {
       "typeof_unqual", "union", "unsigned", "using", "virtual", "void", "volatile", "wchar_t", "while", "xor", "xor_eq",
       // Macros that stand for something: of C's library, of systems and processors, and of Windows.
       "errno", "math_errhandling", "stdin", "stdout", "stderr", "linux", "unix", "i386", "sun", "sparc", "vax", "hpux",
-      "sgi", "mips", "arm", "cdecl", "far", "hyper", "huge", "interface", "near", "pascal", "small"};
+      "sgi", "mips", "cdecl", "far", "hyper", "huge", "interface", "near", "pascal", "small"};
   return names;
 }
 
