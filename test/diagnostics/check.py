@@ -19,6 +19,7 @@ UNPROVOKED = {
     "the object is neither little-endian ELF nor Mach-O nor COFF": "every target so far is",
     "were announced": "a guard against a pass that changes weights after they were counted",
     "cannot write:": "needs a full disk",
+    "cannot make the folder": "ingot compile looks at it before it compiles",
     "it is too large for a protobuf file": "needs 2 GiB of small tensors",
     "and --no-allocate forbids to ask for them": "a guard: sizes that nothing bounds are refused when the graph is simple",
     "linking the parts of the model's code failed:": "needs an object of LLVM's that LLVM's linker cannot read, or a full disk",
