@@ -105,7 +105,8 @@ class Maker:
 
     def one_place(self, nodes, both):
         """The second of two, by a list of places of which data says that there is one."""
-        places = self.op(nodes, "Compress", self.integers(0, 1), self.op(nodes, "Greater", self.integers(0, 1), self.op(nodes, "Mod", "i", self.constant(np.int64(1)))), axis=0)
+        zero = self.op(nodes, "Mod", "i", self.constant(np.int64(1)))
+        places = self.op(nodes, "Compress", self.integers(0, 1), self.op(nodes, "Greater", self.integers(0, 1), zero), axis=0)
         return self.op(nodes, "Gather", both, places, axis=0)
 
     def inner(self, nodes, v, pool):

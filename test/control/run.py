@@ -441,9 +441,15 @@ def picked(name, *values, bad=()):
 LENGTHS = {
     "condition_cut": (by("j = Add(i, one) k = Add(i, two) c = Slice(o, j, k)", "int64[1] i"), picked("i", [0], [1], [2], bad=([3], [-2]))),
     "condition_cut_open": (by("c = Slice(m, none, one)", "bool[n] m"), picked("m", [True], [False, True], bad=(np.zeros(0, bool),))),
-    "condition_picked": (by("c = Compress(o, m)", "bool[4] m"), picked("m", np.eye(4, dtype=bool)[1], np.eye(4, dtype=bool)[3], bad=(np.zeros(4, bool), np.ones(4, bool)))),
+    "condition_picked": (
+        by("c = Compress(o, m)", "bool[4] m"),
+        picked("m", np.eye(4, dtype=bool)[1], np.eye(4, dtype=bool)[3], bad=(np.zeros(4, bool), np.ones(4, bool))),
+    ),
     "condition_of_unique": (by("u = Unique(x) c = Cast<to=9>(u)", "int64[3] x"), picked("x", [1, 1, 1], [0, 0, 0], bad=([0, 1, 1],))),
-    "condition_split": (by("c, rest = Split(m, s)", "bool[3] m", "int64[2] s"), [dict(run, s=[1, 2]) for run in picked("m", [True, False, False], [False, True, True])]),
+    "condition_split": (
+        by("c, rest = Split(m, s)", "bool[3] m", "int64[2] s"),
+        [dict(run, s=[1, 2]) for run in picked("m", [True, False, False], [False, True, True])],
+    ),
     "condition_open": (by("c = Identity(m)", "bool[n] m"), picked("m", [True], [False], bad=(np.zeros(0, bool), [True, True]))),
     "condition_of_two_axes": (by("c = Identity(m)", "bool[n,k] m"), picked("m", [[True]], [[False]], bad=([[True, False]],))),
     "trips_cut": (
@@ -456,21 +462,27 @@ LENGTHS = {
         by("", "int64[1] i").replace(
             CHOICE,
             """four = Constant<value_int=4>()
-  [pick] y = Loop(four, yes, v) <body = b (int64 n, bool go, float[2] a) => (bool more, float[2] w) { w = Add(a, a) k = Add(i, n) m = Add(n, one) l = Add(i, m) more = Slice(o, k, l) }>""",
+  [pick] y = Loop(four, yes, v) <body = b (int64 n, bool go, float[2] a) => (bool more, float[2] w) {
+    w = Add(a, a) k = Add(i, n) m = Add(n, one) l = Add(i, m) more = Slice(o, k, l) }>""",
         ),
         picked("i", [0], [1], [2], bad=([4], [9])),
     ),
 }
 
 # The same of numbers that operators take.
-for name, node in (("range", "zero = Constant<value_int=0>() step = Constant<value_int=1>() [pick] y = Range(zero, c, step)"), ("one_hot", "[pick] y0 = OneHot(two, c, one_hot) y = Cast<to=7>(y0)")):
-    text = f"""g (int64[1] i, float[2] v) => (int64[...] y) {BEYOND} {{ one_hot = Constant<value_floats=[0.0, 1.0]>() j = Add(i, one) k = Add(i, two) c = Slice(o64, j, k) {node} }}"""
-    LENGTHS[f"{name}_of_cut"] = (text.replace("int64[...] y", "int64[l] y" if name == "range" else "int64[m,l] y"), picked("i", [0], [1], [2], bad=([3],)))
+NUMBERS = {
+    "range_of_cut": ("int64[l] y", "zero = Constant<value_int=0>() step = Constant<value_int=1>() [pick] y = Range(zero, c, step)"),
+    "one_hot_of_cut": ("int64[m,l] y", "off_on = Constant<value_floats=[0.0, 1.0]>() [pick] y0 = OneHot(two, c, off_on) y = Cast<to=7>(y0)"),
+}
+for name, (output, node) in NUMBERS.items():
+    text = f"""g (int64[1] i, float[2] v) => ({output}) {BEYOND} {{ j = Add(i, one) k = Add(i, two) c = Slice(o64, j, k) {node} }}"""
+    LENGTHS[name] = (text, picked("i", [0], [1], [2], bad=([3],)))
 
 # Tensors whose shape is computed, in sequences.
 EXPANDED = {
     "expanded_and_joined": (
-        """g (float[d] x) => (float[e] y) <float[1] one = {1}> { s = Shape(x) w = Expand(one, s) q = SequenceConstruct(x, w) y = ConcatFromSequence<axis=0>(q) }""",
+        """g (float[d] x) => (float[e] y) <float[1] one = {1}>
+{ s = Shape(x) w = Expand(one, s) q = SequenceConstruct(x, w) y = ConcatFromSequence<axis=0>(q) }""",
         [dict(x=np.arange(n, dtype=np.float32)) for n in (1, 3, 0)],
     ),
     "expanded_by_data": (
@@ -508,7 +520,8 @@ EXPANDED = {
   w = Expand(one, s)
   n = Size(x)
   start = SequenceEmpty()
-  q = Loop(n, yes, start) <body = b (int64 i, bool go, seq(float[1]) a) => (bool go, seq(float[1]) c) { k = Reshape(i, minus) l = Add(k, next) r = Slice(w, k, l) c = SequenceInsert(a, r) }>
+  q = Loop(n, yes, start) <body = b (int64 i, bool go, seq(float[1]) a) => (bool go, seq(float[1]) c) {
+    k = Reshape(i, minus) l = Add(k, next) r = Slice(w, k, l) c = SequenceInsert(a, r) }>
   y = ConcatFromSequence<axis=0>(q)
 }""",
         [dict(x=np.arange(n, dtype=np.float32)) for n in (1, 3)],
