@@ -192,8 +192,8 @@ private:
     return {put, read(total, Size::unknown()) - d - put};
   }
 
-  /// Computes the sizes that follow from scales in data, and from constants whose products with open sizes no expression
-  /// gives. The scales stay operands: positions depend on them.
+  /// Computes the sizes that follow from scales in data, and from constants whose products with open sizes no
+  /// expression gives. The scales stay operands: positions depend on them.
   bool readScales(onnx::ResizeOp resize) {
     Value scales = resize.getScales();
     auto type = onnx::ranked(resize.getData()), sizes = onnx::ranked(resize.getSizes());

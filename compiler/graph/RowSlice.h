@@ -5,8 +5,8 @@
 
 namespace ingot::graph {
 
-/// Returns the axis along which a Slice takes row s, from s to s + 1, where only the run knows s; it takes nothing where
-/// there is no such row. Nothing: the op does something else.
+/// Returns the axis along which a Slice takes row s, from s to s + 1, where only the run knows s; it takes nothing
+/// where there is no such row. Nothing: the op does something else.
 std::optional<int64_t> rowAxis(mlir::Operation *op);
 
 /// Replaces such a Slice by the Gather of row s, whose result has a shape, where the row is always there or what reads
