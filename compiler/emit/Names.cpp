@@ -30,23 +30,29 @@ const StringSet<> &reservedNames() {
   return names;
 }
 
-/// Keywords, and macros in small letters, that only the text of code has to avoid: the names above are part of those of
+/// Keywords that reservedNames() lacks, which the text of code has to avoid: those above are changed in the names of
 /// macros and functions, too, and stay what they have always been.
-const StringSet<> &wordsOfCode() {
-  static const StringSet<> names = {
-      "alignas", "alignof", "and", "and_eq", "asm", "atomic_cancel", "atomic_commit", "atomic_noexcept", "auto",
-      "bitand", "bitor", "bool", "break", "case", "catch", "char", "char16_t", "char32_t", "char8_t", "class", "compl",
-      "complex", "concept", "const", "const_cast", "consteval", "constexpr", "constinit", "continue", "contract_assert",
-      "co_await", "co_return", "co_yield", "decltype", "default", "delete", "do", "double", "dynamic_cast", "else",
-      "enum", "explicit", "export", "extern", "false", "float", "for", "friend", "goto", "if", "imaginary", "inline",
-      "int", "long", "mutable", "namespace", "new", "noexcept", "noreturn", "not", "not_eq", "nullptr", "operator",
-      "or", "or_eq", "private", "protected", "public", "register", "reinterpret_cast", "requires", "restrict", "return",
-      "short", "signed", "sizeof", "static", "static_assert", "static_cast", "struct", "switch", "synchronized",
-      "template", "this", "thread_local", "throw", "true", "try", "typedef", "typeid", "typename", "typeof",
-      "typeof_unqual", "union", "unsigned", "using", "virtual", "void", "volatile", "wchar_t", "while", "xor", "xor_eq",
-      // Macros that stand for something: of C's library, of systems and processors, and of Windows.
-      "errno", "math_errhandling", "stdin", "stdout", "stderr", "linux", "unix", "i386", "sun", "sparc", "vax", "hpux",
-      "sgi", "mips", "cdecl", "far", "hyper", "huge", "interface", "near", "pascal", "small"};
+const StringSet<> &newerWords() {
+  static const StringSet<> names = {"atomic_cancel", "atomic_commit",    "atomic_noexcept", "char16_t",
+                                    "char32_t",      "char8_t",          "const_cast",      "contract_assert",
+                                    "dynamic_cast",  "reinterpret_cast", "static_cast",     "synchronized",
+                                    "typeof_unqual"};
+  return names;
+}
+
+/// Macros in small letters: of C's library, of systems and processors, and of Windows.
+const StringSet<> &smallMacros() {
+  static const StringSet<> names = {"errno",     "math_errhandling",
+                                    "stdin",     "stdout",
+                                    "stderr",    "linux",
+                                    "unix",      "i386",
+                                    "sun",       "sparc",
+                                    "vax",       "hpux",
+                                    "sgi",       "mips",
+                                    "cdecl",     "far",
+                                    "hyper",     "huge",
+                                    "interface", "near",
+                                    "pascal",    "small"};
   return names;
 }
 
@@ -116,19 +122,25 @@ static bool isKeywordOfCompiler(StringRef name) {
   StringRef core = name.trim('_');
   static const StringSet<> others = {"attribute", "extension", "imag", "label", "real", "thread", "builtin"};
   bool isOfCompiler = name.size() > 1 && name[0] == '_' && (name[1] == '_' || isUpper(name[1]));
-  return isOfCompiler && (!name.ends_with("__") || wordsOfCode().contains(core) || others.contains(core));
+  return isOfCompiler && (!name.ends_with("__") || reservedNames().contains(core) || others.contains(core));
+}
+
+/// A keyword of C++ that is none of reservedNames().
+static bool isNewKeyword(StringRef name) {
+  return name.ends_with("_cast") ? newerWords().contains(name)
+                                 : name == "char8_t" || name == "char16_t" || name == "char32_t";
 }
 
 std::string ingot::emit::className(const plan::ModelInfo &model) {
   const std::string &name = model.name;
-  bool taken = reservedNames().contains(name) || isNameInClass(name) || wordsOfCode().contains(name) ||
-               isKeywordOfCompiler(name);
+  bool taken = reservedNames().contains(name) || isNameInClass(name) || isNewKeyword(name) || isKeywordOfCompiler(name);
   return name + (taken ? "_" : "");
 }
 
 bool ingot::emit::mayBeMacro(StringRef className) {
   bool isShort = className.size() == 1 || !isLower(className[1]); // FP_NAN, PRId64, P_tmpdir, but not MobileNet
-  return className[0] == '_' || (isUpper(className[0]) && isShort) || mayBeMember(className);
+  return className[0] == '_' || (isUpper(className[0]) && isShort) || mayBeMember(className) ||
+         smallMacros().contains(className);
 }
 
 std::string ingot::emit::inComment(StringRef name) {
@@ -161,8 +173,10 @@ ingot::emit::ParameterNames ingot::emit::namesInCode(const plan::ModelInfo &mode
   for (std::vector<std::string> *list : {&names.inputs, &names.outputs, &names.symbols, &names.found}) {
     for (std::string &name : *list) {
       bool isType = name.size() > 1 && isUpper(name[0]);
-      name += isType || mayBeMember(name) || StringRef(name).starts_with("ingot") || wordsOfCode().contains(name) ? "_"
-                                                                                                                  : "";
+      name += isType || mayBeMember(name) || StringRef(name).starts_with("ingot") || newerWords().contains(name) ||
+                      smallMacros().contains(name)
+                  ? "_"
+                  : "";
     }
   }
   return names;
