@@ -127,7 +127,7 @@ def asked_by_width(text):
 
 def integers(root):
     """Behind emit, integers have no sign any more, and their widths are all there is to ask."""
-    for path in sorted((root / "compiler").rglob("*")):
+    for path in sorted([*(root / "compiler").rglob("*"), *(root / "targets").rglob("*")]):
         if path.suffix not in (".h", ".cpp", ".td"):
             continue
         text = re.sub(r"//[^\n]*", lambda comment: " " * len(comment.group()), path.read_text(errors="replace"))
