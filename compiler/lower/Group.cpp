@@ -313,7 +313,8 @@ int64_t Group::together(int64_t lanes) const {
   auto yield = cast<plan::YieldOp>(kernel.getBody().front().getTerminator());
   auto cast = yield.getValues()[0].getDefiningOp<onnx::CastOp>();
   bool inWords = cast && onnx::isInt(results[0].element, 16) && onnx::isUint(onnx::elementOf(cast.getX()), 8);
-  int64_t inRegister = onnx::isInt(results[0].element, 8) ? 4 : inWords ? 2 : 0;
+  bool inBytes = onnx::isInt(results[0].element, 8) || onnx::isUint(results[0].element, 8);
+  int64_t inRegister = inBytes ? 4 : inWords ? 2 : 0;
   return std::max<int64_t>(1, inRegister * w.machine.lanes / lanes);
 }
 

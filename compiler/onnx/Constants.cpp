@@ -130,7 +130,8 @@ std::optional<SmallVector<double>> floatsOf(Value v) { return floatsOf(constantO
 
 std::optional<Number> splatNumber(Value v) {
   auto allEqual = [&](const auto &values) -> std::optional<Number> {
-    if (!values || values->empty() || llvm::any_of(*values, [&](auto x) { return x != values->front(); })) {
+    auto isFirst = [&](auto x) { return x == values->front() || (x != x && values->front() != values->front()); };
+    if (!values || values->empty() || !llvm::all_of(*values, isFirst)) { // NaN is alike, too
       return std::nullopt;
     }
     return isUint(elementOf(v), 64) ? Number(static_cast<uint64_t>(values->front())) : Number(values->front());
@@ -237,6 +238,10 @@ Value makeInteger(OpBuilder &b, Location loc, int64_t value) {
   return makeConstant(b, loc, constantFromIntegers(tensorOf({}, b.getI64Type()), {value}));
 }
 Value makeNumber(OpBuilder &b, Location loc, Number value, Type element) {
+  if (element.isInteger() && !value.bits()) { // as where a node that computes with fractions has operands of integers
+    emitError(loc) << "computes with " << *value.real() << ", which no element of type " << element << " is";
+    value = 0;
+  }
   return makeConstant(b, loc, DenseElementsAttr::get(tensorOf({}, element), Attribute(constantOfType(element, value))));
 }
 Value makeNone(OpBuilder &b, Location loc) { return NoneOp::create(b, loc, b.getNoneType()); }

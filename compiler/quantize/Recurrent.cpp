@@ -105,8 +105,10 @@ std::optional<ByteRows> byteRowsOf(Value v) {
   auto op = part ? part->of.getDefiningOp<onnx::DequantizeOp>() : onnx::DequantizeOp();
   ElementsAttr constant = op ? onnx::constantOf(op.getX()) : ElementsAttr();
   auto type = onnx::ranked(v);
-  if (!constant || !onnx::isInt(constant.getElementType(), 8) || type.getRank() != 2 ||
-      !type.getElementType().isF32()) {
+  if (!constant || type.getRank() != 2 || !type.getElementType().isF32()) {
+    return std::nullopt;
+  }
+  if (Type bytes = constant.getElementType(); !onnx::isInt(bytes, 8) && !onnx::isUint(bytes, 8)) {
     return std::nullopt;
   }
   ByteRows w;

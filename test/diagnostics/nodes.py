@@ -478,6 +478,7 @@ READ = [
     (ML + "LabelEncoder", [i(2)], dict(keys_int64s=[1], values_tensor=numpy_helper.from_array(np.int16([1])), default_tensor=numpy_helper.from_array(np.int16([1, 2]))), "default_tensor is not one element of the type of the values"),
     (ML + "LabelEncoder", [i(2)], dict(keys_int64s=[1, 2], values_int64s=[1]), "2 keys do not fit 1 values"),
     (TRAINING + "Adam", [f(), i(), f(2), f(2)], {}, "needs R, T, and 4 inputs for each tensor, has 4 inputs"),
+    (TRAINING + "Adam", [f(), i(), i(2), f(2), f(2), f(2)], {}, "needs tensors, gradients and states of floats"),
     (TRAINING + "Momentum", [f(), i(), f(2), f(2), f(2)], dict(mode="fast"), "mode 'fast' is not known, expected standard or nesterov"),
     (MS + "FusedGemm", [f(2, 3), f(3, 4)], dict(activation="Swell"), "activation 'Swell' with 0 parameters is not known"),
     (MS + "CausalConvWithState", [f(1, 4, 5), f(4, 1, 3)], dict(dilation=2), "more than one axis, dilations, channels_last and a window of states are unsupported"),

@@ -85,7 +85,6 @@ def make(entry, root):
         return folder
     model = light(entry) if "light" in entry else packaged(entry, root / "packages")
     feeds = dict(inputs_of(model, entry))
-    options.log_severity_level = 3
     results = peer.session(model).run(None, feeds)
     folder.mkdir(parents=True, exist_ok=True)
     onnx.save(model, folder / "model.onnx")

@@ -23,6 +23,10 @@ public:
       return node.error("needs R, T, and " + Twine(2 + states) + " inputs for each tensor, has " +
                         Twine(node.operands.size()) + " inputs");
     }
+    if (!llvm::all_of(ArrayRef<Value>(node.operands).drop_front(2),
+                      [](Value v) { return isa<FloatType>(elementOf(v)); })) {
+      return node.error("needs tensors, gradients and states of floats");
+    }
     count = own / (2 + states);
     node.results.resize(count * (1 + states));
     return success();

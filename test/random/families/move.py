@@ -218,7 +218,7 @@ def resize(c, x):
         attributes["antialias"] = 1
     region = c.ints([], np.float32) if c.opset < 13 else None
     # ONNX Runtime cuts no axis whose size stays.
-    if mode != "cubic" and c.chance(0.15) and not any(int(size * scale) == size for size, scale in zip(x.shape[outer:], scales[outer:])):
+    if mode != "cubic" and c.chance(0.3) and not any(int(size * scale) == size for size, scale in zip(x.shape[outer:], scales[outer:])):
         attributes.update(coordinate_transformation_mode="tf_crop_and_resize", extrapolation_value=c.choice([None, 5.0]))
         region = c.ints([0.0] * outer + [0.125] * (rank - outer) + [1.0] * outer + [0.875] * (rank - outer), np.float32)
     if c.chance(0.5):
