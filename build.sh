@@ -50,7 +50,7 @@ fuzz)
 nightly)
   failed=()
   step() { echo "== $*" && "$@" || failed+=("$*"); }
-  step ./build.sh test
+  step ./build.sh test --nightly
   step "$python" test/random/drawing.py --ingot build/bin/ingot --seeds 200 --jobs "$jobs"
   step ./build.sh search --minutes 60 --levels native,x86-64-v4,x86-64-v3,x86-64-v2
   step "$python" test/style/tidy.py build --all

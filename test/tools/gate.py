@@ -1,6 +1,6 @@
-"""Runs ctest, says how long each test took, and lists every test that was skipped, with the reason: gate.py BUILD [--keep-times] [ctest's arguments...]
+"""Runs ctest, says how long each test took, and lists every test that was skipped, with the reason: gate.py BUILD [--keep-times] [--nightly] [ctest's arguments...]
 
-The list stands in front of ctest's closing lines, which stay the last. The exit code is ctest's; it is 1 as well if something was skipped that
+Tests with the label "nightly" are left out without --nightly. The list stands in front of ctest's closing lines, which stay the last. The exit code is ctest's; it is 1 as well if something was skipped that
 test/skips.txt does not allow on this machine. A test says what it skips in one of these ways:
 
     ctest    exit code 77 (SKIP_RETURN_CODE) or DISABLED; the reason is the output's last line
@@ -170,6 +170,10 @@ def main():
     if "--keep-times" in arguments:
         arguments.remove("--keep-times")
         keep = ROOT / "test/times.tsv"
+    if "--nightly" in arguments:
+        arguments.remove("--nightly")
+    elif not {"-R", "-L", "--tests-regex"} & set(arguments):
+        arguments += ["-LE", "nightly"]
     code, closing = run(build, arguments)
     refused = 0
     if (junit := build / "tests.xml").exists():

@@ -152,7 +152,7 @@ template <typename Op> static LogicalResult inferBinary(Op op, SmallVectorImpl<T
   }
   std::optional<int64_t> rank = 0; // of the operand that has the most axes
   for (Value v : op->getOperands()) {
-    bool isTensor = v == op.getA() || v == op.getB() || (present(v) && elementOf(v).isInteger(1));
+    bool isTensor = v == op.getA() || v == op.getB() || (present(v) && isBool(elementOf(v)));
     if (isTensor) {
       rank = rank && knownRank(v) ? std::max(rank, knownRank(v)) : std::nullopt;
     }
