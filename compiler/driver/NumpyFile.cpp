@@ -93,7 +93,7 @@ std::vector<char> rowMajor(const HostTensor &tensor, size_t size) {
   return result;
 }
 
-/// The header, and the bytes behind it.
+/// Splits a file into its header and the elements' bytes; the error names the file.
 llvm::Expected<std::pair<llvm::StringRef, llvm::StringRef>> split(const std::string &path, llvm::StringRef bytes) {
   if (!bytes.starts_with("\x93NUMPY") || bytes.size() < 12) {
     return problem(path, "is no array of numpy");

@@ -56,7 +56,7 @@ std::string whyData(const Invocation &invocation) {
   return invocation.profile ? "--bench measures runs on data" : "";
 }
 
-/// What the command writes, the model's external data included.
+/// Lists the files that the command writes; the model's external data is one of them.
 std::vector<Output> outputsOf(const Invocation &invocation) {
   const std::string &path = invocation.quantization.output;
   std::vector<Output> outputs{{"-o", path}, {"-o", path + ".data"}};

@@ -1,4 +1,5 @@
-// What of a quantization is told from data: whether they are worth it, how near the outputs are, and how long it takes.
+// Measures a quantization on samples: whether the samples are fit for it, how near the outputs are to the float
+// model's, and how long a run takes.
 #include "compiler/driver/Driver.h"
 #include "compiler/driver/Quantizer.h"
 #include "compiler/driver/Text.h"

@@ -53,7 +53,7 @@ private:
   llvm::Error quantizeInt4();
   llvm::Error convertToHalf();
 
-  /// Those whose weights float16 does not hold.
+  /// Lists the nodes that have a weight beyond the largest float16.
   std::vector<ptq::KeptNode> weightsBeyondFloat16();
   /// The nodes in which float16 loses values, on all samples, by what `quantized` computes.
   llvm::Expected<std::vector<ptq::KeptNode>> lostInFloat16();
@@ -74,7 +74,7 @@ private:
   /// Runs `model` or `quantized` on all samples; `take` gets these values by their names, and the sample's name.
   llvm::Error observe(ptq::Model &observed, llvm::ArrayRef<std::string> values,
                       llvm::function_ref<llvm::Error(const Values &, const std::string &sample)> take);
-  /// Of the values that have a range; why the others have none is in `problems`.
+  /// Finds the ranges of the wanted values over all samples; `problems` gets the reason of each value that has none.
   llvm::Expected<std::map<std::string, ptq::Range>> rangesOf(const ptq::Wanted &wanted,
                                                              std::map<std::string, std::string> &problems);
 

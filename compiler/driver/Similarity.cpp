@@ -9,7 +9,7 @@
 namespace ingot::driver {
 
 void Similarity::add(llvm::ArrayRef<float> expected, llvm::ArrayRef<float> got) {
-  if (expected.size() != got.size()) { // data tells the size, and which element is which is not known
+  if (expected.size() != got.size()) { // the size depends on data, so elements have no partner
     lost += int64_t(std::max(expected.size(), got.size()));
     return;
   }

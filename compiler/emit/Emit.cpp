@@ -70,7 +70,7 @@ private:
   LogicalResult writeBinaries(const ingot::emit::WeightsSource &weights);
   Error writeArchive(StringRef object);
   Error writeText(StringRef extension, StringRef text);
-  /// Of a file that is to be written; an error if it is one that the model was read from.
+  /// Gives the path of a file that is to be written, or an error if the model was read from that file.
   Expected<std::string> placeOf(StringRef extension) const;
   std::string pathOf(StringRef extension) const;
   void note(const std::string &path);

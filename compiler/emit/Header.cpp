@@ -294,7 +294,7 @@ private:
         << (isMacro ? "#undef INGOT_CLASS\n" : "") << "\n} // namespace ingot::models\n#endif\n\n";
   }
 
-  /// Where the weights are apart, the constructor takes their address.
+  /// The constructor takes the address of weights that the library does not contain.
   std::string weightsParameter() const { return model.takesWeights() ? "const void *weights_" : ""; }
   std::string weightsInitializer() const { return model.takesWeights() ? ", weightsAddress_(weights_)" : ""; }
   std::string weightsComment() const {

@@ -13,7 +13,7 @@ namespace ingot::fusion {
 inline constexpr llvm::StringLiteral roundsOtherwise = "rounds-otherwise";
 
 /// The one value of a constant that is stored as one, whatever its shape; large constants are not looked through.
-/// Nothing where it is an integer that no double is.
+/// An integer that no double represents has none.
 inline std::optional<double> numberOf(mlir::Value v) {
   auto dense = llvm::dyn_cast_or_null<mlir::DenseElementsAttr>(onnx::constantOf(v));
   return dense && (dense.isSplat() || dense.getNumElements() == 1) ? onnx::realSplat(v) : std::nullopt;

@@ -177,8 +177,8 @@ void InputReader::shapesGiveSymbols() {
   namesGiveSymbols();
 }
 
-/// What --shape gives to one axis, others of that name get as well, even where they may differ; unless it gives
-/// several sizes.
+/// Gives the size that --shape has for one axis to all axes of that name, even where they may differ, unless --shape
+/// has several sizes for the name.
 void InputReader::namesGiveSymbols() {
   for (const auto &[place, axis] : axes) {
     auto given = givenByShapes.find(axis.name);

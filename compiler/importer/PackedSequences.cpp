@@ -149,8 +149,8 @@ Value SequenceFormula::count(const Sequence &s) {
   return s.isPacked() ? f.reshape(sizesOf(s.shapes, 0, 1), {}) : number(static_cast<int64_t>(s.items.size()));
 }
 
-/// `v` in each of `count` elements, or rows of so many columns. A sum, as an Expand would have to look whether a size
-/// that a run tells is 1.
+/// Repeats `v` in `count` elements, or in `count` rows of so many columns. It is written as a sum: an Expand would have
+/// to check in the run whether the size is 1.
 Value SequenceFormula::repeated(Value v, Value count, std::optional<int64_t> columns) {
   Value shape = list(count);
   if (columns) {

@@ -41,5 +41,5 @@ def lacking(ingot, target):
 def require(ingot, target):
     """Ends a test whose target the host does not run, as one that was skipped."""
     if lack := lacking(ingot, target):
-        print(f"skipped: runs code for {lack[0]}: this host lacks {lack[1]}")
+        print(f"skipped: this host lacks {lack[1]} for {lack[0]}")
         sys.exit(77)

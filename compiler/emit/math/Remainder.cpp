@@ -34,7 +34,7 @@ Value subtractMultiple(const FloatBuilder &d, Value r, Value quotient, Value y, 
   return d.sub(d.sub(r, d.mul(quotient, high)), d.mul(quotient, d.sub(y, high)));
 }
 
-/// What is left of r when the leading bits of its quotient by y are taken away; of r < y, r.
+/// Subtracts from r the multiple of y that the leading bits of their quotient make; an r below y stays.
 Value step(const FloatBuilder &d, Value r, Value y, bool isDouble) {
   int64_t bits = isDouble ? 24 : 28, dropped = mantissa + 1 - bits;
   Value leading = d.bits(d.trunc(d.fromBits(d.andBits(d.bits(d.div(r, y)), -(int64_t(1) << dropped)))));
@@ -46,7 +46,7 @@ Value step(const FloatBuilder &d, Value r, Value y, bool isDouble) {
   return d.select(d.less(r, y), r, next);
 }
 
-/// As many steps as the largest quotient needs; NaN where there is none.
+/// Repeats the step until the largest quotient of the vector is used up. Elements without a remainder become NaN.
 Value longDivision(const FloatBuilder &d, Value x, Value y, bool isDouble) {
   Divisors divisors = divisorsOf(d, y, isDouble);
   auto body = [&](OpBuilder &b, Location loc, Value, ValueRange left) {

@@ -41,7 +41,7 @@ constexpr uint64_t twoOverPi[] = {0xa2f9836e4e441529, 0xfc2757d1f534ddc0, 0xdb62
                                   0xef2f118b5a0a6d1f, 0x6d367ecf27cb09b7, 0x4f463f669e5fea2d, 0x7527bac7ebe5f17b,
                                   0x3d0739f78a5292ea, 0x6bfb5fb11f8d5d08, 0x56033046fc7b6bab};
 
-/// `count` bits of 2/pi from that one on, times 2^scale. There are zeros in front of the point.
+/// Returns `count` bits of 2/pi, of which `from` is the first, times 2^scale. Bits before the point are zeros.
 double partOfTwoOverPi(int64_t from, int64_t count, int64_t scale) {
   uint64_t part = 0;
   for (int64_t i = from; i < from + count; ++i) {
