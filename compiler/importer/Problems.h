@@ -26,7 +26,7 @@ public:
 
   void add(const llvm::Twine &text) { add(Where(), text); }
   void add(const Where &where, const llvm::Twine &text);
-  /// What is no fault of the model's but of the importer's.
+  /// Adds a problem that is the importer's own fault and not the model's.
   void addBug(const Where &where, const llvm::Twine &text);
   bool haveBug() const { return isBug; }
 

@@ -42,10 +42,10 @@ std::optional<HostTensor> inOrder(HostTensor maps, llvm::ArrayRef<std::string> k
 
 /// Adds a TensorProto with raw data to what is written, or of values of maps a SequenceProto of these.
 llvm::Error writeTensorFile(support::OutputFiles &files, const std::string &path, const HostTensor &tensor);
-/// The same with a SequenceProto of such, or an OptionalProto of one.
+/// Adds a SequenceProto of such tensors, or an OptionalProto that holds one, to what is written.
 llvm::Error writeSequenceFile(support::OutputFiles &files, const std::string &path, llvm::ArrayRef<HostTensor> tensors,
                               bool isOptional = false);
-/// The same with an OptionalProto of nothing.
+/// Adds an OptionalProto that holds nothing to what is written.
 llvm::Error writeAbsentFile(support::OutputFiles &files, const std::string &path);
 
 } // namespace ingot::importer

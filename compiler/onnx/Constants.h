@@ -21,7 +21,7 @@ llvm::ArrayRef<char> bytesOf(mlir::ElementsAttr a, std::vector<char> &storage);
 std::optional<llvm::SmallVector<int64_t>> integersOf(mlir::ElementsAttr a);
 std::optional<llvm::SmallVector<int64_t>> integersOf(mlir::Value v);
 /// All elements of an integer tensor as sizes: of a constant, or of numbers computed from the symbols (onnx.Sizes).
-/// Nothing where one is not within int64.
+/// There are none if an element is not within int64.
 std::optional<Sizes> sizesIn(mlir::Value v);
 /// The one integer in a tensor, as a size; unknown: there are several, or data tells it.
 Size numberIn(mlir::Value v);

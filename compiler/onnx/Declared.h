@@ -16,7 +16,7 @@ inline bool contradicts(mlir::RankedTensorType type, llvm::ArrayRef<int64_t> dec
          });
 }
 
-/// What a user is told of it.
+/// Words the message about a declared shape that contradicts the computed one.
 inline std::string contradictionText(llvm::StringRef output, mlir::RankedTensorType type,
                                      llvm::ArrayRef<int64_t> declared) {
   Sizes wanted = llvm::map_to_vector<4>(

@@ -7,12 +7,12 @@
 namespace ingot::onnx {
 
 class ShapeOp;
-/// What a Shape gives, whose operand's sizes are known.
+/// Returns the sizes that a Shape gives; its operand's sizes must be known.
 Sizes sizesGiven(ShapeOp op);
 
 /// A tensor of so many axes of any size; where the number is not known, one of any.
 mlir::Type typeOfRank(std::optional<int64_t> rank, mlir::Type element);
-/// The same of a rank that a list's length tells, which `op` may not have beyond any tensor's; failure with a message.
+/// Checks a rank that comes from the length of a list, too: `op` fails with a message if no tensor has so many axes.
 mlir::FailureOr<mlir::Type> typeOfRank(mlir::Operation *op, std::optional<int64_t> rank, mlir::Type element);
 /// Adds a type that may have failed.
 mlir::LogicalResult push(llvm::SmallVectorImpl<mlir::Type> &types, const mlir::FailureOr<mlir::Type> &type);

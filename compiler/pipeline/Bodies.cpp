@@ -109,7 +109,7 @@ static void add(State &s, Body body) {
   s.weights.shareEqual();
 }
 
-/// What the flags say of the symbols that stay open, by symbol.
+/// Assigns what the flags say to the symbols that stay open.
 static LogicalResult resolveFlags(State &s) {
   func::FuncOp function = s.model().function();
   std::vector<importer::OpenAxis> axes = importer::openAxes(function);

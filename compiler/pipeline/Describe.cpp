@@ -37,7 +37,7 @@ static std::string placesOf(const std::string &symbol, llvm::ArrayRef<plan::Tens
   return text;
 }
 
-/// "boxes_dim0", or with a number behind it where another size has that name.
+/// Names a data-dependent size: "boxes_dim0", with a number appended if another size has that name.
 static std::string nameOfFound(const plan::ModelInfo &info, const plan::TensorInfo &output, size_t axis) {
   std::string name = output.name + "_dim" + std::to_string(axis), text = support::symbolText(name);
   auto isTaken = [&](const auto &other) { return other.name == text; };

@@ -1,6 +1,6 @@
 """How one model is tried: compiled, run on given inputs within guard bytes and in pieces (open_model.py), compared with ONNX Runtime.
 
-What the search, its regression cases and the relations share. Compilations go to build/bin/compile-server, one for each process that asks."""
+What the search, its regression cases and the relations share. Compilations go to build/bin/compile-server, one for each thread that asks (server.py)."""
 import _ctypes
 import contextlib
 import os
@@ -32,7 +32,7 @@ class Compiled(OpenModel):
         self.symbols_of = [[dim.dim_param for dim in value.type.tensor_type.shape.dim] for value in inputs_of(model)]
         self.names, self.bytes = [value.name for value in inputs_of(model)], model.SerializeToString()
         with tempfile.TemporaryDirectory(prefix="ingot-trial-") as folder:
-            super().__init__(ingot, model, folder, target, flags, Server.of(ingot).compile)
+            super().__init__(ingot, model, folder, target, flags)
 
     def at(self, feeds):
         """A run; what the symbols are follows from the inputs' shapes."""

@@ -380,7 +380,7 @@ LogicalResult OneHotOp::decompose(PatternRewriter &rewriter) {
   if (!isInt(elementOf(index), 64)) {
     index = make<CastOp>(rewriter, loc, {index}, {i64});
   }
-  // What has no sign is never counted from behind, also where it is negative as int64.
+  // Unsigned indices never count from the end, even where the cast to int64 makes them negative.
   if (!elementOf(getIndices()).isUnsignedInteger()) {
     Value wrapped = make<AddOp>(rewriter, loc, {index, n});
     Value negative = make<LessOp>(rewriter, loc, {index, makeInteger(rewriter, loc, 0)});

@@ -163,7 +163,7 @@ LogicalResult ImputerOp::upgrade(Node &node) {
   return give(node, f.op("Where", {missing, constantLike(f, values, {int64_t(values.size())}, x), x}));
 }
 
-/// Where elements are more than a number. Of integers that is decided among integers, since large ones are no floats.
+/// Tells which elements exceed a number. Integers are compared as integers, since no float holds the large ones.
 static Value isMore(Formula &f, Value x, double number) {
   auto type = dyn_cast<IntegerType>(elementOf(x));
   if (!type) {

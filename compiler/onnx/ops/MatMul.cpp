@@ -130,7 +130,7 @@ LogicalResult GemmOp::decompose(PatternRewriter &rewriter) {
     return failure(); // whether C's sizes are those of the product is asked below
   }
   Formula f(rewriter, getLoc());
-  // Of integers, factors that are none are numbers of float64, as the standard's own implementation has them.
+  // Fractional factors of integer matrices are applied in float64, as the standard's reference implementation does.
   Type element = elementOf(getA()), f64 = rewriter.getF64Type();
   double alpha = getAlpha().convertToDouble(), beta = getBeta().convertToDouble();
   bool isWhole = Number(alpha).integer() && (!present(getC()) || Number(beta).integer());
