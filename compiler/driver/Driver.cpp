@@ -1,7 +1,7 @@
 #include "compiler/driver/Driver.h"
 #include "compiler/driver/Crash.h"
 #include "compiler/driver/Progress.h"
-#include "compiler/driver/Reproduce.h"
+#include "compiler/driver/commands/Reproduce.h"
 #include "compiler/target/Target.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/raw_ostream.h"

@@ -1,6 +1,6 @@
 // What the subcommands have in common: how they end, and how they compile.
 #pragma once
-#include "compiler/driver/CommandLine.h"
+#include "compiler/driver/commands/CommandLine.h"
 #include "llvm/Support/Error.h"
 
 namespace ingot::driver {

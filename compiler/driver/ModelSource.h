@@ -2,8 +2,8 @@
 // only where an input has no rank but that of its data), or compiled before and given by their manifest.
 #pragma once
 #include "compiler/driver/Driver.h"
-#include "compiler/driver/LoadedModel.h"
-#include "compiler/driver/Runner.h"
+#include "compiler/driver/execution/LoadedModel.h"
+#include "compiler/driver/execution/Runner.h"
 
 namespace ingot::driver {
 

@@ -1,6 +1,6 @@
 #include "compiler/entry/BuildDispatch.h"
 #include "compiler/entry/BuildEntry.h"
-#include "compiler/lower/LlvmAttributes.h"
+#include "compiler/lower/core/LlvmAttributes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"

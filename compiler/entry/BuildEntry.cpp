@@ -9,9 +9,9 @@
 // An If becomes a branch, a Loop a loop of basic blocks around the calls; conditions and trip counts are read from the
 // tensors that hold them.
 //
-// A found size (compiler/onnx/Found.h) is loaded behind the call that finds it, or is an argument of the block behind
-// the If or Loop, and from there on a symbol like the others. Requirements that speak of it are checked there. Whatever
-// has to be known before is known of its bound.
+// A found size (compiler/onnx/sizes/Found.h) is loaded behind the call that finds it, or is an argument of the block
+// behind the If or Loop, and from there on a symbol like the others. Requirements that speak of it are checked there.
+// Whatever has to be known before is known of its bound.
 //
 // Memory that nothing bounds (plan.asked) is asked for where its size has been found. What a run holds stands in
 // a list on its stack, {address, bytes, where the caller wants an output's address, number of the output} each:
@@ -25,7 +25,7 @@
 // so that whatever way NAME_inner_run ends, what it holds is released, or handed to the caller. Devices with a memory
 // of their own (Devices.cpp) are around it in the same way.
 #include "compiler/entry/Entry.h"
-#include "compiler/lower/LlvmAttributes.h"
+#include "compiler/lower/core/LlvmAttributes.h"
 #include "compiler/onnx/Optional.h"
 #include "compiler/plan/Work.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"

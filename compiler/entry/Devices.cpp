@@ -1,7 +1,7 @@
 // Devices with a memory of their own. What a run wants of them are calls of the support library (core/device.c), each
 // with a status that ends the run; a launch carries attributes of which the exit makes such a call (emit/Emit.h).
 #include "compiler/entry/Entry.h"
-#include "compiler/lower/LlvmAttributes.h"
+#include "compiler/lower/core/LlvmAttributes.h"
 #include "compiler/onnx/Optional.h"
 
 using namespace mlir;

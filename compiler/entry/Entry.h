@@ -3,11 +3,11 @@
 // Control.cpp.
 #pragma once
 #include "compiler/entry/BuildEntry.h"
-#include "compiler/lower/Writer.h"
+#include "compiler/lower/core/Writer.h"
 #include "compiler/onnx/Control.h"
-#include "compiler/onnx/Found.h"
-#include "compiler/onnx/Shapes.h"
 #include "compiler/onnx/ops/Control.h"
+#include "compiler/onnx/sizes/Found.h"
+#include "compiler/onnx/sizes/Shapes.h"
 #include "compiler/plan/Layout.h"
 #include "compiler/plan/Model.h"
 #include "compiler/plan/Plan.h"

@@ -1,7 +1,7 @@
 // Where values lie, and memory that the run asks for.
 #include "compiler/entry/Entry.h"
 #include "compiler/entry/SizeChecks.h"
-#include "compiler/lower/LlvmAttributes.h"
+#include "compiler/lower/core/LlvmAttributes.h"
 #include "compiler/onnx/Control.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 

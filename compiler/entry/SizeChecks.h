@@ -1,6 +1,6 @@
 // Whether a model can run with given symbols, asked before any tensor is touched.
 #pragma once
-#include "compiler/lower/Writer.h"
+#include "compiler/lower/core/Writer.h"
 #include "compiler/support/SizeRange.h"
 
 namespace ingot::entry {

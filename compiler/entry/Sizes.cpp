@@ -1,7 +1,7 @@
 // Who is let in, what NAME_plan says, where buffers of open sizes begin, and sizes that a run finds.
 #include "compiler/entry/Entry.h"
 #include "compiler/entry/SizeChecks.h"
-#include "compiler/lower/LlvmAttributes.h"
+#include "compiler/lower/core/LlvmAttributes.h"
 #include "compiler/onnx/Optional.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 

@@ -15,7 +15,7 @@
 #include "compiler/onnx/ops/Attention.h"
 #include "compiler/fusion/Match.h"
 #include "compiler/onnx/ElementTypes.h"
-#include "compiler/onnx/FlatView.h"
+#include "compiler/onnx/elements/FlatView.h"
 #include "compiler/onnx/ops/Binary.h"
 #include "compiler/onnx/ops/Compare.h"
 #include "compiler/onnx/ops/Constant.h"

@@ -1,6 +1,6 @@
 #include "compiler/fusion/Fuse.h"
 #include "compiler/fusion/Match.h"
-#include "compiler/onnx/Rewrite.h"
+#include "compiler/onnx/rewriting/Rewrite.h"
 
 using namespace mlir;
 

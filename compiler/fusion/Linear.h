@@ -2,7 +2,7 @@
 // them. ScaledConv and ScaledMatMul are made of these.
 #pragma once
 #include "compiler/fusion/Match.h"
-#include "compiler/onnx/Evaluate.h"
+#include "compiler/onnx/constants/Evaluate.h"
 #include "compiler/onnx/ops/Binary.h"
 #include <cmath>
 

@@ -1,10 +1,10 @@
 // What fusions ask of the ops around them.
 #pragma once
-#include "compiler/onnx/Formula.h"
 #include "compiler/onnx/Onnx.h"
-#include "compiler/onnx/Shapes.h"
 #include "compiler/onnx/ops/Move.h"
 #include "compiler/onnx/ops/Shape.h"
+#include "compiler/onnx/rewriting/Formula.h"
+#include "compiler/onnx/sizes/Shapes.h"
 
 namespace ingot::fusion {
 

@@ -7,7 +7,7 @@
 //
 // It is worth it where fewer blocks of channels are left.
 #include "compiler/fusion/Match.h"
-#include "compiler/onnx/EvaluateElementwise.h"
+#include "compiler/onnx/constants/EvaluateElementwise.h"
 #include "compiler/onnx/ops/Conv.h"
 #include <cmath>
 

@@ -3,7 +3,7 @@
 // becomes one of what is read. The same for a ConvTranspose whose taps write nothing but what its pads cut away.
 // Weights are constant, and the size of the axis is a number on both sides.
 #include "compiler/fusion/Match.h"
-#include "compiler/onnx/Window.h"
+#include "compiler/onnx/elements/Window.h"
 #include "compiler/onnx/ops/Conv.h"
 
 using namespace mlir;

@@ -3,7 +3,7 @@
 // what is as large as the result. (-0 + 0 is 0: strict accuracy keeps the sum.) A Concat of Concats of one axis is one;
 // constants beside each other in a Concat are one.
 #include "compiler/fusion/Match.h"
-#include "compiler/onnx/Evaluate.h"
+#include "compiler/onnx/constants/Evaluate.h"
 #include "compiler/onnx/ops/Binary.h"
 #include "compiler/onnx/ops/Cast.h"
 

@@ -1,5 +1,5 @@
 #include "compiler/graph/Declared.h"
-#include "compiler/onnx/Declared.h"
+#include "compiler/onnx/sizes/Declared.h"
 
 using namespace mlir;
 

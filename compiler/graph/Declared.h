@@ -1,4 +1,4 @@
-// See onnx/Declared.h.
+// See onnx/sizes/Declared.h.
 #pragma once
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 

@@ -2,8 +2,8 @@
 // is done on the sizes themselves; comparisons where the symbols do not matter. What an element type may change (a size
 // as a boolean, one that a narrow integer cuts off) stays an op; 32 bits are taken to hold the sizes of a run.
 #include "compiler/graph/FoldSizes.h"
-#include "compiler/onnx/Constants.h"
-#include "compiler/onnx/Evaluate.h"
+#include "compiler/onnx/constants/Constants.h"
+#include "compiler/onnx/constants/Evaluate.h"
 #include "compiler/onnx/ops/Binary.h"
 #include "compiler/onnx/ops/Cast.h"
 #include "compiler/onnx/ops/Compare.h"

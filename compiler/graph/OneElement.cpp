@@ -2,10 +2,10 @@
 // branches of an If, or before a loop and behind an iteration. No type has both ranks. But a flag is negated, combined
 // with others and at last a condition, so that only its element counts; then it becomes a scalar wherever it is made.
 #include "compiler/graph/OneElement.h"
-#include "compiler/onnx/Constants.h"
 #include "compiler/onnx/Control.h"
-#include "compiler/onnx/Formula.h"
+#include "compiler/onnx/constants/Constants.h"
 #include "compiler/onnx/ops/Shape.h"
+#include "compiler/onnx/rewriting/Formula.h"
 #include "llvm/ADT/SmallPtrSet.h"
 
 using namespace mlir;

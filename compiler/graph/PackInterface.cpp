@@ -2,8 +2,8 @@
 // for which there are kernels. Only what a file may hold goes this way, so that nothing depends on their speed.
 #include "compiler/graph/PackInterface.h"
 #include "compiler/onnx/ElementTypes.h"
-#include "compiler/onnx/Formula.h"
 #include "compiler/onnx/Onnx.h"
+#include "compiler/onnx/rewriting/Formula.h"
 
 using namespace mlir;
 using ingot::onnx::Formula;

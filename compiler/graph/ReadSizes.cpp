@@ -5,12 +5,9 @@
 // and where the function may not ask for such, the op stays as it is and is refused later.
 #include "compiler/graph/ReadSizes.h"
 #include "compiler/graph/RowSlice.h"
-#include "compiler/onnx/Constants.h"
 #include "compiler/onnx/Control.h"
 #include "compiler/onnx/ElementTypes.h"
-#include "compiler/onnx/InData.h"
-#include "compiler/onnx/LoopSizes.h"
-#include "compiler/onnx/Texts.h"
+#include "compiler/onnx/constants/Constants.h"
 #include "compiler/onnx/ops/Cast.h"
 #include "compiler/onnx/ops/Control.h"
 #include "compiler/onnx/ops/Find.h"
@@ -25,6 +22,9 @@
 #include "compiler/onnx/ops/Spread.h"
 #include "compiler/onnx/ops/Text.h"
 #include "compiler/onnx/ops/TopK.h"
+#include "compiler/onnx/sizes/InData.h"
+#include "compiler/onnx/sizes/LoopSizes.h"
+#include "compiler/onnx/text/Texts.h"
 #include "runtime_support/include/ingot.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include <cmath>

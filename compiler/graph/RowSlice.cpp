@@ -1,15 +1,15 @@
 // Exporters write "row i" in this way where frameworks have no other. From -1 to 0 a Slice is empty, while Gather
 // counts -1 from the end: that number becomes one outside of the axis.
 #include "compiler/graph/RowSlice.h"
-#include "compiler/onnx/Constants.h"
-#include "compiler/onnx/Formula.h"
-#include "compiler/onnx/LoopSizes.h"
+#include "compiler/onnx/constants/Constants.h"
 #include "compiler/onnx/ops/Binary.h"
 #include "compiler/onnx/ops/Cast.h"
 #include "compiler/onnx/ops/Control.h"
 #include "compiler/onnx/ops/Gather.h"
 #include "compiler/onnx/ops/Move.h"
 #include "compiler/onnx/ops/Shape.h"
+#include "compiler/onnx/rewriting/Formula.h"
+#include "compiler/onnx/sizes/LoopSizes.h"
 
 using namespace mlir;
 

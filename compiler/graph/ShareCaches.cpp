@@ -8,9 +8,9 @@
 // Kernels that read with strides read slices where they lie. All reads of the past come before the Append in the order
 // of the ops, so that the memory plan finds that it may work in place.
 #include "compiler/graph/ShareCaches.h"
-#include "compiler/onnx/Formula.h"
 #include "compiler/onnx/ops/Append.h"
 #include "compiler/onnx/ops/Move.h"
+#include "compiler/onnx/rewriting/Formula.h"
 #include "compiler/support/SymbolNames.h"
 #include <map>
 #include <set>

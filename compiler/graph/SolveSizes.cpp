@@ -2,11 +2,11 @@
 // Only what every run needs is solved: ops in regions may not run.
 #include "compiler/graph/SolveSizes.h"
 #include "compiler/onnx/Control.h"
-#include "compiler/onnx/Formula.h"
-#include "compiler/onnx/Found.h"
 #include "compiler/onnx/Onnx.h"
 #include "compiler/onnx/Optional.h"
-#include "compiler/onnx/Shapes.h"
+#include "compiler/onnx/rewriting/Formula.h"
+#include "compiler/onnx/sizes/Found.h"
+#include "compiler/onnx/sizes/Shapes.h"
 
 using namespace mlir;
 using ingot::support::Size;

@@ -1,7 +1,7 @@
 #include "compiler/graph/WidenFloats.h"
 #include "compiler/onnx/ElementTypes.h"
 #include "compiler/onnx/Onnx.h"
-#include "compiler/onnx/Shapes.h"
+#include "compiler/onnx/sizes/Shapes.h"
 #include "llvm/ADT/StringSet.h"
 
 using namespace mlir;

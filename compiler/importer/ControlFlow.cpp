@@ -3,7 +3,7 @@
 // Loop over the axis that it goes along; the first form of Scan, with a batch axis, is a Loop of such Loops.
 #include "compiler/importer/Importer.h"
 #include "compiler/onnx/Control.h"
-#include "compiler/onnx/Formula.h"
+#include "compiler/onnx/rewriting/Formula.h"
 #include "mlir/IR/Verifier.h"
 
 using namespace mlir;

@@ -2,7 +2,7 @@
 // written out as products and a softmax around these, from which fusion makes one kernel again where it can.
 #include "compiler/importer/Importer.h"
 #include "compiler/onnx/ElementTypes.h"
-#include "compiler/onnx/Formula.h"
+#include "compiler/onnx/rewriting/Formula.h"
 #include <cmath>
 
 using namespace mlir;

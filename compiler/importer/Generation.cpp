@@ -8,7 +8,7 @@
 // that it reads) all grow by one, from the prompt's length on, so that they share one size.
 #include "compiler/importer/Importer.h"
 #include "compiler/importer/TokenFormula.h"
-#include "compiler/onnx/NGrams.h"
+#include "compiler/onnx/text/NGrams.h"
 
 using namespace mlir;
 

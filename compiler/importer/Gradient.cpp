@@ -1,9 +1,9 @@
 // Gradient: the derivatives of a tensor by others, at a place that the node's inputs give. The ops between these
-// tensors are there already; from the last one to the first each hands on what it got (onnx/Gradients.h). Where the
-// place is another one than that of the model itself, the ops are computed there once more.
+// tensors are there already; from the last one to the first each hands on what it got (onnx/rewriting/Gradients.h).
+// Where the place is another one than that of the model itself, the ops are computed there once more.
 #include "compiler/importer/Importer.h"
-#include "compiler/onnx/Forms.h"
-#include "compiler/onnx/Gradients.h"
+#include "compiler/onnx/rewriting/Forms.h"
+#include "compiler/onnx/rewriting/Gradients.h"
 #include "mlir/IR/IRMapping.h"
 
 using namespace mlir;

@@ -5,11 +5,11 @@
 // the graph is still looked at.
 #include "compiler/importer/Importer.h"
 #include "compiler/importer/Types.h"
-#include "compiler/onnx/Constants.h"
 #include "compiler/onnx/Messages.h"
 #include "compiler/onnx/Onnx.h"
 #include "compiler/onnx/Optional.h"
-#include "compiler/onnx/Shapes.h"
+#include "compiler/onnx/constants/Constants.h"
+#include "compiler/onnx/sizes/Shapes.h"
 #include "compiler/support/SymbolNames.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Diagnostics.h"

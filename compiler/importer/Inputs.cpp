@@ -2,7 +2,7 @@
 // gives one input's sizes and, through its symbols, those of others; --dim gives symbols. What nobody gives stays open:
 // each run chooses it.
 #include "compiler/importer/Types.h"
-#include "compiler/onnx/Shapes.h"
+#include "compiler/onnx/sizes/Shapes.h"
 #include "compiler/support/Sequences.h"
 #include "compiler/support/SymbolNames.h"
 #include "llvm/ADT/STLExtras.h"

@@ -3,8 +3,8 @@
 // other shapes there is a warning, as models that were cut down after their export have them.
 #include "compiler/importer/ElementType.h"
 #include "compiler/importer/Importer.h"
-#include "compiler/onnx/Declared.h"
 #include "compiler/onnx/ElementTypes.h"
+#include "compiler/onnx/sizes/Declared.h"
 #include "compiler/support/Sequences.h"
 
 using namespace mlir;

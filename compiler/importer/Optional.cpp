@@ -3,8 +3,8 @@
 // tensor that is there is the tensor; one that is not is none.
 #include "compiler/onnx/Optional.h"
 #include "compiler/importer/Importer.h"
-#include "compiler/onnx/Constants.h"
 #include "compiler/onnx/Control.h"
+#include "compiler/onnx/constants/Constants.h"
 #include "compiler/onnx/ops/Optional.h"
 #include "compiler/onnx/ops/Shape.h"
 

@@ -4,7 +4,7 @@
 // lacks, behind those that it has. All that can be done to such a sequence is written in terms of the standard's
 // operators on these two, whose sizes the run finds like others.
 #pragma once
-#include "compiler/onnx/Formula.h"
+#include "compiler/onnx/rewriting/Formula.h"
 
 namespace ingot::importer {
 

@@ -1,7 +1,7 @@
 // Loops over sequences: SequenceMap, and a Loop that carries some. Where it is known how often they turn they are their
 // bodies, as many times, and sequences their tensors; else they are loops, which carry packed sequences.
 #include "compiler/importer/Importer.h"
-#include "compiler/onnx/Constants.h"
+#include "compiler/onnx/constants/Constants.h"
 
 using namespace mlir;
 

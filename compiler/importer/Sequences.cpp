@@ -8,8 +8,8 @@
 // data). A sequence of which only a run can tell how many tensors it has, or which of them a node means, is packed into
 // two tensors (Sequence.h) from there on.
 #include "compiler/importer/Importer.h"
-#include "compiler/onnx/Constants.h"
-#include "compiler/onnx/Formula.h"
+#include "compiler/onnx/constants/Constants.h"
+#include "compiler/onnx/rewriting/Formula.h"
 #include "llvm/ADT/StringSwitch.h"
 
 using namespace mlir;

@@ -7,7 +7,7 @@
 // ONNX Runtime uses: 16807^n times the seed, modulo 2^31 - 1, two of them for each number. The power is computed by
 // squaring, so that no state has to be carried.
 #include "compiler/importer/TokenFormula.h"
-#include "compiler/onnx/NGrams.h"
+#include "compiler/onnx/text/NGrams.h"
 #include <limits>
 
 using namespace mlir;

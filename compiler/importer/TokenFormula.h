@@ -2,7 +2,7 @@
 // terms of the standard's operators. Sizes are tensors here, since data may tell them: how many beams there are, how
 // long a sequence may be.
 #pragma once
-#include "compiler/onnx/Formula.h"
+#include "compiler/onnx/rewriting/Formula.h"
 
 namespace ingot::importer {
 

@@ -1,8 +1,8 @@
 // Constants keep their bytes where they are: in the mapped file unless they are small.
 #include "compiler/importer/Types.h"
 #include "compiler/importer/ModelFile.h"
-#include "compiler/onnx/Constants.h"
 #include "compiler/onnx/ElementTypes.h"
+#include "compiler/onnx/constants/Constants.h"
 #include "mlir/IR/AsmState.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectResourceBlobManager.h"

@@ -4,11 +4,11 @@
 // share one). Last, what the caller passes in and out is made row-major buffers of its own, and so is what goes into
 // and out of the regions of control ops; a value that a region reads from around it may be blocked.
 #include "compiler/layout/AssignLayouts.h"
-#include "compiler/onnx/Constants.h"
-#include "compiler/onnx/Evaluate.h"
 #include "compiler/onnx/Onnx.h"
-#include "compiler/onnx/Shapes.h"
+#include "compiler/onnx/constants/Constants.h"
+#include "compiler/onnx/constants/Evaluate.h"
 #include "compiler/onnx/ops/Control.h"
+#include "compiler/onnx/sizes/Shapes.h"
 #include "compiler/plan/Layout.h"
 
 using namespace mlir;

@@ -2,8 +2,8 @@
 // into chains such that the sum of what these gain is largest: the best cut of the kernels up to one is the best of the
 // cuts of those before its last chain.
 #include "compiler/layout/FormChains.h"
-#include "compiler/lower/Chain.h"
-#include "compiler/onnx/Constants.h"
+#include "compiler/lower/conv/Chain.h"
+#include "compiler/onnx/constants/Constants.h"
 #include "compiler/plan/Layout.h"
 #include "llvm/ADT/SmallPtrSet.h"
 

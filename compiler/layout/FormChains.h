@@ -1,4 +1,5 @@
-// plan -> plan: kernels of which each reads what the one before it makes become links of one kernel (lower/Chain.h).
+// plan -> plan: kernels of which each reads what the one before it makes become links of one kernel
+// (lower/conv/Chain.h).
 #pragma once
 #include "compiler/lower/Family.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"

@@ -4,8 +4,8 @@
 // and nobody names it; a target may bring others for its machines (target::Target::family). See families/Running.cpp
 // for a small one.
 #pragma once
-#include "compiler/lower/Group.h"
-#include "compiler/lower/Schedules.h"
+#include "compiler/lower/core/Group.h"
+#include "compiler/lower/core/Schedules.h"
 #include "compiler/plan/Model.h"
 #include <memory>
 
@@ -112,7 +112,7 @@ public:
   /// values are built once.
   virtual void mark(plan::KernelOp kernel) const {}
   virtual KernelShape shape(plan::KernelOp kernel, const target::MachineModel &machine) const = 0;
-  /// The schedules that the kernel can be told to have (lower/Schedules.h), besides the one that the model of the
+  /// The schedules that the kernel can be told to have (lower/core/Schedules.h), besides the one that the model of the
   /// machine chooses: those first that are most likely to be faster.
   virtual std::vector<target::Schedule> schedules(plan::KernelOp kernel, const target::MachineModel &machine) const {
     return {};

@@ -1,6 +1,6 @@
 #include "compiler/memory/InPlace.h"
 #include "compiler/onnx/Control.h"
-#include "compiler/onnx/Found.h"
+#include "compiler/onnx/sizes/Found.h"
 #include "compiler/plan/Layout.h"
 
 using namespace mlir;

@@ -8,7 +8,7 @@
 // planned for the arena is as tight as a static one. Where bounds of the symbols bound all buffers, the arena is
 // static: each buffer is as large as it can become.
 //
-// Sizes that the run has yet to find (compiler/onnx/Found.h) count as their bounds.
+// Sizes that the run has yet to find (compiler/onnx/sizes/Found.h) count as their bounds.
 //
 // Control flow is laid out in a row: steps count through the branches of an If and once through the body of a Loop. A
 // buffer from before a Loop that is used in it lives until the Loop ends. Both branches write an If's results where

@@ -1,8 +1,8 @@
 // Where every value of a run lies, and how long: what PlanMemory.cpp writes the memory form from.
 #pragma once
 #include "compiler/memory/PlanMemory.h"
-#include "compiler/onnx/Found.h"
 #include "compiler/onnx/ops/Control.h"
+#include "compiler/onnx/sizes/Found.h"
 #include "compiler/plan/Layout.h"
 #include "compiler/support/SizeRange.h"
 

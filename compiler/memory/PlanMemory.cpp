@@ -6,9 +6,9 @@
 #include "compiler/memory/PlanMemory.h"
 #include "compiler/memory/InPlace.h"
 #include "compiler/memory/Places.h"
-#include "compiler/onnx/Constants.h"
 #include "compiler/onnx/Control.h"
 #include "compiler/onnx/Optional.h"
+#include "compiler/onnx/constants/Constants.h"
 #include "compiler/plan/Work.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 

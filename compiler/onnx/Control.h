@@ -1,8 +1,8 @@
 // Helpers for ops with regions.
 #pragma once
 #include "compiler/onnx/Onnx.h"
-#include "compiler/onnx/Shapes.h"
 #include "compiler/onnx/ops/Control.h"
+#include "compiler/onnx/sizes/Shapes.h"
 
 namespace ingot::onnx {
 

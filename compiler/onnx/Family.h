@@ -1,9 +1,9 @@
 // For the files of ops/: what a family includes. A family's .cpp defines its ops' methods and register<Family>(), which
 // the dialect calls.
 #pragma once
-#include "compiler/onnx/Constants.h"
 #include "compiler/onnx/Onnx.h"
-#include "compiler/onnx/Shapes.h"
+#include "compiler/onnx/constants/Constants.h"
+#include "compiler/onnx/sizes/Shapes.h"
 
 namespace ingot::onnx {
 /// Whether the operands of these numbers (none given: all) have one element type; one left out has any.

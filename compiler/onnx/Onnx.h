@@ -1,8 +1,8 @@
 // The onnx dialect: interfaces, the importer's node, and helpers that every op and pass uses.
 #pragma once
-#include "compiler/onnx/Lookup.h"
-#include "compiler/onnx/Movement.h"
-#include "compiler/onnx/Shapes.h"
+#include "compiler/onnx/elements/Lookup.h"
+#include "compiler/onnx/elements/Movement.h"
+#include "compiler/onnx/sizes/Shapes.h"
 #include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinTypes.h"

@@ -1,6 +1,6 @@
 // How much an op does, by its definition: the same for all machines.
 #pragma once
-#include "compiler/onnx/Shapes.h"
+#include "compiler/onnx/sizes/Shapes.h"
 #include "compiler/target/Work.h"
 
 namespace ingot::onnx {

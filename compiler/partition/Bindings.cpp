@@ -1,6 +1,6 @@
 #include "compiler/partition/Bindings.h"
-#include "compiler/onnx/Found.h"
 #include "compiler/onnx/Optional.h"
+#include "compiler/onnx/sizes/Found.h"
 #include "compiler/plan/Plan.h"
 #include "llvm/ADT/StringExtras.h"
 

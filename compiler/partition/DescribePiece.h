@@ -1,6 +1,6 @@
 // Ops as a target of pieces sees them.
 #pragma once
-#include "compiler/onnx/Shapes.h"
+#include "compiler/onnx/sizes/Shapes.h"
 #include "compiler/target/MachineModel.h"
 #include "compiler/target/Piece.h"
 #include "mlir/IR/Value.h"

@@ -6,10 +6,10 @@
 // Not in a bundle are values of which only the run knows how large they are, inputs that may be missing, and slices of
 // a scan output, each of which crosses to where it belongs while the loop goes on.
 #include "compiler/partition/MergeTransfers.h"
-#include "compiler/onnx/Constants.h"
 #include "compiler/onnx/Optional.h"
-#include "compiler/onnx/Shapes.h"
+#include "compiler/onnx/constants/Constants.h"
 #include "compiler/onnx/ops/Control.h"
+#include "compiler/onnx/sizes/Shapes.h"
 #include "compiler/partition/Bundles.h"
 #include "compiler/plan/Layout.h"
 #include "llvm/ADT/MapVector.h"

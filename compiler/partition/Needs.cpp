@@ -1,6 +1,6 @@
 #include "compiler/partition/Needs.h"
 #include "compiler/onnx/Control.h"
-#include "compiler/onnx/Found.h"
+#include "compiler/onnx/sizes/Found.h"
 
 using namespace mlir;
 

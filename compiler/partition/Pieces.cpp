@@ -2,8 +2,8 @@
 // reads, unless a piece would then have to wait for itself: through an op outside, or through another piece, of which
 // all ops wait for what any of them needs.
 #include "compiler/partition/Pieces.h"
-#include "compiler/onnx/Constants.h"
 #include "compiler/onnx/Control.h"
+#include "compiler/onnx/constants/Constants.h"
 #include "compiler/onnx/ops/Constant.h"
 #include "compiler/partition/DescribePiece.h"
 #include "compiler/partition/Needs.h"

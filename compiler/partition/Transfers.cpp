@@ -2,8 +2,8 @@
 // read in its own weights, and only a view of one needs a transfer, for its operand, to say so. Between two devices a
 // value goes over the host, where it may have been wanted as well.
 #include "compiler/partition/Transfers.h"
-#include "compiler/onnx/Constants.h"
 #include "compiler/onnx/Onnx.h"
+#include "compiler/onnx/constants/Constants.h"
 #include "compiler/onnx/ops/Constant.h"
 #include "compiler/plan/Layout.h"
 #include "compiler/plan/Plan.h"

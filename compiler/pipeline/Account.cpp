@@ -1,11 +1,11 @@
 // What became of the model, for people: its nodes, its kernel calls, and who reads whose results. Values that are not
 // computed by a node (constants, shapes that became numbers) are no edges; views and joins are read through.
-#include "compiler/lower/Schedules.h"
+#include "compiler/lower/core/Schedules.h"
 #include "compiler/onnx/Control.h"
 #include "compiler/onnx/Onnx.h"
-#include "compiler/onnx/Shapes.h"
 #include "compiler/onnx/ops/Constant.h"
 #include "compiler/onnx/ops/Control.h"
+#include "compiler/onnx/sizes/Shapes.h"
 #include "compiler/pipeline/State.h"
 #include "compiler/plan/Layout.h"
 #include "compiler/plan/Plan.h"

@@ -3,9 +3,9 @@
 // (SmallModel.cpp). --levels: what all machines have in common is done once; then each gets a copy of every body.
 // Weights are in one table, in which equal constants under equal recipes are stored once.
 #include "compiler/entry/BuildDispatch.h"
-#include "compiler/onnx/Formula.h"
-#include "compiler/onnx/Found.h"
-#include "compiler/onnx/Shapes.h"
+#include "compiler/onnx/rewriting/Formula.h"
+#include "compiler/onnx/sizes/Found.h"
+#include "compiler/onnx/sizes/Shapes.h"
 #include "compiler/pipeline/State.h"
 #include "compiler/support/SymbolNames.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"

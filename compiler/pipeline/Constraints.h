@@ -1,6 +1,6 @@
 // What runs are checked for, for people: in terms of the sizes that they choose.
 #pragma once
-#include "compiler/onnx/Shapes.h"
+#include "compiler/onnx/sizes/Shapes.h"
 #include "compiler/plan/Model.h"
 #include "compiler/support/SizeRange.h"
 #include <map>

@@ -6,24 +6,24 @@
 #include "compiler/graph/PackInterface.h"
 #include "compiler/graph/ShareCaches.h"
 #include "compiler/graph/Simplify.h"
+#include "compiler/integer/Bounds.h"
+#include "compiler/integer/Halves.h"
+#include "compiler/integer/Quantize.h"
+#include "compiler/integer/Short.h"
+#include "compiler/integer/Taps.h"
+#include "compiler/integer/Wide.h"
 #include "compiler/layout/AssignLayouts.h"
 #include "compiler/layout/FormChains.h"
 #include "compiler/lower/LowerKernels.h"
 #include "compiler/memory/PlanMemory.h"
 #include "compiler/onnx/Control.h"
-#include "compiler/onnx/Found.h"
+#include "compiler/onnx/sizes/Found.h"
 #include "compiler/partition/Bindings.h"
 #include "compiler/partition/FormKernels.h"
 #include "compiler/partition/Pieces.h"
 #include "compiler/partition/Transfers.h"
 #include "compiler/pipeline/State.h"
 #include "compiler/plan/Plan.h"
-#include "compiler/quantize/Bounds.h"
-#include "compiler/quantize/Halves.h"
-#include "compiler/quantize/Quantize.h"
-#include "compiler/quantize/Short.h"
-#include "compiler/quantize/Taps.h"
-#include "compiler/quantize/Wide.h"
 #include "compiler/support/SymbolNames.h"
 #include "mlir/Analysis/TopologicalSortUtils.h"
 
@@ -105,8 +105,8 @@ static LogicalResult refuseEmptyBounds(func::FuncOp function, const plan::ModelI
 /// any R. Pairs take more instructions than floats, and pay where R as floats is not in the second cache (with vectors
 /// of 512 bits: not in the first one). Bytes that become floats pay where it is in no cache; those of short vectors
 /// become so at a higher price.
-static quantize::StateProducts statesOf(ArrayRef<partition::Device> devices, bool two) {
-  quantize::StateProducts states{0, 0, two};
+static integer::StateProducts statesOf(ArrayRef<partition::Device> devices, bool two) {
+  integer::StateProducts states{0, 0, two};
   for (const partition::Device &device : devices) {
     const target::MachineModel &machine = device.machine;
     if (!machine.quadDot.empty()) {
@@ -120,9 +120,9 @@ static quantize::StateProducts statesOf(ArrayRef<partition::Device> devices, boo
   return states;
 }
 
-static LogicalResult quantize(State &s, Body &body, Result &) {
+static LogicalResult computeInIntegers(State &s, Body &body, Result &) {
   func::FuncOp function = body.function();
-  if (!quantize::isQuantized(function)) {
+  if (!integer::isQuantized(function)) {
     return success();
   }
   // Which device takes a product is not known yet, and all levels get the same ops.
@@ -131,23 +131,23 @@ static LogicalResult quantize(State &s, Body &body, Result &) {
   bool bytes = llvm::all_of(s.devices, [&](const auto &device) {
     return !device.machine.quadDot.empty() || (!isSource && !device.machine.bytePairDot.empty());
   });
-  quantize::DigitProducts digits{quads ? 8 : bytes ? 4 : 0, /*ofRows=*/quads, /*two=*/s.options.accuracy == "fast"};
-  quantize::StateProducts states = statesOf(s.devices, digits.two);
-  if (failed(quantize::useIntegers(function, s.options.accuracy == "strict", digits, states)) ||
+  integer::DigitProducts digits{quads ? 8 : bytes ? 4 : 0, /*ofRows=*/quads, /*two=*/s.options.accuracy == "fast"};
+  integer::StateProducts states = statesOf(s.devices, digits.two);
+  if (failed(integer::useIntegers(function, s.options.accuracy == "strict", digits, states)) ||
       failed(graph::simplify(function))) {
     return failure();
   }
   bool vectors = llvm::all_of(s.devices, [](const auto &device) { return !device.machine.pairDot.empty(); });
-  if (vectors && quantize::foldTaps(function) && failed(graph::simplify(function))) {
+  if (vectors && integer::foldTaps(function) && failed(graph::simplify(function))) {
     return failure();
   }
   bool pairs = llvm::all_of(
       s.devices, [](const auto &device) { return device.machine.quadDot.empty() && !device.machine.pairDot.empty(); });
   if (pairs) {
     if (!isSource && llvm::all_of(s.devices, [](const auto &device) { return !device.machine.bytePairDot.empty(); })) {
-      quantize::markShortSums(function);
+      integer::markShortSums(function);
     }
-    quantize::widenFactors(function);
+    integer::widenFactors(function);
   }
   graph::eliminateCommon(function);
   return success();
@@ -167,12 +167,12 @@ static bool mayConvolveHalves(const State &s) {
 static LogicalResult fuse(State &s, Body &body, Result &tells) {
   func::FuncOp function = body.function();
   if (failed(graph::packInterface(function)) || failed(fusion::fuse(function, s.options.accuracy == "strict")) ||
-      (mayUseHalves(s) && failed(quantize::useHalves(function, mayConvolveHalves(s)))) ||
+      (mayUseHalves(s) && failed(integer::useHalves(function, mayConvolveHalves(s)))) ||
       failed(graph::simplify(function))) {
     return failure();
   }
   graph::eliminateCommon(function);
-  quantize::markBounds(function, s.options.accuracy == "strict");
+  integer::markBounds(function, s.options.accuracy == "strict");
   plan::ModelInfo &info = body.info;
   describe(function, info);
   if (failed(refuseEmptyBounds(function, info)) || failed(tellBodies(s, body))) {
@@ -533,7 +533,8 @@ llvm::ArrayRef<Phase> phaseTable() {
   static constexpr Phase table[] = {
       {"import", "the file becomes onnx ops, each in its newest form", import, true},
       {"simplify", "shapes, constants and plain forms: what can be computed now is", simplifyEach, true},
-      {"quantize", "products and convolutions of quantized tensors become sums of integers", each<quantize>, true},
+      {"integer", "products and convolutions of quantized tensors become sums of integers", each<computeInIntegers>,
+       true},
       {"fuse", "canonical forms of what exporters write as many ops", each<fuse, true>, true},
       {"partition", "targets take nodes, nodes form kernels", partitionEach, true},
       {"layout", "packed layouts, halos, concatenations in place, chains", each<layout>, false},

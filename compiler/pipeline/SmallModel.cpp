@@ -1,7 +1,7 @@
 // Which models get a body for a batch of 1 beside the one for any batch: those that do so little for it that the other
 // costs of an open batch (checks, loops of one turn, copies of what is a view where the batch is 1) would be felt.
-#include "compiler/onnx/Found.h"
-#include "compiler/onnx/Shapes.h"
+#include "compiler/onnx/sizes/Found.h"
+#include "compiler/onnx/sizes/Shapes.h"
 #include "compiler/pipeline/State.h"
 
 using namespace mlir;

@@ -1,5 +1,5 @@
 #include "compiler/plan/Layout.h"
-#include "compiler/onnx/Shapes.h"
+#include "compiler/onnx/sizes/Shapes.h"
 
 using namespace mlir;
 

@@ -1,5 +1,5 @@
 #include "compiler/plan/Model.h"
-#include "compiler/onnx/Constants.h"
+#include "compiler/onnx/constants/Constants.h"
 #include "llvm/Support/MathExtras.h"
 #include "llvm/Support/xxhash.h"
 

@@ -4,6 +4,9 @@
 #include "compiler/entry/BuildEntry.h"
 #include "compiler/fusion/Fuse.h"
 #include "compiler/graph/Simplify.h"
+#include "compiler/integer/Quantize.h"
+#include "compiler/integer/Short.h"
+#include "compiler/integer/Wide.h"
 #include "compiler/layout/AssignLayouts.h"
 #include "compiler/layout/FormChains.h"
 #include "compiler/lower/LowerKernels.h"
@@ -13,9 +16,6 @@
 #include "compiler/partition/Pieces.h"
 #include "compiler/partition/Transfers.h"
 #include "compiler/pipeline/Dialects.h"
-#include "compiler/quantize/Quantize.h"
-#include "compiler/quantize/Short.h"
-#include "compiler/quantize/Wide.h"
 #include "mlir/Analysis/TopologicalSortUtils.h"
 #include "mlir/Pass/Pass.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
@@ -92,14 +92,14 @@ constexpr struct {
      [](ModuleOp, func::FuncOp f, const Settings &) { return graph::findSizes(f, /*unbounded=*/false); }},
     {"graph-require-sizes", "report values some axis of which depends on data",
      [](ModuleOp, func::FuncOp f, const Settings &) { return graph::requireSizes(f); }},
-    {"quantize-use-integers", "products and convolutions of quantized tensors become sums of integers",
+    {"integer-use-integers", "products and convolutions of quantized tensors become sums of integers",
      [](ModuleOp, func::FuncOp f, const Settings &) {
-       return quantize::useIntegers(f, /*strict=*/false, /*digits=*/{8, true}, /*states=*/{});
+       return integer::useIntegers(f, /*strict=*/false, /*digits=*/{8, true}, /*states=*/{});
      }},
     {"quantize-short-sums", "sums of pairs of bytes that fit int16 are marked, and other factors become int16",
      [](ModuleOp, func::FuncOp f, const Settings &) {
-       quantize::markShortSums(f);
-       quantize::widenFactors(f);
+       integer::markShortSums(f);
+       integer::widenFactors(f);
        return success();
      }},
     {"fusion-fuse", "canonical forms of what exporters write as many ops",

@@ -1,5 +1,5 @@
 // Every flag, and what is said of a wrong one.
-#include "compiler/driver/CommandLine.h"
+#include "compiler/driver/commands/CommandLine.h"
 #include <gtest/gtest.h>
 
 using namespace ingot::driver;

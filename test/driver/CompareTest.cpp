@@ -1,5 +1,5 @@
 // Comparison of outputs with recorded ones.
-#include "compiler/driver/Compare.h"
+#include "compiler/driver/commands/Compare.h"
 #include <cmath>
 #include <cstring>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // Recorded data, what a model file says of itself, and output folders.
-#include "compiler/driver/DataSet.h"
+#include "compiler/driver/execution/DataSet.h"
 #include "test/driver/Files.h"
 
 using namespace ingot::driver;

@@ -1,8 +1,8 @@
 // Figures, the progress bar, manifests, the reproducer script.
 #include "compiler/driver/Text.h"
 #include "compiler/driver/Crash.h"
-#include "compiler/driver/Manifest.h"
 #include "compiler/driver/Progress.h"
+#include "compiler/driver/execution/Manifest.h"
 #include <gtest/gtest.h>
 
 using namespace ingot::driver;

@@ -6,7 +6,7 @@ import re
 import sys
 
 # support is open to every room of the compiler; a room may always include itself.
-PASSES = ["onnx", "plan", "target", "importer", "graph", "fusion", "quantize", "partition", "layout", "lower", "memory", "entry", "emit"]
+PASSES = ["onnx", "plan", "target", "importer", "graph", "fusion", "integer", "partition", "layout", "lower", "memory", "entry", "emit"]
 MAY_USE = {
     "support": [],
     "target": [],
@@ -15,7 +15,7 @@ MAY_USE = {
     "importer": ["onnx", "target"],
     "graph": ["onnx", "target"],
     "fusion": ["onnx", "target"],
-    "quantize": ["onnx", "target"],
+    "integer": ["onnx", "target"],
     "lower": ["plan", "onnx", "target"],
     "partition": ["onnx", "plan", "target", "lower"],
     "layout": ["plan", "onnx", "target", "lower"],
@@ -24,8 +24,8 @@ MAY_USE = {
     "emit": ["plan", "target"],
     "pipeline": PASSES,
     "report": ["pipeline"],
-    "ptq": ["importer"],
-    "driver": ["pipeline", "report", "ptq", "target", "importer", "emit"],
+    "quantizer": ["importer"],
+    "driver": ["pipeline", "report", "quantizer", "target", "importer", "emit"],
     "tools": [*PASSES, "pipeline"],
     "targets": ["target", "plan", "lower", "emit"],
     "runtime_support": [],

@@ -1,4 +1,4 @@
-#include "compiler/lower/ByteCurve.h"
+#include "compiler/lower/bytes/ByteCurve.h"
 #include <cmath>
 #include <gtest/gtest.h>
 

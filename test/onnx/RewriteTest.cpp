@@ -1,5 +1,5 @@
 // That a pattern which changes the function and then fails ends the compiler, by name.
-#include "compiler/onnx/Rewrite.h"
+#include "compiler/onnx/rewriting/Rewrite.h"
 #include "Values.h"
 
 namespace ingot::onnx {

@@ -1,8 +1,8 @@
 // For tests of ops on constants: a module to build in, constants from lists, and one op evaluated.
 #pragma once
-#include "compiler/onnx/Evaluate.h"
-#include "compiler/onnx/EvaluateElementwise.h"
 #include "compiler/onnx/Family.h"
+#include "compiler/onnx/constants/Evaluate.h"
+#include "compiler/onnx/constants/EvaluateElementwise.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/MLIRContext.h"
 #include <gtest/gtest.h>

@@ -18,7 +18,7 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
-# Steps by which a result may be off before it is rounded. Functions of which bytes are left: an eighth (lower/ByteCurve.cpp), and what float32 computes. Others: sums of integers are exact,
+# Steps by which a result may be off before it is rounded. Functions of which bytes are left: an eighth (lower/bytes/ByteCurve.cpp), and what float32 computes. Others: sums of integers are exact,
 # scale and bias take some roundings of float32 of numbers of hundreds of steps.
 AWAY = {"curve": 0.125 + 0.01, "other": 0.01}
 SECOND_NEAREST = {"curve": 0.04, "other": 0.02}  # the share of results over all layers of a kind

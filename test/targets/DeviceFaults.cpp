@@ -3,7 +3,7 @@
 // the device, nothing is in the outputs, the device holds what it held before, and the next run gives what the first
 // one gave. Prints how many
 // places there were; exit code 1 and a sentence where one of this is not so.
-#include "compiler/driver/LocalExecution.h"
+#include "compiler/driver/execution/LocalExecution.h"
 #include "test/targets/loopback/Device.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/raw_ostream.h"

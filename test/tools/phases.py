@@ -7,7 +7,7 @@ import re
 import subprocess
 import sys
 
-PASSES = {"simplify": "graph-simplify", "quantize": "quantize-use-integers", "fuse": "fusion-fuse", "partition": "partition-form-kernels", "layout": "layout-assign", "transfer": "partition-insert-transfers", "lower": "lower-kernels",
+PASSES = {"simplify": "graph-simplify", "integer": "integer-use-integers", "fuse": "fusion-fuse", "partition": "partition-form-kernels", "layout": "layout-assign", "transfer": "partition-insert-transfers", "lower": "lower-kernels",
           "memory": "memory-plan", "entry": "lower-build-entry", "emit": "emit-lower-to-llvm"}
 TARGET = "x86-64-v3"
 

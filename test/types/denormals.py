@@ -2,7 +2,7 @@
 
     denormals.py --ingot build/bin/ingot [--target T] [--only NAMES]
 
-A machine takes a hundred times as long for a product of a denormal number, and trained weights have them by the thousand (lower/Denormals.cpp).
+A machine takes a hundred times as long for a product of a denormal number, and trained weights have them by the thousand (lower/core/Denormals.cpp).
 """
 import pathlib
 import sys

@@ -1,8 +1,8 @@
 // Rows written into a cache, which is copied first where the result lies elsewhere. A work item for each part of the
 // cache that is contiguous along the axis and behind it.
 #include "compiler/onnx/ops/Append.h"
-#include "compiler/lower/Copy.h"
 #include "compiler/lower/Family.h"
+#include "compiler/lower/core/Copy.h"
 
 using namespace mlir;
 

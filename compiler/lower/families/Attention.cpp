@@ -24,7 +24,7 @@
 // -inf is what the maximum starts from; as long as it is one, 0 is taken off instead, so that no NaN arises before the
 // end: a row without a key has a sum of 0, and 0 / 0 gives what softmax gives. A NaN may get lost in the maximum but
 // not in the sum.
-#include "compiler/lower/Attention.h"
+#include "compiler/lower/attention/Attention.h"
 #include "compiler/lower/Family.h"
 #include "compiler/onnx/ops/Attention.h"
 

@@ -1,5 +1,5 @@
-// Kernels of kernels (lower/Chain.h), which layout::formChains makes.
-#include "compiler/lower/Chain.h"
+// Kernels of kernels (lower/conv/Chain.h), which layout::formChains makes.
+#include "compiler/lower/conv/Chain.h"
 
 using namespace mlir;
 

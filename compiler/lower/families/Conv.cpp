@@ -2,13 +2,13 @@
 // DenseConv, as is row-major to blocked, with weights packed at compile time; blocked to row-major by SumConv where
 // output channels are few; row-major by RowConv where all channels are few, and all others.
 #include "compiler/onnx/ops/Conv.h"
-#include "compiler/lower/DenseConv.h"
-#include "compiler/lower/PlainConv.h"
-#include "compiler/lower/RowConv.h"
-#include "compiler/lower/StemConv.h"
-#include "compiler/lower/SumConv.h"
-#include "compiler/lower/TileConv.h"
-#include "compiler/lower/Winograd.h"
+#include "compiler/lower/conv/DenseConv.h"
+#include "compiler/lower/conv/PlainConv.h"
+#include "compiler/lower/conv/RowConv.h"
+#include "compiler/lower/conv/StemConv.h"
+#include "compiler/lower/conv/SumConv.h"
+#include "compiler/lower/conv/TileConv.h"
+#include "compiler/lower/conv/Winograd.h"
 #include "compiler/onnx/Onnx.h"
 
 using namespace mlir;

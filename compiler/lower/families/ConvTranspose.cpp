@@ -1,7 +1,7 @@
 // Transposed convolutions: in channel blocks as one convolution for each residue of the output coordinates modulo the
 // strides, by DenseConv; row-major as a convolution of the input with zeros between its elements.
-#include "compiler/lower/DenseConv.h"
-#include "compiler/lower/PlainConv.h"
+#include "compiler/lower/conv/DenseConv.h"
+#include "compiler/lower/conv/PlainConv.h"
 #include "compiler/onnx/ops/Conv.h"
 
 using namespace mlir;

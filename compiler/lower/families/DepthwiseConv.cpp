@@ -9,13 +9,13 @@
 // the input, "stacked" in a register that all outputs of the tile use which read some of the rows, each with the words
 // of weights that have its taps, and zeros for the other rows. Three rows of taps for two rows of outputs are in one
 // stack of four rows, so that three instructions do nine products. Where all that the columns of a stack add up fits
-// int16 (quantize/Short.h) it is added up in int32 once.
-#include "compiler/lower/ByteProducts.h"
-#include "compiler/lower/Convolution.h"
-#include "compiler/lower/PlainConv.h"
+// int16 (integer/Short.h) it is added up in int32 once.
+#include "compiler/lower/bytes/ByteProducts.h"
+#include "compiler/lower/conv/Convolution.h"
+#include "compiler/lower/conv/PlainConv.h"
 #include "compiler/onnx/Onnx.h"
-#include "compiler/onnx/Quantization.h"
 #include "compiler/onnx/ops/Conv.h"
+#include "compiler/onnx/quantization/Quantization.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
 using namespace mlir;

@@ -12,8 +12,8 @@
 //
 // One row, as decoders of language models have it, reads each strip once from its beginning to its end, and asks for
 // what it will read some kilobytes later: memory is what it waits for.
-#include "compiler/lower/ByteProducts.h"
-#include "compiler/lower/FewBits.h"
+#include "compiler/lower/bytes/ByteProducts.h"
+#include "compiler/lower/product/FewBits.h"
 #include "compiler/onnx/Onnx.h"
 #include "compiler/onnx/ops/MatMul.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"

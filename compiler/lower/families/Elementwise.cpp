@@ -1,7 +1,7 @@
 // Kernels without a root: a chain of elementwise ops as one loop over the result, any broadcasting, both layouts.
 // Dimensions that all operands walk alike are merged first, so that equal shapes are one flat loop with one tail. Where
 // only the run knows whether an operand's axis repeats, there are loops for equal sizes and loops for any.
-#include "compiler/lower/Portion.h"
+#include "compiler/lower/core/Portion.h"
 
 using namespace mlir;
 

@@ -6,8 +6,8 @@
 #include "compiler/lower/Family.h"
 #include "compiler/onnx/Onnx.h"
 #include "compiler/onnx/ScalarMath.h"
-#include "compiler/onnx/Shapes.h"
 #include "compiler/onnx/ops/LinearAlgebra.h"
+#include "compiler/onnx/sizes/Shapes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
 using namespace mlir;

@@ -2,12 +2,12 @@
 // every `lanes`-th element; at its end the best value over the lanes decides, and of the lanes that have it the first
 // (or last) position.
 #include "compiler/lower/Family.h"
-#include "compiler/lower/Split.h"
-#include "compiler/lower/Vectors.h"
+#include "compiler/lower/core/Split.h"
+#include "compiler/lower/core/Vectors.h"
 #include "compiler/onnx/Onnx.h"
-#include "compiler/onnx/Shapes.h"
 #include "compiler/onnx/ops/Constant.h"
 #include "compiler/onnx/ops/Reduce.h"
+#include "compiler/onnx/sizes/Shapes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 

@@ -14,11 +14,11 @@
 //
 // The zero point: with one row the sum of its elements times it is subtracted from a block's sums; with more rows, it
 // is subtracted from the numbers.
-#include "compiler/lower/FewBits.h"
-#include "compiler/lower/MatMulPlan.h"
-#include "compiler/lower/Vectors.h"
+#include "compiler/lower/core/Vectors.h"
+#include "compiler/lower/product/FewBits.h"
+#include "compiler/lower/product/MatMulPlan.h"
 #include "compiler/onnx/Onnx.h"
-#include "compiler/onnx/Window.h"
+#include "compiler/onnx/elements/Window.h"
 #include "compiler/onnx/ops/MatMul.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include <cmath>

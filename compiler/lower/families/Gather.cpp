@@ -1,8 +1,8 @@
 // Gathers (onnx::Indexer): loops over the result; where the index stays the same along the innermost dimension
 // (embedding rows) that dimension is copied in vectors, else element by element.
 #include "compiler/onnx/ops/Gather.h"
-#include "compiler/lower/Indexing.h"
-#include "compiler/lower/Portion.h"
+#include "compiler/lower/core/Indexing.h"
+#include "compiler/lower/core/Portion.h"
 #include "compiler/onnx/Onnx.h"
 
 using namespace mlir;

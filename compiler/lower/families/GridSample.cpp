@@ -6,11 +6,11 @@
 // Whatever the grid holds, coordinates are brought near the image before they become integers, NaN too, and pixels
 // either into it or, with padding by zeros, marked by a negative offset and not read.
 #include "compiler/lower/Family.h"
-#include "compiler/lower/Vectors.h"
+#include "compiler/lower/core/Vectors.h"
 #include "compiler/onnx/Onnx.h"
 #include "compiler/onnx/ScalarMath.h"
-#include "compiler/onnx/Shapes.h"
 #include "compiler/onnx/ops/Sample.h"
+#include "compiler/onnx/sizes/Shapes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 

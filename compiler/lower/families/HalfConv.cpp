@@ -1,7 +1,7 @@
 // Convolutions of bfloat16 with sums of float32 (--accuracy fast), into channel blocks: in matrix registers, from
 // blocks or from a row-major image of few channels; else by DenseConv, which widens what it reads.
-#include "compiler/lower/DenseConv.h"
-#include "compiler/lower/TileConv.h"
+#include "compiler/lower/conv/DenseConv.h"
+#include "compiler/lower/conv/TileConv.h"
 #include "compiler/onnx/ops/Conv.h"
 
 using namespace mlir;

@@ -1,12 +1,12 @@
 // Convolutions of unsigned by signed bytes with sums of int32, from channel blocks, or a row-major image of few
 // channels (StemConv), to channel blocks: in matrix registers where the machine has some, by Winograd's algorithm where
 // that is faster, else by DenseConv over quads of input channels. Where there are no blocks, PlainIntegerConv.
-#include "compiler/lower/DenseConv.h"
 #include "compiler/lower/LowerKernels.h"
-#include "compiler/lower/PlainConv.h"
-#include "compiler/lower/StemConv.h"
-#include "compiler/lower/TileConv.h"
-#include "compiler/lower/Winograd.h"
+#include "compiler/lower/conv/DenseConv.h"
+#include "compiler/lower/conv/PlainConv.h"
+#include "compiler/lower/conv/StemConv.h"
+#include "compiler/lower/conv/TileConv.h"
+#include "compiler/lower/conv/Winograd.h"
 #include "compiler/onnx/ops/Conv.h"
 
 using namespace mlir;

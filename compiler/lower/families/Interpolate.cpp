@@ -3,12 +3,12 @@
 // channels of a block, or run along the last axis: contiguous where that one is not resized, else gathered at positions
 // that are themselves loaded as a vector. Where the run tells how many taps there are (a filter that is stretched as
 // far as an image shrinks), one axis is resized at a time, by a loop over its taps.
-#include "compiler/lower/Portion.h"
-#include "compiler/onnx/Evaluate.h"
+#include "compiler/lower/core/Portion.h"
 #include "compiler/onnx/Onnx.h"
-#include "compiler/onnx/Shapes.h"
+#include "compiler/onnx/constants/Evaluate.h"
 #include "compiler/onnx/ops/Gather.h"
 #include "compiler/onnx/ops/Resize.h"
+#include "compiler/onnx/sizes/Shapes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 

@@ -5,10 +5,10 @@
 // short (pixels shuffled), vectors along the one before it, interleaved in registers. Concatenations also work on
 // channel blocks, where every piece begins at a block.
 #include "compiler/onnx/ops/Move.h"
-#include "compiler/lower/Portion.h"
-#include "compiler/lower/Vectors.h"
-#include "compiler/onnx/Constants.h"
+#include "compiler/lower/core/Portion.h"
+#include "compiler/lower/core/Vectors.h"
 #include "compiler/onnx/Onnx.h"
+#include "compiler/onnx/constants/Constants.h"
 
 using namespace mlir;
 

@@ -15,12 +15,12 @@
 // candidate is compared with what is in the cells from the one before its beginning to that of its end, on every level.
 // Only that bins grow with x matters for the result; what rounding does to their edges does not.
 #include "compiler/lower/Family.h"
-#include "compiler/lower/Sort.h"
-#include "compiler/lower/Vectors.h"
+#include "compiler/lower/core/Sort.h"
+#include "compiler/lower/core/Vectors.h"
 #include "compiler/onnx/Onnx.h"
 #include "compiler/onnx/ScalarMath.h"
-#include "compiler/onnx/Shapes.h"
 #include "compiler/onnx/ops/Find.h"
+#include "compiler/onnx/sizes/Shapes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include <limits>

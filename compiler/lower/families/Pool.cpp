@@ -1,7 +1,7 @@
 // Pools. Windows are clipped to the input: rows and slices by bounds that are computed for each row of outputs, columns
 // at the edges by static ones, a tile of pixels (or a vector, row-major) in between without any.
 #include "compiler/onnx/ops/Pool.h"
-#include "compiler/lower/PoolWindow.h"
+#include "compiler/lower/conv/PoolWindow.h"
 #include "compiler/onnx/ElementTypes.h"
 #include "compiler/onnx/Onnx.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"

@@ -1,5 +1,5 @@
 // start, start + delta, ...: vectors of lane numbers, scaled and moved. How many there are stands in the result's size.
-#include "compiler/lower/Portion.h"
+#include "compiler/lower/core/Portion.h"
 #include "compiler/onnx/ops/Shape.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"

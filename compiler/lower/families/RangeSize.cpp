@@ -1,8 +1,8 @@
 // How many numbers a Range has: max(ceil((limit - start) / delta), 0). Of integers the distance is taken as one without
 // a sign, so that no difference is too large; of floats all is computed in float64, as ONNX Runtime does.
 #include "compiler/lower/Family.h"
-#include "compiler/onnx/Found.h"
 #include "compiler/onnx/ops/Find.h"
+#include "compiler/onnx/sizes/Found.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "runtime_support/include/ingot.h"

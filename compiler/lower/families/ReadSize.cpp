@@ -1,7 +1,7 @@
 // A number in data that is a size of tensors. What cannot be one ends the run before anything is made of it.
 #include "compiler/lower/Family.h"
-#include "compiler/onnx/Found.h"
 #include "compiler/onnx/ops/Find.h"
+#include "compiler/onnx/sizes/Found.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "runtime_support/include/ingot.h"
 

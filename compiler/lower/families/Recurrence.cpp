@@ -2,15 +2,15 @@
 // for all steps; from the accumulators the gates are computed and the new state is stored, so nothing but states goes
 // through memory.
 //
-// Tiles are a few rows of the batch times a group of hidden blocks with all of their gates (lower/StateProduct.h). A
-// GRU whose reset gate acts before the product has two phases in a step. States lie in scratch, padded to whole
-// vectors: h twice, since a step reads the old one while it writes the new one.
-#include "compiler/lower/StateProduct.h"
+// Tiles are a few rows of the batch times a group of hidden blocks with all of their gates
+// (lower/product/StateProduct.h). A GRU whose reset gate acts before the product has two phases in a step. States lie
+// in scratch, padded to whole vectors: h twice, since a step reads the old one while it writes the new one.
+#include "compiler/lower/product/StateProduct.h"
 #include "compiler/onnx/ElementTypes.h"
 #include "compiler/onnx/Onnx.h"
 #include "compiler/onnx/ScalarMath.h"
-#include "compiler/onnx/Shapes.h"
 #include "compiler/onnx/ops/Recurrent.h"
+#include "compiler/onnx/sizes/Shapes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
 using namespace mlir;

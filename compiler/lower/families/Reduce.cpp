@@ -3,10 +3,10 @@
 // Works in both layouts.
 #include "compiler/onnx/ops/Reduce.h"
 #include "compiler/lower/Family.h"
-#include "compiler/lower/Split.h"
-#include "compiler/lower/Vectors.h"
+#include "compiler/lower/core/Split.h"
+#include "compiler/lower/core/Vectors.h"
 #include "compiler/onnx/Onnx.h"
-#include "compiler/onnx/Shapes.h"
+#include "compiler/onnx/sizes/Shapes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
 using namespace mlir;

@@ -1,9 +1,9 @@
 // The same tensor in another layout: row-major to channel blocks and back, and between blocks with other halos. A
 // square of one block's channels times as many pixels is transposed in registers; the last square of a row overlaps the
 // one before it. Only the interior is written, and lanes beyond the last channel become zero.
-#include "compiler/lower/Copy.h"
 #include "compiler/lower/Family.h"
-#include "compiler/lower/Vectors.h"
+#include "compiler/lower/core/Copy.h"
+#include "compiler/lower/core/Vectors.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
 using namespace mlir;

@@ -10,12 +10,12 @@
 // In the mode "pixels" (MaxRoiPool) a bin's samples are the pixels that it covers, those of a region whose corners are
 // pixels, too; neighbors may share one.
 #include "compiler/lower/Family.h"
-#include "compiler/lower/Portion.h"
-#include "compiler/lower/Vectors.h"
+#include "compiler/lower/core/Portion.h"
+#include "compiler/lower/core/Vectors.h"
 #include "compiler/onnx/Onnx.h"
 #include "compiler/onnx/ScalarMath.h"
-#include "compiler/onnx/Shapes.h"
 #include "compiler/onnx/ops/Sample.h"
+#include "compiler/onnx/sizes/Shapes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
 using namespace mlir;

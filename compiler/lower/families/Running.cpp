@@ -1,11 +1,11 @@
 // Sums or products along an axis, one after the other as the standard defines them: vectors of neighbours where the
 // axis is not the last, else scalars.
 #include "compiler/lower/Family.h"
-#include "compiler/lower/Split.h"
-#include "compiler/lower/Vectors.h"
+#include "compiler/lower/core/Split.h"
+#include "compiler/lower/core/Vectors.h"
 #include "compiler/onnx/Onnx.h"
-#include "compiler/onnx/Shapes.h"
 #include "compiler/onnx/ops/Reduce.h"
+#include "compiler/onnx/sizes/Shapes.h"
 
 using namespace mlir;
 

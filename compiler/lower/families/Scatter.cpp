@@ -1,14 +1,14 @@
 // Scatters (onnx::Indexer): the data is copied to the result, unless it lies there already; then the updates are walked
 // in order, each written (or combined with what is there) at the place that its index says; whole vectors where the
 // index stays the same along the updates' innermost dimension. Constant indices that address a box of the data
-// (lower/Box.h) are not read, and whole vectors are written where the box's innermost dimensions are dense.
-#include "compiler/lower/Box.h"
-#include "compiler/lower/Copy.h"
-#include "compiler/lower/Indexing.h"
+// (lower/core/Box.h) are not read, and whole vectors are written where the box's innermost dimensions are dense.
+#include "compiler/lower/core/Box.h"
+#include "compiler/lower/core/Copy.h"
+#include "compiler/lower/core/Indexing.h"
 #include "compiler/onnx/Onnx.h"
 #include "compiler/onnx/ScalarMath.h"
-#include "compiler/onnx/Shapes.h"
 #include "compiler/onnx/ops/Gather.h"
+#include "compiler/onnx/sizes/Shapes.h"
 
 using namespace mlir;
 

@@ -1,6 +1,6 @@
 // Sizes that somebody reads as a tensor: each is computed from the model's symbols and stored.
 #include "compiler/lower/Family.h"
-#include "compiler/onnx/Constants.h"
+#include "compiler/onnx/constants/Constants.h"
 #include "compiler/onnx/ops/Constant.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 

@@ -2,13 +2,13 @@
 // longer rows are read for the maximum, again for the sum (the exponentials wait in the result), and scaled. Where the
 // axis is not the last, each lane is a softmax of its own. A NaN need not win the maximum: it makes the sum NaN.
 #include "compiler/lower/Family.h"
-#include "compiler/lower/Split.h"
-#include "compiler/lower/Vectors.h"
+#include "compiler/lower/core/Split.h"
+#include "compiler/lower/core/Vectors.h"
 #include "compiler/onnx/Onnx.h"
-#include "compiler/onnx/Shapes.h"
 #include "compiler/onnx/ops/Constant.h"
 #include "compiler/onnx/ops/Normalization.h"
 #include "compiler/onnx/ops/Unary.h"
+#include "compiler/onnx/sizes/Shapes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 

@@ -1,9 +1,9 @@
 // Rows put in, or taken out, at a place that a run tells: three blocks are copied, those in front of the place, the new
 // ones, and those behind. A work item is a part of the result, which has something of each of them.
 #include "compiler/onnx/ops/Splice.h"
-#include "compiler/lower/Copy.h"
 #include "compiler/lower/Family.h"
-#include "compiler/onnx/Constants.h"
+#include "compiler/lower/core/Copy.h"
+#include "compiler/onnx/constants/Constants.h"
 
 using namespace mlir;
 

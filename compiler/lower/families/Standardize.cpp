@@ -2,12 +2,12 @@
 // statistics, which is exact where one is not, and one to write: a row stays in the L1 cache meanwhile. Scale and bias
 // are the kernel's epilogue.
 #include "compiler/lower/Family.h"
-#include "compiler/lower/Split.h"
-#include "compiler/lower/Vectors.h"
+#include "compiler/lower/core/Split.h"
+#include "compiler/lower/core/Vectors.h"
 #include "compiler/onnx/Onnx.h"
-#include "compiler/onnx/Shapes.h"
 #include "compiler/onnx/ops/Normalization.h"
 #include "compiler/onnx/ops/Unary.h"
+#include "compiler/onnx/sizes/Shapes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 

@@ -2,7 +2,7 @@
 // result along which operands lie one behind the other, or are one and the same string.
 #include "compiler/onnx/ops/Text.h"
 #include "compiler/lower/Family.h"
-#include "compiler/onnx/Texts.h"
+#include "compiler/onnx/text/Texts.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "runtime_support/core/text.h"
 

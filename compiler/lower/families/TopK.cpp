@@ -11,11 +11,11 @@
 // Many of them, for which inserting would take longer: the whole line is sorted (Sort.h).
 #include "compiler/onnx/ops/TopK.h"
 #include "compiler/lower/Family.h"
-#include "compiler/lower/Sort.h"
-#include "compiler/lower/Vectors.h"
+#include "compiler/lower/core/Sort.h"
+#include "compiler/lower/core/Vectors.h"
 #include "compiler/onnx/Onnx.h"
 #include "compiler/onnx/ScalarMath.h"
-#include "compiler/onnx/Shapes.h"
+#include "compiler/onnx/sizes/Shapes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include <limits>

@@ -9,13 +9,13 @@
 // neighbours.
 #include "compiler/onnx/ops/Trees.h"
 #include "compiler/lower/Family.h"
-#include "compiler/lower/Portion.h"
-#include "compiler/lower/Sort.h"
-#include "compiler/lower/Vectors.h"
-#include "compiler/onnx/Constants.h"
+#include "compiler/lower/core/Portion.h"
+#include "compiler/lower/core/Sort.h"
+#include "compiler/lower/core/Vectors.h"
 #include "compiler/onnx/Onnx.h"
 #include "compiler/onnx/ScalarMath.h"
-#include "compiler/onnx/Shapes.h"
+#include "compiler/onnx/constants/Constants.h"
+#include "compiler/onnx/sizes/Shapes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
 using namespace mlir;

@@ -3,11 +3,11 @@
 // they occur), and then everything is told thing by thing. Scratch: the sorted numbers, who stands for each thing, and
 // the numbers of those.
 #include "compiler/lower/Family.h"
-#include "compiler/lower/Sort.h"
+#include "compiler/lower/core/Sort.h"
 #include "compiler/onnx/Onnx.h"
 #include "compiler/onnx/ScalarMath.h"
-#include "compiler/onnx/Shapes.h"
 #include "compiler/onnx/ops/Find.h"
+#include "compiler/onnx/sizes/Shapes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
 using namespace mlir;

@@ -4,7 +4,7 @@
 #include "compiler/onnx/ops/Alignment.h"
 #include "compiler/onnx/Control.h"
 #include "compiler/onnx/Family.h"
-#include "compiler/onnx/Forms.h"
+#include "compiler/onnx/rewriting/Forms.h"
 #include "runtime_support/include/ingot.h"
 #include <limits>
 #define GET_OP_CLASSES

@@ -1,7 +1,7 @@
 #include "compiler/onnx/ops/Binary.h"
 #include "compiler/onnx/Family.h"
-#include "compiler/onnx/OldBroadcast.h"
 #include "compiler/onnx/ScalarMath.h"
+#include "compiler/onnx/rewriting/OldBroadcast.h"
 #define GET_OP_CLASSES
 #include "compiler/onnx/ops/Binary.cpp.inc"
 

@@ -3,11 +3,11 @@
 // another sequence, and whether a cache stands before them or in their place.
 #include "compiler/onnx/ops/CachedAttention.h"
 #include "compiler/onnx/Family.h"
-#include "compiler/onnx/Forms.h"
+#include "compiler/onnx/rewriting/Forms.h"
 #include <limits>
 #define GET_OP_CLASSES
-#include "compiler/onnx/Ranks.h"
 #include "compiler/onnx/ops/CachedAttention.cpp.inc"
+#include "compiler/onnx/sizes/Ranks.h"
 
 using namespace mlir;
 

@@ -2,7 +2,7 @@
 #include "compiler/onnx/ElementTypes.h"
 #include "compiler/onnx/Family.h"
 #include "compiler/onnx/ScalarMath.h"
-#include "compiler/onnx/Texts.h"
+#include "compiler/onnx/text/Texts.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #define GET_OP_CLASSES
 #include "compiler/onnx/ops/Cast.cpp.inc"

@@ -1,9 +1,9 @@
 #include "compiler/onnx/ops/Compare.h"
 #include "compiler/onnx/ElementTypes.h"
 #include "compiler/onnx/Family.h"
-#include "compiler/onnx/OldBroadcast.h"
 #include "compiler/onnx/ScalarMath.h"
-#include "compiler/onnx/Texts.h"
+#include "compiler/onnx/rewriting/OldBroadcast.h"
+#include "compiler/onnx/text/Texts.h"
 #include "runtime_support/include/ingot.h"
 #define GET_OP_CLASSES
 #include "compiler/onnx/ops/Compare.cpp.inc"

@@ -1,7 +1,7 @@
 // Control flow: ops whose regions hold a model's subgraphs. A region reads values around it directly; what it gives is its yield's.
 include "compiler/onnx/Onnx.td"
 
-/// Not pure where it finds sizes (compiler/onnx/Found.h): others may speak of them although nobody reads the results.
+/// Not pure where it finds sizes (compiler/onnx/sizes/Found.h): others may speak of them although nobody reads the results.
 class Onnx_ControlOp<string mnemonic, list<Trait> traits = []>
     : Op<Onnx_Dialect, mnemonic, traits # [RecursiveMemoryEffects, SingleBlock, DeclareOpInterfaceMethods<Onnx_InferTypes>,
         DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {

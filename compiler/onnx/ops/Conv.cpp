@@ -1,10 +1,10 @@
 #include "compiler/onnx/ops/Conv.h"
 #include "compiler/onnx/ElementTypes.h"
 #include "compiler/onnx/Family.h"
-#include "compiler/onnx/Found.h"
-#include "compiler/onnx/Quantization.h"
-#include "compiler/onnx/Ranks.h"
-#include "compiler/onnx/Window.h"
+#include "compiler/onnx/elements/Window.h"
+#include "compiler/onnx/quantization/Quantization.h"
+#include "compiler/onnx/sizes/Found.h"
+#include "compiler/onnx/sizes/Ranks.h"
 #define GET_OP_CLASSES
 #include "compiler/onnx/ops/Conv.cpp.inc"
 

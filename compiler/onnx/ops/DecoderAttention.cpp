@@ -3,11 +3,11 @@
 // belong to another one of the same sentence: cache_indirection [sentences, beams, room] says for each row of which.
 #include "compiler/onnx/ops/DecoderAttention.h"
 #include "compiler/onnx/Family.h"
-#include "compiler/onnx/NGrams.h"
+#include "compiler/onnx/text/NGrams.h"
 #include <limits>
 #define GET_OP_CLASSES
-#include "compiler/onnx/Ranks.h"
 #include "compiler/onnx/ops/DecoderAttention.cpp.inc"
+#include "compiler/onnx/sizes/Ranks.h"
 
 using namespace mlir;
 

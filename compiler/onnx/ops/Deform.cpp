@@ -1,10 +1,10 @@
 // DeformConv is GridSample at the places of all taps, a product with the mask, and a matrix product with the weights.
 #include "compiler/onnx/ops/Deform.h"
 #include "compiler/onnx/Family.h"
-#include "compiler/onnx/Formula.h"
+#include "compiler/onnx/rewriting/Formula.h"
 #define GET_OP_CLASSES
-#include "compiler/onnx/Ranks.h"
 #include "compiler/onnx/ops/Deform.cpp.inc"
+#include "compiler/onnx/sizes/Ranks.h"
 
 using namespace mlir;
 

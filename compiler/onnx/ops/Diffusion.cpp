@@ -1,7 +1,7 @@
 // Images [N, H, W, C] are turned for the standard's operators; layouts are chosen later, by what kernels want.
 #include "compiler/onnx/ops/Diffusion.h"
 #include "compiler/onnx/Family.h"
-#include "compiler/onnx/Forms.h"
+#include "compiler/onnx/rewriting/Forms.h"
 #define GET_OP_CLASSES
 #include "compiler/onnx/ops/Diffusion.cpp.inc"
 

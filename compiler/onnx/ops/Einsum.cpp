@@ -3,14 +3,14 @@
 // axes of both alone are contracted.
 #include "compiler/onnx/ops/Einsum.h"
 #include "compiler/onnx/Family.h"
-#include "compiler/onnx/Formula.h"
-#include "compiler/onnx/Ranks.h"
 #include "compiler/onnx/ops/Binary.h"
 #include "compiler/onnx/ops/MatMul.h"
 #include "compiler/onnx/ops/Move.h"
 #include "compiler/onnx/ops/Reduce.h"
 #include "compiler/onnx/ops/Select.h"
 #include "compiler/onnx/ops/Shape.h"
+#include "compiler/onnx/rewriting/Formula.h"
+#include "compiler/onnx/sizes/Ranks.h"
 #include "llvm/ADT/StringExtras.h"
 #include <map>
 #define GET_OP_CLASSES

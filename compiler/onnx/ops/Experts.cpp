@@ -7,7 +7,7 @@
 #include "compiler/onnx/Control.h"
 #include "compiler/onnx/ElementTypes.h"
 #include "compiler/onnx/Family.h"
-#include "compiler/onnx/Quantization.h"
+#include "compiler/onnx/quantization/Quantization.h"
 #include "llvm/Support/FormatVariadic.h"
 #define GET_OP_CLASSES
 #include "compiler/onnx/ops/Experts.cpp.inc"

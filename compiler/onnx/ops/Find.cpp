@@ -1,10 +1,10 @@
 #include "compiler/onnx/ops/Find.h"
 #include "compiler/onnx/ElementTypes.h"
-#include "compiler/onnx/Evaluate.h"
 #include "compiler/onnx/Family.h"
-#include "compiler/onnx/Found.h"
-#include "compiler/onnx/Ranks.h"
-#include "compiler/onnx/Texts.h"
+#include "compiler/onnx/constants/Evaluate.h"
+#include "compiler/onnx/sizes/Found.h"
+#include "compiler/onnx/sizes/Ranks.h"
+#include "compiler/onnx/text/Texts.h"
 #define GET_OP_CLASSES
 #include "compiler/onnx/ops/Find.cpp.inc"
 

@@ -1,4 +1,4 @@
-// Ops that pick elements by their values: how many there are only data tells (compiler/onnx/Found.h). The last result, which no node names, is their number.
+// Ops that pick elements by their values: how many there are only data tells (compiler/onnx/sizes/Found.h). The last result, which no node names, is their number.
 include "compiler/onnx/Onnx.td"
 
 /// Not pure: sizes of other ops may speak of the number although nobody reads the results.

@@ -1,9 +1,7 @@
 #include "compiler/onnx/ops/Gather.h"
 #include "compiler/onnx/ElementTypes.h"
-#include "compiler/onnx/Evaluate.h"
 #include "compiler/onnx/Family.h"
-#include "compiler/onnx/Formula.h"
-#include "compiler/onnx/Ranks.h"
+#include "compiler/onnx/constants/Evaluate.h"
 #include "compiler/onnx/ops/Binary.h"
 #include "compiler/onnx/ops/Cast.h"
 #include "compiler/onnx/ops/Compare.h"
@@ -11,6 +9,8 @@
 #include "compiler/onnx/ops/Move.h"
 #include "compiler/onnx/ops/Select.h"
 #include "compiler/onnx/ops/Shape.h"
+#include "compiler/onnx/rewriting/Formula.h"
+#include "compiler/onnx/sizes/Ranks.h"
 #define GET_OP_CLASSES
 #include "compiler/onnx/ops/Gather.cpp.inc"
 

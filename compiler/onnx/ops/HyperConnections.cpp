@@ -1,7 +1,7 @@
 // Streams are [..., branches, width], or one behind the other along the last axis. All of it is computed in f32.
 #include "compiler/onnx/ops/HyperConnections.h"
 #include "compiler/onnx/Family.h"
-#include "compiler/onnx/Forms.h"
+#include "compiler/onnx/rewriting/Forms.h"
 #include <cmath>
 #define GET_OP_CLASSES
 #include "compiler/onnx/ops/HyperConnections.cpp.inc"

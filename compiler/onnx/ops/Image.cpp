@@ -1,6 +1,6 @@
 #include "compiler/onnx/ops/Image.h"
 #include "compiler/onnx/Family.h"
-#include "compiler/onnx/Formula.h"
+#include "compiler/onnx/rewriting/Formula.h"
 #include "runtime_support/include/ingot.h"
 #include "llvm/ADT/StringSwitch.h"
 #define GET_OP_CLASSES

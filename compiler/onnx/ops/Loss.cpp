@@ -2,7 +2,7 @@
 // class 0 with weight 0. A mean divides by the weights.
 #include "compiler/onnx/ops/Loss.h"
 #include "compiler/onnx/Family.h"
-#include "compiler/onnx/Formula.h"
+#include "compiler/onnx/rewriting/Formula.h"
 #define GET_OP_CLASSES
 #include "compiler/onnx/ops/Loss.cpp.inc"
 

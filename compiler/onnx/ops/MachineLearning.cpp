@@ -3,9 +3,9 @@
 #include "compiler/onnx/ops/MachineLearning.h"
 #include "compiler/onnx/ElementTypes.h"
 #include "compiler/onnx/Family.h"
-#include "compiler/onnx/Formula.h"
-#include "compiler/onnx/Scores.h"
-#include "compiler/onnx/Texts.h"
+#include "compiler/onnx/ml/Scores.h"
+#include "compiler/onnx/rewriting/Formula.h"
+#include "compiler/onnx/text/Texts.h"
 #include "runtime_support/include/ingot.h"
 #include "llvm/Support/ScopedPrinter.h"
 #include <cmath>

@@ -3,7 +3,7 @@
 #include "compiler/onnx/ops/MatMul.h"
 #include "compiler/onnx/ElementTypes.h"
 #include "compiler/onnx/Family.h"
-#include "compiler/onnx/Quantization.h"
+#include "compiler/onnx/quantization/Quantization.h"
 #define GET_OP_CLASSES
 #include "compiler/onnx/ops/MatMul.cpp.inc"
 

@@ -3,9 +3,9 @@
 #include "compiler/onnx/ops/Microsoft.h"
 #include "compiler/onnx/ElementTypes.h"
 #include "compiler/onnx/Family.h"
-#include "compiler/onnx/Forms.h"
-#include "compiler/onnx/Ranks.h"
 #include "compiler/onnx/ops/Find.h"
+#include "compiler/onnx/rewriting/Forms.h"
+#include "compiler/onnx/sizes/Ranks.h"
 #include <algorithm>
 #include <array>
 #define GET_OP_CLASSES

@@ -2,10 +2,10 @@
 // negative number instead of minus infinity, so that a query without any key looks at all of them; that is kept.
 #include "compiler/onnx/ops/MicrosoftAttention.h"
 #include "compiler/onnx/Family.h"
-#include "compiler/onnx/Forms.h"
-#include "compiler/onnx/Quantization.h"
-#include "compiler/onnx/Ranks.h"
 #include "compiler/onnx/ops/Attention.h"
+#include "compiler/onnx/quantization/Quantization.h"
+#include "compiler/onnx/rewriting/Forms.h"
+#include "compiler/onnx/sizes/Ranks.h"
 #include <limits>
 #define GET_OP_CLASSES
 #include "compiler/onnx/ops/MicrosoftAttention.cpp.inc"

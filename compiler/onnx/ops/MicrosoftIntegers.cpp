@@ -1,7 +1,7 @@
 #include "compiler/onnx/ops/MicrosoftIntegers.h"
 #include "compiler/onnx/ElementTypes.h"
 #include "compiler/onnx/Family.h"
-#include "compiler/onnx/Forms.h"
+#include "compiler/onnx/rewriting/Forms.h"
 #include "runtime_support/include/ingot.h"
 #define GET_OP_CLASSES
 #include "compiler/onnx/ops/MicrosoftIntegers.cpp.inc"

@@ -1,6 +1,6 @@
 #include "compiler/onnx/ops/MicrosoftTraining.h"
 #include "compiler/onnx/Family.h"
-#include "compiler/onnx/Forms.h"
+#include "compiler/onnx/rewriting/Forms.h"
 #include "runtime_support/include/ingot.h"
 #define GET_OP_CLASSES
 #include "compiler/onnx/ops/MicrosoftTraining.cpp.inc"

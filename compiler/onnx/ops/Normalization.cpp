@@ -2,7 +2,7 @@
 // it; batch normalisation becomes a product and a sum, which a convolution before it absorbs.
 #include "compiler/onnx/ops/Normalization.h"
 #include "compiler/onnx/Family.h"
-#include "compiler/onnx/Formula.h"
+#include "compiler/onnx/rewriting/Formula.h"
 #define GET_OP_CLASSES
 #include "compiler/onnx/ops/Normalization.cpp.inc"
 

@@ -1,8 +1,8 @@
 #include "compiler/onnx/ops/Pool.h"
 #include "compiler/onnx/Family.h"
-#include "compiler/onnx/Formula.h"
-#include "compiler/onnx/Ranks.h"
-#include "compiler/onnx/Window.h"
+#include "compiler/onnx/elements/Window.h"
+#include "compiler/onnx/rewriting/Formula.h"
+#include "compiler/onnx/sizes/Ranks.h"
 #include <cmath>
 #define GET_OP_CLASSES
 #include "compiler/onnx/ops/Pool.cpp.inc"

@@ -2,7 +2,7 @@
 // come from several streams of positions.
 #include "compiler/onnx/ops/Positions.h"
 #include "compiler/onnx/Family.h"
-#include "compiler/onnx/Forms.h"
+#include "compiler/onnx/rewriting/Forms.h"
 #include <cmath>
 #define GET_OP_CLASSES
 #include "compiler/onnx/ops/Positions.cpp.inc"

@@ -3,12 +3,12 @@
 // be floats: operators behind it may have to know it while a model is imported.
 #include "compiler/onnx/ops/QuantizedContrib.h"
 #include "compiler/onnx/ElementTypes.h"
-#include "compiler/onnx/Evaluate.h"
 #include "compiler/onnx/Family.h"
-#include "compiler/onnx/FewBits.h"
-#include "compiler/onnx/Forms.h"
-#include "compiler/onnx/Quantization.h"
-#include "compiler/onnx/Ranks.h"
+#include "compiler/onnx/constants/Evaluate.h"
+#include "compiler/onnx/quantization/FewBits.h"
+#include "compiler/onnx/quantization/Quantization.h"
+#include "compiler/onnx/rewriting/Forms.h"
+#include "compiler/onnx/sizes/Ranks.h"
 #define GET_OP_CLASSES
 #include "compiler/onnx/ops/QuantizedContrib.cpp.inc"
 

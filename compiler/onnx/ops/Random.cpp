@@ -5,7 +5,7 @@
 #include "compiler/onnx/Control.h"
 #include "compiler/onnx/ElementTypes.h"
 #include "compiler/onnx/Family.h"
-#include "compiler/onnx/Formula.h"
+#include "compiler/onnx/rewriting/Formula.h"
 #include "llvm/Support/xxhash.h"
 #include <cmath>
 #define GET_OP_CLASSES

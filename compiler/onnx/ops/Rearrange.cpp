@@ -1,12 +1,12 @@
 // Ops that are made of movements: they have no kernel and become slices, reshapes and transposes.
 #include "compiler/onnx/ops/Rearrange.h"
-#include "compiler/onnx/Evaluate.h"
 #include "compiler/onnx/Family.h"
-#include "compiler/onnx/Formula.h"
-#include "compiler/onnx/Ranks.h"
+#include "compiler/onnx/constants/Evaluate.h"
 #include "compiler/onnx/ops/Binary.h"
 #include "compiler/onnx/ops/Move.h"
 #include "compiler/onnx/ops/Shape.h"
+#include "compiler/onnx/rewriting/Formula.h"
+#include "compiler/onnx/sizes/Ranks.h"
 #define GET_OP_CLASSES
 #include "compiler/onnx/ops/Rearrange.cpp.inc"
 

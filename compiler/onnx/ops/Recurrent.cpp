@@ -3,11 +3,11 @@
 #include "compiler/onnx/ops/Recurrent.h"
 #include "compiler/onnx/Control.h"
 #include "compiler/onnx/Family.h"
-#include "compiler/onnx/Quantization.h"
+#include "compiler/onnx/quantization/Quantization.h"
 #include <limits>
 #define GET_OP_CLASSES
-#include "compiler/onnx/Ranks.h"
 #include "compiler/onnx/ops/Recurrent.cpp.inc"
+#include "compiler/onnx/sizes/Ranks.h"
 
 using namespace mlir;
 

@@ -3,13 +3,13 @@
 #include "compiler/onnx/ops/Reduce.h"
 #include "compiler/onnx/ElementTypes.h"
 #include "compiler/onnx/Family.h"
-#include "compiler/onnx/Formula.h"
-#include "compiler/onnx/InData.h"
+#include "compiler/onnx/rewriting/Formula.h"
+#include "compiler/onnx/sizes/InData.h"
 #include <cmath>
 #include <limits>
 #define GET_OP_CLASSES
-#include "compiler/onnx/Ranks.h"
 #include "compiler/onnx/ops/Reduce.cpp.inc"
+#include "compiler/onnx/sizes/Ranks.h"
 
 using namespace mlir;
 

@@ -1,12 +1,12 @@
 #include "compiler/onnx/ops/Sample.h"
 #include "compiler/onnx/ElementTypes.h"
 #include "compiler/onnx/Family.h"
-#include "compiler/onnx/Forms.h"
+#include "compiler/onnx/rewriting/Forms.h"
 #include "runtime_support/include/ingot.h"
 #include <limits>
 #define GET_OP_CLASSES
-#include "compiler/onnx/Ranks.h"
 #include "compiler/onnx/ops/Sample.cpp.inc"
+#include "compiler/onnx/sizes/Ranks.h"
 
 using namespace mlir;
 

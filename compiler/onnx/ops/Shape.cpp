@@ -1,13 +1,13 @@
 #include "compiler/onnx/ops/Shape.h"
 #include "compiler/onnx/ElementTypes.h"
-#include "compiler/onnx/Evaluate.h"
 #include "compiler/onnx/Family.h"
-#include "compiler/onnx/Formula.h"
-#include "compiler/onnx/InData.h"
-#include "compiler/onnx/Ranks.h"
+#include "compiler/onnx/constants/Evaluate.h"
 #include "compiler/onnx/ops/Compare.h"
 #include "compiler/onnx/ops/Control.h"
 #include "compiler/onnx/ops/Move.h"
+#include "compiler/onnx/rewriting/Formula.h"
+#include "compiler/onnx/sizes/InData.h"
+#include "compiler/onnx/sizes/Ranks.h"
 #include <cmath>
 #define GET_OP_CLASSES
 #include "compiler/onnx/ops/Shape.cpp.inc"

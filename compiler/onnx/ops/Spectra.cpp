@@ -2,7 +2,7 @@
 // inverse completes what one half of a spectrum says of the other: bins mirrored and conjugated.
 #include "compiler/onnx/ops/Spectra.h"
 #include "compiler/onnx/Family.h"
-#include "compiler/onnx/Forms.h"
+#include "compiler/onnx/rewriting/Forms.h"
 #define GET_OP_CLASSES
 #include "compiler/onnx/ops/Spectra.cpp.inc"
 

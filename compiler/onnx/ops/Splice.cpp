@@ -1,10 +1,10 @@
 // Rows are along the first axis. A number of them that only data tells is read as a size (graph/ReadSizes).
 #include "compiler/onnx/ops/Splice.h"
-#include "compiler/onnx/Constants.h"
 #include "compiler/onnx/Family.h"
+#include "compiler/onnx/constants/Constants.h"
 #define GET_OP_CLASSES
-#include "compiler/onnx/Ranks.h"
 #include "compiler/onnx/ops/Splice.cpp.inc"
+#include "compiler/onnx/sizes/Ranks.h"
 
 using namespace mlir;
 

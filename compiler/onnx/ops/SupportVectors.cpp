@@ -11,8 +11,8 @@
 #include "compiler/onnx/ops/SupportVectors.h"
 #include "compiler/onnx/Control.h"
 #include "compiler/onnx/Family.h"
-#include "compiler/onnx/Formula.h"
-#include "compiler/onnx/Scores.h"
+#include "compiler/onnx/ml/Scores.h"
+#include "compiler/onnx/rewriting/Formula.h"
 #include <numeric>
 #define GET_OP_CLASSES
 #include "compiler/onnx/ops/SupportVectors.cpp.inc"

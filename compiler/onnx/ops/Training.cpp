@@ -3,7 +3,7 @@
 #include "compiler/onnx/ops/Training.h"
 #include "compiler/onnx/ElementTypes.h"
 #include "compiler/onnx/Family.h"
-#include "compiler/onnx/Formula.h"
+#include "compiler/onnx/rewriting/Formula.h"
 #define GET_OP_CLASSES
 #include "compiler/onnx/ops/Training.cpp.inc"
 

@@ -3,11 +3,11 @@
 // is what ONNX Runtime makes of it; where they speak of both, the larger score's label is given, as onnx's reference
 // evaluator does, and not, as ONNX Runtime does, 0 or 1 by the sign of the second score.
 #include "compiler/onnx/ops/Trees.h"
-#include "compiler/onnx/DecisionTrees.h"
 #include "compiler/onnx/Family.h"
-#include "compiler/onnx/Formula.h"
-#include "compiler/onnx/Ranks.h"
-#include "compiler/onnx/Scores.h"
+#include "compiler/onnx/ml/DecisionTrees.h"
+#include "compiler/onnx/ml/Scores.h"
+#include "compiler/onnx/rewriting/Formula.h"
+#include "compiler/onnx/sizes/Ranks.h"
 #include "llvm/ADT/StringSwitch.h"
 #include <cmath>
 #include <map>

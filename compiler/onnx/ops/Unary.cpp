@@ -1,7 +1,7 @@
 #include "compiler/onnx/ops/Unary.h"
 #include "compiler/onnx/Family.h"
-#include "compiler/onnx/Quantization.h"
 #include "compiler/onnx/ScalarMath.h"
+#include "compiler/onnx/quantization/Quantization.h"
 #define GET_OP_CLASSES
 #include "compiler/onnx/ops/Unary.cpp.inc"
 

@@ -2,9 +2,9 @@
 // the other, in three loops over scalars. The compiler's family of the same op takes vectors of neighbouring lines.
 #include "compiler/target/Target.h"
 #include "compiler/lower/Family.h"
-#include "compiler/lower/Vectors.h"
-#include "compiler/onnx/Shapes.h"
+#include "compiler/lower/core/Vectors.h"
 #include "compiler/onnx/ops/Reduce.h"
+#include "compiler/onnx/sizes/Shapes.h"
 
 using namespace mlir;
 

@@ -1,0 +1,349 @@
+// Flags of all subcommands, with CLI11; those that concern the model are in ModelFlags.cpp. Each subcommand adds its
+// own in a function.
+#include "compiler/driver/commands/CommandLine.h"
+#include "compiler/driver/commands/FlagChecks.h"
+#include "compiler/driver/commands/ModelFlags.h"
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+
+namespace ingot::driver {
+namespace {
+
+const char *const kFooter =
+    "Exit codes: 0 done, 1 the model or the flags are wrong, 2 a bug in ingot (a reproducer is written).";
+
+/// Help with the name of a flag's value and nothing else: what may stand there is said in its sentence.
+class HelpFormatter : public CLI::Formatter {
+public:
+  HelpFormatter() { column_width(34); }
+  std::string make_option_opts(const CLI::Option *option) const override {
+    std::string type = option->get_type_name(); // NAME:CHECKS
+    return type.empty() || option->get_items_expected_max() == 0 ? "" : " " + type.substr(0, type.find(':'));
+  }
+};
+
+/// Of numbers that are no integers: "nan" and "inf" are numbers to a parser, and NaN lies in every range.
+CLI::Validator finite() {
+  auto check = [](const std::string &text) {
+    double value = std::strtod(text.c_str(), nullptr);
+    return std::isfinite(value) ? std::string() : "'" + text + "' is no finite number";
+  };
+  return {check, ""};
+}
+
+void addCompile(CLI::App &app, Invocation &invocation) {
+  addModelFlags(app, invocation, "ONNX model");
+  pipeline::Options &options = invocation.model;
+  options.outDir = ".";
+  const char *output = "Output";
+  app.add_option("-o,--output", options.outDir, "Folder for the artifacts; made if it does not exist; default: .")
+      ->group(output)
+      ->type_name("DIR");
+  repeated(app.add_option("--emit", options.emit, "What to write: lib obj shared cpp asm llvm mlir; default: lib"))
+      ->delimiter(',')
+      ->check(CLI::IsMember({"lib", "obj", "shared", "cpp", "asm", "llvm", "mlir"}))
+      ->group(output)
+      ->type_name("KIND,...");
+  app.add_flag("--profile", options.profile,
+               "Call ingot_exec.profile before and after every kernel (a model without this flag has no trace of it)")
+      ->group(output);
+  app.add_flag("--depfile,-M", options.depfile,
+               "Write NAME.d, the files that the result depends on, for make and ninja")
+      ->group(output);
+  CLI::Option *cache =
+      app.add_option("--compile-cache", invocation.compileCache,
+                     "Folder of earlier compilations: an equal one is copied from there; several processes may use it")
+          ->group(output)
+          ->type_name("DIR");
+  app.add_option("--compile-cache-size", invocation.compileCacheBytes,
+                 "What that folder may take before entries are dropped that were not used for longest; default: 2GB")
+      ->transform(CLI::AsSizeValue(/*kb_is_1000=*/false))
+      ->check(CLI::NonNegativeNumber)
+      ->needs(cache)
+      ->group(output)
+      ->type_name("BYTES");
+}
+
+void addInspect(CLI::App &app, Invocation &invocation) {
+  addModelFlags(app, invocation, "ONNX model");
+  app.add_flag("--memory", invocation.memory, "Print the memory plan: offset, bytes and lifetime of every buffer")
+      ->group("Looking inside");
+  app.add_flag("--coverage", invocation.coverage,
+               "Print how the compiler takes each operator of the model, and which it refuses, without compiling it")
+      ->group("Looking inside");
+}
+
+void addData(CLI::App &app, Invocation &invocation, const char *help) {
+  repeated(app.add_option("--data", invocation.data, help))->group("Data")->type_name("DIR");
+}
+
+/// Of all that runs a model.
+void addThreads(CLI::App &app, Invocation &invocation) {
+  app.add_option("--threads", invocation.threads, "Threads of a run; 0: all; default: 1")
+      ->check(CLI::Range(0, 1024))
+      ->group("Target")
+      ->type_name("N");
+}
+
+/// How long to measure.
+void addSeconds(CLI::App &app, Invocation &invocation) {
+  app.add_option("--seconds", invocation.seconds, "How long to measure; default: 2")
+      ->check(CLI::PositiveNumber)
+      ->check(finite())
+      ->group("Data")
+      ->type_name("S");
+}
+
+const char *const kModelOrManifest = "ONNX model, or the manifest NAME.json of a compiled one (beside NAME.so)";
+
+/// Of run, verify and bench.
+void addRunsModel(CLI::App &app, Invocation &invocation) {
+  addModelFlags(app, invocation, kModelOrManifest);
+  addThreads(app, invocation);
+  app.add_option("--runner", invocation.runner,
+                 "Run on another machine, by a command in front of ingot-runner and its arguments: "
+                 "'qemu-aarch64 -L /usr/aarch64-linux-gnu', 'ssh board'")
+      ->group("Target")
+      ->type_name("COMMAND");
+  app.add_option("--as", invocation.as,
+                 "Run a model with several --levels as if this machine had no more than one of them")
+      ->group("Target")
+      ->type_name("T");
+}
+
+void addRun(CLI::App &app, Invocation &invocation) {
+  addRunsModel(app, invocation);
+  addData(app, invocation, "Folder with input_K.pb, K-th input of the model; may be repeated, each with its --out");
+  repeated(app.add_option("--out", invocation.out, "Folder for output_K.pb; nothing is left there when it fails"))
+      ->required()
+      ->group("Data")
+      ->type_name("DIR");
+}
+
+void addVerify(CLI::App &app, Invocation &invocation) {
+  addRunsModel(app, invocation);
+  addData(app, invocation,
+          "Folder with input_K.pb and output_K.pb; may be repeated; default: test_data_set_* beside the model");
+  app.add_option("--tolerance", invocation.tolerance,
+                 "Floats may differ by T * max(1, max|b|) + 10 * T * |b|; default: 1e-4 (16-bit types: at least 1e-2)")
+      ->check(CLI::NonNegativeNumber)
+      ->check(finite())
+      ->group("Data")
+      ->type_name("T");
+  app.add_flag("--per-node", invocation.perNode,
+               "Name the first node that diverges, of a model that ingot-record wrote; implies --accuracy strict")
+      ->group("Data");
+}
+
+void addBench(CLI::App &app, Invocation &invocation) {
+  addRunsModel(app, invocation);
+  addData(app, invocation, "Folder with input_K.pb; default: random inputs");
+  addSeconds(app, invocation);
+  app.add_flag("--profile", invocation.profile,
+               "Time of each kernel with its ONNX nodes; a compiled model needs `ingot compile --profile`")
+      ->group("Data");
+}
+
+void addReport(CLI::App &app, Invocation &invocation) {
+  addModelFlags(app, invocation, "ONNX model");
+  app.add_option("-o,--output", invocation.reportPath, "The file, one page that needs nothing else")
+      ->required()
+      ->group("Output")
+      ->type_name("FILE.html");
+  app.add_flag("--bench", invocation.profile, "Measure the time of every kernel, too")->group("Data");
+  addData(app, invocation, "Folder with input_K.pb to measure with; default: random inputs");
+  addSeconds(app, invocation);
+  addThreads(app, invocation);
+}
+
+void addTune(CLI::App &app, Invocation &invocation) {
+  addModelFlags(app, invocation, "ONNX model");
+  app.remove_option(app.get_option("--tuning"));
+  invocation.seconds = 60;
+  app.add_option("-o,--output", invocation.tuningOutput,
+                 "The file of schedules for --tuning; what it says of other kernels and machines stays")
+      ->group("Output")
+      ->type_name("FILE");
+  app.add_flag("--list", invocation.listsSchedules, "Print which schedules the kernels can have, and measure nothing")
+      ->group("Output");
+  app.add_option("--time-limit", invocation.seconds, "Seconds that may be taken; default: 60")
+      ->check(CLI::PositiveNumber)
+      ->check(finite())
+      ->group("Data")
+      ->type_name("S");
+  addData(app, invocation, "Folder with input_K.pb; default: random inputs");
+  addThreads(app, invocation);
+}
+
+/// What is measured, and where the report goes.
+void addQuantizeMeasures(CLI::App &app, Invocation &invocation) {
+  const char *data = "Data", *output = "Output";
+  addData(app, invocation,
+          "Folder with input_K.pb, or with a .npy, .npz, .png, .jpg, .bmp, .ppm, .pgm or .wav for each run; may be "
+          "repeated; default: test_data_set_* beside the model");
+  Preprocessing &how = invocation.preprocessing;
+  app.add_option("--scale", how.scale, "Factor for the values of pictures (0 to 255) and sounds (-1 to 1); default: 1")
+      ->check(finite())
+      ->check(CLI::Validator(
+          [](const std::string &text) {
+            return std::strtod(text.c_str(), nullptr) == 0 ? std::string("0 makes all values alike") : "";
+          },
+          ""))
+      ->group(data)
+      ->type_name("F");
+  app.add_option("--mean", how.mean, "Subtracted from them behind that: one number, or one for each channel")
+      ->delimiter(',')
+      ->check(finite())
+      ->group(data)
+      ->type_name("F,...");
+  app.add_option("--deviation", how.deviation, "What they are divided by at last: one number, or one for each channel")
+      ->delimiter(',')
+      ->check(CLI::PositiveNumber)
+      ->check(finite())
+      ->group(data)
+      ->type_name("F,...");
+  app.add_flag("--bench", invocation.profile, "Measure the time of every layer before and after, too")->group(data);
+  addSeconds(app, invocation);
+  addThreads(app, invocation);
+  app.add_option("-o,--output", invocation.quantization.output, "The quantized model")
+      ->required()
+      ->group(output)
+      ->type_name("FILE.onnx");
+  app.add_option("--report", invocation.reportPath, "Write the report as JSON")->group(output)->type_name("FILE.json");
+}
+
+void addQuantize(CLI::App &app, Invocation &invocation) {
+  addModelFlags(app, invocation, "ONNX model");
+  addQuantizeMeasures(app, invocation);
+  quantizer::Options &options = invocation.quantization;
+  const char *group = "Quantization";
+  app.add_option("--scheme", options.scheme,
+                 "int8 (weights and activations, ranges from data), int8-dynamic (ranges found by each run), int4 "
+                 "(weights alone, by block), fp16, bf16; default: int8")
+      ->check(CLI::IsMember({"int8", "int8-dynamic", "int4", "fp16", "bf16"}))
+      ->group(group)
+      ->type_name("SCHEME");
+  app.add_option("--method", options.method,
+                 "How ranges are chosen: min-max, percentile, entropy or mse; default: min-max")
+      ->check(CLI::IsMember({"min-max", "percentile", "entropy", "mse"}))
+      ->group(group)
+      ->type_name("METHOD");
+  app.add_option("--percentile", options.percentile, "Of --method percentile: values in the range; default: 99.99")
+      ->check(CLI::Range(50.0, 100.0))
+      ->check(finite())
+      ->group(group)
+      ->type_name("P");
+  app.add_option_function<std::string>(
+         "--activations", [&options](const std::string &type) { options.signedActivations = type == "int8"; },
+         "uint8 (any range) or int8 (symmetric); default: uint8")
+      ->check(CLI::IsMember({"uint8", "int8"}))
+      ->group(group)
+      ->type_name("TYPE");
+  app.add_flag("--per-tensor", options.weights.perTensor, "One scale for a weight, not one for each output channel")
+      ->group(group);
+  app.add_flag("--short-sums", options.weights.shortSums,
+               "Weights so small that sums of products fit 16 bits: a third faster with AVX2, but a bit less exact")
+      ->group(group);
+  repeated(app.add_option("--keep", options.keep, "A layer that stays in float, by its node's name; may be repeated"))
+      ->group(group)
+      ->type_name("NAME");
+  app.add_option("--max-drop", options.maxDrop,
+                 "Of int8: keep the most sensitive layers in float until 1 - cosine of each output is at most this")
+      ->check(CLI::Range(0.0, 1.0))
+      ->check(finite())
+      ->group(group)
+      ->type_name("X");
+  app.add_option("--smooth", options.smooth,
+                 "Of int8 and int8-dynamic: move outliers of activations into the weights (SmoothQuant); 0.5 is usual")
+      ->check(CLI::Range(0.0, 1.0))
+      ->check(finite())
+      ->group(group)
+      ->type_name("A");
+  app.add_flag("--correct-bias", options.correctBias, "Of int8: take the mean error of rounded weights from the biases")
+      ->group(group);
+  app.add_option("--block", options.block, "Of int4: values that share a scale; default: 32")
+      ->check(CLI::Range(16, 4096))
+      ->group(group)
+      ->type_name("N");
+  app.add_flag("--gptq", options.gptq, "Of int4: round with respect to the data (GPTQ), not to the nearest")
+      ->group(group);
+  app.add_flag("--keep-io", options.keepIo, "Of fp16 and bf16: inputs and outputs stay float32")->group(group);
+}
+
+} // namespace
+
+ParsedCommandLine parseCommandLine(int argc, const char *const *argv) {
+  CLI::App app("ingot compiles ONNX models ahead of time into libraries that any program can link.", "ingot");
+  app.require_subcommand(1);
+  app.set_version_flag("--version", "ingot " INGOT_VERSION);
+  app.footer(kFooter);
+  app.formatter(std::make_shared<HelpFormatter>());
+
+  struct Subcommand {
+    Command command;
+    const char *name, *sentence;
+    void (*add)(CLI::App &, Invocation &);
+  };
+  const Subcommand subcommands[] = {
+      {Command::Compile, "compile", "Compile a model into a library, a C header and a manifest", addCompile},
+      {Command::Inspect, "inspect", "Show a model: inputs, outputs, operators, and what each target can take",
+       addInspect},
+      {Command::Run, "run", "Compile a model and run it on recorded inputs", addRun},
+      {Command::Verify, "verify", "Compile a model, run it and compare with recorded outputs", addVerify},
+      {Command::Bench, "bench", "Measure the latency of a model", addBench},
+      {Command::Report, "report", "Write a page that shows what became of a model: graph, kernels, memory, sizes",
+       addReport},
+      {Command::Quantize, "quantize", "Write a model with smaller types: integers, or floats of 16 bits", addQuantize},
+      {Command::Tune, "tune", "Measure which schedules of a model's kernels are the fastest here, for compile --tuning",
+       addTune},
+      {Command::Targets, "targets", "List the known targets, and what this host is",
+       [](CLI::App &sub, Invocation &invocation) {
+         addLoadTarget(sub, invocation);
+         sub.add_flag("--json", invocation.json, "Print one JSON object instead of text");
+       }},
+  };
+  std::vector<Invocation> invocations(std::size(subcommands));
+  for (size_t i = 0; i < std::size(subcommands); ++i) {
+    CLI::App *sub = app.add_subcommand(subcommands[i].name, subcommands[i].sentence);
+    sub->footer(kFooter);
+    invocations[i].command = subcommands[i].command;
+    subcommands[i].add(*sub, invocations[i]);
+  }
+
+  ParsedCommandLine parsed;
+  try {
+    app.parse(argc, argv);
+    for (size_t i = 0; i < std::size(subcommands); ++i) {
+      if (!app.got_subcommand(subcommands[i].name)) {
+        continue;
+      }
+      Invocation &invocation = invocations[i];
+      invocation.compileFlags = givenCompileFlags(*app.get_subcommand(subcommands[i].name));
+      bool chosen = std::find(invocation.compileFlags.begin(), invocation.compileFlags.end(), "--accuracy") !=
+                    invocation.compileFlags.end();
+      if (invocation.perNode && !chosen) {
+        invocation.model.accuracy = "strict";
+      }
+      const CLI::App &sub = *app.get_subcommand(subcommands[i].name);
+      std::string wrong = checkFlags(invocation, [&](const char *flag) { return sub.get_option(flag)->count() > 0; });
+      if (!wrong.empty()) {
+        throw CLI::ValidationError(wrong);
+      }
+      parsed.invocation = std::move(invocation);
+    }
+  } catch (const CLI::CallForVersion &version) {
+    parsed.text = std::string(version.what()) + "\n";
+  } catch (const CLI::Success &) { // --help
+    parsed.text = app.help();
+  } catch (const CLI::Error &error) {
+    parsed.exitCode = 1;
+    bool unknown = argc > 1 && argv[1][0] != '-' && app.get_subcommands().empty();
+    std::string text = unknown ? "unknown subcommand '" + std::string(argv[1]) + "'" : error.what();
+    parsed.text = "ingot: error: " + text + (app.get_subcommands().empty() ? "; see `ingot --help`\n" : "\n");
+  }
+  return parsed;
+}
+
+} // namespace ingot::driver

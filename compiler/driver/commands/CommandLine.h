@@ -1,0 +1,58 @@
+// The command line as data. Subcommands get an Invocation and know nothing of flags.
+#pragma once
+#include "compiler/driver/Crash.h"
+#include "compiler/driver/execution/Preprocessing.h"
+#include "compiler/pipeline/Pipeline.h"
+#include "compiler/quantizer/Options.h"
+#include <optional>
+
+namespace ingot::driver {
+
+enum class Command { Compile, Inspect, Run, Verify, Bench, Report, Quantize, Tune, Targets };
+
+struct Invocation {
+  Command command = Command::Targets;
+  pipeline::Options model;               ///< what every subcommand that takes a model is told
+  std::vector<std::string> compileFlags; ///< those given that only a compilation can obey, for example "--target"
+
+  std::vector<std::string> arguments; ///< the command line behind the program's name
+
+  std::string compileCache;                     ///< compile: folder of earlier compilations; empty: none
+  int64_t compileCacheBytes = int64_t(2) << 30; ///< that it may take
+
+  std::string shownPath; ///< what messages call the model, where it is a file that the user does not know; or empty
+
+  bool json = false, timing = false;
+  bool memory = false;                ///< inspect: the memory plan
+  bool coverage = false;              ///< inspect: how each operator is taken, and nothing else
+  int threads = 1;                    ///< for run, verify and bench; 0: all that the process may use
+  std::string runner;                 ///< run, verify, bench: the command that starts a program on another machine
+  std::string as;                     ///< run, verify, bench: the level that a model with several shall not exceed
+  std::vector<std::string> data, out; ///< folders
+  double tolerance = 1e-4;            ///< verify
+  bool perNode = false;               ///< verify: outputs are all values of a model, in the order of its nodes
+  double seconds = 2;                 ///< bench, tune: how long to measure
+  bool profile = false;               ///< bench: time of each kernel; report: measure it
+  std::string reportPath;             ///< report: the file
+  std::string tuningOutput;           ///< tune: the file
+  bool listsSchedules = false;        ///< tune: what there is to measure, in place of measuring it
+  quantizer::Options quantization;    ///< quantize
+  Preprocessing preprocessing;        ///< quantize: of pictures and sounds
+  Reproduction reproduction;          ///< what it is seen again by
+};
+
+/// Whether --dim and --shape do not fix sizes but say with which to run: `bench` without data, of a compiled model.
+bool givesRunSizes(const Invocation &invocation);
+
+/// What a command line says: an invocation, or a text to print and an exit code (help, version, wrong flags).
+struct ParsedCommandLine {
+  std::optional<Invocation> invocation;
+  int exitCode = 0;
+  std::string text;
+};
+ParsedCommandLine parseCommandLine(int argc, const char *const *argv);
+
+/// Whether `path` names the manifest of a compiled model rather than a model.
+bool isManifest(const std::string &path);
+
+} // namespace ingot::driver

@@ -1,0 +1,177 @@
+// What no single flag can check: first what concerns all subcommands, then what a single one reads of its own flags.
+#include "compiler/driver/commands/FlagChecks.h"
+#include <algorithm>
+
+namespace ingot::driver {
+namespace {
+
+using IsGiven = std::function<bool(const char *flag)>;
+
+/// Of a report, flags that only its measurement reads.
+std::string checkReport(const Invocation &invocation, const IsGiven &isGiven) {
+  for (const char *flag : {"--data", "--seconds", "--threads"}) {
+    if (!invocation.profile && isGiven(flag)) {
+      return std::string(flag) + " is for measuring: use it with --bench";
+    }
+  }
+  return "";
+}
+
+/// Of a quantization, flags that its scheme does not read.
+std::string checkQuantize(const Invocation &invocation, const IsGiven &isGiven) {
+  const char *anyInt8 = "int8, int8-dynamic", *half = "fp16, bf16";
+  const std::pair<const char *, const char *> schemes[] = {
+      {"--method", "int8"},       {"--percentile", "int8"}, {"--activations", "int8"}, {"--max-drop", "int8"},
+      {"--correct-bias", "int8"}, {"--smooth", anyInt8},    {"--per-tensor", anyInt8}, {"--short-sums", anyInt8},
+      {"--block", "int4"},        {"--gptq", "int4"},       {"--keep-io", half},
+  };
+  const std::string &scheme = invocation.quantization.scheme;
+  for (auto [flag, of] : schemes) {
+    if (isGiven(flag) && (", " + std::string(of) + ",").find(" " + scheme + ",") == std::string::npos) {
+      return std::string(flag) + " has no effect on --scheme " + scheme + ": it is for " + of;
+    }
+  }
+  if (isGiven("--percentile") && invocation.quantization.method != "percentile") {
+    return "--percentile is for --method percentile";
+  }
+  if (isGiven("--seconds") && !invocation.profile) {
+    return "--seconds is for measuring: use it with --bench";
+  }
+  if (!invocation.model.levels.empty() || !invocation.model.stopAfter.empty() || !invocation.model.caches.empty()) {
+    return "quantize runs the model here: --levels, --stop-after and --cache are for compile";
+  }
+  return "";
+}
+
+/// Of schedules, what cannot be measured.
+std::string checkTune(const Invocation &invocation) {
+  const pipeline::Options &model = invocation.model;
+  if (!model.levels.empty() || model.targets.size() > 1) {
+    return "tune measures kernels for one machine: give one --target, and no --levels";
+  }
+  if (invocation.tuningOutput.empty() != invocation.listsSchedules) {
+    return invocation.listsSchedules ? "--list measures nothing that could be written: leave -o out"
+                                     : "tune writes a file of schedules: give -o FILE, or --list";
+  }
+  return model.stopAfter.empty() ? "" : "--stop-after leaves nothing to measure; use it with compile";
+}
+
+/// --stop-after prints the IR, and nothing else is written.
+std::string checkStop(const Invocation &invocation) {
+  const pipeline::Options &options = invocation.model;
+  std::string flag = invocation.json                         ? "--json"
+                     : options.depfile                       ? "--depfile"
+                     : invocation.memory                     ? "--memory"
+                     : invocation.command == Command::Report ? "the report"
+                                                             : "";
+  return options.stopAfter.empty() || flag.empty() ? "" : "--stop-after prints the IR alone, without " + flag;
+}
+
+/// Flags that say where nodes run.
+std::string checkPlaces(const pipeline::Options &options) {
+  std::string flag = !options.demands.empty() ? "--require" : options.placementFile.empty() ? "" : "--placement";
+  if (!flag.empty() && !options.levels.empty()) {
+    return flag + " and --levels cannot be combined: with --levels, each of them is the only target of its body";
+  }
+  if (!flag.empty() && !options.fallback) {
+    return flag + " and --no-fallback cannot be combined: without fallback, all nodes run on the first target";
+  }
+  return "";
+}
+
+/// What no single flag can check.
+std::string checkTogether(const Invocation &invocation) {
+  bool manifest = isManifest(invocation.model.modelPath);
+  bool runs = invocation.command == Command::Run || invocation.command == Command::Verify ||
+              invocation.command == Command::Bench;
+  if (manifest && !runs && invocation.command != Command::Targets) {
+    return "'" + invocation.model.modelPath + "' is the manifest of a compiled model; an ONNX model is expected";
+  }
+  auto cannotObey = [&](const std::string &flag) {
+    return !givesRunSizes(invocation) || (flag != "--dim" && flag != "--shape");
+  };
+  auto flag = std::find_if(invocation.compileFlags.begin(), invocation.compileFlags.end(), cannotObey);
+  if (manifest && flag != invocation.compileFlags.end()) {
+    return *flag + " has no effect on a model that is compiled already ('" + invocation.model.modelPath + "')";
+  }
+  bool comparesData = invocation.command == Command::Run || invocation.command == Command::Verify;
+  if (!invocation.model.caches.empty() && (comparesData || !invocation.data.empty())) {
+    return "--cache gives the caches other shapes than recorded data have: run and verify a model without it, and use "
+           "the flag with compile";
+  }
+  for (const auto &[name, choice] : invocation.model.choices) {
+    if (!invocation.model.caches.empty() && !choice.sizes.empty()) {
+      return "--cache cannot be combined with several sizes (--dim " + name + "=A,B)";
+    }
+  }
+  if (!invocation.model.targets.empty() && !invocation.model.levels.empty()) {
+    return "--target and --levels cannot be combined: with --levels, each of them is the only target of its body";
+  }
+  if (!invocation.model.tuningFile.empty() && !invocation.model.levels.empty()) {
+    return "--tuning and --levels cannot be combined: schedules are measured for one machine";
+  }
+  if (std::string wrong = checkPlaces(invocation.model); !wrong.empty()) {
+    return wrong;
+  }
+  const std::string &winograd = invocation.model.winograd;
+  if (invocation.model.accuracy == "strict" && !winograd.empty() && winograd != "off") {
+    return "--winograd " + winograd + " and --accuracy strict cannot be combined: its sums are not the model's";
+  }
+  if (invocation.model.accuracy == "strict" && invocation.model.strassen == "on") {
+    return "--strassen on and --accuracy strict cannot be combined: its sums are not the model's";
+  }
+  if (invocation.model.accuracy == "strict" && invocation.model.splitFloats == "on") {
+    return "--split-floats on and --accuracy strict cannot be combined: its sums are not the model's";
+  }
+  if (invocation.model.caches.empty() && invocation.model.cacheRoom >= 0) {
+    return "--cache-room says how large caches are: use it with --cache";
+  }
+  if (runs && !invocation.model.stopAfter.empty()) {
+    return "--stop-after leaves nothing to run; use it with compile";
+  }
+  if (std::string wrong = checkStop(invocation); !wrong.empty()) {
+    return wrong;
+  }
+  if (invocation.command == Command::Run && invocation.data.empty()) {
+    return "run needs --data, a folder with input_K.pb for each --out; bench runs a model on random inputs";
+  }
+  if (invocation.command == Command::Run && invocation.data.size() != invocation.out.size()) {
+    return "each --data needs its --out: " + std::to_string(invocation.data.size()) + " and " +
+           std::to_string(invocation.out.size()) + " are given";
+  }
+  const std::pair<Command, const char *> measures[] = {
+      {Command::Bench, "bench"}, {Command::Report, "report"}, {Command::Tune, "tune"}};
+  for (auto [command, name] : measures) {
+    if (invocation.command == command && invocation.data.size() > 1) {
+      return std::string(name) + " takes one --data";
+    }
+  }
+  return "";
+}
+
+} // namespace
+
+bool isManifest(const std::string &path) { return path.size() > 5 && path.compare(path.size() - 5, 5, ".json") == 0; }
+
+bool givesRunSizes(const Invocation &invocation) {
+  return invocation.command == Command::Bench && invocation.data.empty() && isManifest(invocation.model.modelPath);
+}
+
+std::string checkFlags(const Invocation &invocation, const IsGiven &isGiven) {
+  std::string wrong = checkTogether(invocation);
+  if (!wrong.empty()) {
+    return wrong;
+  }
+  switch (invocation.command) {
+  case Command::Report:
+    return checkReport(invocation, isGiven);
+  case Command::Quantize:
+    return checkQuantize(invocation, isGiven);
+  case Command::Tune:
+    return checkTune(invocation);
+  default:
+    return "";
+  }
+}
+
+} // namespace ingot::driver

@@ -1,0 +1,282 @@
+// `ingot inspect`: first what the file says by itself, then what a compilation that writes nothing finds out.
+#include "compiler/driver/Driver.h"
+#include "compiler/driver/ModelFacts.h"
+#include "compiler/driver/Text.h"
+#include "compiler/driver/commands/Report.h"
+#include "compiler/importer/ElementType.h"
+#include "compiler/pipeline/Coverage.h"
+#include "compiler/report/Json.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/Format.h"
+#include "llvm/Support/raw_ostream.h"
+#include <algorithm>
+
+namespace ingot::driver {
+namespace {
+
+using llvm::json::fixUTF8;
+
+std::vector<std::pair<std::string, int64_t>> opsByCount(const ModelFacts &facts) {
+  std::vector<std::pair<std::string, int64_t>> ops(facts.ops.begin(), facts.ops.end());
+  std::sort(ops.begin(), ops.end(),
+            [](const auto &a, const auto &b) { return std::pair(-a.second, a.first) < std::pair(-b.second, b.first); });
+  return ops;
+}
+
+void printFacts(const ModelFacts &facts) {
+  llvm::outs() << "ONNX IR " << facts.irVersion;
+  for (const auto &[domain, version] : facts.opsets) {
+    llvm::outs() << ", " << (domain.empty() ? "" : plainName(domain) + " ") << "opset " << version;
+  }
+  if (!facts.producer.empty()) {
+    llvm::outs() << ", by " << plainName(facts.producer);
+  }
+  llvm::outs() << "\ninputs\n";
+  for (const ValueFacts &input : facts.inputs) {
+    llvm::outs() << "  " << plainName(input.name) << "  " << input.text() << '\n';
+  }
+  llvm::outs() << "outputs\n";
+  for (const ValueFacts &output : facts.outputs) {
+    llvm::outs() << "  " << plainName(output.name) << "  " << output.text() << '\n';
+  }
+  llvm::outs() << "parameters\n  " << countText(facts.parameters) << " in " << facts.parameterTensors << " tensors, "
+               << bytesText(facts.parameterBytes) << "\nnodes\n";
+  for (const auto &[op, count] : opsByCount(facts)) {
+    llvm::outs() << llvm::format("  %6lld  ", (long long)count) << plainName(op) << '\n';
+  }
+  llvm::outs() << llvm::format("  %6lld  in all\n", (long long)facts.nodes);
+}
+
+/// Nodes and kernels by target, in the order of first appearance.
+void printTargets(const pipeline::Result &result) {
+  std::vector<std::pair<std::string, int64_t>> counts;
+  for (const pipeline::NodePlacement &placement : result.placement) {
+    auto found =
+        std::find_if(counts.begin(), counts.end(), [&](const auto &entry) { return entry.first == placement.target; });
+    if (found == counts.end()) {
+      counts.push_back({placement.target, 0});
+      found = counts.end() - 1;
+    }
+    ++found->second;
+  }
+  llvm::outs() << "targets (nodes after simplification)\n";
+  for (const auto &[target, count] : counts) {
+    llvm::outs() << llvm::format("  %6lld  ", (long long)count) << (target.empty() ? "nowhere" : target) << '\n';
+  }
+  printPlacements(llvm::outs(), fallbacks(result));
+  printPieces(llvm::outs(), result);
+  printTransfers(llvm::outs(), result, /*most=*/1000);
+}
+
+/// A symbol of the model that is a number here, and who decided that.
+struct FixedSize {
+  std::string name, decidedBy;
+  int64_t value;
+};
+
+std::vector<FixedSize> fixedSizes(const ModelFacts &facts, const pipeline::Options &options,
+                                  const pipeline::Result &result) {
+  std::vector<FixedSize> fixed;
+  auto isOpen = [&](const std::string &name) {
+    return llvm::any_of(result.openSizes, [&](const pipeline::OpenSize &size) { return size.name == name; });
+  };
+  auto add = [&](const std::string &name, int64_t value, const std::string &by) {
+    if (llvm::none_of(fixed, [&](const FixedSize &size) { return size.name == name; })) {
+      fixed.push_back({name, by, value});
+    }
+  };
+  for (const auto &[name, value] : options.dims) {
+    if (!isOpen(name)) {
+      add(name, value, "--dim");
+    }
+  }
+  for (const ValueFacts &input : facts.inputs) {
+    auto given = options.shapes.find(input.name);
+    if (given == options.shapes.end() || !input.shape) {
+      continue;
+    }
+    for (auto [dim, value] : llvm::zip(*input.shape, given->second)) {
+      if (!dim.symbol.empty() && !isOpen(dim.symbol)) {
+        add(dim.symbol, value, "--shape " + input.name);
+      }
+    }
+  }
+  return fixed;
+}
+
+void printFixedSizes(const std::vector<FixedSize> &fixed) {
+  llvm::outs() << "sizes that are fixed\n";
+  for (const FixedSize &size : fixed) {
+    llvm::outs() << "  " << plainName(size.name) << "  " << size.value << ", by " << plainName(size.decidedBy) << '\n';
+  }
+}
+
+void printResult(const pipeline::Result &result, bool memory) {
+  if (!result.openSizes.empty()) {
+    printSizes(llvm::outs(), result, /*most=*/1000);
+  }
+  printAllocations(llvm::outs(), result, /*most=*/1000);
+  printTargets(result);
+  llvm::outs() << "cost\n  " << (result.macs < 0 ? result.macsText : countText(result.macs)) << " multiply-adds, "
+               << result.kernels << " kernels\n  arena " << arenaText(result.arenaBytes) << " (largest live set "
+               << arenaText(result.arenaLowerBound) << "), weights " << bytesText(result.weightBytes) << '\n';
+  if (memory) {
+    llvm::outs() << "memory plan\n" << result.memoryPlan;
+  }
+}
+
+void writeValues(llvm::json::OStream &json, llvm::StringRef key, const std::vector<ValueFacts> &values) {
+  json.attributeArray(key, [&] {
+    for (const ValueFacts &value : values) {
+      json.object([&] {
+        json.attribute("name", fixUTF8(value.name));
+        json.attribute("type", importer::elementName(value.type));
+        if (!value.shape) {
+          return;
+        }
+        json.attributeArray("dims", [&] {
+          for (const ValueFacts::Dim &dim : *value.shape) {
+            dim.size >= 0 ? json.value(dim.size) : json.value(fixUTF8(dim.symbol.empty() ? "?" : dim.symbol));
+          }
+        });
+      });
+    }
+  });
+}
+
+void writeFacts(llvm::json::OStream &json, const ModelFacts &facts) {
+  json.attribute("ir_version", facts.irVersion);
+  json.attribute("producer", fixUTF8(facts.producer));
+  json.attributeObject("opsets", [&] {
+    for (const auto &[domain, version] : facts.opsets) {
+      json.attribute(domain.empty() ? "ai.onnx" : fixUTF8(domain), version);
+    }
+  });
+  writeValues(json, "inputs", facts.inputs);
+  writeValues(json, "outputs", facts.outputs);
+  json.attribute("parameters", facts.parameters);
+  json.attribute("parameter_tensors", facts.parameterTensors);
+  json.attribute("parameter_bytes", facts.parameterBytes);
+  json.attribute("nodes", facts.nodes);
+  json.attributeObject("ops", [&] {
+    for (const auto &[op, count] : opsByCount(facts)) {
+      json.attribute(fixUTF8(op), count);
+    }
+  });
+}
+
+/// The domain and the name of an operator as ModelFacts has it.
+std::pair<llvm::StringRef, llvm::StringRef> partsOf(const std::string &op) {
+  auto [domain, name] = llvm::StringRef(op).rsplit('.');
+  return name.empty() ? std::pair(llvm::StringRef(), domain) : std::pair(domain, name);
+}
+
+/// What inputs are made of; those behind the last one that differs are like it.
+std::string typesOf(const pipeline::Coverage &coverage) {
+  std::vector<std::string> types = coverage.types;
+  while (types.size() > 1 && types.back() == types[types.size() - 2]) {
+    types.pop_back();
+  }
+  return llvm::join(types, " | ");
+}
+
+void printCoverage(const ModelFacts &facts, bool asJson) {
+  llvm::json::Array rows;
+  for (const auto &[op, count] : opsByCount(facts)) {
+    auto [domain, name] = partsOf(op);
+    auto version = facts.opsets.find(domain.str());
+    int64_t opset = version == facts.opsets.end() ? 1 : version->second;
+    pipeline::Coverage coverage = pipeline::coverageOf(domain.str(), name.str(), opset);
+    if (facts.functions.count(op)) {
+      coverage = {"function of the model", "", 0};
+    }
+    rows.push_back(llvm::json::Object{{"op", fixUTF8(op)},
+                                      {"opset", opset},
+                                      {"nodes", count},
+                                      {"how", coverage.how},
+                                      {"why", coverage.why},
+                                      {"types", llvm::json::Array(coverage.types)}});
+    if (!asJson) {
+      llvm::outs() << llvm::format("%7lld  ", static_cast<long long>(count)) << plainName(op) << ", opset " << opset
+                   << ": " << coverage.how << (coverage.why.empty() ? "" : ": " + coverage.why)
+                   << (coverage.types.empty() ? "" : "; of " + typesOf(coverage)) << '\n';
+    }
+  }
+  if (asJson) {
+    llvm::outs() << llvm::json::Value(llvm::json::Object{{"coverage", std::move(rows)}}) << '\n';
+  }
+}
+
+void writeResult(llvm::json::OStream &json, const pipeline::Result &result, bool memory) {
+  json.attribute("macs", result.macs < 0 ? llvm::json::Value(result.macsText) : llvm::json::Value(result.macs));
+  json.attribute("kernels", result.kernels);
+  writeArena(json, "arena_bytes", result.arenaBytes);
+  writeArena(json, "arena_lower_bound", result.arenaLowerBound);
+  json.attribute("weight_bytes", result.weightBytes);
+  report::writeSizes(json, result);
+  report::writeAllocations(json, result);
+  json.attributeArray("placement", [&] {
+    for (const pipeline::NodePlacement &placement : result.placement) {
+      report::writePlacement(json, placement);
+    }
+  });
+  report::writeTransfers(json, result);
+  report::writeDevices(json, result);
+  if (memory) {
+    json.attribute("memory_plan", result.memoryPlan);
+  }
+}
+
+} // namespace
+
+llvm::Error inspectCommand(const Invocation &invocation) {
+  llvm::Expected<ModelFacts> facts = readModelFacts(invocation.model.modelPath);
+  if (!facts) {
+    return facts.takeError();
+  }
+  if (invocation.coverage) {
+    printCoverage(*facts, invocation.json);
+    return llvm::Error::success();
+  }
+  if (!invocation.json && invocation.model.stopAfter.empty()) {
+    printFacts(*facts);
+    llvm::outs().flush(); // before the diagnostics of the compilation
+  }
+  pipeline::Options options = invocation.model;
+  options.outDir.clear();
+  options.emit.clear();
+  llvm::Expected<pipeline::Result> result = compileModel(invocation, options);
+  if (invocation.json && (!result || options.stopAfter.empty())) {
+    llvm::json::OStream json(llvm::outs());
+    json.object([&] {
+      json.attribute("model", fixUTF8(options.modelPath));
+      writeFacts(json, *facts);
+      json.attribute("compiles", bool(result));
+      if (result) {
+        writeResult(json, *result, invocation.memory);
+        json.attributeArray("fixed_sizes", [&] {
+          for (const FixedSize &size : fixedSizes(*facts, options, *result)) {
+            json.object([&] {
+              json.attribute("name", fixUTF8(size.name));
+              json.attribute("value", size.value);
+              json.attribute("decided_by", fixUTF8(size.decidedBy));
+            });
+          }
+        });
+      }
+    });
+    llvm::outs() << '\n';
+  }
+  if (!result) {
+    return result.takeError();
+  }
+  if (!invocation.json && options.stopAfter.empty()) {
+    if (std::vector<FixedSize> fixed = fixedSizes(*facts, options, *result); !fixed.empty()) {
+      printFixedSizes(fixed);
+    }
+    printResult(*result, invocation.memory);
+  }
+  return llvm::Error::success();
+}
+
+} // namespace ingot::driver

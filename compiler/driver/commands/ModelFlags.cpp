@@ -1,0 +1,335 @@
+// Flags that concern the model, the same for every subcommand that compiles one.
+#include "compiler/driver/commands/ModelFlags.h"
+#include "compiler/driver/execution/Manifest.h"
+#include "compiler/support/Sequences.h"
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <charconv>
+
+namespace ingot::driver {
+namespace {
+
+using Texts = std::vector<std::string>;
+
+/// "NAME=TEXT", split at the last '=': names of values may hold one.
+std::pair<std::string, std::string> splitAssignment(const std::string &flag, const std::string &text,
+                                                    const char *form) {
+  size_t equals = text.rfind('=');
+  if (equals == std::string::npos || equals == 0) {
+    throw CLI::ValidationError(flag, "'" + text + "' is not of the form " + form);
+  }
+  return {text.substr(0, equals), text.substr(equals + 1)};
+}
+
+int64_t parseSize(const std::string &flag, const std::string &whole, std::string_view text) {
+  int64_t value = -1;
+  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size() || value < 0) {
+    throw CLI::ValidationError(flag, "'" + whole + "': '" + std::string(text) + "' is not a size");
+  }
+  return value;
+}
+
+/// "A..B", "A.."
+pipeline::Bounds parseRange(const std::string &whole, std::string_view text) {
+  size_t dots = text.find("..");
+  pipeline::Bounds bounds{parseSize("--dim", whole, text.substr(0, dots)), std::nullopt};
+  if (std::string_view most = text.substr(dots + 2); !most.empty()) {
+    bounds.most = parseSize("--dim", whole, most);
+  }
+  if (bounds.most && bounds.least > *bounds.most) {
+    throw CLI::ValidationError("--dim", "'" + whole + "': the range is empty");
+  }
+  return bounds;
+}
+
+/// "64,128,512", or with "*" or a range at the end for all other sizes; "*" alone: no size has a body of its own.
+void parseChoice(const std::string &name, const std::string &whole, std::string_view text, pipeline::Options &options) {
+  pipeline::Choice choice;
+  for (size_t begin = 0; begin <= text.size();) {
+    std::string_view item = text.substr(begin, std::min(text.find(',', begin), text.size()) - begin);
+    begin += item.size() + 1;
+    bool isRange = item.find("..") != std::string_view::npos;
+    if (choice.others) {
+      throw CLI::ValidationError("--dim", "'" + whole + "': '*' or a range stands for all other sizes, at the end");
+    }
+    choice.others = isRange || item == "*";
+    if (isRange) {
+      options.bounds.emplace(name, parseRange(whole, item));
+    } else if (!choice.others) {
+      choice.sizes.push_back(parseSize("--dim", whole, item));
+    }
+  }
+  std::sort(choice.sizes.begin(), choice.sizes.end());
+  choice.sizes.erase(std::unique(choice.sizes.begin(), choice.sizes.end()), choice.sizes.end());
+  if (!choice.others) {
+    options.bounds.emplace(name, pipeline::Bounds{choice.sizes.front(), choice.sizes.back()});
+  }
+  options.choices.emplace(name, std::move(choice));
+}
+
+void parseDim(const std::string &text, pipeline::Options &options) {
+  auto [name, value] = splitAssignment("--dim", text, "NAME=SIZE");
+  if (options.dims.count(name) || options.bounds.count(name) || options.choices.count(name)) {
+    throw CLI::ValidationError("--dim", "dimension '" + name + "' is given twice");
+  }
+  if (value == "*" || value.find(',') != std::string::npos) {
+    parseChoice(name, text, value, options);
+  } else if (value.find("..") != std::string::npos) {
+    pipeline::Bounds bounds = parseRange(text, value);
+    if (bounds.least == bounds.most) {
+      options.dims.emplace(name, bounds.least);
+    } else {
+      options.bounds.emplace(name, bounds);
+    }
+  } else {
+    options.dims.emplace(name, parseSize("--dim", text, value));
+  }
+}
+
+void parseShape(const std::string &text, pipeline::Options &options) {
+  auto [name, value] = splitAssignment("--shape", text, "INPUT=1x3x224x224");
+  std::vector<int64_t> dims;
+  for (size_t begin = 0; begin < value.size() || (begin > 0 && begin == value.size());) {
+    size_t end = std::min(value.find('x', begin), value.size());
+    dims.push_back(parseSize("--shape", text, std::string_view(value).substr(begin, end - begin)));
+    begin = end + 1;
+  }
+  if (!options.shapes.emplace(name, dims).second) {
+    throw CLI::ValidationError("--shape", "input '" + name + "' is given twice");
+  }
+}
+
+void parseSequence(const std::string &text, pipeline::Options &options) {
+  auto [name, value] = splitAssignment("--sequence", text, "INPUT=3");
+  int64_t length = value == "none" ? support::absentLength : parseSize("--sequence", text, value);
+  if (!options.sequences.emplace(name, length).second) {
+    throw CLI::ValidationError("--sequence", "input '" + name + "' is given twice");
+  }
+}
+
+/// What is wrong with a model's name; nothing where it will do.
+std::string wrongName(const std::string &name) {
+  if (name == "ingot") {
+    return "'ingot' is the support library's own name";
+  }
+  return isIdentifier(name) ? "" : "'" + name + "' is no identifier of C";
+}
+
+std::vector<std::string> phaseNames() {
+  std::vector<std::string> names;
+  for (const pipeline::PhaseInfo &phase : pipeline::phases()) {
+    names.push_back(phase.name);
+  }
+  return names;
+}
+
+std::string phaseList() {
+  std::string text;
+  for (const pipeline::PhaseInfo &phase : pipeline::phases()) {
+    text += (text.empty() ? "" : ", ") + phase.name;
+  }
+  return text;
+}
+/// An option whose values are assignments, each of the form `form`, that are added to `all`.
+CLI::Option *addAssignments(CLI::App &app, const char *flag, const char *form,
+                            std::vector<std::pair<std::string, std::string>> &all, const char *description) {
+  auto add = [flag, form, &all](const Texts &texts) {
+    for (const std::string &text : texts) {
+      all.push_back(splitAssignment(flag, text, form));
+    }
+  };
+  return repeated(app.add_option_function<Texts>(flag, add, description));
+}
+
+/// A flag that may be repeated, each text of which is parsed into the options.
+CLI::Option *addParsed(CLI::App &app, const char *flag, void (*parse)(const std::string &, pipeline::Options &),
+                       pipeline::Options &options, const char *help) {
+  auto each = [parse, &options](const Texts &texts) {
+    for (const std::string &text : texts) {
+      parse(text, options);
+    }
+  };
+  return repeated(app.add_option_function<Texts>(flag, each, help));
+}
+
+} // namespace
+
+CLI::Option *repeated(CLI::Option *option) { return option->allow_extra_args(false)->take_all(); }
+
+void addLoadTarget(CLI::App &app, Invocation &invocation) {
+  repeated(app.add_option("--load-target", invocation.model.plugIns,
+                          "A shared object with a target of its own (docs/first-target.md); may be repeated"))
+      ->group("Target")
+      ->type_name("FILE.so");
+}
+
+void addModelFlags(CLI::App &app, Invocation &invocation, const char *modelHelp) {
+  pipeline::Options &options = invocation.model;
+  app.add_option("model", options.modelPath, modelHelp)->required()->type_name("FILE");
+
+  const char *model = "Model";
+  app.add_option("--name", options.name, "C name of the model, prefix of all its symbols; default: from the file name")
+      ->check(CLI::Validator(wrongName, ""))
+      ->group(model)
+      ->type_name("NAME");
+  addParsed(app, "--dim", parseDim, options,
+            "Fix a symbolic dimension, which each run chooses otherwise, bound it (A..B, A..), or make bodies for "
+            "some sizes (A,B,C) and, with * or a range behind them, for all others; * alone: no size has a body of "
+            "its own; may be repeated")
+      ->group(model)
+      ->type_name("NAME=SIZE|A..B|A,B,...");
+  app.add_flag("--independent-dims{*}", options.independentDims,
+               "Axes that the model calls NAME may have different sizes, unless its operators need them equal; without "
+               "=NAME, axes of all names; may be repeated")
+      ->group(model)
+      ->type_name("[=NAME]");
+  addParsed(app, "--shape", parseShape, options, "Fix the shape of an input; may be repeated")
+      ->group(model)
+      ->type_name("INPUT=1x3x224x224");
+  addParsed(app, "--sequence", parseSequence, options,
+            "How many tensors an input has that is a sequence; they are inputs called 'INPUT[0]', 'INPUT[1]', ...; "
+            "may be repeated")
+      ->group(model)
+      ->type_name("INPUT=3");
+  addAssignments(app, "--cache", "INPUT=OUTPUT", options.caches,
+                 "An output that continues an input (past.*=present.*) is the same memory, with room for rows to come")
+      ->group(model)
+      ->type_name("INPUT=OUTPUT");
+  app.add_option("--cache-room", options.cacheRoom, "Rows that caches have room for; default: each run says")
+      ->check(CLI::NonNegativeNumber)
+      ->group(model)
+      ->type_name("ROWS");
+
+  addAssignments(app, "--bind", "NAME=DEVICE", options.bindings,
+                 "The caller has this input or output in the memory of a device; may be repeated")
+      ->group(model)
+      ->type_name("NAME=DEVICE");
+
+  const char *target = "Target";
+  repeated(app.add_option("--target", options.targets,
+                          "Where to run, in order of preference; default: native. See `ingot targets`"))
+      ->delimiter(',')
+      ->group(target)
+      ->type_name("T,...");
+  addLoadTarget(app, invocation);
+  repeated(app.add_option("--levels", options.levels,
+                          "Levels of machines (`ingot targets`), with a body for each in one library; a run takes the "
+                          "highest that its machine has; instead of --target"))
+      ->delimiter(',')
+      ->group(target)
+      ->type_name("T,...");
+  app.add_option("--triple", options.triple,
+                 "System and object format that the code is for, as LLVM names them: arm64-apple-macos, "
+                 "aarch64-windows-msvc; default: Linux")
+      ->group(target)
+      ->type_name("TRIPLE");
+  app.add_flag_callback(
+         "--no-fallback", [&options] { options.fallback = false; }, "Fail where a node cannot run on the first target")
+      ->group(target);
+  app.add_option_function<std::string>(
+         "--partition", [&options](const std::string &how) { options.byCost = how == "cost"; },
+         "What targets with memories of their own keep: all that they take (greedy), or what gains more than its "
+         "copies cost, by estimate (cost); default: cost")
+      ->check(CLI::IsMember({"greedy", "cost"}))
+      ->group(target)
+      ->type_name("HOW");
+  addAssignments(app, "--require", "T=Conv,MatMul", options.demands,
+                 "Fail where one of these operators does not run on the target; may be repeated")
+      ->group(target)
+      ->type_name("T=OP,...");
+  app.add_option("--placement", options.placementFile,
+                 "File with a target for nodes: a line for each, with its name or a glob and the target")
+      ->group(target)
+      ->type_name("FILE");
+  app.add_flag_callback(
+         "--no-allocate", [&options] { options.allocate = false; },
+         "Fail where only the run can tell how much memory a node needs (ingot_exec.allocate)")
+      ->group(target);
+  app.add_option(
+         "--accuracy", options.accuracy,
+         "Freedom of arithmetic: strict (as the nodes say it), default (rounded as float32, in another order), close "
+         "(factors of float32 may be rounded to 16 bits) or fast (to 8, bfloat16), where the machine has instructions "
+         "that gain by it")
+      ->check(CLI::IsMember({"strict", "default", "close", "fast"}))
+      ->group(target)
+      ->type_name("POLICY");
+  app.add_option("--winograd", options.winograd,
+                 "3x3 convolutions by Winograd's algorithm: off, or by F(2x2) or F(4x4) wherever that is possible; "
+                 "default: where it is expected to be faster")
+      ->check(CLI::IsMember({"off", "2", "4"}))
+      ->group(target)
+      ->type_name("HOW");
+  app.add_option("--strassen", options.strassen,
+                 "Products of many rows with a constant matrix by Strassen's algorithm: off, or on wherever that is "
+                 "possible; default: where it is expected to be faster")
+      ->check(CLI::IsMember({"off", "on"}))
+      ->group(target)
+      ->type_name("HOW");
+  app.add_option(
+         "--split-floats", options.splitFloats,
+         "Products of float32 with constants in matrix registers (AMX), each factor as the sum of bfloat16: off, "
+         "or on wherever that is possible; default: where it is expected to be faster")
+      ->check(CLI::IsMember({"off", "on"}))
+      ->group(target)
+      ->type_name("HOW");
+  app.add_option("--chains", options.chains,
+                 "Convolutions and what follows as one kernel that goes over the image in strips of rows: off, or "
+                 "wherever that is possible; default: where it is expected to be faster")
+      ->check(CLI::IsMember({"off", "possible"}))
+      ->group(target)
+      ->type_name("WHERE");
+  app.add_option("--weights", options.weights,
+                 "Where the weights go: embed (into the object), file (NAME.weights, to be mapped) or extern "
+                 "(NAME.weights, whose address the program passes); default: embed")
+      ->check(CLI::IsMember({"embed", "file", "extern"}))
+      ->group(target)
+      ->type_name("PLACE");
+
+  CLI::Option *tuning =
+      app.add_option("--tuning", options.tuningFile,
+                     "Schedules that `ingot tune` measured, for the kernels that they were measured of")
+          ->group(target)
+          ->type_name("FILE");
+
+  app.add_option("--jobs,-j", options.jobs,
+                 "Threads that make code, which is the same whatever their number; 0: one for each processor; "
+                 "default: 0")
+      ->check(CLI::Range(0, 1024))
+      ->group(target)
+      ->type_name("N");
+
+  const char *look = "Looking inside";
+  std::string phases = "; phases: " + phaseList();
+  repeated(app.add_option("--dump-after", options.dumpAfter, "Print the IR after these phases to stderr"))
+      ->delimiter(',')
+      ->check(CLI::IsMember(phaseNames()))
+      ->group(look)
+      ->type_name("PHASE,...");
+  app.add_option("--stop-after", options.stopAfter, "Stop after a phase and print the IR to stdout" + phases)
+      ->check(CLI::IsMember(phaseNames()))
+      ->group(look)
+      ->type_name("PHASE");
+  app.add_flag("--verbose", options.verbose, "Say for which kernels the file of --tuning has no schedule")
+      ->needs(tuning)
+      ->group(look);
+  app.add_flag("--timing", invocation.timing, "Print the time of each phase to stderr")->group(look);
+  app.add_flag("--json", invocation.json, "Print one JSON object instead of text")->group(look);
+}
+
+std::vector<std::string> givenCompileFlags(const CLI::App &app) {
+  Texts given;
+  for (const char *flag :
+       {"--name",        "--dim",       "--independent-dims", "--shape",       "--sequence",    "--cache",
+        "--cache-room",  "--bind",      "--target",           "--load-target", "--levels",      "--triple",
+        "--no-fallback", "--partition", "--require",          "--placement",   "--no-allocate", "--accuracy",
+        "--winograd",    "--strassen",  "--split-floats",     "--chains",      "--weights",     "--tuning",
+        "--jobs",        "--verbose",   "--dump-after",       "--stop-after",  "--timing"}) {
+    if (const CLI::Option *option = app.get_option_no_throw(flag); option && option->count()) {
+      given.push_back(flag);
+    }
+  }
+  return given;
+}
+
+} // namespace ingot::driver

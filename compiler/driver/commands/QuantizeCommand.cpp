@@ -1,0 +1,130 @@
+// `ingot quantize`: reads a model, writes it quantized as another ONNX file, and a report.
+#include "compiler/driver/TemporaryFolder.h"
+#include "compiler/driver/Text.h"
+#include "compiler/driver/commands/Outputs.h"
+#include "compiler/driver/quantizing/Quantizer.h"
+#include "compiler/importer/Problems.h"
+#include "compiler/quantizer/Opset.h"
+#include "compiler/quantizer/Prepare.h"
+#include "llvm/Support/raw_ostream.h"
+
+namespace ingot::driver {
+namespace {
+
+llvm::Error atModel(const Invocation &invocation, llvm::Error error) {
+  return llvm::createStringError(invocation.model.modelPath + ": error: " + llvm::toString(std::move(error)));
+}
+
+/// The model with its weights visible, in an opset that has what is going to be written. What edits it relies on nodes
+/// that have the operands and results that their operators want.
+llvm::Expected<quantizer::Model> readModel(const Invocation &invocation) {
+  pipeline::Options check = invocation.model;
+  check.importsOnly = true;
+  if (llvm::Expected<pipeline::Result> result = compileModel(invocation, check); !result) {
+    return result.takeError();
+  }
+  llvm::Expected<quantizer::Model> model = quantizer::Model::load(invocation.model.modelPath);
+  if (!model) {
+    return llvm::make_error<ExitError>(1, llvm::toString(model.takeError()));
+  }
+  if (const auto *node = quantizer::quantizedNode(*model)) {
+    return llvm::createStringError(invocation.model.modelPath + ": error: " + quantizer::shown(*node) +
+                                   ": the model is quantized already");
+  }
+  // Scales along an axis are of opset 13, blocks of 21; convolutions of bfloat16 are of 22.
+  const std::string &scheme = invocation.quantization.scheme;
+  int64_t opset = scheme == "int4" ? 21 : scheme == "bf16" ? 22 : 13;
+  if (llvm::Error error = quantizer::raiseOpset(*model, opset)) {
+    return atModel(invocation, std::move(error));
+  }
+  quantizer::prepare(*model, /*forProducts=*/scheme != "fp16" && scheme != "bf16");
+  return model;
+}
+
+/// What needs data; empty: nothing does.
+std::string whyData(const Invocation &invocation) {
+  const quantizer::Options &options = invocation.quantization;
+  if (options.scheme == "int8") {
+    return "ranges are those of values that a model has on data (--scheme int8-dynamic needs none)";
+  }
+  if (options.gptq) {
+    return "--gptq rounds weights by what their layers read on data";
+  }
+  if (options.smooth >= 0) {
+    return "--smooth moves outliers by what layers read on data";
+  }
+  return invocation.profile ? "--bench measures runs on data" : "";
+}
+
+/// Lists the files that the command writes; the model's external data is one of them.
+std::vector<Output> outputsOf(const Invocation &invocation) {
+  const std::string &path = invocation.quantization.output;
+  std::vector<Output> outputs{{"-o", path}, {"-o", path + ".data"}};
+  if (!invocation.reportPath.empty()) {
+    outputs.push_back({"--report", invocation.reportPath});
+  }
+  return outputs;
+}
+
+llvm::Expected<SampleSet> readSamples(const Invocation &invocation) {
+  std::vector<std::string> folders = invocation.data;
+  if (folders.empty()) {
+    folders = dataBeside(invocation.model.modelPath);
+  }
+  if (std::string why = whyData(invocation); folders.empty() && !why.empty()) {
+    return llvm::createStringError("no --data is given, and there is no test_data_set_* beside the model: " + why);
+  }
+  llvm::Expected<ModelFacts> facts = readModelFacts(invocation.model.modelPath);
+  if (!facts) {
+    return facts.takeError();
+  }
+  ValueKinds kinds = kindsOf(*facts);
+  return SampleSet::open(folders, std::move(*facts), std::move(kinds), invocation.preprocessing);
+}
+
+} // namespace
+
+llvm::Error quantizeCommand(const Invocation &invocation) {
+  const quantizer::Options &options = invocation.quantization;
+  if (llvm::Error error = checkTargets(invocation.model.targets)) {
+    return error;
+  }
+  llvm::Expected<std::vector<std::string>> read = filesRead(invocation);
+  if (!read) {
+    return read.takeError();
+  }
+  if (llvm::Error error = checkOutputs(outputsOf(invocation), *read)) {
+    return error;
+  }
+  llvm::Expected<quantizer::Model> model = readModel(invocation);
+  if (!model) {
+    return model.takeError();
+  }
+  llvm::Expected<SampleSet> samples = readSamples(invocation);
+  if (!samples) {
+    return samples.takeError();
+  }
+  llvm::Expected<TemporaryFolder> folder = TemporaryFolder::make();
+  if (!folder) {
+    return folder.takeError();
+  }
+  Quantizer quantizer(invocation, std::move(*model), std::move(*samples), folder->path());
+  support::OutputFiles files;
+  llvm::Expected<QuantizeFacts> facts = quantizer.run(files);
+  if (!facts) {
+    return facts.takeError();
+  }
+  if (!invocation.reportPath.empty()) {
+    std::string text = quantizeJson(options, *facts);
+    if (llvm::Error error = files.add(invocation.reportPath, [&](llvm::raw_ostream &out) { out << text; })) {
+      return support::located(std::move(error));
+    }
+  }
+  if (llvm::Error error = files.keep()) {
+    return support::located(std::move(error));
+  }
+  llvm::outs() << (invocation.json ? quantizeJson(options, *facts) : quantizeText(options, *facts));
+  return llvm::Error::success();
+}
+
+} // namespace ingot::driver

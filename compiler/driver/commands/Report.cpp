@@ -1,0 +1,211 @@
+#include "compiler/driver/commands/Report.h"
+#include "compiler/driver/ModelFacts.h"
+#include "compiler/driver/Text.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/Format.h"
+#include "llvm/Support/raw_ostream.h"
+
+namespace ingot::driver {
+
+void writePhases(llvm::json::OStream &json, const pipeline::Result &result) {
+  json.attributeArray("phases", [&] {
+    for (const pipeline::PhaseTime &phase : result.phases) {
+      json.object([&] {
+        json.attribute("name", phase.name);
+        json.attribute("seconds", phase.seconds);
+      });
+    }
+  });
+}
+
+void printAllocations(llvm::raw_ostream &out, const pipeline::Result &result, size_t most) {
+  if (result.allocations.empty()) {
+    return;
+  }
+  out << "memory that every run asks for (ingot_exec.allocate), as nothing bounds it\n";
+  for (const pipeline::Allocation &allocation : llvm::ArrayRef(result.allocations).take_front(most)) {
+    out << "  " << allocation.bytes << " bytes for node '" << plainName(allocation.node) << "'";
+    if (!allocation.output.empty()) {
+      out << ", output '" << plainName(allocation.output) << "'";
+    }
+    out << "; " << plainName(allocation.why) << '\n';
+  }
+  if (result.allocations.size() > most) {
+    out << "  and " << result.allocations.size() - most << " more: see the manifest, or --json\n";
+  }
+}
+
+static size_t openLaunches(const pipeline::Result &result) {
+  return size_t(
+      llvm::count_if(result.launches, [](const pipeline::GraphNode &launch) { return !launch.symbols.empty(); }));
+}
+
+void printSizes(llvm::raw_ostream &out, const pipeline::Result &result, size_t most) {
+  out << "sizes that every run chooses\n";
+  for (const pipeline::OpenSize &size : result.openSizes) {
+    out << "  " << plainName(size.name) << "  " << size.least << " to "
+        << (size.most < 0 ? "any" : std::to_string(size.most));
+    if (!size.boundedBy.empty()) {
+      out << ", bounded by " << plainName(size.boundedBy);
+    }
+    if (!size.bodies.empty()) {
+      out << ", with a body of its own for ";
+      llvm::interleaveComma(size.bodies, out);
+    }
+    if (!size.from.empty()) {
+      out << ": " << plainName(size.from);
+    }
+    out << '\n';
+  }
+  if (!result.launches.empty()) {
+    out << "  " << openLaunches(result) << " of " << result.launches.size() << " kernels depend on them"
+        << (result.arenaBytes < 0 ? ", and the workspace\n" : "; the workspace does not\n");
+  }
+  if (result.requirements.empty()) {
+    return;
+  }
+  out << "every run is checked for\n";
+  for (const pipeline::Requirement &requirement : llvm::ArrayRef(result.requirements).take_front(most)) {
+    out << "  " << plainName(requirement.text);
+    out << (requirement.node.empty() ? ", by --dim\n" : ", for node '" + plainName(requirement.node) + "'\n");
+  }
+  if (result.requirements.size() > most) {
+    out << "  and " << result.requirements.size() - most << " more: see the manifest, or --json\n";
+  }
+}
+
+/// Of weights that more than one of several machines reads.
+static int64_t sharedBytes(const pipeline::Result &result) {
+  int64_t shared = result.weightBytes;
+  for (const pipeline::LevelWeights &level : result.levels) {
+    shared -= level.own;
+  }
+  return shared;
+}
+
+void writeLevels(llvm::json::OStream &json, const pipeline::Result &result) {
+  if (result.levels.empty()) {
+    return;
+  }
+  json.attribute("shared_weight_bytes", sharedBytes(result));
+  json.attributeArray("levels", [&] {
+    for (const pipeline::LevelWeights &level : result.levels) {
+      json.object([&] {
+        json.attribute("target", level.level);
+        json.attribute("weight_bytes", level.bytes);
+        json.attribute("own_weight_bytes", level.own);
+      });
+    }
+  });
+}
+
+void printLevels(llvm::raw_ostream &out, const pipeline::Result &result) {
+  if (result.levels.empty()) {
+    return;
+  }
+  out << "of the weights, " << bytesText(sharedBytes(result)) << " are shared by levels";
+  for (const pipeline::LevelWeights &level : result.levels) {
+    out << "; " << level.level << " reads " << bytesText(level.bytes) << ", " << bytesText(level.own) << " alone";
+  }
+  out << '\n';
+}
+
+void writeArena(llvm::json::OStream &json, llvm::StringRef key, int64_t bytes) {
+  json.attribute(key, bytes < 0 ? llvm::json::Value(nullptr) : llvm::json::Value(bytes));
+}
+
+std::vector<pipeline::NodePlacement> fallbacks(const pipeline::Result &result) {
+  std::vector<pipeline::NodePlacement> moved;
+  for (const pipeline::NodePlacement &placement : result.placement) {
+    if (!placement.whyNot.empty()) {
+      moved.push_back(placement);
+    }
+  }
+  return moved;
+}
+
+/// "'a' (Exp), 'b' (Sin) and 3 more"
+static void printNodes(llvm::raw_ostream &out, llvm::ArrayRef<pipeline::NodePlacement> nodes, size_t most) {
+  llvm::interleaveComma(nodes.take_front(most), out, [&](const pipeline::NodePlacement &node) {
+    out << "'" << plainName(node.node) << "' (" << node.op << ")";
+  });
+  if (nodes.size() > most) {
+    out << " and " << nodes.size() - most << " more";
+  }
+}
+
+void printPlacements(llvm::raw_ostream &out, llvm::ArrayRef<pipeline::NodePlacement> placements) {
+  while (!placements.empty()) {
+    const pipeline::NodePlacement &first = placements.front();
+    auto same = placements.take_while([&](const pipeline::NodePlacement &other) {
+      return other.target == first.target && other.whyNot == first.whyNot;
+    });
+    bool one = same.size() == 1;
+    out << (one ? "  node " : "  nodes ");
+    printNodes(out, same, /*most=*/8);
+    out << (one ? " runs " : " run ") << (first.target.empty() ? "nowhere" : "on " + first.target) << ": "
+        << first.whyNot << '\n';
+    placements = placements.drop_front(same.size());
+  }
+}
+
+void printPieces(llvm::raw_ostream &out, const pipeline::Result &result) {
+  std::map<int, std::vector<pipeline::NodePlacement>> pieces;
+  for (const pipeline::NodePlacement &placement : result.placement) {
+    if (placement.piece >= 0) {
+      pieces[placement.piece].push_back(placement);
+    }
+  }
+  if (!pieces.empty()) {
+    out << "pieces for targets with memories of their own (times are estimates)\n";
+  }
+  for (const auto &[number, nodes] : pieces) {
+    double seconds = 0;
+    for (const pipeline::NodePlacement &node : nodes) {
+      seconds += node.seconds;
+    }
+    out << "  " << nodes.front().target << ", " << llvm::format("%.3g us: ", seconds * 1e6);
+    printNodes(out, nodes, /*most=*/1000);
+    out << '\n';
+  }
+}
+
+/// "131.1 kB: input 'x', for 'first' (MatMul)"
+static void printTransfer(llvm::raw_ostream &out, const pipeline::Transfer &transfer) {
+  out << (transfer.bytes < 0 ? plainName(transfer.bytesText) + " bytes" : bytesText(transfer.bytes)) << ": "
+      << plainName(transfer.value) << ", for ";
+  llvm::interleaveComma(transfer.readers, out, [&](const std::string &reader) { out << plainName(reader); });
+  out << '\n';
+}
+
+void printTransfers(llvm::raw_ostream &out, const pipeline::Result &result, size_t most) {
+  if (result.transfers.empty()) {
+    return;
+  }
+  int copies = result.transfers.back().copy + 1;
+  out << copies << " copies between memories\n";
+  llvm::ArrayRef<pipeline::Transfer> left = result.transfers;
+  while (!left.empty() && static_cast<size_t>(left.front().copy) < most) {
+    const pipeline::Transfer &first = left.front();
+    auto together = left.take_while([&](const pipeline::Transfer &other) { return other.copy == first.copy; });
+    out << "  " << (first.to.empty() ? "from " + first.from : "to " + first.to) << ", ";
+    if (together.size() > 1) {
+      out << together.size() << " small values in one copy, "
+          << llvm::format("%.3g us less than one by one\n", first.saved * 1e6);
+    }
+    for (const pipeline::Transfer &transfer : together) {
+      out << (together.size() > 1 ? "    " : "");
+      printTransfer(out, transfer);
+    }
+    left = left.drop_front(together.size());
+  }
+  if (!left.empty()) {
+    out << "  and " << copies - left.front().copy << " more: see ingot inspect, or --json\n";
+  }
+  for (const pipeline::DeviceMemory &device : result.devices) {
+    out << "memory of " << device.target << ": workspace " << arenaText(device.workspaceBytes) << ", weights "
+        << bytesText(device.weightBytes) << '\n';
+  }
+}
+
+} // namespace ingot::driver

@@ -1,0 +1,200 @@
+// `ingot verify`: a line an output, and exit code 1 if one differs. With --per-node the model is one whose values are
+// all outputs (tools/ingot-record writes it from any model, with what ONNX Runtime computes), and the first that
+// differs is named with its node.
+#include "compiler/driver/ModelSource.h"
+#include "compiler/driver/commands/Compare.h"
+#include "compiler/importer/ElementType.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/Format.h"
+#include "llvm/Support/JSON.h"
+#include "llvm/Support/raw_ostream.h"
+
+namespace ingot::driver {
+namespace {
+
+struct Row {
+  std::string folder;
+  HostTensor got;
+  Comparison comparison;
+};
+
+struct Divergence {
+  const Row *row;
+  std::string node; ///< "'conv1' (Conv)"; empty where it is not known
+};
+
+/// Where not all outputs were recorded (maps cannot be saved by all tools): those that were, by their names. False, and
+/// nothing is changed, where one of them has the name of no output.
+bool takeByName(Recorded &recorded, const ingot_model &model) {
+  std::vector<HostTensor> all(size_t(model.output_count));
+  for (HostTensor &absent : all) {
+    absent.isAbsent = true;
+  }
+  for (const HostTensor &tensor : recorded.tensors) {
+    llvm::ArrayRef<ingot_tensor_info> outputs(model.outputs, all.size());
+    const auto *own = llvm::find_if(outputs, [&](const ingot_tensor_info &info) { return tensor.name == info.name; });
+    if (tensor.name.empty() || own == outputs.end()) {
+      return false;
+    }
+    all[size_t(own - outputs.begin())] = tensor;
+  }
+  recorded.tensors = std::move(all);
+  return !recorded.sequences.empty();
+}
+
+llvm::Error verifyOne(const Invocation &invocation, ModelSource &source, const Threads &threads,
+                      const std::string &folder, std::vector<Row> &rows) {
+  llvm::Expected<ValueKinds> kinds = source.kinds();
+  if (!kinds) {
+    return kinds.takeError();
+  }
+  llvm::Expected<DataSet> data = readDataSet(folder, *kinds);
+  if (!data) {
+    return data.takeError();
+  }
+  llvm::Expected<Recorded> expected = readTensors(folder, "output", kinds->outputs);
+  if (!expected) {
+    return expected.takeError();
+  }
+  llvm::Expected<const LoadedModel *> model = source.get(&*data);
+  if (!model) {
+    return model.takeError();
+  }
+  const std::vector<int64_t> &sequences = (*model)->manifest().outputSequences;
+  size_t files = sequences.empty() ? size_t((*model)->model().output_count) : sequences.size();
+  bool areSome = expected->sequences.size() < files && takeByName(*expected, (*model)->model());
+  if (expected->sequences.size() != files && !areSome) {
+    return llvm::createStringError(folder + ": error: the folder has " + llvm::Twine(expected->sequences.size()) +
+                                   " output_K.pb, the model has " + llvm::Twine(files) + " outputs");
+  }
+  llvm::Expected<std::vector<HostTensor>> outputs = runOnce(**model, threads, *data);
+  if (!outputs) {
+    return outputs.takeError();
+  }
+  llvm::Expected<Recorded> recorded = recordedOf(std::move(*outputs), sequences);
+  if (!recorded) {
+    return recorded.takeError();
+  }
+  if (!areSome && expected->sequences != recorded->sequences) {
+    return llvm::createStringError(folder + ": error: sequences in output_K.pb have other lengths than the model's");
+  }
+  for (auto [got, want] : llvm::zip(recorded->tensors, expected->tensors)) {
+    if (!got.mapKeys.empty()) {
+      want = importer::inOrder(want, got.mapKeys).value_or(want);
+    }
+    if (want.isAbsent) {
+      continue;
+    }
+    Comparison comparison = compareTensors(got, want, invocation.tolerance);
+    got.bytes.clear(), got.strings.clear();
+    rows.push_back({folder, std::move(got), std::move(comparison)});
+  }
+  return llvm::Error::success();
+}
+
+void printText(const std::vector<Row> &rows) {
+  for (const Row &row : rows) {
+    const Comparison &comparison = row.comparison;
+    llvm::outs() << (comparison.equal ? "ok    " : "FAIL  ") << row.folder << "  " << row.got.name << "  "
+                 << importer::elementName(row.got.type) << importer::dimsText(row.got.dims);
+    if (comparison.equal) {
+      llvm::outs() << llvm::format("  max error %.3g, max %.3g", comparison.maxError, comparison.maxExpected);
+    } else {
+      llvm::outs() << "  " << comparison.why;
+    }
+    llvm::outs() << '\n';
+  }
+}
+
+/// Of values in the order of their nodes, the first that differs: where an error begins, not where it spread to.
+std::optional<Divergence> firstDivergence(const Invocation &invocation, const std::vector<Row> &rows) {
+  auto row = llvm::find_if(rows, [](const Row &row) { return !row.comparison.equal; });
+  if (!invocation.perNode || row == rows.end()) {
+    return std::nullopt;
+  }
+  llvm::Expected<ModelFacts> facts = readModelFacts(invocation.model.modelPath);
+  if (!facts) { // a manifest
+    llvm::consumeError(facts.takeError());
+    return Divergence{&*row, ""};
+  }
+  return Divergence{&*row, facts->makers[row->got.name]};
+}
+
+void printDivergence(const std::vector<Row> &rows, const Divergence &first) {
+  size_t differ = llvm::count_if(rows, [](const Row &row) { return !row.comparison.equal; });
+  llvm::outs() << "first divergence: " << (first.node.empty() ? "" : "node " + first.node + ", ") << "value '"
+               << plainName(first.row->got.name) << "': " << first.row->comparison.why << "; " << differ << " of "
+               << rows.size() << " values differ\n";
+}
+
+void printJson(const std::vector<Row> &rows, bool passed, double compileSeconds,
+               const std::optional<Divergence> &first) {
+  llvm::json::OStream json(llvm::outs());
+  json.object([&] {
+    json.attribute("passed", passed);
+    json.attribute("compile_seconds", compileSeconds);
+    if (first) {
+      json.attributeObject("first_divergence", [&] {
+        json.attribute("node", first->node);
+        json.attribute("value", first->row->got.name);
+        json.attribute("max_error", first->row->comparison.maxError);
+        json.attribute("why", first->row->comparison.why);
+      });
+    }
+    json.attributeArray("outputs", [&] {
+      for (const Row &row : rows) {
+        json.object([&] {
+          json.attribute("data", row.folder);
+          json.attribute("name", row.got.name);
+          json.attribute("type", importer::elementName(row.got.type));
+          json.attribute("dims", llvm::json::Array(row.got.dims));
+          json.attribute("equal", row.comparison.equal);
+          json.attribute("max_error", row.comparison.maxError);
+          json.attribute("max_expected", row.comparison.maxExpected);
+          json.attribute("why", row.comparison.why);
+        });
+      }
+    });
+  });
+  llvm::outs() << '\n';
+}
+
+} // namespace
+
+llvm::Error verifyCommand(const Invocation &invocation) {
+  std::vector<std::string> folders = invocation.data;
+  if (folders.empty()) {
+    folders = dataBeside(invocation.model.modelPath);
+  }
+  if (folders.empty()) {
+    return llvm::createStringError("no --data is given, and there is no test_data_set_* beside the model");
+  }
+  ModelSource source(invocation);
+  llvm::Expected<int32_t> level = source.level();
+  if (!level) {
+    return level.takeError();
+  }
+  Threads threads(invocation.threads, *level, invocation.runner.empty());
+  std::vector<Row> rows;
+  for (const std::string &folder : folders) {
+    if (llvm::Error error = verifyOne(invocation, source, threads, folder, rows)) {
+      return error;
+    }
+  }
+  bool passed = llvm::all_of(rows, [](const Row &row) { return row.comparison.equal; });
+  std::optional<Divergence> first = firstDivergence(invocation, rows);
+  if (invocation.json) {
+    printJson(rows, passed, source.compileSeconds, first);
+  } else {
+    printText(rows);
+    if (first) {
+      printDivergence(rows, *first);
+    }
+  }
+  if (!passed) {
+    return llvm::make_error<ExitError>(1, "");
+  }
+  return llvm::Error::success();
+}
+
+} // namespace ingot::driver

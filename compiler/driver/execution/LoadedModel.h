@@ -1,0 +1,68 @@
+// A compiled model: the very shared library that `compile --emit shared` writes, called through its public entry, in
+// this process or, with a runner, on another machine.
+#pragma once
+#include "compiler/driver/execution/DataSet.h"
+#include "compiler/driver/execution/Manifest.h"
+#include "runtime_support/include/ingot.h"
+#include "llvm/ADT/ArrayRef.h"
+#include <memory>
+
+namespace ingot::driver {
+
+class Execution;
+class RemoteModel;
+class Runner;
+
+/// What this host lacks to run code for `spec`, one element of --target; empty when it can, or when nobody knows it.
+std::string hostLacks(const std::string &spec);
+/// The error for the first of several --target that this host cannot run.
+llvm::Error checkTargets(llvm::ArrayRef<std::string> specs);
+
+/// What runs get of their process: threads, and the level that they shall not exceed (0: that of the machine).
+class Threads {
+public:
+  /// `here`: runs are in this process.
+  explicit Threads(int count, int32_t level = 0, bool here = true);
+  ~Threads() { ingot_pool_destroy(pool); }
+  Threads(const Threads &) = delete;
+  const ingot_exec *exec() const { return &host; }
+  int asked() const { return wanted; } ///< 0: all that there are
+  int32_t level() const { return host.level; }
+
+private:
+  ingot_pool *pool = nullptr;
+  int wanted = 1;
+  ingot_exec host = {};
+};
+
+class LoadedModel {
+public:
+  /// Loads NAME.so beside the manifest, and NAME.weights when the model needs it; with a runner, there. In this process
+  /// they stay loaded when the files are removed.
+  static llvm::Expected<std::unique_ptr<LoadedModel>> load(const std::string &manifestPath,
+                                                           const Runner *runner = nullptr);
+  ~LoadedModel();
+
+  /// What the model says of itself; only of one in this process the functions in it can be called.
+  const ingot_model &model() const { return *entry; }
+  const Manifest &manifest() const { return facts; }
+  /// For ingot_exec; null when the model has its weights in itself, or is elsewhere.
+  const void *weights() const { return mapped.data; }
+
+  std::unique_ptr<Execution> execution(const Threads &threads) const;
+
+private:
+  LoadedModel() = default;
+  llvm::Error open(llvm::StringRef path);
+
+  Manifest facts;
+  void *library = nullptr;
+  const ingot_model *entry = nullptr;
+  ingot_weights mapped = {nullptr, 0};
+  std::unique_ptr<RemoteModel> remote;
+};
+
+/// One run on recorded inputs, in buffers of its own.
+llvm::Expected<std::vector<HostTensor>> runOnce(const LoadedModel &model, const Threads &threads, const DataSet &data);
+
+} // namespace ingot::driver

@@ -1,0 +1,393 @@
+#include "compiler/driver/execution/Runner.h"
+#include "compiler/driver/Driver.h"
+#include "compiler/driver/Text.h"
+#include "compiler/emit/SharedLibrary.h"
+#include "runtime_support/runner/protocol.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Object/ObjectFile.h"
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/Endian.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/Program.h"
+#include "llvm/Support/StringSaver.h"
+#include "llvm/Support/raw_ostream.h"
+#include "llvm/TargetParser/Triple.h"
+#include <deque>
+
+namespace ingot::driver {
+namespace {
+
+/// A request, word by word.
+class Request {
+public:
+  Request() { word(INGOT_RUNNER_MAGIC); }
+  void word(int64_t value) {
+    char bytes[8];
+    llvm::support::endian::write64le(bytes, uint64_t(value));
+    text.append(bytes, 8);
+  }
+  void real(double value) { word(llvm::bit_cast<int64_t>(value)); }
+  void bytes(llvm::StringRef value) {
+    word(int64_t(value.size()));
+    text += value;
+  }
+  const std::string &str() const { return text; }
+
+private:
+  std::string text;
+};
+
+/// A reply, word by word; what is behind its end is 0, and `isCut` says so.
+class Reply {
+public:
+  explicit Reply(llvm::StringRef text) : rest(text) {}
+  int64_t word() {
+    if (rest.size() < 8) {
+      cut = true, rest = "";
+      return 0;
+    }
+    uint64_t value = llvm::support::endian::read64le(rest.data());
+    rest = rest.drop_front(8);
+    return int64_t(value);
+  }
+  double real() { return llvm::bit_cast<double>(word()); }
+  llvm::StringRef bytes() {
+    int64_t size = word();
+    cut |= size < 0 || uint64_t(size) > rest.size();
+    llvm::StringRef value = rest.take_front(cut ? 0 : size_t(size));
+    rest = rest.drop_front(value.size());
+    return value;
+  }
+  /// A number of things of which each has a word at least.
+  int32_t count() {
+    int64_t value = word();
+    cut |= value < 0 || uint64_t(value) > rest.size() / 8;
+    return cut ? 0 : int32_t(value);
+  }
+  bool isCut() const { return cut; }
+
+private:
+  llvm::StringRef rest;
+  bool cut = false;
+};
+
+llvm::Error cutShort() { return llvm::createStringError("--runner: what the program there wrote is cut short"); }
+
+} // namespace
+
+llvm::Expected<std::unique_ptr<Runner>> Runner::create(const std::string &command) {
+  std::unique_ptr<Runner> runner(new Runner());
+  runner->command = command;
+  llvm::BumpPtrAllocator memory;
+  llvm::StringSaver saver(memory);
+  llvm::SmallVector<const char *> words;
+  llvm::cl::TokenizeGNUCommandLine(command, saver, words);
+  if (words.empty()) {
+    return llvm::createStringError("--runner names no program");
+  }
+  llvm::ErrorOr<std::string> program = llvm::sys::findProgramByName(words[0]);
+  if (!program) {
+    return llvm::createStringError("--runner " + command + ": program '" + words[0] + "' is not found");
+  }
+  runner->words.assign(words.begin(), words.end());
+  runner->words[0] = *program;
+  llvm::Expected<TemporaryFolder> folder = TemporaryFolder::make();
+  if (!folder) {
+    return folder.takeError();
+  }
+  runner->folder = std::move(*folder);
+  return runner;
+}
+
+std::string Runner::path(llvm::StringRef name) const {
+  llvm::SmallString<128> whole(folder.path());
+  llvm::sys::path::append(whole, name);
+  return std::string(whole);
+}
+
+llvm::Error Runner::start(const std::string &program, llvm::ArrayRef<std::string> arguments) const {
+  std::vector<llvm::StringRef> all(words.begin(), words.end());
+  all.push_back(program);
+  llvm::append_range(all, arguments);
+  std::string message;
+  // Its stdout is not ours: with --json that is one object.
+  int code = llvm::sys::ExecuteAndWait(words[0], all, std::nullopt, {"", "", std::nullopt}, 0, 0, &message);
+  if (code != 0) {
+    return llvm::createStringError("--runner " + command + " " +
+                                   (code < 0 ? "failed: " + message : "ended with exit code " + std::to_string(code)));
+  }
+  return llvm::Error::success();
+}
+
+/// An ingot_model without functions, and what it points to.
+class RemoteModel::Descriptor {
+public:
+  explicit Descriptor(Reply &reply) {
+    model.abi = INGOT_ABI;
+    model.name = text(reply), model.target = text(reply);
+    model.flags = uint32_t(reply.word());
+    for (int32_t *count : {&model.input_count, &model.output_count, &model.node_count, &model.symbol_count,
+                           &model.found_count, &model.level_count}) {
+      *count = reply.count();
+    }
+    model.workspace_bytes = reply.word(), model.workspace_align = reply.word();
+    model.weight_bytes = reply.word(), model.weight_hash = uint64_t(reply.word());
+    model.inputs = tensors(reply, model.input_count, inputs);
+    model.outputs = tensors(reply, model.output_count, outputs);
+    for (int32_t i = 0; i < model.node_count; ++i) {
+      nodes.push_back(text(reply));
+    }
+    for (int32_t i = 0; i < model.symbol_count + model.found_count; ++i) {
+      symbols.push_back({text(reply), reply.word(), reply.word()});
+    }
+    for (int32_t i = 0; i < model.level_count; ++i) {
+      levels.push_back(int32_t(reply.word()));
+    }
+    model.nodes = nodes.data(), model.symbols = symbols.data(), model.levels = levels.data();
+  }
+  Descriptor(const Descriptor &) = delete;
+
+  /// Whether dims speak of symbols that are there.
+  bool isSound() const {
+    auto known = [&](int64_t dim) {
+      return !INGOT_DIM_IS_SYMBOL(dim) || INGOT_DIM_SYMBOL(dim) < int32_t(symbols.size());
+    };
+    return llvm::all_of(dims, [&](const std::vector<int64_t> &all) { return llvm::all_of(all, known); });
+  }
+
+  ingot_model model = {};
+
+private:
+  const char *text(Reply &reply) { return texts.emplace_back(reply.bytes()).c_str(); }
+
+  const ingot_tensor_info *tensors(Reply &reply, int32_t count, std::vector<ingot_tensor_info> &all) {
+    for (int32_t i = 0; i < count; ++i) {
+      ingot_tensor_info info = {};
+      info.name = text(reply);
+      info.type = int32_t(reply.word()), info.rank = reply.count();
+      std::vector<int64_t> &sizes = dims.emplace_back();
+      for (int32_t axis = 0; axis < info.rank; ++axis) {
+        sizes.push_back(reply.word());
+      }
+      info.dims = sizes.data();
+      info.elements = reply.word(), info.bytes = reply.word();
+      info.flags = uint32_t(reply.word()), info.in_place_of = int32_t(reply.word());
+      all.push_back(info);
+    }
+    return all.data();
+  }
+
+  std::deque<std::string> texts;
+  std::deque<std::vector<int64_t>> dims;
+  std::vector<ingot_tensor_info> inputs, outputs;
+  std::vector<const char *> nodes;
+  std::vector<ingot_symbol_info> symbols;
+  std::vector<int32_t> levels;
+};
+
+RemoteModel::RemoteModel(const Runner &runner, std::string program, std::string library, std::string name)
+    : runner(runner), program(std::move(program)), library(std::move(library)), name(std::move(name)) {}
+RemoteModel::~RemoteModel() = default;
+const ingot_model &RemoteModel::model() const { return descriptor->model; }
+
+/// What the program writes behind the text that says whether it could do what it was asked for.
+llvm::Expected<std::string> RemoteModel::start(const std::string &verb, const std::string &request) const {
+  std::string path = runner.path("reply");
+  (void)llvm::sys::fs::remove(path);
+  std::vector<std::string> arguments = {verb, library, name};
+  if (!request.empty()) {
+    arguments.push_back(request);
+  }
+  arguments.push_back(path);
+  if (llvm::Error error = runner.start(program, arguments)) {
+    return error;
+  }
+  auto buffer = llvm::MemoryBuffer::getFile(path);
+  if (!buffer) {
+    return llvm::createStringError("--runner: the program there wrote no reply to " + path + ": " +
+                                   buffer.getError().message());
+  }
+  Reply reply((*buffer)->getBuffer());
+  if (reply.word() != INGOT_RUNNER_MAGIC) {
+    return llvm::createStringError("--runner: the program there is of another version of ingot");
+  }
+  llvm::StringRef problem = reply.bytes();
+  if (!problem.empty()) {
+    return llvm::createStringError(library + ": error: " + problem);
+  }
+  return (*buffer)->getBuffer().drop_front(16).str();
+}
+
+llvm::Expected<std::string> RemoteModel::ask(const std::string &request) const {
+  std::string path = runner.path("request");
+  if (llvm::Error error = writeText(path, request)) {
+    return error;
+  }
+  return start("run", path);
+}
+
+/// The machine that a shared library is for, as it says itself: whoever compiles C++ source chooses it.
+static llvm::Expected<std::string> tripleOf(const std::string &library) {
+  auto file = llvm::object::ObjectFile::createObjectFile(library);
+  if (!file) {
+    return llvm::createStringError(library + ": error: " + llvm::toString(file.takeError()));
+  }
+  return (llvm::Triple::getArchTypeName(file->getBinary()->getArch()) + "-unknown-linux-gnu").str();
+}
+
+llvm::Expected<std::unique_ptr<RemoteModel>> RemoteModel::load(const Runner &runner, const Manifest &manifest,
+                                                               const std::string &library) {
+  llvm::Expected<std::string> triple = manifest.triple.empty() ? tripleOf(library) : manifest.triple;
+  if (!triple) {
+    return triple.takeError();
+  }
+  std::string program = emit::findRuntimeFile(*triple, "ingot-runner");
+  if (program.empty()) {
+    return llvm::createStringError("--runner: ingot-runner for " + *triple +
+                                   " is neither beside the compiler in ../lib nor in its build folder");
+  }
+  std::unique_ptr<RemoteModel> remote(new RemoteModel(runner, program, library, manifest.name));
+  llvm::Expected<std::string> text = remote->start("describe", "");
+  if (!text) {
+    return text.takeError();
+  }
+  Reply reply(*text);
+  remote->descriptor = std::make_unique<Descriptor>(reply);
+  if (reply.isCut() || !remote->descriptor->isSound()) {
+    return cutShort();
+  }
+  return remote;
+}
+
+namespace {
+
+/// Each run is a start of the runner.
+class RemoteExecution final : public Execution {
+public:
+  RemoteExecution(const RemoteModel &remote, std::string weights, int threads, int32_t level)
+      : Execution(remote.model()), remote(remote), weights(std::move(weights)), threads(threads), level(level) {}
+
+  llvm::Error runChecked() override { return run(0, false); }
+
+  llvm::Expected<Samples> measure(double seconds) override {
+    if (llvm::Error error = run(seconds, false)) {
+      return error;
+    }
+    return samples;
+  }
+
+  llvm::Expected<KernelSamples> profile(double seconds) override {
+    if (llvm::Error error = run(seconds, true)) {
+      return error;
+    }
+    return kernels;
+  }
+
+  std::vector<HostTensor> outputs() const override { return results; }
+  int64_t workspaceBytes() const override { return workspace; }
+
+private:
+  llvm::Error prepare(llvm::ArrayRef<HostTensor> tensors) override {
+    auto isOfStrings = [](const ingot_tensor_info &info) { return info.type == INGOT_STRING; };
+    if (llvm::any_of(inputsOf(model), isOfStrings) || llvm::any_of(outputsOf(model), isOfStrings)) {
+      return llvm::createStringError("--runner: the model has strings, which are not sent to other machines");
+    }
+    inputs.assign(tensors.begin(), tensors.end());
+    return llvm::Error::success();
+  }
+
+  std::string request(double seconds, bool profiles) const {
+    Request text;
+    text.word(threads), text.word(level), text.real(seconds), text.word(profiles), text.bytes(weights);
+    for (int64_t size : llvm::ArrayRef(sizes).take_front(size_t(model.symbol_count))) {
+      text.word(size);
+    }
+    for (const HostTensor &input : inputs) {
+      text.word(!input.isAbsent);
+      text.bytes({input.bytes.data(), input.bytes.size()});
+    }
+    return text.str();
+  }
+
+  llvm::Error run(double seconds, bool profiles) {
+    llvm::Expected<std::string> text = remote.ask(request(seconds, profiles));
+    if (!text) {
+      return text.takeError();
+    }
+    Reply reply(*text);
+    int status = int(reply.word());
+    llvm::StringRef damage = reply.bytes();
+    if (!damage.empty()) {
+      return llvm::make_error<ExitError>(2, "internal error: the compiled model " + damage.str());
+    }
+    if (status) {
+      return failure(status);
+    }
+    samples.level = int(reply.word()), samples.threads = int(reply.word()), workspace = reply.word();
+    sizes.resize(size_t(model.symbol_count + model.found_count));
+    for (int64_t &size : sizes) {
+      size = reply.word();
+    }
+    return readResults(reply);
+  }
+
+  llvm::Error readResults(Reply &reply) {
+    results.clear();
+    for (const ingot_tensor_info &info : outputsOf(model)) {
+      HostTensor tensor;
+      tensor.name = info.name, tensor.type = info.type;
+      for (int32_t axis = 0; axis < info.rank; ++axis) {
+        tensor.dims.push_back(reply.word());
+      }
+      llvm::StringRef bytes = reply.bytes();
+      if (reply.isCut() || int64_t(bytes.size()) != tensorBytes(info.type, tensor.dims)) {
+        return cutShort();
+      }
+      tensor.bytes.assign(bytes.begin(), bytes.end());
+      results.push_back(std::move(tensor));
+    }
+    samples.batch = int(reply.word());
+    samples.seconds.resize(size_t(reply.count()));
+    for (double &sample : samples.seconds) {
+      sample = reply.real();
+    }
+    readKernels(reply);
+    return reply.isCut() ? cutShort() : llvm::Error::success();
+  }
+
+  void readKernels(Reply &reply) {
+    kernels = {};
+    int32_t launches = reply.count(), runs = reply.count();
+    kernels.launches.resize(size_t(launches));
+    for (KernelSamples::Launch &launch : kernels.launches) {
+      launch.calls = reply.word();
+    }
+    for (int32_t run = 0; run < runs; ++run) {
+      kernels.seconds.push_back(reply.real());
+      for (KernelSamples::Launch &launch : kernels.launches) {
+        launch.seconds.push_back(reply.real());
+      }
+    }
+  }
+
+  const RemoteModel &remote;
+  std::string weights;
+  int threads;
+  int32_t level;
+  std::vector<HostTensor> inputs, results;
+  int64_t workspace = 0;
+  Samples samples;
+  KernelSamples kernels;
+};
+
+} // namespace
+
+std::unique_ptr<Execution> RemoteModel::execution(int threads, int32_t level) const {
+  std::string weights = llvm::StringRef(library).drop_back(3).str() + ".weights";
+  return std::make_unique<RemoteExecution>(*this, weights, threads, level);
+}
+
+} // namespace ingot::driver

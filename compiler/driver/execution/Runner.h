@@ -1,0 +1,53 @@
+// Models on another machine: `--runner COMMAND` starts ingot-runner (runtime_support/runner) there, with the shared
+// library and files that it reads and writes. An emulator, or ssh to a board that sees the same folders.
+#pragma once
+#include "compiler/driver/TemporaryFolder.h"
+#include "compiler/driver/execution/Execution.h"
+#include "compiler/driver/execution/Manifest.h"
+#include <memory>
+
+namespace ingot::driver {
+
+/// The user's command, and a folder for what is exchanged with the program that it starts.
+class Runner {
+public:
+  static llvm::Expected<std::unique_ptr<Runner>> create(const std::string &command);
+  Runner(const Runner &) = delete;
+
+  /// A path in the folder, which lives as long as this object.
+  std::string path(llvm::StringRef name) const;
+
+  /// COMMAND program arguments...
+  llvm::Error start(const std::string &program, llvm::ArrayRef<std::string> arguments) const;
+
+private:
+  Runner() = default;
+  std::string command;
+  std::vector<std::string> words; ///< the first is the program's path
+  TemporaryFolder folder;
+};
+
+/// A model as a runner describes it.
+class RemoteModel {
+public:
+  static llvm::Expected<std::unique_ptr<RemoteModel>> load(const Runner &runner, const Manifest &manifest,
+                                                           const std::string &library);
+  ~RemoteModel();
+
+  const ingot_model &model() const;
+  std::unique_ptr<Execution> execution(int threads, int32_t level) const;
+
+  /// Starts the runner on a file with a request; the reply.
+  llvm::Expected<std::string> ask(const std::string &request) const;
+
+private:
+  RemoteModel(const Runner &runner, std::string program, std::string library, std::string name);
+  llvm::Expected<std::string> start(const std::string &verb, const std::string &request) const;
+
+  class Descriptor;
+  const Runner &runner;
+  std::string program, library, name;
+  std::unique_ptr<Descriptor> descriptor;
+};
+
+} // namespace ingot::driver

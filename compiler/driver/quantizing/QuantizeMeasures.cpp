@@ -1,0 +1,176 @@
+// Measures a quantization on samples: whether the samples are fit for it, how near the outputs are to the float
+// model's, and how long a run takes.
+#include "compiler/driver/Driver.h"
+#include "compiler/driver/Text.h"
+#include "compiler/driver/quantizing/Quantizer.h"
+#include "compiler/importer/ElementType.h"
+#include "compiler/support/ElementTypes.h"
+#include "llvm/ADT/STLExtras.h"
+
+namespace ingot::driver {
+namespace {
+
+Quantizer::Values byName(const std::vector<HostTensor> &tensors) {
+  Quantizer::Values values;
+  for (const HostTensor &tensor : tensors) {
+    values[tensor.name] = &tensor;
+  }
+  return values;
+}
+
+void compare(const HostTensor &expected, const HostTensor &got, OutputFacts &facts) {
+  facts.isFloat = support::elementType(expected.type).isFloat();
+  if (facts.isFloat) {
+    facts.similarity.add(floatsOf(expected), floatsOf(got));
+    return;
+  }
+  facts.differing += differing(expected, got);
+  facts.elements += importer::elementCount(expected.dims).value_or(0);
+}
+
+/// Whether an input has one value in all elements of all samples.
+struct Constancy {
+  std::optional<float> value;
+  bool isConstant = true;
+  bool isFloat = false;
+  int64_t elements = 0;
+
+  void add(const HostTensor &tensor) {
+    isFloat = support::elementType(tensor.type).isFloat();
+    for (float element : floatsOf(tensor)) {
+      value = value.value_or(element);
+      isConstant &= element == *value;
+      ++elements;
+    }
+  }
+};
+
+} // namespace
+
+llvm::Error Quantizer::checkSamples() {
+  const std::vector<ValueFacts> &inputs = samples.model().inputs;
+  std::vector<Constancy> all(inputs.size());
+  for (size_t i = 0; i < samples.size(); ++i) {
+    llvm::Expected<DataSet> data = samples.read(i);
+    if (!data) {
+      return data.takeError();
+    }
+    bool isPlain = data->inputs.size() == inputs.size(); // sequences have several tensors, or none
+    for (size_t k = 0; isPlain && k < inputs.size(); ++k) {
+      all[k].add(data->inputs[k]);
+    }
+  }
+  // A single number mostly is a setting. So are masks and the like among integers, unless nothing else says anything.
+  auto isConstant = [&](const Constancy &input) {
+    return input.value && input.isConstant && input.elements > int64_t(samples.size());
+  };
+  bool areAll = llvm::all_of(all, isConstant);
+  for (auto [input, known] : llvm::zip(inputs, all)) {
+    if (isConstant(known) && (known.isFloat || areAll)) {
+      warn(samples.name(0) + ": warning: input '" + plainName(input.name) + "' is " + numberText(*known.value) +
+           " in all of its elements" +
+           (samples.size() > 1 ? " and all " + std::to_string(samples.size()) + " samples" : "") +
+           ": ranges and measures from such data say nothing of other data");
+    }
+  }
+  return llvm::Error::success();
+}
+
+llvm::Error Quantizer::checkQuantized() {
+  llvm::Expected<std::string> file = fileWith(quantized, {});
+  if (!file) {
+    return file.takeError();
+  }
+  return runsOf(quantized, *file).check();
+}
+
+void Quantizer::warnOfLosses() {
+  constexpr double kNear = 0.9;
+  for (const OutputFacts &output : facts.outputs) {
+    bool isFar = output.isFloat ? output.similarity.cosine() < kNear : output.differing > output.elements / 10;
+    if (isFar) {
+      std::string how = output.isFloat ? output.similarity.text()
+                                       : std::to_string(output.differing) + " of " + std::to_string(output.elements) +
+                                             " elements differ";
+      warn(invocation.model.modelPath + ": warning: output '" + plainName(output.name) +
+           "' of the quantized model is far from the float model's: " + how);
+    }
+  }
+}
+
+llvm::Error Quantizer::measure() {
+  std::vector<std::string> results;
+  for (const quantizer::Layer &layer : layers) {
+    if (layer.graph == 0) {
+      results.push_back(layer.y);
+    }
+  }
+  llvm::Expected<std::string> before = fileWith(model, results), after = fileWith(quantized, results);
+  if (!before || !after) {
+    return llvm::joinErrors(before.takeError(), after.takeError());
+  }
+  Runs original(invocation, invocation.model.modelPath), ours = runsOf(model, *before),
+                                                         theirs = runsOf(quantized, *after);
+  std::vector<OutputFacts> outputs;
+  std::map<std::string, Similarity> values;
+  for (size_t i = 0; i < samples.size(); ++i) {
+    llvm::Expected<DataSet> data = samples.read(i);
+    if (!data) {
+      return data.takeError();
+    }
+    llvm::Expected<std::vector<HostTensor>> expected = original.outputs(*data);
+    if (!expected) {
+      return expected.takeError();
+    }
+    llvm::Expected<std::vector<HostTensor>> exact = ours.outputs(*data), got = theirs.outputs(forQuantized(*data));
+    if (!exact || !got) {
+      return llvm::joinErrors(exact.takeError(), got.takeError());
+    }
+    Values mine = byName(*exact), other = byName(*got);
+    outputs.resize(expected->size());
+    for (auto [output, facts] : llvm::zip(*expected, outputs)) {
+      facts.name = output.name;
+      compare(output, *other.lookup(output.name), facts);
+    }
+    for (const std::string &name : results) {
+      values[name].add(floatsOf(*mine.lookup(name)), floatsOf(*other.lookup(name)));
+    }
+  }
+  facts.outputs = std::move(outputs);
+  for (const quantizer::Layer &layer : layers) {
+    if (auto found = values.find(layer.y); found != values.end()) {
+      factsOf(layer).similarity = found->second;
+    }
+  }
+  return llvm::Error::success();
+}
+
+llvm::Error Quantizer::measureTimes() {
+  llvm::Expected<DataSet> data = samples.read(0);
+  if (!data) {
+    return data.takeError();
+  }
+  llvm::Expected<std::string> file = fileWith(quantized, {});
+  if (!file) {
+    return file.takeError();
+  }
+  Runs before(invocation, invocation.model.modelPath), after = runsOf(quantized, *file);
+  llvm::Expected<Runs::Times> old = before.times(*data, invocation.seconds);
+  if (!old) {
+    return old.takeError();
+  }
+  llvm::Expected<Runs::Times> now = after.times(forQuantized(*data), invocation.seconds);
+  if (!now) {
+    return now.takeError();
+  }
+  facts.secondsBefore = old->run, facts.secondsAfter = now->run;
+  for (LayerFacts &layer : facts.layers) {
+    std::string node = layer.name + " (" + layer.op + ")";
+    if (old->nodes.count(node) && now->nodes.count(node)) {
+      layer.secondsBefore = old->nodes[node], layer.secondsAfter = now->nodes[node];
+    }
+  }
+  return llvm::Error::success();
+}
+
+} // namespace ingot::driver

@@ -1,0 +1,106 @@
+// Quantizes one model: what has to be run for it is compiled and run here, what is written is decided in
+// compiler/quantizer.
+#pragma once
+#include "compiler/driver/execution/Runs.h"
+#include "compiler/driver/execution/Samples.h"
+#include "compiler/driver/execution/Similarity.h"
+#include "compiler/driver/quantizing/QuantizeReport.h"
+#include "compiler/quantizer/Channels.h"
+#include "compiler/quantizer/Int4.h"
+#include "compiler/quantizer/Layers.h"
+#include "compiler/quantizer/Overflow.h"
+#include "compiler/quantizer/Range.h"
+#include "compiler/quantizer/Static.h"
+#include "compiler/support/OutputFiles.h"
+
+namespace ingot::driver {
+
+class Quantizer {
+public:
+  /// `folder` is for files that are needed in between.
+  Quantizer(const Invocation &invocation, quantizer::Model model, SampleSet samples, std::string folder);
+
+  /// Makes the quantized model, and measures it where there are samples. Its file is added to `files` behind that: what
+  /// is read meanwhile is the user's own and what is in `folder`.
+  llvm::Expected<QuantizeFacts> run(support::OutputFiles &files);
+
+  using Values = llvm::StringMap<const HostTensor *>;
+
+private:
+  /// Makes `quantized`, by the scheme.
+  llvm::Error write();
+  /// Prints a warning, which the report has, too.
+  void warn(const std::string &text);
+  /// An error for the first sample that cannot be used, and warnings for inputs that are the same in all.
+  llvm::Error checkSamples();
+  int64_t bytesOf(const quantizer::Layer &layer) const;
+  /// Notes for a layer that it stays in float, and takes it out of those to be quantized.
+  void keep(llvm::StringRef layer, const std::string &why);
+  /// The same with a warning: the user did not want it.
+  void keepWithWarning(const quantizer::Layer &layer, const std::string &why);
+  /// Both for those that are in bodies of control flow.
+  void keepBodies();
+  /// And for those whose weights have no form of integers.
+  void keepStrangeWeights();
+  std::string problemOfWeights(const quantizer::Index &index, const quantizer::Layer &layer) const;
+  /// An error if no layer is left.
+  llvm::Error checkLeft() const;
+  llvm::Error chooseLayers();
+  LayerFacts &factsOf(const quantizer::Layer &layer);
+
+  /// Each writes `quantized`.
+  llvm::Error quantizeStatic();
+  llvm::Error quantizeDynamic();
+  llvm::Error quantizeInt4();
+  llvm::Error convertToHalf();
+
+  /// Lists the nodes that have a weight beyond the largest float16.
+  std::vector<quantizer::KeptNode> weightsBeyondFloat16();
+  /// The nodes in which float16 loses values, on all samples, by what `quantized` computes.
+  llvm::Expected<std::vector<quantizer::KeptNode>> lostInFloat16();
+
+  /// --smooth and --correct-bias, which change the model.
+  llvm::Error adjust();
+  llvm::Expected<std::map<std::string, quantizer::Channels>> channelsOf();
+  llvm::Error compensate(std::vector<quantizer::BlockWeights> &weights);
+
+  void writeStatic(const std::map<std::string, quantizer::Range> &ranges);
+  /// Keeps the fewest of the most sensitive layers in float with which the outputs are as near as --max-drop wants.
+  llvm::Error limitDrop(const std::map<std::string, quantizer::Range> &ranges);
+  llvm::Error measureAlone(const std::map<std::string, quantizer::Encoding> &encodings);
+  llvm::Expected<double> dropOf(quantizer::Model &changed);
+
+  /// A file that has these values as outputs, too.
+  llvm::Expected<std::string> fileWith(quantizer::Model &observed, llvm::ArrayRef<std::string> values);
+  /// Runs `model` or `quantized` on all samples; `take` gets these values by their names, and the sample's name.
+  llvm::Error observe(quantizer::Model &observed, llvm::ArrayRef<std::string> values,
+                      llvm::function_ref<llvm::Error(const Values &, const std::string &sample)> take);
+  /// Finds the ranges of the wanted values over all samples; `problems` gets the reason of each value that has none.
+  llvm::Expected<std::map<std::string, quantizer::Range>> rangesOf(const quantizer::Wanted &wanted,
+                                                                   std::map<std::string, std::string> &problems);
+
+  llvm::Error measure();
+  llvm::Error measureTimes();
+  /// Without data: whether the importer takes the quantized model.
+  llvm::Error checkQuantized();
+  void warnOfLosses();
+  /// A run of a file in `folder`, in whose messages the model is called by its own name.
+  Runs runsOf(const quantizer::Model &which, const std::string &file) const;
+  /// Inputs as the quantized model wants them.
+  DataSet forQuantized(DataSet data) const;
+  /// The narrow type of --scheme fp16 and bf16.
+  int32_t narrowType() const;
+
+  const Invocation &invocation;
+  const quantizer::Options &options;
+  quantizer::Model model;     ///< as it was, with its weights made visible
+  quantizer::Model quantized; ///< made from it
+  SampleSet samples;
+  std::string folder;
+  int files = 0;                                           ///< written there
+  std::vector<quantizer::Layer> layers;                    ///< to be quantized
+  std::map<std::string, quantizer::Channels> biasChannels; ///< for --correct-bias
+  QuantizeFacts facts;
+};
+
+} // namespace ingot::driver

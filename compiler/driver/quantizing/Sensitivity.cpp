@@ -1,0 +1,180 @@
+// Which layers stay in float for --max-drop: a model with a switch for each layer tells what quantizing it alone does
+// to the outputs. In the order of that, the number of layers to keep is doubled until the outputs are near enough, and
+// then bisected; each step compiles the model that it asks about.
+#include "compiler/driver/Progress.h"
+#include "compiler/driver/quantizing/Quantizer.h"
+#include "compiler/importer/ElementType.h"
+#include "compiler/quantizer/Switched.h"
+#include "compiler/support/ElementTypes.h"
+#include "llvm/ADT/STLExtras.h"
+
+namespace ingot::driver {
+namespace {
+
+/// 1 - the least cosine of the outputs that are floats.
+class Drop {
+public:
+  void add(llvm::ArrayRef<HostTensor> expected, llvm::ArrayRef<HostTensor> got) {
+    similarities.resize(expected.size());
+    for (auto [similarity, a, b] : llvm::zip(similarities, expected, got)) {
+      if (support::elementType(a.type).isFloat()) {
+        similarity.add(floatsOf(a), floatsOf(b));
+      }
+    }
+  }
+  bool isEmpty() const {
+    return llvm::all_of(similarities, [](const Similarity &similarity) { return similarity.isEmpty(); });
+  }
+  double value() const {
+    double most = 0;
+    for (const Similarity &similarity : similarities) {
+      most = std::max(most, 1 - similarity.cosine());
+    }
+    return most;
+  }
+
+private:
+  std::vector<Similarity> similarities;
+};
+
+HostTensor boolean(bool value) {
+  HostTensor tensor;
+  tensor.type = importer::kBool;
+  tensor.bytes.assign(1, char(value));
+  return tensor;
+}
+
+} // namespace
+
+llvm::Error Quantizer::measureAlone(const std::map<std::string, quantizer::Encoding> &encodings) {
+  quantizer::Model switched = model;
+  quantizer::addSwitches(switched, layers, encodings, options.weights);
+  llvm::Expected<std::string> file = fileWith(switched, {});
+  if (!file) {
+    return file.takeError();
+  }
+  Runs runs = runsOf(switched, *file);
+  std::vector<Drop> drops(layers.size());
+  size_t used = std::min<size_t>(samples.size(), 4); // an order is asked for, not a measure
+  ProgressBar bar(true);
+  for (size_t i = 0; i < used; ++i) {
+    llvm::Expected<DataSet> data = samples.read(i);
+    if (!data) {
+      return data.takeError();
+    }
+    size_t first = data->inputs.size();
+    for (size_t k = 0; k < layers.size(); ++k) {
+      data->inputs.push_back(boolean(false)), data->sequences.push_back(Recorded::kTensor);
+    }
+    llvm::Expected<std::vector<HostTensor>> expected = runs.outputs(*data);
+    if (!expected) {
+      return expected.takeError();
+    }
+    for (size_t k = 0; k < layers.size(); ++k) {
+      data->inputs[first + k] = boolean(true);
+      llvm::Expected<std::vector<HostTensor>> got = runs.outputs(*data);
+      data->inputs[first + k] = boolean(false);
+      if (!got) {
+        return got.takeError();
+      }
+      drops[k].add(*expected, *got);
+      bar.show(int(i * layers.size() + k + 1), int(used * layers.size()), "layers quantized alone");
+    }
+  }
+  for (auto [layer, drop] : llvm::zip(layers, drops)) {
+    factsOf(layer).alone = drop.value();
+  }
+  return llvm::Error::success();
+}
+
+llvm::Expected<double> Quantizer::dropOf(quantizer::Model &changed) {
+  llvm::Expected<std::string> file = fileWith(changed, {});
+  if (!file) {
+    return file.takeError();
+  }
+  Runs before(invocation, invocation.model.modelPath), after = runsOf(changed, *file);
+  Drop drop;
+  for (size_t i = 0; i < samples.size(); ++i) {
+    llvm::Expected<DataSet> data = samples.read(i);
+    if (!data) {
+      return data.takeError();
+    }
+    llvm::Expected<std::vector<HostTensor>> expected = before.outputs(*data);
+    if (!expected) {
+      return expected.takeError();
+    }
+    llvm::Expected<std::vector<HostTensor>> got = after.outputs(*data);
+    if (!got) {
+      return got.takeError();
+    }
+    drop.add(*expected, *got);
+  }
+  if (drop.isEmpty()) {
+    return llvm::createStringError("--max-drop compares outputs that are floats, and '" + invocation.model.modelPath +
+                                   "' has none that are finite");
+  }
+  return drop.value();
+}
+
+llvm::Error Quantizer::limitDrop(const std::map<std::string, quantizer::Range> &ranges) {
+  auto encodings = quantizer::encodingsOf(quantizer::wantedBy(model, layers), ranges, options.signedActivations);
+  if (llvm::Error error = measureAlone(encodings)) {
+    return error;
+  }
+  std::vector<quantizer::Layer> all = layers;
+  std::vector<size_t> order(all.size()); // the most sensitive first
+  for (size_t i = 0; i < order.size(); ++i) {
+    order[i] = i;
+  }
+  llvm::sort(order, [&](size_t a, size_t b) {
+    return std::pair(-factsOf(all[a]).alone, a) < std::pair(-factsOf(all[b]).alone, b);
+  });
+  auto without = [&](size_t kept) {
+    std::vector<quantizer::Layer> rest;
+    for (size_t i = 0; i < all.size(); ++i) {
+      if (llvm::find(order, i) - order.begin() >= ptrdiff_t(kept)) {
+        rest.push_back(all[i]);
+      }
+    }
+    return rest;
+  };
+  auto isNear = [&](size_t kept) -> llvm::Expected<bool> {
+    layers = without(kept);
+    if (layers.empty()) {
+      return true;
+    }
+    writeStatic(ranges);
+    llvm::Expected<double> drop = dropOf(quantized);
+    if (!drop) {
+      return drop.takeError();
+    }
+    return *drop <= options.maxDrop;
+  };
+  size_t far = 0, near = 0; // numbers of kept layers: with which it is not near enough, and with which it is
+  for (size_t kept = 0;; kept = std::min(std::max<size_t>(1, 2 * kept), all.size())) {
+    llvm::Expected<bool> enough = isNear(kept);
+    if (!enough) {
+      return enough.takeError();
+    }
+    near = kept;
+    if (*enough) {
+      break;
+    }
+    far = kept;
+  }
+  while (near > far + 1) {
+    size_t middle = (near + far) / 2;
+    llvm::Expected<bool> enough = isNear(middle);
+    if (!enough) {
+      return enough.takeError();
+    }
+    (*enough ? near : far) = middle;
+  }
+  layers = all;
+  for (size_t i = 0; i < near; ++i) {
+    keep(all[order[i]].name, "it is among the most sensitive, by --max-drop");
+  }
+  return llvm::Error::success();
+}
+
+} // namespace ingot::driver

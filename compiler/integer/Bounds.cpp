@@ -1,0 +1,137 @@
+// How large a number may be, by what made it: sums are of int32, bytes have 256 values, factors are constants. Enough
+// for what stands behind products of integers; of anything else no bound is known.
+#include "compiler/integer/Bounds.h"
+#include "compiler/onnx/ElementTypes.h"
+#include "compiler/onnx/constants/Constants.h"
+#include "compiler/onnx/ops/Binary.h"
+#include "compiler/onnx/ops/Cast.h"
+#include "compiler/onnx/ops/Quantize.h"
+#include "compiler/onnx/ops/Select.h"
+#include "compiler/onnx/ops/Unary.h"
+#include "compiler/onnx/quantization/Quantization.h"
+#include "llvm/ADT/TypeSwitch.h"
+#include <cmath>
+#include <limits>
+
+using namespace mlir;
+
+namespace ingot::integer {
+
+static constexpr double unknown = std::numeric_limits<double>::infinity();
+
+/// What no number of an integer type of at most 32 bits exceeds, nor the difference of two.
+static double largestOf(Type element) {
+  auto integer = dyn_cast<IntegerType>(element);
+  return integer && integer.getWidth() <= 32 ? std::ldexp(1.0, static_cast<int>(integer.getWidth())) : unknown;
+}
+
+/// Of a constant: the largest magnitude, or the least.
+template <typename Better> static double extremeOf(Value v, Better better) {
+  auto numbers = onnx::floatsOf(v);
+  if (!numbers || numbers->empty()) {
+    return std::numeric_limits<double>::quiet_NaN();
+  }
+  double most = std::abs(numbers->front());
+  for (double number : *numbers) {
+    most = better(most, std::abs(number));
+  }
+  return most;
+}
+
+static double leastOf(Value v) {
+  return extremeOf(v, [](double a, double b) { return a <= b ? a : b; });
+}
+
+static constexpr int mostOperators = 16; ///< that a bound is sought behind
+
+/// A bound of a tensor's magnitudes; none after `depth` operators.
+static double boundOf(Value v, int depth) {
+  if (!v || !onnx::present(v)) {
+    return 0;
+  }
+  if (onnx::constantOf(v)) {
+    return extremeOf(v, [](double a, double b) { return b <= a ? a : b; }); // NaN stays
+  }
+  Operation *op = v.getDefiningOp();
+  if (!op || !depth) {
+    return unknown;
+  }
+  auto operand = [&](unsigned i) { return boundOf(op->getOperand(i), depth - 1); };
+  return llvm::TypeSwitch<Operation *, double>(op)
+      .Case<onnx::CastOp>([&](auto cast) { return largestOf(onnx::elementOf(cast.getX())); })
+      .Case<onnx::DequantizeOp>([&](auto from) {
+        return largestOf(onnx::elementOf(from.getX())) * boundOf(from.getScale(), 1); // less a zero point of that type
+      })
+      .Case<onnx::MulOp>([&](auto) { return operand(0) * operand(1); })
+      .Case<onnx::AddOp, onnx::SubOp>([&](auto) { return operand(0) + operand(1); })
+      .Case<onnx::ReluOp, onnx::GeluOp, onnx::SwishOp, onnx::HardSwishOp>([&](auto) { return operand(0); })
+      .Case<onnx::SigmoidOp, onnx::TanhOp>([](auto) { return 1.0; })
+      .Case<onnx::ClipOp>([&](auto) { return operand(0) + operand(1) + operand(2); })
+      .Default([](Operation *) { return unknown; });
+}
+
+static void markBounded(func::FuncOp function) {
+  constexpr double limit = 1 << 30;
+  function.walk([&](onnx::QuantizeOp op) {
+    if (boundOf(op.getX(), mostOperators) / leastOf(op.getScale()) < limit) { // not so for NaN
+      op.setBounded(true);
+    }
+  });
+}
+
+/// Whether a value is of sums of int32, times and plus constants.
+static bool isOfSums(Value v) {
+  Operation *op = v.getDefiningOp();
+  while (isa_and_nonnull<onnx::MulOp, onnx::AddOp, onnx::SubOp>(op) && onnx::constantOf(op->getOperand(1))) {
+    op = op->getOperand(0).getDefiningOp();
+  }
+  return isa_and_nonnull<onnx::CastOp, onnx::DequantizeOp>(op) && onnx::isInt(onnx::elementOf(op->getOperand(0)), 32);
+}
+
+/// Marks what makes `v`, which may be off by `allowed`.
+static void markOnlyBytes(Value v, double allowed) {
+  Operation *op = v.hasOneUse() ? v.getDefiningOp() : nullptr;
+  auto mark = [&](Operation *function, double error) {
+    if (error <= allowed && isOfSums(function->getOperand(0))) {
+      function->setDiscardableAttr(
+          onnx::onlyBytesName,
+          Builder(op->getContext()).getF64FloatAttr(boundOf(function->getOperand(0), mostOperators)));
+    }
+  };
+  if (isa_and_nonnull<onnx::SigmoidOp>(op)) {
+    mark(op, onnx::errorForBytes);
+  } else if (isa_and_nonnull<onnx::GeluOp, onnx::TanhOp>(op)) {
+    mark(op, 0);
+  } else if (auto swish = dyn_cast_or_null<onnx::SwishOp>(op)) {
+    mark(op, onnx::errorForBytes / std::abs(swish.getAlpha().convertToDouble()));
+  } else if (isa_and_nonnull<onnx::MulOp>(op)) {
+    for (unsigned i = 0; i < 2; ++i) {
+      Value factor = op->getOperand(i), other = op->getOperand(1 - i);
+      auto sigmoid = factor.getDefiningOp<onnx::SigmoidOp>();
+      if (sigmoid && sigmoid->hasOneUse() && sigmoid.getX() == other) {
+        mark(sigmoid, onnx::errorForBytes);
+      } else {
+        markOnlyBytes(factor, allowed / boundOf(other, mostOperators));
+      }
+    }
+  }
+}
+
+static void markOnlyBytes(func::FuncOp function) {
+  constexpr double partOfStep = 1.0 / 16;
+  function.walk([](onnx::QuantizeOp op) {
+    Type element = onnx::elementOf(op.getY());
+    if (element.isIntOrIndex() && element.getIntOrFloatBitWidth() <= 8) {
+      markOnlyBytes(op.getX(), partOfStep * leastOf(op.getScale()));
+    }
+  });
+}
+
+void markBounds(func::FuncOp function, bool strict) {
+  markBounded(function);
+  if (!strict) {
+    markOnlyBytes(function);
+  }
+}
+
+} // namespace ingot::integer

@@ -1,0 +1,12 @@
+// Taps as channels, where an image has one channel.
+#pragma once
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+namespace ingot::integer {
+
+/// An image of one channel, of which a convolution multiplies a byte at a time, becomes one of four, each moved by a
+/// column: four neighbouring taps of a row are channels then, and quads or pairs of them are multiplied together.
+/// Returns whether there was one.
+bool foldTaps(mlir::func::FuncOp function);
+
+} // namespace ingot::integer

@@ -1,0 +1,57 @@
+// A Cast stands behind what makes the bytes, whose kernel it becomes part of; what dequantizes them reads the int16,
+// too, so that often nobody reads bytes.
+#include "compiler/integer/Wide.h"
+#include "compiler/onnx/ElementTypes.h"
+#include "compiler/onnx/constants/Constants.h"
+#include "compiler/onnx/ops/Conv.h"
+#include "compiler/onnx/ops/MatMul.h"
+#include "compiler/onnx/ops/Quantize.h"
+#include "compiler/onnx/quantization/Quantization.h"
+#include "compiler/onnx/rewriting/Formula.h"
+
+using namespace mlir;
+
+namespace ingot::integer {
+
+bool isDepthwise(onnx::IntegerConvOp op) {
+  auto weights = onnx::ranked(op.getW());
+  auto group = static_cast<int64_t>(op.getGroup());
+  return group > 1 && weights && weights.getDimSize(0) == group && weights.getDimSize(1) == 1;
+}
+
+bool multipliesBytes(Operation *op) {
+  if (auto conv = dyn_cast<onnx::IntegerConvOp>(op)) {
+    return !isDepthwise(conv) && onnx::isUint(onnx::elementOf(conv.getX()), 8);
+  }
+  return isa<onnx::IntegerMatMulOp>(op) && onnx::isUint(onnx::elementOf(op->getOperand(0)), 8);
+}
+
+void widenFactors(func::FuncOp function) {
+  llvm::SetVector<Value> factors;
+  function.walk([&](Operation *op) {
+    if (multipliesBytes(op) && !onnx::shortQuadsOf(op)) {
+      factors.insert(op->getOperand(0));
+    }
+  });
+  Type i16 = IntegerType::get(function.getContext(), 16);
+  for (Value bytes : factors) {
+    OpBuilder b(function.getContext());
+    b.setInsertionPointAfterValue(bytes);
+    onnx::Formula f(b, bytes.getLoc());
+    Value words = f.cast(bytes, i16, onnx::numberOfElement(i16));
+    for (Operation *user : llvm::make_early_inc_range(bytes.getUsers())) {
+      auto dequantize = dyn_cast<onnx::DequantizeOp>(user);
+      auto zeros = dequantize ? onnx::integersOf(dequantize.getZero()) : std::nullopt;
+      if (multipliesBytes(user)) {
+        user->setOperand(0, words);
+      } else if (zeros && dequantize.getX() == bytes) {
+        b.setInsertionPoint(user);
+        auto type = onnx::tensorOf(onnx::ranked(dequantize.getZero()).getShape(), i16);
+        Value zero = onnx::makeConstant(b, user->getLoc(), onnx::constantFromIntegers(type, *zeros));
+        user->setOperand(0, words), user->setOperand(2, zero);
+      }
+    }
+  }
+}
+
+} // namespace ingot::integer

@@ -1,0 +1,242 @@
+// What all rows need: tasks, coordinates, the region, statistics.
+#include "compiler/lower/attention/Attention.h"
+#include "compiler/onnx/constants/Constants.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+
+using namespace mlir;
+
+namespace ingot::lower {
+
+using support::Size;
+
+Attention::Attention(Build &build, const AttentionPlan &plan)
+    : build(build), w(build.w), group(build.group), p(plan.problem), c(plan.cut), others(plan.others),
+      op(cast<onnx::AttendOp>(group.root)), element(w.b.getF32Type()), vector(w.vectorOf(element, c.lanes)),
+      space(group.space(Group::typeOf(op.product()))), result(group.space(Group::typeOf(op.getY()))) {
+  q = group.buffer(op.getQ()), k = group.buffer(op.getK()), v = group.buffer(op.getV());
+  own = build.begin * Ix(c.bytes); // whoever runs [begin, end) has the piece of `begin` for itself
+  queries = piece(c.q), scores = piece(c.s), sums = piece(c.sums);
+  best = piece(c.best), total = piece(c.total), worth = piece(c.worth);
+}
+
+void Attention::run() {
+  auto firstOf = [&](Ix item) { return c.tasks == c.items ? item : floorDiv(item * c.tasks, c.items); };
+  if (c.tiles) {
+    block.emplace(w, *c.tiles, /*ofHalves=*/true);
+    block->configure(c.tiles->tall * w.machine.tiles.rows);
+  }
+  Ix first = firstOf(build.begin);
+  w.loop(first, firstOf(build.end), 1, [&](Ix task) { oneTask(task, first); });
+  if (block) {
+    block->release();
+  }
+}
+
+Value Attention::expOfDifference(Value a, Value b) { return w.expOfNegative(arith::SubFOp::create(w.b, w.loc, a, b)); }
+
+void Attention::oneTask(Ix task, Ix firstTask) {
+  Ix heads = p.own ? Ix(p.batch[p.own - 1]) : Ix(1), head = remainder(task, heads);
+  Ix block = remainder(floorDiv(task, heads), c.blocks), index = floorDiv(floorDiv(task, heads), c.blocks);
+  outer.assign(p.own, head);
+  for (size_t d = p.own - (p.own > 0); d-- > 0;) {
+    outer[d] = d == 0 ? index : remainder(index, p.batch[d]), index = floorDiv(index, p.batch[d]);
+  }
+  baseQ = p.q.offset, baseK = p.k.offset, baseV = p.v.offset;
+  for (size_t d = 0; d < p.own; ++d) {
+    baseQ = baseQ + outer[d] * Ix(p.q.strides[d]);
+    baseK = baseK + outer[d] * Ix(p.k.strides[d]);
+    baseV = baseV + outer[d] * Ix(p.v.strides[d]);
+  }
+  otherRows = {};
+  if (!heads.is(1)) {
+    otherRows = arith::OrIOp::create(w.b, w.loc, w.compare(arith::CmpIPredicate::eq, head, 0),
+                                     w.compare(arith::CmpIPredicate::eq, task, firstTask));
+  }
+  if (c.vectors.isNumber()) {
+    c.vectors.is(0) ? void() : rowBlock(block);
+  } else {
+    w.ifThen(w.compare(arith::CmpIPredicate::sgt, c.vectors, 0), [&] { rowBlock(block); });
+  }
+  if (!c.left.isNumber() || c.left.number() > 0) {
+    Value some = w.compare(arith::CmpIPredicate::sgt, c.left, 0);
+    Value last = w.compare(arith::CmpIPredicate::eq, block, c.blocks - Size(1));
+    w.ifThen(arith::AndIOp::create(w.b, w.loc, some, last), [&] { rowByRow(); });
+  }
+}
+
+Ixs Attention::rowAt(Ix row) {
+  Ixs at(p.batch.size() - p.own + 1, 0);
+  at.back() = p.rows == p.queries ? row : remainder(row, p.queries);
+  Ix index = p.rows == p.queries ? Ix(0) : floorDiv(row, p.queries);
+  for (size_t d = p.batch.size(); d-- > p.own;) {
+    at[d - p.own] = d == p.own ? index : remainder(index, p.batch[d]), index = floorDiv(index, p.batch[d]);
+  }
+  return at;
+}
+
+Ix Attention::queryAt(Ix row) {
+  Ix at = baseQ;
+  for (auto [i, x] : llvm::enumerate(rowAt(row))) {
+    at = at + x * Ix(p.q.strides[p.own + i]);
+  }
+  return at;
+}
+
+Point Attention::pointAt(ArrayRef<Ix> row, Ix last, int64_t lanes, Value mask) {
+  Point at{{outer.begin(), outer.end()}, lanes, mask};
+  at.at.append(row.begin(), row.end());
+  at.at.push_back(last);
+  return at;
+}
+
+Value Attention::scoreOf(Value product, int64_t lanes, llvm::function_ref<Value(const Other &)> read) {
+  llvm::DenseMap<Value, Value> known;
+  known[op.product()] = product;
+  for (const Other &other : others) {
+    known[other.argument] = read(other);
+  }
+  for (Operation &inner : op.block().without_terminator()) {
+    Value y = inner.getResult(0);
+    if (onnx::constantOf(y)) {
+      known[y] = w.constant(*onnx::splatNumber(y), w.vectorOf(valueType(getElementTypeOrSelf(y.getType())), lanes));
+    } else if (auto elementwise = dyn_cast<onnx::Elementwise>(inner)) {
+      auto operands = llvm::map_to_vector(inner.getOperands(), [&](Value x) { return known.lookup(x); });
+      known[y] = elementwise.emit(w.b, operands);
+    }
+  }
+  return known.lookup(op.score());
+}
+
+Buffer Attention::packed(const Other &other) {
+  return w.scratch(build.scratch, own + Ix(other.packed), other.element(), c.bytes);
+}
+
+Value Attention::alongRows(const Other &other, Ix key, Ix keyInBlock, Ix row) {
+  if (other.alongRows) {
+    return w.load(packed(other), (other.alongKeys ? keyInBlock : Ix(0)) * Ix(c.rowsBlock) + row, c.lanes);
+  }
+  Ixs anywhere(p.batch.size() - p.own + 1, 0);
+  return w.splat(group.read(other.inRegion, space, pointAt(anywhere, key, 1)), c.lanes);
+}
+
+void Attention::packOthers(Ix vectors, Ix first, Ix count, bool alongKeys) {
+  for (const Other &other : others) {
+    if (!other.alongRows || other.alongKeys != alongKeys) {
+      continue;
+    }
+    if (!otherRows || other.alongHeads) {
+      pack(other, vectors, first, count);
+      continue;
+    }
+    Value needed = otherRows;
+    if (alongKeys) { // each block of keys takes the place of the one before
+      Value several = w.compare(arith::CmpIPredicate::sgt, p.keys, c.keysBlock);
+      needed = arith::OrIOp::create(w.b, w.loc, otherRows, several);
+    }
+    w.ifThen(needed, [&] { pack(other, vectors, first, count); });
+  }
+}
+
+void Attention::pack(const Other &other, Ix vectors, Ix first, Ix count) {
+  Buffer to = packed(other);
+  auto one = [&](Ix row, Ix key) {
+    Point at = pointAt(rowAt(clamped(firstRow + row)), first + key, 1);
+    w.store(group.read(other.inRegion, space, at), to, key * Ix(c.rowsBlock) + row);
+  };
+  if (!other.alongKeys) {
+    return w.loop(0, vectors * c.lanes, 1, [&](Ix row) { one(row, 0); });
+  }
+  Ix whole = count - remainder(count, c.lanes);
+  w.loop(0, vectors * c.lanes, c.lanes, [&](Ix row) {
+    w.loop(0, whole, c.lanes, [&](Ix key) { packSquare(other, to, row, first, key, {}); });
+    if (w.machine.maskedAccess) {
+      w.loop(whole, count, c.lanes,
+             [&](Ix key) { packSquare(other, to, row, first, key, w.maskFor(count - key, c.lanes)); });
+    } else {
+      w.loop(whole, count, 1, [&](Ix key) { w.loop(0, c.lanes, 1, [&](Ix lane) { one(row + lane, key); }); });
+    }
+  });
+}
+
+void Attention::packSquare(const Other &other, Buffer to, Ix row, Ix first, Ix key, Value mask) {
+  SmallVector<Value> square;
+  bool bits = onnx::isBool(other.element());
+  for (int64_t i = 0; i < c.lanes; ++i) {
+    Point at = pointAt(rowAt(clamped(firstRow + row + Ix(i))), first + key, c.lanes, mask);
+    Value x = group.read(other.inRegion, space, at);
+    square.push_back(bits ? arith::ExtUIOp::create(w.b, w.loc, w.vectorOf(w.b.getI32Type(), c.lanes), x) : x);
+  }
+  square = transpose(w, square);
+  for (auto [i, x] : llvm::enumerate(square)) {
+    Value y = bits ? arith::TruncIOp::create(w.b, w.loc, w.vectorOf(w.b.getI1Type(), c.lanes), x) : x;
+    w.store(y, to, (key + Ix(static_cast<int64_t>(i))) * Ix(c.rowsBlock) + row);
+  }
+}
+
+void Attention::begin(Ix rows) {
+  w.loop(0, rows, 1, [&](Ix row) {
+    w.store(lowest(element), best, row);
+    w.store(w.constant(0, element), total, row);
+    w.loop(0, c.valueStride(), c.valueLanes, [&](Ix column) {
+      w.store(w.constant(0, w.vectorOf(element, c.valueLanes)), sums, row * c.valueStride() + column);
+    });
+  });
+}
+
+Value Attention::inTurns(Ix count, Combine how, Type type, llvm::function_ref<Value(Ix, Value)> body) {
+  const int64_t unroll = w.machine.tuning.unroll;
+  SmallVector<Value> slots(unroll, neutral(w, how, type));
+  Ix whole = count - remainder(count, unroll);
+  slots = w.loop(0, whole, unroll, slots, [&](Ix i, ValueRange carried) {
+    SmallVector<Value> next;
+    for (int64_t u = 0; u < unroll; ++u) {
+      next.push_back(body(i + Ix(u), carried[u]));
+    }
+    return next;
+  });
+  Value first = w.loop(whole, count, 1, slots[0],
+                       [&](Ix i, ValueRange carried) { return SmallVector<Value>{body(i, carried[0])}; })[0];
+  slots[0] = first;
+  return tree(w, how, slots);
+}
+
+std::pair<Value, Value> Attention::newBest(Value before, Value now) {
+  Value most = combine(w, Combine::Larger, now, before);
+  Value none = compare(arith::CmpFPredicate::OEQ, most, lowest(most.getType()));
+  return {most, select(none, w.constant(0, most.getType()), most)};
+}
+
+void Attention::endOf(Ix row) {
+  SmallVector<Value> values;
+  for (int64_t i = 0; i < c.valueVectors; ++i) {
+    values.push_back(w.load(sums, sumAt(row, i), c.valueLanes));
+  }
+  end(row, w.load(total, row), values);
+}
+
+void Attention::end(Ix row, Value sum, ValueRange values) {
+  Value zero = w.constant(0, element);
+  Value share = arith::DivFOp::create(w.b, w.loc, w.constant(1, element), sum), nothing;
+  if (op.getEmpty() == "never-nan") {
+    nothing = arith::XOrIOp::create(w.b, w.loc, compare(arith::CmpFPredicate::OGT, sum, zero),
+                                    w.constant(1, w.b.getI1Type()));
+  } else if (op.getEmpty() == "zero") {
+    nothing = compare(arith::CmpFPredicate::OEQ, sum, zero);
+  } else if (!p.keys.atLeast(1)) {
+    nothing = w.compare(arith::CmpIPredicate::eq, p.keys, 0);
+  }
+  Ixs at = rowAt(firstRow + row);
+  for (int64_t i = 0; i < c.valueVectors; ++i) {
+    Value y = mul(values[i], w.splat(share, c.valueLanes));
+    if (nothing) {
+      y = select(w.splat(nothing, c.valueLanes), w.constant(0, y.getType()), y);
+    }
+    Point axes = pointAt(at, columnOf(i), c.valueLanes), to{{}, c.valueLanes, {}};
+    for (int64_t axis : op.getPerm()) {
+      to.at.push_back(axes.at[axis]);
+    }
+    group.finish(y, result, to);
+  }
+}
+
+} // namespace ingot::lower

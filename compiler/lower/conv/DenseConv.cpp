@@ -1,0 +1,623 @@
+#include "compiler/lower/conv/DenseConv.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+
+namespace ingot::lower {
+
+/// Of one work item where an image is one row: of few tiles each is an item, so that threads get equal parts.
+static int64_t tilesOfPiece(const support::Size &row, int64_t pixels) {
+  return row.isNumber() ? std::clamp<int64_t>(row.number() / (32 * pixels), 1, 8) : 8;
+}
+
+DenseConv::DenseConv(Build &build, const ConvGeometry &g, const DenseSchedule &s, Access input, Space space)
+    : build(build), w(build.w), g(g), s(s), input(std::move(input)), space(std::move(space)),
+      source(this->input.buffer), bytes(s.bytes(build.w.machine)),
+      beginsSums(s.isOfBytes() && build.group.beginSums(this->space)) {
+  Operation *root = build.group.root;
+  weights = build.group.buffer(root->getOperand(1));
+  weights = s.isOfBytes() ? ByteProducts::words(w, weights) : weights;
+  bias = isa<NoneType>(root->getOperand(2).getType()) ? Buffer() : build.group.buffer(root->getOperand(2));
+  phase = &g.phases.front();
+  bool prefetches = !s.part && !s.pixelsOuter && g.phases.size() == 1 &&
+                    4 * s.weightElements(g) >= w.machine.tuning.prefetchFromBytes;
+  support::Size row = phase->axes[2].out, rows = phase->rows();
+  if (prefetches && row.isNumber() && rows.isNumber()) {
+    support::Size tiles = s.flat       ? ceilDiv(rows * row, s.pixels)
+                          : s.partRows ? support::Size(s.partRows * s.partTiles)
+                                       : rows * tilesOfRow(phase->axes[2], s.pixels);
+    tilesOfPanel = tiles.number();
+  }
+}
+
+// Work items. Panels outer: (panel, image, unit); pixels outer, and in parts: (image, unit). A unit is a row of pixels,
+// or some tiles where the image is one row, or a part of the image, or the image where its tiles are static. Of several
+// phases it is the same rows of each, so that they read them while they are in a cache, and write neighbouring pixels.
+
+/// The most outputs of a phase along an axis.
+static support::Size mostOf(const ConvGeometry &g, size_t axis) {
+  support::Size most = 1;
+  for (const ConvPhase &p : g.phases) {
+    most = max(most, p.axes[axis].out);
+  }
+  return most;
+}
+
+/// Slices of the longest phase; rows, in units; pieces of a row, where it is the image.
+support::Size DenseConv::phaseUnits(const ConvGeometry &g, const DenseSchedule &s, size_t axis) {
+  support::Size most = mostOf(g, axis);
+  if (axis < 2) {
+    return axis == 1 ? ceilDiv(most, s.phaseRows) : most;
+  }
+  bool isRow = mostOf(g, 0).is(1) && mostOf(g, 1).is(1);
+  return isRow ? ceilDiv(most, s.pixels * tilesOfPiece(most, s.pixels)) : support::Size(1);
+}
+
+support::Size DenseConv::unitsOf(const ConvGeometry &g, const DenseSchedule &s) {
+  const ConvPhase &p = g.phases.front();
+  if (g.phases.size() > 1) {
+    return phaseUnits(g, s, 0) * phaseUnits(g, s, 1) * phaseUnits(g, s, 2);
+  }
+  if (s.flat) {
+    return 1;
+  }
+  if (s.partRows) {
+    return ceilDiv(p.rows(), s.partRows) * ceilDiv(support::Size(tilesOfRow(p.axes[2], s.pixels)), s.partTiles);
+  }
+  if (!p.rows().is(1)) {
+    return p.rows();
+  }
+  const support::Size &row = p.axes[2].out;
+  int64_t tiles = tilesOfPiece(row, s.pixels);
+  if (!row.isNumber()) {
+    return ceilDiv(row, s.pixels * tiles);
+  }
+  int64_t units = 0;
+  for (auto [size, count] : balancedTiles(row.number(), s.pixels)) {
+    units += llvm::divideCeil(count, tiles);
+  }
+  return units;
+}
+
+support::Size DenseConv::items(const ConvGeometry &g, const DenseSchedule &s) {
+  return g.batch * unitsOf(g, s) * (s.pixelsOuter || s.partRows ? 1 : s.panelCount());
+}
+
+void DenseConv::run() {
+  if (input.buffer.narrow && s.channels == DenseSchedule::Blocks && w.machine.lanes > 1) {
+    widened = w.local(w.b.getF32Type(), s.pixels * s.lanes);
+  }
+  if (s.depth) {
+    waiting.emplace(w, w.b.getF32Type(), s.lanes, (phase->rows() * phase->axes[2].out).number() * s.vectors);
+  }
+  Ix units = unitsOf(g, s);
+  w.loop(build.begin, build.end, 1, [&](Ix item) {
+    Ix u = remainder(item, units), rest = floorDiv(item, units), n = remainder(rest, g.batch);
+    if (s.partRows) {
+      return partOfImage(n, u);
+    }
+    if (s.pixelsOuter) {
+      return unit(nullptr, n, u);
+    }
+    for (size_t i = 0; i < g.phases.size(); ++i) {
+      phase = &g.phases[i];
+      panelAt(floorDiv(rest, g.batch), i,
+              [&](const Panel &p) { eachPart(p, [&](const Panel &part) { unit(&part, n, u); }); });
+    }
+  });
+}
+
+static Value lessThan(Writer &w, Ix a, Ix b) { return w.compare(arith::CmpIPredicate::slt, a, b); }
+
+/// One of two bodies: `first` where i < limit, else `second` with i counted from there.
+static void either(Writer &w, Ix i, int64_t limit, int64_t all, llvm::function_ref<void(Ix)> first,
+                   llvm::function_ref<void(Ix)> second) {
+  if (limit == all) {
+    return first(i);
+  }
+  w.ifThen(lessThan(w, i, limit), [&] { first(i); });
+  w.ifThen(lessThan(w, limit - 1, i), [&] { second(i - limit); });
+}
+
+DenseConv::Panel DenseConv::panel(Ix index, int64_t vectors, Ix block, size_t phase) {
+  Panel p{};
+  p.vectors = vectors, p.width = vectors * s.lanes, p.block = block, p.phase = &g.phases[phase];
+  int64_t rows = s.stepsOfPanel() * s.stepRows * static_cast<int64_t>(p.phase->taps.size());
+  p.weights = s.phaseBase(g, phase) + block * (s.lanes * rows);
+  if (g.groups > 1) {
+    Ix out = block * s.lanes;
+    p.first = floorDiv(floorDiv(out, g.outGroup()) * g.inGroup(), s.quad) * s.quad;
+    p.last = (floorDiv(min(out + vectors * s.lanes, g.outChannels) - 1, g.outGroup()) + 1) * g.inGroup();
+  } else {
+    p.last = g.inChannels;
+  }
+  if (s.channels == DenseSchedule::Blocks) {
+    p.input = floorDiv(p.first, s.lanes) * channelStride();
+  }
+  return p;
+}
+
+void DenseConv::panelAt(Ix t, size_t phase, llvm::function_ref<void(const Panel &)> body) {
+  auto [vectors, count] = s.panels[0];
+  either(
+      w, t, count, s.panelCount(), [&, v = vectors](Ix i) { body(panel(i, v, i * v, phase)); },
+      [&, v = s.panels.back().first, start = vectors * count](Ix i) { body(panel(i, v, start + i * v, phase)); });
+}
+
+void DenseConv::eachPanel(size_t phase, llvm::function_ref<void(const Panel &)> body) {
+  int64_t start = 0;
+  for (auto [vectors, count] : s.panels) {
+    w.loop(0, count, 1, [&, v = vectors](Ix i) { body(panel(i, v, start + i * v, phase)); });
+    start += vectors * count;
+  }
+}
+
+/// The parts of a panel whose tile is larger than this machine's registers. Each goes over all pixels by itself, so
+/// that its weights stay in the first cache.
+void DenseConv::eachPart(const Panel &p, llvm::function_ref<void(const Panel &)> body) {
+  int64_t size = s.part ? s.part : p.vectors;
+  auto partAt = [&](Ix done, int64_t vectors) {
+    Panel part = p;
+    part.vectors = vectors, part.block = p.block + done, part.weights = p.weights + done * s.lanes;
+    body(part);
+  };
+  bool alike = g.outChannels % s.lanes == 0; // lanesOf is the same in all of them
+  int64_t whole = alike ? p.vectors / size * size : 0;
+  w.loop(0, whole, size, [&](Ix done) { partAt(done, size); });
+  for (int64_t done = whole; done < p.vectors; done += size) {
+    partAt(done, std::min(size, p.vectors - done));
+  }
+}
+
+void DenseConv::unit(const Panel *fixed, Ix n, Ix u) {
+  Ix middle = phase->axes[1].out;
+  if (s.flat) {
+    flatImage(*fixed, n);
+  } else if (g.phases.size() > 1) {
+    phaseRows(*fixed, n, u);
+  } else if (!phase->rows().is(1)) {
+    row(fixed, n, floorDiv(u, middle), remainder(u, middle), u);
+  } else {
+    rowPiece(fixed, n, u);
+  }
+}
+
+/// The unit's rows of one phase, which may have fewer than the longest.
+void DenseConv::phaseRows(const Panel &p, Ix n, Ix u) {
+  const auto &a = phase->axes;
+  Ix pieces = phaseUnits(g, s, 2), blocks = phaseUnits(g, s, 1);
+  Ix piece = remainder(u, pieces), rest = floorDiv(u, pieces);
+  Ix slice = floorDiv(rest, blocks), from = remainder(rest, blocks) * s.phaseRows;
+  w.loop(slice, min(slice + 1, a[0].out), 1, [&](Ix d) {
+    w.loop(from, min(from + s.phaseRows, a[1].out), 1, [&](Ix h) {
+      if (pieces.is(1)) {
+        return row(&p, n, d, h, 0);
+      }
+      int64_t tiles = tilesOfPiece(mostOf(g, 2), s.pixels), pixels = tiles * s.pixels;
+      if (a[2].out.isNumber()) {
+        return rowTiles(&p, n, d, h, piece * tiles, min(piece * tiles + tiles, tilesOfRow(a[2], s.pixels)), 0);
+      }
+      innerTaps = allTaps();
+      openRow(&p, n, d, h, piece * pixels, min(piece * pixels + pixels, a[2].out));
+    });
+  });
+}
+
+/// All panels over some tiles of some rows, which are slices of the image where there are three axes.
+void DenseConv::partOfImage(Ix n, Ix u) {
+  int64_t middle = phase->axes[1].out.number(), rows = phase->rows().number();
+  int64_t inRow = tilesOfRow(phase->axes[2], s.pixels);
+  int64_t across = llvm::divideCeil(inRow, s.partTiles);
+  Ix fromRow = floorDiv(u, across) * s.partRows, toRow = min(fromRow + s.partRows, rows);
+  Ix fromTile = remainder(u, across) * s.partTiles, toTile = min(fromTile + s.partTiles, inRow);
+  eachPanel(0, [&](const Panel &p) {
+    eachPart(p, [&](const Panel &part) {
+      w.loop(fromRow, toRow, 1, [&](Ix r) {
+        rowTiles(&part, n, floorDiv(r, middle), remainder(r, middle), fromTile, toTile, (r - fromRow) * s.partTiles);
+      });
+    });
+  });
+}
+
+void DenseConv::rows(Ix n, Ix outer, Ix from, Ix to) {
+  w.loop(from, to, 1, [&](Ix middle) { row(nullptr, n, outer, middle, 0); });
+}
+
+// Pixels.
+
+/// Of the first tap of the first pixel of a row.
+Ix DenseConv::rowBase(Ix n, Ix outer, Ix middle) const {
+  const auto &a = phase->axes;
+  bool inRing = input.buffer.ring.rows; // then see rowOffset
+  return input.offset + n * input.strides[0] + (outer * a[0].inStep + a[0].inStart) * stride(0) +
+         (inRing ? Ix(0) : (middle * a[1].inStep + a[1].inStart) * stride(1)) + a[2].inStart * stride(2);
+}
+
+Point DenseConv::point(Ix n, Ix block, Ix outer, Ix middle, Ix inner) const {
+  Point p;
+  p.at.assign(space.sizes.size(), 0);
+  p.at[0] = n, p.at[1] = block, p.lanes = s.lanes;
+  std::array<Ix, 3> at{outer, middle, inner};
+  for (auto [axis, i] : llvm::zip_equal(phase->axes, at)) {
+    if (axis.dim >= 0) {
+      p.at[axis.dim] = axis.outStart + i * axis.outStep;
+    }
+  }
+  return p;
+}
+
+void DenseConv::row(const Panel *fixed, Ix n, Ix outer, Ix middle, Ix rowIndex) {
+  const support::Size &out = phase->axes[2].out;
+  if (!out.isNumber()) {
+    return openRow(fixed, n, outer, middle, 0, out);
+  }
+  int64_t inRow = tilesOfRow(phase->axes[2], s.pixels);
+  rowTiles(fixed, n, outer, middle, 0, inRow, rowIndex * inRow);
+}
+
+/// Tiles [from, to) of a row whose length is known. `indexOfFirst`: of the tile `from`, for the prefetch.
+void DenseConv::rowTiles(const Panel *fixed, Ix n, Ix outer, Ix middle, Ix from, Ix to, Ix indexOfFirst) {
+  int64_t done = 0;
+  for (const TileRun &run : tileRuns(phase->axes[2], s.pixels)) {
+    Ix first = max(from - done, 0), last = min(to - done, run.count);
+    innerTaps = run.taps;
+    w.loop(first, last, 1, [&](Ix i) {
+      rowTile(fixed, n, outer, middle, run.start + i * run.size, run.size, indexOfFirst + (done + i - from));
+    });
+    done += run.count;
+  }
+}
+
+void DenseConv::rowPiece(const Panel *fixed, Ix n, Ix u) {
+  const support::Size &out = phase->axes[2].out;
+  int64_t most = tilesOfPiece(out, s.pixels);
+  innerTaps = allTaps();
+  if (!out.isNumber()) {
+    int64_t piece = s.pixels * most;
+    return openRow(fixed, n, 0, 0, u * piece, min(u * piece + piece, out));
+  }
+  auto tiles = balancedTiles(out.number(), s.pixels);
+  auto piece = [&](Ix unit, int64_t start, int64_t size, int64_t count, int64_t before) {
+    w.loop(unit * most, min(unit * most + most, count), 1,
+           [&](Ix i) { rowTile(fixed, n, 0, 0, start + i * size, size, before + i); });
+  };
+  auto [size, count] = tiles[0];
+  int64_t units = llvm::divideCeil(count, most);
+  either(
+      w, u, units, unitsOf(g, s).number(), [&, size = size, count = count](Ix i) { piece(i, 0, size, count, 0); },
+      [&, size = size, count = count](Ix i) {
+        piece(i, size * count, tiles.back().first, tiles.back().second, count);
+      });
+}
+
+/// Pixels [from, to) of a row whose length the run tells. An image of one row has few tiles, and each reads all
+/// weights.
+void DenseConv::openRow(const Panel *fixed, Ix n, Ix outer, Ix middle, Ix from, Ix to) {
+  innerTaps = allTaps();
+  w.balanced(
+      from, to, s.pixels, [&](Ix x, int64_t size) { rowTile(fixed, n, outer, middle, x, size, 0); },
+      /*exact=*/phase->rows().is(1));
+}
+
+/// Pixels [x, x + size) of a row.
+void DenseConv::rowTile(const Panel *fixed, Ix n, Ix outer, Ix middle, Ix x, int64_t size, Ix tileIndex) {
+  outerTaps = phase->axes[0].tapsOf(outer), middleTaps = phase->axes[1].tapsOf(middle);
+  firstRow = input.buffer.ring.rows ? middle * phase->axes[1].inStep + phase->axes[1].inStart : Ix(0);
+  SmallVector<int64_t> offsets;
+  for (int64_t p = 0; p < size; ++p) {
+    offsets.push_back(p * pixelStride());
+  }
+  // LLVM would keep an address of each tap and pixel for each of the loops, and those that are too many on the stack.
+  Ix base = rowBase(n, outer, middle) + x * pixelStride();
+  tile(fixed, w.settled(base), offsets, [&](Ix p) { return point(n, 0, outer, middle, x + p); }, tileIndex);
+}
+
+/// All pixels of a small image in one list, cut into tiles at fixed places.
+void DenseConv::flatImage(const Panel &p, Ix n) {
+  const auto &a = phase->axes;
+  outerTaps = {0, a[0].taps}, middleTaps = {0, a[1].taps}, innerTaps = allTaps();
+  int64_t width = a[2].out.number(), height = a[1].out.number(), pixels = phase->rows().number() * width;
+  Ix base = rowBase(n, 0, 0);
+  auto eachTile = [&](llvm::function_ref<void(int64_t first, ArrayRef<int64_t> offsets, int64_t index)> body) {
+    int64_t next = 0, index = 0;
+    for (auto [size, count] : balancedTiles(pixels, s.pixels)) {
+      for (int64_t t = 0; t < count; ++t, ++index, next += size) {
+        SmallVector<int64_t> offsets;
+        for (int64_t i = next; i < next + size; ++i) {
+          int64_t x = i % width, y = i / width % height, z = i / width / height;
+          offsets.push_back(z * a[0].inStep * stride(0).number() + y * a[1].inStep * stride(1).number() +
+                            x * pixelStride());
+        }
+        body(next, offsets, index);
+      }
+    }
+  };
+  auto pointsFrom = [&](int64_t first) {
+    return [&, first](Ix i) {
+      Ix at = first + i, line = floorDiv(at, width);
+      return point(n, 0, floorDiv(line, height), remainder(line, height), remainder(at, width));
+    };
+  };
+  if (!s.depth) {
+    return eachTile([&](int64_t first, ArrayRef<int64_t> offsets, int64_t index) {
+      tile(&p, base, offsets, pointsFrom(first), index);
+    });
+  }
+  waiting->clear(pixels * p.vectors);
+  auto load = [&](int64_t first, ArrayRef<int64_t> offsets) {
+    return waiting->load(first * p.vectors, static_cast<int64_t>(offsets.size()) * p.vectors);
+  };
+  w.loop(0, s.inputs / s.lanes, s.depth, [&](Ix from) {
+    eachTile([&](int64_t first, ArrayRef<int64_t> offsets, int64_t index) {
+      Ix ahead = aheadOf(p, index, s.depth);
+      waiting->store(blocksOfPanel(p, base, offsets, load(first, offsets), from, from + s.depth, ahead),
+                     first * p.vectors);
+    });
+  });
+  eachTile([&](int64_t first, ArrayRef<int64_t> offsets, int64_t index) {
+    finish(p, load(first, offsets), pointsFrom(first));
+  });
+}
+
+// One tile.
+
+void DenseConv::tile(const Panel *fixed, Ix base, ArrayRef<int64_t> offsets, Points points, Ix tileIndex) {
+  if (fixed) {
+    partTile(*fixed, base, offsets, points, tileIndex);
+  } else {
+    eachPanel(0, [&](const Panel &p) {
+      eachPart(p, [&](const Panel &part) {
+        // LLVM would broadcast what few channels of bytes there are ahead of the loop over panels, into more registers
+        // than the machine has.
+        Ix from = s.isOfBytes() ? w.settled(base, part.block) : base;
+        partTile(part, from, offsets, points, tileIndex);
+      });
+    });
+  }
+}
+
+void DenseConv::partTile(const Panel &p, Ix base, ArrayRef<int64_t> offsets, Points points, Ix tileIndex) {
+  Vectors acc = start(p, offsets.size());
+  if (s.channels == DenseSchedule::Planes) {
+    acc = planes(p, base + p.input, offsets, acc);
+  } else if (s.channels == DenseSchedule::Range) {
+    acc = channelRange(p, base + p.input, offsets, acc);
+  } else {
+    int64_t whole = s.inputs / s.lanes, rest = s.inputs % s.lanes;
+    Ix ahead = aheadOf(p, tileIndex, 0);
+    acc = blocksOfPanel(p, base, offsets, acc, 0, whole, ahead);
+    if (rest) {
+      acc = block(p, base + p.input + whole * channelStride(), p.weights + whole * blockWeights(p), rest, offsets, acc,
+                  ahead);
+    }
+  }
+  finish(p, std::move(acc), points);
+}
+
+/// Weights of a panel for a whole channel block of the input.
+int64_t DenseConv::blockWeights(const Panel &p) const {
+  return static_cast<int64_t>(phase->taps.size()) * s.stepsOf(s.lanes) * s.stepRows * p.width;
+}
+
+/// From what a tile reads to its share of what it fetches: of as many blocks further on, or (0) of the next panel.
+Ix DenseConv::aheadOf(const Panel &p, Ix tileIndex, int64_t blocks) const {
+  int64_t lines = linesOfTurn(p.width), taps = phase->taps.size();
+  if (!tilesOfPanel) {
+    return 0;
+  }
+  Ix line = tilesOfPanel > lines ? floorDiv(tileIndex * lines, tilesOfPanel)
+                                 : tileIndex * static_cast<int64_t>(llvm::divideCeil(lines, tilesOfPanel));
+  return line * lineElements() + (blocks ? blocks * blockWeights(p) : s.stepsOfPanel() * s.stepRows * taps * p.width);
+}
+
+/// Whole channel blocks [from, to).
+DenseConv::Vectors DenseConv::blocksOfPanel(const Panel &p, Ix base, ArrayRef<int64_t> offsets, Vectors acc, Ix from,
+                                            Ix to, Ix ahead) {
+  return w.loop(from, to, 1, acc, [&](Ix i, ValueRange a) {
+    return block(p, base + p.input + i * channelStride(), p.weights + i * blockWeights(p), s.lanes, offsets, Vectors(a),
+                 ahead);
+  });
+}
+
+void DenseConv::finish(const Panel &p, Vectors acc, Points points) {
+  for (Value &sum : acc) {
+    sum = wholeBlock(sum);
+  }
+  Vectors biases;
+  for (int64_t v = 0; bias && v < p.vectors; ++v) {
+    biases.push_back(w.load(bias, (p.block + v) * s.lanes, s.lanes));
+  }
+  for (auto [i, sum] : llvm::enumerate(acc)) {
+    sum = bias ? arith::AddFOp::create(w.b, w.loc, sum, biases[i % p.vectors]).getResult() : sum;
+  }
+  build.group.finishTile(acc, p.vectors, space, [&](Ix i, int64_t v) {
+    Point at = points(i);
+    at.at[1] = p.block + v;
+    return at;
+  });
+}
+
+/// Accumulators. The bias is added to the sums, not the products to the bias: small sums round less.
+DenseConv::Vectors DenseConv::start(const Panel &p, size_t pixels) {
+  Type element = s.isOfBytes() ? Type(w.b.getI32Type()) : Type(w.b.getF32Type());
+  Vectors first, acc;
+  for (int64_t v = 0; v < p.vectors; ++v) {
+    first.push_back(beginsSums ? build.group.firstSums(space, point(0, p.block + v, 0, 0, 0))
+                               : w.constant(0, w.vectorOf(element, lanesOf(p, v))));
+  }
+  for (size_t i = 0; i < pixels; ++i) {
+    llvm::append_range(acc, first);
+  }
+  return acc;
+}
+
+/// How much of a block is computed: where it is several vectors of this machine (--levels), those of the last block in
+/// which there is no channel are left out.
+int64_t DenseConv::lanesOf(const Panel &p, int64_t v) const {
+  int64_t own = w.machine.lanes;
+  if (own >= s.lanes || s.isOfBytes() || !p.block.known()) {
+    return s.lanes;
+  }
+  int64_t channels = g.outChannels - (p.block.number() + v) * s.lanes;
+  return std::clamp<int64_t>(llvm::PowerOf2Ceil(std::max<int64_t>(channels, 1)), own, s.lanes);
+}
+
+/// A sum with zeros for what lanesOf left out.
+Value DenseConv::wholeBlock(Value sum) {
+  auto type = cast<VectorType>(sum.getType());
+  if (type.getNumElements() == s.lanes) {
+    return sum;
+  }
+  auto places = llvm::to_vector(llvm::seq<int64_t>(0, s.lanes));
+  for (int64_t &place : places) {
+    place = std::min(place, type.getNumElements()); // the first one of the zeros
+  }
+  return vector::ShuffleOp::create(w.b, w.loc, sum, w.constant(0, type), places);
+}
+
+/// All taps over `count` channels of one block.
+DenseConv::Vectors DenseConv::block(const Panel &p, Ix in, Ix wt, int64_t count, ArrayRef<int64_t> offsets, Vectors acc,
+                                    Ix ahead) {
+  const auto &a = phase->axes;
+  int64_t width = p.width;
+  // Neighbouring taps of whole blocks lie behind each other: one loop over both.
+  bool whole = count == s.lanes, widens = whole && widened;
+  bool runs = (a[2].tapStep * stride(2)).is(s.lanes) && whole && !widens;
+  int64_t tapWeights = s.stepsOf(count) * s.stepRows * width;
+  return w.loop(outerTaps.first, outerTaps.second, 1, acc, [&](Ix d, ValueRange c0) {
+    return w.loop(middleTaps.first, middleTaps.second, 1, c0, [&](Ix h, ValueRange c1) {
+      Ix at = in + d * (a[0].tapStep * stride(0)) + rowOffset(h);
+      Ix wr = wt + (d * a[1].taps + h) * (a[2].taps * tapWeights);
+      if (runs) {
+        auto [first, last] = innerTaps;
+        return steps(p, at + first * s.lanes, wr + first * tapWeights, (last - first) * s.stepsOf(count), offsets,
+                     Vectors(c1), ahead);
+      }
+      // Of one step, real loops as over planes.
+      bool unroll = s.stepsOf(count) > 1 || !s.isOfBytes();
+      auto tap = [&](Ix x, ValueRange c2) {
+        Ix from = at + x * (a[2].tapStep * stride(2)), row = wr + x * tapWeights;
+        return widens ? widenedSteps(p, from, row, offsets, Vectors(c2), ahead)
+                      : steps(p, from, row, s.stepsOf(count), offsets, Vectors(c2), ahead);
+      };
+      return w.loop(innerTaps.first, innerTaps.second, 1, c1, tap, unroll);
+    });
+  });
+}
+
+/// The steps over a whole block of narrow floats: widened as vectors into a small array, once for all vectors of the
+/// tile, and not element by element as they are broadcast.
+DenseConv::Vectors DenseConv::widenedSteps(const Panel &p, Ix in, Ix wt, ArrayRef<int64_t> offsets, Vectors acc,
+                                           Ix ahead) {
+  SmallVector<int64_t> places;
+  for (auto [i, offset] : llvm::enumerate(offsets)) {
+    places.push_back(static_cast<int64_t>(i) * s.lanes);
+    w.store(w.load(input.buffer, in + offset, s.lanes), widened, places.back());
+  }
+  source = widened;
+  acc = steps(p, 0, wt, s.stepsOf(s.lanes), places, std::move(acc), ahead);
+  source = input.buffer;
+  return acc;
+}
+
+/// Channels [first, last), wherever their blocks begin.
+DenseConv::Vectors DenseConv::channelRange(const Panel &p, Ix in, ArrayRef<int64_t> offsets, Vectors acc) {
+  const auto &a = phase->axes;
+  int64_t width = p.width;
+  return w.loop(outerTaps.first, outerTaps.second, 1, acc, [&](Ix d, ValueRange c0) {
+    return w.loop(middleTaps.first, middleTaps.second, 1, c0, [&](Ix h, ValueRange c1) {
+      return w.loop(innerTaps.first, innerTaps.second, 1, c1, [&](Ix x, ValueRange c2) {
+        Ix at = in + d * (a[0].tapStep * stride(0)) + rowOffset(h) + x * (a[2].tapStep * stride(2));
+        Ix wr = p.weights + ((d * a[1].taps + h) * a[2].taps + x) * (s.stepsOfPanel() * s.stepRows * width);
+        return w.loop(p.first, p.last, s.quad, c2, [&](Ix c, ValueRange c3) {
+          return step(p, at + floorDiv(c, s.lanes) * channelStride() + remainder(c, s.lanes),
+                      wr + floorDiv(c - p.first, s.quad) * (s.stepRows * width), 1, offsets, c3);
+        });
+      });
+    });
+  });
+}
+
+/// Row-major channels; real loops, since broadcasts that unrolled taps have in common would be kept in registers that
+/// are not there.
+DenseConv::Vectors DenseConv::planes(const Panel &p, Ix in, ArrayRef<int64_t> offsets, Vectors acc) {
+  const auto &a = phase->axes;
+  int64_t width = p.width, taps = phase->taps.size();
+  return w.loop(0, s.inputs, 1, acc, [&](Ix c, ValueRange c0) {
+    return w.loop(outerTaps.first, outerTaps.second, 1, c0, [&](Ix d, ValueRange c1) {
+      return w.loop(middleTaps.first, middleTaps.second, 1, c1, [&](Ix h, ValueRange c2) {
+        Ix at = in + c * channelStride() + d * (a[0].tapStep * stride(0)) + h * (a[1].tapStep * stride(1));
+        Ix wr = p.weights + c * (taps * width) + (d * a[1].taps + h) * (a[2].taps * width);
+        return w.loop(
+            innerTaps.first, innerTaps.second, 1, c2,
+            [&](Ix x, ValueRange c3) {
+              return step(p, at + x * (a[2].tapStep * stride(2)), wr + x * width, 1, offsets, c3);
+            },
+            /*unroll=*/false);
+      });
+    });
+  });
+}
+
+/// So many steps over neighbouring input elements, each with its row (or rows) of weights.
+DenseConv::Vectors DenseConv::steps(const Panel &p, Ix in, Ix wt, int64_t extent, ArrayRef<int64_t> offsets,
+                                    Vectors acc, Ix ahead) {
+  int64_t unrolled = unroll(), whole = extent / unrolled * unrolled;
+  int64_t rows = s.stepRows * p.width, lines = linesOfTurn(p.width);
+  acc = w.loop(
+      0, whole, unrolled, acc,
+      [&](Ix q, ValueRange a) {
+        for (int64_t i = 0; tilesOfPanel && i < std::max<int64_t>(1, llvm::divideCeil(lines, tilesOfPanel)); ++i) {
+          w.prefetch(weights, wt + q * rows + ahead + i * lineElements());
+        }
+        return step(p, in + q * s.quad, wt + q * rows, unrolled, offsets, a);
+      },
+      /*unroll=*/!byOne());
+  return whole == extent ? acc : step(p, in + whole * s.quad, wt + whole * rows, extent - whole, offsets, acc);
+}
+
+DenseConv::Vectors DenseConv::step(const Panel &p, Ix in, Ix wt, int64_t unroll, ArrayRef<int64_t> offsets,
+                                   ValueRange acc) {
+  if (s.isOfBytes()) {
+    return byteStep(p, in, wt, unroll, offsets, acc);
+  }
+  Vectors next(acc);
+  for (int64_t u = 0; u < unroll; ++u) {
+    Vectors row;
+    for (int64_t v = 0; v < p.vectors; ++v) {
+      row.push_back(w.load(weights, wt + (u * p.width + v * s.lanes), lanesOf(p, v)));
+    }
+    for (auto [i, offset] : llvm::enumerate(offsets)) {
+      Value x = w.load(source, in + (offset + u)), whole = w.splat(x, s.lanes);
+      for (int64_t v = 0; v < p.vectors; ++v) {
+        Value factor = lanesOf(p, v) == s.lanes ? whole : w.splat(x, lanesOf(p, v));
+        next[i * p.vectors + v] = w.fma(factor, row[v], next[i * p.vectors + v]);
+      }
+    }
+  }
+  return next;
+}
+
+DenseConv::Vectors DenseConv::byteStep(const Panel &p, Ix in, Ix wt, int64_t unroll, ArrayRef<int64_t> offsets,
+                                       ValueRange acc) {
+  Vectors next(acc);
+  for (int64_t u = 0; u < unroll; ++u) {
+    Vectors rows; // of one vector behind each other
+    for (int64_t v = 0; v < p.vectors; ++v) {
+      for (int64_t row = 0; row < s.stepRows; ++row) {
+        rows.push_back(w.load(weights, wt + ((u * s.stepRows + row) * p.width + v * s.lanes), s.lanes));
+      }
+    }
+    for (auto [i, offset] : llvm::enumerate(offsets)) {
+      auto x = bytes.elements(w, input.buffer, in + (offset + u * s.quad), s.lanes);
+      for (int64_t v = 0; v < p.vectors; ++v) {
+        Value &sum = next[i * p.vectors + v];
+        sum = bytes.add(w, sum, x, ArrayRef(rows).slice(v * s.stepRows, s.stepRows));
+      }
+    }
+  }
+  return next;
+}
+
+} // namespace ingot::lower

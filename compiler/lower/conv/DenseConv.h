@@ -1,0 +1,189 @@
+// Convolution into channel blocks with constant weights: the schedule (register tile, order of loops, packed weights)
+// and its loops.
+//
+// A panel is `vectors` blocks of output channels; a tile is a panel times a few pixels, accumulated in registers over
+// all input channels and taps: for each of those, `vectors` weight vectors are loaded once and each pixel's input
+// element is broadcast. A panel reads the input channels of all groups that its outputs belong to; weights between
+// groups are packed as zeros.
+#pragma once
+#include "compiler/lower/bytes/ByteProducts.h"
+#include "compiler/lower/conv/Convolution.h"
+#include "compiler/lower/product/WaitingSums.h"
+
+namespace ingot::lower {
+
+struct DenseSchedule {
+  /// How a panel's input channels lie in memory.
+  enum Channels {
+    Blocks, ///< whole channel blocks and the beginning of a last one
+    Range,  ///< channel blocks, any first and last channel, computed from the panel's number
+    Planes, ///< row-major: a plane each
+  };
+  Channels channels = Blocks;
+  /// Input channels and rows of weights of one step of the sums: of bytes, several (ByteProducts).
+  int64_t quad = 1, stepRows = 1;
+  int64_t shortQuads = 0; ///< of ByteProducts
+  int64_t lanes = 1;
+  int64_t pixels = 1, vectors = 1; ///< largest register tile, and of a panel
+  int64_t part = 0;   ///< vectors of the tile where it is a part of the panel, packed for another machine; 0: all
+  int64_t blocks = 1; ///< of output channels
+  llvm::SmallVector<std::pair<int64_t, int64_t>, 2> panels; ///< (vectors, how many)
+  int64_t inputs = 0;                                       ///< input channels of the panel that has most
+  bool flat = false;        ///< pixels of all rows in one list of static tiles: small images
+  bool pixelsOuter = false; ///< all panels for a tile of pixels, so that the input stays in the first cache; else all
+                            ///< pixels for a panel, or those of a part of the image:
+  int64_t partRows = 0, partTiles = 0; ///< rows, and tiles of a row, whose input stays in the second cache while all
+                                       ///< panels go over it; 0: the image is one part
+  int64_t phaseRows = 1; ///< of several phases, how many rows of each are made before the next rows of all
+  /// Static tiles: all of them go over so many channel blocks of a panel before any goes on, and sums wait in memory
+  /// meanwhile; 0: over all.
+  int64_t depth = 0;
+
+  friend bool operator==(const DenseSchedule &a, const DenseSchedule &b) = default;
+  bool isOfBytes() const { return quad > 1; }
+  bool isWide() const { return quad == 2; }                                   ///< bytes that are int16 in memory
+  int64_t elementBytes() const { return isWide() ? 2 : isOfBytes() ? 1 : 4; } ///< of the image
+  ByteProducts bytes(const target::MachineModel &machine) const { return ByteProducts(machine, isWide(), shortQuads); }
+  /// Steps over so many channels, from one at a multiple of `quad` on, and over a panel's.
+  int64_t stepsOf(int64_t channels) const { return llvm::divideCeil(channels, quad); }
+  int64_t stepsOfPanel() const { return stepsOf(inputs) + (isOfBytes() && channels == Range ? 1 : 0); }
+  int64_t panelCount() const;
+  int64_t weightElements(const ConvGeometry &g) const; ///< packed, all phases
+  int64_t phaseBase(const ConvGeometry &g, size_t phase) const;
+  /// [first, last) input channels of the panel of output channels [out, out + width).
+  static std::pair<int64_t, int64_t> inputRange(const ConvGeometry &g, int64_t out, int64_t width);
+};
+
+/// Neighbouring tiles of a row that are of one size and have the same taps.
+struct TileRun {
+  int64_t start, size, count;
+  std::pair<int64_t, int64_t> taps; ///< [first, second) of the inner axis
+};
+/// The tiles of at most `pixels` that make up a row of known length.
+llvm::SmallVector<TileRun, 2> tileRuns(const ConvAxis &row, int64_t pixels);
+/// How many tiles they are.
+int64_t tilesOfRow(const ConvAxis &row, int64_t pixels);
+
+/// Of a convolution whose result is blocked; `planes`: its input is row-major.
+DenseSchedule scheduleOf(const ConvGeometry &g, int64_t lanes, bool planes, const target::MachineModel &machine,
+                         bool ofBytes = false);
+/// Cycles that the arithmetic of an image's first phase takes, with whatever it reads in the first cache.
+double cyclesOf(const ConvGeometry &g, const DenseSchedule &s, const target::MachineModel &machine);
+/// The schedule for some rows at a time: all panels over a tile of pixels of a row.
+DenseSchedule rowScheduleOf(const ConvGeometry &g, int64_t lanes, const target::MachineModel &machine,
+                            bool ofBytes = false);
+/// How scheduleOf's loops want the weights.
+plan::WeightTable::Recipe packedWeights(const ConvGeometry &g, const DenseSchedule &s, const ByteProducts &bytes);
+
+/// The geometry with one axis of pixels, where a convolution of one tap can walk the whole image as one row.
+std::optional<ConvGeometry> mergedPixels(const ConvGeometry &g, plan::KernelOp kernel, mlir::RankedTensorType x);
+
+/// The same for the space of the result: the spatial dimensions as one.
+void mergePixels(Space &space);
+/// Of a kernel that reads channel blocks, and whether its pixels are merged.
+ConvGeometry blockedGeometry(plan::KernelOp kernel, bool &merged);
+
+/// A whole kernel of a Conv or ConvTranspose from channel blocks to channel blocks.
+KernelShape denseConvShape(plan::KernelOp kernel, const target::MachineModel &machine);
+std::vector<target::Schedule> denseConvSchedules(plan::KernelOp kernel, const target::MachineModel &machine);
+void buildDenseConv(Build &build);
+/// The same for some rows at a time (KernelFamily::rowShape).
+std::optional<RowShape> denseRowShape(plan::KernelOp kernel, const target::MachineModel &machine);
+void buildDenseRows(Build &build, const Rows &rows);
+
+/// What a Conv or ConvTranspose reads from channel blocks: over [image, channel block, axes of the phase].
+Access blockedInput(const Build &build, const ConvGeometry &g);
+
+class DenseConv {
+public:
+  /// `input` is over [image, channel block (or plane), axes of the phase]; the stride of the inner axis is a number.
+  DenseConv(Build &build, const ConvGeometry &g, const DenseSchedule &s, Access input, Space space);
+
+  static support::Size items(const ConvGeometry &g, const DenseSchedule &s);
+  /// Runs the work items of the build.
+  void run();
+  /// All panels over rows [from, to) of the only phase: for stems, which place their input themselves, and for chains.
+  void rows(Ix n, Ix outer, Ix from, Ix to);
+
+private:
+  struct Panel {
+    int64_t vectors;
+    int64_t width;                         ///< elements from one row of weights to the next
+    Ix block, weights, input, first, last; ///< input: offset of its first channel; first, last: channels of a Range
+    const ConvPhase *phase;
+  };
+  using Vectors = llvm::SmallVector<mlir::Value>;
+
+  Build &build;
+  Writer &w;
+  const ConvGeometry &g;
+  const DenseSchedule &s;
+  Access input;
+  Space space;
+  Buffer weights, bias;
+  Buffer source;                      ///< what the steps broadcast from: `input.buffer`, or `widened`
+  std::optional<WaitingSums> waiting; ///< of all pixels for a panel, where its parts take their turn
+  Buffer widened;     ///< of narrow floats, a block of the channels of a tile's pixels, as float32; null: not copied
+  ByteProducts bytes; ///< where the schedule is of them
+  bool beginsSums;    ///< with what is added to them
+  const ConvPhase *phase = nullptr;
+  std::pair<Ix, Ix> outerTaps, middleTaps; ///< [first, second) that the tile reads
+  std::pair<int64_t, int64_t> innerTaps;
+  Ix firstRow = 0;          ///< of the input, that the tile's first tap reads, where rows are in a ring
+  int64_t tilesOfPanel = 0; ///< how many tiles share the prefetch of the next panel; 0: no prefetch
+
+  static support::Size phaseUnits(const ConvGeometry &g, const DenseSchedule &s, size_t axis);
+  static support::Size unitsOf(const ConvGeometry &g, const DenseSchedule &s);
+  void eachPanel(size_t phase, llvm::function_ref<void(const Panel &)> body);
+  void eachPart(const Panel &p, llvm::function_ref<void(const Panel &)> body);
+  void panelAt(Ix t, size_t phase, llvm::function_ref<void(const Panel &)> body);
+  Panel panel(Ix index, int64_t vectors, Ix block, size_t phase);
+  void unit(const Panel *fixed, Ix n, Ix u);
+  void phaseRows(const Panel &p, Ix n, Ix u);
+  void partOfImage(Ix n, Ix u);
+  void row(const Panel *fixed, Ix n, Ix outer, Ix middle, Ix rowIndex);
+  void rowTiles(const Panel *fixed, Ix n, Ix outer, Ix middle, Ix from, Ix to, Ix indexOfFirst);
+  void rowPiece(const Panel *fixed, Ix n, Ix u);
+  void openRow(const Panel *fixed, Ix n, Ix outer, Ix middle, Ix from, Ix to);
+  void rowTile(const Panel *fixed, Ix n, Ix outer, Ix middle, Ix x, int64_t size, Ix tileIndex);
+  std::pair<int64_t, int64_t> allTaps() const { return {0, phase->axes[2].taps}; }
+  const Ix &channelStride() const { return input.strides[1]; }
+  int64_t lineElements() const { return w.machine.lineBytes / 4; } ///< words of weights
+  /// Cache lines of weights that one turn of the innermost loop reads.
+  int64_t linesOfTurn(int64_t width) const { return unroll() * s.stepRows * width / lineElements(); }
+  /// Steps of one turn of the innermost loop. Narrow floats are widened as they are loaded: of several steps LLVM moves
+  /// the loads ahead, and has no registers for them (three times as slow with 16).
+  int64_t unroll() const { return byOne() || source.narrow ? 1 : w.machine.tuning.convUnroll; }
+  bool byOne() const { return s.isOfBytes() && bytes.isOfPairs(); }
+  const Ix &stride(size_t axis) const { return input.strides[2 + axis]; }
+  /// From a tile's base to the row that tap `h` of the middle axis reads.
+  Ix rowOffset(Ix h) const {
+    int64_t step = phase->axes[1].tapStep;
+    return input.buffer.ring.rows ? input.row(firstRow + h * step) * stride(1) : h * (step * stride(1));
+  }
+  int64_t pixelStride() const { return phase->axes[2].inStep * stride(2).number(); }
+  void flatImage(const Panel &p, Ix n);
+  Ix rowBase(Ix n, Ix outer, Ix middle) const;
+  /// Where the results of a tile's pixels are, in the first channel block.
+  using Points = llvm::function_ref<Point(Ix)>;
+  void tile(const Panel *fixed, Ix base, llvm::ArrayRef<int64_t> offsets, Points points, Ix tileIndex);
+  void partTile(const Panel &p, Ix base, llvm::ArrayRef<int64_t> offsets, Points points, Ix tileIndex);
+  int64_t blockWeights(const Panel &p) const;
+  Ix aheadOf(const Panel &p, Ix tileIndex, int64_t blocks) const;
+  Vectors blocksOfPanel(const Panel &p, Ix base, llvm::ArrayRef<int64_t> offsets, Vectors acc, Ix from, Ix to,
+                        Ix ahead);
+  void finish(const Panel &p, Vectors acc, Points points);
+  Vectors start(const Panel &p, size_t pixels);
+  int64_t lanesOf(const Panel &p, int64_t v) const;
+  mlir::Value wholeBlock(mlir::Value sum);
+  Vectors block(const Panel &p, Ix in, Ix wt, int64_t count, llvm::ArrayRef<int64_t> offsets, Vectors acc, Ix ahead);
+  Vectors widenedSteps(const Panel &p, Ix in, Ix wt, llvm::ArrayRef<int64_t> offsets, Vectors acc, Ix ahead);
+  Vectors channelRange(const Panel &p, Ix in, llvm::ArrayRef<int64_t> offsets, Vectors acc);
+  Vectors planes(const Panel &p, Ix in, llvm::ArrayRef<int64_t> offsets, Vectors acc);
+  Vectors steps(const Panel &p, Ix in, Ix wt, int64_t extent, llvm::ArrayRef<int64_t> offsets, Vectors acc, Ix ahead);
+  Vectors byteStep(const Panel &p, Ix in, Ix wt, int64_t unroll, llvm::ArrayRef<int64_t> offsets, mlir::ValueRange acc);
+  Vectors step(const Panel &p, Ix in, Ix wt, int64_t unroll, llvm::ArrayRef<int64_t> offsets, mlir::ValueRange acc);
+  Point point(Ix n, Ix block, Ix outer, Ix middle, Ix inner) const;
+};
+
+} // namespace ingot::lower

@@ -1,0 +1,231 @@
+// A work item is one row of outputs, of all channels. A register tile is a few vectors along the row for each output
+// channel; a tap of an input channel is so many vectors of the input, each multiplied by one weight for each output
+// channel. Taps whose row reads padding are left out. What a tile at an end of the row reads is first copied, with
+// zeros for what is beside the row. The last tile ends where the row does, and computes again what the one before has.
+#include "compiler/lower/conv/RowConv.h"
+#include "compiler/lower/conv/Convolution.h"
+#include "compiler/lower/core/Copy.h"
+#include "compiler/onnx/Onnx.h"
+
+using namespace mlir;
+
+namespace ingot::lower {
+
+/// The share of a block's lanes, of those that a row fills, up to which rows are better: vectors of a row begin
+/// anywhere in cache lines, and blocks may have their 3x3 by Winograd's algorithm.
+static constexpr double blocksFilled = 0.7;
+/// Vectors that a row has at least, and elements from the first tap's to the last tap's at most: of a tile a copy is on
+/// the stack.
+static constexpr int64_t leastVectors = 2, longestReach = 64;
+
+static int64_t reachOf(const ConvAxis &row) { return (row.taps - 1) * row.tapStep; }
+
+bool isRowConv(Operation *op, const target::MachineModel &machine) {
+  int64_t lanes = machine.blockLanes();
+  if (lanes == 1 || machine.lanes > lanes || !isPackable(op) || !onnx::elementOf(op->getOperand(0)).isF32()) {
+    return false;
+  }
+  ConvGeometry g = geometryOf(op, /*wide=*/false);
+  const ConvAxis &row = g.phases[0].axes[2];
+  bool isKnown = llvm::all_of(g.spatial, [](const support::Size &size) { return size.isNumber() && !size.is(0); });
+  if (!isKnown || g.groups != 1 || row.inStep != 1 || reachOf(row) > longestReach ||
+      row.out.number() < leastVectors * lanes) {
+    return false;
+  }
+  auto out = static_cast<double>(row.out.number()), whole = static_cast<double>(llvm::alignTo(row.out.number(), lanes));
+  double most = blocksFilled * static_cast<double>(lanes) * out / whole;
+  return static_cast<double>(std::max(g.inChannels, g.outChannels)) <= most;
+}
+
+namespace {
+
+class RowConv {
+public:
+  RowConv(Build &build)
+      : build(build), w(build.w), g(geometryOf(build.group.root, /*wide=*/false)), axes(g.phases[0].axes),
+        lanes(w.machine.lanes), space(build.group.space(build.group.resultType())) {
+    Operation *root = build.group.root;
+    x = build.group.buffer(root->getOperand(0)), weights = build.group.buffer(root->getOperand(1));
+    bias = onnx::present(root->getOperand(2)) ? build.group.buffer(root->getOperand(2)) : Buffer();
+    strides = plan::stridesOf(Group::typeOf(root->getOperand(0)));
+    for (size_t i : {0, 1, 2}) {
+      if (axes[i].dim >= 0) {
+        axes[i].image = g.spatial[axes[i].dim - 2].number();
+      }
+    }
+    vectors = vectorsOf();
+    pieces = w.local(w.b.getF32Type(), g.inChannels * pieceLength());
+  }
+
+  void row(Ix item);
+
+private:
+  using Vectors = SmallVector<Value>;
+  /// Where a tile is.
+  struct Tile {
+    Ix image, slice, row, column;
+    bool isEdge; ///< it reads beside the row
+  };
+
+  Build &build;
+  Writer &w;
+  ConvGeometry g;
+  std::array<ConvAxis, 3> axes;
+  int64_t lanes, vectors;
+  Space space;
+  Buffer x, weights, bias;
+  Buffer pieces; ///< of a tile at an end of the row: what it reads of each channel
+  plan::Strides strides;
+
+  int64_t vectorsOf() const;
+  int64_t tileLength() const { return vectors * lanes; }
+  int64_t pieceLength() const { return llvm::alignTo(tileLength() + reachOf(axes[2]), lanes); }
+  void tile(const Tile &t);
+  Ix rowAt(const Tile &t, Ix slice, Ix row) const;
+  void copyPieces(const Tile &t, Ix from);
+  Vectors channels(Buffer input, Ix at, Ix nextChannel, Ix weight, ValueRange sums);
+};
+
+/// As many as the registers have room for beside the weight and a vector of the input each, but not so many that tiles
+/// compute more twice than with fewer.
+int64_t RowConv::vectorsOf() const {
+  int64_t row = axes[2].out.number(), best = 1;
+  int64_t most =
+      std::clamp<int64_t>((w.machine.registers - 1) / (g.outChannels + 1), 1, std::min<int64_t>(8, row / lanes));
+  for (int64_t n = 2; n <= most; ++n) {
+    best = llvm::alignTo(row, n * lanes) <= llvm::alignTo(row, best * lanes) ? n : best;
+  }
+  return best;
+}
+
+void RowConv::row(Ix item) {
+  Ix high = axes[1].out, slices = axes[0].out;
+  Tile t{floorDiv(item, high * slices), remainder(floorDiv(item, high), slices), remainder(item, high), 0, false};
+  auto tiles = [&](int64_t from, int64_t to, int64_t step, bool isEdge) {
+    w.loop(from, to, step, [&](Ix column) {
+      t.column = column, t.isEdge = isEdge;
+      tile(t);
+    });
+  };
+  int64_t out = axes[2].out.number(), step = tileLength(), whole = out / step * step;
+  // Columns from which on, and before which, tiles read nothing beside the row.
+  int64_t before = std::max<int64_t>(0, -axes[2].inStart), behind = axes[2].image - reachOf(axes[2]) - axes[2].inStart;
+  int64_t first = std::min<int64_t>(llvm::alignTo(before, step), whole);
+  int64_t last = std::clamp<int64_t>(behind / step * step, first, whole);
+  tiles(0, first, step, true);
+  tiles(first, last, step, false);
+  tiles(last, whole, step, true);
+  if (whole < out) {
+    tiles(out - step, out, step, out - step < before || out > behind);
+  }
+}
+
+void RowConv::tile(const Tile &t) {
+  Vectors sums;
+  for (int64_t o = 0; o < g.outChannels; ++o) {
+    Value start = w.splat(bias ? w.load(bias, o) : w.constant(0, w.b.getF32Type()), lanes);
+    sums.append(vectors, start);
+  }
+  if (t.isEdge) {
+    fillZeros(w, pieces, 0, g.inChannels * pieceLength());
+  }
+  auto [firstSlice, lastSlice] = axes[0].tapsOf(t.slice);
+  sums = w.loop(firstSlice, lastSlice, 1, sums, [&](Ix slice, ValueRange a) {
+    auto [firstRow, lastRow] = axes[1].tapsOf(t.row);
+    return w.loop(firstRow, lastRow, 1, a, [&](Ix row, ValueRange b) {
+      Ix from = rowAt(t, slice, row) + (t.column + axes[2].inStart);
+      if (t.isEdge) {
+        copyPieces(t, from);
+      }
+      Ix weight = (slice * axes[1].taps + row) * (axes[2].taps * g.inChannels * g.outChannels);
+      return w.loop(0, axes[2].taps, 1, b, [&](Ix tap, ValueRange c) {
+        Ix at = tap * axes[2].tapStep, of = weight + tap * (g.inChannels * g.outChannels);
+        return t.isEdge ? channels(pieces, at, pieceLength(), of, c)
+                        : channels(x, from + at, strides.strides[1], of, c);
+      });
+    });
+  });
+  build.group.finishTile(sums, vectors, space, [&](Ix channel, int64_t v) {
+    Point point;
+    point.at = {t.image, channel}, point.lanes = lanes;
+    for (auto [i, at] : {std::pair<size_t, Ix>(0, t.slice), {1, t.row}, {2, t.column + v * lanes}}) {
+      if (axes[i].dim >= 0) {
+        point.at.push_back(at);
+      }
+    }
+    return point;
+  });
+}
+
+/// Where the first column of the row that a tap reads is, in the first channel.
+Ix RowConv::rowAt(const Tile &t, Ix slice, Ix row) const {
+  Ix at = strides.offset + t.image * strides.strides[0];
+  for (auto [i, out, tap] : {std::tuple<size_t, Ix, Ix>(0, t.slice, slice), {1, t.row, row}}) {
+    if (axes[i].dim >= 0) {
+      at += (out * axes[i].inStep + axes[i].inStart + tap * axes[i].tapStep) * strides.strides[axes[i].dim];
+    }
+  }
+  return at;
+}
+
+/// What there is of the row that a tile reads, of each channel, between the zeros of `pieces`.
+void RowConv::copyPieces(const Tile &t, Ix from) {
+  Ix begin = t.column + axes[2].inStart, left = max(Ix(0) - begin, 0);
+  Ix count = max(min(axes[2].image - begin, tileLength() + reachOf(axes[2])) - left, 0);
+  w.loop(0, g.inChannels, 1, [&](Ix c) {
+    copyElements(w, x, from + c * Ix(strides.strides[1]) + left, pieces, c * pieceLength() + left, count);
+  });
+}
+
+/// Adds what one tap of all input channels gives.
+SmallVector<Value> RowConv::channels(Buffer input, Ix at, Ix nextChannel, Ix weight, ValueRange sums) {
+  Vectors next(sums);
+  for (int64_t c = 0; c < g.inChannels; ++c) {
+    Vectors row;
+    for (int64_t v = 0; v < vectors; ++v) {
+      row.push_back(w.load(input, at + c * nextChannel + v * lanes, lanes));
+    }
+    for (int64_t o = 0; o < g.outChannels; ++o) {
+      Value factor = w.splat(w.load(weights, weight + (c * g.outChannels + o)), lanes);
+      for (int64_t v = 0; v < vectors; ++v) {
+        Value &sum = next[o * vectors + v];
+        sum = w.fma(factor, row[v], sum);
+      }
+    }
+  }
+  return next;
+}
+
+/// For each tap and each input channel: of all output channels.
+plan::WeightTable::Recipe weightsByTap(const ConvGeometry &g) {
+  auto pack = [g](ArrayRef<char> from, MutableArrayRef<char> to) {
+    auto *source = reinterpret_cast<const float *>(from.data());
+    auto *next = reinterpret_cast<float *>(to.data());
+    for (int64_t tap : g.phases[0].taps) {
+      for (int64_t c = 0; c < g.inChannels; ++c) {
+        for (int64_t o = 0; o < g.outChannels; ++o) {
+          *next++ = source[g.weightAt(o, c, tap)];
+        }
+      }
+    }
+  };
+  std::string key = "conv by taps " + std::to_string(g.outChannels) + '/' + std::to_string(g.inChannels);
+  return {key, 4 * g.kernel * g.inChannels * g.outChannels, pack};
+}
+
+} // namespace
+
+KernelShape rowConvShape(plan::KernelOp kernel) {
+  ConvGeometry g = geometryOf(kernel.root(), /*wide=*/false);
+  KernelShape shape;
+  shape.items = g.batch * g.phases[0].rows();
+  shape.packed[operandNumber(kernel.root()->getOperand(1))] = weightsByTap(g);
+  return shape;
+}
+
+void buildRowConv(Build &build) {
+  RowConv conv(build);
+  build.w.loop(build.begin, build.end, 1, [&](Ix item) { conv.row(item); });
+}
+
+} // namespace ingot::lower

@@ -1,0 +1,50 @@
+#include "compiler/lower/product/FewBits.h"
+#include "compiler/onnx/ElementTypes.h"
+#include "compiler/onnx/elements/Window.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+using namespace mlir;
+
+namespace ingot::lower {
+
+Value FewBits::zeroAt(Writer &w, const Buffer &zeros, Ix place) const {
+  Type number = w.vectorOf(w.b.getF32Type(), lanes);
+  Value v = w.load(zeros, place, lanes);
+  return isa<FloatType>(zeros.element) ? v : arith::UIToFPOp::create(w.b, w.loc, number, v).getResult();
+}
+
+void FewBits::forStrip(Writer &w, Ix ofStrip, llvm::function_ref<void(int64_t)> columns) const {
+  int64_t last = n - (strips() - 1) * strip;
+  if (strips() == 1 || last == strip) {
+    return columns(last);
+  }
+  Value isLast = w.compare(arith::CmpIPredicate::eq, ofStrip, strips() - 1);
+  w.ifElse(isLast, [&] { columns(last); }, [&] { columns(strip); });
+}
+
+/// [rows][n] in strips, zeros behind the last column.
+void FewBits::pack(KernelShape &shape, Value v, int64_t rows) const {
+  int64_t bytes = onnx::elementBytes(onnx::elementOf(v));
+  auto inStrips = [rows, bytes, n = n, strip = strip](ArrayRef<char> from, MutableArrayRef<char> to) {
+    for (int64_t row = 0; row < rows; ++row) {
+      for (int64_t c = 0; c < n; c += strip) {
+        std::copy_n(from.data() + (row * n + c) * bytes, std::min(strip, n - c) * bytes,
+                    to.data() + (c * rows + row * strip) * bytes);
+      }
+    }
+  };
+  std::string key = "strips " + std::to_string(strip) + " of " + std::to_string(rows) + "x" + std::to_string(n) +
+                    " of " + std::to_string(bytes);
+  shape.packed[operandNumber(v)] = {key, strips() * strip * rows * bytes, inStrips};
+}
+
+std::string FewBits::whyNotConstant(Operation *root, unsigned first) {
+  for (Value v : root->getOperands().drop_front(first)) {
+    if (onnx::present(v) && !onnx::constantThrough(v)) {
+      return "its weights are not constant";
+    }
+  }
+  return "";
+}
+
+} // namespace ingot::lower

@@ -1,0 +1,54 @@
+// Weights of few bits in memory, as FewBitsMatMul and DigitMatMul read them (onnx/ops/MatMul.td): words, scales and
+// zero points lie in strips of some columns, the same ones for every machine that reads the weights of a library.
+#pragma once
+#include "compiler/lower/Family.h"
+#include "compiler/onnx/Onnx.h"
+#include "compiler/onnx/sizes/Shapes.h"
+
+namespace ingot::lower {
+
+struct FewBits {
+  int64_t bits, block, n;
+  int64_t wordsOfBlock; ///< of a column
+  int64_t rowsOfBlock;  ///< of B: the words and, where they have no operand of their own, the scales
+  int64_t blocks;
+  int64_t lanes, strip; ///< strip: columns that lie side by side
+
+  static constexpr int64_t vectorsOfStrip = 4;
+
+  template <typename Op>
+  FewBits(Op op, const target::MachineModel &machine)
+      : bits(static_cast<int64_t>(op.getBits())), block(static_cast<int64_t>(op.getBlock())),
+        n(onnx::ranked(op.getB()).getDimSize(1)), wordsOfBlock(block * bits / 32),
+        rowsOfBlock(wordsOfBlock + (onnx::present(op.getScales()) ? 0 : 1)),
+        blocks(onnx::ranked(op.getB()).getDimSize(0) / rowsOfBlock), lanes(machine.lanes),
+        strip(std::min<int64_t>(vectorsOfStrip * machine.blockLanes(), llvm::alignTo(n, machine.blockLanes()))) {}
+
+  int64_t each() const { return 32 / bits; } ///< numbers of a word
+  /// Numbers of a byte. Four bytes have four neighbours in the same bits.
+  int64_t quads() const { return 8 / bits; }
+  int64_t strips() const { return llvm::divideCeil(n, strip); }
+
+  /// Where the columns from one of a strip on lie, in `row` of so many.
+  Ix placeOf(Ix ofStrip, int64_t rows, Ix row, Ix column) const { return (ofStrip * rows + row) * strip + column; }
+  /// A vector of zero points, as floats.
+  mlir::Value zeroAt(Writer &w, const Buffer &zeros, Ix place) const;
+  /// Writes what computes a strip, by its number of columns: the last one has a number of its own.
+  void forStrip(Writer &w, Ix ofStrip, llvm::function_ref<void(int64_t count)> columns) const;
+
+  template <typename Op> void pack(KernelShape &shape, Op op) const {
+    pack(shape, op.getB(), blocks * rowsOfBlock);
+    for (mlir::Value v : {mlir::Value(op.getScales()), mlir::Value(op.getZeros())}) {
+      if (onnx::present(v)) {
+        pack(shape, v, blocks);
+      }
+    }
+  }
+  /// Why there is no kernel of an op of which all operands from `first` on are to be constants.
+  static std::string whyNotConstant(mlir::Operation *root, unsigned first);
+
+private:
+  void pack(KernelShape &shape, mlir::Value v, int64_t rows) const;
+};
+
+} // namespace ingot::lower

@@ -1,0 +1,83 @@
+// How matrix products are cut: what a kernel computes, its tiles, panels and blocks, and how constants are packed. See
+// families/MatMul.cpp.
+#pragma once
+#include "compiler/lower/Family.h"
+#include "compiler/lower/bytes/ByteProducts.h"
+#include "compiler/support/Size.h"
+
+namespace ingot::lower {
+
+/// The product as [batch][m][k] * [batch][k][n], with strides in elements.
+struct MatMulProblem {
+  mlir::Type element;
+  int64_t elementBytes = 4, weightBytes = 4; ///< of values, and of B (or its packed words) in memory
+  /// Of bytes (ByteProducts): `k` counts quads, each with so many rows of packed words; `restA` bytes are in the last
+  /// one. Elements of A are bytes, or `wide`, int16; those of sums and packed words int32.
+  bool ofBytes = false, wide = false;
+  int64_t shortQuads = 0; ///< whose sums fit int16
+  int64_t stepRows = 1, restA = 0;
+  ByteProducts bytes(const target::MachineModel &machine) const { return ByteProducts(machine, wide, shortQuads); }
+  /// Of bfloat16: `k` counts pairs, of which a word of B has one. Elements of A are bfloat16, those of sums float32.
+  bool ofHalves = false;
+  bool vectorA = false, vectorB = false;     ///< one-dimensional operands: the result lacks that axis
+  support::Sizes batchSizes, batchA, batchB; ///< batchA: stride in elements; batchB: in matrices
+  support::Size batch = 1, m = 1, n = 1, k = 1;
+  support::Size rowA = 0, stepA = 1;    ///< of A along m and k
+  support::Size stepB = 1, columnB = 1; ///< of B, where it is read in place, along k and n
+  support::Size matricesB = 1;
+  bool constantB = false, transB = false;
+  bool merged = false;        ///< batch dimensions are part of m
+  target::Schedule said = {}; ///< for its kernel
+};
+
+/// How the product is cut.
+struct MatMulTiling {
+  enum class From { Packed, Scratch, InPlace }; ///< what B is read from
+  friend bool operator==(const MatMulTiling &a, const MatMulTiling &b) = default;
+
+  bool dots = false;
+  From from = From::Packed;
+  int64_t lanes = 1, vectors = 1, width = 1;
+  int64_t strip = 1; ///< columns that lie side by side in a packed constant: `width`, or a multiple or part of it
+  support::Size panels = 1, blocks = 1;
+  // Columns of the last panel, where their number is known.
+  int64_t lastVectors = 1;
+  int64_t rest = 0; ///< columns in the last vector when it is not full
+  // Rows: either their number is known,
+  int64_t tiles = 1, tilesPerBlock = 1;
+  /// All tiles, of `waiting` at most, go over so many steps of a panel before any goes on, and sums wait in memory
+  /// meanwhile; 0: over all.
+  int64_t depth = 0, waiting = 0;
+  // or tiles have so many at most, in this many blocks, none where there are no rows: what may be zero is no divisor
+  // that is divided by ahead of the few rows that need no division.
+  int64_t highest = 0;
+  support::Size blocksOfRows = 1;
+  bool dotsForFew = false; ///< dot products where a work item has two rows at most
+
+  support::Size panelElements(const MatMulProblem &p) const { return p.k * support::Size(p.stepRows * width); }
+  support::Size stripElements(const MatMulProblem &p) const { return p.k * support::Size(p.stepRows * strip); }
+  support::Size matrixElements(const MatMulProblem &p) const {
+    return ceilDiv(panels * support::Size(width), strip) * stripElements(p);
+  }
+  bool cutsStrips() const { return width < strip; }
+  int64_t mostRows(const MatMulProblem &p) const { return highest ? highest : llvm::divideCeil(p.m.number(), tiles); }
+};
+
+/// So many tiles of rows are too few to fetch half of the next panel: one of them reads weights from memory as a
+/// stream.
+inline int64_t streamedTiles(const target::MachineModel &machine) {
+  return std::max<int64_t>(1, machine.tuning.fetchingTiles / 2 - 1);
+}
+
+MatMulProblem matmulProblem(plan::KernelOp kernel, const target::MachineModel &machine);
+/// Makes the space's dimensions [batch..., m, n], or [m, n] when the batch is part of m.
+void shapeSpace(Space &space, const MatMulProblem &p);
+MatMulTiling matmulTiling(const MatMulProblem &problem, const target::MachineModel &machine);
+/// What a table may say: the rows and vectors of a tile, and how many tiles of rows are a work item.
+std::vector<target::Schedule> matmulSchedules(const MatMulProblem &problem, const target::MachineModel &machine);
+
+/// Constant B -> panels, zero padded.
+plan::WeightTable::Recipe packedPanels(const MatMulProblem &problem, const MatMulTiling &tiling,
+                                       const target::MachineModel &machine);
+
+} // namespace ingot::lower

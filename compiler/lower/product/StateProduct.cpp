@@ -1,0 +1,437 @@
+#include "compiler/lower/product/StateProduct.h"
+#include "compiler/onnx/ElementTypes.h"
+#include "compiler/onnx/Onnx.h"
+#include "compiler/onnx/ScalarMath.h"
+#include "compiler/onnx/ops/Recurrent.h"
+#include "compiler/onnx/quantization/Quantization.h"
+#include "compiler/onnx/sizes/Shapes.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "llvm/Support/FormatVariadic.h"
+
+using namespace mlir;
+
+namespace ingot::lower {
+
+using onnx::Num;
+using support::Size;
+using Form = RecurrentPlan::Form;
+
+/// Of a digit of int16 (onnx::mostOfPairs).
+static constexpr int64_t pairBits = 12;
+/// Of a largest element: where it is smaller, the state counts for as good as nothing, and what it is divided by must
+/// not be zero.
+static constexpr float least = 1e-30F;
+static constexpr int64_t enoughSums = 8; ///< for any machine's latency of multiply-adds
+
+// The plan.
+
+static Form formOf(const RecurrentPlan &plan, onnx::RecurrenceOp op, const target::MachineModel &machine) {
+  if (!onnx::isInt(onnx::elementOf(op.getR()), 8)) {
+    return Form::Floats;
+  }
+  if (!machine.quadDot.empty()) {
+    return Form::Quads;
+  }
+  bool oneRow = plan.batch.isNumber() && plan.batch.number() <= 1;
+  return !machine.pairDot.empty() && oneRow && plan.hidden <= onnx::mostOfPairs ? Form::Pairs : Form::Widened;
+}
+
+RecurrentPlan::RecurrentPlan(plan::KernelOp kernel, const target::MachineModel &machine) {
+  auto op = cast<onnx::RecurrenceOp>(kernel.root());
+  RankedTensorType p = Group::typeOf(op.getP());
+  kind = op.getKind();
+  steps = onnx::sizeOf(p, 0), batch = onnx::sizeOf(p, 1);
+  hidden = Group::typeOf(op.getR()).getDimSize(1);
+  gates = hidden ? p.getDimSize(2) / hidden : 0;
+  lanes = machine.lanes;
+  blocks = llvm::divideCeil(hidden, lanes);
+  padded = blocks * lanes;
+  rest = hidden % lanes;
+  constantR = static_cast<bool>(constantOperand(kernel, op.getR()));
+  form = formOf(*this, op, machine);
+  digits = form == Form::Quads ? static_cast<int64_t>(op.getDigits()) : form == Form::Pairs ? 2 : 1;
+  if (kind == "GRU" && !op.getLinearBeforeReset()) {
+    phases = {{{0, 1}}, {{2}}};
+  } else {
+    phases = {{llvm::to_vector(llvm::seq<int64_t>(0, gates))}};
+  }
+  // A row alone takes as many blocks as there are registers for. Of several, digits take so many vectors of R at least:
+  // each is multiplied with the digits of all rows, and each digit with all vectors.
+  bool oneRow = batch.isNumber() && batch.number() <= 1;
+  // Floats come from the second cache, unless R is small: twice as fast in panels of few lines.
+  int64_t bytesOfVector = lanes * onnx::elementBytes(onnx::elementOf(op.getR()));
+  bool isNear = gates * blocks * hidden * bytesOfVector <= machine.l1Bytes / 2;
+  int64_t near = isNear ? 8 : std::min<int64_t>(8, 4 * machine.lineBytes / bytesOfVector);
+  int64_t vectors = ofDigits() ? (oneRow ? (machine.registers - 6) / digits : 4) : oneRow ? near : 1;
+  int64_t wide = 1, offset = 0;
+  for (Phase &phase : phases) {
+    int64_t g = phase.gates.size();
+    phase.group = std::clamp<int64_t>(vectors / g, 1, std::max<int64_t>(1, blocks));
+    for (int64_t even = phase.group; ofDigits() && oneRow && 2 * even > vectors / g; --even) {
+      if (blocks % even == 0) { // a short tile at the end has few sums that do not wait for each other
+        phase.group = even;
+        break;
+      }
+    }
+    phase.offset = offset;
+    wide = std::max(wide, oneRow ? g : g * phase.group);
+    offset += g * padded * rowsOfTile();
+  }
+  rows = std::max<int64_t>(1, (machine.tileRegisters() - 2 - wide) / (wide * digits));
+}
+
+/// Digits, and for each row of the batch their unit and their sums.
+Size RecurrentPlan::scratchBytes() const {
+  return ofDigits() ? stateElements() * Size(digits * bytesOfDigit()) + batch * Size(4 * (1 + digits)) : Size(0);
+}
+
+/// Calls f(phase, first, count) for each tile of R's packed form: of `count` blocks of units from the first one on.
+static void eachTile(const RecurrentPlan &plan,
+                     llvm::function_ref<void(const RecurrentPlan::Phase &, int64_t, int64_t)> f) {
+  for (const RecurrentPlan::Phase &phase : plan.phases) {
+    for (int64_t first = 0; first < plan.blocks; first += phase.group) {
+      f(phase, first, std::min(phase.group, plan.blocks - first));
+    }
+  }
+}
+
+/// Calls f(to, from) for each element of R and its place in the packed form; from is -1 in the padding, and in the rows
+/// that Quads has behind each tile.
+static void eachPacked(const RecurrentPlan &plan, llvm::function_ref<void(int64_t, int64_t)> f) {
+  int64_t to = 0;
+  eachTile(plan, [&](const RecurrentPlan::Phase &phase, int64_t first, int64_t count) {
+    for (int64_t word = 0; word < plan.rowsOfTile(); ++word) {
+      for (int64_t u = 0; u < count; ++u) {
+        for (int64_t gate : phase.gates) {
+          for (int64_t l = 0; l < plan.lanes * plan.step(); ++l) {
+            int64_t unit = (first + u) * plan.lanes + l / plan.step(), k = word * plan.step() + l % plan.step();
+            bool isThere = unit < plan.hidden && k < plan.hidden;
+            f(to++, isThere ? (gate * plan.hidden + unit) * plan.hidden + k : -1);
+          }
+        }
+      }
+    }
+  });
+}
+
+/// Behind each tile for each of its rows of R -128 times the row's sum: the first digit of the state is signed, but
+/// multiplied as an unsigned byte, with 128 added.
+static void packCorrections(const RecurrentPlan &plan, ArrayRef<char> from, MutableArrayRef<char> to) {
+  int64_t at = 0;
+  eachTile(plan, [&](const RecurrentPlan::Phase &phase, int64_t first, int64_t count) {
+    at += plan.wordsOfRow() * count * static_cast<int64_t>(phase.gates.size()) * plan.lanes;
+    for (int64_t u = 0; u < count; ++u) {
+      for (int64_t gate : phase.gates) {
+        for (int64_t l = 0; l < plan.lanes; ++l, ++at) {
+          int64_t unit = (first + u) * plan.lanes + l;
+          int32_t sum = 0;
+          for (int64_t k = 0; unit < plan.hidden && k < plan.hidden; ++k) {
+            sum -= 128 * static_cast<int8_t>(from[(gate * plan.hidden + unit) * plan.hidden + k]);
+          }
+          std::memcpy(to.data() + 4 * at, &sum, 4);
+        }
+      }
+    }
+  });
+}
+
+void RecurrentPlan::pack(plan::KernelOp kernel, KernelShape &shape) const {
+  auto op = cast<onnx::RecurrenceOp>(kernel.root());
+  if (!constantR) {
+    return;
+  }
+  plan::WeightTable::Recipe recipe;
+  recipe.key = llvm::formatv("gates {0} {1} {2} {3} {4} {5} in {6}", kind, hidden, lanes, phases.size(),
+                             phases[0].group, step(), rowsOfTile())
+                   .str();
+  int64_t size = onnx::elementBytes(onnx::elementOf(op.getR()));
+  recipe.bytes = packedElements() * size;
+  recipe.pack = [plan = *this, size](ArrayRef<char> from, MutableArrayRef<char> to) {
+    eachPacked(plan, [&](int64_t target, int64_t source) {
+      if (source >= 0) {
+        std::copy_n(from.data() + size * source, size, to.data() + size * target);
+      }
+    });
+    if (plan.form == Form::Quads) {
+      packCorrections(plan, from, to);
+    }
+  };
+  shape.packed[operandNumber(op.getR())] = recipe;
+  auto paddedRows = [gates = gates, hidden = hidden, padded = padded](ArrayRef<char> from, MutableArrayRef<char> to) {
+    for (int64_t gate = 0; gate < gates; ++gate) {
+      std::copy_n(from.data() + 4 * gate * hidden, 4 * hidden, to.data() + 4 * gate * padded);
+    }
+  };
+  for (Value v : {op.getScale(), op.getZero()}) {
+    if (onnx::present(v)) {
+      shape.packed[operandNumber(v)] = {llvm::formatv("rows of gates {0} {1} {2}", gates, hidden, padded).str(),
+                                        4 * gates * padded, paddedRows};
+    }
+  }
+}
+
+// What is written.
+
+StateProduct::StateProduct(Build &build, const RecurrentPlan &plan, Size at)
+    : w(build.w), plan(plan), bytes(build.w.machine), element(w.b.getF32Type()),
+      vector(w.vectorOf(element, plan.lanes)), integers(w.vectorOf(w.b.getI32Type(), plan.lanes)) {
+  auto op = cast<onnx::RecurrenceOp>(build.group.root);
+  r = build.group.buffer(op.getR());
+  scale = build.group.buffer(op.getScale()), zero = build.group.buffer(op.getZero());
+  if (plan.form == Form::Quads) {
+    words = ByteProducts::words(w, r);
+  }
+  if (plan.ofDigits()) {
+    auto piece = [&](Type type, const Size &count) {
+      int64_t each = type.getIntOrFloatBitWidth() / 8;
+      Buffer made = w.scratch(build.scratch, at, type, memoryExtent(count));
+      at = at + count * Size(each);
+      return made;
+    };
+    Size all = plan.stateElements() * Size(plan.digits), bytesOfAll = all * Size(plan.bytesOfDigit());
+    digitWords = w.scratch(build.scratch, at, w.b.getI32Type(), memoryExtent(bytesOfAll));
+    digits = piece(w.b.getIntegerType(8 * plan.bytesOfDigit()), all);
+    units = piece(element, plan.batch);
+    digitSums = piece(w.b.getI32Type(), plan.batch * Size(plan.digits));
+  }
+}
+
+/// The loops of eachPacked.
+void StateProduct::pack(Buffer to) {
+  eachTile(plan, [&](const RecurrentPlan::Phase &phase, int64_t first, int64_t count) {
+    int64_t g = phase.gates.size();
+    w.loop(0, plan.hidden, 1, [&](Ix k) {
+      for (int64_t u = 0; u < count; ++u) {
+        for (int64_t i = 0; i < g; ++i) {
+          int64_t unit = (first + u) * plan.lanes;
+          w.loop(0, std::min(plan.lanes, plan.hidden - unit), 1, [&](Ix l) {
+            Ix source = (Ix(phase.gates[i] * plan.hidden + unit) + l) * plan.hidden + k;
+            w.store(w.load(r, source), to,
+                    Ix(phase.offset + first * plan.lanes * g * plan.hidden) +
+                        (k * count * g + Ix(u * g + i)) * plan.lanes + l);
+          });
+        }
+      }
+    });
+  });
+  r = to;
+}
+
+void StateProduct::read(Buffer from, Ix at) {
+  state = from, stateAt = at;
+  if (plan.ofDigits()) {
+    w.loop(0, plan.batch, 1, [&](Ix row) { readRow(row); });
+  }
+}
+
+/// A vector of the state; what is behind the last hidden unit is zero.
+Value StateProduct::block(Ix row, Ix unit, bool partial) {
+  Value v = w.load(state, stateAt + row * Ix(plan.padded) + unit, plan.lanes);
+  return partial ? arith::SelectOp::create(w.b, w.loc, w.maskFor(plan.rest, plan.lanes), v, w.constant(0, vector)) : v;
+}
+
+/// The largest magnitude is found on the bits: NaN is larger than all else, and makes all of the row NaN, as infinity
+/// does.
+std::pair<Value, Value> StateProduct::unitOf(Ix row) {
+  auto larger = [&](Value a, Value b) { return arith::MaxSIOp::create(w.b, w.loc, a, b).getResult(); };
+  auto magnitude = [&](Ix unit, bool partial) -> Value {
+    Value bits = arith::BitcastOp::create(w.b, w.loc, integers, block(row, unit, partial));
+    return arith::AndIOp::create(w.b, w.loc, bits, w.constant(0x7fffffff, integers));
+  };
+  Ix whole = plan.hidden - plan.rest;
+  Value most = w.loop(0, whole, plan.lanes, w.constant(0, integers), [&](Ix unit, ValueRange carried) -> Values {
+    return {larger(carried[0], magnitude(unit, false))};
+  })[0];
+  if (plan.rest) {
+    most = larger(most, magnitude(whole, true));
+  }
+  Value bits = vector::ReductionOp::create(w.b, w.loc, vector::CombiningKind::MAXSI, most);
+  bits = larger(bits, w.constant(llvm::bit_cast<int32_t>(least), w.b.getI32Type()));
+  Num largest(w.b, w.loc, arith::BitcastOp::create(w.b, w.loc, element, bits), element);
+  double limit = (int64_t(1) << (plan.form == Form::Quads ? 8 * plan.digits - 1 : pairBits * plan.digits - 1)) - 2;
+  return {limit / largest, largest * (1 / limit)};
+}
+
+void StateProduct::readRow(Ix row) {
+  auto [factor, unit] = unitOf(row);
+  w.store(unit, units, row);
+  Value by = w.splat(factor, plan.lanes);
+  auto each = [&](Ix at, bool partial, ValueRange carried) {
+    Values sums(carried);
+    Num x = Num(w.b, w.loc, block(row, at, partial), element) * Num(w.b, w.loc, by, element);
+    x = select(abs(x) < double(1 << 24), x, x.constant(0)); // of a row of NaN
+    storeDigits(roundEven(x).to(w.b.getI32Type()), row, at, sums);
+    return sums;
+  };
+  Values sums(zero ? plan.digits : 0, w.constant(0, integers));
+  Ix whole = plan.hidden - plan.rest;
+  sums = w.loop(0, whole, plan.lanes, sums, [&](Ix at, ValueRange carried) { return each(at, false, carried); });
+  if (plan.rest) {
+    sums = each(whole, true, sums);
+  }
+  for (auto [i, sum] : llvm::enumerate(sums)) {
+    Value all = vector::ReductionOp::create(w.b, w.loc, vector::CombiningKind::ADD, sum);
+    w.store(all, digitSums, row * Ix(plan.digits) + Ix(static_cast<int64_t>(i)));
+  }
+}
+
+/// The digits of a vector of numbers, the highest one first; that one is signed.
+void StateProduct::storeDigits(Value number, Ix row, Ix unit, Values &sums) {
+  int64_t bits = plan.form == Form::Quads ? 8 : pairBits;
+  Type narrow = w.vectorOf(digits.element, plan.lanes);
+  for (int64_t i = 0; i < plan.digits; ++i) {
+    auto constant = [&](int64_t n) { return w.constant(n, integers); };
+    int64_t shift = bits * (plan.digits - 1 - i);
+    Value digit = shift ? arith::ShRSIOp::create(w.b, w.loc, number, constant(shift)).getResult() : number;
+    if (i) {
+      digit = arith::AndIOp::create(w.b, w.loc, digit, constant((1 << bits) - 1));
+    }
+    if (zero) {
+      sums[i] = arith::AddIOp::create(w.b, w.loc, sums[i], digit);
+    }
+    if (i == 0 && plan.form == Form::Quads) {
+      digit = arith::AddIOp::create(w.b, w.loc, digit, constant(128));
+    }
+    w.store(arith::TruncIOp::create(w.b, w.loc, narrow, digit), digits, digitAt(i, row) + unit);
+  }
+}
+
+Ix StateProduct::placeOf(const Tile &t, Ix k, int64_t v) const {
+  int64_t g = t.phase.gates.size();
+  return Ix(t.phase.offset) + t.unit * Ix(g * plan.rowsOfTile()) + k * Ix(t.width() * plan.lanes) + Ix(v * plan.lanes);
+}
+
+Value StateProduct::ofRows(const Buffer &from, const Tile &t, int64_t v) {
+  int64_t g = t.phase.gates.size();
+  return w.load(from, Ix(t.phase.gates[v % g] * plan.padded) + t.unit + Ix(v / g * plan.lanes), plan.lanes);
+}
+
+SmallVector<Value> StateProduct::sums(const RecurrentPlan::Phase &phase, ArrayRef<Ix> rows, Ix unit, int64_t count) {
+  Tile t{phase, rows, unit, count};
+  return plan.ofDigits() ? digitsSums(t) : floatSums(t);
+}
+
+StateProduct::Values StateProduct::floatSums(const Tile &t) {
+  const int64_t unroll = w.machine.tuning.unroll, width = t.width(), all = static_cast<int64_t>(t.rows.size()) * width;
+  // Few sums would wait for each other: they are made of several then, of every so many of the last state's units.
+  const int64_t parts = t.rows.size() == 1 ? std::clamp<int64_t>(enoughSums / width, 1, unroll) : 1;
+  Values sums(parts * all, w.constant(0, vector)), zeros;
+  for (int64_t v = 0; zero && v < width; ++v) {
+    zeros.push_back(arith::SIToFPOp::create(w.b, w.loc, vector, ofRows(zero, t, v)));
+  }
+  auto weight = [&](Ix k, int64_t v) {
+    Value loaded = w.load(r, placeOf(t, k, v), plan.lanes);
+    if (plan.form == Form::Floats) {
+      return loaded;
+    }
+    loaded = arith::SIToFPOp::create(w.b, w.loc, vector, arith::ExtSIOp::create(w.b, w.loc, integers, loaded));
+    return zero ? arith::SubFOp::create(w.b, w.loc, loaded, zeros[v]).getResult() : loaded;
+  };
+  auto several = [&](Ix k, int64_t n, ValueRange carried) {
+    Values next(carried);
+    for (int64_t i = 0; i < n; ++i) {
+      Values weights;
+      for (int64_t v = 0; v < width; ++v) {
+        weights.push_back(weight(k + Ix(i), v));
+      }
+      for (size_t row = 0; row < t.rows.size(); ++row) {
+        Value x = w.splat(w.load(state, stateAt + t.rows[row] * plan.padded + k + Ix(i)), plan.lanes);
+        for (int64_t v = 0; v < width; ++v) {
+          Value &sum = next[i % parts * all + static_cast<int64_t>(row) * width + v];
+          sum = w.fma(x, weights[v], sum);
+        }
+      }
+    }
+    return next;
+  };
+  int64_t whole = plan.hidden - plan.hidden % unroll;
+  sums = w.loop(0, whole, unroll, sums, [&](Ix k, ValueRange carried) { return several(k, unroll, carried); });
+  sums = several(whole, plan.hidden - whole, sums);
+  for (int64_t i = all; i < parts * all; ++i) {
+    sums[i % all] = arith::AddFOp::create(w.b, w.loc, sums[i % all], sums[i]);
+  }
+  sums.truncate(all);
+  for (size_t i = 0; plan.form != Form::Floats && i < sums.size(); ++i) {
+    sums[i] = arith::MulFOp::create(w.b, w.loc, sums[i], ofRows(scale, t, static_cast<int64_t>(i) % width));
+  }
+  return sums;
+}
+
+/// What the sums of each row, vector and digit begin with: the corrections, and zero points times the sums of digits.
+StateProduct::Values StateProduct::firstSums(const Tile &t) {
+  Values sums;
+  for (Ix row : t.rows) {
+    for (int64_t v = 0; v < t.width(); ++v) {
+      for (int64_t d = 0; d < plan.digits; ++d) {
+        Value sum = d == 0 && plan.form == Form::Quads ? w.load(words, placeOf(t, plan.wordsOfRow(), v), plan.lanes)
+                                                       : w.constant(0, integers);
+        if (zero) {
+          Value all = w.splat(w.load(digitSums, row * Ix(plan.digits) + Ix(d)), plan.lanes);
+          sum = arith::SubIOp::create(w.b, w.loc, sum, arith::MulIOp::create(w.b, w.loc, all, ofRows(zero, t, v)));
+        }
+        sums.push_back(sum);
+      }
+    }
+  }
+  return sums;
+}
+
+StateProduct::Values StateProduct::digitsSums(const Tile &t) {
+  int64_t width = t.width(), each = plan.digits;
+  bool quads = plan.form == Form::Quads;
+  Type i16 = w.vectorOf(w.b.getI16Type(), 2 * plan.lanes), i8 = w.vectorOf(w.b.getI8Type(), 4 * plan.lanes);
+  auto weight = [&](Ix k, int64_t v) {
+    Ix at = placeOf(t, k, v);
+    return quads ? w.load(words, at, plan.lanes)
+                 : arith::ExtSIOp::create(w.b, w.loc, i16, w.load(r, at * Ix(2), 2 * plan.lanes)).getResult();
+  };
+  // Of several steps of pairs in a turn LLVM reorders the additions (ByteProducts::isOfPairs).
+  const int64_t unroll = quads ? 2 : 1;
+  auto several = [&](Ix k, int64_t n, ValueRange carried) {
+    Values next(carried);
+    for (int64_t i = 0; i < n; ++i) {
+      Values elements;
+      for (Ix row : t.rows) {
+        for (int64_t d = 0; d < each; ++d) {
+          Value word = w.splat(w.load(digitWords, digitAt(d, row, plan.step()) + k + Ix(i)), plan.lanes);
+          elements.push_back(quads ? vector::BitCastOp::create(w.b, w.loc, i8, word).getResult() : word);
+        }
+      }
+      for (int64_t v = 0; v < width; ++v) {
+        Value loaded = weight(k + Ix(i), v);
+        for (size_t e = 0; e < elements.size(); ++e) {
+          Value &sum = next[(e / each * width + v) * each + e % each];
+          sum = quads ? bytes.add(w, sum, elements[e], loaded) : ByteProducts::addPairs(w, sum, elements[e], loaded);
+        }
+      }
+    }
+    return next;
+  };
+  int64_t whole = plan.wordsOfRow() / unroll * unroll;
+  Values sums =
+      w.loop(0, whole, unroll, firstSums(t), [&](Ix k, ValueRange carried) { return several(k, unroll, carried); });
+  sums = several(whole, plan.wordsOfRow() - whole, sums);
+  Values floats;
+  for (auto [i, row] : llvm::enumerate(t.rows)) {
+    for (int64_t v = 0; v < width; ++v) {
+      floats.push_back(joined(t, row, ArrayRef(sums).slice((i * width + v) * each, each), v));
+    }
+  }
+  return floats;
+}
+
+/// The sums of the digits together, the lowest ones first.
+Value StateProduct::joined(const Tile &t, Ix row, ArrayRef<Value> sums, int64_t v) {
+  double base = plan.form == Form::Quads ? 1 << 8 : 1 << pairBits, power = 1;
+  Value all;
+  for (Value sum : llvm::reverse(sums)) {
+    Value number = arith::SIToFPOp::create(w.b, w.loc, vector, sum);
+    all = all ? w.fma(number, w.constant(power, vector), all) : number;
+    power *= base;
+  }
+  all = arith::MulFOp::create(w.b, w.loc, all, w.splat(w.load(units, row), plan.lanes));
+  return arith::MulFOp::create(w.b, w.loc, all, ofRows(scale, t, v));
+}
+
+} // namespace ingot::lower

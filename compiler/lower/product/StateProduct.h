@@ -1,0 +1,105 @@
+// What an LSTM, GRU or RNN multiplies in each step: its state with R. R is floats, or bytes with a scale for each of
+// its rows, and perhaps a zero point (integer/Recurrent.h). Bytes are read in one of three ways:
+//
+//   Quads    the machine multiplies bytes: an element of the state becomes an integer of 24 bits (16 with --accuracy
+//            fast) by the largest one of its row, and its bytes are digits. Products of a digit with R and their sums
+//            are exact, and only the sums of the digits are added up as floats.
+//   Pairs    the machine multiplies pairs of int16: two digits of 12 bits. More instructions than floats take, but a
+//            quarter of the memory: for one row of a batch, which waits for that.
+//   Widened  bytes become floats in registers.
+//
+// Tiles are a few rows of the batch times a group of hidden blocks (a vector of hidden units) with all of their gates:
+// R is packed [group][k][block][gate][lanes], at compile time when it is constant, with as many neighbouring k in a
+// lane as the machine multiplies together.
+#pragma once
+#include "compiler/lower/Family.h"
+#include "compiler/lower/bytes/ByteProducts.h"
+
+namespace ingot::lower {
+
+struct RecurrentPlan {
+  /// Gates that one product gives, by their places in the standard's order.
+  struct Phase {
+    llvm::SmallVector<int64_t> gates;
+    int64_t group = 1;  ///< hidden blocks of a tile
+    int64_t offset = 0; ///< in the packed R, in words
+  };
+  enum class Form { Floats, Quads, Pairs, Widened };
+
+  RecurrentPlan(plan::KernelOp kernel, const target::MachineModel &machine);
+
+  llvm::StringRef kind;
+  support::Size steps, batch;
+  int64_t hidden, gates, lanes, blocks, padded, rest, rows;
+  bool constantR = false;
+  Form form = Form::Floats;
+  int64_t digits = 1; ///< of an element of the state
+  llvm::SmallVector<Phase> phases;
+
+  support::Size stateElements() const { return batch * support::Size(padded); }
+  bool ofDigits() const { return form == Form::Quads || form == Form::Pairs; }
+  int64_t step() const { return form == Form::Quads ? 4 : form == Form::Pairs ? 2 : 1; } ///< k of a word
+  int64_t wordsOfRow() const { return llvm::divideCeil(hidden, step()); }
+  /// Rows of words of a tile: those of R and, in Quads, what belongs to the sums of their first digit.
+  int64_t rowsOfTile() const { return wordsOfRow() + (form == Form::Quads ? 1 : 0); }
+  int64_t packedElements() const { return gates * padded * rowsOfTile() * step(); }
+  int64_t bytesOfDigit() const { return form == Form::Pairs ? 2 : 1; }
+  /// Of what the products need besides the states.
+  support::Size scratchBytes() const;
+
+  /// How constants are packed.
+  void pack(plan::KernelOp kernel, KernelShape &shape) const;
+};
+
+class StateProduct {
+public:
+  /// `scratch`: RecurrentPlan::scratchBytes() from `at` on.
+  StateProduct(Build &build, const RecurrentPlan &plan, support::Size at);
+
+  /// Packs R, where only the run knows it, to an area of as many floats.
+  void pack(Buffer to);
+  /// What the next products multiply: a state from one element on.
+  void read(Buffer from, Ix at);
+  /// The products of the gates of `count` blocks from a hidden unit on: for each of some rows of the batch, for each
+  /// block, for each gate.
+  llvm::SmallVector<mlir::Value> sums(const RecurrentPlan::Phase &phase, llvm::ArrayRef<Ix> rows, Ix unit,
+                                      int64_t count);
+
+private:
+  using Values = llvm::SmallVector<mlir::Value>;
+  struct Tile {
+    const RecurrentPlan::Phase &phase;
+    llvm::ArrayRef<Ix> rows;
+    Ix unit;
+    int64_t count;
+    int64_t width() const { return count * static_cast<int64_t>(phase.gates.size()); }
+  };
+  Writer &w;
+  const RecurrentPlan &plan;
+  ByteProducts bytes;
+  mlir::Type element, vector, integers;
+  Buffer r, words, scale, zero, state, digits, digitWords, units, digitSums;
+  Ix stateAt;
+
+  void readRow(Ix row);
+  mlir::Value block(Ix row, Ix unit, bool partial);
+  /// Factor and unit of the digits of a row.
+  std::pair<mlir::Value, mlir::Value> unitOf(Ix row);
+  void storeDigits(mlir::Value number, Ix row, Ix unit, Values &sums);
+
+  /// Where the k-th word of a tile's v-th vector is.
+  Ix placeOf(const Tile &t, Ix k, int64_t v) const;
+  /// Where a digit's row begins, in words of so many.
+  Ix digitAt(int64_t digit, Ix row, int64_t each = 1) const {
+    Ix rowsBefore = Ix(plan.batch) * Ix(digit) + row;
+    return rowsBefore * Ix(plan.padded / each);
+  }
+  /// A vector of something that R has for each of its rows.
+  mlir::Value ofRows(const Buffer &from, const Tile &t, int64_t v);
+  Values floatSums(const Tile &t);
+  Values firstSums(const Tile &t);
+  Values digitsSums(const Tile &t);
+  mlir::Value joined(const Tile &t, Ix row, llvm::ArrayRef<mlir::Value> sums, int64_t v);
+};
+
+} // namespace ingot::lower

@@ -1,0 +1,493 @@
+// For a panel of B, `wide` tiles wide and K deep / for a block of rows, as many as two tiles have:
+//   for k, 64 bytes at a time: load, multiply, add
+//   sums to memory; row by row from there as vectors: what follows the product, store
+//
+// Steps are of one size. Where they are more than a row together, the last one begins early, and its weights are zeros
+// for what has been added. With bfloat16 that would make NaN of an infinity: there steps are of a size that
+// divides the row, or there are none. Blocks have one height, so that one configuration does for all: the last one
+// begins early and computes some rows twice. While a panel is read the next one is prefetched.
+//
+// Rows of float32 are copied first, split, a strip of blocks at a time, to be read by all panels that a thread has of
+// the strip. What a copied row has behind the last element is zero, up to a whole step.
+#include "compiler/lower/product/TileMatMul.h"
+#include "compiler/lower/product/WeightRate.h"
+#include "compiler/onnx/Onnx.h"
+#include "compiler/target/Roof.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "llvm/Support/FormatVariadic.h"
+
+using namespace mlir;
+
+namespace ingot::lower {
+
+using support::Size;
+
+/// Rows of which there are as many as the run says.
+static constexpr int64_t someRows = 64;
+
+/// What goes by between the third cache and the products, if rows and results do not stay in the second one.
+struct Passing {
+  double rows, results; ///< bytes
+};
+static Passing passingOf(const MatMulProblem &p, int64_t rows, const target::MachineModel &machine) {
+  auto bytes = [&](const Size &columns) { return 4.0 * static_cast<double>(rows * columns.number()); };
+  double all = bytes(p.k) + bytes(p.n);
+  bool stay = all <= target::cacheShare * static_cast<double>(machine.l2Bytes);
+  return stay ? Passing{0, 0} : Passing{bytes(p.k), bytes(p.n)};
+}
+
+// What it takes. Of split factors the numbers are fitted to 70 products of nine networks on a Xeon of 2023
+// (docs/rationale.md).
+
+/// What vectors take: two products of four bytes or of a float a cycle and lane, of which floats attain about 90 %; of
+/// two bfloat16 one in two cycles, with which such machines have not half of float32's speed (MEASURED.md: 80 of 140
+/// GFLOP/s).
+static double vectorCycles(const TileMatMul &t, const MatMulProblem &p, int64_t rows, double weightRate,
+                           const target::MachineModel &machine) {
+  const double each = p.ofHalves ? 2 : p.ofBytes ? 0.5 : 0.56;
+  auto words = static_cast<double>(p.k.number()),
+       columns = std::ceil(static_cast<double>(p.n.number()) / machine.lanes);
+  double cycles = each * words * columns * static_cast<double>(rows);
+  if (!t.splits()) {
+    return cycles;
+  }
+  cycles += 0.6 * passingOf(p, rows, machine).results / machine.l3Rate;
+  return std::max(cycles, words * static_cast<double>(p.n.number() * p.weightBytes) / weightRate);
+}
+
+/// Of the rows.
+static double copyCycles(const TileMatMul &t, int64_t rows) { // a vector of each part
+  return t.splits() ? 4.2 * static_cast<double>(t.parts * rows * t.depth) / 32 : 0;
+}
+
+static double tileCycles(const TileMatMul &t, const MatMulProblem &p, int64_t rows, double weightRate,
+                         const target::MachineModel &machine) {
+  int64_t groups = llvm::divideCeil(rows, t.shape.tall * 16), height = llvm::divideCeil(rows, groups);
+  double panel = static_cast<double>(t.steps) * tileStepCycles(t.shape, height, t.shape.wide, t.groupsOfStrip) +
+                 tileBlockCycles(height, t.shape.wide);
+  double products = static_cast<double>(groups * t.panels) * panel;
+  if (!t.splits()) {
+    return machine.tiles.startCycles + products;
+  }
+  double notHidden = weightRate > machine.memoryRate || t.shape.splitsRight ? 0.5 : 0.7;
+  Passing passing = passingOf(p, rows, machine);
+  double waiting = notHidden * static_cast<double>(t.matrixBytes()) / weightRate +
+                   (0.6 * passing.rows + 2 * passing.results) / machine.l3Rate;
+  return machine.tiles.startCycles + products + copyCycles(t, rows) + waiting;
+}
+
+/// Strips whose copied rows stay in the second cache beside a panel.
+static void cutSplitRows(TileMatMul &t, const MatMulProblem &p, int64_t groups, const target::MachineModel &machine) {
+  constexpr int64_t reuses = 4; // of a panel's weights, which come from far
+  const int64_t room = machine.l2Bytes / (t.shape.splitsRight ? 2 : 4), rows = t.shape.tall * machine.tiles.rows;
+  int64_t wanted = std::min(reuses, groups) * rows * t.copiedRowBytes();
+  t.depths = std::min<int64_t>(t.steps, llvm::divideCeil(wanted, room));
+  t.steps = static_cast<int64_t>(llvm::alignTo(t.steps, t.depths));
+  t.depth = t.steps * t.shape.depth;
+  t.groupsOfStrip = std::max<int64_t>(1, std::min(groups, room / (rows * t.copiedRowBytes())));
+  if (t.groups.isNumber()) { // as many for each of two threads
+    auto strips = static_cast<int64_t>(llvm::divideCeil(groups, t.groupsOfStrip));
+    t.groupsOfStrip = llvm::divideCeil(groups, std::min(groups, strips > 1 ? strips + strips % 2 : 1));
+  }
+  t.stripCount = max(Size(1), ceilDiv(t.groups, t.groupsOfStrip));
+  int64_t batch = p.batch.isNumber() ? p.batch.number() : 1;
+  t.shares = sharesOfStrip(static_cast<int64_t>(llvm::divideCeil(groups, t.groupsOfStrip)) * batch, t.panels);
+  t.chunk = t.shape.stepsOfChunk(t.stepsOfPanel(), t.groupsOfStrip, machine);
+}
+
+/// Work items: enough for several threads, whose rows of A stay in the second cache.
+static void cutRows(TileMatMul &t, const MatMulProblem &p, const target::MachineModel &machine) {
+  constexpr int64_t leastWork = int64_t(1) << 20, enough = 16;
+  int64_t highest = t.shape.tall * machine.tiles.rows;
+  t.groups = ceilDiv(p.m, highest);
+  t.height = ceilDiv(p.m, max(t.groups, 1));
+  int64_t held = std::max<int64_t>(1, machine.l2Bytes / 2 / (highest * t.depth));
+  int64_t least = llvm::divideCeil(leastWork, highest * t.depth * t.shape.wide * machine.lanes);
+  int64_t groups = t.groups.isNumber() ? t.groups.number() : held;
+  if (t.splits()) {
+    return cutSplitRows(t, p, groups, machine);
+  }
+  t.shares = t.panels, t.chunk = t.steps;
+  int64_t items = p.batch.isNumber() ? t.panels * p.batch.number() : t.panels;
+  t.groupsOfStrip = std::max<int64_t>(1, std::min({groups, held, std::max(least, groups * items / enough)}));
+  t.stripCount = max(Size(1), ceilDiv(t.groups, t.groupsOfStrip));
+}
+
+std::optional<TileMatMul> tileMatMulOf(plan::KernelOp kernel, const MatMulProblem &p,
+                                       const target::MachineModel &machine) {
+  bool isEmpty = p.m.is(0) || p.n.is(0) || p.k.is(0) || p.batch.is(0);
+  if (!machine.tiles.count || !p.constantB || isEmpty) {
+    return std::nullopt;
+  }
+  TileMatMul t;
+  constexpr int64_t word = 4, half = 2;
+  // Three parts of weights are more bytes than float32, for which a few rows would wait.
+  constexpr int64_t enoughRows = 32;
+  bool isFloat = !p.ofBytes && !p.ofHalves, mayBeFew = !p.m.atLeast(enoughRows);
+  Splitting splitting = isFloat ? splittingOf(kernel, machine) : Splitting{1, false};
+  t.parts = splitting.parts;
+  if (!t.parts || (t.parts == 3 && mayBeFew && !splitting.always) ||
+      (isFloat && (!p.element.isF32() || !p.stepA.is(1)))) {
+    return std::nullopt;
+  }
+  t.depth = t.splits() ? static_cast<int64_t>(llvm::alignTo(p.k.number() * half, word))
+                       : p.k.number() * word - (p.restA ? word - p.restA : 0);
+  int64_t bytes = t.splits() ? std::min(machine.tiles.rowBytes, static_cast<int64_t>(llvm::alignTo(t.depth, 32)))
+                             : TileShape::depthOf(t.depth, !p.ofHalves, machine);
+  if (bytes <= 0) {
+    return std::nullopt;
+  }
+  int64_t rows = p.m.isNumber() ? p.m.number() : someRows;
+  t.strips = llvm::divideCeil(p.n.number(), machine.lanes);
+  t.shape = TileShape::of(p.m.isNumber() ? rows : std::numeric_limits<int64_t>::max(), t.strips, bytes, machine);
+  t.shape.parts = t.parts;
+  t.shape.splitsRight = p.m.isNumber() && splitsOnTheWay(kernel, t.parts, rows, machine);
+  t.steps = llvm::divideCeil(t.depth, bytes);
+  t.depth = t.splits() ? t.steps * bytes : t.depth;
+  t.panels = llvm::divideCeil(t.strips, t.shape.wide);
+  cutRows(t, p, machine);
+  double weightRate = t.splits() ? weightRateOf(kernel, machine) : 0, sureGain = t.splits() ? sureGainOfSplit : 0;
+  double cycles = tileCycles(t, p, rows, weightRate, machine);
+  t.copyShare = shareOfCopy(copyCycles(t, rows), cycles);
+  bool isFaster = cycles + sureGain < vectorCycles(t, p, rows, weightRate, machine);
+  return isFaster || splitting.always ? std::optional(t) : std::nullopt;
+}
+
+// Weights: for each matrix, part of the depth, panel, step and tile of the panel its words, row by row.
+
+namespace {
+
+/// Where the tiles of a packed matrix are.
+struct PackedTile {
+  int64_t strip, wide; ///< of columns; how many tiles its panel has side by side
+  int64_t step;
+  char *tile;
+};
+
+} // namespace
+
+static void eachTile(const TileMatMul &t, char *to, llvm::function_ref<void(const PackedTile &)> body) {
+  for (int64_t strip = 0; strip < t.strips; ++strip) {
+    int64_t panel = strip / t.shape.wide, wide = std::min(t.shape.wide, t.strips - panel * t.shape.wide);
+    for (int64_t step = 0; step < t.steps; ++step) {
+      char *packed = to + t.stepAt(panel, step, wide);
+      body({strip, wide, step, packed + strip % t.shape.wide * t.shape.storedTileBytes()});
+    }
+  }
+}
+
+static void packMatrix(const MatMulProblem &p, const TileMatMul &t, const char *from, char *to) {
+  constexpr int64_t word = 4, columns = 16;
+  int64_t n = p.n.number(), rows = t.shape.depth / word;
+  eachTile(t, to, [&](const PackedTile &packed) {
+    int64_t first = packed.step * t.shape.depth, at = std::min(first, t.lastAt());
+    for (int64_t i = 0; i < rows * columns; ++i) {
+      int64_t column = packed.strip * columns + i % columns, k = at + i / columns * word;
+      for (int64_t b = 0; column < n && b < word; ++b) {
+        if (k + b >= first) {
+          // Of bytes a row-major matrix, of bfloat16 one of words.
+          packed.tile[word * i + b] = p.ofBytes ? from[(k + b) * n + column] : from[(k / word * n + column) * word + b];
+        }
+      }
+    }
+  });
+}
+
+/// Of float32, or floats that are computed as such.
+static void packSplit(const MatMulProblem &p, const TileMatMul &t, Type element, const char *from, char *to) {
+  constexpr int64_t columns = 16, pair = 2;
+  FloatAt floats(element, from);
+  int64_t k = p.k.number(), n = p.n.number(), rowStride = p.stepB.number(), stride = p.columnB.number();
+  int64_t rows = t.shape.depth / pair; // of a tile
+  // Where parts are made on the way, rows stay apart: storeSplit alternates them.
+  int64_t apart = t.shape.splitsRight ? columns : 1, next = t.shape.splitsRight ? 1 : pair;
+  SmallVector<float, 512> tile(rows * columns);
+  eachTile(t, to, [&](const PackedTile &packed) {
+    llvm::fill(tile, 0);
+    int64_t first = packed.strip * columns, count = std::min(columns, n - first);
+    for (int64_t i = 0; i < rows; ++i) {
+      int64_t row = splitOrder(packed.step * rows + i, t.depth / pair);
+      float *own = tile.data() + i / pair * (pair * columns) + i % pair * apart;
+      for (int64_t c = 0; row < k && c < count; ++c) {
+        own[next * c] = floats(row * rowStride + (first + c) * stride);
+      }
+    }
+    if (t.shape.splitsRight) {
+      std::memcpy(packed.tile, tile.data(), sizeof(float) * tile.size());
+    } else {
+      storeSplit(tile, t.parts, packed.tile, packed.wide * t.shape.rightBytes());
+    }
+  });
+}
+
+KernelShape tileMatMulShape(plan::KernelOp kernel, const MatMulProblem &p, const TileMatMul &t) {
+  KernelShape shape;
+  shape.ofTiles = true;
+  shape.items = t.items(p.batch);
+  if (t.splits()) {
+    Size sums = p.batch * t.stripCount * Size(t.depths > 1 ? t.sumBytes() : 0);
+    shape.scratchBytes = max(Size(64), shape.items * t.itemBytes() + sums);
+  }
+  Type element = onnx::elementOf(kernel.root()->getOperand(1));
+  plan::WeightTable::Recipe recipe;
+  std::string elements = p.ofBytes ? "bytes" : "halves";
+  if (t.splits()) {
+    elements = llvm::formatv("floats {0} {1} by {2}{3}", t.shape.splitsRight ? "for" : "in", t.parts, t.depths,
+                             p.transB ? " transposed" : "")
+                   .str();
+  }
+  recipe.key = llvm::formatv("tiles {0} wide {1} deep of {2} x {3} {4} {5}", t.shape.wide, t.shape.depth, t.depth,
+                             p.n.number(), p.matricesB.number(), elements)
+                   .str();
+  recipe.bytes = p.matricesB.number() * t.matrixBytes();
+  recipe.pack = [p, t, element](ArrayRef<char> from, MutableArrayRef<char> to) {
+    int64_t matrixBytes = static_cast<int64_t>(from.size()) / p.matricesB.number();
+    for (int64_t matrix = 0; matrix < p.matricesB.number(); ++matrix) {
+      const char *own = from.data() + matrix * matrixBytes;
+      char *packed = to.data() + matrix * t.matrixBytes();
+      t.splits() ? packSplit(p, t, element, own, packed) : packMatrix(p, t, own, packed);
+    }
+  };
+  shape.packed[operandNumber(kernel.root()->getOperand(1))] = recipe;
+  return shape;
+}
+
+namespace {
+
+class Product {
+public:
+  Product(Build &build, const MatMulProblem &p, const TileMatMul &t)
+      : build(build), w(build.w), group(build.group), p(p), t(t), block(w, t.shape, !p.ofBytes),
+        space(group.space(group.resultType())), a(group.buffer(group.root->getOperand(0))),
+        b(group.buffer(group.root->getOperand(1))) {
+    shapeSpace(space, p);
+  }
+
+  void run() {
+    height = w.settled(max(Ix(t.height), 1));
+    block.configure(height);
+    StripWork work = {p.batch,  t.stripCount, t.groupsOfStrip, t.groups - (t.stripCount - 1) * Size(t.groupsOfStrip),
+                      t.panels, t.copyShare,  t.items(p.batch)};
+    work.eachStrip(w, build.begin, build.end, [&](Ix strip, Ix firstPanel, Ix endPanel) {
+      enterMatrix(floorDiv(strip, t.stripCount));
+      Ix from = remainder(strip, t.stripCount) * t.groupsOfStrip, to = min(from + t.groupsOfStrip, t.groups);
+      w.loop(0, t.depths, 1, [&](Ix d) {
+        if (t.splits()) {
+          takeScratch(strip, from);
+          copyRows(from, to, d);
+        }
+        if (t.shape.splitsRight) {
+          block.splitRest(chunkAt(firstPanel * t.chunks(), d), chunkParts,
+                          block.partsAt(firstPanel * t.chunks(), t.chunk), 0, 1);
+        }
+        w.loop(firstPanel, endPanel, 1, [&](Ix panel) { eachBlock(panel, endPanel, from, to, d); });
+      });
+    });
+    block.release();
+  }
+
+private:
+  Build &build;
+  Writer &w;
+  Group &group;
+  const MatMulProblem &p;
+  const TileMatMul &t;
+  TileBlock block;
+  Space space;
+  Buffer a, b;
+  Ix height;
+  SmallVector<Ix> batchAt;
+  Ix baseA, baseB;               ///< bytes, but elements of an A that is split
+  Buffer copied = {}, sums = {}; ///< rows of A, from firstCopied on; of all panels and the blocks of the same rows
+  Buffer chunkParts = {};        ///< of two chunks that are split on the way
+  Ix firstCopied;
+
+  int64_t elementBytes() const { return p.ofHalves ? 2 : 1; }           ///< of what baseA counts
+  int64_t weightBytes() const { return p.ofBytes ? 1 : p.weightBytes; } ///< of what the buffer of weights counts in
+
+  void enterMatrix(Ix index) {
+    batchAt.assign(p.batchSizes.size(), 0);
+    baseA = 0, baseB = 0;
+    for (size_t d = p.batchSizes.size(); d-- > 0;) {
+      bool outermost = d == 0 && !p.batchSizes[d].isNumber();
+      batchAt[d] = outermost ? index : remainder(index, p.batchSizes[d]), index = floorDiv(index, p.batchSizes[d]);
+      baseA = baseA + batchAt[d] * Ix(p.batchA[d]) * elementBytes();
+      baseB = baseB + batchAt[d] * Ix(p.batchB[d]) * t.matrixBytes();
+    }
+  }
+
+  /// That of the first one of the items that a thread runs, which stays in its cache.
+  void takeScratch(Ix strip, Ix from) {
+    Ix own = build.begin * Ix(t.itemBytes()), chunks = own + Ix(t.copiedBytes());
+    copied = w.scratch(build.scratch, own, w.b.getBF16Type(), memoryExtent(t.itemBytes()));
+    firstCopied = w.settled(max(min(from * height, Ix(p.m) - height), 0));
+    if (t.shape.splitsRight) {
+      // Two chunks, of elements of two bytes.
+      chunkParts = w.scratch(build.scratch, chunks, w.b.getBF16Type(), t.shape.chunkBytes(t.chunk));
+    }
+    if (t.keepsSums()) {
+      Ix behindItems = Ix(t.items(p.batch) * t.itemBytes()) + strip * t.sumBytes();
+      Ix at = t.depths > 1 ? behindItems : chunks + 2 * t.shape.chunkBytes(t.chunk);
+      sums = w.scratch(build.scratch, at, w.b.getF32Type(), t.sumBytes() / 4);
+    }
+  }
+
+  /// Splits a part of the depth of the rows of an item's blocks.
+  void copyRows(Ix from, Ix to, Ix d) {
+    constexpr int64_t half = 2;
+    int64_t lanes = w.machine.lanes, k = p.k.number(), part = t.partBytes() / half;
+    int64_t together = part % (2 * lanes) == 0 ? 2 * lanes : lanes;
+    Ix first = d * part, whole = max(min(k / together * together - first, part), 0);
+    w.loop(firstCopied, min(to * height, p.m), 1, [&](Ix row) {
+      Ix at = w.settled(baseA + row * Ix(p.rowA) + first);
+      Ix own = w.settled((row - firstCopied) * (t.copiedRowBytes() / half));
+      auto copy = [&](Ix i, bool isWhole) {
+        SmallVector<Value, 2> vectors;
+        for (int64_t j = 0; j < together; j += lanes) {
+          Value mask = isWhole ? Value() : w.maskFor(max(min(k - first - (i + j), lanes), 0), lanes);
+          vectors.push_back(w.load(a, at + (i + j), lanes, mask));
+        }
+        storeSplit(w, vectors, t.parts, copied, own + i, part);
+      };
+      w.loop(0, whole, together, [&](Ix i) {
+        for (int64_t j = 0; j < together; j += lanes) {
+          w.prefetch(a, at + Ix(p.rowA) + (i + j), 3); // of the next row
+        }
+        copy(i, true);
+      });
+      if (k < t.depth / half || k % together) {
+        w.loop(whole, part, together, [&](Ix i) { copy(i, false); });
+      }
+    });
+  }
+
+  void eachBlock(Ix panel, Ix end, Ix from, Ix to, Ix d) {
+    int64_t last = t.strips - (t.panels - 1) * t.shape.wide;
+    if (last == t.shape.wide && p.n.number() % w.machine.lanes == 0) {
+      return columns(panel, end, t.shape.wide, from, to, d, false);
+    }
+    if (t.panels > 1) {
+      w.ifThen(w.compare(arith::CmpIPredicate::slt, panel, t.panels - 1),
+               [&] { columns(panel, end, t.shape.wide, from, to, d, false); });
+    }
+    w.ifThen(w.compare(arith::CmpIPredicate::eq, panel, t.panels - 1),
+             [&] { columns(t.panels - 1, end, last, from, to, d, true); });
+  }
+
+  /// A chunk, counted from the first panel on.
+  TileBlock::Panel chunkAt(Ix chunk, Ix d) const {
+    int64_t chunkBytes = t.chunk * t.shape.storedBytes(t.shape.wide); // a narrower panel is the last one
+    return {b, baseB + d * (t.matrixBytes() / t.depths) + chunk * chunkBytes, weightBytes(), t.chunk};
+  }
+
+  void columns(Ix panel, Ix end, int64_t wide, Ix from, Ix to, Ix d, bool isLast) {
+    w.loop(0, t.chunks(), 1, [&](Ix c) {
+      Ix chunk = panel * t.chunks() + c, next = min(chunk + 1, end * t.chunks() - 1);
+      w.loop(from, to, 1, [&](Ix g) {
+        Ix row = min(g * height, Ix(p.m) - height), index = g - from;
+        enterBlock(panel, d, c, index, wide);
+        multiply(row, chunk, next, d, wide, index, isLast);
+        leaveBlock(panel, d, c, index, wide, row, isLast);
+      });
+      if (t.shape.splitsRight) {
+        block.splitRest(chunkAt(next, d), chunkParts, block.partsAt(chunk + 1, t.chunk), (to - from) * t.chunk,
+                        block.splitPairs(t.groupsOfStrip));
+      }
+    });
+  }
+
+  /// Where the sums of a block wait.
+  Ix sumsAt(Ix panel, Ix index) const {
+    return (t.depths > 1 ? panel * t.groupsOfStrip + index : index) * t.shape.sumBytes();
+  }
+
+  void enterBlock(Ix panel, Ix d, Ix chunk, Ix index, int64_t wide) {
+    Ix before = d * t.chunks() + chunk;
+    if (t.depths * t.chunks() == 1) {
+      return block.clear(wide);
+    }
+    w.ifElse(
+        w.compare(arith::CmpIPredicate::eq, before, 0), [&] { block.clear(wide); },
+        [&] {
+          if (t.keepsSums()) {
+            block.resume(sums, sumsAt(panel, index), wide);
+          }
+        });
+  }
+
+  void leaveBlock(Ix panel, Ix d, Ix chunk, Ix index, int64_t wide, Ix row, bool isLast) {
+    auto finishBlock = [&] {
+      block.leave(wide);
+      finish(row, panel * (t.shape.wide * w.machine.lanes), wide, isLast);
+    };
+    if (t.depths * t.chunks() == 1) {
+      return finishBlock();
+    }
+    w.ifElse(w.compare(arith::CmpIPredicate::eq, d * t.chunks() + chunk, t.depths * t.chunks() - 1), finishBlock, [&] {
+      if (t.keepsSums()) {
+        block.keep(sums, sumsAt(panel, index), wide);
+      }
+    });
+  }
+
+  /// `index` of the block among those of its item.
+  void multiply(Ix row, Ix chunk, Ix next, Ix d, int64_t wide, Ix index, bool isLast) {
+    int64_t depth = t.shape.depth, rowBytes = t.splits() ? t.copiedRowBytes() : t.depth, steps = t.chunk;
+    Ix first = t.splits() ? (row - firstCopied) * rowBytes : baseA + row * rowBytes;
+    first = first + remainder(chunk, t.chunks()) * (steps * depth);
+    Ix second = first + block.second() * rowBytes;
+    TileBlock::Panel own = chunkAt(chunk, d);
+    bool isOne = !t.groups.isNumber() || t.groups.is(1);
+    auto fetch = [&](Ix k) -> std::optional<TileBlock::Fetch> {
+      if (isOne && t.splits()) {
+        return block.ahead(own, k, wide);
+      }
+      if (isOne || isLast || t.panels == 1 || t.groupsOfStrip == 1) {
+        return std::nullopt;
+      }
+      return block.share(chunkAt(chunk + 1, d), index, t.groupsOfStrip, k, wide);
+    };
+    auto step = [&](Ix k, Ix at) {
+      TileBlock::Rows rows{t.splits() ? copied : a, {first + at, second + at}, rowBytes, t.partBytes()};
+      if (!t.shape.splitsRight) {
+        block.step(rows, b, own.at + k * t.shape.stepBytes(wide), wide, fetch(k));
+      } else {
+        TileBlock::RightSplit split = block.splitShare(chunkAt(next, d), chunkParts, block.partsAt(chunk + 1, t.chunk),
+                                                       index * steps + k, block.splitPairs(t.groupsOfStrip));
+        Ix right = 2 * block.partsAt(chunk, t.chunk) + k * t.shape.stepBytes(t.shape.wide);
+        block.step(rows, chunkParts, right, wide, std::nullopt, split);
+      }
+      if (t.keepsSums()) {
+        block.stayAwake(k, steps);
+      } else {
+        block.stayAwake(remainder(chunk, t.chunks()) * steps + k, t.stepsOfPanel());
+      }
+    };
+    bool isEven = t.depth % depth == 0;
+    w.loop(0, steps - (isEven ? 0 : 1), 1, [&](Ix k) { step(k, k * depth); });
+    if (!isEven) {
+      step(t.steps - 1, t.lastAt());
+    }
+  }
+
+  void finish(Ix row, Ix column, int64_t wide, bool isLast) {
+    int64_t lanes = w.machine.lanes, rest = p.n.number() % lanes;
+    Value mask = isLast && rest ? w.maskFor(rest, lanes) : Value();
+    w.loop(0, height, 1, [&](Ix i) {
+      SmallVector<Value> sums;
+      SmallVector<Point> points;
+      for (int64_t v = 0; v < wide; ++v) {
+        Point at{batchAt, lanes, v + 1 == wide ? mask : Value()};
+        at.at.push_back(row + i), at.at.push_back(column + v * lanes);
+        sums.push_back(block.sums(i, v, wide)), points.push_back(at);
+      }
+      group.finishSome(sums, space, points);
+    });
+  }
+};
+
+} // namespace
+
+void buildTileMatMul(Build &build, const MatMulProblem &p, const TileMatMul &t) { Product(build, p, t).run(); }
+
+} // namespace ingot::lower

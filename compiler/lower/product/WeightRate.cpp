@@ -1,0 +1,27 @@
+#include "compiler/lower/product/WeightRate.h"
+#include "compiler/onnx/constants/Constants.h"
+#include "compiler/target/Roof.h"
+#include "mlir/IR/BuiltinOps.h"
+
+using namespace mlir;
+
+double ingot::lower::rateOf(double bytes, const target::MachineModel &machine) {
+  return bytes <= target::cacheShare * static_cast<double>(machine.l2Bytes)   ? machine.l2Rate
+         : bytes <= target::cacheShare * static_cast<double>(machine.l3Bytes) ? machine.l3Rate
+                                                                              : machine.memoryRate;
+}
+
+double ingot::lower::weightRateOf(plan::KernelOp kernel, const target::MachineModel &machine) {
+  double bytes = 0;
+  kernel->getParentOfType<ModuleOp>().walk([&](Operation *op) {
+    if (op->getNumResults() == 1 && op->getNumOperands() == 0 && onnx::constantOf(op->getResult(0))) {
+      bytes += 4.0 * static_cast<double>(cast<RankedTensorType>(op->getResult(0).getType()).getNumElements());
+    }
+  });
+  return rateOf(bytes, machine);
+}
+
+int64_t ingot::lower::panelPartBytes(const target::MachineModel &machine) {
+  constexpr int64_t shareOfCache = 32, least = 32 << 10;
+  return std::max(least, machine.l2Bytes / shareOfCache);
+}

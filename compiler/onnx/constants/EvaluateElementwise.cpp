@@ -1,0 +1,443 @@
+// The op's emit() is run once, on scalars, into a scratch block; the arith and math operations found there become a
+// flat program, which is interpreted for chunks of elements: every value is a row of a chunk's elements, every
+// operation one loop over rows. Floats are computed in double and rounded to f32 after each operation, which for + - *
+// / and sqrt is what f32 arithmetic gives; where it becomes a narrower float, to that. Integers are kept sign-extended.
+#include "compiler/onnx/constants/EvaluateElementwise.h"
+#include "compiler/onnx/ElementTypes.h"
+#include "compiler/onnx/constants/Constants.h"
+#include "compiler/onnx/constants/Evaluate.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "llvm/ADT/StringMap.h"
+#include <bit>
+#include <cmath>
+#include <deque>
+
+using namespace mlir;
+
+namespace ingot::onnx {
+namespace {
+
+constexpr int64_t chunk = 512;
+
+union Slot {
+  double f;
+  int64_t i;
+};
+using Row = std::vector<Slot>;
+/// result, operands, elements
+using Kernel = std::function<void(Slot *, ArrayRef<const Slot *>, int64_t)>;
+
+template <typename F> Kernel floats(F f) {
+  return [f](Slot *r, ArrayRef<const Slot *> x, int64_t n) {
+    for (int64_t k = 0; k < n; ++k) {
+      if constexpr (std::is_invocable_v<F, double, double>) {
+        r[k].f = f(x[0][k].f, x[1][k].f);
+      } else {
+        r[k].f = f(x[0][k].f);
+      }
+    }
+  };
+}
+template <typename F> Kernel integers(F f) {
+  return [f](Slot *r, ArrayRef<const Slot *> x, int64_t n) {
+    for (int64_t k = 0; k < n; ++k) {
+      r[k].i = f(x[0][k].i, x[1][k].i);
+    }
+  };
+}
+uint64_t zeroExtended(int64_t v, unsigned width) {
+  return width == 64 ? uint64_t(v) : uint64_t(v) & ((uint64_t(1) << width) - 1);
+}
+int64_t signExtended(int64_t v, unsigned width) { return width == 1 ? v & 1 : llvm::SignExtend64(uint64_t(v), width); }
+
+template <typename F> Kernel unsignedIntegers(unsigned width, F f) {
+  return integers(
+      [=](int64_t a, int64_t b) { return static_cast<int64_t>(f(zeroExtended(a, width), zeroExtended(b, width))); });
+}
+
+/// Operations on floats, by name.
+const llvm::StringMap<Kernel> &floatKernels() {
+  static const auto *all = new llvm::StringMap<Kernel>{
+      {"arith.addf", floats([](double a, double b) { return a + b; })},
+      {"arith.subf", floats([](double a, double b) { return a - b; })},
+      {"arith.mulf", floats([](double a, double b) { return a * b; })},
+      {"arith.divf", floats([](double a, double b) { return a / b; })},
+      {"arith.negf", floats([](double a) { return -a; })},
+      {"arith.maximumf", floats([](double a, double b) { return std::isnan(a) || a > b ? a : b; })},
+      {"arith.minimumf", floats([](double a, double b) { return std::isnan(a) || a < b ? a : b; })},
+      {"arith.extf", floats([](double a) { return a; })},
+      {"arith.truncf", floats([](double a) { return a; })},
+      {"math.copysign", floats([](double a, double b) { return std::copysign(a, b); })},
+      {"arith.remf", floats([](double a, double b) { return std::fmod(a, b); })},
+      {"math.powf", floats([](double a, double b) { return std::pow(a, b); })},
+      {"math.roundeven", floats([](double a) { return std::nearbyint(a); })},
+#define X(name) {"math." #name, floats([](double a) { return std::name(a); })},
+      X(exp) X(log) X(log1p) X(sqrt) X(erf) X(erfc) X(floor) X(ceil) X(trunc) X(sin) X(cos) X(tan) X(asin) X(acos)
+          X(atan) X(sinh) X(cosh) X(tanh) X(asinh) X(acosh) X(atanh)
+#undef X
+              {"math.absf", floats([](double a) { return std::fabs(a); })},
+  };
+  return *all;
+}
+
+Kernel integerKernel(StringRef name, unsigned w) {
+  auto u = [](int64_t v) { return static_cast<uint64_t>(v); };
+  const llvm::StringMap<Kernel> all{
+      {"arith.addi", integers([=](int64_t a, int64_t b) { return int64_t(u(a) + u(b)); })},
+      {"arith.subi", integers([=](int64_t a, int64_t b) { return int64_t(u(a) - u(b)); })},
+      {"arith.muli", integers([=](int64_t a, int64_t b) { return int64_t(u(a) * u(b)); })},
+      {"arith.divsi", integers([=](int64_t a, int64_t b) { return b == -1 ? int64_t(-u(a))
+                                                                  : b     ? a / b
+                                                                          : 0; })},
+      {"arith.remsi", integers([](int64_t a, int64_t b) { return b == -1 || b == 0 ? 0 : a % b; })},
+      {"arith.maxsi", integers([](int64_t a, int64_t b) { return std::max(a, b); })},
+      {"arith.minsi", integers([](int64_t a, int64_t b) { return std::min(a, b); })},
+      {"arith.andi", integers([](int64_t a, int64_t b) { return a & b; })},
+      {"arith.ori", integers([](int64_t a, int64_t b) { return a | b; })},
+      {"arith.xori", integers([](int64_t a, int64_t b) { return a ^ b; })},
+      {"arith.shli", integers([=](int64_t a, int64_t b) { return b >= 0 && b < w ? int64_t(u(a) << b) : 0; })},
+      {"arith.shrui", unsignedIntegers(w, [=](uint64_t a, uint64_t b) { return b < w ? a >> b : 0; })},
+      {"arith.shrsi", integers([=](int64_t a, int64_t b) { return a >> std::min<uint64_t>(u(b), 63); })},
+      {"arith.divui", unsignedIntegers(w, [](uint64_t a, uint64_t b) { return b ? a / b : 0; })},
+      {"arith.remui", unsignedIntegers(w, [](uint64_t a, uint64_t b) { return b ? a % b : 0; })},
+      {"arith.maxui", unsignedIntegers(w, [](uint64_t a, uint64_t b) { return std::max(a, b); })},
+      {"arith.minui", unsignedIntegers(w, [](uint64_t a, uint64_t b) { return std::min(a, b); })},
+  };
+  return all.lookup(name);
+}
+
+Kernel comparison(arith::CmpFPredicate predicate) {
+  return [=](Slot *r, ArrayRef<const Slot *> x, int64_t n) {
+    for (int64_t k = 0; k < n; ++k) {
+      r[k].i = arith::applyCmpPredicate(predicate, APFloat(x[0][k].f), APFloat(x[1][k].f));
+    }
+  };
+}
+Kernel comparison(arith::CmpIPredicate predicate, unsigned width) {
+  return [=](Slot *r, ArrayRef<const Slot *> x, int64_t n) {
+    for (int64_t k = 0; k < n; ++k) {
+      APInt a(64, zeroExtended(x[0][k].i, width)), b(64, zeroExtended(x[1][k].i, width));
+      r[k].i = arith::applyCmpPredicate(predicate, a.trunc(width), b.trunc(width));
+    }
+  };
+}
+
+/// float and integer conversions, and the like, whose operand and result differ in kind.
+template <typename F> Kernel unary(F f) {
+  return [f](Slot *r, ArrayRef<const Slot *> x, int64_t n) {
+    for (int64_t k = 0; k < n; ++k) {
+      f(r[k], x[0][k]);
+    }
+  };
+}
+int64_t toInteger(double v) { // what is outside stays defined here, whatever the run makes of it
+  return v >= 0x1p63 ? INT64_MAX : v < -0x1p63 || std::isnan(v) ? INT64_MIN : static_cast<int64_t>(v);
+}
+/// The float nearest to an integer, which has been rounded but once.
+template <typename T> Kernel toFloat(Type type, T integer) {
+  if (type.isF64()) {
+    return unary([=](Slot &r, Slot x) { r.f = static_cast<double>(integer(x.i)); });
+  }
+  return unary([=](Slot &r, Slot x) { r.f = static_cast<float>(integer(x.i)); });
+}
+
+Kernel kernelOf(Operation &op) {
+  unsigned width = 0; // of the operand
+  if (op.getNumOperands() && op.getOperand(0).getType().isIntOrFloat()) {
+    width = op.getOperand(0).getType().getIntOrFloatBitWidth();
+  }
+  StringRef name = op.getName().getStringRef();
+  if (auto it = floatKernels().find(name); it != floatKernels().end()) {
+    return it->second;
+  }
+  if (Kernel k = integerKernel(name, width)) {
+    return k;
+  }
+  if (auto compare = dyn_cast<arith::CmpFOp>(op)) {
+    return comparison(compare.getPredicate());
+  }
+  if (auto compare = dyn_cast<arith::CmpIOp>(op)) {
+    return comparison(compare.getPredicate(), width);
+  }
+  if (isa<arith::SelectOp>(op)) {
+    return [](Slot *r, ArrayRef<const Slot *> x, int64_t n) {
+      for (int64_t k = 0; k < n; ++k) {
+        r[k] = x[0][k].i ? x[1][k] : x[2][k];
+      }
+    };
+  }
+  if (isa<arith::ExtSIOp, arith::TruncIOp>(op)) { // an i1 is kept as 0 or 1, but extends to -1
+    bool isBool = width == 1 && isa<arith::ExtSIOp>(op);
+    return unary([=](Slot &r, Slot x) { r.i = isBool ? -x.i : x.i; });
+  }
+  if (isa<arith::ExtUIOp>(op)) {
+    return unary([=](Slot &r, Slot x) { r.i = static_cast<int64_t>(zeroExtended(x.i, width)); });
+  }
+  if (isa<arith::SIToFPOp>(op)) {
+    return toFloat(op.getResult(0).getType(), [](int64_t n) { return n; });
+  }
+  if (isa<arith::UIToFPOp>(op)) {
+    return toFloat(op.getResult(0).getType(), [=](int64_t n) { return zeroExtended(n, width); });
+  }
+  if (isa<arith::FPToSIOp>(op)) {
+    return unary([](Slot &r, Slot x) { r.i = toInteger(x.f); });
+  }
+  if (isa<arith::FPToUIOp>(op)) {
+    return unary([](Slot &r, Slot x) {
+      r.i = x.f >= 0x1p63 && x.f < 0x1p64 ? static_cast<int64_t>(static_cast<uint64_t>(x.f)) : toInteger(x.f);
+    });
+  }
+  if (isa<arith::BitcastOp>(op) && width == 32) { // between f32 and i32
+    bool toBits = op.getOperand(0).getType().isF32();
+    return unary([=](Slot &r, Slot x) {
+      toBits ? r.i = std::bit_cast<int32_t>(static_cast<float>(x.f))
+             : r.f = std::bit_cast<float>(static_cast<int32_t>(x.i));
+    });
+  }
+  if (isa<math::AbsIOp>(op)) {
+    return unary([](Slot &r, Slot x) { r.i = x.i < 0 ? static_cast<int64_t>(-static_cast<uint64_t>(x.i)) : x.i; });
+  }
+  return {};
+}
+
+bool isNumber(Type type) {
+  return isa<FloatType>(type) || (type.isSignlessInteger() && type.getIntOrFloatBitWidth() <= 64);
+}
+
+/// Brings computed values to what the type can hold.
+void settle(Slot *r, Type type, int64_t n) {
+  if (type.isF64()) {
+    return;
+  }
+  support::FloatFormat format = isNarrowFloat(type) ? rowOf(type).format : support::FloatFormat();
+  for (int64_t k = 0; k < n; ++k) {
+    if (type.isF32()) {
+      r[k].f = static_cast<float>(r[k].f);
+    } else if (format.exponent) {
+      r[k].f = format.decode(format.encode(r[k].f));
+    } else {
+      r[k].i = signExtended(r[k].i, type.getIntOrFloatBitWidth());
+    }
+  }
+}
+
+template <typename T> void readAs(Slot &s, const char *from) {
+  T v;
+  std::memcpy(&v, from, sizeof(T));
+  if constexpr (std::is_floating_point_v<T>) {
+    s.f = v;
+  } else {
+    s.i = v;
+  }
+}
+/// One element in memory to and from a slot.
+void readSlot(Slot &s, const char *from, Type type, const std::optional<FloatCodec> &codec) {
+  if (type.isF32()) {
+    return readAs<float>(s, from);
+  }
+  if (codec) {
+    s.f = codec->read(from);
+    return;
+  }
+  switch (elementBytes(type)) {
+  case 1:
+    return readAs<int8_t>(s, from);
+  case 2:
+    return readAs<int16_t>(s, from);
+  case 4:
+    return readAs<int32_t>(s, from);
+  default:
+    return readAs<int64_t>(s, from);
+  }
+}
+void writeSlot(Slot s, char *to, Type type, const std::optional<FloatCodec> &codec) {
+  if (codec) {
+    codec->write(s.f, to);
+  } else {
+    std::memcpy(to, &s, elementBytes(type)); // little endian: the low bytes
+  }
+}
+std::optional<FloatCodec> codecOf(Type type) {
+  return isa<FloatType>(type) ? std::optional<FloatCodec>(type) : std::nullopt;
+}
+
+/// A constant operand, read chunk by chunk in the order of the result's elements.
+struct Input {
+  Type type;
+  std::optional<FloatCodec> codec; ///< of floats
+  std::vector<char> storage;
+  ArrayRef<char> bytes;
+  SmallVector<int64_t> strides; ///< over the result's axes; empty: dense in the result's own shape
+
+  Input(ElementsAttr a, ArrayRef<int64_t> shape) : type(a.getElementType()), codec(codecOf(type)) {
+    bytes = bytesOf(a, storage);
+    auto own = cast<ShapedType>(a.getType()).getShape();
+    if (own == shape) {
+      return;
+    }
+    SmallVector<int64_t> dense = rowMajorStrides(own);
+    strides.assign(shape.size(), 0);
+    for (size_t i = 0; i < own.size(); ++i) {
+      strides[shape.size() - own.size() + i] = own[i] == 1 ? 0 : dense[i];
+    }
+  }
+
+  void read(Row &row, int64_t first, int64_t n, ArrayRef<int64_t> shape) const {
+    int64_t size = elementBytes(type);
+    if (strides.empty()) {
+      for (int64_t k = 0; k < n; ++k) {
+        readSlot(row[k], bytes.data() + (first + k) * size, type, codec);
+      }
+      return;
+    }
+    SmallVector<int64_t> at(shape.size());
+    int64_t offset = 0, rest = first;
+    for (size_t d = shape.size(); d-- > 0;) {
+      at[d] = rest % shape[d], rest /= shape[d];
+      offset += at[d] * strides[d];
+    }
+    for (int64_t k = 0; k < n; ++k) {
+      readSlot(row[k], bytes.data() + offset * size, type, codec);
+      for (size_t d = shape.size(); d-- > 0;) {
+        offset += strides[d];
+        if (++at[d] < shape[d]) {
+          break;
+        }
+        offset -= at[d] * strides[d], at[d] = 0;
+      }
+    }
+  }
+};
+
+/// The scratch block as a program over rows.
+class Program {
+public:
+  bool compile(Elementwise op, ArrayRef<ElementsAttr> operands) {
+    OpBuilder b(op->getContext());
+    b.getContext()->loadDialect<arith::ArithDialect, math::MathDialect>();
+    b.setInsertionPointToEnd(&block);
+    SmallVector<Value> x;
+    for (ElementsAttr a : operands) {
+      Type type = a ? valueType(a.getElementType()) : Type();
+      if (type && !isNumber(type)) {
+        return false;
+      }
+      x.push_back(a ? Value(block.addArgument(type, op.getLoc())) : Value());
+      if (a) {
+        rowOf(x.back());
+      }
+    }
+    result = rowOf(op.emit(b, x));
+    return llvm::all_of(block, [&](Operation &o) { return addStep(o); });
+  }
+
+  /// Rows of the arguments come first, in order.
+  Row &argument(unsigned i) { return rows[i]; }
+  const Row &run(int64_t n) {
+    for (const Step &s : steps) {
+      SmallVector<const Slot *, 3> x;
+      for (unsigned i : s.operands) {
+        x.push_back(rows[i].data());
+      }
+      s.kernel(rows[s.result].data(), x, n);
+      settle(rows[s.result].data(), s.type, n);
+    }
+    return rows[result];
+  }
+
+private:
+  struct Step {
+    Kernel kernel;
+    SmallVector<unsigned, 3> operands;
+    unsigned result;
+    Type type;
+  };
+  Block block;
+  llvm::DenseMap<Value, unsigned> numbers;
+  std::vector<Row> rows;
+  std::vector<Step> steps;
+  unsigned result = 0;
+
+  unsigned rowOf(Value v) {
+    auto [it, isNew] = numbers.try_emplace(v, rows.size());
+    if (isNew) {
+      rows.emplace_back(chunk);
+    }
+    return it->second;
+  }
+
+  bool addStep(Operation &op) {
+    if (op.getNumResults() != 1 || !isNumber(op.getResult(0).getType())) {
+      return false;
+    }
+    unsigned to = rowOf(op.getResult(0));
+    if (auto constant = dyn_cast<arith::ConstantOp>(op)) {
+      Slot s;
+      if (auto f = dyn_cast<FloatAttr>(constant.getValue())) {
+        s.f = f.getValueAsDouble();
+      } else {
+        APInt v = cast<IntegerAttr>(constant.getValue()).getValue();
+        s.i = signExtended(v.getSExtValue(), v.getBitWidth());
+      }
+      rows[to].assign(chunk, s);
+      return true;
+    }
+    Step step{kernelOf(op), {}, to, op.getResult(0).getType()};
+    for (Value v : op.getOperands()) {
+      step.operands.push_back(rowOf(v));
+    }
+    steps.push_back(step);
+    return static_cast<bool>(step.kernel);
+  }
+};
+
+bool isSplat(ElementsAttr a) { return !a || (isa<DenseElementsAttr>(a) && a.isSplat()); }
+
+} // namespace
+
+ElementsAttr evaluateElementwise(Operation *op, ArrayRef<ElementsAttr> operands) {
+  auto type = ranked(op->getResult(0));
+  for (auto [operand, constant] : llvm::zip_equal(op->getOperands(), operands)) {
+    if (present(operand) && !constant) {
+      return {};
+    }
+  }
+  Program program;
+  if (!type || !type.hasStaticShape() || !program.compile(cast<Elementwise>(op), operands)) {
+    return {};
+  }
+  Type element = type.getElementType();
+  int64_t size = elementBytes(element), count = type.getNumElements();
+  bool once = count > 0 && llvm::all_of(operands, isSplat);
+  SmallVector<int64_t> shape(type.getShape());
+  if (once) {
+    shape.clear(), count = 1;
+  }
+  if (count * size > foldLimitBytes || !(isa<FloatType>(element) || element.isInteger())) {
+    return {};
+  }
+  std::deque<Input> inputs; // which never moves them: their bytes may lie in themselves
+  for (ElementsAttr a : operands) {
+    if (a) {
+      auto own = tensorOf({}, a.getElementType());
+      inputs.emplace_back(once ? ElementsAttr(cast<DenseElementsAttr>(a).resizeSplat(own)) : a, shape);
+    }
+  }
+  std::vector<char> out(count * size);
+  std::optional<FloatCodec> codec = codecOf(element);
+  for (int64_t first = 0; first < count; first += chunk) {
+    int64_t n = std::min(chunk, count - first);
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      inputs[i].read(program.argument(i), first, n, shape);
+    }
+    const Row &row = program.run(n);
+    for (int64_t k = 0; k < n; ++k) {
+      writeSlot(row[k], out.data() + (first + k) * size, element, codec);
+    }
+  }
+  return once ? splatConstant(type, constantFromBytes(tensorOf({1}, element), std::move(out)))
+              : constantFromBytes(type, std::move(out));
+}
+
+} // namespace ingot::onnx

@@ -1,0 +1,212 @@
+#include "compiler/onnx/ml/DecisionTrees.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/STLExtras.h"
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <set>
+
+namespace ingot::onnx {
+
+static constexpr double infinity = std::numeric_limits<double>::infinity();
+
+/// Fills bottomUp by a walk with a stack of its own: a hostile tree is a list of a million nodes.
+std::string DecisionTrees::order() {
+  enum : uint8_t { New, Open, Done };
+  std::vector<uint8_t> state(nodes.size(), New);
+  std::vector<int64_t> stack;
+  for (int64_t root : roots) {
+    stack.push_back(root);
+    while (!stack.empty()) {
+      int64_t n = stack.back();
+      const Node &node = nodes[n];
+      if (state[n] == New) {
+        state[n] = Open;
+        for (int64_t next : {node.yes, node.no}) {
+          if (!node.isLeaf() && state[next] == Open) {
+            return "node " + std::to_string(next) + " of a tree leads back to itself";
+          }
+          if (!node.isLeaf() && state[next] == New) {
+            stack.push_back(next);
+          }
+        }
+        continue;
+      }
+      stack.pop_back();
+      if (state[n] == Open) {
+        state[n] = Done;
+        bottomUp.push_back(n);
+      }
+    }
+  }
+  return "";
+}
+
+double DecisionTrees::before(double value) const {
+  return isDouble ? std::nextafter(value, -infinity)
+                  : double(std::nextafterf(static_cast<float>(value), -std::numeric_limits<float>::infinity()));
+}
+
+int64_t DecisionTrees::question(int64_t feature, double split, bool missing, int64_t yes, int64_t no) {
+  if (yes == no) {
+    return yes;
+  }
+  questions.push_back({feature, split, missing, yes, no});
+  return static_cast<int64_t>(questions.size()) - 1;
+}
+
+/// Not greater, but not as much less. Nothing is less than minus infinity.
+int64_t DecisionTrees::equals(const Node &node, double value, int64_t yes, int64_t no) {
+  int64_t inner = value == -infinity ? yes : question(node.feature, before(value), false, no, yes);
+  return question(node.feature, value, node.missing, inner, no);
+}
+
+int64_t DecisionTrees::member(const Node &node, llvm::ArrayRef<double> values, int64_t yes, int64_t no) {
+  if (values.empty()) {
+    return no;
+  }
+  if (values.size() == 1) {
+    return equals(node, values[0], yes, no);
+  }
+  size_t half = values.size() / 2;
+  int64_t low = member(node, values.take_front(half), yes, no), high = member(node, values.drop_front(half), yes, no);
+  return question(node.feature, values[half - 1], false, low, high);
+}
+
+/// The questions that stand for a node.
+void DecisionTrees::ask(int64_t n) {
+  const Node &node = nodes[n];
+  if (node.isLeaf()) {
+    meaning[n] = ~n;
+    return;
+  }
+  int64_t yes = meaning[node.yes], no = meaning[node.no], f = node.feature;
+  bool lowest = node.value == -infinity;
+  switch (node.how) {
+  case Comparison::NotGreater:
+    meaning[n] = question(f, node.value, node.missing, yes, no);
+    return;
+  case Comparison::Less: // than minus infinity is only what is missing, and that is not asked alone
+    meaning[n] = lowest ? no : question(f, before(node.value), node.missing, yes, no);
+    return;
+  case Comparison::Greater:
+    meaning[n] = question(f, node.value, !node.missing, no, yes);
+    return;
+  case Comparison::NotLess:
+    meaning[n] = lowest ? yes : question(f, before(node.value), !node.missing, no, yes);
+    return;
+  case Comparison::Equal:
+    meaning[n] = equals(node, node.value, yes, no);
+    return;
+  case Comparison::Unequal: { // which NaN is, too
+    Node other = node;
+    other.missing = false;
+    meaning[n] = equals(other, node.value, no, yes);
+    return;
+  }
+  case Comparison::Member: {
+    std::set<double> sorted(node.values.begin(), node.values.end());
+    meaning[n] = member(node, llvm::SmallVector<double>(sorted.begin(), sorted.end()), yes, no);
+    return;
+  }
+  }
+}
+
+/// Gives the questions and leaves places in the tables: the two that a question leads to stand side by side. False:
+/// there are too many.
+bool DecisionTrees::place(Tables &t) {
+  bool some = llvm::any_of(questions, [](const Question &q) { return q.missing; });
+  bool all = llvm::all_of(questions, [](const Question &q) { return q.missing; });
+  t.missing = !some ? "never" : all ? "always" : "mixed";
+  auto grow = [&](int64_t count) {
+    t.splits.resize(t.splits.size() + count, 0);
+    t.links.resize(t.splits.size(), 0), leafOf.resize(t.splits.size(), -1), treeOf.resize(t.splits.size(), -1);
+    return static_cast<int64_t>(t.splits.size()) - count;
+  };
+  for (auto [tree, root] : llvm::enumerate(roots)) {
+    std::map<std::pair<int64_t, int64_t>, int64_t> pairs; ///< where the same two stand already
+    std::vector<std::pair<int64_t, int64_t>> open;        ///< what is put, where
+    t.roots.push_back(grow(1));
+    open.emplace_back(t.roots.back(), meaning[root]);
+    t.depths.push_back(meaning[root] < 0 ? 0 : questionDepth[meaning[root]]);
+    while (!open.empty()) {
+      auto [at, what] = open.back();
+      open.pop_back();
+      treeOf[at] = static_cast<int64_t>(tree);
+      if (what < 0) {
+        leafOf[at] = ~what;
+        t.splits[at] = std::numeric_limits<double>::quiet_NaN();
+        t.links[at] = static_cast<int64_t>(static_cast<uint64_t>(all && some ? at : at - 1) << 32);
+        continue;
+      }
+      const Question &q = questions[what];
+      auto [pair, isNew] = pairs.try_emplace({q.yes, q.no}, 0);
+      if (isNew) {
+        if (t.splits.size() > size_t(mostNodes)) {
+          return false;
+        }
+        pair->second = grow(2);
+        open.emplace_back(pair->second, q.yes), open.emplace_back(pair->second + 1, q.no);
+      }
+      t.splits[at] = q.split;
+      uint64_t flag = t.missing == "mixed" && q.missing ? uint64_t(1) << 31 : 0;
+      t.links[at] = static_cast<int64_t>(static_cast<uint64_t>(pair->second) << 32 | flag | uint64_t(q.feature));
+      t.features = std::max(t.features, q.feature + 1);
+    }
+  }
+  return true;
+}
+
+/// The weights of leaves: one each, where all leaves of a tree give to the same target, or one for each target.
+void DecisionTrees::weigh(Tables &t) {
+  llvm::DenseMap<int64_t, llvm::SmallVector<const Gift *, 1>> of;
+  for (const Gift &gift : gifts) {
+    of[gift.node].push_back(&gift);
+  }
+  std::vector<int64_t> only(roots.size(), -1);
+  bool one = true;
+  for (size_t at = 0; at < leafOf.size(); ++at) {
+    for (const Gift *gift : leafOf[at] < 0 ? llvm::ArrayRef<const Gift *>() : llvm::ArrayRef(of[leafOf[at]])) {
+      int64_t &target = only[treeOf[at]];
+      one &= target < 0 || target == gift->target;
+      target = gift->target;
+    }
+  }
+  int64_t width = one ? 1 : targets;
+  t.weights.assign(leafOf.size() * width, nothing);
+  for (size_t at = 0; at < leafOf.size(); ++at) {
+    for (const Gift *gift : leafOf[at] < 0 ? llvm::ArrayRef<const Gift *>() : llvm::ArrayRef(of[leafOf[at]])) {
+      double &weight = t.weights[at * width + (one ? 0 : gift->target)];
+      weight = isSum ? weight + gift->weight : gift->weight;
+    }
+  }
+  if (one) {
+    t.targetOf = only;
+    llvm::replace(t.targetOf, int64_t(-1), int64_t(0));
+  }
+}
+
+std::string DecisionTrees::build(Tables &tables) {
+  if (std::string wrong = order(); !wrong.empty()) {
+    return wrong;
+  }
+  meaning.assign(nodes.size(), -1);
+  for (int64_t n : bottomUp) {
+    ask(n);
+  }
+  auto depthOf = [&](int64_t what) { return what < 0 ? 0 : questionDepth[what]; };
+  for (const Question &q : questions) {
+    questionDepth.push_back(1 + std::max(depthOf(q.yes), depthOf(q.no)));
+  }
+  if (!place(tables)) {
+    return "has more than " + std::to_string(mostNodes) + " nodes";
+  }
+  if (tables.splits.size() * uint64_t(targets) > uint64_t(mostNodes) * 4) {
+    return "has more leaves for more targets than are supported";
+  }
+  weigh(tables);
+  return "";
+}
+
+} // namespace ingot::onnx

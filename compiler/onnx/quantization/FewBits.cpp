@@ -1,0 +1,115 @@
+#include "compiler/onnx/quantization/FewBits.h"
+#include "compiler/onnx/ElementTypes.h"
+#include "compiler/onnx/constants/Evaluate.h"
+#include "compiler/onnx/quantization/Quantization.h"
+
+using namespace mlir;
+
+namespace ingot::onnx {
+
+/// Rows above which weights are read many times, and a product of floats is at its best.
+static constexpr int64_t mostRows = 16;
+
+bool isBlockOfFewBits(int64_t bits, int64_t block) {
+  return (bits == 2 || bits == 4 || bits == 8) && block > 0 && block % 16 == 0;
+}
+
+bool isForFewBits(Value a) {
+  auto type = ranked(a);
+  Type element = type ? type.getElementType() : Type();
+  return type && type.getRank() && (element.isF32() || element.isF16() || element.isBF16());
+}
+
+bool hasFewRows(Value a) {
+  Sizes sizes = sizesOf(ranked(a));
+  Size rows = support::product(ArrayRef<Size>(sizes).drop_back());
+  return !rows.isNumber() || rows.number() <= mostRows;
+}
+
+/// The numbers as words of FewBitsMatMul, with zeros behind the last one of a row.
+static ElementsAttr wordsOf(const FewBits &weights, Type i32) {
+  int64_t each = 32 / weights.bits, n = weights.rows, k = weights.columns, padded = weights.blocks() * weights.block;
+  std::vector<char> bytes(n * padded * weights.bits / 8, 0);
+  auto *words = reinterpret_cast<uint32_t *>(bytes.data());
+  for (int64_t first = 0; first < k; first += each) {
+    for (int64_t row = 0; row < n; ++row) {
+      uint32_t word = 0;
+      for (int64_t i = 0; i < std::min(each, k - first); ++i) {
+        auto number = static_cast<unsigned char>(weights.numbers[row * k + first + i]);
+        word |= uint32_t(number) << (i % 4 * 8 + i / 4 * weights.bits);
+      }
+      words[first / each * n + row] = word;
+    }
+  }
+  return constantFromBytes(tensorOf({padded / each, n}, i32), std::move(bytes));
+}
+
+/// [rows, columns] as [columns, rows].
+static Value turned(Formula &f, ElementsAttr constant) {
+  auto shape = constant.getShapedType().getShape();
+  auto type = tensorOf({shape[1], shape[0]}, constant.getElementType());
+  return makeConstant(f.b, f.loc, gatherStrided(constant, type, {0, ArrayRef<int64_t>{1, shape[1]}}));
+}
+
+Value productOfFewBits(Formula &f, Value a, const FewBits &weights) {
+  Value words = makeConstant(f.b, f.loc, wordsOf(weights, f.b.getI32Type()));
+  Value zeros = weights.zeros ? turned(f, weights.zeros) : makeNone(f.b, f.loc);
+  return f.op("FewBitsMatMul", {a, words, turned(f, weights.scales), zeros},
+              {f.integer("bits", weights.bits), f.integer("block", weights.block), f.integer("k", weights.columns),
+               f.integer("zero", weights.zero)});
+}
+
+/// Bytes [rows, part]: in the j-th bits of the i-th byte stands the number of column j * part + i.
+static ElementsAttr packedParts(const FewBits &table, int64_t part, Type u8) {
+  std::vector<char> bytes(table.rows * part, 0);
+  for (int64_t row = 0; row < table.rows; ++row) {
+    for (int64_t c = 0; c < table.columns; ++c) {
+      auto number = static_cast<unsigned char>(table.numbers[row * table.columns + c]);
+      char &byte = bytes[row * part + c % part];
+      byte = static_cast<char>(static_cast<unsigned char>(byte) | number << (c / part * table.bits));
+    }
+  }
+  return constantFromBytes(tensorOf({table.rows, part}, u8), std::move(bytes));
+}
+
+Value rowsOfFewBits(Formula &f, const FewBits &table, Value indices) {
+  Type u8 = f.b.getIntegerType(8, /*isSigned=*/false);
+  int64_t each = 8 / table.bits, blocks = table.blocks(), padded = blocks * table.block,
+          part = llvm::divideCeil(padded, each);
+  auto byte = [&](int64_t n) { return makeConstant(f.b, f.loc, constantFromIntegers(tensorOf({}, u8), {n})); };
+  auto gathered = [&](ElementsAttr from) {
+    return f.op("Gather", {makeConstant(f.b, f.loc, from), indices}, {f.integer("axis", 0)});
+  };
+  Sizes whole = sizesOf(ranked(indices)), byBlocks = whole, perBlock = whole;
+  auto withColumns = [&](int64_t count) {
+    Sizes sizes = whole;
+    sizes.push_back(count);
+    return sizes;
+  };
+  Value bytes = gathered(packedParts(table, part, u8)), numbers = bytes;
+  if (each > 1) {
+    SmallVector<Value> parts;
+    for (int64_t j = 0; j < each; ++j) {
+      Value shifted = j ? f.op("BitShift", {bytes, byte(j * table.bits)},
+                               {f.b.getNamedAttr("direction", f.b.getStringAttr("RIGHT"))})
+                        : bytes;
+      parts.push_back(j + 1 < each ? f.op("BitwiseAnd", {shifted, byte((1 << table.bits) - 1)}) : shifted);
+    }
+    numbers = f.op("Concat", parts, {f.integer("axis", -1)});
+  }
+  auto first = [&](Value v, int64_t count, int64_t of) {
+    return count == of
+               ? v
+               : f.op("Slice", {v, makeIntegers(f.b, f.loc, {0}), makeIntegers(f.b, f.loc, {count}),
+                                makeIntegers(f.b, f.loc, {ranked(v).getRank() - 1}), makeIntegers(f.b, f.loc, {1})});
+  };
+  numbers = first(numbers, padded, part * each);
+  byBlocks.push_back(blocks), byBlocks.push_back(table.block);
+  perBlock.push_back(blocks), perBlock.push_back(1);
+  Value scale = f.reshapeTo(gathered(table.scales), perBlock),
+        zero = table.zeros ? f.reshapeTo(gathered(table.zeros), perBlock) : byte(table.zero);
+  Value y = dequantize(f, f.reshapeTo(numbers, byBlocks), scale, zero);
+  return first(f.reshapeTo(y, withColumns(padded)), table.columns, padded);
+}
+
+} // namespace ingot::onnx

@@ -1,0 +1,336 @@
+#include "compiler/onnx/quantization/Quantization.h"
+#include "compiler/onnx/ElementTypes.h"
+#include "compiler/onnx/constants/Evaluate.h"
+#include "llvm/Support/FormatVariadic.h"
+#include <cmath>
+
+using namespace mlir;
+
+namespace ingot::onnx {
+
+int64_t shortQuadsOf(Operation *op) {
+  auto quads = op->getAttrOfType<IntegerAttr>(shortQuadsName);
+  return quads ? quads.getInt() : 0;
+}
+
+static constexpr llvm::StringLiteral doneName = "onnx.quantized";
+
+bool isQuantizationDone(Operation *op) { return functionOf(op)->hasAttr(doneName); }
+void setQuantizationDone(Operation *function) { function->setAttr(doneName, UnitAttr::get(function->getContext())); }
+
+/// Whether a tensor has one element, as far as its type tells.
+static bool isOne(Value v) {
+  auto type = ranked(v);
+  return type && type.hasStaticShape() && type.getNumElements() == 1;
+}
+
+Value shaped(Formula &f, Value v, ArrayRef<int64_t> shape) {
+  ElementsAttr constant = constantOf(v);
+  return constant ? makeConstant(f.b, f.loc, reshaped(constant, tensorOf(shape, elementOf(v)))) : f.reshape(v, shape);
+}
+
+/// A constant with a value for each block of a constant `x`, with one for each element. An Expand would be too large to
+/// be folded, and what it is multiplied with would be computed by each run.
+static Value repeated(Formula &f, ElementsAttr v, RankedTensorType x, int64_t axis, int64_t block) {
+  std::vector<char> storage;
+  ArrayRef<char> from = bytesOf(v, storage);
+  int64_t bytes = elementBytes(v.getElementType()), inner = bytes;
+  for (int64_t size : x.getShape().drop_front(axis + 1)) {
+    inner *= size;
+  }
+  int64_t places = x.getDimSize(axis), blocks = llvm::divideCeil(places, block);
+  std::vector<char> to(x.getNumElements() * bytes);
+  for (int64_t i = 0; inner && i * inner < static_cast<int64_t>(to.size()); ++i) {
+    std::copy_n(from.data() + (i / places * blocks + i % places / block) * inner, inner, to.data() + i * inner);
+  }
+  return makeConstant(f.b, f.loc, constantFromBytes(tensorOf(x.getShape(), v.getElementType()), std::move(to)));
+}
+
+Value alongAxis(Formula &f, Value v, Value x, int64_t axis, int64_t block) {
+  auto type = ranked(v), of = ranked(x);
+  if (isOne(v) && !block) {
+    return f.reshape(v, {});
+  }
+  int64_t rank = of.getRank();
+  Sizes sizes = sizesOf(type);
+  if (!block) {
+    Sizes beside(rank - axis, 1);
+    beside[0] = sizes[0];
+    return f.reshapeTo(v, beside);
+  }
+  if (constantOf(v) && constantOf(x)) {
+    return repeated(f, constantOf(v), of, axis, block);
+  }
+  // Each value once for every place of its block; the last block may be shorter.
+  Sizes apart(sizes), repeated(sizes), joined(sizes);
+  apart.insert(apart.begin() + axis + 1, Size(1));
+  repeated.insert(repeated.begin() + axis + 1, Size(block));
+  joined[axis] = sizes[axis] * Size(block);
+  Value wide = f.op("Expand", {f.reshapeTo(v, apart), makeSizes(f.b, f.loc, repeated)});
+  wide = f.reshapeTo(wide, joined);
+  Size wanted = sizeOf(of, axis);
+  if (joined[axis] == wanted) {
+    return wide;
+  }
+  return f.op("Slice", {wide, makeIntegers(f.b, f.loc, {0}), makeSizes(f.b, f.loc, {wanted}),
+                        makeIntegers(f.b, f.loc, {axis}), makeIntegers(f.b, f.loc, {1})});
+}
+
+Value alongEnd(Formula &f, Value v, int64_t axis) {
+  auto type = ranked(v);
+  if (!present(v) || !type || type.getRank() > 1) {
+    return v;
+  }
+  if (isOne(v)) {
+    return shaped(f, v, {});
+  }
+  if (type.hasStaticShape()) {
+    SmallVector<int64_t> beside(axis + 1, 1);
+    beside[0] = type.getDimSize(0);
+    return shaped(f, v, beside);
+  }
+  Sizes beside(axis + 1, 1);
+  beside[0] = sizeOf(type, 0);
+  return f.reshapeTo(v, beside);
+}
+
+LogicalResult checkPositive(Operation *op, Value scale, bool divides) {
+  auto values = floatsOf(scale);
+  for (double v : values ? *values : SmallVector<double>()) {
+    if (!std::isfinite(v) || v < 0 || (divides && v == 0)) {
+      return op->emitOpError("a scale is ") << llvm::formatv("{0}", v).str() << ", expected a positive number";
+    }
+  }
+  return success();
+}
+
+LogicalResult checkFinite(Operation *op, Value v, StringRef what) {
+  auto values = floatsOf(v);
+  const auto *bad = values ? llvm::find_if_not(*values, [](double x) { return std::isfinite(x); }) : nullptr;
+  return !values || bad == values->end()
+             ? success()
+             : op->emitOpError(what) << " is " << llvm::formatv("{0}", *bad).str() << ", expected a finite number";
+}
+
+LogicalResult checkPlaces(Operation *op, Value v, StringRef what, const std::optional<Size> &places) {
+  auto type = present(v) ? ranked(v) : RankedTensorType();
+  if (!type || isOne(v) || type.getRank() == 0 ||
+      (type.getRank() == 1 && places && succeeded(require(op, sizeOf(type, 0), *places)))) {
+    return success();
+  }
+  return op->emitOpError(what) << " are of type " << type << ", expected one number"
+                               << (places ? " or " + places->text() : std::string());
+}
+
+LogicalResult checkColumns(Operation *op, Value b, Value scale, Value zero, bool turned) {
+  auto type = ranked(b);
+  if (!type || type.getRank() < 2) {
+    return success();
+  }
+  Size columns = sizeOf(type, type.getRank() - (turned ? 2 : 1));
+  for (const auto &[v, what] : {std::pair(scale, "scales of B"), {zero, "zero points of B"}}) {
+    auto own = present(v) ? ranked(v) : RankedTensorType();
+    if (own && own.getRank() < 2 && failed(checkPlaces(op, v, what, columns))) {
+      return failure();
+    }
+  }
+  return success();
+}
+
+LogicalResult checkOfFewBits(Operation *op, Value scales, Value zeros, int64_t bits) {
+  if (failed(checkFinite(op, scales, "a scale"))) {
+    return failure();
+  }
+  if (!present(zeros) || isa<FloatType>(elementOf(zeros))) {
+    return present(zeros) ? checkFinite(op, zeros, "a zero point") : success();
+  }
+  auto values = isInt(elementOf(zeros), 32) ? integersOf(zeros) : std::nullopt; // bytes are packed
+  for (int64_t zero : values ? *values : SmallVector<int64_t>()) {
+    if (zero < 0 || zero >= int64_t(1) << bits) {
+      return op->emitOpError("a zero point is ") << zero << ", expected one of " << bits << " bits";
+    }
+  }
+  return success();
+}
+
+LogicalResult checkZero(Operation *op, Value x, Value scale, Value zero) {
+  if (!present(zero)) {
+    return success();
+  }
+  if (elementOf(zero) != elementOf(x)) {
+    return op->emitOpError("zero point of element type ")
+           << elementOf(zero) << " for a tensor of " << elementOf(x) << ", expected the same";
+  }
+  auto z = ranked(zero), s = ranked(scale);
+  bool differ = z && s && z.hasStaticShape() && s.hasStaticShape() && z.getNumElements() != s.getNumElements();
+  return differ && !isOne(zero) ? op->emitOpError("zero points of type ") << z << " for scales of type " << s
+                                : success();
+}
+
+LogicalResult checkOwn(Operation *op, Value x, Value scale, Value zero, bool divides) {
+  return failed(checkZero(op, x, scale, zero)) ? failure() : checkPositive(op, scale, divides);
+}
+
+LogicalResult checkScale(Operation *op, Value x, Value scale, Value zero, int64_t axis, int64_t block) {
+  auto type = ranked(x), s = ranked(scale);
+  auto z = present(zero) ? ranked(zero) : RankedTensorType();
+  if (s && z && s.hasStaticShape() && z.hasStaticShape() && s.getNumElements() != z.getNumElements()) {
+    return op->emitOpError("zero points of type ") << z << " for scales of type " << s << ", expected as many";
+  }
+  if (!type || !s || (isOne(scale) && !block)) {
+    return success();
+  }
+  auto normal = normalAxis(axis, type.getRank());
+  if (!normal) {
+    return op->emitOpError("axis ") << axis << " is outside a tensor of rank " << type.getRank();
+  }
+  if (!block) {
+    if (s.getRank() != 1) {
+      return op->emitOpError("scales of type ") << s << ", expected one number or a list of them";
+    }
+    Size places = sizeOf(type, *normal);
+    return succeeded(require(op, sizeOf(s, 0), places)) ? success()
+                                                        : op->emitOpError("scales of type ")
+                                                              << s << " for " << places.text() << " places along axis "
+                                                              << *normal;
+  }
+  if (s.getRank() != type.getRank()) {
+    return op->emitOpError("scales of type ") << s << " for blocks of a tensor of rank " << type.getRank();
+  }
+  for (int64_t i = 0; i < type.getRank(); ++i) {
+    Size places = sizeOf(type, i), wanted = i == *normal ? ceilDiv(places, Size(block)) : places;
+    if (failed(require(op, sizeOf(s, i), wanted))) {
+      return op->emitOpError("scales of type ")
+             << s << " for blocks of " << block << " along axis " << *normal << " of " << type;
+    }
+  }
+  return success();
+}
+
+static Value numberOf(Formula &f, int64_t v, Type element) {
+  return makeConstant(f.b, f.loc, constantFromIntegers(tensorOf({}, element), {v}));
+}
+
+/// Bytes with their top bits turned, read as `element`.
+static Value turned(Formula &f, Value values, Type element) {
+  if (ElementsAttr constant = constantOf(values)) {
+    std::vector<char> storage;
+    ArrayRef<char> from = bytesOf(constant, storage);
+    std::vector<char> bytes(from.begin(), from.end());
+    for (char &byte : bytes) {
+      byte = static_cast<char>(byte ^ 0x80);
+    }
+    auto type = RankedTensorType::get(cast<ShapedType>(constant.getType()).getShape(), element);
+    return makeConstant(f.b, f.loc, constantFromBytes(type, std::move(bytes)));
+  }
+  Value bits = f.op("BitCast", {values}, {f.integer("to", numberOfElement(element))});
+  return f.op("BitwiseXor", {bits, numberOf(f, 128, element)});
+}
+
+Quantized withSign(Formula &f, Value values, Value zero, bool isSigned) {
+  Type i32 = f.b.getI32Type();
+  bool turns = elementOf(values).isUnsignedInteger() == isSigned;
+  int64_t shift = !turns ? 0 : isSigned ? -128 : 128;
+  Quantized q{values, {}};
+  if (turns) {
+    q.values = turned(f, values, isSigned ? Type(f.b.getI8Type()) : Type(f.b.getIntegerType(8, false)));
+  }
+  if (auto known = present(zero) ? integersOf(zero) : SmallVector<int64_t>(1, 0)) {
+    for (int64_t &z : *known) {
+      z += shift;
+    }
+    if (llvm::any_of(*known, [](int64_t z) { return z != 0; })) {
+      auto shape = present(zero) ? ranked(zero).getShape() : ArrayRef<int64_t>();
+      q.zero = makeConstant(f.b, f.loc, constantFromIntegers(tensorOf(shape, i32), *known));
+    }
+    return q;
+  }
+  q.zero = f.cast(zero, i32, numberOfElement(i32));
+  q.zero = shift ? f.add(q.zero, numberOf(f, shift, i32)) : q.zero;
+  return q;
+}
+
+Value sumAlong(Formula &f, Value v, ArrayRef<int64_t> axes) {
+  Type i32 = f.b.getI32Type();
+  auto values = integersOf(v);
+  if (!values) {
+    return f.reduce("ReduceSum", f.cast(v, i32, numberOfElement(i32)), axes, /*keepdims=*/true);
+  }
+  auto shape = ranked(v).getShape();
+  SmallVector<int64_t> left(shape), step(shape.size(), 0), at(shape.size(), 0);
+  int64_t count = 1;
+  for (size_t i = shape.size(); i-- > 0;) {
+    if (llvm::is_contained(axes, static_cast<int64_t>(i))) {
+      left[i] = 1;
+    } else {
+      step[i] = count, count *= shape[i];
+    }
+  }
+  SmallVector<int64_t> sums(count, 0);
+  int64_t to = 0;
+  for (int64_t x : *values) {
+    sums[to] += x;
+    for (size_t i = shape.size(); i-- > 0;) {
+      to += step[i];
+      if (++at[i] < shape[i]) {
+        break;
+      }
+      to -= at[i] * step[i], at[i] = 0;
+    }
+  }
+  return makeConstant(f.b, f.loc, constantFromIntegers(tensorOf(left, i32), sums));
+}
+
+std::pair<double, double> rangeOf(Type element) {
+  unsigned width = element.getIntOrFloatBitWidth();
+  double all = std::ldexp(1.0, static_cast<int>(width));
+  return element.isUnsignedInteger() ? std::pair(0.0, all - 1) : std::pair(-all / 2, all / 2 - 1);
+}
+
+static Value zeroOr(Formula &f, Value zero, Type element) { return present(zero) ? zero : numberOf(f, 0, element); }
+
+Value quantize(Formula &f, Value x, Value scale, Value zero, Type element, bool saturate) {
+  return f.op("Quantize", {x, scale, zeroOr(f, zero, element)},
+              {f.integer("to", numberOfElement(element)), f.integer("saturate", saturate)});
+}
+Value dequantize(Formula &f, Value x, Value scale, Value zero) {
+  return f.op("Dequantize", {x, scale, zeroOr(f, zero, elementOf(x))});
+}
+
+Value scaledProduct(Formula &f, Value a, Value aScale, Value aZero, Value b, Value bScale, Value bZero, Value bias) {
+  Value sums = f.op("MatMulInteger", {a, b, aZero, bZero});
+  Type f32 = f.b.getF32Type();
+  Value y = f.mul(f.cast(sums, f32, numberOfElement(f32)), f.mul(alongEnd(f, aScale, 0), alongEnd(f, bScale, 0)));
+  return present(bias) ? f.add(y, bias) : y;
+}
+
+std::vector<char> unpacked(ArrayRef<char> bytes, int64_t row, int64_t count, int64_t bits) {
+  std::vector<char> numbers;
+  int64_t each = 8 / bits;
+  for (size_t at = 0; at + row <= bytes.size(); at += row) {
+    for (int64_t i = 0; i < count; ++i) {
+      auto byte = static_cast<unsigned char>(bytes[at + i / each]);
+      numbers.push_back(static_cast<char>((byte >> (i % each * bits)) & ((1 << bits) - 1)));
+    }
+  }
+  return numbers;
+}
+
+Value unpackedLast(Formula &f, Value v, int64_t bits, int64_t count) {
+  ElementsAttr constant = constantOf(v);
+  if (bits == 8 || !constant) {
+    return bits == 8 ? v : Value();
+  }
+  SmallVector<int64_t> shape(constant.getShapedType().getShape());
+  std::vector<char> storage, numbers = unpacked(bytesOf(constant, storage), shape.back(), count, bits);
+  shape.back() = count;
+  return makeConstant(f.b, f.loc, constantFromBytes(tensorOf(shape, elementOf(v)), std::move(numbers)));
+}
+
+Value requantize(Formula &f, Value sums, Value factor, Value zero, Type element) {
+  Type f32 = f.b.getF32Type();
+  Value x = f.mul(f.cast(sums, f32, numberOfElement(f32)), f.cast(factor, f32, numberOfElement(f32)));
+  return quantize(f, x, f.number(1.0, x), zero, element);
+}
+
+} // namespace ingot::onnx

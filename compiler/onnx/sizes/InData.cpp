@@ -1,0 +1,139 @@
+#include "compiler/onnx/sizes/InData.h"
+#include "compiler/onnx/ElementTypes.h"
+#include "compiler/onnx/ops/Find.h"
+#include "compiler/onnx/ops/Gather.h"
+#include "compiler/onnx/ops/Move.h"
+#include "compiler/onnx/ops/Shape.h"
+
+using namespace mlir;
+
+namespace ingot::onnx {
+
+InData::InData(Operation *op, OpBuilder &b) : op(op), f(b, op->getLoc()), reading(sizeReadingIn(op)) {
+  b.setInsertionPoint(op);
+}
+
+/// Where an element of a small tensor comes from, through what exporters put shapes together with.
+static InData::Element originOf(InData::Element e) {
+  while (Operation *op = e.tensor.getDefiningOp()) {
+    if (auto concat = dyn_cast<ConcatOp>(op)) {
+      if (ranked(op->getResult(0)).getRank() != 1 || !llvm::all_of(concat.getXs(), isStatic)) {
+        break;
+      }
+      for (Value x : concat.getXs()) {
+        int64_t length = ranked(x).getNumElements();
+        if (e.index < length) {
+          e.tensor = x;
+          break;
+        }
+        e.index -= length;
+      }
+    } else if (isa<ReshapeOp, SqueezeOp, UnsqueezeOp, IdentityOp>(op) && isStatic(op->getOperand(0)) &&
+               (ranked(op->getOperand(0)).getRank() <= 1 || ranked(op->getOperand(0)).getNumElements() == 1)) {
+      e.tensor = op->getOperand(0);
+    } else {
+      break;
+    }
+  }
+  return e;
+}
+
+Size InData::known(Element e) {
+  e = originOf(e);
+  auto sizes = sizesIn(e.tensor);
+  return sizes ? (*sizes)[e.index] : Size::unknown();
+}
+
+std::optional<int64_t> InData::lengthOf(Value v) {
+  bool readable =
+      present(v) && isStatic(v) && !sizesIn(v) && elementOf(v).isInteger() && ranked(v).getNumElements() <= 64;
+  return readable ? std::optional(ranked(v).getNumElements()) : std::nullopt;
+}
+
+Value InData::i64(Value v) {
+  Type type = f.b.getI64Type();
+  return f.cast(v, type, numberOfElement(type));
+}
+
+Value InData::element(Element e) {
+  e = originOf(e);
+  if (ranked(e.tensor).getNumElements() == 1) {
+    return i64(e.tensor);
+  }
+  for (Operation *user : e.tensor.getUsers()) {
+    bool before = user->getBlock() == op->getBlock() && user->isBeforeInBlock(op);
+    if (isa<GatherOp>(user) && before && user->getOperand(0) == e.tensor && isStatic(user->getResult(0)) &&
+        ranked(user->getResult(0)).getNumElements() == 1 && splatNumber(user->getOperand(1)) == e.index) {
+      return i64(user->getResult(0));
+    }
+  }
+  return i64(f.op("Gather", {e.tensor, makeInteger(f.b, f.loc, e.index)}, {f.integer("axis", 0)}));
+}
+
+Size InData::read(Value number, const Size &bound) {
+  SmallVector<NamedAttribute> attributes;
+  if (!bound.isUnknown()) {
+    attributes.push_back(f.sizes("sizes", {bound}));
+  }
+  Operation *finder = createOp(f.b, f.loc, ReadSizeOp::getOperationName(), {number}, attributes);
+  return *foundBy(finder);
+}
+
+Sizes InData::readAll(Value list, ArrayRef<Size> bounds) {
+  Sizes sizes;
+  for (auto [i, bound] : llvm::enumerate(bounds)) {
+    sizes.push_back(read(element({list, static_cast<int64_t>(i)}), bound));
+  }
+  return sizes;
+}
+
+Value InData::any(Value conditions) {
+  return f.op("Greater", {f.reduce("ReduceMax", i64(conditions), {0}, /*keepdims=*/false), f.scalar(0)});
+}
+
+Value InData::unless(Value bad, Value x) {
+  Sizes sizes = sizesOf(ranked(x));
+  Size count = product(sizes), found = read(orNegative(bad, f.scalar(count)), count);
+  Value same = f.op("Reshape", {x, list({found})}, {f.integer("allowzero", 1)});
+  return f.op("Reshape", {same, list(sizes)}, {f.integer("allowzero", 1)});
+}
+
+// Axes.
+
+InData::Axes InData::axesIn(Value axes, const Size &count, int64_t rank) {
+  Value given = axes ? f.reshapeTo(i64(axes), {count}) : f.countTo(f.scalar(count));
+  Value normal = where(f.op("Less", {given, f.scalar(0)}), f.add(given, f.scalar(rank)), given);
+  SmallVector<int64_t> numbers = llvm::to_vector(llvm::seq<int64_t>(0, rank));
+  Value same = f.op("Equal", {f.reshapeTo(normal, {count, 1}), makeIntegers(f.b, f.loc, numbers)});
+  Value each = i64(same), named = f.reduce("ReduceSum", each, {0}, /*keepdims=*/false);
+  Value found = f.reduce("ReduceSum", named, {0}, /*keepdims=*/false);
+  return {each, named, f.op("Not", {f.op("Equal", {found, f.scalar(count)})})};
+}
+
+Value InData::namedTwice(const Axes &axes) {
+  return f.op("Greater", {f.reduce("ReduceMax", axes.named, {0}, /*keepdims=*/false), f.scalar(1)});
+}
+
+Value InData::placeOf(Value named) {
+  Value free = i64(f.op("Equal", {named, f.scalar(0)}));
+  return f.op("CumSum", {free, f.scalar(0)}, {f.integer("exclusive", 1)});
+}
+
+Sizes InData::unnamed(const Axes &axes, ArrayRef<Size> sizes, int64_t count, Value bad) {
+  SmallVector<int64_t> numbers = llvm::to_vector(llvm::seq<int64_t>(0, count));
+  Value place = f.op("Equal", {placeOf(axes.named), f.reshape(makeIntegers(f.b, f.loc, numbers), {count, 1})});
+  Value free = f.op("Equal", {axes.named, f.scalar(0)});
+  Value all = f.op("Where", {f.op("And", {place, free}), list(sizes), f.scalar(0)});
+  Value left = f.reduce("ReduceSum", all, {1}, /*keepdims=*/false);
+  Sizes bounds;
+  for (int64_t i = 0; i < count; ++i) { // one of those that may stand there when the others have gone
+    Size most = sizes[i];
+    for (const Size &size : sizes.slice(i + 1, sizes.size() - count)) {
+      most = max(most, size);
+    }
+    bounds.push_back(most);
+  }
+  return readAll(orNegative(bad, left), bounds);
+}
+
+} // namespace ingot::onnx

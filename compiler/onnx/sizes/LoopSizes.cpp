@@ -1,0 +1,407 @@
+// An axis whose size differs from one iteration to the next gets a symbol of its own when sizes in data are read
+// (before that it may turn out to be the same). Axes that begin alike and change alike, as the caches of all layers do,
+// then get one symbol: if each is written for all of its kind, what they become is the same. Axes are never taken apart
+// again, since the body may have been folded by then.
+//
+// A bound comes from the trip count where an iteration adds no more than what is known before the loop, from the first
+// size where none adds, or from a limit in what an axis becomes.
+#include "compiler/onnx/sizes/LoopSizes.h"
+#include "compiler/onnx/Control.h"
+#include "compiler/onnx/constants/Constants.h"
+#include "compiler/onnx/ops/Binary.h"
+#include "compiler/onnx/ops/Shape.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace mlir;
+
+namespace ingot::onnx {
+
+static constexpr int mostRounds = 32, deepest = 8;
+
+/// A trip count from here on is none: exporters write the largest of all numbers where they mean that.
+static constexpr int64_t mostCounted = int64_t(1) << 31;
+
+/// What the one element of a tensor cannot exceed.
+static Size mostIn(Value v, const support::Facts &facts, int depth = 0) {
+  v = withoutReshapes(v);
+  Operation *op = v.getDefiningOp();
+  if (Size number = numberIn(v); !number.isUnknown()) {
+    return number.atLeast(mostCounted, facts) ? Size::unknown() : number;
+  }
+  if (op && isa<MinOp>(op) && depth < deepest) {
+    for (Value operand : op->getOperands()) {
+      if (Size most = mostIn(operand, facts, depth + 1); !most.isUnknown()) {
+        return most;
+      }
+    }
+  }
+  return Size::unknown();
+}
+
+static Size notNegative(const Size &size, const support::Facts &facts) {
+  return size.isUnknown() ? size : max(size, 0).simplified(facts);
+}
+
+Size LoopSizes::mostTurns(LoopOp loop) {
+  support::Facts facts = factsOf(loop);
+  return present(loop.getTrips()) ? notNegative(mostIn(loop.getTrips(), facts), facts) : Size::unknown();
+}
+
+bool LoopSizes::turnsAll(LoopOp loop) {
+  Value next = loop.continues().get();
+  bool enters = !present(loop.getCondition()) || splatNumber(loop.getCondition()) == 1;
+  return enters && (next == loop.enters() || splatNumber(next) == 1);
+}
+
+Size LoopSizes::turns(LoopOp loop) {
+  return present(loop.getTrips()) ? notNegative(numberIn(loop.getTrips()), factsOf(loop)) : Size::unknown();
+}
+
+LoopSizes::LoopSizes(LoopOp loop)
+    : loop(loop), mayGrow(sizeReadingIn(loop) != SizeReading::No),
+      needsNoBound(sizeReadingIn(loop) == SizeReading::Any), growths(readGrowths(loop)) {}
+
+SmallVector<Growth> LoopSizes::readGrowths(LoopOp loop) {
+  SmallVector<Growth> growths = growthsOf(loop);
+  support::Facts facts = factsOf(loop); // more may be known than when they were written
+  for (Growth &g : growths) {
+    g.start = g.start.simplified(facts), g.next = g.next.simplified(facts);
+  }
+  return growths;
+}
+
+Growth *LoopSizes::inside(const Size &size) {
+  auto it = llvm::find_if(growths, [&](const Growth &g) { return g.inside && size == *g.inside; });
+  return it == growths.end() ? nullptr : &*it;
+}
+
+// The body.
+
+/// The type of a carried value in the first iteration, with the symbols of axes that are known to change.
+TensorType LoopSizes::entering(unsigned i) {
+  auto initial = ranked(loop.getInitial()[i]), before = ranked(loop.argument(i));
+  if (!initial || !before || initial.getRank() != before.getRank()) {
+    return cast<TensorType>(loop.getInitial()[i].getType());
+  }
+  Sizes sizes = sizesOf(initial);
+  for (auto [size, old] : llvm::zip_equal(sizes, sizesOf(before))) {
+    if (Growth *growth = inside(old)) {
+      growth->start = size.isUnknown() ? growth->start : size;
+      size = old;
+    }
+  }
+  return sizedType(sizes, initial.getElementType());
+}
+
+TensorType LoopSizes::joined(RankedTensorType before, RankedTensorType next) {
+  Sizes sizes = sizesOf(before);
+  for (auto [size, then] : llvm::zip_equal(sizes, sizesOf(next))) {
+    if (inside(size) || size == then) {
+      continue;
+    }
+    if (mayGrow && !size.isUnknown()) {
+      growths.push_back(newGrowth(loop, size, /*carried=*/true));
+      size = *growths.back().inside;
+    } else {
+      size = Size::unknown();
+    }
+  }
+  return sizedType(sizes, before.getElementType());
+}
+
+/// Gives the carried values types that this iteration and the next share; whether any is new.
+FailureOr<bool> LoopSizes::joinAll() {
+  bool changed = false;
+  for (unsigned i = 0; i < loop.carried(); ++i) {
+    Value now = loop.argument(i), then = loop.yielded(i).get();
+    Type element = getElementTypeOrSelf(now.getType());
+    if (element != getElementTypeOrSelf(then.getType())) {
+      return loop.emitOpError("carries a value of element type ")
+             << element << ", but its body gives " << then.getType();
+    }
+    auto a = ranked(now), b = ranked(then);
+    TensorType type = a && b && a.getRank() == b.getRank() ? joined(a, b) : TensorType(unrankedOf(element));
+    changed |= type != now.getType();
+    now.setType(type);
+  }
+  return changed;
+}
+
+LogicalResult LoopSizes::inferBody() {
+  for (unsigned i = 0; i < loop.carried(); ++i) {
+    loop.argument(i).setType(entering(i));
+  }
+  // An axis gets a symbol or becomes unknown, then the rank; symbols become fewer: after that nothing changes. Sizes
+  // that are the same only while they are taken for different ones (numpy's rules for 1) would go on forever.
+  int rounds = 0;
+  for (bool again = true; again;) {
+    mayGrow &= ++rounds <= mostRounds;
+    setGrowths(loop, growths);
+    for (Operation &op : loop.block()) {
+      if (failed(updateTypes(&op))) {
+        return failure();
+      }
+    }
+    growths = readGrowths(loop); // loops in it may have replaced symbols of theirs
+    FailureOr<bool> changed = joinAll();
+    if (failed(changed)) {
+      return failure();
+    }
+    again = *changed || settle();
+    if (again) {
+      forget();
+    }
+  }
+  findBounds();
+  return success();
+}
+
+// What changes, and how.
+
+void LoopSizes::collectNext() {
+  SymbolSet seen;
+  for (unsigned i = 0; i < loop.carried(); ++i) {
+    auto now = ranked(loop.argument(i)), then = ranked(loop.yielded(i).get());
+    if (!now || !then || now.getRank() != then.getRank()) {
+      continue;
+    }
+    for (auto [size, next] : llvm::zip_equal(sizesOf(now), sizesOf(then))) {
+      Growth *growth = inside(size);
+      if (!growth) {
+        continue;
+      }
+      if (seen.insert(*growth->inside).second) {
+        growth->next = next;
+      } else if (!next.isUnknown() && !(growth->next == next)) { // alike, but written in another way
+        (void)require(loop, growth->next, next);
+      }
+    }
+  }
+}
+
+/// Whether axes turned out to be the same in all iterations, or the same as others.
+bool LoopSizes::settle() {
+  collectNext();
+  for (const Growth &g : growths) {
+    if (g.inside && (g.next == *g.inside || g.next == g.start)) {
+      Growth same = g;
+      replace(*same.inside, same.start);
+      replace(same.behind, same.start);
+      return true;
+    }
+  }
+  return merge();
+}
+
+/// Finds axes that change alike: of those that begin alike, which become the same if each is written for all of its
+/// kind.
+bool LoopSizes::merge() {
+  std::map<Symbol, Symbol> kind; // symbol -> the first of its kind
+  auto kindOf = [&](Symbol symbol) {
+    auto it = kind.find(symbol);
+    return it == kind.end() ? symbol : it->second;
+  };
+  auto split = [&](llvm::function_ref<std::pair<Size, Size>(const Growth &)> key) {
+    llvm::DenseMap<std::pair<Size, Size>, Symbol> first;
+    std::map<Symbol, Symbol> finer;
+    for (const Growth &g : growths) {
+      if (g.inside && !g.next.isUnknown()) {
+        finer.try_emplace(*g.inside, first.try_emplace(key(g), *g.inside).first->second);
+      }
+    }
+    kind = finer;
+    return first.size();
+  };
+  size_t kinds = split([](const Growth &g) { return std::pair(g.start, Size()); });
+  for (size_t before = 0; before != kinds;) {
+    before = kinds;
+    kinds = split([&](const Growth &g) {
+      return std::pair(Size(kindOf(*g.inside)), g.next.replaced([&](Symbol s) { return Size(kindOf(s)); }));
+    });
+  }
+  for (const Growth &g : growths) {
+    if (g.inside && !(kindOf(*g.inside) == *g.inside)) {
+      auto other = llvm::find_if(growths, [&](const Growth &o) { return o.inside == kindOf(*g.inside); });
+      Growth gone = g, kept = *other;
+      replace(*gone.inside, *kept.inside);
+      replace(gone.behind, kept.behind);
+      (void)merge();
+      return true;
+    }
+  }
+  return false;
+}
+
+/// A symbol of this loop is another size: wherever the function speaks of it.
+void LoopSizes::replace(Symbol symbol, const Size &size) {
+  llvm::erase_if(growths, [&](const Growth &g) { return g.inside == symbol; });
+  setGrowths(loop, growths);
+  replaceFound(loop, symbol, size);
+  growths = readGrowths(loop);
+  for (unsigned i = 0; i < loop.carried(); ++i) {
+    if (auto type = ranked(loop.argument(i))) {
+      Sizes sizes = sizesOf(type);
+      for (Size &s : sizes) {
+        s = s == symbol ? size : s;
+      }
+      loop.argument(i).setType(sizedType(sizes, type.getElementType()));
+    }
+  }
+}
+
+/// What bounds the sizes that the body finds was said of other types than it has now.
+void LoopSizes::forget() {
+  setGrowths(loop, growths);
+  for (Symbol symbol : foundInside(loop)) {
+    setBound(loop, symbol, Size::unknown());
+  }
+}
+
+// Bounds.
+
+/// Found sizes from before the loop stand like symbols of the caller while bounds are computed: the facts about them
+/// are used later.
+static Size renamed(const Size &size, llvm::function_ref<bool(Symbol)> rename) {
+  return size.replaced([&](Symbol symbol) { return rename(symbol) ? symbol.outer() : symbol; });
+}
+static Size restored(const Size &size) {
+  return size.replaced(
+      [&](Symbol symbol) { return symbol.kind() == support::SymbolKind::Outer ? symbol.inner() : symbol; });
+}
+
+/// What bounds an axis that is `start`, then `next`, which `known` sizes that the body finds bound.
+static Size boundOf(const Growth &growth, const Size &turns, const support::Bounds &known,
+                    const support::Facts &facts) {
+  Symbol inside = *growth.inside;
+  auto isOwn = [&](Symbol symbol) { return symbol == inside; };
+  support::Bounds withOwn;
+  for (auto &[symbol, bound] : known) {
+    withOwn[symbol] = renamed(bound, isOwn);
+  }
+  Size own = inside.outer(), most = renamed(growth.next, isOwn).bounded(withOwn);
+  if (!most.isUnknown()) {
+    Size added = most - own;
+    if ((own - most).atLeast(0, facts)) {
+      return growth.start;
+    }
+    if (!added.mentions(inside.outer()) && !turns.isUnknown()) {
+      return growth.start + turns * max(added, 0).simplified(facts);
+    }
+  }
+  most = growth.next.bounded(known); // whatever it is now
+  return most.isUnknown() ? most : max(growth.start, most);
+}
+
+void LoopSizes::findBounds() {
+  setGrowths(loop, growths);
+  SymbolSet inner = foundInside(loop);
+  auto isOuter = [&](Symbol symbol) { return symbol.isFound() && !inner.count(symbol); };
+  auto isChanging = [&](Symbol symbol) {
+    return llvm::any_of(growths, [&](const Growth &g) { return g.inside == symbol; });
+  };
+  support::Facts facts = factsOf(loop);
+  support::Bounds known;
+  for (auto &[symbol, bound] : facts.bounds()) {
+    if (inner.count(symbol) && !isChanging(symbol)) {
+      known[symbol] = renamed(bound.simplified(facts), isOuter);
+    }
+  }
+  Size turns = renamed(mostTurns(loop), isOuter);
+  for (bool more = true; more;) {
+    more = false;
+    for (const Growth &g : growths) {
+      if (!g.inside || g.next.isUnknown() || known.count(*g.inside)) {
+        continue;
+      }
+      Size bound =
+          boundOf({g.inside, g.behind, renamed(g.start, isOuter), renamed(g.next, isOuter)}, turns, known, facts);
+      if (!bound.isUnknown()) {
+        known[*g.inside] = bound;
+        more = true;
+      }
+    }
+  }
+  for (const Growth &g : growths) {
+    auto bound = g.inside ? known.find(*g.inside) : known.end();
+    Size most = !g.inside              ? renamed(g.next, isOuter).bounded(known)
+                : bound == known.end() ? Size::unknown()
+                                       : bound->second;
+    setBound(loop, g.behind, restored(most));
+    if (g.inside) {
+      setBound(loop, *g.inside, restored(most));
+    }
+  }
+}
+
+// Behind the loop.
+
+/// What has become of an axis: known before the loop, if each of a known number of iterations adds the same.
+Size LoopSizes::behind(const Growth &growth) {
+  bool hasBound = needsNoBound || boundsOf(loop).count(growth.behind);
+  if (growth.next.isUnknown() || !hasBound) {
+    return Size::unknown();
+  }
+  Size added = growth.inside ? growth.next - *growth.inside : Size::unknown();
+  Size times = turnsAll(loop) && !mostTurns(loop).isUnknown() ? turns(loop) : Size::unknown();
+  if (added.isUnknown() || times.isUnknown() || !added.atLeast(0, factsOf(loop)) ||
+      mentionsAny(added, foundInside(loop))) {
+    return growth.behind;
+  }
+  Size whole = growth.start + times * added;
+  replaceFound(loop, growth.behind, whole);
+  return whole;
+}
+
+TensorType LoopSizes::carriedBehind(unsigned i) {
+  auto type = ranked(loop.argument(i));
+  if (!type) {
+    return cast<TensorType>(loop.argument(i).getType());
+  }
+  Sizes sizes = sizesOf(type);
+  for (Size &size : sizes) {
+    if (Growth *growth = inside(size)) {
+      size = behind(*growth);
+    }
+  }
+  return sizedType(sizes, type.getElementType());
+}
+
+Sizes LoopSizes::sliceBehind(unsigned i) {
+  Sizes sizes = sizesOf(ranked(loop.yielded(i).get()));
+  auto before = ranked(loop.getResult(i));
+  Sizes old = before && before.getRank() == int64_t(sizes.size()) + 1 ? sizesOf(before) : Sizes(sizes.size() + 1);
+  SymbolSet inner = foundInside(loop);
+  SmallVector<std::optional<Symbol>> symbols(sizes.size());
+  for (auto [size, known, symbol] : llvm::zip_equal(sizes, llvm::drop_begin(old), symbols)) {
+    auto growth =
+        llvm::find_if(growths, [&, &known = known](const Growth &g) { return !g.inside && known == g.behind; });
+    bool changes = mentionsAny(size, inner);
+    if (changes && !mayGrow) {
+      size = Size::unknown();
+    } else if (changes) {
+      if (growth == growths.end()) {
+        growths.push_back(newGrowth(loop, 0, /*carried=*/false));
+        growth = std::prev(growths.end());
+      }
+      growth->next = size;
+      symbol = growth->behind;
+    } else if (growth != growths.end() && !size.isUnknown()) { // it turned out to be the same
+      Symbol behind = growth->behind;
+      growths.erase(growth);
+      setGrowths(loop, growths);
+      replaceFound(loop, behind, size);
+      growths = readGrowths(loop);
+    }
+  }
+  findBounds();
+  for (auto [size, symbol] : llvm::zip_equal(sizes, symbols)) {
+    if (symbol) {
+      size = behind(*llvm::find_if(growths, [&, &symbol = symbol](const Growth &g) { return g.behind == *symbol; }));
+    }
+  }
+  return sizes;
+}
+
+void LoopSizes::finish() { setGrowths(loop, growths); }
+
+} // namespace ingot::onnx

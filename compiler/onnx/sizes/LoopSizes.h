@@ -1,0 +1,48 @@
+// Sizes that change while a Loop turns (Found.h: Growth): of carried values that grow or shrink, and of scan outputs
+// whose slices have a size that the iterations find.
+#pragma once
+#include "compiler/onnx/ops/Control.h"
+#include "compiler/onnx/sizes/Found.h"
+
+namespace ingot::onnx {
+
+class LoopSizes {
+public:
+  explicit LoopSizes(LoopOp loop);
+
+  /// Infers the body until the carried values have types that all iterations share.
+  llvm::LogicalResult inferBody();
+  /// The type of carried value `i` behind the loop.
+  mlir::TensorType carriedBehind(unsigned i);
+  /// The sizes of the slices of scan output `i` behind the loop.
+  Sizes sliceBehind(unsigned i);
+  /// Writes what has been found into the loop and the facts of its function.
+  void finish();
+
+  /// Whether no condition can end the loop before its trip count does.
+  static bool turnsAll(LoopOp loop);
+  /// The trip count, where it is a size.
+  static Size turns(LoopOp loop);
+  /// The largest number of iterations that the trip count says; unknown: it says none.
+  static Size mostTurns(LoopOp loop);
+
+private:
+  LoopOp loop;
+  bool mayGrow, needsNoBound;
+  llvm::SmallVector<Growth> growths;
+
+  static llvm::SmallVector<Growth> readGrowths(LoopOp loop);
+  mlir::TensorType entering(unsigned i);
+  mlir::TensorType joined(mlir::RankedTensorType before, mlir::RankedTensorType next);
+  llvm::FailureOr<bool> joinAll();
+  Growth *inside(const Size &size);
+  void collectNext();
+  bool settle();
+  bool merge();
+  void replace(Symbol symbol, const Size &size);
+  void forget();
+  void findBounds();
+  Size behind(const Growth &growth);
+};
+
+} // namespace ingot::onnx

@@ -1,0 +1,321 @@
+#include "compiler/onnx/sizes/Shapes.h"
+#include "compiler/onnx/Control.h"
+#include "compiler/onnx/Onnx.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/AttrTypeSubElements.h"
+#include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/BuiltinOps.h"
+#include <algorithm>
+
+using namespace mlir;
+
+#include "compiler/onnx/Encoding.cpp.inc"
+
+namespace ingot::onnx {
+
+// Wherever sizes stand.
+
+void walkSizes(Operation *op, llvm::function_ref<void(const Size &)> f, StringRef but, bool used) {
+  AttrTypeWalker walker;
+  walker.addWalk([&](SizeAttr size) { f(size.getValue()); });
+  walker.addWalk([&](SizesAttr sizes) { llvm::for_each(sizes.getValues(), f); });
+  for (NamedAttribute attribute : op->getAttrs()) {
+    if (attribute.getName() != factsName && attribute.getName() != but) {
+      walker.walk(attribute.getValue());
+    }
+  }
+  auto walk = [&](Value v) {
+    if (!used || !v.use_empty()) {
+      walker.walk(v.getType());
+    }
+  };
+  llvm::for_each(op->getResults(), walk);
+  for (Region &region : op->getRegions()) {
+    for (Block &block : region) {
+      llvm::for_each(block.getArguments(), walk);
+    }
+  }
+}
+
+void replaceSizes(Operation *op, llvm::function_ref<Size(const Size &)> f) {
+  AttrTypeReplacer replacer;
+  replacer.addReplacement(
+      [&](SizeAttr size) -> Attribute { return SizeAttr::get(size.getContext(), f(size.getValue())); });
+  replacer.addReplacement([&](SizesAttr sizes) -> Attribute {
+    return SizesAttr::get(sizes.getContext(), llvm::map_to_vector<4>(sizes.getValues(), f));
+  });
+  replacer.addReplacement([](Type type) { return std::make_pair(type, WalkResult::skip()); });
+  replacer.replaceElementsIn(op, /*replaceAttrs=*/true, /*replaceLocs=*/false, /*replaceTypes=*/false);
+}
+
+// Types.
+
+RankedTensorType tensorOf(ArrayRef<int64_t> shape, Type element) { return RankedTensorType::get(shape, element); }
+UnrankedTensorType unrankedOf(Type element) { return UnrankedTensorType::get(element); }
+
+Sizes sizesOf(RankedTensorType type) {
+  auto encoding = dyn_cast_or_null<SizedEncoding>(type.getEncoding());
+  if (ArrayRef<Size> sizes = encoding ? encoding.axisSizes() : ArrayRef<Size>(); !sizes.empty()) {
+    return Sizes(sizes);
+  }
+  return llvm::map_to_vector<4>(type.getShape(),
+                                [](int64_t n) { return ShapedType::isDynamic(n) ? Size::unknown() : Size(n); });
+}
+
+RankedTensorType sizedType(ArrayRef<Size> sizes, Type element) {
+  SmallVector<int64_t> shape;
+  bool symbolic = false;
+  for (const Size &s : sizes) {
+    bool isNumber = s.isNumber() && s.number() >= 0;
+    shape.push_back(isNumber ? s.number() : ShapedType::kDynamic);
+    symbolic |= !isNumber && !s.isUnknown();
+  }
+  return RankedTensorType::get(shape, element, symbolic ? SizesAttr::get(element.getContext(), sizes) : Attribute());
+}
+
+bool isSized(Value v) {
+  auto type = ranked(v);
+  return type && llvm::none_of(sizesOf(type), [](const Size &s) { return s.isUnknown(); });
+}
+
+std::string textOf(ArrayRef<Size> sizes) {
+  std::string text = "[";
+  for (const Size &s : sizes) {
+    text += (text.size() > 1 ? ", " : "") + (s.isUnknown() ? std::string("?") : s.text());
+  }
+  return text + "]";
+}
+
+// Facts.
+
+Operation *functionOf(Operation *op) {
+  while (op && !isa_and_nonnull<ModuleOp>(op->getParentOp())) {
+    op = op->getParentOp();
+  }
+  return op;
+}
+
+support::Facts factsOf(Operation *op) {
+  Operation *function = functionOf(op);
+  auto facts = function ? function->getAttrOfType<SizesAttr>(factsName) : SizesAttr();
+  return facts ? support::Facts(facts.getValues()) : support::Facts();
+}
+
+void setFacts(Operation *function, ArrayRef<Size> facts) {
+  if (facts.empty()) {
+    function->removeAttr(factsName);
+  } else {
+    function->setAttr(factsName, SizesAttr::get(function->getContext(), facts));
+  }
+}
+
+Type simplified(Type type, const support::Facts &facts) {
+  auto ranked = dyn_cast<RankedTensorType>(type);
+  if (!ranked || ranked.hasStaticShape() || facts.sizes().empty()) {
+    return type;
+  }
+  Sizes sizes = sizesOf(ranked);
+  for (Size &size : sizes) {
+    size = size.simplified(facts);
+  }
+  return sizedType(sizes, ranked.getElementType());
+}
+
+// What a run must keep to.
+
+LogicalResult require(Operation *op, const Size &x, const Size &y) {
+  support::Facts facts = factsOf(op);
+  Size a = x.simplified(facts), b = y.simplified(facts);
+  if (a == b || a.isUnknown() || b.isUnknown()) {
+    return success();
+  }
+  if (a.isNumber() && b.isNumber()) {
+    return failure();
+  }
+  auto known = op->getAttrOfType<ArrayAttr>(requiresName);
+  SmallVector<Attribute> all(known ? known.getValue() : ArrayRef<Attribute>());
+  Attribute both = SizesAttr::get(op->getContext(), {a, b});
+  if (!llvm::is_contained(all, both)) {
+    all.push_back(both);
+    op->setAttr(requiresName, ArrayAttr::get(op->getContext(), all));
+  }
+  return success();
+}
+
+LogicalResult requireLength(Operation *op, Value list, int64_t n) {
+  auto type = ranked(list);
+  return success(!type || (type.getRank() == 1 && succeeded(require(op, sizeOf(type, 0), n))));
+}
+
+std::string SizeCheck::text() const { return sizes[0].text() + (sizes.size() == 2 ? "=" + sizes[1].text() : ""); }
+bool SizeCheck::isFound() const {
+  return llvm::any_of(sizes, [](const Size &size) { return size.isFound(); });
+}
+bool SizeCheck::isPresence() const {
+  std::optional<Symbol> symbol = sizes[0].asSymbol();
+  return symbol && symbol->kind() == support::SymbolKind::Presence;
+}
+
+std::vector<SizeCheck> checksOf(Operation *op, StringRef attribute) {
+  std::vector<SizeCheck> checks;
+  if (auto all = op->getAttrOfType<ArrayAttr>(attribute)) {
+    for (auto check : all.getAsRange<ArrayAttr>()) {
+      checks.push_back({Sizes(cast<SizesAttr>(check[0]).getValues()), cast<StringAttr>(check[1]).str()});
+    }
+  }
+  return checks;
+}
+
+void addCheck(Operation *op, const SizeCheck &check, StringRef attribute) {
+  auto known = op->getAttrOfType<ArrayAttr>(attribute);
+  SmallVector<Attribute> all(known ? known.getValue() : ArrayRef<Attribute>());
+  Builder b(op->getContext());
+  Attribute sizes = SizesAttr::get(op->getContext(), check.sizes);
+  if (llvm::none_of(all, [&](Attribute other) { return cast<ArrayAttr>(other)[0] == sizes; })) {
+    all.push_back(b.getArrayAttr({sizes, b.getStringAttr(check.node)}));
+    op->setAttr(attribute, b.getArrayAttr(all));
+  }
+}
+
+std::vector<SizeCheck> requirementsOf(Operation *op) {
+  std::vector<SizeCheck> all = checksOf(op, inheritedName);
+  if (auto own = op->getAttrOfType<ArrayAttr>(requiresName)) {
+    for (auto both : own.getAsRange<SizesAttr>()) {
+      all.push_back({Sizes(both.getValues()), nodeOf(op->getLoc())});
+    }
+  }
+  if (!all.empty()) {
+    support::Facts facts = factsOf(op); // they may be more than when the requirements were noted
+    for (SizeCheck &requirement : all) {
+      for (Size &size : requirement.sizes) {
+        size = size.simplified(facts);
+      }
+    }
+  }
+  return all;
+}
+
+static constexpr StringRef solvedName = "onnx.solved";
+bool isSolved(Operation *op) {
+  Operation *function = functionOf(op);
+  return function && function->hasAttr(solvedName);
+}
+void setSolved(Operation *function) { function->setAttr(solvedName, UnitAttr::get(function->getContext())); }
+
+std::optional<int64_t> declaredRank(Value v) {
+  for (OpOperand &use : v.getUses()) {
+    if (isa<func::ReturnOp>(use.getOwner())) {
+      auto function = cast<func::FuncOp>(use.getOwner()->getParentOp());
+      auto rank = function.getResultAttrOfType<IntegerAttr>(use.getOperandNumber(), declaredRankName);
+      return rank ? std::optional(rank.getInt()) : std::nullopt;
+    }
+  }
+  return std::nullopt;
+}
+
+std::vector<std::string> symbolsOf(TypeRange types) {
+  std::vector<std::string> symbols;
+  for (Type type : types) {
+    if (auto ranked = dyn_cast<RankedTensorType>(type)) {
+      for (const Size &size : sizesOf(ranked)) {
+        size.eachSymbol([&](StringRef name) {
+          if (!llvm::is_contained(symbols, name)) {
+            symbols.push_back(name.str());
+          }
+        });
+      }
+    }
+  }
+  return symbols;
+}
+std::vector<std::string> symbolsOf(Operation *function, TypeRange inputs) {
+  std::vector<std::string> symbols = symbolsOf(inputs);
+  if (auto further = function->getAttrOfType<ArrayAttr>(symbolsName)) {
+    for (auto symbol : further.getAsRange<SymbolAttr>()) {
+      symbols.push_back(symbol.getValue().str());
+    }
+  }
+  return symbols;
+}
+
+/// Whether a limit cuts off what both are made of, as rows of a table up to a sequence's length. They are taken to be
+/// equal: what follows from that is worth more than a sequence beyond the end of a table of which one row is left. What
+/// is one row of any long sequence is no table.
+static bool isCutOff(const Size &x, const Size &y) {
+  auto isRow = [](const Size &size) {
+    return size.evaluate([](auto) { return std::optional<int64_t>(1 << 20); }) == 1;
+  };
+  auto cuts = [](const Size &size) {
+    bool any = false; // a limit of 1 is none of a table
+    size.eachCall([&](support::Call call, const Size &a, const Size &b) {
+      any |= call == support::Call::Min && !a.is(1) && !b.is(1);
+    });
+    return any;
+  };
+  bool together = false;
+  x.eachSymbol([&](support::Symbol symbol) { together |= y.mentions(symbol); });
+  return together && !isRow(x) && !isRow(y) && (cuts(x) || cuts(y));
+}
+
+/// One axis of broadcast().
+static std::optional<Size> broadcastAxis(Operation *op, const Size &x, const Size &y, const support::Facts &facts) {
+  if (x.isUnknown() || y.isUnknown()) { // the known one decides
+    bool first = y.isUnknown() ? !x.is(1) : y.is(1);
+    return first ? x : y;
+  }
+  bool equal = (!x.mayBeOne(facts) && !y.mayBeOne(facts)) || (!x.is(1) && !y.is(1) && isCutOff(x, y));
+  if (failed(equal ? require(op, x, y) : require(op, apart(x, y), 0))) {
+    return std::nullopt;
+  }
+  return equal && !y.isNumber() ? x : Size::call(support::Call::Broadcast, x, y, facts);
+}
+
+std::optional<Sizes> broadcast(Operation *op, ArrayRef<Size> a, ArrayRef<Size> b) {
+  support::Facts facts = factsOf(op);
+  Sizes result(std::max(a.size(), b.size()), 1);
+  for (size_t i = 0; i < result.size(); ++i) {
+    Size x = i < a.size() ? a[a.size() - 1 - i].simplified(facts) : Size(1),
+         y = i < b.size() ? b[b.size() - 1 - i].simplified(facts) : Size(1);
+    std::optional<Size> axis = broadcastAxis(op, x, y, facts);
+    if (!axis) {
+      return std::nullopt;
+    }
+    result[result.size() - 1 - i] = *axis;
+  }
+  return result;
+}
+
+std::optional<Size> equalPart(Operation *op, const Size &axis, const Size &count) {
+  if (count.isNumber() && count.number() < 1) {
+    return std::nullopt;
+  }
+  Size part = floorDiv(axis, max(count, 1));
+  return succeeded(require(op, axis, part * count)) ? std::optional(part) : std::nullopt;
+}
+
+Size strideFactor(const Size &axis, const Size &to) {
+  bool isSame = axis == to && !axis.isNumber(); // of at most one element, too: a builder may make it one with others
+  if (axis.repeats() && !isSame) {
+    return 0;
+  }
+  return axis == to || !axis.mayBeOne() ? Size(1) : min(Size(1), axis - 1);
+}
+
+std::optional<int64_t> normalAxis(int64_t axis, int64_t rank) {
+  if (axis < -rank || axis >= rank) {
+    return std::nullopt;
+  }
+  return axis < 0 ? axis + rank : axis;
+}
+
+int64_t elements(ArrayRef<int64_t> shape) {
+  int64_t n = 1;
+  for (int64_t d : shape) {
+    n *= d;
+  }
+  return n;
+}
+
+int64_t elementBytes(Type element) { return (element.getIntOrFloatBitWidth() + 7) / 8; }
+
+} // namespace ingot::onnx

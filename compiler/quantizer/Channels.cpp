@@ -1,0 +1,58 @@
+#include "compiler/quantizer/Channels.h"
+#include "compiler/quantizer/Weights.h"
+#include "llvm/Support/Parallel.h"
+#include <algorithm>
+#include <cmath>
+
+namespace ingot::quantizer {
+
+void Channels::add(llvm::ArrayRef<float> values, llvm::ArrayRef<int64_t> dims, int axis) {
+  if (dims.empty() || values.empty()) {
+    return;
+  }
+  Strides strides(dims, axis < 0 ? int(dims.size()) + axis : axis);
+  magnitudes.resize(size_t(strides.count)), sums.resize(size_t(strides.count));
+  for (size_t i = 0; i < values.size(); ++i) {
+    if (!std::isfinite(values[i])) {
+      continue;
+    }
+    size_t place = strides.place(i);
+    magnitudes[place] = std::max(magnitudes[place], std::fabs(values[i]));
+    sums[place] += double(values[i]);
+  }
+  count += int64_t(values.size()) / strides.count;
+}
+
+void Channels::addMoments(llvm::ArrayRef<float> values, int64_t channels) {
+  products.resize(size_t(channels * channels));
+  std::vector<const float *> finite;
+  for (size_t row = 0; row + size_t(channels) <= values.size(); row += size_t(channels)) {
+    const float *x = &values[row];
+    if (std::all_of(x, x + channels, [](float value) { return std::isfinite(value); })) {
+      finite.push_back(x);
+    }
+  }
+  llvm::parallelFor(0, size_t(channels), [&](size_t i) {
+    float *sum = &products[i * size_t(channels)];
+    for (const float *x : finite) {
+      for (size_t j = i; j < size_t(channels); ++j) {
+        sum[j] += x[i] * x[j];
+      }
+    }
+  });
+}
+
+bool Channels::hasMoments() const {
+  return std::all_of(products.begin(), products.end(), [](float value) { return std::isfinite(value); }) &&
+         std::any_of(products.begin(), products.end(), [](float value) { return value != 0; });
+}
+
+std::vector<float> Channels::means() const {
+  std::vector<float> result(sums.size());
+  for (size_t i = 0; i < sums.size(); ++i) {
+    result[i] = float(sums[i] / double(std::max<int64_t>(count, 1)));
+  }
+  return result;
+}
+
+} // namespace ingot::quantizer

@@ -1,0 +1,57 @@
+// The values that a tensor has in many runs, in bounded memory, and the range that is chosen from them.
+#pragma once
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/StringRef.h"
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace ingot::quantizer {
+
+struct Range {
+  double low = 0, high = 0; ///< 0 lies between them
+};
+
+/// How a tensor of 8-bit integers means floats: (q - zero) * scale.
+struct Encoding {
+  float scale = 1;
+  int zero = 0;
+  bool isSigned = false;
+  int least() const { return isSigned ? -128 : 0; }
+  int most() const { return isSigned ? 127 : 255; }
+};
+Encoding encodingOf(Range range, bool isSigned);
+
+/// Extremes, and a histogram whose bins all double when a value lies beyond them: so values are counted once, and
+/// counts never have to be guessed at. Finite numbers beyond 1e18 are left out.
+class Statistics {
+public:
+  void add(llvm::ArrayRef<float> values);
+
+  int64_t count() const { return total; }
+  int64_t notFinite() const { return strange; }
+  double least() const { return low; }
+  double greatest() const { return high; }
+
+  /// Why no range says what the tensor is like, "is 0 in all samples"; empty: one does.
+  std::string problem() const;
+  /// By "min-max", "percentile", "entropy" or "mse".
+  Range choose(llvm::StringRef method, double percentile, bool isSigned) const;
+
+private:
+  static constexpr int64_t kZero = 2048, kBins = 2 * kZero; ///< the first bin of positive values; all of them
+  double width() const { return reach / double(kZero); }
+  void widen(double magnitude);
+  Range percentileRange(double percentile) const;
+  /// The range within the extremes for which `cost` is least.
+  template <typename Cost> Range search(Cost cost, bool isSigned) const;
+  double squaredError(Range range, bool isSigned) const;
+  double divergence(Range range, bool isSigned) const;
+
+  int64_t total = 0, strange = 0;
+  double low = 0, high = 0;
+  double reach = 0; ///< the histogram's, to both sides, a power of two; 0: none yet
+  std::vector<int64_t> bins;
+};
+
+} // namespace ingot::quantizer

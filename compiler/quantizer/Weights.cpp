@@ -1,0 +1,166 @@
+// Short sums are those of a kernel that adds up, in a lane of int16, the products of input channels 8 i, 8 i + 1, 8 i +
+// 4 and 8 i + 5, and in another one those of the other four (compiler/integer/Short.h). The sum of the positive
+// weights of a lane, and that of the negative ones, are at most 128, since 128 * 255 fits. A depthwise kernel of three
+// rows and columns adds up all of two neighbouring rows, or of two columns.
+#include "compiler/quantizer/Weights.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/FormatVariadic.h"
+#include <algorithm>
+#include <cmath>
+
+namespace ingot::quantizer {
+
+Strides::Strides(llvm::ArrayRef<int64_t> dims, int axis) : count(dims[axis]) {
+  for (int64_t dim : dims.drop_front(axis + 1)) {
+    inner *= dim;
+  }
+}
+
+namespace {
+
+constexpr int kMost = 127, kMostOfLane = 128;
+constexpr float kLeastScale = 1e-12F;
+
+/// The lanes that weights are added up in, by numbers.
+class Lanes {
+public:
+  explicit Lanes(const Layer &layer) : outputs(layer.dims, layer.axis), inputs(layer.dims, 1 - layer.axis) {
+    groups = layer.groups;
+    for (int64_t dim : llvm::ArrayRef(layer.dims).drop_front(2)) {
+      taps *= dim;
+    }
+    if (groups > 1 && inputs.count == 1 && layer.dims.size() == 4 && layer.dims[2] <= 3 && layer.dims[3] <= 3) {
+      rows = layer.dims[2], columns = layer.dims[3];
+    }
+    steps = inputs.count / kStep + 2; // a group may begin and end in the middle of one
+    ofOutput = rows ? kDepthwise : taps * steps * 2;
+  }
+  size_t count() const { return size_t(outputs.count * ofOutput); }
+  size_t outputOf(size_t lane) const { return lane / size_t(ofOutput); }
+
+  llvm::SmallVector<size_t, 4> of(size_t i) const {
+    int64_t output = int64_t(outputs.place(i)), tap = int64_t(i) % taps;
+    if (rows) {
+      return ofDepthwise(output, tap / columns, tap % columns);
+    }
+    int64_t first = output * groups / outputs.count * inputs.count;
+    int64_t channel = first + int64_t(inputs.place(i)), step = channel / kStep - first / kStep;
+    return {size_t(output * ofOutput + (tap * steps + step) * 2 + channel % 4 / 2)};
+  }
+
+  /// Of each lane the sum of its positive values, and of its negative ones.
+  template <typename Sum, typename T> std::vector<std::array<Sum, 2>> sums(llvm::ArrayRef<T> values) const {
+    std::vector<std::array<Sum, 2>> sums(count());
+    for (size_t i = 0; i < values.size(); ++i) {
+      for (size_t lane : of(i)) {
+        sums[lane][values[i] < 0] += std::abs(Sum(values[i]));
+      }
+    }
+    return sums;
+  }
+
+private:
+  static constexpr int64_t kStep = 8, kDepthwise = 4;
+  Strides outputs, inputs;
+  int64_t groups = 1, taps = 1, steps = 1, ofOutput = 0;
+  int64_t rows = 0, columns = 0; ///< of a depthwise kernel that has such lanes
+
+  /// Two of rows, and two of columns: a line is in the lane of the one before it and in that of the next.
+  llvm::SmallVector<size_t, 4> ofDepthwise(int64_t output, int64_t row, int64_t column) const {
+    llvm::SmallVector<size_t, 4> lanes;
+    auto add = [&](int64_t first, int64_t line, int64_t lines) {
+      for (int64_t lane = std::max<int64_t>(0, line - 1); lane <= std::min(line, std::max<int64_t>(0, lines - 2));
+           ++lane) {
+        lanes.push_back(size_t(output * ofOutput + first + lane));
+      }
+    };
+    add(0, row, rows), add(2, column, columns);
+    return lanes;
+  }
+};
+
+/// The least scales of all output channels with which sums are short, but for rounding.
+std::vector<float> scalesOf(llvm::ArrayRef<float> values, const Lanes &lanes, size_t outputs) {
+  std::vector<float> scales(outputs);
+  for (auto [lane, sums] : llvm::enumerate(lanes.sums<float>(values))) {
+    float &own = scales[lanes.outputOf(lane)];
+    own = std::max(own, std::max(sums[0], sums[1]) / kMostOfLane);
+  }
+  return scales;
+}
+
+/// Where rounding made sums too large, weights become a step smaller, those first that were rounded up most.
+void shorten(llvm::ArrayRef<float> exact, const Lanes &lanes, std::vector<int8_t> &values) {
+  auto sums = lanes.sums<int>(llvm::ArrayRef<int8_t>(values));
+  auto isOver = [&](size_t i) {
+    return values[i] && llvm::any_of(lanes.of(i), [&](size_t lane) { return sums[lane][values[i] < 0] > kMostOfLane; });
+  };
+  std::vector<std::pair<float, size_t>> rounded;
+  for (size_t i = 0; i < values.size(); ++i) {
+    if (isOver(i)) {
+      rounded.push_back({std::fabs(exact[i]) - std::fabs(float(values[i])), i});
+    }
+  }
+  llvm::sort(rounded);
+  for (auto [much, i] : rounded) {
+    if (isOver(i)) {
+      bool isNegative = values[i] < 0;
+      llvm::for_each(lanes.of(i), [&](size_t lane) { --sums[lane][isNegative]; });
+      values[i] = int8_t(values[i] + (isNegative ? 1 : -1));
+    }
+  }
+}
+
+} // namespace
+
+std::string problemOf(llvm::ArrayRef<float> values) {
+  constexpr float kMostFinite = 1e18F; // float32 holds the product of two scales of such
+  int64_t strange = llvm::count_if(values, [](float value) { return !std::isfinite(value); });
+  int64_t huge = llvm::count_if(values, [](float value) { return std::fabs(value) > kMostFinite; });
+  if (strange > 0) {
+    return "has " + std::to_string(strange) +
+           (strange == 1 ? " value that is infinite or no number" : " values that are infinite or no numbers");
+  }
+  return huge > 0 ? "has " + std::to_string(huge) + (huge == 1 ? " value" : " values") + " beyond 1e18" : "";
+}
+
+std::string problemOfSmall(llvm::ArrayRef<float> values) {
+  float largest = 0;
+  for (float value : values) {
+    largest = std::max(largest, std::fabs(value));
+  }
+  bool isSmall = largest > 0 && largest / kMost < kLeastScale;
+  return isSmall ? llvm::formatv("is {0:e2} at most, too small for a scale", largest).str() : "";
+}
+
+Int8Weights quantizeWeights(llvm::ArrayRef<float> values, const Layer &layer, WeightForm form,
+                            llvm::ArrayRef<float> least) {
+  Strides strides(layer.dims, layer.axis);
+  form.shortSums &= !layer.isRecurrent();
+  Lanes lanes(layer);
+  auto outputs = size_t(strides.count);
+  std::vector<float> scales = form.shortSums ? scalesOf(values, lanes, outputs) : std::vector<float>(outputs);
+  for (size_t i = 0; i < values.size(); ++i) {
+    float &own = scales[strides.place(i)];
+    own = std::max(own, std::fabs(values[i]) / kMost);
+  }
+  if (form.perTensor) {
+    scales = {*std::max_element(scales.begin(), scales.end())};
+  }
+  Int8Weights result;
+  for (size_t c = 0; c < scales.size(); ++c) {
+    float scale = scales[c] > 0 ? std::max(scales[c], kLeastScale) : 1;
+    result.scales.push_back(std::max(scale, least.empty() ? 0 : least[c]));
+  }
+  std::vector<float> exact(values.size());
+  for (size_t i = 0; i < values.size(); ++i) {
+    exact[i] = values[i] / result.scales[form.perTensor ? 0 : strides.place(i)];
+    result.values.push_back(int8_t(std::clamp<float>(std::nearbyint(exact[i]), -kMost, kMost)));
+  }
+  if (form.shortSums) {
+    shorten(exact, lanes, result.values);
+  }
+  return result;
+}
+
+} // namespace ingot::quantizer
