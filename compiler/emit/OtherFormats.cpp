@@ -1,7 +1,6 @@
 // Both formats have a section header with a place in the file, which may be anywhere. In Mach-O the section of all
-// zeros
-// (__DATA,__bss) has nothing else in it, since models have no variables, and the segment around all sections has to
-// reach to the end of its last one. In COFF the weights are a section of their own.
+// zeros (__DATA,__bss) has nothing else in it, since models have no variables, and the segment around all sections has
+// to reach to the end of its last one. In COFF the weights are a section of their own.
 #include "compiler/emit/OtherFormats.h"
 #include "llvm/BinaryFormat/COFF.h"
 #include "llvm/BinaryFormat/MachO.h"

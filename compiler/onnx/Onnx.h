@@ -24,8 +24,8 @@ inline constexpr int64_t newestOpset = 28;
 /// op is known. "" is the standard's.
 std::optional<int64_t> newestVersion(llvm::StringRef domain);
 
-/// Of a function: for each of the model's inputs or outputs, how many of its arguments or results are the tensors of
-/// the sequence that it is; -1 for one that is a tensor itself, -2 for a map. Absent where all are tensors.
+/// Attributes of a function: how each of the model's inputs or outputs stands among its arguments or results, as a
+/// support::SequenceForm or the length of a sequence. A function without them has tensors only.
 inline constexpr llvm::StringLiteral inputSequencesName = "onnx.input_sequences",
                                      outputSequencesName = "onnx.output_sequences";
 

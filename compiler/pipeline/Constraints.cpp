@@ -10,7 +10,7 @@ using ingot::support::Size;
 namespace ingot::pipeline {
 namespace {
 
-/// A run cannot have longer axes; see lower/SizeChecks.h.
+/// A run cannot have longer axes; see entry/SizeChecks.h.
 constexpr int64_t longest = int64_t(1) << 40;
 /// Ranges that are looked at for one check: sizes that pass here and there (multiples of 7) are not told one by one.
 constexpr int mostRanges = 2000;

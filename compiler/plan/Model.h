@@ -102,8 +102,8 @@ struct ModelInfo {
   std::vector<LevelInfo> levels = {}; ///< highest first; empty: the model is for one machine
   std::vector<DeviceInfo> devices = {};
   std::vector<TensorInfo> inputs, outputs;
-  /// For each input and output of the ONNX model, how many of these tensors are the sequence that it is; -1: it is a
-  /// tensor itself, -2: it is a map, of which keys and values are two tensors. Empty: all are tensors.
+  /// For each input and output of the ONNX model, how it stands among these tensors: a support::SequenceForm, or the
+  /// length of a sequence whose elements are tensors of their own. The list is empty where all are tensors.
   std::vector<int64_t> inputSequences, outputSequences;
   bool makesStrings = false; ///< runs need ingot_exec.strings
   std::vector<SymbolInfo>

@@ -85,8 +85,8 @@ struct MachineModel {
   /// Bytes a cycle that a core gets from the second cache, the third one and memory while it multiplies.
   double l2Rate = 32, l3Rate = 10, memoryRate = 8;
 
-  /// What kernel families decide by measurement. The defaults were found on x86 (MEASURED.md and bench/README.md name
-  /// the machines) and hold within a few percent on all that were tried; a CPU that wants others says so.
+  /// What kernel families decide by measurement. The defaults were found on x86 (bench/README.md names the machines
+  /// and the figures) and hold within a few percent on all that were tried; a CPU that wants others says so.
   struct Tuning {
     /// Sums that do not depend on each other, where a kernel adds up: an addition takes about four cycles, and one that
     /// needs the former's result must wait for it.
@@ -149,8 +149,8 @@ struct MachineModel {
   std::optional<Rates> rates;
 
   /// The register tile of a matrix product: `rows` broadcasts times `vectors` column vectors, accumulators kept in
-  /// registers. rows * vectors + vectors + 1 must fit the register file (reference: cpu-kernels/MEASURED.md, section
-  /// 3).
+  /// registers. rows * vectors + vectors + 1 must fit the register file; bench/README.md has what the shapes
+  /// attain.
   struct Tile {
     int64_t rows = 4, vectors = 1;
   };

@@ -32,8 +32,7 @@ struct Manifest {
     support::Size ownMacs = 0, weightBytes = 0; ///< of float32, as long as the kernel's; of operands that are weights
   };
   std::vector<Launch> launches;
-  /// As in plan::ModelInfo: for each input and output of the ONNX model, the tensors of the sequence that it is, or -1,
-  /// or -2 for a map.
+  /// How each input and output of the ONNX model stands among the tensors, as in plan::ModelInfo.
   std::vector<int64_t> inputSequences, outputSequences;
   ValueKinds kinds() const;
   /// Of each output: the keys of the maps whose values it is, or none.

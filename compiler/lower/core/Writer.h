@@ -100,7 +100,7 @@ public:
 
   // Control flow. A loop with a known trip count of one is written without a loop, with none not at all.
   void loop(Ix from, Ix to, Ix step, llvm::function_ref<void(Ix)> body);
-  /// Loop-carried values; `unroll` false keeps LLVM from unrolling it (see MEASURED: repeated broadcasts of stems).
+  /// Loop-carried values; `unroll` false keeps LLVM from unrolling it (it would repeat the broadcasts of stems).
   llvm::SmallVector<mlir::Value> loop(Ix from, Ix to, Ix step, mlir::ValueRange carried,
                                       llvm::function_ref<llvm::SmallVector<mlir::Value>(Ix, mlir::ValueRange)> body,
                                       bool unroll = true);

@@ -124,7 +124,8 @@ public:
   KernelShape shape(plan::KernelOp kernel, const target::MachineModel &) const override {
     KernelShape shape;
     support::Size n = sizesOfMatrices(kernel.root()).back();
-    shape.scratchBytes = n * widthOf(kernel.root(), n) * support::Size(8);
+    bool isDouble = Group::typeOf(kernel.root()->getOperand(0)).getElementType().isF64();
+    shape.scratchBytes = n * widthOf(kernel.root(), n) * support::Size(isDouble ? 8 : 4);
     return shape;
   }
   LogicalResult build(Build &build, const KernelShape &) const override {

@@ -1,5 +1,5 @@
-// Matrix products. C[M, N] = A * B as register tiles of `rows` broadcasts of A times `vectors` vectors of B (reference:
-// cpu-kernels/MEASURED.md, sections 3 and 8):
+// Matrix products. C[M, N] = A * B as register tiles of `rows` broadcasts of A times `vectors` vectors of B
+// (docs/performance.md):
 //
 //   for a block of rows that the L2 cache holds / for a panel of B, `vectors` wide and K deep / for a tile of rows:
 //     for k, four at a time: load the panel's vectors, broadcast each row's A, multiply and add

@@ -40,8 +40,8 @@ static Passing passingOf(const MatMulProblem &p, int64_t rows, const target::Mac
 // (docs/rationale.md).
 
 /// What vectors take: two products of four bytes or of a float a cycle and lane, of which floats attain about 90 %; of
-/// two bfloat16 one in two cycles, with which such machines have not half of float32's speed (MEASURED.md: 80 of 140
-/// GFLOP/s).
+/// two bfloat16 one in two cycles, with which such machines have not half of float32's speed (bench/README.md: 80 of
+/// 140 GFLOP/s).
 static double vectorCycles(const TileMatMul &t, const MatMulProblem &p, int64_t rows, double weightRate,
                            const target::MachineModel &machine) {
   const double each = p.ofHalves ? 2 : p.ofBytes ? 0.5 : 0.56;
