@@ -30,6 +30,19 @@ MAY_USE = {
     "targets": ["target", "plan", "lower", "emit"],
     "runtime_support": [],
 }
+# Folders within a room: which of the others each may include. What lies in the room itself is open to all of them; a folder that the
+# table does not name uses and is used freely.
+FOLDERS = {
+    "lower": {
+        "core": ["bytes"],
+        "bytes": ["core"],
+        "product": ["core", "bytes"],
+        "attention": ["core", "bytes", "product"],
+        "conv": ["core", "bytes", "product"],
+        "families": ["core", "bytes", "product", "attention", "conv"],
+    },
+    "driver": {"execution": [], "quantizing": ["execution"], "commands": ["execution", "quantizing"]},
+}
 INCLUDE = re.compile(r'^\s*#\s*include\s+[<"]((?:compiler|targets|runtime_support)/[^>"]+)[>"]')
 USES = re.compile(r"ingot_room\(\s*(\w+)[^)]*?\bUSES\b([^)]*)\)", re.S)
 
@@ -55,6 +68,18 @@ def allowed(user, used):
     return used in ("support", "runtime_support") or used in rule
 
 
+def folder_of(path):
+    """The room of the compiler and the folder in it that a path belongs to; no folder for what lies in the room itself."""
+    parts = pathlib.PurePosixPath(path).parts
+    return (parts[1], parts[2] if len(parts) > 3 else None) if parts[0] == "compiler" and len(parts) > 2 else (None, None)
+
+
+def folders_allow(user, used):
+    (room, folder), (other, target) = folder_of(user), folder_of(used)
+    rule = FOLDERS.get(room, {})
+    return room != other or folder == target or folder not in rule or target not in rule or target in rule[folder]
+
+
 def includes(root):
     for folder in ("compiler", "targets", "runtime_support"):
         for path in sorted((root / folder).rglob("*")):
@@ -64,6 +89,8 @@ def includes(root):
             for number, line in enumerate(path.read_text(errors="replace").splitlines(), 1):
                 match = INCLUDE.match(line)
                 used = match and room_of(match.group(1))
+                if used and not folders_allow(path.relative_to(root), match.group(1)):
+                    yield f"{path.relative_to(root)}:{number}: its folder may not include {match.group(1)}"
                 if user in (None, "pch", "generated") or not used or allowed(user, used):
                     continue
                 yield f"{path.relative_to(root)}:{number}: {user} may not include {match.group(1)}"
