@@ -306,16 +306,32 @@ LogicalResult MicrosoftRotaryEmbeddingOp::decompose(PatternRewriter &rewriter) {
     positions = f.add(f.reshapeTo(f.countTo(f.scalar(steps)), {1, steps}), positions);
     positions = f.op("Expand", {positions, makeSizes(rewriter, getLoc(), {sizeOf(x, 0), steps})});
   }
-  int64_t heads = getNumHeads();
-  if (heads == 0 && x.getRank() == 3 && !x.isDynamicDim(2)) {
-    heads = x.getDimSize(2) / std::max<int64_t>(2 * cosines.getDimSize(1), 1);
+  Size heads = static_cast<int64_t>(getNumHeads());
+  if (heads == Size(0) && x.getRank() == 3) { // A table has a column for each pair of a head's columns.
+    int64_t width = std::max<int64_t>(2 * cosines.getDimSize(1), 1);
+    std::optional<Size> count = equalPart(*this, sizeOf(x, 2), width);
+    if (!count) {
+      return emitOpError("heads of ") << width << " columns do not divide " << x;
+    }
+    heads = *count;
   }
   SmallVector<NamedAttribute> attributes = {f.integer("interleaved", getInterleaved()),
                                             f.integer("rotary_embedding_dim", getRotaryEmbeddingDim())};
-  if (x.getRank() == 3) {
-    attributes.push_back(f.integer("num_heads", heads));
+  auto turned = [&](Value tensor) {
+    return f.op("RotaryEmbedding", {tensor, getCosCache(), getSinCache(), positions}, attributes);
+  };
+  if (x.getRank() == 3 &&
+      !heads.isNumber()) { // The standard's operator wants to be given their number: an axis says it.
+    Size width = Size(2 * cosines.getDimSize(1));
+    Value apart = f.transpose(f.reshapeTo(getInput(), {sizeOf(x, 0), steps, heads, width}), {0, 2, 1, 3});
+    Value result = f.transpose(turned(apart), {0, 2, 1, 3});
+    rewriter.replaceOp(*this, f.reshapeTo(result, sizesOf(x)));
+    return success();
   }
-  rewriter.replaceOp(*this, f.op("RotaryEmbedding", {getInput(), getCosCache(), getSinCache(), positions}, attributes));
+  if (x.getRank() == 3) {
+    attributes.push_back(f.integer("num_heads", heads.number()));
+  }
+  rewriter.replaceOp(*this, turned(getInput()));
   return success();
 }
 

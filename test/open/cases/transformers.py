@@ -25,6 +25,18 @@ def encoder_layer():
 
 
 @case
+def rotary_of_open_heads():
+    """How many heads there are only the run tells: the tables of angles say how wide one is."""
+    c = Case(17)
+    angles = c.rng.random((9, 4)).astype(np.float32)
+    x = c.input("batch", "seq", "columns")
+    places = c.input("batch", "seq", dtype=np.int64, fill=lambda rng, shape, sizes: rng.integers(0, 9, shape))
+    tables = [c.constant(np.cos(angles)), c.constant(np.sin(angles))]
+    c.output(c.op("RotaryEmbedding", x, places, *tables, domain="com.microsoft"))
+    return c.each(batch=[1, 2], seq=[1, 5], columns=[8, 24])
+
+
+@case
 def decoding():
     c = Case(17)
     past = [c.input("batch", 2, "past", 8) for _ in range(2)]
