@@ -17,7 +17,6 @@
 #include "compiler/lower/LowerKernels.h"
 #include "compiler/memory/PlanMemory.h"
 #include "compiler/onnx/Control.h"
-#include "compiler/onnx/sizes/Found.h"
 #include "compiler/partition/Bindings.h"
 #include "compiler/partition/FormKernels.h"
 #include "compiler/partition/Pieces.h"
@@ -25,7 +24,6 @@
 #include "compiler/pipeline/State.h"
 #include "compiler/plan/Plan.h"
 #include "compiler/support/SymbolNames.h"
-#include "mlir/Analysis/TopologicalSortUtils.h"
 
 using namespace mlir;
 
@@ -69,25 +67,43 @@ static LogicalResult import(State &s) {
   return makeBodies(s);
 }
 
-static LogicalResult shareCaches(const Options &options, func::FuncOp function) {
-  return success(options.caches.empty() ||
-                 (succeeded(graph::shareCaches(function, options.caches, options.cacheRoom)) &&
-                  succeeded(graph::simplify(function))));
+/// Runs the steps of a phase one after the other.
+template <const auto &steps> static LogicalResult runSteps(State &s, Body &body, Result &tells) {
+  return success(llvm::all_of(steps, [&](const Step &step) { return succeeded(step.run(s, body, tells)); }));
 }
 
-static LogicalResult simplify(State &s, Body &body, Result &) {
-  func::FuncOp function = body.function();
-  if (failed(graph::simplify(function)) || failed(shareCaches(s.options, function)) ||
-      failed(graph::findSizes(function, s.options.allocate))) {
-    return failure();
-  }
-  graph::eliminateCommon(function);
+static LogicalResult simplify(State &, Body &body, Result &) { return graph::simplify(body.function()); }
+
+static LogicalResult shareCaches(State &s, Body &body, Result &) {
+  return success(s.options.caches.empty() ||
+                 (succeeded(graph::shareCaches(body.function(), s.options.caches, s.options.cacheRoom)) &&
+                  succeeded(graph::simplify(body.function()))));
+}
+
+static LogicalResult findSizes(State &s, Body &body, Result &) {
+  return graph::findSizes(body.function(), s.options.allocate);
+}
+
+static LogicalResult eliminateCommon(State &, Body &body, Result &) {
+  graph::eliminateCommon(body.function());
+  return success();
+}
+
+static LogicalResult requireSizes(State &s, Body &body, Result &) {
   // The general body tells of all.
-  &body == &s.model() ? graph::compareDeclared(function) : graph::forgetDeclared(function);
-  return graph::requireSizes(function);
+  &body == &s.model() ? graph::compareDeclared(body.function()) : graph::forgetDeclared(body.function());
+  return graph::requireSizes(body.function());
 }
 
-static LogicalResult simplifyEach(State &s) { return simplifyBodies(s, simplify); }
+static constexpr Step kSimplifySteps[] = {
+    {"graph-simplify", "shapes, constants and plain forms", simplify},
+    {"graph-share-caches", "outputs continue inputs in the same memory (--cache)", shareCaches},
+    {"graph-find-sizes", "sizes that are left become found ones, without allocate only those that something bounds",
+     findSizes},
+    {"graph-eliminate-common", "common subexpressions, then unused ops", eliminateCommon},
+    {"graph-require-sizes", "report values some axis of which depends on data", requireSizes}};
+
+static LogicalResult simplifyEach(State &s) { return simplifyBodies(s, runSteps<kSimplifySteps>); }
 
 /// Bounds that leave no size are a mistake of who gave them.
 static LogicalResult refuseEmptyBounds(func::FuncOp function, const plan::ModelInfo &info) {
@@ -141,6 +157,13 @@ static LogicalResult computeInIntegers(State &s, Body &body, Result &) {
   if (vectors && integer::foldTaps(function) && failed(graph::simplify(function))) {
     return failure();
   }
+  return success();
+}
+
+/// Machines that multiply pairs of bytes or of int16 want marks and factors of their own.
+static LogicalResult usePairs(State &s, Body &body, Result &) {
+  func::FuncOp function = body.function();
+  bool isSource = llvm::is_contained(s.options.emit, "cpp"); // which has no name for sums of pairs of bytes
   bool pairs = llvm::all_of(
       s.devices, [](const auto &device) { return device.machine.quadDot.empty() && !device.machine.pairDot.empty(); });
   if (pairs) {
@@ -149,9 +172,14 @@ static LogicalResult computeInIntegers(State &s, Body &body, Result &) {
     }
     integer::widenFactors(function);
   }
-  graph::eliminateCommon(function);
   return success();
 }
+
+static constexpr Step kIntegerSteps[] = {
+    {"integer-use-integers", "products and convolutions of quantized tensors become sums of integers",
+     computeInIntegers},
+    {"integer-use-pairs", "sums of pairs of bytes that fit int16 are marked, and other factors become int16", usePairs},
+    {"graph-eliminate-common", "common subexpressions, then unused ops", eliminateCommon}};
 
 /// Whether products may be of bfloat16, and all machines that run them have the instruction; C++ source has no name for
 /// it.
@@ -164,10 +192,15 @@ static bool mayConvolveHalves(const State &s) {
   return llvm::all_of(s.devices, [](const auto &device) { return !device.machine.tiles.halfDot.empty(); });
 }
 
-static LogicalResult fuse(State &s, Body &body, Result &tells) {
+static LogicalResult packInterface(State &, Body &body, Result &) { return graph::packInterface(body.function()); }
+
+static LogicalResult fuse(State &s, Body &body, Result &) {
+  return fusion::fuse(body.function(), s.options.accuracy == "strict");
+}
+
+static LogicalResult finishGraph(State &s, Body &body, Result &tells) {
   func::FuncOp function = body.function();
-  if (failed(graph::packInterface(function)) || failed(fusion::fuse(function, s.options.accuracy == "strict")) ||
-      (mayUseHalves(s) && failed(integer::useHalves(function, mayConvolveHalves(s)))) ||
+  if ((mayUseHalves(s) && failed(integer::useHalves(function, mayConvolveHalves(s)))) ||
       failed(graph::simplify(function))) {
     return failure();
   }
@@ -194,62 +227,10 @@ static LogicalResult fuse(State &s, Body &body, Result &tells) {
   return success();
 }
 
-/// The ops of a block behind all that they need: operands, and the ops that find the sizes of which they speak. False
-/// when two need each other.
-static bool sortWithFound(Block &block) {
-  onnx::SymbolSet found; // in this block, and no op that is placed has found it
-  llvm::DenseMap<Operation *, onnx::SymbolSet> finds;
-  for (Operation &op : block) {
-    finds[&op] = onnx::foundInside(&op);
-    finds[&op].merge(onnx::foundAt(&op));
-    found.insert(finds[&op].begin(), finds[&op].end());
-  }
-  SmallVector<Operation *> waiting;
-  for (Operation &op : block.without_terminator()) {
-    waiting.push_back(&op);
-  }
-  llvm::SmallPtrSet<Operation *, 32> placed;
-  auto ready = [&](Operation *op) {
-    bool all = true;
-    onnx::eachOutsideOperand(op, [&](OpOperand &use) {
-      Operation *producer = use.get().getDefiningOp();
-      all &= !producer || producer->getBlock() != &block || placed.contains(producer);
-    });
-    onnx::SymbolSet missing = found;
-    for (onnx::Symbol own : finds[op]) {
-      missing.erase(own);
-    }
-    return all && !onnx::speaksOf(op, missing);
-  };
-  while (!waiting.empty()) {
-    size_t before = waiting.size();
-    llvm::erase_if(waiting, [&](Operation *op) {
-      if (!ready(op)) {
-        return false;
-      }
-      op->moveBefore(&block, block.back().getIterator());
-      placed.insert(op);
-      for (onnx::Symbol symbol : finds[op]) {
-        found.erase(symbol);
-      }
-      return true;
-    });
-    if (waiting.size() == before) {
-      return false;
-    }
-  }
-  return true;
-}
-
-/// Phases put kernels where they are needed, not where all their operands are.
-static void sortBlocks(func::FuncOp function) {
-  bool found = !onnx::foundInside(function).empty();
-  function.walk([&](Block *block) {
-    if (!isa<plan::KernelOp>(block->getParentOp()) && !(found ? sortWithFound(*block) : sortTopologically(block))) {
-      llvm::report_fatal_error("kernels wait for one another");
-    }
-  });
-}
+static constexpr Step kFuseSteps[] = {
+    {"graph-pack-interface", "inputs and outputs of packed elements are bytes", packInterface},
+    {"fusion-fuse", "canonical forms of what exporters write as many ops", fuse},
+    {"fusion-finish", "what fusions wrote is simplified; the model's sizes and checks are described", finishGraph}};
 
 /// What the partition takes for open sizes: the most that the user has room for, or some size that the model allows.
 static std::function<int64_t(support::Symbol)> likelySizes(const State &s, const Body &body) {
@@ -320,13 +301,24 @@ static void setPolicies(const Options &options, ModuleOp module) {
   }
 }
 
-static LogicalResult layout(State &s, Body &body, Result &) {
+static constexpr Step kPartitionSteps[] = {
+    {"partition-form-kernels", "targets take nodes, nodes form kernels", partition}};
+
+static LogicalResult assignLayouts(State &s, Body &body, Result &) {
   setPolicies(s.options, *body.module);
   layout::assignLayouts(body.function(), machinesOf(body), partition::hostOf(body.devices).spec);
+  return success();
+}
+
+static LogicalResult formChains(State &s, Body &body, Result &) {
   layout::formChains(body.function(), machinesOf(body), chainsOf(s.options));
   sortBlocks(body.function());
   return success();
 }
+
+static constexpr Step kLayoutSteps[] = {
+    {"layout-assign", "packed layouts, halos, concatenations in place", assignLayouts},
+    {"layout-form-chains", "kernels of which each reads what the one before it makes become one", formChains}};
 
 static LogicalResult transfer(State &s, Body &body, Result &tells) {
   func::FuncOp function = body.function();
@@ -339,12 +331,17 @@ static LogicalResult transfer(State &s, Body &body, Result &tells) {
   return success();
 }
 
+static constexpr Step kTransferSteps[] = {
+    {"partition-insert-transfers", "values cross to the memories of the devices that read them", transfer}};
+
 static LogicalResult lower(State &s, Body &body, Result &) {
   lower::ScheduleRequest schedules{s.schedules ? &*s.schedules : nullptr, s.options.verbose, s.options.listsSchedules};
   LogicalResult ok = lower::lowerKernels(*body.module, machinesOf(body), s.weights, schedules);
   s.result.choices.merge(schedules.choices);
   return ok;
 }
+
+static constexpr Step kLowerSteps[] = {{"lower-kernels", "kernels become functions of loops and vectors", lower}};
 
 /// The symbols with the bounds that the user gave: those that follow from the model (a table of positions has 512 rows)
 /// are no wish to have room for them in every run.
@@ -403,6 +400,8 @@ static LogicalResult memory(State &s, Body &body, Result &tells) {
   return success();
 }
 
+static constexpr Step kMemorySteps[] = {{"memory-plan", "tensors become buffers, each with its place", memory}};
+
 static void buildEntry(State &s, Body &body, Result &tells) {
   plan::ModelInfo &info = body.info;
   func::FuncOp function = body.function();
@@ -428,6 +427,12 @@ static void buildEntry(State &s, Body &body, Result &tells) {
   info.kernels = tells.kernels = tells.launches.size();
   entry::buildEntry(function, info.workspaceBytes, slack, info.weightBytes, tells.firstLaunch, info, body.suffix);
 }
+
+static constexpr Step kEntrySteps[] = {
+    {"entry-build", "the memory form becomes calls with addresses", [](State &s, Body &body, Result &tells) {
+       buildEntry(s, body, tells);
+       return success();
+     }}};
 
 static void noteBindings(const Options &options, plan::ModelInfo &info) {
   for (const auto &[name, spec] : options.bindings) {
@@ -457,8 +462,8 @@ static LogicalResult entry(State &s) {
   return success();
 }
 
-template <BodyPhase phase, bool description = false> static LogicalResult each(State &s) {
-  return onEachBody(s, phase, description);
+template <const auto &steps, bool description = false> static LogicalResult each(State &s) {
+  return onEachBody(s, runSteps<steps>, description);
 }
 
 /// A model that has everything in the host's memory knows of no other one.
@@ -530,19 +535,23 @@ static LogicalResult emit(State &s) {
 }
 
 llvm::ArrayRef<Phase> phaseTable() {
-  static constexpr Phase table[] = {
-      {"import", "the file becomes onnx ops, each in its newest form", import, true},
-      {"simplify", "shapes, constants and plain forms: what can be computed now is", simplifyEach, true},
-      {"integer", "products and convolutions of quantized tensors become sums of integers", each<computeInIntegers>,
-       true},
-      {"fuse", "canonical forms of what exporters write as many ops", each<fuse, true>, true},
-      {"partition", "targets take nodes, nodes form kernels", partitionEach, true},
-      {"layout", "packed layouts, halos, concatenations in place, chains", each<layout>, false},
-      {"transfer", "values cross to the memories of the devices that read them", each<transfer>, false},
-      {"lower", "kernels become functions of loops and vectors; weights are packed", each<lower>, false},
-      {"memory", "tensors become buffers, each with its place: the memory form", each<memory>, false},
-      {"entry", "the memory form becomes calls with addresses", entry, false},
-      {"emit", "loops become object code or C++ source, a library, a header, a manifest", emit, false},
+  static const Phase table[] = {
+      {"import", "the file becomes onnx ops, each in its newest form", import, true, {}},
+      {"simplify", "shapes, constants and plain forms: what can be computed now is", simplifyEach, true,
+       kSimplifySteps},
+      {"integer", "products and convolutions of quantized tensors become sums of integers", each<kIntegerSteps>, true,
+       kIntegerSteps},
+      {"fuse", "canonical forms of what exporters write as many ops", each<kFuseSteps, true>, true, kFuseSteps},
+      {"partition", "targets take nodes, nodes form kernels", partitionEach, true, kPartitionSteps},
+      {"layout", "packed layouts, halos, concatenations in place, chains", each<kLayoutSteps>, false, kLayoutSteps},
+      {"transfer", "values cross to the memories of the devices that read them", each<kTransferSteps>, false,
+       kTransferSteps},
+      {"lower", "kernels become functions of loops and vectors; weights are packed", each<kLowerSteps>, false,
+       kLowerSteps},
+      {"memory", "tensors become buffers, each with its place: the memory form", each<kMemorySteps>, false,
+       kMemorySteps},
+      {"entry", "the memory form becomes calls with addresses", entry, false, kEntrySteps},
+      {"emit", "loops become object code or C++ source, a library, a header, a manifest", emit, false, {}},
   };
   return table;
 }

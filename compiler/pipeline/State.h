@@ -47,11 +47,21 @@ struct State {
   Body &model() { return bodies.front(); }
 };
 
+/// What a phase does with one body; `tells` is where it tells of it.
+using BodyPhase = mlir::LogicalResult (*)(State &state, Body &body, Result &tells);
+
+/// A part of what a phase does with one body. ingot-opt runs each by itself: its name is that of a pass.
+struct Step {
+  const char *name, *sentence;
+  BodyPhase run;
+};
+
 /// A step of the way of a model. `userFault` says whose fault a failure is when nothing else tells.
 struct Phase {
   const char *name, *sentence;
   mlir::LogicalResult (*run)(State &state);
   bool userFault;
+  llvm::ArrayRef<Step> steps; ///< in their order; empty: the phase is about the model as a whole
 };
 llvm::ArrayRef<Phase> phaseTable();
 
@@ -73,9 +83,6 @@ std::string batchOf(mlir::func::FuncOp function);
 /// Whether a simplified model is so small that a body for a batch of 1 pays (SmallModel.cpp).
 bool deservesBodyForOne(mlir::func::FuncOp function, const std::string &batch);
 
-/// What a phase does with one body; `tells` is where it tells of it.
-using BodyPhase = mlir::LogicalResult (*)(State &state, Body &body, Result &tells);
-
 /// Simplifies all bodies, after which it is known whether the model gets one for a batch of 1, too.
 mlir::LogicalResult simplifyBodies(State &state, BodyPhase simplify);
 
@@ -88,6 +95,9 @@ mlir::LogicalResult onEachBody(State &state, BodyPhase phase, bool description);
 /// Gives each body its entry (by `build`), makes one module of all, which is then the only body's, and writes the entry
 /// of the model.
 void joinBodies(State &state, void (*build)(State &state, Body &body, Result &tells));
+
+/// Puts the ops of each block behind all that they need.
+void sortBlocks(mlir::func::FuncOp function);
 
 /// Names, types and sizes of the function's arguments and results, from its type and attributes.
 void describe(mlir::func::FuncOp function, plan::ModelInfo &info);

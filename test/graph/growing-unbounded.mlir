@@ -1,5 +1,5 @@
 // What nothing bounds needs memory from ingot_exec.allocate.
-// RUN: not %ingot-opt --graph-simplify --graph-find-bounded-sizes --graph-require-sizes --split-input-file %s 2>&1 | FileCheck %s --check-prefix=REFUSED
+// RUN: not %ingot-opt --graph-simplify --graph-find-sizes=allocate=false --graph-require-sizes --split-input-file %s 2>&1 | FileCheck %s --check-prefix=REFUSED
 // RUN: %ingot-opt --graph-simplify --graph-find-sizes --graph-require-sizes --split-input-file %s | FileCheck %s
 
 // REFUSED: error: carries a value whose shape changes from one iteration to the next, and nothing bounds it: --no-allocate forbids to ask for memory

@@ -1,5 +1,5 @@
 // Sizes that iterations change: symbols inside and behind the loop, with bounds where something bounds them.
-// RUN: %ingot-opt --graph-simplify --graph-find-bounded-sizes --graph-require-sizes --split-input-file %s | FileCheck %s
+// RUN: %ingot-opt --graph-simplify --graph-find-sizes=allocate=false --graph-require-sizes --split-input-file %s | FileCheck %s
 
 // Two that begin alike and change alike have one symbol; a third one does not begin so.
 // CHECK-LABEL: func.func @alike

@@ -1,5 +1,5 @@
 // Products and convolutions of dequantized tensors are sums of integers with one factor; saturation does what Relu did.
-// RUN: %ingot-opt --integer-use-integers --split-input-file %s | FileCheck %s
+// RUN: %ingot-opt --integer-use-integers=target=znver5 --split-input-file %s | FileCheck %s
 
 // CHECK-LABEL: @product
 // CHECK: %[[SUMS:.*]] = onnx.MatMulInteger %arg0, %{{.*}} : (tensor<2x8xui8>, tensor<8x3xi8>, tensor<ui8>, tensor<i8>)

@@ -1,10 +1,10 @@
 // The model's function becomes what a program calls: a status, inputs and outputs as they come, the workspace and the host's functions behind them. Launches
 // become calls with addresses in the arena; a kernel that can find a bad value returns a status, which ends the run with the number of the node.
-// RUN: %ingot-opt --partition-form-kernels=target=x86-64-v2 --layout-assign=target=x86-64-v2 --lower-kernels=target=x86-64-v2 --memory-plan --lower-build-entry=workspace=256 --split-input-file %s | FileCheck %s
+// RUN: %ingot-opt --partition-form-kernels=target=x86-64-v2 --layout-assign=target=x86-64-v2 --lower-kernels=target=x86-64-v2 --memory-plan --entry-build=arena=256 --split-input-file %s | FileCheck %s
 
 // The product in between lies at the beginning of the workspace; inputs and outputs are the caller's.
 // CHECK-LABEL: func.func @chain_run(
-// CHECK-SAME: %[[X:.*]]: memref<256xi8>, %[[W:.*]]: memref<256xi8>, %[[Y:.*]]: memref<256xi8>, %[[ARENA:.*]]: memref<256xi8>, %{{.*}}: !llvm.ptr) -> i32
+// CHECK-SAME: %[[X:.*]]: memref<256xi8>, %[[W:.*]]: memref<256xi8>, %[[Y:.*]]: memref<256xi8>, %[[ARENA:.*]]: memref<320xi8>, %{{.*}}: !llvm.ptr) -> i32
 // CHECK: %[[X1:.*]] = memref.view %[[X]][%{{.*}}][]
 // CHECK: %[[W1:.*]] = memref.view %[[W]][%{{.*}}][]
 // CHECK: %[[BETWEEN:.*]] = memref.view %[[ARENA]][%{{.*}}][]
