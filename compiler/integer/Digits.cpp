@@ -62,12 +62,13 @@ ElementsAttr withScales(onnx::FewBitsMatMulOp op) {
 }
 
 struct Digits : OpRewritePattern<onnx::FewBitsMatMulOp> {
-  Digits(MLIRContext *context, DigitProducts products) : OpRewritePattern(context), products(products) {}
-  DigitProducts products;
+  Digits(MLIRContext *context, FormsOf formsOf) : OpRewritePattern(context), formsOf(formsOf) {}
+  FormsOf formsOf;
   LogicalResult matchAndRewrite(onnx::FewBitsMatMulOp op, PatternRewriter &rewriter) const override {
     auto a = onnx::ranked(op.getA());
+    const MachineForms &forms = formsOf(op);
     auto block = static_cast<int64_t>(op.getBlock()), blocks = onnx::ranked(op.getScales()).getDimSize(0);
-    if (!a || a.getRank() < 2 || block > mostInBlock || static_cast<int64_t>(op.getBits()) > products.bits) {
+    if (!a || a.getRank() < 2 || block > mostInBlock || static_cast<int64_t>(op.getBits()) > forms.digits.bits) {
       return failure();
     }
     Formula f(rewriter, op.getLoc());
@@ -83,7 +84,7 @@ struct Digits : OpRewritePattern<onnx::FewBitsMatMulOp> {
     Value coarse = round(x), behind = times(f.sub(x, coarse), base), middle = round(behind), fine;
     Value whole = f.add(times(coarse, base), middle);
     double high = base;
-    if (!products.two) {
+    if (!forms.twoDigits) {
       fine = round(times(f.sub(behind, middle), base)), whole = f.add(times(whole, base), fine), high *= base;
     }
     Type i8 = rewriter.getIntegerType(8);
@@ -106,8 +107,6 @@ struct Digits : OpRewritePattern<onnx::FewBitsMatMulOp> {
 
 } // namespace
 
-void addDigits(RewritePatternSet &patterns, DigitProducts products) {
-  patterns.add<Digits>(patterns.getContext(), products);
-}
+void addDigits(RewritePatternSet &patterns, FormsOf formsOf) { patterns.add<Digits>(patterns.getContext(), formsOf); }
 
 } // namespace ingot::integer

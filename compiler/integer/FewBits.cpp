@@ -169,8 +169,8 @@ std::optional<FewBits> rowsOf(const Source &s, bool turned) {
 }
 
 struct Product : OpRewritePattern<onnx::MatMulOp> {
-  Product(MLIRContext *context, DigitProducts digits) : OpRewritePattern(context), digits(digits) {}
-  DigitProducts digits;
+  Product(MLIRContext *context, FormsOf formsOf) : OpRewritePattern(context), formsOf(formsOf) {}
+  FormsOf formsOf;
   LogicalResult matchAndRewrite(onnx::MatMulOp op, PatternRewriter &rewriter) const override {
     Value b = op.getB();
     bool turned = !op.getTransB();
@@ -194,6 +194,7 @@ struct Product : OpRewritePattern<onnx::MatMulOp> {
       return failure();
     }
     auto weights = rowsOf(*s, turned);
+    const DigitProducts &digits = formsOf(op).digits;
     bool asDigits = weights && digits.ofRows && weights->bits <= digits.bits && weights->block <= mostInBlock &&
                     onnx::ranked(op.getA()).getRank() > 1;
     if (!weights || !(asDigits || onnx::hasFewRows(op.getA()))) {
@@ -225,8 +226,8 @@ struct Table : OpRewritePattern<onnx::GatherOp> {
 } // namespace
 
 void addFewBitsTables(RewritePatternSet &patterns) { patterns.add<Table>(patterns.getContext()); }
-void addFewBitsProducts(RewritePatternSet &patterns, DigitProducts digits) {
-  patterns.add<Product>(patterns.getContext(), digits);
+void addFewBitsProducts(RewritePatternSet &patterns, FormsOf formsOf) {
+  patterns.add<Product>(patterns.getContext(), formsOf);
 }
 
 } // namespace ingot::integer

@@ -58,7 +58,8 @@ ElementsAttr wordsOf(ElementsAttr matrix, bool transposed, MLIRContext *context)
 }
 
 struct Product : OpRewritePattern<onnx::MatMulOp> {
-  using OpRewritePattern::OpRewritePattern;
+  Product(MLIRContext *context, FormsOf formsOf) : OpRewritePattern(context), formsOf(formsOf) {}
+  FormsOf formsOf;
   LogicalResult matchAndRewrite(onnx::MatMulOp op, PatternRewriter &rewriter) const override {
     auto a = onnx::ranked(op.getA()), b = onnx::ranked(op.getB());
     ElementsAttr matrix = onnx::constantOf(op.getB());
@@ -66,7 +67,7 @@ struct Product : OpRewritePattern<onnx::MatMulOp> {
       return failure();
     }
     int64_t k = b.getDimSize(op.getTransB() ? 1 : 0), n = b.getDimSize(op.getTransB() ? 0 : 1);
-    if (k % 2 || k < leastExtent || n < leastExtent) {
+    if (k % 2 || k < leastExtent || n < leastExtent || !formsOf(op).halves) {
       return failure();
     }
     onnx::Formula f(rewriter, op.getLoc());
@@ -132,10 +133,12 @@ bool hasTiles(onnx::ConvOp op) {
 }
 
 struct Convolution : OpRewritePattern<onnx::ConvOp> {
-  using OpRewritePattern::OpRewritePattern;
+  Convolution(MLIRContext *context, FormsOf formsOf) : OpRewritePattern(context), formsOf(formsOf) {}
+  FormsOf formsOf;
   LogicalResult matchAndRewrite(onnx::ConvOp op, PatternRewriter &rewriter) const override {
     ElementsAttr weights = onnx::constantOf(op.getW());
-    if (!weights || !hasTiles(op) || (onnx::present(op.getB()) && !onnx::constantOf(op.getB()))) {
+    if (!weights || !hasTiles(op) || (onnx::present(op.getB()) && !onnx::constantOf(op.getB())) ||
+        !formsOf(op).halfConvolutions) {
       return failure();
     }
     onnx::Formula f(rewriter, op.getLoc());
@@ -212,13 +215,11 @@ struct MovedAfter : OpRewritePattern<onnx::CastOp> {
 
 } // namespace
 
-LogicalResult useHalves(func::FuncOp function, bool convolutions) {
+LogicalResult useHalves(func::FuncOp function, FormsOf formsOf) {
   MLIRContext *context = function.getContext();
   RewritePatternSet patterns(context);
-  patterns.add<Product>(context);
-  if (convolutions) {
-    patterns.add<Convolution, ReadByAll, MovedAfter>(context);
-  }
+  patterns.add<Product, Convolution>(context, formsOf);
+  patterns.add<ReadByAll, MovedAfter>(context);
   return onnx::rewrite(function, std::move(patterns));
 }
 

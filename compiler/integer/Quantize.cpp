@@ -13,6 +13,7 @@
 #include "compiler/integer/Quantize.h"
 #include "compiler/integer/Digits.h"
 #include "compiler/integer/FewBits.h"
+#include "compiler/integer/Recurrent.h"
 #include "compiler/onnx/ElementTypes.h"
 #include "compiler/onnx/Onnx.h"
 #include "compiler/onnx/constants/EvaluateElementwise.h"
@@ -340,7 +341,7 @@ bool isQuantized(func::FuncOp function) {
       .wasInterrupted();
 }
 
-LogicalResult useIntegers(func::FuncOp function, bool strict, DigitProducts digits, StateProducts states) {
+LogicalResult useIntegers(func::FuncOp function, bool strict, FormsOf formsOf) {
   if (!isQuantized(function)) {
     return success();
   }
@@ -349,10 +350,10 @@ LogicalResult useIntegers(func::FuncOp function, bool strict, DigitProducts digi
   forms.add<Unchanged, MovedBehind, Saturated>(context);
   addFewBitsTables(forms);
   if (!strict) {
-    addRecurrences(recurrences, states); // first: what moves dequantized weights would take them apart
+    addRecurrences(recurrences, formsOf); // first: what moves dequantized weights would take them apart
     forms.add<Product, Convolution>(context);
-    addFewBitsProducts(forms, digits);
-    addDigits(forms, digits);
+    addFewBitsProducts(forms, formsOf);
+    addDigits(forms, formsOf);
     factors.add<OneFactor, ScaledSwish>(context); // last: the others ask for the scales that the model has
   }
   if (failed(onnx::rewrite(function, std::move(recurrences))) || failed(onnx::rewrite(function, std::move(forms))) ||

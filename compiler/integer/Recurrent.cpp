@@ -171,8 +171,8 @@ constexpr int64_t mostHidden = 1 << 15;
 constexpr int64_t leastHidden = 48;
 
 struct Recurrence : OpRewritePattern<onnx::RecurrenceOp> {
-  Recurrence(MLIRContext *context, StateProducts products) : OpRewritePattern(context), products(products) {}
-  StateProducts products;
+  Recurrence(MLIRContext *context, FormsOf formsOf) : OpRewritePattern(context), formsOf(formsOf) {}
+  FormsOf formsOf;
 
   LogicalResult matchAndRewrite(onnx::RecurrenceOp op, PatternRewriter &rewriter) const override {
     if (!onnx::elementOf(op.getP()).isF32() || !onnx::elementOf(op.getR()).isF32() || !isFaster(op)) {
@@ -194,7 +194,7 @@ struct Recurrence : OpRewritePattern<onnx::RecurrenceOp> {
     Value scale = onnx::makeConstant(rewriter, op.getLoc(), scales);
     rewriter.modifyOpInPlace(op, [&] {
       op.getRMutable().assign(numbers), op.getScaleMutable().assign(scale), op.getZeroMutable().assign(zero);
-      op.setDigits(products.two ? 2 : 3);
+      op.setDigits(formsOf(op).twoDigits ? 2 : 3);
     });
     return success();
   }
@@ -212,15 +212,16 @@ struct Recurrence : OpRewritePattern<onnx::RecurrenceOp> {
     auto r = onnx::ranked(op.getR());
     int64_t hidden = r.getDimSize(1), bytes = r.getNumElements() * static_cast<int64_t>(sizeof(float));
     bool oneRow = onnx::sizeOf(onnx::ranked(op.getP()), 1).is(1) && hidden <= onnx::mostOfPairs;
-    return hidden >= leastHidden && bytes >= (oneRow ? products.ofOneRow : products.ofRows);
+    const StateProducts &states = formsOf(op).states;
+    return hidden >= leastHidden && bytes >= (oneRow ? states.ofOneRow : states.ofRows);
   }
 };
 
 } // namespace
 
-void addRecurrences(RewritePatternSet &patterns, StateProducts products) {
+void addRecurrences(RewritePatternSet &patterns, FormsOf formsOf) {
   patterns.add<Product>(patterns.getContext());
-  patterns.add<Recurrence>(patterns.getContext(), products);
+  patterns.add<Recurrence>(patterns.getContext(), formsOf);
 }
 
 } // namespace ingot::integer

@@ -146,10 +146,10 @@ int64_t quadsOf(Operation *op) {
 
 } // namespace
 
-void markShortSums(func::FuncOp function) {
+void markShortSums(func::FuncOp function, FormsOf formsOf) {
   llvm::MapVector<Value, SmallVector<std::pair<Operation *, int64_t>>> products;
   function.walk([&](Operation *op) {
-    if (multipliesBytes(op)) {
+    if (multipliesBytes(op) && formsOf(op).shortSums) {
       products[op->getOperand(0)].push_back({op, quadsOf(op)});
     }
   });
@@ -157,7 +157,7 @@ void markShortSums(func::FuncOp function) {
     op->setAttr(onnx::shortQuadsName, Builder(op->getContext()).getI64IntegerAttr(quads));
   };
   function.walk([&](onnx::IntegerConvOp op) {
-    if (isDepthwise(op) && quadsOfDepthwise(op)) {
+    if (isDepthwise(op) && formsOf(op).shortSums && quadsOfDepthwise(op)) {
       mark(op, 1);
     }
   });

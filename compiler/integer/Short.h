@@ -1,5 +1,6 @@
 // Products of bytes whose sums are taken in int16, for machines that multiply pairs of bytes and saturate.
 #pragma once
+#include "compiler/integer/MachineForms.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 namespace ingot::integer {
@@ -8,6 +9,6 @@ namespace ingot::integer {
 /// or of those of two quads, leaves int16, whatever bytes they are multiplied with (onnx::shortQuadsName). Where some
 /// factor is also read by one whose weights are larger, none of those that read it is marked: they want it as int16
 /// (Wide.h).
-void markShortSums(mlir::func::FuncOp function);
+void markShortSums(mlir::func::FuncOp function, FormsOf formsOf);
 
 } // namespace ingot::integer

@@ -68,9 +68,13 @@ static bool fold(onnx::IntegerConvOp op) {
   return true;
 }
 
-bool foldTaps(func::FuncOp function) {
+bool foldTaps(func::FuncOp function, FormsOf formsOf) {
   SmallVector<onnx::IntegerConvOp> found;
-  function.walk([&](onnx::IntegerConvOp op) { found.push_back(op); });
+  function.walk([&](onnx::IntegerConvOp op) {
+    if (formsOf(op).foldsTaps) {
+      found.push_back(op);
+    }
+  });
   return llvm::count_if(found, fold) > 0;
 }
 

@@ -26,10 +26,11 @@ bool multipliesBytes(Operation *op) {
   return isa<onnx::IntegerMatMulOp>(op) && onnx::isUint(onnx::elementOf(op->getOperand(0)), 8);
 }
 
-void widenFactors(func::FuncOp function) {
+void widenFactors(func::FuncOp function, FormsOf formsOf) {
   llvm::SetVector<Value> factors;
+  auto isWidened = [&](Operation *op) { return multipliesBytes(op) && !onnx::shortQuadsOf(op) && formsOf(op).widens; };
   function.walk([&](Operation *op) {
-    if (multipliesBytes(op) && !onnx::shortQuadsOf(op)) {
+    if (isWidened(op)) {
       factors.insert(op->getOperand(0));
     }
   });
@@ -42,7 +43,7 @@ void widenFactors(func::FuncOp function) {
     for (Operation *user : llvm::make_early_inc_range(bytes.getUsers())) {
       auto dequantize = dyn_cast<onnx::DequantizeOp>(user);
       auto zeros = dequantize ? onnx::integersOf(dequantize.getZero()) : std::nullopt;
-      if (multipliesBytes(user)) {
+      if (isWidened(user)) {
         user->setOperand(0, words);
       } else if (zeros && dequantize.getX() == bytes) {
         b.setInsertionPoint(user);

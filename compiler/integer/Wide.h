@@ -1,5 +1,6 @@
 // Bytes as int16, for machines that multiply pairs of those and have no instruction for bytes.
 #pragma once
+#include "compiler/integer/MachineForms.h"
 #include "compiler/onnx/ops/Conv.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
@@ -12,6 +13,6 @@ bool multipliesBytes(mlir::Operation *op);
 /// What products and convolutions of integers read becomes int16 where it is made, rather than for each panel of
 /// weights that it is multiplied with; but for those whose sums are short (Short.h). Depthwise convolutions read a byte
 /// once for all they do with it, and keep them.
-void widenFactors(mlir::func::FuncOp function);
+void widenFactors(mlir::func::FuncOp function, FormsOf formsOf);
 
 } // namespace ingot::integer

@@ -87,6 +87,23 @@ bool matches(const Override &line, StringRef node) {
   return glob->match(node);
 }
 
+std::string refusedByKernels(Operation &op, const Device &device) {
+  std::string why = buildable(op, device.machine);
+  why = why.empty() && device.machine.hasOwnMemory ? keptByHost(op) : why;
+  return why.empty() ? device.target->refuses(&op, device.machine) : why;
+}
+
+/// A demand speaks of an op by its name or by that of the node that it comes from. Of what such a node became, what
+/// the host keeps anyway is not meant.
+bool speaksOf(const Demand &demand, Operation &op) {
+  if (llvm::is_contained(demand.ops, op.getName().stripDialect())) {
+    return true;
+  }
+  bool speaks = false;
+  onnx::eachNode(op.getLoc(), [&](StringRef, StringRef type) { speaks |= llvm::is_contained(demand.ops, type); });
+  return speaks && keptByHost(op).empty();
+}
+
 class Asker {
 public:
   Asker(func::FuncOp function, ArrayRef<Device> devices, const Policy &policy, Pieces &pieces)
@@ -99,7 +116,6 @@ public:
     for (const Demand &demand : policy.demands) {
       checkNames(demand);
     }
-    auto refusedByKernels = [](Operation &op, const Device &device) { return Asker::refusedByKernels(op, device); };
     auto wanted = [&](Operation &op) { return wantedDevice(op); };
     std::vector<Block *> blocks = blocksOf(function);
     if (failed(pieces.take(blocks, {refusedByKernels, wanted}))) {
@@ -136,12 +152,6 @@ private:
   }
 
   Location locOf(const Override &line) { return FileLineColLoc::get(function.getContext(), line.file, line.line, 0); }
-
-  static std::string refusedByKernels(Operation &op, const Device &device) {
-    std::string why = buildable(op, device.machine);
-    why = why.empty() && device.machine.hasOwnMemory ? keptByHost(op) : why;
-    return why.empty() ? device.target->refuses(&op, device.machine) : why;
-  }
 
   std::string refusal(Operation &op, int device) const {
     const Device &asked = devices[device];
@@ -240,17 +250,6 @@ private:
     }
   }
 
-  /// A demand speaks of an op by its name or by that of the node that it comes from. Of what such a node became, what
-  /// the host keeps anyway is not meant.
-  static bool speaksOf(const Demand &demand, Operation &op) {
-    if (llvm::is_contained(demand.ops, op.getName().stripDialect())) {
-      return true;
-    }
-    bool speaks = false;
-    onnx::eachNode(op.getLoc(), [&](StringRef, StringRef type) { speaks |= llvm::is_contained(demand.ops, type); });
-    return speaks && keptByHost(op).empty();
-  }
-
   void keepTo(const Demand &demand, Operation &op, Node &node) {
     if (!speaksOf(demand, op)) {
       return;
@@ -269,7 +268,33 @@ private:
   }
 };
 
+/// Whether a line speaks of one of the nodes that an op comes from.
+bool speaksOf(const Override &line, Operation &op) {
+  bool speaks = false;
+  onnx::eachNode(op.getLoc(), [&](StringRef node, StringRef) { speaks |= matches(line, node); });
+  return speaks;
+}
+
 } // namespace
+
+const Device *firstTaker(Operation *op, ArrayRef<Device> devices, const Policy &policy) {
+  for (const Override &line : llvm::reverse(policy.overrides)) {
+    if (speaksOf(line, *op)) {
+      return &devices[line.device];
+    }
+  }
+  for (const Demand &demand : policy.demands) {
+    if (speaksOf(demand, *op)) {
+      return &devices[demand.device];
+    }
+  }
+  for (const Device &device : devices.take_front(policy.fallback ? devices.size() : 1)) {
+    if (!device.target->pieces() && refusedByKernels(*op, device).empty()) {
+      return &device;
+    }
+  }
+  return nullptr;
+}
 
 const target::MachineModel &hostOf(ArrayRef<Device> devices) {
   const auto *host = llvm::find_if(devices, [](const Device &d) { return !d.machine.hasOwnMemory; });

@@ -59,6 +59,10 @@ struct Policy {
 /// Of ops that kernels of the compiler's compute; those of pieces (Pieces.h) have none.
 using Places = llvm::DenseMap<mlir::Operation *, const Device *>;
 
+/// The device that gets an op if costs are not weighed: where the policy puts it, or else the first in the user's order
+/// whose kernels compute it; null where there is none. Forms are chosen by that (integer::FormsOf).
+const Device *firstTaker(mlir::Operation *op, llvm::ArrayRef<Device> devices, const Policy &policy);
+
 class Pieces;
 
 /// Asks the devices in the user's order for each op, but for what the policy decides; the first that takes it gets it.

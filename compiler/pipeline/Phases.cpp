@@ -117,61 +117,54 @@ static LogicalResult refuseEmptyBounds(func::FuncOp function, const plan::ModelI
   return success();
 }
 
-/// Where bytes are faster than floats in a recurrence, as measured on Zen 5. A machine that multiplies bytes gains with
-/// any R. Pairs take more instructions than floats, and pay where R as floats is not in the second cache (with vectors
-/// of 512 bits: not in the first one). Bytes that become floats pay where it is in no cache; those of short vectors
-/// become so at a higher price.
-static integer::StateProducts statesOf(ArrayRef<partition::Device> devices, bool two) {
-  integer::StateProducts states{0, 0, two};
-  for (const partition::Device &device : devices) {
-    const target::MachineModel &machine = device.machine;
-    if (!machine.quadDot.empty()) {
-      continue;
+/// The forms of ops by the devices that take them. Levels share their weights and with these the forms: they get those
+/// that pay on all of them.
+class DeviceForms {
+public:
+  explicit DeviceForms(const State &s) : s(s) {
+    SmallVector<const target::MachineModel *> machines;
+    for (const partition::Device &device : s.devices) {
+      machines.push_back(&device.machine);
+      each.push_back(integer::formsFor(machines.back(), isFast()));
     }
-    int64_t last = std::max(machine.l3Bytes, machine.l2Bytes) * (machine.lanes >= 8 ? 2 : 16);
-    int64_t ofPairs = machine.lanes >= 16 ? 4 * machine.l1Bytes : machine.l2Bytes;
-    states.ofOneRow = std::max(states.ofOneRow, machine.pairDot.empty() ? last : ofPairs);
-    states.ofRows = std::max(states.ofRows, last);
+    all = integer::formsFor(machines, isFast());
   }
-  return states;
-}
+  const integer::MachineForms &operator()(Operation *op) const {
+    const partition::Device *taker = areAlike() ? nullptr : partition::firstTaker(op, s.devices, s.policy);
+    return taker ? each[taker - s.devices.data()] : all;
+  }
+
+  bool haveHalves() const {
+    return all.halves || (!areAlike() && llvm::any_of(each, [](const auto &forms) { return forms.halves; }));
+  }
+
+private:
+  const State &s;
+  integer::MachineForms all;
+  std::vector<integer::MachineForms> each;
+
+  bool areAlike() const { return s.devices.size() == 1 || !s.options.levels.empty(); }
+  bool isFast() const { return s.options.accuracy == "fast"; }
+};
 
 static LogicalResult computeInIntegers(State &s, Body &body, Result &) {
   func::FuncOp function = body.function();
   if (!integer::isQuantized(function)) {
     return success();
   }
-  // Which device takes a product is not known yet, and all levels get the same ops.
-  bool quads = llvm::all_of(s.devices, [](const auto &device) { return !device.machine.quadDot.empty(); });
-  bool isSource = llvm::is_contained(s.options.emit, "cpp"); // which has no name for sums of pairs of bytes
-  bool bytes = llvm::all_of(s.devices, [&](const auto &device) {
-    return !device.machine.quadDot.empty() || (!isSource && !device.machine.bytePairDot.empty());
-  });
-  integer::DigitProducts digits{quads ? 8 : bytes ? 4 : 0, /*ofRows=*/quads, /*two=*/s.options.accuracy == "fast"};
-  integer::StateProducts states = statesOf(s.devices, digits.two);
-  if (failed(integer::useIntegers(function, s.options.accuracy == "strict", digits, states)) ||
+  DeviceForms forms(s);
+  if (failed(integer::useIntegers(function, s.options.accuracy == "strict", forms)) ||
       failed(graph::simplify(function))) {
     return failure();
   }
-  bool vectors = llvm::all_of(s.devices, [](const auto &device) { return !device.machine.pairDot.empty(); });
-  if (vectors && integer::foldTaps(function) && failed(graph::simplify(function))) {
-    return failure();
-  }
-  return success();
+  return success(!integer::foldTaps(function, forms) || succeeded(graph::simplify(function)));
 }
 
 /// Machines that multiply pairs of bytes or of int16 want marks and factors of their own.
 static LogicalResult usePairs(State &s, Body &body, Result &) {
-  func::FuncOp function = body.function();
-  bool isSource = llvm::is_contained(s.options.emit, "cpp"); // which has no name for sums of pairs of bytes
-  bool pairs = llvm::all_of(
-      s.devices, [](const auto &device) { return device.machine.quadDot.empty() && !device.machine.pairDot.empty(); });
-  if (pairs) {
-    if (!isSource && llvm::all_of(s.devices, [](const auto &device) { return !device.machine.bytePairDot.empty(); })) {
-      integer::markShortSums(function);
-    }
-    integer::widenFactors(function);
-  }
+  DeviceForms forms(s);
+  integer::markShortSums(body.function(), forms);
+  integer::widenFactors(body.function(), forms);
   return success();
 }
 
@@ -181,17 +174,6 @@ static constexpr Step kIntegerSteps[] = {
     {"integer-use-pairs", "sums of pairs of bytes that fit int16 are marked, and other factors become int16", usePairs},
     {"graph-eliminate-common", "common subexpressions, then unused ops", eliminateCommon}};
 
-/// Whether products may be of bfloat16, and all machines that run them have the instruction; C++ source has no name for
-/// it.
-static bool mayUseHalves(const State &s) {
-  return s.options.accuracy == "fast" && !llvm::is_contained(s.options.emit, "cpp") &&
-         llvm::all_of(s.devices, [](const auto &device) { return !device.machine.halfDot.empty(); });
-}
-
-static bool mayConvolveHalves(const State &s) {
-  return llvm::all_of(s.devices, [](const auto &device) { return !device.machine.tiles.halfDot.empty(); });
-}
-
 static LogicalResult packInterface(State &, Body &body, Result &) { return graph::packInterface(body.function()); }
 
 static LogicalResult fuse(State &s, Body &body, Result &) {
@@ -200,8 +182,8 @@ static LogicalResult fuse(State &s, Body &body, Result &) {
 
 static LogicalResult finishGraph(State &s, Body &body, Result &tells) {
   func::FuncOp function = body.function();
-  if ((mayUseHalves(s) && failed(integer::useHalves(function, mayConvolveHalves(s)))) ||
-      failed(graph::simplify(function))) {
+  DeviceForms forms(s);
+  if ((forms.haveHalves() && failed(integer::useHalves(function, forms))) || failed(graph::simplify(function))) {
     return failure();
   }
   graph::eliminateCommon(function);

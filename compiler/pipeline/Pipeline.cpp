@@ -156,6 +156,7 @@ private:
       }
       if (wantsSource()) { // it has no name for them
         machine->tiles = {}, machine->packs = {}, machine->lookUp.clear(), machine->words = {};
+        machine->bytePairDot.clear(), machine->halfDot.clear();
       }
       state.devices.push_back({t, std::move(*machine)});
     }

@@ -53,7 +53,7 @@ private:
     body.info.arenaBytes = arena;
     if (weights) {
       auto type = RankedTensorType::get({weights}, IntegerType::get(&getContext(), 8));
-      state.weights.add(onnx::constantFromIntegers(type, {0}), {"", weights});
+      state.weights.add(ingot::onnx::constantFromIntegers(type, {0}), {"", weights, {}});
     }
     body.module = OwningOpRef<ModuleOp>(getOperation());
     LogicalResult done = success(

@@ -1,0 +1,40 @@
+// The forms that products, convolutions and recurrences take for a machine. This is the one place where features of
+// machines decide about operators: everything else in this room asks FormsOf.
+#pragma once
+#include "compiler/target/MachineModel.h"
+#include "mlir/IR/Operation.h"
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
+
+namespace ingot::integer {
+
+/// Products of floats by weights of few bits that are faster as products of bytes (Digits.h).
+struct DigitProducts {
+  int64_t bits = 0;    ///< weights of so many bits at most; 0: none
+  bool ofRows = false; ///< whatever the number of rows, and not of few rows alone
+};
+
+/// From how large an R on, in bytes as float32, a recurrence is faster with R in bytes (Recurrent.h).
+struct StateProducts {
+  int64_t ofOneRow = 0; ///< for a batch of one
+  int64_t ofRows = 0;   ///< for other batches
+};
+
+struct MachineForms {
+  DigitProducts digits;
+  StateProducts states;
+  bool twoDigits = false;      ///< a float becomes two digits, and not three
+  bool foldsTaps = false;      ///< taps of an image of one channel become channels (Taps.h)
+  bool shortSums = false;      ///< sums of pairs of products are taken in int16 where they fit (Short.h)
+  bool widens = false;         ///< factors become int16 where they are made (Wide.h)
+  bool halves = false;         ///< products of float32 become ones of bfloat16 (Halves.h)
+  bool halfConvolutions = false; ///< so do convolutions
+};
+
+/// The forms that pay on each of some machines. `isFast`: the arithmetic may be that of --accuracy fast.
+MachineForms formsFor(llvm::ArrayRef<const target::MachineModel *> machines, bool isFast);
+
+/// The forms for an op, by the machines that compute it.
+using FormsOf = llvm::function_ref<const MachineForms &(mlir::Operation *op)>;
+
+} // namespace ingot::integer
