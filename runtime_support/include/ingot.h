@@ -435,6 +435,32 @@ int ingot_text_rank(const ingot_exec *exec, const int64_t *arguments);
 int ingot_text_write_number(const ingot_exec *exec, const int64_t *arguments);
 int ingot_text_read_number(const ingot_exec *exec, const int64_t *arguments);
 
+/* What compiled models call for processors that do not compute with 64 bits by instructions (core/wide.c). Floats are
+ * given as their bits: uint64_t is a float64, uint32_t a float32. */
+uint64_t ingot_wide_udiv(uint64_t a, uint64_t b);
+uint64_t ingot_wide_urem(uint64_t a, uint64_t b);
+int64_t ingot_wide_sdiv(int64_t a, int64_t b);
+int64_t ingot_wide_srem(int64_t a, int64_t b);
+uint64_t ingot_wide_add(uint64_t a, uint64_t b);
+uint64_t ingot_wide_sub(uint64_t a, uint64_t b);
+uint64_t ingot_wide_mul(uint64_t a, uint64_t b);
+uint64_t ingot_wide_div(uint64_t a, uint64_t b);
+uint64_t ingot_wide_sqrt(uint64_t x);
+uint64_t ingot_wide_maximum(uint64_t a, uint64_t b);
+uint64_t ingot_wide_minimum(uint64_t a, uint64_t b);
+/* 1: they are equal, 2: a is greater, 4: b is greater, 8: one of them is not a number. */
+int32_t ingot_wide_compare(uint64_t a, uint64_t b);
+uint64_t ingot_wide_from_float(uint32_t x);
+uint32_t ingot_wide_to_float(uint64_t x);
+uint64_t ingot_wide_from_int64(int64_t x);
+uint64_t ingot_wide_from_uint64(uint64_t x);
+int64_t ingot_wide_to_int64(uint64_t x);
+uint64_t ingot_wide_to_uint64(uint64_t x);
+uint32_t ingot_wide_int64_to_float(int64_t x);
+uint32_t ingot_wide_uint64_to_float(uint64_t x);
+int64_t ingot_wide_float_to_int64(uint32_t x);
+uint64_t ingot_wide_float_to_uint64(uint32_t x);
+
 /* What a run with `sizes` (null for a model without symbols) needs of the memory of the device with this number, in
  * bytes, without the weights. */
 int ingot_device_bytes(const ingot_model *model, const int64_t *sizes, int32_t number, int64_t *bytes);
