@@ -2,6 +2,7 @@
 #   %ingot %ingot-opt   the compiler's programs
 #   %make-model         %make-model IN.txt OUT.onnx: a model written in ONNX's text form becomes a file (test/tools/make_model.py)
 #   %python             an interpreter with numpy and onnx (feature "python-onnx")
+#   %width              W64; W32 where an index has 32 bits (--param triple=...)
 #   %models             folder with small models made at build time
 # FileCheck, not, count and split-file are on the path.
 import os
@@ -19,8 +20,14 @@ config.test_exec_root = config.ingot_binary_dir + "/test"
 config.environment["PATH"] = os.pathsep.join([config.ingot_binary_dir + "/bin", config.llvm_tools_dir, os.environ["PATH"]])
 
 tools = os.path.join(config.test_source_root, "tools")
+# lit --param triple=x86_64-unknown-linux-gnux32 build/test/lower: the same tests for machines whose addresses have 32 bits.
+triple = lit_config.params.get("triple")
+if triple:
+    config.name += "-" + triple
+    config.test_exec_root += "/" + triple
 config.substitutions += [
-    ("%ingot-opt", config.ingot_binary_dir + "/bin/ingot-opt"),
+    ("%width", "W32" if triple else "W64"),
+    ("%ingot-opt", config.ingot_binary_dir + "/bin/ingot-opt" + (f" --triple={triple}" if triple else "")),
     ("%ingot", config.ingot_binary_dir + "/bin/ingot"),
     ("%make-model", f"{config.python} {tools}/make_model.py"),
     ("%python", config.python),

@@ -1,5 +1,6 @@
 // LLVM's code generator, with a text section for each function so that a linker can drop and order them.
 #include "compiler/emit/CodeGen.h"
+#include "compiler/target/Platform.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
 #include "llvm/MC/TargetRegistry.h"
@@ -27,8 +28,9 @@ std::unique_ptr<TargetMachine> ingot::emit::createTargetMachine(mlir::ModuleOp m
     // front of it: a first convolution's took 1.6 times as long 16 bytes further on (Zen 5).
     options.LoopAlignment = machine.lineBytes;
   }
+  Reloc::Model relocations = target::platformOf(machine).positionIndependent ? Reloc::PIC_ : Reloc::Static;
   return std::unique_ptr<TargetMachine>(target->createTargetMachine(
-      triple, machine.cpu, machine.features, options, Reloc::PIC_, std::nullopt, CodeGenOptLevel::Aggressive));
+      triple, machine.cpu, machine.features, options, relocations, std::nullopt, CodeGenOptLevel::Aggressive));
 }
 
 static cl::opt<bool> &optionCalled(StringRef name) {

@@ -16,9 +16,9 @@ class raw_pwrite_stream;
 
 namespace ingot::emit {
 
-/// The symbol of the weights, and the section that holds them.
+/// The symbol of the weights, and the section that holds them, one of those called `constants` (target/Platform.h).
 std::string weightsSymbol(llvm::StringRef model);
-std::string weightsSection(llvm::StringRef model);
+std::string weightsSection(llvm::StringRef model, llvm::StringRef constants);
 
 /// LLVM's code generator for the machine; null with an error at `module` when LLVM does not know it.
 std::unique_ptr<llvm::TargetMachine> createTargetMachine(mlir::ModuleOp module, const target::MachineModel &machine);
@@ -37,10 +37,13 @@ mlir::LogicalResult takeWeights(mlir::ModuleOp module, llvm::Module &ir, const p
 /// The few passes that loop IR needs: everything else was decided by the kernel builders.
 void optimize(llvm::Module &ir, llvm::TargetMachine &target);
 
+/// Instructions that the machine does not have become calls of the support library.
+void callForWideArithmetic(llvm::Module &ir, const target::MachineModel &machine);
+
 /// Replaces the declaration of the weights, constant for the optimizer, by zeros in .bss, so that LLVM makes a local
 /// symbol of the right size and never sees a byte. In ELF the symbol is called as the section it will
 /// be in (Object.cpp).
-void defineWeights(llvm::Module &ir, llvm::StringRef model);
+void defineWeights(llvm::Module &ir, llvm::StringRef model, llvm::StringRef constants);
 
 enum class CodeForm { Object, Assembly };
 struct CodeOptions {

@@ -1,6 +1,7 @@
 // One full conversion with the patterns of all dialects at once: a memref never exists beside its lowered form, so
 // there are no casts to reconcile, and it costs a third of a pass for each dialect.
 #include "compiler/emit/Lowering.h"
+#include "compiler/plan/IndexWidth.h"
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
 #include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
 #include "mlir/Conversion/FuncToLLVM/ConvertFuncToLLVM.h"
@@ -48,11 +49,31 @@ struct LowerRounding : ConvertOpToLLVMPattern<arith::FPToSIOp> {
   }
 };
 
+/// Constants of indices have 64 bits in MLIR whatever an index is, and would be cut off without a word.
+LogicalResult checkIndices(ModuleOp module) {
+  int64_t most = ingot::plan::mostIndex(ingot::plan::indexBits(module));
+  auto fits = [&](const APInt &number) { return number.getSExtValue() <= most && number.getSExtValue() >= -most - 1; };
+  WalkResult result = module.walk([&](arith::ConstantOp constant) {
+    auto list = dyn_cast<DenseIntElementsAttr>(constant.getValue());
+    auto number = dyn_cast<IntegerAttr>(constant.getValue());
+    bool isIndex = getElementTypeOrSelf(constant.getType()).isIndex();
+    if (!isIndex || (number ? fits(number.getValue()) : !list || llvm::all_of(list.getValues<APInt>(), fits))) {
+      return WalkResult::advance();
+    }
+    constant.emitOpError("does not fit an index of the machine: ") << constant.getValue();
+    return WalkResult::interrupt();
+  });
+  return failure(result.wasInterrupted());
+}
+
 } // namespace
 
 LogicalResult ingot::emit::convertToLLVM(ModuleOp module, const target::MachineModel &machine) {
   MLIRContext *context = module.getContext();
-  LowerToLLVMOptions options(context);
+  if (failed(checkIndices(module))) {
+    return failure();
+  }
+  LowerToLLVMOptions options(context, DataLayout(module)); // with its width of an index
   options.useBarePtrCallConv = true;
   LLVMTypeConverter types(context, options);
   LLVMConversionTarget target(*context);

@@ -11,6 +11,7 @@
 #include "compiler/emit/cpp/Cpp.h"
 #include "compiler/support/ElementTypes.h"
 #include "compiler/support/OutputFiles.h"
+#include "compiler/target/Platform.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/Bitcode/BitcodeReader.h"
 #include "llvm/Bitcode/BitcodeWriter.h"
@@ -80,6 +81,7 @@ private:
   const ingot::emit::Options &options;
   ingot::emit::Result &result;
   Code code;
+  StringRef constants;        ///< Platform::constants
   bool decodesImages = false; ///< the object calls libingot_image.a
   std::optional<sys::fs::TempFile> weightsFile;
 };
@@ -156,6 +158,7 @@ LogicalResult Emitter::generateSource(const ingot::target::MachineModel &machine
 }
 
 LogicalResult Emitter::generateObject(const ingot::target::MachineModel &machine) {
+  constants = ingot::target::platformOf(machine).constants;
   std::vector<ingot::emit::PieceObject> pieces = ingot::emit::takePieceObjects(module);
   std::unique_ptr<TargetMachine> target = ingot::emit::createTargetMachine(module, machine);
   if (!target || failed(ingot::emit::lowerToLLVM(module, machine))) {
@@ -172,11 +175,12 @@ LogicalResult Emitter::generateObject(const ingot::target::MachineModel &machine
                                  return f.hasFnAttribute(ingot::emit::usesTiles);
                                })};
   ingot::emit::optimize(*ir, *target);
+  ingot::emit::callForWideArithmetic(*ir, machine);
   if (wants("llvm")) {
     raw_string_ostream stream(code.llvmIR);
     ir->print(stream, nullptr);
   }
-  ingot::emit::defineWeights(*ir, model.name);
+  ingot::emit::defineWeights(*ir, model.name, constants);
   if (wants("asm")) {
     SmallString<0> text;
     raw_svector_ostream stream(text);
@@ -267,8 +271,8 @@ LogicalResult Emitter::writeBinaries(const ingot::emit::WeightsSource &weights) 
   if (!file) {
     return fail(file.takeError());
   }
-  Error error = ingot::emit::writeObject(code.object, model.name, model.takesWeights() ? 0 : model.weightBytes, weights,
-                                         file->FD);
+  Error error = ingot::emit::writeObject(code.object, model.name, model.takesWeights() ? 0 : model.weightBytes,
+                                         constants, weights, file->FD);
   if (!error && wants("lib")) {
     error = writeArchive(file->TmpName);
   }

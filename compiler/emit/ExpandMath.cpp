@@ -2,6 +2,7 @@
 // that would have to be expanded again. Then conversions of narrow floats, whose codes become integers.
 #include "compiler/emit/Lowering.h"
 #include "compiler/emit/math/Functions.h"
+#include "compiler/target/Platform.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -9,7 +10,6 @@
 #include "mlir/IR/TypeUtilities.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "llvm/ADT/StringMap.h"
-#include "llvm/ADT/StringSet.h"
 
 using namespace mlir;
 using namespace ingot;
@@ -24,12 +24,20 @@ Value expandRsqrt(const FloatBuilder &f, Value x) { return f.div(f.constant(1.0)
 
 const llvm::StringMap<Unary> &unaryTable() {
   static const llvm::StringMap<Unary> table = {
-      {"math.exp", expandExp},     {"math.exp2", expandExp2}, {"math.expm1", expandExpM1}, {"math.log", expandLog},
-      {"math.log1p", expandLog1p}, {"math.log2", expandLog2}, {"math.log10", expandLog10}, {"math.tanh", expandTanh},
-      {"math.erf", expandErf},     {"math.erfc", expandErfc}, {"math.sin", expandSin},     {"math.cos", expandCos},
-      {"math.tan", expandTan},     {"math.asin", expandAsin}, {"math.acos", expandAcos},   {"math.atan", expandAtan},
-      {"math.sinh", expandSinh},   {"math.cosh", expandCosh}, {"math.asinh", expandAsinh}, {"math.acosh", expandAcosh},
-      {"math.atanh", expandAtanh}, {"math.cbrt", expandCbrt}, {"math.rsqrt", expandRsqrt},
+      {"math.exp", expandExp},     {"math.exp2", expandExp2},
+      {"math.expm1", expandExpM1}, {"math.log", expandLog},
+      {"math.log1p", expandLog1p}, {"math.log2", expandLog2},
+      {"math.log10", expandLog10}, {"math.tanh", expandTanh},
+      {"math.erf", expandErf},     {"math.erfc", expandErfc},
+      {"math.sin", expandSin},     {"math.cos", expandCos},
+      {"math.tan", expandTan},     {"math.asin", expandAsin},
+      {"math.acos", expandAcos},   {"math.atan", expandAtan},
+      {"math.sinh", expandSinh},   {"math.cosh", expandCosh},
+      {"math.asinh", expandAsinh}, {"math.acosh", expandAcosh},
+      {"math.atanh", expandAtanh}, {"math.cbrt", expandCbrt},
+      {"math.rsqrt", expandRsqrt}, {"math.ceil", expandCeil},
+      {"math.floor", expandFloor}, {"math.trunc", expandTrunc},
+      {"math.round", expandRound}, {"math.roundeven", expandRoundEven},
   };
   return table;
 }
@@ -40,12 +48,14 @@ const llvm::StringMap<Binary> &binaryTable() {
   return table;
 }
 
-/// Ops of the math dialect that the conversion to LLVM turns into instructions.
-bool isNative(Operation *op) {
-  static const llvm::StringSet<> native = {"absf",      "absi",     "ceil",  "floor", "trunc",  "round",
-                                           "roundeven", "sqrt",     "fma",   "ctpop", "ctlz",   "cttz",
-                                           "copysign",  "isfinite", "isinf", "isnan", "clampf", "isnormal"};
-  return native.contains(op->getName().stripDialect());
+/// Ops of the math dialect that the conversion to LLVM turns into instructions, or into calls of the support library.
+/// Where that computes in float64, whole numbers are found by arithmetic.
+bool isNative(Operation *op, const target::Platform &platform) {
+  bool rounds = isa<math::CeilOp, math::FloorOp, math::TruncOp, math::RoundOp, math::RoundEvenOp>(op);
+  if (rounds && !platform.doubles && getElementTypeOrSelf(op->getResult(0).getType()).isF64()) {
+    return false;
+  }
+  return llvm::is_contained(platform.nativeMath, op->getName().stripDialect());
 }
 
 /// Expands `op` in f32 or f64; narrower floats go through f32.
@@ -315,13 +325,18 @@ private:
 
 } // namespace
 
-LogicalResult ingot::emit::expandMath(ModuleOp module, const target::MachineModel &machine) {
+/// Those that have to be expanded. Expansions may have some, too, where a machine lacks what others have.
+static SmallVector<Operation *> findMath(ModuleOp module, const target::Platform &platform) {
   SmallVector<Operation *> found;
   module.walk([&](Operation *op) {
-    if (isa_and_nonnull<math::MathDialect>(op->getDialect()) ? !isNative(op) : isa<arith::RemFOp>(op)) {
+    if (isa_and_nonnull<math::MathDialect>(op->getDialect()) ? !isNative(op, platform) : isa<arith::RemFOp>(op)) {
       found.push_back(op);
     }
   });
+  return found;
+}
+
+static LogicalResult expandAll(ArrayRef<Operation *> found, const target::MachineModel &machine) {
   for (Operation *op : found) {
     StringRef name = op->getName().getStringRef();
     auto unary = unaryTable().find(name);
@@ -334,6 +349,18 @@ LogicalResult ingot::emit::expandMath(ModuleOp module, const target::MachineMode
     if (!expandWithNeighbours(op, ldexp, lookUpOf(op, machine))) {
       expand(op, isUnary ? unary->second : nullptr, isUnary ? nullptr : binary->second, ldexp);
     }
+  }
+  return success();
+}
+
+LogicalResult ingot::emit::expandMath(ModuleOp module, const target::MachineModel &machine) {
+  target::Platform platform = target::platformOf(machine);
+  SmallVector<Operation *> found = findMath(module, platform);
+  while (!found.empty()) {
+    if (failed(expandAll(found, machine))) {
+      return failure();
+    }
+    found = findMath(module, platform);
   }
   Conversions(module, machine).expand();
   return success();

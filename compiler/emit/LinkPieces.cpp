@@ -55,8 +55,8 @@ static Expected<Bytes> localized(StringRef object, ArrayRef<std::string> symbols
 
 /// Clears the flag of all groups of sections by which a linker keeps one of several. A group is a list of 32-bit
 /// numbers, the first of which has the flags.
-static Error clearGroups(MutableArrayRef<char> object) {
-  auto file = object::ELFFile<object::ELF64LE>::create(StringRef(object.data(), object.size()));
+template <typename ELFT> static Error clearGroups(MutableArrayRef<char> object) {
+  auto file = object::ELFFile<ELFT>::create(StringRef(object.data(), object.size()));
   if (!file) {
     return file.takeError();
   }
@@ -64,7 +64,7 @@ static Error clearGroups(MutableArrayRef<char> object) {
   if (!sections) {
     return sections.takeError();
   }
-  for (const object::ELF64LE::Shdr &section : *sections) {
+  for (const typename ELFT::Shdr &section : *sections) {
     if (section.sh_type == ELF::SHT_GROUP && section.sh_size >= 4 && section.sh_offset + 4 <= object.size()) {
       support::endian::write32le(&object[section.sh_offset], 0);
     }
@@ -137,7 +137,8 @@ Expected<Bytes> ingot::emit::linkPieces(StringRef object, ArrayRef<PieceObject> 
     if (!own) {
       return own.takeError();
     }
-    if (Error error = clearGroups(*own)) {
+    bool isWide = object::getElfArchType(StringRef(own->data(), own->size())).first == ELF::ELFCLASS64;
+    if (Error error = isWide ? clearGroups<object::ELF64LE>(*own) : clearGroups<object::ELF32LE>(*own)) {
       return error;
     }
     owned.push_back(std::move(*own));

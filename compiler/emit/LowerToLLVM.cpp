@@ -1,5 +1,6 @@
 // The order of the lowering, and the passes through which ingot-opt reaches it.
 #include "compiler/emit/Lowering.h"
+#include "compiler/plan/IndexWidth.h"
 #include "compiler/target/Target.h"
 #include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
@@ -15,6 +16,7 @@ using namespace mlir;
 using namespace ingot;
 
 LogicalResult emit::lowerToLLVM(ModuleOp module, const target::MachineModel &machine) {
+  plan::setIndexBits(module, target::platformOf(machine).indexBits);
   if (failed(expandMath(module, machine)) || failed(simplifyVectors(module))) {
     return failure();
   }

@@ -4,8 +4,8 @@
 // The code generator makes a .bss section of the full size, which has no contents, with the symbol at its start. In ELF
 // a section's bytes may lie anywhere in the file, so they are appended behind everything else and the section header is
 // told: contents, read-only, at that offset. Nothing moves, no relocation changes. Only the names would be wrong; the
-// symbol is made as ".rodata.NAME_weights" and its section as ".bss..rodata.NAME_weights", and both names become right
-// by starting later in the string table.
+// symbol is made as ".rodata.NAME_weights" and its section as ".bss..rodata.NAME_weights" (or with what a platform has
+// in the place of ".rodata"), and both names become right by starting later in the string table.
 #include "compiler/emit/Object.h"
 #include "compiler/emit/CodeGen.h"
 #include "compiler/emit/OtherFormats.h"
@@ -28,7 +28,8 @@ template <typename T> T &writable(const T &part) { return const_cast<T &>(part);
 /// Makes the section of the symbol `wanted` one with contents at `offset`; false when there is none.
 template <typename ELFT> class WeightsPatch {
 public:
-  WeightsPatch(const ELFFile<ELFT> &file, StringRef wanted) : file(file), wanted(wanted) {}
+  WeightsPatch(const ELFFile<ELFT> &file, StringRef symbol, StringRef wanted)
+      : file(file), symbolName(symbol), wanted(wanted) {}
 
   Expected<bool> apply(int64_t size, uint64_t offset) {
     auto sections = file.sections();
@@ -41,7 +42,7 @@ public:
         if (!symbol || !*symbol) {
           return symbol ? Expected<bool>(false) : symbol.takeError();
         }
-        writable(**symbol).st_name += StringRef(".rodata.").size();
+        writable(**symbol).st_name += wanted.size() - symbolName.size();
         return fill((*sections)[(*symbol)->st_shndx], size, offset);
       }
     }
@@ -84,16 +85,17 @@ private:
   }
 
   const ELFFile<ELFT> &file;
-  StringRef wanted;
+  StringRef symbolName, wanted;
 };
 
-template <typename ELFT> Expected<bool> patchAs(StringRef object, StringRef wanted, int64_t size, uint64_t offset) {
+template <typename ELFT>
+Expected<bool> patchAs(StringRef object, StringRef symbol, StringRef wanted, int64_t size, uint64_t offset) {
   Expected<ELFFile<ELFT>> file = ELFFile<ELFT>::create(object);
-  return file ? WeightsPatch<ELFT>(*file, wanted).apply(size, offset) : file.takeError();
+  return file ? WeightsPatch<ELFT>(*file, symbol, wanted).apply(size, offset) : file.takeError();
 }
 
-Expected<bool> patch(StringRef object, StringRef model, int64_t size, uint64_t offset) {
-  std::string symbol = ingot::emit::weightsSymbol(model), wanted = ingot::emit::weightsSection(model);
+Expected<bool> patch(StringRef object, StringRef model, StringRef constants, int64_t size, uint64_t offset) {
+  std::string symbol = ingot::emit::weightsSymbol(model), wanted = ingot::emit::weightsSection(model, constants);
   switch (identify_magic(object)) {
   case file_magic::macho_object:
     return ingot::emit::patchMachO(object, symbol, size, offset);
@@ -106,13 +108,13 @@ Expected<bool> patch(StringRef object, StringRef model, int64_t size, uint64_t o
   if (order != ELF::ELFDATA2LSB) {
     return createStringError("the object is neither little-endian ELF nor Mach-O nor COFF");
   }
-  return bits == ELF::ELFCLASS64 ? patchAs<ELF64LE>(object, wanted, size, offset)
-                                 : patchAs<ELF32LE>(object, wanted, size, offset);
+  return bits == ELF::ELFCLASS64 ? patchAs<ELF64LE>(object, symbol, wanted, size, offset)
+                                 : patchAs<ELF32LE>(object, symbol, wanted, size, offset);
 }
 
 } // namespace
 
-Error ingot::emit::writeObject(MutableArrayRef<char> object, StringRef model, int64_t weightBytes,
+Error ingot::emit::writeObject(MutableArrayRef<char> object, StringRef model, int64_t weightBytes, StringRef constants,
                                const WeightsSource &weights, int fd) {
   // Code reaches its weights through 32-bit distances.
   if (weightBytes > (int64_t(1) << 31) - (int64_t(1) << 24)) {
@@ -121,7 +123,7 @@ Error ingot::emit::writeObject(MutableArrayRef<char> object, StringRef model, in
   }
   uint64_t offset = alignTo(object.size(), sectionAlign);
   StringRef bytes(object.data(), object.size());
-  Expected<bool> hasWeights = patch(bytes, model, weightBytes, offset);
+  Expected<bool> hasWeights = patch(bytes, model, constants, weightBytes, offset);
   if (!hasWeights) {
     return hasWeights.takeError();
   }

@@ -13,9 +13,9 @@ struct ObjectFacts {
 /// What a finished object holds.
 llvm::Expected<ObjectFacts> inspectObject(llvm::StringRef object);
 
-/// Writes `object` to `fd` with the bytes of the weights in their section. The object is changed; weights are streamed,
-/// so that this costs no memory whatever their size.
+/// Writes `object` to `fd` with the bytes of the weights in their section, one of those called `constants`. The object
+/// is changed; weights are streamed, so that this costs no memory whatever their size.
 llvm::Error writeObject(llvm::MutableArrayRef<char> object, llvm::StringRef model, int64_t weightBytes,
-                        const WeightsSource &weights, int fd);
+                        llvm::StringRef constants, const WeightsSource &weights, int fd);
 
 } // namespace ingot::emit

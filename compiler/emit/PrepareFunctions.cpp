@@ -1,8 +1,9 @@
 // What every function of a model gets before it becomes an LLVM function.
 //
 // "no-builtins" keeps LLVM from recognising loops and values as library calls; "nounwind" drops unwind tables; the
-// warning is for stack frames above the 16 KB that generated code allows itself.
+// warning is for stack frames above what generated code allows itself on the machine.
 #include "compiler/emit/Lowering.h"
+#include "compiler/target/Platform.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -37,7 +38,11 @@ static void setAttributes(func::FuncOp function, const ingot::target::MachineMod
   if (function->removeAttr("ingot.inline")) {
     list.push_back(builder.getStringAttr("alwaysinline"));
   }
-  add("warn-stack-size", "16384");
+  ingot::target::Platform platform = ingot::target::platformOf(machine);
+  add("warn-stack-size", std::to_string(platform.stackBytes));
+  if (platform.smallCode) {
+    list.push_back(builder.getStringAttr("optsize"));
+  }
   for (StringRef flag : {"no-builtins", "nounwind"}) {
     list.push_back(builder.getStringAttr(flag));
   }

@@ -62,7 +62,7 @@ private:
     Block *whole = builder.createBlock(rest), *parts = builder.createBlock(rest);
     builder.setInsertionPointToEnd(before);
     Value null = LLVM::ZeroOp::create(builder, loc, pointer);
-    Value zero = LLVM::ConstantOp::create(builder, loc, i64, builder.getI64IntegerAttr(0));
+    Value zero = number(loc, call.getOperands().back().getType(), 0);
     Value alone = LLVM::ICmpOp::create(builder, loc, LLVM::ICmpPredicate::eq, exec, null);
     if (isWeighed) {
       OpOperand &begin = call->getOpOperand(call.getNumOperands() - 2);
@@ -104,11 +104,19 @@ private:
     Location loc = call.getLoc();
     Type type = store(call.getOperands().drop_back(2), arguments, loc);
     Value function = LLVM::AddressOfOp::create(builder, loc, rangeFunction(call, type));
-    return library(loc, "ingot_parallel_for", {exec, function, arguments, call.getOperands().back()});
+    return library(loc, "ingot_parallel_for", {exec, function, arguments, as(i64, call.getOperands().back())});
   }
 
   Value number(Location loc, Type type, int64_t value) {
     return LLVM::ConstantOp::create(builder, loc, type, builder.getIntegerAttr(type, value));
+  }
+
+  /// A number of items, which C's functions have as an int64_t whatever the width of an index is.
+  Value as(Type type, Value items) {
+    unsigned from = items.getType().getIntOrFloatBitWidth(), to = type.getIntOrFloatBitWidth();
+    return from == to  ? items
+           : from < to ? LLVM::SExtOp::create(builder, items.getLoc(), type, items).getResult()
+                       : LLVM::TruncOp::create(builder, items.getLoc(), type, items).getResult();
   }
 
   void enqueue(LLVM::LLVMFuncOp run, LLVM::CallOp call, Value arguments) {
@@ -127,7 +135,7 @@ private:
     Value end = LLVM::GEPOp::create(builder, loc, pointer, type, null, ArrayRef<LLVM::GEPArg>{1});
     Value bytes = LLVM::PtrToIntOp::create(builder, loc, i64, end);
     Value function = LLVM::AddressOfOp::create(builder, loc, rangeFunction(call, type));
-    Value items = call.getOperands().back();
+    Value items = as(i64, call.getOperands().back());
     Value status = library(loc, "ingot_device_launch", {exec, device, function, arguments, bytes, items});
     if (call->hasAttr(awaitedName)) {
       Block *enqueued = builder.createBlock(rest);
@@ -163,7 +171,9 @@ private:
       operands.push_back(LLVM::LoadOp::create(builder, loc, element, place));
     }
     Value node = isLocated ? operands.pop_back_val() : Value();
-    operands.append({block->getArgument(1), block->getArgument(2)});
+    for (Value bound : block->getArguments().drop_front()) {
+      operands.push_back(as(kernel.getFunctionType().getParams().back(), bound));
+    }
     auto inner = LLVM::CallOp::create(builder, loc, kernel, operands);
     Value status = inner.getNumResults() == 1 ? inner.getResult() : number(loc, i32, 0);
     if (isLocated) { // as INGOT_STATUS does it

@@ -15,16 +15,18 @@
 using namespace llvm;
 
 std::string ingot::emit::weightsSymbol(StringRef model) { return (model + "_weights").str(); }
-std::string ingot::emit::weightsSection(StringRef model) { return (".rodata." + model + "_weights").str(); }
+std::string ingot::emit::weightsSection(StringRef model, StringRef constants) {
+  return (constants + "." + weightsSymbol(model)).str();
+}
 
-void ingot::emit::defineWeights(Module &ir, StringRef model) {
+void ingot::emit::defineWeights(Module &ir, StringRef model, StringRef constants) {
   GlobalVariable *declared = ir.getGlobalVariable(weightsSymbol(model));
   if (!declared) {
     return;
   }
   Type *type = declared->getValueType();
   auto *place = new GlobalVariable(ir, type, /*isConstant=*/false, GlobalValue::InternalLinkage,
-                                   Constant::getNullValue(type), weightsSection(model));
+                                   Constant::getNullValue(type), weightsSection(model, constants));
   if (!ir.getTargetTriple().isOSBinFormatELF()) {
     place->takeName(declared);
   }

@@ -1,6 +1,7 @@
 #include "compiler/entry/BuildDispatch.h"
 #include "compiler/entry/BuildEntry.h"
 #include "compiler/lower/core/LlvmAttributes.h"
+#include "compiler/plan/IndexWidth.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -37,7 +38,8 @@ public:
     SmallVector<Value> symbols;
     for (size_t i = 0; i < info.symbols.size(); ++i) {
       Value size = memref::LoadOp::create(b, loc, f.getArgument(0), index(i));
-      symbols.push_back(arith::IndexCastOp::create(b, loc, b.getIndexType(), size));
+      bool fitsIndex = plan::indexBits(module) == 64;
+      symbols.push_back(fitsIndex ? arith::IndexCastOp::create(b, loc, b.getIndexType(), size).getResult() : size);
     }
     int32_t highest = bodies.front().level;
     for (const BodySizes &candidate : bodies) {
@@ -108,7 +110,8 @@ private:
     }
     for (auto [symbol, size] : llvm::zip_equal(symbols, candidate.sizes)) {
       if (size) {
-        Value equal = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, symbol, index(*size));
+        Value wanted = symbol.getType().isIndex() ? index(*size) : arith::ConstantIntOp::create(b, loc, *size, 64);
+        Value equal = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, symbol, wanted);
         result = arith::AndIOp::create(b, loc, result, equal);
       }
     }

@@ -111,7 +111,11 @@ void Entry::buildRun() {
   declare();
   askForTiles();
   presence();
-  setSymbols(symbols, symbolArguments());
+  SmallVector<Value> sizes;
+  for (Value size : symbolArguments()) {
+    sizes.push_back(w.value(w.ix(size)));
+  }
+  setSymbols(symbols, sizes);
   if (admits) {
     returnIfRefusedOrUnusual();
     (void)arenas();
@@ -159,7 +163,7 @@ void Entry::declare() {
   std::string weightsName = info.name + "_weights";
   if (weightBytes) {
     memref::GlobalOp::create(w.b, w.loc, weightsName, w.b.getStringAttr("private"), bytesType(weightBytes), Attribute(),
-                             /*constant=*/true, w.b.getI64IntegerAttr(alignment));
+                             /*constant=*/true, w.b.getI64IntegerAttr(info.workspaceAlign));
   }
   SmallVector<Type> types;
   for (Type t : llvm::concat<const Type>(inputTypes, outputTypes)) {
@@ -170,7 +174,7 @@ void Entry::declare() {
       types[inputTypes.size() + output] = MemRefType::get({1}, w.b.getIndexType());
     }
   }
-  types.append(symbols.size(), w.b.getIndexType());
+  types.append(symbols.size(), sizeType());
   types.append(info.found.size(), MemRefType::get({1}, w.b.getI64Type()));
   types.push_back(bytesType(openSlots.empty() ? Size(workspaceBytes) : Size::unknown()));
   if (!asked.empty()) {

@@ -48,9 +48,9 @@ Value Entry::tripsOf(plan::LoopOp loop, bool conditional) {
   if (!loop.getTrips()) {
     return {};
   }
-  Value trips = arith::IndexCastOp::create(w.b, w.loc, w.b.getIndexType(), values.at(loop.getTrips()));
+  Value trips = w.value(w.ix(values.at(loop.getTrips())));
   if (!conditional) {
-    Value most = w.value(onnx::mostUnbounded);
+    Value most = w.value(std::min(onnx::mostUnbounded, plan::mostIndex(plan::indexBits(w.b)) - 1));
     returnIf(entry, w.compare(arith::CmpIPredicate::sgt, trips, most),
              [&] { return status(INGOT_ERROR_SIZE, nodeNumber(onnx::nodeOf(loop->getLoc()))); });
   }

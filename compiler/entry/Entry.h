@@ -8,6 +8,7 @@
 #include "compiler/onnx/ops/Control.h"
 #include "compiler/onnx/sizes/Found.h"
 #include "compiler/onnx/sizes/Shapes.h"
+#include "compiler/plan/IndexWidth.h"
 #include "compiler/plan/Layout.h"
 #include "compiler/plan/Model.h"
 #include "compiler/plan/Plan.h"
@@ -33,7 +34,10 @@ private:
   using FuncOp = mlir::func::FuncOp;
   using Size = support::Size;
 
-  static constexpr int64_t alignment = plan::bufferAlignment; ///< of the weights, too
+  /// The type of a size that a caller of NAME_run gives: int64_t for C, whatever the width of an index is.
+  Type sizeType() { return isNarrow() ? Type(w.b.getI64Type()) : w.b.getIndexType(); }
+  /// Whether sums of sizes that fit an index need not fit one.
+  bool isNarrow() { return plan::indexBits(function) < 64; }
 
   FuncOp function, entry;
   Writer w;
@@ -100,6 +104,8 @@ private:
   void returnIfRefused(FuncOp f);
   /// Nearly all runs need few of the checks (SizeChecks.h: UsualRun); the others ask for all.
   void returnIfRefusedOrUnusual();
+  /// Whether what the open slots need together has addresses.
+  Value arenasTooLarge();
   /// Where each buffer begins; the ends of the highest of the host's and of each device's are returned.
   llvm::SmallVector<Value> arenas();
   void find(support::Symbol symbol, Value value) { w.symbols[symbol] = w.value(w.ix(value)); }

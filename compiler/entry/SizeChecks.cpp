@@ -1,6 +1,8 @@
 // Sizes are polynomials with calls: they are computed as Writer::value does, but every sum and product also says
-// whether it left 64 bits.
+// whether it left 64 bits. Sums and products of indices are right modulo their width; what is divided or compared has
+// to fit an index, too.
 #include "compiler/entry/SizeChecks.h"
+#include "compiler/plan/IndexWidth.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
 using namespace mlir;
@@ -11,13 +13,24 @@ namespace ingot::entry {
 using support::Sizes;
 using support::Symbol;
 
-constexpr int64_t mostBytes = int64_t(1) << 47; ///< sums of thousands of such sizes are still far from overflow
+/// Of a tensor. Sums of thousands of such sizes are still far from overflow, where an index has 64 bits.
+constexpr int64_t mostBytes = int64_t(1) << 47;
+constexpr int64_t keptBack = 1 << 16; ///< of the addresses of a machine with fewer, for what lies around a tensor
 
 namespace {
 
 Value literal(Writer &w, int64_t number) { return arith::ConstantIntOp::create(w.b, w.loc, number, 64); }
 Value either(Writer &w, Value a, Value b) {
   return !a ? b : !b ? a : arith::OrIOp::create(w.b, w.loc, a, b).getResult();
+}
+
+/// Whether a number is none that an index can be.
+Value leavesIndex(Writer &w, Value number) {
+  int64_t most = plan::mostIndex(plan::indexBits(w.b));
+  return most == INT64_MAX
+             ? Value()
+             : w.compare(CmpIPredicate::ugt, arith::AddIOp::create(w.b, w.loc, number, literal(w, most + 1)),
+                         literal(w, 2 * most + 1));
 }
 
 /// Numbers are folded; `w` is there in all that is not a number.
@@ -64,7 +77,7 @@ Term operator+(const Term &a, const Term &b) {
 Term quotient(Writer &w, const Term &a, const Term &b) {
   Type i64 = w.b.getI64Type();
   Value one = w.constant(1, i64), x = a.in(w), y = b.in(w);
-  Value bad = either(w, a.size.bad, b.size.bad);
+  Value bad = either(w, either(w, a.size.bad, b.size.bad), either(w, leavesIndex(w, x), leavesIndex(w, y)));
   if (b.w) {
     bad = either(w, bad, w.compare(CmpIPredicate::slt, y, one));
     y = arith::MaxSIOp::create(w.b, w.loc, y, one);
@@ -82,7 +95,8 @@ Watched watched(Writer &w, const support::Size &size) {
     if (which == support::Call::Div) {
       return quotient(w, a, b);
     }
-    Value bad = either(w, a.size.bad, b.size.bad), x = a.in(w), y = b.in(w);
+    Value x = a.in(w), y = b.in(w);
+    Value bad = either(w, either(w, a.size.bad, b.size.bad), either(w, leavesIndex(w, x), leavesIndex(w, y)));
     Value chosen = which == support::Call::Min ? arith::MinSIOp::create(w.b, w.loc, x, y).getResult()
                                                : arith::MaxSIOp::create(w.b, w.loc, x, y).getResult();
     return Term(w, chosen, bad);
@@ -102,7 +116,8 @@ Value violated(Writer &w, ArrayRef<support::Size> check) {
 
 Value impossible(Writer &w, const support::Size &bytes) {
   Watched size = watched(w, bytes);
-  Value most = arith::ConstantIntOp::create(w.b, w.loc, mostBytes, 64);
+  int64_t mostIndex = plan::mostIndex(plan::indexBits(w.b));
+  Value most = literal(w, mostIndex == INT64_MAX ? mostBytes : mostIndex - keptBack);
   return either(w, size.bad, w.compare(CmpIPredicate::ugt, size.value, most));
 }
 

@@ -55,7 +55,14 @@ void Entry::buildAdmits() {
     refuse(violated(w, check.sizes), check.node.empty() ? -1 : nodeNumber(check.node));
   }
   for (const std::string &name : open) {
-    refuse(violated(w, Size(support::Symbol::chosen(name))), -1);
+    Size symbol(support::Symbol::chosen(name));
+    refuse(violated(w, symbol), -1);
+    if (isNarrow()) {
+      refuse(impossible(w, symbol), -1);
+    }
+  }
+  if (isNarrow() && !openSlots.empty()) {
+    refuse(arenasTooLarge(), -1);
   }
   ret(result);
 }
@@ -107,7 +114,7 @@ void Entry::returnIfRefusedOrUnusual() {
   for (const onnx::SizeCheck &check : onnx::checksOf(function)) {
     checks.push_back(check.sizes);
   }
-  std::optional<UsualRun> usual = usualRun(open, boundedBytes(), checks);
+  std::optional<UsualRun> usual = isNarrow() ? std::nullopt : usualRun(open, boundedBytes(), checks);
   if (!usual) {
     return returnIfRefused(entry);
   }
@@ -117,6 +124,24 @@ void Entry::returnIfRefusedOrUnusual() {
   returnIfRefused(entry);
   cf::BranchOp::create(w.b, w.loc, next);
   w.b.setInsertionPointToStart(next);
+}
+
+Value Entry::arenasTooLarge() {
+  Type i64 = w.b.getI64Type();
+  llvm::DenseMap<Value, Value> ends;
+  Value highest = number(0, 64);
+  for (plan::SlotOp slot : openSlots) {
+    Value end = number(0, 64);
+    for (Value below : slot.getAbove()) {
+      end = arith::MaxSIOp::create(w.b, w.loc, end, ends.at(below));
+    }
+    // A size that does not fit an index by itself is refused for that.
+    end = arith::AddIOp::create(w.b, w.loc, end, w.integer(slot.getBytes().getValue(), i64));
+    ends[slot] = arith::AddIOp::create(w.b, w.loc, end, number(info.workspaceAlign - 1, 64));
+    highest = arith::MaxSIOp::create(w.b, w.loc, highest, ends[slot]);
+  }
+  int64_t most = plan::mostIndex(plan::indexBits(function)) - slackBytes - 2 * info.workspaceAlign;
+  return w.compare(arith::CmpIPredicate::sgt, highest, number(most, 64));
 }
 
 SmallVector<Value> Entry::arenas() {
@@ -130,10 +155,10 @@ SmallVector<Value> Entry::arenas() {
     }
     starts[slot] = w.value(start);
     const Size &bytes = slot.getBytes().getValue();
-    Ix rounded =
-        bytes.isNumber()
-            ? Ix(static_cast<int64_t>(llvm::alignTo(bytes.number(), alignment)))
-            : w.ix(arith::AndIOp::create(w.b, w.loc, w.value(Ix(bytes) + Ix(alignment - 1)), w.value(-alignment)));
+    Ix rounded = bytes.isNumber()
+                     ? Ix(static_cast<int64_t>(llvm::alignTo(bytes.number(), info.workspaceAlign)))
+                     : w.ix(arith::AndIOp::create(w.b, w.loc, w.value(Ix(bytes) + Ix(info.workspaceAlign - 1)),
+                                                  w.value(-info.workspaceAlign)));
     Ix end = w.ix(w.value(start + rounded));
     ends[slot] = end;
     Ix &peak = peaks[slot.getDevice()];

@@ -18,7 +18,9 @@
 #include "compiler/onnx/sizes/Found.h"
 #include "compiler/onnx/sizes/Shapes.h"
 #include "compiler/onnx/text/Texts.h"
+#include "compiler/plan/IndexWidth.h"
 #include "compiler/plan/Work.h"
+#include "compiler/target/Platform.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -550,6 +552,7 @@ static void useSchedules(ArrayRef<plan::KernelOp> kernels, MachineOf machineOf, 
 
 LogicalResult lowerKernels(ModuleOp module, MachineOf machineOf, plan::WeightTable &weights,
                            ScheduleRequest &schedules) {
+  plan::setIndexBits(module, target::platformOf(machineOf("")).indexBits);
   Lowering lowering{module, machineOf, weights, SymbolTable(module), {}, {}};
   SmallVector<plan::KernelOp> kernels;
   module.walk<WalkOrder::PreOrder>([&](plan::KernelOp kernel) {

@@ -103,6 +103,7 @@ std::optional<int64_t> Places::largest(const support::Size &bytes) const {
 
 size_t Places::addBuffer(const support::Size &exact, int64_t step, std::string name, int64_t device) {
   Buffer b;
+  b.alignment = alignment;
   support::Size bytes = exact.bounded(found);
   bool ask = bytes.isUnknown();
   if (ask) {

@@ -23,9 +23,9 @@ public:
   using Value = mlir::Value;
   using Operation = mlir::Operation;
 
-  Places(mlir::func::FuncOp function, llvm::ArrayRef<ingot::plan::SymbolInfo> symbols, bool mayAsk)
+  Places(mlir::func::FuncOp function, llvm::ArrayRef<ingot::plan::SymbolInfo> symbols, bool mayAsk, int64_t alignment)
       : function(function), symbols(symbols), block(function.getBody().front()), found(onnx::boundsOf(function)),
-        mayAsk(mayAsk) {}
+        mayAsk(mayAsk), alignment(alignment) {}
 
   /// Everything below may be asked afterwards. Failure with a message.
   mlir::LogicalResult find();
@@ -76,6 +76,7 @@ private:
   mlir::Block &block;
   support::Bounds found; ///< sizes that the run finds
   bool mayAsk, unbounded = false;
+  int64_t alignment; ///< of a buffer
   int64_t step = 0;
   llvm::DenseMap<Value, Place> adopted; ///< bases that lie in a control op's result, and where there
   /// Loops around the current op: where they begin, and the buffers from before that they use.

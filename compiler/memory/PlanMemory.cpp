@@ -441,8 +441,9 @@ private:
 
 } // namespace
 
-FailureOr<MemoryPlan> planMemory(func::FuncOp function, ArrayRef<ingot::plan::SymbolInfo> symbols, bool mayAsk) {
-  Places places(function, symbols, mayAsk);
+FailureOr<MemoryPlan> planMemory(func::FuncOp function, ArrayRef<ingot::plan::SymbolInfo> symbols, bool mayAsk,
+                                 int64_t alignment) {
+  Places places(function, symbols, mayAsk, alignment);
   if (failed(places.find())) {
     return failure();
   }

@@ -23,8 +23,9 @@ constexpr int64_t someSize = 128; ///< of a symbol, where a plan for one size is
 /// Writes the memory form of `function` (compiler/plan/MemoryForm.td) in its place. Where a buffer has no largest size
 /// within the bounds of `symbols`, slots have no places, but lie above others.
 ///
-/// Buffers that nothing bounds are memory that the run asks for: an error, unless it `mayAsk`.
+/// Buffers that nothing bounds are memory that the run asks for: an error, unless it `mayAsk`. The others begin at
+/// multiples of `alignment`.
 mlir::FailureOr<MemoryPlan> planMemory(mlir::func::FuncOp function, llvm::ArrayRef<plan::SymbolInfo> symbols = {},
-                                       bool mayAsk = true);
+                                       bool mayAsk = true, int64_t alignment = 64);
 
 } // namespace ingot::memory

@@ -3,6 +3,7 @@
 #include "compiler/plan/Plan.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
+#include "mlir/Dialect/DLTI/DLTI.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -16,7 +17,7 @@ namespace ingot::pipeline {
 void registerDialects(DialectRegistry &registry) {
   registry.insert<onnx::OnnxDialect, plan::PlanDialect, func::FuncDialect, arith::ArithDialect, math::MathDialect,
                   scf::SCFDialect, cf::ControlFlowDialect, memref::MemRefDialect, vector::VectorDialect,
-                  LLVM::LLVMDialect>();
+                  LLVM::LLVMDialect, DLTIDialect>();
 }
 
 } // namespace ingot::pipeline

@@ -22,6 +22,7 @@
 #include "compiler/partition/Pieces.h"
 #include "compiler/partition/Transfers.h"
 #include "compiler/pipeline/State.h"
+#include "compiler/plan/IndexWidth.h"
 #include "compiler/plan/Plan.h"
 #include "compiler/support/SymbolNames.h"
 
@@ -340,7 +341,8 @@ static std::vector<plan::SymbolInfo> boundedSymbols(const State &s) {
 
 static LogicalResult memory(State &s, Body &body, Result &tells) {
   tells.launches = describeLaunches(body.function(), s.options.profile);
-  FailureOr<memory::MemoryPlan> plan = memory::planMemory(body.function(), boundedSymbols(s), s.options.allocate);
+  FailureOr<memory::MemoryPlan> plan =
+      memory::planMemory(body.function(), boundedSymbols(s), s.options.allocate, body.info.workspaceAlign);
   if (failed(plan)) {
     return failure();
   }
@@ -428,10 +430,37 @@ static void noteBindings(const Options &options, plan::ModelInfo &info) {
   }
 }
 
+/// Whether all that a run needs has addresses on the machine.
+static LogicalResult checkAddresses(State &s) {
+  const plan::ModelInfo &info = s.model().info;
+  const target::MachineModel &host = partition::hostOf(s.devices);
+  int64_t most = plan::mostIndex(target::platformOf(host).indexBits);
+  auto check = [&](const Twine &what, int64_t bytes) -> LogicalResult {
+    if (bytes <= most) {
+      return success();
+    }
+    s.userFault = true;
+    return s.model().module->emitError(what)
+           << " has " << bytes << " bytes, more than addresses of '" << host.spec << "' reach";
+  };
+  LogicalResult all = success(succeeded(check("the workspace", info.workspaceBytes)) &&
+                              succeeded(check("the weights section", info.weightBytes)));
+  for (const auto *tensors : {&info.inputs, &info.outputs}) {
+    for (const plan::TensorInfo &tensor : *tensors) {
+      int64_t bytes = tensor.bytes.isNumber() ? tensor.bytes.number() : 0;
+      all = succeeded(all) ? check("tensor '" + tensor.name + "'", bytes) : all;
+    }
+  }
+  return all;
+}
+
 static LogicalResult entry(State &s) {
   joinBodies(s, buildEntry);
   plan::ModelInfo &info = s.model().info;
   info.weightBytes = s.weights.bytes();
+  if (failed(checkAddresses(s))) {
+    return failure();
+  }
   for (const plan::DeviceInfo &device : info.devices) {
     s.result.devices.push_back({device.spec, device.workspaceBytes, device.weightBytes});
   }

@@ -86,6 +86,7 @@ public:
       return Status::UserError;
     }
     state.model().info.name = state.name;
+    state.model().info.workspaceAlign = target::platformOf(partition::hostOf(state.devices)).alignment;
     describeTargets();
     llvm::ArrayRef<Phase> table = phaseTable();
     Retry retry;
@@ -262,11 +263,11 @@ private:
       return false;
     }
     bool known = triple.isOSBinFormatELF() || triple.isOSBinFormatMachO() || triple.isOSBinFormatCOFF();
-    bool narrow = triple.isX32() || triple.getEnvironment() == llvm::Triple::GNUILP32;
+    bool narrow = triple.getEnvironment() == llvm::Triple::GNUILP32;
     bool otherCalls = triple.isArm64e() || triple.isWindowsArm64EC();
     if (!known || narrow || otherCalls) {
       error("--triple " + options.triple + ": " +
-            (narrow       ? "pointers of 32 bits"
+            (narrow       ? "pointers of 32 bits to registers of 64"
              : otherCalls ? "signed pointers and calls of emulated code"
                           : "objects that are not ELF, Mach-O or COFF") +
             " are not supported");

@@ -3,6 +3,7 @@
 // asks questions; it never asks "which target are you".
 #pragma once
 #include "compiler/target/MachineModel.h"
+#include "compiler/target/Platform.h"
 #include "compiler/target/Work.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
@@ -54,6 +55,10 @@ public:
 
   /// The machine behind `spec`. The error is the user's: an unknown cpu, a feature that this host lacks for `native`.
   virtual llvm::Expected<MachineModel> machine(llvm::StringRef spec) const = 0;
+
+  /// The width of addresses, the arithmetic without instructions and so on of a machine of this target, whose triple
+  /// may be another one than machine() gave it (--triple).
+  virtual Platform platform(const MachineModel &machine) const { return Platform::of(machine.triple); }
 
   /// What this host lacks to run code for `machine`, for a message; empty when it can.
   virtual std::string hostLacks(const MachineModel &machine) const { return ""; }

@@ -1,17 +1,44 @@
 // Runs the pipeline's phases (compiler/pipeline/Phases.cpp), and the steps that they consist of, on IR in text form:
 // ingot-opt --graph-simplify --partition-form-kernels=target=x86-64-v3 x.mlir
+//
+// With --triple=TRIPLE machines are those of another system, as one on which an address has 32 bits
+// (x86_64-linux-gnux32); loops that the steps write then have to become the LLVM dialect, too, which nobody sees.
 #include "compiler/emit/Lowering.h"
 #include "compiler/onnx/constants/Constants.h"
+#include "compiler/onnx/Onnx.h"
 #include "compiler/pipeline/Dialects.h"
 #include "compiler/pipeline/State.h"
+#include "compiler/plan/Plan.h"
 #include "mlir/Pass/Pass.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 #include "mlir/Transforms/Passes.h"
+#include "llvm/Support/CommandLine.h"
+#include "llvm/TargetParser/Triple.h"
 
 using namespace mlir;
 using namespace ingot;
 
 namespace {
+
+llvm::cl::opt<std::string> otherTriple("triple", llvm::cl::desc("LLVM triple of all machines"));
+
+/// Whether the loops written so far can be lowered for the machine of --triple, with the width that indices have there.
+LogicalResult lowersFurther(ModuleOp module, const target::MachineModel &machine) {
+  if (otherTriple.empty()) {
+    return success();
+  }
+  OwningOpRef<ModuleOp> copy = module.clone();
+  for (auto f : llvm::make_early_inc_range(copy->getOps<func::FuncOp>())) {
+    auto isLater = [](Operation *op) {
+      return isa<plan::PlanDialect, ingot::onnx::OnnxDialect>(op->getDialect()) ? WalkResult::interrupt()
+                                                                                : WalkResult::advance();
+    };
+    if (f.walk(isLater).wasInterrupted()) {
+      f.erase();
+    }
+  }
+  return emit::lowerToLLVM(*copy, machine);
+}
 
 /// Steps of a phase as a pass. What earlier phases know of a model in the pipeline is an option here, or is taken from
 /// the text.
@@ -59,7 +86,7 @@ private:
     LogicalResult done = success(
         llvm::all_of(steps, [&](const pipeline::Step &step) { return succeeded(step.run(state, body, result)); }));
     body.module.release(); // it is the pass manager's
-    return done;
+    return success(succeeded(done) && succeeded(lowersFurther(getOperation(), state.devices.front().machine)));
   }
 
   LogicalResult resolveTargets(std::vector<partition::Device> &devices) {
@@ -71,6 +98,7 @@ private:
       if (!machine) {
         return getOperation().emitError() << "target '" << spec << "': " << llvm::toString(machine.takeError());
       }
+      machine->triple = otherTriple.empty() ? machine->triple : llvm::Triple::normalize(otherTriple);
       devices.push_back({t, *machine});
     }
     return success();

@@ -303,8 +303,8 @@ int64_t ingot_wide_to_int64(uint64_t x) {
     return INT64_MIN;
   }
   uint64_t significand = significandOf(x);
-  significand = exponent < FRACTION_BITS ? significand >> (FRACTION_BITS - exponent)
-                                         : significand << (exponent - FRACTION_BITS);
+  significand =
+      exponent < FRACTION_BITS ? significand >> (FRACTION_BITS - exponent) : significand << (exponent - FRACTION_BITS);
   return (int64_t)(x & SIGN ? 0 - significand : significand);
 }
 

@@ -1,10 +1,10 @@
 // The model's function becomes what a program calls: a status, inputs and outputs as they come, the workspace and the host's functions behind them. Launches
 // become calls with addresses in the arena; a kernel that can find a bad value returns a status, which ends the run with the number of the node.
-// RUN: %ingot-opt --partition-form-kernels=target=x86-64-v2 --layout-assign=target=x86-64-v2 --lower-kernels=target=x86-64-v2 --memory-plan --entry-build=arena=256 --split-input-file %s | FileCheck %s
+// RUN: %ingot-opt --partition-form-kernels=target=x86-64-v2 --layout-assign=target=x86-64-v2 --lower-kernels=target=x86-64-v2 --memory-plan --entry-build=arena=256 --split-input-file %s | FileCheck %s --check-prefixes=CHECK,%width
 
 // The product in between lies at the beginning of the workspace; inputs and outputs are the caller's.
 // CHECK-LABEL: func.func @chain_run(
-// CHECK-SAME: %[[X:.*]]: memref<256xi8>, %[[W:.*]]: memref<256xi8>, %[[Y:.*]]: memref<256xi8>, %[[ARENA:.*]]: memref<320xi8>, %{{.*}}: !llvm.ptr) -> i32
+// CHECK-SAME: %[[X:.*]]: memref<256xi8>, %[[W:.*]]: memref<256xi8>, %[[Y:.*]]: memref<256xi8>, %[[ARENA:.*]]: memref<256xi8>, %{{.*}}: !llvm.ptr) -> i32
 // CHECK: %[[X1:.*]] = memref.view %[[X]][%{{.*}}][]
 // CHECK: %[[W1:.*]] = memref.view %[[W]][%{{.*}}][]
 // CHECK: %[[BETWEEN:.*]] = memref.view %[[ARENA]][%{{.*}}][]
@@ -42,14 +42,22 @@ func.func @look(%x: tensor<8x8xf32>, %i: tensor<2xi64>) -> tensor<2x8xf32> {
 // CHECK-LABEL: func.func private @add_admits(
 // CHECK: arith.mulsi_extended
 // CHECK-LABEL: func.func @add_run(
-// CHECK-SAME: %[[N:[a-z0-9]+]]: index, %[[M:[a-z0-9]+]]: index, %[[ARENA:[a-z0-9]+]]: memref
-// CHECK-NOT: arith.mulsi_extended
-// CHECK: arith.cmpi ule
-// CHECK: arith.cmpi ule
-// CHECK: arith.cmpi eq
-// CHECK: cf.cond_br %{{.*}}, ^[[GO:bb[0-9]+]], ^[[ASK:bb[0-9]+]]
-// CHECK: ^[[ASK]]:
-// CHECK: call @add_admits(%[[N]], %[[M]])
+// W64-SAME: %[[N:[a-z0-9]+]]: index, %[[M:[a-z0-9]+]]: index, %[[ARENA:[a-z0-9]+]]: memref
+// W64-NOT: arith.mulsi_extended
+// W64: arith.cmpi ule
+// W64: arith.cmpi ule
+// W64: arith.cmpi eq
+// W64: cf.cond_br %{{.*}}, ^[[GO:bb[0-9]+]], ^[[ASK:bb[0-9]+]]
+// W64: ^[[ASK]]:
+// W64: call @add_admits(%[[N]], %[[M]])
+//
+// Where an index has 32 bits, C gives sizes of 64, and all checks are made.
+// W32-SAME: %[[N:[a-z0-9]+]]: i64, %[[M:[a-z0-9]+]]: i64, %[[ARENA:[a-z0-9]+]]: memref
+// W32: %[[MOST:.*]] = arith.constant 2147483647 : i64
+// W32: %[[LESS:.*]] = arith.minsi %[[N]], %[[MOST]]
+// W32: %[[WITHIN:.*]] = arith.maxsi %[[LESS]]
+// W32: %[[INDEX:.*]] = arith.index_cast %[[WITHIN]] : i64 to index
+// W32: call @add_admits(%[[INDEX]],
 func.func @add(%x: tensor<?x8xf32, #onnx.sizes<"n", 8>>, %y: tensor<?x8xf32, #onnx.sizes<"m", 8>>) -> tensor<?x8xf32, #onnx.sizes<"n", 8>> attributes {onnx.checks = [[#onnx.sizes<"m", "n">, "add"]]} {
   %0 = onnx.Add %x, %y : (tensor<?x8xf32, #onnx.sizes<"n", 8>>, tensor<?x8xf32, #onnx.sizes<"m", 8>>) -> tensor<?x8xf32, #onnx.sizes<"n", 8>>
   return %0 : tensor<?x8xf32, #onnx.sizes<"n", 8>>

@@ -46,9 +46,21 @@ public:
   uint64_t integer() { return any() >> below(64); }
 
   uint64_t number() {
-    static const double special[] = {0.0, -0.0, 1.0, -1.0, 0.5, 2.0, kInfinity, -kInfinity, std::nan(""), 0x1p63,
-                                     -0x1p63, 0x1p64, std::numeric_limits<double>::denorm_min(),
-                                     std::numeric_limits<double>::min(), std::numeric_limits<double>::max()};
+    static const double special[] = {0.0,
+                                     -0.0,
+                                     1.0,
+                                     -1.0,
+                                     0.5,
+                                     2.0,
+                                     kInfinity,
+                                     -kInfinity,
+                                     std::nan(""),
+                                     0x1p63,
+                                     -0x1p63,
+                                     0x1p64,
+                                     std::numeric_limits<double>::denorm_min(),
+                                     std::numeric_limits<double>::min(),
+                                     std::numeric_limits<double>::max()};
     constexpr uint64_t exponent = uint64_t(0x7ff) << 52;
     switch (below(7)) {
     case 0:

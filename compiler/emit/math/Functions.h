@@ -49,6 +49,13 @@ mlir::Value expandCbrt(const FloatBuilder &f, mlir::Value x);
 mlir::Value expandLog2(const FloatBuilder &f, mlir::Value x);
 mlir::Value expandLog10(const FloatBuilder &f, mlir::Value x);
 
+// To whole numbers, exact in both widths; for machines without an instruction for it.
+mlir::Value expandCeil(const FloatBuilder &f, mlir::Value x);
+mlir::Value expandFloor(const FloatBuilder &f, mlir::Value x);
+mlir::Value expandTrunc(const FloatBuilder &f, mlir::Value x);
+mlir::Value expandRound(const FloatBuilder &f, mlir::Value x);
+mlir::Value expandRoundEven(const FloatBuilder &f, mlir::Value x);
+
 // C's fmod, exact in both widths.
 mlir::Value expandRemainder(const FloatBuilder &f, mlir::Value x, mlir::Value y);
 

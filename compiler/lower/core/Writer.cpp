@@ -2,6 +2,8 @@
 #include "compiler/lower/core/LlvmAttributes.h"
 #include "compiler/onnx/ElementTypes.h"
 #include "compiler/onnx/ScalarMath.h"
+#include "compiler/plan/IndexWidth.h"
+#include "compiler/target/Platform.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -33,9 +35,25 @@ int64_t memoryExtent(const support::Size &elements) {
 
 // Index arithmetic.
 
+/// The width of an index. The entry has no machine of a target, but a module around it.
+static unsigned indexBits(Writer &w) {
+  return w.machine.target ? target::platformOf(w.machine).indexBits : plan::indexBits(w.b);
+}
+
+/// An integer with which an index can be compared as with the number that it is: what an index cannot hold becomes the
+/// nearest number that it can. What is computed of it, as the end of a slice, then is what it is of the number itself.
+static Value withinIndex(Writer &w, Value v) {
+  if (!onnx::isInt(v.getType(), 64) || isa_and_nonnull<arith::ExtSIOp>(v.getDefiningOp()) || indexBits(w) == 64) {
+    return v;
+  }
+  int64_t most = plan::mostIndex(indexBits(w));
+  v = arith::MinSIOp::create(w.b, w.loc, v, w.constant(most, v.getType()));
+  return arith::MaxSIOp::create(w.b, w.loc, v, w.constant(-most - 1, v.getType()));
+}
+
 Ix::Ix(Writer &w, Value v) : w(&w) {
   if (isa<IntegerType>(v.getType())) {
-    v = arith::IndexCastOp::create(w.b, w.loc, w.b.getIndexType(), v);
+    v = arith::IndexCastOp::create(w.b, w.loc, w.b.getIndexType(), withinIndex(w, v));
   }
   APInt known;
   if (auto c = v.getDefiningOp<arith::ConstantIndexOp>()) {
@@ -179,7 +197,8 @@ Computed quotient(Writer &w, const Computed &x, const Computed &y) {
     return {w.ix(arith::DivUIOp::create(w.b, w.loc, a, d)), &w, true};
   }
   Value quotient = arith::DivSIOp::create(w.b, w.loc, a, d), rest = arith::RemSIOp::create(w.b, w.loc, a, d);
-  Value under = arith::ShRSIOp::create(w.b, w.loc, rest, w.value(63)); // -1 behind a negative rest
+  Ix signShift = static_cast<int64_t>(indexBits(w)) - 1;
+  Value under = arith::ShRSIOp::create(w.b, w.loc, rest, w.value(signShift)); // -1 behind a negative rest
   return {w.ix(arith::AddIOp::create(w.b, w.loc, quotient, under)), &w, false};
 }
 } // namespace
@@ -231,7 +250,12 @@ Value Writer::computed(const support::Size &size) {
   };
   return value(size.compute<Computed>({symbol, call}).i);
 }
-Value Writer::integer(Ix i, Type type) { return arith::IndexCastOp::create(b, loc, type, value(i)); }
+Value Writer::integer(Ix i, Type type) {
+  if (i.known() && indexBits(*this) < 64 && i.number() > plan::mostIndex(indexBits(*this))) { // of data, not of memory
+    return constant(i.number(), type);
+  }
+  return arith::IndexCastOp::create(b, loc, type, value(i));
+}
 
 Value Writer::constant(const support::Number &v, Type type) {
   return arith::ConstantOp::create(b, loc, onnx::constantOfType(type, v));
@@ -548,7 +572,8 @@ Buffer Writer::scratch(Buffer bytes, Ix byteOffset, Type element, int64_t elemen
 
 Buffer Writer::local(Type element, int64_t elements) {
   auto type = MemRefType::get({elements}, memoryType(element));
-  return bufferOf(memref::AllocaOp::create(b, loc, type, b.getI64IntegerAttr(64)), element);
+  IntegerAttr alignment = b.getI64IntegerAttr(target::platformOf(machine).alignment);
+  return bufferOf(memref::AllocaOp::create(b, loc, type, alignment), element);
 }
 
 Value Writer::callLibrary(StringRef name, ValueRange arguments, TypeRange results) {

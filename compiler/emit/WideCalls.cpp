@@ -1,0 +1,162 @@
+// Instructions on 64 bits that a machine does not have become calls of the support library (core/wide.c). LLVM would
+// call a library that comes with a C compiler, which a program need not link. Floats are handed over as their bits.
+// This comes behind all passes, which know more of instructions than of calls.
+#include "compiler/emit/CodeGen.h"
+#include "compiler/target/Platform.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/IntrinsicInst.h"
+#include "llvm/IR/Module.h"
+#include "llvm/IR/PatternMatch.h"
+
+using namespace llvm;
+
+namespace {
+
+struct Named {
+  unsigned code; ///< of an instruction or an intrinsic
+  const char *name;
+};
+
+constexpr Named integers[] = {{Instruction::UDiv, "udiv"},
+                              {Instruction::URem, "urem"},
+                              {Instruction::SDiv, "sdiv"},
+                              {Instruction::SRem, "srem"}};
+constexpr Named doubles[] = {
+    {Instruction::FAdd, "add"}, {Instruction::FSub, "sub"}, {Instruction::FMul, "mul"}, {Instruction::FDiv, "div"}};
+constexpr Named functions[] = {
+    {Intrinsic::sqrt, "sqrt"}, {Intrinsic::maximum, "maximum"}, {Intrinsic::minimum, "minimum"}};
+
+const char *nameOf(ArrayRef<Named> table, unsigned code) {
+  const Named *row = llvm::find_if(table, [&](const Named &each) { return each.code == code; });
+  return row == table.end() ? nullptr : row->name;
+}
+
+class WideCalls {
+public:
+  WideCalls(Module &ir, const ingot::target::Platform &platform)
+      : ir(ir), builder(ir.getContext()), platform(platform) {}
+
+  void run() {
+    for (Function &function : ir) {
+      for (Instruction &instruction : llvm::make_early_inc_range(instructions(function))) {
+        builder.SetInsertPoint(&instruction);
+        if (Value *result = replacement(instruction)) {
+          instruction.replaceAllUsesWith(result);
+          instruction.eraseFromParent();
+        }
+      }
+    }
+  }
+
+private:
+  Module &ir;
+  IRBuilder<> builder;
+  const ingot::target::Platform &platform;
+
+  bool isDouble(Type *type) { return type->isDoubleTy() && !platform.doubles; }
+  bool isLong(Type *type) { return type->isIntegerTy(64) && !platform.longDivision; }
+
+  Value *replacement(Instruction &instruction) {
+    if (auto *operation = dyn_cast<BinaryOperator>(&instruction)) {
+      return binary(*operation);
+    }
+    if (auto *cast = dyn_cast<CastInst>(&instruction)) {
+      return conversion(*cast);
+    }
+    if (auto *comparison = dyn_cast<FCmpInst>(&instruction)) {
+      return compared(*comparison);
+    }
+    auto *intrinsic = dyn_cast<IntrinsicInst>(&instruction);
+    return intrinsic && isDouble(intrinsic->getType()) ? function(*intrinsic) : nullptr;
+  }
+
+  /// An integer as long as a float, or the integer itself.
+  Type *bitsOf(Type *type) {
+    return type->isFloatingPointTy() ? builder.getIntNTy(type->getPrimitiveSizeInBits()) : type;
+  }
+
+  Value *call(const Twine &name, Type *result, ArrayRef<Value *> arguments) {
+    SmallVector<Value *> bits;
+    SmallVector<Type *> types;
+    for (Value *argument : arguments) {
+      bits.push_back(builder.CreateBitCast(argument, bitsOf(argument->getType())));
+      types.push_back(bits.back()->getType());
+    }
+    FunctionCallee callee =
+        ir.getOrInsertFunction(("ingot_wide_" + name).str(), FunctionType::get(bitsOf(result), types, false));
+    return builder.CreateBitCast(builder.CreateCall(callee, bits), result);
+  }
+
+  Value *binary(BinaryOperator &operation) {
+    Type *type = operation.getType();
+    Value *a = operation.getOperand(0), *b = operation.getOperand(1);
+    bool isShift = PatternMatch::match(b, PatternMatch::m_Power2());
+    const char *name = isDouble(type)            ? nameOf(doubles, operation.getOpcode())
+                       : isLong(type) && !isShift ? nameOf(integers, operation.getOpcode())
+                                                  : nullptr;
+    return name ? call(name, type, {a, b}) : nullptr;
+  }
+
+  Value *conversion(CastInst &cast) {
+    Value *x = cast.getOperand(0);
+    Type *from = x->getType(), *to = cast.getType(), *i64 = builder.getInt64Ty();
+    bool isNarrow = !isDouble(from) && !isDouble(to);
+    if (isNarrow && !isLong(from) && !isLong(to)) {
+      return nullptr;
+    }
+    std::string ofDouble = from->isDoubleTy() || to->isDoubleTy() ? "" : "float";
+    switch (cast.getOpcode()) {
+    case Instruction::FPExt:
+      return call("from_float", to, {x});
+    case Instruction::FPTrunc:
+      return call("to_float", to, {x});
+    case Instruction::SIToFP:
+    case Instruction::UIToFP: {
+      bool isSigned = cast.getOpcode() == Instruction::SIToFP;
+      std::string integer = isSigned ? "int64" : "uint64";
+      Value *wide = builder.CreateIntCast(x, i64, isSigned);
+      return call(ofDouble.empty() ? "from_" + integer : integer + "_to_float", to, {wide});
+    }
+    case Instruction::FPToSI:
+    case Instruction::FPToUI: {
+      std::string integer = cast.getOpcode() == Instruction::FPToSI ? "to_int64" : "to_uint64";
+      Value *wide = call(ofDouble.empty() ? integer : ofDouble + "_" + integer, i64, {x});
+      return builder.CreateTrunc(wide, to);
+    }
+    default:
+      return nullptr;
+    }
+  }
+
+  /// The function answers by a bit, and predicates of LLVM are made of the same bits.
+  Value *compared(FCmpInst &comparison) {
+    if (!isDouble(comparison.getOperand(0)->getType())) {
+      return nullptr;
+    }
+    Value *order = call("compare", builder.getInt32Ty(), {comparison.getOperand(0), comparison.getOperand(1)});
+    return builder.CreateIsNotNull(builder.CreateAnd(order, comparison.getPredicate()));
+  }
+
+  Value *function(IntrinsicInst &intrinsic) {
+    Type *type = intrinsic.getType();
+    if (intrinsic.getIntrinsicID() == Intrinsic::fmuladd) {
+      Value *product = call("mul", type, {intrinsic.getArgOperand(0), intrinsic.getArgOperand(1)});
+      return call("add", type, {product, intrinsic.getArgOperand(2)});
+    }
+    const char *name = nameOf(functions, intrinsic.getIntrinsicID());
+    return name ? call(name, type, SmallVector<Value *>(intrinsic.args())) : nullptr;
+  }
+};
+
+static_assert(FCmpInst::FCMP_OEQ == 1 && FCmpInst::FCMP_OGT == 2 && FCmpInst::FCMP_OLT == 4 && FCmpInst::FCMP_UNO == 8);
+
+} // namespace
+
+void ingot::emit::callForWideArithmetic(Module &ir, const target::MachineModel &machine) {
+  target::Platform platform = target::platformOf(machine);
+  if (!platform.doubles || !platform.longDivision) {
+    WideCalls(ir, platform).run();
+  }
+}
