@@ -2,6 +2,7 @@
 
     run.py --ingot build/bin/ingot [--cases 150] [--seed 1|moving] [--ops Conv,MaxPool] [--only INDEX] [--target T] [-j 2] [--save DIR]
     run.py ... --guarded build/bin/guarded build/lib/libingot_rt.a      with forbidden pages around all buffers
+    run.py ... --bare --target cortex-m4      without a C library, under an emulator
     run.py --selftest [--cases N]      the generator alone: which operators it makes, and in which opsets
 
 Case INDEX of a seed is always the same, whatever --cases is, as long as --ops stays. The first operator of a case goes round all operators; the others
@@ -19,6 +20,7 @@ import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "tools")]
+import bare
 import ingot_run
 import numpy as np
 import onnx
@@ -147,7 +149,9 @@ def one(arguments, names, index):
     with tempfile.TemporaryDirectory(prefix="ingot-random-") as scratch:
         folder = pathlib.Path(scratch) / "case"
         save(folder, case, model, outputs)
-        if arguments.guarded:
+        if arguments.bare:
+            verdict, text = bare.Bare(arguments.target, arguments.bare).run(arguments.ingot, folder, folder / "out")
+        elif arguments.guarded:
             verdict, text = ingot_run.run_guarded(arguments.ingot, *arguments.guarded, folder, folder / "out", arguments.target, index % 2 == 0)
         else:
             verdict, text = ingot_run.run(arguments.ingot, folder, folder / "out", arguments.target)
@@ -170,7 +174,14 @@ def main():
     parser.add_argument("--first", type=int, default=0), parser.add_argument("--only", type=int)
     parser.add_argument("--save", default="build/random"), parser.add_argument("--selftest", action="store_true")
     parser.add_argument("--guarded", nargs=2, metavar=("RUNNER", "RUNTIME"), help="with forbidden pages around all buffers: test/tools/guarded.c and libingot_rt.a")
+    parser.add_argument("--bare", action="store_true", help="--target is a machine without an operating system: test/tools/bare.py")
     arguments = parser.parse_args()
+    if arguments.bare and (missing := bare.lacks(arguments.target)):
+        print(f"skipped: no {missing} here")
+        sys.exit(77)
+    if arguments.bare:
+        built = tempfile.TemporaryDirectory(prefix="ingot-bare-")
+        arguments.bare = bare.Bare(arguments.target, built.name).folder
     if not arguments.selftest:
         arguments.ingot = os.path.abspath(arguments.ingot)
     known = families.load()

@@ -252,7 +252,7 @@ class Parser(argparse.ArgumentParser):
 
     def parse_args(self, *given):
         arguments = super().parse_args(*given)
-        if not RUNNER:
+        if not RUNNER and not getattr(arguments, "bare", False):
             host.require(arguments.ingot, arguments.target)
         return arguments
 

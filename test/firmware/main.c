@@ -1,0 +1,148 @@
+/* A program without a C library around one compiled model, for an emulator that answers system calls of Linux. It reads
+ * from standard input, for each input of the model, its rank (-1: it is left out), dims and bytes; runs; and writes
+ * the status, then for each output its rank, dims and bytes. All numbers are int64_t. */
+#include "ingot.h"
+#include "sizes.h"
+
+const ingot_model *model_model(void);
+
+enum { MOST_TENSORS = 64, MOST_AXES = 512, ARENA = 96 << 20 };
+
+static char arena[ARENA] __attribute__((aligned(64)));
+static int64_t used;
+
+#if defined(__arm__)
+enum { READ = 3, WRITE = 4, EXIT = 1 };
+static long system_call(long number, long a, const void *b, long c) {
+  register long r0 __asm__("r0") = a, r1 __asm__("r1") = (long)b, r2 __asm__("r2") = c;
+  __asm__ volatile("push {r7}\n mov r7, %3\n svc 0\n pop {r7}" : "+r"(r0) : "r"(r1), "r"(r2), "r"(number) : "memory");
+  return r0;
+}
+__asm__(".text\n.thumb\n.thumb_func\n.global _start\n_start:\n bl run_all\n");
+#elif defined(__riscv)
+enum { READ = 63, WRITE = 64, EXIT = 93 };
+static long system_call(long number, long a, const void *b, long c) {
+  register long a0 __asm__("a0") = a, a1 __asm__("a1") = (long)b, a2 __asm__("a2") = c, a7 __asm__("a7") = number;
+  __asm__ volatile("ecall" : "+r"(a0) : "r"(a1), "r"(a2), "r"(a7) : "memory");
+  return a0;
+}
+__asm__(".text\n.global _start\n_start:\n call run_all\n");
+#elif defined(__i386__)
+enum { READ = 3, WRITE = 4, EXIT = 1 };
+static long system_call(long number, long a, const void *b, long c) {
+  long result;
+  __asm__ volatile("int $0x80" : "=a"(result) : "a"(number), "b"(a), "c"(b), "d"(c) : "memory");
+  return result;
+}
+__asm__(".text\n.global _start\n_start:\n and $-16, %esp\n call run_all\n");
+#endif
+
+static void leave(int code) {
+  system_call(EXIT, code, 0, 0);
+  for (;;) {
+  }
+}
+
+static void get(void *to, int64_t bytes) {
+  for (char *at = to; bytes > 0;) {
+    long some = system_call(READ, 0, at, (long)bytes);
+    if (some <= 0) {
+      leave(101);
+    }
+    at += some, bytes -= some;
+  }
+}
+
+static int64_t number(void) {
+  int64_t n;
+  get(&n, sizeof n);
+  return n;
+}
+
+static void put(const void *from, int64_t bytes) {
+  for (const char *at = from; bytes > 0;) {
+    long some = system_call(WRITE, 1, at, (long)bytes);
+    if (some <= 0) {
+      leave(102);
+    }
+    at += some, bytes -= some;
+  }
+}
+
+static void *room(int64_t bytes) {
+  used = (used + 63) & -64;
+  if (bytes < 0 || bytes > ARENA - used) {
+    leave(103);
+  }
+  used += bytes;
+  return arena + used - bytes;
+}
+
+static void *allocate(void *allocator, int64_t bytes, int64_t align, int32_t output) {
+  (void)allocator, (void)align, (void)output;
+  return bytes > ARENA - 64 - used ? 0 : room(bytes);
+}
+static void release(void *allocator, void *memory) { (void)allocator, (void)memory; }
+
+static ingot_exec exec;
+static int64_t sizes[MOST_AXES], dims[MOST_AXES], shapes[MOST_AXES];
+static ingot_buffer inputs[MOST_TENSORS], outputs[MOST_TENSORS];
+static ingot_shape given[MOST_TENSORS];
+static void *made[MOST_TENSORS];
+
+static void read_inputs(const ingot_model *model) {
+  int64_t *next = shapes;
+  for (int32_t i = 0; i < model->input_count; ++i) {
+    given[i].dims = next;
+    given[i].rank = (int32_t)number();
+    for (int32_t axis = 0; axis < given[i].rank; ++axis) {
+      *next++ = number();
+    }
+    if (given[i].rank >= 0) {
+      int64_t elements = ingot_sizes_elements(given[i].dims, given[i].rank, model->inputs[i].type);
+      int64_t bytes = elements * (int64_t)ingot_type_bytes(model->inputs[i].type);
+      inputs[i].elements = elements;
+      inputs[i].data = room(bytes);
+      get(inputs[i].data, bytes);
+    }
+  }
+}
+
+static int run(const ingot_model *model) {
+  int64_t workspace = 0, *next = dims;
+  int status = ingot_bind(model, given, model->input_count, sizes);
+  if (!status) {
+    status = ingot_plan(model, sizes, dims, &workspace);
+  }
+  for (int32_t i = 0; !status && i < model->output_count; ++i) {
+    const ingot_tensor_info *info = &model->outputs[i];
+    if (info->flags & INGOT_TENSOR_ALLOCATED) {
+      outputs[i].data = &made[i];
+    } else {
+      outputs[i].elements = ingot_sizes_elements(next, info->rank, info->type);
+      outputs[i].data = made[i] = room(outputs[i].elements * (int64_t)ingot_type_bytes(info->type));
+    }
+    next += info->rank;
+  }
+  return status ? status
+                : ingot_run(model, inputs, model->input_count, outputs, model->output_count, sizes, room(workspace),
+                            (size_t)workspace, &exec);
+}
+
+void run_all(void) {
+  const ingot_model *model = model_model();
+  exec.allocate = allocate, exec.release = release;
+  read_inputs(model);
+  int64_t status = run(model), *next = dims;
+  put(&status, sizeof status);
+  ingot_found_dims(model, sizes, dims);
+  for (int32_t i = 0; !status && i < model->output_count; ++i) {
+    const ingot_tensor_info *info = &model->outputs[i];
+    int64_t rank = info->rank;
+    put(&rank, sizeof rank);
+    put(next, rank * 8);
+    put(made[i], ingot_sizes_elements(next, info->rank, info->type) * (int64_t)ingot_type_bytes(info->type));
+    next += rank;
+  }
+  leave(0);
+}

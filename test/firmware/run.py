@@ -1,0 +1,97 @@
+"""Small models as objects for microcontrollers, linked with the core of the support library and nothing else, and run by an emulator.
+
+    run.py --ingot build/bin/ingot --target cortex-m4 [--only NAME] [--sizes]
+
+What they compute is compared with onnx's reference evaluator. Each object may need functions of the support library alone.
+"""
+import pathlib
+import sys
+import tempfile
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE.parent / "tools")]
+import bare
+import ingot_run
+import numpy as np
+import onnx
+import onnx.parser
+from onnx import numpy_helper
+from onnx.reference import ReferenceEvaluator
+
+rng = np.random.default_rng(1)
+
+
+def floats(*shape):
+    return rng.standard_normal(shape).astype(np.float32)
+
+
+def integers(low, high, *shape, kind=np.int64):
+    return rng.integers(low, high, shape).astype(kind)
+
+
+# Name: text of the graph, constants, inputs. What of each is hard: products and images; 64-bit division and conversions; float64 behind functions
+# of float32; rounding without an instruction; sizes that the run is given or finds; integers of a byte; ends beyond every index.
+MODELS = {
+    "convolutions": ("g (float[1,3,16,16] x) => (float[1,10] y) {c = Conv <pads=[1,1,1,1]> (x, w) r = Relu (c) d = Conv <group=8, strides=[2,2], pads=[1,1,1,1]> (r, v) "
+                     "p = GlobalAveragePool (d) f = Flatten (p) y = Gemm (f, u)}", {"w": floats(8, 3, 3, 3), "v": floats(8, 1, 3, 3), "u": floats(8, 10)}, [floats(1, 3, 16, 16)]),
+    "products": ("g (float[N,24] x) => (float[N,7] y) {h = MatMul (x, w) t = Tanh (h) s = MatMul (t, v) y = Softmax (s)}", {"w": floats(24, 33), "v": floats(33, 7)}, [floats(5, 24)]),
+    "division": ("g (int64[N] a, int64[N] b) => (int64[N] q, int64[N] r, float[N] f, int64[N] t) {q = Div (a, b) r = Mod (a, b) f = Cast <to=1> (q) h = Sqrt (f) k = Abs (h) t = Cast <to=7> (f)}",
+                 {}, [integers(-(1 << 62), 1 << 62, 9), integers(1, 1 << 40, 9)]),
+    "functions": ("g (float[9] x) => (float[9] s, float[9] p, float[9] l, float[9] m) {s = Sin (x) a = Abs (x) p = Pow (a, x) e = Exp (x) l = Log (e) m = Mod <fmod=1> (x, e)}", {}, [floats(9) * 3]),
+    "rounding": ("g (float[12] x) => (float[12] a, float[12] b, float[12] c, float[12] i) {a = Floor (x) b = Ceil (x) c = Round (x) j = Cast <to=6> (x) i = Cast <to=1> (j)}", {},
+                 [np.float32([0.5, -0.5, 1.5, -2.5, 0.49999997, -0.2, 8388607.5, -8388609, 3e9 / 2, 0, -7.75, 2.5])]),
+    "doubles": ("g (double[8] x, double[8] z) => (double[8] y, float[8] f) {a = Mul (x, z) b = Add (a, x) c = Div (b, z) d = Abs (c) y = Sqrt (d) f = Cast <to=1> (y)}", {},
+                [rng.standard_normal(8), rng.standard_normal(8)]),
+    "slices": ("g (float[N,6] x) => (float[M,K] y, int64[2] n) {y = Slice (x, from, to) n = Shape (x)}", {"from": np.int64([1, -4]), "to": np.int64([(1 << 63) - 1, (1 << 63) - 1])}, [floats(5, 6)]),
+    "gathers": ("g (float[N,6] x, int64[4] i) => (float[4,6] y) {y = Gather (x, i)}", {}, [floats(5, 6), np.int64([0, -1, 4, -5])]),
+    "quantized": ("g (float[1,4,8,8] x) => (float[1,6,8,8] y) {q = QuantizeLinear (x, s, z) d = DequantizeLinear (q, s, z) k = DequantizeLinear (w, t, o) c = Conv <pads=[1,1,1,1]> (d, k) "
+                  "e = QuantizeLinear (c, u, z) y = DequantizeLinear (e, u, z)}", {"s": np.float32(0.03), "z": np.uint8(120), "w": integers(-90, 90, 6, 4, 3, 3, kind=np.int8), "t": np.float32(0.01),
+                  "o": np.int8(0), "u": np.float32(0.05)}, [floats(1, 4, 8, 8)]),
+    "largest": ("g (float[N,20] x) => (float[N,3] v, int64[N,3] i) {v, i = TopK (x, k)}", {"k": np.int64([3])}, [floats(4, 20)]),
+}  # fmt: skip
+
+STEP = {"quantized": 0.051}  # where a number may round to the neighbour of what it is quantized to
+
+
+def model_of(text, constants):
+    model = onnx.parser.parse_model(f'<ir_version: 8, opset_import: ["" : 19]> {text}')
+    model.graph.initializer.extend(numpy_helper.from_array(np.asarray(array), name) for name, array in constants.items())
+    return model
+
+
+def try_one(arguments, name, scratch):
+    text, constants, inputs = MODELS[name]
+    folder = pathlib.Path(scratch) / name
+    data = folder / "test_data_set_0"
+    data.mkdir(parents=True)
+    model = model_of(text, constants)
+    onnx.save(model, folder / "model.onnx")
+    names = [value.name for value in model.graph.input]
+    outputs = ReferenceEvaluator(model).run(None, dict(zip(names, inputs)))
+    for kind, arrays in (("input", inputs), ("output", outputs)):
+        for k, array in enumerate(arrays):
+            (data / f"{kind}_{k}.pb").write_bytes(numpy_helper.from_array(np.asarray(array)).SerializeToString())
+    verdict, wrong = bare.Bare(arguments.target, pathlib.Path(scratch, "core")).run(arguments.ingot, folder, folder / "out")
+    if verdict == "pass":
+        wrong = ingot_run.compare_outputs(folder, folder / "out", lambda got, want: ingot_run.difference(got, want, STEP.get(name, 5e-5)))
+    if arguments.sizes:
+        print(bare.call([bare.TOOLS / "llvm-size", folder / "out/model.o"]).stdout.decode())
+    return f"{verdict}: {wrong}" if wrong else bare.foreign(folder / "out/model.o")
+
+
+def main():
+    flags = ingot_run.parser(__doc__)
+    flags.add_argument("--only"), flags.add_argument("--sizes", action="store_true"), flags.set_defaults(bare=True)
+    arguments = flags.parse_args()
+    if missing := bare.lacks(arguments.target):
+        print(f"skipped: no {missing} here")
+        sys.exit(77)
+    count = ingot_run.Count("firmware")
+    with tempfile.TemporaryDirectory(prefix="ingot-firmware-") as scratch:
+        for name in [arguments.only] if arguments.only else MODELS:
+            count.add(name, try_one(arguments, name, scratch))
+    count.finish()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,120 @@
+"""Models on a machine without an operating system's libraries: compiled to an object, linked with the core of the support library and with
+test/firmware/main.c, which an emulator of Linux' system calls runs. Nothing else is linked, so a call of any other library is an error here."""
+import pathlib
+import re
+import shutil
+import struct
+import subprocess
+
+import numpy as np
+import onnx
+from onnx import numpy_helper
+
+import ingot_run
+
+SOURCES = pathlib.Path(__file__).resolve().parents[2]
+CORE = SOURCES / "runtime_support/core"
+TOOLS = pathlib.Path("/usr/lib/llvm-22/bin")
+
+# For a target of ingot: LLVM's triple, flags of the C compiler, the emulator. A Cortex-M's code is also one of larger processors.
+MACHINES = {
+    "cortex-m4": ("thumbv7em-none-eabi", ["-mcpu=cortex-m4", "-mfloat-abi=softfp"], ["qemu-arm", "-cpu", "max"]),
+    "cortex-m7": ("thumbv7em-none-eabi", ["-mcpu=cortex-m7", "-mfloat-abi=softfp"], ["qemu-arm", "-cpu", "max"]),
+    "cortex-m33": ("thumbv8m.main-none-eabi", ["-mcpu=cortex-m33", "-mfloat-abi=softfp"], ["qemu-arm", "-cpu", "max"]),
+}
+TYPES = {np.dtype(name) for name in ("float32", "float64", "float16", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "bool")}
+
+
+def lacks(target):
+    """What is missing here to run code for the target, or an empty text."""
+    missing = [tool for tool in (TOOLS / "clang", TOOLS / "ld.lld", TOOLS / "llvm-ar", MACHINES[target][2][0]) if not shutil.which(str(tool))]
+    return ", ".join(map(str, missing))
+
+
+def call(command, **options):
+    return subprocess.run([str(word) for word in command], capture_output=True, timeout=120, preexec_fn=ingot_run.limits, **options)
+
+
+class Bare:
+    """The core of the support library and the program for a target, compiled into a folder unless they are there."""
+
+    def __init__(self, target, folder):
+        self.target, self.folder = target, pathlib.Path(folder)
+        self.triple, self.flags, self.emulator = MACHINES[target]
+        self.program, self.library = self.folder / "main.o", self.folder / "libingot_rt_core.a"
+        if not self.library.exists():
+            self.build()
+
+    def build(self):
+        self.folder.mkdir(parents=True, exist_ok=True)
+        compiled = [TOOLS / "clang", f"--target={self.triple}", *self.flags, "-std=c11", "-Os", "-ffreestanding", "-fno-builtin", "-ffunction-sections", "-Wall", "-Werror"]
+        objects = []
+        for source in [*sorted(CORE.glob("*.c")), SOURCES / "test/firmware/main.c"]:
+            objects.append(self.folder / (source.stem + ".o"))
+            done = call([*compiled, "-I", CORE, "-I", SOURCES / "runtime_support/include", "-c", source, "-o", objects[-1]])
+            if done.returncode:
+                raise RuntimeError(done.stderr.decode())
+        call([TOOLS / "llvm-ar", "rcs", self.library, *objects[:-1]], check=True)
+
+    def link(self, built, name):
+        """Links built/model.o; what is wrong, or None."""
+        done = call([TOOLS / "ld.lld", "-static", "-e", "_start", "-o", built / name, self.program, built / "model.o", self.library])
+        return re.sub(r"\s+", " ", done.stderr.decode()).strip()[:600] if done.returncode else None
+
+    def run(self, ingot, folder, out, flags=()):
+        """As ingot_run.run(): (verdict, text), and out/output_K.pb."""
+        out = pathlib.Path(out)
+        out.mkdir(parents=True, exist_ok=True)
+        command = [ingot, "compile", folder / "model.onnx", "-o", out, "--name", "model", "--emit", "obj", "--target", self.target, *flags]
+        verdict, text = ingot_run.call(command, folder, ingot_run.VERDICT)
+        if verdict != "pass":
+            return verdict, text
+        if text := self.link(out, "program"):
+            return "link", text
+        return self.execute(folder, out)
+
+    def execute(self, folder, out):
+        graph, data = onnx.load(folder / "model.onnx", load_external_data=False).graph, folder / "test_data_set_0"
+        constants = {tensor.name for tensor in graph.initializer}
+        request = b""
+        for k, _ in enumerate(value for value in graph.input if value.name not in constants):
+            array = numpy_helper.to_array(onnx.load_tensor(str(data / f"input_{k}.pb")))
+            if array.dtype not in TYPES:
+                return "none", f"an input of {array.dtype}"
+            request += struct.pack(f"<{1 + array.ndim}q", array.ndim, *array.shape) + array.tobytes()
+        try:
+            done = call([*self.emulator, out / "program"], input=request)
+        except subprocess.TimeoutExpired:
+            return "timeout", "more than 120 s"
+        if done.returncode:
+            return "crash", f"the program ended with {done.returncode}: {done.stderr.decode(errors='replace')[:300]}"
+        reply = Reply(done.stdout)
+        if status := reply.number():
+            return "refused", f"status {status}"
+        for k, value in enumerate(graph.output):
+            want = numpy_helper.to_array(onnx.load_tensor(str(data / f"output_{k}.pb")))
+            if want.dtype not in TYPES:
+                return "none", f"an output of {want.dtype}"
+            shape = [reply.number() for _ in range(reply.number())]
+            got = np.frombuffer(reply.take(int(np.prod(shape, dtype=np.int64)) * want.dtype.itemsize), want.dtype).reshape(shape)
+            (out / f"output_{k}.pb").write_bytes(numpy_helper.from_array(got, value.name).SerializeToString())
+        return "pass", ""
+
+
+def foreign(path):
+    """A sentence about symbols that an object needs of others than the support library, or None."""
+    needed = [line.split()[-1] for line in call([TOOLS / "llvm-nm", "-u", path], check=True).stdout.decode().splitlines()]
+    others = [name for name in needed if not name.startswith("ingot_")]
+    return f"the object needs {', '.join(others)}" if others else None
+
+
+class Reply:
+    def __init__(self, bytes):
+        self.bytes, self.at = bytes, 0
+
+    def take(self, count):
+        self.at += count
+        return self.bytes[self.at - count : self.at]
+
+    def number(self):
+        return struct.unpack("<q", self.take(8))[0]
