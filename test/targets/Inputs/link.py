@@ -19,6 +19,8 @@ ELF = ["-e", "main", "--gc-sections"]
 ROWS = [  # triple, target, linker and its flags
     ("aarch64-linux-gnu", "armv8-a", ["ld.lld", *ELF]),
     ("aarch64-none-elf", "armv8-a", ["ld.lld", *ELF]),
+    ("x86_64-linux-gnux32", "x86-64-v3", ["ld.lld", *ELF]),
+    ("thumbv7em-none-eabi", "cortex-m4", ["ld.lld", *ELF]),
     ("arm64-apple-macos", "apple-m1", ["ld64.lld", "-arch", "arm64", *DARWIN]),
     ("aarch64-windows-msvc", "armv8-a", ["lld-link", *WINDOWS]),
     ("x86_64-apple-macos", "x86-64-v3", ["ld64.lld", "-arch", "x86_64", *DARWIN]),
