@@ -1,6 +1,8 @@
 /* A program without a C library around one compiled model, for an emulator that answers system calls of Linux. It reads
- * from standard input, for each input of the model, its rank (-1: it is left out), dims and bytes; runs; and writes
- * the status, then for each output its rank, dims and bytes. All numbers are int64_t. */
+ * from standard input a number that is 1, then for each input of the model its rank (-1: it is left out), dims and
+ * bytes; runs; and writes the status, then for each output its rank, dims and bytes. Where the number is 0, it reads
+ * the values of the model's symbols, and writes what ingot_plan says to them and the bytes of the workspace. All
+ * numbers are int64_t. */
 #include "ingot.h"
 #include "sizes.h"
 
@@ -129,8 +131,19 @@ static int run(const ingot_model *model) {
                             (size_t)workspace, &exec);
 }
 
+static void plan_only(const ingot_model *model) {
+  int64_t reply[2] = {0, 0};
+  get(sizes, 8 * (int64_t)model->symbol_count);
+  reply[0] = ingot_plan(model, sizes, dims, &reply[1]);
+  put(reply, sizeof reply);
+  leave(0);
+}
+
 void run_all(void) {
   const ingot_model *model = model_model();
+  if (!number()) {
+    plan_only(model);
+  }
   exec.allocate = allocate, exec.release = release;
   read_inputs(model);
   int64_t status = run(model), *next = dims;

@@ -79,6 +79,24 @@ def try_one(arguments, name, scratch):
     return f"{verdict}: {wrong}" if wrong else bare.foreign(folder / "out/model.o")
 
 
+# Sizes that no address reaches, alone or all together: ingot_plan refuses them with INGOT_ERROR_SIZE (12).
+SIZES = [([3, 5], 0), ([1 << 20, 1], 0), ([1 << 32, 1], 12), ([(1 << 32) + 2, 3], 12), ([1 << 62, 1 << 62], 12), ([1 << 16, 1 << 16], 12), ([1 << 27, 1], 0), ([1 << 28, 1], 12), ([1 << 31, 0], 12)]
+
+
+def try_sizes(arguments, scratch):
+    """A product between two buffers: 4 N M bytes each."""
+    folder = pathlib.Path(scratch) / "sizes"
+    folder.mkdir()
+    onnx.save(model_of("g (float[N,M] x) => (float[N,M] y) {t = Transpose <perm=[1,0]> (x) s = Softmax (t) u = Transpose <perm=[1,0]> (s) y = Softmax (u)}", {}), folder / "model.onnx")
+    machine = bare.Bare(arguments.target, pathlib.Path(scratch, "core"))
+    verdict, wrong = machine.make(arguments.ingot, folder, folder)
+    for symbols, expected in SIZES if verdict == "pass" else []:
+        kind, bytes = bare.plan(machine, folder / "program", symbols)
+        if kind != expected or (kind == 0 and bytes < 4 * symbols[0] * symbols[1]):
+            return f"{symbols}: status {kind} and {bytes} bytes, expected status {expected}"
+    return wrong or None
+
+
 def main():
     flags = ingot_run.parser(__doc__)
     flags.add_argument("--only"), flags.add_argument("--sizes", action="store_true"), flags.set_defaults(bare=True)
@@ -90,6 +108,8 @@ def main():
     with tempfile.TemporaryDirectory(prefix="ingot-firmware-") as scratch:
         for name in [arguments.only] if arguments.only else MODELS:
             count.add(name, try_one(arguments, name, scratch))
+        if not arguments.only:
+            count.add("sizes", try_sizes(arguments, scratch))
     count.finish()
 
 

@@ -61,22 +61,26 @@ class Bare:
         done = call([TOOLS / "ld.lld", "-static", "-e", "_start", "-o", built / name, self.program, built / "model.o", self.library])
         return re.sub(r"\s+", " ", done.stderr.decode()).strip()[:600] if done.returncode else None
 
-    def run(self, ingot, folder, out, flags=()):
-        """As ingot_run.run(): (verdict, text), and out/output_K.pb."""
+    def make(self, ingot, folder, out, flags=()):
+        """Compiles folder/model.onnx and links out/program: (verdict, text)."""
         out = pathlib.Path(out)
         out.mkdir(parents=True, exist_ok=True)
         command = [ingot, "compile", folder / "model.onnx", "-o", out, "--name", "model", "--emit", "obj", "--target", self.target, *flags]
         verdict, text = ingot_run.call(command, folder, ingot_run.VERDICT)
         if verdict != "pass":
             return verdict, text
-        if text := self.link(out, "program"):
-            return "link", text
-        return self.execute(folder, out)
+        text = self.link(out, "program")
+        return ("link", text) if text else ("pass", "")
+
+    def run(self, ingot, folder, out, flags=()):
+        """As ingot_run.run(): (verdict, text), and out/output_K.pb."""
+        verdict, text = self.make(ingot, folder, out, flags)
+        return self.execute(folder, pathlib.Path(out)) if verdict == "pass" else (verdict, text)
 
     def execute(self, folder, out):
         graph, data = onnx.load(folder / "model.onnx", load_external_data=False).graph, folder / "test_data_set_0"
         constants = {tensor.name for tensor in graph.initializer}
-        request = b""
+        request = struct.pack("<q", 1)
         for k, _ in enumerate(value for value in graph.input if value.name not in constants):
             array = numpy_helper.to_array(onnx.load_tensor(str(data / f"input_{k}.pb")))
             if array.dtype not in TYPES:
@@ -106,6 +110,13 @@ def foreign(path):
     needed = [line.split()[-1] for line in call([TOOLS / "llvm-nm", "-u", path], check=True).stdout.decode().splitlines()]
     others = [name for name in needed if not name.startswith("ingot_")]
     return f"the object needs {', '.join(others)}" if others else None
+
+
+def plan(machine, program, symbols):
+    """What ingot_plan says to values of the model's symbols: the kind of its status, and bytes of the workspace."""
+    done = call([*machine.emulator, program], input=struct.pack(f"<{1 + len(symbols)}q", 0, *symbols), check=True)
+    status, bytes = struct.unpack("<qq", done.stdout)
+    return status & 0xFF, bytes
 
 
 class Reply:
