@@ -14,7 +14,7 @@ function(ingot_room name)
 endfunction()
 
 # ingot_found_list(OUT FORMAT paths...): one line a file; @NAME@ in FORMAT is the file's stem.
-# This is how ops, fusions, kernel families and targets are found by folder, without a list kept by hand.
+# This is how ops, fusions, kernel families, algorithms and targets are found by folder, without a list kept by hand.
 function(ingot_found_list out format)
   set(text "// Generated from the folder listing; do not edit.\n")
   foreach(path IN LISTS ARGN)

@@ -74,6 +74,9 @@ static void writeWhyOpen(json::OStream &json, const ingot::plan::ModelInfo &mode
         if (!launch.symbols.empty()) {
           writeTexts(json, "depends_on", launch.symbols);
         }
+        if (!launch.choice.empty()) {
+          json.attribute("chosen", json::fixUTF8(launch.choice));
+        }
       });
     }
   });

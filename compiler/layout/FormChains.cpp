@@ -45,12 +45,16 @@ public:
   Former(lower::MachineOf machineOf, Chains chains) : machineOf(machineOf), chains(chains) {}
 
   void form(ArrayRef<plan::KernelOp> path) {
+    std::vector<std::optional<lower::Chain::Link>> links;
+    for (plan::KernelOp kernel : path.size() > 1 ? path : ArrayRef<plan::KernelOp>()) {
+      links.push_back(lower::linkOf(kernel, machineOf(kernel.getTarget())));
+    }
     std::vector<double> best(path.size() + 1, 0);
     std::vector<size_t> lastLength(path.size() + 1, 1);
     for (size_t end = 1; end <= path.size(); ++end) {
       best[end] = best[end - 1];
       for (size_t length = 2; length <= std::min(end, mostLinks); ++length) {
-        double gain = gainOf(path.slice(end - length, length));
+        double gain = gainOf(ArrayRef(links).slice(end - length, length));
         if (gain > 0 && best[end - length] + gain > best[end]) {
           best[end] = best[end - length] + gain, lastLength[end] = length;
         }
@@ -68,9 +72,12 @@ private:
   Chains chains;
 
   /// Cycles; of all chains that are possible, how many links they have.
-  double gainOf(ArrayRef<plan::KernelOp> kernels) {
-    plan::KernelOp first = kernels.front();
-    std::optional<lower::Chain> chain = lower::chainOf(kernels, machineOf(first.getTarget()));
+  double gainOf(ArrayRef<std::optional<lower::Chain::Link>> kernels) {
+    if (!llvm::all_of(kernels, [](const auto &link) { return link.has_value(); })) {
+      return 0;
+    }
+    auto links = llvm::map_to_vector(kernels, [](const auto &link) { return *link; });
+    std::optional<lower::Chain> chain = lower::chainOf(links, machineOf(links.front().kernel.getTarget()));
     if (!chain) {
       return 0;
     }

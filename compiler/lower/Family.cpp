@@ -85,7 +85,10 @@ ElementsAttr constantOperand(plan::KernelOp kernel, Value regionValue) {
   return n < 0 ? ElementsAttr() : onnx::constantOf(kernel.getIns()[n]);
 }
 
-void KernelFamily::buildRows(Build &, const Rows &) const { llvm_unreachable("has no rowShape"); }
+LogicalResult KernelFamily::build(Build &build, const KernelShape &shape) const {
+  shape.build(build);
+  return success();
+}
 
 void KernelShape::replaces(Value first) {
   if (first.hasOneUse()) {

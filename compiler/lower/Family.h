@@ -7,9 +7,13 @@
 #include "compiler/lower/core/Group.h"
 #include "compiler/lower/core/Schedules.h"
 #include "compiler/plan/Model.h"
+#include <functional>
 #include <memory>
 
 namespace ingot::lower {
+
+struct Build;
+struct Rows;
 
 /// What a kernel needs besides its operands. It may depend on the region, the types, on which operands are constants,
 /// and the machine.
@@ -39,6 +43,10 @@ struct KernelShape {
   std::map<unsigned, plan::WeightTable::Recipe> packed;
   /// The operand, if any, that its recipe makes float32 of, whatever the constant has.
   std::optional<unsigned> packedAsFloats;
+  /// Writes the body with all that was decided for this shape: what KernelFamily::build calls by default.
+  std::function<void(Build &)> build = {};
+  /// Which algorithm was chosen, and what else there was (Algorithm.h), for people. Empty: there was no choice.
+  std::string choice = {};
 
   /// Of a root that is its first operand with some elements replaced: the result may lie there, unless the root reads
   /// that tensor once more.
@@ -52,6 +60,8 @@ struct RowShape {
   std::map<unsigned, plan::WeightTable::Recipe> packed; ///< as KernelShape's
   int64_t weightBytes = 0;                              ///< read again for each few rows
   double cycles = 0, alone = 0; ///< expected of an image, all operands in the second cache: by rows, and else
+  /// Writes the loops over some rows; the build's work items do not count.
+  std::function<void(Build &, const Rows &)> build = {};
 };
 
 /// Rows [from, to) of an image of the result.
@@ -112,20 +122,18 @@ public:
   /// values are built once.
   virtual void mark(plan::KernelOp kernel) const {}
   virtual KernelShape shape(plan::KernelOp kernel, const target::MachineModel &machine) const = 0;
-  /// The schedules that the kernel can be told to have (lower/core/Schedules.h), besides the one that the model of the
-  /// machine chooses: those first that are most likely to be faster.
-  virtual std::vector<target::Schedule> schedules(plan::KernelOp kernel, const target::MachineModel &machine) const {
-    return {};
+  /// The schedules that the kernel can be told to have (lower/core/Schedules.h); nothing: it has one.
+  virtual std::optional<target::ScheduleChoices> schedules(plan::KernelOp kernel,
+                                                           const target::MachineModel &machine) const {
+    return std::nullopt;
   }
   /// Writes the body. `shape` is what shape() said for this kernel.
-  virtual mlir::LogicalResult build(Build &build, const KernelShape &shape) const = 0;
+  virtual mlir::LogicalResult build(Build &build, const KernelShape &shape) const;
 
   /// What the kernel needs as a member of a chain; nothing: it cannot be one.
   virtual std::optional<RowShape> rowShape(plan::KernelOp kernel, const target::MachineModel &machine) const {
     return std::nullopt;
   }
-  /// Writes the loops over some rows, of a kernel that has a rowShape; the build's work items do not count.
-  virtual void buildRows(Build &build, const Rows &rows) const;
 
   std::string stem; ///< of its file; the names of its kernels begin with it
 

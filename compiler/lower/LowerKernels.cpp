@@ -169,7 +169,9 @@ struct Lowering {
   ModuleOp module;
   MachineOf machineOf;
   plan::WeightTable &weights;
+  ArrayRef<std::string> remarks; ///< ScheduleRequest::remarks
   SymbolTable symbols;
+  llvm::StringSet<> remarked; ///< of those nodes: for which there was a kernel
   struct Built {
     func::FuncOp function;
     KernelShape shape;   ///< its items are at least one where the halo of an image without elements must be written
@@ -205,6 +207,7 @@ struct Lowering {
     if (failed(write(kernel, it->second, family, machine))) {
       return failure();
     }
+    it->second.shape.build = {}; // what it knows of the kernel is not for those that are equal to it
     if (kernel->hasAttr(denormalsName)) {
       takeDenormalsForZeros(it->second.function, machine);
     }
@@ -450,6 +453,22 @@ struct Lowering {
     }
   }
 
+  /// Says how a kernel is computed, where its node is, if the user asked for one of its nodes.
+  void remarkOn(plan::KernelOp kernel, StringRef choice) {
+    bool isWanted = llvm::is_contained(remarks, "*") && !choice.empty();
+    onnx::eachNode(kernel.getLoc(), [&](StringRef node, StringRef) {
+      if (llvm::is_contained(remarks, node)) {
+        isWanted = true, remarked.insert(node);
+      }
+    });
+    if (isWanted) {
+      Location loc = kernel.root() ? kernel.root()->getLoc() : kernel.getLoc();
+      const std::string &family = familyOf(kernel, machineFor(kernel)).stem;
+      emitRemark(loc) << "on " << kernel.getTarget() << " chosen: "
+                      << (choice.empty() ? "kernels of family " + family + " have one algorithm" : choice.str());
+    }
+  }
+
   LogicalResult replace(plan::KernelOp kernel) {
     std::vector<support::Symbol> found;
     FailureOr<Built *> built = functionOf(kernel, found);
@@ -457,6 +476,7 @@ struct Lowering {
       return failure();
     }
     const KernelShape &shape = (*built)->shape;
+    remarkOn(kernel, shape.choice);
     auto device = static_cast<uint64_t>(plan::deviceOf(kernel));
     OpBuilder b(kernel);
     SmallVector<Value> operands;
@@ -500,6 +520,9 @@ struct Lowering {
     if (Attribute key = kernel->getAttr(kernelName)) {
       launch->setAttr(kernelName, key);
     }
+    if (!shape.choice.empty()) {
+      launch->setAttr(choiceName, b.getStringAttr(shape.choice));
+    }
     if (shape.error) {
       launch->setAttr(plan::errorName, b.getI64IntegerAttr(*shape.error));
     }
@@ -531,29 +554,29 @@ static void useSchedules(ArrayRef<plan::KernelOp> kernels, MachineOf machineOf, 
       continue;
     }
     const KernelFamily &family = familyOf(kernel, machine);
-    std::vector<target::Schedule> choices = family.schedules(kernel, machine);
-    if (choices.empty()) {
+    std::optional<target::ScheduleChoices> choices = family.schedules(kernel, machine);
+    if (!choices) {
       continue;
     }
     std::string key = keyOf(kernel, family.stem);
     const target::Schedule *said = request.table ? request.table->find(machine.spec, key) : nullptr;
-    bool fits = said && llvm::is_contained(choices, *said);
+    const target::Schedule *meant = said ? choices->find(*said) : nullptr;
     kernel->setAttr(kernelName, StringAttr::get(kernel.getContext(), key));
-    if (fits) {
-      kernel->setAttr(scheduleName, StringAttr::get(kernel.getContext(), said->text()));
+    if (meant) {
+      kernel->setAttr(scheduleName, StringAttr::get(kernel.getContext(), meant->text()));
     } else if (request.table && request.explains && explained.insert(key).second) {
       emitRemark(kernel.root()->getLoc()) << (said ? "the measured schedule '" + said->text() + "' is none of kernel '"
                                                    : "no measured schedule for kernel '")
                                           << key << "' on " << machine.spec << "; it gets that of the machine model";
     }
-    request.choices.try_emplace(key, std::move(choices));
+    request.choices.try_emplace(key, std::move(*choices));
   }
 }
 
 LogicalResult lowerKernels(ModuleOp module, MachineOf machineOf, plan::WeightTable &weights,
                            ScheduleRequest &schedules) {
   plan::setIndexBits(module, target::platformOf(machineOf("")).indexBits);
-  Lowering lowering{module, machineOf, weights, SymbolTable(module), {}, {}};
+  Lowering lowering{module, machineOf, weights, schedules.remarks, SymbolTable(module), {}, {}, {}};
   SmallVector<plan::KernelOp> kernels;
   module.walk<WalkOrder::PreOrder>([&](plan::KernelOp kernel) {
     kernels.push_back(kernel);
@@ -566,6 +589,11 @@ LogicalResult lowerKernels(ModuleOp module, MachineOf machineOf, plan::WeightTab
     }
   }
   module.walk([&](plan::ViewOp view) { lowering.viewWeights(view); });
+  for (const std::string &node : schedules.remarks) {
+    if (node != "*" && !lowering.remarked.contains(node)) {
+      emitWarning(module.getLoc()) << "--remarks=" << node << ": nothing is left to compute of node '" << node << "'";
+    }
+  }
   return success();
 }
 

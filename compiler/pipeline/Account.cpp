@@ -174,6 +174,9 @@ std::vector<GraphNode> describeLaunches(func::FuncOp function, bool number) {
     if (auto key = op->getAttrOfType<StringAttr>(lower::kernelName)) {
       node.key = key.str();
     }
+    if (auto choice = op->getAttrOfType<StringAttr>(lower::choiceName)) {
+      node.choice = choice.str();
+    }
     if (std::optional<onnx::SizesAttr> symbols = launch.getSymbols()) {
       llvm::append_range(node.symbols, llvm::map_range(symbols->getValues(),
                                                        [](const auto &s) { return support::symbolName(s.text()); }));

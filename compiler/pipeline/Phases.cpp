@@ -36,6 +36,20 @@ static void noteNames(func::FuncOp function, std::vector<std::string> &names) {
   });
 }
 
+/// What --remarks names is to be in the model.
+static LogicalResult checkRemarks(const Options &options, func::FuncOp function) {
+  std::vector<std::string> names = {"*"};
+  if (!options.remarks.empty()) {
+    noteNames(function, names);
+  }
+  for (const std::string &node : options.remarks) {
+    if (!llvm::is_contained(names, node)) {
+      return emitError(function.getLoc()) << "--remarks=" << node << ": no node is called '" << node << "'";
+    }
+  }
+  return success();
+}
+
 static LogicalResult import(State &s) {
   importer::Problems problems(s.options.modelPath);
   importer::ImportOptions options{s.name, s.options.dims, s.options.shapes, s.options.sequences};
@@ -61,6 +75,9 @@ static LogicalResult import(State &s) {
   }
   if (!s.policy.overrides.empty()) {
     noteNames(s.model().function(), s.policy.imported);
+  }
+  if (failed(checkRemarks(s.options, s.model().function()))) {
+    return failure();
   }
   if (!s.options.importsOnly) {
     joinEqualAxes(s);
@@ -318,7 +335,8 @@ static constexpr Step kTransferSteps[] = {
     {"partition-insert-transfers", "values cross to the memories of the devices that read them", transfer}};
 
 static LogicalResult lower(State &s, Body &body, Result &) {
-  lower::ScheduleRequest schedules{s.schedules ? &*s.schedules : nullptr, s.options.verbose, s.options.listsSchedules};
+  lower::ScheduleRequest schedules{s.schedules ? &*s.schedules : nullptr, s.options.verbose, s.options.listsSchedules,
+                                   s.options.remarks};
   LogicalResult ok = lower::lowerKernels(*body.module, machinesOf(body), s.weights, schedules);
   s.result.choices.merge(schedules.choices);
   return ok;
@@ -405,7 +423,7 @@ static void buildEntry(State &s, Body &body, Result &tells) {
   tells.firstLaunch = info.launches.size();
   for (const GraphNode &launch : tells.launches) {
     info.launches.push_back({launch.name, launch.nodes, launch.symbols, launch.operands, launch.name, launch.macs,
-                             launch.bytes, launch.ownMacs, launch.weightBytes});
+                             launch.bytes, launch.ownMacs, launch.weightBytes, launch.choice});
     s.result.launchKeys.push_back(launch.key);
   }
   info.kernels = tells.kernels = tells.launches.size();

@@ -57,6 +57,8 @@ struct Options {
   std::optional<target::ScheduleTable> schedules = {};
   bool listsSchedules = false;
   bool verbose = false; ///< remarks say what became of a choice
+  /// --remarks=NODE: remarks say how the kernels of these nodes are computed, "*" for all nodes.
+  std::vector<std::string> remarks;
   bool allocate = true; ///< false (--no-allocate): models whose sizes nothing bounds are refused
 
   std::string weights = "embed"; ///< embed, file, extern
@@ -132,7 +134,8 @@ struct GraphNode {
   int step = -1;                     ///< of a kernel: its place in the order that the memory plan counts
   support::Size macs = 0, bytes = 0; ///< of a kernel: plan::LaunchInfo::macs, bytes
   support::Size ownMacs = 0, weightBytes = 0;
-  std::string key = ""; ///< of a kernel that has several schedules: what a table of them calls it
+  std::string key = "";    ///< of a kernel that has several schedules: what a table of them calls it
+  std::string choice = ""; ///< of a kernel: its algorithm and what else there was (lower::Choice::text)
 };
 
 /// One of several machines that a library is for.
@@ -178,7 +181,7 @@ struct Result {
   int64_t firstLaunch = 0;             ///< the number of the first of `launches` in a profile
   std::vector<std::string> launchKeys; ///< GraphNode::key of all launches of all bodies, by their numbers
   /// With Options::listsSchedules: of each key, the schedules that the kernel can have.
-  std::map<std::string, std::vector<target::Schedule>> choices;
+  std::map<std::string, target::ScheduleChoices> choices;
   std::vector<Result> bodies; ///< launches, buffers and arena of the other bodies behind the model's entry
 };
 

@@ -75,6 +75,7 @@ struct LaunchInfo {
   support::Size bytes = 0;   ///< of its operands and results
   /// Those of float32 that take as long as the kernel's own, and the bytes of operands that are weights.
   support::Size ownMacs = 0, weightBytes = 0;
+  std::string choice = {}; ///< its algorithm, and what else there was, for people
 };
 
 /// One of the machines that a model was compiled for with --levels.

@@ -30,6 +30,7 @@ void writeNodes(llvm::json::OStream &json, llvm::StringRef key, const std::vecto
         json.attribute("op", fixUTF8(node.op));
         json.attribute("type", fixUTF8(node.type));
         json.attribute("step", node.step);
+        json.attribute("choice", fixUTF8(node.choice));
         writeTexts(json, "nodes", node.nodes);
         writeTexts(json, "symbols", node.symbols);
         json.attribute("from", llvm::json::Array(node.from));

@@ -110,6 +110,13 @@ function fillKernels() {
     { title: "ONNX nodes", kind: "names", cell: row => row.kernel.nodes.join(", ") },
     { title: "result", kind: "names", cell: row => make("span", { class: row.kernel.type.length < 26 ? "short" : "" }, row.kernel.type) },
   ];
+  if (data.after.some(kernel => kernel.choice)) {
+    columns.push({ title: "chosen", kind: "names", cell: row => {
+      const cell = make("span", {}, row.kernel.choice.split(";")[0]);
+      cell.title = row.kernel.choice;
+      return cell;
+    } });
+  }
   if (data.open_sizes.length) {
     columns.push({ title: "depends on", kind: "names", cell: row => row.kernel.symbols.join(", ") });
   }

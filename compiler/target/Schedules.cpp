@@ -41,6 +41,23 @@ bool Schedule::says(const Schedule &other) const {
   return all_of(other.parts, [&](const auto &part) { return (*this)[part.first] == part.second; });
 }
 
+Schedule Schedule::with(const Schedule &other) const {
+  Schedule both = *this;
+  both.parts.insert(other.parts.begin(), other.parts.end());
+  return both;
+}
+
+const Schedule *ScheduleChoices::find(const Schedule &said) const {
+  SmallVector<const Schedule *> all = {&chosen};
+  append_range(all, make_pointer_range(others));
+  auto first = [&](function_ref<bool(const Schedule &)> isMeant) -> const Schedule * {
+    auto it = find_if(all, [&](const Schedule *schedule) { return isMeant(*schedule); });
+    return it == all.end() ? nullptr : *it;
+  };
+  const Schedule *exact = first([&](const Schedule &s) { return s == said || s == said.with(without); });
+  return exact ? exact : first([&](const Schedule &s) { return s.says(said); });
+}
+
 Expected<ScheduleTable> ScheduleTable::read(const std::string &path) {
   ErrorOr<std::unique_ptr<MemoryBuffer>> file = MemoryBuffer::getFile(path, /*IsText=*/true);
   if (!file) {

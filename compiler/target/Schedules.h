@@ -33,10 +33,23 @@ public:
   std::string text() const;
   /// Whether it says all that the other one says.
   bool says(const Schedule &other) const;
+  /// What it says, and of the other one what it says nothing of.
+  Schedule with(const Schedule &other) const;
   friend bool operator==(const Schedule &a, const Schedule &b) { return a.parts == b.parts; }
 
 private:
   std::map<std::string, int64_t> parts;
+};
+
+/// The schedules that a kernel can have.
+struct ScheduleChoices {
+  Schedule chosen;              ///< by the model of the machine; empty: no table can say it
+  std::vector<Schedule> others; ///< those first that are most likely to be faster
+  Schedule without;             ///< of all algorithms that are used where a schedule says so: that none is
+  std::string why;              ///< what was chosen and instead of what, for people
+
+  /// The one that a table means: it may leave out what is not used. Null: none of them.
+  const Schedule *find(const Schedule &said) const;
 };
 
 class ScheduleTable {

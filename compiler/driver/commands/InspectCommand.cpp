@@ -10,6 +10,7 @@
 #include "llvm/Support/Format.h"
 #include "llvm/Support/raw_ostream.h"
 #include <algorithm>
+#include <set>
 
 namespace ingot::driver {
 namespace {
@@ -111,12 +112,24 @@ void printFixedSizes(const std::vector<FixedSize> &fixed) {
   }
 }
 
+/// How kernels are computed that may be computed in several ways, each kernel once.
+void printChoices(const pipeline::Result &result) {
+  std::set<std::string> printed;
+  for (const pipeline::GraphNode &launch : result.launches) {
+    if (!launch.choice.empty() && printed.insert(launch.name).second) {
+      llvm::outs() << (printed.size() == 1 ? "algorithms\n  " : "  ") << plainName(launch.name)
+                   << " chosen: " << launch.choice << '\n';
+    }
+  }
+}
+
 void printResult(const pipeline::Result &result, bool memory) {
   if (!result.openSizes.empty()) {
     printSizes(llvm::outs(), result, /*most=*/1000);
   }
   printAllocations(llvm::outs(), result, /*most=*/1000);
   printTargets(result);
+  printChoices(result);
   llvm::outs() << "cost\n  " << (result.macs < 0 ? result.macsText : countText(result.macs)) << " multiply-adds, "
                << result.kernels << " kernels\n  arena " << arenaText(result.arenaBytes) << " (largest live set "
                << arenaText(result.arenaLowerBound) << "), weights " << bytesText(result.weightBytes) << '\n';
@@ -215,6 +228,16 @@ void writeResult(llvm::json::OStream &json, const pipeline::Result &result, bool
   json.attribute("weight_bytes", result.weightBytes);
   report::writeSizes(json, result);
   report::writeAllocations(json, result);
+  json.attributeArray("algorithms", [&] {
+    for (const pipeline::GraphNode &launch : result.launches) {
+      if (!launch.choice.empty()) {
+        json.object([&] {
+          json.attribute("kernel", fixUTF8(launch.name));
+          json.attribute("chosen", fixUTF8(launch.choice));
+        });
+      }
+    }
+  });
   json.attributeArray("placement", [&] {
     for (const pipeline::NodePlacement &placement : result.placement) {
       report::writePlacement(json, placement);

@@ -313,6 +313,12 @@ void addModelFlags(CLI::App &app, Invocation &invocation, const char *modelHelp)
   app.add_flag("--verbose", options.verbose, "Say for which kernels the file of --tuning has no schedule")
       ->needs(tuning)
       ->group(look);
+  app.add_flag(
+         "--remarks{*}", options.remarks,
+         "Say which algorithm computes the kernel of a node, and what else there was; without =NODE, of all nodes; "
+         "may be repeated")
+      ->group(look)
+      ->type_name("[=NODE]");
   app.add_flag("--timing", invocation.timing, "Print the time of each phase to stderr")->group(look);
   app.add_flag("--json", invocation.json, "Print one JSON object instead of text")->group(look);
 }
@@ -324,7 +330,7 @@ std::vector<std::string> givenCompileFlags(const CLI::App &app) {
         "--cache-room",  "--bind",      "--target",           "--load-target", "--levels",      "--triple",
         "--no-fallback", "--partition", "--require",          "--placement",   "--no-allocate", "--accuracy",
         "--winograd",    "--strassen",  "--split-floats",     "--chains",      "--weights",     "--tuning",
-        "--jobs",        "--verbose",   "--dump-after",       "--stop-after",  "--timing"}) {
+        "--jobs",        "--verbose",   "--remarks",          "--dump-after",  "--stop-after",  "--timing"}) {
     if (const CLI::Option *option = app.get_option_no_throw(flag); option && option->count()) {
       given.push_back(flag);
     }

@@ -202,7 +202,7 @@ llvm::Error Tuner::findKernels() {
   for (const auto &[key, choices] : model.result.choices) {
     double seconds = quartile(times[key]);
     if (seconds >= leastShare * before) {
-      kernels[key] = {choices, {}, {}, 1, seconds};
+      kernels[key] = {choices.others, {}, {}, 1, seconds};
     }
   }
   return llvm::Error::success();
@@ -371,7 +371,7 @@ llvm::Error Tuner::run() {
   return llvm::Error::success();
 }
 
-/// All schedules that the kernels can have, as lines of a table.
+/// All schedules that the kernels can have, as lines of a table: first the one that the machine model chooses.
 llvm::Error listSchedules(const Invocation &invocation) {
   llvm::Expected<Library> library = Library::make(invocation, {});
   if (!library) {
@@ -383,8 +383,11 @@ llvm::Error listSchedules(const Invocation &invocation) {
   }
   llvm::outs() << target::ScheduleTable().text();
   for (const auto &[key, choices] : library->result.choices) {
-    for (const Schedule &schedule : choices) {
-      llvm::outs() << manifest->target << ' ' << key << ": " << schedule.text() << '\n';
+    std::string kernel = manifest->target + " " + key + ": ";
+    llvm::outs() << (choices.chosen.empty() ? "# " + kernel : kernel + choices.chosen.text() + " # ")
+                 << "chosen: " << choices.why << '\n';
+    for (const Schedule &schedule : choices.others) {
+      llvm::outs() << kernel << schedule.text() << '\n';
     }
   }
   return llvm::Error::success();

@@ -43,6 +43,7 @@ Manifest::Launch parseLaunch(const llvm::json::Value &value) {
     launch.macs = sizeIn(*object, "macs"), launch.bytes = sizeIn(*object, "bytes");
     launch.ownMacs = object->get("own_macs") ? sizeIn(*object, "own_macs") : launch.macs;
     launch.weightBytes = sizeIn(*object, "weight_bytes");
+    launch.choice = object->getString("chosen").value_or("").str();
   }
   return launch;
 }

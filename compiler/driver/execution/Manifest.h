@@ -30,6 +30,7 @@ struct Manifest {
     std::vector<std::string> nodes;             ///< "name (Operator)"
     support::Size macs = 0, bytes = 0;          ///< multiplications with accumulation; of operands and results
     support::Size ownMacs = 0, weightBytes = 0; ///< of float32, as long as the kernel's; of operands that are weights
+    std::string choice = {};                    ///< its algorithm, and what else there was; empty: nothing
   };
   std::vector<Launch> launches;
   /// How each input and output of the ONNX model stands among the tensors, as in plan::ModelInfo.

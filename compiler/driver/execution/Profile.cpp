@@ -87,6 +87,9 @@ void printProfile(const LoadedModel &model, const Profile &profile) {
     llvm::outs() << launch.kernel << ": ";
     llvm::interleaveComma(launch.nodes, llvm::outs(), [](const std::string &node) { llvm::outs() << plainName(node); });
     llvm::outs() << '\n';
+    if (!launch.choice.empty()) {
+      llvm::outs() << "         chosen: " << launch.choice << '\n';
+    }
   }
   if (profile.roof) {
     printRoof(profile);
@@ -138,6 +141,9 @@ void writeProfile(llvm::json::OStream &json, const LoadedModel &model, const Pro
         json.attribute("calls", time.calls);
         json.attribute("gflops", time.flopRate() * 1e-9);
         json.attribute("gbytes_per_second", time.byteRate() * 1e-9);
+        if (!launch.choice.empty()) {
+          json.attribute("chosen", llvm::json::fixUTF8(launch.choice));
+        }
         if (profile.roof) {
           writeLeast(json, time, *profile.roof);
         }

@@ -1,6 +1,7 @@
 #include "compiler/lower/conv/Chain.h"
 #include "compiler/lower/conv/Convolution.h"
 #include "compiler/lower/core/CacheLines.h"
+#include "compiler/lower/product/WeightRate.h"
 #include "compiler/onnx/Onnx.h"
 #include "compiler/onnx/sizes/Shapes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -19,13 +20,8 @@ static RankedTensorType resultOf(plan::KernelOp kernel) {
 
 // Estimates.
 
-/// How much of the shorter of two things is not hidden behind the longer one, and the share of a cache that one thing
-/// may take.
-static constexpr double notHidden = 0.25, cacheShare = 0.5;
-
-static double together(double arithmetic, double memory) {
-  return std::max(arithmetic, memory) + notHidden * std::min(arithmetic, memory);
-}
+/// The share of a cache that one thing may take.
+static constexpr double cacheShare = 0.5;
 
 /// Cycles for what is written and read in the second cache.
 static double kept(int64_t bytes, const target::MachineModel &machine) {
@@ -108,7 +104,7 @@ static const target::MachineModel &chooserOf(const target::MachineModel &machine
   return machine.packing ? *machine.packing : machine;
 }
 
-static std::optional<Chain::Link> linkOf(plan::KernelOp kernel, const target::MachineModel &machine) {
+std::optional<Chain::Link> linkOf(plan::KernelOp kernel, const target::MachineModel &machine) {
   if (kernel.getNumResults() != 1) {
     return std::nullopt;
   }
@@ -122,32 +118,28 @@ static std::optional<Chain::Link> linkOf(plan::KernelOp kernel, const target::Ma
     shape->cycles = expected->cycles, shape->alone = expected->alone;
   }
   support::Sizes sizes = onnx::sizesOf(resultOf(kernel));
-  Chain::Link link{kernel, &family, std::move(*shape), sizes[2].number()};
+  Chain::Link link{kernel, std::move(*shape), sizes[2].number()};
   link.resultBytes =
       support::product(ArrayRef(sizes).drop_front()).number() * onnx::elementBytes(resultOf(kernel).getElementType());
   return link.resultBytes ? std::optional(std::move(link)) : std::nullopt;
 }
 
-std::optional<Chain> chainOf(ArrayRef<plan::KernelOp> kernels, const target::MachineModel &machine) {
+std::optional<Chain> chainOf(ArrayRef<Chain::Link> links, const target::MachineModel &machine) {
   Chain chain;
   chain.heavyItems = chooserOf(machine).tuning.heavyItems;
-  for (plan::KernelOp kernel : kernels) {
-    std::optional<Chain::Link> link = linkOf(kernel, machine);
-    if (!link) {
-      return std::nullopt;
-    }
+  for (const Chain::Link &link : links) {
     if (!chain.links.empty()) {
       Chain::Link &data = chain.links.back();
-      const RowShape &reads = link->shape;
+      const RowShape &reads = link.shape;
       if (reads.reach < reads.step) { // it leaves out rows, which nobody need make
         return std::nullopt;
       }
       data.padsBefore = reads.start < 0;
-      data.padsBehind = (link->height - 1) * reads.step + reads.start + reads.reach > data.height;
+      data.padsBehind = (link.height - 1) * reads.step + reads.start + reads.reach > data.height;
     }
-    chain.links.push_back(std::move(*link));
+    chain.links.push_back(link);
   }
-  chain.batch = onnx::sizesOf(resultOf(kernels.back()))[0];
+  chain.batch = onnx::sizesOf(resultOf(links.back().kernel))[0];
   if (!chooseStrips(chain, chooserOf(machine))) {
     return std::nullopt;
   }
@@ -170,8 +162,11 @@ bool Chain::isSmaller() const {
 /// The number of the chain's operand behind an operand of a link; -1: another link's result.
 static int outsideOf(const Chain::Link &link, unsigned operand) { return operandNumber(link.kernel.getIns()[operand]); }
 
-KernelShape chainShape(plan::KernelOp kernel, const Chain &chain) {
+static void buildChain(Build &build, const Chain &chain);
+
+KernelShape chainShape(const Chain &chain) {
   KernelShape shape;
+  shape.build = [chain](Build &build) { buildChain(build, chain); };
   shape.items = chain.items();
   shape.scratchBytes = shape.items * chain.ringBytes;
   for (const Chain::Link &link : chain.links) {
@@ -291,7 +286,7 @@ private:
     }
     Group group(w, link.kernel, operands, rings[i]);
     Build member{w, group, 0, 1, {}, {}, {}};
-    link.family->buildRows(member, {image, firstRow, lastRow});
+    link.shape.build(member, {image, firstRow, lastRow});
     if (link.padsBehind) {
       pad(max(from, link.height), to);
     }
@@ -299,6 +294,6 @@ private:
 };
 } // namespace
 
-void buildChain(Build &build, const Chain &chain) { ChainBuilder(build, chain).run(); }
+static void buildChain(Build &build, const Chain &chain) { ChainBuilder(build, chain).run(); }
 
 } // namespace ingot::lower

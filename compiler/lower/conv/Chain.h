@@ -13,7 +13,6 @@ namespace ingot::lower {
 struct Chain {
   struct Link {
     mutable plan::KernelOp kernel; ///< MLIR's accessors are not const
-    const KernelFamily *family;
     RowShape shape;
     int64_t height;                              ///< rows of its result
     Ring ring = {};                              ///< of its result; the last link has none
@@ -37,13 +36,14 @@ struct Chain {
   double cycles = 0, apart = 0; ///< expected of an image, by rows and with each kernel by itself
 };
 
-/// The chain of kernels of which each one's first data operand is the result of the one before it; nothing: some cannot
-/// be links, or their rings do not fit the second cache.
-std::optional<Chain> chainOf(llvm::ArrayRef<plan::KernelOp> kernels, const target::MachineModel &machine);
+/// A kernel as a link; nothing: it cannot be one.
+std::optional<Chain::Link> linkOf(plan::KernelOp kernel, const target::MachineModel &machine);
+/// The chain of links of which each one's first data operand is the result of the one before it; nothing: their rings
+/// do not fit the second cache, or one leaves out rows of another.
+std::optional<Chain> chainOf(llvm::ArrayRef<Chain::Link> links, const target::MachineModel &machine);
 /// The kernels of a kernel of kernels; none, where it is another one.
 llvm::SmallVector<plan::KernelOp> linksOf(plan::KernelOp kernel);
 
-KernelShape chainShape(plan::KernelOp kernel, const Chain &chain);
-void buildChain(Build &build, const Chain &chain);
+KernelShape chainShape(const Chain &chain);
 
 } // namespace ingot::lower

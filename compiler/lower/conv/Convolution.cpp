@@ -139,6 +139,26 @@ ConvGeometry geometryOf(Operation *op, bool wide) {
   return g;
 }
 
+/// What a symbol in the height or width of an image is taken for, if it may be so large.
+static constexpr int64_t typicalExtent = 640;
+
+ConvGeometry typicalOf(ConvGeometry g, const support::Facts &facts) {
+  auto symbol = [&](support::Symbol s) -> std::optional<int64_t> {
+    int64_t value = typicalExtent;
+    for (const support::Size &fact : facts.sizes()) { // most - s
+      support::Size most = fact + support::Size(s);
+      value = std::min(value, typical(most, value));
+    }
+    return value;
+  };
+  auto fix = [&](support::Size &size) { size = std::max<int64_t>(1, size.evaluate(symbol).value_or(typicalExtent)); };
+  llvm::for_each(g.spatial, fix);
+  for (ConvAxis &axis : g.phases[0].axes) {
+    fix(axis.out);
+  }
+  return g;
+}
+
 static std::optional<SmallVector<int64_t>> forwardHalo(ArrayRef<support::Size> spatial, const onnx::Window &window) {
   SmallVector<int64_t> halo;
   for (size_t i = 0; i < window.rank(); ++i) {
@@ -246,6 +266,11 @@ bool isDepthwise(Operation *op) {
          isPackable(op);
 }
 
+bool isFromBlocks(plan::KernelOp kernel) {
+  return static_cast<bool>(plan::blockedOf(kernel.root()->getOperand(0).getType()));
+}
+bool isToBlocks(plan::KernelOp kernel) { return static_cast<bool>(plan::blockedOf(kernel.getResult(0).getType())); }
+
 int64_t paddingOf(Operation *op) {
   auto conv = dyn_cast<onnx::IntegerConvOp>(op);
   return conv ? static_cast<int64_t>(conv.getPadding()) : 0;
@@ -264,13 +289,7 @@ RowShape rowShapeOf(const ConvGeometry &g) {
   return shape;
 }
 
-/// Others have become products of gathered pixels.
-std::string ConvFamily::unsupported(Operation *root) const {
-  Value x = root->getOperand(0);
-  bool sized = onnx::isSized(x) && onnx::isSized(root->getResult(0)) && onnx::isStatic(root->getOperand(1));
-  bool known = sized && !onnx::ranked(x).isDynamicDim(1) && (!isa<onnx::IntegerConvOp>(root) || isPackable(root));
-  return known ? "" : "shapes are not known at compile time";
-}
+std::string ConvFamily::unsupported(Operation *root) const { return onnx::whyGathered(root); }
 
 LayoutRule ConvFamily::layoutRule(Operation *root, const target::MachineModel &machine) const {
   return isPackable(root) && machine.blockLanes() > 1 ? LayoutRule::Blocked : LayoutRule::Plain;

@@ -59,6 +59,13 @@ inline int64_t typical(const support::Size &size, int64_t open) { return size.is
 /// where the last is short.
 ConvGeometry geometryOf(mlir::Operation *op, bool wide);
 
+/// The geometry of a typical image, by which one whose size the run tells is estimated.
+ConvGeometry typicalOf(ConvGeometry g, const support::Facts &facts);
+
+/// Whether a kernel reads its image in channel blocks, and whether it writes its result so.
+bool isFromBlocks(plan::KernelOp kernel);
+bool isToBlocks(plan::KernelOp kernel);
+
 /// Pixels of an image that a schedule may take as one list of static tiles.
 constexpr int64_t flatPixels = 64;
 

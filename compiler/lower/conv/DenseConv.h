@@ -72,6 +72,15 @@ double cyclesOf(const ConvGeometry &g, const DenseSchedule &s, const target::Mac
 /// The schedule for some rows at a time: all panels over a tile of pixels of a row.
 DenseSchedule rowScheduleOf(const ConvGeometry &g, int64_t lanes, const target::MachineModel &machine,
                             bool ofBytes = false);
+/// Pixels of the largest tile with so many of the machine's vectors: accumulators, weights and one broadcast (and a
+/// product, without fused multiply-add).
+int64_t pixelsFor(const DenseSchedule &s, int64_t vectors, const target::MachineModel &machine);
+/// Whether the number of rows and their length are known.
+bool knowsPixels(const ConvPhase &phase);
+/// Whether the pixels may be one list of static tiles.
+bool mayBeFlat(const ConvGeometry &g, const DenseSchedule &s);
+/// Bytes of an image that it reads; open sizes are taken for many.
+int64_t inputBytesOf(const ConvGeometry &g, const DenseSchedule &s);
 /// How scheduleOf's loops want the weights.
 plan::WeightTable::Recipe packedWeights(const ConvGeometry &g, const DenseSchedule &s, const ByteProducts &bytes);
 
@@ -82,14 +91,6 @@ std::optional<ConvGeometry> mergedPixels(const ConvGeometry &g, plan::KernelOp k
 void mergePixels(Space &space);
 /// Of a kernel that reads channel blocks, and whether its pixels are merged.
 ConvGeometry blockedGeometry(plan::KernelOp kernel, bool &merged);
-
-/// A whole kernel of a Conv or ConvTranspose from channel blocks to channel blocks.
-KernelShape denseConvShape(plan::KernelOp kernel, const target::MachineModel &machine);
-std::vector<target::Schedule> denseConvSchedules(plan::KernelOp kernel, const target::MachineModel &machine);
-void buildDenseConv(Build &build);
-/// The same for some rows at a time (KernelFamily::rowShape).
-std::optional<RowShape> denseRowShape(plan::KernelOp kernel, const target::MachineModel &machine);
-void buildDenseRows(Build &build, const Rows &rows);
 
 /// What a Conv or ConvTranspose reads from channel blocks: over [image, channel block, axes of the phase].
 Access blockedInput(const Build &build, const ConvGeometry &g);

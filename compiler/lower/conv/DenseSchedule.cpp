@@ -31,9 +31,7 @@ std::pair<int64_t, int64_t> DenseSchedule::inputRange(const ConvGeometry &g, int
   return {out / g.outGroup() * g.inGroup(), (last / g.outGroup() + 1) * g.inGroup()};
 }
 
-/// Pixels of the largest tile with so many of the machine's vectors: accumulators, weights and one broadcast (and a
-/// product, without fused multiply-add).
-static int64_t pixelsFor(const DenseSchedule &s, int64_t vectors, const target::MachineModel &machine) {
+int64_t pixelsFor(const DenseSchedule &s, int64_t vectors, const target::MachineModel &machine) {
   if (ByteProducts bytes = s.bytes(machine); s.isOfBytes() && bytes.isOfPairs()) {
     return bytes.heightOf(vectors, machine);
   }
@@ -129,11 +127,9 @@ double cyclesOf(const ConvGeometry &g, const DenseSchedule &s, const target::Mac
   return panelCost(g, s, [&](int64_t vectors) { return imageCost(g, s, vectors, machine); });
 }
 
-/// Whether the number of rows and their length are known.
-static bool knowsPixels(const ConvPhase &phase) { return phase.rows().isNumber() && phase.axes[2].out.isNumber(); }
+bool knowsPixels(const ConvPhase &phase) { return phase.rows().isNumber() && phase.axes[2].out.isNumber(); }
 
-/// Whether the pixels may be one list of static tiles.
-static bool mayBeFlat(const ConvGeometry &g, const DenseSchedule &s) {
+bool mayBeFlat(const ConvGeometry &g, const DenseSchedule &s) {
   const ConvPhase &phase = g.phases.front();
   if (!knowsPixels(phase)) {
     return false;
@@ -249,8 +245,7 @@ static int64_t phaseRowsOf(const ConvGeometry &g, const DenseSchedule &s, const 
   return std::max<int64_t>(1, machine.l2Bytes / shareOfCache / std::max<int64_t>(1, bytes));
 }
 
-/// Of an image that it reads; open sizes are taken for many.
-static int64_t inputBytesOf(const ConvGeometry &g, const DenseSchedule &s) {
+int64_t inputBytesOf(const ConvGeometry &g, const DenseSchedule &s) {
   int64_t bytes = s.elementBytes() * g.inChannels;
   for (const support::Size &d : g.spatial) {
     bytes *= typical(d, openRow);
@@ -491,170 +486,6 @@ ConvGeometry blockedGeometry(plan::KernelOp kernel, bool &merged) {
   return merged ? *row : g;
 }
 
-/// Of one tap and an image that stays in the second cache: whether all pixels for a panel read less from there than all
-/// panels for a tile of pixels. Weights that stay in the first cache are not read from there.
-static bool panelsReadLess(const ConvGeometry &g, const DenseSchedule &s, const target::MachineModel &machine) {
-  if (g.groups > 1) {
-    return false;
-  }
-  const ConvPhase &phase = g.phases.front();
-  int64_t weightBytes = 4 * s.weightElements(g), inputBytes = inputBytesOf(g, s);
-  int64_t tiles = phase.rows().number() * tilesOfRow(phase.axes[2], s.pixels);
-  return inputBytes <= machine.l2Bytes / 2 && weightBytes > machine.l1Bytes / 2 &&
-         inputBytes * s.panelCount() + weightBytes < weightBytes * tiles + inputBytes;
-}
-
-/// Of one tap and at least as many results as inputs: the order in which results are written, and images behind the
-/// sums are read, in long runs, where all images of the kernel that are as large as the result do not stay in the
-/// second cache. All panels for a tile of pixels would touch a few lines of every channel block at a time: no machine
-/// fetches so many streams ahead, or keeps all their pages at hand (64 to 256 channels of 56x56 and a residual sum on
-/// Zen 4: 0.5 to 0.8 of the time with AVX2, 0.75 to 0.94 with AVX-512).
-static void writeLongRuns(const ConvGeometry &g, DenseSchedule &s, plan::KernelOp kernel,
-                          const target::MachineModel &machine) {
-  if (s.channels != DenseSchedule::Blocks || s.panelCount() == 1) {
-    return;
-  }
-  const ConvPhase &phase = g.phases.front();
-  int64_t inputBytes = inputBytesOf(g, s), pixels = phase.rows().number() * phase.axes[2].out.number();
-  int64_t resultBytes = s.elementBytes() * g.outChannels * pixels;
-  auto isImage = [&](Type type) {
-    auto tensor = dyn_cast<RankedTensorType>(type);
-    return tensor && tensor.getShape() == cast<RankedTensorType>(kernel.getResult(0).getType()).getShape();
-  };
-  int64_t images = 1 + llvm::count_if(kernel.getBody().getArgumentTypes(), isImage);
-  if (resultBytes < inputBytes || images * resultBytes <= machine.l2Bytes / 2) {
-    return;
-  }
-  s.pixelsOuter = false;
-  if (inputBytes > machine.l3Bytes / 2) { // which would be read once for each panel
-    int64_t rowTiles = tilesOfRow(phase.axes[2], s.pixels);
-    int64_t tiles = std::max<int64_t>(1, machine.l2Bytes / 2 / (s.elementBytes() * g.inChannels * s.pixels));
-    s.partRows = std::clamp<int64_t>(tiles / rowTiles, 1, phase.rows().number());
-    s.partTiles = std::min(tiles, rowTiles);
-  }
-}
-
-/// Long panels of weights that a small image meets are read in parts (WeightRate.h).
-static void chooseDepth(const ConvGeometry &g, DenseSchedule &s, const target::MachineModel &machine) {
-  const ConvPhase &phase = g.phases.front();
-  bool isPlain = s.channels == DenseSchedule::Blocks && !s.isOfBytes() && !s.part && !machine.packing &&
-                 g.phases.size() == 1 && s.inputs % s.lanes == 0 && knowsPixels(phase);
-  bool skips = llvm::any_of(phase.axes, [](const ConvAxis &axis) { return axis.image > 0; });
-  if (!isPlain || skips) {
-    return;
-  }
-  int64_t pixels = phase.rows().number() * phase.axes[2].out.number(), blocks = s.inputs / s.lanes;
-  int64_t panelBytes = g.weightBytes * s.weightElements(g) / std::max<int64_t>(1, s.panelCount());
-  int64_t part = panelPartBytes(machine);
-  if (pixels > flatPixels || pixels <= s.pixels || 4 * pixels * s.vectors * s.lanes > waitingBytes ||
-      panelBytes < 2 * part || g.weightBytes * s.weightElements(g) <= machine.l2Bytes / 2) {
-    return;
-  }
-  s.depth = std::max<int64_t>(1, blocks * part / panelBytes);
-  while (blocks % s.depth) {
-    --s.depth;
-  }
-  s.flat = true;
-}
-
-static DenseSchedule blockedSchedule(const ConvGeometry &g, plan::KernelOp kernel,
-                                     const target::MachineModel &machine) {
-  bool ofBytes = onnx::elementOf(kernel.root()->getOperand(0)).isInteger();
-  int64_t lanes = plan::blockedOf(kernel.getResult(0).getType()).getLanes();
-  DenseSchedule s = scheduleOf(g, lanes, /*planes=*/false, machine, ofBytes);
-  if (!s.pixelsOuter && !s.partRows && !g.said["flat"]) {
-    chooseDepth(g, s, machine);
-  }
-  if (!s.pixelsOuter || g.said["order"] || g.kernel > 1 || !knowsPixels(g.phases.front())) {
-    return s;
-  }
-  if (panelsReadLess(g, s, machine)) {
-    s.pixelsOuter = false;
-  } else {
-    writeLongRuns(g, s, kernel, machine);
-  }
-  return s;
-}
-
-/// The orders of loops for a register tile.
-static void addOrders(const ConvGeometry &g, target::Schedule tile, std::vector<target::Schedule> &all) {
-  const ConvPhase &phase = g.phases.front();
-  if (g.phases.size() > 1) {
-    all.push_back(tile);
-    return;
-  }
-  auto add = [&](const char *name, int64_t value) {
-    all.push_back(tile);
-    all.back().set(name, value);
-  };
-  add("order", 0), add("order", 1);
-  if (!knowsPixels(phase)) {
-    return;
-  }
-  int64_t rows = phase.rows().number();
-  for (int64_t part : {2, 4, 8, 16}) {
-    if (rows > 1 ? part < rows : 4 * part * flatPixels < phase.axes[2].out.number()) {
-      add(rows > 1 ? "rows" : "tiles", part);
-    }
-  }
-}
-
-std::vector<target::Schedule> denseConvSchedules(plan::KernelOp kernel, const target::MachineModel &machine) {
-  bool merged;
-  ConvGeometry g = blockedGeometry(kernel, merged);
-  DenseSchedule s = blockedSchedule(g, kernel, machine);
-  std::vector<target::Schedule> all;
-  for (int64_t vectors : {2, 1, 3, 4}) {
-    if (vectors > s.blocks || (vectors > 2 && pixelsFor(s, vectors, machine) < 3)) {
-      continue;
-    }
-    addOrders(g, {{"vectors", vectors}, {"flat", 0}}, all);
-    if (mayBeFlat(g, s)) {
-      all.push_back({{"vectors", vectors}, {"flat", 1}});
-    }
-  }
-  llvm::erase_if(all, [&](const target::Schedule &said) {
-    g.said = said;
-    return blockedSchedule(g, kernel, machine) == s;
-  });
-  return all;
-}
-
-static void packOperands(plan::KernelOp kernel, const ConvGeometry &g, const DenseSchedule &s,
-                         const target::MachineModel &machine, std::map<unsigned, plan::WeightTable::Recipe> &packed) {
-  Value weights = kernel.root()->getOperand(1), bias = kernel.root()->getOperand(2);
-  packed[operandNumber(weights)] = packedWeights(g, s, s.bytes(machine));
-  if (onnx::present(bias)) {
-    packed[operandNumber(bias)] = paddedRecipe(s.blocks * s.lanes, g.weightBytes);
-  }
-}
-
-KernelShape denseConvShape(plan::KernelOp kernel, const target::MachineModel &machine) {
-  bool merged;
-  ConvGeometry g = blockedGeometry(kernel, merged);
-  DenseSchedule s = blockedSchedule(g, kernel, machine);
-  KernelShape shape;
-  shape.items = DenseConv::items(g, s);
-  packOperands(kernel, g, s, machine, shape.packed);
-  return shape;
-}
-
-std::optional<RowShape> denseRowShape(plan::KernelOp kernel, const target::MachineModel &machine) {
-  if (!hasRows(kernel) || !skipsPadding(kernel.root()).empty()) {
-    return std::nullopt;
-  }
-  bool merged;
-  Operation *root = kernel.root();
-  ConvGeometry whole = blockedGeometry(kernel, merged), g = geometryOf(root, /*wide=*/false);
-  DenseSchedule s = rowScheduleOf(g, plan::blockedOf(kernel.getResult(0).getType()).getLanes(), machine);
-  RowShape shape = rowShapeOf(g);
-  shape.cycles = cyclesOf(g, s, machine);
-  shape.alone = cyclesOf(whole, blockedSchedule(whole, kernel, machine), machine);
-  shape.weightBytes = 4 * s.weightElements(g);
-  packOperands(kernel, g, s, machine, shape.packed);
-  return shape;
-}
-
 Access blockedInput(const Build &build, const ConvGeometry &g) {
   Value x = build.group.root->getOperand(0);
   support::Strided<Ix> in = Group::placeIn(build.group.buffer(x), Group::typeOf(x));
@@ -663,27 +494,6 @@ Access blockedInput(const Build &build, const ConvGeometry &g) {
     input.strides.push_back(a.dim < 0 ? Ix(0) : in.strides[a.dim]);
   }
   return input;
-}
-
-void buildDenseConv(Build &build) {
-  Operation *root = build.group.root;
-  bool merged;
-  ConvGeometry g = blockedGeometry(build.group.kernel, merged);
-  DenseSchedule s = blockedSchedule(g, build.group.kernel, build.w.machine);
-  Space space = build.group.space(build.group.resultType());
-  Access input = blockedInput(build, g);
-  if (merged) {
-    mergePixels(space);
-    input.strides.back() = plan::stridesOf(Group::typeOf(root->getOperand(0))).strides.back();
-  }
-  DenseConv(build, g, s, input, std::move(space)).run();
-}
-
-void buildDenseRows(Build &build, const Rows &rows) {
-  ConvGeometry g = geometryOf(build.group.root, /*wide=*/false);
-  Space space = build.group.space(build.group.resultType());
-  DenseSchedule s = rowScheduleOf(g, space.block, build.w.machine);
-  DenseConv(build, g, s, blockedInput(build, g), std::move(space)).rows(rows.image, 0, rows.from, rows.to);
 }
 
 } // namespace ingot::lower

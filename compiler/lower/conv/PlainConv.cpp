@@ -191,12 +191,11 @@ KernelShape plainConvShape(plan::KernelOp kernel, const target::MachineModel &ma
   KernelShape shape;
   shape.items = p.batch * Size(p.groups);
   shape.scratchBytes = shape.items * Size(4) * p.pieceElements(machine.lanes);
+  shape.build = [](Build &build) {
+    PlainConv conv(build);
+    build.w.loop(build.begin, build.end, 1, [&](Ix i) { conv.item(i); });
+  };
   return shape;
-}
-
-void buildPlainConv(Build &build, const KernelShape &) {
-  PlainConv conv(build);
-  build.w.loop(build.begin, build.end, 1, [&](Ix i) { conv.item(i); });
 }
 
 } // namespace ingot::lower

@@ -6,10 +6,8 @@ namespace ingot::lower {
 
 /// Of a Conv or ConvTranspose.
 KernelShape plainConvShape(plan::KernelOp kernel, const target::MachineModel &machine);
-void buildPlainConv(Build &build, const KernelShape &shape);
 
 /// Of an IntegerConv.
 KernelShape plainIntegerConvShape(plan::KernelOp kernel);
-void buildPlainIntegerConv(Build &build);
 
 } // namespace ingot::lower

@@ -99,12 +99,11 @@ KernelShape plainIntegerConvShape(plan::KernelOp kernel) {
   ConvGeometry g = geometryOf(kernel.root(), /*wide=*/false);
   KernelShape shape;
   shape.items = g.batch * support::Size(g.outChannels);
+  shape.build = [](Build &build) {
+    PixelByPixel conv(build);
+    build.w.loop(build.begin, build.end, 1, [&](Ix item) { conv.item(item); });
+  };
   return shape;
-}
-
-void buildPlainIntegerConv(Build &build) {
-  PixelByPixel conv(build);
-  build.w.loop(build.begin, build.end, 1, [&](Ix item) { conv.item(item); });
 }
 
 } // namespace ingot::lower

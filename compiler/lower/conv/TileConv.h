@@ -37,7 +37,8 @@ struct TileConv {
   int64_t shares = 1;                    ///< threads to which the panels of a strip may go
   double copyShare = 0;                  ///< StripWork
   int64_t copiedRows = 1, copiedColumns = 1;
-  double cycles = 0;
+  double cycles = 0;       ///< expected
+  double vectorCycles = 0; ///< and those of vectors that multiply as often
 
   const ConvAxis &rows() const { return g.phases[0].axes[1]; }
   const ConvAxis &columns() const { return g.phases[0].axes[2]; }
@@ -76,18 +77,10 @@ private:
   }
 };
 
-/// What the families of convolutions in tiles have in common: a row-major image of few channels is read as it is.
-class TileConvFamily : public ConvFamily {
-public:
-  LayoutRule layoutRule(mlir::Operation *root, const target::MachineModel &machine) const override;
-};
-
 /// Whether the image is read as it is, row by row.
 bool isTileStem(mlir::Operation *root, const target::MachineModel &machine);
-/// The schedule, where the machine has tiles and they are expected to be faster than `otherwise`, or its vectors;
-/// always for a stem of row-major images. `parts`: of float32 that is split.
-std::optional<TileConv> tileConvOf(plan::KernelOp kernel, const target::MachineModel &machine,
-                                   std::optional<double> otherwise, int64_t parts = 1);
+/// The schedule, where the machine's tiles can do it. `parts`: of float32 that is split.
+std::optional<TileConv> tileConvOf(plan::KernelOp kernel, const target::MachineModel &machine, int64_t parts);
 KernelShape tileConvShape(plan::KernelOp kernel, const TileConv &conv);
 void buildTileConv(Build &build, const TileConv &conv);
 

@@ -1,5 +1,5 @@
-// Whether a convolution is in tiles, how they are filled, and into which strips its images are cut: an estimate of
-// cycles from the arithmetic, from what is copied, and from what waits for weights; and the packing of the weights.
+// How the tiles of a convolution are filled, and into which strips its images are cut: an estimate of cycles from the
+// arithmetic, from what is copied, and from what waits for weights; and the packing of the weights.
 //
 // Strips are such that one thread and two, each with as many blocks times panels, are fastest together: a strip more
 // means that its weights are read once more, and a strip in which the work of two threads meets is copied by both.
@@ -36,10 +36,6 @@ bool isTileStem(Operation *root, const target::MachineModel &machine) {
   // Along rows the copy has every pixel, and taps that are neighbours are one run.
   bool isDense = columns.tapStep == 1 && (columns.taps > 1 || columns.inStep == 1);
   return isDense && rows.out.atLeast(lanes) && columns.out.atLeast(lanes);
-}
-
-LayoutRule TileConvFamily::layoutRule(Operation *root, const target::MachineModel &machine) const {
-  return isTileStem(root, machine) ? LayoutRule::PlainToBlocked : ConvFamily::layoutRule(root, machine);
 }
 
 static bool isPossible(plan::KernelOp kernel, const TileConv &c, const target::MachineModel &machine) {
@@ -98,9 +94,9 @@ static void chooseBlocks(TileConv &c, const target::MachineModel &machine) {
 // What it takes. Of split factors the numbers are fitted to 360 kernels of nine convolutional networks on a Xeon of
 // 2023 (docs/rationale.md).
 
-/// What the vectors take without Winograd's algorithm: two products of four bytes, or of a float, a cycle and lane; of
+/// What the vectors take with as many multiplications: two products of four bytes, or of a float, a cycle and lane; of
 /// floats those that tiles may take attain about 80 % of that, and wait for weights and stores.
-static double directCycles(const TileConv &c, double weightRate) {
+static double vectorCycles(const TileConv &c, double weightRate) {
   auto words = static_cast<double>(llvm::divideCeil(c.g.inChannels, c.ofHalves ? 1 : 4) * c.g.kernel);
   auto outputs = static_cast<double>(c.rows().out.number() * c.columns().out.number() * c.strips);
   if (!c.splits()) {
@@ -224,8 +220,7 @@ static TileConv inBestStrips(const TileConv &c, double weightRate, const target:
   return *best;
 }
 
-std::optional<TileConv> tileConvOf(plan::KernelOp kernel, const target::MachineModel &machine,
-                                   std::optional<double> otherwise, int64_t parts) {
+std::optional<TileConv> tileConvOf(plan::KernelOp kernel, const target::MachineModel &machine, int64_t parts) {
   TileConv c;
   c.ofPlanes = !plan::blockedOf(kernel.root()->getOperand(0).getType());
   c.g = c.ofPlanes ? geometryOf(kernel.root(), /*wide=*/false) : blockedGeometry(kernel, c.merged);
@@ -249,9 +244,8 @@ std::optional<TileConv> tileConvOf(plan::KernelOp kernel, const target::MachineM
   c.chunk = c.shape.stepsOfChunk(c.steps(), c.blocksOfUnit(), machine);
   c.cycles = tileCycles(c, weightRate, machine);
   c.copyShare = shareOfCopy(static_cast<double>(c.units) * copyCycles(c), c.cycles);
-  double vectors = otherwise.value_or(directCycles(c, weightRate));
-  bool isFaster = c.cycles + (c.splits() ? sureGainOfSplit : 0) < vectors;
-  return c.ofPlanes || isFaster ? std::optional(c) : std::nullopt;
+  c.vectorCycles = vectorCycles(c, weightRate);
+  return c;
 }
 
 // Weights: for each panel, row of taps, run, step and tile of the panel its words, row by row.
@@ -323,6 +317,7 @@ KernelShape tileConvShape(plan::KernelOp kernel, const TileConv &c) {
   if (Value bias = kernel.root()->getOperand(2); onnx::present(bias)) {
     shape.packed[operandNumber(bias)] = paddedRecipe(c.strips * lanes, c.g.weightBytes);
   }
+  shape.build = [c](Build &build) { buildTileConv(build, c); };
   return shape;
 }
 

@@ -96,12 +96,9 @@ struct WinogradSchedule {
 /// known when its kernel is built for others, too.
 void markExactOutputs(plan::KernelOp kernel);
 
-/// For a Conv, ConvTranspose or IntegerConv from channel blocks to channel blocks: where it is faster than DenseConv,
-/// and may round as it does (or where the module's attribute says so).
-std::optional<WinogradSchedule> winogradOf(plan::KernelOp kernel, const target::MachineModel &machine);
-
-/// What a table may say of such a kernel, and it is not to be direct.
-std::vector<target::Schedule> winogradSchedules(plan::KernelOp kernel, const target::MachineModel &machine);
+/// The cheapest number of strips; of equally cheap ones the largest, which takes the least memory. `weightRate`: bytes
+/// a cycle of weights that are read for the first time in a run.
+void chooseStrips(WinogradSchedule &s, double weightRate, const target::MachineModel &machine);
 
 KernelShape winogradShape(plan::KernelOp kernel, const WinogradSchedule &schedule);
 void buildWinograd(Build &build, const WinogradSchedule &schedule);

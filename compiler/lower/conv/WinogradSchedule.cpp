@@ -1,19 +1,15 @@
-// Whether a convolution is Winograd's, with which tiles, cut into how many strips: an estimate of cycles from the
-// arithmetic and from what each cache has to give; and the packing of the weights.
+// Into how many strips a convolution by Winograd's algorithm is cut: an estimate of cycles from the arithmetic and from
+// what each cache has to give; and the packing of the weights.
 //
 // F(4x4) takes a quarter of a direct convolution's multiplications, but four times its weights, which have to come from
 // the third cache or from memory: they cost as much for 49 pixels as for 50,000. F(2x2) takes four ninths, and 16/9
 // times the weights.
-#include "compiler/lower/LowerKernels.h"
 #include "compiler/lower/conv/Winograd.h"
 #include "compiler/lower/core/CacheLines.h"
 #include "compiler/lower/product/WeightRate.h"
 #include "compiler/onnx/ElementTypes.h"
 #include "compiler/onnx/Onnx.h"
-#include "compiler/onnx/constants/Constants.h"
-#include "compiler/onnx/ops/Conv.h"
 #include "compiler/support/ElementTypes.h"
-#include "mlir/IR/BuiltinOps.h"
 
 using namespace mlir;
 
@@ -37,13 +33,6 @@ int64_t WinogradSchedule::itemsAtMost() const {
 support::Size WinogradSchedule::items() const { return min(units(), itemsAtMost()); }
 
 // Estimates.
-
-/// How much of the shorter of two things is not hidden behind the longer one.
-static constexpr double notHidden = 0.25;
-
-static double together(double arithmetic, double memory) {
-  return std::max(arithmetic, memory) + notHidden * std::min(arithmetic, memory);
-}
 
 /// Cycles of the linear maps of a tile and a block of channels: two operations a cycle, on vectors or with memory; what
 /// does not fit the registers is written and read once more.
@@ -70,16 +59,6 @@ static double winogradCycles(const WinogradSchedule &s, double weightRate, const
   int64_t registers = machine.registers - 2;
   return together(arithmetic, memory) +
          tiles * (inputs * transformCycles(s, registers, true) + outputs * transformCycles(s, registers, false));
-}
-
-static double directCycles(const ConvGeometry &g, const DenseSchedule &s, double weightRate,
-                           const target::MachineModel &machine) {
-  const ConvPhase &phase = g.phases.front();
-  int64_t pixels = phase.rows().number() * phase.axes[2].out.number();
-  double input = static_cast<double>(s.elementBytes() * g.inChannels * pixels);
-  double memory = 4.0 * static_cast<double>(s.weightElements(g)) / weightRate +
-                  input * static_cast<double>(s.pixelsOuter ? 1 : s.panelCount()) / rateOf(input, machine);
-  return together(cyclesOf(g, s, machine) * (s.isOfBytes() ? s.bytes(machine).share() : 1), memory);
 }
 
 // Schedules.
@@ -129,8 +108,7 @@ static double unevenness(const WinogradSchedule &s) {
   return s.cycles < leastCycles ? 1 : 1 + weight * static_cast<double>(units % 2) / static_cast<double>(units);
 }
 
-/// The cheapest number of strips; of equally cheap ones the largest, which takes the least memory.
-static void chooseStrips(WinogradSchedule &s, double weightRate, const target::MachineModel &machine) {
+void chooseStrips(WinogradSchedule &s, double weightRate, const target::MachineModel &machine) {
   WinogradSchedule trial = s;
   double least = s.cycles = std::numeric_limits<double>::infinity();
   int64_t runs = s.runCount().number();
@@ -147,184 +125,6 @@ static void chooseStrips(WinogradSchedule &s, double weightRate, const target::M
       s = trial, least = cost;
     }
   }
-}
-
-/// Whether the loops can do it: an image of known size is at least a tile, groups are of whole blocks. `pointwise`: so
-/// is F(1, 1) along both axes.
-static bool isPossible(const ConvGeometry &g, int64_t outputs, int64_t lanes, bool ofBytes, bool pointwise) {
-  bool whole = g.groups == 1 || (!ofBytes && g.inGroup() % lanes == 0 && g.outGroup() % lanes == 0);
-  if (!whole || g.phases.size() != 1 || g.phases[0].axes[0].dim >= 0) {
-    return false;
-  }
-  auto axes = ArrayRef(g.phases[0].axes).drop_front();
-  bool possible = llvm::all_of(axes, [&](const ConvAxis &a) {
-    bool isTile = !a.out.isNumber() || a.out.number() >= outputs * a.tapStep;
-    return (a.taps == 1 || isTile) && Filtering::exists(outputs, a.taps, ofBytes) && a.inStep == 1 && a.outStep == 1;
-  });
-  return possible && (pointwise || llvm::any_of(axes, [](const ConvAxis &a) { return a.taps > 1; }));
-}
-
-/// What a symbol in the height or width of an image is taken for, if it may be so large.
-static constexpr int64_t typicalExtent = 640;
-
-/// The geometry of a typical image, by which one whose size the run tells is estimated.
-static ConvGeometry typicalOf(ConvGeometry g, const support::Facts &facts) {
-  auto symbol = [&](support::Symbol s) -> std::optional<int64_t> {
-    int64_t value = typicalExtent;
-    for (const support::Size &fact : facts.sizes()) { // most - s
-      support::Size most = fact + support::Size(s);
-      value = std::min(value, typical(most, value));
-    }
-    return value;
-  };
-  auto fix = [&](support::Size &size) { size = std::max<int64_t>(1, size.evaluate(symbol).value_or(typicalExtent)); };
-  llvm::for_each(g.spatial, fix);
-  for (ConvAxis &axis : g.phases[0].axes) {
-    fix(axis.out);
-  }
-  return g;
-}
-
-/// The user's wish for all kernels, or what a table of schedules says of this one: "off", "2", "4", or nothing.
-static std::string saidOf(plan::KernelOp kernel) {
-  if (std::optional<int64_t> outputs = scheduleSaid(kernel.root())["winograd"]) {
-    return *outputs ? std::to_string(*outputs) : "off";
-  }
-  auto policy = kernel->getParentOfType<ModuleOp>()->getAttrOfType<StringAttr>(winogradName);
-  StringRef said = policy ? policy.getValue() : "";
-  if (said == winogradIfExact) {
-    said = isa<onnx::IntegerConvOp>(kernel.root()) ? "" : "off";
-  }
-  return said.str();
-}
-
-static bool hasVectors(const target::MachineModel &machine, int64_t lanes) {
-  return machine.vectorTypes && lanes == machine.lanes && lanes >= 4;
-}
-
-/// Of bytes multiples of the sums are computed, modulo 2^32; by F(4x4) those are up to 576 times as large, by F(2x2)
-/// four times. Odd factors lose nothing: 576 is 9 * 2^6, so that sums must fit 26 bits with a sign.
-struct SumBits {
-  int64_t outputs, bits;
-};
-static constexpr SumBits sumBits[] = {{4, 25}, {2, 29}};
-/// The most outputs of a tile for which they fit.
-static constexpr llvm::StringLiteral exactOutputsName = "ingot.exact_outputs";
-
-/// The largest sum that such weights give, whatever unsigned bytes they are multiplied by, or the smallest one's size.
-static int64_t largestSum(ArrayRef<char> weights, size_t perOutput) {
-  constexpr int64_t largestByte = 255;
-  int64_t largest = 0;
-  for (; !weights.empty(); weights = weights.drop_front(perOutput)) {
-    int64_t positive = 0, negative = 0;
-    for (char weight : weights.take_front(perOutput)) {
-      auto value = static_cast<int8_t>(weight);
-      (value > 0 ? positive : negative) += value;
-    }
-    largest = std::max({largest, largestByte * positive, -largestByte * negative});
-  }
-  return largest;
-}
-
-void markExactOutputs(plan::KernelOp kernel) {
-  Operation *root = kernel.root();
-  ElementsAttr constant = constantOperand(kernel, root->getOperand(1));
-  if (!constant) {
-    return;
-  }
-  ConvGeometry g = geometryOf(root, /*wide=*/false);
-  std::vector<char> storage;
-  int64_t largest = largestSum(onnx::bytesOf(constant, storage), g.inGroup() * g.kernel);
-  const auto *fits = llvm::find_if(sumBits, [&](const SumBits &s) { return largest < int64_t(1) << s.bits; });
-  if (fits != std::end(sumBits)) {
-    root->setAttr(exactOutputsName, Builder(root->getContext()).getI64IntegerAttr(fits->outputs));
-  }
-}
-
-/// The most outputs of a tile for which what the machine multiplies can hold transformed values, and sums.
-static int64_t mostOutputs(Operation *root, const target::MachineModel &machine) {
-  constexpr int64_t most = 4;
-  if (isa<onnx::IntegerConvOp>(root)) {
-    auto exact = root->getAttrOfType<IntegerAttr>(exactOutputsName);
-    return exact && !machine.pairDot.empty() ? exact.getInt() : 0;
-  }
-  return onnx::computedIn(onnx::elementOf(root->getOperand(0))).isF32() ? most : 0;
-}
-
-/// More weights and other sums have to be worth it: by so much.
-static constexpr double gainOverDirect = 0.9, gainOfLarger = 0.95;
-
-std::optional<WinogradSchedule> winogradOf(plan::KernelOp kernel, const target::MachineModel &machine) {
-  std::string said = saidOf(kernel);
-  bool ofBytes = isa<onnx::IntegerConvOp>(kernel.root());
-  // Another machine that reads the same weights goes the same way.
-  const target::MachineModel &packing = machine.packing ? *machine.packing : machine;
-  int64_t lanes = plan::blockedOf(kernel.getResult(0).getType()).getLanes();
-  ConvGeometry real = geometryOf(kernel.root(), /*wide=*/true), g = typicalOf(real, onnx::factsOf(kernel));
-  int64_t most = std::min(mostOutputs(kernel.root(), packing), mostOutputs(kernel.root(), machine));
-  if (said == "off" || !hasVectors(packing, lanes)) {
-    return std::nullopt;
-  }
-  // Where bytes are multiplied as int16, they become those once, rather than for each panel.
-  bool pointwise = ofBytes && packing.quadDot.empty() && !real.wide && !real.shortQuads;
-  double weightRate = weightRateOf(kernel, packing), least = 0;
-  std::optional<WinogradSchedule> best;
-  for (int64_t outputs : {2, 4}) {
-    bool wanted = said.empty() || said == std::to_string(outputs);
-    if (!wanted || outputs > most || !isPossible(real, outputs, lanes, ofBytes, pointwise)) {
-      continue;
-    }
-    if (said.empty() && least == 0) {
-      least = gainOverDirect * directCycles(g, scheduleOf(g, lanes, false, packing, ofBytes), weightRate, packing);
-    }
-    WinogradSchedule s(g, outputs, lanes, ofBytes, packing);
-    chooseStrips(s, weightRate, packing);
-    if (!said.empty() || s.cycles < least) {
-      least = gainOfLarger * s.cycles;
-      best = machine.packing ? WinogradSchedule(g, outputs, lanes, ofBytes, machine) : s;
-    }
-  }
-  if (best && machine.packing) {
-    chooseStrips(*best, weightRate, machine);
-  }
-  bool isOpen = llvm::any_of(real.phases[0].axes, [](const ConvAxis &a) { return !a.out.isNumber(); });
-  return best && isOpen ? best->opened(real) : best;
-}
-
-std::vector<target::Schedule> winogradSchedules(plan::KernelOp kernel, const target::MachineModel &machine) {
-  int64_t lanes = plan::blockedOf(kernel.getResult(0).getType()).getLanes();
-  ConvGeometry g = geometryOf(kernel.root(), /*wide=*/true);
-  bool isOpen = llvm::any_of(g.phases[0].axes, [](const ConvAxis &a) { return !a.out.isNumber(); });
-  std::vector<target::Schedule> all, more;
-  if (!saidOf(kernel).empty() || !hasVectors(machine, lanes)) {
-    return all;
-  }
-  double weightRate = weightRateOf(kernel, machine);
-  int64_t most = mostOutputs(kernel.root(), machine);
-  for (int64_t outputs : {4, 2}) {
-    if (outputs > most || !isPossible(g, outputs, lanes, /*ofBytes=*/false, /*pointwise=*/false)) {
-      continue;
-    }
-    all.push_back({{"winograd", outputs}});
-    if (isOpen) {
-      continue;
-    }
-    WinogradSchedule s(g, outputs, lanes, /*ofBytes=*/false, machine);
-    chooseStrips(s, weightRate, machine);
-    int64_t strips = s.strips.number(), runs = s.runCount().number();
-    for (int64_t n : {strips / 2, strips * 2, strips / 4, strips * 4}) {
-      if (n > 0 && n <= runs) {
-        more.push_back({{"winograd", outputs}, {"strips", n}});
-      }
-    }
-    for (int64_t vectors = 1; vectors <= std::min<int64_t>(3, s.product.blocks); ++vectors) {
-      if (vectors != s.product.vectors) {
-        more.push_back({{"winograd", outputs}, {"vectors", vectors}});
-      }
-    }
-  }
-  llvm::append_range(all, more);
-  return all;
 }
 
 // Weights: for each panel of output channels and each component a row for each word of input channels. They are float32
@@ -409,6 +209,7 @@ KernelShape winogradShape(plan::KernelOp kernel, const WinogradSchedule &s) {
     shape.packed[operandNumber(root->getOperand(2))] =
         paddedRecipe(s.outputBlocks() * s.product.lanes, s.g.weightBytes);
   }
+  shape.build = [s](Build &build) { buildWinograd(build, s); };
   return shape;
 }
 

@@ -16,13 +16,18 @@ std::string keyOf(plan::KernelOp kernel, llvm::StringRef family);
 /// What a kernel is to have, by its root or another op in it; empty: as the model of the machine says.
 target::Schedule scheduleSaid(mlir::Operation *root);
 
+/// Attribute of a launch: how its kernel is computed, and what else there was (Choice::text).
+inline constexpr llvm::StringLiteral choiceName = "plan.choice";
+
 /// What is asked of schedules while kernels are lowered, and what is told.
 struct ScheduleRequest {
   const target::ScheduleTable *table = nullptr; ///< null: none
   bool explains = false;                        ///< remarks say which kernels the table has nothing for
   bool lists = false;                           ///< `choices` are wanted
+  /// Remarks say how the kernels of these nodes are computed, "*" for all nodes.
+  std::vector<std::string> remarks = {};
   /// By what a table calls a kernel: all schedules that it can have.
-  std::map<std::string, std::vector<target::Schedule>> choices = {};
+  std::map<std::string, target::ScheduleChoices> choices = {};
 };
 
 } // namespace ingot::lower

@@ -11,11 +11,11 @@ public:
   SmallVector<TypeID> roots() const override { return rootsOf<plan::KernelOp>(); }
 
   KernelShape shape(plan::KernelOp kernel, const target::MachineModel &machine) const override {
-    return chainShape(kernel, *chainOf(linksOf(kernel), machine));
-  }
-  LogicalResult build(Build &build, const KernelShape &) const override {
-    buildChain(build, *chainOf(linksOf(build.group.kernel), build.w.machine));
-    return success();
+    SmallVector<Chain::Link> links;
+    for (plan::KernelOp link : linksOf(kernel)) {
+      links.push_back(*linkOf(link, machine));
+    }
+    return chainShape(*chainOf(links, machine));
   }
 };
 

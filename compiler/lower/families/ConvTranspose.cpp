@@ -1,7 +1,6 @@
-// Transposed convolutions: in channel blocks as one convolution for each residue of the output coordinates modulo the
-// strides, by DenseConv; row-major as a convolution of the input with zeros between its elements.
-#include "compiler/lower/conv/DenseConv.h"
-#include "compiler/lower/conv/PlainConv.h"
+// Transposed convolutions, by the algorithm that is chosen (lower/Algorithm.h).
+#include "compiler/lower/Algorithm.h"
+#include "compiler/lower/conv/Convolution.h"
 #include "compiler/onnx/ops/Conv.h"
 
 using namespace mlir;
@@ -9,21 +8,9 @@ using namespace mlir;
 namespace ingot::lower {
 namespace {
 
-class ConvTranspose : public ConvFamily {
-  static bool blocked(plan::KernelOp kernel) {
-    return static_cast<bool>(plan::blockedOf(kernel.getResult(0).getType()));
-  }
-
+class ConvTranspose : public ByAlgorithm<ConvFamily> {
 public:
   SmallVector<TypeID> roots() const override { return rootsOf<onnx::ConvTransposeOp>(); }
-
-  KernelShape shape(plan::KernelOp kernel, const target::MachineModel &machine) const override {
-    return blocked(kernel) ? denseConvShape(kernel, machine) : plainConvShape(kernel, machine);
-  }
-  LogicalResult build(Build &build, const KernelShape &shape) const override {
-    blocked(build.group.kernel) ? buildDenseConv(build) : buildPlainConv(build, shape);
-    return success();
-  }
 };
 
 } // namespace

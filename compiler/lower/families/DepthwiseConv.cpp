@@ -449,18 +449,11 @@ public:
     KernelShape shape;
     shape.items = s.g.batch * support::Size(s.blocks * s.units);
     packOperands(kernel, s, machine, shape.packed);
+    shape.build = [s](Build &build) {
+      Depthwise depthwise(build, s);
+      build.w.loop(build.begin, build.end, 1, [&](Ix i) { depthwise.item(i); });
+    };
     return shape;
-  }
-
-  LogicalResult build(Build &build, const KernelShape &shape) const override {
-    if (!blocked(build.group.kernel)) {
-      isOfBytes(build.group.kernel) ? buildPlainIntegerConv(build) : buildPlainConv(build, shape);
-      return success();
-    }
-    Schedule s = scheduleOf(build.group.kernel, build.w.machine);
-    Depthwise depthwise(build, s);
-    build.w.loop(build.begin, build.end, 1, [&](Ix i) { depthwise.item(i); });
-    return success();
   }
 
   std::optional<RowShape> rowShape(plan::KernelOp kernel, const target::MachineModel &machine) const override {
@@ -472,11 +465,8 @@ public:
     packOperands(kernel, s, machine, shape.packed);
     shape.weightBytes = 4 * s.blocks * s.lanes * s.taps();
     shape.cycles = shape.alone = cyclesOf(s, machine);
+    shape.build = [s](Build &build, const Rows &rows) { Depthwise(build, s).rows(rows); };
     return shape;
-  }
-  void buildRows(Build &build, const Rows &rows) const override {
-    Schedule s = scheduleOf(build.group.kernel, build.w.machine, /*wide=*/false);
-    Depthwise(build, s).rows(rows);
   }
 };
 

@@ -44,9 +44,12 @@ public:
     int64_t vectors = plan::blocksOf(type) * type.getDimSize(2) * type.getDimSize(3),
             operations = kernel.getBody().front().getOperations().size() + kernel->getNumOperands();
     shape.cycles = shape.alone = 0.5 * static_cast<double>(vectors * operations);
+    shape.build = buildRows;
     return shape;
   }
-  void buildRows(Build &build, const Rows &rows) const override {
+
+private:
+  static void buildRows(Build &build, const Rows &rows) {
     Writer &w = build.w;
     Space space = build.group.space(build.group.resultType());
     w.loop(0, space.sizes[1], 1, [&](Ix block) {
@@ -57,7 +60,6 @@ public:
     });
   }
 
-private:
   /// Loops over dimension `d` and below; the innermost one of a row-major space is walked in vectors. Of bytes several
   /// vectors that are neighbours are made at once.
   static void walk(Build &build, const Portion &portion, const Space &space, Point &at, size_t d) {

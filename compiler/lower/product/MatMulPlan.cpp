@@ -303,12 +303,26 @@ MatMulTiling matmulTiling(const MatMulProblem &p, const target::MachineModel &ma
   return t;
 }
 
-std::vector<target::Schedule> matmulSchedules(const MatMulProblem &p, const target::MachineModel &machine) {
-  std::vector<target::Schedule> all;
-  MatMulTiling t = matmulTiling(p, machine);
-  if (t.dots || p.ofBytes || machine.packing || p.m.is(0) || p.n.is(0)) {
-    return all;
+double registerStepCycles(int64_t rows, int64_t vectors) {
+  constexpr double enough = 12;
+  auto sums = static_cast<double>(rows * vectors);
+  return sums / 2 + std::max(0.0, enough - sums) / 4 + 0.25;
+}
+
+std::optional<Cost> panelCost(const MatMulProblem &p, const MatMulTiling &t) {
+  Size all = p.batch * p.m * p.n * p.k;
+  if (!all.isNumber() || all.is(0) || t.dots) {
+    return std::nullopt;
   }
+  auto number = [](int64_t n) { return static_cast<double>(n); };
+  double columns = std::ceil(number(p.n.number()) / number(t.lanes)), sums = number(t.mostRows(p) * t.vectors);
+  double cycles = number(p.m.number() * p.k.number()) * columns * registerStepCycles(t.mostRows(p), t.vectors) / sums;
+  return Cost{cycles * number(p.batch.number()), cycles * number(p.batch.number())};
+}
+
+std::vector<target::Schedule> matmulSchedules(const MatMulProblem &p, const MatMulTiling &t,
+                                              const target::MachineModel &machine) {
+  std::vector<target::Schedule> all;
   int64_t spare = machine.fusedMultiplyAdd ? 1 : 2;
   for (int64_t vectors : {2, 3, 4, 1, 6, 8}) {
     // The highest tile that fits the registers, and the next lower ones.

@@ -1,7 +1,7 @@
 // How matrix products are cut: what a kernel computes, its tiles, panels and blocks, and how constants are packed. See
 // families/MatMul.cpp.
 #pragma once
-#include "compiler/lower/Family.h"
+#include "compiler/lower/Algorithm.h"
 #include "compiler/lower/bytes/ByteProducts.h"
 #include "compiler/support/Size.h"
 
@@ -73,8 +73,16 @@ MatMulProblem matmulProblem(plan::KernelOp kernel, const target::MachineModel &m
 /// Makes the space's dimensions [batch..., m, n], or [m, n] when the batch is part of m.
 void shapeSpace(Space &space, const MatMulProblem &p);
 MatMulTiling matmulTiling(const MatMulProblem &problem, const target::MachineModel &machine);
-/// What a table may say: the rows and vectors of a tile, and how many tiles of rows are a work item.
-std::vector<target::Schedule> matmulSchedules(const MatMulProblem &problem, const target::MachineModel &machine);
+/// What a table may say instead of a tiling: the rows and vectors of a tile, and how many tiles of rows are a work
+/// item.
+std::vector<target::Schedule> matmulSchedules(const MatMulProblem &problem, const MatMulTiling &tiling,
+                                              const target::MachineModel &machine);
+/// Cycles of a step of a register tile on a core that multiplies and adds two vectors in each: an instruction takes
+/// about four, so that fewer than twelve sums wait for each other.
+double registerStepCycles(int64_t rows, int64_t vectors);
+/// Cycles of the products of all matrices, in tiles from the panels of B: A is read and the result written while they
+/// are multiplied. Nothing where they depend on the run, or on what memory gives.
+std::optional<Cost> panelCost(const MatMulProblem &problem, const MatMulTiling &tiling);
 
 /// Constant B -> panels, zero padded.
 plan::WeightTable::Recipe packedPanels(const MatMulProblem &problem, const MatMulTiling &tiling,

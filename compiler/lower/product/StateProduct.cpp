@@ -26,18 +26,22 @@ static constexpr int64_t enoughSums = 8; ///< for any machine's latency of multi
 
 // The plan.
 
-static Form formOf(const RecurrentPlan &plan, onnx::RecurrenceOp op, const target::MachineModel &machine) {
-  if (!onnx::isInt(onnx::elementOf(op.getR()), 8)) {
-    return Form::Floats;
+SmallVector<TypeID> RecurrentAlgorithm::roots() const { return rootsOf<onnx::RecurrenceOp>(); }
+
+Offer RecurrentAlgorithm::offer(plan::KernelOp kernel, const target::MachineModel &machine) const {
+  if (std::string why = whyNot(kernel, machine); !why.empty()) {
+    return why;
   }
-  if (!machine.quadDot.empty()) {
-    return Form::Quads;
-  }
-  bool oneRow = plan.batch.isNumber() && plan.batch.number() <= 1;
-  return !machine.pairDot.empty() && oneRow && plan.hidden <= onnx::mostOfPairs ? Form::Pairs : Form::Widened;
+  Candidate candidate{name};
+  candidate.shape = [kernel, plan = RecurrentPlan(kernel, machine, form)] { return recurrenceShape(kernel, plan); };
+  return candidate;
 }
 
-RecurrentPlan::RecurrentPlan(plan::KernelOp kernel, const target::MachineModel &machine) {
+bool RecurrentAlgorithm::isOfBytes(plan::KernelOp kernel) {
+  return onnx::isInt(onnx::elementOf(cast<onnx::RecurrenceOp>(kernel.root()).getR()), 8);
+}
+
+RecurrentPlan::RecurrentPlan(plan::KernelOp kernel, const target::MachineModel &machine, Form form) : form(form) {
   auto op = cast<onnx::RecurrenceOp>(kernel.root());
   RankedTensorType p = Group::typeOf(op.getP());
   kind = op.getKind();
@@ -49,7 +53,6 @@ RecurrentPlan::RecurrentPlan(plan::KernelOp kernel, const target::MachineModel &
   padded = blocks * lanes;
   rest = hidden % lanes;
   constantR = static_cast<bool>(constantOperand(kernel, op.getR()));
-  form = formOf(*this, op, machine);
   digits = form == Form::Quads ? static_cast<int64_t>(op.getDigits()) : form == Form::Pairs ? 2 : 1;
   if (kind == "GRU" && !op.getLinearBeforeReset()) {
     phases = {{{0, 1}}, {{2}}};

@@ -1,5 +1,6 @@
 // What an LSTM, GRU or RNN multiplies in each step: its state with R. R is floats, or bytes with a scale for each of
-// its rows, and perhaps a zero point (integer/Recurrent.h). Bytes are read in one of three ways:
+// its rows, and perhaps a zero point (integer/Recurrent.h). Bytes are read in one of three ways, each an algorithm
+// (Algorithm.h):
 //
 //   Quads    the machine multiplies bytes: an element of the state becomes an integer of 24 bits (16 with --accuracy
 //            fast) by the largest one of its row, and its bytes are digits. Products of a digit with R and their sums
@@ -12,7 +13,7 @@
 // R is packed [group][k][block][gate][lanes], at compile time when it is constant, with as many neighbouring k in a
 // lane as the machine multiplies together.
 #pragma once
-#include "compiler/lower/Family.h"
+#include "compiler/lower/Algorithm.h"
 #include "compiler/lower/bytes/ByteProducts.h"
 
 namespace ingot::lower {
@@ -26,7 +27,7 @@ struct RecurrentPlan {
   };
   enum class Form { Floats, Quads, Pairs, Widened };
 
-  RecurrentPlan(plan::KernelOp kernel, const target::MachineModel &machine);
+  RecurrentPlan(plan::KernelOp kernel, const target::MachineModel &machine, Form form);
 
   llvm::StringRef kind;
   support::Size steps, batch;
@@ -49,6 +50,27 @@ struct RecurrentPlan {
 
   /// How constants are packed.
   void pack(plan::KernelOp kernel, KernelShape &shape) const;
+};
+
+/// The kernel of an LSTM, GRU or RNN with such products.
+KernelShape recurrenceShape(plan::KernelOp kernel, const RecurrentPlan &plan);
+
+/// What the algorithms for these products have in common.
+class RecurrentAlgorithm : public Algorithm {
+public:
+  llvm::SmallVector<mlir::TypeID> roots() const override;
+  Offer offer(plan::KernelOp kernel, const target::MachineModel &machine) const override;
+
+protected:
+  RecurrentAlgorithm(std::string name, int rank, RecurrentPlan::Form form)
+      : Algorithm(std::move(name), rank), form(form) {}
+  /// Why a kernel is not computed so; empty: it can be.
+  virtual std::string whyNot(plan::KernelOp kernel, const target::MachineModel &machine) const = 0;
+  /// Whether a kernel's R is bytes.
+  static bool isOfBytes(plan::KernelOp kernel);
+
+private:
+  RecurrentPlan::Form form;
 };
 
 class StateProduct {

@@ -1,7 +1,5 @@
 #include "compiler/lower/product/Strassen.h"
-#include "compiler/lower/LowerKernels.h"
 #include "compiler/lower/core/CacheLines.h"
-#include "compiler/lower/product/WeightRate.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
 using namespace mlir;
@@ -12,20 +10,12 @@ using Tiling = MatMulTiling;
 
 // The schedule.
 
-/// Cycles of a step of a register tile on a core that multiplies and adds two vectors in each: an instruction takes
-/// about four, so that fewer than twelve sums wait for each other.
-static double stepCycles(int64_t height, int64_t vectors) {
-  constexpr double enough = 12;
-  auto sums = static_cast<double>(height * vectors);
-  return sums / 2 + std::max(0.0, enough - sums) / 4 + 0.25;
-}
-
 /// Cuts the rows of a block into tiles of one height, of at most `most`.
 static void cutTiles(Strassen &s, int64_t most) {
   double least = std::numeric_limits<double>::infinity();
   for (int64_t height = most; height >= std::max<int64_t>(1, most / 2); --height) {
     int64_t tiles = llvm::divideCeil(s.rows, height);
-    double cycles = static_cast<double>(tiles) * stepCycles(height, s.tiling.vectors);
+    double cycles = static_cast<double>(tiles) * registerStepCycles(height, s.tiling.vectors);
     if (cycles < least) {
       least = cycles, s.height = height, s.tiles = tiles;
     }
@@ -40,19 +30,12 @@ static double cyclesOf(const Strassen &s) {
   constexpr double restart = 1.5; // of a sum: it ends in memory before the next product begins
   double columns = number(s.pairs * s.tiling.vectors), line = number(s.tiling.lanes) / 16, lines = columns * line;
   double tiles = number(s.blocks * s.tiles), half = number(s.depth * s.depths), sums = tiles * number(s.height);
-  double products = 7 * tiles * half * number(s.pairs) * stepCycles(s.height, s.tiling.vectors);
+  double products = 7 * tiles * half * number(s.pairs) * registerStepCycles(s.height, s.tiling.vectors);
   double restarts = 7 * sums * lines * number(s.depths) * restart;
   double rights = number(s.blocks) * half * lines * (s.makesDifferences ? 12 : 8);
   double lefts = number(s.blocks * s.paddedRows()) * half / 16 * 9;
   double finish = sums * lines * (s.depths > 1 ? 8 * number(s.depths) + 8 : 10);
   return products + restarts + rights + lefts + finish;
-}
-
-/// The same of a plain product. It reads A and writes the result while it multiplies, so that they do not count.
-static double plainCycles(const MatMulProblem &p, const target::MachineModel &machine) {
-  MatMulTiling t = matmulTiling(p, machine);
-  double columns = std::ceil(number(p.n.number()) / number(t.lanes)), sums = number(t.mostRows(p) * t.vectors);
-  return number(p.m.number() * p.k.number()) * columns * stepCycles(t.mostRows(p), t.vectors) / sums;
 }
 
 /// What of A and the result comes from behind the second cache and goes there, half a line in a cycle.
@@ -118,9 +101,7 @@ static void cutItems(Strassen &s, const MatMulProblem &p, const target::MachineM
   s.shares = static_cast<int64_t>(llvm::divideCeil(s.pairs, s.pairsPerShare));
 }
 
-/// The fastest schedule, and what it takes of the cycles of a plain product; nothing where there is none.
-static std::optional<std::pair<Strassen, double>> fastestOf(const MatMulProblem &p,
-                                                            const target::MachineModel &machine) {
+std::optional<Strassen> strassenOf(const MatMulProblem &p, const target::MachineModel &machine) {
   bool isPlain = !p.ofBytes && !p.ofHalves && p.element.isF32() && p.weightBytes == p.elementBytes;
   bool isOne = p.batch.is(1) && p.matricesB.is(1) && p.stepA.is(1) && p.constantB;
   if (!isPlain || !isOne || !p.m.isNumber() || p.m.number() < 2 || p.n.number() <= machine.lanes || p.k.number() % 2 ||
@@ -139,48 +120,13 @@ static std::optional<std::pair<Strassen, double>> fastestOf(const MatMulProblem 
     return std::nullopt;
   }
   cutItems(s, p, machine);
-  return std::pair(s, (cyclesOf(s) + memoryCycles(p, machine)) / plainCycles(p, machine));
+  s.cycles = cyclesOf(s) + memoryCycles(p, machine);
+  return s;
 }
 
-/// Whether it is no loss in other respects: of memory, and for several threads, which a plain product always has work
-/// for.
-static bool isHarmless(const Strassen &s, const MatMulProblem &p) {
+bool Strassen::isHarmless(const MatMulProblem &p) const {
   constexpr int64_t enoughItems = 8;
-  return s.items() >= enoughItems && s.scratchElements() <= scratchShare * p.k.number() * p.n.number();
-}
-
-/// Whether so few rows meet the weights that a product waits for them as long as it multiplies, or nearly so: then
-/// fewer multiplications gain nothing, and a plain product reads weights as they come.
-static bool waitsForWeights(plan::KernelOp kernel, const MatMulProblem &p, const target::MachineModel &machine) {
-  double bytes = number(p.k.number() * p.n.number() * p.weightBytes);
-  return 2 * bytes / weightRateOf(kernel, machine) > plainCycles(p, machine);
-}
-
-std::optional<Strassen> strassenOf(plan::KernelOp kernel, const MatMulProblem &p, const target::MachineModel &machine) {
-  constexpr double worthwhile = 0.98;
-  auto module = kernel->getParentOfType<ModuleOp>();
-  auto policy = module->getAttrOfType<StringAttr>(strassenName);
-  bool isOff = policy ? policy.getValue() == "off" : module->hasAttr(strictName);
-  std::optional<int64_t> said = p.said["strassen"];
-  if (isOff || (said && !*said)) {
-    return std::nullopt;
-  }
-  auto fastest = fastestOf(p, machine);
-  bool isWanted = policy || said ||
-                  (fastest && fastest->second < worthwhile && isHarmless(fastest->first, p) &&
-                   !waitsForWeights(kernel, p, machine));
-  return fastest && isWanted ? std::optional(fastest->first) : std::nullopt;
-}
-
-std::vector<target::Schedule> strassenSchedules(plan::KernelOp kernel, const MatMulProblem &p,
-                                                const target::MachineModel &machine) {
-  if (strassenOf(kernel, p, machine)) {
-    return {{{"strassen", 0}}};
-  }
-  MatMulProblem told = p;
-  told.said.set("strassen", 1);
-  return strassenOf(kernel, told, machine) ? std::vector<target::Schedule>{{{"strassen", 1}}}
-                                           : std::vector<target::Schedule>();
+  return items() >= enoughItems && scratchElements() <= scratchShare * p.k.number() * p.n.number();
 }
 
 KernelShape strassenShape(plan::KernelOp kernel, const MatMulProblem &p, const Strassen &s,
@@ -190,6 +136,7 @@ KernelShape strassenShape(plan::KernelOp kernel, const MatMulProblem &p, const S
   shape.scratchBytes = s.scratchElements() * p.elementBytes;
   shape.multiplyAdds = s.multiplyAdds();
   shape.packed[operandNumber(kernel.root()->getOperand(1))] = packedPanels(p, s.tiling, machine);
+  shape.build = [p, s](Build &build) { buildStrassen(build, p, s); };
   return shape;
 }
 

@@ -53,15 +53,15 @@ struct Strassen {
   int64_t itemElements() const { return factorElements() + 2 * keptElements() + (depths == 1 ? sumElements() : 0); }
   int64_t groupElements() const { return depths == 1 ? 0 : pairs * tiles * sumElements(); }
   int64_t scratchElements() const { return items() * itemElements() + groups * groupElements(); }
+  double cycles = 0; ///< expected
+  /// Whether it is no loss in other respects than cycles: of memory, and for several threads, which a plain product
+  /// always has work for.
+  bool isHarmless(const MatMulProblem &problem) const;
   int64_t multiplyAdds() const { return 7 * blocks * rows * depth * depths * pairs * tiling.width; }
 };
 
-/// The schedule, where the algorithm is expected to be faster than a plain product and allowed.
-std::optional<Strassen> strassenOf(plan::KernelOp kernel, const MatMulProblem &problem,
-                                   const target::MachineModel &machine);
-/// What a table may say of such a kernel: the other way.
-std::vector<target::Schedule> strassenSchedules(plan::KernelOp kernel, const MatMulProblem &problem,
-                                                const target::MachineModel &machine);
+/// The fastest schedule; nothing where there is none.
+std::optional<Strassen> strassenOf(const MatMulProblem &problem, const target::MachineModel &machine);
 KernelShape strassenShape(plan::KernelOp kernel, const MatMulProblem &problem, const Strassen &schedule,
                           const target::MachineModel &machine);
 void buildStrassen(Build &build, const MatMulProblem &problem, const Strassen &schedule);

@@ -113,23 +113,11 @@ static void cutRows(TileMatMul &t, const MatMulProblem &p, const target::Machine
   t.stripCount = max(Size(1), ceilDiv(t.groups, t.groupsOfStrip));
 }
 
-std::optional<TileMatMul> tileMatMulOf(plan::KernelOp kernel, const MatMulProblem &p,
+std::optional<TileMatMul> tileMatMulOf(plan::KernelOp kernel, const MatMulProblem &p, int64_t parts,
                                        const target::MachineModel &machine) {
-  bool isEmpty = p.m.is(0) || p.n.is(0) || p.k.is(0) || p.batch.is(0);
-  if (!machine.tiles.count || !p.constantB || isEmpty) {
-    return std::nullopt;
-  }
   TileMatMul t;
   constexpr int64_t word = 4, half = 2;
-  // Three parts of weights are more bytes than float32, for which a few rows would wait.
-  constexpr int64_t enoughRows = 32;
-  bool isFloat = !p.ofBytes && !p.ofHalves, mayBeFew = !p.m.atLeast(enoughRows);
-  Splitting splitting = isFloat ? splittingOf(kernel, machine) : Splitting{1, false};
-  t.parts = splitting.parts;
-  if (!t.parts || (t.parts == 3 && mayBeFew && !splitting.always) ||
-      (isFloat && (!p.element.isF32() || !p.stepA.is(1)))) {
-    return std::nullopt;
-  }
+  t.parts = parts;
   t.depth = t.splits() ? static_cast<int64_t>(llvm::alignTo(p.k.number() * half, word))
                        : p.k.number() * word - (p.restA ? word - p.restA : 0);
   int64_t bytes = t.splits() ? std::min(machine.tiles.rowBytes, static_cast<int64_t>(llvm::alignTo(t.depth, 32)))
@@ -146,11 +134,11 @@ std::optional<TileMatMul> tileMatMulOf(plan::KernelOp kernel, const MatMulProble
   t.depth = t.splits() ? t.steps * bytes : t.depth;
   t.panels = llvm::divideCeil(t.strips, t.shape.wide);
   cutRows(t, p, machine);
-  double weightRate = t.splits() ? weightRateOf(kernel, machine) : 0, sureGain = t.splits() ? sureGainOfSplit : 0;
-  double cycles = tileCycles(t, p, rows, weightRate, machine);
-  t.copyShare = shareOfCopy(copyCycles(t, rows), cycles);
-  bool isFaster = cycles + sureGain < vectorCycles(t, p, rows, weightRate, machine);
-  return isFaster || splitting.always ? std::optional(t) : std::nullopt;
+  double weightRate = t.splits() ? weightRateOf(kernel, machine) : 0;
+  t.cycles = tileCycles(t, p, rows, weightRate, machine);
+  t.copyShare = shareOfCopy(copyCycles(t, rows), t.cycles);
+  t.vectorCycles = vectorCycles(t, p, rows, weightRate, machine);
+  return t;
 }
 
 // Weights: for each matrix, part of the depth, panel, step and tile of the panel its words, row by row.
@@ -249,6 +237,7 @@ KernelShape tileMatMulShape(plan::KernelOp kernel, const MatMulProblem &p, const
     }
   };
   shape.packed[operandNumber(kernel.root()->getOperand(1))] = recipe;
+  shape.build = [p, t](Build &build) { buildTileMatMul(build, p, t); };
   return shape;
 }
 

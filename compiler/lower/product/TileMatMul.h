@@ -21,6 +21,8 @@ struct TileMatMul {
   support::Size stripCount = 1; ///< of a matrix
   int64_t shares = 1;           ///< threads to which the panels of a strip may go
   double copyShare = 0;         ///< StripWork
+  double cycles = 0;            ///< expected, of some rows where only the run tells how many
+  double vectorCycles = 0;      ///< and those of vectors
 
   /// Where the step begins that takes the last bytes: what it has in common with the one before it is multiplied with
   /// zeros.
@@ -54,8 +56,9 @@ struct TileMatMul {
   }
 };
 
-/// The schedule, where the machine has tiles and they are expected to be faster than its vectors.
-std::optional<TileMatMul> tileMatMulOf(plan::KernelOp kernel, const MatMulProblem &problem,
+/// The schedule, of a machine with tiles and a product by a constant matrix that is not empty; nothing: rows fill no
+/// steps. `parts`: of float32 that is split.
+std::optional<TileMatMul> tileMatMulOf(plan::KernelOp kernel, const MatMulProblem &problem, int64_t parts,
                                        const target::MachineModel &machine);
 KernelShape tileMatMulShape(plan::KernelOp kernel, const MatMulProblem &problem, const TileMatMul &tiles);
 void buildTileMatMul(Build &build, const MatMulProblem &problem, const TileMatMul &tiles);

@@ -5,6 +5,11 @@
 
 using namespace mlir;
 
+double ingot::lower::together(double arithmetic, double memory) {
+  constexpr double notHidden = 0.25;
+  return std::max(arithmetic, memory) + notHidden * std::min(arithmetic, memory);
+}
+
 double ingot::lower::rateOf(double bytes, const target::MachineModel &machine) {
   return bytes <= target::cacheShare * static_cast<double>(machine.l2Bytes)   ? machine.l2Rate
          : bytes <= target::cacheShare * static_cast<double>(machine.l3Bytes) ? machine.l3Rate

@@ -9,6 +9,10 @@
 
 namespace ingot::lower {
 
+/// Cycles of arithmetic and of what memory has to give meanwhile: a part of the shorter one is not hidden behind the
+/// longer one.
+double together(double arithmetic, double memory);
+
 /// Bytes a cycle, of so many that are read again and again.
 double rateOf(double bytes, const target::MachineModel &machine);
 

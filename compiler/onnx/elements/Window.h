@@ -30,6 +30,10 @@ llvm::FailureOr<Window> transposedWindowOf(mlir::Operation *op, llvm::ArrayRef<S
 /// kernel_shape when given, else the dimensions of the weights behind their first two. Nothing when neither is known.
 std::optional<Sizes> kernelOf(mlir::Operation *op, mlir::Value weights);
 
+/// Why loops over windows cannot compute a convolution, which is then written as products of gathered pixels; empty:
+/// they can.
+std::string whyGathered(mlir::Operation *convolution);
+
 /// Replaces auto_pad by the pads that it means; fails quietly when there is nothing to do or the pads are not known
 /// yet.
 llvm::LogicalResult explicitPads(mlir::Operation *op, const Window &window, mlir::PatternRewriter &rewriter);

@@ -187,20 +187,19 @@ private:
   }
 };
 
-/// Whether a kernel can be made for the element type and the weights' sizes.
-template <typename Op> bool hasKernel(Op op) {
-  constexpr int64_t mostAxes = 5; // three of them spatial
-  auto x = ranked(op.getX());
-  Type element = computedIn(x.getElementType());
-  return (!isa<FloatType>(element) || element.isF32()) && isStatic(op.getW()) && x.getRank() <= mostAxes &&
-         !x.isDynamicDim(1);
+/// Of bytes: zeros are packed among the weights, and lie around the image on every run.
+bool isPacked(IntegerConvOp op) {
+  auto isNumber = [](const Size &size) { return size.isNumber(); };
+  auto window = knownWindow(op, false);
+  return constantThrough(op.getW()) && succeeded(window) && llvm::all_of(window->before, isNumber) &&
+         llvm::all_of(window->after, isNumber);
 }
 
 template <typename Op> LogicalResult gather(Op op, bool transposed, PatternRewriter &rewriter) {
   bool sized = isSized(op.getX()) && isSized(op.getW()) && isSized(op.getY());
   // What is required of the sizes may give them numbers, and then there is a kernel.
   bool mayBeSolved = !requirementsOf(op).empty() && !isSolved(op);
-  if (!sized || hasKernel(op) || mayBeSolved) {
+  if (!sized || mayBeSolved || whyGathered(op).empty()) {
     return failure();
   }
   auto window = knownWindow(op, transposed);
@@ -212,6 +211,23 @@ template <typename Op> LogicalResult gather(Op op, bool transposed, PatternRewri
   return success();
 }
 } // namespace
+
+std::string whyGathered(Operation *op) {
+  constexpr int64_t mostAxes = 5; // three of them spatial
+  Value x = op->getOperand(0), weights = op->getOperand(1);
+  if (!isSized(x) || !isSized(op->getResult(0)) || !isStatic(weights) || ranked(x).isDynamicDim(1)) {
+    return "shapes are not known at compile time";
+  }
+  Type element = computedIn(elementOf(x));
+  if (isa<FloatType>(element) && !element.isF32()) {
+    return "convolutions of this element type are not built";
+  }
+  if (ranked(x).getRank() > mostAxes) {
+    return "it has more than three spatial axes";
+  }
+  auto integers = dyn_cast<IntegerConvOp>(op);
+  return integers && !isPacked(integers) ? "its weights or its padding are not known at compile time" : "";
+}
 
 LogicalResult ConvOp::decompose(PatternRewriter &rewriter) {
   auto window = knownWindow(*this, false);
@@ -239,9 +255,7 @@ LogicalResult IntegerConvOp::decompose(PatternRewriter &rewriter) {
     return success();
   }
   bool sized = isSized(getX()) && isSized(getW()) && isSized(getY());
-  bool padsKnown = llvm::all_of(window->before, [](const Size &pad) { return pad.isNumber(); }) &&
-                   llvm::all_of(window->after, [](const Size &pad) { return pad.isNumber(); });
-  if (!sized || (constantOf(getW()) && hasKernel(*this) && padsKnown && window->rank() <= 3)) {
+  if (!sized || whyGathered(*this).empty()) {
     return failure();
   }
   Type i32 = rewriter.getI32Type();

@@ -1,3 +1,6 @@
+// Convolution from channel blocks to a few row-major channels, with constant weights: the heads of a detector, the last
+// layer of a decoder. The lanes are the channels that are summed, since those of the result would be mostly empty.
+//
 // A work item is one row of outputs, of all channels, made of as many pixels at a time as a block has channels:
 //
 //   for a few of these pixels, for a block of input channels, for a tap:
@@ -6,7 +9,7 @@
 //
 // The last pixels end where the row does, and some of them are computed twice. Lanes behind the last input channel are
 // masked: what is there may be anything, such as the logarithm of zero.
-#include "compiler/lower/conv/SumConv.h"
+#include "compiler/lower/Algorithm.h"
 #include "compiler/lower/conv/DenseConv.h"
 #include "compiler/lower/core/Vectors.h"
 #include "compiler/onnx/Onnx.h"
@@ -17,16 +20,17 @@
 using namespace mlir;
 
 namespace ingot::lower {
+namespace {
 
 /// Cycles of as many pixels as a block has lanes, by lanes of inputs: two multiply-adds a cycle, and what the sums of
 /// lanes take.
-static double cyclesBySums(const ConvGeometry &g, int64_t lanes) {
+double cyclesBySums(const ConvGeometry &g, int64_t lanes) {
   constexpr double sumsOfLanes = 4; // for each vector: it is stored, loaded, and shuffled with others
   auto blocks = static_cast<double>(llvm::divideCeil(g.inChannels, lanes)), vectors = static_cast<double>(lanes);
   return static_cast<double>(g.outChannels) * vectors * (0.5 * blocks * static_cast<double>(g.kernel) + sumsOfLanes);
 }
 /// The same by lanes of outputs.
-static double cyclesByOutputs(const ConvGeometry &g, int64_t lanes) {
+double cyclesByOutputs(const ConvGeometry &g, int64_t lanes) {
   constexpr double byWinograd = 0.4;
   const auto &axes = g.phases[0].axes;
   bool isWinograd =
@@ -36,13 +40,13 @@ static double cyclesByOutputs(const ConvGeometry &g, int64_t lanes) {
 }
 
 /// The gain from which on it is worth that its result is row-major.
-static constexpr double leastGain = 1.4;
+constexpr double leastGain = 1.4;
 
+/// Whether a Conv has so few output channels that lanes of inputs are faster than lanes of outputs.
 bool isSumConv(Operation *op, const target::MachineModel &machine) {
   int64_t lanes = machine.blockLanes();
-  if (!isa<onnx::ConvOp>(op) || lanes == 1 || machine.lanes > lanes || !isPackable(op) ||
-      !onnx::elementOf(op->getOperand(0)).isF32() || !skipsPadding(op).empty() ||
-      !plan::canBlock(onnx::ranked(op->getOperand(0)))) {
+  if (lanes == 1 || machine.lanes > lanes || !isPackable(op) || !onnx::elementOf(op->getOperand(0)).isF32() ||
+      !skipsPadding(op).empty() || !plan::canBlock(onnx::ranked(op->getOperand(0)))) {
     return false;
   }
   ConvGeometry g = geometryOf(op, /*wide=*/false);
@@ -50,8 +54,6 @@ bool isSumConv(Operation *op, const target::MachineModel &machine) {
   return isKnown && g.groups == 1 && g.inChannels >= lanes / 2 && 2 * g.outChannels <= lanes &&
          g.phases[0].axes[2].out.number() >= lanes && cyclesByOutputs(g, lanes) >= leastGain * cyclesBySums(g, lanes);
 }
-
-namespace {
 
 /// Pixels and output channels of which the sums are in registers.
 struct Tile {
@@ -222,19 +224,39 @@ plan::WeightTable::Recipe weightsByInputs(const ConvGeometry &g, int64_t lanes) 
   return {key, 4 * static_cast<int64_t>(llvm::alignTo(g.inChannels, lanes)) * g.kernel * g.outChannels, pack};
 }
 
+class SumConvAlgorithm : public Algorithm {
+public:
+  SumConvAlgorithm() : Algorithm("sums", /*rank=*/5) {}
+
+  SmallVector<TypeID> roots() const override { return rootsOf<onnx::ConvOp>(); }
+
+  std::optional<LayoutRule> layoutRule(Operation *root, const target::MachineModel &machine) const override {
+    return isSumConv(root, machine) ? std::optional(LayoutRule::BlockedToPlain) : std::nullopt;
+  }
+
+  Offer offer(plan::KernelOp kernel, const target::MachineModel &machine) const override {
+    if (!isFromBlocks(kernel) || isToBlocks(kernel)) {
+      return "output channels are not so few that input channels fill lanes better";
+    }
+    ConvGeometry g = geometryOf(kernel.root(), /*wide=*/false);
+    int64_t lanes = machine.blockLanes(), pixels = (g.phases[0].rows() * g.phases[0].axes[2].out).number();
+    double cycles = cyclesBySums(g, lanes) * static_cast<double>(pixels) / static_cast<double>(lanes);
+    auto shape = [kernel, g, lanes]() mutable {
+      KernelShape shape;
+      shape.items = g.batch * g.phases[0].rows();
+      shape.packed[operandNumber(kernel.root()->getOperand(1))] = weightsByInputs(g, lanes);
+      shape.build = [](Build &build) {
+        SumConv conv(build);
+        build.w.loop(build.begin, build.end, 1, [&](Ix item) { conv.row(item); });
+      };
+      return shape;
+    };
+    return Candidate{name, Cost{cycles, cycles}, {}, /*isWanted=*/false, shape};
+  }
+};
+
 } // namespace
 
-KernelShape sumConvShape(plan::KernelOp kernel, const target::MachineModel &machine) {
-  ConvGeometry g = geometryOf(kernel.root(), /*wide=*/false);
-  KernelShape shape;
-  shape.items = g.batch * g.phases[0].rows();
-  shape.packed[operandNumber(kernel.root()->getOperand(1))] = weightsByInputs(g, machine.blockLanes());
-  return shape;
-}
-
-void buildSumConv(Build &build) {
-  SumConv conv(build);
-  build.w.loop(build.begin, build.end, 1, [&](Ix item) { conv.row(item); });
-}
+std::unique_ptr<Algorithm> createSumConvAlgorithm() { return std::make_unique<SumConvAlgorithm>(); }
 
 } // namespace ingot::lower

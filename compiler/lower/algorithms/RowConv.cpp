@@ -1,43 +1,48 @@
+// Convolution between row-major tensors of few channels, with constant weights: the lanes are neighbouring outputs of a
+// row, since blocks of channels would be mostly empty, in memory as well as in registers.
+//
 // A work item is one row of outputs, of all channels. A register tile is a few vectors along the row for each output
 // channel; a tap of an input channel is so many vectors of the input, each multiplied by one weight for each output
 // channel. Taps whose row reads padding are left out. What a tile at an end of the row reads is first copied, with
 // zeros for what is beside the row. The last tile ends where the row does, and computes again what the one before has.
-#include "compiler/lower/conv/RowConv.h"
+#include "compiler/lower/Algorithm.h"
 #include "compiler/lower/conv/Convolution.h"
 #include "compiler/lower/core/Copy.h"
 #include "compiler/onnx/Onnx.h"
+#include "compiler/onnx/ops/Conv.h"
 
 using namespace mlir;
 
 namespace ingot::lower {
+namespace {
 
 /// The share of a block's lanes, of those that a row fills, up to which rows are better: vectors of a row begin
 /// anywhere in cache lines, and blocks may have their 3x3 by Winograd's algorithm.
-static constexpr double blocksFilled = 0.7;
+constexpr double blocksFilled = 0.7;
 /// Vectors that a row has at least, and elements from the first tap's to the last tap's at most: of a tile a copy is on
 /// the stack.
-static constexpr int64_t leastVectors = 2, longestReach = 64;
+constexpr int64_t leastVectors = 2, longestReach = 64;
 
-static int64_t reachOf(const ConvAxis &row) { return (row.taps - 1) * row.tapStep; }
+int64_t reachOf(const ConvAxis &row) { return (row.taps - 1) * row.tapStep; }
 
-bool isRowConv(Operation *op, const target::MachineModel &machine) {
+/// Why rows do not fill the lanes of a Conv better than its channels do; empty: they do.
+std::string whyNotByRows(Operation *op, const target::MachineModel &machine) {
   int64_t lanes = machine.blockLanes();
   if (lanes == 1 || machine.lanes > lanes || !isPackable(op) || !onnx::elementOf(op->getOperand(0)).isF32()) {
-    return false;
+    return "the machine has no vectors, or weights are not constant, or not float32";
   }
   ConvGeometry g = geometryOf(op, /*wide=*/false);
   const ConvAxis &row = g.phases[0].axes[2];
   bool isKnown = llvm::all_of(g.spatial, [](const support::Size &size) { return size.isNumber() && !size.is(0); });
   if (!isKnown || g.groups != 1 || row.inStep != 1 || reachOf(row) > longestReach ||
       row.out.number() < leastVectors * lanes) {
-    return false;
+    return "it has groups, a stride or a short row";
   }
   auto out = static_cast<double>(row.out.number()), whole = static_cast<double>(llvm::alignTo(row.out.number(), lanes));
   double most = blocksFilled * static_cast<double>(lanes) * out / whole;
-  return static_cast<double>(std::max(g.inChannels, g.outChannels)) <= most;
+  bool areFew = static_cast<double>(std::max(g.inChannels, g.outChannels)) <= most;
+  return areFew ? "" : "channels fill a block better than a row does";
 }
-
-namespace {
 
 class RowConv {
 public:
@@ -213,19 +218,40 @@ plan::WeightTable::Recipe weightsByTap(const ConvGeometry &g) {
   return {key, 4 * g.kernel * g.inChannels * g.outChannels, pack};
 }
 
+class RowConvAlgorithm : public Algorithm {
+public:
+  RowConvAlgorithm() : Algorithm("rows", /*rank=*/6) {}
+
+  SmallVector<TypeID> roots() const override { return rootsOf<onnx::ConvOp>(); }
+
+  std::optional<LayoutRule> layoutRule(Operation *root, const target::MachineModel &machine) const override {
+    return whyNotByRows(root, machine).empty() ? std::optional(LayoutRule::Plain) : std::nullopt;
+  }
+
+  Offer offer(plan::KernelOp kernel, const target::MachineModel &machine) const override {
+    std::string why = whyNotByRows(kernel.root(), machine);
+    if (!why.empty() || isFromBlocks(kernel) || isToBlocks(kernel)) {
+      return why.empty() ? "its images are not row-major" : why;
+    }
+    return Candidate{name, std::nullopt, {}, /*isWanted=*/false, [kernel] { return shapeOf(kernel); }};
+  }
+
+private:
+  static KernelShape shapeOf(plan::KernelOp kernel) {
+    ConvGeometry g = geometryOf(kernel.root(), /*wide=*/false);
+    KernelShape shape;
+    shape.items = g.batch * g.phases[0].rows();
+    shape.packed[operandNumber(kernel.root()->getOperand(1))] = weightsByTap(g);
+    shape.build = [](Build &build) {
+      RowConv conv(build);
+      build.w.loop(build.begin, build.end, 1, [&](Ix item) { conv.row(item); });
+    };
+    return shape;
+  }
+};
+
 } // namespace
 
-KernelShape rowConvShape(plan::KernelOp kernel) {
-  ConvGeometry g = geometryOf(kernel.root(), /*wide=*/false);
-  KernelShape shape;
-  shape.items = g.batch * g.phases[0].rows();
-  shape.packed[operandNumber(kernel.root()->getOperand(1))] = weightsByTap(g);
-  return shape;
-}
-
-void buildRowConv(Build &build) {
-  RowConv conv(build);
-  build.w.loop(build.begin, build.end, 1, [&](Ix item) { conv.row(item); });
-}
+std::unique_ptr<Algorithm> createRowConvAlgorithm() { return std::make_unique<RowConvAlgorithm>(); }
 
 } // namespace ingot::lower

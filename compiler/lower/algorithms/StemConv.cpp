@@ -1,11 +1,15 @@
+// A first convolution: reads the caller's row-major image, of few channels, and writes channel blocks.
+//
 // The rows that a few output rows read are copied into scratch with what lies around them: channel by channel, as
 // float32, or bytes pixel by pixel; without padding an image of float32 is read in place. The multiplication is that of
 // DenseConv, with a plane for each channel, or with a word of four bytes for each pixel.
-#include "compiler/lower/conv/StemConv.h"
+#include "compiler/lower/Algorithm.h"
+#include "compiler/lower/conv/DenseConv.h"
 #include "compiler/lower/conv/InterleavedRows.h"
 #include "compiler/lower/core/Copy.h"
 #include "compiler/onnx/ElementTypes.h"
 #include "compiler/onnx/Onnx.h"
+#include "compiler/onnx/ops/Conv.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
 using namespace mlir;
@@ -113,8 +117,7 @@ void copyPiece(Build &build, const Stem &stem, Buffer piece, Ix n, Ix slice, Ix 
   });
 }
 
-} // namespace
-
+/// Whether a convolution of bytes reads its image so, of four channels at most.
 bool isByteStem(Operation *root, const target::MachineModel &machine) {
   if (machine.packing || !InterleavedRows::canBeReadBy(root, machine.lanes)) {
     return false;
@@ -125,8 +128,26 @@ bool isByteStem(Operation *root, const target::MachineModel &machine) {
          scheduleOf(g, machine.lanes, /*planes=*/false, machine, /*ofBytes=*/true).quad == InterleavedRows::channels;
 }
 
-KernelShape stemConvShape(plan::KernelOp kernel, const target::MachineModel &machine) {
-  Stem stem = stemOf(kernel, machine);
+/// Whether a value comes from the caller, who gives row-major.
+bool isModelInput(Value v) {
+  auto argument = dyn_cast<BlockArgument>(v);
+  Operation *parent = argument ? argument.getOwner()->getParentOp() : nullptr;
+  if (parent && argument.getArgNumber() < parent->getNumOperands()) {
+    return isModelInput(parent->getOperand(argument.getArgNumber()));
+  }
+  return argument != nullptr;
+}
+
+/// Whether a convolution of floats does.
+bool isStem(onnx::ConvOp conv, const target::MachineModel &machine) {
+  int64_t channels = onnx::ranked(conv.getX()).getDimSize(1);
+  bool areFew = channels <= 4 || (channels < machine.blockLanes() && isModelInput(conv.getX()));
+  return areFew && conv.getGroup() == 1;
+}
+
+void buildStem(Build &build, const Stem &stem);
+
+KernelShape shapeOf(plan::KernelOp kernel, const Stem &stem, const target::MachineModel &machine) {
   KernelShape shape;
   shape.items = DenseConv::items(stem.g, stem.s);
   if (stem.copied) {
@@ -135,14 +156,14 @@ KernelShape stemConvShape(plan::KernelOp kernel, const target::MachineModel &mac
   }
   Operation *root = kernel.root();
   shape.packed[operandNumber(root->getOperand(1))] = packedWeights(stem.g, stem.s, stem.s.bytes(machine));
+  shape.build = [stem](Build &build) { buildStem(build, stem); };
   if (onnx::present(root->getOperand(2))) {
     shape.packed[operandNumber(root->getOperand(2))] = paddedRecipe(stem.s.blocks * stem.s.lanes, stem.g.weightBytes);
   }
   return shape;
 }
 
-std::vector<target::Schedule> stemConvSchedules(plan::KernelOp kernel, const target::MachineModel &machine) {
-  Stem stem = stemOf(kernel, machine);
+std::vector<target::Schedule> schedulesOf(const Stem &stem) {
   std::vector<target::Schedule> all;
   for (int64_t vectors = 1; vectors <= std::min<int64_t>(3, stem.s.blocks); ++vectors) {
     if (vectors != stem.s.vectors) {
@@ -157,9 +178,8 @@ std::vector<target::Schedule> stemConvSchedules(plan::KernelOp kernel, const tar
   return all;
 }
 
-void buildStemConv(Build &build) {
+void buildStem(Build &build, const Stem &stem) {
   Writer &w = build.w;
-  Stem stem = stemOf(build.group.kernel, w.machine);
   Space space = build.group.space(build.group.resultType());
   plan::Strides in = plan::stridesOf(Group::typeOf(build.group.root->getOperand(0)));
   if (!stem.copied) {
@@ -194,5 +214,44 @@ void buildStemConv(Build &build) {
     DenseConv(build, stem.g, stem.s, input, space).rows(n, outer, from, to);
   });
 }
+
+class StemConv : public Algorithm {
+public:
+  StemConv() : Algorithm("stem", /*rank=*/2) {}
+
+  SmallVector<TypeID> roots() const override { return rootsOf<onnx::ConvOp, onnx::IntegerConvOp>(); }
+
+  std::optional<LayoutRule> layoutRule(Operation *root, const target::MachineModel &machine) const override {
+    if (!isPackable(root) || machine.blockLanes() == 1) {
+      return std::nullopt;
+    }
+    auto conv = dyn_cast<onnx::ConvOp>(root);
+    bool isFirst = conv ? isStem(conv, machine) : isByteStem(root, machine);
+    return isFirst ? std::optional(LayoutRule::PlainToBlocked) : std::nullopt;
+  }
+
+  Offer offer(plan::KernelOp kernel, const target::MachineModel &machine) const override {
+    if (isFromBlocks(kernel) || !isToBlocks(kernel)) {
+      return "it is not from a row-major image to channel blocks";
+    }
+    Stem stem = stemOf(kernel, machine);
+    double cycles = cyclesOf(stem.g, stem.s, machine) * (stem.ofBytes ? stem.s.bytes(machine).share() : 1);
+    Candidate candidate{name, Cost{cycles, cycles}};
+    if (isa<onnx::ConvOp>(kernel.root())) {
+      candidate.schedule = {{"vectors", stem.s.vectors}};
+    }
+    candidate.shape = [=, &machine] { return shapeOf(kernel, stem, machine); };
+    return candidate;
+  }
+
+  std::vector<target::Schedule> schedules(plan::KernelOp kernel, const target::MachineModel &machine) const override {
+    bool isIts = isa<onnx::ConvOp>(kernel.root()) && !isFromBlocks(kernel) && isToBlocks(kernel);
+    return isIts ? schedulesOf(stemOf(kernel, machine)) : std::vector<target::Schedule>();
+  }
+};
+
+} // namespace
+
+std::unique_ptr<Algorithm> createStemConvAlgorithm() { return std::make_unique<StemConv>(); }
 
 } // namespace ingot::lower

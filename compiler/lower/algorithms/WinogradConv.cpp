@@ -1,0 +1,245 @@
+// Convolutions of stride 1 from channel blocks to channel blocks by Winograd's algorithm (conv/Winograd.h), by F(2x2) or
+// F(4x4), where that takes fewer cycles than a direct convolution, and may round as it does. Of bytes it is exact, where
+// sums are small enough.
+#include "compiler/lower/Algorithm.h"
+#include "compiler/lower/LowerKernels.h"
+#include "compiler/lower/conv/Winograd.h"
+#include "compiler/lower/product/WeightRate.h"
+#include "compiler/onnx/ElementTypes.h"
+#include "compiler/onnx/Onnx.h"
+#include "compiler/onnx/constants/Constants.h"
+#include "compiler/onnx/ops/Conv.h"
+#include "mlir/IR/BuiltinOps.h"
+
+using namespace mlir;
+
+namespace ingot::lower {
+
+/// The user's wish for all kernels, or what a table of schedules says of this one: "off", "2", "4", or nothing.
+static std::string saidOf(plan::KernelOp kernel) {
+  if (std::optional<int64_t> outputs = scheduleSaid(kernel.root())["winograd"]) {
+    return *outputs ? std::to_string(*outputs) : "off";
+  }
+  auto policy = kernel->getParentOfType<ModuleOp>()->getAttrOfType<StringAttr>(winogradName);
+  StringRef said = policy ? policy.getValue() : "";
+  if (said == winogradIfExact) {
+    said = isa<onnx::IntegerConvOp>(kernel.root()) ? "" : "off";
+  }
+  return said.str();
+}
+
+static bool hasVectors(const target::MachineModel &machine, int64_t lanes) {
+  return machine.vectorTypes && lanes == machine.lanes && lanes >= 4;
+}
+
+/// Of bytes multiples of the sums are computed, modulo 2^32; by F(4x4) those are up to 576 times as large, by F(2x2)
+/// four times. Odd factors lose nothing: 576 is 9 * 2^6, so that sums must fit 26 bits with a sign.
+struct SumBits {
+  int64_t outputs, bits;
+};
+static constexpr SumBits sumBits[] = {{4, 25}, {2, 29}};
+/// The most outputs of a tile for which they fit.
+static constexpr llvm::StringLiteral exactOutputsName = "ingot.exact_outputs";
+
+/// The largest sum that such weights give, whatever unsigned bytes they are multiplied by, or the smallest one's size.
+static int64_t largestSum(ArrayRef<char> weights, size_t perOutput) {
+  constexpr int64_t largestByte = 255;
+  int64_t largest = 0;
+  for (; !weights.empty(); weights = weights.drop_front(perOutput)) {
+    int64_t positive = 0, negative = 0;
+    for (char weight : weights.take_front(perOutput)) {
+      auto value = static_cast<int8_t>(weight);
+      (value > 0 ? positive : negative) += value;
+    }
+    largest = std::max({largest, largestByte * positive, -largestByte * negative});
+  }
+  return largest;
+}
+
+void markExactOutputs(plan::KernelOp kernel) {
+  Operation *root = kernel.root();
+  ElementsAttr constant = constantOperand(kernel, root->getOperand(1));
+  if (!constant) {
+    return;
+  }
+  ConvGeometry g = geometryOf(root, /*wide=*/false);
+  std::vector<char> storage;
+  int64_t largest = largestSum(onnx::bytesOf(constant, storage), g.inGroup() * g.kernel);
+  const auto *fits = llvm::find_if(sumBits, [&](const SumBits &s) { return largest < int64_t(1) << s.bits; });
+  if (fits != std::end(sumBits)) {
+    root->setAttr(exactOutputsName, Builder(root->getContext()).getI64IntegerAttr(fits->outputs));
+  }
+}
+
+/// The most outputs of a tile for which what the machine multiplies can hold transformed values, and sums.
+static int64_t mostOutputs(Operation *root, const target::MachineModel &machine) {
+  constexpr int64_t most = 4;
+  if (isa<onnx::IntegerConvOp>(root)) {
+    auto exact = root->getAttrOfType<IntegerAttr>(exactOutputsName);
+    return exact && !machine.pairDot.empty() ? exact.getInt() : 0;
+  }
+  return onnx::computedIn(onnx::elementOf(root->getOperand(0))).isF32() ? most : 0;
+}
+
+/// What prevents the loops, if anything: an image of known size has to be at least a tile, groups are of whole blocks.
+/// `pointwise`: F(1, 1) along both axes is a way, too.
+static std::string whyImpossible(const ConvGeometry &g, int64_t outputs, int64_t lanes, bool ofBytes, bool pointwise) {
+  bool areWhole = g.groups == 1 || (!ofBytes && g.inGroup() % lanes == 0 && g.outGroup() % lanes == 0);
+  if (!areWhole) {
+    return "its groups are not of whole channel blocks";
+  }
+  if (g.phases.size() != 1 || g.phases[0].axes[0].dim >= 0) {
+    return "it is not of two axes";
+  }
+  auto axes = ArrayRef(g.phases[0].axes).drop_front();
+  if (llvm::any_of(axes, [](const ConvAxis &a) { return a.inStep != 1 || a.outStep != 1; })) {
+    return "it has a stride";
+  }
+  bool hasTaps = llvm::any_of(axes, [](const ConvAxis &a) { return a.taps > 1; });
+  if (!(pointwise || hasTaps) ||
+      !llvm::all_of(axes, [&](const ConvAxis &a) { return Filtering::exists(outputs, a.taps, ofBytes); })) {
+    return "there is no form of it for " + std::to_string(axes[0].taps) + " x " + std::to_string(axes[1].taps) +
+           " taps";
+  }
+  bool areTiles = llvm::all_of(axes, [&](const ConvAxis &a) {
+    return a.taps == 1 || !a.out.isNumber() || a.out.number() >= outputs * a.tapStep;
+  });
+  return areTiles ? "" : "the image is smaller than a tile";
+}
+
+namespace {
+
+class WinogradConv : public Algorithm {
+public:
+  WinogradConv() : Algorithm("winograd", /*rank=*/3, /*key=*/"winograd") {}
+
+  SmallVector<TypeID> roots() const override { return rootsOf<onnx::ConvOp, onnx::IntegerConvOp>(); }
+
+  Offer offer(plan::KernelOp kernel, const target::MachineModel &machine) const override {
+    if (std::string why = whyNot(kernel, machine); !why.empty()) {
+      return why;
+    }
+    Problem p(kernel, machine);
+    std::string said = saidOf(kernel), why;
+    double weightRate = 0;
+    std::vector<Candidate> candidates;
+    for (int64_t outputs : {2, 4}) {
+      if ((!said.empty() && said != std::to_string(outputs)) || outputs > p.most) {
+        continue;
+      }
+      if (std::string reason = p.whyImpossible(outputs); !reason.empty()) {
+        why = why.empty() ? reason : why;
+        continue;
+      }
+      weightRate = weightRate > 0 ? weightRate : weightRateOf(kernel, p.packing);
+      candidates.push_back(candidateOf(p, outputs, weightRate));
+      candidates.back().isWanted = !said.empty();
+    }
+    return candidates.empty() ? Offer(why.empty() ? "there is no F(" + said + "x" + said + ") of it" : why)
+                              : Offer(std::move(candidates));
+  }
+
+  std::vector<target::Schedule> schedules(plan::KernelOp kernel, const target::MachineModel &machine) const override {
+    if (!isa<onnx::ConvOp>(kernel.root()) || !whyNot(kernel, machine).empty() || !saidOf(kernel).empty()) {
+      return {};
+    }
+    Problem p(kernel, machine);
+    double weightRate = weightRateOf(kernel, p.packing);
+    std::vector<target::Schedule> all;
+    for (int64_t outputs : {4, 2}) {
+      if (p.isOpen() || outputs > p.most || !p.whyImpossible(outputs).empty()) {
+        continue;
+      }
+      WinogradSchedule s = p.schedule(outputs, weightRate, machine);
+      int64_t strips = s.strips.number(), runs = s.runCount().number();
+      for (int64_t n : {strips / 2, strips * 2, strips / 4, strips * 4}) {
+        if (n > 0 && n <= runs) {
+          all.push_back({{"winograd", outputs}, {"strips", n}});
+        }
+      }
+      for (int64_t vectors = 1; vectors <= std::min<int64_t>(3, s.product.blocks); ++vectors) {
+        if (vectors != s.product.vectors) {
+          all.push_back({{"winograd", outputs}, {"vectors", vectors}});
+        }
+      }
+    }
+    return all;
+  }
+
+private:
+  /// What there is to compute, and the machine that decides how.
+  struct Problem {
+    plan::KernelOp kernel;
+    const target::MachineModel &machine, &packing; ///< another machine that reads the same weights goes the same way
+    bool ofBytes;
+    ConvGeometry real, typical;
+    int64_t lanes, most;
+    bool pointwise; ///< where bytes are multiplied as int16, they become those once, rather than for each panel
+
+    Problem(plan::KernelOp kernel, const target::MachineModel &machine)
+        : kernel(kernel), machine(machine), packing(machine.packing ? *machine.packing : machine),
+          ofBytes(isa<onnx::IntegerConvOp>(kernel.root())), real(geometryOf(kernel.root(), /*wide=*/true)),
+          typical(typicalOf(real, onnx::factsOf(kernel))),
+          lanes(plan::blockedOf(kernel.getResult(0).getType()).getLanes()),
+          most(std::min(mostOutputs(kernel.root(), packing), mostOutputs(kernel.root(), machine))),
+          pointwise(ofBytes && packing.quadDot.empty() && !real.wide && !real.shortQuads) {}
+
+    bool isOpen() const {
+      return llvm::any_of(real.phases[0].axes, [](const ConvAxis &a) { return !a.out.isNumber(); });
+    }
+    std::string whyImpossible(int64_t outputs) const {
+      return lower::whyImpossible(real, outputs, lanes, ofBytes, pointwise);
+    }
+    /// Of a typical image.
+    WinogradSchedule schedule(int64_t outputs, double weightRate, const target::MachineModel &machine) const {
+      WinogradSchedule s(typical, outputs, lanes, ofBytes, machine);
+      chooseStrips(s, weightRate, machine);
+      return s;
+    }
+  };
+
+  static std::string whyNot(plan::KernelOp kernel, const target::MachineModel &machine) {
+    if (!isFromBlocks(kernel) || !isToBlocks(kernel)) {
+      return "its images are not in channel blocks";
+    }
+    if (!skipsPadding(kernel.root()).empty()) {
+      return "taps that read padding are left out";
+    }
+    if (saidOf(kernel) == "off") {
+      return "--winograd off, or sums are to be the model's";
+    }
+    const target::MachineModel &packing = machine.packing ? *machine.packing : machine;
+    if (!hasVectors(packing, plan::blockedOf(kernel.getResult(0).getType()).getLanes())) {
+      return "a channel block is no vector of the machine";
+    }
+    bool isExact = mostOutputs(kernel.root(), packing) && mostOutputs(kernel.root(), machine);
+    return isExact                                 ? ""
+           : isa<onnx::IntegerConvOp>(kernel.root()) ? "sums may be too large, or the machine does not multiply int16"
+                                                   : "it is not computed in float32";
+  }
+
+  Candidate candidateOf(const Problem &p, int64_t outputs, double weightRate) const {
+    // More weights and other sums have to be worth it: by so much.
+    static constexpr double gainOverDirect = 0.9, gainOfLarger = 0.95;
+    WinogradSchedule s = p.schedule(outputs, weightRate, p.packing);
+    Candidate candidate{"winograd=" + std::to_string(outputs), Cost{s.cycles}, {{"winograd", outputs}}};
+    if (!p.isOpen() && !p.machine.packing) {
+      candidate.schedule.set("strips", s.strips.number());
+    }
+    candidate.shape = [=] {
+      WinogradSchedule own = p.machine.packing ? p.schedule(outputs, weightRate, p.machine) : s;
+      return winogradShape(p.kernel, p.isOpen() ? own.opened(p.real) : own);
+    };
+    candidate.beats = [this, cycles = s.cycles](const Candidate &best) {
+      double gain = best.algorithm == this ? gainOfLarger : gainOverDirect;
+      return !best.cost || cycles < gain * best.cost->cycles;
+    };
+    return candidate;
+  }
+};
+
+} // namespace
+
+std::unique_ptr<Algorithm> createWinogradConvAlgorithm() { return std::make_unique<WinogradConv>(); }
+
+} // namespace ingot::lower
