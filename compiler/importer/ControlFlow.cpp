@@ -1,20 +1,16 @@
 // Nodes with subgraphs. Their regions are filled like the graph itself; a branch of an If in which something is wrong
 // does not make the model wrong (exporters leave branches that fit other sizes), it only cannot be taken. A Scan is a
-// Loop over the axis that it goes along; the first form of Scan, with a batch axis, is a Loop of such Loops.
+// Loop over the axis that it goes along; the first form of Scan, with a batch axis, is a Loop of such Loops. Ops of
+// other operators with subgraphs have a region for each (onnx::SubgraphHolder).
 #include "compiler/importer/Importer.h"
 #include "compiler/onnx/Control.h"
+#include "compiler/onnx/expanded/Construct.h"
 #include "compiler/onnx/rewriting/Formula.h"
 #include "mlir/IR/Verifier.h"
 
 using namespace mlir;
 
 namespace ingot::importer {
-
-bool isControl(llvm::StringRef domain, llvm::StringRef op) {
-  return (domain.empty() && (op == "If" || op == "Loop" || op == "Scan")) ||
-         (domain == "ai.onnx.preview" && op == "FlexAttention") ||
-         (domain == "ai.onnx.preview.training" && op == "Gradient") || isSearch(domain, op);
-}
 
 void Importer::control(const Node &node) {
   if (node.op == "If") {
@@ -24,11 +20,7 @@ void Importer::control(const Node &node) {
     return node.op == "Loop" ? sequenceLoop(node)
                              : problems->add(node.where(), "takes a sequence as a scan input or state");
   }
-  Values results = node.op == "Loop"                ? makeLoop(node)
-                   : node.op == "FlexAttention"     ? makeFlexAttention(node)
-                   : node.op == "Gradient"          ? makeGradient(node)
-                   : isSearch(node.domain, node.op) ? makeSearch(node)
-                                                    : makeScan(node);
+  Values results = node.op == "Loop" ? makeLoop(node) : makeScan(node);
   if (!results.empty()) { // else it has been reported
     takeResults(node, results, Givens(results.size()));
   }
@@ -121,6 +113,61 @@ bool Importer::finishControl(const Node &node, Operation *op) {
     problems->add(node.where(), "has subgraphs that do not fit it");
   }
   return false;
+}
+
+// Ops that hold subgraphs.
+
+/// The type that a subgraph declares for an input; null: it declares none that there are tensors of.
+static Type declaredType(MLIRContext *context, const pb::ValueInfoProto &input) {
+  const pb::TypeProto::Tensor *type = tensorTypeOf(input.type());
+  Type element = type ? elementType(context, type->elem_type()) : Type();
+  if (!element || !type->has_shape()) {
+    return element ? onnx::unrankedOf(element) : Type();
+  }
+  SmallVector<int64_t> dims;
+  for (const pb::TensorShapeProto::Dimension &dim : type->shape().dim()) {
+    bool isKnown = dim.has_dim_value() && dim.dim_value() >= 0;
+    dims.push_back(isKnown ? dim.dim_value() : ShapedType::kDynamic);
+  }
+  return onnx::tensorOf(dims, element);
+}
+
+/// Makes a region of a subgraph. False after a problem.
+bool Importer::holdSubgraph(const Node &node, const Subgraph &graph, onnx::SubgraphHolder op, unsigned number) {
+  SmallVector<Type> types;
+  SmallVector<llvm::StringRef> names;
+  for (const pb::ValueInfoProto &input : graph.proto->input()) {
+    types.push_back(declaredType(context, input));
+    names.push_back(input.name());
+  }
+  if (failed(op.argumentTypes(number, types)) || !subgraphOf(node, graph.attribute, int(types.size()))) {
+    return false;
+  }
+  op->setAttr(onnx::inputsAttribute(graph.attribute), builder.getStrArrayAttr(names));
+  Block &block = op->getRegion(number).emplaceBlock();
+  block.addArguments(types, SmallVector<Location>(types.size(), op->getLoc()));
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToEnd(&block);
+  std::optional<Values> results = subgraph(graph, Values(block.getArguments()));
+  if (!results) {
+    forgetValuesOf(block);
+    return false;
+  }
+  onnx::GiveOp::create(builder, op->getLoc(), *results);
+  return true;
+}
+
+/// Makes regions of the node's subgraphs. False after a problem.
+bool Importer::holdSubgraphs(const Node &node, onnx::SubgraphHolder op) {
+  Operation *before = std::exchange(outermost, outermost ? outermost : op);
+  bool good = true;
+  for (auto [number, name] : llvm::enumerate(op.subgraphNames())) {
+    for (const Subgraph &graph : node.subgraphs) {
+      good = good && (graph.attribute != name || holdSubgraph(node, graph, op, number));
+    }
+  }
+  outermost = before;
+  return good;
 }
 
 // If.

@@ -9,6 +9,7 @@
 #include "compiler/onnx/Onnx.h"
 #include "compiler/onnx/Optional.h"
 #include "compiler/onnx/constants/Constants.h"
+#include "compiler/onnx/interfaces/NodeKinds.h"
 #include "compiler/onnx/sizes/Shapes.h"
 #include "compiler/support/SymbolNames.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -24,6 +25,11 @@ static std::optional<RegisteredOperationName> lookup(MLIRContext *context, llvm:
   return RegisteredOperationName::lookup(name, context);
 }
 
+/// Whether the importer makes something else of a node than an op of its name.
+static bool hasRulesOfItsOwn(RegisteredOperationName info) {
+  return onnx::isControl(info) || info.hasTrait<onnx::SequenceNode>() || info.hasTrait<onnx::OptionalNode>();
+}
+
 /// Whether a domain's version is one that nobody has compared the definitions with.
 static bool isNewer(llvm::StringRef domain, int64_t opset) {
   // Operators of com.microsoft have one version, whatever a model imports.
@@ -33,8 +39,7 @@ static bool isNewer(llvm::StringRef domain, int64_t opset) {
 std::string whyRefused(MLIRContext &context, llvm::StringRef domain, llvm::StringRef op, int64_t opset) {
   std::optional<RegisteredOperationName> info = lookup(&context, domain, op);
   auto *importable = info ? info->getInterface<onnx::Importable>() : nullptr;
-  if (!importable && !(domain.empty() && op == "Constant") && !isControl(domain, op) && !isOptional(domain, op) &&
-      !isSequence(domain, op)) {
+  if (!importable && !(domain.empty() && op == "Constant") && !(info && hasRulesOfItsOwn(*info))) {
     std::string newest = isNewer(domain, opset) ? std::to_string(*onnx::newestVersion(domain)) : "";
     return "unknown or unsupported operator" + (newest.empty() ? "" : "; the newest known opset is " + newest);
   }
@@ -180,12 +185,21 @@ bool Importer::operands(const Node &node, onnx::Node &target) {
   return good;
 }
 
-bool Importer::attributes(const Node &node, onnx::Node &target) {
-  bool good = node.subgraphs.empty();
+bool Importer::attributes(const Node &node, onnx::Node &target, RegisteredOperationName info) {
+  auto *holder = info.getInterface<onnx::SubgraphHolder>();
+  auto *namer = info.getInterface<onnx::TensorNamer>();
+  auto isUnknown = [&](const Subgraph &graph) {
+    return !holder || !llvm::is_contained(holder->subgraphNames(), llvm::StringRef(graph.attribute));
+  };
+  auto unknown = llvm::find_if(node.subgraphs, isUnknown);
+  bool good = unknown == node.subgraphs.end();
   if (!good) {
-    problems->add(node.where(), "has the unknown attribute " + quoted(node.subgraphs.front().attribute));
+    problems->add(node.where(), "has the unknown attribute " + quoted(unknown->attribute));
   }
   for (const auto &[name, proto] : node.attributes) {
+    if (namer && llvm::is_contained(namer->tensorAttributes(), llvm::StringRef(name))) {
+      continue;
+    }
     llvm::Expected<Attribute> value = makeAttribute(context, *proto, node.name + "." + name, file);
     if (!value) {
       problem(node.where(), value.takeError(), "attribute " + quoted(name) + " ");
@@ -195,6 +209,30 @@ bool Importer::attributes(const Node &node, onnx::Node &target) {
     }
   }
   return good;
+}
+
+/// Appends the tensors that attributes name as operands, a group for each attribute.
+bool Importer::namedTensors(const Node &node, onnx::Node &target, llvm::ArrayRef<llvm::StringLiteral> attributes) {
+  SmallVector<int32_t> groups = {static_cast<int32_t>(target.operands.size())};
+  for (llvm::StringRef attribute : attributes) {
+    SmallVector<std::string> names;
+    for (const NodeAttribute &given : node.attributes) {
+      if (given.name == attribute) {
+        names.append(given.value->strings().begin(), given.value->strings().end());
+        names.append(given.value->has_s(), given.value->s());
+      }
+    }
+    for (const std::string &name : names) {
+      target.operands.push_back(value(name));
+      if (!target.operands.back() || !isa<TensorType>(target.operands.back().getType())) {
+        problems->add(node.where(), "names " + quoted(name) + ", which is no tensor that is computed before it");
+        return false;
+      }
+    }
+    groups.push_back(static_cast<int32_t>(names.size()));
+  }
+  target.attributes.set("operandSegmentSizes", builder.getDenseI32ArrayAttr(groups));
+  return true;
 }
 
 /// Operand and result counts of the newest form; inputs left out at the end are filled in.
@@ -271,7 +309,17 @@ Operation *Importer::create(onnx::Node &target, const Node &node) {
   state.addAttributes(target.attributes.getAttrs());
   unsigned results = resultCount(*info).value_or(target.outputs);
   state.addTypes(SmallVector<Type>(results, UnrankedTensorType::get(builder.getF32Type())));
+  if (auto *holder = info->getInterface<onnx::SubgraphHolder>()) {
+    for (size_t i = 0; i < holder->subgraphNames().size(); ++i) {
+      state.addRegion();
+    }
+  }
   Operation *op = builder.create(state);
+  if (auto holder = dyn_cast<onnx::SubgraphHolder>(op);
+      holder && (failed(verify(op, /*verifyRecursively=*/false)) || !holdSubgraphs(node, holder))) {
+    op->erase();
+    return nullptr;
+  }
   // Inference may rely on what the verifier checks, so it comes second. What fails does not stay: a loop around it
   // infers the types of its body anew.
   if (failed(verify(op, /*verifyRecursively=*/false)) || failed(onnx::updateTypes(op))) {
@@ -306,21 +354,21 @@ void Importer::node(const Node &node) {
   if (node.domain.empty() && node.op == "Constant") {
     return constantNode(node, loc);
   }
-  if (isControl(node.domain, node.op)) {
+  std::optional<RegisteredOperationName> info = lookup(context, node.domain, node.op);
+  if (info && onnx::isControl(*info)) {
     return control(node);
   }
-  if (isSequence(node.domain, node.op) || takesSequence(node)) {
+  if ((info && info->hasTrait<onnx::SequenceNode>()) || takesSequence(node)) {
     return sequence(node);
   }
-  if (isOptional(node.domain, node.op)) {
+  if (info && info->hasTrait<onnx::OptionalNode>()) {
     return optional(node);
   }
-  std::optional<RegisteredOperationName> info = lookup(context, node.domain, node.op);
   if (!info || !info->hasInterface<onnx::Importable>()) {
     return; // reported by the check
   }
   onnx::Node target{builder, loc, node.op, node.opset, {}, {}, unsigned(node.outputs.size()), {}, {}, node.domain};
-  bool good = attributes(node, target);
+  bool good = attributes(node, target, *info);
   if (!operands(node, target) || !good) {
     return;
   }
@@ -328,6 +376,10 @@ void Importer::node(const Node &node) {
   target.attributes.erase("consumed_inputs"); // of opsets before 6, about memory
   if (importable->inputCount() != 0 && !target.operand(0)) {
     problems->add(node.where(), "has too few inputs: the first is missing");
+    return;
+  }
+  if (auto *namer = info->getInterface<onnx::TensorNamer>();
+      namer && !namedTensors(node, target, namer->tensorAttributes())) {
     return;
   }
   if (importable->isForm()) {

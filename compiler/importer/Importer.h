@@ -5,28 +5,13 @@
 #include "compiler/importer/Sequence.h"
 #include "compiler/importer/Types.h"
 #include "compiler/onnx/Onnx.h"
+#include "compiler/onnx/interfaces/Expansion.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-
-namespace ingot::onnx {
-class Formula;
-} // namespace ingot::onnx
 
 namespace ingot::importer {
 
-/// Whether a node of that name has subgraphs that the importer makes regions of.
-bool isControl(llvm::StringRef domain, llvm::StringRef op);
-
-/// Whether a node of that name writes tokens with a decoder that it holds.
-bool isSearch(llvm::StringRef domain, llvm::StringRef op);
-
-/// Whether a node of that name is about optional values.
-bool isOptional(llvm::StringRef domain, llvm::StringRef op);
-
 /// The rank of a tensor of one element, 0 or 1, that a subgraph declares.
 int rankOf(const pb::ValueInfoProto &value);
-
-/// Whether a node of that name is about sequences.
-bool isSequence(llvm::StringRef domain, llvm::StringRef op);
 
 class Importer {
 public:
@@ -49,7 +34,8 @@ private:
   void lose(const Node &node, bool isReported);
   void constantNode(const Node &node, Location loc);
   bool operands(const Node &node, onnx::Node &target);
-  bool attributes(const Node &node, onnx::Node &target);
+  bool attributes(const Node &node, onnx::Node &target, mlir::RegisteredOperationName info);
+  bool namedTensors(const Node &node, onnx::Node &target, llvm::ArrayRef<llvm::StringLiteral> attributes);
   mlir::Operation *create(onnx::Node &target, const Node &node);
   void form(onnx::Node &target, mlir::RegisteredOperationName info, const Node &node);
   void take(const onnx::Node &target, const Node &node);
@@ -127,14 +113,8 @@ private:
   void forgetValuesOf(mlir::Block &block);
   Values makeLoop(const Node &node);
   Values makeScan(const Node &node);
-  Values makeFlexAttention(const Node &node);
-  struct Search;
-  Values makeSearch(const Node &node);
-  Value modified(const Node &node, llvm::StringRef name, Value v);
-  Values makeGradient(const Node &node);
-  std::optional<Values> tensorsNamed(const Node &node, llvm::StringRef attribute);
-  Values derivatives(const Node &node, onnx::Formula &f, Value y, const Values &xs,
-                     llvm::ArrayRef<mlir::Operation *> ops);
+  bool holdSubgraphs(const Node &node, onnx::SubgraphHolder op);
+  bool holdSubgraph(const Node &node, const Subgraph &graph, onnx::SubgraphHolder op, unsigned number);
   bool scanAttributes(const Node &node, Scan &scan);
   Values scanBatches(Scan &scan, llvm::ArrayRef<Value> inputs);
   Values scanOnce(Scan &scan, llvm::ArrayRef<Value> initial, llvm::ArrayRef<Value> inputs);

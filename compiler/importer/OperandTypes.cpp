@@ -95,6 +95,11 @@ private:
     }
     state.addAttributes(attributes.getAttrs());
     state.addTypes(SmallVector<Type>(resultCount(info).value_or(1), UnrankedTensorType::get(builder.getF32Type())));
+    if (auto *holder = info.getInterface<onnx::SubgraphHolder>()) {
+      for (size_t i = 0; i < holder->subgraphNames().size(); ++i) {
+        state.addRegion();
+      }
+    }
     Operation *op = Operation::create(state);
     (void)verify(op, /*verifyRecursively=*/false);
     op->destroy();

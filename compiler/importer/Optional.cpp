@@ -12,10 +12,6 @@ using namespace mlir;
 
 namespace ingot::importer {
 
-bool isOptional(llvm::StringRef domain, llvm::StringRef op) {
-  return domain.empty() && (op == "Optional" || op == "OptionalHasElement" || op == "OptionalGetElement");
-}
-
 /// The value behind identities.
 static Value sourceOf(Value v) {
   while (v && v.getDefiningOp<onnx::IdentityOp>()) {

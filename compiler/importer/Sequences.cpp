@@ -16,15 +16,6 @@ using namespace mlir;
 
 namespace ingot::importer {
 
-bool isSequence(llvm::StringRef domain, llvm::StringRef op) {
-  return domain.empty() &&
-         llvm::StringSwitch<bool>(op)
-             .Cases({"SequenceConstruct", "SequenceEmpty", "SequenceInsert", "SequenceErase", "SequenceAt",
-                     "SequenceLength", "SequenceMap", "SplitToSequence", "ConcatFromSequence"},
-                    true)
-             .Default(false);
-}
-
 std::string nameInSequence(llvm::StringRef sequence, size_t number) {
   return (sequence + "[" + llvm::Twine(number) + "]").str();
 }

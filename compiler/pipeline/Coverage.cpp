@@ -3,6 +3,7 @@
 #include "compiler/lower/Family.h"
 #include "compiler/onnx/ElementTypes.h"
 #include "compiler/onnx/Onnx.h"
+#include "compiler/onnx/interfaces/Expansion.h"
 #include "compiler/pipeline/Dialects.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -82,6 +83,7 @@ Coverage coverageOf(const std::string &domain, const std::string &op, int64_t op
                     : info->hasInterface<onnx::Elementwise>()                               ? "elementwise"
                     : info->hasInterface<onnx::Mover>() || info->hasInterface<onnx::View>() ? "movement"
                     : info->hasInterface<onnx::Decomposable>()                              ? "rewrite"
+                    : info->hasInterface<onnx::Expandable>()                                ? "rewrite"
                                                                                             : "control";
   Coverage coverage = {how, "", importable->since()};
   for (const std::vector<int32_t> &numbers : importer::operandTypes(context(), domain, op)) {

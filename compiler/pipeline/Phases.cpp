@@ -3,6 +3,7 @@
 #include "compiler/entry/BuildEntry.h"
 #include "compiler/fusion/Fuse.h"
 #include "compiler/graph/Declared.h"
+#include "compiler/graph/Expand.h"
 #include "compiler/graph/PackInterface.h"
 #include "compiler/graph/ShareCaches.h"
 #include "compiler/graph/Simplify.h"
@@ -50,6 +51,11 @@ static LogicalResult checkRemarks(const Options &options, func::FuncOp function)
   return success();
 }
 
+/// Runs the steps of a phase one after the other.
+template <const auto &steps> static LogicalResult runSteps(State &s, Body &body, Result &tells) {
+  return success(llvm::all_of(steps, [&](const Step &step) { return succeeded(step.run(s, body, tells)); }));
+}
+
 static LogicalResult import(State &s) {
   importer::Problems problems(s.options.modelPath);
   importer::ImportOptions options{s.name, s.options.dims, s.options.shapes, s.options.sequences};
@@ -76,18 +82,23 @@ static LogicalResult import(State &s) {
   if (!s.policy.overrides.empty()) {
     noteNames(s.model().function(), s.policy.imported);
   }
-  if (failed(checkRemarks(s.options, s.model().function()))) {
+  return checkRemarks(s.options, s.model().function());
+}
+
+static LogicalResult expand(State &, Body &body, Result &) { return graph::expand(body.function()); }
+
+static constexpr Step kExpandSteps[] = {
+    {"graph-expand", "searches for tokens, derivatives and the like become the ops that they are written as", expand}};
+
+/// Expands the model before it is copied for each combination of sizes.
+static LogicalResult expandModel(State &s) {
+  if (failed(runSteps<kExpandSteps>(s, s.model(), s.result))) {
     return failure();
   }
   if (!s.options.importsOnly) {
     joinEqualAxes(s);
   }
   return makeBodies(s);
-}
-
-/// Runs the steps of a phase one after the other.
-template <const auto &steps> static LogicalResult runSteps(State &s, Body &body, Result &tells) {
-  return success(llvm::all_of(steps, [&](const Step &step) { return succeeded(step.run(s, body, tells)); }));
 }
 
 static LogicalResult simplify(State &, Body &body, Result &) { return graph::simplify(body.function()); }
@@ -165,17 +176,12 @@ private:
   bool isFast() const { return s.options.accuracy == "fast"; }
 };
 
-static LogicalResult computeInIntegers(State &s, Body &body, Result &) {
-  func::FuncOp function = body.function();
-  if (!integer::isQuantized(function)) {
-    return success();
-  }
-  DeviceForms forms(s);
-  if (failed(integer::useIntegers(function, s.options.accuracy == "strict", forms)) ||
-      failed(graph::simplify(function))) {
-    return failure();
-  }
-  return success(!integer::foldTaps(function, forms) || succeeded(graph::simplify(function)));
+static LogicalResult useIntegers(State &s, Body &body, Result &) {
+  return integer::useIntegers(body.function(), s.options.accuracy == "strict", DeviceForms(s));
+}
+
+static LogicalResult foldTaps(State &s, Body &body, Result &) {
+  return success(!integer::foldTaps(body.function(), DeviceForms(s)) || succeeded(graph::simplify(body.function())));
 }
 
 /// Machines that multiply pairs of bytes or of int16 want marks and factors of their own.
@@ -187,10 +193,16 @@ static LogicalResult usePairs(State &s, Body &body, Result &) {
 }
 
 static constexpr Step kIntegerSteps[] = {
-    {"integer-use-integers", "products and convolutions of quantized tensors become sums of integers",
-     computeInIntegers},
+    {"integer-use-integers", "products and convolutions of quantized tensors become sums of integers", useIntegers},
+    {"graph-simplify", "shapes, constants and plain forms", simplify},
+    {"integer-fold-taps", "taps of images of one channel are channels where machines multiply pairs", foldTaps},
     {"integer-use-pairs", "sums of pairs of bytes that fit int16 are marked, and other factors become int16", usePairs},
     {"graph-eliminate-common", "common subexpressions, then unused ops", eliminateCommon}};
+
+static LogicalResult computeInIntegers(State &s, Body &body, Result &tells) {
+  return integer::isQuantized(body.function()) ? runSteps<kIntegerSteps>(s, body, tells) : success();
+}
+static LogicalResult computeEachInIntegers(State &s) { return onEachBody(s, computeInIntegers, /*description=*/false); }
 
 static LogicalResult packInterface(State &, Body &body, Result &) { return graph::packInterface(body.function()); }
 
@@ -566,9 +578,11 @@ static LogicalResult emit(State &s) {
 llvm::ArrayRef<Phase> phaseTable() {
   static const Phase table[] = {
       {"import", "the file becomes onnx ops, each in its newest form", import, true, {}},
+      {"expand", "searches for tokens, derivatives and the like become the ops that they are written as", expandModel,
+       true, kExpandSteps},
       {"simplify", "shapes, constants and plain forms: what can be computed now is", simplifyEach, true,
        kSimplifySteps},
-      {"integer", "products and convolutions of quantized tensors become sums of integers", each<kIntegerSteps>, true,
+      {"integer", "products and convolutions of quantized tensors become sums of integers", computeEachInIntegers, true,
        kIntegerSteps},
       {"fuse", "canonical forms of what exporters write as many ops", each<kFuseSteps, true>, true, kFuseSteps},
       {"partition", "targets take nodes, nodes form kernels", partitionEach, true, kPartitionSteps},

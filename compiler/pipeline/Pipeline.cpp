@@ -119,7 +119,8 @@ public:
       if (options.stopAfter == phase.name) {
         dump(llvm::outs());
       }
-      if (options.stopAfter == phase.name || options.importsOnly) {
+      bool isRead = options.importsOnly && StringRef(phase.name) == "expand";
+      if (options.stopAfter == phase.name || isRead) {
         break;
       }
     }

@@ -18,12 +18,12 @@ def domains_of(text, known):
 def definitions():
     """(domain, operator, text) of all operators that a model can name, old experimental ones included."""
     common = domains_of((OPS.parent / "Onnx.td").read_text(), {})
-    for path in sorted(OPS.glob("*.td")):
+    for path in sorted([*OPS.glob("*.td"), *OPS.parent.glob("expanded/*.td")]):
         text = path.read_text()
         domains = domains_of(text, common)
         for definition in re.split(r"^def ", text, flags=re.M)[1:]:
             head = re.match(r'Onnx_\w+Op\s*:\s*(\w+)<"(\w+)"', definition)
-            if head and head[1] != "Op" and not head[1].startswith("Onnx_Core"):
+            if head and head[1] != "Op" and not head[1].startswith(("Onnx_Core", "Onnx_Construct")):
                 yield domains.get(head[1], ""), head[2], definition
 
 

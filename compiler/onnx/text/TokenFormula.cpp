@@ -6,13 +6,13 @@
 // Numbers are drawn as std::minstd_rand0 and std::uniform_real_distribution<double> of libstdc++ draw them, which
 // ONNX Runtime uses: 16807^n times the seed, modulo 2^31 - 1, two of them for each number. The power is computed by
 // squaring, so that no state has to be carried.
-#include "compiler/importer/TokenFormula.h"
+#include "compiler/onnx/text/TokenFormula.h"
 #include "compiler/onnx/text/NGrams.h"
 #include <limits>
 
 using namespace mlir;
 
-namespace ingot::importer {
+namespace ingot::onnx {
 
 // What all steps need.
 
@@ -20,7 +20,7 @@ Value TokenFormula::lowest(Value like) { return f.number(std::numeric_limits<flo
 
 Value TokenFormula::unless(Value bad, Value v) {
   // An index that is outside ends a run; that of a table with two entries is not folded away.
-  Value table = onnx::makeIntegers(f.b, f.loc, {0, 1});
+  Value table = makeIntegers(f.b, f.loc, {0, 1});
   return f.add(v, gather(table, where(bad, number(2), number(0))));
 }
 
@@ -30,14 +30,13 @@ Value TokenFormula::goesOn(Value done) {
 
 Value TokenFormula::padded(Value x, int64_t rank, int64_t axis, Value most, Value number) {
   SmallVector<int64_t> before(rank + axis, 0), behind(rank - axis - 1, 0);
-  Value pads = joined(
-      {onnx::makeIntegers(f.b, f.loc, before), f.sub(most, size(x, axis)), onnx::makeIntegers(f.b, f.loc, behind)});
+  Value pads = joined({makeIntegers(f.b, f.loc, before), f.sub(most, size(x, axis)), makeIntegers(f.b, f.loc, behind)});
   return f.op("Pad", {x, pads, number, Value()});
 }
 
 Operation *TokenFormula::top(Value x, Value count, int64_t axis, bool largest) {
-  return onnx::createOp(f.b, f.loc, "onnx.TopK", {x, count},
-                        {f.integer("axis", axis), f.integer("largest", largest), f.integer("sorted", 1)}, 2);
+  return createOp(f.b, f.loc, "onnx.TopK", {x, count},
+                  {f.integer("axis", axis), f.integer("largest", largest), f.integer("sorted", 1)}, 2);
 }
 
 // The rules.
@@ -58,7 +57,7 @@ Value TokenFormula::ruled(Value scores, Value tokens, bool isFirst) {
     scores = without(scores, tokens);
   }
   if (rules.repeats > 0) {
-    scores = onnx::withoutRepeats(f, scores, tokens, rules.repeats, std::numeric_limits<float>::lowest());
+    scores = withoutRepeats(f, scores, tokens, rules.repeats, std::numeric_limits<float>::lowest());
   }
   if (rules.vocabulary) {
     scores = allowed(scores, rules.vocabulary);
@@ -95,8 +94,8 @@ Value TokenFormula::filteredByMass(Value scores, const TokenDice &dice) {
   if (dice.isCustom) { // the most probable ones first: those behind the one that completes the mass
     Value beyond = f.op("Greater", {mass, f.number(dice.mass, mass)});
     Value before = slice(beyond, list(0), list(-1), 1);
-    Value no = onnx::makeConstant(f.b, f.loc, onnx::constantFromIntegers(onnx::tensorOf({}, f.b.getI1Type()), {0}));
-    out = f.op("Pad", {before, onnx::makeIntegers(f.b, f.loc, {0, 1, 0, 0}), no, Value()});
+    Value no = makeConstant(f.b, f.loc, constantFromIntegers(tensorOf({}, f.b.getI1Type()), {0}));
+    out = f.op("Pad", {before, makeIntegers(f.b, f.loc, {0, 1, 0, 0}), no, Value()});
   } else { // the least probable ones first, but for the last few
     Value rest = f.number(1 - static_cast<float>(dice.mass), mass), end = f.sub(scalar(count), number(dice.least));
     Value few = f.op("Or", {less(place, end), equal(place, number(0))});
@@ -232,4 +231,4 @@ void TokenFormula::finish(const BeamSizes &sizes, Value sequences, Value lengthP
   insert(sizes, state, scores, shaped(f.countTo(scalar(sizes.rows)), {sizes.pairs}), sequences);
 }
 
-} // namespace ingot::importer
+} // namespace ingot::onnx

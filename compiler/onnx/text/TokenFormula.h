@@ -4,7 +4,7 @@
 #pragma once
 #include "compiler/onnx/rewriting/Formula.h"
 
-namespace ingot::importer {
+namespace ingot::onnx {
 
 /// What changes the scores of tokens before one is chosen. Values that are null: nothing does.
 struct TokenRules {
@@ -53,14 +53,14 @@ public:
   using Value = mlir::Value;
   TokenFormula(mlir::OpBuilder &b, mlir::Location loc, const TokenRules &rules) : f(b, loc), rules(rules) {}
 
-  onnx::Formula f;
+  Formula f;
   TokenRules rules;
 
   Value i64(Value v) { return f.cast(v, f.b.getI64Type(), 7); }
   Value i32(Value v) { return f.cast(v, f.b.getI32Type(), 6); }
   Value f32(Value v) { return f.cast(v, f.b.getF32Type(), 1); }
   Value number(int64_t n) { return f.scalar(n); }
-  Value list(int64_t n) { return onnx::makeIntegers(f.b, f.loc, {n}); }
+  Value list(int64_t n) { return makeIntegers(f.b, f.loc, {n}); }
   /// The one element of a tensor, of rank 0.
   Value scalar(Value v) { return f.reshape(v, {}); }
   Value where(Value c, Value a, Value b) { return f.op("Where", {c, a, b}); }
@@ -86,9 +86,9 @@ public:
     return f.op("ConstantOfShape", {joined(shape)}, {f.b.getNamedAttr("value", one)});
   }
   mlir::ElementsAttr integer(int64_t n, mlir::Type element) {
-    return onnx::constantFromIntegers(onnx::tensorOf({1}, element), {n});
+    return constantFromIntegers(tensorOf({1}, element), {n});
   }
-  mlir::ElementsAttr real(double v) { return onnx::constantFromFloats(onnx::tensorOf({1}, f.b.getF32Type()), {v}); }
+  mlir::ElementsAttr real(double v) { return constantFromFloats(tensorOf({1}, f.b.getF32Type()), {v}); }
   /// `x`, of so many axes, with `number` behind it: `most` (a list) elements along an axis.
   Value padded(Value x, int64_t rank, int64_t axis, Value most, Value number);
   /// `v`, of int64, where `bad` does not hold; otherwise the run ends with INGOT_ERROR_INDEX.
@@ -125,4 +125,4 @@ private:
   mlir::Operation *top(Value x, Value count, int64_t axis, bool largest);
 };
 
-} // namespace ingot::importer
+} // namespace ingot::onnx

@@ -1,0 +1,21 @@
+// What the importer makes of nodes of an operator, other than an op each.
+#pragma once
+#include "mlir/IR/OpDefinition.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+namespace ingot::onnx {
+
+/// Nodes have subgraphs, of which loops and branches are made; see isControl().
+template <typename Op> class ControlNode : public mlir::OpTrait::TraitBase<Op, ControlNode> {};
+/// Nodes are about sequences, which are lists of tensors in the importer.
+template <typename Op> class SequenceNode : public mlir::OpTrait::TraitBase<Op, SequenceNode> {};
+/// Nodes are about optional values.
+template <typename Op> class OptionalNode : public mlir::OpTrait::TraitBase<Op, OptionalNode> {};
+
+/// Whether nodes have subgraphs of which loops and branches are made. The loop and the branch themselves are the ops
+/// whose regions run as parts of them.
+inline bool isControl(mlir::OperationName name) {
+  return name.hasTrait<ControlNode>() || name.hasTrait<mlir::OpTrait::HasRecursiveMemoryEffects>();
+}
+
+} // namespace ingot::onnx
