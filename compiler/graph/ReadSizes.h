@@ -9,4 +9,7 @@ namespace ingot::graph {
 /// size (onnx.ReadSize, onnx.RangeSize) in front of the op. Failure: nothing was to do.
 llvm::LogicalResult readSizes(mlir::Operation *op, mlir::PatternRewriter &rewriter);
 
+/// Tells contexts of the registry how operators read sizes (readers/).
+void attachReaders(mlir::DialectRegistry &registry);
+
 } // namespace ingot::graph

@@ -1,4 +1,5 @@
 #include "compiler/pipeline/Dialects.h"
+#include "compiler/graph/ReadSizes.h"
 #include "compiler/onnx/Onnx.h"
 #include "compiler/plan/Plan.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -18,6 +19,7 @@ void registerDialects(DialectRegistry &registry) {
   registry.insert<onnx::OnnxDialect, plan::PlanDialect, func::FuncDialect, arith::ArithDialect, math::MathDialect,
                   scf::SCFDialect, cf::ControlFlowDialect, memref::MemRefDialect, vector::VectorDialect,
                   LLVM::LLVMDialect, DLTIDialect>();
+  graph::attachReaders(registry);
 }
 
 } // namespace ingot::pipeline
