@@ -19,10 +19,8 @@ struct Named {
   const char *name;
 };
 
-constexpr Named integers[] = {{Instruction::UDiv, "udiv"},
-                              {Instruction::URem, "urem"},
-                              {Instruction::SDiv, "sdiv"},
-                              {Instruction::SRem, "srem"}};
+constexpr Named integers[] = {
+    {Instruction::UDiv, "udiv"}, {Instruction::URem, "urem"}, {Instruction::SDiv, "sdiv"}, {Instruction::SRem, "srem"}};
 constexpr Named doubles[] = {
     {Instruction::FAdd, "add"}, {Instruction::FSub, "sub"}, {Instruction::FMul, "mul"}, {Instruction::FDiv, "div"}};
 constexpr Named functions[] = {
@@ -93,7 +91,7 @@ private:
     Type *type = operation.getType();
     Value *a = operation.getOperand(0), *b = operation.getOperand(1);
     bool isShift = PatternMatch::match(b, PatternMatch::m_Power2());
-    const char *name = isDouble(type)            ? nameOf(doubles, operation.getOpcode())
+    const char *name = isDouble(type)             ? nameOf(doubles, operation.getOpcode())
                        : isLong(type) && !isShift ? nameOf(integers, operation.getOpcode())
                                                   : nullptr;
     return name ? call(name, type, {a, b}) : nullptr;

@@ -18,14 +18,15 @@ static StateProducts statesOf(const MachineModel &machine) {
 }
 
 MachineForms formsFor(llvm::ArrayRef<const MachineModel *> machines, bool isFast) {
-  auto all = [&](auto has) { return llvm::all_of(machines, [&](const MachineModel *machine) { return has(*machine); }); };
+  auto all = [&](auto has) {
+    return llvm::all_of(machines, [&](const MachineModel *machine) { return has(*machine); });
+  };
   auto quads = [](const MachineModel &m) { return !m.quadDot.empty(); };
   auto bytePairs = [](const MachineModel &m) { return !m.bytePairDot.empty(); };
   auto pairs = [](const MachineModel &m) { return !m.pairDot.empty(); };
   MachineForms forms;
   forms.digits.ofRows = all(quads);
-  forms.digits.bits =
-      all(quads) ? 8 : all([&](const MachineModel &m) { return quads(m) || bytePairs(m); }) ? 4 : 0;
+  forms.digits.bits = all(quads) ? 8 : all([&](const MachineModel &m) { return quads(m) || bytePairs(m); }) ? 4 : 0;
   for (const MachineModel *machine : machines) {
     StateProducts states = statesOf(*machine);
     forms.states.ofOneRow = std::max(forms.states.ofOneRow, states.ofOneRow);

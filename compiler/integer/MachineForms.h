@@ -23,11 +23,11 @@ struct StateProducts {
 struct MachineForms {
   DigitProducts digits;
   StateProducts states;
-  bool twoDigits = false;      ///< a float becomes two digits, and not three
-  bool foldsTaps = false;      ///< taps of an image of one channel become channels (Taps.h)
-  bool shortSums = false;      ///< sums of pairs of products are taken in int16 where they fit (Short.h)
-  bool widens = false;         ///< factors become int16 where they are made (Wide.h)
-  bool halves = false;         ///< products of float32 become ones of bfloat16 (Halves.h)
+  bool twoDigits = false;        ///< a float becomes two digits, and not three
+  bool foldsTaps = false;        ///< taps of an image of one channel become channels (Taps.h)
+  bool shortSums = false;        ///< sums of pairs of products are taken in int16 where they fit (Short.h)
+  bool widens = false;           ///< factors become int16 where they are made (Wide.h)
+  bool halves = false;           ///< products of float32 become ones of bfloat16 (Halves.h)
   bool halfConvolutions = false; ///< so do convolutions
 };
 

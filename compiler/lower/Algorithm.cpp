@@ -23,7 +23,8 @@ public:
 #define ALGORITHM(Name) all.push_back(create##Name##Algorithm());
 #include "compiler/lower/Algorithms.inc"
 #undef ALGORITHM
-    llvm::sort(all, [](const auto &a, const auto &b) { return std::pair(a->rank, a->name) < std::pair(b->rank, b->name); });
+    llvm::sort(all,
+               [](const auto &a, const auto &b) { return std::pair(a->rank, a->name) < std::pair(b->rank, b->name); });
     for (const auto &algorithm : all) {
       for (TypeID root : algorithm->roots()) {
         byRoot[root].push_back(algorithm.get());

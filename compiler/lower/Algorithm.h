@@ -21,8 +21,8 @@ struct Cost {
 
 /// One way to compute a kernel, decided in all details.
 struct Candidate {
-  std::string name;              ///< for people: "winograd=4"
-  std::optional<Cost> cost = {}; ///< nothing: nobody estimates it, and whatever comes later is better
+  std::string name;               ///< for people: "winograd=4"
+  std::optional<Cost> cost = {};  ///< nothing: nobody estimates it, and whatever comes later is better
   target::Schedule schedule = {}; ///< what a table says to get it
   bool isWanted = false;          ///< the user or a table asks for it, whatever it costs
   std::function<KernelShape()> shape = {};

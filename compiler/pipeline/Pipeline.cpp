@@ -268,7 +268,7 @@ private:
     bool otherCalls = triple.isArm64e() || triple.isWindowsArm64EC();
     if (!known || narrow || otherCalls) {
       error("--triple " + options.triple + ": " +
-            (narrow       ? "pointers of 32 bits on 64-bit Arm"
+            (narrow       ? "pointers of 32 bits on AArch64"
              : otherCalls ? "signed pointers and calls of emulated code"
                           : "objects that are not ELF, Mach-O or COFF") +
             " are not supported");

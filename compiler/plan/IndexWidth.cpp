@@ -30,6 +30,4 @@ unsigned ingot::plan::indexBits(Operation *op) {
 
 unsigned ingot::plan::indexBits(const OpBuilder &b) { return indexBits(b.getInsertionBlock()->getParentOp()); }
 
-int64_t ingot::plan::mostIndex(unsigned bits) {
-  return bits == usualBits ? INT64_MAX : (int64_t(1) << (bits - 1)) - 1;
-}
+int64_t ingot::plan::mostIndex(unsigned bits) { return bits == usualBits ? INT64_MAX : (int64_t(1) << (bits - 1)) - 1; }

@@ -13,18 +13,18 @@ struct MachineModel;
 
 /// Ops of MLIR's math dialect that LLVM can write as instructions on machines that have all of them. What a machine
 /// lacks would become a call of a C library.
-inline constexpr llvm::StringLiteral everyMath[] = {
-    "absf",      "absi", "ceil", "floor", "trunc", "round", "roundeven", "sqrt",     "fma",
-    "ctpop",     "ctlz", "cttz", "copysign", "isfinite", "isinf", "isnan", "clampf", "isnormal"};
+inline constexpr llvm::StringLiteral everyMath[] = {"absf",      "absi",     "ceil",  "floor", "trunc",  "round",
+                                                    "roundeven", "sqrt",     "fma",   "ctpop", "ctlz",   "cttz",
+                                                    "copysign",  "isfinite", "isinf", "isnan", "clampf", "isnormal"};
 
 struct Platform {
-  unsigned indexBits = 64;           ///< width of an address, and of an index into memory
-  int64_t alignment = 64;            ///< bytes; of the workspace, of buffers in it, and of arrays on the stack
-  int64_t stackBytes = 16 << 10;     ///< that the frame of a function may take before the compiler warns
-  bool doubles = true;               ///< instructions compute in float64
-  bool longDivision = true;          ///< instructions divide integers of 64 bits, and convert them to floats and back
-  bool smallCode = false;            ///< functions are optimised for size
-  bool positionIndependent = true;   ///< code may be loaded anywhere; false: a linker gives it its address
+  unsigned indexBits = 64;         ///< width of an address, and of an index into memory
+  int64_t alignment = 64;          ///< bytes; of the workspace, of buffers in it, and of arrays on the stack
+  int64_t stackBytes = 16 << 10;   ///< that the frame of a function may take before the compiler warns
+  bool doubles = true;             ///< instructions compute in float64
+  bool longDivision = true;        ///< instructions divide integers of 64 bits, and convert them to floats and back
+  bool smallCode = false;          ///< functions are optimised for size
+  bool positionIndependent = true; ///< code may be loaded anywhere; false: a linker gives it its address
   llvm::StringRef constants = ".rodata"; ///< section of the weights, to which the name of the model is added
   llvm::ArrayRef<llvm::StringLiteral> nativeMath = everyMath; ///< those of `everyMath` that are instructions
 

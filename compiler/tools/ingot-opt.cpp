@@ -4,8 +4,8 @@
 // With --triple=TRIPLE machines are those of another system, as one on which an address has 32 bits
 // (x86_64-linux-gnux32); loops that the steps write then have to become the LLVM dialect, too, which nobody sees.
 #include "compiler/emit/Lowering.h"
-#include "compiler/onnx/constants/Constants.h"
 #include "compiler/onnx/Onnx.h"
+#include "compiler/onnx/constants/Constants.h"
 #include "compiler/pipeline/Dialects.h"
 #include "compiler/pipeline/State.h"
 #include "compiler/plan/Plan.h"

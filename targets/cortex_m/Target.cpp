@@ -24,9 +24,9 @@ namespace {
 
 /// Ops of the math dialect that are instructions. Those that round to whole floats are instructions of Armv8's
 /// floating-point unit, which stand behind the others.
-constexpr StringLiteral nativeMath[] = {"absf",     "absi",     "sqrt",  "fma",   "ctpop",  "ctlz",     "cttz",
-                                        "copysign", "isfinite", "isinf", "isnan", "clampf", "isnormal", "ceil",
-                                        "floor",    "trunc",    "round", "roundeven"};
+constexpr StringLiteral nativeMath[] = {"absf",     "absi",     "sqrt",     "fma",   "ctpop", "ctlz",
+                                        "cttz",     "copysign", "isfinite", "isinf", "isnan", "clampf",
+                                        "isnormal", "ceil",     "floor",    "trunc", "round", "roundeven"};
 constexpr size_t roundingOps = 5;
 
 /// `features` takes float64 from where a processor may have it.

@@ -43,15 +43,11 @@ public:
 };
 
 struct ExpandSizes : ReadsSizes::ExternalModel<ExpandSizes, onnx::ExpandOp> {
-  bool readSizes(Operation *op, SizeReader &reader) const {
-    return ExpandReader(reader).run(cast<onnx::ExpandOp>(op));
-  }
+  bool readSizes(Operation *op, SizeReader &reader) const { return ExpandReader(reader).run(cast<onnx::ExpandOp>(op)); }
 };
 
 } // namespace
 
-void attachExpand(MLIRContext &context) {
-  onnx::ExpandOp::attachInterface<ExpandSizes>(context);
-}
+void attachExpand(MLIRContext &context) { onnx::ExpandOp::attachInterface<ExpandSizes>(context); }
 
 } // namespace ingot::graph

@@ -30,15 +30,11 @@ public:
 };
 
 struct LoopTrips : ReadsSizes::ExternalModel<LoopTrips, onnx::LoopOp> {
-  bool readSizes(Operation *op, SizeReader &reader) const {
-    return LoopReader(reader).run(cast<onnx::LoopOp>(op));
-  }
+  bool readSizes(Operation *op, SizeReader &reader) const { return LoopReader(reader).run(cast<onnx::LoopOp>(op)); }
 };
 
 } // namespace
 
-void attachLoop(MLIRContext &context) {
-  onnx::LoopOp::attachInterface<LoopTrips>(context);
-}
+void attachLoop(MLIRContext &context) { onnx::LoopOp::attachInterface<LoopTrips>(context); }
 
 } // namespace ingot::graph

@@ -71,15 +71,11 @@ private:
 };
 
 struct PadSizes : ReadsSizes::ExternalModel<PadSizes, onnx::PadOp> {
-  bool readSizes(Operation *op, SizeReader &reader) const {
-    return PadReader(reader).run(cast<onnx::PadOp>(op));
-  }
+  bool readSizes(Operation *op, SizeReader &reader) const { return PadReader(reader).run(cast<onnx::PadOp>(op)); }
 };
 
 } // namespace
 
-void attachPad(MLIRContext &context) {
-  onnx::PadOp::attachInterface<PadSizes>(context);
-}
+void attachPad(MLIRContext &context) { onnx::PadOp::attachInterface<PadSizes>(context); }
 
 } // namespace ingot::graph

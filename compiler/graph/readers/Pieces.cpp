@@ -47,8 +47,6 @@ struct PieceCount : ReadsSizes::ExternalModel<PieceCount, onnx::PiecesOp> {
 
 } // namespace
 
-void attachPieces(MLIRContext &context) {
-  onnx::PiecesOp::attachInterface<PieceCount>(context);
-}
+void attachPieces(MLIRContext &context) { onnx::PiecesOp::attachInterface<PieceCount>(context); }
 
 } // namespace ingot::graph

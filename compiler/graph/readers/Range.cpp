@@ -36,15 +36,11 @@ public:
 };
 
 struct RangeLength : ReadsSizes::ExternalModel<RangeLength, onnx::RangeOp> {
-  bool readSizes(Operation *op, SizeReader &reader) const {
-    return RangeReader(reader).run(cast<onnx::RangeOp>(op));
-  }
+  bool readSizes(Operation *op, SizeReader &reader) const { return RangeReader(reader).run(cast<onnx::RangeOp>(op)); }
 };
 
 } // namespace
 
-void attachRange(MLIRContext &context) {
-  onnx::RangeOp::attachInterface<RangeLength>(context);
-}
+void attachRange(MLIRContext &context) { onnx::RangeOp::attachInterface<RangeLength>(context); }
 
 } // namespace ingot::graph

@@ -78,8 +78,6 @@ struct ReshapeSizes : ReadsSizes::ExternalModel<ReshapeSizes, onnx::ReshapeOp> {
 
 } // namespace
 
-void attachReshape(MLIRContext &context) {
-  onnx::ReshapeOp::attachInterface<ReshapeSizes>(context);
-}
+void attachReshape(MLIRContext &context) { onnx::ReshapeOp::attachInterface<ReshapeSizes>(context); }
 
 } // namespace ingot::graph

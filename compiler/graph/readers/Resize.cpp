@@ -1,7 +1,7 @@
 // Resize: sizes, or what follows from scales in data and from constants whose products with open sizes no expression
 // gives. The scales stay operands: positions depend on them.
-#include "compiler/graph/SizeReader.h"
 #include "compiler/onnx/ops/Resize.h"
+#include "compiler/graph/SizeReader.h"
 #include <cmath>
 
 using namespace mlir;
@@ -73,8 +73,6 @@ struct ResizeSizes : ReadsSizes::ExternalModel<ResizeSizes, onnx::ResizeOp> {
 
 } // namespace
 
-void attachResize(MLIRContext &context) {
-  onnx::ResizeOp::attachInterface<ResizeSizes>(context);
-}
+void attachResize(MLIRContext &context) { onnx::ResizeOp::attachInterface<ResizeSizes>(context); }
 
 } // namespace ingot::graph

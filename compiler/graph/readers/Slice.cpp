@@ -1,6 +1,6 @@
 // Slice: what is negative counts from the end; all is cut to the axis.
-#include "compiler/graph/SizeReader.h"
 #include "compiler/graph/RowSlice.h"
+#include "compiler/graph/SizeReader.h"
 #include "compiler/onnx/ops/Move.h"
 
 using namespace mlir;
@@ -139,15 +139,11 @@ private:
 };
 
 struct SliceSizes : ReadsSizes::ExternalModel<SliceSizes, onnx::SliceOp> {
-  bool readSizes(Operation *op, SizeReader &reader) const {
-    return SliceReader(reader).run(cast<onnx::SliceOp>(op));
-  }
+  bool readSizes(Operation *op, SizeReader &reader) const { return SliceReader(reader).run(cast<onnx::SliceOp>(op)); }
 };
 
 } // namespace
 
-void attachSlice(MLIRContext &context) {
-  onnx::SliceOp::attachInterface<SliceSizes>(context);
-}
+void attachSlice(MLIRContext &context) { onnx::SliceOp::attachInterface<SliceSizes>(context); }
 
 } // namespace ingot::graph

@@ -31,7 +31,7 @@ bool panelsReadLess(const ConvGeometry &g, const DenseSchedule &s, const target:
 /// fetches so many streams ahead, or keeps all their pages at hand (64 to 256 channels of 56x56 and a residual sum on
 /// Zen 4: 0.5 to 0.8 of the time with AVX2, 0.75 to 0.94 with AVX-512).
 void writeLongRuns(const ConvGeometry &g, DenseSchedule &s, plan::KernelOp kernel,
-                          const target::MachineModel &machine) {
+                   const target::MachineModel &machine) {
   if (s.channels != DenseSchedule::Blocks || s.panelCount() == 1) {
     return;
   }
@@ -78,8 +78,7 @@ void chooseDepth(const ConvGeometry &g, DenseSchedule &s, const target::MachineM
   s.flat = true;
 }
 
-DenseSchedule blockedSchedule(const ConvGeometry &g, plan::KernelOp kernel,
-                                     const target::MachineModel &machine) {
+DenseSchedule blockedSchedule(const ConvGeometry &g, plan::KernelOp kernel, const target::MachineModel &machine) {
   bool ofBytes = onnx::elementOf(kernel.root()->getOperand(0)).isInteger();
   int64_t lanes = plan::blockedOf(kernel.getResult(0).getType()).getLanes();
   DenseSchedule s = scheduleOf(g, lanes, /*planes=*/false, machine, ofBytes);
@@ -121,7 +120,7 @@ void addOrders(const ConvGeometry &g, target::Schedule tile, std::vector<target:
 }
 
 void packOperands(plan::KernelOp kernel, const ConvGeometry &g, const DenseSchedule &s,
-                         const target::MachineModel &machine, std::map<unsigned, plan::WeightTable::Recipe> &packed) {
+                  const target::MachineModel &machine, std::map<unsigned, plan::WeightTable::Recipe> &packed) {
   Value weights = kernel.root()->getOperand(1), bias = kernel.root()->getOperand(2);
   packed[operandNumber(weights)] = packedWeights(g, s, s.bytes(machine));
   if (onnx::present(bias)) {

@@ -14,9 +14,7 @@ class TileConvAlgorithm : public Algorithm {
 public:
   TileConvAlgorithm() : Algorithm("matrix", /*rank=*/4, /*key=*/"matrix") {}
 
-  SmallVector<TypeID> roots() const override {
-    return rootsOf<onnx::ConvOp, onnx::IntegerConvOp, onnx::HalfConvOp>();
-  }
+  SmallVector<TypeID> roots() const override { return rootsOf<onnx::ConvOp, onnx::IntegerConvOp, onnx::HalfConvOp>(); }
 
   std::optional<LayoutRule> layoutRule(Operation *root, const target::MachineModel &machine) const override {
     bool isStem = !isa<onnx::ConvOp>(root) && isTileStem(root, machine);
@@ -56,9 +54,9 @@ private:
       return "its images are not in channel blocks";
     }
     bool isConstant = !isFloat || constantOperand(kernel, kernel.root()->getOperand(1));
-    return !isConstant                             ? "its weights are not constant"
+    return !isConstant                            ? "its weights are not constant"
            : !skipsPadding(kernel.root()).empty() ? "taps that read padding are left out"
-                                                   : "";
+                                                  : "";
   }
 
   /// Vectors take what TileConv says, whose numbers were measured on machines with tiles; there Winograd's algorithm

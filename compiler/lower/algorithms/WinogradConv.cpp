@@ -1,6 +1,6 @@
-// Convolutions of stride 1 from channel blocks to channel blocks by Winograd's algorithm (conv/Winograd.h), by F(2x2) or
-// F(4x4), where that takes fewer cycles than a direct convolution, and may round as it does. Of bytes it is exact, where
-// sums are small enough.
+// Convolutions of stride 1 from channel blocks to channel blocks by Winograd's algorithm (conv/Winograd.h), by F(2x2)
+// or F(4x4), where that takes fewer cycles than a direct convolution, and may round as it does. Of bytes it is exact,
+// where sums are small enough.
 #include "compiler/lower/Algorithm.h"
 #include "compiler/lower/LowerKernels.h"
 #include "compiler/lower/conv/Winograd.h"
@@ -213,9 +213,9 @@ private:
       return "a channel block is no vector of the machine";
     }
     bool isExact = mostOutputs(kernel.root(), packing) && mostOutputs(kernel.root(), machine);
-    return isExact                                 ? ""
+    return isExact                                   ? ""
            : isa<onnx::IntegerConvOp>(kernel.root()) ? "sums may be too large, or the machine does not multiply int16"
-                                                   : "it is not computed in float32";
+                                                     : "it is not computed in float32";
   }
 
   Candidate candidateOf(const Problem &p, int64_t outputs, double weightRate) const {

@@ -1,10 +1,10 @@
-// Matrix products, of floats, of bytes with sums of int32 and of bfloat16 with sums of float32, by the algorithm that is
-// chosen (lower/Algorithm.h).
+// Matrix products, of floats, of bytes with sums of int32 and of bfloat16 with sums of float32, by the algorithm that
+// is chosen (lower/Algorithm.h).
+#include "compiler/onnx/ops/MatMul.h"
 #include "compiler/lower/Algorithm.h"
 #include "compiler/onnx/ElementTypes.h"
 #include "compiler/onnx/Onnx.h"
 #include "compiler/onnx/elements/Window.h"
-#include "compiler/onnx/ops/MatMul.h"
 
 using namespace mlir;
 

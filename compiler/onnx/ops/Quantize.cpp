@@ -143,7 +143,8 @@ LogicalResult DequantizeLinearOp::inferTypes(SmallVectorImpl<Type> &types) {
   return checkScale(*this, getX(), getXScale(), getXZeroPoint(), getAxis(), static_cast<int64_t>(getBlockSize()));
 }
 
-/// Constant matrices with blocks wait for the phase `integer`, which makes weights of few bits of them (integer/FewBits.cpp).
+/// Constant matrices with blocks wait for the phase `integer`, which makes weights of few bits of them
+/// (integer/FewBits.cpp).
 LogicalResult DequantizeLinearOp::decompose(PatternRewriter &rewriter) {
   bool waits = getBlockSize() && constantOf(getX()) && !isQuantizationDone(*this);
   if (waits || !isSized(getX()) || !isSized(getXScale()) || (present(getXZeroPoint()) && !isSized(getXZeroPoint()))) {
