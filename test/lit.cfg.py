@@ -39,7 +39,7 @@ config.substitutions += [
 sys.path.insert(0, tools)
 import gate
 
-for feature in "avx512", "avx2", "qemu", "aarch64":
+for feature in "avx512", "avx2", "qemu", "aarch64", "riscv64":
     if not gate.LACKS[f"no-{feature}"](config.ingot_binary_dir + "/bin/ingot"):
         config.available_features.add(feature)
 if "INGOT_HOST" in os.environ:

@@ -1,6 +1,7 @@
 // From the LLVM dialect to machine code in memory. The weights are not there yet: they have a section that takes no
 // room in the object, for Object.h to fill.
 #pragma once
+#include "compiler/emit/DeviceCode.h"
 #include "compiler/plan/Model.h"
 #include "compiler/target/MachineModel.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -28,7 +29,8 @@ std::unique_ptr<llvm::Module> translate(mlir::ModuleOp module, llvm::LLVMContext
                                         const plan::ModelInfo &model);
 
 /// Adds what ingot.h describes: the ingot_model with its tensors and names, NAME_model() and the generic entry.
-mlir::LogicalResult addDescriptor(mlir::ModuleOp module, llvm::Module &ir, const plan::ModelInfo &model);
+mlir::LogicalResult addDescriptor(mlir::ModuleOp module, llvm::Module &ir, const plan::ModelInfo &model,
+                                  llvm::ArrayRef<DeviceCode> devices);
 
 /// Where the weights are not in the object: NAME_run takes their address from its ingot_exec, and ends with an error
 /// value when that is null or misaligned.

@@ -131,10 +131,41 @@ private:
         GlobalVariable *section = ir.getGlobalVariable(ingot::emit::weightsSymbol(model.name), /*AllowInternal=*/true);
         weights = ConstantExpr::getGetElementPtr(Type::getInt8Ty(context), section, int64(device.weightsAt));
       }
+      const ingot::emit::DeviceCode &code = *device.code;
       all.push_back(ConstantStruct::getAnon({string(device.target), int64(device.workspaceBytes),
-                                             int64(device.weightBytes), weights, int64(device.weightsAt)}));
+                                             int64(device.weightBytes), weights, int64(device.weightsAt),
+                                             int32(device.flags), int32(int64_t(code.kernels.size())),
+                                             int32(int64_t(code.imageCount())), kernels(code), images(code)}));
     }
     return array(all, "devices");
+  }
+
+  Constant *kernels(const ingot::emit::DeviceCode &code) {
+    SmallVector<Constant *> all;
+    for (const auto &[kernel, grid] : llvm::zip_equal(code.kernels, code.grids)) {
+      auto *type = ArrayType::get(Type::getInt32Ty(context), 3);
+      Constant *threads = ConstantArray::get(type, {int32(grid[0]), int32(grid[1]), int32(grid[2])});
+      all.push_back(ConstantStruct::getAnon({string(kernel), threads, int32(grid[3])}));
+    }
+    return array(all, "kernels");
+  }
+
+  /// Those of the device's target, or the one that is the functions of this object.
+  Constant *images(const ingot::emit::DeviceCode &code) {
+    SmallVector<Constant *> all;
+    for (const ingot::target::Image &image : code.images) {
+      GlobalVariable *bytes = constant(ConstantDataArray::getString(context, image.bytes, /*AddNull=*/false), "image");
+      bytes->setAlignment(Align(64));
+      all.push_back(ConstantStruct::getAnon({string(image.target), bytes, int64(int64_t(image.bytes.size())), null()}));
+    }
+    if (all.empty() && !code.kernels.empty()) {
+      SmallVector<Constant *> bodies;
+      for (const std::string &kernel : code.kernels) {
+        bodies.push_back(ir.getFunction(ingot::emit::deviceBodyName(kernel)));
+      }
+      all.push_back(ConstantStruct::getAnon({string(""), null(), int64(0), array(bodies, "bodies")}));
+    }
+    return array(all, "images");
   }
 
   Constant *symbols() {
@@ -249,7 +280,7 @@ mlir::FailureOr<Function *> findPlan(mlir::ModuleOp module, Module &ir, const Mo
 
 } // namespace
 
-Descriptor ingot::emit::describe(const ModelInfo &model) {
+Descriptor ingot::emit::describe(const ModelInfo &model, ArrayRef<DeviceCode> devices) {
   Descriptor all = {};
   all.abi = INGOT_ABI;
   all.flags = (model.takesWeights() ? INGOT_MODEL_WEIGHTS_APART : 0) |
@@ -275,14 +306,16 @@ Descriptor ingot::emit::describe(const ModelInfo &model) {
   for (const ingot::plan::LevelInfo &level : model.levels) {
     all.levels.push_back(level.number);
   }
-  for (const ingot::plan::DeviceInfo &device : model.devices) {
+  for (const auto &[device, code] : llvm::zip(model.devices, devices)) {
     bool isEmbedded = !model.takesWeights() && device.weightBytes > 0;
-    all.devices.push_back({device.spec, device.workspaceBytes, device.weightBytes, isEmbedded, device.weightsAt});
+    all.devices.push_back({device.spec, device.workspaceBytes, device.weightBytes, isEmbedded, device.weightsAt,
+                           code.checks ? INGOT_DEVICE_CHECKS : 0, &code});
   }
   return all;
 }
 
-mlir::LogicalResult ingot::emit::addDescriptor(mlir::ModuleOp module, Module &ir, const ModelInfo &model) {
+mlir::LogicalResult ingot::emit::addDescriptor(mlir::ModuleOp module, Module &ir, const ModelInfo &model,
+                                               ArrayRef<DeviceCode> devices) {
   Function *typed = ir.getFunction(model.name + "_run");
   if (!typed || typed->isDeclaration() || !hasTypedSignature(*typed, model)) {
     return module.emitError("loop IR has no function @" + model.name + "_run of " +
@@ -297,7 +330,7 @@ mlir::LogicalResult ingot::emit::addDescriptor(mlir::ModuleOp module, Module &ir
   if (!model.symbols.empty()) {
     copyManners(*typed, *buildWorkspaceBytes(ir, model, *plan));
   }
-  Descriptor described = describe(model);
+  Descriptor described = describe(model, devices);
   GlobalVariable *descriptor = DescriptorBuilder(ir, described).build(run, *plan);
   auto *type = FunctionType::get(descriptor->getType(), false);
   Function *get = Function::Create(type, GlobalValue::ExternalLinkage, model.name + "_model", ir);

@@ -1,6 +1,7 @@
 // The ingot_model of runtime_support/include/ingot.h as data: what the object's constants and the C++ source's
 // initializers are both written from.
 #pragma once
+#include "compiler/emit/DeviceCode.h"
 #include "compiler/plan/Model.h"
 
 namespace ingot::emit {
@@ -24,6 +25,8 @@ struct Descriptor {
     int64_t workspaceBytes, weightBytes;
     bool isEmbedded; ///< its weights are in the section, from weightsAt on
     int64_t weightsAt;
+    uint32_t flags;
+    const DeviceCode *code; ///< its kernels and images; they live as long as what describe() was given
   };
   uint32_t abi, flags;
   std::string name, target;
@@ -37,6 +40,6 @@ struct Descriptor {
   std::vector<Device> devices;
 };
 
-Descriptor describe(const plan::ModelInfo &model);
+Descriptor describe(const plan::ModelInfo &model, llvm::ArrayRef<DeviceCode> devices);
 
 } // namespace ingot::emit

@@ -2,6 +2,7 @@
 #include "compiler/emit/Emit.h"
 #include "compiler/emit/CodeGen.h"
 #include "compiler/emit/CodeParts.h"
+#include "compiler/emit/DeviceCode.h"
 #include "compiler/emit/LinkPieces.h"
 #include "compiler/emit/Lowering.h"
 #include "compiler/emit/Object.h"
@@ -81,8 +82,9 @@ private:
   const ingot::emit::Options &options;
   ingot::emit::Result &result;
   Code code;
-  StringRef constants;        ///< Platform::constants
-  bool decodesImages = false; ///< the object calls libingot_image.a
+  StringRef constants;                          ///< Platform::constants
+  std::vector<ingot::emit::DeviceCode> devices; ///< of the model's devices
+  bool decodesImages = false;                   ///< the object calls libingot_image.a
   std::optional<sys::fs::TempFile> weightsFile;
 };
 
@@ -133,7 +135,9 @@ LogicalResult Emitter::generate(const ingot::target::MachineModel &machine, cons
     raw_string_ostream stream(code.loops);
     module.print(stream);
   }
-  if (failed(checkInterface()) || (wants("cpp") && failed(generateSource(machine, weights)))) {
+  devices = ingot::emit::findDeviceCode(module, model.devices.size());
+  if (failed(checkInterface()) || failed(ingot::emit::makeImages(module, options.devices, devices)) ||
+      (wants("cpp") && failed(generateSource(machine, weights)))) {
     return failure();
   }
   return ingot::emit::needsMachineCode(options.kinds) ? generateObject(machine) : success();
@@ -149,7 +153,7 @@ LogicalResult Emitter::generateSource(const ingot::target::MachineModel &machine
   if (!model.takesWeights() && ingot::emit::cpp::areInitialized(model)) {
     weights([&](ArrayRef<char> some) { llvm::append_range(bytes, some); });
   }
-  mlir::FailureOr<std::string> text = ingot::emit::cpp::sourceText(*copy, machine, model, bytes);
+  mlir::FailureOr<std::string> text = ingot::emit::cpp::sourceText(*copy, machine, model, devices, bytes);
   if (failed(text)) {
     return failure();
   }
@@ -164,10 +168,15 @@ LogicalResult Emitter::generateObject(const ingot::target::MachineModel &machine
   if (!target || failed(ingot::emit::lowerToLLVM(module, machine))) {
     return failure();
   }
+  for (const ingot::emit::DeviceCode &device : devices) {
+    if (device.staysInObject()) {
+      ingot::emit::addDeviceBodies(module, device.kernels);
+    }
+  }
   LLVMContext context;
   std::unique_ptr<Module> ir = ingot::emit::translate(module, context, *target, model);
   if (!ir || failed(ingot::emit::takeWeights(module, *ir, model)) ||
-      failed(ingot::emit::addDescriptor(module, *ir, model))) {
+      failed(ingot::emit::addDescriptor(module, *ir, model, devices))) {
     return failure();
   }
   // Asked before functions become parts of others.
@@ -364,7 +373,7 @@ LogicalResult Emitter::writeFiles(const ingot::emit::WeightsSource &weights) {
     paths.push_back(artifact.path);
   }
   if (!error) {
-    error = writeText(".json", ingot::emit::manifestText(model, result.codeBytes, names));
+    error = writeText(".json", ingot::emit::manifestText(model, devices, result.codeBytes, names));
   }
   if (!error && options.depfile) {
     paths.push_back(pathOf(".json"));

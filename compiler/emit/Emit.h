@@ -11,7 +11,7 @@
 // all memrefs static and one-dimensional; when there are symbols, @NAME_plan(symbols, dims of the outputs, bytes of the
 // workspace and of each device's) -> i32 of three memrefs of i64, which reads the first and writes the others. Calls
 // may carry attributes: `ingot.items` (work that several threads may share), `ingot.launch` (a number, to be profiled),
-// `ingot.device` (what a device is to do, see SplitCalls.cpp). The weights are
+// `ingot.device` (what a device is to do, see DeviceCode.h). The weights are
 // the declaration `memref.global "private" @NAME_weights : memref<Nxi8>`. The same input gives the same bytes: no path,
 // no time, no order of a hash table reaches a file.
 #pragma once
@@ -34,7 +34,8 @@ struct Options {
   std::vector<std::string> kinds = {"lib"}; ///< lib obj shared cpp asm llvm mlir; header and manifest come always
   unsigned jobs = 0;                        ///< threads that make code; 0: one for each processor
   bool depfile = false;
-  std::vector<std::string> dependencies; ///< what the depfile names: the model, its external data
+  std::vector<std::string> dependencies;             ///< what the depfile names: the model, its external data
+  std::vector<const target::MachineModel *> devices; ///< those of ModelInfo::devices, in their order
 };
 
 struct Artifact {

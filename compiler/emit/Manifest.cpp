@@ -179,16 +179,47 @@ static void writeLevels(json::OStream &json, ArrayRef<ingot::plan::LevelInfo> le
   });
 }
 
-/// Devices with a memory of their own, and what runs need of it.
-static void writeDevices(json::OStream &json, ArrayRef<ingot::plan::DeviceInfo> devices) {
-  json.attributeArray("devices", [&] {
-    for (const ingot::plan::DeviceInfo &device : devices) {
+/// The code of a device: its images, and what kernels need where the target knows it.
+static void writeImages(json::OStream &json, const ingot::emit::DeviceCode &code) {
+  json.attributeArray("images", [&] {
+    for (const ingot::target::Image &image : code.images) {
       json.object([&] {
+        json.attribute("target", image.target);
+        json.attribute("bytes", int64_t(image.bytes.size()));
+        json.attributeArray("kernels", [&] {
+          for (auto [i, kernel] : llvm::enumerate(code.kernels)) {
+            json.object([&, &kernel = kernel, i = i] {
+              json.attribute("name", kernel);
+              auto needs = i < image.needs.size() ? image.needs[i] : ingot::target::KernelNeeds();
+              for (auto [name, need] : {std::pair("registers", needs.registers),
+                                        {"scratch_bytes", needs.scratchBytes},
+                                        {"shared_bytes", needs.sharedBytes}}) {
+                if (need >= 0) {
+                  json.attribute(name, need);
+                }
+              }
+            });
+          }
+        });
+      });
+    }
+  });
+}
+
+/// Devices with a memory of their own, and what runs need of it.
+static void writeDevices(json::OStream &json, ArrayRef<ingot::plan::DeviceInfo> devices,
+                         ArrayRef<ingot::emit::DeviceCode> codes) {
+  json.attributeArray("devices", [&] {
+    for (const auto &[device, code] : llvm::zip(devices, codes)) {
+      json.object([&, &device = device, &code = code] {
         json.attribute("target", device.spec);
         json.attribute("workspace_bytes",
                        device.workspaceBytes < 0 ? json::Value(nullptr) : json::Value(device.workspaceBytes));
         json.attribute("weight_bytes", device.weightBytes);
         json.attribute("weights_at", device.weightsAt);
+        if (!code.staysInObject()) {
+          writeImages(json, code);
+        }
       });
     }
   });
@@ -210,7 +241,8 @@ static void writeAllocation(json::OStream &json, const ingot::plan::ModelInfo &m
   });
 }
 
-std::string ingot::emit::manifestText(const plan::ModelInfo &model, int64_t codeBytes, ArrayRef<std::string> files) {
+std::string ingot::emit::manifestText(const plan::ModelInfo &model, ArrayRef<DeviceCode> devices, int64_t codeBytes,
+                                      ArrayRef<std::string> files) {
   std::string text;
   raw_string_ostream stream(text);
   json::OStream json(stream, 2);
@@ -224,7 +256,7 @@ std::string ingot::emit::manifestText(const plan::ModelInfo &model, int64_t code
       writeLevels(json, model.levels);
     }
     if (!model.devices.empty()) {
-      writeDevices(json, model.devices);
+      writeDevices(json, model.devices, devices);
     }
     json.attribute("run", model.name + "_run");
     json.attribute("model", model.name + "_model");

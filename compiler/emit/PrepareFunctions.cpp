@@ -49,6 +49,14 @@ static void setAttributes(func::FuncOp function, const ingot::target::MachineMod
   function->setAttr("passthrough", builder.getArrayAttr(list));
 }
 
+void ingot::emit::forgetMachines(ModuleOp module) {
+  for (func::FuncOp function : module.getOps<func::FuncOp>()) {
+    for (StringRef name : {"ingot.cpu", "ingot.features", "ingot.ldexp", "ingot.look_up", "ingot.half"}) {
+      function->removeAttr(name);
+    }
+  }
+}
+
 void ingot::emit::prepareFunctions(ModuleOp module, const target::MachineModel &machine) {
   for (func::FuncOp function : module.getOps<func::FuncOp>()) {
     if (function.isExternal()) {

@@ -13,11 +13,13 @@
 //
 // A call that a device runs carries its number as `ingot.device`, and becomes
 //
-//   args = {every operand but the range}
-//   status = ingot_device_launch(exec, device, @KERNEL_range, args, bytes of args, N)
+//   args = {a word for every operand but the range, N}
+//   status = ingot_device_launch(exec, device, kernel, args, bytes of args, N, 1, 1)
 //
-// A kernel with a status of its own carries `ingot.node`: what fails, and when, only the device knows, so that the node
-// is an argument, too, and KERNEL_located puts it into the status. With `ingot.awaited` the device is waited for.
+// where the kernel is the number `ingot.kernel` of those of the device. One with a status of its own carries
+// `ingot.node`: what fails, and when, only the device knows, so that it gets two words more, in front of N, the address
+// of the device's status and the bits of one that say which node it is. With `ingot.awaited` the device is waited for.
+#include "compiler/emit/DeviceCode.h"
 #include "compiler/emit/Lowering.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/Builders.h"
@@ -26,8 +28,8 @@ using namespace mlir;
 
 namespace {
 
-constexpr StringRef itemsName = "ingot.items", weighedName = "ingot.weighed_items", deviceName = "ingot.device",
-                    nodeName = "ingot.node", awaitedName = "ingot.awaited";
+using ingot::emit::deviceName, ingot::emit::kernelNumberName, ingot::emit::nodeName;
+constexpr StringRef itemsName = "ingot.items", weighedName = "ingot.weighed_items", awaitedName = "ingot.awaited";
 
 class Splitter {
 public:
@@ -38,7 +40,8 @@ public:
   void split(LLVM::LLVMFuncOp run, ArrayRef<LLVM::CallOp> calls) {
     int64_t words = 0;
     for (LLVM::CallOp call : calls) {
-      words = std::max<int64_t>(words, call.getNumOperands() - 2 + call->hasAttr(nodeName));
+      int64_t more = call->hasAttr(nodeName) ? 3 : call->hasAttr(deviceName) ? 1 : 0;
+      words = std::max<int64_t>(words, call.getNumOperands() - 2 + more);
     }
     builder.setInsertionPointToStart(&run.front());
     Value count = LLVM::ConstantOp::create(builder, run.getLoc(), i64, builder.getI64IntegerAttr(words));
@@ -104,7 +107,7 @@ private:
     Location loc = call.getLoc();
     Type type = store(call.getOperands().drop_back(2), arguments, loc);
     Value function = LLVM::AddressOfOp::create(builder, loc, rangeFunction(call, type));
-    return library(loc, "ingot_parallel_for", {exec, function, arguments, as(i64, call.getOperands().back())});
+    return library(loc, "ingot_parallel_for", {exec, function, arguments, as(i64, call.getOperands().back())}, i32);
   }
 
   Value number(Location loc, Type type, int64_t value) {
@@ -119,39 +122,49 @@ private:
                        : LLVM::TruncOp::create(builder, items.getLoc(), type, items).getResult();
   }
 
+  /// Stores words of 8 bytes, which every device reads alike.
+  void storeWords(ValueRange words, Value arguments, Location loc) {
+    for (auto [index, word] : llvm::enumerate(words)) {
+      Value place = LLVM::GEPOp::create(builder, loc, pointer, i64, arguments, ArrayRef<LLVM::GEPArg>{int32_t(index)});
+      Value whole = word.getType() == pointer ? LLVM::PtrToIntOp::create(builder, loc, i64, word).getResult()
+                    : word.getType() == i64   ? word
+                                              : LLVM::SExtOp::create(builder, loc, i64, word).getResult();
+      LLVM::StoreOp::create(builder, loc, whole, place);
+    }
+  }
+
+  int64_t numberAt(LLVM::CallOp call, StringRef name) { return cast<IntegerAttr>(call->getAttr(name)).getInt(); }
+
   void enqueue(LLVM::LLVMFuncOp run, LLVM::CallOp call, Value arguments) {
     Location loc = call.getLoc();
     Value exec = run.getArgument(run.getNumArguments() - 1);
     Block *before = call->getBlock(), *rest = before->splitBlock(call->getNextNode());
     builder.setInsertionPointToEnd(before);
-    Value device = number(loc, i32, cast<IntegerAttr>(call->getAttr(deviceName)).getInt());
-    SmallVector<Value> operands(call.getOperands().drop_back(2));
-    auto node = call->getAttrOfType<IntegerAttr>(nodeName);
-    if (node) {
-      operands.push_back(number(loc, i64, node.getInt()));
+    Value device = number(loc, i32, numberAt(call, deviceName)), items = as(i64, call.getOperands().back());
+    SmallVector<Value> words(call.getOperands().drop_back(2));
+    if (call->hasAttr(nodeName)) { // as INGOT_STATUS does it
+      words.push_back(library(loc, "ingot_device_status", {exec, device}, pointer));
+      words.push_back(number(loc, i64, (numberAt(call, nodeName) + 1) << 8));
     }
-    Type type = store(operands, arguments, loc);
-    Value null = LLVM::ZeroOp::create(builder, loc, pointer);
-    Value end = LLVM::GEPOp::create(builder, loc, pointer, type, null, ArrayRef<LLVM::GEPArg>{1});
-    Value bytes = LLVM::PtrToIntOp::create(builder, loc, i64, end);
-    Value function = LLVM::AddressOfOp::create(builder, loc, rangeFunction(call, type));
-    Value items = as(i64, call.getOperands().back());
-    Value status = library(loc, "ingot_device_launch", {exec, device, function, arguments, bytes, items});
+    words.push_back(items);
+    storeWords(words, arguments, loc);
+    Value one = number(loc, i64, 1), bytes = number(loc, i64, int64_t(8 * words.size()));
+    Value kernel = number(loc, i32, numberAt(call, kernelNumberName));
+    Value status = library(loc, "ingot_device_launch", {exec, device, kernel, arguments, bytes, items, one, one}, i32);
     if (call->hasAttr(awaitedName)) {
       Block *enqueued = builder.createBlock(rest);
       returnUnlessZero(status, before, enqueued);
       before = enqueued;
       builder.setInsertionPointToEnd(before);
-      status = library(loc, "ingot_device_wait", {exec, device});
+      status = library(loc, "ingot_device_wait", {exec, device}, i32);
     }
     returnUnlessZero(status, before, rest);
     call.erase();
   }
 
-  /// KERNEL_range or KERNEL_located, made once.
+  /// KERNEL_range, made once.
   LLVM::LLVMFuncOp rangeFunction(LLVM::CallOp call, Type type) {
-    bool isLocated = call->hasAttr(nodeName);
-    std::string name = (*call.getCallee() + (isLocated ? "_located" : "_range")).str();
+    std::string name = (*call.getCallee() + "_range").str();
     if (auto present = module.lookupSymbol<LLVM::LLVMFuncOp>(name)) {
       return present;
     }
@@ -170,32 +183,23 @@ private:
                                         ArrayRef<LLVM::GEPArg>{0, int32_t(index)});
       operands.push_back(LLVM::LoadOp::create(builder, loc, element, place));
     }
-    Value node = isLocated ? operands.pop_back_val() : Value();
     for (Value bound : block->getArguments().drop_front()) {
       operands.push_back(as(kernel.getFunctionType().getParams().back(), bound));
     }
     auto inner = LLVM::CallOp::create(builder, loc, kernel, operands);
     Value status = inner.getNumResults() == 1 ? inner.getResult() : number(loc, i32, 0);
-    if (isLocated) { // as INGOT_STATUS does it
-      Value above =
-          LLVM::AddOp::create(builder, loc, LLVM::TruncOp::create(builder, loc, i32, node), number(loc, i32, 1));
-      Value zero = number(loc, i32, 0),
-            isGood = LLVM::ICmpOp::create(builder, loc, LLVM::ICmpPredicate::eq, status, zero);
-      above = LLVM::ShlOp::create(builder, loc, above, number(loc, i32, 8));
-      status = LLVM::SelectOp::create(builder, loc, isGood, zero, LLVM::OrOp::create(builder, loc, status, above));
-    }
     LLVM::ReturnOp::create(builder, loc, status);
     return range;
   }
 
-  /// The status that a function of the support library returns.
-  Value library(Location loc, StringRef name, ArrayRef<Value> arguments) {
+  /// What a function of the support library returns.
+  Value library(Location loc, StringRef name, ArrayRef<Value> arguments, Type result) {
     auto function = module.lookupSymbol<LLVM::LLVMFuncOp>(name);
     if (!function) {
       OpBuilder::InsertionGuard guard(builder);
       builder.setInsertionPointToStart(module.getBody());
       auto types = llvm::map_to_vector(arguments, [](Value v) { return v.getType(); });
-      function = LLVM::LLVMFuncOp::create(builder, module.getLoc(), name, LLVM::LLVMFunctionType::get(i32, types));
+      function = LLVM::LLVMFuncOp::create(builder, module.getLoc(), name, LLVM::LLVMFunctionType::get(result, types));
     }
     return LLVM::CallOp::create(builder, loc, function, arguments).getResult();
   }

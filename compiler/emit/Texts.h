@@ -1,5 +1,6 @@
 // The artifacts that are text, as strings.
 #pragma once
+#include "compiler/emit/DeviceCode.h"
 #include "compiler/emit/Emit.h"
 
 namespace ingot::emit {
@@ -8,7 +9,8 @@ namespace ingot::emit {
 std::string headerText(const plan::ModelInfo &model);
 
 /// NAME.json. `files` are the names of the other artifacts, without folders.
-std::string manifestText(const plan::ModelInfo &model, int64_t codeBytes, llvm::ArrayRef<std::string> files);
+std::string manifestText(const plan::ModelInfo &model, llvm::ArrayRef<DeviceCode> devices, int64_t codeBytes,
+                         llvm::ArrayRef<std::string> files);
 
 /// NAME.d, in make's syntax: every target depends on every dependency.
 std::string depfileText(llvm::ArrayRef<std::string> targets, llvm::ArrayRef<std::string> dependencies);

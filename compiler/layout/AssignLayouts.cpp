@@ -69,9 +69,7 @@ private:
     const target::MachineModel &machine = machineOf(kernel.getTarget());
     int64_t lanes = machine.blockLanes();
     Operation *root = kernel.root();
-    auto rule = kernel.getPiece() ? LayoutRule::Plain
-                : root            ? lower::familyOf(kernel, machine).layoutRule(root, machine)
-                                  : LayoutRule::Follow;
+    auto rule = kernel.getPiece() ? LayoutRule::Plain : lower::familyOf(kernel, machine).layoutRule(root, machine);
     if (rule != LayoutRule::Plain && rule != LayoutRule::PlainToBlocked) {
       llvm::for_each(kernel.getIns(), blockChannels);
     }

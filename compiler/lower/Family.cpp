@@ -1,4 +1,5 @@
 #include "compiler/lower/Family.h"
+#include "compiler/lower/core/ByThreads.h"
 #include "compiler/onnx/Onnx.h"
 #include "compiler/onnx/constants/Constants.h"
 #include "compiler/onnx/ops/Gather.h"
@@ -60,9 +61,26 @@ static const Families &families() {
   return *all;
 }
 
+/// The target's own; null: it has none for the root.
+static const KernelFamily *ownFamily(Operation *root, const target::MachineModel &machine) {
+  return machine.target ? machine.target->family(root, machine) : nullptr;
+}
+
+static bool takesCompilersFamilies(const target::MachineModel &machine) {
+  return !machine.target || machine.target->takesCompilersFamilies(machine);
+}
+
 const KernelFamily *familyFor(Operation *root, const target::MachineModel &machine) {
-  const KernelFamily *own = machine.target ? machine.target->family(root, machine) : nullptr;
-  return own ? own : families().of(root);
+  const KernelFamily *own = ownFamily(root, machine);
+  return own || !takesCompilersFamilies(machine) ? own : compilersFamily(root);
+}
+
+const KernelFamily *compilersFamily(Operation *root) {
+  return root ? families().of(root) : &families().named("Elementwise");
+}
+
+bool hasElementwiseFamily(const target::MachineModel &machine) {
+  return takesCompilersFamilies(machine) || ownFamily(nullptr, machine);
 }
 
 std::string familyNameOf(TypeID root) { return families().nameOf(root); }
@@ -72,7 +90,8 @@ const KernelFamily &familyOf(plan::KernelOp kernel, const target::MachineModel &
   if (kernel.getPiece()) {
     return families().named("Piece");
   }
-  return root ? *familyFor(root, machine) : families().named("Elementwise");
+  const KernelFamily *own = ownFamily(root, machine);
+  return own ? *own : *compilersFamily(root);
 }
 
 int operandNumber(Value regionValue) {

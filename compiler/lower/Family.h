@@ -7,6 +7,7 @@
 #include "compiler/lower/core/Group.h"
 #include "compiler/lower/core/Schedules.h"
 #include "compiler/plan/Model.h"
+#include <array>
 #include <functional>
 #include <memory>
 
@@ -15,12 +16,21 @@ namespace ingot::lower {
 struct Build;
 struct Rows;
 
+/// Threads that work on an item together, where a machine has blocks of such: an item is a block. They share memory and
+/// wait for each other (core/Threads.h). Only a target whose images launch them may have kernels with a grid.
+struct Grid {
+  std::array<int64_t, 3> threads = {1, 1, 1};
+  int64_t sharedBytes = 0;
+};
+
 /// What a kernel needs besides its operands. It may depend on the region, the types, on which operands are constants,
 /// and the machine.
 struct KernelShape {
   /// Independent work items: the function runs items [begin, end). Any split gives the same bits; 1 when the kernel is
   /// not split.
   support::Size items = 1;
+  /// Threads of an item; nothing: one, wherever that runs.
+  std::optional<Grid> grid = {};
   /// Scratch for the whole launch; a family that splits work gives each item a piece of its own, or sets items to 1.
   support::Size scratchBytes = 0;
   /// The kernel may find a bad index or bound in data and calls Build::fail.
@@ -141,13 +151,15 @@ protected:
   template <typename... Ops> static llvm::SmallVector<mlir::TypeID> rootsOf() { return {mlir::TypeID::get<Ops>()...}; }
 };
 
-/// The family that builds kernels of `root` for a machine: one of its target's own, or else the compiler's. Null when
-/// there is none, or the op is no root.
+/// The family that builds kernels of `root` for a machine: one of its target's own, or else the compiler's, if the
+/// target takes those. Null when there is none, or the op is no root.
 const KernelFamily *familyFor(mlir::Operation *root, const target::MachineModel &machine);
+/// Whether there is a family for kernels of elementwise ops alone.
+bool hasElementwiseFamily(const target::MachineModel &machine);
 /// The family that has an op of this class among its roots, by its name; the first of several, and empty where there is
 /// none.
 std::string familyNameOf(mlir::TypeID root);
-/// The family that builds a kernel.
+/// The family that builds a kernel, which the partition gave the machine or a later phase has to have there.
 const KernelFamily &familyOf(plan::KernelOp kernel, const target::MachineModel &machine);
 /// The constant behind a root operand (through the region's argument), or null.
 mlir::ElementsAttr constantOperand(plan::KernelOp kernel, mlir::Value regionValue);

@@ -19,6 +19,7 @@
 #include "compiler/onnx/sizes/Shapes.h"
 #include "compiler/onnx/text/Texts.h"
 #include "compiler/plan/IndexWidth.h"
+#include "compiler/plan/KernelAttributes.h"
 #include "compiler/plan/Work.h"
 #include "compiler/target/Platform.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -211,7 +212,9 @@ struct Lowering {
     if (kernel->hasAttr(denormalsName)) {
       takeDenormalsForZeros(it->second.function, machine);
     }
-    keepSmallWhole(it->second, machine);
+    if (!machine.hasOwnMemory) { // whose items are threads of the host
+      keepSmallWhole(it->second, machine);
+    }
     return &it->second;
   }
 
@@ -334,6 +337,10 @@ struct Lowering {
     }
     if (kernel->getParentOfType<ModuleOp>()->hasAttr(strictName)) {
       f->setAttr(strictName, b.getUnitAttr());
+    }
+    if (shape.grid) {
+      f->setAttr(plan::gridName, b.getDenseI64ArrayAttr({shape.grid->threads[0], shape.grid->threads[1],
+                                                         shape.grid->threads[2], shape.grid->sharedBytes}));
     }
     return f;
   }

@@ -30,10 +30,12 @@ std::string buildable(Operation &op, const target::MachineModel &machine) {
     }
   }
   if (isa<onnx::Elementwise>(op)) {
-    return {};
+    return lower::hasElementwiseFamily(machine) ? "" : "its target has no kernels of elementwise operators";
   }
   const lower::KernelFamily *family = lower::familyFor(&op, machine);
-  return family ? family->unsupported(&op) : "no kernel computes this operator yet";
+  return family                 ? family->unsupported(&op)
+         : machine.hasOwnMemory ? "its target has no kernel for this operator"
+                                : "no kernel computes this operator yet";
 }
 
 /// Why an op stays in the host's memory; empty when it need not. The run itself reads sizes that are found and

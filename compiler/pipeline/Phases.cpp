@@ -545,6 +545,9 @@ static LogicalResult emit(State &s) {
   info.weightsPlace = s.options.weights == "file"     ? plan::WeightsPlace::File
                       : s.options.weights == "extern" ? plan::WeightsPlace::Extern
                                                       : plan::WeightsPlace::Embed;
+  for (const plan::DeviceInfo &device : info.devices) {
+    options.devices.push_back(&s.model().machineOf(device.spec));
+  }
   emit::Result result;
   auto weights = [&](const emit::WeightsSink &sink) {
     constexpr size_t mostHeld = size_t(64) << 20;

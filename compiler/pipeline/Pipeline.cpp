@@ -156,14 +156,14 @@ private:
         error("target '" + spec + "': " + llvm::toString(machine.takeError()));
         return false;
       }
-      if (wantsSource()) { // it has no name for them
+      if (wantsSource() && !t->images(*machine)) { // it has no name for them
         machine->tiles = {}, machine->packs = {}, machine->lookUp.clear(), machine->words = {};
         machine->bytePairDot.clear(), machine->halfDot.clear();
       }
       state.devices.push_back({t, std::move(*machine)});
     }
-    return giveMachinesToPieces() && checkExits() && haveOneTriple() && (options.levels.empty() || orderLevels()) &&
-           readPolicy(options, state.devices, state.policy, diagnostics);
+    return giveMachinesToPieces() && checkExits() && haveHost() && haveOneTriple() &&
+           (options.levels.empty() || orderLevels()) && readPolicy(options, state.devices, state.policy, diagnostics);
   }
 
   bool readSchedules() {
@@ -244,12 +244,25 @@ private:
     return true;
   }
 
+  /// Whether its code is in images, which may be for any architecture and system.
+  static bool hasImages(const partition::Device &device) { return device.target->images(device.machine) != nullptr; }
+
+  /// Whether some target is a machine for the run itself, which launches what the others do; a message if not.
+  bool haveHost() {
+    if (!llvm::all_of(state.devices, hasImages)) {
+      return true;
+    }
+    const std::string &spec = state.devices.back().machine.spec;
+    error("target '" + spec + "' runs kernels alone; name a machine for the rest: --target " + spec + ",native");
+    return false;
+  }
+
   /// One object is for one architecture and system. False, with a message, where targets or --triple disagree.
   bool haveOneTriple() {
     auto archOf = [](const std::string &triple) { return llvm::Triple(triple).getArch(); };
-    const target::MachineModel &first = state.devices.front().machine;
+    const target::MachineModel &first = llvm::find_if_not(state.devices, hasImages)->machine;
     for (const partition::Device &device : state.devices) {
-      if (archOf(device.machine.triple) != archOf(first.triple)) {
+      if (!hasImages(device) && archOf(device.machine.triple) != archOf(first.triple)) {
         error("'" + first.spec + "' and '" + device.machine.spec + "' cannot be in one library");
         return false;
       }
@@ -275,6 +288,9 @@ private:
       return false;
     }
     for (partition::Device &device : state.devices) {
+      if (hasImages(device)) {
+        continue;
+      }
       device.machine.triple = triple.str();
       if (device.target->pieces() && !triple.isOSBinFormatELF()) {
         error("--triple " + options.triple + ": target '" + device.machine.spec +

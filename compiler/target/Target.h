@@ -24,6 +24,7 @@ class KernelFamily;
 
 namespace ingot::target {
 
+class ImageTarget;
 class PieceTarget;
 
 /// A device of this host with a memory of its own, until it is destroyed. No run may be using it then.
@@ -73,9 +74,14 @@ public:
   /// it. Called only for ops that some kernel family of the compiler can build, so a CPU usually answers "".
   virtual std::string refuses(mlir::Operation *op, const MachineModel &machine) const = 0;
 
-  /// A kernel family of the target's own for kernels rooted at `op` (compiler/lower/Family.h), which lives as long as
-  /// the target; null: the compiler's. refuses() is asked whichever it is.
+  /// A kernel family of the target's own for kernels rooted at `op`, or where `op` is null for those without a root,
+  /// which are elementwise (compiler/lower/Family.h). It lives as long as the target; null: the compiler's. refuses()
+  /// is asked whichever it is.
   virtual const lower::KernelFamily *family(mlir::Operation *op, const MachineModel &machine) const { return nullptr; }
+
+  /// Whether the compiler's families build kernels for `machine` where the target has none of its own. CPUs take them;
+  /// of a device each work item would be a thread, so that its target has to say so, and is refused the op otherwise.
+  virtual bool takesCompilersFamilies(const MachineModel &machine) const { return !machine.hasOwnMemory; }
 
   /// About how many seconds `op`, of which `work` has been counted, takes in a kernel that has begun. The partitioner
   /// asks this of machines that have memories of their own, and of the others beside them; the default goes by the
@@ -83,6 +89,10 @@ public:
   virtual double seconds(mlir::Operation *op, const Work &work, const MachineModel &machine) const {
     return secondsFor(work, ratesOf(machine));
   }
+
+  /// Who makes images of the kernels of `machine`, which has a memory of its own, where its code is not the host's
+  /// (Image.h); null: these functions stay in the host's object. It lives as long as the target.
+  virtual const ImageTarget *images(const MachineModel &machine) const { return nullptr; }
 
   /// Who makes the code of whole pieces, for a target that brings it; refuses() is not asked then, and machine() names
   /// no machine of its own: what stands around the pieces is code for the host's.

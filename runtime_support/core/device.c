@@ -2,6 +2,7 @@
 #include "ingot.h"
 
 enum { ALIGN = 64 };
+static const int32_t noStatus = 0;
 
 /* A device says that it failed; which one it is the run knows. */
 static int located(int status, int32_t number) {
@@ -14,9 +15,20 @@ static int reserve(const ingot_device *device, int64_t bytes, void **memory) {
   return bytes > 0 && !*memory ? INGOT_ERROR_DEVICE : 0;
 }
 
+/* Copies weights to the device, and the status that says that nothing is wrong. */
+static int fill(const ingot_device_use *use, const void *weights) {
+  const ingot_device *device = use->device;
+  int status = use->weights ? device->upload(device->context, use->weights, weights, use->info->weight_bytes) : 0;
+  if (!status && use->status) {
+    status = device->upload(device->context, use->status, &noStatus, sizeof noStatus);
+  }
+  int waited = use->weights || use->status ? device->wait(device->context) : 0;
+  return status ? status : waited;
+}
+
 int ingot_device_open(const ingot_model *model, int32_t number, int64_t workspace_bytes, const void *weights,
                       const ingot_device *device, ingot_device_use *use) {
-  const ingot_device_use none = {0, 0, 0};
+  const ingot_device_use none = {0, 0, 0, 0, 0, 0};
   *use = none;
   if (!model || !device) {
     return INGOT_ERROR_NULL;
@@ -36,14 +48,19 @@ int ingot_device_open(const ingot_model *model, int32_t number, int64_t workspac
     from = (const char *)weights + info->weights_at;
   }
   use->device = device;
-  int status = reserve(device, workspace_bytes, &use->workspace);
+  use->info = info;
+  int status = info->kernel_count > 0 ? device->load(device->context, info, &use->code) : 0;
+  if (!status) {
+    status = reserve(device, workspace_bytes, &use->workspace);
+  }
   if (!status) {
     status = reserve(device, info->weight_bytes, &use->weights);
   }
-  if (!status && use->weights) {
-    status = device->upload(device->context, use->weights, from, info->weight_bytes);
-    int waited = device->wait(device->context);
-    status = status ? status : waited;
+  if (!status) {
+    status = reserve(device, info->flags & INGOT_DEVICE_CHECKS ? (int64_t)sizeof(int32_t) : 0, &use->status);
+  }
+  if (!status) {
+    status = fill(use, from);
   }
   if (status) {
     ingot_device_close(use);
@@ -52,12 +69,15 @@ int ingot_device_open(const ingot_model *model, int32_t number, int64_t workspac
 }
 
 void ingot_device_close(ingot_device_use *use) {
-  const ingot_device_use none = {0, 0, 0};
-  if (use->workspace) {
-    use->device->release(use->device->context, use->workspace);
+  const ingot_device_use none = {0, 0, 0, 0, 0, 0};
+  void *const memories[] = {use->workspace, use->weights, use->status};
+  for (int i = 0; i < 3; ++i) {
+    if (memories[i]) {
+      use->device->release(use->device->context, memories[i]);
+    }
   }
-  if (use->weights) {
-    use->device->release(use->device->context, use->weights);
+  if (use->code) {
+    use->device->unload(use->device->context, use->code);
   }
   *use = none;
 }
@@ -88,15 +108,30 @@ int ingot_device_download(const ingot_exec *exec, int32_t number, void *to, cons
   return bytes > 0 ? located(device->download(device->context, to, from, bytes), number) : 0;
 }
 
-int ingot_device_launch(const ingot_exec *exec, int32_t number, int (*body)(void *args, int64_t begin, int64_t end),
-                        const void *args, int64_t bytes, int64_t count) {
-  const ingot_device *device = exec->devices[number].device;
-  return count > 0 ? located(device->launch(device->context, body, args, bytes, count), number) : 0;
+void *ingot_device_status(const ingot_exec *exec, int32_t number) { return exec->devices[number].status; }
+
+int ingot_device_launch(const ingot_exec *exec, int32_t number, int32_t kernel, const void *args, int64_t bytes,
+                        int64_t x, int64_t y, int64_t z) {
+  const ingot_device_use *use = &exec->devices[number];
+  if (x <= 0 || y <= 0 || z <= 0) {
+    return 0;
+  }
+  const ingot_launch launch = {use->code, kernel, &use->info->kernels[kernel], {x, y, z}, args, bytes};
+  return located(use->device->launch(use->device->context, &launch), number);
 }
 
 int ingot_device_wait(const ingot_exec *exec, int32_t number) {
-  const ingot_device *device = exec->devices[number].device;
-  return located(device->wait(device->context), number);
+  const ingot_device_use *use = &exec->devices[number];
+  const ingot_device *device = use->device;
+  int32_t found = 0;
+  int status = use->status ? device->download(device->context, &found, use->status, sizeof found) : 0;
+  int waited = device->wait(device->context);
+  status = status ? status : waited;
+  if (!status && found) { /* where this fails, the next wait finds it again */
+    status = device->upload(device->context, use->status, &noStatus, sizeof noStatus);
+    status = status ? status : (int)found;
+  }
+  return located(status, number);
 }
 
 int ingot_devices_end(const ingot_exec *exec, int32_t count, int status) {

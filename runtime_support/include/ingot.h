@@ -62,7 +62,7 @@ extern "C" {
 #endif
 
 /* The version of the structures below; ingot_model.abi of a model that fits this header. */
-#define INGOT_ABI 9
+#define INGOT_ABI 10
 
 /* status */
 
@@ -187,13 +187,64 @@ typedef struct ingot_symbol_info {
 
 /* devices */
 
+/* A kernel: a function that a device runs on work items, or in blocks of threads. */
+typedef struct ingot_kernel {
+  const char *name;     /* in the images */
+  int32_t threads[3];   /* of a block; 0 in all: its work items are independent, each for one thread */
+  int32_t shared_bytes; /* of the memory that the threads of a block share */
+} ingot_kernel;
+
+/* The code of all kernels of a device, for one kind of it. */
+typedef struct ingot_image {
+  const char *target; /* the kind, as the device's driver calls it: an architecture */
+  const void *bytes;  /* in whatever format the driver takes; null: the code is functions of this program */
+  int64_t size;       /* of `bytes` */
+
+  /* These functions, one for each kernel; null for an image with bytes. Each runs work items [begin, end). */
+  void (*const *bodies)(const void *args, int64_t begin, int64_t end);
+} ingot_image;
+
+/* What a model knows of a device that it was compiled for. */
+typedef struct ingot_device_info {
+  const char *target;      /* as after --target */
+  int64_t workspace_bytes; /* of the device's memory, that any run needs; -1: depends on the symbols */
+  int64_t weight_bytes;    /* of the constants that it reads */
+  const void *weights;     /* these, in the host's memory; null for a model with INGOT_MODEL_WEIGHTS_APART */
+  int64_t weights_at;      /* where they begin in NAME.weights, in bytes */
+  uint32_t flags;          /* INGOT_DEVICE_... */
+  int32_t kernel_count, image_count;
+  const ingot_kernel *kernels;
+  const ingot_image *images; /* of which the device takes the one that is for it */
+} ingot_device_info;
+
+/* A bit of ingot_device_info.flags: kernels check what they read, and write what is wrong into a word of the device's
+ * memory (ingot_device_use.status). */
+#define INGOT_DEVICE_CHECKS 1u
+
+/* One launch of a kernel. */
+typedef struct ingot_launch {
+  void *code;     /* what `load` gave */
+  int32_t number; /* of the kernel in ingot_device_info.kernels */
+  const ingot_kernel *kernel;
+
+  /* How many blocks along each of three axes. A kernel with work items has blocks[0] of these, which the device may
+   * run in any order and at once. */
+  int64_t blocks[3];
+
+  /* The kernel's arguments: words of 8 bytes, little-endian. These are addresses in the device's memory and sizes;
+   * then, if the kernel checks what it reads, the address of the status and the bits that are to be added to one; then
+   * blocks[0]. A kernel that finds something wrong writes a status where the word there is 0, and goes on. */
+  const void *args;
+  int64_t bytes;
+} ingot_launch;
+
 /* A device with a memory of its own, as whoever drives it gives it to runs: a queue of commands, which the device works
  * off in their order. One run at a time may use it. A queue or stream that the caller has already is what `context`
  * stands for.
  *
- * Functions that return int return 0, or the status that ends the run: INGOT_ERROR_DEVICE, or that of a body that was
- * launched. After a failure a device may leave out commands until the next `wait`, which tells it (once, if it has not
- * been told yet) and after which the device is as good as new. */
+ * Functions that return int return 0, or INGOT_ERROR_DEVICE, which ends the run. After a failure a device may leave out
+ * commands until the next `wait`, which tells it (once, if it has not been told yet) and after which the device is as
+ * good as new. */
 typedef struct ingot_device {
   void *context; /* handed to the functions below */
 
@@ -207,9 +258,13 @@ typedef struct ingot_device {
   /* Enqueues a copy from the device's memory to the host's. The bytes are at `to` when the next `wait` has returned. */
   int (*download)(void *context, void *to, const void *from, int64_t bytes);
 
-  /* Enqueues a call of body(copy of args, 0, count) on the device. Pointers in the arguments are to its memory. */
-  int (*launch)(void *context, int (*body)(void *args, int64_t begin, int64_t end), const void *args, int64_t bytes,
-                int64_t count);
+  /* Makes the code of one of the images ready, of the one that is for this device, and finds its kernels: `code` gets
+   * what launches hand back. It fails where no image is for it; `message` says so. */
+  int (*load)(void *context, const ingot_device_info *info, void **code);
+  void (*unload)(void *context, void *code);
+
+  /* Enqueues a launch. When it returns the host may change the structure and the arguments. */
+  int (*launch)(void *context, const ingot_launch *launch);
 
   /* Returns when nothing is left in the queue. */
   int (*wait)(void *context);
@@ -218,21 +273,15 @@ typedef struct ingot_device {
   const char *(*message)(void *context);
 } ingot_device;
 
-/* What a model knows of a device that it was compiled for. */
-typedef struct ingot_device_info {
-  const char *target;      /* as after --target */
-  int64_t workspace_bytes; /* of the device's memory, that any run needs; -1: depends on the symbols */
-  int64_t weight_bytes;    /* of the constants that it reads */
-  const void *weights;     /* these, in the host's memory; null for a model with INGOT_MODEL_WEIGHTS_APART */
-  int64_t weights_at;      /* where they begin in NAME.weights, in bytes */
-} ingot_device_info;
-
 /* A device as a run uses it. ingot_device_open makes one; callers who manage the device's memory themselves fill it
  * in. */
 typedef struct ingot_device_use {
   const ingot_device *device;
+  const ingot_device_info *info;
   void *workspace; /* in the device's memory, at a multiple of 64, as large as ingot_device_bytes says */
   void *weights;   /* in the device's memory, at a multiple of 64: a copy of those of ingot_device_info; only read */
+  void *status;    /* in the device's memory: an int32, 0 between runs. Null without INGOT_DEVICE_CHECKS */
+  void *code;      /* what ingot_device.load gave for `info` */
 } ingot_device_use;
 
 /* Alignment of ingot_exec.weights, in bytes. */
@@ -466,9 +515,9 @@ uint64_t ingot_wide_float_to_uint64(uint32_t x);
 int ingot_device_bytes(const ingot_model *model, const int64_t *sizes, int32_t number, int64_t *bytes);
 
 /* Makes a device ready for runs of `model` with sizes for which `workspace_bytes` (see ingot_device_bytes) are enough:
- * allocates its workspace and its weights and copies these there, from `weights` (as in ingot_exec) for a model with
- * INGOT_MODEL_WEIGHTS_APART. INGOT_ERROR_NULL, or INGOT_ERROR_DEVICE where the device has not as much memory or fails;
- * then nothing is held, and `use` is all zeros. */
+ * loads its kernels, allocates its workspace and its weights and copies these there, from `weights` (as in ingot_exec)
+ * for a model with INGOT_MODEL_WEIGHTS_APART. INGOT_ERROR_NULL, or INGOT_ERROR_DEVICE where no code of the model is for
+ * the device, or it has not as much memory or fails; then nothing is held, and `use` is all zeros. */
 int ingot_device_open(const ingot_model *model, int32_t number, int64_t workspace_bytes, const void *weights,
                       const ingot_device *device, ingot_device_use *use);
 
@@ -481,8 +530,9 @@ void *ingot_device_workspace(const ingot_exec *exec, int32_t number);
 void *ingot_device_weights(const ingot_exec *exec, int32_t number);
 int ingot_device_upload(const ingot_exec *exec, int32_t number, void *to, const void *from, int64_t bytes);
 int ingot_device_download(const ingot_exec *exec, int32_t number, void *to, const void *from, int64_t bytes);
-int ingot_device_launch(const ingot_exec *exec, int32_t number, int (*body)(void *args, int64_t begin, int64_t end),
-                        const void *args, int64_t bytes, int64_t count);
+void *ingot_device_status(const ingot_exec *exec, int32_t number);
+int ingot_device_launch(const ingot_exec *exec, int32_t number, int32_t kernel, const void *args, int64_t bytes,
+                        int64_t x, int64_t y, int64_t z);
 int ingot_device_wait(const ingot_exec *exec, int32_t number);
 int ingot_devices_end(const ingot_exec *exec, int32_t count, int status);
 

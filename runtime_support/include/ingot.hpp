@@ -519,7 +519,7 @@ public:
   const ingot_device_use &use() const { return memory; }
 
 private:
-  ingot_device_use memory = {nullptr, nullptr, nullptr};
+  ingot_device_use memory = {};
   Status result;
 };
 

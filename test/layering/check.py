@@ -27,7 +27,7 @@ MAY_USE = {
     "quantizer": ["importer"],
     "driver": ["pipeline", "report", "quantizer", "target", "importer", "emit"],
     "tools": [*PASSES, "pipeline"],
-    "targets": ["target", "plan", "lower", "emit"],
+    "targets": ["target", "onnx", "plan", "lower", "emit"],
     "runtime_support": [],
 }
 # Folders within a room: which of the others each may include. What lies in the room itself is open to all of them; a folder that the

@@ -12,9 +12,8 @@ namespace {
 struct FakeDevice {
   int64_t room = 1 << 20;
   int held = 0, failing = 0; // the call that fails, from 1 on
-  int pending = 0;
   std::string done;
-  ingot_device device = {this, allocate, release, upload, download, launch, wait, message};
+  ingot_device device = {this, allocate, release, upload, download, load, unload, launch, wait, message};
 
   static FakeDevice &of(void *context) { return *static_cast<FakeDevice *>(context); }
   int fails() { return failing > 0 && --failing == 0 ? INGOT_ERROR_DEVICE : 0; }
@@ -46,27 +45,47 @@ struct FakeDevice {
   static int download(void *context, void *to, const void *from, int64_t bytes) {
     return copy(context, to, from, bytes, 'd');
   }
-  static int launch(void *context, int (*body)(void *, int64_t, int64_t), const void *args, int64_t bytes,
-                    int64_t count) {
+  static int load(void *context, const ingot_device_info *info, void **code) {
+    FakeDevice &d = of(context);
+    if (int status = d.fails()) {
+      return status;
+    }
+    ++d.held;
+    *code = const_cast<ingot_image *>(info->images);
+    return 0;
+  }
+  static void unload(void *context, void *code) { --of(context).held; }
+  static int launch(void *context, const ingot_launch *launch) {
     FakeDevice &d = of(context);
     d.done += 'l';
-    std::string own(static_cast<const char *>(args), size_t(bytes));
-    int status = body(own.data(), 0, count);
-    d.pending = d.pending ? d.pending : status; // only wait tells
+    std::string own(static_cast<const char *>(launch->args), size_t(launch->bytes));
+    static_cast<const ingot_image *>(launch->code)->bodies[launch->number](own.data(), 0, launch->blocks[0]);
     return d.fails();
   }
   static int wait(void *context) {
     FakeDevice &d = of(context);
     d.done += 'w';
-    int status = d.pending ? d.pending : d.fails();
-    d.pending = 0;
-    return status;
+    return d.fails();
   }
   static const char *message(void *) { return nullptr; }
 };
 
 constexpr char weightBytes[64] = "constants";
-constexpr ingot_device_info infos[] = {{"other", 0, 0, nullptr, 0}, {"fake:All", 256, 64, weightBytes, 128}};
+/// A kernel that is wrong where it does not run on five items with the argument 7.
+void checked(const void *args, int64_t begin, int64_t end) {
+  uint64_t words[4];
+  std::memcpy(words, args, sizeof words);
+  auto *status = reinterpret_cast<int32_t *>(words[1]);
+  if (begin != 0 || end != 5 || words[0] != 7) {
+    *status = *status ? *status : int32_t(INGOT_ERROR_INDEX | words[2]);
+  }
+}
+constexpr void (*bodies[])(const void *, int64_t, int64_t) = {checked};
+constexpr ingot_kernel kernels[] = {{"checked", {0, 0, 0}, 0}};
+constexpr ingot_image images[] = {{"", nullptr, 0, bodies}};
+constexpr ingot_device_info infos[] = {
+    {"other", 0, 0, nullptr, 0, 0, 0, 0, nullptr, nullptr},
+    {"fake:All", 256, 64, weightBytes, 128, INGOT_DEVICE_CHECKS, 1, 1, kernels, images}};
 
 class DeviceTest : public testing::Test {
 protected:
@@ -93,8 +112,10 @@ TEST_F(DeviceTest, IsPreparedWithItsWeights) {
   ASSERT_EQ(ingot_device_bytes(&model, nullptr, 1, &bytes), 0);
   EXPECT_EQ(bytes, 256);
   ASSERT_EQ(ingot_device_open(&model, 1, bytes, nullptr, &two.device, &uses[1]), 0);
-  EXPECT_EQ(two.held, 2);
+  EXPECT_EQ(two.held, 4);
   EXPECT_STREQ(static_cast<const char *>(uses[1].weights), "constants");
+  EXPECT_EQ(*static_cast<int32_t *>(uses[1].status), 0);
+  EXPECT_EQ(uses[1].code, images);
   EXPECT_NE(uses[1].workspace, nullptr);
   ingot_device_close(&uses[1]);
   EXPECT_EQ(uses[1].device, nullptr);
@@ -117,7 +138,7 @@ TEST_F(DeviceTest, ReadsWeightsThatAreApart) {
 }
 
 TEST_F(DeviceTest, HoldsNothingWhenItFails) {
-  for (int call = 1; call <= 4; ++call) { // two allocations, the upload, the wait
+  for (int call = 1; call <= 7; ++call) { // the kernels, three allocations, two uploads, the wait
     two.failing = call;
     int status = ingot_device_open(&model, 1, 256, nullptr, &two.device, &uses[1]);
     EXPECT_EQ(textOf(status), "model 'fake': device 'fake:All': the device failed, or has not as much memory as the "
@@ -142,7 +163,7 @@ TEST_F(DeviceTest, WrongCalls) {
 }
 
 TEST_F(DeviceTest, OfOpenSizes) {
-  constexpr ingot_device_info open[] = {{"fake", -1, 0, nullptr, 0}};
+  constexpr ingot_device_info open[] = {{"fake", -1, 0, nullptr, 0, 0, 0, 0, nullptr, nullptr}};
   model = ingot::test::openModel;
   model.device_count = 1, model.devices = open;
   model.plan = [](const int64_t *sizes, int64_t *dims, int64_t *bytes) {
@@ -179,15 +200,27 @@ TEST_F(DeviceTest, CommandsAndTheirFailures) {
   EXPECT_EQ(ingot_device_upload(&exec, 1, to, from, 0), 0); // nothing to do
   two.failing = 1;
   EXPECT_EQ(ingot_device_download(&exec, 1, to, from, 4), INGOT_STATUS(INGOT_ERROR_DEVICE, 1));
-  auto body = [](void *args, int64_t begin, int64_t end) {
-    return begin == 0 && end == 5 && *static_cast<int *>(args) == 7 ? INGOT_STATUS(INGOT_ERROR_INDEX, 0) : 0;
-  };
-  int argument = 7;
-  EXPECT_EQ(ingot_device_launch(&exec, 1, body, &argument, sizeof argument, 0), 0); // no items
-  EXPECT_EQ(ingot_device_launch(&exec, 1, body, &argument, sizeof argument, 5), 0);
+}
+
+TEST_F(DeviceTest, KernelsNoteWhatIsWrongWhereTheNextWaitFindsIt) {
+  ASSERT_EQ(ingot_device_open(&model, 1, 0, nullptr, &two.device, &uses[1]), 0);
+  two.done.clear();
+  uint64_t args[] = {7, reinterpret_cast<uintptr_t>(ingot_device_status(&exec, 1)), 1 << 8, 0};
+  EXPECT_EQ(ingot_device_launch(&exec, 1, 0, args, sizeof args, 0, 1, 1), 0); // no items
+  EXPECT_EQ(ingot_device_launch(&exec, 1, 0, args, sizeof args, 5, 1, 1), 0);
+  EXPECT_EQ(ingot_device_wait(&exec, 1), 0);
+  EXPECT_EQ(two.done, "ldw");
+  EXPECT_EQ(ingot_device_launch(&exec, 1, 0, args, sizeof args, 6, 1, 1), 0);
+  args[2] = 2 << 8; // another node, which is not the first
+  EXPECT_EQ(ingot_device_launch(&exec, 1, 0, args, sizeof args, 6, 1, 1), 0);
   EXPECT_EQ(textOf(ingot_device_wait(&exec, 1)),
             "model 'fake': node '/embed/Gather': an index or bound computed while running lies outside its tensor");
-  EXPECT_EQ(two.done, "udlw");
+  EXPECT_EQ(ingot_device_wait(&exec, 1), 0); // told once
+  EXPECT_EQ(ingot_device_launch(&exec, 1, 0, args, sizeof args, 6, 1, 1), 0);
+  two.failing = 1;
+  EXPECT_EQ(ingot_device_wait(&exec, 1), INGOT_STATUS(INGOT_ERROR_DEVICE, 1));
+  EXPECT_EQ(ingot_device_wait(&exec, 1), INGOT_STATUS(INGOT_ERROR_INDEX, 1)); // it is still there
+  ingot_device_close(&uses[1]);
 }
 
 TEST_F(DeviceTest, FailedRunsWaitForAllDevices) {

@@ -27,10 +27,11 @@ RUN = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_
 ALLOCATE = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64, ctypes.c_int32)
 RELEASE = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)
 ALLOCATED = 2  # INGOT_TENSOR_ALLOCATED
+CHECKS = 1  # INGOT_DEVICE_CHECKS
 
 
 class DeviceUse(ctypes.Structure):
-    _fields_ = [("device", ctypes.c_void_p), ("workspace", ctypes.c_void_p), ("weights", ctypes.c_void_p)]
+    _fields_ = [(name, ctypes.c_void_p) for name in ("device", "info", "workspace", "weights", "status", "code")]
 
 
 class Exec(ctypes.Structure):
@@ -50,7 +51,8 @@ class Symbol(ctypes.Structure):
 
 class DeviceInfo(ctypes.Structure):
     _fields_ = [("target", ctypes.c_char_p), ("workspace_bytes", ctypes.c_int64), ("weight_bytes", ctypes.c_int64)]
-    _fields_ += [("weights", ctypes.c_void_p), ("weights_at", ctypes.c_int64)]
+    _fields_ += [("weights", ctypes.c_void_p), ("weights_at", ctypes.c_int64), ("flags", ctypes.c_uint32)]
+    _fields_ += [("kernel_count", ctypes.c_int32), ("image_count", ctypes.c_int32), ("kernels", ctypes.c_void_p), ("images", ctypes.c_void_p)]
 
 
 class Model(ctypes.Structure):
@@ -145,7 +147,9 @@ class Device(ctypes.Structure):
     _fields_ += [("allocate", ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64))]
     _fields_ += [("release", ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p))]
     _fields_ += [("upload", ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64))]
-    _fields_ += [("download", ctypes.c_void_p), ("launch", ctypes.c_void_p), ("wait", ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p))]
+    _fields_ += [("download", ctypes.c_void_p), ("load", ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p))]
+    _fields_ += [("unload", ctypes.c_void_p), ("launch", ctypes.c_void_p), ("wait", ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p))]
+    _fields_ += [("message", ctypes.CFUNCTYPE(ctypes.c_char_p, ctypes.c_void_p))]
 
 
 class Devices:
@@ -161,11 +165,17 @@ class Devices:
             self.opened.append(ctypes.c_void_p(self.library.loopbackOpen(info.target)))
             place = self.library.loopbackDevice(self.opened[-1])
             device = place.contents
-            use.device = ctypes.addressof(device)
+            use.device, use.info = ctypes.addressof(device), ctypes.addressof(info)
+            code = ctypes.c_void_p()
+            if info.kernel_count and device.load(device.context, use.info, ctypes.byref(code)):
+                raise Status(f"the kernels cannot be loaded: {device.message(device.context).decode()}")
+            use.code = code.value
             use.workspace = device.allocate(device.context, bytes, 64) if bytes else None
             use.weights = device.allocate(device.context, info.weight_bytes, 64) if info.weight_bytes else None
-            if info.weight_bytes and (device.upload(device.context, use.weights, info.weights, info.weight_bytes) or device.wait(device.context)):
-                raise Status("the weights cannot be copied to a device")
+            use.status = device.allocate(device.context, 4, 64) if info.flags & CHECKS else None
+            for to, data, size in ((use.weights, info.weights, info.weight_bytes), (use.status, b"\0\0\0\0", 4)):
+                if to and (device.upload(device.context, to, data, size) or device.wait(device.context)):
+                    raise Status("weights or the status cannot be copied to a device")
 
     def close(self):
         for device in self.opened:

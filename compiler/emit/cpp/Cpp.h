@@ -8,6 +8,7 @@
 // What a run does is read from the loop IR that the object comes from, too (compiler/emit/Emit.h); math functions are
 // the same arithmetic. Integers are held in unsigned types, so that they wrap as the IR's do.
 #pragma once
+#include "compiler/emit/DeviceCode.h"
 #include "compiler/plan/Model.h"
 #include "compiler/target/MachineModel.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -29,7 +30,8 @@ mlir::LogicalResult lanesToLoops(mlir::func::FuncOp function);
 /// The text of NAME.cpp, from a prepared module. `weights` has the bytes where they are initialized, else none. Fails
 /// with a diagnostic at an operation that has no form in C++.
 mlir::FailureOr<std::string> sourceText(mlir::ModuleOp module, const target::MachineModel &machine,
-                                        const plan::ModelInfo &model, llvm::ArrayRef<char> weights);
+                                        const plan::ModelInfo &model, llvm::ArrayRef<DeviceCode> devices,
+                                        llvm::ArrayRef<char> weights);
 
 /// The text of NAME.weights.S, which takes NAME.weights in as it is.
 std::string assemblyText(const plan::ModelInfo &model);

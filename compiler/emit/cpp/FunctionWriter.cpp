@@ -1,4 +1,5 @@
 #include "compiler/emit/cpp/FunctionWriter.h"
+#include "compiler/emit/DeviceCode.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "llvm/ADT/StringExtras.h"
@@ -320,35 +321,43 @@ void FunctionWriter::visit(func::CallOp call) {
   };
   auto callee = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(call, call.getCalleeAttr());
   tell(0);
-  callee.isExternal() ? callLibrary(call, arguments) : callKernel(call, functionName(callee, model), arguments);
+  if (call->hasAttr(deviceName)) {
+    enqueue(call, arguments);
+  } else if (callee.isExternal()) {
+    callLibrary(call, arguments);
+  } else {
+    callKernel(call, functionName(callee, model), arguments);
+  }
   tell(1);
 }
 
-void FunctionWriter::enqueue(func::CallOp call, StringRef name, ArrayRef<std::string> arguments) {
-  SmallVector<std::string> some(arguments.drop_back(2));
-  some.append({"begin", "end"});
-  std::string device = std::to_string(cast<IntegerAttr>(call->getAttr("ingot.device")).getInt());
-  std::string range = (name + "(" + llvm::join(some, ", ") + ")").str(), body = range + "; return 0;";
-  if (auto node = call->getAttrOfType<IntegerAttr>("ingot.node")) {
-    body = "const uint32_t status = " + range + "; return status ? int(status | " +
-           std::to_string((node.getInt() + 1) << 8) + "u) : 0;";
+/// See SplitCalls.cpp.
+void FunctionWriter::enqueue(func::CallOp call, ArrayRef<std::string> arguments) {
+  auto numberAt = [&](StringRef name) { return cast<IntegerAttr>(call->getAttr(name)).getInt(); };
+  std::string device = std::to_string(numberAt(deviceName));
+  SmallVector<std::string> words;
+  for (auto [text, operand] : llvm::zip_equal(arguments, call.getOperands())) {
+    words.push_back(isa<MemRefType>(operand.getType()) ? helpers.use("addressOf") + "(" + text + ")"
+                                                       : "uint64_t(" + text + ")");
+  }
+  words.erase(words.end() - 2); // where work items begin
+  if (call->hasAttr(nodeName)) {
+    words.insert(words.end() - 1, {helpers.use("addressOf") + "(ingot_device_status(exec, " + device + "))",
+                                   std::to_string((numberAt(nodeName) + 1) << 8)});
   }
   auto endIf = [&](const std::string &text) {
     open("if (const int status = " + text + ")");
     line("return uint32_t(status);");
     close();
   };
-  endIf(helpers.use("enqueue") + "(exec, " + device + ", " + arguments.back() +
-        ", [=](uint64_t begin, uint64_t end) { " + body + " })");
+  endIf(helpers.use("enqueue") + "(exec, " + device + ", " + std::to_string(numberAt(kernelNumberName)) + ", {" +
+        llvm::join(words, ", ") + "})");
   if (call->hasAttr("ingot.awaited")) {
     endIf("ingot_device_wait(exec, " + device + ")");
   }
 }
 
 void FunctionWriter::callKernel(func::CallOp call, StringRef name, ArrayRef<std::string> arguments) {
-  if (call->hasAttr("ingot.device")) {
-    return enqueue(call, name, arguments);
-  }
   bool returns = call.getNumResults() == 1;
   std::string text = (name + "(" + llvm::join(arguments, ", ") + ")").str();
   bool isWeighed = call->hasAttr("ingot.weighed_items"); // see SplitCalls.cpp

@@ -81,7 +81,7 @@ private:
   bool visitVectorStore(Operation &op);
   void multiplied(Operation &op);
   void callKernel(mlir::func::CallOp call, llvm::StringRef name, llvm::ArrayRef<std::string> arguments);
-  void enqueue(mlir::func::CallOp call, llvm::StringRef name, llvm::ArrayRef<std::string> arguments);
+  void enqueue(mlir::func::CallOp call, llvm::ArrayRef<std::string> arguments);
   void callLibrary(mlir::func::CallOp call, llvm::ArrayRef<std::string> arguments);
   /// All at once: what one variable gets may be computed from another.
   void assign(llvm::ArrayRef<std::string> variables, mlir::ValueRange values);

@@ -427,13 +427,24 @@ template <typename Body> inline int overItems(const ingot_exec *exec, uint64_t i
 }
 )"},
     {"enqueue", "", R"(
-/// Has a device run a kernel on all of its work items. What the kernel is called with is copied there, and its pointers
-/// are to the device's memory. 0, or what ends the run.
-template <typename Body> inline int enqueue(const ingot_exec *exec, int32_t device, uint64_t items, Body body) {
-  auto call = [](void *kernel, int64_t begin, int64_t end) {
-    return (*static_cast<Body *>(kernel))(uint64_t(begin), uint64_t(end));
-  };
-  return ingot_device_launch(exec, device, call, &body, int64_t(sizeof body), int64_t(items));
+/// Has a device run a kernel on all of its work items, of which the last argument is the number. Addresses are in the
+/// device's memory. 0, or what ends the run.
+template <size_t Count>
+inline int enqueue(const ingot_exec *exec, int32_t device, int32_t kernel, const uint64_t (&arguments)[Count]) {
+  const int64_t items = int64_t(arguments[Count - 1]);
+  return ingot_device_launch(exec, device, kernel, arguments, int64_t(sizeof arguments), items, 1, 1);
+}
+)"},
+    {"memoryAt", "", R"(
+inline u8 *memoryAt(uint64_t address) { return reinterpret_cast<u8 *>(uintptr_t(address)); }
+)"},
+    {"noteStatus", "memoryAt", R"(
+/// Writes what a kernel has found wrong, if it is the first.
+inline void noteStatus(uint32_t status, uint64_t place, uint64_t node) {
+  u32 *const word = reinterpret_cast<u32 *>(memoryAt(place));
+  if (status && !*word) {
+    *word = status | uint32_t(node);
+  }
 }
 )"},
     {"profile", "", R"(

@@ -121,8 +121,10 @@ std::string machineFlag(const target::MachineModel &machine) {
 
 class Program {
 public:
-  Program(ModuleOp module, const target::MachineModel &machine, const ModelInfo &model, ArrayRef<char> weights)
-      : module(module), model(model), described(describe(model)), weights(weights), flag(machineFlag(machine)) {}
+  Program(ModuleOp module, const target::MachineModel &machine, const ModelInfo &model, ArrayRef<DeviceCode> devices,
+          ArrayRef<char> weights)
+      : module(module), model(model), described(describe(model, devices)), weights(weights),
+        flag(machineFlag(machine)) {}
 
   FailureOr<std::string> write() {
     std::string functions;
@@ -133,6 +135,7 @@ public:
       }
       functions += "\n" + about(function) + *text;
     }
+    functions += deviceBodies();
     std::string ends = entries(), used = helpers.text();
     return head() + "\nnamespace {\n" + elements + vectorTypes(used + functions) + used + constants() + functions +
            "\n} // namespace\n" + ends + descriptor();
@@ -220,6 +223,55 @@ private:
     return text;
   }
 
+  /// What a device calls that runs functions of this source: see DeviceBodies.cpp.
+  std::string deviceBodies() {
+    std::string all;
+    for (const Descriptor::Device &device : described.devices) {
+      for (const std::string &kernel :
+           device.code->staysInObject() ? device.code->kernels : std::vector<std::string>()) {
+        all += deviceBody(module.lookupSymbol<func::FuncOp>(kernel));
+      }
+    }
+    return all;
+  }
+
+  std::string deviceBody(func::FuncOp kernel) {
+    size_t next = 0;
+    auto word = [&] { return "words[" + std::to_string(next++) + "]"; };
+    SmallVector<std::string> arguments;
+    for (Type type : kernel.getArgumentTypes().drop_back(2)) {
+      auto buffer = dyn_cast<MemRefType>(type);
+      std::string element = buffer ? elementName(buffer.getElementType()) : "", given = word();
+      std::string memory = buffer ? helpers.use("memoryAt") + "(" + given + ")" : given;
+      arguments.push_back(buffer && element != "u8" ? helpers.use("at_" + element) + "(" + memory + ", 0)" : memory);
+    }
+    arguments.append({"uint64_t(begin)", "uint64_t(end)"});
+    std::string name = functionName(kernel, model), call = name + "(" + llvm::join(arguments, ", ") + ")";
+    if (kernel.getNumResults() == 1) {
+      std::string place = word(), node = word();
+      call = helpers.use("noteStatus") + "(" + call + ", " + place + ", " + node + ")";
+    }
+    std::string read = next ? "  const uint64_t *const words = static_cast<const uint64_t *>(args);\n" : "";
+    return "\n" +
+           wrapped("void " + deviceBodyName(name) + "(const void *" + (next ? "args" : "") +
+                       ", int64_t begin, int64_t end) {",
+                   0) +
+           read + wrapped(call + ";", 2) + "}\n";
+  }
+
+  /// Bytes as words, with zeros behind them.
+  static std::string initializer(ArrayRef<char> bytes) {
+    SmallVector<std::string> words;
+    for (size_t at = 0; at < bytes.size(); at += 8) {
+      char eight[8] = {};
+      llvm::copy(bytes.slice(at, std::min<size_t>(8, bytes.size() - at)), eight);
+      uint64_t word = llvm::support::endian::read64le(eight);
+      words.push_back((word > 9 ? "0x" + llvm::utohexstr(word, /*LowerCase=*/true) : std::to_string(word)) +
+                      (word >> 63 ? "u" : ""));
+    }
+    return " = {\n" + filledLines(words, 4) + "};\n";
+  }
+
   std::string constants() {
     if (!model.weightBytes || model.takesWeights()) {
       return "";
@@ -228,15 +280,7 @@ private:
     if (!areInitialized(model)) { // in NAME.weights.S
       return "\n} // namespace\nextern \"C\" const " + declared + ";\nnamespace {\n";
     }
-    SmallVector<std::string> words;
-    for (size_t at = 0; at < weights.size(); at += 8) {
-      char bytes[8] = {};
-      llvm::copy(weights.slice(at, std::min<size_t>(8, weights.size() - at)), bytes);
-      uint64_t word = llvm::support::endian::read64le(bytes);
-      words.push_back((word > 9 ? "0x" + llvm::utohexstr(word, /*LowerCase=*/true) : std::to_string(word)) +
-                      (word >> 63 ? "u" : ""));
-    }
-    return "\nalignas(64) const " + declared + " = {\n" + filledLines(words, 4) + "};\n";
+    return "\nalignas(64) const " + declared + initializer(weights);
   }
 
   /// NAME_run and what else the header declares, and what the descriptor points to.
@@ -337,6 +381,53 @@ private:
                            : dims + llvm::formatv("const ingot_tensor_info {0}[] = {{\n", name).str() + rows + "};\n";
   }
 
+  std::string deviceTables() {
+    std::string tables, rows;
+    for (auto [i, device] : llvm::enumerate(described.devices)) {
+      std::string at = "reinterpret_cast<const char *>(" + model.name + "_weights) + " + number(device.weightsAt);
+      std::string kernels = "kernelTable" + std::to_string(i), images = "imageTable" + std::to_string(i);
+      bool isUsed = !device.code->kernels.empty();
+      tables += isUsed ? kernelTable(kernels, *device.code) + imageTable(images, *device.code) : "";
+      rows +=
+          wrapped(llvm::formatv("{{{0}, {1}, {2}, {3}, {4}, {5}, {6}, {7}, {8}, {9}},", quoted(device.target),
+                                number(device.workspaceBytes), device.weightBytes, device.isEmbedded ? at : "nullptr",
+                                device.weightsAt, device.flags, device.code->kernels.size(), device.code->imageCount(),
+                                isUsed ? kernels : "nullptr", isUsed ? images : "nullptr")
+                      .str(),
+                  4);
+    }
+    return rows.empty() ? "" : tables + "const ingot_device_info deviceTable[] = {\n" + rows + "};\n";
+  }
+
+  static std::string kernelTable(const std::string &name, const DeviceCode &code) {
+    std::string rows;
+    for (const auto &[kernel, grid] : llvm::zip_equal(code.kernels, code.grids)) {
+      rows += llvm::formatv("    {{{0}, {{{1}, {2}, {3}}, {4}},\n", quoted(kernel), grid[0], grid[1], grid[2], grid[3]);
+    }
+    return "const ingot_kernel " + name + "[] = {\n" + rows + "};\n";
+  }
+
+  /// Images as arrays, or the functions of this source.
+  std::string imageTable(const std::string &name, const DeviceCode &code) {
+    std::string arrays, rows;
+    for (auto [i, image] : llvm::enumerate(code.images)) {
+      std::string bytes = name + "Bytes" + std::to_string(i), count = std::to_string((image.bytes.size() + 7) / 8);
+      arrays += "alignas(64) const uint64_t " + bytes + "[" + count + "]" + initializer(image.bytes);
+      rows +=
+          "    {" + quoted(image.target) + ", " + bytes + ", " + std::to_string(image.bytes.size()) + ", nullptr},\n";
+    }
+    if (code.staysInObject()) {
+      SmallVector<std::string> bodies;
+      for (const std::string &kernel : code.kernels) {
+        bodies.push_back(deviceBodyName(functionName(module.lookupSymbol<func::FuncOp>(kernel), model)));
+      }
+      arrays =
+          "void (*const " + name + "Bodies[])(const void *, int64_t, int64_t) = {\n" + filledLines(bodies, 4) + "};\n";
+      rows = "    {\"\", nullptr, 0, " + name + "Bodies},\n";
+    }
+    return arrays + "const ingot_image " + name + "[] = {\n" + rows + "};\n";
+  }
+
   std::string descriptor() {
     const Descriptor &d = described;
     std::string text = tensorTable("inputTable", d.inputs) + tensorTable("outputTable", d.outputs);
@@ -354,18 +445,7 @@ private:
       }
       text += "};\n";
     }
-    if (!d.devices.empty()) {
-      text += "const ingot_device_info deviceTable[] = {\n";
-      for (const Descriptor::Device &device : d.devices) {
-        std::string at = "reinterpret_cast<const char *>(" + model.name + "_weights) + " + number(device.weightsAt);
-        text +=
-            wrapped(llvm::formatv("{{{0}, {1}, {2}, {3}, {4}},", quoted(device.target), number(device.workspaceBytes),
-                                  device.weightBytes, device.isEmbedded ? at : "nullptr", device.weightsAt)
-                        .str(),
-                    4);
-      }
-      text += "};\n";
-    }
+    text += deviceTables();
     auto tableOr = [](bool any, const char *name) { return any ? name : "nullptr"; };
     const std::pair<const char *, std::string> fields[] = {
         {"abi", std::to_string(d.abi)},
@@ -411,8 +491,8 @@ private:
 } // namespace
 
 FailureOr<std::string> sourceText(ModuleOp module, const target::MachineModel &machine, const ModelInfo &model,
-                                  ArrayRef<char> weights) {
-  return Program(module, machine, model, weights).write();
+                                  ArrayRef<DeviceCode> devices, ArrayRef<char> weights) {
+  return Program(module, machine, model, devices, weights).write();
 }
 
 std::string assemblyText(const ModelInfo &model) {

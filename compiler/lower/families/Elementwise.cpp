@@ -11,6 +11,7 @@ namespace {
 class Elementwise : public KernelFamily {
 public:
   SmallVector<TypeID> roots() const override { return {}; }
+  LayoutRule layoutRule(Operation *, const target::MachineModel &) const override { return LayoutRule::Follow; }
 
   KernelShape shape(plan::KernelOp kernel, const target::MachineModel &machine) const override {
     KernelShape shape;

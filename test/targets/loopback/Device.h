@@ -1,7 +1,7 @@
-// The loopback device: a process of its own, forked from this one, which works off a queue of commands. See Device.cpp.
+// The loopback device: a process of its own, which works off a queue of commands. See Device.cpp.
 // It needs nothing of the compiler, so that programs without one have such devices, too.
 #pragma once
-#include "runtime_support/include/ingot.h"
+#include "test/targets/loopback/Serve.h"
 #include <cstdint>
 #include <map>
 #include <string>
@@ -10,19 +10,25 @@
 
 namespace ingot::targets::loopback {
 
-/// What tests ask of a device. `INGOT_LOOPBACK=memory=BYTES,delay=MICROSECONDS,fail=N,log=FILE` sets them from outside.
+/// What tests ask of a device. `INGOT_LOOPBACK=memory=BYTES,delay=MICROSECONDS,fail=N,arch=NAME,log=FILE` sets them
+/// from outside.
 struct Settings {
   int64_t memoryBytes = int64_t(4) << 30;
   int64_t delayMicroseconds = 0; ///< before each command
+  std::string architecture;      ///< of those of the spec; empty: the first
   int64_t failingCall = 0;       ///< the number, from 1 on, of the call of the interface that fails; 0: none
   std::string log;               ///< a file to which the device appends what it did when it is closed
 };
 Settings settingsFromEnvironment();
 
+/// The architectures of which a device is one, by its spec ("loopback@riscv64@aarch64:Conv"); none: the host's.
+std::vector<std::string> architecturesOf(const std::string &spec);
+
 class Device {
 public:
-  /// Models whose kernels it is to run have to be loaded already.
-  Device(std::string spec, const Settings &settings);
+  /// Models of which it is to run functions of this program have to be loaded already. Of several architectures it is
+  /// the first, or the one that the settings name.
+  Device(const std::string &spec, const Settings &settings);
   ~Device();
   Device(const Device &) = delete;
 
@@ -43,7 +49,9 @@ public:
   const Counts &counts() const { return done; }
 
 private:
-  struct Command;
+  using Command = loopback_command;
+  /// Kernels that are ready: addresses in the device's process.
+  using Code = std::vector<uint64_t>;
   struct Download {
     void *to;
     const char *staged;
@@ -55,7 +63,9 @@ private:
   static void release(void *self, void *memory);
   static int upload(void *self, void *to, const void *from, int64_t bytes);
   static int download(void *self, void *to, const void *from, int64_t bytes);
-  static int launch(void *self, int (*body)(void *, int64_t, int64_t), const void *args, int64_t bytes, int64_t count);
+  static int load(void *self, const ingot_device_info *info, void **code);
+  static void unload(void *self, void *code);
+  static int launch(void *self, const ingot_launch *launch);
   static int wait(void *self);
   static const char *lastMessage(void *self);
 
@@ -69,13 +79,16 @@ private:
   char *stageCopy(const char *what, const void *there, int64_t bytes, bool &later);
   void send(const Command &command, const void *args = nullptr);
   int drain();
-  [[noreturn]] void serve(int queue);
+  bool reserve();
+  [[noreturn]] void serve(int queue) const;
+  const ingot_image *imageOf(const ingot_device_info &info) const;
+  int loadImage(const ingot_device_info &info, const ingot_image &image, Code &code);
 
-  std::string spec, message;
+  std::string spec, message, architecture;
   ingot_device interface = {};
   char *memory = nullptr, *staging = nullptr;
-  int64_t memoryBytes, staged = 0;
-  int queue = -1;
+  int64_t memoryBytes, addresses, stagingBytes, staged = 0;
+  int queue = -1, stagingFile = -1;
   pid_t process = -1;
   int64_t delay, failingCall, calls = 0;
   std::string log;

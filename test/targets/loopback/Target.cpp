@@ -2,9 +2,14 @@
 // those that are named, `loopback:%7` half of all ops, the seventh of such halves. In front of the colon stands what
 // kind of device it is: `loopback@2` is another one, `loopback@64k` has so much memory, and `loopback@card` costs as
 // much as a card on a bus (`loopback@2@card:Conv`); else it costs nothing, so that the partition by cost leaves it all
-// that it takes.
+// that it takes. Its code is the host's, functions in the host's object, unless it is of another architecture:
+// `loopback@riscv64` has an image of its kernels for that one, `loopback@riscv64@aarch64` two, of which it takes the
+// one that it is when it is opened (Images.h). With `@blocks` these are kernels of blocks of threads (Blocks.h).
+// `loopback@bare` has no kernels at all.
 #include "compiler/target/Target.h"
+#include "Blocks.h"
 #include "Device.h"
+#include "Images.h"
 #include "mlir/IR/Operation.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/TargetSelect.h"
@@ -53,13 +58,17 @@ public:
     machine.fusedMultiplyAdd = false;
     machine.matmulTile = {4, 2};
     machine.hasOwnMemory = true;
+    if (std::vector<std::string> others = ingot::targets::loopback::architecturesOf(machine.spec); !others.empty()) {
+      machine = ingot::targets::loopback::machineOf(others.front(), machine);
+    }
     constexpr double atOnce = std::numeric_limits<double>::infinity();
     machine.rates = {atOnce, atOnce, atOnce, 0};
     llvm::SmallVector<StringRef> kinds;
     spec.split(':').first.split(kinds, '@');
     for (StringRef kind : llvm::drop_begin(kinds)) {
       if (!addKind(kind, machine)) {
-        return llvm::createStringError("'" + kind + "' is neither a number, nor a size such as 64k, nor 'card'");
+        return llvm::createStringError(
+            "'" + kind + "' is neither a number, nor a size such as 64k, nor 'card', 'riscv64', 'aarch64' or 'blocks'");
       }
     }
     return machine;
@@ -71,6 +80,12 @@ public:
       return llvm::createStringError("the process of device '" + machine.spec + "' cannot be started");
     }
     return device;
+  }
+
+  bool takesCompilersFamilies(const MachineModel &machine) const override { return !isKind(machine, "bare"); }
+
+  const ImageTarget *images(const MachineModel &machine) const override {
+    return ingot::targets::loopback::architecturesOf(machine.spec).empty() ? nullptr : &foreign;
   }
 
   std::string refuses(mlir::Operation *op, const MachineModel &machine) const override {
@@ -86,9 +101,30 @@ public:
                                                                : "only " + list.str() + " here, not " + opName.str();
   }
 
+  const ingot::lower::KernelFamily *family(mlir::Operation *op, const MachineModel &machine) const override {
+    return isKind(machine, "blocks") ? blocks.family(op) : nullptr;
+  }
+
 private:
+  ingot::targets::loopback::Images foreign;
+  ingot::targets::loopback::Blocks blocks;
+
+  static bool isKind(const MachineModel &machine, StringRef kind) {
+    llvm::SmallVector<StringRef> kinds;
+    StringRef(machine.spec).split(':').first.split(kinds, '@');
+    return llvm::is_contained(llvm::drop_begin(kinds), kind);
+  }
+
   static bool addKind(StringRef kind, MachineModel &machine) {
     uint64_t number = 0;
+    if (kind == "riscv64") { // without vectors
+      machine.lanes = 1;
+      machine.matmulTile = {4, 1};
+      return true;
+    }
+    if (kind == "aarch64" || kind == "blocks" || kind == "bare") {
+      return true;
+    }
     if (kind == "card") {
       // A small accelerator: PCI Express 4.0 with eight lanes gives 12 GB/s, a copy begins some 10 us after it was
       // asked for and a kernel 5 us; dense arithmetic is some twenty times that of a CPU's core, memory too.

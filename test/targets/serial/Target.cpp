@@ -64,7 +64,7 @@ public:
   std::string refuses(Operation *op, const target::MachineModel &machine) const override { return ""; }
 
   const lower::KernelFamily *family(Operation *op, const target::MachineModel &machine) const override {
-    return isa<onnx::RunningOp>(op) ? &running : nullptr;
+    return isa_and_nonnull<onnx::RunningOp>(op) ? &running : nullptr;
   }
 
 private:

@@ -1,0 +1,44 @@
+// The kernels of devices with a memory of their own: which ones there are, and where their code is. A device whose
+// target makes images (compiler/target/Image.h) gets those, and its kernels leave the module; those of another one stay
+// functions of the module.
+#pragma once
+#include "compiler/target/Image.h"
+#include "mlir/IR/BuiltinOps.h"
+#include <array>
+
+namespace ingot::emit {
+
+/// Attribute of a call that a device runs: the number of the device, from 0 on.
+inline constexpr llvm::StringLiteral deviceName = "ingot.device";
+/// Attribute of such a call: the number of the kernel among those of the device.
+inline constexpr llvm::StringLiteral kernelNumberName = "ingot.kernel";
+/// Attribute of such a call whose kernel checks what it reads: the number of the node in ingot_model.nodes.
+inline constexpr llvm::StringLiteral nodeName = "ingot.node";
+
+/// What a model has for one of its devices.
+struct DeviceCode {
+  std::vector<std::string> kernels; ///< functions of the loop IR, in the order of their first calls
+  /// As plan::gridName has it, of each kernel: zeros where items are for one thread.
+  std::vector<std::array<int64_t, 4>> grids;
+  bool checks = false; ///< some of them check what they read
+  std::vector<target::Image> images;
+  bool staysInObject() const { return images.empty(); }
+  /// Images of the descriptor: functions that stay in the object are one.
+  size_t imageCount() const { return kernels.empty() ? 0 : std::max<size_t>(1, images.size()); }
+};
+
+/// Finds the kernels of `count` devices and numbers them at their calls.
+std::vector<DeviceCode> findDeviceCode(mlir::ModuleOp module, size_t count);
+
+/// Makes the images of devices whose targets do that, from modules of their own; in `module` declarations are left of
+/// those kernels. Machines are those of the devices, in their order. Fails with a diagnostic.
+mlir::LogicalResult makeImages(mlir::ModuleOp module, llvm::ArrayRef<const target::MachineModel *> machines,
+                               std::vector<DeviceCode> &codes);
+
+/// The name of the function that runs a kernel as ingot_image.bodies says it.
+std::string deviceBodyName(llvm::StringRef kernel);
+
+/// Defines such a function for each kernel, in the LLVM dialect.
+void addDeviceBodies(mlir::ModuleOp module, llvm::ArrayRef<std::string> kernels);
+
+} // namespace ingot::emit

@@ -1,0 +1,81 @@
+#include "compiler/emit/DeviceObject.h"
+#include "compiler/emit/CodeGen.h"
+#include "compiler/emit/DeviceCode.h"
+#include "compiler/emit/Lowering.h"
+#include "compiler/emit/Object.h"
+#include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Export.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/IR/LLVMContext.h"
+#include "llvm/IR/Module.h"
+#include "llvm/Support/raw_ostream.h"
+#include "llvm/Target/TargetMachine.h"
+
+using namespace llvm;
+using namespace ingot;
+
+/// Entries get the kernels' names and are all that is visible.
+static void nameEntries(Module &ir, ArrayRef<std::string> kernels) {
+  for (Function &function : ir) {
+    if (!function.isDeclaration()) {
+      function.setLinkage(GlobalValue::InternalLinkage);
+    }
+  }
+  for (const std::string &kernel : kernels) {
+    Function *entry = ir.getFunction(emit::deviceBodyName(kernel));
+    ir.getFunction(kernel)->setName(kernel + "_items");
+    entry->setName(kernel);
+    entry->setLinkage(GlobalValue::ExternalLinkage);
+  }
+}
+
+mlir::LogicalResult emit::lowerDeviceModule(mlir::ModuleOp module, const target::MachineModel &machine) {
+  forgetMachines(module);
+  return lowerToLLVM(module, machine);
+}
+
+std::unique_ptr<Module> emit::translateDeviceModule(mlir::ModuleOp module, LLVMContext &context,
+                                                    TargetMachine &target) {
+  mlir::registerBuiltinDialectTranslation(*module.getContext());
+  mlir::registerLLVMDialectTranslation(*module.getContext());
+  std::unique_ptr<Module> ir = mlir::translateModuleToLLVMIR(module, context, "kernels");
+  if (ir) {
+    ir->setTargetTriple(target.getTargetTriple());
+    ir->setDataLayout(target.createDataLayout());
+  }
+  return ir;
+}
+
+Expected<SmallVector<char, 0>> emit::deviceObject(mlir::ModuleOp module, ArrayRef<std::string> kernels,
+                                                  const target::MachineModel &machine) {
+  std::unique_ptr<TargetMachine> target = createTargetMachine(module, machine);
+  if (!target || failed(lowerDeviceModule(module, machine))) {
+    return createStringError("its kernels cannot be lowered");
+  }
+  addDeviceBodies(module, kernels);
+  LLVMContext context;
+  std::unique_ptr<Module> ir = translateDeviceModule(module, context, *target);
+  if (!ir) {
+    return createStringError("its kernels cannot be translated");
+  }
+  nameEntries(*ir, kernels);
+  optimize(*ir, *target);
+  CodeSettings settings({/*openSizes=*/false, machine.gatherLoads, /*tiles=*/false});
+  SmallVector<char, 0> object;
+  raw_svector_ostream stream(object);
+  if (!generateCode(*ir, *target, CodeForm::Object, stream)) {
+    return createStringError(wrongForm);
+  }
+  Expected<ObjectFacts> facts = inspectObject(StringRef(object.data(), object.size()));
+  if (!facts) {
+    return facts.takeError();
+  }
+  llvm::erase_if(facts->undefined, [](StringRef name) {
+    return llvm::is_contained({"ingot_thread", "ingot_barrier", "ingot_shared"}, name);
+  });
+  if (!facts->undefined.empty()) {
+    return createStringError("its kernels refer to '" + join(facts->undefined, "', '") + "'");
+  }
+  return object;
+}

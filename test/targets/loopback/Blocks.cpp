@@ -1,0 +1,89 @@
+#include "test/targets/loopback/Blocks.h"
+#include "compiler/lower/core/Threads.h"
+#include "compiler/lower/core/Vectors.h"
+#include "compiler/onnx/ops/Reduce.h"
+#include "compiler/onnx/sizes/Shapes.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+using namespace mlir;
+
+namespace ingot::targets::loopback {
+namespace {
+
+/// Sums and products along an axis: a block for each line. Each thread combines a part of the line, all of them share
+/// what they have, and each goes through its part once more from where those before it end.
+class BlockSums final : public lower::KernelFamily {
+public:
+  BlockSums() { stem = "BlockSums"; }
+
+  SmallVector<TypeID> roots() const override { return rootsOf<onnx::RunningOp>(); }
+  bool fusesEpilogue(Operation *) const override { return false; }
+
+  lower::KernelShape shape(plan::KernelOp kernel, const target::MachineModel &) const override {
+    auto op = cast<onnx::RunningOp>(kernel.root());
+    support::Sizes sizes = onnx::sizesOf(onnx::ranked(op.getX()));
+    sizes.erase(sizes.begin() + static_cast<int64_t>(op.getAxis()));
+    lower::KernelShape shape;
+    shape.items = support::product(sizes);
+    shape.grid = lower::Grid{{threads, 1, 1}, threads * 8};
+    return shape;
+  }
+
+  LogicalResult build(lower::Build &build, const lower::KernelShape &) const override {
+    lower::Writer &w = build.w;
+    auto op = cast<onnx::RunningOp>(build.group.root);
+    lower::Buffer x = build.group.buffer(op.getX()), y = build.group.result();
+    Type element = lower::valueType(x.element);
+    lower::Combine how = op.getKind() == "Prod" ? lower::Combine::Mul : lower::Combine::Add;
+    lower::Buffer parts = w.scratch(lower::sharedMemory(w, threads * 8), 0, element, threads);
+    support::Sizes sizes = onnx::sizesOf(onnx::ranked(op.getX()));
+    auto axis = static_cast<size_t>(op.getAxis());
+    lower::Ix extent = sizes[axis], behind = product(ArrayRef(sizes).drop_front(axis + 1));
+    lower::Ix own = floorDiv(extent + (threads - 1), threads), thread = lower::threadNumber(w);
+    lower::Ix from = min(thread * own, extent), to = min(from + own, extent);
+    auto placeOf = [&](lower::Ix i) {
+      lower::Ix along = op.getReverse() ? extent - 1 - i : i;
+      return (floorDiv(build.begin, behind) * extent + along) * behind + remainder(build.begin, behind);
+    };
+    Value none = neutral(w, how, element);
+    auto all = w.loop(from, to, 1, none, [&](lower::Ix i, ValueRange carried) {
+      return SmallVector<Value>{combine(w, how, carried[0], w.load(x, placeOf(i)))};
+    });
+    w.store(all[0], parts, thread);
+    lower::barrier(w);
+    auto before = w.loop(0, thread, 1, none, [&](lower::Ix other, ValueRange carried) {
+      return SmallVector<Value>{combine(w, how, carried[0], w.load(parts, other))};
+    });
+    w.loop(from, to, 1, before, [&](lower::Ix i, ValueRange carried) {
+      Value sum = combine(w, how, carried[0], w.load(x, placeOf(i)));
+      w.store(op.getExclusive() ? carried[0] : sum, y, placeOf(i));
+      return SmallVector<Value>{sum};
+    });
+    return success();
+  }
+
+private:
+  static constexpr int64_t threads = 8;
+};
+
+} // namespace
+
+Blocks::Blocks() : sums(std::make_unique<BlockSums>()) {}
+
+const lower::KernelFamily *Blocks::family(Operation *root) const {
+  if (isa_and_nonnull<onnx::RunningOp>(root)) {
+    return sums.get();
+  }
+  const lower::KernelFamily *common = lower::compilersFamily(root);
+  if (!common) {
+    return nullptr;
+  }
+  std::lock_guard<std::mutex> guard(lock);
+  std::unique_ptr<lower::ByThreads> &own = byThreads[common];
+  if (!own) {
+    own = std::make_unique<lower::ByThreads>(*common, /*threads=*/4);
+  }
+  return own.get();
+}
+
+} // namespace ingot::targets::loopback

@@ -1,0 +1,17 @@
+// The loopback device's code where it is of another architecture than the host: shared objects, which Worker.c opens.
+#pragma once
+#include "compiler/target/Image.h"
+
+namespace ingot::targets::loopback {
+
+class Images final : public target::ImageTarget {
+public:
+  /// One for each architecture of the machine's spec.
+  llvm::Expected<std::vector<target::Image>> images(mlir::ModuleOp module, llvm::ArrayRef<std::string> kernels,
+                                                    const target::MachineModel &machine) const override;
+};
+
+/// A machine of the architecture in LLVM's words: `machine` but for its triple, CPU and features.
+target::MachineModel machineOf(const std::string &architecture, target::MachineModel machine);
+
+} // namespace ingot::targets::loopback
