@@ -7,9 +7,12 @@ ByThreads::ByThreads(const KernelFamily &family, int64_t threads) : family(famil
   stem = family.stem;
 }
 
+/// A kernel of one item does not look at its range.
+static bool isSplit(const KernelShape &shape) { return !shape.items.is(0) && !shape.items.is(1); }
+
 KernelShape ByThreads::shape(plan::KernelOp kernel, const target::MachineModel &machine) const {
   KernelShape shape = family.shape(kernel, machine);
-  if (!shape.items.is(0)) {
+  if (isSplit(shape)) {
     shape.items = ceilDiv(shape.items, threads);
     shape.grid = Grid{{threads, 1, 1}, 0};
   }
@@ -18,8 +21,10 @@ KernelShape ByThreads::shape(plan::KernelOp kernel, const target::MachineModel &
 
 mlir::LogicalResult ByThreads::build(Build &build, const KernelShape &) const {
   KernelShape own = family.shape(build.group.kernel, build.w.machine);
-  build.begin = build.begin * threads + threadNumber(build.w);
-  build.end = min(build.begin + 1, own.items);
+  if (isSplit(own)) {
+    build.begin = build.begin * threads + threadNumber(build.w);
+    build.end = min(build.begin + 1, own.items);
+  }
   return family.build(build, own);
 }
 
