@@ -69,7 +69,7 @@ struct RowShape {
   int64_t step = 1, start = 0, reach = 1; ///< row r reads rows [r * step + start, r * step + start + reach) of the data
   std::map<unsigned, plan::WeightTable::Recipe> packed; ///< as KernelShape's
   int64_t weightBytes = 0;                              ///< read again for each few rows
-  double cycles = 0, alone = 0; ///< expected of an image, all operands in the second cache: by rows, and else
+  double cycles = 0, alone = 0; ///< expected of an image in the second cache, weights read once: by rows, and else
   /// Writes the loops over some rows; the build's work items do not count.
   std::function<void(Build &, const Rows &)> build = {};
 };

@@ -226,9 +226,11 @@ public:
     ConvGeometry whole = blockedGeometry(kernel, merged), g = geometryOf(root, /*wide=*/false);
     DenseSchedule s = rowScheduleOf(g, plan::blockedOf(kernel.getResult(0).getType()).getLanes(), machine);
     RowShape shape = rowShapeOf(g);
-    shape.cycles = cyclesOf(g, s, machine);
-    shape.alone = cyclesOf(whole, blockedSchedule(whole, kernel, machine), machine);
     shape.weightBytes = 4 * s.weightElements(g);
+    // Both ways read the weights once from afar, as the estimates of other algorithms count it.
+    double weights = static_cast<double>(shape.weightBytes) / weightRateOf(kernel, machine);
+    shape.cycles = together(cyclesOf(g, s, machine), weights);
+    shape.alone = together(cyclesOf(whole, blockedSchedule(whole, kernel, machine), machine), weights);
     packOperands(kernel, g, s, machine, shape.packed);
     shape.build = [=](Build &build, const Rows &rows) {
       Space space = build.group.space(build.group.resultType());
