@@ -13,7 +13,7 @@ from onnx import numpy_helper
 import ingot_run
 
 SOURCES = pathlib.Path(__file__).resolve().parents[2]
-CORE = SOURCES / "runtime_support/core"
+RUNTIME = SOURCES / "runtime_support"
 TOOLS = pathlib.Path("/usr/lib/llvm-22/bin")
 
 # For a target of ingot: LLVM's triple, flags of the C compiler, the emulator. A Cortex-M's code is also one of larger processors.
@@ -27,7 +27,7 @@ TYPES = {np.dtype(name) for name in ("float32", "float64", "float16", "int8", "u
 
 def lacks(target):
     """What is missing here to run code for the target, or an empty text."""
-    missing = [tool for tool in (TOOLS / "clang", TOOLS / "ld.lld", TOOLS / "llvm-ar", MACHINES[target][2][0]) if not shutil.which(str(tool))]
+    missing = [tool for tool in (TOOLS / "clang", TOOLS / "ld.lld", "cmake", MACHINES[target][2][0]) if not shutil.which(str(tool))]
     return ", ".join(map(str, missing))
 
 
@@ -47,14 +47,16 @@ class Bare:
 
     def build(self):
         self.folder.mkdir(parents=True, exist_ok=True)
-        compiled = [TOOLS / "clang", f"--target={self.triple}", *self.flags, "-std=c11", "-Os", "-ffreestanding", "-fno-builtin", "-ffunction-sections", "-Wall", "-Werror"]
-        objects = []
-        for source in [*sorted(CORE.glob("*.c")), SOURCES / "test/firmware/main.c"]:
-            objects.append(self.folder / (source.stem + ".o"))
-            done = call([*compiled, "-I", CORE, "-I", SOURCES / "runtime_support/include", "-c", source, "-o", objects[-1]])
+        toolchain, flags = SOURCES / "cmake/toolchains/thumbv7em-none-eabi.cmake", ["-std=c11", "-Os", "-ffreestanding", "-fno-builtin", "-Wall", "-Werror"]
+        includes = ["-I", RUNTIME / "core", "-I", RUNTIME / "include"]
+        for command in (
+            ["cmake", "-S", RUNTIME, "-B", self.folder, "--toolchain", toolchain, f"-DCMAKE_C_FLAGS={' '.join(self.flags)}", f"-DCMAKE_C_COMPILER_TARGET={self.triple}"],
+            ["cmake", "--build", self.folder, "--parallel", "2"],
+            [TOOLS / "clang", f"--target={self.triple}", *self.flags, *flags, *includes, "-c", SOURCES / "test/firmware/main.c", "-o", self.program],
+        ):
+            done = call(command)
             if done.returncode:
-                raise RuntimeError(done.stderr.decode())
-        call([TOOLS / "llvm-ar", "rcs", self.library, *objects[:-1]], check=True)
+                raise RuntimeError((done.stdout + done.stderr).decode())
 
     def link(self, built, name):
         """Links built/model.o; what is wrong, or None."""
