@@ -25,7 +25,8 @@ public:
   int64_t fill(mlir::Operation *root) const override { return family.fill(root); }
   void mark(plan::KernelOp kernel) const override { family.mark(kernel); }
   KernelShape shape(plan::KernelOp kernel, const target::MachineModel &machine) const override;
-  std::vector<target::Schedule> schedules(plan::KernelOp kernel, const target::MachineModel &machine) const override {
+  std::optional<target::ScheduleChoices> schedules(plan::KernelOp kernel,
+                                                   const target::MachineModel &machine) const override {
     return family.schedules(kernel, machine);
   }
   mlir::LogicalResult build(Build &build, const KernelShape &shape) const override;
