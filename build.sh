@@ -53,6 +53,7 @@ nightly)
   step ./build.sh test --nightly
   step "$python" test/random/drawing.py --ingot build/bin/ingot --seeds 200 --jobs "$jobs"
   step "$python" test/random/run.py --ingot build/bin/ingot --bare --target cortex-m4 --seed "$(date +%j)" --cases 3000 -j "$jobs"
+  step ./build.sh search --minutes 10 --levels bare:cortex-m4 --suites static,open,mixed,relations,large,winograd,chains
   step ./build.sh search --minutes 60 --levels native,x86-64-v4,x86-64-v3,x86-64-v2
   step "$python" test/style/tidy.py build --all
   step "$python" test/exports/run.py --jobs "$jobs"

@@ -13,6 +13,7 @@ import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "tools")]
+import bare
 import ingot_run
 import numpy as np
 import peer
@@ -31,26 +32,37 @@ class Compiled(OpenModel):
     def __init__(self, ingot, model, target=None, flags=()):
         self.symbols_of = [[dim.dim_param for dim in value.type.tensor_type.shape.dim] for value in inputs_of(model)]
         self.names, self.bytes = [value.name for value in inputs_of(model)], model.SerializeToString()
-        with tempfile.TemporaryDirectory(prefix="ingot-trial-") as folder:
-            super().__init__(ingot, model, folder, target, flags)
+        self.bare, self.folder = None, tempfile.TemporaryDirectory(prefix="ingot-trial-")
+        try:
+            if (target or "").startswith("bare:"):
+                self.warnings, self.bare = "", bare.Program(ingot, model, pathlib.Path(self.folder.name), target.removeprefix("bare:"), flags)
+            else:
+                super().__init__(ingot, model, self.folder.name, target, flags)
+        finally:
+            if not self.bare:
+                self.folder.cleanup()
 
     def at(self, feeds):
         """A run; what the symbols are follows from the inputs' shapes."""
         if RUNNING:
             RUNNING.write_bytes(pickle.dumps((self.bytes, feeds)))
-        return self.run(feeds, self.sizes(feeds))
+        return self.bare.at(feeds) if self.bare else self.run(feeds, self.sizes(feeds))
 
     def sizes(self, feeds):
         return {symbol: size for name, symbols in zip(self.names, self.symbols_of) for symbol, size in zip(symbols, feeds[name].shape) if symbol}
 
     def in_threads(self, feeds, threads, seed):
         """A run by a host that says it has so many threads, its work in pieces that `seed` draws."""
+        if self.bare:
+            return self.bare.at(feeds)
         return self.once(*self.prepared(feeds, self.sizes(feeds)), in_pieces(random.Random(seed), threads))
 
     def __enter__(self):
         return self
 
     def __exit__(self, *_):
+        if self.bare:
+            return self.folder.cleanup()
         self.model = self.inputs = self.outputs = None
         _ctypes.dlclose(self.library._handle)
 

@@ -1,5 +1,8 @@
 """Models on a machine without an operating system's libraries: compiled to an object, linked with the core of the support library and with
 test/firmware/main.c, which an emulator of Linux' system calls runs. Nothing else is linked, so a call of any other library is an error here."""
+import fcntl
+import functools
+import json
 import pathlib
 import re
 import shutil
@@ -11,6 +14,7 @@ import onnx
 from onnx import numpy_helper
 
 import ingot_run
+from open_model import Refused, Status
 
 SOURCES = pathlib.Path(__file__).resolve().parents[2]
 RUNTIME = SOURCES / "runtime_support"
@@ -33,6 +37,10 @@ def lacks(target):
 
 def call(command, **options):
     return subprocess.run([str(word) for word in command], capture_output=True, timeout=120, preexec_fn=ingot_run.limits, **options)
+
+
+class Crash(Exception):
+    """The program ended before its answer."""
 
 
 class Bare:
@@ -79,32 +87,69 @@ class Bare:
         verdict, text = self.make(ingot, folder, out, flags)
         return self.execute(folder, pathlib.Path(out)) if verdict == "pass" else (verdict, text)
 
+    def ask(self, program, inputs, types):
+        """Outputs of these types for the inputs (None: one is left out). Trouble is an exception: Status, or one that says what ended the program."""
+        request = struct.pack("<q", 1)
+        for array in inputs:
+            request += struct.pack("<q", -1) if array is None else struct.pack(f"<{1 + array.ndim}q", array.ndim, *array.shape) + array.tobytes()
+        done = call([*self.emulator, program], input=request)
+        if done.returncode:
+            raise Crash(f"the program ended with {done.returncode}: {done.stderr.decode(errors='replace')[:300]}")
+        reply, outputs = Reply(done.stdout), []
+        if status := reply.number():
+            raise Status(f"status {status & 0xFF}, {(status >> 8) - 1}")
+        for dtype in types:
+            shape = [reply.number() for _ in range(reply.number())]
+            outputs.append(np.frombuffer(reply.take(int(np.prod(shape, dtype=np.int64)) * dtype.itemsize), dtype).reshape(shape).copy())
+        return outputs
+
     def execute(self, folder, out):
         graph, data = onnx.load(folder / "model.onnx", load_external_data=False).graph, folder / "test_data_set_0"
         constants = {tensor.name for tensor in graph.initializer}
-        request = struct.pack("<q", 1)
-        for k, _ in enumerate(value for value in graph.input if value.name not in constants):
-            array = numpy_helper.to_array(onnx.load_tensor(str(data / f"input_{k}.pb")))
-            if array.dtype not in TYPES:
-                return "none", f"an input of {array.dtype}"
-            request += struct.pack(f"<{1 + array.ndim}q", array.ndim, *array.shape) + array.tobytes()
+        inputs = [numpy_helper.to_array(onnx.load_tensor(str(data / f"input_{k}.pb"))) for k, _ in enumerate(value for value in graph.input if value.name not in constants)]
+        types = [numpy_helper.to_array(onnx.load_tensor(str(data / f"output_{k}.pb"))).dtype for k, _ in enumerate(graph.output)]
+        if others := {*types, *(array.dtype for array in inputs)} - TYPES:
+            return "none", f"tensors of {', '.join(map(str, others))}"
         try:
-            done = call([*self.emulator, out / "program"], input=request)
+            outputs = self.ask(out / "program", inputs, types)
         except subprocess.TimeoutExpired:
             return "timeout", "more than 120 s"
-        if done.returncode:
-            return "crash", f"the program ended with {done.returncode}: {done.stderr.decode(errors='replace')[:300]}"
-        reply = Reply(done.stdout)
-        if status := reply.number():
-            return "refused", f"status {status}"
-        for k, value in enumerate(graph.output):
-            want = numpy_helper.to_array(onnx.load_tensor(str(data / f"output_{k}.pb")))
-            if want.dtype not in TYPES:
-                return "none", f"an output of {want.dtype}"
-            shape = [reply.number() for _ in range(reply.number())]
-            got = np.frombuffer(reply.take(int(np.prod(shape, dtype=np.int64)) * want.dtype.itemsize), want.dtype).reshape(shape)
+        except (Crash, Status) as trouble:
+            return "crash" if isinstance(trouble, Crash) else "refused", str(trouble)
+        for k, (value, got) in enumerate(zip(graph.output, outputs)):
             (out / f"output_{k}.pb").write_bytes(numpy_helper.from_array(got, value.name).SerializeToString())
         return "pass", ""
+
+
+class Program:
+    """A model for a bare machine, as open_model.OpenModel is one for this host: `at` gives outputs for inputs by name."""
+
+    def __init__(self, ingot, model, folder, target, flags):
+        self.machine, self.program = shared(ingot, target), folder / "program"
+        onnx.save(model, folder / "model.onnx")
+        verdict, text = self.machine.make(ingot, folder, folder, flags)
+        if verdict != "pass":
+            raise Refused(text if text.startswith("exit") else f"exit 2: {text}")
+        facts = json.loads((folder / "model.json").read_text())
+        names = [tensor["type"] for tensor in facts["inputs"] + facts["outputs"]]
+        if others := [name for name in names if name not in {dtype.name for dtype in TYPES}]:
+            raise Refused(f"exit 1: tensors of {others[0]} are not read here")
+        self.names, self.types = [tensor["name"] for tensor in facts["inputs"]], [np.dtype(tensor["type"]) for tensor in facts["outputs"]]
+
+    def at(self, feeds):
+        return self.machine.ask(self.program, [None if feeds[name] is None else np.asarray(feeds[name], order="C") for name in self.names], self.types)
+
+
+@functools.cache
+def shared(ingot, target):
+    """The machine whose library lies in the build folder, for all processes of all tests."""
+    folder = pathlib.Path(ingot).resolve().parents[1] / "test/bare" / target
+    folder.mkdir(parents=True, exist_ok=True)
+    with open(folder / "lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        machine = Bare(target, folder)
+        machine.build()  # brings it up to date
+    return machine
 
 
 def foreign(path):

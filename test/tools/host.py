@@ -33,6 +33,11 @@ def level(ingot):
 
 def lacking(ingot, target):
     """(level, what the host lacks for it) of the first level that a target of the tests runs and the host does not; None where it runs them all. T@LEVELS runs T alone."""
+    if (target or "").startswith("bare:"):
+        import bare  # which needs this module
+
+        missing = bare.lacks(target.removeprefix("bare:"))
+        return (target, missing) if missing else None
     running = re.sub(r"(x86-64-v\d)@x86\S*", r"\1", target or "")
     wanted = dict.fromkeys(re.findall(r"x86-64-v\d", running))
     return next(((name, lack) for name in wanted if (lack := lacks(ingot, name))), None)

@@ -67,7 +67,7 @@ void chooseDepth(const ConvGeometry &g, DenseSchedule &s, const target::MachineM
   int64_t pixels = phase.rows().number() * phase.axes[2].out.number(), blocks = s.inputs / s.lanes;
   int64_t panelBytes = g.weightBytes * s.weightElements(g) / std::max<int64_t>(1, s.panelCount());
   int64_t part = panelPartBytes(machine);
-  if (pixels > flatPixels || pixels <= s.pixels || 4 * pixels * s.vectors * s.lanes > waitingBytes ||
+  if (pixels > flatPixels || pixels <= s.pixels || 4 * pixels * s.vectors * s.lanes > waitingBytes(machine) ||
       panelBytes < 2 * part || g.weightBytes * s.weightElements(g) <= machine.l2Bytes / 2) {
     return;
   }

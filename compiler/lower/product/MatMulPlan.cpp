@@ -216,7 +216,7 @@ static void cutDepth(MatMulTiling &t, const MatMulProblem &p, const target::Mach
   // A line of weights that is multiplied for longer is fetched soon enough.
   constexpr int64_t cyclesOfLine = 64;
   int64_t rows = 2 * cyclesOfLine * t.lanes * p.elementBytes / machine.lineBytes;
-  int64_t tiles = std::min(waitingBytes / (p.elementBytes * t.width), rows) / t.mostRows(p);
+  int64_t tiles = std::min(waitingBytes(machine) / (p.elementBytes * t.width), rows) / t.mostRows(p);
   int64_t panelBytes = t.panelElements(p).number() * p.weightBytes, part = panelPartBytes(machine);
   int64_t bytes = (t.matrixElements(p) * p.matricesB).number() * p.weightBytes;
   bool fits = tiles > 1 && (t.highest || (t.tilesPerBlock > 1 && t.tilesPerBlock <= tiles));

@@ -1,5 +1,6 @@
 #include "compiler/lower/product/WeightRate.h"
 #include "compiler/onnx/constants/Constants.h"
+#include "compiler/target/Platform.h"
 #include "compiler/target/Roof.h"
 #include "mlir/IR/BuiltinOps.h"
 
@@ -29,4 +30,9 @@ double ingot::lower::weightRateOf(plan::KernelOp kernel, const target::MachineMo
 int64_t ingot::lower::panelPartBytes(const target::MachineModel &machine) {
   constexpr int64_t shareOfCache = 32, least = 32 << 10;
   return std::max(least, machine.l2Bytes / shareOfCache);
+}
+
+int64_t ingot::lower::waitingBytes(const target::MachineModel &machine) {
+  constexpr int64_t others = 2 << 10; // what else a frame holds
+  return target::platformOf(machine).stackBytes - others;
 }

@@ -22,7 +22,7 @@ double weightRateOf(plan::KernelOp kernel, const target::MachineModel &machine);
 
 /// Of such a part.
 int64_t panelPartBytes(const target::MachineModel &machine);
-/// Of all sums that may wait: a frame on the stack of 16 KiB is a warning.
-constexpr int64_t waitingBytes = 14 << 10;
+/// Of all sums that may wait on the stack.
+int64_t waitingBytes(const target::MachineModel &machine);
 
 } // namespace ingot::lower
