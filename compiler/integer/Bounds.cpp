@@ -6,10 +6,8 @@
 #include "compiler/onnx/ops/Binary.h"
 #include "compiler/onnx/ops/Cast.h"
 #include "compiler/onnx/ops/Quantize.h"
-#include "compiler/onnx/ops/Select.h"
 #include "compiler/onnx/ops/Unary.h"
 #include "compiler/onnx/quantization/Quantization.h"
-#include "llvm/ADT/TypeSwitch.h"
 #include <cmath>
 #include <limits>
 
@@ -18,12 +16,6 @@ using namespace mlir;
 namespace ingot::integer {
 
 static constexpr double unknown = std::numeric_limits<double>::infinity();
-
-/// What no number of an integer type of at most 32 bits exceeds, nor the difference of two.
-static double largestOf(Type element) {
-  auto integer = dyn_cast<IntegerType>(element);
-  return integer && integer.getWidth() <= 32 ? std::ldexp(1.0, static_cast<int>(integer.getWidth())) : unknown;
-}
 
 /// Of a constant: the largest magnitude, or the least.
 template <typename Better> static double extremeOf(Value v, Better better) {
@@ -52,22 +44,9 @@ static double boundOf(Value v, int depth) {
   if (onnx::constantOf(v)) {
     return extremeOf(v, [](double a, double b) { return b <= a ? a : b; }); // NaN stays
   }
-  Operation *op = v.getDefiningOp();
-  if (!op || !depth) {
-    return unknown;
-  }
-  auto operand = [&](unsigned i) { return boundOf(op->getOperand(i), depth - 1); };
-  return llvm::TypeSwitch<Operation *, double>(op)
-      .Case<onnx::CastOp>([&](auto cast) { return largestOf(onnx::elementOf(cast.getX())); })
-      .Case<onnx::DequantizeOp>([&](auto from) {
-        return largestOf(onnx::elementOf(from.getX())) * boundOf(from.getScale(), 1); // less a zero point of that type
-      })
-      .Case<onnx::MulOp>([&](auto) { return operand(0) * operand(1); })
-      .Case<onnx::AddOp, onnx::SubOp>([&](auto) { return operand(0) + operand(1); })
-      .Case<onnx::ReluOp, onnx::GeluOp, onnx::SwishOp, onnx::HardSwishOp>([&](auto) { return operand(0); })
-      .Case<onnx::SigmoidOp, onnx::TanhOp>([](auto) { return 1.0; })
-      .Case<onnx::ClipOp>([&](auto) { return operand(0) + operand(1) + operand(2); })
-      .Default([](Operation *) { return unknown; });
+  auto curve = v.getDefiningOp<onnx::Curve>();
+  return curve && depth ? curve.magnitude([&](unsigned i) { return boundOf(curve->getOperand(i), depth - 1); })
+                        : unknown;
 }
 
 static void markBounded(func::FuncOp function) {
@@ -98,12 +77,9 @@ static void markOnlyBytes(Value v, double allowed) {
           Builder(op->getContext()).getF64FloatAttr(boundOf(function->getOperand(0), mostOperators)));
     }
   };
-  if (isa_and_nonnull<onnx::SigmoidOp>(op)) {
-    mark(op, onnx::errorForBytes);
-  } else if (isa_and_nonnull<onnx::GeluOp, onnx::TanhOp>(op)) {
-    mark(op, 0);
-  } else if (auto swish = dyn_cast_or_null<onnx::SwishOp>(op)) {
-    mark(op, onnx::errorForBytes / std::abs(swish.getAlpha().convertToDouble()));
+  auto curve = dyn_cast_or_null<onnx::Curve>(op);
+  if (std::optional<double> error = curve ? curve.errorOfIntegers() : std::nullopt) {
+    mark(op, *error);
   } else if (isa_and_nonnull<onnx::MulOp>(op)) {
     for (unsigned i = 0; i < 2; ++i) {
       Value factor = op->getOperand(i), other = op->getOperand(1 - i);

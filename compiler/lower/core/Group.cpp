@@ -7,9 +7,9 @@
 #include "compiler/onnx/Onnx.h"
 #include "compiler/onnx/ScalarMath.h"
 #include "compiler/onnx/constants/Constants.h"
+#include "compiler/onnx/interfaces/Curve.h"
 #include "compiler/onnx/ops/Binary.h"
 #include "compiler/onnx/ops/Cast.h"
-#include "compiler/onnx/ops/Unary.h"
 #include "compiler/onnx/quantization/Quantization.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -270,10 +270,7 @@ void Group::finish(Value rootVector, const Space &space, const Point &at) const 
 }
 
 bool Group::hasLongEpilogue() const {
-  return llvm::any_of(kernel.getBody().front(), [](Operation &op) {
-    return isa<onnx::ErfOp, onnx::GeluOp, onnx::ExpOp, onnx::LogOp, onnx::SigmoidOp, onnx::SwishOp, onnx::TanhOp,
-               onnx::MishOp, onnx::SoftplusOp, onnx::EluOp, onnx::CeluOp, onnx::SeluOp, onnx::SinOp, onnx::CosOp>(op);
-  });
+  return llvm::any_of(kernel.getBody().front(), [](Operation &op) { return op.hasTrait<onnx::LongFormula>(); });
 }
 
 bool Group::isByteCurve() const {

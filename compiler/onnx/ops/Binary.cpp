@@ -75,6 +75,10 @@ LogicalResult PReluOp::upgrade(Node &node) {
   return success();
 }
 
+double AddOp::magnitude(llvm::function_ref<double(unsigned)> operand) { return operand(0) + operand(1); }
+double SubOp::magnitude(llvm::function_ref<double(unsigned)> operand) { return operand(0) + operand(1); }
+double MulOp::magnitude(llvm::function_ref<double(unsigned)> operand) { return operand(0) * operand(1); }
+
 void registerBinary(OnnxDialect &dialect) {
   dialect.add<
 #define GET_OP_LIST

@@ -1,17 +1,19 @@
 // Arithmetic and logic on two or more numbers, with broadcasting.
 include "compiler/onnx/Onnx.td"
+include "compiler/onnx/interfaces/Curve.td"
 
 /// Whose old forms (before opset 7) broadcast by attributes.
-class Onnx_Arithmetic<string mnemonic, Type type = Onnx_Numbers> : Onnx_Binary<mnemonic, type> {
+class Onnx_Arithmetic<string mnemonic, Type type = Onnx_Numbers, list<Trait> traits = []> : Onnx_Elementwise<mnemonic, 2, traits> {
+  let arguments = (ins type:$a, type:$b);
   let more = "static ::llvm::LogicalResult upgrade(::ingot::onnx::Node &node);";
 }
 class Onnx_Variadic<string mnemonic, Type type> : Onnx_Elementwise<mnemonic, -1> {
   let arguments = (ins Variadic<type>:$xs);
 }
 
-def Onnx_AddOp : Onnx_Arithmetic<"Add">, Since<14>;
-def Onnx_SubOp : Onnx_Arithmetic<"Sub">, Since<14>;
-def Onnx_MulOp : Onnx_Arithmetic<"Mul">, Since<14>;
+def Onnx_AddOp : Onnx_Arithmetic<"Add", Onnx_Numbers, [DeclareOpInterfaceMethods<Onnx_Curve>]>, Since<14>;
+def Onnx_SubOp : Onnx_Arithmetic<"Sub", Onnx_Numbers, [DeclareOpInterfaceMethods<Onnx_Curve>]>, Since<14>;
+def Onnx_MulOp : Onnx_Arithmetic<"Mul", Onnx_Numbers, [DeclareOpInterfaceMethods<Onnx_Curve>]>, Since<14>;
 def Onnx_DivOp : Onnx_Arithmetic<"Div">, Since<14>;
 def Onnx_PowOp : Onnx_Arithmetic<"Pow">, Since<15> {
   let more = "static ::llvm::LogicalResult upgrade(::ingot::onnx::Node &node); bool mixesElements() { return true; }";

@@ -115,6 +115,8 @@ LogicalResult CastLikeOp::decompose(PatternRewriter &rewriter) {
   return success();
 }
 
+double CastOp::magnitude(llvm::function_ref<double(unsigned)>) { return largestOf(elementOf(getX())); }
+
 void registerCast(OnnxDialect &dialect) {
   dialect.add<
 #define GET_OP_LIST

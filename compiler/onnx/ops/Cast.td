@@ -1,7 +1,8 @@
 // Changes of the element type.
 include "compiler/onnx/Onnx.td"
+include "compiler/onnx/interfaces/Curve.td"
 
-def Onnx_CastOp : Onnx_Elementwise<"Cast", 1>, Since<28> {
+def Onnx_CastOp : Onnx_Elementwise<"Cast", 1, [DeclareOpInterfaceMethods<Onnx_Curve>]>, Since<28> {
   let arguments = (ins AnyTensor:$x, I64Attr:$to, DefaultValuedOptionalAttr<I64Attr, "1">:$saturate,
     DefaultValuedOptionalAttr<StrAttr, "\"up\"">:$round_mode);
   let hasVerifier = 1;

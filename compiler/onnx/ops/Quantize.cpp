@@ -185,6 +185,10 @@ LogicalResult DynamicQuantizeLinearOp::decompose(PatternRewriter &rewriter) {
   return success();
 }
 
+double DequantizeOp::magnitude(llvm::function_ref<double(unsigned)> operand) {
+  return largestOf(elementOf(getX())) * operand(1); // less a zero point of that type
+}
+
 void registerQuantize(OnnxDialect &dialect) {
   dialect.add<
 #define GET_OP_LIST

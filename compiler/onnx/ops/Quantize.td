@@ -1,5 +1,6 @@
 // From numbers to small integers with a scale and a zero point, and back.
 include "compiler/onnx/Onnx.td"
+include "compiler/onnx/interfaces/Curve.td"
 
 class Onnx_Quantization<string mnemonic, int inputs, list<Trait> traits = []>
     : Onnx_Op<mnemonic, inputs, traits # [DeclareOpInterfaceMethods<Onnx_Decomposable>]> {
@@ -26,8 +27,8 @@ def Onnx_DynamicQuantizeLinearOp : Onnx_Op<"DynamicQuantizeLinear", 1, [DeclareO
 }
 
 // What they become: scale and zero point broadcast.
-class Onnx_CoreElementwise<string mnemonic>
-    : Op<Onnx_Dialect, mnemonic, [Pure, Onnx_InferTypes, DeclareOpInterfaceMethods<Onnx_ElementwiseInterface, ["resultElement", "mixesElements"]>]> {
+class Onnx_CoreElementwise<string mnemonic, list<Trait> traits = []>
+    : Op<Onnx_Dialect, mnemonic, traits # [Pure, Onnx_InferTypes, DeclareOpInterfaceMethods<Onnx_ElementwiseInterface, ["resultElement", "mixesElements"]>]> {
   let results = (outs AnyTensor:$y);
   let assemblyFormat = "operands attr-dict `:` functional-type(operands, results)";
   let extraClassDeclaration = [{
@@ -39,7 +40,7 @@ def Onnx_QuantizeOp : Onnx_CoreElementwise<"Quantize"> {
   let arguments = (ins Onnx_Floats:$x, Onnx_Floats:$scale, AnyTensor:$zero, I64Attr:$to,
     DefaultValuedOptionalAttr<I64Attr, "1">:$saturate, UnitAttr:$bounded); // bounded: x / scale is known to be below 2^30
 }
-def Onnx_DequantizeOp : Onnx_CoreElementwise<"Dequantize"> {
+def Onnx_DequantizeOp : Onnx_CoreElementwise<"Dequantize", [DeclareOpInterfaceMethods<Onnx_Curve>]> {
   let summary = "(x - zero) * scale";
   let arguments = (ins AnyTensor:$x, Onnx_Floats:$scale, AnyTensor:$zero);
 }

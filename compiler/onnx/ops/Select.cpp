@@ -33,6 +33,8 @@ LogicalResult ClipOp::upgrade(Node &node) {
   return success();
 }
 
+double ClipOp::magnitude(llvm::function_ref<double(unsigned)> operand) { return operand(0) + operand(1) + operand(2); }
+
 void registerSelect(OnnxDialect &dialect) {
   dialect.add<
 #define GET_OP_LIST

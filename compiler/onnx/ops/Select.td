@@ -1,5 +1,6 @@
 // Choices: Where, Clip.
 include "compiler/onnx/Onnx.td"
+include "compiler/onnx/interfaces/Curve.td"
 
 def Onnx_WhereOp : Onnx_Elementwise<"Where", 3>, Since<16> {
   let arguments = (ins Onnx_Bools:$condition, AnyTensor:$x, AnyTensor:$z);
@@ -9,7 +10,7 @@ def Onnx_WhereOp : Onnx_Elementwise<"Where", 3>, Since<16> {
   }];
   let hasVerifier = 1;
 }
-def Onnx_ClipOp : Onnx_Elementwise<"Clip", 3>, Since<13> {
+def Onnx_ClipOp : Onnx_Elementwise<"Clip", 3, [DeclareOpInterfaceMethods<Onnx_Curve>]>, Since<13> {
   let arguments = (ins Onnx_Numbers:$x, Onnx_OptionalOf<Onnx_Numbers>:$min, Onnx_OptionalOf<Onnx_Numbers>:$max);
   let more = "static ::llvm::LogicalResult upgrade(::ingot::onnx::Node &node);";
 }

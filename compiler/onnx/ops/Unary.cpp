@@ -2,6 +2,7 @@
 #include "compiler/onnx/Family.h"
 #include "compiler/onnx/ScalarMath.h"
 #include "compiler/onnx/quantization/Quantization.h"
+#include <cmath>
 #define GET_OP_CLASSES
 #include "compiler/onnx/ops/Unary.cpp.inc"
 
@@ -111,6 +112,23 @@ Value IsInfOp::emit(OpBuilder &b, ValueRange operands) {
 
 Type IsNaNOp::resultElement() { return IntegerType::get(getContext(), 1); }
 Type IsInfOp::resultElement() { return IntegerType::get(getContext(), 1); }
+
+// Bounds: functions that are nowhere further from 0 than their operand, or than 1.
+
+#define MAGNITUDE(Name, bound)                                                                                         \
+  double Name##Op::magnitude(llvm::function_ref<double(unsigned)> operand) { return bound; }
+MAGNITUDE(Relu, operand(0))
+MAGNITUDE(Gelu, operand(0))
+MAGNITUDE(Swish, operand(0))
+MAGNITUDE(HardSwish, operand(0))
+MAGNITUDE(Sigmoid, 1)
+MAGNITUDE(Tanh, 1)
+#undef MAGNITUDE
+
+std::optional<double> SigmoidOp::errorOfIntegers() { return errorForBytes; }
+std::optional<double> SwishOp::errorOfIntegers() { return errorForBytes / std::abs(number(getAlpha())); }
+std::optional<double> GeluOp::errorOfIntegers() { return 0; }
+std::optional<double> TanhOp::errorOfIntegers() { return 0; }
 
 void registerUnary(OnnxDialect &dialect) {
   dialect.add<
