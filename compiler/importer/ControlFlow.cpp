@@ -150,7 +150,6 @@ bool Importer::holdSubgraph(const Node &node, const Subgraph &graph, onnx::Subgr
   builder.setInsertionPointToEnd(&block);
   std::optional<Values> results = subgraph(graph, Values(block.getArguments()));
   if (!results) {
-    forgetValuesOf(block);
     return false;
   }
   onnx::GiveOp::create(builder, op->getLoc(), *results);
@@ -186,6 +185,16 @@ void Importer::forgetValuesOf(Block &block) {
       sequences.erase(sequence);
     }
   }
+}
+
+/// Erases an op of a node that cannot be made.
+void Importer::giveUp(Operation *op) {
+  for (Region &region : op->getRegions()) {
+    if (!region.empty()) {
+      forgetValuesOf(region.front());
+    }
+  }
+  op->erase();
 }
 
 /// What the block gives, if it can be taken.

@@ -63,24 +63,6 @@ static std::string warningsOf(llvm::StringRef path, const std::map<std::string, 
   return text;
 }
 
-namespace {
-struct IdleAttribute {
-  llvm::StringLiteral op, name; ///< an empty op: any
-};
-} // namespace
-
-/// Attributes of the standard that only training reads, that old runtimes needed, or that are about types without
-/// tensors here.
-static constexpr IdleAttribute kIdle[] = {
-    {"", "consumed_inputs"},  {"Dropout", "ratio"},       {"Dropout", "seed"},
-    {"Dropout", "is_test"},   {"Cast", "saturate"},       {"Cast", "round_mode"},
-    {"CastLike", "saturate"}, {"CastLike", "round_mode"}, {"Range", "stash_type"}};
-
-static bool isIdle(llvm::StringRef op, llvm::StringRef name) {
-  return llvm::any_of(
-      kIdle, [&](const IdleAttribute &idle) { return idle.name == name && (idle.op.empty() || idle.op == op); });
-}
-
 std::optional<unsigned> resultCount(RegisteredOperationName info) {
   if (info.hasTrait<OpTrait::OneResult>()) {
     return 1;
@@ -254,20 +236,16 @@ bool Importer::arity(onnx::Node &target, RegisteredOperationName info, const Nod
   return true;
 }
 
-/// Leaves the attributes that the op has. One of the wrong kind would be dropped in silence when the op is made.
+/// Whether the op has all of the attributes, of which one of the wrong kind would be dropped in silence when it is
+/// made.
 bool Importer::knownAttributes(onnx::Node &target, RegisteredOperationName info, const Node &node) {
   llvm::ArrayRef<StringAttr> known = info.getAttributeNames();
-  NamedAttrList kept;
   for (NamedAttribute attribute : target.attributes) {
-    llvm::StringRef name = attribute.getName().getValue();
-    if (llvm::is_contained(known, attribute.getName())) {
-      kept.push_back(attribute);
-    } else if (!isIdle(target.op, name)) {
-      problems->add(node.where(), "has the unknown attribute " + quoted(name));
+    if (!llvm::is_contained(known, attribute.getName())) {
+      problems->add(node.where(), "has the unknown attribute " + quoted(attribute.getName().getValue()));
       return false;
     }
   }
-  target.attributes = std::move(kept);
   return succeeded(info.verifyInherentAttrs(target.attributes, [&] { return emitError(target.loc); }));
 }
 
@@ -317,20 +295,20 @@ Operation *Importer::create(onnx::Node &target, const Node &node) {
   Operation *op = builder.create(state);
   if (auto holder = dyn_cast<onnx::SubgraphHolder>(op);
       holder && (failed(verify(op, /*verifyRecursively=*/false)) || !holdSubgraphs(node, holder))) {
-    op->erase();
+    giveUp(op);
     return nullptr;
   }
   // Inference may rely on what the verifier checks, so it comes second. What fails does not stay: a loop around it
   // infers the types of its body anew.
   if (failed(verify(op, /*verifyRecursively=*/false)) || failed(onnx::updateTypes(op))) {
-    op->erase();
+    giveUp(op);
     return nullptr;
   }
   for (Type type : op->getResultTypes()) {
     if (!isPossible(type)) {
       problems->add(node.where(),
                     "gives a tensor of impossible dims " + dimsText(cast<RankedTensorType>(type).getShape()));
-      op->erase();
+      giveUp(op);
       return nullptr;
     }
   }

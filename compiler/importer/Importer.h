@@ -111,6 +111,7 @@ private:
   bool unite(const Node &node, Given (&both)[2], mlir::Block *(&blocks)[2]);
   void takeResults(const Node &node, mlir::ValueRange results, llvm::ArrayRef<Given> like);
   void forgetValuesOf(mlir::Block &block);
+  void giveUp(mlir::Operation *op);
   Values makeLoop(const Node &node);
   Values makeScan(const Node &node);
   bool holdSubgraphs(const Node &node, onnx::SubgraphHolder op);

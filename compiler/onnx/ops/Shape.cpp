@@ -501,6 +501,11 @@ LogicalResult RangeOp::inferTypes(SmallVectorImpl<Type> &types) {
   return success();
 }
 /// The limit is in the result's size.
+LogicalResult RangeOp::upgrade(Node &node) {
+  node.attributes.erase("stash_type"); // floats of 16 bits are computed in float32 whatever it says
+  return success();
+}
+
 bool RangeOp::isParameter(unsigned operand) { return operand == 1; }
 
 LogicalResult RangeOp::evaluate(ArrayRef<ElementsAttr> operands, SmallVectorImpl<ElementsAttr> &results) {
