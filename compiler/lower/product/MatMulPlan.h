@@ -1,5 +1,5 @@
 // How matrix products are cut: what a kernel computes, its tiles, panels and blocks, and how constants are packed. See
-// families/MatMul.cpp.
+// PanelProduct.cpp.
 #pragma once
 #include "compiler/lower/Algorithm.h"
 #include "compiler/lower/bytes/ByteProducts.h"
@@ -83,6 +83,9 @@ double registerStepCycles(int64_t rows, int64_t vectors);
 /// Cycles of the products of all matrices, in tiles from the panels of B: A is read and the result written while they
 /// are multiplied. Nothing where they depend on the run, or on what memory gives.
 std::optional<Cost> panelCost(const MatMulProblem &problem, const MatMulTiling &tiling);
+
+/// Writes the loops of a product that is not empty.
+void buildPanels(Build &build, const MatMulProblem &problem, const MatMulTiling &tiling);
 
 /// Constant B -> panels, zero padded.
 plan::WeightTable::Recipe packedPanels(const MatMulProblem &problem, const MatMulTiling &tiling,
