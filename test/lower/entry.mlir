@@ -4,7 +4,7 @@
 
 // The product in between lies at the beginning of the workspace; inputs and outputs are the caller's.
 // CHECK-LABEL: func.func @chain_run(
-// CHECK-SAME: %[[X:.*]]: memref<256xi8>, %[[W:.*]]: memref<256xi8>, %[[Y:.*]]: memref<256xi8>, %[[ARENA:.*]]: memref<256xi8>, %{{.*}}: !llvm.ptr) -> i32
+// CHECK-SAME: %[[X:.*]]: memref<256xi8>, %[[W:.*]]: memref<256xi8>, %[[Y:.*]]: memref<256xi8>, %[[ARENA:.*]]: memref<320xi8>, %{{.*}}: !llvm.ptr) -> i32
 // CHECK: %[[X1:.*]] = memref.view %[[X]][%{{.*}}][]
 // CHECK: %[[W1:.*]] = memref.view %[[W]][%{{.*}}][]
 // CHECK: %[[BETWEEN:.*]] = memref.view %[[ARENA]][%{{.*}}][]
