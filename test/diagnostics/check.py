@@ -26,6 +26,8 @@ UNPROVOKED = {
     "bytes where its shape needs": "a guard: files of tensors are checked when they are read",
     "is supported up to opset": "for operators whose newest definition is not taken yet, of which there is none",
     "more than 2 GiB beside the weights": "needs a file that large",
+    "a channel block is no vector of the machine": "a guard: blocks are as long as the vectors of the machine that packs the weights",
+    "does not fit an index of the machine:": "a guard: sizes without addresses are refused before",
 }
 SHORTEST = 6  # letters of a piece that says something
 
