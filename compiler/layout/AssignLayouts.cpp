@@ -43,6 +43,7 @@ private:
   lower::MachineOf machineOf;
   StringRef host;
   llvm::DenseMap<std::pair<Value, Type>, Value> converted;
+  llvm::DenseSet<Value> channelsLast;
 
   /// The ops of a kind, those in regions where their control op stands.
   template <typename Op> SmallVector<Op> all() {
@@ -67,14 +68,20 @@ private:
 
   void assign(plan::KernelOp kernel) {
     const target::MachineModel &machine = machineOf(kernel.getTarget());
-    int64_t lanes = machine.blockLanes();
     Operation *root = kernel.root();
     auto rule = kernel.getPiece() ? LayoutRule::Plain : lower::familyOf(kernel, machine).layoutRule(root, machine);
     if (rule != LayoutRule::Plain && rule != LayoutRule::PlainToBlocked) {
       llvm::for_each(kernel.getIns(), blockChannels);
     }
-    bool toBlocks = rule == LayoutRule::Blocked || rule == LayoutRule::PlainToBlocked ||
-                    (rule == LayoutRule::Follow && lanes > 1 && shouldFollow(kernel, root));
+    bool areLast =
+        rule == LayoutRule::ChannelsLast || (rule == LayoutRule::Follow && !root && readsChannelsLast(kernel));
+    auto lanesOf = [&](RankedTensorType t) {
+      return areLast && t.getRank() > 1 ? t.getDimSize(1) : machine.blockLanes();
+    };
+    bool isBlocked =
+        rule == LayoutRule::Blocked || rule == LayoutRule::PlainToBlocked || rule == LayoutRule::ChannelsLast;
+    bool toBlocks = isBlocked ||
+                    (rule == LayoutRule::Follow && (areLast || machine.blockLanes() > 1) && shouldFollow(kernel, root));
     bool fromBlocks = toBlocks || rule == LayoutRule::BlockedToPlain;
     if (toBlocks && root) {
       separateReaders(kernel, root, rule);
@@ -84,11 +91,23 @@ private:
         setOperand(kernel, i, withBatchAxis(kernel, root, i));
       }
       Value v = kernel.getIns()[i];
-      setOperand(kernel, i, convert(kernel, v, fromBlocks ? wanted(kernel, root, rule, i, lanes) : plain(typeOf(v))));
+      RankedTensorType type = fromBlocks ? wanted(kernel, root, rule, i, lanesOf(typeOf(v))) : plain(typeOf(v));
+      setOperand(kernel, i, convert(kernel, v, type));
     }
     for (OpResult result : kernel->getResults()) {
-      result.setType(toBlocks ? blocked(typeOf(result), lanes) : plain(typeOf(result)));
+      result.setType(toBlocks ? blocked(typeOf(result), lanesOf(typeOf(result))) : plain(typeOf(result)));
+      if (areLast && toBlocks) {
+        channelsLast.insert(result);
+      }
     }
+  }
+
+  /// Whether an operand was made with all its channels last, on the kernel's own machine.
+  bool readsChannelsLast(plan::KernelOp kernel) const {
+    return llvm::any_of(kernel.getIns(), [&](Value v) {
+      auto maker = v.getDefiningOp<plan::KernelOp>();
+      return maker && maker.getTarget() == kernel.getTarget() && channelsLast.contains(v);
+    });
   }
 
   // Channels of a blocked image.
@@ -150,7 +169,8 @@ private:
   /// channels.
   static void separateReaders(plan::KernelOp kernel, Operation *root, LayoutRule rule) {
     for (BlockArgument argument : llvm::to_vector(kernel.getBody().getArguments())) {
-      bool inBlocks = rule == LayoutRule::Follow || (rule == LayoutRule::Blocked && root->getOperand(0) == argument);
+      bool readsBlocks = rule == LayoutRule::Blocked || rule == LayoutRule::ChannelsLast;
+      bool inBlocks = rule == LayoutRule::Follow || (readsBlocks && root->getOperand(0) == argument);
       auto isOther = [&](OpOperand &use) { return use.getOwner() != root; };
       if (inBlocks || !rootReads(kernel, root, argument.getArgNumber()) || llvm::none_of(argument.getUses(), isOther)) {
         continue;
@@ -221,7 +241,9 @@ private:
     if (rootReads(kernel, root, i)) {
       bool data = root->getOperand(0) == kernel.getBody().getArgument(i);
       bool follows = rule == LayoutRule::Follow && !isConstant(v) && t.getRank() == rank;
-      bool inBlocks = follows || (data && (rule == LayoutRule::Blocked || rule == LayoutRule::BlockedToPlain));
+      bool readsBlocks =
+          rule == LayoutRule::Blocked || rule == LayoutRule::BlockedToPlain || rule == LayoutRule::ChannelsLast;
+      bool inBlocks = follows || (data && readsBlocks);
       return inBlocks ? blocked(t, lanes) : plain(t);
     }
     if (rule == LayoutRule::BlockedToPlain) {

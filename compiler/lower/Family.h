@@ -102,6 +102,9 @@ enum class LayoutRule {
   PlainToBlocked, ///< reads row-major, writes blocked (a first convolution with few channels)
   BlockedToPlain, ///< reads blocked, writes row-major (a last convolution with few channels)
   Follow,         ///< either, the same for all operands of the result's shape and the result
+  /// All channels of a pixel together, both: [N][spatial...][channels], which is one block as long as there are
+  /// channels. Only families of targets ask for it; kernels without a root follow.
+  ChannelsLast,
 };
 
 class KernelFamily {

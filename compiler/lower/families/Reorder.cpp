@@ -95,6 +95,15 @@ public:
         copyElements(w, x, plain, y, blocked, r.pixels * support::Size(r.lanes));
         return;
       }
+      if (!areVectors(r.lanes)) {
+        w.loop(0, r.pixels, 1, [&](Ix p) {
+          w.loop(0, r.channels, 1, [&](Ix c) {
+            Ix there = blocked + p * r.lanes + c, here = plain + c * r.plain.strides[1] + p;
+            w.store(w.load(x, blockedTo ? here : there), y, blockedTo ? there : here);
+          });
+        });
+        return;
+      }
       eachCount(w, r, block, [&](int64_t channels) {
         if (blockedTo) {
           eachSquare(w, r, [&](Ix at, Ix pixels) {
@@ -111,6 +120,9 @@ public:
   }
 
 private:
+  /// Whether blocks are vectors of some machine, which are transposed in registers: else they are all channels.
+  static bool areVectors(int64_t lanes) { return llvm::isPowerOf2_64(static_cast<uint64_t>(lanes)) && lanes <= 16; }
+
   /// A body for whole blocks and one for the last, when it has fewer channels.
   static void eachCount(Writer &w, const Rows &r, Ix block, llvm::function_ref<void(int64_t)> body) {
     int64_t whole = r.channels / r.lanes, rest = r.channels % r.lanes;

@@ -3,6 +3,7 @@
 #include "compiler/lower/core/Vectors.h"
 #include "compiler/onnx/ops/Reduce.h"
 #include "compiler/onnx/sizes/Shapes.h"
+#include "compiler/plan/Layout.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
 using namespace mlir;
@@ -18,6 +19,14 @@ public:
 
   SmallVector<TypeID> roots() const override { return rootsOf<onnx::RunningOp>(); }
   bool fusesEpilogue(Operation *) const override { return false; }
+
+  /// Images are as GPUs like them best, unless the sums are over their channels.
+  lower::LayoutRule layoutRule(Operation *root, const target::MachineModel &) const override {
+    RankedTensorType type = onnx::ranked(root->getResult(0));
+    bool isImage = type.getRank() == 4 && plan::canBlock(type) && type.getDimSize(1) > 1;
+    return isImage && cast<onnx::RunningOp>(root).getAxis() > 1 ? lower::LayoutRule::ChannelsLast
+                                                                : lower::LayoutRule::Plain;
+  }
 
   lower::KernelShape shape(plan::KernelOp kernel, const target::MachineModel &) const override {
     auto op = cast<onnx::RunningOp>(kernel.root());
@@ -38,12 +47,20 @@ public:
     lower::Buffer parts = w.scratch(lower::sharedMemory(w, threads * 8), 0, element, threads);
     support::Sizes sizes = onnx::sizesOf(onnx::ranked(op.getX()));
     auto axis = static_cast<size_t>(op.getAxis());
-    lower::Ix extent = sizes[axis], behind = product(ArrayRef(sizes).drop_front(axis + 1));
+    lower::Ix extent = sizes[axis];
     lower::Ix own = floorDiv(extent + (threads - 1), threads), thread = lower::threadNumber(w);
     lower::Ix from = min(thread * own, extent), to = min(from + own, extent);
+    lower::Ixs line = lineOf(build.begin, sizes, axis);
+    plan::Strides places = plan::stridesOf(build.group.resultType()); // the operand's, too
     auto placeOf = [&](lower::Ix i) {
-      lower::Ix along = op.getReverse() ? extent - 1 - i : i;
-      return (floorDiv(build.begin, behind) * extent + along) * behind + remainder(build.begin, behind);
+      line[axis] = op.getReverse() ? extent - 1 - i : i;
+      lower::Ix place = places.offset;
+      for (auto [d, at] : llvm::enumerate(line)) {
+        // With channels in a block the strides are those of blocks and of what is in them.
+        bool isChannel = places.lanes > 1 && d == 1;
+        place = place + (isChannel ? remainder(at, places.lanes) : at * lower::Ix(places.strides[d]));
+      }
+      return place;
     };
     Value none = neutral(w, how, element);
     auto all = w.loop(from, to, 1, none, [&](lower::Ix i, ValueRange carried) {
@@ -64,6 +81,18 @@ public:
 
 private:
   static constexpr int64_t threads = 8;
+
+  /// Where line `number` is along all axes but one.
+  static lower::Ixs lineOf(lower::Ix number, ArrayRef<support::Size> sizes, size_t axis) {
+    lower::Ixs line(sizes.size(), 0);
+    for (size_t d = sizes.size(); d-- > 0;) {
+      if (d != axis) {
+        line[d] = remainder(number, sizes[d]);
+        number = floorDiv(number, sizes[d]);
+      }
+    }
+    return line;
+  }
 };
 
 } // namespace
