@@ -5,6 +5,7 @@
 #include "compiler/onnx/Onnx.h"
 #include "compiler/onnx/sizes/Shapes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "llvm/Support/FormatVariadic.h"
 
 using namespace mlir;
 
@@ -167,6 +168,9 @@ static void buildChain(Build &build, const Chain &chain);
 KernelShape chainShape(const Chain &chain) {
   KernelShape shape;
   shape.build = [chain](Build &build) { buildChain(build, chain); };
+  shape.choice = llvm::formatv("chain of {0} kernels by rows: {1:f0} k cycles; apart {2:f0} k", chain.links.size(),
+                               chain.cycles / 1e3, chain.apart / 1e3)
+                     .str();
   shape.items = chain.items();
   shape.scratchBytes = shape.items * chain.ringBytes;
   for (const Chain::Link &link : chain.links) {
