@@ -39,6 +39,7 @@ FOLDERS = {
         "product": ["core", "bytes"],
         "attention": ["core", "bytes", "product"],
         "conv": ["core", "bytes", "product"],
+        "algorithms": ["core", "bytes", "product", "conv"],
         "families": ["core", "bytes", "product", "attention", "conv"],
     },
     "driver": {"execution": [], "quantizing": ["execution"], "commands": ["execution", "quantizing"]},
