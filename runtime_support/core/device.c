@@ -26,10 +26,19 @@ static int fill(const ingot_device_use *use, const void *weights) {
   return status ? status : waited;
 }
 
+/* Field by field: for the assignment of a whole structure some compilers call memset, which the core may not need. */
+static void forget(ingot_device_use *use) {
+  use->device = 0;
+  use->info = 0;
+  use->workspace = 0;
+  use->weights = 0;
+  use->status = 0;
+  use->code = 0;
+}
+
 int ingot_device_open(const ingot_model *model, int32_t number, int64_t workspace_bytes, const void *weights,
                       const ingot_device *device, ingot_device_use *use) {
-  const ingot_device_use none = {0, 0, 0, 0, 0, 0};
-  *use = none;
+  forget(use);
   if (!model || !device) {
     return INGOT_ERROR_NULL;
   }
@@ -69,7 +78,6 @@ int ingot_device_open(const ingot_model *model, int32_t number, int64_t workspac
 }
 
 void ingot_device_close(ingot_device_use *use) {
-  const ingot_device_use none = {0, 0, 0, 0, 0, 0};
   void *const memories[] = {use->workspace, use->weights, use->status};
   for (int i = 0; i < 3; ++i) {
     if (memories[i]) {
@@ -79,7 +87,7 @@ void ingot_device_close(ingot_device_use *use) {
   if (use->code) {
     use->device->unload(use->device->context, use->code);
   }
-  *use = none;
+  forget(use);
 }
 
 int ingot_devices_begin(const ingot_exec *exec, int32_t count) {
