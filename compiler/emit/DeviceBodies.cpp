@@ -34,9 +34,9 @@ public:
     for (Type parameter : kernel.getArgumentTypes().drop_back(2)) {
       operands.push_back(word(parameter));
     }
-    for (Type bound : kernel.getArgumentTypes().take_back(2)) {
-      Value given = block->getArgument(operands.size() + 3 - kernel.getNumArguments());
-      operands.push_back(bound == i64 ? given : LLVM::TruncOp::create(builder, loc, bound, given).getResult());
+    ArrayRef<BlockArgument> range = block->getArguments().drop_front();
+    for (auto [bound, given] : llvm::zip_equal(kernel.getArgumentTypes().take_back(2), range)) {
+      operands.push_back(bound == i64 ? Value(given) : LLVM::TruncOp::create(builder, loc, bound, given).getResult());
     }
     auto call = LLVM::CallOp::create(builder, loc, kernel, operands);
     if (call.getNumResults() == 1) {

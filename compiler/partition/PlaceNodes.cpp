@@ -106,6 +106,24 @@ bool speaksOf(const Demand &demand, Operation &op) {
   return speaks && keptByHost(op).empty();
 }
 
+/// Whether a line speaks of one of the nodes that an op comes from.
+bool speaksOf(const Override &line, Operation &op) {
+  bool speaks = false;
+  onnx::eachNode(op.getLoc(), [&](StringRef node, StringRef) { speaks |= matches(line, node); });
+  return speaks;
+}
+
+/// The device that the policy names for an op; null where it names none.
+const Device *wantedDevice(Operation &op, ArrayRef<Device> devices, const Policy &policy) {
+  for (const Override &line : llvm::reverse(policy.overrides)) {
+    if (speaksOf(line, op)) {
+      return &devices[line.device];
+    }
+  }
+  auto demand = llvm::find_if(policy.demands, [&](const Demand &d) { return speaksOf(d, op); });
+  return demand == policy.demands.end() ? nullptr : &devices[demand->device];
+}
+
 class Asker {
 public:
   Asker(func::FuncOp function, ArrayRef<Device> devices, const Policy &policy, Pieces &pieces)
@@ -118,7 +136,7 @@ public:
     for (const Demand &demand : policy.demands) {
       checkNames(demand);
     }
-    auto wanted = [&](Operation &op) { return wantedDevice(op); };
+    auto wanted = [&](Operation &op) { return wantedDevice(op, devices, policy); };
     std::vector<Block *> blocks = blocksOf(function);
     if (failed(pieces.take(blocks, {refusedByKernels, wanted}))) {
       return failure();
@@ -158,15 +176,6 @@ private:
   std::string refusal(Operation &op, int device) const {
     const Device &asked = devices[device];
     return asked.target->pieces() ? pieces.refusal(&op, asked) : refusedByKernels(op, asked);
-  }
-
-  /// Where the policy puts an op; null: it does not say.
-  const Device *wantedDevice(Operation &op) {
-    if (const Override *line = overrideOf(op)) {
-      return &devices[line->device];
-    }
-    auto demand = llvm::find_if(policy.demands, [&](const Demand &d) { return speaksOf(d, op); });
-    return demand == policy.demands.end() ? nullptr : &devices[demand->device];
   }
 
   void place(Operation &op) {
@@ -210,12 +219,10 @@ private:
   const Override *overrideOf(Operation &op) {
     const Override *last = nullptr;
     for (auto [i, line] : llvm::enumerate(policy.overrides)) {
-      onnx::eachNode(op.getLoc(), [&, &line = line, i = i](StringRef node, StringRef) {
-        if (matches(line, node)) {
-          matched.set(i);
-          last = &line;
-        }
-      });
+      if (speaksOf(line, op)) {
+        matched.set(i);
+        last = &line;
+      }
     }
     return last;
   }
@@ -270,25 +277,11 @@ private:
   }
 };
 
-/// Whether a line speaks of one of the nodes that an op comes from.
-bool speaksOf(const Override &line, Operation &op) {
-  bool speaks = false;
-  onnx::eachNode(op.getLoc(), [&](StringRef node, StringRef) { speaks |= matches(line, node); });
-  return speaks;
-}
-
 } // namespace
 
 const Device *firstTaker(Operation *op, ArrayRef<Device> devices, const Policy &policy) {
-  for (const Override &line : llvm::reverse(policy.overrides)) {
-    if (speaksOf(line, *op)) {
-      return &devices[line.device];
-    }
-  }
-  for (const Demand &demand : policy.demands) {
-    if (speaksOf(demand, *op)) {
-      return &devices[demand.device];
-    }
+  if (const Device *wanted = wantedDevice(*op, devices, policy)) {
+    return wanted;
   }
   for (const Device &device : devices.take_front(policy.fallback ? devices.size() : 1)) {
     if (!device.target->pieces() && refusedByKernels(*op, device).empty()) {

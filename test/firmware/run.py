@@ -71,7 +71,7 @@ def try_one(arguments, name, scratch):
     for kind, arrays in (("input", inputs), ("output", outputs)):
         for k, array in enumerate(arrays):
             (data / f"{kind}_{k}.pb").write_bytes(numpy_helper.from_array(np.asarray(array)).SerializeToString())
-    verdict, wrong = bare.Bare(arguments.target, pathlib.Path(scratch, "core")).run(arguments.ingot, folder, folder / "out")
+    verdict, wrong = bare.shared(arguments.ingot, arguments.target).run(arguments.ingot, folder, folder / "out")
     if verdict == "pass":
         wrong = ingot_run.compare_outputs(folder, folder / "out", lambda got, want: ingot_run.difference(got, want, STEP.get(name, 5e-5)))
     if arguments.sizes:
@@ -88,7 +88,7 @@ def try_sizes(arguments, scratch):
     folder = pathlib.Path(scratch) / "sizes"
     folder.mkdir()
     onnx.save(model_of("g (float[N,M] x) => (float[N,M] y) {t = Transpose <perm=[1,0]> (x) s = Softmax (t) u = Transpose <perm=[1,0]> (s) y = Softmax (u)}", {}), folder / "model.onnx")
-    machine = bare.Bare(arguments.target, pathlib.Path(scratch, "core"))
+    machine = bare.shared(arguments.ingot, arguments.target)
     verdict, wrong = machine.make(arguments.ingot, folder, folder)
     for symbols, expected in SIZES if verdict == "pass" else []:
         kind, bytes = bare.plan(machine, folder / "program", symbols)

@@ -150,7 +150,7 @@ def one(arguments, names, index):
         folder = pathlib.Path(scratch) / "case"
         save(folder, case, model, outputs)
         if arguments.bare:
-            verdict, text = bare.Bare(arguments.target, arguments.bare).run(arguments.ingot, folder, folder / "out")
+            verdict, text = bare.shared(arguments.ingot, arguments.target).run(arguments.ingot, folder, folder / "out")
         elif arguments.guarded:
             verdict, text = ingot_run.run_guarded(arguments.ingot, *arguments.guarded, folder, folder / "out", arguments.target, index % 2 == 0)
         else:
@@ -179,11 +179,10 @@ def main():
     if arguments.bare and (missing := bare.lacks(arguments.target)):
         print(f"skipped: no {missing} here")
         sys.exit(77)
-    if arguments.bare:
-        built = tempfile.TemporaryDirectory(prefix="ingot-bare-")
-        arguments.bare = bare.Bare(arguments.target, built.name).folder
     if not arguments.selftest:
         arguments.ingot = os.path.abspath(arguments.ingot)
+    if arguments.bare:
+        bare.shared(arguments.ingot, arguments.target)  # is built once, for all processes of the pool
     known = families.load()
     left_out = {} if arguments.selftest else ingot_run.known("random")
     names = arguments.ops.split(",") if arguments.ops else [name for name in sorted(known) if not ingot_run.reason(left_out, name)]

@@ -44,14 +44,12 @@ class Crash(Exception):
 
 
 class Bare:
-    """The core of the support library and the program for a target, compiled into a folder unless they are there."""
+    """The core of the support library and the program for a target, which build() compiles into a folder; shared() has one that is built."""
 
     def __init__(self, target, folder):
         self.target, self.folder = target, pathlib.Path(folder)
         self.triple, self.flags, self.emulator = MACHINES[target]
         self.program, self.library = self.folder / "main.o", self.folder / "libingot_rt_core.a"
-        if not self.library.exists():
-            self.build()
 
     def build(self):
         self.folder.mkdir(parents=True, exist_ok=True)
