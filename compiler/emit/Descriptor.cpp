@@ -150,7 +150,7 @@ private:
     return array(all, "kernels");
   }
 
-  /// Those of the device's target, or the one that is the functions of this object.
+  /// Writes the images of a device's kernels. Kernels that stay functions of this object are described as one image.
   Constant *images(const ingot::emit::DeviceCode &code) {
     SmallVector<Constant *> all;
     for (const ingot::target::Image &image : code.images) {

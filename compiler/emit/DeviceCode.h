@@ -15,10 +15,10 @@ inline constexpr llvm::StringLiteral kernelNumberName = "ingot.kernel";
 /// Attribute of such a call whose kernel checks what it reads: the number of the node in ingot_model.nodes.
 inline constexpr llvm::StringLiteral nodeName = "ingot.node";
 
-/// What a model has for one of its devices.
+/// The kernels that a model runs on one of its devices, and their code.
 struct DeviceCode {
   std::vector<std::string> kernels; ///< functions of the loop IR, in the order of their first calls
-  /// As plan::gridName has it, of each kernel: zeros where items are for one thread.
+  /// For each kernel its attribute plan::gridName, or zeros where a work item is for a single thread.
   std::vector<std::array<int64_t, 4>> grids;
   bool checks = false; ///< some of them check what they read
   std::vector<target::Image> images;

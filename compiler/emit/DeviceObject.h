@@ -1,4 +1,5 @@
-// What targets with images (compiler/target/Image.h) can make them of: an object file for any machine that LLVM knows.
+// Targets that make images (compiler/target/Image.h) can build them from this: an object file for any machine that LLVM
+// knows.
 #pragma once
 #include "compiler/target/MachineModel.h"
 #include "mlir/IR/BuiltinOps.h"

@@ -49,7 +49,8 @@ const llvm::StringMap<Binary> &binaryTable() {
 }
 
 /// Ops of the math dialect that the conversion to LLVM turns into instructions, or into calls of the support library.
-/// Where that computes in float64, whole numbers are found by arithmetic.
+/// A float64 is not native where no instruction computes in float64: it is rounded by arithmetic then
+/// (math/Rounding.cpp).
 bool isNative(Operation *op, const target::Platform &platform) {
   bool rounds = isa<math::CeilOp, math::FloorOp, math::TruncOp, math::RoundOp, math::RoundEvenOp>(op);
   if (rounds && !platform.doubles && getElementTypeOrSelf(op->getResult(0).getType()).isF64()) {
@@ -325,7 +326,8 @@ private:
 
 } // namespace
 
-/// Those that have to be expanded. Expansions may have some, too, where a machine lacks what others have.
+/// Collects the ops that have no instruction. The caller asks again after each round, because an expansion may itself
+/// contain such ops on a machine that lacks instructions which others have.
 static SmallVector<Operation *> findMath(ModuleOp module, const target::Platform &platform) {
   SmallVector<Operation *> found;
   module.walk([&](Operation *op) {

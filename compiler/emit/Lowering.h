@@ -32,7 +32,8 @@ mlir::LogicalResult simplifyVectors(mlir::ModuleOp module);
 /// Linkage, CPU and manners of every function; stack arrays are moved to the entry block of their function.
 void prepareFunctions(mlir::ModuleOp module, const target::MachineModel &machine);
 
-/// From here on all functions are for the one machine that they are lowered for, whatever they were built for.
+/// Removes the attributes that name a function's own machine: all functions of a device's module are code for that
+/// device.
 void forgetMachines(mlir::ModuleOp module);
 
 /// The one conversion to the LLVM dialect, memrefs as bare pointers.

@@ -16,9 +16,10 @@
 //   args = {a word for every operand but the range, N}
 //   status = ingot_device_launch(exec, device, kernel, args, bytes of args, N, 1, 1)
 //
-// where the kernel is the number `ingot.kernel` of those of the device. One with a status of its own carries
-// `ingot.node`: what fails, and when, only the device knows, so that it gets two words more, in front of N, the address
-// of the device's status and the bits of one that say which node it is. With `ingot.awaited` the device is waited for.
+// where `kernel` is the attribute `ingot.kernel`, the kernel's number among those of the device. A call whose kernel
+// checks what it reads carries `ingot.node`. The host does not see when such a kernel fails, so the kernel gets two
+// more words in front of N: the address of the device's status, and the bits that name the node in a status. After a
+// call with `ingot.awaited` the run waits for the device.
 #include "compiler/emit/DeviceCode.h"
 #include "compiler/emit/Lowering.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -192,7 +193,7 @@ private:
     return range;
   }
 
-  /// What a function of the support library returns.
+  /// Calls a function of the support library, which is declared if it has not been yet. Returns the call's result.
   Value library(Location loc, StringRef name, ArrayRef<Value> arguments, Type result) {
     auto function = module.lookupSymbol<LLVM::LLVMFuncOp>(name);
     if (!function) {

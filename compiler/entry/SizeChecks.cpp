@@ -13,7 +13,7 @@ namespace ingot::entry {
 using support::Sizes;
 using support::Symbol;
 
-/// Of a tensor. Sums of thousands of such sizes are still far from overflow, where an index has 64 bits.
+/// The most bytes that a tensor may have. An index of 64 bits holds sums of thousands of such sizes without overflow.
 constexpr int64_t mostBytes = int64_t(1) << 47;
 constexpr int64_t keptBack = 1 << 16; ///< of the addresses of a machine with fewer, for what lies around a tensor
 

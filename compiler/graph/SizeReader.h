@@ -1,4 +1,4 @@
-// What the readers of sizes in data (readers/) have in common. A file NAME.cpp there attaches graph::ReadsSizes to some
+// Helpers that the readers of sizes in data (readers/) share. A file NAME.cpp there attaches graph::ReadsSizes to some
 // operators in `void attachNAME(MLIRContext &)`; it is found by the folder.
 #pragma once
 #include "compiler/onnx/sizes/InData.h"

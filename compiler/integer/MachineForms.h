@@ -14,7 +14,7 @@ struct DigitProducts {
   bool ofRows = false; ///< whatever the number of rows, and not of few rows alone
 };
 
-/// From how large an R on, in bytes as float32, a recurrence is faster with R in bytes (Recurrent.h).
+/// The least R, in bytes as float32, for which a recurrence is faster with R as integers of 8 bits (Recurrent.h).
 struct StateProducts {
   int64_t ofOneRow = 0; ///< for a batch of one
   int64_t ofRows = 0;   ///< for other batches

@@ -1,6 +1,6 @@
 // The list of algorithms, and the one place where one of them is chosen: candidates are compared in the order of their
 // algorithms' ranks, the most general one first, and a later one takes the place of the best so far if it beats it.
-// What the user or a table of schedules asks for beats everything else that is possible.
+// A candidate that the user or a table of schedules asks for beats all others that are possible.
 #include "compiler/lower/Algorithm.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/StringExtras.h"
@@ -119,7 +119,7 @@ std::string Choice::text() const {
   return text;
 }
 
-// What families say.
+// The answers of a family whose kernels are computed by algorithms (ByAlgorithm).
 
 LayoutRule layoutOf(Operation *root, const target::MachineModel &machine) {
   for (const Algorithm *algorithm : llvm::reverse(algorithmsOf(root))) {
@@ -137,7 +137,7 @@ KernelShape chosenShape(plan::KernelOp kernel, const target::MachineModel &machi
   return shape;
 }
 
-/// What says that algorithms with a key are not used, of those that could be.
+/// The schedule that turns off each algorithm that has a key and could compute the kernel: "winograd=0 matrix=0".
 static target::Schedule withoutKeys(const Algorithms &all, llvm::function_ref<bool(const Algorithm *)> isPossible) {
   target::Schedule zeros;
   for (const Algorithm *algorithm : all) {

@@ -12,7 +12,7 @@ namespace ingot::lower {
 
 class Algorithm;
 
-/// What one image or product is expected to take one thread, in cycles of the machine's model.
+/// The estimated time of one thread for one image or product, in cycles of the machine's model.
 struct Cost {
   double cycles = 0;     ///< all, of which some may hide behind other
   double arithmetic = 0; ///< with whatever it reads in the first cache; 0: not told apart
@@ -31,7 +31,7 @@ struct Candidate {
   const Algorithm *algorithm = nullptr; ///< choose() says whose it is
 };
 
-/// What an algorithm has for a kernel: candidates, or why there are none.
+/// The answer of an algorithm for a kernel: candidates, or the reason why there are none.
 struct Offer {
   std::vector<Candidate> candidates;
   std::string whyNot;

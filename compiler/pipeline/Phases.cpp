@@ -37,7 +37,7 @@ static void noteNames(func::FuncOp function, std::vector<std::string> &names) {
   });
 }
 
-/// What --remarks names is to be in the model.
+/// Fails with a message when --remarks names a node that the model does not have.
 static LogicalResult checkRemarks(const Options &options, func::FuncOp function) {
   std::vector<std::string> names = {"*"};
   if (!options.remarks.empty()) {

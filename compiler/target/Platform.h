@@ -1,6 +1,6 @@
-// What a machine is apart from its vectors and caches: how wide its addresses are, which arithmetic has no instruction,
-// how much stack and alignment code may ask for, and what its objects look like. The defaults are those of a 64-bit
-// host; a target whose machines differ says so in Target::platform.
+// Facts of a machine apart from its vectors and caches: how wide its addresses are, which arithmetic has no
+// instruction, how much stack and alignment code may ask for, and what its objects look like. The defaults are those of
+// a 64-bit host; a target whose machines differ says so in Target::platform.
 #pragma once
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
@@ -41,7 +41,7 @@ struct Platform {
   }
 };
 
-/// That of a machine, as its target says.
+/// The platform of a machine, as its target describes it.
 Platform platformOf(const MachineModel &machine);
 
 } // namespace ingot::target

@@ -33,7 +33,7 @@ public:
   std::string text() const;
   /// Whether it says all that the other one says.
   bool says(const Schedule &other) const;
-  /// What it says, and of the other one what it says nothing of.
+  /// This schedule, with the other one's numbers for the names that this one lacks.
   Schedule with(const Schedule &other) const;
   friend bool operator==(const Schedule &a, const Schedule &b) { return a.parts == b.parts; }
 

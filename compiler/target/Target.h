@@ -90,8 +90,8 @@ public:
     return secondsFor(work, ratesOf(machine));
   }
 
-  /// Who makes images of the kernels of `machine`, which has a memory of its own, where its code is not the host's
-  /// (Image.h); null: these functions stay in the host's object. It lives as long as the target.
+  /// The maker of images for the kernels of `machine`, a device with a memory of its own whose code the host cannot run
+  /// (Image.h). It lives as long as the target. Null: the kernels stay functions of the host's object.
   virtual const ImageTarget *images(const MachineModel &machine) const { return nullptr; }
 
   /// Who makes the code of whole pieces, for a target that brings it; refuses() is not asked then, and machine() names

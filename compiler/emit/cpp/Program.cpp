@@ -223,7 +223,7 @@ private:
     return text;
   }
 
-  /// What a device calls that runs functions of this source: see DeviceBodies.cpp.
+  /// Writes the functions that a device calls whose kernels stay in this source (DeviceBodies.cpp).
   std::string deviceBodies() {
     std::string all;
     for (const Descriptor::Device &device : described.devices) {

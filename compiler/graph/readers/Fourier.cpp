@@ -28,7 +28,8 @@ public:
   }
 
 private:
-  /// Where `axis` is not less than `least`.
+  /// Writes the transform along an `axis` that only the run knows: an If chooses among the axes from `least` on, each
+  /// of which has a transform of its own.
   Value transformedAlong(onnx::DFTOp transform, Value axis, int64_t least) {
     OpBuilder::InsertionGuard guard(f.b);
     Value is = f.op("Equal", {axis, f.scalar(least)});

@@ -63,7 +63,8 @@ private:
     return sizes ? static_cast<int64_t>(sizes->size()) : lengthOf(v);
   }
 
-  /// With steps or axes that data tells, or steps backwards: rows picked by their numbers, axis by axis.
+  /// Writes a slice whose steps or axes are data, or whose steps go backwards, as gathers: along each axis rows are
+  /// picked by their numbers.
   bool readAny(onnx::SliceOp slice) {
     auto starts = onnx::ranked(slice.getStarts()), type = onnx::ranked(slice.getData());
     if (!onnx::isSized(slice.getData()) || !starts || !onnx::isSized(slice.getStarts()) || type.getRank() == 0) {
@@ -100,7 +101,8 @@ private:
     return true;
   }
 
-  /// Of each axis so many rows, from `start` on in steps.
+  /// Replaces the slice by gathers: along each of its axes the rows `start`, `start + step` and so on are picked. Their
+  /// number is that of the slice's type, or where this is unknown it is read from `places`.
   void pick(onnx::SliceOp slice, ArrayRef<Size> sizes, Value start, Value step, Value places) {
     auto known = onnx::integersOf(slice.getAxes());
     SmallVector<int64_t> axes = llvm::to_vector(llvm::seq<int64_t>(0, static_cast<int64_t>(sizes.size())));

@@ -128,7 +128,7 @@ void packOperands(plan::KernelOp kernel, const ConvGeometry &g, const DenseSched
   }
 }
 
-/// What a table says to get this schedule.
+/// The line of a tuning table that asks for this schedule.
 target::Schedule saidBy(const ConvGeometry &g, const DenseSchedule &s) {
   target::Schedule said = {{"vectors", s.vectors}};
   if (s.depth || s.part) {
@@ -144,7 +144,7 @@ target::Schedule saidBy(const ConvGeometry &g, const DenseSchedule &s) {
   return said;
 }
 
-/// Of an image of usual size, where only the run tells it.
+/// Estimates the cost. An image whose size only the run knows counts with a typical size.
 Cost costOf(plan::KernelOp kernel, const target::MachineModel &machine) {
   // Another machine that reads the same weights goes the same way.
   const target::MachineModel &packing = machine.packing ? *machine.packing : machine;

@@ -9,7 +9,7 @@ using namespace mlir;
 namespace ingot::lower {
 namespace {
 
-/// What a table says to get this tiling.
+/// The line of a tuning table that asks for this tiling.
 target::Schedule saidBy(const MatMulProblem &p, const MatMulTiling &t) {
   return {{"rows", t.mostRows(p)}, {"vectors", t.vectors}};
 }

@@ -43,8 +43,8 @@ public:
   }
 
 private:
-  /// Of floats not images as they were given: what is left behind a mean that is subtracted may be the rounding
-  /// (fns-candy).
+  /// Float images are not taken as the caller gave them: where a mean is subtracted from such an image, the rounding of
+  /// its factors may be most of what remains (fns-candy).
   static std::string whyNot(plan::KernelOp kernel, const Splitting &splitting, const target::MachineModel &machine) {
     if (!splitting.parts) {
       return "float32 is not to be split (--split-floats off, --accuracy strict, --levels)";

@@ -81,8 +81,8 @@ static int64_t mostOutputs(Operation *root, const target::MachineModel &machine)
   return onnx::computedIn(onnx::elementOf(root->getOperand(0))).isF32() ? most : 0;
 }
 
-/// What prevents the loops, if anything: an image of known size has to be at least a tile, groups are of whole blocks.
-/// `pointwise`: F(1, 1) along both axes is a way, too.
+/// Says why the loops cannot compute the convolution: an image of known size has to be at least a tile, and groups have
+/// to be whole channel blocks. Returns nothing where they can. `pointwise` also allows F(1, 1) along both axes.
 static std::string whyImpossible(const ConvGeometry &g, int64_t outputs, int64_t lanes, bool ofBytes, bool pointwise) {
   bool areWhole = g.groups == 1 || (!ofBytes && g.inGroup() % lanes == 0 && g.outGroup() % lanes == 0);
   if (!areWhole) {
@@ -190,7 +190,7 @@ private:
     std::string whyImpossible(int64_t outputs) const {
       return lower::whyImpossible(real, outputs, lanes, ofBytes, pointwise);
     }
-    /// Of a typical image.
+    /// Estimates the cost for a typical image.
     WinogradSchedule schedule(int64_t outputs, double weightRate, const target::MachineModel &machine) const {
       WinogradSchedule s(typical, outputs, lanes, ofBytes, machine);
       chooseStrips(s, weightRate, machine);

@@ -73,8 +73,8 @@ MatMulProblem matmulProblem(plan::KernelOp kernel, const target::MachineModel &m
 /// Makes the space's dimensions [batch..., m, n], or [m, n] when the batch is part of m.
 void shapeSpace(Space &space, const MatMulProblem &p);
 MatMulTiling matmulTiling(const MatMulProblem &problem, const target::MachineModel &machine);
-/// What a table may say instead of a tiling: the rows and vectors of a tile, and how many tiles of rows are a work
-/// item.
+/// Schedules that a table may ask for instead of a tiling: rows and vectors of a tile, and the number of tiles of rows
+/// in a work item.
 std::vector<target::Schedule> matmulSchedules(const MatMulProblem &problem, const MatMulTiling &tiling,
                                               const target::MachineModel &machine);
 /// Cycles of a step of a register tile on a core that multiplies and adds two vectors in each: an instruction takes

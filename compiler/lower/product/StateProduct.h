@@ -55,7 +55,7 @@ struct RecurrentPlan {
 /// The kernel of an LSTM, GRU or RNN with such products.
 KernelShape recurrenceShape(plan::KernelOp kernel, const RecurrentPlan &plan);
 
-/// What the algorithms for these products have in common.
+/// The base of the algorithms for these products.
 class RecurrentAlgorithm : public Algorithm {
 public:
   llvm::SmallVector<mlir::TypeID> roots() const override;

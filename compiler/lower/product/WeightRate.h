@@ -20,9 +20,9 @@ double rateOf(double bytes, const target::MachineModel &machine);
 /// weights of the whole model stay from one run to the next.
 double weightRateOf(plan::KernelOp kernel, const target::MachineModel &machine);
 
-/// Of such a part.
+/// The bytes of a panel that all tiles of a block of rows read before any of them reads on.
 int64_t panelPartBytes(const target::MachineModel &machine);
-/// Of all sums that may wait on the stack.
+/// The bytes of all sums that may wait on the stack.
 int64_t waitingBytes(const target::MachineModel &machine);
 
 } // namespace ingot::lower

@@ -1,4 +1,4 @@
-// What is around ops that are expanded: how a subgraph ends, and operators of which the importer makes no op at all but several others, or none.
+// The terminator of subgraphs of expanded ops, and operators that the importer maps to several other ops, or to none.
 include "compiler/onnx/Onnx.td"
 include "compiler/onnx/interfaces/NodeKinds.td"
 

@@ -49,7 +49,7 @@ LogicalResult FlexAttentionOp::argumentTypes(unsigned, SmallVectorImpl<Type> &ty
   return success();
 }
 
-/// What a subgraph makes of `v`; null: it has failed.
+/// Applies a subgraph to `v`. Returns null when that has failed.
 static Value modified(OpBuilder &b, Region &subgraph, Value v) {
   if (!v || subgraph.empty()) {
     return v;

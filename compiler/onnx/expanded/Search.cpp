@@ -20,7 +20,7 @@ using namespace mlir;
 namespace ingot::onnx {
 
 namespace {
-/// Where an operator has its operands; -1: it has none of that kind.
+/// The numbers of an operator's operands by their kind, or -1 for a kind that it lacks.
 struct SearchForm {
   int beams, returned, lengthPenalty, penalty, vocabulary, firstToken, mask, presence, seed;
 };
@@ -121,7 +121,7 @@ private:
 
 } // namespace
 
-// What the op says.
+// Checks of the op's attributes and operands.
 
 LogicalResult Search::verify() {
   if (t.rules.end < 0 || t.rules.padding < 0) {
@@ -176,7 +176,7 @@ void Search::readOperands() {
 
 // The decoder.
 
-/// What a subgraph gives of these; a message where it takes others.
+/// The results of a subgraph for these values. Fails with a message when the subgraph takes other operands.
 FailureOr<Search::Values> Search::call(unsigned region, ArrayRef<Value> values, size_t leastOutputs) {
   Block &graph = op->getRegion(region).front();
   size_t outputs = graph.getTerminator()->getNumOperands();
@@ -547,7 +547,7 @@ static LogicalResult inferSearch(SubgraphHolder op, SmallVectorImpl<Type> &types
   return success();
 }
 
-/// Of its subgraphs the op only knows what the model declares.
+/// Checks that the model declares the types of a subgraph's inputs, since the op knows nothing else of them.
 static LogicalResult searchArguments(SubgraphHolder op, unsigned region, ArrayRef<Type> types) {
   for (auto [i, type] : llvm::enumerate(types)) {
     if (!type) {

@@ -1,4 +1,4 @@
-// What is known of the numbers that elementwise ops make, and of how long they take.
+// Facts about elementwise ops: bounds of the numbers that they compute, and whether they take many instructions.
 #pragma once
 #include "compiler/onnx/Onnx.h"
 
@@ -7,7 +7,8 @@ namespace ingot::onnx {
 /// An element takes a dozen instructions or more.
 template <typename Op> class LongFormula : public mlir::OpTrait::TraitBase<Op, LongFormula> {};
 
-/// What no number of an integer type of at most 32 bits exceeds, nor the difference of two; infinity for other types.
+/// A bound of the magnitudes of all numbers of an integer type of at most 32 bits, and of the differences of two such
+/// numbers. Infinity for other types.
 double largestOf(mlir::Type element);
 
 } // namespace ingot::onnx

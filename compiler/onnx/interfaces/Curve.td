@@ -1,4 +1,4 @@
-// What is known of the numbers that elementwise operators make, and of how long they take.
+// Facts about elementwise operators: bounds of the numbers that they compute, and whether they take many instructions.
 #ifndef INGOT_ONNX_CURVE
 #define INGOT_ONNX_CURVE
 include "mlir/IR/OpBase.td"

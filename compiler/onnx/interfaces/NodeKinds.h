@@ -1,4 +1,4 @@
-// What the importer makes of nodes of an operator, other than an op each.
+// Traits of operators whose nodes the importer does not map to one op each.
 #pragma once
 #include "mlir/IR/OpDefinition.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"

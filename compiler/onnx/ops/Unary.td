@@ -3,7 +3,7 @@ include "compiler/onnx/Onnx.td"
 include "compiler/onnx/interfaces/Curve.td"
 
 class F32Default<string value> : DefaultValuedOptionalAttr<F32Attr, value>;
-/// With traits of its own.
+/// An elementwise function of one operand that has traits of its own.
 class Onnx_Function<string mnemonic, list<Trait> traits, Type type = Onnx_Floats> : Onnx_Elementwise<mnemonic, 1, traits> {
   let arguments = (ins type:$x);
 }
