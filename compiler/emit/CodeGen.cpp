@@ -1,6 +1,9 @@
 // LLVM's code generator, with a text section for each function so that a linker can drop and order them.
 #include "compiler/emit/CodeGen.h"
 #include "compiler/target/Platform.h"
+#include "llvm/CodeGen/TargetSubtargetInfo.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
 #include "llvm/MC/TargetRegistry.h"
@@ -65,7 +68,26 @@ ingot::emit::CodeSettings::~CodeSettings() {
   }
 }
 
+/// Keeps loads apart from the lrint of a vector where there is no AVX. LLVM 22 makes one instruction of both there,
+/// which faults if the address is not a multiple of 16.
+static void separateRoundedLoads(Module &ir, const TargetMachine &target) {
+  for (Function &function : ir) {
+    if (function.isDeclaration() || target.getSubtargetImpl(function)->checkFeatures("+avx")) {
+      continue;
+    }
+    for (Instruction &instruction : instructions(function)) {
+      auto *call = dyn_cast<IntrinsicInst>(&instruction);
+      if (call && call->getIntrinsicID() == Intrinsic::lrint && isa<LoadInst>(call->getArgOperand(0))) {
+        call->setArgOperand(0, new FreezeInst(call->getArgOperand(0), "", call->getIterator()));
+      }
+    }
+  }
+}
+
 bool ingot::emit::generateCode(Module &ir, TargetMachine &target, CodeForm form, raw_pwrite_stream &out) {
+  if (target.getTargetTriple().isX86()) {
+    separateRoundedLoads(ir, target);
+  }
   legacy::PassManager passes;
   CodeGenFileType type = form == CodeForm::Object ? CodeGenFileType::ObjectFile : CodeGenFileType::AssemblyFile;
   if (target.addPassesToEmitFile(passes, out, nullptr, type, /*DisableVerify=*/true)) {
