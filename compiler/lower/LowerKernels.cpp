@@ -319,7 +319,9 @@ struct Lowering {
     if (!sharing.empty()) {
       sharing.push_back(kernel->getNumOperands());
     }
-    for (unsigned i = 0; i < types.size(); ++i) {
+    // Behind a barrier a thread reads what others wrote there before.
+    unsigned sharedByThreads = shape.grid ? kernel->getNumOperands() : types.size();
+    for (unsigned i = 0; i < sharedByThreads; ++i) {
       if (isa<MemRefType>(types[i]) && !llvm::is_contained(sharing, i)) {
         f.setArgAttr(i, "llvm.noalias", b.getUnitAttr());
       }
@@ -341,6 +343,7 @@ struct Lowering {
     if (shape.grid) {
       f->setAttr(plan::gridName, b.getDenseI64ArrayAttr({shape.grid->threads[0], shape.grid->threads[1],
                                                          shape.grid->threads[2], shape.grid->sharedBytes}));
+      f->setAttr("passthrough", b.getStrArrayAttr({"convergent"})); // as its barriers are
     }
     return f;
   }

@@ -1,4 +1,5 @@
 #include "compiler/lower/core/Threads.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 
 using namespace mlir;
 
@@ -9,7 +10,12 @@ Ix threadNumber(Writer &w, int32_t axis) {
   return w.ix(w.callLibrary("ingot_thread", number, w.b.getI64Type()));
 }
 
-void barrier(Writer &w) { w.callLibrary("ingot_barrier", {}, {}); }
+void barrier(Writer &w) {
+  w.callLibrary("ingot_barrier", {}, {});
+  // All threads of a block call it at one place: no call may be moved to where only some of them are.
+  auto module = w.b.getInsertionBlock()->getParentOp()->getParentOfType<ModuleOp>();
+  module.lookupSymbol("ingot_barrier")->setAttr("passthrough", w.b.getStrArrayAttr({"convergent"}));
+}
 
 Buffer sharedMemory(Writer &w, int64_t bytes) {
   Type i8 = w.b.getI8Type();

@@ -12,7 +12,9 @@ namespace ingot::targets::loopback {
 namespace {
 
 /// Sums and products along an axis: a block for each line. Each thread combines a part of the line, all of them share
-/// what they have, and each goes through its part once more from where those before it end.
+/// what they have, and each goes through its part once more from where those before it end. They share it in the memory
+/// of the block, where each thread reads those of all others, or, of reversed sums, in scratch memory, where each hands
+/// on what its neighbour has.
 class BlockSums final : public lower::KernelFamily {
 public:
   BlockSums() { stem = "BlockSums"; }
@@ -34,7 +36,8 @@ public:
     sizes.erase(sizes.begin() + static_cast<int64_t>(op.getAxis()));
     lower::KernelShape shape;
     shape.items = support::product(sizes);
-    shape.grid = lower::Grid{{threads, 1, 1}, threads * 8};
+    shape.grid = lower::Grid{{threads, 1, 1}, op.getReverse() ? 0 : partBytes};
+    shape.scratchBytes = op.getReverse() ? shape.items * partBytes : 0;
     return shape;
   }
 
@@ -44,7 +47,6 @@ public:
     lower::Buffer x = build.group.buffer(op.getX()), y = build.group.result();
     Type element = lower::valueType(x.element);
     lower::Combine how = op.getKind() == "Prod" ? lower::Combine::Mul : lower::Combine::Add;
-    lower::Buffer parts = w.scratch(lower::sharedMemory(w, threads * 8), 0, element, threads);
     support::Sizes sizes = onnx::sizesOf(onnx::ranked(op.getX()));
     auto axis = static_cast<size_t>(op.getAxis());
     lower::Ix extent = sizes[axis];
@@ -66,11 +68,8 @@ public:
     auto all = w.loop(from, to, 1, none, [&](lower::Ix i, ValueRange carried) {
       return SmallVector<Value>{combine(w, how, carried[0], w.load(x, placeOf(i)))};
     });
-    w.store(all[0], parts, thread);
-    lower::barrier(w);
-    auto before = w.loop(0, thread, 1, none, [&](lower::Ix other, ValueRange carried) {
-      return SmallVector<Value>{combine(w, how, carried[0], w.load(parts, other))};
-    });
+    Value before =
+        build.scratch ? handedOn(build, thread, how, all[0], none) : sumOfShared(w, thread, how, all[0], none, element);
     w.loop(from, to, 1, before, [&](lower::Ix i, ValueRange carried) {
       Value sum = combine(w, how, carried[0], w.load(x, placeOf(i)));
       w.store(op.getExclusive() ? carried[0] : sum, y, placeOf(i));
@@ -80,7 +79,33 @@ public:
   }
 
 private:
-  static constexpr int64_t threads = 8;
+  static constexpr int64_t threads = 8, partBytes = (threads + 1) * 8;
+
+  /// What the threads in front of this one have, all together.
+  static Value sumOfShared(lower::Writer &w, lower::Ix thread, lower::Combine how, Value own, Value none,
+                           Type element) {
+    lower::Buffer parts = w.scratch(lower::sharedMemory(w, partBytes), 0, element, threads);
+    w.store(own, parts, thread);
+    lower::barrier(w);
+    return w.loop(0, thread, 1, none, [&](lower::Ix other, ValueRange carried) {
+      return SmallVector<Value>{combine(w, how, carried[0], w.load(parts, other))};
+    })[0];
+  }
+
+  /// The same, after as many steps as there are threads: each gives its neighbour what it got and its own.
+  static Value handedOn(lower::Build &build, lower::Ix thread, lower::Combine how, Value own, Value none) {
+    lower::Writer &w = build.w;
+    lower::Buffer parts = w.scratch(build.scratch, build.begin * partBytes, own.getType(), threads + 1);
+    w.store(none, parts, thread);
+    Value before = none;
+    for (int64_t step = 0; step < threads; ++step) {
+      lower::barrier(w);
+      w.store(combine(w, how, before, own), parts, thread + 1);
+      lower::barrier(w);
+      before = w.load(parts, thread);
+    }
+    return before;
+  }
 
   /// Where line `number` is along all axes but one.
   static lower::Ixs lineOf(lower::Ix number, ArrayRef<support::Size> sizes, size_t axis) {
