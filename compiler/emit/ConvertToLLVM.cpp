@@ -33,13 +33,16 @@ struct LowerFma : ConvertOpToLLVMPattern<math::FmaOp> {
   }
 };
 
-/// What is rounded for nothing but to become an integer: one instruction where the machine has it.
+/// What is rounded for nothing but to become an integer: one instruction where the function's machine has it.
 struct LowerRounding : ConvertOpToLLVMPattern<arith::FPToSIOp> {
-  using ConvertOpToLLVMPattern::ConvertOpToLLVMPattern;
+  LowerRounding(const LLVMTypeConverter &types, const ingot::emit::Machines &machines)
+      : ConvertOpToLLVMPattern(types, /*benefit=*/2), machines(machines) {}
+  const ingot::emit::Machines &machines;
+
   LogicalResult matchAndRewrite(arith::FPToSIOp op, OpAdaptor, ConversionPatternRewriter &rewriter) const override {
     auto rounded = op.getIn().getDefiningOp<math::RoundEvenOp>();
     if (!rounded || !rounded->hasOneUse() || !getElementTypeOrSelf(op.getIn().getType()).isF32() ||
-        !getElementTypeOrSelf(op.getType()).isInteger(32)) {
+        !getElementTypeOrSelf(op.getType()).isInteger(32) || !machines.of(op).roundsToInteger) {
       return failure();
     }
     Type type = getTypeConverter()->convertType(op.getType());
@@ -68,7 +71,7 @@ LogicalResult checkIndices(ModuleOp module) {
 
 } // namespace
 
-LogicalResult ingot::emit::convertToLLVM(ModuleOp module, const target::MachineModel &machine) {
+LogicalResult ingot::emit::convertToLLVM(ModuleOp module, const Machines &machines) {
   MLIRContext *context = module.getContext();
   if (failed(checkIndices(module))) {
     return failure();
@@ -90,8 +93,6 @@ LogicalResult ingot::emit::convertToLLVM(ModuleOp module, const target::MachineM
   index::populateIndexToLLVMConversionPatterns(types, patterns);
   ub::populateUBToLLVMConversionPatterns(types, patterns);
   patterns.add<LowerFma>(types, /*benefit=*/2);
-  if (machine.roundsToInteger) {
-    patterns.add<LowerRounding>(types, /*benefit=*/2);
-  }
+  patterns.add<LowerRounding>(types, machines);
   return applyFullConversion(module, target, std::move(patterns));
 }

@@ -32,7 +32,7 @@ static void nameEntries(Module &ir, ArrayRef<std::string> kernels) {
 
 mlir::LogicalResult emit::lowerDeviceModule(mlir::ModuleOp module, const target::MachineModel &machine) {
   forgetMachines(module);
-  return lowerToLLVM(module, machine);
+  return lowerToLLVM(module, Machines(machine));
 }
 
 std::unique_ptr<Module> emit::translateDeviceModule(mlir::ModuleOp module, LLVMContext &context,

@@ -165,7 +165,7 @@ LogicalResult Emitter::generateObject(const ingot::target::MachineModel &machine
   constants = ingot::target::platformOf(machine).constants;
   std::vector<ingot::emit::PieceObject> pieces = ingot::emit::takePieceObjects(module);
   std::unique_ptr<TargetMachine> target = ingot::emit::createTargetMachine(module, machine);
-  if (!target || failed(ingot::emit::lowerToLLVM(module, machine))) {
+  if (!target || failed(ingot::emit::lowerToLLVM(module, ingot::emit::Machines(machine, options.machines)))) {
     return failure();
   }
   for (const ingot::emit::DeviceCode &device : devices) {

@@ -34,8 +34,9 @@ struct Options {
   std::vector<std::string> kinds = {"lib"}; ///< lib obj shared cpp asm llvm mlir; header and manifest come always
   unsigned jobs = 0;                        ///< threads that make code; 0: one for each processor
   bool depfile = false;
-  std::vector<std::string> dependencies;             ///< what the depfile names: the model, its external data
-  std::vector<const target::MachineModel *> devices; ///< those of ModelInfo::devices, in their order
+  std::vector<std::string> dependencies;              ///< what the depfile names: the model, its external data
+  std::vector<const target::MachineModel *> devices;  ///< those of ModelInfo::devices, in their order
+  std::vector<const target::MachineModel *> machines; ///< all that functions may be for
 };
 
 struct Artifact {

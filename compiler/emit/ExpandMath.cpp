@@ -199,23 +199,9 @@ bool isNarrow(Type type) {
   return isa<FloatType>(element) && element.getIntOrFloatBitWidth() < 32;
 }
 
-/// The function that an op is in, if it is for another CPU than the machine's: attributes say what that one has.
-FunctionOpInterface functionOfOther(Operation *op, const target::MachineModel &machine) {
-  auto function = op->getParentOfType<FunctionOpInterface>();
-  auto cpu = function ? function->getAttrOfType<StringAttr>("ingot.cpu") : StringAttr();
-  return cpu && cpu.getValue() != machine.cpu ? function : FunctionOpInterface();
-}
-bool has(Operation *op, const target::MachineModel &machine, StringRef attribute, bool machineHas) {
-  FunctionOpInterface other = functionOfOther(op, machine);
-  return other ? other->hasAttr(attribute) : machineHas;
-}
-
 /// The intrinsic that looks up floats in two vectors, with the type of its result; null: there is none.
-StringAttr lookUpOf(Operation *op, const target::MachineModel &machine) {
-  if (FunctionOpInterface other = functionOfOther(op, machine)) {
-    return other->getAttrOfType<StringAttr>("ingot.look_up");
-  }
-  auto type = VectorType::get({machine.lanes}, Float32Type::get(op->getContext()));
+StringAttr lookUpOf(MLIRContext *context, const target::MachineModel &machine) {
+  auto type = VectorType::get({machine.lanes}, Float32Type::get(context));
   return machine.lookUp.empty() ? StringAttr() : StringAttr::get(machine.lookUp, type);
 }
 
@@ -223,7 +209,7 @@ StringAttr lookUpOf(Operation *op, const target::MachineModel &machine) {
 /// becomes its code, an integer of one or two bytes. Below a byte, the integers between the code and the float go too.
 class Conversions {
 public:
-  Conversions(ModuleOp module, const target::MachineModel &machine) : machine(machine), b(module.getContext()) {
+  Conversions(ModuleOp module, const Machines &machines) : machines(machines), b(module.getContext()) {
     module.walk([&](Operation *op) {
       if (isa<arith::ExtFOp, arith::TruncFOp, arith::BitcastOp>(op) &&
           (isNarrow(op->getOperand(0).getType()) || isNarrow(op->getResult(0).getType()))) {
@@ -250,7 +236,7 @@ public:
   }
 
 private:
-  const target::MachineModel &machine;
+  const Machines &machines;
   OpBuilder b;
   SmallVector<Operation *> found;
   llvm::DenseMap<Value, Value> codes;
@@ -279,8 +265,8 @@ private:
     Value in = op->getOperand(0), out = op->getResult(0);
     bool widens = isNarrow(in.getType());
     const support::FloatFormat &format = formatOf(widens ? in.getType() : out.getType());
-    bool isNative = getElementTypeOrSelf(widens ? in.getType() : out.getType()).isF16() &&
-                    has(op, machine, "ingot.half", machine.halfConversions);
+    bool isNative =
+        getElementTypeOrSelf(widens ? in.getType() : out.getType()).isF16() && machines.of(op).halfConversions;
     if (isa<arith::TruncFOp>(op)) {
       if (!isNative || getElementTypeOrSelf(in.getType()).isF64()) {
         Value code = emit::narrowFloat(b, op->getLoc(), in, format);
@@ -328,17 +314,20 @@ private:
 
 /// Collects the ops that have no instruction. The caller asks again after each round, because an expansion may itself
 /// contain such ops on a machine that lacks instructions which others have.
-static SmallVector<Operation *> findMath(ModuleOp module, const target::Platform &platform) {
+static SmallVector<Operation *> findMath(ModuleOp module, const Machines &machines) {
   SmallVector<Operation *> found;
-  module.walk([&](Operation *op) {
-    if (isa_and_nonnull<math::MathDialect>(op->getDialect()) ? !isNative(op, platform) : isa<arith::RemFOp>(op)) {
-      found.push_back(op);
-    }
-  });
+  for (auto function : module.getOps<FunctionOpInterface>()) {
+    target::Platform platform = target::platformOf(machines.of(function));
+    function.walk([&](Operation *op) {
+      if (isa_and_nonnull<math::MathDialect>(op->getDialect()) ? !isNative(op, platform) : isa<arith::RemFOp>(op)) {
+        found.push_back(op);
+      }
+    });
+  }
   return found;
 }
 
-static LogicalResult expandAll(ArrayRef<Operation *> found, const target::MachineModel &machine) {
+static LogicalResult expandAll(ArrayRef<Operation *> found, const Machines &machines) {
   for (Operation *op : found) {
     StringRef name = op->getName().getStringRef();
     auto unary = unaryTable().find(name);
@@ -347,23 +336,23 @@ static LogicalResult expandAll(ArrayRef<Operation *> found, const target::Machin
     if (!isUnary && binary == binaryTable().end()) {
       return op->emitOpError("has no expansion into instructions");
     }
-    bool ldexp = has(op, machine, "ingot.ldexp", machine.scaleByPowerOfTwo);
-    if (!expandWithNeighbours(op, ldexp, lookUpOf(op, machine))) {
+    const target::MachineModel &machine = machines.of(op);
+    bool ldexp = machine.scaleByPowerOfTwo;
+    if (!expandWithNeighbours(op, ldexp, lookUpOf(op->getContext(), machine))) {
       expand(op, isUnary ? unary->second : nullptr, isUnary ? nullptr : binary->second, ldexp);
     }
   }
   return success();
 }
 
-LogicalResult ingot::emit::expandMath(ModuleOp module, const target::MachineModel &machine) {
-  target::Platform platform = target::platformOf(machine);
-  SmallVector<Operation *> found = findMath(module, platform);
+LogicalResult ingot::emit::expandMath(ModuleOp module, const Machines &machines) {
+  SmallVector<Operation *> found = findMath(module, machines);
   while (!found.empty()) {
-    if (failed(expandAll(found, machine))) {
+    if (failed(expandAll(found, machines))) {
       return failure();
     }
-    found = findMath(module, platform);
+    found = findMath(module, machines);
   }
-  Conversions(module, machine).expand();
+  Conversions(module, machines).expand();
   return success();
 }

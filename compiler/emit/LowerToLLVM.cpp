@@ -1,6 +1,7 @@
 // The order of the lowering, and the passes through which ingot-opt reaches it.
 #include "compiler/emit/Lowering.h"
 #include "compiler/plan/IndexWidth.h"
+#include "compiler/plan/KernelAttributes.h"
 #include "compiler/target/Target.h"
 #include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
@@ -8,23 +9,51 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
 #include "mlir/Pass/Pass.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/Passes.h"
+#include <deque>
 
 using namespace mlir;
 using namespace ingot;
 
-LogicalResult emit::lowerToLLVM(ModuleOp module, const target::MachineModel &machine) {
-  plan::setIndexBits(module, target::platformOf(machine).indexBits);
-  if (failed(expandMath(module, machine)) || failed(simplifyVectors(module))) {
+const target::MachineModel *emit::Machines::find(Operation *function) const {
+  auto spec = function ? function->getAttrOfType<StringAttr>(plan::machineName) : StringAttr();
+  if (!spec || spec.getValue() == own.spec) {
+    return &own;
+  }
+  const auto *known =
+      llvm::find_if(others, [&](const target::MachineModel *machine) { return machine->spec == spec.getValue(); });
+  return known == others.end() ? nullptr : *known;
+}
+
+const target::MachineModel &emit::Machines::of(Operation *op) const {
+  auto function = dyn_cast<FunctionOpInterface>(op);
+  const target::MachineModel *machine = find(function ? function : op->getParentOfType<FunctionOpInterface>());
+  assert(machine && "a function of a machine that is not there");
+  return *machine;
+}
+
+LogicalResult emit::Machines::check(ModuleOp module) const {
+  for (auto function : module.getOps<FunctionOpInterface>()) {
+    if (!find(function)) {
+      return function->emitOpError("is for a machine that is not there: ") << function->getAttr(plan::machineName);
+    }
+  }
+  return success();
+}
+
+LogicalResult emit::lowerToLLVM(ModuleOp module, const Machines &machines) {
+  plan::setIndexBits(module, target::platformOf(machines.own).indexBits);
+  if (failed(machines.check(module)) || failed(expandMath(module, machines)) || failed(simplifyVectors(module))) {
     return failure();
   }
-  prepareFunctions(module, machine);
+  prepareFunctions(module, machines);
   PassManager structure(module.getContext());
   structure.addPass(createCSEPass());
   structure.addPass(createSCFToControlFlowPass());
-  if (failed(structure.run(module)) || failed(convertToLLVM(module, machine))) {
+  if (failed(structure.run(module)) || failed(convertToLLVM(module, machines))) {
     return failure();
   }
   profileCalls(module);
@@ -34,7 +63,7 @@ LogicalResult emit::lowerToLLVM(ModuleOp module, const target::MachineModel &mac
 
 namespace {
 
-/// A pass that needs a machine; option target=SPEC.
+/// A pass that needs a machine, and those that functions name; option target=SPEC.
 template <typename Self> struct MachinePass : PassWrapper<Self, OperationPass<ModuleOp>> {
   MachinePass() = default;
   MachinePass(const MachinePass &other) : PassWrapper<Self, OperationPass<ModuleOp>>(other) {}
@@ -44,12 +73,20 @@ template <typename Self> struct MachinePass : PassWrapper<Self, OperationPass<Mo
         .insert<LLVM::LLVMDialect, cf::ControlFlowDialect, math::MathDialect, scf::SCFDialect, vector::VectorDialect>();
   }
   void runOnOperation() override {
-    llvm::Expected<target::MachineModel> machine = target::resolveMachine(spec.getValue());
-    if (!machine) {
-      this->getOperation().emitError(llvm::toString(machine.takeError()));
-      return this->signalPassFailure();
+    ModuleOp module = this->getOperation();
+    std::deque<target::MachineModel> machines;
+    auto resolve = [&](StringRef name) -> LogicalResult {
+      llvm::Expected<target::MachineModel> machine = target::resolveMachine(name);
+      return machine ? (machines.push_back(*machine), success())
+                     : LogicalResult(module.emitError(llvm::toString(machine.takeError())));
+    };
+    LogicalResult known = resolve(spec.getValue());
+    for (auto function : module.getOps<FunctionOpInterface>()) {
+      auto name = function->getAttrOfType<StringAttr>(plan::machineName);
+      known = failed(known) || !name ? known : resolve(name.getValue());
     }
-    if (failed(static_cast<Self *>(this)->apply(this->getOperation(), *machine))) {
+    auto all = llvm::map_to_vector(machines, [](const target::MachineModel &machine) { return &machine; });
+    if (failed(known) || failed(static_cast<Self *>(this)->apply(module, emit::Machines(machines.front(), all)))) {
       this->signalPassFailure();
     }
   }
@@ -61,18 +98,14 @@ struct ExpandMathPass : MachinePass<ExpandMathPass> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(ExpandMathPass)
   StringRef getArgument() const override { return "emit-expand-math"; }
   StringRef getDescription() const override { return "write math functions as arithmetic"; }
-  LogicalResult apply(ModuleOp module, const target::MachineModel &machine) {
-    return emit::expandMath(module, machine);
-  }
+  LogicalResult apply(ModuleOp module, const emit::Machines &machines) { return emit::expandMath(module, machines); }
 };
 
 struct LowerToLLVMPass : MachinePass<LowerToLLVMPass> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(LowerToLLVMPass)
   StringRef getArgument() const override { return "emit-lower-to-llvm"; }
   StringRef getDescription() const override { return "lower loops and vectors to the LLVM dialect"; }
-  LogicalResult apply(ModuleOp module, const target::MachineModel &machine) {
-    return emit::lowerToLLVM(module, machine);
-  }
+  LogicalResult apply(ModuleOp module, const emit::Machines &machines) { return emit::lowerToLLVM(module, machines); }
 };
 
 } // namespace

@@ -1,9 +1,8 @@
 // Loop IR to the LLVM dialect, in the order of the declarations. Everything is changed in place.
 //
-// Function attributes that loop IR may carry: `ingot.cpu` and `ingot.features` (strings; the machine's where absent),
-// `ingot.ldexp` (unit; such a CPU scales by powers of two in one instruction), `ingot.half` (unit; it converts
-// float16), `ingot.strict` (unit; what a value is does not depend on the others in the kernel), `ingot.tiles` (unit; it
-// uses AMX), `ingot.inline` (unit; a kernel small enough to be part of its caller).
+// Function attributes that loop IR may carry: those of plan/KernelAttributes.h, `ingot.strict` (unit; what a value is
+// does not depend on the others in the kernel), `ingot.tiles` (unit; it uses AMX), `ingot.inline` (unit; a kernel small
+// enough to be part of its caller).
 // Private functions become local symbols. A math.exp with `ingot.negative` has operands that are not positive, and may
 // give 0 for a denormal result; of one with `ingot.bytes` only what it does to a byte matters. A math.erfc with
 // `ingot.tail` has operands in [0, 7.1].
@@ -18,26 +17,44 @@ class Pass;
 
 namespace ingot::emit {
 
+/// The machines of a module's functions: its own, and others, which functions name (plan::machineName).
+class Machines {
+public:
+  explicit Machines(const target::MachineModel &own, llvm::ArrayRef<const target::MachineModel *> others = {})
+      : own(own), others(others) {}
+
+  const target::MachineModel &own;
+
+  /// That of the function that `op` is or is in.
+  const target::MachineModel &of(mlir::Operation *op) const;
+  /// Fails with a diagnostic where a function names a machine that is none of these.
+  mlir::LogicalResult check(mlir::ModuleOp module) const;
+
+private:
+  llvm::ArrayRef<const target::MachineModel *> others;
+  const target::MachineModel *find(mlir::Operation *function) const;
+};
+
 /// What a function that uses AMX has in LLVM's IR.
 inline constexpr llvm::StringLiteral usesTiles = "ingot-tiles";
 
 /// Replaces math ops that have no instruction (exp, tanh, pow ...), arith.remf, and conversions of narrow floats by
 /// arithmetic. Fails for an op that it does not know, rather than leaving a call to a library.
-mlir::LogicalResult expandMath(mlir::ModuleOp module, const target::MachineModel &machine);
+mlir::LogicalResult expandMath(mlir::ModuleOp module, const Machines &machines);
 
 /// Brings vectors of more than one dimension, transposes, masks and transfers to one-dimensional vector ops and
 /// shuffles; views with strides and affine arithmetic to plain index arithmetic.
 mlir::LogicalResult simplifyVectors(mlir::ModuleOp module);
 
 /// Linkage, CPU and manners of every function; stack arrays are moved to the entry block of their function.
-void prepareFunctions(mlir::ModuleOp module, const target::MachineModel &machine);
+void prepareFunctions(mlir::ModuleOp module, const Machines &machines);
 
-/// Removes the attributes that name a function's own machine: all functions of a device's module are code for that
-/// device.
+/// Removes the attribute that names a function's own machine: all functions are code for the module's, as in that of a
+/// device, or in C++ source.
 void forgetMachines(mlir::ModuleOp module);
 
 /// The one conversion to the LLVM dialect, memrefs as bare pointers.
-mlir::LogicalResult convertToLLVM(mlir::ModuleOp module, const target::MachineModel &machine);
+mlir::LogicalResult convertToLLVM(mlir::ModuleOp module, const Machines &machines);
 
 /// Calls with `ingot.launch` in the LLVM dialect get a call of ingot_exec.profile before and behind them.
 void profileCalls(mlir::ModuleOp module);
@@ -47,7 +64,7 @@ void profileCalls(mlir::ModuleOp module);
 void splitCalls(mlir::ModuleOp module);
 
 /// All of the above.
-mlir::LogicalResult lowerToLLVM(mlir::ModuleOp module, const target::MachineModel &machine);
+mlir::LogicalResult lowerToLLVM(mlir::ModuleOp module, const Machines &machines);
 
 /// Passes for ingot-opt: emit-expand-math and emit-lower-to-llvm, both with the option target=SPEC.
 void registerPasses();

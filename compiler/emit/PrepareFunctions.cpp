@@ -3,18 +3,13 @@
 // "no-builtins" keeps LLVM from recognising loops and values as library calls; "nounwind" drops unwind tables; the
 // warning is for stack frames above what generated code allows itself on the machine.
 #include "compiler/emit/Lowering.h"
+#include "compiler/plan/KernelAttributes.h"
 #include "compiler/target/Platform.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 
 using namespace mlir;
-
-/// Takes the string attribute `name` off the function.
-static std::string take(func::FuncOp function, StringRef name, StringRef otherwise) {
-  auto attribute = dyn_cast_or_null<StringAttr>(function->removeAttr(name));
-  return attribute ? attribute.str() : otherwise.str();
-}
 
 static void setAttributes(func::FuncOp function, const ingot::target::MachineModel &machine) {
   Builder builder(function.getContext());
@@ -23,14 +18,9 @@ static void setAttributes(func::FuncOp function, const ingot::target::MachineMod
   if (auto present = function->getAttrOfType<ArrayAttr>("passthrough")) {
     llvm::append_range(list, present);
   }
-  bool otherCpu = function->hasAttr("ingot.cpu");
-  add("target-cpu", take(function, "ingot.cpu", machine.cpu));
-  std::string features = take(function, "ingot.features", otherCpu ? "" : machine.features);
-  if (!features.empty()) {
-    add("target-features", features);
-  }
-  for (StringRef name : {"ingot.ldexp", "ingot.look_up"}) {
-    function->removeAttr(name);
+  add("target-cpu", machine.cpu);
+  if (!machine.features.empty()) {
+    add("target-features", machine.features);
   }
   if (function->removeAttr("ingot.tiles")) {
     list.push_back(builder.getStringAttr(ingot::emit::usesTiles));
@@ -51,18 +41,16 @@ static void setAttributes(func::FuncOp function, const ingot::target::MachineMod
 
 void ingot::emit::forgetMachines(ModuleOp module) {
   for (func::FuncOp function : module.getOps<func::FuncOp>()) {
-    for (StringRef name : {"ingot.cpu", "ingot.features", "ingot.ldexp", "ingot.look_up", "ingot.half"}) {
-      function->removeAttr(name);
-    }
+    function->removeAttr(plan::machineName);
   }
 }
 
-void ingot::emit::prepareFunctions(ModuleOp module, const target::MachineModel &machine) {
+void ingot::emit::prepareFunctions(ModuleOp module, const Machines &machines) {
   for (func::FuncOp function : module.getOps<func::FuncOp>()) {
     if (function.isExternal()) {
       continue;
     }
-    setAttributes(function, machine);
+    setAttributes(function, machines.of(function));
     if (function.isPrivate()) {
       auto linkage = LLVM::LinkageAttr::get(module.getContext(), LLVM::linkage::Linkage::Internal);
       function->setAttr("llvm.linkage", linkage);

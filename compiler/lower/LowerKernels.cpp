@@ -326,17 +326,7 @@ struct Lowering {
         f.setArgAttr(i, "llvm.noalias", b.getUnitAttr());
       }
     }
-    f->setAttr("ingot.cpu", b.getStringAttr(machine.cpu));
-    f->setAttr("ingot.features", b.getStringAttr(machine.features));
-    if (machine.scaleByPowerOfTwo) {
-      f->setAttr("ingot.ldexp", b.getUnitAttr());
-    }
-    if (!machine.lookUp.empty()) {
-      f->setAttr("ingot.look_up", StringAttr::get(machine.lookUp, VectorType::get({machine.lanes}, b.getF32Type())));
-    }
-    if (machine.halfConversions) {
-      f->setAttr("ingot.half", b.getUnitAttr());
-    }
+    f->setAttr(plan::machineName, b.getStringAttr(machine.spec));
     if (kernel->getParentOfType<ModuleOp>()->hasAttr(strictName)) {
       f->setAttr(strictName, b.getUnitAttr());
     }

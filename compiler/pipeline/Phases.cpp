@@ -548,6 +548,11 @@ static LogicalResult emit(State &s) {
   for (const plan::DeviceInfo &device : info.devices) {
     options.devices.push_back(&s.model().machineOf(device.spec));
   }
+  for (const Body &body : s.bodies) {
+    for (const partition::Device &device : body.devices) {
+      options.machines.push_back(&device.machine);
+    }
+  }
   emit::Result result;
   auto weights = [&](const emit::WeightsSink &sink) {
     constexpr size_t mostHeld = size_t(64) << 20;

@@ -37,7 +37,7 @@ LogicalResult lowersFurther(ModuleOp module, const target::MachineModel &machine
       f.erase();
     }
   }
-  return emit::lowerToLLVM(*copy, machine);
+  return emit::lowerToLLVM(*copy, emit::Machines(machine));
 }
 
 /// Steps of a phase as a pass. What earlier phases know of a model in the pipeline is an option here, or is taken from

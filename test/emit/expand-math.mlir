@@ -18,7 +18,7 @@ func.func @exp(%x: vector<8xf32>) -> vector<8xf32> {
 // V4-LABEL: func @other
 // V4-NOT: ldexp
 // V4: return
-func.func @other(%x: vector<8xf32>) -> vector<8xf32> attributes {ingot.cpu = "haswell"} {
+func.func @other(%x: vector<8xf32>) -> vector<8xf32> attributes {ingot.machine = "haswell"} {
   %y = math.exp %x : vector<8xf32>
   return %y : vector<8xf32>
 }
@@ -136,7 +136,7 @@ func.func @bytes(%x: vector<16xf32>) -> vector<16xf32> {
 // CHECK-COUNT-3: llvm.call_intrinsic "llvm.x86.avx512.vpermi2var.ps.512"
 // V4-LABEL: func @bytes_of_another
 // V4: arith.divf {{.*}} : vector<8xf32>
-func.func @bytes_of_another(%x: vector<16xf32>, %y: vector<8xf32>) -> (vector<16xf32>, vector<8xf32>) attributes {ingot.cpu = "znver4", ingot.look_up = "llvm.x86.avx512.vpermi2var.ps.512" : vector<16xf32>} {
+func.func @bytes_of_another(%x: vector<16xf32>, %y: vector<8xf32>) -> (vector<16xf32>, vector<8xf32>) attributes {ingot.machine = "znver4"} {
   %c1 = arith.constant dense<1.0> : vector<16xf32>
   %d1 = arith.constant dense<1.0> : vector<8xf32>
   %e = math.exp %x {ingot.bytes} : vector<16xf32>

@@ -30,10 +30,27 @@ func.func private @kernel(%x: memref<8xf32>, %y: memref<8xf32>) {
 
 // CHECK-LABEL: llvm.func internal @small
 // CHECK-SAME: "target-cpu", "haswell"
-// CHECK-SAME: "target-features", "+avx2"
+// CHECK-SAME: "target-features", "+fast-dpwssd"
 // CHECK-SAME: "alwaysinline"
-func.func private @small() attributes {ingot.inline, ingot.cpu = "haswell", ingot.features = "+avx2"} {
+func.func private @small() attributes {ingot.inline, ingot.machine = "haswell"} {
   return
+}
+
+// One instruction rounds to an integer on the one machine, and not on the other.
+// CHECK-LABEL: llvm.func internal @rounds
+// CHECK: llvm.intr.lrint
+// CHECK-LABEL: llvm.func internal @rounds_elsewhere
+// CHECK: llvm.intr.roundeven
+// CHECK: llvm.fptosi
+func.func private @rounds(%x: f32) -> i32 {
+  %r = math.roundeven %x : f32
+  %i = arith.fptosi %r : f32 to i32
+  return %i : i32
+}
+func.func private @rounds_elsewhere(%x: f32) -> i32 attributes {ingot.machine = "cortex-a76"} {
+  %r = math.roundeven %x : f32
+  %i = arith.fptosi %r : f32 to i32
+  return %i : i32
 }
 
 // CHECK: llvm.func @m_run

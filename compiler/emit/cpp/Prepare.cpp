@@ -104,7 +104,8 @@ LogicalResult prepare(ModuleOp module, const target::MachineModel &machine) {
   target::MachineModel plain = machine;
   plain.halfConversions = false;
   plain.scaleByPowerOfTwo = false; // an intrinsic of LLVM's
-  if (failed(expandMath(module, plain)) || failed(simplifyVectors(module))) {
+  forgetMachines(module);
+  if (failed(expandMath(module, Machines(plain))) || failed(simplifyVectors(module))) {
     return failure();
   }
   splitFusedProducts(module);
