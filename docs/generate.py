@@ -105,7 +105,7 @@ def node_test_counts():
 
 def mentioned_in(name):
     """Tests of the compiler's texts that speak of an operator, for those that no suite of numbers lists."""
-    paths = (path for folder in ("driver", "importer", "control", "open") for path in sorted((ROOT / "test" / folder).rglob("*")) if path.suffix in (".test", ".py"))
+    paths = (path for folder in ("driver", "importer", "graph", "control", "open") for path in sorted((ROOT / "test" / folder).rglob("*")) if path.suffix in (".test", ".py"))
     return [f"`{path.relative_to(ROOT)}`" for path in paths if re.search(rf"\b{name}\b", path.read_text())][:2]
 
 
@@ -148,9 +148,9 @@ def coverage_page(build):
     return "\n".join(text)
 
 
-COVERAGE_TEXT = """Which operators the compiler takes, of all that ONNX lists and of those of `com.microsoft` that ONNX Runtime has, by the tables that the importer and the kernels use; `ingot inspect MODEL --coverage` asks the same of a
-model's operators. *kernel NAME*: the operator has loops of its own (`compiler/lower/families`); *elementwise* and *movement*: it is a part of any kernel; *rewrite*: it is written in terms of others, when the model is read or when its shapes are known;
-*importer*: what it means is settled while the model is read, and nothing of it is left. Element types are those of the first input, and with their names of inputs that have others, by what checks the nodes of a model (`test/hostile/element_types.py` holds it against the standard): *floats* are those of 16, 32 and 64 bits, *integers* those of 8 to 64,
+COVERAGE_TEXT = """Which operators the compiler takes, of all that ONNX lists and of those of `com.microsoft` that ONNX Runtime has, by the tables that the compiler itself uses; `ingot inspect MODEL --coverage` asks the same of a
+model's operators. *kernel NAME*: the operator has loops of its own (`compiler/lower/families`); *elementwise* and *movement*: it is a part of any kernel; *rewrite*: it is written in terms of others, when its node is resolved or when its shapes are known;
+*resolved*: what it means is settled when its node is (`compiler/graph/resolve`), and nothing of it is left. Element types are those of the first input, and with their names of inputs that have others, by what checks the nodes of a model (`test/hostile/element_types.py` holds it against the standard): *floats* are those of 16, 32 and 64 bits, *integers* those of 8 to 64,
 *few bits* all types below a byte; there are none where an operator is written as others, whose types it then has. They are the same on all targets, since these differ in what a kernel's instructions are and not in which kernels there are; floats below 32 bits are computed in float32.
 All versions of an operator are read, unless its own says otherwise (`through` in its definition). Random graphs are those of `test/random`, node tests those that ONNX recorded up to opset 17.
 """

@@ -62,7 +62,7 @@ void countParameters(const onnx::TensorProto &tensor, ModelFacts &facts) {
 } // namespace
 
 std::string plainName(const std::string &name) {
-  std::string quoted = importer::quoted(name);
+  std::string quoted = support::quoted(name);
   return quoted.substr(1, quoted.size() - 2);
 }
 
@@ -87,7 +87,7 @@ std::string ValueFacts::text() const {
 }
 
 llvm::Expected<ModelFacts> readModelFacts(const std::string &path) {
-  importer::Problems problems(path);
+  support::Problems problems(path);
   std::unique_ptr<importer::ModelFile> file = importer::ModelFile::load(path, problems);
   if (!file) {
     return llvm::make_error<ExitError>(1, llvm::StringRef(problems.text()).rtrim().str());
@@ -117,7 +117,7 @@ llvm::Expected<ModelFacts> readModelFacts(const std::string &path) {
   for (const onnx::NodeProto &node : model.graph().node()) {
     for (const std::string &output : node.output()) {
       facts.makers[output] =
-          importer::quoted(node.name().empty() ? output : node.name()) + " (" + plainName(node.op_type()) + ")";
+          support::quoted(node.name().empty() ? output : node.name()) + " (" + plainName(node.op_type()) + ")";
     }
   }
   for (const onnx::FunctionProto &function : model.functions()) {

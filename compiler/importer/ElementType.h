@@ -1,5 +1,6 @@
 // ONNX's element types (TensorProto.DataType), newer ones than Debian's onnx.proto knows included.
 #pragma once
+#include "compiler/support/Dims.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
 #include <cstdint>
@@ -7,6 +8,10 @@
 #include <string>
 
 namespace ingot::importer {
+
+using support::dimsText;
+using support::elementCount;
+using support::kLargestTensor;
 
 enum ElementType : int32_t {
   kUndefined = 0,
@@ -44,16 +49,7 @@ llvm::StringRef elementName(int32_t type);
 /// Bits of one element in raw data; 0: a string or an unknown type. Types below a byte are packed, lowest bits first.
 unsigned elementBits(int32_t type);
 
-/// Elements of a tensor of these dims. None: a negative dim, or a product that leaves 64 bits (zeros do not hide that).
-std::optional<int64_t> elementCount(llvm::ArrayRef<int64_t> dims);
-
 /// Bytes of that many elements, rounded up. None: an overflow, or no fixed size.
 std::optional<int64_t> byteCount(int32_t type, int64_t elements);
-
-/// More bytes than any machine's memory: a tensor of this size is a mistake or an attack.
-constexpr int64_t kLargestTensor = int64_t(1) << 40;
-
-/// "[2, 3, 224, 224]", cut after a few dims.
-std::string dimsText(llvm::ArrayRef<int64_t> dims);
 
 } // namespace ingot::importer

@@ -1,8 +1,8 @@
 // A model's graph between the file and the IR: checked, in an order in which it can be computed, and flat (calls of the
 // model's own functions replaced by their bodies). Attributes still point into the parsed model.
 #pragma once
-#include "compiler/importer/Problems.h"
 #include "compiler/importer/Protobuf.h"
+#include "compiler/support/Problems.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/StringMap.h"
 #include <deque>
@@ -13,6 +13,10 @@
 #include <vector>
 
 namespace ingot::importer {
+
+using support::Problems;
+using support::quoted;
+using support::Where;
 
 class ModelFile;
 

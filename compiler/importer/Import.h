@@ -1,4 +1,5 @@
-// The importer: an .onnx file becomes a module with one func.func of onnx ops, every node in the newest form of its op.
+// The importer: an .onnx file becomes a module with one func.func of nodes as they are written (onnx.Node), which
+// graph::resolve brings to the newest form of their ops.
 //
 //   func.func @NAME(%x: tensor<1x3xf32> {onnx.name = "x", onnx.dims = ["batch", ""]}) -> (tensor<1x3xf32> {onnx.name =
 //   "y"})
@@ -6,7 +7,7 @@
 // Weights are resources over the mapped file; nodes' names are locations. Nothing is optimised here.
 #pragma once
 #include "compiler/importer/ModelFile.h"
-#include "compiler/importer/Problems.h"
+#include "compiler/support/Problems.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
@@ -42,10 +43,6 @@ std::vector<OpenAxis> openAxes(mlir::func::FuncOp function);
 /// support::asWord() of these.
 std::vector<std::string> symbolsNamed(llvm::ArrayRef<OpenAxis> axes, llvm::StringRef name);
 
-/// Why no node of an operator is taken, as that version of its domain defines it; empty: it is known. Of a version
-/// newer than all known ones, operators are taken as the newest known one defines them, with a warning.
-std::string whyRefused(mlir::MLIRContext &context, llvm::StringRef domain, llvm::StringRef op, int64_t opset);
-
 /// For each input of an operator that is an op of its own, the element types that its definition takes, by their
 /// numbers in ONNX. Of several inputs alike there is one. Empty for operators that are only a way to write others.
 std::vector<std::vector<int32_t>> operandTypes(mlir::MLIRContext &context, llvm::StringRef domain, llvm::StringRef op);
@@ -54,16 +51,13 @@ std::vector<std::vector<int32_t>> operandTypes(mlir::MLIRContext &context, llvm:
 std::string nameOfKeys(llvm::StringRef map);
 std::string nameOfValues(llvm::StringRef map);
 
-/// The name of a sequence's tensor among the function's arguments and results: "x[0]".
-std::string nameInSequence(llvm::StringRef sequence, size_t number);
-
 struct ImportedModel {
   std::unique_ptr<ModelFile> file; ///< must live as long as the module is used: its constants point into the file
   mlir::OwningOpRef<mlir::ModuleOp> module;
   std::string warnings = ""; ///< one a line: "FILE: warning: text"
 };
 
-/// Nothing is returned when `problems` has grown: they are all that could be found at once.
+/// Nothing is returned when the file makes no sense. With problems, there may be a model in which more can be found.
 std::optional<ImportedModel> importModel(mlir::MLIRContext &context, llvm::StringRef path, const ImportOptions &options,
                                          Problems &problems);
 

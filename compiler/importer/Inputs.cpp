@@ -318,8 +318,8 @@ void InputReader::sequence(const pb::ValueInfoProto &value) {
                       : " is a sequence of what is no tensor, which is unsupported"));
     return;
   }
-  if (given->second > kMostTensors) {
-    problems.add("--sequence gives input " + quoted(value.name()) + " more than " + llvm::Twine(kMostTensors) +
+  if (given->second > support::kMostTensors) {
+    problems.add("--sequence gives input " + quoted(value.name()) + " more than " + llvm::Twine(support::kMostTensors) +
                  " tensors");
     return;
   }
@@ -336,7 +336,7 @@ void InputReader::sequence(const pb::ValueInfoProto &value) {
   spread.push_back({value.name(), std::max<int64_t>(given->second, 0), type, isAbsent});
   for (int64_t i = 0; i < given->second; ++i) {
     pb::ValueInfoProto &own = ofSequences.emplace_back();
-    own.set_name(nameInSequence(value.name(), i));
+    own.set_name(support::nameInSequence(value.name(), i));
     *own.mutable_type() = element;
     if (element.tensor_type().has_shape()) {
       for (Dimension &dim : *own.mutable_type()->mutable_tensor_type()->mutable_shape()->mutable_dim()) {

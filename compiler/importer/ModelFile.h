@@ -2,8 +2,8 @@
 // parsed graph whose tensors' bytes are slices of those mappings. Whatever holds weights by reference (the IR does)
 // needs this object alive.
 #pragma once
-#include "compiler/importer/Problems.h"
 #include "compiler/importer/Protobuf.h"
+#include "compiler/support/Problems.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/Support/Error.h"
 #include "llvm/Support/FileSystem.h"
@@ -12,6 +12,10 @@
 #include <memory>
 
 namespace ingot::importer {
+
+using support::Problems;
+using support::quoted;
+using support::Where;
 
 /// A regular file, mapped for reading.
 class MappedFile {

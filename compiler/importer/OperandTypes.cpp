@@ -2,8 +2,10 @@
 // verifier. It stops at the first operand whose type is wrong, so operands are tried one after the other, those in
 // front of it with a type that they take. Attributes get the first value that is of their kind; what else the verifier
 // finds wrong is not about types.
-#include "compiler/importer/Importer.h"
+#include "compiler/importer/Import.h"
 #include "compiler/onnx/ElementTypes.h"
+#include "compiler/onnx/interfaces/Expansion.h"
+#include "compiler/onnx/rewriting/Operators.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/Verifier.h"
 
@@ -94,7 +96,8 @@ private:
       state.addOperands(block.addArgument(type, state.location));
     }
     state.addAttributes(attributes.getAttrs());
-    state.addTypes(SmallVector<Type>(resultCount(info).value_or(1), UnrankedTensorType::get(builder.getF32Type())));
+    state.addTypes(
+        SmallVector<Type>(onnx::resultCount(info).value_or(1), UnrankedTensorType::get(builder.getF32Type())));
     if (auto *holder = info.getInterface<onnx::SubgraphHolder>()) {
       for (size_t i = 0; i < holder->subgraphNames().size(); ++i) {
         state.addRegion();
@@ -110,7 +113,7 @@ private:
 } // namespace
 
 std::vector<std::vector<int32_t>> operandTypes(MLIRContext &context, llvm::StringRef domain, llvm::StringRef op) {
-  auto info = RegisteredOperationName::lookup(("onnx." + domain + (domain.empty() ? "" : ".") + op).str(), &context);
+  std::optional<RegisteredOperationName> info = onnx::lookupOperator(&context, domain, op);
   auto *importable = info ? info->getInterface<onnx::Importable>() : nullptr;
   return importable && !importable->isForm() ? Trial(context, *info).run() : std::vector<std::vector<int32_t>>();
 }

@@ -3,6 +3,7 @@
 #include "compiler/importer/ModelFile.h"
 #include "compiler/onnx/ElementTypes.h"
 #include "compiler/onnx/constants/Constants.h"
+#include "compiler/onnx/sizes/Shapes.h"
 #include "mlir/IR/AsmState.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
@@ -65,12 +66,38 @@ llvm::Expected<ElementsAttr> makeElements(MLIRContext *context, const TensorData
                                         UnmanagedAsmResourceBlob::allocateWithAlign(bytes, alignmentOf(data.data)));
 }
 
+Type declaredType(MLIRContext *context, const pb::ValueInfoProto &value) {
+  const pb::TypeProto::Tensor *type = tensorTypeOf(value.type());
+  Type element = type ? elementType(context, type->elem_type()) : Type();
+  if (!element || !type->has_shape()) {
+    return element ? onnx::unrankedOf(element) : Type();
+  }
+  SmallVector<int64_t> dims;
+  for (const pb::TensorShapeProto::Dimension &dim : type->shape().dim()) {
+    bool isKnown = dim.has_dim_value() && dim.dim_value() >= 0;
+    dims.push_back(isKnown ? dim.dim_value() : ShapedType::kDynamic);
+  }
+  return onnx::tensorOf(dims, element);
+}
+
+Attribute sequenceAttribute(Type element) {
+  return ArrayAttr::get(element.getContext(), TypeAttr::get(onnx::unrankedOf(element)));
+}
+
 static llvm::Expected<ElementsAttr> tensorAttribute(MLIRContext *context, llvm::Expected<TensorData> data,
                                                     llvm::StringRef name) {
   if (!data) {
     return data.takeError();
   }
   return makeElements(context, *data, name);
+}
+
+static llvm::Expected<Attribute> typeAttribute(MLIRContext *context, const pb::TypeProto &type) {
+  if (!type.has_sequence_type()) {
+    return UnitAttr::get(context);
+  }
+  Type element = elementType(context, type.sequence_type().elem_type().tensor_type().elem_type());
+  return element ? sequenceAttribute(element) : ArrayAttr::get(context, {});
 }
 
 /// What an attribute holds. Files older than the `type` field say it by what is filled in.
@@ -116,6 +143,8 @@ llvm::Expected<Attribute> makeAttribute(MLIRContext *context, const pb::Attribut
     return tensorAttribute(context, readTensor(attribute.t(), file), name);
   case pb::AttributeProto::SPARSE_TENSOR:
     return tensorAttribute(context, readSparse(attribute.sparse_tensor(), file), name);
+  case pb::AttributeProto::TYPE_PROTO:
+    return typeAttribute(context, attribute.tp());
   case pb::AttributeProto::GRAPH:
   case pb::AttributeProto::GRAPHS:
     return llvm::createStringError("holds a subgraph, which is unsupported");

@@ -19,6 +19,13 @@ llvm::Expected<mlir::ElementsAttr> makeElements(mlir::MLIRContext *context, cons
 /// The type of a tensor, or of the tensor in an optional one; null: something else.
 const pb::TypeProto::Tensor *tensorTypeOf(const pb::TypeProto &type);
 
+/// The type that a subgraph declares for a value; null: it declares none that there are tensors of.
+mlir::Type declaredType(mlir::MLIRContext *context, const pb::ValueInfoProto &value);
+
+/// A type as an attribute, if it is a sequence: an array with what its tensors have in common, empty where there are no
+/// tensors of their element type. Other types are but there: nothing depends on them.
+mlir::Attribute sequenceAttribute(mlir::Type element);
+
 /// A node's attribute. `name` is used for resources.
 llvm::Expected<mlir::Attribute> makeAttribute(mlir::MLIRContext *context, const pb::AttributeProto &attribute,
                                               llvm::StringRef name, ModelFile &file);
@@ -35,9 +42,6 @@ struct Input {
   std::vector<std::string> symbols; ///< what the model calls each axis; "": nothing
   bool isOptional = false;          ///< a run may leave it out
 };
-
-/// A longer sequence is refused: each tensor is a value of its own.
-inline constexpr int64_t kMostTensors = 10'000;
 
 /// An input or output of a graph, and how many tensors of the function stand for it (support::SequenceForm).
 struct Spread {

@@ -1,4 +1,4 @@
-// The onnx dialect: interfaces, the importer's node, and helpers that every op and pass uses.
+// The onnx dialect: interfaces, a node that is being resolved, and helpers that every op and pass uses.
 #pragma once
 #include "compiler/onnx/elements/Lookup.h"
 #include "compiler/onnx/elements/Movement.h"
@@ -32,7 +32,7 @@ inline constexpr llvm::StringLiteral inputSequencesName = "onnx.input_sequences"
 /// Of a result that is the values of maps, a row each: their keys, an array of strings or integers.
 inline constexpr llvm::StringLiteral mapKeysName = "onnx.map_keys";
 
-/// A node on its way from the protobuf to an op. upgrade() edits it in place.
+/// A node on its way from what a file says to an op. upgrade() edits it in place.
 struct Node {
   mlir::OpBuilder &builder;
   mlir::Location loc;

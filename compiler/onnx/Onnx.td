@@ -85,7 +85,7 @@ class Since<int version> {
   int since = version;
 }
 
-/// `inputs` is how many inputs the newest form declares (-1: variadic). Left-out trailing inputs are filled with onnx.None by the importer.
+/// `inputs` is how many inputs the newest form declares (-1: variadic). Left-out trailing inputs are filled with onnx.None when a node is resolved.
 /// Outputs are always all there; one that the model does not name has no uses.
 class Onnx_Op<string mnemonic, int inputs, list<Trait> traits = []>
     : Op<Onnx_Dialect, mnemonic, traits # [Pure, DeclareOpInterfaceMethods<Onnx_InferTypes>, Onnx_Importable]> {

@@ -4,6 +4,7 @@
 #include "compiler/onnx/ElementTypes.h"
 #include "compiler/onnx/Onnx.h"
 #include "compiler/onnx/interfaces/Expansion.h"
+#include "compiler/onnx/rewriting/Operators.h"
 #include "compiler/pipeline/Dialects.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -69,13 +70,13 @@ static std::string textOf(llvm::ArrayRef<int32_t> numbers) {
 }
 
 Coverage coverageOf(const std::string &domain, const std::string &op, int64_t opset) {
-  if (std::string why = importer::whyRefused(context(), domain, op, opset); !why.empty()) {
+  if (std::string why = onnx::whyRefused(&context(), domain, op, opset); !why.empty()) {
     return {"refused", why};
   }
-  auto info = RegisteredOperationName::lookup("onnx." + domain + (domain.empty() ? "" : ".") + op, &context());
+  std::optional<RegisteredOperationName> info = onnx::lookupOperator(&context(), domain, op);
   auto *importable = info ? info->getInterface<onnx::Importable>() : nullptr;
   if (!importable) {
-    return {"importer", ""};
+    return {"resolved", ""};
   }
   std::string family = lower::familyNameOf(info->getTypeID());
   std::string how = importable->isForm()                                                    ? "rewrite"

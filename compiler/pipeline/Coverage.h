@@ -1,4 +1,4 @@
-// How the compiler takes an operator: asked of the tables that the importer and the kernels use.
+// How the compiler takes an operator: asked of the tables that it uses itself.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -8,7 +8,7 @@ namespace ingot::pipeline {
 
 struct Coverage {
   /// "kernel Conv" (a family of that name), "elementwise" or "movement" (parts of any kernel), "rewrite" (into other
-  /// operators), "importer" (what it means is settled while the model is read), "refused".
+  /// operators), "resolved" (what it means is settled when its node is resolved), "refused".
   std::string how;
   std::string why;   ///< refused
   int64_t since = 0; ///< the version of the definition that its code was written for; 0: not known, or of all

@@ -5,6 +5,7 @@
 #include "compiler/graph/Declared.h"
 #include "compiler/graph/Expand.h"
 #include "compiler/graph/PackInterface.h"
+#include "compiler/graph/Resolve.h"
 #include "compiler/graph/ShareCaches.h"
 #include "compiler/graph/Simplify.h"
 #include "compiler/integer/Quantize.h"
@@ -52,25 +53,36 @@ template <const auto &steps> static LogicalResult runSteps(State &s, Body &body,
 }
 
 static LogicalResult import(State &s) {
-  importer::Problems problems(s.options.modelPath);
+  s.problems = support::Problems(s.options.modelPath);
   importer::ImportOptions options{s.name, s.options.dims, s.options.shapes, s.options.sequences};
   for (const auto &[name, bounds] : s.options.bounds) {
     options.bounds[name] = {bounds.least, bounds.most};
   }
   options.independentDims.insert(s.options.independentDims.begin(), s.options.independentDims.end());
-  auto model = importer::importModel(s.context, s.options.modelPath, options, problems);
-  if (!model) {
-    // What the importer says of itself is no reason to refuse the model.
-    (problems.haveBug() ? s.importWarnings : s.importProblems) = problems.text();
+  auto model = importer::importModel(s.context, s.options.modelPath, options, s.problems);
+  bool isLast = s.options.stopAfter == "import"; // else the next phase looks for more problems, and tells of all
+  if (!model || (isLast && !s.problems.empty())) {
     return failure();
   }
-  s.importWarnings = std::move(model->warnings);
+  s.warnings = std::move(model->warnings);
   s.file = std::move(model->file);
+  s.model().module = std::move(model->module);
+  s.model().devices = s.devices;
+  return success();
+}
+
+static LogicalResult resolve(State &s, Body &body, Result &) { return graph::resolve(body.function(), s.problems); }
+
+static constexpr Step kResolveSteps[] = {
+    {"graph-resolve", "nodes as their file has them become ops in their newest form, with types", resolve}};
+
+static LogicalResult resolveModel(State &s) {
+  if (failed(runSteps<kResolveSteps>(s, s.model(), s.result))) {
+    return failure();
+  }
   if (s.options.reads) {
     s.options.reads(s.file->externalFiles());
   }
-  s.model().module = std::move(model->module);
-  s.model().devices = s.devices;
   if (s.options.account) {
     s.result.imported = describeNodes(s.model().function());
   }
@@ -553,7 +565,9 @@ static LogicalResult emit(State &s) {
 
 llvm::ArrayRef<Phase> phaseTable() {
   static const Phase table[] = {
-      {"import", "the file becomes onnx ops, each in its newest form", import, true, {}},
+      {"import", "the file becomes nodes as it has them", import, true, {}},
+      {"resolve", "nodes become onnx ops, each in its newest form; sequences become tensors", resolveModel, true,
+       kResolveSteps},
       {"expand", "searches for tokens, derivatives and the like become the ops that they are written as", expandModel,
        true, kExpandSteps},
       {"simplify", "shapes, constants and plain forms: what can be computed now is", simplifyEach, true,

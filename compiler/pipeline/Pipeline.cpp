@@ -2,12 +2,12 @@
 // message says so; any other, and one without a message, is a bug of ours.
 #include "compiler/pipeline/Pipeline.h"
 #include "compiler/emit/Emit.h"
-#include "compiler/importer/Problems.h"
 #include "compiler/onnx/Messages.h"
 #include "compiler/pipeline/DeviceMemory.h"
 #include "compiler/pipeline/Dialects.h"
 #include "compiler/pipeline/Policy.h"
 #include "compiler/pipeline/State.h"
+#include "compiler/support/Problems.h"
 #include "mlir/IR/Verifier.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
@@ -34,7 +34,7 @@ std::string render(const std::string &file, Diagnostic &d) {
     if (!op) { // a model, an input, a weight
       return WalkResult::advance();
     }
-    node = importer::quoted(named.getName()) + " (" + op.getName().str() + ")";
+    node = support::quoted(named.getName()) + " (" + op.getName().str() + ")";
     return WalkResult::interrupt();
   });
   StringRef severity = d.getSeverity() == DiagnosticSeverity::Error     ? "error"
@@ -347,7 +347,7 @@ private:
   Status runPhase(const Phase &phase) {
     double start = now();
     LogicalResult ok = phase.run(state);
-    diagnostics += std::exchange(state.importWarnings, "");
+    diagnostics += std::exchange(state.warnings, "");
     if (succeeded(ok) && state.model().module && StringRef(phase.name) != "emit") { // emit consumes the module
       for (Body &body : state.bodies) {
         if (failed(verify(*body.module))) {
@@ -359,8 +359,8 @@ private:
     if (succeeded(ok)) {
       return Status::Ok;
     }
-    diagnostics += state.importProblems;
-    saidWhy |= !state.importProblems.empty();
+    diagnostics += state.problems.text();
+    saidWhy |= !state.problems.empty() && !state.problems.haveBug(); // which is no reason to refuse the model
     return saidWhy && (phase.userFault || state.userFault) ? Status::UserError : bug(phase);
   }
 

@@ -37,7 +37,8 @@ struct State {
   std::unique_ptr<importer::ModelFile> file = nullptr; ///< constants of the modules point into it
   plan::WeightTable weights = {};
   std::optional<target::ScheduleTable> schedules = {};
-  std::string importProblems = "", importWarnings = "";
+  support::Problems problems = support::Problems(""); ///< of the model, found while it is imported and resolved
+  std::string warnings = "";                          ///< of the import, which nobody has been told yet
   std::map<std::string, Choice> choices = {}; ///< the user's, and what small models get without being asked, by symbol
   std::map<std::string, Bounds> bounds = {};  ///< the user's, by symbol
   std::vector<Body> bodies = {};              ///< the general one, whose sizes are as imported, and then the others

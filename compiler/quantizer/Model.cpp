@@ -155,7 +155,7 @@ static llvm::Error makeRaw(pb::TensorProto &tensor, importer::ModelFile &file) {
 }
 
 llvm::Expected<Model> Model::load(const std::string &path) {
-  importer::Problems problems(path);
+  support::Problems problems(path);
   // The importer looks for damage first; it leaves out doc strings and metadata, so the whole file is parsed here.
   std::unique_ptr<importer::ModelFile> file = importer::ModelFile::load(path, problems);
   Model model;
@@ -168,7 +168,7 @@ llvm::Expected<Model> Model::load(const std::string &path) {
     forAllTensors(model.proto, [&](pb::TensorProto &tensor) {
       model.isExternal |= tensor.data_location() == pb::TensorProto::EXTERNAL;
       if (llvm::Error error = makeRaw(tensor, *file)) {
-        problems.add("tensor " + importer::quoted(tensor.name()) + " " + llvm::toString(std::move(error)));
+        problems.add("tensor " + support::quoted(tensor.name()) + " " + llvm::toString(std::move(error)));
       }
     });
   }
@@ -300,7 +300,7 @@ std::string nameOf(const pb::NodeProto &node) {
 }
 
 std::string shown(const pb::NodeProto &node) {
-  return "node " + importer::quoted(nameOf(node)) + " (" + node.op_type() + ")";
+  return "node " + support::quoted(nameOf(node)) + " (" + node.op_type() + ")";
 }
 
 llvm::ArrayRef<int64_t> dimsOf(const pb::TensorProto &tensor) {

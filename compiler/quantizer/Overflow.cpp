@@ -1,5 +1,5 @@
 #include "compiler/quantizer/Overflow.h"
-#include "compiler/importer/Problems.h"
+#include "compiler/support/Problems.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FormatVariadic.h"
 
@@ -62,11 +62,11 @@ std::vector<KeptNode> Finder::find() {
     }
     int producer = index.producer(value);
     if (reach.largest > kLarge) {
-      std::string why = importer::quoted(value) + llvm::formatv(" goes to {0:e2}", reach.largest).str();
+      std::string why = support::quoted(value) + llvm::formatv(" goes to {0:e2}", reach.largest).str();
       keepMaker(value, why);
       keepReaders(value, why);
     } else if (producer >= 0 && llvm::none_of(graph.node(producer).input(), [&](auto &name) { return isLost(name); })) {
-      std::string why = importer::quoted(value) + " is not finite in float16";
+      std::string why = support::quoted(value) + " is not finite in float16";
       keep(graph.node(producer), why);
       for (const std::string &operand : graph.node(producer).input()) {
         keepMaker(operand, why);

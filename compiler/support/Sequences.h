@@ -1,7 +1,10 @@
 // How an input or output of a model that is a sequence or a map stands among the tensors of a compiled one: by so many
 // tensors, each a value of its own, or, where only a run can tell how many there are, packed into two.
 #pragma once
+#include "llvm/ADT/StringRef.h"
+#include "llvm/ADT/Twine.h"
 #include <cstdint>
+#include <string>
 
 namespace ingot::support {
 
@@ -18,6 +21,14 @@ enum SequenceForm : int64_t {
 
 /// In the place of an input's length: an optional sequence that runs do not get.
 inline constexpr int64_t absentLength = -1;
+
+/// A longer sequence is refused where each of its tensors is a value of its own.
+inline constexpr int64_t kMostTensors = 10'000;
+
+/// The name of a sequence's tensor among the function's arguments and results: "x[0]".
+inline std::string nameInSequence(llvm::StringRef sequence, size_t number) {
+  return (sequence + "[" + llvm::Twine(number) + "]").str();
+}
 
 /// How many tensors stand for it.
 inline int64_t tensorsOf(int64_t form) {

@@ -86,6 +86,7 @@ private:
     LogicalResult done = success(
         llvm::all_of(steps, [&](const pipeline::Step &step) { return succeeded(step.run(state, body, result)); }));
     body.module.release(); // it is the pass manager's
+    llvm::errs() << state.problems.text();
     return success(succeeded(done) && succeeded(lowersFurther(getOperation(), state.devices.front().machine)));
   }
 

@@ -1,4 +1,6 @@
-// Bytes of a model file through the importer: a module that verifies or problems that say something, and nothing else.
+// Bytes of a model file through the importer and graph::resolve: a module that verifies or problems that say something,
+// and nothing else.
+#include "compiler/graph/Resolve.h"
 #include "compiler/importer/Import.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/IR/Verifier.h"
@@ -21,9 +23,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   static MemoryFile file;
   static unsigned execution = 0;
   file.write({reinterpret_cast<const char *>(data), size});
-  importer::Problems problems("m.onnx");
+  support::Problems problems("m.onnx");
   std::optional<importer::ImportedModel> model =
       importer::importModel(contextFor(execution++), file.path(), {}, problems);
+  if (model && failed(mlir::verify(*model->module))) {
+    finding("the importer made a module that does not verify");
+  }
+  if (model && failed(graph::resolve(*model->module->getOps<mlir::func::FuncOp>().begin(), problems))) {
+    model.reset();
+  }
   if (!model && llvm::StringRef(problems.text()).trim().empty()) {
     finding("the model was refused without a reason");
   }

@@ -7,7 +7,7 @@ using namespace ingot::test;
 static pb::GraphProto &graphOf(pb::ModelProto &model) { return *model.mutable_graph(); }
 
 static std::unique_ptr<importer::Graph> flat(const pb::ModelProto &model, std::string &text) {
-  importer::Problems problems("m.onnx");
+  support::Problems problems("m.onnx");
   std::unique_ptr<importer::Graph> graph;
   if (importer::checkModel(model, anyOp, problems)) {
     graph = importer::flattenModel(model, problems);
@@ -249,7 +249,7 @@ TEST(Functions, CallDepthIsBounded) {
 }
 
 TEST(Check, MistakesOfTheImporterAreNoneOfTheModel) {
-  importer::Problems all("m.onnx"), ofBranch = all.another();
+  support::Problems all("m.onnx"), ofBranch = all.another();
   all.add({"n", "Relu", 17}, "is wrong");
   EXPECT_FALSE(all.haveBug());
   ofBranch.addBug({"n", "Relu", 17}, "is lost");

@@ -1,7 +1,8 @@
 // From files to IR, as far as that needs no particular operator: inputs, constants, outputs, and problems reported
-// together.
+// together, those that are found when nodes are resolved among them.
 #include "compiler/importer/Import.h"
 #include "Models.h"
+#include "compiler/graph/Resolve.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/MLIRContext.h"
 
@@ -17,10 +18,10 @@ static std::string import(const pb::ModelProto &model, const importer::ImportOpt
     text += d.str() + "\n";
     return mlir::success();
   });
-  importer::Problems problems("m.onnx");
+  support::Problems problems("m.onnx");
   std::optional<importer::ImportedModel> result =
       importer::importModel(context, folder.write("m.onnx", model), options, problems);
-  if (!result) {
+  if (!result || failed(graph::resolve(*result->module->getOps<mlir::func::FuncOp>().begin(), problems))) {
     EXPECT_FALSE(problems.empty());
     return text + problems.text();
   }

@@ -131,7 +131,7 @@ TEST(Loader, WeightsStayInTheFile) {
   addWeight(model, "raw", 1, {int64_t(bytes / 4)}).set_raw_data(std::string(bytes, '\x3f'));
   std::string path = folder.write("m.onnx", model);
   model.Clear();
-  importer::Problems problems("m.onnx");
+  support::Problems problems("m.onnx");
   long before = peakKilobytes();
   std::unique_ptr<importer::ModelFile> file = importer::ModelFile::load(path, problems);
   ASSERT_TRUE(file);
@@ -159,7 +159,7 @@ TEST(Loader, RawDataThatLooksLikeANumber) {
   Folder folder;
   pb::ModelProto model = reluModel();
   addWeight(model, "w", 6, {1}).set_raw_data(std::string("\xff\xff\xff\xff", 4));
-  importer::Problems problems("m.onnx");
+  support::Problems problems("m.onnx");
   std::unique_ptr<importer::ModelFile> file = importer::ModelFile::load(folder.write("m.onnx", model), problems);
   ASSERT_TRUE(file);
   llvm::Expected<importer::TensorData> data = importer::readTensor(file->model().graph().initializer(0), *file);

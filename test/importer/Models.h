@@ -98,7 +98,7 @@ inline std::string anyOp(llvm::StringRef, llvm::StringRef, int64_t) { return "";
 
 /// Everything that loading, checking and reading a model's tensors has to say; empty: the model is fine.
 inline std::string problemsOf(const std::string &path, importer::OpQuestion question = anyOp) {
-  importer::Problems problems("m.onnx");
+  support::Problems problems("m.onnx");
   std::unique_ptr<importer::ModelFile> file = importer::ModelFile::load(path, problems);
   if (!file) {
     return problems.text();
@@ -108,12 +108,12 @@ inline std::string problemsOf(const std::string &path, importer::OpQuestion ques
   }
   for (const pb::TensorProto &tensor : file->model().graph().initializer()) {
     if (auto data = importer::readTensor(tensor, *file); !data) {
-      problems.add("initializer " + importer::quoted(tensor.name()) + " " + llvm::toString(data.takeError()));
+      problems.add("initializer " + support::quoted(tensor.name()) + " " + llvm::toString(data.takeError()));
     }
   }
   for (const pb::SparseTensorProto &tensor : file->model().graph().sparse_initializer()) {
     if (auto data = importer::readSparse(tensor, *file); !data) {
-      problems.add("initializer " + importer::quoted(tensor.values().name()) + " " + llvm::toString(data.takeError()));
+      problems.add("initializer " + support::quoted(tensor.values().name()) + " " + llvm::toString(data.takeError()));
     }
   }
   return problems.text();

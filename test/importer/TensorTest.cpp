@@ -13,7 +13,7 @@ static std::string read(const pb::TensorProto &tensor) {
   Folder folder;
   pb::ModelProto model = reluModel();
   *model.mutable_graph()->add_initializer() = tensor;
-  importer::Problems problems("m.onnx");
+  support::Problems problems("m.onnx");
   std::unique_ptr<importer::ModelFile> file = importer::ModelFile::load(folder.write("m.onnx", model), problems);
   if (!file) {
     return problems.text();
@@ -94,7 +94,7 @@ TEST(Tensor, Sparse) {
   }
   sparse.add_dims(2);
   sparse.add_dims(2);
-  importer::Problems problems("m.onnx");
+  support::Problems problems("m.onnx");
   std::unique_ptr<importer::ModelFile> file = importer::ModelFile::load(folder.write("m.onnx", model), problems);
   ASSERT_TRUE(file);
   llvm::Expected<importer::TensorData> data = importer::readSparse(file->model().graph().sparse_initializer(0), *file);

@@ -60,7 +60,7 @@ void addData(const std::string &folder, std::vector<std::string> &files) {
 llvm::Expected<std::vector<std::string>> filesRead(const Invocation &invocation) {
   const pipeline::Options &model = invocation.model;
   std::vector<std::string> files{model.modelPath};
-  importer::Problems problems(model.modelPath);
+  support::Problems problems(model.modelPath);
   std::unique_ptr<importer::ModelFile> file = importer::ModelFile::load(model.modelPath, problems);
   if (!file) {
     return llvm::make_error<ExitError>(1, llvm::StringRef(problems.text()).rtrim().str());

@@ -3,9 +3,9 @@
 #include "compiler/driver/Text.h"
 #include "compiler/driver/commands/Outputs.h"
 #include "compiler/driver/quantizing/Quantizer.h"
-#include "compiler/importer/Problems.h"
 #include "compiler/quantizer/Opset.h"
 #include "compiler/quantizer/Prepare.h"
+#include "compiler/support/Problems.h"
 #include "llvm/Support/raw_ostream.h"
 
 namespace ingot::driver {

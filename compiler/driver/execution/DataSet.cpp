@@ -117,7 +117,7 @@ std::vector<std::string> dataBeside(const std::string &modelPath) {
 static void fixSequence(const ValueFacts &input, llvm::ArrayRef<HostTensor> tensors, pipeline::Options &options) {
   options.sequences.emplace(input.name, int64_t(tensors.size()));
   for (auto [i, tensor] : llvm::enumerate(tensors)) {
-    options.shapes.emplace(importer::nameInSequence(input.name, i), tensor.dims);
+    options.shapes.emplace(support::nameInSequence(input.name, i), tensor.dims);
   }
 }
 
@@ -183,7 +183,7 @@ static llvm::Expected<std::vector<HostTensor>> unpacked(const HostTensor &elemen
     rest = rest.drop_front(row.size());
     HostTensor item;
     item.name =
-        importer::nameInSequence(llvm::StringRef(elements.name).drop_back(sizeof(".elements") - 1), items.size());
+        support::nameInSequence(llvm::StringRef(elements.name).drop_back(sizeof(".elements") - 1), items.size());
     item.type = elements.type;
     item.dims = row.take_while([](int64_t dim) { return dim >= 0; }).vec();
     bool areStrings = item.type == INGOT_STRING;

@@ -1,11 +1,11 @@
 #include "compiler/driver/quantizing/Quantizer.h"
 #include "compiler/driver/Progress.h"
 #include "compiler/importer/ElementType.h"
-#include "compiler/importer/Problems.h"
 #include "compiler/quantizer/Adjust.h"
 #include "compiler/quantizer/Dynamic.h"
 #include "compiler/quantizer/InverseFactor.h"
 #include "compiler/support/ElementTypes.h"
+#include "compiler/support/Problems.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/Path.h"
@@ -45,7 +45,7 @@ void Quantizer::warn(const std::string &text) {
 }
 
 void Quantizer::keepWithWarning(const quantizer::Layer &layer, const std::string &why) {
-  warn(invocation.model.modelPath + ": warning: node " + importer::quoted(layer.name) + " (" + layer.op +
+  warn(invocation.model.modelPath + ": warning: node " + support::quoted(layer.name) + " (" + layer.op +
        ") stays in float: " + why);
   keep(std::string(layer.name), why);
 }
@@ -58,7 +58,7 @@ std::string Quantizer::problemOfWeights(const quantizer::Index &index, const qua
       problem = quantizer::problemOfSmall(values);
     }
     if (!problem.empty()) {
-      return "its operand " + importer::quoted(name) + " " + problem;
+      return "its operand " + support::quoted(name) + " " + problem;
     }
   }
   return "";
@@ -94,7 +94,7 @@ llvm::Error Quantizer::chooseLayers() {
     if (llvm::none_of(facts.layers, [&](const LayerFacts &layer) { return layer.name == name; })) {
       return llvm::createStringError(
           "--keep " + name + ": the model has no layer of this name" +
-          (facts.layers.empty() ? "" : "; its first is " + importer::quoted(facts.layers.front().name)));
+          (facts.layers.empty() ? "" : "; its first is " + support::quoted(facts.layers.front().name)));
     }
     keep(name, kByUser);
   }
@@ -189,7 +189,7 @@ Quantizer::rangesOf(const quantizer::Wanted &wanted, std::map<std::string, std::
       ranges[name] = own.choose(options.method, options.percentile, options.signedActivations);
     } else {
       auto sample = firstStrange.find(name);
-      problems[name] = "what it reads, " + importer::quoted(name) + ", " + problem +
+      problems[name] = "what it reads, " + support::quoted(name) + ", " + problem +
                        (sample == firstStrange.end() ? "" : " in " + sample->second);
     }
   }
@@ -372,7 +372,7 @@ std::vector<quantizer::KeptNode> Quantizer::weightsBeyondFloat16() {
       double r = layer.isRecurrent() ? largestOf(quantizer::floatsOf(*index.weight(layer.recurrent))) : 0;
       if (std::max(w, r) > kMost) {
         nodes.push_back({layer.name, layer.op,
-                         importer::quoted(w > kMost ? layer.weight : layer.recurrent) +
+                         support::quoted(w > kMost ? layer.weight : layer.recurrent) +
                              llvm::formatv(" goes to {0:e2}", w > kMost ? w : r).str()});
       }
     }
@@ -498,8 +498,8 @@ llvm::Error Quantizer::compensate(std::vector<quantizer::BlockWeights> &weights)
       if (factored != layer.x) {
         factored = layer.x, factor = quantizer::inverseFactor(channels[layer.x].moments(), own);
         if (!channels[layer.x].hasMoments()) {
-          warn(invocation.model.modelPath + ": warning: node " + importer::quoted(layer.name) + " (" + layer.op +
-               ") is rounded to the nearest, not by GPTQ: what it reads, " + importer::quoted(layer.x) +
+          warn(invocation.model.modelPath + ": warning: node " + support::quoted(layer.name) + " (" + layer.op +
+               ") is rounded to the nearest, not by GPTQ: what it reads, " + support::quoted(layer.x) +
                ", is 0, infinite or too large in all samples");
         }
       }

@@ -1,4 +1,4 @@
-// The terminator of subgraphs of expanded ops, and operators that the importer maps to several other ops, or to none.
+// The terminator of subgraphs of expanded ops, and operators of whose nodes graph::resolve makes several other ops, or none.
 include "compiler/onnx/Onnx.td"
 include "compiler/onnx/interfaces/NodeKinds.td"
 

@@ -1,4 +1,4 @@
-// Traits of operators whose nodes the importer does not map to one op each.
+// Traits of operators of whose nodes graph::resolve does not make an op each.
 #pragma once
 #include "mlir/IR/OpDefinition.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -7,7 +7,7 @@ namespace ingot::onnx {
 
 /// Nodes have subgraphs, of which loops and branches are made; see isControl().
 template <typename Op> class ControlNode : public mlir::OpTrait::TraitBase<Op, ControlNode> {};
-/// Nodes are about sequences, which are lists of tensors in the importer.
+/// Nodes are about sequences, which are lists of tensors in graph::resolve.
 template <typename Op> class SequenceNode : public mlir::OpTrait::TraitBase<Op, SequenceNode> {};
 /// Nodes are about optional values.
 template <typename Op> class OptionalNode : public mlir::OpTrait::TraitBase<Op, OptionalNode> {};

@@ -21,7 +21,7 @@ def Onnx_LoopOp : Onnx_ControlOp<"Loop"> {
   let summary = "a loop over a trip count, while a condition holds";
   let description = [{
     The body's arguments are the iteration's number, the condition, and the carried values; it yields the condition for the next iteration, the
-    carried values, and for each scan output a slice, which the result stacks along a new first axis. Scan is a Loop as well: the importer makes it one.
+    carried values, and for each scan output a slice, which the result stacks along a new first axis. Scan is a Loop as well: graph::resolve makes it one.
   }];
   let arguments = (ins Onnx_OptionalOf<Onnx_Int64s>:$trips, Onnx_OptionalOf<Onnx_Bools>:$condition, Variadic<AnyTensor>:$initial);
   let results = (outs Variadic<AnyTensor>:$outs);

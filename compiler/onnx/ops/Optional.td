@@ -1,4 +1,4 @@
-// Optional tensors: graph inputs that a run may leave out. Values of which the importer knows that they are there, or are not, need none of these.
+// Optional tensors: graph inputs that a run may leave out. Values of which graph::resolve knows that they are there, or are not, need none of these.
 include "compiler/onnx/Onnx.td"
 include "compiler/onnx/interfaces/NodeKinds.td"
 

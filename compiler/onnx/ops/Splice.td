@@ -1,4 +1,4 @@
-// Rows put into a tensor, or taken out of it, at a place that a run tells: no op of the standard, but what SequenceInsert and SequenceErase do to packed sequences (importer/PackedSequences).
+// Rows put into a tensor, or taken out of it, at a place that a run tells: no op of the standard, but what SequenceInsert and SequenceErase do to packed sequences (graph/resolve/PackedSequences).
 include "compiler/onnx/Onnx.td"
 
 def Onnx_SpliceOp : Onnx_CoreOp<"Splice", [DeclareOpInterfaceMethods<Onnx_Parametric>]> {

@@ -1,4 +1,4 @@
-// How many axes a result has where its sizes are not known. The importer needs that of whatever it puts into sequences,
+// How many axes a result has where its sizes are not known. graph::resolve needs that of what it puts into sequences,
 // scans and loops, long before the sizes are read.
 #pragma once
 #include "compiler/onnx/sizes/Shapes.h"

@@ -2,7 +2,7 @@
 // nodes takes one: whether it is there is known here, except for an input, of which each run decides. An optional
 // tensor that is there is the tensor; one that is not is none.
 #include "compiler/onnx/Optional.h"
-#include "compiler/importer/Importer.h"
+#include "compiler/graph/resolve/Resolver.h"
 #include "compiler/onnx/Control.h"
 #include "compiler/onnx/constants/Constants.h"
 #include "compiler/onnx/ops/Optional.h"
@@ -10,7 +10,7 @@
 
 using namespace mlir;
 
-namespace ingot::importer {
+namespace ingot::graph {
 
 /// The value behind identities.
 static Value sourceOf(Value v) {
@@ -20,64 +20,64 @@ static Value sourceOf(Value v) {
   return v;
 }
 
-bool Importer::mayBeAbsent(Value v) { return !onnx::present(v) || onnx::optionalInput(sourceOf(v)); }
+bool Resolver::mayBeAbsent(Value v) { return !onnx::present(v) || onnx::optionalInput(sourceOf(v)); }
 
-Importer::Value Importer::hasElement(const Node &node, Value from) {
-  Location loc = locationOf(node);
+Resolver::Value Resolver::hasElement(const Node &node, Value from) {
+  Location loc = node.loc;
   if (onnx::optionalInput(from)) {
     return onnx::make<onnx::OptionalHasElementOp>(builder, loc, {from});
   }
   return truth(loc, onnx::present(from));
 }
 
-Importer::Value Importer::truth(Location loc, bool v) {
+Resolver::Value Resolver::truth(Location loc, bool v) {
   auto type = onnx::tensorOf({}, builder.getI1Type());
   return onnx::makeConstant(builder, loc, onnx::constantFromIntegers(type, {v}));
 }
 
-Importer::Value Importer::elementOf(const Node &node, Value from) {
+Resolver::Value Resolver::elementOf(const Node &node, Value from) {
   if (!onnx::present(from)) {
     problems->add(node.where(), "takes the element of an optional value that is never there");
     return {};
   }
-  return onnx::optionalInput(from) ? onnx::make<onnx::OptionalGetElementOp>(builder, locationOf(node), {from}) : from;
+  return onnx::optionalInput(from) ? onnx::make<onnx::OptionalGetElementOp>(builder, node.loc, {from}) : from;
 }
 
-void Importer::optional(const Node &node) {
+void Resolver::optional(const Node &node) {
   auto inputs = inputsOf(node);
   if (!inputs) {
     return;
   }
-  if (inputs->size() > 1 || node.outputs.size() != 1 || (inputs->empty() && node.op == "OptionalGetElement")) {
+  if (inputs->size() > 1 || node.outputs.size() != 1 || (inputs->empty() && node.kind == "OptionalGetElement")) {
     problems->add(node.where(), "needs one output and at most one input");
     return;
   }
-  for (const auto &[name, proto] : node.attributes) {
-    if (node.op != "Optional" || name != "type") {
-      problems->add(node.where(), "has the unknown attribute " + quoted(name));
+  for (NamedAttribute attribute : node.attributes) {
+    if (node.kind != "Optional" || attribute.getName() != "type") {
+      problems->add(node.where(), "has the unknown attribute " + quoted(attribute.getName().getValue()));
       return;
     }
-    if (inputs->empty() && proto->tp().has_sequence_type()) {
-      Sequence s;
-      s.element = elementType(context, proto->tp().sequence_type().elem_type().tensor_type().elem_type());
-      s.present = truth(locationOf(node), false);
-      if (s.element) {
-        sequences[node.outputs[0]] = s;
-      } else {
+    if (auto element = dyn_cast<ArrayAttr>(attribute.getValue()); element && inputs->empty()) {
+      if (element.empty()) {
         problems->add(node.where(), "is of a sequence of tensors of an element type that is unsupported");
+        return;
       }
+      Sequence s;
+      s.element = getElementTypeOrSelf(cast<TypeAttr>(element[0]).getValue());
+      s.present = truth(node.loc, false);
+      sequences[node.outputs[0]] = s;
       return;
     }
   }
   Value from = inputs->empty() ? Value() : sourceOf(inputs->front());
-  values[node.outputs[0]] = node.op == "OptionalHasElement"   ? hasElement(node, from)
-                            : node.op == "OptionalGetElement" ? elementOf(node, from)
-                            : from                            ? from
-                                                              : onnx::makeNone(builder, locationOf(node));
+  values[node.outputs[0]] = node.kind == "OptionalHasElement"   ? hasElement(node, from)
+                            : node.kind == "OptionalGetElement" ? elementOf(node, from)
+                            : from                              ? from
+                                                                : onnx::makeNone(builder, node.loc);
 }
 
 /// Complains about nodes that take an optional input as if it were a tensor, or hand it on.
-void Importer::optionalUses(func::FuncOp function) {
+void Resolver::optionalUses() {
   for (BlockArgument argument : function.getArguments()) {
     SmallVector<Value> same;
     if (onnx::optionalInput(argument)) {
@@ -87,7 +87,7 @@ void Importer::optionalUses(func::FuncOp function) {
       for (Operation *user : same.pop_back_val().getUsers()) {
         if (isa<onnx::IdentityOp>(user)) {
           same.push_back(user->getResult(0));
-        } else if (!isa<onnx::OptionalHasElementOp, onnx::OptionalGetElementOp>(user)) {
+        } else if (!isa<onnx::NodeOp, onnx::OptionalHasElementOp, onnx::OptionalGetElementOp>(user)) {
           Operation *named = isa<onnx::YieldOp>(user) ? user->getParentOp() : user;
           problems->add({onnx::nodeOf(named->getLoc()), named->getName().stripDialect().str(), 0},
                         "takes an optional input of the model, which only OptionalHasElement and OptionalGetElement "
@@ -98,4 +98,4 @@ void Importer::optionalUses(func::FuncOp function) {
   }
 }
 
-} // namespace ingot::importer
+} // namespace ingot::graph

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace ingot::importer {
+namespace ingot::support {
 
 /// The node that a problem belongs to. Empty fields are not printed.
 struct Where {
@@ -26,7 +26,7 @@ public:
 
   void add(const llvm::Twine &text) { add(Where(), text); }
   void add(const Where &where, const llvm::Twine &text);
-  /// Adds a problem that is the importer's own fault and not the model's.
+  /// Adds a problem that is the compiler's own fault and not the model's.
   void addBug(const Where &where, const llvm::Twine &text);
   bool haveBug() const { return isBug; }
 
@@ -55,4 +55,4 @@ private:
 /// A name as messages show it: control characters escaped, and cut where it is absurdly long.
 std::string quoted(llvm::StringRef name);
 
-} // namespace ingot::importer
+} // namespace ingot::support

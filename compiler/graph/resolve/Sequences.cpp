@@ -7,43 +7,36 @@
 // What the user has to say is the length of sequences that are inputs (--sequence; `run` and `verify` look into the
 // data). A sequence of which only a run can tell how many tensors it has, or which of them a node means, is packed into
 // two tensors (Sequence.h) from there on.
-#include "compiler/importer/Importer.h"
+#include "compiler/support/Sequences.h"
+#include "compiler/graph/resolve/Resolver.h"
+#include "compiler/onnx/ElementTypes.h"
 #include "compiler/onnx/constants/Constants.h"
 #include "compiler/onnx/rewriting/Formula.h"
 #include "llvm/ADT/StringSwitch.h"
 
 using namespace mlir;
 
-namespace ingot::importer {
+namespace ingot::graph {
 
-std::string nameInSequence(llvm::StringRef sequence, size_t number) {
-  return (sequence + "[" + llvm::Twine(number) + "]").str();
+bool Resolver::takesSequence(const Node &node) const {
+  return llvm::any_of(node.inputs, [&](Value input) { return isSequence(input); });
 }
 
-bool Importer::takesSequence(const Node &node) const {
-  return llvm::any_of(node.inputs, [&](const std::string &input) { return sequences.contains(input); });
-}
-
-/// An integer attribute.
-static int64_t attributeOf(const Node &node, llvm::StringRef name, int64_t otherwise) {
-  auto found = llvm::find_if(node.attributes, [&](const NodeAttribute &a) { return a.name == name; });
-  return found == node.attributes.end() ? otherwise : found->value->i();
-}
 static std::optional<int64_t> numberOf(Value v) {
   onnx::Size size = v ? onnx::numberIn(v) : onnx::Size::unknown();
   return size.isNumber() ? std::optional(size.number()) : std::nullopt;
 }
 
 /// Where a node puts, takes or erases a tensor: a number that is known, or what a run tells (null: at the end).
-struct Importer::Place {
+struct Resolver::Place {
   std::optional<int64_t> known;
   Value told;
 };
 
 /// The place that the node's input `index` gives in a sequence, negative ones from its end; where none is given the
 /// last one, or the one behind it.
-std::optional<Importer::Place> Importer::placeIn(const Node &node, size_t index, const Sequence &s, bool behind) {
-  bool isGiven = index < node.inputs.size() && !node.inputs[index].empty();
+std::optional<Resolver::Place> Resolver::placeIn(const Node &node, size_t index, const Sequence &s, bool behind) {
+  bool isGiven = node.hasInput(index);
   int64_t count = s.items.size(), last = count - !behind;
   Value position = isGiven ? value(node.inputs[index]) : Value();
   if (isGiven && !position) {
@@ -66,33 +59,33 @@ std::optional<Importer::Place> Importer::placeIn(const Node &node, size_t index,
 }
 
 /// Whether the node names its input `index`; else that has been reported.
-bool Importer::names(const Node &node, size_t index) {
-  bool there = index < node.inputs.size() && !node.inputs[index].empty();
+bool Resolver::names(const Node &node, size_t index) {
+  bool there = node.hasInput(index);
   if (!there) {
     problems->add(node.where(), "has too few inputs: input " + llvm::Twine(index) + " is missing");
   }
   return there;
 }
 
-void Importer::sequence(const Node &node) {
-  if (node.op != "SequenceMap" && node.outputs.size() != 1) {
+void Resolver::sequence(const Node &node) {
+  if (node.kind != "SequenceMap" && node.outputs.size() != 1) {
     problems->add(node.where(), "needs one output");
     return;
   }
-  bool isList = node.op == "SequenceConstruct" || node.op == "SequenceEmpty";
+  bool isList = node.kind == "SequenceConstruct" || node.kind == "SequenceEmpty";
   for (size_t i = 0, end = isList ? node.inputs.size() : 1; i < end; ++i) {
     if (!names(node, i)) {
       return;
     }
   }
-  using Rule = std::optional<Sequence> (Importer::*)(const Node &);
-  Rule rule = llvm::StringSwitch<Rule>(node.op)
-                  .Cases({"SequenceConstruct", "SequenceEmpty"}, &Importer::listedSequence)
-                  .Cases({"SequenceInsert", "SequenceErase"}, &Importer::changedSequence)
-                  .Case("SplitToSequence", &Importer::splitSequence)
-                  .Cases({"Identity", "Optional", "OptionalGetElement"}, &Importer::handedSequence)
+  using Rule = std::optional<Sequence> (Resolver::*)(const Node &);
+  Rule rule = llvm::StringSwitch<Rule>(node.kind)
+                  .Cases({"SequenceConstruct", "SequenceEmpty"}, &Resolver::listedSequence)
+                  .Cases({"SequenceInsert", "SequenceErase"}, &Resolver::changedSequence)
+                  .Case("SplitToSequence", &Resolver::splitSequence)
+                  .Cases({"Identity", "Optional", "OptionalGetElement"}, &Resolver::handedSequence)
                   .Default(nullptr);
-  if (node.op == "SequenceMap") {
+  if (node.kind == "SequenceMap") {
     return mapSequence(node);
   }
   if (rule) {
@@ -105,19 +98,19 @@ void Importer::sequence(const Node &node) {
   if (!given) {
     return;
   }
-  SequenceFormula f(builder, locationOf(node));
-  if (node.op == "OptionalHasElement") {
-    values[node.outputs.front()] = given->present ? given->present : truth(locationOf(node), true);
+  SequenceFormula f(builder, node.loc);
+  if (node.kind == "OptionalHasElement") {
+    values[node.outputs.front()] = given->present ? given->present : truth(node.loc, true);
     return;
   }
   Sequence s = f.required(*given);
-  if (node.op == "SequenceLength") {
+  if (node.kind == "SequenceLength") {
     values[node.outputs.front()] = f.count(s);
-  } else if (node.op == "SequenceAt") {
+  } else if (node.kind == "SequenceAt") {
     if (Value element = names(node, 1) ? elementAt(node, s) : Value()) {
       values[node.outputs.front()] = element;
     }
-  } else if (node.op == "ConcatFromSequence") {
+  } else if (node.kind == "ConcatFromSequence") {
     concatenate(node, s);
   } else {
     problems->add(node.where(), "takes a sequence, where a tensor was expected");
@@ -125,32 +118,30 @@ void Importer::sequence(const Node &node) {
 }
 
 /// The sequence that is the node's first input.
-std::optional<Sequence> Importer::sequenceIn(const Node &node) {
-  auto found = sequences.find(node.inputs.front());
-  if (found != sequences.end()) {
-    return found->second;
-  }
-  if (value(node.inputs.front())) { // else its node has been reported
+std::optional<Sequence> Resolver::sequenceIn(const Node &node) {
+  Given given = givenBy(node.inputs.front());
+  if (!given.sequence && given.tensor) { // else its node has been reported
     problems->add(node.where(), "takes a tensor, where a sequence was expected");
   }
-  return std::nullopt;
+  return given.sequence;
 }
 
 /// What other names of it, and optional values around it, stand for.
-std::optional<Sequence> Importer::handedSequence(const Node &node) {
+std::optional<Sequence> Resolver::handedSequence(const Node &node) {
   std::optional<Sequence> s = sequenceIn(node);
-  return s && node.op == "OptionalGetElement" ? SequenceFormula(builder, locationOf(node)).required(*s) : s;
+  return s && node.kind == "OptionalGetElement" ? SequenceFormula(builder, node.loc).required(*s) : s;
 }
 
-std::optional<Sequence> Importer::listedSequence(const Node &node) {
+std::optional<Sequence> Resolver::listedSequence(const Node &node) {
   std::optional<Values> items = inputsOf(node);
   if (!items) {
     return std::nullopt;
   }
   Sequence s;
   s.items = std::move(*items);
-  int64_t number = attributeOf(node, "dtype", 1);
-  s.element = s.items.empty() ? elementType(context, static_cast<int32_t>(number)) : onnx::elementOf(s.items.front());
+  int64_t number = node.integer("dtype", 1);
+  s.element =
+      s.items.empty() ? onnx::elementOfNumber(static_cast<int32_t>(number), context) : onnx::elementOf(s.items.front());
   if (!s.element) {
     problems->add(node.where(), "makes a sequence of element type " + llvm::Twine(number) + ", which is unsupported");
     return std::nullopt;
@@ -162,14 +153,14 @@ std::optional<Sequence> Importer::listedSequence(const Node &node) {
   return s;
 }
 
-std::optional<Sequence> Importer::changedSequence(const Node &node) {
+std::optional<Sequence> Resolver::changedSequence(const Node &node) {
   std::optional<Sequence> given = sequenceIn(node);
   if (!given) {
     return std::nullopt;
   }
-  SequenceFormula f(builder, locationOf(node));
+  SequenceFormula f(builder, node.loc);
   Sequence s = f.required(*given);
-  bool isErased = node.op == "SequenceErase";
+  bool isErased = node.kind == "SequenceErase";
   Value tensor = !isErased && names(node, 1) ? value(node.inputs[1]) : Value();
   std::optional<Place> place = isErased || tensor ? placeIn(node, isErased ? 1 : 2, s, !isErased) : std::nullopt;
   if (!place) {
@@ -193,7 +184,7 @@ std::optional<Sequence> Importer::changedSequence(const Node &node) {
   return s;
 }
 
-Value Importer::elementAt(const Node &node, const Sequence &s) {
+Value Resolver::elementAt(const Node &node, const Sequence &s) {
   std::optional<Place> place = placeIn(node, 1, s, /*behind=*/false);
   if (!place) {
     return {};
@@ -201,7 +192,7 @@ Value Importer::elementAt(const Node &node, const Sequence &s) {
   if (place->known) {
     return s.items[*place->known];
   }
-  SequenceFormula f(builder, locationOf(node));
+  SequenceFormula f(builder, node.loc);
   Sequence packed = s.isRanked() ? f.packed(s) : s;
   if (!packed.isPacked() || packed.mixesRanks) {
     problems->add(node.where(), "takes a tensor out of a sequence of which only a run can tell how many axes it has, "
@@ -214,9 +205,9 @@ Value Importer::elementAt(const Node &node, const Sequence &s) {
 static bool isList(Value split) { return split && onnx::ranked(split) && onnx::ranked(split).getRank() == 1; }
 
 /// How long the parts of SplitToSequence are, where that is known.
-std::optional<SmallVector<int64_t>> Importer::partsOf(const Node &node, Value x, int64_t axis) {
+std::optional<SmallVector<int64_t>> Resolver::partsOf(const Node &node, Value x, int64_t axis) {
   onnx::Size size = onnx::sizesOf(onnx::ranked(x))[axis];
-  Value split = node.inputs.size() > 1 && !node.inputs[1].empty() ? value(node.inputs[1]) : Value();
+  Value split = node.hasInput(1) ? value(node.inputs[1]) : Value();
   std::optional<SmallVector<int64_t>> given = split ? onnx::integersOf(split) : SmallVector<int64_t>{1};
   if (given && isList(split)) {
     if (llvm::none_of(*given, [](int64_t part) { return part < 0; })) {
@@ -226,8 +217,8 @@ std::optional<SmallVector<int64_t>> Importer::partsOf(const Node &node, Value x,
     return std::nullopt;
   }
   int64_t part = given->empty() ? 0 : given->front(), rest = size.number();
-  if (part > 0 && rest / part >= kMostTensors) {
-    problems->add(node.where(), "makes a sequence of more than " + llvm::Twine(kMostTensors) + " tensors");
+  if (part > 0 && rest / part >= support::kMostTensors) {
+    problems->add(node.where(), "makes a sequence of more than " + llvm::Twine(support::kMostTensors) + " tensors");
     return std::nullopt;
   }
   SmallVector<int64_t> parts;
@@ -241,7 +232,7 @@ std::optional<SmallVector<int64_t>> Importer::partsOf(const Node &node, Value x,
   return parts;
 }
 
-std::optional<Sequence> Importer::splitSequence(const Node &node) {
+std::optional<Sequence> Resolver::splitSequence(const Node &node) {
   Value x = value(node.inputs.front());
   auto type = x ? onnx::ranked(x) : RankedTensorType();
   if (!type) {
@@ -250,12 +241,12 @@ std::optional<Sequence> Importer::splitSequence(const Node &node) {
     }
     return std::nullopt;
   }
-  auto axis = onnx::normalAxis(attributeOf(node, "axis", 0), type.getRank());
+  auto axis = onnx::normalAxis(node.integer("axis", 0), type.getRank());
   if (!axis) {
     problems->add(node.where(), "has an axis outside of its input");
     return std::nullopt;
   }
-  bool isSplit = node.inputs.size() > 1 && !node.inputs[1].empty();
+  bool isSplit = node.hasInput(1);
   Value split = isSplit ? value(node.inputs[1]) : Value();
   if (isSplit && (!split || !onnx::elementOf(split).isInteger())) {
     if (split) {
@@ -264,15 +255,15 @@ std::optional<Sequence> Importer::splitSequence(const Node &node) {
     return std::nullopt;
   }
   onnx::Size size = onnx::sizesOf(type)[*axis];
-  bool keepsAxis = isSplit || attributeOf(node, "keepdims", 1) != 0;
+  bool keepsAxis = isSplit || node.integer("keepdims", 1) != 0;
   if ((split && !onnx::integersOf(split)) || (!isList(split) && !size.isNumber())) {
-    return SequenceFormula(builder, locationOf(node)).split(x, *axis, split, isList(split), keepsAxis);
+    return SequenceFormula(builder, node.loc).split(x, *axis, split, isList(split), keepsAxis);
   }
   std::optional<SmallVector<int64_t>> parts = partsOf(node, x, *axis);
   if (!parts) {
     return std::nullopt;
   }
-  onnx::Formula f(builder, locationOf(node));
+  onnx::Formula f(builder, node.loc);
   if (size.isNumber() && std::accumulate(parts->begin(), parts->end(), int64_t(0)) != size.number()) {
     problems->add(node.where(), "splits into parts that do not add up to the " + llvm::Twine(size.number()) +
                                     " of axis " + llvm::Twine(*axis));
@@ -293,9 +284,9 @@ std::optional<Sequence> Importer::splitSequence(const Node &node) {
   return s;
 }
 
-void Importer::concatenate(const Node &node, const Sequence &s) {
-  int64_t axis = attributeOf(node, "axis", 0);
-  bool isNew = attributeOf(node, "new_axis", 0) != 0;
+void Resolver::concatenate(const Node &node, const Sequence &s) {
+  int64_t axis = node.integer("axis", 0);
+  bool isNew = node.integer("new_axis", 0) != 0;
   if (s.isEmpty()) {
     problems->add(node.where(), "concatenates an empty sequence");
     return;
@@ -307,13 +298,13 @@ void Importer::concatenate(const Node &node, const Sequence &s) {
                                          : "has an axis outside of its tensors");
       return;
     }
-    SequenceFormula f(builder, locationOf(node));
+    SequenceFormula f(builder, node.loc);
     values[node.outputs.front()] = isNew ? f.stacked(s, *normal) : f.joined(s, *normal);
     return;
   }
   Values items = s.items;
   size_t before = problems->said();
-  onnx::Formula f(builder, locationOf(node));
+  onnx::Formula f(builder, node.loc);
   if (isNew) {
     for (Value &item : items) {
       item = f.op("Unsqueeze", {item, onnx::makeIntegers(builder, f.loc, {axis})});
@@ -325,4 +316,4 @@ void Importer::concatenate(const Node &node, const Sequence &s) {
   }
 }
 
-} // namespace ingot::importer
+} // namespace ingot::graph

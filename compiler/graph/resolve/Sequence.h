@@ -1,4 +1,4 @@
-// A sequence on its way through the importer. Where it is known how many tensors it has, it is these, each a value like
+// A sequence while nodes are resolved. Where it is known how many tensors it has, it is these, each a value like
 // any other. Where only a run can tell, it is packed into two: `elements` has those of all tensors, one behind the
 // other, and `shapes` the shape of each, [count, rank], with -1 in the place of axes that a tensor of a lower rank
 // lacks, behind those that it has. All that can be done to such a sequence is written in terms of the standard's
@@ -6,7 +6,7 @@
 #pragma once
 #include "compiler/onnx/rewriting/Formula.h"
 
-namespace ingot::importer {
+namespace ingot::graph {
 
 struct Sequence {
   llvm::SmallVector<mlir::Value> items;
@@ -101,4 +101,4 @@ private:
   onnx::Formula f;
 };
 
-} // namespace ingot::importer
+} // namespace ingot::graph

@@ -1,11 +1,11 @@
 // Loops over sequences: SequenceMap, and a Loop that carries some. Where it is known how often they turn they are their
 // bodies, as many times, and sequences their tensors; else they are loops, which carry packed sequences.
-#include "compiler/importer/Importer.h"
+#include "compiler/graph/resolve/Resolver.h"
 #include "compiler/onnx/constants/Constants.h"
 
 using namespace mlir;
 
-namespace ingot::importer {
+namespace ingot::graph {
 
 /// What the one element of a tensor is, as far as it is known now; of none, nothing.
 static std::optional<bool> truthOf(Value v) {
@@ -17,21 +17,20 @@ static std::optional<int64_t> numberOf(Value v) {
   return size.isNumber() ? std::optional(size.number()) : std::nullopt;
 }
 
-/// What a name stands for in the n-th turn of a SequenceMap: the n-th tensor of a sequence, or a tensor.
-std::optional<Importer::Values> Importer::turnOf(const Node &node, int64_t turn) {
+/// What the inputs stand for in the n-th turn of a SequenceMap: the n-th tensor of a sequence, or a tensor.
+std::optional<Resolver::Values> Resolver::turnOf(const Node &node, int64_t turn) {
   Values all;
-  for (const std::string &input : node.inputs) {
-    auto sequence = sequences.find(input);
-    bool isTensor = sequence == sequences.end();
-    if (!isTensor && turn >= int64_t(sequence->second.items.size())) {
+  for (Value input : node.inputs) {
+    Given given = input ? givenBy(input) : Given();
+    if (given.sequence && turn >= int64_t(given.sequence->items.size())) {
       problems->add(node.where(), "has sequences of lengths that differ");
       return std::nullopt;
     }
-    if (isTensor && input.empty()) {
+    if (!input) {
       problems->add(node.where(), "leaves out an input");
       return std::nullopt;
     }
-    all.push_back(isTensor ? value(input) : sequence->second.items[turn]);
+    all.push_back(given.sequence ? given.sequence->items[turn] : given.tensor);
     if (!all.back()) {
       return std::nullopt;
     }
@@ -40,7 +39,7 @@ std::optional<Importer::Values> Importer::turnOf(const Node &node, int64_t turn)
 }
 
 /// Whether a body may be written once more: loops in loops would fill any memory.
-bool Importer::mayTurn(const Node &node) {
+bool Resolver::mayTurn(const Node &node) {
   constexpr int64_t most = 10'000;
   if (turns == most) {
     problems->add(node.where(),
@@ -49,27 +48,26 @@ bool Importer::mayTurn(const Node &node) {
   return turns++ < most;
 }
 
-void Importer::mapSequence(const Node &node) {
+void Resolver::mapSequence(const Node &node) {
   const Subgraph *body = subgraphOf(node, "body", node.inputs.size());
-  auto first = node.inputs.empty() ? sequences.end() : sequences.find(node.inputs.front());
-  if (!body || first == sequences.end() || node.outputs.size() > body->outputs.size()) {
-    if (body && (first != sequences.end() || (!node.inputs.empty() && value(node.inputs.front())))) {
+  bool hasSequence = !node.inputs.empty() && isSequence(node.inputs.front());
+  if (!body || !hasSequence || node.outputs.size() > body->outputs.size()) {
+    if (body && (hasSequence || (node.hasInput(0) && value(node.inputs.front())))) {
       problems->add(node.where(), "needs a sequence, and as many outputs as its body has");
     }
     return;
   }
-  bool isPacked = llvm::any_of(node.inputs, [&](const std::string &input) {
-    auto sequence = sequences.find(input);
-    return sequence != sequences.end() && (sequence->second.isPacked() || sequence->second.present);
+  bool isPacked = llvm::any_of(node.inputs, [&](Value input) {
+    return isSequence(input) && (sequences[input].isPacked() || sequences[input].present);
   });
   if (isPacked) {
     return packedMap(node, *body);
   }
   SmallVector<Sequence> made(node.outputs.size());
-  for (auto [s, output] : llvm::zip(made, body->proto->output())) { // of a sequence without tensors this says it
-    s.element = elementType(context, output.type().tensor_type().elem_type());
+  for (auto [s, type] : llvm::zip(made, body->outputTypes)) { // of a sequence without tensors this says it
+    s.element = type ? getElementTypeOrSelf(type) : Type();
   }
-  for (int64_t turn = 0, count = first->second.items.size(); turn < count; ++turn) {
+  for (int64_t turn = 0, count = sequences[node.inputs.front()].items.size(); turn < count; ++turn) {
     std::optional<Values> inputs = mayTurn(node) ? turnOf(node, turn) : std::nullopt;
     std::optional<Values> outputs = inputs ? subgraph(*body, *inputs) : std::nullopt;
     if (!outputs) {
@@ -80,38 +78,21 @@ void Importer::mapSequence(const Node &node) {
       s.element = onnx::elementOf(output);
     }
   }
-  for (auto [name, s] : llvm::zip(node.outputs, made)) {
-    if (!name.empty()) {
-      sequences[name] = s;
-    }
+  for (auto [output, s] : llvm::zip_equal(node.outputs, made)) {
+    bind(output, {{}, s});
   }
 }
 
 // A Loop that carries sequences.
 
-/// What the names of a subgraph's outputs stand for is what other names stand for from here on.
-bool Importer::hand(llvm::StringRef from, llvm::StringRef to) {
-  if (auto found = sequences.find(from); found != sequences.end()) {
-    Sequence same = found->second;
-    sequences[to] = std::move(same);
-    return true;
-  }
-  sequences.erase(to);
-  weights.erase(to);
-  Value v = value(from.str());
-  values[to] = v;
-  return bool(v);
-}
-
-void Importer::sequenceLoop(const Node &node) {
+void Resolver::sequenceLoop(const Node &node) {
   const Subgraph *body = subgraphOf(node, "body", std::max<size_t>(node.inputs.size(), 2));
   if (!body) {
     return;
   }
-  auto input = [&](size_t i) { return i < node.inputs.size() && !node.inputs[i].empty() ? node.inputs[i] : ""; };
-  Value trips = input(0).empty() ? Value() : value(input(0));
-  Value condition = input(1).empty() ? Value() : value(input(1));
-  if ((!trips && !input(0).empty()) || (!condition && !input(1).empty())) {
+  Value trips = node.hasInput(0) ? value(node.inputs[0]) : Value();
+  Value condition = node.hasInput(1) ? value(node.inputs[1]) : Value();
+  if ((!trips && node.hasInput(0)) || (!condition && node.hasInput(1))) {
     return;
   }
   size_t carried = body->inputs.size() - 2;
@@ -120,7 +101,7 @@ void Importer::sequenceLoop(const Node &node) {
     return;
   }
   for (size_t i = 0; i < carried; ++i) {
-    if (!names(node, i + 2) || (!sequences.contains(node.inputs[i + 2]) && !value(node.inputs[i + 2]))) {
+    if (!names(node, i + 2) || (!isSequence(node.inputs[i + 2]) && !value(node.inputs[i + 2]))) {
       return;
     }
   }
@@ -134,15 +115,16 @@ void Importer::sequenceLoop(const Node &node) {
 }
 
 /// The body as many times as the loop turns; false where only a run can tell whether it goes on.
-bool Importer::unrolledLoop(const Node &node, const Subgraph &body, int64_t trips) {
+bool Resolver::unrolledLoop(const Node &node, const Subgraph &body, int64_t trips) {
   size_t carried = body.inputs.size() - 2;
+  Givens state;
   for (size_t i = 0; i < carried; ++i) {
-    (void)hand(node.inputs[i + 2], body.inputs[i + 2]);
+    state.push_back(givenBy(node.inputs[i + 2]));
   }
   SmallVector<Values> slices(body.outputs.size() - 1 - carried);
   bool goes = true;
   for (int64_t turn = 0; turn < trips && goes; ++turn) {
-    if (!mayTurn(node) || !oneTurn(node, body, turn, slices)) {
+    if (!mayTurn(node) || !oneTurn(node, body, turn, state, slices)) {
       return true;
     }
     std::optional<bool> go = truthOf(value(body.outputs.front()));
@@ -151,44 +133,43 @@ bool Importer::unrolledLoop(const Node &node, const Subgraph &body, int64_t trip
     }
     goes = *go;
   }
-  for (auto [i, name] : llvm::enumerate(node.outputs)) {
-    if (name.empty()) {
+  for (auto [i, output] : llvm::enumerate(node.outputs)) {
+    if (!node.isNamed(i)) {
       continue;
     }
     if (i < carried) {
-      (void)hand(body.inputs[i + 2], name);
+      bind(output, state[i]);
     } else if (slices[i - carried].empty()) {
       problems->add(node.where(), "does not turn once, and has scan outputs of sizes that only its body tells");
     } else {
-      onnx::Formula f(builder, locationOf(node));
+      onnx::Formula f(builder, node.loc);
       Values rows;
       for (Value slice : slices[i - carried]) {
         rows.push_back(f.op("Unsqueeze", {slice, onnx::makeIntegers(builder, f.loc, {0})}));
       }
-      values[name] = f.op("Concat", rows, {f.integer("axis", 0)});
+      values[output] = f.op("Concat", rows, {f.integer("axis", 0)});
     }
   }
   return true;
 }
 
-bool Importer::oneTurn(const Node &node, const Subgraph &body, int64_t turn, llvm::MutableArrayRef<Values> slices) {
-  Location loc = locationOf(node);
-  initializers(*body.proto, body.initializers);
-  values[body.inputs[0]] = onnx::makeInteger(builder, loc, turn);
-  values[body.inputs[1]] = truth(loc, true);
-  all(body.nodes);
-  size_t carried = body.inputs.size() - 2;
-  // What a value becomes may be what another one was: all are read before one is written.
-  for (size_t i = 0; i < carried; ++i) {
-    if (!hand(body.outputs[i + 1], body.inputs[i + 2] + "'")) {
+/// Writes the body once, from one state to the next.
+bool Resolver::oneTurn(const Node &node, const Subgraph &body, int64_t turn, Givens &state,
+                       llvm::MutableArrayRef<Values> slices) {
+  bind(body.inputs[0], {onnx::makeInteger(builder, node.loc, turn)});
+  bind(body.inputs[1], {truth(node.loc, true)});
+  for (auto [input, given] : llvm::zip_equal(llvm::ArrayRef(body.inputs).drop_front(2), state)) {
+    bind(input, given);
+  }
+  all(*body.block);
+  for (auto [given, output] : llvm::zip(state, llvm::ArrayRef(body.outputs).drop_front())) {
+    given = givenBy(output);
+    if (!given.sequence && !given.tensor) {
       return false;
     }
   }
-  for (size_t i = 0; i < carried; ++i) {
-    (void)hand(body.inputs[i + 2] + "'", body.inputs[i + 2]);
-  }
-  for (auto [i, all] : llvm::enumerate(slices)) {
-    Value slice = value(body.outputs[1 + carried + i]);
+  for (auto [all, output] : llvm::zip_equal(slices, llvm::ArrayRef(body.outputs).drop_front(1 + state.size()))) {
+    Value slice = value(output);
     if (!slice) {
       return false;
     }
@@ -199,23 +180,8 @@ bool Importer::oneTurn(const Node &node, const Subgraph &body, int64_t turn, llv
 
 // Loops that a run turns.
 
-Given Importer::givenBy(llvm::StringRef name) {
-  auto found = sequences.find(name);
-  return found == sequences.end() ? Given{value(name.str())} : Given{{}, found->second};
-}
-
-void Importer::bind(llvm::StringRef name, const Given &given) {
-  weights.erase(name);
-  if (given.sequence) {
-    sequences[name] = *given.sequence;
-  } else {
-    sequences.erase(name);
-    values[name] = given.tensor;
-  }
-}
-
 /// What an iteration gives.
-struct Importer::Turn {
+struct Resolver::Turn {
   Value goes; ///< on
   Givens state;
   Values slices;
@@ -236,13 +202,13 @@ static Form formOf(const Given &given) {
 }
 
 /// The value in that form.
-Given Importer::inForm(const Node &node, Given given, int64_t rank, bool mixes, bool isOptional) {
+Given Resolver::inForm(const Node &node, Given given, int64_t rank, bool mixes, bool isOptional) {
   if (given.sequence) {
     Sequence &s = *given.sequence;
-    s = SequenceFormula(builder, locationOf(node)).packed(s, rank);
+    s = SequenceFormula(builder, node.loc).packed(s, rank);
     s.mixesRanks |= mixes;
     if (isOptional && !s.present) {
-      s.present = truth(locationOf(node), true);
+      s.present = truth(node.loc, true);
     }
   }
   return given;
@@ -251,7 +217,7 @@ Given Importer::inForm(const Node &node, Given given, int64_t rank, bool mixes, 
 /// A loop that carries sequences, packed. How many axes their tensors have, and whether they may be absent, the body
 /// says: it is written again until what it gives has the form of what it gets. The result is the last state, then the
 /// scan outputs.
-std::optional<Importer::Givens> Importer::carry(const Node &node, Value trips, Value condition, const Givens &initial,
+std::optional<Resolver::Givens> Resolver::carry(const Node &node, Value trips, Value condition, const Givens &initial,
                                                 unsigned scans, int numberRank,
                                                 llvm::function_ref<std::optional<Turn>(Block &, Givens)> body) {
   constexpr int kMostForms = 10;
@@ -303,7 +269,7 @@ std::optional<Importer::Givens> Importer::carry(const Node &node, Value trips, V
   return std::nullopt;
 }
 
-void Importer::packedLoop(const Node &node, const Subgraph &body, Value trips, Value condition) {
+void Resolver::packedLoop(const Node &node, const Subgraph &body, Value trips, Value condition) {
   size_t carried = body.inputs.size() - 2;
   Givens initial;
   for (size_t i = 0; i < carried; ++i) {
@@ -338,20 +304,18 @@ void Importer::packedLoop(const Node &node, const Subgraph &body, Value trips, V
     return made;
   };
   std::optional<Givens> results =
-      carry(node, trips, condition, initial, body.outputs.size() - 1 - carried, rankOf(body.proto->input(0)), turn);
+      carry(node, trips, condition, initial, body.outputs.size() - 1 - carried, body.numberRank(), turn);
   for (size_t i = 0; results && i < node.outputs.size(); ++i) {
-    if (!node.outputs[i].empty()) {
-      bind(node.outputs[i], (*results)[i]);
-    }
+    bind(node.outputs[i], (*results)[i]);
   }
 }
 
-void Importer::packedMap(const Node &node, const Subgraph &body) {
-  SequenceFormula f(builder, locationOf(node));
+void Resolver::packedMap(const Node &node, const Subgraph &body) {
+  SequenceFormula f(builder, node.loc);
   Givens inputs, made;
   Value count;
-  for (const std::string &input : node.inputs) {
-    inputs.push_back(givenBy(input));
+  for (Value input : node.inputs) {
+    inputs.push_back(input ? givenBy(input) : Given());
     std::optional<Sequence> &s = inputs.back().sequence;
     if (!s && !inputs.back().tensor) {
       return;
@@ -366,17 +330,17 @@ void Importer::packedMap(const Node &node, const Subgraph &body) {
       return;
     }
   }
-  for (const pb::ValueInfoProto &output : body.proto->output()) {
+  for (auto [type, name] : llvm::zip_equal(body.outputTypes, body.outputNames)) {
     Sequence s;
-    s.element = elementType(context, output.type().tensor_type().elem_type());
+    s.element = type ? getElementTypeOrSelf(type) : Type();
     if (!s.element) {
-      problems->add(node.where(), "has a body that does not say of which type output " + quoted(output.name()) + " is");
+      problems->add(node.where(), "has a body that does not say of which type output " + quoted(name) + " is");
       return;
     }
     made.push_back({{}, s});
   }
   auto turn = [&](Block &block, Givens state) -> std::optional<Turn> {
-    SequenceFormula inside(builder, locationOf(node));
+    SequenceFormula inside(builder, node.loc);
     Values items;
     for (const Given &input : inputs) {
       items.push_back(input.sequence ? inside.at(*input.sequence, block.getArgument(0)) : input.tensor);
@@ -397,10 +361,8 @@ void Importer::packedMap(const Node &node, const Subgraph &body) {
   };
   std::optional<Givens> results = carry(node, count, {}, made, 0, 0, turn);
   for (size_t i = 0; results && i < node.outputs.size(); ++i) {
-    if (!node.outputs[i].empty()) {
-      bind(node.outputs[i], (*results)[i]);
-    }
+    bind(node.outputs[i], (*results)[i]);
   }
 }
 
-} // namespace ingot::importer
+} // namespace ingot::graph

@@ -3,14 +3,14 @@
 // Concat, which a loop does in place; at a place that a run tells it is a Splice, as erasing is: slices up to that
 // place would each have a size of its own, whose sum nobody knows. Axes that are not the first are cut and joined by
 // computed numbers of elements.
-#include "compiler/importer/Sequence.h"
+#include "compiler/graph/resolve/Sequence.h"
 #include "compiler/onnx/ElementTypes.h"
 #include "compiler/onnx/ops/Move.h"
 #include "compiler/onnx/ops/Shape.h"
 
 using namespace mlir;
 
-namespace ingot::importer {
+namespace ingot::graph {
 
 bool Sequence::isRanked() const {
   return llvm::all_of(items, [](Value item) { return bool(onnx::ranked(item)); });
@@ -321,4 +321,4 @@ Sequence SequenceFormula::required(Sequence s) {
   return s;
 }
 
-} // namespace ingot::importer
+} // namespace ingot::graph

@@ -1,9 +1,9 @@
 // Names come from the file, so they are escaped and shortened before they reach a terminal.
-#include "compiler/importer/Problems.h"
+#include "compiler/support/Problems.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/raw_ostream.h"
 
-namespace ingot::importer {
+namespace ingot::support {
 
 static constexpr size_t kKept = 2000, kNameLength = 200;
 
@@ -82,4 +82,4 @@ std::string Problems::text() const {
   return all;
 }
 
-} // namespace ingot::importer
+} // namespace ingot::support

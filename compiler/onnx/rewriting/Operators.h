@@ -1,0 +1,25 @@
+// Operators by the names that models have for them, and what the importer notes for graph::resolve.
+#pragma once
+#include "compiler/onnx/Onnx.h"
+
+namespace ingot::onnx {
+
+/// The op of an operator; nothing: there is none.
+std::optional<mlir::RegisteredOperationName> lookupOperator(mlir::MLIRContext *context, llvm::StringRef domain,
+                                                            llvm::StringRef op);
+
+/// Whether a domain's version is one that nobody has compared the definitions with.
+bool isNewer(llvm::StringRef domain, int64_t opset);
+
+/// Why no node of an operator is taken, as that version of its domain defines it; empty: it is known. Of a version
+/// newer than all known ones, operators are taken as the newest known one defines them.
+std::string whyRefused(mlir::MLIRContext *context, llvm::StringRef domain, llvm::StringRef op, int64_t opset);
+
+/// How many results ops of this name have; none: as many as the node names.
+std::optional<unsigned> resultCount(mlir::RegisteredOperationName info);
+
+/// The function's attribute with a dictionary for each of the model's outputs, until they are resolved: `name`, what is
+/// declared (`element`: ONNX's number, `rank`, `dims`, `sequence`, `optional`) and the `keys` of maps.
+inline constexpr llvm::StringLiteral outputsName = "onnx.outputs";
+
+} // namespace ingot::onnx

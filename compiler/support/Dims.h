@@ -1,0 +1,19 @@
+// Dims of tensors, multiplied without overflow.
+#pragma once
+#include "llvm/ADT/ArrayRef.h"
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace ingot::support {
+
+/// Elements of a tensor of these dims. None: a negative dim, or a product that leaves 64 bits (zeros do not hide that).
+std::optional<int64_t> elementCount(llvm::ArrayRef<int64_t> dims);
+
+/// More bytes than any machine's memory: a tensor of this size is a mistake or an attack.
+constexpr int64_t kLargestTensor = int64_t(1) << 40;
+
+/// "[2, 3, 224, 224]", cut after a few dims.
+std::string dimsText(llvm::ArrayRef<int64_t> dims);
+
+} // namespace ingot::support
