@@ -9,7 +9,7 @@ namespace ingot::driver {
 llvm::Expected<std::unique_ptr<LoadedModel>> ModelSource::compileInto(const std::string &folder,
                                                                       pipeline::Options options) {
   options.outDir = folder;
-  options.emit = {"shared"};
+  options.emit = {emit::Kind::Shared};
   options.profile = invocation.profile;
   options.depfile = false;
   llvm::Expected<pipeline::Result> result = compileModel(invocation, options);
@@ -17,7 +17,7 @@ llvm::Expected<std::unique_ptr<LoadedModel>> ModelSource::compileInto(const std:
     return result.takeError();
   }
   compileSeconds += result->seconds;
-  for (const pipeline::Artifact &artifact : result->artifacts) {
+  for (const emit::Artifact &artifact : result->artifacts) {
     if (isManifest(artifact.path)) {
       return LoadedModel::load(artifact.path, runner.get());
     }

@@ -25,16 +25,13 @@
 #include "llvm/Target/TargetMachine.h"
 
 using namespace llvm;
+using ingot::emit::Kind;
 using mlir::failure;
 using mlir::LogicalResult;
 using mlir::success;
 
-bool ingot::emit::isKnownKind(StringRef kind) {
-  return llvm::is_contained({"lib", "obj", "shared", "cpp", "asm", "llvm", "mlir"}, kind);
-}
-
-bool ingot::emit::needsMachineCode(ArrayRef<std::string> kinds) {
-  return llvm::any_of(kinds, [](StringRef kind) { return kind != "cpp" && kind != "mlir"; });
+bool ingot::emit::needsMachineCode(ArrayRef<Kind> kinds) {
+  return llvm::any_of(kinds, [](Kind kind) { return kind != Kind::Cpp && kind != Kind::Mlir; });
 }
 
 ingot::target::MachineModel ingot::emit::machineFor(ArrayRef<std::string> kinds, target::MachineModel machine) {
@@ -70,7 +67,7 @@ public:
   LogicalResult writeFiles(const ingot::emit::WeightsSource &weights);
 
 private:
-  bool wants(StringRef kind) const { return llvm::is_contained(options.kinds, kind); }
+  bool wants(Kind kind) const { return llvm::is_contained(options.kinds, kind); }
   LogicalResult fail(Error error) { return module.emitError(toString(std::move(error))); }
   LogicalResult makeFolder();
   LogicalResult generateSource(const ingot::target::MachineModel &machine, const ingot::emit::WeightsSource &weights);
@@ -139,13 +136,13 @@ static Expected<std::unique_ptr<Module>> exactCopy(Module &ir) {
 }
 
 LogicalResult Emitter::generate(const ingot::target::MachineModel &machine, const ingot::emit::WeightsSource &weights) {
-  if (wants("mlir")) { // lowering consumes the module
+  if (wants(Kind::Mlir)) { // lowering consumes the module
     raw_string_ostream stream(code.loops);
     module.print(stream);
   }
   devices = ingot::emit::findDeviceCode(module, model.devices.size());
   if (failed(checkInterface()) || failed(ingot::emit::makeImages(module, options.devices, devices)) ||
-      (wants("cpp") && failed(generateSource(machine, weights)))) {
+      (wants(Kind::Cpp) && failed(generateSource(machine, weights)))) {
     return failure();
   }
   return ingot::emit::needsMachineCode(options.kinds) ? generateObject(machine) : success();
@@ -193,12 +190,12 @@ LogicalResult Emitter::generateObject(const ingot::target::MachineModel &machine
                                })};
   ingot::emit::optimize(*ir, *target);
   ingot::emit::callForWideArithmetic(*ir, machine);
-  if (wants("llvm")) {
+  if (wants(Kind::Llvm)) {
     raw_string_ostream stream(code.llvmIR);
     ir->print(stream, nullptr);
   }
   ingot::emit::defineWeights(*ir, model.name, constants);
-  if (wants("asm")) {
+  if (wants(Kind::Asm)) {
     SmallString<0> text;
     raw_svector_ostream stream(text);
     Expected<std::unique_ptr<Module>> copy = exactCopy(*ir);
@@ -277,7 +274,8 @@ Error Emitter::writeArchive(StringRef object) {
 
 /// The object under a temporary name, and from it the library and the shared library.
 LogicalResult Emitter::writeBinaries(const ingot::emit::WeightsSource &weights) {
-  for (auto [kind, extension] : {std::pair("lib", ".a"), std::pair("shared", ".so"), std::pair("obj", ".o")}) {
+  for (auto [kind, extension] :
+       {std::pair(Kind::Lib, ".a"), std::pair(Kind::Shared, ".so"), std::pair(Kind::Obj, ".o")}) {
     Expected<std::string> path = wants(kind) ? placeOf(extension) : "";
     if (!path) {
       return fail(path.takeError());
@@ -290,16 +288,16 @@ LogicalResult Emitter::writeBinaries(const ingot::emit::WeightsSource &weights) 
   }
   Error error = ingot::emit::writeObject(code.object, model.name, model.takesWeights() ? 0 : model.weightBytes,
                                          constants, weights, file->FD);
-  if (!error && wants("lib")) {
+  if (!error && wants(Kind::Lib)) {
     error = writeArchive(file->TmpName);
   }
-  if (!error && wants("shared")) {
+  if (!error && wants(Kind::Shared)) {
     error = ingot::emit::linkSharedLibrary(file->TmpName, model.triple, model.name, pathOf(".so"), decodesImages);
     if (!error) {
       note(pathOf(".so"));
     }
   }
-  if (!error && wants("obj")) {
+  if (!error && wants(Kind::Obj)) {
     if (Error renamed = file->keep(pathOf(".o"))) {
       return fail(std::move(renamed));
     }
@@ -320,7 +318,7 @@ LogicalResult Emitter::makeFolder() {
 /// NAME.weights under a temporary name: code is generated with its hash, or takes the file in.
 LogicalResult Emitter::prepareFiles(const ingot::emit::WeightsSource &weights) {
   bool isEmbedded = model.weightsPlace == ingot::plan::WeightsPlace::Embed;
-  bool isIncluded = isEmbedded && wants("cpp") && !ingot::emit::cpp::areInitialized(model);
+  bool isIncluded = isEmbedded && wants(Kind::Cpp) && !ingot::emit::cpp::areInitialized(model);
   if (options.dir.empty() || (isEmbedded && !isIncluded)) {
     return success();
   }
@@ -348,7 +346,7 @@ LogicalResult Emitter::writeFiles(const ingot::emit::WeightsSource &weights) {
   if (failed(makeFolder())) {
     return failure();
   }
-  bool needsObject = wants("lib") || wants("obj") || wants("shared");
+  bool needsObject = wants(Kind::Lib) || wants(Kind::Obj) || wants(Kind::Shared);
   if (needsObject && failed(writeBinaries(weights))) {
     return failure();
   }
@@ -359,14 +357,14 @@ LogicalResult Emitter::writeFiles(const ingot::emit::WeightsSource &weights) {
     weightsFile.reset();
     note(pathOf(".weights"));
   }
-  Error error = wants("asm") ? writeText(".s", code.assembly) : Error::success();
-  if (!error && wants("llvm")) {
+  Error error = wants(Kind::Asm) ? writeText(".s", code.assembly) : Error::success();
+  if (!error && wants(Kind::Llvm)) {
     error = writeText(".ll", code.llvmIR);
   }
-  if (!error && wants("mlir")) {
+  if (!error && wants(Kind::Mlir)) {
     error = writeText(".mlir", code.loops);
   }
-  if (!error && wants("cpp")) {
+  if (!error && wants(Kind::Cpp)) {
     error = writeText(".cpp", code.source);
     if (!error && !model.takesWeights() && !ingot::emit::cpp::areInitialized(model)) {
       error = writeText(".weights.S", ingot::emit::cpp::assemblyText(model));

@@ -15,6 +15,7 @@
 // the declaration `memref.global "private" @NAME_weights : memref<Nxi8>`. The same input gives the same bytes: no path,
 // no time, no order of a hash table reaches a file.
 #pragma once
+#include "compiler/emit/Kinds.h"
 #include "compiler/plan/Model.h"
 #include "compiler/target/MachineModel.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -30,18 +31,13 @@ using WeightsSink = std::function<void(llvm::ArrayRef<char>)>;
 using WeightsSource = std::function<void(const WeightsSink &sink)>;
 
 struct Options {
-  std::string dir;                          ///< where files go; made if absent
-  std::vector<std::string> kinds = {"lib"}; ///< lib obj shared cpp asm llvm mlir; header and manifest come always
-  unsigned jobs = 0;                        ///< threads that make code; 0: one for each processor
+  std::string dir; ///< where files go; made if absent
+  std::vector<Kind> kinds = {Kind::Lib};
+  unsigned jobs = 0; ///< threads that make code; 0: one for each processor
   bool depfile = false;
   std::vector<std::string> dependencies;              ///< what the depfile names: the model, its external data
   std::vector<const target::MachineModel *> devices;  ///< those of ModelInfo::devices, in their order
   std::vector<const target::MachineModel *> machines; ///< all that functions may be for
-};
-
-struct Artifact {
-  std::string path;
-  int64_t bytes = 0;
 };
 
 struct Result {
@@ -50,11 +46,8 @@ struct Result {
   bool writing = false; ///< files are being written: a failure is that of the place they go to
 };
 
-/// Whether `kind` may stand in Options::kinds.
-bool isKnownKind(llvm::StringRef kind);
-
 /// Whether the kinds are such that code of the machine itself is made.
-bool needsMachineCode(llvm::ArrayRef<std::string> kinds);
+bool needsMachineCode(llvm::ArrayRef<Kind> kinds);
 
 /// The machine as kernels for these kinds may use it: without the instructions that C++ source has no name for.
 target::MachineModel machineFor(llvm::ArrayRef<std::string> kinds, target::MachineModel machine);

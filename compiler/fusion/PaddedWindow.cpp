@@ -5,7 +5,7 @@
 // A pool's window must keep an element of the image, and its last window must not depend on what is padding.
 #include "compiler/fusion/Match.h"
 #include "compiler/onnx/ops/Conv.h"
-#include "compiler/onnx/ops/Move.h"
+#include "compiler/onnx/ops/Pad.h"
 #include "compiler/onnx/ops/Pool.h"
 #include "compiler/onnx/ops/Unary.h"
 #include <limits>

@@ -1,16 +1,12 @@
 // plan -> plan: kernels of which each reads what the one before it makes become links of one kernel
 // (lower/conv/Chain.h).
 #pragma once
+#include "compiler/layout/Chains.h"
 #include "compiler/lower/Family.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 namespace ingot::layout {
 
-enum class Chains {
-  Off,
-  Faster,   ///< where that is expected to be faster
-  Possible, ///< wherever it can be, for tests
-};
 void formChains(mlir::func::FuncOp function, lower::MachineOf machineOf, Chains chains);
 
 } // namespace ingot::layout

@@ -5,6 +5,7 @@
 // Its name is the family and the node it was first built for; a kernel equal to an earlier one (same region, types,
 // constness, target; found sizes may have other names) becomes another launch of that one's function.
 #include "compiler/lower/LowerKernels.h"
+#include "compiler/lower/KernelForm.h"
 #include "compiler/lower/core/Denormals.h"
 #include "compiler/lower/core/LlvmAttributes.h"
 #include "compiler/lower/core/Work.h"
@@ -25,8 +26,6 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
-#include "mlir/IR/AttrTypeSubElements.h"
-#include "mlir/IR/OwningOpRef.h"
 #include "runtime_support/include/ingot.h"
 #include "llvm/ADT/StringSet.h"
 #include <unordered_map>
@@ -37,94 +36,6 @@ namespace ingot::lower {
 
 /// Attribute of a kernel that takes denormal numbers for zeros: what its weights decide, as KernelFamily::mark.
 static constexpr StringRef denormalsName = "ingot.denormals_are_zeros";
-
-/// Gives the found sizes in a kernel numbers in the order of their first use; returns their symbols in this order.
-static std::vector<support::Symbol> renumberFound(plan::KernelOp kernel) {
-  std::vector<support::Symbol> found;
-  auto number = [&](support::Symbol symbol) {
-    if (!symbol.isFound()) {
-      return symbol;
-    }
-    auto it = llvm::find(found, symbol);
-    auto place = it - found.begin();
-    if (it == found.end()) {
-      found.push_back(symbol);
-    }
-    return support::Symbol::found(place);
-  };
-  auto renumber = [&](const support::Size &size) { return size.replaced(number); };
-  AttrTypeReplacer replacer;
-  replacer.addReplacement([&](onnx::SizeAttr size) -> Attribute {
-    return onnx::SizeAttr::get(size.getContext(), renumber(size.getValue()));
-  });
-  replacer.addReplacement([&](onnx::SizesAttr sizes) -> Attribute {
-    return onnx::SizesAttr::get(sizes.getContext(), llvm::map_to_vector<4>(sizes.getValues(), renumber));
-  });
-  replacer.addReplacement([&](onnx::SymbolAttr symbol) -> Attribute {
-    return onnx::SymbolAttr::get(symbol.getContext(), number(symbol.getValue()));
-  });
-  replacer.recursivelyReplaceElementsIn(kernel, /*replaceAttrs=*/true, /*replaceLocs=*/false, /*replaceTypes=*/true);
-  return found;
-}
-
-namespace {
-/// What makes two kernels one function: everything a builder may look at. Two kernels are compared by their operations,
-/// as MLIR's CSE does it.
-class KernelForm {
-public:
-  explicit KernelForm(plan::KernelOp kernel) : kernel(kernel.clone()) {
-    for (Value v : kernel.getIns()) {
-      constant.push_back(onnx::constantOf(v) != nullptr);
-    }
-    (*this->kernel)->setOperands({});
-    (*this->kernel)->removeAttr(kernelName);
-    found = renumberFound(*this->kernel);
-    (*this->kernel)->walk([&](Operation *op) {
-      auto ignore = OperationEquivalence::ignoreHashValue;
-      hash = llvm::hash_combine(hash, OperationEquivalence::computeHash(op, ignore, ignore, flags));
-    });
-  }
-
-  /// Sizes that the kernel finds or knows as found, in the order of their first use.
-  std::vector<support::Symbol> found;
-
-  friend bool operator==(const KernelForm &a, const KernelForm &b) {
-    return a.hash == b.hash && a.constant == b.constant &&
-           OperationEquivalence::isEquivalentTo(*a.kernel, *b.kernel, flags) &&
-           llvm::all_of_zip(a.operations(), b.operations(), meanSame);
-  }
-  struct Hash {
-    size_t operator()(const KernelForm &form) const { return form.hash; }
-  };
-
-private:
-  // Properties: see meanSame().
-  static constexpr auto flags = OperationEquivalence::IgnoreLocations | OperationEquivalence::IgnoreProperties;
-  OwningOpRef<plan::KernelOp> kernel;
-  std::vector<bool> constant; ///< of the operands
-  llvm::hash_code hash{0};
-
-  SmallVector<Operation *> operations() const {
-    SmallVector<Operation *> all;
-    Operation *root = kernel.get();
-    root->walk([&](Operation *op) { all.push_back(op); });
-    return all;
-  }
-
-  /// Whether two operations that are equal but for their properties have equal ones, too. Some models write an
-  /// attribute at one node and at another one leave it to its default; that these are the same only the generated
-  /// printers tell, which leave out what is at its default.
-  static bool meanSame(Operation *a, Operation *b) {
-    auto printed = [](Operation *op) {
-      std::string text;
-      llvm::raw_string_ostream os(text);
-      op->print(os, OpPrintingFlags().useLocalScope().skipRegions().assumeVerified()); // the kernel lacks operands
-      return text;
-    };
-    return a->getPropertiesAsAttribute() == b->getPropertiesAsAttribute() || printed(a) == printed(b);
-  }
-};
-} // namespace
 
 /// The symbols that a kernel's sizes are made of, sorted; not the one that it finds.
 static onnx::SymbolSet symbolsOf(plan::KernelOp kernel) {

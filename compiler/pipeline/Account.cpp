@@ -151,35 +151,36 @@ std::vector<GraphNode> describeLaunches(func::FuncOp function, bool number) {
   return Recorder(function).record(isLaunch, [&](Operation *op) {
     auto launch = cast<plan::LaunchOp>(op);
     GraphNode node;
-    node.name = launch.getCallee().str();
+    plan::LaunchInfo &facts = node.launch;
+    node.name = facts.kernel = facts.function = launch.getCallee().str();
     node.op = launch.getCallee().split('_').first.str();
-    node.nodes = nodesOf(op->getLoc());
+    facts.nodes = nodesOf(op->getLoc());
     node.step = steps.lookup(op);
     for (Value v : llvm::concat<Value>(llvm::to_vector(op->getOperands()), llvm::to_vector(op->getResults()))) {
       plan::BlockedAttr blocks = plan::blockedOf(v.getType());
       if (RankedTensorType type = onnx::ranked(v)) {
-        node.bytes = node.bytes + plan::physicalBytes(type);
+        facts.bytes = facts.bytes + plan::physicalBytes(type);
         if (v.getDefiningOp<plan::WeightOp>()) {
-          node.weightBytes = node.weightBytes + plan::physicalBytes(type);
+          facts.weightBytes = facts.weightBytes + plan::physicalBytes(type);
         }
       }
-      node.operands.push_back(typeText(v) + (blocks ? " in blocks: " + layoutText(blocks) : ""));
+      facts.operands.push_back(typeText(v) + (blocks ? " in blocks: " + layoutText(blocks) : ""));
     }
     if (auto macs = op->getAttrOfType<onnx::SizeAttr>(plan::macsName)) {
-      node.macs = node.ownMacs = macs.getValue();
+      facts.macs = facts.ownMacs = macs.getValue();
     }
     if (auto macs = op->getAttrOfType<onnx::SizeAttr>(plan::ownMacsName)) {
-      node.ownMacs = macs.getValue();
+      facts.ownMacs = macs.getValue();
     }
     if (auto key = op->getAttrOfType<StringAttr>(lower::kernelName)) {
       node.key = key.str();
     }
     if (auto choice = op->getAttrOfType<StringAttr>(lower::choiceName)) {
-      node.choice = choice.str();
+      facts.choice = choice.str();
     }
     if (std::optional<onnx::SizesAttr> symbols = launch.getSymbols()) {
-      llvm::append_range(node.symbols, llvm::map_range(symbols->getValues(),
-                                                       [](const auto &s) { return support::symbolName(s.text()); }));
+      llvm::append_range(facts.symbols, llvm::map_range(symbols->getValues(),
+                                                        [](const auto &s) { return support::symbolName(s.text()); }));
     }
     if (number) {
       op->setAttr(plan::numberName, IntegerAttr::get(IntegerType::get(op->getContext(), 64), launches++));

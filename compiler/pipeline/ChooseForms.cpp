@@ -19,7 +19,7 @@ namespace {
 class DeviceForms {
 public:
   DeviceForms(const State &s, const Body &body) : devices(body.devices), areLevels(!s.options.levels.empty()) {
-    bool isFast = s.options.accuracy == "fast";
+    bool isFast = s.options.accuracy == Accuracy::Fast;
     if (areLevels) {
       auto machines = llvm::map_to_vector(s.devices, [](const auto &device) { return &device.machine; });
       each = {integer::formsFor(machines, isFast)};
@@ -52,7 +52,7 @@ private:
 /// The forms of what is quantized. Machines that multiply pairs of bytes or of int16 want marks and factors of their
 /// own. What became of weights, and views around a form, are for fusions what they are in any model.
 static LogicalResult chooseIntegerForms(State &s, func::FuncOp function, const DeviceForms &forms, bool &changed) {
-  bool isStrict = s.options.accuracy == "strict";
+  bool isStrict = s.options.isStrict();
   if (!isStrict && failed(integer::useBytes(function, forms, changed))) {
     return failure();
   }
@@ -85,7 +85,7 @@ LogicalResult chooseForms(State &s, Body &body, Result &) {
   if (changed) {
     graph::eliminateCommon(function);
   }
-  integer::markBounds(function, s.options.accuracy == "strict");
+  integer::markBounds(function, s.options.isStrict());
   return success();
 }
 

@@ -154,7 +154,7 @@ static LogicalResult refuseEmptyBounds(func::FuncOp function, const plan::ModelI
 }
 
 static LogicalResult useIntegers(State &s, Body &body, Result &) {
-  return integer::useIntegers(body.function(), s.options.accuracy == "strict");
+  return integer::useIntegers(body.function(), s.options.isStrict());
 }
 
 static constexpr Step kIntegerSteps[] = {
@@ -170,7 +170,7 @@ static LogicalResult computeEachInIntegers(State &s) { return onEachBody(s, comp
 static LogicalResult packInterface(State &, Body &body, Result &) { return graph::packInterface(body.function()); }
 
 static LogicalResult fuse(State &s, Body &body, Result &) {
-  return fusion::fuse(body.function(), s.options.accuracy == "strict");
+  return fusion::fuse(body.function(), s.options.isStrict());
 }
 
 static LogicalResult finishGraph(State &s, Body &body, Result &tells) {
@@ -184,16 +184,11 @@ static LogicalResult finishGraph(State &s, Body &body, Result &tells) {
   if (failed(refuseEmptyBounds(function, info)) || failed(tellBodies(s, body))) {
     return failure();
   }
-  for (const plan::SymbolInfo &symbol : info.symbols) {
-    tells.openSizes.push_back(
-        {support::symbolName(symbol.name), symbol.least, symbol.most, symbol.from, symbol.boundedBy, symbol.sizes});
-  }
-  for (const plan::RequirementInfo &requirement : info.requirements) {
-    tells.requirements.push_back({requirement.text, requirement.node});
-  }
-  for (const plan::TensorInfo &input : info.inputs) {
-    tells.inputs.push_back(input.name);
-  }
+  tells.openSizes = info.symbols;
+  tells.requirements = info.requirements;
+  auto nameOf = [](const plan::TensorInfo &tensor) { return tensor.name; };
+  llvm::transform(info.inputs, std::back_inserter(tells.inputs), nameOf);
+  llvm::transform(info.outputs, std::back_inserter(tells.outputs), nameOf);
   info.macs = countMacs(function);
   tells.macs = info.macs.isNumber() ? info.macs.number() : -1;
   tells.macsText = info.macs.text();
@@ -231,7 +226,7 @@ static LogicalResult place(State &s, Body &body, Result &tells) {
   if (failed(partition::bindToDevices(body.function(), s.options.bindings))) {
     return failure();
   }
-  partition::Pieces pieces(body.function(), {body.suffix, s.options.accuracy == "strict"}, body.devices);
+  partition::Pieces pieces(body.function(), {body.suffix, s.options.isStrict()}, body.devices);
   LogicalResult ok = partition::placeNodes(body.function(), body.devices, policy, pieces, report);
   for (partition::Placement &p : report) {
     tells.placement.push_back({p.node, p.op, "", p.device, p.whyNot, p.seconds, p.piece});
@@ -256,12 +251,6 @@ static auto machinesOf(const Body &body) {
   return [&body](StringRef spec) -> const target::MachineModel & { return body.machineOf(spec); };
 }
 
-static layout::Chains chainsOf(const Options &options) {
-  return options.chains == "off"        ? layout::Chains::Off
-         : options.chains == "possible" ? layout::Chains::Possible
-                                        : layout::Chains::Faster;
-}
-
 /// What kernels may do with sums and products, as attributes of the module.
 static void setPolicies(const Options &options, ModuleOp module) {
   auto set = [&](StringRef name, StringRef value) {
@@ -269,14 +258,13 @@ static void setPolicies(const Options &options, ModuleOp module) {
       module->setAttr(name, StringAttr::get(module.getContext(), value));
     }
   };
-  bool isStrict = options.accuracy == "strict";
-  set(lower::winogradName, options.winograd.empty() && isStrict ? StringRef(lower::winogradIfExact) : options.winograd);
-  set(lower::strassenName, options.strassen);
-  set(lower::splitFloatsName, options.splitFloats);
-  if (options.accuracy == "close" || options.accuracy == "fast") {
+  set(lower::winogradName, support::wordOf(options.winograd));
+  set(lower::strassenName, support::wordOf(options.strassen));
+  set(lower::splitFloatsName, support::wordOf(options.splitFloats));
+  if (options.accuracy == Accuracy::Close || options.accuracy == Accuracy::Fast) {
     module->setAttr(lower::twoPartsName, UnitAttr::get(module.getContext()));
   }
-  if (isStrict) {
+  if (options.isStrict()) {
     module->setAttr(lower::strictName, UnitAttr::get(module.getContext()));
   }
 }
@@ -294,7 +282,7 @@ static LogicalResult assignLayouts(State &s, Body &body, Result &) {
 }
 
 static LogicalResult formChains(State &s, Body &body, Result &) {
-  layout::formChains(body.function(), machinesOf(body), chainsOf(s.options));
+  layout::formChains(body.function(), machinesOf(body), s.options.chains);
   sortBlocks(body.function());
   return success();
 }
@@ -350,12 +338,7 @@ static LogicalResult memory(State &s, Body &body, Result &tells) {
   plan::ModelInfo &info = body.info;
   tells.arenaBytes = info.arenaBytes = plan->arena.peakBytes;
   tells.arenaLowerBound = plan->arena.lowerBound;
-  info.allocations = plan->allocations;
-  tells.allocations.clear();
-  for (const plan::AllocationInfo &a : info.allocations) {
-    tells.allocations.push_back(
-        {a.node, a.bytes, a.why, a.output < 0 ? "" : info.outputs[static_cast<size_t>(a.output)].name});
-  }
+  tells.allocations = info.allocations = plan->allocations;
   body.function().walk([&](plan::LaunchOp launch) {
     auto text = launch->getAttrOfType<BoolAttr>(plan::textName);
     info.makesStrings |= text && text.getValue();
@@ -405,8 +388,7 @@ static void buildEntry(State &s, Body &body, Result &tells) {
   }
   tells.firstLaunch = info.launches.size();
   for (const GraphNode &launch : tells.launches) {
-    info.launches.push_back({launch.name, launch.nodes, launch.symbols, launch.operands, launch.name, launch.macs,
-                             launch.bytes, launch.ownMacs, launch.weightBytes, launch.choice});
+    info.launches.push_back(launch.launch);
     s.result.launchKeys.push_back(launch.key);
   }
   info.kernels = tells.kernels = tells.launches.size();
@@ -462,15 +444,13 @@ static LogicalResult entry(State &s) {
   if (failed(checkAddresses(s))) {
     return failure();
   }
-  for (const plan::DeviceInfo &device : info.devices) {
-    s.result.devices.push_back({device.spec, device.workspaceBytes, device.weightBytes});
-  }
+  s.result.devices = info.devices;
   noteBindings(s.options, info);
   for (auto [number, level] : llvm::enumerate(info.levels)) {
     level.weightBytes = s.weights.bytesOf(number, /*only=*/false);
     level.ownWeightBytes = s.weights.bytesOf(number, /*only=*/true);
-    s.result.levels.push_back({level.spec, level.weightBytes, level.ownWeightBytes});
   }
+  s.result.levels = info.levels;
   return success();
 }
 
@@ -522,9 +502,7 @@ static LogicalResult emit(State &s) {
   llvm::copy_if(std::vector{s.options.placementFile, s.options.tuningFile}, std::back_inserter(options.dependencies),
                 [](const std::string &file) { return !file.empty(); });
   plan::ModelInfo &info = s.model().info;
-  info.weightsPlace = s.options.weights == "file"     ? plan::WeightsPlace::File
-                      : s.options.weights == "extern" ? plan::WeightsPlace::Extern
-                                                      : plan::WeightsPlace::Embed;
+  info.weightsPlace = s.options.weights;
   for (const plan::DeviceInfo &device : info.devices) {
     options.devices.push_back(&s.model().machineOf(device.spec));
   }
@@ -557,9 +535,7 @@ static LogicalResult emit(State &s) {
     return failure();
   }
   s.result.codeBytes = result.codeBytes;
-  for (emit::Artifact &a : result.artifacts) {
-    s.result.artifacts.push_back({a.path, a.bytes});
-  }
+  s.result.artifacts = std::move(result.artifacts);
   return success();
 }
 

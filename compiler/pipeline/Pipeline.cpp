@@ -203,7 +203,7 @@ private:
     return true;
   }
 
-  bool wantsSource() const { return llvm::is_contained(options.emit, "cpp"); }
+  bool wantsSource() const { return llvm::is_contained(options.emit, emit::Kind::Cpp); }
 
   /// A target for any processor: what it has is C++ source.
   static std::string sourceOnlySpec() {

@@ -1,6 +1,10 @@
 // The way of a model, as a table of phases. Flags (--stop-after, --dump-after, --timing), documentation and tests come
 // from the table.
 #pragma once
+#include "compiler/emit/Kinds.h"
+#include "compiler/layout/Chains.h"
+#include "compiler/lower/Policies.h"
+#include "compiler/plan/WeightsPlace.h"
 #include "compiler/support/Size.h"
 #include "compiler/target/Schedules.h"
 #include <cstdint>
@@ -22,6 +26,15 @@ struct Choice {
   std::vector<int64_t> sizes;
   bool others = false; ///< a general body runs all other sizes; false: they are refused
 };
+
+/// The freedom of arithmetic.
+enum class Accuracy { Strict, Default, Close, Fast };
+inline constexpr support::Word<Accuracy> accuracyWords[] = {
+    {Accuracy::Strict, "strict", "as the nodes say it"},
+    {Accuracy::Default, "default", "rounded as float32, in another order"},
+    {Accuracy::Close, "close", "factors of float32 may be rounded to 16 bits where the machine gains by it"},
+    {Accuracy::Fast, "fast", "to 8 bits, bfloat16, where the machine gains by it"}};
+inline llvm::ArrayRef<support::Word<Accuracy>> wordsOf(Accuracy) { return accuracyWords; }
 
 /// What every subcommand that takes a model can be told.
 struct Options {
@@ -46,13 +59,13 @@ struct Options {
   std::vector<std::pair<std::string, std::string>> caches;
   /// --bind x=DEVICE: inputs and outputs that the caller has in the memory of a device
   std::vector<std::pair<std::string, std::string>> bindings;
-  int64_t cacheRoom = -1;           ///< rows that they have room for; -1: each run says
-  std::string accuracy = "default"; ///< strict, default, close or fast
-  std::string winograd;             ///< off, 2, 4 (lower::winogradName); empty: where it is faster, but not if strict
-  std::string strassen;             ///< off, on (lower::strassenName); empty: where it is faster, but not if strict
-  std::string splitFloats;          ///< off, on (lower::splitFloatsName); empty: where it is faster, but not if strict
-  std::string chains;               ///< off, possible (layout/FormChains.h); empty: where it is faster
-  std::string tuningFile;           ///< with schedules for kernels; empty: none
+  int64_t cacheRoom = -1; ///< rows that they have room for; -1: each run says
+  Accuracy accuracy = Accuracy::Default;
+  bool isStrict() const { return accuracy == Accuracy::Strict; }
+  lower::Winograd winograd = lower::Winograd::Faster;
+  lower::Use strassen = lower::Use::Faster, splitFloats = lower::Use::Faster;
+  layout::Chains chains = layout::Chains::Faster;
+  std::string tuningFile; ///< with schedules for kernels; empty: none
   /// In place of that file, and whether the kernels' schedules are to be told (Result::choices): for `ingot tune`.
   std::optional<target::ScheduleTable> schedules = {};
   bool listsSchedules = false;
@@ -61,10 +74,10 @@ struct Options {
   std::vector<std::string> remarks;
   bool allocate = true; ///< false (--no-allocate): models whose sizes nothing bounds are refused
 
-  std::string weights = "embed"; ///< embed, file, extern
+  plan::WeightsPlace weights = plan::WeightsPlace::Embed;
 
-  std::string outDir;                      ///< where artifacts go; empty: nothing is written
-  std::vector<std::string> emit = {"lib"}; ///< lib obj shared cpp asm llvm mlir
+  std::string outDir; ///< where artifacts go; empty: nothing is written
+  std::vector<emit::Kind> emit = {emit::Kind::Lib};
   bool depfile = false;
   int jobs = 0;         ///< threads that make code; 0: one for each processor
   bool profile = false; ///< the entry calls ingot_exec.profile around every kernel
@@ -81,10 +94,6 @@ struct Options {
 struct PhaseTime {
   std::string name;
   double seconds = 0;
-};
-struct Artifact {
-  std::string path;
-  int64_t bytes = 0;
 };
 struct NodePlacement {
   std::string node, op, kernel, target; ///< target is empty when nobody takes it
@@ -104,44 +113,13 @@ struct Transfer {
   double saved = 0;                 ///< seconds, estimated, that this copy saves by taking several values
 };
 
-/// A size that every run chooses.
-struct OpenSize {
-  std::string name;
-  int64_t least = 0, most = -1; ///< -1: not limited
-  std::string from;             ///< "axis 0 of input 'x', axis 0 of input 'mask'"
-  std::string boundedBy;        ///< "--dim", "node 'n'"
-  std::vector<int64_t> bodies;  ///< sizes that have a body of their own
-};
-
-/// What every run's sizes are checked for: "a = b", "seq <= 512".
-struct Requirement {
-  std::string text, node;
-};
-
-/// Memory that a run asks ingot_exec.allocate for: nothing bounds its size.
-struct Allocation {
-  std::string node, bytes, why; ///< "8*$0", "$0 is found by node 'n'"
-  std::string output;           ///< the output that it is; empty: none
-};
-
 /// An op of the model as imported, or a kernel call; values in between have no name.
 struct GraphNode {
-  std::string name, op, type;     ///< the type of the first result, "float32[1, 3]"
-  std::vector<std::string> nodes; ///< of a kernel: the ONNX nodes in it, "name (Operator)"
-  std::vector<int> from;          ///< nodes whose results it reads, by index; -1 - k: input k of the model
-  std::vector<std::string> symbols;
-  std::vector<std::string> operands; ///< of a kernel: plan::LaunchInfo::operands
-  int step = -1;                     ///< of a kernel: its place in the order that the memory plan counts
-  support::Size macs = 0, bytes = 0; ///< of a kernel: plan::LaunchInfo::macs, bytes
-  support::Size ownMacs = 0, weightBytes = 0;
-  std::string key = "";    ///< of a kernel that has several schedules: what a table of them calls it
-  std::string choice = ""; ///< of a kernel: its algorithm and what else there was (lower::Choice::text)
-};
-
-/// One of several machines that a library is for.
-struct LevelWeights {
-  std::string level;
-  int64_t bytes = 0, own = 0; ///< that its body reads; those that only it reads
+  std::string name, op, type; ///< the type of the first result, "float32[1, 3]"
+  std::vector<int> from;      ///< nodes whose results it reads, by index; -1 - k: input k of the model
+  plan::LaunchInfo launch;    ///< of a kernel
+  int step = -1;              ///< of a kernel: its place in the order that the memory plan counts
+  std::string key = "";       ///< of a kernel that has several schedules: what a table of them calls it
 };
 
 struct BufferLife {
@@ -151,35 +129,29 @@ struct BufferLife {
   std::string target = ""; ///< in whose memory; empty: the host's
 };
 
-/// What runs need of a target's own memory.
-struct DeviceMemory {
-  std::string target;
-  int64_t workspaceBytes = 0, weightBytes = 0; ///< workspace -1: depends on the open sizes
-};
-
 /// The figures of one compilation, as `compile --json`, `inspect` and the manifest print them.
 struct Result {
   std::vector<PhaseTime> phases;
-  std::vector<Artifact> artifacts;
+  std::vector<emit::Artifact> artifacts;
   double seconds = 0;
   int64_t arenaBytes = 0, arenaLowerBound = 0, weightBytes = 0, codeBytes = 0, kernels = 0;
   int64_t macs = 0;
   std::string macsText; ///< the expression, where they depend on the open sizes; arenaBytes and macs are -1 then
   std::vector<NodePlacement> placement;
-  std::vector<Transfer> transfers;   ///< in the order of the run
-  std::vector<DeviceMemory> devices; ///< targets with memories of their own
-  std::vector<OpenSize> openSizes;
-  std::vector<Requirement> requirements;
-  std::vector<Allocation> allocations;
-  std::vector<GraphNode> launches;     ///< kernel calls, in the order in which they stand in the entry
-  std::vector<GraphNode> imported;     ///< the model's own nodes; with Options::account
-  std::vector<std::string> inputs;     ///< names
-  std::vector<BufferLife> buffers;     ///< the arena; where sizes are open, for one size of each
-  std::vector<LevelWeights> levels;    ///< highest first; empty: the model is for one machine
-  std::string memoryPlan;              ///< `inspect --memory`, text
-  std::string body;                    ///< what a body of the model is for: "seq = 64"; empty: for all other sizes
-  int64_t firstLaunch = 0;             ///< the number of the first of `launches` in a profile
-  std::vector<std::string> launchKeys; ///< GraphNode::key of all launches of all bodies, by their numbers
+  std::vector<Transfer> transfers;       ///< in the order of the run
+  std::vector<plan::DeviceInfo> devices; ///< targets with memories of their own
+  std::vector<plan::SymbolInfo> openSizes;
+  std::vector<plan::RequirementInfo> requirements;
+  std::vector<plan::AllocationInfo> allocations;
+  std::vector<GraphNode> launches;          ///< kernel calls, in the order in which they stand in the entry
+  std::vector<GraphNode> imported;          ///< the model's own nodes; with Options::account
+  std::vector<std::string> inputs, outputs; ///< names
+  std::vector<BufferLife> buffers;          ///< the arena; where sizes are open, for one size of each
+  std::vector<plan::LevelInfo> levels;      ///< highest first; empty: the model is for one machine
+  std::string memoryPlan;                   ///< `inspect --memory`, text
+  std::string body;                         ///< what a body of the model is for: "seq = 64"; empty: for all other sizes
+  int64_t firstLaunch = 0;                  ///< the number of the first of `launches` in a profile
+  std::vector<std::string> launchKeys;      ///< GraphNode::key of all launches of all bodies, by their numbers
   /// With Options::listsSchedules: of each key, the schedules that the kernel can have.
   std::map<std::string, target::ScheduleChoices> choices;
   std::vector<Result> bodies; ///< launches, buffers and arena of the other bodies behind the model's entry

@@ -1,5 +1,6 @@
 // What `ingot quantize` is asked for.
 #pragma once
+#include "compiler/quantizer/Range.h"
 #include "compiler/quantizer/Weights.h"
 #include <cstdint>
 #include <string>
@@ -7,10 +8,21 @@
 
 namespace ingot::quantizer {
 
+enum class Scheme { Int8, Int8Dynamic, Int4, Float16, BFloat16 };
+inline constexpr support::Word<Scheme> schemeWords[] = {
+    {Scheme::Int8, "int8", "weights and activations, ranges from data"},
+    {Scheme::Int8Dynamic, "int8-dynamic", "ranges found by each run"},
+    {Scheme::Int4, "int4", "weights alone, by block"},
+    {Scheme::Float16, "fp16"},
+    {Scheme::BFloat16, "bf16"}};
+inline llvm::ArrayRef<support::Word<Scheme>> wordsOf(Scheme) { return schemeWords; }
+
 struct Options {
-  std::string output;             ///< the file to write
-  std::string scheme = "int8";    ///< int8, int8-dynamic, int4, fp16, bf16
-  std::string method = "min-max"; ///< how ranges are chosen: min-max, percentile, entropy, mse
+  std::string output; ///< the file to write
+  Scheme scheme = Scheme::Int8;
+  /// Whether floats become narrower ones, and not integers.
+  bool isFloat() const { return scheme == Scheme::Float16 || scheme == Scheme::BFloat16; }
+  Method method = Method::MinMax;
   double percentile = 99.99;      ///< of the values that a range holds, on each side
   bool signedActivations = false; ///< int8, symmetric, in place of uint8
   WeightForm weights;             ///< of int8 and int8-dynamic
@@ -20,7 +32,7 @@ struct Options {
   bool correctBias = false;
   int64_t block = 32;  ///< int4: values that share a scale
   bool gptq = false;   ///< int4: rounding by GPTQ in place of to the nearest
-  bool keepIo = false; ///< fp16, bf16: inputs and outputs stay float32
+  bool keepIo = false; ///< of narrow floats: inputs and outputs stay float32
 };
 
 } // namespace ingot::quantizer

@@ -175,14 +175,14 @@ template <typename Cost> Range Statistics::search(Cost cost, bool isSigned) cons
   return best;
 }
 
-Range Statistics::choose(llvm::StringRef method, double percentile, bool isSigned) const {
-  if (method == "min-max" || reach == 0) {
+Range Statistics::choose(Method method, double percentile, bool isSigned) const {
+  if (method == Method::MinMax || reach == 0) {
     return {low, high};
   }
-  if (method == "percentile") {
+  if (method == Method::Percentile) {
     return percentileRange(percentile);
   }
-  if (method == "mse") {
+  if (method == Method::Mse) {
     return search([&](Range range, bool s) { return squaredError(range, s); }, isSigned);
   }
   return search([&](Range range, bool s) { return divergence(range, s); }, isSigned);

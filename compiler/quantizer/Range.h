@@ -1,7 +1,6 @@
 // The values that a tensor has in many runs, in bounded memory, and the range that is chosen from them.
 #pragma once
-#include "llvm/ADT/ArrayRef.h"
-#include "llvm/ADT/StringRef.h"
+#include "compiler/support/Words.h"
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -22,6 +21,14 @@ struct Encoding {
 };
 Encoding encodingOf(Range range, bool isSigned);
 
+/// How a range is chosen.
+enum class Method { MinMax, Percentile, Entropy, Mse };
+inline constexpr support::Word<Method> methodWords[] = {{Method::MinMax, "min-max"},
+                                                        {Method::Percentile, "percentile"},
+                                                        {Method::Entropy, "entropy"},
+                                                        {Method::Mse, "mse"}};
+inline llvm::ArrayRef<support::Word<Method>> wordsOf(Method) { return methodWords; }
+
 /// Extremes, and a histogram whose bins all double when a value lies beyond them: so values are counted once, and
 /// counts never have to be guessed at. Finite numbers beyond 1e18 are left out.
 class Statistics {
@@ -35,8 +42,7 @@ public:
 
   /// Why no range says what the tensor is like, "is 0 in all samples"; empty: one does.
   std::string problem() const;
-  /// By "min-max", "percentile", "entropy" or "mse".
-  Range choose(llvm::StringRef method, double percentile, bool isSigned) const;
+  Range choose(Method method, double percentile, bool isSigned) const;
 
 private:
   static constexpr int64_t kZero = 2048, kBins = 2 * kZero; ///< the first bin of positive values; all of them

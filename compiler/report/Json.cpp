@@ -1,4 +1,5 @@
 #include "compiler/report/Json.h"
+#include "compiler/plan/FactFields.h"
 
 namespace ingot::report {
 
@@ -43,53 +44,29 @@ void writeTransfers(llvm::json::OStream &json, const pipeline::Result &result) {
   });
 }
 
+/// Visits facts as --json and the page have them.
+static support::JsonFieldWriter summary(llvm::json::OStream &json) { return {json, &support::FieldRule::summary}; }
+
 void writeDevices(llvm::json::OStream &json, const pipeline::Result &result) {
-  json.attributeArray("devices", [&] {
-    for (const pipeline::DeviceMemory &device : result.devices) {
-      json.object([&] {
-        json.attribute("target", fixUTF8(device.target));
-        json.attribute("workspace_bytes", device.workspaceBytes < 0 ? llvm::json::Value(nullptr)
-                                                                    : llvm::json::Value(device.workspaceBytes));
-        json.attribute("weight_bytes", device.weightBytes);
-      });
-    }
-  });
+  summary(json).list("devices", result.devices);
+}
+
+void writeLevels(llvm::json::OStream &json, const pipeline::Result &result) {
+  summary(json).list("levels", result.levels);
 }
 
 void writeSizes(llvm::json::OStream &json, const pipeline::Result &result) {
-  json.attributeArray("open_sizes", [&] {
-    for (const pipeline::OpenSize &size : result.openSizes) {
-      json.object([&] {
-        json.attribute("name", fixUTF8(size.name));
-        json.attribute("least", size.least);
-        json.attribute("most", size.most < 0 ? llvm::json::Value(nullptr) : llvm::json::Value(size.most));
-        json.attribute("from", fixUTF8(size.from));
-        json.attribute("bounded_by", fixUTF8(size.boundedBy));
-        json.attribute("bodies", llvm::json::Array(size.bodies));
-      });
-    }
-  });
-  json.attributeArray("requirements", [&] {
-    for (const pipeline::Requirement &requirement : result.requirements) {
-      json.object([&] {
-        json.attribute("node", fixUTF8(requirement.node));
-        json.attribute("text", fixUTF8(requirement.text));
-      });
-    }
-  });
+  support::JsonFieldWriter writer = summary(json);
+  writer.list("open_sizes", result.openSizes, {},
+              [](auto &own, const plan::SymbolInfo &size, size_t) { visitFields(own, size, /*parameter=*/""); });
+  writer.list("requirements", result.requirements);
 }
 
 void writeAllocations(llvm::json::OStream &json, const pipeline::Result &result) {
-  json.attribute("allocates", !result.allocations.empty());
-  json.attributeArray("allocations", [&] {
-    for (const pipeline::Allocation &allocation : result.allocations) {
-      json.object([&] {
-        json.attribute("node", fixUTF8(allocation.node));
-        json.attribute("bytes", fixUTF8(allocation.bytes));
-        json.attribute("why", fixUTF8(allocation.why));
-        json.attribute("output", fixUTF8(allocation.output));
-      });
-    }
+  support::JsonFieldWriter writer = summary(json);
+  writer.derived("allocates", !result.allocations.empty());
+  writer.list("allocations", result.allocations, {}, [&](auto &own, const plan::AllocationInfo &allocation, size_t) {
+    visitFields(own, allocation, result.outputs);
   });
 }
 

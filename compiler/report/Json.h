@@ -19,6 +19,9 @@ void writePlacement(llvm::json::OStream &json, const pipeline::NodePlacement &pl
 /// "saved_seconds" is what that gains, by estimate.
 void writeTransfers(llvm::json::OStream &json, const pipeline::Result &result);
 
+/// The machines of which a run takes one, and their weights: "levels".
+void writeLevels(llvm::json::OStream &json, const pipeline::Result &result);
+
 /// What runs need of the memories of targets: "devices", with a null "workspace_bytes" where that depends on sizes.
 void writeDevices(llvm::json::OStream &json, const pipeline::Result &result);
 

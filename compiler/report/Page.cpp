@@ -30,9 +30,9 @@ void writeNodes(llvm::json::OStream &json, llvm::StringRef key, const std::vecto
         json.attribute("op", fixUTF8(node.op));
         json.attribute("type", fixUTF8(node.type));
         json.attribute("step", node.step);
-        json.attribute("choice", fixUTF8(node.choice));
-        writeTexts(json, "nodes", node.nodes);
-        writeTexts(json, "symbols", node.symbols);
+        json.attribute("choice", fixUTF8(node.launch.choice));
+        writeTexts(json, "nodes", node.launch.nodes);
+        writeTexts(json, "symbols", node.launch.symbols);
         json.attribute("from", llvm::json::Array(node.from));
       });
     }

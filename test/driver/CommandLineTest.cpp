@@ -37,8 +37,8 @@ TEST(CommandLine, CompileDefaults) {
   EXPECT_EQ(invocation.command, Command::Compile);
   EXPECT_EQ(invocation.model.modelPath, "m.onnx");
   EXPECT_EQ(invocation.model.outDir, ".");
-  EXPECT_EQ(invocation.model.emit, std::vector<std::string>{"lib"});
-  EXPECT_EQ(invocation.model.accuracy, "default");
+  EXPECT_EQ(invocation.model.emit, std::vector{ingot::emit::Kind::Lib});
+  EXPECT_EQ(invocation.model.accuracy, ingot::pipeline::Accuracy::Default);
   EXPECT_TRUE(invocation.model.targets.empty());
   EXPECT_TRUE(invocation.model.fallback);
   EXPECT_FALSE(invocation.model.depfile);
@@ -58,9 +58,9 @@ TEST(CommandLine, CompileFlags) {
   EXPECT_EQ(options.dims, (std::map<std::string, int64_t>{{"batch", 1}, {"seq", 128}}));
   EXPECT_EQ(options.shapes.at("x"), (std::vector<int64_t>{1, 3, 224, 224}));
   EXPECT_EQ(options.shapes.at("y:0"), std::vector<int64_t>());
-  EXPECT_EQ(options.emit, (std::vector<std::string>{"obj", "asm", "llvm"}));
+  EXPECT_EQ(options.emit, (std::vector{ingot::emit::Kind::Obj, ingot::emit::Kind::Asm, ingot::emit::Kind::Llvm}));
   EXPECT_TRUE(options.depfile);
-  EXPECT_EQ(options.accuracy, "strict");
+  EXPECT_EQ(options.accuracy, ingot::pipeline::Accuracy::Strict);
   EXPECT_TRUE(invocation.json);
   EXPECT_TRUE(invocation.timing);
   EXPECT_EQ(parsed({"compile", "m.onnx", "--stop-after", "second"}).model.stopAfter, "second");
@@ -142,6 +142,40 @@ TEST(CommandLine, Places) {
              "--require and --levels cannot be combined");
   expectSays(wrong({"run", "m.json", "--out", "o", "--placement", "p"}),
              "--placement has no effect on a model that is compiled already");
+}
+
+template <typename Value> void expectWords(const char *flag, Value ingot::pipeline::Options::*option) {
+  for (const ingot::support::Word<Value> &row : wordsOf(Value())) {
+    EXPECT_EQ(parsed({"compile", "m.onnx", flag, row.word.data()}).model.*option, row.value) << row.word.str();
+  }
+}
+
+TEST(CommandLine, WordsOfOptions) {
+  using ingot::pipeline::Options;
+  expectWords("--accuracy", &Options::accuracy);
+  expectWords("--winograd", &Options::winograd);
+  expectWords("--strassen", &Options::strassen);
+  expectWords("--split-floats", &Options::splitFloats);
+  expectWords("--chains", &Options::chains);
+  expectWords("--weights", &Options::weights);
+  Options standard = parsed({"compile", "m.onnx"}).model;
+  EXPECT_EQ(standard.winograd, ingot::lower::Winograd::Faster);
+  EXPECT_EQ(standard.chains, ingot::layout::Chains::Faster);
+  using ingot::quantizer::Method;
+  using ingot::quantizer::Scheme;
+  ingot::quantizer::Options quantization = parsed({"quantize", "m.onnx", "-o", "q.onnx"}).quantization;
+  EXPECT_EQ(quantization.scheme, Scheme::Int8);
+  EXPECT_EQ(quantization.method, Method::MinMax);
+  EXPECT_FALSE(quantization.signedActivations);
+  quantization =
+      parsed({"quantize", "m.onnx", "-o", "q.onnx", "--method", "mse", "--activations", "int8"}).quantization;
+  EXPECT_EQ(quantization.method, Method::Mse);
+  EXPECT_TRUE(quantization.signedActivations);
+  EXPECT_EQ(parsed({"quantize", "m.onnx", "-o", "q.onnx", "--scheme", "bf16"}).quantization.scheme, Scheme::BFloat16);
+  expectSays(wrong({"quantize", "m.onnx", "-o", "q.onnx", "--scheme", "int8-dynamic", "--method", "mse"}),
+             "--method has no effect on --scheme int8-dynamic: it is for int8");
+  expectSays(wrong({"quantize", "m.onnx", "-o", "q.onnx", "--scheme", "int2"}),
+             "int2 not in {int8,int8-dynamic,int4,fp16,bf16}");
 }
 
 TEST(CommandLine, NamesMayHoldEqualsSigns) {

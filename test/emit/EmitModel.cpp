@@ -97,7 +97,7 @@ int main(int argc, char **argv) {
   SmallVector<StringRef> kinds;
   StringRef(argv[4]).split(kinds, ',');
   for (StringRef kind : kinds) {
-    options.kinds.push_back(kind.str());
+    options.kinds.push_back(*support::valueOf<emit::Kind>(kind));
   }
   options.depfile = true;
   options.dependencies = {"a model.onnx"};

@@ -151,7 +151,7 @@ GenericRun compile(const target::MachineModel &machine, bool isDouble, int64_t l
   }
   emit::Options options;
   options.dir = folder.str().str();
-  options.kinds = {"shared"};
+  options.kinds = {emit::Kind::Shared};
   emit::Result result;
   GenericRun run = nullptr;
   plan::ModelInfo info = describe(isDouble);

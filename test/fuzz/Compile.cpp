@@ -19,7 +19,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   options.name = "m";
   constexpr const char *levels[] = {"x86-64-v2", "x86-64-v3", "x86-64-v4"};
   options.targets = {levels[choice % 3]};
-  options.accuracy = choice / 3 % 4 ? "default" : "strict";
+  options.accuracy = choice / 3 % 4 ? pipeline::Accuracy::Default : pipeline::Accuracy::Strict;
   options.allocate = choice / 12 % 4 != 0;
   pipeline::Result result;
   std::string diagnostics;

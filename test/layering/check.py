@@ -1,6 +1,6 @@
 """Who may include whom (docs/rationale.md, "Rooms"). The table below is the rule; the #include lines of every source file and the USES
-lists of the CMake files are held against it; that nobody names a target, and that no integer of a model passes through a float or is told from others
-by its width alone. Prints each breach as FILE:LINE and exits 1 if there is one."""
+lists of the CMake files are held against it; that nobody names a target, that no integer of a model passes through a float or is told from others
+by its width alone, and that files, functions and repeats stay small. Prints each breach as FILE:LINE and exits 1 if there is one."""
 import pathlib
 import re
 import sys
@@ -24,9 +24,9 @@ MAY_USE = {
     "entry": ["onnx", "plan", "target", "lower"],
     "emit": ["plan", "target"],
     "pipeline": PASSES,
-    "report": ["pipeline"],
+    "report": ["pipeline", "plan"],
     "quantizer": ["importer"],
-    "driver": ["pipeline", "report", "quantizer", "target", "importer", "emit"],
+    "driver": ["pipeline", "report", "quantizer", "target", "importer", "emit", "plan"],
     "tools": [*PASSES, "pipeline"],
     "targets": ["target", "onnx", "plan", "lower", "emit"],
     "runtime_support": [],
@@ -166,8 +166,57 @@ def integers(root):
             yield f"{name}:{text.count(chr(10), 0, offset) + 1}: {complaint}"
 
 
+MOST_LINES, MOST_OF_FUNCTION = 600, 100  # of a file, of a function
+REPEAT, MOST_REPEATED = 8, 0.005  # lines that make a repeat, and the share of lines that may be in one
+# What a function's first line is not behind: the statement before has ended there.
+ENDED = re.compile(r"[;{}\\]$|^$|^\s*(?://|#|(?:public|private|protected):)")
+NO_FUNCTION = re.compile(r"\s*(?:namespace|class|struct|enum|union|extern)\b|.*=\s*\{$")
+
+
+def long_functions(text):
+    """Where functions begin that are too long, and their lines. Code is as clang-format writes it: the brace that ends a function stands as
+    far to the right as its first line."""
+    lines = text.splitlines()
+    for at in (at for at, line in enumerate(lines) if line.endswith("{")):
+        start = at
+        while start and not ENDED.search(re.sub(r"\s*//.*", "", lines[start - 1])):
+            start -= 1
+        head = " ".join(lines[start : at + 1])
+        if "(" not in head or head.count("(") != head.count(")") or NO_FUNCTION.match(head):
+            continue
+        end = re.match(" *", lines[start]).group() + "}"
+        length = 1 + next((i for i in range(at, len(lines)) if lines[i].startswith(end)), at) - start
+        if length > MOST_OF_FUNCTION:
+            yield start + 1, length
+
+
+def sizes(root):
+    """Files and functions fit their bounds, and little stands in two places."""
+    places, total = {}, 0
+    for path in sorted([*(root / "compiler").rglob("*"), *(root / "targets").rglob("*")]):
+        if path.suffix not in (".h", ".cpp", ".td"):
+            continue
+        name, text = path.relative_to(root).as_posix(), path.read_text(errors="replace")
+        if (length := len(text.splitlines())) > MOST_LINES:
+            yield f"{name}: has {length} lines; {MOST_LINES} are the most. Divide it by meaning"
+        for line, length in long_functions(text):
+            yield f"{name}:{line}: a function of {length} lines; {MOST_OF_FUNCTION} are the most"
+        code = [line.strip() for line in text.splitlines() if line.strip() and not re.match(r"\s*(?://|#|\})", line)]
+        total += len(code)
+        for at in range(len(code) - REPEAT + 1):
+            places.setdefault("\n".join(code[at : at + REPEAT]), []).append((name, at))
+    repeated = {(name, at + i) for those in places.values() if len(those) > 1 for name, at in those for i in range(REPEAT)}
+    if len(repeated) > MOST_REPEATED * total:
+        files = sorted({name for name, _ in repeated})
+        yield f"{len(repeated)} of {total} lines stand in two places, more than {MOST_REPEATED:.1%}: in {', '.join(files)}"
+
+
 def selftest():
     """Each of these is found, and none of those."""
+    body = "  x();\n" * MOST_OF_FUNCTION
+    for head, found in {"void f() {": 1, "static int f(int a,\n             int b) {": 1, "namespace a {": 0, "struct S {": 0, "const int a[] = {": 0}.items():
+        if len([*long_functions(f"{head}\n{body}}}\n")]) != found:
+            return [f"selftest: judged wrongly: {head}"]
     bad = ["double d = static_cast<double>(attr.getInt());", "double(i.getValue().getSExtValue())", "static_cast<double>((*integersOf(v))[0])",
            "w.constant(static_cast<double>(count), type)", "constantOfType(type, static_cast<double>(n))", "value.roundToDouble()", "static_cast<float>(*n.integer())"]
     good = ["static_cast<double>(elements)", "w.constant(count, type)", "auto x = static_cast<double>(lanes) * f;", "f(double(1 << 24))"]
@@ -184,8 +233,8 @@ def unknown_rooms(root):
 
 def main():
     root = pathlib.Path(__file__).resolve().parents[2]
-    breaches = [*selftest(), *unknown_rooms(root), *includes(root), *uses(root), *target_names(root), *integers(root)]
-    print("\n".join(breaches) if breaches else "every include and every USES list agrees with the table, and integers stay what they are")
+    breaches = [*selftest(), *unknown_rooms(root), *includes(root), *uses(root), *target_names(root), *integers(root), *sizes(root)]
+    print("\n".join(breaches) if breaches else "every include and every USES list agrees with the table, integers stay what they are, and sizes are within their bounds")
     sys.exit(bool(breaches))
 
 

@@ -15,7 +15,7 @@
 // PAIRS: llvm.call_intrinsic "llvm.x86.avx2.pmadd.wd"
 // PAIRS: arith.constant dense<954437177> : vector<8xi32>
 // PAIRS: arith.shrsi
-module attributes {ingot.winograd = "exact"} {
+module attributes {ingot.strict} {
   func.func @four(%x: tensor<1x64x28x28xui8>) -> tensor<1x64x28x28xi32> {
     %w = onnx.Constant dense<3> : tensor<64x64x3x3xi8>
     %none = onnx.None : none

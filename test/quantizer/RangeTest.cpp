@@ -53,10 +53,10 @@ TEST(Statistics, CountValuesTheSameInAnyPortions) {
   EXPECT_EQ(whole.count(), 4097);
   EXPECT_EQ(whole.least(), *std::min_element(values.begin(), values.end()));
   EXPECT_EQ(whole.greatest(), 900);
-  for (const char *method : {"min-max", "percentile", "mse", "entropy"}) {
+  for (Method method : {Method::MinMax, Method::Percentile, Method::Mse, Method::Entropy}) {
     Range a = whole.choose(method, 99.9, false), b = parts.choose(method, 99.9, false);
-    EXPECT_EQ(a.low, b.low) << method;
-    EXPECT_EQ(a.high, b.high) << method;
+    EXPECT_EQ(a.low, b.low) << ingot::support::wordOf(method);
+    EXPECT_EQ(a.high, b.high) << ingot::support::wordOf(method);
   }
 }
 
@@ -66,11 +66,12 @@ TEST(Statistics, RangesLieWithinTheExtremesAndHoldZero) {
     std::for_each(values.begin(), values.end(), [&](float &value) { value += shift; });
     Statistics statistics;
     statistics.add(values);
-    for (const char *method : {"min-max", "percentile", "mse", "entropy"}) {
+    for (Method method : {Method::MinMax, Method::Percentile, Method::Mse, Method::Entropy}) {
       for (bool isSigned : {false, true}) {
         Range range = statistics.choose(method, 99, isSigned);
-        EXPECT_TRUE(range.low <= 0 && range.high >= 0) << method;
-        EXPECT_TRUE(range.low >= statistics.least() && range.high <= statistics.greatest()) << method;
+        EXPECT_TRUE(range.low <= 0 && range.high >= 0) << ingot::support::wordOf(method);
+        EXPECT_TRUE(range.low >= statistics.least() && range.high <= statistics.greatest())
+            << ingot::support::wordOf(method);
       }
     }
   }
@@ -83,7 +84,7 @@ TEST(Statistics, PercentileLeavesOutThatShareOnEachSide) {
   }
   Statistics statistics;
   statistics.add(values);
-  Range range = statistics.choose("percentile", 99, false);
+  Range range = statistics.choose(Method::Percentile, 99, false);
   EXPECT_NEAR(range.low, -4900, 5); // a bin is 8192 / 2048 wide
   EXPECT_NEAR(range.high, 4900, 5);
 }
@@ -94,8 +95,8 @@ TEST(Statistics, LeastSquaresAreNoWorseThanTheExtremes) {
   Statistics statistics;
   statistics.add(values);
   for (bool isSigned : {false, true}) {
-    double all = errorOf(values, encodingOf(statistics.choose("min-max", 0, isSigned), isSigned)),
-           best = errorOf(values, encodingOf(statistics.choose("mse", 0, isSigned), isSigned));
+    double all = errorOf(values, encodingOf(statistics.choose(Method::MinMax, 0, isSigned), isSigned)),
+           best = errorOf(values, encodingOf(statistics.choose(Method::Mse, 0, isSigned), isSigned));
     EXPECT_LE(best, all * 1.001);
   }
 }

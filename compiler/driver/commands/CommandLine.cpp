@@ -3,7 +3,6 @@
 #include "compiler/driver/commands/CommandLine.h"
 #include "compiler/driver/commands/FlagChecks.h"
 #include "compiler/driver/commands/ModelFlags.h"
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
@@ -37,32 +36,34 @@ void addCompile(CLI::App &app, Invocation &invocation) {
   addModelFlags(app, invocation, "ONNX model");
   pipeline::Options &options = invocation.model;
   options.outDir = ".";
-  const char *output = "Output";
+  beginGroup(app, "Output");
   app.add_option("-o,--output", options.outDir, "Folder for the artifacts; made if it does not exist; default: .")
-      ->group(output)
       ->type_name("DIR");
-  repeated(app.add_option("--emit", options.emit, "What to write: lib obj shared cpp asm llvm mlir; default: lib"))
+  WordList kinds(wordsOf(emit::Kind()));
+  auto setKinds = [&options](const std::vector<std::string> &words) {
+    options.emit.clear();
+    for (const std::string &word : words) {
+      options.emit.push_back(*support::valueOf<emit::Kind>(word));
+    }
+  };
+  repeated(
+      app.add_option_function<std::vector<std::string>>("--emit", setKinds, kinds.sentence("What to write", "lib")))
       ->delimiter(',')
-      ->check(CLI::IsMember({"lib", "obj", "shared", "cpp", "asm", "llvm", "mlir"}))
-      ->group(output)
+      ->check(CLI::IsMember(kinds.words))
       ->type_name("KIND,...");
   app.add_flag("--profile", options.profile,
-               "Call ingot_exec.profile before and after every kernel (a model without this flag has no trace of it)")
-      ->group(output);
+               "Call ingot_exec.profile before and after every kernel (a model without this flag has no trace of it)");
   app.add_flag("--depfile,-M", options.depfile,
-               "Write NAME.d, the files that the result depends on, for make and ninja")
-      ->group(output);
+               "Write NAME.d, the files that the result depends on, for make and ninja");
   CLI::Option *cache =
       app.add_option("--compile-cache", invocation.compileCache,
                      "Folder of earlier compilations: an equal one is copied from there; several processes may use it")
-          ->group(output)
           ->type_name("DIR");
   app.add_option("--compile-cache-size", invocation.compileCacheBytes,
                  "What that folder may take before entries are dropped that were not used for longest; default: 2GB")
       ->transform(CLI::AsSizeValue(/*kb_is_1000=*/false))
       ->check(CLI::NonNegativeNumber)
       ->needs(cache)
-      ->group(output)
       ->type_name("BYTES");
 }
 
@@ -214,62 +215,43 @@ void addQuantizeMeasures(CLI::App &app, Invocation &invocation) {
   app.add_option("--report", invocation.reportPath, "Write the report as JSON")->group(output)->type_name("FILE.json");
 }
 
+constexpr support::Word<bool> kActivations[] = {{false, "uint8", "any range"}, {true, "int8", "symmetric"}};
+
 void addQuantize(CLI::App &app, Invocation &invocation) {
   addModelFlags(app, invocation, "ONNX model");
   addQuantizeMeasures(app, invocation);
   quantizer::Options &options = invocation.quantization;
-  const char *group = "Quantization";
-  app.add_option("--scheme", options.scheme,
-                 "int8 (weights and activations, ranges from data), int8-dynamic (ranges found by each run), int4 "
-                 "(weights alone, by block), fp16, bf16; default: int8")
-      ->check(CLI::IsMember({"int8", "int8-dynamic", "int4", "fp16", "bf16"}))
-      ->group(group)
-      ->type_name("SCHEME");
-  app.add_option("--method", options.method,
-                 "How ranges are chosen: min-max, percentile, entropy or mse; default: min-max")
-      ->check(CLI::IsMember({"min-max", "percentile", "entropy", "mse"}))
-      ->group(group)
-      ->type_name("METHOD");
+  beginGroup(app, "Quantization");
+  addWord(app, "--scheme", options.scheme, "How numbers are made smaller")->type_name("SCHEME");
+  addWord(app, "--method", options.method, "How ranges are chosen")->type_name("METHOD");
   app.add_option("--percentile", options.percentile, "Of --method percentile: values in the range; default: 99.99")
       ->check(CLI::Range(50.0, 100.0))
       ->check(finite())
-      ->group(group)
       ->type_name("P");
-  app.add_option_function<std::string>(
-         "--activations", [&options](const std::string &type) { options.signedActivations = type == "int8"; },
-         "uint8 (any range) or int8 (symmetric); default: uint8")
-      ->check(CLI::IsMember({"uint8", "int8"}))
-      ->group(group)
+  addWord<bool>(app, "--activations", options.signedActivations, "Bytes of activations", "", kActivations)
       ->type_name("TYPE");
-  app.add_flag("--per-tensor", options.weights.perTensor, "One scale for a weight, not one for each output channel")
-      ->group(group);
+  app.add_flag("--per-tensor", options.weights.perTensor, "One scale for a weight, not one for each output channel");
   app.add_flag("--short-sums", options.weights.shortSums,
-               "Weights so small that sums of products fit 16 bits: a third faster with AVX2, but a bit less exact")
-      ->group(group);
+               "Weights so small that sums of products fit 16 bits: a third faster with AVX2, but a bit less exact");
   repeated(app.add_option("--keep", options.keep, "A layer that stays in float, by its node's name; may be repeated"))
-      ->group(group)
       ->type_name("NAME");
   app.add_option("--max-drop", options.maxDrop,
                  "Of int8: keep the most sensitive layers in float until 1 - cosine of each output is at most this")
       ->check(CLI::Range(0.0, 1.0))
       ->check(finite())
-      ->group(group)
       ->type_name("X");
   app.add_option("--smooth", options.smooth,
                  "Of int8 and int8-dynamic: move outliers of activations into the weights (SmoothQuant); 0.5 is usual")
       ->check(CLI::Range(0.0, 1.0))
       ->check(finite())
-      ->group(group)
       ->type_name("A");
-  app.add_flag("--correct-bias", options.correctBias, "Of int8: take the mean error of rounded weights from the biases")
-      ->group(group);
+  app.add_flag("--correct-bias", options.correctBias,
+               "Of int8: take the mean error of rounded weights from the biases");
   app.add_option("--block", options.block, "Of int4: values that share a scale; default: 32")
       ->check(CLI::Range(16, 4096))
-      ->group(group)
       ->type_name("N");
-  app.add_flag("--gptq", options.gptq, "Of int4: round with respect to the data (GPTQ), not to the nearest")
-      ->group(group);
-  app.add_flag("--keep-io", options.keepIo, "Of fp16 and bf16: inputs and outputs stay float32")->group(group);
+  app.add_flag("--gptq", options.gptq, "Of int4: round with respect to the data (GPTQ), not to the nearest");
+  app.add_flag("--keep-io", options.keepIo, "Of fp16 and bf16: inputs and outputs stay float32");
 }
 
 } // namespace
@@ -324,7 +306,7 @@ ParsedCommandLine parseCommandLine(int argc, const char *const *argv) {
       bool chosen = std::find(invocation.compileFlags.begin(), invocation.compileFlags.end(), "--accuracy") !=
                     invocation.compileFlags.end();
       if (invocation.perNode && !chosen) {
-        invocation.model.accuracy = "strict";
+        invocation.model.accuracy = pipeline::Accuracy::Strict;
       }
       const CLI::App &sub = *app.get_subcommand(subcommands[i].name);
       std::string wrong = checkFlags(invocation, [&](const char *flag) { return sub.get_option(flag)->count() > 0; });

@@ -217,7 +217,7 @@ std::optional<CompileCache::Said> CompileCache::find() {
   return Said{std::move(*out), std::move(*diagnostics)};
 }
 
-void CompileCache::keep(llvm::ArrayRef<pipeline::Artifact> artifacts, const Said &said) {
+void CompileCache::keep(llvm::ArrayRef<emit::Artifact> artifacts, const Said &said) {
   if (modelKey.empty() || key.empty() || fs::create_directories(folder)) {
     return;
   }

@@ -29,7 +29,7 @@ public:
   void reads(const std::map<std::string, std::string> &external);
   /// Keeps a compilation that has ended well, and then drops those that were not used for longest until all take no
   /// more than Invocation::compileCacheBytes. Failures are silent: a full disk is no reason not to compile.
-  void keep(llvm::ArrayRef<pipeline::Artifact> artifacts, const Said &said);
+  void keep(llvm::ArrayRef<emit::Artifact> artifacts, const Said &said);
 
 private:
   using Key = std::string; ///< hexadecimal

@@ -37,7 +37,7 @@ std::string jsonOf(const pipeline::Result &result) {
     raw("cached", cachedHere);
     writePhases(json, result);
     json.attributeArray("artifacts", [&] {
-      for (const pipeline::Artifact &artifact : result.artifacts) {
+      for (const emit::Artifact &artifact : result.artifacts) {
         json.object([&] {
           json.attribute("path", artifact.path);
           json.attribute("bytes", artifact.bytes);
@@ -65,7 +65,7 @@ std::string jsonOf(const pipeline::Result &result) {
 std::string textOf(const pipeline::Result &result) {
   std::string text;
   llvm::raw_string_ostream out(text);
-  for (const pipeline::Artifact &artifact : result.artifacts) {
+  for (const emit::Artifact &artifact : result.artifacts) {
     out << artifact.path << "  " << bytesText(artifact.bytes) << '\n';
   }
   out << "arena " << arenaText(result.arenaBytes) << ", weights " << bytesText(result.weightBytes) << ", code "

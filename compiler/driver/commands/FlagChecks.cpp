@@ -1,5 +1,6 @@
 // What no single flag can check: first what concerns all subcommands, then what a single one reads of its own flags.
 #include "compiler/driver/commands/FlagChecks.h"
+#include "llvm/ADT/StringExtras.h"
 #include <algorithm>
 
 namespace ingot::driver {
@@ -19,19 +20,22 @@ std::string checkReport(const Invocation &invocation, const IsGiven &isGiven) {
 
 /// Of a quantization, flags that its scheme does not read.
 std::string checkQuantize(const Invocation &invocation, const IsGiven &isGiven) {
-  const char *anyInt8 = "int8, int8-dynamic", *half = "fp16, bf16";
-  const std::pair<const char *, const char *> schemes[] = {
-      {"--method", "int8"},       {"--percentile", "int8"}, {"--activations", "int8"}, {"--max-drop", "int8"},
-      {"--correct-bias", "int8"}, {"--smooth", anyInt8},    {"--per-tensor", anyInt8}, {"--short-sums", anyInt8},
-      {"--block", "int4"},        {"--gptq", "int4"},       {"--keep-io", half},
+  using quantizer::Scheme;
+  const std::vector<Scheme> int8 = {Scheme::Int8}, anyInt8 = {Scheme::Int8, Scheme::Int8Dynamic}, int4 = {Scheme::Int4},
+                            narrow = {Scheme::Float16, Scheme::BFloat16};
+  const std::pair<const char *, const std::vector<Scheme> &> schemes[] = {
+      {"--method", int8},       {"--percentile", int8}, {"--activations", int8},   {"--max-drop", int8},
+      {"--correct-bias", int8}, {"--smooth", anyInt8},  {"--per-tensor", anyInt8}, {"--short-sums", anyInt8},
+      {"--block", int4},        {"--gptq", int4},       {"--keep-io", narrow},
   };
-  const std::string &scheme = invocation.quantization.scheme;
-  for (auto [flag, of] : schemes) {
-    if (isGiven(flag) && (", " + std::string(of) + ",").find(" " + scheme + ",") == std::string::npos) {
-      return std::string(flag) + " has no effect on --scheme " + scheme + ": it is for " + of;
+  const quantizer::Options &options = invocation.quantization;
+  for (const auto &[flag, of] : schemes) {
+    if (isGiven(flag) && !llvm::is_contained(of, options.scheme)) {
+      return std::string(flag) + " has no effect on --scheme " + support::wordOf(options.scheme) + ": it is for " +
+             llvm::join(llvm::map_range(of, [](Scheme scheme) { return support::wordOf(scheme); }), ", ");
     }
   }
-  if (isGiven("--percentile") && invocation.quantization.method != "percentile") {
+  if (isGiven("--percentile") && options.method != quantizer::Method::Percentile) {
     return "--percentile is for --method percentile";
   }
   if (isGiven("--seconds") && !invocation.profile) {
@@ -79,6 +83,26 @@ std::string checkPlaces(const pipeline::Options &options) {
   return "";
 }
 
+/// What is wrong with an algorithm where sums have to be the model's.
+template <typename Choice> std::string refuseStrict(const char *flag, Choice choice) {
+  bool isUsed = choice != Choice::Faster && choice != Choice::Off;
+  return isUsed ? std::string(flag) + " " + support::wordOf(choice) +
+                      " and --accuracy strict cannot be combined: its sums are not the model's"
+                : "";
+}
+
+/// Algorithms that are asked for and round otherwise than the model.
+std::string checkStrict(const pipeline::Options &options) {
+  for (const std::string &wrong :
+       {refuseStrict("--winograd", options.winograd), refuseStrict("--strassen", options.strassen),
+        refuseStrict("--split-floats", options.splitFloats)}) {
+    if (options.isStrict() && !wrong.empty()) {
+      return wrong;
+    }
+  }
+  return "";
+}
+
 /// What no single flag can check.
 std::string checkTogether(const Invocation &invocation) {
   bool manifest = isManifest(invocation.model.modelPath);
@@ -113,15 +137,8 @@ std::string checkTogether(const Invocation &invocation) {
   if (std::string wrong = checkPlaces(invocation.model); !wrong.empty()) {
     return wrong;
   }
-  const std::string &winograd = invocation.model.winograd;
-  if (invocation.model.accuracy == "strict" && !winograd.empty() && winograd != "off") {
-    return "--winograd " + winograd + " and --accuracy strict cannot be combined: its sums are not the model's";
-  }
-  if (invocation.model.accuracy == "strict" && invocation.model.strassen == "on") {
-    return "--strassen on and --accuracy strict cannot be combined: its sums are not the model's";
-  }
-  if (invocation.model.accuracy == "strict" && invocation.model.splitFloats == "on") {
-    return "--split-floats on and --accuracy strict cannot be combined: its sums are not the model's";
+  if (std::string wrong = checkStrict(invocation.model); !wrong.empty()) {
+    return wrong;
   }
   if (invocation.model.caches.empty() && invocation.model.cacheRoom >= 0) {
     return "--cache-room says how large caches are: use it with --cache";

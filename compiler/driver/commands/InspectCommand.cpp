@@ -6,6 +6,7 @@
 #include "compiler/importer/ElementType.h"
 #include "compiler/pipeline/Coverage.h"
 #include "compiler/report/Json.h"
+#include "compiler/support/SymbolNames.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/raw_ostream.h"
@@ -79,7 +80,8 @@ std::vector<FixedSize> fixedSizes(const ModelFacts &facts, const pipeline::Optio
                                   const pipeline::Result &result) {
   std::vector<FixedSize> fixed;
   auto isOpen = [&](const std::string &name) {
-    return llvm::any_of(result.openSizes, [&](const pipeline::OpenSize &size) { return size.name == name; });
+    return llvm::any_of(result.openSizes,
+                        [&](const plan::SymbolInfo &size) { return support::symbolName(size.name) == name; });
   };
   auto add = [&](const std::string &name, int64_t value, const std::string &by) {
     if (llvm::none_of(fixed, [&](const FixedSize &size) { return size.name == name; })) {
@@ -116,9 +118,9 @@ void printFixedSizes(const std::vector<FixedSize> &fixed) {
 void printChoices(const pipeline::Result &result) {
   std::set<std::string> printed;
   for (const pipeline::GraphNode &launch : result.launches) {
-    if (!launch.choice.empty() && printed.insert(launch.name).second) {
+    if (!launch.launch.choice.empty() && printed.insert(launch.name).second) {
       llvm::outs() << (printed.size() == 1 ? "algorithms\n  " : "  ") << plainName(launch.name)
-                   << " chosen: " << launch.choice << '\n';
+                   << " chosen: " << launch.launch.choice << '\n';
     }
   }
 }
@@ -230,10 +232,10 @@ void writeResult(llvm::json::OStream &json, const pipeline::Result &result, bool
   report::writeAllocations(json, result);
   json.attributeArray("algorithms", [&] {
     for (const pipeline::GraphNode &launch : result.launches) {
-      if (!launch.choice.empty()) {
+      if (!launch.launch.choice.empty()) {
         json.object([&] {
           json.attribute("kernel", fixUTF8(launch.name));
-          json.attribute("chosen", fixUTF8(launch.choice));
+          json.attribute("chosen", fixUTF8(launch.launch.choice));
         });
       }
     }

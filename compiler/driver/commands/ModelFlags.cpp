@@ -2,7 +2,6 @@
 #include "compiler/driver/commands/ModelFlags.h"
 #include "compiler/driver/execution/Manifest.h"
 #include "compiler/support/Sequences.h"
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <charconv>
 
@@ -108,6 +107,9 @@ void parseSequence(const std::string &text, pipeline::Options &options) {
   }
 }
 
+constexpr support::Word<bool> kPartitions[] = {{false, "greedy", "all that they take"},
+                                               {true, "cost", "what gains more than its copies cost, by estimate"}};
+
 /// What is wrong with a model's name; nothing where it will do.
 std::string wrongName(const std::string &name) {
   if (name == "ingot") {
@@ -155,6 +157,14 @@ CLI::Option *addParsed(CLI::App &app, const char *flag, void (*parse)(const std:
 
 } // namespace
 
+std::string WordList::sentence(const std::string &what, const std::string &standard) const {
+  std::string text = what + ": ";
+  for (size_t i = 0; i < meanings.size(); ++i) {
+    text += (i == 0 ? "" : i + 1 == meanings.size() ? " or " : ", ") + meanings[i];
+  }
+  return text + "; default: " + standard;
+}
+
 CLI::Option *repeated(CLI::Option *option) { return option->allow_extra_args(false)->take_all(); }
 
 void addLoadTarget(CLI::App &app, Invocation &invocation) {
@@ -164,163 +174,133 @@ void addLoadTarget(CLI::App &app, Invocation &invocation) {
       ->type_name("FILE.so");
 }
 
-void addModelFlags(CLI::App &app, Invocation &invocation, const char *modelHelp) {
-  pipeline::Options &options = invocation.model;
-  app.add_option("model", options.modelPath, modelHelp)->required()->type_name("FILE");
+void beginGroup(CLI::App &app, const char *title) { app.option_defaults()->group(title); }
 
-  const char *model = "Model";
+namespace {
+
+void addSizes(CLI::App &app, pipeline::Options &options) {
+  beginGroup(app, "Model");
   app.add_option("--name", options.name, "C name of the model, prefix of all its symbols; default: from the file name")
       ->check(CLI::Validator(wrongName, ""))
-      ->group(model)
       ->type_name("NAME");
   addParsed(app, "--dim", parseDim, options,
             "Fix a symbolic dimension, which each run chooses otherwise, bound it (A..B, A..), or make bodies for "
             "some sizes (A,B,C) and, with * or a range behind them, for all others; * alone: no size has a body of "
             "its own; may be repeated")
-      ->group(model)
       ->type_name("NAME=SIZE|A..B|A,B,...");
   app.add_flag("--independent-dims{*}", options.independentDims,
                "Axes that the model calls NAME may have different sizes, unless its operators need them equal; without "
                "=NAME, axes of all names; may be repeated")
-      ->group(model)
       ->type_name("[=NAME]");
   addParsed(app, "--shape", parseShape, options, "Fix the shape of an input; may be repeated")
-      ->group(model)
       ->type_name("INPUT=1x3x224x224");
   addParsed(app, "--sequence", parseSequence, options,
             "How many tensors an input has that is a sequence; they are inputs called 'INPUT[0]', 'INPUT[1]', ...; "
             "may be repeated")
-      ->group(model)
       ->type_name("INPUT=3");
   addAssignments(app, "--cache", "INPUT=OUTPUT", options.caches,
                  "An output that continues an input (past.*=present.*) is the same memory, with room for rows to come")
-      ->group(model)
       ->type_name("INPUT=OUTPUT");
   app.add_option("--cache-room", options.cacheRoom, "Rows that caches have room for; default: each run says")
       ->check(CLI::NonNegativeNumber)
-      ->group(model)
       ->type_name("ROWS");
 
   addAssignments(app, "--bind", "NAME=DEVICE", options.bindings,
                  "The caller has this input or output in the memory of a device; may be repeated")
-      ->group(model)
       ->type_name("NAME=DEVICE");
+}
 
-  const char *target = "Target";
+/// Machines, and which nodes run on which.
+void addPlaces(CLI::App &app, Invocation &invocation) {
+  pipeline::Options &options = invocation.model;
+  beginGroup(app, "Target");
   repeated(app.add_option("--target", options.targets,
                           "Where to run, in order of preference; default: native. See `ingot targets`"))
       ->delimiter(',')
-      ->group(target)
       ->type_name("T,...");
   addLoadTarget(app, invocation);
   repeated(app.add_option("--levels", options.levels,
                           "Levels of machines (`ingot targets`), with a body for each in one library; a run takes the "
                           "highest that its machine has; instead of --target"))
       ->delimiter(',')
-      ->group(target)
       ->type_name("T,...");
   app.add_option("--triple", options.triple,
                  "System and object format that the code is for, as LLVM names them: arm64-apple-macos, "
                  "aarch64-windows-msvc; default: Linux")
-      ->group(target)
       ->type_name("TRIPLE");
   app.add_flag_callback(
-         "--no-fallback", [&options] { options.fallback = false; }, "Fail where a node cannot run on the first target")
-      ->group(target);
-  app.add_option_function<std::string>(
-         "--partition", [&options](const std::string &how) { options.byCost = how == "cost"; },
-         "What targets with memories of their own keep: all that they take (greedy), or what gains more than its "
-         "copies cost, by estimate (cost); default: cost")
-      ->check(CLI::IsMember({"greedy", "cost"}))
-      ->group(target)
+      "--no-fallback", [&options] { options.fallback = false; }, "Fail where a node cannot run on the first target");
+  addWord<bool>(app, "--partition", options.byCost, "What targets with memories of their own keep", "", kPartitions)
       ->type_name("HOW");
   addAssignments(app, "--require", "T=Conv,MatMul", options.demands,
                  "Fail where one of these operators does not run on the target; may be repeated")
-      ->group(target)
       ->type_name("T=OP,...");
   app.add_option("--placement", options.placementFile,
                  "File with a target for nodes: a line for each, with its name or a glob and the target")
-      ->group(target)
       ->type_name("FILE");
   app.add_flag_callback(
-         "--no-allocate", [&options] { options.allocate = false; },
-         "Fail where only the run can tell how much memory a node needs (ingot_exec.allocate)")
-      ->group(target);
-  app.add_option(
-         "--accuracy", options.accuracy,
-         "Freedom of arithmetic: strict (as the nodes say it), default (rounded as float32, in another order), close "
-         "(factors of float32 may be rounded to 16 bits) or fast (to 8, bfloat16), where the machine has instructions "
-         "that gain by it")
-      ->check(CLI::IsMember({"strict", "default", "close", "fast"}))
-      ->group(target)
-      ->type_name("POLICY");
-  app.add_option("--winograd", options.winograd,
-                 "3x3 convolutions by Winograd's algorithm: off, or by F(2x2) or F(4x4) wherever that is possible; "
-                 "default: where it is expected to be faster")
-      ->check(CLI::IsMember({"off", "2", "4"}))
-      ->group(target)
-      ->type_name("HOW");
-  app.add_option("--strassen", options.strassen,
-                 "Products of many rows with a constant matrix by Strassen's algorithm: off, or on wherever that is "
-                 "possible; default: where it is expected to be faster")
-      ->check(CLI::IsMember({"off", "on"}))
-      ->group(target)
-      ->type_name("HOW");
-  app.add_option(
-         "--split-floats", options.splitFloats,
-         "Products of float32 with constants in matrix registers (AMX), each factor as the sum of bfloat16: off, "
-         "or on wherever that is possible; default: where it is expected to be faster")
-      ->check(CLI::IsMember({"off", "on"}))
-      ->group(target)
-      ->type_name("HOW");
-  app.add_option("--chains", options.chains,
-                 "Convolutions and what follows as one kernel that goes over the image in strips of rows: off, or "
-                 "wherever that is possible; default: where it is expected to be faster")
-      ->check(CLI::IsMember({"off", "possible"}))
-      ->group(target)
-      ->type_name("WHERE");
-  app.add_option("--weights", options.weights,
-                 "Where the weights go: embed (into the object), file (NAME.weights, to be mapped) or extern "
-                 "(NAME.weights, whose address the program passes); default: embed")
-      ->check(CLI::IsMember({"embed", "file", "extern"}))
-      ->group(target)
-      ->type_name("PLACE");
+      "--no-allocate", [&options] { options.allocate = false; },
+      "Fail where only the run can tell how much memory a node needs (ingot_exec.allocate)");
+}
 
-  CLI::Option *tuning =
-      app.add_option("--tuning", options.tuningFile,
-                     "Schedules that `ingot tune` measured, for the kernels that they were measured of")
-          ->group(target)
-          ->type_name("FILE");
+/// How kernels are computed.
+void addArithmetic(CLI::App &app, pipeline::Options &options) {
+  beginGroup(app, "Target");
+  addWord(app, "--accuracy", options.accuracy, "Freedom of arithmetic")->type_name("POLICY");
+  const char *faster = "where it is expected to be faster";
+  addWord(app, "--winograd", options.winograd, "3x3 convolutions by Winograd's algorithm", faster)->type_name("HOW");
+  addWord(app, "--strassen", options.strassen, "Products of many rows with a constant matrix by Strassen's algorithm",
+          faster)
+      ->type_name("HOW");
+  addWord(app, "--split-floats", options.splitFloats,
+          "Products of float32 with constants in matrix registers (AMX), each factor as the sum of bfloat16", faster)
+      ->type_name("HOW");
+  addWord(app, "--chains", options.chains,
+          "Convolutions and what follows as one kernel that goes over the image in strips of rows", faster)
+      ->type_name("WHERE");
+  addWord(app, "--weights", options.weights, "Where the weights go")->type_name("PLACE");
+
+  app.add_option("--tuning", options.tuningFile,
+                 "Schedules that `ingot tune` measured, for the kernels that they were measured of")
+      ->type_name("FILE");
 
   app.add_option("--jobs,-j", options.jobs,
                  "Threads that make code, which is the same whatever their number; 0: one for each processor; "
                  "default: 0")
       ->check(CLI::Range(0, 1024))
-      ->group(target)
       ->type_name("N");
+}
 
-  const char *look = "Looking inside";
+void addLooking(CLI::App &app, Invocation &invocation) {
+  pipeline::Options &options = invocation.model;
+  beginGroup(app, "Looking inside");
   std::string phases = "; phases: " + phaseList();
   repeated(app.add_option("--dump-after", options.dumpAfter, "Print the IR after these phases to stderr"))
       ->delimiter(',')
       ->check(CLI::IsMember(phaseNames()))
-      ->group(look)
       ->type_name("PHASE,...");
   app.add_option("--stop-after", options.stopAfter, "Stop after a phase and print the IR to stdout" + phases)
       ->check(CLI::IsMember(phaseNames()))
-      ->group(look)
       ->type_name("PHASE");
   app.add_flag("--verbose", options.verbose, "Say for which kernels the file of --tuning has no schedule")
-      ->needs(tuning)
-      ->group(look);
+      ->needs(app.get_option("--tuning"));
   app.add_flag(
          "--remarks{*}", options.remarks,
          "Say which algorithm computes the kernel of a node, and what else there was; without =NODE, of all nodes; "
          "may be repeated")
-      ->group(look)
       ->type_name("[=NODE]");
-  app.add_flag("--timing", invocation.timing, "Print the time of each phase to stderr")->group(look);
-  app.add_flag("--json", invocation.json, "Print one JSON object instead of text")->group(look);
+  app.add_flag("--timing", invocation.timing, "Print the time of each phase to stderr");
+  app.add_flag("--json", invocation.json, "Print one JSON object instead of text");
+}
+
+} // namespace
+
+void addModelFlags(CLI::App &app, Invocation &invocation, const char *modelHelp) {
+  app.add_option("model", invocation.model.modelPath, modelHelp)->required()->type_name("FILE");
+  addSizes(app, invocation.model);
+  addPlaces(app, invocation);
+  addArithmetic(app, invocation.model);
+  addLooking(app, invocation);
 }
 
 std::vector<std::string> givenCompileFlags(const CLI::App &app) {

@@ -32,19 +32,20 @@ llvm::Expected<quantizer::Model> readModel(const Invocation &invocation) {
                                    ": the model is quantized already");
   }
   // Scales along an axis are of opset 13, blocks of 21; convolutions of bfloat16 are of 22.
-  const std::string &scheme = invocation.quantization.scheme;
-  int64_t opset = scheme == "int4" ? 21 : scheme == "bf16" ? 22 : 13;
+  using quantizer::Scheme;
+  const quantizer::Options &options = invocation.quantization;
+  int64_t opset = options.scheme == Scheme::Int4 ? 21 : options.scheme == Scheme::BFloat16 ? 22 : 13;
   if (llvm::Error error = quantizer::raiseOpset(*model, opset)) {
     return atModel(invocation, std::move(error));
   }
-  quantizer::prepare(*model, /*forProducts=*/scheme != "fp16" && scheme != "bf16");
+  quantizer::prepare(*model, /*forProducts=*/!options.isFloat());
   return model;
 }
 
 /// What needs data; empty: nothing does.
 std::string whyData(const Invocation &invocation) {
   const quantizer::Options &options = invocation.quantization;
-  if (options.scheme == "int8") {
+  if (options.scheme == quantizer::Scheme::Int8) {
     return "ranges are those of values that a model has on data (--scheme int8-dynamic needs none)";
   }
   if (options.gptq) {

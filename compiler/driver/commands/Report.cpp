@@ -1,6 +1,8 @@
 #include "compiler/driver/commands/Report.h"
 #include "compiler/driver/ModelFacts.h"
 #include "compiler/driver/Text.h"
+#include "compiler/report/Json.h"
+#include "compiler/support/SymbolNames.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/raw_ostream.h"
@@ -23,10 +25,10 @@ void printAllocations(llvm::raw_ostream &out, const pipeline::Result &result, si
     return;
   }
   out << "memory that every run asks for (ingot_exec.allocate), as nothing bounds it\n";
-  for (const pipeline::Allocation &allocation : llvm::ArrayRef(result.allocations).take_front(most)) {
+  for (const plan::AllocationInfo &allocation : llvm::ArrayRef(result.allocations).take_front(most)) {
     out << "  " << allocation.bytes << " bytes for node '" << plainName(allocation.node) << "'";
-    if (!allocation.output.empty()) {
-      out << ", output '" << plainName(allocation.output) << "'";
+    if (allocation.output >= 0) {
+      out << ", output '" << plainName(result.outputs[size_t(allocation.output)]) << "'";
     }
     out << "; " << plainName(allocation.why) << '\n';
   }
@@ -36,21 +38,21 @@ void printAllocations(llvm::raw_ostream &out, const pipeline::Result &result, si
 }
 
 static size_t openLaunches(const pipeline::Result &result) {
-  return size_t(
-      llvm::count_if(result.launches, [](const pipeline::GraphNode &launch) { return !launch.symbols.empty(); }));
+  return size_t(llvm::count_if(result.launches,
+                               [](const pipeline::GraphNode &launch) { return !launch.launch.symbols.empty(); }));
 }
 
 void printSizes(llvm::raw_ostream &out, const pipeline::Result &result, size_t most) {
   out << "sizes that every run chooses\n";
-  for (const pipeline::OpenSize &size : result.openSizes) {
-    out << "  " << plainName(size.name) << "  " << size.least << " to "
+  for (const plan::SymbolInfo &size : result.openSizes) {
+    out << "  " << plainName(support::symbolName(size.name)) << "  " << size.least << " to "
         << (size.most < 0 ? "any" : std::to_string(size.most));
     if (!size.boundedBy.empty()) {
       out << ", bounded by " << plainName(size.boundedBy);
     }
-    if (!size.bodies.empty()) {
+    if (!size.sizes.empty()) {
       out << ", with a body of its own for ";
-      llvm::interleaveComma(size.bodies, out);
+      llvm::interleaveComma(size.sizes, out);
     }
     if (!size.from.empty()) {
       out << ": " << plainName(size.from);
@@ -65,7 +67,7 @@ void printSizes(llvm::raw_ostream &out, const pipeline::Result &result, size_t m
     return;
   }
   out << "every run is checked for\n";
-  for (const pipeline::Requirement &requirement : llvm::ArrayRef(result.requirements).take_front(most)) {
+  for (const plan::RequirementInfo &requirement : llvm::ArrayRef(result.requirements).take_front(most)) {
     out << "  " << plainName(requirement.text);
     out << (requirement.node.empty() ? ", by --dim\n" : ", for node '" + plainName(requirement.node) + "'\n");
   }
@@ -77,8 +79,8 @@ void printSizes(llvm::raw_ostream &out, const pipeline::Result &result, size_t m
 /// Of weights that more than one of several machines reads.
 static int64_t sharedBytes(const pipeline::Result &result) {
   int64_t shared = result.weightBytes;
-  for (const pipeline::LevelWeights &level : result.levels) {
-    shared -= level.own;
+  for (const plan::LevelInfo &level : result.levels) {
+    shared -= level.ownWeightBytes;
   }
   return shared;
 }
@@ -88,15 +90,7 @@ void writeLevels(llvm::json::OStream &json, const pipeline::Result &result) {
     return;
   }
   json.attribute("shared_weight_bytes", sharedBytes(result));
-  json.attributeArray("levels", [&] {
-    for (const pipeline::LevelWeights &level : result.levels) {
-      json.object([&] {
-        json.attribute("target", level.level);
-        json.attribute("weight_bytes", level.bytes);
-        json.attribute("own_weight_bytes", level.own);
-      });
-    }
-  });
+  report::writeLevels(json, result);
 }
 
 void printLevels(llvm::raw_ostream &out, const pipeline::Result &result) {
@@ -104,8 +98,9 @@ void printLevels(llvm::raw_ostream &out, const pipeline::Result &result) {
     return;
   }
   out << "of the weights, " << bytesText(sharedBytes(result)) << " are shared by levels";
-  for (const pipeline::LevelWeights &level : result.levels) {
-    out << "; " << level.level << " reads " << bytesText(level.bytes) << ", " << bytesText(level.own) << " alone";
+  for (const plan::LevelInfo &level : result.levels) {
+    out << "; " << level.spec << " reads " << bytesText(level.weightBytes) << ", " << bytesText(level.ownWeightBytes)
+        << " alone";
   }
   out << '\n';
 }
@@ -202,8 +197,8 @@ void printTransfers(llvm::raw_ostream &out, const pipeline::Result &result, size
   if (!left.empty()) {
     out << "  and " << copies - left.front().copy << " more: see ingot inspect, or --json\n";
   }
-  for (const pipeline::DeviceMemory &device : result.devices) {
-    out << "memory of " << device.target << ": workspace " << arenaText(device.workspaceBytes) << ", weights "
+  for (const plan::DeviceInfo &device : result.devices) {
+    out << "memory of " << device.spec << ": workspace " << arenaText(device.workspaceBytes) << ", weights "
         << bytesText(device.weightBytes) << '\n';
   }
 }

@@ -75,7 +75,7 @@ llvm::Error reportCommand(const Invocation &invocation) {
   options.account = true;
   options.profile = invocation.profile;
   options.outDir = folder->path();
-  options.emit = {invocation.profile ? "shared" : "obj"};
+  options.emit = {invocation.profile ? emit::Kind::Shared : emit::Kind::Obj};
 
   if (invocation.profile) {
     if (llvm::Error error = checkTargets(options.targets)) {
@@ -87,7 +87,7 @@ llvm::Error reportCommand(const Invocation &invocation) {
     return result.takeError();
   }
   report::Facts facts;
-  for (const pipeline::Artifact &artifact : result->artifacts) {
+  for (const emit::Artifact &artifact : result->artifacts) {
     if (!isManifest(artifact.path)) {
       continue;
     }

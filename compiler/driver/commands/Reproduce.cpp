@@ -19,6 +19,12 @@ std::string baseName(const std::string &file) { return path::filename(file).str(
 /// A flag with its value.
 std::string flag(const std::string &name, const std::string &value) { return " " + name + " " + shellQuoted(value); }
 
+/// A flag with the word of its value; nothing for a default that has none.
+template <typename Value> std::string wordFlag(const char *name, Value value) {
+  std::string word = support::wordOf(value);
+  return word.empty() ? "" : flag(name, word);
+}
+
 /// Machines as this host knows them: another one takes the CPU's name for `native`.
 std::string machineFlags(const pipeline::Options &options) {
   std::string triple = options.triple.empty() ? "" : flag("--triple", options.triple);
@@ -118,12 +124,12 @@ Reproduction reproductionOf(const pipeline::Options &options, const std::map<std
     made.words += flag("--tuning", tuningName);
   }
   made.words += options.allocate ? "" : " --no-allocate";
-  made.words += flag("--accuracy", options.accuracy) + flag("--weights", options.weights);
-  made.words += options.winograd.empty() ? "" : flag("--winograd", options.winograd);
-  made.words += options.strassen.empty() ? "" : flag("--strassen", options.strassen);
-  made.words += options.splitFloats.empty() ? "" : flag("--split-floats", options.splitFloats);
-  made.words += options.chains.empty() ? "" : flag("--chains", options.chains);
-  made.words += options.emit.empty() ? "" : flag("--emit", llvm::join(options.emit, ","));
+  made.words += wordFlag("--accuracy", options.accuracy) + wordFlag("--weights", options.weights) +
+                wordFlag("--winograd", options.winograd) + wordFlag("--strassen", options.strassen) +
+                wordFlag("--split-floats", options.splitFloats) + wordFlag("--chains", options.chains);
+  std::string kinds =
+      llvm::join(llvm::map_range(options.emit, [](emit::Kind kind) { return support::wordOf(kind); }), ",");
+  made.words += kinds.empty() ? "" : flag("--emit", kinds);
   made.words += options.profile ? " --profile" : "";
   made.words += options.stopAfter.empty() ? "" : flag("--stop-after", options.stopAfter);
   return made;

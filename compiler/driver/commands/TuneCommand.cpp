@@ -87,12 +87,12 @@ llvm::Expected<Library> Library::make(const Invocation &invocation, target::Sche
   options.listsSchedules = true;
   options.profile = !invocation.listsSchedules;
   options.outDir = folder->path();
-  options.emit = {invocation.listsSchedules ? "obj" : "shared"};
+  options.emit = {invocation.listsSchedules ? emit::Kind::Obj : emit::Kind::Shared};
   llvm::Expected<pipeline::Result> result = compileModel(invocation, options);
   if (!result) {
     return result.takeError();
   }
-  for (const pipeline::Artifact &artifact : result->artifacts) {
+  for (const emit::Artifact &artifact : result->artifacts) {
     if (isManifest(artifact.path)) {
       return Library{std::move(*folder), std::move(*result), artifact.path};
     }

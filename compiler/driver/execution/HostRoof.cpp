@@ -81,7 +81,7 @@ std::optional<target::Roof> roofOf(const LoadedModel &model, bool here, int leve
       llvm::consumeError(machine.takeError());
       return std::nullopt;
     }
-    if (!model.manifest().hasLevels || machine->level == level) {
+    if (model.manifest().levels.empty() || machine->level == level) {
       return here ? measuredRoof(*machine, threads) : target::roofOf(*machine);
     }
   }

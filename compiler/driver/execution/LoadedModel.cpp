@@ -42,7 +42,7 @@ static std::string hostLacks(const Manifest &facts) {
                  llvm::Triple(facts.triple).getArch() != llvm::Triple(llvm::sys::getProcessTriple()).getArch();
   llvm::SmallVector<llvm::StringRef> machines;
   llvm::StringRef(facts.target).split(machines, ',');
-  machines.resize(facts.hasLevels ? (foreign ? 1 : 0) : machines.size());
+  machines.resize(!facts.levels.empty() ? (foreign ? 1 : 0) : machines.size());
   for (llvm::StringRef machine : machines) {
     if (std::string lacking = hostLacks(machine.str()); !lacking.empty()) {
       return lacking;
@@ -86,8 +86,9 @@ llvm::Expected<std::unique_ptr<LoadedModel>> LoadedModel::load(const std::string
                                    "; --runner runs it on another");
   }
   if (runner && !loaded->facts.devices.empty()) {
+    auto specs = llvm::map_range(loaded->facts.devices, [](const plan::DeviceInfo &device) { return device.spec; });
     return llvm::createStringError(manifestPath + ": error: model '" + loaded->facts.name + "' runs on devices ('" +
-                                   llvm::join(loaded->facts.devices, "', '") + "'), which --runner does not reach");
+                                   llvm::join(specs, "', '") + "'), which --runner does not reach");
   }
   llvm::SmallString<128> path(manifestPath);
   llvm::sys::path::remove_filename(path);
@@ -145,9 +146,9 @@ llvm::Expected<std::vector<HostTensor>> runOnce(const LoadedModel &model, const 
     return failed;
   }
   std::vector<HostTensor> outputs = execution->outputs();
-  for (auto [output, keys] : llvm::zip(outputs, model.manifest().outputKeys)) {
-    output.mapKeys = keys.keys;
-    output.hasStringKeys = keys.areStrings;
+  for (auto [output, facts] : llvm::zip(outputs, model.manifest().outputs)) {
+    output.mapKeys = facts.mapKeys;
+    output.hasStringKeys = facts.hasStringKeys;
   }
   return outputs;
 }

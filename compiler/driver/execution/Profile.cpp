@@ -22,13 +22,13 @@ llvm::Expected<std::vector<KernelTime>> kernelTimes(const LoadedModel &model, co
       times.push_back({int64_t(number), medianOf(launch.seconds), double(launch.calls) / runs});
     }
   }
-  const std::vector<Manifest::Launch> &launches = model.manifest().launches;
+  const std::vector<plan::LaunchInfo> &launches = model.manifest().launches;
   if (samples.launches.size() > launches.size() || (times.empty() && !launches.empty())) {
     return llvm::createStringError("model '" + model.manifest().name +
                                    "' says nothing of its kernels: it was compiled without --profile");
   }
   for (KernelTime &time : times) {
-    const Manifest::Launch &launch = launches[size_t(time.launch)];
+    const plan::LaunchInfo &launch = launches[size_t(time.launch)];
     time.macs = time.calls * double(execution.evaluate(launch.macs));
     time.bytes = time.calls * double(execution.evaluate(launch.bytes));
     double weights = double(execution.evaluate(launch.weightBytes));
@@ -69,7 +69,7 @@ void printProfile(const LoadedModel &model, const Profile &profile) {
   llvm::outs() << "      us  share  calls  GFLOP/s   GB/s     least us  reached  by          kernel: nodes\n";
   double sum = total(profile.times);
   for (const KernelTime &time : profile.times) {
-    const Manifest::Launch &launch = model.manifest().launches[size_t(time.launch)];
+    const plan::LaunchInfo &launch = model.manifest().launches[size_t(time.launch)];
     llvm::outs() << llvm::format("%8.2f %5.1f%% %6.4g ", time.seconds * 1e6, 100 * time.seconds / sum, time.calls);
     if (time.macs > 0) {
       llvm::outs() << llvm::format("%8.1f", time.flopRate() * 1e-9);
@@ -131,7 +131,7 @@ void writeProfile(llvm::json::OStream &json, const LoadedModel &model, const Pro
   double sum = total(profile.times);
   json.attributeArray("profile", [&] {
     for (const KernelTime &time : profile.times) {
-      const Manifest::Launch &launch = model.manifest().launches[size_t(time.launch)];
+      const plan::LaunchInfo &launch = model.manifest().launches[size_t(time.launch)];
       json.object([&] {
         json.attribute("launch", time.launch);
         json.attribute("kernel", launch.kernel);

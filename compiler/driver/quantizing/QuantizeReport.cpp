@@ -65,7 +65,7 @@ static void printOutput(llvm::raw_ostream &out, const quantizer::Options &option
     out << output.similarity.text();
   }
   out << "  " << plainName(output.name);
-  bool isNarrow = options.scheme == "fp16" && !options.keepIo && output.isFloat;
+  bool isNarrow = options.scheme == quantizer::Scheme::Float16 && !options.keepIo && output.isFloat;
   out << (isNarrow && output.similarity.lost ? ": not finite in float16; --keep-io keeps it in float32\n" : "\n");
 }
 
@@ -82,7 +82,7 @@ std::string quantizeText(const quantizer::Options &options, const QuantizeFacts 
     printLayer(out, layer);
   }
   size_t kept = llvm::count_if(facts.layers, [](const LayerFacts &layer) { return !layer.kept.empty(); });
-  out << facts.path << "  " << options.scheme << ", " << bytesText(facts.bytesBefore) << " -> "
+  out << facts.path << "  " << support::wordOf(options.scheme) << ", " << bytesText(facts.bytesBefore) << " -> "
       << bytesText(facts.bytesAfter) << "; ";
   if (facts.layers.empty()) {
     out << facts.nodes.converted << " of " << facts.nodes.converted + facts.nodes.kept << " nodes converted\n";
@@ -134,8 +134,8 @@ std::string quantizeJson(const quantizer::Options &options, const QuantizeFacts 
   llvm::json::OStream json(out);
   json.object([&] {
     json.attribute("model", facts.path);
-    json.attribute("scheme", options.scheme);
-    json.attribute("method", options.method);
+    json.attribute("scheme", support::wordOf(options.scheme));
+    json.attribute("method", support::wordOf(options.method));
     json.attribute("samples", facts.samples);
     json.attribute("bytes_before", facts.bytesBefore);
     json.attribute("bytes_after", facts.bytesAfter);

@@ -51,7 +51,8 @@ void Quantizer::keepWithWarning(const quantizer::Layer &layer, const std::string
 }
 
 std::string Quantizer::problemOfWeights(const quantizer::Index &index, const quantizer::Layer &layer) const {
-  for (const std::string &name : {layer.weight, layer.recurrent, options.scheme == "int8" ? layer.bias : ""}) {
+  for (const std::string &name :
+       {layer.weight, layer.recurrent, options.scheme == quantizer::Scheme::Int8 ? layer.bias : ""}) {
     llvm::ArrayRef<float> values = name.empty() ? llvm::ArrayRef<float>() : quantizer::floatsOf(*index.weight(name));
     std::string problem = quantizer::problemOf(values);
     if (problem.empty() && name != layer.bias) {
@@ -82,7 +83,7 @@ LayerFacts &Quantizer::factsOf(const quantizer::Layer &layer) {
 
 llvm::Error Quantizer::chooseLayers() {
   layers = quantizer::layersOf(model);
-  if (options.scheme == "int4") {
+  if (options.scheme == quantizer::Scheme::Int4) {
     llvm::append_range(layers, quantizer::tablesOf(model));
   }
   for (const quantizer::Layer &layer : layers) {
@@ -327,7 +328,7 @@ llvm::Error Quantizer::convertToHalf() {
           invocation.model.modelPath + ": error: nothing to convert: " +
           (facts.beyond.empty() ? "no node computes with float32" : "float16 loses values of all nodes"));
     }
-    if (options.scheme != "fp16" || samples.size() == 0) {
+    if (options.scheme != quantizer::Scheme::Float16 || samples.size() == 0) {
       return llvm::Error::success();
     }
     if (llvm::Error error = measure()) {
@@ -360,7 +361,7 @@ static double largestOf(llvm::ArrayRef<float> values) {
 std::vector<quantizer::KeptNode> Quantizer::weightsBeyondFloat16() {
   constexpr double kMost = 65504;
   std::vector<quantizer::Layer> all =
-      options.scheme == "fp16" ? quantizer::layersOf(model) : std::vector<quantizer::Layer>();
+      options.scheme == quantizer::Scheme::Float16 ? quantizer::layersOf(model) : std::vector<quantizer::Layer>();
   std::vector<quantizer::KeptNode> nodes;
   for (auto [number, graph] : llvm::enumerate(model.graphs())) {
     quantizer::Index index(model, *graph);
@@ -512,10 +513,12 @@ llvm::Error Quantizer::compensate(std::vector<quantizer::BlockWeights> &weights)
   return llvm::Error::success();
 }
 
-int32_t Quantizer::narrowType() const { return options.scheme == "fp16" ? importer::kFloat16 : importer::kBFloat16; }
+int32_t Quantizer::narrowType() const {
+  return options.scheme == quantizer::Scheme::Float16 ? importer::kFloat16 : importer::kBFloat16;
+}
 
 DataSet Quantizer::forQuantized(DataSet data) const {
-  bool isNarrow = (options.scheme == "fp16" || options.scheme == "bf16") && !options.keepIo;
+  bool isNarrow = options.isFloat() && !options.keepIo;
   for (HostTensor &input : data.inputs) {
     if (isNarrow && input.type == importer::kFloat) {
       input = narrowed(input, narrowType());
@@ -525,19 +528,19 @@ DataSet Quantizer::forQuantized(DataSet data) const {
 }
 
 llvm::Error Quantizer::write() {
-  if (options.scheme == "fp16" || options.scheme == "bf16") {
+  if (options.isFloat()) {
     return convertToHalf();
   }
   if (llvm::Error error = chooseLayers()) {
     return error;
   }
-  if (options.scheme == "int8") {
+  if (options.scheme == quantizer::Scheme::Int8) {
     return quantizeStatic();
   }
   if (llvm::Error error = adjust()) {
     return error;
   }
-  if (options.scheme == "int4") {
+  if (options.scheme == quantizer::Scheme::Int4) {
     return quantizeInt4();
   }
   return quantizeDynamic();
@@ -546,7 +549,7 @@ llvm::Error Quantizer::write() {
 /// What is in the file for a layer's weights.
 int64_t Quantizer::bytesOf(const quantizer::Layer &layer) const {
   int64_t values = layer.values(), scale = sizeof(float);
-  if (options.scheme == "int4") {
+  if (options.scheme == quantizer::Scheme::Int4) {
     return (values + 1) / 2 +
            (quantizer::rowsOf(layer) + options.block - 1) / options.block * quantizer::columnsOf(layer) * scale;
   }

@@ -8,6 +8,7 @@
 //
 // A vector whose lanes are equal is a scalar.
 #include "compiler/emit/cpp/Cpp.h"
+#include "compiler/emit/cpp/LaneAccess.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -22,76 +23,6 @@ using namespace mlir;
 
 namespace ingot::emit::cpp {
 namespace {
-
-VectorType vectorOf(Value value) { return dyn_cast<VectorType>(value.getType()); }
-
-bool hasVectors(Operation *op) {
-  auto isVector = [](Type type) { return isa<VectorType>(type); };
-  return llvm::any_of(op->getOperandTypes(), isVector) || llvm::any_of(op->getResultTypes(), isVector);
-}
-
-/// Elements that an operation reads or writes, those of lane L at L behind the first unless they are `scattered`.
-struct Access {
-  Value memory, first;
-  bool writes = false, scattered = false;
-};
-
-std::optional<Access> accessOf(Operation *op) {
-  return llvm::TypeSwitch<Operation *, std::optional<Access>>(op)
-      .Case([](vector::LoadOp op) { return Access{op.getBase(), op.getIndices()[0]}; })
-      .Case([](vector::StoreOp op) { return Access{op.getBase(), op.getIndices()[0], true}; })
-      .Case([](vector::MaskedLoadOp op) { return Access{op.getBase(), op.getIndices()[0]}; })
-      .Case([](vector::MaskedStoreOp op) { return Access{op.getBase(), op.getIndices()[0], true}; })
-      .Case([](vector::GatherOp op) { return Access{op.getBase(), op.getOffsets()[0], false, true}; })
-      .Case([](vector::ScatterOp op) { return Access{op.getBase(), op.getOffsets()[0], true, true}; })
-      .Default(std::nullopt);
-}
-
-/// Whether memory has nothing in common with what has another name.
-bool isAlone(Value memory) {
-  if (memory.getDefiningOp<memref::AllocaOp>()) {
-    return true;
-  }
-  auto argument = dyn_cast<BlockArgument>(memory);
-  auto function = argument ? dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp()) : func::FuncOp();
-  return function && function.getArgAttr(argument.getArgNumber(), "llvm.noalias");
-}
-
-Value rootOf(Value memory) {
-  while (auto view = memory.getDefiningOp<memref::ViewOp>()) {
-    memory = view.getSource();
-  }
-  return memory;
-}
-
-/// A value, and a number that is added to it.
-std::pair<Value, int64_t> sumOf(Value value) {
-  if (std::optional<int64_t> number = getConstantIntValue(value)) {
-    return {Value(), *number};
-  }
-  if (auto sum = value.getDefiningOp<arith::AddIOp>()) {
-    if (std::optional<int64_t> number = getConstantIntValue(sum.getRhs())) {
-      auto [inner, distance] = sumOf(sum.getLhs());
-      return {inner, distance + *number};
-    }
-  }
-  return {value, 0};
-}
-
-/// Whether lanes may do both in turn where it was the first one in all lanes, then the second.
-bool mayTakeTurns(const Access &a, const Access &b, int64_t lanes) {
-  if (!a.writes && !b.writes) {
-    return true;
-  }
-  if (a.memory != b.memory) {
-    Value rootA = rootOf(a.memory), rootB = rootOf(b.memory);
-    return rootA != rootB && (isAlone(rootA) || isAlone(rootB));
-  }
-  auto [baseA, distanceA] = sumOf(a.first);
-  auto [baseB, distanceB] = sumOf(b.first);
-  int64_t apart = std::abs(distanceA - distanceB);
-  return !a.scattered && !b.scattered && baseA == baseB && (apart == 0 || apart >= lanes);
-}
 
 class LaneLoops {
 public:

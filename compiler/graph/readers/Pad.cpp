@@ -1,6 +1,6 @@
 // Pad: a pad is what is put there less what is taken away. Both are sizes.
+#include "compiler/onnx/ops/Pad.h"
 #include "compiler/graph/SizeReader.h"
-#include "compiler/onnx/ops/Move.h"
 
 using namespace mlir;
 using ingot::onnx::Size;

@@ -20,8 +20,8 @@ public:
 
   Offer offer(plan::KernelOp kernel, const target::MachineModel &machine) const override {
     auto module = kernel->getParentOfType<ModuleOp>();
-    auto policy = module->getAttrOfType<StringAttr>(strassenName);
-    if (policy ? policy.getValue() == "off" : module->hasAttr(strictName)) {
+    auto policy = policyOf<Use>(module, strassenName);
+    if (policy == Use::Off || (policy == Use::Faster && module->hasAttr(strictName))) {
       return "--strassen off, or sums are to be the model's";
     }
     MatMulProblem p = matmulProblem(kernel, machine);
@@ -29,7 +29,7 @@ public:
     if (!strassen) {
       return "for one matrix of float32 of known sizes by a constant one, of an even depth";
     }
-    Candidate candidate{name, Cost{strassen->cycles}, {{"strassen", 1}}, /*isWanted=*/static_cast<bool>(policy)};
+    Candidate candidate{name, Cost{strassen->cycles}, {{"strassen", 1}}, /*isWanted=*/policy == Use::On};
     candidate.shape = [=, s = *strassen, &machine] { return strassenShape(kernel, p, s, machine); };
     candidate.beats = [=, s = *strassen, &machine](const Candidate &best) {
       constexpr double worthwhile = 0.98;

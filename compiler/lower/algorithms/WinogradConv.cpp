@@ -15,17 +15,15 @@ using namespace mlir;
 
 namespace ingot::lower {
 
-/// The user's wish for all kernels, or what a table of schedules says of this one: "off", "2", "4", or nothing.
-static std::string saidOf(plan::KernelOp kernel) {
+/// What a table of schedules says of this kernel, or the user of all.
+static Winograd saidOf(plan::KernelOp kernel) {
   if (std::optional<int64_t> outputs = scheduleSaid(kernel.root())["winograd"]) {
-    return *outputs ? std::to_string(*outputs) : "off";
+    return static_cast<Winograd>(*outputs);
   }
-  auto policy = kernel->getParentOfType<ModuleOp>()->getAttrOfType<StringAttr>(winogradName);
-  StringRef said = policy ? policy.getValue() : "";
-  if (said == winogradIfExact) {
-    said = isa<onnx::IntegerConvOp>(kernel.root()) ? "" : "off";
-  }
-  return said.str();
+  auto module = kernel->getParentOfType<ModuleOp>();
+  auto policy = policyOf<Winograd>(module, winogradName);
+  bool isExact = !module->hasAttr(strictName) || isa<onnx::IntegerConvOp>(kernel.root());
+  return policy == Winograd::Faster && !isExact ? Winograd::Off : policy;
 }
 
 static bool hasVectors(const target::MachineModel &machine, int64_t lanes) {
@@ -120,11 +118,13 @@ public:
       return why;
     }
     Problem p(kernel, machine);
-    std::string said = saidOf(kernel), why;
+    Winograd said = saidOf(kernel);
+    std::string wanted = support::wordOf(said), why;
     double weightRate = 0;
     std::vector<Candidate> candidates;
     for (int64_t outputs : {2, 4}) {
-      if ((!said.empty() && said != std::to_string(outputs)) || outputs > p.most) {
+      bool isOffered = said == Winograd::Faster || said == static_cast<Winograd>(outputs);
+      if (!isOffered || outputs > p.most) {
         continue;
       }
       if (std::string reason = p.whyImpossible(outputs); !reason.empty()) {
@@ -133,14 +133,14 @@ public:
       }
       weightRate = weightRate > 0 ? weightRate : weightRateOf(kernel, p.packing);
       candidates.push_back(candidateOf(p, outputs, weightRate));
-      candidates.back().isWanted = !said.empty();
+      candidates.back().isWanted = said != Winograd::Faster;
     }
-    return candidates.empty() ? Offer(why.empty() ? "there is no F(" + said + "x" + said + ") of it" : why)
+    return candidates.empty() ? Offer(why.empty() ? "there is no F(" + wanted + "x" + wanted + ") of it" : why)
                               : Offer(std::move(candidates));
   }
 
   std::vector<target::Schedule> schedules(plan::KernelOp kernel, const target::MachineModel &machine) const override {
-    if (!isa<onnx::ConvOp>(kernel.root()) || !whyNot(kernel, machine).empty() || !saidOf(kernel).empty()) {
+    if (!isa<onnx::ConvOp>(kernel.root()) || !whyNot(kernel, machine).empty() || saidOf(kernel) != Winograd::Faster) {
       return {};
     }
     Problem p(kernel, machine);
@@ -205,7 +205,7 @@ private:
     if (!skipsPadding(kernel.root()).empty()) {
       return "taps that read padding are left out";
     }
-    if (saidOf(kernel) == "off") {
+    if (saidOf(kernel) == Winograd::Off) {
       return "--winograd off, or sums are to be the model's";
     }
     const target::MachineModel &packing = machine.packing ? *machine.packing : machine;

@@ -9,6 +9,7 @@
 #include "compiler/lower/core/Vectors.h"
 #include "compiler/onnx/Onnx.h"
 #include "compiler/onnx/constants/Constants.h"
+#include "compiler/onnx/ops/Pad.h"
 
 using namespace mlir;
 

@@ -115,11 +115,11 @@ Splitting splittingOf(plan::KernelOp kernel, const target::MachineModel &machine
   if (!machine.tiles.count || machine.packing || module->hasAttr(strictName)) {
     return {};
   }
-  auto policy = module->getAttrOfType<StringAttr>(splitFloatsName);
-  if (policy && policy.getValue() == "off") {
+  auto policy = policyOf<Use>(module, splitFloatsName);
+  if (policy == Use::Off) {
     return {};
   }
-  return {module->hasAttr(twoPartsName) ? 2 : 3, static_cast<bool>(policy)};
+  return {module->hasAttr(twoPartsName) ? 2 : 3, policy == Use::On};
 }
 
 bool splitsOnTheWay(plan::KernelOp kernel, int64_t parts, int64_t rows, const target::MachineModel &machine) {

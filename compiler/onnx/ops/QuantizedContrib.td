@@ -69,24 +69,6 @@ def Onnx_MsDynamicQuantizeMatMulOp : Onnx_Ms<"DynamicQuantizeMatMul", 5> {
   let arguments = (ins Onnx_Floats:$a, Onnx_Bytes:$b, Onnx_Floats:$b_scale, Onnx_OptionalOf<Onnx_Bytes>:$b_zero,
     Onnx_OptionalOf<Onnx_Floats>:$bias);
 }
-def Onnx_MsMatMulNBitsOp : Onnx_Ms<"MatMulNBits", 6> {
-  let summary = "product with transposed weights of 2, 4 or 8 bits, with a scale and a zero point for each block of a column";
-  let arguments = (ins Onnx_Floats:$a, TensorOf<[UI8]>:$b, Onnx_Floats:$scales, Onnx_Optional:$zeros, Onnx_Optional:$g_idx,
-    Onnx_OptionalOf<Onnx_Floats>:$bias, I64Attr:$K, I64Attr:$N, DefaultValuedOptionalAttr<I64Attr, "4">:$bits, I64Attr:$block_size,
-    DefaultValuedOptionalAttr<I64Attr, "0">:$accuracy_level, DefaultValuedOptionalAttr<I64Attr, "0">:$weight_prepacked);
-}
-
-def Onnx_MsMatMulBnb4Op : Onnx_Ms<"MatMulBnb4", 3> {
-  let summary = "product with weights that are indices of 4 bits into a table of 16 numbers, with a factor for each block of them";
-  let arguments = (ins Onnx_Floats:$a, TensorOf<[UI8]>:$b, Onnx_Floats:$absmax, I64Attr:$K, I64Attr:$N, I64Attr:$block_size, I64Attr:$quant_type,
-    DefaultValuedOptionalAttr<I64Attr, "0">:$training_mode, DefaultValuedOptionalAttr<I64Attr, "1">:$transB);
-}
-def Onnx_MsGatherBlockQuantizedOp : Onnx_Ms<"GatherBlockQuantized", 4> {
-  let summary = "Gather from a table that is quantized by blocks along an axis; the bytes of uint8 tables hold several elements of the last axis";
-  let arguments = (ins AnyTensor:$data, Onnx_Indices:$indices, Onnx_Floats:$scales, Onnx_Optional:$zeros,
-    DefaultValuedOptionalAttr<I64Attr, "4">:$bits, DefaultValuedOptionalAttr<I64Attr, "128">:$block_size,
-    DefaultValuedOptionalAttr<I64Attr, "0">:$gather_axis, DefaultValuedOptionalAttr<I64Attr, "1">:$quantize_axis);
-}
 
 // Older names of operators that the standard has since.
 def Onnx_MsQuantizeLinearOp : Onnx_Ms<"QuantizeLinear", 3> {

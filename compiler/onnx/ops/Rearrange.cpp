@@ -4,6 +4,7 @@
 #include "compiler/onnx/constants/Evaluate.h"
 #include "compiler/onnx/ops/Binary.h"
 #include "compiler/onnx/ops/Move.h"
+#include "compiler/onnx/ops/Pad.h"
 #include "compiler/onnx/ops/Shape.h"
 #include "compiler/onnx/rewriting/Formula.h"
 #include "compiler/onnx/sizes/Ranks.h"

@@ -1,0 +1,14 @@
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace ingot::emit {
+
+/// What a manifest says besides the facts of the model.
+struct BuildInfo {
+  int64_t abi = 0, codeBytes = 0;
+  std::vector<std::string> files = {}; ///< the other artifacts, without folders
+};
+
+} // namespace ingot::emit

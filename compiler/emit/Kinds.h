@@ -1,0 +1,24 @@
+#pragma once
+#include "compiler/support/Words.h"
+#include <cstdint>
+
+namespace ingot::emit {
+
+/// What may be written of a model. The header and the manifest always are.
+enum class Kind { Lib, Obj, Shared, Cpp, Asm, Llvm, Mlir };
+inline constexpr support::Word<Kind> kindWords[] = {{Kind::Lib, "lib", "NAME.a"},
+                                                    {Kind::Obj, "obj", "NAME.o"},
+                                                    {Kind::Shared, "shared", "NAME.so"},
+                                                    {Kind::Cpp, "cpp", "C++ source, NAME.cpp"},
+                                                    {Kind::Asm, "asm", "NAME.s"},
+                                                    {Kind::Llvm, "llvm", "LLVM IR, NAME.ll"},
+                                                    {Kind::Mlir, "mlir", "the loops, NAME.mlir"}};
+inline llvm::ArrayRef<support::Word<Kind>> wordsOf(Kind) { return kindWords; }
+
+/// A file that was written.
+struct Artifact {
+  std::string path;
+  int64_t bytes = 0;
+};
+
+} // namespace ingot::emit

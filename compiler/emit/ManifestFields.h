@@ -1,0 +1,74 @@
+// NAME.json: the facts of a model by name, for the compiler, which writes it, and the driver, which reads it.
+#pragma once
+#include "compiler/emit/BuildInfo.h"
+#include "compiler/emit/Names.h"
+#include "compiler/plan/FactFields.h"
+#include "runtime_support/include/ingot.h"
+
+namespace ingot::emit {
+
+/// The manifest. `visitImages(i)` visits the code of device i.
+template <typename V, typename VisitImages>
+void visitManifest(V &v, typename V::template Ref<plan::ModelInfo> model, typename V::template Ref<BuildInfo> build,
+                   const ParameterNames &parameters, VisitImages visitImages) {
+  auto nameOf = [](const std::vector<std::string> &names, size_t i) { return i < names.size() ? names[i] : ""; };
+  auto namesOf = [](const auto &records, auto name) {
+    std::vector<std::string> names;
+    llvm::transform(records, std::back_inserter(names), [&](const auto &record) { return name(record.name); });
+    return names;
+  };
+  auto plain = [](const std::string &name) { return name; };
+  v("name", model.name);
+  v("abi", build.abi);
+  v("target", model.target);
+  v("triple", model.triple);
+  v.list("levels", model.levels, support::unlessEmpty);
+  v.list("devices", model.devices, support::unlessEmpty, [&](V &own, auto &device, size_t i) {
+    visitFields(own, device);
+    visitImages(i);
+  });
+  v.derived("run", model.name + "_run");
+  v.derived("model", model.name + "_model");
+  v("files", build.files);
+  v.list("symbols", model.symbols, {},
+         [&](V &own, auto &symbol, size_t i) { visitFields(own, symbol, nameOf(parameters.symbols, i)); });
+  v.list("found", model.found, support::unlessEmpty,
+         [&](V &own, auto &found, size_t i) { visitFields(own, found, nameOf(parameters.found, i)); });
+  v.list("inputs", model.inputs, {},
+         [&](V &own, auto &input, size_t i) { visitFields(own, input, nameOf(parameters.inputs, i), {}); });
+  std::vector<std::string> inputs = namesOf(model.inputs, plain);
+  v.list("outputs", model.outputs, {},
+         [&](V &own, auto &output, size_t i) { visitFields(own, output, nameOf(parameters.outputs, i), inputs); });
+  v("input_sequences", model.inputSequences, support::unlessEmpty);
+  v("output_sequences", model.outputSequences, support::unlessEmpty);
+  v("workspace_bytes", model.workspaceBytes, support::orNull);
+  if (model.workspaceBytes < 0) {
+    v.object("workspace", [&](V &own) {
+      own.derived("function", model.name + "_workspace_bytes");
+      own.derived("depends_on", namesOf(model.symbols, support::symbolName));
+    });
+  }
+  v("workspace_align", model.workspaceAlign);
+  v("arena_bytes", model.arenaBytes, support::orNull);
+  v("weight_bytes", model.weightBytes);
+  v.object("weights", [&](V &own) {
+    own.word("place", model.weightsPlace);
+    if (model.weightsPlace != plan::WeightsPlace::Embed) {
+      own.derived("file", model.name + ".weights");
+      own.derived("align", INGOT_WEIGHTS_ALIGN);
+      own.hash("hash", model.weightHash);
+    }
+  });
+  v("code_bytes", build.codeBytes);
+  v("kernels", model.kernels);
+  v("macs", model.macs);
+  v.list("requirements", model.requirements);
+  v.list("launches", model.launches);
+  v.derived("allocates", !model.allocations.empty());
+  v("makes_strings", model.makesStrings, support::unlessEmpty);
+  std::vector<std::string> outputs = namesOf(model.outputs, plain);
+  v.list("allocations", model.allocations, support::unlessEmpty,
+         [&](V &own, auto &allocation, size_t) { visitFields(own, allocation, outputs); });
+}
+
+} // namespace ingot::emit

@@ -1,0 +1,30 @@
+#pragma once
+#include "compiler/plan/Plan.h"
+#include "mlir/IR/OperationSupport.h"
+#include "mlir/IR/OwningOpRef.h"
+
+namespace ingot::lower {
+
+/// What makes two kernels one function: everything a builder may look at. Two kernels are compared by their operations,
+/// as MLIR's CSE does it.
+class KernelForm {
+public:
+  explicit KernelForm(plan::KernelOp kernel);
+
+  /// Sizes that the kernel finds or knows as found, in the order of their first use.
+  std::vector<support::Symbol> found;
+
+  friend bool operator==(const KernelForm &a, const KernelForm &b);
+  struct Hash {
+    size_t operator()(const KernelForm &form) const { return form.hash; }
+  };
+
+private:
+  mlir::OwningOpRef<plan::KernelOp> kernel;
+  std::vector<bool> constant; ///< of the operands
+  llvm::hash_code hash{0};
+
+  llvm::SmallVector<mlir::Operation *> operations() const;
+};
+
+} // namespace ingot::lower

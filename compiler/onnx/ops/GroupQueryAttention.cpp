@@ -1,0 +1,231 @@
+// It becomes the standard's Attention. New keys are written behind those of the past that are a sentence's own
+// (seqlens_k says how many it has, but one), in a cache of max(past, total_sequence_length) rows; what lies behind them
+// is masked. A sink is one more key, of zeros, whose score is the sink's.
+#include "compiler/onnx/ops/GroupQueryAttention.h"
+#include "compiler/onnx/Family.h"
+#include "compiler/onnx/ops/Attention.h"
+#include "compiler/onnx/rewriting/Forms.h"
+#include "compiler/onnx/sizes/Ranks.h"
+#include <limits>
+#define GET_OP_CLASSES
+#include "compiler/onnx/ops/GroupQueryAttention.cpp.inc"
+
+using namespace mlir;
+
+namespace ingot::onnx {
+
+namespace {
+struct GroupShape {
+  Size batch, queries, past = 0, cache = Size::unknown(), width = 0;
+  int64_t heads, shared;
+};
+} // namespace
+
+/// Nothing while sizes are not known; failure with a message where they contradict.
+static FailureOr<std::optional<GroupShape>> shapeOf(GroupQueryAttentionOp op) {
+  bool quantized = present(op.getKScale()) || present(op.getVScale());
+  if (quantized || op.getSlidingWindowCache() || op.getQkOutput()) {
+    return op.emitOpError("a quantized or a sliding cache and qk_output are unsupported");
+  }
+  bool packed = !present(op.getKey());
+  if (packed != !present(op.getValue()) || present(op.getPastKey()) != present(op.getPastValue()) ||
+      present(op.getQNormWeight()) != present(op.getKNormWeight()) ||
+      (op.getDoRotary() && (!present(op.getCosCache()) || !present(op.getSinCache())))) {
+    return op.emitOpError(
+        "key and value, past_key and past_value, the weights of a normalisation, and with do_rotary both "
+        "caches are given together");
+  }
+  SmallVector<Value> sized = {op.getQuery(), op.getKey(), op.getValue(), op.getPastKey(), op.getPastValue()};
+  if (llvm::any_of(sized, [](Value v) { return present(v) && !isSized(v); })) {
+    return std::optional<GroupShape>();
+  }
+  GroupShape s;
+  s.heads = op.getNumHeads(), s.shared = op.getKvNumHeads();
+  auto q = ranked(op.getQuery());
+  int64_t all = packed ? s.heads + 2 * s.shared : s.heads;
+  bool good = s.shared >= 1 && s.heads >= 1 && s.heads % s.shared == 0 && q.getRank() == 3;
+  std::optional<Size> width = good ? equalPart(op, sizeOf(q, 2), all) : std::nullopt;
+  good = width.has_value();
+  if (good) {
+    s.batch = sizeOf(q, 0), s.queries = sizeOf(q, 1), s.width = *width;
+    Sizes rows = {s.batch, s.queries, Size(s.shared) * s.width}, past = {s.batch, s.shared, Size::unknown(), s.width};
+    auto fits = [&](Value v, Sizes wanted) {
+      auto type = ranked(v);
+      return type.getRank() == static_cast<int64_t>(wanted.size()) &&
+             llvm::all_of(llvm::zip_equal(sizesOf(type), wanted), [&](auto pair) {
+               auto &[have, want] = pair;
+               return want.isUnknown() || succeeded(require(op, have, want));
+             });
+    };
+    good = packed || (fits(op.getKey(), rows) && fits(op.getValue(), rows));
+    if (good && present(op.getPastKey())) {
+      s.past = ranked(op.getPastKey()).getRank() == 4 ? sizeOf(ranked(op.getPastKey()), 2) : 0;
+      past[2] = s.past;
+      good = fits(op.getPastKey(), past) && fits(op.getPastValue(), past);
+    }
+  }
+  if (!good) {
+    return op.emitOpError("") << s.heads << " heads and " << s.shared << " of keys do not fit " << q << ", "
+                              << op.getKey().getType() << ", " << op.getPastKey().getType();
+  }
+  if (Size total = numberIn(op.getTotalSequenceLength()); !total.isUnknown()) {
+    s.cache = min(s.past + s.queries, max(s.past, total));
+  }
+  return std::optional(s);
+}
+
+namespace {
+/// The rewrite of one GroupQueryAttention.
+struct Grouped {
+  GroupQueryAttentionOp op;
+  GroupShape s;
+  Formula f;
+
+  Value list(int64_t n) { return makeIntegers(f.b, f.loc, {n}); }
+  Value columns(Value v, const Size &from, const Size &to) {
+    return slice(f, v, -1, makeSizes(f.b, f.loc, {from}), makeSizes(f.b, f.loc, {to}));
+  }
+  Value i64(Value v) { return f.cast(v, f.b.getI64Type(), 7); }
+  /// [batch, steps, heads * width] as [batch, heads, steps, width].
+  Value apart(Value x, int64_t heads) {
+    return f.transpose(f.reshapeTo(x, {s.batch, s.queries, heads, s.width}), {0, 2, 1, 3});
+  }
+  /// Each head with its root mean square as `weight` says, and then turned.
+  Value turned(Value x, int64_t heads, Value weight, Value places) {
+    if (present(weight)) {
+      Value rows = f.reshapeTo(x, {s.batch, s.queries, heads, s.width});
+      rows = f.op("RMSNormalization", {rows, weight},
+                  {f.number("epsilon", op.getQkNormEpsilon().convertToDouble()), f.integer("axis", -1)});
+      x = f.reshapeTo(rows, {s.batch, s.queries, Size(heads) * s.width});
+    }
+    if (!op.getDoRotary()) {
+      return x;
+    }
+    int64_t dim = 2 * ranked(op.getCosCache()).getDimSize(1);
+    return f.op("RotaryEmbedding", {x, op.getCosCache(), op.getSinCache(), places},
+                {f.integer("interleaved", op.getRotaryInterleaved()), f.integer("num_heads", heads),
+                 f.integer("rotary_embedding_dim", s.width.is(dim) ? 0 : dim)});
+  }
+
+  /// The past with room for the new rows, and these at `start` (one number for each sentence).
+  Value cache(Value past, Value now, Value start) {
+    Value room = f.zeros({s.batch, s.shared, s.queries, s.width}, elementOf(now));
+    Value all = present(past) ? f.op("Concat", {past, room}, {f.integer("axis", 2)}) : room;
+    Value end = s.cache.isUnknown()
+                    ? f.op("Max", {f.reshape(i64(op.getTotalSequenceLength()), {1}), makeSizes(f.b, f.loc, {s.past})})
+                    : makeSizes(f.b, f.loc, {s.cache});
+    all = s.cache == s.past + s.queries ? all : f.op("Slice", {all, list(0), end, list(2), Value()});
+    return f.op("TensorScatter", {all, now, start}, {f.integer("axis", 2)});
+  }
+
+  /// What is added to the scores [batch, 1 or heads, queries, rows of the cache].
+  Value bias(Value keys, Value places, Value start) {
+    Value rows = f.op("Shape", {keys}, {f.integer("start", 2), f.integer("end", 3)});
+    Value key = f.countTo(f.reshape(rows, {})), place = f.reshapeTo(places, {s.batch, 1, s.queries, 1});
+    Value allowed;
+    if (op.getCausal()) {
+      allowed = f.op("LessOrEqual", {key, place});
+    } else {
+      Value own = f.reshapeTo(f.add(start, f.scalar(s.queries)), {s.batch, 1, 1, 1});
+      allowed = f.op("Less", {key, own});
+    }
+    if (int64_t window = op.getLocalWindowSize(); window > 0) {
+      allowed = f.op("And", {allowed, f.op("Less", {f.sub(place, key), f.scalar(window)})});
+    }
+    Value given = f.number(0, op.getQuery());
+    if (present(op.getAttentionBias())) {
+      Value mine = op.getAttentionBias();
+      Value missing = f.sub(rows, f.op("Shape", {mine}, {f.integer("start", 3), f.integer("end", 4)}));
+      Value pads = f.op("Concat", {makeIntegers(f.b, f.loc, {0, 0, 0, 0, 0, 0, 0}), missing}, {f.integer("axis", 0)});
+      given = f.op("Pad", {mine, pads, Value(), Value()});
+    }
+    return f.op("Where", {allowed, given, f.number(-std::numeric_limits<double>::infinity(), op.getQuery())});
+  }
+
+  /// The same with a column for the key that a sink is.
+  Value withSink(Value bias) {
+    Type element = elementOf(op.getQuery());
+    Value sink = present(op.getHeadSink()) ? f.reshape(op.getHeadSink(), {1, s.heads, 1, 1})
+                                           : f.zeros({1, s.heads, 1, 1}, element);
+    Value column = f.op("Expand", {sink, makeSizes(f.b, f.loc, {s.batch, s.heads, s.queries, 1})});
+    return f.op("Concat", {f.add(bias, f.zeros({1, s.heads, s.queries, 1}, element)), column}, {f.integer("axis", 3)});
+  }
+  Value withZeros(Value keys) {
+    Value zeros = f.zeros({s.batch, s.shared, 1, s.width}, elementOf(keys));
+    return f.op("Concat", {keys, zeros}, {f.integer("axis", 2)});
+  }
+
+  SmallVector<Value> run() {
+    Value q = op.getQuery(), k = op.getKey(), v = op.getValue();
+    if (!present(k)) {
+      Size first = Size(s.heads) * s.width, own = Size(s.shared) * s.width, second = first + own;
+      k = columns(q, first, second), v = columns(q, second, second + own);
+      q = columns(q, 0, first);
+    }
+    // A run whose new rows are the whole sequence begins anew; sentences that are shorter have padding behind them.
+    Value total = f.reshape(i64(op.getTotalSequenceLength()), {1});
+    Value own = f.reshapeTo(i64(op.getSeqlensK()), {s.batch});
+    Value isFirst = f.op("Equal", {total, f.scalar(s.queries)});
+    Value start = f.op("Where", {isFirst, f.scalar(0), f.add(own, f.scalar(Size(1) - s.queries))});
+    Value steps = f.reshapeTo(f.countTo(f.scalar(s.queries)), {1, s.queries});
+    Value places = f.add(f.reshapeTo(start, {s.batch, 1}), steps);
+    Value positions = present(op.getPositionIds()) ? op.getPositionIds() : places;
+    q = apart(turned(q, s.heads, op.getQNormWeight(), positions), s.heads);
+    k = turned(k, s.shared, op.getKNormWeight(), positions);
+    Value keys = cache(op.getPastKey(), apart(k, s.shared), start);
+    Value values = cache(op.getPastValue(), apart(v, s.shared), start);
+
+    SmallVector<NamedAttribute> attributes = {f.number("softcap", op.getSoftcap().convertToDouble())};
+    if (op.getScale() && !op.getScale()->isZero()) {
+      attributes.push_back(f.number("scale", op.getScale()->convertToDouble()));
+    }
+    bool sinks = static_cast<int64_t>(op.getSmoothSoftmax()) > 0 || present(op.getHeadSink());
+    Value mask = bias(keys, places, start);
+    Operation *y = createOp(f.b, f.loc, "onnx.Attention",
+                            {q, sinks ? withZeros(keys) : keys, sinks ? withZeros(values) : values,
+                             sinks ? withSink(mask) : mask, Value(), Value(), Value()},
+                            attributes, 4);
+    Value rows = f.transpose(y->getResult(0), {0, 2, 1, 3});
+    return {f.reshapeTo(rows, {s.batch, s.queries, Size(s.heads) * s.width}), keys, values};
+  }
+};
+} // namespace
+
+LogicalResult GroupQueryAttentionOp::inferTypes(SmallVectorImpl<Type> &types) {
+  FailureOr<std::optional<GroupShape>> shape = shapeOf(*this);
+  Type element = elementOf(getQuery());
+  if (failed(shape)) {
+    return failure();
+  }
+  if (!*shape) {
+    types.assign({typeOfRank(3, element), typeOfRank(4, element), typeOfRank(4, element)});
+    return success();
+  }
+  const GroupShape &s = **shape;
+  types.push_back(sizedType({s.batch, s.queries, Size(s.heads) * s.width}, element));
+  types.append(2, sizedType({s.batch, s.shared, s.cache, s.width}, element));
+  return success();
+}
+
+LogicalResult GroupQueryAttentionOp::decompose(PatternRewriter &rewriter) {
+  FailureOr<std::optional<GroupShape>> shape = shapeOf(*this);
+  bool known = succeeded(shape) && *shape && isSized(getSeqlensK()) && isSized(getTotalSequenceLength());
+  for (Value v : {getCosCache(), getSinCache(), getPositionIds(), getAttentionBias(), getHeadSink(), getQNormWeight(),
+                  getKNormWeight()}) {
+    known &= !present(v) || isSized(v);
+  }
+  if (!known || (getDoRotary() && ranked(getCosCache()).isDynamicDim(1))) {
+    return failure();
+  }
+  rewriter.replaceOp(*this, Grouped{*this, **shape, {rewriter, getLoc()}}.run());
+  return success();
+}
+
+void registerGroupQueryAttention(OnnxDialect &dialect) {
+  dialect.add<
+#define GET_OP_LIST
+#include "compiler/onnx/ops/GroupQueryAttention.cpp.inc"
+      >();
+}
+
+} // namespace ingot::onnx

@@ -1,0 +1,346 @@
+#include "compiler/onnx/ops/Pad.h"
+#include "compiler/onnx/Family.h"
+#include "compiler/onnx/constants/Evaluate.h"
+#include "compiler/onnx/ops/Binary.h"
+#include "compiler/onnx/ops/Shape.h"
+#include "compiler/onnx/rewriting/Formula.h"
+#include "compiler/onnx/sizes/Ranks.h"
+#define GET_OP_CLASSES
+#include "compiler/onnx/ops/Pad.cpp.inc"
+
+using namespace mlir;
+
+namespace ingot::onnx {
+
+static Sizes sizesOf(Value v) { return sizesOf(ranked(v)); }
+
+namespace {
+/// What is added (less than 0: taken away) at both ends of an axis.
+struct Pads {
+  Size before = 0, after = 0;
+};
+} // namespace
+
+/// Of each axis of the data; nothing when the data tells them.
+static FailureOr<std::optional<SmallVector<Pads>>> padsOf(PadOp op) {
+  using Result = std::optional<SmallVector<Pads>>;
+  auto data = ranked(op.getData());
+  auto pads = sizesIn(op.getPads());
+  auto axes = integersOf(op.getAxes());
+  if (!data || (present(op.getAxes()) && !axes)) {
+    return Result();
+  }
+  size_t n = axes ? axes->size() : data.getRank();
+  if (failed(requireLength(op, op.getPads(), static_cast<int64_t>(2 * n)))) {
+    return op.emitOpError("pads of type ") << op.getPads().getType() << " for " << n << " axes", failure();
+  }
+  if (!pads) {
+    return Result();
+  }
+  SmallVector<Pads> result(data.getRank());
+  for (size_t i = 0; i < n; ++i) {
+    auto axis = normalAxis(axes ? (*axes)[i] : static_cast<int64_t>(i), data.getRank());
+    if (!axis) {
+      return op.emitOpError("axis ") << (*axes)[i] << " is outside of " << data, failure();
+    }
+    result[*axis] = {(*pads)[i], (*pads)[n + i]};
+  }
+  return Result(std::move(result));
+}
+
+namespace {
+/// An axis of a Pad: what is left of the data when it has been cut, and what is put before and behind that.
+struct Kept {
+  Size begin, end, before, after;
+  explicit Kept(const Size &d, const Pads &pads)
+      : begin(max(Size(0) - pads.before, 0)), end(d + min(pads.after, 0)), before(max(pads.before, 0)),
+        after(max(pads.after, 0)) {}
+  Size size() const { return end - begin; }
+  bool isNumber() const { return size().isNumber() && before.isNumber() && after.isNumber(); }
+  /// How much must be left for `mode`: something to repeat, and a reflection of an open axis does not turn twice.
+  Size least(StringRef mode) const {
+    Size most = max(before, after), any = min(most, 1);
+    return mode == "constant" ? Size(0) : mode == "reflect" && !isNumber() ? most + any : any;
+  }
+};
+} // namespace
+
+LogicalResult PadOp::inferTypes(SmallVectorImpl<Type> &types) {
+  auto pads = padsOf(*this);
+  if (failed(pads)) {
+    return failure();
+  }
+  auto data = ranked(getData());
+  if (!data) { // two for each axis
+    auto entries = present(getAxes()) ? std::nullopt : entriesOf(getPads());
+    auto rank = entries ? std::optional(*entries / 2) : entries;
+    return push(types, typeOfRank(*this, rank, elementOf(getData())));
+  }
+  Sizes shape(data.getRank(), Size::unknown()), from = sizesOf(data);
+  for (int64_t i = 0; *pads && i < data.getRank(); ++i) {
+    const Pads &p = (**pads)[i];
+    shape[i] = from[i] + p.before + p.after;
+    if (shape[i].isNumber() && shape[i].number() < 0) {
+      return emitOpError("cuts more than there is along axis ") << i;
+    }
+    Kept kept(from[i], p);
+    Size least = kept.least(getMode());
+    if (getMode() != "constant" && failed(require(*this, kept.size(), max(kept.size(), least)))) {
+      return emitOpError("cannot pad ") << kept.size().text() << " elements from themselves along axis " << i;
+    }
+  }
+  types.push_back(sizedType(shape, data.getElementType()));
+  return success();
+}
+
+std::optional<SmallVector<std::pair<int64_t, int64_t>>> PadOp::amounts() {
+  auto pads = padsOf(*this);
+  auto isNumber = [](const Pads &p) { return p.before.isNumber() && p.after.isNumber(); };
+  if (failed(pads) || !*pads || !llvm::all_of(**pads, isNumber)) {
+    return std::nullopt;
+  }
+  return llvm::map_to_vector(**pads, [](const Pads &p) { return std::pair(p.before.number(), p.after.number()); });
+}
+
+namespace {
+/// A run of one axis of a padded tensor: result elements [start, start + size), from operand elements from, from +
+/// step, ...
+struct Run {
+  Size start, size, from;
+  int64_t step;
+  bool filled = false;
+};
+} // namespace
+
+/// Appends runs for result elements [begin, end) of an axis of `d` elements whose first one stands at `before`.
+static void mirroredRuns(SmallVectorImpl<Run> &runs, int64_t begin, int64_t end, int64_t before, int64_t d,
+                         StringRef mode) {
+  int64_t period = mode == "reflect" ? 2 * (d - 1) : d;
+  while (begin < end) {
+    if (mode == "edge" || period == 0) {
+      runs.push_back({begin, end - begin, mode == "edge" && begin >= before ? d - 1 : 0, 0});
+      return;
+    }
+    int64_t phase = ((begin - before) % period + period) % period; // where in the period
+    bool back = phase >= d;
+    int64_t size = std::min(end - begin, (back ? period : d) - phase);
+    runs.push_back({begin, size, back ? period - phase : phase, back ? -1 : 1});
+    begin += size;
+  }
+}
+
+/// The run of `n` elements beside an axis of `d` elements, of which there are at least as many as inferTypes()
+/// requires.
+static Run besideRun(const Size &n, const Size &d, const Size &begin, bool front, StringRef mode) {
+  if (mode == "edge") {
+    return {begin, n, front ? Size(0) : d - 1, 0};
+  }
+  if (mode == "reflect") {
+    return {begin, n, front ? n : d - 2, -1};
+  }
+  return {begin, n, front ? d - n : Size(0), 1};
+}
+
+static SmallVector<Run> mirroredRuns(const Kept &kept, StringRef mode) {
+  SmallVector<Run> runs;
+  Size d = kept.size(), last = kept.before + d;
+  if (kept.isNumber()) {
+    mirroredRuns(runs, 0, kept.before.number(), kept.before.number(), d.number(), mode);
+    if (!d.is(0)) {
+      runs.push_back({kept.before, d, 0, 1});
+    }
+    mirroredRuns(runs, last.number(), (last + kept.after).number(), kept.before.number(), d.number(), mode);
+  } else {
+    if (!kept.before.is(0)) {
+      runs.push_back(besideRun(kept.before, d, 0, /*front=*/true, mode));
+    }
+    runs.push_back({kept.before, d, 0, 1});
+    if (!kept.after.is(0)) {
+      runs.push_back(besideRun(kept.after, d, last, /*front=*/false, mode));
+    }
+  }
+  for (Run &run : runs) {
+    run.from = run.from + kept.begin;
+  }
+  return runs;
+}
+
+static SmallVector<Run> runsOf(const Size &d, const Pads &pads, StringRef mode) {
+  if (mode != "constant") {
+    return mirroredRuns(Kept(d, pads), mode);
+  }
+  const auto &[before, after] = pads;
+  Size total = d + before + after, first = max(before, 0), last = min(total, d + before);
+  SmallVector<Run> runs;
+  auto outside = [&](const Size &begin, const Size &end) {
+    if (Size size = max(end - begin, 0); !size.is(0)) {
+      runs.push_back({begin, size, 0, 0, true});
+    }
+  };
+  outside(0, min(first, total));
+  if (Size size = max(last - first, 0); !size.is(0)) {
+    runs.push_back({first, size, first - before, 1});
+  }
+  outside(max(last, first), total);
+  return runs;
+}
+
+/// All combinations of the axes' runs from axis `d` on; what is filled along one axis is not divided along later ones.
+static void boxes(ArrayRef<SmallVector<Run>> runs, ArrayRef<Size> shape, ArrayRef<Size> dense, Piece piece,
+                  Movement &m) {
+  size_t d = piece.start.size();
+  if (d == runs.size()) {
+    m.pieces.push_back(std::move(piece));
+    return;
+  }
+  for (const Run &run : runs[d]) {
+    Piece next = piece;
+    next.start.push_back(run.start), next.sizes.push_back(run.size);
+    if (run.filled) {
+      next.operand = Piece::fill;
+      next.start.resize(shape.size(), 0);
+      llvm::append_range(next.sizes, shape.drop_front(d + 1));
+      m.pieces.push_back(std::move(next));
+      continue;
+    }
+    next.source.offset = next.source.offset + run.from * dense[d];
+    next.source.strides.push_back(dense[d] * Size(run.step));
+    boxes(runs, shape, dense, std::move(next), m);
+  }
+}
+
+static constexpr size_t mostPieces = 256;
+
+static SmallVector<SmallVector<Run>> runsOf(ArrayRef<Size> shape, ArrayRef<Pads> pads, StringRef mode) {
+  SmallVector<SmallVector<Run>> runs;
+  for (auto [d, p] : llvm::zip_equal(shape, pads)) {
+    runs.push_back(runsOf(d, p, mode));
+  }
+  return runs;
+}
+
+/// Whether boxes() makes more pieces than a kernel should have.
+static bool areMany(ArrayRef<SmallVector<Run>> runs) {
+  size_t count = 1;
+  for (const SmallVector<Run> &axis : llvm::reverse(runs)) {
+    size_t filled = llvm::count_if(axis, [](const Run &run) { return run.filled; });
+    count = std::min(filled + (axis.size() - filled) * count, mostPieces + 1);
+  }
+  return count > mostPieces;
+}
+
+std::optional<Movement> PadOp::movement() {
+  if (!isSized(getData()) || !isSized(getY())) {
+    return std::nullopt;
+  }
+  auto pads = padsOf(*this);
+  if (failed(pads) || !*pads) {
+    return std::nullopt;
+  }
+  Sizes from = sizesOf(getData()), to = sizesOf(getY());
+  SmallVector<SmallVector<Run>> runs = runsOf(from, **pads, getMode());
+  if (areMany(runs)) {
+    return std::nullopt;
+  }
+  Movement m{to, {}, present(getValue()) ? 2 : -1, {}};
+  boxes(runs, to, rowMajorStrides(from), {}, m);
+  return m;
+}
+
+/// `x` padded as `op` pads, by so much along each axis.
+static Value padded(Formula &f, PadOp op, Value x, ArrayRef<Pads> pads) {
+  Sizes all; // that are in front, then those behind
+  llvm::append_range(all, llvm::map_range(pads, [](const Pads &p) { return p.before; }));
+  llvm::append_range(all, llvm::map_range(pads, [](const Pads &p) { return p.after; }));
+  NamedAttribute mode = f.b.getNamedAttr("mode", op.getModeAttr());
+  return f.op("Pad", {x, makeSizes(f.b, f.loc, all), op.getValue(), {}}, {mode});
+}
+
+static bool changes(const Pads &p) { return !p.before.is(0) || !p.after.is(0); }
+
+/// Open axes that may be wrapped round more than once are read through computed positions. Null: there are none.
+static Value wrapped(PadOp op, ArrayRef<Pads> pads, PatternRewriter &rewriter) {
+  Formula f(rewriter, op.getLoc());
+  Sizes from = sizesOf(op.getData());
+  SmallVector<Pads> left;
+  Value x = op.getData();
+  for (auto [i, p] : llvm::enumerate(pads)) {
+    Kept kept(from[i], p);
+    bool once = !changes(p) || kept.isNumber() || (kept.size() - max(kept.before, kept.after)).atLeast(0);
+    left.push_back(once ? p : Pads());
+    if (!once) {
+      Value place = f.sub(f.countTo(f.scalar(from[i] + p.before + p.after)), f.scalar(kept.before));
+      place = f.add(f.op("Mod", {place, f.scalar(kept.size())}), f.scalar(kept.begin));
+      x = f.op("Gather", {x, place}, {f.integer("axis", static_cast<int64_t>(i))});
+    }
+  }
+  if (x == op.getData()) {
+    return {};
+  }
+  return llvm::any_of(left, changes) ? padded(f, op, x, left) : x;
+}
+
+/// One axis of numbers that repeats itself often, read through its positions.
+static Value gathered(PadOp op, int64_t axis, ArrayRef<Run> runs, PatternRewriter &rewriter) {
+  Formula f(rewriter, op.getLoc());
+  SmallVector<int64_t> places;
+  for (const Run &run : runs) {
+    for (int64_t i = 0; i < run.size.number(); ++i) {
+      places.push_back(run.from.number() + i * run.step);
+    }
+  }
+  return f.op("Gather", {op.getData(), makeIntegers(f.b, f.loc, places)}, {f.integer("axis", axis)});
+}
+
+/// Pads one half of the axes after the other, where all at once are too many pieces.
+static Value padInTurn(PadOp op, ArrayRef<Pads> pads, PatternRewriter &rewriter) {
+  SmallVector<int64_t> axes;
+  for (auto [i, p] : llvm::enumerate(pads)) {
+    if (changes(p)) {
+      axes.push_back(static_cast<int64_t>(i));
+    }
+  }
+  if (axes.size() == 1) {
+    Size size = sizesOf(op.getData())[axes.front()];
+    return gathered(op, axes.front(), runsOf(size, pads[axes.front()], op.getMode()), rewriter);
+  }
+  Formula f(rewriter, op.getLoc());
+  SmallVector<Pads> first(pads), second(pads);
+  for (auto [i, axis] : llvm::enumerate(axes)) {
+    (i < axes.size() / 2 ? second : first)[axis] = {};
+  }
+  return padded(f, op, padded(f, op, op.getData(), first), second);
+}
+
+LogicalResult PadOp::decompose(PatternRewriter &rewriter) {
+  auto pads = padsOf(*this);
+  if (failed(pads) || !*pads || !isSized(getData())) {
+    return failure();
+  }
+  Value x = getMode() == "wrap" ? wrapped(*this, **pads, rewriter) : Value();
+  if (!x && areMany(runsOf(sizesOf(getData()), **pads, getMode()))) {
+    x = padInTurn(*this, **pads, rewriter);
+  }
+  if (!x) {
+    return failure();
+  }
+  rewriter.replaceOp(*this, x);
+  return success();
+}
+
+LogicalResult PadOp::upgrade(Node &node) {
+  if (node.opset < 11) {
+    node.attributeToOperand(node.attributes.get("paddings") ? "paddings" : "pads", 1);
+    node.floatAttributeToOperand("value", 2);
+  }
+  return success();
+}
+
+void registerPad(OnnxDialect &dialect) {
+  dialect.add<
+#define GET_OP_LIST
+#include "compiler/onnx/ops/Pad.cpp.inc"
+      >();
+}
+
+} // namespace ingot::onnx

@@ -1,0 +1,30 @@
+// Resize of axes whose length, or whose region that is cropped, depends on the run.
+#pragma once
+#include "compiler/onnx/elements/Interpolation.h"
+#include "compiler/onnx/ops/Resize.h"
+#include "compiler/onnx/rewriting/Formula.h"
+
+namespace ingot::onnx {
+
+/// An axis that is resized while its length, or the region that is cropped, depends on the run.
+struct OpenAxis {
+  int64_t axis;
+  Size from, to;
+  Size wanted;                ///< what sizes says, where that is not what becomes of it
+  std::optional<float> scale; ///< when it is known: a constant
+  int64_t entry;              ///< among the axes that scales, sizes and roi speak of
+};
+
+/// The axes that a Resize changes; nothing where it is not known what becomes of them.
+std::optional<llvm::SmallVector<OpenAxis>> openAxesOf(ResizeOp op);
+
+/// Writes the Resize as interpolation by tables that each run computes.
+mlir::Value resizeOpen(ResizeOp op, llvm::ArrayRef<OpenAxis> axes, mlir::PatternRewriter &rewriter);
+
+/// Whether a list of scales or sizes is given: an empty constant stands for none.
+bool hasEntries(mlir::Value list);
+
+/// An axis of `d` elements that stay what they are.
+AxisResize axisOf(ResizeOp op, int64_t d);
+
+} // namespace ingot::onnx

@@ -1,0 +1,13 @@
+#pragma once
+#include "compiler/plan/Model.h"
+#include "compiler/support/Words.h"
+
+namespace ingot::plan {
+
+inline constexpr support::Word<WeightsPlace> weightsPlaceWords[] = {
+    {WeightsPlace::Embed, "embed", "in the object"},
+    {WeightsPlace::File, "file", "in NAME.weights, which the support library maps"},
+    {WeightsPlace::Extern, "extern", "in NAME.weights, whose address the program passes"}};
+inline llvm::ArrayRef<support::Word<WeightsPlace>> wordsOf(WeightsPlace) { return weightsPlaceWords; }
+
+} // namespace ingot::plan
