@@ -33,7 +33,7 @@ FULL_PATH = re.compile(rf"(?<![\w./<*~$-])((?:{TOP})(?:/[\w.+-]+)+)/?(?![\w<>*{{
 FILE_NAME = re.compile(r"((?:[\w+-]+/)*[\w+-]+(?:\.[\w+-]+)*\.(?:cpp|hpp|h|c|td|md|py|sh|mlir|test|cmake|js|inc))(?![\w.-])")
 # Names for any file, and files that a user, a build or others have.
 PLACEHOLDER = re.compile(r"\b(?:NAME|FAMILY|STEM|FILE|DIR|SOURCE|SUITE|MODEL|MACHINE|TRIPLE|lives)\b|^(?:out/)?(?:app|main|my\w*|model|squeezenet|bert|net|numbers|ssd|gpt2)\.|"
-                         r"^(?:[a-z]|winnt|immintrin|stdint|asm/hwcap|letters|tokens)\.\w+$|\.(?:h|cpp)\.inc$")
+                         r"^(?:[A-Za-z]|winnt|immintrin|stdint|asm/hwcap|letters|tokens)\.\w+$|\.(?:h|cpp)\.inc$")
 TEST_NAMED = re.compile(r"\b[Tt]ests? (`[^`]+`(?:(?:,| and| or) `[^`]+`)*)|\bthe (`[a-z][\w-]*`) tests?\b|ctest\b[^`\n]* -R (\w[\w-]*)")
 DECLARED = re.compile(r"(?:add_test\(\s*NAME|ingot_\w*test\()\s*([^\s)]+)")
 BEGINS_ITEM = re.compile(r"\s*(?:[-*+] |\d+\. )")
