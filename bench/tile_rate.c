@@ -1,5 +1,5 @@
 // How fast AMX multiplies tiles of bfloat16 that are zero, and tiles that are not, as six products of a split float32
-// factor need them: MEASURED in docs/rationale.md, "Float32 in matrix registers".
+// factor need them: measured in bench/notebook.md, "Split floats".
 //
 //   clang-22 -O2 -march=sapphirerapids bench/tile_rate.c -o /tmp/tile_rate && taskset -c 1 /tmp/tile_rate
 #include <immintrin.h>

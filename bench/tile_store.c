@@ -1,5 +1,5 @@
-// What a store of an AMX tile takes some time after the last one: MEASURED in docs/rationale.md, "Matrix registers are
-// used by their numbers".
+// What a store of an AMX tile takes some time after the last one: measured in bench/notebook.md, "Matrix
+// registers".
 //
 //   clang-22 -O2 -march=sapphirerapids bench/tile_store.c -o /tmp/tile_store && taskset -c 1 /tmp/tile_store
 #include <immintrin.h>

@@ -6,7 +6,7 @@
 #include "ingot.h"
 
 #if defined(__cplusplus) && defined(__clang__)
-#pragma clang diagnostic ignored "-Wvla-extension" /* compiled as C++: docs/using.md */
+#pragma clang diagnostic ignored "-Wvla-extension" /* compiled as C++: docs/using/source.md */
 #endif
 
 /* Number of dims of all outputs together. */

@@ -1,4 +1,4 @@
-"""Who may include whom (docs/rationale.md, "Rooms"). The table below is the rule; the #include lines of every source file and the USES
+"""Who may include whom (docs/architecture.md, "Rooms"). The table below is the rule; the #include lines of every source file and the USES
 lists of the CMake files are held against it; that nobody names a target, that no integer of a model passes through a float or is told from others
 by its width alone, and that files, functions and repeats stay small. Prints each breach as FILE:LINE and exits 1 if there is one."""
 import pathlib

@@ -92,7 +92,7 @@ static void chooseBlocks(TileConv &c, const target::MachineModel &machine) {
 }
 
 // What it takes. Of split factors the numbers are fitted to 360 kernels of nine convolutional networks on a Xeon of
-// 2023 (docs/rationale.md).
+// 2023 (docs/decisions/split-floats.md).
 
 /// What the vectors take with as many multiplications: two products of four bytes, or of a float, a cycle and lane; of
 /// floats those that tiles may take attain about 80 % of that, and wait for weights and stores.

@@ -37,7 +37,7 @@ static Passing passingOf(const MatMulProblem &p, int64_t rows, const target::Mac
 }
 
 // What it takes. Of split factors the numbers are fitted to 70 products of nine networks on a Xeon of 2023
-// (docs/rationale.md).
+// (docs/decisions/split-floats.md).
 
 /// What vectors take: two products of four bytes or of a float a cycle and lane, of which floats attain about 90 %; of
 /// two bfloat16 one in two cycles, with which such machines have not half of float32's speed (bench/README.md: 80 of

@@ -54,8 +54,8 @@ int64_t TileShape::stepsOfChunk(int64_t steps, int64_t blocks, const target::Mac
 }
 
 // A product takes a cycle for each row of its left factor, and a load one for two rows, two at a time
-// (docs/rationale.md: 5.0 of 5.8 TOP/s with all four loads of a step from the first cache). Sums are stored, and loaded
-// again.
+// (bench/notebook.md: 5.0 of 5.8 TOP/s with all four loads of a step from the first cache). Sums are
+// stored, and loaded again.
 
 double tileStepCycles(const TileShape &shape, int64_t height, int64_t wide, int64_t blocks) {
   constexpr double leastProduct = 8, latency = 52, splitPair = 10;

@@ -2,7 +2,7 @@
 //
 // While all tiles go over a panel of them, the next one is fetched. Of a long panel much of that has left the second
 // cache again when it is needed. So all tiles go over a part of it before any goes on, and their sums wait on the stack
-// (docs/rationale.md).
+// (docs/decisions/long-panels.md).
 #pragma once
 #include "compiler/plan/Layout.h"
 #include "compiler/target/MachineModel.h"
