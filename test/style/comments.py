@@ -115,7 +115,7 @@ PLAIN_VERBS = """accept agree allocate allow append appear apply arise arrive as
  generate get give go grow hang happen help hide hold ignore imply import include infer inherit inline insert interpret join keep know lack last
  lay lead learn leave lend let lie listen live look lose lower make match matter mean measure meet mention merge move multiply name narrow need
  normalize obey occur omit open overflow overlap overwrite own parse pay permit pick prefer prepare prevent produce promise prove provide put
- quantize raise reach read receive recognize reduce refer refuse rely remain remember remove rename reorder repeat replace represent reproduce
+ quantize raise reach recognise shorten lengthen read receive recognize reduce refer refuse rely remain remember remove rename reorder repeat replace represent reproduce
  require reserve respect restore resume return rewrite rise run satisfy saturate save say scatter see seem sees send separate serve show shrink
  simplify skip solve speak spread stand start stay stop store subtract succeed suffice swap take tell tend throw touch translate travel treat try
  turn understand unite unpack update use vanish vary verify wait walk want warn weigh win wish wrap write yield"""
@@ -128,12 +128,16 @@ NOUN_VERBS = """act add address aim align answer back balance batch bend block b
  plan point pool position pre price print process profile program project protect pull push quote range rank rate record register release report
  request reset reshape rest result reverse ring root round rule sample scale scan score search seed sequence set shape share shift sign signal
  size sleep slice slot sort sound space split square stack stage state step stream stretch stride strip study sum supply support switch
- synchronize tail tap target task test text thread tick tie tile time total trace track transfer transform transpose trim type unroll value view
+ synchronize tail tap target task test text thread tick tie tile time total trace track transfer transform transpose trim type unroll widen cut value view
  void weight work zero profit hurt drain suit suppose travel"""
 AUXILIARY = """is are was were be has have had do does did can cannot could may might must will would shall should need isn't aren't doesn't
  don't can't won't came went began became took gave saw knew wrote ran wants said ought it's there's that's let's goes does undoes tries carries applies copies denies
  multiplies relies replies satisfies simplifies specifies supplies varies verifies passes reaches touches fetches matches catches watches
  crosses presses processes expresses mixes fixes finishes pushes guesses discusses"""
+# What follows a verb at the beginning of a sentence, and what follows a noun there.
+OBJECT = {"the", "a", "an", "CODE", "it", "them", "all", "each", "this", "that", "what", "its", "their", "no", "one"}
+NO_OBJECT = {None, "of", "in", "on", "at", "by", "for", "from", "with", "without", "as", "and", "or", "over", "between", "behind", "before", "beside",
+             "to", "per", "that", "which", "whose", "where", "when", "than", "like", "along", "around", "divided", "made", "x"}
 NOT_BEFORE_VERB = set("""a an the of in on at by for from with without to as than behind before after between into over under per beside
  its their his our your my this these those some any no each every all both many several few most more two three four and or whose which's
  own other another such same first second last next whole only single one""".split()) - {"which", "that", "only", "one", "all", "both", "each"}
@@ -172,7 +176,7 @@ def hasVerb(sentence):
             before = words[i - 1] if i else None
             behind = words[i + 1] if i + 1 < len(words) else None
             if before is None:
-                if behind in ("the", "a", "an", "CODE", "it", "them", "all", "each", "this", "that", "what", "its", "their", "no", "one"):
+                if behind in OBJECT or (word.endswith("s") and behind not in NO_OBJECT):  # "Copy the rows", "Cuts paths"; not "Rows of x"
                     return True
             elif before not in NOT_BEFORE_VERB:
                 return True

@@ -17,6 +17,7 @@ FRAGMENTS = [
     "Of the shortest vectors that make a difference.",
     "Those of TreeEnsemble.",
     "The edge.",
+    "Cuts of an axis.",
     "Rings for strips of rows. They are allocated once.",
     "Integers of 32 bits, all scalars or all vectors of one length.",
 ]
@@ -29,6 +30,7 @@ SENTENCES = [
     "Of two dequantized operands the product is one of integers.",
     "Such a loop ends after the first iteration.",
     "Copies the rows.",
+    "Cuts paths into chains.",
     "Rows lie one behind the other.",
     "1 + erf(x / sqrt(2)).",
     "bytes = rows * stride",
