@@ -115,7 +115,7 @@ PLAIN_VERBS = """accept agree initialize build allocate allow append appear appl
  generate get give go grow hang happen help hide hold ignore imply import include infer inherit inline insert interpret join keep know lack last
  lay lead learn leave lend let lie listen live look lose lower make match matter mean measure meet mention merge move multiply name narrow need
  normalize obey occur omit open overflow overlap overwrite own parse pay permit pick prefer prepare prevent produce promise prove provide put
- quantize raise reach recognise shorten lengthen read receive recognize reduce refer refuse rely remain remember remove rename reorder repeat replace represent reproduce
+ quantize raise reach recognise shorten lengthen read receive recognize reduce refer refuse rely remain remember remove rename reorder repeat replace represent resize reproduce
  require reserve respect restore resume return rewrite rise run satisfy saturate save say scatter see seem sees send separate serve show shrink
  simplify skip solve speak spread stand start stay stop store subtract succeed suffice swap take tell tend throw touch translate travel treat try
  turn understand unite unpack update use vanish vary verify wait walk want warn weigh win wish wrap write yield"""
