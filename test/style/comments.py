@@ -81,6 +81,8 @@ def describesThing(source, end):
     declaration, stop = match.group(1).strip(), match.group(2)
     if re.match(r"(?:template\s*<.*>\s*)?(?:struct|class|enum|union|typedef|using\s+\w+$|def|defvar)\b", declaration, re.S):
         return True
+    if re.match(r"\s*#\s*define\s+\w+(?:\s|$)|[^;(]*\(\*", source[end:end + 400]) and "{" not in declaration:
+        return True
     if re.match(r"(?:template|namespace|using|return|if|for|while|#)", declaration):
         return False
     return stop in ";=," or (stop == "{" and bool(re.search(r"\w\s+\w+$", declaration)))
