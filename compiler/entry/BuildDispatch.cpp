@@ -140,7 +140,7 @@ private:
   /// Calls the plans of all bodies for the sizes of `first`, one for each level. They differ in the workspace alone, of
   /// which the largest is kept.
   void planAll(func::FuncOp f, const BodySizes &first) {
-    // a model for several levels has no devices
+    // A model for several levels has no devices.
     Value result = call(f, body(first, "_plan")), workspace = f.getArgument(2), most;
     for (const BodySizes &other : bodies) {
       if (other.level == first.level || other.sizes != first.sizes) {

@@ -27,7 +27,7 @@ void Entry::enqueue(plan::LaunchOp launch, func::CallOp call) {
   }
   if (auto number = launch->getAttrOfType<IntegerAttr>(plan::numberName)) {
     call->setAttr("ingot.launch", w.b.getI64IntegerAttr(firstLaunch + number.getInt()));
-    // the profile measures the kernel, and not how long enqueuing it takes
+    // The profile measures the kernel, and not how long enqueuing it takes.
     call->setAttr("ingot.awaited", w.b.getUnitAttr());
   }
 }

@@ -103,7 +103,7 @@ Value Entry::address(Value buffer, Type type) {
     if (section.getDevice()) {
       return at(deviceMemory("ingot_device_weights", section.getDevice()), offset, type);
     }
-    // without a weights section, weights are tensors without elements
+    // Without a weights section, weights are tensors without elements.
     return at(weights ? weights : workspace, offset, type);
   }
   return at(entry.getArgument(cast<BlockArgument>(buffer).getArgNumber()), offset, type);

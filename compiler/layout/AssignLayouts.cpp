@@ -264,7 +264,7 @@ private:
       return plain(t);
     }
     if (t.getRank() != rank || t.getDimSize(1) == 1) {
-      // the kernel reads one scalar for all lanes of a pixel, or whole vectors of a row-major [C, 1, 1]
+      // The kernel reads one scalar for all lanes of a pixel, or whole vectors of a row-major [C, 1, 1].
       return plain(t);
     }
     bool onePixel = llvm::all_of(t.getShape().drop_front(2), [](int64_t d) { return d == 1; });

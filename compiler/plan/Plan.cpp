@@ -245,7 +245,7 @@ void LaunchOp::getEffects(SmallVectorImpl<SideEffects::EffectInstance<MemoryEffe
              : effects.emplace_back(MemoryEffects::Write::get(), &operand);
     }
   }
-  // such a launch may end the run or find a size that others mention, so it stays although nobody reads its results
+  // Such a launch may end the run or find a size that others mention, so it stays although nobody reads its results.
   if (getChecked() || getFound()) {
     effects.emplace_back(MemoryEffects::Write::get());
   }

@@ -155,7 +155,7 @@ Size Size::call(Call call, const Size &a, const Size &b, const Facts &facts) {
   if ((b - a).atLeast(0, facts)) {
     return isMin ? a : b;
   }
-  // the operands have one order, so that min(a, b) and min(b, a) are one size
+  // The operands have one order, so that min(a, b) and min(b, a) are one size.
   return a.text() < b.text() ? Polynomial::of(call, a, b) : Polynomial::of(call, b, a);
 }
 Size Size::call(Call call, const Size &a, const Size &b) { return Size::call(call, a, b, Facts()); }
@@ -177,7 +177,7 @@ Size Size::broadcastCall(const Size &a, const Size &b, const Facts &facts) {
   if (a == b || a.is(1) || b.is(1)) {
     return a.is(1) ? b : a;
   }
-  // they are equal if neither can be 1, and a number says more than an expression
+  // They are equal if neither can be 1, and a number says more than an expression.
   if (!a.mayBeOne(facts) || !b.mayBeOne(facts)) {
     return a.mayBeOne(facts) || b.isNumber() ? b : a;
   }
@@ -213,7 +213,7 @@ Size Size::apartCall(const Size &a, const Size &b) {
   auto covers = [](const Sizes &all, const Sizes &some) {
     return llvm::all_of(some, [&](const Size &axis) { return llvm::is_contained(all, axis); });
   };
-  // these can be broadcast: that of calls in the operands is checked elsewhere
+  // These can be broadcast: that of calls in the operands is checked elsewhere.
   if (a.is(1) || b.is(1) || covers(x, y) || covers(y, x)) {
     return 0;
   }

@@ -40,7 +40,7 @@ enum class SymbolKind : uint8_t {
   Found,     ///< the run finds it in data: "$3"; a fact may bound it
   Iteration, ///< it is the number of a loop's present iteration: "#0"
   Presence,  ///< it is 1 where the caller gives an optional input, else 0: "#present2"
-  /// it is a Found symbol of an enclosing scope, kept while the inner ones are replaced by their bounds: "@3"
+  /// It is a Found symbol of an enclosing scope, kept while the inner ones are replaced by their bounds: "@3".
   Outer
 };
 
@@ -134,7 +134,7 @@ public:
   friend Size ceilDiv(const Size &a, const Size &b) { return floorDiv(a + b - Size(1), b); }
   friend Size min(const Size &a, const Size &b) { return call(Call::Min, a, b); }
   friend Size max(const Size &a, const Size &b) { return call(Call::Max, a, b); }
-  /// the operands are known to agree
+  /// Returns the axis that two axes become by numpy's rules, which are known to agree.
   friend Size broadcast(const Size &a, const Size &b) { return call(Call::Broadcast, a, b); }
   friend Size apart(const Size &a, const Size &b) { return call(Call::Apart, a, b); }
   /// Returns a / b where that is exact for all symbols.
@@ -271,7 +271,7 @@ template <typename T> T Size::compute(const Arithmetic<T> &in) const {
 
 /// What data-dependent sizes cannot exceed, by symbol.
 struct Bounds : std::map<Symbol, Size> {
-  /// products of data-dependent sizes ($1*$2), and what they cannot exceed
+  /// Products of data-dependent sizes ($1*$2), and what they cannot exceed.
   std::vector<std::pair<Size, Size>> products;
 
   bool empty() const { return map::empty() && products.empty(); }

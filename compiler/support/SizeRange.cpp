@@ -60,7 +60,7 @@ Interval quotient(const Interval &a, const Interval &b) {
     if (!x) {
       return std::nullopt;
     }
-    // dividing by a small number brings a positive number up and a negative one down
+    // Dividing by a small number brings a positive number up and a negative one down.
     bool nearest = (*x < 0) != upwards;
     return nearest ? floorOf(*x, from) : to ? floorOf(*x, *to) : *x < 0 ? -1 : 0;
   };

@@ -176,7 +176,7 @@ typedef struct ingot_tensor_info {
   int32_t type;        /* an ingot_type */
   int32_t rank;        /* 0: a scalar; dims may then be null */
   const int64_t *dims; /* the outermost first; see INGOT_DIM_COMPUTED */
-  /* the product of dims, with found ones at their most; 1 for a scalar; -1: it depends on the symbols */
+  /* The product of dims, with found ones at their most; 1 for a scalar; -1: it depends on the symbols. */
   int64_t elements;
   int64_t bytes;       /* of the whole tensor; -1: it depends on the symbols */
   uint32_t flags;      /* INGOT_TENSOR_... */
@@ -196,7 +196,7 @@ typedef struct ingot_symbol_info {
 /* A kernel: a function that a device runs on work items, or in blocks of threads. */
 typedef struct ingot_kernel {
   const char *name; /* its name in the images */
-  /* threads of a block along each axis; 0 in all: its work items are independent, each for one thread */
+  /* Threads of a block along each axis; 0 in all: its work items are independent, each for one thread. */
   int32_t threads[3];
   int32_t shared_bytes; /* bytes of the memory that the threads of a block share */
 } ingot_kernel;
@@ -288,7 +288,7 @@ typedef struct ingot_device_use {
   const ingot_device *device;
   const ingot_device_info *info;
   void *workspace; /* in the device's memory, at a multiple of 64, as large as ingot_device_bytes tells */
-  /* in the device's memory, at a multiple of 64: a copy of the weights of `info`, which is only read */
+  /* In the device's memory, at a multiple of 64: a copy of the weights of `info`, which is only read. */
   void *weights;
   void *status; /* in the device's memory: an int32, 0 between runs. Null without INGOT_DEVICE_CHECKS */
   void *code;   /* the pointer that ingot_device.load gave for `info` */

@@ -74,7 +74,7 @@ public:
   mlir::Value shiftLeft(mlir::Value a, int64_t count) const;
   mlir::Value shiftRight(mlir::Value a, int64_t count) const; ///< zeros come in at the top
   mlir::Value isSet(mlir::Value bits, int64_t mask) const;    ///< whether any bit of `mask` is set
-  /// whether a value is negative, -0 or a NaN with the sign set
+  /// Whether a value is negative, -0 or a NaN with the sign set.
   mlir::Value signBit(mlir::Value value) const;
 
   /// A number rounded to an integer, which the low bits of `shifted` hold as well, increased by `plus`. The number must

@@ -17,7 +17,7 @@ mlir::Value expandLog(const FloatBuilder &f, mlir::Value x);
 mlir::Value expandLog1p(const FloatBuilder &f, mlir::Value x);
 mlir::Value expandTanh(const FloatBuilder &f, mlir::Value x);
 mlir::Value expandErf(const FloatBuilder &f, mlir::Value x);
-/// accurate in ulp for x <= 2; beyond, within 1e-8 of erfc
+/// Accurate in ulp for x <= 2; beyond, within 1e-8 of erfc.
 mlir::Value expandErfc(const FloatBuilder &f, mlir::Value x);
 
 /// Returns exp(x) where x is known to lie in [-80, 80], so that no result needs care.

@@ -158,7 +158,7 @@ Value sinePlus(const FloatBuilder &d, const Quadrant &q, int64_t turns) {
 /// Returns atan(x) for x >= 0, infinity included. One division brings x below 7/16.
 Value atanPositive(const FloatBuilder &d, Value x) {
   struct Range {
-    /// from x > `above` on: atan(point) + atan((x - point) / (1 + point x)), both sides of the quotient times `scale`
+    /// From x > `above` on: atan(point) + atan((x - point) / (1 + point x)), both sides of the quotient times `scale`.
     double above, scale, point, value;
   };
   constexpr Range ranges[] = {{0.4375, 2.0, 0.5, 4.63647609000806093515e-01},

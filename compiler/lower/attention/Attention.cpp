@@ -129,8 +129,8 @@ void Attention::packOthers(Ix vectors, Ix first, Ix count, bool alongKeys) {
       continue;
     }
     Value needed = otherRows;
-    // each block of keys overwrites the one before, so the vectors of the task before are only left if there is one
-    // block
+    // Each block of keys overwrites the one before, so the vectors of the task before are only left if there is one
+    // block.
     if (alongKeys) {
       Value several = w.compare(arith::CmpIPredicate::sgt, p.keys, c.keysBlock);
       needed = arith::OrIOp::create(w.b, w.loc, otherRows, several);

@@ -144,7 +144,7 @@ void Attention::valueBlocks(Ix vectors, Ix count) {
     w.loop(0, vectors * c.lanes, rowsOfBlock, [&](Ix row) {
       multiply(left, row * c.weightBytes, c.weightBytes, c.keysBlock * half, right,
                pair * (c.keysBlock / elementsOfStep * shape.stepBytes(2)), wide, stepsOver(count));
-      // rows behind the last one are computed as well, and nobody reads them
+      // Rows behind the last one are computed as well, and nobody reads them.
       w.loop(row, row + rowsOfBlock, 1, [&](Ix i) {
         Value factor = w.splat(w.load(worth, i), c.lanes);
         for (int64_t n = 0; n < wide; ++n) {

@@ -13,7 +13,7 @@ class Append : public KernelFamily {
   using Size = support::Size;
   /// The parts of the cache, in elements.
   struct Parts {
-    /// how many parts there are; elements of a part: in the cache, to be written, and in front of those
+    /// How many parts there are; elements of a part: in the cache, to be written, and in front of those.
     Size count, capacity, rows, before;
   };
   static Parts partsOf(onnx::AppendOp op) {

@@ -119,7 +119,7 @@ private:
   static constexpr int64_t parts = 5; ///< rows of a block: lefts, rights, tops, bottoms, areas
   /// Candidates for each bin, and the most bins.
   static constexpr int64_t perBin = 64, mostBins = 256;
-  /// the most blocks that take no longer than the way through the levels, at least
+  /// The most blocks that take no longer than the way through the levels, at least.
   static constexpr int64_t fewBlocks = 24;
   Writer &w;
   Type i64, f32;
@@ -270,7 +270,7 @@ private:
   Type i64;
   Buffer boxes, scores, selected, count;
   Buffer order, spare, counts; ///< the candidates, and room for sorting them
-  /// the most boxes of a class, and the threshold, which is null where every score will do
+  /// The most boxes of a class, and the threshold, which is null where every score will do.
   Value most, threshold;
   KeptBoxes kept;
   Ix batches, classes, length;

@@ -55,7 +55,7 @@ private:
     Value none = w.compare(CmpIPredicate::eq, delta, zero);
     Value from = select(down, limit, start), to = select(down, start, limit);
     Value empty = w.compare(isUnsigned() ? CmpIPredicate::ule : CmpIPredicate::sle, to, from);
-    // right as an unsigned number where the range is not empty
+    // Right as an unsigned number where the range is not empty.
     Value distance = arith::SubIOp::create(w.b, w.loc, to, from);
     Value minus = arith::SubIOp::create(w.b, w.loc, zero, delta);
     Value step = select(none, one, select(down, minus, delta));
@@ -76,7 +76,7 @@ private:
       return arith::CmpFOp::create(w.b, w.loc, predicate, a, b).getResult();
     };
     Value none = is(arith::CmpFPredicate::OEQ, wide(delta), number(0));
-    // this comparison also holds for NaN
+    // This comparison also holds for NaN.
     bad = either(none, is(arith::CmpFPredicate::UGT, length, number(onnx::mostUnbounded)));
     Value some = is(arith::CmpFPredicate::OGT, length, number(0));
     Value inside = select(bad, number(0), select(some, length, number(0)));

@@ -19,7 +19,7 @@ namespace ingot::lower {
 namespace {
 
 constexpr int64_t heldVectors = 8; ///< the most vectors of a row that stays in registers
-/// the most elements of columns that stay in registers, or on the stack beside them
+/// The most elements of columns that stay in registers, or on the stack beside them.
 constexpr int64_t heldInColumn = 16;
 
 /// What the op asks for.
@@ -165,7 +165,7 @@ private:
     Value max = w.splat(across(w, Combine::Larger, tree(w, Combine::Larger, x)), split.lanes);
     SmallVector<Value> e = exponentials(x, max);
     Value factor = w.splat(factorOf(across(w, Combine::Add, tree(w, Combine::Add, e))), split.lanes);
-    // the last vector is written first, so that the one before it overwrites what they share
+    // The last vector is written first, so that the one before it overwrites what they share.
     for (size_t i = row.size(); i-- > 0;) {
       Value y = scaled(wanted.log ? x[i] : e[i], factor);
       if (!shortRow) {

@@ -38,7 +38,7 @@ public:
     Ix all = w.settled(kept + put), last = w.settled(kept), rows = w.settled(put);
     place = max(min(place, last), 0); // a bad place has ended the run already, but the kernel still runs
     Ix count = shape.items, from = floorDiv(all * build.begin, count), to = floorDiv(all * build.end, count);
-    // copies the result's elements from `begin` to `end` that are this item's
+    // Copies the result's elements from `begin` to `end` that are this item's.
     auto copy = [&](Buffer source, Ix shift, Ix begin, Ix end) {
       begin = max(begin, from);
       copyElements(w, source, begin + shift, result, begin, max(min(end, to) - begin, 0));
