@@ -14,8 +14,7 @@ using support::Number;
 mlir::ElementsAttr constantOf(mlir::Value v);
 
 /// Returns the elements as dense row-major bytes, little endian, with one byte for each boolean. `storage` is filled
-/// only
-/// where the attribute does not hold them in that form (splats, packed booleans).
+/// only where the attribute does not hold them in that form (splats, packed booleans).
 llvm::ArrayRef<char> bytesOf(mlir::ElementsAttr a, std::vector<char> &storage);
 
 /// Returns all elements of an integer or boolean constant, and of uint64 their bits; nothing where there is no such
@@ -43,8 +42,7 @@ std::optional<double> realSplat(mlir::Value v);
 /// int64 its largest value, which is no size either. Nothing: it is no constant of one value.
 std::optional<int64_t> wholeNumber(mlir::Value v);
 /// Returns the whole part of a float within -2^48 and 2^48, where every double has one and no size or axis can be, so
-/// that
-/// callers refuse what was outside; of NaN the least int64.
+/// that callers refuse what was outside; of NaN the least int64.
 int64_t wholePart(double number);
 
 /// Reads and writes floats of a type in memory as doubles, rounded as support::FloatFormat does.
@@ -61,8 +59,7 @@ private:
 };
 
 /// Makes a constant. Small ones become dense attributes, which are printable and unique; large ones become a resource
-/// that
-/// owns `bytes`.
+/// that owns `bytes`.
 mlir::ElementsAttr constantFromBytes(mlir::RankedTensorType type, std::vector<char> bytes);
 /// Make a constant from numbers, which are cast to the type's element type.
 mlir::ElementsAttr constantFromIntegers(mlir::RankedTensorType type, llvm::ArrayRef<int64_t> values);
@@ -70,8 +67,7 @@ mlir::ElementsAttr constantFromFloats(mlir::RankedTensorType type, llvm::ArrayRe
 
 mlir::Value makeConstant(mlir::OpBuilder &b, mlir::Location loc, mlir::ElementsAttr value);
 /// Makes a tensor of sizes: a constant where all are numbers, onnx.Sizes else. None may be unknown. Without a type it
-/// has
-/// one axis and elements of int64.
+/// has one axis and elements of int64.
 mlir::Value makeSizes(mlir::OpBuilder &b, mlir::Location loc, llvm::ArrayRef<Size> values, mlir::RankedTensorType type);
 mlir::Value makeSizes(mlir::OpBuilder &b, mlir::Location loc, llvm::ArrayRef<Size> values); ///< one-dimensional, int64
 /// Makes a one-dimensional int64 constant, as shapes, axes and pads are given.

@@ -21,8 +21,7 @@ void copyStrided(llvm::ArrayRef<char> from, const support::Strided<int64_t> &sou
 mlir::ElementsAttr gatherStrided(mlir::ElementsAttr a, mlir::RankedTensorType type,
                                  const support::Strided<int64_t> &source);
 /// Gathers with indices that run over `sizes`, whose product is the number of elements of `type`; so places may have
-/// other
-/// axes than the result.
+/// other axes than the result.
 mlir::ElementsAttr gatherStrided(mlir::ElementsAttr a, mlir::RankedTensorType type,
                                  const support::Strided<int64_t> &source, llvm::ArrayRef<int64_t> sizes);
 

@@ -1,8 +1,7 @@
 // Runs an op's emit() once, on scalars, into a scratch block; the arith and math operations found there become a flat
 // program, which is interpreted for chunks of elements: every value is a row of a chunk's elements, every operation is
-// one
-// loop over rows. Floats are computed in double and rounded to f32 after each operation, which for + - * / and sqrt is
-// what f32 arithmetic gives (double has more than twice its digits); a value of a narrower type is rounded to that.
+// one loop over rows. Floats are computed in double and rounded to f32 after each operation, which for + - * / and sqrt
+// is what f32 arithmetic gives (double has more than twice its digits); a value of a narrower type is rounded to that.
 // Integers are kept sign-extended.
 #include "compiler/onnx/constants/EvaluateElementwise.h"
 #include "compiler/onnx/ElementTypes.h"

@@ -57,8 +57,7 @@ int64_t DecisionTrees::question(int64_t feature, double split, bool missing, int
 }
 
 /// Asks whether an element is not greater than `value`, and then whether it is not greater than the number before.
-/// Nothing
-/// is less than minus infinity, for which the second question is left out.
+/// Nothing is less than minus infinity, for which the second question is left out.
 int64_t DecisionTrees::equals(const Node &node, double value, int64_t yes, int64_t no) {
   int64_t inner = value == -infinity ? yes : question(node.feature, before(value), false, no, yes);
   return question(node.feature, value, node.missing, inner, no);

@@ -12,8 +12,7 @@ mlir::Value transformedScores(const Node &node, mlir::Value scores, llvm::String
 mlir::Value twoColumns(Formula &f, mlir::Value first, mlir::Value second);
 
 /// Returns a node's matrix as rows of floats; one row may be given without its first axis. Null, with a message, where
-/// the
-/// rank is not known or is another.
+/// the rank is not known or is another.
 mlir::Value rowsOf(const Node &node, mlir::Value x);
 inline mlir::Value rowsOf(const Node &node) { return rowsOf(node, node.operand(0)); }
 
@@ -21,8 +20,7 @@ inline mlir::Value rowsOf(const Node &node) { return rowsOf(node, node.operand(0
 mlir::Value labelsOf(const Node &node, mlir::Value classes, llvm::StringRef integers, llvm::StringRef strings);
 
 /// Returns the place of each element in a list of keys, the first of equal ones; an element that is no key gets the
-/// number
-/// of keys. With `orNaN`, NaN is a key like others.
+/// number of keys. With `orNaN`, NaN is a key like others.
 mlir::Value placeAmong(Formula &f, mlir::Value x, mlir::Value keys, bool orNaN = false);
 
 /// Returns the number of labels, which are integers or strings.

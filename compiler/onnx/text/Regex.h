@@ -1,7 +1,6 @@
 // Regular expressions in RE2's syntax are made deterministic automata while a model is compiled (regex/), so that a
-// match
-// reads each byte once in a run, and a search reads it twice. Errors say what is wrong with a pattern, which part of it
-// is unsupported, or that it needs too many states.
+// match reads each byte once in a run, and a search reads it twice. Errors say what is wrong with a pattern, which part
+// of it is unsupported, or that it needs too many states.
 #pragma once
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
@@ -22,8 +21,7 @@ llvm::Expected<Searcher> searcherOf(llvm::StringRef pattern);
 
 /// Returns searches that take texts apart: the first one at the first pattern, the next one what is left at the next
 /// pattern, and so on; pieces without characters are dropped. Patterns of one character that follow each other become
-/// one
-/// search.
+/// one search.
 llvm::Expected<std::vector<Searcher>> separatorsOf(llvm::ArrayRef<llvm::StringRef> patterns);
 
 } // namespace ingot::onnx

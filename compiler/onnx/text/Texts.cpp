@@ -33,8 +33,7 @@ std::vector<char> poolOf(ArrayRef<StringRef> texts) {
 }
 
 /// Returns how many slots a table has: a power of 2, of which a quarter is taken at most, so that few searches have to
-/// go on
-/// to the next slot.
+/// go on to the next slot.
 static uint64_t slotsFor(size_t count) { return llvm::PowerOf2Ceil(4 * count + 2); }
 
 /// Returns the head and the slots of a table of `count` keys, behind which the caller writes `width` bytes for each

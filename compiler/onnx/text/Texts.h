@@ -1,7 +1,6 @@
 // Strings are computed in the graph by onnx.Text alone, each of which calls a function of the support library. A
-// constant
-// of strings is no onnx.Constant: it is a pool of different strings, and a tensor of numbers that says which of them an
-// element is (spell).
+// constant of strings is no onnx.Constant: it is a pool of different strings, and a tensor of numbers that says which
+// of them an element is (spell).
 #pragma once
 #include "compiler/onnx/Onnx.h"
 #include "compiler/onnx/rewriting/Formula.h"
@@ -24,8 +23,7 @@ struct Gram {
   uint32_t place;                     ///< of its count in the result
 };
 /// Writes a tree of n-grams, which all differ. Those of `least` to `most` numbers are counted, with up to `skips`
-/// others
-/// between two numbers, too.
+/// others between two numbers, too.
 std::vector<char> gramsOf(llvm::ArrayRef<Gram> grams, int64_t least, int64_t most, int64_t skips);
 
 struct Tokenizer {
@@ -60,8 +58,7 @@ mlir::Value makeText(Formula &f, llvm::ArrayRef<mlir::Value> xs, TextCall call);
 /// Returns the text that each number stands for.
 mlir::Value spell(Formula &f, mlir::Value numbers, llvm::ArrayRef<llvm::StringRef> texts);
 /// Returns the number of each string among the keys. A string that is no key gets the number of keys, or makes a run
-/// fail
-/// where `isNeeded` holds.
+/// fail where `isNeeded` holds.
 mlir::Value find(Formula &f, mlir::Value strings, llvm::ArrayRef<llvm::StringRef> keys, bool isNeeded = false);
 /// Returns the value of the key that each string is; the last value is that of a string that is no key.
 mlir::Value find(Formula &f, mlir::Value strings, llvm::ArrayRef<llvm::StringRef> keys, llvm::ArrayRef<int64_t> values);

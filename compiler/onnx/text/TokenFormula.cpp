@@ -1,12 +1,10 @@
 // Writes the steps of a search for tokens (TokenFormula.h) as operators. A step of a beam search sorts 2 * beams
 // candidates of each sentence. The first `beams` of them that do not end a sequence go on; an end among the first
-// `beams`
-// of all candidates makes a result. The results of a sentence are a sorted list. A new one is sorted with the list, in
-// which the older one of two equal results comes first. Beams of a sentence that is done go on with padding.
+// `beams` of all candidates makes a result. The results of a sentence are a sorted list. A new one is sorted with the
+// list, in which the older one of two equal results comes first. Beams of a sentence that is done go on with padding.
 //
-// Numbers are drawn as std::minstd_rand0 and std::uniform_real_distribution<double> of libstdc++ draw them, which
-// ONNX Runtime uses: 16807^n times the seed, modulo 2^31 - 1, and two of these for each number. The power is computed
-// by
+// Numbers are drawn as std::minstd_rand0 and std::uniform_real_distribution<double> of libstdc++ draw them, which ONNX
+// Runtime uses: 16807^n times the seed, modulo 2^31 - 1, and two of these for each number. The power is computed by
 // squaring, so that no state has to be carried from step to step.
 #include "compiler/onnx/text/TokenFormula.h"
 #include "compiler/onnx/text/NGrams.h"
@@ -48,8 +46,7 @@ Value TokenFormula::allowed(Value scores, Value mask) {
 }
 
 /// Returns the scores, in which those of tokens that a sequence has are worse: negative ones are multiplied by the
-/// penalty,
-/// others are divided by it.
+/// penalty, others are divided by it.
 Value TokenFormula::without(Value scores, Value tokens) {
   Value own = f.op("GatherElements", {scores, tokens}, {f.integer("axis", 1)}), p = scalar(f32(rules.penalty));
   Value worse = where(less(own, f.number(0, own)), f.mul(own, p), f.div(own, p));
@@ -220,9 +217,8 @@ BeamStep TokenFormula::nextBeams(const BeamSizes &sizes, Value scores, Value seq
 }
 
 /// Returns whether a sentence can still get a better result. ONNX Runtime looks for the best candidate of sentence s
-/// among
-/// `beams` of them from s * beams on, though each sentence has twice as many; results are equal only if this is done,
-/// too.
+/// among `beams` of them from s * beams on, though each sentence has twice as many; results are equal only if this is
+/// done, too.
 Value TokenFormula::improves(const BeamSizes &sizes, Value totals, Value sequences, Value lengthPenalty,
                              const BeamState &state) {
   Value halves = f.reduce("ReduceMax", shaped(totals, {list(-1), sizes.beams}), {1}, /*keepdims=*/true);

@@ -29,8 +29,7 @@ struct TokenDice {
 };
 
 /// The sizes of a beam search. Each is a list, which is computed once in front of the loop, since constants fold
-/// soonest
-/// there.
+/// soonest there.
 struct BeamSizes {
   mlir::Value sentences, beams, most, words; ///< `most`: tokens of a sequence; `words`: of the vocabulary
   mlir::Value twice, rows;                   ///< 2 * beams, sentences * beams
@@ -94,8 +93,7 @@ public:
   }
   mlir::ElementsAttr real(double v) { return constantFromFloats(tensorOf({1}, f.b.getF32Type()), {v}); }
   /// Returns `x`, which has `rank` axes, with `number` behind its elements along an axis, so that there are `most` (a
-  /// list)
-  /// of them.
+  /// list) of them.
   Value padded(Value x, int64_t rank, int64_t axis, Value most, Value number);
   /// Returns `v`, of int64, where `bad` does not hold; otherwise the run ends with INGOT_ERROR_INDEX.
   Value unless(Value bad, Value v);
@@ -115,8 +113,7 @@ public:
   BeamState firstBeams(const BeamSizes &sizes);
   /// Chooses the beams of the next step and keeps sequences that have ended in `state`. Scores are logarithms of
   /// probabilities that the rules have changed: [sentences, 1 or beams, vocabulary]. `sequences` has all tokens so far
-  /// of
-  /// [sentences * beams] rows.
+  /// of [sentences * beams] rows.
   BeamStep nextBeams(const BeamSizes &sizes, Value scores, Value sequences, Value lengthPenalty, bool stopsEarly,
                      BeamState &state);
   /// Adds the beams of sentences that are not done to the results.

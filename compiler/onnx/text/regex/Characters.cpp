@@ -35,8 +35,7 @@ Ranges inverse(Ranges ranges) {
 }
 
 /// Returns the pairs of letters that are equal where case is ignored. The dotted capital and the dotless small i of
-/// Turkish
-/// are left out, since they are no i in any other language.
+/// Turkish are left out, since they are no i in any other language.
 static const std::multimap<uint32_t, uint32_t> &otherCases() {
   static const std::multimap<uint32_t, uint32_t> cases = [] {
     static constexpr uint32_t dottedCapital = 0x130, dotless = 0x131;

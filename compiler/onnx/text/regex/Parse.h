@@ -18,8 +18,7 @@ struct Tree {
 };
 
 /// Returns the root of the tree, whose nodes are put into `trees`. The error says what is wrong with the pattern, or
-/// which
-/// part of it is unsupported.
+/// which part of it is unsupported.
 llvm::Expected<const Tree *> parse(llvm::StringRef pattern, std::deque<Tree> &trees);
 
 } // namespace ingot::onnx::regex
