@@ -14,11 +14,13 @@ using namespace ingot::lower;
 namespace ingot::entry {
 namespace {
 
+/// Writes NAME_run and NAME_plan as a row of tests, each with the call of a body behind it.
 class Dispatch {
 public:
   Dispatch(ModuleOp module, const plan::ModelInfo &info, ArrayRef<BodySizes> bodies)
       : module(module), info(info), bodies(bodies), b(module.getContext()), loc(module.getLoc()) {}
 
+  /// Writes NAME_run.
   void run() {
     func::FuncOp f = begin("_run");
     size_t first = info.inputs.size() + info.outputs.size();
@@ -32,7 +34,8 @@ public:
     ret(status(INGOT_ERROR_SIZE));
   }
 
-  /// For the sizes of a run; of several machines the most that any of them needs.
+  /// Writes NAME_plan, which calls the plan of the body for the run's sizes. With several machines the workspace is the
+  /// most that any of them needs.
   void plan() {
     func::FuncOp f = begin("_plan");
     SmallVector<Value> symbols;
@@ -60,10 +63,12 @@ private:
   OpBuilder b;
   Location loc;
 
+  /// Returns a function of a body.
   func::FuncOp body(const BodySizes &of, StringRef what) {
     return module.lookupSymbol<func::FuncOp>(info.name + of.suffix + what.str());
   }
-  /// Pointers are pointers: the types are those of any body.
+  /// Begins a function of the model with the types that any body's has: the tensors of all bodies are bare pointers,
+  /// whatever their extents.
   func::FuncOp begin(StringRef what) {
     b.setInsertionPointToEnd(module.getBody());
     auto f = func::FuncOp::create(b, loc, info.name + what.str(), body(bodies.front(), what).getFunctionType());
@@ -75,7 +80,8 @@ private:
   Value status(int64_t value) { return arith::ConstantIntOp::create(b, loc, value, 32); }
   void ret(Value value) { func::ReturnOp::create(b, loc, value); }
 
-  /// The builder goes on where the condition holds; the block for otherwise.
+  /// Ends the block with a branch on a condition. The builder goes on where it holds; the block for runs where it does
+  /// not is returned.
   Block *takeIf(func::FuncOp f, Value condition) {
     Block *take = f.addBlock(), *next = f.addBlock();
     cf::CondBranchOp::create(b, loc, condition, take, ValueRange{}, next, ValueRange{});
@@ -83,7 +89,7 @@ private:
     return next;
   }
 
-  /// What ingot_run_level says, which is at least that of the lowest body from here on.
+  /// Returns the level of the machine, from ingot_run_level. Below the lowest body's level the run ends here.
   Value askLevel(func::FuncOp f) {
     Value exec = f.getArguments().back();
     auto type = b.getFunctionType({exec.getType()}, {b.getI32Type()});
@@ -102,7 +108,7 @@ private:
     return level;
   }
 
-  /// Whether a run with these sizes on this level (null: on any) is the body's.
+  /// Returns (i1) whether a run with these sizes on this level (null: on any) is the body's.
   Value fits(const BodySizes &candidate, ArrayRef<Value> symbols, Value level) {
     Value result = arith::ConstantIntOp::create(b, loc, 1, 1);
     if (level) {
@@ -118,6 +124,7 @@ private:
     return result;
   }
 
+  /// Calls a body's function with the arguments of `f`.
   Value call(func::FuncOp f, func::FuncOp callee) {
     SmallVector<Value> operands;
     for (auto [argument, type] : llvm::zip_equal(f.getArguments(), callee.getArgumentTypes())) {
@@ -130,9 +137,11 @@ private:
     return func::CallOp::create(b, loc, callee, operands).getResult(0);
   }
 
-  /// The plans of all bodies for these sizes, one for each level: they differ in the workspace only.
+  /// Calls the plans of all bodies for the sizes of `first`, one for each level. They differ in the workspace alone, of
+  /// which the largest is kept.
   void planAll(func::FuncOp f, const BodySizes &first) {
-    Value result = call(f, body(first, "_plan")), workspace = f.getArgument(2), most; // levels have no devices
+    // A model for several levels has no devices.
+    Value result = call(f, body(first, "_plan")), workspace = f.getArgument(2), most;
     for (const BodySizes &other : bodies) {
       if (other.level == first.level || other.sizes != first.sizes) {
         continue;
@@ -147,7 +156,7 @@ private:
       most = most ? arith::MaxSIOp::create(b, loc, most, before).getResult() : before;
       result = call(f, body(other, "_plan"));
     }
-    if (most) { // what a plan that refused left there is not read
+    if (most) { // where a plan refused, its status is returned and nobody reads the workspace
       Value last = memref::LoadOp::create(b, loc, workspace, index(0));
       memref::StoreOp::create(b, loc, arith::MaxSIOp::create(b, loc, most, last), workspace, index(0));
     }

@@ -1,4 +1,4 @@
-// One entry for several bodies: functions that do the same for other sizes, or on other machines.
+// Writes one entry for several bodies: functions that do the same for other sizes, or on other machines.
 #pragma once
 #include "compiler/plan/Model.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -6,17 +6,19 @@
 
 namespace ingot::entry {
 
-/// A body that buildEntry() wrote with this suffix; the sizes that it is for, one a symbol, none for any; and what a
-/// machine must have for it (0: the model is for one machine).
+/// A body that buildEntry() wrote.
 struct BodySizes {
+  /// What is behind the model's name in the names of the body's functions.
   std::string suffix;
+  /// The size of each symbol that the body is for; nothing for any size.
   std::vector<std::optional<int64_t>> sizes;
+  /// The level (ingot_machine_level) that a machine must have to run the body; 0: the model is for one machine.
   int32_t level = 0;
 };
 
-/// Writes NAME_run and NAME_plan, which hand each run to the first body that is for its sizes and that the machine can
-/// run (highest level first). Other sizes, and machines below all levels, are refused. The workspace is enough for any
-/// level, as a run may be told to take a lower one.
+/// Writes NAME_run and NAME_plan. NAME_run hands each run to the first body that is for its sizes and that the machine
+/// can run, of which those of the highest level come first. Other sizes, and machines below all levels, are refused.
+/// NAME_plan gives a workspace that is enough for any level, as a run may be told to take a lower one.
 void buildDispatch(mlir::ModuleOp module, const plan::ModelInfo &info, llvm::ArrayRef<BodySizes> bodies);
 
 } // namespace ingot::entry

@@ -1,20 +1,23 @@
+// Writes NAME_run: the calls of all launches in their order, with what they depend on.
+//
 // A call that may be split over threads carries `ingot.items`, or `ingot.weighed_items` where only the run can tell
-// whether that is worth it; the emit room makes it a parallel_for. A checked call's status ends the run;
+// whether that is worth it; the room `emit` makes it a parallel loop. A checked call's status ends the run;
 // INGOT_ERROR_INDEX gets the number of the node.
 //
 // Where sizes depend on the model's symbols, NAME_run first asks NAME_admits whether they can be (facts that the
-// compiler built upon, requirements of nodes, overflow), then computes where each buffer begins (plan.slot)
-// and hands each kernel the symbols that it reads.
+// compiler built upon, requirements of nodes, overflow). Then it computes where each buffer begins (plan.slot), and
+// hands each kernel the symbols that it reads.
 //
-// An If becomes a branch, a Loop a loop of basic blocks around the calls; conditions and trip counts are read from the
+// An If becomes a branch, a Loop a loop of basic blocks around the calls. Conditions and trip counts are read from the
 // tensors that hold them.
 //
-// A found size (compiler/onnx/sizes/Found.h) is loaded behind the call that finds it, or is an argument of the block
-// behind the If or Loop, and from there on a symbol like the others. Requirements that speak of it are checked there.
-// Whatever has to be known before is known of its bound.
+// A data-dependent size (compiler/onnx/sizes/Found.h) is loaded behind the call that finds it, or is an argument of the
+// block behind the If or Loop. From there on it is a symbol like the others, and checks that mention it stand there.
+// What has to be known before is computed from its bound.
 //
-// Memory that nothing bounds (plan.asked) is asked for where its size has been found. What a run holds stands in
-// a list on its stack, {address, bytes, where the caller wants an output's address, number of the output} each:
+// Memory that nothing bounds (plan.asked) is asked for where its size has been found. What a run holds stands in a list
+// on its stack, with four words for each memory: address, bytes, where the caller wants an output's address, and number
+// of the output.
 //
 //   NAME_run(...) {
 //     list = {...}; if (bad = ingot_memory_begin(exec, list, count)) return bad;
@@ -22,8 +25,8 @@
 //     exec));
 //   }
 //
-// so that whatever way NAME_inner_run ends, what it holds is released, or handed to the caller. Devices with a memory
-// of their own (Devices.cpp) are around it in the same way.
+// So whatever way NAME_inner_run ends, what it holds is released, or handed to the caller. Devices with a memory of
+// their own (Devices.cpp) are held in the same way.
 #include "compiler/entry/Entry.h"
 #include "compiler/lower/core/LlvmAttributes.h"
 #include "compiler/onnx/Optional.h"
@@ -37,12 +40,13 @@ using ingot::support::Size;
 
 namespace ingot::entry {
 
-/// The model's symbols, which all its bodies have as arguments.
+/// Returns the names of the model's symbols, which all its bodies have as arguments.
 static std::vector<std::string> namesOf(const plan::ModelInfo &info) {
   auto names = llvm::map_range(info.symbols, [](const plan::SymbolInfo &symbol) { return symbol.name; });
   return {names.begin(), names.end()};
 }
 
+/// Returns a machine without vectors: the entry computes with scalars alone.
 static const target::MachineModel &scalarMachine() {
   static const target::MachineModel machine;
   return machine;
@@ -126,7 +130,7 @@ void Entry::buildRun() {
     w.store(w.integer(found.size, i64), {to, i64}, 0);
   }
   ret(status(0, -1));
-  if (weights && weights.use_empty()) { // all that read some are on devices
+  if (weights && weights.use_empty()) { // only devices read weights
     weights.getDefiningOp()->erase();
   }
 }
@@ -170,7 +174,7 @@ void Entry::declare() {
     types.push_back(bytesType(bytesOf(t)));
   }
   for (int64_t output : asked) {
-    if (output >= 0) { // where its address goes
+    if (output >= 0) { // such an output's argument is the place to which its address goes
       types[inputTypes.size() + output] = MemRefType::get({1}, w.b.getIndexType());
     }
   }
@@ -244,7 +248,7 @@ void Entry::build(plan::LaunchOp launch) {
   }
 }
 
-/// 0 where the launch takes too few instructions for other threads to help.
+/// The result is 0 where the launch takes too few instructions for other threads to help.
 Value Entry::isWorthSplitting(plan::LaunchOp launch, const Size &work) {
   int64_t least = launch->getAttrOfType<IntegerAttr>(plan::leastWorkName).getInt();
   Value enough = w.compare(arith::CmpIPredicate::sge, work, least);
@@ -253,11 +257,11 @@ Value Entry::isWorthSplitting(plan::LaunchOp launch, const Size &work) {
 
 void Entry::checkStatus(plan::LaunchOp launch, Value result) {
   returnIfBad(entry, result, [&] {
-    if (launch->hasAttr(plan::textName)) { // of the support library, which knows no nodes
+    if (launch->hasAttr(plan::textName)) { // the status is the support library's, which knows no nodes
       int64_t node = nodeNumber(onnx::nodeOf(launch.getLoc()));
       return arith::OrIOp::create(w.b, w.loc, result, status(0, node)).getResult();
     }
-    // Any other status comes from parallel_for.
+    // Any other status comes from parallel_for, and is returned as it is.
     auto own = launch->getAttrOfType<IntegerAttr>(plan::errorName);
     int64_t kind = own ? own.getInt() : launch.getFound() ? INGOT_ERROR_SIZE : INGOT_ERROR_INDEX;
     Value isOurs = w.compare(arith::CmpIPredicate::eq, result, number(kind, 32));

@@ -1,4 +1,4 @@
-// The model's entry: a run in the memory form (plan/MemoryForm.td) becomes calls with addresses.
+// Builds the model's entry: a run in the memory form (plan/MemoryForm.td) becomes calls with addresses.
 #pragma once
 #include "compiler/plan/Model.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -8,12 +8,13 @@ namespace ingot::entry {
 /// Replaces `function` by NAME_run(inputs..., outputs..., symbols..., workspace, exec) -> i32 over i8 memrefs (bare
 /// pointers) and indices, and declares the external weights NAME_weights. Names of the nodes that a status may carry
 /// are appended to `info.nodes`; numbers of launches count from `firstLaunch` on.
-/// One body of several (see BuildDispatch.h) has a suffix: its functions are called NAME SUFFIX _run and so on, are
-/// private, and take all symbols of `info`, those that are numbers in this body included.
 ///
-/// A model with symbols also gets NAME_plan(symbols: memref<i64>, dims: memref<i64>, workspace: memref<1xi64>) -> i32:
-/// the dims of all outputs, one after the other, and the bytes of the workspace and, behind them, of each device's,
-/// `slackBytes` included; or the status for which NAME_run would refuse such symbols.
+/// One body of several (BuildDispatch.h) has a suffix: its functions are called NAME SUFFIX _run and so on, are
+/// private, and take all symbols of `info`, also those that are numbers in this body.
+///
+/// A model with symbols also gets NAME_plan(symbols: memref<i64>, dims: memref<i64>, workspace: memref<1xi64>) -> i32.
+/// It writes the dims of all outputs, one after the other, and the bytes of the workspace and, behind them, of each
+/// device's, `slackBytes` included. For symbols that NAME_run would refuse it returns the status of that.
 ///
 /// Calls that a device runs, or several threads, carry attributes for the exits; see emit/Emit.h.
 void buildEntry(mlir::func::FuncOp function, int64_t workspaceBytes, int64_t slackBytes, int64_t weightBytes,

@@ -1,4 +1,8 @@
-// Branches and loops: basic blocks around the calls.
+// Writes branches and loops, as basic blocks around the calls.
+//
+// A loop is three blocks. `head` has the number of the iteration and the sizes that iterations change as arguments, and
+// compares with the trip count. `body` is one iteration. `next` is behind the loop and gets the sizes, and how often
+// the loop ran where that is a data-dependent size.
 #include "compiler/entry/Entry.h"
 #include "compiler/entry/SizeChecks.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
@@ -63,14 +67,14 @@ void Entry::build(plan::LoopOp loop) {
   Value go = loop.getCondition() ? values.at(loop.getCondition()) : Value();
   Value trips = tripsOf(loop, end.getCondition() != nullptr);
   SmallVector<onnx::Growth> growths = onnx::growthsOf(loop);
-  SmallVector<Value> sizes; // of what changes in the loop: of carried values those of the next iteration
+  SmallVector<Value> sizes; // sizes that the loop changes; those of carried values are the next iteration's
   for (const onnx::Growth &g : growths) {
     sizes.push_back(w.value(g.start));
   }
   Block *head = entry.addBlock(), *body = entry.addBlock(), *next = entry.addBlock();
   Value number = head->addArgument(w.b.getIndexType(), w.loc);
   Value zero = w.value(0);
-  std::optional<support::Symbol> found = onnx::foundBy(loop); // how often it turned
+  std::optional<support::Symbol> found = onnx::foundBy(loop); // the symbol for the number of iterations
   auto following = [&](Value times) {
     SmallVector<Value> all = {times};
     llvm::append_range(all, sizes);

@@ -1,5 +1,6 @@
-// Devices with a memory of their own. What a run wants of them are calls of the support library (core/device.c), each
-// with a status that ends the run; a launch carries attributes of which the exit makes such a call (emit/Emit.h).
+// Writes what a run wants of devices with a memory of their own. That is a call of the support library (core/device.c),
+// whose status ends the run where it is not 0. A launch carries attributes of which the exit makes such a call
+// (emit/Emit.h).
 #include "compiler/entry/Entry.h"
 #include "compiler/lower/core/LlvmAttributes.h"
 #include "compiler/onnx/Optional.h"
@@ -26,7 +27,8 @@ void Entry::enqueue(plan::LaunchOp launch, func::CallOp call) {
   }
   if (auto number = launch->getAttrOfType<IntegerAttr>(plan::numberName)) {
     call->setAttr("ingot.launch", w.b.getI64IntegerAttr(firstLaunch + number.getInt()));
-    call->setAttr("ingot.awaited", w.b.getUnitAttr()); // what is measured is the kernel
+    // The profile measures the kernel, and not how long enqueuing it takes.
+    call->setAttr("ingot.awaited", w.b.getUnitAttr());
   }
 }
 
@@ -34,7 +36,7 @@ void Entry::build(plan::WaitOp wait) {
   returnIfBad(entry, w.callLibrary("ingot_device_wait", {exec(), deviceNumber(wait.getDevice())}, w.b.getI32Type()));
 }
 
-/// Bytes of a buffer that crosses: none of an input that the run leaves out.
+/// Returns the bytes of a buffer that crosses: none of an input that the run leaves out.
 static Size bytesAcross(Value buffer) {
   Size bytes = plan::physicalBytes(cast<plan::BufferType>(buffer.getType()).getTensor());
   while (auto inside = buffer.getDefiningOp<plan::BufferOp>()) {
@@ -57,7 +59,8 @@ void Entry::beginDevices(func::FuncOp holder) {
   Value exec = holder.getArguments().back();
   Value bad = w.callLibrary("ingot_devices_begin", {exec, number(deviceCount, 32)}, w.b.getI32Type());
   returnIfBad(holder, bad, [&] {
-    // inputs, outputs, workspace, weights, functions that give memory, then this
+    // The number says which argument is null, counted over inputs, outputs, workspace, weights, the functions that give
+    // memory, and then the devices.
     return status(INGOT_ERROR_NULL, static_cast<int64_t>(info.inputs.size() + info.outputs.size()) + 3);
   });
 }

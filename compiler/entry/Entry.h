@@ -1,6 +1,6 @@
-// The writer of NAME_run and what it calls: see BuildEntry.cpp. Sizes and who is let in are in Sizes.cpp, where
-// values lie and memory that the run asks for in Memory.cpp, devices in Devices.cpp, branches and loops in
-// Control.cpp.
+// Declares the writer of NAME_run and of what it calls. BuildEntry.cpp describes the run. The members are defined there
+// and in four other files: Sizes.cpp (who is let in, NAME_plan, and where open slots begin), Memory.cpp (where values
+// lie, and memory that the run asks for), Devices.cpp, and Control.cpp (branches and loops).
 #pragma once
 #include "compiler/entry/BuildEntry.h"
 #include "compiler/lower/core/Writer.h"
@@ -20,6 +20,8 @@ namespace ingot::entry {
 
 using namespace lower; // the writer of loops, with its addresses and element types
 
+/// Writes the functions of one body. `entry` is the function that is written at present, `function` the run in the
+/// memory form.
 class Entry {
 public:
   Entry(mlir::func::FuncOp function, int64_t workspaceBytes, int64_t slackBytes, int64_t weightBytes,
@@ -34,9 +36,10 @@ private:
   using FuncOp = mlir::func::FuncOp;
   using Size = support::Size;
 
-  /// The type of a size that a caller of NAME_run gives: int64_t for C, whatever the width of an index is.
+  /// Returns the type of a size that a caller of NAME_run gives: int64_t for C, whatever the width of an index is.
   Type sizeType() { return isNarrow() ? Type(w.b.getI64Type()) : w.b.getIndexType(); }
-  /// Whether sums of sizes that fit an index need not fit one.
+  /// Returns whether sums of sizes need not fit an index although each size does, which happens where an index has
+  /// fewer than 64 bits.
   bool isNarrow() { return plan::indexBits(function) < 64; }
 
   FuncOp function, entry;
@@ -44,38 +47,48 @@ private:
   plan::ModelInfo &info;
   std::string suffix;
   int64_t workspaceBytes, slackBytes, weightBytes, firstLaunch;
-  llvm::SmallVector<Type> inputTypes, outputTypes; ///< tensors
-  std::vector<std::string> open, symbols;          ///< those that are no number here; those that are arguments
-  support::Bounds bounds;                          ///< of found sizes
-  std::vector<plan::SlotOp> openSlots;             ///< those whose places depend on sizes
-  std::vector<int64_t> asked;                      ///< outputs, or -1: memory that the run asks for
-  Value held;                                      ///< the list of it
-  int64_t deviceCount = 0;                         ///< with a memory of their own
-  FuncOp admits;                                   ///< (open: index...) -> i32; null where there are none
+  llvm::SmallVector<Type> inputTypes, outputTypes; ///< tensors of the model
+  /// `open`: the symbols that are no number in this body; `symbols`: those that are arguments of its functions
+  std::vector<std::string> open, symbols;
+  support::Bounds bounds;              ///< bounds of data-dependent sizes
+  std::vector<plan::SlotOp> openSlots; ///< slots whose places depend on sizes
+  std::vector<int64_t> asked;          ///< by number of an asked memory, the output that it is, or -1
+  Value held;                          ///< the list of asked memories that the run holds
+  int64_t deviceCount = 0;             ///< devices with a memory of their own
+  /// NAME_admits(open symbols: index...) -> i32; null where there are none
+  FuncOp admits;
   Value workspace, weights;
+  /// Addresses of devices' memories, by the library function that gives them and the device's number.
   llvm::StringMap<Value> deviceMemories;
   llvm::DenseMap<Value, Value> starts; ///< where each open slot begins
-  llvm::DenseMap<Value, Value> values; ///< what reads and constants of the run are
+  llvm::DenseMap<Value, Value> values; ///< plan.read and constants of the run -> what they are in the entry
 
+  /// Returns a constant of so many bits.
   Value number(int64_t n, unsigned bits) { return mlir::arith::ConstantIntOp::create(w.b, w.loc, n, bits); }
+  /// Returns a constant status: the kind of error in its low 8 bits, and above them 1 + the number of the node (-1:
+  /// none).
   Value status(int64_t kind, int64_t node) { return number(kind | (node + 1) << 8, 32); }
+  /// Returns the number of a node in `info.nodes`, to which it is added if necessary.
   int64_t nodeNumber(const std::string &name);
   void ret(Value value) { mlir::func::ReturnOp::create(w.b, w.loc, value); }
+  /// Ends `f` with a result where a condition (i1) holds; the builder goes on where it does not.
   void returnIf(FuncOp f, Value condition, llvm::function_ref<Value()> result);
-  /// Where a status is not 0; null: with that status.
+  /// Ends `f` where a status is not 0, with `result`, or with that status where `result` is null.
   void returnIfBad(FuncOp f, Value status, llvm::function_ref<Value()> result = nullptr);
 
-  /// A function whose body is written next; the builder stands in it.
+  /// Begins a function called NAME SUFFIX `what`, of which the body is written next; the builder stands in it.
   FuncOp begin(llvm::StringRef what, llvm::ArrayRef<Type> types);
 
-  // The run.
+  // The run
 
   void buildRun();
+  /// Begins NAME_run, or NAME_inner_run where it is held, and the weights.
   void declare();
   /// Ends the run where kernels need tiles and the system does not give them.
   void askForTiles();
-  /// Which optional inputs the caller gave.
+  /// Gives the symbols of optional inputs their values: 1 where the caller gave the input, and else 0.
   void presence();
+  /// Writes operations of the memory form in their order.
   void all(llvm::iterator_range<mlir::Block::iterator> ops);
   void build(plan::LaunchOp launch);
   void build(plan::CopyOp copy);
@@ -87,67 +100,84 @@ private:
   void build(plan::CheckOp check);
   void build(plan::IfOp op);
   void build(plan::LoopOp loop);
+  /// Returns (index) 1 where the launch has enough work to be split over threads, and else 0, which such a call gets as
+  /// the beginning of its range.
   Value isWorthSplitting(plan::LaunchOp launch, const Size &work);
+  /// Ends the run where a launch's status is not 0, and adds the node to that status.
   void checkStatus(plan::LaunchOp launch, Value result);
-  /// Symbols, and where found sizes go.
+  /// Returns the arguments that are symbols, and behind them the places to which data-dependent sizes are written.
   mlir::ValueRange sizeArguments();
   mlir::ValueRange symbolArguments() { return sizeArguments().take_front(symbols.size()); }
   Value exec() { return entry.getArguments().back(); }
 
-  // What depends on sizes.
+  // What depends on sizes
 
+  /// Gives symbols of the model their values in the present function.
   void setSymbols(llvm::ArrayRef<std::string> names, mlir::ValueRange values);
+  /// Writes NAME_admits, which returns the status that refuses a run with given symbols, or 0.
   void buildAdmits();
+  /// Writes NAME_plan.
   void buildPlan();
-  /// Bytes of the tensors that depend on the symbols, or the most that they can be.
+  /// Returns the bytes of all tensors and open slots that depend on the symbols, or the most that they can be where
+  /// they are data-dependent.
   std::vector<Size> boundedBytes();
+  /// Ends `f` where NAME_admits refuses the run.
   void returnIfRefused(FuncOp f);
-  /// Nearly all runs need few of the checks (SizeChecks.h: UsualRun); the others ask for all.
+  /// Ends the run where it is refused. Nearly all runs need few of the checks (SizeChecks.h: UsualRun), which are made
+  /// in place; the others call NAME_admits for all.
   void returnIfRefusedOrUnusual();
-  /// Whether what the open slots need together has addresses.
+  /// Returns (i1) whether the open slots together need more bytes than an index can address.
   Value arenasTooLarge();
-  /// Where each buffer begins; the ends of the highest of the host's and of each device's are returned.
+  /// Computes where each open slot begins. Returns the ends of the highest slots of the host and of each device.
   llvm::SmallVector<Value> arenas();
+  /// Gives a data-dependent size its value, from here on.
   void find(support::Symbol symbol, Value value) { w.symbols[symbol] = w.value(w.ix(value)); }
 
-  // Memory.
+  // Memory
 
   mlir::MemRefType bytesType(const Size &n) { return mlir::MemRefType::get({memoryExtent(n)}, w.b.getI8Type()); }
   static Size bytesOf(Type t) { return plan::physicalBytes(mlir::cast<mlir::RankedTensorType>(t)); }
+  /// Returns the address `offset` bytes behind `bytes`, as a memref of another type.
   Value at(Value bytes, Ix offset, Type type);
-  /// The address of a buffer, as the kernel's parameter type.
+  /// Returns the address of a buffer, as the kernel's parameter type.
   Value address(Value buffer, Type type);
+  /// Words of an entry in the list of asked memories (BuildEntry.cpp).
   static constexpr int64_t heldWords = 4;
+  /// Returns the type of that list.
   mlir::MemRefType heldType();
-  /// Whether there is a NAME_inner_run.
+  /// Returns whether NAME_run only holds memory or devices around a NAME_inner_run.
   bool isHeld() const { return !asked.empty() || deviceCount; }
-  /// NAME_run around it.
+  /// Writes NAME_run around NAME_inner_run.
   void buildHolder();
-  /// The list of what the run asks for, in the holder.
+  /// Writes the list of asked memories in the holder, and returns it.
   Value beginMemory(FuncOp holder);
+  /// Returns the number of an asked memory, as an argument for the support library.
   Value numberOf(Value asked);
 
-  // Devices. Outside of the plan dialect they count from 0, without the host.
+  // Devices, which outside of the plan dialect count from 0, without the host
 
   Value deviceNumber(uint64_t device) { return number(static_cast<int64_t>(device) - 1, 32); }
-  /// What the library function `name` gives for the device; asked for once, where the run begins.
+  /// Returns the address that the library function `name` gives for the device. It is called once, where the run
+  /// begins.
   Value deviceMemory(llvm::StringRef name, uint64_t device);
-  /// Makes the call of a launch one that is enqueued.
+  /// Marks the call of a launch as one that is enqueued.
   void enqueue(plan::LaunchOp launch, mlir::func::CallOp call);
+  /// Writes a copy between the host and a device.
   void copyAcross(plan::CopyOp copy);
+  /// Writes the beginning of a holder of devices.
   void beginDevices(FuncOp holder);
 
-  // Control flow.
+  // Control flow
 
-  /// A null condition is no condition.
+  /// Ends the block with a branch to one of two blocks; without a condition (null) to the first.
   void branch(Value condition, mlir::Block *to, mlir::ValueRange operands, mlir::Block *otherwise,
               mlir::ValueRange others);
-  /// The trip count; null: there is none. A loop without a condition of its own ends with it: one that no run can reach
-  /// is an error.
+  /// Returns the trip count, or null where there is none. A loop without a condition of its own ends by its count
+  /// alone, so a count that no run can reach is an error.
   Value tripsOf(plan::LoopOp loop, bool conditional);
-  /// One iteration. `sizes` become those of the next.
+  /// Writes one iteration. `sizes` become those of the next iteration.
   void turn(plan::LoopOp loop, Value number, llvm::ArrayRef<onnx::Growth> growths, llvm::SmallVectorImpl<Value> &sizes);
-  /// The sizes of the next iteration; the slices of a scan output have the size of the first one.
+  /// Computes the sizes of the next iteration. The slices of a scan output must all have the size of the first one.
   void grow(plan::LoopOp loop, Value number, llvm::ArrayRef<onnx::Growth> growths, llvm::SmallVectorImpl<Value> &sizes);
 };
 

@@ -1,4 +1,4 @@
-// Where values lie, and memory that the run asks for.
+// Writes where values lie, and requests for memory that nothing bounds.
 #include "compiler/entry/Entry.h"
 #include "compiler/entry/SizeChecks.h"
 #include "compiler/lower/core/LlvmAttributes.h"
@@ -32,7 +32,7 @@ void Entry::buildHolder() {
   }
   Value result = func::CallOp::create(w.b, w.loc, inner, arguments).getResult(0);
   Type i32 = w.b.getI32Type();
-  if (deviceCount) { // before memory is released to which a device may still write
+  if (deviceCount) { // a device may still write to memory that is released next
     result = w.callLibrary("ingot_devices_end", {exec, number(deviceCount, 32), result}, i32);
   }
   ret(list ? w.callLibrary("ingot_memory_end", {exec, list, count, result}, i32) : result);
@@ -54,13 +54,14 @@ Value Entry::beginMemory(func::FuncOp outer) {
   Value exec = outer.getArguments().back(), count = number(static_cast<int64_t>(asked.size()), 32);
   Value bad = w.callLibrary("ingot_memory_begin", {exec, list, count}, w.b.getI32Type());
   returnIfBad(outer, bad, [&] {
-    // inputs, outputs, workspace, weights, then this
+    // The number says which argument is null, counted over inputs, outputs, workspace, weights, and then the functions
+    // that give memory.
     return status(INGOT_ERROR_NULL, static_cast<int64_t>(info.inputs.size() + info.outputs.size()) + 2);
   });
   return list;
 }
 
-/// The number of an asked memory, for the support library.
+/// Returns the number by which the support library knows an asked memory.
 Value Entry::numberOf(Value memory) {
   return number(static_cast<int64_t>(memory.getDefiningOp<plan::AskedOp>().getNumber()), 32);
 }
@@ -102,7 +103,8 @@ Value Entry::address(Value buffer, Type type) {
     if (section.getDevice()) {
       return at(deviceMemory("ingot_device_weights", section.getDevice()), offset, type);
     }
-    return at(weights ? weights : workspace, offset, type); // no weights: tensors without elements
+    // Without a weights section, weights are tensors without elements.
+    return at(weights ? weights : workspace, offset, type);
   }
   return at(entry.getArgument(cast<BlockArgument>(buffer).getArgNumber()), offset, type);
 }
@@ -127,7 +129,7 @@ void Entry::build(plan::CopyOp copy) {
   MemRefType type = MemRefType::get({memoryExtent(bytes)}, w.b.getI8Type());
   Buffer source = {address(copy.getFrom(), type), w.b.getI8Type()};
   Buffer target = {address(copy.getTo(), type), w.b.getI8Type()};
-  constexpr int64_t piece = 16; // bytes of a register that every host has
+  constexpr int64_t piece = 16; // bytes of a vector register that every host has
   Ix whole = bytes.isNumber() ? Ix(bytes.number() / piece * piece) : Ix(floorDiv(bytes, piece)) * piece;
   w.loop(0, whole, piece, [&](Ix at) { w.store(w.load(source, at, piece), target, at); });
   w.loop(whole, bytes, 1, [&](Ix at) { w.store(w.load(source, at), target, at); });

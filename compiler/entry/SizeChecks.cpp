@@ -1,6 +1,6 @@
-// Sizes are polynomials with calls: they are computed as Writer::value does, but every sum and product also says
-// whether it left 64 bits. Sums and products of indices are right modulo their width; what is divided or compared has
-// to fit an index, too.
+// Sizes are polynomials with calls (support/Size.h). They are computed as Writer::value does, but in 64 bits, and every
+// sum and product also says whether it left 64 bits. Sums and products of indices are right modulo their width, so only
+// what is divided or compared has to fit an index as well.
 #include "compiler/entry/SizeChecks.h"
 #include "compiler/plan/IndexWidth.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -15,16 +15,19 @@ using support::Symbol;
 
 /// The most bytes that a tensor may have. An index of 64 bits holds sums of thousands of such sizes without overflow.
 constexpr int64_t mostBytes = int64_t(1) << 47;
-constexpr int64_t keptBack = 1 << 16; ///< of the addresses of a machine with fewer, for what lies around a tensor
+/// The bytes of a narrower machine's address space that are kept for what lies around a tensor.
+constexpr int64_t keptBack = 1 << 16;
 
 namespace {
 
+/// Returns a constant of 64 bits.
 Value literal(Writer &w, int64_t number) { return arith::ConstantIntOp::create(w.b, w.loc, number, 64); }
+/// Returns the disjunction of two conditions (i1), each of which may be null for false.
 Value either(Writer &w, Value a, Value b) {
   return !a ? b : !b ? a : arith::OrIOp::create(w.b, w.loc, a, b).getResult();
 }
 
-/// Whether a number is none that an index can be.
+/// Returns (i1) whether a number of 64 bits is none that an index can be; null where an index has 64 bits.
 Value leavesIndex(Writer &w, Value number) {
   int64_t most = plan::mostIndex(plan::indexBits(w.b));
   return most == INT64_MAX
@@ -33,7 +36,7 @@ Value leavesIndex(Writer &w, Value number) {
                          literal(w, 2 * most + 1));
 }
 
-/// Numbers are folded; `w` is there in all that is not a number.
+/// A watched term. Numbers are folded, and `w`, which writes operations, is null for them.
 struct Term {
   int64_t number = 0;
   Watched size;
@@ -41,6 +44,7 @@ struct Term {
 
   explicit Term(int64_t number) : number(number) {}
   Term(Writer &w, Value value, Value bad) : size{value, bad}, w(&w) {}
+  /// Returns the value of the term.
   Value in(Writer &any) const { return w ? size.value : literal(any, number); }
 };
 
@@ -67,13 +71,14 @@ Term operator+(const Term &a, const Term &b) {
   }
   Writer &w = *(a.w ? a.w : b.w);
   Value x = a.in(w), y = b.in(w), sum = arith::AddIOp::create(w.b, w.loc, x, y);
-  // It overflowed when both have another sign than the sum.
+  // The sum overflowed if both operands have another sign than the sum has.
   Value signs = arith::AndIOp::create(w.b, w.loc, arith::XOrIOp::create(w.b, w.loc, x, sum),
                                       arith::XOrIOp::create(w.b, w.loc, y, sum));
   Value over = w.compare(CmpIPredicate::slt, signs, w.constant(0, w.b.getI64Type()));
   return Term(w, sum, either(w, over, either(w, a.size.bad, b.size.bad)));
 }
 
+/// Returns the quotient rounded down; a divisor below 1 is bad, and replaced by 1 so that no division traps.
 Term quotient(Writer &w, const Term &a, const Term &b) {
   Type i64 = w.b.getI64Type();
   Value one = w.constant(1, i64), x = a.in(w), y = b.in(w);
@@ -123,7 +128,7 @@ Value impossible(Writer &w, const support::Size &bytes) {
 
 namespace {
 
-/// Looks for bounds of the symbols, each as large as the model allows or some power of two, the same for all.
+/// Bounds of the symbols, each as large as the checks allow or some power of two, which is the same for all.
 class UsualBounds {
 public:
   UsualBounds(ArrayRef<std::string> symbols, ArrayRef<Sizes> checks) {
@@ -136,6 +141,7 @@ public:
     }
   }
 
+  /// Returns the bounds with `most` as the largest value of any symbol.
   std::map<Symbol, support::Range> upTo(int64_t most) const {
     auto ranges = given;
     for (auto &[symbol, range] : ranges) {
@@ -144,7 +150,7 @@ public:
     return ranges;
   }
 
-  /// What the bounds say, as facts.
+  /// Returns the bounds that the checks give, as facts for simplification.
   support::Sizes facts() const {
     support::Sizes all;
     for (const auto &[symbol, range] : given) {
@@ -161,7 +167,8 @@ public:
 private:
   std::map<Symbol, support::Range> given;
 
-  /// By "8-symbol" and "symbol-1".
+  /// Narrows the range of a symbol by a check that it alone stands in, such as "8-symbol" (not negative: at most 8) or
+  /// "symbol-1" (at least 1).
   static void narrow(support::Range &range, Symbol symbol, const Sizes &check) {
     if (check.size() == 2) {
       return;
@@ -186,7 +193,7 @@ std::optional<UsualRun> usualRun(ArrayRef<std::string> symbols, ArrayRef<support
   auto safe = [&](const support::Size &size) { return rangeOf(size).has_value(); };
   auto fits = [&](const support::Size &size) { return safe(size) && *rangeOf(size)->most <= mostBytes; };
   auto allSafe = [&](const Sizes &check) { return llvm::all_of(check, safe); };
-  for (int bits = 40;; bits -= 2) { // few tensors have axes beyond
+  for (int bits = 40;; bits -= 2) { // few tensors have an axis of more than 2^40
     constexpr int fewestBits = 8;
     if (bits < fewestBits) {
       return std::nullopt;
@@ -226,7 +233,7 @@ Value isUsual(Writer &w, const UsualRun &run) {
     require(CmpIPredicate::ule, arith::SubIOp::create(w.b, w.loc, given, least),
             literal(w, *range.most - *range.least));
   }
-  // Of what is watched only the values are used: that they are right has been proven.
+  // Only the values of watched sizes are used here: that they are right has been proven.
   for (const Sizes &sides : run.checks) {
     Value a = watched(w, sides[0]).value;
     sides.size() == 2 ? require(CmpIPredicate::eq, a, watched(w, sides[1]).value)

@@ -1,4 +1,4 @@
-// Who is let in, what NAME_plan says, where buffers of open sizes begin, and sizes that a run finds.
+// Writes what depends on sizes: which runs are let in, NAME_plan, and where buffers of open sizes begin.
 #include "compiler/entry/Entry.h"
 #include "compiler/entry/SizeChecks.h"
 #include "compiler/lower/core/LlvmAttributes.h"
@@ -46,7 +46,7 @@ void Entry::buildAdmits() {
   auto refuse = [&](Value bad, int64_t node) {
     result = arith::SelectOp::create(w.b, w.loc, bad, status(INGOT_ERROR_SIZE, node), result);
   };
-  // The last one that fails is told: first those that tell least.
+  // The last check that fails gives the status, so the checks that say least come first.
   for (const Size &bytes : boundedBytes()) {
     refuse(impossible(w, bytes), -1);
   }
@@ -135,7 +135,7 @@ Value Entry::arenasTooLarge() {
     for (Value below : slot.getAbove()) {
       end = arith::MaxSIOp::create(w.b, w.loc, end, ends.at(below));
     }
-    // A size that does not fit an index by itself is refused for that.
+    // A size that does not fit an index by itself is refused for that, so the sum need not be right then.
     end = arith::AddIOp::create(w.b, w.loc, end, w.integer(slot.getBytes().getValue(), i64));
     ends[slot] = arith::AddIOp::create(w.b, w.loc, end, number(info.workspaceAlign - 1, 64));
     highest = arith::MaxSIOp::create(w.b, w.loc, highest, ends[slot]);

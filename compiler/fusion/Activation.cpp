@@ -14,15 +14,17 @@ using namespace mlir;
 namespace ingot::fusion {
 namespace {
 
-/// Constants of exporters are written with few digits.
+/// Returns whether a constant stands for `expected`. Exporters write constants with few digits, hence the tolerance of
+/// 1e-5.
 bool isAbout(double value, double expected) { return std::abs(value - expected) <= 1e-5 * std::abs(expected); }
 
-/// A value as a constant times other values.
+/// A value written as a constant times other values.
 struct Factors {
   double number = 1.0;
   SmallVector<Value> others;
 
-  /// Products that only this one reads are taken apart.
+  /// Takes `v` apart, and products inside of it that nothing else reads. `top`: `v` itself is taken apart whoever reads
+  /// it.
   explicit Factors(Value v, bool top = true) { add(v, top); }
 
 private:
@@ -47,13 +49,13 @@ private:
   }
 };
 
-/// Whether `v` is x times about `number`.
+/// Returns whether `v` is x times about `number`.
 bool isMultiple(Value v, Value x, double number) {
   Factors f(v);
   return f.others.size() == 1 && f.others[0] == x && isAbout(f.number, number);
 }
 
-/// The operand of a sum beside a constant of about `number`.
+/// Returns x where `v` is the sum of x and a constant of about `number`; null where it is none.
 Value besideNumber(Value v, double number) {
   auto sum = onlyFor<onnx::AddOp>(v);
   for (unsigned i = 0; sum && i < 2; ++i) {
@@ -65,6 +67,7 @@ Value besideNumber(Value v, double number) {
   return {};
 }
 
+/// Returns whether `v` is x to the power of 3. A cube that is written as x * x * x has been taken apart by Factors.
 bool isCube(Value v, Value x) {
   if (auto power = v.getDefiningOp<onnx::PowOp>()) {
     return power.getA() == x && isNumber(power.getB(), 3.0);
@@ -72,14 +75,14 @@ bool isCube(Value v, Value x) {
   return false;
 }
 
-/// 1 + erf(x / sqrt(2)).
+/// Returns whether `gate` is 1 + erf(x / sqrt(2)), where 0.70710678 is 1 / sqrt(2).
 bool isErfGate(Value gate, Value x) {
   Value inner = besideNumber(gate, 1.0);
   auto erf = inner ? onlyFor<onnx::ErfOp>(inner) : onnx::ErfOp();
   return erf && isMultiple(erf.getX(), x, 0.70710678);
 }
 
-/// 1 + tanh(sqrt(2 / pi) * (x + 0.044715 x^3)).
+/// Returns whether `gate` is 1 + tanh(sqrt(2 / pi) * (x + 0.044715 x^3)), where 0.79788456 is sqrt(2 / pi).
 bool isTanhGate(Value gate, Value x) {
   Value inner = besideNumber(gate, 1.0);
   auto tanh = inner ? onlyFor<onnx::TanhOp>(inner) : onnx::TanhOp();
@@ -97,14 +100,16 @@ bool isTanhGate(Value gate, Value x) {
   return cube && isAbout(cubic.number, 0.044715);
 }
 
-/// clip(x + 3, 0, 6).
+/// Returns whether `gate` is clip(x + 3, 0, 6).
 bool isClipGate(Value gate, Value x) {
   auto clip = onlyFor<onnx::ClipOp>(gate);
   return clip && onnx::present(clip.getMin()) && onnx::present(clip.getMax()) && isNumber(clip.getMin(), 0.0) &&
          isNumber(clip.getMax(), 6.0) && besideNumber(clip.getX(), 3.0) == x;
 }
 
-/// The op that the product of x and a gate is, if it is one. `whole`: nothing else is to be multiplied with it.
+/// Makes the named op that `number` * `x` * `gate` is; null if it is none. GELU is also made for another constant than
+/// 0.5, followed by a product with twice that constant, but only where `whole` says that no multiplication by a number
+/// follows: that one may bring the missing 0.5.
 Value activation(PatternRewriter &rewriter, Location loc, Value x, Value gate, double number, bool whole) {
   bool half = isAbout(number, 0.5);
   if ((half || whole) && isErfGate(gate, x)) {
@@ -122,13 +127,16 @@ Value activation(PatternRewriter &rewriter, Location loc, Value x, Value gate, d
   return {};
 }
 
-/// Whether no multiplication by a number follows that the product could be taken together with.
+/// Returns whether no multiplication or division by a number follows `product`. One that follows would become a factor
+/// of the same activation when its own turn comes.
 bool isWhole(Operation *product) {
   return llvm::none_of(product->getUsers(), [](Operation *user) {
     return isa<onnx::MulOp, onnx::DivOp>(user) && llvm::any_of(user->getOperands(), numberOf);
   });
 }
 
+/// Replaces a product or quotient with two factors besides its constants by the activation that they are, tried with
+/// each of the two as x.
 template <typename Op> struct Named : OpRewritePattern<Op> {
   using OpRewritePattern<Op>::OpRewritePattern;
   LogicalResult matchAndRewrite(Op op, PatternRewriter &rewriter) const override {

@@ -1,17 +1,17 @@
-// Attention as exporters write it,
+// Recognises attention as exporters write it,
 //   softmax(f(Q K')) V
-// becomes Attend, which computes it block by block and never has all scores in memory. f is whatever elementwise ops
-// stand between the product and the softmax, with whatever they read besides: a scale, masks that are added or chosen
-// by Where, a softcap, relative positions. They move into Attend's region as they are, so there is nothing to recognise
-// in them, and reshapes between them that split or merge heads are dropped. Where a model turns the NaN of rows without
-// any key into 0 behind the softmax, Attend does.
+// and makes Attend of it, which computes the result block by block and never has all scores in memory. Here f is
+// whatever elementwise ops stand between the product and the softmax, with whatever they read besides: a scale, masks
+// that are added or chosen by Where, a softcap, relative positions. They move into Attend's region as they are, so
+// nothing in them has to be recognised. Reshapes between them that split or merge heads are dropped. Where a model
+// turns the NaN of rows without any key into 0 behind the softmax, Attend does.
 //
 // Q, K and V are read through the transposes, slices, expansions (of heads that share keys) and reshapes that make
 // them, and the result is written in the order of the transpose behind it. A factor of Q or K that stands between such
 // movements is applied to the product.
 //
-// The axes before queries and keys are those of the tensor that has most of them, so that every tensor's axes are
-// groups of theirs: [batch, shared heads, group] where [batch * heads] and [batch, heads] also occur.
+// The axes before queries and keys are those of the tensor that has most of them, so that every other tensor's axes are
+// products of theirs: [batch, shared heads, group] where [batch * heads] and [batch, heads] also occur.
 #include "compiler/onnx/ops/Attention.h"
 #include "compiler/fusion/Match.h"
 #include "compiler/onnx/ElementTypes.h"
@@ -36,23 +36,27 @@ using onnx::FlatView;
 using onnx::Size;
 using onnx::Sizes;
 
-constexpr size_t mostOps = 32; ///< between product and softmax
+constexpr size_t mostOps = 32; ///< the most ops between product and softmax
 
 Sizes sizesOf(Value v) { return onnx::sizesOf(onnx::ranked(v)); }
-/// The axes before the last two.
+/// Returns the sizes of the axes before the last two.
 Sizes batchOf(Value v) {
   Sizes sizes = sizesOf(v);
   sizes.truncate(sizes.size() - 2);
   return sizes;
 }
+/// Returns whether `v` is a matrix, or several of them, whose sizes are known or open expressions.
 bool isMatrix(Value v) { return onnx::ranked(v) && onnx::isSized(v) && onnx::ranked(v).getRank() >= 2; }
+/// Returns whether `a` and `b` have equal sizes along their last two axes.
 bool sameMatrix(Value a, Value b) {
   return isMatrix(a) && isMatrix(b) &&
          llvm::equal(ArrayRef<Size>(sizesOf(a)).take_back(2), ArrayRef<Size>(sizesOf(b)).take_back(2));
 }
 
-/// For each axis of `coarse` the axes of `fine` that it is the product of; nothing when it is no such product.
+/// For each axis of a coarse shape, the axes of a finer one that it is the product of.
 using Groups = SmallVector<SmallVector<unsigned>>;
+/// Returns the groups of axes of `fine` whose products are the axes of `coarse`; nothing when there are none. Axes of
+/// size 1 at the end of `fine` join the last group.
 std::optional<Groups> groupsIn(ArrayRef<Size> coarse, ArrayRef<Size> fine) {
   Groups groups;
   unsigned next = 0;
@@ -79,16 +83,18 @@ std::optional<Groups> groupsIn(ArrayRef<Size> coarse, ArrayRef<Size> fine) {
   return groups;
 }
 
-/// The ops that are attention.
+/// The ops of a model that are attention, found from their softmax.
 struct Match {
   onnx::SoftmaxOp softmax;
   onnx::MatMulOp product, output;
-  onnx::ReduceOp best;                ///< the maximum of a row's scores, where rows without a key are looked for
+  onnx::ReduceOp best; ///< the maximum of a row's scores, if the model compares it with -inf to find rows without a key
   llvm::SetVector<Operation *> chain; ///< between product and softmax; operands before users
+  /// What Attend gives for a row without any key, as its attribute `empty` says it.
   StringRef empty = "nan";
 
   explicit Match(onnx::SoftmaxOp softmax) : softmax(softmax) {}
 
+  /// Finds the other ops of the match; returns false if these are no attention.
   bool find() {
     Value scores = softmax.getInput();
     if (!isMatrix(scores) || !onnx::computedIn(onnx::elementOf(scores)).isF32() ||
@@ -99,11 +105,14 @@ struct Match {
   }
 
 private:
+  /// The answers of derives() so far.
   llvm::DenseMap<Value, bool> known;
 
   bool isHere(Operation *op) const { return op && op->getBlock() == softmax->getBlock(); }
 
-  /// Where(IsNaN(w), 0, w), or Where(max(scores) == -inf, 0, w).
+  /// Looks for Where(IsNaN(w), 0, w) and Where(max(scores) == -inf, 0, w), by which models make the weights `w` of rows
+  /// without a key zeros. Returns the result of Where, or `w` itself if there is none, and notes in `empty` what Attend
+  /// has to do.
   Value withoutEmptyRows(Value w) {
     for (Operation *user : w.getUsers()) {
       auto where = dyn_cast<onnx::WhereOp>(user);
@@ -129,6 +138,7 @@ private:
     return w;
   }
 
+  /// Finds the product with V behind the softmax, through reshapes that keep the last two axes.
   bool findOutput() {
     Value weights = withoutEmptyRows(softmax.getOutput());
     Operation *user = weights.hasOneUse() ? *weights.user_begin() : nullptr;
@@ -141,7 +151,8 @@ private:
            isMatrix(output.getB()) && isMatrix(output.getY());
   }
 
-  /// Whether `v` is computed from the product, element by element. The first product found is the one.
+  /// Returns whether `v` is computed from the product Q K' element by element. The first product that is found is taken
+  /// for Q K'; a second one is an operand.
   bool derives(Value v) {
     auto [it, isNew] = known.try_emplace(v, false);
     Operation *op = v.getDefiningOp();
@@ -166,6 +177,7 @@ private:
     return known[v] = is;
   }
 
+  /// Returns whether nothing else reads the product or the chain: else they would be computed twice.
   bool isOnlyUsedHere() {
     auto inside = [&](Operation *user) { return user == softmax || user == best || chain.contains(user); };
     return llvm::all_of(product->getUsers(), inside) &&
@@ -173,13 +185,13 @@ private:
   }
 };
 
-/// An operand and what it is multiplied by besides.
+/// How an operand is read from an earlier value, and the factor between the two.
 struct Source {
   FlatView view;
   double factor = 1;
 };
 
-/// The number that the op multiplies its operand by.
+/// Returns the operand and the number that `v` is the product of, if nothing else reads `v`.
 std::optional<std::pair<Value, double>> scaled(Value v) {
   if (auto product = onlyFor<onnx::MulOp>(v)) {
     bool first = numberOf(product.getA()).has_value();
@@ -193,7 +205,9 @@ std::optional<std::pair<Value, double>> scaled(Value v) {
   return fits ? std::optional(std::pair(quotient.getA(), 1 / *number)) : std::nullopt;
 }
 
-/// The furthest back that an operand can be read; a factor is taken along only where there is a movement before it.
+/// Returns the earliest value that the operand can be read from, in an order for which `fits` holds. A factor on the
+/// way is taken along only where a movement of data stands before it: without one it may as well stay in the kernel
+/// that makes the operand.
 Source furthest(Source source, bool mayScale, llvm::function_ref<bool(const FlatView &)> fits) {
   Source best = source;
   bool pending = false;
@@ -213,7 +227,8 @@ Source furthest(Source source, bool mayScale, llvm::function_ref<bool(const Flat
   }
 }
 
-/// Writes Attend for what was found.
+/// Writes Attend for a match. `make` plans the axes, the operands and the result first, and changes nothing if one of
+/// them has no plan.
 class Maker {
 public:
   Maker(PatternRewriter &b, Match &match) : b(b), match(match) {}
@@ -242,21 +257,22 @@ public:
 private:
   PatternRewriter &b;
   Match &match;
-  Sizes batch, axes; ///< of the scores; axes: with queries and keys
+  Sizes batch, axes; ///< sizes of the scores' axes: `batch` without queries and keys, `axes` with them
   Size queries, keys;
   Source q, k, v;
   int64_t width = 0, valueWidth = 0;
-  onnx::TransposeOp transpose; ///< behind the output, taken in
+  onnx::TransposeOp transpose; ///< the transpose behind the output, whose order Attend writes in
   SmallVector<int64_t> perm;
 
-  // Axes.
+  // The axes before queries and keys: the finest of all that occur are taken.
 
+  /// Takes the axes of `like` if those known so far are products of them.
   void refine(Value like) {
     if (isMatrix(like) && groupsIn(batch, batchOf(like))) {
       batch = batchOf(like);
     }
   }
-  /// By what an operand is made of.
+  /// Looks for finer axes in the values that `v` is made of by reshapes, transposes, expansions and factors.
   void refineBySources(Value v) {
     while (Operation *op = v.getDefiningOp()) {
       auto factor = scaled(v);
@@ -278,15 +294,16 @@ private:
       refine(reshape.getY());
     }
   }
+  /// Returns the only reader of `v` in its block, if it is an `Op`.
   template <typename Op> Op userOf(Value v) {
     Operation *user = v.hasOneUse() ? *v.user_begin() : nullptr;
     return user && user->getBlock() == v.getParentBlock() ? dyn_cast<Op>(user) : Op();
   }
 
-  // Operands.
+  // How the operands are read.
 
-  /// An operand of a product whose result has the axes `result`: rows and columns as the product takes them, or
-  /// swapped.
+  /// Returns how `v`, an operand of a product, is read along the axes `batch` and then along its last two axes, which
+  /// `swapped` exchanges. `result` has the axes of the product's result before rows and columns.
   std::optional<Source> sourceOf(Value v, ArrayRef<Size> result, bool swapped) {
     auto groups = groupsIn(result, batch);
     Sizes own = sizesOf(v), dense(own.size(), 1);
@@ -327,8 +344,10 @@ private:
     return some && alongEither(k.view) && along(v.view) && onnx::computedIn(onnx::elementOf(v.view.base)).isF32();
   }
 
-  // The result.
+  // How the result is written.
 
+  /// Sets `transpose` and `perm`: a transpose behind the output that keeps the last axis in its place is taken in, and
+  /// perm is the order of `axes` that it asks for.
   bool planResult() {
     Value y = match.output.getY();
     perm = llvm::to_vector(llvm::seq<int64_t>(0, axes.size()));
@@ -354,7 +373,7 @@ private:
         llvm::append_range(perm, (*groups)[axis]);
       }
     }
-    for (int64_t axis = 0; axis < rows; ++axis) { // of size 1, and of no group
+    for (int64_t axis = 0; axis < rows; ++axis) { // an axis of size 1 may be of no group, and may be anywhere
       if (!llvm::is_contained(perm, axis)) {
         perm.insert(perm.begin(), axis);
       }
@@ -362,8 +381,9 @@ private:
     return true;
   }
 
-  // The region.
+  // Attend's region, and Attend itself.
 
+  /// Returns whether all that the chain reads besides the scores can be read along the axes of `batch`.
   bool convertibleOthers() {
     return llvm::all_of(match.chain, [&](Operation *op) {
       auto groups = groupsIn(batchOf(op->getResult(0)), batch);
@@ -373,7 +393,7 @@ private:
     });
   }
 
-  /// Whether all axes of `x` are known to repeat or not where they become several; see withAxes().
+  /// Returns whether it is known, of each axis of `x` that withAxes() has to split, whether it repeats.
   static bool splits(Value x, Operation *op, const Groups &groups) {
     Sizes own = sizesOf(x), result = batchOf(op->getResult(0));
     for (size_t i = 0; i + 2 < own.size(); ++i) {
@@ -385,7 +405,7 @@ private:
     return true;
   }
 
-  /// What `op` reads besides the scores, with the axes of the scores.
+  /// Returns `x`, which `op` reads besides the scores, in a shape that broadcasts to the axes of the scores.
   Value withAxes(Value x, Operation *op) {
     Sizes own = sizesOf(x), result = batchOf(op->getResult(0));
     int64_t lead = static_cast<int64_t>(result.size() + 2 - own.size());
@@ -404,6 +424,7 @@ private:
     return reshapedAs(b, x.getLoc(), x, onnx::sizedType(shape, onnx::elementOf(x)));
   }
 
+  /// Returns whether `x` is a number or absent, and is cloned into the region.
   static bool isInside(Value x) { return !onnx::present(x) || numberOf(x).has_value(); }
 
   Value attend(Location loc) {
@@ -451,6 +472,8 @@ private:
     return b.getNamedAttr(name, b.getAttr<onnx::StridedAttr>(offset, b.getAttr<onnx::SizesAttr>(view.strides)));
   }
 
+  /// Writes the body of the region: the scores' factor, the chain without its reshapes, and the op that gives the
+  /// scores to the softmax.
   void write(Location loc, Value product, const IRMapping &outside, IRMapping &map) {
     if (double factor = q.factor * k.factor; factor != 1) {
       map.map(match.product.getY(),
@@ -464,19 +487,20 @@ private:
       SmallVector<Value> operands;
       for (Value x : op->getOperands()) {
         Value own = outside.lookupOrDefault(x);
-        if (!map.contains(own)) { // a number, or none
+        if (!map.contains(own)) { // isInside() holds for the original
           map.map(own, b.clone(*own.getDefiningOp())->getResult(0));
         }
         operands.push_back(map.lookup(own));
       }
       Operation *copy = onnx::createOp(b, op->getLoc(), op->getName().getStringRef(), operands, op->getAttrs());
-      copy->removeAttr("onnx.requires"); // is checked already
+      copy->removeAttr("onnx.requires"); // the original has been checked already
       map.map(op->getResult(0), copy->getResult(0));
     }
     onnx::ScoreOp::create(b, loc, map.lookup(match.softmax.getInput()));
   }
 };
 
+/// Replaces a decomposed attention, found by its softmax.
 struct Decomposed : OpRewritePattern<onnx::SoftmaxOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(onnx::SoftmaxOp op, PatternRewriter &rewriter) const override {

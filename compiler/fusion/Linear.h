@@ -1,5 +1,8 @@
-// Chains of additions and multiplications by constants along one axis, y = x * factor + offset, and weights scaled by
-// them. ScaledConv and ScaledMatMul are made of these.
+// Describes chains of additions of constants and multiplications by them along one axis, and scales weights by such a
+// chain. ScaledConv and ScaledMatMul move these chains into the weights.
+//
+// Any such chain is one function y = x * factor + offset, with a factor and an offset for each index of the axis. They
+// are kept as doubles and rounded to float32 once, when weights and bias are written.
 #pragma once
 #include "compiler/fusion/Match.h"
 #include "compiler/onnx/constants/Evaluate.h"
@@ -8,7 +11,7 @@
 
 namespace ingot::fusion {
 
-/// A factor and an offset for each index of an axis.
+/// The function y = x * factor + offset along an axis, with one factor and one offset for each index.
 struct Linear {
   llvm::SmallVector<double> factor, offset;
 
@@ -20,7 +23,7 @@ struct Linear {
     return llvm::any_of(offset, [](double f) { return f != 0.0; });
   }
   bool uniform() const { return llvm::all_equal(factor); }
-  /// `next` applied to the result of this one.
+  /// Returns the function that applies this one first and then `next`: (x * f + o) * g + p = x * (f * g) + (o * g + p).
   Linear then(const Linear &next) const {
     Linear both(factor.size());
     for (size_t i = 0; i < factor.size(); ++i) {
@@ -31,7 +34,8 @@ struct Linear {
   }
 };
 
-/// The numbers of a constant that broadcasts to `type` and differs along `axis` at most, one for each index of it.
+/// Returns the numbers of a constant that broadcasts to `type`, one for each index of `axis`; nothing when the constant
+/// varies along any other axis.
 inline std::optional<llvm::SmallVector<double>> alongAxis(mlir::Value v, mlir::RankedTensorType type, int64_t axis) {
   auto own = onnx::ranked(v);
   int64_t size = type.getDimSize(axis);
@@ -49,7 +53,8 @@ inline std::optional<llvm::SmallVector<double>> alongAxis(mlir::Value v, mlir::R
   return onnx::floatsOf(v);
 }
 
-/// What `op` does to its operand `x`, a tensor of the result's type; nothing when it is not linear along `axis`.
+/// Returns what `op` does to its operand `x`, a tensor of the result's type, along `axis`; nothing when `op` is no such
+/// function. A quotient is one only where `x` is divided by a constant without zeros.
 inline std::optional<Linear> linearOf(mlir::Operation *op, mlir::Value x, int64_t axis) {
   auto type = onnx::ranked(x);
   if (!llvm::isa<onnx::AddOp, onnx::SubOp, onnx::MulOp, onnx::DivOp>(op) || !type || !type.getElementType().isF32() ||
@@ -72,7 +77,7 @@ inline std::optional<Linear> linearOf(mlir::Operation *op, mlir::Value x, int64_
       linear.factor[i] = 1.0 / c;
     } else if (llvm::isa<onnx::AddOp>(op)) {
       linear.offset[i] = c;
-    } else { // a difference, either way round
+    } else { // x - c is x + (-c), and c - x is x * -1 + c
       linear.factor[i] = first ? 1.0 : -1.0;
       linear.offset[i] = first ? -c : c;
     }
@@ -80,15 +85,16 @@ inline std::optional<Linear> linearOf(mlir::Operation *op, mlir::Value x, int64_
   return linear;
 }
 
-/// Whether scaled weights may take the place of `weights`: no second copy is kept of what others read, except that a
-/// constant of one value stays one value.
+/// Returns whether scaled weights may take the place of `weights`. They may not where another op reads the weights too,
+/// because a second copy would be kept in memory; a constant of one value stays one value and costs nothing.
 inline bool mayScale(mlir::Value weights, const Linear &linear) {
   mlir::ElementsAttr constant = onnx::constantOf(weights);
   return constant && constant.getElementType().isF32() &&
          (weights.hasOneUse() || (numberOf(weights) && linear.uniform()));
 }
 
-/// Weights in rows of `inner` elements, row i multiplied by factors[indexOf(i)]. Null where that is not finite.
+/// Returns a copy of `weights` in which row i, a stretch of `inner` elements, is multiplied by factors[indexOf(i)]. It
+/// is null where a product is not finite in float32.
 template <typename Index>
 mlir::ElementsAttr scaledRows(mlir::ElementsAttr weights, int64_t inner, llvm::ArrayRef<double> factors,
                               Index indexOf) {
@@ -112,7 +118,7 @@ mlir::ElementsAttr scaledRows(mlir::ElementsAttr weights, int64_t inner, llvm::A
   return finite ? onnx::constantFromBytes(type, std::move(to)) : mlir::ElementsAttr();
 }
 
-/// A constant of f32 numbers; null where one of them is not finite.
+/// Returns a constant of float32 numbers; null where one of them is not finite in float32.
 inline mlir::ElementsAttr finiteConstant(mlir::MLIRContext *context, llvm::ArrayRef<int64_t> shape,
                                          llvm::ArrayRef<double> values) {
   bool finite = llvm::all_of(values, [](double v) { return std::isfinite(static_cast<float>(v)); });

@@ -1,4 +1,7 @@
-// What fusions ask of the ops around them.
+// Has what several fusions ask of the ops around them, and the reshapes and transposes that they write.
+//
+// A matcher changes nothing: a fusion first asks everything that it needs to know, and writes ops only when it cannot
+// fail any more (onnx/rewriting/Rewrite.h says why).
 #pragma once
 #include "compiler/onnx/Onnx.h"
 #include "compiler/onnx/ops/Move.h"
@@ -8,68 +11,74 @@
 
 namespace ingot::fusion {
 
-/// Label of patterns whose result is rounded otherwise than the model's own order of operations; strict accuracy leaves
-/// them out.
+/// Labels the patterns whose result is rounded otherwise than the model's own order of operations would round it.
+/// Strict accuracy leaves them out.
 inline constexpr llvm::StringLiteral roundsOtherwise = "rounds-otherwise";
 
-/// The one value of a constant that is stored as one, whatever its shape; large constants are not looked through.
-/// An integer that no double represents has none.
+/// Returns the value that all elements of a constant have, whatever its shape. It is read only where the constant has
+/// one element or is stored as a splat: the elements of large constants are not compared. An integer that no double
+/// represents has no such value.
 inline std::optional<double> numberOf(mlir::Value v) {
   auto dense = llvm::dyn_cast_or_null<mlir::DenseElementsAttr>(onnx::constantOf(v));
   return dense && (dense.isSplat() || dense.getNumElements() == 1) ? onnx::realSplat(v) : std::nullopt;
 }
 
-/// Whether `v` is a constant of one element, which goes with a tensor whatever sizes that has.
+/// Returns whether `v` is a constant of one element, which broadcasts to any shape, so that its sizes need not be
+/// compared.
 inline bool isOneNumber(mlir::Value v) {
   auto constant = onnx::constantOf(v);
   return constant && constant.getNumElements() == 1;
 }
 
-/// Whether `op` computes each element of its result from that of its first operand and from single numbers.
+/// Returns whether `op` computes each element of its result from the same element of its first operand and from single
+/// numbers. Channels and places of such an op's result are those of its operand, so fusions look through it.
 inline bool isStep(mlir::Operation *op) {
   return llvm::isa<onnx::Elementwise>(op) && op->getNumResults() == 1 && op->getNumOperands() > 0 &&
          llvm::all_of(op->getOperands().drop_front(),
                       [](mlir::Value v) { return !onnx::present(v) || isOneNumber(v); });
 }
 
-/// Whether `v` is the number, to the precision of a float.
+/// Returns whether `v` is the constant `expected`, compared as a float32.
 inline bool isNumber(mlir::Value v, double expected) {
   auto number = numberOf(v);
   return number && static_cast<float>(*number) == static_cast<float>(expected);
 }
 
-/// Whether `v` is a constant, or will be one as soon as what fusions cut out of it is folded.
+/// Returns whether `v` is a constant, or will be one as soon as the Slice that another fusion put behind a constant is
+/// folded.
 inline bool isWeight(mlir::Value v) {
   auto cut = v.getDefiningOp<onnx::SliceOp>();
   return onnx::constantOf(v) || (cut && onnx::constantOf(cut.getData()));
 }
 
-/// The op of class `Op` that makes `v`, if nothing else reads it, and not in a region: there it would be computed
-/// whenever the region runs.
+/// Returns the op of class `Op` that makes `v`, or null if it is of another class or if anything else reads `v`. It is
+/// also null where the reader is in a region: what moved there would be computed whenever the region runs.
 template <typename Op> Op onlyFor(mlir::Value v) {
   return v.hasOneUse() && v.user_begin()->getBlock() == v.getParentBlock() ? v.getDefiningOp<Op>() : Op();
 }
 
-/// An attribute of a window with a number for each of `count` sides or axes, which are `otherwise` where it is left
-/// out.
+/// Returns an attribute of a window (pads, strides, dilations) as `count` numbers, which are `otherwise` where the
+/// model leaves the attribute out.
 inline llvm::SmallVector<int64_t> listed(std::optional<llvm::ArrayRef<int64_t>> given, int64_t count,
                                          int64_t otherwise) {
   return given && !given->empty() ? llvm::SmallVector<int64_t>(*given) : llvm::SmallVector<int64_t>(count, otherwise);
 }
 
-/// Whether a convolution adds nothing around its image.
+/// Returns whether a convolution adds nothing around its image, so that each of its outputs reads a whole window.
 template <typename Op> bool isUnpadded(Op conv) {
   auto mode = conv->template getAttrOfType<mlir::StringAttr>("auto_pad");
   bool explicitly = !mode || mode.getValue() == "NOTSET" || mode.getValue() == "VALID";
   return explicitly && llvm::all_of(listed(conv.getPads(), 0, 0), [](int64_t pad) { return pad == 0; });
 }
 
-/// The constant bias of a convolution, a number for each of its output channels; zeros where it has none.
+/// Returns the constant bias of a convolution, a number for each of its output channels; they are zeros where it has
+/// none.
 template <typename Op> llvm::SmallVector<double> biasOf(Op conv, int64_t channels) {
   auto bias = onnx::floatsOf(conv.getB());
   return bias ? *bias : llvm::SmallVector<double>(channels, 0.0);
 }
 
+/// Returns one location for an op that takes the place of all of `ops`: reports and messages name all their nodes.
 inline mlir::Location jointLoc(mlir::OpBuilder &b, llvm::ArrayRef<mlir::Operation *> ops) {
   llvm::SmallVector<mlir::Location> locs;
   for (mlir::Operation *op : ops) {
@@ -78,21 +87,22 @@ inline mlir::Location jointLoc(mlir::OpBuilder &b, llvm::ArrayRef<mlir::Operatio
   return b.getFusedLoc(locs);
 }
 
-/// The elements of `x` in another shape, which may have dimensions of 0.
+/// Returns `x` in another shape, which may have dimensions of 0.
 inline mlir::Value reshaped(mlir::OpBuilder &b, mlir::Location loc, mlir::Value x, llvm::ArrayRef<int64_t> shape) {
   return onnx::Formula(b, loc).reshape(x, shape);
 }
 
-/// The same with the shape of a type, whose sizes may be open.
+/// Returns `x` in the shape of `type`, whose sizes may be open.
 inline mlir::Value reshapedAs(mlir::OpBuilder &b, mlir::Location loc, mlir::Value x, mlir::RankedTensorType type) {
   return onnx::Formula(b, loc).reshapeTo(x, onnx::sizesOf(type));
 }
 
-/// Whether both have the same known sizes.
+/// Returns whether the types `a` and `b` have equal sizes; open ones are equal when they are the same expression.
 inline bool sameSizes(mlir::RankedTensorType a, mlir::RankedTensorType b) {
   return llvm::equal(onnx::sizesOf(a), onnx::sizesOf(b));
 }
 
+/// Returns `x` with its axes in the order of `perm`, and `x` itself where that is their order already.
 inline mlir::Value transposed(mlir::OpBuilder &b, mlir::Location loc, mlir::Value x, llvm::ArrayRef<int64_t> perm) {
   if (llvm::equal(perm, llvm::seq<int64_t>(0, perm.size()))) {
     return x;

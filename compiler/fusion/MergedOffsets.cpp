@@ -1,5 +1,8 @@
-// Two constants that are added to integers, one behind the other (what the zero point of an image amounts to, and a
-// bias), are one. Integers wrap around, so that no bit changes.
+// Merges two constants that are added to integers one after the other: what the zero point of an image amounts to, and
+// a bias.
+//   (x +- earlier) +- own  becomes  x +- offset
+// The sums of int32 wrap around, so the order of additions changes no bit, and the pattern applies to strict accuracy
+// as well. The new offset is a sum of two constants, which the graph's simplification folds.
 #include "compiler/fusion/Match.h"
 #include "compiler/onnx/ops/Binary.h"
 
@@ -8,6 +11,7 @@ using namespace mlir;
 namespace ingot::fusion {
 namespace {
 
+/// Merges an addition or subtraction of a constant with the one that makes its left operand.
 template <typename Op> struct Merged : OpRewritePattern<Op> {
   using OpRewritePattern<Op>::OpRewritePattern;
   LogicalResult matchAndRewrite(Op op, PatternRewriter &rewriter) const override {
@@ -20,7 +24,7 @@ template <typename Op> struct Merged : OpRewritePattern<Op> {
     onnx::Formula f(rewriter, jointLoc(rewriter, {before, op}));
     Value own = op.getB(), earlier = before->getOperand(1);
     bool adds = isa<onnx::AddOp>(op.getOperation()), added = isa<onnx::AddOp>(before);
-    // As an offset that is added: +-earlier +- own.
+    // The offset is +-earlier +- own. Where both ops subtract, it is the sum of both and is subtracted.
     Value offset =
         added ? (adds ? f.add(own, earlier) : f.sub(earlier, own)) : (adds ? f.sub(own, earlier) : f.add(own, earlier));
     Value from = before->getOperand(0);

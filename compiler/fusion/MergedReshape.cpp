@@ -1,5 +1,5 @@
-// Of a chain of reshapes the last one alone is left, and none where the shape is the operand's own. (Flatten, Squeeze
-// and Unsqueeze are reshapes already.)
+// Keeps only the last of a chain of reshapes, and no reshape at all where the shape is the operand's own. Flatten,
+// Squeeze and Unsqueeze have become reshapes before fusions run.
 #include "compiler/fusion/Match.h"
 #include "compiler/onnx/ops/Shape.h"
 
@@ -8,6 +8,7 @@ using namespace mlir;
 namespace ingot::fusion {
 namespace {
 
+/// Reads what the reshape before reads. That one goes if nothing else needs it.
 struct Merged : OpRewritePattern<onnx::ReshapeOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(onnx::ReshapeOp op, PatternRewriter &rewriter) const override {

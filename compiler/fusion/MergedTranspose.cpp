@@ -1,5 +1,6 @@
-// A transpose of a transpose is one transpose. One that moves only axes of size 1 past others is a reshape, which costs
-// nothing; so it is across a reshape that does no more than add or drop axes of size 1.
+// Merges transposes. A transpose of a transpose is one transpose. A transpose that moves only axes of size 1 past
+// others is a reshape, which costs nothing. Two transposes also merge across a reshape that does no more than add or
+// drop axes of size 1: it moves behind them.
 #include "compiler/fusion/Match.h"
 #include "compiler/onnx/ops/Move.h"
 
@@ -8,6 +9,7 @@ using namespace mlir;
 namespace ingot::fusion {
 namespace {
 
+/// Merges a transpose with the transpose that makes its operand.
 struct OfTranspose : OpRewritePattern<onnx::TransposeOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(onnx::TransposeOp op, PatternRewriter &rewriter) const override {
@@ -24,6 +26,7 @@ struct OfTranspose : OpRewritePattern<onnx::TransposeOp> {
   }
 };
 
+/// Turns a transpose that leaves the order of all axes longer than 1 as it is into a reshape.
 struct OfUnitAxes : OpRewritePattern<onnx::TransposeOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(onnx::TransposeOp op, PatternRewriter &rewriter) const override {
@@ -46,7 +49,8 @@ struct OfUnitAxes : OpRewritePattern<onnx::TransposeOp> {
   }
 };
 
-/// transpose(reshape(transpose(x))) where the reshape keeps all axes but those of size 1: the axes of x, in what order.
+/// Merges transpose(reshape(transpose(x))), where the reshape keeps all axes longer than 1, into one transpose of x and
+/// a reshape behind it. The transpose puts the axes of size 1 first: wherever they are, they cost nothing.
 struct AcrossUnitAxes : OpRewritePattern<onnx::TransposeOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(onnx::TransposeOp op, PatternRewriter &rewriter) const override {
@@ -57,12 +61,14 @@ struct AcrossUnitAxes : OpRewritePattern<onnx::TransposeOp> {
     }
     onnx::Sizes shape = onnx::sizesOf(onnx::ranked(reshape.getY())),
                 from = onnx::sizesOf(onnx::ranked(first.getData()));
-    SmallVector<int64_t> source = first.permutation(), kept; // axes of x behind the axes of the first's result > 1
+    SmallVector<int64_t> source = first.permutation(),
+                         kept; // the axes of x that are longer than 1, in the order of the first transpose's result
     for (int64_t axis : source) {
       if (!from[axis].is(1)) {
         kept.push_back(axis);
       }
     }
+    // `origin` has the axis of x that each axis of the reshape's result comes from, or -1 for an axis of size 1.
     SmallVector<int64_t> origin(shape.size(), -1);
     size_t k = 0;
     for (auto [i, d] : llvm::enumerate(shape)) {
@@ -77,7 +83,7 @@ struct AcrossUnitAxes : OpRewritePattern<onnx::TransposeOp> {
     if (k != kept.size()) {
       return failure();
     }
-    // Axes of size 1 first, then the others in their final order.
+    // `perm` has the axes of size 1 first, then the others in their final order.
     SmallVector<int64_t> perm;
     for (int64_t axis : source) {
       if (!llvm::is_contained(kept, axis)) {

@@ -1,10 +1,12 @@
-// Transposes and reshapes change places with elementwise ops where that saves one or lets the elementwise op be
-// computed in the registers of the kernel before it:
-//  - a transpose behind elementwise ops whose full-size operands are all transposes moves up to those, and merges with
-//    them;
-//  - two transposes of one order before an elementwise op become one behind it;
-//  - a reshape moves behind an elementwise op of one tensor.
-// Each of these lowers the number of transposes, or moves a reshape down: they come to an end.
+// Transposes and reshapes change places with elementwise ops, where that saves a transpose or lets the elementwise op
+// be computed in the registers of the kernel before it:
+// - a transpose behind elementwise ops whose full-size operands are all transposes moves up to those and merges with
+//   them;
+// - two transposes of one order before an elementwise op become one behind it;
+// - a reshape moves behind an elementwise op of one tensor.
+//
+// The patterns come to an end, since each application lowers the number of transposes, or moves a reshape down and
+// never up.
 #include "compiler/fusion/Match.h"
 #include "llvm/ADT/SetVector.h"
 
@@ -13,21 +15,24 @@ using namespace mlir;
 namespace ingot::fusion {
 namespace {
 
-/// More ops than this between two transposes are not looked through.
+/// A region with more ops than this between two transposes is left alone.
 constexpr size_t mostOps = 32;
 
+/// Returns whether `perm` leaves every axis where it is.
 bool isIdentity(ArrayRef<int64_t> perm) { return llvm::equal(perm, llvm::seq<int64_t>(0, perm.size())); }
 
+/// Returns the order of axes that transposing by `first` and then by `second` gives.
 SmallVector<int64_t> composed(ArrayRef<int64_t> first, ArrayRef<int64_t> second) {
   return llvm::map_to_vector(second, [&](int64_t axis) { return first[axis]; });
 }
 
-/// Copies of `op` with other operands.
+/// Makes a copy of `op` with other operands and returns its result.
 Value remade(PatternRewriter &rewriter, Operation *op, ValueRange operands) {
   return onnx::createOp(rewriter, op->getLoc(), op->getName().getStringRef(), operands, op->getAttrs())->getResult(0);
 }
 
-/// A constant that broadcasts to `rank` axes, with its axes in the order of `perm`.
+/// Returns a constant with its axes in the order of `perm`. The constant broadcasts to as many axes as `perm` has, so
+/// axes of size 1 are put in front of its own first.
 Value transposedConstant(PatternRewriter &rewriter, Value constant, ArrayRef<int64_t> perm) {
   auto type = onnx::ranked(constant);
   if (type.getNumElements() == 1) {
@@ -43,7 +48,8 @@ struct Region {
   llvm::SetVector<Operation *> ops; ///< operands before users
   llvm::SetVector<Operation *> leaves;
 
-  /// Whether `v`, of the type of the whole region, can be computed in another order of its axes.
+  /// Adds what makes `v` to the region. Returns whether `v`, a tensor of `shape` or a constant that broadcasts to it,
+  /// can be computed in another order of its axes.
   bool collect(Value v, ArrayRef<onnx::Size> shape) {
     auto type = onnx::ranked(v);
     Operation *op = v.getDefiningOp();
@@ -73,6 +79,9 @@ struct Region {
   }
 };
 
+/// Moves a transpose up through a region of elementwise ops to the transposes that feed it, where fewer are left than
+/// before. `before` and `after` count transposes: a leaf that others read stays beside its merged copy, and a leaf that
+/// merges to the identity goes.
 struct TransposeUp : OpRewritePattern<onnx::TransposeOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(onnx::TransposeOp op, PatternRewriter &rewriter) const override {
@@ -111,6 +120,8 @@ struct TransposeUp : OpRewritePattern<onnx::TransposeOp> {
   }
 };
 
+/// Moves the transposes of an elementwise op's operands behind it, where all have one order and at least two of them
+/// have no other reader. Single numbers among the operands stay as they are.
 struct TransposesDown : OpInterfaceRewritePattern<onnx::Elementwise> {
   using OpInterfaceRewritePattern::OpInterfaceRewritePattern;
   LogicalResult matchAndRewrite(onnx::Elementwise op, PatternRewriter &rewriter) const override {
@@ -145,6 +156,8 @@ struct TransposesDown : OpInterfaceRewritePattern<onnx::Elementwise> {
   }
 };
 
+/// Moves a reshape behind an elementwise op whose other operands are single numbers. The op then follows the kernel
+/// that made the tensor, and becomes its epilogue.
 struct ReshapeDown : OpInterfaceRewritePattern<onnx::Elementwise> {
   using OpInterfaceRewritePattern::OpInterfaceRewritePattern;
   LogicalResult matchAndRewrite(onnx::Elementwise op, PatternRewriter &rewriter) const override {
@@ -159,7 +172,7 @@ struct ReshapeDown : OpInterfaceRewritePattern<onnx::Elementwise> {
         return failure();
       }
     }
-    // From a view of the model's input nothing is gained.
+    // A reshape of the model's input has no kernel before it whose epilogue the op could become.
     if (!reshape || !type || !onnx::isSized(op->getResult(0)) || !onnx::isSized(reshape.getX()) ||
         !sameSizes(onnx::ranked(reshape.getY()), type) || !reshape.getX().getDefiningOp()) {
       return failure();
@@ -168,7 +181,7 @@ struct ReshapeDown : OpInterfaceRewritePattern<onnx::Elementwise> {
     SmallVector<Value> operands;
     for (Value v : op->getOperands()) {
       auto own = onnx::ranked(v);
-      bool wide = own && own.getRank() > rank && v != reshape.getY(); // [1, 1, 1] beside a matrix
+      bool wide = own && own.getRank() > rank && v != reshape.getY(); // [1, 1, 1] would add axes to a matrix
       operands.push_back(v == reshape.getY() ? reshape.getX() : wide ? reshaped(rewriter, v.getLoc(), v, {}) : v);
     }
     Value y = reshapedAs(rewriter, reshape.getLoc(), remade(rewriter, op, operands), type);

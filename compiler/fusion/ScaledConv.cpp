@@ -1,7 +1,12 @@
-// Additions and multiplications by constants a channel, behind and before a convolution of constant weights, become
-// part of its weights and bias: batch normalisation above all, which has become a product and a sum. A chain is taken
-// at once, so that weights are written once. Before a convolution a sum is taken only where nothing is padded: the
-// padding's zeros would have to become the sum's.
+// Moves additions of constants and multiplications by them, one number for each channel, into the constant weights and
+// bias of a convolution behind or before them:
+//   conv(x, w, b) * f + o   becomes  conv(x, w * f, b * f + o)           f by output channel
+//   conv(x * f + o, w, b)   becomes  conv(x, w * f, b + sum of w * o)    f and o by input channel
+// Above all this takes in batch normalisation, which has become a product and a sum. A chain of such ops is taken in at
+// once, so that weights are written once.
+//
+// A sum before a convolution is taken in only where nothing is padded: the padding's zeros would have to become the
+// sum's constants.
 #include "compiler/fusion/Linear.h"
 #include "compiler/onnx/ops/Conv.h"
 
@@ -10,20 +15,22 @@ using namespace mlir;
 namespace ingot::fusion {
 namespace {
 
-/// Which channel a row of the weights belongs to: Conv has [outputs][inputs of the group], ConvTranspose
-/// [inputs][outputs of the group].
+/// The dimensions of a convolution's weights, and which channel a row of them belongs to. A row is what belongs to one
+/// index of dimensions 0 and 1. Conv has them as [outputs][inputs of the group], ConvTranspose as [inputs][outputs of
+/// the group].
 struct Rows {
-  int64_t first, second, group, inner; ///< dimensions 0 and 1, groups, elements behind them
+  int64_t first, second, group, inner; ///< sizes of dimensions 0 and 1, number of groups, elements of a row
   explicit Rows(RankedTensorType type, int64_t group)
       : first(type.getDimSize(0)), second(type.getDimSize(1)), group(group),
         inner(onnx::elements(type.getShape().drop_front(2))) {}
-  /// The channel of dimension 1 that row i (over dimensions 0 and 1) works on.
+  /// Returns the channel, counted over all groups, that row i (of dimensions 0 and 1) has along dimension 1.
   int64_t channelOfSecond(int64_t i) const { return i / second / (first / group) * second + i % second; }
 };
 
+/// Whether dimension 0 of the weights is that of the inputs.
 template <typename Op> constexpr bool transposed = std::is_same_v<Op, onnx::ConvTransposeOp>;
 
-/// Weights times the factor of their output channel, or of their input channel.
+/// Returns the weights multiplied by the factors of their output channels (`outputs`) or of their input channels.
 template <typename Op> ElementsAttr scaledWeights(Op conv, ArrayRef<double> factors, bool outputs) {
   Rows rows(onnx::ranked(conv.getW()), conv.getGroup());
   ElementsAttr weights = onnx::constantOf(conv.getW());
@@ -33,6 +40,7 @@ template <typename Op> ElementsAttr scaledWeights(Op conv, ArrayRef<double> fact
   return scaledRows(weights, rows.inner, factors, [&](int64_t i) { return rows.channelOfSecond(i); });
 }
 
+/// Returns whether a convolution is of float32, with static shapes and a constant bias or none.
 template <typename Op> bool isF32Conv(Op conv) {
   auto x = onnx::ranked(conv.getX()), w = onnx::ranked(conv.getW()), y = onnx::ranked(conv.getY());
   return x && w && y && x.hasStaticShape() && w.hasStaticShape() && y.hasStaticShape() && x.getElementType().isF32() &&
@@ -45,6 +53,7 @@ Operation *remade(Op conv, PatternRewriter &rewriter, Location loc, Value x, Val
   return onnx::createOp(rewriter, loc, conv->getName().getStringRef(), {x, w, b}, conv->getAttrs());
 }
 
+/// Takes a chain behind the convolution into its weights and bias.
 template <typename Op> struct After : OpRewritePattern<Op> {
   using OpRewritePattern<Op>::OpRewritePattern;
   LogicalResult matchAndRewrite(Op conv, PatternRewriter &rewriter) const override {
@@ -83,6 +92,7 @@ template <typename Op> struct After : OpRewritePattern<Op> {
   }
 };
 
+/// Takes a chain before the convolution into its weights and bias.
 template <typename Op> struct Before : OpRewritePattern<Op> {
   using OpRewritePattern<Op>::OpRewritePattern;
   LogicalResult matchAndRewrite(Op conv, PatternRewriter &rewriter) const override {
@@ -119,10 +129,11 @@ template <typename Op> struct Before : OpRewritePattern<Op> {
   }
 
 private:
-  /// Whether every output reads a whole window of the image.
+  /// Returns whether every output reads a whole window of the image, so that an offset of the image adds the same to
+  /// each.
   static bool shiftIsSafe(Op conv) { return !transposed<Op> && isUnpadded(conv); }
 
-  /// The bias, and what the offsets of the inputs add up to.
+  /// Returns the bias with the sum of weights times the offsets of their input channels added to it.
   static ElementsAttr shiftedBias(Op conv, ArrayRef<double> offsets) {
     Rows rows(onnx::ranked(conv.getW()), conv.getGroup());
     SmallVector<double> bias = biasOf(conv, rows.first);

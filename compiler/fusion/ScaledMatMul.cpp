@@ -1,6 +1,8 @@
-// Multiplications by constants along the columns of a product, or along the inner axis of its left operand, become part
-// of a constant right operand; sums between them move behind. The bias stays an elementwise op: it is the kernel's
-// epilogue.
+// Moves multiplications by constants into the constant right operand B of a product:
+//   (A B) * f + o   becomes  A (B * f) + o     f by column of the product
+//   (A * f) B       becomes  A (B * f)         f by column of A, which is a row of B
+// Sums between such factors move behind the product as one sum. They stay an elementwise op, because that is the
+// kernel's epilogue and costs nothing there.
 #include "compiler/fusion/Linear.h"
 #include "compiler/onnx/ops/MatMul.h"
 
@@ -9,14 +11,15 @@ using namespace mlir;
 namespace ingot::fusion {
 namespace {
 
-/// Whether B is constant matrices.
+/// Returns whether the product is of float32 and B is a constant matrix, or several.
 bool isF32Product(onnx::MatMulOp op) {
   auto a = onnx::ranked(op.getA()), b = onnx::ranked(op.getB()), y = onnx::ranked(op.getY());
   return a && b && y && b.getRank() >= 2 && y.getRank() >= 1 && a.getElementType().isF32() &&
          onnx::constantOf(op.getB());
 }
 
-/// B times the factor of its column (of the product), or of its row.
+/// Returns B multiplied by the factors of the product's columns (`columns`), or else of the rows of B. A transposed B
+/// has its columns as rows of memory.
 ElementsAttr scaledB(onnx::MatMulOp op, ArrayRef<double> factors, bool columns) {
   ElementsAttr b = onnx::constantOf(op.getB());
   int64_t last = onnx::ranked(op.getB()).getShape().back(), size = static_cast<int64_t>(factors.size());
@@ -26,6 +29,7 @@ ElementsAttr scaledB(onnx::MatMulOp op, ArrayRef<double> factors, bool columns) 
   return scaledRows(b, last, factors, [&](int64_t i) { return i % size; });
 }
 
+/// Takes a chain behind the product into B; what the chain adds becomes one sum behind the product.
 struct After : OpRewritePattern<onnx::MatMulOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(onnx::MatMulOp op, PatternRewriter &rewriter) const override {
@@ -65,6 +69,7 @@ struct After : OpRewritePattern<onnx::MatMulOp> {
   }
 };
 
+/// Takes one factor before the product, of A's columns, into B.
 struct Before : OpRewritePattern<onnx::MatMulOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(onnx::MatMulOp op, PatternRewriter &rewriter) const override {

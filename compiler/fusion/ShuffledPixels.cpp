@@ -1,10 +1,10 @@
-// A transposed convolution whose kernel is a multiple of its strides, n * s, makes a block of outputs of each n pixels:
-// it is a convolution of n taps, with an output channel for each place in a block, a rearrangement, and a cut where
-// there are pads.
+// Writes a transposed convolution whose kernel is a multiple of its strides, n * s, as an ordinary convolution. Each
+// block of s outputs is made of n pixels, so it is a convolution of n taps with an output channel for each place in a
+// block, a rearrangement of channels into places, and a cut where there are pads:
 //   y[o, p * s + k] = sum of w[c, o, k + j * s] * x[c, p - j] over c and 0 <= j < n
-// Where it has few output channels, as the last one of a segmentation that makes a map of scores or of a decoder that
-// makes a wave, each residue of the outputs would be a convolution by itself, with vectors of channels that are nearly
-// empty. Weights and bias are constant.
+// This is done for few output channels, as the last transposed convolution of a segmentation has, which makes a map of
+// scores, or of a decoder that makes a wave. Otherwise each residue of the outputs would be a convolution by itself,
+// with vectors of channels that are nearly empty. Weights and bias must be constant.
 #include "compiler/fusion/Match.h"
 #include "compiler/onnx/ops/Conv.h"
 
@@ -13,13 +13,15 @@ using namespace mlir;
 namespace ingot::fusion {
 namespace {
 
-/// So many output channels fill a quarter of a vector at most on machines with long ones.
+/// The most output channels for which this pays: they fill at most a quarter of a vector of 16 floats.
 constexpr int64_t fewChannels = 4;
 
+/// Returns whether an attribute is left out or `value` throughout.
 bool areAll(std::optional<ArrayRef<int64_t>> given, int64_t value) {
   return !given || llvm::all_of(*given, [&](int64_t v) { return v == value; });
 }
 
+/// Replaces a ConvTranspose of few output channels.
 struct Shuffle : OpRewritePattern<onnx::ConvTransposeOp> {
   using OpRewritePattern::OpRewritePattern;
 
@@ -48,6 +50,7 @@ struct Shuffle : OpRewritePattern<onnx::ConvTransposeOp> {
   }
 
 private:
+  /// Returns the bias with each number once for each place of a block.
   static Value repeated(onnx::ConvTransposeOp conv, int64_t places, PatternRewriter &rewriter) {
     SmallVector<double> values, biases = *onnx::floatsOf(conv.getB());
     for (double b : biases) {
@@ -57,7 +60,7 @@ private:
     return onnx::makeConstant(rewriter, conv.getLoc(), onnx::constantFromFloats(type, values));
   }
 
-  /// w[c, o, k + j * s] at [o, k][c][n - 1 - j].
+  /// Returns the weights of the convolution, which has w[c, o, k + j * s] at [o, k][c][n - 1 - j].
   static Value turned(onnx::ConvTransposeOp conv, ArrayRef<int64_t> strides, PatternRewriter &rewriter) {
     auto w = onnx::ranked(conv.getW());
     ArrayRef<int64_t> kernel = w.getShape().drop_front(2);
@@ -82,6 +85,8 @@ private:
     return onnx::makeConstant(rewriter, conv.getLoc(), onnx::constantFromFloats(type, to));
   }
 
+  /// Writes the convolution, padded by n - 1 on both sides so that it also makes the outputs at the edges, and the
+  /// rearrangement.
   static Value written(onnx::ConvTransposeOp conv, ArrayRef<int64_t> strides, Value bias, PatternRewriter &rewriter) {
     onnx::Formula f(rewriter, conv.getLoc());
     Value weights = turned(conv, strides, rewriter);
@@ -92,7 +97,8 @@ private:
     NamedAttrList attributes;
     attributes.set("pads", rewriter.getDenseI64ArrayAttr(around));
     Value each = f.op("Conv", {conv.getX(), weights, bias}, attributes.getAttrs());
-    // [n][o][place...][pixel...] becomes [n][o][pixel][place]... of each axis.
+    // [n][o][place...][pixel...] becomes [n][o] and, for each spatial axis, [pixel][place], which then merge to one
+    // axis.
     onnx::Sizes made = onnx::sizesOf(onnx::ranked(each)), all = {made[0], onnx::ranked(conv.getW()).getDimSize(1)},
                 split = all;
     split.append(strides.begin(), strides.end());
@@ -105,7 +111,7 @@ private:
     return cut(conv, f.reshapeTo(f.transpose(f.reshapeTo(each, split), order), all), f);
   }
 
-  /// Without what the pads take away.
+  /// Returns `all` without the outputs that the pads take away.
   static Value cut(onnx::ConvTransposeOp conv, Value all, onnx::Formula &f) {
     auto pads = conv.getPads().value_or(ArrayRef<int64_t>());
     size_t rank = pads.size() / 2;

@@ -1,8 +1,8 @@
-// Layer, group and RMS normalisation as exporters write them,
+// Recognises layer, group and RMS normalisation as exporters write them,
 //   d = x - mean(x);  y = d / sqrt(mean(d * d) + epsilon)
-// with the square as Pow or Mul, the root as Sqrt, Pow or a reciprocal, and constant factors on the way, become
-// Standardize: one kernel instead of three, with statistics that stay in registers. Scale and bias stay elementwise
-// ops: they are its epilogue. Without the mean taken off before it is RMS normalisation.
+// with the square as Pow or Mul, the root as Sqrt, Pow or a reciprocal, and constant factors on the way. They become
+// Standardize: one kernel instead of three, whose statistics stay in registers. Scale and bias stay elementwise ops,
+// because they are its epilogue. It is RMS normalisation where no mean is subtracted first.
 #include "compiler/fusion/Match.h"
 #include "compiler/onnx/ops/Binary.h"
 #include "compiler/onnx/ops/Normalization.h"
@@ -14,7 +14,8 @@ using namespace mlir;
 namespace ingot::fusion {
 namespace {
 
-/// The mean over trailing axes, kept as axes of size 1: the op, if `v` is one.
+/// Returns the op that makes `v` if it is a mean over trailing axes, which are kept as axes of size 1; null if it is
+/// not.
 onnx::ReduceOp trailingMean(Value v) {
   auto op = v.getDefiningOp<onnx::ReduceOp>();
   auto type = op ? onnx::ranked(op.getData()) : RankedTensorType();
@@ -25,7 +26,7 @@ onnx::ReduceOp trailingMean(Value v) {
   return llvm::equal(op.getAxes(), llvm::seq<int64_t>(first, type.getRank())) ? op : onnx::ReduceOp();
 }
 
-/// What `v` is the square of.
+/// Returns the value that `v` is the square of, or null.
 Value rootOfSquare(Value v) {
   if (auto power = v.getDefiningOp<onnx::PowOp>(); power && isNumber(power.getB(), 2.0)) {
     return power.getA();
@@ -34,7 +35,7 @@ Value rootOfSquare(Value v) {
   return product && product.getA() == product.getB() ? product.getA() : Value();
 }
 
-/// What `v` is the square root of.
+/// Returns the value that `v` is the square root of, or null.
 Value underRoot(Value v) {
   if (auto root = v.getDefiningOp<onnx::SqrtOp>()) {
     return root.getX();
@@ -43,7 +44,7 @@ Value underRoot(Value v) {
   return power && isNumber(power.getB(), 0.5) ? power.getA() : Value();
 }
 
-/// What `v` is the reciprocal of the square root of.
+/// Returns the value of whose square root `v` is the reciprocal, or null.
 Value underReciprocalRoot(Value v) {
   if (auto one = v.getDefiningOp<onnx::ReciprocalOp>()) {
     return underRoot(one.getX());
@@ -55,13 +56,16 @@ Value underReciprocalRoot(Value v) {
   return power && isNumber(power.getB(), -0.5) ? power.getA() : Value();
 }
 
-/// The variance (or mean of squares) and the epsilon added to it.
+/// What stands under the root: a variance, or a mean of squares, and the epsilon that is added to it.
 struct Spread {
+  /// The mean of the squares.
   onnx::ReduceOp mean;
+  /// The value whose squares these are.
   Value squared;
   double epsilon = 0;
 };
 
+/// Returns the parts of `underRoot` if it is such a sum.
 std::optional<Spread> spreadOf(Value underRoot) {
   auto sum = underRoot ? underRoot.getDefiningOp<onnx::AddOp>() : onnx::AddOp();
   if (!sum) {
@@ -77,7 +81,8 @@ std::optional<Spread> spreadOf(Value underRoot) {
   return Spread{mean, squared, *epsilon};
 }
 
-/// Standardize for the values that `spread` is of, and the factor besides them in `numerator`, which may be null.
+/// Makes Standardize of the values that `spread` is computed from. `numerator` must be these values, or their product
+/// with a constant. Returns the new value and that constant, which is null if there is none.
 std::optional<std::pair<Value, Value>> standardized(PatternRewriter &rewriter, Operation *last, Value numerator,
                                                     Spread spread) {
   Value factor;
@@ -110,6 +115,7 @@ std::optional<std::pair<Value, Value>> standardized(PatternRewriter &rewriter, O
   return std::pair{onnx::make<onnx::StandardizeOp>(rewriter, loc, {x}, attributes), factor};
 }
 
+/// Replaces `op`, which is `numerator` divided by the square root of `underRoot`, if it is a normalisation.
 LogicalResult replace(PatternRewriter &rewriter, Operation *op, Value numerator, Value underRoot) {
   auto spread = spreadOf(underRoot);
   auto made = spread ? standardized(rewriter, op, numerator, *spread) : std::nullopt;
@@ -121,6 +127,7 @@ LogicalResult replace(PatternRewriter &rewriter, Operation *op, Value numerator,
   return success();
 }
 
+/// Matches d / sqrt(...).
 struct Quotient : OpRewritePattern<onnx::DivOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(onnx::DivOp op, PatternRewriter &rewriter) const override {
@@ -128,6 +135,7 @@ struct Quotient : OpRewritePattern<onnx::DivOp> {
   }
 };
 
+/// Matches d * (1 / sqrt(...)), with either operand first.
 struct Product : OpRewritePattern<onnx::MulOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(onnx::MulOp op, PatternRewriter &rewriter) const override {

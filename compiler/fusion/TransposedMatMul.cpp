@@ -1,5 +1,6 @@
-// A transpose of the last two axes before a product is how the product reads its operand, whoever else reads it: strict
-// sums must not have another order where a value is kept.
+// Makes a transpose of the last two axes before a product the way in which the product reads its operand. This happens
+// whoever else reads the transposed value: a product adds in an order that depends on how it reads its operands, and
+// strict sums must not have another order only because a value is also kept.
 #include "compiler/fusion/Match.h"
 #include "compiler/onnx/ops/MatMul.h"
 
@@ -8,7 +9,8 @@ using namespace mlir;
 namespace ingot::fusion {
 namespace {
 
-/// The operand behind a transpose of the last two axes.
+/// Returns the operand of the transpose that makes `v`, if it swaps the last two axes and keeps all others; null if it
+/// does not.
 Value untransposed(Value v) {
   auto transpose = v.getDefiningOp<onnx::TransposeOp>();
   if (!transpose) {
@@ -23,6 +25,7 @@ Value untransposed(Value v) {
   return llvm::equal(perm, llvm::seq<int64_t>(0, rank)) ? transpose.getData() : Value();
 }
 
+/// Takes the transposes of both operands into the product's attributes.
 struct Absorbed : OpRewritePattern<onnx::MatMulOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(onnx::MatMulOp op, PatternRewriter &rewriter) const override {

@@ -1,11 +1,12 @@
-// Channels between two convolutions that make no difference, as pruning leaves them, are not made:
-// - those that the second one multiplies by zeros alone;
-// - constant ones, whose filter in the first one is all zeros. What they are, behind elementwise ops and depthwise
-//   convolutions in between, goes into the second one's bias. Where that pads its image, or a depthwise one does, they
-//   must be zeros, as the padding is;
-// - those that are made by the same filters as another channel, whose weights in the second one are added to its own.
+// Removes channels between two convolutions that make no difference, as pruning leaves them:
+// - those that the second convolution multiplies by zeros alone;
+// - constant ones, whose filter in the first convolution is all zeros. What they are, behind the elementwise ops and
+//   depthwise convolutions in between, goes into the second one's bias. Where the second one pads its image, or a
+//   depthwise one does, such channels must be zeros, as the padding is;
+// - those that are made by the same filters as another channel. Their weights in the second convolution are added to
+//   that channel's.
 //
-// It is worth it where fewer blocks of channels are left.
+// Nothing is removed unless fewer blocks of channels are left.
 #include "compiler/fusion/Match.h"
 #include "compiler/onnx/constants/EvaluateElementwise.h"
 #include "compiler/onnx/ops/Conv.h"
@@ -16,10 +17,11 @@ using namespace mlir;
 namespace ingot::fusion {
 namespace {
 
-/// Of the shortest vectors that make a difference.
+/// Kernels compute channels in blocks as long as a vector, so only a block less saves time. The machine is not known in
+/// this room: eight floats, a vector of AVX, stand for the shortest vectors with which that makes a difference.
 constexpr int64_t block = 8;
 
-/// Constant float32 weights: a row for each output channel.
+/// Constant float32 weights of a convolution, a row for each output channel.
 struct Filters {
   SmallVector<int64_t> shape;
   std::vector<char> storage;
@@ -31,8 +33,11 @@ struct Filters {
   }
   Filters(const Filters &) = delete;
   Filters(Filters &&) = default;
+  /// Returns the number of weights that connect one input channel with one output channel.
   int64_t taps() const { return onnx::elements(ArrayRef(shape).drop_front(2)); }
+  /// Returns all weights of an output channel.
   ArrayRef<float> of(int64_t out) const { return data.slice(out * shape[1] * taps(), shape[1] * taps()); }
+  /// Returns the weights that connect an input channel with an output channel.
   ArrayRef<float> of(int64_t out, int64_t in) const { return of(out).slice(in * taps(), taps()); }
   bool reads(int64_t in) const;
 };
@@ -48,11 +53,12 @@ bool isZero(ArrayRef<float> values) {
   return llvm::all_of(values, [](float v) { return v == 0; });
 }
 
-/// Whether an input channel is multiplied by anything but zeros.
+/// Returns whether an input channel is multiplied by anything but zeros.
 bool Filters::reads(int64_t in) const {
   return llvm::any_of(llvm::seq(shape[0]), [&](int64_t out) { return !isZero(of(out, in)); });
 }
 
+/// Returns whether the weights of a convolution are constant float32, and its bias is constant or absent.
 bool hasFilters(onnx::ConvOp conv) {
   auto w = onnx::ranked(conv.getW());
   return w && w.hasStaticShape() && w.getElementType().isF32() && onnx::constantOf(conv.getW()) &&
@@ -64,9 +70,9 @@ bool isDepthwise(onnx::ConvOp conv) {
   return static_cast<int64_t>(conv.getGroup()) == w.getDimSize(0) && w.getDimSize(1) == 1;
 }
 
-/// What a step makes of a number for each channel; nothing where that is not known.
+/// Returns what an elementwise step makes of one number for each channel; nothing where that cannot be computed now.
 std::optional<SmallVector<double>> stepped(Operation *step, ArrayRef<double> values) {
-  OpBuilder b(step->getContext()); // ops that are in no block, and only asked
+  OpBuilder b(step->getContext()); // these ops are in no block: they exist to be evaluated
   auto type = RankedTensorType::get({static_cast<int64_t>(values.size())}, b.getF32Type());
   ElementsAttr attribute = onnx::constantFromFloats(type, values);
   Operation *number = onnx::makeConstant(b, step->getLoc(), attribute).getDefiningOp();
@@ -81,11 +87,13 @@ std::optional<SmallVector<double>> stepped(Operation *step, ArrayRef<double> val
   return result ? onnx::floatsOf(result) : std::nullopt;
 }
 
-/// From one convolution to the next.
+/// The way from one convolution to the next, on which every value has one reader.
 struct Path {
   onnx::ConvOp first, last;
   SmallVector<Operation *> between; ///< steps and depthwise convolutions, in their order
 
+  /// Returns the path that ends in `last` and begins at the nearest convolution without groups; nothing if an op on it
+  /// may mix channels.
   static std::optional<Path> to(onnx::ConvOp last) {
     Path path;
     path.last = last;
@@ -112,13 +120,15 @@ struct Path {
   }
 };
 
-/// What becomes of the channels.
+/// What becomes of the channels between the two convolutions.
 struct Channels {
-  SmallVector<std::optional<double>> constants; ///< of those that are a number
-  SmallVector<int64_t> twins;                   ///< for each the first one that is like it
+  SmallVector<std::optional<double>> constants; ///< the value of each channel that has one value everywhere
+  SmallVector<int64_t> twins; ///< for each channel the first one that is made by the same filters, perhaps itself
+  /// The channels that are still made, in their order.
   SmallVector<int64_t> kept;
 };
 
+/// Replaces the two convolutions and what is between them, found by the second one.
 struct CutChannels : OpRewritePattern<onnx::ConvOp> {
   using OpRewritePattern<onnx::ConvOp>::OpRewritePattern;
 
@@ -143,14 +153,14 @@ struct CutChannels : OpRewritePattern<onnx::ConvOp> {
       return failure();
     }
     if (channels.kept.empty()) {
-      channels.kept.push_back(0); // a tensor has some
+      channels.kept.push_back(0); // a tensor of no channels would be another special case everywhere
     }
     rebuild(*path, filters, channels, rewriter);
     return success();
   }
 
 private:
-  /// What channels are in front of the last convolution, for those that are the same number everywhere.
+  /// Returns the values of those channels, as the last convolution reads them, that are one number everywhere.
   static SmallVector<std::optional<double>> constantsOf(Path &path) {
     Filters first(path.first.getW());
     SmallVector<double> values = biasOf(path.first, first.shape[0]);
@@ -176,6 +186,8 @@ private:
     return constants;
   }
 
+  /// Computes what a depthwise convolution makes of constant channels. A constant other than 0 stays one only without
+  /// padding, whose zeros change the sums at the edges.
   static void throughDepthwise(onnx::ConvOp conv, MutableArrayRef<double> values, MutableArrayRef<bool> known) {
     Filters filters(conv.getW());
     SmallVector<double> bias = biasOf(conv, filters.shape[0]);
@@ -187,7 +199,7 @@ private:
     }
   }
 
-  /// For each channel the first one that is made by the same filters.
+  /// Returns, for each channel, the first one that all convolutions of the path make by the same filters and bias.
   static SmallVector<int64_t> twinsOf(Path &path) {
     std::vector<std::pair<Filters, SmallVector<double>>> all;
     int64_t count = onnx::ranked(path.first.getW()).getDimSize(0);
@@ -202,7 +214,8 @@ private:
           all, [&](auto &made) { return made.second[a] == made.second[b] && made.first.of(a) == made.first.of(b); });
     };
     SmallVector<int64_t> twins;
-    std::map<float, SmallVector<int64_t>> seen; // by the first weight
+    std::map<float, SmallVector<int64_t>>
+        seen; // channels so far, by their first weight, so that few pairs are compared
     for (int64_t c = 0; c < count; ++c) {
       SmallVector<int64_t> &alike = seen[all.front().first.of(c).front()];
       const auto *twin = llvm::find_if(alike, [&](int64_t other) { return same(other, c); });
@@ -214,7 +227,7 @@ private:
     return twins;
   }
 
-  /// A convolution that makes some of its outputs.
+  /// Makes a copy of a convolution that makes only the output channels `kept`.
   static Value reduced(onnx::ConvOp conv, Value x, int64_t group, ArrayRef<int64_t> kept, PatternRewriter &rewriter) {
     Location loc = conv.getLoc();
     Filters filters(conv.getW());
@@ -237,7 +250,8 @@ private:
     return onnx::makeConstant(b, loc, onnx::constantFromFloats(type, values));
   }
 
-  /// The last one's weights for what is left; into them and `bias` goes what the other channels were.
+  /// Returns the last convolution's weights for the channels that are kept. What the constant channels amount to is
+  /// added to `bias`, and the weights of a twin to those of its first channel.
   static std::vector<float> merged(const Filters &filters, const Channels &channels, MutableArrayRef<double> bias) {
     std::vector<float> data;
     for (int64_t out = 0; out < filters.shape[0]; ++out) {
@@ -261,6 +275,7 @@ private:
     return data;
   }
 
+  /// Writes all ops of the path for the channels that are kept.
   static void rebuild(Path &path, const Filters &filters, const Channels &channels, PatternRewriter &rewriter) {
     auto count = static_cast<int64_t>(channels.kept.size());
     Value v = reduced(path.first, path.first.getX(), 1, channels.kept, rewriter);

@@ -1,7 +1,9 @@
-// Outer taps of a kernel that read nothing but padding, whichever output it is, are cut off, with their padding: a
-// dilated convolution on an image that is smaller than its reach becomes a smaller one, and the halo around the image
-// becomes one of what is read. The same for a ConvTranspose whose taps write nothing but what its pads cut away.
-// Weights are constant, and the size of the axis is a number on both sides.
+// Cuts off the outer taps of a kernel that read nothing but padding, whichever output they serve, together with that
+// padding. A dilated convolution on an image that is smaller than its reach becomes a smaller convolution, and the halo
+// around the image shrinks to what is read. For a ConvTranspose these are the taps that write nothing but what its pads
+// cut away.
+//
+// Weights must be constant, and the size of the axis a number on both sides.
 #include "compiler/fusion/Match.h"
 #include "compiler/onnx/elements/Window.h"
 #include "compiler/onnx/ops/Conv.h"
@@ -11,16 +13,20 @@ using namespace mlir;
 namespace ingot::fusion {
 namespace {
 
-/// One axis of a window that moves over an image of `size` to `steps` places.
+/// One axis of a window.
 struct Axis {
+  /// The window moves over an image of `size` pixels, with `before` and `after` pixels of padding, to `steps` places
+  /// that are `stride` pixels apart. It has `taps` taps, `dilation` pixels apart.
   int64_t steps, size, taps, stride, dilation, before, after;
 
+  /// Returns whether a tap reads a pixel of the image at any place of the window.
   bool reaches(int64_t tap) const {
-    // The first place that is not in front of the image.
+    // The first step at which the tap is not in front of the image decides: later ones are further behind.
     int64_t begin = tap * dilation - before, step = begin < 0 ? (-begin + stride - 1) / stride : 0;
     return step < steps && begin + step * stride < size;
   }
-  /// How many taps in front read only padding; they have at most all of it in front of the image.
+  /// Returns how many taps in front read only padding. One more is cut only while as much padding in front can go with
+  /// it.
   int64_t unreachedInFront() const {
     int64_t n = 0;
     while (n < taps - 1 && !reaches(n) && (n + 1) * dilation <= before) {
@@ -28,6 +34,7 @@ struct Axis {
     }
     return n;
   }
+  /// Returns how many taps at the end read only padding, besides those in front.
   int64_t unreachedBehind(int64_t inFront) const {
     int64_t n = 0;
     while (n < taps - 1 - inFront && !reaches(taps - 1 - n) && (n + 1) * dilation <= after) {
@@ -37,13 +44,15 @@ struct Axis {
   }
 };
 
-/// The taps [first, first + count) of an axis.
+/// The taps [first, first + count) of an axis, which are kept.
 struct Range {
   int64_t first, count;
 };
 
+/// Whether the result is the image over which the window moves.
 template <typename Op> constexpr bool transposed = std::is_same_v<Op, onnx::ConvTransposeOp>;
 
+/// Replaces a convolution by one with a smaller kernel and smaller pads.
 template <typename Op> struct CutTaps : OpRewritePattern<Op> {
   using OpRewritePattern<Op>::OpRewritePattern;
 

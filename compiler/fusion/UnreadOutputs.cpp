@@ -1,12 +1,12 @@
-// Outputs of a convolution that nobody reads are not made. What reads it, directly or behind elementwise ops of its
-// own, are Slices alone: channels that none of them takes go with their weights, and the first and last places of a
-// spatial axis go with the padding that only they read. A causal convolution, padded on both sides and cut to its
-// input's length, becomes one padded in front, without a copy behind it. Of a ConvTranspose, whose pads cut places off,
-// all that is not read goes.
+// Makes a convolution leave out outputs that nobody reads. Its result, directly or behind elementwise ops of its own,
+// must be read by Slices alone. Channels that none of them takes go with their weights, and the first and last places
+// of a spatial axis go with the padding that only they read. A causal convolution, padded on both sides and cut to its
+// input's length, becomes one padded in front, without a copy behind it. A ConvTranspose can leave out any place at its
+// ends, since its pads cut places off.
 //
-// Weights are constant and read by nobody else; sizes may be open where a Slice says how far from the ends it stays.
-// The sums are those of the model, but their order depends on how large a result is (a short row is not the inner
-// loop).
+// Weights must be constant and read by nothing else. Sizes may be open where a Slice says how far from the ends it
+// stays. The sums are those of the model, but their order depends on how large a result is (a short row is not the
+// inner loop), so strict accuracy leaves the pattern out.
 #include "compiler/fusion/Match.h"
 #include "compiler/onnx/ops/Conv.h"
 
@@ -17,15 +17,16 @@ namespace {
 
 using onnx::Size;
 
-/// How many places at the ends of an axis are not read.
+/// How many places at the two ends of an axis are not read.
 struct Unread {
   int64_t inFront = 0, behind = 0;
 };
 
-/// The bounds of a Slice, brought to one number for each axis that it names.
+/// The bounds of a Slice: a start, an end and a step for each axis that it names. Axes count from the front.
 struct Bounds {
   SmallVector<int64_t> starts, ends, axes, steps;
 
+  /// Returns the bounds of `slice`; nothing where they are not constant, name an axis twice, or go backwards.
   static std::optional<Bounds> of(onnx::SliceOp slice) {
     auto type = onnx::ranked(slice.getData());
     auto starts = onnx::integersOf(slice.getStarts()), ends = onnx::integersOf(slice.getEnds());
@@ -47,7 +48,8 @@ struct Bounds {
   }
 };
 
-/// What a Slice leaves unread along each axis of what it slices; nothing where its bounds do not say.
+/// Returns how much a Slice leaves unread at the ends of each axis of what it slices; nothing where its bounds do not
+/// say. An axis counts as read to both ends where that cannot be told.
 std::optional<SmallVector<Unread>> unreadBy(onnx::SliceOp slice) {
   auto bounds = Bounds::of(slice);
   if (!bounds || !onnx::isSized(slice.getData()) || !onnx::isSized(slice.getY())) {
@@ -68,9 +70,10 @@ std::optional<SmallVector<Unread>> unreadBy(onnx::SliceOp slice) {
   return unread;
 }
 
-/// The same Slice of what has lost `cut` places of each axis.
+/// Returns the result of `slice` read from `data`, which is what it sliced without `cut` places of each axis.
 Value moved(onnx::SliceOp slice, Value data, ArrayRef<Unread> cut, PatternRewriter &rewriter) {
-  constexpr int64_t beyond = std::numeric_limits<int32_t>::max(); // exporters mean the end of the axis
+  constexpr int64_t beyond =
+      std::numeric_limits<int32_t>::max(); // exporters write INT32_MAX or more for the end of the axis
   Bounds b = *Bounds::of(slice);
   for (auto [start, end, axis] : llvm::zip_equal(b.starts, b.ends, b.axes)) {
     Size extent = onnx::sizeOf(onnx::ranked(slice.getData()), axis);
@@ -82,7 +85,7 @@ Value moved(onnx::SliceOp slice, Value data, ArrayRef<Unread> cut, PatternRewrit
       start = place(start), end = place(end);
       continue;
     }
-    start -= start < 0 ? 0 : inFront; // nothing is cut where it counts from the end
+    start -= start < 0 ? 0 : inFront; // unreadBy() cuts nothing in front where the start counts from an open end
     if (end < 0) {
       end = end + behind < 0 ? end + behind : std::numeric_limits<int64_t>::max();
     } else if (end < beyond) {
@@ -94,8 +97,10 @@ Value moved(onnx::SliceOp slice, Value data, ArrayRef<Unread> cut, PatternRewrit
                                    {data, list(b.starts), list(b.ends), list(b.axes), list(b.steps)});
 }
 
+/// Whether pads cut outputs off instead of adding inputs.
 template <typename Op> constexpr bool transposed = std::is_same_v<Op, onnx::ConvTransposeOp>;
 
+/// Replaces a convolution, the elementwise ops behind it, and the Slices that read them.
 template <typename Op> struct CutOutputs : OpRewritePattern<Op> {
   using OpRewritePattern<Op>::OpRewritePattern;
 
@@ -123,7 +128,7 @@ template <typename Op> struct CutOutputs : OpRewritePattern<Op> {
   }
 
 private:
-  /// What none of the Slices that read `v` reads; nothing if anything else does.
+  /// Returns what none of the Slices that read `v` reads; nothing if anything else reads it.
   static std::optional<SmallVector<Unread>> unreadOf(Value v, Block *block) {
     std::optional<SmallVector<Unread>> all;
     for (OpOperand &use : v.getUses()) {
@@ -142,7 +147,9 @@ private:
     return all;
   }
 
-  /// Brings `cut` to what the convolution can leave out, and `pads` to what is left; false if that is nothing.
+  /// Reduces `cut` to what the convolution can leave out, and `pads` to those of the smaller convolution. Returns false
+  /// if it can leave out nothing. A Conv can only leave out places whose padding goes with them, `stride` pixels for
+  /// each place.
   static bool fit(MutableArrayRef<Unread> cut, Op conv, MutableArrayRef<int64_t> pads) {
     int64_t rank = pads.size() / 2;
     SmallVector<int64_t> strides = listed(conv.getStrides(), rank, 1);
@@ -165,10 +172,11 @@ private:
     return llvm::any_of(cut, [](const Unread &c) { return c.inFront || c.behind; });
   }
 
+  /// Writes the smaller convolution, the same steps behind it, and the Slices with their new bounds.
   static void replace(Op conv, ArrayRef<Operation *> steps, Value end, ArrayRef<Unread> cut, ArrayRef<int64_t> pads,
                       PatternRewriter &rewriter) {
     Location loc = conv.getLoc();
-    auto ofChannels = [&](Value v, int64_t axis) { // weights and bias of those that are read
+    auto ofChannels = [&](Value v, int64_t axis) { // cuts weights or bias to the channels that are read
       if (!onnx::present(v) || (!cut[1].inFront && !cut[1].behind)) {
         return v;
       }
@@ -182,7 +190,7 @@ private:
         rewriter, loc, {conv.getX(), ofChannels(conv.getW(), transposed<Op> ? 1 : 0), ofChannels(conv.getB(), 0)},
         attributes.getAttrs());
     for (Operation *step : steps) {
-      rewriter.setInsertionPoint(step); // behind its other operands
+      rewriter.setInsertionPoint(step); // its other operands may be defined after the convolution
       SmallVector<Value> operands(step->getOperands());
       operands[0] = made;
       made = onnx::createOp(rewriter, step->getLoc(), step->getName().getStringRef(), operands, step->getAttrs())

@@ -1,7 +1,7 @@
-// Ops that leave their operand as it is go: a Cast to the same type, an Expand, Tile, Slice or Pad that keeps the shape
-// (one that keeps it and moves nothing, that is), a Concat of one, and a multiplication by 1 or an addition of 0 of
-// what is as large as the result. (-0 + 0 is 0: strict accuracy keeps the sum.) A Concat of Concats of one axis is one;
-// constants beside each other in a Concat are one.
+// Removes ops that leave their operand as it is: a Cast to the same type, a movement (Expand, Tile, Slice, Pad and
+// others) that keeps the shape and the place of each element, a Concat of one tensor, a multiplication by 1, and an
+// addition of 0, where the other operand is as large as the result. (-0 + 0 is 0, so strict accuracy keeps the sum.)
+// Concats of Concats along one axis become one, and neighbouring constants in a Concat become one constant.
 #include "compiler/fusion/Match.h"
 #include "compiler/onnx/constants/Evaluate.h"
 #include "compiler/onnx/ops/Binary.h"
@@ -12,7 +12,7 @@ using namespace mlir;
 namespace ingot::fusion {
 namespace {
 
-/// Whether the result's elements are operand 0's, each in its place.
+/// Returns whether the result's elements are those of operand 0, each in its place.
 bool movesNothing(onnx::Mover op) {
   Type type = op->getResult(0).getType();
   if (!onnx::isSized(op->getResult(0)) || op->getOperand(0).getType() != type) {
@@ -22,6 +22,7 @@ bool movesNothing(onnx::Mover op) {
   return offset && offset->is(0);
 }
 
+/// Removes a movement that moves nothing.
 struct NothingMoved : OpInterfaceRewritePattern<onnx::Mover> {
   using OpInterfaceRewritePattern::OpInterfaceRewritePattern;
   LogicalResult matchAndRewrite(onnx::Mover op, PatternRewriter &rewriter) const override {
@@ -33,6 +34,7 @@ struct NothingMoved : OpInterfaceRewritePattern<onnx::Mover> {
   }
 };
 
+/// Removes a Cast to the type that the value has.
 struct SameType : OpRewritePattern<onnx::CastOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(onnx::CastOp op, PatternRewriter &rewriter) const override {
@@ -44,7 +46,8 @@ struct SameType : OpRewritePattern<onnx::CastOp> {
   }
 };
 
-/// `neutral` as the right operand, and as the left one where the op commutes.
+/// Removes an op one of whose operands is its neutral element: the right one, or also the left one where the op
+/// commutes.
 template <typename Op> struct Neutral : OpRewritePattern<Op> {
   double neutral;
   bool commutes;
@@ -62,6 +65,8 @@ template <typename Op> struct Neutral : OpRewritePattern<Op> {
   }
 };
 
+/// Merges a Concat with those of its operands that are Concats along the same axis and have no other reader, and leaves
+/// out empty operands. A Concat of constants alone is left to be folded.
 struct OfConcats : OpRewritePattern<onnx::ConcatOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(onnx::ConcatOp op, PatternRewriter &rewriter) const override {
@@ -87,7 +92,8 @@ struct OfConcats : OpRewritePattern<onnx::ConcatOp> {
   }
 };
 
-/// Constants that stand beside each other and that nobody else reads: graph makes one of their Concat.
+/// Puts neighbouring constants, if nothing else reads them, into a Concat of their own, which the phase graph folds to
+/// one constant.
 struct OfConstants : OpRewritePattern<onnx::ConcatOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(onnx::ConcatOp op, PatternRewriter &rewriter) const override {
@@ -96,7 +102,7 @@ struct OfConstants : OpRewritePattern<onnx::ConcatOp> {
     for (ValueRange left = op.getXs(); !left.empty();) {
       ValueRange run = left.take_front(llvm::find_if_not(left, isOwn) - left.begin());
       if (run.size() == op.getXs().size()) {
-        return failure(); // a constant as a whole
+        return failure(); // all operands are constants, so the Concat is folded as it is
       }
       pieces.push_back(run.size() > 1
                            ? onnx::make<onnx::ConcatOp>(rewriter, op.getLoc(), SmallVector<Value>(run), op->getAttrs())

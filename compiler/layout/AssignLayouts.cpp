@@ -1,8 +1,11 @@
-// One walk forward decides blocked or row-major for every kernel from its rule (LayoutRule) and its operands;
-// operands in another form get a plan.reorder kernel, made once a value. Then concatenations whose pieces lie one
-// behind the other become plan.join, and each blocked value's halo is the widest that a consumer reads (joined values
-// share one). Last, what the caller passes in and out is made row-major buffers of its own, and so is what goes into
-// and out of the regions of control ops; a value that a region reads from around it may be blocked.
+// One walk forward decides blocked or row-major for every kernel, from its rule (LayoutRule) and its operands. An
+// operand in another form gets a plan.reorder kernel, which is made once for each value and form. Then concatenations
+// whose pieces lie one behind the other become plan.join, and each blocked value gets the widest halo that a consumer
+// reads (joined values share one).
+//
+// Last, the edges of blocks are made row-major: what the caller passes in and out has row-major buffers of its own, and
+// so has what goes into and out of the regions of control ops. A value that a region reads from around it may be
+// blocked.
 #include "compiler/layout/AssignLayouts.h"
 #include "compiler/onnx/Onnx.h"
 #include "compiler/onnx/constants/Constants.h"
@@ -20,6 +23,7 @@ using lower::LayoutRule;
 
 RankedTensorType typeOf(Value v) { return cast<RankedTensorType>(v.getType()); }
 
+/// Assigns the layouts of one function, in the order of run().
 class Assigner {
 public:
   Assigner(func::FuncOp function, lower::MachineOf machineOf, StringRef host)
@@ -42,16 +46,18 @@ private:
   func::FuncOp function;
   lower::MachineOf machineOf;
   StringRef host;
+  /// Value and form -> the value in that form, so that it is made once.
   llvm::DenseMap<std::pair<Value, Type>, Value> converted;
+  /// Values that are one block of all their channels.
   llvm::DenseSet<Value> channelsLast;
 
-  /// The ops of a kind, those in regions where their control op stands.
+  /// Returns the ops of a class in their order; those in regions come right behind their control op.
   template <typename Op> SmallVector<Op> all() {
     SmallVector<Op> found;
     function.walk<WalkOrder::PreOrder>([&](Op op) { found.push_back(op); });
     return found;
   }
-  /// What leaves a block: the function's, a branch's, an iteration's results.
+  /// Returns the ops that give the results of a block: the function's, a branch's or an iteration's.
   SmallVector<Operation *> ends() {
     SmallVector<Operation *> found = {function.getBody().front().getTerminator()};
     llvm::append_range(found, all<onnx::YieldOp>());
@@ -64,8 +70,9 @@ private:
   }
   static bool isConstant(Value v) { return static_cast<bool>(onnx::constantOf(v)); }
 
-  // Blocked or row-major.
+  // Blocked or row-major
 
+  /// Decides the form of a kernel's operands and results, and converts operands that have another.
   void assign(plan::KernelOp kernel) {
     const target::MachineModel &machine = machineOf(kernel.getTarget());
     Operation *root = kernel.root();
@@ -102,7 +109,7 @@ private:
     }
   }
 
-  /// Whether an operand was made with all its channels last, on the kernel's own machine.
+  /// Returns whether an operand was made with all its channels last, by a kernel of the same machine.
   bool readsChannelsLast(plan::KernelOp kernel) const {
     return llvm::any_of(kernel.getIns(), [&](Value v) {
       auto maker = v.getDefiningOp<plan::KernelOp>();
@@ -110,9 +117,10 @@ private:
     });
   }
 
-  // Channels of a blocked image.
+  // Channels of a blocked image
 
-  /// The first channel of a view that is whole blocks of channels of one blocked image; nothing: it is another view.
+  /// Returns the first channel of a view that consists of whole blocks of channels of one blocked image; nothing for
+  /// any other view.
   static std::optional<int64_t> firstChannel(plan::ViewOp view) {
     RankedTensorType x = typeOf(view.getX()), y = typeOf(view.getY());
     auto layout = plan::blockedOf(x);
@@ -129,9 +137,11 @@ private:
     }
     return offset.number() / channelBytes;
   }
+  /// Returns whether a view has been made blocked by blockChannels().
   static bool isOfChannels(plan::ViewOp view) { return plan::blockedOf(view.getY().getType()) && firstChannel(view); }
 
-  /// They begin where they do in a row-major image, and stay blocked.
+  /// Makes a view of whole blocks of channels of a blocked image blocked as well. Such blocks begin at the same byte in
+  /// a blocked image as in a row-major one.
   static void blockChannels(Value v) {
     auto view = v.getDefiningOp<plan::ViewOp>();
     if (!view || plan::blockedOf(v.getType())) {
@@ -143,7 +153,8 @@ private:
     }
   }
 
-  /// Views of all channels of an image, one behind the other, are that image.
+  /// Returns `pieces` with each run of views that together are all channels of an image, in their order, replaced by
+  /// that image.
   static SmallVector<Value> withWholeImages(ArrayRef<Value> pieces) {
     SmallVector<Value> found;
     for (size_t i = 0; i < pieces.size();) {
@@ -165,8 +176,8 @@ private:
     return found;
   }
 
-  /// What a root reads row by row is another operand to those behind it, which read blocks: x + Conv(x) of few
-  /// channels.
+  /// Separates the root's operand from that of the ops behind it, where the root reads a value row by row and they read
+  /// it in blocks, as in x + Conv(x) with few channels.
   static void separateReaders(plan::KernelOp kernel, Operation *root, LayoutRule rule) {
     for (BlockArgument argument : llvm::to_vector(kernel.getBody().getArguments())) {
       bool readsBlocks = rule == LayoutRule::Blocked || rule == LayoutRule::ChannelsLast;
@@ -181,17 +192,19 @@ private:
     }
   }
 
+  /// Sets an operand of a kernel, and the type of the region's argument that stands for it.
   static void setOperand(plan::KernelOp kernel, unsigned i, Value v) {
     kernel->setOperand(i, v);
     kernel.getBody().getArgument(i).setType(v.getType());
   }
 
-  /// Whether an operand is read by the root directly.
+  /// Returns whether the root itself reads operand `i`.
   static bool rootReads(plan::KernelOp kernel, Operation *root, unsigned i) {
     return root && llvm::is_contained(root->getOperands(), Value(kernel.getBody().getArgument(i)));
   }
 
-  /// A kernel that can work in either layout follows its full-size operands: blocked where at least half of them are.
+  /// Returns whether a kernel that can work in either layout works in blocks: it follows its full-size operands, and
+  /// does so where at least half of them are blocked.
   static bool shouldFollow(plan::KernelOp kernel, Operation *root) {
     RankedTensorType result = typeOf(kernel.getResult(0));
     int64_t inBlocks = 0, rowMajor = 0;
@@ -199,7 +212,7 @@ private:
       RankedTensorType t = typeOf(v);
       int64_t channels = 1 - (result.getRank() - t.getRank());
       if (!root && result.getRank() > 2 && channels >= 0 && t.isDynamicDim(channels)) {
-        return false; // perhaps one channel for all
+        return false; // the operand may have one channel that is repeated for all
       }
       bool full =
           root ? rootReads(kernel, root, i) && t.getRank() == result.getRank() : t.getShape() == result.getShape();
@@ -214,7 +227,8 @@ private:
     return result.getRank() >= 3 && plan::canBlock(result) && inBlocks > 0 && inBlocks >= rowMajor;
   }
 
-  /// Gives [C, H, W] beside [N, C, H, W] its batch axis, so that it can be reordered to channel blocks.
+  /// Returns operand `i`, with a batch axis in front where it is [C, H, W] beside [N, C, H, W], so that it can be
+  /// reordered to channel blocks.
   static Value withBatchAxis(plan::KernelOp kernel, Operation *root, unsigned i) {
     Value v = kernel.getIns()[i];
     RankedTensorType t = typeOf(v);
@@ -233,7 +247,7 @@ private:
     return plan::ViewOp::create(b, v.getLoc(), type, v, b.getAttr<onnx::SizeAttr>(0));
   }
 
-  /// The form of operand `i` in a blocked kernel.
+  /// Returns the form that operand `i` has to have in a blocked kernel.
   static RankedTensorType wanted(plan::KernelOp kernel, Operation *root, LayoutRule rule, unsigned i, int64_t lanes) {
     Value v = kernel.getIns()[i];
     RankedTensorType t = typeOf(v);
@@ -250,15 +264,17 @@ private:
       return plain(t);
     }
     if (t.getRank() != rank || t.getDimSize(1) == 1) {
-      return plain(t); // a scalar for all lanes of a pixel, or [C, 1, 1]
+      // The kernel reads one scalar for all lanes of a pixel, or whole vectors of a row-major [C, 1, 1].
+      return plain(t);
     }
     bool onePixel = llvm::all_of(t.getShape().drop_front(2), [](int64_t d) { return d == 1; });
-    // [N, C, 1, 1]: whole blocks are contiguous, and constants are padded in the weights section.
+    // In a row-major [N, C, 1, 1] whole blocks are contiguous. A constant's last block is padded in the weights
+    // section.
     bool piecewise = onePixel && (t.getDimSize(1) % lanes == 0 || (isConstant(v) && t.getDimSize(0) == 1));
     return piecewise ? plain(t) : blocked(t, lanes);
   }
 
-  /// `v` in the form `type`, before `user`. Between blocks of different machines it is row-major.
+  /// Returns `v` in the form `type`, for `user` to read. Between blocks of different machines it is row-major.
   Value convert(plan::KernelOp user, Value v, RankedTensorType type) {
     if (v.getType() == type) {
       return v;
@@ -284,6 +300,7 @@ private:
     return known = reorder(b, v, type, user.getTarget());
   }
 
+  /// Makes a kernel of `target` that brings `v` into the form `type`.
   static Value reorder(OpBuilder &b, Value v, RankedTensorType type, StringRef target) {
     auto kernel = plan::KernelOp::create(b, v.getLoc(), TypeRange{type}, ValueRange{v}, target);
     OpBuilder::InsertionGuard guard(b);
@@ -294,7 +311,7 @@ private:
     return kernel.getResult(0);
   }
 
-  /// Views are made of row-major memory.
+  /// Brings what views and control ops read into row-major form, unless the view can stay blocked.
   void makeViewsPlain() {
     for (plan::ViewOp view : all<plan::ViewOp>()) {
       RankedTensorType t = typeOf(view.getX());
@@ -313,22 +330,23 @@ private:
       }
     }
   }
+  /// Converts `v` on the target of the kernel that makes it, or makes what it is a view of.
   Value convertAnywhere(Value v, RankedTensorType type) {
     auto producer = v.getDefiningOp();
     auto kernel = dyn_cast<plan::KernelOp>(producer);
-    while (!kernel) { // a view of a blocked value; its base is a kernel's result
+    while (!kernel) { // `v` is a view, and a blocked value's base is a kernel's result
       kernel = dyn_cast<plan::KernelOp>((producer = producer->getOperand(0).getDefiningOp()));
     }
     return convert(kernel, v, type);
   }
 
-  // Concatenation in place.
+  // Concatenation in place
 
-  /// Whether the pieces of a concatenation lie one behind the other in the result.
+  /// Returns whether the pieces of a concatenation lie one behind the other in the result.
   static bool contiguousPieces(onnx::Join concat, plan::KernelOp kernel) {
     RankedTensorType t = typeOf(kernel.getResult(0));
     int64_t axis = concat.joinAxis();
-    if (auto layout = plan::blockedOf(t)) { // of several images each part strides over the others: shareImages()
+    if (auto layout = plan::blockedOf(t)) { // parts of several images are strided, see shareImages()
       return axis == 0 || (axis == 1 && llvm::all_of(concat->getOperands().drop_back(), [&](Value v) {
                              return typeOf(v).getDimSize(1) % layout.getLanes() == 0;
                            }));
@@ -336,15 +354,17 @@ private:
     return llvm::all_of(t.getShape().take_front(axis), [](int64_t d) { return d == 1; });
   }
 
+  /// Value -> the join that it is part of; it can be part of only one.
   llvm::DenseMap<Value, Value> memberOf;
 
-  /// Behind a piece whose size the run has yet to find nothing can be written: they are copied when all are there.
+  /// Returns whether a piece has a data-dependent size. Nothing can be written behind such a piece before its size is
+  /// found, so the pieces are copied when all are there.
   static bool hasFoundPiece(plan::KernelOp kernel) {
     return llvm::any_of(kernel.getIns(), [](Value v) { return plan::physicalElements(typeOf(v)).isFound(); });
   }
 
-  /// Whether a loop carries on, as one value, the result and the first piece: the kernel itself writes only what is
-  /// behind it (plan.extends).
+  /// Returns whether a loop carries the first piece on as the result, extended by the others. The kernel itself then
+  /// writes only what is behind the first piece (plan.extends).
   static bool extendsCarried(plan::KernelOp kernel, onnx::Join concat) {
     auto loop = dyn_cast<onnx::LoopOp>(kernel->getParentOp());
     auto operand = cast<BlockArgument>(concat->getOperand(0));
@@ -353,7 +373,8 @@ private:
            plan::placeOf(loop.yielded(present.getArgNumber() - 2).get()).base == kernel.getResult(0);
   }
 
-  /// Whether a piece is made and read in the memory of the kernel that joins it: what crosses is whole tensors.
+  /// Returns whether a piece is made and read in the memory of the kernel that joins it. Elsewhere it is no part of a
+  /// join, since whole tensors cross between devices.
   static bool staysThere(Value piece, plan::KernelOp kernel) {
     auto function = kernel->getParentOfType<func::FuncOp>();
     if (plan::devicesOf(function).empty()) {
@@ -366,6 +387,8 @@ private:
            });
   }
 
+  /// Replaces a kernel that only concatenates by a plan.join of its pieces. A piece that cannot be written in its place
+  /// by the op that makes it is copied there.
   void joinInPlace(plan::KernelOp kernel) {
     auto concat = dyn_cast_or_null<onnx::Join>(kernel.root());
     if (!concat || kernel.getBody().front().getOperations().size() != 2 || !contiguousPieces(concat, kernel) ||
@@ -384,7 +407,7 @@ private:
                  producer->getBlock() == kernel->getBlock() && !llvm::is_contained(pieces, v) &&
                  producer->getNumResults() == 1 && staysThere(v, kernel);
       auto layout = plan::blockedOf(kernel.getResult(0).getType());
-      if (!plan::blockedOf(v.getType()) != !layout) { // a constant: row-major until now
+      if (!plan::blockedOf(v.getType()) != !layout) { // a constant is row-major until now
         pieces.push_back(reorder(b, v, plan::withLayout(typeOf(v), layout), kernel.getTarget()));
       } else {
         pieces.push_back(own ? v : copy(b, v, kernel.getTarget()));
@@ -398,7 +421,7 @@ private:
     kernel.erase();
   }
 
-  /// A kernel that copies `v` into a buffer of its own.
+  /// Makes a kernel that copies `v` into a buffer of its own.
   static Value copy(OpBuilder &b, Value v, StringRef target) {
     auto kernel = plan::KernelOp::create(b, v.getLoc(), TypeRange{v.getType()}, ValueRange{v}, target);
     OpBuilder::InsertionGuard guard(b);
@@ -408,10 +431,11 @@ private:
     return kernel.getResult(0);
   }
 
-  /// Parts of joined images lie in these: where there may be several images, so many blocks apart.
+  /// Lets the parts of joined images lie in these images. Where there may be several images, a part's images are as
+  /// many blocks apart as the joined ones.
   void shareImages() {
     SmallVector<plan::JoinOp> joins = all<plan::JoinOp>();
-    for (plan::JoinOp join : llvm::reverse(joins)) { // outward ones first
+    for (plan::JoinOp join : llvm::reverse(joins)) { // outer joins come first, whose blocks the inner ones take over
       RankedTensorType type = typeOf(join.getY());
       auto layout = plan::blockedOf(type);
       bool shared = layout && plan::joinsChannels(join) && type.getDimSize(0) != 1;
@@ -429,8 +453,9 @@ private:
     }
   }
 
-  // Halos.
+  // Halos
 
+  /// Gives each blocked value the widest halo that a consumer reads, filled with what the consumers expect there.
   void assignHalos() {
     llvm::DenseMap<Value, SmallVector<int64_t>> halos;
     llvm::DenseMap<Value, int64_t> fills;
@@ -448,7 +473,7 @@ private:
       SmallVector<int64_t> halo = family.halo(root);
       if (llvm::any_of(halo, [](int64_t h) { return h > 0; })) {
         auto [fill, isNew] = fills.try_emplace(v, family.fill(root));
-        if (!isNew && fill->second != family.fill(root)) { // what another one reads around it is not for this kernel
+        if (!isNew && fill->second != family.fill(root)) { // another kernel reads other values around it
           OpBuilder b(kernel);
           v = reorder(b, v, typeOf(v), kernel.getTarget());
           setOperand(kernel, argument.getArgNumber(), v);
@@ -457,7 +482,7 @@ private:
       }
       widen(halos[v], halo);
     }
-    // Joined values share the widest halo, nested joins too: outward, then inward.
+    // Joined values share the widest halo, and so do nested joins: the walk goes outward first, then inward.
     SmallVector<plan::JoinOp> joins = all<plan::JoinOp>();
     for (plan::JoinOp join : joins) {
       for (Value v : join.getXs()) {
@@ -485,13 +510,15 @@ private:
       }
     }
   }
+  /// Widens each side of `halo` to at least that of `by`.
   static void widen(SmallVector<int64_t> &halo, ArrayRef<int64_t> by) {
     halo.resize(std::max(halo.size(), by.size()), 0);
     for (size_t i = 0; i < by.size(); ++i) {
       halo[i] = std::max(halo[i], by[i]);
     }
   }
-  /// A value that gets a halo is no longer the memory of another one: its views become reorders, or views of one.
+  /// Makes `v`, which gets a halo, independent of other memory: a view becomes a copy, and views of it become views of
+  /// a copy. Returns the value that takes the place of `v`.
   Value separateViews(Value v) {
     if (auto view = v.getDefiningOp<plan::ViewOp>()) {
       OpBuilder b(view);
@@ -514,6 +541,7 @@ private:
     return v;
   }
 
+  /// Changes the type of `v` wherever kernels mention it.
   static void retype(Value v, RankedTensorType type) {
     Type before = v.getType();
     v.setType(type);
@@ -530,20 +558,21 @@ private:
     }
   }
 
-  // The edge.
+  // Edges of blocks
 
+  /// Gives the results of blocks and the initial values of loops buffers of their own.
   void isolateOutputs() {
     for (Operation *end : ends()) {
       MutableArrayRef<OpOperand> uses = end->getOpOperands();
       if (uses.empty() || isa_and_nonnull<onnx::FailOp>(uses.front().get().getDefiningOp())) {
         continue;
       }
-      // A loop's condition is only looked at.
+      // A loop's condition is read where it lies.
       isolate(end, isa<onnx::LoopOp>(end->getParentOp()) ? uses.drop_front() : uses);
     }
     for (onnx::LoopOp loop : all<onnx::LoopOp>()) {
       for (OpOperand &use : loop->getOpOperands().drop_front(2)) {
-        if (isConstant(use.get())) { // a kernel's operands only have memory
+        if (isConstant(use.get())) { // a constant has memory only as an operand of a kernel
           OpBuilder b(loop);
           use.set(copy(b, use.get(), host));
         }
@@ -551,8 +580,8 @@ private:
     }
   }
 
-  /// Every result of a block is a whole row-major buffer that an op of the block writes and that is no other result:
-  /// else it is copied.
+  /// Copies each result of a block, unless it is a whole row-major buffer that an op of the block writes and that is no
+  /// other result.
   void isolate(Operation *end, MutableArrayRef<OpOperand> results) {
     llvm::SmallPtrSet<Value, 8> taken;
     for (OpOperand &use : results) {

@@ -1,6 +1,9 @@
-// A path is a list of kernels of which each is the only reader of the one before it, and reads it row by row. It is cut
-// into chains such that the sum of what these gain is largest: the best cut of the kernels up to one is the best of the
-// cuts of those before its last chain.
+// Cuts paths of kernels into chains. A path is a list of kernels of which each is the only reader of the one before it,
+// and reads it row by row. It is cut such that the sum of what the chains gain is largest.
+//
+// This is dynamic programming: the best cut of the first n kernels consists of a last chain of some length and of the
+// best cut of the kernels before that chain.
+//   best[n] = max(best[n - 1], best[n - length] + gain of the last `length` kernels)
 #include "compiler/layout/FormChains.h"
 #include "compiler/lower/conv/Chain.h"
 #include "compiler/onnx/constants/Constants.h"
@@ -12,12 +15,12 @@ using namespace mlir;
 namespace ingot::layout {
 namespace {
 
-/// Longer ones gain nothing more: what lies between them is small.
+/// The most links of a chain. Longer chains gain nothing more, because what lies between their links is small.
 constexpr size_t mostLinks = 3;
-/// What a chain has to gain, as a share of the time.
+/// What a chain has to gain, as a share of the time that its kernels take apart.
 constexpr double leastGain = 0.05;
 
-/// Whether `kernel` reads `x` row by row: as its root's data, or element by element.
+/// Returns whether `kernel` reads `x` row by row: as its root's data, or element by element.
 bool readsRows(plan::KernelOp kernel, Value x) {
   Operation *root = kernel.root();
   unsigned number = llvm::find(kernel.getIns(), x) - kernel.getIns().begin();
@@ -29,7 +32,7 @@ bool readsRows(plan::KernelOp kernel, Value x) {
   return root->getNumOperands() > 0 && root->getOperand(0) == argument && argument.hasOneUse();
 }
 
-/// The kernel that alone reads what `kernel` makes, and can be the next link.
+/// Returns the kernel that alone reads what `kernel` makes, if it can be the next link; else null.
 plan::KernelOp nextOf(plan::KernelOp kernel) {
   if (kernel.getPiece() || kernel.getNumResults() != 1 || !kernel.getResult(0).hasOneUse()) {
     return {};
@@ -40,10 +43,13 @@ plan::KernelOp nextOf(plan::KernelOp kernel) {
   return fits ? next : plan::KernelOp();
 }
 
+/// Cuts paths into chains and makes kernels of them.
 class Former {
 public:
   Former(lower::MachineOf machineOf, Chains chains) : machineOf(machineOf), chains(chains) {}
 
+  /// Cuts one path. best[n] is the gain of the best cut of its first n kernels, lastLength[n] the length of that cut's
+  /// last chain.
   void form(ArrayRef<plan::KernelOp> path) {
     std::vector<std::optional<lower::Chain::Link>> links;
     for (plan::KernelOp kernel : path.size() > 1 ? path : ArrayRef<plan::KernelOp>()) {
@@ -71,7 +77,8 @@ private:
   lower::MachineOf machineOf;
   Chains chains;
 
-  /// Cycles; of all chains that are possible, how many links they have.
+  /// Returns what a chain of these kernels gains in cycles, or 0 where it does not pay. With Chains::Possible it is the
+  /// number of kernels, so that the longest chains win.
   double gainOf(ArrayRef<std::optional<lower::Chain::Link>> kernels) {
     if (!llvm::all_of(kernels, [](const auto &link) { return link.has_value(); })) {
       return 0;
@@ -86,7 +93,7 @@ private:
     return chains == Chains::Possible ? static_cast<double>(kernels.size()) : isWorth ? gain : 0;
   }
 
-  /// Makes them links of a kernel where the last one stands.
+  /// Moves the kernels into the region of a new kernel, which stands in the place of the last one.
   static void wrap(ArrayRef<plan::KernelOp> kernels) {
     plan::KernelOp last = kernels.back();
     SmallVector<Value> ins;
@@ -115,6 +122,7 @@ private:
     plan::YieldOp::create(b, last.getLoc(), last.getResults());
   }
 
+  /// Returns whether `v` is made by one of these kernels, so that it stays inside of the chain.
   static bool isMade(Value v, ArrayRef<plan::KernelOp> kernels) {
     auto kernel = v.getDefiningOp<plan::KernelOp>();
     return kernel && llvm::is_contained(kernels, kernel);

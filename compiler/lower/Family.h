@@ -1,8 +1,8 @@
-// A kernel family says which ops may be the root of its kernels, what else may be in such a kernel and in which layout
-// it works, and writes the loops. A family is a file of families/ (found by folder) that defines
+// A kernel family says which ops may be the root of its kernels, what else may be in such a kernel, and in which layout
+// it works, and it writes the loops. A family is a file of families/ (found by folder) that defines
 //   std::unique_ptr<KernelFamily> ingot::lower::create<Stem>Family();
-// and nobody names it; a target may bring others for its machines (target::Target::family). See families/Running.cpp
-// for a small one.
+// Nothing else names it. A target may bring others for its machines (target::Target::family). families/Running.cpp is a
+// small one.
 #pragma once
 #include "compiler/lower/core/Group.h"
 #include "compiler/lower/core/Schedules.h"
@@ -16,75 +16,80 @@ namespace ingot::lower {
 struct Build;
 struct Rows;
 
-/// Threads that work on an item together, where a machine has blocks of such: an item is a block. They share memory and
-/// wait for each other (core/Threads.h). Only a target whose images launch them may have kernels with a grid.
+/// The threads that work on an item together, on a machine that has blocks of threads: an item is one block. They share
+/// memory and wait for each other (core/Threads.h). Only a target whose images launch such blocks may have kernels with
+/// a grid.
 struct Grid {
   std::array<int64_t, 3> threads = {1, 1, 1};
   int64_t sharedBytes = 0;
 };
 
-/// What a kernel needs besides its operands. It may depend on the region, the types, on which operands are constants,
-/// and the machine.
+/// What a kernel needs besides its operands. It may depend on the region, the types, which operands are constants, and
+/// the machine.
 struct KernelShape {
-  /// Independent work items: the function runs items [begin, end). Any split gives the same bits; 1 when the kernel is
-  /// not split.
+  /// The number of independent work items: the kernel's function runs items [begin, end). Any split into ranges gives
+  /// the same bits. It is 1 when the kernel is not split.
   support::Size items = 1;
-  /// Threads of an item; nothing: one, wherever that runs.
+  /// The threads that work on an item; nothing: one thread, wherever that runs.
   std::optional<Grid> grid = {};
-  /// Scratch for the whole launch; a family that splits work gives each item a piece of its own, or sets items to 1.
+  /// Bytes of scratch for the whole launch. A family that splits work gives each item a part of it, or sets items to 1.
   support::Size scratchBytes = 0;
-  /// The kernel may find a bad index or bound in data and calls Build::fail.
+  /// Whether the kernel may find a bad index or bound in data, and calls Build::failIf.
   bool checked = false;
-  /// Multiplications with accumulation that it takes, where they are not those of its ops' definitions.
+  /// The multiplications with accumulation that the kernel does, where these are not those of its ops' definitions.
   std::optional<support::Size> multiplyAdds;
-  bool ofTiles = false; ///< they are those of matrix registers
-  /// What it says then (an ingot_error_kind), where that is something else.
+  bool ofTiles = false; ///< whether matrix registers do them
+  /// The ingot_error_kind of a failed check, where it is neither a bad index nor a bad size.
   std::optional<int64_t> error;
-  /// The kernel gets the run's ingot_exec (Build::exec), and any status of it ends the run.
+  /// Whether the kernel gets the run's ingot_exec (Build::exec); any status other than 0 that it returns ends the run.
   bool takesExec = false;
-  /// Kernel operands in whose buffer the first result may lie, where it has the operand's type and nobody reads that
-  /// operand any more: each element of it is read before the result's element at that place is written, and never
-  /// after.
+  /// The kernel operands in whose buffer the first result may lie, where it has the operand's type and nothing reads
+  /// that operand any more. The kernel reads each element of such an operand before it writes the result's element at
+  /// that place, and never after.
   llvm::SmallVector<int64_t> inPlace;
-  /// The kernel operand that the first result begins with: it is not copied where the result lies in its buffer.
+  /// The kernel operand that the first result begins with. That part is not copied where the result lies in the
+  /// operand's buffer.
   std::optional<int64_t> extends;
-  /// Operand number -> how that constant operand is packed into the weights section. Constants without a recipe are
+  /// By operand number, how a constant operand is packed into the weights section. Constants without a recipe are
   /// copied as they are.
   std::map<unsigned, plan::WeightTable::Recipe> packed;
-  /// The operand, if any, that its recipe makes float32 of, whatever the constant has.
+  /// The operand, if any, that its recipe converts to float32, whatever type the constant has.
   std::optional<unsigned> packedAsFloats;
-  /// Writes the body with all that was decided for this shape: what KernelFamily::build calls by default.
+  /// Writes the body for this shape. KernelFamily::build calls it by default.
   std::function<void(Build &)> build = {};
-  /// Which algorithm was chosen, and what else there was (Algorithm.h), for people. Empty: there was no choice.
+  /// The algorithm that was chosen, and which others there were (Algorithm.h), as a text for people. It is empty where
+  /// there was no choice.
   std::string choice = {};
 
-  /// Of a root that is its first operand with some elements replaced: the result may lie there, unless the root reads
-  /// that tensor once more.
+  /// Declares that the root's result is its first operand with some elements replaced. The result may then lie in that
+  /// operand's buffer, unless the root reads the tensor once more.
   void replaces(mlir::Value first);
 };
 
-/// What a kernel needs that makes some rows of its result at a time, as a member of a chain (Chain.h): of a blocked
-/// image with two spatial axes of known sizes.
+/// What a kernel needs that makes some rows of its result at a time, as a link of a chain (conv/Chain.h). The result is
+/// a blocked image with two spatial axes of known sizes.
 struct RowShape {
   int64_t step = 1, start = 0, reach = 1; ///< row r reads rows [r * step + start, r * step + start + reach) of the data
-  std::map<unsigned, plan::WeightTable::Recipe> packed; ///< as KernelShape's
-  int64_t weightBytes = 0;                              ///< read again for each few rows
-  double cycles = 0, alone = 0; ///< expected of an image in the second cache, weights read once: by rows, and else
-  /// Writes the loops over some rows; the build's work items do not count.
+  std::map<unsigned, plan::WeightTable::Recipe> packed; ///< like KernelShape::packed
+  int64_t weightBytes = 0;                              ///< bytes of weights that are read again for each group of rows
+  /// Expected cycles for an image that is in the second cache: by rows with weights read once, and as a kernel of its
+  /// own.
+  double cycles = 0, alone = 0;
+  /// Writes the loops over some rows. The work items of the build do not matter then.
   std::function<void(Build &, const Rows &)> build = {};
 };
 
-/// Rows [from, to) of an image of the result.
+/// Rows [from, to) of one image of the result.
 struct Rows {
   Ix image, from, to;
 };
 
-/// All that a family gets to write one kernel's function.
+/// All that a family gets to write the function of one kernel.
 struct Build {
   Writer &w;
   Group &group;
-  Ix begin, end;         ///< the work items to run
-  Buffer scratch;        ///< i8; null when KernelShape::scratchBytes is 0
+  Ix begin, end;         ///< the work items [begin, end) to run
+  Buffer scratch;        ///< i8 elements; null when KernelShape::scratchBytes is 0
   Buffer status;         ///< one i32, for checked kernels
   mlir::Value exec = {}; ///< null when KernelShape::takesExec is not set
 
@@ -95,93 +100,99 @@ struct Build {
   void failIf(mlir::Value bad, int64_t kind);
 };
 
-/// How a family wants operand 0 of the root (the data) and its result.
+/// The layout in which a family wants operand 0 of the root (the data) and the result.
 enum class LayoutRule {
-  Plain,          ///< row-major, both
-  Blocked,        ///< channels in blocks of the vector length, both: [N][C/lanes][spatial...][lanes]
+  Plain,          ///< both row-major
+  Blocked,        ///< both with channels in blocks of the vector length: [N][C/lanes][spatial...][lanes]
   PlainToBlocked, ///< reads row-major, writes blocked (a first convolution with few channels)
   BlockedToPlain, ///< reads blocked, writes row-major (a last convolution with few channels)
-  Follow,         ///< either, the same for all operands of the result's shape and the result
-  /// All channels of a pixel together, both: [N][spatial...][channels], which is one block as long as there are
+  Follow,         ///< either layout, but one for the result and all operands of its shape
+  /// Both with all channels of a pixel together: [N][spatial...][channels], which is one block as long as there are
   /// channels. Only families of targets ask for it; kernels without a root follow.
   ChannelsLast,
 };
 
+/// A kernel family. Its functions are pure: they are asked in several phases, and must give the same answer each time.
 class KernelFamily {
 public:
   virtual ~KernelFamily() = default;
 
-  /// The ops that may be the root of its kernels, by their classes' ids (rootsOf).
+  /// Returns the ops that may be the root of its kernels, by the ids of their classes (rootsOf).
   virtual llvm::SmallVector<mlir::TypeID> roots() const = 0;
-  /// Whether it is this family's to build a kernel of `root`, where another one has the same op among its roots.
+  /// Returns whether this family builds kernels of `root`, where another one has the same op among its roots.
   virtual bool isFor(mlir::Operation *root) const { return true; }
-  /// Empty when it can build a kernel of `root`; else the reason, for the message that lists all that cannot be
-  /// compiled.
+  /// Returns why it cannot build a kernel of `root`, for the message that lists all that cannot be compiled; empty when
+  /// it can.
   virtual std::string unsupported(mlir::Operation *root) const { return {}; }
-  /// Whether elementwise consumers of the (single) result may be applied to its vectors in registers.
+  /// Returns whether elementwise consumers of the (single) result may be applied to its vectors in registers.
   virtual bool fusesEpilogue(mlir::Operation *root) const { return true; }
-  /// Whether elementwise producers of this operand may be computed where it is read.
+  /// Returns whether elementwise producers of this operand may be computed where it is read.
   virtual bool readsThrough(mlir::Operation *root, unsigned operand) const { return false; }
+  /// Returns the layout that it works in.
   virtual LayoutRule layoutRule(mlir::Operation *root, const target::MachineModel &machine) const {
     return LayoutRule::Plain;
   }
-  /// Zeros that it reads around operand 0 in blocked layout: (before, after) of each spatial axis. Empty: none.
+  /// Returns how many elements it reads around operand 0 in blocked layout, as (before, after) of each spatial axis;
+  /// empty for none.
   virtual llvm::SmallVector<int64_t> halo(mlir::Operation *root) const { return {}; }
 
-  /// What those are where they are not zeros.
+  /// Returns the value of these elements.
   virtual int64_t fill(mlir::Operation *root) const { return 0; }
 
-  /// Marks the root with what the values of constants decide about the loops: kernels that are equal but for those
-  /// values are built once.
+  /// Marks the root with what the values of constants decide about the loops. Kernels that are equal but for the values
+  /// of constants are built once, so the loops may not depend on a value that is not marked.
   virtual void mark(plan::KernelOp kernel) const {}
+  /// Returns what a kernel needs.
   virtual KernelShape shape(plan::KernelOp kernel, const target::MachineModel &machine) const = 0;
-  /// The schedules that the kernel can be told to have (lower/core/Schedules.h); nothing: it has one.
+  /// Returns the schedules that a kernel can be told to have (lower/core/Schedules.h); nothing where there is only one.
   virtual std::optional<target::ScheduleChoices> schedules(plan::KernelOp kernel,
                                                            const target::MachineModel &machine) const {
     return std::nullopt;
   }
-  /// Writes the body. `shape` is what shape() said for this kernel.
+  /// Writes the body. `shape` is what shape() returned for this kernel.
   virtual mlir::LogicalResult build(Build &build, const KernelShape &shape) const;
 
-  /// What the kernel needs as a member of a chain; nothing: it cannot be one.
+  /// Returns what the kernel needs as a link of a chain; nothing where it cannot be one.
   virtual std::optional<RowShape> rowShape(plan::KernelOp kernel, const target::MachineModel &machine) const {
     return std::nullopt;
   }
 
-  std::string stem; ///< of its file; the names of its kernels begin with it
+  std::string stem; ///< the stem of its file, with which the names of its kernels begin
 
 protected:
+  /// Returns the ids of classes of ops.
   template <typename... Ops> static llvm::SmallVector<mlir::TypeID> rootsOf() { return {mlir::TypeID::get<Ops>()...}; }
 };
 
-/// The family that builds kernels of `root` for a machine: one of its target's own, or else the compiler's, if the
-/// target takes those. Null when there is none, or the op is no root.
+/// Returns the family that builds kernels of `root` for a machine: one of its target's own, or else the compiler's, if
+/// the target takes those. It is null when there is none, or when the op is no root.
 const KernelFamily *familyFor(mlir::Operation *root, const target::MachineModel &machine);
-/// Whether there is a family for kernels of elementwise ops alone.
+/// Returns whether there is a family for kernels of elementwise ops alone.
 bool hasElementwiseFamily(const target::MachineModel &machine);
-/// The family that has an op of this class among its roots, by its name; the first of several, and empty where there is
-/// none.
+/// Returns the name of the family that has an op of this class among its roots: the first of several, and empty where
+/// there is none.
 std::string familyNameOf(mlir::TypeID root);
-/// The family that builds a kernel, which the partition gave the machine or a later phase has to have there.
+/// Returns the family that builds a kernel, which the partition gave to this machine or a later phase has to have
+/// there.
 const KernelFamily &familyOf(plan::KernelOp kernel, const target::MachineModel &machine);
-/// The constant behind a root operand (through the region's argument), or null.
+/// Returns the constant behind a root operand (through the region's argument), or null.
 mlir::ElementsAttr constantOperand(plan::KernelOp kernel, mlir::Value regionValue);
-/// The kernel operand number of a root operand; -1 when it is computed in the region.
+/// Returns the number of the kernel operand that a root operand is; -1 when it is computed in the region.
 int operandNumber(mlir::Value regionValue);
 
-// What several families answer.
+// Answers that several families give
 
-/// Whether some rows of a tensor can be made at a time (RowShape).
+/// Returns whether some rows of a tensor can be made at a time (RowShape).
 bool isImageOfRows(mlir::RankedTensorType type);
 
-/// What is wrong where a size is neither a number nor an expression.
+/// Returns a message if some size of the op is neither a number nor an expression; else empty.
 std::string whyUnsized(mlir::Operation *root);
-/// Whether the axes are all but the first two of a tensor of this rank, which has more.
+/// Returns whether the axes are all but the first two of a tensor of this rank, and there are some.
 bool isSpatial(llvm::ArrayRef<int64_t> axes, int64_t rank);
-/// What is wrong with the shapes of a gather or scatter.
+/// Returns what is wrong with the shapes of a gather or scatter; else empty.
 std::string whyNotIndexed(mlir::Operation *root);
 
-/// The machine of a kernel's `target` attribute.
+/// Returns the machine of a kernel's `target` attribute.
 using MachineOf = llvm::function_ref<const target::MachineModel &(llvm::StringRef)>;
 
 } // namespace ingot::lower

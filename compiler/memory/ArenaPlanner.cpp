@@ -1,9 +1,11 @@
-// Arena planning is packing of rectangles (lifetime x size) whose place in time is given: NP-hard, but the networks
-// that occur are easy. Buffers are placed one after the other, each into a gap between the already placed ones that it
-// shares a step with. Several orders are tried (size, lifetime, area, start), each with the tightest and with the
-// lowest gap. Where the best of them is more than 1 % above the bound, the orders are improved: a buffer that does not
-// fit below the best peak is moved forward in the order and everything is placed again ("squeaky wheel"). The search is
-// bounded by counted work, never by time.
+// Arena planning is packing of rectangles (lifetime x size) whose place in time is given. That is NP-hard, but the
+// networks that occur are easy. Buffers are placed one after the other, each into a gap between the buffers placed
+// before that share a step with it. Several orders are tried (size, lifetime, area, start), each once with the tightest
+// and once with the lowest gap.
+//
+// Where the best of these placements is more than 1 % above the bound, the orders are improved ("squeaky wheel"): a
+// buffer that does not fit below the best peak is moved forward in the order, and everything behind its new position is
+// placed again. The search is bounded by counted work, never by time, so that every machine finds the same plan.
 #include "compiler/memory/ArenaPlanner.h"
 #include <algorithm>
 #include <cassert>
@@ -16,39 +18,49 @@
 namespace ingot::memory {
 namespace {
 
+/// Sums of sizes stay below this, so that no addition overflows.
 constexpr int64_t kMaxBytes = int64_t(1) << 62;
-/// Conflicts that are kept as lists; above it (only with thousands of long-lived buffers) they are found by scanning.
+/// The most entries of the lists of conflicts, two for each pair of items. Above it (only with thousands of long-lived
+/// buffers) conflicts are found by scanning all placed items.
 constexpr int64_t kMaxListedConflicts = 8 << 20;
-/// Conflicts that the improvement may visit: about half a second.
+/// How many conflicts the improvement may look at, all orders together: about half a second.
 constexpr int64_t kSearchWork = 40 << 20;
 
-/// How far a buffer is moved forward at most: short moves keep most of the placement.
+/// How many positions a buffer is moved forward at most. Short moves keep most of the placement, which then need not be
+/// computed again.
 constexpr size_t kFarthestMove = 32;
 
+/// Which of several gaps that are large enough an item gets: the one that leaves least room, or the one with the lowest
+/// offset.
 enum class Fit { Tightest, Lowest };
 
 int64_t alignUp(int64_t value, int64_t alignment) { return (value + alignment - 1) & -alignment; }
 
-/// A buffer that needs a place; `buffer` is its index in the input.
+/// A buffer of more than 0 bytes, which needs a place. `bytes` is rounded up to the unit, `first` and `last` are steps,
+/// and `buffer` is its index in the input.
 struct Item {
   int64_t bytes, alignment, first, last;
   size_t buffer;
 };
 
+/// The items and which of them conflict.
 struct Problem {
   std::vector<Item> items;    ///< in the order of their first step
   std::vector<int> listBegin; ///< items that share a step with item i: list[listBegin[i]] to list[listBegin[i + 1]]
   std::vector<int> list;
+  /// Whether the conflicts are in `list`; else they are found by scanning.
   bool listed = true;
+  /// The largest sum of bytes that are live in one step.
   int64_t bound = 0;
 };
 
+/// A place for every item.
 struct Placement {
-  std::vector<int64_t> offsets; ///< by item
+  std::vector<int64_t> offsets; ///< in bytes, by item; -1 for an item without a place
   int64_t peak = std::numeric_limits<int64_t>::max();
 };
 
-/// False when the sizes overflow.
+/// Makes the items and sorts them by their first step. Returns false when the sizes overflow.
 bool collectItems(std::span<const Buffer> buffers, std::vector<Item> &items) {
   int64_t unit = kMaxBytes;
   for (const Buffer &buffer : buffers) {
@@ -64,7 +76,8 @@ bool collectItems(std::span<const Buffer> buffers, std::vector<Item> &items) {
     if (buffer.bytes == 0) {
       continue;
     }
-    // The padding before and behind the buffer is below twice the alignment in any placement.
+    // In any placement the padding before and behind a buffer is below twice its alignment, so the arena is smaller
+    // than `kMaxBytes`.
     if (buffer.alignment > left / 4 || buffer.bytes > left - 2 * buffer.alignment) {
       return false;
     }
@@ -76,6 +89,7 @@ bool collectItems(std::span<const Buffer> buffers, std::vector<Item> &items) {
   return true;
 }
 
+/// Returns the lower bound of the peak: the largest sum of bytes that are live in one step.
 int64_t largestLiveSum(const std::vector<Item> &items) {
   std::vector<std::pair<int64_t, int64_t>> ends; // last step, bytes
   ends.reserve(items.size());
@@ -95,8 +109,9 @@ int64_t largestLiveSum(const std::vector<Item> &items) {
   return largest;
 }
 
+/// Lists for each item those that share a step with it, if these are not too many.
 void listConflicts(Problem &problem) {
-  // Items are sorted by start: those that begin during item i are i + 1 to endOf[i].
+  // Items are sorted by their first step, so those that begin during item i are i + 1 to endOf[i].
   const std::vector<Item> &items = problem.items;
   int count = items.size();
   std::vector<int> endOf(count);
@@ -130,19 +145,20 @@ void listConflicts(Problem &problem) {
   }
 }
 
-/// Places items in a given order; keeps its storage between calls.
+/// Places items in a given order. The object keeps its storage between calls.
 class Placer {
 public:
   explicit Placer(const Problem &problem) : problem(problem) {}
 
-  /// Places all items below `limit`. Returns the index in `order` of the first that does not fit, or the order's size.
+  /// Places all items so that none ends above `limit`. Returns the index in `order` of the first that does not fit, or
+  /// the order's size.
   size_t place(const std::vector<int> &order, Fit fit, int64_t limit, Placement &out) {
     out.offsets.assign(problem.items.size(), -1);
     placed.clear();
     return resume(order, 0, fit, limit, out);
   }
 
-  /// The same where the first `from` items of the order have their places and the others have none.
+  /// Continues where the first `from` items of the order have their places in `out` and the others have none.
   size_t resume(const std::vector<int> &order, size_t from, Fit fit, int64_t limit, Placement &out) {
     for (size_t i = from; i < order.size(); ++i) {
       const Item &item = problem.items[order[i]];
@@ -164,16 +180,17 @@ public:
     return order.size();
   }
 
-  /// Conflicts looked at so far: what the search is bounded by.
+  /// How many conflicts have been looked at so far, by which the search is bounded.
   int64_t work = 0;
 
 private:
+  /// The bytes [begin, end) that a placed item takes from step `first` to step `last`.
   struct Range {
     int64_t begin, end, first, last;
     bool operator<(const Range &other) const { return begin < other.begin; }
   };
 
-  /// The already placed ranges that share a step with item `index`, in the order of their offsets.
+  /// Fills `ranges` with the placed items that share a step with item `index`, in the order of their offsets.
   void gatherConflicts(int index, const Placement &out) {
     ranges.clear();
     if (!problem.listed) {
@@ -194,6 +211,8 @@ private:
     std::sort(ranges.begin(), ranges.end());
   }
 
+  /// Returns the offset of the gap between `ranges` that `fit` chooses, or the end of the last range where no gap is
+  /// large enough.
   int64_t findGap(const Item &item, Fit fit) const {
     int64_t end = 0, best = -1, bestSlack = std::numeric_limits<int64_t>::max();
     for (const Range &range : ranges) {
@@ -215,7 +234,8 @@ private:
   std::vector<Range> ranges, placed; ///< `placed` is kept only where conflicts are not listed
 };
 
-/// Orders in which placing tends to go well; ties are broken by start, so that the result is the same everywhere.
+/// Returns orders in which placing tends to go well: by size, by lifetime, by area and by start. Ties are broken by
+/// start, so that the result is the same everywhere.
 std::vector<std::vector<int>> greedyOrders(const std::vector<Item> &items) {
   auto length = [&](int i) { return double(items[i].last - items[i].first + 1); };
   auto size = [&](int i) { return double(items[i].bytes); };
@@ -231,11 +251,11 @@ std::vector<std::vector<int>> greedyOrders(const std::vector<Item> &items) {
   return orders;
 }
 
-/// Whether `peak` is so near to the bound that searching on is not worth the time.
+/// Returns whether `peak` is within 1 % of the bound, where searching on is not worth the time.
 bool closeEnough(int64_t peak, int64_t bound) { return peak - bound <= bound / 100; }
 
-/// Moves what does not fit below the best peak forward in the order, again and again, until it fits or the work is
-/// spent.
+/// Moves the item that does not fit below the best peak forward in the order, again and again, until all fit or `work`
+/// is spent. Each placement below the best peak becomes the new `best`.
 void improve(const Problem &problem, Placer &placer, std::vector<int> order, Fit fit, int64_t work, Placement &best) {
   std::minstd_rand random(1);
   Placement trial;
@@ -247,7 +267,7 @@ void improve(const Problem &problem, Placer &placer, std::vector<int> order, Fit
       failed = placer.place(order, fit, best.peak - 1, trial);
       continue;
     }
-    // What stands before the new position keeps its place.
+    // Items before the new position keep their places, so only those from it on lose theirs.
     size_t to = failed - 1 - random() % std::min<size_t>(failed, kFarthestMove);
     std::rotate(order.begin() + to, order.begin() + failed, order.begin() + failed + 1);
     for (size_t i = to; i <= failed; ++i) {
@@ -257,6 +277,7 @@ void improve(const Problem &problem, Placer &placer, std::vector<int> order, Fit
   }
 }
 
+/// Returns the best placement of all orders.
 Placement solve(const Problem &problem) {
   Placer placer(problem);
   Placement best, trial;
@@ -269,7 +290,7 @@ Placement solve(const Problem &problem) {
     }
   };
   eachStart([&](const std::vector<int> &order, Fit fit) {
-    // Where every placement is a scan over all others, the first fit has to do.
+    // Without lists every placement is a scan over all others, so only the first kind of gap is tried.
     bool worthwhile = best.peak != problem.bound && (problem.listed || fit == Fit::Tightest);
     if (worthwhile && placer.place(order, fit, best.peak - 1, trial) == order.size()) {
       std::swap(best, trial);

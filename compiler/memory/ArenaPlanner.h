@@ -1,4 +1,4 @@
-// Offsets for buffers with known lifetimes in one arena. Plain C++: nothing here knows of IR.
+// Finds offsets for buffers with known lifetimes in one arena. This is plain C++: nothing here knows of IR.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -15,20 +15,23 @@ struct Buffer {
   int64_t firstUse = 0, lastUse = 0;
 };
 
+/// Where each buffer lies, and how large the arena is.
 struct ArenaPlan {
-  std::vector<int64_t> offsets; ///< one a buffer, a multiple of its alignment; 0 for a buffer of 0 bytes
-  int64_t peakBytes = 0;        ///< what the arena must hold
-  /// The largest sum of sizes that are live in one step: no plan can be smaller. Sizes count rounded up to the smallest
-  /// alignment of all buffers, because no two buffers can share such a unit.
+  /// Bytes, one number for each buffer, a multiple of its alignment; 0 for a buffer of 0 bytes.
+  std::vector<int64_t> offsets;
+  int64_t peakBytes = 0; ///< how large the arena must be
+  /// The largest sum of the bytes that are live in one step: no plan can be smaller. Each size is rounded up to the
+  /// smallest alignment of all buffers, because no two buffers can share such a unit.
   int64_t lowerBound = 0;
 };
 
-/// Finds offsets such that no two buffers that are live in the same step overlap. The answer depends on the input alone
-/// (no clock, no addresses). Empty when the sizes do not add up in 62 bits: no machine has such an arena.
+/// Finds offsets such that no two buffers that are live in the same step overlap. The result depends on the input alone
+/// (no clock, no addresses), so compiling twice gives the same bytes. It is empty when the sizes do not add up in 62
+/// bits: no machine has such an arena.
 std::optional<ArenaPlan> planArena(std::span<const Buffer> buffers);
 
-/// The plan as `ingot inspect --memory` prints it: a line a buffer in the order of first use, then peak, bound and
-/// percent. `names` may be shorter than `buffers`; the others are numbered.
+/// Returns the plan as `ingot inspect --memory` prints it: a line for each buffer in the order of first use, then peak,
+/// bound and percent. `names` may be shorter than `buffers`; the others are numbered.
 std::string renderArenaPlan(std::span<const Buffer> buffers, std::span<const std::string> names, const ArenaPlan &plan);
 
 } // namespace ingot::memory

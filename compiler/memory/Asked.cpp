@@ -1,6 +1,6 @@
-// What nothing bounds (sizes that only data tells) has no place in the workspace: it is memory that the run asks for
-// when the launch that writes it comes, and gives back behind the last that reads it. A scan output of a loop of which
-// nobody knows how often it turns grows slice by slice.
+// Memory whose size nothing bounds, because only data determines it, has no place in the workspace. The run asks its
+// host for it when the launch that writes it comes, and gives it back behind the last launch that reads it. A scan
+// output of a loop whose number of iterations is not known grows slice by slice.
 #include "compiler/memory/InPlace.h"
 #include "compiler/memory/Places.h"
 #include "compiler/onnx/Control.h"
@@ -9,6 +9,7 @@ using namespace mlir;
 
 namespace ingot::memory {
 
+/// Numbers the memories that the run asks for: outputs first, then buffers in their order.
 void Places::numberAsked() {
   for (auto [k, v] : llvm::enumerate(block.getTerminator()->getOperands())) {
     if (isUnbounded(v)) {
@@ -44,7 +45,7 @@ std::optional<int64_t> Places::askedForScratch(Operation *launch) const {
   return buffer == scratchOf.end() ? std::nullopt : numberIn(askedBuffer, buffer->second);
 }
 
-/// Whether a loop, and not the op that makes it, asks for the memory of a value.
+/// Returns whether a loop, and not the op that makes it, asks for the memory of a value.
 bool Places::loopAsks(Value v) {
   for (auto outer = adopted.find(v); outer != adopted.end(); outer = adopted.find(v)) {
     v = outer->second.base;
@@ -55,15 +56,16 @@ bool Places::loopAsks(Value v) {
   return false;
 }
 
-/// The size with the one that the op itself finds at its bound.
+/// Returns `size` as it is known before `op` runs: the size that the op itself finds is replaced by its bound.
 support::Size Places::knownBefore(Operation *op, const support::Size &size) {
   auto launch = dyn_cast<ingot::plan::LaunchOp>(op);
   auto bound = launch && launch.getFound() ? found.find(launch.getFound()->getValue()) : found.end();
   return bound == found.end() ? size : size.replaced(bound->first, bound->second);
 }
 
-/// Of a loop's result whose size iterations change: what is there before the first, and before each if it is extended
-/// in place, else at the end of each.
+/// Adds what a loop's result needs whose size the iterations change. A carried value needs room for its initial value
+/// before the first iteration, and for the next value before each iteration if it is extended in place, else at the end
+/// of each. A scan output needs room for one slice more at the end of each.
 void Places::needOfChanging(onnx::LoopOp loop, OpResult v, std::vector<Need> &needs) {
   unsigned i = v.getResultNumber();
   support::Size bytes = bytesOf(v);
@@ -72,7 +74,7 @@ void Places::needOfChanging(onnx::LoopOp loop, OpResult v, std::vector<Need> &ne
     SmallVector<onnx::Growth> growths = onnx::growthsOf(loop);
     support::Size first = bytes.replaced([&](support::Symbol name) {
       auto growth = llvm::find_if(growths, [&](const onnx::Growth &g) { return g.behind == name; });
-      auto most = found.find(name); // room for all of it
+      auto most = found.find(name); // a size with a bound gets room for all of it at once
       return growth == growths.end() ? support::Size(name) : most == found.end() ? growth->start : most->second;
     });
     needs.push_back({number, Need::Before, 0, first});
@@ -94,7 +96,7 @@ std::vector<Need> Places::needsOf(Operation *op) {
   std::vector<Need> needs;
   auto loop = dyn_cast<onnx::LoopOp>(op);
   if (!loop && !isa<ingot::plan::LaunchOp, ingot::plan::TransferOp, ingot::plan::StageOp>(op)) {
-    return needs; // of an If, its branches need it
+    return needs; // the branches of an If state their needs themselves
   }
   for (OpResult v : op->getResults()) {
     Value base = ingot::plan::placeOf(v).base;
@@ -125,7 +127,7 @@ std::vector<int64_t> Places::releasedBehind(Operation *op) const {
   if (end == endOf.end()) {
     return numbers;
   }
-  // Behind the first op that ends so late.
+  // The memory is released behind the first op whose last step is not before the last use.
   Operation *before = op->getPrevNode();
   while (before && !endOf.count(before)) {
     before = before->getPrevNode();
@@ -141,7 +143,8 @@ std::vector<int64_t> Places::releasedBehind(Operation *op) const {
   return numbers;
 }
 
-/// Tells people which node needs memory, how much, and who finds the sizes of which that speaks.
+/// Describes each request for memory in the plan, for reports: which node needs it, how much, and which nodes find the
+/// sizes in that expression.
 void Places::describeAsked() {
   if (asked.empty()) {
     return;

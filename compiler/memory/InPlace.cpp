@@ -16,8 +16,8 @@ bool changes(Value result) {
                       [&](const onnx::Growth &g) { return bytesOf(result).mentions(g.behind); });
 }
 
-/// Whether the next value is the present one and more behind it, where nobody reads. Behind a part of the present one
-/// lies the rest, which may be read yet.
+/// Returns whether the next value is the present one with more behind it, where nothing else lies. A part of the
+/// present value cannot be extended so: behind it lies the rest, which may still be read.
 static bool isExtended(onnx::LoopOp loop, unsigned i) {
   Value next = plan::placeOf(loop.yielded(i).get()).base;
   auto launch = next.getDefiningOp<LaunchOp>();
@@ -30,7 +30,7 @@ static bool isExtended(onnx::LoopOp loop, unsigned i) {
   return present.base == loop.argument(i) && present.offset.is(0) && bytesOf(extended) == bytesOf(loop.argument(i));
 }
 
-/// Whether an iteration finds a size that this one is computed from.
+/// Returns whether `size` is computed from a size that only the iteration itself finds.
 static bool mentionsFoundIn(onnx::LoopOp loop, const support::Size &size) {
   return loop.block()
       .walk([&](Operation *op) {

@@ -1,26 +1,31 @@
-// Which values may be written where others lie: what a launch replaces, and what a loop carries or extends.
+// Decides which values may be written where others lie: a launch's result in the place of an operand, and the next
+// value of a loop in the place of the present one.
 #pragma once
 #include "compiler/onnx/ops/Control.h"
 #include "compiler/plan/Plan.h"
 
 namespace ingot::memory {
 
-/// What a value takes in its layout.
+/// Returns the bytes that a value takes in its layout.
 support::Size bytesOf(mlir::Value v);
 
-/// Whether iterations change the size of a loop's result.
+/// Returns whether iterations change the size of a loop's result.
 bool changes(mlir::Value result);
 
-/// Whether room for the next value, the present one extended, can be asked for before the iteration.
+/// Returns whether the room for the next value of carried value `i` can be asked for before the iteration. That is so
+/// where the next value is the present one extended, and its size is known by then.
 bool mayAskBefore(onnx::LoopOp loop, unsigned i);
 
-/// The operands of a launch in whose place its first result may be written, as far as the launch knows.
+/// Returns the operands of a launch in whose place its first result may be written, as far as the launch alone tells:
+/// the kernel allows it, the types agree, and no other operand is the same value. Whether the operand is still needed
+/// afterwards is another question.
 llvm::SmallVector<mlir::Value> replaceable(plan::LaunchOp launch);
 
-/// Whether the next value of a carried one may be written where the present one lies.
+/// Returns whether `next`, the next value of carried value `i`, may be written where the present one lies: every read
+/// of the present one comes before, or the launch that makes `next` reads it in place.
 bool mayReplace(onnx::LoopOp loop, unsigned i, mlir::Value next);
 
-/// Whether nothing but `launch` reads `v` or a view of it from `launch` on.
+/// Returns whether nothing reads `v`, or a view of it, behind `launch`.
 bool readsComeBefore(mlir::Value v, plan::LaunchOp launch);
 
 } // namespace ingot::memory

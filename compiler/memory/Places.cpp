@@ -1,21 +1,21 @@
-// A buffer belongs to the base of its place (ingot::plan::placeOf): a launch's result, a join or a bundle. It lives
-// from the first launch that writes into it to the last that reads from it, through views. A launch that works in place
-// puts its result where an operand of the same type ends.
+// A buffer belongs to the base of a place (ingot::plan::placeOf): a launch's result, a join or a bundle. It is live
+// from the first launch that writes into it to the last that reads from it, directly or through views. A launch that
+// works in place puts its result where an operand of the same type ends its life.
 //
-// Where sizes depend on the model's symbols the arena is planned for one size of each symbol, and what is kept of this
-// plan is its order: of two buffers that live at one time, one lies below the other. For any other sizes a buffer then
-// begins where the highest of those below it ends. No two that live at one time can overlap, and for sizes like those
-// planned for the arena is as tight as a static one. Where bounds of the symbols bound all buffers, the arena is
-// static: each buffer is as large as it can become.
+// Where sizes depend on the model's symbols, the arena is planned for one value of each symbol, and only the order of
+// this plan is kept: of two buffers that are live at one time, one lies below the other. For any other sizes a buffer
+// then begins where the highest of those below it ends. So no two buffers that are live at one time can overlap, and
+// for sizes like the planned ones the arena is as tight as a static one. Where bounds of the symbols bound all buffers,
+// the arena is static: each buffer is as large as it can become.
 //
-// Sizes that the run has yet to find (compiler/onnx/sizes/Found.h) count as their bounds.
+// Data-dependent sizes, which the run has yet to find (compiler/onnx/sizes/Found.h), count as their bounds.
 //
-// Control flow is laid out in a row: steps count through the branches of an If and once through the body of a Loop. A
-// buffer from before a Loop that is used in it lives until the Loop ends. Both branches write an If's results where
-// these lie; a scan output's slices are written straight into its rows (their offset has a symbol that stands for the
-// iteration's number). A carried value has one buffer for all iterations and the result: the next value is computed
-// there if all reads of the present one come before, or if it is the present one with more behind; else in a buffer of
-// its own that is copied when the iteration ends.
+// Control flow is laid out in a row: steps count through both branches of an If and once through the body of a Loop. A
+// buffer from before a Loop that its body uses lives until the Loop ends. Both branches write an If's results where
+// these lie. A scan output's slices are written straight into its rows: their offset has a symbol that stands for the
+// iteration's number. A carried value has one buffer for all iterations and the result. The next value is computed
+// there if all reads of the present one come before, or if it is the present one with more behind it; else it has a
+// buffer of its own, which is copied when the iteration ends.
 #include "compiler/memory/Places.h"
 #include "compiler/memory/InPlace.h"
 #include "llvm/ADT/BitVector.h"
@@ -42,7 +42,7 @@ LogicalResult Places::find() {
     }
   }
   visit(block);
-  for (unsigned k : held) { // copied when all is done
+  for (unsigned k : held) { // they are read by the copies at the end
     touch(heldIn(k));
   }
   if (unbounded) {
@@ -61,7 +61,7 @@ LogicalResult Places::find() {
   return success();
 }
 
-/// An arena for each memory.
+/// Plans an arena for the host and one for each device. Returns false if one of them fits no memory.
 bool Places::planArenas() {
   plan.arena.offsets.assign(plan.buffers.size(), 0);
   int64_t devices = static_cast<int64_t>(ingot::plan::devicesOf(function).size());
@@ -87,6 +87,7 @@ bool Places::planArenas() {
   return true;
 }
 
+/// Returns the bounds of a symbol of the model.
 support::Range Places::boundsOf(StringRef name) const {
   for (const ingot::plan::SymbolInfo &symbol : symbols) {
     if (symbol.name == name) {
@@ -96,11 +97,13 @@ support::Range Places::boundsOf(StringRef name) const {
   return {0, std::nullopt};
 }
 
-/// The most bytes that a run can need; nothing: there is no bound.
+/// Returns the most bytes that any run needs; nothing where there is no bound.
 std::optional<int64_t> Places::largest(const support::Size &bytes) const {
   return support::rangeOf(bytes, [&](StringRef name) { return boundsOf(name); }).most;
 }
 
+/// Adds a buffer that is live in `step` and returns its number. A buffer that nothing bounds is marked as memory to ask
+/// for, and takes no room in the arena.
 size_t Places::addBuffer(const support::Size &exact, int64_t step, std::string name, int64_t device) {
   Buffer b;
   b.alignment = alignment;
@@ -113,7 +116,7 @@ size_t Places::addBuffer(const support::Size &exact, int64_t step, std::string n
   bytes = ask ? support::Size(0) : bytes;
   sizes.push_back(bytes);
   auto some = [&](StringRef name) { return std::optional(boundsOf(name).most.value_or(someSize)); };
-  // Without a bound the bytes only tell which of two buffers is the larger one.
+  // Without a bound the bytes only decide which of two buffers is the larger one.
   constexpr int64_t muchMemory = int64_t(1) << 32;
   int64_t guess = std::min(bytes.evaluate(some).value_or(muchMemory), muchMemory);
   b.bytes = std::max<int64_t>(0, largest(bytes).value_or(guess));
@@ -124,6 +127,7 @@ size_t Places::addBuffer(const support::Size &exact, int64_t step, std::string n
   return plan.buffers.size() - 1;
 }
 
+/// Reports memory that has no bound if the run may not ask for any.
 void Places::refuseToAsk(const support::Size &bytes, const Twine &what) {
   if (!mayAsk) {
     emitError(function.getLoc(), "nothing bounds the " + bytes.text() + " bytes of ")
@@ -132,7 +136,7 @@ void Places::refuseToAsk(const support::Size &bytes, const Twine &what) {
   }
 }
 
-/// The loop whose carried value `v` is in the body, or null.
+/// Returns the loop whose carried value `v` is, as an argument of the body, or null.
 static Operation *loopOfCarried(Value v) {
   auto argument = dyn_cast<BlockArgument>(v);
   auto loop = argument ? dyn_cast<onnx::LoopOp>(argument.getOwner()->getParentOp()) : onnx::LoopOp();
@@ -153,6 +157,7 @@ Places::Place Places::homeOf(Value v) {
   }
 }
 
+/// Notes which values of branches and iterations are written straight into the result of their If or Loop.
 void Places::adopt(Operation *op) {
   if (isa<onnx::IfOp>(op)) {
     for (Region &region : op->getRegions()) {
@@ -170,7 +175,7 @@ void Places::adopt(Operation *op) {
       Value base = ingot::plan::placeOf(loop.yielded(i).get()).base;
       bool roomBefore = i < loop.carried() && (!isUnbounded(loop.getResult(i)) || mayAskBefore(loop, i));
       if (changes(loop.getResult(i)) && !roomBefore) {
-        continue; // copied when the iteration ends: then its size is known, and there is room
+        continue; // the value is copied when the iteration ends, when its size is known and there is room
       }
       if (i >= loop.carried()) {
         adopted[base] = {loop.getResult(i), support::Size(number) * bytesOf(base)};
@@ -181,15 +186,16 @@ void Places::adopt(Operation *op) {
   }
 }
 
-/// Some axis is, even if another one is 0: the run tells the caller its size.
+/// Returns whether nothing bounds the bytes of `v` or the size of one of its axes. Where another axis is 0 the bytes
+/// are bounded, but the run must still report the size of each axis to the caller.
 bool Places::isUnbounded(Value v) const {
   return bytesOf(v).bounded(found).isUnknown() ||
          llvm::any_of(onnx::sizesOf(cast<RankedTensorType>(v.getType())),
                       [&](const support::Size &size) { return size.bounded(found).isUnknown(); });
 }
 
-/// The input in whose memory the caller may have a result of the function written: the launch that makes it works in
-/// place on the input, and every other read of that comes before.
+/// Returns the input in whose memory the caller may have a result of the function written, or -1. The launch that makes
+/// the result works in place on this input, and every other read of the input comes before.
 int64_t Places::inputReplacedBy(Value result) {
   Place home = homeOf(result);
   auto launch = home.base.getDefiningOp<ingot::plan::LaunchOp>();
@@ -207,6 +213,7 @@ int64_t Places::inputReplacedBy(Value result) {
   return -1;
 }
 
+/// Returns whether an op, or one in its regions, copies to or from a device or runs on one.
 static bool usesDevice(Operation *op) {
   return op
       ->walk([](Operation *inner) {
@@ -217,15 +224,15 @@ static bool usesDevice(Operation *op) {
       .wasInterrupted();
 }
 
-/// Whether a device that fails leaves what the caller had in an output. What is asked for is handed over at the end in
-/// any case; what may be written in the place of an input is not kept (a copy of a cache would cost more than the step
-/// that changes a row of it).
+/// Returns whether an output has to keep what the caller had in it when a device fails. Memory that the run asks for is
+/// handed over at the end in any case. An output that may be written in the place of an input is not kept: a copy of a
+/// cache would cost more than the step that changes a row of it.
 bool Places::isToBeKept(Value result) {
   return !ingot::plan::devicesOf(function).empty() && !ingot::plan::deviceOf(homeOf(result).base) &&
          !isUnbounded(result) && inputReplacedBy(result) < 0 && usesDevice(function);
 }
 
-/// The launch that writes an output behind all work of devices, or null.
+/// Returns the launch that writes an output behind all work of devices, or null.
 Operation *Places::writerBehindDevices(Value result) {
   auto launch = homeOf(result).base.getDefiningOp<ingot::plan::LaunchOp>();
   bool isLast = launch && launch->getBlock() == &block &&
@@ -245,9 +252,9 @@ Places::Value Places::heldIn(unsigned output) const {
   return stage && isLeftToHandOver(stage) ? stage.getX() : made;
 }
 
-// Steps.
+// The walk over the function, which counts steps and notes the lifetimes of buffers.
 
-/// The buffer of a value that lies in the arena; none for what the caller passes and for weights.
+/// Notes a use of `v` in the present step and returns its buffer; nothing for what the caller passes and for weights.
 std::optional<size_t> Places::touch(Value v, StringRef name) {
   Value base = homeOf(v).base;
   bool number = isa<BlockArgument>(base) && isa<onnx::LoopOp>(base.getParentBlock()->getParentOp());
@@ -266,6 +273,7 @@ std::optional<size_t> Places::touch(Value v, StringRef name) {
   return it->second;
 }
 
+/// Notes a use of a buffer in the present step, and in all loops around it that began after the buffer.
 void Places::touch(size_t buffer) {
   plan.buffers[buffer].lastUse = step;
   for (auto &[begin, used] : around) {
@@ -352,7 +360,8 @@ void Places::visitLoop(onnx::LoopOp loop) {
   ++step;
 }
 
-/// Joins the buffers of an in-place launch's result and of an operand whose life ends there.
+/// Gives the result of an in-place launch the buffer of an operand whose life ends with that launch. `follows` is a
+/// union-find forest over buffers.
 void Places::shareInPlace() {
   std::vector<size_t> follows(plan.buffers.size());
   for (size_t i = 0; i < follows.size(); ++i) {
@@ -368,7 +377,7 @@ void Places::shareInPlace() {
   function.walk<WalkOrder::PreOrder>([&](ingot::plan::LaunchOp launch) { launches.push_back(launch); });
   for (ingot::plan::LaunchOp launch : launches) {
     Value out = launch.getResult(0);
-    auto mine = bufferOf.find(out); // a base of its own: not part of a join, not an output
+    auto mine = bufferOf.find(out); // only a value that is no part of a join and no output has a buffer of its own
     if (mine == bufferOf.end()) {
       continue;
     }
@@ -391,9 +400,11 @@ void Places::shareInPlace() {
   }
 }
 
+/// Returns whether two buffers are live in a common step.
 static bool meet(const Buffer &a, const Buffer &b) { return a.firstUse <= b.lastUse && b.firstUse <= a.lastUse; }
 
-/// Those that lie below one that is named already need no naming.
+/// Makes the slots of all buffers in the arena, in the order of their planned offsets. Where sizes are open, a slot
+/// names the slots below it that are live with it, but not those that already lie below one that it names.
 void Places::orderSlots() {
   llvm::SmallSetVector<size_t, 16> used;
   for (auto &[base, buffer] : bufferOf) {
@@ -407,7 +418,7 @@ void Places::orderSlots() {
   auto key = [&](size_t i) { return std::make_tuple(plan.devices[i], plan.arena.offsets[i], !sizes[i].is(0), i); };
   llvm::sort(order, [&](size_t a, size_t b) { return key(a) < key(b); });
   bool open = llvm::any_of(sizes, [&](const support::Size &s) { return !largest(s); });
-  std::vector<llvm::BitVector> under; ///< directly or not
+  std::vector<llvm::BitVector> under; ///< by slot, the slots below it, directly or through others
   for (size_t i : order) {
     size_t n = ordered.size();
     slotNumbers[i] = n;

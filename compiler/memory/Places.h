@@ -1,4 +1,5 @@
-// Where every value of a run lies, and how long: what PlanMemory.cpp writes the memory form from.
+// Decides where every value of a run lies and how long; PlanMemory.cpp writes the memory form from these answers.
+// Places.cpp describes the rules.
 #pragma once
 #include "compiler/memory/PlanMemory.h"
 #include "compiler/onnx/ops/Control.h"
@@ -8,15 +9,18 @@
 
 namespace ingot::memory {
 
-/// Memory that must be there at some point of an op: `bytes` in the asked memory of this number, the first `kept` of
-/// which stay as they are.
+/// Memory that a run must have got at some point of an op: `bytes` in the asked memory `number`, of which the first
+/// `kept` bytes stay as they are.
 struct Need {
-  enum When { Before, Turn, End }; ///< before the op runs; in a loop, before each iteration or at the end of each
+  /// When the memory must be there: before the op runs, or in a loop before each iteration (Turn) or at the end of
+  /// each.
+  enum When { Before, Turn, End };
   int64_t number;
   When when;
   support::Size kept, bytes;
 };
 
+/// The places of all values of a function. find() computes them; everything else answers questions about them.
 class Places {
 public:
   using Place = ingot::plan::Place;
@@ -27,32 +31,37 @@ public:
       : function(function), symbols(symbols), block(function.getBody().front()), found(onnx::boundsOf(function)),
         mayAsk(mayAsk), alignment(alignment) {}
 
-  /// Everything below may be asked afterwards. Failure with a message.
+  /// Finds all places. It fails with a message where memory has no bound and may not be asked for, or fits no machine.
   mlir::LogicalResult find();
   MemoryPlan plan;
-  std::vector<int64_t> asked; ///< memory that the run asks for: the output that it is, or -1
+  std::vector<int64_t> asked; ///< by number of an asked memory: the output of the model that it holds, or -1
 
-  /// The value that has the buffer in which `v` lies, and where there: no part of a join, nothing that a control op
-  /// gives a place.
+  /// Returns the value that has the buffer in which `v` lies, and where in that buffer. That value is no part of a
+  /// join, and no control op gives it a place.
   Place homeOf(Value v);
-  /// Of the value that has a buffer: the output of the model that it is, the asked memory that it is (perhaps an
-  /// output's), the slot of the workspace.
+  /// Returns the output of the model that `base`, a value with a buffer, is written to.
   std::optional<int64_t> outputOf(Value base) const { return numberIn(outputs, base); }
+  /// Returns the asked memory in which `base` lies, which may be an output's.
   std::optional<int64_t> askedOf(Value base) const;
-  /// Outputs that are made in the workspace, so that a device that fails leaves what the caller had in them.
+  /// Returns the outputs that are made in the workspace and copied at the end, so that a device that fails leaves what
+  /// the caller had in them.
   llvm::ArrayRef<unsigned> heldBack() const { return held; }
-  /// The value that is copied to such an output; what another op would only have copied stays where it is until then.
+  /// Returns the value that is copied to such an output. Where the model's op for the output would only have copied a
+  /// value, it is that value, which stays where it is until then.
   Value heldIn(unsigned output) const;
-  /// Whether nothing but that copy would read what the op makes.
+  /// Returns whether the result of `stage` is only copied to an output that is held back, so that the stage itself need
+  /// not copy.
   bool isLeftToHandOver(ingot::plan::StageOp stage) const;
-  /// Whether the op may write an output where the caller has it, once all devices are done.
+  /// Returns whether the op may write an output where the caller has it, because all devices are done by then.
   bool comesBehindDevices(Operation *op) const { return behindDevices.contains(op); }
+  /// Returns the number in slots() of the slot in which `base` lies.
   size_t slotOf(Value base) const { return slotNumbers.at(bufferOf.at(base)); }
-  /// The asked memory or else the slot of a launch's scratch.
+  /// Returns the asked memory in which a launch has its scratch; where it is none, slotForScratch() returns the slot.
   std::optional<int64_t> askedForScratch(Operation *launch) const;
   size_t slotForScratch(Operation *launch) const { return slotNumbers.at(scratchOf.at(launch)); }
 
-  /// A stretch of the workspace: at a place, or above others.
+  /// A stretch of the workspace, which either has a place (`at`, in bytes) or lies above other slots, given by their
+  /// numbers.
   struct Slot {
     std::string name;
     support::Size bytes;
@@ -60,39 +69,43 @@ public:
     std::vector<size_t> above;
     int64_t device;
   };
-  /// Device by device, in the order of their places. Of two that live at one time in the memory of one device one lies
-  /// above the other, directly or not.
+  /// Returns all slots, device by device and in the order of their places. Of two slots of one device that are live at
+  /// the same time, one lies above the other, directly or through others between them.
   llvm::ArrayRef<Slot> slots() const { return ordered; }
 
-  /// The symbol that stands for the number of the present iteration.
+  /// Returns the symbol that stands for the number of a loop's present iteration.
   support::Symbol iterationOf(Operation *loop) const { return iterations.at(loop); }
+  /// Returns the memory that the run must have asked for by the time of `op`.
   std::vector<Need> needsOf(Operation *op);
-  /// The asked memories that nobody needs behind an op of the function's own block.
+  /// Returns the asked memories that nothing needs behind `op`, an op of the function's own block.
   std::vector<int64_t> releasedBehind(Operation *op) const;
 
 private:
   mlir::func::FuncOp function;
   llvm::ArrayRef<ingot::plan::SymbolInfo> symbols;
   mlir::Block &block;
-  support::Bounds found; ///< sizes that the run finds
+  support::Bounds found; ///< the bounds of data-dependent sizes
   bool mayAsk, unbounded = false;
-  int64_t alignment; ///< of a buffer
+  int64_t alignment; ///< of every buffer, in bytes
   int64_t step = 0;
-  llvm::DenseMap<Value, Place> adopted; ///< bases that lie in a control op's result, and where there
-  /// Loops around the current op: where they begin, and the buffers from before that they use.
+  llvm::DenseMap<Value, Place> adopted; ///< values that lie in the result of a control op, and where in it
+  /// Loops around the current op: the step where each begins, and the buffers from before it that its body uses.
   llvm::SmallVector<std::pair<int64_t, llvm::SmallSetVector<size_t, 8>>> around;
   std::vector<support::Size> sizes;       ///< bytes of each buffer
-  llvm::DenseMap<Value, int64_t> outputs; ///< base -> function result
-  llvm::SmallVector<unsigned> held;       ///< function results that a device may still fail behind
+  llvm::DenseMap<Value, int64_t> outputs; ///< value with a buffer -> the function result that it is
+  llvm::SmallVector<unsigned> held;       ///< function results that are held back, because a device may still fail
+  /// Launches that write an output behind all work of devices.
   llvm::SmallPtrSet<Operation *, 4> behindDevices;
-  llvm::DenseMap<Value, size_t> bufferOf; ///< base -> buffer
+  llvm::DenseMap<Value, size_t> bufferOf; ///< value with a buffer -> the buffer's number in the plan
+  /// Launch -> the buffer that is its scratch memory.
   llvm::DenseMap<Operation *, size_t> scratchOf;
+  /// Launch -> the step in which it runs.
   llvm::DenseMap<Operation *, int64_t> stepOf;
   llvm::DenseMap<Operation *, int64_t> endOf;        ///< the last step of an op of the function's own block
   std::map<Operation *, support::Symbol> iterations; ///< loop -> the number of the present iteration
-  std::vector<bool> mustAsk;                         ///< by buffer: nothing bounds it
+  std::vector<bool> mustAsk;                         ///< by buffer: whether nothing bounds its size
   std::map<size_t, int64_t> askedBuffer;             ///< buffer -> its number in `asked`
-  llvm::DenseMap<int64_t, int64_t> askedOutput;      ///< the same of a function result
+  llvm::DenseMap<int64_t, int64_t> askedOutput;      ///< function result -> its number in `asked`
   std::map<size_t, size_t> slotNumbers;              ///< buffer -> its number in `ordered`
   std::vector<Slot> ordered;
 

@@ -1,8 +1,8 @@
-// Writes the memory form of a run: every tensor becomes the buffer in which it lies (Places.h), what has to be there,
-// what is copied and what is checked become operations. The order is that of the tensor form.
+// Writes the memory form of a run: every tensor becomes the buffer in which it lies (Places.h), and requests for
+// memory, copies and checks become operations. The order of operations is that of the tensor form.
 //
-// A check of sizes stands where the last of them is known: at the start, behind the launch that finds it, behind a
-// branch or a loop. What is found in a branch is not known behind it.
+// A check of sizes stands where the last of them becomes known: at the start, behind the launch that finds it, or
+// behind a branch or a loop. A size that is found in a branch is not known behind the branch.
 #include "compiler/memory/PlanMemory.h"
 #include "compiler/memory/InPlace.h"
 #include "compiler/memory/Places.h"
@@ -17,6 +17,7 @@ using namespace mlir;
 namespace ingot::memory {
 namespace {
 
+/// Writes the memory form of one function, whose tensor form it erases at the end.
 class RunWriter {
 public:
   RunWriter(Places &places, func::FuncOp tensors)
@@ -27,7 +28,7 @@ public:
     for (const onnx::SizeCheck &check : onnx::checksOf(tensors)) {
       if (check.isPresence() || check.isFound()) {
         take(check);
-      } else { // made before the run begins
+      } else { // such a check is made before the run begins
         onnx::addCheck(run, check);
       }
     }
@@ -44,20 +45,21 @@ private:
   func::FuncOp tensors, run;
   Block &block;
   OpBuilder b;
-  llvm::DenseMap<Value, Value> buffers; ///< of tensors
+  llvm::DenseMap<Value, Value> buffers; ///< tensor -> its buffer
   SmallVector<Value> outputs, asked, slots;
-  llvm::SmallDenseMap<uint64_t, Value> weights;       ///< by device
-  llvm::SmallSetVector<plan::TransferOp, 4> underWay; ///< to the host
+  llvm::SmallDenseMap<uint64_t, Value> weights;       ///< device -> its weights
+  llvm::SmallSetVector<plan::TransferOp, 4> underWay; ///< downloads that the host has not waited for
   llvm::SmallSetVector<int64_t, 4> busy;              ///< devices that may have something to do
+  /// The sizes that are known at the present place.
   onnx::SymbolSet known;
-  std::vector<onnx::SizeCheck> waiting; ///< for sizes that are not found yet
+  std::vector<onnx::SizeCheck> waiting; ///< checks of sizes that are not all known yet
 
   onnx::SizeAttr size(const support::Size &s) { return b.getAttr<onnx::SizeAttr>(s); }
   static plan::BufferType bufferType(Type tensor, int64_t device = 0) {
     return plan::BufferType::get(tensor.getContext(), cast<RankedTensorType>(tensor), device);
   }
 
-  /// The function, its arguments, and the memories in which everything else lies.
+  /// Makes the function, its arguments, and the memories in which everything else lies.
   void begin() {
     Location loc = tensors.getLoc();
     SmallVector<Type> types;
@@ -105,8 +107,9 @@ private:
     }
   }
 
-  // Buffers.
+  // Buffers of tensors, and copies between them.
 
+  /// Returns the memory in which a value with a buffer lies.
   Value memoryOf(Value base) {
     if (std::optional<int64_t> number = places.askedOf(base)) {
       return asked[*number];
@@ -126,7 +129,8 @@ private:
                                                     : plan::BufferOp::create(b, loc, type, memory, size(offset));
   }
 
-  /// The buffer of a tensor, made where it is first asked for, which is where the tensor is defined.
+  /// Returns the buffer of a tensor. It is made when it is first asked for, which is where the tensor is defined, so
+  /// that it dominates all uses.
   Value bufferOf(Value tensor) {
     Value &buffer = buffers[tensor];
     if (!buffer) {
@@ -144,6 +148,7 @@ private:
     }
   }
 
+  /// Copies a tensor to where another one lies, unless that is the same place.
   void copy(Value from, Value to, Location loc) {
     support::Size bytes = bytesOf(from);
     plan::Place a = places.homeOf(from), z = places.homeOf(to);
@@ -152,6 +157,7 @@ private:
     }
   }
 
+  /// Writes what `op` needs at one of its points.
   void need(Operation *op, Need::When when) {
     for (const Need &n : places.needsOf(op)) {
       if (n.when == when) {
@@ -160,13 +166,14 @@ private:
     }
   }
 
-  // Checks.
+  // Checks of sizes
 
   void make(const onnx::SizeCheck &check) {
     plan::CheckOp::create(b, run.getLoc(), b.getAttr<onnx::SizesAttr>(check.sizes), b.getStringAttr(check.node));
   }
-  /// One that speaks of what the run finds waits for checkFound().
+  /// Writes a check, or lets it wait for checkFound() where it mentions a size that the run finds.
   void take(const onnx::SizeCheck &check) { check.isFound() ? waiting.push_back(check) : make(check); }
+  /// Writes the waiting checks whose sizes are all known by now.
   void checkFound() {
     auto isKnown = [&](const support::Size &size) {
       bool all = true;
@@ -181,12 +188,13 @@ private:
       return true;
     });
   }
+  /// Notes that a size is known from here on.
   void find(support::Symbol symbol) {
     known.insert(symbol);
     checkFound();
   }
 
-  // Operations.
+  // Operations
 
   void writeOps(Block &ops) {
     for (Operation &op : ops) {
@@ -209,8 +217,8 @@ private:
     }
   }
 
-  // Devices. What crosses from one to the host is under way until the host first reads it; then the device is awaited,
-  // with all that it was to do.
+  // Devices. What crosses from a device to the host is under way until the host first reads it. Then the host waits for
+  // the device and all that it was given to do.
 
   void waitFor(ValueRange tensors) {
     for (Value v : tensors) {
@@ -224,18 +232,19 @@ private:
     int64_t device = plan::deviceOf(download.getX());
     plan::WaitOp::create(b, run.getLoc(), device);
     underWay.remove_if([&](plan::TransferOp transfer) { return plan::deviceOf(transfer.getX()) == device; });
-    if (b.getInsertionBlock() == &run.getBody().front()) { // what a branch waits for may be under way behind another
+    // A wait in a branch tells nothing of a run that takes the other branch.
+    if (b.getInsertionBlock() == &run.getBody().front()) {
       busy.remove(device);
     }
   }
-  /// Before control flow, which reads on its own.
+  /// Waits for all downloads, before control flow, whose conditions are read without a tensor to look for.
   void waitForAll() {
     while (!underWay.empty()) {
       waitForOne(underWay.front());
     }
   }
 
-  /// Behind this no device can fail.
+  /// Waits for all devices; behind this, none can fail.
   void finishDevices() {
     waitForAll();
     for (int64_t device : busy) {
@@ -243,6 +252,7 @@ private:
     }
     busy.clear();
   }
+  /// Copies the outputs that were held back to the caller.
   void handOver() {
     for (unsigned k : places.heldBack()) {
       Value made = places.heldIn(k);
@@ -252,8 +262,9 @@ private:
     }
   }
 
-  /// At the end of an iteration. Slices of a scan output may still be on their way to their rows, which nobody reads or
-  /// writes in the next one: so that one begins while the device works on this one.
+  /// Waits at the end of an iteration for all downloads but slices of a scan output, which may still be on their way to
+  /// their rows. The next iteration neither reads nor writes those rows, so it begins while the device works on the
+  /// present one.
   void waitForTurn(onnx::LoopOp loop) {
     auto isSlice = [&](plan::TransferOp transfer) {
       auto all = dyn_cast<OpResult>(places.homeOf(transfer.getY()).base);
@@ -322,7 +333,7 @@ private:
     }
   }
 
-  /// The one element of a tensor of integers or booleans.
+  /// Returns the one element of a tensor of integers or booleans.
   Value element(Value v) {
     Type type = getElementTypeOrSelf(v.getType());
     unsigned bits = type.getIntOrFloatBitWidth();
@@ -395,7 +406,7 @@ private:
     }
   }
 
-  /// One iteration.
+  /// Writes the body of a loop.
   void writeTurn(onnx::LoopOp loop) {
     Location loc = loop.getLoc();
     SmallVector<onnx::Growth> growths = onnx::growthsOf(loop);
@@ -427,7 +438,7 @@ private:
     plan::NextOp::create(b, loc, conditional ? element(loop.continues().get()) : Value());
   }
 
-  /// Of a scan output whose slices could not be written where they belong.
+  /// Copies a slice of a scan output to its rows, if it could not be written there because the output grows.
   void copySlice(onnx::LoopOp loop, unsigned i, ArrayRef<onnx::Growth> growths) {
     Value slice = loop.yielded(i).get(), all = loop.getResult(i);
     bool late = llvm::any_of(growths, [&](const onnx::Growth &g) { return bytesOf(all).mentions(g.behind); });

@@ -1,4 +1,4 @@
-// Where every buffer of a run lies: in the arena, or in what the caller passes.
+// Plans where every buffer of a run lies, in the arena or in what the caller passes, and writes the memory form.
 #pragma once
 #include "compiler/memory/ArenaPlanner.h"
 #include "compiler/plan/Model.h"
@@ -6,25 +6,27 @@
 
 namespace ingot::memory {
 
-/// Where sizes depend on the model's symbols, the figures are those for symbols that are at their bounds, or
-/// `someSize`.
+/// The plan as reports show it. Where sizes depend on the model's symbols, the figures are those for symbols at their
+/// bounds, or at `someSize` where they have none.
 struct MemoryPlan {
   std::vector<Buffer> buffers;
   std::vector<std::string> names;
-  std::vector<int64_t> devices; ///< of the buffers
-  ArenaPlan arena;              ///< of the host; its offsets are those of all buffers, each in the arena of its device
-  /// For each output the input in whose memory the caller may have it written; -1: none.
+  std::vector<int64_t> devices; ///< by buffer: the device in whose memory it lies
+  ArenaPlan arena; ///< its peak and bound are the host's; its offsets are those of all buffers, each in the arena of
+                   ///< its device
+  /// For each output the input in whose memory the caller may have it written, or -1.
   std::vector<int64_t> inPlaceOf;
+  /// What the run asks its host for.
   std::vector<plan::AllocationInfo> allocations;
 };
 
-constexpr int64_t someSize = 128; ///< of a symbol, where a plan for one size is drawn up
+constexpr int64_t someSize = 128; ///< the value of a symbol without a bound in the figures of a plan
 
 /// Writes the memory form of `function` (compiler/plan/MemoryForm.td) in its place. Where a buffer has no largest size
 /// within the bounds of `symbols`, slots have no places, but lie above others.
 ///
-/// Buffers that nothing bounds are memory that the run asks for: an error, unless it `mayAsk`. The others begin at
-/// multiples of `alignment`.
+/// The run asks its host for buffers that nothing bounds; that is an error unless it `mayAsk`. All other buffers begin
+/// at multiples of `alignment` bytes.
 mlir::FailureOr<MemoryPlan> planMemory(mlir::func::FuncOp function, llvm::ArrayRef<plan::SymbolInfo> symbols = {},
                                        bool mayAsk = true, int64_t alignment = 64);
 

@@ -1,4 +1,4 @@
-// The arena plan as text, for `ingot inspect --memory`.
+// Writes the arena plan as text, for `ingot inspect --memory`.
 #include "compiler/memory/ArenaPlanner.h"
 #include <algorithm>
 #include <cstdio>

@@ -29,7 +29,7 @@ bool canBlock(RankedTensorType type) {
          llvm::none_of(onnx::sizesOf(type), [](const support::Size &size) { return size.isUnknown(); });
 }
 
-/// The zeros before and after axis `d`.
+/// Returns how many elements the halo has before and after axis `d`.
 static std::pair<int64_t, int64_t> haloOf(BlockedAttr layout, size_t d) {
   ArrayRef<int64_t> halo = layout ? layout.getHalo() : ArrayRef<int64_t>();
   return halo.empty() || d < 2 ? std::make_pair<int64_t, int64_t>(0, 0)
@@ -56,7 +56,7 @@ Strides stridesOf(RankedTensorType type) {
   return s;
 }
 
-/// Elements of so many channel blocks of an image.
+/// Returns the elements of so many channel blocks of one image, with the halo.
 static support::Size elementsOf(RankedTensorType type, BlockedAttr layout, int64_t blocks) {
   support::Size n = blocks * layout.getLanes();
   for (auto [i, size] : llvm::enumerate(onnx::sizesOf(type))) {
@@ -99,7 +99,7 @@ bool joinsChannels(JoinOp join) {
   return blockedOf(type) && first.getDimSize(1) != type.getDimSize(1);
 }
 
-/// What lies between the beginning of a part of a join and that of the next.
+/// Returns the bytes between the beginning of a part of a join and that of the next part.
 static support::Size bytesOfPart(JoinOp join, RankedTensorType part) {
   if (!joinsChannels(join)) {
     return physicalBytes(part);
@@ -127,7 +127,7 @@ Value crossedPart(ViewOp view) {
   return {};
 }
 
-/// Where a part of a join or a bundle begins in it.
+/// Returns the byte at which a part of a join or a bundle begins in it.
 static support::Size offsetOfPart(Operation *whole, Value part) {
   auto number = static_cast<unsigned>(llvm::find(whole->getOperands(), part) - whole->operand_begin());
   auto join = dyn_cast<JoinOp>(whole);
@@ -152,7 +152,7 @@ Place placeOf(Value v) {
     Operation *whole = nullptr;
     for (Operation *user : p.base.getUsers()) {
       if (isa<JoinOp, BundleOp>(user)) {
-        whole = user; // a value is part of one at most
+        whole = user; // a value is part of at most one
       }
     }
     if (!whole) {

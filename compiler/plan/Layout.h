@@ -1,4 +1,7 @@
-// Where the elements of a tensor lie in memory: its type's encoding, read as strides.
+// Answers where the elements of a tensor lie in memory: the layout in its type's encoding, read as strides.
+//
+// A tensor is row-major, or its channels are in blocks of `lanes`: [N][ceil(C / lanes)][spatial axes, with their
+// halo][lanes]. Plan.td describes the encoding.
 #pragma once
 #include "compiler/plan/Plan.h"
 #include "compiler/support/Size.h"
@@ -6,53 +9,58 @@
 
 namespace ingot::plan {
 
-/// The blocked encoding of a type, or null for row-major.
+/// Returns the blocked encoding of a type, or null for row-major.
 BlockedAttr blockedOf(mlir::Type type);
-/// The type in the layout (null: row-major); open sizes stay.
+/// Returns the type in another layout (null: row-major). Sizes stay as they are, open ones too.
 mlir::RankedTensorType withLayout(mlir::RankedTensorType type, BlockedAttr layout);
 
-/// Channels in blocks, nothing around them.
+/// Returns the layout of blocks of `lanes` channels with nothing around the image.
 BlockedAttr blockedBy(mlir::MLIRContext *context, int64_t lanes);
 
-/// Whether the tensor may be blocked: its channels are a number, and its other sizes known.
+/// Returns whether the tensor may be blocked: its channels are a number, and its other sizes known expressions.
 bool canBlock(mlir::RankedTensorType type);
 
-/// Strides in elements over the *iteration dimensions* of a tensor. Row-major: the logical axes; the lane axis is the
-/// last one. Blocked: [N, C / lanes, spatial...] and the lanes, whose stride is 1. The offset is that of the first
-/// interior element.
+/// Strides in elements over the *iteration dimensions* of a tensor, over which kernels loop. For a row-major tensor
+/// these are its axes. For a blocked one they are [N, C / lanes, spatial...], and the lanes of a block have stride 1.
+/// The offset is that of the first element inside of the halo.
 struct Strides : support::Strided<support::Size> {
-  support::Sizes sizes; ///< of each iteration dimension, halo excluded
+  support::Sizes sizes; ///< the size of each iteration dimension, without the halo
   int64_t lanes = 1;    ///< elements of a block; 1 for row-major
 };
+/// Returns the strides of a tensor.
 Strides stridesOf(mlir::RankedTensorType type);
 
-/// Channel blocks of a blocked tensor.
+/// Returns how many channel blocks a blocked tensor has.
 int64_t blocksOf(mlir::RankedTensorType type);
 
-/// Elements and bytes that a tensor occupies, halo, padding lanes and the other parts of joined images included.
+/// Return the elements and the bytes that a tensor occupies, including its halo, padding lanes and the other parts of
+/// joined images.
 support::Size physicalElements(mlir::RankedTensorType type);
 support::Size physicalBytes(mlir::RankedTensorType type);
 
-/// A blocked tensor whose memory reads the same row-major (up to trailing padding): no halo, one pixel, and one batch
-/// or whole blocks.
+/// Returns whether the tensor's memory is the same as if it were row-major (up to trailing padding). A blocked tensor's
+/// is where it has no halo and one pixel, and either one batch or whole blocks.
 bool sameMemoryAsPlain(mlir::RankedTensorType type);
 
-/// Whether the operands are channels of the result's images (not images one behind the other).
+/// Returns whether the operands are channels of the result's images, and not images one behind the other.
 bool joinsChannels(JoinOp join);
 
 /// Every buffer begins at a multiple of so many bytes of its memory.
 constexpr int64_t bufferAlignment = 64;
-/// Where a part of a bundle begins in it; of the number behind the last one, how large the bundle is.
+/// Returns the byte at which a part of a bundle begins in it. For the number behind the last part that is the size of
+/// the bundle.
 support::Size offsetIn(mlir::ValueRange parts, unsigned part);
-/// Of a view of a bundle that has crossed: the part that it is, where that came from. Else null.
+/// Returns the value that `view` is a copy of, on the other side of a transfer, where it is a view of a part of a
+/// bundle that has crossed; else null.
 mlir::Value crossedPart(ViewOp view);
 
-/// The value whose buffer `v` lies in, and at which byte: through views, and through joins and bundles that `v` is part
-/// of.
+/// A byte in the buffer of a value.
 struct Place {
   mlir::Value base;
   support::Size offset = 0;
 };
+/// Returns the value whose buffer `v` lies in, and at which byte: through views, and through joins and bundles that `v`
+/// is part of.
 Place placeOf(mlir::Value v);
 
 } // namespace ingot::plan

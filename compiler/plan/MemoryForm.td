@@ -1,10 +1,11 @@
-// The memory form of the plan dialect: a run after the room `memory`. No tensor is left. The function's arguments are the buffers of the model's
-// inputs and outputs (those carry `plan.output`); what else a run reads and writes lies in memories: slots of the workspace, the weights, and what
-// the run asks its host for. Sizes are attributes; a symbol that the run finds is known behind the operation that finds it.
+// The memory form of the plan dialect is a run after the room `memory`. No tensor is left. The function's arguments are
+// the buffers of the model's inputs and outputs (outputs carry `plan.output`). Everything else that a run reads and
+// writes lies in memories: slots of the workspace, the weights, and what the run asks its host for. Sizes are
+// attributes, and a size that the run finds is known behind the operation that finds it.
 #ifndef INGOT_PLAN_MEMORY_FORM
 #define INGOT_PLAN_MEMORY_FORM
 
-// Memories, and buffers in them.
+// Memories, and buffers in them
 
 def Plan_SlotOp : Plan_Op<"slot", [Pure, InferTypeOpAdaptor]> {
   let hasVerifier = 1;
@@ -49,7 +50,7 @@ def Plan_ReleaseOp : Plan_Op<"release"> {
   let assemblyFormat = "$memory attr-dict";
 }
 
-// Reads, writes, checks.
+// Reads, writes, checks
 
 def Plan_CopyOp : Plan_Op<"copy"> {
   let hasVerifier = 1;
@@ -87,7 +88,7 @@ def Plan_CheckOp : Plan_Op<"check"> {
   let assemblyFormat = "$sizes `of` $node attr-dict";
 }
 
-// Control flow.
+// Control flow
 
 def Plan_IfOp : Plan_Op<"if", [NoRegionArguments, SingleBlock]> {
   let summary = "one of two branches; `onnx.choices` lists what it finds: sizes that are one thing in a branch and another in the other";

@@ -35,11 +35,11 @@ void PlanDialect::initialize() {
       >();
 }
 
-/// Whether it can be an amount or a place of bytes, or of work items.
+/// Returns whether a size can be an amount or a place of bytes, or a number of work items.
 static bool isAmount(const Size &size) { return !size.isUnknown() && !(size.isNumber() && size.number() < 0); }
 static bool isAmount(onnx::SizeAttr size) { return isAmount(size.getValue()); }
 
-// Attributes.
+// Attributes
 
 Attribute BlockedAttr::parse(AsmParser &parser, Type) {
   SMLoc loc = parser.getCurrentLocation();
@@ -116,13 +116,13 @@ LogicalResult BlockedAttr::verifyEncoding(ArrayRef<int64_t> shape, Type element,
   return getSizes() ? getSizes().verifyEncoding(shape, element, emitError) : success();
 }
 
-// Ops.
+// Ops
 
 Operation *KernelOp::root() {
   if (getPiece()) {
     return nullptr;
   }
-  for (Operation &op : llvm::reverse(getBody().front())) { // parameters come before it
+  for (Operation &op : llvm::reverse(getBody().front())) { // ops that make a root's parameters come before it
     if (!isa<YieldOp, onnx::Elementwise, onnx::ConstantOp, onnx::NoneOp>(op)) {
       return &op;
     }
@@ -245,12 +245,13 @@ void LaunchOp::getEffects(SmallVectorImpl<SideEffects::EffectInstance<MemoryEffe
              : effects.emplace_back(MemoryEffects::Write::get(), &operand);
     }
   }
-  if (getChecked() || getFound()) { // may end the run; sizes may be spoken of although nobody reads the results
+  // Such a launch may end the run or find a size that others mention, so it stays although nobody reads its results.
+  if (getChecked() || getFound()) {
     effects.emplace_back(MemoryEffects::Write::get());
   }
 }
 
-// The memory form.
+// The memory form
 
 LogicalResult SlotOp::verify() {
   bool placed = getAt().has_value();
@@ -280,6 +281,7 @@ LogicalResult WeightsOp::inferReturnTypes(MLIRContext *context, std::optional<Lo
   return success();
 }
 
+/// Returns the device in whose memory a value of such a type lies.
 static int64_t deviceOfType(Type type) {
   auto memory = dyn_cast<MemoryType>(type);
   return memory ? memory.getDevice() : cast<BufferType>(type).getDevice();
@@ -339,7 +341,7 @@ LogicalResult LoopOp::verify() {
                                                         : emitOpError("has a body that does not end with a next");
 }
 
-// Devices.
+// Devices
 
 SmallVector<StringRef> devicesOf(Operation *function) {
   auto names = function->getAttrOfType<ArrayAttr>(devicesName);
@@ -374,9 +376,9 @@ int64_t deviceOf(Value tensor) {
       .Default(int64_t(0));
 }
 
-// What discardable attributes must be, so that whoever reads them need not ask.
+// Discardable attributes are checked here, so that whoever reads them need not check.
 
-/// Each of the numbers is below a count.
+/// Returns whether an attribute is a list of numbers from 0 on and below `count`.
 static bool areBelow(Attribute numbers, int64_t count) {
   auto array = dyn_cast<DenseI64ArrayAttr>(numbers);
   return array && llvm::all_of(array.asArrayRef(), [&](int64_t n) { return n >= 0 && n < count; });

@@ -1,4 +1,5 @@
-// The plan dialect.
+// Declares the plan dialect (Plan.td, MemoryForm.td), and the discardable attributes by which phases tell later ones
+// what its ops do not say.
 #pragma once
 #include "compiler/onnx/sizes/Shapes.h"
 #include "compiler/support/Size.h"
@@ -23,33 +24,34 @@
 
 namespace ingot::plan {
 
-/// The attribute of a run's argument that is an output's buffer.
+/// Marks the argument of a run that is an output's buffer.
 inline constexpr llvm::StringRef outputName = "plan.output";
-/// The attribute of a launch that says how many multiplications with accumulation its kernel has.
+/// Says, on a launch, how many multiplications with accumulation its kernel does.
 inline constexpr llvm::StringRef macsName = "plan.macs";
-/// The attribute of a function that names the devices with memories of their own, as an array of specs.
+/// Names, on a function, the devices with memories of their own, as an array of specs. The first one is device 1.
 inline constexpr llvm::StringRef devicesName = "plan.devices";
-/// Of an argument or a result of the function: the number of the device in whose memory the caller has it.
+/// Says, on an argument or a result of the function, in which device's memory the caller has it.
 inline constexpr llvm::StringRef deviceName = "plan.device";
+/// Returns the device that the attributes of an argument or a result name; 0, the host, where they name none.
 int64_t deviceOf(mlir::DictionaryAttr attributes);
 
-/// The attribute of the declaration of a piece's function: the object file that defines it, as a tensor of bytes.
+/// Holds, on the declaration of a piece's function, the object file that defines it, as a tensor of bytes.
 inline constexpr llvm::StringRef objectName = "plan.object";
 
-/// The specs of a function's devices with memories of their own; the first one is device 1.
+/// Returns the specs of a function's devices with memories of their own; the first one is device 1.
 llvm::SmallVector<llvm::StringRef> devicesOf(mlir::Operation *function);
-/// The device on which a kernel runs; 0: the host, or one that works in the host's memory.
+/// Returns the device on which a kernel runs; 0 is the host, or a device that works in the host's memory.
 int64_t deviceOf(KernelOp kernel);
-/// The device in whose memory a tensor lies.
+/// Returns the device in whose memory a tensor lies.
 int64_t deviceOf(mlir::Value tensor);
 
-/// The attribute of a launch whose kernel, when it fails, says neither that an index is bad nor that a size is: what it
-/// says, an ingot_error_kind.
+/// Says, on a launch, what a failure of its kernel means, as an ingot_error_kind. Without it the kernel's own status
+/// says whether an index or a size is bad.
 inline constexpr llvm::StringRef errorName = "plan.error";
-/// The attribute of a launch whose kernel is a call of the support library that takes the run's ingot_exec; its status
-/// is told with the node, whatever it is. The value: whether it makes strings.
+/// Marks a launch whose kernel is a call of the support library that takes the run's ingot_exec. Its status is reported
+/// with the node, whatever it is. The value says whether it makes strings.
 inline constexpr llvm::StringRef textName = "plan.text";
-/// The attribute of a launch of a model for profiling: its number.
+/// Holds the number of a launch in the model, for profiling.
 inline constexpr llvm::StringRef numberName = "plan.launch";
 
 } // namespace ingot::plan

@@ -1,4 +1,4 @@
-// The plan dialect: kernels (a group of onnx ops each), layouts, views, launches. Between fusion and loops everything is said in it.
+// The plan dialect stands between fusion and loops: kernels (each a group of onnx ops), layouts, views, launches.
 include "mlir/IR/OpBase.td"
 include "mlir/IR/AttrTypeBase.td"
 include "compiler/onnx/Onnx.td"
@@ -60,7 +60,8 @@ def Plan_MemoryType : Plan_Type<"Memory", "memory"> {
 }
 def Plan_HostMemory : Type<CPred<"::llvm::isa<::ingot::plan::MemoryType>($_self) && ::llvm::cast<::ingot::plan::MemoryType>($_self).getDevice() == 0">,
     "memory of the host">, BuildableType<"::ingot::plan::MemoryType::get($_builder.getContext(), 0)">;
-// 0: the host; else a device with a memory of its own, counted in the order of the function's `plan.devices`.
+// The number of a device: 0 is the host, others count the devices with memories of their own in the order of the
+// function's `plan.devices`.
 def Plan_Device : DefaultValuedOptionalAttr<I64Attr, "0">;
 def Plan_Operand : AnyTypeOf<[AnyTensor, Plan_BufferType]>;
 

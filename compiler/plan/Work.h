@@ -1,14 +1,14 @@
-// How much the kernel of a launch does, as attributes of the launch.
+// Attributes of a launch that say how much its kernel does, for the split over threads, the profile and the reports.
 #pragma once
 #include "llvm/ADT/StringRef.h"
 
 namespace ingot::plan {
 
-/// The multiplications with accumulation of float32 that take as long as those of the kernel itself, where these are
-/// not those of its ops (Winograd's algorithm) or of another type.
+/// How many multiplications with accumulation of float32 take as long as the kernel's own. A launch has it where the
+/// kernel's own are not those of its ops (Winograd's algorithm) or are of another type.
 inline constexpr llvm::StringLiteral ownMacsName = "plan.own_macs";
-/// About how many instructions the launch takes, where the sizes of the run tell, and below how many of them it is not
-/// worth splitting over threads.
+/// About how many instructions the launch takes (plan.work), where only the sizes of a run tell, and below how many
+/// instructions it is not worth splitting over threads (plan.least_work).
 inline constexpr llvm::StringLiteral workName = "plan.work", leastWorkName = "plan.least_work";
 
 } // namespace ingot::plan

@@ -56,7 +56,7 @@ const ElementType &elementType(const llvm::fltSemantics &semantics) {
 
 uint64_t FloatFormat::nan() const {
   switch (specials) {
-  case Specials::Ieee: // a quiet one
+  case Specials::Ieee: // a quiet NaN has the mantissa's highest bit
     return (((uint64_t(1) << exponent) - 1) << mantissa) | uint64_t(1) << (mantissa - 1);
   case Specials::Unsigned:
     return uint64_t(1) << (bits() - 1);
@@ -108,10 +108,10 @@ uint64_t FloatFormat::encode(double value) const {
   double magnitude = std::fabs(value);
   if (specials == Specials::Powers) {
     int power = magnitude == 0 || negative ? -bias : std::isinf(magnitude) ? bias + 1 : std::ilogb(magnitude);
-    power += magnitude >= std::ldexp(1.5, power) && !std::isinf(magnitude); // ties away from zero
+    power += magnitude >= std::ldexp(1.5, power) && !std::isinf(magnitude); // ties are rounded away from zero
     return power > bias ? nan() : static_cast<uint64_t>(std::max(power, -bias) + bias);
   }
-  uint64_t code = largestCode() + 1; // of what is too large
+  uint64_t code = largestCode() + 1; // the code of a value that is too large
   if (std::isfinite(magnitude)) {
     // The last bit of the result is worth 2^unit; rounding up may carry into the exponent, which is right as it is.
     int power = magnitude == 0 ? 1 - bias : std::max(std::ilogb(magnitude), 1 - bias), unit = power - int(mantissa);

@@ -1,5 +1,5 @@
-// A number that stands in a model or in a formula. Integers and floats become each other only where nothing is lost:
-// an int64 that passes through a double comes out as another one from 2^53 on, and as anything from 2^63 on.
+// A number that stands in a model or in a formula. Integers and floats become each other only where nothing is lost: an
+// int64 that passes through a double comes out as another one from 2^53 on, and as anything from 2^63 on.
 #pragma once
 #include <cmath>
 #include <concepts>
@@ -10,6 +10,7 @@
 
 namespace ingot::support {
 
+/// An integer of either sign or a float, with the value that it was written with.
 class Number {
 public:
   template <std::signed_integral T> constexpr Number(T n) : value(static_cast<int64_t>(n)) {}
@@ -18,21 +19,21 @@ public:
 
   bool isFloat() const { return std::holds_alternative<double>(value); }
 
-  /// Nothing: it is a fraction, or not within int64.
+  /// Returns the number as an int64; nothing where it is a fraction, or not within int64.
   std::optional<int64_t> integer() const { return within<int64_t>(-0x1p63, 0x1p63); }
-  /// Nothing: it is a fraction, negative, or not within uint64.
+  /// Returns the number as a uint64; nothing where it is a fraction, negative, or not within uint64.
   std::optional<uint64_t> natural() const { return within<uint64_t>(0, 0x1p64); }
-  /// Nothing: it is an integer that no double is.
+  /// Returns the number as a double; nothing where it is an integer that no double represents.
   std::optional<double> real() const {
     return std::visit([](auto n) { return exactly(n); }, value);
   }
-  /// The 64 bits of a whole number, of either sign. Nothing: it is a fraction, or too large.
+  /// Returns the 64 bits of a whole number of either sign; nothing where it is a fraction, or too large.
   std::optional<uint64_t> bits() const {
     std::optional<int64_t> n = integer();
     return n ? std::optional(static_cast<uint64_t>(*n)) : natural();
   }
 
-  /// By their values; NaN equals nothing.
+  /// Compares by value, whatever the kinds; NaN equals nothing.
   friend bool operator==(const Number &a, const Number &b) {
     if (a.isFloat() && b.isFloat()) {
       return std::get<double>(a.value) == std::get<double>(b.value);
@@ -54,7 +55,7 @@ private:
   }
   static std::optional<double> exactly(double x) { return x; }
 
-  /// As a T, whose range is [from, to).
+  /// Returns the number as a T, whose range is [from, to), if it is one.
   template <typename T> std::optional<T> within(double from, double to) const {
     if (const double *x = std::get_if<double>(&value)) {
       return *x >= from && *x < to && *x == std::trunc(*x) ? std::optional(static_cast<T>(*x)) : std::nullopt;

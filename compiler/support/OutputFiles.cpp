@@ -13,12 +13,13 @@ namespace {
 
 /// What is known of a path before it is written.
 struct Place {
-  std::string path;        ///< with links followed
+  std::string path;        ///< the path with links followed
   bool isDirect = false;   ///< a device or a pipe, which no other file can replace
-  bool exists = false;     ///< as a regular file
-  fs::perms permissions{}; ///< of that
+  bool exists = false;     ///< whether a regular file is there
+  fs::perms permissions{}; ///< the permissions of that file
 };
 
+/// Returns what is known of a path, or why it cannot be written.
 llvm::Expected<Place> placeOf(const std::string &path) {
   Place place{path};
   fs::file_status status;
@@ -26,7 +27,7 @@ llvm::Expected<Place> placeOf(const std::string &path) {
     return llvm::createFileError(path, std::make_error_code(std::errc::no_such_file_or_directory));
   }
   if (fs::status(path, status)) {
-    return place; // there is no such file, and where there is no folder, making one in it says so
+    return place; // there is no such file; if its folder is missing too, making a file there fails
   }
   if (fs::is_directory(status)) {
     return llvm::createFileError(path, std::make_error_code(std::errc::is_a_directory));
@@ -44,7 +45,8 @@ llvm::Expected<Place> placeOf(const std::string &path) {
   return place;
 }
 
-/// Removed with the program, if a signal ends it, until it has its name.
+/// Makes an empty file beside `path` and opens it. A signal that ends the program also removes the file, until it has
+/// its name. Errors mention the path as the user `named` it.
 llvm::Expected<std::string> makeBeside(const std::string &path, const std::string &named, int &descriptor) {
   llvm::SmallString<256> form(llvm::sys::path::parent_path(path)), made;
   llvm::sys::path::append(form, ".ingot-%%%%%%%%"); // short, however long the other name is
@@ -55,17 +57,19 @@ llvm::Expected<std::string> makeBeside(const std::string &path, const std::strin
   return std::string(made);
 }
 
+/// Removes a temporary file.
 void discard(const std::string &temporary) {
   (void)fs::remove(temporary);
   llvm::sys::DontRemoveFileOnSignal(temporary);
 }
 
+/// Writes to a descriptor and closes it.
 llvm::Error writeContent(const std::string &path, int descriptor, WriteContent write) {
   llvm::raw_fd_ostream out(descriptor, /*shouldClose=*/true);
   write(out);
   out.close();
   std::error_code code = out.error();
-  out.clear_error(); // it would end the program
+  out.clear_error(); // LLVM's destructor ends the program on an error that is not cleared
   return code ? llvm::createFileError(path, code) : llvm::Error::success();
 }
 

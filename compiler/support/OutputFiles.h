@@ -1,4 +1,4 @@
-// Files that are written whole or not at all.
+// Writes files whole or not at all.
 #pragma once
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/Support/Error.h"
@@ -13,38 +13,40 @@ namespace ingot::support {
 
 using WriteContent = llvm::function_ref<void(llvm::raw_ostream &)>;
 
-/// Files that get their names together, when all of them are complete: each is written under another name in its folder
-/// first. Whatever fails before keep(), what stood there is as it was. A device, a pipe and "-", which is stdout, are
-/// written at once. Errors are llvm::FileError.
+/// Files that get their names together, when all of them are complete. Each is first written under another name in its
+/// folder. Whatever fails before keep(), the files that stood there are as they were. A device, a pipe and "-", which
+/// is stdout, are written at once. Errors are llvm::FileError.
 class OutputFiles {
 public:
   OutputFiles() = default;
   OutputFiles(const OutputFiles &) = delete;
   ~OutputFiles();
 
+  /// Writes a file under a temporary name beside `path`.
   llvm::Error add(const std::string &path, WriteContent write);
+  /// Gives all files their names.
   llvm::Error keep();
 
 private:
   struct File {
-    std::string path; ///< with links followed
+    std::string path; ///< the path with links followed
     std::string temporary;
   };
   std::vector<File> files;
 };
 
-/// One such file.
+/// Writes one file whole or not at all.
 llvm::Error writeFile(const std::string &path, WriteContent write);
 
-/// The error that writing the file would end with, as far as that can be known before: work that takes minutes should
-/// not be lost.
+/// Returns the error that writing the file would end with, as far as that can be known before: work that takes minutes
+/// should not be lost.
 llvm::Error checkWritable(const std::string &path);
 
-/// A FileError as "PATH: error: cannot be written: REASON".
+/// Returns a FileError as "PATH: error: cannot be written: REASON".
 llvm::Error located(llvm::Error error);
 
-/// Whether two paths lead to the same file, by links or by another spelling. Those of files that do not exist yet are
-/// compared by their folders.
+/// Returns whether two paths lead to the same file, by links or by another spelling. Paths of files that do not exist
+/// yet are compared by their folders.
 bool isSameFile(const std::string &a, const std::string &b);
 
 } // namespace ingot::support

@@ -1,4 +1,4 @@
-// Arithmetic of sizes: what comes out is in the normal form, whatever the symbols are.
+// Does arithmetic on sizes. Every result is in the normal form, and holds whatever the symbols are.
 #include "compiler/support/SizeNodes.h"
 #include <numeric>
 
@@ -53,6 +53,7 @@ Size operator*(const Size &a, const Size &b) {
   return result.size();
 }
 
+/// Returns a / b, rounded down.
 static int64_t floorOf(int64_t a, int64_t b) {
   int64_t q = a / b;
   return q - ((a % b != 0) && ((a < 0) != (b < 0)));
@@ -63,7 +64,7 @@ std::optional<Size> divideExactly(const Size &a, const Size &b) {
     return std::nullopt;
   }
   if (b.isNumber()) {
-    if (b.is(-1)) { // of the smallest number there is no quotient
+    if (b.is(-1)) { // the smallest number has no quotient
       Size minus = Size(-1) * a;
       return minus.isUnknown() ? std::nullopt : std::optional(minus);
     }
@@ -76,7 +77,7 @@ std::optional<Size> divideExactly(const Size &a, const Size &b) {
     }
     return quotient.size();
   }
-  // Long division by leading terms. The order need not be a good one: what comes out is exact or nothing.
+  // This is long division by leading terms. Their order need not be a good one: the result is exact or nothing.
   auto less = [](const Factor *f, const Factor *g) { return before(f, g); };
   Polynomial divisor(b), quotient;
   const Term &lead = divisor.terms.back();
@@ -131,7 +132,7 @@ Size floorDiv(const Size &a, const Size &b) {
   }
   Size behind = rest.size();
   if (behind.isNumber()) {
-    return whole.size(); // 0 <= r < c
+    return whole.size(); // 0 <= r < c, so the rest adds nothing
   }
   return whole.size() + Polynomial::of(Call::Div, *divideExactly(behind, common), c / common);
 }
@@ -154,11 +155,12 @@ Size Size::call(Call call, const Size &a, const Size &b, const Facts &facts) {
   if ((b - a).atLeast(0, facts)) {
     return isMin ? a : b;
   }
-  return a.text() < b.text() ? Polynomial::of(call, a, b) : Polynomial::of(call, b, a); // the same in either order
+  // The operands have one order, so that min(a, b) and min(b, a) are one size.
+  return a.text() < b.text() ? Polynomial::of(call, a, b) : Polynomial::of(call, b, a);
 }
 Size Size::call(Call call, const Size &a, const Size &b) { return Size::call(call, a, b, Facts()); }
 
-/// What is broadcast here: the operands of calls in calls.
+/// Adds the axes that are broadcast in this size, the operands of nested calls included.
 void Size::addBroadcast(Sizes &axes) const {
   const Factor *f = single();
   if (f && !f->symbol && f->call == Call::Broadcast) {
@@ -175,7 +177,8 @@ Size Size::broadcastCall(const Size &a, const Size &b, const Facts &facts) {
   if (a == b || a.is(1) || b.is(1)) {
     return a.is(1) ? b : a;
   }
-  if (!a.mayBeOne(facts) || !b.mayBeOne(facts)) { // equal if neither can be 1: a number says most
+  // They are equal if neither can be 1, and a number says more than an expression.
+  if (!a.mayBeOne(facts) || !b.mayBeOne(facts)) {
     return a.mayBeOne(facts) || b.isNumber() ? b : a;
   }
   Sizes axes;
@@ -185,7 +188,7 @@ Size Size::broadcastCall(const Size &a, const Size &b, const Facts &facts) {
   auto sameByFacts = [&](const Size &x, const Size &y) {
     return (x - y).atLeast(0, facts) && (y - x).atLeast(0, facts);
   };
-  for (size_t i = 0; i < axes.size(); ++i) { // those that are no more than another one
+  for (size_t i = 0; i < axes.size(); ++i) { // removes axes that say no more than another one
     auto covers = [&](const Size &x) {
       return !(x == axes[i]) && sameByFacts(x.text() < axes[i].text() ? join(x, axes[i]) : join(axes[i], x), x);
     };
@@ -210,7 +213,8 @@ Size Size::apartCall(const Size &a, const Size &b) {
   auto covers = [](const Sizes &all, const Sizes &some) {
     return llvm::all_of(some, [&](const Size &axis) { return llvm::is_contained(all, axis); });
   };
-  if (a.is(1) || b.is(1) || covers(x, y) || covers(y, x)) { // of what can be broadcast; that it can is said elsewhere
+  // These can be broadcast: that of calls in the operands is checked elsewhere.
+  if (a.is(1) || b.is(1) || covers(x, y) || covers(y, x)) {
     return 0;
   }
   if (a.isNumber() && b.isNumber()) {
@@ -231,7 +235,7 @@ Size product(llvm::ArrayRef<Size> sizes) {
   return n;
 }
 
-// The same for other symbols, and for numbers.
+// Sizes with other symbols, and with numbers
 
 Size Size::replaced(llvm::function_ref<Size(Symbol)> symbol) const {
   auto call = [](Call which, const Size &a, const Size &b) { return Size::call(which, a, b); };
@@ -242,7 +246,7 @@ Size Size::replaced(Symbol symbol, const Size &by) const {
 }
 
 namespace {
-/// A number, or nothing once something went wrong.
+/// A number, or nothing once a step overflowed or had no answer.
 struct Checked {
   std::optional<int64_t> v;
   Checked(std::optional<int64_t> v) : v(v) {}

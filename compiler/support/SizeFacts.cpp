@@ -1,4 +1,5 @@
-// What is known of sizes, and what follows from it.
+// Represents what is known of sizes, and proves what follows from it. Proofs are incomplete on purpose: each looks at
+// the signs of a sum's terms, a few steps deep, so that a question costs little.
 #include "compiler/support/SizeNodes.h"
 #include <numeric>
 
@@ -11,7 +12,7 @@ using detail::Sum;
 using detail::Term;
 using detail::unique;
 
-// Facts.
+// Facts
 
 std::optional<Symbol> boundedSymbol(const Size &fact) {
   std::optional<Symbol> bounded;
@@ -23,12 +24,12 @@ std::optional<Symbol> boundedSymbol(const Size &fact) {
   return bounded;
 }
 
-/// $1*$2: nothing but found sizes.
+/// Returns whether a term is a product of data-dependent symbols alone, $1*$2.
 static bool isFoundProduct(const Term &term) {
   return term.factors.size() > 1 && llvm::all_of(term.factors, [](const Factor *f) { return f->symbol && f->isFound; });
 }
 
-/// The product that a fact bounds, $1*$2 of "BOUND-$1*$2"; 0: it bounds none.
+/// Returns the product that a fact bounds, $1*$2 of "BOUND-$1*$2"; 0 where it bounds none.
 static Size boundedProduct(const Size &fact) {
   for (const Term &term : Polynomial(fact).terms) {
     Size product = Polynomial::of({term.factors, 1});
@@ -39,7 +40,8 @@ static Size boundedProduct(const Size &fact) {
   return 0;
 }
 
-/// Whether what bounds a size depends, through other bounds, on the symbol: sizes that bound each other bound none.
+/// Returns whether the bound of a size depends, through other bounds, on the symbol: sizes that bound each other bound
+/// none.
 static bool dependsOn(const Size &size, Symbol symbol, const Bounds &bounds) {
   Sizes open = {size};
   std::vector<Symbol> seen;
@@ -110,7 +112,7 @@ Size Size::simplified(const Facts &facts) const {
   return facts.node->simplified[sum] = result;
 }
 
-// Questions.
+// Questions
 
 bool Size::atLeast(int64_t n) const {
   return provably(n) || (isFound() && provablyThroughMin(n, 2)) || provablyThroughDiv(n, 2);
@@ -144,9 +146,10 @@ bool Size::mayBeOne(const Facts &facts) const {
 }
 bool Size::mayBeOne() const { return mayBeOne(Facts()); }
 
-/// With a minimum that is taken away replaced by either of its arguments, which only takes away more.
+/// Tries to prove that the size is at least `n`, with a minimum that is subtracted replaced by either of its arguments,
+/// which only subtracts more. At most `depth` minima are replaced.
 bool Size::provablyThroughMin(int64_t n, unsigned depth) const {
-  if (!sum || sum->terms.size() > 8) { // each may be replaced: not for long sums
+  if (!sum || sum->terms.size() > 8) { // each may be replaced, so long sums would take too long
     return false;
   }
   for (const Term &term : sum->terms) {
@@ -165,8 +168,8 @@ bool Size::provablyThroughMin(int64_t n, unsigned depth) const {
   return false;
 }
 
-/// With a division by a number, of which there is a multiple, replaced by what that cannot be less than: c * div(a, c)
-/// is from a - c + 1 to a.
+/// Tries to prove that the size is at least `n`, with a multiple of c of a quotient by a number c replaced by the least
+/// that it can be: c * div(a, c) is from a - c + 1 to a. At most `depth` quotients are replaced.
 bool Size::provablyThroughDiv(int64_t n, unsigned depth) const {
   if (!sum || !sum->divides || sum->terms.size() > 8) {
     return false;
@@ -186,7 +189,7 @@ bool Size::provablyThroughDiv(int64_t n, unsigned depth) const {
   return false;
 }
 
-/// A size that is not more than this one: what is taken away at its most.
+/// Returns a size that is not more than this one: what is subtracted is replaced by its bounds.
 Size Size::least(const Bounds &bounds) const {
   Size result;
   for (const Term &each : Polynomial(*this).terms) {
@@ -196,7 +199,7 @@ Size Size::least(const Bounds &bounds) const {
   return result;
 }
 
-/// bounded() of one factor; in a product (not alone) it must not be negative.
+/// Returns bounded() of one factor. In a product, where it is not `alone`, the factor must not be negative.
 Size Size::factorBounded(const Factor &f, const Bounds &bounds, bool alone) {
   if (f.symbol) {
     auto bound = bounds.find(*f.symbol);
@@ -206,7 +209,7 @@ Size Size::factorBounded(const Factor &f, const Bounds &bounds, bool alone) {
     return Size::unknown();
   }
   Size a = f.a.bounded(bounds), b = f.b.bounded(bounds);
-  if (f.call == Call::Div) { // by one at least
+  if (f.call == Call::Div) { // the divisor is at least one
     return !f.b.isFound() ? floorDiv(a, b) : f.a.provably(0) ? a : Size::unknown();
   }
   if (f.call == Call::Min) {
@@ -215,7 +218,7 @@ Size Size::factorBounded(const Factor &f, const Bounds &bounds, bool alone) {
   return max(a, b);
 }
 
-/// bounded() of a product with a positive coefficient.
+/// Returns bounded() of a product with a positive coefficient. Products that are bounded as a whole come first.
 Size Size::productBounded(const Term &term, const Bounds &bounds) {
   Size most = term.coefficient;
   llvm::SmallVector<const Factor *, 4> left(term.factors.begin(), term.factors.end());
@@ -246,7 +249,7 @@ Size Size::bounded(const Bounds &bounds) const {
       result = result + (each.coefficient < 0 ? Size(-1) * term : term);
       continue;
     }
-    if (each.coefficient < 0) { // at least nothing is taken away
+    if (each.coefficient < 0) { // at least nothing is subtracted
       result = result + (term.provably(0) ? Size(0) : unknown());
       continue;
     }
@@ -255,8 +258,8 @@ Size Size::bounded(const Bounds &bounds) const {
   return result;
 }
 
-/// `within`: the kind of call that this is an argument of, if any. What is at least a minimum says nothing about what
-/// it is the maximum of.
+/// Adds what follows from the equality of this size and `other`. `within` is the kind of call that this size is an
+/// argument of, if any: what is at least a minimum says nothing about the arguments of a maximum in it.
 void Size::collectImplied(const Size &other, std::optional<Call> within, Sizes &facts) const {
   const Factor *f = single();
   if (!f || f->symbol || f->call == Call::Div || f->call == Call::Apart || (within && f->call != *within)) {
@@ -266,7 +269,7 @@ void Size::collectImplied(const Size &other, std::optional<Call> within, Sizes &
     facts.append({*this - other, other - *this});
     return;
   }
-  for (const Size &argument : {f->a, f->b}) { // each is at least the minimum, at most the maximum
+  for (const Size &argument : {f->a, f->b}) { // each is at least the minimum, and at most the maximum
     Size rest = f->call == Call::Min ? argument - other : other - argument;
     if (!rest.isNumber()) {
       facts.push_back(rest);
@@ -287,7 +290,7 @@ Sizes implied(const Size &a, const Size &b) {
   return facts;
 }
 
-/// A number that the size cannot exceed.
+/// Returns a number that the size cannot exceed, if there is one.
 std::optional<int64_t> Size::most() const {
   if (isNumber()) {
     return number();

@@ -1,4 +1,4 @@
-// Symbols and expressions: their nodes, and what can be seen of them.
+// Makes the nodes of symbols and expressions, and answers what can be seen in them.
 #include "compiler/support/SizeNodes.h"
 #include "llvm/ADT/Twine.h"
 
@@ -39,7 +39,7 @@ void FactsNode::profile(llvm::FoldingSetNodeID &id, llvm::ArrayRef<Size> sizes) 
   }
 }
 
-// Symbols.
+// Symbols
 
 Symbol Symbol::of(SymbolKind kind, StringRef text) {
   Nodes &nodes = Nodes::all();
@@ -78,7 +78,7 @@ Symbol Symbol::inner() const {
 SymbolKind Symbol::kind() const { return node->kind; }
 StringRef Symbol::text() const { return node->text; }
 
-// Expressions.
+// Expressions
 
 Polynomial::Polynomial(const Size &size) {
   if (size.sum) {
@@ -159,7 +159,7 @@ void Size::addTo(llvm::FoldingSetNodeID &id) const {
   id.AddInteger(value);
 }
 
-/// The factor that this size is; null: it is more or less than one.
+/// Returns the factor that this size is; null where it is anything else.
 const Factor *Size::single() const {
   bool one =
       sum && sum->terms.size() == 1 && sum->terms.front().coefficient == 1 && sum->terms.front().factors.size() == 1;
@@ -179,7 +179,7 @@ std::optional<std::pair<Size, Size>> Size::asCall(Call call) const {
 bool Size::isFound() const { return sum && sum->isFound; }
 bool Size::divides() const { return sum && sum->divides; }
 
-// What a size is made of.
+// What a size is made of
 
 void Size::eachFactor(llvm::function_ref<void(const Factor &)> f) const {
   if (!sum) {
@@ -188,7 +188,7 @@ void Size::eachFactor(llvm::function_ref<void(const Factor &)> f) const {
   for (const Term &term : sum->terms) {
     for (const Factor *factor : term.factors) {
       f(*factor);
-      factor->a.eachFactor(f); // of a symbol they are 0
+      factor->a.eachFactor(f); // a symbol's operands are 0
       factor->b.eachFactor(f);
     }
   }

@@ -6,16 +6,19 @@ namespace {
 
 using End = std::optional<int64_t>;
 
+/// Returns the sum of two ends; open where one is, or on overflow.
 End plus(End a, End b) {
   int64_t sum;
   return a && b && !__builtin_add_overflow(*a, *b, &sum) ? End(sum) : std::nullopt;
 }
+/// Returns the product of two ends; open where one is, or on overflow.
 End times(End a, End b) {
   int64_t product;
   return a && b && !__builtin_mul_overflow(*a, *b, &product) ? End(product) : std::nullopt;
 }
 int64_t floorOf(int64_t a, int64_t b) { return a / b - (a % b != 0 && (a < 0) != (b < 0)); }
 
+/// A range as a type for Size::compute().
 struct Interval : Range {
   explicit Interval(int64_t number) : Range{number, number} {}
   explicit Interval(Range range) : Range(range) {}
@@ -26,7 +29,7 @@ Interval operator+(const Interval &a, const Interval &b) {
 }
 
 Interval operator*(const Interval &a, const Interval &b) {
-  if (a.least && b.least && *a.least >= 0 && *b.least >= 0) { // no sign changes: an open end stays one
+  if (a.least && b.least && *a.least >= 0 && *b.least >= 0) { // without negative numbers an open end stays an open end
     return Interval(Range{times(a.least, b.least), times(a.most, b.most)});
   }
   for (auto [number, other] : {std::pair(&a, &b), std::pair(&b, &a)}) {
@@ -49,19 +52,22 @@ Interval operator*(const Interval &a, const Interval &b) {
   return Interval(range);
 }
 
+/// Returns the range of a / b for all b that are at least 1.
 Interval quotient(const Interval &a, const Interval &b) {
   int64_t from = std::max<int64_t>(b.least.value_or(1), 1);
   End to = b.most ? End(std::max(*b.most, from)) : std::nullopt;
-  auto by = [&](End x, bool upwards) -> End { // the end of x / b that is furthest in a direction
+  auto by = [&](End x, bool upwards) -> End { // returns the end of x / b that is furthest in a direction
     if (!x) {
       return std::nullopt;
     }
-    bool nearest = (*x < 0) != upwards; // dividing by little brings a positive number up, a negative one down
+    // Dividing by a small number brings a positive number up and a negative one down.
+    bool nearest = (*x < 0) != upwards;
     return nearest ? floorOf(*x, from) : to ? floorOf(*x, *to) : *x < 0 ? -1 : 0;
   };
   return Interval(Range{by(a.least, false), by(a.most, true)});
 }
 
+/// Returns the range of a minimum (`least`) or maximum. An open end of one operand need not make the result's open.
 Interval choice(bool least, const Interval &a, const Interval &b) {
   auto both = [](End x, End y, bool low) { return x && y ? End(low ? std::min(*x, *y) : std::max(*x, *y)) : End(); };
   auto any = [](End x, End y, bool low) { return x && y ? End(low ? std::min(*x, *y) : std::max(*x, *y)) : x ? x : y; };

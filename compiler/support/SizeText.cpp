@@ -1,4 +1,4 @@
-// Sizes as texts, and back.
+// Writes sizes as texts, and parses them.
 #include "compiler/support/SizeNodes.h"
 
 namespace ingot::support {
@@ -31,8 +31,9 @@ std::string Size::text() const {
 }
 
 namespace {
-/// sum: ["-"] term {("+" | "-") term}; term: factor {"*" factor};
-/// factor: number | name | "'" any name "'" | name "(" sum "," sum ")"
+/// Parses the grammar
+///   sum: ["-"] term {("+" | "-") term}; term: factor {"*" factor};
+///   factor: number | name | "'" any name "'" | name "(" sum "," sum ")"
 class SizeParser {
 public:
   explicit SizeParser(StringRef text) : text(text) {}
@@ -68,7 +69,7 @@ private:
   }
 
   Size factor() {
-    if (text.starts_with("'")) { // symbolText() makes such names
+    if (text.starts_with("'")) { // symbolText() writes such names
       size_t end = text.find('\'', 1);
       ok &= end != StringRef::npos;
       StringRef name = text.take_front(ok ? end + 1 : 0);

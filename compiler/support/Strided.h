@@ -1,23 +1,24 @@
-// An offset and strides: the one form in which the compiler says where the elements of a tensor lie or are read from.
+// An offset and strides are the one form in which the compiler says where the elements of a tensor lie or are read
+// from.
 #pragma once
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/SmallVector.h"
 
 namespace ingot::support {
 
-/// Element i is at offset + sum(i[d] * strides[d]). A stride may be zero or negative. Index is what they are made of: a
-/// number, a Size, or an index that loops compute.
+/// Element i is at offset + sum(i[d] * strides[d]). A stride may be zero or negative. Index is the type of offset and
+/// strides: a number, a Size, or an index that loops compute.
 template <typename Index> struct Strided {
   Index offset = 0;
   llvm::SmallVector<Index, 4> strides;
 
   Strided() = default;
   Strided(Index offset, llvm::ArrayRef<Index> strides) : offset(std::move(offset)), strides(strides) {}
-  /// The same in terms that numbers or sizes convert to.
+  /// Converts offset and strides from another type of index.
   template <typename Other>
   Strided(const Strided<Other> &other) : offset(other.offset), strides(other.strides.begin(), other.strides.end()) {}
 
-  /// Where the element at `point` is.
+  /// Returns where the element at `point` is.
   Index at(llvm::ArrayRef<Index> point) const {
     Index sum = offset;
     for (auto [stride, i] : llvm::zip_equal(strides, point)) {

@@ -6,7 +6,7 @@ namespace ingot::support {
 
 using llvm::StringRef;
 
-/// Letters of any alphabet, and what no text of sizes gives a meaning.
+/// Returns whether a byte is part of a letter or of anything else that has no meaning in the texts of sizes.
 static bool isPlain(char c) {
   return llvm::isAlnum(c) || static_cast<unsigned char>(c) >= 0x80 || StringRef("_./:").contains(c);
 }

@@ -1,21 +1,21 @@
-/* Devices with a memory of their own: what callers prepare them with, and what the runs of compiled models call. */
+/* Makes devices with a memory of their own ready for runs, and does what runs of compiled models want of them. */
 #include "ingot.h"
 
 enum { ALIGN = 64 };
 static const int32_t noStatus = 0;
 
-/* A device says that it failed; which one it is the run knows. */
+/* Adds the device's number to a status: the device itself only says that it failed. */
 static int located(int status, int32_t number) {
   return INGOT_STATUS_KIND(status) == INGOT_ERROR_DEVICE ? INGOT_STATUS(INGOT_ERROR_DEVICE, number) : status;
 }
 
-/* Memory of the device in `*memory`, unless none is wanted. */
+/* Allocates memory of the device in `*memory`, unless no bytes are wanted. */
 static int reserve(const ingot_device *device, int64_t bytes, void **memory) {
   *memory = bytes > 0 ? device->allocate(device->context, bytes, ALIGN) : 0;
   return bytes > 0 && !*memory ? INGOT_ERROR_DEVICE : 0;
 }
 
-/* Copies weights to the device, and the status that says that nothing is wrong. */
+/* Copies the weights to the device, and the status that says that nothing is wrong. */
 static int fill(const ingot_device_use *use, const void *weights) {
   const ingot_device *device = use->device;
   int status = use->weights ? device->upload(device->context, use->weights, weights, use->info->weight_bytes) : 0;
@@ -26,7 +26,8 @@ static int fill(const ingot_device_use *use, const void *weights) {
   return status ? status : waited;
 }
 
-/* Field by field: for the assignment of a whole structure some compilers call memset, which the core may not need. */
+/* Clears a structure field by field: for the assignment of a whole structure some compilers call memset, which the
+ * core may not need. */
 static void forget(ingot_device_use *use) {
   use->device = 0;
   use->info = 0;
@@ -135,7 +136,7 @@ int ingot_device_wait(const ingot_exec *exec, int32_t number) {
   int status = use->status ? device->download(device->context, &found, use->status, sizeof found) : 0;
   int waited = device->wait(device->context);
   status = status ? status : waited;
-  if (!status && found) { /* where this fails, the next wait finds it again */
+  if (!status && found) { /* where this fails, the next wait finds the status again */
     status = device->upload(device->context, use->status, &noStatus, sizeof noStatus);
     status = status ? status : (int)found;
   }

@@ -1,5 +1,5 @@
-/* The texts of status values. A sentence is built piece by piece in the caller's buffer; what does not fit is counted
- * only. */
+/* Writes the texts of status values. A sentence is built part by part in the caller's buffer; what does not fit is
+ * only counted. */
 #include "ingot.h"
 
 const char *ingot_error_kind_text(int status) {
@@ -67,7 +67,7 @@ static void put(Text *text, const char *piece) {
   }
 }
 
-/* Decimal by subtraction: a 64-bit division would be a library call on 32-bit machines. */
+/* Writes a number in decimal, by subtraction: a 64-bit division would be a library call on 32-bit machines. */
 static void putNumber(Text *text, uint64_t value) {
   uint64_t powers[20];
   int started = 0;
@@ -87,7 +87,8 @@ static void putNumber(Text *text, uint64_t value) {
   }
 }
 
-/* "input 'x'", "output 'y'", "the workspace", "the weights" and so on, or nothing when the number names no argument. */
+/* Writes "input 'x'", "output 'y'", "the workspace", "the weights" and so on, or nothing when the number names no
+ * argument. */
 static void putArgument(Text *text, const ingot_model *model, int32_t number) {
   const ingot_tensor_info *info = 0;
   if (number < model->input_count) {
@@ -115,7 +116,7 @@ static void putArgument(Text *text, const ingot_model *model, int32_t number) {
   put(text, "'");
 }
 
-/* The bounds of the symbols in dims: ", batch at least 1, at most 8". */
+/* Writes the bounds of the symbols in a tensor's dims: ", batch at least 1, at most 8". */
 static void putBounds(Text *text, const ingot_model *model, const ingot_tensor_info *info) {
   for (int32_t i = 0; i < model->symbol_count; ++i) {
     int used = 0;
@@ -138,7 +139,7 @@ static void putBounds(Text *text, const ingot_model *model, const ingot_tensor_i
   }
 }
 
-/* "[batch][3][?]" */
+/* Writes a shape: "[batch][3][?]". */
 static void putShape(Text *text, const ingot_model *model, const ingot_tensor_info *info) {
   for (int32_t axis = 0; axis < info->rank; ++axis) {
     int64_t dim = info->dims[axis];
@@ -172,7 +173,7 @@ static void putExpectedTensor(Text *text, const ingot_model *model, int kind, co
   }
 }
 
-/* What the model would have accepted. */
+/* Writes what the model would have accepted. */
 static void putExpected(Text *text, const ingot_model *model, int kind, int32_t number) {
   int32_t output = number - model->input_count;
   int apart = (model->flags & INGOT_MODEL_WEIGHTS_APART) != 0;

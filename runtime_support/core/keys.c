@@ -1,7 +1,9 @@
-/* Which key each element is, by hash tables of the compiler's (text.h), and how often n-grams of them occur. */
+/* Finds which key each element is, by hash tables that the compiler has made (text.h), and counts how often n-grams
+ * of keys occur. */
 #include "views.h"
 
-/* What says which key a text is: most texts have 4 to 16 bytes, for which this is little code. */
+/* Two words and a hash by which a text is looked up. Most texts have 4 to 16 bytes, for which making them is little
+ * code. */
 typedef struct Probe {
   uint64_t low, high, hash;
 } Probe;
@@ -27,7 +29,8 @@ static __attribute__((noinline)) int isSameText(const ingot_string *x, const cha
   return ingot_text_same(*x, key, x->size);
 }
 
-/* What stands for the key; where there is none, what stands for all others, or the status that is asked for. */
+/* Writes the value of the key that each element is. For an element that is no key it writes the value for all
+ * others, or ends with the status in INGOT_TEXT_NUMBER where that is not 0. */
 int ingot_text_find(const ingot_exec *exec, const int64_t *arguments) {
   const ingot_string *x = ingot_text_strings(arguments, INGOT_TEXT_X);
   const ingot_text_keys table = *(const ingot_text_keys *)ingot_text_table(arguments);
@@ -57,7 +60,8 @@ int ingot_text_find(const ingot_exec *exec, const int64_t *arguments) {
   return 0;
 }
 
-/* The number of the key, of integers; where INGOT_TEXT_NUMBER is a status, what is no key ends the run with it. */
+/* Writes the number of the key that each integer is. Where INGOT_TEXT_NUMBER is a status, an integer that is no key
+ * ends the run with it. */
 int ingot_text_find_number(const ingot_exec *exec, const int64_t *arguments) {
   const int64_t *x = (const int64_t *)(uintptr_t)arguments[INGOT_TEXT_X];
   const ingot_text_keys *table = (const ingot_text_keys *)ingot_text_table(arguments);
@@ -84,7 +88,7 @@ int ingot_text_find_number(const ingot_exec *exec, const int64_t *arguments) {
   return 0;
 }
 
-/* The step from a node; null: there is none. */
+/* Returns the step from a node by a number; null where there is none. */
 static const ingot_text_gram *step(const ingot_text_grams *grams, uint64_t node, int64_t number) {
   const ingot_text_gram *slots = (const ingot_text_gram *)(grams + 1);
   uint64_t wanted = (node << 32 | (uint64_t)number) + 1;
@@ -98,7 +102,8 @@ static const ingot_text_gram *step(const ingot_text_grams *grams, uint64_t node,
   }
 }
 
-/* How often each n-gram is in each row of keys' numbers: a walk through the tree from each element for each skip. */
+/* Counts how often each n-gram is in each row of keys' numbers. From each element, for each number of skipped
+ * elements, it walks through the tree of n-grams. */
 int ingot_text_count_grams(const ingot_exec *exec, const int64_t *arguments) {
   const int64_t *x = (const int64_t *)(uintptr_t)arguments[INGOT_TEXT_X];
   const ingot_text_grams *grams = (const ingot_text_grams *)ingot_text_table(arguments);

@@ -1,4 +1,4 @@
-/* UTF-8, and the cases of letters. */
+/* Reads and writes UTF-8, and changes the case of letters. */
 #include "views.h"
 
 int32_t ingot_text_character(const unsigned char **at, const unsigned char *end) {
@@ -47,7 +47,8 @@ static char *put(char *to, int32_t c) {
   return to;
 }
 
-/* The other case of a character: the table has their number, then pairs in the order of the first ones. */
+/* Returns the other case of a character. The table has the number of pairs, then the pairs in the order of their
+ * first characters. */
 static int32_t changed(const int32_t *pairs, int32_t c) {
   int32_t low = 0, high = pairs[0];
   while (low < high) {
@@ -61,7 +62,7 @@ static int32_t changed(const int32_t *pairs, int32_t c) {
   return low < pairs[0] && pairs[1 + 2 * low] == c ? pairs[2 + 2 * low] : c;
 }
 
-/* What is all of one case already is not copied. */
+/* Changes the case of strings. A string that has the wanted case already is not copied. */
 int ingot_text_case(const ingot_exec *exec, const int64_t *arguments) {
   const ingot_string *x = ingot_text_strings(arguments, INGOT_TEXT_X);
   const int32_t *pairs = (const int32_t *)ingot_text_table(arguments);
@@ -83,7 +84,7 @@ int ingot_text_case(const ingot_exec *exec, const int64_t *arguments) {
       return INGOT_ERROR_MEMORY;
     }
     int64_t same = (const char *)at - x->data;
-    int64_t most = x->size + (x->size - same) / 2; /* no character of two bytes becomes one of more than three */
+    int64_t most = x->size + (x->size - same) / 2; /* a character of two bytes becomes one of at most three */
     char *room = ingot_strings_room(exec, most), *next = room + same;
     if (!room) {
       return INGOT_ERROR_MEMORY;

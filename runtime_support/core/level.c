@@ -1,6 +1,6 @@
-/* Which of a model's bodies a machine can run. What the machine is, its architecture's file says (level_*.c), once: the
- * answer is kept in one word that any thread may write, always with the same value: no lock, and nothing that has to
- * run before main. */
+/* Decides which of a model's bodies a machine can run. The file of the architecture (level_*.c) asks what the
+ * machine is, once. The answer is kept in one word that any thread may write, always with the same value, so there
+ * is no lock, and nothing that has to run before main. */
 #include "level.h"
 
 #if !defined(__x86_64__) && !defined(_M_X64) && !defined(__aarch64__) && !defined(_M_ARM64)

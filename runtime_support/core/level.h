@@ -1,4 +1,4 @@
-/* What a processor says of itself, apart from asking it. */
+/* Declares what a processor says of itself, separately from asking it, so that tests need no such processor. */
 #ifndef INGOT_CORE_LEVEL_H
 #define INGOT_CORE_LEVEL_H
 
@@ -8,7 +8,8 @@
 extern "C" {
 #endif
 
-/* Registers that CPUID fills, and what the operating system saves. 0 where there is no such leaf. */
+/* Registers that CPUID fills, and which registers the operating system saves. They are 0 where there is no such
+ * leaf. */
 typedef struct ingot_cpu_facts {
   uint32_t basic;    /* leaf 1, ECX */
   uint32_t extended; /* leaf 7, EBX */
@@ -16,10 +17,10 @@ typedef struct ingot_cpu_facts {
   uint32_t saved;    /* XCR0, low half; 0 where the operating system has not switched XSAVE on */
 } ingot_cpu_facts;
 
-/* The highest x86-64 level that such a machine has, at least 1. */
+/* Returns the highest x86-64 level that such a machine has, at least 1. */
 int ingot_x86_level_of(const ingot_cpu_facts *facts);
 
-/* What an operating system says of a 64-bit Arm processor: numbers of bits. */
+/* The features that an operating system tells of a 64-bit Arm processor, as numbers of bits. */
 enum {
   INGOT_ARM_NEON,
   INGOT_ARM_CRC,
@@ -31,11 +32,12 @@ enum {
   INGOT_ARM_BF16
 };
 
-/* The highest level of such a processor, 0 without NEON; the features in what Linux says. */
+/* Returns the highest level of such a processor, 0 without NEON. */
 int ingot_arm_level_of(uint32_t features);
+/// Returns the features that Linux tells by two words of bits.
 uint32_t ingot_arm_features_of(uint64_t hwcap, uint64_t hwcap2);
 
-/* The level of this machine, for its architecture; 0: there are no levels for it. */
+/* Returns the level of this machine, for its architecture; 0: there are no levels for it. */
 int ingot_ask_level(void);
 
 #ifdef __cplusplus

@@ -1,6 +1,6 @@
-/* The levels of 64-bit Arm, each of which holds the one before (targets/arm has their features). A program cannot ask
- * the processor, only its operating system; where there is none to ask the answer is the lowest level, which every such
- * processor has. */
+/* Finds the level of a 64-bit Arm processor. Each level includes the one before (targets/arm has their features). A
+ * program cannot ask the processor, only its operating system. Where there is none to ask, the answer is the lowest
+ * level, which every such processor has. */
 #include "level.h"
 
 #define BIT(n) ((uint32_t)1 << (n))
@@ -23,7 +23,7 @@ int ingot_arm_level_of(uint32_t features) {
   return level;
 }
 
-/* Linux: bits of the auxiliary vector's AT_HWCAP and AT_HWCAP2 (asm/hwcap.h). */
+/* The words are the auxiliary vector's AT_HWCAP and AT_HWCAP2 (asm/hwcap.h). */
 uint32_t ingot_arm_features_of(uint64_t hwcap, uint64_t hwcap2) {
   static const struct {
     int feature, second, bit;
@@ -39,7 +39,7 @@ uint32_t ingot_arm_features_of(uint64_t hwcap, uint64_t hwcap2) {
 #if defined(__aarch64__) || defined(_M_ARM64)
 #if defined(__linux__)
 
-/* Of libc, if the program has one: the core needs none. */
+/* This is libc's, if the program has one: the core needs none. */
 extern unsigned long getauxval(unsigned long type) __attribute__((weak));
 
 int ingot_ask_level(void) {
@@ -48,7 +48,7 @@ int ingot_ask_level(void) {
 
 #elif defined(__APPLE__)
 
-/* Of libSystem, which every program there has. */
+/* This is libSystem's, which every program there has. */
 extern int sysctlbyname(const char *name, void *value, size_t *bytes, void *to, size_t to_bytes);
 
 int ingot_ask_level(void) {
@@ -70,9 +70,9 @@ int ingot_ask_level(void) {
 
 #elif defined(_WIN32)
 
-__declspec(dllimport) int __stdcall IsProcessorFeaturePresent(unsigned long feature); /* of kernel32 */
+__declspec(dllimport) int __stdcall IsProcessorFeaturePresent(unsigned long feature); /* in kernel32 */
 
-/* By the PF_ARM_... of winnt.h; Windows knows nothing of RDM, which all processors with dot products have. */
+/* Asks by the PF_ARM_... of winnt.h. Windows knows nothing of RDM, which all processors with dot products have. */
 int ingot_ask_level(void) {
   static const struct {
     int feature;

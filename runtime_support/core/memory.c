@@ -1,15 +1,17 @@
-/* Memory that a run asks its host for. Generated code calls these functions; the list that they work on lies on the
- * stack of the run. */
+/* Asks the host for memory during a run. Generated code calls these functions; the list that they work on lies on
+ * the stack of the run. */
 #include "ingot.h"
 
-enum { ALIGN = 64, SLACK = 64 }; /* vectors may be read past a tensor's end within its last block */
+/* ALIGN: of every block. SLACK: bytes behind it, because vectors may be read past a tensor's end within its last
+ * block */
+enum { ALIGN = 64, SLACK = 64 };
 
 /* An item of the list, as compiler/entry/BuildEntry.cpp writes it. */
 struct ingot_memory {
   uint64_t address; /* 0: nothing is held */
   int64_t bytes;
-  uint64_t place; /* of the caller's pointer to an output; 0: no output */
-  int64_t output; /* its number, or -1 */
+  uint64_t place; /* the address of the caller's pointer to an output; 0: no output */
+  int64_t output; /* the output's number, or -1 */
 };
 
 static void *pointer(uint64_t address) { return (void *)(uintptr_t)address; }
@@ -22,7 +24,8 @@ static void drop(const ingot_exec *exec, ingot_memory *memory) {
   memory->bytes = 0;
 }
 
-/* Both aligned to ALIGN. Word by word: the compiler may not make it a call of memcpy. */
+/* Copies between blocks, both of which are aligned to ALIGN. It copies word by word, in a way that the compiler may
+ * not make a call of memcpy. */
 static void copy(const char *from, char *to, int64_t bytes) {
   typedef uint64_t __attribute__((may_alias)) Word;
   int64_t i = 0;
@@ -53,7 +56,8 @@ int ingot_memory_need(const ingot_exec *exec, ingot_memory *list, int32_t number
   if (used == 0) {
     drop(exec, memory);
   } else if (bytes < 2 * memory->bytes) {
-    bytes = 2 * memory->bytes; /* grows slice by slice: all copies together are then no more than twice the result */
+    /* The memory grows slice by slice; doubled, all copies together are no more than twice the result. */
+    bytes = 2 * memory->bytes;
   }
   int64_t wanted = memory->output < 0 ? bytes + SLACK : bytes > 0 ? bytes : 1;
   char *fresh = (char *)exec->allocate(exec->allocator, wanted, ALIGN, (int32_t)memory->output);
@@ -73,7 +77,7 @@ void ingot_memory_release(const ingot_exec *exec, ingot_memory *list, int32_t nu
 
 int ingot_memory_end(const ingot_exec *exec, ingot_memory *list, int32_t count, int status) {
   for (int32_t i = 0; i < count && !status; ++i) {
-    if (list[i].place && !list[i].address) { /* an output without elements is memory, too */
+    if (list[i].place && !list[i].address) { /* an output without elements also gets memory */
       status = ingot_memory_need(exec, list, i, 0, 0);
     }
   }

@@ -1,18 +1,19 @@
-/* Numbers as text and text as numbers, exactly rounded and without a libc, whose functions depend on a locale.
+/* Writes numbers as text and reads text as numbers, exactly rounded and without a libc, whose functions depend on a
+ * locale.
  *
  * A float is a whole number times a power of two. Written in base 1e9 (Long below) its decimal digits are exact, so
- * that rounding to so many digits is, too. The other way, the digits that are read are a whole number D times a power
- * of ten: D * 10^e, or D * 2^s / 10^-e with s so large that the quotient has all bits that a double keeps, and whether
- * anything is left behind them decides ties. */
+ * rounding to some number of digits is, too. The other way, the digits that are read are a whole number D times a
+ * power of ten. That is D * 10^e or, for a negative e, D * 2^s / 10^-e with s so large that the quotient has all
+ * bits that a double keeps; whether anything is left behind these bits decides ties. */
 #include "views.h"
 
 enum {
-  WORDS = 132,  /* of 32 bits: 800 decimal digits shifted by 1,140 bits, or the largest double */
-  DIGITS = 790, /* that are read; what follows counts as a one behind them, which rounds the same way */
-  LARGEST = 32  /* characters of a number */
+  WORDS = 132,  /* words of 32 bits: 800 decimal digits shifted by 1,140 bits, or the largest double */
+  DIGITS = 790, /* digits that are read; what follows counts as a one behind them, which rounds the same way */
+  LARGEST = 32  /* the most characters of a number that is written */
 };
 
-/* A whole number, in base 2^32, the lowest word first; no zero words at its end. */
+/* A whole number in base 2^32. The lowest word is first, and the last word is not zero. */
 typedef struct Long {
   uint32_t words[WORDS];
   int count;
@@ -30,7 +31,7 @@ static void multiplyAdd(Long *x, uint32_t factor, uint32_t summand) {
   }
 }
 
-/* Division by a small number; the remainder. */
+/* Divides by a small number, and returns the remainder. */
 static uint32_t divide(Long *x, uint32_t divisor) {
   uint64_t rest = 0;
   for (int i = x->count - 1; i >= 0; --i) {
@@ -79,7 +80,7 @@ static Long ofNumber(uint64_t n) {
   return x;
 }
 
-/* Writing. */
+/* Writing */
 
 static char *unsignedText(char *to, uint64_t n) {
   int count = 1;
@@ -87,7 +88,7 @@ static char *unsignedText(char *to, uint64_t n) {
     ++count;
   }
   char *end = to + count, *digit = end;
-  for (; n >= 100; n /= 100) { /* each division waits for the one before */
+  for (; n >= 100; n /= 100) { /* each division waits for the one before, so two digits are made at once */
     uint64_t two = n % 100;
     *--digit = (char)('0' + two % 10);
     *--digit = (char)('0' + two / 10);
@@ -106,15 +107,15 @@ static char *wordText(char *to, const char *word) {
   return to;
 }
 
-/* The decimal digits of mantissa * 2^exponent, in `digits` (1,100 at most); how many are before the point, perhaps less
- * than none. */
+/* Writes the decimal digits of mantissa * 2^exponent into `digits` (1,100 at most). Returns how many are before the
+ * point, which is negative where zeros follow the point. */
 static int decimalDigits(uint64_t mantissa, int exponent, char *digits, int *count) {
   Long x = ofNumber(mantissa);
-  uint32_t groups[128]; /* base 1e9 */
+  uint32_t groups[128]; /* digits in base 1e9 */
   int n = 0, places = 0;
   if (exponent >= 0) {
     shift(&x, exponent);
-  } else { /* m / 2^k = m * 5^k / 10^k */
+  } else { /* m / 2^k is m * 5^k / 10^k */
     places = -exponent;
     int k = places;
     for (; k >= 13; k -= 13) {
@@ -143,12 +144,12 @@ static int decimalDigits(uint64_t mantissa, int exponent, char *digits, int *cou
   return *count - places;
 }
 
-/* As printf's %.8g has it, which is what ONNX Runtime writes, also of float64. */
+/* Writes a float as printf's %.8g does, which is what ONNX Runtime writes, also for float64. */
 static char *floatText(char *to, uint64_t mantissa, int exponent) {
   enum { precision = 8 };
   char digits[1160];
   int count, point = decimalDigits(mantissa, exponent, digits, &count);
-  if (count > precision) { /* to the nearest, ties to even */
+  if (count > precision) { /* rounds to the nearest, ties to even */
     int up = digits[precision] > 5 || (digits[precision] == 5 && (digits[precision - 1] & 1));
     for (int i = precision + 1; digits[precision] == 5 && !up && i < count; ++i) {
       up = digits[i] != 0;
@@ -159,7 +160,7 @@ static char *floatText(char *to, uint64_t mantissa, int exponent) {
       digits[i] = (char)(digits[i] == 9 ? 0 : digits[i] + 1);
       up = digits[i] == 0;
     }
-    if (up) { /* nines all along */
+    if (up) { /* all digits were nines */
       digits[0] = 1;
       ++point;
     }
@@ -200,7 +201,7 @@ static char *floatText(char *to, uint64_t mantissa, int exponent) {
   return to;
 }
 
-/* The bits of a float: `width` of the mantissa, above them those of the exponent, then the sign. */
+/* Writes a float, given as its bits: `width` bits of mantissa, above them those of the exponent, then the sign. */
 static char *realText(char *to, uint64_t bits, int width, int exponentBits) {
   int special = (1 << exponentBits) - 1, exponent = (int)(bits >> width & (uint64_t)special);
   uint64_t mantissa = bits & (((uint64_t)1 << width) - 1);
@@ -250,7 +251,7 @@ static char *numberText(char *to, const char *from, int32_t type) {
     return unsignedText(to, *(const uint32_t *)from);
   case INGOT_UINT64:
     return unsignedText(to, *(const uint64_t *)from);
-  default: /* bytes, booleans too */
+  default: /* bytes, and booleans as well */
     return unsignedText(to, *(const uint8_t *)from);
   }
 }
@@ -272,11 +273,11 @@ int ingot_text_write_number(const ingot_exec *exec, const int64_t *arguments) {
   return 0;
 }
 
-/* Reading. */
+/* Reading */
 
-/* A decimal number in text: up to DIGITS digits, times ten to the exponent. */
+/* A decimal number in text: the digits, times ten to the exponent. */
 typedef struct Decimal {
-  const char *digits[2]; /* where they begin, before and behind the point */
+  const char *digits[2]; /* where the digits begin, before and behind the point */
   int64_t lengths[2];
   int64_t exponent;
   int negative;
@@ -291,7 +292,7 @@ static const char *digitsEnd(const char *at, const char *end) {
   return at;
 }
 
-/* Spaces around a number do not count. */
+/* Returns a string without the spaces around it, which do not count. */
 static ingot_string trimmed(ingot_string s) {
   while (s.size && (*s.data == ' ' || (*s.data >= '\t' && *s.data <= '\r'))) {
     ++s.data, --s.size;
@@ -302,7 +303,7 @@ static ingot_string trimmed(ingot_string s) {
   return s;
 }
 
-/* Whether the text is that word, in letters of any case. */
+/* Returns whether the text is `word`, in letters of any case. */
 static int isWord(ingot_string s, const char *word) {
   int64_t i = 0;
   for (; word[i] && i < s.size && (s.data[i] | 0x20) == word[i]; ++i) {
@@ -350,8 +351,8 @@ static int parse(ingot_string s, Decimal *number) {
   return at == end;
 }
 
-/* The highest 64 bits of x, with a one at the top, and the exponent of the lowest of them. Any bit below makes the
- * lowest one a one: `keep` of fewer bits then rounds as of all. */
+/* Returns the highest 64 bits of x, with a one at the top, and sets `exponent` to that of the lowest of them. If any
+ * bit below is set, the lowest one is set too, so that rounding fewer bits gives the same as rounding all. */
 static uint64_t highest(const Long *x, int sticky, int *exponent) {
   uint64_t top = 0;
   int bits = 0, i = x->count - 1;
@@ -362,7 +363,7 @@ static uint64_t highest(const Long *x, int sticky, int *exponent) {
     ++lead;
   }
   for (bits = 32 * x->count - lead; i >= 0 && i > x->count - 4; --i) {
-    int place = bits - 32 * i; /* of the bits from the top that end with this word */
+    int place = bits - 32 * i; /* how many bits there are from the top to the end of this word */
     uint64_t word = x->words[i];
     top |= place <= 64 ? word << (64 - place) : place - 64 < 32 ? word >> (place - 64) : 0;
     sticky |= place > 64 && (place - 64 >= 32 ? word != 0 : (word & (((uint64_t)1 << (place - 64)) - 1)) != 0);
@@ -374,7 +375,7 @@ static uint64_t highest(const Long *x, int sticky, int *exponent) {
   return top | (sticky ? 1 : 0);
 }
 
-/* The quotient of x, which has more bits, and y; what is left over makes `sticky`. Knuth's algorithm D. */
+/* Returns the quotient of x, which has more bits, and y, by Knuth's algorithm D. A remainder sets `sticky`. */
 static Long quotient(Long *x, Long *y, int *sticky) {
   Long q;
   int lead = 0;
@@ -410,7 +411,7 @@ static Long quotient(Long *x, Long *y, int *sticky) {
     }
     int64_t t = (int64_t)x->words[j + n] - (int64_t)carry + borrow;
     x->words[j + n] = (uint32_t)t;
-    if (t < 0) { /* one too many */
+    if (t < 0) { /* the guess was one too many */
       --guess;
       uint64_t sum = 0;
       for (int i = 0; i < n; ++i) {
@@ -432,7 +433,7 @@ static Long quotient(Long *x, Long *y, int *sticky) {
   return q;
 }
 
-/* The bits of the float nearest to number: `width` bits of mantissa. */
+/* Returns the bits of the float nearest to `number`, with `width` bits of mantissa. */
 static uint64_t roundedBits(const Decimal *number, int width, int exponentBits) {
   Long x = ofNumber(0);
   int64_t exponent = number->exponent, taken = 0;
@@ -471,7 +472,7 @@ static uint64_t roundedBits(const Decimal *number, int width, int exponentBits) 
     top = highest(&q, sticky, &at);
     at -= bits;
   }
-  int bias = (1 << (exponentBits - 1)) - 1, power = at + 63; /* 1.xxx * 2^power */
+  int bias = (1 << (exponentBits - 1)) - 1, power = at + 63; /* the number is 1.xxx * 2^power */
   int keep = power < 1 - bias ? width + 1 - (1 - bias - power) : width + 1;
   if (keep < 0) {
     return 0;
@@ -482,8 +483,9 @@ static uint64_t roundedBits(const Decimal *number, int width, int exponentBits) 
   return power > bias || result > infinity ? infinity : result;
 }
 
-/* Of few digits and a small power of ten both are exact in a double, and so the quotient or product is rounded once. A
- * float is rounded from that, but where the double lies in the middle of two floats, perhaps because it was rounded. */
+/* Reads a number of few digits and a small power of ten: both are exact in a double, so the quotient or product is
+ * rounded only once. A float32 is rounded from that, except where the double lies in the middle of two floats,
+ * perhaps because it was rounded. Returns whether `bits` are right. */
 static int easyBits(const Decimal *number, int width, uint64_t *bits) {
   static const double powers[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
                                   1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
@@ -518,7 +520,7 @@ static int easyBits(const Decimal *number, int width, uint64_t *bits) {
   return (d.bits & 0x1fffffff) != 0x10000000;
 }
 
-/* A float's bits; whether the text is one. */
+/* Reads the bits of a float; returns whether the text is one. */
 static int readReal(ingot_string s, int width, int exponentBits, uint64_t *bits) {
   Decimal number;
   uint64_t infinity = (((uint64_t)1 << exponentBits) - 1) << width;
@@ -534,7 +536,7 @@ static int readReal(ingot_string s, int width, int exponentBits, uint64_t *bits)
   return good;
 }
 
-/* A whole number between 0 and `most`, below zero `least`; whether the text is one. */
+/* Reads a whole number from 0 to `most`, or a negative one down to -`least`; returns whether the text is one. */
 static int readInteger(ingot_string s, uint64_t most, uint64_t least, uint64_t *n) {
   int negative = takeSign(&s);
   uint64_t limit = negative ? least : most;
@@ -566,7 +568,7 @@ static int readNumber(ingot_string s, int32_t type, uint64_t *bits) {
   case INGOT_INT32:
   case INGOT_INT64:
     return readInteger(s, half - 1, half, bits);
-  case INGOT_BOOL: { /* any whole number */
+  case INGOT_BOOL: { /* any whole number is a boolean */
     int good = readInteger(s, ~(uint64_t)0, (uint64_t)1 << 63, bits);
     *bits = *bits != 0;
     return good;
@@ -586,7 +588,7 @@ int ingot_text_read_number(const ingot_exec *exec, const int64_t *arguments) {
     if (!readNumber(*x, type, &bits)) {
       return INGOT_ERROR_STRING;
     }
-    for (size_t k = 0; k < bytes; ++k) { /* little endian, as tensors are */
+    for (size_t k = 0; k < bytes; ++k) { /* tensors are little endian */
       *to++ = (char)(bits >> (8 * k));
     }
   }

@@ -1,4 +1,4 @@
-/* A loop that may be split over threads. Generated code calls it for every kernel of more than one item. */
+/* Runs a loop that may be split over threads. Generated code calls it for every kernel of more than one item. */
 #include "ingot.h"
 
 int ingot_parallel_for(const ingot_exec *exec, int (*body)(void *args, int64_t begin, int64_t end), void *args,

@@ -1,10 +1,11 @@
-/* Regular expressions, as automata that the compiler has made (text.h), and what takes strings apart by them. */
+/* Matches regular expressions, which are automata that the compiler has made (text.h), and takes strings apart by
+ * them. */
 #include "views.h"
 
 typedef struct Automaton {
   const uint32_t *starts, *states;
   const unsigned char *classOf;
-  uint32_t flags; /* where those of a state are */
+  uint32_t flags; /* where the flags of a state are, behind its transitions */
 } Automaton;
 
 static Automaton automaton(const void *table) {
@@ -41,7 +42,7 @@ int ingot_text_match(const ingot_exec *exec, const int64_t *arguments) {
   return 0;
 }
 
-/* Searching. */
+/* Searching */
 
 typedef struct Piece {
   const char *begin, *end;
@@ -52,8 +53,8 @@ static ingot_text_beside before(Piece text, const char *at) {
 }
 static ingot_text_beside behind(Piece text, const char *at) { return at < text.end ? beside(*at) : INGOT_TEXT_EDGE; }
 
-/* The first match from `from` on, and of those that begin there the longest; without a beginning where there is none.
- */
+/* Returns the first match from `from` on, and the longest of those that begin there; without a beginning where there
+ * is none. */
 static Piece search(const uint64_t *automata, const char *table, Piece text, const char *from) {
   Automaton forwards = automaton(table + automata[0]), backwards = automaton(table + automata[1]);
   Piece match = {0, 0};
@@ -84,11 +85,11 @@ static Piece search(const uint64_t *automata, const char *table, Piece text, con
   }
 }
 
-/* Tokens. */
+/* Tokens */
 
 typedef struct Tokens {
   const ingot_text_tokenizer *how;
-  ingot_string *to; /* null: they are only counted */
+  ingot_string *to; /* where tokens are written; null: they are only counted */
   int64_t count;
 } Tokens;
 
@@ -116,7 +117,7 @@ static int isToken(const Tokens *tokens, const char *begin, const char *end) {
   return characters >= least;
 }
 
-/* Behind the character at `at`, if only behind the end. */
+/* Returns the place behind the character at `at`, at least one byte further, even if that is behind the end. */
 static const char *behindCharacter(Piece text, const char *at) {
   do {
     ++at;
@@ -124,8 +125,8 @@ static const char *behindCharacter(Piece text, const char *at) {
   return at;
 }
 
-/* The pieces between the matches of search `number`, each taken apart by those behind it. A match without characters
- * takes the next one away, as in ONNX Runtime. */
+/* Adds the pieces between the matches of search `number`, each taken apart by the searches behind it. A match
+ * without characters takes the next character away, as in ONNX Runtime. */
 static void separate(Tokens *tokens, uint64_t number, Piece text) {
   if (number == tokens->how->searches) {
     add(tokens, text.begin, text.end);
@@ -159,7 +160,7 @@ static void findAll(Tokens *tokens, Piece text) {
   }
 }
 
-/* Adds the tokens of a string; whether it is UTF-8. */
+/* Adds the tokens of a string; returns whether the string is UTF-8. */
 static int tokenize(Tokens *tokens, ingot_string s) {
   const unsigned char *at = (const unsigned char *)s.data, *end = at + s.size;
   Piece text = {s.data, s.data + s.size};
@@ -181,7 +182,7 @@ static int tokenize(Tokens *tokens, ingot_string s) {
   return 1;
 }
 
-/* How many tokens each string has, without marks. */
+/* Writes how many tokens each string has, without marks. */
 int ingot_text_count_tokens(const ingot_exec *exec, const int64_t *arguments) {
   const ingot_string *x = ingot_text_strings(arguments, INGOT_TEXT_X);
   int64_t *to = (int64_t *)ingot_text_result(arguments);
@@ -196,7 +197,8 @@ int ingot_text_count_tokens(const ingot_exec *exec, const int64_t *arguments) {
   return 0;
 }
 
-/* The tokens, between marks where these are wanted, and what is behind them: `tail` for each string. */
+/* Writes the tokens of each string, between marks where these are wanted, and the padding behind them: `tail`
+ * strings for each. */
 int ingot_text_tokens(const ingot_exec *exec, const int64_t *arguments) {
   const ingot_string *x = ingot_text_strings(arguments, INGOT_TEXT_X);
   const ingot_text_tokenizer *how = (const ingot_text_tokenizer *)ingot_text_table(arguments);
@@ -210,7 +212,7 @@ int ingot_text_tokens(const ingot_exec *exec, const int64_t *arguments) {
       *to++ = first;
     }
     Tokens tokens = {how, to, 0};
-    (void)tokenize(&tokens, *x); /* as it was when they were counted */
+    (void)tokenize(&tokens, *x); /* the same as when they were counted */
     to += tokens.count;
     if (how->marks && to < end) {
       *to++ = last;

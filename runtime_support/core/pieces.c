@@ -1,13 +1,13 @@
-/* Strings taken apart at a separator. What may be many bytes of many strings is done for eight bytes at a time: one of
- * these tells which of them are separators, a bit for each in its byte's lowest place. */
+/* Takes strings apart at a separator. Eight bytes of a string are looked at at a time, in a word. Which of them are
+ * separators is a word of marks: a bit in the lowest place of each such byte. */
 #include "views.h"
 
 static const uint64_t ones = 0x0101010101010101u, lowBits = 0x7f7f7f7f7f7f7f7fu;
 
-/* Which bytes are zero. */
+/* Returns marks for the bytes that are zero. */
 static uint64_t zeros(uint64_t word) { return ~(((word & lowBits) + lowBits) | word | lowBits) >> 7; }
 
-/* Which bytes are white spaces of ASCII: a space, or from tab to carriage return. */
+/* Returns marks for the bytes that are white spaces of ASCII: a space, or from tab to carriage return. */
 static uint64_t spaces(uint64_t word) {
   uint64_t low = word & lowBits;
   uint64_t range = (low + ones * (0x80 - '\t')) & ~(low + ones * (0x80 - '\r' - 1)) & ~word & ~lowBits;
@@ -15,10 +15,10 @@ static uint64_t spaces(uint64_t word) {
 }
 
 static int64_t bits(uint64_t marks) { return (int64_t)(marks * ones >> 56); }
-/* The byte of the lowest bit. */
+/* Returns the number of the lowest byte that is marked. */
 static int64_t lowest(uint64_t marks) { return bits(((marks & (0 - marks)) - 1) & ones); }
 
-/* `n` bytes, at most eight. */
+/* Loads `n` bytes into a word; of more than eight bytes the first eight. */
 static uint64_t load(const char *at, int64_t n) {
   if (n >= 8) {
     return ingot_text_word(at, 8);
@@ -36,22 +36,22 @@ static uint64_t load(const char *at, int64_t n) {
 /* A string that is being taken apart. */
 typedef struct Rest {
   const char *at, *end;
-  ingot_string separator; /* empty: any number of white spaces, which count for nothing at the ends */
-  int64_t splits;         /* that may still be made */
-  uint64_t first, second; /* the separator's first two bytes, eight times each */
+  ingot_string separator; /* empty: any number of white spaces, which do not count at the ends of the string */
+  int64_t splits;         /* how many splits may still be made */
+  uint64_t first, second; /* words of eight times the separator's first, and second, byte */
 } Rest;
 
-/* The bytes in [at, end) that separate, or may begin a separator; at most eight are looked at. */
+/* Returns marks for the bytes from `at` on that separate, or may begin a separator; at most eight are looked at. */
 static uint64_t marksAt(const Rest *rest, const char *at) {
   int64_t n = rest->end - at;
   uint64_t word = load(at, n), marks = rest->separator.size ? zeros(word ^ rest->first) : spaces(word);
-  if (rest->separator.size > 1) { /* what follows the last byte is not looked at */
+  if (rest->separator.size > 1) { /* the byte behind the eighth is not known, so that one may begin a separator */
     marks &= zeros(word ^ rest->second) >> 8 | (uint64_t)1 << 56;
   }
   return n >= 8 ? marks : marks & (((uint64_t)1 << 8 * n) - 1);
 }
 
-/* Where there is a separator from `at` on; the end where there is none. */
+/* Returns where the first separator from `at` on is; the end where there is none. */
 static const char *find(const Rest *rest, const char *at) {
   const ingot_string *separator = &rest->separator;
   for (; at < rest->end; at += 8) {
@@ -92,7 +92,7 @@ static Rest of(Rest rest, const ingot_string *x) {
   return rest;
 }
 
-/* The next piece; the rest has no `at` behind the last one. */
+/* Returns the next piece. Behind the last one `at` of the rest is null. */
 static ingot_string next(Rest *rest) {
   const char *end = rest->splits ? find(rest, rest->at) : rest->end;
   ingot_string piece = {rest->at, end - rest->at};
@@ -108,10 +108,10 @@ static ingot_string next(Rest *rest) {
   return piece;
 }
 
-/* How many pieces there are where a byte separates, or white spaces do: bits are counted. */
+/* Returns how many pieces there are where a byte separates, or white spaces do, by counting marks. */
 static int64_t countBytes(const Rest *rest) {
   int64_t count = 0;
-  uint64_t before = 1; /* whether the byte in front separates */
+  uint64_t before = 1; /* 1 where the byte in front separates */
   for (const char *at = rest->at; at < rest->end; at += 8) {
     uint64_t marks = marksAt(rest, at);
     if (rest->separator.size) {
@@ -126,7 +126,7 @@ static int64_t countBytes(const Rest *rest) {
   return count + (rest->separator.size == 1);
 }
 
-/* How many pieces each string has. */
+/* Writes how many pieces each string has. */
 int ingot_text_pieces(const ingot_exec *exec, const int64_t *arguments) {
   const ingot_string *x = ingot_text_strings(arguments, INGOT_TEXT_X);
   int64_t *to = (int64_t *)ingot_text_result(arguments);
@@ -150,8 +150,9 @@ int ingot_text_pieces(const ingot_exec *exec, const int64_t *arguments) {
   return 0;
 }
 
-/* The pieces, and empty strings behind them: `tail` for each string. How many each has is known: the last one is what
- * is left, and not looked through (but for white spaces, which may stand behind it). */
+/* Writes the pieces of each string, and empty strings behind them: `tail` for each string. How many pieces each has
+ * is known, so the last one is what is left, and is not searched (except where white spaces separate, which may
+ * stand behind it). */
 int ingot_text_split(const ingot_exec *exec, const int64_t *arguments) {
   const ingot_string *x = ingot_text_strings(arguments, INGOT_TEXT_X);
   const int64_t *pieces = (const int64_t *)(uintptr_t)arguments[INGOT_TEXT_Y];

@@ -1,10 +1,10 @@
-/* Which strings are the same, and in which order they are: a hash table of those that differ, and then these sorted by
- * merging. Their first eight bytes are a number, which mostly tells. */
+/* Finds which strings are the same, and in which order they are: a hash table of those that differ, which are then
+ * sorted by merging. Their first eight bytes are kept as a number, which mostly decides. */
 #include "views.h"
 
 typedef struct Entry {
-  uint64_t prefix; /* the first byte is the highest one */
-  int64_t first;   /* the string that stands for all that are the same */
+  uint64_t prefix; /* the first eight bytes, of which the first is the highest */
+  int64_t first;   /* the first of all strings that are the same */
 } Entry;
 
 static uint64_t prefixOf(ingot_string s) {
@@ -35,7 +35,7 @@ static int isLess(const Strings *all, const Entry *a, const Entry *b) {
   return x->size < y->size;
 }
 
-/* Numbers them as they occur; how many there are. */
+/* Numbers the strings that differ as they occur; returns how many there are. */
 static int64_t tellApart(const Strings *all, int64_t count, uint64_t *slots, Entry *entries, int64_t *numbers) {
   uint64_t size = 2 * (uint64_t)count;
   int64_t found = 0;
@@ -73,7 +73,7 @@ static void merge(const Strings *all, const Entry *from, Entry *to, int64_t begi
   }
 }
 
-/* Sorts by means of as much room; where the result is. */
+/* Sorts with as much room beside the entries; returns where the result is. */
 static Entry *sorted(const Strings *all, Entry *entries, Entry *room, int64_t count) {
   for (int64_t width = 1; width < count; width *= 2) {
     for (int64_t i = 0; i < count; i += 2 * width) {
@@ -87,8 +87,8 @@ static Entry *sorted(const Strings *all, Entry *entries, Entry *room, int64_t co
   return entries;
 }
 
-/* A number for each string that is the same for those that are: in the order in which they occur, or (number 1) in that
- * of their bytes. */
+/* Writes a number for each string, which equal strings share: in the order in which they occur, or
+ * (INGOT_TEXT_NUMBER is 1) in the order of their bytes. */
 int ingot_text_rank(const ingot_exec *exec, const int64_t *arguments) {
   Strings all = {ingot_text_strings(arguments, INGOT_TEXT_X), arguments[INGOT_TEXT_X_STEP]};
   int64_t count = arguments[INGOT_TEXT_COUNT], *to = (int64_t *)ingot_text_result(arguments);

@@ -1,18 +1,18 @@
-/* The checked entry: everything that the caller can get wrong is an error value before the model is entered.
- * Freestanding like all of core/: no libc function is called, not even by the compiler on our behalf. */
+/* Runs models with checks: everything that the caller can get wrong is an error value before the model is entered.
+ * This is freestanding like all of core/: no libc function is called, not even by the compiler on our behalf. */
 #include "sizes.h"
 
 static int misaligned(const void *pointer, uint64_t alignment) {
   return alignment > 1 && ((uintptr_t)pointer & (uintptr_t)(alignment - 1)) != 0;
 }
 
-/* One caller's tensor against what the model declares. The memory of an empty tensor is never touched, so that null
+/* Checks a caller's tensor against what the model declares. The memory of an empty tensor is never touched, so null
  * will do. */
 static int checkBuffer(const ingot_buffer *buffer, int64_t elements, int32_t type, uint32_t flags, int32_t argument) {
   if (!buffer->data && (flags & INGOT_TENSOR_OPTIONAL)) {
     return 0;
   }
-  if (elements < 0) { /* more than a program can address */
+  if (elements < 0) { /* they are more than a program can address */
     return INGOT_STATUS(INGOT_ERROR_SHAPE, argument);
   }
   if (buffer->elements != elements) {
@@ -30,7 +30,7 @@ static int checkBuffer(const ingot_buffer *buffer, int64_t elements, int32_t typ
   return 0;
 }
 
-/* Where the address of an output goes. */
+/* Checks the place to which the address of an output goes. */
 static int checkPointer(const ingot_buffer *buffer, int32_t argument) {
   if (!buffer->data) {
     return INGOT_STATUS(INGOT_ERROR_NULL, argument);
@@ -75,7 +75,7 @@ static int checkCall(const ingot_model *model, const ingot_buffer *inputs, int32
   return 0;
 }
 
-/* The dims of an input for given sizes. */
+/* Returns the elements of an input for given sizes. */
 static int64_t inputElements(const ingot_tensor_info *info, const int64_t *sizes) {
   if (info->elements >= 0) {
     return info->elements;
@@ -88,7 +88,7 @@ static int64_t inputElements(const ingot_tensor_info *info, const int64_t *sizes
   return ingot_sizes_elements(dims, info->rank, info->type);
 }
 
-/* `dims` are those of all outputs; not read for a model whose sizes are all numbers. */
+/* Checks all tensors. `dims` are those of all outputs; they are not read for a model whose sizes are all numbers. */
 static int checkBuffers(const ingot_model *model, const ingot_buffer *inputs, const ingot_buffer *outputs,
                         const int64_t *sizes, const int64_t *dims) {
   for (int32_t i = 0; i < model->input_count; ++i) {
@@ -124,7 +124,8 @@ int ingot_run(const ingot_model *model, const ingot_buffer *inputs, int32_t inpu
   if (status) {
     return status;
   }
-  /* As long as the model's own lists, which a model of a few hundred tensors makes a few kilobytes of stack. */
+  /* These arrays are as long as the model's own lists; a model of a few hundred tensors takes a few kilobytes of
+   * stack. */
   const void *in[input_count + 1];
   void *out[output_count + 1];
   int open = model->plan != 0;

@@ -1,4 +1,5 @@
-/* Sizes that are chosen for each run: from the shapes of inputs to the symbols, from the symbols to everything else. */
+/* Computes sizes that are chosen for each run: from the shapes of inputs to the symbols, and from the symbols to
+ * everything else. */
 #include "sizes.h"
 
 int32_t ingot_sizes_count(const ingot_model *model) {
@@ -9,14 +10,15 @@ int32_t ingot_sizes_count(const ingot_model *model) {
   return count;
 }
 
-/* a * b of numbers that are not negative; -1 when that is more than `limit` or an operand is -1 already. In halves, as
- * a checked 64-bit multiplication, or a division, would be a library call on 32-bit machines. */
+/* Returns a * b of numbers that are not negative; -1 when that is more than `limit`, or when an operand is -1
+ * already. It multiplies in halves, because a checked 64-bit multiplication, or a division, would be a library call
+ * on 32-bit machines. */
 static int64_t multiply(int64_t a, int64_t b, int64_t limit) {
   if (a < 0 || b < 0) {
     return -1;
   }
   uint64_t high_a = (uint64_t)a >> 32, low_a = (uint32_t)a, high_b = (uint64_t)b >> 32, low_b = (uint32_t)b;
-  /* One of the high halves is 0, so that neither sum can wrap. */
+  /* One of the high halves is 0 here, so neither sum can wrap. */
   uint64_t middle = high_a && high_b ? UINT64_MAX : high_a * low_b + low_a * high_b;
   if (middle > (uint64_t)limit >> 32) {
     return -1;
@@ -29,7 +31,7 @@ int64_t ingot_sizes_elements(const int64_t *dims, int32_t rank, int32_t type) {
   int64_t elements = 1, limit = (int64_t)(SIZE_MAX >> 1);
   for (int32_t axis = 0; axis < rank; ++axis) {
     if (dims[axis] == 0) {
-      return 0; /* whatever the other axes are */
+      return 0; /* the other axes do not matter, even if they are too large */
     }
   }
   for (int32_t axis = 0; axis < rank; ++axis) {
@@ -38,11 +40,11 @@ int64_t ingot_sizes_elements(const int64_t *dims, int32_t rank, int32_t type) {
   if (multiply(elements, (int64_t)ingot_type_bytes(type), limit) < 0) {
     return -1;
   }
-  int64_t pack = ingot_type_pack(type); /* 1, 2 or 4: no division */
+  int64_t pack = ingot_type_pack(type); /* 1, 2 or 4, so that a shift divides */
   return (elements >> (pack >> 1)) + ((elements & (pack - 1)) != 0);
 }
 
-/* The first input that has the symbol. */
+/* Returns the first input that has the symbol. */
 static int32_t inputOf(const ingot_model *model, int32_t symbol) {
   for (int32_t i = 0; i < model->input_count; ++i) {
     const ingot_tensor_info *info = &model->inputs[i];
@@ -52,7 +54,7 @@ static int32_t inputOf(const ingot_model *model, int32_t symbol) {
       }
     }
   }
-  return -1; /* INGOT_STATUS of it names nothing */
+  return -1; /* INGOT_STATUS of -1 names nothing */
 }
 
 static int checkSymbols(const ingot_model *model, const int64_t *sizes) {
@@ -65,7 +67,7 @@ static int checkSymbols(const ingot_model *model, const int64_t *sizes) {
   return 0;
 }
 
-/* Gives the symbols that have no size yet one; 0 or the kind of an error. */
+/* Gives a size to those symbols of an input that have none yet. Returns 0 or the kind of an error. */
 static int bindInput(const ingot_tensor_info *info, const ingot_shape *shape, int64_t *sizes) {
   if (shape->rank == -1 && (info->flags & INGOT_TENSOR_OPTIONAL)) {
     return 0;
@@ -113,7 +115,7 @@ int ingot_bind(const ingot_model *model, const ingot_shape *inputs, int32_t inpu
     }
   }
   for (int32_t i = 0; i < model->symbol_count; ++i) {
-    sizes[i] = sizes[i] < 0 ? model->symbols[i].least : sizes[i]; /* every input that has it is left out */
+    sizes[i] = sizes[i] < 0 ? model->symbols[i].least : sizes[i]; /* every input that has the symbol is left out */
   }
   return checkSymbols(model, sizes);
 }

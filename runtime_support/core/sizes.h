@@ -1,5 +1,5 @@
-/* What run.c and sizes.c have in common. The names have the prefix of the library because both are linked into the
- * user's program. */
+/* Declares what run.c and sizes.c have in common. The names have the prefix of the library because both files are
+ * linked into the user's program. */
 #ifndef INGOT_CORE_SIZES_H
 #define INGOT_CORE_SIZES_H
 
@@ -9,10 +9,11 @@
 #pragma clang diagnostic ignored "-Wvla-extension" /* compiled as C++: docs/using/source.md */
 #endif
 
-/* Number of dims of all outputs together. */
+/* Returns the number of dims of all outputs together. */
 int32_t ingot_sizes_count(const ingot_model *model);
 
-/* Elements of a tensor of these dims, which are not negative; -1 when its bytes are more than a program can address. */
+/* Returns the elements of a tensor of these dims, which are not negative; -1 when its bytes are more than a program
+ * can address. */
 int64_t ingot_sizes_elements(const int64_t *dims, int32_t rank, int32_t type);
 
 #endif

@@ -1,12 +1,12 @@
-/* What compiled models call for tensors of strings; keys are in keys.c, letters in letters.c, pieces in pieces.c,
- * regular expressions in patterns.c and numbers in numbers.c. Freestanding like all of core/. Only joining, changing
- * the case of letters and writing numbers make bytes, in ingot_exec.strings; everything else gives views of what there
- * is. */
+/* Functions that compiled models call for tensors of strings. Keys are in keys.c, letters in letters.c, pieces in
+ * pieces.c, regular expressions in patterns.c and numbers in numbers.c. All of it is freestanding like all of core/.
+ * Only joining, changing the case of letters and writing numbers make new bytes, in ingot_exec.strings; everything
+ * else gives views of bytes that are there. */
 #include "views.h"
 
-/* Memory. */
+/* Memory */
 
-typedef struct Block { /* in front of the bytes of each that `allocate` gave */
+typedef struct Block { /* stands in front of the bytes of each block that `allocate` gave */
   struct Block *older;
   int64_t bytes;
 } Block;
@@ -58,7 +58,7 @@ void ingot_strings_clear(const ingot_exec *exec) {
   }
   strings->used = 0;
   Block *newest = (Block *)strings->blocks;
-  if (newest) { /* the largest */
+  if (newest) { /* the newest block is the largest, and is kept */
     drop(exec, newest->older);
     newest->older = 0;
   }
@@ -78,7 +78,7 @@ void ingot_strings_release(const ingot_exec *exec) {
   strings->used = 0;
 }
 
-/* Pools, and what is done string by string. */
+/* Pools, and operations on one string at a time */
 
 int ingot_text_spell(const ingot_exec *exec, const int64_t *arguments) {
   const int64_t *numbers = (const int64_t *)(uintptr_t)arguments[INGOT_TEXT_X];

@@ -1,10 +1,10 @@
-/* What the compiler and the core agree on about strings: the words of a call's arguments, tables, and the hash of
- * tables. */
+/* Declares what the compiler and the core agree on about strings: the words of a call's arguments, tables, and the
+ * hash of tables. */
 #ifndef INGOT_TEXT_H
 #define INGOT_TEXT_H
 #include <stdint.h>
 
-/* The words of `arguments`, see ingot.h. */
+/* The words of `arguments`; see ingot.h. */
 enum ingot_text_word {
   INGOT_TEXT_X,
   INGOT_TEXT_Y,
@@ -13,17 +13,17 @@ enum ingot_text_word {
   INGOT_TEXT_TABLE,
   INGOT_TEXT_TO,
   INGOT_TEXT_COUNT,
-  INGOT_TEXT_NUMBER,  /* what of several things is to be done: a type, a case, the most splits */
-  INGOT_TEXT_TAIL,    /* elements of the result for each of the operand, or for each row of it */
+  INGOT_TEXT_NUMBER,  /* which of several things is to be done: a type, a case, the most splits */
+  INGOT_TEXT_TAIL,    /* elements of the result for each element of the operand, or for each row of it */
   INGOT_TEXT_ROW,     /* elements of a row of the operand */
-  INGOT_TEXT_SCRATCH, /* INGOT_TEXT_RANK_BYTES for each element */
+  INGOT_TEXT_SCRATCH, /* the address of INGOT_TEXT_RANK_BYTES for each element */
   INGOT_TEXT_WORDS
 };
 
 enum { INGOT_TEXT_RANK_BYTES = 32 };
 
-/* What is beside a place between two characters of a text: what is no part of a word, the end of the text, that of a
- * line, or a part of a word. */
+/* What is beside a place between two characters of a text: a character that is no part of a word, the end of the
+ * text, the end of a line, or a part of a word. */
 typedef enum ingot_text_beside {
   INGOT_TEXT_OTHER,
   INGOT_TEXT_EDGE,
@@ -32,49 +32,52 @@ typedef enum ingot_text_beside {
   INGOT_TEXT_BESIDES
 } ingot_text_beside;
 
-/* Tables are little endian and begin at a multiple of 64; offsets count bytes from there.
+/* Tables are little endian and begin at a multiple of 64; offsets count bytes from there. Numbers have 64 bits where
+ * nothing else is said.
  *
- * Pool of strings: their number n, n + 1 offsets from the first byte behind these, the bytes. Numbers are of 64 bits
- * where nothing else is said.
+ * A pool of strings has their number n, then n + 1 offsets from the first byte behind these, then the bytes.
  *
- * Keys: an ingot_text_keys, and behind it the slots, of 32 bits each: 0, or 1 + the number of a key in the lower bits
- * and some of its hash in those above, where one that is taken sends on to the next; an ingot_text_key each, or an
- * integer each; the bytes of long keys.
+ * A table of keys is an ingot_text_keys, and behind it the slots, of 32 bits each. A slot is 0, or it has 1 + the
+ * number of a key in the lower bits and some of its hash in those above; a search goes on to the next slot where one
+ * is taken by another key. Behind the slots is an ingot_text_key for each key, or an integer for each, and then the
+ * bytes of long keys.
  *
- * Automaton, in numbers of 32 bits: how many of them a state has, and the state that it begins in for each
- * ingot_text_beside in front of the text; a class for each byte (8 bits); for each state that which follows, by class,
- * and behind these a bit for each ingot_text_beside with which a match ends here. States are offsets in 32 bits from
- * the first one, which is never left and never matches.
+ * An automaton consists of numbers of 32 bits. The first is how many of them a state has, and then comes the state
+ * that it begins in for each ingot_text_beside in front of the text. There follow a class for each byte (8 bits),
+ * and the states. A state has the next state for each class, and behind these a bit for each ingot_text_beside with
+ * which a match ends here. States are offsets in 32 bits from the first one, which is never left and never matches.
  *
- * Tokenizer: ingot_text_tokenizer, and behind it the offsets of two automata for each search. N-grams:
+ * A tokenizer is an ingot_text_tokenizer, and behind it the offsets of two automata for each search. N-grams are an
  * ingot_text_grams, and behind it an ingot_text_gram for each slot. */
 
 typedef struct ingot_text_keys {
   uint64_t mask;        /* the number of slots less one */
-  int64_t otherwise;    /* what stands for all that is no key */
-  uint64_t keys, bytes; /* offsets */
+  int64_t otherwise;    /* the value for everything that is no key */
+  uint64_t keys, bytes; /* offsets of the keys, and of the bytes of long ones */
   uint64_t shift;       /* how many bits of a slot a key's number has */
 } ingot_text_keys;
 
-/* A key of up to 16 bytes is in the two words as a whole (ingot_text_ends). */
+/* A key. One of up to 16 bytes is in the two words as a whole (ingot_text_ends). */
 typedef struct ingot_text_key {
   uint64_t low, high;
-  uint32_t size, from; /* `from`: of a longer one, its place among the bytes */
-  int64_t value;       /* what stands for it */
+  uint32_t size, from; /* `from`: where a longer key begins among the bytes */
+  int64_t value;       /* the key's value */
 } ingot_text_key;
 
 typedef struct ingot_text_tokenizer {
-  uint64_t kind;     /* an ingot_text_token_kind */
-  uint64_t least;    /* characters of a token */
-  uint64_t marks;    /* whether each string's tokens are between two marks */
-  uint64_t pool;     /* offset of a pool: what is behind the tokens, the marks in front of them and behind them */
-  uint64_t searches; /* their number */
+  uint64_t kind;  /* an ingot_text_token_kind */
+  uint64_t least; /* the least characters of a token */
+  uint64_t marks; /* whether each string's tokens are between two marks */
+  /* The offset of a pool: the padding behind the tokens, the mark in front of them and the one behind them. */
+  uint64_t pool;
+  uint64_t searches; /* how many searches there are */
 } ingot_text_tokenizer;
 
 typedef enum ingot_text_token_kind {
   INGOT_TEXT_CHARACTERS,
-  INGOT_TEXT_SEPARATED, /* by what the first search finds, then by what the second one does, ... */
-  INGOT_TEXT_FOUND      /* what the search finds */
+  /* Tokens are between matches of the first search, taken apart by those of the second, and so on. */
+  INGOT_TEXT_SEPARATED,
+  INGOT_TEXT_FOUND /* tokens are the matches of the search */
 } ingot_text_token_kind;
 
 /* N-grams of numbers as a tree: a step from a node by a number leads to another one, where n-grams may end. */
@@ -86,12 +89,12 @@ typedef struct ingot_text_grams {
 typedef struct ingot_text_gram {
   uint64_t step;  /* 1 + (node << 32 | number); 0: the slot is free */
   uint32_t node;  /* 0: no step leads further */
-  uint32_t place; /* of the n-gram that ends here in the result, 1 more; 0: none does */
+  uint32_t place; /* 1 + the place in the result of the n-gram that ends here; 0: none does */
 } ingot_text_gram;
 
 static inline uint64_t ingot_text_word(const char *data, int bytes) {
   uint64_t word = 0;
-  for (int k = 0; k < bytes; ++k) { /* one load where memory is little endian */
+  for (int k = 0; k < bytes; ++k) { /* compilers make this one load where memory is little endian */
     word |= (uint64_t)(unsigned char)data[k] << (8 * k);
   }
   return word;
@@ -102,8 +105,9 @@ static inline uint64_t ingot_text_mixed(uint64_t hash, uint64_t word) {
   return hash ^ hash >> 32;
 }
 
-/* The last 16 bytes, in an order of their own; of a shorter text all bytes, so that two of one size are the same where
- * the words are. Texts of 4 to 16 bytes take the same way, since which one a processor has to take it cannot guess. */
+/* Returns the last 16 bytes of a text, in an order of their own. Of a shorter text these are all bytes, so two texts
+ * of one size are equal where the words are. Texts of 4 to 16 bytes take the same way, because a processor cannot
+ * guess which of several ways a text takes. */
 static inline void ingot_text_ends(const char *data, int64_t size, uint64_t *low, uint64_t *high) {
   if (size > 16) {
     data += size - 16;

@@ -1,13 +1,13 @@
-/* Matrix registers (AMX) are 8 KiB more of what an operating system saves for a thread, and Linux gives them to a
- * process that asks. The answer is kept in one word, as that of the level is: only a permission, so that who was
+/* Asks for matrix registers (AMX). They are 8 KiB more of what an operating system saves for a thread, and Linux
+ * gives them to a process that asks. Only a permission is kept, in one word like the level, so a process that was
  * refused may ask again. */
 #include "ingot.h"
 
 static int machineTiles; /* 1: permitted */
 
 #if defined(__x86_64__) && defined(__linux__)
-/* arch_prctl(ARCH_REQ_XCOMP_PERM, XFEATURE_XTILEDATA). A system that knows nothing of it, and one on a processor
- * without tiles, gives an error. */
+/* Calls arch_prctl(ARCH_REQ_XCOMP_PERM, XFEATURE_XTILEDATA). A system that knows nothing of it, and one on a
+ * processor without tiles, returns an error. */
 static int ask(void) {
   long result = 158;
   __asm__ volatile("syscall" : "+a"(result) : "D"(0x1023L), "S"(18L) : "rcx", "r11", "memory");

@@ -1,4 +1,4 @@
-/* Element types: names and sizes. */
+/* Has the names and sizes of element types. */
 #include "ingot.h"
 
 size_t ingot_type_bytes(int32_t type) {

@@ -1,20 +1,20 @@
-/* Arithmetic of 64 bits for processors that do not have it: division of integers, float64, and conversions between
- * integers of 64 bits and floats. Compiled models call these functions in the place of those of a compiler's own
- * library, which a program need not have. Floats are passed as their bits, so that it does not matter in which
- * registers a calling convention has floats; there is no operation on floats here, and none that a 32-bit processor
- * would need a library for.
+/* Does arithmetic of 64 bits for processors that do not have it: division of integers, float64, and conversions
+ * between integers of 64 bits and floats. Compiled models call these functions in the place of those of a compiler's
+ * own library, which a program need not have. Floats are passed as their bits, so that it does not matter in which
+ * registers a calling convention has floats. There is no operation on floats here, and none for which a 32-bit
+ * processor would need a library.
  *
- * float64 is computed as IEEE 754 says, rounded to nearest, even ones where two are as near; NaNs are quiet ones. The
- * layout of the intermediate values is that of Berkeley SoftFloat: a significand with its leading bit at bit 62, of
- * which the low ten bits are rounded away, and an exponent that is one less than the biased one, because the leading
- * bit is added to it. */
+ * float64 is computed as IEEE 754 says, rounded to nearest, ties to even; NaNs are quiet ones. The layout of the
+ * intermediate values is that of Berkeley SoftFloat: a significand with its leading bit at bit 62, of which the low
+ * ten bits are rounded away, and an exponent that is one less than the biased one, because the leading bit is added
+ * to it. */
 #include "ingot.h"
 
 enum { EXPONENT_MOST = 0x7ff, BIAS = 0x3ff, FRACTION_BITS = 52 };
 static const uint64_t SIGN = (uint64_t)1 << 63, HIDDEN = (uint64_t)1 << FRACTION_BITS,
                       INFINITE = (uint64_t)EXPONENT_MOST << FRACTION_BITS, NOT_A_NUMBER = (uint64_t)0x7ff8 << 48;
 
-/* Zero bits in front of the first one of x, which is not 0. */
+/* Returns the zero bits in front of the first one of x, which is not 0. */
 static int zeros(uint64_t x) {
   int count = 0;
   for (int step = 32; step; step >>= 1) {
@@ -80,12 +80,12 @@ static int exponentOf(uint64_t x) { return (int)(x >> FRACTION_BITS) & EXPONENT_
 static uint64_t fractionOf(uint64_t x) { return x & (HIDDEN - 1); }
 static int isNan(uint64_t x) { return (x & ~SIGN) > INFINITE; }
 
-/* The leading bit of the significand, if it has one, is added to the exponent. */
+/* Puts a float together. The leading bit of the significand, if it has one, is added to the exponent. */
 static uint64_t packed(uint64_t sign, int exponent, uint64_t significand) {
   return sign + ((uint64_t)(uint32_t)exponent << FRACTION_BITS) + significand;
 }
 
-/* x >> count, and a last bit that is set where a bit was lost. */
+/* Returns x >> count, with the last bit set where a one was lost. */
 static uint64_t shiftedRight(uint64_t x, int count) {
   if (count >= 64) {
     return x != 0;
@@ -93,11 +93,12 @@ static uint64_t shiftedRight(uint64_t x, int count) {
   return count <= 0 ? x : x >> count | ((x << (64 - count)) != 0);
 }
 
-/* The significand of a number, with its hidden bit if it has one, and the exponent that fits it. */
+/* Return the significand of a number, with its hidden bit if it has one, and the exponent that fits it. */
 static uint64_t significandOf(uint64_t x) { return fractionOf(x) | (exponentOf(x) ? HIDDEN : 0); }
 static int scaleOf(uint64_t x) { return exponentOf(x) ? exponentOf(x) : 1; }
 
-/* The same of a number that is not 0, with a hidden bit for denormal numbers, too. */
+/* Returns the significand of a number that is not 0, with its leading bit where the hidden bit is, also for denormal
+ * numbers, and sets the exponent that fits it. */
 static uint64_t normalized(uint64_t x, int *exponent) {
   uint64_t significand = significandOf(x);
   int shift = zeros(significand) - (63 - FRACTION_BITS);
@@ -117,7 +118,7 @@ static uint64_t rounded(uint64_t sign, int exponent, uint64_t significand) {
   return packed(sign, significand ? exponent : 0, significand);
 }
 
-/* Of a significand with its leading bit anywhere; `exponent` is for one at bit 62. */
+/* Rounds a significand with its leading bit anywhere; `exponent` is for one at bit 62. */
 static uint64_t normalizedAndRounded(uint64_t sign, int exponent, uint64_t significand) {
   if (!significand) {
     return sign;
@@ -179,7 +180,7 @@ uint64_t ingot_wide_div(uint64_t a, uint64_t b) {
   int exponent, other;
   a = normalized(a, &exponent), b = normalized(b, &other);
   exponent -= other - BIAS + 1;
-  if (a < b) { /* the quotient of the significands lies in [1/2, 1) */
+  if (a < b) { /* the quotient of the significands would lie in [1/2, 1) */
     --exponent;
     a <<= 1;
   }
@@ -207,7 +208,7 @@ uint64_t ingot_wide_sqrt(uint64_t x) {
   uint64_t radicand = normalized(x, &exponent), root = 0, rest = 0;
   int isOdd = (exponent - BIAS) & 1;
   radicand <<= isOdd;
-  /* 55 bits of the root, each of which takes two bits of the radicand: 54 of the significand's, then zeros. */
+  /* The root has 55 bits, each of which takes two bits of the radicand: first the 54 of the significand, then zeros. */
   for (int bit = 0; bit < 55; ++bit) {
     rest = (rest << 2) | (bit < 27 ? radicand >> (2 * (26 - bit)) & 3 : 0);
     uint64_t trial = (root << 2) | 1;
@@ -220,7 +221,7 @@ uint64_t ingot_wide_sqrt(uint64_t x) {
   return rounded(0, (exponent - BIAS - isOdd) / 2 + BIAS - 1, root << 8 | (rest != 0));
 }
 
-/* 1: equal, 2: a is greater, 4: b is, 8: one is not a number. */
+/* Returns 1 where they are equal, 2 where a is greater, 4 where b is, and 8 where one is not a number. */
 int32_t ingot_wide_compare(uint64_t a, uint64_t b) {
   if (isNan(a) || isNan(b)) {
     return 8;
@@ -250,12 +251,12 @@ uint64_t ingot_wide_from_float(uint32_t x) {
   if (exponent == 0xff) {
     return fraction ? NOT_A_NUMBER : sign | INFINITE;
   }
-  /* Exact: the leading bit of a normal float is at bit 23. */
+  /* This is exact. The leading bit of a normal float is at bit 23. */
   return normalizedAndRounded(sign, (exponent ? exponent : 1) - 0x7f + BIAS - 1 + (62 - 23),
                               fraction | (exponent ? 0x800000 : 0));
 }
 
-/* A float32 of a significand with its leading bit at bit 30. */
+/* Returns the float32 nearest to a significand with its leading bit at bit 30. */
 static uint32_t roundedFloat(uint32_t sign, int exponent, uint32_t significand) {
   if (exponent < 0) {
     significand = (uint32_t)shiftedRight(significand, -exponent);
@@ -273,7 +274,7 @@ uint32_t ingot_wide_to_float(uint64_t x) {
   if (exponentOf(x) == EXPONENT_MOST) {
     return isNan(x) ? 0x7fc00000 : sign | 0x7f800000;
   }
-  /* Denormal numbers are far below the least float32. */
+  /* Denormal float64 numbers are far below the least float32. */
   return roundedFloat(sign, scaleOf(x) - BIAS + 0x7f - 1, (uint32_t)shiftedRight(significandOf(x), FRACTION_BITS - 30));
 }
 
@@ -293,7 +294,7 @@ uint32_t ingot_wide_int64_to_float(int64_t x) {
   return ingot_wide_uint64_to_float(magnitude(x)) | (x < 0 ? (uint32_t)1 << 31 : 0);
 }
 
-/* Towards zero; what does not fit, and what is not a number, becomes INT64_MIN. */
+/* Rounds towards zero. A number that does not fit, and what is not a number, becomes INT64_MIN. */
 int64_t ingot_wide_to_int64(uint64_t x) {
   int exponent = exponentOf(x) - BIAS;
   if (exponent < 0) {
@@ -308,7 +309,7 @@ int64_t ingot_wide_to_int64(uint64_t x) {
   return (int64_t)(x & SIGN ? 0 - significand : significand);
 }
 
-/* The same; from 2^63 on as a number without a sign, and negative numbers modulo 2^64. */
+/* Rounds towards zero; numbers from 2^63 on are right as well, and negative numbers are taken modulo 2^64. */
 uint64_t ingot_wide_to_uint64(uint64_t x) {
   uint64_t limit = (uint64_t)(BIAS + 63) << FRACTION_BITS;
   return x >= limit && x < limit + HIDDEN ? significandOf(x) << (63 - FRACTION_BITS) : (uint64_t)ingot_wide_to_int64(x);

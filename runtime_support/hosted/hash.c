@@ -1,6 +1,7 @@
-/* XXH64 (Yann Collet), seed 0: four lanes of 8 bytes, then the tail in ever smaller steps, then a final mix. Chosen
- * because it keeps up with memory, has a public specification, and LLVM has the same function (llvm::xxHash64) for the
- * compiler. Bytes are read one by one in little-endian order, which compilers turn into plain loads. */
+/* Computes XXH64 (Yann Collet) with seed 0: four lanes of 8 bytes, then the tail in ever smaller steps, then a final
+ * mix. It was chosen because it keeps up with memory, has a public specification, and LLVM has the same function
+ * (llvm::xxHash64) for the compiler. Bytes are read one by one in little-endian order, which compilers turn into
+ * plain loads. */
 #include "ingot.h"
 
 #define PRIME1 0x9E3779B185EBCA87u

@@ -1,6 +1,6 @@
-/* The C library's heap as the host of a run. Memory is aligned by hand, as aligned_alloc takes multiples only; in front
- * of it stands what malloc gave and how many bytes there are. Blocks that an ingot_heap keeps are a list, each of which
- * holds the next one. */
+/* Gives runs memory from the C library's heap. Memory is aligned by hand, because aligned_alloc takes multiples
+ * only. In front of each block stands the pointer that malloc gave, and the block's bytes. Blocks that an ingot_heap
+ * keeps are a list, in which each block holds the next one. */
 #include "ingot.h"
 #include <stdlib.h>
 
@@ -13,7 +13,7 @@ typedef struct Block {
 
 static Block *blockOf(void *memory) { return (Block *)memory - 1; }
 
-/* The kept block that wastes the fewest bytes, and never more than are used (of less than a page, a page). */
+/* Takes the kept block that wastes the fewest bytes, and never more than are used (for less than a page, a page). */
 static void *takeKept(ingot_heap *heap, int64_t bytes, int64_t align) {
   int64_t most = bytes > 2048 ? 2 * bytes : 4096;
   void **best = NULL;

@@ -1,14 +1,16 @@
 #include "laps.h"
 
 enum {
-  MOST_LOOPS = 5000,    /* of a lap; a model with more of them is long enough */
-  MOST_STRANGERS = 8,   /* before laps of other loops are looked at in their place */
-  LAPS_OF_TRIAL = 4,    /* of each way; the first one is not measured: caches and sleeping workers */
-  LAPS_TO_CONFIRM = 16, /* before laps that were shared are alone for long: another program may have slowed a trial */
-  LAPS_KEPT_NEAR = 256, /* between trials: one way is less than a quarter longer than the other */
-  LAPS_KEPT_FAR = 2048, /* it is more */
+  MOST_LOOPS = 5000,  /* the most loops of a lap; a model with more of them takes long enough to be shared */
+  MOST_STRANGERS = 8, /* laps of other loops before these are looked at instead */
+  LAPS_OF_TRIAL = 4,  /* laps of each way; the first is not measured, because caches are cold and workers sleep */
+  /* Laps until a change from shared to alone is tried again: another program may have slowed the trial. */
+  LAPS_TO_CONFIRM = 16,
+  LAPS_KEPT_NEAR = 256, /* laps between trials where one way takes less than a quarter longer than the other */
+  LAPS_KEPT_FAR = 2048, /* laps between trials where it takes more */
 };
-/* From the end of a loop to the next one; a caller that does something else for longer does so in both ways. */
+/* The most nanoseconds that count from the end of a loop to the next one; a caller that does something else for
+ * longer does so in both ways. From `longLap` nanoseconds on a lap is always shared. */
 static const int64_t mostBetween = 1000000;
 static const int64_t longLap = 5000000;
 
@@ -36,7 +38,7 @@ static void learn(ingot_laps *laps, uint64_t hash) {
   enter(laps, TRY_KEPT, LAPS_OF_TRIAL);
 }
 
-/* Where the other way was not tried, all threads are good enough. */
+/* Chooses the way to keep. Where the other way was not tried, all threads are good enough. */
 static void choose(ingot_laps *laps) {
   int other = laps->step == TRY_OTHER;
   int64_t shared = laps->best[INGOT_SHARED], alone = laps->best[INGOT_ALONE];
@@ -79,7 +81,7 @@ int ingot_laps_way(ingot_laps *laps, int (*body)(void *args, int64_t begin, int6
     endLap(laps);
     begin(laps, body, count);
   } else if (!laps->body || laps->loops >= (laps->known ? 2 * laps->knownLoops : MOST_LOOPS)) {
-    /* Another loop begins laps: the caller runs another model, or the first one of all. */
+    /* Another loop begins laps from here on: the caller runs another model, or this is its first loop. */
     laps->known = 0;
     laps->kept = INGOT_SHARED;
     enter(laps, KEEP, 0);

@@ -26,32 +26,34 @@
 #include <unistd.h>
 
 enum { SLOTS = 16, MAX_THREADS = 1024, CHUNKS_OF_THREAD = 2, WORD_BITS = 64 };
-/* Waking costs the caller some ten microseconds, and the worker comes some thirty later: a kernel for one thread in the
- * middle of a model must not end in that. */
+/* How long a thread spins. Waking a worker costs the caller some ten microseconds, and the worker comes some thirty
+ * later, so a kernel for one thread in the middle of a model must not send workers to sleep. */
 enum { NANOSECONDS_SPUN = 500000, SPINS_BETWEEN_LOOKS = 64 };
 
 enum { FREE, CLAIMED, OPEN, CLOSED, CLOSED_AND_WAITING };
 
 #define NO_FAILURE UINT64_MAX
 
-typedef struct Loop { /* what all threads write is in one line of a cache where they are few */
+typedef struct Loop { /* what all threads write is in one cache line where threads are few */
   _Alignas(64) atomic_int state;
   atomic_int helpers;
   int (*body)(void *args, int64_t begin, int64_t end);
   void *args;
-  int64_t count, threads;   /* at most one for each item */
-  _Atomic uint64_t failure; /* of the lowest failed chunk: chunk << 32 | status */
-  _Atomic uint64_t taken[MAX_THREADS * CHUNKS_OF_THREAD / WORD_BITS]; /* a bit for each chunk */
+  int64_t count, threads;   /* items; threads that share them, at most one for each item */
+  _Atomic uint64_t failure; /* the lowest failed chunk and its status: chunk << 32 | status */
+  /* A bit for each chunk that some thread has taken. */
+  _Atomic uint64_t taken[MAX_THREADS * CHUNKS_OF_THREAD / WORD_BITS];
 } Loop;
 
 struct ingot_pool {
   Loop loops[SLOTS];
   _Alignas(64) atomic_uint epoch; /* grows with every opened loop */
-  atomic_int processor;           /* of the caller that opened the last one; -1 where workers stay where they are */
+  /* The processor of the caller that opened the last loop; -1 where workers stay where they are. */
+  atomic_int processor;
   atomic_int sleepers;
   atomic_int stop;
-  int maySpin; /* not where it would take the processor from a thread with work */
-  int threads; /* the caller of a loop included */
+  int maySpin; /* not set where spinning would take the processor from a thread with work */
+  int threads; /* threads, the caller of a loop included */
   ingot_exec exec;
   pthread_mutex_t mutex;
   pthread_cond_t opened, left;
@@ -79,8 +81,8 @@ typedef struct Spinning {
   int64_t until;
 } Spinning;
 
-/* A moment; whether the thread should look again, and not sleep. Whoever else could run on this processor (perhaps the
- * thread that is waited for) does so first. */
+/* Waits a moment. Returns whether the thread should look again, and not sleep. Whoever else could run on this
+ * processor (perhaps the thread that is waited for) runs first. */
 static int spin(const ingot_pool *pool, Spinning *spinning) {
   if (!pool->maySpin) {
     return 0;
@@ -95,14 +97,14 @@ static int spin(const ingot_pool *pool, Spinning *spinning) {
   return now < spinning->until;
 }
 
-/* Of so many items in equal parts, of which the first ones may be longer by one. */
+/* Returns where a part begins if so many items are in equal parts, of which the first ones may be longer by one. */
 static int64_t beginOf(int64_t items, int64_t part, int64_t parts) {
   int64_t longer = items % parts;
   return items / parts * part + (part < longer ? part : longer);
 }
 
-/* The first item of a chunk. A thread has neighbouring items, of which the last eighth is a chunk of its own: whoever
- * is ready before evens out what others lose to other programs. */
+/* Returns the first item of a chunk. A thread has neighbouring items, of which the last eighth is a chunk of its
+ * own: a thread that is ready early takes these from threads that other programs delay. */
 static int64_t firstOf(const Loop *loop, int64_t chunk) {
   int64_t thread = chunk / CHUNKS_OF_THREAD, first = beginOf(loop->count, thread, loop->threads);
   if (chunk % CHUNKS_OF_THREAD == 0) {
@@ -114,8 +116,9 @@ static int64_t firstOf(const Loop *loop, int64_t chunk) {
 
 static int64_t chunksOf(const Loop *loop) { return CHUNKS_OF_THREAD * loop->threads; }
 
-/* A failure only stops chunks after it, so that the lowest failing chunk is always run: the status of a loop is the one
- * that a single thread would have found. Returns whether there was anything to do: nobody else had taken it. */
+/* Runs a chunk unless it is taken. A failure only stops chunks behind it, so the lowest failing chunk is always run,
+ * and the status of a loop is the one that a single thread would have found. Returns whether there was anything to
+ * do. */
 static int runChunk(Loop *loop, int64_t chunk) {
   uint64_t bit = UINT64_C(1) << chunk % WORD_BITS;
   if (atomic_fetch_or(&loop->taken[chunk / WORD_BITS], bit) & bit) {
@@ -134,7 +137,7 @@ static int runChunk(Loop *loop, int64_t chunk) {
   return 1;
 }
 
-/* Chunks that nobody has begun: of a word, those whose bits are in `kind`. */
+/* Runs chunks that nobody has begun: in a word of bits, those whose bits are in `kind`. */
 static int runOthers(Loop *loop, int64_t word, uint64_t kind) {
   int worked = 0;
   int64_t left = chunksOf(loop) - word * WORD_BITS;
@@ -145,7 +148,7 @@ static int runOthers(Loop *loop, int64_t word, uint64_t kind) {
   return worked;
 }
 
-/* The thread's own chunks, then large ones of others, and at last small ones. */
+/* Runs the thread's own chunks, then large ones of others, and at last small ones. */
 static int work(Loop *loop, int64_t thread) {
   static const uint64_t large = UINT64_C(0x5555555555555555);
   int worked = 0;
@@ -162,7 +165,7 @@ static int work(Loop *loop, int64_t thread) {
   return worked;
 }
 
-/* The processor that the calling thread is on; -1 where that is not known. */
+/* Returns the processor that the calling thread is on; -1 where that is not known. */
 static int processorHere(void) {
 #ifdef __linux__
   return sched_getcpu();
@@ -223,10 +226,10 @@ static void sleepUntilOpened(ingot_pool *pool, unsigned seen) {
   pthread_mutex_unlock(&pool->mutex);
 }
 
-/* What a thread runs loops for. */
+/* What a thread knows of the loops that it begins. */
 typedef struct Caller {
-  const ingot_pool *pool; /* whose loops were the last ones */
-  int isInside;           /* a body, as a worker always is */
+  const ingot_pool *pool; /* the pool in which it began the last one */
+  int isInside;           /* whether the thread is inside a body, as a worker always is */
   ingot_laps laps;
 } Caller;
 
@@ -235,9 +238,10 @@ static _Thread_local Caller caller;
 static void *runWorker(void *argument) {
   ingot_pool *pool = argument;
   caller.isInside = 1;
-  int64_t thread = 1 + atomic_fetch_add(&pool->started, 1); /* the caller of a loop is 0 */
+  int64_t thread = 1 + atomic_fetch_add(&pool->started, 1); /* workers count from 1, as the caller of a loop is 0 */
   for (;;) {
-    unsigned seen = atomic_load(&pool->epoch); /* before looking: a loop opened meanwhile must not be slept through */
+    /* Read before looking for loops, so that one opened meanwhile is not slept through. */
+    unsigned seen = atomic_load(&pool->epoch);
     if (atomic_load(&pool->stop)) {
       return 0;
     }
@@ -286,7 +290,7 @@ static void finish(ingot_pool *pool, Loop *loop) {
   }
 }
 
-/* Opens the loop to all, and works on it. */
+/* Opens the loop to all threads, and works on it. Returns its status. */
 static int share(ingot_pool *pool, Loop *loop) {
   for (int64_t i = 0; i * WORD_BITS < chunksOf(loop); ++i) {
     atomic_store_explicit(&loop->taken[i], 0, memory_order_relaxed);
@@ -301,7 +305,7 @@ static int share(ingot_pool *pool, Loop *loop) {
   return failure == NO_FAILURE ? 0 : (int)(uint32_t)failure;
 }
 
-/* Whether a loop that is in no other one is better not shared out. */
+/* Returns whether a loop that is in no other one is better not shared out. */
 static int isAlone(const ingot_pool *pool, int (*body)(void *args, int64_t begin, int64_t end), int64_t count) {
   if (caller.pool != pool) {
     caller = (Caller){.pool = pool};
@@ -339,7 +343,7 @@ static int parallelFor(void *context, int (*body)(void *args, int64_t begin, int
 
 static int threadsOf(void *context) { return ((const ingot_pool *)context)->threads; }
 
-/* Processors that this process may use; containers and taskset lower it. */
+/* Returns the processors that this process may use; containers and taskset lower it. */
 static int usableProcessors(void) {
 #ifdef __linux__
   cpu_set_t set;
@@ -351,7 +355,7 @@ static int usableProcessors(void) {
   return online > 0 && online < MAX_THREADS ? (int)online : 1;
 }
 
-/* Workers take no signals: those are the program's, on its own threads. */
+/* Starts workers. They take no signals: those are the program's, on its own threads. */
 static void startWorkers(ingot_pool *pool, int workers) {
   sigset_t all, before;
   sigfillset(&all);

@@ -1,4 +1,4 @@
-/* A weights file, mapped and checked. The pages are shared with every process that maps the same file. */
+/* Maps a weights file and checks it. The pages are shared with every process that maps the same file. */
 #define _POSIX_C_SOURCE 200809L
 #include "ingot.h"
 #include <fcntl.h>

@@ -1,14 +1,15 @@
-/* BMP without compression: 1, 4 or 8 bits of a palette, 16 bits (five a channel, or as masks say), 24 and 32. */
+/* Decodes BMP without compression: 1, 4 or 8 bits of a palette, 16 bits (five a channel, or as masks say), 24 and
+ * 32. */
 #include "formats.h"
 
 typedef struct Header {
   Extent extent;
   int topDown;
-  uint32_t bits;         /* of a pixel */
-  uint32_t masks[3];     /* of red, green and blue, where bits are 16 or 32 */
-  size_t palette, entry; /* where it begins, and the bytes of an entry */
-  uint32_t colors;       /* that it has */
-  size_t pixels;         /* where they begin */
+  uint32_t bits;         /* bits of a pixel */
+  uint32_t masks[3];     /* masks of red, green and blue, where a pixel has 16 or 32 bits */
+  size_t palette, entry; /* where the palette begins, and the bytes of an entry */
+  uint32_t colors;       /* entries that the palette has */
+  size_t pixels;         /* where the pixels begin */
 } Header;
 
 enum { FILE_HEADER = 14, CORE_HEADER = 12, INFO_HEADER = 40, MASKS = FILE_HEADER + INFO_HEADER };
@@ -21,7 +22,7 @@ static uint32_t number(Bytes file, size_t at, int bytes) {
   return value;
 }
 
-/* The rest of a header that says more than sizes. */
+/* Reads the rest of a header that has more than sizes. */
 static int readInfo(Bytes file, size_t length, Header *header) {
   const uint32_t compression = number(file, 30, 4);
   header->bits = number(file, 28, 2);
@@ -74,7 +75,7 @@ static int extent(Bytes file, Extent *extent) {
   return status;
 }
 
-/* What a mask picks, as a byte. */
+/* Returns the channel that a mask picks, as a byte. */
 static uint8_t channel(uint32_t pixel, uint32_t mask) {
   if (mask == 0) {
     return 0;

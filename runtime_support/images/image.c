@@ -1,5 +1,5 @@
-/* ImageDecoder: the format is told by the first bytes; its file of this folder gives red, green and blue, of which the
- * other orders of channels are made here. */
+/* Decodes images for ImageDecoder. The first bytes tell the format, whose file in this folder gives red, green and
+ * blue; the other orders of channels are made here. */
 #include "formats.h"
 #include <stdlib.h>
 #include <string.h>
@@ -38,7 +38,7 @@ int ingot_image_size(const void *data, int64_t bytes, int64_t *height_width) {
   return status;
 }
 
-/* The luminance that ITU-R BT.601 gives, in 16 bits behind the point. */
+/* Computes the luminance of ITU-R BT.601, with weights that have 16 bits behind the point. */
 static void grayOf(const uint8_t *rgb, int64_t count, uint8_t *gray) {
   for (int64_t i = 0; i < count; ++i, rgb += 3) {
     gray[i] = (uint8_t)((rgb[0] * 19595u + rgb[1] * 38470u + rgb[2] * 7471u + 0x8000u) >> 16);
@@ -58,7 +58,7 @@ int ingot_image_decode(const void *data, int64_t bytes, int32_t order, int64_t h
   const Format *format = formatOf(file);
   const Extent extent = {height, width};
   const int64_t count = height * width;
-  if (count == 0) { /* what ingot_image_size says of files that are none of these */
+  if (count == 0) { /* ingot_image_size gives 0 for files of no known format */
     return 0;
   }
   if (!format || !ingotIsReasonable(extent)) {

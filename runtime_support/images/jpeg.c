@@ -1,5 +1,5 @@
-/* JPEG, by libjpeg-turbo as it is by default: its accurate inverse transform and its smooth upsampling. Colors of print
- * (CMYK) are Adobe's, inverted. */
+/* Decodes JPEG by libjpeg-turbo with its defaults: the accurate inverse transform and the smooth upsampling. Colors
+ * of print (CMYK) are taken to be inverted, as Adobe's are. */
 #include "formats.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 typedef struct Errors {
   struct jpeg_error_mgr manager;
   jmp_buf out;
-  int ended; /* the data did, before the image */
+  int ended; /* the data ended before the image */
 } Errors;
 
 static void fail(j_common_ptr info) { longjmp(((Errors *)info->err)->out, 1); }
@@ -52,7 +52,7 @@ static int extent(Bytes file, Extent *extent) {
   return 0;
 }
 
-/* Of a row of four inverted colors. */
+/* Converts a row of pixels with four inverted colors. */
 static void rgbOfCmyk(const uint8_t *cmyk, int64_t count, uint8_t *rgb) {
   for (int64_t i = 0; i < count; ++i, cmyk += 4, rgb += 3) {
     for (int c = 0; c < 3; ++c) {

@@ -1,5 +1,5 @@
-/* JPEG 2000, by OpenJPEG, as a file (JP2) or a bare codestream. Components may have any number of bits, and fewer
- * samples than the image has pixels; of one or two the first is gray. */
+/* Decodes JPEG 2000 by OpenJPEG, as a file (JP2) or a bare codestream. Components may have any number of bits, and
+ * fewer samples than the image has pixels. In an image of one or two components the first is gray. */
 #include "formats.h"
 #include <openjpeg.h>
 #include <string.h>
@@ -88,7 +88,7 @@ static int extent(Bytes file, Extent *extent) {
   return status;
 }
 
-/* The sample at a pixel, as a byte. */
+/* Returns the sample of a component at a pixel, as a byte. */
 static int sample(const opj_image_comp_t *component, int64_t row, int64_t column) {
   const int64_t y = row / component->dy, x = column / component->dx;
   const int64_t inside = (y < component->h ? y : (int64_t)component->h - 1) * component->w +

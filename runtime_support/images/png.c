@@ -1,5 +1,5 @@
-/* PNG, by libpng. Palettes and few bits become bytes of red, green and blue; of 16 bits the upper eight are taken, and
- * what is transparent keeps its color. */
+/* Decodes PNG by libpng. Palettes and few bits become bytes of red, green and blue; of 16 bits the upper eight are
+ * taken, and transparent pixels keep their color. */
 #include "formats.h"
 #include <png.h>
 #include <stdlib.h>
@@ -19,7 +19,7 @@ static void ignore(png_structp png, png_const_charp message) {}
 
 static int begins(Bytes file) { return ingotBeginsWith(file, "\x89PNG\r\n\x1a\n", 8); }
 
-/* The header, and with `rgb` all pixels. */
+/* Reads the header, and with `rgb` all pixels. */
 static int read(Bytes file, Extent *extent, uint8_t *rgb) {
   png_structp png = png_create_read_struct(PNG_LIBPNG_VER_STRING, NULL, fail, ignore);
   png_infop info = png ? png_create_info_struct(png) : NULL;

@@ -1,4 +1,4 @@
-/* PBM, PGM and PPM (P1 to P6), as text and as bytes, with samples of one or two bytes. */
+/* Decodes PBM, PGM and PPM (P1 to P6), as text and as bytes, with samples of one or two bytes. */
 #include "formats.h"
 
 typedef struct Reader {
@@ -11,7 +11,7 @@ typedef struct Reader {
 
 static int isSpace(uint8_t c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 
-/* Past white space, and comments up to the end of their lines. */
+/* Skips white space, and comments up to the end of their lines. */
 static void skip(Reader *reader) {
   int comment = 0;
   for (; reader->at < reader->file.size; ++reader->at) {
@@ -23,7 +23,7 @@ static void skip(Reader *reader) {
   }
 }
 
-/* A number as text, of at most so many digits. */
+/* Reads a number as text, of at most so many digits. */
 static int number(Reader *reader, int digits, uint32_t *value) {
   skip(reader);
   int count = 0;
@@ -57,7 +57,7 @@ static int readHeader(Reader *reader) {
   }
   reader->extent.height = height;
   reader->extent.width = width;
-  ++reader->at; /* one white space stands before bytes */
+  ++reader->at; /* one white space stands before the bytes */
   return 0;
 }
 
@@ -68,7 +68,8 @@ static int extent(Bytes file, Extent *extent) {
   return status;
 }
 
-/* The next sample of a text, or of bytes; `bit` is the place of a pixel in its row, for those that share a byte. */
+/* Reads the next sample of a text, or of bytes. `bit` is the place of a pixel in its row, for pixels that share a
+ * byte. */
 static int sample(Reader *reader, int64_t bit, uint32_t *value) {
   if (isText(reader)) {
     return number(reader, isBits(reader) ? 1 : 5, value) && *value <= reader->most;
@@ -102,7 +103,7 @@ static int pixels(Bytes file, Extent expected, uint8_t *rgb) {
       if (!sample(&reader, i % expected.width, &value)) {
         return INGOT_ERROR_IMAGE;
       }
-      value = isBits(&reader) ? 1 - value : value; /* ink is black */
+      value = isBits(&reader) ? 1 - value : value; /* in a bitmap 1 is black */
       rgb[c] = (uint8_t)((value * 255 + reader.most / 2) / reader.most);
     }
     for (int c = channels; c < 3; ++c) {

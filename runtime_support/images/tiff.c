@@ -1,5 +1,5 @@
-/* TIFF, by libtiff, whose interface for pictures knows all of its colors and compressions. Only the first picture of a
- * file is read. */
+/* Decodes TIFF by libtiff, whose interface for pictures knows all of its colors and compressions. Only the first
+ * picture of a file is read. */
 #include "formats.h"
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* WebP, by libwebp; of an animation the library takes none. */
+/* Decodes WebP by libwebp, which decodes no animation. */
 #include "formats.h"
 #include <webp/decode.h>
 

@@ -1,6 +1,6 @@
 // C++17 helpers around ingot.h: views of the caller's data, a workspace that frees itself, errors as values, a thread
-// pool. Header only; works without exceptions and RTTI. A run through these helpers allocates nothing and checks
-// everything that ingot_run checks, element types besides.
+// pool. It is header only, and works without exceptions and RTTI. A run through these helpers allocates nothing and
+// checks everything that ingot_run checks, and element types besides.
 //
 //   ingot::Runner net(squeezenet_model());                    // one for each thread that runs the model
 //   ingot::Status status = net.run({image}, {scores});        // anything with data() and size(), or an array
@@ -37,10 +37,10 @@ public:
   bool ok() const { return value == 0; }
   int code() const { return value; }
   ingot_error_kind kind() const { return static_cast<ingot_error_kind>(INGOT_STATUS_KIND(value)); }
-  /// The argument or node that the error is about (see ingot_error_kind); -1: none.
+  /// Returns the number of the argument or node that the error is about (see ingot_error_kind); -1: none.
   int number() const { return INGOT_STATUS_NUMBER(value); }
 
-  /// A sentence with the names of the model and of the tensor or node.
+  /// Returns a sentence with the names of the model and of the tensor or node.
   std::string message() const {
     std::string text(ingot_error_text(about, value, nullptr, 0), '\0');
     ingot_error_text(about, value, text.data(), text.size() + 1);
@@ -52,7 +52,8 @@ private:
   const ingot_model *about;
 };
 
-/// `size` elements in the caller's memory: from a pointer and a size, an array, or anything with data() and size().
+/// A view of `size` elements in the caller's memory, made from a pointer and a size, an array, or anything with data()
+/// and size().
 template <typename T> class Span {
 public:
   constexpr Span() = default;
@@ -74,14 +75,14 @@ private:
   std::size_t count = 0;
 };
 
-/// 16-bit floats, which C++17 has no type for: the bits as the tensor holds them.
+/// A float of 16 bits, for which C++17 has no type, as the bits that the tensor holds.
 struct Float16 {
   std::uint16_t bits;
 };
 struct BFloat16 {
   std::uint16_t bits;
 };
-/// Floats of 8 bits, the same way.
+/// A float of 8 bits, as the bits that the tensor holds.
 struct Float8E4M3FN {
   std::uint8_t bits;
 };
@@ -97,7 +98,8 @@ struct Float8E5M2FNUZ {
 struct Float8E8M0 {
   std::uint8_t bits;
 };
-/// Several elements in a byte, the first one in the lowest bits: (elements + 1) / 2 or (elements + 3) / 4 of these.
+/// A byte that holds several elements, the first one in the lowest bits. A tensor has (elements + 1) / 2 or (elements +
+/// 3) / 4 of these.
 struct Int4x2 {
   std::uint8_t bits;
 };
@@ -183,7 +185,7 @@ struct Output {
   std::int32_t type;
 };
 
-/// Memory on the heap for runs that ask for some, unless `exec` says where they get it.
+/// Lets runs that ask for memory have it from the heap, unless `exec` says where they get it.
 inline void allocateOnHeap(ingot_exec &exec) {
   if (!exec.allocate) {
     exec.allocate = ingot_heap_allocate;
@@ -191,7 +193,8 @@ inline void allocateOnHeap(ingot_exec &exec) {
   }
 }
 
-/// Memory for runs that ask for some, kept from run to run; for one thread. What it gave is released before it ends.
+/// Memory for runs that ask for it, kept from run to run, for one thread. Memory that it gave must be released before
+/// it ends.
 class Heap {
 public:
   Heap() = default;
@@ -228,7 +231,7 @@ public:
     host = exec;
     clear();
   }
-  /// Forgets them; memory stays for the next run.
+  /// Forgets all strings; their memory stays for the next run.
   void clear() { ingot_strings_clear(&host); }
 
 private:
@@ -236,7 +239,7 @@ private:
   ingot_strings made = {nullptr, 0, 0, nullptr};
 };
 
-/// An output that the run allocates, as nothing bounds its sizes; released with the object.
+/// An output that the run allocates, because nothing bounds its sizes. It is released with the object.
 template <typename T> class Allocated {
 public:
   Allocated() = default;
@@ -251,10 +254,10 @@ public:
     }
   }
 
-  /// Null unless the last run succeeded.
+  /// Returns the elements; null unless the last run succeeded.
   T *data() const { return static_cast<T *>(pointer); }
   T &operator[](std::size_t i) const { return data()[i]; }
-  /// What a run on `exec` takes for this output.
+  /// Returns what a run on `exec` takes for this output.
   ingot_buffer receive(const ingot_exec &exec) {
     Allocated().swap(*this);
     host = exec;
@@ -270,8 +273,8 @@ private:
   ingot_exec host = {};
 };
 
-/// Values of a model's symbols, in their order: {8, 128}, or anything with data() and size() of std::int64_t; {} for a
-/// model without. A view like Span: of a list in braces it is good for one call.
+/// The values of a model's symbols, in their order: {8, 128}, or anything with data() and size() of std::int64_t; {}
+/// for a model without. This is a view like Span, so a list in braces is good for one call.
 class Sizes {
 public:
   constexpr Sizes() = default;
@@ -279,7 +282,7 @@ public:
   template <typename Range, typename = std::enable_if_t<std::is_convertible_v<const Range &, Span<const std::int64_t>>>>
   constexpr Sizes(const Range &range) : span(range) {}
 
-  /// For the C functions; null when there are none.
+  /// Returns the values for the C functions; null when there are none.
   constexpr const std::int64_t *data() const { return span.data(); }
   constexpr std::size_t size() const { return span.size(); }
 
@@ -321,7 +324,7 @@ private:
   std::size_t count = 0, alignment = 1;
 };
 
-/// A compiled model: what NAME_model() returns, in C++ clothes. As cheap to copy as a pointer.
+/// A compiled model: what NAME_model() returns, as a class. It is as cheap to copy as a pointer.
 class Model {
 public:
   Model(const ingot_model *model) : pointer(model) {}
@@ -333,21 +336,21 @@ public:
   Span<const ingot_tensor_info> outputs() const { return {pointer->outputs, std::size_t(pointer->output_count)}; }
   Span<const ingot_symbol_info> symbols() const { return {pointer->symbols, std::size_t(pointer->symbol_count)}; }
 
-  /// The sizes of a run whose inputs have these shapes; `sizes` has room for all symbols.
+  /// Finds the sizes of a run whose inputs have these shapes; `sizes` has room for all symbols.
   Status bind(Span<const ingot_shape> inputs, Span<std::int64_t> sizes) const {
     if (sizes.size() != symbols().size()) {
       return {INGOT_ERROR_COUNT, pointer};
     }
     return {ingot_bind(pointer, inputs.data(), std::int32_t(inputs.size()), sizes.data()), pointer};
   }
-  /// What follows from the sizes; see ingot_plan.
+  /// Computes what follows from the sizes; see ingot_plan.
   Status plan(Sizes sizes, std::int64_t *dims, std::int64_t *workspaceBytes) const {
     if (sizes.size() != symbols().size()) {
       return {INGOT_ERROR_COUNT, pointer};
     }
     return {ingot_plan(pointer, sizes.data(), dims, workspaceBytes), pointer};
   }
-  /// For a run with these sizes; 0 when the model cannot run with them.
+  /// Returns the bytes that a run with these sizes needs; 0 when the model cannot run with them.
   std::size_t workspaceBytes(Sizes sizes = {}) const {
     std::int64_t bytes = 0;
     return plan(sizes, nullptr, &bytes).ok() ? std::size_t(bytes) : 0;
@@ -366,17 +369,17 @@ public:
     return status.ok() && !workspace ? Status(INGOT_ERROR_MEMORY, pointer) : status;
   }
 
-  /// Runs on buffers whose element types the caller vouches for.
+  /// Runs on buffers, for whose element types the caller vouches.
   Status runBuffers(Span<const ingot_buffer> inputs, Span<const ingot_buffer> outputs, Sizes sizes,
                     const Workspace &workspace, const ingot_exec *exec = nullptr) const {
     if (pointer->found_count > 0) {
       return {INGOT_ERROR_COUNT, pointer};
     }
-    // Written are only sizes that the run finds, of which there are none.
+    // A run only writes sizes that it finds, of which there are none.
     Span<std::int64_t> all(const_cast<std::int64_t *>(sizes.data()), sizes.size());
     return runFinding(inputs, outputs, all, workspace, exec);
   }
-  /// The same of any model: `sizes` are the values of the symbols, then room for those that the run finds.
+  /// Runs any model on buffers: `sizes` are the values of the symbols, then room for those that the run finds.
   Status runFinding(Span<const ingot_buffer> inputs, Span<const ingot_buffer> outputs, Span<std::int64_t> sizes,
                     const Workspace &workspace, const ingot_exec *exec = nullptr) const {
     if (!workspace) {
@@ -396,7 +399,7 @@ public:
              const ingot_exec *exec = nullptr) const {
     return run(inputs, outputs, {}, workspace, exec);
   }
-  /// The same of a model with symbols: model.run({ids}, {hidden}, {1, 17}, workspace).
+  /// Runs a model with symbols on typed views: model.run({ids}, {hidden}, {1, 17}, workspace).
   template <std::size_t In, std::size_t Out>
   Status run(const Input (&inputs)[In], const Output (&outputs)[Out], Sizes sizes, const Workspace &workspace,
              const ingot_exec *exec = nullptr) const {
@@ -411,8 +414,8 @@ public:
   }
 
 private:
-  /// Copies the buffers of `tensors`; an error names the first whose type is not the model's. Counts are ingot_run's
-  /// business.
+  /// Copies the buffers of `tensors`. An error names the first whose type is not the model's; counts are checked by
+  /// ingot_run.
   template <typename Tensor, std::size_t N>
   static int collect(const Tensor (&tensors)[N], Span<const ingot_tensor_info> infos, ingot_buffer (&buffers)[N],
                      std::size_t first) {
@@ -427,12 +430,12 @@ private:
   const ingot_model *pointer;
 };
 
-/// A model with a workspace of its own: what one thread needs. Not for several threads at once; make one for each.
+/// A model with a workspace of its own: what one thread needs. It is not for several threads at once; make one for
+/// each.
 class Runner {
 public:
-  /// Allocates the workspace of a model without symbols; if that failed, every run says so.
-  /// `weights`, for a model that has them apart, must outlive the runner: WeightsFile::data(), or any place with the
-  /// bytes of NAME.weights.
+  /// Allocates the workspace of a model without symbols. If that fails, every run says so. `weights`, for a model that
+  /// has them apart, must outlive the runner: WeightsFile::data(), or any place with the bytes of NAME.weights.
   explicit Runner(Model model, const ingot_exec *host = nullptr, const void *weights = nullptr)
       : what(model), workspace(model.makeWorkspace()), exec(host ? *host : ingot_exec{}) {
     exec.weights = weights ? weights : exec.weights;
@@ -440,12 +443,12 @@ public:
 
   const Model &model() const { return what; }
 
-  /// Makes the workspace as large as a run with these sizes needs, unless it is already. A run that needs more than
-  /// ever was reserved is an error value.
+  /// Makes the workspace as large as a run with these sizes needs, unless it is already. A run that needs more than was
+  /// ever reserved returns an error.
   Status reserve(Sizes sizes) { return what.reserve(workspace, sizes); }
 
-  /// net.run({first, second}, {output}); with the values of the symbols behind it for a model that has some. Allocates
-  /// nothing.
+  /// Runs the model: net.run({first, second}, {output}), with the values of the symbols behind it for a model that has
+  /// some. It allocates nothing.
   template <std::size_t In, std::size_t Out>
   Status run(const Input (&inputs)[In], const Output (&outputs)[Out], Sizes sizes = {}) const {
     return what.run(inputs, outputs, sizes, workspace, &exec);
@@ -457,10 +460,10 @@ private:
   ingot_exec exec;
 };
 
-/// Threads for runs: pass exec() to a run. May be shared by any number of them.
+/// Threads for runs: pass exec() to a run. Any number of runs may share them.
 class ThreadPool {
 public:
-  /// `threads` counts the calling thread; 0: all processors that this process may use.
+  /// Makes the pool. `threads` counts the calling thread; 0: all processors that this process may use.
   explicit ThreadPool(int threads = 0) : pool(ingot_pool_create(threads)) {}
   ThreadPool(ThreadPool &&other) noexcept : pool(std::exchange(other.pool, nullptr)) {}
   ThreadPool &operator=(ThreadPool &&other) noexcept {
@@ -469,7 +472,8 @@ public:
   }
   ~ThreadPool() { ingot_pool_destroy(pool); }
 
-  /// Null when there was no memory for a pool: runs then use the calling thread only.
+  /// Returns what to hand to a run; null when there was no memory for a pool, in which case runs use the calling thread
+  /// only.
   const ingot_exec *exec() const { return ingot_pool_exec(pool); }
   int threads() const { return exec() ? exec()->threads(exec()->context) : 1; }
 
@@ -482,7 +486,7 @@ class WeightsFile {
 public:
   WeightsFile(const char *path, std::int64_t bytes, std::uint64_t hash)
       : result(ingot_weights_map(path, bytes, hash, &weights)) {}
-  /// The weights of a model that was compiled with --weights=file or --weights=extern.
+  /// Maps the weights of a model that was compiled with --weights=file or --weights=extern.
   WeightsFile(Model model, const char *path) : result(ingot_weights_load(model.get(), path, &weights), model.get()) {}
   WeightsFile(const WeightsFile &) = delete;
   WeightsFile &operator=(const WeightsFile &) = delete;
@@ -497,12 +501,12 @@ private:
   Status result;
 };
 
-/// A device made ready for runs of a model: the device's memory that these need, with a copy of the weights. What to
-/// put into ingot_exec.devices is the uses of all devices, in the order of ingot_model.devices.
+/// A device made ready for runs of a model: the memory of the device that these need, with a copy of the weights. Put
+/// the uses of all devices, in the order of ingot_model.devices, into ingot_exec.devices.
 class DeviceUse {
 public:
-  /// `number` is that of the device in ingot_model.devices, `weights` as in ingot_exec. `device` has to live as long as
-  /// this object. Gives room for runs with `sizes`.
+  /// Makes a device ready for runs with `sizes`. `number` is that of the device in ingot_model.devices, and `weights`
+  /// are as in ingot_exec. `device` has to live as long as this object.
   DeviceUse(Model model, std::int32_t number, const ingot_device &device, Sizes sizes = {},
             const void *weights = nullptr) {
     std::int64_t bytes = 0;

@@ -3,7 +3,7 @@
 
 #include <time.h>
 
-/* Seconds since some moment. */
+/* Returns the seconds since some fixed moment. */
 static inline double now(void) {
   struct timespec time;
   clock_gettime(CLOCK_MONOTONIC, &time);

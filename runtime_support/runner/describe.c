@@ -1,4 +1,4 @@
-/* Everything that an ingot_model says of itself, for a driver that cannot load it. */
+/* Writes everything that an ingot_model says of itself, for a driver that cannot load it. */
 #include "runner.h"
 
 static void putTensor(Stream *out, const ingot_tensor_info *info) {

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a run asked for and holds. */
+/* Memory that a run asked for and holds. */
 typedef struct Block {
   struct Block *next;
   void *memory;
@@ -24,14 +24,15 @@ typedef struct Execution {
   ingot_exec exec;
   ingot_pool *pool;
   ingot_weights weights;
-  int64_t *sizes, *planned, *dims; /* dims of all outputs: as planned, and of the last run */
+  /* Values of the symbols; dims of all outputs as planned, and as the last run left them. */
+  int64_t *sizes, *planned, *dims;
   int32_t axes;
   ingot_buffer *inputs, *outputs;
-  void **given; /* by the last run, which allocated these outputs */
+  void **given; /* the memory that the last run gave to outputs that it allocates */
   void *workspace;
   int64_t workspaceBytes;
   Block *held;
-  int overrun; /* of a block that was released */
+  int overrun; /* whether the run wrote behind a block that was released */
 } Execution;
 
 static void *hostAllocate(void *self, int64_t bytes, int64_t align, int32_t output) {
@@ -62,7 +63,7 @@ static void hostRelease(void *self, void *memory) {
   }
 }
 
-/* Bytes of a tensor of `rank` sizes; -1: more than there are. */
+/* Returns the bytes of a tensor of `rank` sizes; -1 where they are more than any machine has. */
 static int64_t bytesOf(const int64_t *dims, int32_t rank, int32_t type) {
   int64_t bytes = (int64_t)ingot_type_bytes(type), limit = (int64_t)1 << 46;
   for (int32_t axis = 0; axis < rank; ++axis) {
@@ -112,7 +113,7 @@ static const char *readInputs(Execution *e, Stream *in) {
   return in->failed ? "the request is cut short" : NULL;
 }
 
-/* Outputs and workspace for the sizes of the run, by what ingot_plan has said of them. */
+/* Makes outputs and workspace for the sizes of the run, as ingot_plan has computed them. */
 static const char *makeOutputs(Execution *e) {
   const ingot_model *m = e->model;
   const int64_t *dims = e->planned;
@@ -203,7 +204,7 @@ static void putResult(const Execution *e, int status, const ingot_samples *sampl
   }
 }
 
-/* Zeroed room for `count` things; one at least, since null is a failure. */
+/* Returns zeroed room for `count` things, and for one at least, since null is a failure. */
 static void *zeros(int64_t count, size_t bytes) { return calloc((size_t)count + 1, bytes); }
 
 static const char *prepare(Execution *e, Stream *in) {
@@ -267,5 +268,5 @@ const char *execute(const ingot_model *model, Stream *in, Stream *out) {
   free(samples.seconds), free(weights);
   ingot_weights_unmap(&e.weights);
   ingot_pool_destroy(e.pool);
-  return problem; /* the process ends, and its memory with it */
+  return problem; /* the process ends next, and its memory with it */
 }

@@ -11,7 +11,7 @@
 
 static char problem[600];
 
-/* The model, or null and a sentence in `problem`. */
+/* Returns the model, or null and a sentence in `problem`. */
 static const ingot_model *load(const char *library, const char *name) {
   char symbol[300];
   void *handle = dlopen(library, RTLD_NOW | RTLD_LOCAL);

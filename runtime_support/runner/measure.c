@@ -5,7 +5,8 @@
 static const double shortestSample = 5e-6;
 static const size_t mostSamples = (size_t)4 << 20, leastSamples = 5;
 
-/* The status of a failed run, or 0; in `one` the time of a run when warm. */
+/* Runs until the model is warm. Returns the status of a failed run, or 0, and sets `one` to the time of a run when
+ * warm. */
 static int warmUp(int (*run)(void *), void *context, double seconds, double *one) {
   double start = now();
   *one = 1e30;
@@ -26,7 +27,7 @@ static int batchFor(double one) {
   return batch < 1 ? 1 : batch > 1000 ? 1000 : (int)batch;
 }
 
-/* Room for one sample more. */
+/* Makes room for one more sample; returns whether there is memory. */
 static int grow(ingot_samples *samples, size_t *room) {
   if (samples->count < *room) {
     return 1;

@@ -13,7 +13,7 @@ static int parallelFor(void *context, int (*body)(void *args, int64_t begin, int
   return inner->parallel_for(inner->context, body, args, count);
 }
 
-/* Zeroed room behind what is there; the old one when there is no memory. */
+/* Returns more room, zeroed behind what is there; the old one when there is no memory. */
 static void *grown(void *old, size_t before, size_t after, int *failed) {
   char *more = realloc(old, after);
   *failed |= !more;
@@ -60,7 +60,7 @@ void ingot_profile_begin(ingot_profile *profile, const ingot_exec *inner) {
   }
 }
 
-/* Room for one run more, of `launches` launches. */
+/* Makes room for one more run, of `launches` launches. */
 static int makeRunRoom(ingot_profile *profile, int32_t launches) {
   if (profile->runs == profile->run_room) {
     size_t before = (size_t)profile->run_room, after = 2 * before + 64, row = sizeof(double) * (size_t)launches;
@@ -74,7 +74,7 @@ static int makeRunRoom(ingot_profile *profile, int32_t launches) {
 
 int ingot_profile_measure(ingot_profile *profile, int (*run)(void *context), void *context, double seconds) {
   const int64_t least = 3, most = 10000;
-  int status = run(context); /* warm, and which launches there are is known */
+  int status = run(context); /* warms up, and shows which launches there are */
   if (status) {
     return status;
   }

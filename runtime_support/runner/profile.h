@@ -1,5 +1,5 @@
-/* The time of each kernel, of models compiled with --profile: what `ingot bench --profile` does on this machine and on
- * another. Measures runs on one thread at a time. */
+/* Measures the time of each kernel of models compiled with --profile: what `ingot bench --profile` does on this
+ * machine and on another. It measures runs on one thread at a time. */
 #ifndef INGOT_RUNNER_PROFILE_H
 #define INGOT_RUNNER_PROFILE_H
 
@@ -10,25 +10,25 @@ extern "C" {
 #endif
 
 typedef struct ingot_profile {
-  const ingot_exec *inner; /* does the work of threads */
-  ingot_exec exec;         /* the same with a clock; for the runs that are measured */
+  const ingot_exec *inner; /* the host that runs the threads */
+  ingot_exec exec;         /* that host with a clock, for the runs that are measured */
 
-  int32_t launches; /* those that have run, by their numbers: up to the last one that ever did */
+  int32_t launches; /* 1 + the largest number of a launch that ever ran */
   int64_t runs;
-  double *run_seconds;    /* of each run */
-  double *launch_seconds; /* of each launch in each run: [run][launch] */
-  int64_t *calls;         /* of each launch, in all runs */
+  double *run_seconds;    /* seconds of each run */
+  double *launch_seconds; /* seconds of each launch in each run: [run][launch] */
+  int64_t *calls;         /* calls of each launch, in all runs */
 
-  double *begun, *current; /* of each launch in the present run */
-  int32_t room;            /* for launches */
+  double *begun, *current; /* when each launch began, and its seconds, in the present run */
+  int32_t room;            /* launches for which there is room */
   int64_t run_room;
-  int failed; /* there was no memory */
+  int failed; /* whether there was no memory */
 } ingot_profile;
 
 void ingot_profile_begin(ingot_profile *profile, const ingot_exec *inner);
 
-/* Runs for about so long, three times at least, after one run to be warm. Returns the status of a failed run, or 0; -1
- * when there is no memory. */
+/* Measures for about so many seconds, and three runs at least, after one run to be warm. Returns the status of a
+ * failed run, or 0; -1 when there is no memory. */
 int ingot_profile_measure(ingot_profile *profile, int (*run)(void *context), void *context, double seconds);
 
 void ingot_profile_end(ingot_profile *profile);

@@ -1,10 +1,10 @@
-/* Multiplications: twelve sums that do not depend on each other, so that the latency of a multiply-add is hidden.
- * Bytes: sums over an array, in eight streams. */
+/* Measures what a thread can do. For multiplications it has twelve sums that do not depend on each other, so that
+ * the latency of a multiply-add is hidden. For bytes it sums over an array, in eight streams. */
 #include "roof.h"
 
 enum { STREAMS = 8 };
 
-static volatile float kept; /* what would otherwise not be computed */
+static volatile float kept; /* results are stored here, or the compiler would not compute them */
 
 #define LOOPS(name, width, features)                                                                                   \
   typedef float vector_##name __attribute__((vector_size(width), may_alias));                                          \

@@ -1,4 +1,4 @@
-/* Files of words, texts and bytes, as protocol.h describes them. */
+/* Reads and writes files of words, texts and bytes, as protocol.h describes them. */
 #ifndef INGOT_RUNNER_STREAM_H
 #define INGOT_RUNNER_STREAM_H
 
@@ -9,7 +9,7 @@
 
 typedef struct Stream {
   FILE *file;
-  int failed; /* something could not be read or written; what was read since is 0 */
+  int failed; /* whether something could not be read or written; what has been read since is 0 */
 } Stream;
 
 void putWord(Stream *out, int64_t word);
@@ -19,7 +19,7 @@ void putText(Stream *out, const char *text);
 
 int64_t getWord(Stream *in);
 double getReal(Stream *in);
-void getBytes(Stream *in, void *data, int64_t bytes); /* without a length: the caller has read it */
-char *getText(Stream *in);                            /* on the heap; null when it cannot be read */
+void getBytes(Stream *in, void *data, int64_t bytes); /* without a length, which the caller has read */
+char *getText(Stream *in);                            /* returns memory on the heap; null when it cannot be read */
 
 #endif

@@ -1,6 +1,6 @@
 // Arm's microcontrollers with a floating-point unit, Cortex-M4 and later: Thumb code, addresses of 32 bits, float32 by
 // instructions and float64 not, no operating system and no C library. What they lack the support library computes
-// (runtime_support/core/missing.c). Kernels are loops of scalars; one processor runs them.
+// (runtime_support/core/wide.c). Kernels are loops of scalars; one processor runs them.
 //
 // The objects are for the soft-float calling convention, which every program can link; functions of a model pass no
 // floats, so that --triple thumbv7em-none-eabihf changes a mark in the object and nothing else.

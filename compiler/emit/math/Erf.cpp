@@ -1,9 +1,9 @@
-// erf and erfc. erf in f32 after Norbert Juffa: an odd polynomial near 0, 1 - exp(-p(|x|)) further out; both below 1
-// ulp, and no division. In f64 fdlibm's rational functions on four ranges. Where the exponential is below half an ulp
-// of 1, erf is exactly 1.
+// Expands erf and erfc. In f32 erf follows Norbert Juffa: an odd polynomial near 0, and 1 - exp(-p(|x|)) further out.
+// Both are below 1 ulp, and need no division. In f64 it has fdlibm's rational functions on four ranges. Where the
+// exponential is below half an ulp of 1, erf is exactly 1.
 //
-// erfc in f32 is 2^p(x) for positive x, with p a polynomial on all of [0, 7]: 1e-8 from erfc wherever that is, its own
-// digits up to 2. That is all that a GELU needs, in half of the operations of an erf.
+// In f32 erfc is 2^p(x) for positive x, with p a polynomial on all of [0, 7]. It is within 1e-8 of erfc everywhere, and
+// accurate in its own digits up to 2. That is all that a GELU needs, in half of the operations of an erf.
 #include "compiler/emit/math/Functions.h"
 
 using namespace mlir;
@@ -24,8 +24,9 @@ Value erf32(const FloatBuilder &f, Value x) {
   return f.select(f.greater(t, 0.927734375), outer, inner);
 }
 
-/// log2(erfc(t)) / t, minimax for the error of t^2 erfc(t), which is that of a GELU, and 2^r on [-1/2, 1/2]. The first
-/// one falls all the way; at `lastErfc` it is -127, which powerOfTwo makes 0 of.
+/// The polynomial for log2(erfc(t)) / t is minimax for the error of t^2 erfc(t), which is the error of a GELU. `power`
+/// is the one for 2^r on [-1/2, 1/2]. The first falls all the way; at `lastErfc` its product with t is -127, of which
+/// powerOfTwo makes 0.
 constexpr double logErfc[] = {-1.627912998199463,     -0.9183675050735474,    -0.14867857098579407,
                               0.028638362884521484,   -0.0011775469174608588, -0.001259265816770494,
                               0.00037825992330908775, -3.753179043997079e-05};
@@ -33,7 +34,7 @@ constexpr double lastErfc = 7.192;
 constexpr double power[] = {
     1.0, 0.6931470036506653, 0.24022240936756134, 0.055507343262434006, 0.009671554900705814, 0.001326467259787023};
 
-/// 2^offset erfc(scale * t) for scale * t in [0, lastErfc], a little less with a negative offset.
+/// Returns 2^offset erfc(scale * t) for scale * t in [0, lastErfc]; with a negative offset the end is a little earlier.
 Value erfcOfTail(const FloatBuilder &f, Value t, double scale, int64_t offset) {
   SmallVector<double> coefficients;
   double factor = 1.0;
@@ -53,11 +54,12 @@ Value erfc32(const FloatBuilder &f, Value x) {
   return f.select(f.less(x, 0.0), f.sub(f.constant(2.0), y), y);
 }
 
+/// Returns the quotient of two polynomials in x.
 Value ratio(const FloatBuilder &d, Value x, ArrayRef<double> top, ArrayRef<double> bottom) {
   return d.div(d.polynomial(x, top), d.polynomial(x, bottom));
 }
 
-/// 1 - exp(-x^2 - 9/16 + r(1 / x^2)) / x for x in [1.25, 6].
+/// Returns erf(x) as 1 - exp(-x^2 - 9/16 + r(1 / x^2)) / x for x in [1.25, 6].
 Value erf64Tail(const FloatBuilder &d, Value x) {
   constexpr double ra[] = {-9.86494403484714822705e-03, -6.93858572707181764372e-01, -1.05586262253232909814e+01,
                            -6.23753324503260060396e+01, -1.62396669462573470355e+02, -1.84605092906711035994e+02,

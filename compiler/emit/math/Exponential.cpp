@@ -1,5 +1,6 @@
-// exp, exp2, expm1 and tanh. x = n ln 2 + r with |r| <= ln 2 / 2; e^r - 1 by a polynomial, times 2^n through the
-// exponent. ln 2 is split so that n * high is exact without a fused multiply-add.
+// Expands exp, exp2, expm1 and tanh. With x = n ln 2 + r and |r| <= ln 2 / 2, e^r - 1 is a polynomial, and 2^n is
+// multiplied through the exponent. ln 2 is split into a high and a low part, so that n * high is exact without a fused
+// multiply-add.
 #include "compiler/emit/math/Functions.h"
 #include "mlir/IR/Matchers.h"
 #include <array>
@@ -10,18 +11,20 @@ using namespace ingot::emit;
 
 namespace {
 
-/// (e^r - 1 - r) / r^2 for |r| <= 0.35: Cephes' expf for f32, Taylor's series for f64.
+/// The polynomials for (e^r - 1 - r) / r^2 with |r| <= 0.35: Cephes' expf for f32, Taylor's series for f64.
 constexpr double tail32[] = {5.0000001201e-1, 1.6666665459e-1, 4.1665795894e-2,
                              8.3334519073e-3, 1.3981999507e-3, 1.9875691500e-4};
 constexpr double tail64[] = {1.0 / 2,       1.0 / 6,        1.0 / 24,        1.0 / 120,
                              1.0 / 720,     1.0 / 5040,     1.0 / 40320,     1.0 / 362880,
                              1.0 / 3628800, 1.0 / 39916800, 1.0 / 479001600, 1.0 / 6227020800};
 
+/// The parts of x = n ln 2 + r.
 struct Reduced {
   FloatBuilder::Rounded n;
   Value r;
 };
 
+/// Splits x into n ln 2 + r; 1.4427 is 1 / ln 2.
 Reduced reduce(const FloatBuilder &f, Value x) {
   FloatBuilder::Rounded n = f.roundSmall(x, 1.44269504088896340736);
   double high = f.isDouble() ? 6.93147180369123816490e-01 : 0.693359375;
@@ -30,21 +33,23 @@ Reduced reduce(const FloatBuilder &f, Value x) {
   return {n, f.fma(n.value, f.constant(-low), r)};
 }
 
+/// Returns (e^r - 1 - r) / r^2.
 Value tail(const FloatBuilder &f, Value r) { return f.isDouble() ? f.polynomial(r, tail64) : f.polynomial(r, tail32); }
 
-/// e^r for |r| <= ln 2 / 2.
+/// Returns e^r for |r| <= ln 2 / 2.
 Value smallExp(const FloatBuilder &f, Value r) {
   Value one = f.constant(1.0);
   return f.fma(f.fma(tail(f, r), r, one), r, one);
 }
 
-/// e^(c x) in float32 as e^r * 2^n where a few operations count: one constant stands for ln 2, which is off by 2e-9 for
-/// each n where c is 1 or -1, and the polynomial is off by up to 0.8 ulp (`forBytes`: 2.9e-6), but by nothing at 0. The
-/// constants have c in them.
+/// The factors of e^(c x) = e^r * 2^n in float32, for places where a few operations count. One constant stands for ln
+/// 2, which is off by 2e-9 for each n where c is 1 or -1. The polynomial is off by up to 0.8 ulp (`forBytes`: 2.9e-6),
+/// but by nothing at 0. All constants have c in them.
 struct ShortExp {
   Value ofRest, power;
 };
 
+/// Computes these factors.
 ShortExp shortExp(const FloatBuilder &f, Value x, double c = 1, bool forBytes = false) {
   SmallVector<double, 6> nearZero{1.0, 0.9999997, 0.4999915, 0.16667637, 0.04189797, 0.00829031};
   if (forBytes) {
@@ -59,9 +64,9 @@ ShortExp shortExp(const FloatBuilder &f, Value x, double c = 1, bool forBytes = 
   return {f.polynomial(r, nearZero), f.powerOfTwo(n, 0)};
 }
 
-/// e^x - 1 for x no further from 0 than expandExpM1 clamps it; the sign of a zero is not kept.
-/// 2^n (q + 1) - 1 = 2 (2^(n-1) q + (2^(n-1) - 1/2)) with q = e^r - 1: exact cancellation, and n = 128 does not
-/// overflow.
+/// Returns e^x - 1 for x no further from 0 than expandExpM1 clamps it; the sign of a zero is not kept.
+///   2^n (q + 1) - 1 = 2 (2^(n-1) q + (2^(n-1) - 1/2)) with q = e^r - 1
+/// In this form the cancellation is exact, and n = 128 does not overflow.
 Value expM1InRange(const FloatBuilder &f, Value x) {
   Reduced reduced = reduce(f, x);
   Value r = reduced.r;
@@ -84,7 +89,8 @@ Value ingot::emit::expandExpOfMedium(const FloatBuilder &f, Value x) {
   return f.mul(smallExp(f, reduced.r), f.powerOfTwo(reduced.n, 0));
 }
 
-/// A value as a number times another value, if the number is -1 or, `forBytes`, any that leaves bounds finite.
+/// Takes a value apart as a number times another value, where the number is -1 or, `forBytes`, any that leaves the
+/// clamping bounds finite.
 static std::pair<double, Value> withFactor(Value x, bool forBytes) {
   if (auto negated = x.getDefiningOp<arith::NegFOp>()) {
     return {-1.0, negated.getOperand()};
@@ -101,8 +107,8 @@ static std::pair<double, Value> withFactor(Value x, bool forBytes) {
   return {1.0, x};
 }
 
-// A sum with 1 does not see an exponential below e^-87, and where it only divides, one whose quotient would be denormal
-// may be infinite, as 2^128 is here. 2^n multiplies in the fused multiply-add that adds the 1.
+// In a sum with 1 an exponential below e^-87 is lost. A large sum only divides, and a quotient that would be denormal
+// may be 0, so 2^128 may be infinite here. 2^n multiplies in the fused multiply-add that adds the 1.
 Value ingot::emit::expandOnePlusExp(const FloatBuilder &f, Value x, bool forBytes) {
   auto [c, from] = withFactor(x, forBytes);
   double least = -87.0 / c, most = 89.0 / c;
@@ -110,14 +116,14 @@ Value ingot::emit::expandOnePlusExp(const FloatBuilder &f, Value x, bool forByte
   return f.fma(e.ofRest, e.power, f.constant(1.0));
 }
 
-// A parabola for each of 31 parts of [-10.8, 10.8], through the function where Chebyshev's polynomial of the third
-// degree is zero. The outermost ones end at 0 and 1, so that beyond x / (1 + exp(-x)) is 0 and x, however far x is. The
-// number of the part is in the last bits of a float that is so large that they are an integer. The constants have the
-// factor of x in them.
+// The function is a parabola on each of 31 parts of [-10.8, 10.8], which meets it where Chebyshev's polynomial of the
+// third degree is zero. The outermost parabolas end at 0 and 1, so that beyond them x / (1 + exp(-x)) is 0 and x,
+// however far away x is. The number of the part is in the last bits of a float that is so large that these are an
+// integer. The constants have the factor of x in them.
 Value ingot::emit::expandInverseForBytes(const FloatBuilder &f, Value x, LookUp lookUp) {
   constexpr int64_t parts = 32, last = 15, middle = 16;
   constexpr double perPart = 0.7, end = (last + 0.49) * perPart;
-  constexpr double integers = 3 << 22; // a float of 1.5 * 2^23 and more is an integer
+  constexpr double integers = 3 << 22; // from 1.5 * 2^23 on, neighbouring floats are neighbouring integers
   auto [c, from] = withFactor(x, /*forBytes=*/true);
   std::array<std::array<float, parts>, 3> tables{};
   auto value = [](double at) { return at >= end ? 1.0 : at <= -end ? 0.0 : 1 / (1 + std::exp(-at)); };
@@ -127,7 +133,7 @@ Value ingot::emit::expandInverseForBytes(const FloatBuilder &f, Value x, LookUp 
     double there = value(center), falls = (there - value(center - below)) / below,
            rises = (value(center + above) - there) / above;
     double bend = (rises - falls) / (below + above), slope = rises - bend * above;
-    // there + slope (u - center) + bend (u - center)^2 of u = -c x
+    // The parabola is there + slope (u - center) + bend (u - center)^2 of u = -c x, multiplied out for x.
     tables[0][part + middle] = static_cast<float>(there - slope * center + bend * center * center);
     tables[1][part + middle] = static_cast<float>(-c * (slope - 2 * bend * center));
     tables[2][part + middle] = static_cast<float>(c * c * bend);
@@ -139,7 +145,7 @@ Value ingot::emit::expandInverseForBytes(const FloatBuilder &f, Value x, LookUp 
   return f.fma(near, inner, lookUp(tables[0], number));
 }
 
-// At the bound n is what makes 0 of the power.
+// At the lower bound n is the number of which powerOfTwo makes 0.
 Value ingot::emit::expandExpOfNegative(const FloatBuilder &f, Value x) {
   constexpr double ln2 = 0.69314718055994530942;
   double bound = (f.isDouble() ? -1023 : -127) * ln2;
@@ -162,7 +168,7 @@ Value ingot::emit::expandExpM1(const FloatBuilder &f, Value x) {
   return f.copySign(expM1InRange(f, inRange), x);
 }
 
-// With m = e^(2|x|) - 1: tanh |x| = m / (m + 2), which is 1 from 10 (f32) or 20 (f64) on.
+// With m = e^(2|x|) - 1, tanh |x| is m / (m + 2), which is 1 from 10 (f32) or 20 (f64) on.
 Value ingot::emit::expandTanh(const FloatBuilder &f, Value x) {
   double last = f.isDouble() ? 20.0 : 10.0;
   Value magnitude = f.abs(x);

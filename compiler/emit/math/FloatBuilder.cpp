@@ -1,5 +1,5 @@
-// The arith and math ops behind FloatBuilder, and the two tricks that exponentials are made of: rounding by adding
-// 1.5 * 2^mantissa, which leaves the integer in the low bits, and 2^n by moving those bits into the exponent.
+// Makes the arith and math ops behind FloatBuilder, with the two tricks that exponentials are made of: rounding by
+// adding 1.5 * 2^mantissa, which leaves the integer in the low bits, and 2^n by moving those bits into the exponent.
 #include "compiler/emit/math/FloatBuilder.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -113,7 +113,7 @@ Value FloatBuilder::unless(Value condition, Value usual, llvm::function_ref<Valu
   return branch.getResult(0);
 }
 
-// Compare and select in this order become one max and one min that keep a NaN.
+// A compare and a select in this order become one max and one min that keep a NaN.
 Value FloatBuilder::clamp(Value x, double low, double high) const {
   x = select(less(x, low), constant(low), x);
   return select(greater(x, high), constant(high), x);
@@ -168,13 +168,13 @@ Value FloatBuilder::smallIntegerToFloat(Value integer, int64_t minus) const {
   return sub(fromBits(addBits(integer, bits(constant(magic)))), magic + double(minus));
 }
 
-// The factor is 2^(n-1), or 2^(n-1+k) for results near or below the normal numbers, and what is missing follows as a
-// second factor: only that last product overflows or rounds.
+// The factor is 2^(n-1), or 2^(n-1+k) for results near or below the normal numbers. What is missing follows as a second
+// factor (`rest`), so only that last product overflows or rounds.
 Value FloatBuilder::scale(Value x, const Rounded &n) const {
   if (ldexp) {
     Type countType = shaped(builder.getI32Type());
     Value count = arith::FPToSIOp::create(builder, loc, countType, n.value);
-    // The op of the LLVM dialect takes scalar counts only.
+    // The op of the LLVM dialect only takes scalar counts, so the intrinsic is called by name.
     return LLVM::CallIntrinsicOp::create(builder, loc, floatType, builder.getStringAttr("llvm.ldexp"),
                                          ValueRange{x, count})
         .getResult(0);

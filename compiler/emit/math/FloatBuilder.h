@@ -1,11 +1,13 @@
-// Arithmetic on floats of one type, f32 or f64, a scalar or a vector of any shape: what the math functions are written
-// with, so that one text serves every vector length. Values of the same shape and width as integers are its "bits".
+// Builds arithmetic on floats of one type: f32 or f64, a scalar or a vector of any shape. The math functions are
+// written with it, so that one text serves every vector length. The "bits" of a value are integers of the same shape
+// and width.
 #pragma once
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Builders.h"
 
 namespace ingot::emit {
 
+/// Makes ops at the place where `builder` stands. Each function returns the value that it computes.
 class FloatBuilder {
 public:
   /// `ldexp`: the machine has an instruction for x * 2^n.
@@ -16,8 +18,9 @@ public:
   mlir::Location location() const { return loc; }
   bool isDouble() const { return width == 64; }
 
-  /// The same shape in the other width; `convert` carries a value over.
+  /// Returns a builder for the same shape in another width.
   FloatBuilder with(unsigned newWidth) const;
+  /// Returns a value of either width in this one.
   mlir::Value convert(mlir::Value value) const;
 
   mlir::Value constant(double value) const;
@@ -25,7 +28,7 @@ public:
   mlir::Value sub(mlir::Value a, mlir::Value b) const;
   mlir::Value mul(mlir::Value a, mlir::Value b) const;
   mlir::Value div(mlir::Value a, mlir::Value b) const;
-  /// a * b + c: fused where the machine can, else rounded twice.
+  /// Returns a * b + c, fused where the machine can do so, else rounded twice.
   mlir::Value fma(mlir::Value a, mlir::Value b, mlir::Value c) const;
   mlir::Value neg(mlir::Value a) const;
   mlir::Value abs(mlir::Value a) const;
@@ -38,13 +41,14 @@ public:
   mlir::Value sub(mlir::Value a, double b) const { return sub(a, constant(b)); }
   mlir::Value mul(mlir::Value a, double b) const { return mul(a, constant(b)); }
 
-  /// c[0] + x * (c[1] + x * (c[2] + ...)), Horner's way.
+  /// Returns c[0] + x * (c[1] + x * (c[2] + ...)), computed as written (Horner's scheme).
   mlir::Value polynomial(mlir::Value x, llvm::ArrayRef<double> coefficients) const;
-  /// The same in pairs and pairs of pairs, Estrin's way: some multiplications more, but few that wait for each other. A
-  /// machine that looks ahead over a few vectors only is done sooner.
+  /// Returns the polynomial computed in pairs and pairs of pairs (Estrin's scheme). These are some multiplications
+  /// more, but few that wait for each other, so a machine whose window holds only a few vectors' instructions is done
+  /// sooner.
   mlir::Value shallowPolynomial(mlir::Value x, llvm::ArrayRef<double> coefficients) const;
 
-  /// Conditions are false when an operand is NaN.
+  /// Comparisons are false when an operand is NaN.
   mlir::Value less(mlir::Value a, mlir::Value b) const { return compare(mlir::arith::CmpFPredicate::OLT, a, b); }
   mlir::Value less(mlir::Value a, double b) const { return less(a, constant(b)); }
   mlir::Value greater(mlir::Value a, double b) const { return less(constant(b), a); }
@@ -54,11 +58,12 @@ public:
   mlir::Value both(mlir::Value a, mlir::Value b) const;
   mlir::Value either(mlir::Value a, mlir::Value b) const;
   mlir::Value select(mlir::Value condition, mlir::Value a, mlir::Value b) const;
-  /// Whether a condition is met in any lane.
+  /// Returns whether a condition holds in any lane.
   mlir::Value any(mlir::Value condition) const;
-  /// `usual`, but what `body` computes in lanes that meet the condition. It is computed only where a lane does.
+  /// Returns `usual`, but in lanes in which the condition holds what `body` computes. The body only runs where some
+  /// lane meets the condition.
   mlir::Value unless(mlir::Value condition, mlir::Value usual, llvm::function_ref<mlir::Value()> body) const;
-  /// Into [low, high]; NaN stays.
+  /// Returns x limited to [low, high]; NaN stays.
   mlir::Value clamp(mlir::Value x, double low, double high) const;
 
   mlir::Value bits(mlir::Value value) const;
@@ -67,27 +72,29 @@ public:
   mlir::Value addBits(mlir::Value a, mlir::Value b) const;
   mlir::Value andBits(mlir::Value a, int64_t mask) const;
   mlir::Value shiftLeft(mlir::Value a, int64_t count) const;
-  mlir::Value shiftRight(mlir::Value a, int64_t count) const; ///< fills with zeros
-  mlir::Value isSet(mlir::Value bits, int64_t mask) const;    ///< whether any bit of `mask` is
-  mlir::Value signBit(mlir::Value value) const;               ///< condition: negative, -0 or a NaN with the sign set
+  mlir::Value shiftRight(mlir::Value a, int64_t count) const; ///< zeros come in at the top
+  mlir::Value isSet(mlir::Value bits, int64_t mask) const;    ///< whether any bit of `mask` is set
+  /// Whether a value is negative, -0 or a NaN with the sign set.
+  mlir::Value signBit(mlir::Value value) const;
 
-  /// x rounded to an integer, with the integer + `plus` in the low bits of `shifted` too; |x| < 2^22 (f32) or 2^51
-  /// (f64).
+  /// A number rounded to an integer, which the low bits of `shifted` hold as well, increased by `plus`. The number must
+  /// be below 2^22 (f32) or 2^51 (f64) in magnitude.
   struct Rounded {
     mlir::Value value, shifted;
     int64_t plus = 0;
   };
   Rounded roundSmall(mlir::Value x) const;
-  Rounded roundSmall(mlir::Value x, double factor) const; ///< of x * factor
-  /// Of x * y, and so that powerOfTwo(n, offset) is a shift and nothing else.
+  Rounded roundSmall(mlir::Value x, double factor) const; ///< rounds x * factor
+  /// Rounds x * y such that powerOfTwo(n, offset) is a shift and nothing else.
   Rounded roundForPower(mlir::Value x, mlir::Value y, int64_t offset) const;
 
-  /// 2^(n + offset), which must be a normal number.
+  /// Returns 2^(n + offset), which must be a normal number.
   mlir::Value powerOfTwo(const Rounded &n, int64_t offset) const;
-  /// A small integer, |i| < 2^22 (f32) or 2^51 (f64), given as bits, as a float.
+  /// Returns a small integer i, given as bits, less `minus`, as a float; |i| < 2^22 (f32) or 2^51 (f64).
   mlir::Value smallIntegerToFloat(mlir::Value integer, int64_t minus) const; ///< integer - minus
 
-  /// x * 2^n with one rounding, overflow and denormal results included; n in [-180, 128] (f32), [-1140, 1024] (f64).
+  /// Returns x * 2^n with one rounding, overflow and denormal results included; n is in [-180, 128] (f32) or [-1140,
+  /// 1024] (f64).
   mlir::Value scale(mlir::Value x, const Rounded &n) const;
 
 private:
@@ -98,7 +105,7 @@ private:
   mlir::Location loc;
   mlir::Type floatType, bitsType;
   unsigned width;
-  int64_t mantissa, bias; ///< bits of the stored mantissa, bias of the exponent
+  int64_t mantissa, bias; ///< bits of the stored mantissa, and bias of the exponent
   bool ldexp;
 };
 

@@ -1,5 +1,5 @@
-// log and what is made of it. x = 2^e m with m in [sqrt(1/2), sqrt(2)); log m by a polynomial in m - 1 (f32, Cephes) or
-// by the series of atanh (f64, fdlibm).
+// Expands log and what is made of it: log1p, log2, log10, cbrt and pow. With x = 2^e m and m in [sqrt(1/2), sqrt(2)),
+// log m is a polynomial in m - 1 (f32, Cephes) or the series of atanh (f64, fdlibm).
 #include "compiler/emit/math/Functions.h"
 #include <cmath>
 #include <limits>
@@ -12,15 +12,16 @@ namespace {
 constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double notANumber = std::numeric_limits<double>::quiet_NaN();
 
+/// The parts of x = 2^exponent * mantissa.
 struct Split {
   Value exponent, mantissa;
 };
 
-/// For positive, finite x. Denormals are brought among the normal numbers first.
+/// Splits a positive, finite x. Denormals are first multiplied by a power of two, which makes them normal.
 Split split(const FloatBuilder &f, Value x) {
   int64_t digits = f.isDouble() ? 52 : 23, up = digits + 1;
   int64_t root = f.isDouble() ? 0x3fe6a09e667f3bcd : 0x3f3504f3; // sqrt(1/2)
-  int64_t offset = f.isDouble() ? 1024 : 128;                    // keeps the shifted exponent positive
+  int64_t offset = f.isDouble() ? 1024 : 128;                    // it keeps the shifted exponent positive
   Value small = f.less(x, f.isDouble() ? 0x1p-1022 : 0x1p-126);
   x = f.select(small, f.mul(x, std::ldexp(1.0, up)), x);
   Value fromRoot = f.addBits(f.bits(x), f.bitsConstant((offset << digits) - root));
@@ -51,7 +52,7 @@ Value log64(const FloatBuilder &f, const Split &x) {
   return f.sub(f.mul(x.exponent, 6.93147180369123816490e-01), rest);
 }
 
-/// A function of one value computed in f64, for either width.
+/// Computes a function of one value in f64, for either width.
 template <typename Body> Value inDouble(const FloatBuilder &f, Value x, Body body) {
   FloatBuilder d = f.with(64);
   return f.convert(body(d, d.convert(x)));
@@ -67,7 +68,7 @@ Value ingot::emit::expandLog(const FloatBuilder &f, Value x) {
   return f.select(f.both(f.greater(x, 0.0), f.less(x, infinity)), result, special);
 }
 
-// log(u) with u = 1 + x rounded, and what the rounding lost, to first order.
+// This is log(u) with u = 1 + x rounded, plus what the rounding lost, to first order.
 Value ingot::emit::expandLog1p(const FloatBuilder &f, Value x) {
   Value u = f.add(x, 1.0);
   Value lost = f.div(f.sub(x, f.sub(u, 1.0)), u);
@@ -84,8 +85,8 @@ Value ingot::emit::expandLog10(const FloatBuilder &f, Value x) {
   return inDouble(f, x, [](const FloatBuilder &d, Value v) { return d.mul(expandLog(d, v), 0.43429448190325182765); });
 }
 
-// exp(log|x| / 3) and one step of Newton's iteration, with tiny numbers scaled so that the cube is a normal number;
-// zeros, infinities and NaN are their own cube roots.
+// This is exp(log|x| / 3) and one step of Newton's iteration. Tiny numbers are scaled so that the cube is a normal
+// number. Zeros, infinities and NaN are their own cube roots.
 Value ingot::emit::expandCbrt(const FloatBuilder &f, Value x) {
   return inDouble(f, x, [](const FloatBuilder &d, Value v) {
     Value magnitude = d.abs(v), tiny = d.less(magnitude, 0x1p-900);
@@ -99,8 +100,8 @@ Value ingot::emit::expandCbrt(const FloatBuilder &f, Value x) {
   });
 }
 
-// exp(y log|x|), negative for a negative x and an odd y, NaN for a negative x and a y that is no integer. C's
-// exceptions are x^0 = 1 and 1^y = 1 for every other operand, NaN too, and (-1)^(+-infinity) = 1.
+// This is exp(y log|x|), negated for a negative x and an odd y, and NaN for a negative x and a y that is no integer.
+// C's exceptions are x^0 = 1 and 1^y = 1 for every other operand, NaN too, and (-1)^(+-infinity) = 1.
 Value ingot::emit::expandPow(const FloatBuilder &f, Value base, Value exponent) {
   FloatBuilder d = f.with(64);
   Value x = d.convert(base), y = d.convert(exponent), magnitude = d.abs(x);

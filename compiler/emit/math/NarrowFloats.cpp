@@ -1,11 +1,11 @@
-// Conversions between float32 and narrower floats as integer arithmetic, for all formats of the table of element types
-// (support/ElementTypes.h), in vectors of any length.
+// Expands conversions between float32 and narrower floats as integer arithmetic, for all formats of the table of
+// element types (support/ElementTypes.h), in vectors of any length.
 //
 // A code is widened by shifting exponent and mantissa to where float32 has them and adding the difference of the
 // biases. Denormals have no leading bit: one is added, and what it is worth is subtracted again, which normalizes.
 //
 // A float32 is rounded by adding half of what is shifted out, or a little less where the last bit stays even; a carry
-// into the exponent is right as it is. What becomes denormal is rounded by the addition of a power of two whose last
+// into the exponent is right as it is. A result that becomes denormal is rounded by adding a power of two whose last
 // bit is worth as much as the result's. A float64 first becomes a float32 that is rounded to odd, so that nothing is
 // rounded twice.
 #include "compiler/emit/math/Functions.h"
@@ -19,7 +19,7 @@ namespace {
 
 constexpr unsigned mantissa32 = 23, bias32 = 127, top32 = 0x7f800000, quiet32 = 0x7fc00000, sign32 = 0x80000000;
 
-/// Integers of 32 bits, all scalars or all vectors of one length.
+/// Builds arithmetic on integers of 32 bits, which are all scalars or all vectors of one length.
 class Bits {
 public:
   Bits(OpBuilder &b, Location loc, Type like) : b(loc, b), like(like) {}
@@ -63,6 +63,7 @@ private:
   Type like;
 };
 
+/// Returns the bits of the float32 for a code without its sign.
 Value widenedMagnitude(const Bits &w, Value magnitude, const FloatFormat &format) {
   Value shifted = w.left(magnitude, mantissa32 - format.mantissa);
   Value normal = w.add(shifted, (bias32 - format.bias) << mantissa32);
@@ -85,7 +86,7 @@ Value ingot::emit::widenFloat(OpBuilder &builder, Location loc, Value code, cons
     return w.real(w.select(w.equal(code, format.nan()), quiet32, power));
   }
   unsigned signBit = format.bits() - 1;
-  if (format.exponent == 8) { // the upper half of a float32
+  if (format.exponent == 8) { // such a code is the upper bits of a float32
     return w.real(w.left(code, 31 - signBit));
   }
   Value magnitude = w.both(code, format.magnitudeMask()), sign = w.left(w.right(code, signBit), 31);
@@ -94,7 +95,8 @@ Value ingot::emit::widenFloat(OpBuilder &builder, Location loc, Value code, cons
                                                       : result);
 }
 
-/// Rounded to odd: towards zero, and with the last bit set where it is not exact.
+/// Returns the bits of x as a float32 that is rounded to odd: towards zero, and with the last bit set where it is not
+/// exact.
 static Value toFloat32(OpBuilder &builder, Location loc, Value x) {
   Bits w(builder, loc, x.getType());
   if (getElementTypeOrSelf(x.getType()).isF32()) {
@@ -114,7 +116,8 @@ static Value toFloat32(OpBuilder &builder, Location loc, Value x) {
 Value ingot::emit::narrowFloat(OpBuilder &builder, Location loc, Value x, const FloatFormat &format) {
   Bits w(builder, loc, x.getType());
   Value bits = toFloat32(builder, loc, x), magnitude = w.both(bits, ~sign32), isNaN = w.greater(magnitude, top32);
-  if (format.specials == Specials::Powers) { // which it is already
+  // The caller has rounded x to a power of two already (roundedToPower).
+  if (format.specials == Specials::Powers) {
     return w.right(magnitude, mantissa32);
   }
   unsigned shift = mantissa32 - format.mantissa, signBit = format.bits() - 1;

@@ -1,7 +1,7 @@
-// The remainder of a truncated division, as C's fmod, by long division in f64: the leading bits of the quotient times y
-// are subtracted. That is exact: 28 bits times a y of f32 fit a number of f64, and 24 bits times each half of a y of
-// f64 do. What is left has no more bits than y. Where a quotient has more bits in any lane, as many rounds follow as
-// the largest one needs.
+// Expands the remainder of a truncated division, C's fmod, as long division in f64: the leading bits of the quotient
+// times y are subtracted. That is exact, because 28 bits times a y of f32 fit a number of f64, and 24 bits times each
+// half of a y of f64 do. What is left has no more bits than y. Where a quotient has more bits in any lane, as many
+// rounds follow as the largest one can need.
 #include "compiler/emit/math/Functions.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include <limits>
@@ -14,9 +14,10 @@ namespace {
 constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr int64_t mantissa = 52, exponentMask = int64_t(0x7ff) << mantissa;
 
-/// A divisor times powers of two, the largest first: quotients by the right one do not overflow.
+/// A divisor times powers of two, the largest first. Quotients by a suitable one of them do not overflow.
 using Divisors = SmallVector<Value, 3>;
 
+/// Returns the multiples of y that longDivision() needs; f32 needs none.
 Divisors divisorsOf(const FloatBuilder &d, Value y, bool isDouble) {
   Divisors all{y};
   for (int i = 0; isDouble && i < 2; ++i) {
@@ -25,7 +26,7 @@ Divisors divisorsOf(const FloatBuilder &d, Value y, bool isDouble) {
   return all;
 }
 
-/// r less `quotient`, of at most 28 bits, or 24 of f64, times y: exactly.
+/// Returns r less `quotient` times y, exactly. The quotient has at most 28 bits, or 24 where the operands are f64.
 Value subtractMultiple(const FloatBuilder &d, Value r, Value quotient, Value y, bool isDouble) {
   if (!isDouble) {
     return d.sub(r, d.mul(quotient, y));
@@ -34,7 +35,7 @@ Value subtractMultiple(const FloatBuilder &d, Value r, Value quotient, Value y, 
   return d.sub(d.sub(r, d.mul(quotient, high)), d.mul(quotient, d.sub(y, high)));
 }
 
-/// Subtracts from r the multiple of y that the leading bits of their quotient make; an r below y stays.
+/// Subtracts from r the multiple of y that the leading bits of their quotient give; an r below y stays.
 Value step(const FloatBuilder &d, Value r, Value y, bool isDouble) {
   int64_t bits = isDouble ? 24 : 28, dropped = mantissa + 1 - bits;
   Value leading = d.bits(d.trunc(d.fromBits(d.andBits(d.bits(d.div(r, y)), -(int64_t(1) << dropped)))));
@@ -46,7 +47,7 @@ Value step(const FloatBuilder &d, Value r, Value y, bool isDouble) {
   return d.select(d.less(r, y), r, next);
 }
 
-/// Repeats the step until the largest quotient of the vector is used up. Elements without a remainder become NaN.
+/// Repeats the step as often as the largest possible quotient needs. Elements without a remainder become NaN.
 Value longDivision(const FloatBuilder &d, Value x, Value y, bool isDouble) {
   Divisors divisors = divisorsOf(d, y, isDouble);
   auto body = [&](OpBuilder &b, Location loc, Value, ValueRange left) {
@@ -70,7 +71,7 @@ Value ingot::emit::expandRemainder(const FloatBuilder &f, Value dividend, Value 
   FloatBuilder d = f.with(64);
   Value x = d.abs(d.convert(dividend)), y = d.abs(d.convert(divisor));
   Value quotient = d.trunc(d.div(x, y)), r = subtractMultiple(d, x, quotient, y, f.isDouble());
-  r = d.select(d.less(r, 0.0), d.add(r, y), r); // the quotient was rounded up
+  r = d.select(d.less(r, 0.0), d.add(r, y), r); // the quotient may have been rounded up
   r = d.select(d.less(x, y), x, r);             // y may be infinite
   r = d.unless(d.greater(quotient, f.isDouble() ? 0x1p24 : 0x1p28), r,
                [&] { return longDivision(d, x, y, f.isDouble()); });

@@ -1,5 +1,8 @@
-// Circular and hyperbolic functions and their inverses, in f64 arithmetic for either width (f32 results are then almost
-// always correctly rounded). Polynomials are fdlibm's.
+// Expands circular and hyperbolic functions and their inverses, in f64 arithmetic for either width (f32 results are
+// then almost always correctly rounded). Polynomials are fdlibm's.
+//
+// An angle is first reduced to [-pi/4, pi/4] and a number of quarter turns. Small angles need three multiply-adds for
+// that; large ones need many digits of 2/pi, for which only vectors that have one pay.
 #include "compiler/emit/math/Functions.h"
 #include <cmath>
 #include <limits>
@@ -11,30 +14,34 @@ namespace {
 
 constexpr double pi = 3.14159265358979311600, halfPi = 1.57079632679489655800;
 
+/// Computes a function of one value in f64.
 template <typename Body> Value inDouble(const FloatBuilder &f, Value x, Body body) {
   FloatBuilder d = f.with(64);
   return f.convert(body(d, d.convert(x)));
 }
 
-/// The same of a function whose result has the sign of x, made of |x|. The sign is put in behind the conversion: LLVM
-/// would otherwise round its operand from f64 to f16, too, where a result is narrowed, by a function of a C library.
+/// Computes a function whose result has the sign of x from |x|, in f64. The sign is put in behind the conversion to the
+/// result's width. Otherwise LLVM would also round the operand of copysign from f64 to f16 where a result is narrowed
+/// further, by a function of a C library.
 template <typename Body> Value oddInDouble(const FloatBuilder &f, Value x, Body body) {
   auto ofMagnitude = [&](const FloatBuilder &d, Value v) { return body(d, d.abs(v)); };
   return f.copySign(inDouble(f, x, ofMagnitude), x);
 }
 
-/// x less n pi/2.
+/// An angle as n pi/2 and a rest.
 struct Reduced {
-  Value angle;  ///< in [-pi/4, pi/4]
+  Value angle;  ///< the rest, in [-pi/4, pi/4]
   Value number; ///< n as bits, of which the low two count
 };
 
+/// Sine and cosine of a reduced angle, and the quarter turns.
 struct Quadrant {
-  Value sine, cosine; ///< of the reduced angle
-  Value number;       ///< as above
+  Value sine, cosine; ///< functions of the rest
+  Value number;       ///< n as bits, of which the low two count
 };
 
-/// 2/pi behind its point: as many bits as tell a multiple of pi/2 from the number of f64 that is closest to one.
+/// The digits of 2/pi behind its point: as many bits as it takes to distinguish a multiple of pi/2 from the number of
+/// f64 that is closest to one.
 constexpr uint64_t twoOverPi[] = {0xa2f9836e4e441529, 0xfc2757d1f534ddc0, 0xdb6295993c439041, 0xfe5163abdebbc561,
                                   0xb7246e3a424dd2e0, 0x06492eea09d1921c, 0xfe1deb1cb129a73e, 0xe88235f52ebb4484,
                                   0xe99c7026b45f7e41, 0x3991d639835339f4, 0x9c845f8bbdf9283b, 0x1ff897ffde05980f,
@@ -50,13 +57,13 @@ double partOfTwoOverPi(int64_t from, int64_t count, int64_t scale) {
   return std::ldexp(double(part), int(scale - from - count));
 }
 
-/// Products of numbers by parts of 2/pi, without multiples of 4, summed from the largest to the smallest. Sums that
-/// come close to an integer are exact, so that their distance from it keeps all its digits.
+/// Adds products of a number by parts of 2/pi, from the largest to the smallest, and leaves out multiples of 4. Sums
+/// that come close to an integer are exact, so that their distance from it keeps all its digits.
 class QuarterTurns {
 public:
   explicit QuarterTurns(const FloatBuilder &d) : d(d), sum(d.constant(0)), tail(sum), turns(sum) {}
 
-  /// `isExact`: a sum needs no second number for what it rounds away.
+  /// Adds a product. `isExact`: the sum needs no second number for what it rounds away.
   void add(Value product, bool isExact) {
     Value rest = d.sub(product, d.mul(d.roundEven(d.mul(product, 0.25)), 4.0));
     Value next = d.add(sum, rest);
@@ -78,9 +85,9 @@ private:
   Value sum, tail, turns;
 };
 
-/// x less quarter turns, and their number, of |x| beyond 2^20, after Payne and Hanek: x is multiplied by those bits of
-/// 2/pi that neither give whole turns nor are too small to matter. Which ones these are depends on the exponent of x,
-/// by groups of 2^128; f32 has but one. Infinities give NaN.
+/// Reduces an |x| beyond 2^20, after Payne and Hanek: x is multiplied by those bits of 2/pi that neither give whole
+/// turns nor are too small to matter. Which ones these are depends on the exponent of x, in groups of 2^128; f32 has
+/// only one group. Infinities give NaN.
 Reduced reduceLarge(const FloatBuilder &d, Value x, bool isDouble) {
   constexpr int64_t group = 128, bits = 24;
   const int64_t groups = isDouble ? 8 : 1, first = isDouble ? -54 : 0, parts = isDouble ? 13 : 9;
@@ -111,7 +118,7 @@ Reduced reduceLarge(const FloatBuilder &d, Value x, bool isDouble) {
   return {result.angle(), result.number()};
 }
 
-/// Subtracts n pi/2 in three pieces of 33 bits, exact for n < 2^20.
+/// Subtracts n pi/2 in three pieces of 33 bits, which is exact for n < 2^20; 0.6366 is 2/pi.
 Reduced reduceSmall(const FloatBuilder &d, Value x) {
   FloatBuilder::Rounded n = d.roundSmall(d.mul(x, 6.36619772367581382433e-01));
   Value r = d.fma(n.value, d.constant(-1.57079632673412561417e+00), x);
@@ -119,6 +126,7 @@ Reduced reduceSmall(const FloatBuilder &d, Value x) {
   return {d.fma(n.value, d.constant(-2.02226624879595063154e-21), r), n.shifted};
 }
 
+/// Computes sine and cosine of a reduced angle by polynomials.
 Quadrant quadrantOf(const FloatBuilder &d, const Reduced &x) {
   constexpr double s[] = {-1.66666666666666324348e-01, 8.33333333332248946124e-03,  -1.98412698298579493134e-04,
                           2.75573137070700676789e-06,  -2.50507602534068634195e-08, 1.58969099521155010221e-10};
@@ -130,7 +138,7 @@ Quadrant quadrantOf(const FloatBuilder &d, const Reduced &x) {
   return {sine, cosine, x.number};
 }
 
-/// A function of an angle, in f64; only vectors with a large one pay for its reduction.
+/// Computes a function of an angle in f64. Only vectors with a large angle pay for its reduction.
 template <typename Body> Value ofAngle(const FloatBuilder &f, Value x, Body body) {
   FloatBuilder d = f.with(64);
   Value v = d.convert(x);
@@ -140,17 +148,18 @@ template <typename Body> Value ofAngle(const FloatBuilder &f, Value x, Body body
   return f.convert(usual);
 }
 
-/// sin(x + turns * pi/2).
+/// Returns sin(x + turns * pi/2).
 Value sinePlus(const FloatBuilder &d, const Quadrant &q, int64_t turns) {
   Value number = d.addBits(q.number, d.bitsConstant(turns));
   Value result = d.select(d.isSet(number, 1), q.cosine, q.sine);
   return d.select(d.isSet(number, 2), d.neg(result), result);
 }
 
-/// atan of x >= 0, infinity included: one division brings x below 7/16.
+/// Returns atan(x) for x >= 0, infinity included. One division brings x below 7/16.
 Value atanPositive(const FloatBuilder &d, Value x) {
   struct Range {
-    double above, scale, point, value; ///< above: atan(point) + atan((x - point) / (1 + point x)), times scale twice
+    /// From x > `above` on: atan(point) + atan((x - point) / (1 + point x)), both sides of the quotient times `scale`.
+    double above, scale, point, value;
   };
   constexpr Range ranges[] = {{0.4375, 2.0, 0.5, 4.63647609000806093515e-01},
                               {0.6875, 1.0, 1.0, 7.85398163397448278999e-01},
@@ -175,7 +184,7 @@ Value atanPositive(const FloatBuilder &d, Value x) {
   return d.add(base, d.sub(r, correction));
 }
 
-/// (e^a + sign e^-a) / 2 for large a, where e^a alone would overflow too early.
+/// Returns (e^a +- e^-a) / 2 for a so large that e^-a does not matter, where e^a alone would overflow too early.
 Value halfExp(const FloatBuilder &d, Value a) {
   Value root = expandExp(d, d.mul(a, 0.5));
   return d.mul(d.mul(root, 0.5), root);
@@ -218,7 +227,8 @@ Value ingot::emit::expandAcos(const FloatBuilder &f, Value x) {
   });
 }
 
-// atan(|y| / |x|), mirrored for a negative x. 0/0 counts as 0 and infinity/infinity as 1, as C has it.
+// This is atan(|y| / |x|), mirrored for a negative x. The quotient 0/0 counts as 0 and infinity/infinity as 1, as C has
+// it.
 Value ingot::emit::expandAtan2(const FloatBuilder &f, Value numerator, Value denominator) {
   FloatBuilder d = f.with(64);
   Value y = d.convert(numerator), x = d.convert(denominator), top = d.abs(y), bottom = d.abs(x);
@@ -247,7 +257,7 @@ Value ingot::emit::expandCosh(const FloatBuilder &f, Value x) {
   });
 }
 
-// log1p(a + a^2 / (1 + sqrt(a^2 + 1))); beyond 1e150 the square overflows and log 2a is the same.
+// This is log1p(a + a^2 / (1 + sqrt(a^2 + 1))); beyond 1e150 the square overflows, and log 2a is the same.
 Value ingot::emit::expandAsinh(const FloatBuilder &f, Value x) {
   return oddInDouble(f, x, [](const FloatBuilder &d, Value a) {
     Value square = d.mul(a, a);

@@ -1,4 +1,4 @@
-// What all rows need: tasks, coordinates, the region, statistics.
+// Builds what all kinds of rows need: tasks, coordinates, the region, and statistics.
 #include "compiler/lower/attention/Attention.h"
 #include "compiler/onnx/constants/Constants.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -14,7 +14,7 @@ Attention::Attention(Build &build, const AttentionPlan &plan)
       op(cast<onnx::AttendOp>(group.root)), element(w.b.getF32Type()), vector(w.vectorOf(element, c.lanes)),
       space(group.space(Group::typeOf(op.product()))), result(group.space(Group::typeOf(op.getY()))) {
   q = group.buffer(op.getQ()), k = group.buffer(op.getK()), v = group.buffer(op.getV());
-  own = build.begin * Ix(c.bytes); // whoever runs [begin, end) has the piece of `begin` for itself
+  own = build.begin * Ix(c.bytes); // whoever runs items [begin, end) has the scratch of item `begin` to itself
   queries = piece(c.q), scores = piece(c.s), sums = piece(c.sums);
   best = piece(c.best), total = piece(c.total), worth = piece(c.worth);
 }
@@ -129,7 +129,9 @@ void Attention::packOthers(Ix vectors, Ix first, Ix count, bool alongKeys) {
       continue;
     }
     Value needed = otherRows;
-    if (alongKeys) { // each block of keys takes the place of the one before
+    // Each block of keys overwrites the one before, so the vectors of the task before are only left if there is one
+    // block.
+    if (alongKeys) {
       Value several = w.compare(arith::CmpIPredicate::sgt, p.keys, c.keysBlock);
       needed = arith::OrIOp::create(w.b, w.loc, otherRows, several);
     }

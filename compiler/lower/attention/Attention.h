@@ -1,5 +1,6 @@
-// The builder of Attention's loops: see families/Attention.cpp. Blocks of rows are in AttentionBlocks.cpp, their
-// products in matrix registers in AttentionInTiles.cpp, rows that fill no vector in AttentionRows.cpp.
+// Builds the loops of attention; families/Attention.cpp describes the algorithm. Blocks of rows are in
+// AttentionBlocks.cpp, their products in matrix registers in AttentionInTiles.cpp, and rows that fill no vector in
+// AttentionRows.cpp.
 #pragma once
 #include "compiler/lower/attention/AttentionPlan.h"
 #include "compiler/lower/core/Vectors.h"
@@ -8,6 +9,7 @@
 
 namespace ingot::lower {
 
+/// Builds one kernel. A task is a block of rows for one index of the outer axes; each work item does several tasks.
 class Attention {
 public:
   Attention(Build &build, const AttentionPlan &plan);
@@ -30,12 +32,13 @@ private:
   Space space, result;
   Buffer q, k, v, queries, scores, sums, best, total, worth;
   Ix own;
-  std::optional<TileBlock> block; ///< of products in matrix registers
-  // Of the current task.
+  std::optional<TileBlock> block; ///< the block of products in matrix registers, if they are used
+  // The current task: its index along the outer axes, where its operands begin, and its first row.
   Ixs outer;
   Ix baseQ, baseK, baseV, firstRow;
-  Value otherRows; ///< whether the rows are not those of the task before; null: they never are
+  Value otherRows; ///< whether the rows differ from those of the task before; null: they always do
 
+  /// Return a stretch of this work item's scratch, of floats or of bfloat16s.
   Buffer piece(int64_t at) { return w.scratch(build.scratch, own + Ix(at), element, c.bytes / 4); }
   Buffer halves(int64_t at) { return w.scratch(build.scratch, own + Ix(at), w.b.getBF16Type(), c.bytes / 2); }
   Value compare(mlir::arith::CmpFPredicate how, Value a, Value b) {
@@ -44,102 +47,133 @@ private:
   Value select(Value condition, Value a, Value b) { return mlir::arith::SelectOp::create(w.b, w.loc, condition, a, b); }
   Value mul(Value a, Value b) { return mlir::arith::MulFOp::create(w.b, w.loc, a, b); }
   Value add(Value a, Value b) { return mlir::arith::AddFOp::create(w.b, w.loc, a, b); }
+  /// Returns exp(a - b), where a is at most b.
   Value expOfDifference(Value a, Value b);
   Value lowest(Type type) { return neutral(w, Combine::Larger, type); }
+  /// Builds one task, the first of which is `firstTask` in a work item.
   void oneTask(Ix task, Ix firstTask);
 
-  // Rows.
+  // Rows
 
-  /// Coordinates of a row along the axes that share keys, then its query.
+  /// Returns the coordinates of a row: the index along each axis that shares keys, then the query.
   Ixs rowAt(Ix row);
+  /// Returns where a row of Q begins.
   Ix queryAt(Ix row);
+  /// Returns the row, or the last one where there is no such row.
   Ix clamped(Ix row) { return min(row, Ix(p.rows) - Ix(1)); }
+  /// Returns a point of the scores, or of the result, with `lanes` elements along the last axis.
   Point pointAt(llvm::ArrayRef<Ix> row, Ix last, int64_t lanes, Value mask = {});
 
-  // The region.
+  // The region
 
-  /// The score for a product; `read` gives what it reads besides.
+  /// Returns the score for a product: the region's ops on it, and on the other values that `read` gives.
   Value scoreOf(Value product, int64_t lanes, llvm::function_ref<Value(const Other &)> read);
+  /// Returns the scratch in which a value's vectors of rows are.
   Buffer packed(const Other &other);
-  /// What the region reads at a key, for a vector of the block's rows.
+  /// Returns what the region reads at a key, for a vector of the block's rows.
   Value alongRows(const Other &other, Ix key, Ix keyInBlock, Ix row);
-  /// Vectors of rows of what differs from row to row, for keys [first, first + count).
+  /// Writes vectors of rows, into scratch, of values that vary along the rows, for keys [first, first + count). Those
+  /// that vary along the keys as well (`alongKeys`) and those that do not have different moments.
   void packOthers(Ix vectors, Ix first, Ix count, bool alongKeys);
+  /// Writes the vectors of one value.
   void pack(const Other &other, Ix vectors, Ix first, Ix count);
+  /// Writes a square of rows and keys, transposed in registers.
   void packSquare(const Other &other, Buffer to, Ix row, Ix first, Ix key, Value mask);
 
-  // Statistics and sums.
+  // Statistics and sums
 
-  /// Statistics and sums of no key at all.
+  /// Initializes statistics and sums, as they are before the first key.
   void begin(Ix rows);
-  /// Runs `body` for [0, count) with values carried, `unroll` of which are slots that turns take one after the other;
-  /// gives them combined.
+  /// Reduces [0, count) with `body`, in `tuning.unroll` accumulators that iterations use one after the other, so that
+  /// an operation need not wait for the one before. Returns the accumulators combined.
   Value inTurns(Ix count, Combine how, Type type, llvm::function_ref<Value(Ix, Value)> body);
-  /// The new maximum, and what is taken off the scores.
+  /// Returns the new maximum, and what is subtracted from the scores: the maximum, or 0 while there is no key.
   std::pair<Value, Value> newBest(Value before, Value now);
-  /// Where vector `i` of a row of V begins: the last one may overlap the one before.
+  /// Returns where vector `i` of a row of V begins. The last one may overlap the one before.
   int64_t columnOf(int64_t i) const { return std::min(i * c.valueLanes, p.valueWidth - c.valueLanes); }
   Value loadV(Ix key, int64_t i) { return w.load(v, baseV + key * Ix(p.v.row()) + Ix(columnOf(i)), c.valueLanes); }
+  /// Returns where vector `i` of a row's sums lies.
   Ix sumAt(Ix row, int64_t i) { return row * c.valueStride() + Ix(i * c.valueLanes); }
-  /// Divides a row's sums of values by that of its weights and stores what follows.
+  /// Divides a row's sums of values by its sum of weights, applies the epilogue, and stores the result.
   void end(Ix row, Value sum, mlir::ValueRange values);
-  /// The same with the sums that lie in scratch.
+  /// Ends a row whose sums lie in scratch.
   void endOf(Ix row);
 
-  // Blocks of rows.
+  // Blocks of rows
 
+  /// Builds a block of rows, from its queries to its results.
   void rowBlock(Ix block);
-  /// Queries [width][row].
+  /// Writes the queries of a block as [width][row] into scratch.
   void packQueries(Ix vectors);
+  /// Computes the scores of a block of rows and a block of keys.
   void scoreBlock(Ix vectors, Ix first, Ix count);
-  /// Scores of a tile of keys for `width` vectors of rows. Past the last key it is computed again: nobody looks there.
+  /// Computes the scores of a tile of keys for `width` vectors of rows. Past the last key it computes that one again,
+  /// and nobody reads the result.
   void scoreTile(Ix row, int64_t width, Ix first, Ix key);
-  /// Exponentials of the scores of a vector of rows.
+  /// Replaces the scores of a vector of rows by their exponentials, and updates the statistics of its rows.
   void weigh(Ix row, Ix count);
   /// Adds the values of a block of keys to the sums of a tile of rows.
   void valueTiles(Ix row, Ix first, Ix count);
+  /// Adds them to some vectors of columns of these sums.
   void valueTile(Ix row, int64_t from, int64_t vectors, Ix first, Ix count);
 
-  // The same with products in matrix registers.
+  // Blocks of rows with products in matrix registers
 
+  /// Loads two squares of elements that lie `distance` apart, and returns both transposed.
   std::pair<mlir::SmallVector<Value>, mlir::SmallVector<Value>> squares(Buffer from, llvm::ArrayRef<Ix> rows,
                                                                         Ix distance);
-  /// Queries as packed steps of right factors, two vectors of rows side by side.
+  /// Writes the queries as packed steps of right factors, two vectors of rows side by side.
   void splitQueries(Ix vectors);
+  /// Writes a block of keys as left factors, row by row as they lie.
   void splitKeys(Ix first, Ix count);
+  /// Writes a block of values as packed steps of right factors, two vectors of columns side by side.
   void splitValues(Ix first, Ix count);
+  /// Writes the weights of a block as left factors, transposed from the scores.
   void splitWeights(Ix vectors, Ix count);
-  /// Steps of products over so many keys.
+  /// Returns the steps of products over so many keys.
   static Ix stepsOver(Ix count);
+  /// Computes the scores of a block of rows and a block of keys.
   void scoreBlocks(Ix vectors, Ix first, Ix count);
+  /// Adds the values of a block of keys to the sums of a block of rows.
   void valueBlocks(Ix vectors, Ix count);
+  /// Multiplies a block of two factors, over so many steps.
   void multiply(Buffer left, Ix leftAt, int64_t rowBytes, int64_t partBytes, Buffer right, Ix rightAt, int64_t wide,
                 Ix steps);
 
-  // Few rows.
+  // Few rows
 
+  /// Builds the rows that fill no vector.
   void rowByRow();
+  /// Builds these rows with blocks of keys.
   void blocksOfKeys();
-  /// A row whose keys fill one vector at most, from its products to its result.
+  /// Builds a row whose keys fill one vector at most, from its products to its result.
   void oneVectorOfKeys(Ix row);
+  /// Return the elements between copied queries, and how many elements the last vector of a dot product has.
   int64_t queryStride() const { return p.width + c.lanes; }
   int64_t dotRest() const { return p.width % c.dotLanes; }
-  /// The query in vectors; what the last one has in common with the one before is 0 in it.
+  /// Copies a query to scratch, in whole vectors. Elements that the last vector has in common with the one before are 0
+  /// in it, so that they count once.
   void copyQuery(Ix row);
-  /// Products of a row with as many keys at a time as a vector has lanes.
+  /// Computes the products of a row with keys, as many at a time as a vector has lanes, by dot products along the
+  /// width.
   void dots(Ix row, Ix first, Ix count);
-  /// The same where keys lie side by side.
+  /// Computes the products of a row with keys that lie side by side, with lanes along the keys.
   void columns(Ix row, Ix first, Ix count);
+  /// Returns such products for some vectors of keys.
   mlir::SmallVector<Value> columnProducts(Ix row, Ix key, int64_t vectors, int64_t lanes, Value mask);
-  /// The region along the keys; behind them, to the end of the vector, scores that weigh nothing.
+  /// Applies the region to a row's products. Behind the last key, to the end of the vector, it writes scores whose
+  /// weight is 0.
   void scoreRow(Ix row, Ix first, Ix count);
-  /// The region's score of some keys; where there are none, one that weighs nothing.
+  /// Returns the region's scores of some keys; lanes without a key get a score whose weight is 0.
   Value liveScore(Ix row, Ix key, int64_t lanes, Value mask, Value product);
+  /// Replaces a row's scores by their exponentials, and updates its statistics.
   void weighRow(Ix row, Ix count);
+  /// Adds the values of a block of keys to a row's sums.
   void addValues(Ix row, Ix first, Ix count);
-  /// Sums of vectors of V from `from` on, `before` and the weighed values of a block of keys. Several sums of the same
-  /// vector, which keys take in turns, hide the latency of an addition.
+  /// Returns `before` plus the weighed values of a block of keys, for the vectors of V from `from` on. Several
+  /// accumulators of one vector, which keys use in turn, hide the latency of an addition.
   mlir::SmallVector<Value> addedValues(int64_t from, mlir::ValueRange before, Ix first, Ix count);
+  /// Calls the body with groups of V's vectors that fit the registers.
   void eachValueVectors(llvm::function_ref<void(int64_t from, int64_t vectors)> body);
 };
 

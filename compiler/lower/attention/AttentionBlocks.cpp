@@ -1,4 +1,4 @@
-// Blocks of rows: scores of tiles of keys times vectors of rows, exponentials, sums of V.
+// Builds blocks of rows: scores of tiles of keys times vectors of rows, their exponentials, and sums of V.
 #include "compiler/lower/attention/Attention.h"
 
 using namespace mlir;
@@ -6,7 +6,8 @@ using namespace mlir;
 namespace ingot::lower {
 
 void Attention::rowBlock(Ix block) {
-  // Whole tiles of scores: what fills none runs at half the speed, so that only the last block has such.
+  // A block begins at a whole tile of scores. Vectors that fill no tile run at half the speed, so only the last block
+  // has such vectors.
   Ix tiles = floorDiv(Ix(c.vectors) + Ix(c.wide - 1), c.wide);
   auto beginOf = [&](Ix at) { return min(floorDiv(at * tiles, c.blocks) * c.wide, c.vectors); };
   Ix from = beginOf(block), vectors = w.settled(beginOf(block + 1) - from);

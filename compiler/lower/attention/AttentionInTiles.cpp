@@ -1,15 +1,17 @@
-// Blocks of rows whose products are in matrix registers (Tiles.h), of factors that are split. Scores are products of
-// keys, as they lie but split, with queries, whose vectors of rows alternate in pairs of columns; sums of V are
-// products of weights, transposed from the scores, with pairs of V's rows. Both have blocks of 32 rows by two tiles.
+// Builds blocks of rows whose products are in matrix registers (Tiles.h), of factors that are split into bfloat16s.
+//
+// Scores are products of keys and queries. Keys are left factors, split but otherwise as they lie; queries are right
+// factors, in which two vectors of rows alternate in pairs of columns. Sums of V are products of weights, transposed
+// from the scores, with pairs of V's rows. Both kinds have blocks of 32 rows by two tiles.
 #include "compiler/lower/attention/Attention.h"
 
 using namespace mlir;
 
 namespace ingot::lower {
 
-static constexpr int64_t rowsOfBlock = 32, half = 2; ///< of a block of products; bytes
+static constexpr int64_t rowsOfBlock = 32, half = 2; ///< rows of a block of products; bytes of a bfloat16
 
-/// Two squares of elements that lie so far apart, each transposed: rows of one and of the other.
+/// The second square begins `distance` elements behind the first one.
 std::pair<SmallVector<Value>, SmallVector<Value>> Attention::squares(Buffer from, ArrayRef<Ix> rows, Ix distance) {
   auto square = [&](Ix at) {
     return transpose(w, llvm::map_to_vector(rows, [&](const Ix &row) { return w.load(from, row + at, c.lanes); }));
@@ -51,7 +53,8 @@ void Attention::splitKeys(Ix first, Ix count) {
   });
 }
 
-/// Of the last pairs, what is behind the last key is zero: it is multiplied with weights of zero.
+/// Behind the last key the factors are zeros, which are multiplied with weights of zero: memory that is no number must
+/// not get into a sum.
 void Attention::splitValues(Ix first, Ix count) {
   const TileShape &shape = *c.tiles;
   Buffer to = halves(c.splitV);
@@ -101,7 +104,7 @@ void Attention::scoreBlocks(Ix vectors, Ix first, Ix count) {
   w.loop(whole, vectors, 1, [&](Ix number) { columns(number, 1); });
 }
 
-/// All places and distances are in bytes.
+/// All places and distances are in bytes. `partBytes` is the distance between the parts of a split row.
 void Attention::multiply(Buffer left, Ix leftAt, int64_t rowBytes, int64_t partBytes, Buffer right, Ix rightAt,
                          int64_t wide, Ix steps) {
   block->clear(wide);
@@ -141,7 +144,8 @@ void Attention::valueBlocks(Ix vectors, Ix count) {
     w.loop(0, vectors * c.lanes, rowsOfBlock, [&](Ix row) {
       multiply(left, row * c.weightBytes, c.weightBytes, c.keysBlock * half, right,
                pair * (c.keysBlock / elementsOfStep * shape.stepBytes(2)), wide, stepsOver(count));
-      w.loop(row, row + rowsOfBlock, 1, [&](Ix i) { // some are behind the last one: nobody looks there
+      // Rows behind the last one are computed as well, and nobody reads them.
+      w.loop(row, row + rowsOfBlock, 1, [&](Ix i) {
         Value factor = w.splat(w.load(worth, i), c.lanes);
         for (int64_t n = 0; n < wide; ++n) {
           Ix at = i * c.valueStride() + (pair * 2 + n) * c.lanes;

@@ -11,6 +11,7 @@ namespace ingot::lower {
 using support::Size;
 using support::Sizes;
 
+/// Reads the problem from Attend. Axes of the batch at whose indices keys and values are the same are counted as rows.
 static AttentionProblem problemOf(plan::KernelOp kernel) {
   auto op = cast<onnx::AttendOp>(kernel.root());
   Sizes axes = onnx::sizesOf(Group::typeOf(op.product()));
@@ -28,33 +29,37 @@ static AttentionProblem problemOf(plan::KernelOp kernel) {
   return p;
 }
 
+/// Returns the largest power of two that is at most `n` and at most `most`.
 static int64_t powerOfTwoIn(int64_t n, int64_t most) { return std::min<int64_t>(most, llvm::bit_floor<uint64_t>(n)); }
 
-/// Parts of `n`, at most `most` each and of equal size, rounded up.
+/// Returns the size of the parts if `n` is cut into as few parts as possible, of at most `most` each and of equal size,
+/// rounded up.
 static int64_t evenly(int64_t n, int64_t most) { return llvm::divideCeil(n, llvm::divideCeil(n, most)); }
 
-/// Vectors of columns that the registers hold beside as many rows.
+/// Returns how many of `vectors` vectors of columns a tile has: its sums, the columns and a weight (without fused
+/// multiply-adds also a product) have to fit the registers.
 static int64_t panelFor(int64_t rows, int64_t vectors, const target::MachineModel &machine) {
   int64_t spare = machine.fusedMultiplyAdd ? 1 : 2;
   return evenly(vectors, std::max<int64_t>(1, (machine.tileRegisters() - spare) / (rows + 1)));
 }
 
-/// Whether tiles of scores are three vectors of rows wide instead of two: where the registers hold as many keys beside
-/// them, a load takes time from multiply-adds, and hardly any rows are left for narrower tiles.
+/// Returns whether tiles of scores are three vectors of rows wide instead of two. That is better where the registers
+/// hold as many keys beside them, loads take time from multiply-adds, and hardly any rows are left for narrower tiles.
 static bool isThreeWide(const AttentionCut &c, const target::MachineModel &machine) {
   constexpr int64_t registers = 32, many = 12;
   bool fits = machine.tileRegisters() >= registers && c.vectors.isNumber();
   return fits && machine.tuning.loadCycles > 0 && (c.vectors.number() % 3 == 0 || c.vectors.number() > many);
 }
 
-/// Rows of V's tiles, and of a block. Sums of four rows by two vectors wait for each other; of six they do not.
+/// Chooses the rows of V's tiles and of a block. With four rows by two vectors, additions wait for each other; with six
+/// rows they do not.
 static void cutTile(AttentionCut &c, const target::MachineModel &machine) {
   c.valueTile = 8;
   if (machine.registers < 32) {
     bool waits = machine.fusedMultiplyAdd && panelFor(4, c.valueVectors, machine) <= 2;
     c.valueTile = waits ? 6 : 4;
   }
-  constexpr int64_t aligned = 8; ///< tiles, so that blocks are whole pairs of vectors, too
+  constexpr int64_t aligned = 8; ///< a block has as many tiles, so that it is whole pairs of vectors as well
   c.rowsBlock = std::max(machine.tuning.attentionRows, c.lanes);
   if (isThreeWide(c, machine)) {
     c.wide = 3, c.rowsBlock = c.wide * c.lanes;
@@ -66,13 +71,14 @@ static void cutTile(AttentionCut &c, const target::MachineModel &machine) {
   }
 }
 
-/// Blocks of rows, and the tasks and work items that they are.
+/// Computes how many blocks of rows, tasks and work items there are.
 static void cutBlocks(AttentionCut &c, const AttentionProblem &p, const target::MachineModel &machine) {
   c.blocks = max(Size(1), ceilDiv(c.vectors, c.rowsBlock / c.lanes));
   c.tasks = p.outer * c.blocks;
   c.items = max(Size(1), min(c.tasks, machine.tuning.heavyItems));
 }
 
+/// Cuts rows into vectors and blocks. More than a third of a vector of rows is computed as a vector, fewer one by one.
 static void cutRows(AttentionCut &c, const AttentionProblem &p, const target::MachineModel &machine) {
   c.most = c.lanes / 3;
   c.vectors = floorDiv(p.rows + Size(c.lanes - 1 - c.most), c.lanes);
@@ -89,6 +95,7 @@ static void cutRows(AttentionCut &c, const AttentionProblem &p, const target::Ma
   cutBlocks(c, p, machine);
 }
 
+/// Cuts keys into blocks and tiles.
 static void cutKeys(AttentionCut &c, const AttentionProblem &p, const target::MachineModel &machine) {
   c.keyTile =
       c.wide > 2 ? (machine.tileRegisters() - 1 - c.wide) / c.wide : std::min<int64_t>(8, machine.matmulTile.rows);
@@ -100,6 +107,7 @@ static void cutKeys(AttentionCut &c, const AttentionProblem &p, const target::Ma
   c.keysBlock = static_cast<int64_t>(llvm::alignTo(c.keysBlock, c.keyTile));
 }
 
+/// Cuts a problem for vectors.
 static AttentionCut cutOf(const AttentionProblem &p, const target::MachineModel &machine) {
   AttentionCut c;
   c.lanes = std::max<int64_t>(1, machine.lanes);
@@ -112,8 +120,8 @@ static AttentionCut cutOf(const AttentionProblem &p, const target::MachineModel 
   return c;
 }
 
-/// In how many parts factors are split for products in matrix registers; 0: they cannot be there, or are not worth it.
-/// Splitting keys and values takes as long as some rows' products.
+/// Returns in how many parts factors are split for products in matrix registers; 0 where such products are impossible
+/// or not worth it. Splitting keys and values takes as long as some rows' products, hence the least numbers of rows.
 static int64_t partsInTiles(plan::KernelOp kernel, const AttentionProblem &p, const target::MachineModel &machine) {
   constexpr int64_t few = 16, some = 64, many = 256;
   Splitting splitting = splittingOf(kernel, machine);
@@ -128,7 +136,8 @@ static int64_t partsInTiles(plan::KernelOp kernel, const AttentionProblem &p, co
   return areFloats && areRows && fills && areMany ? splitting.parts : 0;
 }
 
-/// Larger blocks of rows, since each splits all keys and values; but enough for several threads.
+/// Changes the cut for matrix registers. Blocks of rows are larger, since each block splits all keys and values, but
+/// there are enough of them for several threads.
 static void cutForTiles(AttentionCut &c, const AttentionProblem &p, int64_t parts,
                         const target::MachineModel &machine) {
   constexpr int64_t mostKeys = 128, someVectors = 8, manyVectors = 16, manyRows = 512;
@@ -143,14 +152,14 @@ static void cutForTiles(AttentionCut &c, const AttentionProblem &p, int64_t part
   c.keyBytes = rowBytes(p.width), c.weightBytes = rowBytes(c.keysBlock);
 }
 
-/// A piece of scratch.
+/// Takes bytes of scratch, and returns where they begin.
 static int64_t take(AttentionCut &c, int64_t bytes) {
   int64_t at = c.bytes;
   c.bytes += static_cast<int64_t>(llvm::alignTo(bytes, 64));
   return at;
 }
 
-/// The arguments of the kernel's region that a value is computed from.
+/// Calls f with the arguments of the kernel's region that a value is computed from.
 static void collectArguments(Value v, llvm::function_ref<void(BlockArgument)> f) {
   if (auto argument = dyn_cast<BlockArgument>(v)) {
     return f(argument);
@@ -160,6 +169,7 @@ static void collectArguments(Value v, llvm::function_ref<void(BlockArgument)> f)
   }
 }
 
+/// Returns what the region reads besides the product, and along which axes each of it varies.
 static SmallVector<AttentionOther> othersOf(plan::KernelOp kernel, const AttentionProblem &p) {
   auto op = cast<onnx::AttendOp>(kernel.root());
   SmallVector<AttentionOther> others;
@@ -188,7 +198,7 @@ static void place(AttentionCut &c, const AttentionProblem &p, MutableArrayRef<At
   int64_t rows = many ? c.rowsBlock : std::max<int64_t>(1, c.most), keys = c.keysBlock + c.lanes;
   c.q = take(c, 4 * std::max(many && !c.tiles ? rows * p.width : 0, c.most * (p.width + c.lanes)));
   c.s = take(c, 4 * keys * (many ? rows : 1));
-  int64_t tiled = rows; // with those of the last tile that nobody wants
+  int64_t tiled = rows; // including the rows of the last tile that nobody reads
   if (many && p.rows.isNumber()) {
     tiled = std::max<int64_t>(rows, llvm::alignTo(std::min(rows, p.rows.number()), c.valueTile));
   }

@@ -1,6 +1,6 @@
-// Rows that fill no vector, one by one: with blocks of keys, or, where one vector holds all keys (a decode step of a
-// small model, or its first ones), with what a row needs in registers. Scores are stored and loaded in whole vectors: a
-// load gets what a store has just written without a wait only where the store covers it.
+// Builds rows that fill no vector, one by one: with blocks of keys, or, where one vector holds all keys (a decode step
+// of a small model, or its first ones), with all that a row needs in registers. Scores are stored and loaded in whole
+// vectors, because a load gets what a store has just written without a wait only where the store covers it.
 #include "compiler/lower/attention/Attention.h"
 
 using namespace mlir;
@@ -162,7 +162,7 @@ void Attention::weighRow(Ix row, Ix count) {
 }
 
 void Attention::eachValueVectors(llvm::function_ref<void(int64_t, int64_t)> body) {
-  constexpr int64_t most = 8; ///< at a time
+  constexpr int64_t most = 8; ///< vectors of sums at a time
   for (int64_t from = 0; from < c.valueVectors; from += most) {
     body(from, std::min(most, c.valueVectors - from));
   }

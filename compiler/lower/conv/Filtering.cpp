@@ -5,17 +5,18 @@ using namespace mlir;
 
 namespace ingot::lower {
 
-/// The pairs of points. Of two the usual ones are 1 and 2, or 1 and 1/2. 3/4 and 3/2 lose a quarter as much (1.3e-6 of
-/// the largest output in the mean of 64 channels, 5e-6 with the usual ones and 6e-7 in a direct sum), and all that is
-/// made of them is exact in 32 bits. The three are the best multiples of 1/8: 3e-6 along one axis, 1e-5 along two.
+/// The pairs of points. The usual two pairs are 1 and 2, or 1 and 1/2. With 3/4 and 3/2 the error is a quarter of that
+/// (1.3e-6 of the largest output in the mean of 64 channels, against 5e-6 with the usual ones and 6e-7 in a direct
+/// sum), and all factors made of them are exact in 32 bits. The three pairs are the best multiples of 1/8: the error is
+/// 3e-6 along one axis, and 1e-5 along two.
 static constexpr double onePair[] = {1}, twoPairs[] = {0.75, 1.5}, threePairs[] = {0.5, 1, 1.75};
 
-/// Of integers the smallest ones are best: elements of 8 bits become 100 times as large at most in two dimensions, so
-/// that they have 16, and weights 49 times, 14 bits. The other factors of A^T are powers of two.
+/// For integers the smallest points are best. Elements of 8 bits become at most 100 times as large in two dimensions,
+/// so they have 16 bits; weights become 49 times as large and have 14 bits. The other factors of A^T are powers of two.
 static constexpr double wholePairs[] = {1, 2}, outsideOfWhole[] = {4, 1};
 static constexpr int64_t divisorsOfWhole[] = {1, 2, 4, 4};
 
-/// Of m outputs and r taps, whose points are 0, infinity and these.
+/// Returns how many pairs of points F(outputs, taps) has; the other points are 0 and infinity.
 static int64_t pairsFor(int64_t outputs, int64_t taps) { return taps == 1 ? 0 : (outputs + taps - 3) / 2; }
 
 bool Filtering::exists(int64_t outputs, int64_t taps, bool ofIntegers) {
@@ -39,7 +40,7 @@ const Filtering::Form &Filtering::formOf(int64_t pairs, bool ofIntegers) {
   }
 }
 
-// A row of G is the powers of a point, divided by the product of its distances from the other finite points.
+// A row of G has the powers of a point, divided by the product of its distances from the other finite points.
 Filtering::Filtering(int64_t outputs, int64_t taps, bool ofIntegers)
     : made(taps == 1 ? 1 : outputs), read(taps), form(&formOf(pairsFor(outputs, taps), ofIntegers)) {
   assert(exists(outputs, taps, ofIntegers));
@@ -70,7 +71,7 @@ int64_t Filtering::multiple(int64_t output) const { return form->multiple / form
 
 static constexpr size_t none = ~size_t(0);
 
-/// The product of (x^2 - p^2) over all pairs but one: its coefficients of 1, x^2, x^4 ...
+/// Returns the product of (x^2 - p^2) over all pairs but one, as its coefficients of 1, x^2, x^4 and so on.
 SmallVector<double> Filtering::master(size_t without) const {
   SmallVector<double> c = {1};
   for (auto [i, p] : llvm::enumerate(form->points)) {
@@ -101,7 +102,7 @@ static Value scaled(Writer &w, double factor, Value v) {
                       : arith::MulFOp::create(w.b, w.loc, v, by).getResult();
 }
 
-/// a + factor * b.
+/// Returns a + factor * b.
 static Value addScaled(Writer &w, Value a, double factor, Value b) {
   if (factor == 1 || factor == -1) {
     return factor == 1 ? add(w, a, b) : subtract(w, a, b);
@@ -112,7 +113,7 @@ static Value addScaled(Writer &w, Value a, double factor, Value b) {
   return factor > 0 ? add(w, a, scaled(w, factor, b)) : subtract(w, a, scaled(w, -factor, b));
 }
 
-/// Sum of coefficients[k] * d[first + 2 k]; the last coefficient is 1.
+/// Returns the sum of coefficients[k] * d[first + 2 k]; the last coefficient is 1.
 static Value everySecond(Writer &w, ArrayRef<double> coefficients, ValueRange d, size_t first) {
   Value sum = d[first + 2 * (coefficients.size() - 1)];
   for (size_t k = coefficients.size() - 1; k-- > 0;) {
@@ -123,8 +124,8 @@ static Value everySecond(Writer &w, ArrayRef<double> coefficients, ValueRange d,
   return sum;
 }
 
-// A row of B^T has the coefficients of the product of (x - q) over the other finite points q; that of infinity, over
-// all of them.
+// A row of B^T has the coefficients of the product of (x - q) over the other finite points q; the row of infinity those
+// over all of them.
 SmallVector<Value> Filtering::input(Writer &w, ValueRange d) const {
   if (form->points.empty()) {
     return SmallVector<Value>(d);
@@ -132,7 +133,7 @@ SmallVector<Value> Filtering::input(Writer &w, ValueRange d) const {
   SmallVector<double> all = master(none);
   SmallVector<Value> rows = {everySecond(w, all, d, 0)};
   for (auto [i, p] : llvm::enumerate(form->points)) {
-    // Without +p: x (x + p) times the others' squares; without -p the same with the other sign.
+    // Without +p the product is x (x + p) times the others' squares; without -p it has the other sign.
     SmallVector<double> others = master(i);
     Value even = everySecond(w, others, d, 2), odd = everySecond(w, others, d, 1);
     rows.push_back(addScaled(w, even, p, odd));
@@ -142,8 +143,8 @@ SmallVector<Value> Filtering::input(Writer &w, ValueRange d) const {
   return rows;
 }
 
-// Output i is the sum of the products at the finite points, each times its i-th power; the last one also has that at
-// infinity.
+// Output i is the sum of the products at the finite points, each times the i-th power of its point. The last output
+// also has the product at infinity.
 SmallVector<Value> Filtering::output(Writer &w, ValueRange products) const {
   if (form->points.empty()) {
     return SmallVector<Value>(products);

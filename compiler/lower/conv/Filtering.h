@@ -1,5 +1,5 @@
-// Winograd's minimal filtering along one axis: m outputs of a filter of r taps from m + r - 1 inputs with as many
-// products, where a direct one takes r m, for the price of two linear maps on the data.
+// Winograd's minimal filtering along one axis: it computes m outputs of a filter of r taps from m + r - 1 inputs with
+// as many products, where a direct sum takes r m. The price are two linear maps on the data.
 //
 //   y = A^T ((G g) * (B^T d))
 //
@@ -7,44 +7,46 @@
 // finite points and at infinity. The points are 0 and pairs +p, -p, so that what a pair shares (the even and the odd
 // powers) is computed once. Scale factors are all in G, which is applied at compile time.
 //
-// Of integers all of it is exact. The points are integers; rows of G are multiplied by what makes integers of them, and
-// A^T by the rest up to a common multiple, so that outputs are small multiples of what they should be. Sums modulo 2^32
-// are enough: divided by such a multiple they are what they should be, where that has the bits that are left.
+// For integers all of it is exact. The points are integers, rows of G are multiplied by factors that make them
+// integers, and A^T by the rest up to a common multiple, so that outputs are small multiples of what they should be.
+// Sums modulo 2^32 are enough: divided by such a multiple they are right, if the result has no more bits than are left.
 #pragma once
 #include "compiler/lower/core/Writer.h"
 
 namespace ingot::lower {
 
+/// The linear maps of one F(m, r).
 class Filtering {
 public:
-  /// F(outputs, taps) where there is one; or, of one tap, F(1, 1), which changes nothing.
+  /// Makes F(outputs, taps), which must exist. For one tap it is F(1, 1), which changes nothing.
   Filtering(int64_t outputs, int64_t taps, bool ofIntegers);
-  /// F(2, 3), F(4, 3); of floats F(2, 5), F(4, 5), F(2, 7), too.
+  /// Returns whether there is such a filtering: F(2, 3) and F(4, 3), and for floats also F(2, 5), F(4, 5) and F(2, 7).
   static bool exists(int64_t outputs, int64_t taps, bool ofIntegers);
 
   int64_t outputs() const { return made; }
   int64_t taps() const { return read; }
-  int64_t inputs() const { return outputs() + taps() - 1; } ///< and products
-  /// B^T d.
+  int64_t inputs() const { return outputs() + taps() - 1; } ///< inputs, and products as well
+  /// Returns B^T d.
   llvm::SmallVector<mlir::Value> input(Writer &w, mlir::ValueRange d) const;
-  /// A^T of the products; multiple() times what it should be.
+  /// Returns A^T of the products, which is multiple() times what it should be.
   llvm::SmallVector<mlir::Value> output(Writer &w, mlir::ValueRange products) const;
+  /// Returns by what an output has to be divided.
   int64_t multiple(int64_t output) const;
-  /// G g G^T for a filter of two axes; row-major.
+  /// Computes G g G^T for a filter of two axes, row-major.
   static void filter(const Filtering &rows, const Filtering &columns, llvm::ArrayRef<double> g,
                      llvm::MutableArrayRef<double> result);
 
-  /// Operations on vectors that input() takes, and output().
+  /// Return how many operations on vectors input() and output() take.
   int64_t inputOperations() const { return 2 * pairs() * (pairs() + 1); }
   int64_t outputOperations() const { return pairs() * (2 + made); }
 
 private:
-  /// Points, and how much of their scale factors is not in G.
+  /// The points, and the part of their scale factors that is not in G.
   struct Form {
-    llvm::ArrayRef<double> points;         ///< p of each pair
-    int64_t multiple = 1;                  ///< of all outputs, before rows of A^T are divided
-    llvm::ArrayRef<double> outside = {};   ///< of each pair, in A^T; empty: 1
-    llvm::ArrayRef<int64_t> divisors = {}; ///< of the rows of A^T; empty: 1
+    llvm::ArrayRef<double> points;         ///< the p of each pair
+    int64_t multiple = 1;                  ///< the multiple of all outputs, before rows of A^T are divided
+    llvm::ArrayRef<double> outside = {};   ///< the factor of each pair in A^T; empty: 1
+    llvm::ArrayRef<int64_t> divisors = {}; ///< the divisors of the rows of A^T; empty: 1
     double factor(size_t pair) const { return outside.empty() ? 1 : outside[pair]; }
     int64_t divisor(size_t row) const { return divisors.empty() ? 1 : divisors[row]; }
   };

@@ -1,5 +1,6 @@
-// Global pools. Blocked: one vector a channel block, folded over all pixels by several accumulators; row-major: a
-// vector of neighbouring pixels folded over the plane, then its lanes.
+// Builds global pools. In blocked layout there is one vector for a channel block, which is folded over all pixels by
+// several accumulators. In row-major layout a vector of neighbouring pixels is folded over the plane, and then its
+// lanes.
 #include "compiler/lower/conv/PoolWindow.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
@@ -7,7 +8,7 @@ using namespace mlir;
 
 namespace ingot::lower {
 
-/// Folds elements at + i * step, i in [0, count), into as many accumulators as there are in `acc`.
+/// Folds elements at + i * step, for i in [0, count), into as many accumulators as `acc` has.
 static SmallVector<Value> foldRow(Writer &w, const Pool &pool, Buffer x, Ix at, Ix step, Ix count, int64_t lanes,
                                   ValueRange acc) {
   const auto chains = static_cast<int64_t>(acc.size());
@@ -33,6 +34,7 @@ static SmallVector<Value> foldRow(Writer &w, const Pool &pool, Buffer x, Ix at, 
   return next;
 }
 
+/// Returns all accumulators in one.
 static Value joinAll(Writer &w, const Pool &pool, ArrayRef<Value> acc) {
   Value sum = acc[0];
   for (Value v : acc.drop_front()) {
@@ -41,6 +43,7 @@ static Value joinAll(Writer &w, const Pool &pool, ArrayRef<Value> acc) {
   return sum;
 }
 
+/// Writes one channel block of one image.
 static void blockedItem(Build &build, const Pool &pool, const plan::Strides &in, const Space &space, Ix n, Ix block) {
   Writer &w = build.w;
   Buffer x = build.group.buffer(build.group.root->getOperand(0));
@@ -48,7 +51,7 @@ static void blockedItem(Build &build, const Pool &pool, const plan::Strides &in,
   while (sizes.size() < 5) {
     sizes.insert(sizes.begin() + 2, 1), strides.insert(strides.begin() + 2, 0);
   }
-  // Rows that lie behind each other are one.
+  // Rows that lie right behind each other are one row.
   for (size_t i = 4; i-- > 2;) {
     if (!sizes[i].is(1) && !same(strides[i], strides[4] * sizes[4])) {
       break;
@@ -70,6 +73,7 @@ static void blockedItem(Build &build, const Pool &pool, const plan::Strides &in,
   build.group.finish(poolFinish(w, pool, joinAll(w, pool, acc), pixels), space, at);
 }
 
+/// Writes one channel of one image.
 static void plainItem(Build &build, const Pool &pool, const plan::Strides &in, const Space &space, Ix n, Ix channel) {
   Writer &w = build.w;
   Buffer x = build.group.buffer(build.group.root->getOperand(0));

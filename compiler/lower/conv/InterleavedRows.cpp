@@ -27,7 +27,7 @@ void InterleavedRows::copy(Ix n, Ix y, Ix count, Ix step, Ix pixels, Ix line, Bu
   Ix within = max(0, min(width - first, pixels - before));
   w.loop(0, count, 1, [&](Ix r) {
     Ix row = y + r * step, at = r * line * channels;
-    // Unsigned: a negative coordinate is a large one.
+    // The comparison is unsigned, in which a negative coordinate is a large one.
     w.ifElse(
         w.compare(arith::CmpIPredicate::ult, row, height),
         [&] {
@@ -42,16 +42,17 @@ void InterleavedRows::copy(Ix n, Ix y, Ix count, Ix step, Ix pixels, Ix line, Bu
   });
 }
 
-/// Pixels of what lies around the image, and up to a vector behind them.
+/// Writes pixels of padding, and up to a vector behind them.
 void InterleavedRows::fill(Buffer to, Ix at, Ix pixels) {
   constexpr int64_t lanes = 16;
   Value value = w.constant(around, w.vectorOf(to.element, lanes));
   w.loop(0, pixels, lanes / channels, [&](Ix x) { w.store(value, to, at + x * channels); });
 }
 
-/// A vector's pixels of all planes, pixel by pixel.
+/// Writes a vector's pixels of all planes, pixel by pixel.
 void InterleavedRows::weave(Ix from, int64_t count, Value mask, Buffer to, Ix at) {
-  Type code = cast<MemRefType>(image.buffer.memref.getType()).getElementType(); // moved only, and not widened
+  // Values are only moved, and not widened.
+  Type code = cast<MemRefType>(image.buffer.memref.getType()).getElementType();
   Buffer source{image.buffer.memref, code}, target{to.memref, code};
   SmallVector<Value> planes(channels, w.constant(0, w.vectorOf(code, count)));
   for (int64_t channel = 0; channel < g.inChannels; ++channel) {

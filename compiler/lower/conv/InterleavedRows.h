@@ -1,27 +1,28 @@
-// Rows of a row-major image of at most four channels, copied pixel by pixel: four values of each, zeros behind the last
-// channel, and around the image what lies there. Convolutions read them that multiply four neighbouring bytes at a
-// time, or the pixels of a row of taps as one run.
+// Copies rows of a row-major image of at most four channels pixel by pixel: four values for each pixel, with zeros
+// behind the last channel, and around the image the padding. The convolutions that read such rows multiply four
+// neighbouring bytes at a time, or take the pixels of a row of taps as one run.
 #pragma once
 #include "compiler/lower/conv/Convolution.h"
 
 namespace ingot::lower {
 
+/// The image of one convolution.
 class InterleavedRows {
 public:
-  static constexpr int64_t channels = 4; ///< of a pixel
-  /// What is written behind the end of a row is overwritten by the next one; behind the last one must be room for so
-  /// many pixels.
+  static constexpr int64_t channels = 4; ///< values of a pixel
+  /// What is written behind the end of a row is overwritten by the next row. Behind the last row there must be room for
+  /// so many pixels.
   static constexpr int64_t slack = 16;
 
-  /// Whether a convolution can read them: its image has few channels, its size is known, and the result has enough
-  /// channels for blocks of `lanes`.
+  /// Returns whether a convolution can read such rows: its image has few channels, its size is known, and the result
+  /// has enough channels for blocks of `lanes`.
   static bool canBeReadBy(mlir::Operation *root, int64_t lanes);
 
   InterleavedRows(Build &build, const ConvGeometry &g)
       : w(build.w), g(g), around(paddingOf(build.group.root)), image(imageOf(build)) {}
 
-  /// Row y and those `step` further on, `count` of them, of each so many pixels from the first that a convolution
-  /// reads; `line` pixels are from one row to the next in `to`.
+  /// Copies row y and those `step` further on, `count` in all, with so many pixels each from the first that a
+  /// convolution reads. In `to` one row is `line` pixels behind the row before.
   void copy(Ix n, Ix y, Ix count, Ix step, Ix pixels, Ix line, Buffer to);
 
 private:

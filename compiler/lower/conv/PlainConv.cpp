@@ -1,7 +1,7 @@
 // Each work item is a group of channels of one image. Its input is first copied into scratch with the zeros around it
-// (and, for a transposed convolution, between its elements, which makes it a convolution of stride 1), columns sorted
-// by their residue modulo the stride: then every tap of neighbouring outputs is a contiguous vector. Accumulators: a
-// few output channels of one vector of neighbouring outputs.
+// (and, for a transposed convolution, between its elements, which makes it a convolution of stride 1). Columns are
+// sorted by their residue modulo the stride, so that every tap of neighbouring outputs is a contiguous vector. The
+// accumulators are a few output channels of one vector of neighbouring outputs.
 #include "compiler/lower/conv/PlainConv.h"
 #include "compiler/lower/core/Copy.h"
 #include "compiler/onnx/Onnx.h"
@@ -16,19 +16,20 @@ namespace {
 
 using support::Size;
 
-/// Input coordinate = start + i * step + tap * tapStep, counted in the scratch from its first element on; the input's
-/// element j lies at shift + j * expand.
+/// One axis. Output i reads with a tap the coordinate start + i * step + tap * tapStep, counted in the scratch from its
+/// first element on. Element j of the input lies at shift + j * expand there.
 struct Axis {
   Size in = 1, out = 1, shift = 0, size = 1;
   int64_t taps = 1, start = 0, step = 1, tapStep = 1, expand = 1;
 };
 
+/// What a convolution computes, and the layout of its scratch.
 struct Problem {
   Size batch;
   int64_t groups, inGroup, outGroup;
   bool transposed;
   std::array<Axis, 3> axes;
-  Size columns; ///< of one residue
+  Size columns; ///< columns of one residue
   int64_t rank;
 
   Size row() const { return columns * Size(axes[2].step); }
@@ -37,6 +38,7 @@ struct Problem {
   int64_t taps() const { return axes[0].taps * axes[1].taps * axes[2].taps; }
 };
 
+/// Returns one axis of a window over `in` elements.
 Axis axisOf(const onnx::Window &window, size_t i, const Size &in, bool transposed) {
   Axis a;
   a.in = in, a.out = window.out[i], a.taps = window.kernel[i];
@@ -70,6 +72,7 @@ Problem problemOf(Operation *op) {
   return p;
 }
 
+/// Builds the loops of one kernel.
 class PlainConv {
 public:
   PlainConv(Build &build)
@@ -103,13 +106,14 @@ private:
   Space space;
   Buffer x, weights, bias, scratch;
 
-  /// Input elements of one axis that the scratch holds: [first, last).
+  /// Returns the input elements [first, last) of one axis that the scratch holds.
   static std::pair<Size, Size> held(const Axis &a) {
     Size first = ceilDiv(max(Size(0), Size(0) - a.shift), a.expand);
     Size last = min(a.in, ceilDiv(max(Size(0), a.size - a.shift), a.expand));
     return {first, max(first, last)};
   }
 
+  /// Copies the inputs of a group into scratch.
   void copyIn(Ix from) {
     const auto &a = p.axes;
     auto [d0, d1] = held(a[0]);
@@ -126,6 +130,7 @@ private:
     });
   }
 
+  /// Copies one row, with its columns sorted by residue.
   void copyRow(Ix source, Ix to) {
     const Axis &a = p.axes[2];
     auto [first, last] = held(a);
@@ -139,7 +144,7 @@ private:
     });
   }
 
-  /// Where the input of tap (d, h, x) for the first of neighbouring outputs `at` lies, channel 0.
+  /// Returns where the input of tap (d, h, x) for the first of neighbouring outputs `at` lies in channel 0.
   Ix inputAt(std::array<Ix, 3> at, Ix d, Ix h, Ix x) {
     const auto &a = p.axes;
     Ix z = a[0].start + at[0] * a[0].step + d * a[0].tapStep, y = a[1].start + at[1] * a[1].step + h * a[1].tapStep;
@@ -148,6 +153,7 @@ private:
            at[2];
   }
 
+  /// Computes `count` output channels of a vector of neighbouring outputs.
   void outputs(Ix n, Ix group, Ix channel, int64_t count, std::array<Ix, 3> at, int64_t lanes, Value mask) {
     const auto &a = p.axes;
     Ix first = group * p.outGroup + channel;
@@ -155,8 +161,8 @@ private:
     for (int64_t i = 0; i < count; ++i) {
       acc.push_back(w.splat(bias ? w.load(bias, first + i) : w.constant(0, w.b.getF32Type()), lanes));
     }
-    // [out][in of a group][kernel], or [in][out of a group][kernel]: from one output channel to the next, and one input
-    // channel.
+    // Weights are [out][in of a group][kernel], or [in][out of a group][kernel]. `out` and `in` are the distances from
+    // one output channel to the next, and from one input channel to the next.
     int64_t out = p.transposed ? p.taps() : p.inGroup * p.taps(), in = p.transposed ? p.outGroup * p.taps() : p.taps();
     Ix base = p.transposed ? group * (p.inGroup * in) + channel * out : first * out;
     acc = w.loop(0, p.inGroup, 1, acc, [&](Ix c, ValueRange c0) {

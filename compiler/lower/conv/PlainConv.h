@@ -1,13 +1,14 @@
-// Convolution of row-major tensors, any groups, weights as they are: what nothing faster takes.
+// Computes convolutions of row-major tensors with any groups, whose weights stay as they are. It serves what nothing
+// faster takes.
 #pragma once
 #include "compiler/lower/Family.h"
 
 namespace ingot::lower {
 
-/// Of a Conv or ConvTranspose.
+/// Returns the shape of the kernel of a Conv or ConvTranspose.
 KernelShape plainConvShape(plan::KernelOp kernel, const target::MachineModel &machine);
 
-/// Of an IntegerConv.
+/// Returns the shape of the kernel of an IntegerConv.
 KernelShape plainIntegerConvShape(plan::KernelOp kernel);
 
 } // namespace ingot::lower

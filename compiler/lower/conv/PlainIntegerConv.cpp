@@ -1,4 +1,4 @@
-// Convolution of row-major bytes, pixel by pixel: for machines without vectors.
+// Computes convolutions of row-major bytes pixel by pixel, for machines without vectors.
 #include "compiler/lower/conv/Convolution.h"
 #include "compiler/lower/conv/PlainConv.h"
 #include "compiler/onnx/Onnx.h"
@@ -10,6 +10,7 @@ using namespace mlir;
 namespace ingot::lower {
 namespace {
 
+/// Builds the loops of one kernel.
 class PixelByPixel {
 public:
   explicit PixelByPixel(Build &build)
@@ -17,7 +18,7 @@ public:
         space(build.group.space(build.group.resultType())), x(build.group.buffer(op.getX())),
         weights(build.group.buffer(op.getW())) {}
 
-  /// One output channel of one image.
+  /// Writes one output channel of one image.
   void item(Ix item) {
     Ix out = remainder(item, g.outChannels), n = floorDiv(item, g.outChannels);
     w.loop(0, axis(0).out, 1, [&](Ix d) {
@@ -37,6 +38,7 @@ private:
 
   const ConvAxis &axis(size_t i) const { return g.phases[0].axes[i]; }
 
+  /// Stores one output.
   void finish(Ix n, Ix out, std::array<Ix, 3> at, Value sum) {
     Point p;
     p.at.assign(space.sizes.size(), 0);
@@ -49,6 +51,7 @@ private:
     build.group.finish(sum, space, p);
   }
 
+  /// Returns the sum of one output.
   Value sum(Ix n, Ix out, std::array<Ix, 3> at) {
     Ix first = floorDiv(out, g.outGroup()) * g.inGroup();
     SmallVector<Value> sums = {w.constant(0, w.b.getI32Type())};
@@ -74,7 +77,7 @@ private:
     return arith::AddIOp::create(w.b, w.loc, sum, arith::MulIOp::create(w.b, w.loc, a, b));
   }
 
-  /// What a tap reads: an element of the image, or the padding.
+  /// Returns what a tap reads: an element of the image, or the padding.
   Value element(Ix n, Ix channel, std::array<Ix, 3> at, std::array<Ix, 3> tap) {
     Ix place = n * g.inChannels + channel;
     Value inside;

@@ -29,7 +29,7 @@ Ix PoolAxis::padded(Ix i) const {
 
 std::pair<Ix, Ix> PoolAxis::interior() const {
   Ix first = min(ceilDiv(before, step), out), reach = (taps - 1) * tapStep;
-  Ix space = in - 1 - reach + before; // the last output begins here, or before it
+  Ix space = in - 1 - reach + before; // the last output with all taps inside begins here, or before
   Ix last = min(out, floorDiv(max(space + step, 0), step));
   return {first, max(first, last)};
 }
@@ -60,7 +60,7 @@ Pool poolOf(Operation *op) {
   support::Sizes sizes = onnx::sizesOf(x);
   ArrayRef<support::Size> spatial = ArrayRef<support::Size>(sizes).drop_front(2);
   if (!op->hasAttr("kernel_shape")) {
-    return p; // a global pool
+    return p; // the op is a global pool
   }
   onnx::Window window = *onnx::windowOf(op, spatial, *onnx::kernelOf(op, Value()));
   for (size_t i = 0; i < spatial.size(); ++i) {
@@ -87,7 +87,7 @@ Value poolStart(Writer &w, const Pool &pool, Type type) {
 
 static Value maximum(Writer &w, const Pool &pool, Value a, Value b) {
   if (isa<FloatType>(getElementTypeOrSelf(a.getType()))) {
-    // One instruction, unlike maxnum and maximum.
+    // This becomes one instruction, unlike maxnum and maximum.
     return select(w, arith::CmpFOp::create(w.b, w.loc, arith::CmpFPredicate::OGT, a, b), a, b);
   }
   auto predicate = pool.isUnsigned ? arith::CmpIPredicate::ugt : arith::CmpIPredicate::sgt;

@@ -8,17 +8,19 @@ namespace {
 
 using Vectors = SmallVector<Value>;
 
-/// Words of inputs of one turn of the innermost loop: a block, so that no loop of a few turns is inside another; of
-/// long blocks a part, since LLVM moves the loads of a whole one ahead and has no registers for them (half as fast). Of
-/// pairs one (ByteProducts).
+/// Returns how many words of inputs one iteration of the innermost loop takes. This is a block, so that no loop of a
+/// few iterations is inside another. For long blocks it is a part, since LLVM moves the loads of a whole block ahead
+/// and has no registers for them (which is half as fast). For pairs it is one word (ByteProducts).
 int64_t unrolledOf(int64_t words, const WinogradSchedule &s, const ByteProducts &bytes) {
   return s.isOfBytes() && bytes.isOfPairs() ? 1 : words > 8 ? 4 : words;
 }
 
-/// v / divisor where that is a whole number, though v be known modulo 2^32 only: times the inverse of the odd part.
+/// Returns v / divisor where that is a whole number, although v is known modulo 2^32 only: v is multiplied by the
+/// inverse of the divisor's odd part.
 Value quotient(Writer &w, Value v, int64_t divisor) {
   int shift = llvm::countr_zero(static_cast<uint64_t>(divisor));
-  uint32_t odd = static_cast<uint32_t>(divisor >> shift), inverse = odd; // right in three bits; each turn doubles them
+  // The inverse is right in three bits at first, and each iteration doubles them.
+  uint32_t odd = static_cast<uint32_t>(divisor >> shift), inverse = odd;
   for (int bits = 3; bits < 32; bits *= 2) {
     inverse *= 2 - odd * inverse;
   }
@@ -28,6 +30,7 @@ Value quotient(Writer &w, Value v, int64_t divisor) {
   return shift ? arith::ShRSIOp::create(w.b, w.loc, v, w.constant(shift, v.getType())).getResult() : v;
 }
 
+/// Builds the loops of one kernel.
 class Winograd {
 public:
   Winograd(Build &build, const WinogradSchedule &s);
@@ -37,12 +40,12 @@ private:
   /// A run of the list of tiles.
   struct Strip {
     Ix image;
-    Ix firstRun, lastRun; ///< register tiles
-    Ix first, last;       ///< tiles
-    Ix firstRow, lastRow; ///< rows of tiles, where the run tells how many a row has
+    Ix firstRun, lastRun; ///< its register tiles, [firstRun, lastRun)
+    Ix first, last;       ///< its tiles, [first, last)
+    Ix firstRow, lastRow; ///< its rows of tiles, where only the run knows how many tiles a row has
   };
   using Range = std::pair<Ix, Ix>;
-  /// Panels of one width.
+  /// A panel of output channels.
   struct Panel {
     int64_t vectors;
     Ix block, group;
@@ -54,16 +57,16 @@ private:
   const WinogradSchedule &s;
   const WinogradSchedule::Tiles &rows, &columns;
   const DenseSchedule &p;
-  int64_t lanes, words; ///< of a block: outputs, and words of inputs
-  int64_t unroll;       ///< words of one turn of the innermost loop
-  Type word;            ///< f32, or i32
+  int64_t lanes, words; ///< outputs of a block, and words of inputs of a block
+  int64_t unroll;       ///< words of one iteration of the innermost loop
+  Type word;            ///< f32, or i32 for bytes
   Access input;
   Space space;
   Buffer weights, bias, scratch;
 
   const ConvAxis &axis(size_t i) const { return s.g.phases[0].axes[i]; }
   const Ix &stride(size_t i) const { return input.strides[2 + i]; }
-  /// Where component `c` of V and M is.
+  /// Return where component `c` of V, and of M, is in scratch.
   Ix inputAt(Ix c) const { return c * s.inputStride(); }
   Ix productAt(Ix c) const { return s.components() * s.inputStride() + c * s.productStride(); }
 
@@ -100,12 +103,12 @@ Winograd::Winograd(Build &build, const WinogradSchedule &s)
   bias = isa<NoneType>(root->getOperand(2).getType()) ? Buffer() : build.group.buffer(root->getOperand(2));
 }
 
-// Work items: runs of units (image, strip, share of the panels). A range of items works in the scratch memory of its
+// Work items are runs of units (image, strip, share of the panels). A range of items works in the scratch memory of its
 // first one, and transforms the inputs of a strip once.
 
 Ix Winograd::firstUnit(Ix item) const {
   support::Size units = s.units(), items = s.items();
-  return units == items ? item : floorDiv(item * units, max(items, 1)); // of no image there are none
+  return units == items ? item : floorDiv(item * units, max(items, 1)); // without images there are no items
 }
 
 void Winograd::run() {
@@ -125,7 +128,7 @@ void Winograd::run() {
   });
 }
 
-/// The larger register tiles are in front.
+/// The larger register tiles come first.
 Ix Winograd::firstTile(Ix run) const {
   if (s.isOpen()) {
     return run * s.runTiles();
@@ -150,8 +153,8 @@ Winograd::Strip Winograd::strip(Ix unit) const {
   return piece;
 }
 
-/// The tiles of a strip, with their places in the image. Where the run tells how many a row has, row by row: a division
-/// for each tile would cost as much as its transform.
+/// Writes a loop over the tiles of a strip, with their places in the image. Where only the run knows how many tiles a
+/// row has, it goes row by row: a division for each tile would cost as much as its transform.
 void Winograd::eachTile(const Strip &strip, llvm::function_ref<void(Ix tile, Ix y, Ix x)> body) {
   Ix inRow = columns.count;
   if (!columns.isOpen()) {
@@ -164,7 +167,7 @@ void Winograd::eachTile(const Strip &strip, llvm::function_ref<void(Ix tile, Ix 
   });
 }
 
-/// The first output of a tile. The last one ends where the image does.
+/// Returns the first output of a tile. The last tile ends where the image does.
 Ix Winograd::origin(const WinogradSchedule::Tiles &tiles, Ix tile) const {
   Ix group = floorDiv(tile, tiles.step) * tiles.reach();
   if (tiles.old || tiles.isOpen()) {
@@ -173,8 +176,8 @@ Ix Winograd::origin(const WinogradSchedule::Tiles &tiles, Ix tile) const {
   return group + remainder(tile, tiles.step);
 }
 
-/// Where the inputs of a tile are, from its first one on. Of an image that may be smaller than a tile none is behind
-/// the last that an output reads.
+/// Returns where the inputs of a tile are, from its first one on. In an image that may be smaller than a tile none is
+/// behind the last input that an output reads.
 Ixs Winograd::inputsOf(const WinogradSchedule::Tiles &tiles, Ix tile, const Ix &stride) const {
   bool mayBeShort = tiles.isOpen() && !(tiles.outputs - tiles.reach()).atLeast(0);
   Ix last = Ix(tiles.outputs - 1 + (tiles.filtering.taps() - 1) * tiles.step) - remainder(tile, tiles.step);
@@ -185,7 +188,7 @@ Ixs Winograd::inputsOf(const WinogradSchedule::Tiles &tiles, Ix tile, const Ix &
   return places;
 }
 
-// Inputs.
+// Inputs
 
 void Winograd::transformInputs(const Strip &strip) {
   Ix image = input.offset + strip.image * input.strides[0] + axis(1).inStart * stride(1) + axis(2).inStart * stride(2);
@@ -198,7 +201,7 @@ void Winograd::transformInputs(const Strip &strip) {
   });
 }
 
-/// A vector of the image: of bytes, as the int16 that they become.
+/// Loads a vector of the image; bytes are widened to int16.
 Value Winograd::loadInput(Ix at) {
   Value v = w.load(input.buffer, at, lanes);
   return s.isOfBytes() && !s.g.wide
@@ -213,7 +216,7 @@ void Winograd::storeInput(Value transformed, Ix at) {
   w.store(transformed, scratch, at);
 }
 
-/// `down`, `across`: places of the inputs, from the first one on.
+/// Transforms the inputs of a tile. `down` and `across` are their places, from the first one on.
 void Winograd::transformInput(Ix from, const Ixs &down, const Ixs &across, Ix to) {
   int64_t high = rows.filtering.inputs(), wide = columns.filtering.inputs();
   SmallVector<Vectors> upright;
@@ -232,12 +235,12 @@ void Winograd::transformInput(Ix from, const Ixs &down, const Ixs &across, Ix to
   }
 }
 
-// Products.
+// Products
 
 void Winograd::panels(const Strip &strip, Ix share) {
   int64_t all = s.panelCount(), start = 0, block = 0;
   Ix from = floorDiv(share * all, s.shares), to = floorDiv((share + 1) * all, s.shares);
-  for (auto [vectors, count] : p.panels) { // of all groups those of one width
+  for (auto [vectors, count] : p.panels) { // the panels of one width, of all groups
     auto body = [&, vectors = vectors, count = count](Ix i) {
       Ix group = floorDiv(i - start, count);
       Panel panel{vectors, group * p.blocks + block + remainder(i - start, count) * vectors, group};
@@ -273,8 +276,8 @@ void Winograd::products(const Strip &strip, const Panel &panel) {
   });
 }
 
-/// One register tile of a component, the `index`-th of a strip. Each prefetches its share of the weights of the next
-/// component.
+/// Computes one register tile of a component, the `index`-th of a strip. Each tile prefetches its share of the weights
+/// of the next component.
 void Winograd::run(const Panel &panel, Ix component, Ix tile, Ix index, int64_t tiles) {
   int64_t width = panel.width(p), lines = llvm::divideCeil(unroll * width, s.line * s.stripRuns);
   Ix ahead = s.inputWords() * width + index * (lines * s.line);
@@ -288,7 +291,7 @@ void Winograd::part(const Panel &panel, int64_t first, int64_t vectors, Ix compo
                     Ix ahead) {
   int64_t width = panel.width(p), all = s.inputWords();
   int64_t whole = all / words, rest = all % words, blockStride = s.stripTiles() * words;
-  Ix in = inputAt(component) + tile * words + panel.group * (whole * blockStride); // groups are whole blocks
+  Ix in = inputAt(component) + tile * words + panel.group * (whole * blockStride); // a group has whole blocks
   Ix wt = panel.block * (lanes * all * s.components()) + component * (all * width) + first * lanes;
   Vectors acc(tiles * vectors, w.constant(0, w.vectorOf(word, lanes)));
   acc = w.loop(0, whole, 1, acc, [&](Ix block, ValueRange a) {
@@ -304,7 +307,7 @@ void Winograd::part(const Panel &panel, int64_t first, int64_t vectors, Ix compo
   }
 }
 
-/// The first `count` words of a block.
+/// Multiplies the first `count` words of a block.
 Vectors Winograd::channels(const Panel &panel, Ix in, Ix wt, int64_t count, int64_t vectors, int64_t tiles,
                            ValueRange acc, Ix ahead) {
   int64_t width = panel.width(p), turn = std::min(unroll, count), whole = count / turn * turn;
@@ -333,7 +336,7 @@ Vectors Winograd::channels(const Panel &panel, Ix in, Ix wt, int64_t count, int6
   return whole == count ? sums : step(whole, count - whole, sums);
 }
 
-// Outputs.
+// Outputs
 
 void Winograd::transformOutputs(const Strip &strip, const Panel &panel) {
   w.loop(0, panel.vectors, 1, [&](Ix v) {
@@ -361,8 +364,8 @@ void Winograd::transformOutputs(const Strip &strip, const Panel &panel) {
   });
 }
 
-/// Runs `body` on the outputs of a tile, as far as the one before it does not store them: where the last tiles begin
-/// earlier, since the image ends, they leave out the first `old` ones from there on.
+/// Runs `body` on those outputs of a tile that the tile before does not store. The last tiles begin earlier where the
+/// image ends, and leave out the first `old` outputs from there on.
 void Winograd::eachPart(const WinogradSchedule::Tiles &tiles, Ix tile,
                         llvm::function_ref<void(int64_t from, int64_t to)> body) {
   int64_t all = tiles.old / tiles.step, some = tiles.old % tiles.step, always = all + (some ? 1 : 0);
@@ -379,12 +382,12 @@ void Winograd::eachPart(const WinogradSchedule::Tiles &tiles, Ix tile,
   }
 }
 
-/// The same, where the run tells the size: the first and the one behind the last that no tile before it stores.
+/// Returns the outputs of a tile that no tile before it stores, as [first, last), where only the run knows the size.
 Winograd::Range Winograd::newOutputs(const WinogradSchedule::Tiles &tiles, Ix tile) const {
   if (!tiles.isOpen() && !tiles.old) {
     return {0, tiles.filtering.outputs()};
   }
-  auto upTo = [&](Ix output) { // outputs of the tile before that one
+  auto upTo = [&](Ix output) { // returns how many outputs of the tile are before `output`
     return floorDiv(max(output - origin(tiles, tile), 0) + (tiles.step - 1), tiles.step);
   };
   return {upTo(floorDiv(tile, tiles.step) * tiles.reach()), min(upTo(tiles.outputs), tiles.filtering.outputs())};

@@ -1,9 +1,9 @@
-// Into how many strips a convolution by Winograd's algorithm is cut: an estimate of cycles from the arithmetic and from
-// what each cache has to give; and the packing of the weights.
+// Decides into how many strips a convolution by Winograd's algorithm is cut, by an estimate of cycles from the
+// arithmetic and from what each cache can deliver; and packs the weights.
 //
 // F(4x4) takes a quarter of a direct convolution's multiplications, but four times its weights, which have to come from
-// the third cache or from memory: they cost as much for 49 pixels as for 50,000. F(2x2) takes four ninths, and 16/9
-// times the weights.
+// the third cache or from memory: they cost as much for 49 pixels as for 50,000. F(2x2) takes four ninths of the
+// multiplications, and 16/9 times the weights.
 #include "compiler/lower/conv/Winograd.h"
 #include "compiler/lower/core/CacheLines.h"
 #include "compiler/lower/product/WeightRate.h"
@@ -15,7 +15,7 @@ using namespace mlir;
 
 namespace ingot::lower {
 
-// The parts of a schedule.
+// The parts of a schedule
 
 support::Size WinogradSchedule::runCount() const { return ceilDiv(tiles(), product.pixels); }
 int64_t WinogradSchedule::inputStride() const { return oddLines(inputBlocks() * stripTiles() * blockWords(), line); }
@@ -23,8 +23,8 @@ int64_t WinogradSchedule::productStride() const {
   return oddLines(product.vectors * stripTiles() * product.lanes, line);
 }
 
-/// Scratch memory of all work items, as long as there are some; of one strip not more than `stripBytes`, even where
-/// more of the weights' traffic could be saved.
+/// The most bytes of scratch memory of all work items, as long as there are `leastItems`, and of one strip, even where
+/// a larger strip would save traffic of the weights.
 static constexpr int64_t scratchBytes = 4 << 20, leastItems = 4, stripBytes = 2 << 20;
 
 int64_t WinogradSchedule::itemsAtMost() const {
@@ -32,10 +32,10 @@ int64_t WinogradSchedule::itemsAtMost() const {
 }
 support::Size WinogradSchedule::items() const { return min(units(), itemsAtMost()); }
 
-// Estimates.
+// Estimates
 
-/// Cycles of the linear maps of a tile and a block of channels: two operations a cycle, on vectors or with memory; what
-/// does not fit the registers is written and read once more.
+/// Returns the cycles of the linear maps of a tile and a block of channels. The machine does two operations a cycle, on
+/// vectors or with memory; what does not fit the registers is written and read once more.
 static double transformCycles(const WinogradSchedule &s, int64_t registers, bool isInput) {
   const Filtering &rows = s.rows.filtering, &columns = s.columns.filtering;
   int64_t high = isInput ? rows.inputs() : rows.outputs(), between = high * columns.inputs();
@@ -46,7 +46,8 @@ static double transformCycles(const WinogradSchedule &s, int64_t registers, bool
   return 0.5 * static_cast<double>(operations + elements + 2 * spilled);
 }
 
-/// `weightRate`: of weights that are read for the first time in a run.
+/// Returns the cycles of an image. `weightRate` is the bytes a cycle of weights that are read for the first time in a
+/// run.
 static double winogradCycles(const WinogradSchedule &s, double weightRate, const target::MachineModel &machine) {
   auto tiles = static_cast<double>(s.tiles().number()), inputs = static_cast<double>(s.inputBlocks()),
        outputs = static_cast<double>(s.outputBlocks()), lanes = static_cast<double>(s.product.lanes);
@@ -61,9 +62,9 @@ static double winogradCycles(const WinogradSchedule &s, double weightRate, const
          tiles * (inputs * transformCycles(s, registers, true) + outputs * transformCycles(s, registers, false));
 }
 
-// Schedules.
+// Schedules
 
-/// `inputWords`: of input channels, which the component has.
+/// Returns a component as a convolution of one tap. `inputWords` are its input channels, in words.
 static ConvGeometry componentOf(const ConvGeometry &g, int64_t inputWords, int64_t tiles) {
   ConvPhase phase{{}, {0}};
   phase.axes[2].out = tiles;
@@ -95,15 +96,17 @@ WinogradSchedule WinogradSchedule::opened(const ConvGeometry &open) const {
   return s;
 }
 
-/// How many threads may share the panels of a strip.
+/// Returns how many threads may share the panels of a strip.
 static int64_t sharesOf(const WinogradSchedule &s) {
   int64_t images = typical(s.g.batch, 1) * s.strips.number();
   return std::clamp<int64_t>(s.itemsAtMost() / std::max<int64_t>(1, images), 1, s.panelCount());
 }
 
-/// How many times as much a kernel that is worth sharing costs because two threads would not have as many units each.
+/// Returns how many times as much a kernel costs because two threads would not have as many units each, where it is
+/// worth sharing.
 static double unevenness(const WinogradSchedule &s) {
-  constexpr double leastCycles = 60'000, weight = 0.1; // most libraries are run by one thread
+  // The weight is small because most libraries are run by one thread.
+  constexpr double leastCycles = 60'000, weight = 0.1;
   int64_t units = typical(s.g.batch, 1) * s.strips.number() * s.shares;
   return s.cycles < leastCycles ? 1 : 1 + weight * static_cast<double>(units % 2) / static_cast<double>(units);
 }
@@ -127,11 +130,11 @@ void chooseStrips(WinogradSchedule &s, double weightRate, const target::MachineM
   }
 }
 
-// Weights: for each panel of output channels and each component a row for each word of input channels. They are float32
-// where the filters are narrower, too: sums of transformed weights cancel, and magnify what 16 bits would round away.
-// Of bytes they are int16.
+// Weights are packed for each panel of output channels and each component, with a row for each word of input channels.
+// They are float32 even where the filters are narrower: sums of transformed weights cancel, and magnify what 16 bits
+// would round away. For bytes they are int16.
 
-/// A weight of the filters.
+/// Returns a weight of the filters.
 static double weightOf(const support::ElementType &element, ArrayRef<char> filters, int64_t i) {
   switch (element.bits) {
   case 8:
@@ -143,7 +146,7 @@ static double weightOf(const support::ElementType &element, ArrayRef<char> filte
   }
 }
 
-/// `from`: the filters.
+/// Packs one panel; `from` gives the weights of the filters.
 template <typename Transformed>
 static void packPanel(const WinogradSchedule &s, int64_t out, int64_t width, llvm::function_ref<double(int64_t)> from,
                       Transformed *to) {
@@ -176,7 +179,7 @@ static void packPanels(const WinogradSchedule &s, llvm::function_ref<double(int6
   }
 }
 
-/// `element`: of the filters.
+/// Returns the recipe for the weights; `element` is the type of the filters.
 static plan::WeightTable::Recipe transformedWeights(const WinogradSchedule &s, const support::ElementType &element) {
   std::string key;
   llvm::raw_string_ostream os(key);

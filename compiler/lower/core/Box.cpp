@@ -7,11 +7,12 @@ using namespace mlir;
 
 namespace ingot::lower {
 
-/// For each part of the lookup its index at the beginning of the space, its greatest one, and what a step along each
-/// axis adds to it.
+/// The attribute of a marked root: for each part of the lookup its index at the beginning of the space, its greatest
+/// index, and what a step along each axis adds to it.
 static constexpr StringLiteral boxName = "box";
 
-/// Makes an index count from the beginning of its axis; false where it is outside, or only the run knows.
+/// Makes an index count from the beginning of its axis. Returns false where the index is outside, or where only the run
+/// knows whether it is.
 static bool settle(int64_t &index, const support::Size &size) {
   if (!size.isNumber()) {
     return index >= 0;
@@ -31,6 +32,7 @@ static void eachPoint(ArrayRef<int64_t> extents, llvm::function_ref<void(ArrayRe
   }
 }
 
+/// Returns the sum of the coordinates times their factors.
 static int64_t sumOf(ArrayRef<int64_t> factors, ArrayRef<int64_t> at) {
   int64_t sum = 0;
   for (auto [factor, i] : llvm::zip_equal(factors, at)) {
@@ -100,7 +102,8 @@ void whereFits(Build &build, const Box &box, Ix count, llvm::function_ref<void()
     return body();
   }
   Writer &w = build.w;
-  Ix room = box.ends.front().size - support::Size(box.ends.front().last); // no more than zero: none
+  // The room is positive where the box's last place is on every open axis.
+  Ix room = box.ends.front().size - support::Size(box.ends.front().last);
   for (const Box::End &end : ArrayRef(box.ends).drop_front()) {
     room = min(room, end.size - support::Size(end.last));
   }

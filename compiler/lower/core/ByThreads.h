@@ -1,14 +1,15 @@
-// A family of the compiler's on a machine with blocks of threads: each thread takes one of its work items. That is
-// right for every family, since items are independent, and what a target begins with; where threads have to share
-// memory to be fast, it brings a family of its own.
+// Runs a family of the compiler's on a machine with blocks of threads: each thread takes one of its work items. That is
+// right for every family, since items are independent, and it is what a target begins with. Where threads have to share
+// memory to be fast, the target brings a family of its own.
 #pragma once
 #include "compiler/lower/Family.h"
 
 namespace ingot::lower {
 
+/// A family whose kernels are those of another one, with a thread for each work item.
 class ByThreads final : public KernelFamily {
 public:
-  /// `family` lives as long as this one. `threads`: of a block.
+  /// `family` has to live as long as this one. `threads` is the number of threads of a block.
   ByThreads(const KernelFamily &family, int64_t threads);
 
   llvm::SmallVector<mlir::TypeID> roots() const override { return family.roots(); }
@@ -36,7 +37,7 @@ private:
   int64_t threads;
 };
 
-/// The compiler's family for kernels rooted at `root`, or where that is null for those without a root.
+/// Returns the compiler's family for kernels rooted at `root`, or where that is null for those without a root.
 const KernelFamily *compilersFamily(mlir::Operation *root);
 
 } // namespace ingot::lower

@@ -1,5 +1,5 @@
 // An index is a sum of values times numbers: additions, subtractions and products with constants are followed down to
-// other values. Two indices are apart by a known number where these values have the same factors.
+// other values. The distance between two indices is known where each of these values has the same factor in both.
 #include "compiler/lower/core/Distance.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Matchers.h"
@@ -10,10 +10,12 @@ using namespace mlir;
 namespace ingot::lower {
 namespace {
 
+/// A sum of values times factors, and a number.
 struct Linear {
   llvm::SmallMapVector<Value, int64_t, 8> factors;
   int64_t constant = 0;
 
+  /// Adds `v` times `factor`.
   void add(Value v, int64_t factor) {
     APInt number;
     if (matchPattern(v, m_ConstantInt(&number))) {

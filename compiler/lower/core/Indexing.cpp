@@ -13,7 +13,7 @@ Access walked(Buffer buffer, ArrayRef<support::Size> strides) {
 void wherePlaces(Build &build, const onnx::Lookup &lookup, Ix count, llvm::function_ref<void()> body) {
   Writer &w = build.w;
   auto compare = [&](arith::CmpIPredicate how, Ix a) -> Value { return w.compare(how, a, 0); };
-  Ix least = 1; // 0 where some axis has no place
+  Ix least = 1; // at most 0 where some axis has no place
   for (const onnx::Lookup::Part &part : lookup.parts) {
     if (!part.size.atLeast(1)) {
       least = min(least, part.size);
@@ -42,7 +42,8 @@ Ix lookedUp(Build &build, const onnx::Lookup &lookup, const Access &indices, Arr
     Value wrapped = arith::AddIOp::create(w.b, w.loc, index, size);
     index = arith::SelectOp::create(w.b, w.loc, negative, wrapped, index);
     build.failIf(w.compare(arith::CmpIPredicate::uge, index, size));
-    index = arith::MinUIOp::create(w.b, w.loc, index, w.integer(part.size - 1, w.b.getI64Type())); // goes on inside
+    // The kernel goes on with a place inside.
+    index = arith::MinUIOp::create(w.b, w.loc, index, w.integer(part.size - 1, w.b.getI64Type()));
     sum = sum + w.ix(index) * Ix(part.stride);
   }
   return sum;

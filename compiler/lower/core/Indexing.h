@@ -1,20 +1,20 @@
-// Indices that are read while the model runs: checked, brought into range, turned into offsets. Shared by the families
-// Gather and Scatter.
+// Reads indices while the model runs: they are checked, brought into range and turned into offsets. The families Gather
+// and Scatter share this.
 #pragma once
 #include "compiler/lower/Family.h"
 #include "compiler/onnx/elements/Lookup.h"
 
 namespace ingot::lower {
 
-/// A buffer walked by strides of a lookup.
+/// Returns how a buffer is walked by the strides of a lookup.
 Access walked(Buffer buffer, llvm::ArrayRef<support::Size> strides);
 
-/// What a lookup adds to the offset in the data at a point where `indices` is read: bad indices are reported, and
-/// clamped.
+/// Returns what a lookup adds to the offset in the data at a point where `indices` is read. Bad indices are reported,
+/// and clamped so that the kernel can go on.
 Ix lookedUp(Build &build, const onnx::Lookup &lookup, const Access &indices, llvm::ArrayRef<Ix> at);
 
-/// Runs `body`, which looks up `count` places or fewer. An axis of size zero has no valid index at all: then the run
-/// fails instead, if there is anything to look up.
+/// Runs `body`, which looks up `count` places or fewer. An axis of size zero has no valid index at all, so the run
+/// fails instead if there is anything to look up.
 void wherePlaces(Build &build, const onnx::Lookup &lookup, Ix count, llvm::function_ref<void()> body);
 
 } // namespace ingot::lower

@@ -23,7 +23,7 @@ Value opaque(OpBuilder &b, Location loc, Value index, Value turn) {
   Value v = arith::IndexCastOp::create(b, loc, i64, index);
   Value expected = turn ? arith::IndexCastOp::create(b, loc, i64, turn).getResult()
                         : arith::ConstantIntOp::create(b, loc, 0, 64).getResult();
-  // A hint for branches only, which nothing looks through.
+  // This op is only a hint for branches, and no optimization looks through it.
   v = LLVM::ExpectOp::create(b, loc, v, expected);
   return arith::IndexCastOp::create(b, loc, b.getIndexType(), v);
 }

@@ -7,7 +7,8 @@ using namespace mlir;
 
 namespace ingot::lower {
 
-/// Operations, attributes, types, who reads whom, and which operands are constants; no names and no locations.
+/// Returns a text of all that a builder may look at: operations, attributes, types, who reads whom, and which operands
+/// are constants, but no names and no locations.
 static std::string textOf(plan::KernelOp kernel) {
   std::string text;
   llvm::raw_string_ostream os(text);

@@ -1,9 +1,9 @@
-// Heap sort, for any order: no memory of its own, and never slower than n log n. The first half of the turns makes the
-// heap, with the one that comes last on top; each of the others moves the top behind the heap.
+// Heap sort serves any order: it needs no memory of its own, and is never slower than n log n. The first half of the
+// iterations makes the heap, with the thing that comes last on top; each of the others moves the top behind the heap.
 //
-// Radix sort, for numbers: a pass for each byte of the key, from the lowest on. It counts how often each value of the
-// byte occurs, which says where the numbers with that value begin, and moves them there in their order. A few numbers
-// are sorted by insertion, which takes less than counting does.
+// Radix sort serves numbers. There is a pass for each byte of the key, from the lowest on. A pass counts how often each
+// value of the byte occurs, which tells where the numbers with that value begin, and moves them there in their order. A
+// few numbers are sorted by insertion, which takes less time than counting.
 #include "compiler/lower/core/Sort.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -34,6 +34,7 @@ SmallVector<Value> repeatWhile(Writer &w, ValueRange start, llvm::function_ref<V
 
 namespace {
 
+/// Writes a heap sort.
 class Heap {
 public:
   Heap(Writer &w, Buffer order, llvm::function_ref<Value(Value, Value)> before) : w(w), order(order), before(before) {}
@@ -91,6 +92,7 @@ void sort(Writer &w, Buffer order, Ix count, llvm::function_ref<Value(Value, Val
 
 namespace {
 
+/// Writes a radix sort.
 class Radix {
 public:
   Radix(Writer &w, Buffer counts) : w(w), counts(counts), i64(w.b.getI64Type()) {}
@@ -99,7 +101,8 @@ public:
     w.ifElse(
         w.compare(arith::CmpIPredicate::sle, count, few), [&] { insert(numbers, count); },
         [&] {
-          for (int64_t shift = 32; shift < 64; shift += 8) { // an even number of passes: the last one writes `numbers`
+          // The number of passes is even, so the last one writes `numbers`.
+          for (int64_t shift = 32; shift < 64; shift += 8) {
             pass(numbers, spare, count, shift);
             std::swap(numbers, spare);
           }
@@ -107,22 +110,25 @@ public:
   }
 
 private:
+  /// The most numbers that are sorted by insertion.
   static constexpr int64_t few = 40;
   Writer &w;
   Buffer counts;
   Type i64;
 
+  /// Returns a byte of a number.
   Ix digit(Value number, int64_t shift) {
     Value down = arith::ShRUIOp::create(w.b, w.loc, number, w.constant(shift, i64));
     return w.ix(arith::AndIOp::create(w.b, w.loc, down, w.constant(sortCounts - 1, i64)));
   }
-  /// How often a value came before; once more from now on.
+  /// Returns how often a value came before, and counts it once more.
   Ix next(Ix digit) {
     Ix n = w.ix(w.load(counts, digit));
     w.store(w.integer(n + 1, i64), counts, digit);
     return n;
   }
 
+  /// Moves the numbers into the order of one byte.
   void pass(Buffer from, Buffer to, Ix count, int64_t shift) {
     w.loop(0, sortCounts, 1, [&](Ix d) { w.store(w.constant(0, i64), counts, d); });
     w.loop(0, count, 1, [&](Ix i) { next(digit(w.load(from, i), shift)); });
@@ -137,6 +143,7 @@ private:
     });
   }
 
+  /// Sorts the numbers by insertion.
   void insert(Buffer numbers, Ix count) {
     auto key = [&](Value number) -> Value { return arith::ShRUIOp::create(w.b, w.loc, number, w.constant(32, i64)); };
     w.loop(1, count, 1, [&](Ix i) {
@@ -175,7 +182,8 @@ Value restOf(Writer &w, Value number) {
 }
 
 Value highestFirst(Writer &w, Value x) {
-  // The bits of positive floats grow with them, and those of negative ones fall: the former are turned around.
+  // The bits of positive floats grow with them, and those of negative ones fall, so those of positive floats are
+  // inverted.
   Type i32 = w.b.getI32Type();
   Value oneZero = arith::AddFOp::create(w.b, w.loc, x, w.constant(0, x.getType()));
   Value bits = arith::BitcastOp::create(w.b, w.loc, i32, oneZero);

@@ -18,7 +18,8 @@ Split::Split(const Group &group, RankedTensorType inType, RankedTensorType outTy
 
 void Split::finish(const Group &group, Type element) {
   const Writer &w = group.w;
-  if (!group.isStrict) { // what else the kernel reads may not be walked as one: the order of sums would depend on it
+  // strict: the order of sums would depend on what else the kernel reads, which may not be walked as one
+  if (!group.isStrict) {
     merge();
   }
   for (unsigned i = 0; i < along.size(); ++i) {
@@ -38,8 +39,8 @@ int64_t Split::lastAxis(RankedTensorType type) {
   return last;
 }
 
-/// The space with the dimensions `axes` of a row-major one, in this order; the lanes run along the last of them, which
-/// only the run may know to repeat.
+/// Returns the space with the dimensions `axes` of a row-major one, in this order. The lanes run along the last of
+/// them; whether an operand repeats along it may be known to the run alone.
 static Space turned(Space space, ArrayRef<int64_t> axes) {
   auto pick = [&](const Ixs &from) { return Ixs(llvm::map_range(axes, [&](int64_t axis) { return from[axis]; })); };
   auto turn = [&](Access &a) {
@@ -92,7 +93,8 @@ RankedTensorType Split::shaped(plan::KernelOp kernel, Value v) {
   return plan::withLayout(type, layout ? plan::blockedBy(layout.getContext(), layout.getLanes()) : layout);
 }
 
-/// Neighbours of one kind that all accesses of both spaces walk as one.
+/// Merges neighbouring dimensions that are both worked along, or both not, where all accesses of both spaces walk them
+/// as one.
 void Split::merge() {
   for (size_t i = along.size(); i-- > 1;) {
     bool mapped = outDim[i] >= 0;
@@ -187,7 +189,7 @@ void Split::keptLoops(Writer &w, SmallVector<Ix> &at, size_t d, int64_t most, Bo
 }
 
 namespace {
-/// The recursion of sweep().
+/// The recursion of sweep() over the dimensions that are worked along.
 struct Sweep {
   const Split &split;
   Writer &w;

@@ -1,64 +1,71 @@
-// The loops of a kernel that works along some axes of a tensor (a reduction, a softmax): the axes it works along
-// inside, the others outside.
+// Writes the loops of a kernel that works along some axes of a tensor (a reduction, a softmax). The axes along which it
+// works are inside, the others outside.
 #pragma once
 #include "compiler/lower/core/Group.h"
 
 namespace ingot::lower {
 
+/// The two groups of dimensions, and the loops over them.
 class Split {
 public:
-  /// `along` are axes of `in` (normal); the result has a dimension of its own for each other axis, and for those too
-  /// when `keeps` (then of size 1, or the same size). Dimensions that everything walks as one are merged.
+  /// Splits a tensor `in` by known axes. `along` are these axes, counted from the front. The result has a dimension of
+  /// its own for each other axis, and for these axes as well when `keeps` (then of size 1, or of the same size).
+  /// Dimensions that all accesses walk as one are merged.
   Split(const Group &group, mlir::RankedTensorType in, mlir::RankedTensorType out, llvm::ArrayRef<int64_t> along,
         bool keeps);
 
-  /// Of a tensor each of whose axes is worked along, or kept, as the run says: its size in `out` is 1, or that in `in`.
-  /// Every axis is two dimensions here, of which one has a single place. `across`: whether the last axis that is no
-  /// number 1 is worked along. Work items: the positions along all others.
+  /// Splits a tensor each of whose axes is worked along, or kept, as the run determines: its size in `out` is 1, or the
+  /// size in `in`. Every axis is two dimensions here, one of which has a single place. `across`: whether the last axis
+  /// that is longer than 1 is worked along. Work items are the positions along all other axes.
   Split(const Group &group, mlir::RankedTensorType in, mlir::RankedTensorType out, bool across);
-  /// That axis; 0 where all are 1.
+  /// Returns the last axis that is longer than 1; 0 where there is none.
   static int64_t lastAxis(mlir::RankedTensorType type);
 
-  /// The type of a root operand, which may be computed in the region, in the kernel's layout (that of its result).
+  /// Returns the type of a root operand, which may be computed in the region, in the kernel's layout (that of its
+  /// result).
   static mlir::RankedTensorType shaped(plan::KernelOp kernel, mlir::Value v);
 
   Space in, out;
-  llvm::SmallVector<bool> along;     ///< for each dimension of `in`
-  llvm::SmallVector<int64_t> outDim; ///< its dimension in `out`; -1: none
-  llvm::SmallVector<unsigned> inner; ///< dimensions worked along, outermost first
-  Ix count = 1;                      ///< elements worked along
-  int64_t lanes = 1;                 ///< of a vector: the machine's, or the layout's block
-  bool across = false; ///< row-major and the last dimension is worked along: the lanes of a vector are to be combined
+  llvm::SmallVector<bool> along;     ///< for each dimension of `in`, whether it is worked along
+  llvm::SmallVector<int64_t> outDim; ///< for each dimension of `in`, its dimension in `out`; -1: none
+  llvm::SmallVector<unsigned> inner; ///< the dimensions worked along, the outermost first
+  Ix count = 1;                      ///< how many elements are worked along for one position
+  int64_t lanes = 1;                 ///< lanes of a vector: the machine's, or the layout's block
+  /// Whether the tensor is row-major and the last dimension is worked along, so that the lanes of a vector are to be
+  /// combined.
+  bool across = false;
 
-  /// Work items of such a kernel: the positions before the first axis worked along.
+  /// Returns the work items of such a kernel: the positions before the first axis that is worked along.
   static support::Size items(mlir::RankedTensorType in, llvm::ArrayRef<int64_t> along);
 
-  /// Runs `body` for each vector position of the other axes within items [begin, end). `at` has a coordinate for each
-  /// dimension of `in`; those worked along are 0. `vectors` is how many vectors (side by side along the last dimension)
-  /// the body is to treat: at most `most`; always 1 when `across` (then lanes is 1 too: one row).
+  /// The body for a position. `at` has a coordinate for each dimension of `in`; those worked along are 0. `vectors` is
+  /// how many vectors (side by side along the last dimension) the body has to treat; it is 1 when `across`, and then
+  /// lanes is 1 too: the position is one row.
   using Body = llvm::function_ref<void(llvm::SmallVector<Ix> at, int64_t vectors, int64_t lanes, mlir::Value mask)>;
+  /// Runs `body` for each vector position of the other axes within items [begin, end), with at most `most` vectors.
   void positions(Writer &w, Ix begin, Ix end, int64_t most, Body body) const;
 
-  /// One vector (or scalar) on the way along.
+  /// One vector (or scalar) of the elements that are worked along.
   struct Step {
     llvm::ArrayRef<Ix> at;
     int64_t lanes;
-    mlir::Value mask; ///< of lanes; null: all
-    int64_t slot; ///< which accumulator: steps of one slot follow each other; == unroll for the scalars behind the last
-                  ///< whole vector
+    mlir::Value mask; ///< the lanes that count; null: all
+    /// The number of an accumulator: steps of one slot follow each other. Scalars behind the last whole vector have the
+    /// slot `unroll`.
+    int64_t slot;
   };
   using StepBody = llvm::function_ref<llvm::SmallVector<mlir::Value>(const Step &, mlir::ValueRange)>;
   /// Walks along the axes from a position, `unroll` steps in a round, with values carried. Where the lanes are across,
-  /// steps are vectors and a tail with a mask or of scalars; else each step has the position's lanes and mask.
+  /// steps are vectors and a tail with a mask or of scalars. Else each step has the position's lanes and mask.
   llvm::SmallVector<mlir::Value> sweep(Writer &w, llvm::ArrayRef<Ix> position, int64_t positionLanes,
                                        mlir::Value positionMask, int64_t unroll, mlir::ValueRange carried,
                                        StepBody body) const;
-  /// Whether a sweep ends with scalars.
+  /// Returns whether a sweep ends with scalars.
   bool hasScalarTail(const Writer &w) const {
     return across && lanes > 1 && !remainder(in.sizes.back(), lanes).is(0) && !w.machine.maskedAccess;
   }
 
-  /// The result's point for a point of `in`.
+  /// Returns the result's point for a point of `in`.
   llvm::SmallVector<Ix> outAt(llvm::ArrayRef<Ix> at) const;
 
 private:

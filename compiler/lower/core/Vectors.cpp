@@ -8,7 +8,7 @@ using namespace mlir;
 
 namespace ingot::lower {
 
-/// Swaps the off-diagonal d x d blocks of two rows.
+/// Exchanges the off-diagonal d x d blocks of two rows.
 static std::pair<Value, Value> swapped(Writer &w, Value a, Value b, int64_t d, int64_t lanes) {
   SmallVector<int64_t> low(lanes), high(lanes);
   for (int64_t l = 0; l < lanes; ++l) {
@@ -34,7 +34,7 @@ SmallVector<Value> interleave(Writer &w, ArrayRef<Value> rows) {
   int64_t count = rows.size(), lanes = cast<VectorType>(rows.front().getType()).getNumElements();
   SmallVector<Value> result;
   for (int64_t first = 0; first < count * lanes; first += lanes) {
-    // One row after the other takes its places, the first two at once.
+    // One row after the other takes its places; the first two are placed at once.
     Value v = rows.front();
     for (int64_t row = 1; row < count; ++row) {
       SmallVector<int64_t> mask(lanes);
@@ -87,7 +87,7 @@ Value combine(Writer &w, Combine how, Value a, Value b) {
   auto make = [&]<typename Float, typename Integer>() -> Value {
     return isFloat(a) ? Float::create(w.b, w.loc, a, b).getResult() : Integer::create(w.b, w.loc, a, b).getResult();
   };
-  bool bit = onnx::isBool(getElementTypeOrSelf(a.getType())); // one bit is -1 when signed
+  bool bit = onnx::isBool(getElementTypeOrSelf(a.getType())); // a bit that is set is -1 as a signed number
   switch (how) {
   case Combine::Add:
     return make.operator()<arith::AddFOp, arith::AddIOp>();
@@ -114,7 +114,8 @@ Value across(Writer &w, Combine how, Value v) {
     return v;
   }
   int64_t lanes = type.getNumElements();
-  // Halves are combined until one lane is left: fixed order on every machine, and shuffles instead of a chain.
+  // Halves are combined until one lane is left. So the order is the same on every machine, and there are shuffles
+  // instead of a chain of additions.
   for (; lanes > 1; lanes /= 2) {
     SmallVector<int64_t> low(lanes / 2), high(lanes / 2);
     for (int64_t i = 0; i < lanes / 2; ++i) {

@@ -1,4 +1,5 @@
-// Every op outside of loops counts once, in a loop as often as the loop turns when the kernel runs all its items.
+// Counts instructions. An op outside of loops counts once, and an op in a loop as often as the loop iterates when the
+// kernel runs all its items.
 #include "compiler/lower/core/Work.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -12,11 +13,13 @@ namespace {
 
 using support::Size;
 
-constexpr int64_t mathCost = 16;  ///< instructions that an exponential or its like becomes
-constexpr int64_t tileCost = 8;   ///< that take as long as one on a matrix register
-constexpr int64_t someSize = 256; ///< of a symbol
-constexpr int64_t someTurns = 4;  ///< of a loop whose bounds depend on an outer loop: the rest of a tile
+constexpr int64_t mathCost = 16;  ///< instructions that an exponential or its like is expanded to
+constexpr int64_t tileCost = 8;   ///< instructions that take as long as one on a matrix register
+constexpr int64_t someSize = 256; ///< the value of a symbol in typicalWork()
+/// Iterations of a loop whose bounds depend on an outer loop, as of the rest of a tile.
+constexpr int64_t someTurns = 4;
 
+/// Counts the instructions of one kernel.
 struct Counter {
   func::FuncOp kernel;
   ArrayRef<support::Symbol> symbols;
@@ -45,6 +48,7 @@ struct Counter {
     return sum;
   }
 
+  /// Returns the instructions of one op, without its regions. An op on long vectors takes one for each register.
   int64_t costOf(Operation &op) {
     if (op.getName().getStringRef() == "llvm.call_intrinsic" && op.getNumResults() == 0) {
       return tileCost;
@@ -60,13 +64,15 @@ struct Counter {
     return vectors * (function ? mathCost : 1);
   }
 
+  /// Returns how often a loop iterates.
   Size turnsOf(scf::ForOp loop) {
     auto from = sizeOf(loop.getLowerBound()), to = sizeOf(loop.getUpperBound()), step = sizeOf(loop.getStep());
     bool isCounted = from && to && step && step->isNumber() && step->number() > 0;
     return isCounted ? max(0, ceilDiv(*to - *from, *step)) : Size(someTurns);
   }
 
-  /// An index when the range is [0, items); empty when it depends on a loop or on data.
+  /// Returns the value of an index, when the range of work items is [0, items); nothing when it depends on a loop or on
+  /// data.
   std::optional<Size> sizeOf(Value v) {
     llvm::APInt constant;
     if (matchPattern(v, m_ConstantInt(&constant))) {
@@ -76,7 +82,8 @@ struct Counter {
       if (argument.getOwner() != &kernel.front()) {
         return std::nullopt;
       }
-      size_t behind = kernel.getNumArguments() - argument.getArgNumber(); // the symbols, begin, end
+      // The last arguments are the symbols, begin and end.
+      size_t behind = kernel.getNumArguments() - argument.getArgNumber();
       return behind == 2 ? Size(0) : behind == 1 ? items : Size(symbols[symbols.size() + 2 - behind]);
     }
     Operation *op = v.getDefiningOp();

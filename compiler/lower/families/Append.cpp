@@ -1,5 +1,5 @@
-// Rows written into a cache, which is copied first where the result lies elsewhere. A work item for each part of the
-// cache that is contiguous along the axis and behind it.
+// Writes rows into a cache, which is copied first where the result lies elsewhere. There is a work item for each part
+// of the cache that is contiguous along the axis and behind it.
 #include "compiler/onnx/ops/Append.h"
 #include "compiler/lower/Family.h"
 #include "compiler/lower/core/Copy.h"
@@ -11,8 +11,10 @@ namespace {
 
 class Append : public KernelFamily {
   using Size = support::Size;
+  /// The parts of the cache, in elements.
   struct Parts {
-    Size count, capacity, rows, before; ///< elements of each part: of the cache, of what is written, in front of that
+    /// How many parts there are; elements of a part: in the cache, to be written, and in front of those.
+    Size count, capacity, rows, before;
   };
   static Parts partsOf(onnx::AppendOp op) {
     support::Sizes cache = onnx::sizesOf(Group::typeOf(op.getCache())),

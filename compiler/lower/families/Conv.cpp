@@ -1,4 +1,5 @@
-// Convolutions, by the algorithm that is chosen (lower/Algorithm.h), but for those of each channel by itself.
+// Builds convolutions, by the algorithm that is chosen (lower/Algorithm.h). Convolutions of each channel by itself have
+// a family of their own, DepthwiseConv.
 #include "compiler/onnx/ops/Conv.h"
 #include "compiler/lower/Algorithm.h"
 #include "compiler/lower/conv/Convolution.h"

@@ -1,4 +1,4 @@
-// Transposed convolutions, by the algorithm that is chosen (lower/Algorithm.h).
+// Builds transposed convolutions, by the algorithm that is chosen (lower/Algorithm.h).
 #include "compiler/lower/Algorithm.h"
 #include "compiler/lower/conv/Convolution.h"
 #include "compiler/onnx/ops/Conv.h"

@@ -1,6 +1,6 @@
-// Kernels without a root: a chain of elementwise ops as one loop over the result, any broadcasting, both layouts.
-// Dimensions that all operands walk alike are merged first, so that equal shapes are one flat loop with one tail. Where
-// only the run knows whether an operand's axis repeats, there are loops for equal sizes and loops for any.
+// Builds kernels without a root: elementwise ops as one loop over the result, with any broadcasting, in both layouts.
+// Dimensions that all operands walk alike are merged first, so that equal shapes become one flat loop with one tail.
+// Where only the run knows whether an operand's axis repeats, there are loops for equal sizes and loops for any sizes.
 #include "compiler/lower/core/Portion.h"
 
 using namespace mlir;
@@ -44,12 +44,14 @@ public:
     RowShape shape;
     int64_t vectors = plan::blocksOf(type) * type.getDimSize(2) * type.getDimSize(3),
             operations = kernel.getBody().front().getOperations().size() + kernel->getNumOperands();
+    // An operation on a vector, or its load, takes half a cycle: a core does two of them in a cycle.
     shape.cycles = shape.alone = 0.5 * static_cast<double>(vectors * operations);
     shape.build = buildRows;
     return shape;
   }
 
 private:
+  /// Writes some rows of a blocked image, as a link of a chain.
   static void buildRows(Build &build, const Rows &rows) {
     Writer &w = build.w;
     Space space = build.group.space(build.group.resultType());
@@ -61,8 +63,7 @@ private:
     });
   }
 
-  /// Loops over dimension `d` and below; the innermost one of a row-major space is walked in vectors. Of bytes several
-  /// vectors that are neighbours are made at once.
+  /// Writes loops over dimension `d` and those below. The innermost one of a row-major space is walked in vectors.
   static void walk(Build &build, const Portion &portion, const Space &space, Point &at, size_t d) {
     if (d == space.sizes.size()) {
       at.lanes = space.block;
@@ -79,6 +80,8 @@ private:
     });
   }
 
+  /// Writes the loop over the innermost dimension. Several neighbouring vectors are made at once where the group asks
+  /// for it, as it does for bytes.
   static void innermost(Build &build, const Portion &portion, const Space &space, const Point &at, size_t d) {
     bool inBlocks = space.block > 1;
     int64_t lanes = inBlocks ? space.block : build.w.machine.lanes, step = inBlocks ? 1 : lanes;

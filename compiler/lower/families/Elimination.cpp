@@ -1,8 +1,10 @@
-// Determinants and inverses by Gauss's elimination. The largest element of a column, from the diagonal down, becomes
-// its pivot, and the rows below are cleared. For an inverse a unit matrix stands beside the matrix, and the triangular
-// system that is left is solved from below. Rows are subtracted undivided, as LAPACK has it: the pivots of a matrix
-// that is singular but for rounding are then what rounding makes of them there, not zeros. Matrices are copied to
-// scratch memory first, one after the other.
+// Computes determinants and inverses by Gauss's elimination. The largest element of a column, from the diagonal down,
+// becomes its pivot, and the rows below are cleared. For an inverse a unit matrix stands beside the matrix, and the
+// triangular system that is left is solved from the bottom up.
+//
+// Rows are subtracted undivided, as LAPACK does it. So the pivots of a matrix that is singular but for rounding are
+// what rounding makes of them in LAPACK, too, and not zeros. Matrices are copied to scratch memory first, one after the
+// other.
 #include "compiler/lower/Family.h"
 #include "compiler/onnx/Onnx.h"
 #include "compiler/onnx/ScalarMath.h"
@@ -16,12 +18,14 @@ using ingot::onnx::Num;
 namespace ingot::lower {
 namespace {
 
-/// Columns in scratch memory of a matrix with `n`.
+/// Returns the columns in scratch memory for a matrix with `n` columns.
 support::Size widthOf(Operation *root, const support::Size &n) {
   return isa<onnx::InverseOp>(root) ? n * support::Size(2) : n;
 }
+/// Returns the sizes of the operand, whose last two axes are those of the matrices.
 support::Sizes sizesOfMatrices(Operation *root) { return onnx::sizesOf(Group::typeOf(root->getOperand(0))); }
 
+/// Builds the loops of one kernel. `a` is the matrix in scratch memory, with `n` rows of `width` columns.
 class Matrices {
 public:
   explicit Matrices(Build &build)
@@ -54,6 +58,7 @@ private:
   Ix count, n, width;
 
   Num number(Value v) { return Num(w.b, w.loc, v, x.element); }
+  /// Calls the body for each row and column of a matrix.
   void each(llvm::function_ref<void(Ix, Ix)> body) {
     w.loop(0, n, 1, [&](Ix i) { w.loop(0, n, 1, [&](Ix j) { body(i, j); }); });
   }
@@ -69,7 +74,7 @@ private:
     });
   }
 
-  /// The row with the largest element of column k.
+  /// Returns the row, from k on, with the largest element of column k.
   Ix pivotRow(Ix k) {
     Value first = onnx::abs(number(w.load(a, k * width + k)));
     return w.ix(w.loop(k + 1, n, 1, {first, w.value(k)}, [&](Ix i, ValueRange best) {
@@ -80,7 +85,7 @@ private:
     })[1]);
   }
 
-  /// Clears a column; gives the determinant so far.
+  /// Clears column k below the diagonal, and returns the determinant so far.
   SmallVector<Value> column(Ix k, Value det) {
     Ix p = pivotRow(k);
     w.loop(k, width, 1, [&](Ix j) {
@@ -91,12 +96,12 @@ private:
     });
     Num pivot = number(w.load(a, k * width + k)), product = number(det) * pivot;
     Num signedProduct = select(number(w.compare(arith::CmpIPredicate::eq, p, k)), product, -product);
-    Num safe = select(pivot == pivot.constant(0), pivot.constant(1), pivot); // all below are zero then, too
+    Num safe = select(pivot == pivot.constant(0), pivot.constant(1), pivot); // all elements below are zero then, too
     w.loop(k + 1, n, 1, [&](Ix i) { subtract(i, k, number(w.load(a, i * width + k)) / safe, k); });
     return {signedProduct};
   }
 
-  /// From row i, from column `from` on, `factor` times row k.
+  /// Subtracts `factor` times row k from row i, from column `from` on.
   void subtract(Ix i, Ix k, Num factor, Ix from) {
     w.loop(from, width, 1, [&](Ix j) {
       Num own = number(w.load(a, i * width + j));
@@ -104,7 +109,7 @@ private:
     });
   }
 
-  /// Makes the inverse of what stands beside a triangular matrix.
+  /// Solves the triangular system, which makes the unit matrix beside it the inverse.
   void solve() {
     w.loop(0, n, 1, [&](Ix i) {
       Ix k = n - Ix(1) - i;

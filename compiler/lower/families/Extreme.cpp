@@ -1,6 +1,6 @@
-// ArgMax and ArgMin: the best value and its position are carried side by side, lane by lane. Along a row each lane sees
-// every `lanes`-th element; at its end the best value over the lanes decides, and of the lanes that have it the first
-// (or last) position.
+// Computes ArgMax and ArgMin. The best value and its position are carried side by side, lane by lane. Along a row each
+// lane sees every `lanes`-th element. At the end of the row the best value over all lanes decides, and the first (or
+// last) position of those lanes that have it.
 #include "compiler/lower/Family.h"
 #include "compiler/lower/core/Split.h"
 #include "compiler/lower/core/Vectors.h"
@@ -16,7 +16,7 @@ using namespace mlir;
 namespace ingot::lower {
 namespace {
 
-/// What the op asks for.
+/// What the op asks for, of the two kinds of op alike.
 struct Wanted {
   Value data;
   int64_t axis;
@@ -33,6 +33,7 @@ Wanted wantedOf(Operation *root) {
   return max ? from(max, true) : from(cast<onnx::ArgMinOp>(root), false);
 }
 
+/// Builds the loops of one kernel.
 class Search {
 public:
   explicit Search(Build &build)
@@ -59,11 +60,14 @@ private:
   Type index;
   Split split;
 
+  /// Returns how values are combined.
   Combine how() const {
     return wanted.max ? (isUnsigned ? Combine::UnsignedMax : Combine::Max)
                       : (isUnsigned ? Combine::UnsignedMin : Combine::Min);
   }
 
+  /// Returns (i1) whether x takes the place of the best value so far. A later one of equal values does so where the op
+  /// wants the last position.
   Value better(Value x, Value best) {
     if (isa<FloatType>(element)) {
       auto how = wanted.max ? (wanted.last ? arith::CmpFPredicate::OGE : arith::CmpFPredicate::OGT)
@@ -76,7 +80,7 @@ private:
     return w.compare(wanted.max ? more : less, x, best);
   }
 
-  /// {best, position} after one more vector (or scalar).
+  /// Returns the best value and its position after one more vector (or scalar).
   SmallVector<Value> step(Value best, Value position, const Split::Step &s) {
     Value x = group.read(wanted.data, split.in, Point{SmallVector<Ix>(s.at), s.lanes, s.mask});
     Value here = w.splat(w.integer(s.at[split.inner.back()], index), s.lanes);
@@ -91,20 +95,24 @@ private:
             arith::SelectOp::create(w.b, w.loc, wins, here, position)};
   }
 
+  /// Returns the vector 0, 1, 2, ...
   Value counting(int64_t lanes) {
     SmallVector<int32_t> numbers = llvm::to_vector(llvm::seq<int32_t>(0, lanes));
     return arith::ConstantOp::create(
         w.b, w.loc, DenseElementsAttr::get(VectorType::get({lanes}, index), ArrayRef<int32_t>(numbers)));
   }
+  /// Returns the best value and its position before the first element.
   SmallVector<Value> start(int64_t lanes) {
     return {neutral(w, how(), w.vectorOf(element, lanes)), w.constant(0, w.vectorOf(index, lanes))};
   }
 
+  /// Returns the positions for columns, one in each lane.
   Value columns(ArrayRef<Ix> at, int64_t lanes, Value mask) {
     return split.sweep(w, at, lanes, mask, 1, start(lanes),
                        [&](const Split::Step &s, ValueRange carried) { return step(carried[0], carried[1], s); })[1];
   }
 
+  /// Returns the position for a row.
   Value row(ArrayRef<Ix> at) {
     SmallVector<Value> carried = start(split.lanes);
     if (split.hasScalarTail(w)) {
@@ -126,7 +134,7 @@ private:
       position =
           across(w, order, arith::SelectOp::create(w.b, w.loc, has, position, neutral(w, order, position.getType())));
     }
-    if (carried.size() > 2) { // the scalars come after the vectors
+    if (carried.size() > 2) { // the scalar tail of the row comes after its vectors
       Value wins = better(carried[2], best);
       position = arith::SelectOp::create(w.b, w.loc, wins, carried[3], position);
     }

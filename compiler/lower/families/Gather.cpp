@@ -1,5 +1,5 @@
-// Gathers (onnx::Indexer): loops over the result; where the index stays the same along the innermost dimension
-// (embedding rows) that dimension is copied in vectors, else element by element.
+// Builds gathers (onnx::Indexer) as loops over the result. Where the index stays the same along the innermost dimension
+// (embedding rows) that dimension is copied in vectors, else it is copied element by element.
 #include "compiler/onnx/ops/Gather.h"
 #include "compiler/lower/core/Indexing.h"
 #include "compiler/lower/core/Portion.h"
@@ -10,11 +10,13 @@ using namespace mlir;
 namespace ingot::lower {
 namespace {
 
+/// Builds the loops of one kernel.
 class Loops {
 public:
   explicit Loops(Build &build)
       : build(build), w(build.w), group(build.group), lookup(cast<onnx::Indexer>(group.root).lookup()),
         space(group.space(group.resultType())) {
+    // Operands that only the root reads are walked by its own strides, and not like the result.
     space.accesses.remove_if([&](auto &entry) {
       return llvm::all_of(entry.first.getUsers(), [&](Operation *user) { return user == group.root; });
     });
@@ -46,8 +48,10 @@ private:
   Space space;
   Value data, indices; ///< keys of the accesses
 
+  /// Returns how the data or the indices are walked.
   const Access &access(Value key) { return space.accesses.find(key)->second; }
 
+  /// Writes loops over dimension at.at.size() and those below.
   void loops(const Portion &portion, Point &at) {
     size_t d = at.at.size(), n = space.sizes.size();
     if (d + 1 == n && access(indices).strides.back().is(0)) {
@@ -63,7 +67,7 @@ private:
     });
   }
 
-  /// The innermost dimension, all of it from behind one index.
+  /// Copies the innermost dimension, all of which is behind one index.
   void row(const Portion &portion, Point &at) {
     at.at.push_back(0);
     Ix base = lookedUp(build, lookup, access(indices), at.at);
@@ -75,6 +79,7 @@ private:
     });
   }
 
+  /// Copies the elements at a point; `base` is where the index leads in the data.
   void copy(const Point &at, Ix base) {
     const Access &from = access(data);
     Ix stride = space.sizes.empty() ? 1 : from.strides.back();

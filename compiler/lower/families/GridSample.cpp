@@ -1,10 +1,10 @@
-// GridSample. The places of a grid are the same for all channels: of a chunk of places (a work item) tables of the
-// pixels along each axis and of their weights are made once, then each channel sums its pixels, one vector of places at
-// a time, gathered at offsets that are added up axis by axis. Linear interpolation has two pixels along an axis, cubic
-// four, nearest one.
+// Builds GridSample. The places of a grid are the same for all channels, so for a chunk of places (a work item) tables
+// of the pixels along each axis and of their weights are made once. Then each channel sums its pixels, one vector of
+// places at a time, gathered at offsets that are added up axis by axis. Linear interpolation has two pixels along an
+// axis, cubic four, and nearest one.
 //
-// Whatever the grid holds, coordinates are brought near the image before they become integers, NaN too, and pixels
-// either into it or, with padding by zeros, marked by a negative offset and not read.
+// Whatever the grid holds, NaN included, coordinates are brought near the image before they become integers. Pixels are
+// brought into the image or, with padding by zeros, marked by a negative offset and not read.
 #include "compiler/lower/Family.h"
 #include "compiler/lower/core/Vectors.h"
 #include "compiler/onnx/Onnx.h"
@@ -21,21 +21,24 @@ using ingot::support::Size;
 namespace ingot::lower {
 namespace {
 
+/// Returns how many pixels along an axis a place reads.
 int64_t tapsOf(onnx::GridSampleOp op) { return op.getMode() == "nearest" ? 1 : op.getMode() == "linear" ? 2 : 4; }
+/// Returns the number of spatial axes.
 int64_t axesOf(onnx::GridSampleOp op) { return Group::typeOf(op.getX()).getRank() - 2; }
 
-/// Places of one work item.
+/// Returns the places of one work item, whose tables (8 bytes for each pixel and axis) fit `tuning.tableBytes`.
 int64_t chunkOf(onnx::GridSampleOp op, const target::MachineModel &machine) {
   int64_t vectors = machine.tuning.tableBytes / (axesOf(op) * tapsOf(op) * 8 * machine.lanes);
   return std::max<int64_t>(1, vectors) * machine.lanes;
 }
 
-/// All places of one image.
+/// Returns the number of places of one image.
 Size placesOf(onnx::GridSampleOp op) {
   support::Sizes grid = onnx::sizesOf(Group::typeOf(op.getGrid()));
   return support::product(ArrayRef(grid).drop_front().drop_back());
 }
 
+/// Builds the loops of one kernel.
 class Sampler {
 public:
   explicit Sampler(Build &build)
@@ -58,7 +61,7 @@ public:
     }
   }
 
-  /// The item-th chunk of all images.
+  /// Writes the item-th chunk of all images.
   void write(Ix item) {
     Ix chunks = ceilDiv(placesOf(op), Size(chunk)), batch = floorDiv(item, chunks);
     Ix first = remainder(item, chunks) * chunk, count = min(places - first, chunk);
@@ -83,30 +86,30 @@ private:
   bool zeros;
   Buffer x, grid, y;
   Ix channels, places, pixels;
-  Ixs lengths, strides;                 ///< of the spatial axes
-  SmallVector<Buffer> offsets, weights; ///< by axis and tap
-  Ix image = 0;                         ///< where the channel begins
+  Ixs lengths, strides;                 ///< of the image, along the spatial axes
+  SmallVector<Buffer> offsets, weights; ///< tables by axis and tap
+  Ix image = 0;                         ///< where the present channel begins
 
   Num number(Value v) { return Num(w.b, w.loc, v, getElementTypeOrSelf(v.getType())); }
 
-  /// x between two numbers; NaN becomes the lower one.
+  /// Returns x limited to [low, high]; NaN becomes the lower one.
   static Num between(Num x, Num low, Num high) { return atMost(select(x > low, x, low), high); }
 
-  /// What lies beyond the borders, mirrored at them as often as it takes.
+  /// Returns x, mirrored at the borders as often as it takes to get between them.
   static Num reflected(Num x, Num low, Num high) {
     Num range = high - low, beyond = abs(x - low), turns = floor(beyond / range), rest = beyond - turns * range;
     Num isOdd = turns - floor(turns * 0.5) * 2.0 != turns.constant(0);
     return select((x < low) | (x > high), select(isOdd, high - rest, low + rest), x);
   }
 
-  /// From [-1, 1] to pixels, padded, and no further from the image than taps reach.
+  /// Returns the coordinate in pixels for one in [-1, 1], padded, and no further from the image than taps reach.
   Num coordinate(int64_t axis, Num g, Num length, Num low, Num high) {
     Num place = op.getAlignCorners() ? (g + 1.0) / 2.0 * (length - 1.0) : ((g + 1.0) * length - 1.0) / 2.0;
     if (op.getMode() == "nearest") {
       place = roundEven(place);
     }
-    // Cubic weights are those of the place itself where it lies beyond the border, and only the taps go to the border:
-    // so in PyTorch and ONNX Runtime, while onnx.reference moves the place there first.
+    // Where the place lies beyond the border, cubic weights are those of the place itself, and only the taps go to the
+    // border. PyTorch and ONNX Runtime do so, while onnx.reference moves the place there first.
     bool isBorder = op.getPaddingMode() == "border";
     if (zeros || (isBorder && taps == 4)) {
       return between(place, place.constant(-4), length + 3.0);
@@ -120,6 +123,8 @@ private:
     return between(place, low, high);
   }
 
+  /// Returns the weights of the pixels, of which the one before the place is `share` pixels away. Cubic weights are
+  /// Keys's with a = -0.75.
   SmallVector<Num> weightsOf(Num share) {
     if (taps == 2) {
       return {1.0 - share, share};
@@ -130,7 +135,7 @@ private:
     return {far(share + 1.0), near(share), near(1.0 - share), far(2.0 - share)};
   }
 
-  /// Fills the tables of an axis for the places from `i` on; behind the last one there is room for a vector.
+  /// Fills the tables of an axis for the places from `i` on; behind the last one there is room for a whole vector.
   void tables(int64_t axis, Num g, Ix i) {
     Num length = g.like(counted(w, lengths[axis], Value(g).getType()));
     Num low = op.getAlignCorners() ? g.constant(0) : g.constant(-0.5), high = length - 1.0 - low;
@@ -146,7 +151,7 @@ private:
     }
   }
 
-  /// Of a pixel along an axis; negative when it is not there.
+  /// Returns the offset of a pixel along an axis; negative when there is no such pixel.
   Num offset(int64_t axis, Num pixel, Num length, Num low, Num high) {
     Num last = length - 1.0;
     Num inside =
@@ -156,8 +161,8 @@ private:
     return zeros ? select((pixel < pixel.constant(0)) | (pixel > last), offset.constant(-1), offset) : offset;
   }
 
-  /// What the pixels along the axes from `axis` on are together; `at` adds up the offsets of the axes before, `inside`
-  /// says where none of them is negative.
+  /// Returns the weighted sum of the pixels along the axes from `axis` on. `at` is the sum of the offsets along the
+  /// axes before, and `inside` says where none of them is negative.
   Value sum(int64_t axis, Value at, Value inside, Ix i, int64_t lanes, Value mask) {
     if (axis == axes) {
       return pixel(at, inside, lanes, mask);
@@ -177,6 +182,7 @@ private:
     return total;
   }
 
+  /// Loads the pixels at offsets `at`; 0 where they are not inside.
   Value pixel(Value at, Value inside, int64_t lanes, Value mask) {
     Value zero = w.constant(0, w.vectorOf(x.element, lanes));
     auto choose = [&](Value v, Value otherwise) -> Value {
@@ -187,7 +193,7 @@ private:
       return choose(w.load(x, image + w.ix(there)), zero);
     }
     Value all = w.maskFor(lanes, lanes);
-    if (!w.machine.maskedAccess) { // lanes that are not there read the first pixel
+    if (!w.machine.maskedAccess) { // without masked loads, lanes outside read the first pixel
       return choose(w.gather(x, image, choose(at, w.constant(0, at.getType())), all), zero);
     }
     Value live = mask ? mask : all;

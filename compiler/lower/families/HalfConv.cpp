@@ -1,4 +1,5 @@
-// Convolutions of bfloat16 with sums of float32 (--accuracy fast), by the algorithm that is chosen (lower/Algorithm.h).
+// Builds convolutions of bfloat16 with sums of float32 (--accuracy fast), by the algorithm that is chosen
+// (lower/Algorithm.h).
 #include "compiler/lower/Algorithm.h"
 #include "compiler/lower/conv/Convolution.h"
 #include "compiler/onnx/ops/Conv.h"

@@ -1,4 +1,4 @@
-// Encoded images are decoded by a library (runtime_support/images), which a kernel calls.
+// Decodes images by a library (runtime_support/images), which the kernel calls.
 #include "compiler/onnx/ops/Image.h"
 #include "compiler/lower/Family.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -44,7 +44,7 @@ public:
   }
 
 private:
-  /// Of one type, whatever the tensor is.
+  /// Returns a buffer as one of bytes, so that the library's function has one type whatever the tensors are.
   static Value asBytes(Writer &w, Buffer buffer) { return w.scratch(buffer, 0, w.b.getI8Type(), 1).memref; }
 };
 

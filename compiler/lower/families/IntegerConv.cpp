@@ -1,5 +1,5 @@
-// Convolutions of unsigned by signed bytes with sums of int32, by the algorithm that is chosen (lower/Algorithm.h), but
-// for those of each channel by itself.
+// Builds convolutions of unsigned by signed bytes with sums of int32, by the algorithm that is chosen
+// (lower/Algorithm.h). Convolutions of each channel by itself have a family of their own, DepthwiseConv.
 #include "compiler/lower/Algorithm.h"
 #include "compiler/lower/conv/Winograd.h"
 #include "compiler/onnx/ops/Conv.h"

@@ -1,8 +1,10 @@
-// Resizing by tables (onnx.Interpolate): loops over the result; at each resized axis the positions and weights of its
+// Resizes by tables (onnx.Interpolate), in loops over the result. At each resized axis the positions and weights of its
 // taps are loaded once, and the innermost loop sums the operand's vectors over all combinations of taps. Lanes are the
 // channels of a block, or run along the last axis: contiguous where that one is not resized, else gathered at positions
-// that are themselves loaded as a vector. Where the run tells how many taps there are (a filter that is stretched as
-// far as an image shrinks), one axis is resized at a time, by a loop over its taps.
+// that are themselves loaded as a vector.
+//
+// The number of taps may be known only to the run (a filter that is stretched as far as an image shrinks). Then one
+// axis is resized at a time, by a loop over its taps.
 #include "compiler/lower/core/Portion.h"
 #include "compiler/onnx/Onnx.h"
 #include "compiler/onnx/constants/Evaluate.h"
@@ -17,13 +19,15 @@ using namespace mlir;
 namespace ingot::lower {
 namespace {
 
-/// One combination of taps of the axes so far.
+/// One combination of taps of the axes that the loops have reached.
 struct Tap {
+  /// Where the combination begins in the operand.
   Ix offset;
-  Value weight;    ///< scalar, or a vector at the last axis; null: one
-  Value positions; ///< at the last axis: elements of a vector, relative to `offset`; null: contiguous
+  Value weight;    ///< the product of the taps' weights: a scalar, or a vector at the last axis; null: 1
+  Value positions; ///< at the last axis, the elements of a vector, relative to `offset`; null: they are contiguous
 };
 
+/// Builds the loops of one kernel.
 class Loops {
 public:
   explicit Loops(Build &build)
@@ -50,11 +54,13 @@ private:
   Buffer data;
   support::Strided<Ix> source;
 
+  /// The tables of an axis: for each tap and result position, the source position and the weight.
   struct Tables {
     Buffer positions, weights;
     Ix taps, size;
     bool isOpen() const { return !taps.known(); }
   };
+  /// Returns the tables of an axis; nothing where it is not resized.
   std::optional<Tables> tables(size_t axis) {
     for (auto [i, a] : llvm::enumerate(op.getAxes())) {
       if (a == static_cast<int64_t>(axis)) {
@@ -66,6 +72,7 @@ private:
     return std::nullopt;
   }
 
+  /// Writes loops over dimension at.at.size() and those below. `taps` are the combinations of the axes before.
   void loops(const Portion &portion, Point &at, const SmallVector<Tap> &taps) {
     size_t d = at.at.size(), n = space.sizes.size();
     if (space.block > 1 && d == n) {
@@ -87,7 +94,7 @@ private:
     });
   }
 
-  /// Tap `t` of an axis at result position `i`: its place along the axis, or those of lanes that run along it.
+  /// Returns tap `t` of an axis at result position `i`: its place along the axis, or those of lanes that run along it.
   Tap tapOf(const Tables &table, Ix t, Ix i, int64_t lanes, Value mask) {
     Ix at = i + t * table.size;
     Value place = w.load(table.positions, at, lanes, mask);
@@ -95,18 +102,19 @@ private:
     Value weight = op.getNearest() ? Value() : w.load(table.weights, at, lanes, mask);
     return {offset, weight, lanes == 1 ? Value() : place};
   }
-  /// A tap of the axes so far and one of axis `d`.
+  /// Returns the combination of one of the axes before and a tap of axis `d`.
   Tap combined(const Tap &before, const Tap &tap, size_t d, int64_t lanes) {
     Value weight = before.weight && tap.positions ? w.splat(before.weight, lanes) : before.weight;
     return {before.offset + tap.offset * source.strides[d], product(weight, tap.weight), tap.positions};
   }
 
-  /// The taps so far, each combined with those of axis `d` at result position `i`, or with lanes along it from there.
+  /// Returns all combinations of `taps` with the taps of axis `d` at result position `i`, or with lanes along it from
+  /// there.
   SmallVector<Tap> next(const SmallVector<Tap> &taps, size_t d, Ix i, int64_t lanes = 1, Value mask = {}) {
     SmallVector<Tap> out;
     auto table = tables(d);
     if (table && table->isOpen()) {
-      return taps; // see sumOpen()
+      return taps; // sumOpen() loops over them instead
     }
     for (int64_t t = 0; t < (table ? table->taps.number() : 1); ++t) {
       Tap tap = table ? tapOf(*table, t, i, lanes, mask) : Tap{i, {}, {}};
@@ -117,10 +125,12 @@ private:
     return out;
   }
 
+  /// Returns the product of two weights, each of which may be null for 1.
   Value product(Value a, Value b) {
     return !a || !b ? (a ? a : b) : arith::MulFOp::create(w.b, w.loc, a, b).getResult();
   }
 
+  /// Loads what a combination of taps reads.
   Value read(const Tap &tap, const Point &at) {
     if (!tap.positions) {
       return w.load(data, tap.offset, at.lanes, at.mask);
@@ -128,7 +138,7 @@ private:
     return w.gather(data, tap.offset, tap.positions, at.mask ? at.mask : w.maskFor(at.lanes, at.lanes));
   }
 
-  /// The weighted element of a tap and the sum so far (null: none).
+  /// Returns the sum so far (null: none) and the weighted elements of a combination of taps.
   Value plus(Value total, const Tap &tap, const Point &at) {
     Value v = read(tap, at);
     if (!tap.weight) {
@@ -139,6 +149,7 @@ private:
     return total ? w.fma(v, weight, total) : arith::MulFOp::create(w.b, w.loc, v, weight).getResult();
   }
 
+  /// Sums all combinations of taps at a point of the result, and stores.
   void sum(const Point &at, const SmallVector<Tap> &taps) {
     auto d = static_cast<size_t>(op.getAxes().front());
     if (auto table = tables(d); table->isOpen()) {
@@ -151,6 +162,7 @@ private:
     group.finish(total, space, at);
   }
 
+  /// Sums over the taps of axis `d`, whose number only the run knows.
   void sumOpen(const Point &at, const Tap &before, const Tables &table, size_t d) {
     bool along = space.block == 1 && d + 1 == space.sizes.size();
     Value zero = w.constant(0, w.vectorOf(data.element, at.lanes));

@@ -1,5 +1,5 @@
-// Matrix products, of floats, of bytes with sums of int32 and of bfloat16 with sums of float32, by the algorithm that
-// is chosen (lower/Algorithm.h).
+// Builds matrix products of floats, of bytes with sums of int32, and of bfloat16 with sums of float32, by the algorithm
+// that is chosen (lower/Algorithm.h).
 #include "compiler/onnx/ops/MatMul.h"
 #include "compiler/lower/Algorithm.h"
 #include "compiler/onnx/ElementTypes.h"

@@ -1,19 +1,21 @@
-// Of each batch and class: the boxes whose score is above the threshold are collected and sorted by it, equal ones by
-// their number; each is kept unless it overlaps one that is kept already too much, until there are enough.
+// Suppresses boxes of each batch and class that overlap better ones. The boxes whose score is above the threshold are
+// the candidates. They are sorted by score, equal ones by their number, and each is kept unless it overlaps too much
+// one that is kept already, until there are enough.
 //
-// A candidate is its score and its number in one integer (Sort.h), so that sorting reads no scores. Edges and areas of
-// kept boxes lie in blocks, a vector of each, so that a candidate is compared with a vector of boxes at a time, and
-// with no more once one overlaps. `common / both > overlap` decides, with the rounding of that division, but it holds
-// only where common >= both * overlap, rounded: if not, the quotient is not above `overlap` either, since rounding
-// keeps the order. So there is a division for a box that is suppressed, and for nearly none of the others. Boxes
-// without an area overlap nothing and are not compared.
+// A candidate is its score and its number in one integer (core/Sort.h), so that sorting reads no scores. Edges and
+// areas of kept boxes lie in blocks, a vector of each, so that a candidate is compared with a vector of boxes at a
+// time, and with no more once one overlaps. `common / both > overlap` decides, with the rounding of that division, but
+// it holds only where common >= both * overlap, rounded. If that does not hold, the quotient is not above `overlap`
+// either, since rounding keeps the order. So there is a division for a box that is suppressed, and for nearly none of
+// the others. Boxes without an area overlap nothing and are not compared.
 //
-// Of many candidates most lie nowhere near each other (exporters move the boxes of each class to a place of their own
-// to suppress all classes at once). The stretch of the x axis on which boxes begin is cut into 2^n bins, these in pairs
-// into 2^(n-1), and so on: the cells of a binary tree, whose root is cell 1. A box is kept in the cell where it begins,
-// on the first level at which it spans less than the length of a cell: it ends in that cell or the next one. So a
-// candidate is compared with what is in the cells from the one before its beginning to that of its end, on every level.
-// Only that bins grow with x matters for the result; what rounding does to their edges does not.
+// Where there are many candidates, most lie nowhere near each other (exporters move the boxes of each class to a place
+// of their own to suppress all classes at once). The stretch of the x axis on which boxes begin is cut into 2^n bins,
+// these in pairs into 2^(n-1), and so on. These are the cells of a binary tree, whose root is cell 1. A box is kept in
+// the cell where it begins, on the first level at which it spans less than the length of a cell, so it ends in that
+// cell or the next one. A candidate is therefore compared with the boxes in the cells from the one before its beginning
+// to that of its end, on every level. For the result it only matters that bins grow with x; what rounding does to their
+// edges does not.
 #include "compiler/lower/Family.h"
 #include "compiler/lower/core/Sort.h"
 #include "compiler/lower/core/Vectors.h"
@@ -31,19 +33,20 @@ using ingot::onnx::Num;
 namespace ingot::lower {
 namespace {
 
-/// From low to high along one axis, of one box or of a vector of them.
+/// The edges of one box, or of a vector of boxes, along one axis.
 struct Extent {
   Num low, high;
 };
+/// A box, or a vector of boxes.
 struct Box {
   Extent x, y;
   Num area;
 };
 
-/// Those boxes of one class that are kept and have an area.
+/// The boxes of one class that are kept and have an area.
 class KeptBoxes {
 public:
-  /// In the first bytes of the scratch.
+  /// Places the tables in the first bytes of the scratch.
   KeptBoxes(Writer &w, Buffer scratch, const support::Size &length, Value overlap)
       : w(w), i64(w.b.getI64Type()), f32(w.b.getF32Type()), limit(overlap), lanes(w.machine.lanes),
         used(w.local(i64, 1)) {
@@ -59,11 +62,12 @@ public:
     first = part(i64, cellsFor(length));
     filled = part(i64, cellsFor(length));
   }
+  /// Returns the bytes of the tables for at most `length` boxes.
   static support::Size bytesFor(const support::Size &length, int64_t lanes) {
     return blocksFor(length, lanes) * support::Size(parts * lanes * 4 + 8) + cellsFor(length) * support::Size(16);
   }
 
-  /// There are none now, of at most `most` to come.
+  /// Removes all boxes; at most `most` are to come.
   void clear(Ix most) {
     w.store(w.constant(0, i64), used, 0);
     bins = w.ix(repeatWhile(
@@ -76,16 +80,18 @@ public:
       w.loop(1, bins * 2, 1, [&](Ix cell) { w.store(w.constant(0, i64), perCell, cell); });
     }
   }
+  /// Returns (i1) whether there is more than one bin.
   Value severalBins() { return w.compare(arith::CmpIPredicate::sgt, bins, 1); }
-  /// Where the first bin begins and the last one, where there are several. Any numbers will do, infinities and NaN too.
+  /// Spreads the bins, where there are several, from `low` to `high`. Any numbers will do, infinities and NaN too.
   void spread(Num low, Num high) {
     Num all(w.b, w.loc, arith::SIToFPOp::create(w.b, w.loc, f32, w.integer(bins, i64)), f32);
     origin = low, scale = all / (high - low);
   }
 
+  /// Keeps a box with an area.
   void keep(const Box &box) {
     Ix from = binOf(box.x.low), to = binOf(box.x.high);
-    // The number of the first cell of a level is that of its cells.
+    // The number of a level's first cell is also the number of its cells.
     SmallVector<Value> level = repeatWhile(
         w, ValueRange{w.value(bins), w.value(from), w.value(to - from)},
         [&](ValueRange state) { return w.compare(arith::CmpIPredicate::sgt, w.ix(state[2]), 0); },
@@ -100,8 +106,8 @@ public:
     }
   }
 
-  /// Whether a box with an area overlaps one of them, 1 (index) or 0. In the cells where it may lie, or, where blocks
-  /// are no more than these, in all blocks.
+  /// Returns 1 where a box with an area overlaps one of them too much, else 0. It looks in the cells where such a box
+  /// may lie, or in all blocks where there are no more blocks than these cells.
   Ix overlap(const Box &box) {
     Box wide = {{splat(box.x.low), splat(box.x.high)}, {splat(box.y.low), splat(box.y.high)}, splat(box.area)};
     Ix from = binOf(box.x.low), to = binOf(box.x.high), blocks = w.ix(w.load(used, 0));
@@ -110,35 +116,40 @@ public:
   }
 
 private:
-  static constexpr int64_t parts = 5; ///< of a block: lefts, rights, tops, bottoms, areas
+  static constexpr int64_t parts = 5; ///< rows of a block: lefts, rights, tops, bottoms, areas
+  /// Candidates for each bin, and the most bins.
   static constexpr int64_t perBin = 64, mostBins = 256;
-  static constexpr int64_t fewBlocks = 24; ///< no more than what the way through the levels costs at least
+  /// The most blocks that take no longer than the way through the levels, at least.
+  static constexpr int64_t fewBlocks = 24;
   Writer &w;
   Type i64, f32;
-  Value limit; ///< of the overlap
+  Value limit; ///< the largest overlap that is allowed
   int64_t lanes;
-  Buffer edges, next;   ///< of blocks
-  Buffer first, filled; ///< of cells: the block that was begun last, or 0; how many boxes there are
-  Buffer used;          ///< how many blocks are in use; none has number 0
+  Buffer edges, next;   ///< by block: the rows, and the next block of the cell
+  Buffer first, filled; ///< by cell: the block that was begun last, or 0; how many boxes there are
+  Buffer used;          ///< how many blocks are in use; no block has number 0
   Ix bins = 1;
   std::optional<Num> origin, scale;
 
+  /// Returns the number of cells for so many boxes.
   static support::Size cellsFor(const support::Size &length) {
     return support::Size(2) *
            min(support::Size(mostBins), max(support::Size(1), floorDiv(length, support::Size(perBin))));
   }
-  /// A cell has one block that is not full at most.
+  /// Returns the most blocks for so many boxes: a cell has at most one block that is not full.
   static support::Size blocksFor(const support::Size &length, int64_t lanes) {
     return floorDiv(length, support::Size(lanes)) + cellsFor(length);
   }
 
   Num number(Value v) { return Num(w.b, w.loc, v, f32); }
   Num splat(Num n) { return number(w.splat(n, lanes)); }
+  /// Returns half of each number.
   SmallVector<Value> halves(ValueRange numbers) {
     return llvm::map_to_vector(numbers,
                                [&](Value v) -> Value { return arith::ShRSIOp::create(w.b, w.loc, v, w.value(1)); });
   }
-  /// While test(state) holds, step(state) says whether there is a hit (the last turn then), and the next state.
+  /// Repeats step(state) while test(state) holds. A step returns whether there is a hit, which ends the loop, and the
+  /// next state. Returns whether there was a hit.
   Ix untilHit(ValueRange start, llvm::function_ref<Value(ValueRange)> test,
               llvm::function_ref<std::pair<Ix, SmallVector<Value>>(ValueRange)> step) {
     SmallVector<Value> all(start);
@@ -158,7 +169,8 @@ private:
     return w.ix(hit);
   }
 
-  /// Never falls where x grows, whatever origin and scale are; NaN is in the first bin.
+  /// Returns the bin of a coordinate. It never falls where x grows, whatever origin and scale are; NaN is in the first
+  /// bin.
   Ix binOf(Num x) {
     Num place = (x - *origin) * *scale, zero = x.constant(0),
         last = number(arith::SIToFPOp::create(w.b, w.loc, f32, w.integer(bins - 1, i64)));
@@ -166,7 +178,7 @@ private:
     return w.ix(arith::FPToSIOp::create(w.b, w.loc, i64, select(inside < last, inside, last)));
   }
 
-  /// A new block in front of the others of a cell. What a box does not fill has no width, so that it overlaps nothing.
+  /// Puts a new block in front of the others of a cell. Lanes that no box fills have no width, so they overlap nothing.
   void begin(Ix cell) {
     Ix block = w.ix(w.countUp(used)) + 1, at = block * (parts * lanes);
     w.store(w.load(first, cell), next, block);
@@ -175,6 +187,7 @@ private:
     w.store(nothing, edges, at), w.store(nothing, edges, at + lanes);
   }
 
+  /// Returns whether a box overlaps one in blocks [1, blocks].
   Ix inBlocks(const Box &box, Ix blocks) {
     return untilHit(
         w.value(1), [&](ValueRange block) { return w.compare(arith::CmpIPredicate::sle, w.ix(block[0]), blocks); },
@@ -182,7 +195,7 @@ private:
           return std::pair(inBlock(box, w.ix(block[0])), SmallVector<Value>{w.value(w.ix(block[0]) + 1)});
         });
   }
-  /// `from` and `to` are its first and its last bin.
+  /// Returns whether a box overlaps one in the cells of all levels. `from` and `to` are its first and its last bin.
   Ix onLevels(const Box &box, Ix from, Ix to) {
     return untilHit(
         ValueRange{w.value(bins), w.value(from), w.value(to)},
@@ -192,6 +205,7 @@ private:
           return std::pair(inCells(box, size + begin, size + w.ix(level[2])), halves(level));
         });
   }
+  /// Returns whether a box overlaps one in cells [from, last].
   Ix inCells(const Box &box, Ix from, Ix last) {
     return untilHit(
         w.value(from), [&](ValueRange cell) { return w.compare(arith::CmpIPredicate::sle, w.ix(cell[0]), last); },
@@ -199,6 +213,7 @@ private:
           return std::pair(inCell(box, w.ix(cell[0])), SmallVector<Value>{w.value(w.ix(cell[0]) + 1)});
         });
   }
+  /// Returns whether a box overlaps one in a cell.
   Ix inCell(const Box &box, Ix cell) {
     return untilHit(
         w.load(first, cell),
@@ -207,6 +222,7 @@ private:
           return std::pair(inBlock(box, w.ix(block[0])), SmallVector<Value>{w.load(next, w.ix(block[0]))});
         });
   }
+  /// Returns whether a box overlaps one in a block.
   Ix inBlock(const Box &box, Ix block) {
     auto part = [&](int64_t i) { return number(w.load(edges, (block * parts + i) * lanes, lanes)); };
     Box other = {{part(0), part(1)}, {part(2), part(3)}, part(4)};
@@ -222,6 +238,7 @@ private:
   }
 };
 
+/// Builds the loops of one kernel.
 class Suppression {
 public:
   explicit Suppression(Build &build)
@@ -252,26 +269,30 @@ private:
   onnx::NonMaxSuppressionOp op;
   Type i64;
   Buffer boxes, scores, selected, count;
-  Buffer order, spare, counts; ///< candidates, and what sorting them takes
-  Value most, threshold;       ///< threshold is null where every score will do
+  Buffer order, spare, counts; ///< the candidates, and room for sorting them
+  /// The most boxes of a class, and the threshold, which is null where every score will do.
+  Value most, threshold;
   KeptBoxes kept;
   Ix batches, classes, length;
-  Ix line = 0, corner = 0; ///< where the scores of the class and the boxes of the batch begin
+  Ix line = 0, corner = 0; ///< where the scores of the present class and the boxes of the batch begin
 
+  /// Returns the number of boxes of a batch.
   static support::Size lengthOf(onnx::NonMaxSuppressionOp op) { return onnx::sizeOf(Group::typeOf(op.getScores()), 2); }
+  /// Returns the one element of an optional operand.
   Value given(Build &build, Value operand, Value otherwise) {
     return onnx::present(operand) ? w.load(build.group.buffer(operand), 0) : otherwise;
   }
   Num number(Value v) { return Num(w.b, w.loc, v, w.b.getF32Type()); }
   Ix one(Value i1) { return w.ix(arith::ExtUIOp::create(w.b, w.loc, i64, i1)); }
 
+  /// Writes the boxes of one class that are kept.
   void oneClass(Ix b, Ix c) {
     line = (b * classes + c) * length, corner = b * length * 4;
     Ix candidates = collect();
     sortByHighHalf(w, order, spare, counts, candidates);
     kept.clear(min(candidates, w.ix(most)));
     spread(candidates);
-    // How many were looked at, and how many of them are kept.
+    // The state is how many candidates have been looked at, and how many of them are kept.
     repeatWhile(
         w, ValueRange{w.value(0), w.value(0)},
         [&](ValueRange state) -> Value {
@@ -285,7 +306,7 @@ private:
         });
   }
 
-  /// Writes the candidates to `order`; how many there are. A vector of scores that are all too low takes one
+  /// Writes the candidates to `order` and returns how many there are. A vector of scores that are all too low takes one
   /// comparison.
   Ix collect() {
     if (!threshold) {
@@ -298,7 +319,7 @@ private:
           [&](Ix i, ValueRange carried) {
             Value score = w.load(scores, line + i);
             Ix at = w.ix(carried[0]);
-            w.store(keyOf(score, i), order, at); // the next one overwrites it where it does not count
+            w.store(keyOf(score, i), order, at); // the next candidate overwrites it where it does not count
             return SmallVector<Value>{w.value(at + one(number(score) > number(threshold)))};
           },
           /*unroll=*/false)[0]);
@@ -314,10 +335,11 @@ private:
     })[0];
     return each(whole, length, w.ix(found));
   }
+  /// Returns a score and the number of its box as one integer.
   Value keyOf(Value score, Ix box) { return keyed(w, highestFirst(w, score), w.integer(box, i64)); }
   Value candidateAt(Ix place) { return restOf(w, w.load(order, place)); }
 
-  /// Where the candidates' boxes begin: the bins reach from the lowest to the highest of them.
+  /// Spreads the bins from the lowest beginning of a candidate's box to the highest.
   void spread(Ix candidates) {
     constexpr double infinity = std::numeric_limits<double>::infinity();
     Type f32 = w.b.getF32Type();
@@ -330,7 +352,7 @@ private:
     kept.spread(number(ends[0]), number(ends[1]));
   }
 
-  /// Keeps the box, or does not: 1 or 0.
+  /// Keeps a box unless it overlaps one; returns 1 if it is kept, else 0.
   Ix candidate(Ix b, Ix c, Value box) {
     Box found = boxAt(box);
     Value hasArea = found.area > 0.0;
@@ -347,6 +369,7 @@ private:
     return 1 - hit;
   }
 
+  /// Loads a box.
   Box boxAt(Value box) {
     Ix at = corner + w.ix(box) * 4;
     Num p[] = {number(w.load(boxes, at)), number(w.load(boxes, at + 1)), number(w.load(boxes, at + 2)),

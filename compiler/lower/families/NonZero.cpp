@@ -1,5 +1,5 @@
-// The indices of elements that are not zero, one column each. How long the rows are is known when all have been
-// counted: of more than one axis the elements are read twice.
+// Writes the indices of elements that are not zero, one column for each element. The length of the rows is known only
+// when all elements have been counted, so with more than one axis the elements are read twice.
 #include "compiler/lower/Family.h"
 #include "compiler/onnx/ElementTypes.h"
 #include "compiler/onnx/ops/Find.h"
@@ -10,6 +10,7 @@ using namespace mlir;
 namespace ingot::lower {
 namespace {
 
+/// Builds the loops of one kernel.
 class Search {
 public:
   explicit Search(Build &build)
@@ -25,7 +26,7 @@ public:
     if (wantsIndices) {
       Ix length = flat ? Ix(0) : w.ix(w.load(count, 0));
       search([&](Ix n, ArrayRef<Ix> at) {
-        if (at.empty()) { // a scalar
+        if (at.empty()) { // the tensor is a scalar
           return put(0, n);
         }
         for (auto [row, i] : llvm::enumerate(at)) {
@@ -54,6 +55,7 @@ private:
     });
   }
 
+  /// Calls the body for each point of the tensor.
   void walk(SmallVector<Ix> &at, llvm::function_ref<void()> body) {
     size_t d = at.size();
     if (d == space.sizes.size()) {
@@ -66,6 +68,7 @@ private:
     });
   }
 
+  /// Returns (i1) whether an element is not zero.
   Value isSet(Value x) {
     if (onnx::isBool(x.getType())) {
       return x;

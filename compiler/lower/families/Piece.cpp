@@ -1,4 +1,5 @@
-// A kernel whose code its target brought (target/Piece.h): a call of it, with the addresses in arrays on the stack.
+// Builds a kernel whose code its target brought (target/Piece.h), as a call of that code with the addresses in arrays
+// on the stack.
 #include "compiler/lower/Family.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -11,7 +12,7 @@ namespace {
 
 class PieceFamily final : public KernelFamily {
 public:
-  SmallVector<TypeID> roots() const override { return {}; } // the op says that it is one
+  SmallVector<TypeID> roots() const override { return {}; } // the kernel op itself says that it is a piece
 
   KernelShape shape(plan::KernelOp kernel, const target::MachineModel &) const override {
     KernelShape shape;
@@ -49,6 +50,7 @@ public:
   }
 
 private:
+  /// Returns an array on the stack with these values.
   static Value list(Writer &w, ArrayRef<Value> values, Type element) {
     Buffer all = w.local(element, std::max<int64_t>(1, static_cast<int64_t>(values.size())));
     for (auto [i, v] : llvm::enumerate(values)) {

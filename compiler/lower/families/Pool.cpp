@@ -1,5 +1,5 @@
-// Pools. Windows are clipped to the input: rows and slices by bounds that are computed for each row of outputs, columns
-// at the edges by static ones, a tile of pixels (or a vector, row-major) in between without any.
+// Builds pools. Windows are clipped to the input: rows and slices by bounds that are computed for each row of outputs,
+// and columns at the edges by static bounds. In between, a tile of pixels (or a vector, row-major) needs no bounds.
 #include "compiler/onnx/ops/Pool.h"
 #include "compiler/lower/conv/PoolWindow.h"
 #include "compiler/onnx/ElementTypes.h"
@@ -13,9 +13,11 @@ namespace {
 
 using support::Size;
 
-/// Taps of a column that are written out; longer kernels loop. Pixels of a blocked tile.
+/// staticTaps: the most taps of a column that are written out, while longer kernels loop. tilePixels: pixels of a
+/// blocked tile.
 constexpr int64_t staticTaps = 7, tilePixels = 8;
 
+/// Builds the loops of one kernel.
 class PoolBuilder {
 public:
   PoolBuilder(Build &build, const Pool &pool)
@@ -27,7 +29,7 @@ public:
     }
   }
 
-  /// All outputs of one row.
+  /// Writes all outputs of one row.
   void row(Ix n, Ix c, Ix d, Ix h) {
     Row r{n, c, d, h, p.axes[0].inside(d), p.axes[1].inside(h), 0, 0};
     r.padded = p.axes[0].padded(d) * p.axes[1].padded(h);
@@ -48,10 +50,11 @@ public:
   }
 
 private:
+  /// A row of outputs: its image, channel (or block of channels), slice and row.
   struct Row {
     Ix n, c, d, h;
-    std::pair<Ix, Ix> slices, rows; ///< taps inside the input
-    Ix base, padded;                ///< of the first tap of output 0; taps inside input and padding
+    std::pair<Ix, Ix> slices, rows; ///< taps inside of the input, as [first, last)
+    Ix base, padded;                ///< where the first tap of output 0 is; taps inside of the input and the padding
   };
 
   Build &build;
@@ -62,6 +65,7 @@ private:
   Buffer x;
   std::array<Ix, 3> strides{};
 
+  /// Returns whether the op also gives the index of each maximum.
   bool withIndices() const {
     auto max = dyn_cast<onnx::MaxPoolOp>(build.group.root);
     return max && !max.getIndices().use_empty();
@@ -78,8 +82,11 @@ private:
     });
   }
 
+  /// Returns the value of an empty window.
   Value started(int64_t lanes) { return poolStart(w, p, w.vectorOf(x.element, lanes)); }
 
+  /// Finishes windows that begin at `column`, of which `inside` taps of the column are in the input and `padded` in the
+  /// input and its padding, and stores them.
   void finish(const Row &r, Ix column, Value acc, Ix inside, Ix padded, int64_t lanes, Value mask = {}) {
     Ix count = p.countPadding ? r.padded * padded
                               : (r.slices.second - r.slices.first) * (r.rows.second - r.rows.first) * inside;
@@ -91,7 +98,8 @@ private:
     build.group.finish(poolFinish(w, p, acc, p.kind == Pool::Average ? count : Ix(1)), space, at);
   }
 
-  /// Output columns [from, to), whose windows reach over the edge: written out when they are known.
+  /// Writes output columns [from, to), whose windows reach over the edge. They are written out when their number is
+  /// known.
   void edges(const Row &r, Ix from, Ix to) {
     if (!from.known() || !to.known()) {
       return w.loop(from, to, 1, [&](Ix i) { edge(r, i); });
@@ -101,6 +109,7 @@ private:
     }
   }
 
+  /// Writes one such column.
   void edge(const Row &r, Ix i) {
     const PoolAxis &a = p.axes[2];
     auto [first, last] = a.inside(i);
@@ -114,7 +123,8 @@ private:
     finish(r, i, acc[0], last - first, a.padded(i), in.lanes);
   }
 
-  /// A tile of neighbouring blocked pixels; each input vector is loaded once and folded into all windows that it is in.
+  /// Writes a tile of neighbouring blocked pixels. Each input vector is loaded once and folded into all windows that it
+  /// is in.
   void pixels(const Row &r, Ix i, int64_t size) {
     const PoolAxis &a = p.axes[2];
     Vectors acc =
@@ -147,7 +157,7 @@ private:
     }
   }
 
-  /// A vector of row-major outputs.
+  /// Writes a vector of row-major outputs.
   void plain(const Row &r, Ix i, int64_t lanes, Value mask) {
     const PoolAxis &a = p.axes[2];
     Vectors acc = overRows(r, r.base + i * a.step, {started(lanes)}, [&](Ix at, ValueRange b) {
@@ -159,7 +169,7 @@ private:
     finish(r, i, acc[0], a.taps, a.taps, lanes, mask);
   }
 
-  /// One largest element and its index in the whole input, row-major or with the image column by column.
+  /// Writes one maximum and its index in the whole input, row-major or with the image column by column.
   void indexed(const Row &r, Ix i) {
     const PoolAxis &a = p.axes[2];
     auto [first, last] = a.inside(i);
@@ -190,6 +200,7 @@ private:
     }
   }
 
+  /// Returns (i1) whether a is larger than b.
   Value larger(Value a, Value b) {
     if (isa<FloatType>(a.getType())) {
       return arith::CmpFOp::create(w.b, w.loc, arith::CmpFPredicate::OGT, a, b);
@@ -205,7 +216,7 @@ class PoolFamily : public KernelFamily {
   }
 
   static bool global(Operation *op) { return isa<onnx::GlobalAveragePoolOp, onnx::GlobalMaxPoolOp>(op); }
-  /// Images times channels, or blocks of channels.
+  /// Returns the number of images times that of channels, or of blocks of channels.
   static Size planes(Operation *op) {
     RankedTensorType in = Group::typeOf(op->getOperand(0));
     support::Sizes sizes = onnx::sizesOf(in);
@@ -224,7 +235,7 @@ public:
     return onnx::ranked(root->getOperand(0)).getRank() > 5 ? "more than three spatial axes" : "";
   }
   bool fusesEpilogue(Operation *root) const override { return !writesIndices(root); }
-  /// Blocked tensors are f32; and one channel fills no block.
+  /// Blocked layout is for images of float32 alone; indices are computed in row-major layout.
   LayoutRule layoutRule(Operation *root, const target::MachineModel &machine) const override {
     auto x = onnx::ranked(root->getOperand(0));
     bool image = x && x.getRank() >= 3 && onnx::computedIn(x.getElementType()).isF32();

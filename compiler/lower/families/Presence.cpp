@@ -1,4 +1,4 @@
-// Whether the caller gave an optional input: its pointer is not null.
+// Computes whether the caller gave an optional input: whether its pointer is not null.
 #include "compiler/lower/Family.h"
 #include "compiler/onnx/ops/Optional.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"

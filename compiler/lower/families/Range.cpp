@@ -1,4 +1,5 @@
-// start, start + delta, ...: vectors of lane numbers, scaled and moved. How many there are stands in the result's size.
+// Writes start, start + delta, ...: vectors of lane numbers are multiplied and added to. How many numbers there are is
+// the size of the result.
 #include "compiler/lower/core/Portion.h"
 #include "compiler/onnx/ops/Shape.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -32,7 +33,7 @@ public:
   }
 
 private:
-  /// i, i + 1, ... as numbers of `element`.
+  /// Returns i, i + 1, ... as numbers of type `element`.
   static Value positions(Writer &w, Ix i, int64_t lanes, Type element) {
     Type wide = w.vectorOf(w.b.getI64Type(), lanes);
     Value n = w.splat(w.integer(i, w.b.getI64Type()), lanes);
@@ -47,6 +48,7 @@ private:
     return element == w.b.getI64Type() ? n : arith::TruncIOp::create(w.b, w.loc, type, n).getResult();
   }
 
+  /// Returns n * delta + start.
   static Value linear(Writer &w, Value n, Value delta, Value start) {
     if (isa<FloatType>(getElementTypeOrSelf(n.getType()))) {
       return arith::AddFOp::create(w.b, w.loc, arith::MulFOp::create(w.b, w.loc, n, delta), start);

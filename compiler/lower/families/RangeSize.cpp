@@ -1,5 +1,6 @@
-// How many numbers a Range has: max(ceil((limit - start) / delta), 0). Of integers the distance is taken as one without
-// a sign, so that no difference is too large; of floats all is computed in float64, as ONNX Runtime does.
+// Computes how many numbers a Range has: max(ceil((limit - start) / delta), 0). For integers the distance is taken as
+// an unsigned number, so that no difference is too large. For floats everything is computed in float64, as ONNX Runtime
+// does.
 #include "compiler/lower/Family.h"
 #include "compiler/onnx/ops/Find.h"
 #include "compiler/onnx/sizes/Found.h"
@@ -13,6 +14,7 @@ using mlir::arith::CmpIPredicate;
 namespace ingot::lower {
 namespace {
 
+/// Builds the computation. Conditions under which there is no such number are collected in `bad`.
 class Length {
 public:
   explicit Length(Build &build) : build(build), w(build.w), op(cast<onnx::RangeSizeOp>(build.group.root)) {}
@@ -30,6 +32,7 @@ private:
   Writer &w;
   onnx::RangeSizeOp op;
 
+  /// Returns the one element of a tensor.
   Value read(Value v) {
     Space space = build.group.space(Group::typeOf(v));
     return build.group.read(v, space, Point{SmallVector<Ix>(space.sizes.size(), 0), 1, {}});
@@ -38,6 +41,7 @@ private:
   Value select(Value condition, Value a, Value b) { return arith::SelectOp::create(w.b, w.loc, condition, a, b); }
   Value either(Value a, Value b) { return arith::OrIOp::create(w.b, w.loc, a, b); }
   bool isUnsigned() { return onnx::elementOf(op.getStart()).isUnsignedInteger(); }
+  /// Returns an integer as one of 64 bits.
   Value wide(Value v) {
     Type i64 = w.b.getI64Type();
     return v.getType() == i64 ? v
@@ -51,7 +55,8 @@ private:
     Value none = w.compare(CmpIPredicate::eq, delta, zero);
     Value from = select(down, limit, start), to = select(down, start, limit);
     Value empty = w.compare(isUnsigned() ? CmpIPredicate::ule : CmpIPredicate::sle, to, from);
-    Value distance = arith::SubIOp::create(w.b, w.loc, to, from); // without a sign, where it is not empty
+    // Right as an unsigned number where the range is not empty.
+    Value distance = arith::SubIOp::create(w.b, w.loc, to, from);
     Value minus = arith::SubIOp::create(w.b, w.loc, zero, delta);
     Value step = select(none, one, select(down, minus, delta));
     Value whole = arith::DivUIOp::create(w.b, w.loc, arith::SubIOp::create(w.b, w.loc, distance, one), step);
@@ -71,7 +76,8 @@ private:
       return arith::CmpFOp::create(w.b, w.loc, predicate, a, b).getResult();
     };
     Value none = is(arith::CmpFPredicate::OEQ, wide(delta), number(0));
-    bad = either(none, is(arith::CmpFPredicate::UGT, length, number(onnx::mostUnbounded))); // or NaN
+    // This comparison also holds for NaN.
+    bad = either(none, is(arith::CmpFPredicate::UGT, length, number(onnx::mostUnbounded)));
     Value some = is(arith::CmpFPredicate::OGT, length, number(0));
     Value inside = select(bad, number(0), select(some, length, number(0)));
     return arith::FPToSIOp::create(w.b, w.loc, w.b.getI64Type(), inside);

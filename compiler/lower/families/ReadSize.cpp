@@ -1,4 +1,5 @@
-// A number in data that is a size of tensors. What cannot be one ends the run before anything is made of it.
+// Reads a number in data that is a size of tensors. A number that cannot be one ends the run before anything is made of
+// it, and 0 is stored in its place.
 #include "compiler/lower/Family.h"
 #include "compiler/onnx/ops/Find.h"
 #include "compiler/onnx/sizes/Found.h"
@@ -31,7 +32,7 @@ public:
     std::optional<onnx::SizesAttr> bound = op.getSizes();
     Ix most = bound ? Ix(bound->getValues().front()) : Ix(onnx::mostUnbounded);
     Value last = w.integer(most, w.b.getI64Type());
-    Value bad = w.compare(arith::CmpIPredicate::ugt, number, last); // or negative
+    Value bad = w.compare(arith::CmpIPredicate::ugt, number, last); // unsigned, so a negative number is too large
     build.failIf(bad, INGOT_ERROR_SIZE);
     w.store(arith::SelectOp::create(w.b, w.loc, bad, w.constant(0, w.b.getI64Type()), number), build.group.result(0),
             0);

@@ -1,4 +1,5 @@
-// The steps of an LSTM, GRU or RNN (product/Recurrence.cpp); what multiplies the state is chosen (lower/Algorithm.h).
+// Builds the steps of an LSTM, GRU or RNN (product/Recurrence.cpp). How the state is multiplied is chosen
+// (lower/Algorithm.h).
 #include "compiler/lower/Algorithm.h"
 #include "compiler/onnx/ElementTypes.h"
 #include "compiler/onnx/Onnx.h"

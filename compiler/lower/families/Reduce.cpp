@@ -1,6 +1,6 @@
-// Reductions over any axes. Where the last dimension is reduced, vectors run along it into several accumulators, which
-// are combined across their lanes at the end; else each lane is a result of its own and nothing is combined across.
-// Works in both layouts.
+// Builds reductions over any axes. Where the last dimension is reduced, vectors run along it into several accumulators,
+// which are combined across their lanes at the end. Else each lane is a result of its own, and nothing is combined
+// across lanes. Both layouts work.
 #include "compiler/onnx/ops/Reduce.h"
 #include "compiler/lower/Family.h"
 #include "compiler/lower/core/Split.h"
@@ -14,6 +14,7 @@ using namespace mlir;
 namespace ingot::lower {
 namespace {
 
+/// Returns how a kind of reduction combines elements.
 Combine combineOf(StringRef kind, Type element) {
   bool isUnsigned = element.isUnsignedInteger();
   if (kind == "Max") {
@@ -25,6 +26,7 @@ Combine combineOf(StringRef kind, Type element) {
   return kind == "Prod" ? Combine::Mul : Combine::Add;
 }
 
+/// Builds the loops of one kernel.
 class Reducer {
 public:
   Reducer(Build &build, Value data, StringRef kind, Split split)
@@ -54,6 +56,7 @@ private:
     return group.read(data, split.in, Point{SmallVector<Ix>(at), lanes, mask});
   }
 
+  /// Reduces a row, along which the vectors lie.
   void row(ArrayRef<Ix> at) {
     SmallVector<Value> sums(accumulators, neutral(w, how, w.vectorOf(element, split.lanes)));
     if (split.hasScalarTail(w)) {
@@ -75,6 +78,7 @@ private:
     finish(sum, at, 1, {});
   }
 
+  /// Reduces `vectors` neighbouring vectors of columns, each with as many accumulators as are left for it.
   void columns(ArrayRef<Ix> at, int64_t vectors, int64_t lanes, Value mask) {
     int64_t unroll = accumulators / vectors;
     SmallVector<Value> sums(vectors * unroll, neutral(w, how, w.vectorOf(element, lanes)));
@@ -102,6 +106,7 @@ private:
     }
   }
 
+  /// Divides by the number of elements for a mean, and stores.
   void finish(Value sum, ArrayRef<Ix> at, int64_t lanes, Value mask) {
     if (kind == "Mean") {
       Value count = counted(w, isa<FloatType>(element) ? split.count : max(split.count, 1), sum.getType());
@@ -116,7 +121,7 @@ private:
   }
 };
 
-/// Over axes that the run says: a body for each way in which the lanes may run.
+/// Builds a reduction over axes that only the run knows, with one body for each way in which the lanes may run.
 void reduceTo(Build &build, onnx::ReduceToOp op) {
   Writer &w = build.w;
   RankedTensorType in = Group::typeOf(op.getData()), out = build.group.resultType();
@@ -136,7 +141,7 @@ class Reduce : public KernelFamily {
 public:
   SmallVector<TypeID> roots() const override { return rootsOf<onnx::ReduceOp, onnx::ReduceToOp>(); }
   bool readsThrough(Operation *, unsigned operand) const override { return operand == 0; }
-  /// A mean or the like of whole images works in any layout: its result has one pixel and the same channels.
+  /// A reduction of whole images works in any layout: its result has one pixel and the same channels.
   LayoutRule layoutRule(Operation *root, const target::MachineModel &machine) const override {
     auto op = dyn_cast<onnx::ReduceOp>(root);
     bool follows = op && op.getKeepdims() && isSpatial(op.getAxes(), onnx::ranked(op.getData()).getRank());

@@ -1,4 +1,4 @@
-// The same tensor in another layout: row-major to channel blocks and back, and between blocks with other halos. A
+// Writes a tensor in another layout: from row-major to channel blocks and back, and between blocks with other halos. A
 // square of one block's channels times as many pixels is transposed in registers; the last square of a row overlaps the
 // one before it. Only the interior is written, and lanes beyond the last channel become zero.
 #include "compiler/lower/Family.h"
@@ -11,16 +11,18 @@ using namespace mlir;
 namespace ingot::lower {
 namespace {
 
-/// Both sides walked as rows of neighbouring pixels.
+/// Both sides of a reorder, walked as rows of neighbouring pixels.
 struct Rows {
   support::Size batch;
   int64_t channels, lanes, blocks;
-  support::Sizes sizes;                    ///< of the axes outside a row
-  support::Size pixels = 1;                ///< of a row
-  plan::Strides plain, blocked;            ///< strides of a row's pixels are 1 and lanes
-  support::Sizes plainSteps, blockedSteps; ///< of the axes outside a row
+  support::Sizes sizes;                    ///< sizes of the axes outside a row
+  support::Size pixels = 1;                ///< pixels of a row
+  plan::Strides plain, blocked;            ///< both sides, where the pixels of a row are 1 and `lanes` elements apart
+  support::Sizes plainSteps, blockedSteps; ///< strides of the axes outside a row
 
+  /// Returns the number of rows of one channel block.
   support::Size rows() const { return support::product(sizes); }
+  /// Returns where a row begins on the side with these steps.
   Ix offset(Ix row, ArrayRef<support::Size> steps) const {
     Ix sum = 0;
     for (size_t i = sizes.size(); i-- > 0;) {
@@ -31,7 +33,7 @@ struct Rows {
   }
 };
 
-/// Rows of a tensor in two forms. `plain` may be blocked as well: then with the same lanes.
+/// Returns the rows of a tensor in two forms. `plain` may be blocked as well, in which case it has the same lanes.
 Rows rowsOf(RankedTensorType plain, RankedTensorType blocked) {
   Rows r;
   r.plain = plan::stridesOf(plain), r.blocked = plan::stridesOf(blocked);
@@ -40,7 +42,7 @@ Rows rowsOf(RankedTensorType plain, RankedTensorType blocked) {
   r.blocks = r.blocked.sizes[1].number();
   size_t inner = plain.getRank();
   while (inner > 2) {
-    // One more axis joins the row as long as both sides have it right outside of what is in there.
+    // One more axis joins the row as long as both sides have it right outside of the axes that are in the row.
     --inner;
     bool joins = r.plain.strides[inner] == r.pixels * r.plain.lanes && r.blocked.strides[inner] == r.pixels * r.lanes;
     if (!joins) {
@@ -120,10 +122,11 @@ public:
   }
 
 private:
-  /// Whether blocks are vectors of some machine, which are transposed in registers: else they are all channels.
+  /// Returns whether blocks are vectors of some machine, which are transposed in registers. Other blocks have all
+  /// channels of a pixel.
   static bool areVectors(int64_t lanes) { return llvm::isPowerOf2_64(static_cast<uint64_t>(lanes)) && lanes <= 16; }
 
-  /// A body for whole blocks and one for the last, when it has fewer channels.
+  /// Writes a body for whole blocks, and one for the last block where that has fewer channels.
   static void eachCount(Writer &w, const Rows &r, Ix block, llvm::function_ref<void(int64_t)> body) {
     int64_t whole = r.channels / r.lanes, rest = r.channels % r.lanes;
     if (!rest || !whole) {
@@ -134,6 +137,7 @@ private:
     w.ifThen(compare(arith::CmpIPredicate::uge), [&] { body(rest); });
   }
 
+  /// Writes a body for each square of a row's pixels. Rows of fewer pixels than lanes have one narrower square.
   static void eachSquare(Writer &w, const Rows &r, llvm::function_ref<void(Ix, Ix)> body) {
     Ix pixels = r.pixels, rest = remainder(pixels, r.lanes), whole = pixels - rest;
     w.loop(0, whole, r.lanes, [&](Ix at) { body(at, r.lanes); });
@@ -149,6 +153,7 @@ private:
     w.ifThen(w.compare(arith::CmpIPredicate::eq, whole, 0), [&] { body(0, rest); });
   }
 
+  /// Transposes a square into a block.
   static void toBlocks(Writer &w, const Rows &r, Buffer x, Ix from, Buffer y, Ix to, int64_t channels, Ix pixels) {
     Ix plane = r.plain.strides[1];
     Value zero = w.constant(0, w.vectorOf(x.element, r.lanes));
@@ -169,6 +174,7 @@ private:
     }
   }
 
+  /// Transposes a square of a block into planes of channels.
   static void toPlanes(Writer &w, const Rows &r, Buffer x, Ix from, Buffer y, Ix to, int64_t channels, Ix pixels) {
     Ix plane = r.plain.strides[1];
     if (!pixels.known() || (pixels.number() < r.lanes && !w.machine.maskedAccess)) {

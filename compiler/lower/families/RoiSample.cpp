@@ -1,14 +1,14 @@
-// RoiAlign of an image whose channels are its last axis. A bin's samples stand on a grid, so of each region tables of
-// the samples along either axis are made first: the two pixels between which each lies, and their weights. Then every
-// bin sums its samples, with as many vectors of channels in registers as there are: all loads are contiguous, and
-// nothing is computed twice. Samples outside of the image are zero and not in the tables.
+// Builds RoiAlign of an image whose channels are its last axis. A bin's samples stand on a grid, so for each region
+// tables of the samples along either axis are made first: the two pixels between which each sample lies, and their
+// weights. Then every bin sums its samples, with as many vectors of channels in registers as there are. So all loads
+// are contiguous, and nothing is computed twice. Samples outside of the image are zero and not in the tables.
 //
-// Where the number of samples depends on a region's size, they are a pixel apart at most, so no more of them lie in the
-// image than its length allows; those outside are not looped over, whatever the region is. Coordinates are compared
-// before they become integers, so that NaN and infinite ones are outside.
+// Where the number of samples depends on a region's size, they are at most a pixel apart, so no more of them lie in the
+// image than its length allows. The loops leave out those outside, whatever the region is. Coordinates are compared
+// before they become integers, so NaN and infinite ones are outside.
 //
-// In the mode "pixels" (MaxRoiPool) a bin's samples are the pixels that it covers, those of a region whose corners are
-// pixels, too; neighbors may share one.
+// In the mode "pixels" (MaxRoiPool) a bin's samples are the pixels that it covers, of a region whose corners are pixels
+// as well. Neighbouring bins may share one.
 #include "compiler/lower/Family.h"
 #include "compiler/lower/core/Portion.h"
 #include "compiler/lower/core/Vectors.h"
@@ -25,29 +25,32 @@ using ingot::support::Size;
 namespace ingot::lower {
 namespace {
 
-constexpr int64_t entryBytes = 32; ///< of a sample: two offsets and two weights, 8 bytes each at most
+constexpr int64_t entryBytes = 32; ///< bytes of a sample: two offsets and two weights of at most 8 bytes each
 
+/// Returns whether samples are pixels.
 bool isOfPixels(onnx::RoiSampleOp op) { return op.getMode() == "pixels"; }
 
-/// Samples of a bin along an axis; not positive: as many as its size asks for.
+/// Returns the samples of a bin along an axis; not positive: as many as the bin's size asks for.
 int64_t ratioOf(onnx::RoiSampleOp op) { return op.getSamplingRatio(); }
 
-/// What a table along an axis of `length` pixels has room for: samples, and where each bin's begin.
+/// Returns how many samples a table along an axis of `length` pixels has room for.
 Size samplesOf(onnx::RoiSampleOp op, const Size &length, int64_t bins) {
   if (isOfPixels(op)) {
     return length + Size(bins);
   }
   return ratioOf(op) > 0 ? Size(bins * ratioOf(op)) : Size(2) * length + Size(bins + 8);
 }
+/// Returns the bytes of such a table, with the places where each bin's samples begin.
 Size tableBytes(onnx::RoiSampleOp op, const Size &length, int64_t bins) {
   return samplesOf(op, length, bins) * Size(entryBytes) + Size((bins + 1) * 8);
 }
-/// Of one work item.
+/// Returns the scratch bytes of one work item.
 Size scratchOf(onnx::RoiSampleOp op) {
   support::Sizes image = onnx::sizesOf(Group::typeOf(op.getX()));
   return tableBytes(op, image[1], op.getOutputHeight()) + tableBytes(op, image[2], op.getOutputWidth());
 }
 
+/// Builds the loops of one kernel.
 class Regions {
 public:
   Regions(Build &build, Ix items)
@@ -76,17 +79,18 @@ private:
   support::Sizes image;
   Ix batch, channels, count;
 
-  /// The samples along one axis.
+  /// The samples of the present region along one axis.
   struct Axis {
-    Ix length, stride; ///< of the image
+    Ix length, stride; ///< of the image: pixels, and elements between them
     int64_t bins;
     Size capacity;
-    Buffer begin;                          ///< of each bin's samples, and their end
-    Buffer low, high, lowShare, highShare; ///< by sample: offsets and weights of its two pixels
-    Value ratio;                           ///< samples of a bin, also those outside; a float
+    Buffer begin;                          ///< where each bin's samples begin, and the end of the last one's
+    Buffer low, high, lowShare, highShare; ///< by sample, the offsets and weights of its two pixels
+    Value ratio;                           ///< samples of a bin, including those outside, as a float
   };
   Axis rows, columns;
 
+  /// Gives the tables of an axis their places in scratch.
   Axis axis(Ix at, const Size &length, int64_t bins, const Size &stride) {
     Size capacity = samplesOf(op, length, bins);
     int64_t extent = memoryExtent(capacity);
@@ -103,6 +107,7 @@ private:
 
   Num number(Value v) { return Num(w.b, w.loc, v, v.getType()); }
 
+  /// Writes all bins of a region.
   void region(Ix r) {
     Value place = w.load(images, r), limit = w.integer(batch, w.b.getI64Type());
     Value outside = w.compare(arith::CmpIPredicate::uge, place, limit);
@@ -140,14 +145,15 @@ private:
     w.store(end, a.begin, a.bins);
   }
 
-  /// The integer next to x; of two, the one further from zero.
+  /// Returns the integer nearest to x, and of two the one further from zero.
   Num rounded(Num x) {
     Num size = abs(x), whole = floor(size);
     Num up = whole + select(size - whole >= size.constant(0.5), size.constant(1), size.constant(0));
     return select(x < 0.0, -up, up);
   }
 
-  /// The same of a region between pixels: its last one is a part of it, and it has one at least.
+  /// Fills an axis's tables with the pixels of a region. The last pixel is a part of the region, which has at least
+  /// one.
   void pixels(Axis &a, Ix corner) {
     double scale = op.getSpatialScale().convertToDouble();
     Num from = rounded(number(w.load(rois, corner)) * scale), to = rounded(number(w.load(rois, corner + 2)) * scale);
@@ -170,7 +176,7 @@ private:
     w.store(end, a.begin, a.bins);
   }
 
-  /// Which of a bin's samples can lie in the image: all of those that do, and few others.
+  /// Returns a range of a bin's samples that has all those in the image, and few others.
   std::pair<Ix, Ix> near(const Axis &a, Num start, Num bin, Num each) {
     Num length = number(counted(w, a.length, x.element)), apart = bin / each;
     auto within = [&](Num x, Num high) { return atMost(select(x > x.constant(0), x, x.constant(0)), high); };
@@ -180,11 +186,11 @@ private:
     return {first, min(last, first + Ix(a.capacity))};
   }
 
-  /// Appends the sample at `at` to the table of n samples, if it lies in the image. Returns how many there are.
+  /// Appends the sample at `at` to the table of n samples, if it lies in the image. Returns how many there are then.
   Value sample(const Axis &a, Num at, Value n) {
     Num length = number(counted(w, a.length, x.element)), last = length - 1.0;
     Value inside = (at >= at.constant(-1)) & (at <= length) & (length > 0.0);
-    if (ratioOf(op) <= 0) { // rounding may tell of more samples than there can be
+    if (ratioOf(op) <= 0) { // rounding may give more samples than there is room for
       inside = arith::AndIOp::create(w.b, w.loc, inside, w.compare(arith::CmpIPredicate::slt, w.ix(n), Ix(a.capacity)));
     }
     w.ifThen(inside, [&] {
@@ -198,13 +204,13 @@ private:
     return arith::AddIOp::create(w.b, w.loc, n, arith::ExtUIOp::create(w.b, w.loc, n.getType(), inside));
   }
 
-  /// All channels of a bin; `start` is where the image begins, `target` where the region's results do.
+  /// Writes all channels of a bin. `start` is where the image begins, and `target` where the region's results begin.
   void bin(Ix start, Ix target, Ix p, Ix q) {
     auto range = [&](const Axis &a, Ix i) { return Range{w.ix(w.load(a.begin, i)), w.ix(w.load(a.begin, i + 1))}; };
     Range ys = range(rows, p), xs = range(columns, q);
     Num all = number(rows.ratio) * number(columns.ratio), one = all.constant(1), samples = select(all >= one, all, one);
     Num inside = number(counted(w, (ys.end - ys.begin) * (xs.end - xs.begin), x.element));
-    // A sample outside is zero, and so is a bin without any.
+    // A sample outside counts as zero, and so does a bin without any sample.
     bool largest = op.getMode() != "avg";
     Value first = largest ? select(inside < samples, all.constant(0), number(neutral(w, Combine::Max, x.element)))
                           : all.constant(0);
@@ -230,6 +236,7 @@ private:
     w.lanes(channels - whole, [&](Ix c, int64_t lanes, Value mask) { tile(whole + c, 1, lanes, mask); });
   }
 
+  /// Samples of a bin along an axis.
   struct Range {
     Ix begin, end;
   };
@@ -265,9 +272,9 @@ private:
     });
   }
 
-  /// The sum or the largest so far, with a sample whose four pixels and weights are given. A pixel
-  /// without a weight is itself a sample. The largest is one of pixels times weights, as the standard's reference and
-  /// others have it, and not of samples.
+  /// Returns the sum or the maximum so far, with a sample whose four pixels and weights are given. A pixel without a
+  /// weight is itself a sample. The maximum is that of pixels times weights, as the standard's reference and others
+  /// have it, and not that of samples.
   Value withSample(Value total, ArrayRef<std::pair<Ix, Value>> pixels, int64_t c, int64_t lanes, Value mask) {
     bool largest = op.getMode() != "avg";
     for (const auto &[place, weight] : pixels) {

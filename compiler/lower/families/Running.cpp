@@ -1,5 +1,6 @@
-// Sums or products along an axis, one after the other as the standard defines them: vectors of neighbours where the
-// axis is not the last, else scalars.
+// Computes running sums or products along an axis (CumSum, CumProd). The operations follow one another in the order
+// that the standard defines. Where the axis is not the last one, each lane of a vector has a line of its own; else the
+// loop is one of scalars.
 #include "compiler/lower/Family.h"
 #include "compiler/lower/core/Split.h"
 #include "compiler/lower/core/Vectors.h"

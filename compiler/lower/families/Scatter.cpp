@@ -1,7 +1,9 @@
-// Scatters (onnx::Indexer): the data is copied to the result, unless it lies there already; then the updates are walked
-// in order, each written (or combined with what is there) at the place that its index says; whole vectors where the
-// index stays the same along the updates' innermost dimension. Constant indices that address a box of the data
-// (lower/core/Box.h) are not read, and whole vectors are written where the box's innermost dimensions are dense.
+// Builds scatters (onnx::Indexer). The data is copied to the result, unless it lies there already. Then the updates are
+// walked in order, and each is written at the place that its index gives, or combined with what is there. Whole vectors
+// are written where the index stays the same along the updates' innermost dimension.
+//
+// Constant indices that address a box of the data (lower/core/Box.h) are not read, and whole vectors are written where
+// the box's innermost dimensions are dense.
 #include "compiler/lower/core/Box.h"
 #include "compiler/lower/core/Copy.h"
 #include "compiler/lower/core/Indexing.h"
@@ -15,6 +17,7 @@ using namespace mlir;
 namespace ingot::lower {
 namespace {
 
+/// Builds the loops of one kernel.
 class Loops {
 public:
   explicit Loops(Build &build)
@@ -52,11 +55,12 @@ private:
   onnx::Lookup lookup;
   std::optional<Box> box;
   Type element;
-  Ixs sizes; ///< of the updates
+  Ixs sizes; ///< the sizes of the updates
   Access indices, updates, result;
   StringRef combination = "none";
   SmallVector<Ix> at;
 
+  /// Writes loops over dimension at.size() of the updates and those below.
   void loops() {
     size_t d = at.size(), rank = sizes.size();
     bool row = d < rank && rest(indices.strides, d, 0) && rest(result.strides, d, 1);
@@ -75,7 +79,7 @@ private:
     });
   }
 
-  /// Whether the axes from `d` on all have stride zero (`innermost` 0), or are dense (`innermost` 1).
+  /// Returns whether the axes from `d` on all have stride zero (`innermost` 0), or are dense (`innermost` 1).
   bool rest(ArrayRef<Ix> strides, size_t d, int64_t innermost) const {
     Ix expected = innermost;
     for (size_t i = sizes.size(); i-- > d;) {
@@ -91,6 +95,7 @@ private:
     support::Sizes sizes = onnx::sizesOf(type);
     return Ixs(sizes.begin(), sizes.end());
   }
+  /// Returns the product of sizes.
   static Ix elements(ArrayRef<Ix> sizes) {
     Ix product = 1;
     for (const Ix &size : sizes) {
@@ -98,6 +103,7 @@ private:
     }
     return product;
   }
+  /// Returns the row-major strides for sizes.
   static Ixs dense(ArrayRef<Ix> sizes) {
     Ixs strides(sizes.size(), 1);
     for (size_t i = sizes.size(); i-- > 1;) {
@@ -106,6 +112,7 @@ private:
     return strides;
   }
 
+  /// Writes, or combines, the updates from `from` on.
   void put(Ix from, Ix to, int64_t lanes, Value mask) {
     Value update = w.load(updates.buffer, from, lanes, mask);
     if (combination != "none") {
@@ -133,7 +140,7 @@ public:
     if (Value indices = kernel.root()->getOperand(1); box && indices.hasOneUse()) {
       s.packed[operandNumber(indices)] = unread();
     }
-    s.replaces(kernel.root()->getOperand(0)); // which may be the updates too
+    s.replaces(kernel.root()->getOperand(0)); // the same tensor may be the updates as well
     return s;
   }
   LogicalResult build(Build &build, const KernelShape &) const override {

@@ -1,4 +1,4 @@
-// Sizes that somebody reads as a tensor: each is computed from the model's symbols and stored.
+// Writes sizes that an op reads as a tensor: each is computed from the model's symbols and stored.
 #include "compiler/lower/Family.h"
 #include "compiler/onnx/constants/Constants.h"
 #include "compiler/onnx/ops/Constant.h"
@@ -27,18 +27,19 @@ public:
   }
 
 private:
-  /// Of the i-th element, the last axis being the innermost.
+  /// Returns the point of the i-th element in row-major order.
   static Point pointOf(const Space &space, int64_t i) {
     Point point;
     point.at.assign(space.sizes.size(), 0);
     for (size_t axis = space.sizes.size(); axis-- > 0;) {
-      int64_t length = space.sizes[axis].number(); // they are as many as the op lists
+      int64_t length = space.sizes[axis].number(); // the op lists its sizes, so their number is known
       point.at[axis] = i % length;
       i /= length;
     }
     return point;
   }
 
+  /// Returns a size as a number of the tensor's type.
   static Value number(Writer &w, Ix size, Type element) {
     if (isa<FloatType>(element)) {
       return arith::SIToFPOp::create(w.b, w.loc, element, w.integer(size, w.b.getI64Type()));

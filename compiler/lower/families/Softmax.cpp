@@ -1,6 +1,7 @@
-// Softmax and LogSoftmax along one axis. What is short enough stays in registers from the first load to the store;
-// longer rows are read for the maximum, again for the sum (the exponentials wait in the result), and scaled. Where the
-// axis is not the last, each lane is a softmax of its own. A NaN need not win the maximum: it makes the sum NaN.
+// Computes Softmax and LogSoftmax along one axis. A row that is short enough stays in registers from the first load to
+// the store. A longer one is read for the maximum and again for the sum, while the exponentials wait in the result, and
+// then scaled. Where the axis is not the last, each lane is a softmax of its own. A NaN need not win the maximum,
+// because it makes the sum NaN.
 #include "compiler/lower/Family.h"
 #include "compiler/lower/core/Split.h"
 #include "compiler/lower/core/Vectors.h"
@@ -17,9 +18,11 @@ using namespace mlir;
 namespace ingot::lower {
 namespace {
 
-constexpr int64_t heldVectors = 8;   ///< of a row in registers
-constexpr int64_t heldInColumn = 16; ///< places of columns side by side in registers, or on the stack beside them
+constexpr int64_t heldVectors = 8; ///< the most vectors of a row that stays in registers
+/// The most elements of columns that stay in registers, or on the stack beside them.
+constexpr int64_t heldInColumn = 16;
 
+/// What the op asks for.
 struct Wanted {
   Value x;
   int64_t axis;
@@ -31,13 +34,14 @@ Wanted wantedOf(Operation *root) {
   return {root->getOperand(0), *onnx::normalAxis(axis, onnx::ranked(root->getOperand(0)).getRank()), log};
 }
 
+/// Builds the loops of one kernel.
 class Softmaxer {
 public:
   explicit Softmaxer(Build &build)
       : build(build), w(build.w), group(build.group), wanted(wantedOf(group.root)),
         element(valueType(onnx::elementOf(wanted.x))),
         split(group, Group::typeOf(wanted.x), group.resultType(), {wanted.axis}, /*keeps=*/true) {
-    // What is stored and read again must not be rounded in between.
+    // Exponentials may wait in the result only if they are not rounded on the way.
     storesAhead = !wanted.log && group.resultType().getElementType() == element &&
                   split.out.results.size() == group.kernel.getNumResults();
     held = split.across && split.lanes > 1 && split.count.known() && !split.count.is(0) &&
@@ -74,6 +78,7 @@ private:
 
   Value sub(Value a, Value b) { return arith::SubFOp::create(w.b, w.loc, a, b); }
   Value exp(Value a) { return w.expOfNegative(a); }
+  /// Returns a vector as it is, and a scalar in all lanes.
   Value like(Value scalar, int64_t lanes) {
     return isa<VectorType>(scalar.getType()) ? scalar : w.splat(scalar, lanes);
   }
@@ -83,16 +88,17 @@ private:
   void finish(Value v, ArrayRef<Ix> at, int64_t lanes, Value mask) {
     group.finish(v, split.out, Point{split.outAt(at), lanes, mask});
   }
-  /// What each exponential (or, for the logarithm, each difference) is combined with at the end.
+  /// Returns what each exponential (or, for the logarithm, each difference) is combined with at the end.
   Value factorOf(Value sum) {
     return wanted.log ? math::LogOp::create(w.b, w.loc, sum).getResult()
                       : arith::DivFOp::create(w.b, w.loc, w.constant(1, sum.getType()), sum).getResult();
   }
+  /// Combines an exponential or a difference with that factor.
   Value scaled(Value e, Value factor) {
     return wanted.log ? sub(e, factor) : arith::MulFOp::create(w.b, w.loc, e, factor).getResult();
   }
 
-  /// Of differences from `max`, which take the place of `x`.
+  /// Replaces `x` by its differences from `max`, and returns their exponentials.
   SmallVector<Value> exponentials(MutableArrayRef<Value> x, Value max) {
     SmallVector<Value> e;
     for (Value &v : x) {
@@ -102,14 +108,15 @@ private:
     return e;
   }
 
-  // A row in registers.
+  // A row in registers
 
-  /// A vector of the row: where it starts, and which of its lanes are the row's and not also another vector's.
+  /// A vector of the row: where it starts, and which of its lanes belong to no other vector as well.
   struct Piece {
     int64_t start;
-    Value own; ///< null: all
+    Value own; ///< null: all lanes
   };
 
+  /// Returns the vectors of a row.
   SmallVector<Piece> pieces() {
     SmallVector<Piece> all;
     int64_t l = split.lanes, count = split.count.number(), tail = count % l;
@@ -118,7 +125,7 @@ private:
     }
     if (tail && (w.machine.maskedAccess || count < l)) {
       all.push_back({count - tail, w.maskFor(tail, l)});
-    } else if (tail) { // overlaps the vector before it, whose lanes are left out of maximum and sum
+    } else if (tail) { // this vector overlaps the one before it, whose lanes are left out of maximum and sum
       SmallVector<bool> own(l, false);
       std::fill(own.end() - tail, own.end(), true);
       auto type = VectorType::get({l}, w.b.getI1Type());
@@ -128,6 +135,7 @@ private:
     return all;
   }
 
+  /// Returns the point of the row at `start`.
   SmallVector<Ix> pieceAt(ArrayRef<Ix> at, Ix start) {
     SmallVector<Ix> to(at);
     to.back() = start;
@@ -147,6 +155,7 @@ private:
                : x;
   }
 
+  /// Writes a row that stays in registers.
   void heldRow(ArrayRef<Ix> at) {
     SmallVector<Piece> row = pieces();
     SmallVector<Value> x;
@@ -156,7 +165,8 @@ private:
     Value max = w.splat(across(w, Combine::Larger, tree(w, Combine::Larger, x)), split.lanes);
     SmallVector<Value> e = exponentials(x, max);
     Value factor = w.splat(factorOf(across(w, Combine::Add, tree(w, Combine::Add, e))), split.lanes);
-    for (size_t i = row.size(); i-- > 0;) { // the last one first: the one before overwrites what they share
+    // The last vector is written first, so that the one before it overwrites what they share.
+    for (size_t i = row.size(); i-- > 0;) {
       Value y = scaled(wanted.log ? x[i] : e[i], factor);
       if (!shortRow) {
         finish(y, pieceAt(at, row[i].start), split.lanes, w.machine.maskedAccess ? row[i].own : Value());
@@ -167,7 +177,7 @@ private:
     }
   }
 
-  /// Columns side by side, one in each lane.
+  /// Writes columns that stay in registers, one in each lane.
   void heldColumn(ArrayRef<Ix> at, int64_t lanes, Value mask) {
     SmallVector<Value> x;
     SmallVector<SmallVector<Ix>> places;
@@ -183,7 +193,7 @@ private:
     }
   }
 
-  // Any other row, and longer columns.
+  // Any other row, and longer columns
 
   /// Combines f(x) over all steps into a scalar (rows) or a vector (columns). Masked lanes of rows do not count.
   Value fold(ArrayRef<Ix> at, int64_t lanes, Value mask, Combine how,
@@ -210,6 +220,7 @@ private:
     return sum;
   }
 
+  /// Writes a row or columns in three passes: maximum, sum, and scaling.
   void passes(ArrayRef<Ix> at, int64_t lanes, Value mask) {
     Value max =
         fold(at, lanes, mask, Combine::Larger, [&](const Split::Step &s) { return read(s.at, s.lanes, s.mask); });

@@ -1,5 +1,6 @@
-// Rows put in, or taken out, at a place that a run tells: three blocks are copied, those in front of the place, the new
-// ones, and those behind. A work item is a part of the result, which has something of each of them.
+// Puts rows into a tensor, or takes rows out, at a place that the run determines. Three blocks are copied: the rows in
+// front of the place, the new ones, and those behind. A work item is a part of the result, and copies what each of the
+// three blocks has in that part.
 #include "compiler/onnx/ops/Splice.h"
 #include "compiler/lower/Family.h"
 #include "compiler/lower/core/Copy.h"
@@ -12,6 +13,7 @@ namespace {
 
 class Splice : public KernelFamily {
   using Size = support::Size;
+  /// Returns the number of elements of a tensor.
   static Size elementsOf(Value v) { return support::product(onnx::sizesOf(Group::typeOf(v))); }
 
 public:
@@ -34,9 +36,10 @@ public:
     Buffer data = build.group.buffer(op.getData()), result = build.group.result();
     Ix place = w.ix(w.load(build.group.buffer(op.getBegin()), 0)) * w.settled(inner);
     Ix all = w.settled(kept + put), last = w.settled(kept), rows = w.settled(put);
-    place = max(min(place, last), 0); // a run that gives another one has been ended, and goes on nevertheless
+    place = max(min(place, last), 0); // a bad place has ended the run already, but the kernel still runs
     Ix count = shape.items, from = floorDiv(all * build.begin, count), to = floorDiv(all * build.end, count);
-    auto copy = [&](Buffer source, Ix shift, Ix begin, Ix end) { // of the result's elements from `begin` to `end`
+    // Copies the result's elements from `begin` to `end` that are this item's.
+    auto copy = [&](Buffer source, Ix shift, Ix begin, Ix end) {
       begin = max(begin, from);
       copyElements(w, source, begin + shift, result, begin, max(min(end, to) - begin, 0));
     };

@@ -1,6 +1,6 @@
-// (x - mean) / sqrt(variance + epsilon) over trailing axes; without the mean for RMS normalisation. Two passes for the
-// statistics, which is exact where one is not, and one to write: a row stays in the L1 cache meanwhile. Scale and bias
-// are the kernel's epilogue.
+// Computes (x - mean) / sqrt(variance + epsilon) over trailing axes, without the mean for RMS normalisation. Two passes
+// compute the statistics, which is exact where one pass is not, and a third one writes; a row stays in the first cache
+// meanwhile. Scale and bias are the kernel's epilogue.
 #include "compiler/lower/Family.h"
 #include "compiler/lower/core/Split.h"
 #include "compiler/lower/core/Vectors.h"
@@ -16,6 +16,7 @@ using namespace mlir;
 namespace ingot::lower {
 namespace {
 
+/// Builds the loops of one kernel.
 class Standardizer {
 public:
   explicit Standardizer(Build &build)
@@ -53,14 +54,16 @@ private:
   Value read(const Split::Step &s) {
     return group.read(op.getX(), split.in, Point{SmallVector<Ix>(s.at), s.lanes, s.mask});
   }
+  /// Returns a vector as it is, and a scalar in all lanes.
   Value like(Value v, int64_t lanes) { return isa<VectorType>(v.getType()) ? v : w.splat(v, lanes); }
+  /// Returns x less the mean, or x where there is no mean.
   Value centred(Value x, Value mean) {
     auto vector = dyn_cast<VectorType>(x.getType());
     return mean ? arith::SubFOp::create(w.b, w.loc, x, like(mean, vector ? vector.getNumElements() : 1)).getResult()
                 : x;
   }
 
-  /// The mean of f(x): a scalar along rows, a vector for columns and blocks.
+  /// Returns the mean of f(x): a scalar for rows, and a vector for columns and blocks.
   Value average(ArrayRef<Ix> at, int64_t lanes, Value mask, llvm::function_ref<Value(Value)> f) {
     int64_t wide = split.across ? split.lanes : lanes;
     SmallVector<Value> sums(accumulators, w.constant(0, w.vectorOf(element, wide)));
@@ -89,7 +92,7 @@ class Standardize : public KernelFamily {
 public:
   SmallVector<TypeID> roots() const override { return rootsOf<onnx::StandardizeOp>(); }
   bool readsThrough(Operation *, unsigned) const override { return true; }
-  /// Over whole images each channel is by itself, in either layout.
+  /// Over whole images each channel is normalised by itself, which works in either layout.
   LayoutRule layoutRule(Operation *root, const target::MachineModel &machine) const override {
     auto op = cast<onnx::StandardizeOp>(root);
     return isSpatial(op.getAxes(), onnx::ranked(op.getX()).getRank()) ? LayoutRule::Follow : LayoutRule::Plain;

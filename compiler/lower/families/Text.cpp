@@ -1,5 +1,5 @@
-// What is done to strings: calls of the support library (runtime_support/core/strings.c), one for each stretch of the
-// result along which operands lie one behind the other, or are one and the same string.
+// Builds operators on strings as calls of the support library (runtime_support/core/strings.c). There is one call for
+// each stretch of the result along which operands lie one behind the other, or are one and the same string.
 #include "compiler/onnx/ops/Text.h"
 #include "compiler/lower/Family.h"
 #include "compiler/onnx/text/Texts.h"
@@ -11,6 +11,7 @@ using namespace mlir;
 namespace ingot::lower {
 namespace {
 
+/// Builds the calls of one kernel. Arguments are in an array of words (runtime_support/core/text.h).
 class Calls {
 public:
   explicit Calls(Build &build)
@@ -25,7 +26,7 @@ public:
     if (build.scratch) {
       put(INGOT_TEXT_SCRATCH, address(build.scratch, 0));
     }
-    if (op.getTail()) { // all in one
+    if (op.getTail()) { // one call does everything
       support::Sizes sizes = onnx::sizesOf(Group::typeOf(op.getXs().front()));
       if (op.getRows()) {
         put(INGOT_TEXT_ROW, sizes.pop_back_val());
@@ -49,19 +50,22 @@ private:
   onnx::TextOp op;
   Buffer words;
 
+  /// Sets an argument.
   void put(int word, Ix number) { w.store(w.integer(number, w.b.getI64Type()), words, word); }
 
-  /// Of an element of a buffer.
+  /// Returns the address of an element of a buffer.
   Ix address(Buffer buffer, Ix element) {
     int64_t bytes = cast<MemRefType>(buffer.memref.getType()).getElementTypeBitWidth() / 8;
     return w.ix(w.address(buffer)) + element * bytes;
   }
 
+  /// Sets where an operand begins, and the elements between those of neighbouring results.
   void operand(unsigned number, Ix from, Ix step) {
     put(INGOT_TEXT_X + static_cast<int>(number), address(group.buffer(op.getXs()[number]), from));
     put(INGOT_TEXT_X_STEP + static_cast<int>(number), step);
   }
 
+  /// Writes loops over all dimensions but the innermost, for which there is a call.
   void walk(const Space &space, SmallVector<Ix> &at) {
     if (at.size() + 1 < space.sizes.size()) {
       return w.loop(0, space.sizes[at.size()], 1, [&](Ix i) {
@@ -84,6 +88,7 @@ private:
     }
   }
 
+  /// Makes a call for `count` results. A status other than 0 becomes the kernel's.
   void call(Ix from, Ix count) {
     put(INGOT_TEXT_TO, address(group.result(), from));
     put(INGOT_TEXT_COUNT, count);

@@ -1,14 +1,14 @@
-// The k best elements of each line along an axis, best first, equal ones in the order of their indices; NaN is the
-// largest of all.
+// Finds the k best elements of each line along an axis, best first, and equal ones in the order of their indices. NaN
+// is the largest of all.
 //
-// A few of many: a list of the best so far, in order, which begins with the first k elements. The last of the list is
-// the least that counts: a vector of elements is compared with it, and only what beats it is inserted, vector by vector
-// from the end of the list: places behind that of the element get what the place before had. In front of the list is a
-// vector of what nothing beats, so that the vector with the element's place needs no test for the beginning. Along the
-// innermost axis a vector has elements of one line; along others, elements of as many lines, and there is a list for
-// each of these.
+// For few of many elements there is a list of the best so far, in order, which begins with the first k elements. The
+// last of the list is the least that counts: a vector of elements is compared with it, and only an element that beats
+// it is inserted. An insertion moves along the list vector by vector, from its end: places behind that of the element
+// get what the place before had. In front of the list is a vector of values that nothing beats, so the vector with the
+// element's place needs no test for the beginning. Along the innermost axis a vector has elements of one line; along
+// others it has elements of as many lines, each of which has a list.
 //
-// Many of them, for which inserting would take longer: the whole line is sorted (Sort.h).
+// For many elements, for which inserting would take longer, the whole line is sorted (core/Sort.h).
 #include "compiler/onnx/ops/TopK.h"
 #include "compiler/lower/Family.h"
 #include "compiler/lower/core/Sort.h"
@@ -26,9 +26,10 @@ using ingot::onnx::Num;
 namespace ingot::lower {
 namespace {
 
-/// Elements of a line, for 32-bit indices.
+/// The longest line whose indices fit 32 bits.
 constexpr int64_t mostShort = std::numeric_limits<int32_t>::max();
 
+/// The tensor seen as [outer][length][inner], of which k elements of each line are wanted.
 struct Extents {
   RankedTensorType type;
   support::Size outer, length, inner, k;
@@ -40,14 +41,16 @@ struct Extents {
     outer = support::product(all.take_front(axis)), inner = support::product(all.drop_front(axis + 1));
     length = sizes[axis], k = onnx::sizeOf(Group::typeOf(op.getValues()), axis);
   }
-  bool alongLines() const { return inner == support::Size(1); } ///< elements of a line lie side by side
+  bool alongLines() const { return inner == support::Size(1); } ///< whether elements of a line lie side by side
+  /// Returns how many lists there are at a time.
   int64_t listsFor(int64_t lanes) const { return alongLines() ? 1 : lanes; }
+  /// Returns the elements of a list and what is in front of it.
   support::Size listSize(int64_t lanes) const { return support::Size(lanes) + max(k, support::Size(lanes)); }
 
-  /// Sorting a line of n elements takes as long as inserting k of them where k * k is about n times this: an insertion
-  /// moves half of the list on the average, in vectors.
+  /// Returns c such that sorting a line of n elements takes as long as inserting k of them where k * k is about c * n:
+  /// an insertion moves half of the list on average, in vectors.
   int64_t insertionsFor(int64_t lanes) const { return (type.getElementType().isF32() ? 5 : 25) * lanes; }
-  /// Whether lines are sorted; nothing where only the run knows.
+  /// Returns whether lines are sorted; nothing where only the run knows.
   std::optional<bool> sorts(int64_t lanes) const {
     if (!k.isNumber() || !length.isNumber()) {
       return std::nullopt;
@@ -55,7 +58,7 @@ struct Extents {
     int64_t n = length.number();
     return k.number() > insertionsFor(lanes) * n / std::max<int64_t>(k.number(), 1) && n <= mostShort;
   }
-  /// Lists, or what is sorted.
+  /// Returns the bytes of the lists, or of what is sorted.
   support::Size scratchBytes(int64_t lanes) const {
     support::Size lists = support::Size(16 * listsFor(lanes)) * listSize(lanes) + support::Size(8 * lanes);
     support::Size sorted = support::Size(16) * length;
@@ -64,6 +67,7 @@ struct Extents {
   }
 };
 
+/// Builds the loops of one kernel.
 class Selection {
 public:
   explicit Selection(Build &build)
@@ -102,18 +106,20 @@ private:
   Writer &w;
   onnx::TopKOp op;
   Extents extents;
-  Type raw, element, i64; ///< of elements: with its sign, and without
+  Type raw, element, i64; ///< the type of elements, with its sign and without
   int64_t lanes, lists;
   Ix outer, length, inner, k, listSize;
-  Buffer x, values, indices; ///< the results are null where nobody reads them
-  Buffer best, bestAt;       ///< lists: a vector that nothing beats, then k values; their indices
-  Buffer least;              ///< the last one of each list
-  Buffer order, spare;       ///< what is sorted
-  Ix from = 0, to = 0;       ///< where the line begins, and that of the results
+  Buffer x, values, indices; ///< the operand, and the results, which are null where nothing reads them
+  Buffer best, bestAt;       ///< each list: a vector of values that nothing beats, then k values; and their indices
+  Buffer least;              ///< the last value of each list
+  Buffer order, spare;       ///< the numbers that are sorted, and room for sorting them
+  Ix from = 0, to = 0;       ///< where the present line begins, and where its results do
 
   Num number(Value v) { return Num(w.b, w.loc, v, raw); }
+  /// Returns whether lines are sorted by keys of 32 bits.
   bool isRadix() const { return element.isF32(); }
 
+  /// Returns (i1) whether a comes before b, where they differ.
   Value better(Value a, Value b) {
     Num n = number(a), m = number(b);
     if (!n.isFloat()) {
@@ -121,7 +127,7 @@ private:
     }
     return op.getLargest() ? (n > m) | (isNaN(n) & ~isNaN(m)) : (n < m) | (isNaN(m) & ~isNaN(n));
   }
-  /// The same in one comparison, but it may also hold where one of them is NaN.
+  /// Returns (i1) whether a may come before b. This is one comparison, which also holds where one of them is NaN.
   Value perhapsBetter(Value a, Value b) {
     if (!number(a).isFloat()) {
       return better(a, b);
@@ -129,6 +135,7 @@ private:
     auto how = op.getLargest() ? arith::CmpFPredicate::UGT : arith::CmpFPredicate::ULT;
     return arith::CmpFOp::create(w.b, w.loc, how, a, b);
   }
+  /// Returns a value that no element comes before.
   Value unbeaten() {
     bool largest = op.getLargest() != 0;
     if (auto type = dyn_cast<FloatType>(element)) {
@@ -143,12 +150,15 @@ private:
     return arith::ConstantOp::create(w.b, w.loc, w.b.getIntegerAttr(element, none));
   }
 
+  /// Goes to line `i` of `o`, or to the first of several lines.
   void begin(Ix o, Ix i) { from = o * (length * inner) + i, to = o * (k * inner) + i; }
   Value elementAt(Ix j, Ix line) { return w.load(x, from + j * inner + line); }
+  /// Returns where the list of a line begins.
   Ix listOf(Ix line) { return line * listSize + lanes; }
 
-  // Insertion.
+  // Insertion
 
+  /// Writes the results of all lines by insertion.
   void insertInLines() {
     w.loop(0, lists, 1, [&](Ix line) { w.store(w.splat(unbeaten(), lanes), best, line * listSize); });
     w.loop(0, outer, 1, [&](Ix o) {
@@ -167,7 +177,8 @@ private:
     });
   }
 
-  /// Vectors of one line, several of them at first.
+  /// Goes through one line in vectors. In a long line several of them are compared at once, since few have an element
+  /// that counts.
   void alongLine() {
     bool isLong = !length.known() || length.number() >= 32 * lanes;
     int64_t together = isLong ? 4 : 1, chunk = together * lanes;
@@ -192,7 +203,8 @@ private:
     each(whole, length);
   }
 
-  /// A vector of as many lines; fewer at the end are looked at one by one.
+  /// Goes through as many lines as a vector has lanes, an element of each at a time. Where fewer lines are left,
+  /// elements are looked at one by one.
   void acrossLines(Ix lines) {
     w.loop(0, lines, 1, [&](Ix line) { w.store(w.load(best, listOf(line) + k - 1), least, line); });
     Value isWhole = w.compare(arith::CmpIPredicate::eq, lines, lists), one = w.constant(1, w.b.getI1Type());
@@ -210,6 +222,7 @@ private:
     });
   }
 
+  /// Inserts element j of a line if it beats the last of the list.
   void consider(Ix j, Ix line) {
     Ix list = listOf(line);
     Value v = elementAt(j, line), last = extents.alongLines() ? w.load(best, list + k - 1) : w.load(least, line);
@@ -221,14 +234,15 @@ private:
     });
   }
 
-  /// Puts an element into a list of k that it is better than the last of, or into one of `count` so far (`filling`).
+  /// Puts an element into a list of k, the last of which it is better than, or into a list of `count` so far
+  /// (`filling`).
   void insert(Value v, Ix j, Ix list, Ix count, bool filling) {
     Value at = w.integer(j, bestAt.element);
     if (k.known() && k.number() <= lanes && lanes > 1) {
       return insertInVector(v, at, list, filling ? std::optional<Ix>(count) : std::nullopt);
     }
     Ix end = filling ? count : k - 1;
-    if (filling) { // it stands behind the others first
+    if (filling) { // at first it stands behind the others
       w.store(v, best, list + end);
       w.store(at, bestAt, list + end);
     }
@@ -247,10 +261,10 @@ private:
     place(v, at, places, here, better(w.splat(v, lanes), places.old));
   }
 
-  /// A list that is no longer than a vector stays where it is, and moves in registers.
+  /// Puts an element into a list that is no longer than a vector, which stays where it is and moves in registers.
   void insertInVector(Value v, Value at, Ix list, std::optional<Ix> count) {
     Places places = {w.load(best, list, lanes), w.load(bestAt, list, lanes), {}, {}};
-    SmallVector<int64_t> behind; // what was one place before
+    SmallVector<int64_t> behind; // lane numbers that give each place what the place before had
     for (int64_t lane = 0; lane < lanes; ++lane) {
       behind.push_back(lane == 0 ? 0 : lanes + lane - 1);
     }
@@ -270,10 +284,11 @@ private:
     place(v, at, places, list, beats);
   }
 
-  /// Places of a list, and what is one place before each.
+  /// A vector of places of a list, and what the place before each has.
   struct Places {
     Value old, oldAt, moved, movedAt;
   };
+  /// Writes places: those that the new element beats move back, and the first of them gets the element.
   void place(Value v, Value at, const Places &places, Ix here, Value beats) {
     Value wide = w.splat(v, lanes), beatsMoved = better(wide, places.moved);
     auto chosen = [&](Value moved, Value mine, Value old) -> Value {
@@ -284,6 +299,7 @@ private:
     w.store(chosen(places.movedAt, w.splat(at, lanes), places.oldAt), bestAt, here);
   }
 
+  /// Writes the p-th result of a line.
   void give(Ix p, Ix line, Value v, Value at) {
     Ix place = to + p * inner + line;
     if (values) {
@@ -294,8 +310,9 @@ private:
     }
   }
 
-  // Sorting.
+  // Sorting
 
+  /// Writes the results of all lines by sorting.
   void sortLines() {
     Buffer counts = isRadix() ? w.local(i64, sortCounts) : Buffer();
     w.loop(0, outer, 1, [&](Ix o) {
@@ -310,9 +327,10 @@ private:
     });
   }
 
+  /// Sorts a line of float32 by keys of 32 bits.
   void sortByKeys(Buffer counts) {
     w.loop(0, length, 1, [&](Ix j) {
-      Num v = number(elementAt(j, 0)); // the NaN that comes first, whatever its sign was
+      Num v = number(elementAt(j, 0)); // all NaNs become the one that comes first, whatever their signs
       Value key = highestFirst(w, select(isNaN(v), v.constant(std::numeric_limits<double>::quiet_NaN()), v));
       if (!op.getLargest()) {
         key = arith::XOrIOp::create(w.b, w.loc, key, w.constant(-1, key.getType()));
@@ -321,6 +339,7 @@ private:
     });
     sortByHighHalf(w, order, spare, counts, length);
   }
+  /// Sorts a line by comparing elements.
   void sortByValues() {
     w.loop(0, length, 1, [&](Ix j) { w.store(w.integer(j, i64), order, j); });
     sort(w, order, length, [&](Value a, Value b) -> Value {

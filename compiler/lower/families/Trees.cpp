@@ -1,12 +1,11 @@
-// Ensembles of decision trees. A step down a tree is a chain of dependent loads, so several chains are walked at once
-// and their latencies overlap: several rows through one tree, and for the rows that are left, one row through several
-// trees. There is no branch to mispredict: the comparison is added to the place of the next two nodes, and a leaf leads
-// to itself, so that all chains walk as many steps as the deepest leaf needs. Deep trees are seldom deep everywhere, so
-// there it is asked every few steps whether a chain still moves.
+// Evaluates ensembles of decision trees. A step down a tree is a chain of dependent loads, so several chains are walked
+// at once and their latencies overlap: several rows through one tree, and for the rows that are left, one row through
+// several trees. There is no branch to mispredict: the comparison is added to the place of the next two nodes, and a
+// leaf leads to itself, so all chains walk as many steps as the deepest leaf needs. Deep trees are seldom deep
+// everywhere, so for them the loop tests every few steps whether a chain still moves.
 //
 // Rows go through a tree in tiles, whose elements stay in the first cache while the tree does. What leaves give is
-// added up in the order of the trees, whichever way a row went, so that a row's result does not depend on its
-// neighbours.
+// added up in the order of the trees, whichever way a row went, so a row's result does not depend on its neighbours.
 #include "compiler/onnx/ops/Trees.h"
 #include "compiler/lower/Family.h"
 #include "compiler/lower/core/Portion.h"
@@ -24,11 +23,13 @@ using ingot::onnx::Num;
 namespace ingot::lower {
 namespace {
 
-constexpr int64_t chains = 8;  ///< walked at once
-constexpr int64_t tile = 32;   ///< rows
-constexpr int64_t shallow = 8; ///< levels that are walked without asking
+constexpr int64_t chains = 8;  ///< chains that are walked at once
+constexpr int64_t tile = 32;   ///< rows of a tile
+constexpr int64_t shallow = 8; ///< the most levels that are walked without a test
+/// Steps between two tests whether a chain still moves.
 constexpr int64_t betweenAsks = 4;
 
+/// Builds the loops of one kernel.
 class Ensemble {
 public:
   explicit Ensemble(Build &build)
@@ -65,9 +66,10 @@ private:
   Combine how = Combine::Add;
   Ix rows, features;
 
+  /// Combines what two trees give: a sum, minimum or maximum.
   Value add(Value a, Value b) { return combine(w, how, a, b); }
 
-  /// One level down from node `at`, for a row that begins at element `row`.
+  /// Returns the node one level down from node `at`, for a row that begins at element `row`.
   Value step(Value at, Ix row) {
     bool mixed = op.getMissing() == "mixed";
     Value link = w.load(links, w.ix(at));
@@ -77,7 +79,7 @@ private:
     using P = arith::CmpFPredicate;
     P second = op.getMissing() == "always" ? P::OGT : P::UGT;
     Value goes = arith::CmpFOp::create(w.b, w.loc, second, v, split);
-    if (mixed) { // NaN goes to the second unless the flag is set
+    if (mixed) { // NaN goes to the second node unless the flag in the link is set
       Value flag = w.compare(arith::CmpIPredicate::eq,
                              arith::AndIOp::create(w.b, w.loc, link, w.constant(0x80000000, i64)), w.constant(0, i64));
       Value number = arith::CmpFOp::create(w.b, w.loc, P::OEQ, v, v);
@@ -87,6 +89,7 @@ private:
     return arith::AddIOp::create(w.b, w.loc, first, arith::ExtUIOp::create(w.b, w.loc, i64, goes));
   }
 
+  /// Takes all chains one level down.
   SmallVector<Value> level(ValueRange at, ArrayRef<Ix> row) {
     SmallVector<Value> next;
     for (auto [node, begin] : llvm::zip_equal(at, row)) {
@@ -95,12 +98,12 @@ private:
     return next;
   }
 
-  /// The leaves that are `depth` levels down at most.
+  /// Returns the leaves that chains reach, which are at most `depth` levels down.
   SmallVector<Value> leaves(ArrayRef<Value> at, ArrayRef<Ix> row, Ix depth) {
     if (deepest() <= shallow) {
       return w.loop(0, depth, 1, at, [&](Ix, ValueRange nodes) { return level(nodes, row); }, /*unroll=*/false);
     }
-    // The state: the nodes, and whether one of them was left in the last step.
+    // The state of the loop is the nodes, and whether one of them was left in the last step.
     SmallVector<Value> state(at);
     state.push_back(w.constant(1, w.b.getI1Type()));
     state = repeatWhile(
@@ -122,17 +125,19 @@ private:
     return state;
   }
 
+  /// Returns the depth of the deepest tree, if it is known.
   int64_t deepest() {
     auto all = onnx::integersOf(constantOperand(build.group.kernel, op.getDepths()));
     return all && !all->empty() ? *llvm::max_element(*all) : shallow + 1;
   }
 
+  /// Initializes the results of n rows.
   void clear(Ix row, int64_t n) {
     Value nothing = neutral(w, how, y.element);
     w.loop(row * count, (row + n) * count, 1, [&](Ix i) { w.store(nothing, y, i); });
   }
 
-  /// What a leaf of tree `tree` gives to a row.
+  /// Adds what a leaf of a tree gives to the results of a row.
   void give(Value leaf, Ix row, Ix tree) {
     auto to = [&](Ix target, Ix weight) {
       Ix at = row * count + target;
@@ -145,6 +150,7 @@ private:
     }
   }
 
+  /// Walks n rows through all trees.
   void severalRows(Ix first, int64_t n) {
     clear(first, n);
     w.loop(0, trees, 1, [&](Ix tree) {
@@ -163,7 +169,7 @@ private:
     });
   }
 
-  /// Through trees [tree, tree + n).
+  /// Walks a row through trees [tree, tree + n).
   void someTrees(Ix row, Ix tree, int64_t n) {
     SmallVector<Value> at;
     Ix depth = 0;
@@ -177,6 +183,7 @@ private:
     }
   }
 
+  /// Walks one row through all trees.
   void oneRow(Ix row) {
     clear(row, 1);
     int64_t whole = trees / chains * chains;
@@ -198,7 +205,7 @@ public:
     auto op = cast<onnx::TreesOp>(kernel.root());
     support::Size rows = onnx::sizeOf(Group::typeOf(op.getX()), 0);
     int64_t most = machine.tuning.lightItems, trees = Group::typeOf(op.getRoots()).getNumElements();
-    if (rows.isNumber()) { // a tree is as much work as some elements
+    if (rows.isNumber()) { // a tree takes about as long as four elements of an elementwise op
       most = std::clamp<int64_t>(rows.number() * trees * 4 / machine.tuning.itemElements, 1,
                                  std::min(most, std::max<int64_t>(rows.number() / tile, 1)));
     }

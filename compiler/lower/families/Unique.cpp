@@ -1,7 +1,8 @@
-// Things (elements, or slices along an axis) that differ. Sorting their numbers by value brings equal ones together,
-// the first of them first; it stands for them all. Those are numbered in the order that is asked for (by value, or as
-// they occur), and then everything is told thing by thing. Scratch: the sorted numbers, who stands for each thing, and
-// the numbers of those.
+// Finds the things (elements, or slices along an axis) that differ. Sorting their numbers by value brings equal things
+// together, the first of them first; that one stands for them all, and is called their leader. Leaders are numbered in
+// the order that the op asks for, by value or as they occur, and then all results are written thing by thing.
+//
+// The scratch has three lists of int64: the sorted numbers, the leader of each thing, and the number of each leader.
 #include "compiler/lower/Family.h"
 #include "compiler/lower/core/Sort.h"
 #include "compiler/onnx/Onnx.h"
@@ -33,6 +34,7 @@ struct Things {
   }
 };
 
+/// Builds the loops of one kernel.
 class Uniqueness {
 public:
   explicit Uniqueness(Build &build)
@@ -66,23 +68,23 @@ private:
   Writer &w;
   onnx::UniqueOp op;
   Type element, i64;
-  Ix outer, count, inner, extent; ///< extent: elements of a thing
+  Ix outer, count, inner, extent; ///< the tensor is [outer][count][inner]; extent: elements of a thing
   Buffer x, y, first, inverse, counts, found, order, leader, number;
 
   Num value(Value v) { return Num(w.b, w.loc, v, element); }
   Value truth(bool yes) { return w.constant(yes ? 1 : 0, w.b.getI1Type()); }
 
-  /// Element `e` of thing `i`.
+  /// Returns where element `e` of thing `i` is, in a tensor of so many things.
   Ix at(Ix i, Ix e, Ix things) {
     return outer.is(1) ? i * inner + e : floorDiv(e, inner) * (things * inner) + i * inner + remainder(e, inner);
   }
   Num load(Value i, Ix e) { return value(w.load(x, at(w.ix(i), e, count))); }
 
-  /// NaN is the largest, and equal to itself.
+  /// NaN counts as the largest number, and as equal to itself.
   Value less(Num a, Num b) { return a.isFloat() ? Value((a < b) | (isNaN(b) & ~isNaN(a))) : Value(a < b); }
   Value equal(Num a, Num b) { return a.isFloat() ? Value((a == b) | (isNaN(a) & isNaN(b))) : Value(a == b); }
 
-  /// The first element in which two things differ; `extent` when they are equal.
+  /// Returns the first element in which two things differ; `extent` when they are equal.
   Ix difference(Value a, Value b) {
     if (extent.is(1)) {
       return w.ix(arith::IndexCastUIOp::create(w.b, w.loc, w.b.getIndexType(), equal(load(a, 0), load(b, 0))));
@@ -100,6 +102,7 @@ private:
         })[0]);
   }
 
+  /// Returns (i1) whether thing `a` comes before thing `b` in the sorted order.
   Value before(Value a, Value b) {
     Ix e = difference(a, b);
     Value differ = w.compare(arith::CmpIPredicate::slt, e, extent);
@@ -108,7 +111,7 @@ private:
                                    w.compare(arith::CmpIPredicate::slt, a, b));
   }
 
-  /// Who stands for each; in sorted order, they are numbered as well.
+  /// Finds the leader of each thing. Where the op wants them in sorted order, leaders are numbered here as well.
   void lead() {
     w.loop(0, count, 1, [&](Ix t) {
       Value i = w.load(order, t), before = w.load(order, max(t - 1, 0));
@@ -123,14 +126,16 @@ private:
       }
     });
   }
+  /// Returns (i1) whether a thing is its own leader.
   Value leads(Ix i) { return w.compare(arith::CmpIPredicate::eq, w.load(leader, i), w.integer(i, i64)); }
 
+  /// Writes the results that thing `i` contributes to.
   void tell(Ix i) {
     Value n = w.load(number, w.ix(w.load(leader, i)));
     if (inverse) {
       w.store(n, inverse, i);
     }
-    w.ifThen(leads(i), [&] { // the first of its kind
+    w.ifThen(leads(i), [&] { // `i` is a leader
       Ix things = w.ix(w.load(found, 0));
       if (y) {
         w.loop(0, extent, 1, [&](Ix e) { w.store(w.load(x, at(i, e, count)), y, at(w.ix(n), e, things)); });

@@ -15,7 +15,7 @@ using namespace mlir;
 
 namespace ingot::onnx {
 
-/// Below this many bytes a constant is a dense attribute: printable in dumps, equal ones are one.
+/// Up to this many bytes a constant is a dense attribute, which is printed in dumps and is one for equal constants.
 static constexpr size_t denseLimit = 1024;
 
 ElementsAttr constantOf(Value v) {
@@ -88,7 +88,7 @@ std::optional<Sizes> sizesIn(Value v) {
   if (auto op = v ? v.getDefiningOp<SizesOp>() : SizesOp()) {
     return Sizes(op.getValues().getValues());
   }
-  if (auto op = v ? v.getDefiningOp<ShapeOp>() : ShapeOp()) { // not replaced yet, as while a model is imported
+  if (auto op = v ? v.getDefiningOp<ShapeOp>() : ShapeOp()) { // a ShapeOp is not replaced yet while a model is imported
     return isSized(op.getX()) ? std::optional(sizesGiven(op)) : std::nullopt;
   }
   auto numbers = integersOf(v);
@@ -131,7 +131,7 @@ std::optional<SmallVector<double>> floatsOf(Value v) { return floatsOf(constantO
 std::optional<Number> splatNumber(Value v) {
   auto allEqual = [&](const auto &values) -> std::optional<Number> {
     auto isFirst = [&](auto x) { return x == values->front() || (x != x && values->front() != values->front()); };
-    if (!values || values->empty() || !llvm::all_of(*values, isFirst)) { // NaN is alike, too
+    if (!values || values->empty() || !llvm::all_of(*values, isFirst)) { // all NaN are alike, too
       return std::nullopt;
     }
     return isUint(elementOf(v), 64) ? Number(static_cast<uint64_t>(values->front())) : Number(values->front());
@@ -153,7 +153,7 @@ std::optional<int64_t> wholeNumber(Value v) {
   return !number             ? std::nullopt
          : number->isFloat() ? std::optional(wholePart(*number->real()))
          : number->integer() ? number->integer()
-                             : std::optional(INT64_MAX); // of uint64
+                             : std::optional(INT64_MAX); // the number is a uint64 above int64
 }
 
 FloatCodec::FloatCodec(Type element) : format(rowOf(element).format), size(elementBytes(element)) {}
@@ -197,7 +197,8 @@ ElementsAttr constantFromIntegers(RankedTensorType type, ArrayRef<int64_t> value
   int64_t size = elementBytes(type.getElementType());
   std::vector<char> bytes(values.size() * size);
   for (size_t i = 0; i < values.size(); ++i) {
-    std::memcpy(bytes.data() + i * size, &values[i], std::min<int64_t>(size, 8)); // little endian: the low bytes
+    // The low bytes come first (little endian).
+    std::memcpy(bytes.data() + i * size, &values[i], std::min<int64_t>(size, 8));
   }
   return constantFromBytes(type, std::move(bytes));
 }
@@ -238,7 +239,7 @@ Value makeInteger(OpBuilder &b, Location loc, int64_t value) {
   return makeConstant(b, loc, constantFromIntegers(tensorOf({}, b.getI64Type()), {value}));
 }
 Value makeNumber(OpBuilder &b, Location loc, Number value, Type element) {
-  if (element.isInteger() && !value.bits()) { // as where a node that computes with fractions has operands of integers
+  if (element.isInteger() && !value.bits()) { // a node that computes with fractions has operands of integers
     emitError(loc) << "computes with " << *value.real() << ", which no element of type " << element << " is";
     value = 0;
   }

@@ -1,4 +1,4 @@
-// Constants: reading them as numbers or bytes, making them without copying weights.
+// Reads constants as numbers or bytes, and makes new ones. Weights are read where they lie, without a copy.
 #pragma once
 #include "compiler/onnx/ElementTypes.h"
 #include "compiler/onnx/Onnx.h"
@@ -10,39 +10,42 @@ namespace ingot::onnx {
 
 using support::Number;
 
-/// The constant behind a value, or null.
+/// Returns the constant behind a value, or null.
 mlir::ElementsAttr constantOf(mlir::Value v);
 
-/// The elements as dense row-major bytes, little endian; booleans one byte each. `storage` is filled only when the
-/// attribute does not hold them in that form (splats, packed booleans).
+/// Returns the elements as dense row-major bytes, little endian, with one byte for each boolean. `storage` is filled
+/// only where the attribute does not hold them in that form (splats, packed booleans).
 llvm::ArrayRef<char> bytesOf(mlir::ElementsAttr a, std::vector<char> &storage);
 
-/// All elements of an integer or boolean constant, of uint64 their bits. Nothing when not a constant of integers.
+/// Returns all elements of an integer or boolean constant, and of uint64 their bits; nothing where there is no such
+/// constant.
 std::optional<llvm::SmallVector<int64_t>> integersOf(mlir::ElementsAttr a);
 std::optional<llvm::SmallVector<int64_t>> integersOf(mlir::Value v);
-/// All elements of an integer tensor as sizes: of a constant, or of numbers computed from the symbols (onnx.Sizes).
-/// There are none if an element is not within int64.
+/// Returns all elements of an integer tensor as sizes: those of a constant, or numbers computed from the symbols
+/// (onnx.Sizes). Nothing: data tells them, or an element is not within int64.
 std::optional<Sizes> sizesIn(mlir::Value v);
-/// The one integer in a tensor, as a size; unknown: there are several, or data tells it.
+/// Returns the one integer in a tensor as a size; unknown: there are several, or data tells it.
 Size numberIn(mlir::Value v);
 /// Whether a tensor may have one element, as far as its type tells.
 bool mayBeNumber(mlir::Value v);
-/// The tensor whose elements Identity, Reshape, Squeeze and Unsqueeze only gave other axes.
+/// Returns the tensor from which the value is made by Identity, Reshape, Squeeze and Unsqueeze alone, which keep the
+/// elements and their order.
 mlir::Value withoutReshapes(mlir::Value v);
-/// All elements of a float constant, as doubles.
+/// Returns all elements of a float constant as doubles.
 std::optional<llvm::SmallVector<double>> floatsOf(mlir::ElementsAttr a);
 std::optional<llvm::SmallVector<double>> floatsOf(mlir::Value v);
-/// The one value that all elements of a float or integer constant have.
+/// Returns the one value that all elements of a float or integer constant have.
 std::optional<Number> splatNumber(mlir::Value v);
-/// The same as a float; nothing: it is an integer that no double is.
+/// Returns that value as a double; nothing where no double is equal to it, as for large integers.
 std::optional<double> realSplat(mlir::Value v);
-/// What a constant of one value is that should be a size or an axis, of a float its whole part; far outside of what
-/// they can be, and of NaN, some number that is none, either. Nothing: it is no such constant.
+/// Returns the value of a constant that should be a size or an axis. A float gives its wholePart(), and integers above
+/// int64 its largest value, which is no size either. Nothing: it is no constant of one value.
 std::optional<int64_t> wholeNumber(mlir::Value v);
-/// The whole part of a float likewise.
+/// Returns the whole part of a float within -2^48 and 2^48, where every double has one and no size or axis can be, so
+/// that callers refuse what was outside; of NaN the least int64.
 int64_t wholePart(double number);
 
-/// Floats of a type in memory, to and from double (rounded as support::FloatFormat does).
+/// Reads and writes floats of a type in memory as doubles, rounded as support::FloatFormat does.
 class FloatCodec {
 public:
   explicit FloatCodec(mlir::Type element);
@@ -55,17 +58,19 @@ private:
   int64_t size;
 };
 
-/// Small constants become dense attributes (printable, uniqued), large ones a resource that owns `bytes`.
+/// Makes a constant. Small ones become dense attributes, which are printable and unique; large ones become a resource
+/// that owns `bytes`.
 mlir::ElementsAttr constantFromBytes(mlir::RankedTensorType type, std::vector<char> bytes);
-/// Values are cast to the type's element type.
+/// Make a constant from numbers, which are cast to the type's element type.
 mlir::ElementsAttr constantFromIntegers(mlir::RankedTensorType type, llvm::ArrayRef<int64_t> values);
 mlir::ElementsAttr constantFromFloats(mlir::RankedTensorType type, llvm::ArrayRef<double> values);
 
 mlir::Value makeConstant(mlir::OpBuilder &b, mlir::Location loc, mlir::ElementsAttr value);
-/// A tensor of integers that are sizes: a constant when all are numbers. None may be unknown.
+/// Makes a tensor of sizes: a constant where all are numbers, onnx.Sizes else. None may be unknown. Without a type it
+/// has one axis and elements of int64.
 mlir::Value makeSizes(mlir::OpBuilder &b, mlir::Location loc, llvm::ArrayRef<Size> values, mlir::RankedTensorType type);
 mlir::Value makeSizes(mlir::OpBuilder &b, mlir::Location loc, llvm::ArrayRef<Size> values); ///< one-dimensional, int64
-/// A one-dimensional int64 constant, as shapes, axes and pads are given.
+/// Makes a one-dimensional int64 constant, as shapes, axes and pads are given.
 mlir::Value makeIntegers(mlir::OpBuilder &b, mlir::Location loc, llvm::ArrayRef<int64_t> values);
 mlir::Value makeInteger(mlir::OpBuilder &b, mlir::Location loc, int64_t value);                   ///< rank 0, int64
 mlir::Value makeNumber(mlir::OpBuilder &b, mlir::Location loc, Number value, mlir::Type element); ///< rank 0

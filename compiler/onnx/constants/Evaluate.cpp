@@ -30,7 +30,7 @@ SmallVector<int64_t> numbersOf(ArrayRef<Size> sizes) {
 }
 
 namespace {
-/// One copy in progress: the loops that are left once the contiguous innermost run has been split off.
+/// A copy in progress: the loops that are left once the contiguous innermost run has been split off.
 struct Copy {
   const char *from;
   char *to;

@@ -1,7 +1,8 @@
-// The op's emit() is run once, on scalars, into a scratch block; the arith and math operations found there become a
-// flat program, which is interpreted for chunks of elements: every value is a row of a chunk's elements, every
-// operation one loop over rows. Floats are computed in double and rounded to f32 after each operation, which for + - *
-// / and sqrt is what f32 arithmetic gives; where it becomes a narrower float, to that. Integers are kept sign-extended.
+// Runs an op's emit() once, on scalars, into a scratch block; the arith and math operations found there become a flat
+// program, which is interpreted for chunks of elements: every value is a row of a chunk's elements, every operation is
+// one loop over rows. Floats are computed in double and rounded to f32 after each operation, which for + - * / and sqrt
+// is what f32 arithmetic gives (double has more than twice its digits); a value of a narrower type is rounded to that.
+// Integers are kept sign-extended.
 #include "compiler/onnx/constants/EvaluateElementwise.h"
 #include "compiler/onnx/ElementTypes.h"
 #include "compiler/onnx/constants/Constants.h"
@@ -25,7 +26,7 @@ union Slot {
   int64_t i;
 };
 using Row = std::vector<Slot>;
-/// result, operands, elements
+/// An operation on rows: it takes the result's row, those of the operands, and the number of elements.
 using Kernel = std::function<void(Slot *, ArrayRef<const Slot *>, int64_t)>;
 
 template <typename F> Kernel floats(F f) {
@@ -56,7 +57,7 @@ template <typename F> Kernel unsignedIntegers(unsigned width, F f) {
       [=](int64_t a, int64_t b) { return static_cast<int64_t>(f(zeroExtended(a, width), zeroExtended(b, width))); });
 }
 
-/// Operations on floats, by name.
+/// Returns the operations on floats by their names.
 const llvm::StringMap<Kernel> &floatKernels() {
   static const auto *all = new llvm::StringMap<Kernel>{
       {"arith.addf", floats([](double a, double b) { return a + b; })},
@@ -123,7 +124,7 @@ Kernel comparison(arith::CmpIPredicate predicate, unsigned width) {
   };
 }
 
-/// float and integer conversions, and the like, whose operand and result differ in kind.
+/// An operation whose operand and result differ in kind, as conversions between floats and integers do.
 template <typename F> Kernel unary(F f) {
   return [f](Slot *r, ArrayRef<const Slot *> x, int64_t n) {
     for (int64_t k = 0; k < n; ++k) {
@@ -131,10 +132,10 @@ template <typename F> Kernel unary(F f) {
     }
   };
 }
-int64_t toInteger(double v) { // what is outside stays defined here, whatever the run makes of it
+int64_t toInteger(double v) { // values outside of int64 stay defined here, whatever a run makes of them
   return v >= 0x1p63 ? INT64_MAX : v < -0x1p63 || std::isnan(v) ? INT64_MIN : static_cast<int64_t>(v);
 }
-/// The float nearest to an integer, which has been rounded but once.
+/// Returns the conversion of an integer to the nearest float, which rounds only once.
 template <typename T> Kernel toFloat(Type type, T integer) {
   if (type.isF64()) {
     return unary([=](Slot &r, Slot x) { r.f = static_cast<double>(integer(x.i)); });
@@ -143,7 +144,7 @@ template <typename T> Kernel toFloat(Type type, T integer) {
 }
 
 Kernel kernelOf(Operation &op) {
-  unsigned width = 0; // of the operand
+  unsigned width = 0; // bits of the operand
   if (op.getNumOperands() && op.getOperand(0).getType().isIntOrFloat()) {
     width = op.getOperand(0).getType().getIntOrFloatBitWidth();
   }
@@ -167,7 +168,7 @@ Kernel kernelOf(Operation &op) {
       }
     };
   }
-  if (isa<arith::ExtSIOp, arith::TruncIOp>(op)) { // an i1 is kept as 0 or 1, but extends to -1
+  if (isa<arith::ExtSIOp, arith::TruncIOp>(op)) { // an i1 is kept as 0 or 1, but is extended to -1
     bool isBool = width == 1 && isa<arith::ExtSIOp>(op);
     return unary([=](Slot &r, Slot x) { r.i = isBool ? -x.i : x.i; });
   }
@@ -188,7 +189,7 @@ Kernel kernelOf(Operation &op) {
       r.i = x.f >= 0x1p63 && x.f < 0x1p64 ? static_cast<int64_t>(static_cast<uint64_t>(x.f)) : toInteger(x.f);
     });
   }
-  if (isa<arith::BitcastOp>(op) && width == 32) { // between f32 and i32
+  if (isa<arith::BitcastOp>(op) && width == 32) { // the cast is between f32 and i32
     bool toBits = op.getOperand(0).getType().isF32();
     return unary([=](Slot &r, Slot x) {
       toBits ? r.i = std::bit_cast<int32_t>(static_cast<float>(x.f))
@@ -205,7 +206,7 @@ bool isNumber(Type type) {
   return isa<FloatType>(type) || (type.isSignlessInteger() && type.getIntOrFloatBitWidth() <= 64);
 }
 
-/// Brings computed values to what the type can hold.
+/// Rounds or wraps computed values to what the type can hold.
 void settle(Slot *r, Type type, int64_t n) {
   if (type.isF64()) {
     return;
@@ -231,7 +232,7 @@ template <typename T> void readAs(Slot &s, const char *from) {
     s.i = v;
   }
 }
-/// One element in memory to and from a slot.
+/// Reads one element from memory into a slot; writeSlot() does the reverse.
 void readSlot(Slot &s, const char *from, Type type, const std::optional<FloatCodec> &codec) {
   if (type.isF32()) {
     return readAs<float>(s, from);
@@ -255,7 +256,7 @@ void writeSlot(Slot s, char *to, Type type, const std::optional<FloatCodec> &cod
   if (codec) {
     codec->write(s.f, to);
   } else {
-    std::memcpy(to, &s, elementBytes(type)); // little endian: the low bytes
+    std::memcpy(to, &s, elementBytes(type)); // the low bytes come first (little endian)
   }
 }
 std::optional<FloatCodec> codecOf(Type type) {
@@ -265,10 +266,11 @@ std::optional<FloatCodec> codecOf(Type type) {
 /// A constant operand, read chunk by chunk in the order of the result's elements.
 struct Input {
   Type type;
-  std::optional<FloatCodec> codec; ///< of floats
+  std::optional<FloatCodec> codec; ///< for floats
   std::vector<char> storage;
   ArrayRef<char> bytes;
-  SmallVector<int64_t> strides; ///< over the result's axes; empty: dense in the result's own shape
+  /// elements, for each of the result's axes; empty: the operand is dense in the result's own shape
+  SmallVector<int64_t> strides;
 
   Input(ElementsAttr a, ArrayRef<int64_t> shape) : type(a.getElementType()), codec(codecOf(type)) {
     bytes = bytesOf(a, storage);
@@ -310,7 +312,7 @@ struct Input {
   }
 };
 
-/// The scratch block as a program over rows.
+/// The program that a scratch block becomes, whose operations work on rows.
 class Program {
 public:
   bool compile(Elementwise op, ArrayRef<ElementsAttr> operands) {
@@ -332,7 +334,7 @@ public:
     return llvm::all_of(block, [&](Operation &o) { return addStep(o); });
   }
 
-  /// Rows of the arguments come first, in order.
+  /// Returns the row of an argument; those of the arguments come first, in order.
   Row &argument(unsigned i) { return rows[i]; }
   const Row &run(int64_t n) {
     for (const Step &s : steps) {
@@ -417,7 +419,7 @@ ElementsAttr evaluateElementwise(Operation *op, ArrayRef<ElementsAttr> operands)
   if (count * size > foldLimitBytes || !(isa<FloatType>(element) || element.isInteger())) {
     return {};
   }
-  std::deque<Input> inputs; // which never moves them: their bytes may lie in themselves
+  std::deque<Input> inputs; // a deque never moves its elements, whose bytes may lie in themselves
   for (ElementsAttr a : operands) {
     if (a) {
       auto own = tensorOf({}, a.getElementType());

@@ -11,7 +11,7 @@ namespace ingot::onnx {
 
 static constexpr double infinity = std::numeric_limits<double>::infinity();
 
-/// Fills bottomUp by a walk with a stack of its own: a hostile tree is a list of a million nodes.
+/// Fills bottomUp by a walk with a stack of its own, since a hostile tree may be a list of a million nodes.
 std::string DecisionTrees::order() {
   enum : uint8_t { New, Open, Done };
   std::vector<uint8_t> state(nodes.size(), New);
@@ -56,7 +56,8 @@ int64_t DecisionTrees::question(int64_t feature, double split, bool missing, int
   return static_cast<int64_t>(questions.size()) - 1;
 }
 
-/// Not greater, but not as much less. Nothing is less than minus infinity.
+/// Asks whether an element is not greater than `value`, and then whether it is not greater than the number before.
+/// Nothing is less than minus infinity, for which the second question is left out.
 int64_t DecisionTrees::equals(const Node &node, double value, int64_t yes, int64_t no) {
   int64_t inner = value == -infinity ? yes : question(node.feature, before(value), false, no, yes);
   return question(node.feature, value, node.missing, inner, no);
@@ -74,7 +75,7 @@ int64_t DecisionTrees::member(const Node &node, llvm::ArrayRef<double> values, i
   return question(node.feature, values[half - 1], false, low, high);
 }
 
-/// The questions that stand for a node.
+/// Writes the questions that stand for a node.
 void DecisionTrees::ask(int64_t n) {
   const Node &node = nodes[n];
   if (node.isLeaf()) {
@@ -87,7 +88,8 @@ void DecisionTrees::ask(int64_t n) {
   case Comparison::NotGreater:
     meaning[n] = question(f, node.value, node.missing, yes, no);
     return;
-  case Comparison::Less: // than minus infinity is only what is missing, and that is not asked alone
+  // Nothing but NaN could be less than minus infinity, and a question about NaN alone is not needed.
+  case Comparison::Less:
     meaning[n] = lowest ? no : question(f, before(node.value), node.missing, yes, no);
     return;
   case Comparison::Greater:
@@ -99,7 +101,7 @@ void DecisionTrees::ask(int64_t n) {
   case Comparison::Equal:
     meaning[n] = equals(node, node.value, yes, no);
     return;
-  case Comparison::Unequal: { // which NaN is, too
+  case Comparison::Unequal: { // NaN is unequal, too
     Node other = node;
     other.missing = false;
     meaning[n] = equals(other, node.value, no, yes);
@@ -113,7 +115,8 @@ void DecisionTrees::ask(int64_t n) {
   }
 }
 
-/// Gives the questions and leaves places in the tables: the two that a question leads to stand side by side. False:
+/// Gives the questions and leaves places in the tables, where the two that a question leads to stand side by side.
+/// False:
 /// there are too many.
 bool DecisionTrees::place(Tables &t) {
   bool some = llvm::any_of(questions, [](const Question &q) { return q.missing; });
@@ -125,8 +128,8 @@ bool DecisionTrees::place(Tables &t) {
     return static_cast<int64_t>(t.splits.size()) - count;
   };
   for (auto [tree, root] : llvm::enumerate(roots)) {
-    std::map<std::pair<int64_t, int64_t>, int64_t> pairs; ///< where the same two stand already
-    std::vector<std::pair<int64_t, int64_t>> open;        ///< what is put, where
+    std::map<std::pair<int64_t, int64_t>, int64_t> pairs; ///< the place of a pair that stands in the table
+    std::vector<std::pair<int64_t, int64_t>> open;        ///< places, and the questions or leaves to put there
     t.roots.push_back(grow(1));
     open.emplace_back(t.roots.back(), meaning[root]);
     t.depths.push_back(meaning[root] < 0 ? 0 : questionDepth[meaning[root]]);
@@ -158,7 +161,8 @@ bool DecisionTrees::place(Tables &t) {
   return true;
 }
 
-/// The weights of leaves: one each, where all leaves of a tree give to the same target, or one for each target.
+/// Fills in the weights of leaves: one for each where all leaves of a tree give to the same target, else one for each
+/// target.
 void DecisionTrees::weigh(Tables &t) {
   llvm::DenseMap<int64_t, llvm::SmallVector<const Gift *, 1>> of;
   for (const Gift &gift : gifts) {

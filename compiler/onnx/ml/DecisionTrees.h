@@ -1,7 +1,7 @@
-// Decision trees as a model gives them, and the tables that onnx.Trees reads. Whatever a node compares (six ways, and
-// membership of a set) becomes questions of one kind, "not greater than?": `less` asks for the number before, `equal`
-// asks twice, a set is searched by halves. So a step down a tree is the same few instructions everywhere, without a
-// branch.
+// Makes the tables that onnx.Trees reads from decision trees as a model gives them. Every comparison of a node (six
+// ways, and membership of a set) becomes questions of one kind, "not greater than?": `less` asks for the number before,
+// `equal` asks twice, and a set is searched by halves. So a step down a tree is the same few instructions everywhere,
+// without a branch.
 #pragma once
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/SmallVector.h"
@@ -11,21 +11,21 @@
 
 namespace ingot::onnx {
 
-/// What a node asks of an element, in the numbers that TreeEnsemble has for it.
+/// The comparison of a node, by the numbers that TreeEnsemble has for it.
 enum class Comparison : uint8_t { NotGreater, Less, NotLess, Greater, Equal, Unequal, Member };
 
 class DecisionTrees {
 public:
-  /// `isDouble`: elements are 64-bit floats, else 32-bit ones.
+  /// Elements are 64-bit floats with `isDouble`, and 32-bit ones else.
   explicit DecisionTrees(bool isDouble) : isDouble(isDouble) {}
 
   struct Node {
     Comparison how = Comparison::NotGreater;
     int64_t feature = 0;
     double value = 0;
-    bool missing = false;             ///< NaN counts as yes
-    int64_t yes = -1, no = -1;        ///< nodes; of a leaf -1
-    llvm::SmallVector<double> values; ///< of Member
+    bool missing = false;             ///< whether NaN leads to `yes`
+    int64_t yes = -1, no = -1;        ///< the next nodes; -1 in a leaf
+    llvm::SmallVector<double> values; ///< the set that Member looks in
     bool isLeaf() const { return yes < 0; }
   };
   struct Gift {
@@ -35,19 +35,20 @@ public:
 
   std::vector<Node> nodes;
   std::vector<int64_t> roots;
-  std::vector<Gift> gifts; ///< what leaves give; a leaf may give to many targets
+  std::vector<Gift> gifts; ///< the weights that leaves add to targets; a leaf may have many
   int64_t targets = 1;
   bool isSum = true;
-  double nothing = 0; ///< what a leaf gives that gives nothing: what changes no sum, minimum or maximum
+  double nothing = 0; ///< the weight of a leaf without gifts: it changes no sum, minimum or maximum
 
-  /// The tables; see onnx.Trees.
+  /// The tables that onnx.Trees describes.
   struct Tables {
     std::vector<double> splits, weights;
-    std::vector<int64_t> links, roots, depths, targetOf; ///< the last: empty where leaves give to all targets
-    int64_t features = 0;                                ///< that rows must have
+    /// `targetOf`: the target of each tree; empty where a leaf may give to all targets
+    std::vector<int64_t> links, roots, depths, targetOf;
+    int64_t features = 0; ///< how many features a row must have
     std::string missing;
   };
-  /// Or what is wrong.
+  /// Makes the tables, and returns what is wrong with the trees; empty: nothing.
   std::string build(Tables &tables);
 
 private:
@@ -70,10 +71,10 @@ private:
 
   bool isDouble;
   std::vector<int64_t> bottomUp;   ///< nodes, each behind those that it leads to
-  std::vector<int64_t> meaning;    ///< of each node: the question that stands for it, or the leaf (below 0: ~node)
+  std::vector<int64_t> meaning;    ///< for each node the question that stands for it, or the leaf (below 0: ~node)
   std::vector<Question> questions; ///< each behind those that it leads to
   std::vector<int64_t> questionDepth;
-  std::vector<int64_t> leafOf, treeOf; ///< by row of the tables: the leaf's node, or -1; the tree
+  std::vector<int64_t> leafOf, treeOf; ///< for each row of the tables the leaf's node, or -1; and its tree
 };
 
 } // namespace ingot::onnx

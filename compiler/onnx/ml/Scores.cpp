@@ -6,7 +6,8 @@ using namespace mlir;
 
 namespace ingot::onnx {
 
-/// exp(x - max) of what is not zero, as parts of their sum; zeros stay.
+/// SOFTMAX_ZERO as ONNX Runtime computes it: exp(x - max) for elements that are not zero, divided by the sum of these.
+/// Elements below 1e-7 count as zero, and are scaled by exp(-max) instead.
 static Value softmaxOfNonzero(Formula &f, Value x) {
   Value most = f.reduce("ReduceMax", x, {-1}, true);
   Value isZero = f.op("LessOrEqual", {f.abs(x), f.number(1e-7, x)});
@@ -15,7 +16,7 @@ static Value softmaxOfNonzero(Formula &f, Value x) {
   return f.div(small, f.reduce("ReduceSum", power, {-1}, true));
 }
 
-/// sqrt(2) * erfinv(2x - 1), by the approximation that ONNX Runtime uses.
+/// sqrt(2) * erfinv(2x - 1), by Winitzki's approximation with a = 0.147, which ONNX Runtime uses with these digits.
 static Value probit(Formula &f, Value x) {
   auto n = [&](double v) { return f.number(v, x); };
   Value y = f.sub(f.mul(x, n(2)), n(1));
@@ -77,7 +78,7 @@ Value labelsOf(const Node &node, Value classes, StringRef integers, StringRef st
   return f.op("Gather", {makeIntegers(f.b, f.loc, labels), classes});
 }
 
-/// Up to so many are compared with all elements, which vectors do fast.
+/// Up to this many keys are compared with all elements, which vectors do fast; more are found by a table.
 static constexpr int64_t fewKeys = 16;
 
 Value placeAmong(Formula &f, Value x, Value keys, bool orNaN) {
@@ -91,7 +92,7 @@ Value placeAmong(Formula &f, Value x, Value keys, bool orNaN) {
   if (orNaN) {
     hit = f.op("Or", {hit, f.op("And", {f.op("IsNaN", {column}), f.op("IsNaN", {keys})})});
   }
-  // The largest of count, count - 1, ... that is not zero.
+  // The first key that is hit has the largest of the weights count, count - 1, ...; 0 says that none is.
   SmallVector<int64_t> falling;
   for (int64_t i = 0; i < count; ++i) {
     falling.push_back(count - i);

@@ -1,10 +1,11 @@
-// The shape that a model declares of an output, an attribute of the function's result until sizes are known.
+// Keeps the shape that a model declares for an output, which is an attribute of the function's result until sizes are
+// known, and words what contradicts it.
 #pragma once
 #include "compiler/onnx/sizes/Shapes.h"
 
 namespace ingot::onnx {
 
-/// The declared shape as a DenseI64ArrayAttr, dynamic where it is open.
+/// The name of the attribute with the declared shape, a DenseI64ArrayAttr that is dynamic where the shape is open.
 inline constexpr llvm::StringLiteral declaredShapeName = "onnx.declared";
 
 /// Whether a tensor of the type never has the declared shape: its rank differs, or a size that is a number.

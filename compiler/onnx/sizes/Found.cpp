@@ -51,7 +51,7 @@ void setBound(Operation *op, Symbol symbol, const Size &bound) {
   }
 }
 
-/// The symbol of an op, which gets one when it is first asked.
+/// Returns the symbol of an op, which gets one when it is first asked.
 static Symbol symbolOf(Operation *op) {
   if (!foundBy(op)) {
     op->setAttr(foundName, SymbolAttr::get(op->getContext(), newSymbol(functionOf(op))));
@@ -118,7 +118,7 @@ Size chosenSize(Operation *branch, const Size &thenSize, const Size &elseSize) {
       size = size.simplified(facts); // more may be known now
     }
     if (same(c.sizes[0], thenSize) && same(c.sizes[1], elseSize)) {
-      if (!bound.isUnknown() && !facts.bounds().count(c.symbol)) { // a loop around it has forgotten
+      if (!bound.isUnknown() && !facts.bounds().count(c.symbol)) { // a loop around the branch has forgotten the bound
         addFact(function, bound - c.symbol);
       }
       return c.symbol;
@@ -239,13 +239,13 @@ void replaceFound(Operation *op, Symbol symbol, const Size &size) {
   Operation *function = functionOf(op);
   function->walk([&](Operation *inner) {
     replaceSizes(inner, [&](const Size &s) { return s.replaced(symbol, size); });
-    // Types follow from those of operands, but for what is in a region that reads nothing around it (of onnx.Attend).
+    // Types follow from those of operands, except in a region that reads nothing around it (that of onnx.Attend).
     if (inner != function && inner->hasTrait<OpTrait::IsIsolatedFromAbove>()) {
       for (Region &region : inner->getRegions()) {
         replaceInTypes(region, symbol, size);
       }
     }
-    if (auto facts = inner->getAttrOfType<SizesAttr>(factsName)) { // some may be the same now
+    if (auto facts = inner->getAttrOfType<SizesAttr>(factsName)) { // some facts may be equal now
       Sizes different;
       for (const Size &fact : facts.getValues()) {
         if (!llvm::is_contained(different, fact)) {

@@ -13,7 +13,7 @@ InData::InData(Operation *op, OpBuilder &b) : op(op), f(b, op->getLoc()), readin
   b.setInsertionPoint(op);
 }
 
-/// Where an element of a small tensor comes from, through what exporters put shapes together with.
+/// Returns the tensor that an element comes from through the ops of which exporters make shapes: Concat and reshapes.
 static InData::Element originOf(InData::Element e) {
   while (Operation *op = e.tensor.getDefiningOp()) {
     if (auto concat = dyn_cast<ConcatOp>(op)) {
@@ -98,7 +98,7 @@ Value InData::unless(Value bad, Value x) {
   return f.op("Reshape", {same, list(sizes)}, {f.integer("allowzero", 1)});
 }
 
-// Axes.
+// These read lists of axes.
 
 InData::Axes InData::axesIn(Value axes, const Size &count, int64_t rank) {
   Value given = axes ? f.reshapeTo(i64(axes), {count}) : f.countTo(f.scalar(count));
@@ -126,7 +126,7 @@ Sizes InData::unnamed(const Axes &axes, ArrayRef<Size> sizes, int64_t count, Val
   Value all = f.op("Where", {f.op("And", {place, free}), list(sizes), f.scalar(0)});
   Value left = f.reduce("ReduceSum", all, {1}, /*keepdims=*/false);
   Sizes bounds;
-  for (int64_t i = 0; i < count; ++i) { // one of those that may stand there when the others have gone
+  for (int64_t i = 0; i < count; ++i) { // the size is one of those that stand here once others have gone
     Size most = sizes[i];
     for (const Size &size : sizes.slice(i + 1, sizes.size() - count)) {
       most = max(most, size);

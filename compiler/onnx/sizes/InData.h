@@ -1,6 +1,7 @@
-// Operands that decide an op's form (a shape, axes, pads) and that only data tells: each number that matters becomes a
-// found size (onnx.ReadSize) in front of the op. What a number means (-1 in a Reshape, an axis counted from behind) is
-// computed on tensors before, so that what is read is a size, and what cannot be is negative and ends the run.
+// Reads operands that decide an op's form (a shape, axes, pads) and that only data tells: each number that matters
+// becomes a found size (onnx.ReadSize) in front of the op. What a number means (-1 in a Reshape, an axis counted from
+// behind) is computed on tensors before, so that what is read is a size. A number that cannot be one is negative, and
+// ends the run.
 #pragma once
 #include "compiler/onnx/rewriting/Formula.h"
 #include "compiler/onnx/sizes/Found.h"
@@ -15,48 +16,49 @@ public:
   Formula f;
   SizeReading reading;
 
-  /// Element `index` of a tensor of integers.
+  /// An element of a tensor of integers.
   struct Element {
     mlir::Value tensor;
     int64_t index;
   };
-  /// What is known of a number without the run; unknown: nothing.
+  /// Returns the number as far as it is known without a run; unknown: it is not.
   static Size known(Element e);
-  /// How many elements a tensor of integers has; nothing: none of it can be read.
+  /// Returns how many elements a tensor of integers has; nothing: none of it can be read.
   static std::optional<int64_t> lengthOf(mlir::Value v);
-  /// The element as a tensor of its own (int64): the same one for whoever asks again.
+  /// Returns the element as a tensor of its own (int64), which is the same one whenever this is asked again.
   mlir::Value element(Element e);
 
   bool mayRead(const Size &bound) const { return reading == SizeReading::Any || !bound.isUnknown(); }
-  /// The size in a tensor of one element, at most `bound`; unknown: nothing bounds it.
+  /// Returns the size in a tensor of one element, `bound` at most; an unknown bound: nothing bounds it.
   Size read(mlir::Value number, const Size &bound);
-  /// All elements of a small tensor, each with its bound.
+  /// Returns all elements of a small tensor, each with its bound.
   Sizes readAll(mlir::Value list, llvm::ArrayRef<Size> bounds);
 
   mlir::Value i64(mlir::Value v);
-  mlir::Value any(mlir::Value conditions); ///< of one axis
+  mlir::Value any(mlir::Value conditions); ///< whether one of the conditions, which have one axis, holds
   mlir::Value one(const Size &size, mlir::Value like) { return makeSizes(f.b, f.loc, {size}, ranked(like)); }
   mlir::Value list(llvm::ArrayRef<Size> sizes) { return makeSizes(f.b, f.loc, sizes); }
   mlir::Value where(mlir::Value condition, mlir::Value yes, mlir::Value no) {
     return f.op("Where", {condition, yes, no});
   }
 
-  /// A list of axes of a tensor of some rank.
+  /// The axes that a list names, as tensors.
   struct Axes {
     mlir::Value each;    ///< [n, rank], 1 where an entry of the list names the axis
     mlir::Value named;   ///< [rank], how often an axis is named
-    mlir::Value outside; ///< whether one is no axis
+    mlir::Value outside; ///< whether an entry is no axis
   };
-  /// Of any number of axes, in one dimension; null: the first ones.
+  /// Returns the axes of a list that has `count` entries along its one dimension; without a list they are the first
+  /// ones.
   Axes axesIn(mlir::Value axes, const Size &count, int64_t rank);
   mlir::Value namedTwice(const Axes &axes);
-  /// The sizes of those of `sizes` that are not named, where so many are; `bad` makes them negative.
+  /// Returns those of `sizes` that are not named, of which there are `count`; `bad` makes them negative.
   Sizes unnamed(const Axes &axes, llvm::ArrayRef<Size> sizes, int64_t count, mlir::Value bad);
-  /// At which of the axes that are not named each one of them stands, [rank].
+  /// Returns the place of each axis among those that are not named, [rank].
   mlir::Value placeOf(mlir::Value named);
-  /// `x` where `bad` is false; else the run fails.
+  /// Returns `x` where `bad` is false; else the run fails.
   mlir::Value unless(mlir::Value bad, mlir::Value x);
-  /// `bad`: negative instead.
+  /// Returns `v`, or -1 where `bad` holds.
   mlir::Value orNegative(mlir::Value bad, mlir::Value v) { return where(bad, f.scalar(-1), v); }
 };
 

@@ -1,10 +1,10 @@
-// An axis whose size differs from one iteration to the next gets a symbol of its own when sizes in data are read
+// Gives an axis whose size differs from one iteration to the next a symbol of its own once sizes in data are read
 // (before that it may turn out to be the same). Axes that begin alike and change alike, as the caches of all layers do,
-// then get one symbol: if each is written for all of its kind, what they become is the same. Axes are never taken apart
-// again, since the body may have been folded by then.
+// then get one symbol: they are equal if their next sizes are equal when one symbol is written for all of them. Axes
+// are never taken apart again, since the body may have been folded by then.
 //
-// A bound comes from the trip count where an iteration adds no more than what is known before the loop, from the first
-// size where none adds, or from a limit in what an axis becomes.
+// There are three sources of a bound: the trip count, where an iteration adds no more than a size that is known before
+// the loop; the first size, where no iteration adds any; and a limit in the size that an axis becomes.
 #include "compiler/onnx/sizes/LoopSizes.h"
 #include "compiler/onnx/Control.h"
 #include "compiler/onnx/constants/Constants.h"
@@ -18,10 +18,10 @@ namespace ingot::onnx {
 
 static constexpr int mostRounds = 32, deepest = 8;
 
-/// A trip count from here on is none: exporters write the largest of all numbers where they mean that.
+/// A trip count from here on is taken for none, since exporters write the largest of all numbers to say so.
 static constexpr int64_t mostCounted = int64_t(1) << 31;
 
-/// What the one element of a tensor cannot exceed.
+/// Returns a size that the one element of a tensor does not exceed; unknown: there is none.
 static Size mostIn(Value v, const support::Facts &facts, int depth = 0) {
   v = withoutReshapes(v);
   Operation *op = v.getDefiningOp();
@@ -75,9 +75,9 @@ Growth *LoopSizes::inside(const Size &size) {
   return it == growths.end() ? nullptr : &*it;
 }
 
-// The body.
+// These infer the types in the body.
 
-/// The type of a carried value in the first iteration, with the symbols of axes that are known to change.
+/// Returns the type of a carried value in the first iteration, with the symbols of axes that are known to change.
 TensorType LoopSizes::entering(unsigned i) {
   auto initial = ranked(loop.getInitial()[i]), before = ranked(loop.argument(i));
   if (!initial || !before || initial.getRank() != before.getRank()) {
@@ -109,7 +109,7 @@ TensorType LoopSizes::joined(RankedTensorType before, RankedTensorType next) {
   return sizedType(sizes, before.getElementType());
 }
 
-/// Gives the carried values types that this iteration and the next share; whether any is new.
+/// Gives the carried values types that this iteration and the next share, and returns whether any is new.
 FailureOr<bool> LoopSizes::joinAll() {
   bool changed = false;
   for (unsigned i = 0; i < loop.carried(); ++i) {
@@ -131,8 +131,9 @@ LogicalResult LoopSizes::inferBody() {
   for (unsigned i = 0; i < loop.carried(); ++i) {
     loop.argument(i).setType(entering(i));
   }
-  // An axis gets a symbol or becomes unknown, then the rank; symbols become fewer: after that nothing changes. Sizes
-  // that are the same only while they are taken for different ones (numpy's rules for 1) would go on forever.
+  // This ends, since each step goes one way: an axis gets a symbol or becomes unknown, then the rank becomes unknown,
+  // and symbols become fewer. Sizes that are equal only while they are taken for different ones (numpy's rules for 1)
+  // would go on forever, so no axis may get a symbol after some rounds.
   int rounds = 0;
   for (bool again = true; again;) {
     mayGrow &= ++rounds <= mostRounds;
@@ -142,7 +143,7 @@ LogicalResult LoopSizes::inferBody() {
         return failure();
       }
     }
-    growths = readGrowths(loop); // loops in it may have replaced symbols of theirs
+    growths = readGrowths(loop); // loops in the body may have replaced symbols
     FailureOr<bool> changed = joinAll();
     if (failed(changed)) {
       return failure();
@@ -156,7 +157,7 @@ LogicalResult LoopSizes::inferBody() {
   return success();
 }
 
-// What changes, and how.
+// These find out which axes change, and how.
 
 void LoopSizes::collectNext() {
   SymbolSet seen;
@@ -172,14 +173,15 @@ void LoopSizes::collectNext() {
       }
       if (seen.insert(*growth->inside).second) {
         growth->next = next;
-      } else if (!next.isUnknown() && !(growth->next == next)) { // alike, but written in another way
+      } else if (!next.isUnknown() && !(growth->next == next)) { // the sizes are equal, but are written in another way
         (void)require(loop, growth->next, next);
       }
     }
   }
 }
 
-/// Whether axes turned out to be the same in all iterations, or the same as others.
+/// Replaces the symbols of axes that turn out to be the same in all iterations, or the same as others; returns whether
+/// there were any.
 bool LoopSizes::settle() {
   collectNext();
   for (const Growth &g : growths) {
@@ -193,10 +195,10 @@ bool LoopSizes::settle() {
   return merge();
 }
 
-/// Finds axes that change alike: of those that begin alike, which become the same if each is written for all of its
-/// kind.
+/// Replaces the symbols of axes that change alike. Axes that begin alike are of one kind; a kind is split as long as
+/// the next sizes of its axes differ when one symbol is written for each kind.
 bool LoopSizes::merge() {
-  std::map<Symbol, Symbol> kind; // symbol -> the first of its kind
+  std::map<Symbol, Symbol> kind; // for each symbol the first one of its kind
   auto kindOf = [&](Symbol symbol) {
     auto it = kind.find(symbol);
     return it == kind.end() ? symbol : it->second;
@@ -232,7 +234,7 @@ bool LoopSizes::merge() {
   return false;
 }
 
-/// A symbol of this loop is another size: wherever the function speaks of it.
+/// Writes a size for a symbol of this loop wherever the function speaks of it.
 void LoopSizes::replace(Symbol symbol, const Size &size) {
   llvm::erase_if(growths, [&](const Growth &g) { return g.inside == symbol; });
   setGrowths(loop, growths);
@@ -249,7 +251,7 @@ void LoopSizes::replace(Symbol symbol, const Size &size) {
   }
 }
 
-/// What bounds the sizes that the body finds was said of other types than it has now.
+/// Removes the bounds of sizes that the body finds, since they belong to types that it has no more.
 void LoopSizes::forget() {
   setGrowths(loop, growths);
   for (Symbol symbol : foundInside(loop)) {
@@ -257,10 +259,10 @@ void LoopSizes::forget() {
   }
 }
 
-// Bounds.
+// These bound sizes.
 
-/// Found sizes from before the loop stand like symbols of the caller while bounds are computed: the facts about them
-/// are used later.
+/// Makes found sizes from before the loop look like symbols of the caller while bounds are computed; the facts about
+/// them are used later.
 static Size renamed(const Size &size, llvm::function_ref<bool(Symbol)> rename) {
   return size.replaced([&](Symbol symbol) { return rename(symbol) ? symbol.outer() : symbol; });
 }
@@ -269,7 +271,7 @@ static Size restored(const Size &size) {
       [&](Symbol symbol) { return symbol.kind() == support::SymbolKind::Outer ? symbol.inner() : symbol; });
 }
 
-/// What bounds an axis that is `start`, then `next`, which `known` sizes that the body finds bound.
+/// Returns a bound of an axis that is `start`, and then `next`; sizes that the body finds are bounded by `known`.
 static Size boundOf(const Growth &growth, const Size &turns, const support::Bounds &known,
                     const support::Facts &facts) {
   Symbol inside = *growth.inside;
@@ -288,7 +290,7 @@ static Size boundOf(const Growth &growth, const Size &turns, const support::Boun
       return growth.start + turns * max(added, 0).simplified(facts);
     }
   }
-  most = growth.next.bounded(known); // whatever it is now
+  most = growth.next.bounded(known); // this bound holds whatever the axis is now
   return most.isUnknown() ? most : max(growth.start, most);
 }
 
@@ -333,9 +335,10 @@ void LoopSizes::findBounds() {
   }
 }
 
-// Behind the loop.
+// These give the sizes behind the loop.
 
-/// What has become of an axis: known before the loop, if each of a known number of iterations adds the same.
+/// Returns the size that an axis has behind the loop. It is known before the loop if each of a known number of
+/// iterations adds the same.
 Size LoopSizes::behind(const Growth &growth) {
   bool hasBound = needsNoBound || boundsOf(loop).count(growth.behind);
   if (growth.next.isUnknown() || !hasBound) {
@@ -385,7 +388,7 @@ Sizes LoopSizes::sliceBehind(unsigned i) {
       }
       growth->next = size;
       symbol = growth->behind;
-    } else if (growth != growths.end() && !size.isUnknown()) { // it turned out to be the same
+    } else if (growth != growths.end() && !size.isUnknown()) { // all iterations have the same size
       Symbol behind = growth->behind;
       growths.erase(growth);
       setGrowths(loop, growths);

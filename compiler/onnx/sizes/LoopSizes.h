@@ -1,5 +1,5 @@
-// Sizes that change while a Loop turns (Found.h: Growth): of carried values that grow or shrink, and of scan outputs
-// whose slices have a size that the iterations find.
+// Infers sizes that change while a Loop turns (Found.h: Growth): those of carried values that grow or shrink, and those
+// of scan outputs whose slices have a size that the iterations find.
 #pragma once
 #include "compiler/onnx/ops/Control.h"
 #include "compiler/onnx/sizes/Found.h"
@@ -12,18 +12,18 @@ public:
 
   /// Infers the body until the carried values have types that all iterations share.
   llvm::LogicalResult inferBody();
-  /// The type of carried value `i` behind the loop.
+  /// Returns the type of carried value `i` behind the loop.
   mlir::TensorType carriedBehind(unsigned i);
-  /// The sizes of the slices of scan output `i` behind the loop.
+  /// Returns the sizes of the slices of scan output `i` behind the loop.
   Sizes sliceBehind(unsigned i);
   /// Writes what has been found into the loop and the facts of its function.
   void finish();
 
   /// Whether no condition can end the loop before its trip count does.
   static bool turnsAll(LoopOp loop);
-  /// The trip count, where it is a size.
+  /// Returns the trip count where it is a size, else unknown.
   static Size turns(LoopOp loop);
-  /// The largest number of iterations that the trip count says; unknown: it says none.
+  /// Returns the largest number of iterations that the trip count allows; unknown: it sets no limit.
   static Size mostTurns(LoopOp loop);
 
 private:

@@ -10,7 +10,7 @@ Type typeOfRank(std::optional<int64_t> rank, Type element) {
 }
 
 FailureOr<Type> typeOfRank(Operation *op, std::optional<int64_t> rank, Type element) {
-  constexpr int64_t most = 64; // nobody has them, but a list of lengths may be as long as memory is large
+  constexpr int64_t most = 64; // no model has them, but a list of lengths may be as long as memory is large
   if (rank > most) {
     return op->emitOpError("gives a tensor of ") << *rank << " dimensions, more than " << most << " are unsupported";
   }

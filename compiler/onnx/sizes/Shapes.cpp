@@ -13,7 +13,7 @@ using namespace mlir;
 
 namespace ingot::onnx {
 
-// Wherever sizes stand.
+// These reach the sizes wherever they stand.
 
 void walkSizes(Operation *op, llvm::function_ref<void(const Size &)> f, StringRef but, bool used) {
   AttrTypeWalker walker;
@@ -48,7 +48,7 @@ void replaceSizes(Operation *op, llvm::function_ref<Size(const Size &)> f) {
   replacer.replaceElementsIn(op, /*replaceAttrs=*/true, /*replaceLocs=*/false, /*replaceTypes=*/false);
 }
 
-// Types.
+// These make and read types.
 
 RankedTensorType tensorOf(ArrayRef<int64_t> shape, Type element) { return RankedTensorType::get(shape, element); }
 UnrankedTensorType unrankedOf(Type element) { return UnrankedTensorType::get(element); }
@@ -86,7 +86,7 @@ std::string textOf(ArrayRef<Size> sizes) {
   return text + "]";
 }
 
-// Facts.
+// These read and write facts.
 
 Operation *functionOf(Operation *op) {
   while (op && !isa_and_nonnull<ModuleOp>(op->getParentOp())) {
@@ -121,7 +121,7 @@ Type simplified(Type type, const support::Facts &facts) {
   return sizedType(sizes, ranked.getElementType());
 }
 
-// What a run must keep to.
+// These note what a run must keep to.
 
 LogicalResult require(Operation *op, const Size &x, const Size &y) {
   support::Facts facts = factsOf(op);
@@ -185,7 +185,7 @@ std::vector<SizeCheck> requirementsOf(Operation *op) {
     }
   }
   if (!all.empty()) {
-    support::Facts facts = factsOf(op); // they may be more than when the requirements were noted
+    support::Facts facts = factsOf(op); // there may be more facts than when the requirements were noted
     for (SizeCheck &requirement : all) {
       for (Size &size : requirement.sizes) {
         size = size.simplified(facts);
@@ -238,15 +238,16 @@ std::vector<std::string> symbolsOf(Operation *function, TypeRange inputs) {
   return symbols;
 }
 
-/// Whether a limit cuts off what both are made of, as rows of a table up to a sequence's length. They are taken to be
-/// equal: what follows from that is worth more than a sequence beyond the end of a table of which one row is left. What
-/// is one row of any long sequence is no table.
+/// Whether a limit cuts off what both sizes are made of, as in rows of a table up to a sequence's length. Such sizes
+/// are taken to be equal, though one might be 1 and be broadcast: what follows from equality is worth more than a
+/// sequence beyond the end of a table of which one row is left. A size that is 1 for any long sequence is no such
+/// table.
 static bool isCutOff(const Size &x, const Size &y) {
   auto isRow = [](const Size &size) {
     return size.evaluate([](auto) { return std::optional<int64_t>(1 << 20); }) == 1;
   };
   auto cuts = [](const Size &size) {
-    bool any = false; // a limit of 1 is none of a table
+    bool any = false; // a limit of 1 does not cut a table
     size.eachCall([&](support::Call call, const Size &a, const Size &b) {
       any |= call == support::Call::Min && !a.is(1) && !b.is(1);
     });
@@ -257,7 +258,7 @@ static bool isCutOff(const Size &x, const Size &y) {
   return together && !isRow(x) && !isRow(y) && (cuts(x) || cuts(y));
 }
 
-/// One axis of broadcast().
+/// Returns one axis of broadcast().
 static std::optional<Size> broadcastAxis(Operation *op, const Size &x, const Size &y, const support::Facts &facts) {
   if (x.isUnknown() || y.isUnknown()) { // the known one decides
     bool first = y.isUnknown() ? !x.is(1) : y.is(1);
@@ -294,7 +295,8 @@ std::optional<Size> equalPart(Operation *op, const Size &axis, const Size &count
 }
 
 Size strideFactor(const Size &axis, const Size &to) {
-  bool isSame = axis == to && !axis.isNumber(); // of at most one element, too: a builder may make it one with others
+  // This includes axes of one element at most: a builder may make one axis of this and others.
+  bool isSame = axis == to && !axis.isNumber();
   if (axis.repeats() && !isSame) {
     return 0;
   }

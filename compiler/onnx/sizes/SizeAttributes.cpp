@@ -1,5 +1,5 @@
-// The attributes that say sizes: their text, the one place where sizes are read, and what holds for the attributes of
-// functions and ops that hold them.
+// Defines the attributes that say sizes: how they are printed and parsed, which is the one place where sizes are read,
+// and what must hold for the attributes of functions and ops that hold them.
 #include "compiler/onnx/Onnx.h"
 #include "compiler/onnx/ops/Control.h"
 #include "compiler/onnx/sizes/Found.h"
@@ -21,7 +21,7 @@ void OnnxDialect::addSizeAttributes() {
       >();
 }
 
-/// A number, a quoted expression, or `?`.
+/// Parses a number, a quoted expression, or `?`.
 static FailureOr<Size> parseSize(AsmParser &parser) {
   int64_t number;
   OptionalParseResult isNumber = parser.parseOptionalInteger(number);
@@ -118,14 +118,14 @@ LogicalResult SizesAttr::verifyEncoding(ArrayRef<int64_t> shape, Type,
   return success();
 }
 
-// What discardable attributes must be, so that whoever reads them need not ask.
+// These check discardable attributes, so that whoever reads them need not ask.
 
 static bool allOf(Attribute list, llvm::function_ref<bool(Attribute)> each) {
   auto array = dyn_cast<ArrayAttr>(list);
   return array && llvm::all_of(array, each);
 }
 
-/// An array of attributes of these classes, one behind the other.
+/// Whether an attribute is an array of attributes of these classes, one behind the other.
 template <typename... Parts> static bool isTuple(Attribute attribute) {
   auto array = dyn_cast<ArrayAttr>(attribute);
   size_t i = 0;

@@ -1,7 +1,8 @@
-// Each token of a row is the last of n. Where those before it are the row's last n - 1 tokens, it is blocked: all
-// others' scores are compared with infinity, so that no loop over what has been found is needed. In front of a row
-// stand n - 1 tokens that are none (-1), so that all windows are as many as tokens, whatever the row's length; one that
-// begins there is never equal to the last ones, since these have fewer such tokens.
+// Forbids n-grams that a row has already. Each token of a row is the last of n. Where the n - 1 tokens before it are
+// equal to the row's last n - 1 tokens, it is blocked; the scores of all other tokens are compared with infinity, so
+// that no loop over what has been found is needed. In front of a row stand n - 1 tokens that are none (-1), so that
+// there are as many windows as tokens, whatever the row's length; a window that begins there is never equal to the last
+// tokens, since these have fewer such tokens.
 #include "compiler/onnx/text/NGrams.h"
 #include <limits>
 

@@ -4,11 +4,11 @@
 
 namespace ingot::onnx {
 
-/// Of that many tokens at most it is asked whether they have been there: each is an op.
+/// The most tokens of an n-gram: each of them is compared by an op of its own, so that a larger number is refused.
 inline constexpr int64_t kMostTokensInARow = 256;
 
-/// The scores with `blocked` for each token that would complete `n` tokens that a row has had already. Tokens are not
-/// negative; one outside of the vocabulary ends the run.
+/// Returns the scores with `blocked` for each token that would complete an n-gram (`n` tokens in a row) that a row has
+/// already. Tokens are not negative; a run fails where one lies outside of the vocabulary.
 mlir::Value withoutRepeats(Formula &f, mlir::Value scores, mlir::Value tokens, int64_t n, double blocked);
 
 } // namespace ingot::onnx

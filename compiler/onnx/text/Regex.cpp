@@ -1,4 +1,5 @@
-// A pattern becomes a tree, the tree a program, and the program an automaton.
+// Compiles a pattern: it becomes a tree (regex/Parse.h), the tree becomes a program (regex/Program.h), and the program
+// becomes an automaton (regex/Automaton.h).
 #include "compiler/onnx/text/Regex.h"
 #include "compiler/onnx/text/regex/Automaton.h"
 #include "llvm/ADT/STLExtras.h"
@@ -51,7 +52,7 @@ llvm::Expected<Searcher> searcherOf(llvm::StringRef pattern) {
   return tree ? searcherOf(*tree) : tree.takeError();
 }
 
-/// The characters of a pattern that is one of them, or any number of them, but not none.
+/// Returns the characters of a pattern that matches one of them or more in a row; null for any other pattern.
 static const Ranges *oneOf(const Tree *tree) {
   bool isAny = tree->kind == Tree::Repeat && tree->least == 1 && tree->most < 0;
   if (isAny || (tree->kind == Tree::Join && tree->parts.size() == 1)) {

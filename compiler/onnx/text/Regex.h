@@ -1,6 +1,6 @@
-// Regular expressions in RE2's syntax, made deterministic automata while compiling (regex/): a match then reads each
-// byte once, a search twice. Errors say what is wrong with a pattern, or what of it is unsupported, or that it needs
-// too many states.
+// Regular expressions in RE2's syntax are made deterministic automata while a model is compiled (regex/), so that a
+// match reads each byte once in a run, and a search reads it twice. Errors say what is wrong with a pattern, which part
+// of it is unsupported, or that it needs too many states.
 #pragma once
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
@@ -9,18 +9,19 @@
 
 namespace ingot::onnx {
 
-/// The table of runtime_support/core/text.h for texts that match as a whole.
+/// Returns the table of runtime_support/core/text.h that accepts texts which match as a whole.
 llvm::Expected<std::vector<char>> automatonOf(llvm::StringRef pattern);
 
-/// Tables that find the first match, and of those that begin there the longest: the first one tells where it ends, the
-/// other one, which reads backwards, where it begins.
+/// Two tables that find the first match, and the longest of those that begin there: `end` tells where it ends, and
+/// `begin`, which reads backwards from there, where it begins.
 struct Searcher {
   std::vector<char> end, begin;
 };
 llvm::Expected<Searcher> searcherOf(llvm::StringRef pattern);
 
-/// What takes texts apart at the first pattern, what is left at the second one, and so on, where nothing is left of
-/// pieces without characters: patterns of one character that follow each other are one search.
+/// Returns searches that take texts apart: the first one at the first pattern, the next one what is left at the next
+/// pattern, and so on; pieces without characters are dropped. Patterns of one character that follow each other become
+/// one search.
 llvm::Expected<std::vector<Searcher>> separatorsOf(llvm::ArrayRef<llvm::StringRef> patterns);
 
 } // namespace ingot::onnx

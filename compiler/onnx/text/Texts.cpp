@@ -14,7 +14,7 @@ namespace ingot::onnx {
 
 template <typename T> static void append(std::vector<char> &bytes, T value) {
   const char *from = reinterpret_cast<const char *>(&value);
-  bytes.insert(bytes.end(), from, from + sizeof value); // little endian, as all machines are for which there is code
+  bytes.insert(bytes.end(), from, from + sizeof value); // all machines for which there is code are little endian
 }
 
 std::vector<char> poolOf(ArrayRef<StringRef> texts) {
@@ -32,10 +32,12 @@ std::vector<char> poolOf(ArrayRef<StringRef> texts) {
   return pool;
 }
 
-/// At most every fourth one is taken, so that few send on to the next.
+/// Returns how many slots a table has: a power of 2, of which a quarter is taken at most, so that few searches have to
+/// go on to the next slot.
 static uint64_t slotsFor(size_t count) { return llvm::PowerOf2Ceil(4 * count + 2); }
 
-/// The head and the slots for `count` keys, `width` bytes of what each of them is behind it.
+/// Returns the head and the slots of a table of `count` keys, behind which the caller writes `width` bytes for each
+/// key.
 static std::vector<char> slotsOf(size_t count, size_t width, int64_t otherwise,
                                  llvm::function_ref<uint64_t(size_t)> hash,
                                  llvm::function_ref<bool(size_t, size_t)> same) {
@@ -264,7 +266,7 @@ Value ranks(Formula &f, Value strings, bool inOrder) {
   return f.reshapeTo(numbers, sizesOf(ranked(strings)));
 }
 
-/// Equal texts stand in the pool once.
+/// Each text stands in the pool once, since `known` gives equal ones the same number.
 Value spelled(OpBuilder &b, Location loc, DenseStringElementsAttr attribute) {
   Formula f(b, loc);
   llvm::StringMap<int64_t> known;
@@ -284,7 +286,7 @@ Value spelled(OpBuilder &b, Location loc, DenseStringElementsAttr attribute) {
   return spell(f, makeConstant(b, loc, constantFromIntegers(type, numbers)), texts);
 }
 
-/// Floats are written and read as float32 or float64, integers below a byte as bytes.
+/// Returns the type as which a number is written and read: float32 or float64 for floats, a byte for integers below it.
 static int64_t writtenAs(int64_t number) {
   const support::ElementType &row = support::elementType(static_cast<int32_t>(number));
   if (row.isFloat()) {

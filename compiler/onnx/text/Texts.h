@@ -1,5 +1,6 @@
-// Strings in the graph. A tensor of strings is computed by onnx.Text alone, each of which is a call of the support
-// library; constants are no onnx.Constant but strings of a pool by their numbers ("spell").
+// Strings are computed in the graph by onnx.Text alone, each of which calls a function of the support library. A
+// constant of strings is no onnx.Constant: it is a pool of different strings, and a tensor of numbers that says which
+// of them an element is (spell).
 #pragma once
 #include "compiler/onnx/Onnx.h"
 #include "compiler/onnx/rewriting/Formula.h"
@@ -7,11 +8,12 @@
 
 namespace ingot::onnx {
 
-/// Bytes of the tables of runtime_support/core/text.h.
+/// These return the bytes of tables that runtime_support/core/text.h describes. poolOf() writes a pool of strings.
 std::vector<char> poolOf(llvm::ArrayRef<llvm::StringRef> texts);
-/// Of equal keys the first one is found.
+/// Writes a table of keys whose values are their numbers; the first one is found of equal keys, and the number of keys
+/// stands for everything that is none.
 std::vector<char> keysOf(llvm::ArrayRef<llvm::StringRef> keys);
-/// What stands for each of them, and behind these what stands for all else.
+/// Writes a table of keys with the value of each, and behind these the value for everything that is no key.
 std::vector<char> keysOf(llvm::ArrayRef<llvm::StringRef> keys, llvm::ArrayRef<int64_t> values);
 std::vector<char> keysOf(llvm::ArrayRef<int64_t> keys);
 std::vector<char> lettersOf(bool upper);
@@ -20,8 +22,8 @@ struct Gram {
   llvm::SmallVector<int64_t> numbers; ///< at least one
   uint32_t place;                     ///< of its count in the result
 };
-/// Of n-grams that all differ; those of `least` to `most` numbers are counted, also with up to `skips` others in
-/// between.
+/// Writes a tree of n-grams, which all differ. Those of `least` to `most` numbers are counted, with up to `skips`
+/// others between two numbers, too.
 std::vector<char> gramsOf(llvm::ArrayRef<Gram> grams, int64_t least, int64_t most, int64_t skips);
 
 struct Tokenizer {
@@ -33,44 +35,46 @@ struct Tokenizer {
 };
 std::vector<char> tokenizerOf(const Tokenizer &tokenizer);
 
-/// Calls f(letter, its other case) for all letters that have one.
+/// Calls `f` with each letter that has another case, and with that one.
 void eachLetter(bool upper, llvm::function_ref<void(uint32_t, uint32_t)> f);
-/// The text in lower case; what is not UTF-8 stays.
+/// Returns the text in lower case; bytes that are not UTF-8 stay as they are.
 std::string lowerCase(llvm::StringRef text);
 
-/// The bytes of a table as a constant.
+/// Returns the bytes of a table as a constant.
 mlir::Value makeTable(Formula &f, std::vector<char> table);
 
-/// What an onnx.Text does besides taking operands.
+/// The attributes of an onnx.Text, and its table.
 struct TextCall {
   llvm::StringRef does;         ///< the function of the support library, ingot_text_...
-  int64_t to;                   ///< ONNX's number of the result's element type
+  int64_t to;                   ///< the number that ONNX has for the result's element type
   std::vector<char> table = {}; ///< empty: none
   int64_t number = 0;
-  std::optional<Size> tail = std::nullopt; ///< of an axis behind those of the operand
-  bool rows = false;                       ///< in the place of its last axis
-  mlir::Value constant = {};               ///< the table as it is there already
+  std::optional<Size> tail = std::nullopt; ///< the size of an axis behind those of the operand; nothing: there is none
+  bool rows = false;                       ///< whether that axis stands in place of the operand's last one
+  mlir::Value constant = {};               ///< the table where it is a value already
 };
 mlir::Value makeText(Formula &f, llvm::ArrayRef<mlir::Value> xs, TextCall call);
 
-/// The texts of these numbers.
+/// Returns the text that each number stands for.
 mlir::Value spell(Formula &f, mlir::Value numbers, llvm::ArrayRef<llvm::StringRef> texts);
-/// The number of each string among the keys; of one that is none, their number, or the run fails.
+/// Returns the number of each string among the keys. A string that is no key gets the number of keys, or makes a run
+/// fail where `isNeeded` holds.
 mlir::Value find(Formula &f, mlir::Value strings, llvm::ArrayRef<llvm::StringRef> keys, bool isNeeded = false);
-/// What stands for the key that each string is, and behind these what stands for all others.
+/// Returns the value of the key that each string is; the last value is that of a string that is no key.
 mlir::Value find(Formula &f, mlir::Value strings, llvm::ArrayRef<llvm::StringRef> keys, llvm::ArrayRef<int64_t> values);
-/// Numbers that are the same for equal strings, in the order of the strings' bytes or in that in which they occur.
+/// Returns numbers that are equal for equal strings. They rise with the bytes of the strings (`inOrder`), or with their
+/// first places in the tensor.
 mlir::Value ranks(Formula &f, mlir::Value strings, bool inOrder);
-/// A constant.
+/// Returns a constant of strings.
 mlir::Value spelled(mlir::OpBuilder &b, mlir::Location loc, mlir::DenseStringElementsAttr texts);
 
-/// Cast, where one of the types is that of strings.
+/// Returns `x` cast to a type, where that or its own type is strings.
 mlir::Value castText(Formula &f, mlir::Value x, int64_t to);
 
-/// A list of strings that is an attribute; a tensor of them, too.
+/// Returns the strings of an attribute, which is a list or a tensor of them.
 llvm::SmallVector<llvm::StringRef> textsIn(const Node &node, llvm::StringRef name);
 
-/// Whether the op makes strings that are nowhere yet.
+/// Whether the op makes strings that no input and no pool of the model has, so that a run needs memory for them.
 bool makesStrings(mlir::Operation *op);
 
 } // namespace ingot::onnx

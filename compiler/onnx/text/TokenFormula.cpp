@@ -1,11 +1,11 @@
-// Steps of a search for tokens (TokenFormula.h). A step of a beam search sorts 2 * beams candidates of each sentence.
-// Of these the first `beams` that are no end of a sequence go on; an end among the first `beams` of all makes a result.
-// The results of a sentence are a sorted list: what comes new is sorted with it, which keeps what was there in front of
-// its equals. Beams of a sentence that is done go on with padding.
+// Writes the steps of a search for tokens (TokenFormula.h) as operators. A step of a beam search sorts 2 * beams
+// candidates of each sentence. The first `beams` of them that do not end a sequence go on; an end among the first
+// `beams` of all candidates makes a result. The results of a sentence are a sorted list. A new one is sorted with the
+// list, in which the older one of two equal results comes first. Beams of a sentence that is done go on with padding.
 //
-// Numbers are drawn as std::minstd_rand0 and std::uniform_real_distribution<double> of libstdc++ draw them, which
-// ONNX Runtime uses: 16807^n times the seed, modulo 2^31 - 1, two of them for each number. The power is computed by
-// squaring, so that no state has to be carried.
+// Numbers are drawn as std::minstd_rand0 and std::uniform_real_distribution<double> of libstdc++ draw them, which ONNX
+// Runtime uses: 16807^n times the seed, modulo 2^31 - 1, and two of these for each number. The power is computed by
+// squaring, so that no state has to be carried from step to step.
 #include "compiler/onnx/text/TokenFormula.h"
 #include "compiler/onnx/text/NGrams.h"
 #include <limits>
@@ -14,12 +14,12 @@ using namespace mlir;
 
 namespace ingot::onnx {
 
-// What all steps need.
+// These are what all steps need.
 
 Value TokenFormula::lowest(Value like) { return f.number(std::numeric_limits<float>::lowest(), like); }
 
 Value TokenFormula::unless(Value bad, Value v) {
-  // An index that is outside ends a run; that of a table with two entries is not folded away.
+  // An index that is outside ends a run; a lookup in a table of two entries is not folded away.
   Value table = makeIntegers(f.b, f.loc, {0, 1});
   return f.add(v, gather(table, where(bad, number(2), number(0))));
 }
@@ -39,13 +39,14 @@ Operation *TokenFormula::top(Value x, Value count, int64_t axis, bool largest) {
                   {f.integer("axis", axis), f.integer("largest", largest), f.integer("sorted", 1)}, 2);
 }
 
-// The rules.
+// These apply the rules.
 
 Value TokenFormula::allowed(Value scores, Value mask) {
   return where(equal(i64(mask), number(0)), lowest(scores), scores);
 }
 
-/// The scores of tokens that a sequence has had, made worse.
+/// Returns the scores, in which those of tokens that a sequence has are worse: negative ones are multiplied by the
+/// penalty, others are divided by it.
 Value TokenFormula::without(Value scores, Value tokens) {
   Value own = f.op("GatherElements", {scores, tokens}, {f.integer("axis", 1)}), p = scalar(f32(rules.penalty));
   Value worse = where(less(own, f.number(0, own)), f.mul(own, p), f.div(own, p));
@@ -79,13 +80,13 @@ Value TokenFormula::ruled(Value scores, Value tokens, bool isFirst) {
   return scores;
 }
 
-// One token for each row.
+// These choose one token for each row.
 
 Value TokenFormula::best(Value scores) {
   return f.op("ArgMax", {scores}, {f.integer("axis", 1), f.integer("keepdims", 1)});
 }
 
-/// The scores with `filtered` for tokens outside of the most probable ones that have the mass together.
+/// Returns the scores with `filtered` for all tokens but the most probable ones that have `dice.mass` together.
 Value TokenFormula::filteredByMass(Value scores, const TokenDice &dice) {
   Value count = size(scores, 1), place = f.countTo(scalar(count));
   Operation *sorted = top(scores, count, 1, dice.isCustom);
@@ -105,7 +106,8 @@ Value TokenFormula::filteredByMass(Value scores, const TokenDice &dice) {
   return f.op("ScatterElements", {scores, places, kept}, {f.integer("axis", 1)});
 }
 
-/// Numbers from 0 to 1 for so many rows (a list) in a step, float64 [rows, 1]. Each takes two of the generator's.
+/// Returns a number from 0 to 1 for each row (`rows` is a list), float64 [rows, 1]. Each takes two numbers of the
+/// generator.
 Value TokenFormula::uniform(Value rows, Value step, Value seed) {
   constexpr int64_t factor = 16807, modulus = (int64_t(1) << 31) - 1;
   constexpr int bits = 32;
@@ -136,7 +138,7 @@ Value TokenFormula::drawn(Value scores, Value step, const TokenDice &dice) {
   return f.reduce("ReduceSum", i64(f.op("LessOrEqual", {mass, place})), {1}, /*keepdims=*/true);
 }
 
-// Beams.
+// These are the steps of a beam search.
 
 BeamSizes TokenFormula::sizesOf(Value sentences, Value beams, Value most, Value words) {
   BeamSizes s;
@@ -164,7 +166,7 @@ Value TokenFormula::perLength(Value scores, Value sequences, Value lengthPenalty
   return f.div(scores, f.op("Pow", {f32(scalar(size(sequences, 1))), lengthPenalty}));
 }
 
-/// Sorts results [sentences, beams] into the best ones; `rows` of `sequences` has their tokens.
+/// Sorts new results [sentences, beams] into the best ones; `rows` says which rows of `sequences` have their tokens.
 void TokenFormula::insert(const BeamSizes &sizes, BeamState &state, Value scores, Value rows, Value sequences) {
   Operation *sorted = top(joined({state.bestScores, scores}, 1), sizes.beams, 1, /*largest=*/true);
   Value tokens = gather(padded(sequences, 2, 1, sizes.most, number(rules.padding)), rows);
@@ -214,8 +216,9 @@ BeamStep TokenFormula::nextBeams(const BeamSizes &sizes, Value scores, Value seq
   return step;
 }
 
-/// Whether a sentence can get better. ONNX Runtime looks for its best candidate from `beams` on for each sentence
-/// before it, not from twice as many.
+/// Returns whether a sentence can still get a better result. ONNX Runtime looks for the best candidate of sentence s
+/// among `beams` of them from s * beams on, though each sentence has twice as many; results are equal only if this is
+/// done, too.
 Value TokenFormula::improves(const BeamSizes &sizes, Value totals, Value sequences, Value lengthPenalty,
                              const BeamState &state) {
   Value halves = f.reduce("ReduceMax", shaped(totals, {list(-1), sizes.beams}), {1}, /*keepdims=*/true);

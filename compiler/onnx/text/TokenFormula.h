@@ -6,46 +6,49 @@
 
 namespace ingot::onnx {
 
-/// What changes the scores of tokens before one is chosen. Values that are null: nothing does.
+/// The rules that change the scores of tokens before one is chosen. A rule whose value is null changes nothing.
 struct TokenRules {
-  mlir::Value penalty;                ///< of tokens that a sequence has had
-  mlir::Value vocabulary, firstToken; ///< where these are 0 a token is not allowed: ever, or as the first one
-  mlir::Value presence;               ///< a row for each sentence, from which `presencePenalty` times is taken
-  mlir::Value leastLength;            ///< int64, rank 0: no shorter sequence ends
-  int64_t repeats = 0;                ///< so many tokens in a row may stand in a sequence once only; 0: any
+  /// Divides positive scores, and multiplies negative ones, of tokens that a sequence has.
+  mlir::Value penalty;
+  mlir::Value vocabulary, firstToken; ///< tokens that are not allowed (0): ever, or as the first one
+  mlir::Value presence;               ///< [sentences, vocabulary]: `presencePenalty` times this is subtracted
+  mlir::Value leastLength;            ///< int64, rank 0: a shorter sequence does not end
+  /// n-grams of this many tokens stand in a sequence once only; 0: all n-grams may be repeated
+  int64_t repeats = 0;
   int64_t end = -1, padding = -1;
   double temperature = 1, presencePenalty = 0;
 };
 
-/// How Sampling draws.
+/// The attributes of Sampling that say how it draws.
 struct TokenDice {
-  double mass = 0; ///< top_p
+  double mass = 0; ///< top_p: the most probable tokens that have this mass together are kept
   double filtered = -1e20;
   int64_t least = 0;
   bool isCustom = false;
   mlir::Value seed; ///< int64, rank 0
 };
 
-/// The sizes of a beam search, each a list: computed once, in front of the loop, where it is known soonest what they
-/// are.
+/// The sizes of a beam search. Each is a list, which is computed once in front of the loop, since constants fold
+/// soonest there.
 struct BeamSizes {
-  mlir::Value sentences, beams, most, words; ///< `words`: of the vocabulary
+  mlir::Value sentences, beams, most, words; ///< `most`: tokens of a sequence; `words`: of the vocabulary
   mlir::Value twice, rows;                   ///< 2 * beams, sentences * beams
   mlir::Value pairs, flat, cubes;            ///< [sentences, beams], [.., beams * words], [.., beams, words]
 };
 
-/// What is kept of beams beside their sequences. The sentences' best sequences so far are sorted, the best one first.
+/// The state of the beams beside their sequences. The best sequences of each sentence so far are sorted, the best one
+/// first.
 struct BeamState {
   mlir::Value scores;           ///< [sentences, beams]
   mlir::Value bestScores, best; ///< [sentences, beams], and the tokens [sentences, beams, most]
   mlir::Value counts, done;     ///< [sentences, 1]: how many of the best there are; whether no more come
 };
 
-/// A step of a beam search: where the rows of the next beams come from, and what is behind each.
+/// The result of a step of a beam search: the row that each next beam continues, and the token behind it.
 struct BeamStep {
-  mlir::Value rows;   ///< [sentences * beams], int64: of all beams
+  mlir::Value rows;   ///< [sentences * beams], int64: rows among all beams
   mlir::Value tokens; ///< [sentences * beams, 1], int64
-  mlir::Value total;  ///< [sentences, beams, vocabulary]: what the choice was made from
+  mlir::Value total;  ///< [sentences, beams, vocabulary]: the sums of scores that the choice was made from
 };
 
 class TokenFormula {
@@ -61,12 +64,12 @@ public:
   Value f32(Value v) { return f.cast(v, f.b.getF32Type(), 1); }
   Value number(int64_t n) { return f.scalar(n); }
   Value list(int64_t n) { return makeIntegers(f.b, f.loc, {n}); }
-  /// The one element of a tensor, of rank 0.
+  /// Returns the one element of a tensor as a tensor of rank 0.
   Value scalar(Value v) { return f.reshape(v, {}); }
   Value where(Value c, Value a, Value b) { return f.op("Where", {c, a, b}); }
   Value equal(Value a, Value b) { return f.op("Equal", {a, b}); }
   Value less(Value a, Value b) { return f.op("Less", {a, b}); }
-  /// A size as a list of one element.
+  /// Returns the size of an axis as a list of one element.
   Value size(Value x, int64_t axis) {
     return f.op("Shape", {x}, {f.integer("start", axis), f.integer("end", axis + 1)});
   }
@@ -77,11 +80,11 @@ public:
     return f.op("Gather", {x, places}, {f.integer("axis", axis)});
   }
   Value slice(Value x, Value from, Value to, int64_t axis) { return f.op("Slice", {x, from, to, list(axis), Value()}); }
-  /// `x` in the shape that these lists say one behind the other.
+  /// Returns `x` in the shape that these lists make, one behind the other.
   Value shaped(Value x, llvm::ArrayRef<Value> shape) {
     return f.op("Reshape", {x, joined(shape)}, {f.integer("allowzero", 1)});
   }
-  /// A tensor of that shape, and `one` (a constant of one element) in all its places.
+  /// Returns a tensor of that shape with `one` (a constant of one element) in all its places.
   Value filled(mlir::ElementsAttr one, llvm::ArrayRef<Value> shape) {
     return f.op("ConstantOfShape", {joined(shape)}, {f.b.getNamedAttr("value", one)});
   }
@@ -89,28 +92,31 @@ public:
     return constantFromIntegers(tensorOf({1}, element), {n});
   }
   mlir::ElementsAttr real(double v) { return constantFromFloats(tensorOf({1}, f.b.getF32Type()), {v}); }
-  /// `x`, of so many axes, with `number` behind it: `most` (a list) elements along an axis.
+  /// Returns `x`, which has `rank` axes, with `number` behind its elements along an axis, so that there are `most` (a
+  /// list) of them.
   Value padded(Value x, int64_t rank, int64_t axis, Value most, Value number);
-  /// `v`, of int64, where `bad` does not hold; otherwise the run ends with INGOT_ERROR_INDEX.
+  /// Returns `v`, of int64, where `bad` does not hold; otherwise the run ends with INGOT_ERROR_INDEX.
   Value unless(Value bad, Value v);
-  /// Whether a loop goes on: some element is false.
+  /// Returns whether a loop goes on, which is as long as some element of `done` is false.
   Value goesOn(Value done);
 
-  /// Scores [rows, vocabulary] by the rules. `tokens` [rows, length] are those before.
+  /// Returns scores [rows, vocabulary] that the rules have changed. `tokens` [rows, length] are those before the next
+  /// one.
   Value ruled(Value scores, Value tokens, bool isFirst);
-  /// The best token of each row, [rows, 1].
+  /// Returns the best token of each row, [rows, 1].
   Value best(Value scores);
-  /// A token of each row drawn by its score; `step` (int64, rank 0) counts.
+  /// Draws a token for each row, more probably one of a high score. `step` (int64, rank 0) counts the draws of a run.
   Value drawn(Value scores, Value step, const TokenDice &dice);
 
   BeamSizes sizesOf(Value sentences, Value beams, Value most, Value words);
-  /// How a search begins.
+  /// Returns the state in which a search begins.
   BeamState firstBeams(const BeamSizes &sizes);
-  /// Scores are logarithms of probabilities by the rules: [sentences, 1 or beams, vocabulary]. `sequences` has all
-  /// tokens so far of [sentences * beams] rows.
+  /// Chooses the beams of the next step and keeps sequences that have ended in `state`. Scores are logarithms of
+  /// probabilities that the rules have changed: [sentences, 1 or beams, vocabulary]. `sequences` has all tokens so far
+  /// of [sentences * beams] rows.
   BeamStep nextBeams(const BeamSizes &sizes, Value scores, Value sequences, Value lengthPenalty, bool stopsEarly,
                      BeamState &state);
-  /// Takes the beams of sentences that are not done as results, too.
+  /// Adds the beams of sentences that are not done to the results.
   void finish(const BeamSizes &sizes, Value sequences, Value lengthPenalty, BeamState &state);
 
 private:

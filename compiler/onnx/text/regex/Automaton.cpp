@@ -14,7 +14,7 @@ static ingot_text_beside besideOf(int byte) {
 Automaton::Automaton(const Program &program, Use use) : program(program) {
   asks = llvm::any_of(program.code, [](const Instruction &i) { return i.kind == Instruction::Place; });
   makeClasses();
-  number({}); // where nothing can match any more
+  number({}); // the state 0, in which nothing can match any more
   Set start;
   reach(program.start, start);
   for (ingot_text_beside before : {INGOT_TEXT_OTHER, INGOT_TEXT_EDGE, INGOT_TEXT_LINE, INGOT_TEXT_WORD}) {
@@ -50,7 +50,7 @@ std::vector<char> Automaton::table() const {
   return bytes;
 }
 
-/// Bytes that no instruction tells apart.
+/// Gives bytes that no instruction tells apart the same class, which makes rows of transitions short.
 void Automaton::makeClasses() {
   std::set<int> begins = {0};
   for (const Instruction &i : program.code) {
@@ -80,7 +80,7 @@ uint32_t Automaton::number(State state) {
   return it->second;
 }
 
-/// All instructions that wait where `at` goes without reading.
+/// Puts all instructions that wait into `waiting` which are reached from `at` without reading a byte.
 void Automaton::reach(uint32_t at, Set &waiting) const {
   llvm::SmallVector<uint32_t> stack = {at};
   llvm::SmallDenseSet<uint32_t> seen;
@@ -97,7 +97,7 @@ void Automaton::reach(uint32_t at, Set &waiting) const {
   }
 }
 
-/// `next` is the byte behind the place; -1: the text ends.
+/// Whether an assertion holds at a place. `next` is the byte behind it; -1: the text ends.
 static bool holds(Ask ask, ingot_text_beside before, int next) {
   bool edge = (before == INGOT_TEXT_WORD) != (next >= 0 && isWordByte(next));
   switch (ask) {
@@ -117,7 +117,7 @@ static bool holds(Ask ask, ingot_text_beside before, int next) {
   llvm_unreachable("what can be asked");
 }
 
-/// What waits once all questions have been answered.
+/// Returns the instructions that wait once all assertions have been answered.
 Automaton::Set Automaton::answered(const Set &asking, ingot_text_beside before, int next) const {
   if (!asks) {
     return asking;
@@ -141,7 +141,7 @@ bool Automaton::matches(const Set &waiting) const {
   return llvm::any_of(waiting, [&](uint32_t i) { return program.code[i].kind == Instruction::Match; });
 }
 
-/// A bit for each of what may be behind the place.
+/// Returns a bit for each ingot_text_beside: whether a match ends in this state if that follows.
 uint32_t Automaton::accepts(const State &state) const {
   static constexpr std::pair<ingot_text_beside, int> examples[] = {
       {INGOT_TEXT_OTHER, ' '}, {INGOT_TEXT_EDGE, -1}, {INGOT_TEXT_LINE, '\n'}, {INGOT_TEXT_WORD, 'a'}};
@@ -167,7 +167,7 @@ void Automaton::follow(size_t from) {
 }
 
 void Automaton::followBy(const State &from, int byte, State &next) const {
-  Set seen; // an instruction waits for whoever began first
+  Set seen; // an instruction stays in the set of the match that began first
   auto add = [&](Set set) {
     std::erase_if(set, [&](uint32_t i) { return !seen.insert(i).second; });
     if (!set.empty()) {

@@ -1,11 +1,12 @@
-// A program as a deterministic automaton, whose states are sets of instructions.
+// Makes a program a deterministic automaton, whose states are sets of instructions (the construction of subsets).
 //
-// What is asked about a place between two characters (^, $, \b) depends on the next one. A state keeps the instructions
-// that ask, and what came before; it is answered when the next byte is read, or the text has ended.
+// An assertion about a place between two characters (^, $, \b) depends on the next one. So a state keeps the
+// instructions that assert something, and the class of the character before; they are answered when the next byte is
+// read, or when the text has ended.
 //
 // An automaton that searches keeps a set for each place where a match may have begun, the earliest first. Once one of
 // them has matched, those that began later are dropped and no more begin, so that the last match seen is the longest
-// one of those that begin first.
+// of those that begin first.
 #pragma once
 #include "compiler/onnx/text/regex/Program.h"
 #include "runtime_support/core/text.h"
@@ -24,13 +25,13 @@ class Automaton {
 public:
   Automaton(const Program &program, Use use);
   bool isTooLarge() const;
-  /// That of runtime_support/core/text.h.
+  /// Returns the automaton as the table that runtime_support/core/text.h describes.
   std::vector<char> table() const;
 
 private:
-  using Set = std::set<uint32_t>; ///< of instructions that wait, of which none is a Split
+  using Set = std::set<uint32_t>; ///< instructions that wait for a byte or an answer; none is a Split
   struct State {
-    std::vector<Set> sets; ///< by where they began
+    std::vector<Set> sets; ///< one for each place where a match may have begun, the earliest first
     ingot_text_beside before = INGOT_TEXT_OTHER;
     bool begins = false; ///< whether matches may begin behind the next byte, too
     bool operator<(const State &o) const {

@@ -34,7 +34,8 @@ Ranges inverse(Ranges ranges) {
   return result;
 }
 
-/// Letters that are one to whoever ignores case. The two of Turkish are i to nobody else.
+/// Returns the pairs of letters that are equal where case is ignored. The dotted capital and the dotless small i of
+/// Turkish are left out, since they are no i in any other language.
 static const std::multimap<uint32_t, uint32_t> &otherCases() {
   static const std::multimap<uint32_t, uint32_t> cases = [] {
     static constexpr uint32_t dottedCapital = 0x130, dotless = 0x131;

@@ -1,4 +1,4 @@
-// Sets of characters as ranges of code points.
+// Sets of characters are lists of ranges of code points.
 #pragma once
 #include "llvm/ADT/StringRef.h"
 #include <cstdint>
@@ -8,24 +8,24 @@ namespace ingot::onnx::regex {
 
 constexpr uint32_t lastCharacter = 0x10ffff;
 
-/// Characters from one to another.
+/// The characters from `first` to `last`, which is one of them.
 struct Range {
   uint32_t first, last;
 };
 using Ranges = std::vector<Range>;
 
-/// Sorted, without overlaps.
+/// Returns the same characters in ranges that are sorted and do not overlap; inverse() returns all other characters.
 Ranges normal(Ranges ranges);
 Ranges inverse(Ranges ranges);
-/// With all letters that are the same to whoever ignores case.
+/// Returns the characters and all letters that differ from one of them by their case only.
 Ranges withCases(const Ranges &ranges);
 
-/// \d, \s, \w or, of a capital letter, all others; empty for any other letter.
+/// Returns the characters of \d, \s or \w, and for a capital letter all others; empty for any other letter.
 Ranges escapedClass(char letter);
-/// A class of POSIX as in [:alpha:]; empty where there is none of this name.
+/// Returns a class of POSIX, as [:alpha:] names one; empty where there is none of this name.
 Ranges namedClass(llvm::StringRef name);
 
-/// Whether \b has the byte for a part of a word.
+/// Whether \b takes the byte for a part of a word.
 inline bool isWordByte(int byte) {
   return (byte >= '0' && byte <= '9') || (byte >= 'A' && byte <= 'Z') || (byte >= 'a' && byte <= 'z') || byte == '_';
 }

@@ -12,7 +12,7 @@ class Parser {
 public:
   Parser(llvm::StringRef text, std::deque<Tree> &trees) : text(text), trees(trees) {}
 
-  /// Null with `problem` where the pattern is none.
+  /// Returns the tree; null, with a `problem`, where the text is no pattern.
   const Tree *parse() {
     const Tree *tree = either(0);
     if (problem.empty() && !text.empty()) {
@@ -67,7 +67,7 @@ private:
   const Tree *join(int depth) {
     Tree tree{Tree::Join};
     while (!text.empty() && text.front() != '|' && text.front() != ')') {
-      if (text.consume_front("\\Q")) { // as it is, up to \E
+      if (text.consume_front("\\Q")) { // what follows stands for itself, up to \E
         size_t end = std::min(text.find("\\E"), text.size());
         llvm::StringRef quoted = text.take_front(end);
         text = text.drop_front(end);
@@ -93,7 +93,7 @@ private:
     return problem.empty() ? add(std::move(tree)) : nullptr;
   }
 
-  /// One character of the pattern.
+  /// Takes one character from the pattern.
   uint32_t character() {
     const auto *at = reinterpret_cast<const llvm::UTF8 *>(text.begin());
     const auto *begin = at;
@@ -123,14 +123,15 @@ private:
         return fail("repeats a repetition");
       }
       before = true;
-      text.consume_front("?"); // the shortest one first is the same for a match of the whole text
+      // "as few as possible" is the same for a match of a whole text, and a search takes the longest match
+      text.consume_front("?");
       Tree tree{Tree::Repeat};
       tree.parts = {part}, tree.least = least, tree.most = most;
       part = add(std::move(tree));
     }
   }
 
-  /// {n}, {n,} or {n,m}; anything else in braces stands for itself.
+  /// Reads {n}, {n,} or {n,m}; anything else in braces stands for itself.
   bool counted(int &least, int &most) {
     llvm::StringRef rest = text;
     unsigned low = 0, high = 0;
@@ -197,7 +198,7 @@ private:
         text = text.drop_front(end + 1);
       } else if (!groupFlags()) {
         return nullptr;
-      } else if (text.consume_front(")")) { // (?i): up to the end of the group around it
+      } else if (text.consume_front(")")) { // (?i) holds up to the end of the group around it
         return add({Tree::Empty});
       } else {
         text.consume_front(":");
@@ -211,7 +212,7 @@ private:
     return inside;
   }
 
-  /// Leaves ) or :.
+  /// Reads the flags behind (?, and leaves the ) or : behind them.
   bool groupFlags() {
     bool on = true;
     for (; !text.empty() && text.front() != ')' && text.front() != ':'; text = text.drop_front()) {
@@ -228,7 +229,7 @@ private:
       case 's':
         flags.dotsAll = on;
         break;
-      case 'U': // which of several matches is found first
+      case 'U': // the flag only says which of several matches is found first
         break;
       default:
         fail("has a group that begins with (?" + llvm::Twine(text.front()) + ", which is unsupported");
@@ -248,7 +249,7 @@ private:
     return std::nullopt;
   }
 
-  /// What follows a backslash.
+  /// Reads what follows a backslash: a class of characters, or the code of one.
   bool escape(Ranges &ranges, bool &isClass) {
     if (text.empty()) {
       fail("ends with a backslash");
@@ -287,7 +288,7 @@ private:
       text = text.drop_front(length + brace);
       return code;
     }
-    if (c >= '0' && c <= '7') { // three octal digits, or up to three that begin with a zero
+    if (c >= '0' && c <= '7') { // an octal code has three digits, or up to three that begin with a zero
       size_t length = 1;
       while (length < 3 && length < text.size() && text[length] >= '0' && text[length] <= '7') {
         ++length;
@@ -308,7 +309,7 @@ private:
     return problem.empty() ? std::optional(own) : std::nullopt;
   }
 
-  /// Behind a [.
+  /// Reads a set of characters behind its [.
   bool bracket(Ranges &ranges) {
     bool others = text.consume_front("^");
     for (bool first = true; first || !text.starts_with("]"); first = false) {

@@ -1,4 +1,4 @@
-// A pattern in RE2's syntax, without Unicode classes, as a tree.
+// Parses a pattern in RE2's syntax, without classes of Unicode, into a tree.
 #pragma once
 #include "compiler/onnx/text/regex/Characters.h"
 #include "llvm/Support/Error.h"
@@ -6,19 +6,19 @@
 
 namespace ingot::onnx::regex {
 
-/// What may be asked about a place between two characters.
+/// The assertions about a place between two characters.
 enum class Ask : uint8_t { TextBegins, TextEnds, LineBegins, LineEnds, WordEdge, NoWordEdge };
 
 struct Tree {
   enum Kind : uint8_t { Empty, Characters, Join, Either, Repeat, Place } kind = Empty;
   Ranges ranges = {};
   std::vector<const Tree *> parts = {};
-  int least = 0, most = -1; ///< of a repetition; -1: any number
+  int least = 0, most = -1; ///< the least and the most repetitions; -1: any number
   Ask ask = Ask::TextBegins;
 };
 
-/// The root of the tree, whose nodes are put into `trees`. The error says what is wrong with the pattern, or what of it
-/// is unsupported.
+/// Returns the root of the tree, whose nodes are put into `trees`. The error says what is wrong with the pattern, or
+/// which part of it is unsupported.
 llvm::Expected<const Tree *> parse(llvm::StringRef pattern, std::deque<Tree> &trees);
 
 } // namespace ingot::onnx::regex

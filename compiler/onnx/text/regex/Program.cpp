@@ -42,7 +42,8 @@ uint32_t Program::write(const Tree *tree, uint32_t next) {
   case Tree::Characters:
     return characters(tree->ranges, next);
   case Tree::Join:
-    for (size_t i = 0, n = tree->parts.size(); i < n; ++i) { // what is read last comes first
+    // Code is written from its end, so the part that is read last comes first.
+    for (size_t i = 0, n = tree->parts.size(); i < n; ++i) {
       next = write(tree->parts[direction == Direction::Forwards ? n - 1 - i : i], next);
     }
     return next;
@@ -94,8 +95,8 @@ uint32_t Program::repeat(const Tree *tree, uint32_t next) {
   return next;
 }
 
-/// Sequences of ranges of bytes that are the characters of a range: cut where the number of bytes changes, and so
-/// that all bytes behind the first one that differs take all of their values.
+/// Makes the sequences of ranges of bytes that encode a range of characters. The range is cut where the number of bytes
+/// changes, and so that all bytes behind the first one that differs take all of their values.
 template <typename Found> static void utf8(uint32_t first, uint32_t last, Found found) {
   static constexpr uint32_t ends[] = {0x7f, 0x7ff, 0xd7ff, 0xdfff, 0xffff, lastCharacter};
   for (uint32_t end : ends) {
@@ -105,7 +106,7 @@ template <typename Found> static void utf8(uint32_t first, uint32_t last, Found 
     }
   }
   if (first >= 0xd800 && last <= 0xdfff) {
-    return; // halves of surrogates are no characters
+    return; // halves of surrogates are not characters
   }
   if (last > 0x7f) {
     for (int i = 1; i < 4; ++i) {
@@ -148,7 +149,7 @@ uint32_t Program::characters(const Ranges &ranges, uint32_t next) {
   for (Range r : ranges) {
     utf8(r.first, r.last, sequence);
   }
-  return all ? *all : bytes(1, 0, next); // no character: nothing matches
+  return all ? *all : bytes(1, 0, next); // an empty set of characters matches nothing
 }
 
 } // namespace ingot::onnx::regex

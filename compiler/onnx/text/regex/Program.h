@@ -1,5 +1,5 @@
-// A tree as a program of instructions on bytes (Thompson). Characters are UTF-8: a range of them is several sequences
-// of ranges of bytes.
+// Writes a tree as a program of instructions on bytes, as Thompson does for nondeterministic automata. Characters are
+// UTF-8: a range of them becomes several sequences of ranges of bytes.
 #pragma once
 #include "compiler/onnx/text/regex/Parse.h"
 #include <optional>
@@ -8,12 +8,12 @@ namespace ingot::onnx::regex {
 
 struct Instruction {
   enum Kind : uint8_t { Split, Bytes, Place, Match } kind = Match;
-  uint8_t first = 0, last = 0; ///< of Bytes
+  uint8_t first = 0, last = 0; ///< the range of an instruction of kind Bytes
   Ask ask = Ask::TextBegins;
   uint32_t next = 0, other = 0;
 };
 
-/// Backwards: for a text that is read from its end.
+/// The direction in which a text is read; Backwards begins at its end.
 enum class Direction : uint8_t { Forwards, Backwards };
 
 class Program {
@@ -22,7 +22,7 @@ public:
   uint32_t start = 0;
 
   Program(const Tree *tree, Direction direction);
-  /// Nothing may be done with it then.
+  /// Whether the program is too long to be used: its code is not complete then.
   bool isTooLong() const;
 
 private:
@@ -31,7 +31,7 @@ private:
   uint32_t add(Instruction i);
   uint32_t split(uint32_t a, uint32_t b);
   uint32_t bytes(uint8_t first, uint8_t last, uint32_t next);
-  /// Code that goes on at `next`; where it begins.
+  /// Writes code for a tree that goes on at `next`, and returns where it begins.
   uint32_t write(const Tree *tree, uint32_t next);
   uint32_t place(Ask ask, uint32_t next);
   uint32_t repeat(const Tree *tree, uint32_t next);
