@@ -25,7 +25,7 @@ public:
 
   const target::MachineModel &own;
 
-  /// That of the function that `op` is or is in.
+  /// Returns the machine of the function that `op` is or is in.
   const target::MachineModel &of(mlir::Operation *op) const;
   /// Fails with a diagnostic where a function names a machine that is none of these.
   mlir::LogicalResult check(mlir::ModuleOp module) const;

@@ -7,7 +7,7 @@
 
 namespace ingot::emit {
 
-/// The manifest. `visitImages(i)` visits the code of device i.
+/// Visits the manifest's fields in their order. `visitImages(i)` visits the code of device i.
 template <typename V, typename VisitImages>
 void visitManifest(V &v, typename V::template Ref<plan::ModelInfo> model, typename V::template Ref<BuildInfo> build,
                    const ParameterNames &parameters, VisitImages visitImages) {

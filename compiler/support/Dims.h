@@ -7,7 +7,8 @@
 
 namespace ingot::support {
 
-/// Elements of a tensor of these dims. None: a negative dim, or a product that leaves 64 bits (zeros do not hide that).
+/// Returns how many elements a tensor of these dims has, or nothing where a dim is negative or the product leaves 64
+/// bits, even if another dim is zero.
 std::optional<int64_t> elementCount(llvm::ArrayRef<int64_t> dims);
 
 /// More bytes than any machine's memory: a tensor of this size is a mistake or an attack.

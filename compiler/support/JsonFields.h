@@ -63,7 +63,7 @@ public:
   template <typename Fields> void object(const char *name, Fields fields) {
     json.attributeObject(name, [&] { fields(*this); });
   }
-  /// Objects, of which `fields` visits each with its number.
+  /// Writes a list of objects; `fields` visits each of them with its number.
   template <typename Record, typename Fields>
   void list(const char *name, const std::vector<Record> &records, FieldRule rule, Fields fields) {
     if (rule.*exit == Presence::Always || (rule.*exit == Presence::UnlessEmpty && !records.empty())) {

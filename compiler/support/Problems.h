@@ -21,7 +21,7 @@ struct Where {
 class Problems {
 public:
   explicit Problems(llvm::StringRef file) : file(file.str()) {}
-  /// An empty collection for the same file.
+  /// Returns an empty collection for the same file.
   Problems another() const { return Problems(file); }
 
   void add(const llvm::Twine &text) { add(Where(), text); }
@@ -32,7 +32,7 @@ public:
 
   /// Takes over what another collection has.
   void add(const Problems &others);
-  /// The first problem without the file.
+  /// Returns the first problem without the file's name.
   std::string first() const;
 
   bool empty() const { return lines.empty(); }
@@ -40,8 +40,8 @@ public:
   /// How often something was added, also where it was known.
   size_t said() const { return additions; }
 
-  /// One problem a line: "FILE: error: node 'x' (Op, opset 11): text". A hostile model can be wrong in a million
-  /// places, so only the first two thousand are kept and a last line counts the others.
+  /// Returns the problems, one a line: "FILE: error: node 'x' (Op, opset 11): text". A hostile model can be wrong in a
+  /// million places, so only the first two thousand are kept and a last line counts the others.
   std::string text() const;
 
 private:

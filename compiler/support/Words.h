@@ -22,7 +22,7 @@ std::optional<Value> valueOf(llvm::StringRef word, llvm::ArrayRef<Word<Value>> w
   return row == words.end() ? std::nullopt : std::optional(row->value);
 }
 
-/// The word of a value. It is empty where the table has none: nobody has to ask for the default of some choices.
+/// Returns the word of a value. It is empty where the table has none, as for defaults that no flag can ask for.
 template <typename Value> std::string wordOf(Value value, llvm::ArrayRef<Word<Value>> words) {
   const auto *row = llvm::find_if(words, [&](const Word<Value> &known) { return known.value == value; });
   return row == words.end() ? "" : row->word.str();

@@ -210,7 +210,7 @@ def isFragment(comment):
 # ---- names of files and sections ----------------------------------------------------------------------------------------------
 
 CITED = re.compile(r"(?<![\w/<.\"*-])((?:[\w+-]+/)*[\w+-]+\.(?:cpp|hpp|h|c|td|md|py|sh|inc|mlir|test|def|cmake|json|txt))(?![\w*]|\.\w)(?:#([\w-]+))?")
-FOLDER = re.compile(r"(?<![\w/<.\"*:-])((?:compiler|docs|test|bench|targets|runtime_support|examples|cmake)(?:/[\w+-]+)+)(?![\w/.*]|\.\w)")
+FOLDER = re.compile(r"(?<![\w/<.\"*:-])((?:compiler|docs|test|bench|targets|runtime_support|examples|cmake)(?:/[\w+-]+)+)(?![\w/.*-]|\.\w)")
 # Files of others, those that a build writes, and names for any file.
 FOREIGN = re.compile(r"(?:.*/)?(?:[a-z]|NAME[\w.-]*|FAMILY|SUITE|SOURCE|FILE)\.\w+$|(?:DIR|FOLDER|lives)/|.*\.(?:h|cpp)\.inc$|"
                      r"Targets\.inc$|(?:asm/hwcap|winnt|immintrin|stdint)\.h$|CMakeLists\.txt$|docs/Versioning\.md$")
