@@ -37,6 +37,14 @@ bool ingot::emit::needsMachineCode(ArrayRef<std::string> kinds) {
   return llvm::any_of(kinds, [](StringRef kind) { return kind != "cpp" && kind != "mlir"; });
 }
 
+ingot::target::MachineModel ingot::emit::machineFor(ArrayRef<std::string> kinds, target::MachineModel machine) {
+  if (llvm::is_contained(kinds, "cpp")) {
+    machine.tiles = {}, machine.packs = {}, machine.lookUp.clear(), machine.words = {};
+    machine.bytePairDot.clear(), machine.halfDot.clear();
+  }
+  return machine;
+}
+
 namespace {
 
 /// The code of a model in memory, before any file is written.

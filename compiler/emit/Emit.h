@@ -55,6 +55,9 @@ bool isKnownKind(llvm::StringRef kind);
 /// Whether the kinds are such that code of the machine itself is made.
 bool needsMachineCode(llvm::ArrayRef<std::string> kinds);
 
+/// The machine as kernels for these kinds may use it: without the instructions that C++ source has no name for.
+target::MachineModel machineFor(llvm::ArrayRef<std::string> kinds, target::MachineModel machine);
+
 /// Consumes `module`. Sets the hash of weights that are not in the object. Errors are diagnostics at the module; files
 /// of the model that could not be written whole are not there afterwards.
 mlir::LogicalResult emitModel(mlir::ModuleOp module, const target::MachineModel &machine, plan::ModelInfo &model,

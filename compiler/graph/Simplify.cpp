@@ -20,6 +20,7 @@
 #include "compiler/onnx/ops/Quantize.h"
 #include "compiler/onnx/ops/Shape.h"
 #include "compiler/onnx/quantization/Quantization.h"
+#include "compiler/onnx/rewriting/Rewrite.h"
 #include "compiler/onnx/sizes/Found.h"
 #include "compiler/onnx/sizes/Shapes.h"
 #include "mlir/IR/Dominance.h"
@@ -265,6 +266,7 @@ static LogicalResult rewrite(Operation *op, PatternRewriter &rewriter) {
 LogicalResult walkForward(Block &block, PatternRewriter &rewriter) {
   for (Operation *op = &block.front(); op;) {
     Operation *previous = op->getPrevNode();
+    static_cast<onnx::PlaceListener *>(rewriter.getListener())->replacing(op);
     auto next = [&] { return previous ? previous->getNextNode() : &block.front(); };
     if (isa<onnx::IfOp, onnx::LoopOp>(op)) {
       Visit visit = simplifyControl(op, rewriter);
@@ -302,6 +304,8 @@ LogicalResult walkForward(Block &block, PatternRewriter &rewriter) {
 static LogicalResult walkForward(func::FuncOp function) {
   removeUnused(function);
   PatternRewriter rewriter(function.getContext());
+  onnx::PlaceListener places;
+  rewriter.setListener(&places);
   Block &block = function.getBody().front();
   if (failed(walkForward(block, rewriter))) {
     return failure();

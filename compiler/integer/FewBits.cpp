@@ -5,7 +5,7 @@
 //
 // whether its scales belong to blocks along K, to columns or to all of it, and also behind a Transpose or a Cast. A
 // block that has no kernel is dequantized while compiling, as other constants are, and so are weights that many rows
-// meet, where products of floats are faster.
+// meet, where products of floats are faster: that is known when it is known who computes them.
 #include "compiler/integer/FewBits.h"
 #include "compiler/onnx/ElementTypes.h"
 #include "compiler/onnx/Onnx.h"
@@ -15,6 +15,7 @@
 #include "compiler/onnx/ops/Move.h"
 #include "compiler/onnx/ops/Quantize.h"
 #include "compiler/onnx/quantization/FewBits.h"
+#include "compiler/onnx/quantization/Quantization.h"
 
 using namespace mlir;
 
@@ -115,24 +116,30 @@ ElementsAttr rearranged(ElementsAttr from, int64_t rows, int64_t blocks,
   return onnx::constantFromBytes(onnx::tensorOf({rows, blocks}, from.getElementType()), std::move(to));
 }
 
-/// As rows of blocks; `turned`: its columns are the rows. Nothing where blocks are not along rows, or have no kernel.
-std::optional<FewBits> rowsOf(const Source &s, bool turned) {
+/// Rows of blocks, without numbers; `turned`: the columns are the rows. Nothing where blocks are not along rows, or
+/// have no kernel.
+std::optional<FewBits> emptyRowsOf(const Source &s, bool turned) {
   auto shape = s.numbers.getShapedType().getShape();
   int64_t along = turned ? 0 : 1; // the axis of what is in a row
-  Type element = s.numbers.getElementType();
   FewBits w;
-  w.bits = element.getIntOrFloatBitWidth(), w.rows = shape[1 - along], w.columns = shape[along];
-  int64_t parts = 1; // blocks with one of the given scales
+  w.bits = s.numbers.getElementType().getIntOrFloatBitWidth(), w.rows = shape[1 - along], w.columns = shape[along];
   if (!s.block) {
     w.block = std::min<int64_t>(ownBlock, llvm::alignTo(w.columns, 32));
-  } else if (s.block > mostInBlock && s.block % ownBlock == 0) {
-    w.block = ownBlock, parts = s.block / ownBlock;
   } else {
-    w.block = s.block;
+    w.block = s.block > mostInBlock && s.block % ownBlock == 0 ? ownBlock : s.block;
   }
-  if (!onnx::isBlockOfFewBits(w.bits, w.block) || (s.axis >= 0 && (s.axis == along) != (s.block > 0))) {
+  bool fits = onnx::isBlockOfFewBits(w.bits, w.block) && (s.axis < 0 || (s.axis == along) == (s.block > 0));
+  return fits ? std::optional(w) : std::nullopt;
+}
+
+std::optional<FewBits> rowsOf(const Source &s, bool turned) {
+  std::optional<FewBits> rows = emptyRowsOf(s, turned);
+  if (!rows) {
     return std::nullopt;
   }
+  FewBits w = std::move(*rows);
+  Type element = s.numbers.getElementType();
+  int64_t parts = s.block ? s.block / w.block : 1; // blocks with one of the given scales
   int64_t given = s.block ? llvm::divideCeil(w.columns, s.block) : 1;
   auto placeIn = [&](ElementsAttr of) {
     bool one = of.getNumElements() == 1;
@@ -168,41 +175,57 @@ std::optional<FewBits> rowsOf(const Source &s, bool turned) {
   return w;
 }
 
+/// The weights of a product.
+struct Weights {
+  Operation *dequantize;
+  Source source;
+  bool turned; ///< their columns are the rows
+};
+
+std::optional<Weights> weightsOf(onnx::MatMulOp op) {
+  Value b = op.getB();
+  bool turned = !op.getTransB();
+  while (Operation *above = b.getDefiningOp()) {
+    auto transpose = dyn_cast<onnx::TransposeOp>(above);
+    if (!transpose && !(isa<onnx::CastOp>(above) && isa<FloatType>(onnx::elementOf(above->getOperand(0))))) {
+      break;
+    }
+    if (transpose && !llvm::equal(transpose.permutation(), ArrayRef<int64_t>{1, 0})) {
+      return std::nullopt;
+    }
+    turned ^= static_cast<bool>(transpose);
+    b = above->getOperand(0);
+  }
+  // Of two dequantized operands the product is one of integers.
+  auto a = op.getA().getDefiningOp<onnx::DequantizeOp>();
+  bool isOfIntegers =
+      a && onnx::elementOf(a.getX()).getIntOrFloatBitWidth() == 8 && b.getDefiningOp<onnx::DequantizeOp>();
+  auto source = isOfIntegers || op.getTransA() || !onnx::isForFewBits(op.getA()) ? std::nullopt : sourceOf(b);
+  return source ? std::optional(Weights{b.getDefiningOp(), *source, turned}) : std::nullopt;
+}
+
+/// Whether weights may become digits where many rows meet them.
+bool mayBeDigits(onnx::MatMulOp op, const FewBits &rows) {
+  return rows.block <= mostInBlock && onnx::ranked(op.getA()).getRank() > 1;
+}
+
 struct Product : OpRewritePattern<onnx::MatMulOp> {
   Product(MLIRContext *context, FormsOf formsOf) : OpRewritePattern(context), formsOf(formsOf) {}
-  FormsOf formsOf;
+  FormsOf formsOf; ///< null: only products of few rows are wanted
   LogicalResult matchAndRewrite(onnx::MatMulOp op, PatternRewriter &rewriter) const override {
-    Value b = op.getB();
-    bool turned = !op.getTransB();
-    while (Operation *above = b.getDefiningOp()) {
-      auto transpose = dyn_cast<onnx::TransposeOp>(above);
-      if (!transpose && !(isa<onnx::CastOp>(above) && isa<FloatType>(onnx::elementOf(above->getOperand(0))))) {
-        break;
-      }
-      if (transpose && !llvm::equal(transpose.permutation(), ArrayRef<int64_t>{1, 0})) {
-        return failure();
-      }
-      turned ^= static_cast<bool>(transpose);
-      b = above->getOperand(0);
-    }
-    // Of two dequantized operands the product is one of integers.
-    auto a = op.getA().getDefiningOp<onnx::DequantizeOp>();
-    auto s = a && onnx::elementOf(a.getX()).getIntOrFloatBitWidth() == 8 && b.getDefiningOp<onnx::DequantizeOp>()
-                 ? std::nullopt
-                 : sourceOf(b);
-    if (!s || op.getTransA() || !onnx::isForFewBits(op.getA())) {
-      return failure();
-    }
-    auto weights = rowsOf(*s, turned);
-    const DigitProducts &digits = formsOf(op).digits;
-    bool asDigits = weights && digits.ofRows && weights->bits <= digits.bits && weights->block <= mostInBlock &&
-                    onnx::ranked(op.getA()).getRank() > 1;
-    if (!weights || !(asDigits || onnx::hasFewRows(op.getA()))) {
+    std::optional<Weights> weights = weightsOf(op);
+    std::optional<FewBits> rows = weights ? emptyRowsOf(weights->source, weights->turned) : std::nullopt;
+    if (!rows || !(onnx::hasFewRows(op.getA()) || (formsOf && mayBeDigits(op, *rows) && areFaster(op, *rows)))) {
       return failure();
     }
     onnx::Formula f(rewriter, op.getLoc());
-    rewriter.replaceOp(op, onnx::productOfFewBits(f, op.getA(), *weights));
+    rewriter.replaceOp(op, onnx::productOfFewBits(f, op.getA(), *rowsOf(weights->source, weights->turned)));
     return success();
+  }
+
+  bool areFaster(onnx::MatMulOp op, const FewBits &rows) const {
+    const DigitProducts &digits = formsOf(op).digits;
+    return digits.ofRows && rows.bits <= digits.bits;
   }
 };
 
@@ -228,6 +251,16 @@ struct Table : OpRewritePattern<onnx::GatherOp> {
 void addFewBitsTables(RewritePatternSet &patterns) { patterns.add<Table>(patterns.getContext()); }
 void addFewBitsProducts(RewritePatternSet &patterns, FormsOf formsOf) {
   patterns.add<Product>(patterns.getContext(), formsOf);
+}
+
+void keepFewBits(func::FuncOp function) {
+  function.walk([](onnx::MatMulOp op) {
+    std::optional<Weights> weights = weightsOf(op);
+    std::optional<FewBits> rows = weights ? emptyRowsOf(weights->source, weights->turned) : std::nullopt;
+    if (rows && mayBeDigits(op, *rows)) {
+      onnx::keepDequantized(weights->dequantize);
+    }
+  });
 }
 
 } // namespace ingot::integer

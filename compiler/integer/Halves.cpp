@@ -215,12 +215,12 @@ struct MovedAfter : OpRewritePattern<onnx::CastOp> {
 
 } // namespace
 
-LogicalResult useHalves(func::FuncOp function, FormsOf formsOf) {
+LogicalResult useHalves(func::FuncOp function, FormsOf formsOf, bool &changed) {
   MLIRContext *context = function.getContext();
   RewritePatternSet patterns(context);
   patterns.add<Product, Convolution>(context, formsOf);
   patterns.add<ReadByAll, MovedAfter>(context);
-  return onnx::rewrite(function, std::move(patterns));
+  return onnx::rewrite(function, std::move(patterns), {}, &changed);
 }
 
 } // namespace ingot::integer

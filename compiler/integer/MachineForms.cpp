@@ -10,7 +10,7 @@ namespace ingot::integer {
 /// floats pay where R is in no cache; those of short vectors become so at a higher price.
 static StateProducts statesOf(const MachineModel &machine) {
   if (!machine.quadDot.empty()) {
-    return {};
+    return {0, 0};
   }
   int64_t last = std::max(machine.l3Bytes, machine.l2Bytes) * (machine.lanes >= 8 ? 2 : 16);
   int64_t ofPairs = machine.lanes >= 16 ? 4 * machine.l1Bytes : machine.l2Bytes;
@@ -27,6 +27,7 @@ MachineForms formsFor(llvm::ArrayRef<const MachineModel *> machines, bool isFast
   MachineForms forms;
   forms.digits.ofRows = all(quads);
   forms.digits.bits = all(quads) ? 8 : all([&](const MachineModel &m) { return quads(m) || bytePairs(m); }) ? 4 : 0;
+  forms.states = {0, 0};
   for (const MachineModel *machine : machines) {
     StateProducts states = statesOf(*machine);
     forms.states.ofOneRow = std::max(forms.states.ofOneRow, states.ofOneRow);

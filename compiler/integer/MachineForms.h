@@ -5,6 +5,7 @@
 #include "mlir/IR/Operation.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
+#include <limits>
 
 namespace ingot::integer {
 
@@ -16,10 +17,12 @@ struct DigitProducts {
 
 /// The least R, in bytes as float32, for which a recurrence is faster with R as integers of 8 bits (Recurrent.h).
 struct StateProducts {
-  int64_t ofOneRow = 0; ///< for a batch of one
-  int64_t ofRows = 0;   ///< for other batches
+  static constexpr int64_t never = std::numeric_limits<int64_t>::max();
+  int64_t ofOneRow = never; ///< for a batch of one
+  int64_t ofRows = never;   ///< for other batches
 };
 
+/// The default is for what no kernel of the compiler's computes.
 struct MachineForms {
   DigitProducts digits;
   StateProducts states;

@@ -2,12 +2,16 @@
 //
 //  - movements of a dequantized tensor (Reshape, Transpose, Concat, MaxPool ...) move the integers instead, so that
 //    what dequantizes stands before what computes;
-//  - a product or convolution of dequantized tensors is one of integers, times the product of the scales; of floats by
-//    dequantized weights, one by weights of few bits (FewBits.cpp);
+//  - a product or convolution of dequantized tensors is one of integers, times the product of the scales; of few rows
+//  of
+//    floats by dequantized weights, one by weights of few bits (FewBits.cpp);
 //  - a factor in front of Quantize and the scale of Quantize are one factor, bounds that saturation has anyway are
 //    gone, and what is quantized as it was is not touched.
 //
 // What is behind sums of integers is not larger than these and their factors allow (Bounds.cpp).
+//
+// No machine has a say in them. Products of floats by dequantized weights that only some machines gain by are left to
+// useBytes, when it is known who computes them.
 //
 // The second and the third may round otherwise than the model says, by a step of the result at most.
 #include "compiler/integer/Quantize.h"
@@ -95,7 +99,8 @@ struct MovedBehind : RewritePattern {
     auto first = op->getOperand(0).getDefiningOp<DequantizeOp>();
     for (Value v : op->getOperands().take_front(parts)) {
       auto from = v.getDefiningOp<DequantizeOp>();
-      if (!from || !isByte(from.getX()) || !isScalar(from.getScale()) || !isScalar(from.getZero()) ||
+      if (!from || onnx::isKept(from) || !isByte(from.getX()) || !isScalar(from.getScale()) ||
+          !isScalar(from.getZero()) ||
           from.getX().getType() != cast<TensorType>(v.getType()).clone(onnx::elementOf(first.getX())) ||
           (parts > 1 &&
            (!sameConstant(from.getScale(), first.getScale()) || !sameConstant(from.getZero(), first.getZero())))) {
@@ -341,7 +346,7 @@ bool isQuantized(func::FuncOp function) {
       .wasInterrupted();
 }
 
-LogicalResult useIntegers(func::FuncOp function, bool strict, FormsOf formsOf) {
+LogicalResult useIntegers(func::FuncOp function, bool strict) {
   if (!isQuantized(function)) {
     return success();
   }
@@ -350,18 +355,34 @@ LogicalResult useIntegers(func::FuncOp function, bool strict, FormsOf formsOf) {
   forms.add<Unchanged, MovedBehind, Saturated>(context);
   addFewBitsTables(forms);
   if (!strict) {
-    addRecurrences(recurrences, formsOf); // first: what moves dequantized weights would take them apart
+    addRecurrentProducts(recurrences); // first: what moves dequantized weights would take them apart
     forms.add<Product, Convolution>(context);
-    addFewBitsProducts(forms, formsOf);
-    addDigits(forms, formsOf);
+    addFewBitsProducts(forms);
     factors.add<OneFactor, ScaledSwish>(context); // last: the others ask for the scales that the model has
   }
-  if (failed(onnx::rewrite(function, std::move(recurrences))) || failed(onnx::rewrite(function, std::move(forms))) ||
-      failed(onnx::rewrite(function, std::move(factors)))) {
+  if (failed(onnx::rewrite(function, std::move(recurrences)))) {
     return failure();
+  }
+  if (!strict) {
+    keepRecurrentWeights(function);
+  }
+  if (failed(onnx::rewrite(function, std::move(forms))) || failed(onnx::rewrite(function, std::move(factors)))) {
+    return failure();
+  }
+  if (!strict) {
+    keepFewBits(function);
   }
   onnx::setQuantizationDone(function);
   return success();
+}
+
+LogicalResult useBytes(func::FuncOp function, FormsOf formsOf, bool &changed) {
+  RewritePatternSet patterns(function.getContext());
+  addRecurrences(patterns, formsOf);
+  addFewBitsProducts(patterns, formsOf);
+  addDigits(patterns, formsOf);
+  changed |= onnx::releaseDequantized(function);
+  return onnx::rewrite(function, std::move(patterns), {}, &changed);
 }
 
 } // namespace ingot::integer

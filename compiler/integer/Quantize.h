@@ -9,8 +9,12 @@ namespace ingot::integer {
 bool isQuantized(mlir::func::FuncOp function);
 
 /// Products and convolutions of dequantized tensors become sums of integers, where `strict` does not ask for the order
-/// of operations that the model has, and so do products with weights of few bits where the machine gains by it. What
-/// stays dequantized may be folded from here on.
-llvm::LogicalResult useIntegers(mlir::func::FuncOp function, bool strict, FormsOf formsOf);
+/// of operations that the model has. What stays dequantized may be folded from here on, but for weights that some
+/// machines multiply as they are.
+llvm::LogicalResult useIntegers(mlir::func::FuncOp function, bool strict);
+
+/// Products and recurrences of floats by such weights become ones of bytes where the machine gains by it; the other
+/// weights may be folded. `changed` becomes true if there were any.
+llvm::LogicalResult useBytes(mlir::func::FuncOp function, FormsOf formsOf, bool &changed);
 
 } // namespace ingot::integer

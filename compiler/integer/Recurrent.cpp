@@ -170,16 +170,30 @@ constexpr int64_t mostHidden = 1 << 15;
 /// To make digits of a smaller state takes longer than its products.
 constexpr int64_t leastHidden = 48;
 
+/// Whether no new state is infinite: with digits that would be NaN.
+bool keepsWithinOne(onnx::RecurrenceOp op) {
+  auto isBounded = [](Attribute name) {
+    StringRef text = cast<StringAttr>(name).getValue();
+    return text == "tanh" || text == "sigmoid" || text == "hardsigmoid" || text == "softsign" || text == "scaledtanh";
+  };
+  return llvm::all_of(op.getActivations(), isBounded);
+}
+
+/// R as bytes, where a kernel can read it so.
+std::optional<ByteRows> stateWeightsOf(onnx::RecurrenceOp op) {
+  auto r = onnx::ranked(op.getR());
+  bool fits = onnx::elementOf(op.getP()).isF32() && r.getElementType().isF32() && r.getDimSize(1) >= leastHidden &&
+              r.getDimSize(1) <= mostHidden && keepsWithinOne(op);
+  return fits ? byteRowsOf(op.getR()) : std::nullopt;
+}
+
 struct Recurrence : OpRewritePattern<onnx::RecurrenceOp> {
   Recurrence(MLIRContext *context, FormsOf formsOf) : OpRewritePattern(context), formsOf(formsOf) {}
   FormsOf formsOf;
 
   LogicalResult matchAndRewrite(onnx::RecurrenceOp op, PatternRewriter &rewriter) const override {
-    if (!onnx::elementOf(op.getP()).isF32() || !onnx::elementOf(op.getR()).isF32() || !isFaster(op)) {
-      return failure();
-    }
-    std::optional<ByteRows> r = byteRowsOf(op.getR());
-    if (!r || r->columns > mostHidden || !keepsWithinOne(op)) {
+    std::optional<ByteRows> r = isFaster(op) ? stateWeightsOf(op) : std::nullopt;
+    if (!r) {
       return failure();
     }
     Formula f(rewriter, op.getLoc());
@@ -199,28 +213,28 @@ struct Recurrence : OpRewritePattern<onnx::RecurrenceOp> {
     return success();
   }
 
-  /// Whether no new state is infinite: with digits that would be NaN.
-  static bool keepsWithinOne(onnx::RecurrenceOp op) {
-    auto isBounded = [](Attribute name) {
-      StringRef text = cast<StringAttr>(name).getValue();
-      return text == "tanh" || text == "sigmoid" || text == "hardsigmoid" || text == "softsign" || text == "scaledtanh";
-    };
-    return llvm::all_of(op.getActivations(), isBounded);
-  }
-
   bool isFaster(onnx::RecurrenceOp op) const {
     auto r = onnx::ranked(op.getR());
     int64_t hidden = r.getDimSize(1), bytes = r.getNumElements() * static_cast<int64_t>(sizeof(float));
     bool oneRow = onnx::sizeOf(onnx::ranked(op.getP()), 1).is(1) && hidden <= onnx::mostOfPairs;
     const StateProducts &states = formsOf(op).states;
-    return hidden >= leastHidden && bytes >= (oneRow ? states.ofOneRow : states.ofRows);
+    return bytes >= (oneRow ? states.ofOneRow : states.ofRows);
   }
 };
 
 } // namespace
 
+void addRecurrentProducts(RewritePatternSet &patterns) { patterns.add<Product>(patterns.getContext()); }
+
+void keepRecurrentWeights(func::FuncOp function) {
+  function.walk([](onnx::RecurrenceOp op) {
+    if (stateWeightsOf(op)) {
+      onnx::keepDequantized(partOf(op.getR())->of.getDefiningOp());
+    }
+  });
+}
+
 void addRecurrences(RewritePatternSet &patterns, FormsOf formsOf) {
-  patterns.add<Product>(patterns.getContext());
   patterns.add<Recurrence>(patterns.getContext(), formsOf);
 }
 

@@ -6,6 +6,7 @@
 #include "compiler/onnx/elements/Window.h"
 #include "compiler/onnx/ops/Conv.h"
 #include "compiler/onnx/rewriting/Formula.h"
+#include "compiler/onnx/rewriting/Rewrite.h"
 
 using namespace mlir;
 
@@ -41,7 +42,9 @@ static bool fold(onnx::IntegerConvOp op) {
   if (failed(window) || window->dilations[1] != 1) {
     return false;
   }
-  OpBuilder b(op);
+  onnx::PlaceListener places;
+  places.replacing(op);
+  OpBuilder b(op, &places);
   onnx::Formula f(b, op.getLoc());
   int64_t taps = llvm::divideCeil(w.getDimSize(3), together), more = taps * together - w.getDimSize(3);
   auto pad = [](const onnx::Size &size) { return size.number(); };

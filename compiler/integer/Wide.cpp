@@ -1,5 +1,5 @@
-// A Cast stands behind what makes the bytes, whose kernel it becomes part of; what dequantizes them reads the int16,
-// too, so that often nobody reads bytes.
+// A Cast stands behind what makes the bytes, whose kernel it becomes part of where that is on the device of the
+// product; what dequantizes them there reads the int16, too, so that often nobody reads bytes.
 #include "compiler/integer/Wide.h"
 #include "compiler/onnx/ElementTypes.h"
 #include "compiler/onnx/constants/Constants.h"
@@ -8,6 +8,7 @@
 #include "compiler/onnx/ops/Quantize.h"
 #include "compiler/onnx/quantization/Quantization.h"
 #include "compiler/onnx/rewriting/Formula.h"
+#include "compiler/onnx/rewriting/Rewrite.h"
 
 using namespace mlir;
 
@@ -26,17 +27,19 @@ bool multipliesBytes(Operation *op) {
   return isa<onnx::IntegerMatMulOp>(op) && onnx::isUint(onnx::elementOf(op->getOperand(0)), 8);
 }
 
-void widenFactors(func::FuncOp function, FormsOf formsOf) {
-  llvm::SetVector<Value> factors;
+bool widenFactors(func::FuncOp function, FormsOf formsOf) {
+  llvm::MapVector<Value, Operation *> factors; ///< each with a product that reads it
   auto isWidened = [&](Operation *op) { return multipliesBytes(op) && !onnx::shortQuadsOf(op) && formsOf(op).widens; };
   function.walk([&](Operation *op) {
     if (isWidened(op)) {
-      factors.insert(op->getOperand(0));
+      factors.insert({op->getOperand(0), op});
     }
   });
   Type i16 = IntegerType::get(function.getContext(), 16);
-  for (Value bytes : factors) {
-    OpBuilder b(function.getContext());
+  for (auto [bytes, product] : factors) {
+    onnx::PlaceListener places;
+    places.replacing(product);
+    OpBuilder b(function.getContext(), &places);
     b.setInsertionPointAfterValue(bytes);
     onnx::Formula f(b, bytes.getLoc());
     Value words = f.cast(bytes, i16, onnx::numberOfElement(i16));
@@ -45,7 +48,8 @@ void widenFactors(func::FuncOp function, FormsOf formsOf) {
       auto zeros = dequantize ? onnx::integersOf(dequantize.getZero()) : std::nullopt;
       if (isWidened(user)) {
         user->setOperand(0, words);
-      } else if (zeros && dequantize.getX() == bytes) {
+      } else if (zeros && dequantize.getX() == bytes &&
+                 user->getAttr(onnx::placeName) == product->getAttr(onnx::placeName)) {
         b.setInsertionPoint(user);
         auto type = onnx::tensorOf(onnx::ranked(dequantize.getZero()).getShape(), i16);
         Value zero = onnx::makeConstant(b, user->getLoc(), onnx::constantFromIntegers(type, *zeros));
@@ -53,6 +57,7 @@ void widenFactors(func::FuncOp function, FormsOf formsOf) {
       }
     }
   }
+  return !factors.empty();
 }
 
 } // namespace ingot::integer

@@ -12,7 +12,7 @@ bool multipliesBytes(mlir::Operation *op);
 
 /// What products and convolutions of integers read becomes int16 where it is made, rather than for each panel of
 /// weights that it is multiplied with; but for those whose sums are short (Short.h). Depthwise convolutions read a byte
-/// once for all they do with it, and keep them.
-void widenFactors(mlir::func::FuncOp function, FormsOf formsOf);
+/// once for all they do with it, and keep them. Returns whether there was one.
+bool widenFactors(mlir::func::FuncOp function, FormsOf formsOf);
 
 } // namespace ingot::integer

@@ -4,6 +4,7 @@
 #include "compiler/onnx/Optional.h"
 #include "compiler/onnx/Work.h"
 #include "compiler/onnx/constants/Constants.h"
+#include "compiler/onnx/quantization/Quantization.h"
 #include "compiler/onnx/sizes/Found.h"
 #include "compiler/partition/Bundles.h"
 #include "compiler/partition/Roles.h"
@@ -171,7 +172,8 @@ void Costs::addValues(func::FuncOp function) {
     }
   });
   for (auto &[v, value] : all) {
-    (onnx::constantOf(v) ? weights : values).push_back(std::move(value));
+    bool isWeight = onnx::constantOf(v) || (v.getDefiningOp() && onnx::makesKeptWeights(v.getDefiningOp()));
+    (isWeight ? weights : values).push_back(std::move(value));
   }
 }
 

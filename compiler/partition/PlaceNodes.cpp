@@ -7,6 +7,7 @@
 #include "compiler/onnx/Optional.h"
 #include "compiler/onnx/ops/Constant.h"
 #include "compiler/onnx/ops/Text.h"
+#include "compiler/onnx/rewriting/Rewrite.h"
 #include "compiler/onnx/sizes/Found.h"
 #include "compiler/partition/Pieces.h"
 #include "compiler/partition/PlaceByCost.h"
@@ -279,16 +280,52 @@ private:
 
 } // namespace
 
-const Device *firstTaker(Operation *op, ArrayRef<Device> devices, const Policy &policy) {
-  if (const Device *wanted = wantedDevice(*op, devices, policy)) {
-    return wanted;
+const Device *placeOf(Operation *op, ArrayRef<Device> devices) {
+  auto number = op ? op->getAttrOfType<IntegerAttr>(onnx::placeName) : IntegerAttr();
+  return number ? &devices[number.getInt()] : nullptr;
+}
+
+/// The devices that may compute an op, the most wanted one first.
+static SmallVector<const Device *> candidatesFor(Operation &op, ArrayRef<Device> devices, const Policy &policy) {
+  SmallVector<const Device *> candidates = {placeOf(&op, devices), wantedDevice(op, devices, policy)};
+  for (Value v : op.getOperands()) {
+    candidates.push_back(placeOf(v.getDefiningOp(), devices));
+  }
+  for (Operation *reader : op.getUsers()) {
+    candidates.push_back(placeOf(reader, devices));
   }
   for (const Device &device : devices.take_front(policy.fallback ? devices.size() : 1)) {
-    if (!device.target->pieces() && refusedByKernels(*op, device).empty()) {
-      return &device;
+    candidates.push_back(&device);
+  }
+  return candidates;
+}
+
+FailureOr<Places> takePlaces(func::FuncOp function, ArrayRef<Device> devices, const Policy &policy) {
+  Places places;
+  bool ok = true;
+  auto place = [&](Operation &op) {
+    std::string whyNot;
+    for (const Device *device : candidatesFor(op, devices, policy)) {
+      if (device && !device->target->pieces()) {
+        whyNot = refusedByKernels(op, *device);
+        if (whyNot.empty()) {
+          places[&op] = device;
+          return;
+        }
+      }
+    }
+    op.emitError("unsupported by all targets: ") << whyNot;
+    ok = false;
+  };
+  for (Block *block : blocksOf(function)) {
+    for (Operation &op : *block) {
+      if (isComputed(op)) {
+        place(op);
+      }
     }
   }
-  return nullptr;
+  function.walk([](Operation *op) { op->removeAttr(onnx::placeName); });
+  return ok ? FailureOr<Places>(std::move(places)) : FailureOr<Places>(failure());
 }
 
 const target::MachineModel &hostOf(ArrayRef<Device> devices) {
@@ -297,7 +334,7 @@ const target::MachineModel &hostOf(ArrayRef<Device> devices) {
 }
 
 LogicalResult placeNodes(func::FuncOp function, ArrayRef<Device> devices, const Policy &policy, Pieces &pieces,
-                         Places &places, std::vector<Placement> &report) {
+                         std::vector<Placement> &report) {
   Asker asker(function, devices, policy, pieces);
   LogicalResult ok = asker.ask();
   std::vector<Node> &nodes = asker.nodes;
@@ -316,7 +353,7 @@ LogicalResult placeNodes(func::FuncOp function, ArrayRef<Device> devices, const 
   for (auto [node, time, piece] : llvm::zip_equal(nodes, seconds, numbers)) {
     const Device *device = node.device < 0 ? nullptr : &devices[node.device];
     if (device && !device->target->pieces()) {
-      places[node.op] = device;
+      node.op->setAttr(onnx::placeName, Builder(node.op->getContext()).getI64IntegerAttr(node.device));
     }
     report.push_back({onnx::nodeOf(node.op->getLoc()), node.op->getName().stripDialect().str(),
                       device ? device->machine.spec : "", node.whyNot, time, piece});

@@ -59,17 +59,22 @@ struct Policy {
 /// Of ops that kernels of the compiler's compute; those of pieces (Pieces.h) have none.
 using Places = llvm::DenseMap<mlir::Operation *, const Device *>;
 
-/// The device that gets an op if costs are not weighed: where the policy puts it, or else the first in the user's order
-/// whose kernels compute it; null where there is none. Forms are chosen by that (integer::FormsOf).
-const Device *firstTaker(mlir::Operation *op, llvm::ArrayRef<Device> devices, const Policy &policy);
-
 class Pieces;
 
 /// Asks the devices in the user's order for each op, but for what the policy decides; the first that takes it gets it.
 /// Where there are several memories, devices give back what costs more than it gains (PlaceByCost.h) and what their
 /// memory has no room for. Targets that bring code for pieces are asked first for what nobody before them takes. Nodes
-/// that no device takes, and policies that cannot be kept to, are reported all at once.
+/// that no device takes, and policies that cannot be kept to, are reported all at once. Each op of a kernel gets the
+/// number of its device (onnx::placeName).
 mlir::LogicalResult placeNodes(mlir::func::FuncOp function, llvm::ArrayRef<Device> devices, const Policy &policy,
-                               Pieces &pieces, Places &places, std::vector<Placement> &report);
+                               Pieces &pieces, std::vector<Placement> &report);
+
+/// The device that computes an op; null where it has none.
+const Device *placeOf(mlir::Operation *op, llvm::ArrayRef<Device> devices);
+
+/// The devices of all ops that kernels compute, when each op has the form that its device wants: those written since
+/// then are where the ops are whose place they took, or else where what they read or their readers are, unless that
+/// device does not take them: then the first that does gets them. Takes the numbers away. Failure with a message.
+mlir::FailureOr<Places> takePlaces(mlir::func::FuncOp function, llvm::ArrayRef<Device> devices, const Policy &policy);
 
 } // namespace ingot::partition

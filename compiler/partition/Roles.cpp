@@ -2,6 +2,8 @@
 #include "compiler/onnx/Onnx.h"
 #include "compiler/onnx/ops/Constant.h"
 #include "compiler/onnx/ops/Control.h"
+#include "compiler/onnx/quantization/Quantization.h"
+#include "compiler/plan/Plan.h"
 
 using namespace mlir;
 
@@ -25,8 +27,8 @@ static bool isParameterOnly(Operation &op) {
 
 bool isComputed(Operation &op) {
   return !op.hasTrait<OpTrait::IsTerminator>() &&
-         !isa<onnx::ConstantOp, onnx::NoneOp, onnx::IfOp, onnx::LoopOp, onnx::FailOp>(op) && !isView(op) &&
-         !isParameterOnly(op);
+         !isa<onnx::ConstantOp, onnx::NoneOp, onnx::IfOp, onnx::LoopOp, onnx::FailOp, plan::KernelOp>(op) &&
+         !isView(op) && !isParameterOnly(op) && !onnx::makesKeptWeights(&op);
 }
 
 std::vector<Block *> blocksOf(Operation *function) {

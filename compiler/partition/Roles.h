@@ -9,7 +9,8 @@ namespace ingot::partition {
 bool isView(mlir::Operation &op);
 /// Whether sizes are read where the code is written, and not as a tensor by the run.
 bool isParameterUse(mlir::OpOperand &use);
-/// Whether an op runs on a device, rather than being a constant, a view, a parameter, or control flow.
+/// Whether an op runs on a device, rather than being a constant (or what becomes one), a view, a parameter,
+/// control flow, or a kernel already.
 bool isComputed(mlir::Operation &op);
 /// The blocks of a function and of its control flow, outer ones first; what a kernel's root holds is a part of it.
 std::vector<mlir::Block *> blocksOf(mlir::Operation *function);

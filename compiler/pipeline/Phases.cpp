@@ -7,12 +7,7 @@
 #include "compiler/graph/PackInterface.h"
 #include "compiler/graph/ShareCaches.h"
 #include "compiler/graph/Simplify.h"
-#include "compiler/integer/Bounds.h"
-#include "compiler/integer/Halves.h"
 #include "compiler/integer/Quantize.h"
-#include "compiler/integer/Short.h"
-#include "compiler/integer/Taps.h"
-#include "compiler/integer/Wide.h"
 #include "compiler/layout/AssignLayouts.h"
 #include "compiler/layout/FormChains.h"
 #include "compiler/lower/LowerKernels.h"
@@ -146,57 +141,13 @@ static LogicalResult refuseEmptyBounds(func::FuncOp function, const plan::ModelI
   return success();
 }
 
-/// The forms of ops by the devices that take them. Levels share their weights and with these the forms: they get those
-/// that pay on all of them.
-class DeviceForms {
-public:
-  explicit DeviceForms(const State &s) : s(s) {
-    SmallVector<const target::MachineModel *> machines;
-    for (const partition::Device &device : s.devices) {
-      machines.push_back(&device.machine);
-      each.push_back(integer::formsFor(machines.back(), isFast()));
-    }
-    all = integer::formsFor(machines, isFast());
-  }
-  const integer::MachineForms &operator()(Operation *op) const {
-    const partition::Device *taker = areAlike() ? nullptr : partition::firstTaker(op, s.devices, s.policy);
-    return taker ? each[taker - s.devices.data()] : all;
-  }
-
-  bool haveHalves() const {
-    return all.halves || (!areAlike() && llvm::any_of(each, [](const auto &forms) { return forms.halves; }));
-  }
-
-private:
-  const State &s;
-  integer::MachineForms all;
-  std::vector<integer::MachineForms> each;
-
-  bool areAlike() const { return s.devices.size() == 1 || !s.options.levels.empty(); }
-  bool isFast() const { return s.options.accuracy == "fast"; }
-};
-
 static LogicalResult useIntegers(State &s, Body &body, Result &) {
-  return integer::useIntegers(body.function(), s.options.accuracy == "strict", DeviceForms(s));
-}
-
-static LogicalResult foldTaps(State &s, Body &body, Result &) {
-  return success(!integer::foldTaps(body.function(), DeviceForms(s)) || succeeded(graph::simplify(body.function())));
-}
-
-/// Machines that multiply pairs of bytes or of int16 want marks and factors of their own.
-static LogicalResult usePairs(State &s, Body &body, Result &) {
-  DeviceForms forms(s);
-  integer::markShortSums(body.function(), forms);
-  integer::widenFactors(body.function(), forms);
-  return success();
+  return integer::useIntegers(body.function(), s.options.accuracy == "strict");
 }
 
 static constexpr Step kIntegerSteps[] = {
     {"integer-use-integers", "products and convolutions of quantized tensors become sums of integers", useIntegers},
     {"graph-simplify", "shapes, constants and plain forms", simplify},
-    {"integer-fold-taps", "taps of images of one channel are channels where machines multiply pairs", foldTaps},
-    {"integer-use-pairs", "sums of pairs of bytes that fit int16 are marked, and other factors become int16", usePairs},
     {"graph-eliminate-common", "common subexpressions, then unused ops", eliminateCommon}};
 
 static LogicalResult computeInIntegers(State &s, Body &body, Result &tells) {
@@ -212,12 +163,10 @@ static LogicalResult fuse(State &s, Body &body, Result &) {
 
 static LogicalResult finishGraph(State &s, Body &body, Result &tells) {
   func::FuncOp function = body.function();
-  DeviceForms forms(s);
-  if ((forms.haveHalves() && failed(integer::useHalves(function, forms))) || failed(graph::simplify(function))) {
+  if (failed(graph::simplify(function))) {
     return failure();
   }
   graph::eliminateCommon(function);
-  integer::markBounds(function, s.options.accuracy == "strict");
   plan::ModelInfo &info = body.info;
   describe(function, info);
   if (failed(refuseEmptyBounds(function, info)) || failed(tellBodies(s, body))) {
@@ -262,26 +211,33 @@ static std::function<int64_t(support::Symbol)> likelySizes(const State &s, const
   };
 }
 
-static LogicalResult partition(State &s, Body &body, Result &tells) {
+static LogicalResult place(State &s, Body &body, Result &tells) {
   std::vector<partition::Placement> report;
   partition::Policy policy = s.policy;
   policy.sizeOf = likelySizes(s, body);
-  partition::Places places;
   partition::nameDevices(body.function(), body.devices);
   if (failed(partition::bindToDevices(body.function(), s.options.bindings))) {
     return failure();
   }
   partition::Pieces pieces(body.function(), {body.suffix, s.options.accuracy == "strict"}, body.devices);
-  LogicalResult ok = partition::placeNodes(body.function(), body.devices, policy, pieces, places, report);
+  LogicalResult ok = partition::placeNodes(body.function(), body.devices, policy, pieces, report);
   for (partition::Placement &p : report) {
     tells.placement.push_back({p.node, p.op, "", p.device, p.whyNot, p.seconds, p.piece});
   }
   if (succeeded(ok)) {
     pieces.makeKernels();
-    partition::formKernels(body.function(), places);
-    sortBlocks(body.function());
   }
   return ok;
+}
+
+static LogicalResult formKernels(State &s, Body &body, Result &) {
+  FailureOr<partition::Places> places = partition::takePlaces(body.function(), body.devices, s.policy);
+  if (failed(places)) {
+    return failure();
+  }
+  partition::formKernels(body.function(), *places);
+  sortBlocks(body.function());
+  return success();
 }
 
 static auto machinesOf(const Body &body) {
@@ -314,7 +270,10 @@ static void setPolicies(const Options &options, ModuleOp module) {
 }
 
 static constexpr Step kPartitionSteps[] = {
-    {"partition-form-kernels", "targets take nodes, nodes form kernels", partition}};
+    {"partition-place", "targets take nodes", place},
+    {"integer-choose-forms", "products, convolutions and recurrences get the forms that pay on their device",
+     chooseForms},
+    {"partition-form-kernels", "nodes form kernels", formKernels}};
 
 static LogicalResult assignLayouts(State &s, Body &body, Result &) {
   setPolicies(s.options, *body.module);
@@ -520,9 +479,18 @@ static void forgetUnusedDevices(State &s) {
   }
 }
 
+/// What is left to do for one of several levels, when all have the same forms.
+static LogicalResult partitionLevel(State &s, Body &body, Result &tells) {
+  return success(succeeded(place(s, body, tells)) && succeeded(formKernels(s, body, tells)));
+}
+
 static LogicalResult partitionEach(State &s) {
+  bool areLevels = !s.options.levels.empty();
+  if (areLevels && failed(onEachBody(s, chooseForms, /*description=*/false))) {
+    return failure();
+  }
   makeLevels(s);
-  LogicalResult ok = onEachBody(s, partition, /*description=*/false);
+  LogicalResult ok = onEachBody(s, areLevels ? partitionLevel : runSteps<kPartitionSteps>, /*description=*/false);
   forgetUnusedDevices(s);
   return ok;
 }
@@ -588,7 +556,8 @@ llvm::ArrayRef<Phase> phaseTable() {
       {"integer", "products and convolutions of quantized tensors become sums of integers", computeEachInIntegers, true,
        kIntegerSteps},
       {"fuse", "canonical forms of what exporters write as many ops", each<kFuseSteps, true>, true, kFuseSteps},
-      {"partition", "targets take nodes, nodes form kernels", partitionEach, true, kPartitionSteps},
+      {"partition", "targets take nodes, which get the forms that pay there and form kernels", partitionEach, true,
+       kPartitionSteps},
       {"layout", "packed layouts, halos, concatenations in place, chains", each<kLayoutSteps>, false, kLayoutSteps},
       {"transfer", "values cross to the memories of the devices that read them", each<kTransferSteps>, false,
        kTransferSteps},

@@ -156,11 +156,9 @@ private:
         error("target '" + spec + "': " + llvm::toString(machine.takeError()));
         return false;
       }
-      if (wantsSource() && !t->images(*machine)) { // it has no name for them
-        machine->tiles = {}, machine->packs = {}, machine->lookUp.clear(), machine->words = {};
-        machine->bytePairDot.clear(), machine->halfDot.clear();
-      }
-      state.devices.push_back({t, std::move(*machine)});
+      bool hasImages = t->images(*machine) != nullptr; // which hold machine code whatever the host's code is
+      state.devices.push_back(
+          {t, hasImages ? std::move(*machine) : emit::machineFor(options.emit, std::move(*machine))});
     }
     return giveMachinesToPieces() && checkExits() && haveHost() && haveOneTriple() &&
            (options.levels.empty() || orderLevels()) && readPolicy(options, state.devices, state.policy, diagnostics);

@@ -75,7 +75,8 @@ void joinEqualAxes(State &state);
 /// Copies the imported model for each combination of sizes that the user wants a body for. Failure with a message.
 mlir::LogicalResult makeBodies(State &state);
 
-/// Copies the model and its bodies for each of several machines. Everything before partitioning is the same for all.
+/// Copies the model and its bodies for each of several machines. Everything before partitioning is the same for all,
+/// and so are the forms of operators (chooseForms).
 void makeLevels(State &state);
 
 /// The symbol of an imported model's batch, the first axis of its first input; empty where that is a number.
@@ -91,6 +92,10 @@ mlir::LogicalResult tellBodies(State &state, Body &body);
 
 /// Runs a phase on all bodies that run, and on the general one where the phase is about the model's `description`.
 mlir::LogicalResult onEachBody(State &state, BodyPhase phase, bool description);
+
+/// Gives products, convolutions and recurrences the forms that pay on their device (integer/MachineForms.h): when they
+/// are placed, or before there are bodies for several levels, which have the same.
+mlir::LogicalResult chooseForms(State &state, Body &body, Result &tells);
 
 /// Gives each body its entry (by `build`), makes one module of all, which is then the only body's, and writes the entry
 /// of the model.

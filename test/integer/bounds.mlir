@@ -1,6 +1,6 @@
 // How large numbers may be, by what made them: what is quantized below 2^30 steps needs no check, and functions of sums of
 // integers of which only bytes are left are marked with the bound of their operand.
-// RUN: %ingot-opt --fusion-finish=target=x86-64-v3 --split-input-file %s | FileCheck %s
+// RUN: %ingot-opt --integer-choose-forms=target=x86-64-v3 --split-input-file %s | FileCheck %s
 
 // Sums of int32 are below 2^32, the scale is 2^-10.
 // CHECK-LABEL: func.func @sigmoid_of_sums

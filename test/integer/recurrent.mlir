@@ -1,5 +1,5 @@
 // A recurrence takes its weights apart by directions: what dequantizes them does not stand in front of a product. R stays bytes, with a scale for each row.
-// RUN: %ingot-opt --integer-use-integers=target=znver5 --split-input-file %s | FileCheck %s
+// RUN: %ingot-opt --integer-use-integers --partition-place=target=znver5 --integer-choose-forms=target=znver5 --split-input-file %s | FileCheck %s
 
 // Both directions have a part of W and R; scales are of rows. 49 units of an RNN. W meets floats here, so that these become digits.
 // CHECK-LABEL: @of_two_ways

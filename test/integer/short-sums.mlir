@@ -1,5 +1,5 @@
 // Weights are so small that sums of pairs of their products by bytes fit 16 bits: of two quads, of one, or not; then the factor becomes int16. Channels of groups count from the first of all.
-// RUN: %ingot-opt --integer-use-pairs=target=x86-64-v3 --split-input-file %s | FileCheck %s
+// RUN: %ingot-opt --partition-place=target=x86-64-v3 --integer-choose-forms=target=x86-64-v3 --split-input-file %s | FileCheck %s
 
 // CHECK-LABEL: @two_quads
 // CHECK: onnx.IntegerMatMul {{.*}}ingot.short_quads = 2 : i64{{.*}}(tensor<2x8xui8>

@@ -1,5 +1,5 @@
 // Kernels form in each block. A value of a region that is read outside of it leaves by the yield alone.
-// RUN: %ingot-opt --partition-form-kernels=target=x86-64-v2 %s 2>%t.err | FileCheck %s
+// RUN: %ingot-opt --partition-place=target=x86-64-v2 --partition-form-kernels=target=x86-64-v2 %s 2>%t.err | FileCheck %s
 // RUN: FileCheck %s --check-prefix=WARN < %t.err
 
 // CHECK: %[[K:.*]] = "plan.kernel"(%arg1)

@@ -1,5 +1,5 @@
 // What an operator's own code refuses is said once for each node, with the reason, and all of it at once.
-// RUN: not %ingot-opt --partition-form-kernels=target=x86-64-v3 %s 2>&1 | FileCheck %s
+// RUN: not %ingot-opt --partition-place=target=x86-64-v3 %s 2>&1 | FileCheck %s
 // RUN: not %ingot-opt --partition-form-kernels=target=nowhere %s 2>&1 | FileCheck %s --check-prefix=TARGET
 // TARGET: error: target 'nowhere': no such target
 

@@ -15,8 +15,32 @@ int64_t shortQuadsOf(Operation *op) {
 
 static constexpr llvm::StringLiteral doneName = "onnx.quantized";
 
-bool isQuantizationDone(Operation *op) { return functionOf(op)->hasAttr(doneName); }
+static constexpr llvm::StringLiteral keptName = "onnx.kept";
+
+bool isQuantizationDone(Operation *op) { return functionOf(op)->hasAttr(doneName) && !isKept(op); }
 void setQuantizationDone(Operation *function) { function->setAttr(doneName, UnitAttr::get(function->getContext())); }
+
+void keepDequantized(Operation *dequantize) { dequantize->setAttr(keptName, UnitAttr::get(dequantize->getContext())); }
+bool isKept(Operation *dequantize) { return dequantize->hasAttr(keptName); }
+
+bool releaseDequantized(Operation *function) {
+  bool any = false;
+  function->walk([&](Operation *op) { any |= static_cast<bool>(op->removeAttr(keptName)); });
+  return any;
+}
+
+bool makesKeptWeights(Operation *op, int depth) {
+  bool makes = isKept(op);
+  for (Value v : op->getOperands()) {
+    Operation *from = v.getDefiningOp();
+    bool isKept = from && depth > 0 && makesKeptWeights(from, depth - 1);
+    if (!isKept && !constantOf(v) && present(v)) {
+      return false;
+    }
+    makes |= isKept;
+  }
+  return makes && op->getNumRegions() == 0;
+}
 
 /// Whether a tensor has one element, as far as its type tells.
 static bool isOne(Value v) {

@@ -99,4 +99,13 @@ std::pair<double, double> rangeOf(mlir::Type element);
 bool isQuantizationDone(mlir::Operation *op);
 void setQuantizationDone(mlir::Operation *function);
 
+/// Keeps what dequantizes constant weights from being folded even so, until it is known who computes their product: a
+/// device may multiply what they are (integer/MachineForms.h).
+void keepDequantized(mlir::Operation *dequantize);
+bool isKept(mlir::Operation *dequantize);
+/// Returns whether anything was kept.
+bool releaseDequantized(mlir::Operation *function);
+/// Whether an op computes floats of such weights, and of nothing else but constants; a few ops may stand between.
+bool makesKeptWeights(mlir::Operation *op, int depth = 8);
+
 } // namespace ingot::onnx

@@ -1,19 +1,33 @@
 #include "compiler/onnx/rewriting/Rewrite.h"
+#include "compiler/onnx/ops/Constant.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "llvm/Support/ErrorHandling.h"
 
 using namespace mlir;
 
 namespace ingot::onnx {
+void PlaceListener::notifyOperationInserted(Operation *op, OpBuilder::InsertPoint previous) {
+  bool isNew = !previous.isSet(); // and not moved
+  if (place && isNew && !isa<ConstantOp, NoneOp>(op) && !op->hasAttr(placeName)) {
+    op->setAttr(placeName, place);
+  }
+}
+
 namespace {
 
 /// Counts what a pattern changes while it is tried.
-struct ChangeCounter : RewriterBase::Listener {
-  void notifyOperationInserted(Operation *, OpBuilder::InsertPoint) override { ++changes; }
+struct ChangeCounter : PlaceListener {
+  void notifyOperationInserted(Operation *op, OpBuilder::InsertPoint previous) override {
+    PlaceListener::notifyOperationInserted(op, previous);
+    ++changes;
+  }
   void notifyOperationModified(Operation *) override { ++changes; }
   void notifyOperationReplaced(Operation *, ValueRange) override { ++changes; }
   void notifyOperationErased(Operation *) override { ++changes; }
-  void notifyPatternBegin(const Pattern &, Operation *) override { changes = 0; }
+  void notifyPatternBegin(const Pattern &, Operation *op) override {
+    replacing(op);
+    changes = 0;
+  }
   void notifyPatternEnd(const Pattern &pattern, LogicalResult status) override {
     if (failed(status) && changes) {
       llvm::report_fatal_error("the pattern " + pattern.getDebugName() + " changed the program and failed");
@@ -24,12 +38,18 @@ struct ChangeCounter : RewriterBase::Listener {
 
 } // namespace
 
-LogicalResult rewrite(func::FuncOp function, RewritePatternSet patterns, ArrayRef<std::string> without) {
+LogicalResult rewrite(func::FuncOp function, RewritePatternSet patterns, ArrayRef<std::string> without, bool *changed) {
   ChangeCounter counter;
   GreedyRewriteConfig config;
   config.enableConstantCSE(false); // weights are large; equal ones are one attribute already
   config.setListener(&counter);
-  return applyPatternsGreedily(function, FrozenRewritePatternSet(std::move(patterns), without), config);
+  bool any = false;
+  LogicalResult done =
+      applyPatternsGreedily(function, FrozenRewritePatternSet(std::move(patterns), without), config, &any);
+  if (changed) {
+    *changed |= any;
+  }
+  return done;
 }
 
 } // namespace ingot::onnx
