@@ -286,8 +286,8 @@ void addLooking(CLI::App &app, Invocation &invocation) {
       ->needs(app.get_option("--tuning"));
   app.add_flag(
          "--remarks{*}", options.remarks,
-         "Say which algorithm computes the kernel of a node, and what else there was; without =NODE, of all nodes; "
-         "may be repeated")
+         "Say which algorithm computes the kernel of a node, and what else there was; without =NODE, of all kernels that "
+         "tell one; may be repeated")
       ->type_name("[=NODE]");
   app.add_flag("--timing", invocation.timing, "Print the time of each phase to stderr");
   app.add_flag("--json", invocation.json, "Print one JSON object instead of text");
