@@ -34,10 +34,14 @@ bool ingot::emit::needsMachineCode(ArrayRef<Kind> kinds) {
   return llvm::any_of(kinds, [](Kind kind) { return kind != Kind::Cpp && kind != Kind::Mlir; });
 }
 
-ingot::target::MachineModel ingot::emit::machineFor(ArrayRef<std::string> kinds, target::MachineModel machine) {
-  if (llvm::is_contained(kinds, "cpp")) {
-    machine.tiles = {}, machine.packs = {}, machine.lookUp.clear(), machine.words = {};
-    machine.bytePairDot.clear(), machine.halfDot.clear();
+ingot::target::MachineModel ingot::emit::machineFor(ArrayRef<Kind> kinds, target::MachineModel machine) {
+  if (llvm::is_contained(kinds, Kind::Cpp)) {
+    for (auto [i, intrinsic] : llvm::enumerate(machine.intrinsics)) {
+      if (!*target::infoOf(target::Instruction(i)).source) {
+        intrinsic = nullptr;
+      }
+    }
+    machine.tiles = {};
   }
   return machine;
 }

@@ -50,7 +50,7 @@ struct Result {
 bool needsMachineCode(llvm::ArrayRef<Kind> kinds);
 
 /// The machine as kernels for these kinds may use it: without the instructions that C++ source has no name for.
-target::MachineModel machineFor(llvm::ArrayRef<std::string> kinds, target::MachineModel machine);
+target::MachineModel machineFor(llvm::ArrayRef<Kind> kinds, target::MachineModel machine);
 
 /// Consumes `module`. Sets the hash of weights that are not in the object. Errors are diagnostics at the module; files
 /// of the model that could not be written whole are not there afterwards.

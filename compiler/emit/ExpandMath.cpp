@@ -202,7 +202,8 @@ bool isNarrow(Type type) {
 /// The intrinsic that looks up floats in two vectors, with the type of its result; null: there is none.
 StringAttr lookUpOf(MLIRContext *context, const target::MachineModel &machine) {
   auto type = VectorType::get({machine.lanes}, Float32Type::get(context));
-  return machine.lookUp.empty() ? StringAttr() : StringAttr::get(machine.lookUp, type);
+  const char *permute = machine.intrinsic(target::Instruction::PermuteFloats);
+  return permute ? StringAttr::get(permute, type) : StringAttr();
 }
 
 /// The conversions of the narrow floats of a module that have no instruction, in the order of the walk: each float

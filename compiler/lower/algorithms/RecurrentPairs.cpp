@@ -21,7 +21,7 @@ protected:
     }
     RankedTensorType p = Group::typeOf(cast<onnx::RecurrenceOp>(kernel.root()).getP());
     support::Size batch = onnx::sizeOf(p, 1);
-    if (machine.pairDot.empty()) {
+    if (!machine.has(target::Instruction::PairDot)) {
       return "the machine does not multiply pairs of int16";
     }
     if (!batch.isNumber() || batch.number() > 1) {

@@ -74,7 +74,7 @@ static int64_t mostOutputs(Operation *root, const target::MachineModel &machine)
   constexpr int64_t most = 4;
   if (isa<onnx::IntegerConvOp>(root)) {
     auto exact = root->getAttrOfType<IntegerAttr>(exactOutputsName);
-    return exact && !machine.pairDot.empty() ? exact.getInt() : 0;
+    return exact && machine.has(target::Instruction::PairDot) ? exact.getInt() : 0;
   }
   return onnx::computedIn(onnx::elementOf(root->getOperand(0))).isF32() ? most : 0;
 }
@@ -182,7 +182,7 @@ private:
           typical(typicalOf(real, onnx::factsOf(kernel))),
           lanes(plan::blockedOf(kernel.getResult(0).getType()).getLanes()),
           most(std::min(mostOutputs(kernel.root(), packing), mostOutputs(kernel.root(), machine))),
-          pointwise(ofBytes && packing.quadDot.empty() && !real.wide && !real.shortQuads) {}
+          pointwise(ofBytes && !packing.has(target::Instruction::QuadDot) && !real.wide && !real.shortQuads) {}
 
     bool isOpen() const {
       return llvm::any_of(real.phases[0].axes, [](const ConvAxis &a) { return !a.out.isNumber(); });
@@ -216,9 +216,11 @@ private:
     if (mostOutputs(kernel.root(), packing) && mostOutputs(kernel.root(), machine)) {
       return "";
     }
-    return !isa<onnx::IntegerConvOp>(kernel.root())             ? "it is not computed in float32"
-           : packing.pairDot.empty() || machine.pairDot.empty() ? "the machine does not multiply pairs of int16"
-                                                                : "sums may be too large for int32";
+    if (!isa<onnx::IntegerConvOp>(kernel.root())) {
+      return "it is not computed in float32";
+    }
+    bool hasPairs = packing.has(target::Instruction::PairDot) && machine.has(target::Instruction::PairDot);
+    return hasPairs ? "sums may be too large for int32" : "the machine does not multiply pairs of int16";
   }
 
   static Candidate candidateOf(const Problem &p, int64_t outputs, double weightRate) {
