@@ -113,7 +113,7 @@ TEST_F(Subcommands, RunWritesOutputs) {
   Outcome outcome =
       ingot({"run", model("m.onnx", {2, 3}), "--name", "double", "--data", path("d"), "--out", path("o")});
   ASSERT_EQ(outcome.code, 0) << outcome.err;
-  EXPECT_EQ(test::lastOptions.emit, std::vector<std::string>{"shared"});
+  EXPECT_EQ(test::lastOptions.emit, std::vector{emit::Kind::Shared});
   EXPECT_FALSE(std::filesystem::exists(test::lastOptions.outDir)) << "the temporary folder is removed";
   llvm::Expected<importer::HostTensor> output = importer::readTensorFile(path("o/output_0.pb"));
   ASSERT_TRUE(bool(output));
