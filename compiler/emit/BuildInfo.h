@@ -5,7 +5,7 @@
 
 namespace ingot::emit {
 
-/// What a manifest says besides the facts of the model.
+/// The facts of a build that a manifest has besides those of the model.
 struct BuildInfo {
   int64_t abi = 0, codeBytes = 0;
   std::vector<std::string> files = {}; ///< the other artifacts, without folders

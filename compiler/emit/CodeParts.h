@@ -1,4 +1,4 @@
-// Code generation on several cores.
+// Generates code on several cores.
 #pragma once
 #include "compiler/emit/CodeGen.h"
 

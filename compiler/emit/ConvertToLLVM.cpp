@@ -1,5 +1,5 @@
-// One full conversion with the patterns of all dialects at once: a memref never exists beside its lowered form, so
-// there are no casts to reconcile, and it costs a third of a pass for each dialect.
+// Converts with the patterns of all dialects at once: a memref never exists beside its lowered form, so there are no
+// casts to reconcile, and it costs a third of one pass for each dialect.
 #include "compiler/emit/Lowering.h"
 #include "compiler/plan/IndexWidth.h"
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
@@ -23,7 +23,8 @@ using namespace mlir;
 
 namespace {
 
-/// Fused where the function's CPU can, else a product and a sum: llvm.fma would become a call of fmaf there.
+/// Makes math.fma a fused operation where the function's CPU has it, else a product and a sum, since llvm.fma would
+/// become a call of fmaf there.
 struct LowerFma : ConvertOpToLLVMPattern<math::FmaOp> {
   using ConvertOpToLLVMPattern::ConvertOpToLLVMPattern;
   LogicalResult matchAndRewrite(math::FmaOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
@@ -33,7 +34,7 @@ struct LowerFma : ConvertOpToLLVMPattern<math::FmaOp> {
   }
 };
 
-/// What is rounded for nothing but to become an integer: one instruction where the function's machine has it.
+/// Makes a value that is rounded only to become an integer one instruction where the function's machine has it.
 struct LowerRounding : ConvertOpToLLVMPattern<arith::FPToSIOp> {
   LowerRounding(const LLVMTypeConverter &types, const ingot::emit::Machines &machines)
       : ConvertOpToLLVMPattern(types, /*benefit=*/2), machines(machines) {}
@@ -52,7 +53,8 @@ struct LowerRounding : ConvertOpToLLVMPattern<arith::FPToSIOp> {
   }
 };
 
-/// Constants of indices have 64 bits in MLIR whatever an index is, and would be cut off without a word.
+/// Fails for constants of indices that an index does not hold: they have 64 bits in MLIR, and would be cut off without
+/// a word.
 LogicalResult checkIndices(ModuleOp module) {
   int64_t most = ingot::plan::mostIndex(ingot::plan::indexBits(module));
   auto fits = [&](const APInt &number) { return number.getSExtValue() <= most && number.getSExtValue() >= -most - 1; };
@@ -76,7 +78,7 @@ LogicalResult ingot::emit::convertToLLVM(ModuleOp module, const Machines &machin
   if (failed(checkIndices(module))) {
     return failure();
   }
-  LowerToLLVMOptions options(context, DataLayout(module)); // with its width of an index
+  LowerToLLVMOptions options(context, DataLayout(module)); // the layout tells the width of an index
   options.useBarePtrCallConv = true;
   LLVMTypeConverter types(context, options);
   LLVMConversionTarget target(*context);

@@ -60,7 +60,7 @@ static void move(SymbolTable &symbols, StringRef kernel, ModuleOp to) {
   }
 }
 
-/// The device's kernels alone.
+/// Returns a module of the device's kernels alone.
 static OwningOpRef<ModuleOp> split(ModuleOp module, ArrayRef<std::string> kernels) {
   OwningOpRef<ModuleOp> own(ModuleOp::create(module.getLoc()));
   (*own)->setAttrs(module->getDiscardableAttrDictionary());

@@ -1,4 +1,5 @@
-// The order of emission and the files. Every file is made under a temporary name and renamed when it is whole.
+// Orders the steps of emission and writes the files. Every file is made under a temporary name and renamed when it is
+// whole.
 #include "compiler/emit/Emit.h"
 #include "compiler/emit/CodeGen.h"
 #include "compiler/emit/CodeParts.h"
@@ -92,8 +93,8 @@ private:
   ingot::emit::Result &result;
   Code code;
   StringRef constants;                          ///< Platform::constants
-  std::vector<ingot::emit::DeviceCode> devices; ///< of the model's devices
-  bool decodesImages = false;                   ///< the object calls libingot_image.a
+  std::vector<ingot::emit::DeviceCode> devices; ///< one for each of the model's devices
+  bool decodesImages = false;                   ///< whether the object calls libingot_image.a
   std::optional<sys::fs::TempFile> weightsFile;
 };
 
@@ -130,8 +131,8 @@ LogicalResult Emitter::checkInterface() {
   return success();
 }
 
-/// A copy with the order of uses, on which the choice of registers depends: code generation consumes a module, and the
-/// assembly is to be the object's.
+/// Returns a copy with the same order of uses, on which the choice of registers depends: code generation consumes a
+/// module, and the assembly has to be the object's.
 static Expected<std::unique_ptr<Module>> exactCopy(Module &ir) {
   SmallVector<char, 0> bytes;
   raw_svector_ostream stream(bytes);
@@ -140,7 +141,7 @@ static Expected<std::unique_ptr<Module>> exactCopy(Module &ir) {
 }
 
 LogicalResult Emitter::generate(const ingot::target::MachineModel &machine, const ingot::emit::WeightsSource &weights) {
-  if (wants(Kind::Mlir)) { // lowering consumes the module
+  if (wants(Kind::Mlir)) { // loops are printed first, since lowering consumes the module
     raw_string_ostream stream(code.loops);
     module.print(stream);
   }
@@ -188,7 +189,7 @@ LogicalResult Emitter::generateObject(const ingot::target::MachineModel &machine
       failed(ingot::emit::addDescriptor(module, *ir, model, devices))) {
     return failure();
   }
-  // Asked before functions become parts of others.
+  // This is asked before functions become parts of others.
   ingot::emit::CodeOptions how{!model.symbols.empty(), machine.gatherLoads, llvm::any_of(*ir, [](const Function &f) {
                                  return f.hasFnAttribute(ingot::emit::usesTiles);
                                })};
@@ -229,7 +230,8 @@ LogicalResult Emitter::generateObject(const ingot::target::MachineModel &machine
   return checkSymbols();
 }
 
-/// A call that LLVM made of its own accord (memcpy, fmodf, __truncsfhf2) would only show when a user links.
+/// Refuses calls that LLVM made of its own accord (memcpy, fmodf, __truncsfhf2), which would only show when a user
+/// links.
 LogicalResult Emitter::checkSymbols() {
   Expected<ingot::emit::ObjectFacts> facts =
       ingot::emit::inspectObject(StringRef(code.object.data(), code.object.size()));
@@ -276,7 +278,7 @@ Error Emitter::writeArchive(StringRef object) {
   return Error::success();
 }
 
-/// The object under a temporary name, and from it the library and the shared library.
+/// Writes the object under a temporary name, and from it the library and the shared library.
 LogicalResult Emitter::writeBinaries(const ingot::emit::WeightsSource &weights) {
   for (auto [kind, extension] :
        {std::pair(Kind::Lib, ".a"), std::pair(Kind::Shared, ".so"), std::pair(Kind::Obj, ".o")}) {
@@ -319,7 +321,7 @@ LogicalResult Emitter::makeFolder() {
   return code ? module.emitError("cannot make the folder '" + options.dir + "': " + code.message()) : success();
 }
 
-/// NAME.weights under a temporary name: code is generated with its hash, or takes the file in.
+/// Writes NAME.weights under a temporary name, since code is generated with its hash, or takes the file in.
 LogicalResult Emitter::prepareFiles(const ingot::emit::WeightsSource &weights) {
   bool isEmbedded = model.weightsPlace == ingot::plan::WeightsPlace::Embed;
   bool isIncluded = isEmbedded && wants(Kind::Cpp) && !ingot::emit::cpp::areInitialized(model);

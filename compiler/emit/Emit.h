@@ -26,7 +26,8 @@
 
 namespace ingot::emit {
 
-/// Streams the bytes of the weights section, in order, in pieces of any size: the same ones whenever it is called.
+/// Takes a piece of the weights section's bytes. The source calls it with all pieces in order, which may have any size
+/// and are the same in each stream.
 using WeightsSink = std::function<void(llvm::ArrayRef<char>)>;
 using WeightsSource = std::function<void(const WeightsSink &sink)>;
 
@@ -36,24 +37,24 @@ struct Options {
   unsigned jobs = 0; ///< threads that make code; 0: one for each processor
   bool depfile = false;
   std::vector<std::string> dependencies;              ///< what the depfile names: the model, its external data
-  std::vector<const target::MachineModel *> devices;  ///< those of ModelInfo::devices, in their order
-  std::vector<const target::MachineModel *> machines; ///< all that functions may be for
+  std::vector<const target::MachineModel *> devices;  ///< the machines of ModelInfo::devices, in their order
+  std::vector<const target::MachineModel *> machines; ///< all machines that functions may be for
 };
 
 struct Result {
   std::vector<Artifact> artifacts;
   int64_t codeBytes = 0;
-  bool writing = false; ///< files are being written: a failure is that of the place they go to
+  bool writing = false; ///< whether files are being written, so that a failure is one of the place they go to
 };
 
-/// Whether the kinds are such that code of the machine itself is made.
+/// Whether the kinds need code of the machine itself.
 bool needsMachineCode(llvm::ArrayRef<Kind> kinds);
 
-/// The machine as kernels for these kinds may use it: without the instructions that C++ source has no name for.
+/// Returns the machine as kernels for these kinds may use it: without the instructions that C++ source has no name for.
 target::MachineModel machineFor(llvm::ArrayRef<Kind> kinds, target::MachineModel machine);
 
-/// Consumes `module`. Sets the hash of weights that are not in the object. Errors are diagnostics at the module; files
-/// of the model that could not be written whole are not there afterwards.
+/// Writes the files of a model and consumes `module`. Sets the hash of weights that are not in the object. Errors are
+/// diagnostics at the module; files of the model that could not be written whole are not there afterwards.
 mlir::LogicalResult emitModel(mlir::ModuleOp module, const target::MachineModel &machine, plan::ModelInfo &model,
                               const WeightsSource &weights, const Options &options, Result &result);
 

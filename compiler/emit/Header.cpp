@@ -1,5 +1,5 @@
-// The header of a model. Everything in it comes from ModelInfo; a model's C++ class goes through the checked generic
-// entry of libingot_rt, so that a wrong size is an error value.
+// Writes the header of a model. Everything in it comes from ModelInfo; a model's C++ class goes through the checked
+// generic entry of libingot_rt, so that a wrong size is an error value.
 #include "compiler/emit/Names.h"
 #include "compiler/emit/Texts.h"
 #include "compiler/support/ElementTypes.h"
@@ -46,7 +46,7 @@ private:
   /// Whether exec may not be null.
   bool needsExec() const { return model.takesWeights() || allocates() || model.makesStrings || !model.devices.empty(); }
 
-  /// A size with the parameters' names for the symbols.
+  /// Returns a size with the parameters' names for the symbols.
   Size asParameters(const Size &size) const {
     auto symbol = [&](ingot::support::Symbol name) {
       for (auto [info, parameter] : llvm::zip(model.symbols, names.symbols)) {
@@ -64,7 +64,7 @@ private:
     return size.replaced(symbol);
   }
 
-  /// "float32[batch][2*sequence]"
+  /// Returns a shape like "float32[batch][2*sequence]".
   std::string shape(const TensorInfo &tensor) const {
     std::string text = elementType(tensor.type).name.str();
     for (const Size &dim : tensor.dims) {
@@ -73,7 +73,7 @@ private:
     return text;
   }
 
-  /// "int64_t batch, int64_t sequence" with `separator` in between.
+  /// Returns parameters like "int64_t batch, int64_t sequence", with `separator` between them.
   std::string symbolParameters(StringRef type, StringRef separator) const {
     std::string text;
     for (const std::string &name : names.symbols) {
@@ -82,7 +82,7 @@ private:
     return text;
   }
   std::string symbolArguments() const { return llvm::join(names.symbols, ", "); }
-  /// "std::int64_t &boxes_dim0, " with `separator` behind each.
+  /// Returns parameters like "std::int64_t &boxes_dim0, ", with `separator` behind each.
   std::string foundParameters(StringRef type, StringRef separator) const {
     std::string text;
     for (const std::string &name : names.found) {
@@ -175,7 +175,7 @@ private:
     out << "\n";
   }
 
-  /// The keys of maps as an initializer of an array.
+  /// Writes the keys of maps as an initializer of an array.
   void writeKeys(const TensorInfo &tensor, const std::string &macro) {
     if (tensor.mapKeys.empty()) {
       return;
@@ -187,7 +187,7 @@ private:
         out << "INT64_C(" << key << ")";
         continue;
       }
-      out << '"'; // octal codes have three digits, so that what follows is none of theirs
+      out << '"'; // octal codes have three digits, so that a digit behind one is not part of it
       for (unsigned char c : key) {
         bool isPlain = llvm::isPrint(static_cast<char>(c)) && c != '"' && c != '\\' && c != '?';
         isPlain ? out << char(c) : out << formatv("\\{0}{1}{2}", c >> 6, c >> 3 & 7, c & 7).str();
@@ -197,7 +197,7 @@ private:
     out << "}\n";
   }
 
-  /// Of the file that is written beside the header.
+  /// Writes macros about the file that is written beside the header.
   void writeWeightMacros() {
     if (model.weightsPlace == ingot::plan::WeightsPlace::File) {
       out << formatv("#define {0}_WEIGHTS_FILE \"{1}.weights\"\n", upper, model.name);
@@ -207,7 +207,7 @@ private:
         << formatv("#define {0}_WEIGHTS_HASH 0x{1}u\n", upper, utohexstr(model.weightHash, /*LowerCase=*/true, 16));
   }
 
-  /// Functions that count the elements of open tensors: those that are sums of products, which C can say.
+  /// Writes functions that count the elements of open tensors, where C can say the count: as sums of products.
   void writeElementFunctions() {
     std::string functions;
     auto list = [&](ArrayRef<TensorInfo> tensors, ArrayRef<std::string> parameters) {
@@ -286,7 +286,7 @@ private:
         << " of elements above; anything else is an error value.\n"
         << (hasOptional() ? "  /// Empty spans leave optional inputs out.\n" : "");
     writeRunMethod();
-    // No parameter is like one of these: those that end with an underscore begin otherwise.
+    // No parameter has one of these names, since those that end with an underscore begin otherwise.
     out << "\nprivate:\n  Workspace ownMemory_;\n"
         << (isOpen() ? "  Status reserveStatus_;\n" : "")
         << (model.takesWeights() ? "  const void *weightsAddress_;\n" : "")
@@ -294,7 +294,7 @@ private:
         << (isMacro ? "#undef INGOT_CLASS\n" : "") << "\n} // namespace ingot::models\n#endif\n\n";
   }
 
-  /// The constructor takes the address of weights that the library does not contain.
+  /// Returns the parameter of the constructor for the address of weights that the library does not contain.
   std::string weightsParameter() const { return model.takesWeights() ? "const void *weights_" : ""; }
   std::string weightsInitializer() const { return model.takesWeights() ? ", weightsAddress_(weights_)" : ""; }
   std::string weightsComment() const {
@@ -397,7 +397,8 @@ private:
   std::string countMacro(StringRef parameter) { return upper + "_" + parameter.upper() + "_ELEMENTS"; }
 
   const ModelInfo &model;
-  ingot::emit::ParameterNames stems, names; ///< in the names of macros and functions, and as parameters
+  /// `stems` are parts of names of macros and functions, and `names` are parameters
+  ingot::emit::ParameterNames stems, names;
   std::string className, upper, text;
   raw_string_ostream out;
 };

@@ -4,7 +4,7 @@
 
 namespace ingot::emit {
 
-/// What may be written of a model. The header and the manifest always are.
+/// The kinds of files that may be written of a model; the header and the manifest always are.
 enum class Kind { Lib, Obj, Shared, Cpp, Asm, Llvm, Mlir };
 inline constexpr support::Word<Kind> kindWords[] = {{Kind::Lib, "lib", "NAME.a"},
                                                     {Kind::Obj, "obj", "NAME.o"},

@@ -1,4 +1,4 @@
-// LLVM's linker, in this process.
+// Runs LLVM's linker in this process.
 #pragma once
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/Support/Error.h"

@@ -1,4 +1,4 @@
-// The order of the lowering, and the passes through which ingot-opt reaches it.
+// Orders the lowering, and has the passes through which ingot-opt reaches it.
 #include "compiler/emit/Lowering.h"
 #include "compiler/plan/IndexWidth.h"
 #include "compiler/plan/KernelAttributes.h"
@@ -63,7 +63,7 @@ LogicalResult emit::lowerToLLVM(ModuleOp module, const Machines &machines) {
 
 namespace {
 
-/// A pass that needs a machine, and those that functions name; option target=SPEC.
+/// A pass that needs the module's machine and those that functions name; its option is target=SPEC.
 template <typename Self> struct MachinePass : PassWrapper<Self, OperationPass<ModuleOp>> {
   MachinePass() = default;
   MachinePass(const MachinePass &other) : PassWrapper<Self, OperationPass<ModuleOp>>(other) {}

@@ -1,11 +1,11 @@
-// Loop IR to the LLVM dialect, in the order of the declarations. Everything is changed in place.
+// Lowers loop IR to the LLVM dialect, in the order of the declarations. Everything is changed in place.
 //
-// Function attributes that loop IR may carry: those of plan/KernelAttributes.h, `ingot.strict` (unit; what a value is
-// does not depend on the others in the kernel), `ingot.tiles` (unit; it uses AMX), `ingot.inline` (unit; a kernel small
-// enough to be part of its caller).
-// Private functions become local symbols. A math.exp with `ingot.negative` has operands that are not positive, and may
-// give 0 for a denormal result; of one with `ingot.bytes` only what it does to a byte matters. A math.erfc with
-// `ingot.tail` has operands in [0, 7.1].
+// Functions of loop IR may carry the attributes of plan/KernelAttributes.h and these, which have no value:
+// `ingot.strict` (a result does not depend on the other values in the kernel), `ingot.tiles` (the kernel uses AMX) and
+// `ingot.inline` (the kernel is small enough to be part of its caller). Private functions become local symbols. A
+// math.exp with `ingot.negative` has operands that are not positive, and may give 0 for a denormal result; one with
+// `ingot.bytes` needs to be only as exact as a byte that is computed from it. A math.erfc with `ingot.tail` has
+// operands in [0, 7.1].
 #pragma once
 #include "compiler/target/MachineModel.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -17,7 +17,7 @@ class Pass;
 
 namespace ingot::emit {
 
-/// The machines of a module's functions: its own, and others, which functions name (plan::machineName).
+/// The machines of a module's functions: its own one, and others, which functions name (plan::machineName).
 class Machines {
 public:
   explicit Machines(const target::MachineModel &own, llvm::ArrayRef<const target::MachineModel *> others = {})
@@ -35,7 +35,7 @@ private:
   const target::MachineModel *find(mlir::Operation *function) const;
 };
 
-/// What a function that uses AMX has in LLVM's IR.
+/// The attribute that a function which uses AMX has in LLVM's IR.
 inline constexpr llvm::StringLiteral usesTiles = "ingot-tiles";
 
 /// Replaces math ops that have no instruction (exp, tanh, pow ...), arith.remf, and conversions of narrow floats by
@@ -46,27 +46,27 @@ mlir::LogicalResult expandMath(mlir::ModuleOp module, const Machines &machines);
 /// shuffles; views with strides and affine arithmetic to plain index arithmetic.
 mlir::LogicalResult simplifyVectors(mlir::ModuleOp module);
 
-/// Linkage, CPU and manners of every function; stack arrays are moved to the entry block of their function.
+/// Sets linkage, CPU and manners of every function; stack arrays are moved to the entry block of their function.
 void prepareFunctions(mlir::ModuleOp module, const Machines &machines);
 
-/// Removes the attribute that names a function's own machine: all functions are code for the module's, as in that of a
-/// device, or in C++ source.
+/// Removes the attribute that names a function's own machine: all functions are code for the module's machine then, as
+/// in the module of a device, or in C++ source.
 void forgetMachines(mlir::ModuleOp module);
 
-/// The one conversion to the LLVM dialect, memrefs as bare pointers.
+/// Converts everything to the LLVM dialect at once, with memrefs as bare pointers.
 mlir::LogicalResult convertToLLVM(mlir::ModuleOp module, const Machines &machines);
 
-/// Calls with `ingot.launch` in the LLVM dialect get a call of ingot_exec.profile before and behind them.
+/// Puts a call of ingot_exec.profile before and behind calls with `ingot.launch` in the LLVM dialect.
 void profileCalls(mlir::ModuleOp module);
 
-/// Calls with `ingot.items` in the LLVM dialect become calls of ingot_parallel_for, those with `ingot.device` calls of
-/// ingot_device_launch.
+/// Makes calls with `ingot.items` in the LLVM dialect calls of ingot_parallel_for, and those with `ingot.device` calls
+/// of ingot_device_launch.
 void splitCalls(mlir::ModuleOp module);
 
-/// All of the above.
+/// Does all of these in order.
 mlir::LogicalResult lowerToLLVM(mlir::ModuleOp module, const Machines &machines);
 
-/// Passes for ingot-opt: emit-expand-math and emit-lower-to-llvm, both with the option target=SPEC.
+/// Registers the passes of ingot-opt: emit-expand-math and emit-lower-to-llvm, both with the option target=SPEC.
 void registerPasses();
 
 } // namespace ingot::emit

@@ -1,4 +1,4 @@
-// The manifest: what a program or a build system may want to know of a compiled model without loading it.
+// Writes the manifest: what a program or a build system may want to know of a compiled model without loading it.
 #include "compiler/emit/ManifestFields.h"
 #include "compiler/emit/Texts.h"
 #include "llvm/Support/JSON.h"
@@ -6,7 +6,7 @@
 
 using namespace llvm;
 
-/// The code of a device: its images, and what kernels need where the target knows it.
+/// Writes the code of a device: its images, and what kernels need where the target knows it.
 static void writeImages(json::OStream &json, const ingot::emit::DeviceCode &code) {
   json.attributeArray("images", [&] {
     for (const ingot::target::Image &image : code.images) {
@@ -51,7 +51,7 @@ std::string ingot::emit::manifestText(const plan::ModelInfo &model, ArrayRef<Dev
   return text;
 }
 
-/// Make's quoting: blanks and # by a backslash, $ doubled.
+/// Quotes a path for make: blanks and # get a backslash, and $ is doubled.
 static std::string quoteForMake(StringRef path) {
   std::string quoted;
   for (char c : path) {

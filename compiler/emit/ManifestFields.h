@@ -1,4 +1,4 @@
-// NAME.json: the facts of a model by name, for the compiler, which writes it, and the driver, which reads it.
+// Visits the facts of a model by name, which make NAME.json: the compiler writes it, and the driver reads it.
 #pragma once
 #include "compiler/emit/BuildInfo.h"
 #include "compiler/emit/Names.h"

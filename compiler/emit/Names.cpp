@@ -9,7 +9,7 @@ using namespace llvm;
 
 namespace {
 
-/// Keywords, macros that common headers define, and what generated headers call their own.
+/// Returns keywords, macros that common headers define, and the names that generated headers use themselves.
 const StringSet<> &reservedNames() {
   static const StringSet<> names = {
       "alignas",  "alignof",       "and",       "and_eq",    "asm",       "auto",      "bitand",       "bitor",
@@ -30,8 +30,8 @@ const StringSet<> &reservedNames() {
   return names;
 }
 
-/// Keywords that reservedNames() lacks, which the text of code has to avoid: those above are changed in the names of
-/// macros and functions, too, and stay what they have always been.
+/// Returns keywords that reservedNames() lacks, and that the text of code has to avoid. They are apart because reserved
+/// names are changed in the names of macros and functions, too, which stay what they have always been.
 const StringSet<> &newerWords() {
   static const StringSet<> names = {"atomic_cancel", "atomic_commit",    "atomic_noexcept", "char16_t",
                                     "char32_t",      "char8_t",          "const_cast",      "contract_assert",
@@ -40,7 +40,7 @@ const StringSet<> &newerWords() {
   return names;
 }
 
-/// Macros in small letters: of C's library, of systems and processors, and of Windows.
+/// Returns macros in small letters: those of C's library, of systems and processors, and of Windows.
 const StringSet<> &smallMacros() {
   static const StringSet<> names = {"errno",     "math_errhandling",
                                     "stdin",     "stdout",
@@ -117,7 +117,8 @@ std::string ingot::emit::identifierFrom(StringRef text) {
   return name;
 }
 
-/// A keyword of a compiler, such as __int128, __attribute__ and _Bool. Files are called __model__, which is none.
+/// Whether a name is a keyword of a compiler, such as __int128, __attribute__ and _Bool. Files are called __model__,
+/// which is none.
 static bool isKeywordOfCompiler(StringRef name) {
   StringRef core = name.trim('_');
   static const StringSet<> others = {"attribute", "extension", "imag", "label", "real", "thread", "builtin"};
@@ -125,7 +126,7 @@ static bool isKeywordOfCompiler(StringRef name) {
   return isOfCompiler && (!name.ends_with("__") || reservedNames().contains(core) || others.contains(core));
 }
 
-/// A keyword of C++ that is none of reservedNames().
+/// Whether a name is a keyword of C++ that reservedNames() does not have.
 static bool isNewKeyword(StringRef name) {
   return name.ends_with("_cast") ? newerWords().contains(name)
                                  : name == "char8_t" || name == "char16_t" || name == "char32_t";
@@ -138,7 +139,8 @@ std::string ingot::emit::className(const plan::ModelInfo &model) {
 }
 
 bool ingot::emit::mayBeMacro(StringRef className) {
-  bool isShort = className.size() == 1 || !isLower(className[1]); // FP_NAN, PRId64, P_tmpdir, but not MobileNet
+  // This finds FP_NAN, PRId64, P_tmpdir, but not MobileNet.
+  bool isShort = className.size() == 1 || !isLower(className[1]);
   return className[0] == '_' || (isUpper(className[0]) && isShort) || mayBeMember(className) ||
          smallMacros().contains(className);
 }

@@ -1,4 +1,4 @@
-// What every function of a model gets before it becomes an LLVM function.
+// Gives every function of a model its attributes before it becomes an LLVM function.
 //
 // "no-builtins" keeps LLVM from recognising loops and values as library calls; "nounwind" drops unwind tables; the
 // warning is for stack frames above what generated code allows itself on the machine.
@@ -63,7 +63,7 @@ void ingot::emit::prepareFunctions(ModuleOp module, const Machines &machines) {
       }
     }
   }
-  // LLVM knows declarations as external only.
+  // LLVM knows declarations only as external.
   for (memref::GlobalOp global : module.getOps<memref::GlobalOp>()) {
     if (global.isExternal()) {
       SymbolTable::setSymbolVisibility(global, SymbolTable::Visibility::Public);

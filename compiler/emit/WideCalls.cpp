@@ -1,4 +1,4 @@
-// Instructions on 64 bits that a machine does not have become calls of the support library (core/wide.c). LLVM would
+// Makes instructions on 64 bits that a machine does not have calls of the support library (core/wide.c). LLVM would
 // call a library that comes with a C compiler, which a program need not link. Floats are handed over as their bits.
 // This comes behind all passes, which know more of instructions than of calls.
 #include "compiler/emit/CodeGen.h"
@@ -15,7 +15,7 @@ using namespace llvm;
 namespace {
 
 struct Named {
-  unsigned code; ///< of an instruction or an intrinsic
+  unsigned code; ///< the number of an instruction or an intrinsic
   const char *name;
 };
 
@@ -70,7 +70,7 @@ private:
     return intrinsic && isDouble(intrinsic->getType()) ? function(*intrinsic) : nullptr;
   }
 
-  /// An integer as long as a float, or the integer itself.
+  /// Returns an integer type as long as a float, or the integer type itself.
   Type *bitsOf(Type *type) {
     return type->isFloatingPointTy() ? builder.getIntNTy(type->getPrimitiveSizeInBits()) : type;
   }
@@ -128,7 +128,7 @@ private:
     }
   }
 
-  /// The function answers by a bit, and predicates of LLVM are made of the same bits.
+  /// Compares by a function that answers with a bit; predicates of LLVM are made of the same bits.
   Value *compared(FCmpInst &comparison) {
     if (!isDouble(comparison.getOperand(0)->getType())) {
       return nullptr;

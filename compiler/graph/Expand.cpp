@@ -11,12 +11,12 @@ LogicalResult expand(func::FuncOp function) {
   function.walk([&](onnx::Expandable op) {
     OpBuilder b(op);
     SmallVector<Value> results;
-    if (failed(op.expand(b, results))) { // what is wrong with others is to be seen, too
+    if (failed(op.expand(b, results))) { // the user is to see what is wrong with other ops, too
       good = false;
       return;
     }
     for (auto [from, to] : llvm::zip_equal(op->getResults(), results)) {
-      if (to) { // else nobody reads it
+      if (to) { // else nobody reads the result
         from.replaceAllUsesWith(to);
       }
     }

@@ -1,4 +1,4 @@
-// The first rewriting of an imported function.
+// Rewrites an imported function first: ops whose meaning is other ops are replaced by these.
 #pragma once
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 

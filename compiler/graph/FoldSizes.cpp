@@ -1,6 +1,6 @@
-// Ops that move elements are evaluated as on any constants: their data are numbers that stand for the sizes. Arithmetic
-// is done on the sizes themselves; comparisons where the symbols do not matter. What an element type may change (a size
-// as a boolean, one that a narrow integer cuts off) stays an op; 32 bits are taken to hold the sizes of a run.
+// Evaluates ops that move elements as on any constants, whose data are numbers that stand for the sizes. Arithmetic is
+// done on the sizes themselves, and comparisons where the symbols do not matter. Where an element type may change a
+// size (a boolean, a narrow integer that cuts it off) the op stays; 32 bits are taken to hold the sizes of a run.
 #include "compiler/graph/FoldSizes.h"
 #include "compiler/onnx/constants/Constants.h"
 #include "compiler/onnx/constants/Evaluate.h"
@@ -24,7 +24,7 @@ namespace ingot::graph {
 
 static constexpr int64_t mostElements = 1024;
 
-/// onnx::sizesIn, and floats that are whole numbers: exporters compute sizes in them.
+/// Returns what onnx::sizesIn() does, and floats that are whole numbers, too, since exporters compute sizes in them.
 static std::optional<Sizes> sizesIn(Value v) {
   if (auto sizes = onnx::sizesIn(v)) {
     return sizes;
@@ -36,10 +36,10 @@ static std::optional<Sizes> sizesIn(Value v) {
   return llvm::map_to_vector<4>(*floats, [](double f) { return Size(static_cast<int64_t>(f)); });
 }
 
-/// Whether a value of the type is this size, whatever the symbols are.
+/// Whether a value of the type holds this size, whatever the symbols are.
 static bool holds(Type element, const Size &size) {
   auto between = [&](int64_t least, int64_t most) { return size.atLeast(least) && (Size(most) - size).atLeast(0); };
-  if (auto floats = dyn_cast<FloatType>(element)) { // whole numbers up to those that lose digits
+  if (auto floats = dyn_cast<FloatType>(element)) { // floats hold whole numbers up to those that lose digits
     int64_t exact = int64_t(1) << floats.getFPMantissaWidth();
     return floats.getWidth() >= 32 || between(-exact, exact);
   }
@@ -52,7 +52,7 @@ static bool holds(Type element, const Size &size) {
   return between(isUnsigned ? 0 : -values, values - 1);
 }
 
-/// Movements: operand 0 (of a Concat, all) is data, what else there is must be constant.
+/// Returns the sizes that an op moves: operand 0 (all operands of a Concat) is data, and the others must be constant.
 static std::optional<Sizes> moved(Operation *op, RankedTensorType type) {
   if (!isa<onnx::ReshapeOp, onnx::SqueezeOp, onnx::UnsqueezeOp, onnx::FlattenOp, onnx::ConcatOp, onnx::SliceOp,
            onnx::GatherOp, onnx::GatherNDOp, onnx::GatherElementsOp, onnx::TransposeOp, onnx::ExpandOp, onnx::TileOp>(
@@ -80,7 +80,7 @@ static std::optional<Sizes> moved(Operation *op, RankedTensorType type) {
     }
     RankedTensorType from = onnx::ranked(v);
     if (!holds(from.getElementType(), Size(static_cast<int64_t>(table.size())))) {
-      return std::nullopt; // no such numbers
+      return std::nullopt; // the type does not hold the numbers of the table
     }
     operands.push_back(from.getElementType().isInteger()
                            ? onnx::constantFromIntegers(from, numbers)
@@ -99,7 +99,7 @@ static std::optional<Sizes> moved(Operation *op, RankedTensorType type) {
   return out;
 }
 
-/// The elements of an operand, broadcast to the result.
+/// Returns the elements of an operand, broadcast to the result.
 static std::optional<Sizes> spread(Value v, RankedTensorType to) {
   auto sizes = sizesIn(v);
   auto from = onnx::ranked(v);
@@ -122,7 +122,7 @@ static std::optional<Sizes> spread(Value v, RankedTensorType to) {
   return out;
 }
 
-/// What the symbols do not change: 0, 1, or nothing.
+/// Returns 1 or 0 where a comparison is so for all symbols, else nothing.
 static Size truth(bool yes, bool no) { return yes ? Size(1) : no ? Size(0) : Size::unknown(); }
 
 static Size computed(Operation *op, ArrayRef<Size> x, const support::Facts &facts) {
@@ -135,7 +135,7 @@ static Size computed(Operation *op, ArrayRef<Size> x, const support::Facts &fact
   if (isa<onnx::MulOp>(op)) {
     return x[0] * x[1];
   }
-  if (isa<onnx::DivOp>(op)) { // rounds towards zero: the same for what is not negative
+  if (isa<onnx::DivOp>(op)) { // this rounds towards zero, which floorDiv does where nothing is negative
     if (!getElementTypeOrSelf(op->getResult(0).getType()).isInteger()) {
       return divideExactly(x[0], x[1]).value_or(Size::unknown());
     }
@@ -149,7 +149,7 @@ static Size computed(Operation *op, ArrayRef<Size> x, const support::Facts &fact
            : minus.atLeast(0, facts) ? Size(0) - floorDiv(minus, x[1])
                                      : Size::unknown();
   }
-  if (auto mod = dyn_cast<onnx::ModOp>(op)) { // of fmod the sign is the dividend's
+  if (auto mod = dyn_cast<onnx::ModOp>(op)) { // the result of fmod has the dividend's sign
     bool divides = x[1].atLeast(x[1].isNumber() ? 1 : 0, facts);
     bool floors = !mod.getFmod() || (x[0].atLeast(0, facts) && x[1].atLeast(0, facts));
     return divides && floors ? x[0] - x[1] * floorDiv(x[0], x[1]) : Size::unknown();
@@ -215,9 +215,10 @@ static std::optional<Sizes> arithmetic(Operation *op, RankedTensorType type) {
   return out;
 }
 
-static constexpr double mostExact = 1 << 10; ///< of numbers and denominators; exact in single precision, too
+/// The largest numerator and denominator, which single precision holds exactly, too.
+static constexpr double mostExact = 1 << 10;
 
-/// Numerator and denominator of a float among the operands of a division or product.
+/// Returns the numerator and denominator of a float among the operands of a division or product.
 static std::pair<Size, Size> fractionOf(Value v, int64_t i, const std::optional<Sizes> &sizes) {
   if (sizes) {
     return {(*sizes)[i], 1};
@@ -232,7 +233,7 @@ static std::pair<Size, Size> fractionOf(Value v, int64_t i, const std::optional<
   return {Size::unknown(), Size::unknown()};
 }
 
-/// Whole numbers, as floats: sizes or a constant.
+/// Returns whole numbers that are floats: sizes or a constant.
 static std::optional<Sizes> wholes(Value v, RankedTensorType type) {
   if (auto sizes = spread(v, type)) {
     return sizes;
@@ -244,7 +245,7 @@ static std::optional<Sizes> wholes(Value v, RankedTensorType type) {
   return Sizes(type.getNumElements(), Size(static_cast<int64_t>(*number)));
 }
 
-/// What is added to `v` before it is rounded, whole numbers only; `v` becomes what they are added to.
+/// Returns the whole numbers that are added to `v` before it is rounded; `v` becomes the value that they are added to.
 static Sizes takeSummands(Value &v, RankedTensorType type) {
   Sizes sum(type.getNumElements(), 0);
   for (Operation *op = v.getDefiningOp(); isa_and_nonnull<onnx::AddOp, onnx::SubOp>(op); op = v.getDefiningOp()) {
@@ -261,7 +262,8 @@ static Sizes takeSummands(Value &v, RankedTensorType type) {
   return sum;
 }
 
-/// Sizes divided as floats, or multiplied by a fraction, perhaps with whole numbers added, and rounded.
+/// Returns sizes that are divided as floats, or multiplied by a fraction, perhaps with whole numbers added, and
+/// rounded.
 static std::optional<Sizes> rounded(Operation *op, RankedTensorType type) {
   bool up = isa<onnx::CeilOp>(op),
        cuts = isa<onnx::CastOp>(op) && type.getElementType().isInteger() && !onnx::isBool(type.getElementType());
@@ -295,7 +297,7 @@ static std::optional<Sizes> rounded(Operation *op, RankedTensorType type) {
   return out;
 }
 
-/// All of them in one, as the elements of a shape.
+/// Returns the sum, product, least or largest of sizes, as of the elements of a shape.
 static std::optional<Sizes> reduced(Operation *op, RankedTensorType type) {
   auto reduce = dyn_cast<onnx::ReduceOp>(op);
   auto sizes = reduce && type.getNumElements() == 1 ? onnx::sizesIn(reduce.getData()) : std::nullopt;

@@ -14,8 +14,8 @@ namespace ingot::graph {
 
 namespace {
 
-/// Whether values have one element, and rank 0 or 1. What a loop carries has, if it begins so and each iteration keeps
-/// it so.
+/// Whether values have one element, and rank 0 or 1. A value that a loop carries does if it begins so and each
+/// iteration keeps it so.
 class OneElement {
 public:
   bool has(Value v) {
@@ -83,7 +83,7 @@ private:
     }
     if (isa<onnx::ReshapeOp>(op) && use.getOperandNumber() == 0) {
       auto shape = onnx::integersOf(op->getOperand(1));
-      return !shape || llvm::is_contained(*shape, 0); // a size that is kept
+      return !shape || llvm::is_contained(*shape, 0); // the size is kept
     }
     if (!isa<onnx::Elementwise>(op)) {
       return true;

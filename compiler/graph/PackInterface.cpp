@@ -1,5 +1,6 @@
-// Bytes are taken apart by a shift for each place in a byte, and put together by an or of such places: ordinary ops,
-// for which there are kernels. Only what a file may hold goes this way, so that nothing depends on their speed.
+// Takes bytes apart by a shift for each place in a byte, and puts them together by an or of such places: ordinary ops,
+// for which there are kernels. Only inputs and outputs that a file may hold go this way, so that nothing depends on
+// their speed.
 #include "compiler/graph/PackInterface.h"
 #include "compiler/onnx/ElementTypes.h"
 #include "compiler/onnx/Onnx.h"
@@ -56,7 +57,7 @@ private:
   int64_t count, bytes;
 
   Type byteType() { return IntegerType::get(type.getContext(), 8, IntegerType::Unsigned); }
-  /// The integer with the bits of a float below a byte.
+  /// Returns the number of the integer type that has the bits of a float below a byte.
   static int64_t codeNumber() { return 21; }
   Value toCode(Value codes) { return f.cast(codes, onnx::elementOfNumber(codeNumber(), b.getContext()), codeNumber()); }
   Value bitCast(Value x, int64_t to) { return f.op("BitCast", {x}, f.integer("to", to)); }
@@ -64,7 +65,7 @@ private:
   Value constant(ArrayRef<int64_t> shape, ArrayRef<int64_t> values) {
     return onnx::makeConstant(b, f.loc, onnx::constantFromIntegers(onnx::tensorOf(shape, byteType()), values));
   }
-  /// How far each place in a byte is shifted.
+  /// Returns the bits by which each place in a byte is shifted.
   Value places() {
     SmallVector<int64_t> shifts;
     for (int64_t i = 0; i < row.pack(); ++i) {

@@ -1,5 +1,6 @@
-// The first pass over an imported model: nodes as their file has them (onnx.Node) become ops in their newest form, with
-// types. Sequences and optional values become tensors, subgraphs loops and branches (compiler/graph/resolve).
+// Runs the first pass over an imported model: nodes as their file has them (onnx.Node) become ops in their newest form,
+// with types. Sequences and optional values become tensors; subgraphs become loops and branches
+// (compiler/graph/resolve).
 #pragma once
 #include "compiler/support/Problems.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"

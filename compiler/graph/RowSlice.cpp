@@ -1,5 +1,5 @@
-// Exporters write "row i" in this way where frameworks have no other. From -1 to 0 a Slice is empty, while Gather
-// counts -1 from the end: that number becomes one outside of the axis.
+// Replaces Slices by Gathers. Exporters write "row i" as a Slice where frameworks have no other way. A Slice from -1 to
+// 0 is empty, while Gather counts -1 from the end: that number becomes one outside of the axis.
 #include "compiler/graph/RowSlice.h"
 #include "compiler/onnx/constants/Constants.h"
 #include "compiler/onnx/ops/Binary.h"
@@ -15,7 +15,7 @@ using namespace mlir;
 
 namespace ingot::graph {
 
-/// Whether b is a + 1, of tensors of one element.
+/// Whether b is a + 1, where both are tensors of one element.
 static bool isNext(Value a, Value b) {
   a = onnx::withoutReshapes(a), b = onnx::withoutReshapes(b);
   auto sum = b.getDefiningOp<onnx::AddOp>();
@@ -63,7 +63,7 @@ static bool isNeeded(Value v, int64_t axis) {
   };
   auto needs = [&](OpOperand &use) {
     Operation *user = use.getOwner();
-    if (isa<onnx::IfOp, onnx::LoopOp>(user)) { // the condition, the trip count
+    if (isa<onnx::IfOp, onnx::LoopOp>(user)) { // the value is the condition or the trip count
       return use.getOperandNumber() < 2;
     }
     if (auto squeeze = dyn_cast<onnx::SqueezeOp>(user)) {

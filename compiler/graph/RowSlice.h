@@ -1,4 +1,4 @@
-// Slices of one row whose number is computed.
+// Makes slices of one row whose number is computed ops of a known shape.
 #pragma once
 #include "compiler/onnx/ops/Move.h"
 #include "mlir/IR/PatternMatch.h"

@@ -23,7 +23,8 @@ namespace {
 using onnx::Size;
 using onnx::Sizes;
 
-/// What `*` stands for in `pattern` when it is `name`; nothing when it is not. Without a star: the empty text.
+/// Returns the text that `*` stands for in `pattern` when it matches `name`, which is empty without a star; nothing
+/// when it does not match.
 std::optional<std::string> match(StringRef pattern, StringRef name) {
   auto [before, after] = pattern.split('*');
   if (!pattern.contains('*')) {
@@ -55,7 +56,7 @@ public:
     return found ? success(ok) : emitError(function.getLoc(), "--cache names no input: '") << wanted.first << "'";
   }
 
-  /// The function's type follows, and so do the symbols that no input has any more.
+  /// Sets the function's type, and notes the symbols that no input has any more.
   void finish() {
     Operation *end = block.getTerminator();
     function.setType(FunctionType::get(b.getContext(), block.getArgumentTypes(), end->getOperandTypes()));
@@ -78,7 +79,7 @@ private:
   OpBuilder b;
   std::set<std::string> lengths;            ///< symbols of axes that grow
   std::set<std::string> taken;              ///< names of symbols
-  std::map<std::string, std::string> rooms; ///< of the room along each of these axes
+  std::map<std::string, std::string> rooms; ///< the symbol of the room along each of these axes
 
   static StringRef nameOf(StringAttr name) { return name ? name.getValue() : StringRef(); }
   static std::string outputName(StringRef pattern, StringRef star) {
@@ -86,7 +87,7 @@ private:
     return pattern.contains('*') ? (before + star + after).str() : pattern.str();
   }
 
-  /// Exporters concatenate single values too.
+  /// Looks through a Concat of one value, which exporters write, too.
   static Value source(Value v) {
     auto concat = v.getDefiningOp<onnx::ConcatOp>();
     return concat && concat->getNumOperands() == 1 ? concat->getOperand(0) : v;
@@ -123,7 +124,7 @@ private:
     return success();
   }
 
-  /// "past_room", or with underscores behind it where the model has such a size.
+  /// Returns "past_room", with underscores behind it where the model has such a size.
   const std::string &roomOf(const std::string &length) {
     auto [room, isNew] = rooms.try_emplace(length, "");
     for (std::string name = support::symbolName(length) + "_room"; isNew; name += "_") {

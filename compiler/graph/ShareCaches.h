@@ -1,10 +1,10 @@
-// Caches that stay where they are from one run to the next.
+// Lets caches stay where they are from one run to the next.
 #pragma once
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 namespace ingot::graph {
 
-/// An input and the output that continues it, by name; one `*` in each stands for the same text.
+/// The names of an input and of the output that continues it; one `*` in each stands for the same text.
 using CachePair = std::pair<std::string, std::string>;
 
 /// For an output that is Concat(input, new rows) along an open axis `past`, both become one buffer with `room` rows

@@ -1,6 +1,5 @@
-// One walk forward is enough: an op is visited when all its operands have their final types and are constants if they
-// ever will be. Ops that a rewrite puts in front of the current one are visited next. Blocks in regions are walked
-// where their op stands.
+// Visits each op once: when all its operands have their final types, and are constants if they ever will be. Ops that a
+// rewrite puts in front of the current one are visited next. Blocks in regions are walked where their op stands.
 #include "compiler/graph/Simplify.h"
 #include "compiler/graph/FoldSizes.h"
 #include "compiler/graph/ReadSizes.h"
@@ -31,7 +30,7 @@ using namespace mlir;
 
 namespace ingot::graph {
 
-/// What folding may add to the module: a result larger than this stays an op unless its operands already take as much
+/// The bytes that folding may add to the module: a larger result stays an op unless its operands already take as much
 /// memory, or it becomes weights.
 static constexpr int64_t foldLimitBytes = 1 << 20, weightLimitBytes = 64 << 20;
 
@@ -40,7 +39,7 @@ static int64_t bytesOfType(Type type) {
   return ranked && ranked.hasStaticShape() ? ranked.getNumElements() * onnx::elementBytes(ranked.getElementType()) : 0;
 }
 
-/// Whether nothing that a run brings goes into an op, as far as can be told from a few ops.
+/// Whether no input of a run goes into an op, as far as can be told from a few ops.
 static bool isOfConstants(Operation *op) {
   static constexpr size_t most = 64;
   llvm::SmallSetVector<Operation *, 16> ops;
@@ -59,8 +58,8 @@ static bool isOfConstants(Operation *op) {
   return true;
 }
 
-/// Whether a product or a convolution takes what is made of `v`, element by element or in another shape, as weights: a
-/// kernel packs those that are constant, and the filters of a resampler take longer to compute than to apply.
+/// Whether a product or a convolution takes what is made of `v`, element by element or in another shape, as weights. A
+/// kernel packs weights that are constant, and the filters of a resampler take longer to compute than to apply.
 static bool becomesWeights(Value v, int depth = 0) {
   static constexpr int deepest = 16;
   return depth < deepest &&
@@ -82,7 +81,7 @@ static bool mayFold(Operation *op) {
   if (isa<onnx::ConstantOfShapeOp>(op)) {
     return true;
   }
-  // Integer kernels read weights as they are; what none of them reads is better computed now than in each run.
+  // Integer kernels read weights as they are; a value that none of them reads is better computed now than in each run.
   if (isa<onnx::DequantizeOp>(op)) {
     return onnx::isQuantizationDone(op);
   }
@@ -101,7 +100,7 @@ static bool mayFold(Operation *op) {
          (out <= weightLimitBytes && isOfConstants(op) && becomesWeights(op->getResult(0)));
 }
 
-/// The op's results as constants; empty when it cannot be computed.
+/// Returns the op's results as constants; empty when it cannot be computed.
 static SmallVector<ElementsAttr> evaluate(Operation *op) {
   if (!mayFold(op)) {
     return {};
@@ -151,8 +150,8 @@ static void removeUnused(Block &block) {
 }
 static void removeUnused(func::FuncOp function) { removeUnused(function.getBody().front()); }
 
-/// What must hold for the ops that require it ("a=b" in onnx.requires), kept on the function as sizes that may not be
-/// negative. Ops in regions say nothing: they may not run.
+/// Collects what must hold for the ops that require it ("a=b" in onnx.requires), and keeps it on the function as sizes
+/// that may not be negative. Ops in regions say nothing, since they may not run.
 static void collectFacts(func::FuncOp function) {
   support::Facts facts = onnx::factsOf(function);
   auto learn = [&](Operation &op) {
@@ -172,7 +171,7 @@ static void collectFacts(func::FuncOp function) {
   onnx::setFacts(function, facts.sizes());
 }
 
-/// Whether a run must look at the size of an axis: it may be negative, or be divided by what may be zero.
+/// Whether a run must look at the size of an axis, since it may be negative, or be divided by what may be zero.
 static bool mustCheck(const onnx::Size &size, const support::Facts &facts) {
   return !size.isUnknown() && !size.isNumber() && (!size.atLeast(0, facts) || size.divides());
 }
@@ -184,7 +183,7 @@ static void collectChecks(func::FuncOp function) {
   function.walk([&](Operation *op) {
     Operation *owner = op == function ? function : checksOwner(op->getBlock());
     for (const onnx::SizeCheck &requirement : onnx::requirementsOf(op)) {
-      if (requirement.sizes[0] != requirement.sizes[1]) { // they may have become the same
+      if (requirement.sizes[0] != requirement.sizes[1]) { // they may have become equal
         onnx::addCheck(owner, requirement);
       }
     }
@@ -201,7 +200,7 @@ static void collectChecks(func::FuncOp function) {
   });
 }
 
-/// Replaces an op that finds a size by an earlier one that finds the same.
+/// Replaces an op that finds a size by an earlier op that finds the same size.
 static bool mergeFinder(Operation *op, PatternRewriter &rewriter) {
   std::optional<onnx::Symbol> symbol;
   if (op->getNumOperands() && op->getNumRegions() == 0) {
@@ -227,7 +226,8 @@ static bool mergeFinder(Operation *op, PatternRewriter &rewriter) {
   return false;
 }
 
-/// Writes sizes down again: an earlier round did so without the facts learned since. Gives the op in its place.
+/// Writes sizes down again, since an earlier round did so without the facts learned since. Returns the op that takes
+/// the place.
 static Operation *simplifySizes(onnx::SizesOp op, PatternRewriter &rewriter) {
   onnx::Sizes sizes = *onnx::sizesIn(op);
   support::Facts facts = onnx::factsOf(op);
@@ -320,7 +320,7 @@ static bool isMentioned(const onnx::Growth &g, const onnx::SymbolSet &symbols) {
   return (g.inside && symbols.count(*g.inside)) || symbols.count(g.behind);
 }
 
-/// The found sizes that ops, types and checks speak of.
+/// Returns the found sizes that ops, types and checks speak of.
 static onnx::SymbolSet mentionedSizes(func::FuncOp function) {
   onnx::SymbolSet symbols;
   auto add = [&](const onnx::Size &size) {
@@ -329,7 +329,8 @@ static onnx::SymbolSet mentionedSizes(func::FuncOp function) {
     }
   };
   function.walk([&](Operation *op) { onnx::walkSizes(op, add, onnx::growsName, /*used=*/true); });
-  for (size_t before = 0; before != symbols.size();) { // what changes in a loop speaks of others, if it is spoken of
+  // Sizes that change in a loop speak of others if they are spoken of.
+  for (size_t before = 0; before != symbols.size();) {
     before = symbols.size();
     function.walk([&](onnx::LoopOp loop) {
       for (const onnx::Growth &g : onnx::growthsOf(loop)) {
@@ -342,8 +343,8 @@ static onnx::SymbolSet mentionedSizes(func::FuncOp function) {
   return symbols;
 }
 
-/// Removes what finds a size that nobody mentions: an op of which nobody reads a result, an If's choice, a loop's
-/// growth. True: there was one.
+/// Removes what finds a size that nobody mentions: an op of which nobody reads a result, an If's choice, or a loop's
+/// growth. Returns whether there was one.
 static bool removeIdle(Operation *op, const onnx::SymbolSet &mentioned) {
   if (isa<onnx::IfOp>(op)) {
     SmallVector<onnx::Choice> choices = onnx::choicesOf(op);
@@ -366,7 +367,7 @@ static bool removeIdle(Operation *op, const onnx::SymbolSet &mentioned) {
   return true;
 }
 
-/// What finds sizes looks as if it did something: where it is idle it goes here.
+/// Removes idle ops that find sizes; other passes keep them, since they look as if they had effects.
 static void removeIdleFinders(func::FuncOp function) {
   for (bool again = true; again;) {
     again = false;
@@ -394,7 +395,7 @@ void eliminateCommon(func::FuncOp function) {
 }
 
 LogicalResult simplify(func::FuncOp function) {
-  static constexpr int mostRounds = 4; // each learns bounds from what the one before requires
+  static constexpr int mostRounds = 4; // each round learns bounds from what the one before requires
   for (int round = 0; round < mostRounds; ++round) {
     Attribute before = function->getAttr(onnx::factsName);
     if (failed(walkForward(function))) {
@@ -406,7 +407,7 @@ LogicalResult simplify(func::FuncOp function) {
         return failure();
       }
     }
-    // No bound of a found size is new either, or it is enough.
+    // The rounds end where no fact is new (no bound of a found size either), or after the last one.
     if (function->getAttr(onnx::factsName) == before || round + 1 == mostRounds) {
       collectChecks(function);
       onnx::setSolved(function);
@@ -428,7 +429,7 @@ static bool isSized(func::FuncOp function) {
 }
 
 LogicalResult findSizes(func::FuncOp function, bool unbounded) {
-  // First those that have a bound: what they tell may be all that is missing.
+  // Sizes that have a bound come first, since what they tell may be all that is missing.
   for (bool any : {false, true}) {
     if (isSized(function) || (any && !unbounded)) {
       break;
@@ -455,7 +456,7 @@ static std::string whyUnsized(onnx::LoopOp loop, unsigned result) {
                : "";
 }
 
-/// Why the result of a control op has no size although all that goes into it has; empty where that is so already
+/// Returns why the result of a control op has no size although all that goes into it has; empty where the reason lies
 /// inside.
 static std::string whyUnsized(Operation *op, unsigned result) {
   auto sized = [](Value v) { return isa<BlockArgument>(v) || onnx::isSized(v); };
@@ -487,7 +488,7 @@ static std::string whyUnsized(Operation *op, unsigned result) {
 LogicalResult requireSizes(func::FuncOp function) {
   bool ok = true, told = false;
   function.walk<WalkOrder::PreOrder>([&](Operation *op) {
-    // Only the first op of a chain tells something: skip what follows from an operand.
+    // Only the first op of a chain tells something, so ops that follow from an operand are skipped.
     bool follows =
         llvm::any_of(op->getOperands(), [](Value x) { return isa<TensorType>(x.getType()) && !onnx::isSized(x); });
     for (OpResult v : op->getResults()) {

@@ -47,8 +47,8 @@ static std::optional<bool> truthOf(Value condition) {
   return value && value->size() == 1 ? std::optional(value->front() != 0) : std::nullopt;
 }
 
-/// A condition or trip count that is not known to be one element becomes one, which the run checks: of `owner`, whose
-/// operand it is, or that of its region's end.
+/// Makes a condition or trip count that is not known to have one element a value that has, which the run checks. It is
+/// an operand of `owner`, or of the end of its region.
 static bool makeNumber(OpOperand &use, Operation *owner, PatternRewriter &rewriter) {
   Value v = use.get();
   if (!onnx::present(v) || onnx::isStatic(v)) {
@@ -60,7 +60,7 @@ static bool makeNumber(OpOperand &use, Operation *owner, PatternRewriter &rewrit
   return true;
 }
 
-// If.
+// These simplify an If.
 
 static Visit takeBranch(onnx::IfOp op, bool condition, PatternRewriter &rewriter) {
   Block &branch = (condition ? op.getThenBranch() : op.getElseBranch()).front();
@@ -81,7 +81,7 @@ static Visit takeBranch(onnx::IfOp op, bool condition, PatternRewriter &rewriter
   return Visit::Replaced;
 }
 
-/// Whether the value is an If's whose branches give it sizes that no common type has.
+/// Whether the value is a result of an If whose branches give it sizes that no common type has.
 static bool isSplit(Value v) {
   auto op = v.getDefiningOp<onnx::IfOp>();
   return op && !onnx::isSized(v) && llvm::all_of(op->getRegions(), [&](Region &region) {
@@ -91,7 +91,7 @@ static bool isSplit(Value v) {
 }
 static bool disagree(onnx::IfOp op) { return llvm::any_of(op.getOuts(), isSplit); }
 
-/// The op of the If's block that reads a result first; null: only the block's end does.
+/// Returns the op of the If's block that reads a result first; null: only the block's end does.
 static Operation *firstReader(onnx::IfOp op) {
   Operation *first = op->getBlock()->getTerminator();
   for (Operation *user : op->getUsers()) {
@@ -119,8 +119,8 @@ static void append(Block &branch, onnx::IfOp op, Operation *reader, PatternRewri
   end->setOperands(yields);
 }
 
-/// Takes the first op that reads a result into both branches. It is false where that would make them too large, or
-/// where the op finds a size, which then had two meanings.
+/// Takes the first op that reads a result into both branches. Returns false where that would make them too large, or
+/// where the op finds a size, which would have two meanings then.
 static bool takeIn(onnx::IfOp op, PatternRewriter &rewriter) {
   constexpr int64_t mostOps = 1000;
   Operation *reader = firstReader(op);
@@ -146,7 +146,7 @@ static bool takeIn(onnx::IfOp op, PatternRewriter &rewriter) {
   return true;
 }
 
-/// Takes the branch for sizes that are equal; a run in which they are not is refused.
+/// Takes the branch for sizes that are equal; a run in which they are not equal is refused.
 static Visit requireEqual(onnx::IfOp op, PatternRewriter &rewriter) {
   auto [sizes, then] = *onnx::equalityOf(op.getCondition());
   onnx::addCheck(checksOwner(op->getBlock()), {{sizes.first, sizes.second}, onnx::nodeOf(op.getLoc())},
@@ -172,8 +172,8 @@ static bool isWithAxis(ArrayRef<onnx::Size> more, ArrayRef<onnx::Size> fewer, co
   return false;
 }
 
-/// Results that have an axis less where its size is 1, as behind a Squeeze without axes, keep it, if the model says of
-/// all of them that they have it.
+/// Lets results keep an axis that is left out where its size is 1, as behind a Squeeze without axes, if the model
+/// declares for all of them that they have it.
 static bool keepAxes(onnx::IfOp op, PatternRewriter &rewriter) {
   auto equality = onnx::equalityOf(op.getCondition());
   if (!equality || (!equality->first.first.is(1) && !equality->first.second.is(1))) {
@@ -202,12 +202,13 @@ static bool keepAxes(onnx::IfOp op, PatternRewriter &rewriter) {
   return true;
 }
 
-/// An If whose ranks differ and reach the end of its block.
+/// Settles an If whose ranks differ and reach the end of its block.
 static Visit settle(onnx::IfOp op, PatternRewriter &rewriter) {
-  static constexpr StringRef settlesName = "onnx.settles"; // where the If around this one could do nothing either
+  // It says that the If around this one could do nothing either.
+  static constexpr StringRef settlesName = "onnx.settles";
   bool inIf = isa<onnx::IfOp>(op->getParentOp()) && !firstReader(op);
   if (inIf && !op->hasAttr(settlesName)) {
-    return Visit::Kept; // what reads that one's results will be taken in
+    return Visit::Kept; // ops that read that one's results will be taken in
   }
   if (keepAxes(op, rewriter)) {
     return Visit::Replaced;
@@ -217,7 +218,7 @@ static Visit settle(onnx::IfOp op, PatternRewriter &rewriter) {
     InFlightDiagnostic warning = op.emitWarning("gives other shapes where sizes are equal: only runs with ")
                                  << a.text() << "=" << b.text() << " are let in";
     a.eachSymbol([&](support::Symbol symbol) {
-      onnx::Size equal = b - (a - onnx::Size(symbol)); // what the symbol is then
+      onnx::Size equal = b - (a - onnx::Size(symbol)); // the symbol's value then
       if (equal.isNumber()) {
         warning << ", and --dim " << symbol.str() << "=" << equal.number() + 1 << ".. lets in larger ones";
       }
@@ -236,7 +237,7 @@ static Visit settle(onnx::IfOp op, PatternRewriter &rewriter) {
   return again ? Visit::Replaced : Visit::Kept;
 }
 
-/// Leaves out outputs that nobody reads and those that are the same value on both ways.
+/// Leaves out outputs that nobody reads, and those that are the same value in both branches.
 static bool narrow(onnx::IfOp op, PatternRewriter &rewriter) {
   Operation *ends[] = {op.getThenBranch().front().getTerminator(), op.getElseBranch().front().getTerminator()};
   llvm::BitVector keep(op.getNumResults());
@@ -308,15 +309,15 @@ static Visit simplifyIf(onnx::IfOp op, PatternRewriter &rewriter) {
   return !disagree(op) ? Visit::Kept : takeIn(op, rewriter) ? Visit::Replaced : settle(op, rewriter);
 }
 
-// Loop.
+// These simplify a Loop.
 
-/// The trip count, where it is a constant.
+/// Returns the trip count where it is a constant.
 static std::optional<int64_t> tripsOf(onnx::LoopOp loop) {
   auto trips = onnx::present(loop.getTrips()) ? onnx::integersOf(loop.getTrips()) : std::nullopt;
   return trips && trips->size() == 1 ? std::optional(trips->front()) : std::nullopt;
 }
 
-/// Whether the loop turns at least once; nothing, where that is not known.
+/// Returns whether the loop turns at least once; nothing where that is not known.
 static std::optional<bool> turnsAtAll(onnx::LoopOp loop) {
   auto condition = onnx::present(loop.getCondition()) ? truthOf(loop.getCondition()) : true;
   std::optional<int64_t> trips = tripsOf(loop);
@@ -327,14 +328,14 @@ static std::optional<bool> turnsAtAll(onnx::LoopOp loop) {
   return condition == true && some ? std::optional(true) : std::nullopt;
 }
 
-/// How often the loop turns, where that is known to be 0 or 1.
+/// Returns how often the loop turns where that is known to be 0 or 1.
 static std::optional<int> turnsOf(onnx::LoopOp loop) {
   bool once = tripsOf(loop) == 1 || truthOf(loop.continues().get()) == false;
   std::optional<bool> turns = turnsAtAll(loop);
   return turns == false ? std::optional(0) : turns == true && once ? std::optional(1) : std::nullopt;
 }
 
-/// How often it turned (0 or 1), and what has become of sizes, is no longer for a run to find.
+/// Writes numbers for the found sizes of a loop that turned 0 times or once, which no run has to find any more.
 static void turned(onnx::LoopOp loop, int64_t times) {
   if (std::optional<onnx::Symbol> symbol = onnx::foundBy(loop)) {
     onnx::replaceFound(loop, *symbol, times);
@@ -391,8 +392,8 @@ static Visit turnOnce(onnx::LoopOp loop, PatternRewriter &rewriter) {
   return Visit::Replaced;
 }
 
-/// Carried values that no iteration changes are their initial values; those that nobody reads, and scan outputs that
-/// nobody reads, are left out.
+/// Replaces carried values that no iteration changes by their initial values, and leaves out those that nobody reads,
+/// as well as scan outputs that nobody reads.
 static bool narrow(onnx::LoopOp loop, PatternRewriter &rewriter) {
   llvm::BitVector keep(loop.getNumResults(), true);
   for (unsigned i = 0; i < loop.getNumResults(); ++i) {
@@ -425,8 +426,9 @@ static bool differ(RankedTensorType a, RankedTensorType b) {
          });
 }
 
-/// Exporters of while loops carry what is only made inside, and begin with any value, a number perhaps. Where the loop
-/// turns nobody sees that value, so that it may as well have the shape of what follows.
+/// Gives an initial value the shape of what follows it. Exporters of while loops carry values that are only made
+/// inside, and begin with any value, perhaps a number. Where the loop turns nobody sees that value, so that its shape
+/// does not matter.
 static bool shapePlaceholders(onnx::LoopOp loop, PatternRewriter &rewriter) {
   if (turnsAtAll(loop) != true) {
     return false;

@@ -1,4 +1,4 @@
-// If and Loop: what is known about conditions and trip counts.
+// Simplifies If and Loop by what is known about conditions and trip counts.
 #pragma once
 #include "mlir/IR/PatternMatch.h"
 
@@ -7,17 +7,18 @@ namespace ingot::graph {
 /// Simplifies the ops of a block; see Simplify.cpp.
 llvm::LogicalResult walkForward(mlir::Block &block, mlir::PatternRewriter &rewriter);
 
-/// The op that says what must hold of sizes for a block to run: the function, or the yield of the branch of an If.
+/// Returns the op that says what must hold of sizes for a block to run: the function, or the yield of the branch of an
+/// If.
 mlir::Operation *checksOwner(mlir::Block *block);
 
 enum class Visit {
-  Failed,   ///< reported
-  Kept,     ///< the op is still there, and nothing before it is new
-  Replaced, ///< the op is gone, or ops stand before it: what is there now needs a visit
+  Failed,   ///< the op is wrong, which has been reported
+  Kept,     ///< the op is still there, and no op before it is new
+  Replaced, ///< the op is gone, or there are new ops before it, which need a visit
 };
 
-/// Simplifies an If or a Loop and what is in it. An If whose condition is constant becomes the ops of its branch, a
-/// Loop that turns never or once likewise; values that iterations do not change leave the loop.
+/// Simplifies an If or a Loop and the ops in it. An If whose condition is constant becomes the ops of its branch, and a
+/// Loop that turns never or once becomes the ops of its body. Values that iterations do not change leave the loop.
 Visit simplifyControl(mlir::Operation *op, mlir::PatternRewriter &rewriter);
 
 } // namespace ingot::graph

@@ -1,5 +1,5 @@
-// Helpers that the readers of sizes in data (readers/) share. A file NAME.cpp there attaches graph::ReadsSizes to some
-// operators in `void attachNAME(MLIRContext &)`; it is found by the folder.
+// Helps the readers of sizes in data (readers/). A file NAME.cpp there attaches graph::ReadsSizes to some operators in
+// `void attachNAME(MLIRContext &)`; it is found by the folder.
 #pragma once
 #include "compiler/onnx/sizes/InData.h"
 
@@ -10,13 +10,13 @@ class SizeReader : public onnx::InData {
 public:
   using InData::InData;
 
-  /// The operand becomes these sizes.
+  /// Makes the operand these sizes.
   void setOperand(unsigned number, llvm::ArrayRef<onnx::Size> sizes);
-  /// Operands that are one number each, where the run has to see that they are.
+  /// Makes numbers of operands that should have one element, where the run has to see that they have.
   bool makeNumbers(llvm::ArrayRef<unsigned> operands);
-  /// An operand all of whose elements are sizes as they are.
+  /// Reads an operand all of whose elements are sizes as they are.
   bool readList(unsigned operand, const onnx::Size &bound = onnx::Size::unknown());
-  /// Operand 1 says how much of an axis of operand 0 a result has.
+  /// Reads operand 1, which says how much of an axis of operand 0 a result has.
   bool readAlong(int64_t axis);
   mlir::Value number(Element e) { return f.reshape(element(e), {}); }
 };

@@ -1,5 +1,5 @@
-// The arguments keep their symbols, which are the caller's; behind each stands a Reshape to the sizes that are left.
-// Only what every run needs is solved: ops in regions may not run.
+// Keeps the symbols of the arguments, which are the caller's; behind each argument stands a Reshape to the sizes that
+// are left. Only requirements of every run are solved, since ops in regions may not run.
 #include "compiler/graph/SolveSizes.h"
 #include "compiler/onnx/Control.h"
 #include "compiler/onnx/Onnx.h"
@@ -20,7 +20,7 @@ struct Solution {
   onnx::Sizes check() const { return {symbol, value}; }
 };
 
-/// What makes `a` and `b` equal, where that is one value of one symbol of the caller's.
+/// Returns the symbol of the caller and the value that make `a` and `b` equal, where there is only one.
 std::optional<Solution> solutionOf(const Size &a, const Size &b) {
   Size difference = a - b;
   std::set<support::Symbol> symbols;
@@ -50,7 +50,7 @@ void apply(func::FuncOp function, const Solution &solution, const std::string &n
   onnx::replaceFound(function, solution.symbol, solution.value);
   onnx::addCheck(function, {solution.check(), node});
   for (const onnx::SizeCheck &check : before) {
-    if (check.node.empty()) { // --dim, which may say that no run has this value
+    if (check.node.empty()) { // the check comes from --dim, which may say that no run has this value
       onnx::addCheck(function, check);
     }
   }
@@ -74,7 +74,7 @@ void apply(func::FuncOp function, const Solution &solution, const std::string &n
 
 bool solveSizes(func::FuncOp function) {
   if (llvm::any_of(function.getArguments(), [](BlockArgument argument) { return onnx::optionalInput(argument); })) {
-    return false; // whether one is there is asked of the argument itself
+    return false; // the argument itself is asked whether an optional input is there
   }
   auto solve = [&](Operation &op) {
     for (const onnx::SizeCheck &requirement : onnx::requirementsOf(&op)) {

@@ -8,8 +8,8 @@ using namespace mlir;
 
 namespace ingot::graph {
 
-/// Ops of which some intermediate result is not one of theirs. Products, convolutions and what moves elements have a
-/// kernel that reads narrow floats itself, and a cast in front of it would be a copy.
+/// Whether an op has intermediate values, which narrow floats would round or overflow. Products, convolutions and ops
+/// that move elements have a kernel that reads narrow floats itself, and a cast in front of it would be a copy.
 static bool computesInBetween(Operation *op) {
   static const llvm::StringSet<> names = {
       "AffineGrid",

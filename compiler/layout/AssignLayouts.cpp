@@ -3,9 +3,8 @@
 // whose pieces lie one behind the other become plan.join, and each blocked value gets the widest halo that a consumer
 // reads (joined values share one).
 //
-// Last, the edges of blocks are made row-major: what the caller passes in and out has row-major buffers of its own, and
-// so has what goes into and out of the regions of control ops. A value that a region reads from around it may be
-// blocked.
+// Last, the edges of blocks are made row-major: the caller's tensors, and what goes into and out of regions of
+// control ops, have row-major buffers. A value that a region reads from around it may be blocked.
 #include "compiler/layout/AssignLayouts.h"
 #include "compiler/onnx/Onnx.h"
 #include "compiler/onnx/constants/Constants.h"
@@ -119,8 +118,7 @@ private:
 
   // Channels of a blocked image
 
-  /// Returns the first channel of a view that consists of whole blocks of channels of one blocked image; nothing for
-  /// any other view.
+  /// Returns the first channel of a view of whole blocks of channels of a blocked image; nothing for other views.
   static std::optional<int64_t> firstChannel(plan::ViewOp view) {
     RankedTensorType x = typeOf(view.getX()), y = typeOf(view.getY());
     auto layout = plan::blockedOf(x);
@@ -140,8 +138,7 @@ private:
   /// Returns whether a view has been made blocked by blockChannels().
   static bool isOfChannels(plan::ViewOp view) { return plan::blockedOf(view.getY().getType()) && firstChannel(view); }
 
-  /// Makes a view of whole blocks of channels of a blocked image blocked as well. Such blocks begin at the same byte in
-  /// a blocked image as in a row-major one.
+  /// Makes a view of whole blocks of channels blocked, too: they begin at the same byte in both forms of an image.
   static void blockChannels(Value v) {
     auto view = v.getDefiningOp<plan::ViewOp>();
     if (!view || plan::blockedOf(v.getType())) {
@@ -153,8 +150,7 @@ private:
     }
   }
 
-  /// Returns `pieces` with each run of views that together are all channels of an image, in their order, replaced by
-  /// that image.
+  /// Returns `pieces` with each run of views that together are all channels of an image replaced by that image.
   static SmallVector<Value> withWholeImages(ArrayRef<Value> pieces) {
     SmallVector<Value> found;
     for (size_t i = 0; i < pieces.size();) {
@@ -176,8 +172,7 @@ private:
     return found;
   }
 
-  /// Separates the root's operand from that of the ops behind it, where the root reads a value row by row and they read
-  /// it in blocks, as in x + Conv(x) with few channels.
+  /// Gives the root an operand of its own where it reads by rows what others read in blocks, as in x + Conv(x).
   static void separateReaders(plan::KernelOp kernel, Operation *root, LayoutRule rule) {
     for (BlockArgument argument : llvm::to_vector(kernel.getBody().getArguments())) {
       bool readsBlocks = rule == LayoutRule::Blocked || rule == LayoutRule::ChannelsLast;
@@ -203,8 +198,7 @@ private:
     return root && llvm::is_contained(root->getOperands(), Value(kernel.getBody().getArgument(i)));
   }
 
-  /// Returns whether a kernel that can work in either layout works in blocks: it follows its full-size operands, and
-  /// does so where at least half of them are blocked.
+  /// Returns whether a kernel for either layout works in blocks: at least half of its full-size operands have them.
   static bool shouldFollow(plan::KernelOp kernel, Operation *root) {
     RankedTensorType result = typeOf(kernel.getResult(0));
     int64_t inBlocks = 0, rowMajor = 0;
@@ -227,8 +221,7 @@ private:
     return result.getRank() >= 3 && plan::canBlock(result) && inBlocks > 0 && inBlocks >= rowMajor;
   }
 
-  /// Returns operand `i`, with a batch axis in front where it is [C, H, W] beside [N, C, H, W], so that it can be
-  /// reordered to channel blocks.
+  /// Returns operand `i` with a batch axis where it is [C, H, W] beside [N, C, H, W], for a reorder to blocks.
   static Value withBatchAxis(plan::KernelOp kernel, Operation *root, unsigned i) {
     Value v = kernel.getIns()[i];
     RankedTensorType t = typeOf(v);
@@ -268,8 +261,7 @@ private:
       return plain(t);
     }
     bool onePixel = llvm::all_of(t.getShape().drop_front(2), [](int64_t d) { return d == 1; });
-    // In a row-major [N, C, 1, 1] whole blocks are contiguous. A constant's last block is padded in the weights
-    // section.
+    // In a row-major [N, C, 1, 1] whole blocks are contiguous; the weights section pads a constant's last block.
     bool piecewise = onePixel && (t.getDimSize(1) % lanes == 0 || (isConstant(v) && t.getDimSize(0) == 1));
     return piecewise ? plain(t) : blocked(t, lanes);
   }
@@ -373,8 +365,7 @@ private:
            plan::placeOf(loop.yielded(present.getArgNumber() - 2).get()).base == kernel.getResult(0);
   }
 
-  /// Returns whether a piece is made and read in the memory of the kernel that joins it. Elsewhere it is no part of a
-  /// join, since whole tensors cross between devices.
+  /// Returns whether a piece is in the memory of the kernel that joins it: no tensor is joined across devices.
   static bool staysThere(Value piece, plan::KernelOp kernel) {
     auto function = kernel->getParentOfType<func::FuncOp>();
     if (plan::devicesOf(function).empty()) {
@@ -580,8 +571,7 @@ private:
     }
   }
 
-  /// Copies each result of a block, unless it is a whole row-major buffer that an op of the block writes and that is no
-  /// other result.
+  /// Copies each result of a block that is not a whole row-major buffer which an op of the block writes for it alone.
   void isolate(Operation *end, MutableArrayRef<OpOperand> results) {
     llvm::SmallPtrSet<Value, 8> taken;
     for (OpOperand &use : results) {

@@ -9,7 +9,7 @@
 namespace ingot::quantizer {
 namespace {
 
-/// The largest weight of each input channel of some products of matrices.
+/// Returns the largest weight of each input channel of products of matrices that share an operand.
 std::vector<float> largestWeights(const Index &index, llvm::ArrayRef<const Layer *> layers, size_t channels) {
   std::vector<float> largest(channels);
   for (const Layer *layer : layers) {
@@ -25,19 +25,19 @@ std::vector<float> largestWeights(const Index &index, llvm::ArrayRef<const Layer
 std::vector<float> factors(llvm::ArrayRef<float> activations, llvm::ArrayRef<float> weights, double strength) {
   std::vector<float> result;
   for (auto [a, w] : llvm::zip(activations, weights)) {
-    constexpr float kMost = 1e18F; // of weights that are multiplied
+    constexpr float kMost = 1e18F; // weights stay below this when they are multiplied
     double factor = a > 0 && w > 0 ? std::pow(double(a), strength) / std::pow(double(w), 1 - strength) : 1;
     result.push_back(float(std::clamp(factor, 1e-4, w * 1e4F < kMost ? 1e4 : 1.0)));
   }
   return result;
 }
 
-/// A value divided by factors along its last axis.
+/// Divides a value by factors along its last axis.
 class Division {
 public:
   Division(Model &model, Names &names, Edits &edits) : model(model), names(names), edits(edits) {}
 
-  /// The name that the layers read the divided value by.
+  /// Returns the name by which the layers read the divided value.
   std::string divide(const Index &index, const std::string &value, llvm::ArrayRef<const Layer *> layers,
                      llvm::ArrayRef<float> by) {
     pb::GraphProto &graph = *model.proto.mutable_graph();
@@ -147,7 +147,7 @@ int correctBias(Model &model, llvm::ArrayRef<Layer> layers, const std::map<std::
     llvm::ArrayRef<float> values = floatsOf(*index.weight(layer.weight));
     Int8Weights weights = quantizeWeights(values, layer, form);
     std::vector<float> bias(floatsOf(*index.weight(layer.bias))), means = found->second.means();
-    // A convolution's weights are of one group of input channels: of the group of the output channel.
+    // The weights of an output channel of a convolution belong to the input channels of its group alone.
     Strides to(layer.dims, layer.axis), from(layer.dims, 1 - layer.axis);
     size_t groups = layer.op == "Conv" ? size_t(intOf(graph.node(layer.node), "group", 1)) : 1;
     if (means.size() != size_t(from.count) * groups) {

@@ -1,4 +1,4 @@
-// What is known of the single channels of a value that products read.
+// Collects what is known of the single channels of a value that products read: magnitudes, means and second moments.
 #pragma once
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/Support/Error.h"
@@ -9,13 +9,14 @@ namespace ingot::quantizer {
 
 class Channels {
 public:
-  /// `axis`: of the channels; negative: from the end. Values that are not finite are left out.
+  /// Takes values in, whose channels lie along `axis`; a negative one counts from the end. Values that are not finite
+  /// are left out.
   void add(llvm::ArrayRef<float> values, llvm::ArrayRef<int64_t> dims, int axis);
-  /// Sums of products of two channels, which must be the last axis: the upper triangle of a matrix. A row with a value
-  /// that is not finite is left out.
+  /// Adds the products of any two channels, which must be the last axis, to the upper triangle of a matrix. A row with
+  /// a value that is not finite is left out.
   void addMoments(llvm::ArrayRef<float> values, int64_t channels);
 
-  llvm::ArrayRef<float> largest() const { return magnitudes; } ///< magnitude of each
+  llvm::ArrayRef<float> largest() const { return magnitudes; } ///< the largest magnitude of each channel
   std::vector<float> means() const;
   llvm::ArrayRef<float> moments() const { return products; }
   /// Whether the moments say something: they are finite, and one of them is not 0.
@@ -24,7 +25,7 @@ public:
 private:
   std::vector<float> magnitudes, products;
   std::vector<double> sums;
-  int64_t count = 0; ///< values of a channel
+  int64_t count = 0; ///< the number of values of a channel
 };
 
 } // namespace ingot::quantizer

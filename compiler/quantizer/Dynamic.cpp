@@ -26,14 +26,14 @@ private:
   struct Activation {
     std::string values, scale, zero;
   };
-  /// One for all layers that read the value.
+  /// Returns the quantized value, which is one for all layers that read the value.
   const Activation &activation(const std::string &value);
   std::string addConstant(pb::TensorProto tensor, const std::string &stem) {
     tensor.set_name(names.fresh(stem));
     *graph.add_initializer() = tensor;
     return tensor.name();
   }
-  /// A node in the layer's place with one result, whose name is returned; empty `result`: a new one.
+  /// Adds a node in the layer's place with one result, whose name is returned; empty `result`: a new name.
   std::string add(int place, llvm::StringRef op, std::initializer_list<std::string> inputs, const std::string &stem,
                   const std::string &result = "");
 

@@ -1,9 +1,9 @@
-// Each value that is a float is made in one of two forms, as it was or narrow, and gets a Cast where somebody reads it
-// in the other. A node is narrow unless the user keeps it, it is one of those whose operator has no narrow form or
-// needs the range, or it has bodies. Bodies are converted like the graph, with inputs and outputs in float32.
+// Makes each value that is a float in one of two forms, wide as it was or narrow, and puts a Cast where a node reads it
+// in the other form. A node is narrow unless the user keeps it, its operator has no narrow form or needs the range of
+// float32, or it has bodies. Bodies are converted like the graph, with inputs and outputs in float32.
 //
-// Which values are floats follows from the inputs, weights and declared types by what each operator gives; values of
-// which that is not known stay as they are, and so do the nodes that read them.
+// Which values are floats follows from the inputs, weights and declared types by what each operator gives. Values of
+// which this is not known stay as they are, and so do the nodes that read them.
 #include "compiler/quantizer/Half.h"
 #include "compiler/importer/ElementType.h"
 #include "compiler/importer/Graph.h"
@@ -18,7 +18,8 @@ namespace {
 
 using importer::kFloat;
 
-/// Operators whose results have another type than their first operand: that of another one, or none that is a float.
+/// Operators whose results do not have the type of their first operand: the operand whose type they have; -1: they are
+/// no floats.
 const std::pair<llvm::StringLiteral, int> kTypeFrom[] = {
     {"And", -1},
     {"ArgMax", -1},
@@ -42,9 +43,10 @@ const std::pair<llvm::StringLiteral, int> kTypeFrom[] = {
     {"Xor", -1},
     {"NonMaxSuppression", -1},
 };
-/// Of these only the first result is of that type.
+/// Operators of which only the first result has that type.
 const llvm::StringLiteral kFirstOnly[] = {"Dropout", "MaxPool", "TopK", "Unique"};
-/// What an attribute says of the type of the results: its name, and the type without it; kUndefined: as the operand's.
+/// An operator with an attribute that says the type of its results. `otherwise` is the type without it; kUndefined:
+/// that of the operand.
 struct Declared {
   llvm::StringLiteral op, attribute;
   int32_t otherwise;
@@ -64,7 +66,7 @@ const Declared kDeclared[] = {
     {"RandomUniformLike", "dtype", importer::kUndefined},
     {"TfIdfVectorizer", "", kFloat},
 };
-/// No narrow form, or one that loses what the operator is about.
+/// Operators that stay wide: they have no narrow form, or one that loses what they are for.
 const llvm::StringLiteral kWide[] = {
     "Bernoulli",
     "BitCast",
@@ -91,7 +93,7 @@ const llvm::StringLiteral kWide[] = {
     "Constant",
     "SequenceMap",
 };
-/// The opset whose version is the first with a narrow form; `never`: none has one.
+/// The first opset whose version of an operator has a narrow form; `never`: none has one.
 constexpr int64_t never = std::numeric_limits<int64_t>::max();
 struct Since {
   llvm::StringLiteral op;
@@ -102,7 +104,7 @@ const Since kSince[] = {
     {"Compress", 1, 28},
     {"Einsum", 1, 28},
     {"IsInf", 20, 20},
-    {"MeanVarianceNormalization", never, never}, // its definition by other operators is of float32
+    {"MeanVarianceNormalization", never, never}, // its definition by other operators is one of float32
     {"OneHot", 1, never},
     {"ReverseSequence", 1, 28},
     {"Shrink", 1, never},
@@ -110,12 +112,12 @@ const Since kSince[] = {
     {"TopK", 1, 24},
     {"Unique", 1, 28},
 };
-/// Results that are float32 in the narrow form, too, from this one on.
+/// Operators with results that are float32 in the narrow form, too, from this one on.
 const std::pair<llvm::StringLiteral, int> kWideResults[] = {{"LayerNormalization", 1}};
-/// Operands that are float32 in the narrow form, too.
+/// Operators with operands that are float32 in the narrow form, too.
 const std::pair<llvm::StringLiteral, int> kWideOperands[] = {{"Resize", 1}, {"Resize", 2}, {"Upsample", 1}};
 
-/// The form in which a float is made: float32 or the narrow type. Values that are no floats have none.
+/// The form in which each float is made: float32 or the narrow type. Values that are no floats have none.
 using Forms = std::map<std::string, int32_t>;
 
 class Converter {
@@ -141,15 +143,15 @@ private:
 
   Model &model;
   pb::GraphProto &graph;
-  int32_t type, outputs; ///< the narrow type; that of the graph's own inputs and outputs
+  int32_t type, outputs; ///< the narrow type, and the type of the graph's own inputs and outputs
   llvm::ArrayRef<std::string> keep;
   Forms forms;
-  llvm::StringSet<> unknown; ///< values of which nobody says whether they are floats
+  llvm::StringSet<> unknown; ///< values of which it is not known whether they are floats
   HalfFacts &facts;
   Names names;
   Index index;
   Edits edits;
-  std::map<std::string, std::string> others; ///< the value in its other form
+  std::map<std::string, std::string> others; ///< each value in its other form
 };
 
 bool Converter::readsUnknown(const pb::NodeProto &node) const {
@@ -165,7 +167,7 @@ bool Converter::isWide(const pb::NodeProto &node) const {
          !importer::plainDomain(node.domain()).empty() || !importer::subgraphs(node).empty() || readsUnknown(node);
 }
 
-/// Whether its results are of types that are not told.
+/// Whether the types of a node's results are not known.
 bool Converter::isOpaque(const pb::NodeProto &node) const {
   llvm::StringRef op = node.op_type();
   if (!importer::plainDomain(node.domain()).empty() || (op.contains("Sequence") && op != "ReverseSequence") ||
@@ -184,7 +186,7 @@ bool Converter::isFloatResult(const pb::NodeProto &node, int result) const {
     const pb::AttributeProto *value = attributeOf(node, "value");
     return value ? value->t().data_type() == kFloat : op == "ConstantOfShape";
   }
-  if (op == "If" || op == "Loop" || op == "Scan") { // a Loop's body has a condition in front
+  if (op == "If" || op == "Loop" || op == "Scan") { // a Loop's body has a condition in front of its results
     const pb::GraphProto &body = *importer::subgraphs(node).front();
     int output = result + (op == "Loop" ? 1 : 0);
     return output < body.output_size() && body.output(output).type().tensor_type().elem_type() == kFloat;
@@ -207,7 +209,8 @@ std::string Converter::narrowConstant(const pb::TensorProto &tensor) {
   const support::FloatFormat &format = support::elementType(type).format;
   std::vector<uint16_t> codes;
   for (float value : floatsOf(tensor)) {
-    // A mask that is as low as float32 goes would be infinite, and infinity minus infinity no number.
+    // A mask with the lowest float32 would become minus infinity, and differences of two such masks would be no
+    // numbers.
     double bounded = std::isfinite(value) ? std::clamp<double>(value, -format.largest(), format.largest()) : value;
     codes.push_back(uint16_t(format.encode(bounded)));
   }
@@ -281,10 +284,11 @@ void Converter::convertNode(pb::NodeProto &node) {
   convertBodies(node);
 }
 
-/// A result in the form in which the node makes it; where the graph's caller wants the other, that gets the name.
+/// Names a result in the form in which the node makes it. Where the graph's caller wants the other form, that gets the
+/// value's name.
 void Converter::nameResult(pb::NodeProto &node, int result, int32_t form) {
   std::string value = node.output(result);
-  if (value.empty()) { // left out
+  if (value.empty()) { // the result is left out
     return;
   }
   forms[value] = form;
@@ -308,7 +312,7 @@ void Converter::convert() {
     if (isFloat(input)) {
       forms[input.name()] = outputs;
       input.mutable_type()->mutable_tensor_type()->set_elem_type(outputs);
-    } else if (input.type().tensor_type().elem_type() == importer::kUndefined) { // of a body
+    } else if (input.type().tensor_type().elem_type() == importer::kUndefined) { // bodies may leave out types
       unknown.insert(input.name());
     }
   }
@@ -325,7 +329,7 @@ void Converter::convert() {
       output.mutable_type()->mutable_tensor_type()->set_elem_type(own->second);
     }
   }
-  graph.clear_value_info(); // the types there were the old ones
+  graph.clear_value_info(); // the types in there are the old ones
 }
 
 } // namespace

@@ -12,7 +12,8 @@ constexpr float kLeast = -8, kMost = 7;
 
 int64_t blocksOf(int64_t rows, int64_t block) { return (rows + block - 1) / block; }
 
-/// Scales of the block that begins at `row`, for all columns: as small as its largest values allow.
+/// Computes the scales of the block of rows from `row` to `last`, for all columns: they are as small as its largest
+/// values allow.
 void scaleBlock(llvm::ArrayRef<float> weights, int64_t row, int64_t last, int64_t columns, float *scales) {
   std::fill(scales, scales + columns, 0.0f);
   for (; row < last; ++row) {
@@ -65,7 +66,7 @@ BlockWeights compensateBlocks(llvm::ArrayRef<float> given, int64_t rows, int64_t
         result.values[size_t(row * columns + c)] = q;
         error[c] = (value - float(q) * scales[c]) / own;
       }
-      for (int64_t to = row + 1; to < last; ++to) { // the block's own rows at once, the others together
+      for (int64_t to = row + 1; to < last; ++to) { // rows of the block change at once, the others behind it together
         spread(row, error, to);
       }
     }
@@ -81,7 +82,7 @@ BlockWeights compensateBlocks(llvm::ArrayRef<float> given, int64_t rows, int64_t
 int64_t rowsOf(const Layer &layer) { return layer.dims[size_t(1 - layer.axis)]; }
 int64_t columnsOf(const Layer &layer) { return layer.dims[size_t(layer.axis)]; }
 
-/// Turns a matrix that has the columns of another as its rows.
+/// Transposes a matrix.
 template <typename T> static std::vector<T> turned(llvm::ArrayRef<T> values, int64_t rows, int64_t columns) {
   std::vector<T> result(values.size());
   for (int64_t i = 0; i < rows; ++i) {
@@ -108,7 +109,7 @@ void writeInt4(Model &model, llvm::ArrayRef<Layer> layers, llvm::ArrayRef<BlockW
   for (auto [number, graph] : llvm::enumerate(model.graphs())) {
     Names names(model.proto);
     Edits edits(*graph);
-    std::map<std::string, std::string> tables; // dequantized, by the weight: one for all that read it
+    std::map<std::string, std::string> tables; // for each weight the name of its one dequantized table
     for (const auto &[layer, own] : llvm::zip(layers, weights)) {
       if (layer.graph != int(number)) {
         continue;

@@ -1,29 +1,30 @@
-// int4: weights of products as blocks of four-bit integers with a scale each, activations as they are.
+// Writes int4: weights of products become blocks of four-bit integers with a scale each, and activations stay as they
+// are.
 #pragma once
 #include "compiler/quantizer/Layers.h"
 
 namespace ingot::quantizer {
 
-/// A matrix of rows that are summed over, by columns: blocks are along the rows.
+/// A matrix whose rows are summed over. A block is some rows of one column.
 struct BlockWeights {
   std::vector<int8_t> values; ///< -8 to 7
-  std::vector<float> scales;  ///< of each block of each column, block by block
+  std::vector<float> scales;  ///< one for each block of each column, block by block
 };
 
-/// To the nearest.
+/// Rounds each weight to the nearest integer.
 BlockWeights roundBlocks(llvm::ArrayRef<float> weights, int64_t rows, int64_t columns, int64_t block);
 
-/// By GPTQ: what rounding a row loses is made up for by the rows that follow it, as the activations that were observed
-/// want it. `factor` is inverseFactor() of the sum of x x' over them, rows by rows.
+/// Rounds by GPTQ: the rows that follow a row make up for what rounding it loses, weighted by the activations that were
+/// observed. `factor` is inverseFactor() of the sum of x x' over them, a matrix of rows by rows.
 BlockWeights compensateBlocks(llvm::ArrayRef<float> weights, int64_t rows, int64_t columns, int64_t block,
                               llvm::ArrayRef<double> factor);
 
-/// The layer's weights as rows by columns, whether they are transposed in the file or not.
+/// Returns the layer's weights as rows by columns, whether they are transposed in the file or not.
 std::vector<float> rowsByColumns(const Layer &layer, llvm::ArrayRef<float> values);
 int64_t rowsOf(const Layer &layer);
 int64_t columnsOf(const Layer &layer);
 
-/// DequantizeLinear with blocks in front of a layer's weights.
+/// Puts DequantizeLinear with blocks in front of the layers' weights.
 void writeInt4(Model &model, llvm::ArrayRef<Layer> layers, llvm::ArrayRef<BlockWeights> weights, int64_t block);
 
 } // namespace ingot::quantizer

@@ -1,7 +1,7 @@
-// With its rows and columns in reverse order the matrix is L L', as Cholesky has it; turned around again, the inverse
-// of L is U. Both steps go over blocks of rows, so that nearly all of their n^3 / 3 multiplications are products of
-// blocks, in loops that compilers make vectors of and that threads share. No sum depends on the number of threads or on
-// the length of vectors: the same model gives the same file on every machine.
+// Reverses the rows and columns of the matrix, which is L L' then (Cholesky); the inverse of L in reverse order is U.
+// Both steps go over blocks of rows, so that nearly all of their n^3 / 3 multiplications are products of blocks, in
+// loops that compilers make vectors of and that threads share. No sum depends on the number of threads or on the length
+// of vectors, so that the same model gives the same file on every machine.
 #include "compiler/quantizer/InverseFactor.h"
 #include "llvm/Support/Parallel.h"
 #include <algorithm>
@@ -11,7 +11,7 @@ namespace ingot::quantizer {
 namespace {
 
 constexpr int64_t kBlock = 64;
-constexpr int64_t kTileRows = 4, kTileColumns = 8; ///< whose sums stay in registers
+constexpr int64_t kTileRows = 4, kTileColumns = 8; ///< the sums of a tile stay in registers
 
 /// A part of a row-major matrix of doubles.
 struct Part {
@@ -21,7 +21,7 @@ struct Part {
   Part from(int64_t row, int64_t column) const { return {&(*this)(row, column), stride}; }
 };
 
-/// A tile of c -= a b, with k terms.
+/// Subtracts one tile of a product with k terms: c -= a b.
 template <int64_t Rows, int64_t Columns>
 [[gnu::always_inline]] inline void subtractTile(Part c, Part a, Part b, int64_t k) {
   double sums[Rows][Columns] = {};
@@ -41,7 +41,8 @@ template <int64_t Rows, int64_t Columns>
   }
 }
 
-/// c -= a b, of rows by k and k by columns. A body for AVX2 gives the same bits: that has no fused multiply-add.
+/// Subtracts a product of matrices of rows by k and k by columns: c -= a b. The body for AVX2 gives the same bits,
+/// since AVX2 has no fused multiply-add.
 #ifdef INGOT_HAS_AVX2_CLONES
 [[gnu::target_clones("avx2", "default")]]
 #endif
@@ -70,8 +71,8 @@ void forBlocks(int64_t first, int64_t last, llvm::function_ref<void(int64_t begi
   });
 }
 
-/// The rows from `first` to `last` of L, whose columns from `first` on stand in `a` without what the columns before are
-/// part of; false: the matrix is not positive.
+/// Computes the rows from `first` to `last` of L in place. Their columns from `first` on hold the matrix without the
+/// part that the columns before make up. False: the matrix is not positive.
 bool factorDiagonal(Part a, int64_t first, int64_t last) {
   for (int64_t i = first; i < last; ++i) {
     for (int64_t j = first; j <= i; ++j) {
@@ -88,10 +89,10 @@ bool factorDiagonal(Part a, int64_t first, int64_t last) {
   return true;
 }
 
-/// The lower triangle of `a` becomes L.
+/// Makes the lower triangle of `a` L. False: the matrix is not positive.
 bool factor(Part a, int64_t n) {
   std::vector<double> turned(size_t(kBlock * n));
-  Part right{turned.data(), n}; // a block of L's columns, as rows
+  Part right{turned.data(), n}; // a block of L's columns, written as rows
   for (int64_t first = 0; first < n; first += kBlock) {
     int64_t last = std::min(first + kBlock, n);
     if (!factorDiagonal(a, first, last)) {
@@ -116,8 +117,8 @@ bool factor(Part a, int64_t n) {
   return true;
 }
 
-/// The lower triangle of `a`, L, becomes its inverse M. Of a block of rows that is L = M's rows before it times those
-/// of L, then what its own rows add.
+/// Makes the lower triangle of `a`, which is L, its inverse M. A block of rows of M follows from L M = 1: the product
+/// of its rows of L with the rows of M before it is subtracted first, and then its own rows are.
 void invert(Part a, int64_t n) {
   std::vector<double> rows(size_t(kBlock * n));
   Part left{rows.data(), n};
@@ -156,7 +157,7 @@ std::vector<double> inverseFactor(llvm::ArrayRef<float> matrix, int64_t n) {
   }
   std::vector<double> result;
   for (double damping = 0.01; damping < 1e6; damping *= 10) {
-    result.assign(matrix.rbegin(), matrix.rend()); // the upper triangle is the lower one now
+    result.assign(matrix.rbegin(), matrix.rend()); // in reverse order the upper triangle is the lower one
     Part a{result.data(), n};
     for (int64_t i = 0; i < n; ++i) {
       a(i, i) += damping * mean + 1e-12;

@@ -13,8 +13,9 @@ struct Rule {
   Role role;
 };
 
-/// ONNX Runtime's quantizer has nearly the same list. Other than there, what a product's kernel does to its sums while
-/// they are in registers (bias, activation, residual sum) stays in float: a step between would cost time and accuracy.
+/// ONNX Runtime's quantizer has nearly the same list. It differs in what a product's kernel does to its sums while they
+/// are in registers (bias, activation, residual sum): that stays in float here, since a rounding between would cost
+/// time and accuracy.
 const Rule kRules[] = {
     {"Conv", Role::Product},      {"Gemm", Role::Product},
     {"MatMul", Role::Product},    {"GRU", Role::Recurrent},
@@ -36,7 +37,7 @@ const Rule kRules[] = {
     {"Sub", Role::Reads},         {"Tanh", Role::Reads},
 };
 
-/// A product of the node with constant weights that kernels of integers can take.
+/// Returns the layer of a node that multiplies by constant weights which kernels of integers can take.
 std::optional<Layer> layerOf(const Index &index, const pb::NodeProto &node) {
   if (roleOf(node) != Role::Product || node.input_size() < 2 || node.input(0).empty() ||
       index.constant(node.input(0))) {
@@ -60,8 +61,8 @@ std::optional<Layer> layerOf(const Index &index, const pb::NodeProto &node) {
   return layer;
 }
 
-/// A recurrent node of which both weights are constant. Directions share the scales of their rows: an axis of W and R
-/// has a scale for each place.
+/// Returns the layer of a recurrent node both of whose weights are constant. Its directions share the scales of their
+/// rows, since axis 1 of W and R has a scale for each place.
 std::optional<Layer> recurrentOf(const Index &index, const pb::NodeProto &node) {
   if (roleOf(node) != Role::Recurrent || node.input_size() < 3 || node.input(0).empty() ||
       index.constant(node.input(0))) {
@@ -82,7 +83,7 @@ std::optional<Layer> recurrentOf(const Index &index, const pb::NodeProto &node) 
   return layer;
 }
 
-/// Tables of positions and the like are too small to be worth their error.
+/// The least number of values of a table: those of positions and the like save too little to be worth their error.
 constexpr int64_t kLeastOfTable = 1 << 20;
 
 std::optional<Layer> tableOf(const Index &index, const pb::NodeProto &node) {

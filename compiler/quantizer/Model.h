@@ -1,5 +1,5 @@
-// An ONNX file in memory to be changed: names, order, doc strings and metadata stay as they are. Every tensor has its
-// data in raw_data while it is here, wherever the file had them.
+// Holds an ONNX file in memory to be changed: names, order, doc strings and metadata stay as they are. Every tensor has
+// its data in raw_data while it is here, wherever the file has them.
 #pragma once
 #include "compiler/importer/Protobuf.h"
 #include "llvm/ADT/ArrayRef.h"
@@ -22,25 +22,26 @@ namespace pb = importer::pb;
 struct Model {
   std::string path;
   pb::ModelProto proto;
-  bool isExternal = false; ///< its weights stood in files of their own
-  int64_t bytes = 0;       ///< of the file, with these
+  bool isExternal = false; ///< whether its weights are in files of their own
+  int64_t bytes = 0;       ///< the size of the file and of those with its weights
 
-  /// Nodes are brought into an order in which they can be computed. The error has the importer's messages.
+  /// Loads a model, whose nodes are brought into an order in which they can be computed. The error has the importer's
+  /// messages.
   static llvm::Expected<Model> load(const std::string &path);
-  /// Adds the file to what is written, and returns its bytes, with those of PATH.data, where weights go if they did so
-  /// before, or if one file cannot hold them.
+  /// Adds the file to what is written, and returns its bytes, with those of PATH.data. Weights go there if they were in
+  /// a file of their own before, or if one file cannot hold them.
   llvm::Expected<int64_t> save(support::OutputFiles &files, const std::string &path) const;
 
-  int64_t opset(llvm::StringRef domain = "") const; ///< 0: not imported
+  int64_t opset(llvm::StringRef domain = "") const; ///< 0: the model does not import the domain
   void setOpset(llvm::StringRef domain, int64_t version);
 
-  /// The graph and the bodies of its control flow, outer ones first.
+  /// Returns the graph and the bodies of its control flow, outer ones first.
   std::vector<pb::GraphProto *> graphs();
-  /// Weights that nothing reads any more go.
+  /// Removes weights that nothing reads any more.
   void dropUnused();
 };
 
-/// Every attribute that a node has, by name; null: none.
+/// Returns the attribute of a node with a name; null: it has none.
 const pb::AttributeProto *attributeOf(const pb::NodeProto &node, llvm::StringRef name);
 int64_t intOf(const pb::NodeProto &node, llvm::StringRef name, int64_t otherwise);
 float floatOf(const pb::NodeProto &node, llvm::StringRef name, float otherwise);
@@ -49,13 +50,13 @@ void setInts(pb::NodeProto &node, llvm::StringRef name, llvm::ArrayRef<int64_t> 
 void setText(pb::NodeProto &node, llvm::StringRef name, llvm::StringRef value);
 void dropAttribute(pb::NodeProto &node, llvm::StringRef name);
 
-/// "node 'conv1' (Conv)"
+/// Returns a node as a message names it, "node 'conv1' (Conv)".
 std::string shown(const pb::NodeProto &node);
-/// The node's name, or of one without a name that of its first result.
+/// Returns the node's name; without one, that of its first result.
 std::string nameOf(const pb::NodeProto &node);
 
 llvm::ArrayRef<int64_t> dimsOf(const pb::TensorProto &tensor);
-/// The values of a float32 tensor.
+/// Returns the values of a float32 tensor.
 llvm::ArrayRef<float> floatsOf(const pb::TensorProto &tensor);
 pb::TensorProto tensorOf(const std::string &name, int32_t type, llvm::ArrayRef<int64_t> dims, llvm::StringRef bytes);
 template <typename T>
@@ -65,30 +66,31 @@ pb::TensorProto tensorOf(const std::string &name, int32_t type, llvm::ArrayRef<i
                   llvm::StringRef(reinterpret_cast<const char *>(values.data()), values.size() * sizeof(T)));
 }
 
-/// Names that a model does not have yet.
+/// Makes names that a model does not have yet.
 class Names {
 public:
   explicit Names(pb::ModelProto &model);
-  /// Long stems are cut: exporters make names of a thousand letters, which would be several times in the file.
+  /// Returns a new name that begins with the stem. Long stems are cut, since exporters make names of a thousand
+  /// letters, which would be in the file several times.
   std::string fresh(llvm::StringRef stem);
 
 private:
   llvm::StringSet<> taken;
 };
 
-/// Who makes and who reads the values of one graph. Valid until the graph changes.
+/// Tells who makes and who reads the values of one graph. It is valid until the graph changes.
 class Index {
 public:
   struct Use {
-    int node, operand; ///< operand -1: a body in the node reads it
+    int node, operand; ///< `operand` is -1 where a body in the node reads the value
   };
-  /// Of the graph's nodes; constants are those of all graphs, since bodies read the ones around them.
+  /// Collects the graph's nodes, and the constants of all graphs, since bodies read those around them.
   Index(Model &model, pb::GraphProto &graph);
 
-  int producer(llvm::StringRef value) const; ///< -1: none of the nodes
+  int producer(llvm::StringRef value) const; ///< -1: no node makes it
   llvm::ArrayRef<Use> uses(llvm::StringRef value) const;
   pb::TensorProto *constant(llvm::StringRef value) const;
-  /// A constant of float32; null for others.
+  /// Returns a constant of float32; null where the value is none.
   pb::TensorProto *weight(llvm::StringRef value) const;
   bool isOutput(llvm::StringRef value) const { return outputs.contains(value); }
 
@@ -99,14 +101,14 @@ private:
   llvm::StringSet<> outputs;
 };
 
-/// Nodes that are put between those of a graph. Numbers are those of the nodes before apply().
+/// Puts nodes between those of a graph. Numbers are those that nodes have before apply().
 class Edits {
 public:
   explicit Edits(pb::GraphProto &graph) : graph(graph) {}
   ~Edits() { apply(); }
   Edits(const Edits &) = delete;
 
-  /// Of those put in the same place, the first stands first. Node -1: in front of all.
+  /// Adds a node behind another; -1 puts it in front of all. The first one that is put in a place stands first there.
   pb::NodeProto &after(int node) { return before(node + 1); }
   pb::NodeProto &before(int node) { return added[node].emplace_back(); }
   void drop(int node) { dropped.push_back(node); }

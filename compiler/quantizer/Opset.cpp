@@ -1,4 +1,4 @@
-// A table has a row for each operator and version that wrote the same thing differently before: attributes that became
+// Has a table with a row for each operator and version that changed how something is written: attributes that became
 // operands, defaults that changed, operators that got another name. Rows are applied in the order of their versions.
 // Operators without a row mean in the newer version what they meant in the older.
 #include "compiler/quantizer/Opset.h"
@@ -16,7 +16,7 @@ struct Place {
   pb::GraphProto &graph;
   Names &names;
   Edits &edits;
-  int number; ///< of the node
+  int number; ///< the node's number in the graph
 };
 
 std::string addInts(Place &at, pb::NodeProto &node, llvm::StringRef stem, llvm::ArrayRef<int64_t> values, bool scalar) {
@@ -33,7 +33,7 @@ std::string addFloats(Place &at, pb::NodeProto &node, llvm::StringRef stem, llvm
   return name;
 }
 
-/// Operand `index`, with absent ones in front of it.
+/// Sets operand `index`, and adds absent ones in front of it.
 void setInput(pb::NodeProto &node, int index, const std::string &name) {
   while (node.input_size() <= index) {
     node.add_input();
@@ -41,7 +41,7 @@ void setInput(pb::NodeProto &node, int index, const std::string &name) {
   node.set_input(index, name);
 }
 
-/// A list of integers that became an operand.
+/// Makes an attribute that is a list of integers an operand.
 void intsToInput(Place &at, pb::NodeProto &node, llvm::StringRef attribute, int index) {
   if (const pb::AttributeProto *given = attributeOf(node, attribute)) {
     setInput(node, index, addInts(at, node, attribute, {given->ints().data(), size_t(given->ints_size())}, false));
@@ -49,7 +49,7 @@ void intsToInput(Place &at, pb::NodeProto &node, llvm::StringRef attribute, int 
   }
 }
 
-/// A number that became an operand.
+/// Makes an attribute that is a number an operand.
 void floatToInput(Place &at, pb::NodeProto &node, llvm::StringRef attribute, int index) {
   if (const pb::AttributeProto *given = attributeOf(node, attribute)) {
     setInput(node, index, addFloats(at, node, attribute, given->f(), true));
@@ -60,7 +60,7 @@ void floatToInput(Place &at, pb::NodeProto &node, llvm::StringRef attribute, int
 void axes(Place &at, pb::NodeProto &node) { intsToInput(at, node, "axes", 1); }
 void split(Place &at, pb::NodeProto &node) { intsToInput(at, node, "split", 1); }
 void dropSpatial(Place &, pb::NodeProto &node) {
-  if (intOf(node, "spatial", 1) == 1) { // the other has no newer form, and the importer will say so
+  if (intOf(node, "spatial", 1) == 1) { // the other value has no newer form, and the importer will say so
     dropAttribute(node, "spatial");
   }
 }
@@ -78,12 +78,12 @@ void clip(Place &at, pb::NodeProto &node) { floatToInput(at, node, "min", 1), fl
 
 void pad(Place &at, pb::NodeProto &node) { intsToInput(at, node, "pads", 1), floatToInput(at, node, "value", 2); }
 
-/// Inference drops nothing; the ratio is that of training.
+/// Drops the ratio, which is for training alone: inference drops nothing.
 void dropout(Place &, pb::NodeProto &node) { dropAttribute(node, "ratio"); }
 
 void rename(Place &, pb::NodeProto &node) { node.set_op_type("ScatterElements"); }
 
-/// Scales were the second operand, and pixels lay asymmetrically.
+/// Rewrites the older Resize, whose scales were the second operand, and whose pixels lay asymmetrically.
 void resize(Place &, pb::NodeProto &node) {
   std::string scales = node.input_size() > 1 ? node.input(1) : "";
   setInput(node, 1, ""), setInput(node, 2, scales);
@@ -98,10 +98,11 @@ void upsampleScales(Place &at, pb::NodeProto &node) {
   }
 }
 
-/// As Resize of opset 10, which has a row of its own.
+/// Renames Upsample to Resize of opset 10, which has a row of its own.
 void upsample(Place &, pb::NodeProto &node) { node.set_op_type("Resize"); }
 
-/// Softmax worked on all axes from one on at once: the axes become one, and are taken apart behind it.
+/// Rewrites the older Softmax, which worked on all axes from `axis` on at once: they become one axis in front of it,
+/// and are taken apart behind it.
 void softmax(Place &at, pb::NodeProto &node) {
   int64_t axis = intOf(node, "axis", 1);
   if (axis == -1) {
@@ -143,7 +144,7 @@ void dft(Place &at, pb::NodeProto &node) {
 struct Row {
   llvm::StringLiteral op;
   int64_t since;
-  void (*change)(Place &, pb::NodeProto &); ///< null: there is no newer form of it
+  void (*change)(Place &, pb::NodeProto &); ///< null: there is no newer form
 };
 
 const Row kRows[] = {
@@ -196,7 +197,7 @@ llvm::Error raiseNode(Place &at, pb::NodeProto &node, int64_t from, int64_t to) 
   return llvm::Error::success();
 }
 
-/// Initializers had to be inputs, too, which would be operands that the caller may replace.
+/// Drops inputs that are initializers, as older versions asked for: they would be operands that the caller may replace.
 void dropConstantInputs(pb::GraphProto &graph) {
   llvm::StringSet<> constants;
   for (const pb::TensorProto &tensor : graph.initializer()) {
@@ -212,7 +213,7 @@ void dropConstantInputs(pb::GraphProto &graph) {
 llvm::Error raiseOpset(Model &model, int64_t version) {
   int64_t from = model.opset();
   dropConstantInputs(*model.proto.mutable_graph());
-  bool hasNone = from == 0; // all of its operators are of other domains
+  bool hasNone = from == 0; // all operators of the model are of other domains
   if (from < version && !hasNone) {
     if (from < kOldest || version > kNewest) {
       return llvm::createStringError("the model has opset " + llvm::Twine(from) + ", the quantized model needs " +
@@ -236,7 +237,8 @@ llvm::Error raiseOpset(Model &model, int64_t version) {
     model.setOpset("", version);
   }
   int64_t opset = std::max(from, version);
-  int64_t needed = opset >= 21 ? 10 : opset >= 19 ? 9 : opset >= 15 ? 8 : 7; // the table in ONNX's docs/Versioning.md
+  // As the table in ONNX's docs/Versioning.md says.
+  int64_t needed = opset >= 21 ? 10 : opset >= 19 ? 9 : opset >= 15 ? 8 : 7;
   if (model.proto.ir_version() < needed) {
     model.proto.set_ir_version(needed);
   }

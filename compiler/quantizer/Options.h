@@ -1,4 +1,4 @@
-// What `ingot quantize` is asked for.
+// Holds the options of `ingot quantize`.
 #pragma once
 #include "compiler/quantizer/Range.h"
 #include "compiler/quantizer/Weights.h"
@@ -23,9 +23,9 @@ struct Options {
   /// Whether floats become narrower ones, and not integers.
   bool isFloat() const { return scheme == Scheme::Float16 || scheme == Scheme::BFloat16; }
   Method method = Method::MinMax;
-  double percentile = 99.99;      ///< of the values that a range holds, on each side
+  double percentile = 99.99;      ///< how many of 100 values the range holds, on each side
   bool signedActivations = false; ///< int8, symmetric, in place of uint8
-  WeightForm weights;             ///< of int8 and int8-dynamic
+  WeightForm weights;             ///< for int8 and int8-dynamic
   std::vector<std::string> keep;  ///< layers that stay in float
   double maxDrop = -1;            ///< 1 - cosine of the outputs that is allowed; negative: not asked for
   double smooth = -1;             ///< exponent of the activations' part (SmoothQuant); negative: no smoothing

@@ -1,6 +1,5 @@
-// Folding is done on the file, not on the compiler's IR, because a file is what is written in the end. It is that of
-// a few patterns; constants that are computed otherwise stay computed, and products with them are products of two
-// activations.
+// Folds on the file, not on the compiler's IR, because a file is what is written in the end. Only a few patterns are
+// folded; constants that are computed otherwise stay computed, and products with them are products of two activations.
 #include "compiler/quantizer/Prepare.h"
 #include "compiler/importer/ElementType.h"
 #include "compiler/importer/Graph.h"
@@ -11,7 +10,7 @@
 namespace ingot::quantizer {
 namespace {
 
-/// The tensor that a Constant node stands for, where it is one of numbers.
+/// Returns the tensor that a Constant node stands for, where it is one of numbers.
 std::optional<pb::TensorProto> constantOf(const pb::NodeProto &node) {
   if (!importer::isConstant(node) || node.attribute_size() != 1) {
     return std::nullopt;
@@ -52,7 +51,8 @@ void makeInitializers(Model &model, pb::GraphProto &graph) {
   }
 }
 
-/// Exporters name one weight several times by Identity.
+/// Makes readers of an Identity of a constant read the constant, since exporters name one weight several times that
+/// way.
 void passIdentities(Model &model, pb::GraphProto &graph) {
   Index index(model, graph);
   for (pb::NodeProto &node : *graph.mutable_node()) {
@@ -67,7 +67,7 @@ void passIdentities(Model &model, pb::GraphProto &graph) {
   }
 }
 
-/// A new constant, and its name.
+/// Adds a constant, and returns its name.
 std::string addFloats(pb::GraphProto &graph, Names &names, const std::string &stem, llvm::ArrayRef<int64_t> dims,
                       llvm::ArrayRef<float> values) {
   std::string name = names.fresh(stem);
@@ -75,7 +75,7 @@ std::string addFloats(pb::GraphProto &graph, Names &names, const std::string &st
   return name;
 }
 
-/// Matrices that are turned in front of products are so in the file.
+/// Transposes matrices in the file that are transposed in front of products.
 void foldTransposes(Model &model, pb::GraphProto &graph) {
   Names names(model.proto);
   Index index(model, graph);
@@ -106,14 +106,15 @@ void foldTransposes(Model &model, pb::GraphProto &graph) {
   }
 }
 
-/// The name of a constant times a number.
+/// Adds a constant times a number, and returns its name.
 std::string timesFactor(pb::GraphProto &graph, Names &names, const pb::TensorProto &tensor, float factor) {
   std::vector<float> values(floatsOf(tensor));
   llvm::for_each(values, [&](float &value) { value *= factor; });
   return addFloats(graph, names, tensor.name() + "_scaled", dimsOf(tensor), values);
 }
 
-/// Gemm with constant weights becomes A B + C: its factors are in the constants, and A is turned in front of it.
+/// Makes a Gemm with constant weights A B + C: its factors are put into the constants, and A is transposed in front of
+/// it.
 void makeGemmsPlain(Model &model, pb::GraphProto &graph) {
   Names names(model.proto);
   Index index(model, graph);
@@ -158,7 +159,7 @@ struct Affine {
 };
 
 std::optional<Affine> affineOf(const Index &index, const pb::NodeProto &node, size_t channels) {
-  llvm::ArrayRef<float> parts[4]; // scale, bias, mean, variance
+  llvm::ArrayRef<float> parts[4]; // the scale, bias, mean and variance
   for (int i = 0; i < 4; ++i) {
     const pb::TensorProto *tensor = node.input_size() == 5 ? index.weight(node.input(i + 1)) : nullptr;
     if (!tensor || floatsOf(*tensor).size() != channels) {
@@ -176,7 +177,7 @@ std::optional<Affine> affineOf(const Index &index, const pb::NodeProto &node, si
   return affine;
 }
 
-/// Into the weights of the convolution that makes its operand, and nothing else reads.
+/// Puts a normalization into the weights of the convolution that makes its operand, if nothing else reads that.
 bool foldNormalization(pb::GraphProto &graph, const Index &index, Names &names, const pb::NodeProto &node) {
   if (node.op_type() != "BatchNormalization" || node.output_size() != 1 || intOf(node, "training_mode", 0)) {
     return false;

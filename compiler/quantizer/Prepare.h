@@ -1,15 +1,15 @@
-// What makes the weights of a model visible as such, before anything is quantized.
+// Makes the weights of a model visible as such, before anything is quantized.
 #pragma once
 #include "compiler/quantizer/Model.h"
 
 namespace ingot::quantizer {
 
-/// Constant nodes become initializers, Identity of one is gone, BatchNormalization behind a convolution is in its
-/// weights, and weights that several convolutions share are then as many. `forProducts`: so are matrices that are
-/// turned in front of products, and Gemm of constant weights is a product and a sum without factors.
+/// Makes Constant nodes initializers, removes Identity of one, and puts BatchNormalization behind a convolution into
+/// its weights, of which each convolution gets its own. With `forProducts`, matrices that are transposed in front of
+/// products are transposed in the file, and Gemm with constant weights becomes a product and a sum without factors.
 void prepare(Model &model, bool forProducts);
 
-/// The first node that is quantized or dequantized already, or a product of integers; null: there is none.
+/// Returns the first node that is quantized or dequantized already, or a product of integers; null: there is none.
 const pb::NodeProto *quantizedNode(Model &model);
 
 } // namespace ingot::quantizer

@@ -1,6 +1,7 @@
-// min-max takes all values in. percentile leaves a share of them out on each side. mse and entropy try ranges: they
-// shrink both ends by the same factor, then each alone, and keep what makes the quantized values differ least from the
-// floats, by the mean of squares or by the divergence of Kullback and Leibler between the two distributions.
+// Chooses ranges. min-max takes all values in. percentile leaves a share of them out on each side. mse and entropy try
+// ranges: they shrink both ends by the same factor, then each end alone, and keep the range for which the quantized
+// values differ least from the floats, by the mean of squares or by the divergence of Kullback and Leibler between the
+// two distributions.
 #include "compiler/quantizer/Range.h"
 #include "llvm/Support/FormatVariadic.h"
 #include <algorithm>
@@ -9,7 +10,7 @@
 
 namespace ingot::quantizer {
 
-/// Scales below it make 1 / scale infinite, or the product of two of them zero.
+/// The least scale: smaller ones make 1 / scale infinite, or the product of two of them zero.
 constexpr double kLeastScale = 1e-12;
 
 Encoding encodingOf(Range range, bool isSigned) {
@@ -53,10 +54,10 @@ void Statistics::widen(double magnitude) {
   }
 }
 
-/// Whether a number stands for an infinity, as what pads the image of a maximum does: it ends up at the end of any
-/// range.
+/// Whether a number stands for an infinity, as the padding of an image in front of a maximum does: it ends up at the
+/// end of any range.
 static bool isBeyond(float value) {
-  constexpr float most = 1e18F; // float32 does not hold the square of more
+  constexpr float most = 1e18F; // float32 does not hold the square of a larger number
   return std::fabs(value) > most;
 }
 
@@ -125,8 +126,8 @@ double Statistics::divergence(Range range, bool isSigned) const {
     double value = (double(i - kZero) + 0.5) * width();
     return size_t(std::clamp<double>(std::nearbyint(value / to.scale) + to.zero, to.least(), to.most()) - to.least());
   };
-  // The floats, of which those beyond the range are at its ends; and the steps, each of which stands for its bins that
-  // are not empty, evenly.
+  // Two distributions are compared: that of the floats, of which those beyond the range are put at its ends, and that
+  // of the steps, each of which stands evenly for its bins that are not empty.
   int64_t first = binOf(range.low), last = binOf(range.high);
   std::vector<double> counts(256), filled(256);
   for (int64_t i = first; i <= last; ++i) {

@@ -1,4 +1,4 @@
-// The values that a tensor has in many runs, in bounded memory, and the range that is chosen from them.
+// Collects the values that a tensor has in many runs, in bounded memory, and chooses a range from them.
 #pragma once
 #include "compiler/support/Words.h"
 #include <cstdint>
@@ -8,10 +8,10 @@
 namespace ingot::quantizer {
 
 struct Range {
-  double low = 0, high = 0; ///< 0 lies between them
+  double low = 0, high = 0; ///< the ends of the range, which holds 0
 };
 
-/// How a tensor of 8-bit integers means floats: (q - zero) * scale.
+/// The floats that a tensor of 8-bit integers stands for: (q - zero) * scale.
 struct Encoding {
   float scale = 1;
   int zero = 0;
@@ -21,7 +21,7 @@ struct Encoding {
 };
 Encoding encodingOf(Range range, bool isSigned);
 
-/// How a range is chosen.
+/// The way in which a range is chosen.
 enum class Method { MinMax, Percentile, Entropy, Mse };
 inline constexpr support::Word<Method> methodWords[] = {{Method::MinMax, "min-max"},
                                                         {Method::Percentile, "percentile"},
@@ -29,8 +29,8 @@ inline constexpr support::Word<Method> methodWords[] = {{Method::MinMax, "min-ma
                                                         {Method::Mse, "mse"}};
 inline llvm::ArrayRef<support::Word<Method>> wordsOf(Method) { return methodWords; }
 
-/// Extremes, and a histogram whose bins all double when a value lies beyond them: so values are counted once, and
-/// counts never have to be guessed at. Finite numbers beyond 1e18 are left out.
+/// The extremes of values, and a histogram whose bins all double when a value lies beyond them: so values are counted
+/// once, and counts never have to be guessed at. Finite numbers beyond 1e18 are left out.
 class Statistics {
 public:
   void add(llvm::ArrayRef<float> values);
@@ -40,23 +40,25 @@ public:
   double least() const { return low; }
   double greatest() const { return high; }
 
-  /// Why no range says what the tensor is like, "is 0 in all samples"; empty: one does.
+  /// Returns why no range says what the tensor is like, "is 0 in all samples"; empty: one does.
   std::string problem() const;
+  /// Chooses a range by a method.
   Range choose(Method method, double percentile, bool isSigned) const;
 
 private:
-  static constexpr int64_t kZero = 2048, kBins = 2 * kZero; ///< the first bin of positive values; all of them
+  /// The first bin of positive values, and the number of all bins.
+  static constexpr int64_t kZero = 2048, kBins = 2 * kZero;
   double width() const { return reach / double(kZero); }
   void widen(double magnitude);
   Range percentileRange(double percentile) const;
-  /// The range within the extremes for which `cost` is least.
+  /// Returns the range within the extremes for which `cost` is least.
   template <typename Cost> Range search(Cost cost, bool isSigned) const;
   double squaredError(Range range, bool isSigned) const;
   double divergence(Range range, bool isSigned) const;
 
   int64_t total = 0, strange = 0;
   double low = 0, high = 0;
-  double reach = 0; ///< the histogram's, to both sides, a power of two; 0: none yet
+  double reach = 0; ///< how far the histogram goes to both sides, a power of two; 0: there is none yet
   std::vector<int64_t> bins;
 };
 

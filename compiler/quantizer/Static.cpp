@@ -9,7 +9,8 @@
 namespace ingot::quantizer {
 namespace {
 
-/// The activations that a node moves; none if one of them is a constant, whose elements have a range of their own.
+/// Returns the activations that a node moves; none if one of them is a constant, whose elements have a range of their
+/// own.
 std::vector<std::string> carried(const Index &index, const pb::NodeProto &node) {
   if (roleOf(node) != Role::Carries) {
     return {};
@@ -33,7 +34,7 @@ public:
 private:
   std::string addScale(const std::string &stem, llvm::ArrayRef<float> scales);
   std::string addZero(const std::string &stem, const Encoding &encoding);
-  /// DequantizeLinear of a new constant in front of the layer's operand.
+  /// Puts DequantizeLinear of a new constant in front of the layer's operand.
   void dequantize(const Layer &layer, int operand, pb::TensorProto quantized, llvm::ArrayRef<float> scales, int axis);
 
   pb::GraphProto &graph;
@@ -94,7 +95,7 @@ void Writer::dequantize(const Layer &layer, int operand, pb::TensorProto quantiz
 }
 
 void Writer::quantizeWeights(const Layer &layer, float xScale) {
-  if (layer.isRecurrent()) { // whose bias is added to floats
+  if (layer.isRecurrent()) { // the bias of a recurrent layer is added to floats
     for (const auto &[operand, own] : weightsOf(layer)) {
       Int8Weights weights = quantizer::quantizeWeights(floatsOf(*index.weight(own.weight)), own, form);
       dequantize(layer, operand, tensorOf<int8_t>("", importer::kInt8, own.dims, weights.values), weights.scales,
@@ -106,7 +107,7 @@ void Writer::quantizeWeights(const Layer &layer, float xScale) {
   if (!layer.bias.empty()) {
     bias = floatsOf(*index.weight(layer.bias));
   }
-  constexpr double kMostBias = 2e9; // of 2^31 steps
+  constexpr double kMostBias = 2e9; // a bias has this many steps at most, a little less than 2^31
   std::vector<float> least(form.perTensor ? 1 : size_t(layer.dims[layer.axis]));
   for (auto [c, value] : llvm::enumerate(bias)) {
     float &own = least[form.perTensor ? 0 : c];

@@ -1,5 +1,5 @@
-// int8 in QDQ form: QuantizeLinear and DequantizeLinear behind each value that a product reads, with ranges that were
-// observed, DequantizeLinear in front of its weights and its bias.
+// Writes int8 in QDQ form: QuantizeLinear and DequantizeLinear behind each value that a product reads, with ranges that
+// were observed, and DequantizeLinear in front of its weights and its bias.
 #pragma once
 #include "compiler/quantizer/Layers.h"
 #include "compiler/quantizer/Range.h"
@@ -11,15 +11,15 @@ namespace ingot::quantizer {
 /// Values of a model's own graph that are quantized, by name, each with the values whose scale it shares.
 using Wanted = std::map<std::string, std::vector<std::string>>;
 
-/// What the layers read, and what is moved there.
+/// Returns the values that the layers read, and those that are moved there.
 Wanted wantedBy(Model &model, llvm::ArrayRef<Layer> layers);
 
-/// The encoding of each wanted value: values that are moved into each other share the range that holds both, unless one
-/// of them would lose more than two bits by that.
+/// Returns the encoding of each wanted value: values that are moved into each other share the range that holds both,
+/// unless one of them would lose more than two bits by that.
 std::map<std::string, Encoding> encodingsOf(const Wanted &wanted, const std::map<std::string, Range> &ranges,
                                             bool isSigned);
 
-/// `layers` are of the model's own graph.
+/// Writes the layers, which are in the model's own graph, and the values with these encodings.
 void writeStatic(Model &model, llvm::ArrayRef<Layer> layers, const std::map<std::string, Encoding> &encodings,
                  WeightForm form);
 

@@ -18,7 +18,7 @@ private:
     *graph.add_initializer() = tensor;
     return tensor.name();
   }
-  /// Where the switch is on the one value, else the other.
+  /// Makes the layer read `rounded` where the switch is on, else its own operand.
   void choose(const Layer &layer, int operand, const std::string &on, const std::string &rounded) {
     pb::NodeProto &node = *graph.mutable_node(layer.node);
     std::string chosen = names.fresh(rounded + "_chosen");

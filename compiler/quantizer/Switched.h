@@ -1,5 +1,5 @@
-// A model in which each layer can be computed as if it were quantized, alone or with others, by an input that a run
-// sets: so one compilation tells how sensitive each layer is.
+// Makes a model in which each layer can be computed as if it were quantized, alone or with others, by an input that a
+// run sets: so one compilation tells how sensitive each layer is.
 #pragma once
 #include "compiler/quantizer/Layers.h"
 #include "compiler/quantizer/Range.h"

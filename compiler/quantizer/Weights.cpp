@@ -1,7 +1,7 @@
-// Short sums are those of a kernel that adds up, in a lane of int16, the products of input channels 8 i, 8 i + 1, 8 i +
-// 4 and 8 i + 5, and in another one those of the other four (compiler/integer/Short.h). The sum of the positive
-// weights of a lane, and that of the negative ones, are at most 128, since 128 * 255 fits. A depthwise kernel of three
-// rows and columns adds up all of two neighbouring rows, or of two columns.
+// Makes sums short where a form asks for it. A kernel adds up the products of input channels 8 i, 8 i + 1, 8 i + 4 and
+// 8 i + 5 in one lane of int16, and those of the other four in another one (compiler/integer/Short.h). The sum of the
+// positive weights of a lane is 128 at most, and so is that of the negative ones, since 128 * 255 is below 2^15. A
+// depthwise kernel of three rows and columns adds up all products of two neighbouring rows, or of two columns.
 #include "compiler/quantizer/Weights.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -21,7 +21,7 @@ namespace {
 constexpr int kMost = 127, kMostOfLane = 128;
 constexpr float kLeastScale = 1e-12F;
 
-/// The lanes that weights are added up in, by numbers.
+/// The lanes in which products with weights are added up, by numbers.
 class Lanes {
 public:
   explicit Lanes(const Layer &layer) : outputs(layer.dims, layer.axis), inputs(layer.dims, 1 - layer.axis) {
@@ -32,7 +32,7 @@ public:
     if (groups > 1 && inputs.count == 1 && layer.dims.size() == 4 && layer.dims[2] <= 3 && layer.dims[3] <= 3) {
       rows = layer.dims[2], columns = layer.dims[3];
     }
-    steps = inputs.count / kStep + 2; // a group may begin and end in the middle of one
+    steps = inputs.count / kStep + 2; // a group may begin and end in the middle of a step
     ofOutput = rows ? kDepthwise : taps * steps * 2;
   }
   size_t count() const { return size_t(outputs.count * ofOutput); }
@@ -48,7 +48,7 @@ public:
     return {size_t(output * ofOutput + (tap * steps + step) * 2 + channel % 4 / 2)};
   }
 
-  /// Of each lane the sum of its positive values, and of its negative ones.
+  /// Returns for each lane the sum of its positive values, and that of the magnitudes of its negative ones.
   template <typename Sum, typename T> std::vector<std::array<Sum, 2>> sums(llvm::ArrayRef<T> values) const {
     std::vector<std::array<Sum, 2>> sums(count());
     for (size_t i = 0; i < values.size(); ++i) {
@@ -63,9 +63,10 @@ private:
   static constexpr int64_t kStep = 8, kDepthwise = 4;
   Strides outputs, inputs;
   int64_t groups = 1, taps = 1, steps = 1, ofOutput = 0;
-  int64_t rows = 0, columns = 0; ///< of a depthwise kernel that has such lanes
+  int64_t rows = 0, columns = 0; ///< the size of a depthwise kernel that has such lanes, else 0
 
-  /// Two of rows, and two of columns: a line is in the lane of the one before it and in that of the next.
+  /// Returns the lanes of a tap: two lanes are of rows, and two of columns. Each line is in the lane of the line before
+  /// it and in that of the next.
   llvm::SmallVector<size_t, 4> ofDepthwise(int64_t output, int64_t row, int64_t column) const {
     llvm::SmallVector<size_t, 4> lanes;
     auto add = [&](int64_t first, int64_t line, int64_t lines) {
@@ -79,7 +80,7 @@ private:
   }
 };
 
-/// The least scales of all output channels with which sums are short, but for rounding.
+/// Returns the least scales of all output channels with which sums are short, apart from rounding.
 std::vector<float> scalesOf(llvm::ArrayRef<float> values, const Lanes &lanes, size_t outputs) {
   std::vector<float> scales(outputs);
   for (auto [lane, sums] : llvm::enumerate(lanes.sums<float>(values))) {
@@ -89,7 +90,7 @@ std::vector<float> scalesOf(llvm::ArrayRef<float> values, const Lanes &lanes, si
   return scales;
 }
 
-/// Where rounding made sums too large, weights become a step smaller, those first that were rounded up most.
+/// Makes weights a step smaller where rounding made sums too large, those first that were rounded up most.
 void shorten(llvm::ArrayRef<float> exact, const Lanes &lanes, std::vector<int8_t> &values) {
   auto sums = lanes.sums<int>(llvm::ArrayRef<int8_t>(values));
   auto isOver = [&](size_t i) {
@@ -114,7 +115,7 @@ void shorten(llvm::ArrayRef<float> exact, const Lanes &lanes, std::vector<int8_t
 } // namespace
 
 std::string problemOf(llvm::ArrayRef<float> values) {
-  constexpr float kMostFinite = 1e18F; // float32 holds the product of two scales of such
+  constexpr float kMostFinite = 1e18F; // float32 holds the product of two scales of such values
   int64_t strange = llvm::count_if(values, [](float value) { return !std::isfinite(value); });
   int64_t huge = llvm::count_if(values, [](float value) { return std::fabs(value) > kMostFinite; });
   if (strange > 0) {

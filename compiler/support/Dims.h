@@ -1,4 +1,4 @@
-// Dims of tensors, multiplied without overflow.
+// Multiplies the dims of tensors without overflow.
 #pragma once
 #include "llvm/ADT/ArrayRef.h"
 #include <cstdint>
@@ -11,10 +11,10 @@ namespace ingot::support {
 /// bits, even if another dim is zero.
 std::optional<int64_t> elementCount(llvm::ArrayRef<int64_t> dims);
 
-/// More bytes than any machine's memory: a tensor of this size is a mistake or an attack.
+/// This is more bytes than any machine's memory has: a tensor of this size is a mistake or an attack.
 constexpr int64_t kLargestTensor = int64_t(1) << 40;
 
-/// "[2, 3, 224, 224]", cut after a few dims.
+/// Returns dims as a text like "[2, 3, 224, 224]", which is cut after a few dims.
 std::string dimsText(llvm::ArrayRef<int64_t> dims);
 
 } // namespace ingot::support

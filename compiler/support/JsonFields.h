@@ -1,6 +1,7 @@
-// Records of facts are visited field by field: a function beside the record names its fields once,
+// Visits records of facts field by field. A function beside the record names its fields once,
 //   template <typename V> void visitFields(V &v, typename V::template Ref<Record> record);
-// and what writes or reads them is a visitor. Where the exits differ, the difference stands beside the field.
+// and whatever writes or reads them is a visitor. Where exits differ in a field, the difference stands beside the
+// field.
 #pragma once
 #include "compiler/support/ElementTypes.h"
 #include "compiler/support/Size.h"
@@ -13,7 +14,7 @@ namespace ingot::support {
 
 enum class Presence { Always, UnlessEmpty, Never }; // empty: zero, false, no text, no elements, an unknown size
 
-/// How the exits have a field.
+/// The rule by which each exit has a field.
 struct FieldRule {
   Presence manifest = Presence::Always; ///< NAME.json of a compiled model
   Presence summary = Presence::Always;  ///< --json, and the page of `ingot report`
@@ -40,11 +41,11 @@ public:
       json.attributeEnd();
     }
   }
-  /// What follows from other facts, which nobody reads again.
+  /// Writes a value that follows from other facts, and that nobody reads again.
   template <typename T> void derived(const char *name, const T &value, FieldRule rule = {}) {
     (*this)(name, value, rule);
   }
-  /// A size that is written where it is not `other`.
+  /// Writes a size where it is not `other`.
   void unlike(const char *name, const Size &size, const Size &other) {
     (*this)(name, same(size, other) ? Size(0) : size, unlessEmpty);
   }
@@ -52,11 +53,11 @@ public:
   void word(const char *name, Value value, FieldRule rule = {}, llvm::ArrayRef<Word<Value>> words = wordsOf(Value())) {
     (*this)(name, wordOf(value, words), rule);
   }
-  /// The text of a symbol, by the name that the model gives it.
+  /// Writes the text of a symbol by the name that the model gives it.
   void symbol(const char *name, const std::string &text) { (*this)(name, symbolName(text)); }
   void elementType(const char *name, int32_t type) { (*this)(name, support::elementType(type).name); }
   void hash(const char *name, uint64_t value) { (*this)(name, llvm::utohexstr(value, /*LowerCase=*/true, 16)); }
-  /// One of several things by its name; -1: none.
+  /// Writes one of several things by its name; -1: none.
   void choice(const char *name, int64_t index, llvm::ArrayRef<std::string> names, FieldRule rule) {
     (*this)(name, index < 0 ? std::string() : names[static_cast<size_t>(index)], rule);
   }
@@ -107,7 +108,7 @@ private:
   }
   void write(llvm::StringRef text) { json.value(llvm::json::fixUTF8(text)); }
   void write(const std::string &text) { json.value(llvm::json::fixUTF8(text)); }
-  /// A number, the text of an expression of the symbols, or null where nothing is known.
+  /// Writes a number, the text of an expression of the symbols, or null where nothing is known.
   void write(const Size &size) {
     size.isUnknown()  ? json.value(nullptr)
     : size.isNumber() ? json.value(size.number())

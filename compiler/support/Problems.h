@@ -1,4 +1,4 @@
-// What is wrong with a model, collected so that the user sees everything at once.
+// Collects what is wrong with a model, so that the user sees everything at once.
 #pragma once
 #include "llvm/ADT/StringRef.h"
 #include "llvm/ADT/StringSet.h"
@@ -30,14 +30,14 @@ public:
   void addBug(const Where &where, const llvm::Twine &text);
   bool haveBug() const { return isBug; }
 
-  /// Takes over what another collection has.
+  /// Takes over the problems of another collection.
   void add(const Problems &others);
   /// Returns the first problem without the file's name.
   std::string first() const;
 
   bool empty() const { return lines.empty(); }
   size_t count() const { return total; }
-  /// How often something was added, also where it was known.
+  /// Returns how often something was added, which counts problems that were known, too.
   size_t said() const { return additions; }
 
   /// Returns the problems, one a line: "FILE: error: node 'x' (Op, opset 11): text". A hostile model can be wrong in a
@@ -47,12 +47,12 @@ public:
 private:
   std::string file;
   std::vector<std::string> lines;
-  llvm::StringSet<> known; ///< the lines: the same one is not said twice
+  llvm::StringSet<> known; ///< the lines, none of which is said twice
   size_t total = 0, additions = 0;
   bool isBug = false;
 };
 
-/// A name as messages show it: control characters escaped, and cut where it is absurdly long.
+/// Returns a name as messages show it: control characters are escaped, and it is cut where it is absurdly long.
 std::string quoted(llvm::StringRef name);
 
 } // namespace ingot::support

@@ -1,5 +1,5 @@
-// Choices that have fixed words on the command line or in an attribute. A table beside each enum says which word stands
-// for which value. A word is read where it comes in; everything behind that compares values.
+// Reads and writes choices that have fixed words on the command line or in an attribute. A table beside each enum says
+// which word stands for which value. A word is read where it comes in; everything behind that compares values.
 #pragma once
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/STLExtras.h"
@@ -9,7 +9,7 @@
 
 namespace ingot::support {
 
-/// A row of the table that `wordsOf(Value)` returns, a function beside the type of the value.
+/// A row of the table that `wordsOf(Value)` returns, which is a function beside the type of the value.
 template <typename Value> struct Word {
   Value value;
   llvm::StringLiteral word;

@@ -15,7 +15,7 @@ struct Size {
   int rows, bytes;
 };
 
-/// Tiles of these sizes.
+/// Returns a configuration with tiles of these sizes.
 std::vector<uint8_t> configOf(std::initializer_list<Size> sizes) {
   std::vector<uint8_t> config(AMX_CONFIG_BYTES);
   config[0] = 1;

@@ -1,4 +1,4 @@
-// The phase table as rows of Markdown, for docs/phases.md.
+// Prints the phase table as rows of Markdown, for docs/phases.md.
 #include "compiler/pipeline/Pipeline.h"
 #include <cstdio>
 

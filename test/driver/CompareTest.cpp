@@ -1,4 +1,4 @@
-// Comparison of outputs with recorded ones.
+// Tests how outputs are compared with recorded ones.
 #include "compiler/driver/commands/Compare.h"
 #include <cmath>
 #include <cstring>
@@ -59,7 +59,7 @@ TEST(Compare, ShapeAndType) {
 }
 
 TEST(Compare, HalfPrecisionIsLooser) {
-  // 1.0, 2.0, smallest subnormal, against 1.0078, 2.0, 0
+  // These are 1.0, 2.0 and the smallest subnormal, compared with 1.0078, 2.0 and 0.
   EXPECT_TRUE(
       compareTensors(tensor<uint16_t>(10, {0x3c00, 0x4000, 1}), tensor<uint16_t>(10, {0x3c08, 0x4000, 0}), 1e-4).equal);
   EXPECT_FALSE(compareTensors(tensor<uint16_t>(10, {0x3c00}), tensor<uint16_t>(10, {0x4000}), 1e-4).equal);

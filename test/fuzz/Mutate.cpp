@@ -103,7 +103,7 @@ private:
     return repeated->empty() ? nullptr : repeated->Mutable(int(random() % uint64_t(repeated->size())));
   }
 
-  /// The graph itself or, now and then, one inside of it.
+  /// Returns the graph itself or, now and then, one inside of it.
   pb::GraphProto &graph(pb::GraphProto &outer) {
     std::vector<pb::GraphProto *> inner;
     for (pb::NodeProto &node : *outer.mutable_node()) {

@@ -149,7 +149,7 @@ TEST(Check, NamesCannotDriveTheTerminal) {
   expectProblem(problemsOf(model), "'\\1b[31mred\\0a'");
 }
 
-/// A function of the domain "mine": one node, from "a" to "b".
+/// Adds a function of the domain "mine", which is one node from "a" to "b".
 static pb::FunctionProto &addFunction(pb::ModelProto &model, const std::string &name, const std::string &op) {
   if (model.opset_import_size() == 1) {
     pb::OperatorSetIdProto &import = *model.add_opset_import();

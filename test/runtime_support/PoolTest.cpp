@@ -10,7 +10,7 @@
 
 namespace {
 
-/// A C++ callable as the body of a loop.
+/// Runs a loop whose body is a C++ callable.
 template <typename Body> int loop(const ingot_exec *exec, int64_t count, Body body) {
   auto call = [](void *args, int64_t begin, int64_t end) -> int { return (*static_cast<Body *>(args))(begin, end); };
   return ingot_parallel_for(exec, call, &body, count);

@@ -42,7 +42,7 @@ public:
   uint64_t any() { return engine(); }
   uint64_t below(uint64_t end) { return engine() % end; }
 
-  /// Of any magnitude.
+  /// Returns an integer, of each number of bits as often as of any other.
   uint64_t integer() { return any() >> below(64); }
 
   uint64_t number() {

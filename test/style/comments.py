@@ -111,16 +111,16 @@ UNLESS_CLAUSE = [re.compile(pattern, re.I) for pattern in (
 
 # Verbs of which neither form is a noun here.
 PLAIN_VERBS = """accept agree initialize build allocate allow append appear apply arise arrive ask attain attend become begin belong bind bring broadcast build call
- carry choose claim combine come compare compile compute concern conflict consume contain contradict contribute convert correct correspond
+ carry choose claim collect combine come compare compile compute concern conflict consume contain contradict contribute convert correct correspond
  cover create decide declare decode decrease define deliver depend dequantize describe detect determine differ divide draw drop enqueue ensure
  enter equal evaluate exceed exist expand expect explain express extend fail fall fetch fill find finish fit fold follow forbid forget gather
  generate get give go grow hang happen help hide hold ignore imply import include infer inherit inline insert interpret join keep know lack last
  lay lead learn leave lend let lie listen live look lose lower make match matter mean measure meet mention merge move multiply name narrow need
  normalize obey occur omit open overflow overlap overwrite own parse pay permit pick prefer prepare prevent produce promise prove provide put
  quantize raise reach recognise shorten lengthen read receive recognize reduce refer refuse rely remain remember remove rename reorder repeat replace represent resize reproduce
- require reserve respect restore resume return rewrite rise run satisfy saturate save say scatter see seem sees send separate serve show shrink
+ require reserve resolve respect restore resume return rewrite rise run satisfy saturate save say scatter see seem sees send separate serve show shrink
  simplify skip solve speak spread stand start stay stop store subtract succeed suffice swap take tell tend throw touch translate travel treat try
- turn understand unite unpack update use vanish vary verify wait walk want warn weigh win wish wrap write yield"""
+ turn understand unite unpack update use vanish vary verify visit wait walk want warn weigh win wish wrap write yield"""
 # Verbs that are nouns as well: a determiner, an adjective or a preposition before one makes it a noun.
 NOUN_VERBS = """act add address aim align answer back balance batch bend block bound box branch bundle cache cast catch cause chain change check
  claim clamp close code color compress copy cost count cross cut cycle damage default delay display dot drive dump edit emit end escape estimate
@@ -256,24 +256,6 @@ class Names:
                 yield match.group(1)
 
 
-# ---- names of tests -----------------------------------------------------------------------------------------------------------
-
-DECLARED = re.compile(r"(?:add_test\(NAME|ingot_\w*test\()\s*([^\s)]+)")
-
-
-def unknownTests(document, lists):
-    """Names in the first column of a document's tables that no CMake list gives a test. "types-..." is each that begins so; in a list a
-    ${variable} is anything."""
-    declared = [re.sub(r"\$\{\w+\}", "\0", name) for text in lists for name in DECLARED.findall(text)]
-    patterns = [re.compile(".+".join(re.escape(part) for part in name.split("\0"))) for name in declared if name.strip("\0")]
-    for line in document.splitlines():
-        for name in re.findall(r"`([a-z][\w-]*(?:\.\.\.)?)`", re.sub(r"\(.*?\)", "", line.split("|")[1])) if line.startswith("|") else []:
-            prefix = name.removesuffix("...")
-            matched = prefix != name and any(re.sub("\0.*", "", known).startswith(prefix) for known in declared)
-            if not matched and not any(pattern.fullmatch(name) for pattern in patterns):
-                yield name
-
-
 # ---- the repository -----------------------------------------------------------------------------------------------------------
 
 
@@ -330,9 +312,6 @@ def main():
             sys.exit(f"{sum(counts.values())} fragments are more than the {sum(allowed.values())} of the table, which only falls")
         TABLE.write_text(json.dumps(dict(sorted(counts.items())), indent=2) + "\n")
         return
-    lists = [(ROOT / name).read_text() for name in listed("CMakeLists.txt", "*/CMakeLists.txt")]
-    document = (ROOT / "docs/testing.md").read_text()
-    wrong += [("docs/testing.md", 1, "docs", f"{name} is no test", "") for name in unknownTests(document.partition("<!-- generated")[0], lists)]
     show(wrong)
     over = sorted(room for room, count in counts.items() if count > allowed.get(room, 0))
     for room in over:

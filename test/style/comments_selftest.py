@@ -1,4 +1,4 @@
-"""What comments.py takes for fragments, wrong names and unknown tests, and what it leaves alone."""
+"""What comments.py takes for fragments, and for wrong names, and what it leaves alone."""
 import pathlib
 import tempfile
 
@@ -79,15 +79,10 @@ def testNames():
             ("lower/conv/Chain.h, Chain.cpp; lower/Chain.h", ["lower/Chain.h"]),
             ("compiler/lower/conv has compiler/lower/conv/Chain, not compiler/lower/product", ["compiler/lower/product"]),
             ("docs/memory.md#what-a-run-needs-at-most, docs/memory.md#devices", ["docs/memory.md#devices"]),
+            ("docs/memory-of-runs.md, docs/memory/of-runs", ["docs/memory-of-runs.md", "docs/memory/of-runs"]),
             ("NAME.h and lives/NAME.txt, DIR/found.txt, a FAMILY.td, x.mlir, <stdint.h>, \"my.h\" and *.cpp", []),
         ):
             assert list(names.missing(text)) == expected, (text, list(names.missing(text)))
-
-
-def testTests():
-    lists = ["add_test(NAME lit COMMAND x)\nfoo_python_test(types-${suite} ${x})\ningot_python_test(types-${suite}-${level} run.py)\ningot_cross_test(peer y)"]
-    document = "| test | what |\n| `lit`, `types-...`, `types-casts-v3` | `not-looked-at` |\n| `peer`, `pear`, `type-...` | |\nOutside `of-tables`.\n"
-    assert list(comments.unknownTests(document, lists)) == ["pear", "type-..."], list(comments.unknownTests(document, lists))
 
 
 def testRooms():

@@ -1,4 +1,5 @@
-// The formats of floats: every code of 16 bits and less, and the nearest of them by looking at all.
+// Tests the formats of floats: every code of 16 bits and less, and the nearest of them, which is found by looking at
+// all.
 #include "compiler/support/ElementTypes.h"
 #include <cmath>
 #include <gtest/gtest.h>

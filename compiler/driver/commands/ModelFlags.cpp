@@ -284,10 +284,10 @@ void addLooking(CLI::App &app, Invocation &invocation) {
       ->type_name("PHASE");
   app.add_flag("--verbose", options.verbose, "Say for which kernels the file of --tuning has no schedule")
       ->needs(app.get_option("--tuning"));
-  app.add_flag(
-         "--remarks{*}", options.remarks,
-         "Say which algorithm computes the kernel of a node, and what else there was; without =NODE, of all kernels that "
-         "tell one; may be repeated")
+  app.add_flag("--remarks{*}", options.remarks,
+               "Say which algorithm computes the kernel of a node, and what else there was; without =NODE, of all "
+               "kernels that "
+               "tell one; may be repeated")
       ->type_name("[=NODE]");
   app.add_flag("--timing", invocation.timing, "Print the time of each phase to stderr");
   app.add_flag("--json", invocation.json, "Print one JSON object instead of text");

@@ -1,6 +1,6 @@
-// The part of FunctionWriter that writes loops, branches and basic blocks. What a loop carries, and what blocks hand to
-// each other, are variables that are assigned to all at once; blocks that are reached in one way only follow each other
-// without labels (chains), and short ways out of the function stand where they are taken.
+// Writes loops, branches and basic blocks, as a part of FunctionWriter. Values that a loop carries, and that blocks
+// hand to each other, are variables that are assigned to all at once. Blocks that are reached in one way only follow
+// each other without labels (chains), and short ways out of the function stand where they are taken.
 #include "compiler/emit/cpp/FunctionWriter.h"
 
 using namespace mlir;
@@ -12,7 +12,7 @@ void FunctionWriter::assign(ArrayRef<std::string> variables, ValueRange values) 
   for (size_t i = 0; i < texts.size(); ++i) {
     bool isOverwritten =
         llvm::any_of(variables.take_front(i), [&](const std::string &name) { return mentions(texts[i], name); });
-    if (isOverwritten) { // kept while all of the old values are there
+    if (isOverwritten) { // the value is kept while all old values are there
       std::string name = newName(values[i].getType()), type = typeName(values[i].getType());
       line((StringRef(type).ends_with("*") ? type + "const " : "const " + type + " ") + name + " = " + texts[i] + ";");
       texts[i] = name;
@@ -26,7 +26,7 @@ void FunctionWriter::assign(ArrayRef<std::string> variables, ValueRange values) 
   }
 }
 
-/// Whether a value that starts what the loop carries is a variable that nobody else reads: the loop goes on with it.
+/// Whether a value with which a carried value starts is a variable that nobody else reads: the loop goes on with it.
 static bool isHandedOn(Value start, scf::ForOp loop) {
   if (!start.hasOneUse()) {
     return false;
@@ -126,16 +126,17 @@ void FunctionWriter::visit(scf::WhileOp loop) {
   close();
 }
 
-// Basic blocks.
+// These write basic blocks.
 
-/// A way out of the function that needs no label: reached from one place, and little to do there.
+/// Whether a block is a way out of the function that needs no label, since it is reached from one place and has little
+/// to do.
 bool FunctionWriter::endsAtOnce(Block *block) const {
   constexpr size_t few = 8;
   return !block->isEntryBlock() && isa<func::ReturnOp>(block->getTerminator()) && block->getNumArguments() == 0 &&
          block->hasOneUse() && block->getOperations().size() <= few;
 }
 
-/// The block that is written behind this one without a label.
+/// Returns the block that is written behind this one without a label.
 Block *FunctionWriter::following(Block *block) const {
   Operation *end = block->getTerminator();
   Block *next = nullptr;
@@ -149,7 +150,7 @@ Block *FunctionWriter::following(Block *block) const {
 }
 
 void FunctionWriter::formChains() {
-  llvm::SmallDenseSet<Block *> inside; // of a chain, or a way out
+  llvm::SmallDenseSet<Block *> inside; // blocks that are inside of a chain, or ways out
   for (Block &block : function.getBody()) {
     if (Block *next = following(&block)) {
       inside.insert(next);
@@ -181,7 +182,8 @@ void FunctionWriter::formChains() {
   }
 }
 
-/// Variables for what more than one chain knows: arguments of their first blocks, and values that others use.
+/// Declares variables for values that more than one chain knows: arguments of their first blocks, and values that
+/// others use.
 void FunctionWriter::shareValues() {
   auto share = [&](Value value) {
     std::string type = typeName(value.getType()), name = newName(value.getType());
@@ -217,7 +219,7 @@ void FunctionWriter::endAtOnce(Block *block) {
   line(end.getNumOperands() ? "return " + argument(end.getOperand(0)) + ";" : "return;");
 }
 
-/// `inside` follows without a label, `next` with one.
+/// Goes on to block `to`; `inside` follows without a label, and `next` with one.
 void FunctionWriter::jump(Block *from, Block *to, ValueRange operands, Block *inside, Block *next) {
   if (to == inside) {
     for (auto [argument, operand] : llvm::zip_equal(to->getArguments(), operands)) {

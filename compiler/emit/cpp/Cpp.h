@@ -20,20 +20,20 @@ namespace ingot::emit::cpp {
 constexpr int64_t mostInitialized = 256 << 10;
 inline bool areInitialized(const plan::ModelInfo &model) { return model.weightBytes <= mostInitialized; }
 
-/// Brings loop IR to what the writer knows: math expanded, no vectors of more than one dimension, no affine ops;
-/// constants folded, equal expressions computed once.
+/// Brings loop IR to what the writer knows: math functions are expanded, no vector has more than one dimension, there
+/// are no affine ops, constants are folded, and equal expressions are computed once.
 mlir::LogicalResult prepare(mlir::ModuleOp module, const target::MachineModel &machine);
 
-/// The vectors of a function become arrays, and what is done with them loops over lanes.
+/// Makes the vectors of a function arrays, and operations on them loops over lanes.
 mlir::LogicalResult lanesToLoops(mlir::func::FuncOp function);
 
-/// The text of NAME.cpp, from a prepared module. `weights` has the bytes where they are initialized, else none. Fails
-/// with a diagnostic at an operation that has no form in C++.
+/// Returns the text of NAME.cpp, from a prepared module. `weights` has the bytes where they are initialized, else none.
+/// Fails with a diagnostic at an operation that has no form in C++.
 mlir::FailureOr<std::string> sourceText(mlir::ModuleOp module, const target::MachineModel &machine,
                                         const plan::ModelInfo &model, llvm::ArrayRef<DeviceCode> devices,
                                         llvm::ArrayRef<char> weights);
 
-/// The text of NAME.weights.S, which takes NAME.weights in as it is.
+/// Returns the text of NAME.weights.S, which takes NAME.weights in as it is.
 std::string assemblyText(const plan::ModelInfo &model);
 
 } // namespace ingot::emit::cpp

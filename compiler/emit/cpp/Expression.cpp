@@ -24,13 +24,13 @@ using namespace mlir;
 namespace ingot::emit::cpp {
 namespace {
 
-/// Kinds of operands that have a row of their own.
+/// The kinds of operands that have a row of their own.
 enum Kind : unsigned { Bit = 1, Narrow = 2, Wide = 4, Real = 8, Half = 16, Other = 32 };
 constexpr unsigned integers = Narrow | Wide, all = Bit | Narrow | Wide, reals = Real | Half;
 
 struct Row {
   const char *op;
-  unsigned kinds; ///< of the first operand; of a select's second
+  unsigned kinds; ///< the kinds of the first operand, or of a select's second one
   const char *pattern;
   Rank rank = Rank::Name;
 };
@@ -158,7 +158,7 @@ Kind kindOf(Type type) {
   return bits == 1 ? Bit : bits < 32 ? Narrow : Wide;
 }
 
-/// "arith.cmpi slt"
+/// Returns the name of an operation as the table has it, "arith.cmpi slt".
 std::string keyOf(Operation *op) {
   std::string key = op->getName().getStringRef().str();
   if (auto compare = dyn_cast<arith::CmpIOp>(op)) {
@@ -190,7 +190,7 @@ const Row *rowOf(Operation *op) {
   return nullptr;
 }
 
-/// The loosest expression that needs no parentheses as an operand of an operator.
+/// Returns the loosest rank of an expression that needs no parentheses as an operand of an operator.
 Rank loosestIn(Rank rank, bool first) {
   switch (rank) {
   case Rank::Product:
@@ -238,7 +238,7 @@ public:
 private:
   Type typeOf(unsigned operand) { return op->getOperand(operand).getType(); }
 
-  /// What stands behind a `$`, which is taken off.
+  /// Returns what a placeholder behind a `$` stands for, and takes it off the pattern.
   std::string part(StringRef &pattern) {
     char how = pattern.front();
     pattern = pattern.drop_front();
@@ -273,7 +273,7 @@ private:
     Rank loosest = loosestIn(row.rank, number == (isa<arith::SelectOp>(op) ? 1u : 0u));
     if (isa<arith::SelectOp>(op) && number == 0) {
       loosest = Rank::Either;
-    } else if (row.rank == Rank::Either && e.rank == Rank::Both) { // compilers warn of it
+    } else if (row.rank == Rank::Either && e.rank == Rank::Both) { // compilers warn of this
       loosest = Rank::Equal;
     }
     switch (how) {
@@ -306,7 +306,7 @@ private:
   Helpers &helpers;
 };
 
-/// Of sums and products of counters and literals.
+/// Returns the sign of a result: signed for sums and products of counters and literals.
 Sign signOf(Operation *op, ArrayRef<Expression> operands) {
   bool keeps = isa<arith::AddIOp, arith::SubIOp, arith::MulIOp>(op) && bitsOf(op->getResult(0).getType()) == 64;
   bool anySigned = llvm::any_of(operands, [](const Expression &e) { return e.sign == Sign::Signed; });
@@ -314,7 +314,7 @@ Sign signOf(Operation *op, ArrayRef<Expression> operands) {
   return keeps && anySigned && !anyUnsigned ? Sign::Signed : Sign::Unsigned;
 }
 
-/// An integer as one of another width.
+/// Returns an integer as one of another width.
 Expression widened(Operation *op, const Expression &e, bool isSigned, Helpers &helpers) {
   Type from = op->getOperand(0).getType(), to = op->getResult(0).getType();
   Expression result = e;
@@ -335,7 +335,7 @@ Expression widened(Operation *op, const Expression &e, bool isSigned, Helpers &h
   return result;
 }
 
-/// A float as an integer: through 32 or 64 bits, as processors do.
+/// Returns a float as an integer, by way of 32 or 64 bits as processors do it.
 std::optional<Expression> rounded(Operation *op, const Expression &e, Helpers &helpers) {
   Type from = op->getOperand(0).getType(), to = op->getResult(0).getType();
   unsigned bits = bitsOf(to);
@@ -366,7 +366,8 @@ std::optional<Expression> bitcast(Operation *op, const Expression &e, Helpers &h
   return Expression{helpers.use(name) + "(" + e.text + ")"};
 }
 
-/// Beside a constant that is neither zero nor NaN, a comparison is enough.
+/// Whether a bound is a constant beside which a comparison is enough: it is not NaN, and a zero has the sign that
+/// `negativeZero` says.
 bool isPlainBound(Value value, bool negativeZero) {
   auto constant = value.getDefiningOp<arith::ConstantOp>();
   auto number = constant ? dyn_cast<FloatAttr>(constant.getValue()) : FloatAttr();
@@ -374,7 +375,7 @@ bool isPlainBound(Value value, bool negativeZero) {
          (!number.getValue().isZero() || number.getValue().isNegative() == negativeZero);
 }
 
-/// Operations that are more than a pattern.
+/// Returns the expressions of operations that are more than a pattern.
 std::optional<Expression> special(Operation *op, ArrayRef<Expression> operands, Helpers &helpers) {
   if (isa<arith::IndexCastOp, arith::IndexCastUIOp, arith::ExtSIOp>(op)) {
     return widened(op, operands[0], !isa<arith::IndexCastUIOp>(op), helpers);
@@ -385,7 +386,7 @@ std::optional<Expression> special(Operation *op, ArrayRef<Expression> operands, 
   if (isa<arith::FPToSIOp, arith::FPToUIOp>(op) && kindOf(op->getOperand(0).getType()) & reals) {
     return rounded(op, operands[0], helpers);
   }
-  if (op->getName().getStringRef() == "llvm.intr.expect") { // a hint for branches
+  if (op->getName().getStringRef() == "llvm.intr.expect") { // the operation is a hint for branches
     return operands[0];
   }
   if (isa<arith::AddIOp>(op) && operands[1].sign == Sign::Literal && operands[1].text.front() == '-' &&
@@ -397,7 +398,7 @@ std::optional<Expression> special(Operation *op, ArrayRef<Expression> operands, 
     return Expression{typeName(op->getResult(0).getType()) + "(" + asOperand(operands[0], Rank::Either) + " ? " +
                       operands[1].text + " : " + operands[2].text + ")"};
   }
-  if (auto compare = dyn_cast<arith::CmpIOp>(op); compare && operands[1].text == "0") { // compilers warn of it
+  if (auto compare = dyn_cast<arith::CmpIOp>(op); compare && operands[1].text == "0") { // compilers warn of this
     arith::CmpIPredicate how = compare.getPredicate();
     if (how == arith::CmpIPredicate::uge || how == arith::CmpIPredicate::ult) {
       return Expression{how == arith::CmpIPredicate::uge ? "true" : "false"};
@@ -419,7 +420,7 @@ std::optional<Expression> special(Operation *op, ArrayRef<Expression> operands, 
   return std::nullopt;
 }
 
-/// -0.5f, 1e-05f: the shortest digits that are read as the same number.
+/// Returns a float as a literal, -0.5f or 1e-05f: the shortest digits that are read as the same number.
 template <typename Float> std::string digits(Float number, const char *suffix) {
   char buffer[64];
   auto [end, error] = std::to_chars(buffer, buffer + sizeof(buffer), number);
@@ -437,7 +438,7 @@ Expression realLiteral(Type type, const APFloat &value, Helpers &helpers) {
   return {text, text.front() == '-' ? Rank::Unary : Rank::Name};
 }
 
-/// An integer as a literal that its width reads as the same bits; narrow ones are never negative.
+/// Returns an integer as a literal that its width reads as the same bits; narrow ones are never negative.
 Expression integerLiteral(unsigned bits, const APInt &value) {
   if (bits == 1) {
     return {value.isZero() ? "false" : "true"};
@@ -460,7 +461,8 @@ std::string integerName(unsigned bits, bool isSigned) {
   return bits == 128 ? "u128" : (isSigned ? "int" : "uint") + std::to_string(bits) + "_t";
 }
 
-bool isExec(Type type) { return type.getDialect().getNamespace() == "llvm"; } // its one type there is a pointer
+// The one type that loop IR has of this dialect is a pointer.
+bool isExec(Type type) { return type.getDialect().getNamespace() == "llvm"; }
 
 std::string typeName(Type type) {
   if (auto memory = dyn_cast<MemRefType>(type)) {

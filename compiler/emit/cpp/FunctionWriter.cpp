@@ -43,9 +43,10 @@ std::string functionName(func::FuncOp function, const plan::ModelInfo &model) {
   return (name.consume_front(model.name + "_") ? name : function.getName()).str();
 }
 
-// Names and expressions.
+// These deal with names and expressions.
 
-/// x: real numbers, n: integers, b: conditions, p: pointers, v: vectors.
+/// Returns a new name, whose letter tells the kind of value: x is a real number, n an integer, b a condition, p a
+/// pointer and v a vector.
 std::string FunctionWriter::newName(Type type) {
   char letter = isa<MemRefType>(type)          ? 'p'
                 : isa<VectorType>(type)        ? 'v'
@@ -55,8 +56,8 @@ std::string FunctionWriter::newName(Type type) {
   return std::string(1, letter) + std::to_string(numbers[letter]++);
 }
 
-/// Whether products are added up: of such sums each step is a statement, in the order in which the kernel has them, for
-/// which there are enough registers.
+/// Whether an operation adds a product to a sum. Each step of such sums is a statement, in the order in which the
+/// kernel has them, for which there are enough registers.
 static bool addsProduct(Operation *op) {
   auto isProduct = [](Value operand) { return operand.getDefiningOp<arith::MulFOp>() != nullptr; };
   return isa<vector::FMAOp>(op) || (isa<arith::AddFOp>(op) && llvm::any_of(op->getOperands(), isProduct));
@@ -66,8 +67,8 @@ static bool isStepOfSum(Value value) {
   return op && addsProduct(op) && value.hasOneUse() && addsProduct(*value.user_begin());
 }
 
-/// What the last step of a sum is the next value of, if that may be changed there: its old value was read by a step
-/// before, and by nobody else.
+/// Returns the carried value of which the last step of a sum is the next value, if that may be changed there: its old
+/// value was read by a step before, and by nobody else.
 static BlockArgument carriedSum(Operation *op) {
   auto loop = dyn_cast<scf::ForOp>(op->getParentOp());
   if (!loop || !addsProduct(op) || !op->hasOneUse() || *op->user_begin() != loop.getBody()->getTerminator()) {
@@ -184,7 +185,7 @@ void FunctionWriter::settleReads() {
   }
 }
 
-// Statements.
+// These write statements.
 
 void FunctionWriter::line(const Twine &text) { out += wrapped(text.str(), indent); }
 void FunctionWriter::open(const Twine &text) {
@@ -232,7 +233,7 @@ void FunctionWriter::visitOther(Operation &op) {
   if (op.getNumResults() != 1 || op.getNumRegions() || typeName(op.getResult(0).getType()).empty()) {
     return refuse(op);
   }
-  if (op.getName().getStringRef() == "ub.poison") { // any value
+  if (op.getName().getStringRef() == "ub.poison") { // any value will do
     known[op.getResult(0)] = {typeName(op.getResult(0).getType()) + "{}"};
     return;
   }
@@ -244,7 +245,7 @@ void FunctionWriter::visitOther(Operation &op) {
   expression ? define(op.getResult(0), *expression) : refuse(op);
 }
 
-/// The two halves of a product.
+/// Writes the two halves of a product.
 void FunctionWriter::multiplied(Operation &op) {
   Expression a = named(op.getOperand(0)), b = named(op.getOperand(1));
   if (bitsOf(op.getResult(0).getType()) != 64) {
@@ -255,7 +256,7 @@ void FunctionWriter::multiplied(Operation &op) {
   define(op.getResult(1), {name + "(" + a.text + ", " + b.text + ")"});
 }
 
-/// Whether the operation is one that stores a vector.
+/// Writes an operation that stores a vector, and returns whether it is one.
 bool FunctionWriter::visitVectorStore(Operation &op) {
   if (!isa<vector::StoreOp, vector::MaskedStoreOp, vector::ScatterOp>(op)) {
     return false;
@@ -295,7 +296,7 @@ void FunctionWriter::visit(memref::ViewOp view) {
 }
 
 void FunctionWriter::visit(memref::AllocaOp array) {
-  if (known.contains(array)) { // those of the function are declared at its start
+  if (known.contains(array)) { // arrays of the function are declared at its start
     return;
   }
   MemRefType type = array.getType();
@@ -331,7 +332,7 @@ void FunctionWriter::visit(func::CallOp call) {
   tell(1);
 }
 
-/// See SplitCalls.cpp.
+/// Writes the call of a kernel, as SplitCalls.cpp does for objects.
 void FunctionWriter::enqueue(func::CallOp call, ArrayRef<std::string> arguments) {
   auto numberAt = [&](StringRef name) { return cast<IntegerAttr>(call->getAttr(name)).getInt(); };
   std::string device = std::to_string(numberAt(deviceName));
@@ -340,7 +341,7 @@ void FunctionWriter::enqueue(func::CallOp call, ArrayRef<std::string> arguments)
     words.push_back(isa<MemRefType>(operand.getType()) ? helpers.use("addressOf") + "(" + text + ")"
                                                        : "uint64_t(" + text + ")");
   }
-  words.erase(words.end() - 2); // where work items begin
+  words.erase(words.end() - 2); // the word where work items begin is not handed over
   if (call->hasAttr(nodeName)) {
     words.insert(words.end() - 1, {helpers.use("addressOf") + "(ingot_device_status(exec, " + device + "))",
                                    std::to_string((numberAt(nodeName) + 1) << 8)});
@@ -360,7 +361,7 @@ void FunctionWriter::enqueue(func::CallOp call, ArrayRef<std::string> arguments)
 void FunctionWriter::callKernel(func::CallOp call, StringRef name, ArrayRef<std::string> arguments) {
   bool returns = call.getNumResults() == 1;
   std::string text = (name + "(" + llvm::join(arguments, ", ") + ")").str();
-  bool isWeighed = call->hasAttr("ingot.weighed_items"); // see SplitCalls.cpp
+  bool isWeighed = call->hasAttr("ingot.weighed_items"); // as in SplitCalls.cpp
   if (isWeighed || call->hasAttr("ingot.items")) {
     std::string exec = isWeighed ? arguments[arguments.size() - 2] + " ? exec : nullptr" : "exec";
     SmallVector<std::string> some(arguments.drop_back(2));
@@ -381,8 +382,8 @@ void FunctionWriter::callKernel(func::CallOp call, StringRef name, ArrayRef<std:
   line(text + ";");
 }
 
-/// A function of ingot.h: an array of words that one of memory gets is its list, and one that a function on strings
-/// gets is its arguments; memory that it gives is of bytes.
+/// Writes a call of a function of ingot.h. An array of words that a function on memory gets is its list, and one that a
+/// function on strings gets is its arguments; memory that a function returns consists of bytes.
 void FunctionWriter::callLibrary(func::CallOp call, ArrayRef<std::string> arguments) {
   SmallVector<std::string> given(arguments);
   for (auto [text, operand] : llvm::zip_equal(given, call.getOperands())) {
@@ -415,7 +416,7 @@ void FunctionWriter::nameParameters() {
   }
 }
 
-/// Parameters that the body does not speak of have no name.
+/// Returns the function's signature, in which parameters that the body does not mention have no name.
 std::string FunctionWriter::signature(StringRef body) {
   SmallVector<std::string> parameters;
   for (BlockArgument argument : function.getArguments()) {
@@ -432,7 +433,7 @@ std::string FunctionWriter::signature(StringRef body) {
   return wrapped(start + functionName(function, model) + "(" + llvm::join(parameters, ", ") + ") {", 0);
 }
 
-/// What a function that reads weights begins with: see compiler/emit/TakeWeights.cpp.
+/// Returns the lines with which a function that reads weights begins, as compiler/emit/TakeWeights.cpp has them.
 std::string FunctionWriter::weightsOf(StringRef body) {
   if (!mentions(body, "weights")) {
     return "";

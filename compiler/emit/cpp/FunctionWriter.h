@@ -1,10 +1,10 @@
-// One function of loop IR as one of C++.
+// Writes one function of loop IR as one function of C++.
 //
-// Operations are visited in their order. The expression of one that is used once, in its own block, waits for its user;
-// the others become constants. An expression that reads memory waits no longer than to the next statement that may
-// write. Carried values of a loop are variables, as are those that basic blocks hand to each other. Blocks that follow
-// each other on one way only are written one behind the other; the others have labels, and what more than one of them
-// knows is declared at the start of the function.
+// Operations are visited in their order. The expression of an operation that is used once, in its own block, waits for
+// its user; the others become constants. An expression that reads memory waits no longer than to the next statement
+// that may write. Carried values of a loop are variables, as are those that basic blocks hand to each other. Blocks
+// that follow each other on one way only are written one behind the other; the others have labels, and values that more
+// than one of them knows are declared at the start of the function.
 #pragma once
 #include "compiler/emit/cpp/Expression.h"
 #include "compiler/plan/Model.h"
@@ -20,13 +20,13 @@ namespace ingot::emit::cpp {
 
 constexpr size_t mostColumns = 120;
 
-/// Lines that do not fit are continued, with more indentation.
+/// Continues lines that do not fit with more indentation.
 std::string wrapped(llvm::StringRef line, unsigned indent);
 
 /// Whether `name` occurs in the text of an expression.
 bool mentions(llvm::StringRef text, llvm::StringRef name);
 
-/// What the functions of loop IR are called: those of the model without its name.
+/// Returns the name that a function of loop IR has in the source: functions of the model lose its name.
 std::string functionName(mlir::func::FuncOp function, const plan::ModelInfo &model);
 
 class FunctionWriter {
@@ -41,27 +41,27 @@ private:
   using Operation = mlir::Operation;
   using Block = mlir::Block;
 
-  // Names and expressions.
+  // These deal with names and expressions.
 
   std::string newName(mlir::Type type);
-  /// The expression of a value, which is not waiting any more.
+  /// Returns the expression of a value, which is not waiting any more.
   Expression take(Value value);
-  /// The same, but a name or a literal.
+  /// Returns a name or a literal for the value, and declares a constant where it has none.
   Expression named(Value value);
   std::string argument(Value value) { return take(value).text; }
-  /// Makes `expression` what the value is: now, or where it is used.
+  /// Makes `expression` the value: now, or where it is used.
   void define(Value value, Expression expression);
   void declareConstant(Value value, const Expression &expression);
-  /// A variable for the value; of one that other blocks know the one that there is.
+  /// Declares a variable for the value; a value that other blocks know has one already.
   std::string declareVariable(Value value, llvm::StringRef start);
   bool waits(Value value) const;
-  /// Expressions of operands that are short enough in sum.
+  /// Returns expressions of operands that are short enough in sum.
   llvm::SmallVector<Expression> takeAll(mlir::ValueRange values, size_t most);
   size_t room() const;
   /// Writes down what was read, because memory is about to change.
   void settleReads();
 
-  // Statements.
+  // These write statements.
 
   void line(const llvm::Twine &text);
   void open(const llvm::Twine &text);
@@ -83,11 +83,11 @@ private:
   void callKernel(mlir::func::CallOp call, llvm::StringRef name, llvm::ArrayRef<std::string> arguments);
   void enqueue(mlir::func::CallOp call, llvm::ArrayRef<std::string> arguments);
   void callLibrary(mlir::func::CallOp call, llvm::ArrayRef<std::string> arguments);
-  /// All at once: what one variable gets may be computed from another.
+  /// Assigns to all variables at once, since the value of one may be computed from another.
   void assign(llvm::ArrayRef<std::string> variables, mlir::ValueRange values);
   void refuse(Operation &op);
 
-  // Basic blocks.
+  // These write basic blocks.
 
   struct Chain {
     Block *head;
@@ -120,7 +120,7 @@ private:
   llvm::DenseMap<Value, std::string> shared; ///< variables that several chains know
   std::vector<Chain> chains;
   llvm::DenseMap<Block *, unsigned> chainOf;
-  llvm::SmallDenseSet<Block *> targets; ///< of a goto
+  llvm::SmallDenseSet<Block *> targets; ///< the targets of a goto
 };
 
 } // namespace ingot::emit::cpp

@@ -7,7 +7,7 @@ using namespace llvm;
 
 namespace {
 
-/// `needs` are other rows, with blanks between; `$` in a row's name and text stands for what the user of it has put
+/// A helper. `needs` are other rows, with blanks between; `$` in a row's name and text stands for what its user has put
 /// there: the bits of an integer, or the name of an element type.
 struct Row {
   const char *name, *needs, *text;
@@ -457,7 +457,7 @@ inline void profile(const ingot_exec *exec, int32_t launch, int32_t ended) {
 )"},
 };
 
-/// A row's name or text with its `$` filled in.
+/// Returns a row's name or text with its `$` filled in.
 std::string filled(StringRef text, StringRef with) {
   std::string result;
   for (char c : text) {
@@ -466,7 +466,7 @@ std::string filled(StringRef text, StringRef with) {
   return result;
 }
 
-/// Whether the row is meant by `name`, and by which filling.
+/// Whether `name` means the row, and with which filling.
 bool isMeant(const Row &row, StringRef name, StringRef &with) {
   auto [before, behind] = StringRef(row.name).split('$');
   bool open = StringRef(row.name).contains('$');

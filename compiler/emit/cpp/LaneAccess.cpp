@@ -27,7 +27,7 @@ std::optional<Access> accessOf(Operation *op) {
       .Default(std::nullopt);
 }
 
-/// Whether memory has nothing in common with what has another name.
+/// Whether memory has nothing in common with memory of another name.
 static bool isAlone(Value memory) {
   if (memory.getDefiningOp<memref::AllocaOp>()) {
     return true;
@@ -44,7 +44,7 @@ static Value rootOf(Value memory) {
   return memory;
 }
 
-/// A value, and a number that is added to it.
+/// Returns a value and a number whose sum the value is; a null value: the sum is the number.
 static std::pair<Value, int64_t> sumOf(Value value) {
   if (std::optional<int64_t> number = getConstantIntValue(value)) {
     return {Value(), *number};

@@ -1,10 +1,11 @@
-// Vectors become loops over their lanes, which compilers make vectors of again, of the length that their processor has.
+// Makes vectors loops over their lanes, which compilers make vectors of again, of the length that their processor has.
 //
-// Operations that work lane by lane are gathered, block by block, and become one loop: a lane of what one of them gives
-// the other is a scalar there. Operations in front of which all lanes have to be known (a shuffle, a sum over lanes, a
-// loop around others) end the gathering, and so do those on memory whose order a loop over lanes would change. What
-// outlives a loop is an array. A value that a loop carries is one array for all iterations, in which it is changed: the
-// array of the loop around it, if that carries it only for this one. Compilers keep such arrays in registers.
+// Operations that work lane by lane are gathered, block by block, and become one loop, in which one lane of a result is
+// a scalar that the next operation reads. Operations in front of which all lanes have to be known (a shuffle, a sum
+// over lanes, a loop around others) end the gathering, and so do those on memory whose order a loop over lanes would
+// change. A vector that outlives a loop is an array. A value that a loop carries is one array for all iterations, in
+// which it is changed: the array of the loop around it, if that carries it only for this one. Compilers keep such
+// arrays in registers.
 //
 // A vector whose lanes are equal is a scalar.
 #include "compiler/emit/cpp/Cpp.h"
@@ -47,12 +48,12 @@ public:
   }
 
 private:
-  // Values.
+  // These make and read values.
 
   Location loc() { return function.getLoc(); }
   Value index(int64_t number) { return arith::ConstantIndexOp::create(b, loc(), number); }
 
-  /// An array for a vector, which lives in the block where the builder stands.
+  /// Makes an array for a vector, which lives in the block where the builder stands.
   Value newArray(VectorType type) {
     auto array = memref::AllocaOp::create(b, loc(), MemRefType::get(type.getShape(), type.getElementType()));
     array->setAttr("ingot.lanes", b.getUnitAttr());
@@ -62,7 +63,7 @@ private:
   Value element(Value array, Value lane) { return memref::LoadOp::create(b, loc(), array, lane); }
   void setElement(Value value, Value array, Value lane) { memref::StoreOp::create(b, loc(), value, array, lane); }
 
-  /// One lane of a vector that is not of the loop being gathered.
+  /// Returns one lane of a vector that is not of the loop being gathered.
   Value lane(Value vector, Value number) {
     if (Value same = splats.lookup(vector)) {
       return same;
@@ -76,9 +77,9 @@ private:
   }
   Value lane(Value vector, int64_t number) { return lane(vector, index(number)); }
 
-  // Gathering.
+  // These gather operations.
 
-  /// An array gets the lanes of a vector, for an operation that only has it from there.
+  /// An array that gets the lanes of a vector, for an operation that only has it from there.
   struct Copy {
     Value vector, array;
     Operation *user;
@@ -108,7 +109,7 @@ private:
     }
   }
 
-  /// What was gathered for `store` only, and not from memory: it may as well be computed in the store's own loop.
+  /// Takes out what only `store` needs, and not from memory: it may as well be computed in the store's own loop.
   SmallVector<Operation *> takeOwn(Operation *store) {
     llvm::SmallDenseSet<Operation *> own = {store};
     for (Operation *op : llvm::reverse(gathered)) {
@@ -125,7 +126,7 @@ private:
     return taken;
   }
 
-  /// `array` gets the lanes of `vector`, all at once with other copies.
+  /// Gives `array` the lanes of `vector`, all at once with other copies.
   void copy(Value vector, Value array, Operation *user) {
     if (arrays.lookup(vector) == array) {
       return;
@@ -144,8 +145,7 @@ private:
            llvm::none_of(copies, [&](const Copy &each) { return each.vector == vector && each.user == user; });
   }
 
-  /// Whether all that the loop reads of an array it has read before the operation at `next`, so that lanes of it may be
-  /// changed there.
+  /// Whether the loop reads an array only before the operation at `next`, so that it may change lanes of it there.
   bool isReadBefore(Value array, size_t next, ArrayRef<Copy> all) const {
     auto isArray = [&](Value value) { return arrays.lookup(value) == array && !ofLane.contains(value); };
     return llvm::none_of(ArrayRef(gathered).drop_front(next),
@@ -193,7 +193,7 @@ private:
     lanes = 0;
   }
 
-  // The body of a loop over lanes.
+  // These write the body of a loop over lanes.
 
   Value laneHere(Value vector) {
     if (!vectorOf(vector)) {
@@ -271,7 +271,7 @@ private:
     body();
   }
 
-  // All operations of a block.
+  // These visit all operations of a block.
 
   void visit(Block &block) {
     for (Operation &op : llvm::make_early_inc_range(block)) {
@@ -281,7 +281,7 @@ private:
 
   void visit(Operation *op) {
     if (op->hasTrait<OpTrait::IsTerminator>()) {
-      if (!isa<scf::YieldOp, scf::ConditionOp>(op)) { // of these, the operations around them
+      if (!isa<scf::YieldOp, scf::ConditionOp>(op)) { // the operation around it ends the loop itself
         flush(op);
       }
       return;
@@ -310,7 +310,7 @@ private:
     done.push_back(op);
   }
 
-  /// Says so, and goes on with any value in the place of the operation's vectors.
+  /// Reports an operation, and goes on with any value in place of its vectors.
   void refuse(Operation *op) {
     op->emitOpError("has no form in C++ source");
     failed = true;
@@ -322,7 +322,7 @@ private:
     }
   }
 
-  // Operations that are not lane by lane.
+  // These expand operations that are not lane by lane.
 
   bool expand(arith::ConstantOp constant) {
     auto values = dyn_cast<DenseElementsAttr>(constant.getValue());
@@ -340,7 +340,7 @@ private:
     return true;
   }
 
-  bool expandPoison(Operation *op) { // any value
+  bool expandPoison(Operation *op) { // any value will do
     Type element = vectorOf(op->getResult(0)).getElementType();
     splats[op->getResult(0)] = arith::ConstantOp::create(b, loc(), element, b.getZeroAttr(element));
     return true;
@@ -354,7 +354,7 @@ private:
     return true;
   }
 
-  /// All lanes of the operands are known behind this.
+  /// Makes sure that all lanes of the operands are known behind this.
   void settle(Operation *op) {
     flush(op);
     b.setInsertionPoint(op);
@@ -411,7 +411,7 @@ private:
     return true;
   }
 
-  /// From the first lane to the last.
+  /// Reduces from the first lane to the last.
   bool expand(vector::ReductionOp op) {
     constexpr size_t mostUnrolled = 32; // operations; clang++ leaves longer loops as they are
     bool isCondition = vectorOf(op.getVector()).getElementType().isInteger(1);
@@ -444,7 +444,7 @@ private:
     return true;
   }
 
-  // Operations with regions: their vectors are arrays that are changed in place.
+  // These visit operations with regions, whose vectors are arrays that are changed in place.
 
   void visitRegions(Operation *op) {
     llvm::TypeSwitch<Operation *>(op)
@@ -460,7 +460,7 @@ private:
         });
   }
 
-  /// The array that a loop carries a vector in, which starts as `start`: that of the value if nobody else needs it.
+  /// Returns the array of a carried vector that starts as `start`: that of the value if nobody else needs it.
   Value carrier(Value start, Operation *loop) {
     Value array = arrays.lookup(start);
     Operation *from = start.getDefiningOp();
@@ -475,7 +475,7 @@ private:
     return own;
   }
 
-  /// The values of a region's end go where they are wanted; what remains of it hands on the others.
+  /// Copies the values of a region's end to where they are wanted; its terminator hands on the others.
   template <typename Yield> void end(Yield yield, ValueRange values, ArrayRef<Value> wanted) {
     for (auto [value, array] : llvm::zip_equal(values, wanted)) {
       if (array) {
@@ -489,7 +489,7 @@ private:
     return llvm::filter_to_vector(values, [](Value value) { return !vectorOf(value); });
   }
 
-  /// The arguments of `block`, which become those of `other`, to whose end its operations move.
+  /// Moves the operations of `block` to the end of `other`, and makes its arguments those of `other`.
   void moveBody(Block *block, Block *other, ArrayRef<Value> carriers) {
     unsigned next = 0;
     for (auto [argument, array] : llvm::zip_equal(block->getArguments(), carriers)) {
@@ -580,14 +580,14 @@ private:
   OpBuilder b;
   bool failed = false;
   llvm::DenseMap<Value, Value> splats, arrays;
-  llvm::DenseMap<Value, std::pair<Value, int64_t>> parts; ///< lanes of another vector, from one on
-  llvm::DenseMap<Value, Block *> bodyOf;                  ///< of the loop that carries the argument
-  llvm::DenseMap<Value, Value> ofLane;                    ///< in the loop that is being written
-  Value number;                                           ///< of its lane
+  llvm::DenseMap<Value, std::pair<Value, int64_t>> parts; ///< vectors that are lanes of another one, from a number on
+  llvm::DenseMap<Value, Block *> bodyOf;                  ///< the body of the loop that carries an argument
+  llvm::DenseMap<Value, Value> ofLane;                    ///< the lane of a vector in the loop that is being written
+  Value number;                                           ///< the number of that lane
   SmallVector<Operation *> gathered, done;
   SmallVector<Access> accesses;
   SmallVector<Copy> copies;
-  int64_t lanes = 0; ///< of what is gathered
+  int64_t lanes = 0; ///< lanes of the gathered operations; 0: there are none
 };
 
 } // namespace

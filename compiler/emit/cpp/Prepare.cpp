@@ -1,5 +1,5 @@
-// What the object leaves to LLVM's optimizer is done here, so that the source reads well: constants are folded, equal
-// expressions computed once, dead ones dropped.
+// Does what the object leaves to LLVM's optimizer, so that the source reads well: constants are folded, equal
+// expressions are computed once, and dead ones are dropped.
 #include "compiler/emit/Lowering.h"
 #include "compiler/emit/cpp/Cpp.h"
 #include "compiler/emit/cpp/Expression.h"
@@ -15,7 +15,8 @@ using namespace mlir;
 
 namespace ingot::emit::cpp {
 
-/// std::fma is a call where there is no instruction. Where there is one, compilers fuse a product and a sum.
+/// Makes fused products a product and a sum, since std::fma is a call where there is no instruction. Where there is
+/// one, compilers fuse both.
 static void splitFusedProducts(ModuleOp module) {
   module.walk([](math::FmaOp fma) {
     OpBuilder b(fma);
@@ -26,12 +27,13 @@ static void splitFusedProducts(ModuleOp module) {
   });
 }
 
-/// Where data is wanted early is known of known machines only.
+/// Drops prefetches: how early data is wanted is known of known machines only.
 static void dropPrefetches(ModuleOp module) {
   module.walk([](memref::PrefetchOp prefetch) { prefetch.erase(); });
 }
 
-/// MLIR does not know that the intrinsics have no effect but their result. Returns whether there was one without a use.
+/// Drops intrinsics without a use, since MLIR does not know that their result is their only effect. Returns whether
+/// there was one.
 static bool dropUnusedIntrinsics(ModuleOp module) {
   SmallVector<Operation *> unused;
   module.walk([&](Operation *op) {
@@ -45,7 +47,7 @@ static bool dropUnusedIntrinsics(ModuleOp module) {
   return !unused.empty();
 }
 
-/// The lanes of even and of odd numbers are shuffles like others.
+/// Makes lanes of even and of odd numbers shuffles like others.
 static void splitDeinterleaved(ModuleOp module) {
   module.walk([](vector::DeinterleaveOp op) {
     OpBuilder b(op);
@@ -61,7 +63,7 @@ static void splitDeinterleaved(ModuleOp module) {
   });
 }
 
-/// Small arrays belong to the function: they live as long as it, in whatever loop they are used.
+/// Moves small arrays to the start of the function: they live as long as it does, in whatever loop they are used.
 static void raiseArrays(ModuleOp module) {
   for (func::FuncOp function : module.getOps<func::FuncOp>()) {
     SmallVector<memref::AllocaOp> arrays;
@@ -84,7 +86,7 @@ static bool hasOtherVectors(func::FuncOp function) {
   return found.wasInterrupted();
 }
 
-/// Loops over lanes, where vectors are not to be types or none of the compilers'.
+/// Makes loops over lanes, where vectors are not to be types, or are none of those that compilers have.
 static LogicalResult formLaneLoops(ModuleOp module, const target::MachineModel &machine) {
   for (func::FuncOp function : module.getOps<func::FuncOp>()) {
     if (machine.vectorTypes && !hasOtherVectors(function)) {
@@ -103,7 +105,7 @@ static LogicalResult formLaneLoops(ModuleOp module, const target::MachineModel &
 LogicalResult prepare(ModuleOp module, const target::MachineModel &machine) {
   target::MachineModel plain = machine;
   plain.halfConversions = false;
-  plain.scaleByPowerOfTwo = false; // an intrinsic of LLVM's
+  plain.scaleByPowerOfTwo = false; // LLVM alone has the intrinsic
   forgetMachines(module);
   if (failed(expandMath(module, Machines(plain))) || failed(simplifyVectors(module))) {
     return failure();
@@ -112,13 +114,14 @@ LogicalResult prepare(ModuleOp module, const target::MachineModel &machine) {
   splitDeinterleaved(module);
   dropPrefetches(module);
   PassManager passes(module.getContext());
-  passes.addPass(createCSEPass()); // a comparison of what is computed twice folds; compilers warn of one with itself
+  // A comparison of what is computed twice folds; compilers warn of comparing a value with itself.
+  passes.addPass(createCSEPass());
   passes.addPass(createCanonicalizerPass());
   passes.addPass(createCSEPass());
   if (failed(passes.run(module)) || (dropUnusedIntrinsics(module) && failed(passes.run(module)))) {
     return failure();
   }
-  if (failed(simplifyVectors(module))) { // of which canonical forms have made others again
+  if (failed(simplifyVectors(module))) { // canonical forms have made vectors of more dimensions again
     return failure();
   }
   raiseArrays(module);

@@ -1,5 +1,6 @@
-// The whole of NAME.cpp: what it needs, the helpers that its functions use, weights, a function for each kernel in the
-// order of the IR behind those that it calls, the run and its plan, the functions of the header, and the descriptor.
+// Writes the whole of NAME.cpp: includes, the helpers that its functions use, weights, a function for each kernel, in
+// the order of the IR but behind those that it calls, the run and its plan, the functions of the header, and the
+// descriptor.
 #include "compiler/emit/Descriptor.h"
 #include "compiler/emit/Names.h"
 #include "compiler/emit/Texts.h"
@@ -38,14 +39,14 @@ constexpr const char *checks = R"(
 #endif
 )";
 
-/// Kernels leave no registers for what the first two passes keep from one iteration to the next; a root is an
-/// instruction where nobody asks for errno.
+/// Options for g++: kernels leave no registers for the values that the first two passes keep from one iteration to the
+/// next, and a square root is an instruction where nobody asks for errno.
 constexpr const char *options = R"(#if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC optimize("no-predictive-commoning", "no-loop-unroll-and-jam", "no-math-errno")
 #endif
 )";
 
-/// Elements in memory, which other elements have had before: that is what the workspace is for.
+/// The types of elements in memory. They may alias, since the workspace is reused by elements of other types.
 constexpr const char *elements = R"(
 #if defined(__GNUC__)
 #define INGOT_IN_MEMORY __attribute__((__may_alias__))
@@ -69,7 +70,7 @@ std::string quoted(StringRef text) {
   for (unsigned char c : text) {
     if (c == '"' || c == '\\') {
       result += {'\\', char(c)};
-    } else if (c < 0x20 || c >= 0x7f || c == '?') { // three digits end an octal number, and no trigraph is left
+    } else if (c < 0x20 || c >= 0x7f || c == '?') { // three digits end an octal number, and escapes leave no trigraph
       result += '\\', result += llvm::formatv("{0}{1}{2}", c >> 6, c >> 3 & 7, c & 7).str();
     } else {
       result += char(c);
@@ -78,7 +79,7 @@ std::string quoted(StringRef text) {
   return result + "\"";
 }
 
-/// Items with commas between, as many in a line as fit.
+/// Returns lines of items with commas between, as many in each as fit.
 std::string filledLines(ArrayRef<std::string> items, unsigned indent) {
   std::string text, row(indent, ' ');
   for (const std::string &item : items) {
@@ -91,7 +92,7 @@ std::string filledLines(ArrayRef<std::string> items, unsigned indent) {
   return text + StringRef(row).rtrim(", ").str() + "\n";
 }
 
-/// A comment of any length. A backslash would continue a line.
+/// Returns a text of any length as a comment. A backslash at the end of a line would continue it.
 std::string comment(StringRef text) {
   std::string all;
   SmallVector<StringRef> words;
@@ -108,7 +109,7 @@ std::string comment(StringRef text) {
   return all + row + "\n";
 }
 
-/// What a compiler is told of the machine, where the vectors are a machine's.
+/// Returns the flag that tells a compiler the machine, where the vectors are a machine's.
 std::string machineFlag(const target::MachineModel &machine) {
   if (!machine.machineCode) {
     return "";
@@ -145,7 +146,7 @@ private:
   bool isOpen() const { return !model.symbols.empty(); }
   bool hasPlan() const { return !model.symbols.empty() || !model.found.empty(); }
 
-  /// Each function behind those that it calls.
+  /// Returns the functions, each behind those that it calls.
   SmallVector<func::FuncOp> inOrder() {
     SmallVector<func::FuncOp> order;
     llvm::SmallDenseSet<Operation *> placed;
@@ -179,7 +180,7 @@ private:
            (helpers.has("Lane") ? "#include <type_traits>\n#include <utility>\n" : "") + checks;
   }
 
-  /// The types of vectors that occur in `text`.
+  /// Returns the types of vectors that occur in `text`.
   static std::string vectorTypes(StringRef text) {
     static llvm::Regex name("(^|[^A-Za-z0-9_])([fui])(8|16|32|64)x([0-9]+)($|[^A-Za-z0-9_])");
     std::set<std::pair<unsigned, std::string>> types;
@@ -198,7 +199,7 @@ private:
     return all;
   }
 
-  /// What a kernel is for: its nodes, and what it gets.
+  /// Returns the comment of a kernel: its nodes, and its operands.
   std::string about(func::FuncOp function) {
     SmallVector<std::string> nodes;
     const LaunchInfo *first = nullptr;
@@ -259,7 +260,7 @@ private:
            read + wrapped(call + ";", 2) + "}\n";
   }
 
-  /// Bytes as words, with zeros behind them.
+  /// Returns an initializer of bytes as words, with zeros behind them.
   static std::string initializer(ArrayRef<char> bytes) {
     SmallVector<std::string> words;
     for (size_t at = 0; at < bytes.size(); at += 8) {
@@ -277,13 +278,13 @@ private:
       return "";
     }
     std::string declared = llvm::formatv("uint64_t {0}_weights[{1}]", model.name, (model.weightBytes + 7) / 8);
-    if (!areInitialized(model)) { // in NAME.weights.S
+    if (!areInitialized(model)) { // the weights are in NAME.weights.S
       return "\n} // namespace\nextern \"C\" const " + declared + ";\nnamespace {\n";
     }
     return "\nalignas(64) const " + declared + initializer(weights);
   }
 
-  /// NAME_run and what else the header declares, and what the descriptor points to.
+  /// Returns NAME_run, the other functions that the header declares, and those that the descriptor points to.
   std::string entries() {
     emit::ParameterNames names = parameterNames(model);
     SmallVector<std::string> parameters, arguments, generic;
@@ -324,7 +325,7 @@ private:
     return text;
   }
 
-  /// Bytes as what the run's parameter points to.
+  /// Returns bytes as the type that the run's parameter points to.
   std::string typed(const std::string &bytes, size_t parameter) {
     auto run = module.lookupSymbol<func::FuncOp>(model.name + "_run");
     auto type = cast<MemRefType>(run.getArgumentTypes()[parameter]);
@@ -407,7 +408,7 @@ private:
     return "const ingot_kernel " + name + "[] = {\n" + rows + "};\n";
   }
 
-  /// Images as arrays, or the functions of this source.
+  /// Returns images as arrays, or the functions of this source.
   std::string imageTable(const std::string &name, const DeviceCode &code) {
     std::string arrays, rows;
     for (auto [i, image] : llvm::enumerate(code.images)) {
@@ -485,7 +486,7 @@ private:
   Descriptor described;
   ArrayRef<char> weights;
   Helpers helpers;
-  std::string flag; ///< of the compiler
+  std::string flag; ///< the flag of the compiler for the machine
 };
 
 } // namespace

@@ -1,4 +1,4 @@
-// Expand: 1 leaves an axis as it is; beside an axis that is not 1 nothing else may stand but its size.
+// Reads the shape of an Expand: 1 leaves an axis as it is; beside an axis that is not 1 there may only be its size.
 #include "compiler/graph/SizeReader.h"
 #include "compiler/onnx/ops/Move.h"
 

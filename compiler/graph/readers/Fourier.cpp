@@ -13,7 +13,7 @@ class AxisReader : SizeReader {
 public:
   explicit AxisReader(const SizeReader &reader) : SizeReader(reader) {}
 
-  /// Which axis is transformed is one of a few: a branch for each.
+  /// Writes a branch for each axis that may be transformed, which are few.
   bool readAxis(onnx::DFTOp transform) {
     auto type = onnx::ranked(transform.getX());
     if (lengthOf(transform.getAxis()) != 1 || !onnx::isSized(transform.getX()) || type.getRank() < 2) {
@@ -57,7 +57,8 @@ class FrameReader : SizeReader {
 public:
   explicit FrameReader(const SizeReader &reader) : SizeReader(reader) {}
 
-  /// The step or length of frames: 1 at least; a step (`cut`) beyond the signal's end makes no difference.
+  /// Returns the step or length of frames, which is 1 at least; a step (`cut`) beyond the signal's end makes no
+  /// difference.
   bool readFrames(unsigned operand, bool cut) {
     Value number = op->getOperand(operand);
     auto signal = onnx::ranked(op->getOperand(0));

@@ -1,4 +1,4 @@
-// Operands that are sizes as they are, or counts of elements along an axis.
+// Reads operands that are sizes as they are, or counts of elements along an axis.
 #include "compiler/graph/SizeReader.h"
 #include "compiler/onnx/ops/Gather.h"
 #include "compiler/onnx/ops/Image.h"
@@ -14,7 +14,7 @@ using namespace mlir;
 namespace ingot::graph {
 namespace {
 
-/// One operand is a list of sizes as they are.
+/// Reads an operand that is a list of sizes as they are.
 template <typename Op, unsigned operand> struct ListOf : ReadsSizes::ExternalModel<ListOf<Op, operand>, Op> {
   bool readSizes(Operation *, SizeReader &reader) const { return reader.readList(operand); }
 };
@@ -47,7 +47,8 @@ struct OneHotDepth : ReadsSizes::ExternalModel<OneHotDepth, onnx::OneHotOp> {
 struct Col2ImSizes : ReadsSizes::ExternalModel<Col2ImSizes, onnx::Col2ImOp> {
   bool readSizes(Operation *, SizeReader &reader) const {
     bool image = reader.readList(1);
-    return reader.readList(2) || image; // of blocks: bounds of their own would multiply to far too much memory
+    // Blocks get no bounds of their own, which would multiply to far too much memory.
+    return reader.readList(2) || image;
   }
 };
 

@@ -1,4 +1,4 @@
-// Loop: the trip count is a size, where no condition can end the loop earlier.
+// Reads the trip count of a Loop, which is a size where no condition can end the loop earlier.
 #include "compiler/graph/SizeReader.h"
 #include "compiler/onnx/ops/Control.h"
 #include "compiler/onnx/sizes/LoopSizes.h"

@@ -1,4 +1,5 @@
-// Pad: a pad is what is put there less what is taken away. Both are sizes.
+// Reads pads of a Pad. A pad is the number of elements that are put there less the number that are taken away, both of
+// which are sizes.
 #include "compiler/onnx/ops/Pad.h"
 #include "compiler/graph/SizeReader.h"
 
@@ -56,9 +57,10 @@ public:
   }
 
 private:
-  /// Of an axis of `d` elements. The result's size is a symbol of its own: sums would multiply to long expressions.
+  /// Reads the pads of an axis of `d` elements. The result's size is a symbol of its own, since sums would multiply to
+  /// long expressions.
   std::pair<Size, Size> padsIn(Value before, Value after, const Size &d, Value bad) {
-    static constexpr int64_t far = int64_t(1) << 41; // no size, and nothing overflows
+    static constexpr int64_t far = int64_t(1) << 41; // this is no size, and does not overflow
     Value zero = f.scalar(0), all = f.scalar(d);
     auto clamp = [&](Value v) { return f.op("Max", {f.op("Min", {v, f.scalar(far)}), f.scalar(-far)}); };
     before = clamp(before), after = clamp(after);

@@ -1,4 +1,4 @@
-// Pieces of strings: as many as any of the strings has.
+// Reads how many pieces of strings there are: as many as any of the strings has.
 #include "compiler/graph/SizeReader.h"
 #include "compiler/onnx/ops/Text.h"
 #include "compiler/onnx/text/Texts.h"
@@ -26,7 +26,8 @@ public:
       return onnx::makeText(f, xs, {does, to, {}, number, tail, /*rows=*/false, pieces.getTable()});
     };
     Value counts = call({pieces.getX()}, pieces.getCounts(), INGOT_INT64, std::nullopt);
-    Value all = f.op("Concat", {f.reshape(counts, {-1}), list({0})}, {f.integer("axis", 0)}); // of no strings: 0
+    // Without strings there are 0.
+    Value all = f.op("Concat", {f.reshape(counts, {-1}), list({0})}, {f.integer("axis", 0)});
     Value found = f.reduce("ReduceMax", all, {0}, /*keepdims=*/false);
     if (more) {
       found = f.add(found, f.mul(f.op("Min", {found, f.scalar(1)}), f.scalar(more)));

@@ -1,4 +1,4 @@
-// Reshape: 0 copies the size of an axis, -1 is what is left.
+// Reads the shape of a Reshape: 0 copies the size of an axis, and -1 is what is left.
 #include "compiler/graph/SizeReader.h"
 #include "compiler/onnx/ops/Shape.h"
 
@@ -21,7 +21,7 @@ public:
     }
     Sizes from = onnx::sizesOf(onnx::ranked(reshape.getX())), sizes;
     SmallVector<int64_t> missing;
-    bool rest = false; // one that is known to be -1
+    bool rest = false; // whether an element is known to be -1
     for (int64_t i = 0; i < *length; ++i) {
       Size size = known({list, i});
       if (size.is(0) && !reshape.getAllowzero() && i < static_cast<int64_t>(from.size())) {
@@ -34,7 +34,7 @@ public:
       sizes.push_back(size);
     }
     Size bound = Size::unknown();
-    if (missing.size() == 1 && !rest) { // the elements tell
+    if (missing.size() == 1 && !rest) { // the number of elements tells the size
       Sizes others = sizes;
       others[missing.front()] = 1;
       bound = floorDiv(support::product(from), support::product(others));
@@ -47,12 +47,12 @@ public:
       sizes[i] = read(element({resolved, i}), bound);
     }
     setOperand(1, sizes);
-    reshape.setAllowzero(true); // all of them are what they say
+    reshape.setAllowzero(true); // all sizes are what they say
     return true;
   }
 
 private:
-  /// The numbers of a shape with sizes in the place of 0 and -1; what cannot be is negative.
+  /// Returns the numbers of a shape with sizes in place of 0 and -1; a number that cannot be is negative.
   Value resolve(onnx::ReshapeOp reshape, ArrayRef<Size> from) {
     Value list = i64(reshape.getShape());
     auto type = onnx::ranked(list);

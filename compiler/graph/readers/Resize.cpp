@@ -1,5 +1,5 @@
-// Resize: sizes, or what follows from scales in data and from constants whose products with open sizes no expression
-// gives. The scales stay operands: positions depend on them.
+// Reads the sizes of a Resize: they are in data, or follow from scales in data, or from constants whose products with
+// open sizes no expression gives. The scales stay operands, since positions depend on them.
 #include "compiler/onnx/ops/Resize.h"
 #include "compiler/graph/SizeReader.h"
 #include <cmath>

@@ -1,4 +1,4 @@
-// Slice: what is negative counts from the end; all is cut to the axis.
+// Reads the ends of a Slice: negative ones count from the end, and all are cut to the axis.
 #include "compiler/graph/RowSlice.h"
 #include "compiler/graph/SizeReader.h"
 #include "compiler/onnx/ops/Move.h"
@@ -46,13 +46,13 @@ public:
   }
 
 private:
-  /// Replaces a slice of one row by a Gather of as many rows as there are, one or none.
+  /// Replaces a slice of one row by a Gather of one row or none, as many as there are.
   void readRow(onnx::SliceOp slice, int64_t axis) {
     Value d = f.scalar(onnx::sizeOf(onnx::ranked(slice.getData()), axis)), zero = f.scalar(0);
     Value given = number({slice.getStarts(), 0});
     Value row = where(f.op("Less", {given, zero}), f.add(given, d), given);
     Value inside = f.op("And", {f.op("GreaterOrEqual", {row, zero}), f.op("Less", {row, d})});
-    Value isLast = f.op("Equal", {given, f.scalar(-1)}); // up to 0, which is before it
+    Value isLast = f.op("Equal", {given, f.scalar(-1)}); // the slice ends at 0, which is before -1
     Size count = read(i64(f.op("And", {inside, f.op("Not", {isLast})})), 1);
     Value rows = f.add(f.countTo(f.scalar(count)), row);
     slice.getY().replaceAllUsesWith(f.op("Gather", {slice.getData(), rows}, {f.integer("axis", axis)}));
@@ -82,7 +82,7 @@ private:
     };
     Value d = list(sizes), last = f.sub(d, f.scalar(1)), zero = f.scalar(0), step = f.scalar(1), back;
     if (onnx::present(slice.getSteps())) {
-      Value most = f.op("Max", {d, step}); // a longer step ends as soon
+      Value most = f.op("Max", {d, step}); // a longer step ends as soon as this one
       step = where(named, along(slice.getSteps()), step);
       bad = f.op("Or", {bad, any(f.op("Equal", {step, zero}))});
       step = f.op("Max", {f.op("Min", {step, most}), f.sub(zero, most)});

@@ -1,6 +1,6 @@
-// Nodes with subgraphs. Their regions are filled like the graph itself; a branch of an If in which something is wrong
-// does not make the model wrong (exporters leave branches that fit other sizes), it only cannot be taken. Ops of other
-// operators with subgraphs have a region for each (onnx::SubgraphHolder).
+// Resolves nodes with subgraphs, whose regions are filled like the graph itself. A branch of an If in which something
+// is wrong does not make the model wrong, since exporters leave branches that fit other sizes: it only cannot be taken.
+// Ops of other operators with subgraphs have a region for each (onnx::SubgraphHolder).
 #include "compiler/graph/resolve/Resolver.h"
 #include "compiler/onnx/Control.h"
 #include "compiler/onnx/expanded/Construct.h"
@@ -20,12 +20,12 @@ void Resolver::control(const Node &node) {
                                : problems->add(node.where(), "takes a sequence as a scan input or state");
   }
   Values results = node.kind == "Loop" ? makeLoop(node) : makeScan(node);
-  if (!results.empty()) { // else it has been reported
+  if (!results.empty()) { // else the problem has been reported
     takeResults(node, results, Givens(results.size()));
   }
 }
 
-// What all of them need.
+// These are what all nodes with subgraphs need.
 
 const Subgraph *Resolver::subgraphOf(const Node &node, llvm::StringRef attribute, int inputs) {
   auto found = llvm::find_if(node.subgraphs, [&](const Subgraph &graph) { return graph.attribute == attribute; });
@@ -41,7 +41,7 @@ const Subgraph *Resolver::subgraphOf(const Node &node, llvm::StringRef attribute
   return &*found;
 }
 
-/// Fills the current block; what the subgraph gives, or nothing where a value is missing.
+/// Fills the current block, and returns the subgraph's outputs, or nothing where a value is missing.
 std::optional<Resolver::Givens> Resolver::contents(const Subgraph &graph) {
   all(*graph.block);
   Givens outputs;
@@ -62,7 +62,8 @@ std::optional<Resolver::Givens> Resolver::contents(const Subgraph &graph) {
   return outputs;
 }
 
-/// The same of a subgraph of tensors that gets these.
+/// Fills the current block with a subgraph that gets `inputs` and takes and gives tensors alone; returns its outputs,
+/// or nothing after a problem.
 std::optional<Resolver::Values> Resolver::subgraph(const Subgraph &graph, llvm::ArrayRef<Value> inputs) {
   for (auto [input, v] : llvm::zip_equal(graph.inputs, inputs)) {
     bind(input, {v});
@@ -94,9 +95,9 @@ bool Resolver::finishControl(const Node &node, Operation *op) {
   return false;
 }
 
-// Ops that hold subgraphs.
+// These make ops that hold subgraphs.
 
-/// Makes a region of a subgraph. False after a problem.
+/// Makes a region of a subgraph. Returns false after a problem.
 bool Resolver::holdSubgraph(const Node &node, const Subgraph &graph, onnx::SubgraphHolder op, unsigned number) {
   SmallVector<Type> types = graph.inputTypes;
   if (failed(op.argumentTypes(number, types)) || !subgraphOf(node, graph.attribute, int(types.size()))) {
@@ -115,7 +116,7 @@ bool Resolver::holdSubgraph(const Node &node, const Subgraph &graph, onnx::Subgr
   return true;
 }
 
-/// Makes regions of the node's subgraphs. False after a problem.
+/// Makes regions of the node's subgraphs. Returns false after a problem.
 bool Resolver::holdSubgraphs(const Node &node, onnx::SubgraphHolder op) {
   bool good = true;
   for (auto [number, name] : llvm::enumerate(op.subgraphNames())) {
@@ -126,9 +127,9 @@ bool Resolver::holdSubgraphs(const Node &node, onnx::SubgraphHolder op) {
   return good;
 }
 
-// If.
+// These make an If.
 
-/// What the block gives, if it can be taken.
+/// Fills a branch, and returns its outputs if it can be taken.
 std::optional<Resolver::Givens> Resolver::branch(const Subgraph &graph, Block &block, Problems &found) {
   Problems *outer = std::exchange(problems, &found);
   OpBuilder::InsertionGuard guard(builder);
@@ -141,8 +142,8 @@ std::optional<Resolver::Givens> Resolver::branch(const Subgraph &graph, Block &b
   return outputs;
 }
 
-/// Makes what both branches give of one form: sequences whose lengths differ, or that are not there in one of them, are
-/// packed. False where one is a sequence and the other a tensor.
+/// Makes the outputs of both branches one form: sequences whose lengths differ, or that are not there in one of them,
+/// are packed. Returns false where one is a sequence and the other a tensor.
 bool Resolver::unite(const Node &node, Given (&both)[2], Block *(&blocks)[2]) {
   if (!both[0].sequence && !both[1].sequence) {
     return true;
@@ -162,7 +163,7 @@ bool Resolver::unite(const Node &node, Given (&both)[2], Block *(&blocks)[2]) {
   int64_t rank = 0;
   bool isOptional = both[0].sequence->present || both[1].sequence->present;
   OpBuilder::InsertionGuard guard(builder);
-  for (int turn = 0; turn < 2; ++turn) { // the second one knows which rank is the larger one
+  for (int turn = 0; turn < 2; ++turn) { // the second turn knows which rank is the larger one
     for (auto [given, block] : llvm::zip_equal(both, blocks)) {
       builder.setInsertionPointToEnd(block);
       given = inForm(node, given, rank, /*mixes=*/false, isOptional);
@@ -173,7 +174,7 @@ bool Resolver::unite(const Node &node, Given (&both)[2], Block *(&blocks)[2]) {
   return true;
 }
 
-/// An If with regions of a block each, which nothing is in yet or which move here.
+/// Makes an If whose regions have an empty block each, or are moved from `before`.
 Operation *Resolver::ifOp(const Node &node, Value condition, unsigned results, Operation *before) {
   OperationState state(node.loc, onnx::IfOp::getOperationName());
   state.addOperands(condition);
@@ -220,12 +221,12 @@ void Resolver::makeIf(const Node &node) {
   if (isNeither) {
     return;
   }
-  if (!given[0] && !given[1]) { // of what is around it something is missing
+  if (!given[0] && !given[1]) { // a value around the If is missing
     return;
   }
   const Givens taken = given[0] ? *given[0] : *given[1];
   Values results = flat(taken);
-  if (results.size() != op->getNumResults() && results.size() != taken.size()) { // otherwise it does not verify
+  if (results.size() != op->getNumResults() && results.size() != taken.size()) { // otherwise the op does not verify
     Operation *narrow = op;
     op = ifOp(node, condition, results.size(), narrow);
     narrow->erase();
@@ -245,7 +246,7 @@ void Resolver::makeIf(const Node &node) {
   }
 }
 
-/// The node's outputs are these tensors, which stand for values of this form.
+/// Binds the node's outputs to these tensors, which stand for values of this form.
 void Resolver::takeResults(const Node &node, ValueRange results, llvm::ArrayRef<Given> form) {
   if (node.outputs.size() > form.size()) {
     problems->add(node.where(), "has " + llvm::Twine(node.outputs.size()) + " outputs, but its subgraph gives " +
@@ -257,13 +258,13 @@ void Resolver::takeResults(const Node &node, ValueRange results, llvm::ArrayRef<
   }
 }
 
-// Loop.
+// These make a Loop.
 
-/// A tensor of one element, of the rank that a subgraph declares for it: 0 or 1.
+/// Returns the type of one element with the rank that a subgraph declares for it, 0 or 1.
 static RankedTensorType oneElement(Type element, int rank) {
   return onnx::tensorOf(rank == 1 ? ArrayRef<int64_t>{1} : ArrayRef<int64_t>{}, element);
 }
-/// Makes a loop; `body` fills its block and gives what it yields, or nothing after a problem.
+/// Makes a loop; `body` fills its block and returns what it yields, or nothing after a problem.
 Resolver::Values Resolver::loop(const Node &node, Value trips, Value condition, llvm::ArrayRef<Value> initial,
                                 unsigned results, int numberRank, llvm::function_ref<Values(Block &)> body) {
   Location loc = node.loc;

@@ -1,4 +1,4 @@
-// A node as its file has it: an onnx.Node in the words of the standard.
+// Reads a node as its file has it, which is an onnx.Node, in the words of the standard.
 #pragma once
 #include "compiler/onnx/expanded/Node.h"
 #include "compiler/support/Problems.h"
@@ -9,12 +9,12 @@ using support::Problems;
 using support::quoted;
 using support::Where;
 
-/// A graph that is an attribute.
+/// A graph that is an attribute of a node.
 struct Subgraph {
   llvm::StringRef attribute; ///< "body"
   mlir::Block *block;
   llvm::SmallVector<llvm::StringRef> inputNames, outputNames;
-  llvm::SmallVector<mlir::Type> inputTypes, outputTypes; ///< as declared; null: not declared
+  llvm::SmallVector<mlir::Type> inputTypes, outputTypes; ///< the types that the file declares; null: it declares none
   llvm::SmallVector<mlir::Value> inputs, outputs;
 
   /// The rank of the number of an iteration, 0 or 1, which its first input declares.
@@ -28,14 +28,14 @@ struct Node {
   mlir::Location loc;
   llvm::StringRef kind, domain; ///< "Conv", ""
   int64_t opset;
-  llvm::SmallVector<mlir::Value> inputs; ///< null: left out
+  llvm::SmallVector<mlir::Value> inputs; ///< null: the input is left out
   mlir::ResultRange outputs;
   llvm::SmallVector<Subgraph, 0> subgraphs;
   mlir::DictionaryAttr attributes;
   mlir::ArrayAttr inputNames, outputNames;
 
   bool hasInput(size_t i) const { return i < inputs.size() && inputs[i]; }
-  /// Whether the node gives its output a name: others are not wanted.
+  /// Whether the node gives its output a name; outputs without one are not wanted.
   bool isNamed(size_t output) const { return !nameOf(outputNames, output).empty(); }
   int64_t integer(llvm::StringRef attribute, int64_t otherwise) const;
   Where where() const;

@@ -1,6 +1,6 @@
-// Optional values. All of them come from the graph's optional inputs or from Optional nodes, and nothing but these
-// nodes takes one: whether it is there is known here, except for an input, of which each run decides. An optional
-// tensor that is there is the tensor; one that is not is none.
+// Resolves optional values. All of them come from the graph's optional inputs or from Optional nodes, and nothing but
+// these nodes takes one. So it is known here whether a value is there, except for an input, which each run gives or
+// not. An optional tensor that is there is the tensor; one that is not there is no value.
 #include "compiler/onnx/Optional.h"
 #include "compiler/graph/resolve/Resolver.h"
 #include "compiler/onnx/Control.h"
@@ -12,7 +12,7 @@ using namespace mlir;
 
 namespace ingot::graph {
 
-/// The value behind identities.
+/// Returns the value from which Identity ops make `v`.
 static Value sourceOf(Value v) {
   while (v && v.getDefiningOp<onnx::IdentityOp>()) {
     v = v.getDefiningOp()->getOperand(0);
@@ -76,7 +76,7 @@ void Resolver::optional(const Node &node) {
                                                                 : onnx::makeNone(builder, node.loc);
 }
 
-/// Complains about nodes that take an optional input as if it were a tensor, or hand it on.
+/// Adds problems for nodes that take an optional input as if it were a tensor, or hand it on.
 void Resolver::optionalUses() {
   for (BlockArgument argument : function.getArguments()) {
     SmallVector<Value> same;

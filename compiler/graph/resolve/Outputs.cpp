@@ -1,6 +1,6 @@
-// The function's results: the tensors of sequences among them, and outputs compared with what the model declares. As
-// ONNX Runtime does, other element types are refused, which no real model that the project knows has; of other shapes
-// there is a warning, as models that were cut down after their export have them.
+// Makes the function's results, which include the tensors of sequences, and compares outputs with what the model
+// declares. Other element types are refused as ONNX Runtime does; no real model that the project knows has them. Other
+// shapes get a warning, as models have them that were cut down after their export.
 #include "compiler/graph/resolve/Resolver.h"
 #include "compiler/onnx/ElementTypes.h"
 #include "compiler/onnx/rewriting/Operators.h"
@@ -12,7 +12,7 @@ using namespace mlir;
 
 namespace ingot::graph {
 
-/// The node that makes an output, which may be a constant; no node: a weight or an argument.
+/// Returns the node that makes an output, which may be a constant; no node: it is a weight or an argument.
 static Where makerOf(Operation *maker) {
   if (auto written = dyn_cast_or_null<onnx::NodeOp>(maker)) {
     return Node(written).where();
@@ -44,12 +44,13 @@ void Resolver::compareDeclared(unsigned number, DictionaryAttr declared, Operati
                    auto [size, wanted] = pair;
                    return size == wanted || ShapedType::isDynamic(wanted);
                  });
-  if (!isKnown) { // to be right: it is compared when sizes are known
+  if (!isKnown) { // it is compared when sizes are known
     function.setResultAttr(number, onnx::declaredShapeName, dims);
   }
 }
 
-/// How a sequence that is an output stands among the results; it gets that form. Nothing: a problem has been added.
+/// Returns how a sequence that is an output stands among the results, and gives it that form. Nothing: a problem has
+/// been added.
 std::optional<int64_t> Resolver::outputForm(DictionaryAttr declared, Sequence &s) {
   StringRef name = declared.getAs<StringAttr>("name").getValue();
   if (!declared.contains("sequence")) {
@@ -69,7 +70,7 @@ std::optional<int64_t> Resolver::outputForm(DictionaryAttr declared, Sequence &s
   return isOptional ? support::isOptionalPacked : s.isPacked() ? int64_t(support::isPacked) : int64_t(s.items.size());
 }
 
-/// The names of the results that a sequence is.
+/// Returns the names of the results that a sequence is.
 static SmallVector<std::string> namesOf(const std::string &output, const Sequence &s) {
   SmallVector<std::string> names;
   if (s.present) {
@@ -84,14 +85,15 @@ static SmallVector<std::string> namesOf(const std::string &output, const Sequenc
   return names;
 }
 
-/// Ends the function with the model's outputs; false where one of them is missing, which has been reported.
+/// Ends the function with the model's outputs. Returns false where one of them is missing, which has been reported.
 bool Resolver::finish() {
   Operation *end = function.front().getTerminator();
   auto outputs = cast<ArrayAttr>(function->removeAttr(onnx::outputsName));
   builder.setInsertionPoint(end);
   SmallVector<Value> results;
   SmallVector<std::string> names;
-  SmallVector<std::pair<DictionaryAttr, Operation *>> tensors; ///< of each result; null: it is one of a sequence
+  /// The declaration and node of each result; null: the result is one of a sequence.
+  SmallVector<std::pair<DictionaryAttr, Operation *>> tensors;
   SmallVector<int64_t> forms;
   bool isComplete = true;
   for (auto [declared, written] : llvm::zip_equal(outputs.getAsRange<DictionaryAttr>(), end->getOperands())) {
@@ -109,7 +111,7 @@ bool Resolver::finish() {
     }
     Value result = value(written);
     if (!result) {
-      isComplete = false; // its node has been reported
+      isComplete = false; // the problem of its node has been reported
       continue;
     }
     if (mayBeAbsent(result)) {

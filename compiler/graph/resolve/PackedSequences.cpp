@@ -1,8 +1,8 @@
-// Packed sequences (Sequence.h) in terms of tensors. A tensor of the sequence is a slice of `elements` in the shape
-// that its row of `shapes` says; how many elements stand before it is a sum over the rows before. Appending is a
-// Concat, which a loop does in place; at a place that a run tells it is a Splice, as erasing is: slices up to that
-// place would each have a size of its own, whose sum nobody knows. Axes that are not the first are cut and joined by
-// computed numbers of elements.
+// Computes packed sequences (Sequence.h) as tensors. A tensor of the sequence is a slice of `elements` in the shape
+// that its row of `shapes` says; the number of elements before it is a sum over the rows before. Appending is a Concat,
+// which a loop does in place. An insertion at a place that a run tells is a Splice, and so is erasing, since slices up
+// to that place would each have a size of its own, whose sum nobody knows. Axes that are not the first are cut and
+// joined by computed numbers of elements.
 #include "compiler/graph/resolve/Sequence.h"
 #include "compiler/onnx/ElementTypes.h"
 #include "compiler/onnx/ops/Move.h"
@@ -71,7 +71,7 @@ SmallVector<Given> like(llvm::ArrayRef<Given> form, ValueRange tensors) {
 }
 
 Value SequenceFormula::unless(Value bad, Value v) {
-  // An index that is outside ends a run; that of a table with two entries is not folded away.
+  // An index that is outside ends a run; a lookup in a table of two entries is not folded away.
   Value table = onnx::makeIntegers(f.b, f.loc, {0, 1});
   return f.add(v, f.op("Gather", {table, where(bad, number(2), number(0))}, {f.integer("axis", 0)}));
 }
@@ -81,7 +81,7 @@ Value SequenceFormula::slice(Value x, Value begin, Value end, int64_t axis) {
   return f.op("Slice", {x, list(begin), list(end), axes, one});
 }
 
-/// The shape of a tensor as a row of `shapes`.
+/// Returns the shape of a tensor as a row of `shapes`.
 Value SequenceFormula::row(Value x, int64_t rank) {
   int64_t own = onnx::ranked(x).getRank();
   Value shape = f.op("Shape", {x});
@@ -91,7 +91,8 @@ Value SequenceFormula::row(Value x, int64_t rank) {
   return f.reshape(shape, {1, rank});
 }
 
-/// The tensor whose parts along the first axis these are, in their order (SplitToSequence); null: there is none.
+/// Returns the tensor whose parts along the first axis these are, in their order (SplitToSequence); null: there is
+/// none.
 static Value wholeOf(llvm::ArrayRef<Value> items) {
   Value whole;
   int64_t end = 0;
@@ -123,7 +124,7 @@ Sequence SequenceFormula::packed(Sequence s, int64_t rank) {
   s.columns = rank;
   if (s.items.empty()) {
     s.holdsNone = true;
-    // How many there are is computed, and so not told by the types: a loop may begin with these.
+    // The number of tensors is computed, so that types do not tell it: a loop may begin with these.
     Value none = f.sub(number(1), number(1));
     auto one = onnx::tensorOf({1}, s.element);
     auto zero = isa<FloatType>(s.element) ? onnx::constantFromFloats(one, {0.0}) : onnx::constantFromIntegers(one, {0});
@@ -149,7 +150,7 @@ Value SequenceFormula::count(const Sequence &s) {
   return s.isPacked() ? f.reshape(sizesOf(s.shapes, 0, 1), {}) : number(static_cast<int64_t>(s.items.size()));
 }
 
-/// Repeats `v` in `count` elements, or in `count` rows of so many columns. It is written as a sum: an Expand would have
+/// Repeats `v` in `count` elements, or in `count` rows of `columns`. It is written as a sum, since an Expand would have
 /// to check in the run whether the size is 1.
 Value SequenceFormula::repeated(Value v, Value count, std::optional<int64_t> columns) {
   Value shape = list(count);
@@ -160,13 +161,14 @@ Value SequenceFormula::repeated(Value v, Value count, std::optional<int64_t> col
   return f.add(f.op("ConstantOfShape", {shape}, {f.b.getNamedAttr("value", zero)}), v);
 }
 
-/// How many elements each tensor has.
+/// Returns how many elements each tensor has.
 Value SequenceFormula::counts(const Sequence &s) {
   return s.rank() == 0 ? repeated(number(1), count(s))
-                       : f.reduce("ReduceProd", f.abs(s.shapes), {1}, /*keepdims=*/false); // -1 is no axis
+                       // An axis that is not there (-1) counts as 1.
+                       : f.reduce("ReduceProd", f.abs(s.shapes), {1}, /*keepdims=*/false);
 }
 
-/// A place from 0 to `last`; another one ends the run.
+/// Returns a place from 0 to `last`; another one ends the run.
 Value SequenceFormula::normal(Value place, Value count, Value last) {
   place = scalar(place);
   place = where(less(place, number(0)), f.add(place, count), place);
@@ -174,7 +176,7 @@ Value SequenceFormula::normal(Value place, Value count, Value last) {
   return unless(bad, where(bad, number(0), place));
 }
 
-/// How many elements stand before a tensor.
+/// Returns how many elements stand before a tensor.
 Value SequenceFormula::before(Value counts, Value place, Value n) {
   return sumOf(where(less(f.countTo(n), place), counts, number(0)));
 }
@@ -182,11 +184,11 @@ Value SequenceFormula::before(Value counts, Value place, Value n) {
 Value SequenceFormula::at(const Sequence &s, Value place) {
   Value n = count(s), which = normal(place, n, f.sub(n, number(1))), each = counts(s);
   Value numbers = f.add(f.countTo(rowOf(each, which)), before(each, which, n));
-  Value shape = f.reshape(rowOf(s.shapes, which), {s.columns}); // which says how many axes there are
+  Value shape = f.reshape(rowOf(s.shapes, which), {s.columns}); // the row says how many axes there are
   return f.op("Reshape", {rowOf(s.elements, numbers), shape}, {f.integer("allowzero", 1)});
 }
 
-/// `x` with `rows`, where there are some, in the place of `removed` ones from `begin` on.
+/// Returns `x` with `rows`, if there are any, in place of `removed` rows from `begin` on.
 Value SequenceFormula::spliced(Value x, Value rows, Value begin, Value removed) {
   return f.op("Splice", {x, rows ? rows : onnx::makeNone(f.b, f.loc), begin, removed});
 }
@@ -223,7 +225,7 @@ SequenceFormula::Parts SequenceFormula::partsOf(Value lengths, Value axis) {
   Value marks = joinAll({f.mul(axis, zero), list(zero)}), ones = repeated(one, sizesOf(lengths, 0, 1));
   marks = f.op("ScatterElements", {marks, ends, ones},
                {f.integer("axis", 0), f.b.getNamedAttr("reduction", f.b.getStringAttr("add"))});
-  Value part = rowOf(f.op("CumSum", {marks, zero}), axis); // how many end before
+  Value part = rowOf(f.op("CumSum", {marks, zero}), axis); // how many parts end before
   Value length = rowOf(lengths, part);
   return {f.sub(rowOf(ends, part), length), length};
 }
@@ -289,7 +291,7 @@ Value SequenceFormula::joined(const Sequence &s, int64_t axis) {
   auto part = [&](int64_t begin, int64_t end) { return slice(first, number(begin), number(end)); };
   Value lengths = list(slice(s.shapes, number(axis), number(axis + 1), 1));
   Value total = sumOf(lengths);
-  if (axis == 0) { // as they stand
+  if (axis == 0) { // the elements stand in this order already
     Value shape = joinAll({list(unless(bad, total)), part(1, rank)});
     return f.op("Reshape", {s.elements, shape}, {f.integer("allowzero", 1)});
   }

@@ -1,5 +1,5 @@
-// What nodes mean: see Resolve.cpp; nodes with subgraphs are in ControlFlow.cpp and Scan.cpp, optional values in
-// Optional.cpp, sequences in Sequences.cpp, outputs in Outputs.cpp.
+// Resolves nodes (Resolve.cpp). Nodes with subgraphs are in ControlFlow.cpp and Scan.cpp, optional values in
+// Optional.cpp, sequences in Sequences.cpp, and outputs in Outputs.cpp.
 #pragma once
 #include "compiler/graph/resolve/Node.h"
 #include "compiler/graph/resolve/Sequence.h"
@@ -34,8 +34,8 @@ private:
   void take(const onnx::Node &target, const Node &node);
   std::string nodeText(llvm::StringRef message);
 
-  // What the values of nodes stand for.
-  /// The tensor; null if what should have made it failed, or if it is a sequence.
+  // These tell and set what the values of nodes stand for.
+  /// Returns the tensor; null if what should have made it failed, or if it is a sequence.
   Value value(Value written) const;
   Given givenBy(Value written) const;
   void bind(Value written, const Given &given);
@@ -43,12 +43,12 @@ private:
   std::optional<Values> inputsOf(const Node &node);
   bool areTensors(const Node &node, llvm::ArrayRef<Value> inputs);
 
-  // Outputs.
+  // These make outputs.
   bool finish();
   void compareDeclared(unsigned number, mlir::DictionaryAttr declared, mlir::Operation *maker);
   std::optional<int64_t> outputForm(mlir::DictionaryAttr declared, Sequence &s);
 
-  // Optional values.
+  // These resolve optional values.
   void optional(const Node &node);
   Value elementOf(const Node &node, Value from);
   Value hasElement(const Node &node, Value from);
@@ -56,7 +56,7 @@ private:
   static bool mayBeAbsent(Value v);
   void optionalUses();
 
-  // Sequences.
+  // These resolve sequences.
   bool takesSequence(const Node &node) const;
   bool names(const Node &node, size_t index);
   void sequence(const Node &node);
@@ -77,7 +77,7 @@ private:
   bool unrolledLoop(const Node &node, const Subgraph &body, int64_t trips);
   bool oneTurn(const Node &node, const Subgraph &body, int64_t turn, Givens &state,
                llvm::MutableArrayRef<Values> slices);
-  // Loops that a run turns.
+  // These make loops that a run turns.
   void packedLoop(const Node &node, const Subgraph &body, Value trips, Value condition);
   void packedMap(const Node &node, const Subgraph &body);
   struct Turn;
@@ -85,7 +85,7 @@ private:
   std::optional<Givens> carry(const Node &node, Value trips, Value condition, const Givens &initial, unsigned scans,
                               int numberRank, llvm::function_ref<std::optional<Turn>(mlir::Block &, Givens)> body);
 
-  // Nodes with subgraphs. Those that make ops return null once a problem has been added.
+  // These resolve nodes with subgraphs. Those that make ops return null once a problem has been added.
   struct Scan;
   void control(const Node &node);
   void makeIf(const Node &node);
@@ -113,9 +113,9 @@ private:
   Problems *problems;
   llvm::DenseMap<Value, Value> values;
   llvm::DenseMap<Value, Sequence> sequences;
-  llvm::DenseSet<Value> missing; ///< values that could not be made, which has been reported
-  int64_t turns = 0;             ///< of loops over sequences, which are written one behind the other
-  const Node *current = nullptr; ///< which is being resolved: what its code reports is about it
+  llvm::DenseSet<Value> missing; ///< values that could not be made, for which a problem has been reported
+  int64_t turns = 0;             ///< turns of loops over sequences, which are written one behind the other
+  const Node *current = nullptr; ///< the node that is being resolved, which problems of its code belong to
 };
 
 } // namespace ingot::graph

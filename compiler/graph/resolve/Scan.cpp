@@ -1,4 +1,5 @@
-// A Scan is a Loop over the axis that it goes along; its first form, with a batch axis, is a Loop of such Loops.
+// Makes a Scan a Loop over the axis that it goes along; its first form, with a batch axis, becomes a Loop of such
+// Loops.
 #include "compiler/graph/resolve/Resolver.h"
 #include "compiler/onnx/rewriting/Formula.h"
 
@@ -11,7 +12,7 @@ struct Resolver::Scan {
   const Node &node;
   const Subgraph *body = nullptr;
   unsigned states = 0, inputs = 0;
-  SmallVector<int64_t> inputAxes, inputDirections, outputAxes, outputDirections; ///< empty: all 0
+  SmallVector<int64_t> inputAxes, inputDirections, outputAxes, outputDirections; ///< empty: all are 0
   unsigned outputs() const { return body->outputs.size() - states; }
 };
 
@@ -93,7 +94,7 @@ Resolver::Values Resolver::scanBatches(Scan &scan, llvm::ArrayRef<Value> inputs)
   });
 }
 
-/// What a scan output stands for: slices stacked along an axis of their own, in either direction.
+/// Returns the value of a scan output: slices that are stacked along an axis of their own, in either direction.
 static Value placed(OpBuilder &b, Location loc, Value stacked, int64_t axis, bool reverse) {
   onnx::Formula f(b, loc);
   if (reverse) {

@@ -1,8 +1,8 @@
-// A sequence while nodes are resolved. Where it is known how many tensors it has, it is these, each a value like
-// any other. Where only a run can tell, it is packed into two: `elements` has those of all tensors, one behind the
-// other, and `shapes` the shape of each, [count, rank], with -1 in the place of axes that a tensor of a lower rank
-// lacks, behind those that it has. All that can be done to such a sequence is written in terms of the standard's
-// operators on these two, whose sizes the run finds like others.
+// Holds a sequence while nodes are resolved. Where it is known how many tensors it has, it consists of these, each of
+// which is a value like any other. Where only a run can tell, it is packed into two tensors: `elements` has the
+// elements of all tensors, one behind the other, and `shapes` the shape of each, [count, rank], with -1 in the place of
+// axes that a tensor of a lower rank lacks, behind those that it has. All that can be done to such a sequence is
+// written in terms of the standard's operators on these two, whose sizes the run finds like others.
 #pragma once
 #include "compiler/onnx/rewriting/Formula.h"
 
@@ -10,70 +10,71 @@ namespace ingot::graph {
 
 struct Sequence {
   llvm::SmallVector<mlir::Value> items;
-  mlir::Value elements, shapes; ///< instead of them, where it is packed
-  int64_t columns = 0;          ///< of `shapes`, whose type need not tell before all is simplified
-  bool holdsNone = false;       ///< a packed one is known to have no tensors
-  bool mixesRanks = false;      ///< the tensors of a packed one may have ranks that differ
-  mlir::Value present;          ///< of an optional one: whether it is there; null: it is
-  mlir::Type element;           ///< of the tensors; null: of one without tensors that nobody has said it of
+  mlir::Value elements, shapes; ///< these stand for the tensors where the sequence is packed
+  int64_t columns = 0;          ///< the columns of `shapes`, whose type may not tell them before all is simplified
+  bool holdsNone = false;       ///< whether a packed sequence is known to have no tensors
+  bool mixesRanks = false;      ///< whether the tensors of a packed sequence may have different ranks
+  mlir::Value present;          ///< whether an optional sequence is there, as a value; null: it is
+  mlir::Type element;           ///< the element type; null: the sequence has no tensors, and nothing says their type
 
   bool isPacked() const { return static_cast<bool>(shapes); }
-  /// Whether it is known to have no tensors.
+  /// Whether the sequence is known to have no tensors.
   bool isEmpty() const { return isPacked() ? holdsNone : items.empty(); }
-  /// Whether it is known of all tensors how many axes they have: others cannot be packed.
+  /// Whether the number of axes of all tensors is known; other sequences cannot be packed.
   bool isRanked() const;
-  /// The most axes that they have.
+  /// Returns the most axes that a tensor has.
   int64_t rank() const;
 };
 
-/// What a name stands for: a tensor, or a sequence.
+/// The value that a name stands for: a tensor, or a sequence.
 struct Given {
   mlir::Value tensor;
   std::optional<Sequence> sequence = {};
 };
 
-/// The tensors that stand for values, one behind the other.
+/// Returns the tensors that stand for values, one behind the other.
 llvm::SmallVector<mlir::Value> flat(llvm::ArrayRef<Given> givens);
-/// Values of the same form, for which these tensors stand.
+/// Returns values of the same form as `form`, for which `tensors` stand.
 llvm::SmallVector<Given> like(llvm::ArrayRef<Given> form, mlir::ValueRange tensors);
 
-/// Writes what nodes do to packed sequences, at the builder's place. What a run finds wrong (a place outside, parts
-/// that do not add up) ends it with INGOT_ERROR_INDEX and the node.
+/// Writes what nodes do to packed sequences, at the builder's place. A run that finds something wrong (a place outside,
+/// parts that do not add up) ends with INGOT_ERROR_INDEX and the node.
 class SequenceFormula {
 public:
   using Value = mlir::Value;
   SequenceFormula(mlir::OpBuilder &b, mlir::Location loc) : f(b, loc) {}
 
-  /// The same, packed, with room for tensors of so many axes.
+  /// Returns a sequence packed, with room for tensors of `rank` axes.
   Sequence packed(Sequence s, int64_t rank = 0);
   Value count(const Sequence &s);
-  /// The tensor at `place`, negative ones from the end; of one that does not mix ranks.
+  /// Returns the tensor at `place`; negative places count from the end. The sequence must not mix ranks.
   Value at(const Sequence &s, Value place);
-  /// With `tensor` at `place`, or at the end where that is null.
+  /// Returns a sequence with `tensor` at `place`, or at the end where that is null.
   Sequence inserted(Sequence s, Value tensor, Value place);
-  /// Without the tensor at `place`, or the last.
+  /// Returns a sequence without the tensor at `place`, or without the last one.
   Sequence erased(Sequence s, Value place);
-  /// SplitToSequence; `split` is null, of one element (the size of the parts) or a list of sizes.
+  /// Returns the sequence that SplitToSequence makes; `split` is null, of one element (the size of the parts) or a list
+  /// of sizes.
   Sequence split(Value x, int64_t axis, Value split, bool isList, bool keepsAxis);
-  /// ConcatFromSequence along an axis that the tensors have.
+  /// Returns the tensors joined along an axis that they have (ConcatFromSequence).
   Value joined(const Sequence &s, int64_t axis);
-  /// The same along a new one.
+  /// Returns the tensors joined along a new axis.
   Value stacked(const Sequence &s, int64_t axis);
-  /// An optional one that has to be there.
+  /// Returns an optional sequence, which has to be there or the run ends.
   Sequence required(Sequence s);
   Value differ(Value a, Value b) { return f.op("Not", {f.op("Equal", {a, b})}); }
-  /// `v`, which is of int64, where `bad` does not hold; otherwise the run ends.
+  /// Returns `v`, which is of int64, where `bad` does not hold; otherwise the run ends.
   Value unless(Value bad, Value v);
 
 private:
-  /// Where each element of an axis that is cut into parts stands: where its part begins and how long that is.
+  /// The place of each element of an axis that is cut into parts: where its part begins and how long that is.
   struct Parts {
     Value begin, length;
   };
-  /// `axis` has its numbers, 0, 1, ...
+  /// Computes the parts; `axis` has the numbers of the axis' elements, 0, 1, ...
   Parts partsOf(Value lengths, Value axis);
-  /// Where the elements of [outer, axis, inner] stand when the axis is cut into parts of these lengths, one behind the
-  /// other.
+  /// Returns the places of the elements of [outer, axis, inner] when the axis is cut into parts of these lengths, which
+  /// stand one behind the other.
   Value placesIn(Value lengths, Value axis, Value outer, Value inner);
 
   Value list(Value v) { return f.reshape(v, {-1}); }

@@ -1,5 +1,6 @@
-// Loops over sequences: SequenceMap, and a Loop that carries some. Where it is known how often they turn they are their
-// bodies, as many times, and sequences their tensors; else they are loops, which carry packed sequences.
+// Resolves loops over sequences: SequenceMap, and a Loop that carries some. Where it is known how often one turns, it
+// becomes its body as many times, and sequences are their tensors; else it becomes a loop that carries packed
+// sequences.
 #include "compiler/graph/resolve/Resolver.h"
 #include "compiler/onnx/constants/Constants.h"
 
@@ -7,7 +8,7 @@ using namespace mlir;
 
 namespace ingot::graph {
 
-/// What the one element of a tensor is, as far as it is known now; of none, nothing.
+/// Returns the one element of a tensor, as far as it is known now; nothing where there is no tensor.
 static std::optional<bool> truthOf(Value v) {
   std::optional<SmallVector<int64_t>> all = v ? onnx::integersOf(onnx::withoutReshapes(v)) : std::nullopt;
   return all && all->size() == 1 ? std::optional(all->front() != 0) : std::nullopt;
@@ -17,7 +18,7 @@ static std::optional<int64_t> numberOf(Value v) {
   return size.isNumber() ? std::optional(size.number()) : std::nullopt;
 }
 
-/// What the inputs stand for in the n-th turn of a SequenceMap: the n-th tensor of a sequence, or a tensor.
+/// Returns the values of the inputs in the n-th turn of a SequenceMap: the n-th tensor of a sequence, or a tensor.
 std::optional<Resolver::Values> Resolver::turnOf(const Node &node, int64_t turn) {
   Values all;
   for (Value input : node.inputs) {
@@ -38,7 +39,7 @@ std::optional<Resolver::Values> Resolver::turnOf(const Node &node, int64_t turn)
   return all;
 }
 
-/// Whether a body may be written once more: loops in loops would fill any memory.
+/// Whether a body may be written once more; without a limit, loops in loops would fill any memory.
 bool Resolver::mayTurn(const Node &node) {
   constexpr int64_t most = 10'000;
   if (turns == most) {
@@ -64,7 +65,8 @@ void Resolver::mapSequence(const Node &node) {
     return packedMap(node, *body);
   }
   SmallVector<Sequence> made(node.outputs.size());
-  for (auto [s, type] : llvm::zip(made, body->outputTypes)) { // of a sequence without tensors this says it
+  // The declared type says the element type of a sequence without tensors.
+  for (auto [s, type] : llvm::zip(made, body->outputTypes)) {
     s.element = type ? getElementTypeOrSelf(type) : Type();
   }
   for (int64_t turn = 0, count = sequences[node.inputs.front()].items.size(); turn < count; ++turn) {
@@ -83,7 +85,7 @@ void Resolver::mapSequence(const Node &node) {
   }
 }
 
-// A Loop that carries sequences.
+// These resolve a Loop that carries sequences.
 
 void Resolver::sequenceLoop(const Node &node) {
   const Subgraph *body = subgraphOf(node, "body", std::max<size_t>(node.inputs.size(), 2));
@@ -114,7 +116,7 @@ void Resolver::sequenceLoop(const Node &node) {
   }
 }
 
-/// The body as many times as the loop turns; false where only a run can tell whether it goes on.
+/// Writes the body as many times as the loop turns. Returns false where only a run can tell whether it goes on.
 bool Resolver::unrolledLoop(const Node &node, const Subgraph &body, int64_t trips) {
   size_t carried = body.inputs.size() - 2;
   Givens state;
@@ -178,17 +180,17 @@ bool Resolver::oneTurn(const Node &node, const Subgraph &body, int64_t turn, Giv
   return bool(value(body.outputs.front()));
 }
 
-// Loops that a run turns.
+// These make loops that a run turns.
 
-/// What an iteration gives.
+/// The values that an iteration gives.
 struct Resolver::Turn {
-  Value goes; ///< on
+  Value goes; ///< whether the loop goes on
   Givens state;
   Values slices;
 };
 
 namespace {
-/// What a packed sequence has to have room for.
+/// The form of a packed sequence, which has to have room for what any iteration makes.
 struct Form {
   int64_t rank = 0;
   bool mixes = false, isOptional = false;
@@ -201,7 +203,7 @@ static Form formOf(const Given &given) {
                         : Form();
 }
 
-/// The value in that form.
+/// Returns the value in that form.
 Given Resolver::inForm(const Node &node, Given given, int64_t rank, bool mixes, bool isOptional) {
   if (given.sequence) {
     Sequence &s = *given.sequence;
@@ -214,9 +216,9 @@ Given Resolver::inForm(const Node &node, Given given, int64_t rank, bool mixes, 
   return given;
 }
 
-/// A loop that carries sequences, packed. How many axes their tensors have, and whether they may be absent, the body
-/// says: it is written again until what it gives has the form of what it gets. The result is the last state, then the
-/// scan outputs.
+/// Makes a loop that carries packed sequences. The body decides how many axes their tensors have, and whether they may
+/// be absent: it is written again until its outputs have the form of its inputs. The results are the last state, and
+/// then the scan outputs.
 std::optional<Resolver::Givens> Resolver::carry(const Node &node, Value trips, Value condition, const Givens &initial,
                                                 unsigned scans, int numberRank,
                                                 llvm::function_ref<std::optional<Turn>(Block &, Givens)> body) {
@@ -239,7 +241,7 @@ std::optional<Resolver::Givens> Resolver::carry(const Node &node, Value trips, V
           return {};
         }
         given = inForm(node, given, form.rank, form.mixes, form.isOptional);
-        bool grows = formOf(given).rank > form.rank; // then tensors of fewer axes are not there yet
+        bool grows = formOf(given).rank > form.rank; // then there are no tensors of fewer axes yet
         wanted = grows ? Form{formOf(given).rank, form.mixes, form.isOptional} : formOf(given);
       }
       if (made != forms) {

@@ -1,12 +1,12 @@
-// Sequences. Of a compiled model everything is known that does not depend on numbers, and so is how many tensors a
-// sequence has: it is no value of its own but its tensors, each of which is an input, an output or a value of the graph
-// like any other. Nodes that make, change and take apart sequences leave nothing behind but the copies that they are
-// (slices of SplitToSequence, a Concat for ConcatFromSequence); a SequenceMap, and a Loop that carries sequences, is
-// its body as many times as it turns.
+// Resolves sequences. Everything about a model is known here that does not depend on numbers, and so is how many
+// tensors a sequence has. It is no value of its own: it is its tensors, each of which is an input, an output or a value
+// of the graph like any other. Nodes that make, change and take apart sequences leave nothing behind but copies (slices
+// of SplitToSequence, a Concat for ConcatFromSequence); a SequenceMap, or a Loop that carries sequences, becomes its
+// body as many times as it turns.
 //
-// What the user has to say is the length of sequences that are inputs (--sequence; `run` and `verify` look into the
-// data). A sequence of which only a run can tell how many tensors it has, or which of them a node means, is packed into
-// two tensors (Sequence.h) from there on.
+// The user has to say how long sequences are that are inputs (--sequence; `run` and `verify` look into the data). Where
+// only a run can tell how many tensors a sequence has, or which of them a node means, it is packed into two tensors
+// (Sequence.h) from there on.
 #include "compiler/support/Sequences.h"
 #include "compiler/graph/resolve/Resolver.h"
 #include "compiler/onnx/ElementTypes.h"
@@ -27,14 +27,15 @@ static std::optional<int64_t> numberOf(Value v) {
   return size.isNumber() ? std::optional(size.number()) : std::nullopt;
 }
 
-/// Where a node puts, takes or erases a tensor: a number that is known, or what a run tells (null: at the end).
+/// The place where a node puts, takes or erases a tensor: a number that is known, or what a run tells (null: at the
+/// end).
 struct Resolver::Place {
   std::optional<int64_t> known;
   Value told;
 };
 
-/// The place that the node's input `index` gives in a sequence, negative ones from its end; where none is given the
-/// last one, or the one behind it.
+/// Returns the place that the node's input `index` gives in a sequence, where negative ones count from its end. Without
+/// the input it is the last place, or the one behind it.
 std::optional<Resolver::Place> Resolver::placeIn(const Node &node, size_t index, const Sequence &s, bool behind) {
   bool isGiven = node.hasInput(index);
   int64_t count = s.items.size(), last = count - !behind;
@@ -58,7 +59,7 @@ std::optional<Resolver::Place> Resolver::placeIn(const Node &node, size_t index,
   return Place{normal, position};
 }
 
-/// Whether the node names its input `index`; else that has been reported.
+/// Whether the node names its input `index`; else this has been reported.
 bool Resolver::names(const Node &node, size_t index) {
   bool there = node.hasInput(index);
   if (!there) {
@@ -117,16 +118,16 @@ void Resolver::sequence(const Node &node) {
   }
 }
 
-/// The sequence that is the node's first input.
+/// Returns the sequence that is the node's first input.
 std::optional<Sequence> Resolver::sequenceIn(const Node &node) {
   Given given = givenBy(node.inputs.front());
-  if (!given.sequence && given.tensor) { // else its node has been reported
+  if (!given.sequence && given.tensor) { // else a problem of its node has been reported
     problems->add(node.where(), "takes a tensor, where a sequence was expected");
   }
   return given.sequence;
 }
 
-/// What other names of it, and optional values around it, stand for.
+/// Binds other names of a sequence, and optional values around it, to it.
 std::optional<Sequence> Resolver::handedSequence(const Node &node) {
   std::optional<Sequence> s = sequenceIn(node);
   return s && node.kind == "OptionalGetElement" ? SequenceFormula(builder, node.loc).required(*s) : s;
@@ -204,7 +205,7 @@ Value Resolver::elementAt(const Node &node, const Sequence &s) {
 
 static bool isList(Value split) { return split && onnx::ranked(split) && onnx::ranked(split).getRank() == 1; }
 
-/// How long the parts of SplitToSequence are, where that is known.
+/// Returns how long the parts of SplitToSequence are, where that is known.
 std::optional<SmallVector<int64_t>> Resolver::partsOf(const Node &node, Value x, int64_t axis) {
   onnx::Size size = onnx::sizesOf(onnx::ranked(x))[axis];
   Value split = node.hasInput(1) ? value(node.inputs[1]) : Value();
