@@ -47,8 +47,6 @@ static const Algorithms &algorithmsOf(Operation *root) {
   return list->of(root);
 }
 
-// The choice.
-
 /// Whether a schedule is one of this algorithm: it says so, or says that none of the others is used.
 static bool isOf(const target::Schedule &said, const Algorithm &algorithm, const Algorithms &all) {
   auto uses = [&](const Algorithm *a) { return !a->key.empty() && said[a->key].value_or(0) > 0; };

@@ -24,7 +24,7 @@ struct Candidate {
 
   // Whether it takes the place of the best one of those that come before it.
   double mustBeBelow = 1; ///< the share of that one's cycles below which its own ones have to be
-  double belowOwn = 1;    ///< the same where that one is of the same algorithm
+  double belowOwn = 1;    ///< the share that counts instead where the best one is of the same algorithm
   double mustSave = 0;    ///< the cycles that it has to take less beside that
   double countsAs = 1; ///< by how much its cycles are multiplied where those of another algorithm are held against it
   std::string drawback = {}; ///< why it is only taken where it is asked for; empty: there is no such reason
@@ -71,7 +71,8 @@ public:
   virtual std::vector<target::Schedule> schedules(plan::KernelOp kernel, const target::MachineModel &machine) const {
     return {};
   }
-  /// As KernelFamily's. `alone` is what the algorithm takes for the whole image; choose() may know a faster one.
+  /// Answers as KernelFamily::rowShape does. `alone` is what the algorithm takes for the whole image; choose() may know
+  /// a faster one.
   virtual std::optional<RowShape> rowShape(plan::KernelOp kernel, const target::MachineModel &machine) const {
     return std::nullopt;
   }

@@ -70,7 +70,7 @@ static std::string nameOf(plan::KernelOp kernel, const KernelFamily &family) {
   return name;
 }
 
-/// Multiplications with accumulation of its products and convolutions.
+/// Counts the multiply-adds of a kernel's products and convolutions.
 static support::Size macsOf(plan::KernelOp kernel) {
   support::Size macs = 0;
   kernel->walk([&](Operation *op) { macs = macs + onnx::multiplyAddsOf(op).value_or(0); });

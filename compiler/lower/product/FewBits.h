@@ -25,7 +25,7 @@ struct FewBits {
         strip(std::min<int64_t>(vectorsOfStrip * machine.blockLanes(), llvm::alignTo(n, machine.blockLanes()))) {}
 
   int64_t each() const { return 32 / bits; } ///< numbers of a word
-  /// Numbers of a byte. Four bytes have four neighbours in the same bits.
+  /// Returns how many numbers a byte holds. Four bytes hold four neighbours in the same bits.
   int64_t quads() const { return 8 / bits; }
   int64_t strips() const { return llvm::divideCeil(n, strip); }
 

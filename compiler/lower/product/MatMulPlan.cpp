@@ -352,7 +352,7 @@ std::vector<target::Schedule> matmulSchedules(const MatMulProblem &p, const MatM
   return all;
 }
 
-/// The same of bytes, in words. `from` is row-major.
+/// Packs the panels of a matrix of bytes, `b`, which is row-major, in words of 32 bits.
 static void packWords(const MatMulProblem &p, const MatMulTiling &t, const ByteProducts &bytes, const int8_t *b,
                       int64_t depth, uint32_t *to) {
   int64_t n = p.n.number();

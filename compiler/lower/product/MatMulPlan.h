@@ -63,8 +63,8 @@ struct MatMulTiling {
   int64_t mostRows(const MatMulProblem &p) const { return highest ? highest : llvm::divideCeil(p.m.number(), tiles); }
 };
 
-/// So many tiles of rows are too few to fetch half of the next panel: one of them reads weights from memory as a
-/// stream.
+/// Returns the largest number of row tiles that are too few to fetch half of the next panel meanwhile: then one of them
+/// reads the weights from memory as a stream.
 inline int64_t streamedTiles(const target::MachineModel &machine) {
   return std::max<int64_t>(1, machine.tuning.fetchingTiles / 2 - 1);
 }

@@ -117,7 +117,7 @@ private:
   struct Rows {
     Ix from, to, count, height;
   };
-  /// Its place in the batch, and its rows.
+  /// Returns the place of a work item in the batch, and its rows.
   std::pair<Ix, Rows> rowsOf(Ix item) {
     if (!t.highest) {
       Ix from = remainder(item, t.blocks) * t.tilesPerBlock;
@@ -431,7 +431,7 @@ private:
     return w.loop(whole, steps.to, 1, sums, [&](Ix k, ValueRange carried) { return step(k, 1, carried); });
   }
 
-  /// From the beginning of a panel's row to that of a vector in it.
+  /// Returns the distance from the beginning of a panel's row to vector `v` of it, in elements.
   Ix vectorOf(const Panel &panel, int64_t v) const {
     int64_t column = v * t.lanes;
     return panel.strip ? Ix(column / panel.strip) * Ix(panel.nextStrip) + Ix(column % panel.strip) : Ix(column);
@@ -468,7 +468,7 @@ private:
     }
   }
 
-  /// B's columns of this panel into scratch, [k][width].
+  /// Copies B's columns of this panel into scratch memory, [k][width].
   void packPanel(const Panel &at, Value mask) {
     Ix rowB = p.n;
     for (int64_t v = 0; v < at.vectors; ++v) {
@@ -512,8 +512,6 @@ private:
     });
   }
 
-  // Dot products.
-
   /// Calls body(first, count) for [from, to), four at a time or nearly so.
   void inFours(Ix from, Ix to, llvm::function_ref<void(Ix first, int64_t count)> body) {
     if (from.is(0) && to.known()) {
@@ -524,7 +522,7 @@ private:
     w.loop(whole, to, 1, [&](Ix i) { body(i, 1); });
   }
 
-  /// Columns [from, to) of one row.
+  /// Computes columns [from, to) of one row as dot products.
   void dotRow(Ix m, Ix from, Ix to) {
     inFours(from, to, [&](Ix first, int64_t count) {
       SmallVector<Ix> n;

@@ -17,14 +17,12 @@ using onnx::Num;
 using support::Size;
 using Form = RecurrentPlan::Form;
 
-/// Of a digit of int16 (onnx::mostOfPairs).
+/// A digit of int16 has so many bits that sums of products stay within int32 (onnx::mostOfPairs).
 static constexpr int64_t pairBits = 12;
 /// Of a largest element: where it is smaller, the state counts for as good as nothing, and what it is divided by must
 /// not be zero.
 static constexpr float least = 1e-30F;
 static constexpr int64_t enoughSums = 8; ///< for any machine's latency of multiply-adds
-
-// The plan.
 
 SmallVector<TypeID> RecurrentAlgorithm::roots() const { return rootsOf<onnx::RecurrenceOp>(); }
 
