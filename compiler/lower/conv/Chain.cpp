@@ -173,7 +173,8 @@ static std::string choiceOf(const Chain &chain, const target::MachineModel &mach
                                    countText(chain.cycles), countText(chain.apart));
   for (Chain::Link link : chain.links) {
     if (Operation *root = link.kernel.root()) {
-      text += (text.back() == ']' ? ", " : ": ") + onnx::nodeOf(root->getLoc()) + " [" +
+      std::string node = onnx::nodeOf(root->getLoc());
+      text += (text.back() == ']' ? ", " : ": ") + node + (node.empty() ? "[" : " [") +
               familyOf(link.kernel, machine).shape(link.kernel, machine).choice + "]";
     }
   }
