@@ -4,6 +4,7 @@
 #include "compiler/lower/Algorithm.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/ErrorHandling.h"
 #include "llvm/Support/FormatVariadic.h"
 
 using namespace mlir;
@@ -54,14 +55,38 @@ static bool isOf(const target::Schedule &said, const Algorithm &algorithm, const
   return !said.empty() && (algorithm.key.empty() ? llvm::none_of(all, uses) : uses(&algorithm));
 }
 
-static bool beats(const Candidate &candidate, const Candidate &best) {
-  if (candidate.isWanted != best.isWanted) {
-    return candidate.isWanted;
+/// Whether a candidate takes the place of the best one so far. The other one is told why, should it be the faster one.
+static bool replaces(Candidate &next, Candidate &best) {
+  bool isAsked = next.isWanted != best.isWanted;
+  double share = next.algorithm == best.algorithm ? next.belowOwn : next.mustBeBelow * best.countsAs;
+  bool wins = isAsked ? next.isWanted : next.drawback.empty() && next.cycles + next.mustSave < share * best.cycles;
+  Candidate &loser = wins ? best : next;
+  if (isAsked) {
+    loser.whyLost = (wins ? next : best).name + " is asked for";
+  } else if (wins) {
+    loser.whyLost = llvm::formatv("{0} may take {1:f2} times as long", next.name, share);
+  } else if (!next.drawback.empty()) {
+    loser.whyLost = next.drawback;
+  } else {
+    std::string less = next.mustSave > 0 ? ", less " + countText(next.mustSave) : "";
+    loser.whyLost = llvm::formatv("has to be below {0:f2} of {1}{2}", share, best.name, less);
   }
-  if (candidate.beats) {
-    return candidate.beats(best);
+  return wins;
+}
+
+std::string whyAmbiguous(ArrayRef<Candidate> candidates) {
+  const Algorithm *keyless = nullptr, *other = nullptr;
+  bool areTold = false;
+  for (const Candidate &candidate : candidates) {
+    if (candidate.algorithm->key.empty()) {
+      areTold |= !candidate.schedule.empty();
+      other = keyless && keyless != candidate.algorithm ? keyless : other;
+      keyless = candidate.algorithm;
+    }
   }
-  return !best.cost || (candidate.cost && candidate.cost->cycles < best.cost->cycles);
+  return areTold && other ? "algorithms '" + other->name + "' and '" + keyless->name +
+                                "' compute the same kernel, and no schedule can say which: one of them needs a key"
+                          : "";
 }
 
 Choice choose(plan::KernelOp kernel, const target::MachineModel &machine) {
@@ -80,19 +105,21 @@ Choice choose(plan::KernelOp kernel, const target::MachineModel &machine) {
     for (Candidate &candidate : offer.candidates) {
       candidate.algorithm = algorithm;
       candidate.isWanted |= isOf(said, *algorithm, all);
-      bool isBest = choice.candidates.empty() || beats(candidate, choice.best());
+      bool isBest = choice.candidates.empty() || replaces(candidate, choice.candidates[choice.chosen]);
       choice.candidates.push_back(std::move(candidate));
       choice.chosen = isBest ? choice.candidates.size() - 1 : choice.chosen;
     }
   }
   assert(!choice.candidates.empty() && "some algorithm computes every kernel of a family");
+  if (std::string why = whyAmbiguous(choice.candidates); !why.empty()) {
+    llvm::report_fatal_error(llvm::Twine(why));
+  }
   return choice;
 }
 
 // Texts.
 
-/// "62 k"
-static std::string countText(double cycles) {
+std::string countText(double cycles) {
   for (auto [unit, name] : {std::pair(1e9, " G"), {1e6, " M"}, {1e3, " k"}}) {
     if (cycles >= unit) {
       double count = cycles / unit;
@@ -102,15 +129,24 @@ static std::string countText(double cycles) {
   return llvm::formatv("{0:f0}", cycles).str();
 }
 
+/// "winograd=4 strips=2": the name, and what else the schedule says.
+static std::string withSchedule(StringRef name, target::Schedule schedule, const std::string &key = "") {
+  schedule.erase(key);
+  return schedule.empty() ? name.str() : (name + " " + schedule.text()).str();
+}
+
+std::string onlyChoice(StringRef name, const target::Schedule &schedule) {
+  return withSchedule(name, schedule) + "; the only algorithm";
+}
+
 std::string Choice::text() const {
   const Candidate &best = this->best();
-  std::string schedule = best.schedule.text();
-  bool isNamed = !best.algorithm->key.empty() && best.schedule[best.algorithm->key];
-  std::string text = schedule.empty() ? best.name : isNamed ? schedule : best.name + " " + schedule;
-  text += best.cost ? ": " + countText(best.cost->cycles) + " cycles" : "";
+  std::string text = withSchedule(best.name, best.schedule, best.algorithm->key);
+  text += ": " + countText(best.cycles) + " cycles";
   for (auto [i, other] : llvm::enumerate(candidates)) {
     if (i != chosen) {
-      text += "; " + other.name + (other.cost ? " " + countText(other.cost->cycles) : "");
+      text += "; " + other.name + " " + countText(other.cycles);
+      text += other.cycles < best.cycles ? " (" + other.whyLost + ")" : "";
     }
   }
   for (const auto &[name, why] : whyNot) {
@@ -189,7 +225,7 @@ std::optional<RowShape> chosenRowShape(plan::KernelOp kernel, const target::Mach
     if (std::optional<RowShape> shape = algorithm->rowShape(kernel, machine)) {
       Choice choice = choose(kernel, machine);
       if (choice.best().algorithm != algorithm) {
-        shape->alone = choice.best().cost->cycles;
+        shape->alone = choice.best().cycles;
       }
       return shape;
     }

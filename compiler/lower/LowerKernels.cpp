@@ -28,6 +28,7 @@
 #include "mlir/IR/AttrTypeSubElements.h"
 #include "mlir/IR/OwningOpRef.h"
 #include "runtime_support/include/ingot.h"
+#include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringSet.h"
 #include <unordered_map>
 
@@ -460,19 +461,27 @@ struct Lowering {
     }
   }
 
-  /// Says how a kernel is computed, where its node is, if the user asked for one of its nodes.
+  /// Says how a kernel is computed, where its node is, if the user asked for one of its nodes. Kernels that only bring
+  /// a layout about are left out.
   void remarkOn(plan::KernelOp kernel, StringRef choice) {
+    if (remarks.empty() || isa_and_nonnull<plan::ReorderOp>(kernel.root())) {
+      return;
+    }
     bool isWanted = llvm::is_contained(remarks, "*") && !choice.empty();
+    Location loc = kernel.root() ? kernel.root()->getLoc() : kernel.getLoc();
+    llvm::SetVector<StringRef> nodes;
     onnx::eachNode(kernel.getLoc(), [&](StringRef node, StringRef) {
+      nodes.insert(node);
       if (llvm::is_contained(remarks, node)) {
         isWanted = true, remarked.insert(node);
       }
     });
     if (isWanted) {
-      Location loc = kernel.root() ? kernel.root()->getLoc() : kernel.getLoc();
+      nodes.remove(onnx::nodeOf(loc));
+      std::string others = nodes.empty() ? "" : " (with " + llvm::join(nodes, ", ") + ")";
       const std::string &family = familyOf(kernel, machineFor(kernel)).stem;
-      emitRemark(loc) << "on " << kernel.getTarget() << " chosen: "
-                      << (choice.empty() ? "kernels of family " + family + " have one algorithm" : choice.str());
+      emitRemark(loc) << "on " << kernel.getTarget() << others
+                      << " chosen: " << (choice.empty() ? family + "; the only algorithm" : choice.str());
     }
   }
 

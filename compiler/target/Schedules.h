@@ -30,6 +30,7 @@ public:
   bool empty() const { return parts.empty(); }
   std::optional<int64_t> operator[](const std::string &name) const;
   void set(const std::string &name, int64_t value) { parts[name] = value; }
+  void erase(const std::string &name) { parts.erase(name); }
   std::string text() const;
   /// Whether it says all that the other one says.
   bool says(const Schedule &other) const;

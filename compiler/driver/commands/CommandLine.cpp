@@ -288,8 +288,8 @@ ParsedCommandLine parseCommandLine(int argc, const char *const *argv) {
   };
   const Subcommand subcommands[] = {
       {Command::Compile, "compile", "Compile a model into a library, a C header and a manifest", addCompile},
-      {Command::Inspect, "inspect", "Show a model: inputs, outputs, operators, and what each target can take",
-       addInspect},
+      {Command::Inspect, "inspect",
+       "Show a model: inputs, outputs, operators, what each target can take, and each kernel's algorithm", addInspect},
       {Command::Run, "run", "Compile a model and run it on recorded inputs", addRun},
       {Command::Verify, "verify", "Compile a model, run it and compare with recorded outputs", addVerify},
       {Command::Bench, "bench", "Measure the latency of a model", addBench},

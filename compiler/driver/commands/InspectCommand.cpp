@@ -112,14 +112,34 @@ void printFixedSizes(const std::vector<FixedSize> &fixed) {
   }
 }
 
-/// How kernels are computed that may be computed in several ways, each kernel once.
+/// How kernels are computed that tell it, each kernel once.
 void printChoices(const pipeline::Result &result) {
   std::set<std::string> printed;
   for (const pipeline::GraphNode &launch : result.launches) {
     if (!launch.choice.empty() && printed.insert(launch.name).second) {
-      llvm::outs() << (printed.size() == 1 ? "algorithms\n  " : "  ") << plainName(launch.name)
-                   << " chosen: " << launch.choice << '\n';
+      if (printed.size() == 1) {
+        llvm::outs() << "algorithms" << (result.body.empty() ? "" : " of the code for " + result.body) << '\n';
+      }
+      llvm::outs() << "  " << plainName(launch.name) << " chosen: " << launch.choice << '\n';
     }
+  }
+  llvm::for_each(result.bodies, printChoices);
+}
+
+void writeChoices(llvm::json::OStream &json, const pipeline::Result &result) {
+  for (const pipeline::GraphNode &launch : result.launches) {
+    if (!launch.choice.empty()) {
+      json.object([&] {
+        json.attribute("kernel", fixUTF8(launch.name));
+        if (!result.body.empty()) {
+          json.attribute("body", fixUTF8(result.body));
+        }
+        json.attribute("chosen", fixUTF8(launch.choice));
+      });
+    }
+  }
+  for (const pipeline::Result &body : result.bodies) {
+    writeChoices(json, body);
   }
 }
 
@@ -228,16 +248,7 @@ void writeResult(llvm::json::OStream &json, const pipeline::Result &result, bool
   json.attribute("weight_bytes", result.weightBytes);
   report::writeSizes(json, result);
   report::writeAllocations(json, result);
-  json.attributeArray("algorithms", [&] {
-    for (const pipeline::GraphNode &launch : result.launches) {
-      if (!launch.choice.empty()) {
-        json.object([&] {
-          json.attribute("kernel", fixUTF8(launch.name));
-          json.attribute("chosen", fixUTF8(launch.choice));
-        });
-      }
-    }
-  });
+  json.attributeArray("algorithms", [&] { writeChoices(json, result); });
   json.attributeArray("placement", [&] {
     for (const pipeline::NodePlacement &placement : result.placement) {
       report::writePlacement(json, placement);

@@ -313,10 +313,9 @@ void addModelFlags(CLI::App &app, Invocation &invocation, const char *modelHelp)
   app.add_flag("--verbose", options.verbose, "Say for which kernels the file of --tuning has no schedule")
       ->needs(tuning)
       ->group(look);
-  app.add_flag(
-         "--remarks{*}", options.remarks,
-         "Say which algorithm computes the kernel of a node, and what else there was; without =NODE, of all nodes; "
-         "may be repeated")
+  app.add_flag("--remarks{*}", options.remarks,
+               "Say which algorithm computes the kernel of a node, and what else there was; without =NODE, of all "
+               "kernels that tell one; may be repeated")
       ->group(look)
       ->type_name("[=NODE]");
   app.add_flag("--timing", invocation.timing, "Print the time of each phase to stderr")->group(look);

@@ -144,8 +144,8 @@ target::Schedule saidBy(const ConvGeometry &g, const DenseSchedule &s) {
   return said;
 }
 
-/// Estimates the cost. An image whose size only the run knows counts with a typical size.
-Cost costOf(plan::KernelOp kernel, const target::MachineModel &machine) {
+/// Estimates the cycles. An image whose size only the run knows counts with a typical size.
+double expectedCycles(plan::KernelOp kernel, const target::MachineModel &machine) {
   // Another machine that reads the same weights goes the same way.
   const target::MachineModel &packing = machine.packing ? *machine.packing : machine;
   ConvGeometry g = typicalOf(geometryOf(kernel.root(), /*wide=*/true), onnx::factsOf(kernel));
@@ -155,12 +155,10 @@ Cost costOf(plan::KernelOp kernel, const target::MachineModel &machine) {
   const ConvPhase &phase = g.phases.front();
   int64_t pixels = phase.rows().number() * phase.axes[2].out.number();
   double input = static_cast<double>(s.elementBytes() * g.inChannels * pixels);
-  Cost cost;
-  cost.memory = 4.0 * static_cast<double>(s.weightElements(g)) / weightRateOf(kernel, packing) +
-                input * static_cast<double>(s.pixelsOuter ? 1 : s.panelCount()) / rateOf(input, packing);
-  cost.arithmetic = cyclesOf(g, s, packing) * (s.isOfBytes() ? s.bytes(packing).share() : 1);
-  cost.cycles = together(cost.arithmetic, cost.memory) * static_cast<double>(g.phases.size());
-  return cost;
+  double memory = 4.0 * static_cast<double>(s.weightElements(g)) / weightRateOf(kernel, packing) +
+                  input * static_cast<double>(s.pixelsOuter ? 1 : s.panelCount()) / rateOf(input, packing);
+  double arithmetic = cyclesOf(g, s, packing) * (s.isOfBytes() ? s.bytes(packing).share() : 1);
+  return together(arithmetic, memory) * static_cast<double>(g.phases.size());
 }
 
 class DirectConv : public Algorithm {
@@ -179,26 +177,27 @@ public:
     if (!isFromBlocks(kernel) || !isToBlocks(kernel)) {
       return "its images are not in channel blocks";
     }
-    bool merged;
-    ConvGeometry g = blockedGeometry(kernel, merged);
+    BlockedConv conv = BlockedConv::of(kernel);
+    const ConvGeometry &g = conv.g;
     DenseSchedule s = blockedSchedule(g, kernel, machine);
-    auto shape = [=, &machine] {
+    auto shape = [kernel, conv, s, &machine] {
       KernelShape shape;
-      shape.items = DenseConv::items(g, s);
-      packOperands(kernel, g, s, machine, shape.packed);
-      shape.build = [=](Build &build) { buildDirect(build, g, s, merged); };
+      shape.items = DenseConv::items(conv.g, s);
+      packOperands(kernel, conv.g, s, machine, shape.packed);
+      shape.build = [conv, s](Build &build) {
+        DenseConv(build, conv.g, s, conv.input(build), conv.result(build)).run();
+      };
       return shape;
     };
     target::Schedule said = isa<onnx::ConvOp>(kernel.root()) && !machine.packing ? saidBy(g, s) : target::Schedule();
-    return Candidate{name, costOf(kernel, machine), std::move(said), /*isWanted=*/false, shape};
+    return Candidate{name, expectedCycles(kernel, machine), std::move(said), /*isWanted=*/false, shape};
   }
 
   std::vector<target::Schedule> schedules(plan::KernelOp kernel, const target::MachineModel &machine) const override {
     if (!isa<onnx::ConvOp>(kernel.root()) || !isFromBlocks(kernel) || !isToBlocks(kernel)) {
       return {};
     }
-    bool merged;
-    ConvGeometry g = blockedGeometry(kernel, merged);
+    ConvGeometry g = BlockedConv::of(kernel).g;
     DenseSchedule s = blockedSchedule(g, kernel, machine);
     std::vector<target::Schedule> all;
     for (int64_t vectors : {2, 1, 3, 4}) {
@@ -222,8 +221,7 @@ public:
     if (!isa<onnx::ConvOp>(root) || !hasRows(kernel) || !skipsPadding(root).empty()) {
       return std::nullopt;
     }
-    bool merged;
-    ConvGeometry whole = blockedGeometry(kernel, merged), g = geometryOf(root, /*wide=*/false);
+    ConvGeometry whole = BlockedConv::of(kernel).g, g = geometryOf(root, /*wide=*/false);
     DenseSchedule s = rowScheduleOf(g, plan::blockedOf(kernel.getResult(0).getType()).getLanes(), machine);
     RowShape shape = rowShapeOf(g);
     shape.weightBytes = 4 * s.weightElements(g);
@@ -237,17 +235,6 @@ public:
       DenseConv(build, g, s, blockedInput(build, g), std::move(space)).rows(rows.image, 0, rows.from, rows.to);
     };
     return shape;
-  }
-
-private:
-  static void buildDirect(Build &build, const ConvGeometry &g, const DenseSchedule &s, bool merged) {
-    Space space = build.group.space(build.group.resultType());
-    Access input = blockedInput(build, g);
-    if (merged) {
-      mergePixels(space);
-      input.strides.back() = plan::stridesOf(Group::typeOf(build.group.root->getOperand(0))).strides.back();
-    }
-    DenseConv(build, g, s, input, std::move(space)).run();
   }
 };
 

@@ -25,7 +25,7 @@ public:
   Offer offer(plan::KernelOp kernel, const target::MachineModel &machine) const override {
     MatMulProblem p = matmulProblem(kernel, machine);
     MatMulTiling t = matmulTiling(p, machine);
-    Candidate candidate{t.dots ? "dot products" : name, panelCost(p, t)};
+    Candidate candidate{t.dots ? "dot products" : name, panelCycles(kernel, p, t, machine)};
     if (hasSchedules(p, t, machine)) {
       candidate.schedule = saidBy(p, t);
     }

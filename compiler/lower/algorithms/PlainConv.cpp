@@ -2,12 +2,27 @@
 #include "compiler/lower/conv/PlainConv.h"
 #include "compiler/lower/Algorithm.h"
 #include "compiler/lower/conv/Convolution.h"
+#include "compiler/onnx/Onnx.h"
 #include "compiler/onnx/ops/Conv.h"
 
 using namespace mlir;
 
 namespace ingot::lower {
 namespace {
+
+/// A cycle for each vector of products, of each weight with each pixel that it gives or, transposed, takes: the few
+/// sums of a tile wait for each other. Bytes are multiplied one by one.
+double cyclesOf(Operation *root, const target::MachineModel &machine) {
+  constexpr int64_t openSize = 64;
+  Value image = isa<onnx::ConvTransposeOp>(root) ? root->getOperand(0) : root->getResult(0);
+  support::Sizes sizes = onnx::sizesOf(onnx::ranked(root->getOperand(1))), pixels = onnx::sizesOf(onnx::ranked(image));
+  sizes.append(pixels.begin() + 2, pixels.end());
+  double products = isa<onnx::IntegerConvOp>(root) ? 1 : 1 / static_cast<double>(machine.lanes);
+  for (const support::Size &size : sizes) {
+    products *= static_cast<double>(typical(size, openSize));
+  }
+  return products;
+}
 
 class PlainConv : public Algorithm {
 public:
@@ -22,7 +37,7 @@ public:
       return "its images are in channel blocks";
     }
     bool ofBytes = isa<onnx::IntegerConvOp>(kernel.root());
-    return Candidate{name, std::nullopt, {}, /*isWanted=*/false, [=, &machine] {
+    return Candidate{name, cyclesOf(kernel.root(), machine), {}, /*isWanted=*/false, [=, &machine] {
                        return ofBytes ? plainIntegerConvShape(kernel) : plainConvShape(kernel, machine);
                      }};
   }

@@ -21,8 +21,11 @@ protected:
     }
     RankedTensorType p = Group::typeOf(cast<onnx::RecurrenceOp>(kernel.root()).getP());
     support::Size batch = onnx::sizeOf(p, 1);
-    if (machine.pairDot.empty() || !batch.isNumber() || batch.number() > 1) {
-      return "the machine does not multiply pairs of int16, or a batch has several rows";
+    if (machine.pairDot.empty()) {
+      return "the machine does not multiply pairs of int16";
+    }
+    if (!batch.isNumber() || batch.number() > 1) {
+      return "a batch may have several rows";
     }
     int64_t hidden = Group::typeOf(cast<onnx::RecurrenceOp>(kernel.root()).getR()).getDimSize(1);
     return hidden <= onnx::mostOfPairs ? "" : "the state is too long for sums of int32";

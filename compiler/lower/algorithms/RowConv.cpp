@@ -27,21 +27,30 @@ int64_t reachOf(const ConvAxis &row) { return (row.taps - 1) * row.tapStep; }
 
 /// Why rows do not fill the lanes of a Conv better than its channels do; empty: they do.
 std::string whyNotByRows(Operation *op, const target::MachineModel &machine) {
-  int64_t lanes = machine.blockLanes();
-  if (lanes == 1 || machine.lanes > lanes || !isPackable(op) || !onnx::elementOf(op->getOperand(0)).isF32()) {
-    return "the machine has no vectors, or weights are not constant, or not float32";
+  if (std::string why = whyOtherLanes(op, machine); !why.empty()) {
+    return why;
   }
+  int64_t lanes = machine.blockLanes();
   ConvGeometry g = geometryOf(op, /*wide=*/false);
   const ConvAxis &row = g.phases[0].axes[2];
-  bool isKnown = llvm::all_of(g.spatial, [](const support::Size &size) { return size.isNumber() && !size.is(0); });
-  if (!isKnown || g.groups != 1 || row.inStep != 1 || reachOf(row) > longestReach ||
-      row.out.number() < leastVectors * lanes) {
-    return "it has groups, a stride or a short row";
+  if (row.inStep != 1) {
+    return "rows have a stride";
+  }
+  if (row.out.number() < leastVectors * lanes || reachOf(row) > longestReach) {
+    return reachOf(row) > longestReach ? "taps of a row are too far apart" : "a row is shorter than two vectors";
   }
   auto out = static_cast<double>(row.out.number()), whole = static_cast<double>(llvm::alignTo(row.out.number(), lanes));
   double most = blocksFilled * static_cast<double>(lanes) * out / whole;
   bool areFew = static_cast<double>(std::max(g.inChannels, g.outChannels)) <= most;
   return areFew ? "" : "channels fill a block better than a row does";
+}
+
+/// Two vectors of products a cycle, with whatever is read in the first cache.
+double cyclesOf(Operation *root, const target::MachineModel &machine) {
+  ConvGeometry g = geometryOf(root, /*wide=*/false);
+  int64_t vectors = g.phases[0].rows().number() *
+                    static_cast<int64_t>(llvm::divideCeil(g.phases[0].axes[2].out.number(), machine.blockLanes()));
+  return 0.5 * static_cast<double>(vectors * g.inChannels * g.outChannels * g.kernel);
 }
 
 class RowConv {
@@ -229,11 +238,13 @@ public:
   }
 
   Offer offer(plan::KernelOp kernel, const target::MachineModel &machine) const override {
-    std::string why = whyNotByRows(kernel.root(), machine);
-    if (!why.empty() || isFromBlocks(kernel) || isToBlocks(kernel)) {
-      return why.empty() ? "its images are not row-major" : why;
+    if (std::string why = whyNotByRows(kernel.root(), machine); !why.empty()) {
+      return why;
     }
-    return Candidate{name, std::nullopt, {}, /*isWanted=*/false, [kernel] { return shapeOf(kernel); }};
+    if (isFromBlocks(kernel) || isToBlocks(kernel)) {
+      return "its images are not row-major";
+    }
+    return Candidate{name, cyclesOf(kernel.root(), machine), {}, /*isWanted=*/false, [=] { return shapeOf(kernel); }};
   }
 
 private:

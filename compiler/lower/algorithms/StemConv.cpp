@@ -236,7 +236,7 @@ public:
     }
     Stem stem = stemOf(kernel, machine);
     double cycles = cyclesOf(stem.g, stem.s, machine) * (stem.ofBytes ? stem.s.bytes(machine).share() : 1);
-    Candidate candidate{name, Cost{cycles, cycles}};
+    Candidate candidate{name, cycles};
     if (isa<onnx::ConvOp>(kernel.root())) {
       candidate.schedule = {{"vectors", stem.s.vectors}};
     }

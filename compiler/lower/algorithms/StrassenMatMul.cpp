@@ -22,29 +22,24 @@ public:
     auto module = kernel->getParentOfType<ModuleOp>();
     auto policy = module->getAttrOfType<StringAttr>(strassenName);
     if (policy ? policy.getValue() == "off" : module->hasAttr(strictName)) {
-      return "--strassen off, or sums are to be the model's";
+      return policy ? "--strassen off" : "sums are to be the model's (--accuracy strict)";
     }
     MatMulProblem p = matmulProblem(kernel, machine);
     std::optional<Strassen> strassen = strassenOf(p, machine);
     if (!strassen) {
       return "for one matrix of float32 of known sizes by a constant one, of an even depth";
     }
-    Candidate candidate{name, Cost{strassen->cycles}, {{"strassen", 1}}, /*isWanted=*/static_cast<bool>(policy)};
+    Candidate candidate{name, strassen->cycles, {{"strassen", 1}}, /*isWanted=*/static_cast<bool>(policy)};
     candidate.shape = [=, s = *strassen, &machine] { return strassenShape(kernel, p, s, machine); };
-    candidate.beats = [=, s = *strassen, &machine](const Candidate &best) {
-      constexpr double worthwhile = 0.98;
-      return s.cycles / best.cost->cycles < worthwhile && s.isHarmless(p) && !waitsForWeights(kernel, p, best, machine);
-    };
+    candidate.mustBeBelow = 0.98;
+    if (!strassen->isHarmless(p)) {
+      candidate.drawback = "it takes more memory, or has less work for several threads";
+    }
+    // It reads weights in another order than they come in, which counts as twice as many: where few rows meet the
+    // weights a plain product waits for them about as long as it multiplies, and fewer multiplications gain nothing.
+    double bytes = 2 * static_cast<double>(p.k.number() * p.n.number() * p.weightBytes);
+    candidate.cycles = whileWeightsCome(candidate.cycles, bytes, kernel, machine);
     return candidate;
-  }
-
-private:
-  /// Whether so few rows meet the weights that a plain product waits for them as long as it multiplies, or nearly so:
-  /// then fewer multiplications gain nothing, and it reads weights as they come.
-  static bool waitsForWeights(plan::KernelOp kernel, const MatMulProblem &p, const Candidate &plain,
-                              const target::MachineModel &machine) {
-    auto bytes = static_cast<double>(p.k.number() * p.n.number() * p.weightBytes);
-    return 2 * bytes / weightRateOf(kernel, machine) > plain.cost->cycles;
   }
 };
 

@@ -42,17 +42,27 @@ double cyclesByOutputs(const ConvGeometry &g, int64_t lanes) {
 /// The gain from which on it is worth that its result is row-major.
 constexpr double leastGain = 1.4;
 
-/// Whether a Conv has so few output channels that lanes of inputs are faster than lanes of outputs.
-bool isSumConv(Operation *op, const target::MachineModel &machine) {
-  int64_t lanes = machine.blockLanes();
-  if (lanes == 1 || machine.lanes > lanes || !isPackable(op) || !onnx::elementOf(op->getOperand(0)).isF32() ||
-      !skipsPadding(op).empty() || !plan::canBlock(onnx::ranked(op->getOperand(0)))) {
-    return false;
+/// Why output channels are not so few that lanes of inputs are faster than lanes of outputs; empty: they are.
+std::string whyNotBySums(Operation *op, const target::MachineModel &machine) {
+  if (std::string why = whyOtherLanes(op, machine); !why.empty()) {
+    return why;
+  }
+  if (!skipsPadding(op).empty()) {
+    return "taps that read padding are left out";
   }
   ConvGeometry g = geometryOf(op, /*wide=*/false);
-  bool isKnown = llvm::all_of(g.spatial, [](const support::Size &size) { return size.isNumber() && !size.is(0); });
-  return isKnown && g.groups == 1 && g.inChannels >= lanes / 2 && 2 * g.outChannels <= lanes &&
-         g.phases[0].axes[2].out.number() >= lanes && cyclesByOutputs(g, lanes) >= leastGain * cyclesBySums(g, lanes);
+  int64_t lanes = machine.blockLanes();
+  if (!plan::canBlock(onnx::ranked(op->getOperand(0))) || g.inChannels < lanes / 2) {
+    return "input channels fill less than half of a block";
+  }
+  if (2 * g.outChannels > lanes) {
+    return "output channels fill more than half of a block";
+  }
+  if (g.phases[0].axes[2].out.number() < lanes) {
+    return "a row is shorter than a vector";
+  }
+  bool isFaster = cyclesByOutputs(g, lanes) >= leastGain * cyclesBySums(g, lanes);
+  return isFaster ? "" : "lanes of input channels gain too little";
 }
 
 /// Pixels and output channels of which the sums are in registers.
@@ -231,12 +241,13 @@ public:
   SmallVector<TypeID> roots() const override { return rootsOf<onnx::ConvOp>(); }
 
   std::optional<LayoutRule> layoutRule(Operation *root, const target::MachineModel &machine) const override {
-    return isSumConv(root, machine) ? std::optional(LayoutRule::BlockedToPlain) : std::nullopt;
+    return whyNotBySums(root, machine).empty() ? std::optional(LayoutRule::BlockedToPlain) : std::nullopt;
   }
 
   Offer offer(plan::KernelOp kernel, const target::MachineModel &machine) const override {
     if (!isFromBlocks(kernel) || isToBlocks(kernel)) {
-      return "output channels are not so few that input channels fill lanes better";
+      std::string why = whyNotBySums(kernel.root(), machine);
+      return why.empty() ? "its images are not from channel blocks to row-major" : why;
     }
     ConvGeometry g = geometryOf(kernel.root(), /*wide=*/false);
     int64_t lanes = machine.blockLanes(), pixels = (g.phases[0].rows() * g.phases[0].axes[2].out).number();
@@ -251,7 +262,7 @@ public:
       };
       return shape;
     };
-    return Candidate{name, Cost{cycles, cycles}, {}, /*isWanted=*/false, shape};
+    return Candidate{name, cycles, {}, /*isWanted=*/false, shape};
   }
 };
 

@@ -34,11 +34,10 @@ public:
     if (!tiles) {
       return "not of these sizes, groups or channels";
     }
-    Candidate candidate{name, Cost{tiles->cycles}, {{"matrix", 1}}, splitting.always};
+    Candidate candidate{name, tiles->cycles, {{"matrix", 1}}, splitting.always};
     candidate.shape = [kernel, c = *tiles] { return tileConvShape(kernel, c); };
-    candidate.beats = [c = *tiles, isSure = splitting.always](const Candidate &best) {
-      return isSure || c.ofPlanes || isFaster(c, best);
-    };
+    candidate.mustSave = tiles->splits() ? sureGainOfSplit : 0;
+    candidate.mustBeBelow = tiles->ofPlanes ? 2 : 1; // the estimate of a stem leaves out what it copies
     return candidate;
   }
 
@@ -57,15 +56,6 @@ private:
     return !isConstant                            ? "its weights are not constant"
            : !skipsPadding(kernel.root()).empty() ? "taps that read padding are left out"
                                                   : "";
-  }
-
-  /// Vectors take what TileConv says, whose numbers were measured on machines with tiles; there Winograd's algorithm
-  /// takes longer than is estimated.
-  static bool isFaster(const TileConv &c, const Candidate &best) {
-    constexpr double longer = 1.2;
-    double cycles = c.cycles + (c.splits() ? sureGainOfSplit : 0);
-    bool isDirect = best.algorithm->key.empty();
-    return cycles < (isDirect ? c.vectorCycles : (c.splits() ? longer : 1) * best.cost->cycles);
   }
 };
 

@@ -9,6 +9,10 @@ using namespace mlir;
 namespace ingot::lower {
 namespace {
 
+/// How many times as long as is estimated vectors take on machines with tiles: of floats, and of bfloat16, of which
+/// they multiply two in two cycles there (bench/README.md: 80 of 140 GFLOP/s).
+constexpr double vectorsOfFloats = 1.12, vectorsOfHalves = 4;
+
 class TileMatMulAlgorithm : public Algorithm {
 public:
   TileMatMulAlgorithm() : Algorithm("matrix", /*rank=*/2, /*key=*/"matrix") {}
@@ -31,11 +35,10 @@ public:
     if (!tiles) {
       return "rows are no whole number of steps";
     }
-    Candidate candidate{name, Cost{tiles->cycles}, {{"matrix", 1}}, splitting.always};
+    Candidate candidate{name, tiles->cycles, {{"matrix", 1}}, splitting.always};
     candidate.shape = [=, t = *tiles] { return tileMatMulShape(kernel, p, t); };
-    candidate.beats = [t = *tiles, isSure = splitting.always](const Candidate &) {
-      return isSure || t.cycles + (t.splits() ? sureGainOfSplit : 0) < t.vectorCycles;
-    };
+    candidate.mustBeBelow = p.ofHalves ? vectorsOfHalves : tiles->splits() ? vectorsOfFloats : 1;
+    candidate.mustSave = tiles->splits() ? sureGainOfSplit : 0;
     return candidate;
   }
 
@@ -43,8 +46,11 @@ private:
   static std::string whyNot(const MatMulProblem &p, bool isFloat, const Splitting &splitting) {
     // Three parts of weights are more bytes than float32, for which a few rows would wait.
     constexpr int64_t enoughRows = 32;
-    if (!p.constantB || p.m.is(0) || p.n.is(0) || p.k.is(0) || p.batch.is(0)) {
-      return "its right operand is not constant, or it is empty";
+    if (!p.constantB) {
+      return "its right operand is not constant";
+    }
+    if (p.m.is(0) || p.n.is(0) || p.k.is(0) || p.batch.is(0)) {
+      return "it is empty";
     }
     if (!splitting.parts) {
       return "float32 is not to be split (--split-floats off, --accuracy strict, --levels)";

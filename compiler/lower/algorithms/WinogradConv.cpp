@@ -15,13 +15,17 @@ using namespace mlir;
 
 namespace ingot::lower {
 
+static StringRef policyOf(plan::KernelOp kernel) {
+  auto policy = kernel->getParentOfType<ModuleOp>()->getAttrOfType<StringAttr>(winogradName);
+  return policy ? policy.getValue() : "";
+}
+
 /// The user's wish for all kernels, or what a table of schedules says of this one: "off", "2", "4", or nothing.
 static std::string saidOf(plan::KernelOp kernel) {
   if (std::optional<int64_t> outputs = scheduleSaid(kernel.root())["winograd"]) {
     return *outputs ? std::to_string(*outputs) : "off";
   }
-  auto policy = kernel->getParentOfType<ModuleOp>()->getAttrOfType<StringAttr>(winogradName);
-  StringRef said = policy ? policy.getValue() : "";
+  StringRef said = policyOf(kernel);
   if (said == winogradIfExact) {
     said = isa<onnx::IntegerConvOp>(kernel.root()) ? "" : "off";
   }
@@ -206,33 +210,31 @@ private:
       return "taps that read padding are left out";
     }
     if (saidOf(kernel) == "off") {
-      return "--winograd off, or sums are to be the model's";
+      return policyOf(kernel) == winogradIfExact ? "sums are to be the model's (--accuracy strict)" : "--winograd off";
     }
     const target::MachineModel &packing = machine.packing ? *machine.packing : machine;
     if (!hasVectors(packing, plan::blockedOf(kernel.getResult(0).getType()).getLanes())) {
       return "a channel block is no vector of the machine";
     }
-    bool isExact = mostOutputs(kernel.root(), packing) && mostOutputs(kernel.root(), machine);
-    return isExact                                   ? ""
-           : isa<onnx::IntegerConvOp>(kernel.root()) ? "sums may be too large, or the machine does not multiply int16"
-                                                     : "it is not computed in float32";
+    if (mostOutputs(kernel.root(), packing) && mostOutputs(kernel.root(), machine)) {
+      return "";
+    }
+    return !isa<onnx::IntegerConvOp>(kernel.root())             ? "it is not computed in float32"
+           : packing.pairDot.empty() || machine.pairDot.empty() ? "the machine does not multiply pairs of int16"
+                                                                : "sums may be too large for int32";
   }
 
-  Candidate candidateOf(const Problem &p, int64_t outputs, double weightRate) const {
-    // More weights and other sums have to be worth it: by so much.
-    static constexpr double gainOverDirect = 0.9, gainOfLarger = 0.95;
+  static Candidate candidateOf(const Problem &p, int64_t outputs, double weightRate) {
     WinogradSchedule s = p.schedule(outputs, weightRate, p.packing);
-    Candidate candidate{"winograd=" + std::to_string(outputs), Cost{s.cycles}, {{"winograd", outputs}}};
+    Candidate candidate{"winograd=" + std::to_string(outputs), s.cycles, {{"winograd", outputs}}};
+    candidate.mustBeBelow = 0.9, candidate.belowOwn = 0.95; // more weights and other sums have to be worth it
+    candidate.countsAs = p.ofBytes ? 1 : 1.2; // on machines with matrix registers it takes longer than is estimated
     if (!p.isOpen() && !p.machine.packing) {
       candidate.schedule.set("strips", s.strips.number());
     }
     candidate.shape = [=] {
       WinogradSchedule own = p.machine.packing ? p.schedule(outputs, weightRate, p.machine) : s;
       return winogradShape(p.kernel, p.isOpen() ? own.opened(p.real) : own);
-    };
-    candidate.beats = [this, cycles = s.cycles](const Candidate &best) {
-      double gain = best.algorithm == this ? gainOfLarger : gainOverDirect;
-      return !best.cost || cycles < gain * best.cost->cycles;
     };
     return candidate;
   }

@@ -44,6 +44,6 @@ std::optional<Chain> chainOf(llvm::ArrayRef<Chain::Link> links, const target::Ma
 /// The kernels of a kernel of kernels; none, where it is another one.
 llvm::SmallVector<plan::KernelOp> linksOf(plan::KernelOp kernel);
 
-KernelShape chainShape(const Chain &chain);
+KernelShape chainShape(const Chain &chain, const target::MachineModel &machine);
 
 } // namespace ingot::lower

@@ -258,6 +258,24 @@ bool isPackable(Operation *op) {
   return constant && haloOf(op).has_value();
 }
 
+std::string whyOtherLanes(Operation *op, const target::MachineModel &machine) {
+  if (machine.blockLanes() == 1 || machine.lanes > machine.blockLanes()) {
+    return "a channel block is no vector of the machine";
+  }
+  if (!isPackable(op)) {
+    return "its weights, bias or padding are not constant";
+  }
+  if (!onnx::elementOf(op->getOperand(0)).isF32()) {
+    return "it is not of float32";
+  }
+  ConvGeometry g = geometryOf(op, /*wide=*/false);
+  if (!llvm::all_of(g.spatial, [](const support::Size &size) { return size.isNumber(); })) {
+    return "the size of its image is open";
+  }
+  bool isEmpty = llvm::any_of(g.spatial, [](const support::Size &size) { return size.is(0); });
+  return isEmpty ? "its image is empty" : g.groups != 1 ? "it has groups" : "";
+}
+
 bool isDepthwise(Operation *op) {
   bool forward = isa<onnx::ConvOp, onnx::IntegerConvOp>(op);
   auto w = forward ? onnx::ranked(op->getOperand(1)) : RankedTensorType();

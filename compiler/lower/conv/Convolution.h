@@ -77,6 +77,9 @@ std::optional<llvm::SmallVector<int64_t>> haloOf(mlir::Operation *op);
 llvm::SmallVector<bool> skipsPadding(mlir::Operation *op);
 /// Whether its weights can be packed while compiling, and the zeros around the image are so many on every run.
 bool isPackable(mlir::Operation *op);
+/// Why a Conv is none of float32 with constant weights, known sizes and one group, on a machine whose vectors fill
+/// channel blocks, of which lanes may be something else than output channels. Empty: it is one.
+std::string whyOtherLanes(mlir::Operation *op, const target::MachineModel &machine);
 /// Whether it is a packable Conv of each channel by itself: as many outputs as inputs, one weight plane each.
 bool isDepthwise(mlir::Operation *op);
 

@@ -84,13 +84,16 @@ int64_t inputBytesOf(const ConvGeometry &g, const DenseSchedule &s);
 /// How scheduleOf's loops want the weights.
 plan::WeightTable::Recipe packedWeights(const ConvGeometry &g, const DenseSchedule &s, const ByteProducts &bytes);
 
-/// The geometry with one axis of pixels, where a convolution of one tap can walk the whole image as one row.
-std::optional<ConvGeometry> mergedPixels(const ConvGeometry &g, plan::KernelOp kernel, mlir::RankedTensorType x);
+/// A kernel from channel blocks to channel blocks: its geometry, and what its loops read and write over that. Where a
+/// convolution of one tap can walk the whole image as one row, it has one axis, of all pixels.
+struct BlockedConv {
+  ConvGeometry g;
+  bool isMerged = false; ///< pixels are one axis
 
-/// The same for the space of the result: the spatial dimensions as one.
-void mergePixels(Space &space);
-/// Of a kernel that reads channel blocks, and whether its pixels are merged.
-ConvGeometry blockedGeometry(plan::KernelOp kernel, bool &merged);
+  static BlockedConv of(plan::KernelOp kernel);
+  Access input(const Build &build) const; ///< over [image, channel block, axes of the phase]
+  Space result(const Build &build) const;
+};
 
 /// What a Conv or ConvTranspose reads from channel blocks: over [image, channel block, axes of the phase].
 Access blockedInput(const Build &build, const ConvGeometry &g);

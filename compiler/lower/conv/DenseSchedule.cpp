@@ -420,7 +420,8 @@ static bool readsAsRow(RankedTensorType type, ArrayRef<support::Size> shape) {
   return none || (all && oneRow(type));
 }
 
-std::optional<ConvGeometry> mergedPixels(const ConvGeometry &g, plan::KernelOp kernel, RankedTensorType x) {
+/// The geometry with one axis of pixels, where the kernel can walk the whole image so.
+static std::optional<ConvGeometry> mergedPixels(const ConvGeometry &g, plan::KernelOp kernel, RankedTensorType x) {
   const ConvPhase &phase = g.phases.front();
   bool pointwise = g.phases.size() == 1 && phase.taps.size() == 1 && x.getRank() > 3 && oneRow(x);
   support::Sizes sizes = onnx::sizesOf(x);
@@ -449,9 +450,9 @@ std::optional<ConvGeometry> mergedPixels(const ConvGeometry &g, plan::KernelOp k
   return merged;
 }
 
-/// The stride of the one dimension is that of the innermost dimension
-/// that an access strides over: one of size 1 has stride 0, whatever is in front of it.
-void mergePixels(Space &space) {
+/// The space of the result with the spatial dimensions as one. The stride of that is the stride of the innermost
+/// dimension that an access strides over: one of size 1 has stride 0, whatever is in front of it.
+static void mergePixels(Space &space) {
   auto merge = [](Access &a) {
     while (a.strides.size() > 3 && a.strides.back().is(0)) {
       a.strides.pop_back();
@@ -471,7 +472,7 @@ void mergePixels(Space &space) {
 
 // Kernels.
 
-ConvGeometry blockedGeometry(plan::KernelOp kernel, bool &merged) {
+BlockedConv BlockedConv::of(plan::KernelOp kernel) {
   Operation *root = kernel.root();
   ConvGeometry g = geometryOf(root, /*wide=*/true);
   for (auto [i, skips] : llvm::enumerate(skipsPadding(root))) {
@@ -481,9 +482,24 @@ ConvGeometry blockedGeometry(plan::KernelOp kernel, bool &merged) {
       }
     }
   }
-  auto row = mergedPixels(g, kernel, Group::typeOf(root->getOperand(0)));
-  merged = row.has_value();
-  return merged ? *row : g;
+  std::optional<ConvGeometry> row = mergedPixels(g, kernel, Group::typeOf(root->getOperand(0)));
+  return {row.value_or(g), row.has_value()};
+}
+
+Access BlockedConv::input(const Build &build) const {
+  Access input = blockedInput(build, g);
+  if (isMerged) {
+    input.strides.back() = plan::stridesOf(Group::typeOf(build.group.root->getOperand(0))).strides.back();
+  }
+  return input;
+}
+
+Space BlockedConv::result(const Build &build) const {
+  Space space = build.group.space(build.group.resultType());
+  if (isMerged) {
+    mergePixels(space);
+  }
+  return space;
 }
 
 Access blockedInput(const Build &build, const ConvGeometry &g) {

@@ -33,15 +33,10 @@ namespace {
 class Conv {
 public:
   Conv(Build &build, const TileConv &c)
-      : build(build), w(build.w), c(c), block(w, c.shape, c.ofHalves), input(blockedInput(build, c.g)),
-        space(build.group.space(build.group.resultType())),
+      : build(build), w(build.w), c(c), block(w, c.shape, c.ofHalves), input(c.input(build)), space(c.result(build)),
         weights(build.group.buffer(build.group.root->getOperand(1))) {
     Value added = build.group.root->getOperand(2);
     bias = onnx::present(added) ? build.group.buffer(added) : Buffer();
-    if (c.merged) {
-      mergePixels(space);
-      input.strides.back() = lanes;
-    }
   }
 
   void run() {

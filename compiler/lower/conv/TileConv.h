@@ -7,16 +7,14 @@
 
 namespace ingot::lower {
 
-struct TileConv {
+struct TileConv : BlockedConv {
   static constexpr int64_t lanes = 16; ///< of a channel block, and columns of a tile
   static int64_t reach(const ConvAxis &a) { return (a.taps - 1) * a.tapStep + 1; } ///< input pixels of an output
 
-  ConvGeometry g;
-  bool merged = false;   ///< pixels are one row
   bool ofHalves = false; ///< tiles hold bfloat16
   int64_t parts = 1;     ///< of float32, which the copy has split; else one
   bool ofPlanes = false; ///< the image is row-major; its copy has four channels for each pixel
-  TileShape shape;
+  TileShape shape = {};
   bool copies = true;     ///< a strip of the image, pixel by pixel with all channels side by side
   int64_t pixelBytes = 0; ///< of whole channel blocks, or of four channels
   /// The copy has for each output column the pixels of all its taps, so that the outputs of a strip are one row.
@@ -37,8 +35,7 @@ struct TileConv {
   int64_t shares = 1;                    ///< threads to which the panels of a strip may go
   double copyShare = 0;                  ///< StripWork
   int64_t copiedRows = 1, copiedColumns = 1;
-  double cycles = 0;       ///< expected
-  double vectorCycles = 0; ///< and those of vectors that multiply as often
+  double cycles = 0; ///< expected
 
   const ConvAxis &rows() const { return g.phases[0].axes[1]; }
   const ConvAxis &columns() const { return g.phases[0].axes[2]; }

@@ -94,18 +94,6 @@ static void chooseBlocks(TileConv &c, const target::MachineModel &machine) {
 // What it takes. Of split factors the numbers are fitted to 360 kernels of nine convolutional networks on a Xeon of
 // 2023 (docs/rationale.md).
 
-/// What the vectors take with as many multiplications: two products of four bytes, or of a float, a cycle and lane; of
-/// floats those that tiles may take attain about 80 % of that, and wait for weights and stores.
-static double vectorCycles(const TileConv &c, double weightRate) {
-  auto words = static_cast<double>(llvm::divideCeil(c.g.inChannels, c.ofHalves ? 1 : 4) * c.g.kernel);
-  auto outputs = static_cast<double>(c.rows().out.number() * c.columns().out.number() * c.strips);
-  if (!c.splits()) {
-    return 0.5 * words * outputs;
-  }
-  double weightVectors = words * static_cast<double>(c.strips);
-  return (0.61 * words + 2.2) * outputs + 0.35 * 64 * weightVectors / weightRate;
-}
-
 /// What products of split factors wait for: the image, if it is not in the second cache; weights for the first time;
 /// and a panel of them for each block, if it leaves that cache before.
 static double waitingCycles(const TileConv &c, double weightRate, const target::MachineModel &machine) {
@@ -221,10 +209,9 @@ static TileConv inBestStrips(const TileConv &c, double weightRate, const target:
 }
 
 std::optional<TileConv> tileConvOf(plan::KernelOp kernel, const target::MachineModel &machine, int64_t parts) {
-  TileConv c;
-  c.ofPlanes = !plan::blockedOf(kernel.root()->getOperand(0).getType());
-  c.g = c.ofPlanes ? geometryOf(kernel.root(), /*wide=*/false) : blockedGeometry(kernel, c.merged);
-  c.parts = parts;
+  bool ofPlanes = !plan::blockedOf(kernel.root()->getOperand(0).getType());
+  TileConv c{ofPlanes ? BlockedConv{geometryOf(kernel.root(), /*wide=*/false)} : BlockedConv::of(kernel)};
+  c.ofPlanes = ofPlanes, c.parts = parts;
   c.ofHalves = c.splits() || isa<onnx::HalfConvOp>(kernel.root());
   if (!isPossible(kernel, c, machine)) {
     return std::nullopt;
@@ -232,8 +219,8 @@ std::optional<TileConv> tileConvOf(plan::KernelOp kernel, const target::MachineM
   // The stride of the axis that is the inner one here; merged pixels lie one behind the other.
   support::Strided<Size> in = plan::stridesOf(Group::typeOf(kernel.root()->getOperand(0)));
   int dim = c.columns().dim;
-  Size stride = c.merged ? in.strides.back() : in.strides[dim];
-  int64_t columnStride = c.merged ? lanes : stride.isNumber() ? stride.number() : 0;
+  Size stride = c.isMerged ? in.strides.back() : in.strides[dim];
+  int64_t columnStride = c.isMerged ? lanes : stride.isNumber() ? stride.number() : 0;
   chooseRuns(c, columnStride * c.elementBytes(), machine);
   chooseBlocks(c, machine);
   int64_t pixels = c.g.batch.isNumber() ? c.g.batch.number() * c.rows().out.number() * c.columns().out.number() : 0;
@@ -244,7 +231,6 @@ std::optional<TileConv> tileConvOf(plan::KernelOp kernel, const target::MachineM
   c.chunk = c.shape.stepsOfChunk(c.steps(), c.blocksOfUnit(), machine);
   c.cycles = tileCycles(c, weightRate, machine);
   c.copyShare = shareOfCopy(static_cast<double>(c.units) * copyCycles(c), c.cycles);
-  c.vectorCycles = vectorCycles(c, weightRate);
   return c;
 }
 

@@ -25,7 +25,7 @@
 // end: a row without a key has a sum of 0, and 0 / 0 gives what softmax gives. A NaN may get lost in the maximum but
 // not in the sum.
 #include "compiler/lower/attention/Attention.h"
-#include "compiler/lower/Family.h"
+#include "compiler/lower/Algorithm.h"
 #include "compiler/onnx/ops/Attention.h"
 
 using namespace mlir;
@@ -43,6 +43,7 @@ public:
     AttentionCut cut = planAttention(kernel, machine).cut;
     KernelShape shape;
     shape.ofTiles = cut.tiles.has_value();
+    shape.choice = onlyChoice(shape.ofTiles ? "matrix" : "vectors", {{"rows", cut.rowsBlock}, {"keys", cut.keysBlock}});
     shape.items = cut.items;
     shape.scratchBytes = shape.items * support::Size(cut.bytes);
     return shape;

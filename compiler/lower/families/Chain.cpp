@@ -15,7 +15,7 @@ public:
     for (plan::KernelOp link : linksOf(kernel)) {
       links.push_back(*linkOf(link, machine));
     }
-    return chainShape(*chainOf(links, machine));
+    return chainShape(*chainOf(links, machine), machine);
   }
 };
 

@@ -10,6 +10,7 @@
 // of weights that have its taps, and zeros for the other rows. Three rows of taps for two rows of outputs are in one
 // stack of four rows, so that three instructions do nine products. Where all that the columns of a stack add up fits
 // int16 (integer/Short.h) it is added up in int32 once.
+#include "compiler/lower/Algorithm.h"
 #include "compiler/lower/bytes/ByteProducts.h"
 #include "compiler/lower/conv/Convolution.h"
 #include "compiler/lower/conv/PlainConv.h"
@@ -442,11 +443,14 @@ public:
   bool isFor(Operation *root) const override { return isDepthwise(root); }
 
   KernelShape shape(plan::KernelOp kernel, const target::MachineModel &machine) const override {
+    KernelShape shape;
     if (!blocked(kernel)) {
-      return isOfBytes(kernel) ? plainIntegerConvShape(kernel) : plainConvShape(kernel, machine);
+      shape = isOfBytes(kernel) ? plainIntegerConvShape(kernel) : plainConvShape(kernel, machine);
+      shape.choice = onlyChoice("row-major", {});
+      return shape;
     }
     Schedule s = scheduleOf(kernel, machine);
-    KernelShape shape;
+    shape.choice = onlyChoice("by channel", {{"rows", s.height}, {"pixels", s.width}});
     shape.items = s.g.batch * support::Size(s.blocks * s.units);
     packOperands(kernel, s, machine, shape.packed);
     shape.build = [s](Build &build) {

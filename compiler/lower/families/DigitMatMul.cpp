@@ -12,6 +12,7 @@
 //
 // One row, as decoders of language models have it, reads each strip once from its beginning to its end, and asks for
 // what it will read some kilobytes later: memory is what it waits for.
+#include "compiler/lower/Algorithm.h"
 #include "compiler/lower/bytes/ByteProducts.h"
 #include "compiler/lower/product/FewBits.h"
 #include "compiler/onnx/Onnx.h"
@@ -278,6 +279,7 @@ public:
     FewBits bits(op, machine);
     KernelShape shape;
     shape.items = bits.strips();
+    shape.choice = onlyChoice("digits", {{"columns", bits.strip}});
     bits.pack(shape, op);
     return shape;
   }

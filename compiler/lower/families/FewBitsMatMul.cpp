@@ -14,6 +14,7 @@
 //
 // The zero point: with one row the sum of its elements times it is subtracted from a block's sums; with more rows, it
 // is subtracted from the numbers.
+#include "compiler/lower/Algorithm.h"
 #include "compiler/lower/core/Vectors.h"
 #include "compiler/lower/product/FewBits.h"
 #include "compiler/lower/product/MatMulPlan.h"
@@ -322,6 +323,7 @@ public:
     Plan plan = planOf(kernel, machine);
     KernelShape shape;
     shape.items = plan.p.batch * support::Size(plan.strips());
+    shape.choice = onlyChoice("few bits", {{"columns", plan.strip}, {"rows", plan.height}});
     plan.pack(shape, cast<onnx::FewBitsMatMulOp>(kernel.root()));
     return shape;
   }

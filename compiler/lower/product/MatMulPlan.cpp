@@ -309,15 +309,19 @@ double registerStepCycles(int64_t rows, int64_t vectors) {
   return sums / 2 + std::max(0.0, enough - sums) / 4 + 0.25;
 }
 
-std::optional<Cost> panelCost(const MatMulProblem &p, const MatMulTiling &t) {
-  Size all = p.batch * p.m * p.n * p.k;
-  if (!all.isNumber() || all.is(0) || t.dots) {
-    return std::nullopt;
+double panelCycles(plan::KernelOp kernel, const MatMulProblem &p, const MatMulTiling &t,
+                   const target::MachineModel &machine) {
+  constexpr int64_t openExtent = 64;
+  auto number = [](const Size &size) { return static_cast<double>(assumed(size, openExtent)); };
+  double m = number(p.m), n = number(p.n), k = number(p.k), lanes = static_cast<double>(t.lanes);
+  double cycles = m * n * std::ceil(k / lanes); // of dot products, a load of each factor
+  if (!t.dots) {
+    int64_t rows = p.m.is(0) ? 1 : t.mostRows(p);
+    double step = registerStepCycles(rows, t.vectors) / static_cast<double>(rows * t.vectors);
+    cycles = m * k * std::ceil(n / lanes) * step;
   }
-  auto number = [](int64_t n) { return static_cast<double>(n); };
-  double columns = std::ceil(number(p.n.number()) / number(t.lanes)), sums = number(t.mostRows(p) * t.vectors);
-  double cycles = number(p.m.number() * p.k.number()) * columns * registerStepCycles(t.mostRows(p), t.vectors) / sums;
-  return Cost{cycles * number(p.batch.number()), cycles * number(p.batch.number())};
+  double weights = p.constantB ? k * n * static_cast<double>(p.weightBytes) : 0;
+  return whileWeightsCome(cycles, weights, kernel, machine);
 }
 
 std::vector<target::Schedule> matmulSchedules(const MatMulProblem &p, const MatMulTiling &t,

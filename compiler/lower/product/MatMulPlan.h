@@ -80,9 +80,10 @@ std::vector<target::Schedule> matmulSchedules(const MatMulProblem &problem, cons
 /// Cycles of a step of a register tile on a core that multiplies and adds two vectors in each: an instruction takes
 /// about four, so that fewer than twelve sums wait for each other.
 double registerStepCycles(int64_t rows, int64_t vectors);
-/// Cycles of the products of all matrices, in tiles from the panels of B: A is read and the result written while they
-/// are multiplied. Nothing where they depend on the run, or on what memory gives.
-std::optional<Cost> panelCost(const MatMulProblem &problem, const MatMulTiling &tiling);
+/// Cycles of a matrix, in tiles from the panels of B or in dot products: A is read and the result written while they
+/// are multiplied, and constants are waited for.
+double panelCycles(plan::KernelOp kernel, const MatMulProblem &problem, const MatMulTiling &tiling,
+                   const target::MachineModel &machine);
 
 /// Writes the loops of a product that is not empty.
 void buildPanels(Build &build, const MatMulProblem &problem, const MatMulTiling &tiling);

@@ -32,9 +32,8 @@ Offer RecurrentAlgorithm::offer(plan::KernelOp kernel, const target::MachineMode
   if (std::string why = whyNot(kernel, machine); !why.empty()) {
     return why;
   }
-  Candidate candidate{name};
-  candidate.shape = [kernel, plan = RecurrentPlan(kernel, machine, form)] { return recurrenceShape(kernel, plan); };
-  return candidate;
+  RecurrentPlan plan(kernel, machine, form);
+  return Candidate{name, plan.cycles(), {}, /*isWanted=*/false, [=] { return recurrenceShape(kernel, plan); }};
 }
 
 bool RecurrentAlgorithm::isOfBytes(plan::KernelOp kernel) {
@@ -82,6 +81,16 @@ RecurrentPlan::RecurrentPlan(plan::KernelOp kernel, const target::MachineModel &
     offset += g * padded * rowsOfTile();
   }
   rows = std::max<int64_t>(1, (machine.tileRegisters() - 2 - wide) / (wide * digits));
+}
+
+/// Two instructions a cycle. A word of R is loaded and multiplied at once if it is floats; bytes are widened and
+/// converted before, or widened to int16 for two instructions a digit, or multiplied as they are.
+double RecurrentPlan::cycles() const {
+  constexpr int64_t openBatch = 2;
+  int64_t rows = batch.isNumber() ? batch.number() : openBatch, vectors = gates * blocks;
+  int64_t before = form == Form::Widened ? 2 : form == Form::Pairs ? 1 : 0;
+  int64_t each = form == Form::Quads ? digits : form == Form::Pairs ? 2 * digits : 1;
+  return 0.5 * static_cast<double>((before + rows * each) * wordsOfRow() * vectors);
 }
 
 /// Digits, and for each row of the batch their unit and their sums.

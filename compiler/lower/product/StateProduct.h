@@ -45,6 +45,8 @@ struct RecurrentPlan {
   int64_t rowsOfTile() const { return wordsOfRow() + (form == Form::Quads ? 1 : 0); }
   int64_t packedElements() const { return gates * padded * rowsOfTile() * step(); }
   int64_t bytesOfDigit() const { return form == Form::Pairs ? 2 : 1; }
+  /// Of the products of a step, estimated.
+  double cycles() const;
   /// Of what the products need besides the states.
   support::Size scratchBytes() const;
 

@@ -39,22 +39,6 @@ static Passing passingOf(const MatMulProblem &p, int64_t rows, const target::Mac
 // What it takes. Of split factors the numbers are fitted to 70 products of nine networks on a Xeon of 2023
 // (docs/rationale.md).
 
-/// What vectors take: two products of four bytes or of a float a cycle and lane, of which floats attain about 90 %; of
-/// two bfloat16 one in two cycles, with which such machines have not half of float32's speed (bench/README.md: 80 of
-/// 140 GFLOP/s).
-static double vectorCycles(const TileMatMul &t, const MatMulProblem &p, int64_t rows, double weightRate,
-                           const target::MachineModel &machine) {
-  const double each = p.ofHalves ? 2 : p.ofBytes ? 0.5 : 0.56;
-  auto words = static_cast<double>(p.k.number()),
-       columns = std::ceil(static_cast<double>(p.n.number()) / machine.lanes);
-  double cycles = each * words * columns * static_cast<double>(rows);
-  if (!t.splits()) {
-    return cycles;
-  }
-  cycles += 0.6 * passingOf(p, rows, machine).results / machine.l3Rate;
-  return std::max(cycles, words * static_cast<double>(p.n.number() * p.weightBytes) / weightRate);
-}
-
 /// Of the rows.
 static double copyCycles(const TileMatMul &t, int64_t rows) { // a vector of each part
   return t.splits() ? 4.2 * static_cast<double>(t.parts * rows * t.depth) / 32 : 0;
@@ -136,8 +120,10 @@ std::optional<TileMatMul> tileMatMulOf(plan::KernelOp kernel, const MatMulProble
   cutRows(t, p, machine);
   double weightRate = t.splits() ? weightRateOf(kernel, machine) : 0;
   t.cycles = tileCycles(t, p, rows, weightRate, machine);
+  if (!t.splits()) {
+    t.cycles = whileWeightsCome(t.cycles, static_cast<double>(t.matrixBytes()), kernel, machine);
+  }
   t.copyShare = shareOfCopy(copyCycles(t, rows), t.cycles);
-  t.vectorCycles = vectorCycles(t, p, rows, weightRate, machine);
   return t;
 }
 

@@ -27,6 +27,12 @@ double ingot::lower::weightRateOf(plan::KernelOp kernel, const target::MachineMo
   return rateOf(bytes, machine);
 }
 
+double ingot::lower::whileWeightsCome(double arithmetic, double bytes, plan::KernelOp kernel,
+                                      const target::MachineModel &machine) {
+  bool mayWait = bytes > arithmetic * machine.memoryRate; // else nobody need look at all weights of the model
+  return mayWait ? std::max(arithmetic, bytes / weightRateOf(kernel, machine)) : arithmetic;
+}
+
 int64_t ingot::lower::panelPartBytes(const target::MachineModel &machine) {
   constexpr int64_t shareOfCache = 32, least = 32 << 10;
   return std::max(least, machine.l2Bytes / shareOfCache);

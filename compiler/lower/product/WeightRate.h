@@ -20,6 +20,9 @@ double rateOf(double bytes, const target::MachineModel &machine);
 /// weights of the whole model stay from one run to the next.
 double weightRateOf(plan::KernelOp kernel, const target::MachineModel &machine);
 
+/// Cycles of arithmetic that goes on while so many bytes of weights come: the longer ones.
+double whileWeightsCome(double arithmetic, double bytes, plan::KernelOp kernel, const target::MachineModel &machine);
+
 /// The bytes of a panel that all tiles of a block of rows read before any of them reads on.
 int64_t panelPartBytes(const target::MachineModel &machine);
 /// The bytes of all sums that may wait on the stack.
