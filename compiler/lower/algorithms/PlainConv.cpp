@@ -2,6 +2,7 @@
 #include "compiler/lower/conv/PlainConv.h"
 #include "compiler/lower/Algorithm.h"
 #include "compiler/lower/conv/Convolution.h"
+#include "compiler/onnx/formats/Convolutions.h"
 #include "compiler/onnx/ops/Conv.h"
 
 using namespace mlir;
@@ -14,14 +15,14 @@ public:
   PlainConv() : Algorithm("row-major", /*rank=*/0) {}
 
   SmallVector<TypeID> roots() const override {
-    return rootsOf<onnx::ConvOp, onnx::ConvTransposeOp, onnx::IntegerConvOp>();
+    return rootsOf<onnx::ConvOp, onnx::ConvTransposeOp, formats::IntegerConvOp>();
   }
 
   Offer offer(plan::KernelOp kernel, const target::MachineModel &machine) const override {
     if (isFromBlocks(kernel) || isToBlocks(kernel)) {
       return "its images are in channel blocks";
     }
-    bool ofBytes = isa<onnx::IntegerConvOp>(kernel.root());
+    bool ofBytes = isa<formats::IntegerConvOp>(kernel.root());
     return Candidate{name, std::nullopt, {}, /*isWanted=*/false, [=, &machine] {
                        return ofBytes ? plainIntegerConvShape(kernel) : plainConvShape(kernel, machine);
                      }};

@@ -8,6 +8,7 @@
 #include "compiler/onnx/ElementTypes.h"
 #include "compiler/onnx/Onnx.h"
 #include "compiler/onnx/constants/Constants.h"
+#include "compiler/onnx/formats/Convolutions.h"
 #include "compiler/onnx/ops/Conv.h"
 #include "mlir/IR/BuiltinOps.h"
 
@@ -23,7 +24,7 @@ static std::string saidOf(plan::KernelOp kernel) {
   auto policy = kernel->getParentOfType<ModuleOp>()->getAttrOfType<StringAttr>(winogradName);
   StringRef said = policy ? policy.getValue() : "";
   if (said == winogradIfExact) {
-    said = isa<onnx::IntegerConvOp>(kernel.root()) ? "" : "off";
+    said = isa<formats::IntegerConvOp>(kernel.root()) ? "" : "off";
   }
   return said.str();
 }
@@ -74,7 +75,7 @@ void markExactOutputs(plan::KernelOp kernel) {
 /// The most outputs of a tile for which what the machine multiplies can hold transformed values, and sums.
 static int64_t mostOutputs(Operation *root, const target::MachineModel &machine) {
   constexpr int64_t most = 4;
-  if (isa<onnx::IntegerConvOp>(root)) {
+  if (isa<formats::IntegerConvOp>(root)) {
     auto exact = root->getAttrOfType<IntegerAttr>(exactOutputsName);
     return exact && !machine.pairDot.empty() ? exact.getInt() : 0;
   }
@@ -113,7 +114,7 @@ class WinogradConv : public Algorithm {
 public:
   WinogradConv() : Algorithm("winograd", /*rank=*/3, /*key=*/"winograd") {}
 
-  SmallVector<TypeID> roots() const override { return rootsOf<onnx::ConvOp, onnx::IntegerConvOp>(); }
+  SmallVector<TypeID> roots() const override { return rootsOf<onnx::ConvOp, formats::IntegerConvOp>(); }
 
   Offer offer(plan::KernelOp kernel, const target::MachineModel &machine) const override {
     if (std::string why = whyNot(kernel, machine); !why.empty()) {
@@ -178,7 +179,7 @@ private:
 
     Problem(plan::KernelOp kernel, const target::MachineModel &machine)
         : kernel(kernel), machine(machine), packing(machine.packing ? *machine.packing : machine),
-          ofBytes(isa<onnx::IntegerConvOp>(kernel.root())), real(geometryOf(kernel.root(), /*wide=*/true)),
+          ofBytes(isa<formats::IntegerConvOp>(kernel.root())), real(geometryOf(kernel.root(), /*wide=*/true)),
           typical(typicalOf(real, onnx::factsOf(kernel))),
           lanes(plan::blockedOf(kernel.getResult(0).getType()).getLanes()),
           most(std::min(mostOutputs(kernel.root(), packing), mostOutputs(kernel.root(), machine))),
@@ -213,9 +214,10 @@ private:
       return "a channel block is no vector of the machine";
     }
     bool isExact = mostOutputs(kernel.root(), packing) && mostOutputs(kernel.root(), machine);
-    return isExact                                   ? ""
-           : isa<onnx::IntegerConvOp>(kernel.root()) ? "sums may be too large, or the machine does not multiply int16"
-                                                     : "it is not computed in float32";
+    return isExact ? ""
+           : isa<formats::IntegerConvOp>(kernel.root())
+               ? "sums may be too large, or the machine does not multiply int16"
+               : "it is not computed in float32";
   }
 
   Candidate candidateOf(const Problem &p, int64_t outputs, double weightRate) const {

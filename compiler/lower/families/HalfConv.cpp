@@ -1,7 +1,7 @@
 // Convolutions of bfloat16 with sums of float32 (--accuracy fast), by the algorithm that is chosen (lower/Algorithm.h).
 #include "compiler/lower/Algorithm.h"
 #include "compiler/lower/conv/Convolution.h"
-#include "compiler/onnx/ops/Conv.h"
+#include "compiler/onnx/formats/Convolutions.h"
 
 using namespace mlir;
 
@@ -10,7 +10,7 @@ namespace {
 
 class HalfConv : public ByAlgorithm<ConvFamily> {
 public:
-  SmallVector<TypeID> roots() const override { return rootsOf<onnx::HalfConvOp>(); }
+  SmallVector<TypeID> roots() const override { return rootsOf<formats::HalfConvOp>(); }
 };
 
 } // namespace
