@@ -22,8 +22,8 @@ NODE_TESTS = [pathlib.Path("/usr/share/libonnx-testdata/data", part) for part in
 
 
 def families():
-    """The files that define the operators of the onnx dialect, by name."""
-    return sorted([*(ROOT / "compiler/onnx/ops").glob("*.td"), *(ROOT / "compiler/onnx/expanded").glob("*.td")], key=lambda path: path.name)
+    """The files that define the operators of the onnx dialect and those in the formats of kernels, by name."""
+    return sorted([path for folder in ("ops", "expanded", "formats") for path in (ROOT / "compiler/onnx" / folder).glob("*.td")], key=lambda path: path.name)
 
 
 def operators():
@@ -33,7 +33,7 @@ def operators():
         command = [LLVM / "bin/mlir-tblgen", "--gen-op-doc", "-I", ROOT, "-I", LLVM / "include", path]
         text = subprocess.run(command, capture_output=True, text=True, check=True).stdout
         for part in re.split(r"^### ", text, flags=re.M)[1:]:
-            name = re.match(r"`onnx\.([\w.]+)`", part)
+            name = re.match(r"`(?:onnx|formats)\.([\w.]+)`", part)
             sentence = re.search(r"^_(.+)_$", part, re.M)
             if name:
                 rows.append((name.group(1), sentence.group(1) if sentence else "", path))
@@ -42,23 +42,30 @@ def operators():
 
 
 def own_forms():
-    """Operators of the dialect that are none of ONNX: forms to which several of ONNX's are brought."""
+    """Operators of the onnx dialect that are none of ONNX: forms to which several of ONNX's are brought."""
     text = "".join(path.read_text() for path in families())
     return set(re.findall(r'(?:Onnx_Core(?:Op|Finder|Elementwise)<|Op<Onnx_Dialect, )"(\w+)"', text)) - {"Constant"}
 
 
+def formats():
+    """Operators of the dialect `formats`."""
+    return set(re.findall(r'Formats_Op<"(\w+)"', "".join(path.read_text() for path in families())))
+
+
 def counts(rows):
     """How many operators of each domain, as a text."""
-    found = collections.Counter(name.rpartition(".")[0] for name, _, _ in rows if name not in own_forms())
+    found = collections.Counter(name.rpartition(".")[0] for name, _, _ in rows if name not in own_forms() | formats())
     others = ", ".join(f"{count} of {domain}" for domain, count in sorted(found.items()) if domain)
     return f"{found['']} operators of ONNX" + (f" ({others} beside these)" if others else "")
 
 
 def operators_page(rows):
     """By file: what the file says of itself, its operators, and the sentences that definitions carry."""
-    own = ", ".join(f"`{name}`" for name in sorted(own_forms()))
+    own, of_kernels = (", ".join(f"`{name}`" for name in sorted(names)) for names in (own_forms(), formats()))
     count = f"{counts(rows)} and forms of our own to which several of them are brought: {own}"
-    lines = [HEAD, "# Operators\n", f"The onnx dialect has {count}. The definitions are in `compiler/onnx/ops`, and in `compiler/onnx/expanded` those of which no op is left after the phase `expand`; the meaning is in the `.cpp` beside each.\n"]
+    places = "The definitions are in `compiler/onnx/ops`, and in `compiler/onnx/expanded` those of which no op is left after the phase `expand`; the meaning is in the `.cpp` beside each."
+    kernels = f"What kernels read and the standard does not have is in a dialect of its own, `formats` (`compiler/onnx/formats`): {of_kernels}."
+    lines = [HEAD, "# Operators\n", f"The onnx dialect has {count}. {places}\n", f"{kernels}\n"]
     for file in families():
         about = file.read_text().splitlines()[0].removeprefix("//").strip()
         members = [(name, sentence) for name, sentence, of in rows if of == file]

@@ -11,7 +11,7 @@
 #include "compiler/onnx/ElementTypes.h"
 #include "compiler/onnx/Onnx.h"
 #include "compiler/onnx/constants/Constants.h"
-#include "compiler/onnx/ops/MatMul.h"
+#include "compiler/onnx/formats/Products.h"
 #include "compiler/onnx/rewriting/Formula.h"
 
 using namespace mlir;
@@ -24,7 +24,7 @@ using onnx::Formula;
 /// The most elements of a block for which sums of a digit's products, of 127 by 255 at most, are below 2^24, and so
 /// exact floats; those of two digits, of weights of 4 bits, are below 2^31.
 constexpr int64_t mostInBlock = 512;
-constexpr double base = onnx::DigitMatMulOp::base;
+constexpr double base = formats::DigitMatMulOp::base;
 /// Of a largest element: where it is smaller, its block counts for as good as nothing, and what it is divided by must
 /// not be zero.
 constexpr double least = 1e-30;
@@ -42,7 +42,7 @@ Value inBlocks(Formula &f, Value a, int64_t blocks, int64_t block) {
 }
 
 /// The words with the scales of each block behind them, for each column; null: the scales are no float32.
-ElementsAttr withScales(onnx::FewBitsMatMulOp op) {
+ElementsAttr withScales(formats::FewBitsMatMulOp op) {
   ElementsAttr words = onnx::constantOf(op.getB()), scales = onnx::constantOf(op.getScales());
   if (!words || !scales || !scales.getElementType().isF32()) {
     return {};
@@ -61,10 +61,10 @@ ElementsAttr withScales(onnx::FewBitsMatMulOp op) {
   return onnx::constantFromBytes(onnx::tensorOf({rows, n}, words.getElementType()), std::move(all));
 }
 
-struct Digits : OpRewritePattern<onnx::FewBitsMatMulOp> {
+struct Digits : OpRewritePattern<formats::FewBitsMatMulOp> {
   Digits(MLIRContext *context, FormsOf formsOf) : OpRewritePattern(context), formsOf(formsOf) {}
   FormsOf formsOf;
-  LogicalResult matchAndRewrite(onnx::FewBitsMatMulOp op, PatternRewriter &rewriter) const override {
+  LogicalResult matchAndRewrite(formats::FewBitsMatMulOp op, PatternRewriter &rewriter) const override {
     auto a = onnx::ranked(op.getA());
     const MachineForms &forms = formsOf(op);
     auto block = static_cast<int64_t>(op.getBlock()), blocks = onnx::ranked(op.getScales()).getDimSize(0);
@@ -95,11 +95,11 @@ struct Digits : OpRewritePattern<onnx::FewBitsMatMulOp> {
     ElementsAttr joined = withScales(op);
     Value words = joined ? onnx::makeConstant(rewriter, op.getLoc(), joined) : op.getB(),
           scales = joined ? onnx::makeNone(rewriter, op.getLoc()) : op.getScales();
-    Value y =
-        f.op("DigitMatMul",
-             {bytes(coarse), bytes(middle), fine ? bytes(fine) : onnx::makeNone(rewriter, op.getLoc()),
-              times(unit, high), unit, less, words, scales, op.getZeros()},
-             {rewriter.getNamedAttr("bits", op.getBitsAttr()), rewriter.getNamedAttr("block", op.getBlockAttr())});
+    Value y = formats::make(
+        f, "DigitMatMul",
+        {bytes(coarse), bytes(middle), fine ? bytes(fine) : onnx::makeNone(rewriter, op.getLoc()), times(unit, high),
+         unit, less, words, scales, op.getZeros()},
+        {rewriter.getNamedAttr("bits", op.getBitsAttr()), rewriter.getNamedAttr("block", op.getBlockAttr())});
     rewriter.replaceOp(op, castTo(y, onnx::elementOf(op.getY())));
     return success();
   }

@@ -7,6 +7,7 @@
 #include "compiler/integer/Halves.h"
 #include "compiler/onnx/ElementTypes.h"
 #include "compiler/onnx/Onnx.h"
+#include "compiler/onnx/formats/Convolutions.h"
 #include "compiler/onnx/ops/Cast.h"
 #include "compiler/onnx/ops/Conv.h"
 #include "compiler/onnx/ops/MatMul.h"
@@ -72,7 +73,7 @@ struct Product : OpRewritePattern<onnx::MatMulOp> {
     }
     onnx::Formula f(rewriter, op.getLoc());
     Value words = onnx::makeConstant(rewriter, op.getLoc(), wordsOf(matrix, op.getTransB(), getContext()));
-    rewriter.replaceOp(op, f.op("HalfMatMul", {rounded(f, op.getA()), words}));
+    rewriter.replaceOp(op, formats::make(f, "HalfMatMul", {rounded(f, op.getA()), words}));
     return success();
   }
 };
@@ -143,7 +144,7 @@ struct Convolution : OpRewritePattern<onnx::ConvOp> {
     }
     onnx::Formula f(rewriter, op.getLoc());
     Value w = onnx::makeConstant(rewriter, op.getLoc(), halvesOf(weights, getContext()));
-    Value sums = f.op("HalfConv", {rounded(f, op.getX()), w, Value()}, op->getAttrs());
+    Value sums = formats::make(f, "HalfConv", {rounded(f, op.getX()), w, Value()}, op->getAttrs());
     int64_t axis = onnx::ranked(op.getW()).getRank() - 2;
     rewriter.replaceOp(op, onnx::present(op.getB()) ? f.add(sums, onnx::alongEnd(f, op.getB(), axis)) : sums);
     return success();
@@ -153,7 +154,7 @@ struct Convolution : OpRewritePattern<onnx::ConvOp> {
 /// A cast of what a convolution reads, to bfloat16.
 bool isForConvolution(onnx::CastOp cast) {
   return onnx::elementOf(cast.getResult()).isBF16() &&
-         llvm::any_of(cast->getUsers(), [](Operation *user) { return isa<onnx::HalfConvOp>(user); });
+         llvm::any_of(cast->getUsers(), [](Operation *user) { return isa<formats::HalfConvOp>(user); });
 }
 
 /// Whoever reads an image that is rounded for a convolution reads the rounded one, unless it is a result of the model.

@@ -21,6 +21,8 @@
 #include "compiler/onnx/ElementTypes.h"
 #include "compiler/onnx/Onnx.h"
 #include "compiler/onnx/constants/EvaluateElementwise.h"
+#include "compiler/onnx/formats/Convolutions.h"
+#include "compiler/onnx/formats/Products.h"
 #include "compiler/onnx/ops/Binary.h"
 #include "compiler/onnx/ops/Conv.h"
 #include "compiler/onnx/ops/MatMul.h"
@@ -338,8 +340,8 @@ struct Saturated : OpRewritePattern<QuantizeOp> {
 bool isQuantized(func::FuncOp function) {
   return function
       .walk([](Operation *op) {
-        return isa<QuantizeOp, DequantizeOp, onnx::DequantizeLinearOp, onnx::FewBitsMatMulOp, onnx::IntegerMatMulOp,
-                   onnx::IntegerConvOp>(op)
+        return isa<QuantizeOp, DequantizeOp, onnx::DequantizeLinearOp, formats::FewBitsMatMulOp,
+                   formats::IntegerMatMulOp, formats::IntegerConvOp>(op)
                    ? WalkResult::interrupt()
                    : WalkResult::advance();
       })

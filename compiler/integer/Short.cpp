@@ -5,8 +5,8 @@
 #include "compiler/integer/Wide.h"
 #include "compiler/onnx/ElementTypes.h"
 #include "compiler/onnx/constants/Constants.h"
-#include "compiler/onnx/ops/Conv.h"
-#include "compiler/onnx/ops/MatMul.h"
+#include "compiler/onnx/formats/Convolutions.h"
+#include "compiler/onnx/formats/Products.h"
 #include "compiler/onnx/quantization/Quantization.h"
 
 using namespace mlir;
@@ -43,7 +43,7 @@ private:
   bool fit = true;
 };
 
-bool doFit(onnx::IntegerConvOp op, ArrayRef<int8_t> weights, int64_t quads) {
+bool doFit(formats::IntegerConvOp op, ArrayRef<int8_t> weights, int64_t quads) {
   auto type = onnx::ranked(op.getW());
   int64_t inGroup = type.getDimSize(1), taps = 1;
   for (int64_t size : type.getShape().drop_front(2)) {
@@ -63,7 +63,7 @@ bool doFit(onnx::IntegerConvOp op, ArrayRef<int8_t> weights, int64_t quads) {
   return lanes.doFit();
 }
 
-bool doFit(onnx::IntegerMatMulOp op, ArrayRef<int8_t> weights, int64_t quads) {
+bool doFit(formats::IntegerMatMulOp op, ArrayRef<int8_t> weights, int64_t quads) {
   auto type = onnx::ranked(op.getB());
   int64_t n = type.getShape().back(), k = type.getDimSize(type.getRank() - 2);
   Lanes lanes(quads);
@@ -102,7 +102,7 @@ bool doesPlaneFit(ArrayRef<int8_t> plane, int64_t rows, int64_t columns) {
   return true;
 }
 
-int64_t quadsOfDepthwise(onnx::IntegerConvOp op) {
+int64_t quadsOfDepthwise(formats::IntegerConvOp op) {
   ElementsAttr constant = onnx::constantOf(op.getW());
   ArrayRef<int64_t> shape = onnx::ranked(op.getW()).getShape();
   if (!constant || shape.size() != 4 || shape[2] > mostTaps || shape[3] > mostTaps) {
@@ -137,10 +137,10 @@ template <typename Op> int64_t quadsOf(Op op, Value weights, int64_t channels) {
 }
 
 int64_t quadsOf(Operation *op) {
-  if (auto conv = dyn_cast<onnx::IntegerConvOp>(op)) {
+  if (auto conv = dyn_cast<formats::IntegerConvOp>(op)) {
     return quadsOf(conv, conv.getW(), onnx::ranked(conv.getW()).getDimSize(1));
   }
-  auto matmul = dyn_cast<onnx::IntegerMatMulOp>(op);
+  auto matmul = dyn_cast<formats::IntegerMatMulOp>(op);
   return matmul ? quadsOf(matmul, matmul.getB(), onnx::ranked(matmul.getB()).getShape().front()) : 0;
 }
 
@@ -156,7 +156,7 @@ void markShortSums(func::FuncOp function, FormsOf formsOf) {
   auto mark = [](Operation *op, int64_t quads) {
     op->setAttr(onnx::shortQuadsName, Builder(op->getContext()).getI64IntegerAttr(quads));
   };
-  function.walk([&](onnx::IntegerConvOp op) {
+  function.walk([&](formats::IntegerConvOp op) {
     if (isDepthwise(op) && formsOf(op).shortSums && quadsOfDepthwise(op)) {
       mark(op, 1);
     }

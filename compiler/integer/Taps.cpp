@@ -4,7 +4,7 @@
 #include "compiler/onnx/ElementTypes.h"
 #include "compiler/onnx/constants/Constants.h"
 #include "compiler/onnx/elements/Window.h"
-#include "compiler/onnx/ops/Conv.h"
+#include "compiler/onnx/formats/Convolutions.h"
 #include "compiler/onnx/rewriting/Formula.h"
 #include "compiler/onnx/rewriting/Rewrite.h"
 
@@ -27,7 +27,7 @@ static Value foldedWeights(OpBuilder &b, Location loc, ElementsAttr weights, Arr
   return onnx::makeConstant(b, loc, onnx::constantFromBytes(type, std::move(folded)));
 }
 
-static bool fold(onnx::IntegerConvOp op) {
+static bool fold(formats::IntegerConvOp op) {
   auto x = onnx::ranked(op.getX()), w = onnx::ranked(op.getW());
   ElementsAttr weights = onnx::constantOf(op.getW());
   if (!x || !w || !weights || x.getRank() != 4 || x.getDimSize(1) != 1 || w.getDimSize(3) < together - 1) {
@@ -64,16 +64,16 @@ static bool fold(onnx::IntegerConvOp op) {
   auto list = [&](StringRef name, ArrayRef<int64_t> values) {
     return b.getNamedAttr(name, b.getDenseI64ArrayAttr(values));
   };
-  Value sums = f.op("IntegerConv", {image, foldedWeights(b, op.getLoc(), weights, w.getShape()), Value()},
-                    {list("strides", window->strides), list("dilations", {window->dilations[0], together})});
+  Value sums = formats::make(f, "IntegerConv", {image, foldedWeights(b, op.getLoc(), weights, w.getShape()), Value()},
+                             {list("strides", window->strides), list("dilations", {window->dilations[0], together})});
   op.replaceAllUsesWith(sums);
   op.erase();
   return true;
 }
 
 bool foldTaps(func::FuncOp function, FormsOf formsOf) {
-  SmallVector<onnx::IntegerConvOp> found;
-  function.walk([&](onnx::IntegerConvOp op) {
+  SmallVector<formats::IntegerConvOp> found;
+  function.walk([&](formats::IntegerConvOp op) {
     if (formsOf(op).foldsTaps) {
       found.push_back(op);
     }

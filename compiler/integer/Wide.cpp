@@ -3,8 +3,8 @@
 #include "compiler/integer/Wide.h"
 #include "compiler/onnx/ElementTypes.h"
 #include "compiler/onnx/constants/Constants.h"
-#include "compiler/onnx/ops/Conv.h"
-#include "compiler/onnx/ops/MatMul.h"
+#include "compiler/onnx/formats/Convolutions.h"
+#include "compiler/onnx/formats/Products.h"
 #include "compiler/onnx/ops/Quantize.h"
 #include "compiler/onnx/quantization/Quantization.h"
 #include "compiler/onnx/rewriting/Formula.h"
@@ -14,17 +14,17 @@ using namespace mlir;
 
 namespace ingot::integer {
 
-bool isDepthwise(onnx::IntegerConvOp op) {
+bool isDepthwise(formats::IntegerConvOp op) {
   auto weights = onnx::ranked(op.getW());
   auto group = static_cast<int64_t>(op.getGroup());
   return group > 1 && weights && weights.getDimSize(0) == group && weights.getDimSize(1) == 1;
 }
 
 bool multipliesBytes(Operation *op) {
-  if (auto conv = dyn_cast<onnx::IntegerConvOp>(op)) {
+  if (auto conv = dyn_cast<formats::IntegerConvOp>(op)) {
     return !isDepthwise(conv) && onnx::isUint(onnx::elementOf(conv.getX()), 8);
   }
-  return isa<onnx::IntegerMatMulOp>(op) && onnx::isUint(onnx::elementOf(op->getOperand(0)), 8);
+  return isa<formats::IntegerMatMulOp>(op) && onnx::isUint(onnx::elementOf(op->getOperand(0)), 8);
 }
 
 bool widenFactors(func::FuncOp function, FormsOf formsOf) {

@@ -1,12 +1,12 @@
 // Bytes as int16, for machines that multiply pairs of those and have no instruction for bytes.
 #pragma once
 #include "compiler/integer/MachineForms.h"
-#include "compiler/onnx/ops/Conv.h"
+#include "compiler/onnx/formats/Convolutions.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 namespace ingot::integer {
 
-bool isDepthwise(onnx::IntegerConvOp op);
+bool isDepthwise(formats::IntegerConvOp op);
 /// Whether it is a product or a convolution of bytes. Depthwise convolutions are of single channels.
 bool multipliesBytes(mlir::Operation *op);
 

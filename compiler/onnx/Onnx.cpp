@@ -1,6 +1,7 @@
 // The dialect's registration, and the helpers by which ops are made and typed.
 #include "compiler/onnx/Onnx.h"
 #include "compiler/onnx/Family.h"
+#include "compiler/onnx/Formats.h"
 #include "compiler/onnx/ops/Constant.h"
 #include "compiler/onnx/sizes/Shapes.h"
 #include "llvm/ADT/StringExtras.h"

@@ -12,6 +12,7 @@ def Onnx_Dialect : Dialect {
   let name = "onnx";
   let cppNamespace = "::ingot::onnx";
   let summary = "ONNX operators on tensors";
+  let dependentDialects = ["::ingot::formats::FormatsDialect"]; // decompositions leave its ops
   let hasConstantMaterializer = 1;
   let useDefaultAttributePrinterParser = 1;
   let hasOperationAttrVerify = 1;

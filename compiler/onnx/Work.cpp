@@ -1,5 +1,7 @@
 #include "compiler/onnx/Work.h"
 #include "compiler/onnx/Onnx.h"
+#include "compiler/onnx/formats/Convolutions.h"
+#include "compiler/onnx/formats/Products.h"
 #include "compiler/onnx/ops/Attention.h"
 #include "compiler/onnx/ops/Conv.h"
 #include "compiler/onnx/ops/MatMul.h"
@@ -33,13 +35,14 @@ std::optional<Size> multiplyAddsOf(Operation *op) {
     Size count = elementsOf(v);
     return each.isUnknown() || count.isUnknown() ? std::nullopt : std::optional(count * each);
   };
-  if (isa<ConvOp, ConvTransposeOp, IntegerConvOp, HalfConvOp>(op)) {
+  if (isa<ConvOp, ConvTransposeOp, formats::IntegerConvOp, formats::HalfConvOp>(op)) {
     // Every weight of an output (input) channel is used once an output (input) pixel.
     Sizes w = sizesOf(ranked(op->getOperand(1)));
     return times(isa<ConvTransposeOp>(op) ? op->getOperand(0) : op->getResult(0),
                  support::product(ArrayRef(w).drop_front()));
   }
-  if (isa<MatMulOp, IntegerMatMulOp, HalfMatMulOp, FewBitsMatMulOp, DigitMatMulOp>(op)) {
+  if (isa<MatMulOp, formats::IntegerMatMulOp, formats::HalfMatMulOp, formats::FewBitsMatMulOp, formats::DigitMatMulOp>(
+          op)) {
     return times(op->getResult(0), sizesOf(ranked(op->getOperand(0))).back());
   }
   if (auto attend = dyn_cast<AttendOp>(op)) {

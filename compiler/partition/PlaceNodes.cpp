@@ -254,7 +254,10 @@ private:
 
   void checkNames(const Demand &demand) {
     for (const std::string &op : demand.ops) {
-      if (!RegisteredOperationName::lookup("onnx." + op, function.getContext())) {
+      auto isIn = [&](StringRef dialect) {
+        return RegisteredOperationName::lookup((dialect + "." + op).str(), function.getContext()).has_value();
+      };
+      if (!isIn("onnx") && !isIn("formats")) {
         error(function.getLoc()) << demand.text << ": no operator is called '" << op << "'";
       }
     }

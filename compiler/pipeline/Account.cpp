@@ -2,7 +2,7 @@
 // computed by a node (constants, shapes that became numbers) are no edges; views and joins are read through.
 #include "compiler/lower/core/Schedules.h"
 #include "compiler/onnx/Control.h"
-#include "compiler/onnx/Onnx.h"
+#include "compiler/onnx/Formats.h"
 #include "compiler/onnx/ops/Constant.h"
 #include "compiler/onnx/ops/Control.h"
 #include "compiler/onnx/sizes/Shapes.h"
@@ -130,7 +130,7 @@ void countSteps(Block &block, int &step, llvm::DenseMap<Operation *, int> &steps
 
 std::vector<GraphNode> describeNodes(func::FuncOp function) {
   auto isNode = [](Operation *op) {
-    return op->getName().getDialectNamespace() == "onnx" && op->getNumResults() > 0 &&
+    return isa<onnx::OnnxDialect, formats::FormatsDialect>(op->getDialect()) && op->getNumResults() > 0 &&
            !isa<onnx::ConstantOp, onnx::NoneOp>(op);
   };
   return Recorder(function).record(isNode, [](Operation *op) {

@@ -1,6 +1,6 @@
 #include "compiler/pipeline/Dialects.h"
 #include "compiler/graph/ReadSizes.h"
-#include "compiler/onnx/Onnx.h"
+#include "compiler/onnx/Formats.h"
 #include "compiler/plan/Plan.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
@@ -16,9 +16,9 @@ using namespace mlir;
 namespace ingot::pipeline {
 
 void registerDialects(DialectRegistry &registry) {
-  registry.insert<onnx::OnnxDialect, plan::PlanDialect, func::FuncDialect, arith::ArithDialect, math::MathDialect,
-                  scf::SCFDialect, cf::ControlFlowDialect, memref::MemRefDialect, vector::VectorDialect,
-                  LLVM::LLVMDialect, DLTIDialect>();
+  registry.insert<onnx::OnnxDialect, formats::FormatsDialect, plan::PlanDialect, func::FuncDialect, arith::ArithDialect,
+                  math::MathDialect, scf::SCFDialect, cf::ControlFlowDialect, memref::MemRefDialect,
+                  vector::VectorDialect, LLVM::LLVMDialect, DLTIDialect>();
   graph::attachReaders(registry);
 }
 

@@ -4,7 +4,7 @@
 // With --triple=TRIPLE machines are those of another system, as one on which an address has 32 bits
 // (x86_64-linux-gnux32); loops that the steps write then have to become the LLVM dialect, too, which nobody sees.
 #include "compiler/emit/Lowering.h"
-#include "compiler/onnx/Onnx.h"
+#include "compiler/onnx/Formats.h"
 #include "compiler/onnx/constants/Constants.h"
 #include "compiler/pipeline/Dialects.h"
 #include "compiler/pipeline/State.h"
@@ -30,8 +30,9 @@ LogicalResult lowersFurther(ModuleOp module, const target::MachineModel &machine
   OwningOpRef<ModuleOp> copy = module.clone();
   for (auto f : llvm::make_early_inc_range(copy->getOps<func::FuncOp>())) {
     auto isLater = [](Operation *op) {
-      return isa<plan::PlanDialect, ingot::onnx::OnnxDialect>(op->getDialect()) ? WalkResult::interrupt()
-                                                                                : WalkResult::advance();
+      return isa<plan::PlanDialect, ingot::onnx::OnnxDialect, ingot::formats::FormatsDialect>(op->getDialect())
+                 ? WalkResult::interrupt()
+                 : WalkResult::advance();
     };
     if (f.walk(isLater).wasInterrupted()) {
       f.erase();

@@ -9,12 +9,12 @@
 // CHECK-LABEL: @few_bits
 // CHECK-DAG: onnx.Pad
 // CHECK-DAG: onnx.Constant dense<{{\[}}[5, 5, 5], [5, 5, 5], [5, 5, 5], [5, 5, 5], [1048576000, 1048576000, 1048576000], [5, 5, 5],
-// CHECK: onnx.DigitMatMul {{.*}} {bits = 4 : i64, block = 32 : i64{{.*}}} : (tensor<1x64xi8>, tensor<1x64xi8>, tensor<1x64xi8>, tensor<1x2xf32>, tensor<1x2xf32>, tensor<1x2xf32>, tensor<10x3xi32>, none, none)
+// CHECK: formats.DigitMatMul {{.*}} {bits = 4 : i64, block = 32 : i64{{.*}}} : (tensor<1x64xi8>, tensor<1x64xi8>, tensor<1x64xi8>, tensor<1x2xf32>, tensor<1x2xf32>, tensor<1x2xf32>, tensor<10x3xi32>, none, none)
 func.func @few_bits(%x: tensor<1x40xf32>) -> tensor<1x3xf32> {
   %w = onnx.Constant dense<5> : tensor<8x3xi32>
   %s = onnx.Constant dense<0.25> : tensor<2x3xf32>
   %none = onnx.None : none
-  %0 = onnx.FewBitsMatMul %x, %w, %s, %none {bits = 4 : i64, block = 32 : i64, k = 40 : i64, zero = 8 : i64} : (tensor<1x40xf32>, tensor<8x3xi32>, tensor<2x3xf32>, none) -> tensor<1x3xf32>
+  %0 = formats.FewBitsMatMul %x, %w, %s, %none {bits = 4 : i64, block = 32 : i64, k = 40 : i64, zero = 8 : i64} : (tensor<1x40xf32>, tensor<8x3xi32>, tensor<2x3xf32>, none) -> tensor<1x3xf32>
   return %0 : tensor<1x3xf32>
 }
 
@@ -22,13 +22,13 @@ func.func @few_bits(%x: tensor<1x40xf32>) -> tensor<1x3xf32> {
 
 // A block so large that sums of a digit's products are no exact floats.
 // CHECK-LABEL: @large_block
-// CHECK-NOT: onnx.DigitMatMul
-// CHECK: onnx.FewBitsMatMul
+// CHECK-NOT: formats.DigitMatMul
+// CHECK: formats.FewBitsMatMul
 func.func @large_block(%x: tensor<1x1024xf32>) -> tensor<1x3xf32> {
   %w = onnx.Constant dense<5> : tensor<256x3xi32>
   %s = onnx.Constant dense<0.25> : tensor<1x3xf32>
   %none = onnx.None : none
-  %0 = onnx.FewBitsMatMul %x, %w, %s, %none {bits = 8 : i64, block = 1024 : i64, k = 1024 : i64, zero = 128 : i64} : (tensor<1x1024xf32>, tensor<256x3xi32>, tensor<1x3xf32>, none) -> tensor<1x3xf32>
+  %0 = formats.FewBitsMatMul %x, %w, %s, %none {bits = 8 : i64, block = 1024 : i64, k = 1024 : i64, zero = 128 : i64} : (tensor<1x1024xf32>, tensor<256x3xi32>, tensor<1x3xf32>, none) -> tensor<1x3xf32>
   return %0 : tensor<1x3xf32>
 }
 
@@ -41,7 +41,7 @@ func.func @large_block(%x: tensor<1x1024xf32>) -> tensor<1x3xf32> {
 // KEPT: onnx.MatMul
 // CHECK-NOT: onnx.DequantizeLinear
 // PAIRS: onnx.MatMul %arg0, %{{.*}} : (tensor<40x64xf32>, tensor<64x3xf32>)
-// QUADS: onnx.DigitMatMul {{.*}} {bits = 4 : i64, block = 32 : i64{{.*}}} : (tensor<40x64xi8>, {{.*}} tensor<10x3xi32>, none, none) -> tensor<40x3xf32>
+// QUADS: formats.DigitMatMul {{.*}} {bits = 4 : i64, block = 32 : i64{{.*}}} : (tensor<40x64xi8>, {{.*}} tensor<10x3xi32>, none, none) -> tensor<40x3xf32>
 func.func @dequantized_blocks(%x: tensor<40x64xf32>) -> tensor<40x3xf32> {
   %w = onnx.Constant dense<-5> : tensor<3x64xi4>
   %s = onnx.Constant dense<0.25> : tensor<3x2xf32>

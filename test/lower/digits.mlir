@@ -23,7 +23,7 @@
 func.func @row(%a: tensor<1x32xi8>, %unit: tensor<1x1xf32>) -> tensor<1x19xf32> {
   %w = onnx.Constant dense<3> : tensor<5x19xi32>
   %none = onnx.None : none
-  %0 = onnx.DigitMatMul %a, %a, %a, %unit, %unit, %unit, %w, %none, %none {bits = 4 : i64, block = 32 : i64} : (tensor<1x32xi8>, tensor<1x32xi8>, tensor<1x32xi8>, tensor<1x1xf32>, tensor<1x1xf32>, tensor<1x1xf32>, tensor<5x19xi32>, none, none) -> tensor<1x19xf32>
+  %0 = formats.DigitMatMul %a, %a, %a, %unit, %unit, %unit, %w, %none, %none {bits = 4 : i64, block = 32 : i64} : (tensor<1x32xi8>, tensor<1x32xi8>, tensor<1x32xi8>, tensor<1x1xf32>, tensor<1x1xf32>, tensor<1x1xf32>, tensor<5x19xi32>, none, none) -> tensor<1x19xf32>
   return %0 : tensor<1x19xf32>
 }
 
@@ -41,6 +41,6 @@ func.func @rows(%a: tensor<2x16xi8>, %unit: tensor<2x1xf32>) -> tensor<2x32xf32>
   %s = onnx.Constant dense<0.5> : tensor<1x32xf16>
   %z = onnx.Constant dense<7> : tensor<1x32xui8>
   %none = onnx.None : none
-  %0 = onnx.DigitMatMul %a, %a, %none, %unit, %unit, %unit, %w, %s, %z {bits = 8 : i64, block = 16 : i64} : (tensor<2x16xi8>, tensor<2x16xi8>, none, tensor<2x1xf32>, tensor<2x1xf32>, tensor<2x1xf32>, tensor<4x32xi32>, tensor<1x32xf16>, tensor<1x32xui8>) -> tensor<2x32xf32>
+  %0 = formats.DigitMatMul %a, %a, %none, %unit, %unit, %unit, %w, %s, %z {bits = 8 : i64, block = 16 : i64} : (tensor<2x16xi8>, tensor<2x16xi8>, none, tensor<2x1xf32>, tensor<2x1xf32>, tensor<2x1xf32>, tensor<4x32xi32>, tensor<1x32xf16>, tensor<1x32xui8>) -> tensor<2x32xf32>
   return %0 : tensor<2x32xf32>
 }

@@ -15,7 +15,7 @@ func.func @row(%x: tensor<1x40xf32>) -> tensor<1x10xf32> {
   %w = onnx.Constant dense<3> : tensor<8x10xi32>
   %s = onnx.Constant dense<0.5> : tensor<2x10xf32>
   %none = onnx.None : none
-  %0 = onnx.FewBitsMatMul %x, %w, %s, %none {bits = 4 : i64, block = 32 : i64, k = 40 : i64, zero = 8 : i64} : (tensor<1x40xf32>, tensor<8x10xi32>, tensor<2x10xf32>, none) -> tensor<1x10xf32>
+  %0 = formats.FewBitsMatMul %x, %w, %s, %none {bits = 4 : i64, block = 32 : i64, k = 40 : i64, zero = 8 : i64} : (tensor<1x40xf32>, tensor<8x10xi32>, tensor<2x10xf32>, none) -> tensor<1x10xf32>
   return %0 : tensor<1x10xf32>
 }
 
@@ -31,6 +31,6 @@ func.func @rows(%x: tensor<3x32xf32>) -> tensor<3x16xf32> {
   %w = onnx.Constant dense<3> : tensor<8x16xi32>
   %s = onnx.Constant dense<0.5> : tensor<2x16xf32>
   %z = onnx.Constant dense<7> : tensor<2x16xui8>
-  %0 = onnx.FewBitsMatMul %x, %w, %s, %z {bits = 8 : i64, block = 16 : i64, k = 32 : i64} : (tensor<3x32xf32>, tensor<8x16xi32>, tensor<2x16xf32>, tensor<2x16xui8>) -> tensor<3x16xf32>
+  %0 = formats.FewBitsMatMul %x, %w, %s, %z {bits = 8 : i64, block = 16 : i64, k = 32 : i64} : (tensor<3x32xf32>, tensor<8x16xi32>, tensor<2x16xf32>, tensor<2x16xui8>) -> tensor<3x16xf32>
   return %0 : tensor<3x16xf32>
 }

@@ -15,6 +15,6 @@
 func.func @widened(%x: tensor<1x32x14x14xbf16>) -> tensor<1x32x14x14xf32> {
   %w = onnx.Constant dense<1.0> : tensor<32x32x3x3xbf16>
   %n = onnx.None : none
-  %0 = "onnx.HalfConv"(%x, %w, %n) <{pads = array<i64: 1, 1, 1, 1>}> : (tensor<1x32x14x14xbf16>, tensor<32x32x3x3xbf16>, none) -> tensor<1x32x14x14xf32>
+  %0 = "formats.HalfConv"(%x, %w, %n) <{pads = array<i64: 1, 1, 1, 1>}> : (tensor<1x32x14x14xbf16>, tensor<32x32x3x3xbf16>, none) -> tensor<1x32x14x14xf32>
   return %0 : tensor<1x32x14x14xf32>
 }

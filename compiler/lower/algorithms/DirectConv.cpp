@@ -5,6 +5,7 @@
 #include "compiler/lower/conv/DenseConv.h"
 #include "compiler/lower/product/WeightRate.h"
 #include "compiler/onnx/Onnx.h"
+#include "compiler/onnx/formats/Convolutions.h"
 #include "compiler/onnx/ops/Conv.h"
 
 using namespace mlir;
@@ -149,7 +150,7 @@ double expectedCycles(plan::KernelOp kernel, const target::MachineModel &machine
   // Another machine that reads the same weights goes the same way.
   const target::MachineModel &packing = machine.packing ? *machine.packing : machine;
   ConvGeometry g = typicalOf(geometryOf(kernel.root(), /*wide=*/true), onnx::factsOf(kernel));
-  bool ofBytes = isa<onnx::IntegerConvOp>(kernel.root());
+  bool ofBytes = isa<formats::IntegerConvOp>(kernel.root());
   int64_t lanes = plan::blockedOf(kernel.getResult(0).getType()).getLanes();
   DenseSchedule s = scheduleOf(g, lanes, /*planes=*/false, packing, ofBytes);
   const ConvPhase &phase = g.phases.front();
@@ -166,7 +167,7 @@ public:
   DirectConv() : Algorithm("direct", /*rank=*/1) {}
 
   SmallVector<TypeID> roots() const override {
-    return rootsOf<onnx::ConvOp, onnx::ConvTransposeOp, onnx::IntegerConvOp, onnx::HalfConvOp>();
+    return rootsOf<onnx::ConvOp, onnx::ConvTransposeOp, formats::IntegerConvOp, formats::HalfConvOp>();
   }
 
   std::optional<LayoutRule> layoutRule(Operation *root, const target::MachineModel &machine) const override {

@@ -2,6 +2,7 @@
 // computes whatever no other algorithm does.
 #include "compiler/lower/Algorithm.h"
 #include "compiler/lower/product/MatMulPlan.h"
+#include "compiler/onnx/formats/Products.h"
 #include "compiler/onnx/ops/MatMul.h"
 
 using namespace mlir;
@@ -19,7 +20,7 @@ public:
   PanelMatMul() : Algorithm("panels", /*rank=*/0) {}
 
   SmallVector<TypeID> roots() const override {
-    return rootsOf<onnx::MatMulOp, onnx::IntegerMatMulOp, onnx::HalfMatMulOp>();
+    return rootsOf<onnx::MatMulOp, formats::IntegerMatMulOp, formats::HalfMatMulOp>();
   }
 
   Offer offer(plan::KernelOp kernel, const target::MachineModel &machine) const override {

@@ -9,6 +9,7 @@
 #include "compiler/lower/core/Copy.h"
 #include "compiler/onnx/ElementTypes.h"
 #include "compiler/onnx/Onnx.h"
+#include "compiler/onnx/formats/Convolutions.h"
 #include "compiler/onnx/ops/Conv.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
@@ -219,7 +220,7 @@ class StemConv : public Algorithm {
 public:
   StemConv() : Algorithm("stem", /*rank=*/2) {}
 
-  SmallVector<TypeID> roots() const override { return rootsOf<onnx::ConvOp, onnx::IntegerConvOp>(); }
+  SmallVector<TypeID> roots() const override { return rootsOf<onnx::ConvOp, formats::IntegerConvOp>(); }
 
   std::optional<LayoutRule> layoutRule(Operation *root, const target::MachineModel &machine) const override {
     if (!isPackable(root) || machine.blockLanes() == 1) {

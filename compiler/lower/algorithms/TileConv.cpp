@@ -3,6 +3,7 @@
 #include "compiler/lower/conv/TileConv.h"
 #include "compiler/lower/Algorithm.h"
 #include "compiler/onnx/Onnx.h"
+#include "compiler/onnx/formats/Convolutions.h"
 #include "compiler/onnx/ops/Conv.h"
 
 using namespace mlir;
@@ -14,7 +15,9 @@ class TileConvAlgorithm : public Algorithm {
 public:
   TileConvAlgorithm() : Algorithm("matrix", /*rank=*/4, /*key=*/"matrix") {}
 
-  SmallVector<TypeID> roots() const override { return rootsOf<onnx::ConvOp, onnx::IntegerConvOp, onnx::HalfConvOp>(); }
+  SmallVector<TypeID> roots() const override {
+    return rootsOf<onnx::ConvOp, formats::IntegerConvOp, formats::HalfConvOp>();
+  }
 
   std::optional<LayoutRule> layoutRule(Operation *root, const target::MachineModel &machine) const override {
     bool isStem = !isa<onnx::ConvOp>(root) && isTileStem(root, machine);

@@ -2,6 +2,7 @@
 // and of float32 that is split, where that takes fewer cycles than vectors do.
 #include "compiler/lower/product/TileMatMul.h"
 #include "compiler/lower/Algorithm.h"
+#include "compiler/onnx/formats/Products.h"
 #include "compiler/onnx/ops/MatMul.h"
 
 using namespace mlir;
@@ -18,7 +19,7 @@ public:
   TileMatMulAlgorithm() : Algorithm("matrix", /*rank=*/2, /*key=*/"matrix") {}
 
   SmallVector<TypeID> roots() const override {
-    return rootsOf<onnx::MatMulOp, onnx::IntegerMatMulOp, onnx::HalfMatMulOp>();
+    return rootsOf<onnx::MatMulOp, formats::IntegerMatMulOp, formats::HalfMatMulOp>();
   }
 
   Offer offer(plan::KernelOp kernel, const target::MachineModel &machine) const override {

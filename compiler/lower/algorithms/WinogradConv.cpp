@@ -8,6 +8,7 @@
 #include "compiler/onnx/ElementTypes.h"
 #include "compiler/onnx/Onnx.h"
 #include "compiler/onnx/constants/Constants.h"
+#include "compiler/onnx/formats/Convolutions.h"
 #include "compiler/onnx/ops/Conv.h"
 #include "mlir/IR/BuiltinOps.h"
 
@@ -22,7 +23,7 @@ static Winograd saidOf(plan::KernelOp kernel) {
   }
   auto module = kernel->getParentOfType<ModuleOp>();
   auto policy = policyOf<Winograd>(module, winogradName);
-  bool isExact = !module->hasAttr(strictName) || isa<onnx::IntegerConvOp>(kernel.root());
+  bool isExact = !module->hasAttr(strictName) || isa<formats::IntegerConvOp>(kernel.root());
   return policy == Winograd::Faster && !isExact ? Winograd::Off : policy;
 }
 
@@ -72,7 +73,7 @@ void markExactOutputs(plan::KernelOp kernel) {
 /// The most outputs of a tile for which what the machine multiplies can hold transformed values, and sums.
 static int64_t mostOutputs(Operation *root, const target::MachineModel &machine) {
   constexpr int64_t most = 4;
-  if (isa<onnx::IntegerConvOp>(root)) {
+  if (isa<formats::IntegerConvOp>(root)) {
     auto exact = root->getAttrOfType<IntegerAttr>(exactOutputsName);
     return exact && machine.has(target::Instruction::PairDot) ? exact.getInt() : 0;
   }
@@ -111,7 +112,7 @@ class WinogradConv : public Algorithm {
 public:
   WinogradConv() : Algorithm("winograd", /*rank=*/3, /*key=*/"winograd") {}
 
-  SmallVector<TypeID> roots() const override { return rootsOf<onnx::ConvOp, onnx::IntegerConvOp>(); }
+  SmallVector<TypeID> roots() const override { return rootsOf<onnx::ConvOp, formats::IntegerConvOp>(); }
 
   Offer offer(plan::KernelOp kernel, const target::MachineModel &machine) const override {
     if (std::string why = whyNot(kernel, machine); !why.empty()) {
@@ -178,7 +179,7 @@ private:
 
     Problem(plan::KernelOp kernel, const target::MachineModel &machine)
         : kernel(kernel), machine(machine), packing(machine.packing ? *machine.packing : machine),
-          ofBytes(isa<onnx::IntegerConvOp>(kernel.root())), real(geometryOf(kernel.root(), /*wide=*/true)),
+          ofBytes(isa<formats::IntegerConvOp>(kernel.root())), real(geometryOf(kernel.root(), /*wide=*/true)),
           typical(typicalOf(real, onnx::factsOf(kernel))),
           lanes(plan::blockedOf(kernel.getResult(0).getType()).getLanes()),
           most(std::min(mostOutputs(kernel.root(), packing), mostOutputs(kernel.root(), machine))),
@@ -216,7 +217,7 @@ private:
     if (mostOutputs(kernel.root(), packing) && mostOutputs(kernel.root(), machine)) {
       return "";
     }
-    if (!isa<onnx::IntegerConvOp>(kernel.root())) {
+    if (!isa<formats::IntegerConvOp>(kernel.root())) {
       return "it is not computed in float32";
     }
     bool hasPairs = packing.has(target::Instruction::PairDot) && machine.has(target::Instruction::PairDot);

@@ -2,6 +2,7 @@
 #include "compiler/onnx/ElementTypes.h"
 #include "compiler/onnx/Onnx.h"
 #include "compiler/onnx/elements/Window.h"
+#include "compiler/onnx/formats/Convolutions.h"
 #include "compiler/onnx/ops/Conv.h"
 #include "compiler/onnx/quantization/Quantization.h"
 #include "compiler/onnx/sizes/Shapes.h"
@@ -107,7 +108,7 @@ ConvGeometry geometryOf(Operation *op, bool wide) {
                  support::Sizes(spatial),
                  {},
                  scheduleSaid(op),
-                 isa<onnx::IntegerConvOp>(op) && onnx::isInt(onnx::elementOf(op->getOperand(0)), 16),
+                 isa<formats::IntegerConvOp>(op) && onnx::isInt(onnx::elementOf(op->getOperand(0)), 16),
                  onnx::shortQuadsOf(op)};
   std::vector<std::vector<AxisTaps>> choices(spatial.size());
   for (size_t i = 0; i < spatial.size(); ++i) {
@@ -277,7 +278,7 @@ std::string whyOtherLanes(Operation *op, const target::MachineModel &machine) {
 }
 
 bool isDepthwise(Operation *op) {
-  bool forward = isa<onnx::ConvOp, onnx::IntegerConvOp>(op);
+  bool forward = isa<onnx::ConvOp, formats::IntegerConvOp>(op);
   auto w = forward ? onnx::ranked(op->getOperand(1)) : RankedTensorType();
   auto group = op->getAttrOfType<IntegerAttr>("group");
   return w && group && group.getInt() > 1 && w.getDimSize(0) == group.getInt() && w.getDimSize(1) == 1 &&
@@ -290,7 +291,7 @@ bool isFromBlocks(plan::KernelOp kernel) {
 bool isToBlocks(plan::KernelOp kernel) { return static_cast<bool>(plan::blockedOf(kernel.getResult(0).getType())); }
 
 int64_t paddingOf(Operation *op) {
-  auto conv = dyn_cast<onnx::IntegerConvOp>(op);
+  auto conv = dyn_cast<formats::IntegerConvOp>(op);
   return conv ? static_cast<int64_t>(conv.getPadding()) : 0;
 }
 

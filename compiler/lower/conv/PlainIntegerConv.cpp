@@ -2,7 +2,7 @@
 #include "compiler/lower/conv/Convolution.h"
 #include "compiler/lower/conv/PlainConv.h"
 #include "compiler/onnx/Onnx.h"
-#include "compiler/onnx/ops/Conv.h"
+#include "compiler/onnx/formats/Convolutions.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
 using namespace mlir;
@@ -14,7 +14,7 @@ namespace {
 class PixelByPixel {
 public:
   explicit PixelByPixel(Build &build)
-      : build(build), w(build.w), op(cast<onnx::IntegerConvOp>(build.group.root)), g(geometryOf(op, /*wide=*/false)),
+      : build(build), w(build.w), op(cast<formats::IntegerConvOp>(build.group.root)), g(geometryOf(op, /*wide=*/false)),
         space(build.group.space(build.group.resultType())), x(build.group.buffer(op.getX())),
         weights(build.group.buffer(op.getW())) {}
 
@@ -31,7 +31,7 @@ public:
 private:
   Build &build;
   Writer &w;
-  onnx::IntegerConvOp op;
+  formats::IntegerConvOp op;
   ConvGeometry g;
   Space space;
   Buffer x, weights;

@@ -7,7 +7,7 @@
 #include "compiler/lower/conv/TileConv.h"
 #include "compiler/lower/product/WeightRate.h"
 #include "compiler/onnx/Onnx.h"
-#include "compiler/onnx/ops/Conv.h"
+#include "compiler/onnx/formats/Convolutions.h"
 #include "compiler/target/Roof.h"
 
 using namespace mlir;
@@ -212,7 +212,7 @@ std::optional<TileConv> tileConvOf(plan::KernelOp kernel, const target::MachineM
   bool ofPlanes = !plan::blockedOf(kernel.root()->getOperand(0).getType());
   TileConv c{ofPlanes ? BlockedConv{geometryOf(kernel.root(), /*wide=*/false)} : BlockedConv::of(kernel)};
   c.ofPlanes = ofPlanes, c.parts = parts;
-  c.ofHalves = c.splits() || isa<onnx::HalfConvOp>(kernel.root());
+  c.ofHalves = c.splits() || isa<formats::HalfConvOp>(kernel.root());
   if (!isPossible(kernel, c, machine)) {
     return std::nullopt;
   }

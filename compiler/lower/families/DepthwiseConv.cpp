@@ -15,6 +15,7 @@
 #include "compiler/lower/conv/Convolution.h"
 #include "compiler/lower/conv/PlainConv.h"
 #include "compiler/onnx/Onnx.h"
+#include "compiler/onnx/formats/Convolutions.h"
 #include "compiler/onnx/ops/Conv.h"
 #include "compiler/onnx/quantization/Quantization.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -110,7 +111,7 @@ Schedule scheduleOf(plan::KernelOp kernel, const target::MachineModel &machine, 
   Schedule s{geometryOf(kernel.root(), wide),
              plan::blockedOf(kernel.getResult(0).getType()).getLanes(),
              0,
-             isa<onnx::IntegerConvOp>(kernel.root()),
+             isa<formats::IntegerConvOp>(kernel.root()),
              false,
              1,
              1,
@@ -436,10 +437,10 @@ class DepthwiseConv : public ConvFamily {
   static bool blocked(plan::KernelOp kernel) {
     return static_cast<bool>(plan::blockedOf(kernel.getResult(0).getType()));
   }
-  static bool isOfBytes(plan::KernelOp kernel) { return isa<onnx::IntegerConvOp>(kernel.root()); }
+  static bool isOfBytes(plan::KernelOp kernel) { return isa<formats::IntegerConvOp>(kernel.root()); }
 
 public:
-  SmallVector<TypeID> roots() const override { return rootsOf<onnx::ConvOp, onnx::IntegerConvOp>(); }
+  SmallVector<TypeID> roots() const override { return rootsOf<onnx::ConvOp, formats::IntegerConvOp>(); }
   bool isFor(Operation *root) const override { return isDepthwise(root); }
 
   KernelShape shape(plan::KernelOp kernel, const target::MachineModel &machine) const override {

@@ -1,6 +1,6 @@
-// Products of rows of digits by weights of few bits (DigitMatMul in onnx/ops/MatMul.td), of unsigned by signed bytes:
-// the weights are the unsigned ones, in vectors, a column in each lane, and four digits of a row are alike in all
-// lanes.
+// Products of rows of digits by weights of few bits (DigitMatMul in onnx/formats/Products.td), of unsigned by signed
+// bytes: the weights are the unsigned ones, in vectors, a column in each lane, and four digits of a row are alike in
+// all lanes.
 //
 //   for a strip of columns / for a tile of rows / for a block / for some vectors of the strip:
 //     for each word of weights: as bytes, by a shift and a mask for each quad; multiplied with the quads of the
@@ -17,7 +17,7 @@
 #include "compiler/lower/core/Instructions.h"
 #include "compiler/lower/product/FewBits.h"
 #include "compiler/onnx/Onnx.h"
-#include "compiler/onnx/ops/MatMul.h"
+#include "compiler/onnx/formats/Products.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include <numeric>
 
@@ -38,7 +38,7 @@ class Product {
 public:
   Product(Build &build, const FewBits &bits)
       : w(build.w), group(build.group), c(bits), bytes(build.w.machine), space(group.space(group.resultType())) {
-    auto op = cast<onnx::DigitMatMulOp>(group.root);
+    auto op = cast<formats::DigitMatMulOp>(group.root);
     for (Value v : {Value(op.getCoarse()), Value(op.getMiddle()), Value(op.getFine())}) {
       if (onnx::present(v)) {
         rows.push_back(ByteProducts::words(w, group.buffer(v)));
@@ -161,7 +161,7 @@ private:
     };
     add(sums[0], pairs[0], 1), add(sums[1], pairs.back(), 1);
     if (pairs.size() > 2) {
-      add(sums[1], pairs[1], onnx::DigitMatMulOp::base);
+      add(sums[1], pairs[1], formats::DigitMatMulOp::base);
     }
   }
 
@@ -220,7 +220,7 @@ private:
   void addBlock(const Tile &t, Ix b, MutableArrayRef<Value> sums) {
     Values products = blockSums(t, b);
     Type floats = w.vectorOf(w.b.getF32Type(), c.lanes);
-    Value base = w.constant(onnx::DigitMatMulOp::base, floats);
+    Value base = w.constant(formats::DigitMatMulOp::base, floats);
     auto number = [&](Value v) -> Value { return arith::SIToFPOp::create(w.b, w.loc, floats, v); };
     for (int64_t v = 0; v < t.vectors; ++v) {
       Value scale = scaleOf(t, b, v), zero = zeros ? c.zeroAt(w, zeros, placeOf(t, c.blocks, b, v)) : Value();
@@ -268,11 +268,11 @@ private:
 
 class DigitMatMul : public KernelFamily {
 public:
-  SmallVector<TypeID> roots() const override { return rootsOf<onnx::DigitMatMulOp>(); }
+  SmallVector<TypeID> roots() const override { return rootsOf<formats::DigitMatMulOp>(); }
   std::string unsupported(Operation *root) const override { return FewBits::whyNotConstant(root, 6); }
 
   KernelShape shape(plan::KernelOp kernel, const target::MachineModel &machine) const override {
-    auto op = cast<onnx::DigitMatMulOp>(kernel.root());
+    auto op = cast<formats::DigitMatMulOp>(kernel.root());
     FewBits bits(op, machine);
     KernelShape shape;
     shape.items = bits.strips();
@@ -282,7 +282,7 @@ public:
   }
 
   LogicalResult build(Build &build, const KernelShape &) const override {
-    FewBits bits(cast<onnx::DigitMatMulOp>(build.group.root), build.w.machine);
+    FewBits bits(cast<formats::DigitMatMulOp>(build.group.root), build.w.machine);
     Product product(build, bits);
     build.w.loop(build.begin, build.end, 1, [&](Ix strip) { product.strip(strip); });
     return success();

@@ -20,7 +20,7 @@
 #include "compiler/lower/product/MatMulPlan.h"
 #include "compiler/onnx/Onnx.h"
 #include "compiler/onnx/elements/Window.h"
-#include "compiler/onnx/ops/MatMul.h"
+#include "compiler/onnx/formats/Products.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include <cmath>
 
@@ -45,7 +45,7 @@ struct Plan : FewBits {
 constexpr int64_t vectorsOfRow = 4, vectorsOfRows = 2;
 
 Plan planOf(plan::KernelOp kernel, const target::MachineModel &machine) {
-  auto op = cast<onnx::FewBitsMatMulOp>(kernel.root());
+  auto op = cast<formats::FewBitsMatMulOp>(kernel.root());
   // Accumulators, words and numbers of the vectors, an element and a mask.
   int64_t height = std::clamp<int64_t>((machine.registers - 2 - 2 * vectorsOfRows) / vectorsOfRows, 1, 8);
   return {{op, machine},
@@ -102,7 +102,7 @@ private:
   Ixs batchAt;
   Ix baseA;
 
-  onnx::FewBitsMatMulOp root() const { return cast<onnx::FewBitsMatMulOp>(build.group.root); }
+  formats::FewBitsMatMulOp root() const { return cast<formats::FewBitsMatMulOp>(build.group.root); }
 
   void enterBatch(Ix index) {
     batchAt.assign(p.batchSizes.size(), 0);
@@ -316,7 +316,7 @@ private:
 
 class FewBitsMatMul : public KernelFamily {
 public:
-  SmallVector<TypeID> roots() const override { return rootsOf<onnx::FewBitsMatMulOp>(); }
+  SmallVector<TypeID> roots() const override { return rootsOf<formats::FewBitsMatMulOp>(); }
   std::string unsupported(Operation *root) const override { return FewBits::whyNotConstant(root, 1); }
 
   KernelShape shape(plan::KernelOp kernel, const target::MachineModel &machine) const override {
@@ -324,7 +324,7 @@ public:
     KernelShape shape;
     shape.items = plan.p.batch * support::Size(plan.strips());
     shape.choice = onlyChoice("few bits", {{"columns", plan.strip}, {"rows", plan.height}});
-    plan.pack(shape, cast<onnx::FewBitsMatMulOp>(kernel.root()));
+    plan.pack(shape, cast<formats::FewBitsMatMulOp>(kernel.root()));
     return shape;
   }
 

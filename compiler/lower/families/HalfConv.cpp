@@ -2,7 +2,7 @@
 // (lower/Algorithm.h).
 #include "compiler/lower/Algorithm.h"
 #include "compiler/lower/conv/Convolution.h"
-#include "compiler/onnx/ops/Conv.h"
+#include "compiler/onnx/formats/Convolutions.h"
 
 using namespace mlir;
 
@@ -11,7 +11,7 @@ namespace {
 
 class HalfConv : public ByAlgorithm<ConvFamily> {
 public:
-  SmallVector<TypeID> roots() const override { return rootsOf<onnx::HalfConvOp>(); }
+  SmallVector<TypeID> roots() const override { return rootsOf<formats::HalfConvOp>(); }
 };
 
 } // namespace

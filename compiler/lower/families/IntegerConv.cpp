@@ -2,7 +2,7 @@
 // (lower/Algorithm.h). Convolutions of each channel by itself have a family of their own, DepthwiseConv.
 #include "compiler/lower/Algorithm.h"
 #include "compiler/lower/conv/Winograd.h"
-#include "compiler/onnx/ops/Conv.h"
+#include "compiler/onnx/formats/Convolutions.h"
 
 using namespace mlir;
 
@@ -11,7 +11,7 @@ namespace {
 
 class IntegerConv : public ByAlgorithm<ConvFamily> {
 public:
-  SmallVector<TypeID> roots() const override { return rootsOf<onnx::IntegerConvOp>(); }
+  SmallVector<TypeID> roots() const override { return rootsOf<formats::IntegerConvOp>(); }
   bool isFor(Operation *root) const override { return !isDepthwise(root); }
   void mark(plan::KernelOp kernel) const override { markExactOutputs(kernel); }
 };

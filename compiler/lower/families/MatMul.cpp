@@ -5,6 +5,7 @@
 #include "compiler/onnx/ElementTypes.h"
 #include "compiler/onnx/Onnx.h"
 #include "compiler/onnx/elements/Window.h"
+#include "compiler/onnx/formats/Products.h"
 
 using namespace mlir;
 
@@ -14,10 +15,10 @@ namespace {
 class MatMul : public ByAlgorithm<> {
 public:
   SmallVector<TypeID> roots() const override {
-    return rootsOf<onnx::MatMulOp, onnx::IntegerMatMulOp, onnx::HalfMatMulOp>();
+    return rootsOf<onnx::MatMulOp, formats::IntegerMatMulOp, formats::HalfMatMulOp>();
   }
   std::string unsupported(Operation *root) const override {
-    if (isa<onnx::IntegerMatMulOp, onnx::HalfMatMulOp>(root)) {
+    if (isa<formats::IntegerMatMulOp, formats::HalfMatMulOp>(root)) {
       return onnx::constantThrough(root->getOperand(1)) ? "" : "its right operand is not constant";
     }
     Type element = onnx::computedIn(onnx::elementOf(root->getOperand(0)));

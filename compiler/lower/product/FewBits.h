@@ -1,5 +1,5 @@
-// Weights of few bits in memory, as FewBitsMatMul and DigitMatMul read them (onnx/ops/MatMul.td): words, scales and
-// zero points lie in strips of some columns, the same ones for every machine that reads the weights of a library.
+// Weights of few bits in memory, as FewBitsMatMul and DigitMatMul read them (onnx/formats/Products.td): words, scales
+// and zero points lie in strips of some columns, the same ones for every machine that reads the weights of a library.
 #pragma once
 #include "compiler/lower/Family.h"
 #include "compiler/onnx/Onnx.h"

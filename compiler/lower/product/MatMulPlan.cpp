@@ -1,6 +1,7 @@
 #include "compiler/lower/product/MatMulPlan.h"
 #include "compiler/lower/product/WeightRate.h"
 #include "compiler/onnx/Onnx.h"
+#include "compiler/onnx/formats/Products.h"
 #include "compiler/onnx/ops/MatMul.h"
 #include "compiler/onnx/quantization/Quantization.h"
 #include "compiler/onnx/sizes/Shapes.h"
@@ -59,8 +60,8 @@ MatMulProblem matmulProblem(plan::KernelOp kernel, const target::MachineModel &m
   RankedTensorType a = Group::typeOf(left), b = Group::typeOf(right), y = Group::typeOf(op->getResult(0));
   MatMulProblem p;
   p.said = scheduleSaid(op);
-  p.ofBytes = isa<onnx::IntegerMatMulOp>(op);
-  p.ofHalves = isa<onnx::HalfMatMulOp>(op);
+  p.ofBytes = isa<formats::IntegerMatMulOp>(op);
+  p.ofHalves = isa<formats::HalfMatMulOp>(op);
   p.element = valueType(y.getElementType());
   p.elementBytes = onnx::elementBytes(p.element);
   p.weightBytes = p.ofBytes ? ByteProducts::quad : onnx::elementBytes(b.getElementType());
@@ -71,7 +72,7 @@ MatMulProblem matmulProblem(plan::KernelOp kernel, const target::MachineModel &m
   p.k = transA ? sa[sa.size() - 2] : sa.back();
   if (p.ofHalves) {
     p.k = sb.front() * Size(2);
-  } else if (auto few = dyn_cast<onnx::FewBitsMatMulOp>(op)) { // whose B has several numbers in a word
+  } else if (auto few = dyn_cast<formats::FewBitsMatMulOp>(op)) { // whose B has several numbers in a word
     p.k = static_cast<int64_t>(few.getK());
   } else if (!p.k.isNumber()) { // the same by requirement, and perhaps a number
     p.k = p.vectorB ? sb.back() : sb[sb.size() - (p.transB ? 1 : 2)];

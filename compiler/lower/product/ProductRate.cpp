@@ -3,8 +3,8 @@
 #include "compiler/lower/product/ProductRate.h"
 #include "compiler/onnx/Onnx.h"
 #include "compiler/onnx/Work.h"
-#include "compiler/onnx/ops/Conv.h"
-#include "compiler/onnx/ops/MatMul.h"
+#include "compiler/onnx/formats/Convolutions.h"
+#include "compiler/onnx/formats/Products.h"
 #include "compiler/onnx/quantization/Quantization.h"
 #include "compiler/onnx/sizes/Shapes.h"
 
@@ -25,17 +25,17 @@ int64_t ofTiles(const target::MachineModel &machine) {
 
 Rate rateOf(Operation *op, const KernelShape &shape, const target::MachineModel &machine) {
   bool quads = machine.has(target::Instruction::QuadDot);
-  if (auto product = dyn_cast<onnx::DigitMatMulOp>(op)) {
+  if (auto product = dyn_cast<formats::DigitMatMulOp>(op)) {
     return {4, onnx::present(product.getFine()) ? 3 : 2};
   }
-  if (isa<onnx::HalfMatMulOp>(op)) {
+  if (isa<formats::HalfMatMulOp>(op)) {
     return {shape.ofTiles ? ofTiles(machine) / 2 : 2};
   }
-  if (isa<onnx::HalfConvOp>(op)) { // without tiles it is one of float32
+  if (isa<formats::HalfConvOp>(op)) { // without tiles it is one of float32
     return {shape.ofTiles ? ofTiles(machine) / 2 : 1};
   }
   Type element = onnx::elementOf(op->getOperand(0));
-  if (isa<onnx::IntegerMatMulOp, onnx::IntegerConvOp>(op)) {
+  if (isa<formats::IntegerMatMulOp, formats::IntegerConvOp>(op)) {
     bool bytes = element.getIntOrFloatBitWidth() == 8 && !shape.multiplyAdds; // Winograd's are sums
     bool fours = bytes && (quads || onnx::shortQuadsOf(op));
     return {shape.ofTiles ? ofTiles(machine) : fours ? 4 : machine.has(target::Instruction::PairDot) ? 2 : 1};

@@ -1,5 +1,5 @@
 // Convolutions and their transposes.
-include "compiler/onnx/Onnx.td"
+include "compiler/onnx/WindowArguments.td"
 
 class Onnx_ConvLike<string mnemonic, list<Trait> traits = []>
     : Onnx_Op<mnemonic, 3, traits # [Onnx_SameElements<"0, 1, 2">]> {
@@ -23,36 +23,16 @@ def Onnx_ConvTransposeOp : Onnx_ConvLike<"ConvTranspose", [DeclareOpInterfaceMet
     OptionalAttr<DenseI64ArrayAttr>:$pads, OptionalAttr<DenseI64ArrayAttr>:$strides);
 }
 
-class Onnx_IntegerConvArguments<dag tensors> {
-  dag all = !con(tensors, (ins DefaultValuedOptionalAttr<StrAttr, "\"NOTSET\"">:$auto_pad, OptionalAttr<DenseI64ArrayAttr>:$dilations,
-    DefaultValuedOptionalAttr<I64Attr, "1">:$group, OptionalAttr<DenseI64ArrayAttr>:$kernel_shape,
-    OptionalAttr<DenseI64ArrayAttr>:$pads, OptionalAttr<DenseI64ArrayAttr>:$strides));
-}
-
-/// The third operand of our own forms is there for what convolutions have in common: it is none.
-def Onnx_IntegerConvOp : Onnx_CoreOp<"IntegerConv", [DeclareOpInterfaceMethods<Onnx_Decomposable>]> {
-  let summary = "Conv of uint8 by int8, with sums of int32; around the image lies `padding`";
-  let arguments = !con(Onnx_IntegerConvArguments<(ins AnyTensor:$x, AnyTensor:$w, NoneType:$b)>.all,
-    (ins DefaultValuedOptionalAttr<I64Attr, "0">:$padding));
-  let results = (outs AnyTensor:$y);
-}
-
-def Onnx_HalfConvOp : Onnx_CoreOp<"HalfConv"> {
-  let summary = "Conv of bfloat16 by constant weights of bfloat16, with sums of float32";
-  let arguments = Onnx_IntegerConvArguments<(ins TensorOf<[BF16]>:$x, TensorOf<[BF16]>:$w, NoneType:$b)>.all;
-  let results = (outs AnyTensor:$y);
-}
-
 def Onnx_ConvIntegerOp : Onnx_Op<"ConvInteger", 4, [DeclareOpInterfaceMethods<Onnx_Decomposable>]>, Since<10> {
   let summary = "convolution of quantized images without their scales, as int32";
-  let arguments = Onnx_IntegerConvArguments<(ins Onnx_Bytes:$x, Onnx_Bytes:$w, Onnx_OptionalOf<Onnx_Bytes>:$x_zero_point,
+  let arguments = Onnx_WindowArguments<(ins Onnx_Bytes:$x, Onnx_Bytes:$w, Onnx_OptionalOf<Onnx_Bytes>:$x_zero_point,
     Onnx_OptionalOf<Onnx_Bytes>:$w_zero_point)>.all;
   let results = (outs AnyTensor:$y);
 }
 
 def Onnx_QLinearConvOp : Onnx_Op<"QLinearConv", 9, [DeclareOpInterfaceMethods<Onnx_Decomposable>]>, Since<10> {
   let summary = "convolution of quantized images, quantized; the bias is in units of x_scale * w_scale";
-  let arguments = Onnx_IntegerConvArguments<(ins Onnx_Bytes:$x, Onnx_Floats:$x_scale, Onnx_Bytes:$x_zero_point, Onnx_Bytes:$w, Onnx_Floats:$w_scale,
+  let arguments = Onnx_WindowArguments<(ins Onnx_Bytes:$x, Onnx_Floats:$x_scale, Onnx_Bytes:$x_zero_point, Onnx_Bytes:$w, Onnx_Floats:$w_scale,
     Onnx_Bytes:$w_zero_point, Onnx_Floats:$y_scale, Onnx_Bytes:$y_zero_point, Onnx_OptionalOf<TensorOf<[I32]>>:$B)>.all;
   let results = (outs AnyTensor:$y);
 }

@@ -3,6 +3,7 @@
 #include "compiler/onnx/ops/MatMul.h"
 #include "compiler/onnx/ElementTypes.h"
 #include "compiler/onnx/Family.h"
+#include "compiler/onnx/Formats.h"
 #include "compiler/onnx/quantization/Quantization.h"
 #define GET_OP_CLASSES
 #include "compiler/onnx/ops/MatMul.cpp.inc"
@@ -160,58 +161,6 @@ LogicalResult GemmOp::decompose(PatternRewriter &rewriter) {
 
 // Products of bytes.
 
-LogicalResult IntegerMatMulOp::inferTypes(SmallVectorImpl<Type> &types) {
-  return inferProduct(*this, getA(), getB(), false, false, IntegerType::get(getContext(), 32), types);
-}
-
-/// Kernels read constant matrices, whose quads of rows are packed; others are widened.
-LogicalResult IntegerMatMulOp::decompose(PatternRewriter &rewriter) {
-  if (constantOf(getB())) {
-    return failure();
-  }
-  Formula f(rewriter, getLoc());
-  Type i32 = rewriter.getI32Type();
-  auto wide = [&](Value v) { return f.cast(v, i32, numberOfElement(i32)); };
-  rewriter.replaceOp(*this, f.op("MatMul", {wide(getA()), wide(getB())}));
-  return success();
-}
-
-LogicalResult HalfMatMulOp::inferTypes(SmallVectorImpl<Type> &types) {
-  auto a = ranked(getA()), b = ranked(getB());
-  Sizes sizes = sizesOf(a);
-  if (failed(require(*this, sizes.back(), Size(2 * b.getDimSize(0))))) {
-    return emitOpError("inner dimensions differ: A is ") << a << " and B has words of two for " << b;
-  }
-  sizes.back() = b.getDimSize(1);
-  types.push_back(sizedType(sizes, Float32Type::get(getContext())));
-  return success();
-}
-
-LogicalResult FewBitsMatMulOp::inferTypes(SmallVectorImpl<Type> &types) {
-  auto a = ranked(getA()), b = ranked(getB());
-  if (!a) {
-    types.push_back(unrankedOf(elementOf(getA())));
-    return success();
-  }
-  if (a.getRank() == 0) {
-    return emitOpError("operands must have at least one dimension");
-  }
-  Sizes sizes = sizesOf(a);
-  if (failed(require(*this, sizes.back(), Size(static_cast<int64_t>(getK()))))) {
-    return emitOpError("inner dimensions differ: A is ") << a << " and B has " << getK() << " rows";
-  }
-  sizes.back() = b.getDimSize(1);
-  types.push_back(sizedType(sizes, a.getElementType()));
-  return success();
-}
-
-LogicalResult DigitMatMulOp::inferTypes(SmallVectorImpl<Type> &types) {
-  Sizes sizes = sizesOf(ranked(getCoarse()));
-  sizes.back() = ranked(getB()).getDimSize(1);
-  types.push_back(sizedType(sizes, elementOf(getUnit())));
-  return success();
-}
-
 /// How many rows an operand has; nothing: it is not known to have any.
 static std::optional<Size> rowsOf(Value v) {
   auto type = ranked(v);
@@ -250,7 +199,7 @@ LogicalResult MatMulIntegerOp::decompose(PatternRewriter &rewriter) {
   Type i32 = rewriter.getI32Type();
   Quantized a = withSign(f, getA(), alongEnd(f, getAZeroPoint(), 1), /*isSigned=*/false),
             b = withSign(f, asMatrix(f, getB()), alongEnd(f, getBZeroPoint(), 0), /*isSigned=*/true);
-  Value y = f.op("IntegerMatMul", {a.values, b.values});
+  Value y = formats::make(f, "IntegerMatMul", {a.values, b.values});
   if (a.zero) {
     Value columns = sumAlong(f, b.values, {ranked(b.values).getRank() - 2});
     if (b.zero) {

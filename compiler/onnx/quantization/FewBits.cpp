@@ -1,5 +1,6 @@
 #include "compiler/onnx/quantization/FewBits.h"
 #include "compiler/onnx/ElementTypes.h"
+#include "compiler/onnx/Formats.h"
 #include "compiler/onnx/constants/Evaluate.h"
 #include "compiler/onnx/quantization/Quantization.h"
 
@@ -54,9 +55,9 @@ static Value turned(Formula &f, ElementsAttr constant) {
 Value productOfFewBits(Formula &f, Value a, const FewBits &weights) {
   Value words = makeConstant(f.b, f.loc, wordsOf(weights, f.b.getI32Type()));
   Value zeros = weights.zeros ? turned(f, weights.zeros) : makeNone(f.b, f.loc);
-  return f.op("FewBitsMatMul", {a, words, turned(f, weights.scales), zeros},
-              {f.integer("bits", weights.bits), f.integer("block", weights.block), f.integer("k", weights.columns),
-               f.integer("zero", weights.zero)});
+  return formats::make(f, "FewBitsMatMul", {a, words, turned(f, weights.scales), zeros},
+                       {f.integer("bits", weights.bits), f.integer("block", weights.block),
+                        f.integer("k", weights.columns), f.integer("zero", weights.zero)});
 }
 
 /// Bytes [rows, part]: in the j-th bits of the i-th byte stands the number of column j * part + i.

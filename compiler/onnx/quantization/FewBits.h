@@ -1,6 +1,6 @@
 // Weights of few bits that stay so in memory. Models have them in several forms (MatMulNBits, GatherBlockQuantized,
 // DequantizeLinear in front of a product or a Gather); here they are unsigned numbers with scales and zero points, and
-// become products (FewBitsMatMul in ops/MatMul.td) and tables of rows.
+// become products (FewBitsMatMul in formats/Products.td) and tables of rows.
 #pragma once
 #include "compiler/onnx/rewriting/Formula.h"
 

@@ -2,8 +2,8 @@
 // and zero point belong to the tensor, to each place along an axis, or to each block of some places along it.
 //
 // Quantize and Dequantize (ops/Quantize.td) compute this element by element, with scales and zero points that
-// broadcast. Products of integers are IntegerMatMul and IntegerConv (ops/MatMul.td, ops/Conv.td), which know no zero
-// points and are of unsigned by signed bytes, as the instructions of processors are:
+// broadcast. Products of integers are IntegerMatMul and IntegerConv (formats/Products.td, formats/Convolutions.td),
+// which know no zero points and are of unsigned by signed bytes, as the instructions of processors are:
 //
 //   sum (a - z)(b - u) = sum a b - u sum a - z (sum b - k u)
 //

@@ -1,0 +1,16 @@
+// Convolutions in the formats of kernels. The third operand is there for what convolutions have in common: it is none.
+include "compiler/onnx/Formats.td"
+include "compiler/onnx/WindowArguments.td"
+
+def Formats_IntegerConvOp : Formats_Op<"IntegerConv", [DeclareOpInterfaceMethods<Onnx_Decomposable>]> {
+  let summary = "Conv of uint8 by int8, with sums of int32; around the image lies `padding`";
+  let arguments = !con(Onnx_WindowArguments<(ins AnyTensor:$x, AnyTensor:$w, NoneType:$b)>.all,
+    (ins DefaultValuedOptionalAttr<I64Attr, "0">:$padding));
+  let results = (outs AnyTensor:$y);
+}
+
+def Formats_HalfConvOp : Formats_Op<"HalfConv"> {
+  let summary = "Conv of bfloat16 by constant weights of bfloat16, with sums of float32";
+  let arguments = Onnx_WindowArguments<(ins TensorOf<[BF16]>:$x, TensorOf<[BF16]>:$w, NoneType:$b)>.all;
+  let results = (outs AnyTensor:$y);
+}
