@@ -1,5 +1,5 @@
-// How large a number may be, by what made it: sums are of int32, bytes have 256 values, factors are constants. Enough
-// for what stands behind products of integers; of anything else no bound is known.
+// Bounds a number by what made it: sums are of int32, bytes have 256 values, and factors are constants. That is enough
+// for ops behind products of integers; no bound of anything else is known.
 #include "compiler/integer/Bounds.h"
 #include "compiler/onnx/ElementTypes.h"
 #include "compiler/onnx/constants/Constants.h"
@@ -17,7 +17,7 @@ namespace ingot::integer {
 
 static constexpr double unknown = std::numeric_limits<double>::infinity();
 
-/// Of a constant: the largest magnitude, or the least.
+/// Returns the largest magnitude of a constant, or the least.
 template <typename Better> static double extremeOf(Value v, Better better) {
   auto numbers = onnx::floatsOf(v);
   if (!numbers || numbers->empty()) {
@@ -34,9 +34,9 @@ static double leastOf(Value v) {
   return extremeOf(v, [](double a, double b) { return a <= b ? a : b; });
 }
 
-static constexpr int mostOperators = 16; ///< that a bound is sought behind
+static constexpr int mostOperators = 16; ///< a bound is sought behind this many operators
 
-/// A bound of a tensor's magnitudes; none after `depth` operators.
+/// Returns a bound of a tensor's magnitudes; infinity after `depth` operators.
 static double boundOf(Value v, int depth) {
   if (!v || !onnx::present(v)) {
     return 0;
@@ -52,13 +52,13 @@ static double boundOf(Value v, int depth) {
 static void markBounded(func::FuncOp function) {
   constexpr double limit = 1 << 30;
   function.walk([&](onnx::QuantizeOp op) {
-    if (boundOf(op.getX(), mostOperators) / leastOf(op.getScale()) < limit) { // not so for NaN
+    if (boundOf(op.getX(), mostOperators) / leastOf(op.getScale()) < limit) { // this is false for NaN
       op.setBounded(true);
     }
   });
 }
 
-/// Whether a value is of sums of int32, times and plus constants.
+/// Whether a value is made of sums of int32, which constants are multiplied with and added to.
 static bool isOfSums(Value v) {
   Operation *op = v.getDefiningOp();
   while (isa_and_nonnull<onnx::MulOp, onnx::AddOp, onnx::SubOp>(op) && onnx::constantOf(op->getOperand(1))) {
@@ -67,7 +67,7 @@ static bool isOfSums(Value v) {
   return isa_and_nonnull<onnx::CastOp, onnx::DequantizeOp>(op) && onnx::isInt(onnx::elementOf(op->getOperand(0)), 32);
 }
 
-/// Marks what makes `v`, which may be off by `allowed`.
+/// Marks the ops that make `v`, which may be off by `allowed`.
 static void markOnlyBytes(Value v, double allowed) {
   Operation *op = v.hasOneUse() ? v.getDefiningOp() : nullptr;
   auto mark = [&](Operation *function, double error) {

@@ -1,4 +1,4 @@
-// What is quantized and cannot be too large for an integer on the way.
+// Finds numbers that are quantized and cannot be too large for an integer on the way.
 #pragma once
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 

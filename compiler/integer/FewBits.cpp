@@ -24,15 +24,16 @@ namespace {
 
 using onnx::FewBits;
 
-/// Blocks along rows that have one scale: sums of digits need short ones (Digits.cpp), and a scale for each of these
-/// costs little.
+/// The size of blocks along rows, which have one scale: sums of digits need short ones (Digits.cpp), and a scale for
+/// each of these costs little.
 constexpr int64_t ownBlock = 256, mostInBlock = 512;
 
-/// A constant matrix of integers and what dequantizes it.
+/// A constant matrix of integers, and the numbers that dequantize it.
 struct Source {
   ElementsAttr numbers, scales, zeros;
-  int64_t block = 0; ///< 0: none
-  int64_t axis = -1; ///< of the blocks, or, where there are none, that along which scales differ; -1: they do not
+  int64_t block = 0; ///< elements of a block; 0: there are none
+  /// The axis of the blocks, or, where there are none, that along which scales differ; -1: they do not.
+  int64_t axis = -1;
 };
 
 bool isMatrixOfFewBits(ElementsAttr a) {
@@ -47,7 +48,7 @@ bool isFloatOf(ElementsAttr a) {
   return a && (element.isF32() || element.isF16() || element.isBF16());
 }
 
-/// A matrix with blocks, which is still as the model has it.
+/// Returns a matrix with blocks, which is still as the model has it.
 std::optional<Source> inBlocks(Operation *op) {
   auto node = dyn_cast_or_null<onnx::DequantizeLinearOp>(op);
   if (!node || !node.getBlockSize()) {
@@ -65,7 +66,7 @@ std::optional<Source> inBlocks(Operation *op) {
   return s;
 }
 
-/// The axis along which a constant differs that broadcasts to a matrix: -1 for none; nothing for both.
+/// Returns the axis along which a constant differs that broadcasts to a matrix: -1 for none; nothing for both.
 std::optional<int64_t> axisOf(ElementsAttr a) {
   auto shape = a.getShapedType().getShape();
   std::optional<int64_t> axis = -1;
@@ -80,7 +81,7 @@ std::optional<int64_t> axisOf(ElementsAttr a) {
   return axis;
 }
 
-/// One without blocks.
+/// Returns a matrix without blocks.
 std::optional<Source> byColumns(Operation *op) {
   auto node = dyn_cast_or_null<onnx::DequantizeOp>(op);
   Source s;
@@ -103,7 +104,7 @@ std::optional<Source> sourceOf(Value v) {
   return fits ? s : std::nullopt;
 }
 
-/// A constant of which the element for (row, block) is at the index that is asked for.
+/// Returns a constant whose element for (row, block) is at the index that is asked for.
 ElementsAttr rearranged(ElementsAttr from, int64_t rows, int64_t blocks,
                         llvm::function_ref<int64_t(int64_t row, int64_t block)> at) {
   std::vector<char> storage;
@@ -116,11 +117,11 @@ ElementsAttr rearranged(ElementsAttr from, int64_t rows, int64_t blocks,
   return onnx::constantFromBytes(onnx::tensorOf({rows, blocks}, from.getElementType()), std::move(to));
 }
 
-/// Rows of blocks, without numbers; `turned`: the columns are the rows. Nothing where blocks are not along rows, or
-/// have no kernel.
+/// Returns rows of blocks, without numbers; `turned`: the columns are the rows. Nothing where blocks are not along
+/// rows, or have no kernel.
 std::optional<FewBits> emptyRowsOf(const Source &s, bool turned) {
   auto shape = s.numbers.getShapedType().getShape();
-  int64_t along = turned ? 0 : 1; // the axis of what is in a row
+  int64_t along = turned ? 0 : 1; // the axis along a row
   FewBits w;
   w.bits = s.numbers.getElementType().getIntOrFloatBitWidth(), w.rows = shape[1 - along], w.columns = shape[along];
   if (!s.block) {
@@ -179,7 +180,7 @@ std::optional<FewBits> rowsOf(const Source &s, bool turned) {
 struct Weights {
   Operation *dequantize;
   Source source;
-  bool turned; ///< their columns are the rows
+  bool turned; ///< whether their columns are the rows
 };
 
 std::optional<Weights> weightsOf(onnx::MatMulOp op) {
@@ -196,7 +197,7 @@ std::optional<Weights> weightsOf(onnx::MatMulOp op) {
     turned ^= static_cast<bool>(transpose);
     b = above->getOperand(0);
   }
-  // Of two dequantized operands the product is one of integers.
+  // A product of two dequantized operands is one of integers.
   auto a = op.getA().getDefiningOp<onnx::DequantizeOp>();
   bool isOfIntegers =
       a && onnx::elementOf(a.getX()).getIntOrFloatBitWidth() == 8 && b.getDefiningOp<onnx::DequantizeOp>();

@@ -5,9 +5,10 @@ using ingot::target::Instruction, ingot::target::MachineModel;
 
 namespace ingot::integer {
 
-/// Measured on Zen 5: a machine that multiplies bytes gains with any R. Pairs take more instructions than floats, and
-/// pay where R as floats is not in the second cache (with vectors of 512 bits: not in the first one). Bytes that become
-/// floats pay where R is in no cache; those of short vectors become so at a higher price.
+/// Returns from which size of R on a recurrence takes integers. Measured on Zen 5: a machine that multiplies bytes
+/// gains with any R. Pairs take more instructions than floats, and pay where R as floats is not in the second cache
+/// (with vectors of 512 bits: not in the first one). Bytes that become floats pay where R is in no cache; with short
+/// vectors they cost more.
 static StateProducts statesOf(const MachineModel &machine) {
   if (machine.has(Instruction::QuadDot)) {
     return {0, 0};

@@ -1,5 +1,5 @@
-// The forms that products, convolutions and recurrences take for a machine. This is the one place where features of
-// machines decide about operators: everything else in this room asks FormsOf.
+// Chooses the forms that products, convolutions and recurrences take for a machine. This is the one place where
+// features of machines decide about operators: everything else in this room asks FormsOf.
 #pragma once
 #include "compiler/target/MachineModel.h"
 #include "mlir/IR/Operation.h"
@@ -9,20 +9,20 @@
 
 namespace ingot::integer {
 
-/// Products of floats by weights of few bits that are faster as products of bytes (Digits.h).
+/// The products of floats by weights of few bits that are faster as products of bytes (Digits.h).
 struct DigitProducts {
-  int64_t bits = 0;    ///< weights of so many bits at most; 0: none
-  bool ofRows = false; ///< whatever the number of rows, and not of few rows alone
+  int64_t bits = 0;    ///< the most bits of weights; 0: no products are
+  bool ofRows = false; ///< whether products of any number of rows are, and not of few rows alone
 };
 
 /// The least R, in bytes as float32, for which a recurrence is faster with R as integers of 8 bits (Recurrent.h).
 struct StateProducts {
   static constexpr int64_t never = std::numeric_limits<int64_t>::max();
-  int64_t ofOneRow = never; ///< for a batch of one
-  int64_t ofRows = never;   ///< for other batches
+  int64_t ofOneRow = never; ///< bytes of R for a batch of one
+  int64_t ofRows = never;   ///< bytes of R for other batches
 };
 
-/// The default is for what no kernel of the compiler's computes.
+/// The forms of a machine. The default is for ops that no kernel of the compiler computes.
 struct MachineForms {
   DigitProducts digits;
   StateProducts states;
@@ -34,7 +34,7 @@ struct MachineForms {
   bool halfConvolutions = false; ///< so do convolutions
 };
 
-/// The forms that pay on each of some machines. `isFast`: the arithmetic may be that of --accuracy fast.
+/// Returns the forms that pay on each of some machines. `isFast`: the arithmetic may be that of --accuracy fast.
 MachineForms formsFor(llvm::ArrayRef<const target::MachineModel *> machines, bool isFast);
 
 /// The forms for an op, by the machines that compute it.

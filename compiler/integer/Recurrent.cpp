@@ -33,13 +33,13 @@ struct ByteRows {
   SmallVector<int64_t> zeros;
 };
 
-/// Some of a tensor's elements, one behind the other.
+/// A part of a tensor's elements, which lie one behind the other.
 struct Part {
   Value of;
   int64_t first = 0, count = 0;
 };
 
-/// A part of the first axis, as that of what it is sliced from; nothing where it is something else.
+/// Returns a part of the first axis as a part of what it is sliced from; nothing where it is something else.
 std::optional<Part> sliced(onnx::SliceOp slice) {
   auto from = onnx::ranked(slice.getData()), to = onnx::ranked(slice->getResult(0));
   auto starts = onnx::integersOf(slice.getStarts()), axes = onnx::integersOf(slice.getAxes()),
@@ -54,7 +54,7 @@ std::optional<Part> sliced(onnx::SliceOp slice) {
   return Part{slice.getData(), start * each, to.getNumElements()};
 }
 
-/// What is dequantized, and which of its elements `v` has.
+/// Returns the value that is dequantized, and which of its elements `v` has.
 std::optional<Part> partOf(Value v) {
   auto type = onnx::ranked(v);
   if (!type || !type.hasStaticShape()) {
@@ -74,8 +74,8 @@ std::optional<Part> partOf(Value v) {
   return part;
 }
 
-/// The elements that a constant has for some rows of a tensor that it broadcasts to; one, where all are alike. Nothing
-/// where they differ along the last axis.
+/// Returns the elements that a constant has for some rows of a tensor that it broadcasts to; one, where all are alike.
+/// Nothing where they differ along the last axis.
 template <typename T>
 std::optional<SmallVector<T>> ofRows(std::optional<SmallVector<T>> values, RankedTensorType of, RankedTensorType to,
                                      int64_t first, int64_t rows) {
@@ -88,7 +88,7 @@ std::optional<SmallVector<T>> ofRows(std::optional<SmallVector<T>> values, Ranke
   SmallVector<T> own;
   for (int64_t row = first; row < first + rows; ++row) {
     int64_t left = row, at = 0, stride = 1;
-    for (int64_t i = 1; i < to.getRank(); ++i) { // from the last axis but one
+    for (int64_t i = 1; i < to.getRank(); ++i) { // this begins at the last axis but one
       int64_t size = to.getDimSize(to.getRank() - 1 - i), place = left % size;
       int64_t axis = of.getRank() - 1 - i, own = axis < 0 ? 1 : of.getDimSize(axis);
       at += own == 1 ? 0 : place * stride;
@@ -99,7 +99,7 @@ std::optional<SmallVector<T>> ofRows(std::optional<SmallVector<T>> values, Ranke
   return own;
 }
 
-/// A matrix of dequantized bytes; nothing where it is something else. `v` itself is no Dequantize, or may be.
+/// Returns a matrix of dequantized bytes; nothing where it is something else. `v` itself is no Dequantize, or may be.
 std::optional<ByteRows> byteRowsOf(Value v) {
   std::optional<Part> part = partOf(v);
   auto op = part ? part->of.getDefiningOp<onnx::DequantizeOp>() : onnx::DequantizeOp();
@@ -165,9 +165,9 @@ struct Product : OpRewritePattern<onnx::MatMulOp> {
   }
 };
 
-/// Sums of a digit's products, of 255 by 255 at most, are below 2^31.
+/// The most hidden units: sums of a digit's products, which are 255 by 255 at most, are below 2^31.
 constexpr int64_t mostHidden = 1 << 15;
-/// To make digits of a smaller state takes longer than its products.
+/// The fewest hidden units: to make digits of a smaller state takes longer than its products.
 constexpr int64_t leastHidden = 48;
 
 /// Whether no new state is infinite: with digits that would be NaN.
@@ -179,7 +179,7 @@ bool keepsWithinOne(onnx::RecurrenceOp op) {
   return llvm::all_of(op.getActivations(), isBounded);
 }
 
-/// R as bytes, where a kernel can read it so.
+/// Returns R as bytes, where a kernel can read it so.
 std::optional<ByteRows> stateWeightsOf(onnx::RecurrenceOp op) {
   auto r = onnx::ranked(op.getR());
   bool fits = onnx::elementOf(op.getP()).isF32() && r.getElementType().isF32() && r.getDimSize(1) >= leastHidden &&

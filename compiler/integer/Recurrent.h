@@ -1,4 +1,4 @@
-// Recurrent networks with dequantized weights, whose products read bytes.
+// Rewrites recurrent networks with dequantized weights, so that their products read bytes.
 #pragma once
 #include "compiler/integer/MachineForms.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -6,7 +6,8 @@
 
 namespace ingot::integer {
 
-/// What recurrences make of dequantized W becomes products with dequantized weights, as others are.
+/// Adds patterns that make products of recurrences with parts of a dequantized W products with dequantized weights, as
+/// others are.
 void addRecurrentProducts(mlir::RewritePatternSet &patterns);
 /// Keeps dequantized R as it is until it is known who computes the recurrence, which then may read bytes.
 void keepRecurrentWeights(mlir::func::FuncOp function);

@@ -1,6 +1,6 @@
-// The list of algorithms, and the one place where one of them is chosen: candidates are compared in the order of their
-// algorithms' ranks, the most general one first, and a later one takes the place of the best so far if it beats it.
-// A candidate that the user or a table of schedules asks for beats all others that are possible.
+// Lists the algorithms, and chooses among them, in one place: candidates are compared in the order of their algorithms'
+// ranks, the most general one first, and a later one takes the place of the best so far if it beats it. A candidate
+// that the user or a table of schedules asks for beats all others that are possible.
 #include "compiler/lower/Algorithm.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/StringExtras.h"
@@ -33,7 +33,7 @@ public:
     }
   }
 
-  /// Lowest rank first.
+  /// Returns the algorithms of a root, the lowest rank first.
   const Algorithms &of(Operation *root) const { return byRoot.find(root->getName().getTypeID())->second; }
 
 private:
@@ -115,7 +115,7 @@ Choice choose(plan::KernelOp kernel, const target::MachineModel &machine) {
   return choice;
 }
 
-// Texts.
+// These write texts.
 
 std::string countText(double cycles) {
   for (auto [unit, name] : {std::pair(1e9, " G"), {1e6, " M"}, {1e3, " k"}}) {
@@ -127,7 +127,7 @@ std::string countText(double cycles) {
   return llvm::formatv("{0:f0}", cycles).str();
 }
 
-/// "winograd=4 strips=2": the name, and what else the schedule says.
+/// Returns a name and what else the schedule says, "winograd=4 strips=2".
 static std::string withSchedule(StringRef name, target::Schedule schedule, const std::string &key = "") {
   schedule.erase(key);
   return schedule.empty() ? name.str() : (name + " " + schedule.text()).str();
@@ -153,7 +153,7 @@ std::string Choice::text() const {
   return text;
 }
 
-// The answers of a family whose kernels are computed by algorithms (ByAlgorithm).
+// These are the answers of a family whose kernels are computed by algorithms (ByAlgorithm).
 
 LayoutRule layoutOf(Operation *root, const target::MachineModel &machine) {
   for (const Algorithm *algorithm : llvm::reverse(algorithmsOf(root))) {
@@ -171,7 +171,8 @@ KernelShape chosenShape(plan::KernelOp kernel, const target::MachineModel &machi
   return shape;
 }
 
-/// The schedule that turns off each algorithm that has a key and could compute the kernel: "winograd=0 matrix=0".
+/// Returns the schedule that turns off each algorithm that has a key and could compute the kernel: "winograd=0
+/// matrix=0".
 static target::Schedule withoutKeys(const Algorithms &all, llvm::function_ref<bool(const Algorithm *)> isPossible) {
   target::Schedule zeros;
   for (const Algorithm *algorithm : all) {
@@ -206,7 +207,7 @@ std::optional<target::ScheduleChoices> schedulesOf(plan::KernelOp kernel, const 
     }
   };
   for (auto [i, other] : llvm::enumerate(choice.candidates)) {
-    if (i != choice.chosen) { // of one without a key it is enough to say that no other is used
+    if (i != choice.chosen) { // an algorithm without a key is chosen by saying that no other is used
       add(other.algorithm->key.empty() && !zeros.empty() ? zeros : other.schedule);
     }
   }

@@ -61,7 +61,7 @@ static const Families &families() {
   return *all;
 }
 
-/// The target's own; null: it has none for the root.
+/// Returns the target's own family; null: it has none for the root.
 static const KernelFamily *ownFamily(Operation *root, const target::MachineModel &machine) {
   return machine.target ? machine.target->family(root, machine) : nullptr;
 }

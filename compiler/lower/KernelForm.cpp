@@ -9,7 +9,7 @@ using namespace mlir;
 
 namespace ingot::lower {
 
-// Properties: see meanSame().
+// The properties are left to meanSame().
 static constexpr auto flags = OperationEquivalence::IgnoreLocations | OperationEquivalence::IgnoreProperties;
 
 /// Gives the found sizes in a kernel numbers in the order of their first use; returns their symbols in this order.
@@ -62,13 +62,14 @@ SmallVector<Operation *> KernelForm::operations() const {
 }
 
 /// Whether two operations that are equal but for their properties have equal ones, too. Some models write an attribute
-/// at one node and at another one leave it to its default; that these are equal only the generated printers know, which
+/// at one node and leave it to its default at another one. Only the generated printers know that these are equal: they
 /// leave out what is at its default.
 static bool meanSame(Operation *a, Operation *b) {
   auto printed = [](Operation *op) {
     std::string text;
     llvm::raw_string_ostream os(text);
-    op->print(os, OpPrintingFlags().useLocalScope().skipRegions().assumeVerified()); // the kernel lacks operands
+    // The kernel has no operands, so it would not verify.
+    op->print(os, OpPrintingFlags().useLocalScope().skipRegions().assumeVerified());
     return text;
   };
   return a->getPropertiesAsAttribute() == b->getPropertiesAsAttribute() || printed(a) == printed(b);

@@ -5,13 +5,13 @@
 
 namespace ingot::lower {
 
-/// What makes two kernels one function: everything a builder may look at. Two kernels are compared by their operations,
-/// as MLIR's CSE does it.
+/// The form of a kernel, by which equal kernels become one function: everything that a builder may look at. Two kernels
+/// are compared by their operations, as MLIR's CSE does it.
 class KernelForm {
 public:
   explicit KernelForm(plan::KernelOp kernel);
 
-  /// Sizes that the kernel finds or knows as found, in the order of their first use.
+  /// The sizes that the kernel finds or knows as found, in the order of their first use.
   std::vector<support::Symbol> found;
 
   friend bool operator==(const KernelForm &a, const KernelForm &b);
@@ -21,7 +21,7 @@ public:
 
 private:
   mlir::OwningOpRef<plan::KernelOp> kernel;
-  std::vector<bool> constant; ///< of the operands
+  std::vector<bool> constant; ///< whether each operand is constant
   llvm::hash_code hash{0};
 
   llvm::SmallVector<mlir::Operation *> operations() const;

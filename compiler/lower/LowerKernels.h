@@ -1,5 +1,5 @@
-// plan.kernel -> functions of loops, and plan.launch in its place. Equal kernels share a function; constant operands go
-// to the weights.
+// Makes plan.kernel functions of loops, and plan.launch in its place. Equal kernels share a function; constant operands
+// go to the weights.
 #pragma once
 #include "compiler/lower/Family.h"
 #include "compiler/lower/Policies.h"
@@ -7,7 +7,7 @@
 
 namespace ingot::lower {
 
-/// A choice of the user's that the module has as the attribute `name`; the default where it has none.
+/// Returns a choice of the user that the module has as the attribute `name`; the default where it has none.
 template <typename Choice> Choice policyOf(mlir::ModuleOp module, llvm::StringRef name) {
   auto word = module->getAttrOfType<mlir::StringAttr>(name);
   return word ? support::valueOf<Choice>(word.getValue()).value_or(Choice::Faster) : Choice::Faster;

@@ -1,4 +1,4 @@
-// What the user allows kernels, as attributes of the module.
+// Has what the user allows kernels, as attributes of the module.
 #pragma once
 #include "compiler/support/Words.h"
 #include "llvm/ADT/StringRef.h"
@@ -27,7 +27,7 @@ inline constexpr llvm::StringLiteral winogradName = "ingot.winograd";
 enum class Use { Faster, Off, On };
 inline constexpr support::Word<Use> useWords[] = {{Use::Off, "off"}, {Use::On, "on", "wherever that is possible"}};
 inline llvm::ArrayRef<support::Word<Use>> wordsOf(Use) { return useWords; }
-/// Of products by Strassen's algorithm, and of factors of float32 that are split (product/Tiles.h).
+/// The attributes for products by Strassen's algorithm, and for factors of float32 that are split (product/Tiles.h).
 inline constexpr llvm::StringLiteral strassenName = "ingot.strassen", splitFloatsName = "ingot.split_floats";
 
 } // namespace ingot::lower

@@ -34,7 +34,7 @@ static Type floatOfNumber(int64_t number, Builder b) {
 
 Type elementOfNumber(int64_t number, MLIRContext *context) {
   const support::ElementType &row = support::elementType(static_cast<int32_t>(number));
-  if (row.number != number) { // more than 32 bits
+  if (row.number != number) { // the number has more than 32 bits
     return {};
   }
   Builder b(context);
@@ -47,7 +47,7 @@ Type elementOfNumber(int64_t number, MLIRContext *context) {
     return b.getIntegerType(row.bits, /*isSigned=*/false);
   case support::ElementKind::Bool:
     return b.getI1Type();
-  case support::ElementKind::String: // an ingot_string, which is moved as a number of as many bits
+  case support::ElementKind::String: // an ingot_string is moved as a number with as many bits
     return b.getIntegerType(row.bits);
   default:
     return {};

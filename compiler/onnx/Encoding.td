@@ -1,4 +1,5 @@
-// What an encoding of a tensor type that says more than the sizes (a layout) does for shape inference to work on.
+// Declares what an encoding of a tensor type that says more than the sizes (a layout) does for shape inference to work
+// on.
 #ifndef INGOT_ONNX_ENCODING
 #define INGOT_ONNX_ENCODING
 include "mlir/IR/OpBase.td"

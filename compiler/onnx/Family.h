@@ -1,14 +1,14 @@
-// For the files of ops/: what a family includes. A family's .cpp defines its ops' methods and register<Family>(), which
-// the dialect calls.
+// Has what the files of ops/ include. A family's .cpp defines its ops' methods and register<Family>(), which the
+// dialect calls.
 #pragma once
 #include "compiler/onnx/Onnx.h"
 #include "compiler/onnx/constants/Constants.h"
 #include "compiler/onnx/sizes/Shapes.h"
 
 namespace ingot::onnx {
-/// Whether the operands of these numbers (none given: all) have one element type; one left out has any.
+/// Whether the operands with these numbers (none given: all) have one element type; one that is left out has any.
 bool haveSameElements(mlir::Operation *op, llvm::ArrayRef<unsigned> numbers);
-/// That an attribute of text has one of the values that it may have; the message lists them.
+/// Checks that an attribute of text has one of its possible values, which the message lists.
 mlir::LogicalResult oneOf(mlir::Operation *op, llvm::StringRef name, llvm::StringRef value,
                           llvm::ArrayRef<llvm::StringRef> allowed);
 

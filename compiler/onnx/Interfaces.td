@@ -1,4 +1,5 @@
-// What an op says of itself; what kernels make of it, their families say (compiler/lower/Family.h). Each op implements these in its own family file, compiler/onnx/ops/<Family>.cpp; there is no list elsewhere.
+// Declares what an op says of itself; the families say what kernels make of it (compiler/lower/Family.h). Each op
+// implements these in its own family file, compiler/onnx/ops/<Family>.cpp; there is no list elsewhere.
 #ifndef INGOT_ONNX_INTERFACES
 #define INGOT_ONNX_INTERFACES
 include "mlir/IR/OpBase.td"

@@ -2,7 +2,7 @@
 
 namespace ingot::onnx {
 
-/// Replaces `from` where `isMeant` holds of what is in front of it and behind it.
+/// Replaces `from` where `isMeant` holds for the text in front of it and behind it.
 static std::string replaced(llvm::StringRef text, llvm::StringRef from, llvm::StringRef to,
                             bool (*isMeant)(llvm::StringRef before, llvm::StringRef behind)) {
   std::string result;
@@ -23,7 +23,7 @@ std::string withStrings(llvm::StringRef message) {
   return replaced(text, "i128", "string", [](llvm::StringRef before, llvm::StringRef behind) {
     size_t tensor = before.rfind("tensor<");
     if (before.ends_with("'") && behind.starts_with("'")) {
-      return true; // an element type
+      return true; // it is an element type
     }
     return tensor != llvm::StringRef::npos && !before.substr(tensor).contains('>') &&
            (behind.starts_with(">") || behind.starts_with(","));

@@ -1,11 +1,11 @@
-// What users are told about types.
+// Words what users are told about types.
 #pragma once
 #include "llvm/ADT/StringRef.h"
 #include <string>
 
 namespace ingot::onnx {
 
-/// A message of MLIR's with strings for what the IR has in their place (isString).
+/// Returns a message of MLIR with "strings" in place of their type in the IR (isString).
 std::string withStrings(llvm::StringRef message);
 
 } // namespace ingot::onnx

@@ -1,4 +1,4 @@
-// Inputs that a run may leave out.
+// Tells which inputs a run may leave out.
 #pragma once
 #include "mlir/IR/Value.h"
 #include <optional>
@@ -8,7 +8,7 @@ namespace ingot::onnx {
 /// The attribute of a function's argument whose pointer may be null.
 inline constexpr llvm::StringRef optionalName = "onnx.optional";
 
-/// The number of the function's argument that `v` is, if that is an optional one.
+/// Returns the number of the function's argument that `v` is, if that is an optional one.
 std::optional<unsigned> optionalInput(mlir::Value v);
 
 } // namespace ingot::onnx

@@ -11,7 +11,7 @@ using namespace mlir;
 
 namespace ingot::onnx {
 
-/// The nearest number of a float type.
+/// Returns the nearest number of a float type.
 static APFloat rounded(const Number &number, const llvm::fltSemantics &semantics) {
   constexpr auto how = APFloat::rmNearestTiesToEven;
   if (std::optional<double> real = number.real()) {
@@ -87,7 +87,7 @@ Num operator-(Num a) {
   return a.isFloat() ? a.like(arith::NegFOp::create(a.builder(), a.where(), a)) : a.constant(0) - a;
 }
 
-/// A divisor that cannot trap, in place of zero and of the -1 that overflows.
+/// Returns a divisor that cannot trap, in place of zero and of the -1 that overflows.
 static Num harmless(Num divisor) {
   auto known = divisor.known();
   if (known && *known != 0 && *known != -1) {
@@ -109,7 +109,7 @@ Num operator/(Num a, Num c) {
   return known && *known != -1 ? quotient : select(c == -1.0, -a, quotient);
 }
 
-/// The number `a` with the sign of `c`, also of a zero.
+/// Returns the number `a` with the sign of `c`, also of a zero.
 static Num withSign(Num a, Num c) { return a.like(math::CopySignOp::create(a.builder(), a.where(), a, c)); }
 
 Num truncatedRemainder(Num a, Num c) {
@@ -187,10 +187,10 @@ INGOT_MATH_FUNCTIONS(X)
 #undef X
 
 Num sigmoid(Num x) { return 1.0 / (1.0 + exp(-x)); }
-// Neither branch overflows, and small results keep their digits.
+// Computes log(1 + exp(x)) so that neither branch overflows, and small results keep their digits.
 Num softplus(Num x) { return atLeast(x, 0.0) + log1p(exp(-abs(x))); }
 
-/// `type` with another element type.
+/// Returns `type` with another element type.
 static Type withElement(Type type, Type element) {
   auto vector = dyn_cast<VectorType>(type);
   return vector ? Type(vector.clone(element)) : element;
@@ -202,14 +202,14 @@ static Value floatToInteger(OpBuilder &b, Location loc, Num x, Type signless, bo
   if (width == 64 && isUnsigned) {
     return arith::FPToUIOp::create(b, loc, withElement(type, signless), x);
   }
-  // Narrow results through a wider signed integer: what does not fit wraps, as C does on the machines that others run
-  // on.
+  // Narrow results go through a wider signed integer: a number that does not fit wraps, as it does in C on the machines
+  // that others run on.
   unsigned through = width < 32 ? 32 : isUnsigned ? 64 : width;
   Value wide = arith::FPToSIOp::create(b, loc, withElement(type, b.getIntegerType(through)), x);
   return through == width ? wide : arith::TruncIOp::create(b, loc, withElement(type, signless), wide).getResult();
 }
 
-/// A float32 or float64 as the nearest number of a narrow float, which stays float32.
+/// Returns a float32 or float64 as the nearest number of a narrow float, which stays float32.
 static Num rounded(Num x, Type narrow, bool saturate) {
   OpBuilder &b = x.builder();
   const support::ElementType &row = rowOf(narrow);
@@ -222,7 +222,7 @@ static Num rounded(Num x, Type narrow, bool saturate) {
   return Num(b, x.where(), arith::ExtFOp::create(b, x.where(), withElement(type, b.getF32Type()), code), narrow);
 }
 
-/// The low bits of values of one byte as an integer below a byte.
+/// Returns the low bits of values of one byte as an integer below a byte.
 static Num lowBits(Num x, Type element) {
   unsigned bits = element.getIntOrFloatBitWidth();
   if (element.isUnsignedInteger()) {
@@ -278,7 +278,7 @@ Num roundedToPower(Num x, PowerRounding how, bool saturate) {
   Num fraction = bits & bits.constant(mantissa), power = bits & bits.constant(exponent);
   Num step = bits.constant(0);
   if (how != PowerRounding::Down) {
-    // The lowest power has no bit in front of its fraction: halves of it go down.
+    // The lowest power has no bit in front of its fraction, so that halves of it are rounded down.
     Num up = how == PowerRounding::Up ? fraction > 0.0 : (fraction > half) | ((fraction == half) & (power > 0.0));
     step = select(up, bits.constant(1 << mantissaBits), step);
   }
@@ -290,13 +290,13 @@ Num roundedToPower(Num x, PowerRounding how, bool saturate) {
   return Num(b, x.where(), arith::BitcastOp::create(b, x.where(), type, next), b.getF32Type());
 }
 
-/// x to the power of 1/2, as C has it: of -0 and of -infinity a root is not what a power is.
+/// Computes x to the power of 1/2 as C has it, which differs from a root for -0 and -infinity.
 static Num rootPower(Num x) {
   double infinity = std::numeric_limits<double>::infinity();
   return sqrt(select(x == -infinity, x.constant(infinity), x + 0.0));
 }
 
-/// x to a whole power by repeated squaring.
+/// Computes x to a whole power by repeated squaring.
 static Num wholePower(Num x, int64_t n) {
   std::optional<Num> result;
   for (Num square = x; n > 0; n >>= 1) {
@@ -310,8 +310,9 @@ static Num wholePower(Num x, int64_t n) {
   return result ? *result : x.constant(1);
 }
 
-/// An integer to an integer power, exactly (modulo the width), by repeated squaring. A negative power is truncated as
-/// 1 / x is. From exponent 64 on only 0, 1 and -1 have powers in range, and those depend on nothing but its parity.
+/// Computes an integer to an integer power, exactly (modulo the width), by repeated squaring. A negative power is
+/// truncated as 1 / x is. From exponent 64 on only 0, 1 and -1 have powers in range, and those depend on nothing but
+/// its parity.
 static Num integerPower(Num base, Num exponent) {
   static constexpr int bits = 6;
   Num odd = (exponent & exponent.constant(1)) != 0, one = base.constant(1);

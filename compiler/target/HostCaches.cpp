@@ -1,5 +1,5 @@
-// Cache sizes from /sys/devices/system/cpu/cpu0/cache/index*. A shared cache counts for one core with its share, and
-// the last level is capped: virtual machines report a whole socket's for two cores.
+// Reads cache sizes from /sys/devices/system/cpu/cpu0/cache/index*. A shared cache counts for one core with its share,
+// and the last level is capped, since virtual machines report a whole socket's for two cores.
 #include "compiler/target/HostCaches.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -14,14 +14,14 @@ static std::string readLine(const std::string &path) {
   return buffer ? (*buffer)->getBuffer().trim().str() : std::string();
 }
 
-/// "48K", "2048K", "105M"; 0 for anything else.
+/// Returns the bytes of "48K", "2048K" or "105M"; 0 for anything else.
 static int64_t parseSize(StringRef text) {
   int64_t unit = text.consume_back("K") ? 1 << 10 : text.consume_back("M") ? 1 << 20 : 1;
   int64_t number = 0;
   return text.getAsInteger(10, number) ? 0 : number * unit;
 }
 
-/// How many CPUs a list such as "0-3,8" names; at least 1.
+/// Returns how many CPUs a list such as "0-3,8" names; at least 1.
 static int64_t countCpus(StringRef list) {
   SmallVector<StringRef> ranges;
   list.split(ranges, ',', -1, false);

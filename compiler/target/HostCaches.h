@@ -1,4 +1,4 @@
-// The data caches of this host.
+// Finds the sizes of the data caches of this host.
 #pragma once
 #include "compiler/target/MachineModel.h"
 

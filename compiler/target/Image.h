@@ -1,6 +1,6 @@
-// Code for a device that the host cannot run: a target makes images of the kernels that the device is to run, and the
-// library carries them as bytes (ingot_image in ingot.h). A target without images leaves its kernels in the host's
-// object, as functions.
+// Declares code for a device that the host cannot run: a target makes images of the kernels that the device is to run,
+// and the library carries them as bytes (ingot_image in ingot.h). A target without images leaves its kernels in the
+// host's object, as functions.
 #pragma once
 #include "compiler/target/MachineModel.h"
 #include "llvm/ADT/ArrayRef.h"
@@ -14,18 +14,18 @@ class ModuleOp;
 
 namespace ingot::target {
 
-/// What one kernel takes of the device, for the manifest; -1 where the target does not know.
+/// The resources of the device that one kernel takes, for the manifest; -1 where the target does not know.
 struct KernelNeeds {
-  int64_t registers = -1;    ///< of a thread
-  int64_t scratchBytes = -1; ///< of memory of its own, of a thread
-  int64_t sharedBytes = -1;  ///< of memory of a block
+  int64_t registers = -1;    ///< registers of a thread
+  int64_t scratchBytes = -1; ///< bytes of a thread's own memory
+  int64_t sharedBytes = -1;  ///< bytes of a block's memory
 };
 
 /// The code of all kernels of a device, for one kind of it.
 struct Image {
   std::string target; ///< the kind, as the device's driver calls it: an architecture
   std::string bytes;
-  std::vector<KernelNeeds> needs; ///< of each kernel, in their order; empty: nothing is known
+  std::vector<KernelNeeds> needs; ///< one for each kernel, in their order; empty: nothing is known
 };
 
 /// Makes images.

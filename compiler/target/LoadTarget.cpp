@@ -1,4 +1,4 @@
-// --load-target: a shared object is opened and stays open. Its stamp is looked at before anything else of it is used;
+// Opens a shared object for --load-target, which stays open. Its stamp is looked at before anything else of it is used;
 // a target of pieces gets a Target around it.
 #include "compiler/target/PlugIn.h"
 #include "compiler/target/Registry.h"
@@ -41,7 +41,7 @@ llvm::Error fault(const std::string &path, const llvm::Twine &text) {
   return llvm::createStringError(path + ": error: " + text);
 }
 
-/// Why a plug-in with this stamp cannot be used; empty: it can.
+/// Returns why a plug-in with this stamp cannot be used; empty: it can.
 std::string misfit(const PlugIn &plugIn) {
   if (plugIn.version != plugInVersion) {
     return "was built for version " + std::to_string(plugIn.version) +

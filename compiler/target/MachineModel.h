@@ -1,5 +1,5 @@
-// What kernel builders know of a machine: data, no code. Every builder is parameterised by this struct and by nothing
-// else of a target; only who looks for the builder asks the target itself.
+// Describes what kernel builders know of a machine: data, no code. Every builder is parameterised by this struct and by
+// nothing else of a target; only who looks for the builder asks the target itself.
 #pragma once
 #include "compiler/target/Instructions.h"
 #include <algorithm>
@@ -14,18 +14,19 @@ namespace ingot::target {
 class Target;
 
 struct MachineModel {
-  const Target *target = nullptr; ///< whose machine it is; null: nobody's, as in tests
+  const Target *target = nullptr; ///< the target whose machine it is; null: it has none, as in tests
   std::string spec;               ///< what the user wrote, resolved: "x86-64-v3", "sapphirerapids"
   std::string triple;             ///< LLVM triple
   std::string cpu;                ///< LLVM cpu name
   std::string features;           ///< LLVM feature string, "+a,-b"
   bool machineCode = true;        ///< false: C++ source only, and triple, cpu and features are empty
-  bool vectorTypes = true;        ///< of C++ source: vectors are types that g++ and clang have; false: loops over lanes
+  /// For C++ source: vectors are types that g++ and clang have; false: loops over lanes.
+  bool vectorTypes = true;
 
-  /// What ingot_machine_level (ingot.h) has to answer where code for this machine is to run; 0: a program cannot ask
-  /// for it, so the machine is none for --levels.
+  /// The level that ingot_machine_level (ingot.h) has to answer where code for this machine is to run; 0: a program
+  /// cannot ask for it, so that --levels does not take the machine.
   int32_t level = 0;
-  std::string anyCpu; ///< LLVM cpu name for code that runs before that is known: every CPU of the triple has it
+  std::string anyCpu; ///< LLVM cpu name for code that runs before the machine is known: every CPU of the triple has it
 
   int64_t lanes = 1;      ///< f32 lanes of one vector register; 1: scalar code
   int64_t registers = 16; ///< architectural vector registers
@@ -39,7 +40,7 @@ struct MachineModel {
   bool memoryOperands = true; ///< a multiply-add can read a vector from memory, which then needs no register
   bool maskedAccess = false;  ///< masked loads and stores are one instruction (else builders write scalar tails)
   bool fusedMultiplyAdd = true;
-  bool halfConversions = false;   ///< between float16 and float32 by instructions, also of vectors
+  bool halfConversions = false;   ///< instructions convert between float16 and float32, also vectors
   bool roundsToInteger = false;   ///< float32 to the nearest int32 is one instruction (llvm.lrint becomes it)
   bool scaleByPowerOfTwo = false; ///< x * 2^n is one instruction (llvm.ldexp becomes it), scalar and vector
   Intrinsics intrinsics = {};     ///< those of Instructions.def that the machine has
@@ -48,43 +49,45 @@ struct MachineModel {
   /// The bits of the control word that make floats zeros which are too small to be normal and of which a multiplication
   /// takes a hundred times as long. The machine has StoreControl where that is so.
   int32_t denormalBits = 0;
-  /// Registers that hold a matrix each (AMX). The machine has the instructions for tiles where there are some.
+  /// The registers that hold a matrix each (AMX). The machine has the instructions for tiles where there are some.
   struct Tiles {
     int64_t count = 0, rows = 0, rowBytes = 0;
-    double startCycles = 0; ///< to say how large they are; a kernel with so little to do takes vectors
+    double startCycles = 0; ///< cycles to say how large they are; a kernel with so little to do takes vectors
   };
   Tiles tiles;
   int64_t l1Bytes = 32 << 10, l2Bytes = 1 << 20, l3Bytes = 8 << 20; ///< data caches of one core
-  int64_t lineBytes = 64;                                           ///< of a cache line: what one prefetch brings
+  /// Bytes of a cache line, which one prefetch brings.
+  int64_t lineBytes = 64;
   /// Bytes a cycle that a core gets from the second cache, the third one and memory while it multiplies.
   double l2Rate = 32, l3Rate = 10, memoryRate = 8;
 
-  /// What kernel families decide by measurement. The defaults were found on x86 (bench/README.md names the machines
-  /// and the figures) and hold within a few percent on all that were tried; a CPU that wants others says so.
+  /// The numbers that kernel families decide by, which come from measurements. The defaults were found on x86
+  /// (bench/README.md names the machines and the figures) and hold within a few percent on all that were tried; a CPU
+  /// that wants others says so.
   struct Tuning {
     /// Sums that do not depend on each other, where a kernel adds up: an addition takes about four cycles, and one that
     /// needs the former's result must wait for it.
     int64_t chains = 4;
     /// Terms of a product's sum in one turn of the innermost loop, so that the loop's own instructions do not count.
     int64_t unroll = 4;
-    /// The same for the input channels of a convolution. Eight were a third faster on Zen 3 with 8 lanes, where a block
-    /// is then without a loop; on Zen 5 they changed nothing and made the code larger by a third.
+    /// Input channels of a convolution in one turn of the innermost loop. Eight were a third faster on Zen 3 with 8
+    /// lanes, where a block is then without a loop; on Zen 5 they changed nothing and made the code larger by a third.
     int64_t convUnroll = 4;
-    /// What a load takes from the multiply-adds of a register tile, in cycles, though there are ports for both: such
-    /// cores are better off with tiles that are nearer to squares.
+    /// Cycles that a load takes from the multiply-adds of a register tile, though there are ports for both: such cores
+    /// are better off with tiles that are nearer to squares.
     double loadCycles = 0;
-    /// Weights of a convolution that are fewer are in the second cache when they are needed; of more, the next panel is
-    /// fetched ahead.
+    /// Weights of a convolution with fewer bytes are in the second cache when they are needed; of more, the next panel
+    /// is fetched ahead.
     int64_t prefetchFromBytes = 64 << 10;
     /// Tiles of a product that fetch the next panel, where it is not known how many tiles there are.
     int64_t fetchingTiles = 2;
     /// Cycles for which a cache line of a panel is multiplied where the tile that reads it from memory prefetches what
     /// it will read: with fewer the machine looks far enough ahead by itself.
     int64_t streamCycles = 4;
-    /// Of the rows that a first convolution copies to convolve them: they should stay in the first caches.
+    /// Bytes of the rows that a first convolution copies to convolve them: they should stay in the first caches.
     int64_t stemBytes = 96 << 10;
-    /// Of tables that a kernel computes of its indices for some vectors ahead, all together: they and what is read
-    /// through them should stay in the first cache.
+    /// Bytes of the tables that a kernel computes of its indices for some vectors ahead, all together: they and what is
+    /// read through them should stay in the first cache.
     int64_t tableBytes = 4096;
     /// Rows and keys of a block of attention: scores of 16 KiB, which stay in the first cache with the rows' sums.
     int64_t attentionRows = 32, attentionKeys = 128;
@@ -99,7 +102,7 @@ struct MachineModel {
   };
   Tuning tuning;
 
-  /// Its kernels read and write a memory of their own, and what they need is copied there; else they work in the
+  /// Whether its kernels read and write a memory of their own, to which what they need is copied; else they work in the
   /// host's.
   bool hasOwnMemory = false;
   int64_t memoryBytes = 0; ///< how large that memory is; 0: large enough for any model
@@ -112,12 +115,12 @@ struct MachineModel {
   };
   Link upload, download;
 
-  /// What a run attains, in the mean over kernels; the partitioner estimates times with it (target/Work.h). Nothing:
-  /// what a core of a CPU does.
+  /// The rates that a run attains, in the mean over kernels; the partitioner estimates times with them (target/Work.h).
+  /// Nothing: those of a core of a CPU.
   struct Rates {
-    double multiplyAdds; ///< a second, of products and convolutions
-    double operations;   ///< a second, on elements, of all other kernels
-    double bytes;        ///< a second, that kernels read and write
+    double multiplyAdds; ///< multiply-adds a second in products and convolutions
+    double operations;   ///< operations a second on elements, in all other kernels
+    double bytes;        ///< bytes a second that kernels read and write
     double launch;       ///< seconds from one kernel to the next
   };
   std::optional<Rates> rates;
@@ -134,11 +137,11 @@ struct MachineModel {
   /// one.
   std::shared_ptr<const MachineModel> packing;
 
-  /// Channels of a block, which lie in vectors of that machine.
+  /// Returns the channels of a block, which lie in vectors of the machine that constants are packed for.
   int64_t blockLanes() const { return packing ? packing->lanes : lanes; }
-  /// Vector registers for a tile: accumulators, vectors, and one element.
+  /// Returns the vector registers for a tile: accumulators, vectors, and one element.
   int64_t tileRegisters() const { return registers - elementRegisters + 1; }
-  /// How many vectors of `length` elements the registers hold: each is several of them where this machine's are
+  /// Returns how many vectors of `length` elements the registers hold: each is several of them where this machine's are
   /// shorter.
   int64_t registersOf(int64_t length) const { return registers * lanes / std::max(length, lanes); }
 };

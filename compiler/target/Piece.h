@@ -25,7 +25,7 @@
 
 namespace ingot::target {
 
-/// Numbers are ONNX's (TensorProto.DataType).
+/// The element types, with the numbers that ONNX has for them (TensorProto.DataType).
 enum class ElementType : int32_t {
   Float32 = 1,
   UInt8 = 2,
@@ -55,15 +55,15 @@ enum class ElementType : int32_t {
 /// The size of an axis: a number, or one of Piece::openSizes, which each run chooses.
 struct PieceSize {
   int64_t number = -1; ///< -1: open
-  int32_t open = -1;   ///< where open: its index in Piece::openSizes
+  int32_t open = -1;   ///< the index of an open size in Piece::openSizes
   bool isNumber() const { return number >= 0; }
 };
 
 /// A tensor.
 struct PieceValue {
   ElementType type = ElementType::Float32;
-  std::vector<PieceSize> sizes; ///< of its axes
-  /// Of a constant, the bytes of its elements, dense and row-major; null for others. They live as long as the call that
+  std::vector<PieceSize> sizes; ///< the sizes of its axes
+  /// The bytes of a constant's elements, dense and row-major; null for other values. They live as long as the call that
   /// passes the piece.
   const void *data = nullptr;
   size_t dataBytes = 0;
@@ -77,7 +77,7 @@ struct PieceValue {
     }
     return true;
   }
-  /// Of a static one.
+  /// Returns the number of elements of a static tensor.
   int64_t elements() const {
     int64_t product = 1;
     for (const PieceSize &size : sizes) {
@@ -94,7 +94,7 @@ using PieceAttribute = std::variant<int64_t, double, bool, std::string, std::vec
 /// default.
 struct PieceOp {
   std::string name; ///< "Conv"
-  std::string node; ///< of the ONNX node, for messages
+  std::string node; ///< the name of the ONNX node, for messages
   std::map<std::string, PieceAttribute> attributes;
   std::vector<int32_t> operands; ///< indices in Piece::values; -1: an input that the node leaves out
   std::vector<int32_t> results;  ///< -1: nobody reads it, and it need not be computed
@@ -113,22 +113,22 @@ struct Piece {
   std::string symbol; ///< what the object has to define
   PieceMachine machine;
   std::vector<PieceValue> values;
-  std::vector<PieceOp> ops;           ///< each behind those whose results it reads
+  std::vector<PieceOp> ops;           ///< ops, each behind those whose results it reads
   std::vector<int32_t> inputs;        ///< values that the run passes; none is a constant
   std::vector<int32_t> outputs;       ///< values that are read outside of the piece
   bool isStrict = false;              ///< --accuracy strict: arithmetic as the ops say it, in their order
   std::vector<std::string> openSizes; ///< as a user reads them: "batch", "2*n+1"
 };
 
-/// `bytes` times all of these open sizes.
+/// A number of bytes: `bytes` times all of these open sizes.
 struct ScratchTerm {
   int64_t bytes = 0;
   std::vector<int32_t> sizes = {}; ///< indices in Piece::openSizes
 };
 
-/// What a target made of a piece.
+/// The code that a target makes of a piece.
 struct PieceCode {
-  std::string refusal; ///< why it makes nothing of it: a few words for the user. Empty: it did
+  std::string refusal; ///< why the target makes nothing of it: a few words for the user. Empty: it makes code
   std::string object; ///< the bytes of a relocatable ELF file that refers to no other symbol than the support library's
   std::vector<ScratchTerm> scratch; ///< their sum is planned into the model's arena
   std::vector<int32_t> constants;   ///< constant values whose bytes the code reads, from behind the inputs
@@ -146,19 +146,21 @@ class PieceTarget {
 public:
   virtual ~PieceTarget() = default;
 
-  /// Appears in reports: "halide".
+  /// Returns the name that appears in reports: "halide".
   virtual std::string name() const = 0;
 
-  /// What `ingot targets` lists.
+  /// Returns what `ingot targets` lists.
   virtual std::vector<PieceLevel> levels() const = 0;
 
   /// Whether `spec` (one element of --target) is this target's.
   virtual bool accepts(const std::string &spec) const { return spec == name(); }
 
-  /// Empty when this target claims the op, of which `piece` has nothing else; else the reason, as the report prints it.
+  /// Returns why the target does not claim the op, which is the only one of `piece`, as the report prints it. Empty: it
+  /// claims the op.
   virtual std::string refuses(const Piece &piece) const = 0;
 
-  /// The code of claimed ops that are connected. When it is refused, the next target of the user's list gets the ops.
+  /// Returns the code of claimed ops that are connected. When it is refused, the next target of the user's list gets
+  /// the ops.
   virtual PieceCode compile(const Piece &piece) const = 0;
 };
 

@@ -1,4 +1,4 @@
-// The object files that targets bring.
+// Checks the object files that targets bring.
 #pragma once
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"

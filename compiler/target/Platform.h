@@ -1,4 +1,4 @@
-// Facts of a machine apart from its vectors and caches: how wide its addresses are, which arithmetic has no
+// Describes a machine apart from its vectors and caches: how wide its addresses are, which arithmetic has no
 // instruction, how much stack and alignment code may ask for, and what its objects look like. The defaults are those of
 // a 64-bit host; a target whose machines differ says so in Target::platform.
 #pragma once
@@ -11,16 +11,17 @@ namespace ingot::target {
 
 struct MachineModel;
 
-/// Ops of MLIR's math dialect that LLVM can write as instructions on machines that have all of them. What a machine
-/// lacks would become a call of a C library.
+/// The ops of MLIR's math dialect that LLVM can write as instructions on machines that have all of them. An op that a
+/// machine lacks would become a call of a C library.
 inline constexpr llvm::StringLiteral everyMath[] = {"absf",      "absi",     "ceil",  "floor", "trunc",  "round",
                                                     "roundeven", "sqrt",     "fma",   "ctpop", "ctlz",   "cttz",
                                                     "copysign",  "isfinite", "isinf", "isnan", "clampf", "isnormal"};
 
 struct Platform {
-  unsigned indexBits = 64;         ///< width of an address, and of an index into memory
-  int64_t alignment = 64;          ///< bytes; of the workspace, of buffers in it, and of arrays on the stack
-  int64_t stackBytes = 16 << 10;   ///< that the frame of a function may take before the compiler warns
+  unsigned indexBits = 64; ///< width of an address, and of an index into memory
+  /// The alignment of the workspace, of buffers in it, and of arrays on the stack, in bytes.
+  int64_t alignment = 64;
+  int64_t stackBytes = 16 << 10;   ///< bytes that the frame of a function may take before the compiler warns
   bool doubles = true;             ///< instructions compute in float64
   bool longDivision = true;        ///< instructions divide integers of 64 bits, and convert them to floats and back
   bool smallCode = false;          ///< functions are optimised for size
@@ -28,8 +29,8 @@ struct Platform {
   llvm::StringRef constants = ".rodata"; ///< section of the weights, to which the name of the model is added
   llvm::ArrayRef<llvm::StringLiteral> nativeMath = everyMath; ///< those of `everyMath` that are instructions
 
-  /// A processor with every instruction, under the C ABI that a triple stands for. No triple: C++ source, whose
-  /// indices have 64 bits everywhere.
+  /// Returns a processor with every instruction, under the C ABI that a triple stands for. Without a triple it is that
+  /// of C++ source, whose indices have 64 bits everywhere.
   static Platform of(llvm::StringRef tripleText) {
     Platform platform;
     llvm::Triple triple(tripleText);
@@ -41,7 +42,7 @@ struct Platform {
   }
 };
 
-/// The platform of a machine, as its target describes it.
+/// Returns the platform of a machine, as its target describes it.
 Platform platformOf(const MachineModel &machine);
 
 } // namespace ingot::target

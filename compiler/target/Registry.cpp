@@ -1,4 +1,4 @@
-// The list of targets, and look-up in it. makeTargets() is in the target set that the executable links
+// Has the list of targets, and looks them up in it. makeTargets() is in the target set that the executable links
 // (targets/CMakeLists.txt).
 #include "compiler/target/Registry.h"
 #include "llvm/ADT/STLExtras.h"

@@ -1,10 +1,10 @@
-// What the list of targets is made of.
+// Declares what the list of targets is made from.
 #pragma once
 #include "compiler/target/Target.h"
 
 namespace ingot::target {
 
-/// The targets of this build.
+/// Makes the targets of this build.
 std::vector<std::unique_ptr<Target>> makeTargets();
 
 void addTarget(std::unique_ptr<Target> target);

@@ -1,6 +1,6 @@
-// What a core can do at most, and how long a kernel takes at least: multiplications from registers, and bytes from the
-// cache in which they lie. Schedules weigh one thing against another by it, and `bench --profile` says how near to it
-// each kernel is.
+// Computes what a core can do at most, and how long a kernel takes at least: multiplications from registers, and bytes
+// from the cache in which they lie. Schedules weigh one thing against another by it, and `bench --profile` says how
+// near to it each kernel is.
 #pragma once
 #include "compiler/target/MachineModel.h"
 #include <array>
@@ -8,31 +8,32 @@
 
 namespace ingot::target {
 
-/// Clock of a core of which nothing is known.
+/// The clock of a core of which nothing is known.
 constexpr double usualHertz = 3e9;
 
-/// How much of a cache what is read again and again may take: something else is always there, too.
+/// The part of a cache that data which is read again and again may take: something else is always there, too.
 constexpr double cacheShare = 0.75;
 
 /// The rates of a machine, all a second.
 struct Roof {
   struct Level {
     const char *name;
-    double holds; ///< bytes that stay there
-    double bytes; ///< a second
+    double holds; ///< bytes that stay in the level
+    double bytes; ///< bytes a second that come from there
   };
-  double multiplyAdds = 0; ///< of float32
+  double multiplyAdds = 0; ///< multiply-adds of float32 a second
   std::array<Level, 4> levels;
-  bool measured = false; ///< false: by the machine model, at the usual clock
+  /// Whether the rates are measured; false: they follow from the machine model, at the usual clock.
+  bool measured = false;
 
-  /// Where that many bytes stay that are used again and again.
+  /// Returns the level in which that many bytes stay that are used again and again.
   const Level &levelOf(double bytes) const {
     const auto *fits = std::find_if(levels.begin(), levels.end() - 1, [&](const Level &l) { return bytes <= l.holds; });
     return *fits;
   }
 };
 
-/// What the machine model says of one core.
+/// Returns the roof of one core by the machine model.
 inline Roof roofOf(const MachineModel &machine) {
   auto holds = [](int64_t bytes) { return cacheShare * static_cast<double>(bytes); };
   auto vectorBytes = static_cast<double>(4 * machine.lanes);
@@ -46,9 +47,10 @@ inline Roof roofOf(const MachineModel &machine) {
   return roof;
 }
 
-/// What a kernel does in one run.
+/// The work of a kernel in one run.
 struct Traffic {
-  /// Its own, of Winograd's algorithm fewer than the convolution has, in those of float32 that take as long.
+  /// Its own multiply-adds, of which Winograd's algorithm has fewer than the convolution, as the number of those in
+  /// float32 that take as long.
   double multiplyAdds = 0;
   double weights = 0;    ///< bytes of constants
   double tensors = 0;    ///< bytes of other operands and of results
@@ -68,7 +70,7 @@ struct Expectation {
   }
   double seconds() const { return std::max(arithmetic, memory); }
   bool isByMemory() const { return memory > arithmetic; }
-  /// What bounds it: "arithmetic", or the level that gives most of the bytes' time.
+  /// Returns what bounds it: "arithmetic", or the level that gives most of the bytes' time.
   const char *bound(const Traffic &traffic) const {
     bool ofWeights = traffic.weights / weightsFrom->bytes > traffic.tensors / tensorsFrom->bytes;
     return !isByMemory() ? "arithmetic" : (ofWeights ? weightsFrom : tensorsFrom)->name;

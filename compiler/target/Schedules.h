@@ -24,7 +24,7 @@ class Schedule {
 public:
   Schedule() = default;
   Schedule(std::initializer_list<std::pair<const std::string, int64_t>> parts) : parts(parts) {}
-  /// From text(); nothing when it is not the text of a schedule.
+  /// Parses what text() writes; nothing when it is not the text of a schedule.
   static std::optional<Schedule> parse(llvm::StringRef text);
 
   bool empty() const { return parts.empty(); }
@@ -32,9 +32,9 @@ public:
   void set(const std::string &name, int64_t value) { parts[name] = value; }
   void erase(const std::string &name) { parts.erase(name); }
   std::string text() const;
-  /// Whether it says all that the other one says.
+  /// Whether it has all numbers of the other one.
   bool says(const Schedule &other) const;
-  /// This schedule, with the other one's numbers for the names that this one lacks.
+  /// Returns this schedule, with the other one's numbers for the names that this one lacks.
   Schedule with(const Schedule &other) const;
   friend bool operator==(const Schedule &a, const Schedule &b) { return a.parts == b.parts; }
 
@@ -44,29 +44,29 @@ private:
 
 /// The schedules that a kernel can have.
 struct ScheduleChoices {
-  Schedule chosen;              ///< by the model of the machine; empty: no table can say it
-  std::vector<Schedule> others; ///< those first that are most likely to be faster
-  Schedule without;             ///< of all algorithms that are used where a schedule says so: that none is
-  std::string why;              ///< what was chosen and instead of what, for people
+  Schedule chosen;              ///< the choice by the model of the machine; empty: no table can say it
+  std::vector<Schedule> others; ///< the others, those first that are most likely to be faster
+  Schedule without;             ///< says of all algorithms that are used where a schedule says so that they are not
+  std::string why;              ///< what was chosen, and instead of what, for people
 
-  /// The one that a table means: it may leave out what is not used. Null: none of them.
+  /// Returns the one that a table means, which may leave out what is not used. Null: it means none of them.
   const Schedule *find(const Schedule &said) const;
 };
 
 class ScheduleTable {
 public:
-  /// An error says "PATH:LINE: error: ...".
+  /// Reads a table. An error says "PATH:LINE: error: ...".
   static llvm::Expected<ScheduleTable> read(const std::string &path);
   static llvm::Expected<ScheduleTable> parse(llvm::StringRef text, llvm::StringRef path);
 
-  /// The same entries in the same order, whatever order they came in.
+  /// Returns the table's text. Equal entries give the same text, in whatever order they came in.
   std::string text() const;
-  /// Null when there is none.
+  /// Returns the schedule of a kernel on a machine; null when there is none.
   const Schedule *find(llvm::StringRef machine, llvm::StringRef kernel) const;
-  /// Replaces what was said of the kernel.
+  /// Replaces the entry of a kernel.
   void set(llvm::StringRef machine, llvm::StringRef kernel, Schedule schedule, std::string remark = "");
   void erase(llvm::StringRef machine, llvm::StringRef kernel);
-  /// All of the other one, which counts where both say something of a kernel.
+  /// Adds all entries of another table, which count where both have a kernel.
   void add(const ScheduleTable &other);
   size_t size() const { return entries.size(); }
 

@@ -1,6 +1,6 @@
-// The interface between the compiler and a target. A target is a folder of targets/ that nobody else names: CMake finds
-// the folder, the registry below is made from the listing; or it comes from a shared object (PlugIn.h). The compiler
-// asks questions; it never asks "which target are you".
+// Declares the interface between the compiler and a target. A target is a folder of targets/ that nobody else names:
+// CMake finds the folder, and the registry below is made from the listing; or it comes from a shared object (PlugIn.h).
+// The compiler asks questions; it never asks "which target are you".
 #pragma once
 #include "compiler/target/MachineModel.h"
 #include "compiler/target/Platform.h"
@@ -32,7 +32,7 @@ class PieceTarget;
 class OpenDevice {
 public:
   virtual ~OpenDevice() = default;
-  /// For ingot_exec.devices (ingot.h).
+  /// Returns the device for ingot_exec.devices (ingot.h).
   virtual const ingot_device &device() const = 0;
 };
 
@@ -41,92 +41,93 @@ struct Level {
   std::string spec, sentence;
 };
 
-/// Everything is defined here: a target in a shared object finds nothing of the compiler's.
+/// A target. All of its methods are defined here, since a target in a shared object finds nothing of the compiler.
 class Target {
 public:
   virtual ~Target() = default;
 
-  /// The folder's name; appears in reports and dumps.
+  /// Returns the folder's name, which appears in reports and dumps.
   virtual llvm::StringRef name() const = 0;
 
-  /// What `ingot targets` lists.
+  /// Returns what `ingot targets` lists.
   virtual std::vector<Level> levels() const = 0;
 
   /// Whether `spec` (one element of --target) is this target's to resolve.
   virtual bool accepts(llvm::StringRef spec) const = 0;
 
-  /// The machine behind `spec`. The error is the user's: an unknown cpu, a feature that this host lacks for `native`.
+  /// Returns the machine behind `spec`. The error is the user's: an unknown cpu, or a feature that this host lacks for
+  /// `native`.
   virtual llvm::Expected<MachineModel> machine(llvm::StringRef spec) const = 0;
 
-  /// The width of addresses, the arithmetic without instructions and so on of a machine of this target, whose triple
-  /// may be another one than machine() gave it (--triple).
+  /// Returns the width of addresses, the arithmetic without instructions and so on of a machine of this target, whose
+  /// triple may be another one than machine() gave it (--triple).
   virtual Platform platform(const MachineModel &machine) const { return Platform::of(machine.triple); }
 
-  /// All instructions of Instructions.def that some machines of this target have: machine() chooses from these rows
-  /// (LlvmCpus::takeInstructions), and C++ source finds by them what an intrinsic does.
+  /// Returns all instructions of Instructions.def that some machines of this target have: machine() chooses from these
+  /// rows (LlvmCpus::takeInstructions), and C++ source finds by them what an intrinsic does.
   virtual llvm::ArrayRef<InstructionRow> instructions() const { return {}; }
 
-  /// What this host lacks to run code for `machine`, for a message; empty when it can.
+  /// Returns what this host lacks to run code for `machine`, for a message; empty: nothing.
   virtual std::string hostLacks(const MachineModel &machine) const { return ""; }
 
-  /// A device that runs code for `machine`, which has a memory of its own, for runs in this process. The error says why
-  /// this host has none.
+  /// Opens a device that runs code for `machine`, which has a memory of its own, for runs in this process. The error
+  /// says why this host has none.
   virtual llvm::Expected<std::unique_ptr<OpenDevice>> open(const MachineModel &machine) const {
     return llvm::createStringError("target '" + machine.spec + "' opens no devices in this process");
   }
 
-  /// Empty when a kernel rooted at `op` (or made of it) can run here; else the reason, as the partition report prints
-  /// it. Called only for ops that some kernel family of the compiler can build, so a CPU usually answers "".
+  /// Returns why a kernel rooted at `op` (or made of it) cannot run here, as the partition report prints it; empty: it
+  /// can. This is called only for ops that some kernel family of the compiler can build, so a CPU usually answers "".
   virtual std::string refuses(mlir::Operation *op, const MachineModel &machine) const = 0;
 
-  /// A kernel family of the target's own for kernels rooted at `op`, or where `op` is null for those without a root,
-  /// which are elementwise (compiler/lower/Family.h). It lives as long as the target; null: the compiler's. refuses()
-  /// is asked whichever it is.
+  /// Returns a kernel family of the target's own for kernels rooted at `op`, or where `op` is null for those without a
+  /// root, which are elementwise (compiler/lower/Family.h). It lives as long as the target; null: the compiler's is
+  /// used. refuses() is asked in either case.
   virtual const lower::KernelFamily *family(mlir::Operation *op, const MachineModel &machine) const { return nullptr; }
 
   /// Whether the compiler's families build kernels for `machine` where the target has none of its own. CPUs take them;
   /// of a device each work item would be a thread, so that its target has to say so, and is refused the op otherwise.
   virtual bool takesCompilersFamilies(const MachineModel &machine) const { return !machine.hasOwnMemory; }
 
-  /// About how many seconds `op`, of which `work` has been counted, takes in a kernel that has begun. The partitioner
-  /// asks this of machines that have memories of their own, and of the others beside them; the default goes by the
-  /// machine's rates.
+  /// Returns about how many seconds `op`, whose `work` has been counted, takes in a kernel that has begun. The
+  /// partitioner asks this of machines that have memories of their own, and of the others beside them; the default goes
+  /// by the machine's rates.
   virtual double seconds(mlir::Operation *op, const Work &work, const MachineModel &machine) const {
     return secondsFor(work, ratesOf(machine));
   }
 
-  /// The maker of images for the kernels of `machine`, a device with a memory of its own whose code the host cannot run
-  /// (Image.h). It lives as long as the target. Null: the kernels stay functions of the host's object.
+  /// Returns the maker of images for the kernels of `machine`, a device with a memory of its own whose code the host
+  /// cannot run (Image.h). It lives as long as the target. Null: the kernels stay functions of the host's object.
   virtual const ImageTarget *images(const MachineModel &machine) const { return nullptr; }
 
-  /// Who makes the code of whole pieces, for a target that brings it; refuses() is not asked then, and machine() names
-  /// no machine of its own: what stands around the pieces is code for the host's.
+  /// Returns the maker of the code of whole pieces, for a target that brings it; refuses() is not asked then, and
+  /// machine() names no machine of its own: what stands around the pieces is code for the host's.
   virtual const PieceTarget *pieces() const { return nullptr; }
 };
 
-/// All targets: those of this build in the order of their folders' names, then those that have been loaded.
+/// Returns all targets: those of this build in the order of their folders' names, then those that have been loaded.
 const std::vector<std::unique_ptr<Target>> &allTargets();
 
 /// Adds the target in a shared object (PlugIn.h). The error is the user's, "FILE: error: text".
 llvm::Error loadTarget(const std::string &path);
 
-/// The target that accepts `spec`, or null.
+/// Returns the target that accepts `spec`, or null.
 const Target *findTarget(llvm::StringRef spec);
 
-/// The instruction for which some target has that name of LLVM's.
+/// Returns the instruction for which some target has this name of LLVM's.
 std::optional<Instruction> instructionOf(llvm::StringRef intrinsic);
 
-/// The machine behind `spec`, by whichever target accepts it; the error for an unknown one lists what is known.
+/// Returns the machine behind `spec`, by whichever target accepts it; the error for an unknown one lists what is known.
 llvm::Expected<MachineModel> resolveMachine(llvm::StringRef spec);
 
-/// What `native` means here; nothing where no target knows this host.
+/// Returns the machine that `native` means here; nothing where no target knows this host.
 std::optional<MachineModel> hostMachine();
 
-/// The highest level of this host's architecture that the host can run code for, as a program asks for it
+/// Returns the highest level of this host's architecture that the host can run code for, as a program asks for it
 /// (ingot_exec::level); 0 where no target knows this host.
 int32_t hostLevel();
 
-/// The name of this host's CPU, as --target takes it.
+/// Returns the name of this host's CPU, as --target takes it.
 std::string hostCpu();
 
 } // namespace ingot::target

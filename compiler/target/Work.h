@@ -1,17 +1,17 @@
-// How long an op takes, by estimate: enough to decide where it runs, and to say why.
+// Estimates how long an op takes: enough to decide where it runs, and to say why.
 #pragma once
 #include "compiler/target/Roof.h"
 
 namespace ingot::target {
 
-/// What an op does in one run of the model.
+/// The work of an op in one run of the model.
 struct Work {
-  double multiplyAdds = 0; ///< of products and convolutions
-  double operations = 0;   ///< on elements, of everything else
-  double bytes = 0;        ///< read and written
+  double multiplyAdds = 0; ///< multiply-adds of products and convolutions
+  double operations = 0;   ///< operations on elements of all other ops
+  double bytes = 0;        ///< bytes that are read and written
 };
 
-/// What the machine says or, where it says nothing, what one core of a CPU with such vectors attains.
+/// Returns the rates of the machine, or those that one core of a CPU with such vectors attains, where it says nothing.
 inline MachineModel::Rates ratesOf(const MachineModel &machine) {
   if (machine.rates) {
     return *machine.rates;
@@ -23,7 +23,8 @@ inline MachineModel::Rates ratesOf(const MachineModel &machine) {
   return {usualHertz * lanes, usualHertz / 3 * lanes, 10e9, 0.1e-6};
 }
 
-/// Arithmetic and memory keep one another waiting only a little: the longer of the two.
+/// Returns the seconds of some work. Arithmetic and memory keep one another waiting only a little: the longer of the
+/// two counts.
 inline double secondsFor(const Work &work, const MachineModel::Rates &rates) {
   double arithmetic = work.multiplyAdds / rates.multiplyAdds + work.operations / rates.operations;
   return std::max(arithmetic, work.bytes / rates.bytes);

@@ -111,7 +111,7 @@ UNLESS_CLAUSE = [re.compile(pattern, re.I) for pattern in (
 
 # Verbs of which neither form is a noun here.
 PLAIN_VERBS = """accept agree initialize build allocate allow append appear apply arise arrive ask attain attend become begin belong bind bring broadcast build call
- carry choose claim collect combine come compare compile compute concern conflict consume contain contradict contribute convert correct correspond
+ carry choose claim classify collect combine come compare compile compute concern conflict consume contain contradict contribute convert correct correspond
  cover create decide declare decode decrease define deliver depend dequantize describe detect determine differ divide draw drop enqueue ensure
  enter equal evaluate exceed exist expand expect explain express extend fail fall fetch fill find finish fit fold follow forbid forget gather
  generate get give go grow hang happen help hide hold ignore imply import include infer inherit inline insert interpret join keep know lack last

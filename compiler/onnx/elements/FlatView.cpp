@@ -17,7 +17,7 @@ struct Steps {
 };
 } // namespace
 
-/// An offset as an index on each axis.
+/// Returns an offset as an index on each axis.
 static std::optional<Sizes> indexOf(Size offset, ArrayRef<Size> dense) {
   Sizes index(dense.size(), 0);
   for (size_t axis = 0; axis < dense.size() && !offset.is(0); ++axis) {
@@ -33,7 +33,7 @@ static std::optional<Sizes> indexOf(Size offset, ArrayRef<Size> dense) {
   return offset.is(0) ? std::optional(index) : std::nullopt;
 }
 
-/// Nothing where some dimension steps from one axis into another.
+/// Returns the view over the axes of a shape; nothing where some dimension steps from one axis into another.
 static std::optional<Steps> alongAxes(const FlatView &view, ArrayRef<Size> shape) {
   Sizes dense = rowMajorStrides(shape);
   auto start = indexOf(view.offset, dense);

@@ -1,6 +1,6 @@
-// Where the elements of a value lie in the memory of another that it is made of by movements only: a transpose, a slice
-// or an expansion is a walk with other strides through what it reads. Kernels that read their operands with strides
-// need no copy of them.
+// Finds where the elements of a value lie in the memory of another value that it is made of by movements only: a
+// transpose, a slice or an expansion is a walk with other strides through what it reads. Kernels that read their
+// operands with strides need no copy of them.
 #pragma once
 #include "compiler/onnx/Onnx.h"
 #include "compiler/onnx/sizes/Shapes.h"
@@ -12,7 +12,7 @@ struct FlatView : support::Strided<Size> { ///< in elements of the row-major `ba
   Sizes extents;
   mlir::Value base;
 
-  /// Goes on to what `base` is made of. False, and nothing changes, where that is no such movement.
+  /// Goes on to the value that `base` is made of. False, and nothing changes, where that is no such movement.
   bool descend();
 };
 

@@ -1,11 +1,11 @@
-// Coordinates are computed in single precision, as other runtimes do: which element is nearest then agrees with theirs.
+// Computes coordinates in single precision, as other runtimes do: which element is nearest then agrees with theirs.
 #include "compiler/onnx/elements/Interpolation.h"
 #include <algorithm>
 #include <cmath>
 
 namespace ingot::onnx {
 
-/// Where result position i lies in the operand.
+/// Returns the place of result position i in the operand.
 static float original(const AxisResize &a, int64_t i) {
   float x = static_cast<float>(i), n = static_cast<float>(a.from), m = static_cast<float>(a.to);
   if (a.coordinates == "asymmetric") {
@@ -63,7 +63,8 @@ AxisTable tableOf(const AxisResize &a) {
   bool isNearest = a.mode == "nearest", cubic = a.mode == "cubic";
   // The filter is stretched where an antialiased image shrinks.
   double stretch = a.antialias && a.to > 0 ? std::min(1.0F, a.scale) : 1;
-  int64_t reach = static_cast<int64_t>(std::floor((cubic ? -2 : -1) / stretch)) + 1; // of the first tap, from floor(x)
+  // The place of the first tap, from floor(x).
+  int64_t reach = static_cast<int64_t>(std::floor((cubic ? -2 : -1) / stretch)) + 1;
   table.taps = isNearest ? 1 : 2 - 2 * reach;
   table.index.resize(table.taps * a.to);
   table.weight.resize(table.taps * a.to, 1);

@@ -1,6 +1,6 @@
-// Ops that go through indices, described once: the element addressed at a point of an iteration space. For Gather and
-// its kin the space is the result's and the element is read from the data; for the scatters it is that of the updates
-// and the element of the result is written.
+// Describes ops that go through indices by the element addressed at a point of an iteration space. For Gather and its
+// kin the space is the result's and the element is read from the data; for the scatters it is that of the updates and
+// the element of the result is written.
 #pragma once
 #include "compiler/support/Size.h"
 #include "mlir/IR/BuiltinAttributes.h"
@@ -8,8 +8,9 @@
 
 namespace ingot::onnx {
 
-/// data[sum(dataStrides[d] * at[d]) + sum over parts of stride * index], where a part's index is
-/// indices[part.offset + sum(indexStrides[d] * at[d])], in [-size, size), negative ones counted from the end.
+/// The element addressed at a point `at`: data[sum(dataStrides[d] * at[d]) + sum over parts of stride * index], where a
+/// part's index is indices[part.offset + sum(indexStrides[d] * at[d])], in [-size, size), and negative ones count from
+/// the end.
 struct Lookup {
   struct Part {
     int64_t offset;
@@ -19,7 +20,7 @@ struct Lookup {
   llvm::SmallVector<Part, 2> parts;
 };
 
-/// The offset in the data of each point of `shape`, in row-major order; nothing when an index lies outside.
+/// Returns the offset in the data of each point of `shape`, in row-major order; nothing when an index lies outside.
 std::optional<std::vector<int64_t>> offsetsOf(const Lookup &lookup, llvm::ArrayRef<int64_t> shape,
                                               llvm::ArrayRef<int64_t> indices);
 

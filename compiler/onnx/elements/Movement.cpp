@@ -5,7 +5,7 @@ using namespace mlir;
 
 namespace ingot::onnx {
 
-/// `count` copies of an element, or zeros.
+/// Returns `count` copies of an element, or zeros.
 static std::vector<char> filled(int64_t count, int64_t size, ElementsAttr value) {
   std::vector<char> bytes(count * size, 0);
   if (value) {
@@ -66,7 +66,7 @@ Movement joined(ArrayRef<Sizes> operands, int64_t axis, Sizes shape) {
   return m;
 }
 
-/// Whether the operand's elements lie so far apart along the axes of a piece.
+/// Whether the operand's elements lie these strides apart along the axes of a piece.
 static bool stepsBy(const Piece &piece, ArrayRef<Size> strides) {
   for (size_t i = 0; i < strides.size(); ++i) {
     if (!piece.sizes[i].is(0) && !piece.sizes[i].is(1) && !(piece.source.strides[i] == strides[i])) {

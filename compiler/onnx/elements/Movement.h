@@ -1,5 +1,5 @@
-// Ops that only move elements, described once as boxes of the result and where their elements come from: the
-// description serves constants (evaluateMovement) and the kernel family Move.
+// Describes ops that only move elements as boxes of the result and where their elements come from: constants
+// (evaluateMovement) and the kernel family Move use the same description.
 #pragma once
 #include "compiler/support/Size.h"
 #include "compiler/support/Strided.h"
@@ -12,28 +12,31 @@ namespace ingot::onnx {
 /// A box of the result.
 struct Piece {
   static constexpr int fill = -1;
-  support::Sizes start, sizes;            ///< over Movement::shape
-  int operand = 0;                        ///< which operand it is copied from; fill: none
-  support::Strided<support::Size> source; ///< over the box's axes, in elements of the row-major operand
+  support::Sizes start, sizes; ///< the place and size of the box in Movement::shape
+  int operand = 0;             ///< the operand that it is copied from; `fill`: it is copied from none
+  /// The operand's elements over the box's axes, in elements of the row-major operand.
+  support::Strided<support::Size> source;
 };
 
 struct Movement {
-  support::Sizes shape; ///< the result's, an axis possibly split into several
+  support::Sizes shape; ///< the result's shape, in which an axis may be split into several
   llvm::SmallVector<Piece, 1> pieces;
-  int fillOperand = -1;            ///< what fills boxes without a source; -1: zero
-  llvm::SmallVector<int64_t> axes; ///< of each entry of `shape` the result's axis; empty: one to one
+  int fillOperand = -1;            ///< the operand that fills boxes without a source; -1: they are zero
+  llvm::SmallVector<int64_t> axes; ///< for each entry of `shape` the result's axis; empty: they are the same
 };
 
 llvm::LogicalResult evaluateMovement(mlir::Operation *op, const Movement &movement,
                                      llvm::ArrayRef<mlir::ElementsAttr> operands,
                                      llvm::SmallVectorImpl<mlir::ElementsAttr> &results);
 
-/// Tensors of some shapes one behind the other along an axis; `shape` is the result's.
+/// Returns the movement that puts tensors of some shapes one behind the other along an axis; `shape` is the result's.
 Movement joined(llvm::ArrayRef<support::Sizes> operands, int64_t axis, support::Sizes shape);
 
-/// The element of operand 0 where the result of a Mover begins, when its elements lie there one behind the other.
+/// Returns the element of operand 0 where the result of a Mover begins, when its elements lie there one behind the
+/// other.
 std::optional<support::Size> contiguousOffset(mlir::Operation *op);
-/// The operand, none of whose elements is missing, that the first piece of a movement puts at the result's beginning.
+/// Returns the operand, none of whose elements is missing, that the first piece of a movement puts at the result's
+/// beginning.
 std::optional<int64_t> extendedOperand(const Movement &movement);
 
 } // namespace ingot::onnx

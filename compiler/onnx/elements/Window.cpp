@@ -6,10 +6,10 @@ using namespace mlir;
 
 namespace ingot::onnx {
 
-/// Larger attributes are refused: with them, sizes computed below cannot overflow.
+/// Larger attributes are refused, so that sizes computed below cannot overflow.
 static constexpr int64_t largest = int64_t(1) << 31;
 
-/// An ints attribute with `count` entries in [least, largest], or `count` times `fallback`.
+/// Returns an ints attribute with `count` entries in [least, largest], or `count` times `fallback`.
 static FailureOr<SmallVector<int64_t>> listOf(Operation *op, StringRef name, size_t count, int64_t fallback,
                                               int64_t least) {
   auto attr = op->getAttrOfType<DenseI64ArrayAttr>(name);
@@ -32,7 +32,7 @@ static StringRef autoPadOf(Operation *op) {
   return attr && !attr.getValue().empty() ? attr.getValue() : StringRef("NOTSET");
 }
 
-/// Kernel, strides, dilations and the pads attribute.
+/// Reads kernel, strides, dilations and the pads attribute.
 static FailureOr<Window> readAttributes(Operation *op, ArrayRef<Size> kernel) {
   size_t rank = kernel.size();
   Window w;
@@ -63,7 +63,7 @@ static FailureOr<Window> readAttributes(Operation *op, ArrayRef<Size> kernel) {
   return w;
 }
 
-/// Splits `total` zeros: the odd one goes behind when `upper`.
+/// Splits `total` zeros; an odd one goes behind when `upper` holds.
 static void distribute(Window &w, size_t i, const Size &total, bool upper) {
   Size half = floorDiv(total, 2);
   w.before[i] = upper ? half : total - half;
@@ -190,7 +190,7 @@ ElementsAttr constantThrough(Value v) {
   if (!argument) {
     return constantOf(v);
   }
-  // Of a loop, which is not isolated, the operand is only what an argument begins with.
+  // An argument of a loop, which is not isolated, only begins with the operand.
   Operation *parent = argument.getOwner()->getParentOp();
   return parent && parent->hasTrait<OpTrait::IsIsolatedFromAbove>() &&
                  argument.getArgNumber() < parent->getNumOperands()

@@ -1,4 +1,5 @@
-// The terminator of subgraphs of expanded ops, and operators of whose nodes graph::resolve makes several other ops, or none.
+// Declares the terminator of subgraphs of expanded ops, and operators of whose nodes graph::resolve makes several other
+// ops, or none.
 include "compiler/onnx/Onnx.td"
 include "compiler/onnx/interfaces/NodeKinds.td"
 
@@ -9,7 +10,7 @@ def Onnx_GiveOp : Op<Onnx_Dialect, "Give", [Pure, Terminator]> {
   let assemblyFormat = "$values attr-dict `:` type($values)";
 }
 
-/// An op of this class is never made. test/tools/operators.py knows the class by name.
+/// The class of ops that are never made. test/tools/operators.py knows it by name.
 class Onnx_Construct<string mnemonic, Trait kind> : Op<Onnx_Dialect, mnemonic, [Pure, kind]> {
   let arguments = (ins Variadic<AnyType>:$operandsOfNode);
   let results = (outs Variadic<AnyType>:$resultsOfNode);

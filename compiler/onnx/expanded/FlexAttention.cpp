@@ -1,4 +1,4 @@
-// FlexAttention is written out as products and a softmax around its subgraphs, from which fusion makes one kernel again
+// Writes FlexAttention out as products and a softmax around its subgraphs, from which fusion makes one kernel again
 // where it can. Heads of keys and values may be fewer than those of queries, which then share them in groups.
 #include "compiler/onnx/expanded/FlexAttention.h"
 #include "compiler/onnx/ElementTypes.h"
@@ -12,9 +12,9 @@ using namespace mlir;
 
 namespace ingot::onnx {
 
-static constexpr int64_t kBatch = 0, kHeads = 1, kRows = 2, kWidth = 3; // axes
+static constexpr int64_t kBatch = 0, kHeads = 1, kRows = 2, kWidth = 3; // the axes of operands
 
-/// The type in which scores are and the softmax is computed; null: there is none of that number.
+/// Returns the type in which scores are and the softmax is computed; null: there is none of that number.
 static Type softmaxType(FlexAttentionOp op) {
   int64_t number = op.getSoftmaxPrecision().value_or(elementOf(op.getQ()).isF64() ? 11 : 1);
   return dyn_cast_or_null<FloatType>(elementOfNumber(number, op.getContext()));

@@ -1,4 +1,4 @@
-// FlexAttention of ai.onnx.preview.
+// Declares FlexAttention of ai.onnx.preview.
 include "compiler/onnx/Onnx.td"
 include "compiler/onnx/interfaces/Expansion.td"
 

@@ -1,4 +1,4 @@
-// The ops between the tensors are there already; from the last one to the first each hands on what it got
+// Walks over the ops between the tensors from the last one to the first: each hands on the derivative that it got
 // (onnx/rewriting/Gradients.h). Where the place is another one than that of the model itself, the ops are computed
 // there once more.
 #include "compiler/onnx/expanded/Gradient.h"
@@ -31,7 +31,7 @@ ArrayRef<StringLiteral> GradientOp::tensorAttributes() {
   return names;
 }
 
-/// The ops of a block from which a tensor is computed, back to others where the walk stops, in their order.
+/// Returns the ops of a block from which a tensor is computed, back to tensors where the walk stops, in their order.
 static SmallVector<Operation *> opsBetween(ValueRange from, Value to) {
   SmallVector<Operation *> ops;
   llvm::SmallPtrSet<Operation *, 16> seen;
@@ -48,7 +48,8 @@ static SmallVector<Operation *> opsBetween(ValueRange from, Value to) {
   return ops;
 }
 
-/// The derivatives of `y` by `xs`, from which `ops` compute it. Failure, with a message, where one of them has none.
+/// Writes the derivatives of `y` by `xs`, from which `ops` compute it. Failure, with a message, where one of them has
+/// none.
 static LogicalResult derive(Formula &f, Value y, ValueRange xs, ArrayRef<Operation *> ops,
                             SmallVectorImpl<Value> &results) {
   llvm::DenseMap<Value, Value> by;

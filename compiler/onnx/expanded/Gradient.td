@@ -1,4 +1,4 @@
-// Gradient of ai.onnx.preview.training.
+// Declares Gradient of ai.onnx.preview.training.
 include "compiler/onnx/Onnx.td"
 include "compiler/onnx/interfaces/Expansion.td"
 

@@ -28,8 +28,10 @@ struct SearchForm {
 
 static constexpr SearchForm kGreedy = {-1, -1, -1, 3, 4, 5, 6, -1, -1}, kSampling = {-1, -1, -1, 3, 4, 5, 6, 7, 8},
                             kBeams = {3, 4, 5, 6, 7, 8, 9, -1, -1};
-static constexpr int kIds = 0, kMostLength = 1, kLeastLength = 2, kForcedIds = 10, kProcessor = 11; // of all
-static constexpr unsigned kDecoder = 0, kInitDecoder = 1, kEncoder = 2;                             // regions
+// Operands that all of the operators have.
+static constexpr int kIds = 0, kMostLength = 1, kLeastLength = 2, kForcedIds = 10, kProcessor = 11;
+// The numbers of regions.
+static constexpr unsigned kDecoder = 0, kInitDecoder = 1, kEncoder = 2;
 
 static const SearchForm &formOf(Operation *op) {
   return isa<BeamSearchOp>(op) ? kBeams : isa<SamplingOp>(op) ? kSampling : kGreedy;
@@ -37,11 +39,11 @@ static const SearchForm &formOf(Operation *op) {
 
 namespace {
 
-/// What a decoder keeps from one step to the next, beside the tokens.
+/// The state of a decoder beside the tokens.
 struct Kept {
-  Value mask, places;         ///< of decoders that read the prompt: [rows, length], [rows, 1]
-  SmallVector<Value> caches;  ///< which grow
-  SmallVector<Value> encoded; ///< what an encoder gave, which stays
+  Value mask, places;         ///< for decoders that read the prompt: [rows, length], [rows, 1]
+  SmallVector<Value> caches;  ///< caches, which grow
+  SmallVector<Value> encoded; ///< the results of an encoder, which stay
 };
 
 class Search {
@@ -59,7 +61,7 @@ public:
   LogicalResult verify();
   LogicalResult verifyOperands();
   bool hasBeams() const { return form.beams >= 0; }
-  /// The value of each result; null for one that nobody reads.
+  /// Computes the value of each result; null for one that nobody reads.
   LogicalResult run(SmallVectorImpl<Value> &results);
 
 private:
@@ -72,7 +74,7 @@ private:
   int64_t kind = 0, start = -1, words = -1;
   bool stopsEarly = false;
   Value lengthPenalty;         ///< float32, rank 0
-  Value most, beams, returned; ///< lists
+  Value most, beams, returned; ///< sizes as lists
 
   int64_t integer(StringRef name, int64_t otherwise) const {
     auto given = op->getAttrOfType<IntegerAttr>(name);
@@ -86,9 +88,10 @@ private:
     Value v = place >= 0 ? op->getOperand(place) : Value();
     return present(v) ? v : Value();
   }
-  /// An input of one element; where it is left out, null.
+  /// Returns an input of one element; null where it is left out.
   Value number(int place) { return input(place) ? t.scalar(t.i64(input(place))) : Value(); }
-  /// The same as a list, and as the size of a tensor: one that data tells is then one size wherever it is used.
+  /// Returns an input of one element as a list that is the size of a tensor, too: a size that data tells is then one
+  /// size wherever it is used.
   Value count(int place) {
     Value some = t.filled(t.integer(0, t.f.b.getI1Type()), {t.f.reshape(t.i64(input(place)), {1})});
     return t.size(some, 0);
@@ -96,7 +99,7 @@ private:
   LogicalResult problem(const Twine &text) const { return emitError(op->getLoc()) << text; }
 
   Block &decoder() const { return op->getRegion(kDecoder).front(); }
-  /// The number of the region that reads the prompt.
+  /// Returns the number of the region that reads the prompt.
   unsigned opening() const {
     return kind == 1 ? kEncoder : op->getRegion(kInitDecoder).empty() ? kDecoder : kInitDecoder;
   }
@@ -121,7 +124,7 @@ private:
 
 } // namespace
 
-// Checks of the op's attributes and operands.
+// These verify the op's attributes and operands.
 
 LogicalResult Search::verify() {
   if (t.rules.end < 0 || t.rules.padding < 0) {
@@ -174,9 +177,9 @@ void Search::readOperands() {
   }
 }
 
-// The decoder.
+// These run the decoder.
 
-/// The results of a subgraph for these values. Fails with a message when the subgraph takes other operands.
+/// Returns the results of a subgraph for these values. Fails with a message when the subgraph takes other operands.
 FailureOr<Search::Values> Search::call(unsigned region, ArrayRef<Value> values, size_t leastOutputs) {
   Block &graph = op->getRegion(region).front();
   size_t outputs = graph.getTerminator()->getNumOperands();
@@ -188,7 +191,7 @@ FailureOr<Search::Values> Search::call(unsigned region, ArrayRef<Value> values, 
   return copySubgraph(t.f.b, op->getRegion(region), values);
 }
 
-/// Caches without a row for inputs [from, from + count) of a subgraph, whose declared types say the other sizes.
+/// Makes caches without a row for inputs [from, from + count) of a subgraph, whose declared types say the other sizes.
 FailureOr<Search::Values> Search::emptyCaches(unsigned region, size_t from, size_t count, Value rows, int64_t heads) {
   Values caches;
   for (BlockArgument argument : op->getRegion(region).front().getArguments().slice(from, count)) {
@@ -201,7 +204,7 @@ FailureOr<Search::Values> Search::emptyCaches(unsigned region, size_t from, size
                      nameOf(region) + "' how many heads it has and how wide they are");
     }
     SmallVector<Value> shape = {rows, t.list(type.getDimSize(heads)), t.list(0), t.list(type.getDimSize(rank - 1))};
-    if (kind == 0) { // keys and values
+    if (kind == 0) { // a cache has keys and values
       shape.insert(shape.begin(), t.list(2));
     }
     caches.push_back(t.filled(constantFromFloats(tensorOf({1}, type.getElementType()), {0.0}), shape));
@@ -209,7 +212,7 @@ FailureOr<Search::Values> Search::emptyCaches(unsigned region, size_t from, size
   return caches;
 }
 
-/// The scores [rows, vocabulary] of the last place.
+/// Returns the scores [rows, vocabulary] of the last place.
 Value Search::lastOf(Value logits) {
   Value last = t.f32(t.gather(logits, t.number(-1), 1));
   auto type = ranked(last);
@@ -217,7 +220,7 @@ Value Search::lastOf(Value logits) {
   return isWider ? t.slice(last, t.list(0), t.list(words), 1) : last;
 }
 
-/// A decoder reads the prompt. Padding has no place in it and is masked.
+/// Lets a decoder read the prompt. Padding has no place in it and is masked.
 FailureOr<Value> Search::prompt(Kept &kept, Value &sequences) {
   sequences = t.i64(input(kIds));
   Value isWord = t.f.op("Not", {t.equal(sequences, t.number(t.rules.padding))}), one = t.i64(isWord);
@@ -243,10 +246,10 @@ FailureOr<Value> Search::prompt(Kept &kept, Value &sequences) {
   return outputs->front();
 }
 
-/// An encoder reads the prompt, and it or the decoder the token that starts.
+/// Lets an encoder read the prompt; it or the decoder reads the token that starts.
 FailureOr<Value> Search::encoder(Kept &kept, Value &sequences) {
   Value ids = t.i64(input(kIds)), rows = t.size(ids, 0);
-  // Only padding in front is none of the sentence: behind it, an end may be the same token.
+  // Only padding in front is no part of the sentence: behind it, an end may be the same token.
   Value isWord = t.f.op("Not", {t.equal(ids, t.number(t.rules.padding))});
   Value words = t.f.op("CumSum", {t.i64(isWord), t.number(1)});
   Value mask = t.i32(input(form.mask) ? input(form.mask) : t.less(t.number(0), words));
@@ -286,7 +289,7 @@ FailureOr<Value> Search::encoder(Kept &kept, Value &sequences) {
   return next(kept, sequences, sequences);
 }
 
-/// The scores for what follows `tokens`, the last ones of the sequences.
+/// Returns the scores for what follows `tokens`, the last ones of the sequences.
 FailureOr<Value> Search::next(Kept &kept, Value tokens, Value sequences) {
   Values values;
   if (kind == 0) {
@@ -313,7 +316,7 @@ FailureOr<Value> Search::next(Kept &kept, Value tokens, Value sequences) {
   return outputs->front();
 }
 
-/// The scores for the first token, [sentences, vocabulary].
+/// Returns the scores for the first token, [sentences, vocabulary].
 FailureOr<Value> Search::first(Kept &kept, Value &sequences) {
   FailureOr<Value> logits = kind == 0 ? prompt(kept, sequences) : encoder(kept, sequences);
   if (failed(logits)) {
@@ -322,9 +325,9 @@ FailureOr<Value> Search::first(Kept &kept, Value &sequences) {
   return lastOf(*logits);
 }
 
-// The searches.
+// These write the searches.
 
-/// The first tokens, where there is room for them.
+/// Returns the first tokens, where there is room for them.
 Value Search::checked(Value tokens, Value length) {
   Value bad = t.f.op("LessOrEqual", {t.scalar(most), length});
   if (hasBeams()) {
@@ -350,7 +353,7 @@ struct Carried {
     all.append(more);
     return all;
   }
-  /// The same of other values.
+  /// Returns such carried values made of other ones.
   Carried like(ValueRange values) const {
     auto next = [&] {
       Value v = values.front();
@@ -369,8 +372,8 @@ struct Carried {
 };
 } // namespace
 
-/// A loop of at most so many iterations, which goes on while what the body gives first holds. Its block's arguments are
-/// the iteration's number, the condition and the carried values.
+/// Makes a loop of `trips` iterations at most, which goes on while the first result of the body holds. Its block's
+/// arguments are the iteration's number, the condition and the carried values.
 FailureOr<Search::Values> Search::loop(Value trips, Value condition, ArrayRef<Value> initial, unsigned results,
                                        llvm::function_ref<FailureOr<Values>(Block &)> body) {
   OpBuilder &b = t.f.b;
@@ -405,7 +408,7 @@ LogicalResult Search::oneByOne(SmallVectorImpl<Value> &results) {
     return failure();
   }
   Value length = t.scalar(t.size(begin.sequences, 1)), rows = t.size(begin.sequences, 0);
-  // `more` has which sequences have ended.
+  // This chooses tokens, and notes which sequences have ended.
   auto choose = [&](Value scores, Value step, Carried &c, Value sequences, bool isFirst) {
     scores = t.ruled(scores, sequences, isFirst);
     Value token = draws ? t.drawn(scores, step, dice) : t.best(scores);
@@ -455,11 +458,11 @@ LogicalResult Search::byBeams(SmallVectorImpl<Value> &results) {
   auto stateOf = [](Carried &c) { return BeamState{c.more[0], c.more[1], c.more[2], c.more[3], c.more[4]}; };
   auto keep = [](Carried &c, const BeamState &s) { c.more = {s.scores, s.bestScores, s.best, s.counts, s.done}; };
 
-  // The first step, of sentences: each beam then takes what its sentence has.
+  // The first step is one of sentences: each beam then takes what its sentence has.
   BeamSizes sizes = t.sizesOf(sentences, beams, most, t.size(*logits, 1));
   BeamState state = t.firstBeams(sizes);
   Value one = t.f.op("Unsqueeze", {scored(*logits, begin.sequences, /*isFirst=*/true), t.list(1)});
-  Value each = t.f.div(t.f.countTo(t.scalar(sizes.rows)), beams); // the sentence of a row
+  Value each = t.f.div(t.f.countTo(t.scalar(sizes.rows)), beams); // this is the sentence of each row
   Value expanded = t.gather(begin.sequences, each);
   BeamStep step = t.nextBeams(sizes, one, expanded, lengthPenalty, stopsEarly, state);
   Value from = t.f.div(step.rows, beams), firstTotal = step.total;
@@ -521,14 +524,15 @@ LogicalResult Search::run(SmallVectorImpl<Value> &results) {
   return hasBeams() ? byBeams(results) : oneByOne(results);
 }
 
-// The ops.
+// These are the methods of the ops.
 
 static LogicalResult verifySearch(SubgraphHolder op) {
   OpBuilder b(op);
   return Search(op, b).verify();
 }
 
-/// The sequences are [batch, length], or [batch, sequences, length] of beams; then the results have scores, too.
+/// Infers types. The sequences are [batch, length], or [batch, sequences, length] where there are beams; then the
+/// results have scores, too.
 static LogicalResult inferSearch(SubgraphHolder op, SmallVectorImpl<Type> &types) {
   OpBuilder b(op);
   if (failed(Search(op, b).verifyOperands())) {

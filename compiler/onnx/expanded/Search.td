@@ -1,9 +1,9 @@
-// Operators of com.microsoft that write tokens with a decoder, which the node holds as a subgraph.
+// Declares operators of com.microsoft that write tokens with a decoder, which the node holds as a subgraph.
 include "compiler/onnx/Onnx.td"
 include "compiler/onnx/interfaces/Expansion.td"
 
-/// Operands may all be left out as far as their types go, so that one message says which of them are needed. All have one set of attributes, as
-/// exporters write them.
+/// The class of these operators. Operands may all be left out as far as their types go, so that one message says which
+/// of them are needed. All have one set of attributes, as exporters write them.
 class Onnx_SearchOp<string mnemonic, int inputs>
     : Onnx_MicrosoftOp<mnemonic, inputs, [DeclareOpInterfaceMethods<Onnx_Expandable>, DeclareOpInterfaceMethods<Onnx_SubgraphHolder>]>, Since<1> {
   dag operands = (ins);

@@ -1,4 +1,5 @@
-// Facts about elementwise operators: bounds of the numbers that they compute, and whether they take many instructions.
+// Declares facts about elementwise operators: bounds of the numbers that they compute, and whether they take many
+// instructions.
 #ifndef INGOT_ONNX_CURVE
 #define INGOT_ONNX_CURVE
 include "mlir/IR/OpBase.td"
@@ -15,7 +16,8 @@ def Onnx_Curve : OpInterface<"Curve"> {
     "::std::optional<double>", "errorOfIntegers", (ins), "", [{ return ::std::nullopt; }]>];
 }
 
-/// An element takes so many instructions that a loop of its own pays, in which vectors do not wait for one another.
+/// The trait of ops of which an element takes so many instructions that a loop of its own pays, in which vectors do not
+/// wait for one another.
 def Onnx_LongFormula : NativeOpTrait<"LongFormula"> {
   let cppNamespace = "::ingot::onnx";
 }

@@ -1,4 +1,4 @@
-// Operators that hold subgraphs, or that are loops, derivatives and the like in terms of others.
+// Declares interfaces of operators that hold subgraphs, or that are loops, derivatives and the like in terms of others.
 #ifndef INGOT_ONNX_EXPANSION
 #define INGOT_ONNX_EXPANSION
 include "mlir/IR/OpBase.td"

@@ -1,4 +1,4 @@
-// Traits of operators of whose nodes graph::resolve does not make an op each.
+// Declares traits of operators of whose nodes graph::resolve does not make an op each.
 #ifndef INGOT_ONNX_NODE_KINDS
 #define INGOT_ONNX_NODE_KINDS
 include "mlir/IR/OpBase.td"

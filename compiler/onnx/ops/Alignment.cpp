@@ -1,6 +1,7 @@
-// DynamicTimeWarping: what it costs to get to a place is its own cost and the least of those of its three neighbours in
-// front: above and to the left (0), above (1), to the left (2). Places of one diagonal do not need each other, so a
-// loop goes over diagonals and keeps which neighbour each place was reached from; a second loop follows these back.
+// Writes DynamicTimeWarping. The cost of a way to a place is the place's own cost and the least cost of its three
+// neighbours in front: above and to the left (0), above (1), to the left (2). Places of one diagonal do not need each
+// other, so a loop goes over diagonals and keeps from which neighbour each place was reached; a second loop follows
+// these back.
 #include "compiler/onnx/ops/Alignment.h"
 #include "compiler/onnx/Control.h"
 #include "compiler/onnx/Family.h"
@@ -45,7 +46,8 @@ struct Warping {
   Value where(Value c, Value a, Value b) { return f.op("Where", {c, a, b}); }
   Size steps() { return rows + columns - Size(1); }
 
-  /// Which neighbour each place was reached from, [diagonals, rows]: that in row i and column j is [i + j - 2, i - 1].
+  /// Returns from which neighbour each place was reached, [diagonals, rows]: that in row i and column j is [i + j - 2,
+  /// i - 1].
   Value traces() {
     Value far = f.number(std::numeric_limits<double>::infinity(), costs);
     Value row = f.add(f.countTo(f.scalar(rows)), no(1)), end = f.scalar(columns);
@@ -57,8 +59,8 @@ struct Warping {
                            [&](Value at, ValueRange before) { return step(at, before[0], before[1], row, end, far); });
     return loop.getResult(2);
   }
-  /// Diagonals have an element for the border, which is its first; of the diagonal that starts the matrix there is one
-  /// place that costs nothing.
+  /// Computes one diagonal from the two before it. Diagonals have an element for the border, which is their first; of
+  /// the diagonal that starts the matrix there is one place that costs nothing.
   SmallVector<Value> step(Value at, Value second, Value first, Value row, Value end, Value far) {
     Value all = makeSizes(f.b, f.loc, {rows + Size(1)}), own = makeSizes(f.b, f.loc, {rows});
     auto above = [&](Value v) { return slice(f, v, 0, list(0), own); };
@@ -74,7 +76,7 @@ struct Warping {
     return {first, next, where(isDiagonal, no(0), where(isUp, no(1), no(2)))};
   }
 
-  /// Rows, columns, and whether the way has not ended yet, from the last place back, [steps, 3].
+  /// Returns rows, columns, and whether the way has not ended yet, from the last place back, [steps, 3].
   Value wayBack(Value traces) {
     LoopOp loop = makeLoop(f.b, f.loc, f.scalar(steps()), {f.scalar(rows), f.scalar(columns)}, {f.b.getI64Type()},
                            [&](Value, ValueRange place) { return follow(traces, place[0], place[1]); });

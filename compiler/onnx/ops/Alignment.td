@@ -1,4 +1,4 @@
-// Alignments of two sequences.
+// Operators that align two sequences are declared here.
 include "compiler/onnx/Onnx.td"
 
 def Onnx_DynamicTimeWarpingOp : Onnx_MicrosoftOp<"DynamicTimeWarping", 1, [DeclareOpInterfaceMethods<Onnx_Decomposable>]>, Since<1> {

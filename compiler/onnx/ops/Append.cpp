@@ -1,4 +1,4 @@
-// The rows must fit into the cache, behind those before them.
+// Checks that the rows fit into the cache, behind those before them.
 #include "compiler/onnx/ops/Append.h"
 #include "compiler/onnx/Family.h"
 #define GET_OP_CLASSES

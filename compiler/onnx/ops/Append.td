@@ -1,4 +1,5 @@
-// A cache that grows from run to run: no op of the standard, but what a Concat of past and new rows is where the cache has room for more (graph/ShareCaches).
+// Declares a cache that grows from run to run. It is no op of the standard: it takes the place of a Concat of past and
+// new rows where the cache has room for more (graph/ShareCaches).
 include "compiler/onnx/Onnx.td"
 
 def Onnx_AppendOp : Onnx_CoreOp<"Append"> {

@@ -1,5 +1,5 @@
-// Attention is products, a bias made of the masks, and a softmax. Heads that share keys are rows of one product: the
-// queries of a group stand in an axis of their own, along which keys and values are repeated by broadcasting.
+// Writes Attention as products, a bias made of the masks, and a softmax. Heads that share keys are rows of one product:
+// the queries of a group stand in an axis of their own, along which keys and values are repeated by broadcasting.
 #include "compiler/onnx/ops/Attention.h"
 #include "compiler/onnx/ElementTypes.h"
 #include "compiler/onnx/Family.h"
@@ -17,16 +17,16 @@ namespace {
 
 constexpr double minusInfinity = -std::numeric_limits<double>::infinity();
 
-/// The sizes of one node, heads in an axis of their own.
+/// The sizes of one node, in which heads have an axis of their own.
 struct Heads {
-  bool flat = false; ///< rank 3: [batch, steps, heads * width]
+  bool flat = false; ///< whether operands have rank 3: [batch, steps, heads * width]
   Size batch, queries, keys, past = 0;
   Size heads = 0, shared = 0, width = 0, valueWidth = 0; ///< `shared`: heads of keys and values
-  Size group = 1;                                        ///< heads that share keys
+  Size group = 1;                                        ///< how many heads share keys
   Size total() const { return past + keys; }
 };
 
-/// Nothing while the operands' sizes are not known; failure with a message where they contradict.
+/// Returns the sizes; nothing while those of the operands are not known; failure with a message where they contradict.
 FailureOr<std::optional<Heads>> headsOf(AttentionOp op) {
   auto q = ranked(op.getQ()), k = ranked(op.getK()), v = ranked(op.getV());
   if (!isSized(op.getQ()) || !isSized(op.getK()) || !isSized(op.getV())) {
@@ -81,7 +81,7 @@ struct Expansion {
   Heads h;
   Formula f;
 
-  /// [batch, steps, heads * width] as [batch, heads, steps, width].
+  /// Returns [batch, steps, heads * width] as [batch, heads, steps, width].
   Value apart(Value x, const Size &steps, const Size &heads, const Size &width) {
     return h.flat ? f.transpose(f.reshapeTo(x, {h.batch, steps, heads, width}), {0, 2, 1, 3}) : x;
   }
@@ -93,12 +93,12 @@ struct Expansion {
     return column ? f.reshapeTo(numbers, {n, 1}) : numbers;
   }
   Value asQueries(Value x) { return f.cast(x, elementOf(op.getQ()), numberOfElement(elementOf(op.getQ()))); }
-  /// 0 where allowed, else minus infinity.
+  /// Returns 0 where a key is allowed, else minus infinity.
   Value bias(Value allowed) {
     return f.op("Where", {allowed, f.number(0, op.getQ()), f.number(minusInfinity, op.getQ())});
   }
 
-  /// The mask as a bias over all keys: keys beyond its columns are out.
+  /// Returns the mask as a bias over all keys; keys beyond its columns are not allowed.
   Value maskBias() {
     Value mask = op.getAttnMask();
     auto type = ranked(mask);
@@ -114,7 +114,7 @@ struct Expansion {
     return isBool ? bias(mask) : asQueries(mask);
   }
 
-  /// How far the last query lies behind the last key: [] or, with lengths for each sequence, [batch, 1, 1, 1].
+  /// Returns how far the last query lies behind the last key: [] or, with lengths for each sequence, [batch, 1, 1, 1].
   Value queryOffset() {
     if (!present(op.getPastKey()) && present(op.getNonpadKvSeqlen())) {
       return f.sub(f.reshapeTo(op.getNonpadKvSeqlen(), {h.batch, 1, 1, 1}), f.scalar(h.queries));
@@ -122,7 +122,7 @@ struct Expansion {
     return f.scalar(h.past);
   }
 
-  /// What is added to the scores; null for nothing.
+  /// Returns what is added to the scores; null: nothing is.
   Value allBiases() {
     Value sum;
     auto add = [&](Value v) { sum = sum ? f.add(sum, v) : v; };
@@ -131,7 +131,8 @@ struct Expansion {
     }
     int64_t left = op.getLeftWindowSize(), right = op.getRightWindowSize();
     if (op.getIsCausal() || left >= 0 || right >= 0) {
-      Value ahead = f.sub(row(h.total(), false), f.add(row(h.queries, true), queryOffset())); // of a key before a query
+      // How far a key lies ahead of a query.
+      Value ahead = f.sub(row(h.total(), false), f.add(row(h.queries, true), queryOffset()));
       auto atMost = [&](Value v, int64_t n) { add(bias(f.op("LessOrEqual", {v, f.scalar(n)}))); };
       if (op.getIsCausal()) {
         atMost(ahead, 0);
@@ -150,7 +151,8 @@ struct Expansion {
     return sum;
   }
 
-  /// Queries times keys, [batch, heads, queries, total]; or weights times values. `columns` is the result's last axis.
+  /// Returns queries times keys, [batch, heads, queries, total], or weights times values. `columns` is the result's
+  /// last axis.
   Value grouped(Value rows, Value shared, const Size &inner, const Size &columns, bool transposed) {
     SmallVector<NamedAttribute> attributes;
     if (transposed) {
@@ -165,7 +167,7 @@ struct Expansion {
     return f.reshapeTo(f.op("MatMul", {a, b}, attributes), {h.batch, h.heads, h.queries, columns});
   }
 
-  /// What scores are multiplied by.
+  /// Returns the factor of the scores.
   Value scale() {
     if (op.getScale() || h.width.isNumber()) {
       double given = op.getScale() ? op.getScale()->convertToDouble() : 1 / std::sqrt(double(h.width.number()));
@@ -267,7 +269,7 @@ LogicalResult RotaryEmbeddingOp::inferTypes(SmallVectorImpl<Type> &types) {
   return success();
 }
 
-/// Pairs of columns are turned by the angles of their positions. A pair is column i of both halves, or two neighbours.
+/// Rotates pairs of columns by the angles of their positions. A pair is column i of both halves, or two neighbours.
 LogicalResult RotaryEmbeddingOp::decompose(PatternRewriter &rewriter) {
   auto type = ranked(getX());
   if (!isSized(getX()) || !isSized(getCosCache()) || !isSized(getSinCache()) ||
@@ -296,7 +298,7 @@ LogicalResult RotaryEmbeddingOp::decompose(PatternRewriter &rewriter) {
     auto one = [&](const Size &n) { return makeSizes(f.b, f.loc, {n}); };
     return f.op("Slice", {v, one(from), one(to), one(3), one(step)});
   };
-  // [batch, steps, half], with an axis for the heads.
+  // The angles are [batch, steps, half], with an axis for the heads.
   auto angles = [&](Value cache) {
     Value v = present(getPositionIds()) ? f.op("Gather", {cache, getPositionIds()}, {f.integer("axis", 0)}) : cache;
     return f.op("Unsqueeze", {v, makeIntegers(f.b, f.loc, {flat ? 2 : 1})});
@@ -328,7 +330,8 @@ LogicalResult TensorScatterOp::inferTypes(SmallVectorImpl<Type> &types) {
   return success();
 }
 
-/// ScatterElements whose places are those of the update, moved along the axis by what write_indices says of the batch.
+/// Writes ScatterElements whose places are those of the update, moved along the axis by what write_indices says for the
+/// batch.
 LogicalResult TensorScatterOp::decompose(PatternRewriter &rewriter) {
   auto cache = ranked(getPastCache()), update = ranked(getUpdate());
   if (!isSized(getPastCache()) || !isSized(getUpdate())) {

@@ -1,4 +1,4 @@
-// Attention and what language models put around it: rotary embeddings, caches that are written in place.
+// Declares attention and what language models put around it: rotary embeddings, and caches that are written in place.
 include "compiler/onnx/Onnx.td"
 
 def Onnx_AttendOp : Onnx_CoreOp<"Attend", [IsolatedFromAbove, SingleBlock]> {

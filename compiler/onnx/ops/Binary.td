@@ -1,8 +1,8 @@
-// Arithmetic and logic on two or more numbers, with broadcasting.
+// Declares arithmetic and logic on two or more numbers, with broadcasting.
 include "compiler/onnx/Onnx.td"
 include "compiler/onnx/interfaces/Curve.td"
 
-/// Whose old forms (before opset 7) broadcast by attributes.
+/// The class of operators whose old forms (before opset 7) broadcast by attributes.
 class Onnx_Arithmetic<string mnemonic, Type type = Onnx_Numbers, list<Trait> traits = []> : Onnx_Elementwise<mnemonic, 2, traits> {
   let arguments = (ins type:$a, type:$b);
   let more = "static ::llvm::LogicalResult upgrade(::ingot::onnx::Node &node);";

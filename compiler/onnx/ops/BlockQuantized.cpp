@@ -13,7 +13,8 @@ using namespace mlir;
 
 namespace ingot::onnx {
 
-// Weights of a few bits: [N, blocks, bytes of a block], and zero points [N, bytes of the blocks], low bits first.
+// Infers the type of a product. Weights of a few bits are [N, blocks, bytes of a block], and zero points [N, bytes of
+// the blocks], with the low bits first.
 
 LogicalResult MsMatMulNBitsOp::inferTypes(SmallVectorImpl<Type> &types) {
   auto bits = static_cast<int64_t>(getBits()), block = static_cast<int64_t>(getBlockSize()),
@@ -54,7 +55,7 @@ LogicalResult MsMatMulNBitsOp::inferTypes(SmallVectorImpl<Type> &types) {
   return success();
 }
 
-/// The zero points of a matrix of few bits, [rows, blocks], as uint8 or floats.
+/// Returns the zero points of a matrix of few bits, [rows, blocks], as uint8 or floats.
 static ElementsAttr zerosOf(ElementsAttr packed, int64_t rows, int64_t blocks, int64_t bits) {
   Type element = packed.getElementType();
   if (!isUint(element, 8)) {
@@ -66,7 +67,7 @@ static ElementsAttr zerosOf(ElementsAttr packed, int64_t rows, int64_t blocks, i
       unpacked(bytesOf(packed, storage), static_cast<int64_t>(llvm::divideCeil(blocks * bits, 8)), blocks, bits));
 }
 
-/// The product with weights that stay as they are; null: it does not apply.
+/// Returns the product with weights that stay as they are; null: it does not apply.
 static Value ofFewBits(Formula &f, MsMatMulNBitsOp op, ElementsAttr weights, ElementsAttr packedZeros) {
   ElementsAttr scales = constantOf(op.getScales());
   if (!isForFewBits(op.getA()) || !hasFewRows(op.getA()) || !scales) {
@@ -130,7 +131,7 @@ LogicalResult MsMatMulNBitsOp::decompose(PatternRewriter &rewriter) {
   return success();
 }
 
-// Tables of numbers, in place of zero points: FP4 and NF4 of bitsandbytes.
+// Infers the type of a product whose numbers come from tables instead of zero points: FP4 and NF4 of bitsandbytes.
 
 LogicalResult MsMatMulBnb4Op::inferTypes(SmallVectorImpl<Type> &types) {
   auto k = static_cast<int64_t>(getK()), n = static_cast<int64_t>(getN()), block = static_cast<int64_t>(getBlockSize());
@@ -159,7 +160,7 @@ LogicalResult MsMatMulBnb4Op::inferTypes(SmallVectorImpl<Type> &types) {
   return success();
 }
 
-/// The high half of a byte comes first.
+/// Unpacks the weights, in which the high half of a byte comes first.
 LogicalResult MsMatMulBnb4Op::decompose(PatternRewriter &rewriter) {
   static constexpr double tables[2][16] = {
       {0, 5.208333333e-03, 0.66666667, 1, 0.33333333, 0.5, 0.16666667, 0.25, 0, -5.208333333e-03, -0.66666667, -1,
@@ -191,9 +192,10 @@ LogicalResult MsMatMulBnb4Op::decompose(PatternRewriter &rewriter) {
   return success();
 }
 
-// GatherBlockQuantized.
+// These write GatherBlockQuantized.
 
-/// Zero points are as the table is: of its type, and bytes where it has bytes of several numbers.
+/// Checks that zero points are stored as the table is: they have its type, and are bytes of several numbers where it
+/// is.
 static LogicalResult checkZerosOfTable(MsGatherBlockQuantizedOp op, bool packed) {
   auto zeros = present(op.getZeros()) ? ranked(op.getZeros()) : RankedTensorType();
   if (!zeros || !zeros.hasStaticShape() || (zeros.getRank() == 0 && !packed)) {
@@ -247,7 +249,7 @@ LogicalResult MsGatherBlockQuantizedOp::inferTypes(SmallVectorImpl<Type> &types)
   return success();
 }
 
-/// The table as rows of few bits; false: its rows are not quantized along themselves.
+/// Makes the table rows of few bits; returns false where its rows are not quantized along themselves.
 static bool tableOfFewBits(MsGatherBlockQuantizedOp op, FewBits &table) {
   auto data = ranked(op.getData());
   ElementsAttr numbers = constantOf(op.getData()), scales = constantOf(op.getScales()),
@@ -266,7 +268,7 @@ static bool tableOfFewBits(MsGatherBlockQuantizedOp op, FewBits &table) {
   return true;
 }
 
-/// What was gathered is dequantized; where rows along the quantized axis are gathered, the table is.
+/// Dequantizes what was gathered, or the table where rows along the quantized axis are gathered.
 LogicalResult MsGatherBlockQuantizedOp::decompose(PatternRewriter &rewriter) {
   if (!isSized(getIndices())) {
     return failure();

@@ -1,4 +1,4 @@
-// Operators of com.microsoft whose weights have a few bits, with a scale for each block of them.
+// Declares operators of com.microsoft whose weights have a few bits, with a scale for each block of them.
 include "compiler/onnx/Onnx.td"
 
 class Onnx_BlockQuantized<string name, int inputs>

@@ -1,5 +1,5 @@
-// Both become the standard's Attention. SparseAttention's blocks are sparse matrices by rows: what is added to the
-// scores is spread from blocks to tokens. DecoderAttention says by flags whether keys come from the queries or from
+// Makes both operators the standard's Attention. SparseAttention's blocks are sparse matrices by rows: what is added to
+// the scores is spread from blocks to tokens. DecoderAttention says by flags whether keys come from the queries or from
 // another sequence, and whether a cache stands before them or in their place.
 #include "compiler/onnx/ops/CachedAttention.h"
 #include "compiler/onnx/Family.h"
@@ -13,11 +13,11 @@ using namespace mlir;
 
 namespace ingot::onnx {
 
-// SparseAttention.
+// These write SparseAttention.
 
 namespace {
 struct SparseShape {
-  Size batch, steps, cache, layouts, blocks, entries; ///< `entries`: of the lists of blocks
+  Size batch, steps, cache, layouts, blocks, entries; ///< `entries`: the length of the lists of blocks
   int64_t heads = 0, shared = 0, width = 0;
 };
 } // namespace
@@ -29,7 +29,7 @@ static bool fits(Operation *op, Value v, ArrayRef<Size> sizes) {
                       [&](auto pair) { return succeeded(require(op, std::get<0>(pair), std::get<1>(pair))); });
 }
 
-/// Nothing while sizes are not known; failure with a message where they contradict.
+/// Returns the sizes; nothing while they are not known; failure with a message where they contradict.
 static FailureOr<std::optional<SparseShape>> shapeOf(SparseAttentionOp op) {
   bool packed = !present(op.getKey());
   if (packed != !present(op.getValue()) ||
@@ -96,7 +96,7 @@ struct Sparse {
   SparseShape s;
   Formula f;
 
-  /// [batch, steps, heads * width], turned if the node says so, as [batch, heads, steps, width].
+  /// Returns [batch, steps, heads * width] as [batch, heads, steps, width], rotated if the node says so.
   Value apart(Value x, int64_t heads, Value places) {
     if (places && op.getDoRotary()) {
       int64_t dim = 2 * ranked(op.getCosCache()).getDimSize(1);
@@ -107,8 +107,8 @@ struct Sparse {
     return f.transpose(f.reshapeTo(x, {s.batch, s.steps, heads, s.width}), {0, 2, 1, 3});
   }
 
-  /// Which blocks of keys those of queries look at, [layouts, blocks, blocks]. Entry i of a layout is of the row before
-  /// whose end it stands, and of the column that it names.
+  /// Returns which blocks of keys the blocks of queries see, [layouts, blocks, blocks]. Entry i of a layout belongs to
+  /// the row before whose end it stands, and to the column that it names.
   Value blockMask() {
     Value rows = integers(f, op.getBlockRowIndices()), columns = integers(f, op.getBlockColIndices());
     Value entry = f.countTo(f.scalar(s.entries)), block = f.countTo(f.scalar(s.blocks));
@@ -122,11 +122,11 @@ struct Sparse {
     return f.op("Greater", {counts, f.number(0, counts)});
   }
 
-  /// Whether a query sees a key, [batch, heads, steps, keys]; layouts go round the heads.
+  /// Returns whether a query sees a key, [batch, heads, steps, keys]; layouts take turns among the heads.
   Value visible(Value places) {
     auto size = static_cast<int64_t>(op.getSparseBlockSize());
     Value key = f.countTo(f.scalar(s.cache)), step = f.scalar(size);
-    Value last = f.scalar(max(s.blocks - Size(1), 0)); // of places behind all blocks, where nothing is seen
+    Value last = f.scalar(max(s.blocks - Size(1), 0)); // the block of places behind all blocks, where nothing is seen
     auto blockOf = [&](Value place) { return f.op("Min", {f.div(place, step), last}); };
     Value rows =
         f.op("Gather", {blockMask(), blockOf(places)}, {f.integer("axis", 1)}); // [layouts, batch, steps, blocks]
@@ -178,9 +178,9 @@ LogicalResult SparseAttentionOp::decompose(PatternRewriter &rewriter) {
   return success();
 }
 
-// DecoderAttention. Sequences are [steps, batch, width].
+// These write DecoderAttention, whose sequences are [steps, batch, width].
 
-/// Operands 8 to 11, which have to be constants.
+/// The values of operands 8 to 11, which have to be constants.
 namespace {
 struct Flags {
   bool fromKey, usesPast, hasState, hasMask;
@@ -214,7 +214,7 @@ LogicalResult DecoderAttentionOp::upgrade(Node &node) {
   Formula f(node.builder, node.loc);
   Value query = node.operand(0), width = sizeAlong(f, query, 2), bias = node.operand(4);
   SmallVector<Value> biases = split(f, bias, 0, 3);
-  // [steps, batch, width] as [batch, heads, steps, width of a head].
+  // This returns [steps, batch, width] as [batch, heads, steps, width of a head].
   auto apart = [&](Value x) {
     Value head = f.div(width, makeIntegers(f.b, f.loc, {heads}));
     x = reshapeBy(f, x, {shapeOf(f, x, 0, 2), makeIntegers(f.b, f.loc, {heads}), head});

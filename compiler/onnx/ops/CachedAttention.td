@@ -1,4 +1,4 @@
-// Attention with caches of keys and values that com.microsoft has besides those of language models in general.
+// Declares attention with caches of keys and values that com.microsoft has besides that of language models in general.
 include "compiler/onnx/Onnx.td"
 
 def Onnx_SparseAttentionOp : Onnx_MicrosoftOp<"SparseAttention", 11, [DeclareOpInterfaceMethods<Onnx_Decomposable>]>, Since<1> {

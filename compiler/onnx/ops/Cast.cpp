@@ -26,7 +26,7 @@ Value CastOp::emit(OpBuilder &b, ValueRange x) {
 LogicalResult CastOp::verify() { return oneOf(*this, "round_mode", getRoundMode(), {"up", "down", "nearest"}); }
 LogicalResult CastLikeOp::verify() { return oneOf(*this, "round_mode", getRoundMode(), {"up", "down", "nearest"}); }
 
-/// A cast of strings, or to them, is no op of its own.
+/// Writes a cast of strings, or to them, as other ops.
 static LogicalResult upgradeText(Node &node, int64_t to) {
   Value x = node.operand(0);
   if (to == 8 || (x && isString(elementOf(x)))) {
@@ -36,7 +36,7 @@ static LogicalResult upgradeText(Node &node, int64_t to) {
   return success();
 }
 
-/// That the attribute `to` is the number of a type that there is.
+/// Checks that the attribute `to` is the number of a type that there is.
 static LogicalResult checkTarget(Node &node) {
   auto number = dyn_cast_or_null<IntegerAttr>(node.attributes.get("to"));
   if (!number) {
@@ -47,7 +47,7 @@ static LogicalResult checkTarget(Node &node) {
              : node.error("casts to element type " + Twine(number.getInt()) + ", which is unsupported");
 }
 
-// Opsets before 6 name the type.
+// Takes the type's name, which opsets before 6 have, as a number.
 LogicalResult CastOp::upgrade(Node &node) {
   static constexpr StringLiteral names[] = {"",      "FLOAT",  "UINT8", "INT8",    "UINT16", "INT16",  "INT32",
                                             "INT64", "STRING", "BOOL",  "FLOAT16", "DOUBLE", "UINT32", "UINT64"};

@@ -1,4 +1,4 @@
-// Changes of the element type.
+// Declares ops that change the element type.
 include "compiler/onnx/Onnx.td"
 include "compiler/onnx/interfaces/Curve.td"
 
@@ -11,7 +11,7 @@ def Onnx_CastOp : Onnx_Elementwise<"Cast", 1, [DeclareOpInterfaceMethods<Onnx_Cu
     static ::llvm::LogicalResult upgrade(::ingot::onnx::Node &node);
   }];
 }
-/// The bytes stay what they are.
+/// An op that keeps the bytes and changes their type.
 def Onnx_BitCastOp : Onnx_Elementwise<"BitCast", 1>, Since<26> {
   let arguments = (ins AnyTensor:$x, I64Attr:$to);
   let more = [{

@@ -1,4 +1,4 @@
-// Comparisons; results are booleans.
+// Declares comparisons, whose results are booleans.
 include "compiler/onnx/Onnx.td"
 
 class Onnx_Comparison<string mnemonic, Type type = Onnx_Numbers> : Onnx_Binary<mnemonic, type> {

@@ -1,4 +1,4 @@
-// Values known at compile time, and the mark of an input left out.
+// Declares values that are known at compile time, and the mark of an input that is left out.
 include "compiler/onnx/Onnx.td"
 
 def Onnx_ConstantOp : Op<Onnx_Dialect, "Constant", [Pure, ConstantLike, AllTypesMatch<["value", "y"]>]> {

@@ -1,5 +1,5 @@
-// Type inference goes through the regions: a control op infers the types of everything inside. What a loop's
-// iterations share is found in LoopSizes.cpp.
+// Infers types through regions: a control op infers the types of everything inside. LoopSizes.cpp finds the types that
+// a loop's iterations share.
 #include "compiler/onnx/ops/Control.h"
 #include "compiler/onnx/Control.h"
 #include "compiler/onnx/Family.h"
@@ -19,7 +19,7 @@ using namespace mlir;
 
 namespace ingot::onnx {
 
-// Helpers.
+// These help other ops.
 
 void eachOutsideOperand(Operation *op, llvm::function_ref<void(OpOperand &)> f) {
   op->walk([&](Operation *inner) {
@@ -61,7 +61,7 @@ std::string firstError(MLIRContext *context, llvm::function_ref<LogicalResult()>
   std::string text;
   ScopedDiagnosticHandler handler(context, [&](Diagnostic &d) {
     if (d.getSeverity() != DiagnosticSeverity::Error) {
-      return failure(); // somebody else's
+      return failure(); // the location belongs to something else
     }
     if (text.empty()) {
       std::string node = nodeOf(d.getLocation());
@@ -188,7 +188,7 @@ static LogicalResult updateAll(Block &block) {
   return success();
 }
 
-// What If and Loop find for the run they find even where nothing reads their results.
+// If and Loop find sizes for the run even where nothing reads their results, so they have an effect.
 
 using Effects = SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>>;
 static void addFindersEffect(Operation *op, Effects &effects) {
@@ -200,7 +200,7 @@ static void addFindersEffect(Operation *op, Effects &effects) {
 void IfOp::getEffects(Effects &effects) { addFindersEffect(*this, effects); }
 void LoopOp::getEffects(Effects &effects) { addFindersEffect(*this, effects); }
 
-// If.
+// These belong to If.
 
 LogicalResult IfOp::verify() {
   for (Region &region : getOperation()->getRegions()) {
@@ -215,18 +215,18 @@ LogicalResult IfOp::verify() {
   return success();
 }
 
-/// The one where two sizes are equal, the other where they are not.
+/// Returns one size where two are equal, and another where they are not.
 static Size sizeByEquality(const std::pair<Size, Size> &sizes, const Size &equal, const Size &other) {
   Size difference = sizes.first - sizes.second;
-  if (divideExactly(equal - other, difference)) { // alike where these are equal
+  if (divideExactly(equal - other, difference)) { // both are the same where the two are equal
     return other;
   }
   Size differ = min(Size(1), max(difference, Size(0) - difference)); // 0 or 1
   return max(equal - equal * differ, other * differ);
 }
 
-/// What an axis of both branches' results (null: the branch fails) is behind the If: where they differ, or where ops
-/// inside find it, a size that the run finds.
+/// Returns the size of a result's axis behind the If from those in both branches (null: the branch fails). It is a size
+/// that the run finds where they differ, or where ops inside find it.
 static Size sizeBehind(IfOp op, const Size *a, const Size *b, const SymbolSet &inner) {
   bool escapes = (a && mentionsAny(*a, inner)) || (b && mentionsAny(*b, inner));
   if (!escapes && (!a || !b || *a == *b)) {
@@ -241,7 +241,7 @@ static Size sizeBehind(IfOp op, const Size *a, const Size *b, const SymbolSet &i
   return chosenSize(op, a ? *a : Size::unknown(), b ? *b : Size::unknown());
 }
 
-/// The type of a result from those of the branches (null: one that fails).
+/// Returns the type of a result from those of the branches (null: the branch fails).
 static TensorType typeBehind(IfOp op, Type a, Type b, const SymbolSet &inner) {
   auto x = dyn_cast_or_null<RankedTensorType>(a), y = dyn_cast_or_null<RankedTensorType>(b);
   TensorType joined = join(a ? a : b, b ? b : a);
@@ -256,7 +256,7 @@ static TensorType typeBehind(IfOp op, Type a, Type b, const SymbolSet &inner) {
 }
 
 LogicalResult IfOp::inferTypes(SmallVectorImpl<Type> &types) {
-  if (!mayBeNumber(getCondition())) { // simplification asks the run where the type does not tell
+  if (!mayBeNumber(getCondition())) { // simplification makes the run check what the type does not tell
     return emitOpError("needs a condition of one element");
   }
   std::string errors[2];
@@ -295,7 +295,7 @@ LogicalResult IfOp::inferTypes(SmallVectorImpl<Type> &types) {
   return success();
 }
 
-// Loop.
+// These belong to Loop.
 
 LogicalResult LoopOp::verify() {
   unsigned yields = block().empty() || !isa<YieldOp>(block().back()) ? 0 : block().back().getNumOperands();
@@ -307,7 +307,8 @@ LogicalResult LoopOp::verify() {
   return success();
 }
 
-/// The size of the scan outputs' first axis: found when a condition may end the loop before its trip count does.
+/// Returns the size of the scan outputs' first axis, which is found when a condition may end the loop before its trip
+/// count does.
 static Size tripsOf(LoopOp loop) {
   if (LoopSizes::turnsAll(loop)) {
     return LoopSizes::turns(loop);

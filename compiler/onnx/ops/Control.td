@@ -1,7 +1,9 @@
-// Control flow: ops whose regions hold a model's subgraphs. A region reads values around it directly; what it gives is its yield's.
+// Declares control flow: ops whose regions hold a model's subgraphs. A region reads values around it directly; its
+// results are those of its yield.
 include "compiler/onnx/Onnx.td"
 
-/// Not pure where it finds sizes (compiler/onnx/sizes/Found.h): others may speak of them although nobody reads the results.
+/// The class of control ops. One is not pure where it finds sizes (compiler/onnx/sizes/Found.h): other ops may speak of
+/// them although nobody reads the results.
 class Onnx_ControlOp<string mnemonic, list<Trait> traits = []>
     : Op<Onnx_Dialect, mnemonic, traits # [RecursiveMemoryEffects, SingleBlock, DeclareOpInterfaceMethods<Onnx_InferTypes>,
         DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
@@ -31,9 +33,10 @@ def Onnx_LoopOp : Onnx_ControlOp<"Loop"> {
     unsigned scans() { return getNumResults() - carried(); }
     ::mlir::Block &block() { return getBody().front(); }
     ::mlir::Value number() { return block().getArgument(0); }
-    ::mlir::Value enters() { return block().getArgument(1); } ///< the condition: true, or the iteration would not be
+    /// the condition, which is true, or the iteration would not be
+    ::mlir::Value enters() { return block().getArgument(1); }
     ::mlir::Value argument(unsigned i) { return block().getArgument(2 + i); }
-    /// What the body yields: the condition, then a value for each result.
+    /// Returns the first value that the body yields: the condition, behind which comes a value for each result.
     ::mlir::OpOperand &continues() { return block().getTerminator()->getOpOperand(0); }
     ::mlir::OpOperand &yielded(unsigned i) { return block().getTerminator()->getOpOperand(1 + i); }
   }];

@@ -1,6 +1,7 @@
-// One token attends to a cache that has room for all that will come (past_present_share_buffer): its key and value are
-// written behind those that are there, and MultiHeadAttention reads so many rows. With beams a row of the cache may
-// belong to another one of the same sentence: cache_indirection [sentences, beams, room] says for each row of which.
+// Writes attention of one token to a cache that has room for all that will come (past_present_share_buffer): its key
+// and value are written behind those that are there, and MultiHeadAttention reads all rows up to them. With beams a row
+// of the cache may belong to another beam of the same sentence: cache_indirection [sentences, beams, room] says for
+// each row to which.
 #include "compiler/onnx/ops/DecoderAttention.h"
 #include "compiler/onnx/Family.h"
 #include "compiler/onnx/text/NGrams.h"
@@ -17,8 +18,8 @@ namespace {
 struct DecoderShape {
   Size batch;
   int64_t heads = 0, width = 0, valueWidth = 0; ///< the widths of one head
-  bool packed = false;                          ///< queries, keys and values in one tensor
-  bool isCross = false;                         ///< keys and values are all there, with their heads apart
+  bool packed = false;                          ///< whether queries, keys and values are in one tensor
+  bool isCross = false;                         ///< whether keys and values are all there, with their heads apart
 };
 } // namespace
 
@@ -26,7 +27,7 @@ static bool isSharing(DecoderMaskedMultiHeadAttentionOp op) {
   return present(op.getPastKey()) && op.getPastPresentShareBuffer();
 }
 
-/// What a query and what comes with it say; nothing while sizes are not known, failure with a message where they
+/// Returns what a query and its operands tell; nothing while sizes are not known; failure with a message where they
 /// contradict.
 static FailureOr<std::optional<DecoderShape>> shapeOf(DecoderMaskedMultiHeadAttentionOp op) {
   SmallVector<Value> sized = {op.getQuery(), op.getKey(), op.getValue(), op.getPastKey(), op.getPastValue()};
@@ -103,11 +104,11 @@ struct DecoderStep {
 
   Value list(int64_t n) { return makeIntegers(f.b, f.loc, {n}); }
   Value i64(Value v) { return f.cast(v, f.b.getI64Type(), 7); }
-  /// The part [from, to) of the last axis.
+  /// Returns the part [from, to) of the last axis.
   Value columns(Value v, int64_t from, int64_t to) {
     return f.op("Slice", {v, list(from), list(to), list(-1), Value()});
   }
-  /// Queries (0), keys or values (2) with their bias.
+  /// Returns queries (0), keys (1) or values (2) with their bias.
   Value part(Value given, int64_t number) {
     int64_t from = number * s.heads * s.width, to = from + s.heads * (number == 2 ? s.valueWidth : s.width);
     Value rows = s.packed ? columns(op.getQuery(), from, to) : given;
@@ -115,14 +116,14 @@ struct DecoderStep {
     return biased ? f.add(rows, columns(op.getBias(), from, to)) : rows;
   }
 
-  /// The cache with a row [batch, 1, heads * width] at `place`.
+  /// Returns the cache with a row [batch, 1, heads * width] at `place`.
   Value written(Value past, Value now, Value place, int64_t width) {
     Value row = f.transpose(f.reshapeTo(now, {s.batch, 1, s.heads, width}), {0, 2, 1, 3});
     Value start = f.add(f.zeros({s.batch}, f.b.getI64Type()), place);
     return f.op("TensorScatter", {past, row, start}, {f.integer("axis", 2)});
   }
 
-  /// The first `count` rows of a cache, [batch, heads, count, width]. With beams, each from where it came.
+  /// Returns the first `count` rows of a cache, [batch, heads, count, width]. With beams, each row comes from its beam.
   Value read(Value cache, Value count) {
     Value rows = f.op("Slice", {cache, list(0), count, list(2), Value()});
     if (!present(op.getCacheIndirection())) {
@@ -133,7 +134,7 @@ struct DecoderStep {
     Value first = f.sub(own, f.op("Mod", {own, f.reshape(i64(op.getBeamWidth()), {})}));
     Value beams = f.add(f.reshapeTo(i64(op.getCacheIndirection()), {s.batch, room}), first);
     Value place = f.reshapeTo(f.countTo(f.scalar(room)), {1, room});
-    beams = f.op("Where", {f.op("Less", {place, f.sub(count, list(1))}), beams, own}); // the new row is its own
+    beams = f.op("Where", {f.op("Less", {place, f.sub(count, list(1))}), beams, own}); // the new row is the beam's own
     beams = f.op("Slice", {beams, list(0), count, list(1), Value()});
     place = f.op("Slice", {place, list(0), count, list(1), Value()});
     auto last = [&](Value v) { return f.op("Unsqueeze", {v, list(-1)}); };
@@ -181,7 +182,7 @@ LogicalResult DecoderMaskedMultiHeadAttentionOp::decompose(PatternRewriter &rewr
   return success();
 }
 
-// DecoderMaskedSelfAttention.
+// These write DecoderMaskedSelfAttention.
 
 LogicalResult DecoderMaskedSelfAttentionOp::inferTypes(SmallVectorImpl<Type> &types) {
   Type element = elementOf(getInput());
@@ -230,7 +231,7 @@ LogicalResult DecoderMaskedSelfAttentionOp::decompose(PatternRewriter &rewriter)
   return success();
 }
 
-// NGramRepeatBlock.
+// This writes NGramRepeatBlock.
 
 LogicalResult NGramRepeatBlockOp::upgrade(Node &node) {
   int64_t n = node.integer("ngram_size", 0);

@@ -1,4 +1,5 @@
-// What generates tokens in com.microsoft: attention of one token over a cache that has room for all of them, and scores without tokens that would repeat others.
+// Declares ops of com.microsoft that generate tokens: attention of one token over a cache that has room for all of
+// them, and scores without tokens that would repeat others.
 include "compiler/onnx/Onnx.td"
 
 class Onnx_DecoderAttention<string mnemonic, int inputs> : Onnx_MicrosoftOp<mnemonic, inputs, [DeclareOpInterfaceMethods<Onnx_Decomposable>]>, Since<1>;

@@ -1,4 +1,5 @@
-// DeformConv is GridSample at the places of all taps, a product with the mask, and a matrix product with the weights.
+// Writes DeformConv as GridSample at the places of all taps, a product with the mask, and a matrix product with the
+// weights.
 #include "compiler/onnx/ops/Deform.h"
 #include "compiler/onnx/Family.h"
 #include "compiler/onnx/rewriting/Formula.h"
@@ -19,7 +20,7 @@ struct Taps {
 
 } // namespace
 
-/// Nothing while sizes are not known; failure with a message where they contradict.
+/// Returns the taps; nothing while sizes are not known; failure with a message where they contradict.
 static FailureOr<std::optional<Taps>> tapsOf(DeformConvOp op) {
   auto x = ranked(op.getX()), w = ranked(op.getW()), offset = ranked(op.getOffset());
   if (!isSized(op.getX()) || !isStatic(op.getW()) || !isSized(op.getOffset())) {
@@ -75,12 +76,13 @@ LogicalResult DeformConvOp::inferTypes(SmallVectorImpl<Type> &types) {
   return success();
 }
 
-/// Whether GridSample counts from the middle of the first pixel to that of the last one, in which numbers of pixels
-/// stay what they are for more sizes (the reference does so). That takes two of them.
+/// Whether GridSample counts from the middle of the first pixel to that of the last one. Numbers of pixels are exact
+/// for more sizes then (the reference counts so), but an axis needs two pixels.
 static bool countsFromMiddle(const Taps &t) { return t.image[0].atLeast(2) && t.image[1].atLeast(2); }
 
-/// Where the taps of an axis stand before they are moved, [taps, rows, columns] but for axes along which all are equal;
-/// as GridSample counts, for which the pixels of an image of n lie at 2i / (n - 1) - 1, or else at (2i + 1) / n - 1.
+/// Returns the places of the taps of an axis before they are moved, [taps, rows, columns], where axes along which all
+/// are equal have size 1. They are numbers as GridSample counts: the pixels of an image of n lie at 2i / (n - 1) - 1,
+/// or else at (2i + 1) / n - 1.
 static Value placesOf(Formula &f, const Taps &t, int axis, Value moved) {
   SmallVector<double> inKernel;
   for (int64_t tap = 0; tap < t.count(); ++tap) {
@@ -111,7 +113,7 @@ LogicalResult DeformConvOp::decompose(PatternRewriter &rewriter) {
   Size images = t.batch * Size(t.offsetGroup), inOffsets = floorDiv(t.channels, t.offsetGroup);
   Size inGroup = floorDiv(t.channels, t.group), pixels = t.out[0] * t.out[1];
   Value moved = f.reshapeTo(getOffset(), {images, t.count(), 2, t.out[0], t.out[1]});
-  SmallVector<Value> places; // the last axis of the image first
+  SmallVector<Value> places; // one for each axis of the image, the last one first
   for (int axis : {1, 0}) {
     Value own = f.op("Gather", {moved, makeInteger(f.b, f.loc, axis)}, {f.integer("axis", 2)});
     places.push_back(f.reshapeTo(placesOf(f, t, axis, own), {images, Size(t.count()) * t.out[0], t.out[1], 1}));

@@ -1,4 +1,4 @@
-// Images [N, H, W, C] are turned for the standard's operators; layouts are chosen later, by what kernels want.
+// Transposes images [N, H, W, C] for the standard's operators; layouts are chosen later, by what kernels want.
 #include "compiler/onnx/ops/Diffusion.h"
 #include "compiler/onnx/Family.h"
 #include "compiler/onnx/rewriting/Forms.h"
@@ -14,7 +14,7 @@ LogicalResult BiasAddOp::upgrade(Node &node) {
   return failed(node.needs(3)) ? failure() : give(node, sum(f, node.operands));
 }
 
-/// The left half of the columns, weighed by GELU of the right half.
+/// Multiplies the left half of the columns by GELU of the right half.
 LogicalResult BiasSplitGeluOp::upgrade(Node &node) {
   if (failed(node.needs(2))) {
     return failure();
@@ -24,7 +24,7 @@ LogicalResult BiasSplitGeluOp::upgrade(Node &node) {
   return give(node, f.mul(halves[0], f.op("Gelu", {halves[1]})));
 }
 
-/// Computed in f32, as scale and bias are.
+/// Writes the normalization in f32, which scale and bias have.
 static Value groupNorm(Node &node, Formula &f, Value x, Value scale, Value bias) {
   bool last = node.integer("channels_last", 1) != 0;
   Value y = withChannelsSecond(f, real(f, x), ranked(x).getRank(), last, [&](Value image) {
@@ -54,7 +54,7 @@ LogicalResult GroupNormOp::upgrade(Node &node) {
   return give(node, groupNorm(node, f, node.operand(0), node.operand(1), node.operand(2)));
 }
 
-/// A skip may be one row of channels for each image.
+/// Adds the skip first, which may be one row of channels for each image.
 LogicalResult SkipGroupNormOp::upgrade(Node &node) {
   if (failed(checkImageNorm(node, 4))) {
     return failure();
@@ -78,7 +78,7 @@ LogicalResult SkipGroupNormOp::upgrade(Node &node) {
 
 static constexpr StringRef convAttributes[] = {"auto_pad", "dilations", "group", "kernel_shape", "pads", "strides"};
 
-/// Weights have their channels last, too.
+/// Transposes weights, too, which have their channels last.
 LogicalResult NhwcConvOp::upgrade(Node &node) {
   auto weights = ranked(node.operand(1));
   if (failed(node.needs(2))) {
@@ -97,7 +97,7 @@ LogicalResult NhwcConvOp::upgrade(Node &node) {
               }));
 }
 
-/// Weights are those of Conv.
+/// Keeps the weights, which are those of Conv.
 LogicalResult NhwcFusedConvOp::upgrade(Node &node) {
   auto weights = ranked(node.operand(1));
   if (failed(node.needs(2))) {

@@ -1,4 +1,5 @@
-// What ONNX Runtime's optimizer makes of diffusion models: images whose channels are their last axis, and sums in front of what follows them.
+// Declares what ONNX Runtime's optimizer makes of diffusion models: images whose channels are their last axis, and sums
+// in front of the ops that follow them.
 include "compiler/onnx/Onnx.td"
 
 def Onnx_BiasAddOp : Onnx_MicrosoftForm<"BiasAdd", 3>;

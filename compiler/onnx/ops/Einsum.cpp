@@ -1,6 +1,6 @@
-// An equation is taken term by term: what a term repeats is masked to its diagonal, axes that nothing later names are
-// summed away, and a pair of terms becomes one batched matrix product: axes of both and of what follows are the batch,
-// axes of both alone are contracted.
+// Takes an equation term by term: axes that a term repeats are masked to their diagonal, and axes that nothing later
+// names are summed away. A pair of terms becomes one batched matrix product: axes of both terms and of what follows are
+// the batch, and axes of both alone are contracted.
 #include "compiler/onnx/ops/Einsum.h"
 #include "compiler/onnx/Family.h"
 #include "compiler/onnx/ops/Binary.h"
@@ -21,19 +21,19 @@ using namespace mlir;
 namespace ingot::onnx {
 
 namespace {
-/// Names of axes; those that an ellipsis stands for are digits, the last one '9'.
+/// The names of axes; those that an ellipsis stands for are digits, the last one '9'.
 struct Equation {
   SmallVector<std::string> terms;
   std::string result;
 };
 } // namespace
 
-static constexpr int64_t mostHidden = 10; // axes that an ellipsis may stand for
+static constexpr int64_t mostHidden = 10; // the most axes that an ellipsis may stand for
 
 /// Returns whether an ellipsis stands for an axis.
 static bool isHidden(char axis) { return llvm::isDigit(axis); }
 
-/// A term with its ellipsis replaced by `hidden` digits.
+/// Returns a term with its ellipsis replaced by `hidden` digits.
 static std::string spelled(StringRef term, int64_t hidden) {
   std::string digits;
   for (int64_t i = mostHidden - hidden; i < mostHidden; ++i) {
@@ -84,8 +84,8 @@ static FailureOr<Equation> parseEquation(EinsumOp op) {
   return e;
 }
 
-/// Sizes by name; nothing when they contradict. Open ones must be equal when the model runs, but for those that an
-/// ellipsis stands for, of which one may be 1.
+/// Returns sizes by the names of axes; nothing when they contradict. Open ones must be equal when the model runs,
+/// except those that an ellipsis stands for, of which one may be 1.
 static std::optional<std::map<char, Size>> sizesOf(EinsumOp op, const Equation &e) {
   std::map<char, Size> sizes;
   for (auto [term, x] : llvm::zip_equal(e.terms, op.getXs())) {
@@ -138,7 +138,7 @@ LogicalResult EinsumOp::inferTypes(SmallVectorImpl<Type> &types) {
 }
 
 namespace {
-/// A value whose axes have names, each once.
+/// A value whose axes have names, each of which occurs once.
 struct Named {
   Value v;
   std::string axes;
@@ -181,7 +181,8 @@ private:
     return make<ReduceSumOp>(b, loc, {v, list(axes)}, {drop});
   }
 
-  /// An axis that a term names twice: zero off the diagonal, then one of the two is summed.
+  /// Takes the diagonal of an axis that a term names twice: elements off the diagonal become zero, then one of the two
+  /// axes is summed.
   Named diagonal(Named x) {
     for (size_t j = 1; j < x.axes.size(); ++j) {
       size_t i = x.axes.find(x.axes[j]);
@@ -199,7 +200,7 @@ private:
     return x;
   }
 
-  /// Of `n` places along two of `rank` axes those that are the same.
+  /// Returns which of `n` places along two of `rank` axes are equal.
   Value equalPlaces(const Size &n, int64_t rank, int64_t first, int64_t second) {
     Sizes rows(rank, 1), columns(rank, 1);
     rows[first] = columns[second] = n;
@@ -217,7 +218,7 @@ private:
     return makeConstant(b, loc, constantFromBytes(sizedType(rows, b.getI1Type()), std::move(eye)));
   }
 
-  /// Sums away what is not among `wanted`.
+  /// Sums away axes that are not among `wanted`.
   Named keep(Named x, StringRef wanted) {
     SmallVector<int64_t> gone;
     std::string left;
@@ -293,7 +294,7 @@ private:
     std::string shared;
     llvm::copy_if(first, std::back_inserter(shared), [&](char c) { return has(y.axes, c); });
     x = ordered(x, first), y = ordered(y, shared + right);
-    // What must be equal is written as one size, which broadcasts nothing.
+    // Sizes that must be equal are written as one size, which broadcasts nothing.
     auto sharedSize = [&](char c) {
       Size a = sizeOf(x, c), b = sizeOf(y, c);
       return broadcasts(c, a, b) ? b : a;
@@ -320,7 +321,7 @@ LogicalResult EinsumOp::decompose(PatternRewriter &rewriter) {
   if (failed(e)) {
     return failure();
   }
-  // There are products of 32 bits and more. What narrower ones keep of their sums are the low bits of these.
+  // Products have 32 bits and more. Narrower types keep the low bits of these sums.
   Formula f(rewriter, getLoc());
   Type element = elementOf(getY());
   bool isNarrow = element.isInteger() && element.getIntOrFloatBitWidth() < 32;

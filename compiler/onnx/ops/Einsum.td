@@ -1,4 +1,4 @@
-// Sums of products by a formula of axis names.
+// Declares sums of products by a formula of axis names.
 include "compiler/onnx/Onnx.td"
 
 def Onnx_EinsumOp : Onnx_Op<"Einsum", -1, [Onnx_SameElements<>, DeclareOpInterfaceMethods<Onnx_Decomposable>]>, Since<28> {

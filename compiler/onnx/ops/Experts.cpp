@@ -1,8 +1,7 @@
-// A loop over what the router chooses, k experts for each token: an iteration takes a token and the weights of one
-// expert, so that no expert computes for a token that has not chosen it. What the experts give is weighed and added up
-// behind the loop.
-//
-// Quantized weights stay bytes, one for each number; an iteration makes floats of its expert's.
+// Writes a loop over what the router chooses, k experts for each token: an iteration takes a token and the weights of
+// one expert, so that no expert computes for a token that has not chosen it. The results of the experts are weighed and
+// added up behind the loop. Quantized weights stay bytes, one for each number; an iteration makes floats of its
+// expert's weights.
 #include "compiler/onnx/ops/Experts.h"
 #include "compiler/onnx/Control.h"
 #include "compiler/onnx/ElementTypes.h"
@@ -17,11 +16,12 @@ using namespace mlir;
 namespace ingot::onnx {
 namespace {
 
-/// One layer of all experts: weights [experts, outputs, inputs], and where they are bytes, what makes floats of them.
+/// One layer of all experts: weights [experts, outputs, inputs], and the scales and zero points that make floats of
+/// them where they are bytes.
 struct Layer {
   Value weights, bias, scales = {}, zeros = {};
-  int64_t bits = 0;                                    ///< 0: floats
-  int64_t each() const { return bits ? 8 / bits : 1; } ///< numbers in an element
+  int64_t bits = 0;                                    ///< bits of a weight; 0: weights are floats
+  int64_t each() const { return bits ? 8 / bits : 1; } ///< how many numbers an element has
   explicit operator bool() const { return present(weights); }
 };
 
@@ -41,7 +41,7 @@ Layer layerOf(QMoEOp op, int i) {
 }
 int64_t blockOf(MoEOp) { return 0; }
 int64_t blockOf(QMoEOp op) { return static_cast<int64_t>(op.getBlockSize()); }
-/// Whether the weights of those that are chosen add up to one. ONNX Runtime's QMoE makes them so in any case.
+/// Whether the weights of the chosen experts are made to add up to one. ONNX Runtime's QMoE does so in any case.
 bool normalizes(MoEOp op) { return op.getNormalizeRoutingWeights() != 0; }
 bool normalizes(QMoEOp) { return true; }
 
@@ -59,14 +59,14 @@ StringRef unsupported(QMoEOp op) {
   return op.getWeightsPrepacked() == 1 ? "weights in an order of their own are unsupported" : "";
 }
 
-/// Of each expert; of weights whose shape is known.
+/// Returns the inputs of each expert, from weights whose shape is known.
 int64_t inputsOf(const Layer &layer) { return ranked(layer.weights).getDimSize(2) * layer.each(); }
 
 /// Whether a tensor that may be left out has the shape, as far as its type tells.
 bool has(Value v, ArrayRef<int64_t> shape) { return !present(v) || !isStatic(v) || ranked(v).getShape() == shape; }
 
-/// What does not fit between the layers, the input and the router; empty: nothing. The first two layers tell how many
-/// experts there are and how wide they are.
+/// Returns what does not fit between the layers, the input and the router; empty: nothing. The first two layers tell
+/// how many experts there are and how wide they are.
 template <typename Op> std::string misfitOfShapes(Op op) {
   Layer layers[] = {layerOf(op, 0), layerOf(op, 1), layerOf(op, 2)};
   if (!ranked(layers[0].weights) || !ranked(layers[1].weights)) {
@@ -104,7 +104,7 @@ template <typename Op> std::string misfitOfShapes(Op op) {
                    .str();
 }
 
-/// What is wrong with a node, as far as its attributes and the types of weights tell; empty: nothing.
+/// Returns what is wrong with a node, as far as its attributes and the types of weights tell; empty: nothing.
 template <typename Op> std::string misfit(Op op) {
   if (StringRef reason = unsupported(op); !reason.empty()) {
     return reason.str();
@@ -166,7 +166,7 @@ private:
   Size tokens;
   int64_t width, chosen;
 
-  /// The experts that each token chooses, and their shares, [tokens, k].
+  /// Returns the experts that each token chooses, and their shares, [tokens, k].
   std::pair<Value, Value> routed() {
     Value all = f.reshapeTo(op.getRouter(), {tokens, sizeOf(ranked(op.getRouter()), 1)});
     Operation *best =
@@ -178,13 +178,13 @@ private:
     return {best->getResult(1), f.op("GatherElements", {softmax(all), best->getResult(1)}, {f.integer("axis", 1)})};
   }
 
-  /// With bytes that hold one number each.
+  /// Returns a layer whose bytes hold one number each.
   Layer prepared(Layer layer) {
     if (!layer || !layer.bits) {
       return layer;
     }
     auto weights = ranked(layer.weights);
-    if (blockOf(op) > 0) { // one block may have no axis
+    if (blockOf(op) > 0) { // a single block may have no axis
       layer.scales = f.reshape(layer.scales, {weights.getDimSize(0), weights.getDimSize(1), -1});
     }
     Sizes scales = sizesOf(ranked(layer.scales));
@@ -195,7 +195,7 @@ private:
     return layer;
   }
 
-  /// The outputs of one expert's layer, [1, outputs].
+  /// Returns the outputs of one expert's layer, [1, outputs].
   Value passed(Value v, const Layer &layer, Value expert) {
     auto own = [&](Value all) { return f.op("Gather", {all, expert}, {f.integer("axis", 0)}); };
     Value y = f.op("MatMul", {v, layer.bits ? floats(layer, own) : own(layer.weights)}, {f.flag("transB")});
@@ -226,7 +226,7 @@ private:
     if (activation != "swiglu") {
       return activation == "relu" ? f.op("Relu", {v}) : v;
     }
-    if (!linear) { // both in one product, in turn or one behind the other
+    if (!linear) { // both parts are in one product, in turn or one behind the other
       bool inTurn = op.getSwigluFusion() == 1;
       int64_t both = ranked(v).getDimSize(1), step = inTurn ? 2 : 1;
       auto part = [&](int64_t from, int64_t to) {
@@ -269,7 +269,7 @@ template <typename Op> LogicalResult decomposeExperts(Op op, PatternRewriter &re
       return op.emitOpError("weights that are not constant are unsupported");
     }
   }
-  Value first = layerOf(op, 0).weights; // they say how many experts there are, and how wide
+  Value first = layerOf(op, 0).weights; // these weights say how many experts there are, and how wide they are
   if (failed(require(op, sizeOf(x, x.getRank() - 1), inputsOf(layerOf(op, 0)))) ||
       failed(require(op, sizeOf(router, 1), ranked(first).getDimSize(0)))) {
     return op.emitOpError("input ") << x << " and router " << router << " do not fit the weights " << first.getType();

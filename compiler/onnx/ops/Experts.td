@@ -1,4 +1,4 @@
-// Mixtures of experts: small networks, of which each token goes through some.
+// Declares mixtures of experts: small networks, of which each token goes through some.
 include "compiler/onnx/Onnx.td"
 
 class Onnx_Experts<string name, int inputs, dag layers, dag storage = (ins)>

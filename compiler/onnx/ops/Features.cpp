@@ -1,5 +1,5 @@
-// Filters of a spectrum: comparisons of all bins with all edges, which fusion makes one kernel of. N-grams of a text:
-// elements become numbers, and a walk through a tree of n-grams from each of them counts.
+// Writes filters of a spectrum as comparisons of all bins with all edges, which fusion makes one kernel of. It counts
+// n-grams of a text by numbers for its elements, and a walk through a tree of n-grams from each of them.
 #include "compiler/onnx/ops/Features.h"
 #include "compiler/onnx/ElementTypes.h"
 #include "compiler/onnx/Family.h"
@@ -16,10 +16,10 @@ using namespace mlir;
 
 namespace ingot::onnx {
 
-// MelWeightMatrix.
+// This writes MelWeightMatrix.
 
-/// Filter i rises from edge i to edge i + 1 and falls to edge i + 2; edges are equally far apart on the mel scale, and
-/// are numbers of bins.
+/// Makes the filters. Filter i rises from edge i to edge i + 1 and falls to edge i + 2; edges are equally far apart on
+/// the mel scale, and are numbers of bins.
 LogicalResult MelWeightMatrixOp::upgrade(Node &node) {
   Type element = elementOfNumber(node.integer("output_datatype", 1), node.builder.getContext());
   if (failed(node.needs(5)) || !element || !isa<FloatType>(element)) {
@@ -36,7 +36,7 @@ LogicalResult MelWeightMatrixOp::upgrade(Node &node) {
   };
   Value low = mel(node.operand(3)), edges = f.add(bands, f.scalar(2));
   Value step = f.div(f.sub(mel(node.operand(4)), low), real(edges));
-  auto edge = [&](int64_t from) { // of each filter, its number `from`
+  auto edge = [&](int64_t from) { // the edge of each filter with the number `from`
     Value numbers = f.op("Range", {f.scalar(from), f.add(bands, f.scalar(from)), f.scalar(1)});
     Value at = f.add(f.mul(f.cast(numbers, f.b.getF64Type(), 11), step), low);
     Value hertz = f.mul(f.sub(f.exp(f.mul(at, n(std::log(10) / 2595))), n(1)), n(700));
@@ -60,7 +60,7 @@ LogicalResult MelWeightMatrixOp::upgrade(Node &node) {
   return success();
 }
 
-// TfIdfVectorizer.
+// These write TfIdfVectorizer.
 
 namespace {
 
@@ -79,7 +79,7 @@ private:
   Node &node;
   Formula f;
   SmallVector<int64_t> begins, places, pool;
-  SmallVector<StringRef> words; ///< of a pool of strings, each once; of integers `numbers`
+  SmallVector<StringRef> words; ///< the different strings of a pool; a pool of integers is `numbers`
   SmallVector<int64_t> numbers;
   SmallVector<double> weights;
   int64_t least = 1, most = 1, skips = 0;
@@ -135,7 +135,7 @@ LogicalResult Counts::check() {
   return success();
 }
 
-/// The n-grams that differ; `column` says which of them each one of the pool is.
+/// Returns the different n-grams; `column` says which of them each n-gram of the pool is.
 SmallVector<Gram> Counts::distinct(SmallVectorImpl<int64_t> &column) {
   SmallVector<Gram> grams;
   std::map<SmallVector<int64_t>, int64_t> known;
@@ -154,7 +154,7 @@ SmallVector<Gram> Counts::distinct(SmallVectorImpl<int64_t> &column) {
   return grams;
 }
 
-/// How often each n-gram of `grams` is in each row, [rows, width].
+/// Returns how often each n-gram of `grams` is in each row, [rows, width].
 Value Counts::count(ArrayRef<Gram> grams, int64_t width) {
   Value x = node.operand(0);
   Value places = isString(elementOf(x)) ? find(f, x, words)
@@ -164,7 +164,7 @@ Value Counts::count(ArrayRef<Gram> grams, int64_t width) {
                   {"count_grams", INGOT_FLOAT32, gramsOf(grams, least, most, skips), 0, Size(width), true});
 }
 
-/// What the mode makes of counts, whose columns have these weights.
+/// Returns what the mode makes of counts, whose columns have these weights.
 Value Counts::weigh(Value y, StringRef mode, ArrayRef<double> weights) {
   if (mode == "IDF") {
     y = f.op("Where", {f.op("Greater", {y, f.number(0, y)}), f.number(1, y), f.number(0, y)});

@@ -1,4 +1,4 @@
-// What prepares signals and texts for a network: filters of a scale of frequencies, counts of n-grams.
+// Declares ops that prepare signals and texts for a network: filters of a scale of frequencies, and counts of n-grams.
 include "compiler/onnx/Onnx.td"
 
 def Onnx_MelWeightMatrixOp : Onnx_Form<"MelWeightMatrix", 5>, Since<17> {

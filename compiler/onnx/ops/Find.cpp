@@ -13,12 +13,12 @@ using namespace mlir;
 namespace ingot::onnx {
 
 static Type int64In(Operation *op) { return IntegerType::get(op->getContext(), 64); }
-/// Of the last result.
+/// Returns the type of the last result.
 static Type countType(Operation *op) { return tensorOf({}, int64In(op)); }
 
-// NonZero.
+// These belong to NonZero.
 
-/// Which elements of a constant are not zero.
+/// Returns which elements of a constant are not zero.
 static std::optional<SmallVector<bool>> marksOf(Value v) {
   if (auto integers = integersOf(v)) {
     return llvm::map_to_vector(*integers, [](int64_t x) { return x != 0; });
@@ -41,7 +41,7 @@ LogicalResult NonZeroOp::inferTypes(SmallVectorImpl<Type> &types) {
   return success();
 }
 
-/// Of a constant.
+/// Computes the places in a constant.
 LogicalResult NonZeroOp::decompose(PatternRewriter &rewriter) {
   auto marks = marksOf(getX());
   auto y = ranked(getY());
@@ -62,7 +62,7 @@ LogicalResult NonZeroOp::decompose(PatternRewriter &rewriter) {
   return success();
 }
 
-// NonMaxSuppression.
+// These belong to NonMaxSuppression.
 
 LogicalResult NonMaxSuppressionOp::inferTypes(SmallVectorImpl<Type> &types) {
   auto boxes = ranked(getBoxes()), scores = ranked(getScores());
@@ -89,9 +89,9 @@ LogicalResult NonMaxSuppressionOp::inferTypes(SmallVectorImpl<Type> &types) {
   return success();
 }
 
-// Unique.
+// These belong to Unique.
 
-/// Of numbers that are 0, 1, ... for things that differ: where each of these first stands, and how many there are.
+/// Returns the first places of numbers that are 0, 1, ... for things that differ, and how many of each there are.
 static std::pair<Value, Value> firstAndCounts(Formula &f, Value numbers) {
   Size length = sizesOf(ranked(numbers)).front();
   auto text = [&](StringRef reduction) { return f.b.getNamedAttr("reduction", f.b.getStringAttr(reduction)); };
@@ -107,7 +107,8 @@ static std::pair<Value, Value> firstAndCounts(Formula &f, Value numbers) {
           gather(none, f.add(none, f.scalar(1)), "add")};
 }
 
-/// Of strings: of numbers that stand for them. Where each of these first stands, strings are taken.
+/// Writes Unique of strings as one of numbers that stand for them, and takes the strings at the first place of each
+/// number.
 LogicalResult UniqueOp::upgrade(Node &node) {
   if (failed(node.needs(1)) || !isString(elementOf(node.operand(0)))) {
     return node.needs(1);
@@ -166,7 +167,7 @@ LogicalResult UniqueOp::inferTypes(SmallVectorImpl<Type> &types) {
   return success();
 }
 
-// ReadSize and RangeSize.
+// These belong to ReadSize and RangeSize.
 
 LogicalResult ReadSizeOp::verify() {
   return !getSizes() || getSizes()->getValues().size() == 1 ? success() : emitOpError("needs one bound, or none");

@@ -1,7 +1,9 @@
-// Ops that pick elements by their values: how many there are only data tells (compiler/onnx/sizes/Found.h). The last result, which no node names, is their number.
+// Declares ops that pick elements by their values: only data tells how many there are (compiler/onnx/sizes/Found.h).
+// The last result, which no node names, is their number.
 include "compiler/onnx/Onnx.td"
 
-/// Not pure: sizes of other ops may speak of the number although nobody reads the results.
+/// The class of such ops. They are not pure, since sizes of other ops may speak of the number although nobody reads the
+/// results.
 class Onnx_CoreFinder<string mnemonic, list<Trait> traits = []>
     : Op<Onnx_Dialect, mnemonic, traits # [MemoryEffects<[MemWrite]>, DeclareOpInterfaceMethods<Onnx_InferTypes>]> {
   let assemblyFormat = "operands attr-dict `:` functional-type(operands, results)";
@@ -30,7 +32,7 @@ def Onnx_UniqueOp : Onnx_Finder<"Unique", 1>, Since<28> {
   let results = (outs AnyTensor:$y, AnyTensor:$first, AnyTensor:$inverse, AnyTensor:$counts, AnyTensor:$count);
 }
 
-// Sizes that a model computes from data. No model can name these ops: graph/ReadSizes.cpp makes them.
+// A size that a model computes from data. No model can name these ops: graph/ReadSizes.cpp makes them.
 def Onnx_ReadSizeOp : Onnx_CoreFinder<"ReadSize"> {
   let summary = "a number in data that is a size: from 0 to the one size in `sizes`, or without it to 2^40; all else ends the run";
   let arguments = (ins Onnx_Int64s:$x, OptionalAttr<Onnx_SizesAttr>:$sizes);

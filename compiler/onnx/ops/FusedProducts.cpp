@@ -12,7 +12,7 @@ using namespace mlir;
 namespace ingot::onnx {
 namespace {
 
-/// The parameters of an activation that are attributes of their own; only those that the node has.
+/// Returns the parameters of an activation that are attributes of their own; only those that the node has.
 SmallVector<float> parametersOf(const Node &node) {
   SmallVector<float> numbers;
   for (StringRef name : {"activation_alpha", "activation_beta", "activation_gamma"}) {
@@ -20,7 +20,7 @@ SmallVector<float> parametersOf(const Node &node) {
       numbers.push_back(static_cast<float>(given.getValueAsDouble()));
     }
   }
-  // What writes these nodes gives all three to operators that take none.
+  // Activations without parameters. Programs that write these nodes give all three to them, too.
   static constexpr StringLiteral plain[] = {"Relu", "Tanh", "Sigmoid", "Softplus", "Softsign", "HardSwish"};
   return llvm::is_contained(plain, node.text("activation", "")) ? SmallVector<float>() : numbers;
 }
@@ -37,7 +37,7 @@ LogicalResult FusedGemmOp::upgrade(Node &node) {
   return give(node, activated(node, y, parametersOf(node)));
 }
 
-/// With transBatch an operand of axes [m, batch..., k] is read as [batch..., m, k].
+/// Returns an operand of axes [m, batch..., k], which transBatch means, as [batch..., m, k].
 static Value batchFirst(Formula &f, Value v) {
   SmallVector<int64_t> order = llvm::to_vector(llvm::seq<int64_t>(1, ranked(v).getRank() - 1));
   order.append({0, ranked(v).getRank() - 1});
@@ -45,7 +45,7 @@ static Value batchFirst(Formula &f, Value v) {
 }
 
 namespace {
-/// An operand of a product, and which of its axes are turned.
+/// An operand of a product, and which of its axes are transposed.
 struct Factor {
   Value v;
   StringRef letter;
@@ -58,7 +58,7 @@ template <typename Op> static std::array<Factor, 2> factorsOf(Op op) {
           Factor{op.getB(), "B", op.getTransB() != 0, op.getTransBatchB() != 0}};
 }
 
-/// The axes of a factor as the product reads them; a vector has nothing to turn.
+/// Returns the axes of a factor as the product reads them; a vector has nothing to transpose.
 static Sizes axesOf(const Factor &factor) {
   Sizes axes = sizesOf(ranked(factor.v));
   if (factor.batchTurned) {
@@ -80,7 +80,7 @@ template <typename Op> static LogicalResult inferProduct(Op op, SmallVectorImpl<
     axes.push_back(type ? axesOf(factor) : Sizes());
   }
   types.push_back(unrankedOf(elementOf(op.getA())));
-  if (axes[0].size() < 2 || axes[1].size() < 2) { // vectors, and what is not known yet
+  if (axes[0].size() < 2 || axes[1].size() < 2) { // these are vectors, or operands of unknown rank
     return success();
   }
   auto sizes = broadcast(op, ArrayRef(axes[0]).drop_back(2), ArrayRef(axes[1]).drop_back(2));
@@ -129,7 +129,7 @@ LogicalResult FusedMatMulActivationOp::upgrade(Node &node) {
   return give(node, activated(node, y, parametersOf(node)));
 }
 
-/// Operand 3 is added to what the convolution gives, before the activation.
+/// Adds operand 3 to the result of the convolution, before the activation.
 LogicalResult FusedConvOp::upgrade(Node &node) {
   if (failed(node.needs(2))) {
     return failure();
@@ -142,7 +142,7 @@ LogicalResult FusedConvOp::upgrade(Node &node) {
   return give(node, activated(node, y, numbers ? numbers.asArrayRef() : ArrayRef<float>()));
 }
 
-/// Padding of the result is what is cut off it: pixels in front, then those behind, for each axis.
+/// Cuts the padding off the result: pixels in front, then those behind, for each axis.
 LogicalResult ConvTransposeWithDynamicPadsOp::upgrade(Node &node) {
   auto weights = ranked(node.operand(1));
   if (failed(node.needs(2))) {

@@ -1,4 +1,5 @@
-// Products and convolutions of com.microsoft with what ONNX Runtime's optimizer fuses to them: transpositions, a sum, an activation.
+// Declares products and convolutions of com.microsoft with what ONNX Runtime's optimizer fuses to them: transpositions,
+// a sum, an activation.
 include "compiler/onnx/Onnx.td"
 
 class Onnx_GemmForm<string mnemonic> : Onnx_MicrosoftForm<mnemonic, 3> {
@@ -15,7 +16,7 @@ class Onnx_ProductOp<string mnemonic>
     DefaultValuedOptionalAttr<I64Attr, "0">:$transBatchB);
   let results = (outs AnyTensor:$y);
 }
-/// Not forms: which axes are turned is known only with the ranks.
+/// A product, not a form, since it is known only with the ranks which axes are transposed.
 def Onnx_FusedMatMulOp : Onnx_ProductOp<"FusedMatMul">;
 def Onnx_TransposeMatMulOp : Onnx_ProductOp<"TransposeMatMul">;
 

@@ -27,7 +27,7 @@ static FailureOr<int64_t> checkedAxis(Operation *op, int64_t axis, int64_t rank)
   }
   return *normal;
 }
-/// Indices that are constants are checked here. They stand in tuples of sizes.size(), an index into one dimension each.
+/// Checks indices that are constants. They stand in tuples of sizes.size(), with an index into one dimension each.
 static LogicalResult checkConstants(Operation *op, ArrayRef<int64_t> sizes) {
   auto indices = integersOf(op->getOperand(1));
   for (size_t i = 0; indices && i < indices->size(); ++i) {
@@ -44,7 +44,7 @@ static LogicalResult unrankedResult(Operation *op, SmallVectorImpl<Type> &types)
 }
 static Sizes walkedStrides(Value v) { return rowMajorStrides(ArrayRef<Size>(sizesOf(ranked(v)))); }
 
-/// The result of a gather whose operands are constants.
+/// Computes the result of a gather whose operands are constants.
 static LogicalResult evaluateGather(Operation *op, ArrayRef<ElementsAttr> operands,
                                     SmallVectorImpl<ElementsAttr> &results) {
   auto indices = operands[1] ? integersOf(operands[1]) : std::nullopt;
@@ -106,7 +106,7 @@ SCATTER(ScatterElementsOp)
 SCATTER(ScatterNDOp)
 #undef SCATTER
 
-// Gather.
+// These belong to Gather.
 
 LogicalResult GatherOp::inferTypes(SmallVectorImpl<Type> &types) {
   auto data = ranked(getData()), indices = ranked(getIndices());
@@ -138,7 +138,7 @@ Lookup GatherOp::lookup() {
   return l;
 }
 
-// Constant indices that count evenly are a slice.
+// Makes constant indices that count evenly a slice.
 LogicalResult GatherOp::decompose(PatternRewriter &rewriter) {
   auto indices = integersOf(getIndices());
   auto data = ranked(getData());
@@ -166,9 +166,8 @@ LogicalResult GatherOp::decompose(PatternRewriter &rewriter) {
   return success();
 }
 
-/// Of GatherElements and ScatterElements: the axis, constant indices, and indices' shape, which but for the axis fits
-/// in the data's.
-/// Requires two shapes to be equal.
+/// Checks the axis and constant indices of GatherElements and ScatterElements, and the indices' shape, which apart from
+/// the axis fits in the data's. Requires two shapes to be equal.
 static LogicalResult requireShape(Operation *op, ArrayRef<Size> a, ArrayRef<Size> b) {
   bool equal = a.size() == b.size();
   for (size_t i = 0; equal && i < a.size(); ++i) {
@@ -208,7 +207,7 @@ LogicalResult GatherElementsOp::inferTypes(SmallVectorImpl<Type> &types) {
   return success();
 }
 
-/// Of GatherElements and ScatterElements: the space is that of the indices.
+/// Returns the lookup of GatherElements and ScatterElements, whose space is that of the indices.
 static Lookup elementsLookup(Value data, Value indices, int64_t givenAxis) {
   int64_t axis = *normalAxis(givenAxis, ranked(data).getRank());
   Lookup l{walkedStrides(data), walkedStrides(indices), {}};
@@ -218,7 +217,8 @@ static Lookup elementsLookup(Value data, Value indices, int64_t givenAxis) {
 }
 Lookup GatherElementsOp::lookup() { return elementsLookup(getData(), getIndices(), getAxis()); }
 
-/// Of GatherND and ScatterND: `batch` common axes, then those of the tuples, then what a tuple of `depth` addresses.
+/// Returns the lookup of GatherND and ScatterND: `batch` common axes, then those of the tuples, then the axes that a
+/// tuple of `depth` indices addresses.
 static Lookup tuplesLookup(Value data, Value indices, int64_t batch, int64_t depth) {
   Sizes from = walkedStrides(data), tuples = walkedStrides(indices);
   Lookup l;
@@ -240,7 +240,7 @@ static std::optional<int64_t> depthOf(GatherNDOp op) {
   if (!indices.isDynamicDim(indices.getRank() - 1)) {
     return indices.getShape().back();
   }
-  if (batch + 1 == data.getRank()) { // one axis is left
+  if (batch + 1 == data.getRank()) { // only one axis is left
     return 1;
   }
   std::optional<int64_t> rank = ranked(op.getY()) ? ranked(op.getY()).getRank() : declaredRank(op.getY());
@@ -273,7 +273,7 @@ LogicalResult GatherNDOp::inferTypes(SmallVectorImpl<Type> &types) {
   return success();
 }
 
-// Scatters.
+// These belong to scatters.
 
 Lookup ScatterElementsOp::lookup() { return elementsLookup(getData(), getIndices(), getAxis()); }
 
@@ -334,9 +334,9 @@ LogicalResult ScatterOp::decompose(PatternRewriter &rewriter) {
   return success();
 }
 
-// OneHot: the index beside 0, 1, 2, ... along a new axis.
+// These write OneHot, which compares the index with 0, 1, 2, ... along a new axis.
 
-/// Unknown: data tells it.
+/// Returns the depth of a OneHot; unknown: data tells it.
 static Size depthOf(OneHotOp op) {
   std::optional<int64_t> depth = wholeNumber(op.getDepth());
   return depth ? Size(*depth) : numberIn(op.getDepth());
@@ -400,7 +400,7 @@ LogicalResult OneHotOp::decompose(PatternRewriter &rewriter) {
   return success();
 }
 
-// Trilu: a choice by how far right of the diagonal an element is.
+// These write Trilu, which chooses by how far right of the diagonal an element is.
 
 LogicalResult TriluOp::inferTypes(SmallVectorImpl<Type> &types) {
   auto data = ranked(getData());
@@ -410,8 +410,8 @@ LogicalResult TriluOp::inferTypes(SmallVectorImpl<Type> &types) {
   types.push_back(getData().getType());
   return success();
 }
-/// Whether an element is among those that stay: right or left of the diagonal that `k` names. Numbers of rows and
-/// columns are compared where a run tells how many there are; a table says it otherwise.
+/// Returns whether an element stays: it is right or left of the diagonal that `k` names. Numbers of rows and columns
+/// are compared where a run tells how many there are; otherwise a table says it.
 static Value triangleOf(TriluOp op, Formula &f) {
   StringRef compare = op.getUpper() ? "GreaterOrEqual" : "LessOrEqual";
   Sizes shape = sizesOf(ranked(op.getData()));
@@ -446,7 +446,7 @@ LogicalResult TriluOp::decompose(PatternRewriter &rewriter) {
   return success();
 }
 
-// Compress with a constant condition is a gather.
+// These write Compress, which is a gather where the condition is constant.
 
 LogicalResult CompressOp::inferTypes(SmallVectorImpl<Type> &types) {
   auto data = ranked(getData());
@@ -455,7 +455,7 @@ LogicalResult CompressOp::inferTypes(SmallVectorImpl<Type> &types) {
     types.push_back(typeOfRank(getAxis() ? std::nullopt : std::optional<int64_t>(1), elementOf(getData())));
     return success();
   }
-  // Of a condition that only the run knows: see decompose.
+  // The number under a condition that only the run knows is left to decompose().
   Size count = condition ? Size(llvm::count_if(*condition, [](int64_t c) { return c != 0; })) : Size::unknown();
   Sizes shape{count};
   Size along = support::product(sizesOf(data));
@@ -467,7 +467,7 @@ LogicalResult CompressOp::inferTypes(SmallVectorImpl<Type> &types) {
     shape = sizesOf(data);
     along = std::exchange(shape[*axis], count);
   }
-  // All that is kept must be there, also where only the result's size is read.
+  // All elements that are kept must be there, also where only the result's size is read.
   int64_t least = 0;
   for (size_t i = 0; condition && i < condition->size(); ++i) {
     least = (*condition)[i] ? static_cast<int64_t>(i) + 1 : least;
@@ -478,7 +478,7 @@ LogicalResult CompressOp::inferTypes(SmallVectorImpl<Type> &types) {
   types.push_back(sizedType(shape, data.getElementType()));
   return success();
 }
-/// The places of a condition that are true.
+/// Returns the places of a condition that are true.
 static Value keptPlaces(PatternRewriter &rewriter, Location loc, Value condition) {
   if (auto constant = integersOf(condition)) {
     SmallVector<int64_t> kept;
@@ -504,7 +504,7 @@ LogicalResult CompressOp::decompose(PatternRewriter &rewriter) {
   return success();
 }
 
-// ReverseSequence: element t of a sequence of length n comes from n - 1 - t where t < n.
+// These write ReverseSequence: element t of a sequence of length n comes from n - 1 - t where t < n.
 
 LogicalResult ReverseSequenceOp::inferTypes(SmallVectorImpl<Type> &types) {
   auto data = ranked(getData());
@@ -533,7 +533,7 @@ LogicalResult ReverseSequenceOp::decompose(PatternRewriter &rewriter) {
   Value t = f.reshapeTo(f.countTo(f.scalar(sizes[time])), along);
   Value n = f.reshapeTo(f.cast(getSequenceLens(), rewriter.getI64Type(), 7), across);
   Value from = f.op("Where", {f.op("Less", {t, n}), f.sub(f.sub(n, f.scalar(1)), t), t});
-  // A negative length becomes an index out of range, which one beyond the axis is by itself.
+  // A negative length becomes an index out of range; a length beyond the axis is one by itself.
   from = f.op("Where", {f.op("Less", {n, f.scalar(0)}), f.scalar(sizes[time]), from});
   from = f.op("Expand", {from, makeSizes(rewriter, getLoc(), sizes)});
   rewriter.replaceOp(*this, f.op("GatherElements", {getData(), from}, {f.integer("axis", time)}));

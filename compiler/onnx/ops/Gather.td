@@ -1,4 +1,4 @@
-// Ops that go through indices known only when the model runs.
+// Declares ops that go through indices known only when the model runs.
 include "compiler/onnx/Onnx.td"
 
 class Onnx_Indexed<string mnemonic, int inputs, list<Trait> traits = []>
@@ -22,7 +22,7 @@ def Onnx_ScatterNDOp : Onnx_Indexed<"ScatterND", 3, [Onnx_SameElements<"0, 2">]>
   let arguments = (ins AnyTensor:$data, Onnx_Int64s:$indices, AnyTensor:$updates, DefaultValuedOptionalAttr<StrAttr, "\"none\"">:$reduction);
 }
 
-/// Rewritten to the ops above, to comparisons and choices.
+/// The class of ops that are rewritten to gathers and scatters, to comparisons and choices.
 class Onnx_ByIndex<string mnemonic, int inputs, list<Trait> traits = []> : Onnx_Op<mnemonic, inputs, traits # [DeclareOpInterfaceMethods<Onnx_Decomposable>]> {
   let results = (outs AnyTensor:$y);
 }

@@ -1,6 +1,6 @@
-// It becomes the standard's Attention. New keys are written behind those of the past that are a sentence's own
-// (seqlens_k says how many it has, but one), in a cache of max(past, total_sequence_length) rows; what lies behind them
-// is masked. A sink is one more key, of zeros, whose score is the sink's.
+// Makes GroupQueryAttention the standard's Attention. New keys are written behind a sentence's own keys of the past
+// (seqlens_k is their number less one, with the new ones), in a cache of max(past, total_sequence_length) rows; the
+// rows behind them are masked. A sink is one more key, of zeros, whose score is the sink's.
 #include "compiler/onnx/ops/GroupQueryAttention.h"
 #include "compiler/onnx/Family.h"
 #include "compiler/onnx/ops/Attention.h"
@@ -21,7 +21,7 @@ struct GroupShape {
 };
 } // namespace
 
-/// Nothing while sizes are not known; failure with a message where they contradict.
+/// Returns the sizes; nothing while they are not known; failure with a message where they contradict.
 static FailureOr<std::optional<GroupShape>> shapeOf(GroupQueryAttentionOp op) {
   bool quantized = present(op.getKScale()) || present(op.getVScale());
   if (quantized || op.getSlidingWindowCache() || op.getQkOutput()) {
@@ -86,11 +86,11 @@ struct Grouped {
     return slice(f, v, -1, makeSizes(f.b, f.loc, {from}), makeSizes(f.b, f.loc, {to}));
   }
   Value i64(Value v) { return f.cast(v, f.b.getI64Type(), 7); }
-  /// [batch, steps, heads * width] as [batch, heads, steps, width].
+  /// Returns [batch, steps, heads * width] as [batch, heads, steps, width].
   Value apart(Value x, int64_t heads) {
     return f.transpose(f.reshapeTo(x, {s.batch, s.queries, heads, s.width}), {0, 2, 1, 3});
   }
-  /// Each head with its root mean square as `weight` says, and then turned.
+  /// Returns heads divided by their root mean squares if there is a `weight`, and then rotated.
   Value turned(Value x, int64_t heads, Value weight, Value places) {
     if (present(weight)) {
       Value rows = f.reshapeTo(x, {s.batch, s.queries, heads, s.width});
@@ -107,7 +107,7 @@ struct Grouped {
                  f.integer("rotary_embedding_dim", s.width.is(dim) ? 0 : dim)});
   }
 
-  /// The past with room for the new rows, and these at `start` (one number for each sentence).
+  /// Returns the past with room for the new rows, and these at `start` (one number for each sentence).
   Value cache(Value past, Value now, Value start) {
     Value room = f.zeros({s.batch, s.shared, s.queries, s.width}, elementOf(now));
     Value all = present(past) ? f.op("Concat", {past, room}, {f.integer("axis", 2)}) : room;
@@ -118,7 +118,7 @@ struct Grouped {
     return f.op("TensorScatter", {all, now, start}, {f.integer("axis", 2)});
   }
 
-  /// What is added to the scores [batch, 1 or heads, queries, rows of the cache].
+  /// Returns what is added to the scores [batch, 1 or heads, queries, rows of the cache].
   Value bias(Value keys, Value places, Value start) {
     Value rows = f.op("Shape", {keys}, {f.integer("start", 2), f.integer("end", 3)});
     Value key = f.countTo(f.reshape(rows, {})), place = f.reshapeTo(places, {s.batch, 1, s.queries, 1});
@@ -142,7 +142,7 @@ struct Grouped {
     return f.op("Where", {allowed, given, f.number(-std::numeric_limits<double>::infinity(), op.getQuery())});
   }
 
-  /// The same with a column for the key that a sink is.
+  /// Returns a bias with a column for the key that a sink is.
   Value withSink(Value bias) {
     Type element = elementOf(op.getQuery());
     Value sink = present(op.getHeadSink()) ? f.reshape(op.getHeadSink(), {1, s.heads, 1, 1})
@@ -162,7 +162,7 @@ struct Grouped {
       k = columns(q, first, second), v = columns(q, second, second + own);
       q = columns(q, 0, first);
     }
-    // A run whose new rows are the whole sequence begins anew; sentences that are shorter have padding behind them.
+    // A run whose new rows are the whole sequence begins anew; shorter sentences have padding behind them.
     Value total = f.reshape(i64(op.getTotalSequenceLength()), {1});
     Value own = f.reshapeTo(i64(op.getSeqlensK()), {s.batch});
     Value isFirst = f.op("Equal", {total, f.scalar(s.queries)});

@@ -1,4 +1,4 @@
-// Attention of language models as com.microsoft has it, with a cache.
+// Declares attention of language models as com.microsoft has it, with a cache.
 include "compiler/onnx/Onnx.td"
 
 def Onnx_GroupQueryAttentionOp : Onnx_MicrosoftOp<"GroupQueryAttention", 16, [DeclareOpInterfaceMethods<Onnx_Decomposable>]>, Since<1> {

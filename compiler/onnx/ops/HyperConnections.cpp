@@ -1,4 +1,5 @@
-// Streams are [..., branches, width], or one behind the other along the last axis. All of it is computed in f32.
+// Writes operators on streams, which are [..., branches, width], or stand one behind the other along the last axis. All
+// of it is computed in f32.
 #include "compiler/onnx/ops/HyperConnections.h"
 #include "compiler/onnx/Family.h"
 #include "compiler/onnx/rewriting/Forms.h"
@@ -14,14 +15,14 @@ namespace {
 /// Streams by branches.
 struct Streams {
   Value x;        ///< [..., branches, width] in f32
-  int64_t prefix; ///< how many axes stand in front of these
+  int64_t prefix; ///< how many axes stand in front of the last two
   int64_t branches, width;
-  bool flat; ///< as the node has them
+  bool flat; ///< whether the node has them along the last axis
 };
 
 } // namespace
 
-/// None, with a message, where sizes do not fit.
+/// Returns the streams; nothing, with a message, where sizes do not fit.
 static std::optional<Streams> streamsOf(Node &node, Formula &f) {
   auto type = ranked(node.operand(0));
   int64_t given = node.integer("num_branches", 0), rank = type ? type.getRank() : 0;
@@ -39,14 +40,15 @@ static std::optional<Streams> streamsOf(Node &node, Formula &f) {
   return s;
 }
 
-/// What is [..., branches, width] as the node's streams are.
+/// Returns [..., branches, width] in the form of the node's streams.
 static Value asGiven(Node &node, Formula &f, const Streams &s, Value v) {
   Value x = node.operand(0);
   v = like(f, v, x);
   return s.flat ? f.op("Reshape", {v, f.op("Shape", {x})}, {f.integer("allowzero", 1)}) : v;
 }
 
-/// A gate of branches, or of their columns, as [..., branches, 1 or width]; null, with a message, where it is neither.
+/// Returns a gate of branches, or of their columns, as [..., branches, 1 or width]; null, with a message, where it is
+/// neither.
 static Value gateOf(Node &node, Formula &f, const Streams &s, unsigned operand) {
   auto type = ranked(node.operand(operand));
   Value gate = real(f, node.operand(operand));
@@ -65,7 +67,7 @@ static Value gateOf(Node &node, Formula &f, const Streams &s, unsigned operand) 
   return {};
 }
 
-/// Rows divided by their root mean square.
+/// Returns rows divided by their root mean square.
 static Value normalized(Formula &f, Value x, int64_t width, double epsilon) {
   auto ones = constantFromFloats(tensorOf({width}, f.b.getF32Type()), SmallVector<double>(width, 1.0));
   return f.op("RMSNormalization", {x, makeConstant(f.b, f.loc, ones)},
@@ -124,7 +126,8 @@ LogicalResult HyperConnectionPostMixOp::upgrade(Node &node) {
   return give(node, asGiven(node, f, *s, f.add(mixed, injected)));
 }
 
-/// How well keys and queries fit, by branches, is how much of a value that all share goes into each.
+/// Writes a gate: how well keys and queries fit, by branches, is how much of a value that all share goes into each
+/// branch.
 LogicalResult EngramGateOp::upgrade(Node &node) {
   auto keys = ranked(node.operand(0));
   if (failed(node.needs(5))) {
@@ -148,8 +151,8 @@ LogicalResult EngramGateOp::upgrade(Node &node) {
   return success();
 }
 
-/// The hash of each n-gram that ends at a token, by each head: products with a multiplier for each distance back,
-/// combined bit by bit, modulo what the head can hold. What was before this call stands in front of the tokens.
+/// Writes the hash of each n-gram that ends at a token, for each head: products with a multiplier for each distance
+/// back, combined bit by bit, modulo what the head can hold. Tokens of calls before stand in front of the tokens.
 LogicalResult NGramHashMappingOp::upgrade(Node &node) {
   int64_t longest = node.integer("max_ngram_size", 0), heads = node.integer("n_head_per_ngram", 0);
   if (failed(node.needs(3))) {

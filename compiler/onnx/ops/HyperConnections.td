@@ -1,4 +1,5 @@
-// Several streams beside each other in place of one residual sum, what is read from tables by hashes of n-grams, and gates of both.
+// Declares several streams beside each other in place of one residual sum, rows that are read from tables by hashes of
+// n-grams, and gates of both.
 include "compiler/onnx/Onnx.td"
 
 def Onnx_BranchwiseRMSNormOp : Onnx_MicrosoftForm<"BranchwiseRMSNorm", 2> {

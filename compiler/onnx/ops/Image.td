@@ -1,4 +1,5 @@
-// Encoded images. The operator is two ops: how large the image is its header tells when the model runs.
+// Declares encoded images. The operator becomes two ops, since the header of an image tells how large it is when the
+// model runs.
 include "compiler/onnx/Onnx.td"
 
 def Onnx_ImageDecoderOp : Onnx_Form<"ImageDecoder", 1>, Since<20> {

@@ -1,4 +1,4 @@
-// Kernels of their own: compiler/lower/families/Elimination.cpp.
+// Infers types; there are kernels for these ops (compiler/lower/families/Elimination.cpp).
 #include "compiler/onnx/ops/LinearAlgebra.h"
 #include "compiler/onnx/Family.h"
 #define GET_OP_CLASSES

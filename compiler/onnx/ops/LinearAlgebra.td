@@ -1,4 +1,4 @@
-// Of square matrices.
+// Declares ops on square matrices.
 include "compiler/onnx/Onnx.td"
 
 def Onnx_DetOp : Onnx_Op<"Det", 1>, Since<22> {

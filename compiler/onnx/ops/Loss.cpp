@@ -1,5 +1,5 @@
-// A loss picks the score of the right class by GatherElements, and its class's weight by Gather; what is ignored picks
-// class 0 with weight 0. A mean divides by the weights.
+// Writes losses: GatherElements picks the score of the right class, and Gather its class's weight; elements that are
+// ignored pick class 0 with weight 0. A mean divides by the weights.
 #include "compiler/onnx/ops/Loss.h"
 #include "compiler/onnx/Family.h"
 #include "compiler/onnx/rewriting/Formula.h"
@@ -10,7 +10,7 @@ using namespace mlir;
 
 namespace ingot::onnx {
 
-/// The type of the loss: that of the target, or of one number.
+/// Infers the type of the loss: that of the target, or of one number.
 template <typename Op> static LogicalResult inferLoss(Op op, SmallVectorImpl<Type> &types) {
   if (failed(oneOf(op, "reduction", op.getReduction(), {"none", "sum", "mean"}))) {
     return failure();
@@ -64,7 +64,7 @@ LogicalResult NegativeLogLikelihoodLossOp::decompose(PatternRewriter &rewriter) 
   }
   if (ignored) {
     weight = f.op("Where", {ignored, f.number(0, x), weight ? weight : f.number(1, x)});
-    loss = f.op("Where", {ignored, f.number(0, x), loss}); // whatever stands there, a NaN too
+    loss = f.op("Where", {ignored, f.number(0, x), loss}); // an ignored element may be anything, even NaN
   }
   SmallVector<int64_t> axes = llvm::to_vector(llvm::seq<int64_t>(0, places.size()));
   if (getReduction() == "mean" && !weight) {

@@ -1,4 +1,4 @@
-// Losses of classes: how far scores are from the classes that are right.
+// Declares losses of classes: how far scores are from the classes that are right.
 include "compiler/onnx/Onnx.td"
 
 class Onnx_Loss<string mnemonic> : Onnx_Op<mnemonic, 3, [DeclareOpInterfaceMethods<Onnx_Decomposable>, Onnx_SameElements<"0, 2">]> {

@@ -1,5 +1,5 @@
-// Each is a few of the standard's operators, made when the node is imported. What the standard leaves open (two classes
-// with one row of coefficients, norms of zero) is as ONNX Runtime has it.
+// Writes each operator as a few of the standard's when the node is imported. Where the standard is open (two classes
+// with one row of coefficients, norms of zero), it does what ONNX Runtime does.
 #include "compiler/onnx/ops/MachineLearning.h"
 #include "compiler/onnx/ElementTypes.h"
 #include "compiler/onnx/Family.h"
@@ -22,10 +22,11 @@ LogicalResult give(Node &node, Value v) {
   return success(static_cast<bool>(v));
 }
 
-/// X times the rows of coefficients, and intercepts: [rows, outputs]; null, with a message, where numbers do not fit.
+/// Returns X times the rows of coefficients, and intercepts: [rows, outputs]; null, with a message, where numbers do
+/// not fit.
 Value linear(Node &node, Formula &f, Value x, int64_t outputs) {
   SmallVector<double> coefficients = floatsIn(node, "coefficients"), intercepts = floatsIn(node, "intercepts");
-  // Of more coefficients than the columns need, ONNX Runtime reads the first ones.
+  // ONNX Runtime reads the first coefficients where there are more than the columns need.
   if (Size columns = sizeOf(ranked(x), 1); outputs > 0 && columns.isNumber() && columns.number() > 0 &&
                                            int64_t(coefficients.size()) > outputs * columns.number()) {
     coefficients.truncate(outputs * columns.number());
@@ -53,7 +54,8 @@ LogicalResult LinearRegressorOp::upgrade(Node &node) {
   return y ? give(node, transformedScores(node, toFloat(f, y), node.text("post_transform", "NONE"))) : failure();
 }
 
-/// One row of coefficients for two labels scores the second, and of the transformations only LOGISTIC applies to it.
+/// Writes a linear classifier. One row of coefficients for two labels scores the second label, and of the
+/// transformations only LOGISTIC applies to it.
 LogicalResult LinearClassifierOp::upgrade(Node &node) {
   Value x = rowsOf(node);
   if (!x) {
@@ -83,7 +85,7 @@ LogicalResult LinearClassifierOp::upgrade(Node &node) {
   return success(static_cast<bool>(scores));
 }
 
-/// Rows whose norm is zero stay.
+/// Writes a normalizer, in which rows whose norm is zero stay.
 LogicalResult NormalizerOp::upgrade(Node &node) {
   Value x = rowsOf(node);
   if (!x) {
@@ -104,8 +106,8 @@ LogicalResult NormalizerOp::upgrade(Node &node) {
   return give(node, y);
 }
 
-/// x, of which a list has one value for all columns or one for each: in the second case x has that many, which a run
-/// with another number of columns is refused for. None, and an error, if it cannot have them.
+/// Returns x, for which a list has one value for all columns or one for each: in the second case x has that many
+/// columns, and a run with another number is refused. Null, and an error, if it cannot have them.
 static Value withColumnsFor(Node &node, Formula &f, Value x, int64_t values) {
   auto type = ranked(x);
   if (!type || !type.getRank() || values == 1 || type.getShape().back() == values) {
@@ -183,7 +185,7 @@ LogicalResult BinarizerOp::upgrade(Node &node) {
   return give(node, f.cast(isMore(f, x, node.number("threshold", 0)), element, numberOfElement(element)));
 }
 
-/// Elements of the last axis; of a vector, of its one row.
+/// Takes elements of the last axis; a vector is one row.
 LogicalResult ArrayFeatureExtractorOp::upgrade(Node &node) {
   if (failed(node.needs(2))) {
     return failure();
@@ -196,7 +198,7 @@ LogicalResult ArrayFeatureExtractorOp::upgrade(Node &node) {
   return give(node, ranked(x).getRank() == 1 ? f.op("Unsqueeze", {y, makeIntegers(f.b, f.loc, {0})}) : y);
 }
 
-/// The first `width` columns of x [rows, columns]; where it has fewer, zeros behind them.
+/// Returns the first `width` columns of x [rows, columns]; where it has fewer, there are zeros behind them.
 static Value withColumns(Formula &f, Value x, int64_t width) {
   auto list = [&](ArrayRef<int64_t> numbers) { return makeIntegers(f.b, f.loc, numbers); };
   if (int64_t columns = ranked(x).getDimSize(1); ShapedType::isDynamic(columns) || columns < width) {
@@ -205,7 +207,7 @@ static Value withColumns(Formula &f, Value x, int64_t width) {
   return f.op("Slice", {x, list({0}), list({width}), list({1}), Value()});
 }
 
-/// Columns side by side, as floats.
+/// Joins columns side by side, as floats.
 LogicalResult FeatureVectorizerOp::upgrade(Node &node) {
   Formula f(node.builder, node.loc);
   SmallVector<int64_t> widths = integersIn(node, "inputdimensions");
@@ -217,7 +219,7 @@ LogicalResult FeatureVectorizerOp::upgrade(Node &node) {
   }
   SmallVector<Value> parts;
   for (auto [i, v] : llvm::enumerate(node.operands)) {
-    bool hasMoreAxes = v && ranked(v) && ranked(v).getRank() > 2; // all of them behind the first are one row
+    bool hasMoreAxes = v && ranked(v) && ranked(v).getRank() > 2; // all axes behind the first are one row
     Value x = hasMoreAxes ? f.op("Flatten", {v}, {f.integer("axis", 1)}) : v;
     x = x ? rowsOf(node, x) : Value();
     if (!x) {
@@ -246,7 +248,7 @@ LogicalResult OneHotEncoderOp::upgrade(Node &node) {
     return give(node, toFloat(f, f.op("Equal", {column, places})));
   }
   Value x = f.cast(node.operand(0), f.b.getI64Type(), 7);
-  if (!node.integer("zeros", 1)) { // looked up, since what is none of them ends the run
+  if (!node.integer("zeros", 1)) { // elements are looked up, since one that is no key ends the run
     Value number = makeText(f, {x}, {"find_number", INGOT_INT64, keysOf(categories), INGOT_ERROR_STRING});
     x = f.op("Gather", {makeIntegers(f.b, f.loc, categories), number});
   }
@@ -255,9 +257,10 @@ LogicalResult OneHotEncoderOp::upgrade(Node &node) {
   return give(node, toFloat(f, hit));
 }
 
-// LabelEncoder: the place of an element among the keys says which value it becomes; behind the values is the default.
+// These write LabelEncoder: the place of an element among the keys says which value it becomes; the default stands
+// behind the values.
 
-/// An attribute NAME_int64s, NAME_floats or NAME_tensor of numbers.
+/// Returns an attribute NAME_int64s, NAME_floats or NAME_tensor of numbers.
 static ElementsAttr numbersOf(const Node &node, StringRef name) {
   OpBuilder &b = node.builder;
   if (auto tensor = dyn_cast_or_null<ElementsAttr>(node.attributes.get((name + "_tensor").str()))) {
@@ -272,13 +275,13 @@ static ElementsAttr numbersOf(const Node &node, StringRef name) {
   return {};
 }
 
-/// The same of strings.
+/// Returns an attribute NAME_strings or NAME_tensor of strings.
 static SmallVector<StringRef> textsOf(const Node &node, StringRef name) {
   SmallVector<StringRef> list = textsIn(node, (name + "_strings").str());
   return list.empty() ? textsIn(node, (name + "_tensor").str()) : list;
 }
 
-/// The default as one element of this type.
+/// Returns the default as one element of this type.
 static ElementsAttr defaultOf(const Node &node, Type element) {
   auto type = tensorOf({1}, element);
   if (auto tensor = dyn_cast_or_null<ElementsAttr>(node.attributes.get("default_tensor"))) {
@@ -288,7 +291,7 @@ static ElementsAttr defaultOf(const Node &node, Type element) {
                                  : constantFromIntegers(type, {node.integer("default_int64", -1)});
 }
 
-/// The first version has one list of strings, and their places in it.
+/// Writes the first version, which has one list of strings, and their places in it.
 static LogicalResult upgradeLabels(Node &node) {
   SmallVector<StringRef> texts = textsIn(node, "classes_strings");
   if (texts.empty()) {
@@ -320,7 +323,7 @@ LogicalResult LabelEncoderOp::upgrade(Node &node) {
     return node.error("keys are of another type than the input, which is of " + rowOf(elementOf(x)).name);
   }
   auto flat = [&](ElementsAttr a) { return f.reshape(makeConstant(f.b, f.loc, a), {a.getNumElements()}); };
-  bool orNaN = isa<FloatType>(elementOf(x)) && node.opset >= 4; // since that version
+  bool orNaN = isa<FloatType>(elementOf(x)) && node.opset >= 4; // NaN is a key since that version
   auto place = [&] { return keys ? placeAmong(f, x, flat(keys), orNaN) : find(f, x, keyTexts); };
   if (!values) {
     SmallVector<StringRef> otherwise = textsIn(node, "default_tensor");

@@ -1,4 +1,4 @@
-// Operators of ai.onnx.ml on numbers: linear models, and what prepares features.
+// Declares operators of ai.onnx.ml on numbers: linear models, and operators that prepare features.
 include "compiler/onnx/Onnx.td"
 
 class Onnx_LinearForm<string mnemonic> : Onnx_MlForm<mnemonic, 1> {

@@ -1,5 +1,5 @@
-// Operators of com.microsoft, each written in terms of the standard's operators, and fusion makes one kernel of
-// what ONNX Runtime has one operator for. Defaults are those of ONNX Runtime's schemas.
+// Writes operators of com.microsoft in terms of the standard's operators. Fusion makes one kernel of what ONNX Runtime
+// has one operator for. Defaults are those of ONNX Runtime's schemas.
 #include "compiler/onnx/ops/Microsoft.h"
 #include "compiler/onnx/ElementTypes.h"
 #include "compiler/onnx/Family.h"
@@ -15,7 +15,7 @@ using namespace mlir;
 
 namespace ingot::onnx {
 
-// Functions of one number.
+// These are functions of one number.
 
 static Value gelu(Formula &f, Value x, bool byTanh) {
   return f.op("Gelu", {x}, {f.b.getNamedAttr("approximate", f.b.getStringAttr(byTanh ? "tanh" : "none"))});
@@ -45,7 +45,7 @@ LogicalResult QuickGeluOp::upgrade(Node &node) {
   return give(node, f.op("Swish", {node.operand(0)}, {f.number("alpha", node.number("alpha", 1.702))}));
 }
 
-// Normalisations. Mean and deviation, the results 1 and 2, are for training.
+// These are normalisations. Mean and deviation, the results 1 and 2, are for training.
 
 /// Whether a skip would make the sum larger than the input is, as far as sizes are known.
 static bool isLarger(RankedTensorType skip, RankedTensorType x) {
@@ -64,7 +64,7 @@ static bool isLarger(RankedTensorType skip, RankedTensorType x) {
   return false;
 }
 
-/// The sum with a skip, of the input's shape; a run in which the skip is larger is refused.
+/// Returns the sum with a skip, which has the input's shape; a run in which the skip is larger is refused.
 static Value skipped(Node &node, Formula &f, Value bias) {
   Value x = node.operand(0), skip = node.operand(1);
   if (isLarger(ranked(skip), ranked(x))) {
@@ -119,7 +119,7 @@ LogicalResult ScaleOp::upgrade(Node &node) {
   return give(node, f.mul(x, f.number(node.number("scale", 1), x)));
 }
 
-/// Starts, ends and axes are operands, as Slice has had them since.
+/// Makes a Slice, whose starts, ends and axes have become operands since.
 LogicalResult DynamicSliceOp::upgrade(Node &node) {
   if (failed(node.needs(3))) {
     return failure();
@@ -129,14 +129,14 @@ LogicalResult DynamicSliceOp::upgrade(Node &node) {
   return give(node, f.op("Slice", {node.operand(0), node.operand(1), node.operand(2), axes, Value()}));
 }
 
-/// What goes into the products of a fused node: operand 0, with that of operand 1 added, normalized if there is a
+/// Returns the operand of the products of a fused node: operand 0, with operand 1 added, normalized if there is a
 /// scale. The second value is the sum.
 static std::pair<Value, Value> normalizedSum(Node &node, Formula &f) {
   Value x = sum(f, {node.operand(0), node.operand(1)}), scale = node.operand(2);
   return {scale ? simplified(node, x, scale, 1e-5) : x, x};
 }
 
-/// The product with the weights, scales and bias that begin at an operand.
+/// Returns the product with the weights, scales and bias that begin at an operand.
 static Value ofFewBits(Node &node, Formula &f, Value x, unsigned first, StringRef columns) {
   SmallVector<NamedAttribute> attributes = attributesOf(node, {"K", "bits", "block_size", "accuracy_level"});
   attributes.push_back(f.integer("N", node.integer(columns, 0)));
@@ -176,8 +176,8 @@ LogicalResult MatMulNBitsQkvOp::upgrade(Node &node) {
   return success();
 }
 
-/// Rows of tables for tokens, positions and segments, added up and normalised; and how many tokens of each sentence the
-/// mask lets in. What a node does not know of positions is that they count up.
+/// Adds up rows of tables for tokens, positions and segments, and normalises the sum; counts how many tokens of each
+/// sentence the mask lets in. Positions that a node does not give count up.
 LogicalResult EmbedLayerNormalizationOp::upgrade(Node &node) {
   Value ids = node.operand(0), segments = node.operand(1), mask = node.operand(7), places = node.operand(8);
   for (unsigned i : {0, 2, 3, 5}) {
@@ -205,7 +205,8 @@ LogicalResult EmbedLayerNormalizationOp::upgrade(Node &node) {
   return success();
 }
 
-/// The same with tables, weights and bias in bytes: each has a scale and, five inputs behind it, a zero point.
+/// Writes this embedding with tables, weights and bias in bytes: each has a scale and, five inputs behind it, a zero
+/// point.
 LogicalResult QEmbedLayerNormalizationOp::upgrade(Node &node) {
   Formula f(node.builder, node.loc);
   static constexpr unsigned firstTable = 2, lastTable = 6, firstScale = 8, firstZero = 13;
@@ -223,7 +224,7 @@ LogicalResult QEmbedLayerNormalizationOp::upgrade(Node &node) {
   return EmbedLayerNormalizationOp::upgrade(node);
 }
 
-// What the standard has got since.
+// Makes an op that the standard has got since.
 
 LogicalResult ExpandDimsOp::upgrade(Node &node) {
   if (failed(node.needs(2))) {
@@ -305,9 +306,9 @@ LogicalResult MicrosoftLinearAttentionOp::upgrade(Node &node) {
   return success();
 }
 
-// Gates.
+// These are gates.
 
-/// decay = decay_scale * Softplus(a + dt_bias), in f32; beta = Sigmoid(b).
+/// Computes decay = decay_scale * Softplus(a + dt_bias), in f32, and beta = Sigmoid(b).
 LogicalResult LinearAttentionGateOp::upgrade(Node &node) {
   if (failed(node.needs(3))) {
     return failure();
@@ -334,7 +335,7 @@ LogicalResult ScaledSiLUOp::upgrade(Node &node) {
   return give(node, f.mul(scaled, f.op("Sigmoid", {scaled})));
 }
 
-/// Normalised by rows as long as the scale, of which the last axis may hold several.
+/// Normalises rows that are as long as the scale; the last axis may hold several of them.
 LogicalResult GatedRMSNormOp::upgrade(Node &node) {
   if (failed(node.needs(3))) {
     return failure();
@@ -356,10 +357,11 @@ LogicalResult GatedRMSNormOp::upgrade(Node &node) {
   return give(node, like(f, f.mul(y, activation == "sigmoid" ? open : f.mul(gate, open)), x));
 }
 
-// Others.
+// These are the others.
 
-/// Each word's embedding: the embeddings of its characters, all windows of some of them as products with filters, and
-/// of each filter the largest. A word that is shorter than a window is one of these; one without characters is zeros.
+/// Makes each word's embedding: the embeddings of its characters, all windows of some of them as products with filters,
+/// and the largest product of each filter. A word that is shorter than a window counts as one window; a word without
+/// characters is zeros.
 LogicalResult WordConvEmbeddingOp::upgrade(Node &node) {
   if (failed(node.needs(4))) {
     return failure();
@@ -382,14 +384,15 @@ LogicalResult WordConvEmbeddingOp::upgrade(Node &node) {
   }
   Formula f(node.builder, node.loc);
   Type i64 = f.b.getI64Type();
-  Value ids = f.op("Max", {f.cast(words, i64, 7), f.scalar(0)}); // zeros fill up short words
+  Value ids = f.op("Max", {f.cast(words, i64, 7), f.scalar(0)}); // short words are filled up with zeros
   Value isThere = f.cast(f.op("Greater", {ids, f.scalar(0)}), i64, 7);
   Value length = f.reduce("ReduceSum", isThere, {1}, /*keepdims=*/true);
   length = f.mul(length, f.op("Gather", {isThere, makeIntegers(f.b, f.loc, {0})}, {f.integer("axis", 1)}));
   Value channels = f.transpose(f.op("Gather", {characters, ids}), {0, 2, 1});
   Value weights = f.transpose(f.op("Squeeze", {filters, makeIntegers(f.b, f.loc, {1})}), {0, 2, 1});
   Value products = f.op("Conv", {channels, weights, node.operand(2)});
-  Value windows = f.sub(f.op("Max", {length, f.scalar(window)}), f.scalar(window)); // the number of the last one
+  // This is the number of the last window.
+  Value windows = f.sub(f.op("Max", {length, f.scalar(window)}), f.scalar(window));
   Value numbers = f.countTo(f.scalar(least - window + Size(1)));
   Value isWindow = f.op("Unsqueeze", {f.op("LessOrEqual", {numbers, windows}), makeIntegers(f.b, f.loc, {1})});
   Value lowest = f.number(-std::numeric_limits<float>::infinity(), products);
@@ -398,7 +401,7 @@ LogicalResult WordConvEmbeddingOp::upgrade(Node &node) {
   return give(node, y);
 }
 
-/// The distances of each row of one matrix from each row of the other.
+/// Computes the distance of each row of one matrix from each row of the other.
 LogicalResult CDistOp::upgrade(Node &node) {
   StringRef metric = node.text("metric", "sqeuclidean");
   if (failed(node.needs(2))) {
@@ -424,7 +427,7 @@ LogicalResult SampleOp::upgrade(Node &node) {
   return give(node, f.op("Identity", {node.operand(0)}));
 }
 
-/// The standard's as it occurs, without where each first stands.
+/// Makes the standard's Unique in the order of occurrence, without the first places.
 LogicalResult MicrosoftUniqueOp::upgrade(Node &node) {
   Value x = node.operand(0);
   if (ranked(x) && ranked(x).getRank() != 1) {
@@ -444,7 +447,7 @@ LogicalResult MicrosoftUniqueOp::upgrade(Node &node) {
   return success();
 }
 
-/// The axis, and how many slices there are; failure, with a message, where there can be none.
+/// Returns the axis, and how many slices there are; failure, with a message, where there can be none.
 static FailureOr<std::pair<int64_t, Size>> slicesOf(UnfoldTensorOp op) {
   auto x = ranked(op.getX());
   auto size = static_cast<int64_t>(op.getSize()), step = static_cast<int64_t>(op.getStep());

@@ -1,4 +1,5 @@
-// Operators of com.microsoft that are other ways to write those of the standard: mostly what ONNX Runtime's optimizer makes of several nodes.
+// Declares operators of com.microsoft that are other ways to write those of the standard: mostly what ONNX Runtime's
+// optimizer makes of several nodes.
 include "compiler/onnx/Onnx.td"
 
 def Onnx_GemmFastGeluOp : Onnx_MicrosoftForm<"GemmFastGelu", 3>;
@@ -14,7 +15,7 @@ class Onnx_SkipForm<string mnemonic, int inputs> : Onnx_MicrosoftForm<mnemonic, 
 }
 def Onnx_SkipLayerNormalizationOp : Onnx_SkipForm<"SkipLayerNormalization", 5>;
 def Onnx_SkipSimplifiedLayerNormalizationOp : Onnx_SkipForm<"SkipSimplifiedLayerNormalization", 4>;
-/// These stand in the standard's domain, though the standard never had the first one, and has none of them any more.
+/// These are in the standard's domain, though the standard never had the first one, and has none of them any more.
 def Onnx_SimplifiedLayerNormalizationOp : Onnx_Form<"SimplifiedLayerNormalization", 2>, Since<1> {
   let attributes = (ins OptionalAttr<I64Attr>:$axis, OptionalAttr<F32Attr>:$epsilon, OptionalAttr<I64Attr>:$stash_type);
 }
@@ -41,7 +42,7 @@ def Onnx_MicrosoftGridSampleOp : Onnx_MicrosoftForm<"GridSample", 2> {
   let attributes = (ins OptionalAttr<I64Attr>:$align_corners, OptionalAttr<StrAttr>:$mode, OptionalAttr<StrAttr>:$padding_mode);
 }
 
-// What the standard has got since, with more attributes.
+// This is what the standard has got since, with more attributes.
 def Onnx_MicrosoftCausalConvWithStateOp : Onnx_MicrosoftForm<"CausalConvWithState", 4> {
   let attributes = (ins OptionalAttr<StrAttr>:$activation, OptionalAttr<I64Attr>:$channels_last, OptionalAttr<I64Attr>:$dilation, OptionalAttr<I64Attr>:$ndim,
     OptionalAttr<I64Attr>:$state_window);
@@ -62,7 +63,7 @@ def Onnx_QEmbedLayerNormalizationOp : Onnx_MicrosoftForm<"QEmbedLayerNormalizati
   let attributes = (ins OptionalAttr<F32Attr>:$epsilon);
 }
 
-// Several products with weights of a few bits behind one normalization.
+// The class of several products with weights of a few bits behind one normalization.
 class Onnx_FewBitsForm<string mnemonic, int inputs, dag own> : Onnx_MicrosoftForm<mnemonic, inputs> {
   let attributes = !con((ins OptionalAttr<I64Attr>:$K, OptionalAttr<I64Attr>:$bits, OptionalAttr<I64Attr>:$block_size, OptionalAttr<I64Attr>:$accuracy_level,
     OptionalAttr<F32Attr>:$epsilon), own);
@@ -70,7 +71,7 @@ class Onnx_FewBitsForm<string mnemonic, int inputs, dag own> : Onnx_MicrosoftFor
 def Onnx_MatMulNBitsMlpOp : Onnx_FewBitsForm<"MatMulNBitsMlp", 9, (ins OptionalAttr<I64Attr>:$N, OptionalAttr<StrAttr>:$activation)>;
 def Onnx_MatMulNBitsQkvOp : Onnx_FewBitsForm<"MatMulNBitsQkv", 12, (ins OptionalAttr<I64Attr>:$Nq, OptionalAttr<I64Attr>:$Nkv)>;
 
-// Others.
+// These are the others.
 def Onnx_CDistOp : Onnx_MicrosoftForm<"CDist", 2> {
   let attributes = (ins OptionalAttr<StrAttr>:$metric);
 }

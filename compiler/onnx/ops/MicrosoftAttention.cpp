@@ -1,5 +1,6 @@
-// All of it becomes the standard's Attention, whose fusion makes one kernel of it. A mask of ONNX Runtime adds a large
-// negative number instead of minus infinity, so that a query without any key looks at all of them; that is kept.
+// Makes all of these operators the standard's Attention, whose fusion makes one kernel of it. A mask of ONNX Runtime
+// adds a large negative number instead of minus infinity, so that a query without any key looks at all of them; that is
+// kept.
 #include "compiler/onnx/ops/MicrosoftAttention.h"
 #include "compiler/onnx/Family.h"
 #include "compiler/onnx/ops/Attention.h"
@@ -14,19 +15,19 @@ using namespace mlir;
 namespace ingot::onnx {
 namespace {
 
-/// What both kinds of node say of one attention.
+/// The sizes of one attention, which both kinds of node give.
 struct Shape {
   Size batch, queries, keys, past = 0;
-  Size width = 0, valueWidth = 0; ///< of all heads together
+  Size width = 0, valueWidth = 0; ///< the widths of all heads together
   Size total() const { return past + keys; }
 };
 
-/// The part [from, to) of the last axis.
+/// Returns the part [from, to) of the last axis.
 Value columns(Formula &f, Value v, const Size &from, const Size &to) {
   return slice(f, v, -1, makeSizes(f.b, f.loc, {from}), makeSizes(f.b, f.loc, {to}));
 }
 
-/// What masks add to the scores, [batch, 1, 1 or queries, total], in one of the forms that isKnownMask() knows.
+/// Returns what masks add to the scores, [batch, 1, 1 or queries, total], in one of the forms that isKnownMask() knows.
 /// One number for each sentence is how many keys it has; two are where they end and begin.
 Value maskBias(Formula &f, Value mask, const Shape &s, double filter, Value like) {
   auto type = ranked(mask);
@@ -49,7 +50,7 @@ Value maskBias(Formula &f, Value mask, const Shape &s, double filter, Value like
   return f.op("Where", {allowed, f.number(0, like), f.number(filter, like)});
 }
 
-/// Whether a mask is of a form that is known, whose open sizes it says.
+/// Whether a mask has a known form; its open sizes are required to fit.
 bool isKnownMask(Operation *op, Value mask, const Shape &s) {
   auto type = ranked(mask);
   if (!type || type.getRank() < 1 || type.getRank() > 3) {
@@ -69,7 +70,7 @@ struct Parts {
   bool causal = false;
 };
 
-/// [batch, queries, width], and the keys and values with those of the past.
+/// Makes an Attention, whose results are [batch, queries, width], and the keys and values with those of the past.
 Operation *attention(Formula &f, const Parts &p) {
   SmallVector<NamedAttribute> attributes = {f.integer("q_num_heads", p.heads), f.integer("kv_num_heads", p.heads),
                                             f.integer("is_causal", p.causal)};
@@ -80,14 +81,15 @@ Operation *attention(Formula &f, const Parts &p) {
                   4);
 }
 
-/// What a node's mask and bias add to the scores; none: nothing.
+/// Returns what a node's mask and bias add to the scores; null: nothing.
 template <typename Op> Value biasOf(Formula &f, Op op, Value mask, const Shape &s, Value like) {
   Value masked = present(mask) ? maskBias(f, mask, s, op.getMaskFilterValue().convertToDouble(), like) : Value();
   Value given = present(op.getAttentionBias()) ? op.getAttentionBias() : Value();
   return masked && given ? f.add(masked, given) : masked ? masked : given;
 }
 
-/// The first output, of all heads together, and what `presents` adds; unranked ones while sizes are not known.
+/// Infers the first output, of all heads together, and the ones that `presents` adds, which are unranked while sizes
+/// are not known.
 LogicalResult inferOutputs(Operation *op, const FailureOr<std::optional<Shape>> &shape, Value mask, Type element,
                            SmallVectorImpl<Type> &types, llvm::function_ref<void(const Shape &)> presents) {
   if (failed(shape)) {
@@ -109,9 +111,9 @@ LogicalResult inferOutputs(Operation *op, const FailureOr<std::optional<Shape>> 
 
 } // namespace
 
-// Attention.
+// These write Attention.
 
-/// Nothing while sizes are not known; failure with a message where they contradict.
+/// Returns the sizes; nothing while they are not known; failure with a message where they contradict.
 static FailureOr<std::optional<Shape>> shapeOf(PackedInputAttentionOp op) {
   if (!isSized(op.getInput()) || !isStatic(op.getWeights()) || (present(op.getPast()) && !isSized(op.getPast()))) {
     return std::optional<Shape>();
@@ -151,7 +153,7 @@ LogicalResult PackedInputAttentionOp::inferTypes(SmallVectorImpl<Type> &types) {
   });
 }
 
-/// Attention whose past and present hold keys and values in one tensor.
+/// Replaces Attention whose past and present hold keys and values in one tensor.
 template <typename Op> static void replaceByPacked(PatternRewriter &rewriter, Op op, Formula &f, Parts &p) {
   auto half = [&](int64_t i) {
     return present(op.getPast()) ? f.op("Gather", {op.getPast(), makeInteger(f.b, f.loc, i)}, {f.integer("axis", 0)})
@@ -186,9 +188,9 @@ LogicalResult PackedInputAttentionOp::decompose(PatternRewriter &rewriter) {
   return success();
 }
 
-// MultiHeadAttention.
+// These write MultiHeadAttention.
 
-/// What stands together in one operand, [batch, steps, heads, 2 or 3, width], becomes operands of its own.
+/// Makes what is together in one operand, [batch, steps, heads, 2 or 3, width], operands of its own.
 LogicalResult MultiHeadAttentionOp::upgrade(Node &node) {
   auto packed = [&](unsigned i, int64_t parts) {
     auto type = ranked(node.operand(i));
@@ -264,11 +266,11 @@ LogicalResult MultiHeadAttentionOp::decompose(PatternRewriter &rewriter) {
   if (present(getBias())) {
     p.q = f.add(p.q, columns(f, getBias(), 0, s.width));
   }
-  if (present(getBias()) && !areApart(*this)) { // those that come apart have it already
+  if (present(getBias()) && !areApart(*this)) { // keys and values that come apart have the bias already
     p.k = f.add(p.k, columns(f, getBias(), s.width, s.width + s.width));
     p.v = f.add(p.v, columns(f, getBias(), s.width + s.width, s.width + s.width + s.valueWidth));
   }
-  if (areApart(*this)) { // back in rows, as the queries are
+  if (areApart(*this)) { // they become rows again, as the queries are
     p.k = f.reshapeTo(f.transpose(p.k, {0, 2, 1, 3}), {s.batch, s.keys, s.width});
     p.v = f.reshapeTo(f.transpose(p.v, {0, 2, 1, 3}), {s.batch, s.keys, s.valueWidth});
   }
@@ -281,7 +283,7 @@ LogicalResult MultiHeadAttentionOp::decompose(PatternRewriter &rewriter) {
   return success();
 }
 
-// RotaryEmbedding.
+// These write RotaryEmbedding.
 
 LogicalResult MicrosoftRotaryEmbeddingOp::inferTypes(SmallVectorImpl<Type> &types) {
   if (getIsPackedBatching() || !getScale().isExactlyValue(1.0)) {
@@ -333,9 +335,9 @@ LogicalResult MicrosoftRotaryEmbeddingOp::decompose(PatternRewriter &rewriter) {
   return success();
 }
 
-// QAttention is MultiHeadAttention behind a product of integers.
+// These write QAttention, which is MultiHeadAttention behind a product of integers.
 
-/// The columns of queries, keys and values together; nothing while sizes are not known.
+/// Returns the sizes, by the columns of queries, keys and values together; nothing while they are not known.
 static FailureOr<std::optional<Shape>> shapeOf(QAttentionOp op) {
   if (op.getDoRotary() || op.getPastPresentShareBuffer()) {
     return op.emitOpError("do_rotary and past_present_share_buffer are unsupported");

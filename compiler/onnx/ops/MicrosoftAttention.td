@@ -1,4 +1,4 @@
-// Attention as com.microsoft has it: projections, masks in several forms, caches.
+// Declares attention as com.microsoft has it: projections, masks in several forms, and caches.
 include "compiler/onnx/Onnx.td"
 
 class Onnx_MicrosoftAttention<string mnemonic, int inputs> : Onnx_MicrosoftOp<mnemonic, inputs, [DeclareOpInterfaceMethods<Onnx_Decomposable>]>, Since<1>;

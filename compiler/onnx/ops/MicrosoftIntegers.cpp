@@ -49,12 +49,12 @@ LogicalResult ReduceSumIntegerOp::upgrade(Node &node) {
   return give(node, f.op("ReduceSum", {x, over}, {f.integer("keepdims", node.integer("keepdims", 1))}));
 }
 
-// MurmurHash3, in its form of 32 bits, of numbers: their bytes are words of four.
+// Computes MurmurHash3 of numbers in its form of 32 bits; their bytes are words of four.
 
 namespace {
 struct Murmur {
   Formula &f;
-  Value word; ///< its element type is that of words
+  Value word; ///< a word, whose element type all others have
 
   Value number(uint32_t n) { return integerLike(f, n, word); }
   Value shifted(Value x, uint32_t bits, StringRef direction) {
@@ -78,7 +78,7 @@ struct Murmur {
 };
 } // namespace
 
-/// The words of each element, the low one first.
+/// Returns the words of each element, the low one first.
 static SmallVector<Value> wordsOf(Formula &f, Value x) {
   auto bits = elementOf(x).getIntOrFloatBitWidth();
   if (bits == 32) {

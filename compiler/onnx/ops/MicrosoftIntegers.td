@@ -1,4 +1,4 @@
-// Arithmetic on small integers whose results are of 32 bits, and hashes.
+// Declares arithmetic on small integers whose results have 32 bits, and hashes.
 include "compiler/onnx/Onnx.td"
 
 def Onnx_MatMulInteger16Op : Onnx_MicrosoftForm<"MatMulInteger16", 2>;

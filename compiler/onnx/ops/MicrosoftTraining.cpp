@@ -9,7 +9,7 @@ using namespace mlir;
 
 namespace ingot::onnx {
 
-/// Words whose bits are the elements of a mask, the lowest bit first.
+/// Returns words whose bits are the elements of a mask, the lowest bit first.
 static Value bitsOf(Formula &f, Value mask) {
   static constexpr int64_t bits = 32;
   SmallVector<int64_t> powers;
@@ -26,7 +26,7 @@ static Value bitsOf(Formula &f, Value mask) {
   return f.cast(f.reduce("ReduceSum", weighed, {1}, /*keepdims=*/false), u32, INGOT_UINT32);
 }
 
-/// Dropout of the sum of data and bias, to which a residual is added. `first` is the operand with the ratio.
+/// Writes Dropout of the sum of data and bias, to which a residual is added. `first` is the operand with the ratio.
 static LogicalResult dropout(Node &node, Value x, Value residual, unsigned first, bool packed) {
   Formula f(node.builder, node.loc);
   Operation *y = createOp(f.b, f.loc, "onnx.Dropout", {x, node.operand(first), node.operand(first + 1)},
@@ -46,7 +46,7 @@ LogicalResult BitmaskDropoutOp::upgrade(Node &node) {
   return failed(node.needs(1)) ? failure() : dropout(node, node.operand(0), Value(), 1, true);
 }
 
-/// Softmax over all axes from `axis` on. How the bias broadcasts its own sizes say.
+/// Writes Softmax over all axes from `axis` on. The bias's own sizes say how it broadcasts.
 LogicalResult BiasSoftmaxOp::upgrade(Node &node) {
   if (failed(node.needs(2))) {
     return failure();
@@ -71,7 +71,7 @@ LogicalResult IsAllFiniteOp::upgrade(Node &node) {
     }
     Value isInf = infinities ? f.op("IsInf", {x}) : Value(), isNan = nans ? f.op("IsNaN", {x}) : Value();
     Value any = isInf && isNan ? f.op("Or", {isInf, isNan}) : isInf ? isInf : isNan;
-    // Of no elements: 0.
+    // Without elements the result is 0.
     Value all = concat(f, {integers(f, f.reshape(any, {-1})), makeIntegers(f.b, f.loc, {0})}, 0);
     Value most = f.reduce("ReduceMax", all, {0}, /*keepdims=*/false);
     bad = bad ? f.op("Max", {bad, most}) : most;
@@ -79,7 +79,7 @@ LogicalResult IsAllFiniteOp::upgrade(Node &node) {
   return give(node, f.op("Equal", {bad, f.scalar(0)}));
 }
 
-/// Padding and scale are for gradients.
+/// Drops padding and scale, which are for gradients.
 LogicalResult TorchEmbeddingOp::upgrade(Node &node) {
   Formula f(node.builder, node.loc);
   return failed(node.needs(2)) ? failure()

@@ -1,4 +1,5 @@
-// What ONNX Runtime's optimizer makes of models in training, which may be run like others: fused dropouts and softmax.
+// Declares what ONNX Runtime's optimizer makes of models in training, which may be run like others: fused dropouts and
+// softmax.
 include "compiler/onnx/Onnx.td"
 
 class Onnx_DropoutForm<string mnemonic, int inputs> : Onnx_MicrosoftForm<mnemonic, inputs> {

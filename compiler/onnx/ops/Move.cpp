@@ -15,7 +15,7 @@ namespace ingot::onnx {
 /// Bounds beyond this stand for "to the end".
 static constexpr int64_t maxExtent = INT32_MAX - 1;
 
-/// A movement of one piece, the whole result.
+/// Returns a movement of one piece, which is the whole result.
 static Movement whole(ArrayRef<Size> shape, support::Strided<Size> source) {
   Sizes sizes(shape);
   return {sizes, {Piece{Sizes(shape.size(), 0), sizes, 0, std::move(source)}}, -1, {}};
@@ -23,7 +23,7 @@ static Movement whole(ArrayRef<Size> shape, support::Strided<Size> source) {
 static bool sizedEnds(Operation *op) { return isSized(op->getOperand(0)) && isSized(op->getResult(0)); }
 static Sizes sizesOf(Value v) { return sizesOf(ranked(v)); }
 
-// Transpose.
+// These belong to Transpose.
 
 SmallVector<int64_t> TransposeOp::permutation() {
   if (getPerm() && !getPerm()->empty()) {
@@ -66,17 +66,17 @@ std::optional<Movement> TransposeOp::movement() {
   return whole(sizesOf(getY()), {0, strides});
 }
 
-// Slice.
+// These belong to Slice.
 
 namespace {
-/// What a slice does along one axis.
+/// The part that a slice takes along one axis.
 struct Cut {
   Size start = 0, size = Size::unknown();
   int64_t step = 1;
 };
 } // namespace
 
-/// A bound of a slice along an axis of `d` elements, brought to [0, d]; unknown when its sign is not known.
+/// Returns a bound of a slice along an axis of `d` elements within [0, d]; unknown when its sign is not known.
 static Size boundOf(const Size &bound, const Size &d, const support::Facts &facts) {
   if (bound.isNumber() && bound.number() < 0) {
     return max(bound.number() < -maxExtent ? Size(0) : d + bound, Size(0));
@@ -98,7 +98,7 @@ static Size boundBackwards(const Size &bound, const Size &d, const Size &least, 
   return bound.atLeast(0, facts) ? min(bound, d - 1) : Size::unknown();
 }
 
-/// What a slice does along an axis of `d` elements.
+/// Returns the part that a slice takes along an axis of `d` elements.
 static Cut cutOf(const Size &start, const Size &end, int64_t step, const Size &d, const support::Facts &facts) {
   if (step > 0) {
     Size from = boundOf(start, d, facts);
@@ -117,7 +117,7 @@ static Cut cutOf(const Size &start, const Size &end, int64_t step, const Size &d
   return {from, ceilDiv(max(from - to, 0), -step), step};
 }
 
-/// A cut for each axis, by the operands as constants. Nothing when they are not constants; failure when they
+/// Returns a cut for each axis, from operands that are constants. Nothing when they are not; failure when they
 /// contradict.
 static FailureOr<std::optional<SmallVector<Cut>>> cutsOf(SliceOp op) {
   using Result = std::optional<SmallVector<Cut>>;
@@ -198,7 +198,7 @@ LogicalResult SliceOp::upgrade(Node &node) {
   return success();
 }
 
-// Concat.
+// These belong to Concat.
 
 LogicalResult ConcatOp::inferTypes(SmallVectorImpl<Type> &types) {
   Type element = elementOf(getXs().front());
@@ -252,7 +252,7 @@ LogicalResult ConcatOp::upgrade(Node &node) {
   return success();
 }
 
-// Expand and Tile.
+// These belong to Expand and Tile.
 
 LogicalResult ExpandOp::inferTypes(SmallVectorImpl<Type> &types) {
   auto data = ranked(getData());
@@ -301,7 +301,8 @@ LogicalResult TileOp::inferTypes(SmallVectorImpl<Type> &types) {
   return success();
 }
 
-// Each repeated axis is two: the repetitions, along which nothing moves, and the axis itself.
+// Returns the movement, in which each repeated axis is two: the repetitions, along which nothing moves, and the axis
+// itself.
 std::optional<Movement> TileOp::movement() {
   auto repeats = sizesIn(getRepeats());
   if (!sizedEnds(*this) || !repeats) {
@@ -320,7 +321,7 @@ std::optional<Movement> TileOp::movement() {
   return m;
 }
 
-// Opset 1 tiles one axis: inputs tiles and axis.
+// Takes the form of opset 1, which tiles one axis: its inputs are tiles and axis.
 LogicalResult TileOp::upgrade(Node &node) {
   auto data = ranked(node.operand(0));
   if (node.opset >= 6) {

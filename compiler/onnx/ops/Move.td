@@ -1,4 +1,4 @@
-// Ops that move elements to places known at compile time.
+// Declares ops that move elements to places known at compile time.
 include "compiler/onnx/elements/Movement.td"
 
 def Onnx_TransposeOp : Onnx_Move<"Transpose", 1>, Since<25> {

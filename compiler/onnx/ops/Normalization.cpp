@@ -1,5 +1,5 @@
-// Softmax is a kernel family. The normalisations become Standardize, whose scale and bias are elementwise ops behind
-// it; batch normalisation becomes a product and a sum, which a convolution before it absorbs.
+// Makes normalisations Standardize, whose scale and bias are elementwise ops behind it; batch normalisation becomes a
+// product and a sum, which a convolution before it absorbs. Softmax is a kernel family of its own.
 #include "compiler/onnx/ops/Normalization.h"
 #include "compiler/onnx/Family.h"
 #include "compiler/onnx/rewriting/Formula.h"
@@ -40,10 +40,10 @@ static LogicalResult checkPerChannel(Operation *op, ValueRange operands, Value x
   return success();
 }
 
-// Softmax, LogSoftmax, Hardmax.
+// These belong to Softmax, LogSoftmax and Hardmax.
 
-/// The form before opset 13: over all of the axes from `axis` on, as one. The same as today's where that is the last
-/// axis only.
+/// Takes the form before opset 13, which goes over all axes from `axis` on, as one. It is that of today where this is
+/// the last axis only.
 static LogicalResult upgradeAlongAxis(Node &node) {
   if (node.opset >= 13 || !node.operand(0)) {
     return success();
@@ -53,7 +53,7 @@ static LogicalResult upgradeAlongAxis(Node &node) {
   node.attributes.set("axis", node.builder.getI64IntegerAttr(-1));
   Value x = node.operand(0);
   auto type = ranked(x);
-  // The default is outside a vector: what was meant is the vector.
+  // The default axis lies outside a vector, and the vector's only axis was meant.
   if (type && ((type.getRank() == 1 && axis == 1) || normalAxis(axis, type.getRank()) == type.getRank() - 1)) {
     return success();
   }
@@ -78,7 +78,7 @@ INGOT_ALONG_AXIS(SoftmaxOp)
 INGOT_ALONG_AXIS(LogSoftmaxOp)
 INGOT_ALONG_AXIS(HardmaxOp)
 
-/// One where the position is that of the first maximum.
+/// Writes one where the position is that of the first maximum.
 LogicalResult HardmaxOp::decompose(PatternRewriter &rewriter) {
   auto type = ranked(getInput());
   if (!type || !isSized(getInput())) {
@@ -95,7 +95,7 @@ LogicalResult HardmaxOp::decompose(PatternRewriter &rewriter) {
   return success();
 }
 
-// Standardize and what is made of it.
+// These belong to Standardize and the ops that become it.
 
 LogicalResult StandardizeOp::inferTypes(SmallVectorImpl<Type> &types) { return sameType(getX(), types); }
 
@@ -109,7 +109,7 @@ static Value standardized(Formula &f, Value x, int64_t firstAxis, double epsilon
   return f.op("Standardize", {x}, attributes);
 }
 
-/// [C] as [C, 1, 1 ...], to go with a tensor of this rank.
+/// Returns [C] as [C, 1, 1 ...], to go with a tensor of this rank.
 static Value perChannel(Formula &f, Value v, int64_t rank) {
   Sizes shape(std::max<int64_t>(rank - 1, 1), 1);
   shape[0] = sizeOf(ranked(v), 0);
@@ -224,7 +224,7 @@ LogicalResult GroupNormalizationOp::inferTypes(SmallVectorImpl<Type> &types) {
   return failed(bad) ? failure() : sameType(getX(), types);
 }
 
-/// Before opset 21 scale and bias were per group: each is repeated for the group's channels.
+/// Repeats scale and bias, which were per group before opset 21, for the group's channels.
 static Value spread(Formula &f, Value v, int64_t groups, const Size &channels) {
   if (Size count = sizeOf(ranked(v), 0); count == channels || !count.is(groups)) {
     return v;
@@ -250,16 +250,16 @@ LogicalResult GroupNormalizationOp::decompose(PatternRewriter &rewriter) {
   return success();
 }
 
-// Batch normalisation.
+// These belong to batch normalisation.
 
-/// What scale and bias become with the mean and the variance: a factor, and what is added behind it.
+/// Returns what scale and bias become with the mean and the variance: a factor, and a number that is added behind it.
 static std::pair<Value, Value> factorAndOffset(Formula &f, Value scale, Value bias, Value mean, Value variance,
                                                double epsilon) {
   Value factor = f.div(scale, f.sqrt(f.add(variance, f.number(epsilon, variance))));
   return {factor, f.sub(bias, f.mul(mean, factor))};
 }
 
-/// Before opset 9 there could be statistics for each place of an image, of its shape.
+/// Takes a form before opset 9, which could have statistics for each place of an image, in its shape.
 static LogicalResult upgradePlaces(Node &node) {
   if (failed(node.needs(5))) {
     return failure();
@@ -288,7 +288,7 @@ LogicalResult BatchNormalizationOp::inferTypes(SmallVectorImpl<Type> &types) {
   auto type = ranked(getX());
   for (Value v : {getScale(), getB(), getInputMean(), getInputVar()}) {
     auto own = ranked(v);
-    bool one = type && own && type.getRank() == 1; // the axis is the batch's, and there is one channel
+    bool one = type && own && type.getRank() == 1; // the only axis is the batch's, and there is one channel
     if (one && failed(require(*this, sizeOf(own, 0), 1))) {
       return emitOpError("operand of type ") << own << " does not have a value for each channel of " << type;
     }
@@ -307,7 +307,7 @@ LogicalResult BatchNormalizationOp::decompose(PatternRewriter &rewriter) {
   int64_t rank = type.getRank();
   if (getTrainingMode()) {
     SmallVector<int64_t> axes = llvm::to_vector(llvm::seq<int64_t>(0, rank));
-    bool one = rank == 1; // of one axis, which is the batch's, there is one channel
+    bool one = rank == 1; // the only axis is the batch's, and there is one channel
     if (!one) {
       axes.erase(axes.begin() + 1);
     }
@@ -329,7 +329,7 @@ LogicalResult BatchNormalizationOp::decompose(PatternRewriter &rewriter) {
   return success();
 }
 
-// The others.
+// These are the others.
 
 LogicalResult MeanVarianceNormalizationOp::inferTypes(SmallVectorImpl<Type> &types) {
   bool bad = llvm::any_of(getAxes(), [&](int64_t axis) { return failed(checkAxis(*this, getX(), axis)); });
@@ -356,7 +356,7 @@ LogicalResult LpNormalizationOp::decompose(PatternRewriter &rewriter) {
   }
   Formula f(rewriter, getLoc());
   Value norm = f.reduce(getP() == 1 ? "ReduceL1" : "ReduceL2", getInput(), static_cast<int64_t>(getAxis()), true);
-  Value zero = f.number(0, norm); // rows of zeros stay zeros
+  Value zero = f.number(0, norm); // this keeps rows of zeros
   norm = f.op("Where", {f.op("Equal", {norm, zero}), f.number(1, norm), norm});
   rewriter.replaceOp(*this, f.div(getInput(), norm));
   return success();

@@ -1,7 +1,7 @@
-// Softmax and its relatives, and the normalisations.
+// Declares Softmax and its relatives, and the normalisations.
 include "compiler/onnx/Onnx.td"
 
-/// Before opset 13 the tensor was flattened to a matrix at `axis`, by default 1.
+/// The class of ops along an axis. Before opset 13 the tensor was flattened to a matrix at `axis`, by default 1.
 class Onnx_AlongAxis<string mnemonic, list<Trait> traits = []> : Onnx_Op<mnemonic, 1, traits> {
   let arguments = (ins Onnx_Floats:$input, DefaultValuedOptionalAttr<I64Attr, "-1">:$axis);
   let results = (outs AnyTensor:$output);

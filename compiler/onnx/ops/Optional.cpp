@@ -1,5 +1,5 @@
-// That an optional input is there is a requirement like those on sizes: the entry gives a symbol that stands for it the
-// value 1 or 0, and refuses a run, or a branch, that needs what it was not given.
+// Makes it a requirement like those on sizes that an optional input is there: the entry gives a symbol that stands for
+// it the value 1 or 0, and refuses a run, or a branch, that needs an input which it was not given.
 #include "compiler/onnx/ops/Optional.h"
 #include "compiler/onnx/Family.h"
 #include "compiler/onnx/Optional.h"

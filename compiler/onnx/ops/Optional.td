@@ -1,4 +1,5 @@
-// Optional tensors: graph inputs that a run may leave out. Values of which graph::resolve knows that they are there, or are not, need none of these.
+// Declares ops for optional tensors: graph inputs that a run may leave out. Values of which graph::resolve knows that
+// they are there, or are not, need none of these.
 include "compiler/onnx/Onnx.td"
 include "compiler/onnx/interfaces/NodeKinds.td"
 

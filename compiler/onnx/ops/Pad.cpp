@@ -15,13 +15,13 @@ namespace ingot::onnx {
 static Sizes sizesOf(Value v) { return sizesOf(ranked(v)); }
 
 namespace {
-/// What is added (less than 0: taken away) at both ends of an axis.
+/// The elements that are added at both ends of an axis; a negative number is taken away.
 struct Pads {
   Size before = 0, after = 0;
 };
 } // namespace
 
-/// Of each axis of the data; nothing when the data tells them.
+/// Returns the pads of each axis of the data; nothing when data tells them.
 static FailureOr<std::optional<SmallVector<Pads>>> padsOf(PadOp op) {
   using Result = std::optional<SmallVector<Pads>>;
   auto data = ranked(op.getData());
@@ -49,7 +49,8 @@ static FailureOr<std::optional<SmallVector<Pads>>> padsOf(PadOp op) {
 }
 
 namespace {
-/// An axis of a Pad: what is left of the data when it has been cut, and what is put before and behind that.
+/// An axis of a Pad: the elements that are left of the data when it has been cut, and those that are put before and
+/// behind them.
 struct Kept {
   Size begin, end, before, after;
   explicit Kept(const Size &d, const Pads &pads)
@@ -57,7 +58,8 @@ struct Kept {
         after(max(pads.after, 0)) {}
   Size size() const { return end - begin; }
   bool isNumber() const { return size().isNumber() && before.isNumber() && after.isNumber(); }
-  /// How much must be left for `mode`: something to repeat, and a reflection of an open axis does not turn twice.
+  /// Returns how many elements must be left for `mode`: there must be something to repeat, and a reflection of an open
+  /// axis does not turn twice.
   Size least(StringRef mode) const {
     Size most = max(before, after), any = min(most, 1);
     return mode == "constant" ? Size(0) : mode == "reflect" && !isNumber() ? most + any : any;
@@ -71,7 +73,7 @@ LogicalResult PadOp::inferTypes(SmallVectorImpl<Type> &types) {
     return failure();
   }
   auto data = ranked(getData());
-  if (!data) { // two for each axis
+  if (!data) { // there are two pads for each axis
     auto entries = present(getAxes()) ? std::nullopt : entriesOf(getPads());
     auto rank = entries ? std::optional(*entries / 2) : entries;
     return push(types, typeOfRank(*this, rank, elementOf(getData())));
@@ -103,7 +105,7 @@ std::optional<SmallVector<std::pair<int64_t, int64_t>>> PadOp::amounts() {
 }
 
 namespace {
-/// A run of one axis of a padded tensor: result elements [start, start + size), from operand elements from, from +
+/// A run of one axis of a padded tensor: result elements [start, start + size) are the operand's elements from, from +
 /// step, ...
 struct Run {
   Size start, size, from;
@@ -121,7 +123,7 @@ static void mirroredRuns(SmallVectorImpl<Run> &runs, int64_t begin, int64_t end,
       runs.push_back({begin, end - begin, mode == "edge" && begin >= before ? d - 1 : 0, 0});
       return;
     }
-    int64_t phase = ((begin - before) % period + period) % period; // where in the period
+    int64_t phase = ((begin - before) % period + period) % period; // the place in the period
     bool back = phase >= d;
     int64_t size = std::min(end - begin, (back ? period : d) - phase);
     runs.push_back({begin, size, back ? period - phase : phase, back ? -1 : 1});
@@ -129,8 +131,7 @@ static void mirroredRuns(SmallVectorImpl<Run> &runs, int64_t begin, int64_t end,
   }
 }
 
-/// The run of `n` elements beside an axis of `d` elements, of which there are at least as many as inferTypes()
-/// requires.
+/// Returns the run of `n` elements beside an axis of `d` elements, which are at least as many as inferTypes() requires.
 static Run besideRun(const Size &n, const Size &d, const Size &begin, bool front, StringRef mode) {
   if (mode == "edge") {
     return {begin, n, front ? Size(0) : d - 1, 0};
@@ -185,7 +186,8 @@ static SmallVector<Run> runsOf(const Size &d, const Pads &pads, StringRef mode) 
   return runs;
 }
 
-/// All combinations of the axes' runs from axis `d` on; what is filled along one axis is not divided along later ones.
+/// Makes a piece for each combination of the axes' runs from axis `d` on; a piece that is filled along one axis is not
+/// divided along later ones.
 static void boxes(ArrayRef<SmallVector<Run>> runs, ArrayRef<Size> shape, ArrayRef<Size> dense, Piece piece,
                   Movement &m) {
   size_t d = piece.start.size();
@@ -247,9 +249,9 @@ std::optional<Movement> PadOp::movement() {
   return m;
 }
 
-/// `x` padded as `op` pads, by so much along each axis.
+/// Returns `x` padded as `op` pads, by `pads` along each axis.
 static Value padded(Formula &f, PadOp op, Value x, ArrayRef<Pads> pads) {
-  Sizes all; // that are in front, then those behind
+  Sizes all; // the pads in front, then those behind
   llvm::append_range(all, llvm::map_range(pads, [](const Pads &p) { return p.before; }));
   llvm::append_range(all, llvm::map_range(pads, [](const Pads &p) { return p.after; }));
   NamedAttribute mode = f.b.getNamedAttr("mode", op.getModeAttr());
@@ -258,7 +260,7 @@ static Value padded(Formula &f, PadOp op, Value x, ArrayRef<Pads> pads) {
 
 static bool changes(const Pads &p) { return !p.before.is(0) || !p.after.is(0); }
 
-/// Open axes that may be wrapped round more than once are read through computed positions. Null: there are none.
+/// Reads open axes that may be wrapped round more than once through computed positions. Null: there are none.
 static Value wrapped(PadOp op, ArrayRef<Pads> pads, PatternRewriter &rewriter) {
   Formula f(rewriter, op.getLoc());
   Sizes from = sizesOf(op.getData());
@@ -280,7 +282,7 @@ static Value wrapped(PadOp op, ArrayRef<Pads> pads, PatternRewriter &rewriter) {
   return llvm::any_of(left, changes) ? padded(f, op, x, left) : x;
 }
 
-/// One axis of numbers that repeats itself often, read through its positions.
+/// Reads one axis of numbers that repeats itself often through its positions.
 static Value gathered(PadOp op, int64_t axis, ArrayRef<Run> runs, PatternRewriter &rewriter) {
   Formula f(rewriter, op.getLoc());
   SmallVector<int64_t> places;

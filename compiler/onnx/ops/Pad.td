@@ -1,4 +1,4 @@
-// Elements around a tensor, or less of it: a number, its edges, or what lies opposite.
+// Declares ops that put elements around a tensor, or take some away: a number, its edges, or what lies opposite.
 include "compiler/onnx/elements/Movement.td"
 
 def Onnx_PadOp : Onnx_Move<"Pad", 4, 1, [Onnx_SameElements<"0, 2">, DeclareOpInterfaceMethods<Onnx_Decomposable>]>, Since<25> {

@@ -1,6 +1,6 @@
-// Tokens without padding are rows, one behind the other. Where each of them stands among the rows of the padded batch
-// says a list of offsets [batch, steps]: first those of the tokens, then those of the padding. Attention puts the
-// padding back, so that each sentence looks at its own keys alone, and takes it away again.
+// Writes operators on tokens without padding, which are rows, one behind the other. A list of offsets [batch, steps]
+// says where each of them stands among the rows of the padded batch: first those of the tokens, then those of the
+// padding. Attention puts the padding back, so that each sentence looks at its own keys alone, and takes it away again.
 #include "compiler/onnx/ops/Padding.h"
 #include "compiler/onnx/Family.h"
 #include "compiler/onnx/rewriting/Forms.h"
@@ -12,7 +12,7 @@ using namespace mlir;
 
 namespace ingot::onnx {
 
-/// The rows of the tokens, of which there are as many as `like` has rows.
+/// Returns the rows of the tokens, of which there are as many as `like` has rows.
 static Value tokensOf(Formula &f, Value padded, Value offsets, Value like) {
   Value all = f.reshape(offsets, {-1});
   Value rows = reshapeBy(f, padded, {sizeAlong(f, all, 0), sizeAlong(f, padded, 2)});
@@ -31,7 +31,7 @@ LogicalResult RemovePaddingOp::upgrade(Node &node) {
   Value steps = f.countTo(lengthOf(f, x, 1));
   Value isToken = f.reshape(f.op("Less", {steps, unsqueeze(f, integers(f, counts), {1})}), {-1});
   Value rows = reshapeBy(f, x, {sizeAlong(f, isToken, 0), sizeAlong(f, x, 2)});
-  // A token's place among the offsets is how many tokens are in front of it; padding follows behind all tokens.
+  // A token's place among the offsets is the number of tokens in front of it; padding follows behind all tokens.
   Value tokens = sumsOf(integers(f, isToken)), others = sumsOf(integers(f, f.op("Not", {isToken})));
   Value total = f.reduce("ReduceSum", integers(f, counts), {0}, /*keepdims=*/false);
   Value place = f.op("Where", {isToken, tokens, f.add(others, total)});
@@ -49,7 +49,8 @@ LogicalResult RestorePaddingOp::upgrade(Node &node) {
   return failed(node.needs(2)) ? failure() : give(node, restorePadding(f, node.operand(0), node.operand(1)));
 }
 
-/// Attention of rows [tokens, width]; `sums` says behind which token each sentence ends, the first number being 0.
+/// Returns attention of rows [tokens, width]; `sums` says behind which token each sentence ends, the first number being
+/// 0.
 static Value packedAttention(Node &node, Formula &f, ArrayRef<Value> rows, Value offsets, Value sums, Value bias) {
   SmallVector<Value> padded;
   for (Value v : rows) {
@@ -99,7 +100,7 @@ LogicalResult PackedAttentionOp::upgrade(Node &node) {
   return give(node, packedAttention(node, f, parts, node.operand(3), node.operand(4), node.operand(5)));
 }
 
-/// Queries, keys and values of a head may stand together, [tokens, heads, 3, width].
+/// Takes queries, keys and values of a head apart where they are one operand, [tokens, heads, 3, width].
 LogicalResult PackedMultiHeadAttentionOp::upgrade(Node &node) {
   Formula f(node.builder, node.loc);
   Value q = node.operand(0), k = node.operand(1), v = node.operand(2), bias = node.operand(3);

@@ -1,4 +1,5 @@
-// Batches of sentences of different lengths, without the padding behind them: taken away, put back, and attention in between.
+// Declares ops on batches of sentences of different lengths, without the padding behind them: it is taken away and put
+// back, with attention in between.
 include "compiler/onnx/Onnx.td"
 
 def Onnx_RemovePaddingOp : Onnx_MicrosoftForm<"RemovePadding", 2>;

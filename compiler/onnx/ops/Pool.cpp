@@ -13,7 +13,7 @@ namespace ingot::onnx {
 
 template <typename Op> static LogicalResult inferPool(Op op, Type &type) {
   auto x = ranked(op.getX());
-  if (!x) { // behind batch and channels an axis for each of the window's
+  if (!x) { // the operand has an axis for each of the window's, behind batch and channels
     auto result = typeOfRank(op, static_cast<int64_t>(op.getKernelShape().size()) + 2, elementOf(op.getX()));
     return failed(result) ? failure() : (type = *result, success());
   }
@@ -80,7 +80,7 @@ LogicalResult LRNOp::inferTypes(SmallVectorImpl<Type> &types) {
   return success();
 }
 
-// Rewrites.
+// These rewrite pools.
 
 template <typename Op> static LogicalResult decomposePads(Op op, PatternRewriter &rewriter) {
   auto x = ranked(op.getX());
@@ -99,7 +99,7 @@ static Value makeOp(PatternRewriter &b, Location loc, StringRef name, ArrayRef<V
   return createOp(b, loc, ("onnx." + name).str(), operands, attributes)->getResult(0);
 }
 
-/// (sum of |x|^p)^(1/p) by the kernel for p = 1.
+/// Writes (sum of |x|^p)^(1/p) by the kernel for p = 1.
 LogicalResult LpPoolOp::decompose(PatternRewriter &rewriter) {
   if (getP() == 1 || getP() == 2) {
     return decomposePads(*this, rewriter);
@@ -115,9 +115,9 @@ LogicalResult LpPoolOp::decompose(PatternRewriter &rewriter) {
   return success();
 }
 
-// GlobalLpPool.
+// These write GlobalLpPool.
 
-/// Opset 1 had `p` as a float.
+/// Takes the `p` of opset 1, which is a float.
 LogicalResult GlobalLpPoolOp::upgrade(Node &node) {
   if (auto p = dyn_cast_or_null<FloatAttr>(node.attributes.get("p"))) {
     double number = p.getValueAsDouble();
@@ -135,7 +135,7 @@ LogicalResult GlobalLpPoolOp::inferTypes(SmallVectorImpl<Type> &types) {
   return inferGlobal(*this, types);
 }
 
-/// (sum of |x|^p)^(1/p) over the spatial axes.
+/// Writes (sum of |x|^p)^(1/p) over the spatial axes.
 LogicalResult GlobalLpPoolOp::decompose(PatternRewriter &rewriter) {
   auto x = ranked(getX());
   if (!x) {
@@ -156,7 +156,8 @@ LogicalResult GlobalLpPoolOp::decompose(PatternRewriter &rewriter) {
   return success();
 }
 
-/// The squares of neighbouring channels are an average pool over [N, 1, C, pixels] along C, zeros counted.
+/// Writes the mean square of neighbouring channels as an average pool over [N, 1, C, pixels] along C, where padding
+/// counts as zeros.
 LogicalResult LRNOp::decompose(PatternRewriter &rewriter) {
   auto x = ranked(getX());
   if (!x || !isSized(getX())) {
@@ -170,7 +171,7 @@ LogicalResult LRNOp::decompose(PatternRewriter &rewriter) {
     return makeOp(rewriter, loc, "Reshape", {v, makeSizes(rewriter, loc, to)});
   };
   auto number = [&](const APFloat &v) { return makeNumber(rewriter, loc, v.convertToDouble(), element); };
-  // The usual 3/4 is made of square roots, which take a third of the time; of negative sums they would not be the same.
+  // The usual power 3/4 is made of square roots, which take a third of the time; for negative sums they would differ.
   bool isOfRoots = getBeta().convertToDouble() == 0.75 && !getAlpha().isNegative() && !getBias().isNegative();
   auto power = [&](Value sum) {
     if (!isOfRoots) {

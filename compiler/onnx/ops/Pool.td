@@ -1,4 +1,5 @@
-// Pools: a window, or the whole image, becomes one element; and the local response normalisation, a pool over channels.
+// Declares pools, in which a window, or the whole image, becomes one element, and the local response normalisation,
+// which is a pool over channels.
 include "compiler/onnx/Onnx.td"
 
 class Onnx_Pool<string mnemonic> : Onnx_Op<mnemonic, 1, [DeclareOpInterfaceMethods<Onnx_Decomposable>]> {}

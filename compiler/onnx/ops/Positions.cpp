@@ -1,5 +1,5 @@
-// Biases of scores by how far a key stands from a query, in buckets as T5 has them; and rotary embeddings whose angles
-// come from several streams of positions.
+// Writes biases of scores by how far a key stands from a query, in buckets as T5 has them, and rotary embeddings whose
+// angles come from several streams of positions.
 #include "compiler/onnx/ops/Positions.h"
 #include "compiler/onnx/Family.h"
 #include "compiler/onnx/rewriting/Forms.h"
@@ -11,8 +11,8 @@ using namespace mlir;
 
 namespace ingot::onnx {
 
-/// The bucket of each distance: short ones have a bucket each, longer ones share by their logarithm, and all from
-/// `most` on are in the last. In float32, as models are trained with it.
+/// Returns the bucket of each distance: short ones have a bucket each, longer ones share by their logarithm, and all
+/// from `most` on are in the last. They are computed in float32, as models are trained with it.
 static SmallVector<int64_t> bucketsOf(int64_t buckets, int64_t most) {
   int64_t exact = buckets / 2;
   auto from = static_cast<float>(exact), all = static_cast<float>(buckets - exact);
@@ -24,10 +24,10 @@ static SmallVector<int64_t> bucketsOf(int64_t buckets, int64_t most) {
   return found;
 }
 
-/// More than any model tells apart, so that buckets of all distances are a small table.
+/// No model tells longer distances apart, so that buckets of all distances are a small table.
 static constexpr int64_t mostDistance = 1 << 16;
 
-/// The table is [buckets, heads] by its type, but its numbers stand head by head.
+/// Reads the table, which is [buckets, heads] by its type, though its numbers stand head by head.
 LogicalResult RelativePositionBiasOp::upgrade(Node &node) {
   auto table = ranked(node.operand(0));
   if (failed(node.needs(3))) {
@@ -56,7 +56,7 @@ LogicalResult RelativePositionBiasOp::upgrade(Node &node) {
   return give(node, unsqueeze(f, f.op("Gather", {byHead, bucket}, {f.integer("axis", 1)}), {0}));
 }
 
-/// How much of a bias counts is said by each query: two gates, each the sigmoid of a sum of products.
+/// Multiplies a bias by what each query says: two gates, each of which is the sigmoid of a sum of products.
 LogicalResult GatedRelativePositionBiasOp::upgrade(Node &node) {
   if (failed(node.needs(6))) {
     return failure();
@@ -84,7 +84,7 @@ LogicalResult GatedRelativePositionBiasOp::upgrade(Node &node) {
   return give(node, f.mul(gate, node.operand(2)));
 }
 
-/// Which stream (0, 1, 2) each column of half the width takes its angle from.
+/// Returns the stream (0, 1, 2) from which each column of half the width takes its angle.
 static SmallVector<int64_t> streamsOf(ArrayRef<int64_t> section, bool interleaved) {
   SmallVector<int64_t> streams;
   for (int64_t stream = 0; stream < 3; ++stream) {
@@ -117,7 +117,7 @@ LogicalResult MRotaryEmbeddingOp::upgrade(Node &node) {
   SmallVector<int64_t> streams = streamsOf(section.asArrayRef(), node.integer("mrope_layout", 0) != 0);
   auto half = static_cast<int64_t>(streams.size());
   Value of = makeIntegers(f.b, f.loc, streams);
-  // [3, batch, steps, half] of a table, of which each column takes one stream.
+  // The angles are [3, batch, steps, half] of a table, and each column takes one stream.
   auto angles = [&](unsigned table) {
     Value all = f.op("Gather", {node.operand(table), node.operand(1)}, {f.integer("axis", 0)}), chosen;
     SmallVector<Value> each = split(f, all, 0, 3);

@@ -1,4 +1,4 @@
-// Where tokens stand: what that adds to scores, and turns by the angles of positions that are of several kinds.
+// Declares what the places of tokens add to scores, and rotations by the angles of positions that are of several kinds.
 include "compiler/onnx/Onnx.td"
 
 def Onnx_RelativePositionBiasOp : Onnx_MicrosoftForm<"RelativePositionBias", 3> {

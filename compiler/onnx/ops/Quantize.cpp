@@ -1,4 +1,4 @@
-// QuantizeLinear and DequantizeLinear become Quantize and Dequantize, which are elementwise: in front of a product and
+// Makes QuantizeLinear and DequantizeLinear Quantize and Dequantize, which are elementwise: in front of a product and
 // behind it they are part of its kernel.
 #include "compiler/onnx/ops/Quantize.h"
 #include "compiler/onnx/ElementTypes.h"
@@ -12,13 +12,13 @@ using namespace mlir;
 
 namespace ingot::onnx {
 
-// Elements.
+// These compute elements.
 
 Type QuantizeOp::resultElement() { return elementOfNumber(getTo(), getContext()); }
 bool QuantizeOp::mixesElements() { return true; }
 
-/// The zero point is added, and the sum saturated, as int32: machines narrow integers with saturation. What might be
-/// too large for that is cut before.
+/// Adds the zero point, and saturates the sum, as int32, since machines narrow integers with saturation. A number that
+/// might be too large for that is cut before.
 Value QuantizeOp::emit(OpBuilder &b, ValueRange operands) {
   Type element = resultElement();
   Num x(b, getLoc(), operands[0], elementOf(getX())), scale(b, getLoc(), operands[1], elementOf(getScale()));
@@ -41,7 +41,7 @@ Value QuantizeOp::emit(OpBuilder &b, ValueRange operands) {
 Type DequantizeOp::resultElement() { return elementOf(getScale()); }
 bool DequantizeOp::mixesElements() { return true; }
 
-/// The difference is one of int32, which is exact for all that has zero points.
+/// Takes the difference in int32, which is exact for all types that have zero points.
 Value DequantizeOp::emit(OpBuilder &b, ValueRange operands) {
   Type from = elementOf(getX()), to = resultElement(), f32 = b.getF32Type();
   Num x(b, getLoc(), operands[0], from), scale(b, getLoc(), operands[1], to);
@@ -53,12 +53,12 @@ Value DequantizeOp::emit(OpBuilder &b, ValueRange operands) {
   return (x.to(wide) * scale.to(wide)).to(to);
 }
 
-// Nodes.
+// These write nodes.
 
 LogicalResult QuantizeLinearOp::upgrade(Node &) { return success(); }
 LogicalResult DequantizeLinearOp::upgrade(Node &) { return success(); }
 
-/// The element type that an attribute names by its number; null when it names none.
+/// Returns the element type that an attribute names by its number; null when it names none.
 static FailureOr<Type> namedElement(Operation *op, int64_t number, StringRef attribute) {
   Type element = number ? elementOfNumber(number, op->getContext()) : Type();
   if (number && !element) {
@@ -135,7 +135,7 @@ LogicalResult DequantizeLinearOp::inferTypes(SmallVectorImpl<Type> &types) {
   }
   auto zeros = isInt(elementOf(getX()), 32) ? integersOf(getXZeroPoint()) : std::nullopt;
   for (int64_t zero : zeros ? *zeros : SmallVector<int64_t>()) {
-    if (zero != 0) { // the standard has none; ONNX Runtime refuses it, too
+    if (zero != 0) { // the standard has no such zero point; ONNX Runtime refuses it, too
       return emitOpError("a zero point of int32 is ") << zero << ", expected zero";
     }
   }
@@ -143,7 +143,7 @@ LogicalResult DequantizeLinearOp::inferTypes(SmallVectorImpl<Type> &types) {
   return checkScale(*this, getX(), getXScale(), getXZeroPoint(), getAxis(), static_cast<int64_t>(getBlockSize()));
 }
 
-/// Constant matrices with blocks wait for the phase `integer`, which makes weights of few bits of them
+/// Leaves constant matrices with blocks to the phase `integer`, which makes weights of few bits of them
 /// (integer/FewBits.cpp).
 LogicalResult DequantizeLinearOp::decompose(PatternRewriter &rewriter) {
   bool waits = getBlockSize() && constantOf(getX()) && !isQuantizationDone(*this);
@@ -165,7 +165,7 @@ LogicalResult DynamicQuantizeLinearOp::inferTypes(SmallVectorImpl<Type> &types) 
   return success();
 }
 
-/// The range is made to contain zero; one of zeros only has the scale 1 / 255.
+/// Makes the range contain zero; a range of zeros only has the scale 1 / 255.
 LogicalResult DynamicQuantizeLinearOp::decompose(PatternRewriter &rewriter) {
   if (!isSized(getX())) {
     return failure();
@@ -186,7 +186,7 @@ LogicalResult DynamicQuantizeLinearOp::decompose(PatternRewriter &rewriter) {
 }
 
 double DequantizeOp::magnitude(llvm::function_ref<double(unsigned)> operand) {
-  return largestOf(elementOf(getX())) * operand(1); // less a zero point of that type
+  return largestOf(elementOf(getX())) * operand(1); // a zero point of that type may be subtracted
 }
 
 void registerQuantize(OnnxDialect &dialect) {

@@ -1,4 +1,4 @@
-// From numbers to small integers with a scale and a zero point, and back.
+// Declares ops that make small integers with a scale and a zero point of numbers, and the reverse.
 include "compiler/onnx/Onnx.td"
 include "compiler/onnx/interfaces/Curve.td"
 
@@ -26,7 +26,7 @@ def Onnx_DynamicQuantizeLinearOp : Onnx_Op<"DynamicQuantizeLinear", 1, [DeclareO
   let results = (outs AnyTensor:$y, AnyTensor:$y_scale, AnyTensor:$y_zero_point);
 }
 
-// What they become: scale and zero point broadcast.
+// The class of the ops that they become, whose scale and zero point are broadcast.
 class Onnx_CoreElementwise<string mnemonic, list<Trait> traits = []>
     : Op<Onnx_Dialect, mnemonic, traits # [Pure, Onnx_InferTypes, DeclareOpInterfaceMethods<Onnx_ElementwiseInterface, ["resultElement", "mixesElements"]>]> {
   let results = (outs AnyTensor:$y);

@@ -1,6 +1,6 @@
-// All of them become operators of the standard between Dequantize and Quantize, or products of integers. Shapes follow
-// from those; what is inferred of these here is the element type and how many axes there are, and the shape of what may
-// be floats: operators behind it may have to know it while a model is imported.
+// Makes all of these operators ones of the standard between Dequantize and Quantize, or products of integers. Shapes
+// follow from those. What is inferred here is the element type and how many axes there are, and the shape of results
+// that may be floats: operators behind them may have to know it while a model is imported.
 #include "compiler/onnx/ops/QuantizedContrib.h"
 #include "compiler/onnx/ElementTypes.h"
 #include "compiler/onnx/Family.h"
@@ -16,7 +16,7 @@ using namespace mlir;
 
 namespace ingot::onnx {
 
-/// A tensor with the one scale and zero point (which may be none) that all of it has.
+/// Returns a tensor dequantized by the one scale and zero point (which may be none) that all of it has.
 static Value dequantizedWhole(Formula &f, Value x, Value scale, Value zero) {
   return dequantize(f, x, alongEnd(f, scale, 0), present(zero) ? alongEnd(f, zero, 0) : Value());
 }
@@ -35,16 +35,16 @@ static LogicalResult checkWhole(Operation *op, Value x, Value scale, Value zero,
   return checkOwn(op, x, scale, zero, divides);
 }
 
-/// The type of what is written as other operators once its operands have sizes.
+/// Infers the type of an operator that is written as others once its operands have sizes.
 static LogicalResult inferElement(Type element, SmallVectorImpl<Type> &types,
                                   std::optional<int64_t> rank = std::nullopt) {
   types.push_back(typeOfRank(rank, element));
   return success();
 }
 
-// One operand.
+// These have one operand.
 
-/// The axes of the result: those of the operand, less those that are reduced.
+/// Returns the number of axes of the result: those of the operand, less those that are reduced.
 template <typename Op> static std::optional<int64_t> resultRank(Op op) {
   std::optional<int64_t> rank = knownRank(op.getX());
   if constexpr (std::is_same_v<Op, MsQLinearReduceMeanOp>) {
@@ -84,7 +84,7 @@ static LogicalResult decomposeUnary(Op op, PatternRewriter &rewriter,
     return decomposeUnary(*this, rewriter, [&](Formula &f, Value x) -> Value { return formula; });                     \
   }
 
-/// Before opset 13 softmax is over all axes from `axis` on.
+/// Writes softmax, which goes over all axes from `axis` on before opset 13.
 static Value softmax(Formula &f, Value x, int64_t axis, int64_t opset) {
   Sizes sizes = sizesOf(ranked(x));
   int64_t rank = ranked(x).getRank(), from = normalAxis(axis, rank).value_or(rank - 1);
@@ -142,7 +142,7 @@ LogicalResult MsQLinearConvOp::upgrade(Node &node) {
   return success();
 }
 
-// Two operands.
+// These have two operands.
 
 template <typename Op> static LogicalResult inferBinary(Op op, SmallVectorImpl<Type> &types) {
   if (failed(checkWhole(op, op.getA(), op.getAScale(), op.getAZero(), false)) ||
@@ -150,7 +150,7 @@ template <typename Op> static LogicalResult inferBinary(Op op, SmallVectorImpl<T
       failed(checkWhole(op, op.getA(), op.getCScale(), op.getCZero(), true))) {
     return failure();
   }
-  std::optional<int64_t> rank = 0; // of the operand that has the most axes
+  std::optional<int64_t> rank = 0; // the rank of the operand that has the most axes
   for (Value v : op->getOperands()) {
     bool isTensor = v == op.getA() || v == op.getB() || (present(v) && isBool(elementOf(v)));
     if (isTensor) {
@@ -183,8 +183,8 @@ BINARY(QLinearWhere, f.op("Where", {getCondition(), a, b}))
 #undef BINARY
 
 LogicalResult MsQLinearMulOp::inferTypes(SmallVectorImpl<Type> &types) { return inferBinary(*this, types); }
-/// Bytes are multiplied before they are scaled: a mask as low as float32 goes, quantized, is beyond it, and infinity
-/// times zero would be no number.
+/// Multiplies bytes before they are scaled: a mask as low as float32 goes is beyond it once it is quantized, and
+/// infinity times zero would be no number.
 LogicalResult MsQLinearMulOp::decompose(PatternRewriter &rewriter) {
   if (!isSized(getA()) || !isSized(getB())) {
     return failure();
@@ -197,9 +197,9 @@ LogicalResult MsQLinearMulOp::decompose(PatternRewriter &rewriter) {
   return success();
 }
 
-// Several.
+// These have several operands.
 
-static constexpr unsigned partOperands = 3; ///< tensor, scale, zero point
+static constexpr unsigned partOperands = 3; ///< each part is a tensor, its scale and its zero point
 
 LogicalResult MsQLinearConcatOp::verify() {
   unsigned count = getParts().size();
@@ -219,7 +219,7 @@ LogicalResult MsQLinearConcatOp::inferTypes(SmallVectorImpl<Type> &types) {
   }
   return good ? inferElement(elementOf(parts[1]), types, rank) : failure();
 }
-/// Parts that have the result's scale and zero point need no other numbers.
+/// Joins bytes where parts have the result's scale and zero point, since they need no other numbers.
 LogicalResult MsQLinearConcatOp::decompose(PatternRewriter &rewriter) {
   OperandRange parts = getParts();
   Formula f(rewriter, getLoc());
@@ -245,7 +245,7 @@ LogicalResult MsQLinearConcatOp::decompose(PatternRewriter &rewriter) {
   return success();
 }
 
-// Products.
+// These are products.
 
 LogicalResult MsQGemmOp::inferTypes(SmallVectorImpl<Type> &types) {
   bool bytes = present(getYScale());
@@ -314,7 +314,7 @@ LogicalResult MsDynamicQuantizeMatMulOp::decompose(PatternRewriter &rewriter) {
   return success();
 }
 
-// Older names.
+// These are older names.
 
 static LogicalResult inferLike(Value x, Type element, SmallVectorImpl<Type> &types) {
   auto type = ranked(x);

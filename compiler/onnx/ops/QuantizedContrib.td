@@ -1,4 +1,4 @@
-// Quantized operators of com.microsoft, as ONNX Runtime's quantizer and model builder write them.
+// Declares quantized operators of com.microsoft, as ONNX Runtime's quantizer and model builder write them.
 include "compiler/onnx/Onnx.td"
 
 class Onnx_Ms<string name, int inputs>
@@ -6,7 +6,7 @@ class Onnx_Ms<string name, int inputs>
   let results = (outs AnyTensor:$y);
 }
 
-// An operator of the standard between Dequantize and Quantize.
+// The class of an operator of the standard between Dequantize and Quantize.
 class Onnx_MsUnary<string name, dag attributes = (ins)> : Onnx_Ms<name, 5> {
   let arguments = !con((ins Onnx_Bytes:$x, Onnx_Floats:$x_scale, Onnx_OptionalOf<Onnx_Bytes>:$x_zero, Onnx_Floats:$y_scale,
     Onnx_OptionalOf<Onnx_Bytes>:$y_zero), attributes);
@@ -53,7 +53,7 @@ def Onnx_MsQLinearConcatOp : Onnx_Ms<"QLinearConcat", -1> {
   let hasVerifier = 1;
 }
 
-// Products.
+// These are products.
 def Onnx_MsQGemmOp : Onnx_Ms<"QGemm", 9> {
   let summary = "alpha * A' * B' + C, quantized, or as floats where there is no scale for the result";
   let arguments = (ins Onnx_Bytes:$a, Onnx_Floats:$a_scale, Onnx_Bytes:$a_zero, Onnx_Bytes:$b, Onnx_Floats:$b_scale, Onnx_Bytes:$b_zero,
@@ -70,7 +70,7 @@ def Onnx_MsDynamicQuantizeMatMulOp : Onnx_Ms<"DynamicQuantizeMatMul", 5> {
     Onnx_OptionalOf<Onnx_Floats>:$bias);
 }
 
-// Older names of operators that the standard has since.
+// These are older names of operators that the standard has since.
 def Onnx_MsQuantizeLinearOp : Onnx_Ms<"QuantizeLinear", 3> {
   let arguments = (ins Onnx_Floats:$x, Onnx_Floats:$scale, Onnx_Optional:$zero, DefaultValuedOptionalAttr<I64Attr, "1">:$axis);
 }

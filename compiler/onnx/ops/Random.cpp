@@ -1,4 +1,4 @@
-// A run has no state, so that what is drawn depends on the seed and on the element's number only: the two are mixed as
+// Draws numbers without a state: they depend on the seed and on the element's number only, which are mixed as
 // splitmix64 does. Each run of a node draws the same numbers, and so does each thread. A node without a seed has one by
 // its name: nodes that the model tells apart draw numbers of their own.
 #include "compiler/onnx/ops/Random.h"
@@ -18,7 +18,8 @@ namespace ingot::onnx {
 static LogicalResult seeded(Node &node) {
   if (!node.attributes.get("seed")) {
     std::string name = nodeOf(node.loc);
-    auto seed = static_cast<float>(llvm::xxh3_64bits(llvm::StringRef(name)) >> 40); // 24 bits: exact
+    // A float holds these 24 bits exactly.
+    auto seed = static_cast<float>(llvm::xxh3_64bits(llvm::StringRef(name)) >> 40);
     node.attributes.set("seed", node.builder.getF32FloatAttr(seed));
   }
   return success();
@@ -43,7 +44,7 @@ struct Dice {
     return f.mul(f.op("BitwiseXor", {x, shifted(x, by)}), wide(factor));
   }
 
-  /// From 0 to less than 1, in steps of 2^-24. Each `series` is independent of the others.
+  /// Returns numbers from 0 to less than 1, in steps of 2^-24. Each `series` is independent of the others.
   Value uniform(ArrayRef<Size> sizes, uint64_t series = 0) {
     constexpr uint64_t golden = 0x9E3779B97F4A7C15;
     Value count = f.reshapeTo(f.countTo(f.scalar(support::product(sizes))), sizes);
@@ -54,7 +55,7 @@ struct Dice {
     return f.mul(x, f.number(std::ldexp(1.0, -24), x));
   }
 
-  /// By Box and Muller.
+  /// Returns normal numbers, by the transform of Box and Muller.
   Value normal(ArrayRef<Size> sizes) {
     Value u = uniform(sizes), turn = uniform(sizes, 1);
     Value radius = f.sqrt(f.mul(f.log(f.sub(f.number(1, u), u)), f.number(-2, u)));
@@ -68,7 +69,8 @@ struct Dice {
 };
 } // namespace
 
-/// A result of these sizes (unknown: of no known rank) and of the element type `number` says, which must be a float.
+/// Infers a result of these sizes (unknown: of no known rank) and of the element type that `number` says, which must be
+/// a float.
 static LogicalResult inferDrawn(Operation *op, Type shaped, std::optional<uint64_t> number, bool isFloat,
                                 SmallVectorImpl<Type> &types) {
   auto like = cast<TensorType>(shaped);
@@ -82,7 +84,7 @@ static LogicalResult inferDrawn(Operation *op, Type shaped, std::optional<uint64
   return success();
 }
 
-/// The type of a tensor of this shape; null when that has a negative size.
+/// Returns the type of a tensor of this shape; null when that has a negative size.
 static RankedTensorType shapedBy(Operation *op, ArrayRef<int64_t> shape) {
   if (llvm::any_of(shape, [](int64_t d) { return d < 0; })) {
     return op->emitOpError("shape has a negative dimension"), RankedTensorType();
@@ -90,7 +92,7 @@ static RankedTensorType shapedBy(Operation *op, ArrayRef<int64_t> shape) {
   return tensorOf(shape, Float32Type::get(op->getContext()));
 }
 
-// RandomUniform and RandomNormal, by a shape and like a tensor.
+// These write RandomUniform and RandomNormal, by a shape and like a tensor.
 
 #define INGOT_DRAWN(Op)                                                                                                \
   LogicalResult Op::upgrade(Node &node) { return seeded(node); }                                                       \
@@ -138,7 +140,7 @@ template <typename Op> static LogicalResult drawNormal(Op op, PatternRewriter &r
 LogicalResult RandomNormalOp::decompose(PatternRewriter &rewriter) { return drawNormal(*this, rewriter); }
 LogicalResult RandomNormalLikeOp::decompose(PatternRewriter &rewriter) { return drawNormal(*this, rewriter); }
 
-/// One with the probability that the operand's element says.
+/// Draws one with the probability that the operand's element says.
 LogicalResult BernoulliOp::decompose(PatternRewriter &rewriter) {
   if (!isSized(getX())) {
     return failure();
@@ -149,7 +151,7 @@ LogicalResult BernoulliOp::decompose(PatternRewriter &rewriter) {
   return success();
 }
 
-// Multinomial.
+// These write Multinomial.
 
 LogicalResult MultinomialOp::upgrade(Node &node) { return seeded(node); }
 LogicalResult MultinomialOp::inferTypes(SmallVectorImpl<Type> &types) {
@@ -167,8 +169,8 @@ LogicalResult MultinomialOp::inferTypes(SmallVectorImpl<Type> &types) {
   return success();
 }
 
-/// The class for which an exponential variable, divided by its probability, is least: that is, the logarithm of the
-/// probability less that of the variable greatest.
+/// Draws the class for which an exponential variable, divided by its probability, is least: that is, the logarithm of
+/// the probability less that of the variable is greatest.
 LogicalResult MultinomialOp::decompose(PatternRewriter &rewriter) {
   if (!isSized(getX())) {
     return failure();

@@ -1,4 +1,4 @@
-// Numbers drawn at random: the same ones in every run of a node, by its seed.
+// Declares numbers drawn at random, which are the same in every run of a node, by its seed.
 include "compiler/onnx/Onnx.td"
 
 class Onnx_Random<string mnemonic, int inputs> : Onnx_Op<mnemonic, inputs, [DeclareOpInterfaceMethods<Onnx_Decomposable>]> {

@@ -1,4 +1,4 @@
-// Ops that are made of movements: they have no kernel and become slices, reshapes and transposes.
+// Makes ops of movements, which have no kernel, slices, reshapes and transposes.
 #include "compiler/onnx/ops/Rearrange.h"
 #include "compiler/onnx/Family.h"
 #include "compiler/onnx/constants/Evaluate.h"
@@ -15,9 +15,9 @@ using namespace mlir;
 
 namespace ingot::onnx {
 
-// Split.
+// These belong to Split.
 
-/// Sizes of the results along the axis; nothing when not known yet.
+/// Returns the sizes of the results along the axis; nothing when they are not known yet.
 static FailureOr<std::optional<Sizes>> partsOf(SplitOp op, const Size &d) {
   using Result = std::optional<Sizes>;
   int64_t n = op.getNumResults();
@@ -107,7 +107,7 @@ LogicalResult SplitOp::evaluate(ArrayRef<ElementsAttr> operands, SmallVectorImpl
 
 LogicalResult SplitOp::upgrade(Node &node) {
   node.attributeToOperand("split", 1);
-  // Opset 1 has them as numbers of the data's own type.
+  // Opset 1 has the sizes as numbers of the data's own type.
   Value split = node.operand(1);
   if (node.opset < 2 && split && isa<FloatType>(elementOf(split))) {
     Formula f(node.builder, node.loc);
@@ -118,7 +118,7 @@ LogicalResult SplitOp::upgrade(Node &node) {
   return success();
 }
 
-// Space and depth: a reshape that splits axes, a transpose, a reshape that joins them.
+// These write space and depth: a reshape that splits axes, a transpose, and a reshape that joins them.
 
 static LogicalResult inferRearranged(Operation *op, Value data, int64_t block, bool toSpace,
                                      SmallVectorImpl<Type> &types) {
@@ -191,7 +191,7 @@ LogicalResult SpaceToDepthOp::decompose(PatternRewriter &rewriter) {
   return rearrange(*this, rewriter, split, {0, 3, 5, 1, 2, 4});
 }
 
-// Crop and ImageScaler.
+// These belong to Crop and ImageScaler.
 
 LogicalResult CropOp::inferTypes(SmallVectorImpl<Type> &types) {
   auto data = ranked(getData());
@@ -221,7 +221,7 @@ LogicalResult CropOp::inferTypes(SmallVectorImpl<Type> &types) {
 }
 LogicalResult CropOp::decompose(PatternRewriter &rewriter) {
   auto y = ranked(getY());
-  // A slice would make do with less: what is required of sizes has to be known as a fact first.
+  // A slice would accept other sizes, so that what is required of sizes has to be known as a fact first.
   if (!y || !isSized(getY()) || !requirementsOf(*this).empty()) {
     return failure();
   }
@@ -234,9 +234,9 @@ LogicalResult CropOp::decompose(PatternRewriter &rewriter) {
   return success();
 }
 
-// CenterCropPad.
+// These belong to CenterCropPad.
 
-/// The axes that `shape` is about, in its order; nothing when they are wrong, or not known yet.
+/// Returns the axes that `shape` is about, in its order; nothing when they are wrong, or not known yet.
 static std::optional<SmallVector<int64_t>> croppedAxes(CenterCropPadOp op) {
   int64_t rank = ranked(op.getData()).getRank();
   SmallVector<int64_t> axes;
@@ -271,7 +271,7 @@ LogicalResult CenterCropPadOp::inferTypes(SmallVectorImpl<Type> &types) {
   return success();
 }
 
-/// A constant of no element's value: false, or 0.
+/// Returns the constant false or 0, which has no axes.
 static Value zeroOf(Formula &f, Type element) {
   return makeConstant(f.b, f.loc,
                       isBool(element)           ? DenseElementsAttr::get(tensorOf({}, element), false)
@@ -279,8 +279,8 @@ static Value zeroOf(Formula &f, Type element) {
                                                 : constantFromIntegers(tensorOf({}, element), {0}));
 }
 
-/// Half of what is too much, or missing, lies before, rounded down. Where it is not known which of the two it is: the
-/// elements so much further on, if there are any.
+/// Writes a crop or a pad of an axis, of which half lies before, rounded down. Where it is not known which of the two
+/// it is, the elements further on by that difference are read, if there are any.
 LogicalResult CenterCropPadOp::decompose(PatternRewriter &rewriter) {
   if (!isSized(getData()) || !ranked(getY()) || !isStatic(getShape())) {
     return failure();

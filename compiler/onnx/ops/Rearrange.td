@@ -1,4 +1,4 @@
-// Ops that are made of movements: slices, reshapes and transposes.
+// Declares ops that become slices, reshapes and transposes.
 include "compiler/onnx/Onnx.td"
 
 class Onnx_Moves<string mnemonic, int inputs> : Onnx_Op<mnemonic, inputs, [DeclareOpInterfaceMethods<Onnx_Decomposable>]>;
@@ -21,7 +21,7 @@ def Onnx_CenterCropPadOp : Onnx_Moves<"CenterCropPad", 2>, Since<18> {
   let results = (outs AnyTensor:$y);
 }
 
-// Experimental ops of opset 7 and before.
+// These are experimental ops of opset 7 and before.
 def Onnx_CropOp : Onnx_Moves<"Crop", 1>, Since<1> {
   let arguments = (ins Onnx_Floats:$data, DenseI64ArrayAttr:$border, OptionalAttr<DenseI64ArrayAttr>:$scale);
   let results = (outs AnyTensor:$y);

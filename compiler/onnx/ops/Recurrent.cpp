@@ -1,5 +1,6 @@
-// LSTM, GRU, RNN: for each direction one matrix product over all steps (the input's part, with the biases) and a
-// Recurrence behind it. DynamicQuantizeLSTM is a Loop over the steps, as each quantizes the state before its product.
+// Writes LSTM, GRU and RNN, for each direction, as one matrix product over all steps (the input's part, with the
+// biases) and a Recurrence behind it. DynamicQuantizeLSTM is a Loop over the steps, as each quantizes the state before
+// its product.
 #include "compiler/onnx/ops/Recurrent.h"
 #include "compiler/onnx/Control.h"
 #include "compiler/onnx/Family.h"
@@ -14,7 +15,7 @@ using namespace mlir;
 namespace ingot::onnx {
 namespace {
 
-/// An activation with the defaults of its alpha and beta; `alpha`, `beta`: whether a node may give them.
+/// An activation with the defaults of its alpha and beta; `alpha` and `beta` say whether a node may give them.
 struct Activation {
   StringRef name, op;
   bool alpha, beta;
@@ -34,13 +35,13 @@ constexpr Activation activationTable[] = {
     {"softplus", "Softplus", false, false, 0, 0},
 };
 
-/// What the ops have in common; inputs by their places.
+/// What the ops have in common, with their inputs by their places.
 struct Recurrent {
   Operation *op;
   StringRef kind;
   int64_t gates;
   SmallVector<StringRef> defaults;
-  bool byColumns = false; ///< gates are the columns of W and R, not their rows
+  bool byColumns = false; ///< whether gates are the columns of W and R, not their rows
 
   Value input(unsigned i) const {
     return i < op->getNumOperands() && present(op->getOperand(i)) ? op->getOperand(i) : Value();
@@ -57,7 +58,8 @@ struct Recurrent {
     auto a = op->getAttrOfType<StringAttr>(name);
     return a ? a.getValue() : StringRef("forward");
   }
-  /// Those of all directions, the defaults behind those that are given; null for a name that is not known.
+  /// Returns the activations of all directions, with defaults behind those that are given; null for a name that is not
+  /// known.
   SmallVector<const Activation *> activations() const {
     SmallVector<const Activation *> all;
     auto add = [&](StringRef name) {
@@ -82,11 +84,12 @@ Recurrent recurrentOf(RNNOp op) { return {op, "RNN", 1, {"tanh"}}; }
 } // namespace
 
 static LogicalResult upgradeRecurrent(Node &node) {
-  node.attributes.erase("output_sequence"); // opset 6 and before: a hint
+  node.attributes.erase("output_sequence"); // this is a hint of opset 6 and before
   return success();
 }
 
-/// What does not fit of the inputs behind R: biases, lengths, first states, peepholes. Open sizes are required to.
+/// Returns what does not fit of the inputs behind R: biases, lengths, first states, peepholes. Open sizes are required
+/// to fit.
 static std::string misfit(const Recurrent &r, const Size &hidden, const Size &batch) {
   int64_t ways = r.ways();
   Sizes state = r.batchFirst() ? Sizes{batch, ways, hidden} : Sizes{ways, batch, hidden};
@@ -114,7 +117,7 @@ static std::string misfit(const Recurrent &r, const Size &hidden, const Size &ba
   return "";
 }
 
-/// The attribute or the weights say how many hidden units there are; dynamic: only the run knows.
+/// Returns how many hidden units there are, which the attribute or the weights say; dynamic: only the run knows.
 static int64_t hiddenOf(const Recurrent &r) {
   auto tr = ranked(r.input(2));
   int64_t given = r.integer("hidden_size");
@@ -127,7 +130,7 @@ static LogicalResult inferRecurrent(const Recurrent &r, SmallVectorImpl<Type> &t
   auto tx = ranked(r.x()), tw = ranked(r.input(1)), tr = ranked(r.input(2));
   if (!tx || !tr || !tw) {
     types.assign(r.op->getNumResults(), typeOfRank(3, element));
-    types[0] = typeOfRank(4, element); // the states of all steps
+    types[0] = typeOfRank(4, element); // these are the states of all steps
     return success();
   }
   if (tx.getRank() != 3 || tr.getRank() != 3 || tw.getRank() != 3) {
@@ -175,7 +178,8 @@ struct Chosen {
 };
 } // namespace
 
-/// Activations of one direction. An alpha is taken from the node's list by each activation that has one, in order.
+/// Returns the activations of one direction. An alpha is taken from the node's list by each activation that has one, in
+/// order.
 static SmallVector<Chosen> activations(const Recurrent &r, int64_t way) {
   size_t each = r.defaults.size();
   auto list = [&](StringRef name) {
@@ -196,7 +200,7 @@ static SmallVector<Chosen> activations(const Recurrent &r, int64_t way) {
   return llvm::to_vector(ArrayRef<Chosen>(all).slice(way * each, each));
 }
 
-/// The same as attributes of Recurrence.
+/// Adds the activations of one direction as attributes of Recurrence.
 static void activations(const Recurrent &r, int64_t way, OpBuilder &b, SmallVectorImpl<NamedAttribute> &attributes) {
   SmallVector<StringRef> names;
   SmallVector<float> alpha, beta;
@@ -250,7 +254,7 @@ private:
   int64_t hidden;
   Size width, steps, batch;
 
-  /// [a, b, c] <-> [b, a, c] for nodes whose first axis is the batch.
+  /// Swaps [a, b, c] and [b, a, c] for nodes whose first axis is the batch.
   Value swapped(Value v) { return r.batchFirst() ? f.transpose(v, {1, 0, 2}) : v; }
   Value joined(ArrayRef<Value> parts, int64_t axis) {
     return parts.size() == 1 ? parts[0] : f.op("Concat", parts, {f.integer("axis", axis)});
@@ -259,7 +263,7 @@ private:
     auto one = [&](int64_t n) { return makeIntegers(f.b, f.loc, {n}); };
     return ranked(v).getDimSize(0) == to - from ? v : f.op("Slice", {v, one(from), one(to), one(0), one(1)});
   }
-  /// The part of a direction, as `shape`; null for an input left out.
+  /// Returns the part of a direction, with this `shape`; null for an input that is left out.
   Value part(Value v, int64_t way, ArrayRef<Size> shape) {
     return v ? f.reshapeTo(slice(v, way, way + 1), shape) : Value();
   }
@@ -310,7 +314,7 @@ private:
 template <typename Op> static LogicalResult decomposeRecurrent(Op op, PatternRewriter &rewriter) {
   Recurrent r = recurrentOf(op);
   for (auto [i, v] : llvm::enumerate(op->getOperands())) {
-    bool weights = i == 2 || i == 3 || i == 7; // R, B and P; rows of W are as long as those of X
+    bool weights = i == 2 || i == 3 || i == 7; // these are R, B and P; rows of W are as long as those of X
     if (present(v) && !(weights ? isStatic(v) : isSized(v))) {
       return failure();
     }
@@ -331,7 +335,7 @@ INGOT_RECURRENT(LSTMOp)
 INGOT_RECURRENT(GRUOp)
 INGOT_RECURRENT(RNNOp)
 
-// DynamicQuantizeLSTM.
+// These write DynamicQuantizeLSTM.
 
 namespace {
 /// Writes the decomposition of one node.
@@ -364,11 +368,11 @@ private:
   Value joined(ArrayRef<Value> parts, int64_t axis) {
     return parts.size() == 1 ? parts[0] : f.op("Concat", parts, {f.integer("axis", axis)});
   }
-  /// The part of a direction, without its axis; null for an input left out.
+  /// Returns the part of a direction, without its axis; null for an input that is left out.
   Value part(Value v, int64_t way) {
     return present(v) ? f.op("Gather", {v, makeInteger(f.b, f.loc, way)}, {f.integer("axis", 0)}) : Value();
   }
-  /// The numbers [from, to) units of the last axis.
+  /// Returns the units [from, to) of the last axis.
   Value units(Value v, int64_t from, int64_t to) {
     auto list = [&](int64_t n) { return makeIntegers(f.b, f.loc, {n}); };
     return f.op("Slice", {v, list(from * hidden), list(to * hidden), list(-1), Value()});
@@ -386,7 +390,7 @@ private:
     }
     return f.op(chosen.of->op, {v}, numbers);
   }
-  /// The same of a gate.
+  /// Returns a gate with its activation.
   Value gate(const Chosen &chosen, Value v) {
     if (auto clip = op.getClip()) {
       v = f.op("Clip", {v, f.number(-clip->convertToDouble(), v), f.number(clip->convertToDouble(), v)});
@@ -394,7 +398,7 @@ private:
     return activated(chosen, v);
   }
 
-  /// The next state and cell from the sums [batch, 4 * hidden] of the gates i, o, f, c.
+  /// Returns the next state and cell from the sums [batch, 4 * hidden] of the gates i, o, f, c.
   std::pair<Value, Value> step(int64_t way, Value sums, Value peephole, Value cell) {
     SmallVector<Chosen> by = activations(r, way);
     auto peeped = [&](int64_t i, Value c) {
@@ -407,7 +411,7 @@ private:
     return {f.mul(gate(by[0], peeped(1, next)), activated(by[2], next)), next};
   }
 
-  /// What the outputs have of one direction: [steps, 1, batch, hidden], and state and cell [1, batch, hidden].
+  /// Returns one direction's part of the outputs: [steps, 1, batch, hidden], and state and cell [1, batch, hidden].
   SmallVector<Value> direction(int64_t way, Operation *x) {
     Value bias = part(op.getB(), way), peephole = part(op.getP(), way);
     bias = bias ? f.add(units(bias, 0, 4), units(bias, 4, 8)) : Value();

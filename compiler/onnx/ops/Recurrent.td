@@ -1,4 +1,4 @@
-// Recurrent networks.
+// Declares recurrent networks.
 include "compiler/onnx/Onnx.td"
 
 def Onnx_RecurrenceOp : Onnx_CoreOp<"Recurrence"> {

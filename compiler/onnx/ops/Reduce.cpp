@@ -1,5 +1,5 @@
-// Reductions. All of them become Reduce (Sum, Mean, Prod, Max, Min) once their axes are known, with elementwise ops
-// before and behind it that end up in the same kernel.
+// Makes all reductions Reduce (Sum, Mean, Prod, Max, Min) once their axes are known, with elementwise ops before and
+// behind it that end up in the same kernel.
 #include "compiler/onnx/ops/Reduce.h"
 #include "compiler/onnx/ElementTypes.h"
 #include "compiler/onnx/Family.h"
@@ -15,10 +15,10 @@ using namespace mlir;
 
 namespace ingot::onnx {
 
-/// Input elements up to which a reduction of a constant is computed here.
+/// The most input elements of a reduction of a constant that is computed here.
 static constexpr int64_t evaluateLimit = 1 << 22;
 
-/// The shape left when `axes` (normal) go.
+/// Returns the shape that is left when `axes` (normal) go.
 static Sizes without(ArrayRef<Size> shape, ArrayRef<int64_t> axes, bool keepdims) {
   Sizes left;
   for (auto [i, d] : llvm::enumerate(shape)) {
@@ -30,7 +30,8 @@ static Sizes without(ArrayRef<Size> shape, ArrayRef<int64_t> axes, bool keepdims
   return left;
 }
 
-/// The axes of a Reduce* op, normal and sorted. Nothing when they are not known; `bad` is one that lies outside.
+/// Returns the axes of a Reduce* op, normal and sorted. Nothing when they are not known; `bad` is one that lies
+/// outside.
 template <typename Op> static std::optional<SmallVector<int64_t>> axesOf(Op op, std::optional<int64_t> &bad) {
   int64_t rank = ranked(op.getData()).getRank();
   SmallVector<int64_t> axes;
@@ -60,7 +61,7 @@ template <typename Op> static std::optional<SmallVector<int64_t>> axesOf(Op op, 
   return axes;
 }
 
-/// How many axes the result has where data names those that go.
+/// Returns how many axes the result has where data names those that go.
 template <typename Op> static std::optional<int64_t> rankOf(Op op) {
   int64_t rank = ranked(op.getData()).getRank();
   if (op.getKeepdims()) {
@@ -94,7 +95,7 @@ template <typename Op> static LogicalResult inferReduction(Op op, SmallVectorImp
   return success();
 }
 
-// Evaluation.
+// These evaluate.
 
 template <typename T> static T combined(StringRef kind, T a, T b) {
   if (kind == "Max" || kind == "Min") {
@@ -171,7 +172,7 @@ LogicalResult ReduceOp::evaluate(ArrayRef<ElementsAttr> operands, SmallVectorImp
   return evaluateReduction(getKind(), operands[0], getAxes(), cast<RankedTensorType>(getType()), results);
 }
 
-// The core op.
+// These belong to the core op.
 
 LogicalResult ReduceOp::inferTypes(SmallVectorImpl<Type> &types) {
   auto type = cast<RankedTensorType>(getData().getType());
@@ -184,15 +185,15 @@ LogicalResult ReduceToOp::inferTypes(SmallVectorImpl<Type> &types) {
   return success();
 }
 
-// Formulas.
+// These write formulas.
 
 namespace {
-/// A reduction's surroundings, for writing its formula.
+/// The surroundings of a reduction, for writing its formula.
 struct Reduction {
   Formula f;
   Value data;
-  SmallVector<int64_t> axes; ///< when they are known
-  Sizes kept, left;          ///< else the result's sizes with the reduced axes and without
+  SmallVector<int64_t> axes; ///< the axes, when they are known
+  Sizes kept, left;          ///< else these are the result's sizes with the reduced axes and without
   bool inData, keepdims;
 
   Value reduce(StringRef kind, Value x, bool keep) {
@@ -211,7 +212,7 @@ struct Reduction {
     return f.op("Reduce", {x}, attributes);
   }
   Value reduce(StringRef kind, Value x) { return reduce(kind, x, keepdims); }
-  /// A result that keeps its axes, to be combined with what was reduced.
+  /// Returns a result that keeps its axes, to be combined with what was reduced.
   Value beside(Value y) {
     Sizes sizes = sizesOf(ranked(data));
     for (size_t i = 0; inData && i < sizes.size(); ++i) {
@@ -223,7 +224,7 @@ struct Reduction {
     }
     return y;
   }
-  /// Logarithms and roots of integers are taken in f32, as the standard's function bodies do.
+  /// Returns integers as f32, in which their logarithms and roots are taken, as the standard's function bodies do.
   Value real(Value x) { return isa<FloatType>(elementOf(x)) ? x : f.cast(x, f.b.getF32Type(), 1); }
 };
 } // namespace
@@ -238,7 +239,7 @@ static Value formula(ReduceSumSquareOp, Reduction &r) { return r.reduce("Sum", r
 static Value formula(ReduceL2Op, Reduction &r) { return r.f.sqrt(r.real(r.reduce("Sum", r.f.mul(r.data, r.data)))); }
 static Value formula(ReduceLogSumOp, Reduction &r) { return r.f.log(r.real(r.reduce("Sum", r.data))); }
 
-/// log(sum(exp(x - max))) + max, with max brought to a finite number so that infinities stay what they are.
+/// Writes log(sum(exp(x - max))) + max, with max brought to a finite number so that infinities stay what they are.
 static Value formula(ReduceLogSumExpOp, Reduction &r) {
   Value x = r.real(r.data);
   Value most = r.f.number(std::numeric_limits<float>::max(), x),
@@ -248,8 +249,8 @@ static Value formula(ReduceLogSumExpOp, Reduction &r) {
   return r.keepdims ? y : r.f.reshapeTo(y, r.left);
 }
 
-/// The sizes of a result whose axes data names. An axis of size 1 stays what it is either way, unless there are no
-/// others: a bad list must be seen.
+/// Reads the sizes of a result whose axes data names. An axis of size 1 stays what it is either way, unless there are
+/// no others: a bad list must be seen.
 template <typename Op> static LogicalResult readAxes(Op op, Reduction &r, PatternRewriter &rewriter) {
   auto axes = ranked(op.getAxes());
   Sizes sizes = sizesOf(ranked(op.getData()));
@@ -322,7 +323,7 @@ INGOT_REDUCTION(ReduceLogSumOp)
 INGOT_REDUCTION(ReduceLogSumExpOp)
 INGOT_REDUCTION(ReduceSumSquareOp)
 
-// Positions of extremes.
+// These find positions of extremes.
 
 template <typename Op> static LogicalResult inferExtreme(Op op, SmallVectorImpl<Type> &types) {
   Type element = IntegerType::get(op.getContext(), 64);
@@ -374,7 +375,7 @@ LogicalResult ArgMinOp::evaluate(ArrayRef<ElementsAttr> operands, SmallVectorImp
   return evaluateExtreme(*this, operands[0], std::less<int64_t>(), results);
 }
 
-// Running sums and products.
+// These are running sums and products.
 
 template <typename Op> static LogicalResult inferCumulative(Op op, SmallVectorImpl<Type> &types) {
   auto type = ranked(op.getX());
@@ -386,7 +387,7 @@ template <typename Op> static LogicalResult inferCumulative(Op op, SmallVectorIm
   return success();
 }
 
-/// An axis that is known only when the model runs is an index into the results along all axes.
+/// Makes an axis that is known only when the model runs an index into the results along all axes.
 template <typename Op> static LogicalResult decomposeCumulative(Op op, StringRef kind, PatternRewriter &rewriter) {
   auto type = ranked(op.getX()), axisType = ranked(op.getAxis());
   if (!type || !axisType || llvm::any_of(axisType.getShape(), [](int64_t d) { return d != 1; })) {

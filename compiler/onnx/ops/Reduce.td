@@ -1,4 +1,4 @@
-// Reductions over axes, positions of extremes, running sums and products.
+// Declares reductions over axes, positions of extremes, and running sums and products.
 include "compiler/onnx/Onnx.td"
 
 def Onnx_ReduceOp : Onnx_CoreOp<"Reduce",
@@ -15,7 +15,8 @@ def Onnx_ReduceToOp : Onnx_CoreOp<"ReduceTo"> {
   let results = (outs AnyTensor:$reduced);
 }
 
-/// `axes` is an input since opset 18 (ReduceSum: 13), an attribute before. Left out or empty: all axes, or none with noop_with_empty_axes.
+/// The class of reductions. `axes` is an input since opset 18 (ReduceSum: 13), and an attribute before. Left out or
+/// empty it means all axes, or none with noop_with_empty_axes.
 class Onnx_Reduction<string mnemonic, Type type = Onnx_Numbers, list<Trait> traits = []> : Onnx_Op<mnemonic, 2, traits # [DeclareOpInterfaceMethods<Onnx_Decomposable>]> {
   let arguments = (ins type:$data, Onnx_OptionalOf<Onnx_Int64s>:$axes, DefaultValuedOptionalAttr<I64Attr, "1">:$keepdims,
     DefaultValuedOptionalAttr<I64Attr, "0">:$noop_with_empty_axes);

@@ -15,8 +15,8 @@ using namespace mlir;
 
 namespace ingot::onnx {
 
-/// One entry for each axis of the operand; nothing when scales or sizes are not constant yet. Failure: they contradict
-/// the operand.
+/// Returns an entry for each axis of the operand; nothing when scales or sizes are not constant yet. Failure: they
+/// contradict the operand.
 static FailureOr<std::optional<SmallVector<AxisResize>>> axesOf(ResizeOp op) {
   using Result = std::optional<SmallVector<AxisResize>>;
   auto data = ranked(op.getData());
@@ -75,7 +75,8 @@ static FailureOr<std::optional<SmallVector<AxisResize>>> axesOf(ResizeOp op) {
   return Result(std::move(result));
 }
 
-/// Lists of open length have an entry for each axis. Those of no elements, which stand for none, are constants.
+/// Requires that lists of open length have an entry for each axis. Lists without elements, which count as left out, are
+/// constants.
 static void requireEntries(ResizeOp op) {
   auto data = ranked(op.getData());
   if (!data) {
@@ -98,7 +99,7 @@ LogicalResult ResizeOp::inferTypes(SmallVectorImpl<Type> &types) {
     return failure();
   }
   requireEntries(*this);
-  if (!data) { // an entry for each axis; a list of none is left out
+  if (!data) { // lists have an entry for each axis, and one that is left out has none
     std::optional<int64_t> rank;
     for (Value list : {getScales(), getSizes()}) {
       auto entries = getAxes() ? std::nullopt : entriesOf(list);
@@ -116,7 +117,7 @@ LogicalResult ResizeOp::inferTypes(SmallVectorImpl<Type> &types) {
       shape = sizesOf(data);
       for (const OpenAxis &a : *open) {
         shape[a.axis] = a.to;
-        // Nothing cannot become something.
+        // An axis without elements cannot get some.
         Size least = hasEntries(getScales()) ? Size(0) : min(a.to, 1);
         if (!a.from.atLeast(1) && !least.is(0) && failed(require(*this, a.from, max(a.from, least)))) {
           return emitOpError("cannot resize axis ") << a.axis << " of " << data;
@@ -147,7 +148,8 @@ struct Expansion {
     return make<CastOp>(b, loc, {v}, {b.getNamedAttr("to", b.getI64IntegerAttr(numberOfElement(element)))});
   }
 
-  /// 1 where an axis's coordinate lies in the operand, shaped to broadcast along that axis; combined over the axes.
+  /// Returns 1 where an axis's coordinate lies in the operand, shaped to broadcast along that axis; the axes are
+  /// combined.
   Value insideMask(ArrayRef<AxisResize> axes) {
     Value mask;
     for (auto [d, a] : llvm::enumerate(axes)) {
@@ -201,7 +203,7 @@ LogicalResult ResizeOp::decompose(PatternRewriter &rewriter) {
   }
   if (!*axes && isSized(getY())) {
     auto open = openAxesOf(*this);
-    if (!open) { // of a scalar the result is sized, whatever is not known
+    if (!open) { // the result of a scalar is sized, whatever is not known
       return failure();
     }
     rewriter.replaceOp(*this, open->empty() ? Value(getData()) : resizeOpen(*this, *open, rewriter));
@@ -214,7 +216,7 @@ LogicalResult ResizeOp::decompose(PatternRewriter &rewriter) {
   return success();
 }
 
-/// Attributes that say what Resize meant before opset 11, and Upsample before 10.
+/// Adds the attributes that say what Resize meant before opset 11, and Upsample before 10.
 static void asBeforeOpset11(Node &node) {
   node.attributes.set("coordinate_transformation_mode", node.builder.getStringAttr("asymmetric"));
   node.attributes.set("nearest_mode", node.builder.getStringAttr("simple"));
@@ -258,7 +260,7 @@ LogicalResult UpsampleOp::upgrade(Node &node) {
   return success();
 }
 
-// Interpolate.
+// These belong to Interpolate.
 
 LogicalResult InterpolateOp::inferTypes(SmallVectorImpl<Type> &types) {
   auto data = ranked(getData());

@@ -12,9 +12,9 @@ using namespace mlir;
 
 namespace ingot::onnx {
 
-// GridSample.
+// These belong to GridSample.
 
-/// Offsets in an image are 32-bit integers in the kernel.
+/// Kernels compute offsets in an image as 32-bit integers.
 static constexpr int64_t mostPixels = std::numeric_limits<int32_t>::max();
 
 LogicalResult GridSampleOp::inferTypes(SmallVectorImpl<Type> &types) {
@@ -49,7 +49,7 @@ LogicalResult GridSampleOp::inferTypes(SmallVectorImpl<Type> &types) {
   return success();
 }
 
-/// The names of modes before volumes could be sampled.
+/// Takes the names that modes had before volumes could be sampled.
 LogicalResult GridSampleOp::upgrade(Node &node) {
   auto mode = dyn_cast_or_null<StringAttr>(node.attributes.get("mode"));
   if (node.opset < 20 && (!mode || mode.getValue() == "bilinear" || mode.getValue() == "bicubic")) {
@@ -58,7 +58,8 @@ LogicalResult GridSampleOp::upgrade(Node &node) {
   return success();
 }
 
-/// Between integers, sums are floats: the standard says nothing of how they become integers; as Cast does it.
+/// Computes sums of integers as floats, and casts them as Cast does, since the standard does not say how they become
+/// integers.
 LogicalResult GridSampleOp::decompose(PatternRewriter &rewriter) {
   Type element = elementOf(getX());
   int64_t number = numberOfElement(element);
@@ -71,9 +72,9 @@ LogicalResult GridSampleOp::decompose(PatternRewriter &rewriter) {
   return success();
 }
 
-// AffineGrid.
+// These belong to AffineGrid.
 
-/// How many axes the image of an AffineGrid has: its size or the matrices say so.
+/// Returns how many axes the image of an AffineGrid has: its size or the matrices say so.
 static Size spatialAxesOf(AffineGridOp op) {
   auto theta = ranked(op.getTheta()), size = ranked(op.getSize());
   Size axes = size && size.getRank() == 1 ? sizeOf(size, 0) - Size(2) : Size::unknown();
@@ -109,8 +110,8 @@ LogicalResult AffineGridOp::inferTypes(SmallVectorImpl<Type> &types) {
   return success();
 }
 
-/// The sum over the axes of the image, the last one first, of a coordinate times a column of the matrix, and the last
-/// column.
+/// Sums up, over the axes of the image, the last one first, a coordinate times a column of the matrix, and adds the
+/// last column.
 LogicalResult AffineGridOp::decompose(PatternRewriter &rewriter) {
   if (!isStatic(getSize()) || !isSized(getTheta()) || !ranked(getGrid())) {
     return failure();
@@ -140,12 +141,12 @@ LogicalResult AffineGridOp::decompose(PatternRewriter &rewriter) {
   return success();
 }
 
-// RoiAlign.
+// These belong to RoiAlign.
 
-/// More samples along a bin than anybody wants, so that tables of them have sizes that can be.
+/// The most samples along a bin, more than anybody wants, so that tables of them have possible sizes.
 static constexpr int64_t mostSamples = 1 << 16;
 
-/// The batch, channels and bins of RoiAlign's result; `channels` is the axis of the image.
+/// Infers batch, channels and bins of RoiAlign's result; `channels` is the axis of the image.
 template <typename Op> static LogicalResult inferRegions(Op op, int64_t channels, SmallVectorImpl<Type> &types) {
   auto x = ranked(op.getX()), rois = ranked(op.getRois()), batch = ranked(op.getBatchIndices());
   if (failed(channels == 1 ? oneOf(op, "mode", op.getMode(), {"avg", "max"}) : success()) ||
@@ -175,7 +176,7 @@ template <typename Op> static LogicalResult inferRegions(Op op, int64_t channels
 LogicalResult RoiAlignOp::inferTypes(SmallVectorImpl<Type> &types) { return inferRegions(*this, 1, types); }
 LogicalResult RoiSampleOp::inferTypes(SmallVectorImpl<Type> &types) { return inferRegions(*this, 3, types); }
 
-/// Before opset 16 pixels were not shifted by a half, and there was no attribute to say so.
+/// Adds the attribute that says that pixels are not shifted by a half, as before opset 16, where it did not exist.
 LogicalResult RoiAlignOp::upgrade(Node &node) {
   if (node.opset < 16) {
     node.attributes.set("coordinate_transformation_mode", node.builder.getStringAttr("output_half_pixel"));
@@ -193,7 +194,7 @@ LogicalResult RoiAlignOp::decompose(PatternRewriter &rewriter) {
   return success();
 }
 
-// MaxRoiPool.
+// These belong to MaxRoiPool.
 
 LogicalResult MaxRoiPoolOp::inferTypes(SmallVectorImpl<Type> &types) {
   ArrayRef<int64_t> bins = getPooledShape();
@@ -213,7 +214,7 @@ LogicalResult MaxRoiPoolOp::inferTypes(SmallVectorImpl<Type> &types) {
   return success();
 }
 
-/// The first column of the regions is the batch.
+/// Takes the first column of the regions as the batch.
 LogicalResult MaxRoiPoolOp::decompose(PatternRewriter &rewriter) {
   if (!isSized(getX()) || !isSized(getY())) {
     return failure();
@@ -233,19 +234,19 @@ LogicalResult MaxRoiPoolOp::decompose(PatternRewriter &rewriter) {
   return success();
 }
 
-// CropAndResize.
+// These write CropAndResize.
 
 namespace {
-/// Where the bins of regions lie along one axis of the image, [regions, bins].
+/// The places of the bins of regions along one axis of the image, [regions, bins].
 struct Bins {
-  Value low, high; ///< pixels, int64
-  Value weight;    ///< of the higher one
-  Value inside;    ///< whether it is in the image at all
+  Value low, high; ///< the pixels on both sides, int64
+  Value weight;    ///< the weight of the higher pixel
+  Value inside;    ///< whether the place is in the image at all
 };
 } // namespace
 
-/// Corners of a region are at its first and last bin; one bin is in the middle. `starts` and `ends` are parts of the
-/// image's length.
+/// Returns the places of bins. Corners of a region are at its first and last bin; one bin is in the middle. `starts`
+/// and `ends` are parts of the image's length.
 static Bins binsAlong(Formula &f, Value starts, Value ends, Value count, Value pixels, bool nearest) {
   auto number = [&](double n) { return f.number(n, starts); };
   Value last = f.sub(pixels, number(1)), from = f.mul(starts, last), to = f.mul(ends, last);
@@ -264,7 +265,7 @@ static Bins binsAlong(Formula &f, Value starts, Value ends, Value count, Value p
   return bins;
 }
 
-/// Rows of channels are gathered, up to four for each bin.
+/// Gathers rows of channels, up to four for each bin.
 LogicalResult CropAndResizeOp::upgrade(Node &node) {
   StringRef mode = node.text("mode", "bilinear");
   if (failed(node.needs(4))) {

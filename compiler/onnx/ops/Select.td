@@ -1,4 +1,4 @@
-// Choices: Where, Clip.
+// Declares ops that choose elements: Where and Clip.
 include "compiler/onnx/Onnx.td"
 include "compiler/onnx/interfaces/Curve.td"
 

@@ -18,9 +18,9 @@ namespace ingot::onnx {
 
 static constexpr int64_t unknown = ShapedType::kDynamic;
 
-// Shape and Size.
+// These belong to Shape and Size.
 
-/// The range of axes that a Shape of a tensor of `rank` axes gives.
+/// Returns the range of axes that a Shape of a tensor of `rank` axes gives.
 static std::pair<int64_t, int64_t> axesOf(ShapeOp op, int64_t rank) {
   auto clamp = [&](int64_t axis) { return std::clamp<int64_t>(axis < 0 ? axis + rank : axis, 0, rank); };
   int64_t start = clamp(op.getStart()), end = op.getEnd() ? clamp(*op.getEnd()) : rank;
@@ -63,9 +63,9 @@ LogicalResult SizeOp::decompose(PatternRewriter &rewriter) {
   return success();
 }
 
-// Reshape.
+// These belong to Reshape.
 
-/// The result's shape from the wanted one: 0 copies the operand's dimension, -1 is what is left.
+/// Computes the result's shape from the wanted one: 0 copies the operand's dimension, and -1 is what is left.
 static LogicalResult reshapedShape(ReshapeOp op, ArrayRef<Size> wanted, Sizes &shape) {
   auto x = ranked(op.getX());
   Sizes from = x ? sizesOf(x) : Sizes();
@@ -125,7 +125,7 @@ LogicalResult ReshapeOp::upgrade(Node &node) {
   return success();
 }
 
-/// The operand in the result's shape.
+/// Computes the operand in the result's shape.
 static LogicalResult evaluateView(Operation *op, ArrayRef<ElementsAttr> operands,
                                   SmallVectorImpl<ElementsAttr> &results) {
   if (!operands[0] || !isStatic(op->getResult(0))) {
@@ -140,7 +140,7 @@ LogicalResult ReshapeOp::evaluate(ArrayRef<ElementsAttr> operands, SmallVectorIm
 
 std::optional<Size> ReshapeOp::viewOffset() { return Size(0); }
 
-// Views: Flatten, Squeeze, Unsqueeze.
+// These belong to views: Flatten, Squeeze and Unsqueeze.
 
 static LogicalResult decomposeView(Operation *op, PatternRewriter &rewriter) {
   auto y = ranked(op->getResult(0));
@@ -151,7 +151,8 @@ static LogicalResult decomposeView(Operation *op, PatternRewriter &rewriter) {
   auto isOpen = [](const Size &s) { return s.isUnknown(); };
   support::Facts facts = factsOf(op);
   bool tells = llvm::all_of(shape, [&](const Size &s) { return isOpen(s) || s.atLeast(1, facts); });
-  if (int64_t open = llvm::count_if(shape, isOpen); open > 1 || (open == 1 && !tells)) { // of nothing -1 is anything
+  // With no elements, -1 may be anything.
+  if (int64_t open = llvm::count_if(shape, isOpen); open > 1 || (open == 1 && !tells)) {
     return failure();
   }
   for (Size &s : shape) {
@@ -198,7 +199,7 @@ static LogicalResult markAxes(Operation *op, ArrayRef<int64_t> axes, int64_t ran
   return success();
 }
 
-/// Without axes: those of size 1 go. Nothing where only the run knows which these are.
+/// Marks the axes of size 1, which go where none are given. Nothing where only the run knows which these are.
 static std::optional<SmallVector<bool>> onesOf(ArrayRef<Size> sizes, const support::Facts &facts) {
   bool known = llvm::all_of(sizes, [&](const Size &d) { return d.isNumber() || !d.mayBeOne(facts); });
   auto isOne = [](const Size &d) { return d.is(1); };
@@ -225,7 +226,7 @@ static Value squeezeOpen(OpBuilder &b, Location loc, Value x, SmallVector<int64_
   return branch->getResult(0);
 }
 
-/// How many axes an operand names that is no constant; nothing where their number is not known, either.
+/// Returns how many axes an operand names that is no constant; nothing where their number is not known, either.
 static std::optional<int64_t> axesInData(Value axes) {
   bool known = isStatic(axes) && !integersOf(axes);
   return known ? std::optional(ranked(axes).getNumElements()) : std::nullopt;
@@ -261,7 +262,7 @@ LogicalResult SqueezeOp::inferTypes(SmallVectorImpl<Type> &types) {
 LogicalResult SqueezeOp::evaluate(ArrayRef<ElementsAttr> operands, SmallVectorImpl<ElementsAttr> &results) {
   return evaluateView(*this, operands, results);
 }
-/// The axes that data names are of size 1, or the run fails.
+/// Squeezes axes that data names: they have size 1, or the run fails.
 static LogicalResult squeezeByData(SqueezeOp op, PatternRewriter &rewriter) {
   int64_t count = *axesInData(op.getAxes());
   if (!isSized(op.getX()) || sizeReadingIn(op) == SizeReading::No || count == 0 ||
@@ -300,8 +301,8 @@ LogicalResult SqueezeOp::decompose(PatternRewriter &rewriter) {
   if (getY().hasOneUse() && declaredRank(getY()) >= x.getRank() - static_cast<int64_t>(gone.size())) {
     open.clear(); // the model itself says that these axes stay
   }
-  size_t mostOpen = isResult ? 1 : 2;                   // all ways behind it are compiled
-  bool mayBeSolved = !open.empty() && !isSolved(*this); // what is required elsewhere may tell that a size is 1, or not
+  size_t mostOpen = isResult ? 1 : 2;                   // all ways behind the Squeeze are compiled
+  bool mayBeSolved = !open.empty() && !isSolved(*this); // requirements elsewhere may tell that a size is 1, or not
   if (!isSized(getX()) || mayBeSolved || open.size() > mostOpen) {
     return failure();
   }
@@ -337,7 +338,7 @@ LogicalResult UnsqueezeOp::evaluate(ArrayRef<ElementsAttr> operands, SmallVector
   return evaluateView(*this, operands, results);
 }
 
-/// Each size of the result is 1, or that of one of the operand's axes.
+/// Unsqueezes axes that data names: each size of the result is 1, or that of one of the operand's axes.
 static LogicalResult unsqueezeByData(UnsqueezeOp op, PatternRewriter &rewriter) {
   auto y = ranked(op.getY());
   if (!y || !isSized(op.getX()) || sizeReadingIn(op) == SizeReading::No) {
@@ -374,7 +375,7 @@ LogicalResult UnsqueezeOp::upgrade(Node &node) {
   return success();
 }
 
-// Identity and Dropout.
+// These belong to Identity and Dropout.
 
 LogicalResult IdentityOp::inferTypes(SmallVectorImpl<Type> &types) {
   types.push_back(getX().getType());
@@ -392,7 +393,7 @@ LogicalResult DropoutOp::inferTypes(SmallVectorImpl<Type> &types) {
   return success();
 }
 LogicalResult DropoutOp::decompose(PatternRewriter &rewriter) {
-  // While training it drops at random, unless it drops nothing.
+  // In training it drops at random, unless it drops nothing.
   bool keepsAll = present(getRatio()) && splatNumber(getRatio()) == 0.0;
   if (!keepsAll && present(getTrainingMode()) && splatNumber(getTrainingMode()) != 0.0) {
     return isSized(getX()) && !getUnfilledMask() ? train(rewriter) : failure();
@@ -412,8 +413,8 @@ LogicalResult DropoutOp::decompose(PatternRewriter &rewriter) {
   rewriter.replaceOp(*this, {getX(), mask});
   return success();
 }
-/// Where the run trains, which it may be told only then, what is drawn at random to be less than the ratio is dropped,
-/// and what is left grows to make up for it.
+/// Writes what training does, which a run may be told only then: elements whose random number is less than the ratio
+/// are dropped, and the others grow to make up for it.
 LogicalResult DropoutOp::train(PatternRewriter &rewriter) {
   Formula f(rewriter, getLoc());
   Value x = getX(), ratio = present(getRatio()) ? getRatio() : f.number(0.5, x);
@@ -428,7 +429,7 @@ LogicalResult DropoutOp::train(PatternRewriter &rewriter) {
   return success();
 }
 LogicalResult DropoutOp::upgrade(Node &node) {
-  for (StringRef name : {"ratio", "is_test"}) { // of training
+  for (StringRef name : {"ratio", "is_test"}) { // these attributes are for training
     node.attributes.erase(name);
   }
   if (node.opset < 10) {
@@ -437,7 +438,7 @@ LogicalResult DropoutOp::upgrade(Node &node) {
   return success();
 }
 
-// Made from numbers.
+// These make tensors from numbers.
 
 LogicalResult ConstantOfShapeOp::inferTypes(SmallVectorImpl<Type> &types) {
   Type element = getValue() ? getValue()->getElementType() : Float32Type::get(getContext());
@@ -457,7 +458,7 @@ LogicalResult ConstantOfShapeOp::evaluate(ArrayRef<ElementsAttr> operands, Small
   return success();
 }
 
-/// One element, repeated.
+/// Repeats one element.
 LogicalResult ConstantOfShapeOp::decompose(PatternRewriter &rewriter) {
   if (!isSized(getY()) || isStatic(getY())) {
     return failure();
@@ -469,7 +470,7 @@ LogicalResult ConstantOfShapeOp::decompose(PatternRewriter &rewriter) {
   return success();
 }
 
-/// How many elements a Range of constants has; far outside of what a size can be, some number that is none, either.
+/// Returns how many elements a Range of constants has; a number far outside of possible sizes where there are more.
 static int64_t rangeLength(Type element, const Number &start, const Number &limit, const Number &delta) {
   if (isa<FloatType>(element)) {
     return std::max<int64_t>(0, wholePart(std::ceil((*limit.real() - *start.real()) / *delta.real())));
@@ -500,12 +501,13 @@ LogicalResult RangeOp::inferTypes(SmallVectorImpl<Type> &types) {
   types.push_back(sizedType({length}, element));
   return success();
 }
-/// The limit is in the result's size.
+/// Drops `stash_type`, which changes nothing here.
 LogicalResult RangeOp::upgrade(Node &node) {
-  node.attributes.erase("stash_type"); // floats of 16 bits are computed in float32 whatever it says
+  node.attributes.erase("stash_type"); // floats of 16 bits are computed in float32, whatever it says
   return success();
 }
 
+/// The limit is a parameter, since the result's size tells it.
 bool RangeOp::isParameter(unsigned operand) { return operand == 1; }
 
 LogicalResult RangeOp::evaluate(ArrayRef<ElementsAttr> operands, SmallVectorImpl<ElementsAttr> &results) {
@@ -566,7 +568,7 @@ LogicalResult EyeLikeOp::evaluate(ArrayRef<ElementsAttr>, SmallVectorImpl<Elemen
   return success();
 }
 
-/// Of open sizes: ones where the number of a column is `k` more than that of its row.
+/// Writes a matrix of open sizes: it is one where the number of a column is `k` more than that of its row.
 LogicalResult EyeLikeOp::decompose(PatternRewriter &rewriter) {
   if (!isSized(getY()) || isStatic(getY()) || ranked(getY()).getRank() != 2) {
     return failure();

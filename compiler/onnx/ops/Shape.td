@@ -1,4 +1,4 @@
-// Shapes: reading them, and the same elements in another shape.
+// Declares ops that read shapes, and that give elements another shape.
 include "compiler/onnx/Onnx.td"
 
 def Onnx_ShapeOp : Onnx_Op<"Shape", 1, [DeclareOpInterfaceMethods<Onnx_Decomposable>]>, Since<25> {
@@ -15,7 +15,7 @@ def Onnx_ReshapeOp : Onnx_Op<"Reshape", 2, [DeclareOpInterfaceMethods<Onnx_Evalu
   let more = "static ::llvm::LogicalResult upgrade(::ingot::onnx::Node &node);";
 }
 
-/// The same elements in another shape, known from the operand's: becomes Reshape.
+/// The class of ops that give the elements another shape, which is known from the operand's; they become Reshape.
 class Onnx_View<string mnemonic, int inputs> : Onnx_Op<mnemonic, inputs, [DeclareOpInterfaceMethods<Onnx_Decomposable>, DeclareOpInterfaceMethods<Onnx_Evaluable>]> {
   let results = (outs AnyTensor:$y);
 }
@@ -36,7 +36,8 @@ def Onnx_IdentityOp : Onnx_Op<"Identity", 1, [DeclareOpInterfaceMethods<Onnx_Dec
 }
 def Onnx_DropoutOp : Onnx_Op<"Dropout", 3, [DeclareOpInterfaceMethods<Onnx_Decomposable>]>, Since<22> {
   let arguments = (ins Onnx_Floats:$x, Onnx_OptionalOf<Onnx_Floats>:$ratio, Onnx_OptionalOf<Onnx_Bools>:$training_mode,
-    OptionalAttr<I64Attr>:$seed, UnitAttr:$unfilled_mask); // of opset 9 and before: a mask of the data's type, which only training fills
+    // opset 9 and before have a mask of the data's type, which only training fills
+    OptionalAttr<I64Attr>:$seed, UnitAttr:$unfilled_mask);
   let results = (outs AnyTensor:$y, AnyTensor:$mask);
   let more = [{
     static ::llvm::LogicalResult upgrade(::ingot::onnx::Node &node);
@@ -44,7 +45,7 @@ def Onnx_DropoutOp : Onnx_Op<"Dropout", 3, [DeclareOpInterfaceMethods<Onnx_Decom
   }];
 }
 
-// Tensors made from a shape or from bounds.
+// These make tensors from a shape or from bounds.
 def Onnx_ConstantOfShapeOp : Onnx_Op<"ConstantOfShape", 1, [DeclareOpInterfaceMethods<Onnx_Evaluable>, DeclareOpInterfaceMethods<Onnx_Decomposable>]>, Since<25> {
   let arguments = (ins Onnx_Int64s:$shape, OptionalAttr<ElementsAttr>:$value);
   let results = (outs AnyTensor:$y);

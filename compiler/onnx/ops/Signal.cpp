@@ -1,4 +1,4 @@
-// A Fourier transform of n samples is a product with a matrix of cosines and sines, a constant: for the lengths of
+// Writes a Fourier transform of n samples as a product with a constant matrix of cosines and sines: for the lengths of
 // speech and spectrograms (up to 2048 samples) that is one good product instead of log n passes over memory. Where the
 // run tells n, it computes the matrix. Frames of STFT are gathered from the signal. Windows are formulas of the
 // sample's number.
@@ -14,10 +14,10 @@ using namespace mlir;
 
 namespace ingot::onnx {
 
-/// More numbers than any matrix of a transform should have (64 MB).
+/// The most numbers of a matrix of a transform (64 MB of floats).
 static constexpr int64_t mostNumbers = 1 << 24;
 
-// Windows.
+// These belong to windows.
 
 template <typename Op> static LogicalResult inferWindow(Op op, SmallVectorImpl<Type> &types) {
   Type element = elementOfNumber(op.getOutputDatatype(), op.getContext());
@@ -32,8 +32,8 @@ template <typename Op> static LogicalResult inferWindow(Op op, SmallVectorImpl<T
   return success();
 }
 
-/// a + b s + c s^2, where s = sin(t/2)^2 and t goes from 0 once around. That is the standard's sum of cosines without
-/// its differences: where a window is 0 they would leave what rounding does, of either sign.
+/// Writes a + b s + c s^2, where s = sin(t/2)^2 and t goes from 0 once around. That is the standard's sum of cosines
+/// without its differences: where a window is 0, they would leave errors of rounding of either sign.
 template <typename Op> static LogicalResult decomposeWindow(Op op, const double (&abc)[3], PatternRewriter &rewriter) {
   Formula f(rewriter, op.getLoc());
   Type wide = elementOf(op.getY()).isF64() ? Type(f.b.getF64Type()) : Type(f.b.getF32Type());
@@ -59,14 +59,14 @@ INGOT_WINDOW(HammingWindowOp, 4.0 / 46, 42.0 / 46, 0)
 INGOT_WINDOW(BlackmanWindowOp, 0, 0.36, 0.64)
 #undef INGOT_WINDOW
 
-// DFT.
+// These belong to DFT.
 
 namespace {
-/// What is known of one transform.
+/// The sizes of one transform.
 struct Transform {
   int64_t axis = 0;
-  Size given, length; ///< samples, or bins, along the axis; of the transform
-  int64_t parts = 0;  ///< of a number that goes in: real, or real and imaginary
+  Size given, length; ///< samples, or bins, along the axis; the length of the transform
+  int64_t parts = 0;  ///< the parts of an operand's number: real, or real and imaginary
   bool inverse = false, onesided = false;
   bool realResult() const { return inverse && onesided; }
   Size used() const { return min(given, realResult() ? floorDiv(length, 2) + 1 : length); }
@@ -75,8 +75,8 @@ struct Transform {
 };
 } // namespace
 
-/// How many parts the numbers are taken to have that go into a transform. Where only the run knows, real ones get an
-/// imaginary part of 0, but for the one side of a transform, which only real numbers have. Nothing: other than 1 or 2.
+/// Returns how many parts the operand's numbers are taken to have. Where only the run knows, real ones get an imaginary
+/// part of 0, except for the one side of a transform, which only real numbers have. Nothing: there are neither 1 nor 2.
 static std::optional<int64_t> partsOf(DFTOp op, const Size &last) {
   if (last.isNumber()) {
     return last.is(1) || last.is(2) ? std::optional(last.number()) : std::nullopt;
@@ -86,7 +86,7 @@ static std::optional<int64_t> partsOf(DFTOp op, const Size &last) {
   return succeeded(fits) ? std::optional(parts) : std::nullopt;
 }
 
-/// Nothing while the operands do not tell it; failure with a message where it cannot be.
+/// Returns the sizes; nothing while the operands do not tell them; failure with a message where they cannot be.
 static FailureOr<std::optional<Transform>> transformOf(DFTOp op) {
   using Result = std::optional<Transform>;
   auto x = ranked(op.getX());
@@ -144,7 +144,7 @@ LogicalResult DFTOp::inferTypes(SmallVectorImpl<Type> &types) {
   return success();
 }
 
-/// Before opset 20 the axis is an attribute, by default 1.
+/// Makes the axis an operand, which is an attribute before opset 20, by default 1.
 LogicalResult DFTOp::upgrade(Node &node) {
   if (node.opset < 20) {
     if (!node.attributes.get("axis")) {
@@ -155,8 +155,8 @@ LogicalResult DFTOp::upgrade(Node &node) {
   return success();
 }
 
-/// The matrix of a transform whose length the run tells, in the form of matrixOf(). Turns are counted in integers and
-/// taken from -1/2 to 1/2, so that their angles are exact enough.
+/// Returns the matrix of a transform whose length the run tells, in the form of matrixOf(). Turns are counted in
+/// integers and taken from -1/2 to 1/2, so that their angles are exact enough.
 static Value openMatrixOf(Formula &f, const Transform &t, Type element) {
   int64_t wide = numberOfElement(element);
   Size rows = t.used(), columns = t.gives();
@@ -165,7 +165,7 @@ static Value openMatrixOf(Formula &f, const Transform &t, Type element) {
   Value n = f.scalar(t.length), turned = f.op("Mod", {f.mul(row, column), n});
   Value beyond = f.op("Greater", {f.mul(turned, f.scalar(2)), n});
   turned = f.op("Where", {beyond, f.sub(turned, n), turned});
-  // Both are sines of less than a quarter of a turn, which are 0 where they should be.
+  // Both are sines of less than a quarter of a turn, which are exactly 0 where they should be.
   Value length = f.cast(n, element, wide), half = f.mul(f.abs(turned), f.scalar(2));
   auto sine = [&](Value part, double turns) {
     Value angle = f.div(f.cast(part, element, wide), length);
@@ -187,14 +187,15 @@ static Value openMatrixOf(Formula &f, const Transform &t, Type element) {
   auto beside = [&](Value a, Value b, int64_t axis) { return f.op("Concat", {a, b}, {f.integer("axis", axis)}); };
   bool one = t.realResult();
   Value matrix = one ? real : beside(real, imaginary, 3);
-  if (t.parts == 2) { // times i
+  if (t.parts == 2) { // the number is multiplied by i
     Value minus = f.op("Neg", {imaginary});
     matrix = beside(matrix, one ? minus : beside(minus, real, 3), 1);
   }
   return f.reshapeTo(matrix, {rows * Size(t.parts), columns * Size(one ? 1 : 2)});
 }
 
-/// Rows: the parts of each number that goes in; columns: the parts of each that comes out.
+/// Returns the matrix of a transform. Its rows are the parts of each number of the operand, its columns the parts of
+/// each number of the result.
 static Value matrixOf(Formula &f, const Transform &t, Type element) {
   if (!t.isKnown()) {
     return openMatrixOf(f, t, element);
@@ -203,7 +204,7 @@ static Value matrixOf(Formula &f, const Transform &t, Type element) {
   int64_t parts = t.realResult() ? 1 : 2, columns = gives * parts;
   SmallVector<double> numbers(rows * t.parts * columns);
   for (int64_t row = 0; row < rows; ++row) {
-    // Of a spectrum's one side: each bin but the first, and the middle one, stands for two.
+    // Where there is one side of a spectrum, each bin but the first, and the middle one, stands for two.
     double weight = !t.inverse ? 1 : t.realResult() && row != 0 && 2 * row != n ? 2.0 / n : 1.0 / n;
     for (int64_t k = 0; k < gives; ++k) {
       double angle = 2 * M_PI * static_cast<double>(row * k % n) / static_cast<double>(n) * (t.inverse ? 1 : -1);
@@ -213,7 +214,7 @@ static Value matrixOf(Formula &f, const Transform &t, Type element) {
       if (parts == 2) {
         to[1] = imaginary;
       }
-      if (t.parts == 2) { // times i
+      if (t.parts == 2) { // the number is multiplied by i
         to[columns] = -imaginary;
         if (parts == 2) {
           to[columns + 1] = real;
@@ -232,7 +233,7 @@ LogicalResult DFTOp::decompose(PatternRewriter &rewriter) {
   Formula f(rewriter, getLoc());
   Value x = getX();
   int64_t rank = ranked(x).getRank(), axis = (*t)->axis;
-  // The axis to the last but one.
+  // The axis becomes the last but one.
   SmallVector<int64_t> there = llvm::to_vector(llvm::seq<int64_t>(0, rank)), back(rank);
   there.erase(there.begin() + axis);
   there.insert(there.end() - 1, axis);
@@ -259,10 +260,10 @@ LogicalResult DFTOp::decompose(PatternRewriter &rewriter) {
   return success();
 }
 
-// STFT.
+// These belong to STFT.
 
-/// Batch, frames, samples of a frame and parts of a number; unknown ones where data tells them. As for ONNX Runtime a
-/// real signal may lack the axis of parts: PyTorch's TorchScript exporter leaves it out.
+/// Returns batch, frames, samples of a frame and parts of a number; unknown ones where data tells them. As for ONNX
+/// Runtime a real signal may lack the axis of parts: PyTorch's TorchScript exporter leaves it out.
 static FailureOr<Sizes> framesOf(STFTOp op) {
   auto signal = ranked(op.getSignal());
   Size step = numberIn(op.getFrameStep());

@@ -1,4 +1,4 @@
-// Signals: Fourier transforms and windows.
+// Declares Fourier transforms and windows of signals.
 include "compiler/onnx/Onnx.td"
 
 class Onnx_Window<string mnemonic> : Onnx_Op<mnemonic, 1, [DeclareOpInterfaceMethods<Onnx_Decomposable>]> {

@@ -1,5 +1,5 @@
-// A transform over several axes is one of real numbers along the last of them and complex ones along the others. The
-// inverse completes what one half of a spectrum says of the other: bins mirrored and conjugated.
+// Writes a transform over several axes as one of real numbers along the last of them and complex ones along the others.
+// The inverse first completes the half of the spectrum that is left out: its bins are mirrored and conjugated.
 #include "compiler/onnx/ops/Spectra.h"
 #include "compiler/onnx/Family.h"
 #include "compiler/onnx/rewriting/Forms.h"
@@ -10,7 +10,7 @@ using namespace mlir;
 
 namespace ingot::onnx {
 
-/// a * b, or a times the conjugate of b.
+/// Computes a * b, or a times the conjugate of b.
 static LogicalResult product(Node &node, bool conjugate) {
   if (failed(node.needs(2))) {
     return failure();
@@ -29,7 +29,7 @@ static Value transform(Formula &f, Value x, int64_t axis, bool inverse, bool one
               {f.integer("inverse", inverse), f.integer("onesided", onesided)});
 }
 
-/// How many axes of a signal of `rank` axes are transformed; failure with a message.
+/// Returns how many axes of a signal of `rank` axes are transformed; failure with a message.
 static FailureOr<int64_t> signalAxes(const Node &node, int64_t others) {
   auto x = ranked(node.operand(0));
   if (failed(node.needs(1))) {
@@ -56,7 +56,7 @@ LogicalResult RfftOp::upgrade(Node &node) {
   return give(node, y);
 }
 
-/// The bins of negative frequencies: those between the first and the last one, from behind, conjugated.
+/// Returns the bins of negative frequencies: those between the first and the last one, from behind, conjugated.
 static Value mirrored(Formula &f, Value x, int64_t axis) {
   auto list = [&](int64_t n) { return makeIntegers(f.b, f.loc, {n}); };
   Value from = f.sub(sizeAlong(f, x, axis), list(2));

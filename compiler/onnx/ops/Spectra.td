@@ -1,4 +1,5 @@
-// Complex numbers as com.microsoft has them, pairs along the last axis: products, and Fourier transforms of real signals.
+// Declares ops on complex numbers as com.microsoft has them, pairs along the last axis: products, and Fourier
+// transforms of real signals.
 include "compiler/onnx/Onnx.td"
 
 def Onnx_ComplexMulOp : Onnx_MicrosoftForm<"ComplexMul", 2>;

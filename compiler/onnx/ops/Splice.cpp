@@ -1,4 +1,5 @@
-// Rows are along the first axis. A number of them that only data tells is read as a size (graph/ReadSizes).
+// Puts in and takes out rows along the first axis. A number of them that only data tells is read as a size
+// (graph/ReadSizes).
 #include "compiler/onnx/ops/Splice.h"
 #include "compiler/onnx/Family.h"
 #include "compiler/onnx/constants/Constants.h"

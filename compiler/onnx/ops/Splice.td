@@ -1,4 +1,5 @@
-// Rows put into a tensor, or taken out of it, at a place that a run tells: no op of the standard, but what SequenceInsert and SequenceErase do to packed sequences (graph/resolve/PackedSequences).
+// Declares an op that puts rows into a tensor, or takes some out of it, at a place that a run tells. It is no op of the
+// standard: SequenceInsert and SequenceErase become it where sequences are packed (graph/resolve/PackedSequences).
 include "compiler/onnx/Onnx.td"
 
 def Onnx_SpliceOp : Onnx_CoreOp<"Splice", [DeclareOpInterfaceMethods<Onnx_Parametric>]> {

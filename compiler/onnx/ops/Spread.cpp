@@ -1,5 +1,5 @@
-// Both scatter: Col2Im rows that have the batch and the channels as their elements, added up; MaxUnpool single
-// elements.
+// Writes Col2Im, which scatters rows that have the batch and the channels as their elements, and adds them up, and
+// MaxUnpool, which scatters single elements.
 #include "compiler/onnx/ops/Spread.h"
 #include "compiler/onnx/Family.h"
 #include "compiler/onnx/rewriting/Formula.h"
@@ -11,7 +11,7 @@ using namespace mlir;
 
 namespace ingot::onnx {
 
-/// An attribute that has a number for each of `count`, or is left out and then all `otherwise`.
+/// Returns an attribute that has a number for each of `count`, or `otherwise` for all where it is left out.
 static std::optional<SmallVector<int64_t>> listOf(std::optional<ArrayRef<int64_t>> given, size_t count,
                                                   int64_t otherwise, int64_t least) {
   SmallVector<int64_t> all = given ? llvm::to_vector(*given) : SmallVector<int64_t>(count, otherwise);
@@ -19,11 +19,11 @@ static std::optional<SmallVector<int64_t>> listOf(std::optional<ArrayRef<int64_t
   return good ? std::optional(all) : std::nullopt;
 }
 
-// Col2Im.
+// These belong to Col2Im.
 
 namespace {
 struct Blocks {
-  Sizes image, block, steps; ///< steps: places of blocks along each axis
+  Sizes image, block, steps; ///< `steps`: how many places of blocks there are along each axis
   SmallVector<int64_t> strides, dilations, pads;
   Size padded(size_t axis) const { return image[axis] + Size(pads[axis] + pads[image.size() + axis]); }
   Size pixels() const {
@@ -36,7 +36,7 @@ struct Blocks {
 };
 } // namespace
 
-/// Nothing while the operands do not tell it; failure where they contradict, without a message.
+/// Returns the blocks; nothing while the operands do not tell them; failure, without a message, where they contradict.
 static FailureOr<std::optional<Blocks>> blocksOf(Col2ImOp op) {
   auto image = sizesIn(op.getImageShape()), block = sizesIn(op.getBlockShape());
   if (!image || !block) {
@@ -62,7 +62,7 @@ static FailureOr<std::optional<Blocks>> blocksOf(Col2ImOp op) {
   return std::optional(b);
 }
 
-/// How many axes the image has, where an attribute or one of the shapes says so.
+/// Returns how many axes the image has, where an attribute or one of the shapes says so.
 static std::optional<int64_t> imageAxesOf(Col2ImOp op) {
   auto given = [](std::optional<ArrayRef<int64_t>> list, int64_t each) {
     return list ? std::optional(static_cast<int64_t>(list->size()) / each) : std::nullopt;
@@ -108,12 +108,13 @@ LogicalResult Col2ImOp::inferTypes(SmallVectorImpl<Type> &types) {
   return emitOpError("blocks of type ") << x << " do not make the image that is asked for";
 }
 
-/// Where the elements of all blocks stand in the padded image, in the order of the operand: (element, block).
+/// Returns the places of the elements of all blocks in the padded image, in the order of the operand: (element, block).
 static Value placesOf(const Blocks &b, Formula &f) {
   size_t rank = b.image.size();
   Value places;
   Size stride = 1;
-  auto along = [&](const Size &count, int64_t step, size_t dimension) { // 0, step, ... of one of twice the axes
+  // Numbers 0, step, ... along one of twice the axes.
+  auto along = [&](const Size &count, int64_t step, size_t dimension) {
     Sizes shape(2 * rank, 1);
     shape[dimension] = count;
     Value numbers = f.mul(f.countTo(f.scalar(count)), f.scalar(stride * Size(step)));
@@ -154,9 +155,9 @@ LogicalResult Col2ImOp::decompose(PatternRewriter &rewriter) {
   return success();
 }
 
-// MaxUnpool.
+// These belong to MaxUnpool.
 
-/// What the pooling was of, without an output_shape; nothing where the attributes do not fit.
+/// Returns the sizes of what was pooled, where there is no output_shape; nothing where the attributes do not fit.
 static std::optional<Sizes> unpooled(MaxUnpoolOp op) {
   Sizes sizes = sizesOf(ranked(op.getX()));
   size_t rank = op.getKernelShape().size();
@@ -196,7 +197,7 @@ LogicalResult MaxUnpoolOp::inferTypes(SmallVectorImpl<Type> &types) {
   return success();
 }
 
-/// An output_shape that is larger has zeros behind; the indices do not count them.
+/// Puts zeros behind where an output_shape is larger; the indices do not count them.
 LogicalResult MaxUnpoolOp::decompose(PatternRewriter &rewriter) {
   if (!isSized(getX()) || !isSized(getIndices()) || !isSized(getY())) {
     return failure();

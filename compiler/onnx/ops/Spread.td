@@ -1,4 +1,4 @@
-// Windows that go back to where they came from.
+// Declares ops that put windows back to where they came from.
 include "compiler/onnx/Onnx.td"
 
 class Onnx_Spread<string mnemonic, int inputs> : Onnx_Op<mnemonic, inputs, [DeclareOpInterfaceMethods<Onnx_Decomposable>]> {

@@ -1,6 +1,6 @@
-// CausalConvWithState is a convolution of the state and the input, one behind the other. LinearAttention is a Loop over
-// the steps that carries the state; what does not need the state (scales, exponentials) is computed for all steps
-// before.
+// Writes CausalConvWithState as a convolution of the state and the input, one behind the other, and LinearAttention as
+// a Loop over the steps that carries the state. What does not need the state (scales, exponentials) is computed for all
+// steps before.
 #include "compiler/onnx/ops/Stateful.h"
 #include "compiler/onnx/Control.h"
 #include "compiler/onnx/ElementTypes.h"
@@ -15,7 +15,7 @@ using namespace mlir;
 
 namespace ingot::onnx {
 
-// CausalConvWithState.
+// These belong to CausalConvWithState.
 
 LogicalResult CausalConvWithStateOp::inferTypes(SmallVectorImpl<Type> &types) {
   if (failed(oneOf(*this, "activation", getActivation(), {"none", "silu", "swish"}))) {
@@ -57,7 +57,7 @@ LogicalResult CausalConvWithStateOp::decompose(PatternRewriter &rewriter) {
   return success();
 }
 
-// LinearAttention.
+// These belong to LinearAttention.
 
 namespace {
 struct Shape {
@@ -74,10 +74,11 @@ bool hasColumns(LinearAttentionOp op, Value v, const Size &columns) {
   return succeeded(require(op, sizeOf(ranked(v), 2), columns));
 }
 
-/// How many numbers a decay has for each head: one, or one for each key.
+/// Returns how many numbers a decay has for each head: one, or one for each key.
 Size decaysOf(LinearAttentionOp op, const Shape &s) { return floorDiv(sizeOf(ranked(op.getDecay()), 2), s.shared); }
 
-/// Nothing while the operands' sizes are not known; failure where they contradict, without a message.
+/// Returns the sizes; nothing while those of the operands are not known; failure, without a message, where they
+/// contradict.
 FailureOr<std::optional<Shape>> shapeOf(LinearAttentionOp op) {
   Shape s;
   s.heads = op.getQNumHeads(), s.shared = op.getKvNumHeads();
@@ -136,19 +137,20 @@ struct Recurrence {
   Type wide;
 
   Value real(Value v) { return f.cast(v, wide, numberOfElement(wide)); }
-  /// [batch, steps, heads * columns] as [steps, batch, heads, rows, columns]; of rows and columns one is 1.
+  /// Returns [batch, steps, heads * columns] as [steps, batch, heads, rows, columns], of which rows or columns are 1.
   Value bySteps(Value v, const Size &heads, const Size &rows, const Size &columns) {
     Value apart = f.reshapeTo(real(v), {s.batch, s.steps, heads, rows, columns});
     return f.transpose(apart, {1, 0, 2, 3, 4});
   }
-  /// What may be one number for several has their sizes, where these do not say whether it is.
+  /// Repeats a value that may be one number for several, where its sizes do not say whether it is.
   Value repeated(Value v, ArrayRef<Size> sizes) {
     bool known = llvm::all_of(llvm::zip_equal(sizesOf(ranked(v)), sizes), [](auto pair) {
       return std::get<0>(pair).isNumber() || std::get<0>(pair) == std::get<1>(pair);
     });
     return known ? v : f.op("Expand", {v, makeSizes(f.b, f.loc, sizes)});
   }
-  /// Queries, [steps, batch, shared, group, width]. Fewer of them than keys are read by several heads of these.
+  /// Returns queries, [steps, batch, shared, group, width]. Where there are fewer of them than keys, several heads of
+  /// keys read one.
   Value queries() {
     Value q = bySteps(op.getQuery(), std::min(s.heads, s.shared), std::max<int64_t>(s.heads / s.shared, 1), s.width);
     if (s.heads < s.shared) {
@@ -181,14 +183,14 @@ struct Recurrence {
     LoopOp loop = makeLoop(f.b, f.loc, f.scalar(s.steps), first, wide, [&](Value at, ValueRange states) {
       auto now = [&](Value all) { return f.op("Gather", {all, at}, {f.integer("axis", 0)}); };
       Value key = now(k), value = now(v), old = decay ? f.mul(states[0], now(decay)) : states[0];
-      if (beta) { // what the key finds there already is not written again
+      if (beta) { // the value that the key finds already is not written again
         Value found = f.reduce("ReduceSum", f.mul(old, key), {2}, /*keepdims=*/true);
         value = f.mul(now(beta), f.sub(value, found));
       }
       Value after = f.add(old, f.mul(key, value));
       return SmallVector<Value>{after, f.op("MatMul", {now(q), after})};
     });
-    // [steps, batch, shared, group, columns] to [batch, steps, heads * columns].
+    // This turns [steps, batch, shared, group, columns] into [batch, steps, heads * columns].
     Value y = f.transpose(loop.getResult(1), {1, 0, 2, 3, 4});
     y = f.reshapeTo(y, {s.batch, s.steps, s.valueWidth * Size(s.results())});
     Type element = elementOf(op.getQuery()), ofState = elementOf(op.getPresentState());

@@ -1,4 +1,4 @@
-// Layers that carry a state from call to call, instead of a cache that grows.
+// Declares layers that carry a state from call to call, instead of a cache that grows.
 include "compiler/onnx/Onnx.td"
 
 def Onnx_CausalConvWithStateOp : Onnx_Op<"CausalConvWithState", 4, [DeclareOpInterfaceMethods<Onnx_Decomposable>, Onnx_SameElements<>]>, Since<27> {

@@ -1,5 +1,5 @@
-// Support vector machines, made of the standard's operators when the node is imported. What the standard leaves open is
-// as ONNX Runtime has it.
+// Writes support vector machines as the standard's operators when the node is imported. Where the standard is open, it
+// does what ONNX Runtime does.
 //
 // A classifier of support vectors (vectors_per_class) has one machine for each pair of classes. All of them are one
 // product: kernel(x, vectors), of which a pair takes the vectors of its two classes, times a matrix [vectors, pairs]. A
@@ -21,10 +21,11 @@ using namespace mlir;
 
 namespace ingot::onnx {
 
-/// What a support vector makes of a row: [rows, vectors]. Null, with a message, for a kernel that is not known.
+/// Returns what each support vector makes of a row: [rows, vectors]. Null, with a message, for a kernel that is not
+/// known.
 static Value kernelOf(Node &node, Formula &f, Value x, Value vectors) {
   StringRef kind = node.text("kernel_type", "LINEAR");
-  SmallVector<double> p = floatsIn(node, "kernel_params"); // gamma, coef0, degree
+  SmallVector<double> p = floatsIn(node, "kernel_params"); // these are gamma, coef0 and degree
   p.resize(3, 0);
   auto n = [&](double v) { return f.number(v, x); };
   Value products = f.op("MatMul", {x, vectors}, {f.flag("transB")});
@@ -38,7 +39,7 @@ static Value kernelOf(Node &node, Formula &f, Value x, Value vectors) {
   if (kind == "SIGMOID") {
     return f.op("Tanh", {scaled});
   }
-  if (kind == "RBF") { // the squares of both, less twice the product, are the square of what lies between
+  if (kind == "RBF") { // the squares of both, less twice the product, are the square of the distance
     Value squares = f.reduce("ReduceSumSquare", x, {1}, true);
     Value own = f.op("Transpose", {f.reduce("ReduceSumSquare", vectors, {1}, true)});
     Value distance = f.sub(f.add(squares, own), f.mul(products, n(2)));
@@ -52,13 +53,13 @@ static Value kernelOf(Node &node, Formula &f, Value x, Value vectors) {
 
 namespace {
 
-/// The machines of all pairs of classes: pair 0 is of the classes 0 and 1, the next of 0 and 2, and so on.
+/// The machines of all pairs of classes: pair 0 is that of the classes 0 and 1, the next one of 0 and 2, and so on.
 class Classifier {
 public:
   Classifier(Node &node, Formula &f, Value x) : node(node), f(f), x(x) {}
 
-  /// Label numbers [rows] and scores [rows, classes or pairs] of x; null, with a message, where the attributes do not
-  /// fit.
+  /// Returns label numbers [rows] and scores [rows, classes or pairs] of x; null, with a message, where the attributes
+  /// do not fit.
   std::pair<Value, Value> classify();
 
 private:
@@ -107,8 +108,8 @@ std::pair<Value, Value> Classifier::classify() {
   return {label, transformedScores(node, proba.empty() ? scores : probabilities(scores), transform)};
 }
 
-/// Of two classes, the second wins where any score is positive; of coefficients that are all positive, where one is at
-/// least a half.
+/// Classifies without vectors. The second one of two classes wins where any score is positive; with coefficients that
+/// are all positive, where one score is at least a half.
 std::pair<Value, Value> Classifier::linear() {
   int64_t columns = int64_t(coefficients.size()) / classes;
   if (rho.empty() || columns == 0) {
@@ -126,7 +127,7 @@ std::pair<Value, Value> Classifier::linear() {
     Value second = f.op(positive ? "GreaterOrEqual" : "Greater", {most, f.number(positive ? 0.5 : 0, x)});
     label = f.op("Where", {second, f.scalar(1), label});
   }
-  if (classes == 1 && transform != "PROBIT") { // no other transformation is of one score
+  if (classes == 1 && transform != "PROBIT") { // no other transformation takes one score
     return {label, scores};
   }
   return {label, transformedScores(node, scores, transform)};
@@ -151,7 +152,8 @@ LogicalResult Classifier::check(int64_t vectors) {
   return success();
 }
 
-/// Row r of the coefficients holds, for a vector of class c, its weight against class r, or r + 1 from c on.
+/// Returns the scores of pairs. Row r of the coefficients holds, for a vector of class c, its weight against class r,
+/// or r + 1 from c on.
 Value Classifier::pairScores(int64_t vectors) {
   auto count = static_cast<int64_t>(pairs.size());
   SmallVector<double> weights(vectors * count, 0), elements = floatsIn(node, "support_vectors");
@@ -175,7 +177,7 @@ Value Classifier::pairScores(int64_t vectors) {
   return f.add(sums, constantLike(f, ArrayRef(rho).take_front(count), {count}, x));
 }
 
-/// A positive score moves its pair's vote from the second class to the first.
+/// Returns the winners by votes: a positive score moves its pair's vote from the second class to the first.
 Value Classifier::winners(Value scores) {
   auto count = static_cast<int64_t>(pairs.size());
   SmallVector<double> moves(count * classes, 0), votes(classes, 0);
@@ -190,10 +192,10 @@ Value Classifier::winners(Value scores) {
   return f.op("ArgMax", {all}, {f.integer("axis", 1), f.integer("keepdims", 0)});
 }
 
-/// One score for two classes: the other's is its opposite, and SOFTMAX and SOFTMAX_ZERO do not apply to them. With
-/// PROBIT, ONNX Runtime leaves the second column unwritten; here it is zero.
+/// Returns scores for two classes from one: the other's score is its opposite, and SOFTMAX and SOFTMAX_ZERO do not
+/// apply to them. With PROBIT, ONNX Runtime leaves the second column unwritten; here it is zero.
 Value Classifier::scoresOfTwo(Value score) {
-  Value transformed = transformedScores(node, score, transform); // a message, where the name is not known
+  Value transformed = transformedScores(node, score, transform); // this gives a message where the name is not known
   if (!transformed || transform == "NONE") {
     return transformed ? twoColumns(f, f.op("Neg", {score}), score) : Value();
   }
@@ -204,8 +206,8 @@ Value Classifier::scoresOfTwo(Value score) {
   return twoColumns(f, f.sub(f.number(1, x), second), second);
 }
 
-/// Of each pair the probability of its first class against its second, [rows, pairs]; from those, the probabilities of
-/// all classes [rows, classes].
+/// Computes for each pair the probability of its first class against its second, [rows, pairs], and from those the
+/// probabilities of all classes [rows, classes].
 Value Classifier::probabilities(Value scores) {
   auto count = static_cast<int64_t>(pairs.size());
   auto n = [&](double v) { return f.number(v, x); };
@@ -226,8 +228,9 @@ Value Classifier::probabilities(Value scores) {
   return f.transpose(coupled(f.reshapeTo(against, {classes, classes, rows})), {1, 0});
 }
 
-/// The p that makes p'Qp least, by Gauss-Seidel steps that keep their sum 1; rows are the last axis of everything. A
-/// row whose gradient is small enough stays as it is, and when all do, or after 100 rounds, the loop ends.
+/// Returns the p that makes p'Qp least, by Gauss-Seidel steps that keep its sum 1; rows are the last axis of
+/// everything. A row whose gradient is small enough stays as it is, and when all are, or after 100 rounds, the loop
+/// ends.
 Value Classifier::coupled(Value against) {
   Value other = f.transpose(against, {1, 0, 2});
   Value diagonal = f.reduce("ReduceSumSquare", other, {1}, /*keepdims=*/false);
@@ -237,7 +240,7 @@ Value Classifier::coupled(Value against) {
   }
   Value identity = constantLike(f, unit, {classes, classes, 1}, x);
   Value q = f.sub(f.mul(identity, diagonal), f.mul(against, other));
-  // Also where a score is no number: then no row goes on.
+  // These are zeros where a score is no number, too; no row goes on then.
   Value zeros = toFloat(f, f.op("Less", {diagonal, diagonal})), goesOn;
   Value start = f.add(zeros, f.number(1.0 / static_cast<double>(classes), x));
   LoopOp loop = makeLoop(f.b, f.loc, f.scalar(100), start, {}, [&](Value, ValueRange state) {
@@ -253,7 +256,7 @@ Value Classifier::coupled(Value against) {
   return loop.getResult(0);
 }
 
-/// A step for each class in turn.
+/// Takes a step for each class in turn.
 Value Classifier::coupleOnce(Value q, Value diagonal, Value p, Value qp, Value energy) {
   Value numbers = f.reshape(makeIntegers(f.b, f.loc, llvm::to_vector(llvm::seq<int64_t>(0, classes))), {classes, 1});
   SmallVector<Value> first = {p, qp, energy};

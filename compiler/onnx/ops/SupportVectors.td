@@ -1,4 +1,4 @@
-// Support vector machines of ai.onnx.ml.
+// Declares support vector machines of ai.onnx.ml.
 include "compiler/onnx/Onnx.td"
 
 class Onnx_SupportVectorForm<string mnemonic> : Onnx_MlForm<mnemonic, 1> {

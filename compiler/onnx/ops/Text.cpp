@@ -13,7 +13,7 @@ using namespace mlir;
 
 namespace ingot::onnx {
 
-// Text.
+// These belong to Text.
 
 LogicalResult TextOp::verify() {
   if (getXs().empty() || getXs().size() > 2 || (getRows() && (getXs().size() != 1 || !getTail()))) {
@@ -46,9 +46,9 @@ LogicalResult TextOp::inferTypes(SmallVectorImpl<Type> &types) {
   return success();
 }
 
-// Forms of it.
+// These become Text.
 
-/// Each is a call within that of the one in front of it.
+/// The most searches of a tokenizer, since each is a call within that of the one in front of it.
 static constexpr size_t mostSearches = 64;
 
 static LogicalResult give(Node &node, Value v) {
@@ -56,7 +56,7 @@ static LogicalResult give(Node &node, Value v) {
   return success(static_cast<bool>(v));
 }
 
-/// That operand `i` is of strings.
+/// Checks that operand `i` has strings.
 static LogicalResult needsStrings(const Node &node, unsigned i) {
   if (failed(node.needs(i + 1))) {
     return failure();
@@ -86,7 +86,7 @@ LogicalResult RegexFullMatchOp::upgrade(Node &node) {
   return give(node, makeText(f, {node.operand(0)}, {"match", INGOT_BOOL, std::move(*automaton)}));
 }
 
-// Strings taken apart.
+// These take strings apart.
 
 LogicalResult PiecesOp::inferTypes(SmallVectorImpl<Type> &types) {
   auto x = ranked(getX());
@@ -122,7 +122,7 @@ LogicalResult StringSplitOp::upgrade(Node &node) {
   return success();
 }
 
-/// What a node's attributes say; a message where they cannot be.
+/// Returns the tokenizer that a node's attributes describe; failure, with a message, where they cannot be.
 static FailureOr<Tokenizer> tokenizerIn(const Node &node) {
   SmallVector<StringRef> separators = textsIn(node, "separators");
   StringRef expression = node.text("tokenexp", "");
@@ -182,7 +182,8 @@ LogicalResult TokenizerOp::upgrade(Node &node) {
   return give(node, pieces->getResult(0));
 }
 
-// StringNormalizer: what is left of the words, behind it one that is empty, which is only kept where no other one is.
+// Writes StringNormalizer: the words that are left, and behind them an empty one, which is only kept where there is no
+// other one.
 
 LogicalResult StringNormalizerOp::upgrade(Node &node) {
   auto type = ranked(node.operand(0));
@@ -222,7 +223,7 @@ LogicalResult StringNormalizerOp::upgrade(Node &node) {
   return give(node, isRow ? f.op("Unsqueeze", {y, makeIntegers(f.b, f.loc, {0})}) : y);
 }
 
-// Labels.
+// These write labels.
 
 LogicalResult CategoryMapperOp::upgrade(Node &node) {
   SmallVector<int64_t> numbers = integersIn(node, "cats_int64s");
@@ -240,7 +241,7 @@ LogicalResult CategoryMapperOp::upgrade(Node &node) {
   return give(node, spell(f, placeAmong(f, x, makeIntegers(f.b, f.loc, numbers)), texts));
 }
 
-// Maps.
+// These write maps.
 
 LogicalResult ZipMapOp::upgrade(Node &node) {
   Value x = node.operand(0);
@@ -257,8 +258,8 @@ LogicalResult ZipMapOp::upgrade(Node &node) {
   return give(node, type.getRank() == 2 ? x : f.op("Unsqueeze", {x, makeIntegers(f.b, f.loc, {0})}));
 }
 
-/// The values of the keys that the vocabulary has, in its order, others 0: scattered into a row with one more place for
-/// keys that it has not.
+/// Scatters the values of the keys that the vocabulary has, in its order, into a row of zeros with one more place for
+/// keys that it does not have.
 LogicalResult DictVectorizerOp::upgrade(Node &node) {
   if (failed(node.needs(2))) {
     return failure();
@@ -278,7 +279,7 @@ LogicalResult DictVectorizerOp::upgrade(Node &node) {
   return give(node, f.reshape(row, {1, count}));
 }
 
-/// The values in the order of their keys (DENSE), or each where its key says (SPARSE).
+/// Returns the values in the order of their keys (DENSE), or each where its key says (SPARSE).
 LogicalResult CastMapOp::upgrade(Node &node) {
   if (failed(node.needs(2))) {
     return failure();

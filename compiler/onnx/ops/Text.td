@@ -1,4 +1,4 @@
-// Strings: what the standard and ai.onnx.ml do with them, and the one op that computes them.
+// Declares the ops that the standard and ai.onnx.ml have for strings, and the one op that computes them.
 include "compiler/onnx/Onnx.td"
 
 def Onnx_TextOp : Onnx_CoreOp<"Text"> {
@@ -34,12 +34,12 @@ def Onnx_CategoryMapperOp : Onnx_MlForm<"CategoryMapper", 1>, Since<1> {
     OptionalAttr<StrAttr>:$default_string);
 }
 
-/// The values; the importer notes the keys.
+/// An op that gives the values; the importer notes the keys.
 def Onnx_ZipMapOp : Onnx_MlForm<"ZipMap", 1>, Since<1> {
   let attributes = (ins OptionalAttr<DenseI64ArrayAttr>:$classlabels_int64s, OptionalAttr<ArrayAttr>:$classlabels_strings);
 }
 
-// Of maps, whose keys and values are two operands.
+// An op on maps, whose keys and values are two operands.
 def Onnx_DictVectorizerOp : Onnx_MlForm<"DictVectorizer", 2>, Since<1> {
   let attributes = (ins OptionalAttr<DenseI64ArrayAttr>:$int64_vocabulary, OptionalAttr<ArrayAttr>:$string_vocabulary);
 }

@@ -41,7 +41,7 @@ LogicalResult TopKOp::inferTypes(SmallVectorImpl<Type> &types) {
 bool TopKOp::isParameter(unsigned operand) { return operand == 1; }
 
 LogicalResult TopKOp::upgrade(Node &node) {
-  node.attributeToOperand("k", 1); // opsets before 10
+  node.attributeToOperand("k", 1); // opsets before 10 have it as an attribute
   return success();
 }
 

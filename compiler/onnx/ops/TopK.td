@@ -1,4 +1,4 @@
-// The k largest or smallest elements along an axis, and where they are.
+// Declares the k largest or smallest elements along an axis, and their places.
 include "compiler/onnx/Onnx.td"
 
 def Onnx_TopKOp : Onnx_Op<"TopK", 2, [DeclareOpInterfaceMethods<Onnx_Parametric>]>, Since<24> {

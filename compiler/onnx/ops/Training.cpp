@@ -1,5 +1,6 @@
-// An optimizer's node has a rate R, a count of steps T, and several tensors, each with its gradient and its state:
-// first all tensors, then all gradients, then all states. All of it is elementwise, by the formulas of the standard.
+// Writes steps of optimizers. A node has a rate R, a count of steps T, and several tensors, each with its gradient and
+// its state: first come all tensors, then all gradients, then all states. All of it is elementwise, by the formulas of
+// the standard.
 #include "compiler/onnx/ops/Training.h"
 #include "compiler/onnx/ElementTypes.h"
 #include "compiler/onnx/Family.h"
@@ -37,16 +38,16 @@ public:
   Formula f;
   size_t count = 0;
 
-  /// Tensor, gradient (1) or state (2 and on) of tensor `i`.
+  /// Returns tensor `i` (0), its gradient (1) or its state (2 and on).
   Value of(size_t i, unsigned which) { return node.operands[2 + which * count + i]; }
   void result(size_t i, unsigned which, Value v) { node.results[which * count + i] = v; }
   Value n(double v) { return f.number(v, of(0, 0)); }
   Value rate() { return like(node.operands[0]); }
   Value steps() { return like(node.operands[1]); }
   Value like(Value v) { return f.cast(v, elementOf(of(0, 0)), numberOfElement(elementOf(of(0, 0)))); }
-  /// The gradient with a part of the tensor that keeps it small.
+  /// Returns the gradient with a part of the tensor that keeps it small.
   Value gradient(size_t i) { return f.add(f.mul(of(i, 0), n(node.number("norm_coefficient", 0))), of(i, 1)); }
-  /// a of `now` and b of `next`.
+  /// Returns a * now + b * next.
   Value mix(double a, Value now, double b, Value next) { return f.add(f.mul(now, n(a)), f.mul(next, n(b))); }
 };
 

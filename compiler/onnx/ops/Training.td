@@ -1,4 +1,4 @@
-// Steps of optimizers (ai.onnx.preview.training).
+// Declares steps of optimizers (ai.onnx.preview.training).
 include "compiler/onnx/Onnx.td"
 
 class Onnx_OptimizerForm<string mnemonic> : Onnx_Form<"ai.onnx.preview.training." # mnemonic, -1>;

@@ -1,6 +1,6 @@
-// The three operators that hold trees become Trees, and ordinary operators for what is done with the sums: base values,
-// labels, transformations. Where leaves speak of one of two classes, the standard leaves open what that means, and it
-// is what ONNX Runtime makes of it; where they speak of both, the larger score's label is given, as onnx's reference
+// Makes the three operators that hold trees Trees, and ordinary operators for what is done with the sums: base values,
+// labels, transformations. Where leaves speak of one of two classes, the standard leaves open what that means, and this
+// does what ONNX Runtime does. Where they speak of both, it gives the larger score's label, as onnx's reference
 // evaluator does, and not, as ONNX Runtime does, 0 or 1 by the sign of the second score.
 #include "compiler/onnx/ops/Trees.h"
 #include "compiler/onnx/Family.h"
@@ -38,7 +38,7 @@ namespace {
 constexpr StringLiteral aggregates[] = {"AVERAGE", "SUM", "MIN", "MAX"};
 constexpr StringLiteral transforms[] = {"NONE", "SOFTMAX", "LOGISTIC", "SOFTMAX_ZERO", "PROBIT"};
 
-/// The place of a node by its tree and its own number, which are any numbers.
+/// The places of nodes by their trees and their own numbers, which are any numbers.
 using Numbers = std::map<std::pair<int64_t, int64_t>, int64_t>;
 
 /// The trees of a node before they are tables.
@@ -57,13 +57,13 @@ public:
 
   LogicalResult fail(const Twine &why) { return node.error(why); }
 
-  /// Those of TreeEnsembleClassifier and TreeEnsembleRegressor, whose leaves give what the attributes `prefix`_ids
-  /// and so on say.
+  /// Reads the trees of TreeEnsembleClassifier and TreeEnsembleRegressor, whose leaves give what the attributes
+  /// `prefix`_ids and so on say.
   LogicalResult byTree(StringRef prefix);
-  /// Those of TreeEnsemble.
+  /// Reads the trees of TreeEnsemble.
   LogicalResult byIndex();
 
-  /// What the trees give together, [rows, targets].
+  /// Returns what the trees give together, [rows, targets].
   Value sums(StringRef aggregate);
 
 private:
@@ -122,7 +122,7 @@ LogicalResult Reader::byTree(StringRef prefix) {
   return failed(links(tree, places)) ? failure() : gifts(prefix, places);
 }
 
-/// Where nodes lead. Roots are those to which none does; in the order of their trees.
+/// Notes where nodes lead. Roots are nodes to which none leads, in the order of their trees.
 LogicalResult Reader::links(ArrayRef<int64_t> tree, const Numbers &numbers) {
   auto yes = integersIn(node, "nodes_truenodeids"), no = integersIn(node, "nodes_falsenodeids");
   if (yes.size() != tree.size() || no.size() != tree.size()) {
@@ -132,7 +132,7 @@ LogicalResult Reader::links(ArrayRef<int64_t> tree, const Numbers &numbers) {
   for (size_t i = 0; i < tree.size(); ++i) {
     DecisionTrees::Node &each = trees->nodes[i];
     if (each.how == Comparison::Member) {
-      continue; // a leaf
+      continue; // the node is a leaf
     }
     for (auto [to, id] : {std::pair(&each.yes, yes[i]), {&each.no, no[i]}}) {
       auto found = numbers.find({tree[i], id});
@@ -276,7 +276,7 @@ Value Reader::sums(StringRef aggregate) {
   if (aggregate == "AVERAGE") {
     return f.div(y, f.number(trees->roots.size(), y));
   }
-  if (!trees->isSum) { // a target to which no leaf gave
+  if (!trees->isSum) { // no leaf gave anything to the target
     y = f.op("Where", {f.op("IsInf", {y}), f.number(0, y), y});
   }
   return y;
@@ -342,8 +342,8 @@ LogicalResult TreeEnsembleRegressorOp::upgrade(Node &node) {
   return success(node.results.back() != nullptr);
 }
 
-/// Two classes of which all leaves speak of the first: the other is what is left. Gives the label's number and both
-/// scores.
+/// Returns the label's number and both scores of two classes, where all leaves speak of the first: the other's score is
+/// what is left.
 static std::pair<Value, Value> oneOfTwo(Node &node, Formula &f, Value score, bool positive, StringRef transform) {
   Value first = f.op("Greater", {score, f.number(positive ? 0.5 : 0, score)});
   Value label = f.reshape(f.cast(first, f.b.getI64Type(), 7), {-1});
@@ -353,7 +353,8 @@ static std::pair<Value, Value> oneOfTwo(Node &node, Formula &f, Value score, boo
   return {label, twoColumns(f, positive ? f.sub(f.number(1, score), score) : f.op("Neg", {score}), score)};
 }
 
-/// The largest score's class. One to which no leaf gives anything is none, unless it has a base value.
+/// Returns the class of the largest score. A class to which no leaf gives anything does not count, unless it has a base
+/// value.
 static Value bestClass(Formula &f, Value scores, ArrayRef<int64_t> ids, ArrayRef<double> base, int64_t classes) {
   SmallVector<double> out(classes, base.empty() ? -std::numeric_limits<double>::infinity() : 0.0);
   for (int64_t id : ids) {

@@ -1,4 +1,4 @@
-// Ensembles of decision trees.
+// Declares ensembles of decision trees.
 include "compiler/onnx/Onnx.td"
 
 def Onnx_TreesOp : Onnx_CoreOp<"Trees"> {

@@ -10,13 +10,14 @@ using namespace mlir;
 
 namespace ingot::onnx {
 
-/// The operand, ready for formulas.
+/// Returns the operand, ready for formulas.
 template <typename Op> static Num numberOf(Op op, OpBuilder &b, ValueRange x) {
   return Num(b, op.getLoc(), x[0], elementOf(op.getX()));
 }
 static double number(const APFloat &f) { return f.convertToDouble(); }
 
-/// `y`, the first thing that is computed of the operand of a function of which there may only be bytes left.
+/// Returns `y`, the first value that is computed from the operand of a function, marked where only bytes may be left of
+/// the result.
 static Num forBytes(Operation *op, Num y) {
   if (Attribute bound = op->getAttr(onlyBytesName)) {
     Value(y).getDefiningOp()->setDiscardableAttr("ingot.bytes", bound);
@@ -74,8 +75,8 @@ EMIT(ParametricSoftplus, number(getAlpha()) * softplus(x * number(getBeta())))
 EMIT(Affine, x *number(getAlpha()) + number(getBeta()))
 #undef EMIT
 
-// x * tanh(log(1 + e^x)) without the logarithm: tanh(log(t)) = (t^2 - 1) / (t^2 + 1), and beyond 20 it is 1 to the last
-// digit.
+// Computes x * tanh(log(1 + e^x)) without the logarithm: tanh(log(t)) = (t^2 - 1) / (t^2 + 1), and beyond 20 it is 1 to
+// the last digit.
 Value MishOp::emit(OpBuilder &b, ValueRange operands) {
   Num x = numberOf(*this, b, operands);
   Num e = exp(atMost(x, 20.0)), n = e * (e + 2.0);
@@ -87,16 +88,17 @@ Value GeluOp::emit(OpBuilder &b, ValueRange operands) {
   if (getApproximate() == "tanh") {
     return forBytes(*this, x * 0.5) * (1.0 + tanh((x + 0.044715 * (x * x * x)) * 0.7978845608028654));
   }
-  // Both signs by the tail of positive numbers, which emit has as one function; beyond 10 it is 0 to the last digit.
+  // Both signs use the tail of positive numbers, which emit has as one function; beyond 10 it is 0 to the last digit.
   Num t = atMost(forBytes(*this, abs(x)), 10.0), tail = erfc(t * 0.7071067811865476);
   Value(tail).getDefiningOp()->setDiscardableAttr("ingot.tail", b.getUnitAttr());
-  Num isPositive = select(x > 0.0, x.constant(1), x.constant(0)); // a factor: of -infinity it makes NaN, as defined
+  // It is a factor, which makes NaN of -infinity, as the standard defines it.
+  Num isPositive = select(x > 0.0, x.constant(1), x.constant(0));
   return x * isPositive - t * (tail * 0.5);
 }
 
 Value SignOp::emit(OpBuilder &b, ValueRange operands) {
   Num x = numberOf(*this, b, operands);
-  Num positive = select(x > 0.0, x.constant(1), x); // zero and NaN stay
+  Num positive = select(x > 0.0, x.constant(1), x); // this keeps zero and NaN
   return x.unsignedInteger() ? positive : select(x < 0.0, x.constant(-1), positive);
 }
 
@@ -113,7 +115,7 @@ Value IsInfOp::emit(OpBuilder &b, ValueRange operands) {
 Type IsNaNOp::resultElement() { return IntegerType::get(getContext(), 1); }
 Type IsInfOp::resultElement() { return IntegerType::get(getContext(), 1); }
 
-// Bounds: functions that are nowhere further from 0 than their operand, or than 1.
+// These are bounds of functions that are nowhere further from 0 than their operand, or than 1.
 
 #define MAGNITUDE(Name, bound)                                                                                         \
   double Name##Op::magnitude(llvm::function_ref<double(unsigned)> operand) { return bound; }

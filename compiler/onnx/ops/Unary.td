@@ -1,4 +1,4 @@
-// Functions of one number.
+// Declares functions of one number.
 include "compiler/onnx/Onnx.td"
 include "compiler/onnx/interfaces/Curve.td"
 
@@ -7,11 +7,11 @@ class F32Default<string value> : DefaultValuedOptionalAttr<F32Attr, value>;
 class Onnx_Function<string mnemonic, list<Trait> traits, Type type = Onnx_Floats> : Onnx_Elementwise<mnemonic, 1, traits> {
   let arguments = (ins type:$x);
 }
-/// With one attribute alpha.
+/// The class of such functions with one attribute alpha.
 class Onnx_AlphaUnary<string mnemonic, string alpha, list<Trait> traits = []> : Onnx_Elementwise<mnemonic, 1, traits> {
   let arguments = (ins Onnx_Floats:$x, F32Default<alpha>:$alpha);
 }
-/// With attributes alpha and beta.
+/// The class of such functions with attributes alpha and beta.
 class Onnx_AlphaBetaUnary<string mnemonic, string alpha, string beta> : Onnx_Elementwise<mnemonic, 1> {
   let arguments = (ins Onnx_Floats:$x, F32Default<alpha>:$alpha, F32Default<beta>:$beta);
 }
@@ -70,7 +70,7 @@ def Onnx_IsInfOp : Onnx_Elementwise<"IsInf", 1>, Since<20> {
   let more = "::mlir::Type resultElement();";
 }
 
-// Experimental functions of opset 7 and before.
+// These are experimental functions of opset 7 and before.
 def Onnx_ScaledTanhOp : Onnx_AlphaBetaUnary<"ScaledTanh", "1.0f", "1.0f">, Since<1>;
 def Onnx_ParametricSoftplusOp : Onnx_AlphaBetaUnary<"ParametricSoftplus", "1.0f", "1.0f">, Since<1>;
 def Onnx_AffineOp : Onnx_AlphaBetaUnary<"Affine", "1.0f", "0.0f">, Since<1>;

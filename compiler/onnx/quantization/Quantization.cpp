@@ -53,8 +53,8 @@ Value shaped(Formula &f, Value v, ArrayRef<int64_t> shape) {
   return constant ? makeConstant(f.b, f.loc, reshaped(constant, tensorOf(shape, elementOf(v)))) : f.reshape(v, shape);
 }
 
-/// A constant with a value for each block of a constant `x`, with one for each element. An Expand would be too large to
-/// be folded, and what it is multiplied with would be computed by each run.
+/// Returns a constant with a value for each block of a constant `x` as one with a value for each element. An Expand
+/// would be too large to be folded, and each run would compute the product with it.
 static Value repeated(Formula &f, ElementsAttr v, RankedTensorType x, int64_t axis, int64_t block) {
   std::vector<char> storage;
   ArrayRef<char> from = bytesOf(v, storage);
@@ -85,7 +85,7 @@ Value alongAxis(Formula &f, Value v, Value x, int64_t axis, int64_t block) {
   if (constantOf(v) && constantOf(x)) {
     return repeated(f, constantOf(v), of, axis, block);
   }
-  // Each value once for every place of its block; the last block may be shorter.
+  // Each value is there once for every place of its block; the last block may be shorter.
   Sizes apart(sizes), repeated(sizes), joined(sizes);
   apart.insert(apart.begin() + axis + 1, Size(1));
   repeated.insert(repeated.begin() + axis + 1, Size(block));
@@ -168,7 +168,7 @@ LogicalResult checkOfFewBits(Operation *op, Value scales, Value zeros, int64_t b
   if (!present(zeros) || isa<FloatType>(elementOf(zeros))) {
     return present(zeros) ? checkFinite(op, zeros, "a zero point") : success();
   }
-  auto values = isInt(elementOf(zeros), 32) ? integersOf(zeros) : std::nullopt; // bytes are packed
+  auto values = isInt(elementOf(zeros), 32) ? integersOf(zeros) : std::nullopt; // zero points that are bytes are packed
   for (int64_t zero : values ? *values : SmallVector<int64_t>()) {
     if (zero < 0 || zero >= int64_t(1) << bits) {
       return op->emitOpError("a zero point is ") << zero << ", expected one of " << bits << " bits";
@@ -235,7 +235,7 @@ static Value numberOf(Formula &f, int64_t v, Type element) {
   return makeConstant(f.b, f.loc, constantFromIntegers(tensorOf({}, element), {v}));
 }
 
-/// Bytes with their top bits turned, read as `element`.
+/// Returns bytes with their top bits flipped, read as `element`.
 static Value turned(Formula &f, Value values, Type element) {
   if (ElementsAttr constant = constantOf(values)) {
     std::vector<char> storage;

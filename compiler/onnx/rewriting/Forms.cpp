@@ -93,7 +93,7 @@ Value withChannelsSecond(Formula &f, Value x, int64_t rank, bool last, llvm::fun
 }
 
 namespace {
-/// An activation that a fused operator names, with the numbers that it takes, in the order of their names here.
+/// An activation that a fused operator names, with its numbers in the order of their names here.
 struct Activation {
   StringLiteral name;
   SmallVector<StringLiteral, 2> numbers;

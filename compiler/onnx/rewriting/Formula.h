@@ -23,9 +23,9 @@ public:
   Value exp(Value x) { return op("Exp", {x}); }
   Value log(Value x) { return op("Log", {x}); }
   Value abs(Value x) { return op("Abs", {x}); }
-  /// A rank 0 constant of the element type of `like`.
+  /// Returns a rank 0 constant of the element type of `like`.
   Value number(const Number &v, Value like) { return makeNumber(b, loc, v, elementOf(like)); }
-  /// In both, 0 is a size of 0 and -1 is what is left.
+  /// Reshapes; in both forms, 0 is a size of 0 and -1 is what is left.
   Value reshape(Value x, llvm::ArrayRef<int64_t> shape) {
     auto type = ranked(x);
     return type && type.getShape() == shape ? x : reshapeBy(x, makeIntegers(b, loc, shape));
@@ -37,9 +37,9 @@ public:
   Value transpose(Value x, llvm::ArrayRef<int64_t> order) {
     return op("Transpose", {x}, {b.getNamedAttr("perm", b.getDenseI64ArrayAttr(order))});
   }
-  /// A rank 0 tensor of int64.
+  /// Returns a size as a rank 0 tensor of int64.
   Value scalar(const Size &n) { return makeSizes(b, loc, n, tensorOf({}, b.getI64Type())); }
-  /// 0, 1, ... below `n` (rank 0, int64).
+  /// Returns 0, 1, ... below `n` (rank 0, int64).
   Value countTo(Value n) { return op("Range", {scalar(0), n, scalar(1)}); }
   Value zeros(llvm::ArrayRef<Size> sizes, mlir::Type element) {
     auto one = tensorOf({1}, element);

@@ -1,5 +1,5 @@
-// A table of rules by the names of operators. Each gets the op and the derivative by its first result; where operands
-// were broadcast, their derivatives are summed over what they were repeated along.
+// Has a table of rules by the names of operators. Each gets the op and the derivative by its first result; where
+// operands were broadcast, their derivatives are summed over what they were repeated along.
 #include "compiler/onnx/rewriting/Gradients.h"
 #include "compiler/onnx/ElementTypes.h"
 #include "compiler/onnx/rewriting/Forms.h"
@@ -38,8 +38,8 @@ struct Step {
 
 } // namespace
 
-/// `v`, whose axes are `has`, summed over those along which `of` was repeated. Null where sizes do not tell whether it
-/// was. (The type of `v` itself may not tell its sizes yet.)
+/// Returns `v`, whose axes are `has`, summed over those along which `of` was repeated. Null where sizes do not tell
+/// whether it was. (The type of `v` itself may not tell its sizes yet.)
 static Value unbroadcast(Formula &f, Value v, ArrayRef<Size> has, Value of) {
   auto to = ranked(of);
   if (!to || !isSized(of)) {
@@ -60,12 +60,12 @@ static Value unbroadcast(Formula &f, Value v, ArrayRef<Size> has, Value of) {
   v = lead.empty() ? v : f.reduce("ReduceSum", v, lead, /*keepdims=*/false);
   return ones.empty() ? v : f.reduce("ReduceSum", v, ones, /*keepdims=*/true);
 }
-/// Of a value with the axes of the op's result.
+/// Returns this for a value with the axes of the op's result.
 static Value unbroadcast(const Step &s, Value v, Value of) {
   return isSized(s.y()) ? unbroadcast(s.f, v, sizesOf(ranked(s.y())), of) : Value();
 }
 
-/// Derivatives by operands, each of its operand's shape.
+/// Returns derivatives by operands, each of which gets its operand's shape.
 static Adjoints broadcasted(const Step &s, ArrayRef<Value> full) {
   SmallVector<Value> all;
   for (auto [i, v] : llvm::enumerate(full)) {
@@ -82,9 +82,9 @@ static Value shapedLike(const Step &s, Value v, Value of) {
   return s.f.op("Reshape", {v, s.f.op("Shape", {of})}, {s.f.integer("allowzero", 1)});
 }
 
-// Reductions.
+// These are the rules of reductions.
 
-/// The derivative by a reduction's result, as large as its operand.
+/// Returns the derivative by a reduction's result, as large as its operand.
 static Value spread(const Step &s) {
   auto axes = s.op->getNumOperands() > 1 && present(s.x(1)) ? integersOf(s.x(1)) : std::nullopt;
   bool open = s.op->getNumOperands() > 1 && present(s.x(1)) && !axes;
@@ -104,7 +104,7 @@ static Value timesShare(const Step &s, Value v) {
   return s.f.mul(v, s.f.div(count(s.y()), count(s.x())));
 }
 
-// Products and convolutions.
+// These are the rules of products and convolutions.
 
 static Adjoints matmul(const Step &s) {
   auto a = ranked(s.x(0)), b = ranked(s.x(1));
@@ -114,7 +114,7 @@ static Adjoints matmul(const Step &s) {
   if (!isSized(s.y())) {
     return std::nullopt;
   }
-  auto axesOf = [&](RankedTensorType operand) { // the batches of all, and its own matrix
+  auto axesOf = [&](RankedTensorType operand) { // these are the batches of all, and the operand's own matrix
     Sizes axes = sizesOf(ranked(s.y())), own = sizesOf(operand);
     axes.truncate(axes.size() - 2);
     axes.append(own.end() - 2, own.end());
@@ -141,7 +141,7 @@ static Adjoints gemm(const Step &s) {
 }
 
 namespace {
-/// What a convolution or a pool says of its windows; sizes are known.
+/// The windows of a convolution or a pool, whose sizes are known.
 struct Windows {
   SmallVector<int64_t> kernel, strides, dilations, pads, rest; ///< `rest`: pixels behind the last window
 };
@@ -166,7 +166,7 @@ static std::optional<Windows> windowsOf(const Step &s, ArrayRef<int64_t> kernel)
   for (size_t i = 0; i < axes; ++i) {
     int64_t last = (y.getDimSize(i + 2) - 1) * w.strides[i] + (kernel[i] - 1) * w.dilations[i] + 1;
     w.rest.push_back(x.getDimSize(i + 2) + w.pads[i] + w.pads[axes + i] - last);
-    if (w.rest.back() < 0) { // a window that is cut off
+    if (w.rest.back() < 0) { // the last window is cut off
       return std::nullopt;
     }
   }
@@ -177,7 +177,7 @@ static NamedAttribute ints(const Step &s, StringRef name, ArrayRef<int64_t> valu
   return s.f.b.getNamedAttr(name, s.f.b.getDenseI64ArrayAttr(values));
 }
 
-/// The adjoint of a convolution with these weights: each element goes back to where its window was.
+/// Returns the adjoint of a convolution with these weights: each element goes back to where its window was.
 static Value scattered(const Step &s, Value g, Value weights, const Windows &w, int64_t group) {
   return s.f.op("ConvTranspose", {g, weights, Value()},
                 {ints(s, "strides", w.strides), ints(s, "dilations", w.dilations), ints(s, "pads", w.pads),
@@ -194,7 +194,8 @@ static Adjoints conv(const Step &s) {
   if (!w) {
     return std::nullopt;
   }
-  // Each weight is the sum over images and pixels: a convolution in which batch and channels change places.
+  // The derivative by a weight is a sum over images and pixels: a convolution in which batch and channels change
+  // places.
   SmallVector<int64_t> turned = llvm::to_vector(llvm::seq<int64_t>(0, weights.getRank())), others = {0};
   std::swap(turned[0], turned[1]);
   Value dw = s.f.op("Conv", {s.f.transpose(s.x(), turned), s.f.transpose(s.g, turned), Value()},
@@ -208,7 +209,7 @@ static Adjoints conv(const Step &s) {
   return SmallVector<Value>{scattered(s, s.g, s.x(1), *w, 1), s.f.transpose(dw, turned), db};
 }
 
-// Pools.
+// These are the rules of pools.
 
 static Adjoints maxPool(const Step &s) {
   if (s.integer("storage_order", 0)) {
@@ -245,7 +246,7 @@ static Adjoints globalAveragePool(const Step &s) {
   return SmallVector<Value>{timesShare(s, s.f.op("Expand", {s.g, s.f.op("Shape", {s.x()})}))};
 }
 
-// Movements.
+// These are the rules of movements.
 
 static Adjoints transpose(const Step &s) {
   auto perm = s.op->getAttrOfType<DenseI64ArrayAttr>("perm");
@@ -275,7 +276,7 @@ static Adjoints concat(const Step &s) {
   return parts;
 }
 
-/// Rows that are read several times have the sum.
+/// Adds up derivatives, since rows that are read several times get the sum.
 static Adjoints gather(const Step &s) {
   if (s.integer("axis", 0) != 0 || !ranked(s.x(1))) {
     return std::nullopt;
@@ -294,7 +295,7 @@ static Adjoints softmax(const Step &s, bool logarithm) {
   return SmallVector<Value>{logarithm ? s.f.sub(s.g, s.f.mul(y, total)) : s.f.mul(y, s.f.sub(s.g, total))};
 }
 
-/// The share of each of several operands that are added up.
+/// Returns the share of each of several operands that are added up.
 static Adjoints shares(const Step &s, double factor) {
   return broadcasted(s, SmallVector<Value>(s.op->getNumOperands(), factor == 1 ? s.g : s.f.mul(s.g, s.n(factor))));
 }
@@ -318,7 +319,7 @@ static Adjoints clip(const Step &s) {
 using Rule = Adjoints (*)(const Step &);
 using UnaryRule = Value (*)(const Step &);
 
-/// The derivative by the one operand.
+/// Returns the rules of ops with one operand.
 static const llvm::StringMap<UnaryRule> &unaryRules() {
   static const llvm::StringMap<UnaryRule> rules = {
       {"Identity", [](const Step &s) { return s.g; }},

@@ -48,7 +48,7 @@ static Size scaled(const Size &size, float scale) {
   return Size::unknown();
 }
 
-/// The elements of a tensor of one axis, where each is known.
+/// Returns the elements of a tensor of one axis, where each is known.
 static SmallVector<std::optional<double>> knownElements(Value v) {
   SmallVector<std::optional<double>> all;
   if (auto floats = floatsOf(v)) {
@@ -72,17 +72,17 @@ static bool keepsAll(ResizeOp op, const OpenAxis &a, size_t axes) {
   return a.from.is(1) || (roi.size() == 2 * axes && roi[a.entry] == 0.0 && roi[axes + a.entry] == 1.0);
 }
 
-/// With a policy all axes are scaled alike, by the least or the largest of what their sizes ask for.
+/// Returns the size where a policy scales all axes alike, by the least or the largest of what their sizes ask for.
 static Size alike(ArrayRef<OpenAxis> axes, const Size &from, bool least) {
   Size best = Size::unknown();
-  for (const OpenAxis &a : axes) { // rounded to the nearest
+  for (const OpenAxis &a : axes) { // the result is rounded to the nearest
     Size length = max(a.from, 1), to = floorDiv(Size(2) * from * a.wanted + length, Size(2) * length);
     best = best.isUnknown() ? to : least ? min(best, to) : max(best, to);
   }
   return best;
 }
 
-/// All axes that a Resize with open sizes speaks of; nothing where it is not known what becomes of them.
+/// Returns all axes that a Resize with open sizes speaks of; nothing where it is not known what becomes of them.
 static std::optional<SmallVector<OpenAxis>> givenAxesOf(ResizeOp op) {
   auto data = ranked(op.getData());
   auto scales = hasEntries(op.getScales()) ? floatsOf(op.getScales()) : std::nullopt;
@@ -143,7 +143,7 @@ struct OpenExpansion {
   Value least(Value a, Value b) { return f.op("Min", {a, b}); }
   Value most(Value a, Value b) { return f.op("Max", {a, b}); }
 
-  /// Result elements for an operand element, rank 0.
+  /// Returns the number of result elements for an operand element, rank 0.
   Value scaleOf(const OpenAxis &a) {
     if (a.scale) {
       return number(*a.scale);
@@ -160,7 +160,7 @@ struct OpenExpansion {
     return f.op(policy == "not_larger" ? "Min" : "Max", all);
   }
 
-  /// Where each result position lies in the operand, [to].
+  /// Returns the place of each result position in the operand, [to].
   Value original(const OpenAxis &a) {
     Value x = f.cast(f.countTo(f.scalar(a.to)), f.b.getF32Type(), 1);
     StringRef mode = op.getCoordinateTransformationMode();
@@ -202,7 +202,7 @@ struct OpenExpansion {
                                         : f.op("Where", {f.op("Equal", {floatOf(a.to), number(1)}), middle, spread});
   }
 
-  /// The result where its coordinates lie in the operand, else the extrapolation value.
+  /// Returns the result where its coordinates lie in the operand, else the extrapolation value.
   Value filled(Value y, ArrayRef<OpenAxis> axes) {
     int64_t rank = ranked(op.getData()).getRank();
     Value mask;
@@ -219,7 +219,7 @@ struct OpenExpansion {
     return mask ? f.op("Where", {mask, y, outside}) : y;
   }
 
-  /// Positions as one row of a table, kept inside the operand; what is no number is the first.
+  /// Returns positions as one row of a table, kept inside the operand; a position that is no number is the first.
   Value row(const OpenAxis &a, Value x, bool positions) {
     if (positions && op.getCoordinateTransformationMode() == "tf_crop_and_resize") {
       x = f.op("Where", {f.op("GreaterOrEqual", {x, number(0)}), x, number(0)});
@@ -242,7 +242,7 @@ struct OpenExpansion {
                                          : f.op("Ceil", {f.sub(x, number(0.5))});
   }
 
-  /// How many elements a result element is made of.
+  /// Returns how many elements a result element is made of.
   Size tapsOf(const OpenAxis &a) {
     int64_t reach = op.getMode() == "cubic" ? 2 : 1;
     if (!op.getAntialias()) {
@@ -251,7 +251,7 @@ struct OpenExpansion {
     if (a.scale) {
       return 2 * static_cast<int64_t>(std::ceil(static_cast<double>(reach) / std::min(1.0F, *a.scale)));
     }
-    if (hasEntries(op.getScales())) { // as many as data tells, but no result element needs more than all
+    if (hasEntries(op.getScales())) { // data tells their number, but no result element needs more than all
       Size most = Size(reach) * (a.from + 1);
       Value far = f.op("Ceil", {f.div(number(reach), least(scaleOf(a), number(1)))});
       InData data(op, f.b);
@@ -275,7 +275,7 @@ struct OpenExpansion {
     return f.op("Where", {f.op("LessOrEqual", {x, number(1)}), near, outer});
   }
 
-  /// Positions and weights of an axis, [taps, to]: what tableOf() gives of numbers.
+  /// Returns positions and weights of an axis, [taps, to], as tableOf() does for numbers.
   std::pair<Value, Value> filter(const OpenAxis &a, Value x) {
     Size taps = tapsOf(a);
     Value tap = f.cast(f.countTo(f.scalar(taps)), f.b.getF32Type(), 1);
@@ -298,7 +298,7 @@ struct OpenExpansion {
     return {f.cast(most(least(at, last), number(0)), f.b.getI32Type(), 6), weight};
   }
 
-  /// The tables of an axis; constants where nothing depends on the run.
+  /// Returns the tables of an axis, which are constants where nothing depends on the run.
   std::pair<Value, Value> tables(const OpenAxis &a) {
     bool isNearest = op.getMode() == "nearest", crops = op.getCoordinateTransformationMode() == "tf_crop_and_resize";
     bool known = a.from.isNumber() && a.to.isNumber() && !crops &&

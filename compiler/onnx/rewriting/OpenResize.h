@@ -1,4 +1,4 @@
-// Resize of axes whose length, or whose region that is cropped, depends on the run.
+// Writes the Resize of axes whose length, or whose region that is cropped, depends on the run.
 #pragma once
 #include "compiler/onnx/elements/Interpolation.h"
 #include "compiler/onnx/ops/Resize.h"
@@ -10,12 +10,12 @@ namespace ingot::onnx {
 struct OpenAxis {
   int64_t axis;
   Size from, to;
-  Size wanted;                ///< what sizes says, where that is not what becomes of it
-  std::optional<float> scale; ///< when it is known: a constant
-  int64_t entry;              ///< among the axes that scales, sizes and roi speak of
+  Size wanted;                ///< the size that `sizes` asks for, where the axis gets another one
+  std::optional<float> scale; ///< the scale, when it is a constant
+  int64_t entry;              ///< the number of its entry in scales, sizes and roi
 };
 
-/// The axes that a Resize changes; nothing where it is not known what becomes of them.
+/// Returns the axes that a Resize changes; nothing where it is not known what becomes of them.
 std::optional<llvm::SmallVector<OpenAxis>> openAxesOf(ResizeOp op);
 
 /// Writes the Resize as interpolation by tables that each run computes.
@@ -24,7 +24,7 @@ mlir::Value resizeOpen(ResizeOp op, llvm::ArrayRef<OpenAxis> axes, mlir::Pattern
 /// Whether a list of scales or sizes is given: an empty constant stands for none.
 bool hasEntries(mlir::Value list);
 
-/// An axis of `d` elements that stay what they are.
+/// Returns an axis of `d` elements that stay what they are.
 AxisResize axisOf(ResizeOp op, int64_t d);
 
 } // namespace ingot::onnx

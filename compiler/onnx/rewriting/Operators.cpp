@@ -10,7 +10,7 @@ std::optional<RegisteredOperationName> lookupOperator(MLIRContext *context, Stri
   return RegisteredOperationName::lookup(name, context);
 }
 
-/// Whether something else is made of a node than an op of its name.
+/// Whether a node becomes something else than an op of its name.
 static bool hasRulesOfItsOwn(RegisteredOperationName info) {
   return isControl(info) || info.hasTrait<SequenceNode>() || info.hasTrait<OptionalNode>();
 }

@@ -7,7 +7,7 @@ using namespace mlir;
 
 namespace ingot::onnx {
 void PlaceListener::notifyOperationInserted(Operation *op, OpBuilder::InsertPoint previous) {
-  bool isNew = !previous.isSet(); // and not moved
+  bool isNew = !previous.isSet(); // a moved op has been there before
   if (place && isNew && !isa<ConstantOp, NoneOp>(op) && !op->hasAttr(placeName)) {
     op->setAttr(placeName, place);
   }
@@ -41,7 +41,7 @@ struct ChangeCounter : PlaceListener {
 LogicalResult rewrite(func::FuncOp function, RewritePatternSet patterns, ArrayRef<std::string> without, bool *changed) {
   ChangeCounter counter;
   GreedyRewriteConfig config;
-  config.enableConstantCSE(false); // weights are large; equal ones are one attribute already
+  config.enableConstantCSE(false); // weights are large, and equal ones are one attribute already
   config.setListener(&counter);
   bool any = false;
   LogicalResult done =
