@@ -68,6 +68,7 @@ private:
     options.allocate = allocate;
     pipeline::Result result;
     pipeline::State state{options, result, getContext(), function.getName().str(), {}};
+    state.problems = support::Problems("ingot-opt");
     if (failed(resolveTargets(state.devices))) {
       return failure();
     }

@@ -63,3 +63,13 @@ func.func @map(%x: tensor<3xf32>, %y: tensor<2xf32>) -> none attributes {onnx.ou
   }) : (none) -> none
   return %m : none
 }
+
+// -----
+
+// What is resolved stays.
+// CHECK-LABEL: func.func @resolved(
+// CHECK-NEXT: onnx.Neg
+func.func @resolved(%x: tensor<3xf32>) -> tensor<3xf32> {
+  %y = onnx.Neg %x : (tensor<3xf32>) -> tensor<3xf32>
+  return %y : tensor<3xf32>
+}

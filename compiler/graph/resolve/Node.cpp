@@ -52,7 +52,7 @@ int64_t Node::integer(StringRef attribute, int64_t otherwise) const {
 Where Node::where() const {
   auto named = dyn_cast<NameLoc>(loc); // else the text was written by hand
   std::string op = (domain + (domain.empty() ? "" : ".") + kind).str();
-  return {named ? named.getName().str() : "", op, opset};
+  return {named ? named.getName().str() : nameOf(outputNames, 0).str(), op, opset};
 }
 
 } // namespace ingot::graph

@@ -344,6 +344,9 @@ LogicalResult Resolver::run() {
   return success(problems->empty());
 }
 
-LogicalResult resolve(func::FuncOp function, Problems &problems) { return Resolver(function, problems).run(); }
+LogicalResult resolve(func::FuncOp function, Problems &problems) {
+  bool isResolved = !function->hasAttr(onnx::outputsName);
+  return isResolved ? success() : Resolver(function, problems).run();
+}
 
 } // namespace ingot::graph

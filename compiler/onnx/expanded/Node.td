@@ -13,6 +13,7 @@ def Onnx_NodeOp : Op<Onnx_Dialect, "Node"> {
       StrArrayAttr:$output_names, DictionaryAttr:$given, ArrayAttr:$subgraphs, OptionalAttr<StrArrayAttr>:$problems);
   let results = (outs Variadic<NoneType>:$resultsOfNode);
   let regions = (region VariadicRegion<SizedRegion<1>>:$bodies);
+  let hasRegionVerifier = 1;
 }
 def Onnx_NodeYieldOp : Op<Onnx_Dialect, "NodeYield", [Pure, Terminator, HasParent<"NodeOp">]> {
   let summary = "what a subgraph of a node gives";
