@@ -1,4 +1,4 @@
-// A device with a memory of its own, on this machine (Device.h). `loopback` takes every op, `loopback:Conv+Relu` only
+// A device with a memory of its own, on this machine (device/Device.h). `loopback` takes every op, `loopback:Conv+Relu` only
 // those that are named, `loopback:%7` half of all ops, the seventh of such halves. In front of the colon stands what
 // kind of device it is: `loopback@2` is another one, `loopback@64k` has so much memory, and `loopback@card` costs as
 // much as a card on a bus (`loopback@2@card:Conv`); else it costs nothing, so that the partition by cost leaves it all
@@ -8,7 +8,7 @@
 // `loopback@bare` has no kernels at all.
 #include "compiler/target/Target.h"
 #include "Blocks.h"
-#include "Device.h"
+#include "device/Device.h"
 #include "Images.h"
 #include "mlir/IR/Operation.h"
 #include "llvm/ADT/STLExtras.h"
