@@ -24,6 +24,10 @@ std::string weightsSection(llvm::StringRef model, llvm::StringRef constants);
 /// LLVM's code generator for the machine; null with an error at `module` when LLVM does not know it.
 std::unique_ptr<llvm::TargetMachine> createTargetMachine(mlir::ModuleOp module, const target::MachineModel &machine);
 
+/// What LLVM says of code in the context becomes diagnostics of the module, at the function that it is about; the stack
+/// size that prepareFunctions asked about is one.
+void reportTo(llvm::LLVMContext &context, mlir::ModuleOp module);
+
 /// Translates the module, which is in the LLVM dialect, and gives its symbols their final linkage.
 std::unique_ptr<llvm::Module> translate(mlir::ModuleOp module, llvm::LLVMContext &context, llvm::TargetMachine &target,
                                         const plan::ModelInfo &model);

@@ -38,6 +38,9 @@ mlir::LogicalResult makeImages(mlir::ModuleOp module, llvm::ArrayRef<const targe
 /// The name of the function that runs a kernel as ingot_image.bodies says it.
 std::string deviceBodyName(llvm::StringRef kernel);
 
+/// What the name of a kernel's function ends with in an image, where its entry is called as the kernel is.
+inline constexpr llvm::StringLiteral itemsSuffix = "_items";
+
 /// Defines such a function for each kernel, in the LLVM dialect.
 void addDeviceBodies(mlir::ModuleOp module, llvm::ArrayRef<std::string> kernels);
 

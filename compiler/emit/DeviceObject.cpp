@@ -1,6 +1,4 @@
 #include "compiler/emit/DeviceObject.h"
-#include "compiler/emit/CodeGen.h"
-#include "compiler/emit/DeviceCode.h"
 #include "compiler/emit/Lowering.h"
 #include "compiler/emit/Object.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
@@ -15,8 +13,7 @@
 using namespace llvm;
 using namespace ingot;
 
-/// Entries get the kernels' names and are all that is visible.
-static void nameEntries(Module &ir, ArrayRef<std::string> kernels) {
+void emit::nameEntries(Module &ir, ArrayRef<std::string> kernels) {
   for (Function &function : ir) {
     if (!function.isDeclaration()) {
       function.setLinkage(GlobalValue::InternalLinkage);
@@ -24,7 +21,7 @@ static void nameEntries(Module &ir, ArrayRef<std::string> kernels) {
   }
   for (const std::string &kernel : kernels) {
     Function *entry = ir.getFunction(emit::deviceBodyName(kernel));
-    ir.getFunction(kernel)->setName(kernel + "_items");
+    ir.getFunction(kernel)->setName(Twine(kernel) + itemsSuffix);
     entry->setName(kernel);
     entry->setLinkage(GlobalValue::ExternalLinkage);
   }
@@ -37,6 +34,7 @@ mlir::LogicalResult emit::lowerDeviceModule(mlir::ModuleOp module, const target:
 
 std::unique_ptr<Module> emit::translateDeviceModule(mlir::ModuleOp module, LLVMContext &context,
                                                     TargetMachine &target) {
+  reportTo(context, module);
   mlir::registerBuiltinDialectTranslation(*module.getContext());
   mlir::registerLLVMDialectTranslation(*module.getContext());
   std::unique_ptr<Module> ir = mlir::translateModuleToLLVMIR(module, context, "kernels");
@@ -45,6 +43,21 @@ std::unique_ptr<Module> emit::translateDeviceModule(mlir::ModuleOp module, LLVMC
     ir->setDataLayout(target.createDataLayout());
   }
   return ir;
+}
+
+Expected<SmallVector<char, 0>> emit::generateDeviceCode(Module &ir, TargetMachine &target,
+                                                        const target::MachineModel &machine, CodeForm form) {
+  optimize(ir, target);
+  CodeSettings settings({/*openSizes=*/false, machine.gatherLoads, /*tiles=*/false});
+  SmallVector<char, 0> code;
+  raw_svector_ostream stream(code);
+  if (!generateCode(ir, target, form, stream)) {
+    return createStringError(wrongForm);
+  }
+  if (ir.getContext().getDiagHandlerPtr()->HasErrors) {
+    return createStringError("LLVM makes no code of its kernels");
+  }
+  return code;
 }
 
 Expected<SmallVector<char, 0>> emit::deviceObject(mlir::ModuleOp module, ArrayRef<std::string> kernels,
@@ -60,14 +73,11 @@ Expected<SmallVector<char, 0>> emit::deviceObject(mlir::ModuleOp module, ArrayRe
     return createStringError("its kernels cannot be translated");
   }
   nameEntries(*ir, kernels);
-  optimize(*ir, *target);
-  CodeSettings settings({/*openSizes=*/false, machine.gatherLoads, /*tiles=*/false});
-  SmallVector<char, 0> object;
-  raw_svector_ostream stream(object);
-  if (!generateCode(*ir, *target, CodeForm::Object, stream)) {
-    return createStringError(wrongForm);
+  Expected<SmallVector<char, 0>> object = generateDeviceCode(*ir, *target, machine, CodeForm::Object);
+  if (!object) {
+    return object.takeError();
   }
-  Expected<ObjectFacts> facts = inspectObject(StringRef(object.data(), object.size()));
+  Expected<ObjectFacts> facts = inspectObject(StringRef(object->data(), object->size()));
   if (!facts) {
     return facts.takeError();
   }

@@ -1,17 +1,9 @@
 // Targets that make images (compiler/target/Image.h) can build them from this: an object file for any machine that LLVM
-// knows.
+// knows, or in steps what else they want. An error that LLVM finds on the way is a diagnostic of the kernel.
 #pragma once
-#include "compiler/target/MachineModel.h"
-#include "mlir/IR/BuiltinOps.h"
-#include "llvm/ADT/SmallVector.h"
+#include "compiler/emit/CodeGen.h"
+#include "mlir/IR/Builders.h"
 #include "llvm/Support/Error.h"
-#include <memory>
-
-namespace llvm {
-class LLVMContext;
-class Module;
-class TargetMachine;
-} // namespace llvm
 
 namespace ingot::emit {
 
@@ -26,12 +18,35 @@ namespace ingot::emit {
 llvm::Expected<llvm::SmallVector<char, 0>> deviceObject(mlir::ModuleOp module, llvm::ArrayRef<std::string> kernels,
                                                         const target::MachineModel &machine);
 
-// The steps of that, for a target whose entries and files are others, as those of a GPU.
+// The steps of that in their order, for a target whose entries and files are others, as those of a GPU are
+// (test/emit/DeviceObjectTest.cpp makes PTX by them). createTargetMachine (CodeGen.h) gives LLVM's machine.
 
 /// Loop IR becomes functions in the LLVM dialect, of the kernels' names and with pointers and integers as parameters.
 mlir::LogicalResult lowerDeviceModule(mlir::ModuleOp module, const target::MachineModel &machine);
-/// ... and those LLVM IR for the machine behind `target`; null with a diagnostic.
+
+/// Writes an i64: the item of the thread that runs, by its number among all threads; or, of a kernel of blocks, that of
+/// its block.
+using ItemNumber = llvm::function_ref<mlir::Value(mlir::OpBuilder &, mlir::Location, bool ofBlocks)>;
+/// Defines an entry for each of the kernels, whose parameters are the words of ingot_launch (ingot.h), and which runs
+/// one item, or none where there are not so many.
+void addItemEntries(mlir::ModuleOp module, llvm::ArrayRef<std::string> kernels, ItemNumber number);
+
+/// Writes what a function returns, null for nothing.
+using FunctionWriter = llvm::function_ref<mlir::Value(mlir::OpBuilder &, mlir::Location, mlir::ValueRange parameters)>;
+/// Defines a function that kernels call, one of compiler/lower/core/Threads.h, in the LLVM dialect. Does nothing where
+/// none of them calls it.
+void defineForKernels(mlir::ModuleOp module, llvm::StringRef name, FunctionWriter write);
+
+/// The LLVM dialect becomes LLVM IR for the machine behind `target`; null with a diagnostic. The module has to live as
+/// long as the IR, of which it gets the diagnostics.
 std::unique_ptr<llvm::Module> translateDeviceModule(mlir::ModuleOp module, llvm::LLVMContext &context,
                                                     llvm::TargetMachine &target);
+
+/// Entries get the kernels' names and are all that is visible.
+void nameEntries(llvm::Module &ir, llvm::ArrayRef<std::string> kernels);
+
+/// Optimizes the IR and makes code of it.
+llvm::Expected<llvm::SmallVector<char, 0>> generateDeviceCode(llvm::Module &ir, llvm::TargetMachine &target,
+                                                              const target::MachineModel &machine, CodeForm form);
 
 } // namespace ingot::emit

@@ -35,23 +35,42 @@ void ingot::emit::defineWeights(Module &ir, StringRef model, StringRef constants
   declared->eraseFromParent();
 }
 
-/// LLVM's messages become diagnostics of the module; the stack size that prepareFunctions asked about is one.
+/// The function that a message speaks of, in the module whose translation LLVM has; else the module.
+static mlir::Location locationOf(const DiagnosticInfo &info, mlir::ModuleOp module) {
+  const Function *function = nullptr;
+  if (auto *limit = dyn_cast<DiagnosticInfoResourceLimit>(&info)) {
+    function = &limit->getFunction();
+  } else if (auto *unsupported = dyn_cast<DiagnosticInfoUnsupported>(&info)) {
+    function = &unsupported->getFunction();
+  }
+  StringRef name = function ? function->getName() : "";
+  mlir::Operation *known = module.lookupSymbol(name);
+  known = !known && name.consume_back(ingot::emit::itemsSuffix) ? module.lookupSymbol(name) : known;
+  return known ? known->getLoc() : module.getLoc();
+}
+
 static void report(const DiagnosticInfo *info, void *moduleOp) {
   mlir::ModuleOp module = mlir::ModuleOp::getFromOpaquePointer(moduleOp);
   std::string text;
   raw_string_ostream stream(text);
   DiagnosticPrinterRawOStream printer(stream);
   info->print(printer);
+  StringRef message = text;
+  message.consume_front("<unknown>:0:0: "); // code has no lines
   if (info->getSeverity() == DS_Error) {
-    module.emitError(text);
+    mlir::emitError(locationOf(*info, module), message);
   } else if (info->getSeverity() == DS_Warning) {
-    module.emitWarning(text);
+    mlir::emitWarning(locationOf(*info, module), message);
   }
+}
+
+void ingot::emit::reportTo(LLVMContext &context, mlir::ModuleOp module) {
+  context.setDiagnosticHandlerCallBack(report, const_cast<void *>(module.getAsOpaquePointer()));
 }
 
 std::unique_ptr<Module> ingot::emit::translate(mlir::ModuleOp module, LLVMContext &context, TargetMachine &target,
                                                const plan::ModelInfo &model) {
-  context.setDiagnosticHandlerCallBack(report, const_cast<void *>(module.getAsOpaquePointer()));
+  reportTo(context, module);
   mlir::registerBuiltinDialectTranslation(*module.getContext());
   mlir::registerLLVMDialectTranslation(*module.getContext());
   std::unique_ptr<Module> ir = mlir::translateModuleToLLVMIR(module, context, model.name);

@@ -12,7 +12,8 @@ namespace ingot::target {
 
 class Target;
 
-/// Changes whenever Piece.h, Target.h, MachineModel.h or this file do in a way that compiled code can notice.
+/// Changes whenever a header that is installed beside this one (cmake/IngotInstall.cmake) does in a way that compiled
+/// code can notice.
 inline constexpr uint32_t plugInVersion = 7;
 
 struct PlugIn {

@@ -51,17 +51,17 @@ USES = re.compile(r"ingot_room\(\s*(\w+)[^)]*?\bUSES\b([^)]*)\)", re.S)
 
 def room_of(path):
     """The room that a path below the repository belongs to; None for what is outside of the table. Each folder of targets/ is a room of
-    its own, because targets may not know each other."""
+    its own, because targets may not know each other, and its folder device/ another, because programs link that without the compiler."""
     parts = pathlib.PurePosixPath(path).parts
     if parts[0] == "compiler" and len(parts) > 2:
         return parts[1]
     if parts[0] == "targets" and len(parts) > 2:
-        return f"targets/{parts[1]}"
+        return f"{'devices' if parts[2] == 'device' else 'targets'}/{parts[1]}"
     return "runtime_support" if parts[0] == "runtime_support" else None
 
 
 def allowed(user, used):
-    if user == used:
+    if user == used or used == user.replace("targets/", "devices/"):
         return True
     rule = MAY_USE.get(user.split("/")[0])
     if rule is None or user == "runtime_support":

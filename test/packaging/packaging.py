@@ -2,9 +2,9 @@
   - the programs run,
   - building again does nothing,
   - editing a model, or a file that holds its weights, compiles that model again and links its program; the rest stays as it was;
-that a target of its own can be built against the installation and used; and that what cpack's archives unpack to works as well.
+that the headers for targets are whole; that a target of its own can be built against the installation and used; and that what cpack's archives unpack to works as well.
 
-    packaging.py --build BUILD --work FOLDER [--c-compiler CC] [--ingot PROGRAM in place of the packaged one]
+    packaging.py --build BUILD --work FOLDER --llvm-include FOLDER [--c-compiler CC] [--ingot PROGRAM in place of the packaged one]
 """
 import argparse
 import pathlib
@@ -115,6 +115,14 @@ def check_plug_in(package, work, arguments):
         sys.exit(f"the target of the plug-in took nothing:\n{report}")
 
 
+def check_headers(package, arguments):
+    """The headers for targets in shared objects include none that is not installed."""
+    folder = package / "include/ingot"
+    flags = ["-std=c++20", "-fsyntax-only", f"-I{folder}", "-isystem", arguments.llvm_include]
+    for header in sorted(folder.rglob("*.h")):
+        call("clang++-22", *flags, "-x", "c++", header)
+
+
 def check_archives(build, work):
     """cpack's archives: the Debian package names the libraries that the compiler loads, and both hold the whole package."""
     call("cpack", "--config", build / "CPackConfig.cmake", "-B", work / "archives")
@@ -137,6 +145,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", required=True, type=lambda text: pathlib.Path(text).resolve())
     parser.add_argument("--work", required=True, type=lambda text: pathlib.Path(text).resolve())
+    parser.add_argument("--llvm-include", required=True, help="the folder of LLVM's headers")
     parser.add_argument("--c-compiler")
     parser.add_argument("--ingot")
     arguments = parser.parse_args()
@@ -151,6 +160,7 @@ def main():
     call("cmake", "--install", arguments.build, "--prefix", arguments.work / "prefix")
     (arguments.work / "prefix").rename(arguments.work / "moved")
     Project(arguments.work, "from-installation", "Unix Makefiles", arguments.work / "moved", arguments).check()
+    check_headers(arguments.work / "moved", arguments)
     check_plug_in(arguments.work / "moved", arguments.work, arguments)
     for name, package in check_archives(arguments.build, arguments.work).items():
         Project(arguments.work, name, "Ninja", package, arguments).check_programs()

@@ -4,7 +4,7 @@
 // one gave. Prints how many
 // places there were; exit code 1 and a sentence where one of this is not so.
 #include "compiler/driver/execution/LocalExecution.h"
-#include "test/targets/loopback/Device.h"
+#include "test/targets/loopback/device/Device.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/raw_ostream.h"
 

@@ -3,7 +3,7 @@
 #include "compiler/emit/Linker.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
-#include "test/targets/loopback/Device.h"
+#include "test/targets/loopback/device/Device.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FileUtilities.h"

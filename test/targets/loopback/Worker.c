@@ -5,7 +5,7 @@
  * works off the queue (a file descriptor), shares BYTES at ADDRESS with the host through the file STAGING, and has
  * nothing else in common with it. Memory of the device is what the host opens, with nothing around it. Threads of a
  * block (compiler/lower/core/Threads.h) are contexts, which take turns at barriers. */
-#include "Serve.h"
+#include "device/Serve.h"
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>

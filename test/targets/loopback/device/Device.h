@@ -1,7 +1,7 @@
 // The loopback device: a process of its own, which works off a queue of commands. See Device.cpp.
 // It needs nothing of the compiler, so that programs without one have such devices, too.
 #pragma once
-#include "test/targets/loopback/Serve.h"
+#include "test/targets/loopback/device/Serve.h"
 #include <cstdint>
 #include <map>
 #include <string>
