@@ -51,6 +51,9 @@ def main():
     for text in GOOD:
         repository.read = lambda name, text=text: HEAD + text if name == "docs/example.md" else (documents.ROOT / name).read_text()
         wrong += [f"found for nothing: {text[:60]!r}: {line}" for line in documents.in_document("docs/example.md", HEAD + text + "\n", repository)]
+    table = (documents.ROOT / "docs/architecture.md").read_text()
+    if list(documents.wrong_rooms(table)) or not list(documents.wrong_rooms(table.replace("| `support` |", "| `nothing` |"))):
+        wrong.append("rooms are judged wrongly")
     comment = "# See docs/nowhere.md for why.\n"
     if not list(documents.in_comments("test/example.py", comment, repository)):
         wrong.append("not found: a file in a comment")
