@@ -49,7 +49,7 @@ llvm::StringRef elementName(int32_t type);
 /// Bits of one element in raw data; 0: a string or an unknown type. Types below a byte are packed, lowest bits first.
 unsigned elementBits(int32_t type);
 
-/// Bytes of that many elements, rounded up. None: an overflow, or no fixed size.
+/// Returns the bytes of that many elements, rounded up. Nothing: they overflow, or the type has no fixed size.
 std::optional<int64_t> byteCount(int32_t type, int64_t elements);
 
 } // namespace ingot::importer

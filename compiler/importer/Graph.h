@@ -66,7 +66,7 @@ using OpQuestion = llvm::function_ref<std::string(llvm::StringRef domain, llvm::
 /// graph is sound, though it may have ops that `question` refused: more can be said about the others then.
 bool checkModel(const pb::ModelProto &model, OpQuestion question, Problems &problems);
 
-/// The flat graph of a model that checkModel accepted. None: inlining would not end or explode.
+/// Returns the flat graph of a model that checkModel accepted. Nothing: inlining would not end or explode.
 std::unique_ptr<Graph> flattenModel(const pb::ModelProto &model, Problems &problems);
 
 // What both of them need.
@@ -97,8 +97,8 @@ private:
   std::vector<std::string> twice;
 };
 
-/// A Constant node. The same value may be defined by several of them, and the last one counts: files that real
-/// exporters wrote do that, and other runtimes read them so.
+/// Whether a node is a Constant. The same value may be defined by several of them, and the last one counts: files that
+/// real exporters wrote do that, and other runtimes read them so.
 bool isConstant(const pb::NodeProto &node);
 
 /// An order of the nodes in which every value is computed before it is used (their own order if that is one), names

@@ -47,7 +47,8 @@ void Importer::initializers(const pb::GraphProto &proto, llvm::ArrayRef<std::str
   }
 }
 
-/// An op of a node. `where` is who it is: of a weight that cannot be read, the node around it, or nobody.
+/// Makes the op of a node. `where` names it in messages; for a weight that cannot be read it is the node around it, or
+/// nothing.
 onnx::NodeOp Importer::make(const Where &where, llvm::StringRef domain, const Inputs &inputs, TypeRange results,
                             NamedAttrList given, const Node *node) {
   auto texts = [&](auto &&list) {
@@ -128,7 +129,7 @@ int32_t Importer::namedTensors(const NodeAttribute &attribute, Inputs &inputs) {
   return static_cast<int32_t>(names.size());
 }
 
-/// The node's attributes. Tensors that some of them name become inputs, a group for each of these attributes.
+/// Returns the node's attributes. Tensors that some of them name become inputs, a group for each of these attributes.
 NamedAttrList Importer::attributes(const Node &node, Inputs &inputs) {
   NamedAttrList given;
   std::optional<RegisteredOperationName> info = onnx::lookupOperator(context, node.domain, node.op);

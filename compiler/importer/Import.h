@@ -24,7 +24,7 @@ struct ImportOptions {
   std::map<std::string, std::vector<int64_t>> shapes = {}; ///< --shape: whole shapes, by input name
   std::map<std::string, int64_t> sequences =
       {}; ///< --sequence: tensors of each, by input name, or support::absentLength
-  /// Of symbols that stay open: the least and the most (nothing: any).
+  /// The least and the most (nothing: any) of symbols that stay open.
   std::map<std::string, std::pair<int64_t, std::optional<int64_t>>> bounds = {};
   /// Names of axes that may have different sizes beside those that tools are known to use so; "*": all names.
   std::set<std::string> independentDims = {};

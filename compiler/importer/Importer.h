@@ -19,14 +19,14 @@ private:
   using Value = mlir::Value;
   using Location = mlir::Location;
 
-  // Inputs and outputs.
+  // These make inputs and outputs.
   mlir::func::FuncOp arguments(mlir::ModuleOp module, const ImportOptions &options);
   void gather(mlir::func::FuncOp function, llvm::ArrayRef<Spread> inputs);
   void bounds(mlir::func::FuncOp function, const ImportOptions &options);
   void finish(mlir::func::FuncOp function, const ImportOptions &options);
   mlir::DictionaryAttr declaration(const pb::ValueInfoProto &output, bool comparesShape);
 
-  // Values.
+  // These make values.
   void initializers(const pb::GraphProto &proto, llvm::ArrayRef<std::string> names);
   void initializer(const std::string &name, llvm::Expected<TensorData> data);
   Value value(const std::string &name);

@@ -37,7 +37,7 @@ public:
   const pb::ModelProto &model() const { return proto; }
   llvm::StringRef path() const { return file; }
 
-  /// The raw data of a tensor of this model, in the mapping. Empty if it has none.
+  /// Returns the raw data of a tensor of this model, in the mapping; empty if it has none.
   llvm::StringRef rawData(const pb::TensorProto &tensor) const;
 
   /// The bytes of an external data file. `location` comes from the model, so it is relative and stays inside the
@@ -47,7 +47,7 @@ public:
   /// The external data files that were opened so far, links followed, in the order of their names.
   std::vector<std::string> externalPaths() const;
 
-  /// The same with the names that the model gives them, relative to its folder.
+  /// Returns these files with the names that the model gives them, relative to its folder.
   const std::map<std::string, std::string> &externalFiles() const { return locations; }
 
   /// Keeps bytes that stand nowhere in the file (values spread over typed fields) as long as the mappings live.

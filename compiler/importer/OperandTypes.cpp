@@ -79,7 +79,7 @@ private:
     return numbers;
   }
 
-  /// The operand that the verifier complains about first ("operand #1"); empty: about none.
+  /// Returns the operand that the verifier complains about first ("operand #1"); empty: about none.
   std::string complaintOf(ArrayRef<Type> operands) {
     std::string first;
     ScopedDiagnosticHandler handler(&context, [&](Diagnostic &diagnostic) {

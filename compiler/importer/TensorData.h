@@ -25,13 +25,13 @@ struct TensorData : TensorHeader {
 /// Type and dims, checked: known type, no negative dim, sizes that do not overflow.
 llvm::Expected<TensorHeader> readHeader(const pb::TensorProto &tensor);
 
-/// The values from float_data, int32_data ... (not raw_data), checked against the header's element count.
+/// Returns the values from float_data, int32_data ... (not raw_data), checked against the header's element count.
 llvm::Expected<std::vector<char>> typedBytes(const pb::TensorProto &tensor, const TensorHeader &header);
 
-/// Any tensor of a model. Nothing is copied when the data is raw or external.
+/// Returns any tensor of a model. Nothing is copied when the data is raw or external.
 llvm::Expected<TensorData> readTensor(const pb::TensorProto &tensor, ModelFile &file);
 
-/// A sparse tensor made dense (within the model's budget).
+/// Returns a sparse tensor made dense (within the model's budget).
 llvm::Expected<TensorData> readSparse(const pb::SparseTensorProto &tensor, ModelFile &file);
 
 } // namespace ingot::importer

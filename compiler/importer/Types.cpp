@@ -33,7 +33,7 @@ static size_t alignmentOf(llvm::StringRef bytes) {
   return address % 64 == 0 ? 64 : address & (~address + 1);
 }
 
-/// A byte for each element; integers extended by their sign.
+/// Returns a byte for each element; integers are extended by their sign.
 static std::vector<char> unpacked(const TensorData &data) {
   const support::ElementType &type = support::elementType(data.type);
   std::vector<char> bytes(data.elements);
