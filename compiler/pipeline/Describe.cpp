@@ -1,3 +1,5 @@
+// Describes a model's function for people and for the headers: its inputs and outputs, the sizes that a run finds or
+// checks, its nodes and its kernel calls.
 #include "compiler/graph/PackInterface.h"
 #include "compiler/onnx/ElementTypes.h"
 #include "compiler/onnx/Onnx.h"
