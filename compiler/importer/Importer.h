@@ -1,4 +1,4 @@
-// From a flat graph to ops: see Import.cpp; inputs and outputs are in Interface.cpp.
+// Makes ops of a flat graph (Import.cpp); inputs and outputs are in Interface.cpp.
 #pragma once
 #include "compiler/importer/Import.h"
 #include "compiler/importer/Types.h"
@@ -31,10 +31,10 @@ private:
   void initializer(const std::string &name, llvm::Expected<TensorData> data);
   Value value(const std::string &name);
 
-  // Nodes.
+  // These make nodes.
   struct Inputs {
     llvm::SmallVector<Value> values;
-    llvm::SmallVector<llvm::StringRef> names; ///< of these and of those that are left out
+    llvm::SmallVector<llvm::StringRef> names; ///< the names of these and of those that are left out
     llvm::SmallVector<std::string> problems = {};
   };
   void node(const Node &node);
@@ -63,9 +63,9 @@ private:
     Value keys, values;
   };
   llvm::StringMap<Map> maps;                   ///< inputs that are maps
-  llvm::StringMap<mlir::Attribute> keysOfMaps; ///< of those that ZipMap makes
+  llvm::StringMap<mlir::Attribute> keysOfMaps; ///< the keys of maps that ZipMap makes
   struct Weight {
-    mlir::ElementsAttr elements; ///< null: what is wrong with it is a problem of those that read it
+    mlir::ElementsAttr elements; ///< null: what is wrong with it is a problem of the nodes that read it
     Where where = {};
     std::string problem = {};
   };

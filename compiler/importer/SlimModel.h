@@ -12,14 +12,14 @@
 namespace ingot::importer {
 
 struct SlimModel {
-  std::string bytes;                   ///< a ModelProto
-  std::vector<llvm::StringRef> slices; ///< of the file, in the order of their numbers
+  std::string bytes;                   ///< the bytes of a ModelProto
+  std::vector<llvm::StringRef> slices; ///< slices of the file, in the order of their numbers
 };
 
 /// Walks a ModelProto. The error says what is malformed and at which byte.
 llvm::Expected<SlimModel> slimModel(llvm::StringRef file);
 
-/// The number that stands in the place of a tensor's raw data.
+/// Returns the number that stands in the place of a tensor's raw data.
 std::optional<uint32_t> sliceIndex(llvm::StringRef rawData);
 
 } // namespace ingot::importer
