@@ -10,7 +10,7 @@
 
 static char rows[16 * 64] __attribute__((aligned(64)));
 
-// Ticks of the time stamp counter, with nothing before or behind it under way.
+// Returns the ticks of the time stamp counter, with nothing before or behind it under way.
 static uint64_t ticks(void) {
   _mm_lfence();
   uint64_t now = __rdtsc();

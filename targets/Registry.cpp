@@ -1,5 +1,5 @@
-// The targets of this build, from the folder listing that CMake wrote into Targets.inc. A function a target and no
-// static constructors: nothing happens before main, and the order is the listing's.
+// Makes the targets of this build, from the folder listing that CMake wrote into Targets.inc. There is a function for
+// each target and no static constructors: nothing happens before main, and the order is the listing's.
 #include "compiler/target/Registry.h"
 
 #define TARGET(NAME)                                                                                                   \

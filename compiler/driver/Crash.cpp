@@ -1,5 +1,5 @@
-// Everything that the handler prints is prepared in advance: in a signal handler only system calls are safe. It runs on
-// a stack of its own, so that it also works when the stack has overflowed.
+// Prepares everything that the handler prints in advance: in a signal handler only system calls are safe. It runs on a
+// stack of its own, so that it also works when the stack has overflowed.
 #include "compiler/driver/Crash.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/Support/FileSystem.h"
@@ -17,7 +17,7 @@ namespace ingot::driver {
 namespace {
 
 std::string script, program;
-std::vector<Reproduction::File> pieces; ///< whose bytes go behind the script
+std::vector<Reproduction::File> pieces; ///< files whose bytes go behind the script
 char reproducerPath[4096];
 char context[256];
 std::atomic_flag crashed = ATOMIC_FLAG_INIT;
@@ -47,8 +47,8 @@ void writeStack(int file) {
   put(file, "END\n");
 }
 
-/// Copies a file; what it has lost since it was looked at is filled with zeros, so that the next one begins where it is
-/// said.
+/// Copies a file; bytes that it has lost since it was looked at are filled with zeros, so that the next one begins
+/// where it is said.
 void putFile(int to, const Reproduction::File &piece) {
   static char buffer[64 << 10];
   int from = open(piece.path.c_str(), O_RDONLY | O_CLOEXEC);
@@ -100,7 +100,7 @@ void onCrash(int signal) {
   _exit(2);
 }
 
-/// Of all files in a reproducer; a model that is larger stays where it is.
+/// The most bytes of all files in a reproducer; a model that is larger stays where it is.
 constexpr int64_t kMostBytes = int64_t(256) << 20;
 
 } // namespace
@@ -143,7 +143,7 @@ void setReproduction(const Reproduction &reproduction) {
     llvm::SmallString<256> path(file.path);
     uint64_t size = 0;
     if (llvm::sys::fs::file_size(path, size)) {
-      return true; // what the command says of it is what there is to see
+      return true; // the command's own message is all there is to see
     }
     (void)llvm::sys::fs::make_absolute(path);
     file.path = std::string(path), file.bytes = int64_t(size);
@@ -182,7 +182,7 @@ void installCrashHandler(int argc, const char *const *argv) {
   llvm::sys::path::system_temp_directory(/*ErasedOnReboot=*/true, folder);
   std::snprintf(reproducerPath, sizeof(reproducerPath), "%s/ingot-crash-%d.sh", folder.c_str(), int(getpid()));
   void *frames[1];
-  backtrace(frames, 1); // loads what it needs now, not in the handler
+  backtrace(frames, 1); // this loads what it needs now, not in the handler
 
   static char stack[64 << 10];
   stack_t alternate = {};

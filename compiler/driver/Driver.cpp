@@ -21,7 +21,7 @@ std::string withShownPath(const Invocation &invocation, std::string text) {
 
 llvm::Expected<pipeline::Result> compileModel(const Invocation &invocation, const pipeline::Options &options,
                                               std::string *said) {
-  ProgressBar bar(options.dumpAfter.empty()); // dumps go to stderr too
+  ProgressBar bar(options.dumpAfter.empty()); // dumps go to stderr, too
   pipeline::Options told = options;
   told.progress = [&](int done, int total, const std::string &phase) {
     setCrashContext("while compiling, in phase '" + phase + "'");
@@ -93,7 +93,7 @@ static llvm::Error dispatch(const Invocation &invocation) {
   return llvm::Error::success();
 }
 
-/// Prints what the error says; the exit code.
+/// Prints what the error says, and returns the exit code.
 static int report(llvm::Error error) {
   int code = 0;
   auto print = [](const std::string &text) {
@@ -116,7 +116,7 @@ static int report(llvm::Error error) {
   return code;
 }
 
-/// A closed pipe or a full disk behind stdout is not a success.
+/// Returns the exit code: a closed pipe or a full disk behind stdout is not a success.
 static int flushOutput(int code) {
   llvm::outs().flush();
   if (llvm::outs().has_error()) {

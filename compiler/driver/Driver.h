@@ -1,11 +1,11 @@
-// What the subcommands have in common: how they end, and how they compile.
+// Has what the subcommands have in common: how they end, and how they compile.
 #pragma once
 #include "compiler/driver/commands/CommandLine.h"
 #include "llvm/Support/Error.h"
 
 namespace ingot::driver {
 
-/// The whole program: parses, runs one subcommand, prints its error. Returns the exit code.
+/// Runs the whole program: parses, runs one subcommand, prints its error. Returns the exit code.
 int run(int argc, const char *const *argv);
 
 /// An error that says with which code to exit. Any other error exits with 1.
@@ -25,7 +25,7 @@ public:
 llvm::Expected<pipeline::Result> compileModel(const Invocation &invocation, const pipeline::Options &options,
                                               std::string *diagnostics = nullptr);
 
-/// A message in which the model is called by what the user knows (Invocation::shownPath).
+/// Returns a message in which the model is called by what the user knows (Invocation::shownPath).
 std::string withShownPath(const Invocation &invocation, std::string text);
 
 llvm::Error compileCommand(const Invocation &invocation);

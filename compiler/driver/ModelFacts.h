@@ -1,5 +1,5 @@
-// What a model file says about itself, without compiling it: enough to inspect it, and to fix its symbolic dimensions
-// from data.
+// Reads what a model file says about itself, without compiling it: enough to inspect it, and to fix its symbolic
+// dimensions from data.
 #pragma once
 #include "llvm/Support/Error.h"
 #include <cstdint>
@@ -13,15 +13,15 @@ namespace ingot::driver {
 
 struct ValueFacts {
   struct Dim {
-    int64_t size = -1;  ///< -1: not known
-    std::string symbol; ///< of an unknown one, often empty
+    int64_t size = -1;  ///< -1: it is not known
+    std::string symbol; ///< the symbol of an unknown one, often empty
   };
   std::string name;
-  int32_t type = 0;                      ///< ONNX's number; 0: no tensor
+  int32_t type = 0;                      ///< the number that ONNX has for it; 0: it is no tensor
   bool isOptional = false;               ///< an optional tensor
   bool isSequence = false;               ///< a sequence of tensors of this type
   bool isMap = false, areMaps = false;   ///< a map, or a sequence of maps
-  std::optional<std::vector<Dim>> shape; ///< none: not even the rank is known
+  std::optional<std::vector<Dim>> shape; ///< nothing: not even the rank is known
 
   std::string text() const; ///< "float32[batch,3,?]"
 };
@@ -29,19 +29,21 @@ struct ValueFacts {
 struct ModelFacts {
   std::string producer;
   int64_t irVersion = 0;
-  std::map<std::string, int64_t> opsets; ///< by domain, of those that a node uses
-  std::vector<ValueFacts> inputs;        ///< those that are no initializers: what a caller passes
+  std::map<std::string, int64_t> opsets; ///< versions by domain, of those that a node uses
+  std::vector<ValueFacts> inputs;        ///< inputs that are no initializers, which a caller passes
   std::vector<ValueFacts> outputs;
-  std::map<std::string, int64_t> ops; ///< count by name; nodes of subgraphs and of the model's own functions included
-  std::set<std::string> functions;    ///< of the model's own, by names like those of `ops`
-  std::map<std::string, std::string> makers; ///< value of the graph itself -> the node that makes it, "'conv1' (Conv)"
+  /// How many nodes there are by operator, those of subgraphs and of the model's own functions included.
+  std::map<std::string, int64_t> ops;
+  std::set<std::string> functions; ///< the model's own functions, by names like those of `ops`
+  /// For each value of the graph itself the node that makes it, "'conv1' (Conv)".
+  std::map<std::string, std::string> makers;
   int64_t nodes = 0, parameterTensors = 0, parameters = 0, parameterBytes = 0;
 };
 
-/// A name of the file, safe to print, without quotation marks.
+/// Returns a name of the file that is safe to print, without quotation marks.
 std::string plainName(const std::string &name);
 
-/// The error has the importer's messages, a line each.
+/// Reads the facts of a file. The error has the importer's messages, a line each.
 llvm::Expected<ModelFacts> readModelFacts(const std::string &path);
 
 } // namespace ingot::driver

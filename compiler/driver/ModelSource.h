@@ -1,5 +1,5 @@
-// Where `run`, `verify` and `bench` get compiled models from: compiled here into a temporary folder (more than once
-// only where an input has no rank but that of its data), or compiled before and given by their manifest.
+// Gets compiled models for `run`, `verify` and `bench`: they are compiled here into a temporary folder (more than once
+// only where an input has no rank but that of its data), or were compiled before and are given by their manifest.
 #pragma once
 #include "compiler/driver/Driver.h"
 #include "compiler/driver/execution/LoadedModel.h"
@@ -11,16 +11,17 @@ class ModelSource {
 public:
   explicit ModelSource(const Invocation &invocation) : invocation(invocation) {}
 
-  /// The model for this data's shapes; null: for the shapes that the flags give. Valid as long as this object.
+  /// Returns the model for this data's shapes; null: for the shapes that the flags give. It is valid as long as this
+  /// object.
   llvm::Expected<const LoadedModel *> get(const DataSet *data);
 
-  /// Which of the model's inputs and outputs are sequences, to read its data with.
+  /// Returns which of the model's inputs and outputs are sequences, to read its data with.
   llvm::Expected<ValueKinds> kinds();
 
-  /// What --as says, for ingot_exec; 0 without it.
+  /// Returns what --as says, for ingot_exec; 0 without it.
   llvm::Expected<int32_t> level() const;
 
-  double compileSeconds = 0; ///< of all compilations together
+  double compileSeconds = 0; ///< seconds of all compilations together
 
 private:
   llvm::Expected<std::unique_ptr<LoadedModel>> compile(pipeline::Options options);
@@ -31,7 +32,7 @@ private:
   const Invocation &invocation;
   std::optional<ModelFacts> facts;
   std::unique_ptr<Runner> runner;                        ///< null: models run in this process
-  std::map<Shapes, std::unique_ptr<LoadedModel>> models; ///< by shapes and lengths of sequences
+  std::map<Shapes, std::unique_ptr<LoadedModel>> models; ///< models by shapes and lengths of sequences
 };
 
 } // namespace ingot::driver

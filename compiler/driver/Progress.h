@@ -1,4 +1,4 @@
-// A bar on stderr while a model is compiled.
+// Shows a bar on stderr while a model is compiled.
 #pragma once
 #include <string>
 
@@ -17,7 +17,7 @@ private:
   bool terminal, drawn = false;
 };
 
-/// "[#####.....]  6/12 lower"
+/// Returns the bar's text: "[#####.....] 6/12 lower".
 std::string progressText(int done, int total, const std::string &phase);
 
 } // namespace ingot::driver

@@ -1,4 +1,4 @@
-// A folder for files that one command needs while it runs.
+// Makes a folder for files that one command needs while it runs.
 #pragma once
 #include "llvm/Support/Error.h"
 #include <string>
@@ -6,7 +6,7 @@
 
 namespace ingot::driver {
 
-/// Removed with all that is in it when the object goes.
+/// A folder that is removed with all that is in it when the object goes.
 class TemporaryFolder {
 public:
   static llvm::Expected<TemporaryFolder> make();

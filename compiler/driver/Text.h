@@ -1,4 +1,4 @@
-// Figures as people read them, and files of text.
+// Writes figures as people read them, and files of text.
 #pragma once
 #include "llvm/Support/Error.h"
 #include <cstdint>
@@ -6,13 +6,13 @@
 
 namespace ingot::driver {
 
-/// "532 B", "4.9 MB": powers of 1000.
+/// Returns bytes as "532 B" or "4.9 MB", in powers of 1000.
 std::string bytesText(int64_t bytes);
 
-/// The same of an arena; "by size" when it is -1, because it depends on the open sizes.
+/// Returns the bytes of an arena as a text; "by size" when it is -1, because it depends on the open sizes.
 std::string arenaText(int64_t bytes);
 
-/// "0.5", "1e-17": as few digits as tell it, at most six.
+/// Returns a number as "0.5" or "1e-17", with as few digits as tell it, at most six.
 std::string numberText(double number);
 
 /// "1,235,496"

@@ -1,3 +1,4 @@
+// Has the facts of a build that a manifest takes beside those of the model.
 #pragma once
 #include <cstdint>
 #include <string>

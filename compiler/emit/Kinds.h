@@ -1,3 +1,4 @@
+// Names the kinds of files that may be written of a model (--emit).
 #pragma once
 #include "compiler/support/Words.h"
 #include <cstdint>

@@ -1,5 +1,5 @@
-// Everything that can be wrong with a model before any of it is built, found in one walk over the graph, its subgraphs
-// and the functions, and reported together. Scopes are a chain: a subgraph sees the names around it, a function body
+// Finds everything that can be wrong with a model before any of it is built, in one walk over the graph, its subgraphs
+// and the functions, and reports it together. Scopes are a chain: a subgraph sees the names around it, a function body
 // sees only its own.
 #include "compiler/importer/ElementType.h"
 #include "compiler/importer/Graph.h"
@@ -82,7 +82,8 @@ private:
   FunctionTable functions;
   OpQuestion question;
   Problems &problems;
-  llvm::SetVector<const pb::FunctionProto *> called; ///< bodies that are reachable; grows while they are checked
+  /// Bodies that are reachable, which become more while they are checked.
+  llvm::SetVector<const pb::FunctionProto *> called;
 };
 
 } // namespace
@@ -173,7 +174,8 @@ void Checker::nodes(const NodeList &list, const Opsets &opsets, Scope &scope, ll
   llvm::StringSet<> constants;
   for (const pb::NodeProto &node : list) {
     for (const std::string &output : node.output()) {
-      bool again = isConstant(node) && !constants.insert(output).second; // some exporters do; the last one counts
+      // Some exporters define a constant twice; the last one counts.
+      bool again = isConstant(node) && !constants.insert(output).second;
       if (!output.empty() && !scope.names.insert(output).second && !again) {
         problems.add(whereIs(node, opsets),
                      "defines the value " + quoted(output) + ", which is defined elsewhere, too");

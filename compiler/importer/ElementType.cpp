@@ -1,4 +1,4 @@
-// Sizes of tensors, computed without overflow.
+// Computes sizes of tensors without overflow.
 #include "compiler/importer/ElementType.h"
 #include "compiler/support/ElementTypes.h"
 #include "llvm/Support/MathExtras.h"

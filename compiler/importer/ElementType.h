@@ -1,4 +1,4 @@
-// ONNX's element types (TensorProto.DataType), newer ones than Debian's onnx.proto knows included.
+// Has the element types of ONNX (TensorProto.DataType), newer ones than Debian's onnx.proto knows included.
 #pragma once
 #include "compiler/support/Dims.h"
 #include "llvm/ADT/ArrayRef.h"
@@ -43,13 +43,14 @@ enum ElementType : int32_t {
   kInt2
 };
 
-/// "float32", "int64" ...; "type 99" is not in the table: empty.
+/// Returns the name of a type, "float32", "int64" ...; empty for a type that is not in the table.
 llvm::StringRef elementName(int32_t type);
 
-/// Bits of one element in raw data; 0: a string or an unknown type. Types below a byte are packed, lowest bits first.
+/// Returns the bits of one element in raw data; 0: it is a string or an unknown type. Types below a byte are packed,
+/// lowest bits first.
 unsigned elementBits(int32_t type);
 
-/// Bytes of that many elements, rounded up. None: an overflow, or no fixed size.
+/// Returns the bytes of that many elements, rounded up. Nothing: they overflow, or the type has no fixed size.
 std::optional<int64_t> byteCount(int32_t type, int64_t elements);
 
 } // namespace ingot::importer

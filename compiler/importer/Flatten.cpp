@@ -1,8 +1,8 @@
-// Calls of the model's own functions are replaced by their bodies. A body's values get names of their own for each
-// call; its parameters become the call's values and attributes (or the attribute's default, or nothing, as the standard
-// says). How deep calls nest and how many nodes come out is bounded before anything is made: functions that call each
-// other twice in a row double at every level. Names are cut where they would grow without bound. Subgraphs stay what
-// they are, but their values get names of their own too, so that one table of values serves all scopes.
+// Replaces calls of the model's own functions by their bodies. A body's values get names of their own for each call;
+// its parameters become the call's values and attributes (or the attribute's default, or nothing, as the standard
+// says). How deep calls nest and how many nodes come out is bounded before anything is made, since functions that call
+// each other twice in a row double at every level. Names are cut where they would grow without bound. Subgraphs stay
+// what they are, but their values get names of their own too, so that one table of values serves all scopes.
 #include "compiler/importer/Graph.h"
 #include "compiler/importer/ModelFile.h"
 #include "llvm/ADT/STLExtras.h"
@@ -40,11 +40,11 @@ const pb::FunctionProto *FunctionTable::find(const pb::NodeProto &node) const {
 
 namespace {
 
-/// What the names in a body mean: the graph's own (no call), those of one call of a function, or those of a subgraph,
-/// which are looked up around it when it does not define them.
+/// The meaning of the names in a body: they are the graph's own (no call), those of one call of a function, or those of
+/// a subgraph, which are looked up around it when it does not define them.
 struct Frame {
   const pb::FunctionProto *function = nullptr;
-  Frame *outer = nullptr; ///< of a subgraph
+  Frame *outer = nullptr; ///< the frame around a subgraph
   int nesting = 0;        ///< subgraphs around it
   std::string prefix;
   Opsets opsets;
@@ -52,11 +52,11 @@ struct Frame {
   llvm::StringMap<const pb::AttributeProto *> attributes;
 };
 
-/// What inlining a body costs.
+/// The cost of inlining a body.
 struct Extent {
   uint64_t nodes = 0;
-  int calls = 0;     ///< how deep
-  bool open = false; ///< still being measured: a call of this function is a recursion
+  int calls = 0;     ///< how deep calls nest
+  bool open = false; ///< whether it is still being measured, so that a call of this function is a recursion
 };
 
 class Flattener {
@@ -134,7 +134,7 @@ std::string Flattener::unique(std::string name) {
   return fresh;
 }
 
-/// The graph's name for a body's value; a new one at its first sight in a function.
+/// Returns the graph's name for a body's value, which is a new one at its first sight in a function.
 std::string Flattener::name(const std::string &local, Frame &frame) {
   if (frame.outer && !local.empty()) {
     auto own = frame.values.find(local);
@@ -277,7 +277,7 @@ void Flattener::body(const NodeList &nodes, Frame &frame, std::vector<Node> &out
   }
 }
 
-/// Names of the graph's own values; those of subgraphs are given when they are reached.
+/// Takes the names of the graph's own values; those of subgraphs are given when they are reached.
 void Flattener::takeNames(const pb::GraphProto &proto) {
   for (const pb::ValueInfoProto &input : proto.input()) {
     taken.insert(input.name());

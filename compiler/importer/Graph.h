@@ -1,5 +1,5 @@
-// A model's graph between the file and the IR: checked, in an order in which it can be computed, and flat (calls of the
-// model's own functions replaced by their bodies). Attributes still point into the parsed model.
+// Describes a model's graph between the file and the IR: checked, in an order in which it can be computed, and flat
+// (calls of the model's own functions replaced by their bodies). Attributes still point into the parsed model.
 #pragma once
 #include "compiler/importer/Protobuf.h"
 #include "compiler/support/Problems.h"
@@ -20,7 +20,7 @@ using support::Where;
 
 class ModelFile;
 
-/// Operator set versions by domain; "ai.onnx" is kept as "".
+/// The versions of operator sets by domain; "ai.onnx" is kept as "".
 using Opsets = std::map<std::string, int64_t, std::less<>>;
 
 struct NodeAttribute {
@@ -31,8 +31,8 @@ struct NodeAttribute {
 struct Subgraph;
 
 struct Node {
-  /// As written, or the first output's name; nodes of function bodies and of subgraphs carry the call's or the control
-  /// node's name before theirs.
+  /// The name as written, or the first output's name; nodes of function bodies and of subgraphs carry the call's or the
+  /// control node's name before theirs.
   std::string name;
   std::string op, domain;
   int64_t opset = 0;
@@ -48,7 +48,7 @@ struct Node {
 struct Subgraph {
   std::string attribute; ///< "body"
   const pb::GraphProto *proto = nullptr;
-  std::vector<std::string> inputs, outputs, initializers; ///< the last: dense, then sparse ones
+  std::vector<std::string> inputs, outputs, initializers; ///< `initializers`: dense ones, then sparse ones
   std::vector<Node> nodes;
 };
 
@@ -58,31 +58,31 @@ struct Graph {
   std::deque<pb::AttributeProto> defaults; ///< attribute defaults of functions, which `nodes` point to
 };
 
-/// Why the compiler cannot take an op, or "" if it can: asked for every node, those of subgraphs and functions
-/// included.
+/// Returns why the compiler cannot take an op, or "" if it can; it is asked for every node, those of subgraphs and
+/// functions included.
 using OpQuestion = llvm::function_ref<std::string(llvm::StringRef domain, llvm::StringRef op, int64_t opset)>;
 
-/// Checks a whole model: versions, names (each defined once, each use defined), cycles, functions, ops. True if the
-/// graph is sound, though it may have ops that `question` refused: more can be said about the others then.
+/// Checks a whole model: versions, names (each defined once, each use defined), cycles, functions, ops. Returns true if
+/// the graph is sound, though it may have ops that `question` refused: more can be said about the others then.
 bool checkModel(const pb::ModelProto &model, OpQuestion question, Problems &problems);
 
-/// The flat graph of a model that checkModel accepted. None: inlining would not end or explode.
+/// Returns the flat graph of a model that checkModel accepted. Nothing: inlining would not end or explode.
 std::unique_ptr<Graph> flattenModel(const pb::ModelProto &model, Problems &problems);
 
-// What both of them need.
+// These are what both of them need.
 
 using NodeList = google::protobuf::RepeatedPtrField<pb::NodeProto>;
 
-/// "ai.onnx" and "" are the same domain.
+/// Returns the domain; "ai.onnx" and "" are the same one.
 llvm::StringRef plainDomain(llvm::StringRef domain);
 
-/// Imports of a model or of a function.
+/// Reads the imports of a model or of a function.
 Opsets readOpsets(const google::protobuf::RepeatedPtrField<pb::OperatorSetIdProto> &imports);
 
-/// The version of a domain that is imported, or holds without an import.
+/// Returns the version of a domain that is imported, or holds without an import.
 std::optional<int64_t> versionIn(const Opsets &opsets, llvm::StringRef domain);
 
-/// Who a node is, for messages.
+/// Returns who a node is, for messages.
 Where whereIs(const pb::NodeProto &node, const Opsets &opsets);
 
 /// The model's functions, by domain, name and overload.
@@ -97,16 +97,16 @@ private:
   std::vector<std::string> twice;
 };
 
-/// A Constant node. The same value may be defined by several of them, and the last one counts: files that real
-/// exporters wrote do that, and other runtimes read them so.
+/// Whether a node is a Constant. The same value may be defined by several of them, and the last one counts: files that
+/// real exporters wrote do that, and other runtimes read them so.
 bool isConstant(const pb::NodeProto &node);
 
-/// An order of the nodes in which every value is computed before it is used (their own order if that is one), names
-/// captured by subgraphs included; Constant nodes that do not count are left out. Empty, with `cycle` set to the nodes
-/// of a cycle, if there is none.
+/// Returns an order of the nodes in which every value is computed before it is used (their own order if that is one),
+/// names captured by subgraphs included; Constant nodes that do not count are left out. Empty, with `cycle` set to the
+/// nodes of a cycle, if there is none.
 std::vector<int> orderNodes(const NodeList &nodes, std::vector<int> &cycle);
 
-/// The subgraphs that a node holds.
+/// Returns the subgraphs that a node holds.
 std::vector<const pb::GraphProto *> subgraphs(const pb::NodeProto &node);
 
 } // namespace ingot::importer

@@ -1,7 +1,7 @@
-// From a flat graph to ops: each node becomes an onnx.Node as it is written, with its subgraphs as regions; what such a
-// node means, graph::resolve says. Names become values, attributes are converted, weights are constants over the mapped
-// file. What cannot be written so (an attribute of an unknown kind, a weight that cannot be read) is noted with the
-// node, and is a problem where that is needed.
+// Makes ops of a flat graph: each node becomes an onnx.Node as it is written, with its subgraphs as regions;
+// graph::resolve says what such a node means. Names become values, attributes are converted, weights are constants over
+// the mapped file. What cannot be written so (an attribute of an unknown kind, a weight that cannot be read) is noted
+// with the node, and is a problem where that is needed.
 #include "compiler/importer/Importer.h"
 #include "compiler/onnx/constants/Constants.h"
 #include "compiler/onnx/interfaces/Expansion.h"
@@ -12,7 +12,7 @@ using namespace mlir;
 
 namespace ingot::importer {
 
-/// What the user is told of the domains that a model imports in versions newer than those known.
+/// Returns what the user is told of the domains that a model imports in versions newer than those known.
 static std::string warningsOf(llvm::StringRef path, const std::map<std::string, int64_t> &newer) {
   std::string text;
   for (const auto &[domain, version] : newer) {
@@ -47,7 +47,8 @@ void Importer::initializers(const pb::GraphProto &proto, llvm::ArrayRef<std::str
   }
 }
 
-/// An op of a node. `where` is who it is: of a weight that cannot be read, the node around it, or nobody.
+/// Makes the op of a node. `where` names it in messages; for a weight that cannot be read it is the node around it, or
+/// nothing.
 onnx::NodeOp Importer::make(const Where &where, llvm::StringRef domain, const Inputs &inputs, TypeRange results,
                             NamedAttrList given, const Node *node) {
   auto texts = [&](auto &&list) {
@@ -66,13 +67,14 @@ onnx::NodeOp Importer::make(const Where &where, llvm::StringRef domain, const In
       inputs.problems.empty() ? ArrayAttr() : texts(inputs.problems), subgraphs.size());
 }
 
-/// The value of that name. A weight becomes an op at its first use; when that is in a subgraph, before the outermost
-/// node that holds it, so that others can use it too. One that cannot be read is a problem of each node that reads it.
+/// Returns the value of a name. A weight becomes an op at its first use; when that is in a subgraph, before the
+/// outermost node that holds it, so that others can use it too. One that cannot be read is a problem of each node that
+/// reads it.
 Importer::Value Importer::value(const std::string &name) {
   Type none = builder.getNoneType();
   auto weight = weights.find(name);
   if (weight == weights.end()) {
-    Value v = values.lookup(name); // null: of an input that has been refused
+    Value v = values.lookup(name); // null: the input has been refused
     return v ? v : make({}, "", {{}, {}, {""}}, none)->getResult(0);
   }
   if (!weight->second.elements) {
@@ -108,7 +110,7 @@ Importer::Inputs Importer::inputsOf(const Node &node) {
   return inputs;
 }
 
-/// Appends the tensors that an attribute names as operands; how many they are.
+/// Appends the tensors that an attribute names as operands, and returns how many there are.
 int32_t Importer::namedTensors(const NodeAttribute &attribute, Inputs &inputs) {
   SmallVector<const std::string *> names;
   for (const std::string &name : attribute.value->strings()) {
@@ -128,7 +130,7 @@ int32_t Importer::namedTensors(const NodeAttribute &attribute, Inputs &inputs) {
   return static_cast<int32_t>(names.size());
 }
 
-/// The node's attributes. Tensors that some of them name become inputs, a group for each of these attributes.
+/// Returns the node's attributes. Tensors that some of them name become inputs, a group for each of these attributes.
 NamedAttrList Importer::attributes(const Node &node, Inputs &inputs) {
   NamedAttrList given;
   std::optional<RegisteredOperationName> info = onnx::lookupOperator(context, node.domain, node.op);
@@ -159,7 +161,7 @@ NamedAttrList Importer::attributes(const Node &node, Inputs &inputs) {
   return given;
 }
 
-/// What a subgraph declares: names and types.
+/// Returns what a subgraph declares: names and types.
 DictionaryAttr Importer::describe(const Subgraph &graph) {
   auto typesOf = [&](auto &values) {
     SmallVector<Type> types;

@@ -1,4 +1,4 @@
-// From a flat graph to ops: see Import.cpp; inputs and outputs are in Interface.cpp.
+// Makes ops of a flat graph (Import.cpp); inputs and outputs are in Interface.cpp.
 #pragma once
 #include "compiler/importer/Import.h"
 #include "compiler/importer/Types.h"
@@ -19,22 +19,22 @@ private:
   using Value = mlir::Value;
   using Location = mlir::Location;
 
-  // Inputs and outputs.
+  // These make inputs and outputs.
   mlir::func::FuncOp arguments(mlir::ModuleOp module, const ImportOptions &options);
   void gather(mlir::func::FuncOp function, llvm::ArrayRef<Spread> inputs);
   void bounds(mlir::func::FuncOp function, const ImportOptions &options);
   void finish(mlir::func::FuncOp function, const ImportOptions &options);
   mlir::DictionaryAttr declaration(const pb::ValueInfoProto &output, bool comparesShape);
 
-  // Values.
+  // These make values.
   void initializers(const pb::GraphProto &proto, llvm::ArrayRef<std::string> names);
   void initializer(const std::string &name, llvm::Expected<TensorData> data);
   Value value(const std::string &name);
 
-  // Nodes.
+  // These make nodes.
   struct Inputs {
     llvm::SmallVector<Value> values;
-    llvm::SmallVector<llvm::StringRef> names; ///< of these and of those that are left out
+    llvm::SmallVector<llvm::StringRef> names; ///< the names of these and of those that are left out
     llvm::SmallVector<std::string> problems = {};
   };
   void node(const Node &node);
@@ -63,9 +63,9 @@ private:
     Value keys, values;
   };
   llvm::StringMap<Map> maps;                   ///< inputs that are maps
-  llvm::StringMap<mlir::Attribute> keysOfMaps; ///< of those that ZipMap makes
+  llvm::StringMap<mlir::Attribute> keysOfMaps; ///< the keys of maps that ZipMap makes
   struct Weight {
-    mlir::ElementsAttr elements; ///< null: what is wrong with it is a problem of those that read it
+    mlir::ElementsAttr elements; ///< null: what is wrong with it is a problem of the nodes that read it
     Where where = {};
     std::string problem = {};
   };

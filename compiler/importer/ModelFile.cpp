@@ -1,5 +1,5 @@
-// Loading: map, walk (SlimModel), parse the slim bytes with bounded recursion. Protobuf's own complaints are silenced:
-// the walk has already said more, and nothing of ours may write to stderr by itself.
+// Loads a model: maps it, walks it (SlimModel), and parses the slim bytes with bounded recursion. Protobuf's own
+// complaints are silenced: the walk has already said more, and nothing of ours may write to stderr by itself.
 #include "compiler/importer/ModelFile.h"
 #include "compiler/importer/SlimModel.h"
 #include "llvm/ADT/ScopeExit.h"

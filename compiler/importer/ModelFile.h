@@ -1,4 +1,4 @@
-// A model on disk, open for the life of a compilation: the mapped .onnx file and its external data files, and the
+// Keeps a model on disk open for the life of a compilation: the mapped .onnx file and its external data files, and the
 // parsed graph whose tensors' bytes are slices of those mappings. Whatever holds weights by reference (the IR does)
 // needs this object alive.
 #pragma once
@@ -17,7 +17,7 @@ using support::Problems;
 using support::quoted;
 using support::Where;
 
-/// A regular file, mapped for reading.
+/// A regular file that is mapped for reading.
 class MappedFile {
 public:
   static llvm::Expected<std::unique_ptr<MappedFile>> open(const llvm::Twine &path);
@@ -26,7 +26,7 @@ public:
   void forget();
 
 private:
-  std::unique_ptr<llvm::sys::fs::mapped_file_region> region; ///< null: an empty file, which cannot be mapped
+  std::unique_ptr<llvm::sys::fs::mapped_file_region> region; ///< null: the file is empty, and cannot be mapped
 };
 
 class ModelFile {
@@ -37,17 +37,17 @@ public:
   const pb::ModelProto &model() const { return proto; }
   llvm::StringRef path() const { return file; }
 
-  /// The raw data of a tensor of this model, in the mapping. Empty if it has none.
+  /// Returns the raw data of a tensor of this model, in the mapping; empty if it has none.
   llvm::StringRef rawData(const pb::TensorProto &tensor) const;
 
-  /// The bytes of an external data file. `location` comes from the model, so it is relative and stays inside the
-  /// model's folder, symbolic links followed, or it is refused.
+  /// Returns the bytes of an external data file. `location` comes from the model, so it is relative and stays inside
+  /// the model's folder, symbolic links followed, or it is refused.
   llvm::Expected<llvm::StringRef> external(llvm::StringRef location);
 
-  /// The external data files that were opened so far, links followed, in the order of their names.
+  /// Returns the external data files that were opened so far, links followed, in the order of their names.
   std::vector<std::string> externalPaths() const;
 
-  /// The same with the names that the model gives them, relative to its folder.
+  /// Returns these files with the names that the model gives them, relative to its folder.
   const std::map<std::string, std::string> &externalFiles() const { return locations; }
 
   /// Keeps bytes that stand nowhere in the file (values spread over typed fields) as long as the mappings live.
@@ -67,13 +67,13 @@ private:
   std::unique_ptr<MappedFile> mapping;
   pb::ModelProto proto;
   std::vector<llvm::StringRef> slices;
-  llvm::StringMap<std::unique_ptr<MappedFile>> externals; ///< by real path
-  std::map<std::string, std::string> locations;           ///< to real paths
+  llvm::StringMap<std::unique_ptr<MappedFile>> externals; ///< files by real path
+  std::map<std::string, std::string> locations;           ///< names in the model to real paths
   std::deque<std::vector<char>> kept;
   int64_t budget = int64_t(256) << 20;
 };
 
-/// A field of a message that Debian's onnx.proto (1.12) does not know yet, or null.
+/// Returns a field of a message that Debian's onnx.proto (1.12) does not know yet, or null.
 const std::string *unknownField(const google::protobuf::Message &message, int number);
 
 } // namespace ingot::importer

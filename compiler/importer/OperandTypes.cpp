@@ -1,7 +1,7 @@
-// Which element types an operator takes is said by its definition, and told here by asking what checks nodes: the op's
-// verifier. It stops at the first operand whose type is wrong, so operands are tried one after the other, those in
-// front of it with a type that they take. Attributes get the first value that is of their kind; what else the verifier
-// finds wrong is not about types.
+// Tells which element types an operator takes by asking the op's verifier, since its definition says it there. The
+// verifier stops at the first operand whose type is wrong, so operands are tried one after the other, those in front of
+// it with a type that they take. Attributes get the first value that is of their kind; what else the verifier finds
+// wrong is not about types.
 #include "compiler/importer/Import.h"
 #include "compiler/onnx/ElementTypes.h"
 #include "compiler/onnx/interfaces/Expansion.h"
@@ -35,7 +35,7 @@ private:
   OpBuilder builder;
   RegisteredOperationName info;
   NamedAttrList attributes;
-  SmallVector<Type> types; ///< of the operands that have been tried
+  SmallVector<Type> types; ///< the types of the operands that have been tried
 
   Type typeOf(int32_t number) { return UnrankedTensorType::get(onnx::elementOfNumber(number, &context)); }
 
@@ -63,7 +63,7 @@ private:
     }
   }
 
-  /// The types that operand `i` of `count` takes.
+  /// Returns the types that operand `i` of `count` takes.
   std::vector<int32_t> taken(size_t i, size_t count) {
     std::vector<int32_t> numbers;
     for (const support::ElementType &row : support::elementTypes()) {
@@ -79,7 +79,7 @@ private:
     return numbers;
   }
 
-  /// The operand that the verifier complains about first ("operand #1"); empty: about none.
+  /// Returns the operand that the verifier complains about first ("operand #1"); empty: about none.
   std::string complaintOf(ArrayRef<Type> operands) {
     std::string first;
     ScopedDiagnosticHandler handler(&context, [&](Diagnostic &diagnostic) {

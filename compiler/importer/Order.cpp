@@ -1,6 +1,6 @@
-// Topological order. ONNX wants nodes sorted, so the usual case is one scan that finds them so. Otherwise Kahn's
-// algorithm with the file's order among those that are ready, which makes the result independent of hash tables; what
-// cannot be ordered contains a cycle, found by walking backwards from any node that is left.
+// Orders nodes topologically. ONNX wants nodes sorted, so the usual case is one scan that finds them so. Otherwise it
+// is Kahn's algorithm with the file's order among those that are ready, which makes the result independent of hash
+// tables; nodes that cannot be ordered contain a cycle, which is found by walking backwards from any node that is left.
 #include "compiler/importer/Graph.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringSet.h"
@@ -26,7 +26,8 @@ bool isConstant(const pb::NodeProto &node) {
   return node.op_type() == "Constant" && plainDomain(node.domain()).empty() && node.output_size() == 1;
 }
 
-/// Adds the names that a graph uses and does not define. Shallow: the loader bounds how deep subgraphs nest.
+/// Adds the names that a graph uses and does not define. The recursion is shallow: the loader bounds how deep subgraphs
+/// nest.
 static void addCaptured(const pb::GraphProto &graph, llvm::StringSet<> &captured) {
   llvm::StringSet<> used, defined;
   for (const pb::ValueInfoProto &input : graph.input()) {
@@ -53,9 +54,9 @@ static void addCaptured(const pb::GraphProto &graph, llvm::StringSet<> &captured
 }
 
 namespace {
-/// Who must come before whom.
+/// The nodes that must come before others.
 struct Edges {
-  std::vector<std::vector<int>> producers; ///< of each node's inputs, within the list
+  std::vector<std::vector<int>> producers; ///< the makers of each node's inputs, within the list
   std::vector<bool> unused;                ///< Constant nodes whose value a later one defines again
   bool sorted = true;
 
@@ -105,7 +106,7 @@ static std::vector<int> findCycle(const Edges &edges, const std::vector<int> &wa
     node = *llvm::find_if(edges.producers[node], stuck);
   }
   path.erase(path.begin(), path.begin() + position[node]);
-  std::reverse(path.begin(), path.end()); // from producer to consumer
+  std::reverse(path.begin(), path.end()); // the path goes from producer to consumer
   return path;
 }
 

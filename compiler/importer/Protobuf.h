@@ -1,4 +1,4 @@
-// ONNX's protobuf classes. Inside of ingot `onnx` is our dialect; the file format's classes are `pb`.
+// Includes ONNX's protobuf classes. Inside of ingot `onnx` is our dialect; the file format's classes are `pb`.
 #pragma once
 #include <onnx/onnx_pb.h>
 

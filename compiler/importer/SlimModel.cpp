@@ -38,7 +38,8 @@ struct Rule {
 // Protobuf itself stops at 100; the innermost messages (shapes and their dimensions) are not entered here.
 constexpr int kMaxDepth = 96;
 
-/// How many messages and texts a file may have: each takes memory, in a model of its size hardly more than this.
+/// Returns how many messages and texts a file may have: each takes memory, in a model of its size hardly more than
+/// this.
 constexpr size_t mostParts(size_t bytes) { return 4'000'000 + bytes / 16; }
 
 constexpr Rule kRules[] = {
@@ -128,8 +129,8 @@ static const Rule *findRule(Kind kind, uint32_t number) {
   return nullptr;
 }
 
-/// The field that holds all of a tensor's data as packed little-endian values, just as raw data would, or 0. Old
-/// exporters write float_data; protobuf would copy it.
+/// Returns the field that holds all of a tensor's data as packed little-endian values, just as raw data would, or 0.
+/// Old exporters write float_data; protobuf would copy it.
 static uint32_t packedDataField(llvm::StringRef tensor) {
   WireReader reader(tensor);
   WireField field;
@@ -188,7 +189,7 @@ bool Slimmer::field(const WireField &field, const Rule *rule, int depth) {
     return true;
   }
   header(field.number, 0);
-  result.bytes.append(4, '\0'); // with the byte that header wrote for the zero: five
+  result.bytes.append(4, '\0'); // with the byte that header wrote for the zero these are five
   size_t start = result.bytes.size();
   if (!message(field.payload, rule->action, depth + 1)) {
     return false;

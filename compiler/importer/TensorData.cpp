@@ -1,6 +1,6 @@
-// ONNX has seven places for a tensor's values. raw_data and external files hold the bytes we want; the typed fields
-// hold one value an element, small types widened to int32, and are narrowed here. The host is little-endian, as the
-// format is.
+// Reads a tensor's values from the seven places that ONNX has for them. raw_data and external files hold the bytes we
+// want; the typed fields hold one value an element, small types widened to int32, and are narrowed here. The host is
+// little-endian, as the format is.
 #include "compiler/importer/TensorData.h"
 #include "compiler/importer/ModelFile.h"
 #include "llvm/ADT/StringExtras.h"
@@ -74,7 +74,7 @@ llvm::Expected<std::vector<char>> typedBytes(const pb::TensorProto &tensor, cons
   case kFloat16:
   case kBFloat16:
     return convert<uint16_t>(tensor.int32_data(), header, header.elements, "int32_data");
-  default: // one byte an element, or types below a byte, whose packed bytes are the values
+  default: // the type has one byte an element, or is below a byte, so that its packed bytes are the values
     return convert<uint8_t>(tensor.int32_data(), header, header.bytes, "int32_data");
   }
 }
@@ -99,7 +99,7 @@ static llvm::Expected<llvm::StringRef> externalBytes(const pb::TensorProto &tens
       }
     }
   }
-  if (length == 0) { // as ONNX's own library takes it, like one that is left out
+  if (length == 0) { // 0 counts like a length that is left out, as in ONNX's own library
     length = uint64_t(header.bytes);
   }
   if (length != uint64_t(header.bytes)) {
@@ -153,7 +153,7 @@ llvm::Expected<TensorData> readTensor(const pb::TensorProto &tensor, ModelFile &
   return result;
 }
 
-/// The header of the dense form, paid for from the model's budget.
+/// Returns the header of the dense form, paid for from the model's budget.
 static llvm::Expected<TensorData> denseHeader(const pb::SparseTensorProto &sparse, int32_t type, ModelFile &file) {
   TensorData dense;
   dense.type = type;

@@ -1,4 +1,4 @@
-// A TensorProto's values as dense little-endian bytes, whichever of its many forms they were written in.
+// Reads a TensorProto's values as dense little-endian bytes, whichever of its many forms they were written in.
 #pragma once
 #include "compiler/importer/ElementType.h"
 #include "compiler/importer/Protobuf.h"
@@ -18,20 +18,20 @@ struct TensorHeader {
 };
 
 struct TensorData : TensorHeader {
-  llvm::StringRef data;                 ///< in the mapping or kept by the ModelFile; no alignment is promised
-  std::vector<llvm::StringRef> strings; ///< of a string tensor
+  llvm::StringRef data;                 ///< bytes in the mapping, or kept by the ModelFile; no alignment is promised
+  std::vector<llvm::StringRef> strings; ///< the strings of a string tensor
 };
 
-/// Type and dims, checked: known type, no negative dim, sizes that do not overflow.
+/// Returns type and dims, which are checked: the type is known, no dim is negative, and sizes do not overflow.
 llvm::Expected<TensorHeader> readHeader(const pb::TensorProto &tensor);
 
-/// The values from float_data, int32_data ... (not raw_data), checked against the header's element count.
+/// Returns the values from float_data, int32_data ... (not raw_data), checked against the header's element count.
 llvm::Expected<std::vector<char>> typedBytes(const pb::TensorProto &tensor, const TensorHeader &header);
 
-/// Any tensor of a model. Nothing is copied when the data is raw or external.
+/// Returns any tensor of a model. Nothing is copied when the data is raw or external.
 llvm::Expected<TensorData> readTensor(const pb::TensorProto &tensor, ModelFile &file);
 
-/// A sparse tensor made dense (within the model's budget).
+/// Returns a sparse tensor made dense (within the model's budget).
 llvm::Expected<TensorData> readSparse(const pb::SparseTensorProto &tensor, ModelFile &file);
 
 } // namespace ingot::importer

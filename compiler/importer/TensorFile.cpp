@@ -1,6 +1,6 @@
-// The same checks as for a model's own tensors. ONNX does not mark what a .pb file holds, but SequenceProto and
-// OptionalProto have a name where a TensorProto has dims, and hold messages where it has numbers, which tells them
-// apart.
+// Reads tensors with the same checks as for a model's own tensors. ONNX does not mark what a .pb file holds, but
+// SequenceProto and OptionalProto have a name where a TensorProto has dims, and hold messages where it has numbers,
+// which tells them apart.
 #include "compiler/importer/TensorFile.h"
 #include "compiler/importer/ModelFile.h"
 #include "compiler/importer/TensorData.h"
@@ -22,12 +22,12 @@ static llvm::Error problem(const std::string &path, const llvm::Twine &text) {
 }
 
 namespace {
-/// What a file holds: a tensor, plain or in an OptionalProto (which a SequenceProto of one tensor looks like, too), or
-/// an OptionalProto of nothing.
+/// The content of a file: a tensor, plain or in an OptionalProto (which a SequenceProto of one tensor looks like, too),
+/// or an OptionalProto of nothing.
 struct Content {
   llvm::StringRef tensor;
   bool isOptional = false, isAbsent = false;
-  std::string error; ///< empty: none
+  std::string error; ///< empty: there is none
 };
 } // namespace
 
@@ -130,7 +130,7 @@ llvm::Expected<HostTensor> readTensorFile(const std::string &path) {
   return tensor;
 }
 
-/// The tensors of a SequenceProto, alone or in an OptionalProto; none: it is something else.
+/// Returns the tensors of a SequenceProto, alone or in an OptionalProto; nothing: it is something else.
 static std::optional<llvm::SmallVector<llvm::StringRef>> tensorsIn(llvm::StringRef bytes, bool mayBeOptional = true) {
   WireReader reader(bytes);
   WireField field;
@@ -183,7 +183,7 @@ llvm::Expected<std::optional<std::vector<HostTensor>>> readSequenceFile(const st
   return items;
 }
 
-// Maps.
+// These read and write maps.
 
 static llvm::Expected<std::vector<HostTensor>> parseMap(const std::string &path, const pb::MapProto &map) {
   HostTensor keys;
@@ -196,7 +196,7 @@ static llvm::Expected<std::vector<HostTensor>> parseMap(const std::string &path,
   if (!isOfStrings && (!size || *size > 8)) {
     return problem(path, "map has keys of the element type " + llvm::Twine(keys.type) + ", which is unsupported");
   }
-  for (int64_t key : map.keys()) { // little endian: the low bytes
+  for (int64_t key : map.keys()) { // the low bytes come first (little endian)
     const char *bytes = reinterpret_cast<const char *>(&key);
     keys.bytes.insert(keys.bytes.end(), bytes, bytes + (isOfStrings ? 0 : *size));
   }
@@ -345,7 +345,7 @@ static llvm::Error writeProto(support::OutputFiles &files, const std::string &pa
   return support::located(files.add(path, [&](llvm::raw_ostream &out) { out << content; }));
 }
 
-/// A map for each row.
+/// Writes a map for each row.
 static llvm::Error writeMapsFile(support::OutputFiles &files, const std::string &path, const HostTensor &tensor) {
   pb::SequenceProto sequence;
   sequence.set_elem_type(pb::SequenceProto::MAP);

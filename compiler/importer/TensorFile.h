@@ -1,5 +1,5 @@
-// Tensors in files, as ONNX's test data has them: `input_K.pb` and `output_K.pb`, one TensorProto each,
-// an OptionalProto or a SequenceProto.
+// Reads and writes tensors in files, as ONNX's test data has them: `input_K.pb` and `output_K.pb`, one TensorProto
+// each, an OptionalProto or a SequenceProto.
 #pragma once
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/Support/Error.h"
@@ -15,15 +15,15 @@ class OutputFiles;
 namespace ingot::importer {
 
 struct HostTensor {
-  std::string name; ///< of the value; often empty in old test data
-  int32_t type = 0; ///< ONNX's number: 1 is float32
+  std::string name; ///< the name of the value, which is often empty in old test data
+  int32_t type = 0; ///< the number that ONNX has for the type: 1 is float32
   std::vector<int64_t> dims;
-  std::vector<char> bytes;               ///< dense, row-major, little-endian; bool is a byte each
+  std::vector<char> bytes;               ///< elements, dense, row-major and little-endian; a bool takes a byte
   std::vector<std::string> strings;      ///< instead of bytes for type 8
-  bool isOptional = false;               ///< the file holds an OptionalProto
-  bool isAbsent = false;                 ///< and that nothing: there is no type, shape or content
-  std::vector<std::string> mapKeys = {}; ///< of a matrix whose rows are the values of maps: the columns' keys
-  bool hasStringKeys = false;            ///< else they are integers, as text
+  bool isOptional = false;               ///< whether the file holds an OptionalProto
+  bool isAbsent = false;                 ///< whether that holds nothing: there is no type, shape or content
+  std::vector<std::string> mapKeys = {}; ///< for a matrix whose rows are the values of maps: the columns' keys
+  bool hasStringKeys = false;            ///< whether keys are strings; else they are integers, as text
 };
 
 /// Reads a TensorProto, or an OptionalProto of a tensor or of nothing. The error names the file and says what is wrong.
@@ -37,7 +37,7 @@ llvm::Expected<std::vector<HostTensor>> readMapFile(const std::string &path);
 /// Reads a SequenceProto of maps that have the same keys.
 llvm::Expected<HostTensor> readMapsFile(const std::string &path);
 
-/// The same maps, with columns in the order of these keys; nothing where they have others.
+/// Returns the maps with columns in the order of these keys; nothing where they have others.
 std::optional<HostTensor> inOrder(HostTensor maps, llvm::ArrayRef<std::string> keys);
 
 /// Adds a TensorProto with raw data to what is written, or of values of maps a SequenceProto of these.

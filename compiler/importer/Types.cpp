@@ -1,4 +1,4 @@
-// Constants keep their bytes where they are: in the mapped file unless they are small.
+// Makes constants that keep their bytes where they are: in the mapped file unless they are small.
 #include "compiler/importer/Types.h"
 #include "compiler/importer/ModelFile.h"
 #include "compiler/onnx/ElementTypes.h"
@@ -27,13 +27,13 @@ const pb::TypeProto::Sequence *sequenceTypeOf(const pb::TypeProto &type) {
   return element.has_sequence_type() ? &element.sequence_type() : nullptr;
 }
 
-/// The alignment that bytes in a file happen to have.
+/// Returns the alignment that bytes in a file happen to have.
 static size_t alignmentOf(llvm::StringRef bytes) {
   auto address = reinterpret_cast<uintptr_t>(bytes.data());
   return address % 64 == 0 ? 64 : address & (~address + 1);
 }
 
-/// A byte for each element; integers extended by their sign.
+/// Returns a byte for each element; integers are extended by their sign.
 static std::vector<char> unpacked(const TensorData &data) {
   const support::ElementType &type = support::elementType(data.type);
   std::vector<char> bytes(data.elements);
@@ -100,7 +100,7 @@ static llvm::Expected<Attribute> typeAttribute(MLIRContext *context, const pb::T
   return element ? sequenceAttribute(element) : ArrayAttr::get(context, {});
 }
 
-/// What an attribute holds. Files older than the `type` field say it by what is filled in.
+/// Returns what an attribute holds. Files older than the `type` field say it by what is filled in.
 static pb::AttributeProto::AttributeType kindOf(const pb::AttributeProto &a) {
   if (a.type() != pb::AttributeProto::UNDEFINED) {
     return a.type();

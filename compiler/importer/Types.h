@@ -8,15 +8,15 @@
 
 namespace ingot::importer {
 
-/// Signless integers for ONNX's signed ones, unsigned for unsigned, i1 for bool. Null: a type that the compiler has no
-/// tensors of.
+/// Returns signless integers for ONNX's signed ones, unsigned ones for unsigned, and i1 for bool. Null: the compiler
+/// has no tensors of the type.
 mlir::Type elementType(mlir::MLIRContext *context, int32_t type);
 
 /// A constant: small ones as dense attributes, large ones as a resource called `name` over the bytes where they are.
 llvm::Expected<mlir::ElementsAttr> makeElements(mlir::MLIRContext *context, const TensorData &data,
                                                 llvm::StringRef name);
 
-/// The type of a tensor, or of the tensor in an optional one; null: something else.
+/// Returns the type of a tensor, or of the tensor in an optional one; null: it is something else.
 const pb::TypeProto::Tensor *tensorTypeOf(const pb::TypeProto &type);
 
 /// The type that a subgraph declares for a value; null: it declares none that there are tensors of.
@@ -26,7 +26,7 @@ mlir::Type declaredType(mlir::MLIRContext *context, const pb::ValueInfoProto &va
 /// tensors of their element type. Other types are but there: nothing depends on them.
 mlir::Attribute sequenceAttribute(mlir::Type element);
 
-/// A node's attribute. `name` is used for resources.
+/// Returns a node's attribute. `name` is used for resources.
 llvm::Expected<mlir::Attribute> makeAttribute(mlir::MLIRContext *context, const pb::AttributeProto &attribute,
                                               llvm::StringRef name, ModelFile &file);
 

@@ -1,4 +1,4 @@
-// Every read is checked against the end of the message before it happens.
+// Checks every read against the end of the message before it happens.
 #include "compiler/importer/WireReader.h"
 #include "llvm/ADT/Twine.h"
 #include "llvm/Support/Endian.h"

@@ -14,8 +14,8 @@ enum class WireType : uint8_t { Varint = 0, Fixed64 = 1, Bytes = 2, Fixed32 = 5 
 struct WireField {
   uint32_t number = 0;
   WireType type = WireType::Varint;
-  uint64_t value = 0;      ///< of Varint, Fixed32 and Fixed64
-  llvm::StringRef payload; ///< of Bytes
+  uint64_t value = 0;      ///< the value of Varint, Fixed32 and Fixed64
+  llvm::StringRef payload; ///< the payload of Bytes
   llvm::StringRef whole;   ///< tag and value as they stand in the file
 };
 

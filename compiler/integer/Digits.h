@@ -1,11 +1,11 @@
-// Products of floats by weights of few bits, as products of bytes.
+// Rewrites products of floats by weights of few bits as products of bytes.
 #pragma once
 #include "compiler/integer/MachineForms.h"
 #include "mlir/IR/PatternMatch.h"
 
 namespace ingot::integer {
 
-/// Rewrites those that are faster so where they are computed.
+/// Adds patterns for those that are faster so where they are computed.
 void addDigits(mlir::RewritePatternSet &patterns, FormsOf formsOf);
 
 } // namespace ingot::integer

@@ -42,7 +42,7 @@ ElementsAttr halvesOf(ElementsAttr floats, MLIRContext *context) {
   return onnx::constantFromBytes(onnx::tensorOf(floats.getShapedType().getShape(), half), std::move(to));
 }
 
-/// A matrix as the words of HalfMatMul.
+/// Returns a matrix as the words of HalfMatMul.
 ElementsAttr wordsOf(ElementsAttr matrix, bool transposed, MLIRContext *context) {
   auto shape = matrix.getShapedType().getShape();
   int64_t k = shape[transposed ? 1 : 0], n = shape[transposed ? 0 : 1];

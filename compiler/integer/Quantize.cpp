@@ -140,7 +140,7 @@ Value computed(Formula &f, Value v) {
   return value ? onnx::makeConstant(f.b, f.loc, value) : v;
 }
 
-/// Sums of integers with their scale.
+/// Returns sums of integers multiplied by their scale.
 Value scaled(Formula &f, Value sums, Value a, Value b) {
   Type f32 = f.b.getF32Type();
   return f.mul(f.cast(sums, f32, onnx::numberOfElement(f32)), computed(f, f.mul(a, b)));

@@ -1,19 +1,19 @@
-// Quantized models in the form that integer kernels compute: docs/quantization.md.
+// Brings quantized models into the form that integer kernels compute: docs/quantization.md.
 #pragma once
 #include "compiler/integer/MachineForms.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 namespace ingot::integer {
 
-/// Whether anything in it is quantized, or a product of integers.
+/// Whether anything in a function is quantized, or a product of integers.
 bool isQuantized(mlir::func::FuncOp function);
 
-/// Products and convolutions of dequantized tensors become sums of integers, where `strict` does not ask for the order
-/// of operations that the model has. What stays dequantized may be folded from here on, but for weights that some
+/// Makes products and convolutions of dequantized tensors sums of integers, where `strict` does not ask for the order
+/// of operations that the model has. Tensors that stay dequantized may be folded from here on, except weights that some
 /// machines multiply as they are.
 llvm::LogicalResult useIntegers(mlir::func::FuncOp function, bool strict);
 
-/// Products and recurrences of floats by such weights become ones of bytes where the machine gains by it; the other
+/// Makes products and recurrences of floats by such weights ones of bytes where the machine gains by it; the other
 /// weights may be folded. `changed` becomes true if there were any.
 llvm::LogicalResult useBytes(mlir::func::FuncOp function, FormsOf formsOf, bool &changed);
 

@@ -33,7 +33,7 @@ public:
     sum += std::abs(weight);
     fit &= sum <= most;
   }
-  /// Of another output.
+  /// Begins with another output.
   void restart() { step = -1; }
   bool doFit() const { return fit; }
 

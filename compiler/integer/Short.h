@@ -1,4 +1,4 @@
-// Products of bytes whose sums are taken in int16, for machines that multiply pairs of bytes and saturate.
+// Marks products of bytes whose sums are taken in int16, for machines that multiply pairs of bytes and saturate.
 #pragma once
 #include "compiler/integer/MachineForms.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"

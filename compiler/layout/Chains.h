@@ -1,3 +1,4 @@
+// Has the user's choice of chains (--chains).
 #pragma once
 #include "compiler/support/Words.h"
 

@@ -1,3 +1,4 @@
+// Compares kernels, so that those that are equal become one function.
 #pragma once
 #include "compiler/plan/Plan.h"
 #include "mlir/IR/OperationSupport.h"

@@ -24,12 +24,13 @@ inline constexpr int64_t newestOpset = 28;
 /// op is known. "" is the standard's.
 std::optional<int64_t> newestVersion(llvm::StringRef domain);
 
-/// Attributes of a function: how each of the model's inputs or outputs stands among its arguments or results, as a
-/// support::SequenceForm or the length of a sequence. A function without them has tensors only.
+/// Attributes of a function that say how each of the model's inputs or outputs stands among its arguments or results,
+/// as a support::SequenceForm or the length of a sequence. A function without them has tensors only.
 inline constexpr llvm::StringLiteral inputSequencesName = "onnx.input_sequences",
                                      outputSequencesName = "onnx.output_sequences";
 
-/// Of a result that is the values of maps, a row each: their keys, an array of strings or integers.
+/// The attribute of a result that is the values of maps, a row each. It has their keys, an array of strings or
+/// integers.
 inline constexpr llvm::StringLiteral mapKeysName = "onnx.map_keys";
 
 /// A node on its way from what a file says to an op. upgrade() edits it in place.
@@ -58,13 +59,14 @@ struct Node {
   llvm::StringRef text(llvm::StringRef name, llvm::StringRef otherwise) const;
   /// Moves attribute `name` (ints or int), if there, to operand `index` as a one-dimensional int64 constant.
   void attributeToOperand(llvm::StringRef name, unsigned index);
-  /// The same for a float attribute, to a rank 0 constant of operand 0's element type.
+  /// Moves a float attribute, if there, to operand `index` as a rank 0 constant of operand 0's element type.
   void floatAttributeToOperand(llvm::StringRef name, unsigned index);
 };
 
-/// Type inference of every elementwise op: broadcast shapes, resultElement().
+/// Infers the type of an elementwise op by broadcast shapes and resultElement().
 mlir::LogicalResult inferElementwise(mlir::Operation *op, llvm::SmallVectorImpl<mlir::Type> &types);
-/// The same of every product as numpy's matmul has it, of operands whose last two axes may be swapped (ops/MatMul.cpp).
+/// Infers the type of a product as numpy's matmul has it, whose operands may have their last two axes swapped
+/// (ops/MatMul.cpp).
 mlir::LogicalResult inferProduct(mlir::Operation *op, mlir::Value x, mlir::Value y, bool transX, bool transY,
                                  mlir::Type element, llvm::SmallVectorImpl<mlir::Type> &types);
 

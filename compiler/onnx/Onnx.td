@@ -1,4 +1,4 @@
-// The onnx dialect and the base classes of its ops. Ops, attributes and their names are those of the ONNX standard, newest form of each op.
+// Declares the onnx dialect and the base classes of its ops. Ops, attributes and their names are those of the ONNX standard, newest form of each op.
 #ifndef INGOT_ONNX
 #define INGOT_ONNX
 include "mlir/IR/AttrTypeBase.td"
@@ -17,7 +17,7 @@ def Onnx_Dialect : Dialect {
   let useDefaultAttributePrinterParser = 1;
   let hasOperationAttrVerify = 1;
   let extraClassDeclaration = [{
-    /// Of SizeAttributes.cpp.
+    /// Adds the attributes of SizeAttributes.cpp.
     void addSizeAttributes();
     /// Registers ops; called by the register<Family>() functions of ops/.
     template <typename... Ops> void add() { addOperations<Ops...>(); }

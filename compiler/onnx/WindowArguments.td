@@ -1,4 +1,4 @@
-// The attributes of convolutions of integers, the standard's and those of the kernels' formats.
+// Declares the attributes of convolutions of integers, the standard's and those of the kernels' formats.
 #ifndef INGOT_WINDOW_ARGUMENTS
 #define INGOT_WINDOW_ARGUMENTS
 include "compiler/onnx/Onnx.td"

@@ -9,7 +9,7 @@ using namespace mlir;
 namespace ingot::partition {
 namespace {
 
-/// The arguments or results that are called `name`; results may share a name with an argument.
+/// Returns the argument or result that is called `name`; results may share a name with an argument.
 template <typename GetAttr> std::optional<unsigned> find(StringRef name, unsigned count, GetAttr attributeOf) {
   for (unsigned i = 0; i < count; ++i) {
     auto known = dyn_cast_or_null<StringAttr>(attributeOf(i));

@@ -1,4 +1,4 @@
-// plan -> plan: inputs and outputs whose memory is a device's.
+// Marks inputs and outputs whose memory is a device's (plan -> plan).
 #pragma once
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include <string>

@@ -4,7 +4,7 @@ namespace ingot::partition {
 
 double stagingSeconds(double bytes, const target::MachineModel &host) {
   target::Work work;
-  work.bytes = 2 * bytes; // read and written
+  work.bytes = 2 * bytes; // the bytes are read and written
   return target::secondsFor(work, target::ratesOf(host));
 }
 
@@ -21,7 +21,7 @@ std::vector<Bundle> bundlesOf(llvm::ArrayRef<Crossing> values, const target::Mac
   };
   for (auto [number, value] : llvm::enumerate(values)) {
     if (value.staging >= link.latency || value.bytes > link.latency * link.bytes) {
-      continue; // gains nothing in any company
+      continue; // this value gains nothing in any company
     }
     bool fits = value.ready < open.wanted && open.bytes + value.bytes <= link.latency * link.bytes;
     if (!bundle.members.empty() && fits) {

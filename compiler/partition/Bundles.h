@@ -1,4 +1,4 @@
-// Which small values go over a link in one copy: the rule, of figures alone. MergeTransfers.cpp keeps to it, and the
+// Decides which small values go over a link in one copy, from figures alone. MergeTransfers.cpp keeps to it, and the
 // costs of a placement foresee what it will do (Costs.cpp).
 #pragma once
 #include "compiler/target/Work.h"
@@ -12,20 +12,20 @@ namespace ingot::partition {
 struct Crossing {
   double bytes = 0;
   double staging = 0; ///< seconds that it takes to copy it into the bundle and out of it, where it cannot lie there
-  size_t ready = 0, wanted = 0; ///< places of the program: behind which it may cross, and ahead of which it must
+  size_t ready = 0, wanted = 0; ///< places of the program: it may cross behind the first, and must ahead of the second
 };
 
 struct Bundle {
   llvm::SmallVector<size_t, 4> members; ///< numbers of values
-  double saved;                         ///< seconds
+  double saved;                         ///< seconds that the bundle saves
 };
 
-/// The bundles for values in the order in which they are ready. A copy begins `link.latency` after it was asked for: so
-/// much is saved by each value that goes along with others, less what it takes to stage it. Nothing waits for that:
-/// none is wanted before the last is ready, and all together they take no longer than that latency on the link.
+/// Returns the bundles for values in the order in which they are ready. A copy begins `link.latency` after it was asked
+/// for: so much is saved by each value that goes along with others, less what it takes to stage it. Nothing waits for
+/// that: none is wanted before the last is ready, and all together they take no longer than that latency on the link.
 std::vector<Bundle> bundlesOf(llvm::ArrayRef<Crossing> values, const target::MachineModel::Link &link);
 
-/// Seconds in which the host copies so many bytes within its memory.
+/// Returns the seconds in which the host copies so many bytes within its memory.
 double stagingSeconds(double bytes, const target::MachineModel &host);
 
 } // namespace ingot::partition

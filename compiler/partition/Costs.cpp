@@ -16,7 +16,7 @@ using namespace mlir;
 
 namespace ingot::partition {
 
-/// How often a loop turns about which nothing is known.
+/// The number of turns of a loop about which nothing is known.
 static constexpr double usualTurns = 8;
 
 static double turnsOf(Operation *loop) {
@@ -25,7 +25,7 @@ static double turnsOf(Operation *loop) {
   return known && known->size() == 1 ? static_cast<double>(std::max<int64_t>(known->front(), 0)) : usualTurns;
 }
 
-/// How often an op runs in a run of the model, by the loops around it.
+/// Returns how often an op runs in a run of the model, by the loops around it.
 static double turnsAround(Operation *op) {
   double turns = 1;
   for (Operation *around = op->getParentOp(); around; around = around->getParentOp()) {
@@ -34,7 +34,7 @@ static double turnsAround(Operation *op) {
   return turns;
 }
 
-/// What the parts of a function's kernels hold is theirs.
+/// Calls `f` with the ops of a function that are in no kernel, whose parts are the kernel's.
 static void walkOps(func::FuncOp function, llvm::function_ref<void(Operation *)> f) {
   function.walk<WalkOrder::PreOrder>([&](Operation *op) {
     f(op);
@@ -88,7 +88,7 @@ double Costs::bytesOf(Value v) const {
   return type ? elements * static_cast<double>(onnx::elementBytes(type.getElementType())) : 0;
 }
 
-/// The maker of the first operand whose kernel takes `op` in, if all else allows it (FormKernels.cpp).
+/// Returns the maker of the first operand whose kernel takes `op` in, if all else allows it (FormKernels.cpp).
 int Costs::leaderOf(Operation *op) const {
   if (!isa<onnx::Elementwise>(op)) {
     return host;
@@ -113,7 +113,7 @@ Costs::NodeCost Costs::costOf(const Node &node) const {
   cost.joined.assign(devices.size(), 0);
   cost.apart.assign(devices.size(), 0);
   target::Work alone = onnx::workOf(node.op, [&](const support::Size &size) { return number(size); }), joined = alone;
-  if (cost.leader != host) { // the operand is in registers, and the result is written in the place of it
+  if (cost.leader != host) { // the operand is in registers, and the result is written in its place
     joined.bytes -= 2 * bytesOf(node.op->getResult(0));
     joined.bytes = std::max(joined.bytes, 0.0);
   }
@@ -128,14 +128,14 @@ Costs::NodeCost Costs::costOf(const Node &node) const {
   return cost;
 }
 
-/// Of what no kernel makes: the memory in which it is.
+/// Returns the memory of a value that no kernel makes.
 static int homeOf(Value v) {
   auto argument = dyn_cast<BlockArgument>(v);
   auto function = argument ? dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp()) : func::FuncOp();
   return Costs::outside(function ? plan::deviceOf(function.getArgAttrDict(argument.getArgNumber())) : 0);
 }
 
-/// Of what is no kernel: the memory in which it reads.
+/// Returns the memory in which an op that is no kernel reads.
 static int readerOf(OpOperand &use) {
   auto end = dyn_cast<func::ReturnOp>(use.getOwner());
   auto function = end ? end->getParentOfType<func::FuncOp>() : func::FuncOp();
@@ -162,7 +162,7 @@ void Costs::addValues(func::FuncOp function) {
         value.isBundled.assign(memoryCount(), false);
         value.begin = maker ? placeOf.lookup(maker) : placeOf.lookup(&v.getParentBlock()->front());
       }
-      value.bytes = std::max(value.bytes, bytesOf(use.get())); // of a slice, only that crosses
+      value.bytes = std::max(value.bytes, bytesOf(use.get())); // only the slice of a value crosses
       value.readers.push_back(known == numberOf.end() ? readerOf(use) : known->second);
       value.end = std::max(value.end, placeOf.lookup(op));
       for (Operation *around = op->getParentOp(); around != v.getParentBlock()->getParentOp();
@@ -205,7 +205,7 @@ void Costs::shareCopies(int memory, Tensor::Edge edge, const target::MachineMode
   }
 }
 
-/// Of one that shares a copy without what all share.
+/// Returns the seconds of a copy; for a value that shares one, without what all share.
 double Costs::ofCopy(const Tensor &value, int memory, const target::MachineModel::Link &link) const {
   double alone = link.seconds(value.bytes);
   return value.turns *
@@ -267,11 +267,11 @@ std::vector<double> Costs::bytesIn(int memory, ArrayRef<int> placed) const {
   for (const Tensor &value : weights) {
     constant += isRead(value) ? aligned(value.bytes) : 0;
   }
-  std::vector<double> bytes(places + 1, 0); // first what changes from place to place
+  std::vector<double> bytes(places + 1, 0); // these are first the changes from place to place
   for (const Tensor &value : values) {
     bool here = memoryOf(value.maker, placed) == memory;
     if (here && !isNode(value.maker)) {
-      continue; // the caller's
+      continue; // the value is in the caller's memory
     }
     if ((here || isRead(value)) && !isInLeader(value, placed)) {
       bytes[value.begin] += aligned(value.bytes);

@@ -22,7 +22,7 @@ struct Node {
 
 class Costs {
 public:
-  /// In the place of a node something that is no kernel, in the host's memory or (the caller's, by --bind) in another.
+  /// This stands for something that is no node: it is in the host's memory or (the caller's, by --bind) in another one.
   static constexpr int host = -1;
   static int outside(int64_t memory) { return host - static_cast<int>(memory); }
   static bool isNode(int node) { return node >= 0; }
@@ -33,7 +33,7 @@ public:
     llvm::SmallVector<int, 4> readers = {};
     size_t begin = 0, end = 0;                         ///< places of ops, in the order of the function
     enum Edge { Inside, Input, Result } edge = Inside; ///< whether the caller has it, or is to get it and nobody else
-    llvm::SmallVector<bool, 2> isBundled = {};         ///< by memory: whether it shares a copy to or from there
+    llvm::SmallVector<bool, 2> isBundled = {};         ///< for each memory, whether it shares a copy to or from there
   };
 
   /// Values that share a copy between the host's memory and another.
@@ -45,19 +45,20 @@ public:
 
   Costs(mlir::func::FuncOp function, llvm::ArrayRef<Device> devices, llvm::ArrayRef<Node> nodes, const Policy &policy);
 
-  /// The memory in which a device works: 0 is the host's.
+  /// Returns the memory in which a device works; 0 is the host's.
   int memoryOf(int device) const { return memories[device]; }
-  /// The same of a node under a placement of all of them.
+  /// Returns the memory in which a node works under a placement of all of them.
   int memoryOf(int node, llvm::ArrayRef<int> placed) const {
     return isNode(node) ? memories[placed[node]] : host - node;
   }
   int memoryCount() const { return static_cast<int>(deviceOfMemory.size()); }
   const target::MachineModel &machineOf(int memory) const { return devices[deviceOfMemory[memory]].machine; }
 
-  /// Of a node on a device that takes it: with the node that it follows, and how much more without it.
+  /// Return the seconds of a node on a device that takes it: with the node that it follows, and how much more they are
+  /// without it.
   double seconds(int node, int device) const { return costs[node].joined[device]; }
   double apart(int node, int device) const { return costs[node].apart[device]; }
-  /// The node whose kernel this one joins where both are on one device, or `host`.
+  /// Returns the node whose kernel this one joins where both are on one device, or `host`.
   int leader(int node) const { return costs[node].leader; }
 
   llvm::ArrayRef<Tensor> crossing() const { return values; }
@@ -66,17 +67,18 @@ public:
   double download(const Tensor &value, int memory) const { return ofCopy(value, memory, machineOf(memory).download); }
   llvm::ArrayRef<Shared> shared() const { return sharedCopies; }
 
-  /// Seconds of a node, of all nodes and of all copies under a placement.
+  /// Return the seconds of a node, of all nodes and of all copies under a placement.
   double ofNode(int node, llvm::ArrayRef<int> placed) const;
   double ofKernels(llvm::ArrayRef<int> placed) const;
   double ofCopies(llvm::ArrayRef<int> placed) const;
-  /// About how many bytes of a memory are needed at each place of the function: constants, and values that live there.
+  /// Returns about how many bytes of a memory are needed at each place of the function: constants, and values that live
+  /// there.
   std::vector<double> bytesIn(int memory, llvm::ArrayRef<int> placed) const;
 
 private:
   struct NodeCost {
     int leader = host;
-    llvm::SmallVector<double, 2> joined, apart; ///< by device; 0: it does not take the node
+    llvm::SmallVector<double, 2> joined, apart; ///< for each device; 0: it does not take the node
   };
   llvm::ArrayRef<Device> devices;
   const Policy &policy;
@@ -84,7 +86,8 @@ private:
   llvm::SmallVector<int, 2> memories, deviceOfMemory;
   llvm::DenseMap<mlir::Operation *, int> numberOf;
   size_t places = 0;
-  llvm::DenseMap<mlir::Operation *, size_t> placeOf, endOf; ///< of an op; of a loop, where its body ends
+  /// The place of an op, and of a loop the place where its body ends.
+  llvm::DenseMap<mlir::Operation *, size_t> placeOf, endOf;
   std::vector<NodeCost> costs;
   std::vector<Tensor> values, weights;
   std::vector<Shared> sharedCopies;

@@ -12,7 +12,7 @@ using namespace mlir;
 
 namespace ingot::partition {
 
-/// Nothing for an attribute of a kind that pieces do not have.
+/// Returns an attribute as pieces have it; nothing for one of a kind that they do not have.
 static std::optional<target::PieceAttribute> convert(Attribute attribute) {
   if (auto boolean = dyn_cast<BoolAttr>(attribute)) {
     return boolean.getValue();
@@ -35,7 +35,7 @@ static std::optional<target::PieceAttribute> convert(Attribute attribute) {
   return std::nullopt;
 }
 
-/// Whether it is the compiler's own business: its notes, and how MLIR groups operands.
+/// Whether an attribute is the compiler's own: its notes, and how MLIR groups operands.
 static bool isInternal(NamedAttribute attribute) {
   StringRef name = attribute.getName();
   return name.contains('.') || name == "operandSegmentSizes" || name == "resultSegmentSizes";
@@ -111,7 +111,7 @@ private:
   target::Piece &piece;
   llvm::DenseMap<Value, int32_t> numbers;
 
-  /// The op in the pieces' block that holds `user`, or is it.
+  /// Returns the op in the pieces' block that holds `user`, or is it.
   Operation *outermost(Operation *user) const {
     Operation *ancestor = inside.front()->getBlock()->findAncestorOpInBlock(*user);
     return ancestor ? ancestor : user;

@@ -1,4 +1,4 @@
-// Ops as a target of pieces sees them.
+// Describes ops as a target of pieces sees them.
 #pragma once
 #include "compiler/onnx/sizes/Shapes.h"
 #include "compiler/target/MachineModel.h"
@@ -16,14 +16,15 @@ struct DescribedPiece {
   std::deque<std::vector<char>> own; ///< bytes of constants that their attributes do not hold in this form
 };
 
-/// Why an op can be in no piece, whatever the target; empty when it can.
+/// Returns why an op can be in no piece, whatever the target; empty when it can.
 std::string unfitForPieces(mlir::Operation &op);
 
-/// The ops, which are in the order of their block and all fit, for a machine. `symbol` is the function's name.
+/// Describes ops, which are in the order of their block and all fit, for a machine. `symbol` is the function's name.
 void describePiece(llvm::ArrayRef<mlir::Operation *> ops, const target::MachineModel &machine, llvm::StringRef symbol,
                    bool isStrict, DescribedPiece &described);
 
-/// A text that is the same for two pieces if, and only if, their code may be the same: all but the names.
+/// Returns a text that is the same for two pieces if, and only if, their code may be the same: it has all but the
+/// names.
 std::string keyOf(const target::Piece &piece);
 
 } // namespace ingot::partition

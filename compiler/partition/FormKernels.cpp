@@ -35,7 +35,7 @@ struct Group {
   llvm::SetVector<Operation *> ops;
   Operation *root = nullptr;
   const Device *device = nullptr;
-  RankedTensorType shape; ///< of what elementwise members compute
+  RankedTensorType shape; ///< the shape that elementwise members compute
 };
 
 /// A constant that is written into the region, not passed as an operand.
@@ -48,7 +48,7 @@ bool isScalarConstant(Value v) {
 class Former {
 public:
   Former(Block &block, const Places &places) : block(block) {
-    for (Operation &op : block) { // those of other blocks are erased one by one
+    for (Operation &op : block) { // ops of other blocks are erased one by one
       if (auto place = places.find(&op); place != places.end()) {
         deviceOf.insert(*place);
       }
@@ -88,7 +88,8 @@ private:
   llvm::DenseMap<Operation *, std::shared_ptr<Group>> groupOf;
   std::optional<Needs> needs;
 
-  /// Sizes that become a kernel are a tensor to all that reads them: what has them as a parameter gets others.
+  /// Gives ops that have these sizes as a parameter sizes of their own, since sizes that become a kernel are a tensor
+  /// to all that read them.
   static void keepParameters(Operation &sizes) {
     Operation *parameters = OpBuilder(&sizes).clone(sizes);
     sizes.getResult(0).replaceUsesWithIf(parameters->getResult(0), isParameterUse);
@@ -105,7 +106,7 @@ private:
     return first;
   }
 
-  /// A place in the block such that no kernel that begins before it needs the group's.
+  /// Returns a place in the block such that no kernel that begins before it needs the group's.
   size_t horizonOf(const Group &group) {
     size_t first = beginOf(group);
     for (size_t i = now; i-- > first;) {
@@ -295,7 +296,7 @@ private:
     op->erase();
   }
 
-  // The IR.
+  // These write the IR.
 
   void materialize() {
     llvm::SetVector<Group *> groups;
@@ -353,7 +354,7 @@ private:
       }
       if (writesAll(op, g)) {
         for (Value v : op->getResults()) {
-          bool number = onnx::foundBy(op) && v == op->getResults().back(); // the run itself reads it
+          bool number = onnx::foundBy(op) && v == op->getResults().back(); // the run itself reads the number
           if (!v.use_empty() || number) {
             outs.insert(v);
           }

@@ -1,4 +1,4 @@
-// onnx -> plan: which ops become one kernel.
+// Decides which ops become one kernel (onnx -> plan).
 #pragma once
 #include "compiler/partition/PlaceNodes.h"
 

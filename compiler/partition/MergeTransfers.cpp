@@ -22,7 +22,7 @@ namespace {
 struct Candidate {
   plan::TransferOp transfer;
   Crossing crossing;
-  bool liesApart = false; ///< what crosses has to be staged
+  bool liesApart = false; ///< whether the value has to be staged to cross
 };
 
 /// Calls `f` with each operand by which a value is read, also through views.
@@ -51,7 +51,7 @@ bool wantsPlace(OpOperand &use) {
          (isa<onnx::YieldOp>(use.getOwner()) && isa<onnx::IfOp>(use.getOwner()->getParentOp()));
 }
 
-/// Slices are stacked where they belong.
+/// Whether a use is a slice, which is stacked where it belongs.
 bool isSlice(OpOperand &use) {
   auto loop = dyn_cast<onnx::LoopOp>(use.getOwner()->getParentOp());
   return loop && isa<onnx::YieldOp>(use.getOwner()) && use.getOperandNumber() > loop.carried();
@@ -139,7 +139,7 @@ private:
     return isPossible ? std::optional(candidate) : std::nullopt;
   }
 
-  /// By estimate, of a value that has some; nothing: only the run knows.
+  /// Returns the bytes of a value by estimate; nothing: only the run knows.
   std::optional<int64_t> bytesOf(Value v) const {
     support::Size size = plan::physicalBytes(cast<RankedTensorType>(v.getType()));
     auto some = [&](support::Symbol symbol) -> std::optional<int64_t> {
@@ -191,7 +191,7 @@ private:
     merged.push_back({all, saved});
   }
 
-  /// Views of what crossed earlier stood ahead.
+  /// Moves views of a value that crossed earlier behind its part of the bundle.
   static void moveBehind(plan::ViewOp part) {
     for (Operation *user : part->getUsers()) {
       if (auto view = dyn_cast<plan::ViewOp>(user);

@@ -1,15 +1,15 @@
-// plan -> plan: small values that cross the same way at about the same time go in one copy.
+// Makes small values that cross the same way at about the same time go in one copy (plan -> plan).
 #pragma once
 #include "compiler/partition/PlaceNodes.h"
 #include "compiler/plan/Plan.h"
 
 namespace ingot::partition {
 
-/// The machines in whose memories a run is.
+/// The machines whose memories a run uses.
 struct Memories {
   const target::MachineModel *host;
-  llvm::SmallVector<const target::MachineModel *> devices = {}; ///< in the order of `plan.devices`
-  /// What estimates take for a symbol that stays open.
+  llvm::SmallVector<const target::MachineModel *> devices = {}; ///< machines in the order of `plan.devices`
+  /// Returns the size that estimates take for a symbol that stays open.
   std::function<int64_t(support::Symbol)> sizeOf = [](support::Symbol) { return Policy::usualSize; };
 };
 

@@ -17,7 +17,7 @@ void MinCut::addEdge(int from, int to, int64_t cost) {
   }
 }
 
-/// How far each node is from the source, over edges with room; false: the sink is out of reach.
+/// Finds how far each node is from the source, over edges with room; false: the sink is out of reach.
 bool MinCut::findLevels() {
   level.assign(edgesOf.size(), -1);
   level[source] = 0;
@@ -36,7 +36,7 @@ bool MinCut::findLevels() {
 
 /// Fills one way that goes up by a level with each edge; 0: there is none left.
 int64_t MinCut::fill() {
-  std::vector<int> way; // edges
+  std::vector<int> way; // edges of the way
   int at = source;
   while (at != sink) {
     std::vector<int> &own = edgesOf[at];
@@ -52,7 +52,7 @@ int64_t MinCut::fill() {
       at = edges[way.back()].to;
     } else if (at == source) {
       return 0;
-    } else { // a dead end: back, and not here again
+    } else { // this is a dead end: the way goes back, and not here again
       at = edges[way.back() ^ 1].to;
       way.pop_back();
       ++next[at];

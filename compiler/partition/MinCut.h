@@ -1,4 +1,4 @@
-// A cheapest cut of a network, by Dinic's algorithm: as long as there is a way from the source to the sink, all
+// Finds a cheapest cut of a network by Dinic's algorithm: as long as there is a way from the source to the sink, all
 // shortest ways are filled at once. Of several cheapest cuts it is the one that leaves most nodes at the source.
 #pragma once
 #include <cstdint>
@@ -10,23 +10,23 @@ class MinCut {
 public:
   static constexpr int64_t unlimited = INT64_MAX / 4;
 
-  /// A network of these nodes, a source and a sink.
+  /// Makes a network of `nodes` nodes, a source and a sink.
   explicit MinCut(int nodes) : source(nodes), sink(nodes + 1), edgesOf(nodes + 2) {}
 
   int addNode();
-  /// Costs so much where `from` is at the source and `to` is not.
+  /// Adds a cost for cuts in which `from` is at the source and `to` is not.
   void addEdge(int from, int to, int64_t cost);
-  /// Costs so much where `node` is not at the source, or where it is.
+  /// Add a cost for cuts in which `node` is not at the source, or in which it is.
   void addCostAtSink(int node, int64_t cost) { addEdge(source, node, cost); }
   void addCostAtSource(int node, int64_t cost) { addEdge(node, sink, cost); }
 
-  /// Whether each node is at the source.
+  /// Returns whether each node is at the source.
   std::vector<bool> solve();
 
 private:
   struct Edge {
     int to;
-    int64_t room; ///< the edge back is the next one or the one before
+    int64_t room; ///< what may still flow; the edge back is the next one or the one before
   };
   int source, sink;
   std::vector<Edge> edges;

@@ -1,4 +1,4 @@
-// What the ops of a block wait for.
+// Tells what the ops of a block wait for.
 #pragma once
 #include "mlir/IR/Block.h"
 #include "mlir/IR/Operation.h"
@@ -8,16 +8,16 @@
 
 namespace ingot::partition {
 
-/// Good as long as no op of the block is made or erased.
+/// The needs of ops, which hold as long as no op of the block is made or erased.
 class Needs {
 public:
   explicit Needs(mlir::Block &block);
 
-  /// The ops of which `op` reads a result, or a size that they find.
+  /// Calls `f` with the ops of which `op` reads a result, or a size that they find.
   void each(mlir::Operation *op, llvm::function_ref<void(mlir::Operation *)> f) const;
 
 private:
-  /// Ops of the block that find sizes of which an op speaks: it waits for them as for its operands.
+  /// The ops of the block that find sizes of which an op speaks: it waits for them as for its operands.
   llvm::DenseMap<mlir::Operation *, llvm::SmallSetVector<mlir::Operation *, 2>> findersOf;
 };
 

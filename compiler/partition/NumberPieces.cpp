@@ -35,13 +35,13 @@ public:
     }
   }
 
-  /// A number that all of an op's piece have.
+  /// Returns a number that all ops of a piece have.
   int of(Operation *op) const { return pieceOf[order.lookup(op)]; }
 
 private:
   llvm::DenseMap<Operation *, int> order;
   std::vector<int> devices, pieceOf;
-  std::vector<SmallVector<int, 4>> needs, members; ///< members: by number of a piece, ascending
+  std::vector<SmallVector<int, 4>> needs, members; ///< `members`: the nodes of a piece by its number, ascending
 
   void merge(int into, int from) {
     for (int op : members[from]) {

@@ -18,11 +18,11 @@ using namespace mlir;
 namespace ingot::partition {
 
 struct Pieces::Taken {
-  std::vector<Operation *> ops; ///< in the order of their block
+  std::vector<Operation *> ops; ///< ops in the order of their block
   const Device *device;
   std::unique_ptr<DescribedPiece> described;
   target::PieceCode code;
-  std::string symbol; ///< of the first piece equal to this one, which has the code
+  std::string symbol; ///< the symbol of the first piece equal to this one, which has the code
 };
 
 Pieces::Pieces(func::FuncOp function, const PieceOptions &options, ArrayRef<Device> devices)
@@ -112,7 +112,7 @@ template <typename F> LogicalResult guarded(Operation &at, const Device &device,
   }
 }
 
-/// What a target promised about its code, held against the piece.
+/// Compares what a target promised about its code with the piece.
 llvm::Error check(const target::Piece &piece, const target::PieceCode &code, StringRef symbol) {
   auto isConstant = [&](int32_t number) {
     return number >= 0 && static_cast<size_t>(number) < piece.values.size() && piece.values[number].isConstant();
@@ -168,7 +168,7 @@ LogicalResult Pieces::take(ArrayRef<Block *> blocks, const Rules &rules) {
 LogicalResult Pieces::takeFrom(Block &block, const Device &device, const Rules &rules) {
   Needs needs(block);
   Clusters clusters(needs);
-  for (const Taken &other : taken) { // has to be waited for as a whole
+  for (const Taken &other : taken) { // a piece is waited for as a whole
     if (other.ops.front()->getBlock() == &block) {
       clusters.add(other.ops);
     }
@@ -259,7 +259,7 @@ LogicalResult Pieces::compile(std::vector<Operation *> ops, const Device &device
   return success();
 }
 
-/// The arguments are described in target/Piece.h.
+/// Declares the function of a piece, whose arguments target/Piece.h describes.
 static func::FuncOp declare(OpBuilder &b, Location loc, StringRef symbol, size_t ins, size_t outs, size_t sizes) {
   auto list = [](size_t count, Type element) {
     return MemRefType::get({std::max<int64_t>(1, static_cast<int64_t>(count))}, element);
@@ -272,7 +272,7 @@ static func::FuncOp declare(OpBuilder &b, Location loc, StringRef symbol, size_t
   return function;
 }
 
-/// Ops between those of a piece that wait for one of them stand behind it.
+/// Moves ops between those of a piece that wait for one of them behind it.
 static void moveWaitingBehind(Operation *kernel, ArrayRef<Operation *> ops) {
   if (ops.size() == 1) {
     return;
@@ -294,7 +294,7 @@ static void moveWaitingBehind(Operation *kernel, ArrayRef<Operation *> ops) {
 
 void Pieces::makeKernels() {
   auto module = function->getParentOfType<ModuleOp>();
-  llvm::DenseMap<Value, Value> replaced; ///< what pieces gave, of ops that are gone
+  llvm::DenseMap<Value, Value> replaced; ///< the results of pieces in place of those of ops that are gone
   for (const Taken &piece : taken) {
     const target::Piece &described = piece.described->piece;
     SmallVector<Value> ins, outs;

@@ -20,22 +20,22 @@ using namespace mlir;
 namespace ingot::partition {
 namespace {
 
-/// Picoseconds: whole numbers, so that sums do not depend on their order.
+/// Returns picoseconds, which are whole numbers, so that sums do not depend on their order.
 int64_t costOf(double seconds) {
-  constexpr double most = 1e15; // a quarter of an hour
+  constexpr double most = 1e15; // this is a quarter of an hour
   return static_cast<int64_t>(std::llround(std::min(seconds * 1e12, most)));
 }
 
-/// Whether something is so, by the side on which a node is.
+/// A condition on the side on which a node is.
 struct Literal {
   enum Kind { Never, Always, AtSource, AtSink } kind = Never;
   int node = 0;
 };
 
-/// What a device's memory costs.
+/// The price of a device's memory.
 struct Price {
   double byte = 0;          ///< seconds, for a byte that is taken all the time
-  std::vector<bool> full;   ///< places of the function where it has been too small: there it is paid for
+  std::vector<bool> full;   ///< places of the function where it has been too small, where it is paid for
   std::vector<double> upTo; ///< the share of each place and of those before it
   double between(size_t begin, size_t end) const { return byte * (upTo[end] - (begin ? upTo[begin - 1] : 0)); }
 };
@@ -83,7 +83,7 @@ public:
 private:
   const Costs &costs;
   MinCut cut;
-  SmallVector<int> ahead, behind; ///< where nodes are at the source, and at the sink
+  SmallVector<int> ahead, behind; ///< the devices of nodes at the source, and at the sink
 
   bool moves(int node) const { return ahead[node] != behind[node]; }
 
@@ -97,7 +97,7 @@ private:
     }
   }
 
-  /// What a node costs more where the one that it follows is on another device.
+  /// Adds what a node costs more where the one that it follows is on another device.
   void addApart(int i, int leader) {
     int64_t there = costOf(costs.apart(i, ahead[i])), here = costOf(costs.apart(i, behind[i]));
     if (moves(i) && moves(leader)) {
@@ -116,7 +116,7 @@ private:
     }
   }
 
-  /// Whether a node works in a memory, or not.
+  /// Returns the condition that a node works in a memory, or does not.
   Literal works(int node, int memory, bool in = true) const {
     bool first = (costs.memoryOf(node, ahead) == memory) == in, second = (costs.memoryOf(node, behind) == memory) == in;
     return {first && second ? Literal::Always
@@ -138,7 +138,7 @@ private:
     }
   }
 
-  /// What values that go in one copy cost together: as much, however many of them cross.
+  /// Adds what values that go in one copy cost together, which is the same however many of them cross.
   void addShared(const Costs::Shared &copy) {
     SmallVector<Literal> cross;
     for (size_t member : copy.members) {
@@ -174,8 +174,8 @@ private:
     }
   }
 
-  /// Costs so much where `condition` holds and any of the others does. Those that depend on a side are for the one
-  /// side, and the condition, if it depends, for the other one: a memory is ahead or behind.
+  /// Adds a cost where `condition` holds and any of the others does. Those that depend on a side are for the one side,
+  /// and the condition, if it depends, for the other one: a memory is ahead or behind.
   void addCost(int64_t cost, Literal condition, ArrayRef<Literal> any) {
     if (condition.kind == Literal::Never || cost == 0) {
       return;
@@ -218,7 +218,7 @@ private:
   }
 };
 
-/// "1.23 us more"
+/// Returns a text like "1.23 us more".
 std::string changeText(double seconds) {
   double size = std::abs(seconds);
   if (costOf(size) == 0) {
@@ -239,7 +239,7 @@ public:
     placed = first;
   }
 
-  /// By cost, with the prices; what only greed decides stays.
+  /// Returns the cheapest placement, with the prices; nodes that only greed decides stay.
   SmallVector<int> cheapest() const {
     constexpr int mostRounds = 16;
     SmallVector<int> best = first;
@@ -305,23 +305,23 @@ public:
   }
 
 private:
-  static constexpr double mostPrice = 1e-3; ///< seconds for a byte: nothing gains that
+  static constexpr double mostPrice = 1e-3; ///< seconds for a byte; nothing gains that much
   ArrayRef<Device> devices;
   MutableArrayRef<Node> nodes;
   const Costs &costs;
   const Policy &policy;
-  std::vector<Price> prices; ///< by device
+  std::vector<Price> prices; ///< one for each device
   SmallVector<int> first, placed;
-  SmallVector<int> unpriced; ///< where nodes were before a memory turned out too small; empty: none was
+  SmallVector<int> unpriced; ///< the devices of nodes before a memory turned out too small; empty: none did
 
-  /// What packing and layouts took more than the estimate says.
+  /// Returns the bytes that packing and layouts took more than the estimate says.
   int64_t heldBack(size_t device) const { return policy.reserved.empty() ? 0 : policy.reserved[device]; }
 
   double roomOf(size_t device) const {
     return static_cast<double>(devices[device].machine.memoryBytes - heldBack(device));
   }
 
-  /// The most that is needed of a device's memory at any place.
+  /// Returns the most bytes that are needed of a device's memory at any place.
   double peakOf(size_t device, ArrayRef<int> where) const {
     std::vector<double> bytes = costs.bytesIn(costs.memoryOf(static_cast<int>(device)), where);
     return *std::max_element(bytes.begin(), bytes.end());
@@ -332,7 +332,7 @@ private:
     return peak == 0 || peak <= roomOf(device);
   }
 
-  /// A device whose memory has no room for what is there.
+  /// Returns a device whose memory has no room for what is there.
   std::optional<size_t> tooSmall() const {
     for (size_t device = 0; device < devices.size(); ++device) {
       if (devices[device].machine.memoryBytes > 0 && !hasRoom(device, placed)) {
@@ -362,7 +362,7 @@ private:
   /// last.
   void raisePrice(size_t device) {
     constexpr double least = 1e-15, factor = 1.01, step = 4;
-    constexpr int mostTries = 8; // what is given back at one place may have to be uploaded at another
+    constexpr int mostTries = 8; // values that are given back at one place may have to be uploaded at another
     double low = std::min(std::max(prices[device].byte * step, least), mostPrice), high = mostPrice;
     auto fitsAt = [&](double byte) {
       prices[device].byte = byte;
@@ -381,7 +381,7 @@ private:
     fitsAt(high);
   }
 
-  /// For each node that moved those that made the same move and have a value in common with it.
+  /// Returns for each node that moved those that made the same move and have a value in common with it.
   std::vector<SmallVector<int, 4>> neighboursOfMoved() const {
     std::vector<SmallVector<int, 4>> neighbours(nodes.size());
     for (const Costs::Tensor &value : costs.crossing()) {
@@ -406,7 +406,7 @@ private:
     return piece.takeVector();
   }
 
-  /// Says of a piece what it would have cost to leave it where it was, beside all the others as they are now.
+  /// Notes for a piece what it would have cost to leave it where it was, beside all the others as they are now.
   void tell(ArrayRef<int> piece, llvm::BitVector &told) {
     int device = first[piece.front()];
     SmallVector<int> with = placed;

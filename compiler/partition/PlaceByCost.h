@@ -1,4 +1,4 @@
-// The placement that costs least, by estimate.
+// Finds the placement that costs least, by estimate.
 #pragma once
 #include "compiler/partition/Costs.h"
 
@@ -10,8 +10,8 @@ namespace ingot::partition {
 mlir::LogicalResult placeByCost(mlir::func::FuncOp function, llvm::ArrayRef<Device> devices,
                                 llvm::MutableArrayRef<Node> nodes, const Costs &costs, const Policy &policy);
 
-/// For each node the number of its piece, -1 for those in the host's memory: nodes of one device that depend on each
-/// other, as many as can be without a way out of the piece and back into it.
+/// Returns for each node the number of its piece, -1 for those in the host's memory. A piece has nodes of one device
+/// that depend on each other, as many as can be without a way out of the piece and back into it.
 std::vector<int> numberPieces(llvm::ArrayRef<Node> nodes, const Costs &costs);
 
 } // namespace ingot::partition

@@ -1,4 +1,4 @@
-// onnx -> a device for each op that is computed by a kernel, ahead of the forming of kernels.
+// Finds a device for each op that is computed by a kernel, ahead of the forming of kernels.
 #pragma once
 #include "compiler/support/Size.h"
 #include "compiler/target/Target.h"
@@ -10,24 +10,24 @@
 
 namespace ingot::partition {
 
-/// One element of --target, resolved.
+/// One element of --target, which has been resolved.
 struct Device {
   const target::Target *target;
   target::MachineModel machine;
 };
 
-/// The machine in whose memory the run is, and that does what is around kernels.
+/// Returns the machine in whose memory the run is, and that does what is around kernels.
 const target::MachineModel &hostOf(llvm::ArrayRef<Device> devices);
 
-/// Where a node went; the report's line.
+/// The place of a node, which is a line of the report.
 struct Placement {
   std::string node, op, device;
   std::string whyNot;  ///< what devices earlier in the user's order said, or why they gave it back
-  double seconds = -1; ///< estimated; -1: there was nothing to weigh
-  int piece = -1;      ///< a number among the convex pieces of devices with memories of their own; -1: of no such
+  double seconds = -1; ///< estimated seconds; -1: there was nothing to weigh
+  int piece = -1;      ///< a number among the convex pieces of devices with memories of their own; -1: it is in none
 };
 
-/// --require DEVICE=Conv,MatMul: these operators run there or nowhere.
+/// A demand of --require DEVICE=Conv,MatMul: these operators run there or nowhere.
 struct Demand {
   int device; ///< its number in the user's order
   std::string text;
@@ -42,21 +42,22 @@ struct Override {
   unsigned line;
 };
 
-/// What the user wants of the placement.
+/// The user's wishes for the placement.
 struct Policy {
   bool fallback = true; ///< false: every node must run on the first device
-  bool byCost = true;   ///< false: whatever a device takes it keeps
+  bool byCost = true;   ///< false: a device keeps whatever it takes
   std::vector<Demand> demands = {};
   std::vector<Override> overrides = {};
-  std::vector<int64_t> reserved = {};     ///< bytes of each device's memory that are not to be counted on; empty: none
+  /// Bytes of each device's memory that are not to be counted on; empty: there are none.
+  std::vector<int64_t> reserved = {};
   std::vector<std::string> imported = {}; ///< names of all nodes of the model, where there are overrides
-  /// What estimates take for a symbol that stays open.
+  /// Returns the size that estimates take for a symbol that stays open.
   std::function<int64_t(support::Symbol)> sizeOf = [](support::Symbol) { return usualSize; };
-  /// As for the plan of an arena whose sizes are open.
+  /// The usual size, as for the plan of an arena whose sizes are open.
   static constexpr int64_t usualSize = 128;
 };
 
-/// Of ops that kernels of the compiler's compute; those of pieces (Pieces.h) have none.
+/// The places of ops that kernels of the compiler compute; those of pieces (Pieces.h) have none.
 using Places = llvm::DenseMap<mlir::Operation *, const Device *>;
 
 class Pieces;
@@ -69,12 +70,13 @@ class Pieces;
 mlir::LogicalResult placeNodes(mlir::func::FuncOp function, llvm::ArrayRef<Device> devices, const Policy &policy,
                                Pieces &pieces, std::vector<Placement> &report);
 
-/// The device that computes an op; null where it has none.
+/// Returns the device that computes an op; null where it has none.
 const Device *placeOf(mlir::Operation *op, llvm::ArrayRef<Device> devices);
 
-/// The devices of all ops that kernels compute, when each op has the form that its device wants: those written since
-/// then are where the ops are whose place they took, or else where what they read or their readers are, unless that
-/// device does not take them: then the first that does gets them. Takes the numbers away. Failure with a message.
+/// Returns the devices of all ops that kernels compute, when each op has the form that its device wants. Ops that were
+/// written since the placement are where the ops are whose place they took, or else where their operands or their
+/// readers are; if that device does not take them, the first that does gets them. Takes the numbers away. Failure with
+/// a message.
 mlir::FailureOr<Places> takePlaces(mlir::func::FuncOp function, llvm::ArrayRef<Device> devices, const Policy &policy);
 
 } // namespace ingot::partition

@@ -16,11 +16,11 @@ bool isView(Operation &op) {
 
 bool isParameterUse(OpOperand &use) {
   auto parametric = dyn_cast<onnx::Parametric>(use.getOwner());
-  bool toView = isView(*use.getOwner()) && use.getOperandNumber() > 0; // a shape, not what is viewed
+  bool toView = isView(*use.getOwner()) && use.getOperandNumber() > 0; // the operand is a shape, and not what is viewed
   return toView || (parametric && parametric.isParameter(use.getOperandNumber()));
 }
 
-/// Computed by a kernel of its own only where somebody reads it as a tensor.
+/// Whether nobody reads an op's result as a tensor, so that it needs no kernel.
 static bool isParameterOnly(Operation &op) {
   return isa<onnx::SizesOp>(op) && llvm::all_of(op.getUses(), isParameterUse);
 }

@@ -1,4 +1,4 @@
-// Which ops are computed by kernels, and so have a place to run.
+// Tells which ops are computed by kernels, and so have a place to run.
 #pragma once
 #include "mlir/IR/Operation.h"
 #include <vector>
@@ -12,9 +12,10 @@ bool isParameterUse(mlir::OpOperand &use);
 /// Whether an op runs on a device, rather than being a constant (or what becomes one), a view, a parameter,
 /// control flow, or a kernel already.
 bool isComputed(mlir::Operation &op);
-/// The blocks of a function and of its control flow, outer ones first; what a kernel's root holds is a part of it.
+/// Returns the blocks of a function and of its control flow, outer ones first; what a kernel's root holds is a part of
+/// it.
 std::vector<mlir::Block *> blocksOf(mlir::Operation *function);
-/// The value whose memory `v` names, through views.
+/// Returns the value whose memory `v` names, through views.
 mlir::Value viewed(mlir::Value v);
 
 } // namespace ingot::partition

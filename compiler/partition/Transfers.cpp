@@ -1,4 +1,4 @@
-// Every operand of an op is looked at once. A constant is no value that crosses: each device has those that its kernels
+// Looks at every operand of an op once. A constant is no value that crosses: each device has those that its kernels
 // read in its own weights, and only a view of one needs a transfer, for its operand, to say so. Between two devices a
 // value goes over the host, where it may have been wanted as well.
 #include "compiler/partition/Transfers.h"
@@ -21,7 +21,7 @@ public:
     SmallVector<OpOperand *> uses;
     function.walk<WalkOrder::PreOrder>([&](Operation *op) {
       for (OpOperand &use : op->getOpOperands()) {
-        if (!isa<plan::ViewOp, plan::JoinOp>(op)) { // these stay in the memory of what they view and join
+        if (!isa<plan::ViewOp, plan::JoinOp>(op)) { // these stay in the memory of the values that they view and join
           uses.push_back(&use);
         }
       }
@@ -40,7 +40,7 @@ private:
   llvm::DenseMap<std::pair<Value, int64_t>, Value> known;
   llvm::DenseMap<Block *, Operation *> lastOfArguments; ///< transfers of a block's arguments, in the order of readers
 
-  /// Where an operand is read.
+  /// Returns the device where an operand is read.
   int64_t deviceOf(OpOperand &use) {
     if (auto kernel = dyn_cast<plan::KernelOp>(use.getOwner())) {
       return plan::deviceOf(kernel);
@@ -48,7 +48,7 @@ private:
     return isa<func::ReturnOp>(use.getOwner()) ? plan::deviceOf(function.getResultAttrDict(use.getOperandNumber())) : 0;
   }
 
-  /// The value in the memory of a device.
+  /// Returns the value in the memory of a device.
   Value in(int64_t device, Value v) {
     if (onnx::constantOf(v) || v.getDefiningOp<onnx::NoneOp>()) {
       return v;
@@ -70,13 +70,13 @@ private:
     return known[{v, device}] = transfer(device, device && plan::deviceOf(v) ? in(0, v) : v);
   }
 
-  /// Whether a view has all of what it views: that crosses, for all who read it in whatever form.
+  /// Whether a view has all of the value that it views: that value crosses, for all who read it in whatever form.
   static bool isWhole(plan::ViewOp view) {
     return plan::physicalBytes(cast<RankedTensorType>(view.getX().getType())) ==
            plan::physicalBytes(cast<RankedTensorType>(view.getY().getType()));
   }
 
-  /// The same view in the memory of the device, if `v` is one of a constant; else null.
+  /// Returns `v` viewed in the memory of the device, if it is a view of a constant; else null.
   Value viewOfConstant(int64_t device, Value v) {
     auto view = v.getDefiningOp<plan::ViewOp>();
     if (!view || !onnx::constantOf(view.getX())) {
@@ -109,8 +109,8 @@ private:
     return transfer;
   }
 
-  /// Moves views up to what they view, as far as that is in the same block and their sizes are known there. What the
-  /// last of them views.
+  /// Moves views up to the values that they view, as far as these are in the same block and their sizes are known
+  /// there. Returns what the last of them views.
   static Value raise(Value v) {
     auto view = v.getDefiningOp<plan::ViewOp>();
     if (!view || view.getX().getParentBlock() != view->getBlock() || dependsOnRun(view)) {

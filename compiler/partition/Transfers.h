@@ -1,4 +1,4 @@
-// plan -> plan: values cross to the memories in which they are read.
+// Lets values cross to the memories in which they are read (plan -> plan).
 #pragma once
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 

@@ -1,4 +1,5 @@
-// What crosses between memories and for whom, for people: the ONNX node that makes a value, and those that read it.
+// Describes for people what crosses between memories and for whom: the ONNX node that makes a value, and those that
+// read it.
 #include "compiler/onnx/Control.h"
 #include "compiler/pipeline/State.h"
 #include "compiler/plan/Layout.h"
@@ -9,7 +10,8 @@ using namespace mlir;
 namespace ingot::pipeline {
 namespace {
 
-/// "'conv1' (Conv)"; the first node that the location names, as a kernel's is all of its nodes'.
+/// Returns a node as "'conv1' (Conv)"; it is the first that the location names, since a kernel's location is that of
+/// all its nodes.
 std::string nodeText(Location loc) {
   std::string text;
   onnx::eachNode(
@@ -26,7 +28,7 @@ public:
     }
   }
 
-  /// Of a bundle, each of its parts.
+  /// Describes a transfer, or each part of a bundle.
   void describe(plan::TransferOp op, double saved, std::vector<Transfer> &transfers) {
     int copy = transfers.empty() ? 0 : transfers.back().copy + 1;
     auto add = [&](Value from, Value to) {
@@ -81,19 +83,19 @@ private:
       return sourceText(op->getOperand(0));
     }
     auto kernel = dyn_cast<plan::KernelOp>(op);
-    if (!kernel) { // a constant, control flow, parts that lie one behind the other
+    if (!kernel) { // the value is a constant, comes from control flow, or has parts that lie one behind the other
       std::string node = nodeText(op->getLoc());
       return node.empty() ? "a constant" : "result of " + node;
     }
     Value made = kernel.getBody().front().getTerminator()->getOperand(cast<OpResult>(v).getResultNumber());
     Operation *maker = made.getDefiningOp();
-    if (!maker || isa<plan::ReorderOp>(maker)) { // in another layout
+    if (!maker || isa<plan::ReorderOp>(maker)) { // the value is in another layout
       return sourceText(kernel.getIns()[cast<BlockArgument>(maker ? maker->getOperand(0) : made).getArgNumber()]);
     }
     return "result of " + nodeText(maker->getLoc());
   }
 
-  /// All that read a value, also through views, copies to other layouts and on to other memories.
+  /// Adds all ops that read a value, also through views, copies to other layouts and on to other memories.
   void addReaders(Value v, std::vector<std::string> &readers) {
     auto add = [&](const std::string &text) {
       if (!llvm::is_contained(readers, text)) {

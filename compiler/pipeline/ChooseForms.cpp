@@ -1,4 +1,4 @@
-// The forms of operators that depend on who computes them: chosen here, behind the partition, and nowhere else.
+// Chooses the forms of operators that depend on who computes them, behind the partition, and nowhere else.
 #include "compiler/fusion/Fuse.h"
 #include "compiler/graph/Simplify.h"
 #include "compiler/integer/Bounds.h"
@@ -49,8 +49,8 @@ private:
 
 } // namespace
 
-/// The forms of what is quantized. Machines that multiply pairs of bytes or of int16 want marks and factors of their
-/// own. What became of weights, and views around a form, are for fusions what they are in any model.
+/// Chooses the forms of quantized ops. Machines that multiply pairs of bytes or of int16 want marks and factors of
+/// their own. Weights, and views around a form, are for fusions what they are in any model.
 static LogicalResult chooseIntegerForms(State &s, func::FuncOp function, const DeviceForms &forms, bool &changed) {
   bool isStrict = s.options.isStrict();
   if (!isStrict && failed(integer::useBytes(function, forms, changed))) {

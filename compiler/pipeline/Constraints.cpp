@@ -1,6 +1,6 @@
-// A check that speaks of one symbol is solved by bisection: interval arithmetic tells of most ranges of the symbol that
-// all its sizes pass or that none does, and the others are halved. That is exact for what shapes are computed with
-// (sums, floor divisions, min and max), whether it grows with the symbol or not.
+// Solves a check that speaks of one symbol by bisection: interval arithmetic tells for most ranges of the symbol that
+// all its sizes pass or that none does, and the others are halved. That is exact for the expressions that shapes are
+// computed with (sums, floor divisions, min and max), whether they grow with the symbol or not.
 #include "compiler/pipeline/Constraints.h"
 #include <set>
 
@@ -10,14 +10,15 @@ using ingot::support::Size;
 namespace ingot::pipeline {
 namespace {
 
-/// A run cannot have longer axes; see entry/SizeChecks.h.
+/// The longest axis that a run can have (entry/SizeChecks.h).
 constexpr int64_t longest = int64_t(1) << 40;
-/// Ranges that are looked at for one check: sizes that pass here and there (multiples of 7) are not told one by one.
+/// The most ranges that are looked at for one check: sizes that pass here and there (multiples of 7) are not told one
+/// by one.
 constexpr int mostRanges = 2000;
 
 using Intervals = std::vector<std::pair<int64_t, int64_t>>; ///< ascending, not adjacent
 
-/// What a size adds and what it takes away, each without negative coefficients.
+/// The parts of a size that it adds and takes away, each without negative coefficients.
 struct Parts {
   static constexpr bool takesAllCalls = true;
   Size added, taken;
@@ -46,7 +47,7 @@ struct Check {
     size = isEqual ? check.sizes[0] - check.sizes[1] : check.sizes[0];
   }
 
-  /// Whether it holds where `other` does: one of them says that a size is at most another, the other that they are
+  /// Whether it holds wherever `other` does: one of them says that a size is at most another, the other that they are
   /// equal.
   bool isWeakerThan(const Check &other) const {
     return !isEqual && other.isEqual && (other.size == size || other.size == Size(0) - size);
@@ -75,7 +76,7 @@ class Solver {
 public:
   explicit Solver(const Check &check) : check(check) {}
 
-  /// Nothing where they are no few ranges.
+  /// Returns the ranges that pass; nothing where they are many.
   std::optional<Intervals> solve() {
     look(0, longest);
     return left >= 0 ? std::optional(passing) : std::nullopt;
@@ -120,10 +121,10 @@ support::Range rangeOf(const SymbolBounds &bounds, StringRef symbol) {
   return {known->second.least, known->second.most < 0 ? std::nullopt : std::optional(known->second.most)};
 }
 
-/// Symbols that checks say to be the same as others.
+/// The symbols that are the same as others by the checks.
 using Aliases = std::map<support::Symbol, support::Symbol>;
 
-/// The size for symbols within the bounds.
+/// Returns the size simplified for symbols within the bounds.
 Size simplified(const Size &size, const SymbolBounds &bounds, const Aliases &aliases) {
   auto range = [&](const Size &s) {
     return support::rangeOf(s, [&](support::Symbol symbol) { return rangeOf(bounds, symbol); });
@@ -149,7 +150,7 @@ Size simplified(const Size &size, const SymbolBounds &bounds, const Aliases &ali
   return size.compute<Size>({symbol, call});
 }
 
-/// Narrows the bound to sizes that pass. False: they are no range.
+/// Narrows the bound to sizes that pass. Returns false where they are no range.
 bool narrow(Bound &bound, const Intervals &passing, const std::string &node) {
   if (passing.size() != 1) {
     return false;
@@ -171,7 +172,7 @@ struct Several {
   Check check;
 };
 
-/// What of the intervals is within a bound.
+/// Returns the parts of the intervals that are within a bound.
 Intervals within(const Intervals &passing, const Bound &bound) {
   Intervals inside;
   for (auto [least, most] : passing) {
@@ -183,7 +184,7 @@ Intervals within(const Intervals &passing, const Bound &bound) {
   return inside;
 }
 
-/// "1 or 3 to 7"
+/// Returns intervals as "1 or 3 to 7".
 std::string intervalsText(const Intervals &passing) {
   std::string text;
   for (auto [least, most] : passing) {
@@ -249,7 +250,7 @@ std::vector<plan::RequirementInfo> solveChecks(ArrayRef<onnx::SizeCheck> checks,
   }
   std::set<std::string> texts;
   Aliases aliases;
-  // First those that say of two symbols that they are the same.
+  // Checks that two symbols are the same come first.
   std::vector<Check> inOrder;
   for (bool ofSymbols : {true, false}) {
     llvm::copy_if(unsolved, std::back_inserter(inOrder),

@@ -46,7 +46,7 @@ static constexpr TypeGroup kGroups[] = {
     {"few bits", [](const ElementType &type) { return type.isPacked() && type.kind != ElementKind::Bool; }},
     {"any", [](const ElementType &) { return true; }}};
 
-/// The types in words: those of a group together where all of them are there.
+/// Returns the types in words; those of a group are together where all of them are there.
 static std::string textOf(llvm::ArrayRef<int32_t> numbers) {
   std::vector<std::string> words;
   std::vector<int32_t> left(numbers.begin(), numbers.end());

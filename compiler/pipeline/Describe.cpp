@@ -1,3 +1,5 @@
+// Describes a model's function for people and for the headers: its inputs and outputs, the sizes that a run finds or
+// checks, its nodes and its kernel calls.
 #include "compiler/graph/PackInterface.h"
 #include "compiler/onnx/ElementTypes.h"
 #include "compiler/onnx/Onnx.h"
@@ -12,7 +14,7 @@ using namespace mlir;
 
 namespace ingot::pipeline {
 
-/// `packed`: what a tensor of bytes holds; null: what it says.
+/// Describes a tensor; `packed`: the type that a tensor of bytes holds; null: its own type.
 static plan::TensorInfo tensorInfo(Type type, Attribute packed, StringAttr name, const std::string &fallback) {
   auto t = cast<RankedTensorType>(packed ? cast<TypeAttr>(packed).getValue() : type);
   plan::TensorInfo info;
@@ -24,7 +26,7 @@ static plan::TensorInfo tensorInfo(Type type, Attribute packed, StringAttr name,
   return info;
 }
 
-/// "axis 0 of input 'x', axis 1 of input 'y'"
+/// Returns the places of a symbol as "axis 0 of input 'x', axis 1 of input 'y'".
 static std::string placesOf(const std::string &symbol, llvm::ArrayRef<plan::TensorInfo> inputs) {
   std::string text;
   for (const plan::TensorInfo &input : inputs) {
@@ -64,12 +66,12 @@ static void nameFound(plan::ModelInfo &info, const support::Bounds &bounds) {
       dim = support::Size::symbol(known->name);
     }
     output.bytes = output.bytes.bounded(bounds);
-    // Of a product nothing may be known although each axis has a bound: memory::planMemory goes by the bytes.
+    // The product may have no bound although each axis has one: memory::planMemory goes by the bytes.
     output.isAllocated |= output.bytes.isUnknown();
   }
 }
 
-/// The symbols with their bounds, and what else runs are checked for.
+/// Describes the symbols with their bounds, and what else runs are checked for.
 static void describeChecks(func::FuncOp function, plan::ModelInfo &info) {
   SymbolBounds bounds;
   std::vector<std::string> symbols = onnx::symbolsOf(function, function.getArgumentTypes());
@@ -82,7 +84,7 @@ static void describeChecks(func::FuncOp function, plan::ModelInfo &info) {
     const Bound &bound = bounds[name];
     info.symbols.push_back({name, bound.most, bound.least, placesOf(name, info.inputs), bound.by()});
   }
-  function.getBody().walk([&](Operation *op) { // ends of branches have their own
+  function.getBody().walk([&](Operation *op) { // ends of branches have checks of their own
     SymbolBounds inside = bounds;
     std::vector<plan::RequirementInfo> others = solveChecks(onnx::checksOf(op), inside);
     for (const auto &[name, bound] : inside) {

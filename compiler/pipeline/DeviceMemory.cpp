@@ -16,7 +16,7 @@ void Retry::save(const State &state) {
   weights = state.weights;
 }
 
-/// Of a device, as the memory phase has planned it for the body that needs most.
+/// Returns the workspace of a device, as the memory phase has planned it for the body that needs most.
 static int64_t workspaceOf(const State &state, int64_t device) {
   int64_t most = 0;
   for (const Body &body : state.bodies) {
@@ -29,7 +29,7 @@ static int64_t workspaceOf(const State &state, int64_t device) {
 FailureOr<bool> Retry::isWanted(State &state) {
   constexpr int most = 8;
   bool wanted = false;
-  int64_t number = 0; // of the devices with memories of their own
+  int64_t number = 0; // the number among the devices with memories of their own
   state.policy.reserved.resize(state.devices.size(), 0);
   for (auto [device, reserved] : llvm::zip_equal(state.devices, state.policy.reserved)) {
     const target::MachineModel &machine = device.machine;

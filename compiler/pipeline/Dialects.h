@@ -1,4 +1,4 @@
-// The dialects that the phases use.
+// Loads the dialects that the phases use.
 #pragma once
 #include "mlir/IR/DialectRegistry.h"
 

@@ -1,7 +1,7 @@
-// Axes of one name that may differ (--independent-dims, and names that exporters reuse) are imported as symbols of
-// their own. Which of them the model needs to be equal, its operators tell: a copy is simplified, and where two symbols
-// of one name meet in a check that holds when they are equal, they are one symbol from the beginning. So a model in
-// which all of them meet is compiled as if the name were that of one size.
+// Joins axes of one name that may differ (--independent-dims, and names that exporters reuse), which are imported as
+// symbols of their own. The model's operators tell which of them need to be equal: a copy is simplified, and where two
+// symbols of one name meet in a check that holds when they are equal, they are one symbol from the beginning. So a
+// model in which all of them meet is compiled as if the name were that of one size.
 #include "compiler/graph/Simplify.h"
 #include "compiler/onnx/sizes/Found.h"
 #include "compiler/onnx/sizes/Shapes.h"
@@ -16,7 +16,7 @@ namespace ingot::pipeline {
 
 namespace {
 
-/// The open axes' symbols, and which of them are equal.
+/// The symbols of the open axes, and which of them are equal.
 class EqualSymbols {
 public:
   explicit EqualSymbols(func::FuncOp function) {
@@ -32,15 +32,15 @@ public:
   /// Whether several symbols have one name in the model.
   bool any() const { return isShared; }
 
-  /// All that have one name are equal.
+  /// Makes all symbols that have one name equal.
   void joinAll() {
     for (Row &row : symbols) {
       row.leader = row.first;
     }
   }
-  /// Those are equal that the check is about, if it holds then.
+  /// Makes the symbols of a check equal, if it holds then.
   void join(const onnx::SizeCheck &check) {
-    std::map<size_t, std::vector<size_t>> met; // by their first
+    std::map<size_t, std::vector<size_t>> met; // symbols that meet, by their first
     for (const Size &size : check.sizes) {
       size.eachSymbol([&](Symbol symbol) {
         if (auto number = numbers.find(symbol); number != numbers.end()) {
@@ -58,7 +58,7 @@ public:
       }
     }
   }
-  /// The first of those that are equal to the symbol.
+  /// Returns the first of the symbols that are equal to the symbol.
   Size leading(Symbol symbol) {
     auto number = numbers.find(symbol);
     return number == numbers.end() ? Size(symbol) : Size(symbols[leaderOf(number->second)].symbol);
@@ -67,7 +67,7 @@ public:
 private:
   struct Row {
     Symbol symbol;
-    size_t first, leader; ///< first: the number of the first that has the name
+    size_t first, leader; ///< `first`: the number of the first symbol that has the name
   };
   std::vector<Row> symbols;
   std::map<Symbol, size_t> numbers;

@@ -22,16 +22,17 @@ namespace {
 
 double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
-/// "FILE: error: node 'x' (Op, opset 17): text", the location being the ONNX node's name and behind it the operator.
+/// Renders "FILE: error: node 'x' (Op, opset 17): text"; the location is the ONNX node's name with the operator behind
+/// it.
 std::string render(const std::string &file, Diagnostic &d) {
   std::string node, place = file;
-  if (auto line = dyn_cast<FileLineColLoc>(d.getLocation())) { // of another file than the model
+  if (auto line = dyn_cast<FileLineColLoc>(d.getLocation())) { // the location is in another file than the model
     place = (line.getFilename().strref() + ":" + Twine(line.getLine())).str();
   }
   d.getLocation()->walk([&](Location l) {
     auto named = dyn_cast<NameLoc>(l);
     auto op = named ? dyn_cast<NameLoc>(named.getChildLoc()) : NameLoc();
-    if (!op) { // a model, an input, a weight
+    if (!op) { // it is a model, an input or a weight
       return WalkResult::advance();
     }
     node = support::quoted(named.getName()) + " (" + op.getName().str() + ")";
@@ -45,10 +46,10 @@ std::string render(const std::string &file, Diagnostic &d) {
       .str();
 }
 
-/// A C identifier from the file's name.
+/// Returns a C identifier made of the file's name.
 std::string identifier(StringRef path) {
   StringRef stem = llvm::sys::path::stem(path);
-  if (stem == "model") { // ONNX's own test layout: FOLDER/model.onnx
+  if (stem == "model") { // ONNX's own tests have the layout FOLDER/model.onnx
     StringRef folder = llvm::sys::path::filename(llvm::sys::path::parent_path(path));
     stem = folder.empty() || folder == "." || folder == ".." ? stem : folder;
   }
@@ -109,7 +110,7 @@ public:
           return Status::UserError;
         }
         if (*again) {
-          i = partitionPhase - 1; // the next one
+          i = partitionPhase - 1; // the partition is the next phase
           continue;
         }
       }
@@ -136,7 +137,7 @@ private:
   std::string &diagnostics;
   MLIRContext context;
   State state;
-  bool saidWhy = false; ///< whether there was an error's message
+  bool saidWhy = false; ///< whether an error's message was given
 
   void error(const Twine &text) { diagnostics += (Twine(options.modelPath) + ": error: " + text + "\n").str(); }
 
@@ -156,7 +157,7 @@ private:
         error("target '" + spec + "': " + llvm::toString(machine.takeError()));
         return false;
       }
-      bool hasImages = t->images(*machine) != nullptr; // which hold machine code whatever the host's code is
+      bool hasImages = t->images(*machine) != nullptr; // images hold machine code, whatever the host's code is
       state.devices.push_back(
           {t, hasImages ? std::move(*machine) : emit::machineFor(options.emit, std::move(*machine))});
     }
@@ -177,7 +178,7 @@ private:
     return true;
   }
 
-  /// Targets that bring the code of pieces have no machine of their own: theirs is that of the first other one that
+  /// Gives targets that bring the code of pieces, and have no machine of their own, that of the first other one that
   /// works in the host's memory.
   bool giveMachinesToPieces() {
     auto isOther = [](const partition::Device &device) {
@@ -205,7 +206,7 @@ private:
 
   bool wantsSource() const { return llvm::is_contained(options.emit, emit::Kind::Cpp); }
 
-  /// A target for any processor: what it has is C++ source.
+  /// Returns the spec of a target for any processor, which has C++ source.
   static std::string sourceOnlySpec() {
     for (const std::unique_ptr<target::Target> &t : target::allTargets()) {
       for (const target::Level &level : t->levels()) {
@@ -219,7 +220,7 @@ private:
     return "native";
   }
 
-  /// Whether what is to be written can be written for these machines; a message if not.
+  /// Whether the wanted files can be written for these machines; gives a message if not.
   bool checkExits() {
     if (options.outDir.empty()) {
       return true;
@@ -242,10 +243,10 @@ private:
     return true;
   }
 
-  /// Whether its code is in images, which may be for any architecture and system.
+  /// Whether a device's code is in images, which may be for any architecture and system.
   static bool hasImages(const partition::Device &device) { return device.target->images(device.machine) != nullptr; }
 
-  /// Whether some target is a machine for the run itself, which launches what the others do; a message if not.
+  /// Whether some target is a machine for the run itself, which launches what the others do; gives a message if not.
   bool haveHost() {
     if (!llvm::all_of(state.devices, hasImages)) {
       return true;
@@ -255,7 +256,8 @@ private:
     return false;
   }
 
-  /// One object is for one architecture and system. False, with a message, where targets or --triple disagree.
+  /// Whether there is one architecture and system, since one object is for one. False, with a message, where targets or
+  /// --triple disagree.
   bool haveOneTriple() {
     auto archOf = [](const std::string &triple) { return llvm::Triple(triple).getArch(); };
     const target::MachineModel &first = llvm::find_if_not(state.devices, hasImages)->machine;
@@ -299,8 +301,8 @@ private:
     return true;
   }
 
-  /// Highest first; the others read its weights where they can. False, with a message, for machines of which no program
-  /// can choose one.
+  /// Orders levels, the highest first; the others read its weights where they can. False, with a message, for machines
+  /// of which no program can choose one.
   bool orderLevels() {
     llvm::sort(state.devices, [](const partition::Device &a, const partition::Device &b) {
       return a.machine.level > b.machine.level;
@@ -326,9 +328,9 @@ private:
 
   void describeTargets() {
     plan::ModelInfo &info = state.model().info;
-    std::string host = std::move(info.target); // what pieces are for
+    std::string host = std::move(info.target); // this is what pieces are for
     info.target.clear();
-    if (options.levels.empty()) { // what the library runs on; devices are told of by themselves
+    if (options.levels.empty()) { // the library runs on these machines; devices are told of by themselves
       for (const partition::Device &device : state.devices) {
         if (!device.machine.hasOwnMemory && !device.target->pieces()) {
           info.target += (info.target.empty() ? "" : ",") + device.machine.spec;
@@ -360,7 +362,7 @@ private:
       return Status::Ok;
     }
     diagnostics += state.problems.text();
-    saidWhy |= !state.problems.empty() && !state.problems.haveBug(); // which is no reason to refuse the model
+    saidWhy |= !state.problems.empty() && !state.problems.haveBug(); // a bug is no reason to refuse the model
     return saidWhy && (phase.userFault || state.userFault) ? Status::UserError : bug(phase);
   }
 

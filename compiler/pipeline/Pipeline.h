@@ -1,5 +1,5 @@
-// The way of a model, as a table of phases. Flags (--stop-after, --dump-after, --timing), documentation and tests come
-// from the table.
+// Has the way of a model, as a table of phases. Flags (--stop-after, --dump-after, --timing), documentation and tests
+// come from the table.
 #pragma once
 #include "compiler/emit/Kinds.h"
 #include "compiler/layout/Chains.h"
@@ -15,13 +15,13 @@
 
 namespace ingot::pipeline {
 
-/// Of a symbolic dimension: --dim batch=1..8
+/// The bounds of a symbolic dimension: --dim batch=1..8.
 struct Bounds {
   int64_t least = 0;
-  std::optional<int64_t> most; ///< nothing: any
+  std::optional<int64_t> most; ///< nothing: there is no bound
 };
 
-/// Sizes of a symbolic dimension for which there are bodies of their own: --dim seq=64,128,512
+/// The sizes of a symbolic dimension for which there are bodies of their own: --dim seq=64,128,512.
 struct Choice {
   std::vector<int64_t> sizes;
   bool others = false; ///< a general body runs all other sizes; false: they are refused
@@ -36,40 +36,41 @@ inline constexpr support::Word<Accuracy> accuracyWords[] = {
     {Accuracy::Fast, "fast", "to 8 bits, bfloat16, where the machine gains by it"}};
 inline llvm::ArrayRef<support::Word<Accuracy>> wordsOf(Accuracy) { return accuracyWords; }
 
-/// What every subcommand that takes a model can be told.
+/// The options of every subcommand that takes a model.
 struct Options {
   std::string modelPath;
-  std::string name;                 ///< C identifier; empty: from the file name
+  std::string name;                 ///< a C identifier; empty: it is made of the file's name
   std::vector<std::string> targets; ///< in the user's order of preference; empty: native
   std::vector<std::string> levels;  ///< machines for which there is a body each; instead of targets
   std::vector<std::string> plugIns; ///< shared objects of targets, which the caller has loaded
-  std::string triple;               ///< LLVM's, for another system than the target's own; empty: that one
+  std::string triple;               ///< a triple of LLVM for another system than the target's own; empty: that one
   bool fallback = true;             ///< false (--no-fallback): every node must run on the first target
   bool byCost = true;               ///< false (--partition=greedy): targets keep whatever they take
   /// --require DEVICE=Conv,MatMul: operators that must run on a target
   std::vector<std::pair<std::string, std::string>> demands;
-  std::string placementFile;                          ///< with a target for nodes by name
+  std::string placementFile;                          ///< a file with targets for nodes by name
   std::map<std::string, int64_t> dims;                ///< --dim batch=1
   std::map<std::string, std::vector<int64_t>> shapes; ///< --shape x=1x3x224x224, by input name
   std::map<std::string, int64_t> sequences;           ///< --sequence x=3: tensors of an input that is a sequence
-  std::map<std::string, Bounds> bounds;               ///< of symbols that stay open, as all do that nobody fixes
-  std::map<std::string, Choice> choices;              ///< of such symbols, too
+  std::map<std::string, Bounds> bounds;               ///< bounds of symbols that stay open, as all do that nobody fixes
+  std::map<std::string, Choice> choices;              ///< choices for such symbols
   std::vector<std::string> independentDims;           ///< --independent-dims=N, "*" for all names
   /// --cache past.*=present.*: inputs and the outputs that continue them in the same memory (graph/ShareCaches.h)
   std::vector<std::pair<std::string, std::string>> caches;
   /// --bind x=DEVICE: inputs and outputs that the caller has in the memory of a device
   std::vector<std::pair<std::string, std::string>> bindings;
-  int64_t cacheRoom = -1; ///< rows that they have room for; -1: each run says
+  int64_t cacheRoom = -1; ///< rows for which caches have room; -1: each run says it
   Accuracy accuracy = Accuracy::Default;
   bool isStrict() const { return accuracy == Accuracy::Strict; }
   lower::Winograd winograd = lower::Winograd::Faster;
   lower::Use strassen = lower::Use::Faster, splitFloats = lower::Use::Faster;
   layout::Chains chains = layout::Chains::Faster;
-  std::string tuningFile; ///< with schedules for kernels; empty: none
-  /// In place of that file, and whether the kernels' schedules are to be told (Result::choices): for `ingot tune`.
+  std::string tuningFile; ///< a file with schedules for kernels; empty: none
+  /// The schedules in place of that file, and whether those of the kernels are told (Result::choices), for `ingot
+  /// tune`.
   std::optional<target::ScheduleTable> schedules = {};
   bool listsSchedules = false;
-  bool verbose = false; ///< remarks say what became of a choice
+  bool verbose = false; ///< whether remarks say what became of a choice
   /// --remarks=NODE: remarks say how the kernels of these nodes are computed, "*" for all nodes.
   std::vector<std::string> remarks;
   bool allocate = true; ///< false (--no-allocate): models whose sizes nothing bounds are refused
@@ -81,13 +82,14 @@ struct Options {
   bool depfile = false;
   int jobs = 0;         ///< threads that make code; 0: one for each processor
   bool profile = false; ///< the entry calls ingot_exec.profile around every kernel
-  bool account = false; ///< Result::imported is wanted
+  bool account = false; ///< whether Result::imported is wanted
 
   bool importsOnly = false;           ///< whether the file is a model, and nothing else, is wanted
-  std::string stopAfter;              ///< phase name; the module is then printed to stdout
-  std::vector<std::string> dumpAfter; ///< phase names; printed to stderr
+  std::string stopAfter;              ///< the name of a phase; the module is then printed to stdout
+  std::vector<std::string> dumpAfter; ///< names of phases; modules are printed to stderr
   std::function<void(int done, int total, const std::string &phase)> progress; ///< may be empty
-  /// Told the files of external data that the model reads, by the names that it gives them; may be empty.
+  /// A function that is told the files of external data that the model reads, by the names that it gives them; may be
+  /// empty.
   std::function<void(const std::map<std::string, std::string> &)> reads;
 };
 
@@ -96,10 +98,10 @@ struct PhaseTime {
   double seconds = 0;
 };
 struct NodePlacement {
-  std::string node, op, kernel, target; ///< target is empty when nobody takes it
+  std::string node, op, kernel, target; ///< `target` is empty when nobody takes the node
   std::string whyNot;                   ///< what targets earlier in the user's order said, or why they gave it back
-  double seconds = -1;                  ///< estimated; -1: all targets have one memory, and nothing was weighed
-  int piece = -1; ///< of the target's, counted over all targets; -1: it works in the host's memory
+  double seconds = -1;                  ///< estimated seconds; -1: all targets have one memory, and nothing was weighed
+  int piece = -1; ///< the number of the target's piece, counted over all targets; -1: it works in the host's memory
 };
 
 /// A value that is copied between the memories of two targets.
@@ -107,7 +109,7 @@ struct Transfer {
   std::string value;                ///< "input 'x'", "result of 'conv1' (Conv)"
   std::string from, to;             ///< targets; empty: the host's memory
   std::vector<std::string> readers; ///< "'relu' (Relu)", "output 'y'"
-  int64_t bytes = -1;               ///< -1: as the text says
+  int64_t bytes = -1;               ///< -1: the text says it
   std::string bytesText;            ///< the expression, where sizes are open
   int copy = 0;                     ///< the number of the copy: several small values may go in one
   double saved = 0;                 ///< seconds, estimated, that this copy saves by taking several values
@@ -115,18 +117,18 @@ struct Transfer {
 
 /// An op of the model as imported, or a kernel call; values in between have no name.
 struct GraphNode {
-  std::string name, op, type; ///< the type of the first result, "float32[1, 3]"
+  std::string name, op, type; ///< `type` is that of the first result, "float32[1, 3]"
   std::vector<int> from;      ///< nodes whose results it reads, by index; -1 - k: input k of the model
-  plan::LaunchInfo launch;    ///< of a kernel
-  int step = -1;              ///< of a kernel: its place in the order that the memory plan counts
-  std::string key = "";       ///< of a kernel that has several schedules: what a table of them calls it
+  plan::LaunchInfo launch;    ///< the launch of a kernel
+  int step = -1;              ///< the place of a kernel in the order that the memory plan counts
+  std::string key = "";       ///< the name of a kernel that has several schedules in a table of them
 };
 
 struct BufferLife {
   std::string name;
   int64_t offset = 0, bytes = 0;
-  int first = 0, last = 0; ///< steps
-  std::string target = ""; ///< in whose memory; empty: the host's
+  int first = 0, last = 0; ///< the first and the last step
+  std::string target = ""; ///< the target in whose memory it is; empty: the host's
 };
 
 /// The figures of one compilation, as `compile --json`, `inspect` and the manifest print them.
@@ -145,14 +147,14 @@ struct Result {
   std::vector<plan::AllocationInfo> allocations;
   std::vector<GraphNode> launches;          ///< kernel calls, in the order in which they stand in the entry
   std::vector<GraphNode> imported;          ///< the model's own nodes; with Options::account
-  std::vector<std::string> inputs, outputs; ///< names
-  std::vector<BufferLife> buffers;          ///< the arena; where sizes are open, for one size of each
+  std::vector<std::string> inputs, outputs; ///< names of inputs and outputs
+  std::vector<BufferLife> buffers;          ///< the buffers of the arena; where sizes are open, for one size of each
   std::vector<plan::LevelInfo> levels;      ///< highest first; empty: the model is for one machine
   std::string memoryPlan;                   ///< `inspect --memory`, text
   std::string body;                         ///< what a body of the model is for: "seq = 64"; empty: for all other sizes
   int64_t firstLaunch = 0;                  ///< the number of the first of `launches` in a profile
   std::vector<std::string> launchKeys;      ///< GraphNode::key of all launches of all bodies, by their numbers
-  /// With Options::listsSchedules: of each key, the schedules that the kernel can have.
+  /// The schedules that each kernel can have, by its key; with Options::listsSchedules.
   std::map<std::string, target::ScheduleChoices> choices;
   std::vector<Result> bodies; ///< launches, buffers and arena of the other bodies behind the model's entry
 };
@@ -165,7 +167,7 @@ Status compile(const Options &options, Result &result, std::string &diagnostics)
 struct PhaseInfo {
   std::string name, sentence;
 };
-/// The phases in their order.
+/// Returns the phases in their order.
 const std::vector<PhaseInfo> &phases();
 
 } // namespace ingot::pipeline

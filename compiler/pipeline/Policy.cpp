@@ -45,7 +45,8 @@ private:
     ok = false;
   }
 
-  /// As the user wrote it, or as it was resolved (native); -1: there is none.
+  /// Returns the number of the device by what the user wrote, or by what that was resolved to (native); -1: there is
+  /// none.
   int deviceCalled(StringRef spec) const {
     for (auto [i, device] : enumerate(devices)) {
       if (spec == device.machine.spec || (i < options.targets.size() && spec == options.targets[i])) {

@@ -1,5 +1,6 @@
-// Which models get a body for a batch of 1 beside the one for any batch: those that do so little for it that the other
-// costs of an open batch (checks, loops of one turn, copies of what is a view where the batch is 1) would be felt.
+// Decides which models get a body for a batch of 1 beside the one for any batch: those that do so little for it that
+// the other costs of an open batch (checks, loops of one turn, copies of what is a view where the batch is 1) would be
+// felt.
 #include "compiler/onnx/sizes/Found.h"
 #include "compiler/onnx/sizes/Shapes.h"
 #include "compiler/pipeline/State.h"
@@ -17,11 +18,11 @@ std::string batchOf(func::FuncOp function) {
   return open ? symbols.front() : "";
 }
 
-/// What the model does for a batch of 1, in multiplications and elements of results.
+/// Returns the work of the model for a batch of 1, in multiplications and elements of results.
 static std::optional<int64_t> workOfOne(func::FuncOp function, const plan::ModelInfo &info, const std::string &batch) {
   std::map<std::string, int64_t> sizes;
   for (const plan::SymbolInfo &symbol : info.symbols) {
-    constexpr int64_t usual = 16; // most of what is open beside the batch is larger than 1
+    constexpr int64_t usual = 16; // most sizes that are open beside the batch are larger than 1
     sizes[symbol.name] = std::max(symbol.least, symbol.most < 0 ? usual : std::min(usual, symbol.most));
   }
   sizes[batch] = 1;
@@ -38,7 +39,7 @@ static std::optional<int64_t> workOfOne(func::FuncOp function, const plan::Model
 
 bool deservesBodyForOne(func::FuncOp function, const std::string &batch) {
   if (!onnx::foundInside(function).empty()) {
-    return false; // sizes that a run finds are not dispatched
+    return false; // sizes that a run finds do not choose a body
   }
   plan::ModelInfo info;
   describe(function, info);

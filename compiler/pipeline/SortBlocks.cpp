@@ -1,4 +1,4 @@
-// Phases put kernels where they are needed, not where all their operands are: this puts them in order again.
+// Puts kernels in order again, since phases put them where they are needed, not where all their operands are.
 #include "compiler/onnx/Control.h"
 #include "compiler/onnx/sizes/Found.h"
 #include "compiler/pipeline/State.h"
@@ -9,10 +9,10 @@ using namespace mlir;
 
 namespace ingot::pipeline {
 
-/// The ops of a block behind all that they need: operands, and the ops that find the sizes of which they speak. False
-/// when two need each other.
+/// Puts the ops of a block behind all that they need: operands, and the ops that find the sizes of which they speak.
+/// Returns false when two need each other.
 static bool sortWithFound(Block &block) {
-  onnx::SymbolSet found; // in this block, and no op that is placed has found it
+  onnx::SymbolSet found; // symbols of this block that no op which is placed has found
   llvm::DenseMap<Operation *, onnx::SymbolSet> finds;
   for (Operation &op : block) {
     finds[&op] = onnx::foundInside(&op);

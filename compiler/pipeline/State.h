@@ -1,4 +1,4 @@
-// What the phases hand to one another.
+// Has what the phases hand to one another.
 #pragma once
 #include "compiler/importer/Import.h"
 #include "compiler/partition/MergeTransfers.h"
@@ -14,13 +14,13 @@ namespace ingot::pipeline {
 /// bodies stand behind the same entry.
 struct Body {
   std::string suffix = "";                   ///< "_seq64_x86_64_v3"
-  std::map<std::string, int64_t> sizes = {}; ///< of symbols; empty: for all sizes
+  std::map<std::string, int64_t> sizes = {}; ///< sizes of symbols; empty: it is for all sizes
   mlir::OwningOpRef<mlir::ModuleOp> module = nullptr;
   plan::ModelInfo info = {};
   std::vector<partition::Device> devices = {};
   unsigned level = 0; ///< a number in ModelInfo::levels
   bool runs = true;   ///< false: other bodies take all runs, and this one only tells the model's names and types
-  Result result = {}; ///< what phases tell of it, where that is not told of the model
+  Result result = {}; ///< what phases tell of this body, where that is not told of the model
 
   mlir::func::FuncOp function() { return *module->getOps<mlir::func::FuncOp>().begin(); }
   const target::MachineModel &machineOf(llvm::StringRef spec) const;
@@ -30,25 +30,27 @@ struct State {
   const Options &options;
   Result &result;
   mlir::MLIRContext &context;
-  std::string name; ///< of the model, a C identifier
+  std::string name; ///< the name of the model, a C identifier
   std::vector<partition::Device> devices;
   partition::Policy policy = {};
 
   std::unique_ptr<importer::ModelFile> file = nullptr; ///< constants of the modules point into it
   plan::WeightTable weights = {};
   std::optional<target::ScheduleTable> schedules = {};
-  support::Problems problems = support::Problems(""); ///< of the model, found while it is imported and resolved
-  std::string warnings = "";                          ///< of the import, which nobody has been told yet
-  std::map<std::string, Choice> choices = {}; ///< the user's, and what small models get without being asked, by symbol
-  std::map<std::string, Bounds> bounds = {};  ///< the user's, by symbol
-  std::vector<Body> bodies = {};              ///< the general one, whose sizes are as imported, and then the others
-  bool userFault = false;                     ///< a phase says that what it failed at is not our bug
+  /// Problems of the model, found while it is imported and resolved.
+  support::Problems problems = support::Problems("");
+  std::string warnings = ""; ///< warnings of the import, which nobody has been told yet
+  /// The user's choices, and those that small models get without being asked, by symbol.
+  std::map<std::string, Choice> choices = {};
+  std::map<std::string, Bounds> bounds = {}; ///< the user's bounds, by symbol
+  std::vector<Body> bodies = {};             ///< the general body, whose sizes are as imported, and then the others
+  bool userFault = false;                    ///< whether a phase says that its failure is not our bug
 
-  /// The general body. Its info is that of the library.
+  /// Returns the general body, whose info is that of the library.
   Body &model() { return bodies.front(); }
 };
 
-/// What a phase does with one body; `tells` is where it tells of it.
+/// What a phase does with one body, and tells in `tells`.
 using BodyPhase = mlir::LogicalResult (*)(State &state, Body &body, Result &tells);
 
 /// A part of what a phase does with one body. ingot-opt runs each by itself: its name is that of a pass.
@@ -62,15 +64,15 @@ struct Phase {
   const char *name, *sentence;
   mlir::LogicalResult (*run)(State &state);
   bool userFault;
-  llvm::ArrayRef<Step> steps; ///< in their order; empty: the phase is about the model as a whole
+  llvm::ArrayRef<Step> steps; ///< steps in their order; empty: the phase is about the model as a whole
 };
 llvm::ArrayRef<Phase> phaseTable();
 
-/// Other sizes in the place of symbols, in the whole of an imported function.
+/// Writes other sizes in place of symbols, in the whole of an imported function.
 void replaceSymbols(mlir::func::FuncOp function, llvm::function_ref<support::Size(support::Symbol)> symbol);
 
-/// Axes of one name that may differ are symbols of their own (importer::ImportOptions::independentDims). Those that
-/// the model's operators need to be equal become one symbol again.
+/// Makes axes of one name that may differ, which are symbols of their own (importer::ImportOptions::independentDims),
+/// one symbol again where the model's operators need them to be equal.
 void joinEqualAxes(State &state);
 
 /// Copies the imported model for each combination of sizes that the user wants a body for. Failure with a message.
@@ -80,7 +82,7 @@ mlir::LogicalResult makeBodies(State &state);
 /// and so are the forms of operators (chooseForms).
 void makeLevels(State &state);
 
-/// The symbol of an imported model's batch, the first axis of its first input; empty where that is a number.
+/// Returns the symbol of an imported model's batch, the first axis of its first input; empty where that is a number.
 std::string batchOf(mlir::func::FuncOp function);
 /// Whether a simplified model is so small that a body for a batch of 1 pays (SmallModel.cpp).
 bool deservesBodyForOne(mlir::func::FuncOp function, const std::string &batch);
@@ -105,19 +107,19 @@ void joinBodies(State &state, void (*build)(State &state, Body &body, Result &te
 /// Puts the ops of each block behind all that they need.
 void sortBlocks(mlir::func::FuncOp function);
 
-/// Names, types and sizes of the function's arguments and results, from its type and attributes.
+/// Describes names, types and sizes of the function's arguments and results, from its type and attributes.
 void describe(mlir::func::FuncOp function, plan::ModelInfo &info);
 
-/// The nodes of the function as imported.
+/// Returns the nodes of the function as imported.
 std::vector<GraphNode> describeNodes(mlir::func::FuncOp function);
 
-/// The function's kernel calls, on tensors; with `number`, each gets its number as the attribute plan.launch.
+/// Returns the function's kernel calls, on tensors; with `number`, each gets its number as the attribute plan.launch.
 std::vector<GraphNode> describeLaunches(mlir::func::FuncOp function, bool number);
 
-/// The values that cross between memories, of the function on tensors; `merged` copies take several.
+/// Returns the values that cross between memories, of the function on tensors; `merged` copies take several.
 std::vector<Transfer> describeTransfers(mlir::func::FuncOp function, llvm::ArrayRef<partition::MergedTransfer> merged);
 
-/// Multiplications with accumulation that one run of the model takes, by the definitions of its operators.
+/// Returns the multiplications with accumulation that one run of the model takes, by the definitions of its operators.
 support::Size countMacs(mlir::func::FuncOp function);
 
 } // namespace ingot::pipeline

@@ -1,3 +1,4 @@
+// Has the words for the places where weights may be (--weights).
 #pragma once
 #include "compiler/plan/Model.h"
 #include "compiler/support/Words.h"

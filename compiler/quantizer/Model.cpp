@@ -26,7 +26,7 @@ void forTensors(pb::GraphProto &graph, TensorAction action) {
   forTensors(*graph.mutable_node(), action);
 }
 
-/// All tensors in the attributes of nodes.
+/// Calls `action` with all tensors in the attributes of nodes.
 template <typename Nodes> void forTensors(Nodes &nodes, TensorAction action) {
   for (pb::NodeProto &node : nodes) {
     for (pb::AttributeProto &attribute : *node.mutable_attribute()) {

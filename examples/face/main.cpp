@@ -16,7 +16,7 @@ namespace {
 
 using Points = std::vector<std::array<float, 2>>;
 
-/// As much working memory as the hungriest of the five networks asks for; they run one after the other.
+/// The working memory has what the hungriest of the five networks asks for; they run one after the other.
 alignas(64) unsigned char workspace[std::max<size_t>({PNET_22_WORKSPACE_BYTES, PNET_32_WORKSPACE_BYTES,
                                                       PNET_45_WORKSPACE_BYTES, RNET_WORKSPACE_BYTES,
                                                       ONET_WORKSPACE_BYTES, 64})];
@@ -30,7 +30,7 @@ void check(int status, const ingot_model *model) {
   }
 }
 
-/// The networks say by how much of its own size a box must move.
+/// Returns a moved box: the networks say by how much of its own size.
 Box moved(const Box &box, const float *by, float score) {
   return {box.left + by[0] * box.width(), box.top + by[1] * box.height(), box.right + by[2] * box.width(),
           box.bottom + by[3] * box.height(), score};
@@ -41,7 +41,7 @@ Box squared(const Box &box) {
   return {x - half, y - half, x + half, y + half, box.score};
 }
 
-/// Of boxes that overlap by more than `limit`, only the one with the best score stays (non-maximum suppression).
+/// Returns, of boxes that overlap by more than `limit`, only the one with the best score (non-maximum suppression).
 std::vector<Box> best(std::vector<Box> boxes, float limit) {
   std::sort(boxes.begin(), boxes.end(), [](const Box &a, const Box &b) { return a.score > b.score; });
   std::vector<Box> kept;
@@ -59,8 +59,8 @@ std::vector<Box> best(std::vector<Box> boxes, float limit) {
   return kept;
 }
 
-/// One size of the picture. pnet's answer has one cell for every second pixel; a cell stands for the 12x12 pixels from
-/// there on.
+/// Looks at one size of the picture. pnet's answer has one cell for every second pixel; a cell stands for the 12x12
+/// pixels from there on.
 template <int Columns, int Rows, typename Run>
 void propose(const Picture &picture, Run run, const ingot_model *model, std::vector<Box> &proposals) {
   constexpr int across = (Columns - 2 + 1) / 2 - 4, down = (Rows - 2 + 1) / 2 - 4;
@@ -93,7 +93,7 @@ std::vector<Box> refine(const Picture &picture, const std::vector<Box> &proposal
   return best(std::move(kept), 0.7F);
 }
 
-/// The last step of one face; false when onet does not believe in it.
+/// Takes the last step of one face; false when onet does not believe in it.
 bool look(const Picture &picture, Box &face, Points &points) {
   float shift[4], places[10], score[2];
   Box box = squared(face);

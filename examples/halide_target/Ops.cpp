@@ -1,5 +1,5 @@
-// The table of ops. Each row says what it cannot do, asked before any of it is done, and makes an expression. Windows,
-// resizing and stencils are unrolled: all their numbers are known.
+// Has the table of ops. Each row says what it cannot do, which is asked before any of it is done, and makes an
+// expression. Windows, resizing and stencils are unrolled: all their numbers are known.
 #include "Ops.h"
 #include <algorithm>
 #include <cmath>
@@ -19,7 +19,7 @@ std::vector<int> sizesOf(const PieceValue &value) {
 
 namespace {
 
-// Attributes and constants.
+// These read attributes and constants.
 
 template <typename T> T attribute(const PieceOp &op, const char *name, T otherwise) {
   auto it = op.attributes.find(name);
@@ -28,7 +28,7 @@ template <typename T> T attribute(const PieceOp &op, const char *name, T otherwi
 
 using Integers = std::vector<int64_t>;
 
-/// An operand that is a constant of int32 or int64; `otherwise` where it is left out.
+/// Returns an operand that is a constant of int32 or int64; `otherwise` where it is left out.
 Integers integers(const Piece &piece, const PieceOp &op, size_t operand, Integers otherwise = {}) {
   if (operand >= op.operands.size() || op.operands[operand] < 0) {
     return otherwise;
@@ -53,9 +53,9 @@ const PieceValue &operand(const Piece &piece, const PieceOp &op, size_t i) { ret
 const PieceValue &result(const Piece &piece, const PieceOp &op) { return piece.values[op.results[0]]; }
 bool isFloat(const PieceValue &value) { return value.type == ElementType::Float32; }
 
-// Elementwise.
+// These are elementwise.
 
-/// Indices of an operand where the result's are given: numpy's rules.
+/// Reads an operand where the result's indices are given, by numpy's rules.
 Expr readBroadcast(const Tensor &x, const Ixs &at) {
   Ixs own;
   for (int axis = 0; axis < x.rank(); ++axis) {
@@ -98,7 +98,7 @@ template <typename F> Made elementwise(const OpToMake &op, F formula) {
 using Elements = const std::vector<Expr> &;
 template <Expr (*formula)(Elements)> Made plain(const OpToMake &op) { return elementwise(op, formula); }
 
-/// The formula of any number of operands that that of two gives.
+/// Makes the formula of any number of operands from that of two.
 template <Expr (*two)(Expr, Expr)> Expr fold(Elements x) {
   Expr all = x[0];
   for (size_t i = 1; i < x.size(); ++i) {
@@ -139,7 +139,7 @@ std::string unsupportedCast(const Piece &piece, const PieceOp &op) {
 }
 Expr toFloat(Elements x) { return cast<float>(x[0]); }
 
-// Movements.
+// These are movements.
 
 Made transpose(const OpToMake &op) {
   const Tensor &x = op.operands[0];
@@ -193,10 +193,10 @@ Made slice(const OpToMake &op) {
   return made;
 }
 
-// Windows.
+// These have windows.
 
 struct Window {
-  Integers kernel, strides, dilations, pads; ///< pads: all before, then all behind
+  Integers kernel, strides, dilations, pads; ///< `pads`: all before, then all behind
   size_t rank() const { return kernel.size(); }
   bool isPadded() const {
     return std::any_of(pads.begin(), pads.end(), [](int64_t pad) { return pad != 0; });
@@ -222,7 +222,8 @@ Window windowOf(const PieceOp &op, Integers kernel) {
   return {kernel, attribute(op, "strides", ones), attribute(op, "dilations", ones), attribute(op, "pads", zeros)};
 }
 
-constexpr int64_t mostTaps = 64; ///< that an element may read, all of them written one behind the other
+/// The most taps that an element may read, all of which are written one behind the other.
+constexpr int64_t mostTaps = 64;
 
 std::string unsupportedWindow(const PieceOp &op, int64_t taps) {
   if (attribute(op, "auto_pad", std::string("NOTSET")) != "NOTSET" || attribute(op, "ceil_mode", int64_t(0)) != 0) {
@@ -269,7 +270,7 @@ Made maxPool(const OpToMake &op) {
   return made;
 }
 
-/// How many elements of the window at `at` lie in the tensor.
+/// Returns how many elements of the window at `at` lie in the tensor.
 Expr countInside(const Window &window, const Tensor &x, const Ixs &at) {
   Expr count = 1;
   for (size_t i = 0; i < window.rank(); ++i) {
@@ -299,7 +300,7 @@ Made averagePool(const OpToMake &op) {
   return made;
 }
 
-/// Channels of a group, and taps of one of them.
+/// Returns why a convolution is not supported; its channels of a group, and taps of one of them, are unrolled.
 std::string unsupportedConv(const Piece &piece, const PieceOp &op) {
   const PieceValue &w = operand(piece, op, 1);
   if (!isFloat(operand(piece, op, 0)) || !w.isConstant()) {
@@ -341,7 +342,7 @@ Made conv(const OpToMake &op) {
   return made;
 }
 
-// Resizing: weighted sums of elements at the places in tables.
+// These resize, by weighted sums of elements at the places in tables.
 
 std::string unsupportedInterpolate(const Piece &piece, const PieceOp &op) {
   int64_t taps = 1;
@@ -369,9 +370,9 @@ Made interpolate(const OpToMake &op) {
     taps *= own, redundancy *= double(own) * sizes[axes[i]] / x.sizes[axes[i]];
   }
   Made made{{sizes, nullptr, taps * (x.loads + double(axes.size()))}, std::max(redundancy, 1.0)};
-  made.keepsRows = false; // places are data
+  made.keepsRows = false; // the places are data
   made.result.at = [operands = op.operands, axes, nearest](const Ixs &at) {
-    // The last axis first: its weights are then applied to what the others give.
+    // The last axis comes first: its weights are then applied to what the others give.
     std::function<Expr(Ixs, size_t)> sum = [&](Ixs own, size_t i) -> Expr {
       if (i == axes.size()) {
         return operands[0].at(own);

@@ -1,7 +1,7 @@
-// The schedule. A value is computed where it is read, unless that would compute it several times over: then it is
-// stored. What a window reads is stored row by row, shortly before, with the padding around it; other values are stored
-// whole. Innermost axes are vectors; where the innermost one is shorter than a vector (colours, mostly) the one before
-// it is.
+// Makes the schedule. A value is computed where it is read, unless that would compute it several times over: then it is
+// stored. The operand of a window is stored row by row, shortly before, with the padding around it; other values are
+// stored whole. Innermost axes are vectors; where the innermost one is shorter than a vector (colours, mostly) the one
+// before it is.
 #include "Pipeline.h"
 #include "Ops.h"
 #include <algorithm>
@@ -82,7 +82,7 @@ private:
     }
   }
 
-  /// A tensor in memory: dense, row-major, so that its last axis is Halide's first.
+  /// Returns a tensor in memory, which is dense and row-major, so that its last axis is Halide's first.
   Tensor input(int32_t v) {
     std::vector<int> sizes = sizesOf(piece.values[v]);
     ImageParam image(typeOf(piece.values[v]), int(sizes.size()), "v" + std::to_string(v));
@@ -96,7 +96,7 @@ private:
     return {sizes, [image](const Ixs &at) { return image(Ixs(at.rbegin(), at.rend())); }};
   }
 
-  /// Numbers become a part of the code, where they are few; others are read when the model runs.
+  /// Makes numbers a part of the code, where they are few; others are read when the model runs.
   Tensor constant(int32_t v) {
     const PieceValue &value = piece.values[v];
     if (value.elements() == 1 && value.type == ElementType::Float32) {
@@ -181,12 +181,12 @@ private:
     return {sizes, [func](const Ixs &at) { return func(Ixs(at.rbegin(), at.rend())); }};
   }
 
-  /// Zero, of which LLVM does not know that it is: it would fill rows by calls of memset, which nobody has. No address
-  /// has its highest bit set.
+  /// Returns zero in a form that LLVM does not know: it would fill rows by calls of memset, which nobody has. No
+  /// address has its highest bit set.
   Expr unknownZero() const { return cast<float>(reinterpret(UInt(64), Expr(outputs)) >> 63); }
 
-  /// A tensor as rows that are stored shortly before they are read, with what is around it. Its function is asked for
-  /// more than that, too, as vectors are whole. The likely case is inside, where Halide then needs no check.
+  /// Returns a tensor as rows that are stored shortly before they are read, with what is around it. Its function is
+  /// asked for more than that, too, as vectors are whole. The likely case is inside, where Halide then needs no check.
   Tensor lineOf(const Tensor &x, const Expr &outside) const {
     Func line("line");
     std::vector<Var> vars = axes(x);
@@ -225,7 +225,7 @@ private:
     return func;
   }
 
-  /// The lanes of a vector, or half of them as often as a row of so many elements is shorter.
+  /// Returns the lanes of a vector, halved as often as needed to fit a row of `row` elements.
   int fitting(int row) const {
     int fits = lanes;
     while (fits > std::max(row, 1)) {
@@ -234,7 +234,8 @@ private:
     return std::max(fits, 1);
   }
 
-  /// Whether what it does goes row by row: the loop over the last axis but one is around that over the last one.
+  /// Makes vectors, and returns whether the work goes row by row: the loop over the last axis but one is around that
+  /// over the last one.
   bool vectorize(Func &func, const std::vector<Var> &vars, const std::vector<int> &sizes) {
     for (size_t i = 0; i < vars.size(); ++i) {
       func.bound(vars[i], 0, sizes[sizes.size() - 1 - i]);

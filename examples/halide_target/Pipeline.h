@@ -1,4 +1,4 @@
-// A piece as Halide's functions: what each op computes, and which values are stored on the way.
+// Makes a piece Halide's functions: what each op computes, and which values are stored on the way.
 #pragma once
 #include "compiler/target/Piece.h"
 #include <Halide.h>
@@ -12,16 +12,16 @@ using ingot::target::Piece;
 using ingot::target::PieceOp;
 using ingot::target::PieceValue;
 
-/// Why an op cannot be written in Halide here; empty when it can.
+/// Returns why an op cannot be written in Halide here; empty when it can.
 std::string unsupported(const Piece &piece, const PieceOp &op);
 
 struct Pipeline {
   std::vector<Halide::ImageParam> inputs; ///< as Piece::inputs, then `constants`
-  std::vector<int32_t> constants;         ///< those that are read when the model runs
+  std::vector<int32_t> constants;         ///< constants that are read when the model runs
   std::vector<Halide::Func> outputs;      ///< as Piece::outputs
 };
 
-/// The functions with their schedule, for vectors of so many float32.
+/// Builds the functions with their schedule, for vectors of `lanes` float32.
 Pipeline buildPipeline(const Piece &piece, int lanes);
 
 } // namespace halide_target

@@ -1,3 +1,4 @@
+/* Reads a clock that never goes backwards. */
 #ifndef INGOT_RUNNER_CLOCK_H
 #define INGOT_RUNNER_CLOCK_H
 

@@ -1,3 +1,4 @@
+/* Allocates memory with guard bytes behind it, by which a write over its end shows. */
 #include "runner.h"
 #include <stdlib.h>
 #include <string.h>

@@ -40,7 +40,7 @@ constexpr StringRef lowestAlias = "aarch64";
 /// many that no code here uses and that a machine may lack.
 struct LevelRow {
   const char *level, *sentence, *features;
-  int32_t number; ///< as a program asks for it
+  int32_t number; ///< the number of the level, as a program asks for it
 };
 
 constexpr LevelRow levelRows[] = {
@@ -53,7 +53,8 @@ constexpr LevelRow levelRows[] = {
 
 constexpr InstructionRow instructionRows[] = {{Instruction::QuadDot, 4, "llvm.aarch64.neon.usdot", "+i8mm"}};
 
-/// Data caches, a shared one by a core's share; of CPUs whose name begins so, the first row that fits.
+/// The data caches, of which a shared one counts with a core's share. The first row counts that fits a CPU, whose name
+/// begins as the row says.
 struct CacheRow {
   const char *cpu;
   int64_t l1Kib, l2Kib, l3Kib;

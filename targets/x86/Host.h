@@ -1,11 +1,12 @@
-// What is asked of this host.
+// Asks for what this host has.
 #pragma once
 #include "compiler/target/MachineModel.h"
 #include "llvm/ADT/StringMap.h"
 
 namespace ingot::targets::x86 {
 
-/// The instructions that code for `machine` may use and that a host with these features (LLVM's names) does not have.
+/// Returns the instructions that code for `machine` may use and that a host with these features (LLVM's names) does not
+/// have.
 std::string lacking(const target::MachineModel &machine, const llvm::StringMap<bool> &host);
 
 } // namespace ingot::targets::x86

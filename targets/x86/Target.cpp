@@ -1,7 +1,7 @@
-// x86-64 CPUs. What kernels need to know of a CPU's instructions depends on its vector extension only, so there are
-// three classes (SSE4.2, AVX2 with FMA, AVX-512) and each is a row of a table; the levels are the classes by their own
-// names, and any other CPU that LLVM knows is put into the best class whose features it has. Its caches are a table of
-// their own, and so is what was measured of a core that differs from the others of its class.
+// Describes x86-64 CPUs. What kernels need to know of a CPU's instructions depends on its vector extension only, so
+// there are three classes (SSE4.2, AVX2 with FMA, AVX-512) and each is a row of a table; the levels are the classes by
+// their own names, and any other CPU that LLVM knows is put into the best class whose features it has. Its caches are a
+// table of their own, and so is what was measured of a core that differs from the others of its class.
 //
 // AVX-512 machines get -prefer-256-bit: kernels choose 512-bit vectors themselves and must not be split. For Intel's
 // CPUs LLVM makes two instructions of vpdpwssd, whose chains of additions are shorter; tiles have chains enough, and
@@ -34,7 +34,7 @@ using ingot::target::MachineModel;
 
 namespace {
 
-/// Of the control word of SSE and what followed it: of results, and of operands.
+/// The bits of the control word of SSE and what followed it, for results and for operands.
 constexpr int32_t flushToZero = 1 << 15, denormalsAreZero = 1 << 6;
 
 constexpr const char *tripleText = "x86_64-unknown-linux-gnu";
@@ -42,13 +42,13 @@ constexpr const char *tripleText = "x86_64-unknown-linux-gnu";
 /// A class of CPUs. `needs` is what LLVM must report of a CPU for it to be in the class.
 struct ClassRow {
   const char *level, *sentence, *needs, *features;
-  int32_t number; ///< of the level, as a program asks for it
+  int32_t number; ///< the number of the level, as a program asks for it
   int64_t lanes, registers;
   bool maskedAccess, fusedMultiplyAdd, scaleByPowerOfTwo, halfConversions;
   MachineModel::Tile matmulTile; ///< leaves a register for the broadcast and, without FMA, one for the product
   /// MachineModel::Tuning::convUnroll. A block of 8 channels is best without a loop; a fourth of one of 16 was as fast.
   int64_t convUnroll;
-  int64_t l1Kib, l2Kib, l3Kib; ///< of any CPU of the class: what most have
+  int64_t l1Kib, l2Kib, l3Kib; ///< caches of any CPU of the class: what most have
 };
 
 // clang-format off
@@ -62,7 +62,7 @@ constexpr ClassRow classes[] = {
      4, 16, false, false, false, false, {4, 2}, 4, 32, 256, 2048},
 };
 
-/// What AMX needs of kernels; it counts where vectors are as long as rows of tiles.
+/// The features of AMX; they count where vectors are as long as rows of tiles.
 constexpr const char *tileNeeds = "+amx-tile,+amx-int8,+amx-bf16";
 
 constexpr InstructionRow instructionRows[] = {
@@ -139,7 +139,7 @@ constexpr CoreRow coreRows[] = {
     {"graniterapids", {9, 3}, 0.2, 8, 4, 6, 1},
 };
 
-/// The row of a table for a CPU, by the beginning of its name; null: it has none.
+/// Returns the row of a table for a CPU, by the beginning of its name; null: it has none.
 template <typename Row, size_t N> const Row *rowOf(const Row (&rows)[N], StringRef cpu) {
   const Row *row = llvm::find_if(rows, [&](const Row &known) { return cpu.starts_with(known.cpu); });
   return row == std::end(rows) ? nullptr : row;
@@ -188,7 +188,7 @@ Expected<MachineModel> makeMachine(StringRef spec, StringRef cpu, std::string fe
   if (*row->features) {
     machine.features += (machine.features.empty() ? "" : ",") + std::string(row->features);
   }
-  machine.level = spec == row->level ? row->number : 0; // of a CPU by name more is expected than its class has
+  machine.level = spec == row->level ? row->number : 0; // more is expected of a CPU by its name than its class has
   machine.anyCpu = "x86-64";
   machine.lanes = row->lanes;
   machine.registers = row->registers;
@@ -217,8 +217,8 @@ Expected<MachineModel> makeMachine(StringRef spec, StringRef cpu, std::string fe
   return machine;
 }
 
-/// This CPU. Some virtual machines report the family and model of a CPU that has less than is there, as a Rocket Lake
-/// with AMX: that is the first CPU with AMX.
+/// Returns this CPU. Some virtual machines report the family and model of a CPU that has less than is there, as a
+/// Rocket Lake with AMX: that is the first CPU with AMX.
 Expected<HostCpu> hostCpu() {
   Expected<HostCpu> host = cpus().host();
   if (host && cpus().has(host->name, host->featureList(), tileNeeds) && !cpus().has(host->name, "", tileNeeds)) {
@@ -227,7 +227,7 @@ Expected<HostCpu> hostCpu() {
   return host;
 }
 
-/// This very machine, with the features that are really there.
+/// Returns this very machine, with the features that are really there.
 Expected<MachineModel> nativeMachine() {
   Expected<HostCpu> host = hostCpu();
   if (!host) {

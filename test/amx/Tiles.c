@@ -105,7 +105,7 @@ int amxDecode(const uint8_t *code, const uint64_t registers[16], AmxInstruction 
   return 0;
 }
 
-/* The configuration. */
+/* These load and store the configuration. */
 
 static const char *load(AmxState *state, const uint8_t *config) {
   AmxState next;

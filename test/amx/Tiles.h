@@ -42,11 +42,11 @@ typedef struct AmxInstruction {
   uint64_t stride;       /* from one row to the next */
 } AmxInstruction;
 
-/* `registers`: general ones in the order of their encoding, RAX, RCX, RDX, RBX, RSP, RBP, RSI, RDI, R8 ... R15. Returns
- * whether the bytes at `code`, at most 15, are an instruction of AMX. */
+/* Returns whether the bytes at `code`, at most 15, are an instruction of AMX. `registers` are the general ones in the
+ * order of their encoding: RAX, RCX, RDX, RBX, RSP, RBP, RSI, RDI, R8 ... R15. */
 int amxDecode(const uint8_t *code, const uint64_t registers[16], AmxInstruction *to);
 
-/* Null, or why the processor would refuse; the state is then as before. */
+/* Executes an instruction. Returns null, or why the processor would refuse it; the state is then as before. */
 const char *amxExecute(AmxState *state, const AmxInstruction *what);
 
 const char *amxName(AmxOperation operation);

@@ -49,7 +49,7 @@ constexpr const char *sigmoidText = "%n{0} = arith.negf %a : {1}\n%e{0} = math.e
 constexpr const char *siluText = "%n{0} = arith.negf %a : {1}\n%e{0} = math.exp %n{0} : {1}\n"
                                  "%s{0} = arith.addf %e{0}, %one : {1}\n%q{0} = arith.divf %one, %s{0} : {1}\n"
                                  "%v{0} = arith.mulf %a, %q{0} : {1}\n";
-/// The same where only a byte is left of it: within 2^-18, or from tables.
+/// A SiLU of which only a byte is left: it is exact within 2^-18, or comes from tables.
 constexpr const char *siluOfByteText = "%n{0} = arith.negf %a : {1}\n%e{0} = math.exp %n{0} {{ingot.bytes} : {1}\n"
                                        "%s{0} = arith.addf %e{0}, %one : {1}\n%v{0} = arith.divf %a, %s{0} : {1}\n";
 constexpr const char *weightText = "%t{0} = math.absf %a : {1}\n%n{0} = arith.negf %t{0} : {1}\n"

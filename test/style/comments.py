@@ -1,9 +1,9 @@
-"""Comments of C, C++ and TableGen files are sentences, and the files that they name exist.
+"""Comments of C, C++ and TableGen files are sentences, the files that they name exist, and each file says what it is about.
 
 Finds comments that begin as fragments, which only a reader of the line above understands ("Of such a part.", "The same of
-float32"), comments without any verb, and names of files and of sections of documents that the repository does not have.
-comments.json holds how many fragments each room still has: a room may not have more, and the sum only falls. Files and sections
-that do not exist have no such table: there are none.
+float32"), comments without any verb, names of files and of sections of documents that the repository does not have, and files
+of the product that begin without a comment, as their headers do. comments.json holds how many fragments each room still has: a
+room may not have more, and the sum only falls. There are none of the rest.
 
     comments.py                 the check
     comments.py PATH...         lists what is found in these files and folders
@@ -272,12 +272,23 @@ def listed(*patterns):
     return [name for name in output.splitlines() if (ROOT / name).exists()]
 
 
+def lacksHead(name):
+    """Whether a file of the product does not begin with a comment, and neither does its header nor its TableGen file."""
+    if not name.startswith(("compiler/", "targets/", "runtime_support/")):
+        return False
+    stem = name.rpartition(".")[0]
+    texts = [(ROOT / other).read_text().lstrip() for other in (name, f"{stem}.h", f"{stem}.td") if (ROOT / other).exists()]
+    return not any(text.startswith(("//", "/*")) for text in texts)
+
+
 def inspect(files, names):
-    """Fragments and wrong names: (file, line, room, what is wrong, text) each."""
+    """Fragments and wrong names and heads: (file, line, room, what is wrong, text) each."""
     fragments, wrong = [], []
     for name in files:
         if name.startswith("third_party/"):
             continue
+        if lacksHead(name):
+            wrong.append((name, 1, roomOf(name), "says nowhere what it is about", "a file, or its header, begins with a comment"))
         for comment in commentsOf((ROOT / name).read_text()):
             reason = isFragment(comment)
             if reason:

@@ -85,6 +85,18 @@ def testNames():
             assert list(names.missing(text)) == expected, (text, list(names.missing(text)))
 
 
+def testHeads():
+    with tempfile.TemporaryDirectory() as folder:
+        root = pathlib.Path(folder)
+        (root / "compiler").mkdir()
+        for name, text in (("A.h", "// Says what A is.\n#pragma once\n"), ("A.cpp", "#include \"A.h\"\n"), ("B.cpp", "int b;\n// Behind.\n"), ("C.td", "/* C. */\n"), ("C.cpp", "int c;\n")):
+            (root / "compiler" / name).write_text(text)
+        kept, comments.ROOT = comments.ROOT, root
+        lacking = [name for name in ("A.h", "A.cpp", "B.cpp", "C.td", "C.cpp") if comments.lacksHead(f"compiler/{name}")]
+        comments.ROOT = kept
+        assert lacking == ["B.cpp"], lacking
+
+
 def testRooms():
     assert comments.roomOf("compiler/lower/conv/Chain.cpp") == "compiler/lower/conv"
     assert comments.roomOf("compiler/lower/Family.h") == "compiler/lower"

@@ -16,7 +16,7 @@ using namespace ingot::target;
 
 namespace {
 
-/// Null: no type.
+/// Returns a type of LLVM; null: there is none.
 Type *typeOf(OperandType operand, int64_t lanes, LLVMContext &context) {
   auto vectorOf = [&](Type *element) -> Type * {
     EXPECT_GT(lanes, 0) << "vectors have no length where a row counts for any number of lanes";
@@ -57,7 +57,7 @@ FunctionType *typeOf(const InstructionRow &row, LLVMContext &context) {
   return FunctionType::get(result ? result : Type::getVoidTy(context), operands, /*isVarArg=*/false);
 }
 
-/// The machine of the first level with such vectors.
+/// Returns the machine of the first level with such vectors.
 std::optional<MachineModel> machineFor(const ingot::target::Target &target, const InstructionRow &row) {
   for (const Level &level : target.levels()) {
     Expected<MachineModel> machine = target.machine(level.spec);
@@ -69,7 +69,7 @@ std::optional<MachineModel> machineFor(const ingot::target::Target &target, cons
   return std::nullopt;
 }
 
-/// A function that executes the instruction on its arguments, as a module.
+/// Returns a module with a function that executes the instruction on its arguments.
 std::unique_ptr<Module> functionOf(const InstructionRow &row, LLVMContext &context) {
   auto module = std::make_unique<Module>(row.intrinsic, context);
   FunctionType *type = typeOf(row, context);

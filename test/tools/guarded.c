@@ -43,7 +43,7 @@ static void fail(const char *what, const char *name) {
 
 static size_t roundUp(size_t bytes, size_t to) { return (bytes + to - 1) / to * to; }
 
-/* `bytes` bytes against the page behind (`atEnd`) or before them. */
+/* Returns memory for `bytes` bytes that touches the page behind (`atEnd`) or before it. */
 static char *place(const char *name, size_t bytes, size_t align, int atEnd, int fill) {
   size_t body = roundUp(bytes, PAGE), size = body + 2 * PAGE;
   char *low = mmap(NULL, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

@@ -1,4 +1,4 @@
-// `ingot bench`: the time of single runs (runtime_support/runner/measure.h), and what it comes to.
+// Runs `ingot bench`: measures the time of single runs (runtime_support/runner/measure.h), and says what it comes to.
 #include "compiler/driver/Crash.h"
 #include "compiler/driver/ModelSource.h"
 #include "compiler/driver/Text.h"
@@ -18,7 +18,7 @@ struct Figures {
   int64_t runs = 0;
   double min = 0, median = 0, p99 = 0, mean = 0; ///< seconds
   int64_t macs = 0, arenaBytes = 0;              ///< of one run
-  int level = 0;                                 ///< of those of the model, the one that ran; 0: it is for one machine
+  int level = 0;                                 ///< the level of the model that ran; 0: the model is for one machine
   int threads = 1;
   double gflops() const { return median > 0 ? 2e-9 * double(macs) / median : 0; }
 };
@@ -85,7 +85,7 @@ void printText(const LoadedModel &model, const Figures &figures, const Profile *
   }
 }
 
-/// Inputs from data, or random ones of the sizes that the flags say.
+/// Sets inputs from data, or random ones of the sizes that the flags say.
 llvm::Error setInputs(const Invocation &invocation, const std::optional<DataSet> &data, Execution &execution) {
   GivenSizes given;
   if (givesRunSizes(invocation)) {

@@ -1,5 +1,5 @@
-// Flags of all subcommands, with CLI11; those that concern the model are in ModelFlags.cpp. Each subcommand adds its
-// own in a function.
+// Declares the flags of all subcommands, with CLI11; those that concern the model are in ModelFlags.cpp. Each
+// subcommand adds its own in a function.
 #include "compiler/driver/commands/CommandLine.h"
 #include "compiler/driver/commands/FlagChecks.h"
 #include "compiler/driver/commands/ModelFlags.h"
@@ -13,7 +13,7 @@ namespace {
 const char *const kFooter =
     "Exit codes: 0 done, 1 the model or the flags are wrong, 2 a bug in ingot (a reproducer is written).";
 
-/// Help with the name of a flag's value and nothing else: what may stand there is said in its sentence.
+/// Writes help with the name of a flag's value and nothing else: its sentence says what may stand there.
 class HelpFormatter : public CLI::Formatter {
 public:
   HelpFormatter() { column_width(34); }
@@ -23,7 +23,7 @@ public:
   }
 };
 
-/// Of numbers that are no integers: "nan" and "inf" are numbers to a parser, and NaN lies in every range.
+/// Checks numbers that are no integers: "nan" and "inf" are numbers to a parser, and NaN lies in every range.
 CLI::Validator finite() {
   auto check = [](const std::string &text) {
     double value = std::strtod(text.c_str(), nullptr);
@@ -80,7 +80,7 @@ void addData(CLI::App &app, Invocation &invocation, const char *help) {
   repeated(app.add_option("--data", invocation.data, help))->group("Data")->type_name("DIR");
 }
 
-/// Of all that runs a model.
+/// Adds the flag of all that runs a model.
 void addThreads(CLI::App &app, Invocation &invocation) {
   app.add_option("--threads", invocation.threads, "Threads of a run; 0: all; default: 1")
       ->check(CLI::Range(0, 1024))
@@ -88,7 +88,7 @@ void addThreads(CLI::App &app, Invocation &invocation) {
       ->type_name("N");
 }
 
-/// How long to measure.
+/// Adds the flag that says how long to measure.
 void addSeconds(CLI::App &app, Invocation &invocation) {
   app.add_option("--seconds", invocation.seconds, "How long to measure; default: 2")
       ->check(CLI::PositiveNumber)
@@ -99,7 +99,7 @@ void addSeconds(CLI::App &app, Invocation &invocation) {
 
 const char *const kModelOrManifest = "ONNX model, or the manifest NAME.json of a compiled one (beside NAME.so)";
 
-/// Of run, verify and bench.
+/// Adds the flags of run, verify and bench.
 void addRunsModel(CLI::App &app, Invocation &invocation) {
   addModelFlags(app, invocation, kModelOrManifest);
   addThreads(app, invocation);
@@ -178,7 +178,7 @@ void addTune(CLI::App &app, Invocation &invocation) {
   addThreads(app, invocation);
 }
 
-/// What is measured, and where the report goes.
+/// Adds the flags that say what is measured, and where the report goes.
 void addQuantizeMeasures(CLI::App &app, Invocation &invocation) {
   const char *data = "Data", *output = "Output";
   addData(app, invocation,

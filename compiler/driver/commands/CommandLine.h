@@ -1,4 +1,4 @@
-// The command line as data. Subcommands get an Invocation and know nothing of flags.
+// Describes the command line as data. Subcommands get an Invocation and know nothing of flags.
 #pragma once
 #include "compiler/driver/Crash.h"
 #include "compiler/driver/execution/Preprocessing.h"
@@ -18,7 +18,7 @@ struct Invocation {
   std::vector<std::string> arguments; ///< the command line behind the program's name
 
   std::string compileCache;                     ///< compile: folder of earlier compilations; empty: none
-  int64_t compileCacheBytes = int64_t(2) << 30; ///< that it may take
+  int64_t compileCacheBytes = int64_t(2) << 30; ///< bytes that the folder may take
 
   std::string shownPath; ///< what messages call the model, where it is a file that the user does not know; or empty
 
@@ -38,13 +38,13 @@ struct Invocation {
   bool listsSchedules = false;        ///< tune: what there is to measure, in place of measuring it
   quantizer::Options quantization;    ///< quantize
   Preprocessing preprocessing;        ///< quantize: of pictures and sounds
-  Reproduction reproduction;          ///< what it is seen again by
+  Reproduction reproduction;          ///< how a failure is seen again
 };
 
 /// Whether --dim and --shape do not fix sizes but say with which to run: `bench` without data, of a compiled model.
 bool givesRunSizes(const Invocation &invocation);
 
-/// What a command line says: an invocation, or a text to print and an exit code (help, version, wrong flags).
+/// The meaning of a command line: an invocation, or a text to print and an exit code (help, version, wrong flags).
 struct ParsedCommandLine {
   std::optional<Invocation> invocation;
   int exitCode = 0;

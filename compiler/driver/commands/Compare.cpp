@@ -11,7 +11,7 @@
 namespace ingot::driver {
 namespace {
 
-/// The tensor's elements if they are floats.
+/// Returns the tensor's elements if they are floats.
 std::vector<double> floatValues(const importer::HostTensor &tensor) {
   const support::ElementType &type = support::elementType(tensor.type);
   std::vector<double> values;
@@ -47,7 +47,7 @@ void compareExactly(const importer::HostTensor &got, const importer::HostTensor 
     differ += got.strings[i] != expected.strings[i];
   }
   if (unsigned bits = importer::elementBits(expected.type); expected.strings.empty() && bits) {
-    size_t step = std::max(bits / 8, 1u); // of packed types, bytes are compared
+    size_t step = std::max(bits / 8, 1u); // the bytes of packed types are compared
     count = expected.bytes.size() / step;
     for (size_t i = 0; i < count; ++i) {
       differ += std::memcmp(&got.bytes[i * step], &expected.bytes[i * step], step) != 0;
@@ -64,7 +64,7 @@ void compareFloats(const importer::HostTensor &got, const importer::HostTensor &
                    Comparison &result) {
   std::vector<double> a = floatValues(got), b = floatValues(expected);
   if (unsigned bits = importer::elementBits(expected.type); bits <= 16) {
-    tolerance = bits == 16 ? std::max(tolerance, 1e-2) : 0; // a step of shorter ones is no rounding error
+    tolerance = bits == 16 ? std::max(tolerance, 1e-2) : 0; // a step of shorter floats is no rounding error
   }
   for (double value : b) {
     result.maxExpected = std::isfinite(value) ? std::max(result.maxExpected, std::fabs(value)) : result.maxExpected;

@@ -1,4 +1,4 @@
-// Comparison of computed with recorded values.
+// Compares computed with recorded values.
 #pragma once
 #include "compiler/importer/TensorFile.h"
 
@@ -11,8 +11,9 @@ struct Comparison {
   double maxExpected = 0; ///< largest |b|
 };
 
-/// Shape and type must be equal; integers and booleans exactly; floats where |a - b| <= tolerance * max(1, max|b|) + 10
-/// * tolerance * |b|, NaN and infinities in the same places. 16-bit floats get a tolerance of at least 1e-2.
+/// Compares tensors. Shape and type must be equal; integers and booleans exactly; floats where |a - b| <= tolerance *
+/// max(1, max|b|) + 10 * tolerance * |b|, NaN and infinities in the same places. 16-bit floats get a tolerance of at
+/// least 1e-2.
 Comparison compareTensors(const importer::HostTensor &got, const importer::HostTensor &expected, double tolerance);
 
 } // namespace ingot::driver

@@ -25,7 +25,7 @@ namespace path = llvm::sys::path;
 constexpr const char *artifactsFile = "artifacts", *outFile = "stdout", *diagnosticsFile = "stderr",
                      *namesFile = "external";
 
-/// Of a file's bytes, by pieces on all cores; nothing where it cannot be read.
+/// Returns the hash of a file's bytes, which is computed by pieces on all cores; nothing where it cannot be read.
 std::optional<std::string> hashOf(const std::string &name) {
   constexpr size_t pieceBytes = size_t(8) << 20;
   auto buffer = llvm::MemoryBuffer::getFile(name, /*IsText=*/false, /*RequiresNullTerminator=*/false);
@@ -46,13 +46,13 @@ std::optional<std::string> hashOf(const std::string &name) {
 
 class Hasher {
 public:
-  /// A text, apart from its neighbours.
+  /// Adds a text, apart from its neighbours.
   void text(llvm::StringRef text) {
     number(static_cast<int64_t>(text.size()));
     hash.update(text);
   }
   void number(int64_t n) { hash.update(llvm::ArrayRef(reinterpret_cast<const uint8_t *>(&n), sizeof(n))); }
-  /// A file's bytes; false where it cannot be read.
+  /// Adds a file's bytes; false where it cannot be read.
   bool file(const std::string &name) {
     std::optional<std::string> bytes = hashOf(name);
     text(bytes.value_or(""));
@@ -70,7 +70,7 @@ bool copyFile(const std::string &from, const std::string &to) {
   return std::filesystem::copy_file(from, to, std::filesystem::copy_options::overwrite_existing, error);
 }
 
-/// The compiler: its program, and the library that makes the code, by its version, length and time.
+/// Adds the compiler: its program, and the library that makes the code, by its version, length and time.
 bool addCompiler(Hasher &hash) {
   hash.text(LLVM_VERSION_STRING);
   Dl_info library = {};
@@ -83,7 +83,7 @@ bool addCompiler(Hasher &hash) {
   return hash.file("/proc/self/exe");
 }
 
-/// What `native` stands for.
+/// Adds what `native` stands for.
 void addHost(Hasher &hash) {
   std::optional<target::MachineModel> host = target::hostMachine();
   if (!host) {
@@ -128,7 +128,7 @@ void use(const std::string &file) {
   }
 }
 
-/// Brings an artifact to where it was; what is there and has these bytes already is only made new.
+/// Brings an artifact to where it was; a file that is there with these bytes already only gets a new time.
 bool restore(const std::string &from, const std::string &to, llvm::StringRef hash) {
   if (hashOf(to) == hash) {
     use(to);
@@ -137,7 +137,7 @@ bool restore(const std::string &from, const std::string &to, llvm::StringRef has
   return !fs::create_directories(path::parent_path(to)) && copyFile(from, to);
 }
 
-/// Under another name first, so that nobody finds half of it.
+/// Removes a folder, under another name first, so that nobody finds half of it.
 void removeFolder(const std::string &folder) {
   llvm::SmallString<128> away;
   fs::createUniquePath(folder + ".gone-%%%%%%%%", away, /*MakeAbsolute=*/false);
@@ -208,7 +208,7 @@ std::optional<CompileCache::Said> CompileCache::find() {
   for (auto [i, artifact] : llvm::enumerate(linesOf(*artifacts))) {
     auto [hash, file] = llvm::StringRef(artifact).split(' ');
     if (!restore(pathOf(known, std::to_string(i)), file.str(), hash)) {
-      removeFolder(pathOf(known)); // damaged, or being dropped
+      removeFolder(pathOf(known)); // the entry is damaged, or being dropped
       return std::nullopt;
     }
   }
@@ -252,13 +252,13 @@ void CompileCache::makeRoom() const {
   struct Entry {
     std::string path;
     int64_t bytes = 0;
-    llvm::sys::TimePoint<> used; ///< last
+    llvm::sys::TimePoint<> used; ///< the time of the last use
   };
   std::vector<Entry> entries;
   int64_t sum = 0;
   std::error_code error;
   for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
-    entries.push_back({entry->path(), 4096, {}}); // the folder itself
+    entries.push_back({entry->path(), 4096, {}}); // this is the folder itself
     std::error_code inside;
     for (fs::directory_iterator file(entry->path(), inside); !inside && file != end; file.increment(inside)) {
       fs::file_status status;

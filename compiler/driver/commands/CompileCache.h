@@ -15,30 +15,31 @@ namespace ingot::driver {
 
 class CompileCache {
 public:
-  /// What `compile` said, on both streams.
+  /// The output of `compile` on both streams.
   struct Said {
     std::string out, diagnostics;
   };
 
   explicit CompileCache(const Invocation &invocation);
 
-  /// Writes the artifacts of an equal compilation to where they were then; what was said of it. Nothing: there is none.
+  /// Writes the artifacts of an equal compilation to where they were then, and returns what was said of it. Nothing:
+  /// there is none.
   std::optional<Said> find();
 
-  /// What the compilation under way reads besides the model: names as the model gives them, and files.
+  /// Notes what the compilation under way reads besides the model: names as the model gives them, and files.
   void reads(const std::map<std::string, std::string> &external);
   /// Keeps a compilation that has ended well, and then drops those that were not used for longest until all take no
   /// more than Invocation::compileCacheBytes. Failures are silent: a full disk is no reason not to compile.
   void keep(llvm::ArrayRef<emit::Artifact> artifacts, const Said &said);
 
 private:
-  using Key = std::string; ///< hexadecimal
+  using Key = std::string; ///< a key in hexadecimal digits
   std::string folder;
   int64_t mostBytes;
   std::string modelFolder;
-  Key modelKey;                   ///< without external data; empty: some file cannot be read
-  std::vector<std::string> names; ///< of external data, relative to the model's folder
-  Key key;                        ///< of the compilation under way; empty: unknown
+  Key modelKey;                   ///< the key without external data; empty: some file cannot be read
+  std::vector<std::string> names; ///< names of external data, relative to the model's folder
+  Key key;                        ///< the key of the compilation under way; empty: it is not known
 
   std::string pathOf(const Key &key, llvm::StringRef file = "") const;
   Key keyWith(const std::vector<std::string> &external) const;

@@ -1,4 +1,4 @@
-// `ingot compile`: everything happens in the pipeline; here is what is said of it.
+// Runs `ingot compile`: everything happens in the pipeline, and this says what is told of it.
 #include "compiler/driver/Driver.h"
 #include "compiler/driver/Text.h"
 #include "compiler/driver/commands/CompileCache.h"
@@ -16,10 +16,10 @@ namespace {
 int64_t peakMemory() {
   rusage usage = {};
   getrusage(RUSAGE_SELF, &usage);
-  return int64_t(usage.ru_maxrss) * 1024; // kilobytes on Linux
+  return int64_t(usage.ru_maxrss) * 1024; // these are kilobytes on Linux
 }
 
-/// Stand in what is said for what differs from one equal compilation to the next.
+/// These characters stand in what is said for parts that differ from one equal compilation to the next.
 constexpr char secondsHere = 1, peakHere = 2, cachedHere = 3;
 
 std::string jsonOf(const pipeline::Result &result) {

@@ -1,4 +1,5 @@
-// What no single flag can check: first what concerns all subcommands, then what a single one reads of its own flags.
+// Checks what no single flag can check: first what concerns all subcommands, then what a single one reads of its own
+// flags.
 #include "compiler/driver/commands/FlagChecks.h"
 #include "llvm/ADT/StringExtras.h"
 #include <algorithm>
@@ -8,7 +9,7 @@ namespace {
 
 using IsGiven = std::function<bool(const char *flag)>;
 
-/// Of a report, flags that only its measurement reads.
+/// Checks the flags of a report that only its measurement reads.
 std::string checkReport(const Invocation &invocation, const IsGiven &isGiven) {
   for (const char *flag : {"--data", "--seconds", "--threads"}) {
     if (!invocation.profile && isGiven(flag)) {
@@ -18,7 +19,7 @@ std::string checkReport(const Invocation &invocation, const IsGiven &isGiven) {
   return "";
 }
 
-/// Of a quantization, flags that its scheme does not read.
+/// Checks the flags of a quantization that its scheme does not read.
 std::string checkQuantize(const Invocation &invocation, const IsGiven &isGiven) {
   using quantizer::Scheme;
   const std::vector<Scheme> int8 = {Scheme::Int8}, anyInt8 = {Scheme::Int8, Scheme::Int8Dynamic}, int4 = {Scheme::Int4},
@@ -47,7 +48,7 @@ std::string checkQuantize(const Invocation &invocation, const IsGiven &isGiven) 
   return "";
 }
 
-/// Of schedules, what cannot be measured.
+/// Checks what cannot be measured of schedules.
 std::string checkTune(const Invocation &invocation) {
   const pipeline::Options &model = invocation.model;
   if (!model.levels.empty() || model.targets.size() > 1) {
@@ -60,7 +61,7 @@ std::string checkTune(const Invocation &invocation) {
   return model.stopAfter.empty() ? "" : "--stop-after leaves nothing to measure; use it with compile";
 }
 
-/// --stop-after prints the IR, and nothing else is written.
+/// Checks --stop-after, which prints the IR, so that nothing else is written.
 std::string checkStop(const Invocation &invocation) {
   const pipeline::Options &options = invocation.model;
   std::string flag = invocation.json                         ? "--json"
@@ -71,7 +72,7 @@ std::string checkStop(const Invocation &invocation) {
   return options.stopAfter.empty() || flag.empty() ? "" : "--stop-after prints the IR alone, without " + flag;
 }
 
-/// Flags that say where nodes run.
+/// Checks the flags that say where nodes run.
 std::string checkPlaces(const pipeline::Options &options) {
   std::string flag = !options.demands.empty() ? "--require" : options.placementFile.empty() ? "" : "--placement";
   if (!flag.empty() && !options.levels.empty()) {
@@ -83,7 +84,7 @@ std::string checkPlaces(const pipeline::Options &options) {
   return "";
 }
 
-/// What is wrong with an algorithm where sums have to be the model's.
+/// Returns what is wrong with an algorithm where sums have to be the model's.
 template <typename Choice> std::string refuseStrict(const char *flag, Choice choice) {
   bool isUsed = choice != Choice::Faster && choice != Choice::Off;
   return isUsed ? std::string(flag) + " " + support::wordOf(choice) +
@@ -91,7 +92,7 @@ template <typename Choice> std::string refuseStrict(const char *flag, Choice cho
                 : "";
 }
 
-/// Algorithms that are asked for and round otherwise than the model.
+/// Checks algorithms that are asked for and round otherwise than the model.
 std::string checkStrict(const pipeline::Options &options) {
   for (const std::string &wrong :
        {refuseStrict("--winograd", options.winograd), refuseStrict("--strassen", options.strassen),
@@ -103,7 +104,7 @@ std::string checkStrict(const pipeline::Options &options) {
   return "";
 }
 
-/// What no single flag can check.
+/// Returns why flags do not go together, of what no single one can check.
 std::string checkTogether(const Invocation &invocation) {
   bool manifest = isManifest(invocation.model.modelPath);
   bool runs = invocation.command == Command::Run || invocation.command == Command::Verify ||

@@ -1,4 +1,4 @@
-// Whether the flags of a command line go together.
+// Checks whether the flags of a command line go together.
 #pragma once
 #include "compiler/driver/commands/CommandLine.h"
 #include <functional>
@@ -6,8 +6,8 @@
 
 namespace ingot::driver {
 
-/// Why the flags of an invocation cannot all be obeyed, naming the first one that cannot; empty if they can. `isGiven`
-/// tells whether a flag of the subcommand is on the command line.
+/// Returns why the flags of an invocation cannot all be obeyed, naming the first one that cannot; empty if they can.
+/// `isGiven` tells whether a flag of the subcommand is on the command line.
 std::string checkFlags(const Invocation &invocation, const std::function<bool(const char *flag)> &isGiven);
 
 } // namespace ingot::driver

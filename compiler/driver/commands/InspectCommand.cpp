@@ -1,4 +1,5 @@
-// `ingot inspect`: first what the file says by itself, then what a compilation that writes nothing finds out.
+// Runs `ingot inspect`, which prints first what the file says by itself, then what a compilation that writes nothing
+// finds out.
 #include "compiler/driver/Driver.h"
 #include "compiler/driver/ModelFacts.h"
 #include "compiler/driver/Text.h"
@@ -49,7 +50,7 @@ void printFacts(const ModelFacts &facts) {
   llvm::outs() << llvm::format("  %6lld  in all\n", (long long)facts.nodes);
 }
 
-/// Nodes and kernels by target, in the order of first appearance.
+/// Prints nodes and kernels by target, in the order of first appearance.
 void printTargets(const pipeline::Result &result) {
   std::vector<std::pair<std::string, int64_t>> counts;
   for (const pipeline::NodePlacement &placement : result.placement) {
@@ -114,7 +115,7 @@ void printFixedSizes(const std::vector<FixedSize> &fixed) {
   }
 }
 
-/// How kernels are computed that tell it, each kernel once.
+/// Prints how kernels are computed that tell it, each kernel once.
 void printChoices(const pipeline::Result &result) {
   std::set<std::string> printed;
   for (const pipeline::GraphNode &launch : result.launches) {
@@ -200,13 +201,13 @@ void writeFacts(llvm::json::OStream &json, const ModelFacts &facts) {
   });
 }
 
-/// The domain and the name of an operator as ModelFacts has it.
+/// Returns the domain and the name of an operator as ModelFacts has it.
 std::pair<llvm::StringRef, llvm::StringRef> partsOf(const std::string &op) {
   auto [domain, name] = llvm::StringRef(op).rsplit('.');
   return name.empty() ? std::pair(llvm::StringRef(), domain) : std::pair(domain, name);
 }
 
-/// What inputs are made of; those behind the last one that differs are like it.
+/// Returns the types of inputs; those behind the last one that differs are like it.
 std::string typesOf(const pipeline::Coverage &coverage) {
   std::vector<std::string> types = coverage.types;
   while (types.size() > 1 && types.back() == types[types.size() - 2]) {
@@ -276,7 +277,7 @@ llvm::Error inspectCommand(const Invocation &invocation) {
   }
   if (!invocation.json && invocation.model.stopAfter.empty()) {
     printFacts(*facts);
-    llvm::outs().flush(); // before the diagnostics of the compilation
+    llvm::outs().flush(); // this comes before the diagnostics of the compilation
   }
   pipeline::Options options = invocation.model;
   options.outDir.clear();

@@ -1,4 +1,4 @@
-// Flags that concern the model, the same for every subcommand that compiles one.
+// Declares the flags that concern the model, which are the same for every subcommand that compiles one.
 #include "compiler/driver/commands/ModelFlags.h"
 #include "compiler/driver/execution/Manifest.h"
 #include "compiler/support/Sequences.h"
@@ -10,7 +10,7 @@ namespace {
 
 using Texts = std::vector<std::string>;
 
-/// "NAME=TEXT", split at the last '=': names of values may hold one.
+/// Splits "NAME=TEXT" at the last '=', since names of values may hold one.
 std::pair<std::string, std::string> splitAssignment(const std::string &flag, const std::string &text,
                                                     const char *form) {
   size_t equals = text.rfind('=');
@@ -29,7 +29,7 @@ int64_t parseSize(const std::string &flag, const std::string &whole, std::string
   return value;
 }
 
-/// "A..B", "A.."
+/// Parses "A..B" or "A..".
 pipeline::Bounds parseRange(const std::string &whole, std::string_view text) {
   size_t dots = text.find("..");
   pipeline::Bounds bounds{parseSize("--dim", whole, text.substr(0, dots)), std::nullopt};
@@ -42,7 +42,8 @@ pipeline::Bounds parseRange(const std::string &whole, std::string_view text) {
   return bounds;
 }
 
-/// "64,128,512", or with "*" or a range at the end for all other sizes; "*" alone: no size has a body of its own.
+/// Parses "64,128,512", perhaps with "*" or a range at the end for all other sizes; "*" alone: no size has a body of
+/// its own.
 void parseChoice(const std::string &name, const std::string &whole, std::string_view text, pipeline::Options &options) {
   pipeline::Choice choice;
   for (size_t begin = 0; begin <= text.size();) {
@@ -110,7 +111,7 @@ void parseSequence(const std::string &text, pipeline::Options &options) {
 constexpr support::Word<bool> kPartitions[] = {{false, "greedy", "all that they take"},
                                                {true, "cost", "what gains more than its copies cost, by estimate"}};
 
-/// What is wrong with a model's name; nothing where it will do.
+/// Returns what is wrong with a model's name; nothing where it will do.
 std::string wrongName(const std::string &name) {
   if (name == "ingot") {
     return "'ingot' is the support library's own name";
@@ -133,7 +134,7 @@ std::string phaseList() {
   }
   return text;
 }
-/// An option whose values are assignments, each of the form `form`, that are added to `all`.
+/// Adds an option whose values are assignments, each of the form `form`, that are added to `all`.
 CLI::Option *addAssignments(CLI::App &app, const char *flag, const char *form,
                             std::vector<std::pair<std::string, std::string>> &all, const char *description) {
   auto add = [flag, form, &all](const Texts &texts) {
@@ -144,7 +145,7 @@ CLI::Option *addAssignments(CLI::App &app, const char *flag, const char *form,
   return repeated(app.add_option_function<Texts>(flag, add, description));
 }
 
-/// A flag that may be repeated, each text of which is parsed into the options.
+/// Adds a flag that may be repeated, each text of which is parsed into the options.
 CLI::Option *addParsed(CLI::App &app, const char *flag, void (*parse)(const std::string &, pipeline::Options &),
                        pipeline::Options &options, const char *help) {
   auto each = [parse, &options](const Texts &texts) {
@@ -210,7 +211,7 @@ void addSizes(CLI::App &app, pipeline::Options &options) {
       ->type_name("NAME=DEVICE");
 }
 
-/// Machines, and which nodes run on which.
+/// Adds the flags for machines, and for which nodes run on which.
 void addPlaces(CLI::App &app, Invocation &invocation) {
   pipeline::Options &options = invocation.model;
   beginGroup(app, "Target");
@@ -243,7 +244,7 @@ void addPlaces(CLI::App &app, Invocation &invocation) {
       "Fail where only the run can tell how much memory a node needs (ingot_exec.allocate)");
 }
 
-/// How kernels are computed.
+/// Adds the flags that say how kernels are computed.
 void addArithmetic(CLI::App &app, pipeline::Options &options) {
   beginGroup(app, "Target");
   addWord(app, "--accuracy", options.accuracy, "Freedom of arithmetic")->type_name("POLICY");

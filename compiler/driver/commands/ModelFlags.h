@@ -1,4 +1,4 @@
-// Flags that concern the model, bound once, so that every subcommand that compiles one has the same.
+// Binds the flags that concern the model once, so that every subcommand that compiles one has the same.
 #pragma once
 #include "compiler/driver/commands/CommandLine.h"
 #include "compiler/support/Words.h"
@@ -8,16 +8,16 @@
 
 namespace ingot::driver {
 
-/// The model's path, and how it is compiled.
+/// Adds the model's path, and the flags that say how it is compiled.
 void addModelFlags(CLI::App &app, Invocation &invocation, const char *modelHelp);
 void addLoadTarget(CLI::App &app, Invocation &invocation);
-/// Those flags on the command line that a compiled model cannot obey any more.
+/// Returns those flags on the command line that a compiled model cannot obey any more.
 std::vector<std::string> givenCompileFlags(const CLI::App &app);
 
-/// An option that takes one value each time it is given (CLI11 would take all that follow).
+/// Makes an option take one value each time it is given (CLI11 would take all that follow).
 CLI::Option *repeated(CLI::Option *option);
 
-/// Options that are added from here on stand under this title in the help.
+/// Puts options that are added from here on under this title in the help.
 void beginGroup(CLI::App &app, const char *title);
 
 /// The words of a table, and a sentence with what they mean: "WHAT: off, 2 (by F(2x2)) or 4; default: off".
@@ -32,7 +32,7 @@ struct WordList {
   std::string sentence(const std::string &what, const std::string &standard) const;
 };
 
-/// A flag whose values are the words of a table. `standard` says what the default is where that has no word.
+/// Adds a flag whose values are the words of a table. `standard` says what the default is where that has no word.
 template <typename Value>
 CLI::Option *addWord(CLI::App &app, const char *flag, Value &value, const char *what, const char *standard = "",
                      llvm::ArrayRef<support::Word<Value>> table = wordsOf(Value())) {

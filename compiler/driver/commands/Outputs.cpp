@@ -26,7 +26,7 @@ void addLocation(const onnx::TensorProto &tensor, Locations &locations) {
   }
 }
 
-/// The names that a graph gives its external data, those of its bodies included.
+/// Adds the names that a graph gives its external data, those of its bodies included.
 void addLocations(const onnx::GraphProto &graph, Locations &locations) {
   for (const onnx::TensorProto &tensor : graph.initializer()) {
     addLocation(tensor, locations);

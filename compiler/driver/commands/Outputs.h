@@ -1,4 +1,4 @@
-// What a command is going to write, checked before it works: minutes of work shall not end with a file that cannot be
+// Checks what a command is going to write before it works: minutes of work shall not end with a file that cannot be
 // written, and no file that is read may be replaced by one that is made of it.
 #pragma once
 #include "compiler/driver/commands/CommandLine.h"
@@ -11,15 +11,15 @@ struct Output {
   std::string flag, path;
 };
 
-/// The files that a command reads: the model, its external data, those of --placement, --tuning and --load-target, and
-/// recorded data.
+/// Returns the files that a command reads: the model, its external data, those of --placement, --tuning and
+/// --load-target, and recorded data.
 llvm::Expected<std::vector<std::string>> filesRead(const Invocation &invocation);
 
-/// An error if one of the files cannot be written, is one of those that are read, whatever links lead to it, or is the
-/// same as another.
+/// Returns an error if one of the files cannot be written, is one of those that are read, whatever links lead to it, or
+/// is the same as another.
 llvm::Error checkOutputs(llvm::ArrayRef<Output> outputs, llvm::ArrayRef<std::string> read);
 
-/// An error if a folder is not there and cannot be made, or nothing can be made in it.
+/// Returns an error if a folder is not there and cannot be made, or nothing can be made in it.
 llvm::Error checkFolder(const std::string &folder);
 
 } // namespace ingot::driver

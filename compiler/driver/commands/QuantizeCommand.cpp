@@ -1,4 +1,4 @@
-// `ingot quantize`: reads a model, writes it quantized as another ONNX file, and a report.
+// Runs `ingot quantize`: reads a model, writes it quantized as another ONNX file, and a report.
 #include "compiler/driver/TemporaryFolder.h"
 #include "compiler/driver/Text.h"
 #include "compiler/driver/commands/Outputs.h"
@@ -15,8 +15,8 @@ llvm::Error atModel(const Invocation &invocation, llvm::Error error) {
   return llvm::createStringError(invocation.model.modelPath + ": error: " + llvm::toString(std::move(error)));
 }
 
-/// The model with its weights visible, in an opset that has what is going to be written. What edits it relies on nodes
-/// that have the operands and results that their operators want.
+/// Returns the model with its weights visible, in an opset that has what is going to be written. The code that edits it
+/// relies on nodes that have the operands and results that their operators want.
 llvm::Expected<quantizer::Model> readModel(const Invocation &invocation) {
   pipeline::Options check = invocation.model;
   check.importsOnly = true;
@@ -31,7 +31,7 @@ llvm::Expected<quantizer::Model> readModel(const Invocation &invocation) {
     return llvm::createStringError(invocation.model.modelPath + ": error: " + quantizer::shown(*node) +
                                    ": the model is quantized already");
   }
-  // Scales along an axis are of opset 13, blocks of 21; convolutions of bfloat16 are of 22.
+  // Scales along an axis need opset 13, blocks need 21, and convolutions of bfloat16 need 22.
   using quantizer::Scheme;
   const quantizer::Options &options = invocation.quantization;
   int64_t opset = options.scheme == Scheme::Int4 ? 21 : options.scheme == Scheme::BFloat16 ? 22 : 13;
@@ -42,7 +42,7 @@ llvm::Expected<quantizer::Model> readModel(const Invocation &invocation) {
   return model;
 }
 
-/// What needs data; empty: nothing does.
+/// Returns what needs data; empty: nothing does.
 std::string whyData(const Invocation &invocation) {
   const quantizer::Options &options = invocation.quantization;
   if (options.scheme == quantizer::Scheme::Int8) {

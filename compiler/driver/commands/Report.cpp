@@ -76,7 +76,7 @@ void printSizes(llvm::raw_ostream &out, const pipeline::Result &result, size_t m
   }
 }
 
-/// Of weights that more than one of several machines reads.
+/// Returns the bytes of weights that more than one of several machines reads.
 static int64_t sharedBytes(const pipeline::Result &result) {
   int64_t shared = result.weightBytes;
   for (const plan::LevelInfo &level : result.levels) {
@@ -119,7 +119,7 @@ std::vector<pipeline::NodePlacement> fallbacks(const pipeline::Result &result) {
   return moved;
 }
 
-/// "'a' (Exp), 'b' (Sin) and 3 more"
+/// Prints nodes as "'a' (Exp), 'b' (Sin) and 3 more".
 static void printNodes(llvm::raw_ostream &out, llvm::ArrayRef<pipeline::NodePlacement> nodes, size_t most) {
   llvm::interleaveComma(nodes.take_front(most), out, [&](const pipeline::NodePlacement &node) {
     out << "'" << plainName(node.node) << "' (" << node.op << ")";
@@ -165,7 +165,7 @@ void printPieces(llvm::raw_ostream &out, const pipeline::Result &result) {
   }
 }
 
-/// "131.1 kB: input 'x', for 'first' (MatMul)"
+/// Prints a transfer as "131.1 kB: input 'x', for 'first' (MatMul)".
 static void printTransfer(llvm::raw_ostream &out, const pipeline::Transfer &transfer) {
   out << (transfer.bytes < 0 ? plainName(transfer.bytesText) + " bytes" : bytesText(transfer.bytes)) << ": "
       << plainName(transfer.value) << ", for ";

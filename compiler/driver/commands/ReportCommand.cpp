@@ -1,4 +1,5 @@
-// `ingot report`: one compilation; with --bench the object that it writes is loaded and measured, kernel by kernel.
+// Runs `ingot report`, which is one compilation; with --bench the object that it writes is loaded and measured, kernel
+// by kernel.
 #include "compiler/driver/ModelSource.h"
 #include "compiler/driver/TemporaryFolder.h"
 #include "compiler/driver/Text.h"
@@ -42,7 +43,7 @@ llvm::Error measure(const Invocation &invocation, const LoadedModel &model, repo
   return llvm::Error::success();
 }
 
-/// What is told of the body that was measured, with its launches as the profile counts them.
+/// Returns what is told of the body that was measured, with its launches as the profile counts them.
 const pipeline::Result &measured(const pipeline::Result &result, report::Facts &facts) {
   const pipeline::Result *ran = &result;
   for (const pipeline::Result &body : result.bodies) {

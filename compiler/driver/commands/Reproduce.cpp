@@ -11,21 +11,21 @@ namespace {
 
 namespace path = llvm::sys::path;
 
-/// Of the files of --placement and --tuning, beside the model.
+/// The names of the files of --placement and --tuning, beside the model.
 const char *const placementName = "placement.txt", *const tuningName = "tuning.txt";
 
 std::string baseName(const std::string &file) { return path::filename(file).str(); }
 
-/// A flag with its value.
+/// Returns a flag with its value.
 std::string flag(const std::string &name, const std::string &value) { return " " + name + " " + shellQuoted(value); }
 
-/// A flag with the word of its value; nothing for a default that has none.
+/// Returns a flag with the word of its value; nothing for a default that has none.
 template <typename Value> std::string wordFlag(const char *name, Value value) {
   std::string word = support::wordOf(value);
   return word.empty() ? "" : flag(name, word);
 }
 
-/// Machines as this host knows them: another one takes the CPU's name for `native`.
+/// Returns the flags of machines as this host knows them: another one takes the CPU's name for `native`.
 std::string machineFlags(const pipeline::Options &options) {
   std::string triple = options.triple.empty() ? "" : flag("--triple", options.triple);
   if (!options.levels.empty()) {
@@ -82,7 +82,7 @@ std::string sizeFlags(const pipeline::Options &options) {
   return options.cacheRoom < 0 ? text : text + flag("--cache-room", std::to_string(options.cacheRoom));
 }
 
-/// The files of a folder with data, as files of `to`.
+/// Adds the files of a folder with data as files of `to`.
 void addData(Reproduction &reproduction, const std::string &folder, const std::string &to) {
   std::error_code error;
   llvm::sys::fs::directory_iterator entry(folder, error), end;
@@ -137,7 +137,8 @@ Reproduction reproductionOf(const pipeline::Options &options, const std::map<std
 
 Reproduction reproductionOf(const Invocation &invocation, int argc, const char *const *argv) {
   Reproduction made;
-  std::map<std::string, std::string> names; // of what the command line names, in the folder of the reproducer
+  // The names, in the folder of the reproducer, of what the command line names.
+  std::map<std::string, std::string> names;
   const std::string &model = invocation.model.modelPath;
   if (!model.empty()) {
     names[model] = baseName(model);

@@ -1,4 +1,4 @@
-// `ingot run`: all data sets are run before anything is written, so that a failure leaves no outputs behind.
+// Runs `ingot run`: all data sets are run before anything is written, so that a failure leaves no outputs behind.
 #include "compiler/driver/ModelSource.h"
 #include "compiler/driver/commands/Outputs.h"
 #include "compiler/support/OutputFiles.h"
@@ -7,7 +7,7 @@
 
 namespace ingot::driver {
 
-/// An error if outputs cannot be written where they should go, or those of two runs would go to the same place.
+/// Returns an error if outputs cannot be written where they should go, or those of two runs would go to the same place.
 static llvm::Error checkFolders(llvm::ArrayRef<std::string> folders) {
   for (auto [number, folder] : llvm::enumerate(folders)) {
     auto isSame = [path = folder](const std::string &other) { return support::isSameFile(path, other); };

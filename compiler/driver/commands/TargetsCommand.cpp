@@ -1,4 +1,4 @@
-// `ingot targets`: the levels of every target, and what `native` means here.
+// Runs `ingot targets`: prints the levels of every target, and what `native` means here.
 #include "compiler/driver/Driver.h"
 #include "compiler/driver/Text.h"
 #include "compiler/driver/execution/LoadedModel.h"

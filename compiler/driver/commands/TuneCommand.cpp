@@ -22,10 +22,10 @@ namespace {
 
 using target::Schedule;
 
-/// Of a kernel's time: what is faster by less is noise, what is slower by more is not looked into, and of the time of a
-/// run: kernels that take less are left alone.
+/// Shares of a kernel's time: a schedule that is faster by less than this is noise, and one that is slower by more is
+/// not looked into. Kernels that take less than the last share of a run are left alone.
 constexpr double leastGain = 0.97, confirmedGain = 0.97, hopeless = 1.3, leastShare = 0.002;
-/// Each model's turns in a round, and how long one lasts.
+/// The turns of each model in a round, and how long one lasts.
 constexpr int turnsOfRound = 3;
 constexpr double secondsOfTurn = 0.06;
 
@@ -41,11 +41,11 @@ struct Compiled {
 /// All launches of a kernel.
 struct Kernel {
   std::vector<Schedule> untried;
-  std::vector<std::pair<Schedule, double>> tried; ///< with the ratio of its time to that of the machine model's
+  std::vector<std::pair<Schedule, double>> tried; ///< each with the ratio of its time to that of the machine model's
   Schedule best;
-  double ratio = 1, seconds = 0; ///< of the best one; of the machine model's, in a run
+  double ratio = 1, seconds = 0; ///< the ratio of the best one, and the seconds of the machine model's in a run
 
-  /// The next one to measure; empty: there is none.
+  /// Returns the next one to measure; empty: there is none.
   Schedule next() {
     while (!untried.empty()) {
       Schedule schedule = untried.front();
@@ -62,7 +62,7 @@ struct Kernel {
 /// Times by the kernels' names: for each run of a turn the sum over the launches of the kernel.
 using Times = std::map<std::string, std::vector<double>>;
 
-/// What is seldom undercut: in one of four runs.
+/// Returns the time that is undercut in one of four runs only.
 double quartile(std::vector<double> values) {
   llvm::sort(values);
   return values.empty() ? 0 : values[values.size() / 4];
@@ -72,7 +72,7 @@ double quartile(std::vector<double> values) {
 struct Library {
   TemporaryFolder folder;
   pipeline::Result result;
-  std::string manifest; ///< its path
+  std::string manifest; ///< the path of its manifest
 
   static llvm::Expected<Library> make(const Invocation &invocation, target::ScheduleTable table);
 };
@@ -109,11 +109,11 @@ public:
 private:
   const Invocation &invocation;
   const Threads &threads;
-  Compiled model; ///< as the machine model says
+  Compiled model; ///< the model as the machine model says
   std::string machine;
   std::map<std::string, Kernel> kernels;
   int rounds = 0;
-  double begun = now(), slowest = 0; ///< the latter of a round
+  double begun = now(), slowest = 0; ///< when the search began, and the seconds of the slowest round
   double before = 0, after = 0;      ///< seconds of a run
 
   llvm::Expected<Compiled> compile(target::ScheduleTable table);
@@ -179,7 +179,7 @@ llvm::Error Tuner::take(Compiled &compiled, Times &times) const {
   return llvm::Error::success();
 }
 
-/// Both models in turns: the times of the other one, and in `times` those of the machine model's.
+/// Runs both models in turns; returns the times of the other one, and adds to `times` those of the machine model's.
 llvm::Expected<Times> Tuner::compare(Compiled &other, int turns, Times &times) {
   Times others;
   for (int turn = 0; turn < turns; ++turn) {
@@ -208,7 +208,7 @@ llvm::Error Tuner::findKernels() {
   return llvm::Error::success();
 }
 
-/// False when nothing is left to try.
+/// Measures a round. Returns false when nothing is left to try.
 llvm::Expected<bool> Tuner::round() {
   double start = now();
   target::ScheduleTable table;
@@ -284,7 +284,7 @@ llvm::Error Tuner::confirm() {
   return llvm::Error::success();
 }
 
-/// Into the file, beside what it says of other kernels and machines.
+/// Writes the schedules into the file, beside what it says of other kernels and machines.
 llvm::Error Tuner::write() const {
   const std::string &path = invocation.tuningOutput;
   target::ScheduleTable table;
@@ -371,7 +371,7 @@ llvm::Error Tuner::run() {
   return llvm::Error::success();
 }
 
-/// All schedules that the kernels can have, as lines of a table: first the one that the machine model chooses.
+/// Prints all schedules that the kernels can have, as lines of a table: first the one that the machine model chooses.
 llvm::Error listSchedules(const Invocation &invocation) {
   llvm::Expected<Library> library = Library::make(invocation, {});
   if (!library) {
@@ -409,7 +409,7 @@ llvm::Error tuneCommand(const Invocation &invocation) {
   if (llvm::Error error = checkOutputs(Output{"-o", invocation.tuningOutput}, *files)) {
     return error;
   }
-  if (llvm::sys::fs::exists(invocation.tuningOutput)) { // of a file that is no table, say so before minutes have gone
+  if (llvm::sys::fs::exists(invocation.tuningOutput)) { // a file that is no table is an error before minutes have gone
     llvm::Expected<target::ScheduleTable> read = target::ScheduleTable::read(invocation.tuningOutput);
     if (!read) {
       return read.takeError();

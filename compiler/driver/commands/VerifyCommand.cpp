@@ -23,7 +23,7 @@ struct Divergence {
   std::string node; ///< "'conv1' (Conv)"; empty where it is not known
 };
 
-/// Where not all outputs were recorded (maps cannot be saved by all tools): those that were, by their names. False, and
+/// Takes recorded outputs by their names, where not all were recorded (maps cannot be saved by all tools). False, and
 /// nothing is changed, where one of them has the name of no output.
 bool takeByName(Recorded &recorded, const ingot_model &model) {
   std::vector<HostTensor> all(size_t(model.output_count));
@@ -106,14 +106,14 @@ void printText(const std::vector<Row> &rows) {
   }
 }
 
-/// Of values in the order of their nodes, the first that differs: where an error begins, not where it spread to.
+/// Returns the first value, in the order of their nodes, that differs: where an error begins, not where it spread to.
 std::optional<Divergence> firstDivergence(const Invocation &invocation, const std::vector<Row> &rows) {
   auto row = llvm::find_if(rows, [](const Row &row) { return !row.comparison.equal; });
   if (!invocation.perNode || row == rows.end()) {
     return std::nullopt;
   }
   llvm::Expected<ModelFacts> facts = readModelFacts(invocation.model.modelPath);
-  if (!facts) { // a manifest
+  if (!facts) { // the model is a manifest
     llvm::consumeError(facts.takeError());
     return Divergence{&*row, ""};
   }

@@ -113,7 +113,7 @@ std::vector<std::string> dataBeside(const std::string &modelPath) {
   return folders;
 }
 
-/// The sizes of a sequence's tensors are those of the data: they need not be alike.
+/// Fixes the sizes of a sequence's tensors, which are those of the data: they need not be alike.
 static void fixSequence(const ValueFacts &input, llvm::ArrayRef<HostTensor> tensors, pipeline::Options &options) {
   options.sequences.emplace(input.name, int64_t(tensors.size()));
   for (auto [i, tensor] : llvm::enumerate(tensors)) {
@@ -143,7 +143,7 @@ llvm::Error fixShapes(const ModelFacts &facts, const DataSet &data, pipeline::Op
     }
     const HostTensor &tensor = own.front();
     if (tensor.isAbsent) {
-      continue; // of an input that is not optional the model will say so
+      continue; // the model will say so of an input that is not optional
     }
     if (!fits(input, tensor.dims) && !options.shapes.count(input.name)) {
       return llvm::createStringError(data.fileOf(index) + ": error: the tensor has shape " +
@@ -158,7 +158,7 @@ llvm::Error fixShapes(const ModelFacts &facts, const DataSet &data, pipeline::Op
 }
 
 OutputWriter::~OutputWriter() {
-  files.reset(); // before the folders that they are in
+  files.reset(); // files go before the folders that they are in
   for (const std::string &path : llvm::reverse(made)) {
     (void)llvm::sys::fs::remove(path);
   }
@@ -172,7 +172,7 @@ llvm::Error OutputWriter::keep() {
   return error;
 }
 
-/// The tensors of a packed sequence; an error where its two tensors do not fit each other.
+/// Returns the tensors of a packed sequence; an error where its two tensors do not fit each other.
 static llvm::Expected<std::vector<HostTensor>> unpacked(const HostTensor &elements, const HostTensor &shapes) {
   std::vector<HostTensor> items;
   std::vector<int64_t> rows(shapes.bytes.size() / sizeof(int64_t));

@@ -1,4 +1,4 @@
-// Recorded values in ONNX's own layout: a folder with input_0.pb, input_1.pb, ... and output_0.pb, ...
+// Reads and writes recorded values in ONNX's own layout: a folder with input_0.pb, input_1.pb, ... and output_0.pb, ...
 #pragma once
 #include "compiler/driver/ModelFacts.h"
 #include "compiler/driver/execution/Manifest.h"
@@ -10,43 +10,44 @@ namespace ingot::driver {
 
 using importer::HostTensor;
 
-/// What the files of a folder hold, one behind the other.
+/// The values that the files of a folder hold, one behind the other.
 struct Recorded {
   static constexpr int64_t kTensor = -1, kAbsent = -2, kMap = -3;
   std::vector<HostTensor> tensors;
-  /// Of each file: the tensors of the sequence that it holds; or that it is a tensor, or the values of maps, or an
-  /// optional sequence that is not there, or a map, of which there are the keys and the values.
+  /// For each file, the number of tensors of the sequence that it holds; or that it is a tensor, or the values of maps,
+  /// or an optional sequence that is not there, or a map, of which there are the keys and the values.
   std::vector<int64_t> sequences;
   std::vector<bool> optionals = {}; ///< sequences that are, or would be, in an OptionalProto; those behind are not
 };
 
-/// What a run gave as files hold it: packed sequences taken apart. `forms` is the manifest's outputSequences.
+/// Returns what a run gave as files hold it: packed sequences are taken apart. `forms` is the manifest's
+/// outputSequences.
 llvm::Expected<Recorded> recordedOf(std::vector<HostTensor> outputs, const std::vector<int64_t> &forms);
 
 struct DataSet {
   std::string folder;
   std::vector<HostTensor> inputs;
-  std::vector<int64_t> sequences; ///< as above
-  bool isFile = false;            ///< `folder` is one file that holds them all, in place of files with one each
-  /// The file that holds the input of this number.
+  std::vector<int64_t> sequences; ///< those of Recorded for the inputs
+  bool isFile = false;            ///< whether `folder` is one file that holds them all, in place of files with one each
+  /// Returns the file that holds the input of this number.
   std::string fileOf(size_t input) const;
 };
 
-/// FOLDER/KIND_0.pb, KIND_1.pb, ... up to the first number without a file.
+/// Reads FOLDER/KIND_0.pb, KIND_1.pb, ... up to the first number without a file.
 llvm::Expected<Recorded> readTensors(const std::string &folder, const std::string &kind,
                                      const std::vector<ValueKind> &kinds = {});
 
-/// Of the inputs and outputs that a file describes.
+/// Returns the kinds of the inputs and outputs that a file describes.
 ValueKinds kindsOf(const ModelFacts &facts);
 
-/// An error if the folder has no input and the model wants some.
+/// Reads a folder. It is an error if it has no input and the model wants some.
 llvm::Expected<DataSet> readDataSet(const std::string &folder, const ValueKinds &kinds = {});
 
-/// test_data_set_* beside the model, ONNX's own layout.
+/// Returns the folders test_data_set_* beside the model, which is ONNX's own layout.
 std::vector<std::string> dataBeside(const std::string &modelPath);
 
-/// The shapes to compile with for this data: those of the inputs whose number of axes is not known and that the user
-/// has not fixed, and how many tensors sequences have. An error if data and model cannot fit.
+/// Fixes the shapes to compile with for this data: those of the inputs whose number of axes is not known and that the
+/// user has not fixed, and how many tensors sequences have. An error if data and model cannot fit.
 llvm::Error fixShapes(const ModelFacts &facts, const DataSet &data, pipeline::Options &options);
 
 /// Writes output_0.pb, ... into folders, which are made where they do not exist. Files are there from keep() on;
@@ -58,7 +59,7 @@ public:
   llvm::Error keep();
 
 private:
-  std::vector<std::string> made; ///< folders, in the order of their making
+  std::vector<std::string> made; ///< folders that were made, in their order
   std::optional<support::OutputFiles> files{std::in_place};
 };
 

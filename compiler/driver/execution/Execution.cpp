@@ -30,7 +30,7 @@ int64_t tensorBytes(int32_t type, llvm::ArrayRef<int64_t> dims) {
   int64_t bytes = int64_t(ingot_type_bytes(type));
   for (int64_t dim : dims) {
     if (dim != 0 && llvm::is_contained(dims, 0)) {
-      return 0; // whatever the other axes are
+      return 0; // there are none, whatever the other axes are
     }
     if (__builtin_mul_overflow(bytes, dim, &bytes)) {
       throw std::bad_alloc();
@@ -46,7 +46,7 @@ std::string typeText(int32_t type, llvm::ArrayRef<int64_t> dims) {
   return (importer::elementName(type) + importer::dimsText(dims)).str();
 }
 
-/// "float32[batch, 3]"
+/// Returns a type as "float32[batch, 3]".
 std::string typeText(const ingot_model &model, const ingot_tensor_info &info) {
   std::string text = importer::elementName(info.type).str() + "[";
   for (int64_t dim : llvm::ArrayRef(info.dims, size_t(info.rank))) {
@@ -68,7 +68,7 @@ template <typename T> void fillBits(char *data, int64_t elements, std::minstd_ra
   }
 }
 
-/// Narrow floats as fillReal() has them; zeros and ones of other types, several in a byte where they are packed.
+/// Fills in narrow floats as fillReal() does; zeros and ones of other types, several in a byte where they are packed.
 void fillCodes(const support::ElementType &type, char *data, int64_t elements, std::minstd_rand &random) {
   size_t bytes = ingot_type_bytes(type.number);
   for (int64_t i = 0; i < elements; ++i) {
@@ -107,7 +107,7 @@ void fillRandomly(const ingot_tensor_info &info, char *data, int64_t elements, s
   }
 }
 
-/// Of up to twelve small letters.
+/// Returns words of up to twelve small letters.
 std::vector<std::string> randomWords(int64_t count, std::minstd_rand &random) {
   std::vector<std::string> words(static_cast<size_t>(count));
   for (std::string &word : words) {
@@ -118,7 +118,7 @@ std::vector<std::string> randomWords(int64_t count, std::minstd_rand &random) {
   return words;
 }
 
-/// Gives sizes to the symbols of an input; whether the shape is one that it can have.
+/// Gives sizes to the symbols of an input; returns whether it can have the shape.
 bool takeShape(const ingot_tensor_info &info, llvm::ArrayRef<int64_t> shape, std::vector<int64_t> &sizes) {
   if (shape.size() != size_t(info.rank)) {
     return false;
@@ -136,7 +136,7 @@ bool takeShape(const ingot_tensor_info &info, llvm::ArrayRef<int64_t> shape, std
   return true;
 }
 
-/// The sizes of the model's symbols that `given` says.
+/// Returns the sizes of the model's symbols that `given` says.
 llvm::Expected<std::vector<int64_t>> sizesFrom(const ingot_model &model, const GivenSizes &given) {
   llvm::ArrayRef<ingot_symbol_info> symbols(model.symbols, size_t(model.symbol_count));
   std::vector<int64_t> sizes(symbols.size(), -1);
@@ -186,7 +186,7 @@ llvm::Error Execution::failure(int status, const std::string &more) const {
                                  (more.empty() ? "" : ": " + more));
 }
 
-/// What is known of the symbols of an input: "; here batch is 9 (at most 4), rows is 5".
+/// Returns what is known of the symbols of an input: "; here batch is 9 (at most 4), rows is 5".
 std::string Execution::sizesText(const ingot_tensor_info &info, llvm::ArrayRef<int64_t> dims) const {
   std::string text;
   for (int64_t dim : llvm::ArrayRef(info.dims, size_t(info.rank))) {

@@ -1,5 +1,6 @@
-// An array takes half of a level: other data is there, too. Each figure is the best of many short turns: what others on
-// the machine take away is not counted. Several threads measure at the same time, and their rates are added.
+// Measures with arrays that take half of a level, since other data is there, too. Each figure is the best of many short
+// turns: what others on the machine take away is not counted. Several threads measure at the same time, and their rates
+// are added.
 #include "compiler/driver/execution/HostRoof.h"
 #include "compiler/target/Target.h"
 #include "runtime_support/runner/roof.h"
@@ -15,7 +16,7 @@ double now() { return std::chrono::duration<double>(std::chrono::steady_clock::n
 
 constexpr double secondsOfFigure = 0.04;
 
-/// The best rate of many turns, each of which does `work`.
+/// Returns the best rate of many turns, each of which does `work`.
 template <typename Turn> double rateOf(double work, Turn turn) {
   double best = std::numeric_limits<double>::infinity(), end = now() + secondsOfFigure;
   while (now() < end) {
@@ -26,7 +27,7 @@ template <typename Turn> double rateOf(double work, Turn turn) {
   return work / best;
 }
 
-/// The sum of what all threads reach at the same time.
+/// Returns the sum of what all threads reach at the same time.
 template <typename Measure> double onThreads(int threads, Measure measure) {
   std::vector<double> rates(size_t(threads), 0);
   std::vector<std::thread> others;
@@ -38,10 +39,10 @@ template <typename Measure> double onThreads(int threads, Measure measure) {
   return std::accumulate(rates.begin(), rates.end(), 0.0);
 }
 
-/// Bytes a second, of an array of so many.
+/// Returns the bytes a second that come from an array with `bytes` bytes.
 double readingRate(const ingot_roof_loops &loops, size_t bytes) {
   constexpr size_t alignment = 64, bytesOfTurn = 1 << 20;
-  std::vector<char> memory(bytes + alignment); // touched now
+  std::vector<char> memory(bytes + alignment); // this touches all of it
   const char *aligned = memory.data() + (alignment - reinterpret_cast<uintptr_t>(memory.data()) % alignment);
   size_t repeats = bytesOfTurn / std::max<size_t>(1, bytes) + 1;
   return rateOf(double(bytes * repeats), [&] {

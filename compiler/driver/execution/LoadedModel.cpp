@@ -18,7 +18,7 @@ std::string hostLacks(const std::string &spec) {
     return "";
   }
   llvm::Expected<target::MachineModel> machine = target->machine(spec);
-  if (!machine) { // whoever compiles for it says so
+  if (!machine) { // the compilation for it says so
     llvm::consumeError(machine.takeError());
     return "";
   }
@@ -35,10 +35,10 @@ llvm::Error checkTargets(llvm::ArrayRef<std::string> specs) {
   return llvm::Error::success();
 }
 
-/// What this host lacks to load a model. Of several levels a run takes one that the machine has, or says that it has
-/// none, but none of another architecture can be loaded.
+/// Returns what this host lacks to load a model. Of several levels a run takes one that the machine has, or says that
+/// it has none, but none of another architecture can be loaded.
 static std::string hostLacks(const Manifest &facts) {
-  bool foreign = !facts.triple.empty() && // of C++ source nobody says for which processor it was built
+  bool foreign = !facts.triple.empty() && // nobody says for which processor C++ source was built
                  llvm::Triple(facts.triple).getArch() != llvm::Triple(llvm::sys::getProcessTriple()).getArch();
   llvm::SmallVector<llvm::StringRef> machines;
   llvm::StringRef(facts.target).split(machines, ',');

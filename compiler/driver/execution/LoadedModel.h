@@ -1,5 +1,5 @@
-// A compiled model: the very shared library that `compile --emit shared` writes, called through its public entry, in
-// this process or, with a runner, on another machine.
+// Loads a compiled model: the very shared library that `compile --emit shared` writes, which is called through its
+// public entry, in this process or, with a runner, on another machine.
 #pragma once
 #include "compiler/driver/execution/DataSet.h"
 #include "compiler/driver/execution/Manifest.h"
@@ -13,12 +13,14 @@ class Execution;
 class RemoteModel;
 class Runner;
 
-/// What this host lacks to run code for `spec`, one element of --target; empty when it can, or when nobody knows it.
+/// Returns what this host lacks to run code for `spec`, one element of --target; empty when it can, or when nobody
+/// knows it.
 std::string hostLacks(const std::string &spec);
-/// The error for the first of several --target that this host cannot run.
+/// Returns the error for the first of several --target that this host cannot run.
 llvm::Error checkTargets(llvm::ArrayRef<std::string> specs);
 
-/// What runs get of their process: threads, and the level that they shall not exceed (0: that of the machine).
+/// The resources of their process that runs get: threads, and the level that they shall not exceed (0: that of the
+/// machine).
 class Threads {
 public:
   /// `here`: runs are in this process.
@@ -43,10 +45,10 @@ public:
                                                            const Runner *runner = nullptr);
   ~LoadedModel();
 
-  /// What the model says of itself; only of one in this process the functions in it can be called.
+  /// Returns what the model says of itself; the functions in it can be called only in this process.
   const ingot_model &model() const { return *entry; }
   const Manifest &manifest() const { return facts; }
-  /// For ingot_exec; null when the model has its weights in itself, or is elsewhere.
+  /// Returns the weights for ingot_exec; null when the model has its weights in itself, or is elsewhere.
   const void *weights() const { return mapped.data; }
 
   std::unique_ptr<Execution> execution(const Threads &threads) const;
@@ -62,7 +64,7 @@ private:
   std::unique_ptr<RemoteModel> remote;
 };
 
-/// One run on recorded inputs, in buffers of its own.
+/// Runs once on recorded inputs, in buffers of its own.
 llvm::Expected<std::vector<HostTensor>> runOnce(const LoadedModel &model, const Threads &threads, const DataSet &data);
 
 } // namespace ingot::driver

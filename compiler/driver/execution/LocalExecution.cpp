@@ -22,7 +22,7 @@ LocalExecution::Memory LocalExecution::allocate(int64_t bytes) {
   if (!data) {
     throw std::bad_alloc();
   }
-  std::memset(data, 0, bytes); // touched now, not in the first run
+  std::memset(data, 0, bytes); // pages are touched now, not in the first run
   std::memset(data + bytes, kGuardByte, roundUp(bytes) + kGuard - bytes);
   return {std::unique_ptr<char, Free>(data), bytes};
 }
@@ -65,7 +65,8 @@ llvm::Error LocalExecution::prepare(llvm::ArrayRef<HostTensor> given) {
   }
   outputDims = dims;
   sizes.resize(size_t(model.symbol_count + model.found_count));
-  outputTensors.reserve(size_t(model.output_count)); // runs write the addresses of those that they allocate into them
+  // Runs write the addresses of outputs that they allocate into these, which must not move.
+  outputTensors.reserve(size_t(model.output_count));
   for (auto next = dims.begin(); const ingot_tensor_info &info : outputsOf(model)) {
     if (info.flags & INGOT_TENSOR_ALLOCATED) {
       outputTensors.emplace_back();
@@ -233,7 +234,7 @@ std::vector<HostTensor> LocalExecution::outputs() const {
     tensor.type = info.type;
     tensor.dims.assign(next, next + info.rank);
     next += info.rank;
-    int64_t bytes = tensorBytes(info.type, tensor.dims); // of what the run found
+    int64_t bytes = tensorBytes(info.type, tensor.dims); // the bytes of what the run found
     const char *data = output.given ? static_cast<const char *>(output.given) : output.memory.data.get();
     if (info.type == INGOT_STRING) {
       tensor.strings = output.strings;

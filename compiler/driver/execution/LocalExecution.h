@@ -1,4 +1,4 @@
-// Runs in this process, through the public entry.
+// Runs a model in this process, through the public entry.
 #pragma once
 #include "compiler/driver/execution/Devices.h"
 #include "compiler/driver/execution/Execution.h"
@@ -40,14 +40,15 @@ private:
   struct Tensor {
     Memory memory;
     int64_t elements = 0;
-    void *given = nullptr;                 ///< by the last run, which allocated this output
-    void *there = nullptr;                 ///< in the memory of the device to which it is bound
-    std::vector<std::string> strings = {}; ///< of an input, to which its memory points; of an output of the last run
+    void *given = nullptr; ///< the memory of this output, which the last run allocated
+    void *there = nullptr; ///< the address in the memory of the device to which it is bound
+    /// The strings of an input, to which its memory points, or of an output of the last run.
+    std::vector<std::string> strings = {};
   };
   llvm::Error prepare(llvm::ArrayRef<HostTensor> inputs) override;
-  /// One run through ingot_run; its status.
+  /// Runs once through ingot_run, and returns its status.
   int run();
-  /// The error that a status stands for. With status 0: whether something was written behind a buffer.
+  /// Returns the error that a status stands for. With status 0 it checks whether something was written behind a buffer.
   llvm::Error check(int status);
   /// Copies the strings of outputs, and gives back the memory that the run made them in.
   void keepStrings(bool succeeded);
@@ -55,7 +56,7 @@ private:
   static bool guardIsIntact(const Memory &memory);
   /// Gives back the outputs that the last run allocated.
   void releaseGiven();
-  /// What a run is given for the tensor; `isInput`: its device gets a copy.
+  /// Returns what a run is given for the tensor; with `isInput` its device gets a copy.
   llvm::Expected<ingot_buffer> bufferOf(const ingot_tensor_info &info, Tensor &tensor, bool isInput);
   static Tensor makeTensor(const ingot_tensor_info &info, llvm::ArrayRef<int64_t> dims);
 
@@ -63,7 +64,7 @@ private:
   Devices devices;
   ingot_exec exec;
   ingot_strings made = {nullptr, 0, 0, nullptr};
-  std::vector<int64_t> outputDims; ///< of all outputs, of the last run
+  std::vector<int64_t> outputDims; ///< dims of all outputs of the last run
   std::vector<Tensor> inputs, outputTensors;
   Memory workspace;
   std::vector<ingot_buffer> inputBuffers, outputBuffers;

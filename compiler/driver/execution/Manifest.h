@@ -1,4 +1,4 @@
-// The manifest of a compiled model, NAME.json.
+// Reads the manifest of a compiled model, NAME.json.
 #pragma once
 #include "compiler/emit/BuildInfo.h"
 #include "compiler/plan/Model.h"
@@ -14,7 +14,7 @@ bool isIdentifier(llvm::StringRef name);
 /// What a file of data holds, which it does not say itself.
 enum class ValueKind { Tensor, Sequence, Map, Maps };
 
-/// What a model's inputs and outputs are. Those behind the last are tensors.
+/// The kinds of a model's inputs and outputs. Those behind the last are tensors.
 struct ValueKinds {
   std::vector<ValueKind> inputs, outputs;
 };
@@ -26,7 +26,7 @@ struct Manifest : plan::ModelInfo, emit::BuildInfo {
 /// Reads FILE. A figure that is absent is 0; a name that is absent, or no C identifier, is an error.
 llvm::Expected<Manifest> readManifest(const std::string &path);
 
-/// The same from text; `path` is for messages.
+/// Reads a manifest from text; `path` is for messages.
 llvm::Expected<Manifest> parseManifest(llvm::StringRef text, const std::string &path);
 
 } // namespace ingot::driver

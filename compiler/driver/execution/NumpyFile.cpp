@@ -1,4 +1,4 @@
-// The format is a header in Python's syntax, a dict with three entries, before the elements.
+// Reads numpy's format, which has a header in Python's syntax, a dict with three entries, before the elements.
 #include "compiler/driver/execution/NumpyFile.h"
 #include "compiler/importer/ElementType.h"
 #include "llvm/ADT/STLExtras.h"
@@ -16,8 +16,8 @@ llvm::Error problem(const std::string &path, const llvm::Twine &text) {
   return llvm::createStringError(path + ": error: " + text);
 }
 
-/// The value of an entry: the text of a string, a tuple or list with its brackets, or a word; none: there is no such
-/// entry.
+/// Returns the value of an entry: the text of a string, a tuple or list with its brackets, or a word; nothing: there is
+/// no such entry.
 std::optional<llvm::StringRef> entryOf(llvm::StringRef header, llvm::StringRef key) {
   for (char quote : {'\'', '"'}) {
     size_t at = header.find((llvm::Twine(quote) + key + llvm::Twine(quote)).str());
@@ -37,7 +37,7 @@ std::optional<llvm::StringRef> entryOf(llvm::StringRef header, llvm::StringRef k
   return std::nullopt;
 }
 
-/// "<f4" as ONNX's element type; 0: none of ours.
+/// Returns "<f4" as ONNX's element type; 0: ONNX has none.
 int32_t elementOf(llvm::StringRef descr) {
   static const std::pair<llvm::StringLiteral, int32_t> kinds[] = {
       {"f2", importer::kFloat16}, {"f4", importer::kFloat},  {"f8", importer::kDouble}, {"i1", importer::kInt8},
@@ -48,7 +48,7 @@ int32_t elementOf(llvm::StringRef descr) {
   return found == std::end(kinds) ? 0 : found->second;
 }
 
-/// "(2, 3)", "(4,)", "()"; none: it is damaged. Old files write "3L".
+/// Returns "(2, 3)", "(4,)" or "()" as a shape; nothing: it is damaged. Old files write "3L".
 std::optional<std::vector<int64_t>> shapeOf(llvm::StringRef text) {
   if (!text.consume_front("(") || !text.consume_back(")")) {
     return std::nullopt;
@@ -60,7 +60,7 @@ std::optional<std::vector<int64_t>> shapeOf(llvm::StringRef text) {
     int64_t size = 0;
     llvm::StringRef digits = word.trim();
     digits.consume_back("L");
-    if (digits.empty() && i + 1 == words.size()) { // behind the last comma
+    if (digits.empty() && i + 1 == words.size()) { // nothing follows the last comma
       continue;
     }
     if (digits.getAsInteger(10, size) || size < 0) {
@@ -71,7 +71,7 @@ std::optional<std::vector<int64_t>> shapeOf(llvm::StringRef text) {
   return dims;
 }
 
-/// Elements whose first axis is the innermost one, in row-major order.
+/// Returns elements whose first axis is the innermost one in row-major order.
 std::vector<char> rowMajor(const HostTensor &tensor, size_t size) {
   std::vector<char> result(tensor.bytes.size());
   std::vector<size_t> strides, at(tensor.dims.size());

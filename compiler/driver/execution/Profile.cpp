@@ -49,7 +49,7 @@ static double total(const std::vector<KernelTime> &times) {
   return sum > 0 ? sum : 1;
 }
 
-/// GB/s or GFLOP/s.
+/// Returns a rate in GB/s or GFLOP/s.
 static std::string giga(double rate) { return llvm::formatv("{0:f0}", rate * 1e-9).str(); }
 
 static void printRoof(const Profile &profile) {

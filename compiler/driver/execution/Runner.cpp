@@ -20,7 +20,7 @@
 namespace ingot::driver {
 namespace {
 
-/// A request, word by word.
+/// A request, which is written word by word.
 class Request {
 public:
   Request() { word(INGOT_RUNNER_MAGIC); }
@@ -40,7 +40,7 @@ private:
   std::string text;
 };
 
-/// A reply, word by word; what is behind its end is 0, and `isCut` says so.
+/// A reply, which is read word by word; what is behind its end is 0, and `isCut` says so.
 class Reply {
 public:
   explicit Reply(llvm::StringRef text) : rest(text) {}
@@ -61,7 +61,7 @@ public:
     rest = rest.drop_front(value.size());
     return value;
   }
-  /// A number of things of which each has a word at least.
+  /// Returns a number of things each of which has a word at least.
   int32_t count() {
     int64_t value = word();
     cut |= value < 0 || uint64_t(value) > rest.size() / 8;
@@ -193,7 +193,7 @@ RemoteModel::RemoteModel(const Runner &runner, std::string program, std::string 
 RemoteModel::~RemoteModel() = default;
 const ingot_model &RemoteModel::model() const { return descriptor->model; }
 
-/// What the program writes behind the text that says whether it could do what it was asked for.
+/// Returns what the program writes behind the text that says whether it could do what it was asked for.
 llvm::Expected<std::string> RemoteModel::start(const std::string &verb, const std::string &request) const {
   std::string path = runner.path("reply");
   (void)llvm::sys::fs::remove(path);
@@ -229,7 +229,7 @@ llvm::Expected<std::string> RemoteModel::ask(const std::string &request) const {
   return start("run", path);
 }
 
-/// The machine that a shared library is for, as it says itself: whoever compiles C++ source chooses it.
+/// Returns the machine that a shared library is for, as it says itself: whoever compiles C++ source chooses it.
 static llvm::Expected<std::string> tripleOf(const std::string &library) {
   auto file = llvm::object::ObjectFile::createObjectFile(library);
   if (!file) {
@@ -264,7 +264,7 @@ llvm::Expected<std::unique_ptr<RemoteModel>> RemoteModel::load(const Runner &run
 
 namespace {
 
-/// Each run is a start of the runner.
+/// The runs on another machine, each of which starts the runner.
 class RemoteExecution final : public Execution {
 public:
   RemoteExecution(const RemoteModel &remote, std::string weights, int threads, int32_t level)

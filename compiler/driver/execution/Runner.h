@@ -1,5 +1,6 @@
-// Models on another machine: `--runner COMMAND` starts ingot-runner (runtime_support/runner) there, with the shared
-// library and files that it reads and writes. An emulator, or ssh to a board that sees the same folders.
+// Runs models on another machine: `--runner COMMAND` starts ingot-runner (runtime_support/runner) there, with the
+// shared library and files that it reads and writes. The command is an emulator, or ssh to a board that sees the same
+// folders.
 #pragma once
 #include "compiler/driver/TemporaryFolder.h"
 #include "compiler/driver/execution/Execution.h"
@@ -14,16 +15,16 @@ public:
   static llvm::Expected<std::unique_ptr<Runner>> create(const std::string &command);
   Runner(const Runner &) = delete;
 
-  /// A path in the folder, which lives as long as this object.
+  /// Returns a path in the folder, which lives as long as this object.
   std::string path(llvm::StringRef name) const;
 
-  /// COMMAND program arguments...
+  /// Starts COMMAND program arguments...
   llvm::Error start(const std::string &program, llvm::ArrayRef<std::string> arguments) const;
 
 private:
   Runner() = default;
   std::string command;
-  std::vector<std::string> words; ///< the first is the program's path
+  std::vector<std::string> words; ///< words of the command; the first is the program's path
   TemporaryFolder folder;
 };
 
@@ -37,7 +38,7 @@ public:
   const ingot_model &model() const;
   std::unique_ptr<Execution> execution(int threads, int32_t level) const;
 
-  /// Starts the runner on a file with a request; the reply.
+  /// Starts the runner on a file with a request, and returns the reply.
   llvm::Expected<std::string> ask(const std::string &request) const;
 
 private:

@@ -1,4 +1,4 @@
-// A model file that is compiled for data and run on them, several times with other data.
+// Compiles a model file for data and runs it on them, several times with other data.
 #pragma once
 #include "compiler/driver/ModelSource.h"
 
@@ -6,12 +6,12 @@ namespace ingot::driver {
 
 class Runs {
 public:
-  /// `shown`: what messages call the file, which is none of the user's; empty: by its path.
+  /// Messages call the file `shown`, where it is none of the user's; empty: by its path.
   Runs(const Invocation &invocation, const std::string &modelPath, const std::string &shown = "");
-  /// Whether the importer takes the model.
+  /// Checks that the importer takes the model.
   llvm::Error check();
   llvm::Expected<std::vector<HostTensor>> outputs(const DataSet &data);
-  /// Median seconds of a run, and of the kernels by their nodes ("name (Operator)").
+  /// The median seconds of a run, and of the kernels by their nodes ("name (Operator)").
   struct Times {
     double run = 0;
     std::map<std::string, double> nodes;
@@ -19,7 +19,7 @@ public:
   llvm::Expected<Times> times(const DataSet &data, double seconds);
 
 private:
-  Invocation invocation; ///< of this file
+  Invocation invocation; ///< the invocation for this file
   ModelSource source;
   Threads threads;
 };

@@ -1,5 +1,5 @@
-// .npz is a zip archive of numpy's arrays. Sounds are PCM or floats in RIFF. Pictures are decoded and resized by stb,
-// which also inflates the archives.
+// Reads files of samples. .npz is a zip archive of numpy's arrays. Sounds are PCM or floats in RIFF. Pictures are
+// decoded and resized by stb, which also inflates the archives.
 #include "compiler/driver/execution/SampleFiles.h"
 #include "compiler/driver/Text.h"
 #include "compiler/driver/execution/NumpyFile.h"
@@ -40,7 +40,7 @@ llvm::Error problem(const std::string &path, const llvm::Twine &text) {
   return llvm::createStringError(path + ": error: " + text);
 }
 
-/// The files of a zip archive, from its directory at the end.
+/// Returns the files of a zip archive, from its directory at the end.
 llvm::Expected<std::map<std::string, std::string>> readArchive(const std::string &path, llvm::StringRef bytes) {
   using namespace llvm::support::endian;
   llvm::Error damaged = problem(path, "is a damaged archive");
@@ -106,7 +106,7 @@ llvm::Expected<std::vector<HostTensor>> readArrays(const std::string &path, llvm
   return tensors;
 }
 
-/// Floats as elements of the input's type.
+/// Returns floats as elements of the input's type.
 llvm::Expected<HostTensor> tensorFor(const std::string &path, const ValueFacts &input, std::vector<int64_t> dims,
                                      const std::vector<float> &values) {
   HostTensor tensor;
@@ -143,7 +143,7 @@ float normalized(float value, size_t channel, const Preprocessing &how) {
   return (value * how.scale - of(how.mean, 0)) / of(how.deviation, 1);
 }
 
-/// An error if there is neither one number for all channels nor one for each.
+/// Checks that there is one number for all channels or one for each.
 llvm::Error checkChannels(const std::string &path, const ValueFacts &input, size_t channels, const Preprocessing &how) {
   for (auto [flag, list] : {std::pair("--mean", &how.mean), std::pair("--deviation", &how.deviation)}) {
     if (list->size() > 1 && list->size() != channels) {
@@ -194,7 +194,7 @@ llvm::Expected<HostTensor> readPicture(const std::string &path, llvm::StringRef 
   return tensorFor(path, input, dims, values);
 }
 
-/// The samples of a sound, the mean of its channels, from -1 to 1.
+/// Returns the samples of a sound, which are the mean of its channels, from -1 to 1.
 llvm::Expected<std::vector<float>> readSound(const std::string &path, llvm::StringRef bytes) {
   using namespace llvm::support::endian;
   unsigned format = 0, channels = 0, bits = 0;
@@ -206,7 +206,7 @@ llvm::Expected<std::vector<float>> readSound(const std::string &path, llvm::Stri
     llvm::StringRef name = bytes.substr(at, 4), chunk = bytes.substr(at + 8, size);
     if (name == "fmt " && chunk.size() >= 16) {
       format = read16le(chunk.data()), channels = read16le(chunk.data() + 2), bits = read16le(chunk.data() + 14);
-      format = format == 0xFFFE && chunk.size() >= 26 ? read16le(chunk.data() + 24) : format; // extensible
+      format = format == 0xFFFE && chunk.size() >= 26 ? read16le(chunk.data() + 24) : format; // the extensible format
     }
     if (name != "data") {
       at += 8 + size + size % 2;
@@ -231,7 +231,8 @@ llvm::Expected<std::vector<float>> readSound(const std::string &path, llvm::Stri
   return problem(path, "is a sound without samples");
 }
 
-/// A sound as long as the input, cut or with silence behind it; as it is where the input's length is open.
+/// Returns a sound as long as the input, cut or with silence behind it; where the input's length is open, it stays as
+/// it is.
 llvm::Expected<HostTensor> soundFor(const std::string &path, llvm::StringRef bytes, const ValueFacts &input,
                                     const Preprocessing &how) {
   llvm::Expected<std::vector<float>> values = readSound(path, bytes);

@@ -53,7 +53,7 @@ llvm::Expected<SampleSet> SampleSet::open(const std::vector<std::string> &folder
   return set;
 }
 
-/// An error about a tensor of a sample. Where there are sequences, its number is not that of the input.
+/// Returns an error about a tensor of a sample. Where there are sequences, its number is not that of the input.
 static llvm::Error problem(const ModelFacts &facts, const DataSet &data, size_t number, const llvm::Twine &text) {
   bool isPlain = llvm::all_of(data.sequences, [](int64_t items) { return items == Recorded::kTensor; });
   return llvm::createStringError((isPlain ? data.fileOf(number) : data.folder) + ": error: input '" +
@@ -61,7 +61,7 @@ static llvm::Error problem(const ModelFacts &facts, const DataSet &data, size_t 
                                  text);
 }
 
-/// An error if a sample says nothing of a model: a value is no number, or there are none.
+/// Checks that a sample says something of a model: its values are numbers, and there are some.
 static llvm::Error checkValues(const ModelFacts &facts, const DataSet &data) {
   auto isEmpty = [](const HostTensor &tensor) { return tensor.bytes.empty() && tensor.strings.empty(); };
   if (!data.inputs.empty() && llvm::all_of(data.inputs, isEmpty)) {
@@ -94,7 +94,7 @@ llvm::Expected<DataSet> SampleSet::read(size_t number) const {
     data.sequences.assign(data.inputs.size(), Recorded::kTensor);
   }
   if (data.sequences.size() != facts.inputs.size()) {
-    return data; // what compiles for it says so
+    return data; // the compilation for it says so
   }
   if (llvm::Error error = checkValues(facts, data)) {
     return error;

@@ -1,4 +1,4 @@
-// What a model is run on to be quantized: folders of recorded inputs, or of pictures, sounds and arrays.
+// Finds what a model is run on to be quantized: folders of recorded inputs, or of pictures, sounds and arrays.
 #pragma once
 #include "compiler/driver/execution/DataSet.h"
 #include "compiler/driver/execution/Preprocessing.h"
@@ -7,14 +7,15 @@ namespace ingot::driver {
 
 class SampleSet {
 public:
-  /// An error if a folder holds nothing, or what does not fit the model's inputs.
+  /// Opens folders. It is an error if one holds nothing, or what does not fit the model's inputs.
   static llvm::Expected<SampleSet> open(const std::vector<std::string> &folders, ModelFacts facts, ValueKinds kinds,
                                         Preprocessing preprocessing);
 
   size_t size() const { return samples.size(); }
   const ModelFacts &model() const { return facts; }
   const std::string &name(size_t number) const { return samples[number].path; }
-  /// Read when it is wanted: there may be more than memory holds. An error if a value is no number, or there are none.
+  /// Reads a sample when it is wanted, since there may be more than memory holds. It is an error if a value is no
+  /// number, or there are none.
   llvm::Expected<DataSet> read(size_t number) const;
 
 private:

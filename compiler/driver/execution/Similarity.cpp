@@ -55,7 +55,8 @@ std::string Similarity::text() const {
 
 int64_t differing(const importer::HostTensor &expected, const importer::HostTensor &got) {
   bool areStrings = !expected.strings.empty() || !got.strings.empty();
-  size_t step = std::max<size_t>(support::elementType(expected.type).bits / 8, 1); // of packed types, bytes
+  // The bytes of packed types are compared.
+  size_t step = std::max<size_t>(support::elementType(expected.type).bits / 8, 1);
   size_t count = areStrings ? expected.strings.size() : expected.bytes.size() / step;
   if (expected.dims != got.dims || expected.type != got.type) {
     return int64_t(std::max<size_t>(count, 1));

@@ -1,4 +1,4 @@
-// What `ingot quantize` tells of what it did.
+// Writes what `ingot quantize` tells of what it did.
 #pragma once
 #include "compiler/driver/execution/Similarity.h"
 #include "compiler/quantizer/Half.h"
@@ -13,39 +13,40 @@ namespace ingot::driver {
 
 struct LayerFacts {
   std::string name, op;
-  std::string kept;                          ///< why it stays in float; empty: it is quantized
-  bool hasRange = false;                     ///< of the activations that it reads
-  double low = 0, high = 0;                  ///< that are represented
-  std::optional<Similarity> similarity = {}; ///< of its result to that in the model as it was; none: not measured
+  std::string kept;         ///< why it stays in float; empty: it is quantized
+  bool hasRange = false;    ///< whether the range of the activations that it reads is known
+  double low = 0, high = 0; ///< the least and the largest number that are represented
+  /// How similar its result is to that in the model as it was; nothing: it was not measured.
+  std::optional<Similarity> similarity = {};
   double alone = -1; ///< 1 - cosine of the model's outputs, least over them, when nothing else is quantized
-  int64_t bytesBefore = 0, bytesAfter = 0;      ///< of its weights
-  double secondsBefore = -1, secondsAfter = -1; ///< of the kernel that has it
+  int64_t bytesBefore = 0, bytesAfter = 0;      ///< bytes of its weights
+  double secondsBefore = -1, secondsAfter = -1; ///< seconds of the kernel that has it
 };
 
 struct OutputFacts {
   std::string name;
   bool isFloat = false;
-  Similarity similarity = {};          ///< of floats
-  int64_t differing = 0, elements = 0; ///< of other types
+  Similarity similarity = {};          ///< the similarity of floats
+  int64_t differing = 0, elements = 0; ///< elements of other types
 };
 
 struct QuantizeFacts {
   std::string path;
   std::vector<LayerFacts> layers;
   std::vector<OutputFacts> outputs;        ///< empty: nothing was measured
-  quantizer::HalfFacts nodes;              ///< fp16, bf16
+  quantizer::HalfFacts nodes;              ///< for fp16 and bf16
   std::vector<quantizer::KeptNode> beyond; ///< fp16: nodes that stay in float32 since values would be lost
   int64_t samples = 0, bytesBefore = 0, bytesAfter = 0;
-  double secondsBefore = -1, secondsAfter = -1; ///< of a run; negative: not measured
+  double secondsBefore = -1, secondsAfter = -1; ///< seconds of a run; negative: they were not measured
 
   std::vector<std::string> warnings;
 
-  /// Of the outputs that are floats and have something to compare; none: there are none.
+  /// Returns the least cosine of the outputs that are floats and have something to compare; nothing: there are none.
   std::optional<double> leastCosine() const;
 };
 
 std::string quantizeText(const quantizer::Options &options, const QuantizeFacts &facts);
-/// One JSON object.
+/// Returns one JSON object.
 std::string quantizeJson(const quantizer::Options &options, const QuantizeFacts &facts);
 
 } // namespace ingot::driver

@@ -15,7 +15,7 @@
 
 namespace ingot::driver {
 
-/// Why a layer that the user names stays in float.
+/// The reason why a layer that the user names stays in float.
 static const char *const kByUser = "by --keep";
 
 static Quantizer::Values byName(const std::vector<HostTensor> &tensors) {
@@ -171,7 +171,7 @@ Quantizer::rangesOf(const quantizer::Wanted &wanted, std::map<std::string, std::
   std::vector<std::string> names;
   llvm::transform(wanted, std::back_inserter(names), [](const auto &entry) { return entry.first; });
   std::map<std::string, quantizer::Statistics> statistics;
-  std::map<std::string, std::string> firstStrange; // the sample
+  std::map<std::string, std::string> firstStrange; // the sample of the first such value
   llvm::Error error = observe(model, names, [&](const Values &values, const std::string &sample) {
     for (const std::string &name : names) {
       statistics[name].add(floatsOf(*values.lookup(name)));
@@ -197,7 +197,7 @@ Quantizer::rangesOf(const quantizer::Wanted &wanted, std::map<std::string, std::
   return ranges;
 }
 
-/// The layers of a model that has been changed, without those that are kept.
+/// Returns the layers of a model that has been changed, without those that are kept.
 static std::vector<quantizer::Layer> again(quantizer::Model &model, llvm::ArrayRef<quantizer::Layer> old) {
   std::vector<quantizer::Layer> layers = quantizer::layersOf(model);
   llvm::erase_if(layers, [&](const quantizer::Layer &layer) {
@@ -210,7 +210,7 @@ void Quantizer::writeStatic(const std::map<std::string, quantizer::Range> &range
   auto encodings = quantizer::encodingsOf(quantizer::wantedBy(model, layers), ranges, options.signedActivations);
   quantized = model;
   std::vector<quantizer::Layer> written = layers;
-  if (options.correctBias) { // of these alone: a layer that stays in float has no error to be corrected
+  if (options.correctBias) { // only these have an error to be corrected, not a layer that stays in float
     quantizer::correctBias(quantized, layers, biasChannels, options.weights);
     written = again(quantized, layers);
   }
@@ -382,7 +382,7 @@ std::vector<quantizer::KeptNode> Quantizer::weightsBeyondFloat16() {
 }
 
 llvm::Expected<std::vector<quantizer::KeptNode>> Quantizer::lostInFloat16() {
-  std::map<std::string, std::string> values; // by the name of the narrow form
+  std::map<std::string, std::string> values; // values by the name of the narrow form
   std::vector<std::string> names;
   for (const quantizer::NarrowForm &form : facts.nodes.forms) {
     values[form.narrow] = form.value;
@@ -425,7 +425,8 @@ llvm::Expected<std::vector<quantizer::KeptNode>> Quantizer::lostInFloat16() {
 }
 
 llvm::Expected<std::map<std::string, quantizer::Channels>> Quantizer::channelsOf() {
-  std::map<std::string, int> axes; // of the channels: of convolutions the second, of products the last
+  // The axis of the channels: the second one for convolutions, the last one for products.
+  std::map<std::string, int> axes;
   std::vector<std::string> names;
   for (const quantizer::Layer &layer : layers) {
     if (layer.graph == 0 && axes.try_emplace(layer.x, layer.op == "Conv" ? 1 : -1).second) {
@@ -465,8 +466,8 @@ llvm::Error Quantizer::adjust() {
   return llvm::Error::success();
 }
 
-/// GPTQ needs a matrix of moments for each operand. Those of a group of layers that fit into some memory are gathered
-/// at a time, so that memory does not grow with the model.
+/// Compensates by GPTQ, which needs a matrix of moments for each operand. Those of a group of layers that fit into some
+/// memory are gathered at a time, so that memory does not grow with the model.
 llvm::Error Quantizer::compensate(std::vector<quantizer::BlockWeights> &weights) {
   constexpr int64_t kMostBytes = int64_t(1) << 30;
   ProgressBar bar(true);
@@ -546,7 +547,7 @@ llvm::Error Quantizer::write() {
   return quantizeDynamic();
 }
 
-/// What is in the file for a layer's weights.
+/// Returns the bytes that the file has for a layer's weights.
 int64_t Quantizer::bytesOf(const quantizer::Layer &layer) const {
   int64_t values = layer.values(), scale = sizeof(float);
   if (options.scheme == quantizer::Scheme::Int4) {

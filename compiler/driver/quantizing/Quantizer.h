@@ -1,5 +1,5 @@
-// Quantizes one model: what has to be run for it is compiled and run here, what is written is decided in
-// compiler/quantizer.
+// Quantizes one model: it compiles and runs what has to be run for that, and compiler/quantizer decides what is
+// written.
 #pragma once
 #include "compiler/driver/execution/Runs.h"
 #include "compiler/driver/execution/Samples.h"
@@ -31,24 +31,24 @@ private:
   llvm::Error write();
   /// Prints a warning, which the report has, too.
   void warn(const std::string &text);
-  /// An error for the first sample that cannot be used, and warnings for inputs that are the same in all.
+  /// Returns an error for the first sample that cannot be used, and warns of inputs that are the same in all.
   llvm::Error checkSamples();
   int64_t bytesOf(const quantizer::Layer &layer) const;
   /// Notes for a layer that it stays in float, and takes it out of those to be quantized.
   void keep(llvm::StringRef layer, const std::string &why);
-  /// The same with a warning: the user did not want it.
+  /// Keeps a layer and gives a warning, since the user did not want it.
   void keepWithWarning(const quantizer::Layer &layer, const std::string &why);
-  /// Both for those that are in bodies of control flow.
+  /// Keeps layers that are in bodies of control flow, whose values are not observed.
   void keepBodies();
-  /// And for those whose weights have no form of integers.
+  /// Keeps layers whose weights have no form of integers.
   void keepStrangeWeights();
   std::string problemOfWeights(const quantizer::Index &index, const quantizer::Layer &layer) const;
-  /// An error if no layer is left.
+  /// Returns an error if no layer is left.
   llvm::Error checkLeft() const;
   llvm::Error chooseLayers();
   LayerFacts &factsOf(const quantizer::Layer &layer);
 
-  /// Each writes `quantized`.
+  /// These write `quantized`.
   llvm::Error quantizeStatic();
   llvm::Error quantizeDynamic();
   llvm::Error quantizeInt4();
@@ -56,10 +56,10 @@ private:
 
   /// Lists the nodes that have a weight beyond the largest float16.
   std::vector<quantizer::KeptNode> weightsBeyondFloat16();
-  /// The nodes in which float16 loses values, on all samples, by what `quantized` computes.
+  /// Returns the nodes in which float16 loses values, on all samples, by what `quantized` computes.
   llvm::Expected<std::vector<quantizer::KeptNode>> lostInFloat16();
 
-  /// --smooth and --correct-bias, which change the model.
+  /// Applies --smooth and --correct-bias, which change the model.
   llvm::Error adjust();
   llvm::Expected<std::map<std::string, quantizer::Channels>> channelsOf();
   llvm::Error compensate(std::vector<quantizer::BlockWeights> &weights);
@@ -70,7 +70,7 @@ private:
   llvm::Error measureAlone(const std::map<std::string, quantizer::Encoding> &encodings);
   llvm::Expected<double> dropOf(quantizer::Model &changed);
 
-  /// A file that has these values as outputs, too.
+  /// Writes a file that has these values as outputs, too, and returns its name.
   llvm::Expected<std::string> fileWith(quantizer::Model &observed, llvm::ArrayRef<std::string> values);
   /// Runs `model` or `quantized` on all samples; `take` gets these values by their names, and the sample's name.
   llvm::Error observe(quantizer::Model &observed, llvm::ArrayRef<std::string> values,
@@ -81,24 +81,24 @@ private:
 
   llvm::Error measure();
   llvm::Error measureTimes();
-  /// Without data: whether the importer takes the quantized model.
+  /// Checks, where there is no data, whether the importer takes the quantized model.
   llvm::Error checkQuantized();
   void warnOfLosses();
-  /// A run of a file in `folder`, in whose messages the model is called by its own name.
+  /// Returns a run of a file in `folder`, in whose messages the model is called by its own name.
   Runs runsOf(const quantizer::Model &which, const std::string &file) const;
-  /// Inputs as the quantized model wants them.
+  /// Returns inputs as the quantized model wants them.
   DataSet forQuantized(DataSet data) const;
-  /// The narrow type of --scheme fp16 and bf16.
+  /// Returns the narrow type of --scheme fp16 and bf16.
   int32_t narrowType() const;
 
   const Invocation &invocation;
   const quantizer::Options &options;
-  quantizer::Model model;     ///< as it was, with its weights made visible
-  quantizer::Model quantized; ///< made from it
+  quantizer::Model model;     ///< the model as it was, with its weights made visible
+  quantizer::Model quantized; ///< the model that is made from it
   SampleSet samples;
   std::string folder;
-  int files = 0;                                           ///< written there
-  std::vector<quantizer::Layer> layers;                    ///< to be quantized
+  int files = 0;                                           ///< how many files were written there
+  std::vector<quantizer::Layer> layers;                    ///< the layers to be quantized
   std::map<std::string, quantizer::Channels> biasChannels; ///< for --correct-bias
   QuantizeFacts facts;
 };

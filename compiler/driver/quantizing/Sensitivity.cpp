@@ -1,6 +1,6 @@
-// Which layers stay in float for --max-drop: a model with a switch for each layer tells what quantizing it alone does
-// to the outputs. In the order of that, the number of layers to keep is doubled until the outputs are near enough, and
-// then bisected; each step compiles the model that it asks about.
+// Chooses the layers that stay in float for --max-drop: a model with a switch for each layer tells what quantizing it
+// alone does to the outputs. In the order of that, the number of layers to keep is doubled until the outputs are near
+// enough, and then bisected; each step compiles the model that it asks about.
 #include "compiler/driver/Progress.h"
 #include "compiler/driver/quantizing/Quantizer.h"
 #include "compiler/importer/ElementType.h"
@@ -11,7 +11,7 @@
 namespace ingot::driver {
 namespace {
 
-/// 1 - the least cosine of the outputs that are floats.
+/// The drop of the outputs: 1 - the least cosine of those that are floats.
 class Drop {
 public:
   void add(llvm::ArrayRef<HostTensor> expected, llvm::ArrayRef<HostTensor> got) {
@@ -122,7 +122,7 @@ llvm::Error Quantizer::limitDrop(const std::map<std::string, quantizer::Range> &
     return error;
   }
   std::vector<quantizer::Layer> all = layers;
-  std::vector<size_t> order(all.size()); // the most sensitive first
+  std::vector<size_t> order(all.size()); // the most sensitive layers come first
   for (size_t i = 0; i < order.size(); ++i) {
     order[i] = i;
   }
@@ -150,7 +150,8 @@ llvm::Error Quantizer::limitDrop(const std::map<std::string, quantizer::Range> &
     }
     return *drop <= options.maxDrop;
   };
-  size_t far = 0, near = 0; // numbers of kept layers: with which it is not near enough, and with which it is
+  // Numbers of kept layers with which the outputs are not near enough, and with which they are.
+  size_t far = 0, near = 0;
   for (size_t kept = 0;; kept = std::min(std::max<size_t>(1, 2 * kept), all.size())) {
     llvm::Expected<bool> enough = isNear(kept);
     if (!enough) {

@@ -1,3 +1,4 @@
+// Reads the axis, the length and the frames of Fourier transforms that data gives.
 #include "compiler/graph/SizeReader.h"
 #include "compiler/onnx/Control.h"
 #include "compiler/onnx/ops/Signal.h"

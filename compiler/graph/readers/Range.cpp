@@ -1,3 +1,4 @@
+// Reads the bounds of a Range, whose result is as long as they say.
 #include "compiler/graph/SizeReader.h"
 #include "compiler/onnx/ElementTypes.h"
 #include "compiler/onnx/ops/Find.h"

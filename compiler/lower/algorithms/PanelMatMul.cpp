@@ -1,5 +1,5 @@
-// Matrix products in register tiles from panels of the right factor, and dot products (product/PanelProduct.cpp): what
-// computes whatever no other algorithm does.
+// Computes matrix products in register tiles from panels of the right factor, and dot products
+// (product/PanelProduct.cpp), for kernels that no other algorithm takes.
 #include "compiler/lower/Algorithm.h"
 #include "compiler/lower/product/MatMulPlan.h"
 #include "compiler/onnx/formats/Products.h"
@@ -10,7 +10,7 @@ using namespace mlir;
 namespace ingot::lower {
 namespace {
 
-/// The line of a tuning table that asks for this tiling.
+/// Returns the line of a tuning table that asks for this tiling.
 target::Schedule saidBy(const MatMulProblem &p, const MatMulTiling &t) {
   return {{"rows", t.mostRows(p)}, {"vectors", t.vectors}};
 }

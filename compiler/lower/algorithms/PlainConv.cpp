@@ -1,4 +1,4 @@
-// Convolutions of row-major tensors (conv/PlainConv.h), which compute whatever no faster algorithm does.
+// Computes convolutions of row-major tensors (conv/PlainConv.h), for kernels that no faster algorithm takes.
 #include "compiler/lower/conv/PlainConv.h"
 #include "compiler/lower/Algorithm.h"
 #include "compiler/lower/conv/Convolution.h"
@@ -11,8 +11,8 @@ using namespace mlir;
 namespace ingot::lower {
 namespace {
 
-/// A cycle for each vector of products, of each weight with each pixel that it gives or, transposed, takes: the few
-/// sums of a tile wait for each other. Bytes are multiplied one by one.
+/// Estimates a cycle for each vector of products, of each weight with each pixel that it gives or, transposed, takes:
+/// the few sums of a tile wait for each other. Bytes are multiplied one by one.
 double cyclesOf(Operation *root, const target::MachineModel &machine) {
   constexpr int64_t openSize = 64;
   Value image = isa<onnx::ConvTransposeOp>(root) ? root->getOperand(0) : root->getResult(0);

@@ -1,4 +1,4 @@
-// The state of a recurrent network by weights that are floats.
+// Multiplies the state of a recurrent network by weights that are floats.
 #include "compiler/lower/product/StateProduct.h"
 
 using namespace mlir;

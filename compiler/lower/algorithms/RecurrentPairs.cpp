@@ -1,5 +1,5 @@
-// The state of a recurrent network by weights that are bytes, as two digits of 12 bits: more instructions than floats
-// take, but a quarter of the memory, for which one row of a batch waits.
+// Multiplies the state of a recurrent network by weights that are bytes, as two digits of 12 bits: more instructions
+// than floats take, but a quarter of the memory, for which one row of a batch waits.
 #include "compiler/lower/product/StateProduct.h"
 #include "compiler/onnx/ops/Recurrent.h"
 #include "compiler/onnx/quantization/Quantization.h"

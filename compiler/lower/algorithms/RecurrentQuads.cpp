@@ -1,5 +1,5 @@
-// The state of a recurrent network by weights that are bytes, as two or three digits of 8 bits, on machines that
-// multiply bytes.
+// Multiplies the state of a recurrent network by weights that are bytes, as two or three digits of 8 bits, on machines
+// that multiply bytes.
 #include "compiler/lower/product/StateProduct.h"
 
 using namespace mlir;

@@ -1,4 +1,4 @@
-// The state of a recurrent network by weights that are bytes, which become floats in registers.
+// Multiplies the state of a recurrent network by weights that are bytes, which become floats in registers.
 #include "compiler/lower/product/StateProduct.h"
 
 using namespace mlir;

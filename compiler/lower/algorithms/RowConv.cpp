@@ -25,7 +25,7 @@ constexpr int64_t leastVectors = 2, longestReach = 64;
 
 int64_t reachOf(const ConvAxis &row) { return (row.taps - 1) * row.tapStep; }
 
-/// Why rows do not fill the lanes of a Conv better than its channels do; empty: they do.
+/// Returns why rows do not fill the lanes of a Conv better than its channels do; empty: they do.
 std::string whyNotByRows(Operation *op, const target::MachineModel &machine) {
   if (std::string why = whyOtherLanes(op, machine); !why.empty()) {
     return why;
@@ -45,7 +45,7 @@ std::string whyNotByRows(Operation *op, const target::MachineModel &machine) {
   return areFew ? "" : "channels fill a block better than a row does";
 }
 
-/// Two vectors of products a cycle, with whatever is read in the first cache.
+/// Estimates two vectors of products a cycle, with whatever is read in the first cache.
 double cyclesOf(Operation *root, const target::MachineModel &machine) {
   ConvGeometry g = geometryOf(root, /*wide=*/false);
   int64_t vectors = g.phases[0].rows().number() *
@@ -75,10 +75,10 @@ public:
 
 private:
   using Vectors = SmallVector<Value>;
-  /// Where a tile is.
+  /// The place of a tile.
   struct Tile {
     Ix image, slice, row, column;
-    bool isEdge; ///< it reads beside the row
+    bool isEdge; ///< whether it reads beside the row
   };
 
   Build &build;
@@ -88,7 +88,7 @@ private:
   int64_t lanes, vectors;
   Space space;
   Buffer x, weights, bias;
-  Buffer pieces; ///< of a tile at an end of the row: what it reads of each channel
+  Buffer pieces; ///< what a tile at an end of the row reads of each channel
   plan::Strides strides;
 
   int64_t vectorsOf() const;
@@ -100,8 +100,8 @@ private:
   Vectors channels(Buffer input, Ix at, Ix nextChannel, Ix weight, ValueRange sums);
 };
 
-/// As many as the registers have room for beside the weight and a vector of the input each, but not so many that tiles
-/// compute more twice than with fewer.
+/// Returns as many vectors as the registers have room for beside the weight and a vector of the input each, but not so
+/// many that tiles compute more twice than with fewer.
 int64_t RowConv::vectorsOf() const {
   int64_t row = axes[2].out.number(), best = 1;
   int64_t most =
@@ -171,7 +171,7 @@ void RowConv::tile(const Tile &t) {
   });
 }
 
-/// Where the first column of the row that a tap reads is, in the first channel.
+/// Returns the place of the first column of the row that a tap reads, in the first channel.
 Ix RowConv::rowAt(const Tile &t, Ix slice, Ix row) const {
   Ix at = strides.offset + t.image * strides.strides[0];
   for (auto [i, out, tap] : {std::tuple<size_t, Ix, Ix>(0, t.slice, slice), {1, t.row, row}}) {
@@ -182,7 +182,7 @@ Ix RowConv::rowAt(const Tile &t, Ix slice, Ix row) const {
   return at;
 }
 
-/// What there is of the row that a tile reads, of each channel, between the zeros of `pieces`.
+/// Copies what there is of the row that a tile reads, of each channel, between the zeros of `pieces`.
 void RowConv::copyPieces(const Tile &t, Ix from) {
   Ix begin = t.column + axes[2].inStart, left = max(Ix(0) - begin, 0);
   Ix count = max(min(axes[2].image - begin, tileLength() + reachOf(axes[2])) - left, 0);
@@ -210,7 +210,7 @@ SmallVector<Value> RowConv::channels(Buffer input, Ix at, Ix nextChannel, Ix wei
   return next;
 }
 
-/// For each tap and each input channel: of all output channels.
+/// Packs weights for each tap and each input channel: those of all output channels.
 plan::WeightTable::Recipe weightsByTap(const ConvGeometry &g) {
   auto pack = [g](ArrayRef<char> from, MutableArrayRef<char> to) {
     auto *source = reinterpret_cast<const float *>(from.data());

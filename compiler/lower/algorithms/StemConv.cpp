@@ -44,8 +44,8 @@ struct Stem {
   Size inSize(size_t i) const { return axis(i).dim < 0 ? Size(1) : g.spatial[axis(i).dim - 2]; }
 };
 
-/// As many pieces as fill the cache, or a multiple of a few of them where they do not become too low: a last piece that
-/// is shorter, or an odd number of them, would leave threads without work.
+/// Returns as many pieces as fill the cache, or a multiple of a few of them where they do not become too low: a last
+/// piece that is shorter, or an odd number of them, would leave threads without work.
 int64_t countOf(int64_t rows, int64_t height) {
   constexpr int64_t leastHeight = 4;
   int64_t needed = llvm::divideCeil(rows, height);

@@ -22,14 +22,14 @@ using namespace mlir;
 namespace ingot::lower {
 namespace {
 
-/// Cycles of as many pixels as a block has lanes, by lanes of inputs: two multiply-adds a cycle, and what the sums of
-/// lanes take.
+/// Returns the cycles of as many pixels as a block has lanes, by lanes of inputs: two multiply-adds a cycle, and what
+/// the sums of lanes take.
 double cyclesBySums(const ConvGeometry &g, int64_t lanes) {
-  constexpr double sumsOfLanes = 4; // for each vector: it is stored, loaded, and shuffled with others
+  constexpr double sumsOfLanes = 4; // cycles for each vector, which is stored, loaded, and shuffled with others
   auto blocks = static_cast<double>(llvm::divideCeil(g.inChannels, lanes)), vectors = static_cast<double>(lanes);
   return static_cast<double>(g.outChannels) * vectors * (0.5 * blocks * static_cast<double>(g.kernel) + sumsOfLanes);
 }
-/// The same by lanes of outputs.
+/// Returns the cycles of these pixels by lanes of outputs.
 double cyclesByOutputs(const ConvGeometry &g, int64_t lanes) {
   constexpr double byWinograd = 0.4;
   const auto &axes = g.phases[0].axes;
@@ -42,7 +42,7 @@ double cyclesByOutputs(const ConvGeometry &g, int64_t lanes) {
 /// The gain from which on it is worth that its result is row-major.
 constexpr double leastGain = 1.4;
 
-/// Why output channels are not so few that lanes of inputs are faster than lanes of outputs; empty: they are.
+/// Returns why output channels are not so few that lanes of inputs are faster than lanes of outputs; empty: they are.
 std::string whyNotBySums(Operation *op, const target::MachineModel &machine) {
   if (std::string why = whyOtherLanes(op, machine); !why.empty()) {
     return why;
@@ -65,12 +65,13 @@ std::string whyNotBySums(Operation *op, const target::MachineModel &machine) {
   return isFaster ? "" : "lanes of input channels gain too little";
 }
 
-/// Pixels and output channels of which the sums are in registers.
+/// The pixels and output channels whose sums are in registers.
 struct Tile {
   int64_t pixels = 1, channels = 1;
 };
 
-/// With the fewest loads, beside two multiply-adds a cycle and four cycles from one to the next of the same sum.
+/// Returns the tile with the fewest loads, beside two multiply-adds a cycle and four cycles from one to the next of the
+/// same sum.
 Tile tileOf(const ConvGeometry &g, int64_t lanes, int64_t registers) {
   Tile best;
   double least = std::numeric_limits<double>::infinity();
@@ -117,7 +118,7 @@ public:
 
 private:
   using Vectors = SmallVector<Value>;
-  /// Of the first one of some pixels.
+  /// The place of the first one of some pixels.
   struct Place {
     Ix image, slice, row, column;
   };
@@ -131,11 +132,11 @@ private:
   Access input;
   Space space;
   Buffer weights, bias;
-  Buffer products; ///< for each channel and pixel, lane by lane
+  Buffer products; ///< products for each channel and pixel, lane by lane
 
   const Ix &stride(size_t axis) const { return input.strides[2 + axis]; }
 
-  /// As many pixels as there are lanes, of `count` channels from `first` on.
+  /// Writes as many pixels as there are lanes, of `count` channels from `first` on.
   void pixels(const Place &at, int64_t first, int64_t count) {
     w.loop(0, lanes, tile.pixels, [&](Ix pixel) {
       Vectors sums = sumsOfTaps(at, pixel, first, count);
@@ -182,7 +183,7 @@ private:
     return rest ? taps(from + whole * input.strides[1], whole, w.maskFor(rest, lanes), first, count, sums) : sums;
   }
 
-  /// All taps of a block of input channels.
+  /// Adds all taps of a block of input channels.
   Vectors taps(Ix from, Ix block, Value mask, int64_t first, int64_t count, ValueRange sums) {
     return w.loop(0, axes[0].taps, 1, sums, [&](Ix z, ValueRange a) {
       return w.loop(0, axes[1].taps, 1, a, [&](Ix y, ValueRange b) {
@@ -212,7 +213,8 @@ private:
   }
 };
 
-/// For each block of input channels and each tap: of each output channel, the weights of the block's channels.
+/// Packs weights for each block of input channels and each tap: for each output channel, the weights of the block's
+/// channels.
 plan::WeightTable::Recipe weightsByInputs(const ConvGeometry &g, int64_t lanes) {
   auto pack = [g, lanes](ArrayRef<char> from, MutableArrayRef<char> to) {
     auto *source = reinterpret_cast<const float *>(from.data());

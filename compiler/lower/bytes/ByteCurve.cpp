@@ -15,11 +15,11 @@ using namespace mlir;
 
 namespace ingot::lower {
 
-// Pieces.
+// These make pieces.
 
 static int64_t saturated(int64_t n) { return std::clamp<int64_t>(n, INT16_MIN, INT16_MAX); }
 
-/// The product of two fractions of 2^15.
+/// Returns the product of two fractions of 2^15.
 static int64_t product(int64_t a, int64_t b) { return (a * b + (1 << 14)) >> 15; }
 
 int64_t BytePieces::at(int64_t integer) const {
@@ -34,23 +34,23 @@ int64_t BytePieces::at(int64_t integer) const {
 
 namespace {
 
-/// Integers of a range of numbers.
+/// The integers of a range of numbers.
 struct Range {
   double middle, unit;
   double number(double integer) const { return middle + unit * integer; }
 };
 
-/// What the coefficients of a part are, if they fit.
+/// The coefficients of a part, if they fit.
 struct Coefficients {
   double offset, slope, bend = 0;
 };
 
-/// The line that is off by the least in a part that begins there; at an end of the range one that ends where the
-/// function does, since all numbers beyond it are there.
+/// Returns the line that is off by the least in a part that begins there; at an end of the range one that ends where
+/// the function does, since all numbers beyond it are there.
 Coefficients lineOf(llvm::function_ref<double(double)> f, Range range, double start, double width, bool isEnd) {
   constexpr int samples = 8;
   double first = f(range.number(start)), slope = (f(range.number(start + width)) - first) / width;
-  double least = 0, most = 0; // of what it is above its chord
+  double least = 0, most = 0; // how far the function lies above its chord
   for (int i = 1; i < samples && !isEnd; ++i) {
     double by = i * width / samples, above = f(range.number(start + by)) - first - slope * by;
     least = std::min(least, above), most = std::max(most, above);
@@ -58,8 +58,8 @@ Coefficients lineOf(llvm::function_ref<double(double)> f, Range range, double st
   return {first + (least + most) / 2 - slope * start, slope * (1 << 15)};
 }
 
-/// The parabola through the function where Chebyshev's polynomial of the third degree is zero; at an end of the range
-/// through both ends of the part.
+/// Returns the parabola through the function where Chebyshev's polynomial of the third degree is zero; at an end of the
+/// range it goes through both ends of the part.
 Coefficients parabolaOf(llvm::function_ref<double(double)> f, Range range, double start, double width, bool isEnd) {
   double half = width / 2, center = start + half, place = isEnd ? 1 : std::sqrt(0.75);
   double there = f(range.number(center)), below = f(range.number(center - place * half)),
@@ -67,7 +67,7 @@ Coefficients parabolaOf(llvm::function_ref<double(double)> f, Range range, doubl
   return {there, (above - below) / (2 * place), (above + below - 2 * there) / (2 * place * place)};
 }
 
-/// With so many bits behind the point, where all coefficients fit.
+/// Returns pieces with `fraction` bits behind the point, where all coefficients fit.
 std::optional<BytePieces> piecesOf(llvm::function_ref<double(double)> f, BytePieces::Form form, Range range,
                                    int64_t fraction) {
   BytePieces pieces;
@@ -98,14 +98,14 @@ std::optional<BytePieces> piecesOf(llvm::function_ref<double(double)> f, BytePie
   return pieces;
 }
 
-/// How far from `f` a result may be before it becomes a byte, in steps, where the integers are what they are rounded
-/// to.
+/// Returns how far from `f` a result may be before it becomes a byte, in steps, where the integers are what they are
+/// rounded to.
 double errorOf(const BytePieces &pieces, llvm::function_ref<double(double)> f, double least, double most) {
   constexpr int64_t stride = 61;
   double one = std::ldexp(1.0, static_cast<int>(pieces.fraction)), largest = 0;
   auto cut = [&](double y) { return std::clamp(y, least - 0.5, most + 0.5); };
   Range range{pieces.middle, pieces.unit};
-  BytePieces exact = pieces; // with all bits of what becomes a byte
+  BytePieces exact = pieces; // pieces with all bits of what becomes a byte
   exact.fraction = 0;
   for (int64_t integer = INT16_MIN; integer <= INT16_MAX; integer += stride) {
     double made = cut(static_cast<double>(exact.at(integer)) / one - 0.5), at = static_cast<double>(integer);
@@ -116,9 +116,9 @@ double errorOf(const BytePieces &pieces, llvm::function_ref<double(double)> f, d
   return largest;
 }
 
-constexpr double far = 1e12; ///< where a function is what it is for all larger numbers
+constexpr double far = 1e12; ///< a number from which on a function stays the same
 
-/// The least magnitude from which on, whatever the sign says of numbers, `f` is within `allowed` of what it is far
+/// Returns the least magnitude from which on, whatever the sign of numbers, `f` is within `allowed` of its value far
 /// away. Functions like these do not come back between two numbers of one magnitude.
 double endOf(llvm::function_ref<double(double)> f, double sign, double allowed) {
   constexpr double near = 1e-12;
@@ -138,7 +138,7 @@ std::optional<BytePieces> BytePieces::of(llvm::function_ref<double(double)> f, F
   double atLow = cut(-far), atHigh = cut(far);
   auto isCut = [&](double y) { return y <= least - 0.5 || y >= most + 0.5; };
   std::optional<BytePieces> best;
-  for (double allowed : {0.02, 0.04, 0.07}) { // what is lost at the ends is won between them
+  for (double allowed : {0.02, 0.04, 0.07}) { // accuracy that is lost at the ends is won between them
     double low = -endOf(cut, -1, allowed), high = endOf(cut, 1, allowed);
     Range range{(low + high) / 2, (high - low) / 65534};
     auto ended = [&](double x) {
@@ -164,7 +164,7 @@ std::optional<BytePieces> BytePieces::of(llvm::function_ref<double(double)> f, F
   return best;
 }
 
-// Functions.
+// These read functions.
 
 namespace {
 
@@ -200,7 +200,7 @@ std::optional<Variable> variableOf(Value v, int depth) {
 
 using Formula = double (*)(double, double, double);
 
-/// What an operation computes; null: not known here.
+/// Returns what an operation computes; null: it is not known here.
 Formula formulaOf(Operation *op) {
   auto compare = dyn_cast<arith::CmpFOp>(op);
   if (compare && compare.getPredicate() != arith::CmpFPredicate::OLT) {
@@ -229,7 +229,7 @@ public:
     isWhole = add(result).has_value();
   }
   explicit operator bool() const { return isWhole; }
-  const std::string &description() const { return text; } ///< equal for equal functions
+  const std::string &description() const { return text; } ///< a text that is equal for equal functions
 
   double operator()(double x) const {
     SmallVector<double, mostSteps> values{x};
@@ -243,7 +243,7 @@ public:
 private:
   static constexpr size_t mostSteps = 32;
   struct Step {
-    Formula formula = nullptr; ///< null: a number, or x, which is the first step
+    Formula formula = nullptr; ///< null: it is a number, or x, which is the first step
     std::array<size_t, 3> from{};
     double number = 0;
   };
@@ -252,7 +252,7 @@ private:
   std::string text;
   bool isWhole;
 
-  /// The step that computes `v`.
+  /// Returns the step that computes `v`.
   std::optional<size_t> add(Value v) {
     if (auto known = indices.find(v); known != indices.end()) {
       return known->second;
@@ -287,14 +287,14 @@ private:
 
 } // namespace
 
-/// What is rounded to become integers.
+/// Returns the value that is rounded to become integers.
 static Value roundedOf(Value integers) {
   auto converted = integers.getDefiningOp<arith::FPToSIOp>();
   auto rounded = converted ? converted.getIn().getDefiningOp<math::RoundEvenOp>() : math::RoundEvenOp();
   return rounded ? rounded.getOperand() : Value();
 }
 
-/// The variable and the function of what is rounded.
+/// The variable and the function of the value that is rounded.
 struct ByteCurve::Parts {
   Variable variable;
   Expression function;
@@ -340,7 +340,7 @@ Value ByteCurve::places(Writer &w, Value integers) const {
   Value x = parts->variable.x;
   Value factor = w.constant(1 / pieces.unit, x.getType()),
         summand = w.constant(-pieces.middle / pieces.unit, x.getType());
-  // Of sums times their scales and plus a bias it is these that are scaled: they are the same for all pixels.
+  // In sums times their scales plus a bias, the scales and the bias are scaled, since they are the same for all pixels.
   if (auto sum = x.getDefiningOp<arith::AddFOp>(); sum && sum.getLhs().getDefiningOp<arith::MulFOp>()) {
     summand = w.fma(sum.getRhs(), factor, summand), x = sum.getLhs();
   }
@@ -379,8 +379,8 @@ Value ByteCurve::onLines(Writer &w, Value places) const {
   return LLVM::SAddSat::create(w.b, w.loc, rise, lookUp(pieces.offsets));
 }
 
-/// A byte of a number's coefficient is taken from a table by the number of its part, which is in that byte; a byte that
-/// is negative takes a zero.
+/// Takes a byte of a number's coefficient from a table by the number of its part, which is in that byte; a byte that is
+/// negative takes a zero.
 Value ByteCurve::onParabolas(Writer &w, Value places) const {
   constexpr int64_t belowPart = 12, byte = 8, nothingLow = 0x80, nothingHigh = -0x8000, partHigh = 0x0F00;
   auto type = cast<VectorType>(places.getType());

@@ -19,39 +19,39 @@ struct BytePieces {
   static constexpr int64_t mostParts = 64;
   enum Form { Lines, Parabolas } form = Lines;
   double middle = 0, unit = 1; ///< the integer of x is (x - middle) / unit, rounded and saturated to int16
-  int64_t fraction = 0;        ///< bits behind the point of what a piece gives, half a step above the function
+  int64_t fraction = 0;        ///< bits behind the point of a piece's result, half a step above the function
   int64_t bendShift = 0;
   /// Of a line the sum of its offset and the slope times the integer; of a parabola offset + u (slope + u bend), where
   /// u is the place in the part, from -1 to 1; fractions of 2^15, rounded as `multiply` does (target::MachineModel).
   /// Bends are multiples of 256, and 2^bendShift times as large.
   std::array<int16_t, mostParts> offsets{}, slopes{}, bends{};
-  double error = 0; ///< the largest, in steps
+  double error = 0; ///< the largest error, in steps
 
   int64_t parts() const { return form == Lines ? mostParts : 16; }
-  int64_t width() const { return 65536 / parts(); } ///< of a part
-  /// The part of an integer: its highest bits, those of negative ones last.
+  int64_t width() const { return 65536 / parts(); } ///< how many integers a part has
+  /// Returns the part of an integer, which are its highest bits; those of negative ones come last.
   size_t partOf(int64_t integer) const { return static_cast<uint16_t>(integer) / width(); }
-  /// What becomes a byte by saturation.
+  /// Returns the number that becomes a byte by saturation.
   int64_t at(int64_t integer) const;
-  /// The best pieces of `f`, in steps with the zero point, where bytes are from `least` to `most`.
+  /// Returns the best pieces of `f`, in steps with the zero point, where bytes are from `least` to `most`.
   static std::optional<BytePieces> of(llvm::function_ref<double(double)> f, Form form, double least, double most);
 };
 
-/// What has been fitted for a kernel, by the function; nothing where that cannot be done.
+/// The pieces that have been fitted for a kernel, by the function; nothing where that cannot be done.
 using KnownPieces = std::map<std::string, std::optional<BytePieces>>;
 
 /// The function that makes an int32 of a number, where the operator says that only bytes are left of it
 /// (onnx::onlyBytesName), in instructions.
 class ByteCurve {
 public:
-  /// Of what is rounded to int32 before `zero` is added to it. Nothing where it is not the function of one number.
+  /// Returns the curve of the value that is rounded to int32 before `zero` is added to it. Nothing where it is not a
+  /// function of one number.
   static std::optional<ByteCurve> of(Writer &w, KnownPieces &known, mlir::Value integers, int64_t zero, bool isSigned);
 
-  /// The int32 that `integers`, another vector of the same function, are to be saturated from to int16, to become
-  /// bytes.
-  /// Null where it is another function.
+  /// Returns the int32 from which `integers`, another vector of the same function, are to be saturated to int16, to
+  /// become bytes. Null where it is another function.
   mlir::Value places(Writer &w, mlir::Value integers) const;
-  /// What becomes bytes by saturation, of such int16; with the zero point.
+  /// Returns what becomes bytes by saturation, of such int16, with the zero point.
   mlir::Value bytes(Writer &w, mlir::Value places) const;
 
 private:
@@ -62,8 +62,8 @@ private:
   mlir::Value onParabolas(Writer &w, mlir::Value places) const;
 
   BytePieces pieces;
-  double largest = 0; ///< bound of the number's magnitude
-  std::string text;   ///< that says which function it is
+  double largest = 0; ///< a bound of the number's magnitude
+  std::string text;   ///< a text that says which function it is
 };
 
 } // namespace ingot::lower

@@ -70,7 +70,7 @@ static Value byteOf(Writer &w, Buffer from, Ix at) {
   return arith::ExtUIOp::create(w.b, w.loc, w.b.getI32Type(), w.load(from, at));
 }
 
-/// Bytes in a word, the first one lowest.
+/// Returns bytes in a word, the first one lowest.
 static Value wordOf(Writer &w, Buffer from, Ix at, int64_t count) {
   Type i32 = w.b.getI32Type();
   if (count >= ByteProducts::quad) {
@@ -122,7 +122,7 @@ SmallVector<Value, ByteProducts::quad> ByteProducts::elements(Writer &w, Buffer 
   return {even, arith::ShRUIOp::create(w.b, w.loc, numbers, w.constant(8, numbers.getType()))};
 }
 
-/// The elements of two vectors in turn.
+/// Returns the elements of two vectors in turn.
 static Value inTurn(Writer &w, Value a, Value b) {
   int64_t count = cast<VectorType>(a.getType()).getNumElements();
   SmallVector<int64_t> order;
@@ -133,7 +133,7 @@ static Value inTurn(Writer &w, Value a, Value b) {
 }
 
 Value ByteProducts::stacked(Writer &w, ArrayRef<Value> bytes) const {
-  if (form == Form::Short) { // in steps for which vectors of 128 bits have instructions
+  if (form == Form::Short) { // it goes in steps for which vectors of 128 bits have instructions
     auto pairs = [&](int64_t i) { return bitcast(w, inTurn(w, bytes[i], bytes[i + 1]), w.b.getI16Type()); };
     return bitcast(w, inTurn(w, pairs(0), pairs(2)), w.b.getI8Type());
   }
@@ -160,7 +160,8 @@ uint32_t ByteProducts::stackedWord(ArrayRef<int8_t> weights) const {
   return word(spread, 0);
 }
 
-/// An instruction on as many vectors of the machine's length as there are lanes. The first operand may be missing.
+/// Writes an instruction on as many vectors of the machine's length as there are lanes. The first operand may be
+/// missing.
 static Value inParts(Writer &w, Instruction which, Value sums, Value x, Value y) {
   auto operand = cast<VectorType>(x.getType());
   int64_t lanes = operand.getNumElements() * operand.getElementTypeBitWidth() / 32, length = w.machine.lanes;

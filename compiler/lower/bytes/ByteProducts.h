@@ -22,9 +22,9 @@ public:
   /// `wide`: of bytes that are int16 in memory. `shortQuads`: how many quads' sums fit int16; 0: not one's.
   explicit ByteProducts(const target::MachineModel &machine, bool wide = false, int64_t shortQuads = 0);
 
-  /// Bytes of the other factor in a step.
+  /// Returns the bytes of the other factor in a step.
   int64_t step() const { return form == Form::Words ? 2 : form == Form::Short ? shortQuads * quad : quad; }
-  /// Rows of packed weights for a step.
+  /// Returns the rows of packed weights for a step.
   int64_t rows() const {
     return form == Form::Plain ? quad : form == Form::Pairs ? 2 : form == Form::Short ? shortQuads : 1;
   }
@@ -38,36 +38,37 @@ public:
   /// Products and their addition to a sum are two instructions. A loop over those has one step a turn: of several LLVM
   /// reorders the additions (its machine combiner does, for speed), and has no registers for all products.
   bool isOfPairs() const { return form == Form::Pairs || form == Form::Words || form == Form::Short; }
-  /// Cycles of a byte's products, of those that a float's take.
+  /// Returns the cycles of a byte's products as a share of those that a float's take.
   double share() const;
-  /// The word of row `row` (below rows()) with the weights of one lane.
+  /// Returns the word of row `row` (below rows()) with the weights of one lane.
   uint32_t word(const std::array<int8_t, mostBytes> &weights, int64_t row) const;
 
-  /// The packed weights as words.
+  /// Returns the packed weights as words.
   static Buffer words(Writer &w, Buffer weights);
-  /// A row of elements for each row of weights, alike in all lanes: `count` bytes from one on, and zeros.
+  /// Returns a row of elements for each row of weights, which are alike in all lanes: `count` bytes from one on, and
+  /// zeros.
   llvm::SmallVector<mlir::Value, quad> elements(Writer &w, Buffer from, Ix at, int64_t lanes, int64_t count) const;
   llvm::SmallVector<mlir::Value, quad> elements(Writer &w, Buffer from, Ix at, int64_t lanes) const {
     return elements(w, from, at, lanes, step());
   }
-  /// perWord() vectors of bytes as elements: in each lane the bytes that they have there.
+  /// Returns perWord() vectors of bytes as elements, which have in each lane the bytes that the vectors have there.
   mlir::Value stacked(Writer &w, llvm::ArrayRef<mlir::Value> bytes) const;
-  /// The word of perWord() weights for these.
+  /// Returns the word of perWord() weights for these.
   uint32_t stackedWord(llvm::ArrayRef<int8_t> weights) const;
-  /// sums + products of the rows of a step.
+  /// Returns sums + products of the rows of a step.
   mlir::Value add(Writer &w, mlir::Value sums, llvm::ArrayRef<mlir::Value> elements,
                   llvm::ArrayRef<mlir::Value> weights) const;
 
   bool isShort() const { return form == Form::Short; }
-  /// Short sums of int16, or none yet, and the sums of the pairs of one row.
+  /// Adds the sums of the pairs of one row to short sums of int16, if there are any yet.
   static mlir::Value addShort(Writer &w, mlir::Value pairs, mlir::Value elements, mlir::Value weights);
-  /// sums + what short ones have in each lane's word.
+  /// Returns sums + what short ones have in each lane's word.
   static mlir::Value addUp(Writer &w, mlir::Value sums, mlir::Value pairs);
 
-  /// sums + the products of the pairs of int16 in each lane's word. The machine has PairDot, and the lanes are of whole
-  /// vectors.
+  /// Returns sums + the products of the pairs of int16 in each lane's word. The machine has PairDot, and the lanes are
+  /// whole vectors.
   static mlir::Value addPairs(Writer &w, mlir::Value sums, mlir::Value x, mlir::Value weights);
-  /// sums + x * weights, lane by lane, of int32 that are int16.
+  /// Returns sums + x * weights, lane by lane, of int32 that are int16.
   static mlir::Value addProducts(Writer &w, mlir::Value sums, mlir::Value x, mlir::Value weights);
 
 private:

@@ -12,7 +12,7 @@ namespace ingot::lower {
 
 namespace {
 
-/// As many as a power of two.
+/// Concatenates vectors, whose number is a power of two.
 Value concatenated(Writer &w, ArrayRef<Value> vectors) {
   if (vectors.size() == 1) {
     return vectors.front();
@@ -23,7 +23,7 @@ Value concatenated(Writer &w, ArrayRef<Value> vectors) {
   return vector::ShuffleOp::create(w.b, w.loc, first, second, llvm::to_vector(llvm::seq<int64_t>(2 * lanes)));
 }
 
-/// The number that all lanes are, perhaps widened.
+/// Returns the number that all lanes are, perhaps widened.
 std::optional<int64_t> splatOf(Value v) {
   APInt number;
   if (auto widened = v.getDefiningOp<arith::ExtUIOp>()) {
@@ -39,7 +39,7 @@ struct Narrowed {
   Value wide;
   int64_t zero;
   bool isSigned, inWords;
-  /// The same but for the integers.
+  /// Whether another one differs in the integers only.
   bool isLike(const Narrowed &other) const {
     return zero == other.zero && isSigned == other.isSigned && inWords == other.inWords;
   }
@@ -72,12 +72,13 @@ Value bitcast(Writer &w, Value v, int64_t count, Type element) {
   return vector::BitCastOp::create(w.b, w.loc, VectorType::get({count}, element), v);
 }
 
-/// `count` lanes from `first` on.
+/// Returns `count` lanes from `first` on.
 Value lanesOf(Writer &w, Value v, int64_t first, int64_t count) {
   return vector::ExtractStridedSliceOp::create(w.b, w.loc, v, ArrayRef(first), ArrayRef(count), ArrayRef<int64_t>(1));
 }
 
-/// In order what of each 128 bits of `count` vectors is the first vector's, then the second's: so many bits of each.
+/// Returns in order what packing has put into each 128 bits of `count` vectors: `bits` bits of the first vector, then
+/// of the second.
 Value inOrder(Writer &w, Value packed, int64_t count, unsigned bits) {
   auto type = cast<VectorType>(packed.getType());
   int64_t parts = w.machine.lanes / 4, perPart = 128 / bits;
@@ -92,7 +93,7 @@ Value inOrder(Writer &w, Value packed, int64_t count, unsigned bits) {
   return bitcast(w, pieces, count * parts * inPiece, type.getElementType());
 }
 
-/// Two or four registers of int32, or of places on a curve.
+/// Packs two or four registers of int32, or of places on a curve.
 Value packed(Writer &w, ArrayRef<Value> wide, const Narrowed &how, const std::optional<ByteCurve> &curve) {
   SmallVector<Value, 2> words;
   for (size_t i = 0; i < wide.size(); i += 2) {
@@ -140,7 +141,7 @@ Value concatenatedBytes(Writer &w, KnownPieces &known, ArrayRef<Value> vectors) 
       wide.push_back(registers == 1 ? integers : lanesOf(w, integers, i * lanes, lanes));
     }
   }
-  if (all == 1) { // a pair is packed
+  if (all == 1) { // a pair has been packed
     wide.push_back(wide.front());
   }
   Value bytes = packed(w, wide, *first, curve);

@@ -21,17 +21,18 @@ static RankedTensorType resultOf(plan::KernelOp kernel) {
   return cast<RankedTensorType>(kernel.getResult(0).getType());
 }
 
-// Estimates.
+// These estimate.
 
 /// The share of a cache that one thing may take.
 static constexpr double cacheShare = 0.5;
 
-/// Cycles for what is written and read in the second cache.
+/// Returns the cycles for bytes that are written and read in the second cache.
 static double kept(int64_t bytes, const target::MachineModel &machine) {
   return 2 * static_cast<double>(bytes) / machine.l2Rate;
 }
 
-/// The same for what one kernel writes and another one reads. What is stored behind the second cache is first read.
+/// Returns the cycles for bytes that one kernel writes and another one reads. What is stored behind the second cache is
+/// first read.
 static double passed(int64_t bytes, const target::MachineModel &machine) {
   auto count = static_cast<double>(bytes);
   if (count <= cacheShare * static_cast<double>(machine.l2Bytes)) {
@@ -53,9 +54,9 @@ static void estimate(Chain &chain, const target::MachineModel &machine) {
   }
 }
 
-// Rings.
+// These place rings.
 
-/// Rings for strips of so many rows.
+/// Places rings for strips of `stripRows` rows.
 static void placeRings(Chain &chain, int64_t stripRows, int64_t line) {
   chain.stripRows = stripRows, chain.ringBytes = 0;
   int64_t made = stripRows;
@@ -71,8 +72,8 @@ static void placeRings(Chain &chain, int64_t stripRows, int64_t line) {
   }
 }
 
-/// Of an image, what links make for each other and has no other place: where elements are only changed, the result of a
-/// kernel by itself lies where its operand does.
+/// Returns the bytes of an image that links make for each other and that have no other place: where elements are only
+/// changed, the result of a kernel by itself lies where its operand does.
 static int64_t bytesBetween(const Chain &chain) {
   int64_t bytes = 0;
   for (Chain::Link link : ArrayRef(chain.links).drop_back()) {
@@ -81,11 +82,11 @@ static int64_t bytesBetween(const Chain &chain) {
   return bytes;
 }
 
-/// The fewest items; more are a multiple of so many, so that as many threads have equal parts.
+/// The fewest items; more are a multiple of this, so that as many threads have equal parts.
 static constexpr int64_t leastItems = 4;
 
-/// The longest strips whose rings take no more than a part of the second cache, and of the memory that the results
-/// would take; where there are none, short ones, in which tiles of two rows fit.
+/// Chooses the longest strips whose rings take no more than a part of the second cache, and of the memory that the
+/// results would take; where there are none, short ones, in which tiles of two rows fit.
 static bool chooseStrips(Chain &chain, const target::MachineModel &machine) {
   constexpr int64_t leastRows = 2, mostRows = 8, shareOfCache = 4;
   int64_t height = chain.links.back().height, weights = 0;
@@ -102,7 +103,7 @@ static bool chooseStrips(Chain &chain, const target::MachineModel &machine) {
   return chain.ringBytes + weights <= machine.l2Bytes * 3 / 4;
 }
 
-/// Levels of one library have the same chains, so that they share weights.
+/// Returns the machine that chooses: levels of one library have the same chains, so that they share weights.
 static const target::MachineModel &chooserOf(const target::MachineModel &machine) {
   return machine.packing ? *machine.packing : machine;
 }
@@ -134,7 +135,7 @@ std::optional<Chain> chainOf(ArrayRef<Chain::Link> links, const target::MachineM
     if (!chain.links.empty()) {
       Chain::Link &data = chain.links.back();
       const RowShape &reads = link.shape;
-      if (reads.reach < reads.step) { // it leaves out rows, which nobody need make
+      if (reads.reach < reads.step) { // the link leaves out rows, which nobody need make
         return std::nullopt;
       }
       data.padsBefore = reads.start < 0;
@@ -160,14 +161,15 @@ bool Chain::isSmaller() const {
   return items * ringBytes < bytesBetween(*this);
 }
 
-// The kernel.
+// These write the kernel.
 
-/// The number of the chain's operand behind an operand of a link; -1: another link's result.
+/// Returns the number of the chain's operand behind an operand of a link; -1: it is another link's result.
 static int outsideOf(const Chain::Link &link, unsigned operand) { return operandNumber(link.kernel.getIns()[operand]); }
 
 static void buildChain(Build &build, const Chain &chain);
 
-/// "chain of 3 kernels by rows: 4.2 M cycles; apart 5.1 M: expand [direct vectors=2: 2.1 M cycles; ...], dw [...]"
+/// Returns the choice as a text: "chain of 3 kernels by rows: 4.2 M cycles; apart 5.1 M: expand [direct vectors=2: 2.1
+/// M cycles; ...], dw [...]".
 static std::string choiceOf(const Chain &chain, const target::MachineModel &machine) {
   std::string text = llvm::formatv("chain of {0} kernels by rows: {1} cycles; apart {2}", chain.links.size(),
                                    countText(chain.cycles), countText(chain.apart));
@@ -208,7 +210,7 @@ public:
     rings.push_back(build.group.result());
     Ix units = chain.units(), items = chain.items(), strips = chain.strips();
     auto firstUnit = [&](Ix item) {
-      return same(units, items) ? item : floorDiv(item * units, max(items, 1)); // of no image there are none
+      return same(units, items) ? item : floorDiv(item * units, max(items, 1)); // without images there are no rows
     };
     Ix first = firstUnit(build.begin);
     w.loop(first, firstUnit(build.end), 1, [&](Ix unit) {
@@ -223,7 +225,7 @@ private:
   Build &build;
   Writer &w;
   const Chain &chain;
-  std::vector<Buffer> rings; ///< of the links' results; the last one's is in memory
+  std::vector<Buffer> rings; ///< one for each link's result; the last one's is in memory
 
   Buffer ringOf(const Chain::Link &link) {
     RankedTensorType type = resultOf(link.kernel);
@@ -233,7 +235,7 @@ private:
     return ring;
   }
 
-  /// What stands for elements [from, to) of a row, its halo counted, in all channel blocks.
+  /// Fills elements [from, to) of a row, its halo counted, in all channel blocks with what stands for them.
   void fill(const Chain::Link &link, const Buffer &ring, Ix row, Ix from, Ix to) {
     RankedTensorType type = resultOf(link.kernel);
     plan::Strides s = plan::stridesOf(type);
@@ -244,7 +246,7 @@ private:
     });
   }
 
-  /// The columns of padding, which no row writes.
+  /// Fills the columns of padding, which no row writes.
   void fillSides(const Chain::Link &link, const Buffer &ring) {
     plan::BlockedAttr layout = plan::blockedOf(resultOf(link.kernel));
     if (layout.getHalo().empty()) {
@@ -257,7 +259,7 @@ private:
     });
   }
 
-  /// The ends of what each link has made when the last one has made the rows before `end`.
+  /// Returns the ends of what each link has made when the last one has made the rows before `end`.
   Ixs endsFor(Ix end) const {
     Ixs ends(chain.links.size(), end);
     for (size_t i = chain.links.size() - 1; i-- > 0;) {
@@ -267,7 +269,7 @@ private:
     return ends;
   }
 
-  /// The first rows that links make in a run of strips whose first row is `begin`.
+  /// Returns the first rows that links make in a run of strips whose first row is `begin`.
   Ixs startsFor(Ix begin) const {
     Ixs starts(chain.links.size(), begin);
     for (size_t i = chain.links.size() - 1; i-- > 0;) {
@@ -286,10 +288,11 @@ private:
     }
   }
 
-  /// Rows [from, to) of a link's result, those before and behind the image, which the next link reads as padding, too.
+  /// Makes rows [from, to) of a link's result, also those before and behind the image, which the next link reads as
+  /// padding.
   void makeRows(size_t i, Ix image, Ix from, Ix to) {
     const Chain::Link &link = chain.links[i];
-    Ix firstRow = max(from, 0), lastRow = min(to, link.height); // of the others only padding is made
+    Ix firstRow = max(from, 0), lastRow = min(to, link.height); // the other rows are only padding
     int64_t length = plan::stridesOf(resultOf(link.kernel)).strides[2].number();
     auto pad = [&](Ix begin, Ix end) {
       w.loop(begin, end, 1,

@@ -6,7 +6,8 @@ using namespace mlir;
 
 namespace ingot::lower {
 
-/// Of one work item where an image is one row: of few tiles each is an item, so that threads get equal parts.
+/// Returns the tiles of one work item where an image is one row: of few tiles each is an item, so that threads get
+/// equal parts.
 static int64_t tilesOfPiece(const support::Size &row, int64_t pixels) {
   return row.isNumber() ? std::clamp<int64_t>(row.number() / (32 * pixels), 1, 8) : 8;
 }
@@ -31,11 +32,12 @@ DenseConv::DenseConv(Build &build, const ConvGeometry &g, const DenseSchedule &s
   }
 }
 
-// Work items. Panels outer: (panel, image, unit); pixels outer, and in parts: (image, unit). A unit is a row of pixels,
-// or some tiles where the image is one row, or a part of the image, or the image where its tiles are static. Of several
-// phases it is the same rows of each, so that they read them while they are in a cache, and write neighbouring pixels.
+// A work item is (panel, image, unit) where panels are outer, and (image, unit) where pixels are outer, and in parts. A
+// unit is a row of pixels, or some tiles where the image is one row, or a part of the image, or the image where its
+// tiles are static. With several phases it is the same rows of each, so that they read them while they are in a cache,
+// and write neighbouring pixels.
 
-/// The most outputs of a phase along an axis.
+/// Returns the most outputs of a phase along an axis.
 static support::Size mostOf(const ConvGeometry &g, size_t axis) {
   support::Size most = 1;
   for (const ConvPhase &p : g.phases) {
@@ -44,7 +46,7 @@ static support::Size mostOf(const ConvGeometry &g, size_t axis) {
   return most;
 }
 
-/// Slices of the longest phase; rows, in units; pieces of a row, where it is the image.
+/// Returns slices of the longest phase; rows, in units; or pieces of a row, where it is the image.
 support::Size DenseConv::phaseUnits(const ConvGeometry &g, const DenseSchedule &s, size_t axis) {
   support::Size most = mostOf(g, axis);
   if (axis < 2) {
@@ -110,7 +112,7 @@ void DenseConv::run() {
 
 static Value lessThan(Writer &w, Ix a, Ix b) { return w.compare(arith::CmpIPredicate::slt, a, b); }
 
-/// One of two bodies: `first` where i < limit, else `second` with i counted from there.
+/// Writes one of two bodies: `first` where i < limit, else `second` with i counted from there.
 static void either(Writer &w, Ix i, int64_t limit, int64_t all, llvm::function_ref<void(Ix)> first,
                    llvm::function_ref<void(Ix)> second) {
   if (limit == all) {
@@ -153,8 +155,8 @@ void DenseConv::eachPanel(size_t phase, llvm::function_ref<void(const Panel &)> 
   }
 }
 
-/// The parts of a panel whose tile is larger than this machine's registers. Each goes over all pixels by itself, so
-/// that its weights stay in the first cache.
+/// Calls `body` with the parts of a panel whose tile is larger than this machine's registers. Each goes over all pixels
+/// by itself, so that its weights stay in the first cache.
 void DenseConv::eachPart(const Panel &p, llvm::function_ref<void(const Panel &)> body) {
   int64_t size = s.part ? s.part : p.vectors;
   auto partAt = [&](Ix done, int64_t vectors) {
@@ -183,7 +185,7 @@ void DenseConv::unit(const Panel *fixed, Ix n, Ix u) {
   }
 }
 
-/// The unit's rows of one phase, which may have fewer than the longest.
+/// Writes the unit's rows of one phase, which may have fewer than the longest.
 void DenseConv::phaseRows(const Panel &p, Ix n, Ix u) {
   const auto &a = phase->axes;
   Ix pieces = phaseUnits(g, s, 2), blocks = phaseUnits(g, s, 1);
@@ -204,7 +206,7 @@ void DenseConv::phaseRows(const Panel &p, Ix n, Ix u) {
   });
 }
 
-/// All panels over some tiles of some rows, which are slices of the image where there are three axes.
+/// Writes all panels over some tiles of some rows, which are slices of the image where there are three axes.
 void DenseConv::partOfImage(Ix n, Ix u) {
   int64_t middle = phase->axes[1].out.number(), rows = phase->rows().number();
   int64_t inRow = tilesOfRow(phase->axes[2], s.pixels);
@@ -224,12 +226,12 @@ void DenseConv::rows(Ix n, Ix outer, Ix from, Ix to) {
   w.loop(from, to, 1, [&](Ix middle) { row(nullptr, n, outer, middle, 0); });
 }
 
-// Pixels.
+// These write pixels.
 
-/// Of the first tap of the first pixel of a row.
+/// Returns the place of the first tap of the first pixel of a row.
 Ix DenseConv::rowBase(Ix n, Ix outer, Ix middle) const {
   const auto &a = phase->axes;
-  bool inRing = input.buffer.ring.rows; // then see rowOffset
+  bool inRing = input.buffer.ring.rows; // rowOffset adds the row then
   return input.offset + n * input.strides[0] + (outer * a[0].inStep + a[0].inStart) * stride(0) +
          (inRing ? Ix(0) : (middle * a[1].inStep + a[1].inStart) * stride(1)) + a[2].inStart * stride(2);
 }
@@ -256,7 +258,8 @@ void DenseConv::row(const Panel *fixed, Ix n, Ix outer, Ix middle, Ix rowIndex) 
   rowTiles(fixed, n, outer, middle, 0, inRow, rowIndex * inRow);
 }
 
-/// Tiles [from, to) of a row whose length is known. `indexOfFirst`: of the tile `from`, for the prefetch.
+/// Writes tiles [from, to) of a row whose length is known. `indexOfFirst` is the number of the tile `from`, for the
+/// prefetch.
 void DenseConv::rowTiles(const Panel *fixed, Ix n, Ix outer, Ix middle, Ix from, Ix to, Ix indexOfFirst) {
   int64_t done = 0;
   for (const TileRun &run : tileRuns(phase->axes[2], s.pixels)) {
@@ -291,7 +294,7 @@ void DenseConv::rowPiece(const Panel *fixed, Ix n, Ix u) {
       });
 }
 
-/// Pixels [from, to) of a row whose length the run tells. An image of one row has few tiles, and each reads all
+/// Writes pixels [from, to) of a row whose length the run tells. An image of one row has few tiles, and each reads all
 /// weights.
 void DenseConv::openRow(const Panel *fixed, Ix n, Ix outer, Ix middle, Ix from, Ix to) {
   innerTaps = allTaps();
@@ -300,7 +303,7 @@ void DenseConv::openRow(const Panel *fixed, Ix n, Ix outer, Ix middle, Ix from, 
       /*exact=*/phase->rows().is(1));
 }
 
-/// Pixels [x, x + size) of a row.
+/// Writes pixels [x, x + size) of a row.
 void DenseConv::rowTile(const Panel *fixed, Ix n, Ix outer, Ix middle, Ix x, int64_t size, Ix tileIndex) {
   outerTaps = phase->axes[0].tapsOf(outer), middleTaps = phase->axes[1].tapsOf(middle);
   firstRow = input.buffer.ring.rows ? middle * phase->axes[1].inStep + phase->axes[1].inStart : Ix(0);
@@ -313,7 +316,7 @@ void DenseConv::rowTile(const Panel *fixed, Ix n, Ix outer, Ix middle, Ix x, int
   tile(fixed, w.settled(base), offsets, [&](Ix p) { return point(n, 0, outer, middle, x + p); }, tileIndex);
 }
 
-/// All pixels of a small image in one list, cut into tiles at fixed places.
+/// Writes all pixels of a small image in one list, cut into tiles at fixed places.
 void DenseConv::flatImage(const Panel &p, Ix n) {
   const auto &a = phase->axes;
   outerTaps = {0, a[0].taps}, middleTaps = {0, a[1].taps}, innerTaps = allTaps();

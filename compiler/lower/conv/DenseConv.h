@@ -13,7 +13,7 @@
 namespace ingot::lower {
 
 struct DenseSchedule {
-  /// How a panel's input channels lie in memory.
+  /// The way in which a panel's input channels lie in memory.
   enum Channels {
     Blocks, ///< whole channel blocks and the beginning of a last one
     Range,  ///< channel blocks, any first and last channel, computed from the panel's number
@@ -22,11 +22,11 @@ struct DenseSchedule {
   Channels channels = Blocks;
   /// Input channels and rows of weights of one step of the sums: of bytes, several (ByteProducts).
   int64_t quad = 1, stepRows = 1;
-  int64_t shortQuads = 0; ///< of ByteProducts
+  int64_t shortQuads = 0; ///< the quads of ByteProducts whose sums are short
   int64_t lanes = 1;
-  int64_t pixels = 1, vectors = 1; ///< largest register tile, and of a panel
+  int64_t pixels = 1, vectors = 1; ///< pixels of the largest register tile, and vectors of it and of a panel
   int64_t part = 0;   ///< vectors of the tile where it is a part of the panel, packed for another machine; 0: all
-  int64_t blocks = 1; ///< of output channels
+  int64_t blocks = 1; ///< blocks of output channels
   llvm::SmallVector<std::pair<int64_t, int64_t>, 2> panels; ///< (vectors, how many)
   int64_t inputs = 0;                                       ///< input channels of the panel that has most
   bool flat = false;        ///< pixels of all rows in one list of static tiles: small images
@@ -42,15 +42,15 @@ struct DenseSchedule {
   friend bool operator==(const DenseSchedule &a, const DenseSchedule &b) = default;
   bool isOfBytes() const { return quad > 1; }
   bool isWide() const { return quad == 2; }                                   ///< bytes that are int16 in memory
-  int64_t elementBytes() const { return isWide() ? 2 : isOfBytes() ? 1 : 4; } ///< of the image
+  int64_t elementBytes() const { return isWide() ? 2 : isOfBytes() ? 1 : 4; } ///< bytes of an element of the image
   ByteProducts bytes(const target::MachineModel &machine) const { return ByteProducts(machine, isWide(), shortQuads); }
-  /// Steps over so many channels, from one at a multiple of `quad` on, and over a panel's.
+  /// Return the steps over some channels, from one at a multiple of `quad` on, and those over a panel's.
   int64_t stepsOf(int64_t channels) const { return llvm::divideCeil(channels, quad); }
   int64_t stepsOfPanel() const { return stepsOf(inputs) + (isOfBytes() && channels == Range ? 1 : 0); }
   int64_t panelCount() const;
-  int64_t weightElements(const ConvGeometry &g) const; ///< packed, all phases
+  int64_t weightElements(const ConvGeometry &g) const; ///< the elements of packed weights, for all phases
   int64_t phaseBase(const ConvGeometry &g, size_t phase) const;
-  /// [first, last) input channels of the panel of output channels [out, out + width).
+  /// Returns the [first, last) input channels of the panel of output channels [out, out + width).
   static std::pair<int64_t, int64_t> inputRange(const ConvGeometry &g, int64_t out, int64_t width);
 };
 
@@ -59,43 +59,43 @@ struct TileRun {
   int64_t start, size, count;
   std::pair<int64_t, int64_t> taps; ///< [first, second) of the inner axis
 };
-/// The tiles of at most `pixels` that make up a row of known length.
+/// Returns the tiles of at most `pixels` that make up a row of known length.
 llvm::SmallVector<TileRun, 2> tileRuns(const ConvAxis &row, int64_t pixels);
-/// How many tiles they are.
+/// Returns how many tiles they are.
 int64_t tilesOfRow(const ConvAxis &row, int64_t pixels);
 
-/// Of a convolution whose result is blocked; `planes`: its input is row-major.
+/// Returns the schedule of a convolution whose result is blocked; `planes`: its input is row-major.
 DenseSchedule scheduleOf(const ConvGeometry &g, int64_t lanes, bool planes, const target::MachineModel &machine,
                          bool ofBytes = false);
-/// Cycles that the arithmetic of an image's first phase takes, with whatever it reads in the first cache.
+/// Returns the cycles of the arithmetic of an image's first phase, when all that it reads is in the first cache.
 double cyclesOf(const ConvGeometry &g, const DenseSchedule &s, const target::MachineModel &machine);
-/// The schedule for some rows at a time: all panels over a tile of pixels of a row.
+/// Returns the schedule for some rows at a time: all panels over a tile of pixels of a row.
 DenseSchedule rowScheduleOf(const ConvGeometry &g, int64_t lanes, const target::MachineModel &machine,
                             bool ofBytes = false);
-/// Pixels of the largest tile with so many of the machine's vectors: accumulators, weights and one broadcast (and a
-/// product, without fused multiply-add).
+/// Returns the pixels of the largest tile with `vectors` of the machine's vectors: accumulators, weights and one
+/// broadcast (and a product, without fused multiply-add).
 int64_t pixelsFor(const DenseSchedule &s, int64_t vectors, const target::MachineModel &machine);
 /// Whether the number of rows and their length are known.
 bool knowsPixels(const ConvPhase &phase);
 /// Whether the pixels may be one list of static tiles.
 bool mayBeFlat(const ConvGeometry &g, const DenseSchedule &s);
-/// Bytes of an image that it reads; open sizes are taken for many.
+/// Returns the bytes of an image that it reads; open sizes are taken for many.
 int64_t inputBytesOf(const ConvGeometry &g, const DenseSchedule &s);
-/// How scheduleOf's loops want the weights.
+/// Returns the weights as scheduleOf's loops want them.
 plan::WeightTable::Recipe packedWeights(const ConvGeometry &g, const DenseSchedule &s, const ByteProducts &bytes);
 
 /// A kernel from channel blocks to channel blocks: its geometry, and what its loops read and write over that. Where a
 /// convolution of one tap can walk the whole image as one row, it has one axis, of all pixels.
 struct BlockedConv {
   ConvGeometry g;
-  bool isMerged = false; ///< pixels are one axis
+  bool isMerged = false; ///< whether pixels are one axis
 
   static BlockedConv of(plan::KernelOp kernel);
-  Access input(const Build &build) const; ///< over [image, channel block, axes of the phase]
+  Access input(const Build &build) const; ///< the access over [image, channel block, axes of the phase]
   Space result(const Build &build) const;
 };
 
-/// What a Conv or ConvTranspose reads from channel blocks: over [image, channel block, axes of the phase].
+/// Returns what a Conv or ConvTranspose reads from channel blocks, over [image, channel block, axes of the phase].
 Access blockedInput(const Build &build, const ConvGeometry &g);
 
 class DenseConv {
@@ -106,7 +106,8 @@ public:
   static support::Size items(const ConvGeometry &g, const DenseSchedule &s);
   /// Runs the work items of the build.
   void run();
-  /// All panels over rows [from, to) of the only phase: for stems, which place their input themselves, and for chains.
+  /// Writes all panels over rows [from, to) of the only phase: for stems, which place their input themselves, and for
+  /// chains.
   void rows(Ix n, Ix outer, Ix from, Ix to);
 
 private:
@@ -126,14 +127,14 @@ private:
   Space space;
   Buffer weights, bias;
   Buffer source;                      ///< what the steps broadcast from: `input.buffer`, or `widened`
-  std::optional<WaitingSums> waiting; ///< of all pixels for a panel, where its parts take their turn
+  std::optional<WaitingSums> waiting; ///< the sums of all pixels for a panel, where its parts take their turn
   Buffer widened;     ///< of narrow floats, a block of the channels of a tile's pixels, as float32; null: not copied
-  ByteProducts bytes; ///< where the schedule is of them
-  bool beginsSums;    ///< with what is added to them
+  ByteProducts bytes; ///< used where the schedule is one of bytes
+  bool beginsSums;    ///< whether sums begin with what is added to them
   const ConvPhase *phase = nullptr;
   std::pair<Ix, Ix> outerTaps, middleTaps; ///< [first, second) that the tile reads
   std::pair<int64_t, int64_t> innerTaps;
-  Ix firstRow = 0;          ///< of the input, that the tile's first tap reads, where rows are in a ring
+  Ix firstRow = 0;          ///< the row of the input that the tile's first tap reads, where rows are in a ring
   int64_t tilesOfPanel = 0; ///< how many tiles share the prefetch of the next panel; 0: no prefetch
 
   static support::Size phaseUnits(const ConvGeometry &g, const DenseSchedule &s, size_t axis);
@@ -152,15 +153,15 @@ private:
   void rowTile(const Panel *fixed, Ix n, Ix outer, Ix middle, Ix x, int64_t size, Ix tileIndex);
   std::pair<int64_t, int64_t> allTaps() const { return {0, phase->axes[2].taps}; }
   const Ix &channelStride() const { return input.strides[1]; }
-  int64_t lineElements() const { return w.machine.lineBytes / 4; } ///< words of weights
-  /// Cache lines of weights that one turn of the innermost loop reads.
+  int64_t lineElements() const { return w.machine.lineBytes / 4; } ///< words of weights in a cache line
+  /// Returns the cache lines of weights that one turn of the innermost loop reads.
   int64_t linesOfTurn(int64_t width) const { return unroll() * s.stepRows * width / lineElements(); }
   /// Steps of one turn of the innermost loop. Narrow floats are widened as they are loaded: of several steps LLVM moves
   /// the loads ahead, and has no registers for them (three times as slow with 16).
   int64_t unroll() const { return byOne() || source.narrow ? 1 : w.machine.tuning.convUnroll; }
   bool byOne() const { return s.isOfBytes() && bytes.isOfPairs(); }
   const Ix &stride(size_t axis) const { return input.strides[2 + axis]; }
-  /// From a tile's base to the row that tap `h` of the middle axis reads.
+  /// Returns the distance from a tile's base to the row that tap `h` of the middle axis reads.
   Ix rowOffset(Ix h) const {
     int64_t step = phase->axes[1].tapStep;
     return input.buffer.ring.rows ? input.row(firstRow + h * step) * stride(1) : h * (step * stride(1));
@@ -168,7 +169,7 @@ private:
   int64_t pixelStride() const { return phase->axes[2].inStep * stride(2).number(); }
   void flatImage(const Panel &p, Ix n);
   Ix rowBase(Ix n, Ix outer, Ix middle) const;
-  /// Where the results of a tile's pixels are, in the first channel block.
+  /// Tells where the results of a tile's pixels are, in the first channel block.
   using Points = llvm::function_ref<Point(Ix)>;
   void tile(const Panel *fixed, Ix base, llvm::ArrayRef<int64_t> offsets, Points points, Ix tileIndex);
   void partTile(const Panel &p, Ix base, llvm::ArrayRef<int64_t> offsets, Points points, Ix tileIndex);

@@ -1,6 +1,6 @@
-// Which register tile and which order of loops, by a small model of a core: two multiply-adds and two loads a cycle,
-// which may hold each other up, four cycles from one addition to an accumulator to the next; and the packing of the
-// weights that follows.
+// Chooses register tile and order of loops, by a small model of a core: two multiply-adds and two loads a cycle, which
+// may hold each other up, and four cycles from one addition to an accumulator to the next. It packs the weights that
+// follow from this.
 #include "compiler/lower/conv/DenseConv.h"
 #include "compiler/lower/product/WeightRate.h"
 #include "compiler/onnx/Onnx.h"
@@ -69,13 +69,13 @@ int64_t tilesOfRow(const ConvAxis &row, int64_t pixels) {
   return n;
 }
 
-/// Cycles of one step (an input channel at a tap) over a tile.
+/// Returns the cycles of one step (an input channel at a tap) over a tile.
 static double tileCost(int64_t pixels, int64_t vectors, const target::MachineModel &machine) {
   auto arithmetic = 0.5 * static_cast<double>(pixels * vectors), loads = static_cast<double>(pixels + vectors);
   constexpr double chain = 4;
   return std::max({arithmetic + machine.tuning.loadCycles * loads, 0.5 * loads, chain}) + 0.5;
 }
-/// The same over tiles that cover `extent` pixels.
+/// Returns the cycles of a step over tiles that cover `extent` pixels.
 static double stepCost(int64_t extent, int64_t pixels, int64_t vectors, const target::MachineModel &machine) {
   double sum = 0;
   for (auto [size, count] : balancedTiles(extent, pixels)) {
@@ -83,7 +83,7 @@ static double stepCost(int64_t extent, int64_t pixels, int64_t vectors, const ta
   }
   return sum;
 }
-/// Cycles of an input channel at all taps over a row of an image.
+/// Returns the cycles of an input channel at all taps over a row of an image.
 static double rowCost(const ConvPhase &phase, int64_t row, int64_t pixels, int64_t vectors,
                       const target::MachineModel &machine) {
   const ConvAxis &inner = phase.axes[2];
@@ -97,7 +97,7 @@ static double rowCost(const ConvPhase &phase, int64_t row, int64_t pixels, int64
   return rows * sum;
 }
 
-/// Input channels read by all panels, each step weighed by its cost.
+/// Returns the input channels that all panels read, each step weighed by its cost.
 static double panelCost(const ConvGeometry &g, const DenseSchedule &s,
                         llvm::function_ref<double(int64_t vectors)> step) {
   double sum = 0;
@@ -111,10 +111,10 @@ static double panelCost(const ConvGeometry &g, const DenseSchedule &s,
   return sum;
 }
 
-/// Pixels of a row whose length the run tells, for choosing among tiles: many, so that remainders do not count.
+/// The pixels of a row whose length the run tells, for choosing among tiles: many, so that remainders do not count.
 static constexpr int64_t openRow = 1000;
 
-/// Cycles of an input channel at all taps over the pixels of an image, in tiles of so many vectors.
+/// Returns the cycles of an input channel at all taps over the pixels of an image, in tiles of `vectors` vectors.
 static double imageCost(const ConvGeometry &g, const DenseSchedule &s, int64_t vectors,
                         const target::MachineModel &machine) {
   const ConvPhase &phase = g.phases.front();
@@ -167,7 +167,7 @@ static void chooseTile(const ConvGeometry &g, DenseSchedule &s, const target::Ma
   s = best;
 }
 
-/// The channels that panels read: all alike from a block's beginning, or any range.
+/// Chooses the channels that panels read: all alike from a block's beginning, or any range.
 static void chooseChannels(const ConvGeometry &g, DenseSchedule &s) {
   bool alike = true;
   int64_t block = 0, count = -1;
@@ -184,11 +184,11 @@ static void chooseChannels(const ConvGeometry &g, DenseSchedule &s) {
   }
 }
 
-/// The tile for panels that another machine with longer vectors chose.
+/// Chooses the tile for panels that another machine with longer vectors chose.
 static void chooseTileOf(const ConvGeometry &g, const DenseSchedule &packed, DenseSchedule &s,
                          const target::MachineModel &machine) {
   s = packed;
-  int64_t registers = llvm::divideCeil(s.lanes, machine.lanes); // of a block
+  int64_t registers = llvm::divideCeil(s.lanes, machine.lanes); // registers of a block
   s.part = std::clamp<int64_t>(machine.matmulTile.vectors / registers, 1, s.vectors);
   s.pixels = pixelsFor(s, s.part * registers, machine);
   DenseSchedule list = s, rows = s;
@@ -235,7 +235,7 @@ static void choosePart(const ConvGeometry &g, DenseSchedule &s, int64_t inputByt
   }
 }
 
-/// As many rows of phases as keep what they read and write in a part of the second cache.
+/// Returns as many rows of phases as keep what they read and write in a part of the second cache.
 static int64_t phaseRowsOf(const ConvGeometry &g, const DenseSchedule &s, const target::MachineModel &machine) {
   constexpr int64_t shareOfCache = 4;
   int64_t bytes = s.elementBytes() * g.inChannels * typical(g.spatial.back(), openRow);
@@ -253,8 +253,8 @@ int64_t inputBytesOf(const ConvGeometry &g, const DenseSchedule &s) {
   return bytes;
 }
 
-/// The order of loops that the kernel was told: `order` 1 has all panels for a tile of pixels, 0 all pixels for a
-/// panel; `rows` or `tiles` have all panels for so many rows, or so many tiles of a row.
+/// Takes the order of loops that the kernel was told: `order` 1 has all panels for a tile of pixels, 0 all pixels for a
+/// panel; `rows` or `tiles` have all panels for that many rows, or tiles of a row.
 static void useOrder(const ConvGeometry &g, DenseSchedule &s) {
   std::optional<int64_t> order = g.said["order"], rows = g.said["rows"], tiles = g.said["tiles"];
   if (order || rows || tiles) {
@@ -268,7 +268,7 @@ DenseSchedule scheduleOf(const ConvGeometry &g, int64_t lanes, bool planes, cons
                          bool ofBytes) {
   DenseSchedule s;
   if (ofBytes) {
-    s.shortQuads = std::min(g.shortQuads, lanes / ByteProducts::quad); // a step is of one block
+    s.shortQuads = std::min(g.shortQuads, lanes / ByteProducts::quad); // a step belongs to one block
     ByteProducts bytes(machine, g.wide, s.shortQuads);
     s.quad = bytes.step(), s.stepRows = bytes.rows();
   }
@@ -302,7 +302,7 @@ DenseSchedule rowScheduleOf(const ConvGeometry &g, int64_t lanes, const target::
   return s;
 }
 
-/// The step of a weight in its panel.
+/// Returns the step of a weight in its panel.
 static int64_t stepOf(const DenseSchedule &s, int64_t taps, int64_t inputs, int64_t input, int64_t tap) {
   switch (s.channels) {
   case DenseSchedule::Planes:
@@ -331,7 +331,7 @@ static void packPanel(const ConvGeometry &g, const DenseSchedule &s, ArrayRef<in
   }
 }
 
-/// The same of bytes, in the words of ByteProducts.
+/// Packs bytes, in the words of ByteProducts.
 static void packBytes(const ConvGeometry &g, const DenseSchedule &s, const ByteProducts &bytes, ArrayRef<int64_t> taps,
                       int64_t out, int64_t width, const int8_t *from, uint32_t *to) {
   auto [begin, last] = DenseSchedule::inputRange(g, out, width);
@@ -396,7 +396,7 @@ plan::WeightTable::Recipe packedWeights(const ConvGeometry &g, const DenseSchedu
   return {key, (s.isOfBytes() ? ByteProducts::quad : g.weightBytes) * s.weightElements(g), pack};
 }
 
-// Merged pixels.
+// These merge pixels.
 
 /// Whether the spatial dimensions lie in memory as one.
 static bool oneRow(RankedTensorType type) {
@@ -420,7 +420,7 @@ static bool readsAsRow(RankedTensorType type, ArrayRef<support::Size> shape) {
   return none || (all && oneRow(type));
 }
 
-/// The geometry with one axis of pixels, where the kernel can walk the whole image so.
+/// Returns the geometry with one axis of pixels, where the kernel can walk the whole image so.
 static std::optional<ConvGeometry> mergedPixels(const ConvGeometry &g, plan::KernelOp kernel, RankedTensorType x) {
   const ConvPhase &phase = g.phases.front();
   bool pointwise = g.phases.size() == 1 && phase.taps.size() == 1 && x.getRank() > 3 && oneRow(x);
@@ -450,8 +450,8 @@ static std::optional<ConvGeometry> mergedPixels(const ConvGeometry &g, plan::Ker
   return merged;
 }
 
-/// The space of the result with the spatial dimensions as one. The stride of that is the stride of the innermost
-/// dimension that an access strides over: one of size 1 has stride 0, whatever is in front of it.
+/// Merges the spatial dimensions of the result's space to one. Its stride is the stride of the innermost dimension that
+/// an access strides over: one of size 1 has stride 0, whatever is in front of it.
 static void mergePixels(Space &space) {
   auto merge = [](Access &a) {
     while (a.strides.size() > 3 && a.strides.back().is(0)) {
@@ -470,7 +470,7 @@ static void mergePixels(Space &space) {
   space.sizes.truncate(3);
 }
 
-// Kernels.
+// These make kernels.
 
 BlockedConv BlockedConv::of(plan::KernelOp kernel) {
   Operation *root = kernel.root();

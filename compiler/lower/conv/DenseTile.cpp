@@ -1,4 +1,4 @@
-// One tile of a dense convolution: sums of some pixels and a panel of channels, in registers.
+// Writes one tile of a dense convolution: sums of some pixels and a panel of channels, in registers.
 #include "compiler/lower/conv/DenseConv.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -40,12 +40,13 @@ void DenseConv::partTile(const Panel &p, Ix base, ArrayRef<int64_t> offsets, Poi
   finish(p, std::move(acc), points);
 }
 
-/// Weights of a panel for a whole channel block of the input.
+/// Returns the weights of a panel for a whole channel block of the input.
 int64_t DenseConv::blockWeights(const Panel &p) const {
   return static_cast<int64_t>(phase->taps.size()) * s.stepsOf(s.lanes) * s.stepRows * p.width;
 }
 
-/// From what a tile reads to its share of what it fetches: of as many blocks further on, or (0) of the next panel.
+/// Returns the distance from what a tile reads to its share of what it fetches, which is as many blocks further on, or
+/// (0) in the next panel.
 Ix DenseConv::aheadOf(const Panel &p, Ix tileIndex, int64_t blocks) const {
   int64_t lines = linesOfTurn(p.width), taps = phase->taps.size();
   if (!tilesOfPanel) {
@@ -56,7 +57,7 @@ Ix DenseConv::aheadOf(const Panel &p, Ix tileIndex, int64_t blocks) const {
   return line * lineElements() + (blocks ? blocks * blockWeights(p) : s.stepsOfPanel() * s.stepRows * taps * p.width);
 }
 
-/// Whole channel blocks [from, to).
+/// Adds whole channel blocks [from, to).
 DenseConv::Vectors DenseConv::blocksOfPanel(const Panel &p, Ix base, ArrayRef<int64_t> offsets, Vectors acc, Ix from,
                                             Ix to, Ix ahead) {
   return w.loop(from, to, 1, acc, [&](Ix i, ValueRange a) {
@@ -83,7 +84,7 @@ void DenseConv::finish(const Panel &p, Vectors acc, Points points) {
   });
 }
 
-/// Accumulators. The bias is added to the sums, not the products to the bias: small sums round less.
+/// Returns accumulators. The bias is added to the sums, not the products to the bias, since small sums round less.
 DenseConv::Vectors DenseConv::start(const Panel &p, size_t pixels) {
   Type element = s.isOfBytes() ? Type(w.b.getI32Type()) : Type(w.b.getF32Type());
   Vectors first, acc;
@@ -97,8 +98,8 @@ DenseConv::Vectors DenseConv::start(const Panel &p, size_t pixels) {
   return acc;
 }
 
-/// How much of a block is computed: where it is several vectors of this machine (--levels), those of the last block in
-/// which there is no channel are left out.
+/// Returns how many lanes of a block are computed: where it is several vectors of this machine (--levels), those of the
+/// last block in which there is no channel are left out.
 int64_t DenseConv::lanesOf(const Panel &p, int64_t v) const {
   int64_t own = w.machine.lanes;
   if (own >= s.lanes || s.isOfBytes() || !p.block.known()) {
@@ -108,7 +109,7 @@ int64_t DenseConv::lanesOf(const Panel &p, int64_t v) const {
   return std::clamp<int64_t>(llvm::PowerOf2Ceil(std::max<int64_t>(channels, 1)), own, s.lanes);
 }
 
-/// A sum with zeros for what lanesOf left out.
+/// Returns a sum with zeros for what lanesOf left out.
 Value DenseConv::wholeBlock(Value sum) {
   auto type = cast<VectorType>(sum.getType());
   if (type.getNumElements() == s.lanes) {
@@ -116,12 +117,12 @@ Value DenseConv::wholeBlock(Value sum) {
   }
   auto places = llvm::to_vector(llvm::seq<int64_t>(0, s.lanes));
   for (int64_t &place : places) {
-    place = std::min(place, type.getNumElements()); // the first one of the zeros
+    place = std::min(place, type.getNumElements()); // the place of the first zero
   }
   return vector::ShuffleOp::create(w.b, w.loc, sum, w.constant(0, type), places);
 }
 
-/// All taps over `count` channels of one block.
+/// Adds all taps over `count` channels of one block.
 DenseConv::Vectors DenseConv::block(const Panel &p, Ix in, Ix wt, int64_t count, ArrayRef<int64_t> offsets, Vectors acc,
                                     Ix ahead) {
   const auto &a = phase->axes;
@@ -139,7 +140,7 @@ DenseConv::Vectors DenseConv::block(const Panel &p, Ix in, Ix wt, int64_t count,
         return steps(p, at + first * s.lanes, wr + first * tapWeights, (last - first) * s.stepsOf(count), offsets,
                      Vectors(c1), ahead);
       }
-      // Of one step, real loops as over planes.
+      // A single step has real loops, as over planes.
       bool unroll = s.stepsOf(count) > 1 || !s.isOfBytes();
       auto tap = [&](Ix x, ValueRange c2) {
         Ix from = at + x * (a[2].tapStep * stride(2)), row = wr + x * tapWeights;
@@ -151,8 +152,8 @@ DenseConv::Vectors DenseConv::block(const Panel &p, Ix in, Ix wt, int64_t count,
   });
 }
 
-/// The steps over a whole block of narrow floats: widened as vectors into a small array, once for all vectors of the
-/// tile, and not element by element as they are broadcast.
+/// Adds the steps over a whole block of narrow floats: they are widened as vectors into a small array, once for all
+/// vectors of the tile, and not element by element as they are broadcast.
 DenseConv::Vectors DenseConv::widenedSteps(const Panel &p, Ix in, Ix wt, ArrayRef<int64_t> offsets, Vectors acc,
                                            Ix ahead) {
   SmallVector<int64_t> places;
@@ -166,7 +167,7 @@ DenseConv::Vectors DenseConv::widenedSteps(const Panel &p, Ix in, Ix wt, ArrayRe
   return acc;
 }
 
-/// Channels [first, last), wherever their blocks begin.
+/// Adds channels [first, last), wherever their blocks begin.
 DenseConv::Vectors DenseConv::channelRange(const Panel &p, Ix in, ArrayRef<int64_t> offsets, Vectors acc) {
   const auto &a = phase->axes;
   int64_t width = p.width;
@@ -184,8 +185,8 @@ DenseConv::Vectors DenseConv::channelRange(const Panel &p, Ix in, ArrayRef<int64
   });
 }
 
-/// Row-major channels; real loops, since broadcasts that unrolled taps have in common would be kept in registers that
-/// are not there.
+/// Adds row-major channels, in real loops, since broadcasts that unrolled taps have in common would be kept in
+/// registers that are not there.
 DenseConv::Vectors DenseConv::planes(const Panel &p, Ix in, ArrayRef<int64_t> offsets, Vectors acc) {
   const auto &a = phase->axes;
   int64_t width = p.width, taps = phase->taps.size();
@@ -205,7 +206,7 @@ DenseConv::Vectors DenseConv::planes(const Panel &p, Ix in, ArrayRef<int64_t> of
   });
 }
 
-/// So many steps over neighbouring input elements, each with its row (or rows) of weights.
+/// Adds `extent` steps over neighbouring input elements, each with its row (or rows) of weights.
 DenseConv::Vectors DenseConv::steps(const Panel &p, Ix in, Ix wt, int64_t extent, ArrayRef<int64_t> offsets,
                                     Vectors acc, Ix ahead) {
   int64_t unrolled = unroll(), whole = extent / unrolled * unrolled;
@@ -248,7 +249,7 @@ DenseConv::Vectors DenseConv::byteStep(const Panel &p, Ix in, Ix wt, int64_t unr
                                        ValueRange acc) {
   Vectors next(acc);
   for (int64_t u = 0; u < unroll; ++u) {
-    Vectors rows; // of one vector behind each other
+    Vectors rows; // rows of one vector, behind each other
     for (int64_t v = 0; v < p.vectors; ++v) {
       for (int64_t row = 0; row < s.stepRows; ++row) {
         rows.push_back(w.load(weights, wt + ((u * s.stepRows + row) * p.width + v * s.lanes), s.lanes));

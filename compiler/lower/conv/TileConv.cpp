@@ -233,7 +233,7 @@ private:
     w.loop(0, blocksOf(s), 1, [&](Ix i) { multiply(s, chunk, blockAt(s, i), i); });
   }
 
-  /// A chunk of those of all panels.
+  /// Returns a chunk by its number among those of all panels.
   TileBlock::Panel chunkAt(Ix index) const {
     int64_t bytes = c.chunk * c.shape.storedBytes(c.shape.wide); // a narrower panel is the last one
     return {weights, index * bytes, weightBytes(), c.chunk};

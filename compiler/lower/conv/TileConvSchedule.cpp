@@ -18,7 +18,7 @@ using support::Size;
 
 static constexpr int64_t lanes = TileConv::lanes;
 
-/// As many as scratch memory allows, as long as there are some.
+/// Returns as many items as scratch memory allows, as long as there are some.
 support::Size TileConv::items() const {
   constexpr int64_t enough = 4 << 20, least = 4, most = 64;
   int64_t each = std::max<int64_t>(1, scratchBytes());
@@ -111,7 +111,7 @@ static double waitingCycles(const TileConv &c, double weightRate, const target::
   return cycles;
 }
 
-/// Of a strip.
+/// Returns the cycles that copying a strip takes.
 static double copyCycles(const TileConv &c) {
   double storeCycles = c.splits() ? 2.5 : 2; // of 32 bytes, with what comes before
   return c.copies ? static_cast<double>(c.stripBytes()) / 32 * storeCycles : 0;
@@ -134,8 +134,8 @@ static double tileCycles(const TileConv &c, double weightRate, const target::Mac
 
 static int64_t extent(int64_t outs, int64_t step, int64_t reach) { return (outs - 1) * step + reach; }
 
-/// The same in so many strips, if they can be as long as each other, but for the last one. Of an only row they are some
-/// of its blocks each (`wholeBlocks`), or some pixels, which they cut into blocks of their own.
+/// Returns the convolution in `units` strips, if they can be as long as each other, except the last one. Strips of an
+/// only row are some of its blocks each (`wholeBlocks`), or some pixels, which they cut into blocks of their own.
 static std::optional<TileConv> inStrips(TileConv c, int64_t units, bool wholeBlocks,
                                         const target::MachineModel &machine) {
   int64_t rows = c.rows().out.number(), row = c.columns().out.number(), most = c.shape.tall * machine.tiles.rows;

@@ -20,7 +20,7 @@ using namespace mlir;
 namespace ingot::lower {
 
 Ix Access::at(ArrayRef<Ix> point) const {
-  constexpr size_t rows = 2; // behind images and channel blocks
+  constexpr size_t rows = 2; // axes behind images and channel blocks
   if (!buffer.ring.rows) {
     return Strided::at(point);
   }
@@ -98,7 +98,7 @@ bool Group::hasEpilogue() const {
   return root && (yield.getValues().size() != root->getNumResults() || yield.getValues()[0] != root->getResult(0));
 }
 
-/// How a tensor that broadcasts to `space` is accessed from there; see the cases in Access and Space.
+/// Returns how a tensor that broadcasts to `space` is accessed from there; Access and Space list the cases.
 static Access accessOf(const Space &space, RankedTensorType type, Buffer buffer) {
   plan::Strides from = plan::stridesOf(type);
   bool blockedSpace = space.block > 1, blocked = from.lanes > 1;
@@ -118,7 +118,7 @@ static Access accessOf(const Space &space, RankedTensorType type, Buffer buffer)
   bool perChannel = type.getRank() + 1 >= static_cast<int64_t>(rank) && type.getDimSize(1 - shift) != 1;
   a.laneStride = perChannel ? 1 : 0;
   if (perChannel && !blocked) {
-    // [C] or [N, C] of a row-major tensor: blocks are contiguous pieces. Layout assignment sees to it that no pixel
+    // Blocks of [C] or [N, C] of a row-major tensor are contiguous pieces. Layout assignment sees to it that no pixel
     // axis follows.
     assert(place.strides[1 - shift].is(1) && "row-major operand with pixels in a blocked kernel");
     a.strides[1] = space.block;
@@ -126,7 +126,7 @@ static Access accessOf(const Space &space, RankedTensorType type, Buffer buffer)
   return a;
 }
 
-/// `type` with the sizes of `wanted` where only the run knows whether its axes repeat.
+/// Returns `type` with the sizes of `wanted` where only the run knows whether its axes repeat.
 static RankedTensorType takenEqual(RankedTensorType type, ArrayRef<onnx::Size> wanted) {
   onnx::Sizes sizes = onnx::sizesOf(type);
   for (auto [size, to] : llvm::zip_equal(sizes, wanted.take_back(sizes.size()))) {
@@ -166,7 +166,8 @@ Space Group::space(RankedTensorType type, bool equal) const {
     }
     bool broadcasts = true;
     for (auto [i, d] : llvm::enumerate(onnx::sizesOf(t))) {
-      // Open sizes with different texts may have been required to be equal: that they differ is no reason not to read.
+      // Open sizes with different texts may have been required to be equal, so that different texts are no reason not
+      // to read.
       const onnx::Size &wanted = sizes[i + sizes.size() - t.getRank()];
       broadcasts &= d == wanted || d.repeats() || !d.isNumber() || !wanted.isNumber();
     }
@@ -290,7 +291,7 @@ int64_t Group::keepTile(ArrayRef<Value> rootVectors) const {
     w.b.setInsertionPointToStart(&function->getRegion(0).front());
     tileElements = elements;
     Buffer larger = w.local(getElementTypeOrSelf(rootVectors.front().getType()), static_cast<int64_t>(elements));
-    if (tile) { // one array for tiles of all sizes
+    if (tile) { // there is one array for tiles of all sizes
       tile.memref.replaceAllUsesWith(larger.memref);
       tile.memref.getDefiningOp()->erase();
     }
@@ -302,7 +303,7 @@ int64_t Group::keepTile(ArrayRef<Value> rootVectors) const {
   return lanes;
 }
 
-/// So many as a register has bytes for, or int16 that are unsigned bytes.
+/// Returns how many lanes are computed together: those that a register has bytes for, or int16 that are unsigned bytes.
 int64_t Group::together(int64_t lanes) const {
   if (results.size() != 1 || results[0].narrow || lanes == 1 || !w.machine.machineCode) {
     return 1;
@@ -345,7 +346,7 @@ void Group::finishSome(ArrayRef<Value> rootVectors, const Space &space, ArrayRef
 
 void Group::finishTile(ArrayRef<Value> rootVectors, int64_t inner, const Space &space,
                        llvm::function_ref<Point(Ix i, int64_t j)> pointAt) const {
-  if (rootVectors.empty()) { // a part of a tile that has no pixels
+  if (rootVectors.empty()) { // it is a part of a tile that has no pixels
     return;
   }
   int64_t count = static_cast<int64_t>(rootVectors.size()) / inner;

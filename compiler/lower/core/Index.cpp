@@ -1,4 +1,5 @@
-// Index expressions: what is known while compiling is folded, and what is left becomes operations where it is used.
+// Computes index expressions: what is known while compiling is folded, and what is left becomes operations where it is
+// used.
 #include "compiler/lower/core/LlvmAttributes.h"
 #include "compiler/lower/core/Writer.h"
 #include "compiler/onnx/ElementTypes.h"
@@ -12,13 +13,14 @@ using namespace mlir;
 
 namespace ingot::lower {
 
-/// The width of an index. The entry has no machine of a target, but a module around it.
+/// Returns the width of an index. The entry has no machine of a target, but a module around it.
 static unsigned indexBits(Writer &w) {
   return w.machine.target ? target::platformOf(w.machine).indexBits : plan::indexBits(w.b);
 }
 
-/// An integer with which an index can be compared as with the number that it is: what an index cannot hold becomes the
-/// nearest number that it can. What is computed of it, as the end of a slice, then is what it is of the number itself.
+/// Returns an integer with which an index can be compared as with the number that it is: a number that an index cannot
+/// hold becomes the nearest one that it can. A result of it, such as the end of a slice, is then that of the number
+/// itself.
 static Value withinIndex(Writer &w, Value v) {
   if (!onnx::isInt(v.getType(), 64) || isa_and_nonnull<arith::ExtSIOp>(v.getDefiningOp()) || indexBits(w) == 64) {
     return v;
@@ -153,29 +155,29 @@ Ix max(Ix a, Ix b) {
 #undef INGOT_WRITER
 
 namespace {
-/// A size computed from the symbols' values, in the arithmetic of values only: what is known is folded already.
+/// A size that is computed from the symbols' values, in the arithmetic of values only: what is known is folded already.
 struct Computed {
   Ix i;
   Writer *w = nullptr;
-  bool natural = false; ///< not negative, as symbols are
+  bool natural = false; ///< whether it is not negative, as symbols are
   explicit Computed(int64_t n) : i(n), natural(n >= 0) {}
   Computed(Ix i, Writer *w, bool natural) : i(i), w(w), natural(natural) {}
   friend Computed operator+(Computed a, Computed b) { return {a.i + b.i, a.w ? a.w : b.w, a.natural && b.natural}; }
   friend Computed operator*(Computed a, Computed b) { return {a.i * b.i, a.w ? a.w : b.w, a.natural && b.natural}; }
 };
 
-/// Towards minus infinity. A run that divides by less than 1 is refused, but perhaps only after this.
+/// Divides towards minus infinity. A run that divides by less than 1 is refused, but perhaps only after this.
 Computed quotient(Writer &w, const Computed &x, const Computed &y) {
   Value a = w.value(x.i), d = w.value(y.i);
   if (!y.i.known()) {
     d = arith::MaxSIOp::create(w.b, w.loc, d, w.value(1));
   }
-  if (x.natural) { // shifts where the divisor is a power of two
+  if (x.natural) { // this is a shift where the divisor is a power of two
     return {w.ix(arith::DivUIOp::create(w.b, w.loc, a, d)), &w, true};
   }
   Value quotient = arith::DivSIOp::create(w.b, w.loc, a, d), rest = arith::RemSIOp::create(w.b, w.loc, a, d);
   Ix signShift = static_cast<int64_t>(indexBits(w)) - 1;
-  Value under = arith::ShRSIOp::create(w.b, w.loc, rest, w.value(signShift)); // -1 behind a negative rest
+  Value under = arith::ShRSIOp::create(w.b, w.loc, rest, w.value(signShift)); // this is -1 behind a negative rest
   return {w.ix(arith::AddIOp::create(w.b, w.loc, quotient, under)), &w, false};
 }
 } // namespace
@@ -228,7 +230,8 @@ Value Writer::computed(const support::Size &size) {
   return value(size.compute<Computed>({symbol, call}).i);
 }
 Value Writer::integer(Ix i, Type type) {
-  if (i.known() && indexBits(*this) < 64 && i.number() > plan::mostIndex(indexBits(*this))) { // of data, not of memory
+  // The number is one of data, not of memory.
+  if (i.known() && indexBits(*this) < 64 && i.number() > plan::mostIndex(indexBits(*this))) {
     return constant(i.number(), type);
   }
   return arith::IndexCastOp::create(b, loc, type, value(i));

@@ -10,12 +10,13 @@
 
 namespace ingot::lower {
 
-/// The number of this thread in its block along an axis.
+/// Returns the number of this thread in its block along an axis.
 Ix threadNumber(Writer &w, int32_t axis = 0);
 /// Waits for all threads of the block: behind it each sees what the others wrote before it, into memory that they
 /// share, results of the kernel and scratch. All threads of a block call it, or none.
 void barrier(Writer &w);
-/// The memory that the threads of a block share, KernelShape::grid's bytes: pieces of it by Writer::scratch.
+/// Returns the memory that the threads of a block share, with KernelShape::grid's bytes; Writer::scratch takes pieces
+/// of it.
 Buffer sharedMemory(Writer &w, int64_t bytes);
 
 } // namespace ingot::lower

@@ -52,7 +52,7 @@ Value Writer::splat(Value scalar, int64_t lanes) {
   return vector::BroadcastOp::create(b, loc, vectorOf(scalar.getType(), lanes), scalar);
 }
 
-// Control flow.
+// These write control flow.
 
 void Writer::loop(Ix from, Ix to, Ix step, llvm::function_ref<void(Ix)> body) {
   loop(from, to, step, {}, [&](Ix i, ValueRange) {
@@ -182,15 +182,15 @@ Value Writer::maskFor(Ix count, int64_t lanes) {
   return arith::ConstantOp::create(b, loc, DenseElementsAttr::get(type, live));
 }
 
-// Memory.
+// These load and store.
 
-/// The type of `v` with another element.
+/// Returns the type of `v` with another element.
 static Type withElement(Writer &w, Value v, Type element) {
   auto vector = dyn_cast<VectorType>(v.getType());
   return w.vectorOf(element, vector ? vector.getNumElements() : 1);
 }
 
-/// What was loaded, as values have it: booleans are i1, narrow floats f32.
+/// Returns what was loaded in the form of values: booleans are i1, narrow floats f32.
 static Value fromMemory(Writer &w, Value v, Buffer from) {
   if (from.narrow) {
     unsigned bits = from.narrow.getIntOrFloatBitWidth();
@@ -237,7 +237,7 @@ Value Writer::load(Buffer from, Ix at, int64_t lanes, Value mask) {
   return fromMemory(*this, v, from);
 }
 
-/// How many lanes are live, the first ones: what maskFor() was given. Nothing for other masks.
+/// Returns how many of the first lanes are live, which maskFor() was given. Nothing for other masks.
 static std::optional<Ix> liveLanes(Writer &w, Value mask) {
   if (auto counted = mask.getDefiningOp<vector::CreateMaskOp>()) {
     return Ix(w, counted.getOperand(0));
@@ -271,8 +271,8 @@ static Value laneOffsets(Writer &w, Ix stride, int64_t lanes) {
   return arith::MulIOp::create(w.b, w.loc, step, w.splat(w.value(stride), lanes));
 }
 
-/// Lane i is what `from` has at at + i * stride. All between the lanes is loaded too, and left out in registers, which
-/// takes a fraction of a gather's time. Nothing is read behind the last lane.
+/// Loads what `from` has at at + i * stride as lane i. All elements between the lanes are loaded too, and left out in
+/// registers, which takes a fraction of a gather's time. Nothing is read behind the last lane.
 static Value loadBetween(Writer &w, Buffer from, Ix at, int64_t stride, int64_t lanes, std::optional<Ix> live) {
   Value found;
   for (int64_t j = 0; j < stride; ++j) {
@@ -282,7 +282,7 @@ static Value loadBetween(Writer &w, Buffer from, Ix at, int64_t stride, int64_t 
     Value part = w.load(from, at + begin, lanes, mask);
     SmallVector<int64_t> order;
     for (int64_t lane = 0; lane < lanes; ++lane) {
-      int64_t in = lane * stride / lanes; // which of the vectors
+      int64_t in = lane * stride / lanes; // the number of the vector
       order.push_back(in < j ? lane : in == j ? lanes + lane * stride - begin : -1);
     }
     found = vector::ShuffleOp::create(w.b, w.loc, found ? found : part, part, order);
@@ -297,7 +297,7 @@ Value Writer::loadStrided(Buffer from, Ix at, Ix stride, int64_t lanes, Value ma
   if (stride.is(0)) {
     return splat(load(from, at), lanes);
   }
-  if (stride.expression && (support::Size(1) - *stride.expression).atLeast(0)) { // an axis that may repeat
+  if (stride.expression && (support::Size(1) - *stride.expression).atLeast(0)) { // the axis may repeat
     auto written = [&](Ix known) {
       return [&, known](OpBuilder &inner, Location) {
         OpBuilder outer = std::exchange(b, inner);

@@ -1,5 +1,5 @@
-// Attention without a matrix of scores: online softmax over blocks of keys (Milakov and Gimelshein 2018), as in
-// FlashAttention (Dao et al. 2022). Queries that look at the same keys (of all heads that share them) are rows.
+// Writes attention without a matrix of scores, by online softmax over blocks of keys (Milakov and Gimelshein 2018), as
+// in FlashAttention (Dao et al. 2022). Queries that look at the same keys (of all heads that share them) are rows.
 //
 //   for a block of rows:
 //     Q' of the block into scratch, lanes along rows

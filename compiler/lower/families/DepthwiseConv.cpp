@@ -265,7 +265,7 @@ private:
     return {Group::placeIn(build.group.buffer(x), Group::typeOf(x)), build.group.buffer(x)};
   }
   bool inRing() const { return in.buffer.ring.rows; }
-  /// From the tile's first input to the row so many behind it.
+  /// Returns the distance from the tile's first input to the row `y` rows behind it.
   Ix rowOffset(Ix y) const { return inRing() ? in.row(firstRow + y) * strides[1] : y * strides[1]; }
 
   Channel channel(Ix n, Ix block) {
@@ -358,8 +358,8 @@ private:
     return acc;
   }
 
-  /// A pixel of each row of a stack. Where there are fewer rows than a word has numbers, any stands for those missing:
-  /// its weights are zero.
+  /// Returns a pixel of each row of a stack. Where there are fewer rows than a word has numbers, any row stands for
+  /// those that are missing: its weights are zero.
   Value rowsAt(const Stack &stack, Ix at) {
     auto rows = llvm::map_to_vector<4>(stack.rows,
                                        [&](int64_t row) { return w.load(in.buffer, at + row * strides[1], s.lanes); });

@@ -1,4 +1,4 @@
-// Matrix products. C[M, N] = A * B as register tiles of `rows` broadcasts of A times `vectors` vectors of B
+// Writes matrix products C[M, N] = A * B as register tiles of `rows` broadcasts of A times `vectors` vectors of B
 // (docs/performance.md):
 //
 //   for a block of rows that the L2 cache holds / for a panel of B, `vectors` wide and K deep / for a tile of rows:

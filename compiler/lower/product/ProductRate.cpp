@@ -18,7 +18,8 @@ struct Rate {
   int64_t many = 1, times = 1;
 };
 
-/// Those of a tile instruction, of bytes, in 16 cycles, beside two vectors of float32 in each.
+/// Returns how many times as many products of bytes a tile instruction makes in its 16 cycles as two vectors of float32
+/// in each.
 int64_t ofTiles(const target::MachineModel &machine) {
   return machine.tiles.rows * machine.tiles.rows * machine.tiles.rowBytes / 16 / (2 * machine.lanes);
 }

@@ -1,6 +1,6 @@
-// The steps of an LSTM, GRU or RNN. A step multiplies the last state with R and adds the input's part, which is there
-// for all steps; from the accumulators the gates are computed and the new state is stored, so nothing but states goes
-// through memory.
+// Writes the steps of an LSTM, GRU or RNN. A step multiplies the last state with R and adds the input's part, which is
+// there for all steps; from the accumulators the gates are computed and the new state is stored, so nothing but states
+// goes through memory.
 //
 // Tiles are a few rows of the batch times a group of hidden blocks with all of their gates
 // (lower/product/StateProduct.h). A GRU whose reset gate acts before the product has two phases in a step. States lie

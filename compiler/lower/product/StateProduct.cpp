@@ -81,8 +81,8 @@ RecurrentPlan::RecurrentPlan(plan::KernelOp kernel, const target::MachineModel &
   rows = std::max<int64_t>(1, (machine.tileRegisters() - 2 - wide) / (wide * digits));
 }
 
-/// Two instructions a cycle. A word of R is loaded and multiplied at once if it is floats; bytes are widened and
-/// converted before, or widened to int16 for two instructions a digit, or multiplied as they are.
+/// Estimates two instructions a cycle. A word of R is loaded and multiplied at once if it is floats; bytes are widened
+/// and converted before, or widened to int16 for two instructions a digit, or multiplied as they are.
 double RecurrentPlan::cycles() const {
   constexpr int64_t openBatch = 2;
   int64_t rows = batch.isNumber() ? batch.number() : openBatch, vectors = gates * blocks;
@@ -91,7 +91,7 @@ double RecurrentPlan::cycles() const {
   return 0.5 * static_cast<double>((before + rows * each) * wordsOfRow() * vectors);
 }
 
-/// Digits, and for each row of the batch their unit and their sums.
+/// Returns the bytes of digits, and for each row of the batch of their unit and their sums.
 Size RecurrentPlan::scratchBytes() const {
   return ofDigits() ? stateElements() * Size(digits * bytesOfDigit()) + batch * Size(4 * (1 + digits)) : Size(0);
 }
@@ -207,7 +207,7 @@ StateProduct::StateProduct(Build &build, const RecurrentPlan &plan, Size at)
   }
 }
 
-/// The loops of eachPacked.
+/// Writes the loops of eachPacked.
 void StateProduct::pack(Buffer to) {
   eachTile(plan, [&](const RecurrentPlan::Phase &phase, int64_t first, int64_t count) {
     int64_t g = phase.gates.size();
@@ -235,7 +235,7 @@ void StateProduct::read(Buffer from, Ix at) {
   }
 }
 
-/// A vector of the state; what is behind the last hidden unit is zero.
+/// Returns a vector of the state; what is behind the last hidden unit is zero.
 Value StateProduct::block(Ix row, Ix unit, bool partial) {
   Value v = w.load(state, stateAt + row * Ix(plan.padded) + unit, plan.lanes);
   return partial ? arith::SelectOp::create(w.b, w.loc, w.maskFor(plan.rest, plan.lanes), v, w.constant(0, vector)) : v;
@@ -286,7 +286,7 @@ void StateProduct::readRow(Ix row) {
   }
 }
 
-/// The digits of a vector of numbers, the highest one first; that one is signed.
+/// Stores the digits of a vector of numbers, the highest one first; that one is signed.
 void StateProduct::storeDigits(Value number, Ix row, Ix unit, Values &sums) {
   int64_t bits = plan.form == Form::Quads ? 8 : pairBits;
   Type narrow = w.vectorOf(digits.element, plan.lanes);
@@ -431,7 +431,7 @@ StateProduct::Values StateProduct::digitsSums(const Tile &t) {
   return floats;
 }
 
-/// The sums of the digits together, the lowest ones first.
+/// Adds up the sums of the digits, the lowest ones first.
 Value StateProduct::joined(const Tile &t, Ix row, ArrayRef<Value> sums, int64_t v) {
   double base = plan.form == Form::Quads ? 1 << 8 : 1 << pairBits, power = 1;
   Value all;

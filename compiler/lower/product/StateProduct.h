@@ -45,16 +45,16 @@ struct RecurrentPlan {
   int64_t rowsOfTile() const { return wordsOfRow() + (form == Form::Quads ? 1 : 0); }
   int64_t packedElements() const { return gates * padded * rowsOfTile() * step(); }
   int64_t bytesOfDigit() const { return form == Form::Pairs ? 2 : 1; }
-  /// Of the products of a step, estimated.
+  /// Estimates the cycles of the products of a step.
   double cycles() const;
-  /// Of what the products need besides the states.
+  /// Returns the bytes that the products need besides the states.
   support::Size scratchBytes() const;
 
-  /// How constants are packed.
+  /// Says how constants are packed.
   void pack(plan::KernelOp kernel, KernelShape &shape) const;
 };
 
-/// The kernel of an LSTM, GRU or RNN with such products.
+/// Returns the kernel of an LSTM, GRU or RNN with such products.
 KernelShape recurrenceShape(plan::KernelOp kernel, const RecurrentPlan &plan);
 
 /// The base of the algorithms for these products.
@@ -77,15 +77,15 @@ private:
 
 class StateProduct {
 public:
-  /// `scratch`: RecurrentPlan::scratchBytes() from `at` on.
+  /// The scratch memory has RecurrentPlan::scratchBytes() from `at` on.
   StateProduct(Build &build, const RecurrentPlan &plan, support::Size at);
 
-  /// Packs R, where only the run knows it, to an area of as many floats.
+  /// Packs R, where only the run knows it, to an area with as many floats.
   void pack(Buffer to);
-  /// What the next products multiply: a state from one element on.
+  /// Sets what the next products multiply: a state from one element on.
   void read(Buffer from, Ix at);
-  /// The products of the gates of `count` blocks from a hidden unit on: for each of some rows of the batch, for each
-  /// block, for each gate.
+  /// Returns the products of the gates of `count` blocks from a hidden unit on: for each of some rows of the batch, for
+  /// each block, for each gate.
   llvm::SmallVector<mlir::Value> sums(const RecurrentPlan::Phase &phase, llvm::ArrayRef<Ix> rows, Ix unit,
                                       int64_t count);
 
@@ -107,18 +107,18 @@ private:
 
   void readRow(Ix row);
   mlir::Value block(Ix row, Ix unit, bool partial);
-  /// Factor and unit of the digits of a row.
+  /// Returns the factor and the unit of the digits of a row.
   std::pair<mlir::Value, mlir::Value> unitOf(Ix row);
   void storeDigits(mlir::Value number, Ix row, Ix unit, Values &sums);
 
-  /// Where the k-th word of a tile's v-th vector is.
+  /// Returns the place of the k-th word of a tile's v-th vector.
   Ix placeOf(const Tile &t, Ix k, int64_t v) const;
-  /// Where a digit's row begins, in words of so many.
+  /// Returns the place where a digit's row begins, in words of `each` digits.
   Ix digitAt(int64_t digit, Ix row, int64_t each = 1) const {
     Ix rowsBefore = Ix(plan.batch) * Ix(digit) + row;
     return rowsBefore * Ix(plan.padded / each);
   }
-  /// A vector of something that R has for each of its rows.
+  /// Returns a vector of something that R has for each of its rows.
   mlir::Value ofRows(const Buffer &from, const Tile &t, int64_t v);
   Values floatSums(const Tile &t);
   Values firstSums(const Tile &t);

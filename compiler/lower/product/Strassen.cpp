@@ -8,7 +8,7 @@ namespace ingot::lower {
 
 using Tiling = MatMulTiling;
 
-// The schedule.
+// These make the schedule.
 
 /// Cuts the rows of a block into tiles of one height, of at most `most`.
 static void cutTiles(Strassen &s, int64_t most) {
@@ -88,8 +88,8 @@ static void cutBlocks(Strassen &s, const MatMulProblem &p, const target::Machine
 /// The scratch memory that pays, beside the weights.
 static constexpr int64_t scratchShare = 4;
 
-/// Work items: enough for several threads to end at the same time, but with not too much scratch memory. A thread that
-/// runs neighbouring ones makes their left factors once.
+/// Chooses work items: there are enough for several threads to end at the same time, but with not too much scratch
+/// memory. A thread that runs neighbouring ones makes their left factors once.
 static void cutItems(Strassen &s, const MatMulProblem &p, const target::MachineModel &machine) {
   constexpr int64_t leastWork = int64_t(1) << 22;
   int64_t most = std::min({machine.tuning.heavyItems, s.multiplyAdds() / leastWork,
@@ -140,7 +140,7 @@ KernelShape strassenShape(plan::KernelOp kernel, const MatMulProblem &p, const S
   return shape;
 }
 
-// The loops.
+// These write the loops.
 
 namespace {
 
@@ -389,7 +389,7 @@ private:
     }
   }
 
-  /// The epilogue of a tile.
+  /// Writes the epilogue of a tile.
   void finish(Ix row, Ix pair, Ix tile) {
     const int64_t most = 2 * t.vectors, lanes = t.lanes, n = p.n.number();
     int64_t last = n - (s.pairs - 1) * most * lanes, whole = last / lanes, rest = last % lanes;
@@ -401,7 +401,7 @@ private:
         [&] { columns(row, pair, tile, most, 0); });
   }
 
-  /// So many vectors of its columns and, of the one behind those, so many lanes.
+  /// Writes `vectors` vectors of its columns and some lanes of the one behind those.
   void columns(Ix row, Ix pair, Ix tile, int64_t vectors, int64_t rest) {
     Ix column = pair * s.sumStride(), first = tile * s.height, count = min(s.rows - first, s.height);
     bool masked = rest && w.machine.maskedAccess;

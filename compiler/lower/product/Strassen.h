@@ -29,7 +29,7 @@ struct Strassen {
   MatMulTiling tiling;           ///< of B: an even number of panels
   int64_t half = 0;              ///< rows of a half of A
   int64_t depth = 0, depths = 0; ///< of a block, and how many blocks are a half of k
-  int64_t rows = 0, blocks = 0;  ///< the same of rows; the last block begins early where it would reach over the end
+  int64_t rows = 0, blocks = 0;  ///< rows of a block; the last block begins early where it would reach over the end
   int64_t height = 0, tiles = 0; ///< rows of a register tile, and how many are in a block
   int64_t pairs = 0;             ///< of panels
   /// T1 and T3 are made ahead. Else each tile makes them of two panels: a subtraction and a load more in two of seven

@@ -39,7 +39,7 @@ static Passing passingOf(const MatMulProblem &p, int64_t rows, const target::Mac
 // What it takes. Of split factors the numbers are fitted to 70 products of nine networks on a Xeon of 2023
 // (docs/decisions/split-floats.md).
 
-/// Of the rows.
+/// Returns the cycles that copying rows takes.
 static double copyCycles(const TileMatMul &t, int64_t rows) { // a vector of each part
   return t.splits() ? 4.2 * static_cast<double>(t.parts * rows * t.depth) / 32 : 0;
 }
@@ -349,7 +349,7 @@ private:
              [&] { columns(t.panels - 1, end, last, from, to, d, true); });
   }
 
-  /// A chunk, counted from the first panel on.
+  /// Returns a chunk, counted from the first panel on.
   TileBlock::Panel chunkAt(Ix chunk, Ix d) const {
     int64_t chunkBytes = t.chunk * t.shape.storedBytes(t.shape.wide); // a narrower panel is the last one
     return {b, baseB + d * (t.matrixBytes() / t.depths) + chunk * chunkBytes, weightBytes(), t.chunk};
@@ -405,7 +405,7 @@ private:
     });
   }
 
-  /// `index` of the block among those of its item.
+  /// Multiplies a block; `index` is its number among those of its item.
   void multiply(Ix row, Ix chunk, Ix next, Ix d, int64_t wide, Ix index, bool isLast) {
     int64_t depth = t.shape.depth, rowBytes = t.splits() ? t.copiedRowBytes() : t.depth, steps = t.chunk;
     Ix first = t.splits() ? (row - firstCopied) * rowBytes : baseA + row * rowBytes;

@@ -40,9 +40,9 @@ struct TileMatMul {
     return shape.splitsRight ? depths * panels * panelBytes() : steps * shape.storedBytes(strips);
   }
   bool splits() const { return parts > 1; }
-  // A copied row: its parts, one behind the other. An item has room for the rows of a strip, behind them for two chunks
-  // of a panel that are split on the way, and for the sums of its blocks; but if depths are several, those of all
-  // panels have room behind all items, strip by strip.
+  // A copied row has its parts one behind the other. An item has room for the rows of a strip, behind them for two
+  // chunks of a panel that are split on the way, and for the sums of its blocks; but if depths are several, those of
+  // all panels have room behind all items, strip by strip.
   int64_t partBytes() const { return depth / depths; }
   int64_t copiedRowBytes() const { return oddLines(parts * partBytes(), 64); }
   support::Size copiedBytes() const { return support::Size(groupsOfStrip * copiedRowBytes()) * height; }

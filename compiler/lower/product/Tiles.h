@@ -56,7 +56,7 @@ int64_t sharesOfStrip(int64_t strips, int64_t panels);
 inline constexpr double copyFromAfar = 3;
 /// Where the copies of all strips are so many of all cycles, when one thread does everything.
 double shareOfCopy(double copies, double all);
-/// As many items, or some less: usual numbers of threads have as many each.
+/// Returns `items`, or some less, so that usual numbers of threads have as many each.
 support::Size evenItems(const support::Size &items);
 
 /// How a block is cut. All machines' tiles have as many columns of words as a vector has lanes.
@@ -86,11 +86,11 @@ struct TileShape {
   /// How many of so many steps all `blocks` go over before any goes on, where the right factor is split on the way: all
   /// of them, but few where few blocks share what has been split, which then stays in the first cache.
   int64_t stepsOfChunk(int64_t steps, int64_t blocks, const target::MachineModel &machine) const;
-  /// Scratch memory for a chunk of so many steps.
+  /// Returns the scratch memory for a chunk of `steps` steps.
   int64_t chunkBytes(int64_t steps) const { return splitsRight ? steps * stepBytes(wide) : 0; }
-  /// Pairs of rows of the right factor's tiles in a step: two vectors, which are split at a time.
+  /// Returns the pairs of rows of the right factor's tiles in a step: two vectors, which are split at a time.
   int64_t pairsOfStep() const { return wide * depth / 4; }
-  /// Products of two parts.
+  /// Returns the number of products of two parts.
   int64_t products() const { return parts * (parts + 1) / 2; }
 };
 

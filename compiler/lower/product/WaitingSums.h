@@ -10,7 +10,7 @@ public:
   /// To be made outside of all loops: each time it takes room on the stack anew.
   WaitingSums(Writer &w, mlir::Type element, int64_t lanes, int64_t count);
 
-  /// Zeros in the first `count` vectors.
+  /// Stores zeros in the first `count` vectors.
   void clear(Ix count);
   llvm::SmallVector<mlir::Value> load(Ix first, int64_t count);
   void store(llvm::ArrayRef<mlir::Value> sums, Ix first);

@@ -9,23 +9,23 @@
 
 namespace ingot::lower {
 
-/// Cycles of arithmetic and of what memory has to give meanwhile: a part of the shorter one is not hidden behind the
-/// longer one.
+/// Returns the cycles of arithmetic and of what memory has to give meanwhile: a part of the shorter one is not hidden
+/// behind the longer one.
 double together(double arithmetic, double memory);
 
-/// Bytes a cycle, of so many that are read again and again.
+/// Returns the bytes a cycle of data with `bytes` bytes that is read again and again.
 double rateOf(double bytes, const target::MachineModel &machine);
 
-/// Bytes a cycle of the kernel's weights when they are read for the first time in a run: they come from where the
-/// weights of the whole model stay from one run to the next.
+/// Returns the bytes a cycle of the kernel's weights when they are read for the first time in a run: they come from
+/// where the weights of the whole model stay from one run to the next.
 double weightRateOf(plan::KernelOp kernel, const target::MachineModel &machine);
 
-/// Cycles of arithmetic that goes on while so many bytes of weights come: the longer ones.
+/// Returns the cycles of arithmetic while `bytes` bytes of weights come: the longer ones count.
 double whileWeightsCome(double arithmetic, double bytes, plan::KernelOp kernel, const target::MachineModel &machine);
 
-/// The bytes of a panel that all tiles of a block of rows read before any of them reads on.
+/// Returns the bytes of a panel that all tiles of a block of rows read before any of them reads on.
 int64_t panelPartBytes(const target::MachineModel &machine);
-/// The bytes of all sums that may wait on the stack.
+/// Returns the bytes of all sums that may wait on the stack.
 int64_t waitingBytes(const target::MachineModel &machine);
 
 } // namespace ingot::lower

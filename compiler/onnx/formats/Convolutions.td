@@ -1,4 +1,4 @@
-// Convolutions in the formats of kernels. The third operand is there for what convolutions have in common: it is none.
+// Declares convolutions in the formats of kernels. Their third operand, which is always none, makes them like others.
 include "compiler/onnx/Formats.td"
 include "compiler/onnx/WindowArguments.td"
 

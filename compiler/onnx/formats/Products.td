@@ -1,4 +1,4 @@
-// Matrix products in the formats of kernels.
+// Declares matrix products in the formats of kernels.
 include "compiler/onnx/Formats.td"
 
 def Formats_IntegerMatMulOp : Formats_Op<"IntegerMatMul", [DeclareOpInterfaceMethods<Onnx_Decomposable>]> {

@@ -49,7 +49,7 @@ LogicalResult ConvTransposeOp::decompose(PatternRewriter &rewriter) {
   return gather(Convolution(*this, /*transposed=*/true), rewriter);
 }
 
-// Convolutions of bytes.
+// These are convolutions of bytes.
 
 LogicalResult ConvIntegerOp::inferTypes(SmallVectorImpl<Type> &types) {
   if (failed(checkZero(*this, getX(), {}, getXZeroPoint())) || failed(checkZero(*this, getW(), {}, getWZeroPoint()))) {

@@ -180,7 +180,7 @@ LogicalResult MatMulIntegerOp::inferTypes(SmallVectorImpl<Type> &types) {
   return inferProduct(*this, getA(), getB(), false, false, IntegerType::get(getContext(), 32), types);
 }
 
-/// A right operand of one axis as a column.
+/// Returns a right operand with one axis as a column.
 static Value asMatrix(Formula &f, Value v) {
   auto type = ranked(v);
   if (type.getRank() != 1) {

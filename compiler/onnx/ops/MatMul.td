@@ -1,4 +1,4 @@
-// Matrix products.
+// Declares matrix products.
 include "compiler/onnx/Onnx.td"
 
 def Onnx_MatMulOp : Onnx_Op<"MatMul", 2, [Onnx_SameElements<>, DeclareOpInterfaceMethods<Onnx_Evaluable>]>, Since<13> {

@@ -45,7 +45,7 @@ static ElementsAttr wordsOf(const FewBits &weights, Type i32) {
   return constantFromBytes(tensorOf({padded / each, n}, i32), std::move(bytes));
 }
 
-/// [rows, columns] as [columns, rows].
+/// Returns [rows, columns] as [columns, rows].
 static Value turned(Formula &f, ElementsAttr constant) {
   auto shape = constant.getShapedType().getShape();
   auto type = tensorOf({shape[1], shape[0]}, constant.getElementType());

@@ -1,5 +1,5 @@
-// What quantized operators have in common. A quantized tensor of integers q stands for (q - zero point) * scale; scale
-// and zero point belong to the tensor, to each place along an axis, or to each block of some places along it.
+// Has what quantized operators have in common. A quantized tensor of integers q stands for (q - zero point) * scale;
+// scale and zero point belong to the tensor, to each place along an axis, or to each block of some places along it.
 //
 // Quantize and Dequantize (ops/Quantize.td) compute this element by element, with scales and zero points that
 // broadcast. Products of integers are IntegerMatMul and IntegerConv (formats/Products.td, formats/Convolutions.td),
@@ -14,29 +14,30 @@
 
 namespace ingot::onnx {
 
-/// Of a recurrence, the most hidden units of which sums of pairs fit: products of a byte and a digit of 12 bits, of
+/// The most hidden units of a recurrence whose sums of pairs fit: products of a byte and a digit of 12 bits, of
 /// which 2,048 are below 2^31.
 inline constexpr int64_t mostOfPairs = 2048;
 
-/// On a function whose result only becomes bytes: a float, the bound of its operand's magnitude. A Sigmoid or Swish is
-/// so only where it, and x times a sigmoid of x, may be off by errorForBytes (a Swish with an alpha by that divided by
-/// alpha).
+/// The attribute of a function whose result only becomes bytes: a float, the bound of its operand's magnitude. A
+/// Sigmoid or Swish is so only where it, and x times a sigmoid of x, may be off by errorForBytes (a Swish with an alpha
+/// by that divided by alpha).
 constexpr llvm::StringLiteral onlyBytesName = "ingot.only_bytes";
 inline constexpr double errorForBytes = 2.25e-4;
 
-/// On an IntegerConv or IntegerMatMul: how many quads of neighbouring channels have sums of pairs that fit int16
-/// together (integer/Short.h).
+/// The attribute of an IntegerConv or IntegerMatMul that says how many quads of neighbouring channels have sums of
+/// pairs that fit int16 together (integer/Short.h).
 constexpr llvm::StringLiteral shortQuadsName = "ingot.short_quads";
 int64_t shortQuadsOf(mlir::Operation *op);
 
-/// In another shape; a constant stays one.
+/// Returns a value in another shape; a constant stays one.
 mlir::Value shaped(Formula &f, mlir::Value v, llvm::ArrayRef<int64_t> shape);
 
 /// Brings a scale or zero point to a shape that broadcasts to `x`: one value for all, one for each place along `axis`,
 /// or, where `block` is not 0, for each so many. Sizes must be known.
 mlir::Value alongAxis(Formula &f, mlir::Value v, mlir::Value x, int64_t axis, int64_t block);
 
-/// The same for operands of a product or convolution whose axis `axis` counts from the last one (0: the last).
+/// Brings a scale or zero point to a shape that broadcasts to operands of a product or convolution, whose axis `axis`
+/// counts from the last one (0: the last).
 mlir::Value alongEnd(Formula &f, mlir::Value v, int64_t axis);
 
 /// Checks the scale and zero point (or none) of a tensor `x` along an axis, as far as they are known.
@@ -54,45 +55,46 @@ mlir::LogicalResult checkFinite(mlir::Operation *op, mlir::Value v, llvm::String
 /// it has no such axis).
 mlir::LogicalResult checkPlaces(mlir::Operation *op, mlir::Value v, llvm::StringRef what,
                                 const std::optional<Size> &places);
-/// The same of B's scale and zero point: one for each of its columns, which are its rows where it is `turned`.
+/// Checks B's scale and zero point: one for each of its columns, which are its rows where it is `turned`.
 mlir::LogicalResult checkColumns(mlir::Operation *op, mlir::Value b, mlir::Value scale, mlir::Value zero,
                                  bool turned = false);
 /// Refuses constant scales of blocks, which may be negative, and their zero points, where these are no numbers that
 /// weights of so many bits can have.
 mlir::LogicalResult checkOfFewBits(mlir::Operation *op, mlir::Value scales, mlir::Value zeros, int64_t bits);
-/// Both, of a tensor with a scale and a zero point of its own.
+/// Checks the scale and the zero point of a tensor that has its own ones.
 mlir::LogicalResult checkOwn(mlir::Operation *op, mlir::Value x, mlir::Value scale, mlir::Value zero, bool divides);
 
 /// A tensor of 8-bit integers as a product takes it, and its zero point as int32 (null: zero).
 struct Quantized {
   mlir::Value values, zero;
 };
-/// Unsigned for the left operand, signed for the right one.
+/// Returns a tensor that is unsigned for the left operand, and signed for the right one.
 Quantized withSign(Formula &f, mlir::Value values, mlir::Value zero, bool isSigned);
 
-/// Sums over some axes, which stay with size 1, as int32; of a constant they are one.
+/// Returns sums over some axes, which stay with size 1, as int32; of a constant they are one.
 mlir::Value sumAlong(Formula &f, mlir::Value v, llvm::ArrayRef<int64_t> axes);
 
-/// A product of integers with its scales, and a bias, as float32. Zero points and bias may be left out.
+/// Returns a product of integers with its scales, and a bias, as float32. Zero points and bias may be left out.
 mlir::Value scaledProduct(Formula &f, mlir::Value a, mlir::Value aScale, mlir::Value aZero, mlir::Value b,
                           mlir::Value bScale, mlir::Value bZero, mlir::Value bias);
 
-/// `count` numbers of `bits` from each `row` of bytes, low bits first, as bytes.
+/// Returns `count` numbers of `bits` from each `row` of bytes, low bits first, as bytes.
 std::vector<char> unpacked(llvm::ArrayRef<char> bytes, int64_t row, int64_t count, int64_t bits);
 
-/// A constant of bytes that hold several numbers each along the last axis, as `count` bytes; null: it is no constant.
+/// Returns a constant of bytes that hold several numbers each along the last axis, as `count` bytes; null: it is no
+/// constant.
 mlir::Value unpackedLast(Formula &f, mlir::Value v, int64_t bits, int64_t count);
 
-/// round(x * factor) + zero, saturated, as `element`: how sums of products become a quantized tensor again.
+/// Returns round(x * factor) + zero, saturated, as `element`: how sums of products become a quantized tensor again.
 mlir::Value requantize(Formula &f, mlir::Value sums, mlir::Value factor, mlir::Value zero, mlir::Type element);
 
-/// Quantize and Dequantize with scales that broadcast; a zero point may be null. Without `saturate`, 8-bit floats that
-/// are too large become infinite or NaN.
+/// Write Quantize and Dequantize with scales that broadcast; a zero point may be null. Without `saturate`, 8-bit floats
+/// that are too large become infinite or NaN.
 mlir::Value quantize(Formula &f, mlir::Value x, mlir::Value scale, mlir::Value zero, mlir::Type element,
                      bool saturate = true);
 mlir::Value dequantize(Formula &f, mlir::Value x, mlir::Value scale, mlir::Value zero);
 
-/// The least and the largest integer of a type.
+/// Returns the least and the largest integer of a type.
 std::pair<double, double> rangeOf(mlir::Type element);
 
 /// Whether the compiler has made of dequantized constants what integer kernels can use; what is left may be folded.
