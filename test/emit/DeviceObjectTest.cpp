@@ -104,9 +104,8 @@ TEST_F(DeviceObject, EntriesOfAGpuTakeWordsAsParameters) {
   ASSERT_TRUE(target);
   ASSERT_TRUE(succeeded(emit::lowerDeviceModule(*module, gpu)));
   emit::addItemEntries(*module, names, itemNumber);
-  emit::defineForKernels(*module, "ingot_thread", [](OpBuilder &b, Location loc, ValueRange) {
-    return specialRegister(b, loc, "tid.x");
-  });
+  emit::defineForKernels(*module, "ingot_thread",
+                         [](OpBuilder &b, Location loc, ValueRange) { return specialRegister(b, loc, "tid.x"); });
   emit::defineForKernels(*module, "ingot_barrier", [](OpBuilder &b, Location loc, ValueRange) {
     Value all = LLVM::ConstantOp::create(b, loc, b.getI32Type(), b.getI32IntegerAttr(0));
     LLVM::CallIntrinsicOp::create(b, loc, b.getStringAttr("llvm.nvvm.barrier.cta.sync.aligned.all"), all);
@@ -146,8 +145,10 @@ TEST_F(DeviceObject, WarningsNameTheKernel) {
       memref.store %w, %y[%first] : memref<1xf32>
       return
     } loc("node")
-  )", {"deep"});
-  EXPECT_EQ(code.substr(0, 4), "\x7f" "ELF");
+  )",
+                            {"deep"});
+  EXPECT_EQ(code.substr(0, 4), "\x7f"
+                               "ELF");
   EXPECT_EQ(said.substr(0, 18), "node: stack frame ") << said;
 }
 
@@ -159,7 +160,8 @@ TEST_F(DeviceObject, ErrorsOfLlvmAreErrors) {
       memref.store %v, %y[%first] : memref<1xi32>
       return
     }
-  )", {"wrong"});
+  )",
+                            {"wrong"});
   EXPECT_EQ(code, "error: LLVM makes no code of its kernels");
   EXPECT_NE(said.find("could"), std::string::npos) << said;
 }
