@@ -8,12 +8,14 @@
 #include "compiler/onnx/constants/Constants.h"
 #include "compiler/pipeline/Dialects.h"
 #include "compiler/pipeline/State.h"
+#include "compiler/plan/KernelAttributes.h"
 #include "compiler/plan/Plan.h"
 #include "mlir/Pass/Pass.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 #include "mlir/Transforms/Passes.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/TargetParser/Triple.h"
+#include <deque>
 
 using namespace mlir;
 using namespace ingot;
@@ -22,11 +24,36 @@ namespace {
 
 llvm::cl::opt<std::string> otherTriple("triple", llvm::cl::desc("LLVM triple of all machines"));
 
-/// Whether the loops written so far can be lowered for the machine of --triple, with the width that indices have there.
-LogicalResult lowersFurther(ModuleOp module, const target::MachineModel &machine) {
+/// Resolves a target for the system of --triple. Where there is none, the diagnostic is at `op`.
+std::optional<partition::Device> deviceOf(Operation *op, StringRef spec) {
+  const target::Target *t = target::findTarget(spec);
+  llvm::Expected<target::MachineModel> machine =
+      t ? target::resolveMachine(spec) : llvm::createStringError("no such target");
+  if (!machine) {
+    op->emitError() << "target '" << spec << "': " << llvm::toString(machine.takeError());
+    return std::nullopt;
+  }
+  machine->triple = otherTriple.empty() ? machine->triple : llvm::Triple::normalize(otherTriple);
+  return partition::Device{t, std::move(*machine)};
+}
+
+/// Lowers a copy of the loops written so far for the system of --triple, with the width that indices have there.
+/// Functions are for the machines that they name, or for `own`.
+LogicalResult lowersFurther(ModuleOp module, const target::MachineModel &own) {
   if (otherTriple.empty()) {
     return success();
   }
+  std::deque<partition::Device> named;
+  for (auto function : module.getOps<func::FuncOp>()) {
+    if (auto spec = function->getAttrOfType<StringAttr>(plan::machineName)) {
+      std::optional<partition::Device> device = deviceOf(function, spec);
+      if (!device) {
+        return failure();
+      }
+      named.push_back(std::move(*device));
+    }
+  }
+  auto machines = llvm::map_to_vector(named, [](const partition::Device &device) { return &device.machine; });
   OwningOpRef<ModuleOp> copy = module.clone();
   for (auto f : llvm::make_early_inc_range(copy->getOps<func::FuncOp>())) {
     auto isLater = [](Operation *op) {
@@ -38,7 +65,7 @@ LogicalResult lowersFurther(ModuleOp module, const target::MachineModel &machine
       f.erase();
     }
   }
-  return emit::lowerToLLVM(*copy, emit::Machines(machine));
+  return emit::lowerToLLVM(*copy, emit::Machines(own, machines));
 }
 
 /// Steps of a phase as a pass. What earlier phases know of a model in the pipeline is an option here, or is taken from
@@ -95,14 +122,11 @@ private:
   LogicalResult resolveTargets(std::vector<partition::Device> &devices) {
     std::vector<std::string> specs(targets.begin(), targets.end());
     for (const std::string &spec : specs.empty() ? std::vector<std::string>{"native"} : specs) {
-      const target::Target *t = target::findTarget(spec);
-      llvm::Expected<target::MachineModel> machine =
-          t ? target::resolveMachine(spec) : llvm::createStringError("no such target");
-      if (!machine) {
-        return getOperation().emitError() << "target '" << spec << "': " << llvm::toString(machine.takeError());
+      std::optional<partition::Device> device = deviceOf(getOperation(), spec);
+      if (!device) {
+        return failure();
       }
-      machine->triple = otherTriple.empty() ? machine->triple : llvm::Triple::normalize(otherTriple);
-      devices.push_back({t, *machine});
+      devices.push_back(std::move(*device));
     }
     return success();
   }
