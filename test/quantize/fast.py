@@ -111,9 +111,9 @@ def drawn(seed):
 
 
 def uses_halves(ingot, path, flags, op="MatMul"):
-    code, out, err = ingot_run.invoke([ingot, "compile", path, "--stop-after", "fuse", *flags])
+    code, out, err = ingot_run.invoke([ingot, "compile", path, "--stop-after", "partition", *flags])
     assert code == 0, err
-    return f"onnx.Half{op}" in out
+    return f"formats.Half{op}" in out
 
 
 def run_fast(ingot, flags, made, x, op):

@@ -96,7 +96,7 @@ class Network:
     def multiplies_bytes(self, ingot, *flags):
         with tempfile.TemporaryDirectory(prefix="ingot-recurrent-") as folder:
             onnx.save(self.model(), pathlib.Path(folder) / "model.onnx")
-            done = subprocess.run([ingot, "compile", pathlib.Path(folder) / "model.onnx", "--stop-after", "integer", *flags], capture_output=True, text=True, check=True)
+            done = subprocess.run([ingot, "compile", pathlib.Path(folder) / "model.onnx", "--stop-after", "partition", *flags], capture_output=True, text=True, check=True)
         lines = [line for line in done.stdout.split("\n") if "onnx.Recurrence" in line]
         assert lines
         return all("xi8>" in line for line in lines)

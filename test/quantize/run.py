@@ -439,7 +439,7 @@ def digits_for(ingot, flags):
     inputs, steps, _ = few_bits(4, 64, 24, 32, "none")
     with tempfile.TemporaryDirectory() as folder:
         onnx.save(model(inputs, steps), pathlib.Path(folder) / "m.onnx")
-        done = subprocess.run([ingot, "compile", pathlib.Path(folder) / "m.onnx", "--stop-after", "integer", *flags], capture_output=True, text=True, check=True)
+        done = subprocess.run([ingot, "compile", pathlib.Path(folder) / "m.onnx", "--stop-after", "partition", *flags], capture_output=True, text=True, check=True)
     return "formats.DigitMatMul" in done.stdout
 
 
