@@ -149,7 +149,7 @@ MODELS = [
     ("sparse index", sparse([4], [1.0], [4]), "initializer 'w' is a sparse tensor with the index 4, outside [4]"),
     ("sparse and huge", sparse([1 << 20, 1 << 20], [1.0], [0]), "initializer 'w' is a sparse tensor that is too large to be made dense: float32[1048576, 1048576]"),
     ("sparse and impossible", sparse([1 << 40, 1 << 40], [1.0], [0]), "initializer 'w' is a sparse tensor of impossible dims [1099511627776, 1099511627776]"),
-    ("attribute of types", attribute(13), "node 'n' (Relu, opset 17): attribute 'alpha' holds a value of a kind that is unsupported"),
+    ("attribute of types", attribute(13), "node 'n' (Relu, opset 17): has the unknown attribute 'alpha'"),
     ("attribute of graphs", attribute(10), "node 'n' (Relu, opset 17): attribute 'alpha' holds a subgraph, which is unsupported"),
     ("attribute with a graph", model([node("Relu", ["x"], body=model([node()]).graph)]), "node 'n' (Relu, opset 17): has the unknown attribute 'body'"),
     ("if with unlike branches", choice(["a"], ["a", "b"]), "node 'n' (If, opset 17): has 1 outputs, but a branch gives 2"),
