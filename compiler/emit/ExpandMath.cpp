@@ -216,7 +216,8 @@ StringAttr lookUpOf(Operation *op, const target::MachineModel &machine) {
     return other->getAttrOfType<StringAttr>("ingot.look_up");
   }
   auto type = VectorType::get({machine.lanes}, Float32Type::get(op->getContext()));
-  return machine.lookUp.empty() ? StringAttr() : StringAttr::get(machine.lookUp, type);
+  const char *permute = machine.intrinsic(target::Instruction::PermuteFloats);
+  return permute ? StringAttr::get(permute, type) : StringAttr();
 }
 
 /// The conversions of the narrow floats of a module that have no instruction, in the order of the walk: each float

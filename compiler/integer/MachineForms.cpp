@@ -1,7 +1,7 @@
 #include "compiler/integer/MachineForms.h"
 #include "llvm/ADT/STLExtras.h"
 
-using ingot::target::MachineModel;
+using ingot::target::Instruction, ingot::target::MachineModel;
 
 namespace ingot::integer {
 
@@ -9,21 +9,21 @@ namespace ingot::integer {
 /// pay where R as floats is not in the second cache (with vectors of 512 bits: not in the first one). Bytes that become
 /// floats pay where R is in no cache; those of short vectors become so at a higher price.
 static StateProducts statesOf(const MachineModel &machine) {
-  if (!machine.quadDot.empty()) {
+  if (machine.has(Instruction::QuadDot)) {
     return {};
   }
   int64_t last = std::max(machine.l3Bytes, machine.l2Bytes) * (machine.lanes >= 8 ? 2 : 16);
   int64_t ofPairs = machine.lanes >= 16 ? 4 * machine.l1Bytes : machine.l2Bytes;
-  return {machine.pairDot.empty() ? last : ofPairs, last};
+  return {machine.has(Instruction::PairDot) ? ofPairs : last, last};
 }
 
 MachineForms formsFor(llvm::ArrayRef<const MachineModel *> machines, bool isFast) {
   auto all = [&](auto has) {
     return llvm::all_of(machines, [&](const MachineModel *machine) { return has(*machine); });
   };
-  auto quads = [](const MachineModel &m) { return !m.quadDot.empty(); };
-  auto bytePairs = [](const MachineModel &m) { return !m.bytePairDot.empty(); };
-  auto pairs = [](const MachineModel &m) { return !m.pairDot.empty(); };
+  auto quads = [](const MachineModel &m) { return m.has(Instruction::QuadDot); };
+  auto bytePairs = [](const MachineModel &m) { return m.has(Instruction::BytePairDot); };
+  auto pairs = [](const MachineModel &m) { return m.has(Instruction::PairDot); };
   MachineForms forms;
   forms.digits.ofRows = all(quads);
   forms.digits.bits = all(quads) ? 8 : all([&](const MachineModel &m) { return quads(m) || bytePairs(m); }) ? 4 : 0;
@@ -36,8 +36,9 @@ MachineForms formsFor(llvm::ArrayRef<const MachineModel *> machines, bool isFast
   forms.foldsTaps = all(pairs);
   forms.widens = all([&](const MachineModel &m) { return pairs(m) && !quads(m); });
   forms.shortSums = forms.widens && all(bytePairs);
-  forms.halves = isFast && all([](const MachineModel &m) { return !m.halfDot.empty(); });
-  forms.halfConvolutions = forms.halves && all([](const MachineModel &m) { return !m.tiles.halfDot.empty(); });
+  forms.halves = isFast && all([](const MachineModel &m) { return m.has(Instruction::Bfloat16Dot); });
+  forms.halfConvolutions =
+      forms.halves && all([](const MachineModel &m) { return m.has(Instruction::TileBfloat16Dot); });
   return forms;
 }
 

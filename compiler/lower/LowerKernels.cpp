@@ -329,8 +329,8 @@ struct Lowering {
     if (machine.scaleByPowerOfTwo) {
       f->setAttr("ingot.ldexp", b.getUnitAttr());
     }
-    if (!machine.lookUp.empty()) {
-      f->setAttr("ingot.look_up", StringAttr::get(machine.lookUp, VectorType::get({machine.lanes}, b.getF32Type())));
+    if (const char *permute = machine.intrinsic(target::Instruction::PermuteFloats)) {
+      f->setAttr("ingot.look_up", StringAttr::get(permute, VectorType::get({machine.lanes}, b.getF32Type())));
     }
     if (machine.halfConversions) {
       f->setAttr("ingot.half", b.getUnitAttr());

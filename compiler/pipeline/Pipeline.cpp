@@ -60,6 +60,16 @@ std::string identifier(StringRef path) {
   return name.empty() || isTaken || isdigit(static_cast<unsigned char>(name[0])) ? "m" + name : name;
 }
 
+/// C++ source is a machine without the instructions that it has no name for.
+void forgetUnspeakable(target::MachineModel &machine) {
+  for (auto [i, intrinsic] : llvm::enumerate(machine.intrinsics)) {
+    if (!*target::infoOf(target::Instruction(i)).source) {
+      intrinsic = nullptr;
+    }
+  }
+  machine.tiles = {};
+}
+
 class Run {
 public:
   Run(const Options &options, Result &result, std::string &diagnostics)
@@ -156,9 +166,8 @@ private:
         error("target '" + spec + "': " + llvm::toString(machine.takeError()));
         return false;
       }
-      if (wantsSource() && !t->images(*machine)) { // it has no name for them
-        machine->tiles = {}, machine->packs = {}, machine->lookUp.clear(), machine->words = {};
-        machine->bytePairDot.clear(), machine->halfDot.clear();
+      if (wantsSource() && !t->images(*machine)) {
+        forgetUnspeakable(*machine);
       }
       state.devices.push_back({t, std::move(*machine)});
     }

@@ -31,6 +31,14 @@ bool LlvmCpus::has(StringRef cpu, StringRef features, StringRef needs) const {
   return info && info->checkFeatures(needs);
 }
 
+void LlvmCpus::takeInstructions(MachineModel &machine, ArrayRef<InstructionRow> rows) const {
+  for (const InstructionRow &row : rows) {
+    if ((!row.lanes || row.lanes == machine.lanes) && (!*row.needs || has(machine.cpu, machine.features, row.needs))) {
+      machine.intrinsics[static_cast<size_t>(row.instruction)] = row.intrinsic;
+    }
+  }
+}
+
 bool LlvmCpus::reorders(StringRef cpu) const {
   std::unique_ptr<MCSubtargetInfo> info = subtarget(cpu, "");
   return info && info->getSchedModel().isOutOfOrder();

@@ -2,6 +2,7 @@
 // initialised by whoever asks.
 #pragma once
 #include "compiler/target/MachineModel.h"
+#include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringRef.h"
@@ -33,6 +34,9 @@ public:
 
   /// Whether the CPU, with `features` added to it or taken away, has all that `needs` lists: "+a,+b".
   bool has(llvm::StringRef cpu, llvm::StringRef features, llvm::StringRef needs) const;
+
+  /// Gives the machine its instructions of a target's table: those of its lanes whose features its CPU has.
+  void takeInstructions(MachineModel &machine, llvm::ArrayRef<InstructionRow> rows) const;
 
   /// Whether the CPU executes instructions in another order than the program's, by LLVM's model of it.
   bool reorders(llvm::StringRef cpu) const;

@@ -1,6 +1,7 @@
 // What kernel builders know of a machine: data, no code. Every builder is parameterised by this struct and by nothing
 // else of a target; only who looks for the builder asks the target itself.
 #pragma once
+#include "compiler/target/Instructions.h"
 #include <algorithm>
 #include <cstdint>
 #include <limits>
@@ -41,42 +42,15 @@ struct MachineModel {
   bool halfConversions = false;   ///< between float16 and float32 by instructions, also of vectors
   bool roundsToInteger = false;   ///< float32 to the nearest int32 is one instruction (llvm.lrint becomes it)
   bool scaleByPowerOfTwo = false; ///< x * 2^n is one instruction (llvm.ldexp becomes it), scalar and vector
-  /// Names of LLVM's intrinsics, on vectors of `lanes` int32; empty: the machine has none. One adds to each lane the
-  /// products of four unsigned bytes and four signed ones, the other one gives the sum of two products of int16.
-  std::string quadDot, pairDot;
-  /// The same: sums of two products of unsigned by signed bytes, in lanes of int16 to which they saturate.
-  std::string bytePairDot;
-  /// The same of float32: adds to each lane the products of two bfloat16 and two others.
-  std::string halfDot;
-  /// The same: make one vector of two whose elements are twice as long, and saturate, in each 128 bits first those of
-  /// the one and then those of the other. Of int32 int16, of int16 signed or unsigned bytes.
-  struct Packs {
-    std::string words, bytes, unsignedBytes;
-  };
-  Packs packs;
-  /// The same of float32: elements of two vectors, by numbers between them.
-  std::string lookUp;
-  /// The same of int16, in vectors of twice as many; where there is none, bytes of 16 in each 128 bits, in vectors of
-  /// four times as many, by their numbers, and zeros for negative ones. And (a b + 2^14) / 2^15 of int16.
-  struct Words {
-    std::string lookUp, shuffle, multiply;
-  };
-  Words words;
-  /// What makes floats zeros that are too small to be normal, of which a multiplication takes a hundred times as long:
-  /// intrinsics that store and load the control word, an int32, and its bits for that. Empty: the machine has none, or
-  /// loses no time.
-  struct DenormalControl {
-    std::string store, load;
-    int32_t zeros = 0;
-  };
-  DenormalControl denormals;
-  /// Registers that hold a matrix each (AMX), of which a thread says before their use how large they are. The dots add
-  /// to one of int32 or float32 the product of two others: of unsigned bytes by signed quads that lie in the columns of
-  /// rows, or of pairs of bfloat16. All are intrinsics on numbers of registers.
+  Intrinsics intrinsics = {};     ///< those of Instructions.def that the machine has
+  bool has(Instruction which) const { return intrinsic(which) != nullptr; }
+  const char *intrinsic(Instruction which) const { return intrinsics[static_cast<size_t>(which)]; }
+  /// The bits of the control word that make floats zeros which are too small to be normal and of which a multiplication
+  /// takes a hundred times as long. The machine has StoreControl where that is so.
+  int32_t denormalBits = 0;
+  /// Registers that hold a matrix each (AMX). The machine has the instructions for tiles where there are some.
   struct Tiles {
-    int64_t count = 0; ///< 0: the machine has none
-    int64_t rows = 0, rowBytes = 0;
-    std::string configure, release, zero, load, store, byteDot, halfDot;
+    int64_t count = 0, rows = 0, rowBytes = 0;
     double startCycles = 0; ///< to say how large they are; a kernel with so little to do takes vectors
   };
   Tiles tiles;

@@ -13,7 +13,7 @@ namespace ingot::target {
 class Target;
 
 /// Changes whenever Piece.h, Target.h, MachineModel.h or this file do in a way that compiled code can notice.
-inline constexpr uint32_t plugInVersion = 6;
+inline constexpr uint32_t plugInVersion = 7;
 
 struct PlugIn {
   uint32_t version;                  ///< plugInVersion

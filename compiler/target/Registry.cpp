@@ -24,6 +24,17 @@ const Target *ingot::target::findTarget(llvm::StringRef spec) {
   return nullptr;
 }
 
+std::optional<Instruction> ingot::target::instructionOf(llvm::StringRef intrinsic) {
+  for (const std::unique_ptr<Target> &target : allTargets()) {
+    for (const InstructionRow &row : target->instructions()) {
+      if (row.intrinsic == intrinsic) {
+        return row.instruction;
+      }
+    }
+  }
+  return std::nullopt;
+}
+
 llvm::Expected<MachineModel> ingot::target::resolveMachine(llvm::StringRef spec) {
   if (const Target *target = findTarget(spec)) {
     llvm::Expected<MachineModel> machine = target->machine(spec);

@@ -5,6 +5,7 @@
 #include "compiler/target/MachineModel.h"
 #include "compiler/target/Platform.h"
 #include "compiler/target/Work.h"
+#include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
 #include <memory>
@@ -61,6 +62,10 @@ public:
   /// may be another one than machine() gave it (--triple).
   virtual Platform platform(const MachineModel &machine) const { return Platform::of(machine.triple); }
 
+  /// All instructions of Instructions.def that some machines of this target have: machine() chooses from these rows
+  /// (LlvmCpus::takeInstructions), and C++ source finds by them what an intrinsic does.
+  virtual llvm::ArrayRef<InstructionRow> instructions() const { return {}; }
+
   /// What this host lacks to run code for `machine`, for a message; empty when it can.
   virtual std::string hostLacks(const MachineModel &machine) const { return ""; }
 
@@ -107,6 +112,9 @@ llvm::Error loadTarget(const std::string &path);
 
 /// The target that accepts `spec`, or null.
 const Target *findTarget(llvm::StringRef spec);
+
+/// The instruction for which some target has that name of LLVM's.
+std::optional<Instruction> instructionOf(llvm::StringRef intrinsic);
 
 /// The machine behind `spec`, by whichever target accepts it; the error for an unknown one lists what is known.
 llvm::Expected<MachineModel> resolveMachine(llvm::StringRef spec);

@@ -23,6 +23,8 @@ void LLVMInitializeAArch64AsmParser();
 
 using namespace llvm;
 using ingot::target::HostCpu;
+using ingot::target::Instruction;
+using ingot::target::InstructionRow;
 using ingot::target::Level;
 using ingot::target::LlvmCpus;
 using ingot::target::MachineModel;
@@ -48,6 +50,8 @@ constexpr LevelRow levelRows[] = {
     {"armv8.6-a", "products of bytes and bfloat16: Cortex-A510, Neoverse V1 and N2, Apple M2 and later",
      "+v8.2a,+dotprod,+fullfp16,+i8mm,+bf16", 3},
 };
+
+constexpr InstructionRow instructionRows[] = {{Instruction::QuadDot, 4, "llvm.aarch64.neon.usdot", "+i8mm"}};
 
 /// Data caches, a shared one by a core's share; of CPUs whose name begins so, the first row that fits.
 struct CacheRow {
@@ -129,7 +133,7 @@ MachineModel makeMachine(StringRef spec, StringRef name, std::string features) {
   machine.maskedAccess = false;
   machine.fusedMultiplyAdd = true;
   machine.scaleByPowerOfTwo = false;
-  machine.quadDot = cpus().has(cpu, machine.features, "+i8mm") ? "llvm.aarch64.neon.usdot" : "";
+  cpus().takeInstructions(machine, instructionRows);
   machine.halfConversions = true;
   // 24 accumulators and 3 vectors of a row of B.
   machine.matmulTile = {8, 3};
@@ -172,6 +176,8 @@ public:
     }
     return levels;
   }
+
+  ArrayRef<InstructionRow> instructions() const override { return instructionRows; }
 
   bool accepts(StringRef spec) const override {
     return spec == "native" ? isThisHost()

@@ -26,6 +26,8 @@ void LLVMInitializeX86AsmParser();
 
 using namespace llvm;
 using ingot::target::HostCpu;
+using ingot::target::Instruction;
+using ingot::target::InstructionRow;
 using ingot::target::Level;
 using ingot::target::LlvmCpus;
 using ingot::target::MachineModel;
@@ -46,35 +48,58 @@ struct ClassRow {
   MachineModel::Tile matmulTile; ///< leaves a register for the broadcast and, without FMA, one for the product
   /// MachineModel::Tuning::convUnroll. A block of 8 channels is best without a loop; a fourth of one of 16 was as fast.
   int64_t convUnroll;
-  int64_t l1Kib, l2Kib, l3Kib;                  ///< of any CPU of the class: what most have
-  const char *pairDot, *quadDot, *quadDotNeeds; ///< MachineModel; the latter where LLVM reports such a feature
-  const char *halfDot, *halfDotNeeds;           ///< likewise
-  const char *bytePairDot;
-  MachineModel::Packs packs;
-  const char *lookUp;
-  MachineModel::Words words;
+  int64_t l1Kib, l2Kib, l3Kib; ///< of any CPU of the class: what most have
 };
 
 // clang-format off
-const ClassRow classes[] = {
+constexpr ClassRow classes[] = {
     {"x86-64-v4", "AVX-512: servers since Skylake, desktops since Zen 4",
      "+avx512f,+avx512bw,+avx512dq,+avx512vl,+avx512cd,+fma", "-prefer-256-bit,+fast-dpwssd", 4,
-     16, 32, true, true, true, true, {14, 2}, 4, 32, 1024, 4096,
-     "llvm.x86.avx512.pmaddw.d.512", "llvm.x86.avx512.vpdpbusd.512", "+avx512vnni", "llvm.x86.avx512bf16.dpbf16ps.512", "+avx512bf16",
-     "llvm.x86.avx512.pmaddubs.w.512",
-     {"llvm.x86.avx512.packssdw.512", "llvm.x86.avx512.packsswb.512", "llvm.x86.avx512.packuswb.512"},
-     "llvm.x86.avx512.vpermi2var.ps.512",
-     {"llvm.x86.avx512.vpermi2var.hi.512", "", "llvm.x86.avx512.pmul.hr.sw.512"}},
+     16, 32, true, true, true, true, {14, 2}, 4, 32, 1024, 4096},
     {"x86-64-v3", "AVX2 and FMA: Haswell, Zen and later", "+avx2,+fma,+f16c", "+fast-dpwssd", 3,
-     8, 16, false, true, false, true, {6, 2}, 8, 32, 512, 4096,
-     "llvm.x86.avx2.pmadd.wd", "llvm.x86.avx512.vpdpbusd.256", "+avxvnni", "", "", "llvm.x86.avx2.pmadd.ub.sw",
-     {"llvm.x86.avx2.packssdw", "llvm.x86.avx2.packsswb", "llvm.x86.avx2.packuswb"},
-     "", {"", "llvm.x86.avx2.pshuf.b", "llvm.x86.avx2.pmul.hr.sw"}},
+     8, 16, false, true, false, true, {6, 2}, 8, 32, 512, 4096},
     {"x86-64-v2", "SSE4.2: any x86-64 CPU since 2009", "+sse4.2", "", 2,
-     4, 16, false, false, false, false, {4, 2}, 4, 32, 256, 2048,
-     "llvm.x86.sse2.pmadd.wd", "", "", "", "", "llvm.x86.ssse3.pmadd.ub.sw.128",
-     {"llvm.x86.sse2.packssdw.128", "llvm.x86.sse2.packsswb.128", "llvm.x86.sse2.packuswb.128"},
-     "", {"", "llvm.x86.ssse3.pshuf.b.128", "llvm.x86.ssse3.pmul.hr.sw.128"}},
+     4, 16, false, false, false, false, {4, 2}, 4, 32, 256, 2048},
+};
+
+/// What AMX needs of kernels; it counts where vectors are as long as rows of tiles.
+constexpr const char *tileNeeds = "+amx-tile,+amx-int8,+amx-bf16";
+
+constexpr InstructionRow instructionRows[] = {
+    {Instruction::QuadDot, 16, "llvm.x86.avx512.vpdpbusd.512", "+avx512vnni"},
+    {Instruction::QuadDot, 8, "llvm.x86.avx512.vpdpbusd.256", "+avxvnni"},
+    {Instruction::PairDot, 16, "llvm.x86.avx512.pmaddw.d.512"},
+    {Instruction::PairDot, 8, "llvm.x86.avx2.pmadd.wd"},
+    {Instruction::PairDot, 4, "llvm.x86.sse2.pmadd.wd"},
+    {Instruction::BytePairDot, 16, "llvm.x86.avx512.pmaddubs.w.512"},
+    {Instruction::BytePairDot, 8, "llvm.x86.avx2.pmadd.ub.sw"},
+    {Instruction::BytePairDot, 4, "llvm.x86.ssse3.pmadd.ub.sw.128"},
+    {Instruction::Bfloat16Dot, 16, "llvm.x86.avx512bf16.dpbf16ps.512", "+avx512bf16"},
+    {Instruction::PackInt32, 16, "llvm.x86.avx512.packssdw.512"},
+    {Instruction::PackInt32, 8, "llvm.x86.avx2.packssdw"},
+    {Instruction::PackInt32, 4, "llvm.x86.sse2.packssdw.128"},
+    {Instruction::PackInt16, 16, "llvm.x86.avx512.packsswb.512"},
+    {Instruction::PackInt16, 8, "llvm.x86.avx2.packsswb"},
+    {Instruction::PackInt16, 4, "llvm.x86.sse2.packsswb.128"},
+    {Instruction::PackUnsigned, 16, "llvm.x86.avx512.packuswb.512"},
+    {Instruction::PackUnsigned, 8, "llvm.x86.avx2.packuswb"},
+    {Instruction::PackUnsigned, 4, "llvm.x86.sse2.packuswb.128"},
+    {Instruction::PermuteFloats, 16, "llvm.x86.avx512.vpermi2var.ps.512"},
+    {Instruction::PermuteInt16, 16, "llvm.x86.avx512.vpermi2var.hi.512"},
+    {Instruction::ShuffleBytes, 8, "llvm.x86.avx2.pshuf.b"},
+    {Instruction::ShuffleBytes, 4, "llvm.x86.ssse3.pshuf.b.128"},
+    {Instruction::MultiplyInt16, 16, "llvm.x86.avx512.pmul.hr.sw.512"},
+    {Instruction::MultiplyInt16, 8, "llvm.x86.avx2.pmul.hr.sw"},
+    {Instruction::MultiplyInt16, 4, "llvm.x86.ssse3.pmul.hr.sw.128"},
+    {Instruction::StoreControl, 0, "llvm.x86.sse.stmxcsr"},
+    {Instruction::LoadControl, 0, "llvm.x86.sse.ldmxcsr"},
+    {Instruction::TileConfigure, 16, "llvm.x86.ldtilecfg", tileNeeds},
+    {Instruction::TileRelease, 16, "llvm.x86.tilerelease", tileNeeds},
+    {Instruction::TileZero, 16, "llvm.x86.tilezero", tileNeeds},
+    {Instruction::TileLoad, 16, "llvm.x86.tileloadd64", tileNeeds},
+    {Instruction::TileStore, 16, "llvm.x86.tilestored64", tileNeeds},
+    {Instruction::TileByteDot, 16, "llvm.x86.tdpbusd", tileNeeds},
+    {Instruction::TileBfloat16Dot, 16, "llvm.x86.tdpbf16ps", tileNeeds},
 };
 
 /// Data caches that a core has for itself, and its share of the last one where all cores are at work. The first row whose
@@ -120,19 +145,8 @@ template <typename Row, size_t N> const Row *rowOf(const Row (&rows)[N], StringR
   return row == std::end(rows) ? nullptr : row;
 }
 
-/// AMX, as all CPUs that have it have it: palette 1. It counts where vectors are as long as rows of tiles.
-constexpr const char *tileNeeds = "+amx-tile,+amx-int8,+amx-bf16";
-const MachineModel::Tiles amx = {8,
-                                 16,
-                                 64,
-                                 "llvm.x86.ldtilecfg",
-                                 "llvm.x86.tilerelease",
-                                 "llvm.x86.tilezero",
-                                 "llvm.x86.tileloadd64",
-                                 "llvm.x86.tilestored64",
-                                 "llvm.x86.tdpbusd",
-                                 "llvm.x86.tdpbf16ps",
-                                 300};
+/// AMX, as all CPUs that have it have it: palette 1.
+constexpr MachineModel::Tiles amx = {8, 16, 64, 300};
 
 void initializeBackEnd() {
   static const bool done = [] {
@@ -185,19 +199,9 @@ Expected<MachineModel> makeMachine(StringRef spec, StringRef cpu, std::string fe
   machine.roundsToInteger = true;
   machine.matmulTile = row->matmulTile;
   machine.tuning.convUnroll = row->convUnroll;
-  machine.pairDot = row->pairDot;
-  machine.bytePairDot = row->bytePairDot;
-  machine.packs = row->packs;
-  machine.lookUp = row->lookUp;
-  machine.words = row->words;
-  machine.denormals = {"llvm.x86.sse.stmxcsr", "llvm.x86.sse.ldmxcsr", flushToZero | denormalsAreZero};
-  if (*row->quadDot && cpus().has(cpu, machine.features, row->quadDotNeeds)) {
-    machine.quadDot = row->quadDot;
-  }
-  if (*row->halfDot && cpus().has(cpu, machine.features, row->halfDotNeeds)) {
-    machine.halfDot = row->halfDot;
-  }
-  if (4 * row->lanes == amx.rowBytes && cpus().has(cpu, machine.features, tileNeeds)) {
+  machine.denormalBits = flushToZero | denormalsAreZero;
+  cpus().takeInstructions(machine, instructionRows);
+  if (machine.has(Instruction::TileConfigure)) {
     machine.tiles = amx;
   }
   const CacheRow *caches = rowOf(cacheRows, cpu);
@@ -259,6 +263,8 @@ public:
     }
     return levels;
   }
+
+  ArrayRef<InstructionRow> instructions() const override { return instructionRows; }
 
   bool accepts(StringRef spec) const override {
     return spec == "native" ? isThisHost() : spec.starts_with("x86-64") || cpus().knows(spec);

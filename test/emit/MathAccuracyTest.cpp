@@ -34,7 +34,7 @@ struct Function {
   double ulp32, ulp64; ///< allowed error; 0: the type is unsupported
   /// What computes {0}, of type {1}, from %a and what all formulas share; of these no infinity is compared.
   const char *formula = nullptr;
-  double ofTable = 0; ///< the error, of no unit, of what is looked up (MachineModel::lookUp); 0: it is not
+  double ofTable = 0; ///< the error, of no unit, of what is looked up (PermuteFloats); 0: it is not
 };
 
 Wide sigmoid(Wide x) { return 1 / (1 + expl(-x)); }
@@ -242,7 +242,8 @@ template <typename T> void check(llvm::StringRef spec, int64_t lanes) {
     if (allowed == 0) {
       continue;
     }
-    bool isLookedUp = function.ofTable > 0 && !isDouble && !machine->lookUp.empty() && lanes == machine->lanes;
+    bool isLookedUp = function.ofTable > 0 && !isDouble && machine->has(target::Instruction::PermuteFloats) &&
+                      lanes == machine->lanes;
     double limit = isLookedUp ? 1e4 : function.limit;
     fill(function, x, y);
     const void *inputs[] = {x.data(), y.data()};

@@ -8,7 +8,9 @@
 // A vector of conditions has lanes of 32 bits, all of them set or none; conditions on wider or narrower lanes are
 // converted to that, and to the lanes that they choose.
 #include "compiler/emit/cpp/Expression.h"
+#include "compiler/target/Target.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringMap.h"
@@ -59,8 +61,6 @@ constexpr Row rows[] = {
     {"math.round", "$@roundOf$($0)"},
     {"math.roundeven", "$@evenOf$($0)"},
     {"math.absi", "($T)$@larger$($s0, -$s0)", Rank::Unary},
-    {"sum of pairs", "$@sumOfPairs$<$T>($0, $1)"},
-    {"sum of quads", "$@sumOfQuads$($0, $1, $2)"},
     {"arith.cmpi eq", "$0 == $1", Rank::Equal},
     {"arith.cmpi ne", "$0 != $1", Rank::Equal},
     {"arith.cmpi slt", "$s0 < $s1", Rank::Compare},
@@ -105,10 +105,6 @@ std::string keyOf(Operation *op) {
   if (auto compare = dyn_cast<arith::CmpFOp>(op)) {
     return key + " " + arith::stringifyCmpFPredicate(compare.getPredicate()).str();
   }
-  // What MachineModel names (pairDot, quadDot): there are no others.
-  if (key == "llvm.call_intrinsic") {
-    return op->getNumOperands() == 3 ? "sum of quads" : "sum of pairs";
-  }
   return key;
 }
 
@@ -127,7 +123,7 @@ public:
               arith::IndexCastOp, arith::SIToFPOp, arith::UIToFPOp, arith::FPToSIOp, arith::FPToUIOp, arith::ExtFOp,
               arith::TruncFOp, vector::BroadcastOp, vector::ShuffleOp, vector::ExtractOp, vector::InsertOp,
               vector::ReductionOp, vector::FromElementsOp, vector::LoadOp, vector::MaskedLoadOp, vector::GatherOp,
-              vector::FMAOp>([&](auto each) { return write(each); })
+              vector::FMAOp, LLVM::CallIntrinsicOp>([&](auto each) { return write(each); })
         .Default([&](Operation *) { return pattern(); });
   }
 
@@ -135,6 +131,12 @@ private:
   VectorType result() { return vectorOf(op->getResult(0).getType()); }
   VectorType given(unsigned i) { return vectorOf(op->getOperand(i).getType()); }
   std::string text(unsigned i) { return asOperand(operands[i], Rank::Unary); }
+
+  std::optional<Expression> write(LLVM::CallIntrinsicOp call) {
+    std::optional<target::Instruction> which = target::instructionOf(call.getIntrin());
+    const char *source = which ? target::infoOf(*which).source : "";
+    return *source ? std::optional(Expression{filled(source)}) : std::nullopt;
+  }
 
   std::optional<Expression> pattern() {
     static const llvm::StringMap<const Row *> table = [] {

@@ -21,7 +21,7 @@ protected:
     }
     RankedTensorType p = Group::typeOf(cast<onnx::RecurrenceOp>(kernel.root()).getP());
     support::Size batch = onnx::sizeOf(p, 1);
-    if (machine.pairDot.empty() || !batch.isNumber() || batch.number() > 1) {
+    if (!machine.has(target::Instruction::PairDot) || !batch.isNumber() || batch.number() > 1) {
       return "the machine does not multiply pairs of int16, or a batch has several rows";
     }
     int64_t hidden = Group::typeOf(cast<onnx::RecurrenceOp>(kernel.root()).getR()).getDimSize(1);

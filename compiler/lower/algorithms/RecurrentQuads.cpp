@@ -13,9 +13,9 @@ public:
 
 protected:
   std::string whyNot(plan::KernelOp kernel, const target::MachineModel &machine) const override {
-    return !isOfBytes(kernel)        ? "weights are not bytes"
-           : machine.quadDot.empty() ? "the machine does not multiply quads of bytes"
-                                     : "";
+    return !isOfBytes(kernel)                           ? "weights are not bytes"
+           : !machine.has(target::Instruction::QuadDot) ? "the machine does not multiply quads of bytes"
+                                                        : "";
   }
 };
 

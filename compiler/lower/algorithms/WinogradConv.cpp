@@ -76,7 +76,7 @@ static int64_t mostOutputs(Operation *root, const target::MachineModel &machine)
   constexpr int64_t most = 4;
   if (isa<onnx::IntegerConvOp>(root)) {
     auto exact = root->getAttrOfType<IntegerAttr>(exactOutputsName);
-    return exact && !machine.pairDot.empty() ? exact.getInt() : 0;
+    return exact && machine.has(target::Instruction::PairDot) ? exact.getInt() : 0;
   }
   return onnx::computedIn(onnx::elementOf(root->getOperand(0))).isF32() ? most : 0;
 }
@@ -182,7 +182,7 @@ private:
           typical(typicalOf(real, onnx::factsOf(kernel))),
           lanes(plan::blockedOf(kernel.getResult(0).getType()).getLanes()),
           most(std::min(mostOutputs(kernel.root(), packing), mostOutputs(kernel.root(), machine))),
-          pointwise(ofBytes && packing.quadDot.empty() && !real.wide && !real.shortQuads) {}
+          pointwise(ofBytes && !packing.has(target::Instruction::QuadDot) && !real.wide && !real.shortQuads) {}
 
     bool isOpen() const {
       return llvm::any_of(real.phases[0].axes, [](const ConvAxis &a) { return !a.out.isNumber(); });

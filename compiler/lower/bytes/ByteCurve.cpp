@@ -1,4 +1,5 @@
 #include "compiler/lower/bytes/ByteCurve.h"
+#include "compiler/lower/core/Instructions.h"
 #include "compiler/onnx/ScalarMath.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -311,7 +312,7 @@ std::optional<ByteCurve::Parts> ByteCurve::partsOf(Value integers) {
 
 std::optional<ByteCurve> ByteCurve::of(Writer &w, KnownPieces &known, Value integers, int64_t zero, bool isSigned) {
   constexpr double mostError = 1.0 / 8;
-  std::optional<Parts> parts = w.machine.words.multiply.empty() ? std::nullopt : partsOf(integers);
+  std::optional<Parts> parts = w.machine.has(Instruction::MultiplyInt16) ? partsOf(integers) : std::nullopt;
   if (!parts) {
     return std::nullopt;
   }
@@ -320,7 +321,7 @@ std::optional<ByteCurve> ByteCurve::of(Writer &w, KnownPieces &known, Value inte
   auto [at, isNew] = known.try_emplace(key);
   if (isNew) {
     at->second = BytePieces::of([&](double x) { return parts->function(x) + static_cast<double>(zero); },
-                                w.machine.words.lookUp.empty() ? BytePieces::Parabolas : BytePieces::Lines,
+                                w.machine.has(Instruction::PermuteInt16) ? BytePieces::Lines : BytePieces::Parabolas,
                                 isSigned ? INT8_MIN : 0, isSigned ? INT8_MAX : UINT8_MAX);
   }
   if (!at->second || at->second->error > mostError) {
@@ -354,11 +355,6 @@ Value ByteCurve::places(Writer &w, Value integers) const {
   return onnx::roundEven(place).to(w.b.getI32Type());
 }
 
-static Value call(Writer &w, StringRef name, ValueRange operands) {
-  return LLVM::CallIntrinsicOp::create(w.b, w.loc, operands.front().getType(), w.b.getStringAttr(name), operands)
-      ->getResult(0);
-}
-
 template <typename Shift> static Value shifted(Writer &w, Value v, int64_t by) {
   return by ? Shift::create(w.b, w.loc, v, w.constant(by, v.getType())).getResult() : v;
 }
@@ -376,9 +372,10 @@ Value ByteCurve::onLines(Writer &w, Value places) const {
       return arith::ConstantOp::create(w.b, w.loc, DenseElementsAttr::get(type, numbers));
     };
     size_t half = table.size() / 2;
-    return call(w, w.machine.words.lookUp, {constant(table.take_front(half)), part, constant(table.drop_front(half))});
+    return instruction(w, Instruction::PermuteInt16,
+                       {constant(table.take_front(half)), part, constant(table.drop_front(half))});
   };
-  Value rise = call(w, w.machine.words.multiply, {places, lookUp(pieces.slopes)});
+  Value rise = instruction(w, Instruction::MultiplyInt16, {places, lookUp(pieces.slopes)});
   return LLVM::SAddSat::create(w.b, w.loc, rise, lookUp(pieces.offsets));
 }
 
@@ -398,13 +395,14 @@ Value ByteCurve::onParabolas(Writer &w, Value places) const {
       numbers.push_back(static_cast<int8_t>(table[i % pieces.parts()] >> shift));
     }
     Value constant = arith::ConstantOp::create(w.b, w.loc, DenseElementsAttr::get(bytes, ArrayRef<int8_t>(numbers)));
-    Value found = call(w, w.machine.words.shuffle, {constant, vector::BitCastOp::create(w.b, w.loc, bytes, part)});
+    Value found =
+        instruction(w, Instruction::ShuffleBytes, {constant, vector::BitCastOp::create(w.b, w.loc, bytes, part)});
     return vector::BitCastOp::create(w.b, w.loc, type, found).getResult();
   };
   auto coefficient = [&](ArrayRef<int16_t> table) {
     return arith::OrIOp::create(w.b, w.loc, shuffle(table, inLow, 0), shuffle(table, inHigh, byte)).getResult();
   };
-  auto multiplied = [&](Value a, Value b) { return call(w, w.machine.words.multiply, {a, b}); };
+  auto multiplied = [&](Value a, Value b) { return instruction(w, Instruction::MultiplyInt16, {a, b}); };
   Value place =
       arith::XOrIOp::create(w.b, w.loc, shifted<arith::ShLIOp>(w, places, 16 - belowPart), w.constant(INT16_MIN, type));
   Value bend = multiplied(shifted<arith::ShRSIOp>(w, place, pieces.bendShift), shuffle(pieces.bends, inHigh, byte));

@@ -1,6 +1,6 @@
 #include "compiler/lower/bytes/ByteProducts.h"
+#include "compiler/lower/core/Instructions.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace mlir;
@@ -8,11 +8,11 @@ using namespace mlir;
 namespace ingot::lower {
 
 ByteProducts::ByteProducts(const target::MachineModel &machine, bool wide, int64_t shortQuads)
-    : form(wide                                         ? Form::Words
-           : !machine.quadDot.empty()                   ? Form::Quads
-           : shortQuads && !machine.bytePairDot.empty() ? Form::Short
-           : !machine.pairDot.empty()                   ? Form::Pairs
-                                                        : Form::Plain),
+    : form(wide                                                  ? Form::Words
+           : machine.has(Instruction::QuadDot)                   ? Form::Quads
+           : shortQuads && machine.has(Instruction::BytePairDot) ? Form::Short
+           : machine.has(Instruction::PairDot)                   ? Form::Pairs
+                                                                 : Form::Plain),
       shortQuads(shortQuads) {}
 
 uint32_t ByteProducts::word(const std::array<int8_t, mostBytes> &weights, int64_t row) const {
@@ -160,9 +160,8 @@ uint32_t ByteProducts::stackedWord(ArrayRef<int8_t> weights) const {
   return word(spread, 0);
 }
 
-/// An intrinsic on as many vectors of the machine's length as there are lanes, with a result of `element`. The first
-/// operand may be missing.
-static Value call(Writer &w, StringRef name, Value sums, Value x, Value y, Type element) {
+/// An instruction on as many vectors of the machine's length as there are lanes. The first operand may be missing.
+static Value inParts(Writer &w, Instruction which, Value sums, Value x, Value y) {
   auto operand = cast<VectorType>(x.getType());
   int64_t lanes = operand.getNumElements() * operand.getElementTypeBitWidth() / 32, length = w.machine.lanes;
   auto part = [&](Value v, int64_t i) -> Value {
@@ -171,8 +170,6 @@ static Value call(Writer &w, StringRef name, Value sums, Value x, Value y, Type 
                            : vector::ExtractStridedSliceOp::create(w.b, w.loc, v, ArrayRef<int64_t>(i * count),
                                                                    ArrayRef<int64_t>(count), ArrayRef<int64_t>(1));
   };
-  int64_t each = length * 32 / element.getIntOrFloatBitWidth();
-  Type type = VectorType::get({each}, element);
   Value all;
   for (int64_t i = 0; i * length < lanes; ++i) {
     SmallVector<Value> operands;
@@ -180,11 +177,13 @@ static Value call(Writer &w, StringRef name, Value sums, Value x, Value y, Type 
       operands.push_back(part(sums, i));
     }
     operands.append({part(x, i), part(y, i)});
-    Value result = LLVM::CallIntrinsicOp::create(w.b, w.loc, type, w.b.getStringAttr(name), operands)->getResult(0);
+    Value result = instruction(w, which, operands);
     if (lanes == length) {
       return result;
     }
-    all = all ? all : w.constant(0, VectorType::get({lanes / length * each}, element));
+    auto type = cast<VectorType>(result.getType());
+    int64_t each = type.getNumElements();
+    all = all ? all : w.constant(0, VectorType::get({lanes / length * each}, type.getElementType()));
     all = vector::InsertStridedSliceOp::create(w.b, w.loc, result, all, ArrayRef<int64_t>(i * each),
                                                ArrayRef<int64_t>(1));
   }
@@ -207,14 +206,14 @@ Value ByteProducts::add(Writer &w, Value sums, ArrayRef<Value> elements, ArrayRe
 
 Value ByteProducts::addRow(Writer &w, Value sums, Value elements, Value weights) const {
   if (form == Form::Quads) {
-    return call(w, w.machine.quadDot, sums, elements, bitcast(w, weights, w.b.getI8Type()), w.b.getI32Type());
+    return inParts(w, Instruction::QuadDot, sums, elements, bitcast(w, weights, w.b.getI8Type()));
   }
   return form == Form::Plain ? plus(w, sums, arith::MulIOp::create(w.b, w.loc, elements, weights))
                              : addPairs(w, sums, elements, weights);
 }
 
 Value ByteProducts::addShort(Writer &w, Value pairs, Value elements, Value weights) {
-  Value own = call(w, w.machine.bytePairDot, {}, elements, bitcast(w, weights, w.b.getI8Type()), w.b.getI16Type());
+  Value own = inParts(w, Instruction::BytePairDot, {}, elements, bitcast(w, weights, w.b.getI8Type()));
   return pairs ? plus(w, pairs, own) : own;
 }
 
@@ -224,12 +223,12 @@ Value ByteProducts::addUp(Writer &w, Value sums, Value pairs) {
 
 Value ByteProducts::addPairs(Writer &w, Value sums, Value x, Value weights) {
   Type i16 = w.b.getI16Type();
-  return plus(w, sums, call(w, w.machine.pairDot, {}, bitcast(w, x, i16), bitcast(w, weights, i16), w.b.getI32Type()));
+  return plus(w, sums, inParts(w, Instruction::PairDot, {}, bitcast(w, x, i16), bitcast(w, weights, i16)));
 }
 
 Value ByteProducts::addProducts(Writer &w, Value sums, Value x, Value weights) {
   auto type = dyn_cast<VectorType>(sums.getType());
-  if (!type || w.machine.pairDot.empty() || type.getNumElements() % w.machine.lanes) {
+  if (!type || !w.machine.has(Instruction::PairDot) || type.getNumElements() % w.machine.lanes) {
     return plus(w, sums, arith::MulIOp::create(w.b, w.loc, x, weights));
   }
   return addPairs(w, sums, x, weights); // the other number of each pair of x is zero

@@ -64,7 +64,7 @@ public:
   /// sums + what short ones have in each lane's word.
   static mlir::Value addUp(Writer &w, mlir::Value sums, mlir::Value pairs);
 
-  /// sums + the products of the pairs of int16 in each lane's word. The machine has pairDot, and the lanes are of whole
+  /// sums + the products of the pairs of int16 in each lane's word. The machine has PairDot, and the lanes are of whole
   /// vectors.
   static mlir::Value addPairs(Writer &w, mlir::Value sums, mlir::Value x, mlir::Value weights);
   /// sums + x * weights, lane by lane, of int32 that are int16.

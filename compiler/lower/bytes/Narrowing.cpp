@@ -1,4 +1,5 @@
 #include "compiler/lower/bytes/Narrowing.h"
+#include "compiler/lower/core/Instructions.h"
 #include "compiler/onnx/ElementTypes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -76,12 +77,6 @@ Value lanesOf(Writer &w, Value v, int64_t first, int64_t count) {
   return vector::ExtractStridedSliceOp::create(w.b, w.loc, v, ArrayRef(first), ArrayRef(count), ArrayRef<int64_t>(1));
 }
 
-Value pack(Writer &w, StringRef name, Value x, Value y, Type element) {
-  auto bits = static_cast<int64_t>(element.getIntOrFloatBitWidth());
-  VectorType type = VectorType::get({w.machine.lanes * 32 / bits}, element);
-  return LLVM::CallIntrinsicOp::create(w.b, w.loc, type, w.b.getStringAttr(name), {x, y})->getResult(0);
-}
-
 /// In order what of each 128 bits of `count` vectors is the first vector's, then the second's: so many bits of each.
 Value inOrder(Writer &w, Value packed, int64_t count, unsigned bits) {
   auto type = cast<VectorType>(packed.getType());
@@ -101,7 +96,7 @@ Value inOrder(Writer &w, Value packed, int64_t count, unsigned bits) {
 Value packed(Writer &w, ArrayRef<Value> wide, const Narrowed &how, const std::optional<ByteCurve> &curve) {
   SmallVector<Value, 2> words;
   for (size_t i = 0; i < wide.size(); i += 2) {
-    Value pair = pack(w, w.machine.packs.words, wide[i], wide[i + 1], w.b.getI16Type());
+    Value pair = instruction(w, Instruction::PackInt32, {wide[i], wide[i + 1]});
     if (curve) {
       pair = curve->bytes(w, pair);
     } else if (how.zero) {
@@ -114,8 +109,8 @@ Value packed(Writer &w, ArrayRef<Value> wide, const Narrowed &how, const std::op
     bytes = arith::MinSIOp::create(w.b, w.loc, bytes, w.constant(UINT8_MAX, bytes.getType()));
     return inOrder(w, bytes, /*count=*/2, /*bits=*/64);
   }
-  Value bytes = pack(w, how.isSigned ? w.machine.packs.bytes : w.machine.packs.unsignedBytes, words.front(),
-                     words.back(), w.b.getI8Type());
+  Value bytes =
+      instruction(w, how.isSigned ? Instruction::PackInt16 : Instruction::PackUnsigned, {words.front(), words.back()});
   return inOrder(w, bytes, static_cast<int64_t>(wide.size()), /*bits=*/32);
 }
 
@@ -127,7 +122,7 @@ Value concatenatedBytes(Writer &w, KnownPieces &known, ArrayRef<Value> vectors) 
   size_t all = vectors.size() * registers;
   std::optional<Narrowed> first = narrowedOf(vectors.front());
   size_t most = first && first->inWords ? 2 : 4;
-  if (w.machine.packs.words.empty() || !first || !llvm::isPowerOf2_64(all) || all > most) {
+  if (!w.machine.has(Instruction::PackInt32) || !first || !llvm::isPowerOf2_64(all) || all > most) {
     return concatenated(w, vectors);
   }
   std::optional<ByteCurve> curve = ByteCurve::of(w, known, first->wide, first->zero, first->isSigned);

@@ -8,13 +8,13 @@
 // numbers: some divide small numbers by small numbers.
 #include "compiler/lower/core/Denormals.h"
 #include "compiler/lower/LowerKernels.h"
+#include "compiler/lower/core/Instructions.h"
 #include "compiler/lower/core/LlvmAttributes.h"
 #include "compiler/lower/core/Writer.h"
 #include "compiler/onnx/Work.h"
 #include "compiler/onnx/constants/Constants.h"
 #include "compiler/onnx/ops/Recurrent.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include <cstring>
 
 using namespace mlir;
@@ -42,7 +42,7 @@ static bool isWorn(ElementsAttr constant) {
 }
 
 bool meetsDenormals(plan::KernelOp kernel, const target::MachineModel &machine) {
-  if (machine.denormals.store.empty() || kernel->getParentOfType<ModuleOp>()->hasAttr(strictName)) {
+  if (!machine.has(Instruction::StoreControl) || kernel->getParentOfType<ModuleOp>()->hasAttr(strictName)) {
     return false;
   }
   bool isProduct = false, isRecurrence = false;
@@ -56,19 +56,15 @@ bool meetsDenormals(plan::KernelOp kernel, const target::MachineModel &machine) 
 }
 
 void takeDenormalsForZeros(func::FuncOp function, const target::MachineModel &machine) {
-  const auto &control = machine.denormals;
   Writer w(OpBuilder::atBlockBegin(&function.front()), function.getLoc(), machine);
   Type i32 = w.b.getI32Type();
-  auto call = [&](StringRef name, Value word) {
-    LLVM::CallIntrinsicOp::create(w.b, w.loc, w.b.getStringAttr(name), word);
-  };
   Buffer before = w.local(i32, 1), inside = w.local(i32, 1);
   Value old = pointerTo(w.b, w.loc, w.address(before));
-  call(control.store, old);
-  w.store(arith::OrIOp::create(w.b, w.loc, w.load(before, 0), w.constant(control.zeros, i32)), inside, 0);
-  call(control.load, pointerTo(w.b, w.loc, w.address(inside)));
+  instruction(w, Instruction::StoreControl, old);
+  w.store(arith::OrIOp::create(w.b, w.loc, w.load(before, 0), w.constant(machine.denormalBits, i32)), inside, 0);
+  instruction(w, Instruction::LoadControl, pointerTo(w.b, w.loc, w.address(inside)));
   w.b.setInsertionPoint(function.front().getTerminator());
-  call(control.load, old);
+  instruction(w, Instruction::LoadControl, old);
 }
 
 } // namespace ingot::lower

@@ -6,7 +6,7 @@
 namespace ingot::lower {
 
 /// Whether products of a kernel are likely to be of denormal floats, on a machine that is slow with them
-/// (MachineModel::denormals). Not where accuracy is strict.
+/// (MachineModel::denormalBits). Not where accuracy is strict.
 bool meetsDenormals(plan::KernelOp kernel, const target::MachineModel &machine);
 
 /// Makes a kernel's function take denormal floats for zeros.

@@ -274,7 +274,7 @@ bool Group::hasLongEpilogue() const {
 }
 
 bool Group::isByteCurve() const {
-  return !w.machine.words.multiply.empty() &&
+  return w.machine.has(target::Instruction::MultiplyInt16) &&
          llvm::any_of(kernel.getBody().front(), [](Operation &op) { return op.hasAttr(onnx::onlyBytesName); });
 }
 

@@ -13,11 +13,11 @@
 // One row, as decoders of language models have it, reads each strip once from its beginning to its end, and asks for
 // what it will read some kilobytes later: memory is what it waits for.
 #include "compiler/lower/bytes/ByteProducts.h"
+#include "compiler/lower/core/Instructions.h"
 #include "compiler/lower/product/FewBits.h"
 #include "compiler/onnx/Onnx.h"
 #include "compiler/onnx/ops/MatMul.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include <numeric>
 
 using namespace mlir;
@@ -148,7 +148,7 @@ private:
     });
   }
 
-  bool ofPairs() const { return w.machine.quadDot.empty(); }
+  bool ofPairs() const { return !w.machine.has(Instruction::QuadDot); }
   int64_t digits() const { return static_cast<int64_t>(rows.size()); }
   /// Sums of int32 for a vector and a row.
   int64_t kinds() const { return ofPairs() ? 2 : digits(); }
@@ -196,11 +196,8 @@ private:
 
   /// sums, of int16 or none, + the products of pairs of bytes.
   Value plusPairs(Value sums, Value vector, Value element) {
-    Type i16 = VectorType::get({2 * c.lanes}, w.b.getI16Type());
     Value y = vector::BitCastOp::create(w.b, w.loc, vector.getType(), element);
-    Value products =
-        LLVM::CallIntrinsicOp::create(w.b, w.loc, i16, w.b.getStringAttr(w.machine.bytePairDot), ValueRange{vector, y})
-            ->getResult(0);
+    Value products = instruction(w, Instruction::BytePairDot, {vector, y});
     return sums ? arith::AddIOp::create(w.b, w.loc, sums, products).getResult() : products;
   }
 

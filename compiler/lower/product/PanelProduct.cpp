@@ -21,11 +21,11 @@
 //    waste;
 //  - columns: the panel at the end is walked vector by vector, each with a mask;
 //  - k: loops with as many turns as there are.
+#include "compiler/lower/core/Instructions.h"
 #include "compiler/lower/core/Vectors.h"
 #include "compiler/lower/product/MatMulPlan.h"
 #include "compiler/lower/product/WaitingSums.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace mlir;
@@ -199,9 +199,7 @@ private:
       auto halves = [&](Value v) -> Value {
         return vector::BitCastOp::create(w.b, w.loc, VectorType::get({2 * t.lanes}, w.b.getBF16Type()), v);
       };
-      return LLVM::CallIntrinsicOp::create(w.b, w.loc, Product::vector, w.b.getStringAttr(w.machine.halfDot),
-                                           ValueRange{z, halves(x), halves(y)})
-          ->getResult(0);
+      return instruction(w, Instruction::Bfloat16Dot, {z, halves(x), halves(y)});
     }
     if (isa<FloatType>(p.element)) {
       return w.fma(x, y, z);

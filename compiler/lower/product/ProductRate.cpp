@@ -24,7 +24,7 @@ int64_t ofTiles(const target::MachineModel &machine) {
 }
 
 Rate rateOf(Operation *op, const KernelShape &shape, const target::MachineModel &machine) {
-  bool quads = !machine.quadDot.empty();
+  bool quads = machine.has(target::Instruction::QuadDot);
   if (auto product = dyn_cast<onnx::DigitMatMulOp>(op)) {
     return {4, onnx::present(product.getFine()) ? 3 : 2};
   }
@@ -38,7 +38,7 @@ Rate rateOf(Operation *op, const KernelShape &shape, const target::MachineModel 
   if (isa<onnx::IntegerMatMulOp, onnx::IntegerConvOp>(op)) {
     bool bytes = element.getIntOrFloatBitWidth() == 8 && !shape.multiplyAdds; // Winograd's are sums
     bool fours = bytes && (quads || onnx::shortQuadsOf(op));
-    return {shape.ofTiles ? ofTiles(machine) : fours ? 4 : machine.pairDot.empty() ? 1 : 2};
+    return {shape.ofTiles ? ofTiles(machine) : fours ? 4 : machine.has(target::Instruction::PairDot) ? 2 : 1};
   }
   return {1, element.isF64() ? 2 : 1};
 }

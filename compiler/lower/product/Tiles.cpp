@@ -217,15 +217,15 @@ void TileBlock::configure(Ix height) {
   for (int64_t n = 0; n < shape.wide; ++n) {
     set(right(n), shape.depth / 4, rowBytes);
   }
-  call(w.machine.tiles.configure, pointer(config, 0));
+  instruction(w, Instruction::TileConfigure, pointer(config, 0));
 }
 
-void TileBlock::release() { call(w.machine.tiles.release, {}); }
+void TileBlock::release() { instruction(w, Instruction::TileRelease, {}); }
 
 void TileBlock::clear(int64_t wide) {
   for (int64_t m = 0; m < shape.tall; ++m) {
     for (int64_t n = 0; n < wide; ++n) {
-      call(w.machine.tiles.zero, number(sum(m, n, shape.wide)));
+      instruction(w, Instruction::TileZero, number(sum(m, n, shape.wide)));
     }
   }
 }
@@ -281,16 +281,16 @@ void TileBlock::step(const Rows &from, Buffer packed, Ix packedAt, int64_t wide,
       splitPair(*split, done);
     }
   };
-  StringRef product = ofHalves ? w.machine.tiles.halfDot : w.machine.tiles.byteDot;
+  Instruction product = ofHalves ? Instruction::TileBfloat16Dot : Instruction::TileByteDot;
   auto multiply = [&](int64_t leftPart, int64_t rightPart) {
     for (int64_t n = 0; n < wide; ++n) {
-      move(w.machine.tiles.load, right(n), packed, packedAt + (rightPart * sideBySide + n) * shape.rightBytes(),
+      move(Instruction::TileLoad, right(n), packed, packedAt + (rightPart * sideBySide + n) * shape.rightBytes(),
            rowBytes);
       for (int64_t m = 0; m < shape.tall; ++m) {
         if (n == 0 && rightPart == 0) {
-          move(w.machine.tiles.load, left(m), from.buffer, from.at[m] + leftPart * from.part, from.stride);
+          move(Instruction::TileLoad, left(m), from.buffer, from.at[m] + leftPart * from.part, from.stride);
         }
-        call(product, {number(sum(m, n, shape.wide)), number(left(m)), number(right(n))});
+        instruction(w, product, {number(sum(m, n, shape.wide)), number(left(m)), number(right(n))});
       }
       between();
     }
@@ -313,7 +313,7 @@ void TileBlock::stayAwake(Ix step, int64_t steps) {
   }
   Value due = w.compare(arith::CmpIPredicate::eq, remainder(step, period), period - 1);
   // What is stored is overwritten by leave().
-  w.ifThen(due, [&] { move(w.machine.tiles.store, right(0), block, 0, rowBytes); });
+  w.ifThen(due, [&] { move(Instruction::TileStore, right(0), block, 0, rowBytes); });
 }
 
 TileBlock::Fetch TileBlock::share(const Panel &next, Ix group, int64_t groups, Ix step, int64_t wide) const {
@@ -334,12 +334,12 @@ void TileBlock::leave(int64_t wide) {
   for (int64_t m = 0; m < shape.tall; ++m) {
     for (int64_t n = 0; n < wide; ++n) {
       Ix start = m ? secondStart : Ix(0);
-      move(w.machine.tiles.store, sum(m, n, shape.wide), block, start * stride + n * rowBytes, stride);
+      move(Instruction::TileStore, sum(m, n, shape.wide), block, start * stride + n * rowBytes, stride);
     }
   }
 }
 
-void TileBlock::moveSums(StringRef how, Buffer buffer, Ix at, int64_t wide) {
+void TileBlock::moveSums(Instruction how, Buffer buffer, Ix at, int64_t wide) {
   for (int64_t m = 0; m < shape.tall; ++m) {
     for (int64_t n = 0; n < wide; ++n) {
       int64_t tile = sum(m, n, shape.wide);
@@ -358,12 +358,8 @@ Value TileBlock::pointer(Buffer buffer, Ix byte) {
                              ValueRange{w.integer(byte, w.b.getI64Type())});
 }
 
-void TileBlock::call(StringRef name, ValueRange operands) {
-  LLVM::CallIntrinsicOp::create(w.b, w.loc, w.b.getStringAttr(name), operands);
-}
-
-void TileBlock::move(StringRef name, int64_t tile, Buffer buffer, Ix byte, Ix stride) {
-  call(name, {number(tile), pointer(buffer, byte), w.integer(stride, w.b.getI64Type())});
+void TileBlock::move(Instruction which, int64_t tile, Buffer buffer, Ix byte, Ix stride) {
+  instruction(w, which, {number(tile), pointer(buffer, byte), w.integer(stride, w.b.getI64Type())});
 }
 
 } // namespace ingot::lower

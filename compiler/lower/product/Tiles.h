@@ -21,7 +21,7 @@
 // memory: how many rows there are may be known only when the model runs. Sums leave tiles by way of a block in memory,
 // which stays in the first cache.
 #pragma once
-#include "compiler/lower/core/Writer.h"
+#include "compiler/lower/core/Instructions.h"
 #include "compiler/onnx/constants/Constants.h"
 #include "compiler/plan/Plan.h"
 #include <array>
@@ -199,8 +199,8 @@ public:
   /// takes 0.3 longer on a Xeon of 2023 (bench/tile_store.c). So some steps store a tile.
   void stayAwake(Ix step, int64_t steps);
   /// Keeps the sums in memory, shape.sumBytes() from a byte of a buffer on, to go on with them later.
-  void keep(Buffer buffer, Ix at, int64_t wide) { moveSums(w.machine.tiles.store, buffer, at, wide); }
-  void resume(Buffer buffer, Ix at, int64_t wide) { moveSums(w.machine.tiles.load, buffer, at, wide); }
+  void keep(Buffer buffer, Ix at, int64_t wide) { moveSums(Instruction::TileStore, buffer, at, wide); }
+  void resume(Buffer buffer, Ix at, int64_t wide) { moveSums(Instruction::TileLoad, buffer, at, wide); }
   /// Moves the sums into memory; then row i, vector v of the block is sums(i, v).
   void leave(int64_t wide);
   mlir::Value sums(Ix row, int64_t v, int64_t wide);
@@ -219,9 +219,8 @@ private:
   void splitPair(const RightSplit &split, int64_t pair);
   mlir::Value pointer(Buffer buffer, Ix byte);
   mlir::Value number(int64_t tile);
-  void call(llvm::StringRef name, mlir::ValueRange operands);
-  void moveSums(llvm::StringRef how, Buffer buffer, Ix at, int64_t wide);
-  void move(llvm::StringRef name, int64_t tile, Buffer buffer, Ix byte, Ix stride);
+  void moveSums(Instruction how, Buffer buffer, Ix at, int64_t wide);
+  void move(Instruction which, int64_t tile, Buffer buffer, Ix byte, Ix stride);
 };
 
 } // namespace ingot::lower

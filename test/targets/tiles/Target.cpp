@@ -24,6 +24,8 @@ public:
     host->level = 0;
     host->features += ",+amx-tile,+amx-int8,+amx-bf16";
     host->tiles = sapphire->tiles;
+    constexpr auto first = static_cast<size_t>(target::Instruction::TileConfigure);
+    std::copy(sapphire->intrinsics.begin() + first, sapphire->intrinsics.end(), host->intrinsics.begin() + first);
     if (spec.ends_with("!")) {
       host->tiles.startCycles = -std::numeric_limits<double>::infinity();
     }
