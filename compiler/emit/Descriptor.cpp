@@ -11,6 +11,7 @@
 
 using namespace llvm;
 using ingot::emit::Descriptor;
+using ingot::emit::DeviceCode;
 using ingot::plan::ModelInfo;
 using ingot::plan::TensorInfo;
 using ingot::support::Size;
@@ -50,47 +51,98 @@ Descriptor::Tensor describeTensor(const ModelInfo &model, const TensorInfo &info
   return tensor;
 }
 
-class DescriptorBuilder {
-public:
-  DescriptorBuilder(Module &ir, const Descriptor &model) : ir(ir), context(ir.getContext()), model(model) {}
+std::vector<Descriptor::Kernel> kernelsOf(const DeviceCode &code) {
+  std::vector<Descriptor::Kernel> kernels;
+  for (const auto &[name, grid] : llvm::zip_equal(code.kernels, code.grids)) {
+    kernels.push_back({name, ArrayRef(grid).take_front(3), grid[3]});
+  }
+  return kernels;
+}
 
-  /// The descriptor's global; `run` is the generic entry, `plan` null for a model whose sizes are all numbers.
-  GlobalVariable *build(Function *run, Function *plan) {
-    Constant *fields[] = {int32(model.abi),
-                          int32(model.flags),
-                          string(model.name),
-                          string(model.target),
-                          int32(model.inputs.size()),
-                          int32(model.outputs.size()),
-                          int32(model.nodes.size()),
-                          int32(model.symbolCount),
-                          tensors(model.inputs, "inputs"),
-                          tensors(model.outputs, "outputs"),
-                          int64(model.workspaceBytes),
-                          int64(model.workspaceAlign),
-                          int64(model.weightBytes),
-                          names(model.nodes),
-                          symbols(),
-                          plan ? plan : null(),
-                          run,
-                          int64(int64_t(model.weightHash)),
-                          int32(model.foundCount),
-                          int32(model.levels.size()),
-                          levels(),
-                          int32(model.devices.size()),
-                          devices()};
-    return constant(ConstantStruct::getAnon(fields), "descriptor");
+/// Returns the images of a device. Kernels that stay functions of the model's own code are described as one image.
+std::vector<Descriptor::Image> imagesOf(const DeviceCode &code) {
+  std::vector<Descriptor::Image> images;
+  for (const ingot::target::Image &image : code.images) {
+    images.push_back({image.target, image.bytes, {}});
+  }
+  if (images.empty() && !code.kernels.empty()) {
+    images.push_back({"", "", code.kernels});
+  }
+  return images;
+}
+
+/// The module that constants of the descriptor are put into, and what they refer to.
+struct Surroundings {
+  Module &ir;
+  const std::string &model;
+  Function *run, *plan; ///< the generic entry; the plan, null for a model whose sizes are all numbers
+};
+
+/// Writes the members of a structure as LLVM constants.
+class ConstantWriter {
+public:
+  explicit ConstantWriter(const Surroundings &around) : around(around), context(around.ir.getContext()) {}
+
+  template <typename Record> Constant *structure(const Record &record) {
+    visitMembers(*this, record);
+    return ConstantStruct::getAnon(context, members);
+  }
+  GlobalVariable *constant(Constant *value, const Twine &name) {
+    return new GlobalVariable(around.ir, value->getType(), /*isConstant=*/true, GlobalValue::InternalLinkage, value,
+                              around.model + "_" + name);
+  }
+
+  void int32(const char *, int64_t value) { add(number(32, value)); }
+  void int64(const char *, int64_t value) { add(number(64, value)); }
+  void hash(const char *, uint64_t value) { add(number(64, int64_t(value))); }
+  void text(const char *, StringRef text) { add(string(text)); }
+  void int32s(const char *name, ArrayRef<int32_t> numbers) {
+    add(array(name, numbers, [&](int32_t value) { return number(32, value); }));
+  }
+  void int64s(const char *name, ArrayRef<int64_t> numbers) {
+    add(array(name, numbers, [&](int64_t value) { return number(64, value); }));
+  }
+  void texts(const char *name, ArrayRef<std::string> texts) {
+    add(array(name, texts, [&](StringRef text) { return string(text); }));
+  }
+  template <typename Record> void records(const char *name, const char *, const std::vector<Record> &records) {
+    add(array(name, ArrayRef(records), [&](const Record &record) { return ConstantWriter(around).structure(record); }));
+  }
+  void threads(const char *, ArrayRef<int64_t> threads) {
+    add(ConstantArray::get(ArrayType::get(Type::getInt32Ty(context), threads.size()),
+                           map_to_vector(threads, [&](int64_t count) { return number(32, count); })));
+  }
+  void function(const char *name) {
+    Function *function = StringRef(name) == "run" ? around.run : around.plan;
+    add(function ? function : null());
+  }
+  void weights(const char *, const Descriptor::Device &device) {
+    if (!device.isEmbedded) {
+      return add(null());
+    }
+    GlobalVariable *section = around.ir.getGlobalVariable(ingot::emit::weightsSymbol(around.model), true);
+    add(ConstantExpr::getGetElementPtr(Type::getInt8Ty(context), section, number(64, device.weightsAt)));
+  }
+  void bytes(const char *, StringRef bytes) {
+    if (bytes.empty()) {
+      return add(null());
+    }
+    GlobalVariable *image = constant(ConstantDataArray::getString(context, bytes, /*AddNull=*/false), "image");
+    image->setAlignment(Align(64));
+    add(image);
+  }
+  void bodies(const char *name, ArrayRef<std::string> kernels) {
+    add(array(name, kernels, [&](StringRef kernel) -> Constant * {
+      return around.ir.getFunction(ingot::emit::deviceBodyName(kernel));
+    }));
   }
 
 private:
-  Constant *int32(int64_t value) { return ConstantInt::get(Type::getInt32Ty(context), value); }
-  Constant *int64(int64_t value) { return ConstantInt::get(Type::getInt64Ty(context), value); }
-  Constant *null() { return ConstantPointerNull::get(PointerType::get(context, 0)); }
-
-  GlobalVariable *constant(Constant *value, const Twine &name) {
-    return new GlobalVariable(ir, value->getType(), /*isConstant=*/true, GlobalValue::InternalLinkage, value,
-                              model.name + "_" + name);
+  void add(Constant *member) { members.push_back(member); }
+  Constant *number(unsigned bits, int64_t value) {
+    return ConstantInt::getSigned(Type::getIntNTy(context, bits), value);
   }
+  Constant *null() { return ConstantPointerNull::get(PointerType::get(context, 0)); }
 
   Constant *string(StringRef text) {
     GlobalVariable *global = constant(ConstantDataArray::getString(context, text), "text");
@@ -100,99 +152,18 @@ private:
     return global;
   }
 
-  Constant *array(ArrayRef<Constant *> elements, const Twine &name) {
-    if (elements.empty()) {
-      return null();
-    }
-    return constant(ConstantArray::get(ArrayType::get(elements[0]->getType(), elements.size()), elements), name);
-  }
-
-  Constant *names(ArrayRef<std::string> texts) {
-    SmallVector<Constant *> pointers;
-    for (const std::string &text : texts) {
-      pointers.push_back(string(text));
-    }
-    return array(pointers, "nodes");
-  }
-
-  Constant *levels() {
+  template <typename Element, typename Make> Constant *array(const char *name, ArrayRef<Element> elements, Make make) {
     SmallVector<Constant *> all;
-    for (int32_t level : model.levels) {
-      all.push_back(int32(level));
+    for (const Element &element : elements) {
+      all.push_back(make(element));
     }
-    return array(all, "levels");
+    return all.empty() ? null()
+                       : constant(ConstantArray::get(ArrayType::get(all[0]->getType(), all.size()), all), name);
   }
 
-  Constant *devices() {
-    SmallVector<Constant *> all;
-    for (const Descriptor::Device &device : model.devices) {
-      Constant *weights = null();
-      if (device.isEmbedded) {
-        GlobalVariable *section = ir.getGlobalVariable(ingot::emit::weightsSymbol(model.name), /*AllowInternal=*/true);
-        weights = ConstantExpr::getGetElementPtr(Type::getInt8Ty(context), section, int64(device.weightsAt));
-      }
-      const ingot::emit::DeviceCode &code = *device.code;
-      all.push_back(ConstantStruct::getAnon({string(device.target), int64(device.workspaceBytes),
-                                             int64(device.weightBytes), weights, int64(device.weightsAt),
-                                             int32(device.flags), int32(int64_t(code.kernels.size())),
-                                             int32(int64_t(code.imageCount())), kernels(code), images(code)}));
-    }
-    return array(all, "devices");
-  }
-
-  Constant *kernels(const ingot::emit::DeviceCode &code) {
-    SmallVector<Constant *> all;
-    for (const auto &[kernel, grid] : llvm::zip_equal(code.kernels, code.grids)) {
-      auto *type = ArrayType::get(Type::getInt32Ty(context), 3);
-      Constant *threads = ConstantArray::get(type, {int32(grid[0]), int32(grid[1]), int32(grid[2])});
-      all.push_back(ConstantStruct::getAnon({string(kernel), threads, int32(grid[3])}));
-    }
-    return array(all, "kernels");
-  }
-
-  /// Writes the images of a device's kernels. Kernels that stay functions of this object are described as one image.
-  Constant *images(const ingot::emit::DeviceCode &code) {
-    SmallVector<Constant *> all;
-    for (const ingot::target::Image &image : code.images) {
-      GlobalVariable *bytes = constant(ConstantDataArray::getString(context, image.bytes, /*AddNull=*/false), "image");
-      bytes->setAlignment(Align(64));
-      all.push_back(ConstantStruct::getAnon({string(image.target), bytes, int64(int64_t(image.bytes.size())), null()}));
-    }
-    if (all.empty() && !code.kernels.empty()) {
-      SmallVector<Constant *> bodies;
-      for (const std::string &kernel : code.kernels) {
-        bodies.push_back(ir.getFunction(ingot::emit::deviceBodyName(kernel)));
-      }
-      all.push_back(ConstantStruct::getAnon({string(""), null(), int64(0), array(bodies, "bodies")}));
-    }
-    return array(all, "images");
-  }
-
-  Constant *symbols() {
-    SmallVector<Constant *> all;
-    for (const Descriptor::Symbol &symbol : model.symbols) {
-      all.push_back(ConstantStruct::getAnon({string(symbol.name), int64(symbol.least), int64(symbol.most)}));
-    }
-    return array(all, "symbols");
-  }
-
-  Constant *tensors(ArrayRef<Descriptor::Tensor> infos, const Twine &name) {
-    SmallVector<Constant *> all;
-    for (const Descriptor::Tensor &info : infos) {
-      SmallVector<Constant *> dims;
-      for (int64_t dim : info.dims) {
-        dims.push_back(int64(dim));
-      }
-      all.push_back(ConstantStruct::getAnon({string(info.name), int32(info.type), int32(info.dims.size()),
-                                             array(dims, "dims"), int64(info.elements), int64(info.bytes),
-                                             int32(info.flags), int32(info.inPlaceOf), int32(info.device)}));
-    }
-    return array(all, name);
-  }
-
-  Module &ir;
+  const Surroundings &around;
   LLVMContext &context;
-  const Descriptor &model;
+  SmallVector<Constant *> members;
 };
 
 /// int run(const void *const *inputs, void *const *outputs, int64_t *sizes, void *workspace, const ingot_exec *exec):
@@ -309,7 +280,7 @@ Descriptor ingot::emit::describe(const ModelInfo &model, ArrayRef<DeviceCode> de
   for (const auto &[device, code] : llvm::zip(model.devices, devices)) {
     bool isEmbedded = !model.takesWeights() && device.weightBytes > 0;
     all.devices.push_back({device.spec, device.workspaceBytes, device.weightBytes, isEmbedded, device.weightsAt,
-                           code.checks ? INGOT_DEVICE_CHECKS : 0, &code});
+                           code.checks ? INGOT_DEVICE_CHECKS : 0, kernelsOf(code), imagesOf(code)});
   }
   return all;
 }
@@ -331,7 +302,9 @@ mlir::LogicalResult ingot::emit::addDescriptor(mlir::ModuleOp module, Module &ir
     copyManners(*typed, *buildWorkspaceBytes(ir, model, *plan));
   }
   Descriptor described = describe(model, devices);
-  GlobalVariable *descriptor = DescriptorBuilder(ir, described).build(run, *plan);
+  Surroundings around{ir, model.name, run, *plan};
+  ConstantWriter writer(around);
+  GlobalVariable *descriptor = writer.constant(writer.structure(described), "descriptor");
   auto *type = FunctionType::get(descriptor->getType(), false);
   Function *get = Function::Create(type, GlobalValue::ExternalLinkage, model.name + "_model", ir);
   IRBuilder<>(BasicBlock::Create(ir.getContext(), "", get)).CreateRet(descriptor);

@@ -23,8 +23,6 @@ struct DeviceCode {
   bool checks = false; ///< some of them check what they read
   std::vector<target::Image> images;
   bool staysInObject() const { return images.empty(); }
-  /// Images of the descriptor: functions that stay in the object are one.
-  size_t imageCount() const { return kernels.empty() ? 0 : std::max<size_t>(1, images.size()); }
 };
 
 /// Finds the kernels of `count` devices and numbers them at their calls.

@@ -6,6 +6,7 @@
 // Last, the edges of blocks are made row-major: the caller's tensors, and what goes into and out of regions of
 // control ops, have row-major buffers. A value that a region reads from around it may be blocked.
 #include "compiler/layout/AssignLayouts.h"
+#include "compiler/layout/ChannelViews.h"
 #include "compiler/onnx/Onnx.h"
 #include "compiler/onnx/constants/Constants.h"
 #include "compiler/onnx/constants/Evaluate.h"
@@ -19,8 +20,6 @@ namespace ingot::layout {
 namespace {
 
 using lower::LayoutRule;
-
-RankedTensorType typeOf(Value v) { return cast<RankedTensorType>(v.getType()); }
 
 /// Assigns the layouts of one function, in the order of run().
 class Assigner {
@@ -114,62 +113,6 @@ private:
       auto maker = v.getDefiningOp<plan::KernelOp>();
       return maker && maker.getTarget() == kernel.getTarget() && channelsLast.contains(v);
     });
-  }
-
-  // Channels of a blocked image
-
-  /// Returns the first channel of a view of whole blocks of channels of a blocked image; nothing for other views.
-  static std::optional<int64_t> firstChannel(plan::ViewOp view) {
-    RankedTensorType x = typeOf(view.getX()), y = typeOf(view.getY());
-    auto layout = plan::blockedOf(x);
-    if (!layout || x.getRank() != y.getRank() || !x.hasStaticShape() || !y.hasStaticShape() || x.getDimSize(0) != 1 ||
-        y.getDimSize(0) != 1 || x.getShape().drop_front(2) != y.getShape().drop_front(2) ||
-        x.getElementType() != y.getElementType() || y.getDimSize(1) % layout.getLanes()) {
-      return std::nullopt;
-    }
-    int64_t channelBytes =
-        ShapedType::getNumElements(x.getShape().drop_front(2)) * onnx::elementBytes(x.getElementType());
-    support::Size offset = view.getOffset().getValue();
-    if (!offset.isNumber() || !channelBytes || offset.number() % (layout.getLanes() * channelBytes)) {
-      return std::nullopt;
-    }
-    return offset.number() / channelBytes;
-  }
-  /// Returns whether a view has been made blocked by blockChannels().
-  static bool isOfChannels(plan::ViewOp view) { return plan::blockedOf(view.getY().getType()) && firstChannel(view); }
-
-  /// Makes a view of whole blocks of channels blocked, too: they begin at the same byte in both forms of an image.
-  static void blockChannels(Value v) {
-    auto view = v.getDefiningOp<plan::ViewOp>();
-    if (!view || plan::blockedOf(v.getType())) {
-      return;
-    }
-    blockChannels(view.getX());
-    if (firstChannel(view)) {
-      retype(v, plan::withLayout(typeOf(v), plan::blockedOf(view.getX().getType())));
-    }
-  }
-
-  /// Returns `pieces` with each run of views that together are all channels of an image replaced by that image.
-  static SmallVector<Value> withWholeImages(ArrayRef<Value> pieces) {
-    SmallVector<Value> found;
-    for (size_t i = 0; i < pieces.size();) {
-      auto first = pieces[i].getDefiningOp<plan::ViewOp>();
-      Value image = first && isOfChannels(first) ? first.getX() : Value();
-      int64_t channels = 0, all = image ? typeOf(image).getDimSize(1) : 0;
-      size_t end = i;
-      for (; end < pieces.size() && channels < all; ++end) {
-        auto view = pieces[end].getDefiningOp<plan::ViewOp>();
-        if (!view || view.getX() != image || !isOfChannels(view) || firstChannel(view) != channels) {
-          break;
-        }
-        channels += typeOf(pieces[end]).getDimSize(1);
-      }
-      bool isWhole = image && channels == all;
-      found.push_back(isWhole ? image : pieces[i]);
-      i = isWhole ? end : i + 1;
-    }
-    return found;
   }
 
   /// Gives the root an operand of its own where it reads by rows what others read in blocks, as in x + Conv(x).
@@ -530,23 +473,6 @@ private:
       }
     }
     return v;
-  }
-
-  /// Changes the type of `v` wherever kernels mention it.
-  static void retype(Value v, RankedTensorType type) {
-    Type before = v.getType();
-    v.setType(type);
-    for (OpOperand &use : v.getUses()) {
-      if (auto kernel = dyn_cast<plan::KernelOp>(use.getOwner())) {
-        kernel.getBody().getArgument(use.getOperandNumber()).setType(type);
-      }
-    }
-    if (auto kernel = v.getDefiningOp<plan::KernelOp>(); kernel && isa_and_nonnull<plan::ReorderOp>(kernel.root())) {
-      Value y = kernel.root()->getResult(0);
-      assert(y.getType() == before);
-      (void)before;
-      y.setType(type);
-    }
   }
 
   // Edges of blocks

@@ -22,6 +22,18 @@
 using namespace mlir;
 
 namespace ingot::emit::cpp {
+
+std::string keyOf(Operation *op) {
+  std::string key = op->getName().getStringRef().str();
+  if (auto compare = dyn_cast<arith::CmpIOp>(op)) {
+    return key + " " + arith::stringifyCmpIPredicate(compare.getPredicate()).str();
+  }
+  if (auto compare = dyn_cast<arith::CmpFOp>(op)) {
+    return key + " " + arith::stringifyCmpFPredicate(compare.getPredicate()).str();
+  }
+  return key;
+}
+
 namespace {
 
 /// The kinds of operands that have a row of their own.
@@ -156,18 +168,6 @@ Kind kindOf(Type type) {
   }
   unsigned bits = bitsOf(type);
   return bits == 1 ? Bit : bits < 32 ? Narrow : Wide;
-}
-
-/// Returns the name of an operation as the table has it, "arith.cmpi slt".
-std::string keyOf(Operation *op) {
-  std::string key = op->getName().getStringRef().str();
-  if (auto compare = dyn_cast<arith::CmpIOp>(op)) {
-    return key + " " + arith::stringifyCmpIPredicate(compare.getPredicate()).str();
-  }
-  if (auto compare = dyn_cast<arith::CmpFOp>(op)) {
-    return key + " " + arith::stringifyCmpFPredicate(compare.getPredicate()).str();
-  }
-  return key;
 }
 
 const Row *rowOf(Operation *op) {

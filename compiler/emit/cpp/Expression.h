@@ -50,6 +50,9 @@ std::optional<Expression> expressVector(mlir::Operation *op, llvm::ArrayRef<Expr
 /// Returns the statement of an operation that stores a vector, without its semicolon.
 std::optional<std::string> storeVector(mlir::Operation *op, llvm::ArrayRef<Expression> operands, Helpers &helpers);
 
+/// Returns the name of an operation as the tables have it, "arith.cmpi slt".
+std::string keyOf(mlir::Operation *op);
+
 /// Return an operand that is compared or counted as signed, and one where an expression up to a rank may stand.
 std::string asSigned(const Expression &expression, mlir::Type type);
 std::string asOperand(const Expression &expression, Rank loosest);

@@ -9,15 +9,13 @@
 //
 // A vector whose lanes are equal is a scalar.
 #include "compiler/emit/cpp/Cpp.h"
-#include "compiler/emit/cpp/LaneAccess.h"
+#include "compiler/emit/cpp/LaneGathering.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
-#include "mlir/IR/IRMapping.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
-#include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -25,9 +23,9 @@ using namespace mlir;
 namespace ingot::emit::cpp {
 namespace {
 
-class LaneLoops {
+class LaneLoops : LaneGathering {
 public:
-  explicit LaneLoops(func::FuncOp function) : function(function), b(function.getContext()) {}
+  explicit LaneLoops(func::FuncOp function) : LaneGathering(function) {}
 
   LogicalResult run() {
     for (Block &block : function.getBody()) {
@@ -48,229 +46,6 @@ public:
   }
 
 private:
-  // These make and read values.
-
-  Location loc() { return function.getLoc(); }
-  Value index(int64_t number) { return arith::ConstantIndexOp::create(b, loc(), number); }
-
-  /// Makes an array for a vector, which lives in the block where the builder stands.
-  Value newArray(VectorType type) {
-    auto array = memref::AllocaOp::create(b, loc(), MemRefType::get(type.getShape(), type.getElementType()));
-    array->setAttr("ingot.lanes", b.getUnitAttr());
-    return array;
-  }
-
-  Value element(Value array, Value lane) { return memref::LoadOp::create(b, loc(), array, lane); }
-  void setElement(Value value, Value array, Value lane) { memref::StoreOp::create(b, loc(), value, array, lane); }
-
-  /// Returns one lane of a vector that is not of the loop being gathered.
-  Value lane(Value vector, Value number) {
-    if (Value same = splats.lookup(vector)) {
-      return same;
-    }
-    auto part = parts.find(vector);
-    if (part == parts.end()) {
-      return element(arrays.lookup(vector), number);
-    }
-    auto [whole, first] = part->second;
-    return lane(whole, arith::AddIOp::create(b, loc(), number, index(first)).getResult());
-  }
-  Value lane(Value vector, int64_t number) { return lane(vector, index(number)); }
-
-  // These gather operations.
-
-  /// An array that gets the lanes of a vector, for an operation that only has it from there.
-  struct Copy {
-    Value vector, array;
-    Operation *user;
-  };
-
-  void gather(Operation *op) {
-    int64_t length = 0;
-    for (Value value : llvm::concat<Value>(op->getOperands(), op->getResults())) {
-      if (VectorType type = vectorOf(value)) {
-        length = type.getNumElements();
-      }
-    }
-    std::optional<Access> access = accessOf(op);
-    bool isOther = lanes != 0 && lanes != length;
-    bool isBehind =
-        access && llvm::any_of(accesses, [&](const Access &each) { return !mayTakeTurns(each, *access, length); });
-    SmallVector<Operation *> own;
-    if (isOther || isBehind) {
-      own = isOther ? own : takeOwn(op);
-      flush(op);
-    }
-    llvm::append_range(gathered, own);
-    lanes = length;
-    gathered.push_back(op);
-    if (access) {
-      accesses.push_back(*access);
-    }
-  }
-
-  /// Takes out what only `store` needs, and not from memory: it may as well be computed in the store's own loop.
-  SmallVector<Operation *> takeOwn(Operation *store) {
-    llvm::SmallDenseSet<Operation *> own = {store};
-    for (Operation *op : llvm::reverse(gathered)) {
-      auto isOwn = [&](Operation *user) { return own.contains(user); };
-      if (!accessOf(op) && llvm::all_of(op->getUsers(), isOwn)) {
-        own.insert(op);
-      }
-    }
-    SmallVector<Operation *> taken, rest;
-    for (Operation *op : gathered) {
-      (own.contains(op) ? taken : rest).push_back(op);
-    }
-    gathered = std::move(rest);
-    return taken;
-  }
-
-  /// Gives `array` the lanes of `vector`, all at once with other copies.
-  void copy(Value vector, Value array, Operation *user) {
-    if (arrays.lookup(vector) == array) {
-      return;
-    }
-    int64_t length = vectorOf(vector).getNumElements();
-    if (lanes != 0 && lanes != length) {
-      flush(user);
-    }
-    lanes = length;
-    copies.push_back({vector, array, user});
-  }
-
-  /// Whether an operation that is not gathered asks for the array of a vector that is.
-  bool isNeededBy(Operation *user, Value vector) const {
-    return !llvm::is_contained(gathered, user) &&
-           llvm::none_of(copies, [&](const Copy &each) { return each.vector == vector && each.user == user; });
-  }
-
-  /// Whether the loop reads an array only before the operation at `next`, so that it may change lanes of it there.
-  bool isReadBefore(Value array, size_t next, ArrayRef<Copy> all) const {
-    auto isArray = [&](Value value) { return arrays.lookup(value) == array && !ofLane.contains(value); };
-    return llvm::none_of(ArrayRef(gathered).drop_front(next),
-                         [&](Operation *op) { return llvm::any_of(op->getOperands(), isArray); }) &&
-           llvm::none_of(all, [&](const Copy &each) { return each.vector && isArray(each.vector); });
-  }
-
-  /// Writes the loop of what was gathered, in front of `before`.
-  void flush(Operation *before, StringRef kind = "INGOT_LANES") {
-    if (gathered.empty() && copies.empty()) {
-      return;
-    }
-    b.setInsertionPoint(before);
-    SmallVector<Copy> all;
-    for (Operation *op : gathered) {
-      for (Value result : op->getResults()) {
-        if (llvm::any_of(result.getUsers(), [&](Operation *user) { return isNeededBy(user, result); })) {
-          arrays[result] = newArray(vectorOf(result));
-          all.push_back({result, arrays[result], before});
-        }
-      }
-    }
-    all.append(copies);
-    auto loop = scf::ForOp::create(b, loc(), index(0), index(lanes), index(1));
-    loop->setAttr("ingot.lanes", b.getStringAttr(kind));
-    b.setInsertionPointToStart(loop.getBody());
-    ofLane.clear();
-    number = loop.getInductionVar();
-    for (auto [i, op] : llvm::enumerate(gathered)) {
-      write(op);
-      for (Copy &each : all) {
-        if (each.vector && each.vector.getDefiningOp() == op && isReadBefore(each.array, i + 1, all)) {
-          setElement(laneHere(each.vector), each.array, number);
-          each.vector = Value();
-        }
-      }
-    }
-    llvm::erase_if(all, [](const Copy &each) { return !each.vector; });
-    SmallVector<Value> values = llvm::map_to_vector(all, [&](const Copy &each) { return laneHere(each.vector); });
-    for (auto [each, value] : llvm::zip_equal(all, values)) {
-      setElement(value, each.array, number);
-    }
-    llvm::append_range(done, gathered);
-    gathered.clear(), accesses.clear(), copies.clear();
-    lanes = 0;
-  }
-
-  // These write the body of a loop over lanes.
-
-  Value laneHere(Value vector) {
-    if (!vectorOf(vector)) {
-      return vector;
-    }
-    Value &value = ofLane[vector];
-    if (!value) {
-      value = lane(vector, number);
-    }
-    return value;
-  }
-
-  Value position(Value first) { return arith::AddIOp::create(b, loc(), first, number); }
-
-  void write(Operation *op) {
-    llvm::TypeSwitch<Operation *>(op)
-        .Case([&](vector::LoadOp load) { ofLane[load] = element(load.getBase(), position(load.getIndices()[0])); })
-        .Case([&](vector::StoreOp store) {
-          setElement(laneHere(store.getValueToStore()), store.getBase(), position(store.getIndices()[0]));
-        })
-        .Case([&](vector::MaskedLoadOp load) {
-          ofLane[load] = choose(laneHere(load.getMask()), laneHere(load.getPassThru()),
-                                [&] { return element(load.getBase(), position(load.getIndices()[0])); });
-        })
-        .Case([&](vector::GatherOp gather) {
-          ofLane[gather] = choose(laneHere(gather.getMask()), laneHere(gather.getPassThru()), [&] {
-            return element(gather.getBase(), shifted(gather.getOffsets()[0], laneHere(gather.getIndices())));
-          });
-        })
-        .Case([&](vector::MaskedStoreOp store) {
-          Value value = laneHere(store.getValueToStore()), at = position(store.getIndices()[0]);
-          when(laneHere(store.getMask()), [&] { setElement(value, store.getBase(), at); });
-        })
-        .Case([&](vector::ScatterOp scatter) {
-          Value value = laneHere(scatter.getValueToStore());
-          Value at = shifted(scatter.getOffsets()[0], laneHere(scatter.getIndices()));
-          when(laneHere(scatter.getMask()), [&] { setElement(value, scatter.getBase(), at); });
-        })
-        .Case([&](vector::FMAOp fma) {
-          Value product = arith::MulFOp::create(b, loc(), laneHere(fma.getLhs()), laneHere(fma.getRhs()));
-          ofLane[fma] = arith::AddFOp::create(b, loc(), product, laneHere(fma.getAcc()));
-        })
-        .Default([&](Operation *) {
-          IRMapping mapping;
-          for (Value operand : op->getOperands()) {
-            mapping.map(operand, laneHere(operand));
-          }
-          Operation *one = b.clone(*op, mapping);
-          one->getResult(0).setType(vectorOf(op->getResult(0)).getElementType());
-          ofLane[op->getResult(0)] = one->getResult(0);
-        });
-  }
-
-  Value shifted(Value first, Value distance) {
-    Value steps =
-        distance.getType().isIndex() ? distance : arith::IndexCastOp::create(b, loc(), b.getIndexType(), distance);
-    return arith::AddIOp::create(b, loc(), first, steps);
-  }
-
-  Value choose(Value condition, Value otherwise, llvm::function_ref<Value()> value) {
-    auto branch = scf::IfOp::create(b, loc(), otherwise.getType(), condition, /*withElseRegion=*/true);
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToStart(branch.thenBlock());
-    Value taken = value();
-    scf::YieldOp::create(b, loc(), taken);
-    b.setInsertionPointToStart(branch.elseBlock());
-    scf::YieldOp::create(b, loc(), otherwise);
-    return branch.getResult(0);
-  }
-
-  void when(Value condition, llvm::function_ref<void()> body) {
-    auto branch = scf::IfOp::create(b, loc(), condition, /*withElseRegion=*/false);
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToStart(branch.thenBlock());
-    body();
-  }
-
   // These visit all operations of a block.
 
   void visit(Block &block) {
@@ -291,7 +66,7 @@ private:
     }
     if (!hasVectors(op)) {
       bool isPure = isMemoryEffectFree(op) || isa<memref::AllocaOp>(op);
-      bool onlyReads = isa<memref::LoadOp>(op) && llvm::none_of(accesses, [](const Access &a) { return a.writes; });
+      bool onlyReads = isa<memref::LoadOp>(op) && !writesMemory();
       return isPure || onlyReads ? void() : flush(op);
     }
     bool isLaneWise = OpTrait::hasElementwiseMappableTraits(op) || isa<vector::FMAOp>(op) || accessOf(op);
@@ -415,7 +190,7 @@ private:
   bool expand(vector::ReductionOp op) {
     constexpr size_t mostUnrolled = 32; // operations; clang++ leaves longer loops as they are
     bool isCondition = vectorOf(op.getVector()).getElementType().isInteger(1);
-    flush(op, isCondition && gathered.size() < mostUnrolled ? "INGOT_WHOLE" : "INGOT_LANES");
+    flush(op, isCondition && gatheredCount() < mostUnrolled ? "INGOT_WHOLE" : "INGOT_LANES");
     settle(op);
     int64_t length = vectorOf(op.getVector()).getNumElements();
     Value start = op.getAcc() ? op.getAcc() : lane(op.getVector(), 0);
@@ -576,18 +351,8 @@ private:
     refuse(loop);
   }
 
-  func::FuncOp function;
-  OpBuilder b;
   bool failed = false;
-  llvm::DenseMap<Value, Value> splats, arrays;
-  llvm::DenseMap<Value, std::pair<Value, int64_t>> parts; ///< vectors that are lanes of another one, from a number on
-  llvm::DenseMap<Value, Block *> bodyOf;                  ///< the body of the loop that carries an argument
-  llvm::DenseMap<Value, Value> ofLane;                    ///< the lane of a vector in the loop that is being written
-  Value number;                                           ///< the number of that lane
-  SmallVector<Operation *> gathered, done;
-  SmallVector<Access> accesses;
-  SmallVector<Copy> copies;
-  int64_t lanes = 0; ///< lanes of the gathered operations; 0: there are none
+  llvm::DenseMap<Value, Block *> bodyOf; ///< the body of the loop that carries an argument
 };
 
 } // namespace

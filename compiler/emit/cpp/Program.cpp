@@ -92,6 +92,114 @@ std::string filledLines(ArrayRef<std::string> items, unsigned indent) {
   return text + StringRef(row).rtrim(", ").str() + "\n";
 }
 
+/// Returns an initializer of bytes as words, with zeros behind them.
+std::string initializer(ArrayRef<char> bytes) {
+  SmallVector<std::string> words;
+  for (size_t at = 0; at < bytes.size(); at += 8) {
+    char eight[8] = {};
+    llvm::copy(bytes.slice(at, std::min<size_t>(8, bytes.size() - at)), eight);
+    uint64_t word = llvm::support::endian::read64le(eight);
+    words.push_back((word > 9 ? "0x" + llvm::utohexstr(word, /*LowerCase=*/true) : std::to_string(word)) +
+                    (word >> 63 ? "u" : ""));
+  }
+  return " = {\n" + filledLines(words, 4) + "};\n";
+}
+
+/// Writes the members of a structure of the descriptor. Tables of what they point to go to `tables`, which stand in
+/// front of it.
+class StructureText {
+public:
+  struct Surroundings {
+    const std::string &name; ///< the name of the model
+    bool hasPlan;
+    llvm::function_ref<std::string(StringRef kernel)> bodyOf; ///< returns the name of the function that runs a kernel
+  };
+  /// Makes a writer of a row of a table, or of the model itself, which is in none.
+  StructureText(const Surroundings &around, std::string &tables, const std::string &table = "", size_t row = 0)
+      : around(around), tables(tables), table(table), number(table.empty() ? "" : std::to_string(row)) {}
+
+  /// Returns the members of the model, each in a line with its name.
+  std::string rows(const Descriptor &model) {
+    visitMembers(*this, model);
+    std::string text;
+    for (const auto &[name, value] : members) {
+      text += "    " + value + ", // " + name + "\n";
+    }
+    return text;
+  }
+
+  void int32(const char *name, int64_t value) { add(name, std::to_string(value)); }
+  void int64(const char *name, int64_t value) { add(name, textOf(value)); }
+  void hash(const char *name, uint64_t value) {
+    add(name, value ? "0x" + llvm::utohexstr(value, /*LowerCase=*/true) + "u" : "0");
+  }
+  void text(const char *name, StringRef text) { add(name, quoted(text)); }
+  /// Writes no levels, since source is for one machine.
+  void int32s(const char *name, ArrayRef<int32_t>) { add(name, "nullptr"); }
+  void int64s(const char *name, ArrayRef<int64_t> numbers) {
+    std::string array = table + "Dims" + number, texts = llvm::join(llvm::map_range(numbers, textOf), ", ");
+    addTable(name, numbers.empty() ? "" : array, wrapped("const int64_t " + array + "[] = {" + texts + "};", 0));
+  }
+  void texts(const char *name, ArrayRef<std::string> texts) {
+    std::string rows;
+    for (const std::string &text : texts) {
+      rows += "    " + quoted(text) + ",\n";
+    }
+    addRows(name, "const char *const", rows);
+  }
+  template <typename Record>
+  void records(const char *name, const std::string &type, const std::vector<Record> &records) {
+    std::string rows;
+    for (auto [i, record] : llvm::enumerate(records)) {
+      StructureText row(around, tables, tableOf(name), i);
+      visitMembers(row, record);
+      auto values = llvm::map_range(row.members, [](const auto &member) { return member.second; });
+      rows += wrapped("{" + llvm::join(values, ", ") + "},", 4);
+    }
+    addRows(name, "const " + type, rows);
+  }
+  void threads(const char *name, ArrayRef<int64_t> threads) {
+    add(name, "{" + llvm::join(llvm::map_range(threads, textOf), ", ") + "}");
+  }
+  void function(const char *name) {
+    add(name, StringRef(name) == "run" ? "runGeneric" : around.hasPlan ? "planSizes" : "nullptr");
+  }
+  void weights(const char *name, const Descriptor::Device &device) {
+    std::string all = "reinterpret_cast<const char *>(" + around.name + "_weights)";
+    add(name, device.isEmbedded ? all + " + " + textOf(device.weightsAt) : "nullptr");
+  }
+  void bytes(const char *name, StringRef bytes) {
+    std::string array = table + "Bytes" + number, count = std::to_string((bytes.size() + 7) / 8);
+    addTable(name, bytes.empty() ? "" : array,
+             "alignas(64) const uint64_t " + array + "[" + count + "]" + initializer(bytes));
+  }
+  void bodies(const char *name, ArrayRef<std::string> kernels) {
+    std::string array = table + "Bodies", rows = filledLines(llvm::map_to_vector(kernels, around.bodyOf), 4);
+    addTable(name, kernels.empty() ? "" : array,
+             "void (*const " + array + "[])(const void *, int64_t, int64_t) = {\n" + rows + "};\n");
+  }
+
+private:
+  static std::string textOf(int64_t value) { return value == INT64_MIN ? "INT64_MIN" : std::to_string(value); }
+  /// Returns the name of the table of a member: "inputTable" for "inputs".
+  std::string tableOf(StringRef member) const { return (member.drop_back() + "Table" + number).str(); }
+
+  void add(const char *name, const std::string &value) { members.emplace_back(name, value); }
+  void addTable(const char *name, const std::string &array, const std::string &text) {
+    tables += array.empty() ? "" : text;
+    add(name, array.empty() ? "nullptr" : array);
+  }
+  void addRows(const char *name, const std::string &type, const std::string &rows) {
+    std::string array = tableOf(name);
+    addTable(name, rows.empty() ? "" : array, type + " " + array + "[] = {\n" + rows + "};\n");
+  }
+
+  const Surroundings &around;
+  std::string &tables;
+  std::string table, number; ///< the table that the structure is a row of, and the number of the row
+  SmallVector<std::pair<const char *, std::string>> members;
+};
+
 /// Returns a text of any length as a comment. A backslash at the end of a line would continue it.
 std::string comment(StringRef text) {
   std::string all;
@@ -228,9 +336,10 @@ private:
   std::string deviceBodies() {
     std::string all;
     for (const Descriptor::Device &device : described.devices) {
-      for (const std::string &kernel :
-           device.code->staysInObject() ? device.code->kernels : std::vector<std::string>()) {
-        all += deviceBody(module.lookupSymbol<func::FuncOp>(kernel));
+      for (const Descriptor::Image &image : device.images) {
+        for (const std::string &kernel : image.bodies) {
+          all += deviceBody(module.lookupSymbol<func::FuncOp>(kernel));
+        }
       }
     }
     return all;
@@ -258,19 +367,6 @@ private:
                        ", int64_t begin, int64_t end) {",
                    0) +
            read + wrapped(call + ";", 2) + "}\n";
-  }
-
-  /// Returns an initializer of bytes as words, with zeros behind them.
-  static std::string initializer(ArrayRef<char> bytes) {
-    SmallVector<std::string> words;
-    for (size_t at = 0; at < bytes.size(); at += 8) {
-      char eight[8] = {};
-      llvm::copy(bytes.slice(at, std::min<size_t>(8, bytes.size() - at)), eight);
-      uint64_t word = llvm::support::endian::read64le(eight);
-      words.push_back((word > 9 ? "0x" + llvm::utohexstr(word, /*LowerCase=*/true) : std::to_string(word)) +
-                      (word >> 63 ? "u" : ""));
-    }
-    return " = {\n" + filledLines(words, 4) + "};\n";
   }
 
   std::string constants() {
@@ -362,123 +458,14 @@ private:
                .str();
   }
 
-  static std::string number(int64_t value) { return value == INT64_MIN ? "INT64_MIN" : std::to_string(value); }
-
-  std::string tensorTable(StringRef name, ArrayRef<Descriptor::Tensor> tensors) {
-    std::string dims, rows;
-    for (auto [i, tensor] : llvm::enumerate(tensors)) {
-      std::string dimsName = (name + "Dims" + Twine(i)).str();
-      if (!tensor.dims.empty()) {
-        SmallVector<std::string> texts = llvm::map_to_vector(tensor.dims, number);
-        dims += wrapped("const int64_t " + dimsName + "[] = {" + llvm::join(texts, ", ") + "};", 0);
-      }
-      rows += wrapped(llvm::formatv("{{{0}, {1}, {2}, {3}, {4}, {5}, {6}, {7}, {8}},", quoted(tensor.name), tensor.type,
-                                    tensor.dims.size(), tensor.dims.empty() ? "nullptr" : dimsName, tensor.elements,
-                                    tensor.bytes, tensor.flags, tensor.inPlaceOf, tensor.device)
-                          .str(),
-                      4);
-    }
-    return tensors.empty() ? ""
-                           : dims + llvm::formatv("const ingot_tensor_info {0}[] = {{\n", name).str() + rows + "};\n";
-  }
-
-  std::string deviceTables() {
-    std::string tables, rows;
-    for (auto [i, device] : llvm::enumerate(described.devices)) {
-      std::string at = "reinterpret_cast<const char *>(" + model.name + "_weights) + " + number(device.weightsAt);
-      std::string kernels = "kernelTable" + std::to_string(i), images = "imageTable" + std::to_string(i);
-      bool isUsed = !device.code->kernels.empty();
-      tables += isUsed ? kernelTable(kernels, *device.code) + imageTable(images, *device.code) : "";
-      rows +=
-          wrapped(llvm::formatv("{{{0}, {1}, {2}, {3}, {4}, {5}, {6}, {7}, {8}, {9}},", quoted(device.target),
-                                number(device.workspaceBytes), device.weightBytes, device.isEmbedded ? at : "nullptr",
-                                device.weightsAt, device.flags, device.code->kernels.size(), device.code->imageCount(),
-                                isUsed ? kernels : "nullptr", isUsed ? images : "nullptr")
-                      .str(),
-                  4);
-    }
-    return rows.empty() ? "" : tables + "const ingot_device_info deviceTable[] = {\n" + rows + "};\n";
-  }
-
-  static std::string kernelTable(const std::string &name, const DeviceCode &code) {
-    std::string rows;
-    for (const auto &[kernel, grid] : llvm::zip_equal(code.kernels, code.grids)) {
-      rows += llvm::formatv("    {{{0}, {{{1}, {2}, {3}}, {4}},\n", quoted(kernel), grid[0], grid[1], grid[2], grid[3]);
-    }
-    return "const ingot_kernel " + name + "[] = {\n" + rows + "};\n";
-  }
-
-  /// Returns images as arrays, or the functions of this source.
-  std::string imageTable(const std::string &name, const DeviceCode &code) {
-    std::string arrays, rows;
-    for (auto [i, image] : llvm::enumerate(code.images)) {
-      std::string bytes = name + "Bytes" + std::to_string(i), count = std::to_string((image.bytes.size() + 7) / 8);
-      arrays += "alignas(64) const uint64_t " + bytes + "[" + count + "]" + initializer(image.bytes);
-      rows +=
-          "    {" + quoted(image.target) + ", " + bytes + ", " + std::to_string(image.bytes.size()) + ", nullptr},\n";
-    }
-    if (code.staysInObject()) {
-      SmallVector<std::string> bodies;
-      for (const std::string &kernel : code.kernels) {
-        bodies.push_back(deviceBodyName(functionName(module.lookupSymbol<func::FuncOp>(kernel), model)));
-      }
-      arrays =
-          "void (*const " + name + "Bodies[])(const void *, int64_t, int64_t) = {\n" + filledLines(bodies, 4) + "};\n";
-      rows = "    {\"\", nullptr, 0, " + name + "Bodies},\n";
-    }
-    return arrays + "const ingot_image " + name + "[] = {\n" + rows + "};\n";
-  }
-
   std::string descriptor() {
-    const Descriptor &d = described;
-    std::string text = tensorTable("inputTable", d.inputs) + tensorTable("outputTable", d.outputs);
-    if (!d.nodes.empty()) {
-      text += "const char *const nodeTable[] = {\n";
-      for (const std::string &node : d.nodes) {
-        text += "    " + quoted(node) + ",\n";
-      }
-      text += "};\n";
-    }
-    if (!d.symbols.empty()) {
-      text += "const ingot_symbol_info symbolTable[] = {\n";
-      for (const Descriptor::Symbol &symbol : d.symbols) {
-        text += llvm::formatv("    {{{0}, {1}, {2}},\n", quoted(symbol.name), symbol.least, symbol.most).str();
-      }
-      text += "};\n";
-    }
-    text += deviceTables();
-    auto tableOr = [](bool any, const char *name) { return any ? name : "nullptr"; };
-    const std::pair<const char *, std::string> fields[] = {
-        {"abi", std::to_string(d.abi)},
-        {"flags", std::to_string(d.flags)},
-        {"name", quoted(d.name)},
-        {"target", quoted(d.target)},
-        {"input_count", std::to_string(d.inputs.size())},
-        {"output_count", std::to_string(d.outputs.size())},
-        {"node_count", std::to_string(d.nodes.size())},
-        {"symbol_count", std::to_string(d.symbolCount)},
-        {"inputs", tableOr(!d.inputs.empty(), "inputTable")},
-        {"outputs", tableOr(!d.outputs.empty(), "outputTable")},
-        {"workspace_bytes", number(d.workspaceBytes)},
-        {"workspace_align", number(d.workspaceAlign)},
-        {"weight_bytes", number(d.weightBytes)},
-        {"nodes", tableOr(!d.nodes.empty(), "nodeTable")},
-        {"symbols", tableOr(!d.symbols.empty(), "symbolTable")},
-        {"plan", tableOr(hasPlan(), "planSizes")},
-        {"run", "runGeneric"},
-        {"weight_hash", d.weightHash ? "0x" + llvm::utohexstr(d.weightHash, /*LowerCase=*/true) + "u" : "0"},
-        {"found_count", std::to_string(d.foundCount)},
-        {"level_count", "0"},
-        {"levels", "nullptr"},
-        {"device_count", std::to_string(d.devices.size())},
-        {"devices", tableOr(!d.devices.empty(), "deviceTable")},
+    auto bodyOf = [&](StringRef kernel) {
+      return deviceBodyName(functionName(module.lookupSymbol<func::FuncOp>(kernel), model));
     };
-    text += "const ingot_model modelTable = {\n";
-    for (const auto &[name, value] : fields) {
-      text += "    " + value + ", // " + name + "\n";
-    }
-    return "\n" + text + "};\n\n} // namespace\n\nconst ingot_model *" + model.name +
-           "_model(void) { return &modelTable; }\n";
+    StructureText::Surroundings around{model.name, hasPlan(), bodyOf};
+    std::string tables, rows = StructureText(around, tables).rows(described);
+    return "\n" + tables + "const ingot_model modelTable = {\n" + rows + "};\n\n} // namespace\n\nconst ingot_model *" +
+           model.name + "_model(void) { return &modelTable; }\n";
   }
 
   ModuleOp module;

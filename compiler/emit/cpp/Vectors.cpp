@@ -97,17 +97,6 @@ bool isMask(VectorType type) { return type.getElementType().isInteger(1); }
 /// Of a lane as it is held.
 unsigned laneBits(VectorType type) { return isMask(type) ? 32 : bitsOf(type.getElementType()); }
 
-std::string keyOf(Operation *op) {
-  std::string key = op->getName().getStringRef().str();
-  if (auto compare = dyn_cast<arith::CmpIOp>(op)) {
-    return key + " " + arith::stringifyCmpIPredicate(compare.getPredicate()).str();
-  }
-  if (auto compare = dyn_cast<arith::CmpFOp>(op)) {
-    return key + " " + arith::stringifyCmpFPredicate(compare.getPredicate()).str();
-  }
-  return key;
-}
-
 std::string converted(const std::string &text, const std::string &type) {
   return "__builtin_convertvector(" + text + ", " + type + ")";
 }
