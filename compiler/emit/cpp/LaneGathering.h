@@ -38,8 +38,9 @@ protected:
   mlir::func::FuncOp function;
   mlir::OpBuilder b;
   llvm::DenseMap<mlir::Value, mlir::Value> splats, arrays;
-  llvm::DenseMap<mlir::Value, std::pair<mlir::Value, int64_t>> parts; ///< vectors that are lanes of another one, from a number on
-  llvm::SmallVector<mlir::Operation *> done;                          ///< operations that nobody needs any more
+  llvm::DenseMap<mlir::Value, std::pair<mlir::Value, int64_t>>
+      parts;                                 ///< vectors that are lanes of another one, from a number on
+  llvm::SmallVector<mlir::Operation *> done; ///< operations that nobody needs any more
 
 private:
   /// An array that gets the lanes of a vector, for an operation that only has it from there.
