@@ -115,9 +115,9 @@ public:
   virtual llvm::SmallVector<mlir::TypeID> roots() const = 0;
   /// Whether it is this family's to build a kernel of `root`, where another one has the same op among its roots.
   virtual bool isFor(mlir::Operation *root) const { return true; }
-  /// Empty when it can build a kernel of `root`; else the reason, for the message that lists all that cannot be
-  /// compiled.
-  virtual std::string unsupported(mlir::Operation *root) const { return {}; }
+  /// Empty when it can build a kernel of `root` for the machine; else the reason, for the partition's report and the
+  /// message that lists all that cannot be compiled.
+  virtual std::string unsupported(mlir::Operation *root, const target::MachineModel &machine) const { return {}; }
   /// Whether elementwise consumers of the (single) result may be applied to its vectors in registers.
   virtual bool fusesEpilogue(mlir::Operation *root) const { return true; }
   /// Whether elementwise producers of this operand may be computed where it is read.

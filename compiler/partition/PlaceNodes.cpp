@@ -33,7 +33,7 @@ std::string buildable(Operation &op, const target::MachineModel &machine) {
     return lower::hasElementwiseFamily(machine) ? "" : "its target has no kernels of elementwise operators";
   }
   const lower::KernelFamily *family = lower::familyFor(&op, machine);
-  return family                 ? family->unsupported(&op)
+  return family                 ? family->unsupported(&op, machine)
          : machine.hasOwnMemory ? "its target has no kernel for this operator"
                                 : "no kernel computes this operator yet";
 }

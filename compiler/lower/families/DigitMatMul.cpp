@@ -271,7 +271,9 @@ private:
 class DigitMatMul : public KernelFamily {
 public:
   SmallVector<TypeID> roots() const override { return rootsOf<onnx::DigitMatMulOp>(); }
-  std::string unsupported(Operation *root) const override { return FewBits::whyNotConstant(root, 6); }
+  std::string unsupported(Operation *root, const target::MachineModel &machine) const override {
+    return FewBits::whyNotConstant(root, 6);
+  }
 
   KernelShape shape(plan::KernelOp kernel, const target::MachineModel &machine) const override {
     auto op = cast<onnx::DigitMatMulOp>(kernel.root());

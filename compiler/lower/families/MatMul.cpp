@@ -16,7 +16,7 @@ public:
   SmallVector<TypeID> roots() const override {
     return rootsOf<onnx::MatMulOp, onnx::IntegerMatMulOp, onnx::HalfMatMulOp>();
   }
-  std::string unsupported(Operation *root) const override {
+  std::string unsupported(Operation *root, const target::MachineModel &machine) const override {
     if (isa<onnx::IntegerMatMulOp, onnx::HalfMatMulOp>(root)) {
       return onnx::constantThrough(root->getOperand(1)) ? "" : "its right operand is not constant";
     }
