@@ -8,6 +8,7 @@
 #include "compiler/onnx/ops/Constant.h"
 #include "compiler/onnx/ops/Text.h"
 #include "compiler/onnx/sizes/Found.h"
+#include "compiler/partition/FormKernels.h"
 #include "compiler/partition/Pieces.h"
 #include "compiler/partition/PlaceByCost.h"
 #include "compiler/partition/Roles.h"
@@ -92,6 +93,10 @@ bool matches(const Override &line, StringRef node) {
 std::string refusedByKernels(Operation &op, const Device &device) {
   std::string why = buildable(op, device.machine);
   why = why.empty() && device.machine.hasOwnMemory ? keptByHost(op) : why;
+  int64_t bytes = argumentBytes(&op), most = device.machine.limits.argumentBytes;
+  if (why.empty() && bytes > most) {
+    why = "its kernel has " + std::to_string(bytes) + " bytes of arguments, and a launch takes " + std::to_string(most);
+  }
   return why.empty() ? device.target->refuses(&op, device.machine) : why;
 }
 

@@ -122,7 +122,16 @@ private:
       machine.matmulTile = {4, 1};
       return true;
     }
-    if (kind == "aarch64" || kind == "blocks" || kind == "bare") {
+    if (kind == "aarch64" || kind == "bare") {
+      return true;
+    }
+    if (kind == "blocks") { // Worker.c
+      machine.limits.threads = 64;
+      machine.limits.sharedBytes = 64 << 10;
+      return true;
+    }
+    if (kind == "tight" || kind == "narrow") { // than which a target's family may have less sense
+      machine.limits = {7 * 8, kind == "tight" ? 64 : 4, kind == "tight" ? 64 : 64 << 10};
       return true;
     }
     if (kind == "card") {
