@@ -48,6 +48,7 @@ std::unique_ptr<Module> emit::translateDeviceModule(mlir::ModuleOp module, LLVMC
 Expected<SmallVector<char, 0>> emit::generateDeviceCode(Module &ir, TargetMachine &target,
                                                         const target::MachineModel &machine, CodeForm form) {
   optimize(ir, target);
+  callForWideArithmetic(ir, machine);
   CodeSettings settings({/*openSizes=*/false, machine.gatherLoads, /*tiles=*/false});
   SmallVector<char, 0> code;
   raw_svector_ostream stream(code);
@@ -82,7 +83,8 @@ Expected<SmallVector<char, 0>> emit::deviceObject(mlir::ModuleOp module, ArrayRe
     return facts.takeError();
   }
   llvm::erase_if(facts->undefined, [](StringRef name) {
-    return llvm::is_contained({"ingot_thread", "ingot_barrier", "ingot_shared"}, name);
+    return name.starts_with("ingot_wide_") ||
+           llvm::is_contained({"ingot_thread", "ingot_barrier", "ingot_shared"}, name);
   });
   if (!facts->undefined.empty()) {
     return createStringError("its kernels refer to '" + join(facts->undefined, "', '") + "'");

@@ -12,7 +12,8 @@ namespace ingot::emit {
 ///   void KERNEL(const void *args, int64_t begin, int64_t end);
 ///
 /// which runs work items [begin, end) with arguments as ingot_launch has them. Nothing else can be seen of it, and it
-/// refers to nothing but the functions of compiler/lower/core/Threads.h, if a kernel has a grid. `machine` has the
+/// refers to nothing but the functions of compiler/lower/core/Threads.h, if a kernel has a grid, and to those of the
+/// support library for 64-bit arithmetic (core/wide.c) that the machine has no instructions for. `machine` has the
 /// triple, CPU and features, which need not be those that the kernels were built for as long as it has their vectors.
 /// Consumes the module.
 llvm::Expected<llvm::SmallVector<char, 0>> deviceObject(mlir::ModuleOp module, llvm::ArrayRef<std::string> kernels,
@@ -45,7 +46,7 @@ std::unique_ptr<llvm::Module> translateDeviceModule(mlir::ModuleOp module, llvm:
 /// Entries get the kernels' names and are all that is visible.
 void nameEntries(llvm::Module &ir, llvm::ArrayRef<std::string> kernels);
 
-/// Optimizes the IR and makes code of it.
+/// Optimizes the IR and makes code of it, which may refer to the support library (deviceObject).
 llvm::Expected<llvm::SmallVector<char, 0>> generateDeviceCode(llvm::Module &ir, llvm::TargetMachine &target,
                                                               const target::MachineModel &machine, CodeForm form);
 

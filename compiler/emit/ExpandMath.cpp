@@ -2,7 +2,7 @@
 // that would have to be expanded again. Then conversions of narrow floats, whose codes become integers.
 #include "compiler/emit/Lowering.h"
 #include "compiler/emit/math/Functions.h"
-#include "compiler/target/Platform.h"
+#include "compiler/target/Target.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -330,6 +330,10 @@ static SmallVector<Operation *> findMath(ModuleOp module, const Machines &machin
 
 static LogicalResult expandAll(ArrayRef<Operation *> found, const Machines &machines) {
   for (Operation *op : found) {
+    const target::MachineModel &machine = machines.of(op);
+    if (machine.target && machine.target->writesMath(op, machine)) {
+      continue;
+    }
     StringRef name = op->getName().getStringRef();
     auto unary = unaryTable().find(name);
     auto binary = binaryTable().find(name);
@@ -337,7 +341,6 @@ static LogicalResult expandAll(ArrayRef<Operation *> found, const Machines &mach
     if (!isUnary && binary == binaryTable().end()) {
       return op->emitOpError("has no expansion into instructions");
     }
-    const target::MachineModel &machine = machines.of(op);
     bool ldexp = machine.scaleByPowerOfTwo;
     if (!expandWithNeighbours(op, ldexp, lookUpOf(op->getContext(), machine))) {
       expand(op, isUnary ? unary->second : nullptr, isUnary ? nullptr : binary->second, ldexp);

@@ -121,9 +121,9 @@ public:
   virtual llvm::SmallVector<mlir::TypeID> roots() const = 0;
   /// Returns whether this family builds kernels of `root`, where another one has the same op among its roots.
   virtual bool isFor(mlir::Operation *root) const { return true; }
-  /// Returns why it cannot build a kernel of `root`, for the message that lists all that cannot be compiled; empty when
-  /// it can.
-  virtual std::string unsupported(mlir::Operation *root) const { return {}; }
+  /// Returns why it cannot build a kernel of `root` for the machine, for the partition's report and the message that
+  /// lists all that cannot be compiled; empty when it can.
+  virtual std::string unsupported(mlir::Operation *root, const target::MachineModel &machine) const { return {}; }
   /// Returns whether elementwise consumers of the (single) result may be applied to its vectors in registers.
   virtual bool fusesEpilogue(mlir::Operation *root) const { return true; }
   /// Returns whether elementwise producers of this operand may be computed where it is read.

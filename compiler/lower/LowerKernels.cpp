@@ -114,6 +114,9 @@ struct Lowering {
     if (mayBeHaloOnly(kernel)) {
       it->second.shape.items = max(support::Size(1), it->second.items);
     }
+    if (failed(checkBlock(kernel, it->second.shape, machine))) {
+      return failure();
+    }
     it->second.symbols = symbolsOf(kernel);
     it->second.found = found;
     it->second.function = declare(kernel, it->second, family, machine);
@@ -128,6 +131,20 @@ struct Lowering {
       keepSmallWhole(it->second, machine);
     }
     return &it->second;
+  }
+
+  /// A block is what a family of the target's asked for.
+  static LogicalResult checkBlock(plan::KernelOp kernel, const KernelShape &shape,
+                                  const target::MachineModel &machine) {
+    Grid grid = shape.grid.value_or(Grid());
+    int64_t threads = grid.threads[0] * grid.threads[1] * grid.threads[2];
+    const target::MachineModel::Limits &most = machine.limits;
+    if (threads > most.threads || grid.sharedBytes > most.sharedBytes) {
+      return kernel.emitError("target '")
+             << machine.spec << "' asks for blocks of " << threads << " threads that share " << grid.sharedBytes
+             << " bytes; a launch takes " << most.threads << " and " << most.sharedBytes;
+    }
+    return success();
   }
 
   std::map<const target::MachineModel *, target::MachineModel> scalar;

@@ -38,6 +38,17 @@ struct Group {
   RankedTensorType shape; ///< the shape that elementwise members compute
 };
 
+/// Whether a launch on the group's device takes the arguments of a kernel that has these ops, too.
+bool mayLaunch(const Group &group, ArrayRef<Operation *> more) {
+  int64_t most = group.device->machine.limits.argumentBytes;
+  if (most == target::MachineModel::Limits().argumentBytes) {
+    return true;
+  }
+  SmallVector<Operation *> all(group.ops.begin(), group.ops.end());
+  llvm::append_range(all, more);
+  return argumentBytes(all) <= most;
+}
+
 /// A constant that is written into the region, not passed as an operand.
 bool isScalarConstant(Value v) {
   ElementsAttr a = onnx::constantOf(v);
@@ -174,6 +185,11 @@ private:
       std::shared_ptr<Group> from = producer ? groupOf.lookup(producer) : nullptr;
       if (from && !from->root && from->device == group->device && family.readsThrough(op, i) && onlyUsedBy(*from, op) &&
           sameShape(from->shape, v.getType())) {
+        SmallVector<Operation *> more(from->ops.begin(), from->ops.end());
+        more.push_back(op);
+        if (!mayLaunch(*group, more)) {
+          continue;
+        }
         for (Operation *member : from->ops) {
           group->ops.insert(member);
           groupOf[member] = group;
@@ -196,8 +212,8 @@ private:
       Operation *producer = v.getDefiningOp();
       std::shared_ptr<Group> g = producer ? groupOf.lookup(producer) : nullptr;
       if (!g || g == best || g->device != deviceOf.lookup(op) || !sameShape(v.getType(), op->getResult(0).getType()) ||
-          g->ops.size() >= fullAt || !takesEpilogue(*g) || !sameShape(g->shape, op->getResult(0).getType()) ||
-          !convexWith(op, *g) || (g->root && hasOpenChannels(op))) {
+          g->ops.size() >= fullAt || !mayLaunch(*g, op) || !takesEpilogue(*g) ||
+          !sameShape(g->shape, op->getResult(0).getType()) || !convexWith(op, *g) || (g->root && hasOpenChannels(op))) {
         continue;
       }
       // A root's group is preferred, and of two the later one: the earlier result is then an operand that is already
@@ -249,7 +265,9 @@ private:
       }
       bool convex =
           group->ops.empty() || llvm::all_of(g->ops, [&](Operation *member) { return convexWith(member, *group); });
-      if (!convex) {
+      SmallVector<Operation *> more(g->ops.begin(), g->ops.end());
+      more.push_back(op);
+      if (!convex || !mayLaunch(*group, more)) {
         continue;
       }
       for (Operation *member : g->ops) {
@@ -374,6 +392,30 @@ private:
 };
 
 } // namespace
+
+int64_t argumentBytes(ArrayRef<Operation *> ops) {
+  llvm::SmallPtrSet<void *, 16> values;
+  onnx::SymbolSet symbols;
+  auto note = [&](const onnx::Size &size) { size.eachSymbol([&](support::Symbol symbol) { symbols.insert(symbol); }); };
+  auto isOutside = [inside = llvm::SmallPtrSet<Operation *, 16>(ops.begin(), ops.end())](Operation *other) {
+    return !inside.contains(other);
+  };
+  auto noteValue = [&](Value v) {
+    values.insert(v.getAsOpaquePointer());
+    RankedTensorType type = onnx::ranked(v);
+    llvm::for_each(type ? onnx::sizesOf(type) : onnx::Sizes(), note);
+  };
+  for (Operation *op : ops) {
+    onnx::walkSizes(op, note);
+    llvm::for_each(llvm::make_filter_range(op->getOperands(), [&](Value v) { return isOutside(v.getDefiningOp()); }),
+                   noteValue);
+    llvm::for_each(
+        llvm::make_filter_range(op->getResults(), [&](Value v) { return llvm::any_of(v.getUsers(), isOutside); }),
+        noteValue);
+  }
+  constexpr size_t others = 4, wordBytes = 8; // scratch memory, a status and its node, how many items there are
+  return static_cast<int64_t>((values.size() + symbols.size() + others) * wordBytes);
+}
 
 void nameDevices(func::FuncOp function, ArrayRef<Device> devices) {
   SmallVector<StringRef> own;

@@ -4,6 +4,9 @@
 
 namespace ingot::partition {
 
+/// Bytes of arguments (ingot_launch.args) that a kernel of these ops takes at most.
+int64_t argumentBytes(llvm::ArrayRef<mlir::Operation *> ops);
+
 /// Notes on the function which devices have a memory of their own (plan.devices).
 void nameDevices(mlir::func::FuncOp function, llvm::ArrayRef<Device> devices);
 

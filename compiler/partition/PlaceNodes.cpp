@@ -9,9 +9,12 @@
 #include "compiler/onnx/ops/Text.h"
 #include "compiler/onnx/rewriting/Rewrite.h"
 #include "compiler/onnx/sizes/Found.h"
+#include "compiler/partition/FormKernels.h"
 #include "compiler/partition/Pieces.h"
 #include "compiler/partition/PlaceByCost.h"
 #include "compiler/partition/Roles.h"
+#include "compiler/plan/IndexWidth.h"
+#include "compiler/target/Target.h"
 #include "llvm/Support/GlobPattern.h"
 
 using namespace mlir;
@@ -34,7 +37,7 @@ std::string buildable(Operation &op, const target::MachineModel &machine) {
     return lower::hasElementwiseFamily(machine) ? "" : "its target has no kernels of elementwise operators";
   }
   const lower::KernelFamily *family = lower::familyFor(&op, machine);
-  return family                 ? family->unsupported(&op)
+  return family                 ? family->unsupported(&op, machine)
          : machine.hasOwnMemory ? "its target has no kernel for this operator"
                                 : "no kernel computes this operator yet";
 }
@@ -90,9 +93,32 @@ bool matches(const Override &line, StringRef node) {
   return glob->match(node);
 }
 
+/// Why indices that are narrower than addresses do not reach all that the op reads and writes; empty where they do.
+std::string beyondIndices(Operation &op, const target::MachineModel &machine) {
+  target::Platform platform = target::platformOf(machine);
+  std::string why;
+  if (platform.indexBits >= platform.addressBits) {
+    return why;
+  }
+  int64_t most = plan::mostIndex(platform.indexBits) / machine.blockLanes(); // in blocks of channels there is padding
+  for (Value v : llvm::concat<Value>(llvm::to_vector(op.getOperands()), llvm::to_vector(op.getResults()))) {
+    RankedTensorType type = onnx::ranked(v);
+    onnx::Size bytes = type ? product(onnx::sizesOf(type)) * onnx::elementBytes(type.getElementType()) : onnx::Size(0);
+    if (!bytes.isNumber() || bytes.number() > most) {
+      why = "its indices of " + std::to_string(platform.indexBits) + " bits are too few for " + bytes.text() + " bytes";
+    }
+  }
+  return why;
+}
+
 std::string refusedByKernels(Operation &op, const Device &device) {
   std::string why = buildable(op, device.machine);
   why = why.empty() && device.machine.hasOwnMemory ? keptByHost(op) : why;
+  why = why.empty() ? beyondIndices(op, device.machine) : why;
+  int64_t most = device.machine.limits.argumentBytes;
+  if (int64_t bytes = why.empty() && device.machine.hasOwnMemory ? argumentBytes(&op) : 0; bytes > most) {
+    why = "its kernel has " + std::to_string(bytes) + " bytes of arguments, and a launch takes " + std::to_string(most);
+  }
   return why.empty() ? device.target->refuses(&op, device.machine) : why;
 }
 

@@ -417,7 +417,7 @@ static void noteBindings(const Options &options, plan::ModelInfo &info) {
 static LogicalResult checkAddresses(State &s) {
   const plan::ModelInfo &info = s.model().info;
   const target::MachineModel &host = partition::hostOf(s.devices);
-  int64_t most = plan::mostIndex(target::platformOf(host).indexBits);
+  int64_t most = plan::mostIndex(target::platformOf(host).addressBits);
   auto check = [&](const Twine &what, int64_t bytes) -> LogicalResult {
     if (bytes <= most) {
       return success();

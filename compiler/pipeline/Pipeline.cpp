@@ -87,7 +87,9 @@ public:
       return Status::UserError;
     }
     state.model().info.name = state.name;
-    state.model().info.workspaceAlign = target::platformOf(partition::hostOf(state.devices)).alignment;
+    int64_t alignment = target::platformOf(partition::hostOf(state.devices)).alignment;
+    state.model().info.workspaceAlign = alignment;
+    state.weights.setAlignment(alignment);
     describeTargets();
     llvm::ArrayRef<Phase> table = phaseTable();
     Retry retry;

@@ -8,6 +8,7 @@ static constexpr unsigned usualBits = 64;
 
 void ingot::plan::setIndexBits(ModuleOp module, unsigned bits) {
   if (bits == usualBits) {
+    module->removeAttr(DLTIDialect::kDataLayoutAttrName); // that of a host, if these are kernels of a device
     return;
   }
   Builder b(module.getContext());

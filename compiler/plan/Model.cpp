@@ -5,8 +5,6 @@
 
 namespace ingot::plan {
 
-static constexpr int64_t entryAlign = 64;
-
 /// The entry with the same content and recipe; remembers the next one under them when there is none.
 std::optional<size_t> WeightTable::equalTo(mlir::ElementsAttr source, const Recipe &recipe, size_t device) {
   std::vector<char> storage, other;
@@ -31,7 +29,7 @@ int64_t WeightTable::add(mlir::ElementsAttr source, const Recipe &recipe, size_t
   } else if (isNew) {
     sizes.resize(std::max(sizes.size(), device + 1));
     entries.push_back({source, recipe, sizes[device], device});
-    sizes[device] = llvm::alignTo(sizes[device] + recipe.bytes, entryAlign);
+    sizes[device] = llvm::alignTo(sizes[device] + recipe.bytes, alignment);
   }
   Entry &entry = entries[it->second];
   entry.readers |= reader;
@@ -43,7 +41,7 @@ int64_t WeightTable::bytesOf(unsigned reader, bool only) const {
   int64_t bytes = 0;
   for (const Entry &entry : entries) {
     if (only ? entry.readers == bit : (entry.readers & bit) != 0) {
-      bytes += llvm::alignTo(entry.recipe.bytes, entryAlign);
+      bytes += llvm::alignTo(entry.recipe.bytes, alignment);
     }
   }
   return bytes;
@@ -61,8 +59,8 @@ void WeightTable::write(llvm::function_ref<void(llvm::ArrayRef<char>)> sink) con
   }
 }
 
-void WeightTable::pack(const Entry &entry, std::vector<char> &packed) {
-  packed.assign(llvm::alignTo(entry.recipe.bytes, entryAlign), 0);
+void WeightTable::pack(const Entry &entry, std::vector<char> &packed) const {
+  packed.assign(llvm::alignTo(entry.recipe.bytes, alignment), 0);
   std::vector<char> storage;
   llvm::ArrayRef<char> from = onnx::bytesOf(entry.source, storage);
   if (entry.recipe.pack) {

@@ -142,8 +142,10 @@ public:
     Pack pack; ///< empty: a plain copy
   };
 
-  /// Offset of the packed form of `source` in the device's part (a multiple of 64). The same source under the same
-  /// recipe is stored once in each.
+  /// Where constants begin, as the machine wants it (Platform::alignment); asked for before any is added.
+  void setAlignment(int64_t bytes) { alignment = bytes; }
+  /// Offset of the packed form of `source` in the device's part. The same source under the same recipe is stored once
+  /// in each.
   int64_t add(mlir::ElementsAttr source, const Recipe &recipe, size_t device = 0);
   /// Who reads what is added from now on: a number below 64.
   void setReader(unsigned number) { reader = uint64_t(1) << number; }
@@ -171,10 +173,11 @@ private:
   std::vector<Entry> entries;
   std::map<std::tuple<const void *, std::string, size_t>, size_t> known; ///< constant, recipe, device -> entry
   uint64_t reader = 1;
+  int64_t alignment = 64;
   bool sharesEqual = false;
   std::multimap<std::pair<uint64_t, std::string>, size_t> byContent; ///< hash and recipe -> entry
   std::optional<size_t> equalTo(mlir::ElementsAttr source, const Recipe &recipe, size_t device);
-  static void pack(const Entry &entry, std::vector<char> &packed);
+  void pack(const Entry &entry, std::vector<char> &packed) const;
   std::vector<int64_t> sizes = {0}; ///< of the parts
 };
 

@@ -107,6 +107,14 @@ struct MachineModel {
   bool hasOwnMemory = false;
   int64_t memoryBytes = 0; ///< how large that memory is; 0: large enough for any model
 
+  /// The most that a launch there may ask for.
+  struct Limits {
+    int64_t argumentBytes = std::numeric_limits<int64_t>::max(); ///< of the kernel's arguments (ingot_launch.args)
+    int64_t threads = std::numeric_limits<int64_t>::max();       ///< of a block
+    int64_t sharedBytes = std::numeric_limits<int64_t>::max();   ///< of the memory that they share
+  };
+  Limits limits;
+
   /// The way between the host's memory and that one, for a copy: seconds until its first byte arrives, and how many
   /// follow in a second.
   struct Link {

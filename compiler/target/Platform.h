@@ -18,7 +18,10 @@ inline constexpr llvm::StringLiteral everyMath[] = {"absf",      "absi",     "ce
                                                     "copysign",  "isfinite", "isinf", "isnan", "clampf", "isnormal"};
 
 struct Platform {
-  unsigned indexBits = 64; ///< width of an address, and of an index into memory
+  unsigned addressBits = 64; ///< width of an address
+  /// Width of an index into a tensor, in which kernels count. A machine to which a narrow one is cheaper than an
+  /// address gets no tensors that are larger or of which nobody knows how large they are.
+  unsigned indexBits = 64;
   /// The alignment of the workspace, of buffers in it, and of arrays on the stack, in bytes.
   int64_t alignment = 64;
   int64_t stackBytes = 16 << 10;   ///< bytes that the frame of a function may take before the compiler warns
@@ -36,7 +39,7 @@ struct Platform {
     llvm::Triple triple(tripleText);
     if (!tripleText.empty() && (triple.isArch32Bit() || triple.isX32() || triple.isABIN32() ||
                                 triple.getEnvironment() == llvm::Triple::GNUILP32)) {
-      platform.indexBits = 32;
+      platform.addressBits = platform.indexBits = 32;
     }
     return platform;
   }

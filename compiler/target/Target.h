@@ -89,6 +89,11 @@ public:
   /// of a device each work item would be a thread, so that its target has to say so, and is refused the op otherwise.
   virtual bool takesCompilersFamilies(const MachineModel &machine) const { return !machine.hasOwnMemory; }
 
+  /// Returns whether the machine has instructions of its own for `op`, of MLIR's math dialect or an arith.remf in the
+  /// loops of a kernel, which the compiler would write as arithmetic otherwise. The target has put them in its place
+  /// then. Where kernels may become C++ source, these are ops which that can say.
+  virtual bool writesMath(mlir::Operation *op, const MachineModel &machine) const { return false; }
+
   /// Returns about how many seconds `op`, whose `work` has been counted, takes in a kernel that has begun. The
   /// partitioner asks this of machines that have memories of their own, and of the others beside them; the default goes
   /// by the machine's rates.

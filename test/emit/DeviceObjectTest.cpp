@@ -1,9 +1,11 @@
 // What a target makes its images from (compiler/emit/DeviceObject.h): entries of a GPU's kernels, as PTX, which needs
 // no GPU to be made; and what LLVM says on the way.
 #include "compiler/emit/DeviceObject.h"
+#include "compiler/target/Target.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Parser/Parser.h"
@@ -55,8 +57,8 @@ struct DeviceObject : testing::Test {
                                   }};
 
   DeviceObject() {
-    context.loadDialect<arith::ArithDialect, func::FuncDialect, LLVM::LLVMDialect, memref::MemRefDialect,
-                        scf::SCFDialect>();
+    context.loadDialect<arith::ArithDialect, func::FuncDialect, LLVM::LLVMDialect, math::MathDialect,
+                        memref::MemRefDialect, scf::SCFDialect>();
     context.allowUnregisteredDialects();
     llvm::InitializeAllTargetInfos();
     llvm::InitializeAllTargets();
@@ -76,6 +78,33 @@ struct DeviceObject : testing::Test {
     module = parseSourceString<ModuleOp>(text, &context);
     auto object = emit::deviceObject(*module, names, machine("riscv64-unknown-linux-gnu", "generic-rv64", "+m,+a"));
     return object ? std::string(object->data(), object->size()) : "error: " + llvm::toString(object.takeError());
+  }
+};
+
+/// Exponentials by an instruction, and no division of 64 bits.
+struct Small final : target::Target {
+  llvm::StringRef name() const override { return "small"; }
+  std::vector<target::Level> levels() const override { return {}; }
+  bool accepts(llvm::StringRef) const override { return false; }
+  llvm::Expected<target::MachineModel> machine(llvm::StringRef) const override {
+    return llvm::createStringError("there is none");
+  }
+  std::string refuses(Operation *, const target::MachineModel &) const override { return ""; }
+  target::Platform platform(const target::MachineModel &machine) const override {
+    target::Platform platform = target::Platform::of(machine.triple);
+    platform.longDivision = false;
+    return platform;
+  }
+  bool writesMath(Operation *op, const target::MachineModel &) const override {
+    auto exp2 = dyn_cast<math::Exp2Op>(op);
+    if (exp2) {
+      OpBuilder b(op);
+      auto name = b.getStringAttr("llvm.nvvm.ex2.approx.ftz.f");
+      auto call = LLVM::CallIntrinsicOp::create(b, op->getLoc(), exp2.getType(), name, exp2.getOperand());
+      op->replaceAllUsesWith(call->getResults());
+      op->erase();
+    }
+    return exp2 != nullptr;
   }
 };
 
@@ -132,6 +161,51 @@ TEST_F(DeviceObject, EntriesOfAGpuTakeWordsAsParameters) {
   EXPECT_TRUE(has("checked_param_3") && !has("checked_param_4")) << "a buffer, the status, its bits and items\n" << ptx;
   EXPECT_TRUE(has("bar.sync") || has("barrier.sync")) << ptx;
   EXPECT_FALSE(has("ingot_")) << ptx;
+}
+
+/// The code of one kernel of a machine of `Small`.
+std::string codeOfSmall(ModuleOp module, target::MachineModel machine, emit::CodeForm form) {
+  Small small;
+  machine.target = &small;
+  auto target = emit::createTargetMachine(module, machine);
+  if (!target || failed(emit::lowerDeviceModule(module, machine))) {
+    return "";
+  }
+  llvm::LLVMContext llvmContext;
+  std::unique_ptr<llvm::Module> ir = emit::translateDeviceModule(module, llvmContext, *target);
+  auto code = emit::generateDeviceCode(*ir, *target, machine, form);
+  return code ? std::string(code->data(), code->size()) : llvm::toString(code.takeError());
+}
+
+TEST_F(DeviceObject, ATargetHasMathsOfItsOwn) {
+  module = parseSourceString<ModuleOp>(R"(
+    func.func @power(%y: memref<1xf32>, %begin: index, %end: index) {
+      %v = memref.load %y[%begin] : memref<1xf32>
+      %w = math.exp2 %v : f32
+      memref.store %w, %y[%begin] : memref<1xf32>
+      return
+    }
+  )",
+                                       &context);
+  std::string ptx = codeOfSmall(*module, machine("nvptx64-nvidia-cuda", "sm_80", "+ptx80"), emit::CodeForm::Assembly);
+  EXPECT_NE(ptx.find("ex2.approx.ftz.f32"), std::string::npos) << ptx;
+  EXPECT_EQ(ptx.find("fma"), std::string::npos) << ptx;
+}
+
+TEST_F(DeviceObject, ImagesCallForArithmeticThatTheMachineLacks) {
+  module = parseSourceString<ModuleOp>(R"(
+    func.func @quotient(%y: memref<1xi64>, %begin: index, %end: index) {
+      %v = memref.load %y[%begin] : memref<1xi64>
+      %w = memref.load %y[%end] : memref<1xi64>
+      %q = arith.divsi %v, %w : i64
+      memref.store %q, %y[%begin] : memref<1xi64>
+      return
+    }
+  )",
+                                       &context);
+  std::string code =
+      codeOfSmall(*module, machine("riscv64-unknown-linux-gnu", "generic-rv64", "+m"), emit::CodeForm::Assembly);
+  EXPECT_NE(code.find("ingot_wide_sdiv"), std::string::npos) << code;
 }
 
 TEST_F(DeviceObject, WarningsNameTheKernel) {

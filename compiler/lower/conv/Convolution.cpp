@@ -308,7 +308,9 @@ RowShape rowShapeOf(const ConvGeometry &g) {
   return shape;
 }
 
-std::string ConvFamily::unsupported(Operation *root) const { return onnx::whyGathered(root); }
+std::string ConvFamily::unsupported(Operation *root, const target::MachineModel &machine) const {
+  return onnx::whyGathered(root);
+}
 
 LayoutRule ConvFamily::layoutRule(Operation *root, const target::MachineModel &machine) const {
   return isPackable(root) && machine.blockLanes() > 1 ? LayoutRule::Blocked : LayoutRule::Plain;

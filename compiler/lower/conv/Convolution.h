@@ -95,7 +95,7 @@ RowShape rowShapeOf(const ConvGeometry &g);
 /// What the families of convolutions have in common.
 class ConvFamily : public KernelFamily {
 public:
-  std::string unsupported(mlir::Operation *root) const override;
+  std::string unsupported(mlir::Operation *root, const target::MachineModel &machine) const override;
   LayoutRule layoutRule(mlir::Operation *root, const target::MachineModel &machine) const override;
   llvm::SmallVector<int64_t> halo(mlir::Operation *root) const override;
   int64_t fill(mlir::Operation *root) const override;

@@ -14,7 +14,9 @@ public:
 
   llvm::SmallVector<mlir::TypeID> roots() const override { return family.roots(); }
   bool isFor(mlir::Operation *root) const override { return family.isFor(root); }
-  std::string unsupported(mlir::Operation *root) const override { return family.unsupported(root); }
+  std::string unsupported(mlir::Operation *root, const target::MachineModel &machine) const override {
+    return family.unsupported(root, machine);
+  }
   bool fusesEpilogue(mlir::Operation *root) const override { return family.fusesEpilogue(root); }
   bool readsThrough(mlir::Operation *root, unsigned operand) const override {
     return family.readsThrough(root, operand);

@@ -269,7 +269,9 @@ private:
 class DigitMatMul : public KernelFamily {
 public:
   SmallVector<TypeID> roots() const override { return rootsOf<formats::DigitMatMulOp>(); }
-  std::string unsupported(Operation *root) const override { return FewBits::whyNotConstant(root, 6); }
+  std::string unsupported(Operation *root, const target::MachineModel &machine) const override {
+    return FewBits::whyNotConstant(root, 6);
+  }
 
   KernelShape shape(plan::KernelOp kernel, const target::MachineModel &machine) const override {
     auto op = cast<formats::DigitMatMulOp>(kernel.root());

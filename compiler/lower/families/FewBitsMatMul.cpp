@@ -317,7 +317,9 @@ private:
 class FewBitsMatMul : public KernelFamily {
 public:
   SmallVector<TypeID> roots() const override { return rootsOf<formats::FewBitsMatMulOp>(); }
-  std::string unsupported(Operation *root) const override { return FewBits::whyNotConstant(root, 1); }
+  std::string unsupported(Operation *root, const target::MachineModel &machine) const override {
+    return FewBits::whyNotConstant(root, 1);
+  }
 
   KernelShape shape(plan::KernelOp kernel, const target::MachineModel &machine) const override {
     Plan plan = planOf(kernel, machine);

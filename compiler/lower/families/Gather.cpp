@@ -92,7 +92,9 @@ public:
   SmallVector<TypeID> roots() const override {
     return rootsOf<onnx::GatherOp, onnx::GatherElementsOp, onnx::GatherNDOp>();
   }
-  std::string unsupported(Operation *root) const override { return whyNotIndexed(root); }
+  std::string unsupported(Operation *root, const target::MachineModel &machine) const override {
+    return whyNotIndexed(root);
+  }
 
   KernelShape shape(plan::KernelOp kernel, const target::MachineModel &machine) const override {
     KernelShape s;

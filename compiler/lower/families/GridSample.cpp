@@ -204,7 +204,9 @@ private:
 class GridSample : public KernelFamily {
 public:
   SmallVector<TypeID> roots() const override { return rootsOf<onnx::GridSampleOp>(); }
-  std::string unsupported(Operation *root) const override { return whyUnsized(root); }
+  std::string unsupported(Operation *root, const target::MachineModel &machine) const override {
+    return whyUnsized(root);
+  }
   bool fusesEpilogue(Operation *) const override { return false; }
 
   KernelShape shape(plan::KernelOp kernel, const target::MachineModel &machine) const override {

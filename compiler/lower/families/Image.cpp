@@ -12,7 +12,9 @@ namespace {
 class Image : public KernelFamily {
 public:
   SmallVector<TypeID> roots() const override { return rootsOf<onnx::ImageSizeOp, onnx::DecodeImageOp>(); }
-  std::string unsupported(Operation *root) const override { return whyUnsized(root); }
+  std::string unsupported(Operation *root, const target::MachineModel &machine) const override {
+    return whyUnsized(root);
+  }
   bool fusesEpilogue(Operation *) const override { return false; }
 
   KernelShape shape(plan::KernelOp, const target::MachineModel &) const override {

@@ -17,7 +17,7 @@ public:
   SmallVector<TypeID> roots() const override {
     return rootsOf<onnx::MatMulOp, formats::IntegerMatMulOp, formats::HalfMatMulOp>();
   }
-  std::string unsupported(Operation *root) const override {
+  std::string unsupported(Operation *root, const target::MachineModel &machine) const override {
     if (isa<formats::IntegerMatMulOp, formats::HalfMatMulOp>(root)) {
       return onnx::constantThrough(root->getOperand(1)) ? "" : "its right operand is not constant";
     }

@@ -253,7 +253,7 @@ public:
   SmallVector<TypeID> roots() const override {
     return rootsOf<onnx::TransposeOp, onnx::SliceOp, onnx::ConcatOp, onnx::ExpandOp, onnx::TileOp, onnx::PadOp>();
   }
-  std::string unsupported(Operation *root) const override {
+  std::string unsupported(Operation *root, const target::MachineModel &machine) const override {
     return cast<onnx::Mover>(root).movement() ? "" : "its shape or positions are not known at compile time";
   }
   /// In blocked layout pieces of channels must begin at whole blocks.

@@ -228,7 +228,7 @@ public:
     return rootsOf<onnx::MaxPoolOp, onnx::AveragePoolOp, onnx::LpPoolOp, onnx::GlobalAveragePoolOp,
                    onnx::GlobalMaxPoolOp>();
   }
-  std::string unsupported(Operation *root) const override {
+  std::string unsupported(Operation *root, const target::MachineModel &machine) const override {
     if (!onnx::isSized(root->getOperand(0)) || !onnx::isSized(root->getResult(0))) {
       return "shapes are not known at compile time";
     }

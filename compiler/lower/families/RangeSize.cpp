@@ -87,7 +87,9 @@ private:
 class RangeSize : public KernelFamily {
 public:
   SmallVector<TypeID> roots() const override { return rootsOf<onnx::RangeSizeOp>(); }
-  std::string unsupported(Operation *root) const override { return whyUnsized(root); }
+  std::string unsupported(Operation *root, const target::MachineModel &machine) const override {
+    return whyUnsized(root);
+  }
   bool fusesEpilogue(Operation *) const override { return false; }
   bool readsThrough(Operation *, unsigned) const override { return true; }
 

@@ -14,7 +14,9 @@ namespace {
 class ReadSize : public KernelFamily {
 public:
   SmallVector<TypeID> roots() const override { return rootsOf<onnx::ReadSizeOp>(); }
-  std::string unsupported(Operation *root) const override { return whyUnsized(root); }
+  std::string unsupported(Operation *root, const target::MachineModel &machine) const override {
+    return whyUnsized(root);
+  }
   bool fusesEpilogue(Operation *) const override { return false; }
   bool readsThrough(Operation *, unsigned) const override { return true; }
 

@@ -14,7 +14,7 @@ namespace {
 class Recurrence : public ByAlgorithm<> {
 public:
   SmallVector<TypeID> roots() const override { return rootsOf<onnx::RecurrenceOp>(); }
-  std::string unsupported(Operation *root) const override {
+  std::string unsupported(Operation *root, const target::MachineModel &machine) const override {
     auto op = cast<onnx::RecurrenceOp>(root);
     if (!onnx::computedIn(onnx::elementOf(op.getP())).isF32()) {
       return "recurrent networks of this element type are not built";

@@ -129,7 +129,9 @@ private:
 class Scatter : public KernelFamily {
 public:
   SmallVector<TypeID> roots() const override { return rootsOf<onnx::ScatterElementsOp, onnx::ScatterNDOp>(); }
-  std::string unsupported(Operation *root) const override { return whyNotIndexed(root); }
+  std::string unsupported(Operation *root, const target::MachineModel &machine) const override {
+    return whyNotIndexed(root);
+  }
   bool fusesEpilogue(Operation *) const override { return false; }
 
   void mark(plan::KernelOp kernel) const override { markBox(kernel); }

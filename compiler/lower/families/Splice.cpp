@@ -18,7 +18,9 @@ class Splice : public KernelFamily {
 
 public:
   SmallVector<TypeID> roots() const override { return rootsOf<onnx::SpliceOp>(); }
-  std::string unsupported(Operation *root) const override { return whyUnsized(root); }
+  std::string unsupported(Operation *root, const target::MachineModel &machine) const override {
+    return whyUnsized(root);
+  }
   bool fusesEpilogue(Operation *) const override { return false; }
 
   KernelShape shape(plan::KernelOp, const target::MachineModel &machine) const override {

@@ -353,7 +353,7 @@ private:
 class TopK : public KernelFamily {
 public:
   SmallVector<TypeID> roots() const override { return rootsOf<onnx::TopKOp>(); }
-  std::string unsupported(Operation *root) const override {
+  std::string unsupported(Operation *root, const target::MachineModel &machine) const override {
     auto op = cast<onnx::TopKOp>(root);
     bool known = onnx::isSized(op.getX()) && onnx::isSized(op.getValues());
     return known ? "" : "its shape or k is not known at compile time";

@@ -21,6 +21,13 @@ public:
 
   SmallVector<TypeID> roots() const override { return rootsOf<onnx::RunningOp>(); }
   bool fusesEpilogue(Operation *) const override { return false; }
+  std::string unsupported(Operation *root, const target::MachineModel &machine) const override {
+    bool shares = !cast<onnx::RunningOp>(root).getReverse();
+    return !shares || partBytes <= machine.limits.sharedBytes
+               ? ""
+               : "its threads would share " + std::to_string(partBytes) + " bytes, and those of a block share " +
+                     std::to_string(machine.limits.sharedBytes);
+  }
 
   /// Images are as GPUs like them best, unless the sums are over their channels.
   lower::LayoutRule layoutRule(Operation *root, const target::MachineModel &) const override {

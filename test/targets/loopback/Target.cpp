@@ -5,7 +5,8 @@
 // all that it takes. Its code is the host's, functions in the host's object, unless it is of another architecture:
 // `loopback@riscv64` has an image of its kernels for that one, `loopback@riscv64@aarch64` two, of which it takes the
 // one that it is when it is opened (Images.h). With `@blocks` these are kernels of blocks of threads (Blocks.h).
-// `loopback@bare` has no kernels at all.
+// `loopback@bare` has no kernels at all, indices of `loopback@riscv64@short` have 32 bits and its addresses 64, and
+// launches of `loopback@riscv64@tight` and `@narrow` take little.
 #include "compiler/target/Target.h"
 #include "Blocks.h"
 #include "Images.h"
@@ -74,6 +75,12 @@ public:
     return machine;
   }
 
+  Platform platform(const MachineModel &machine) const override {
+    Platform platform = Platform::of(machine.triple);
+    platform.indexBits = isKind(machine, "short") ? 32 : platform.indexBits;
+    return platform;
+  }
+
   llvm::Expected<std::unique_ptr<OpenDevice>> open(const MachineModel &machine) const override {
     auto device = std::make_unique<OpenLoopback>(machine);
     if (!device->isOpen()) {
@@ -122,7 +129,16 @@ private:
       machine.matmulTile = {4, 1};
       return true;
     }
-    if (kind == "aarch64" || kind == "blocks" || kind == "bare") {
+    if (kind == "aarch64" || kind == "bare" || kind == "short") {
+      return true;
+    }
+    if (kind == "blocks") { // Worker.c
+      machine.limits.threads = 64;
+      machine.limits.sharedBytes = 64 << 10;
+      return true;
+    }
+    if (kind == "tight" || kind == "narrow") { // than which a target's family may have less sense
+      machine.limits = {7 * 8, kind == "tight" ? 64 : 4, kind == "tight" ? 64 : 64 << 10};
       return true;
     }
     if (kind == "card") {
