@@ -163,7 +163,7 @@ TEST_F(DeviceObject, EntriesOfAGpuTakeWordsAsParameters) {
   EXPECT_FALSE(has("ingot_")) << ptx;
 }
 
-/// The code of one kernel of a machine of `Small`.
+/// Makes the code of one kernel for a machine of `Small`.
 std::string codeOfSmall(ModuleOp module, target::MachineModel machine, emit::CodeForm form) {
   Small small;
   machine.target = &small;

@@ -6,12 +6,12 @@ namespace ingot::targets::loopback {
 
 class Images final : public target::ImageTarget {
 public:
-  /// One for each architecture of the machine's spec.
+  /// Makes an image for each architecture of the machine's spec.
   llvm::Expected<std::vector<target::Image>> images(mlir::ModuleOp module, llvm::ArrayRef<std::string> kernels,
                                                     const target::MachineModel &machine) const override;
 };
 
-/// A machine of the architecture in LLVM's words: `machine` but for its triple, CPU and features.
+/// Returns `machine` with LLVM's triple, CPU and features of the architecture.
 target::MachineModel machineOf(const std::string &architecture, target::MachineModel machine);
 
 } // namespace ingot::targets::loopback

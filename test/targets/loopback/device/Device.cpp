@@ -111,7 +111,7 @@ Device::Device(const std::string &spec, const Settings &settings)
   queue = ends[0];
 }
 
-/// Addresses for the device's memory, and the staging area.
+/// Reserves addresses for the device's memory and for the staging area.
 bool Device::reserve() {
   stagingFile = memfd_create("staging", 0);
   if (stagingFile < 0 || ftruncate(stagingFile, stagingBytes) != 0) {
@@ -315,7 +315,7 @@ int Device::download(void *self, void *to, const void *from, int64_t bytes) {
   return 0;
 }
 
-/// The image for this device: functions of this program for a fork of it, else the architecture's.
+/// Returns the image for this device: functions of this program for a fork of it, else the architecture's.
 const ingot_image *Device::imageOf(const ingot_device_info &info) const {
   for (int32_t i = 0; i < info.image_count; ++i) {
     const ingot_image &image = info.images[i];
@@ -424,7 +424,7 @@ const char *Device::lastMessage(void *self) { return of(self).message.empty() ? 
 
 } // namespace ingot::targets::loopback
 
-// For tests in other languages.
+// Tests in other languages call these.
 extern "C" {
 using ingot::targets::loopback::Device;
 
