@@ -179,8 +179,8 @@ private:
     bool ofBytes;
     ConvGeometry real, typical;
     int64_t lanes, most;
-    /// Whether a convolution of 1x1 may be one by F(1x1), which saves no product. It does where bytes are multiplied as
-    /// pairs of int16 but are bytes in memory: a direct convolution of eight panels makes int16 of each byte eight
+    /// Whether a convolution of 1x1 may be one by F(1x1), which saves no product. That pays where bytes are multiplied
+    /// as pairs of int16 but are bytes in memory: a direct convolution of eight panels makes int16 of each byte eight
     /// times, once for each panel, and F(1x1) does so once, where it transforms its input.
     bool pointwise;
 
