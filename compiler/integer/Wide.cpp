@@ -42,18 +42,18 @@ bool widenFactors(func::FuncOp function, FormsOf formsOf) {
     OpBuilder b(function.getContext(), &places);
     b.setInsertionPointAfterValue(bytes);
     onnx::Formula f(b, bytes.getLoc());
-    Value words = f.cast(bytes, i16, onnx::numberOfElement(i16));
+    Value wide = f.cast(bytes, i16, onnx::numberOfElement(i16));
     for (Operation *user : llvm::make_early_inc_range(bytes.getUsers())) {
       auto dequantize = dyn_cast<onnx::DequantizeOp>(user);
       auto zeros = dequantize ? onnx::integersOf(dequantize.getZero()) : std::nullopt;
       if (isWidened(user)) {
-        user->setOperand(0, words);
+        user->setOperand(0, wide);
       } else if (zeros && dequantize.getX() == bytes &&
                  user->getAttr(onnx::placeName) == product->getAttr(onnx::placeName)) {
         b.setInsertionPoint(user);
         auto type = onnx::tensorOf(onnx::ranked(dequantize.getZero()).getShape(), i16);
         Value zero = onnx::makeConstant(b, user->getLoc(), onnx::constantFromIntegers(type, *zeros));
-        user->setOperand(0, words), user->setOperand(2, zero);
+        user->setOperand(0, wide), user->setOperand(2, zero);
       }
     }
   }

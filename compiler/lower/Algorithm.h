@@ -2,9 +2,10 @@
 // expected to cost there, which layout and schedules it wants, and how it writes the loops. An algorithm is a file of
 // algorithms/ (found by folder) that defines
 //   std::unique_ptr<Algorithm> ingot::lower::create<Stem>Algorithm();
-// and nobody names it. Which algorithm computes a kernel on a machine is decided in one place, choose(), once: what was
-// decided travels in the kernel's shape (KernelShape::build), and the text of it is what people see.
-// See algorithms/SumConv.cpp for a small one.
+// and nobody names it. Layouts are decided first, by layoutOf(). For a kernel that has its layouts, choose() alone
+// decides which algorithm computes it on a machine. It is pure and may be asked again. What it decides travels in the
+// kernel's shape (KernelShape::build), and the text of it is what people see.
+// See algorithms/PlainConv.cpp for a small one, and StrassenMatMul.cpp for one with a key.
 #pragma once
 #include "compiler/lower/Family.h"
 
@@ -22,11 +23,19 @@ struct Candidate {
   bool isWanted = false;          ///< whether the user or a table asks for it, whatever it costs
   std::function<KernelShape()> shape = {};
 
-  // These decide whether it takes the place of the best one of those that come before it.
-  double mustBeBelow = 1;    ///< the share of the best one's cycles that its own cycles have to be below
-  double belowOwn = 1;       ///< this share where the best one is of the same algorithm
-  double mustSave = 0;       ///< how many cycles fewer than that it has to take
-  double countsAs = 1;       ///< the factor of its cycles where those of another algorithm are compared with it
+  // These decide whether it takes the place of the best of the candidates before it. It does where
+  //
+  //   cycles + mustSave < share * (the best one's cycles).
+  //
+  // The share is belowOwn where the best one is of the same algorithm, else mustBeBelow * (the best one's countsAs).
+  // For example, direct takes 100 k cycles. Winograd's F(2x2), with a mustBeBelow of 0.9, has to take less than 90 k,
+  // and takes 80 k. Then F(4x4), with a belowOwn of 0.95, has to take less than 76 k, and takes 78 k: F(2x2) stays.
+  // Matrix registers come next, with a mustBeBelow of 1. F(2x2) has a countsAs of 1.2, so they have to take less than
+  // 96 k.
+  double mustBeBelow = 1;    ///< below 1: its own estimate is too good; above 1: those of others are
+  double belowOwn = 1;       ///< below 1: it has to gain so much over another candidate of its own algorithm
+  double mustSave = 0;       ///< cycles that it has to gain besides
+  double countsAs = 1;       ///< above 1: it takes longer than is estimated, so that a later algorithm may take more
   std::string drawback = {}; ///< why it is only taken where it is asked for; empty: there is no such reason
 
   // These are what choose() adds.
@@ -95,7 +104,8 @@ struct Choice {
   std::string text() const;
 };
 
-/// Decides which algorithm computes a kernel. The kernel's root is one of an algorithm's roots.
+/// Decides which algorithm computes a kernel, and gives the same answer each time. The kernel has its layouts, and its
+/// root is one of an algorithm's roots.
 Choice choose(plan::KernelOp kernel, const target::MachineModel &machine);
 
 /// Returns what is wrong with algorithms that offer these candidates for a kernel: two of them have no key, so that no
@@ -109,6 +119,7 @@ std::string onlyChoice(llvm::StringRef name, const target::Schedule &schedule);
 
 // These are the answers of a family whose kernels are computed by algorithms.
 
+/// Returns the layoutRule() of the algorithm of the highest rank that wants one.
 LayoutRule layoutOf(mlir::Operation *root, const target::MachineModel &machine);
 KernelShape chosenShape(plan::KernelOp kernel, const target::MachineModel &machine);
 std::optional<target::ScheduleChoices> schedulesOf(plan::KernelOp kernel, const target::MachineModel &machine);

@@ -1,4 +1,6 @@
-// Chooses the forms of operators that depend on who computes them, behind the partition, and nowhere else.
+// Chooses the forms of operators that depend on who computes them; nothing else does. The phase `partition` gives each
+// node a device first and calls this then. With --levels it calls this first: each level has one device, and all levels
+// get the forms that pay on every one of them, so that they share their weights.
 #include "compiler/fusion/Fuse.h"
 #include "compiler/graph/Simplify.h"
 #include "compiler/integer/Bounds.h"

@@ -171,11 +171,18 @@ private:
   /// What there is to compute, and the machine that decides how.
   struct Problem {
     plan::KernelOp kernel;
-    const target::MachineModel &machine, &packing; ///< another machine that reads the same weights goes the same way
+    const target::MachineModel &machine;
+    /// The machine for which weights are packed: with --levels the highest level, else `machine`. Weights are packed as
+    /// 16 components for F(2x2) and as 36 for F(4x4), and all levels read the same ones. So where F(4x4) is chosen for
+    /// x86-64-v4, by the estimate for that machine, x86-64-v2 takes F(4x4), too.
+    const target::MachineModel &packing;
     bool ofBytes;
     ConvGeometry real, typical;
     int64_t lanes, most;
-    bool pointwise; ///< where bytes are multiplied as int16, they become those once, rather than for each panel
+    /// Whether a convolution of 1x1 may be one by F(1x1), which saves no product. That pays where bytes are multiplied
+    /// as pairs of int16 but are bytes in memory: a direct convolution of eight panels makes int16 of each byte eight
+    /// times, once for each panel, and F(1x1) does so once, where it transforms its input.
+    bool pointwise;
 
     Problem(plan::KernelOp kernel, const target::MachineModel &machine)
         : kernel(kernel), machine(machine), packing(machine.packing ? *machine.packing : machine),
@@ -227,8 +234,11 @@ private:
   static Candidate candidateOf(const Problem &p, int64_t outputs, double weightRate) {
     WinogradSchedule s = p.schedule(outputs, weightRate, p.packing);
     Candidate candidate{"winograd=" + std::to_string(outputs), s.cycles, {{"winograd", outputs}}};
-    candidate.mustBeBelow = 0.9, candidate.belowOwn = 0.95; // more weights and other sums have to be worth it
-    candidate.countsAs = p.ofBytes ? 1 : 1.2; // on machines with matrix registers it takes longer than is estimated
+    // It reads more weights than a direct convolution, and rounds otherwise: 100 k cycles of that are worth 90 k of
+    // F(2x2) or F(4x4), and 100 k of F(2x2) are worth 95 k of F(4x4).
+    candidate.mustBeBelow = 0.9, candidate.belowOwn = 0.95;
+    // Machines with matrix registers take longer for it than is estimated: 100 k cycles of it count as 120 k for those.
+    candidate.countsAs = p.ofBytes ? 1 : 1.2;
     if (!p.isOpen() && !p.machine.packing) {
       candidate.schedule.set("strips", s.strips.number());
     }

@@ -8,7 +8,7 @@ using namespace mlir;
 namespace ingot::lower {
 
 ByteProducts::ByteProducts(const target::MachineModel &machine, bool wide, int64_t shortQuads)
-    : form(wide                                                  ? Form::Words
+    : form(wide                                                  ? Form::Int16
            : machine.has(Instruction::QuadDot)                   ? Form::Quads
            : shortQuads && machine.has(Instruction::BytePairDot) ? Form::Short
            : machine.has(Instruction::PairDot)                   ? Form::Pairs
@@ -22,7 +22,7 @@ uint32_t ByteProducts::word(const std::array<int8_t, mostBytes> &weights, int64_
     return static_cast<uint32_t>(weights[row]);
   case Form::Pairs:
     return part(weights[row], 0, 0xffff) | part(weights[row + 2], 16, 0xffff);
-  case Form::Words:
+  case Form::Int16:
     return part(weights[0], 0, 0xffff) | part(weights[1], 16, 0xffff);
   case Form::Quads:
   case Form::Short:
@@ -38,7 +38,7 @@ double ByteProducts::share() const {
     return 0.25;
   case Form::Short:
     return shortQuads > 1 ? 0.4 : 0.5;
-  case Form::Words:
+  case Form::Int16:
     return 0.5;
   case Form::Pairs:
   case Form::Plain:
@@ -51,7 +51,7 @@ int64_t ByteProducts::heightOf(int64_t vectors, const target::MachineModel &mach
   if (form == Form::Short) {
     return std::max<int64_t>(1, (machine.registers - 3 - vectors) / vectors);
   }
-  int64_t others = form == Form::Words ? 2 : 4;
+  int64_t others = form == Form::Int16 ? 2 : 4;
   return std::max<int64_t>(1, (machine.registers - others - rows() * vectors) / vectors);
 }
 
@@ -89,7 +89,7 @@ static Value wordOf(Writer &w, Buffer from, Ix at, int64_t count) {
 SmallVector<Value, ByteProducts::quad> ByteProducts::elements(Writer &w, Buffer from, Ix at, int64_t lanes,
                                                               int64_t count) const {
   SmallVector<Value, quad> rows;
-  if (form == Form::Words) {
+  if (form == Form::Int16) {
     Type i16 = w.b.getI16Type(), pairType = VectorType::get({2}, i16);
     Value pair = count > 1
                      ? w.load(from, at, 2)

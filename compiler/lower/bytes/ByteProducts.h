@@ -23,7 +23,7 @@ public:
   explicit ByteProducts(const target::MachineModel &machine, bool wide = false, int64_t shortQuads = 0);
 
   /// Returns the bytes of the other factor in a step.
-  int64_t step() const { return form == Form::Words ? 2 : form == Form::Short ? shortQuads * quad : quad; }
+  int64_t step() const { return form == Form::Int16 ? 2 : form == Form::Short ? shortQuads * quad : quad; }
   /// Returns the rows of packed weights for a step.
   int64_t rows() const {
     return form == Form::Plain ? quad : form == Form::Pairs ? 2 : form == Form::Short ? shortQuads : 1;
@@ -37,7 +37,7 @@ public:
   int64_t heightOf(int64_t vectors, const target::MachineModel &machine) const;
   /// Products and their addition to a sum are two instructions. A loop over those has one step a turn: of several LLVM
   /// reorders the additions (its machine combiner does, for speed), and has no registers for all products.
-  bool isOfPairs() const { return form == Form::Pairs || form == Form::Words || form == Form::Short; }
+  bool isOfPairs() const { return form == Form::Pairs || form == Form::Int16 || form == Form::Short; }
   /// Returns the cycles of a byte's products as a share of those that a float's take.
   double share() const;
   /// Returns the word of row `row` (below rows()) with the weights of one lane.
@@ -72,7 +72,7 @@ public:
   static mlir::Value addProducts(Writer &w, mlir::Value sums, mlir::Value x, mlir::Value weights);
 
 private:
-  enum class Form { Quads, Short, Pairs, Words, Plain };
+  enum class Form { Quads, Short, Pairs, Int16, Plain };
   Form form;
   int64_t shortQuads;
 

@@ -104,7 +104,7 @@ public:
 /// A copy of a constant vector, padded with zeros to `count` elements of so many bytes.
 plan::WeightTable::Recipe paddedRecipe(int64_t count, int64_t elementBytes);
 
-/// Calls `move` with what packers read and write as arrays of words of 2 or 4 bytes, which they only move.
+/// Calls `move` with what packers read and write, as arrays of elements of 2 or 4 bytes, which they only move.
 template <typename Move>
 void asWords(int64_t bytes, llvm::ArrayRef<char> from, llvm::MutableArrayRef<char> to, Move move) {
   if (bytes == 2) {
