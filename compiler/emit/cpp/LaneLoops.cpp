@@ -56,7 +56,7 @@ private:
   /// Makes an array for a vector, which lives in the block where the builder stands.
   Value newArray(VectorType type) {
     auto array = memref::AllocaOp::create(b, loc(), MemRefType::get(type.getShape(), type.getElementType()));
-    array->setAttr("ingot.lanes", b.getUnitAttr());
+    array->setAttr(lanesName, b.getUnitAttr());
     return array;
   }
 
@@ -170,7 +170,7 @@ private:
     }
     all.append(copies);
     auto loop = scf::ForOp::create(b, loc(), index(0), index(lanes), index(1));
-    loop->setAttr("ingot.lanes", b.getStringAttr(kind));
+    loop->setAttr(lanesName, b.getStringAttr(kind));
     b.setInsertionPointToStart(loop.getBody());
     ofLane.clear();
     number = loop.getInductionVar();
