@@ -1,4 +1,5 @@
 #include "compiler/emit/DeviceCode.h"
+#include "compiler/plan/CallAttributes.h"
 #include "compiler/plan/KernelAttributes.h"
 #include "compiler/target/Target.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -23,13 +24,13 @@ static std::array<int64_t, 4> gridOf(Operation *kernel) {
 std::vector<emit::DeviceCode> emit::findDeviceCode(ModuleOp module, size_t count) {
   std::vector<DeviceCode> codes(count);
   module.walk([&](func::CallOp call) {
-    auto device = call->getAttrOfType<IntegerAttr>(deviceName);
+    auto device = call->getAttrOfType<IntegerAttr>(plan::callDeviceName);
     if (!device) {
       return;
     }
     codes.resize(std::max(codes.size(), static_cast<size_t>(device.getInt()) + 1));
     DeviceCode &code = codes[static_cast<size_t>(device.getInt())];
-    code.checks |= call->hasAttr(nodeName);
+    code.checks |= call->hasAttr(plan::callNodeName);
     auto known = llvm::find(code.kernels, call.getCallee());
     auto number = known - code.kernels.begin();
     if (known == code.kernels.end()) {

@@ -8,12 +8,8 @@
 
 namespace ingot::emit {
 
-/// Attribute of a call that a device runs: the number of the device, from 0 on.
-inline constexpr llvm::StringLiteral deviceName = "ingot.device";
-/// Attribute of such a call: the number of the kernel among those of the device.
+/// Attribute of a call that a device runs (plan::callDeviceName): the number of the kernel among those of the device.
 inline constexpr llvm::StringLiteral kernelNumberName = "ingot.kernel";
-/// Attribute of such a call whose kernel checks what it reads: the number of the node in ingot_model.nodes.
-inline constexpr llvm::StringLiteral nodeName = "ingot.node";
 
 /// The kernels that a model runs on one of its devices, and their code.
 struct DeviceCode {

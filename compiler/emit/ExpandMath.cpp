@@ -2,6 +2,8 @@
 // that would have to be expanded again. Then conversions of narrow floats, whose codes become integers.
 #include "compiler/emit/Lowering.h"
 #include "compiler/emit/math/Functions.h"
+#include "compiler/plan/KernelAttributes.h"
+#include "compiler/support/Attributes.h"
 #include "compiler/target/Target.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -66,7 +68,7 @@ void expand(Operation *op, Unary unary, Binary binary, bool ldexp) {
   FloatBuilder own(builder, op->getLoc(), type, ldexp);
   FloatBuilder f = own.with(element.isF64() ? 64 : 32);
   Value first = f.convert(op->getOperand(0));
-  unary = op->hasAttr("ingot.negative") ? expandExpOfNegative : unary;
+  unary = op->hasAttr(plan::negativeName) ? expandExpOfNegative : unary;
   Value result = unary ? unary(f, first) : binary(f, first, f.convert(op->getOperand(1)));
   op->getResult(0).replaceAllUsesWith(own.convert(result));
   op->erase();
@@ -146,7 +148,7 @@ bool expandDivisor(math::ExpOp exp, const FloatBuilder &f, StringAttr lookUp) {
   if (!divides) {
     return false;
   }
-  bool forBytes = exp->hasAttr("ingot.bytes");
+  bool forBytes = exp->hasAttr(support::forBytesName);
   if (forBytes && lookUp && lookUp.getType() == exp.getType()) {
     multiplyByTable(exp, f, lookUp);
     return true;
@@ -160,9 +162,9 @@ bool expandDivisor(math::ExpOp exp, const FloatBuilder &f, StringAttr lookUp) {
   return true;
 }
 
-/// Half of erfc(c t), as in a GELU (`ingot.tail`).
+/// Half of erfc(c t), as in a GELU (support::tailName).
 bool expandHalf(math::ErfcOp erfc, const FloatBuilder &f) {
-  Operation *half = erfc->hasAttr("ingot.tail") && erfc->hasOneUse() ? *erfc->user_begin() : nullptr;
+  Operation *half = erfc->hasAttr(support::tailName) && erfc->hasOneUse() ? *erfc->user_begin() : nullptr;
   auto scaled = erfc.getOperand().getDefiningOp<arith::MulFOp>();
   std::optional<double> scale = scaled ? numberOf(scaled.getRhs()) : std::nullopt;
   if (!half || !scale || !besides<arith::MulFOp>(0.5, half)) {
@@ -176,7 +178,7 @@ bool expandHalf(math::ErfcOp erfc, const FloatBuilder &f) {
 /// Whether an op's bits may not depend on which others are in its kernel.
 bool isStrict(Operation *op) {
   auto function = op->getParentOfType<FunctionOpInterface>();
-  return function && function->hasAttr("ingot.strict");
+  return function && function->hasAttr(plan::strictName);
 }
 
 /// Functions together with what stands around them.
@@ -187,7 +189,7 @@ bool expandWithNeighbours(Operation *op, bool ldexp, StringAttr lookUp) {
   if (!getElementTypeOrSelf(type).isF32()) {
     return false;
   }
-  if (auto exp = dyn_cast<math::ExpOp>(op); exp && !exp->hasAttr("ingot.negative")) {
+  if (auto exp = dyn_cast<math::ExpOp>(op); exp && !exp->hasAttr(plan::negativeName)) {
     return !isStrict(op) && expandDivisor(exp, f, lookUp);
   }
   auto erfc = dyn_cast<math::ErfcOp>(op);

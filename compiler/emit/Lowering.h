@@ -1,11 +1,7 @@
 // Lowers loop IR to the LLVM dialect, in the order of the declarations. Everything is changed in place.
 //
-// Functions of loop IR may carry the attributes of plan/KernelAttributes.h and these, which have no value:
-// `ingot.strict` (a result does not depend on the other values in the kernel), `ingot.tiles` (the kernel uses AMX) and
-// `ingot.inline` (the kernel is small enough to be part of its caller). Private functions become local symbols. A
-// math.exp with `ingot.negative` has operands that are not positive, and may give 0 for a denormal result; one with
-// `ingot.bytes` needs to be only as exact as a byte that is computed from it. A math.erfc with `ingot.tail` has
-// operands in [0, 7.1].
+// Functions of loop IR and math ops in them may carry the attributes of plan/KernelAttributes.h and
+// support/Attributes.h, and calls those of plan/CallAttributes.h. Private functions become local symbols.
 #pragma once
 #include "compiler/target/MachineModel.h"
 #include "mlir/IR/BuiltinOps.h"

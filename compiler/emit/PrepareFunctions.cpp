@@ -15,17 +15,17 @@ static void setAttributes(func::FuncOp function, const ingot::target::MachineMod
   Builder builder(function.getContext());
   SmallVector<Attribute> list;
   auto add = [&](StringRef key, StringRef value) { list.push_back(builder.getStrArrayAttr({key, value})); };
-  if (auto present = function->getAttrOfType<ArrayAttr>("passthrough")) {
+  if (auto present = function->getAttrOfType<ArrayAttr>(ingot::plan::passthroughName)) {
     llvm::append_range(list, present);
   }
   add("target-cpu", machine.cpu);
   if (!machine.features.empty()) {
     add("target-features", machine.features);
   }
-  if (function->removeAttr("ingot.tiles")) {
+  if (function->removeAttr(ingot::plan::tilesName)) {
     list.push_back(builder.getStringAttr(ingot::emit::usesTiles));
   }
-  if (function->removeAttr("ingot.inline")) {
+  if (function->removeAttr(ingot::plan::inlineName)) {
     list.push_back(builder.getStringAttr("alwaysinline"));
   }
   ingot::target::Platform platform = ingot::target::platformOf(machine);
@@ -36,7 +36,7 @@ static void setAttributes(func::FuncOp function, const ingot::target::MachineMod
   for (StringRef flag : {"no-builtins", "nounwind"}) {
     list.push_back(builder.getStringAttr(flag));
   }
-  function->setAttr("passthrough", builder.getArrayAttr(list));
+  function->setAttr(ingot::plan::passthroughName, builder.getArrayAttr(list));
 }
 
 void ingot::emit::forgetMachines(ModuleOp module) {

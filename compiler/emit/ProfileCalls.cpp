@@ -4,6 +4,7 @@
 //
 // where NAME_profile does nothing without an exec or without the function in it. Other models have none of this.
 #include "compiler/emit/Lowering.h"
+#include "compiler/plan/CallAttributes.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/Builders.h"
 
@@ -18,7 +19,7 @@ public:
         i32(builder.getI32Type()) {}
 
   void wrap(LLVM::LLVMFuncOp run, LLVM::CallOp call) {
-    int32_t number = int32_t(cast<IntegerAttr>(call->removeAttr("ingot.launch")).getInt());
+    int32_t number = int32_t(cast<IntegerAttr>(call->removeAttr(ingot::plan::launchName)).getInt());
     if (!hook) {
       makeHook(run);
     }
@@ -86,7 +87,7 @@ void ingot::emit::profileCalls(ModuleOp module) {
   for (auto run : llvm::make_early_inc_range(module.getOps<LLVM::LLVMFuncOp>())) {
     SmallVector<LLVM::CallOp> calls;
     run.walk([&](LLVM::CallOp call) {
-      if (call->hasAttr("ingot.launch")) {
+      if (call->hasAttr(ingot::plan::launchName)) {
         calls.push_back(call);
       }
     });

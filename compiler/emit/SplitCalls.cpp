@@ -22,6 +22,7 @@
 // call with `ingot.awaited` the run waits for the device.
 #include "compiler/emit/DeviceCode.h"
 #include "compiler/emit/Lowering.h"
+#include "compiler/plan/CallAttributes.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/Builders.h"
 
@@ -29,8 +30,8 @@ using namespace mlir;
 
 namespace {
 
-using ingot::emit::deviceName, ingot::emit::kernelNumberName, ingot::emit::nodeName;
-constexpr StringRef itemsName = "ingot.items", weighedName = "ingot.weighed_items", awaitedName = "ingot.awaited";
+using ingot::emit::kernelNumberName, ingot::plan::awaitedName, ingot::plan::callDeviceName, ingot::plan::callNodeName,
+    ingot::plan::itemsName, ingot::plan::weighedItemsName;
 
 class Splitter {
 public:
@@ -41,14 +42,14 @@ public:
   void split(LLVM::LLVMFuncOp run, ArrayRef<LLVM::CallOp> calls) {
     int64_t words = 0;
     for (LLVM::CallOp call : calls) {
-      int64_t more = call->hasAttr(nodeName) ? 3 : call->hasAttr(deviceName) ? 1 : 0;
+      int64_t more = call->hasAttr(callNodeName) ? 3 : call->hasAttr(callDeviceName) ? 1 : 0;
       words = std::max<int64_t>(words, call.getNumOperands() - 2 + more);
     }
     builder.setInsertionPointToStart(&run.front());
     Value count = LLVM::ConstantOp::create(builder, run.getLoc(), i64, builder.getI64IntegerAttr(words));
     Value arguments = LLVM::AllocaOp::create(builder, run.getLoc(), pointer, i64, count, /*alignment=*/8);
     for (LLVM::CallOp call : calls) {
-      bool isWeighed = static_cast<bool>(call->removeAttr(weighedName));
+      bool isWeighed = static_cast<bool>(call->removeAttr(weighedItemsName));
       isWeighed || call->removeAttr(itemsName) ? replace(run, call, arguments, isWeighed)
                                                : enqueue(run, call, arguments);
     }
@@ -141,11 +142,11 @@ private:
     Value exec = run.getArgument(run.getNumArguments() - 1);
     Block *before = call->getBlock(), *rest = before->splitBlock(call->getNextNode());
     builder.setInsertionPointToEnd(before);
-    Value device = number(loc, i32, numberAt(call, deviceName)), items = as(i64, call.getOperands().back());
+    Value device = number(loc, i32, numberAt(call, callDeviceName)), items = as(i64, call.getOperands().back());
     SmallVector<Value> words(call.getOperands().drop_back(2));
-    if (call->hasAttr(nodeName)) { // as INGOT_STATUS does it
+    if (call->hasAttr(callNodeName)) { // as INGOT_STATUS does it
       words.push_back(library(loc, "ingot_device_status", {exec, device}, pointer));
-      words.push_back(number(loc, i64, (numberAt(call, nodeName) + 1) << 8));
+      words.push_back(number(loc, i64, (numberAt(call, callNodeName) + 1) << 8));
     }
     words.push_back(items);
     storeWords(words, arguments, loc);
@@ -227,7 +228,7 @@ void ingot::emit::splitCalls(ModuleOp module) {
   for (auto run : llvm::make_early_inc_range(module.getOps<LLVM::LLVMFuncOp>())) {
     SmallVector<LLVM::CallOp> calls;
     run.walk([&](LLVM::CallOp call) {
-      if (call->hasAttr(itemsName) || call->hasAttr(weighedName) || call->hasAttr(deviceName)) {
+      if (call->hasAttr(itemsName) || call->hasAttr(weighedItemsName) || call->hasAttr(callDeviceName)) {
         calls.push_back(call);
       }
     });

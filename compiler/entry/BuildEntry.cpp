@@ -30,6 +30,8 @@
 #include "compiler/entry/Entry.h"
 #include "compiler/lower/core/LlvmAttributes.h"
 #include "compiler/onnx/Optional.h"
+#include "compiler/plan/CallAttributes.h"
+#include "compiler/plan/KernelAttributes.h"
 #include "compiler/plan/Work.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -138,7 +140,7 @@ void Entry::buildRun() {
 void Entry::askForTiles() {
   WalkResult found = function.walk([](plan::LaunchOp launch) {
     Operation *callee = SymbolTable::lookupNearestSymbolFrom(launch, launch.getCalleeAttr());
-    return callee->hasAttr(lower::tilesName) ? WalkResult::interrupt() : WalkResult::advance();
+    return callee->hasAttr(plan::tilesName) ? WalkResult::interrupt() : WalkResult::advance();
   });
   if (found.wasInterrupted()) {
     returnIfBad(entry, w.callLibrary("ingot_run_tiles", {}, w.b.getI32Type()));
@@ -233,10 +235,10 @@ void Entry::build(plan::LaunchOp launch) {
     return enqueue(launch, c);
   }
   if (!items.is(0) && !items.is(1)) {
-    c->setAttr(work ? "ingot.weighed_items" : "ingot.items", w.b.getUnitAttr());
+    c->setAttr(work ? plan::weighedItemsName : plan::itemsName, w.b.getUnitAttr());
   }
   if (auto number = launch->getAttrOfType<IntegerAttr>(plan::numberName)) {
-    c->setAttr("ingot.launch", w.b.getI64IntegerAttr(firstLaunch + number.getInt()));
+    c->setAttr(plan::launchName, w.b.getI64IntegerAttr(firstLaunch + number.getInt()));
   }
   if (launch.getChecked()) {
     checkStatus(launch, c.getResult(0));

@@ -4,6 +4,7 @@
 #include "compiler/entry/Entry.h"
 #include "compiler/lower/core/LlvmAttributes.h"
 #include "compiler/onnx/Optional.h"
+#include "compiler/plan/CallAttributes.h"
 
 using namespace mlir;
 using ingot::support::Size;
@@ -21,14 +22,14 @@ Value Entry::deviceMemory(StringRef name, uint64_t device) {
 }
 
 void Entry::enqueue(plan::LaunchOp launch, func::CallOp call) {
-  call->setAttr("ingot.device", w.b.getI32IntegerAttr(static_cast<int32_t>(launch.getDevice()) - 1));
+  call->setAttr(plan::callDeviceName, w.b.getI32IntegerAttr(static_cast<int32_t>(launch.getDevice()) - 1));
   if (launch.getChecked()) {
-    call->setAttr("ingot.node", w.b.getI32IntegerAttr(nodeNumber(onnx::nodeOf(launch.getLoc()))));
+    call->setAttr(plan::callNodeName, w.b.getI32IntegerAttr(nodeNumber(onnx::nodeOf(launch.getLoc()))));
   }
   if (auto number = launch->getAttrOfType<IntegerAttr>(plan::numberName)) {
-    call->setAttr("ingot.launch", w.b.getI64IntegerAttr(firstLaunch + number.getInt()));
+    call->setAttr(plan::launchName, w.b.getI64IntegerAttr(firstLaunch + number.getInt()));
     // The profile measures the kernel, and not how long enqueuing it takes.
-    call->setAttr("ingot.awaited", w.b.getUnitAttr());
+    call->setAttr(plan::awaitedName, w.b.getUnitAttr());
   }
 }
 

@@ -493,7 +493,7 @@ private:
         operands.push_back(map.lookup(own));
       }
       Operation *copy = onnx::createOp(b, op->getLoc(), op->getName().getStringRef(), operands, op->getAttrs());
-      copy->removeAttr("onnx.requires"); // the original has been checked already
+      copy->removeAttr(onnx::requiresName); // the original has been checked already
       map.map(op->getResult(0), copy->getResult(0));
     }
     onnx::ScoreOp::create(b, loc, map.lookup(match.softmax.getInput()));

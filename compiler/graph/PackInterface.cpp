@@ -3,6 +3,7 @@
 // their speed.
 #include "compiler/graph/PackInterface.h"
 #include "compiler/onnx/ElementTypes.h"
+#include "compiler/onnx/InterfaceAttributes.h"
 #include "compiler/onnx/Onnx.h"
 #include "compiler/onnx/rewriting/Formula.h"
 
@@ -99,7 +100,7 @@ LogicalResult packInterface(func::FuncOp function) {
     unsigned i = argument.getArgNumber();
     auto type = cast<RankedTensorType>(argument.getType());
     if (!type.hasStaticShape()) {
-      return refuse(function, "input", function.getArgAttr(i, "onnx.name"), type);
+      return refuse(function, "input", function.getArgAttr(i, onnx::interfaceName), type);
     }
     Packer packer(function, type);
     packer.b = OpBuilder::atBlockBegin(&block);
@@ -118,7 +119,7 @@ LogicalResult packInterface(func::FuncOp function) {
     unsigned i = result.getOperandNumber();
     auto type = cast<RankedTensorType>(result.get().getType());
     if (!type.hasStaticShape()) {
-      return refuse(function, "output", function.getResultAttr(i, "onnx.name"), type);
+      return refuse(function, "output", function.getResultAttr(i, onnx::interfaceName), type);
     }
     Packer packer(function, type);
     packer.b = OpBuilder(end);

@@ -8,6 +8,7 @@
 // Kernels that read with strides read slices where they lie. All reads of the past come before the Append in the order
 // of the ops, so that the memory plan finds that it may work in place.
 #include "compiler/graph/ShareCaches.h"
+#include "compiler/onnx/InterfaceAttributes.h"
 #include "compiler/onnx/ops/Append.h"
 #include "compiler/onnx/ops/Move.h"
 #include "compiler/onnx/rewriting/Formula.h"
@@ -48,7 +49,7 @@ public:
   LogicalResult pair(const CachePair &wanted) {
     bool found = false, ok = true;
     for (unsigned i = 0; i < block.getNumArguments(); ++i) {
-      if (auto star = match(wanted.first, nameOf(function.getArgAttrOfType<StringAttr>(i, "onnx.name")))) {
+      if (auto star = match(wanted.first, nameOf(function.getArgAttrOfType<StringAttr>(i, onnx::interfaceName)))) {
         found = true;
         ok &= succeeded(share(i, outputName(wanted.second, *star)));
       }
@@ -98,10 +99,10 @@ private:
   }
 
   LogicalResult share(unsigned input, const std::string &outputName) {
-    StringRef inputName = nameOf(function.getArgAttrOfType<StringAttr>(input, "onnx.name"));
+    StringRef inputName = nameOf(function.getArgAttrOfType<StringAttr>(input, onnx::interfaceName));
     std::optional<unsigned> output;
     for (unsigned k = 0; k < function.getNumResults(); ++k) {
-      if (nameOf(function.getResultAttrOfType<StringAttr>(k, "onnx.name")) == outputName) {
+      if (nameOf(function.getResultAttrOfType<StringAttr>(k, onnx::interfaceName)) == outputName) {
         output = k;
       }
     }

@@ -235,7 +235,7 @@ void InputReader::shape(const pb::ValueInfoProto &value, SmallVectorImpl<int64_t
 std::vector<OpenAxis> openAxes(func::FuncOp function) {
   std::vector<OpenAxis> axes;
   for (auto [number, type] : llvm::enumerate(function.getArgumentTypes())) {
-    auto names = function.getArgAttrOfType<ArrayAttr>(unsigned(number), "onnx.dims");
+    auto names = function.getArgAttrOfType<ArrayAttr>(unsigned(number), dimsName);
     for (auto [axis, size] : llvm::enumerate(onnx::sizesOf(cast<RankedTensorType>(type)))) {
       if (std::optional<support::Symbol> symbol = size.asSymbol()) {
         bool isNamed = names && axis < names.size();

@@ -2,6 +2,7 @@
 // with which graph::resolve compares what they are.
 #include "compiler/importer/Importer.h"
 #include "compiler/onnx/ElementTypes.h"
+#include "compiler/onnx/InterfaceAttributes.h"
 #include "compiler/onnx/Optional.h"
 #include "compiler/onnx/rewriting/Operators.h"
 #include "compiler/onnx/sizes/Shapes.h"
@@ -26,12 +27,12 @@ func::FuncOp Importer::arguments(ModuleOp module, const ImportOptions &options) 
   for (auto [i, input] : llvm::enumerate(inputs)) {
     function.getArgument(i).setLoc(locationOf(input.name));
     values[input.name] = function.getArgument(i);
-    function.setArgAttr(i, "onnx.name", builder.getStringAttr(input.name));
+    function.setArgAttr(i, onnx::interfaceName, builder.getStringAttr(input.name));
     if (input.isOptional) {
       function.setArgAttr(i, onnx::optionalName, builder.getUnitAttr());
     }
     SmallVector<llvm::StringRef> symbols(input.symbols.begin(), input.symbols.end());
-    function.setArgAttr(i, "onnx.dims", builder.getStrArrayAttr(symbols));
+    function.setArgAttr(i, dimsName, builder.getStrArrayAttr(symbols));
   }
   gather(function, spread);
   bounds(function, options);

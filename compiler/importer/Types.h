@@ -36,6 +36,10 @@ llvm::Expected<mlir::ElementsAttr> makeConstantNode(mlir::MLIRContext *context, 
 /// The type of a sequence of tensors, or of one in an optional value; null: something else.
 const pb::TypeProto::Sequence *sequenceTypeOf(const pb::TypeProto &type);
 
+/// Holds, on an argument of the function, what the model calls each of its axes, an array of strings; "": nothing. The
+/// importer sets it for openAxes(), which reads it.
+inline constexpr llvm::StringLiteral dimsName = "onnx.dims";
+
 struct Input {
   std::string name;
   mlir::Type type;

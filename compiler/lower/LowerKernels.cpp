@@ -19,6 +19,7 @@
 #include "compiler/onnx/sizes/Found.h"
 #include "compiler/onnx/sizes/Shapes.h"
 #include "compiler/onnx/text/Texts.h"
+#include "compiler/plan/InPlace.h"
 #include "compiler/plan/IndexWidth.h"
 #include "compiler/plan/KernelAttributes.h"
 #include "compiler/plan/Work.h"
@@ -252,17 +253,17 @@ struct Lowering {
     unsigned sharedByThreads = shape.grid ? kernel->getNumOperands() : types.size();
     for (unsigned i = 0; i < sharedByThreads; ++i) {
       if (isa<MemRefType>(types[i]) && !llvm::is_contained(sharing, i)) {
-        f.setArgAttr(i, "llvm.noalias", b.getUnitAttr());
+        f.setArgAttr(i, plan::noAliasName, b.getUnitAttr());
       }
     }
     f->setAttr(plan::machineName, b.getStringAttr(machine.spec));
-    if (kernel->getParentOfType<ModuleOp>()->hasAttr(strictName)) {
-      f->setAttr(strictName, b.getUnitAttr());
+    if (kernel->getParentOfType<ModuleOp>()->hasAttr(plan::strictName)) {
+      f->setAttr(plan::strictName, b.getUnitAttr());
     }
     if (shape.grid) {
       f->setAttr(plan::gridName, b.getDenseI64ArrayAttr({shape.grid->threads[0], shape.grid->threads[1],
                                                          shape.grid->threads[2], shape.grid->sharedBytes}));
-      f->setAttr("passthrough", b.getStrArrayAttr({"convergent"})); // as its barriers are
+      f->setAttr(plan::passthroughName, b.getStrArrayAttr({"convergent"})); // as its barriers are
     }
     return f;
   }
@@ -467,10 +468,10 @@ struct Lowering {
       launch->setAttr(plan::textName, b.getBoolAttr(onnx::makesStrings(root)));
     }
     if (!shape.inPlace.empty()) {
-      launch->setAttr("plan.in_place", b.getDenseI64ArrayAttr(shape.inPlace));
+      launch->setAttr(plan::inPlaceName, b.getDenseI64ArrayAttr(shape.inPlace));
     }
     if (shape.extends) {
-      launch->setAttr("plan.extends", b.getI64IntegerAttr(*shape.extends));
+      launch->setAttr(plan::extendsName, b.getI64IntegerAttr(*shape.extends));
     }
     kernel.replaceAllUsesWith(launch);
     kernel.erase();

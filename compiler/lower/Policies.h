@@ -6,8 +6,6 @@
 
 namespace ingot::lower {
 
-/// The module's attribute for `--accuracy strict`: the result of every op is rounded to its element type.
-inline constexpr llvm::StringLiteral strictName = "ingot.strict";
 /// The module's attribute for `--accuracy close` and `fast`: factors of float32 that are split have two parts.
 inline constexpr llvm::StringLiteral twoPartsName = "ingot.two_parts";
 

@@ -1,6 +1,7 @@
 #include "compiler/memory/InPlace.h"
 #include "compiler/onnx/Control.h"
 #include "compiler/onnx/sizes/Found.h"
+#include "compiler/plan/InPlace.h"
 #include "compiler/plan/Layout.h"
 
 using namespace mlir;
@@ -21,7 +22,7 @@ bool changes(Value result) {
 static bool isExtended(onnx::LoopOp loop, unsigned i) {
   Value next = plan::placeOf(loop.yielded(i).get()).base;
   auto launch = next.getDefiningOp<LaunchOp>();
-  auto extends = launch ? launch->getAttrOfType<IntegerAttr>("plan.extends") : IntegerAttr();
+  auto extends = launch ? launch->getAttrOfType<IntegerAttr>(plan::extendsName) : IntegerAttr();
   if (!extends || next != launch.getResult(0)) {
     return false;
   }
@@ -50,7 +51,7 @@ bool mayAskBefore(onnx::LoopOp loop, unsigned i) {
 }
 
 SmallVector<Value> replaceable(LaunchOp launch) {
-  auto numbers = launch->getAttrOfType<DenseI64ArrayAttr>("plan.in_place");
+  auto numbers = launch->getAttrOfType<DenseI64ArrayAttr>(plan::inPlaceName);
   SmallVector<Value> found;
   for (int64_t i : numbers ? numbers.asArrayRef() : ArrayRef<int64_t>()) {
     Value v = launch.getIns()[i];

@@ -100,7 +100,7 @@ LogicalResult updateTypes(Operation *op) {
   if (!infer) {
     return success();
   }
-  op->removeAttr("onnx.requires"); // found anew
+  op->removeAttr(requiresName); // found anew
   SmallVector<Type> types;
   if (failed(infer.inferTypes(types))) {
     return failure();

@@ -1,4 +1,5 @@
 #include "compiler/partition/Bindings.h"
+#include "compiler/onnx/InterfaceAttributes.h"
 #include "compiler/onnx/Optional.h"
 #include "compiler/onnx/sizes/Found.h"
 #include "compiler/plan/Plan.h"
@@ -30,9 +31,9 @@ LogicalResult bind(func::FuncOp function, const std::string &name, const std::st
   }
   auto number = IntegerAttr::get(IntegerType::get(function.getContext(), 64), known - all.begin() + 1);
   std::optional<unsigned> input =
-      find(name, function.getNumArguments(), [&](unsigned i) { return function.getArgAttr(i, "onnx.name"); });
+      find(name, function.getNumArguments(), [&](unsigned i) { return function.getArgAttr(i, onnx::interfaceName); });
   std::optional<unsigned> output =
-      find(name, function.getNumResults(), [&](unsigned i) { return function.getResultAttr(i, "onnx.name"); });
+      find(name, function.getNumResults(), [&](unsigned i) { return function.getResultAttr(i, onnx::interfaceName); });
   if (!input && !output) {
     return refuse() << "the model has no such input or output";
   }

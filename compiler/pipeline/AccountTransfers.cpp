@@ -1,6 +1,7 @@
 // Describes for people what crosses between memories and for whom: the ONNX node that makes a value, and those that
 // read it.
 #include "compiler/onnx/Control.h"
+#include "compiler/onnx/InterfaceAttributes.h"
 #include "compiler/pipeline/State.h"
 #include "compiler/plan/Layout.h"
 #include "compiler/plan/Plan.h"
@@ -65,7 +66,7 @@ private:
   }
 
   std::string argumentName(BlockArgument argument) {
-    auto name = function.getArgAttrOfType<StringAttr>(argument.getArgNumber(), "onnx.name");
+    auto name = function.getArgAttrOfType<StringAttr>(argument.getArgNumber(), onnx::interfaceName);
     return "input '" + (name ? name.str() : std::to_string(argument.getArgNumber())) + "'";
   }
 
@@ -111,7 +112,7 @@ private:
       } else if (isa<plan::BundleOp>(user)) {
         addReadersOfPart(user->getResult(0), v, readers);
       } else if (isa<func::ReturnOp>(user)) {
-        auto name = function.getResultAttrOfType<StringAttr>(use.getOperandNumber(), "onnx.name");
+        auto name = function.getResultAttrOfType<StringAttr>(use.getOperandNumber(), onnx::interfaceName);
         add("output '" + (name ? name.str() : std::to_string(use.getOperandNumber())) + "'");
       } else {
         add(nodeText((isa<onnx::YieldOp>(user) ? user->getParentOp() : user)->getLoc()));

@@ -2,6 +2,7 @@
 // checks, its nodes and its kernel calls.
 #include "compiler/graph/PackInterface.h"
 #include "compiler/onnx/ElementTypes.h"
+#include "compiler/onnx/InterfaceAttributes.h"
 #include "compiler/onnx/Onnx.h"
 #include "compiler/onnx/Optional.h"
 #include "compiler/onnx/Work.h"
@@ -120,13 +121,13 @@ void describe(func::FuncOp function, plan::ModelInfo &info) {
   info.inputs.clear(), info.outputs.clear();
   for (auto [i, t] : llvm::enumerate(function.getArgumentTypes())) {
     info.inputs.push_back(tensorInfo(t, function.getArgAttr(i, graph::packedName),
-                                     function.getArgAttrOfType<StringAttr>(i, "onnx.name"),
+                                     function.getArgAttrOfType<StringAttr>(i, onnx::interfaceName),
                                      "input" + std::to_string(i)));
     info.inputs.back().isOptional = bool(function.getArgAttr(i, onnx::optionalName));
   }
   for (auto [i, t] : llvm::enumerate(function.getResultTypes())) {
     info.outputs.push_back(tensorInfo(t, function.getResultAttr(i, graph::packedName),
-                                      function.getResultAttrOfType<StringAttr>(i, "onnx.name"),
+                                      function.getResultAttrOfType<StringAttr>(i, onnx::interfaceName),
                                       "output" + std::to_string(i)));
     describeKeys(function.getResultAttr(i, onnx::mapKeysName), info.outputs.back());
   }

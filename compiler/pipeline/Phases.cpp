@@ -20,6 +20,7 @@
 #include "compiler/partition/Transfers.h"
 #include "compiler/pipeline/State.h"
 #include "compiler/plan/IndexWidth.h"
+#include "compiler/plan/KernelAttributes.h"
 #include "compiler/plan/Plan.h"
 #include "compiler/support/SymbolNames.h"
 
@@ -265,7 +266,7 @@ static void setPolicies(const Options &options, ModuleOp module) {
     module->setAttr(lower::twoPartsName, UnitAttr::get(module.getContext()));
   }
   if (options.isStrict()) {
-    module->setAttr(lower::strictName, UnitAttr::get(module.getContext()));
+    module->setAttr(plan::strictName, UnitAttr::get(module.getContext()));
   }
 }
 

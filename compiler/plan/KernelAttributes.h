@@ -1,4 +1,5 @@
-// Attributes of kernels' functions, which the lowering sets and the exits read.
+// Attributes of kernels' functions, of their arguments and of what is in them, which the lowering sets and the exits
+// read.
 #pragma once
 #include "llvm/ADT/StringRef.h"
 
@@ -10,5 +11,30 @@ inline constexpr llvm::StringLiteral gridName = "ingot.grid";
 /// The spec of the machine that a function is for (MachineModel::spec), a string. Functions without it are for that of
 /// the module.
 inline constexpr llvm::StringLiteral machineName = "ingot.machine";
+
+/// The mark of `--accuracy strict`: the result of every op is rounded to its element type. The pipeline sets it on the
+/// module, where builders of loops read it, and the lowering on each function, where emit reads it: the bits of a
+/// result may not depend on the other values in the kernel.
+inline constexpr llvm::StringLiteral strictName = "ingot.strict";
+
+/// Marks a function that uses matrix registers. The lowering sets it (product/Tiles.cpp); the run of such a kernel asks
+/// the system for them (entry), and emit gives the function an attribute of LLVM.
+inline constexpr llvm::StringLiteral tilesName = "ingot.tiles";
+
+/// Marks a function that becomes a part of its callers. No phase sets it; loop IR that is written by hand may have it,
+/// and emit reads it.
+inline constexpr llvm::StringLiteral inlineName = "ingot.inline";
+
+/// Marks a math.exp whose operand is not positive, and which may give 0 for a denormal result. The lowering sets it
+/// (Writer::expOfNegative); emit expands it in fewer instructions.
+inline constexpr llvm::StringLiteral negativeName = "ingot.negative";
+
+/// MLIR's mark for an argument whose memory is reached through no other one. The lowering sets it; LLVM and the writer
+/// of C++ (as `__restrict`) read it.
+inline constexpr llvm::StringLiteral noAliasName = "llvm.noalias";
+
+/// MLIR's array with the attributes that a function has in LLVM's IR. The lowering sets `convergent`; emit adds those
+/// of the machine.
+inline constexpr llvm::StringLiteral passthroughName = "passthrough";
 
 } // namespace ingot::plan

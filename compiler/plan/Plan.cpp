@@ -2,6 +2,7 @@
 #include "compiler/onnx/ElementTypes.h"
 #include "compiler/onnx/Onnx.h"
 #include "compiler/onnx/ops/Constant.h"
+#include "compiler/plan/InPlace.h"
 #include "compiler/plan/Layout.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
@@ -391,9 +392,9 @@ LogicalResult PlanDialect::verifyOperationAttribute(Operation *op, NamedAttribut
   auto expect = [&](bool good, const char *what) { expected = good ? nullptr : what; };
   auto launch = dyn_cast<LaunchOp>(op);
   int64_t operands = launch ? launch.getIns().size() : 0;
-  if (name == "plan.in_place") {
+  if (name == inPlaceName) {
     expect(areBelow(value, operands), "numbers of a launch's operands");
-  } else if (name == "plan.extends") {
+  } else if (name == extendsName) {
     auto number = dyn_cast<IntegerAttr>(value);
     expect(number && number.getInt() >= 0 && number.getInt() < operands, "the number of a launch's operand");
   } else if (name == devicesName) {

@@ -1,6 +1,7 @@
 """Who may include whom (docs/architecture.md, "Rooms"). The table below is the rule; the #include lines of every source file and the USES
 lists of the CMake files are held against it; that nobody names a target, that no integer of a model passes through a float or is told from others
-by its width alone, and that files, functions and repeats stay small. Prints each breach as FILE:LINE and exits 1 if there is one."""
+by its width alone, that only one file spells the name of an attribute, and that files, functions and repeats stay small. Prints each breach as
+FILE:LINE and exits 1 if there is one."""
 import pathlib
 import re
 import sys
@@ -166,6 +167,37 @@ def integers(root):
             yield f"{name}:{text.count(chr(10), 0, offset) + 1}: {complaint}"
 
 
+# Names of attributes: those of the compiler's own, and what the accessors of attributes are given.
+OWN_NAME = re.compile(r'(?<!\\)"((?:ingot|onnx|plan)\.[a-z_]+(?:\.[a-z_]+)*)"')
+GIVEN_NAME = re.compile(r'\b(?:get|set|has|remove)(?:Arg|Result|Discardable)?Attr(?:OfType<[\w:]+>)?\(\s*(?:(?:[^"();,]|\([^"();]*\))+,\s*)?"([\w.]+)"')
+COMMENT_OR_INCLUDE = re.compile(r"//[^\n]*|^\s*#\s*include[^\n]*", re.M)
+DECLARED_NAME = re.compile(r":\$(\w+)")  # by an operator's definition, whose attributes have accessors
+
+
+def attribute_names(text):
+    """The names of attributes that a file's text spells: (offset, name)."""
+    code = COMMENT_OR_INCLUDE.sub(lambda match: " " * len(match.group()), text)
+    return sorted({(match.start(1), match.group(1)) for pattern in (OWN_NAME, GIVEN_NAME) for match in pattern.finditer(code)})
+
+
+def spelled_twice(texts, declared=()):
+    """Where a file spells a name that one before it spells, too: (file, offset, complaint)."""
+    first = {}
+    for file, text in texts.items():
+        for offset, name in attribute_names(text):
+            if name not in declared and first.setdefault(name, file) != file:
+                yield file, offset, f'spells the attribute "{name}", as {first[name]} does; a constant in a header is for both'
+
+
+def attributes(root):
+    """Whoever writes an attribute and whoever reads it mean the same constant, which says what the attribute means."""
+    paths = [path for folder in ("compiler", "targets", "test") for path in sorted((root / folder).rglob("*")) if path.suffix in (".h", ".cpp", ".td")]
+    texts = {path.relative_to(root).as_posix(): path.read_text(errors="replace") for path in paths}
+    declared = {name for file, text in texts.items() if file.endswith(".td") for name in DECLARED_NAME.findall(text)}
+    for file, offset, complaint in spelled_twice(texts, declared):
+        yield f"{file}:{texts[file].count(chr(10), 0, offset) + 1}: {complaint}"
+
+
 MOST_LINES, MOST_OF_FUNCTION = 600, 100  # of a file, of a function
 REPEAT, MOST_REPEATED = 8, 0.005  # lines that make a repeat, and the share of lines that may be in one
 # What a function's first line is not behind: the statement before has ended there.
@@ -222,6 +254,11 @@ def selftest():
     good = ["static_cast<double>(elements)", "w.constant(count, type)", "auto x = static_cast<double>(lanes) * f;", "f(double(1 << 24))"]
     missed = [text for text in bad if not any(lossy_integers(text))] + [text for text in good if any(lossy_integers(text))]
     missed += [text for text in ["type.isInteger(64)", "isInteger(1)"] if not any(asked_by_width(text))] + [text for text in ["isInteger()", "isInt(t, 64)"] if any(asked_by_width(text))]
+    twice = ['op->setAttr("plan.x", a);', 'name == "onnx.some_name"', 'f.setArgAttr(i, "llvm.x", b);', 'f.getArgAttr(x.number(), "llvm.x")', 'op->getAttrOfType<mlir::UnitAttr>("x")',
+             'op->removeAttr(\n    "x")']
+    once = ['#include "ingot.h"', '// "ingot.x"', 'name == "onnx.Abs"', 'op->hasAttr(xName)', 'op->getAttr("declared")', 'b.getStringAttr("x")', 'error("plan.x is bad")']
+    missed += [text for text in twice if not any(spelled_twice({"a": text, "b": text}))] + [text for text in once if any(spelled_twice({"a": text, "b": text}, {"declared"}))]
+    missed += [text for text in twice if any(spelled_twice({"a": text + text}))]
     return [f"selftest: judged wrongly: {text}" for text in missed]
 
 
@@ -233,8 +270,8 @@ def unknown_rooms(root):
 
 def main():
     root = pathlib.Path(__file__).resolve().parents[2]
-    breaches = [*selftest(), *unknown_rooms(root), *includes(root), *uses(root), *target_names(root), *integers(root), *sizes(root)]
-    print("\n".join(breaches) if breaches else "every include and every USES list agrees with the table, integers stay what they are, and sizes are within their bounds")
+    breaches = [*selftest(), *unknown_rooms(root), *includes(root), *uses(root), *target_names(root), *integers(root), *attributes(root), *sizes(root)]
+    print("\n".join(breaches) if breaches else "every include and every USES list agrees with the table, integers stay what they are, attributes have one name, and sizes are within their bounds")
     sys.exit(bool(breaches))
 
 

@@ -1,6 +1,7 @@
 // Writes loops, branches and basic blocks, as a part of FunctionWriter. Values that a loop carries, and that blocks
 // hand to each other, are variables that are assigned to all at once. Blocks that are reached in one way only follow
 // each other without labels (chains), and short ways out of the function stand where they are taken.
+#include "compiler/emit/cpp/Cpp.h"
 #include "compiler/emit/cpp/FunctionWriter.h"
 
 using namespace mlir;
@@ -65,7 +66,7 @@ void FunctionWriter::visit(scf::ForOp loop) {
   std::string counter = "i" + std::to_string(numbers['i']++);
   known[loop.getInductionVar()] = {counter, Rank::Name, Sign::Signed};
   std::string next = step == "1" ? "++" + counter : counter + " += " + step;
-  auto lanes = loop->getAttrOfType<StringAttr>("ingot.lanes");
+  auto lanes = loop->getAttrOfType<StringAttr>(lanesName);
   open((lanes ? helpers.use(lanes.getValue()) + " for (" : "for (") + integerName(bitsOf(type), /*isSigned=*/true) +
        " " + counter + " = " + from + "; " + counter + " < " + to + "; " + next + ")");
   visitAll(*loop.getBody());

@@ -26,6 +26,9 @@ mlir::LogicalResult prepare(mlir::ModuleOp module, const target::MachineModel &m
 
 /// Makes the vectors of a function arrays, and operations on them loops over lanes.
 mlir::LogicalResult lanesToLoops(mlir::func::FuncOp function);
+/// Marks such an array, and holds, on such a loop, the name of the macro that stands in front of it. lanesToLoops()
+/// sets it, and the writer reads it.
+inline constexpr llvm::StringLiteral lanesName = "ingot.lanes";
 
 /// Returns the text of NAME.cpp, from a prepared module. `weights` has the bytes where they are initialized, else none.
 /// Fails with a diagnostic at an operation that has no form in C++.

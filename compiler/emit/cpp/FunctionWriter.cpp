@@ -1,5 +1,8 @@
 #include "compiler/emit/cpp/FunctionWriter.h"
 #include "compiler/emit/DeviceCode.h"
+#include "compiler/emit/cpp/Cpp.h"
+#include "compiler/plan/CallAttributes.h"
+#include "compiler/plan/KernelAttributes.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "llvm/ADT/StringExtras.h"
@@ -300,7 +303,7 @@ void FunctionWriter::visit(memref::AllocaOp array) {
     return;
   }
   MemRefType type = array.getType();
-  bool isVector = array->hasAttr("ingot.lanes");
+  bool isVector = array->hasAttr(lanesName);
   std::string name = isVector ? newName(VectorType::get({1}, type.getElementType())) : newName(type);
   known[array] = {name};
   std::string align = array.getAlignment() ? "alignas(" + std::to_string(*array.getAlignment()) + ") " : "";
@@ -314,7 +317,7 @@ void FunctionWriter::visit(func::CallOp call) {
     arguments.push_back(argument(operand));
   }
   settleReads();
-  auto number = call->getAttrOfType<IntegerAttr>("ingot.launch");
+  auto number = call->getAttrOfType<IntegerAttr>(plan::launchName);
   auto tell = [&](int ended) {
     if (number) {
       line(helpers.use("profile") + "(exec, " + std::to_string(number.getInt()) + ", " + std::to_string(ended) + ");");
@@ -322,7 +325,7 @@ void FunctionWriter::visit(func::CallOp call) {
   };
   auto callee = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(call, call.getCalleeAttr());
   tell(0);
-  if (call->hasAttr(deviceName)) {
+  if (call->hasAttr(plan::callDeviceName)) {
     enqueue(call, arguments);
   } else if (callee.isExternal()) {
     callLibrary(call, arguments);
@@ -335,16 +338,16 @@ void FunctionWriter::visit(func::CallOp call) {
 /// Writes the call of a kernel, as SplitCalls.cpp does for objects.
 void FunctionWriter::enqueue(func::CallOp call, ArrayRef<std::string> arguments) {
   auto numberAt = [&](StringRef name) { return cast<IntegerAttr>(call->getAttr(name)).getInt(); };
-  std::string device = std::to_string(numberAt(deviceName));
+  std::string device = std::to_string(numberAt(plan::callDeviceName));
   SmallVector<std::string> words;
   for (auto [text, operand] : llvm::zip_equal(arguments, call.getOperands())) {
     words.push_back(isa<MemRefType>(operand.getType()) ? helpers.use("addressOf") + "(" + text + ")"
                                                        : "uint64_t(" + text + ")");
   }
   words.erase(words.end() - 2); // the word where work items begin is not handed over
-  if (call->hasAttr(nodeName)) {
+  if (call->hasAttr(plan::callNodeName)) {
     words.insert(words.end() - 1, {helpers.use("addressOf") + "(ingot_device_status(exec, " + device + "))",
-                                   std::to_string((numberAt(nodeName) + 1) << 8)});
+                                   std::to_string((numberAt(plan::callNodeName) + 1) << 8)});
   }
   auto endIf = [&](const std::string &text) {
     open("if (const int status = " + text + ")");
@@ -353,7 +356,7 @@ void FunctionWriter::enqueue(func::CallOp call, ArrayRef<std::string> arguments)
   };
   endIf(helpers.use("enqueue") + "(exec, " + device + ", " + std::to_string(numberAt(kernelNumberName)) + ", {" +
         llvm::join(words, ", ") + "})");
-  if (call->hasAttr("ingot.awaited")) {
+  if (call->hasAttr(plan::awaitedName)) {
     endIf("ingot_device_wait(exec, " + device + ")");
   }
 }
@@ -361,8 +364,8 @@ void FunctionWriter::enqueue(func::CallOp call, ArrayRef<std::string> arguments)
 void FunctionWriter::callKernel(func::CallOp call, StringRef name, ArrayRef<std::string> arguments) {
   bool returns = call.getNumResults() == 1;
   std::string text = (name + "(" + llvm::join(arguments, ", ") + ")").str();
-  bool isWeighed = call->hasAttr("ingot.weighed_items"); // as in SplitCalls.cpp
-  if (isWeighed || call->hasAttr("ingot.items")) {
+  bool isWeighed = call->hasAttr(plan::weighedItemsName); // as in SplitCalls.cpp
+  if (isWeighed || call->hasAttr(plan::itemsName)) {
     std::string exec = isWeighed ? arguments[arguments.size() - 2] + " ? exec : nullptr" : "exec";
     SmallVector<std::string> some(arguments.drop_back(2));
     some.append({"begin", "end"});
@@ -421,14 +424,14 @@ std::string FunctionWriter::signature(StringRef body) {
   SmallVector<std::string> parameters;
   for (BlockArgument argument : function.getArguments()) {
     Type type = argument.getType();
-    bool isRestricted = function.getArgAttr(argument.getArgNumber(), "llvm.noalias") != nullptr;
+    bool isRestricted = function.getArgAttr(argument.getArgNumber(), plan::noAliasName) != nullptr;
     std::string text = (isa<MemRefType>(type) && isOnlyRead(argument) ? "const " : "") + typeName(type) +
                        (isRestricted ? "__restrict" : "");
     std::string name = known.lookup(argument).text;
     bool isSpaced = !StringRef(text).ends_with("*");
     parameters.push_back(text + (mentions(body, name) ? (isSpaced ? " " : "") + name : ""));
   }
-  std::string start = function->hasAttr("ingot.inline") ? "inline " : "";
+  std::string start = function->hasAttr(plan::inlineName) ? "inline " : "";
   start += function.getNumResults() == 1 ? "uint32_t " : "void ";
   return wrapped(start + functionName(function, model) + "(" + llvm::join(parameters, ", ") + ") {", 0);
 }

@@ -1,4 +1,5 @@
 #include "compiler/emit/cpp/LaneAccess.h"
+#include "compiler/plan/KernelAttributes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -34,7 +35,7 @@ static bool isAlone(Value memory) {
   }
   auto argument = dyn_cast<BlockArgument>(memory);
   auto function = argument ? dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp()) : func::FuncOp();
-  return function && function.getArgAttr(argument.getArgNumber(), "llvm.noalias");
+  return function && function.getArgAttr(argument.getArgNumber(), plan::noAliasName);
 }
 
 static Value rootOf(Value memory) {

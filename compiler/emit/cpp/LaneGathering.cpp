@@ -14,7 +14,7 @@ Value LaneGathering::index(int64_t number) { return arith::ConstantIndexOp::crea
 
 Value LaneGathering::newArray(VectorType type) {
   auto array = memref::AllocaOp::create(b, loc(), MemRefType::get(type.getShape(), type.getElementType()));
-  array->setAttr("ingot.lanes", b.getUnitAttr());
+  array->setAttr(lanesName, b.getUnitAttr());
   return array;
 }
 
@@ -116,7 +116,7 @@ void LaneGathering::flush(Operation *before, StringRef kind) {
   }
   all.append(copies);
   auto loop = scf::ForOp::create(b, loc(), index(0), index(lanes), index(1));
-  loop->setAttr("ingot.lanes", b.getStringAttr(kind));
+  loop->setAttr(lanesName, b.getStringAttr(kind));
   b.setInsertionPointToStart(loop.getBody());
   ofLane.clear();
   number = loop.getInductionVar();

@@ -3,6 +3,7 @@
 // shapes get a warning, as models have them that were cut down after their export.
 #include "compiler/graph/resolve/Resolver.h"
 #include "compiler/onnx/ElementTypes.h"
+#include "compiler/onnx/InterfaceAttributes.h"
 #include "compiler/onnx/rewriting/Operators.h"
 #include "compiler/onnx/sizes/Declared.h"
 #include "compiler/support/ElementTypes.h"
@@ -132,7 +133,7 @@ bool Resolver::finish() {
   func::ReturnOp::create(builder, function.getLoc(), results);
   function.setType(builder.getFunctionType(function.getArgumentTypes(), TypeRange(ValueRange(results))));
   for (auto [i, name] : llvm::enumerate(names)) {
-    function.setResultAttr(i, "onnx.name", builder.getStringAttr(name));
+    function.setResultAttr(i, onnx::interfaceName, builder.getStringAttr(name));
     auto [declared, maker] = tensors[i];
     if (declared) {
       compareDeclared(i, declared, maker);

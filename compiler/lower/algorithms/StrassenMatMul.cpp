@@ -5,6 +5,7 @@
 #include "compiler/lower/product/Strassen.h"
 #include "compiler/lower/product/WeightRate.h"
 #include "compiler/onnx/ops/MatMul.h"
+#include "compiler/plan/KernelAttributes.h"
 #include "mlir/IR/BuiltinOps.h"
 
 using namespace mlir;
@@ -21,7 +22,7 @@ public:
   Offer offer(plan::KernelOp kernel, const target::MachineModel &machine) const override {
     auto module = kernel->getParentOfType<ModuleOp>();
     auto policy = policyOf<Use>(module, strassenName);
-    if (policy == Use::Off || (policy == Use::Faster && module->hasAttr(strictName))) {
+    if (policy == Use::Off || (policy == Use::Faster && module->hasAttr(plan::strictName))) {
       return policy == Use::Off ? "--strassen off" : "sums are to be the model's (--accuracy strict)";
     }
     MatMulProblem p = matmulProblem(kernel, machine);

@@ -10,6 +10,7 @@
 #include "compiler/onnx/constants/Constants.h"
 #include "compiler/onnx/formats/Convolutions.h"
 #include "compiler/onnx/ops/Conv.h"
+#include "compiler/plan/KernelAttributes.h"
 #include "mlir/IR/BuiltinOps.h"
 
 using namespace mlir;
@@ -23,7 +24,7 @@ static Winograd saidOf(plan::KernelOp kernel) {
   }
   auto module = kernel->getParentOfType<ModuleOp>();
   auto policy = policyOf<Winograd>(module, winogradName);
-  bool isExact = !module->hasAttr(strictName) || isa<formats::IntegerConvOp>(kernel.root());
+  bool isExact = !module->hasAttr(plan::strictName) || isa<formats::IntegerConvOp>(kernel.root());
   return policy == Winograd::Faster && !isExact ? Winograd::Off : policy;
 }
 

@@ -1,6 +1,7 @@
 #include "compiler/lower/bytes/ByteCurve.h"
 #include "compiler/lower/core/Instructions.h"
 #include "compiler/onnx/ScalarMath.h"
+#include "compiler/support/Attributes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -183,7 +184,7 @@ std::optional<Variable> variableOf(Value v, int depth) {
   if (!op || !depth || !isa<arith::ArithDialect, math::MathDialect>(op->getDialect())) {
     return std::nullopt;
   }
-  if (auto bound = op->getAttrOfType<FloatAttr>("ingot.bytes")) {
+  if (auto bound = op->getAttrOfType<FloatAttr>(support::forBytesName)) {
     Value x = op->getOperand(0); // an exponential is that of a multiple
     auto negated = isa<math::ExpOp>(op) ? x.getDefiningOp<arith::NegFOp>() : arith::NegFOp();
     auto product = isa<math::ExpOp>(op) ? x.getDefiningOp<arith::MulFOp>() : arith::MulFOp();

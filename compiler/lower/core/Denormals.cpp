@@ -14,6 +14,7 @@
 #include "compiler/onnx/Work.h"
 #include "compiler/onnx/constants/Constants.h"
 #include "compiler/onnx/ops/Recurrent.h"
+#include "compiler/plan/KernelAttributes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include <cstring>
 
@@ -42,7 +43,7 @@ static bool isWorn(ElementsAttr constant) {
 }
 
 bool meetsDenormals(plan::KernelOp kernel, const target::MachineModel &machine) {
-  if (!machine.has(Instruction::StoreControl) || kernel->getParentOfType<ModuleOp>()->hasAttr(strictName)) {
+  if (!machine.has(Instruction::StoreControl) || kernel->getParentOfType<ModuleOp>()->hasAttr(plan::strictName)) {
     return false;
   }
   bool isProduct = false, isRecurrence = false;

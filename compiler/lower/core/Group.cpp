@@ -11,6 +11,7 @@
 #include "compiler/onnx/ops/Binary.h"
 #include "compiler/onnx/ops/Cast.h"
 #include "compiler/onnx/quantization/Quantization.h"
+#include "compiler/plan/KernelAttributes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
@@ -81,8 +82,8 @@ void Space::collapse() {
 }
 
 Group::Group(Writer &w, plan::KernelOp kernel, ArrayRef<Buffer> operands, ArrayRef<Buffer> results)
-    : w(w), kernel(kernel), root(kernel.root()), isStrict(kernel->getParentOfType<ModuleOp>()->hasAttr(strictName)),
-      operands(operands), results(results) {}
+    : w(w), kernel(kernel), root(kernel.root()),
+      isStrict(kernel->getParentOfType<ModuleOp>()->hasAttr(plan::strictName)), operands(operands), results(results) {}
 
 Buffer Group::buffer(Value v) const {
   auto argument = dyn_cast_or_null<BlockArgument>(v);

@@ -5,9 +5,6 @@
 
 namespace ingot::lower {
 
-/// Marks a function that uses matrix registers (product/Tiles.h), for which a run has to ask.
-inline constexpr llvm::StringLiteral tilesName = "ingot.tiles";
-
 /// Returns LLVM's type of a pointer.
 mlir::Type pointerType(mlir::MLIRContext *context);
 /// Returns an address, which is an index, as a pointer.

@@ -1,4 +1,5 @@
 #include "compiler/lower/core/Threads.h"
+#include "compiler/plan/KernelAttributes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 using namespace mlir;
@@ -14,7 +15,7 @@ void barrier(Writer &w) {
   w.callLibrary("ingot_barrier", {}, {});
   // All threads of a block call it at one place: no call may be moved to where only some of them are.
   auto module = w.b.getInsertionBlock()->getParentOp()->getParentOfType<ModuleOp>();
-  module.lookupSymbol("ingot_barrier")->setAttr("passthrough", w.b.getStrArrayAttr({"convergent"}));
+  module.lookupSymbol("ingot_barrier")->setAttr(plan::passthroughName, w.b.getStrArrayAttr({"convergent"}));
 }
 
 Buffer sharedMemory(Writer &w, int64_t bytes) {

@@ -3,6 +3,7 @@
 #include "compiler/onnx/ElementTypes.h"
 #include "compiler/onnx/ScalarMath.h"
 #include "compiler/plan/IndexWidth.h"
+#include "compiler/plan/KernelAttributes.h"
 #include "compiler/target/Platform.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -378,7 +379,7 @@ Value Writer::compare(arith::CmpIPredicate how, Value x, Value y) { return arith
 
 Value Writer::expOfNegative(Value x) {
   auto exp = math::ExpOp::create(b, loc, x);
-  exp->setDiscardableAttr("ingot.negative", b.getUnitAttr());
+  exp->setDiscardableAttr(plan::negativeName, b.getUnitAttr());
   return exp;
 }
 

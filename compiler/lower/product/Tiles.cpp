@@ -2,6 +2,7 @@
 #include "compiler/lower/LowerKernels.h"
 #include "compiler/lower/core/LlvmAttributes.h"
 #include "compiler/lower/product/WeightRate.h"
+#include "compiler/plan/KernelAttributes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "llvm/ADT/bit.h"
@@ -112,7 +113,7 @@ double tileBlockCycles(int64_t height, int64_t wide) { return 2.0 * static_cast<
 
 Splitting splittingOf(plan::KernelOp kernel, const target::MachineModel &machine) {
   auto module = kernel->getParentOfType<ModuleOp>();
-  if (!machine.tiles.count || machine.packing || module->hasAttr(strictName)) {
+  if (!machine.tiles.count || machine.packing || module->hasAttr(plan::strictName)) {
     return {};
   }
   auto policy = policyOf<Use>(module, splitFloatsName);
@@ -195,7 +196,7 @@ int64_t TileBlock::right(int64_t n) const {
 }
 
 void TileBlock::configure(Ix height) {
-  w.b.getInsertionBlock()->getParentOp()->setAttr(tilesName, w.b.getUnitAttr());
+  w.b.getInsertionBlock()->getParentOp()->setAttr(plan::tilesName, w.b.getUnitAttr());
   firstHeight = shape.tall == 1 ? height : floorDiv(height + 1, 2);
   Ix secondHeight = max(height - firstHeight, 1);
   secondStart = height - secondHeight;

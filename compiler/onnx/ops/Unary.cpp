@@ -2,6 +2,7 @@
 #include "compiler/onnx/Family.h"
 #include "compiler/onnx/ScalarMath.h"
 #include "compiler/onnx/quantization/Quantization.h"
+#include "compiler/support/Attributes.h"
 #include <cmath>
 #define GET_OP_CLASSES
 #include "compiler/onnx/ops/Unary.cpp.inc"
@@ -20,7 +21,7 @@ static double number(const APFloat &f) { return f.convertToDouble(); }
 /// the result.
 static Num forBytes(Operation *op, Num y) {
   if (Attribute bound = op->getAttr(onlyBytesName)) {
-    Value(y).getDefiningOp()->setDiscardableAttr("ingot.bytes", bound);
+    Value(y).getDefiningOp()->setDiscardableAttr(support::forBytesName, bound);
   }
   return y;
 }
@@ -90,7 +91,7 @@ Value GeluOp::emit(OpBuilder &b, ValueRange operands) {
   }
   // Both signs use the tail of positive numbers, which emit has as one function; beyond 10 it is 0 to the last digit.
   Num t = atMost(forBytes(*this, abs(x)), 10.0), tail = erfc(t * 0.7071067811865476);
-  Value(tail).getDefiningOp()->setDiscardableAttr("ingot.tail", b.getUnitAttr());
+  Value(tail).getDefiningOp()->setDiscardableAttr(support::tailName, b.getUnitAttr());
   // It is a factor, which makes NaN of -infinity, as the standard defines it.
   Num isPositive = select(x > 0.0, x.constant(1), x.constant(0));
   return x * isPositive - t * (tail * 0.5);

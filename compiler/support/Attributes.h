@@ -1,0 +1,17 @@
+// Attributes of math ops in loop IR that the formulas of operators (onnx) set and both the loops' builders (lower) and
+// the expansion of math ops (emit) may read. No room but this one is open to all of these.
+#pragma once
+#include "llvm/ADT/StringRef.h"
+
+namespace ingot::support {
+
+/// Marks, with a bound of the operand's magnitude, the first op that is computed from the operand of a function of
+/// whose result only bytes are left. Formulas set it (onnx/ops/Unary.cpp); lower computes such functions on bytes
+/// (bytes/ByteCurve.cpp), and emit expands a math.exp that has it only as exactly as a byte needs.
+inline constexpr llvm::StringLiteral forBytesName = "ingot.bytes";
+
+/// Marks a math.erfc whose operand is in [0, 7.1]. The formula of GELU sets it; emit computes half of the function at
+/// once (ExpandMath.cpp).
+inline constexpr llvm::StringLiteral tailName = "ingot.tail";
+
+} // namespace ingot::support
