@@ -1,4 +1,5 @@
 #include "compiler/emit/cpp/LaneGathering.h"
+#include "compiler/emit/cpp/Cpp.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
