@@ -84,7 +84,7 @@ std::optional<double> numberOf(Value v) {
   return matchPattern(v, m_ConstantFloat(&number)) ? std::optional(number.convertToDouble()) : std::nullopt;
 }
 
-/// The other operand of a sum or a product with this number.
+/// Returns the other operand where `op` is an `Op`, a sum or a product, with this number as one operand; else null.
 template <typename Op> Value besides(double number, Operation *op) {
   auto combined = dyn_cast<Op>(op);
   for (int i = 0; combined && i < 2; ++i) {

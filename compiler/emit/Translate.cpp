@@ -1,5 +1,5 @@
-// LLVM dialect to LLVM IR. What is exported is decided here, once: NAME_run, NAME_model and NAME_workspace_bytes;
-// declarations are ingot_*; everything else is local to the object.
+// Translates the LLVM dialect to LLVM IR. What is exported is decided here, once: NAME_run, NAME_model and
+// NAME_workspace_bytes; declarations are ingot_*; everything else is local to the object.
 #include "compiler/emit/CodeGen.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"

@@ -19,7 +19,7 @@ static constexpr size_t mostBodies = 16;
 
 using Values = std::map<std::string, int64_t>;
 
-/// Numbers in the place of symbols.
+/// Returns a function that puts numbers in the place of symbols; one without a number stays.
 static auto numbersOf(const Values &values) {
   return [&values](support::Symbol symbol) {
     auto value = values.find(symbol.str());

@@ -1,4 +1,4 @@
-// The table of phases, and each phase in a few lines.
+// Defines the table of phases, and each phase in a few lines.
 #include "compiler/emit/Emit.h"
 #include "compiler/entry/BuildEntry.h"
 #include "compiler/fusion/Fuse.h"

@@ -26,7 +26,7 @@ struct TensorInfo {
   bool isAllocated = false; ///< an output that nothing bounds: the run gives the caller its memory; `bytes` is unknown
   int64_t device = 0;       ///< in whose memory the caller has it: 0 is the host's, n the n-th of ModelInfo::devices
   int64_t inPlaceOf = -1;   ///< the input in whose memory the caller may have this output written; -1: none
-  /// Of the values of maps, the keys: an output's columns, for all rows.
+  /// The keys of an output that is made of maps: each row is a map, and each column has the key of its number here.
   std::vector<std::string> mapKeys = {};
   bool hasStringKeys = false; ///< else they are integers
 };

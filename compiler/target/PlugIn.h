@@ -26,7 +26,7 @@ struct PlugIn {
 
 } // namespace ingot::target
 
-/// For a subclass of PieceTarget with a constructor without arguments.
+/// Makes a plug-in of `Class`, a subclass of PieceTarget with a constructor without arguments.
 #define INGOT_PIECE_TARGET(Class)                                                                                      \
   extern "C" const ingot::target::PlugIn ingot_plug_in;                                                                \
   extern "C" const ingot::target::PlugIn ingot_plug_in = {                                                             \

@@ -14,7 +14,7 @@ using namespace ingot::target;
 
 namespace {
 
-/// The C expression of an element of the result, of those of the operands.
+/// The operators, each with the C expression that makes an element of the result from those of the operands.
 const std::map<std::string, const char *> &formulas() {
   static const std::map<std::string, const char *> all = {
       {"Add", "a + b"}, {"Sub", "a - b"},          {"Mul", "a * b"},         {"Div", "a / b"},
@@ -29,7 +29,7 @@ bool sameSizes(const PieceValue &a, const PieceValue &b) {
 
 bool isOne(const PieceValue &v) { return v.isStatic() && v.elements() == 1; }
 
-/// The bytes of a value as a term, and as C.
+/// Returns the bytes of a value as a term; text() writes such a term as C.
 ScratchTerm bytesOf(const PieceValue &v) {
   ScratchTerm term{sizeof(float)};
   for (const PieceSize &size : v.sizes) {

@@ -46,7 +46,7 @@ typedef struct AmxInstruction {
  * order of their encoding: RAX, RCX, RDX, RBX, RSP, RBP, RSI, RDI, R8 ... R15. */
 int amxDecode(const uint8_t *code, const uint64_t registers[16], AmxInstruction *to);
 
-/* Executes an instruction. Returns null, or why the processor would refuse it; the state is then as before. */
+/* Runs an instruction. Returns null, or says why the processor would refuse it; the state is then as before. */
 const char *amxExecute(AmxState *state, const AmxInstruction *what);
 
 const char *amxName(AmxOperation operation);

@@ -73,7 +73,7 @@ struct DeviceObject : testing::Test {
     return machine;
   }
 
-  /// Of the kernels the object for a RISC-V.
+  /// Returns the object that is made of the kernels for a RISC-V.
   std::string object(const char *text, const std::vector<std::string> &names) {
     module = parseSourceString<ModuleOp>(text, &context);
     auto object = emit::deviceObject(*module, names, machine("riscv64-unknown-linux-gnu", "generic-rv64", "+m,+a"));

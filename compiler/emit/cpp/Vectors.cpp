@@ -94,7 +94,7 @@ std::string lanesName(char kind, unsigned bits, int64_t count) {
 
 VectorType vectorOf(Type type) { return dyn_cast<VectorType>(type); }
 bool isMask(VectorType type) { return type.getElementType().isInteger(1); }
-/// Of a lane as it is held.
+/// Returns how many bits a lane has as it is held: those of a mask are held as words of 32 bits.
 unsigned laneBits(VectorType type) { return isMask(type) ? 32 : bitsOf(type.getElementType()); }
 
 std::string converted(const std::string &text, const std::string &type) {

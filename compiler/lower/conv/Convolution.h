@@ -44,8 +44,8 @@ struct ConvGeometry {
 
   int64_t inGroup() const { return inChannels / groups; }
   int64_t outGroup() const { return outChannels / groups; }
-  /// Position in the constant's row-major elements of the weight from input channel `in` (of all) to output channel
-  /// `out`.
+  /// Returns where the weight from input channel `in` (of all) to output channel `out` is among the constant's
+  /// row-major elements.
   int64_t weightAt(int64_t out, int64_t in, int64_t tap) const {
     int64_t row = transposed ? in * outGroup() + out % outGroup() : out * inGroup() + in % inGroup();
     return row * kernel + tap;
@@ -55,8 +55,8 @@ struct ConvGeometry {
 /// What a size that the run tells is taken for where a schedule weighs one thing against another.
 inline int64_t typical(const support::Size &size, int64_t open) { return size.isNumber() ? size.number() : open; }
 
-/// Of a Conv or ConvTranspose whose padding is known. `wide`: the inner axis may be another than the last,
-/// where the last is short.
+/// Returns the geometry of a Conv or ConvTranspose whose padding is known. `wide`: the inner axis may be another than
+/// the last, where the last is short.
 ConvGeometry geometryOf(mlir::Operation *op, bool wide);
 
 /// The geometry of a typical image, by which one whose size the run tells is estimated.

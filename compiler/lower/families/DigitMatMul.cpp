@@ -128,7 +128,7 @@ private:
   Ix placeOf(const Tile &t, int64_t rowsOfStrip, Ix row, int64_t v) const {
     return c.placeOf(t.columns.strip, rowsOfStrip, row, (t.first + v) * c.lanes);
   }
-  /// In the i-th row of a block of B.
+  /// Returns where a vector of the i-th row of a block of B begins.
   Ix placeIn(const Tile &t, Ix block, Ix i, int64_t v) const {
     return placeOf(t, c.blocks * c.rowsOfBlock, block * c.rowsOfBlock + i, v);
   }
@@ -151,10 +151,10 @@ private:
 
   bool ofPairs() const { return !w.machine.has(Instruction::QuadDot); }
   int64_t digits() const { return static_cast<int64_t>(rows.size()); }
-  /// Sums of int32 for a vector and a row.
+  /// Returns how many sums of int32 there are for a vector and a row.
   int64_t kinds() const { return ofPairs() ? 2 : digits(); }
 
-  /// Sums of int16 into those of int32.
+  /// Adds sums of int16 to those of int32.
   void addPairs(MutableArrayRef<Value> sums, ArrayRef<Value> pairs) {
     auto add = [&](Value &sum, Value of, double factor) {
       sum = ByteProducts::addPairs(w, sum, of, w.constant(factor, of.getType()));
@@ -165,7 +165,7 @@ private:
     }
   }
 
-  /// A vector of a row of a block of B.
+  /// Loads a vector of a row of a block of B.
   Value loaded(const Tile &t, Ix block, Ix row, int64_t v) {
     Ix at = placeIn(t, block, row, v);
     if (t.height == 1 && (t.first + v) * c.lanes * 4 % w.machine.lineBytes == 0) {
@@ -174,7 +174,7 @@ private:
     return w.load(weights, at, c.lanes);
   }
 
-  /// One word of each column.
+  /// Adds the products with one word of each column.
   void addWord(const Tile &t, Ix block, Ix word, MutableArrayRef<Value> sums) {
     Values words;
     for (int64_t v = 0; v < t.vectors; ++v) {
@@ -195,7 +195,7 @@ private:
     }
   }
 
-  /// sums, of int16 or none, + the products of pairs of bytes.
+  /// Adds the products of pairs of bytes to `sums`, which are of int16; null sums count as zero.
   Value plusPairs(Value sums, Value vector, Value element) {
     Value y = vector::BitCastOp::create(w.b, w.loc, vector.getType(), element);
     Value products = instruction(w, Instruction::BytePairDot, {vector, y});

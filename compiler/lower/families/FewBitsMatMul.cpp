@@ -167,7 +167,7 @@ private:
 
   /// totals + the products of `count` elements from the beginning of a block on.
   Vectors addBlock(const Tile &t, Ix block, int64_t count, ValueRange totals) {
-    // The sums, and behind them the sum of the only row's elements.
+    // The sums come first; where there is only one row, the sum of its elements follows.
     Vectors sums(t.results() * t.chains(), w.constant(0, number));
     if (t.rows == 1) {
       sums.push_back(w.constant(0, number));
@@ -196,7 +196,7 @@ private:
     return next;
   }
 
-  /// Of a vector of the tile in [strip][rows][columns].
+  /// Returns where a vector of the tile begins in [strip][rows][columns].
   Ix placeOf(const Tile &t, int64_t rows, Ix row, int64_t v) const {
     return plan.placeOf(t.strip, rows, row, t.column + v * plan.lanes);
   }
@@ -246,7 +246,7 @@ private:
     return sum;
   }
 
-  /// The factors of `lanes` elements from one on.
+  /// Returns the factors of `lanes` elements, from that at `first` on.
   Value factors(int64_t first) {
     SmallVector<float> ofWord(plan.each());
     for (int64_t place = 0; place < plan.each(); ++place) {

@@ -234,7 +234,7 @@ Value fillOf(Build &build, const onnx::Movement &movement) {
   return w.load(build.group.buffer(v), 0);
 }
 
-/// Strides over the movement's axes from those over the result's.
+/// Returns the strides over the movement's axes, which follow from those over the result's.
 Ixs spread(ArrayRef<Ix> strides, const onnx::Movement &movement) {
   if (movement.axes.empty()) {
     return Ixs(strides);

@@ -1,4 +1,4 @@
-/* The answers to vector-ops.mlir. */
+/* Compares the results of vector-ops.mlir with the answers in C. */
 #include "ingot.h"
 #include <math.h>
 #include <stdio.h>

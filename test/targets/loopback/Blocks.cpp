@@ -99,7 +99,8 @@ private:
     })[0];
   }
 
-  /// The same, after as many steps as there are threads: each gives its neighbour what it got and its own.
+  /// Returns what sumOfShared does, after as many steps as there are threads: in each step a thread gives its
+  /// neighbour what it got and its own.
   static Value handedOn(lower::Build &build, lower::Ix thread, lower::Combine how, Value own, Value none) {
     lower::Writer &w = build.w;
     lower::Buffer parts = w.scratch(build.scratch, build.begin * partBytes, own.getType(), threads + 1);
