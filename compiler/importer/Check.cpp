@@ -1,6 +1,7 @@
-// Finds everything that can be wrong with a model before any of it is built, in one walk over the graph, its subgraphs
-// and the functions, and reports it together. Scopes are a chain: a subgraph sees the names around it, a function body
-// sees only its own.
+// Finds what is wrong with the graph as it is written (names, cycles, operator sets, operators, dims of inputs and
+// outputs) before any of it is built, in one walk over the graph, its subgraphs and the functions, and reports it
+// together. Attributes, types and shapes are checked node by node in compiler/graph/resolve/Resolve.cpp. Scopes are a
+// chain: a subgraph sees the names around it, a function body sees only its own.
 #include "compiler/importer/ElementType.h"
 #include "compiler/importer/Graph.h"
 #include "llvm/ADT/STLExtras.h"

@@ -44,7 +44,7 @@ def Onnx_ElementwiseInterface : OpInterface<"Elementwise"> {
 
 def Onnx_Decomposable : OpInterface<"Decomposable"> {
   let cppNamespace = "::ingot::onnx";
-  let description = "An op whose meaning is other ops; rewritten by graph-decompose once its operand shapes are known.";
+  let description = "An op whose meaning is other ops; rewritten by graph-simplify once its operand shapes are known.";
   let methods = [InterfaceMethod<[{
       Replaces the op by others (rewriter.replaceOp). Failure without a message: not in this form or not yet.}],
     "::llvm::LogicalResult", "decompose", (ins "::mlir::PatternRewriter &":$rewriter)>];

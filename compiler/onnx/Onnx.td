@@ -111,7 +111,9 @@ class Onnx_Form<string mnemonic, int inputs> : Op<Onnx_Dialect, mnemonic, [Pure,
 }
 
 /// Operators of other domains: the domain is a part of the op's name, as in onnx.com.microsoft.FusedGemm, and Since counts its own versions
-/// (onnx::newestVersion). test/tools/operators.py knows these classes by name.
+/// (onnx::newestVersion). test/tools/operators.py, by which random tests know what there is, reads the domain from these classes, and from
+/// those that build on them. It does not find a dotted name in a def itself (`Onnx_Elementwise<"com.microsoft.X", 1>`); there is no class for
+/// elementwise operators of com.microsoft yet, so the first one needs a class here.
 class Onnx_MicrosoftOp<string mnemonic, int inputs, list<Trait> traits = []> : Onnx_Op<"com.microsoft." # mnemonic, inputs, traits>;
 class Onnx_MicrosoftForm<string mnemonic, int inputs> : Onnx_Form<"com.microsoft." # mnemonic, inputs>, Since<1>;
 class Onnx_MlOp<string mnemonic, int inputs, list<Trait> traits = []> : Onnx_Op<"ai.onnx.ml." # mnemonic, inputs, traits>;

@@ -6,7 +6,7 @@
  * block */
 enum { ALIGN = 64, SLACK = 64 };
 
-/* An item of the list, as compiler/entry/BuildEntry.cpp writes it. */
+/* An item of the list, as compiler/entry/Memory.cpp (beginMemory) writes it. */
 struct ingot_memory {
   uint64_t address; /* 0: nothing is held */
   int64_t bytes;
