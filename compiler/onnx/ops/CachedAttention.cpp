@@ -198,12 +198,12 @@ LogicalResult SparseAttentionOp::decompose(PatternRewriter &rewriter) {
 // These write DecoderAttention, whose sequences are [steps, batch, width].
 
 namespace {
-/// The values of operands 8 to 11.
+/// The values of operands 8 to 11, which ONNX Runtime calls static_kv, use_past, has_layer_state and
+/// has_key_padding_mask. `fromKey`: keys and values are computed from operand 1, not from the query. `usesPast` and
+/// `hasState`: where both are set, operands 6 and 7 are caches that are used. `hasMask`: operand 5 says which keys to
+/// leave out.
 struct Flags {
-  bool fromKey;  ///< static_kv: keys and values are computed from operand 1, not from the query
-  bool usesPast; ///< use_past
-  bool hasState; ///< has_layer_state: operands 6 and 7 are caches; they are used where use_past is set, too
-  bool hasMask;  ///< has_key_padding_mask: operand 5 says which keys to leave out
+  bool fromKey, usesPast, hasState, hasMask;
 };
 } // namespace
 
