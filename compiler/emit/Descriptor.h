@@ -1,17 +1,18 @@
-// The ingot_model of runtime_support/include/ingot.h as data, and the order of its structures' members: the object's
-// constants and the C++ source's initializers are written by visitors of them.
+// Holds the ingot_model of runtime_support/include/ingot.h as data, and visits the members of its structures in the
+// header's order. Two visitors exist: one writes the constants of the object, the other the initializers of the C++
+// source. Invariant: visitMembers() names the members of each structure exactly as the header declares them.
 #pragma once
 #include "compiler/emit/DeviceCode.h"
 #include "compiler/plan/Model.h"
 
 namespace ingot::emit {
 
-/// An ingot_model but for its addresses: fields are named as there.
+/// An ingot_model without addresses. Fields without a comment are what ingot.h says of the member of the same name.
 struct Descriptor {
   struct Tensor {
     std::string name;
     int32_t type;
-    std::vector<int64_t> dims; ///< as ingot_tensor_info.dims has them
+    std::vector<int64_t> dims; ///< sizes; negative codes for open ones, see ingot_tensor_info.dims
     int64_t elements, bytes;
     uint32_t flags;
     int32_t inPlaceOf, device;
@@ -20,7 +21,7 @@ struct Descriptor {
     std::string name;
     int64_t least, most;
   };
-  // Kernels and images refer to the code that describe() was given.
+  // Kernels and images hold references into the `devices` that describe() was given, which has to outlive them.
   struct Kernel {
     llvm::StringRef name;
     llvm::ArrayRef<int64_t> threads; ///< three
@@ -28,12 +29,12 @@ struct Descriptor {
   };
   struct Image {
     llvm::StringRef target, bytes;
-    llvm::ArrayRef<std::string> bodies; ///< the kernels whose code is functions of the model, in place of bytes
+    llvm::ArrayRef<std::string> bodies; ///< instead of `bytes`: the kernels whose code is functions of the model
   };
   struct Device {
     std::string target;
     int64_t workspaceBytes, weightBytes;
-    bool isEmbedded; ///< its weights are in the section, from weightsAt on
+    bool isEmbedded; ///< whether its weights are in the model's section of weights, from weightsAt on
     int64_t weightsAt;
     uint32_t flags;
     std::vector<Kernel> kernels;
@@ -43,7 +44,7 @@ struct Descriptor {
   std::string name, target;
   std::vector<Tensor> inputs, outputs;
   std::vector<std::string> nodes;
-  std::vector<Symbol> symbols; ///< those that a run finds behind those that its caller chooses
+  std::vector<Symbol> symbols; ///< first the symbols that the caller chooses, then those that a run finds
   int32_t symbolCount, foundCount;
   int64_t workspaceBytes, workspaceAlign, weightBytes;
   uint64_t weightHash;

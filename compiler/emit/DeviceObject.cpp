@@ -1,3 +1,11 @@
+// Compiles a device's kernels to an object by LLVM: loop IR to the LLVM dialect, a body for each kernel
+// (addDeviceBodies), LLVM IR, names, machine code. Names are exchanged on the way, since the driver calls an entry by
+// its kernel's name:
+//
+//   kernel  ->  kernel_items, internal          body of kernel  ->  kernel, external
+//
+// Invariant: the object refers to nothing but what DeviceObject.h promises that an image's loader provides; any other
+// undefined name is an error here, not when the image is loaded.
 #include "compiler/emit/DeviceObject.h"
 #include "compiler/emit/Lowering.h"
 #include "compiler/emit/Object.h"

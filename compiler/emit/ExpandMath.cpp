@@ -1,5 +1,11 @@
-// A table from math ops to the functions that write them as arithmetic, applied in one walk: the functions emit no op
-// that would have to be expanded again. Then conversions of narrow floats, whose codes become integers.
+// Replaces math ops that the machine has no instruction for by arithmetic. Two tables map an op's name to the function
+// of math/Functions.h that writes it, in f32 or f64. Rounds follow each other until a walk finds no such op, since an
+// expansion may contain ops (math.floor) that some machines lack as well. Some ops are expanded together with their
+// neighbours where that is cheaper or more exact, as in a sigmoid:
+//
+//   %e = math.exp %x;  %s = arith.addf %e, 1;  %y = arith.divf %z, %s    =>    z / expandOnePlusExp(x)
+//
+// At the end conversions of floats below 32 bits (Conversions) become integer arithmetic on their codes.
 #include "compiler/emit/Lowering.h"
 #include "compiler/emit/math/Functions.h"
 #include "compiler/plan/KernelAttributes.h"
@@ -50,8 +56,8 @@ const llvm::StringMap<Binary> &binaryTable() {
   return table;
 }
 
-/// Ops of the math dialect that the conversion to LLVM turns into instructions, or into calls of the support library.
-/// A float64 is not native where no instruction computes in float64: it is rounded by arithmetic then
+/// Whether the conversion to LLVM turns an op of the math dialect into instructions, or a call of the support library.
+/// Rounding of float64 is not native on platforms without instructions for float64: it is expanded then
 /// (math/Rounding.cpp).
 bool isNative(Operation *op, const target::Platform &platform) {
   bool rounds = isa<math::CeilOp, math::FloorOp, math::TruncOp, math::RoundOp, math::RoundEvenOp>(op);
@@ -61,7 +67,7 @@ bool isNative(Operation *op, const target::Platform &platform) {
   return llvm::is_contained(platform.nativeMath, op->getName().stripDialect());
 }
 
-/// Expands `op` in f32 or f64; narrower floats go through f32.
+/// Expands `op` by one of the two functions, in f64 or in f32; floats below 32 bits are converted to f32 and back.
 void expand(Operation *op, Unary unary, Binary binary, bool ldexp) {
   OpBuilder builder(op);
   Type type = op->getResult(0).getType(), element = getElementTypeOrSelf(type);
@@ -84,7 +90,8 @@ std::optional<double> numberOf(Value v) {
   return matchPattern(v, m_ConstantFloat(&number)) ? std::optional(number.convertToDouble()) : std::nullopt;
 }
 
-/// Returns the other operand where `op` is an `Op`, a sum or a product, with this number as one operand; else null.
+/// Returns the other operand where `op` is an `Op` (a sum or a product) one of whose operands is the constant `number`;
+/// otherwise null.
 template <typename Op> Value besides(double number, Operation *op) {
   auto combined = dyn_cast<Op>(op);
   for (int i = 0; combined && i < 2; ++i) {
@@ -95,8 +102,8 @@ template <typename Op> Value besides(double number, Operation *op) {
   return nullptr;
 }
 
-/// What is multiplied by the reciprocal of `divisor` only, as by a sigmoid, is divided by it: one operation fewer, and
-/// one rounding.
+/// Replaces z * (1 / divisor) by z / divisor where nothing else uses the reciprocal, as in z * sigmoid(x): this saves
+/// an operation and a rounding.
 void divideFactors(Value divisor) {
   for (Operation *reciprocal : llvm::make_early_inc_range(divisor.getUsers())) {
     bool isReciprocal = isa<arith::DivFOp>(reciprocal) && numberOf(reciprocal->getOperand(0)) == 1.0;
@@ -112,7 +119,9 @@ void divideFactors(Value divisor) {
   }
 }
 
-/// What is divided by 1 + e^x is multiplied by a reciprocal from a table, of which bytes only are left.
+/// Replaces z / (1 + e^x) by z * r with r = 1 / (1 + e^x), which takes a factor from a table in two vector registers by
+/// the instruction `intrinsic`. The error of r is up to 2.25e-4 (math/Functions.h), so this is only for results that
+/// become bytes (support::forBytesName).
 void multiplyByTable(math::ExpOp exp, const FloatBuilder &f, StringAttr intrinsic) {
   OpBuilder &b = f.opBuilder();
   auto type = cast<VectorType>(exp.getType());
@@ -138,7 +147,8 @@ void multiplyByTable(math::ExpOp exp, const FloatBuilder &f, StringAttr intrinsi
   exp->erase();
 }
 
-/// 1 + e^x that is nothing but a divisor, as in a sigmoid: sum and exponential together.
+/// Expands e^x together with the sum 1 + e^x where all uses of it are such sums and all uses of those are as divisors,
+/// as in a sigmoid. Returns false, and changes nothing, where they are not.
 bool expandDivisor(math::ExpOp exp, const FloatBuilder &f, StringAttr lookUp) {
   bool divides = !exp->use_empty() && llvm::all_of(exp->getUsers(), [](Operation *sum) {
     return besides<arith::AddFOp>(1.0, sum) && llvm::all_of(sum->getUses(), [](OpOperand &use) {
@@ -162,7 +172,8 @@ bool expandDivisor(math::ExpOp exp, const FloatBuilder &f, StringAttr lookUp) {
   return true;
 }
 
-/// Half of erfc(c t), as in a GELU (support::tailName).
+/// Expands erfc(c t) / 2 as one function, as GELU has it (support::tailName). Returns false where `erfc` is not like
+/// that.
 bool expandHalf(math::ErfcOp erfc, const FloatBuilder &f) {
   Operation *half = erfc->hasAttr(support::tailName) && erfc->hasOneUse() ? *erfc->user_begin() : nullptr;
   auto scaled = erfc.getOperand().getDefiningOp<arith::MulFOp>();
@@ -175,13 +186,15 @@ bool expandHalf(math::ErfcOp erfc, const FloatBuilder &f) {
   return true;
 }
 
-/// Whether an op's bits may not depend on which others are in its kernel.
+/// Whether the bits of an op's result must be the same whatever else is in its kernel, so that it may not be expanded
+/// with its neighbours.
 bool isStrict(Operation *op) {
   auto function = op->getParentOfType<FunctionOpInterface>();
   return function && function->hasAttr(plan::strictName);
 }
 
-/// Functions together with what stands around them.
+/// Expands a function together with the ops around it where they form one of the patterns above; returns whether it
+/// did.
 bool expandWithNeighbours(Operation *op, bool ldexp, StringAttr lookUp) {
   Type type = op->getResult(0).getType();
   OpBuilder builder(op);
@@ -201,15 +214,19 @@ bool isNarrow(Type type) {
   return isa<FloatType>(element) && element.getIntOrFloatBitWidth() < 32;
 }
 
-/// The intrinsic that looks up floats in two vectors, with the type of its result; null: there is none.
+/// Returns the name of the intrinsic that permutes the floats of two vectors, as an attribute whose type is that of the
+/// result; null where the machine has no such instruction.
 StringAttr lookUpOf(MLIRContext *context, const target::MachineModel &machine) {
   auto type = VectorType::get({machine.lanes}, Float32Type::get(context));
   const char *permute = machine.intrinsic(target::Instruction::PermuteFloats);
   return permute ? StringAttr::get(permute, type) : StringAttr();
 }
 
-/// The conversions of the narrow floats of a module that have no instruction, in the order of the walk: each float
-/// becomes its code, an integer of one or two bytes. Below a byte, the integers between the code and the float go too.
+/// Expands the conversions (extf, truncf, bitcast) from and to floats below 32 bits that have no instruction. Such a
+/// float is represented by its code, the integer of its bits in one or two bytes. For floats below 8 bits, the ops that
+/// cut a byte to the code's 4 or 6 bits and extend it again are removed, too.
+///
+///   %i = arith.bitcast %b : i16 to bf16;  %f = arith.extf %i : bf16 to f32    =>    widenFloat(%b)
 class Conversions {
 public:
   Conversions(ModuleOp module, const Machines &machines) : machines(machines), b(module.getContext()) {
@@ -315,8 +332,7 @@ private:
 
 } // namespace
 
-/// Collects the ops that have no instruction. The caller asks again after each round, because an expansion may itself
-/// contain such ops on a machine that lacks instructions which others have.
+/// Collects the ops that have no instruction on the machine of their function.
 static SmallVector<Operation *> findMath(ModuleOp module, const Machines &machines) {
   SmallVector<Operation *> found;
   for (auto function : module.getOps<FunctionOpInterface>()) {

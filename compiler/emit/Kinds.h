@@ -5,7 +5,7 @@
 
 namespace ingot::emit {
 
-/// The kinds of files that may be written of a model; the header and the manifest always are.
+/// The kinds of files that --emit chooses. The header and the manifest are written whatever it says.
 enum class Kind { Lib, Obj, Shared, Cpp, Asm, Llvm, Mlir };
 inline constexpr support::Word<Kind> kindWords[] = {{Kind::Lib, "lib", "NAME.a"},
                                                     {Kind::Obj, "obj", "NAME.o"},
@@ -16,7 +16,7 @@ inline constexpr support::Word<Kind> kindWords[] = {{Kind::Lib, "lib", "NAME.a"}
                                                     {Kind::Mlir, "mlir", "the loops, NAME.mlir"}};
 inline llvm::ArrayRef<support::Word<Kind>> wordsOf(Kind) { return kindWords; }
 
-/// A file that was written.
+/// A file that the compiler wrote, with its size in bytes.
 struct Artifact {
   std::string path;
   int64_t bytes = 0;

@@ -1,7 +1,13 @@
-// LLVM's linker makes one relocatable object of several. Before that all symbols of a piece's object but its function
-// become local, so that two pieces, or two models of a program, may have equal ones; afterwards the functions, too. For
-// the same reason its groups of sections are no longer those of which a linker keeps one (COMDAT): which one would be
-// decided by a symbol that is nobody else's any more.
+// Links the model's object and the objects that targets brought into one relocatable object, in three steps:
+//
+//   1. in each brought object, every symbol but the function that the model calls becomes local, and its COMDAT groups
+//      become ordinary groups of sections (clearGroups)
+//   2. LLVM's linker combines the objects (ld -r), which resolves the model's calls
+//   3. those functions become local, too
+//
+// Thus no symbol of a brought object is visible outside: two brought objects, or two models of a program, may define
+// equal names. A COMDAT group would break that: a linker keeps one of the groups that are named by equal symbols, and
+// would drop code that local symbols of another object refer to.
 #include "compiler/emit/LinkPieces.h"
 #include "compiler/emit/Linker.h"
 #include "compiler/plan/Plan.h"
@@ -30,7 +36,8 @@ std::vector<ingot::emit::PieceObject> ingot::emit::takePieceObjects(mlir::Module
   return objects;
 }
 
-/// A copy of an object that objcopy makes with `option`, of the symbols.
+/// Returns a copy of an object, made by LLVM's objcopy. `option` is the list of its settings to which the symbols are
+/// added: those to make local, or those to keep global.
 static Expected<Bytes> localized(StringRef object, ArrayRef<std::string> symbols,
                                  objcopy::NameMatcher objcopy::CommonConfig::*option) {
   Expected<std::unique_ptr<object::Binary>> file = object::createBinary(MemoryBufferRef(object, ""));
@@ -53,8 +60,8 @@ static Expected<Bytes> localized(StringRef object, ArrayRef<std::string> symbols
   return result;
 }
 
-/// Clears the flag of all groups of sections by which a linker keeps one of several. A group is a list of 32-bit
-/// numbers, the first of which has the flags.
+/// Clears the flag GRP_COMDAT of all groups of sections, by which a linker keeps only one of the groups of a name. A
+/// group's section is a list of 32-bit numbers: its flags, then its members.
 template <typename ELFT> static Error clearGroups(MutableArrayRef<char> object) {
   auto file = object::ELFFile<ELFT>::create(StringRef(object.data(), object.size()));
   if (!file) {
@@ -73,7 +80,7 @@ template <typename ELFT> static Error clearGroups(MutableArrayRef<char> object) 
 }
 
 namespace {
-/// Files for the linker, which are gone in the end.
+/// Temporary files for the linker, which the destructor removes.
 class Folder {
 public:
   Error add(ArrayRef<char> bytes) {
@@ -99,7 +106,7 @@ private:
 };
 } // namespace
 
-/// All files but the last one become the last one.
+/// Links all files but the last one, and writes the result to the last one.
 static Error combine(ArrayRef<std::string> paths) {
   SmallVector<const char *> arguments = {"-r", "-o", paths.back().c_str()};
   for (const std::string &path : paths.drop_back()) {

@@ -1,4 +1,5 @@
-// Lowers loop IR to the LLVM dialect, in the order of the declarations. Everything is changed in place.
+// Lowers loop IR to the LLVM dialect, in place. lowerToLLVM() does all steps, in the order in which they are declared:
+// expandMath, simplifyVectors, prepareFunctions, convertToLLVM, profileCalls, splitCalls.
 //
 // Functions of loop IR and math ops in them may carry the attributes of plan/KernelAttributes.h and
 // support/Attributes.h, and calls those of plan/CallAttributes.h. Private functions become local symbols.
@@ -13,7 +14,8 @@ class Pass;
 
 namespace ingot::emit {
 
-/// The machines of a module's functions: its own one, and others, which functions name (plan::machineName).
+/// The machines of a module's functions: the module's own one, and others for functions that name one in the attribute
+/// plan::machineName.
 class Machines {
 public:
   explicit Machines(const target::MachineModel &own, llvm::ArrayRef<const target::MachineModel *> others = {})
@@ -31,35 +33,38 @@ private:
   const target::MachineModel *find(mlir::Operation *function) const;
 };
 
-/// The attribute that a function which uses AMX has in LLVM's IR.
+/// The attribute, in LLVM IR, of a function that uses AMX, x86's registers for tiles of matrices.
 inline constexpr llvm::StringLiteral usesTiles = "ingot-tiles";
 
-/// Replaces math ops that have no instruction (exp, tanh, pow ...), arith.remf, and conversions of narrow floats by
-/// arithmetic. Fails for an op that it does not know, rather than leaving a call to a library.
+/// Replaces math ops that have no instruction (exp, tanh, pow ...), arith.remf, and conversions of floats below 32 bits
+/// by arithmetic. Fails with a diagnostic for an op that it does not know: left alone, it would become a call of a C
+/// library.
 mlir::LogicalResult expandMath(mlir::ModuleOp module, const Machines &machines);
 
 /// Brings vectors of more than one dimension, transposes, masks and transfers to one-dimensional vector ops and
 /// shuffles; views with strides and affine arithmetic to plain index arithmetic.
 mlir::LogicalResult simplifyVectors(mlir::ModuleOp module);
 
-/// Sets linkage, CPU and manners of every function; stack arrays are moved to the entry block of their function.
+/// Sets the linkage, the CPU and the other attributes of LLVM of every function (PrepareFunctions.cpp), and moves stack
+/// arrays to the entry block.
 void prepareFunctions(mlir::ModuleOp module, const Machines &machines);
 
-/// Removes the attribute that names a function's own machine: all functions are code for the module's machine then, as
-/// in the module of a device, or in C++ source.
+/// Removes the attribute plan::machineName of all functions, so that all are code for the module's own machine. The
+/// module of a device, and C++ source, have only one.
 void forgetMachines(mlir::ModuleOp module);
 
-/// Converts everything to the LLVM dialect at once, with memrefs as bare pointers.
+/// Converts all ops to the LLVM dialect in one conversion. A memref becomes a bare pointer, without sizes and strides.
 mlir::LogicalResult convertToLLVM(mlir::ModuleOp module, const Machines &machines);
 
-/// Puts a call of ingot_exec.profile before and behind calls with `ingot.launch` in the LLVM dialect.
+/// Puts a call of ingot_exec.profile before and after each call that has the attribute `ingot.launch` (of a kernel), in
+/// the LLVM dialect.
 void profileCalls(mlir::ModuleOp module);
 
-/// Makes calls with `ingot.items` in the LLVM dialect calls of ingot_parallel_for, and those with `ingot.device` calls
-/// of ingot_device_launch.
+/// Replaces, in the LLVM dialect, calls that have the attribute `ingot.items` by calls of ingot_parallel_for, which
+/// divides the work items among threads, and those that have `ingot.device` by calls of ingot_device_launch.
 void splitCalls(mlir::ModuleOp module);
 
-/// Does all of these in order.
+/// Does all steps that the head of this file lists.
 mlir::LogicalResult lowerToLLVM(mlir::ModuleOp module, const Machines &machines);
 
 /// Registers the passes of ingot-opt: emit-expand-math and emit-lower-to-llvm, both with the option target=SPEC.

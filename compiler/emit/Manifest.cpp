@@ -1,4 +1,5 @@
-// Writes the manifest: what a program or a build system may want to know of a compiled model without loading it.
+// Writes the manifest NAME.json: what a program or a build system may want to know of a compiled model without loading
+// it. Its fields are listed in ManifestFields.h; here are those of images, and the dependency file NAME.d.
 #include "compiler/emit/ManifestFields.h"
 #include "compiler/emit/Texts.h"
 #include "llvm/Support/JSON.h"
@@ -6,7 +7,8 @@
 
 using namespace llvm;
 
-/// Writes the code of a device: its images, and what kernels need where the target knows it.
+/// Writes the images of a device: for each its size and its kernels, with the resources that a kernel takes. Those that
+/// the target does not know (-1) are left out.
 static void writeImages(json::OStream &json, const ingot::emit::DeviceCode &code) {
   json.attributeArray("images", [&] {
     for (const ingot::target::Image &image : code.images) {
@@ -51,7 +53,7 @@ std::string ingot::emit::manifestText(const plan::ModelInfo &model, ArrayRef<Dev
   return text;
 }
 
-/// Quotes a path for make: blanks and # get a backslash, and $ is doubled.
+/// Quotes a path for make: spaces, tabs and # get a backslash, and $ is doubled.
 static std::string quoteForMake(StringRef path) {
   std::string quoted;
   for (char c : path) {

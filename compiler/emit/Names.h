@@ -7,30 +7,30 @@ namespace ingot::emit {
 /// Returns `text` with single underscores for everything that is no letter or digit; empty when nothing is left.
 std::string identifierFrom(llvm::StringRef text);
 
-/// Returns the name of the model's C++ class: the model's name, with an underscore behind it where it is a keyword or
-/// names something else in the class, its members or its base library.
+/// Returns the name of the model's C++ class: the model's name, with an underscore appended where that is a keyword, or
+/// a name that the class's members or the support library use.
 std::string className(const plan::ModelInfo &model);
 
-/// The parts that stand for the model's tensors and sizes in names of macros and functions, NAME_image_elements. They
-/// differ from each other even in capitals. A name without any letter is put behind input_, output_ or size_. None ends
-/// with an underscore.
+/// How the model's tensors and sizes are called within names of macros and functions: `image` in NAME_image_elements.
+/// No two are equal, not even in capitals, and none ends with an underscore. Where a name of the model has no letter,
+/// input_, output_ or size_ is put before it.
 struct ParameterNames {
   std::vector<std::string> inputs, outputs, symbols, found;
 };
 ParameterNames parameterNames(const plan::ModelInfo &model);
 
-/// Returns such names for parameters of functions, where they must not be names that code around them uses. An
-/// underscore is put behind those that begin with a capital, as macros and our types do; with ingot, as all else does
-/// that ingot.h declares; or as POSIX reserves names; and behind keywords. Nothing else that a header uses ends so, and
-/// begins like that.
+/// Returns those names as parameters of functions, which must not collide with macros and declarations of any header.
+/// An underscore is appended to keywords and to names that begin with a capital (as macros and our types do), with
+/// `ingot` (as all else that ingot.h declares), or as POSIX reserves names. No name of a header that begins so ends
+/// with one.
 ParameterNames namesInCode(const plan::ModelInfo &model);
 
-/// Returns a name of the model as a comment of C may have it: UTF-8 that is printable, reads from left to right, and
-/// does not end the comment or its line.
+/// Returns a name of the model for use within a comment of C: printable UTF-8 that is read from left to right and ends
+/// neither the comment nor the line.
 std::string inComment(llvm::StringRef name);
 
-/// Whether the class's name looks like that of a macro: it begins with an underscore, with two
-/// capitals, or as POSIX reserves names.
+/// Whether the class's name could be that of a macro: it begins with an underscore, with two capitals, or as POSIX
+/// reserves names.
 bool mayBeMacro(llvm::StringRef className);
 
 } // namespace ingot::emit

@@ -1,20 +1,22 @@
-// The object file: machine code from memory, weights from a stream.
+// Inspects and writes the object file: its machine code is in memory, its weights come from a stream.
 #pragma once
 #include "compiler/emit/Emit.h"
 #include "llvm/Support/Error.h"
 
 namespace ingot::emit {
 
+/// What a finished object holds.
 struct ObjectFacts {
-  int64_t codeBytes = 0;
-  std::vector<std::string> undefined; ///< names, sorted, without those that every program of the system has
+  int64_t codeBytes = 0;              ///< bytes of the sections with code
+  std::vector<std::string> undefined; ///< undefined symbols, sorted, without those that every program has
 };
 
-/// What a finished object holds.
+/// Returns what an object of any format that LLVM reads holds.
 llvm::Expected<ObjectFacts> inspectObject(llvm::StringRef object);
 
-/// Writes `object` to `fd` with the bytes of the weights in their section, one of those called `constants`. The object
-/// is changed; weights are streamed, so that this costs no memory whatever their size.
+/// Writes `object` to `fd` with the bytes of the weights as the contents of their section; `constants` is the name that
+/// sections of constants have. The headers are changed in `object` itself, and the weights are streamed, so that they
+/// are never in memory as a whole.
 llvm::Error writeObject(llvm::MutableArrayRef<char> object, llvm::StringRef model, int64_t weightBytes,
                         llvm::StringRef constants, const WeightsSource &weights, int fd);
 

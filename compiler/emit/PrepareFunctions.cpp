@@ -1,7 +1,12 @@
 // Gives every function of a model its attributes before it becomes an LLVM function.
 //
-// "no-builtins" keeps LLVM from recognising loops and values as library calls; "nounwind" drops unwind tables; the
-// warning is for stack frames above what generated code allows itself on the machine.
+//   target-cpu, target-features   the machine for which LLVM chooses instructions, which may differ by function
+//   no-builtins                   LLVM does not turn loops into calls of a C library, which may not be there
+//   nounwind                      there are no tables for unwinding
+//   warn-stack-size               LLVM warns of a stack frame above the platform's stackBytes
+//   optsize                       on platforms that want small code
+//
+// Stack arrays move to the entry block: within a loop each iteration would take more of the stack.
 #include "compiler/emit/Lowering.h"
 #include "compiler/plan/KernelAttributes.h"
 #include "compiler/target/Platform.h"
@@ -63,7 +68,7 @@ void ingot::emit::prepareFunctions(ModuleOp module, const Machines &machines) {
       }
     }
   }
-  // LLVM knows declarations only as external.
+  // In LLVM a declaration must have external linkage, which a private symbol would not get.
   for (memref::GlobalOp global : module.getOps<memref::GlobalOp>()) {
     if (global.isExternal()) {
       SymbolTable::setSymbolVisibility(global, SymbolTable::Visibility::Public);

@@ -1,5 +1,11 @@
-// Rewrites that exist for builders' convenience only. They run on the ops concerned, found in one walk, so that modules
-// without any, the usual case, pay nothing.
+// Rewrites the ops that kernel builders use for convenience to ops that the LLVM dialect has: vectors of more than one
+// dimension, transposes, masks, transfers, views with strides, affine arithmetic and divisions that round to one side.
+// For example
+//
+//   %y = arith.addf %a, %b : vector<2x8xf32>   =>   two arith.addf : vector<8xf32>
+//
+// MLIR's patterns do the work. They are collected, which is the dear part, only where one walk finds such an op: most
+// modules have none.
 #include "compiler/emit/Lowering.h"
 #include "mlir/Conversion/AffineToStandard/AffineToStandard.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -13,6 +19,7 @@
 
 using namespace mlir;
 
+/// Whether the conversion to the LLVM dialect cannot take the op as it is.
 static bool needsRewrite(Operation *op) {
   if (isa<affine::AffineDialect>(op->getDialect()) ||
       isa<memref::SubViewOp, memref::CollapseShapeOp, memref::ExpandShapeOp, memref::ReinterpretCastOp,

@@ -1,4 +1,7 @@
-// Finds a device for each op that is computed by a kernel, ahead of the forming of kernels.
+// Chooses a device for each op that a kernel will compute, before ops are grouped to kernels. It has two steps:
+//
+//   placeNodes   asks the devices in the user's order, weighs costs, and marks each op with its device's number
+//   takePlaces   after the ops were rewritten to what their devices want: reads the marks, and removes them
 #pragma once
 #include "compiler/support/Size.h"
 #include "compiler/target/Target.h"
@@ -10,21 +13,21 @@
 
 namespace ingot::partition {
 
-/// One element of --target, which has been resolved.
+/// A device: one element of --target, with its target and the machine that it stands for.
 struct Device {
   const target::Target *target;
   target::MachineModel machine;
 };
 
-/// Returns the machine in whose memory the run is, and that does what is around kernels.
+/// Returns the host's machine: inputs and outputs of a run are in its memory, and it does all work outside of kernels.
 const target::MachineModel &hostOf(llvm::ArrayRef<Device> devices);
 
 /// The place of a node, which is a line of the report.
 struct Placement {
   std::string node, op, device;
-  std::string whyNot;  ///< what devices earlier in the user's order said, or why they gave it back
-  double seconds = -1; ///< estimated seconds; -1: there was nothing to weigh
-  int piece = -1;      ///< a number among the convex pieces of devices with memories of their own; -1: it is in none
+  std::string whyNot;  ///< why devices earlier in the user's order refused the node, or gave it back
+  double seconds = -1; ///< estimated seconds of a run for this node; -1: no costs were compared
+  int piece = -1;      ///< the number of its convex piece, of a device with its own memory; -1: it is in none
 };
 
 /// A demand of --require DEVICE=Conv,MatMul: these operators run there or nowhere.
@@ -48,21 +51,22 @@ struct Policy {
   bool byCost = true;   ///< false: a device keeps whatever it takes
   std::vector<Demand> demands = {};
   std::vector<Override> overrides = {};
-  /// Bytes of each device's memory that are not to be counted on; empty: there are none.
+  /// For each device the bytes of its memory that the model must leave free; empty: none.
   std::vector<int64_t> reserved = {};
   std::vector<std::string> imported = {}; ///< names of all nodes of the model, where there are overrides
-  /// Returns the size that estimates take for a symbol that stays open.
+  /// Returns the size that estimates of costs assume for a symbol that is open.
   std::function<int64_t(support::Symbol)> sizeOf = [](support::Symbol) { return usualSize; };
-  /// The usual size, as for the plan of an arena whose sizes are open.
+  /// The size that is assumed where nothing is known. The plan of an arena with open sizes assumes the same.
   static constexpr int64_t usualSize = 128;
 };
 
-/// The places of ops that kernels of the compiler compute; those of pieces (Pieces.h) have none.
+/// The devices of ops that kernels of the compiler compute. Ops of pieces (Pieces.h), whose code a target brings, have
+/// no entry.
 using Places = llvm::DenseMap<mlir::Operation *, const Device *>;
 
 class Pieces;
 
-/// Asks the devices in the user's order for each op, but for what the policy decides; the first that takes it gets it.
+/// Asks the devices in the user's order for each op that the policy does not decide; the first that takes it gets it.
 /// Where there are several memories, devices give back what costs more than it gains (PlaceByCost.h) and what their
 /// memory has no room for. Targets that bring code for pieces are asked first for what nobody before them takes. Nodes
 /// that no device takes, and policies that cannot be kept to, are reported all at once. Each op of a kernel gets the

@@ -1,12 +1,14 @@
-// The second way out of loop IR: C++17 source, for any processor that has a compiler. Vectors are the types that g++
-// and clang have (Vectors.cpp), or loops over lanes (LaneLoops.cpp).
+// Writes loop IR as C++17 source, for any processor that has a compiler; the other way out of loop IR is an object by
+// LLVM (CodeGen.h). Vectors become the vector types of g++ and clang (Vectors.cpp), or loops over lanes
+// (LaneLoops.cpp).
 //
 //   NAME.cpp        the same functions as in the object, written as a person would: a function for each kernel with the
-//                   ONNX nodes, shapes and layouts in front of it, loops as for, values used once inside of expressions
-//   NAME.weights.S  in front of NAME.weights, where these are too many for an initializer
+//                   ONNX nodes, shapes and layouts as a comment above it, `for` loops, and values that are used once
+//                   written within the expression that uses them
+//   NAME.weights.S  assembly that includes the bytes of NAME.weights, where they are too many for an initializer
 //
-// What a run does is read from the loop IR that the object comes from, too (compiler/emit/Emit.h); math functions are
-// the same arithmetic. Integers are held in unsigned types, so that they wrap as the IR's do.
+// Source and object come from one loop IR (compiler/emit/Emit.h), and math functions are expanded to the same
+// arithmetic. Integers have unsigned types, so that they wrap as the IR's do.
 #pragma once
 #include "compiler/emit/DeviceCode.h"
 #include "compiler/plan/Model.h"
@@ -16,7 +18,7 @@
 
 namespace ingot::emit::cpp {
 
-/// Weights of more bytes are not written as an initializer: compilers take seconds for each megabyte.
+/// The most bytes of weights (256 KiB) that are written as an initializer: compilers take seconds for each megabyte.
 constexpr int64_t mostInitialized = 256 << 10;
 inline bool areInitialized(const plan::ModelInfo &model) { return model.weightBytes <= mostInitialized; }
 
@@ -26,17 +28,18 @@ mlir::LogicalResult prepare(mlir::ModuleOp module, const target::MachineModel &m
 
 /// Makes the vectors of a function arrays, and operations on them loops over lanes.
 mlir::LogicalResult lanesToLoops(mlir::func::FuncOp function);
-/// Marks such an array, and holds, on such a loop, the name of the macro that stands in front of it. lanesToLoops()
-/// sets it, and the writer reads it.
+/// The attribute that lanesToLoops() sets and the writer reads. It marks an array that stands for a vector; on a loop
+/// over lanes its value is the name of the macro that is written above the loop (INGOT_LANES).
 inline constexpr llvm::StringLiteral lanesName = "ingot.lanes";
 
-/// Returns the text of NAME.cpp, from a prepared module. `weights` has the bytes where they are initialized, else none.
+/// Returns the text of NAME.cpp, from a prepared module. `weights` has the bytes for the initializer; it is empty where
+/// there is none (areInitialized).
 /// Fails with a diagnostic at an operation that has no form in C++.
 mlir::FailureOr<std::string> sourceText(mlir::ModuleOp module, const target::MachineModel &machine,
                                         const plan::ModelInfo &model, llvm::ArrayRef<DeviceCode> devices,
                                         llvm::ArrayRef<char> weights);
 
-/// Returns the text of NAME.weights.S, which takes NAME.weights in as it is.
+/// Returns the text of NAME.weights.S, which includes the file NAME.weights unchanged.
 std::string assemblyText(const plan::ModelInfo &model);
 
 } // namespace ingot::emit::cpp

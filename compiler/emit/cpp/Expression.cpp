@@ -1,14 +1,18 @@
-// A row for each operation and kind of operand: a pattern in which `$` and a letter stand for an operand,
+// Writes operations as expressions of C++ by a table (rows), which has a row for each operation and kind of operand. A
+// row is a pattern of text in which `$` introduces a placeholder; the number is that of the operand:
 //
-//   $0   as it is, in parentheses where the operator beside it holds tighter
-//   $a0  as an argument, which needs none
-//   $s0  as a signed integer, $u0 as an unsigned one; $c0 so that it may be compared with the other one
-//   $f0  a 16-bit float as a float, or any other as it is
-//   $T   the result's type, $W the bits of the first operand
-//   $@name$ the helper `name`
-//   ~    in front: a float, which a result of 16 bits is rounded from
+//   $0       the operand's expression, in parentheses where the pattern's operator binds tighter
+//   $a0      the same expression as an argument of a function or a cast: never in parentheses
+//   $s0      the operand as a signed integer
+//   $u0      the operand as an unsigned integer
+//   $c0      the operand with the sign that it needs beside the other one in a comparison
+//   $f0      a 16-bit float, which C++ holds as uint16_t, converted to float; any other operand as $0
+//   $T       the result's type
+//   $@name$  a call's function, the helper `name` (Helpers.h); $@name$W$ is name32 for a first operand of 32 bits
+//   ~        at the beginning: the pattern is a float, which is rounded to the result's type where that has 16 bits
 //
-// Narrow integers are promoted to int by C++: sums and products are cut to their width again.
+// {"arith.addi", Narrow, "$T($0 + $1)"} makes uint8_t(a + b): C++ promotes narrow integers to int, so sums and products
+// are cut to their width again.
 #include "compiler/emit/cpp/Expression.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -36,15 +40,16 @@ std::string keyOf(Operation *op) {
 
 namespace {
 
-/// The kinds of operands that have a row of their own.
+/// The kinds of operands that have rows of their own: i1, integers below 32 bits, those from 32 bits on, f32 and f64,
+/// 16-bit floats, and all else. They are bits, so that a row may serve several.
 enum Kind : unsigned { Bit = 1, Narrow = 2, Wide = 4, Real = 8, Half = 16, Other = 32 };
 constexpr unsigned integers = Narrow | Wide, all = Bit | Narrow | Wide, reals = Real | Half;
 
 struct Row {
   const char *op;
-  unsigned kinds; ///< the kinds of the first operand, or of a select's second one
-  const char *pattern;
-  Rank rank = Rank::Name;
+  unsigned kinds;         ///< the kinds of the first operand (of a select: the second) that the row is for
+  const char *pattern;    ///< see the head of this file
+  Rank rank = Rank::Name; ///< the loosest operator of the pattern outside of parentheses
 };
 
 // clang-format off
@@ -76,7 +81,7 @@ constexpr Row rows[] = {
     {"arith.minsi", integers, "$@minSigned$W$($a0, $a1)"},
     {"arith.maxui", integers, "$@maxUnsigned$W$($a0, $a1)"},
     {"arith.minui", integers, "$@minUnsigned$W$($a0, $a1)"},
-    {"arith.maxsi", Bit, "$0 && $1", Rank::Both}, // true is -1
+    {"arith.maxsi", Bit, "$0 && $1", Rank::Both}, // as a signed i1, true is -1
     {"arith.minsi", Bit, "$0 || $1", Rank::Either},
     {"arith.maxui", Bit, "$0 || $1", Rank::Either},
     {"arith.minui", Bit, "$0 && $1", Rank::Both},
@@ -90,7 +95,7 @@ constexpr Row rows[] = {
     {"arith.cmpi ule", integers, "$u0 <= $u1", Rank::Compare},
     {"arith.cmpi ugt", integers, "$u0 > $u1", Rank::Compare},
     {"arith.cmpi uge", integers, "$u0 >= $u1", Rank::Compare},
-    {"arith.cmpi slt", Bit, "int($a0) > int($a1)", Rank::Compare}, // true is -1
+    {"arith.cmpi slt", Bit, "int($a0) > int($a1)", Rank::Compare}, // as a signed i1, true is -1
     {"arith.cmpi sle", Bit, "int($a0) >= int($a1)", Rank::Compare},
     {"arith.cmpi sgt", Bit, "int($a0) < int($a1)", Rank::Compare},
     {"arith.cmpi sge", Bit, "int($a0) <= int($a1)", Rank::Compare},
@@ -190,7 +195,8 @@ const Row *rowOf(Operation *op) {
   return nullptr;
 }
 
-/// Returns the loosest rank of an expression that needs no parentheses as an operand of an operator.
+/// Returns the loosest rank that an operand of an operator of `rank` may have without parentheses. `first` is the left
+/// one: a - b - c needs none, a - (b - c) does. Where C++ needs none but compilers warn, there are some.
 Rank loosestIn(Rank rank, bool first) {
   switch (rank) {
   case Rank::Product:
@@ -212,7 +218,7 @@ Rank loosestIn(Rank rank, bool first) {
   }
 }
 
-/// Fills a row's pattern.
+/// Replaces the placeholders of a row's pattern for one operation.
 class Filler {
 public:
   Filler(Operation *op, const Row &row, ArrayRef<Expression> operands, Helpers &helpers)
@@ -238,7 +244,7 @@ public:
 private:
   Type typeOf(unsigned operand) { return op->getOperand(operand).getType(); }
 
-  /// Returns what a placeholder behind a `$` stands for, and takes it off the pattern.
+  /// Returns the text of the placeholder with which `pattern` begins (its `$` has been removed), and removes it.
   std::string part(StringRef &pattern) {
     char how = pattern.front();
     pattern = pattern.drop_front();
@@ -273,7 +279,7 @@ private:
     Rank loosest = loosestIn(row.rank, number == (isa<arith::SelectOp>(op) ? 1u : 0u));
     if (isa<arith::SelectOp>(op) && number == 0) {
       loosest = Rank::Either;
-    } else if (row.rank == Rank::Either && e.rank == Rank::Both) { // compilers warn of this
+    } else if (row.rank == Rank::Either && e.rank == Rank::Both) { // a && b || c is right, but compilers warn of it
       loosest = Rank::Equal;
     }
     switch (how) {
@@ -306,7 +312,8 @@ private:
   Helpers &helpers;
 };
 
-/// Returns the sign of a result: signed for sums and products of counters and literals.
+/// Returns the sign of a result: sums and products of 64 bits are signed where a signed operand (a counter of a loop)
+/// meets signed ones and literals only; all other results are unsigned.
 Sign signOf(Operation *op, ArrayRef<Expression> operands) {
   bool keeps = isa<arith::AddIOp, arith::SubIOp, arith::MulIOp>(op) && bitsOf(op->getResult(0).getType()) == 64;
   bool anySigned = llvm::any_of(operands, [](const Expression &e) { return e.sign == Sign::Signed; });
@@ -314,7 +321,8 @@ Sign signOf(Operation *op, ArrayRef<Expression> operands) {
   return keeps && anySigned && !anyUnsigned ? Sign::Signed : Sign::Unsigned;
 }
 
-/// Returns an integer as one of another width.
+/// Returns an integer converted to the width of the result of `op`: cut, or extended by zeros or (isSigned) by the
+/// sign.
 Expression widened(Operation *op, const Expression &e, bool isSigned, Helpers &helpers) {
   Type from = op->getOperand(0).getType(), to = op->getResult(0).getType();
   Expression result = e;
@@ -335,7 +343,8 @@ Expression widened(Operation *op, const Expression &e, bool isSigned, Helpers &h
   return result;
 }
 
-/// Returns a float as an integer, by way of 32 or 64 bits as processors do it.
+/// Returns a float converted to an integer: by a helper to 32 or 64 bits, as processors do it, and cut to the width of
+/// the result.
 std::optional<Expression> rounded(Operation *op, const Expression &e, Helpers &helpers) {
   Type from = op->getOperand(0).getType(), to = op->getResult(0).getType();
   unsigned bits = bitsOf(to);
@@ -354,6 +363,8 @@ std::optional<Expression> rounded(Operation *op, const Expression &e, Helpers &h
   return Expression{StringRef(name).ends_with(std::to_string(bits)) ? text : typeName(to) + "(" + text + ")"};
 }
 
+/// Returns the bits of a value as another type. Only f32 and f64 need a helper: integers and 16-bit floats are integers
+/// in C++ already.
 std::optional<Expression> bitcast(Operation *op, const Expression &e, Helpers &helpers) {
   Type from = op->getOperand(0).getType(), to = op->getResult(0).getType();
   if (kindOf(from) != Real && kindOf(to) != Real) {
@@ -366,8 +377,8 @@ std::optional<Expression> bitcast(Operation *op, const Expression &e, Helpers &h
   return Expression{helpers.use(name) + "(" + e.text + ")"};
 }
 
-/// Whether a bound is a constant beside which a comparison is enough: it is not NaN, and a zero has the sign that
-/// `negativeZero` says.
+/// Whether a maximum or minimum with this bound is a single comparison: the bound is a constant, not NaN, and if it is
+/// zero, it has the sign `negativeZero`, so that zeros of either sign need no care.
 bool isPlainBound(Value value, bool negativeZero) {
   auto constant = value.getDefiningOp<arith::ConstantOp>();
   auto number = constant ? dyn_cast<FloatAttr>(constant.getValue()) : FloatAttr();
@@ -375,7 +386,8 @@ bool isPlainBound(Value value, bool negativeZero) {
          (!number.getValue().isZero() || number.getValue().isNegative() == negativeZero);
 }
 
-/// Returns the expressions of operations that are more than a pattern.
+/// Returns the expression of an operation that no pattern can say, since it depends on constants, literals or widths;
+/// nothing for one that the table may have.
 std::optional<Expression> special(Operation *op, ArrayRef<Expression> operands, Helpers &helpers) {
   if (isa<arith::IndexCastOp, arith::IndexCastUIOp, arith::ExtSIOp>(op)) {
     return widened(op, operands[0], !isa<arith::IndexCastUIOp>(op), helpers);
@@ -386,7 +398,7 @@ std::optional<Expression> special(Operation *op, ArrayRef<Expression> operands, 
   if (isa<arith::FPToSIOp, arith::FPToUIOp>(op) && kindOf(op->getOperand(0).getType()) & reals) {
     return rounded(op, operands[0], helpers);
   }
-  if (op->getName().getStringRef() == "llvm.intr.expect") { // the operation is a hint for branches
+  if (op->getName().getStringRef() == "llvm.intr.expect") { // a hint for branches, without effect on the value
     return operands[0];
   }
   if (isa<arith::AddIOp>(op) && operands[1].sign == Sign::Literal && operands[1].text.front() == '-' &&
@@ -398,7 +410,7 @@ std::optional<Expression> special(Operation *op, ArrayRef<Expression> operands, 
     return Expression{typeName(op->getResult(0).getType()) + "(" + asOperand(operands[0], Rank::Either) + " ? " +
                       operands[1].text + " : " + operands[2].text + ")"};
   }
-  if (auto compare = dyn_cast<arith::CmpIOp>(op); compare && operands[1].text == "0") { // compilers warn of this
+  if (auto compare = dyn_cast<arith::CmpIOp>(op); compare && operands[1].text == "0") { // compilers warn of u < 0
     arith::CmpIPredicate how = compare.getPredicate();
     if (how == arith::CmpIPredicate::uge || how == arith::CmpIPredicate::ult) {
       return Expression{how == arith::CmpIPredicate::uge ? "true" : "false"};
@@ -420,7 +432,7 @@ std::optional<Expression> special(Operation *op, ArrayRef<Expression> operands, 
   return std::nullopt;
 }
 
-/// Returns a float as a literal, -0.5f or 1e-05f: the shortest digits that are read as the same number.
+/// Returns a float as a literal such as -0.5f or 1e-05f, with the fewest digits that C++ reads as the same number.
 template <typename Float> std::string digits(Float number, const char *suffix) {
   char buffer[64];
   auto [end, error] = std::to_chars(buffer, buffer + sizeof(buffer), number);
@@ -461,7 +473,7 @@ std::string integerName(unsigned bits, bool isSigned) {
   return bits == 128 ? "u128" : (isSigned ? "int" : "uint") + std::to_string(bits) + "_t";
 }
 
-// The one type that loop IR has of this dialect is a pointer.
+// Loop IR has one type of the LLVM dialect, a pointer, and uses it for the ingot_exec of a run only.
 bool isExec(Type type) { return type.getDialect().getNamespace() == "llvm"; }
 
 std::string typeName(Type type) {

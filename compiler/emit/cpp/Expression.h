@@ -1,4 +1,7 @@
-// Makes expressions of C++ from operations, by a table.
+// Makes expressions of C++ from operations, by a table (Expression.cpp). An expression is text with the operator that
+// binds loosest in it, so that parentheses are written only where they are needed:
+//
+//   arith.muli %s, %c  with %s = {"a + b", Sum}, %c = {"c", Name}   =>   {"(a + b) * c", Product}
 #pragma once
 #include "compiler/emit/cpp/Helpers.h"
 #include "mlir/IR/BuiltinAttributes.h"
@@ -9,11 +12,13 @@
 
 namespace ingot::emit::cpp {
 
-/// The operator that holds an expression together, the tightest first.
+/// The operators by how tightly they bind, the tightest first. The rank of an expression is that of its loosest
+/// operator outside of parentheses: Name for names, calls and casts, Both for &&, Either for ||, Choice for ?:.
 enum class Rank { Name, Unary, Product, Sum, Shift, Compare, Equal, And, Xor, Or, Both, Either, Choice };
 
-/// The sign of an integer. It has the unsigned type of its width, apart from two kinds: counters of loops, and what is
-/// computed from them and numbers, are signed; literals are what their context makes of them.
+/// The sign of an integer expression's type. Integers of the IR have none and are written with the unsigned type of
+/// their width. Signed are the counters of loops, and sums and products of counters and literals. A literal takes its
+/// sign from where it stands.
 enum class Sign { Unsigned, Signed, Literal };
 
 struct Expression {
@@ -27,7 +32,8 @@ struct Expression {
 std::string typeName(mlir::Type type);
 /// Whether values of the type are the ingot_exec of a run.
 bool isExec(mlir::Type type);
-/// Returns the type of C++ for elements in memory, "f32", which may lie in memory of any type.
+/// Returns the type of C++ for elements in memory, such as "f32": float, but declared so that it may alias memory of
+/// any type.
 std::string elementName(mlir::Type type);
 /// Returns the integer type of C++ with `bits` bits: "uint32_t".
 std::string integerName(unsigned bits, bool isSigned = false);
@@ -37,13 +43,14 @@ unsigned bitsOf(mlir::Type type);
 /// Returns the literal of an arith.constant; nothing where there is none.
 std::optional<Expression> literal(mlir::Type type, mlir::Attribute value, Helpers &helpers);
 
-/// Returns the expression of an operation with one result and no region, from those of its operands; nothing for
-/// operations that the table does not have.
+/// Returns the expression of an operation with one result and no region, from the expressions of its operands; nothing
+/// for operations that cannot be written so.
 std::optional<Expression> express(mlir::Operation *op, llvm::ArrayRef<Expression> operands, Helpers &helpers);
 
 /// Returns the name of a type of vectors, "f32x8"; empty for vectors that compilers do not have. Integers are unsigned;
 /// conditions have signed lanes of 32 bits.
 std::string vectorName(mlir::VectorType type);
+/// Returns the initializer of a vector constant; nothing where its type has no name.
 std::optional<Expression> vectorLiteral(mlir::VectorType type, mlir::DenseElementsAttr values, Helpers &helpers);
 /// Does what express() does, for an operation on vectors.
 std::optional<Expression> expressVector(mlir::Operation *op, llvm::ArrayRef<Expression> operands, Helpers &helpers);
@@ -53,8 +60,9 @@ std::optional<std::string> storeVector(mlir::Operation *op, llvm::ArrayRef<Expre
 /// Returns the name of an operation as the tables have it, "arith.cmpi slt".
 std::string keyOf(mlir::Operation *op);
 
-/// Return an operand that is compared or counted as signed, and one where an expression up to a rank may stand.
+/// Returns the text of an integer of `type` as a signed operand: with a cast unless it is signed already.
 std::string asSigned(const Expression &expression, mlir::Type type);
+/// Returns the text of an operand, in parentheses where its rank is looser than `loosest`.
 std::string asOperand(const Expression &expression, Rank loosest);
 
 } // namespace ingot::emit::cpp

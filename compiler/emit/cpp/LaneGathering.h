@@ -1,5 +1,12 @@
-// Gathers operations that work lane by lane, until it writes one loop over the lanes of them. It also knows where the
-// lanes of a vector are: in an array, in another vector, or in a scalar where they are equal.
+// Gathers successive vector operations that work lane by lane, and writes one loop over their lanes:
+//
+//   %s = arith.addf %a, %b : vector<8xf32>         for %i = 0 to 8
+//   %p = arith.mulf %s, %c : vector<8xf32>    =>     s = a[%i] + b[%i]
+//   vector.store %p, %m[%k]                          m[%k + %i] = s * c[%i]
+//
+// A vector that is used only within its loop needs no array. Invariant: when an operation cannot join the loop (another
+// number of lanes, or memory accesses that might overlap), the loop is written before it, so that order is kept.
+// The class also knows where the lanes of a vector are: in an array, in another vector, or in a scalar for all of them.
 #pragma once
 #include "compiler/emit/cpp/LaneAccess.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -15,17 +22,18 @@ protected:
   mlir::Location loc() { return function.getLoc(); }
   mlir::Value index(int64_t number);
 
-  /// Makes an array for a vector, which lives in the block where the builder stands.
+  /// Makes an array for the lanes of a vector, in the block where the builder stands.
   mlir::Value newArray(mlir::VectorType type);
   void setElement(mlir::Value value, mlir::Value array, mlir::Value lane);
 
-  /// Returns one lane of a vector that is not of the loop being gathered.
+  /// Returns one lane of a vector that no gathered operation computes.
   mlir::Value lane(mlir::Value vector, mlir::Value number);
   mlir::Value lane(mlir::Value vector, int64_t number) { return lane(vector, index(number)); }
 
-  /// Gathers an operation. Where it cannot be in one loop with those before it, their loop is written first.
+  /// Gathers an operation; writes the loop of those before it first where it cannot join them.
   void gather(mlir::Operation *op);
-  /// Gives `array` the lanes of `vector`, all at once with other copies.
+  /// Requests that the loop copies the lanes of `vector` to `array`. All requested copies happen as if at once, so that
+  /// arrays may be exchanged.
   void copy(mlir::Value vector, mlir::Value array, mlir::Operation *user);
   /// Writes the loop of what was gathered, in front of `before`.
   void flush(mlir::Operation *before, llvm::StringRef kind = "INGOT_LANES");
@@ -39,21 +47,23 @@ protected:
   mlir::OpBuilder b;
   llvm::DenseMap<mlir::Value, mlir::Value> splats, arrays;
   llvm::DenseMap<mlir::Value, std::pair<mlir::Value, int64_t>>
-      parts;                                 ///< vectors that are lanes of another one, from a number on
-  llvm::SmallVector<mlir::Operation *> done; ///< operations that nobody needs any more
+      parts;                                 ///< vectors that are lanes of another one: that one, the first lane
+  llvm::SmallVector<mlir::Operation *> done; ///< operations whose results have no use any more, to be erased
 
 private:
-  /// An array that gets the lanes of a vector, for an operation that only has it from there.
+  /// A copy of a vector's lanes to an array. `user` is the operation that reads the vector only by way of the array.
   struct Copy {
     mlir::Value vector, array;
     mlir::Operation *user;
   };
 
-  /// Takes out what only `store` needs, and not from memory: it may as well be computed in the store's own loop.
+  /// Takes those operations out of the gathered ones that only `store` uses and that do not access memory: they can be
+  /// computed in the loop of the store instead.
   llvm::SmallVector<mlir::Operation *> takeOwn(mlir::Operation *store);
-  /// Whether an operation that is not gathered asks for the array of a vector that is.
+  /// Whether `user`, which is not gathered, reads a gathered vector, so that this needs an array.
   bool isNeededBy(mlir::Operation *user, mlir::Value vector) const;
-  /// Whether the loop reads an array only before the operation at `next`, so that it may change lanes of it there.
+  /// Whether the loop reads `array` only in gathered operations before number `next`, so that its lanes may be
+  /// overwritten from there on.
   bool isReadBefore(mlir::Value array, size_t next, llvm::ArrayRef<Copy> all) const;
 
   // These write the body of the loop.

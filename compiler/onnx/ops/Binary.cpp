@@ -1,3 +1,5 @@
+// Holds the formulas of arithmetic and logic on two or more numbers: each op writes its result for one element (emit),
+// and the family of elementwise kernels writes the loop and broadcasts. Forms of operators before opset 7 are upgraded.
 #include "compiler/onnx/ops/Binary.h"
 #include "compiler/onnx/Family.h"
 #include "compiler/onnx/ScalarMath.h"
@@ -9,6 +11,7 @@ using namespace mlir;
 
 namespace ingot::onnx {
 
+/// Returns operand i of an op, whose value is x[i], as a number with the signedness of the operand's ONNX type.
 static Num numberOf(Operation *op, OpBuilder &b, ValueRange x, unsigned i) {
   return Num(b, op->getLoc(), x[i], elementOf(op->getOperand(i)));
 }
@@ -35,6 +38,7 @@ EMIT(SwiGLU, a *sigmoid(getAlpha().convertToDouble() * a) * b)
 EMIT(PRelu, select(a < 0.0, a *b, a))
 #undef EMIT
 
+/// Combines all operands from the first to the last: combine(combine(x0, x1), x2) ...
 template <typename Combine> static Num fold(Operation *op, OpBuilder &b, ValueRange x, Combine combine) {
   Num all = numberOf(op, b, x, 0);
   for (unsigned i = 1; i < x.size(); ++i) {
@@ -60,7 +64,7 @@ LogicalResult AndOp::upgrade(Node &node) { return upgradeBroadcast(node); }
 LogicalResult OrOp::upgrade(Node &node) { return upgradeBroadcast(node); }
 LogicalResult XorOp::upgrade(Node &node) { return upgradeBroadcast(node); }
 
-// Before opset 7 the slope is one number or one for each channel.
+// Before opset 7 the slope is one number, or one for each channel (axis 1): axes of size 1 behind it make it broadcast.
 LogicalResult PReluOp::upgrade(Node &node) {
   auto x = ranked(node.operand(0)), slope = ranked(node.operand(1));
   if (node.opset >= 7 || (slope && slope.getRank() != 1)) {
@@ -75,6 +79,7 @@ LogicalResult PReluOp::upgrade(Node &node) {
   return success();
 }
 
+// A bound of the result's magnitude from those of the operands (Curve.td): |a + b| and |a - b| are at most |a| + |b|.
 double AddOp::magnitude(llvm::function_ref<double(unsigned)> operand) { return operand(0) + operand(1); }
 double SubOp::magnitude(llvm::function_ref<double(unsigned)> operand) { return operand(0) + operand(1); }
 double MulOp::magnitude(llvm::function_ref<double(unsigned)> operand) { return operand(0) * operand(1); }

@@ -1,6 +1,12 @@
-// Makes both operators the standard's Attention. SparseAttention's blocks are sparse matrices by rows: what is added to
-// the scores is spread from blocks to tokens. DecoderAttention says by flags whether keys come from the queries or from
-// another sequence, and whether a cache stands before them or in their place.
+// Rewrites both operators to the standard's Attention.
+//
+// SparseAttention has a mask of blocks of tokens for each of several layouts, as a sparse matrix by rows (CSR): the
+// columns of row r are block_col_indices[block_row_indices[r]] to before block_col_indices[block_row_indices[r + 1]].
+// The rewrite spreads it to a bias for each pair of tokens: 0, or -infinity where the query does not see the key.
+//
+// DecoderAttention has flags, which must be constants: whether keys come from the queries' sequence or from another
+// one,
+// and whether a cache is put before the new keys (own sequence) or replaces them (other sequence).
 #include "compiler/onnx/ops/CachedAttention.h"
 #include "compiler/onnx/Family.h"
 #include "compiler/onnx/rewriting/Forms.h"
@@ -16,12 +22,19 @@ namespace ingot::onnx {
 // These write SparseAttention.
 
 namespace {
+/// The sizes of a SparseAttention.
 struct SparseShape {
-  Size batch, steps, cache, layouts, blocks, entries; ///< `entries`: the length of the lists of blocks
+  /// `steps` counts the query's tokens, and `cache` the tokens for which the caches have room. `layouts` is the number
+  /// of masks, which the heads use in turn; `blocks` is how many rows, and columns, a mask has; `entries` is the length
+  /// of a layout's list of columns.
+  Size batch, steps, cache, layouts, blocks, entries;
+  /// `heads` counts the heads of queries, `shared` those of keys and values; `width` is the number of elements of a
+  /// head.
   int64_t heads = 0, shared = 0, width = 0;
 };
 } // namespace
 
+/// Returns whether a value has these sizes. Open ones get a check that the run makes (require).
 static bool fits(Operation *op, Value v, ArrayRef<Size> sizes) {
   auto type = ranked(v);
   return type.getRank() == static_cast<int64_t>(sizes.size()) &&
@@ -29,7 +42,7 @@ static bool fits(Operation *op, Value v, ArrayRef<Size> sizes) {
                       [&](auto pair) { return succeeded(require(op, std::get<0>(pair), std::get<1>(pair))); });
 }
 
-/// Returns the sizes; nothing while they are not known; failure with a message where they contradict.
+/// Returns the sizes; nothing while an operand's are unknown; failure with a message where they contradict each other.
 static FailureOr<std::optional<SparseShape>> shapeOf(SparseAttentionOp op) {
   bool packed = !present(op.getKey());
   if (packed != !present(op.getValue()) ||
@@ -90,13 +103,14 @@ LogicalResult SparseAttentionOp::inferTypes(SmallVectorImpl<Type> &types) {
 }
 
 namespace {
-/// The rewrite of one SparseAttention.
+/// The rewrite of one SparseAttention. A *place* is the number of a token in its sequence.
 struct Sparse {
   SparseAttentionOp op;
   SparseShape s;
   Formula f;
 
-  /// Returns [batch, steps, heads * width] as [batch, heads, steps, width], rotated if the node says so.
+  /// Returns [batch, steps, heads * width] as [batch, heads, steps, width]. It is rotated by
+  /// `places`, where these are not null and the node has do_rotary.
   Value apart(Value x, int64_t heads, Value places) {
     if (places && op.getDoRotary()) {
       int64_t dim = 2 * ranked(op.getCosCache()).getDimSize(1);
@@ -107,8 +121,9 @@ struct Sparse {
     return f.transpose(f.reshapeTo(x, {s.batch, s.steps, heads, s.width}), {0, 2, 1, 3});
   }
 
-  /// Returns which blocks of keys the blocks of queries see, [layouts, blocks, blocks]. Entry i of a layout belongs to
-  /// the row before whose end it stands, and to the column that it names.
+  /// Returns which blocks of keys a block of queries sees, [layouts, blocks of queries, blocks of keys]. With the
+  /// entries as an inner axis that is a product of two matrices: whether entry i lies within the bounds of row r, times
+  /// whether it names column c.
   Value blockMask() {
     Value rows = integers(f, op.getBlockRowIndices()), columns = integers(f, op.getBlockColIndices());
     Value entry = f.countTo(f.scalar(s.entries)), block = f.countTo(f.scalar(s.blocks));
@@ -122,11 +137,12 @@ struct Sparse {
     return f.op("Greater", {counts, f.number(0, counts)});
   }
 
-  /// Returns whether a query sees a key, [batch, heads, steps, keys]; layouts take turns among the heads.
+  /// Returns whether a query sees a key, [batch, heads, steps, keys]: the layout of head h, which is h % layouts, has
+  /// the block of both, and the key is no later than the query.
   Value visible(Value places) {
     auto size = static_cast<int64_t>(op.getSparseBlockSize());
     Value key = f.countTo(f.scalar(s.cache)), step = f.scalar(size);
-    Value last = f.scalar(max(s.blocks - Size(1), 0)); // the block of places behind all blocks, where nothing is seen
+    Value last = f.scalar(max(s.blocks - Size(1), 0)); // of places behind all blocks, too: Gather stays inside
     auto blockOf = [&](Value place) { return f.op("Min", {f.div(place, step), last}); };
     Value rows =
         f.op("Gather", {blockMask(), blockOf(places)}, {f.integer("axis", 1)}); // [layouts, batch, steps, blocks]
@@ -145,7 +161,8 @@ struct Sparse {
       k = slice(f, q, 2, first, second), v = slice(f, q, 2, second, second + s.shared * s.width);
       q = slice(f, q, 2, 0, first);
     }
-    // A run whose new rows are the whole sequence begins anew.
+    // Where the new tokens are the whole sequence (the prompt), they are put at the beginning of the cache; otherwise
+    // behind the tokens that each batch entry has there.
     Value total = f.reshape(integers(f, op.getTotalSequenceLength()), {1}), steps = f.scalar(s.steps);
     Value own = integers(f, op.getKeyTotalSequenceLengths());
     Value start = f.op("Where", {f.op("Equal", {total, steps}), f.scalar(0), f.sub(own, steps)});
@@ -180,13 +197,17 @@ LogicalResult SparseAttentionOp::decompose(PatternRewriter &rewriter) {
 
 // These write DecoderAttention, whose sequences are [steps, batch, width].
 
-/// The values of operands 8 to 11, which have to be constants.
 namespace {
+/// The values of operands 8 to 11, which ONNX Runtime calls static_kv, use_past, has_layer_state and
+/// has_key_padding_mask. `fromKey`: keys and values are computed from operand 1, not from the query. `usesPast` and
+/// `hasState`: where both are set, operands 6 and 7 are caches that are used. `hasMask`: operand 5 says which keys to
+/// leave out.
 struct Flags {
   bool fromKey, usesPast, hasState, hasMask;
 };
 } // namespace
 
+/// Returns the flags; nothing unless all are constants.
 static std::optional<Flags> flagsOf(const Node &node) {
   SmallVector<bool> all;
   for (unsigned i = 8; i < 12; ++i) {

@@ -1,3 +1,13 @@
+// Describes Pad as a movement of boxes. Along one axis the result is divided into runs; each takes its elements from
+// the
+// data with a step of 1, -1 (mirrored) or 0 (repeated), or is filled with the constant. The boxes are the combinations
+// of the axes' runs (boxes). For five elements and two pads at each end:
+//
+//   reflect   c b | a b c d e | d c      three runs: from 2 by -1, from 0 by 1, from 3 by -1
+//   edge      a a | a b c d e | e e      three runs: from 0 by 0, from 0 by 1, from 4 by 0
+//   wrap      d e | a b c d e | a b      three runs: from 3 by 1, from 0 by 1, from 0 by 1
+//
+// A Pad with too many boxes (mostPieces), or that wraps an open axis more than once, is rewritten to several ops.
 #include "compiler/onnx/ops/Pad.h"
 #include "compiler/onnx/Family.h"
 #include "compiler/onnx/constants/Evaluate.h"
@@ -15,13 +25,13 @@ namespace ingot::onnx {
 static Sizes sizesOf(Value v) { return sizesOf(ranked(v)); }
 
 namespace {
-/// The elements that are added at both ends of an axis; a negative number is taken away.
+/// How many elements are added at both ends of an axis; where a number is negative, so many are removed.
 struct Pads {
   Size before = 0, after = 0;
 };
 } // namespace
 
-/// Returns the pads of each axis of the data; nothing when data tells them.
+/// Returns the pads of each axis of the data; nothing while they, or the axes, are not known at compile time.
 static FailureOr<std::optional<SmallVector<Pads>>> padsOf(PadOp op) {
   using Result = std::optional<SmallVector<Pads>>;
   auto data = ranked(op.getData());
@@ -49,8 +59,8 @@ static FailureOr<std::optional<SmallVector<Pads>>> padsOf(PadOp op) {
 }
 
 namespace {
-/// An axis of a Pad: the elements that are left of the data when it has been cut, and those that are put before and
-/// behind them.
+/// An axis of a Pad whose mode is not constant: elements [begin, end) of the data are kept, and `before` and `after`
+/// elements are added at their ends. Negative pads remove elements before any are added.
 struct Kept {
   Size begin, end, before, after;
   explicit Kept(const Size &d, const Pads &pads)
@@ -58,8 +68,8 @@ struct Kept {
         after(max(pads.after, 0)) {}
   Size size() const { return end - begin; }
   bool isNumber() const { return size().isNumber() && before.isNumber() && after.isNumber(); }
-  /// Returns how many elements must be left for `mode`: there must be something to repeat, and a reflection of an open
-  /// axis does not turn twice.
+  /// Returns how many elements must be kept for `mode`: one where something is to be repeated, and for a reflection of
+  /// an open axis one more than there are pads at an end, so that it turns round only once.
   Size least(StringRef mode) const {
     Size most = max(before, after), any = min(most, 1);
     return mode == "constant" ? Size(0) : mode == "reflect" && !isNumber() ? most + any : any;
@@ -105,8 +115,8 @@ std::optional<SmallVector<std::pair<int64_t, int64_t>>> PadOp::amounts() {
 }
 
 namespace {
-/// A run of one axis of a padded tensor: result elements [start, start + size) are the operand's elements from, from +
-/// step, ...
+/// A range of one axis of the result: its element start + i, for i in [0, size), is the data's element from + i * step,
+/// or the constant where `filled` is set.
 struct Run {
   Size start, size, from;
   int64_t step;
@@ -114,7 +124,8 @@ struct Run {
 };
 } // namespace
 
-/// Appends runs for result elements [begin, end) of an axis of `d` elements whose first one stands at `before`.
+/// Appends the runs of result elements [begin, end) of an axis of numbers. The `d` kept elements of the data are at
+/// [before, before + d) of the result; beside them they repeat with a period.
 static void mirroredRuns(SmallVectorImpl<Run> &runs, int64_t begin, int64_t end, int64_t before, int64_t d,
                          StringRef mode) {
   int64_t period = mode == "reflect" ? 2 * (d - 1) : d;
@@ -123,7 +134,7 @@ static void mirroredRuns(SmallVectorImpl<Run> &runs, int64_t begin, int64_t end,
       runs.push_back({begin, end - begin, mode == "edge" && begin >= before ? d - 1 : 0, 0});
       return;
     }
-    int64_t phase = ((begin - before) % period + period) % period; // the place in the period
+    int64_t phase = ((begin - before) % period + period) % period; // counted from the first kept element
     bool back = phase >= d;
     int64_t size = std::min(end - begin, (back ? period : d) - phase);
     runs.push_back({begin, size, back ? period - phase : phase, back ? -1 : 1});
@@ -131,7 +142,8 @@ static void mirroredRuns(SmallVectorImpl<Run> &runs, int64_t begin, int64_t end,
   }
 }
 
-/// Returns the run of `n` elements beside an axis of `d` elements, which are at least as many as inferTypes() requires.
+/// Returns the run of the `n` pads in front of, or behind, the `d` kept elements of an open axis. One run is enough,
+/// since inferTypes() requires enough kept elements, and wrapped() has taken the axes that wrap more than once.
 static Run besideRun(const Size &n, const Size &d, const Size &begin, bool front, StringRef mode) {
   if (mode == "edge") {
     return {begin, n, front ? Size(0) : d - 1, 0};
@@ -142,6 +154,7 @@ static Run besideRun(const Size &n, const Size &d, const Size &begin, bool front
   return {begin, n, front ? d - n : Size(0), 1};
 }
 
+/// Returns the runs of an axis for the modes reflect, edge and wrap.
 static SmallVector<Run> mirroredRuns(const Kept &kept, StringRef mode) {
   SmallVector<Run> runs;
   Size d = kept.size(), last = kept.before + d;
@@ -166,6 +179,7 @@ static SmallVector<Run> mirroredRuns(const Kept &kept, StringRef mode) {
   return runs;
 }
 
+/// Returns the runs of an axis of `d` elements for any mode.
 static SmallVector<Run> runsOf(const Size &d, const Pads &pads, StringRef mode) {
   if (mode != "constant") {
     return mirroredRuns(Kept(d, pads), mode);
@@ -186,8 +200,8 @@ static SmallVector<Run> runsOf(const Size &d, const Pads &pads, StringRef mode) 
   return runs;
 }
 
-/// Makes a piece for each combination of the axes' runs from axis `d` on; a piece that is filled along one axis is not
-/// divided along later ones.
+/// Appends a piece for each combination of runs of the axes that `piece` does not have yet. Where a run is filled, so
+/// is the whole piece, which is not divided along later axes.
 static void boxes(ArrayRef<SmallVector<Run>> runs, ArrayRef<Size> shape, ArrayRef<Size> dense, Piece piece,
                   Movement &m) {
   size_t d = piece.start.size();
@@ -211,6 +225,7 @@ static void boxes(ArrayRef<SmallVector<Run>> runs, ArrayRef<Size> shape, ArrayRe
   }
 }
 
+/// The most pieces of a kernel, each of which is a loop nest of its own.
 static constexpr size_t mostPieces = 256;
 
 static SmallVector<SmallVector<Run>> runsOf(ArrayRef<Size> shape, ArrayRef<Pads> pads, StringRef mode) {
@@ -249,7 +264,7 @@ std::optional<Movement> PadOp::movement() {
   return m;
 }
 
-/// Returns `x` padded as `op` pads, by `pads` along each axis.
+/// Returns `x` padded by `pads` along each axis, in the mode and with the constant of `op`.
 static Value padded(Formula &f, PadOp op, Value x, ArrayRef<Pads> pads) {
   Sizes all; // the pads in front, then those behind
   llvm::append_range(all, llvm::map_range(pads, [](const Pads &p) { return p.before; }));
@@ -260,7 +275,8 @@ static Value padded(Formula &f, PadOp op, Value x, ArrayRef<Pads> pads) {
 
 static bool changes(const Pads &p) { return !p.before.is(0) || !p.after.is(0); }
 
-/// Reads open axes that may be wrapped round more than once through computed positions. Null: there are none.
+/// Rewrites the axes that may wrap round more than once, and whose sizes are open, to Gather by positions that the run
+/// computes: (i - before) mod size. The other axes stay a Pad. Null where there are no such axes.
 static Value wrapped(PadOp op, ArrayRef<Pads> pads, PatternRewriter &rewriter) {
   Formula f(rewriter, op.getLoc());
   Sizes from = sizesOf(op.getData());
@@ -282,7 +298,7 @@ static Value wrapped(PadOp op, ArrayRef<Pads> pads, PatternRewriter &rewriter) {
   return llvm::any_of(left, changes) ? padded(f, op, x, left) : x;
 }
 
-/// Reads one axis of numbers that repeats itself often through its positions.
+/// Rewrites a Pad of one axis with too many runs to Gather, with a constant position for each element of the result.
 static Value gathered(PadOp op, int64_t axis, ArrayRef<Run> runs, PatternRewriter &rewriter) {
   Formula f(rewriter, op.getLoc());
   SmallVector<int64_t> places;
@@ -294,7 +310,7 @@ static Value gathered(PadOp op, int64_t axis, ArrayRef<Run> runs, PatternRewrite
   return f.op("Gather", {op.getData(), makeIntegers(f.b, f.loc, places)}, {f.integer("axis", axis)});
 }
 
-/// Pads one half of the axes after the other, where all at once are too many pieces.
+/// Rewrites a Pad with too many pieces to two, each of half of the padded axes; one of a single axis to Gather.
 static Value padInTurn(PadOp op, ArrayRef<Pads> pads, PatternRewriter &rewriter) {
   SmallVector<int64_t> axes;
   for (auto [i, p] : llvm::enumerate(pads)) {

@@ -1,3 +1,4 @@
+// Holds the formulas of Where and Clip for one element, and Clip's upgrade: before opset 11 its bounds are attributes.
 #include "compiler/onnx/ops/Select.h"
 #include "compiler/onnx/Family.h"
 #include "compiler/onnx/ScalarMath.h"
@@ -33,6 +34,8 @@ LogicalResult ClipOp::upgrade(Node &node) {
   return success();
 }
 
+// A bound of the magnitude: Clip gives its operand or one of its bounds. The sum of the three covers all, and a bound
+// that is left out counts as 0.
 double ClipOp::magnitude(llvm::function_ref<double(unsigned)> operand) { return operand(0) + operand(1) + operand(2); }
 
 void registerSelect(OnnxDialect &dialect) {

@@ -1,7 +1,11 @@
 // Writes a Fourier transform of n samples as a product with a constant matrix of cosines and sines: for the lengths of
-// speech and spectrograms (up to 2048 samples) that is one good product instead of log n passes over memory. Where the
-// run tells n, it computes the matrix. Frames of STFT are gathered from the signal. Windows are formulas of the
-// sample's number.
+// speech and spectrograms (up to 2048 samples) that is one good product instead of log n passes over memory. With
+// w = exp(-2 pi i / n), a real operand x and two columns (real, imaginary) for each bin k:
+//
+//   [y0.re y0.im y1.re y1.im ...] = [x0 x1 ... ] * M    where M[row, 2k] + i M[row, 2k+1] = w^(row * k)
+//
+// The matrix is a constant, or is computed by the model when n is known only then. Frames of STFT are gathered from the
+// signal. Windows are formulas of the sample's number.
 #include "compiler/onnx/ops/Signal.h"
 #include "compiler/onnx/ElementTypes.h"
 #include "compiler/onnx/Family.h"
@@ -14,7 +18,7 @@ using namespace mlir;
 
 namespace ingot::onnx {
 
-/// The most numbers of a matrix of a transform (64 MB of floats).
+/// The most elements that the matrix of a transform may have: 64 MiB of float32. Longer transforms are refused.
 static constexpr int64_t mostNumbers = 1 << 24;
 
 // These belong to windows.
@@ -32,8 +36,8 @@ template <typename Op> static LogicalResult inferWindow(Op op, SmallVectorImpl<T
   return success();
 }
 
-/// Writes a + b s + c s^2, where s = sin(t/2)^2 and t goes from 0 once around. That is the standard's sum of cosines
-/// without its differences: where a window is 0, they would leave errors of rounding of either sign.
+/// Writes a + b s + c s^2, where s = sin(t/2)^2 and t goes from 0 to 2 pi. This equals the standard's sum of cosines,
+/// which it avoids because that subtracts: where a window is 0, rounding would leave small numbers of either sign.
 template <typename Op> static LogicalResult decomposeWindow(Op op, const double (&abc)[3], PatternRewriter &rewriter) {
   Formula f(rewriter, op.getLoc());
   Type wide = elementOf(op.getY()).isF64() ? Type(f.b.getF64Type()) : Type(f.b.getF32Type());
@@ -65,8 +69,10 @@ namespace {
 /// The sizes of one transform.
 struct Transform {
   int64_t axis = 0;
-  Size given, length; ///< samples, or bins, along the axis; the length of the transform
-  int64_t parts = 0;  ///< the parts of an operand's number: real, or real and imaginary
+  /// `given` is the number of the operand's samples (inverse: bins) along the axis; `length` is n, the length of the
+  /// transform, to which the operand is cut or filled with zeros.
+  Size given, length;
+  int64_t parts = 0; ///< floats of one number of the operand: 1 (real), or 2 (real and imaginary)
   bool inverse = false, onesided = false;
   bool realResult() const { return inverse && onesided; }
   Size used() const { return min(given, realResult() ? floorDiv(length, 2) + 1 : length); }
@@ -75,8 +81,9 @@ struct Transform {
 };
 } // namespace
 
-/// Returns how many parts the operand's numbers are taken to have. Where only the run knows, real ones get an imaginary
-/// part of 0, except for the one side of a transform, which only real numbers have. Nothing: there are neither 1 nor 2.
+/// Returns Transform::parts for an operand whose last axis has the size `last`; nothing where that is neither 1 nor 2.
+/// Where the size is open, 2 are assumed, and real numbers get an imaginary part of 0 during the run; for a one-sided
+/// transform, which is defined for real numbers only, 1 is required.
 static std::optional<int64_t> partsOf(DFTOp op, const Size &last) {
   if (last.isNumber()) {
     return last.is(1) || last.is(2) ? std::optional(last.number()) : std::nullopt;
@@ -86,7 +93,8 @@ static std::optional<int64_t> partsOf(DFTOp op, const Size &last) {
   return succeeded(fits) ? std::optional(parts) : std::nullopt;
 }
 
-/// Returns the sizes; nothing while the operands do not tell them; failure with a message where they cannot be.
+/// Returns the sizes of the transform; nothing while those of the operands are unknown; failure with a message where
+/// they contradict the standard.
 static FailureOr<std::optional<Transform>> transformOf(DFTOp op) {
   using Result = std::optional<Transform>;
   auto x = ranked(op.getX());
@@ -144,7 +152,7 @@ LogicalResult DFTOp::inferTypes(SmallVectorImpl<Type> &types) {
   return success();
 }
 
-/// Makes the axis an operand, which is an attribute before opset 20, by default 1.
+/// Turns the axis into an operand: before opset 20 it is an attribute, by default 1.
 LogicalResult DFTOp::upgrade(Node &node) {
   if (node.opset < 20) {
     if (!node.attributes.get("axis")) {
@@ -155,8 +163,9 @@ LogicalResult DFTOp::upgrade(Node &node) {
   return success();
 }
 
-/// Returns the matrix of a transform whose length the run tells, in the form of matrixOf(). Turns are counted in
-/// integers and taken from -1/2 to 1/2, so that their angles are exact enough.
+/// Returns the ops that compute the matrix of matrixOf() for a length that is known only when the model runs. An
+/// element's angle is 2 pi * turned / n with turned = row * column mod n, an integer that is brought to [-n/2, n/2]:
+/// sine and cosine of small angles are exact enough.
 static Value openMatrixOf(Formula &f, const Transform &t, Type element) {
   int64_t wide = numberOfElement(element);
   Size rows = t.used(), columns = t.gives();
@@ -165,7 +174,8 @@ static Value openMatrixOf(Formula &f, const Transform &t, Type element) {
   Value n = f.scalar(t.length), turned = f.op("Mod", {f.mul(row, column), n});
   Value beyond = f.op("Greater", {f.mul(turned, f.scalar(2)), n});
   turned = f.op("Where", {beyond, f.sub(turned, n), turned});
-  // Both are sines of less than a quarter of a turn, which are exactly 0 where they should be.
+  // The cosine is written as a sine, and both as sines of at most a quarter of a turn: thus they are exactly 0 where
+  // they should be, which the sine of a rounded pi is not.
   Value length = f.cast(n, element, wide), half = f.mul(f.abs(turned), f.scalar(2));
   auto sine = [&](Value part, double turns) {
     Value angle = f.div(f.cast(part, element, wide), length);
@@ -187,15 +197,15 @@ static Value openMatrixOf(Formula &f, const Transform &t, Type element) {
   auto beside = [&](Value a, Value b, int64_t axis) { return f.op("Concat", {a, b}, {f.integer("axis", axis)}); };
   bool one = t.realResult();
   Value matrix = one ? real : beside(real, imaginary, 3);
-  if (t.parts == 2) { // the number is multiplied by i
+  if (t.parts == 2) { // the row of the imaginary part is i times that of the real one
     Value minus = f.op("Neg", {imaginary});
     matrix = beside(matrix, one ? minus : beside(minus, real, 3), 1);
   }
   return f.reshapeTo(matrix, {rows * Size(t.parts), columns * Size(one ? 1 : 2)});
 }
 
-/// Returns the matrix of a transform. Its rows are the parts of each number of the operand, its columns the parts of
-/// each number of the result.
+/// Returns the matrix of a transform: a row for each part (real, imaginary) of each number of the operand, and a column
+/// for each part of each number of the result.
 static Value matrixOf(Formula &f, const Transform &t, Type element) {
   if (!t.isKnown()) {
     return openMatrixOf(f, t, element);
@@ -204,7 +214,8 @@ static Value matrixOf(Formula &f, const Transform &t, Type element) {
   int64_t parts = t.realResult() ? 1 : 2, columns = gives * parts;
   SmallVector<double> numbers(rows * t.parts * columns);
   for (int64_t row = 0; row < rows; ++row) {
-    // Where there is one side of a spectrum, each bin but the first, and the middle one, stands for two.
+    // A one-sided spectrum leaves out the conjugates: each bin but the first and, of an even length, the middle one
+    // stands for two of the whole spectrum.
     double weight = !t.inverse ? 1 : t.realResult() && row != 0 && 2 * row != n ? 2.0 / n : 1.0 / n;
     for (int64_t k = 0; k < gives; ++k) {
       double angle = 2 * M_PI * static_cast<double>(row * k % n) / static_cast<double>(n) * (t.inverse ? 1 : -1);
@@ -214,7 +225,7 @@ static Value matrixOf(Formula &f, const Transform &t, Type element) {
       if (parts == 2) {
         to[1] = imaginary;
       }
-      if (t.parts == 2) { // the number is multiplied by i
+      if (t.parts == 2) { // the row of the imaginary part is i times that of the real one
         to[columns] = -imaginary;
         if (parts == 2) {
           to[columns + 1] = real;
@@ -233,7 +244,7 @@ LogicalResult DFTOp::decompose(PatternRewriter &rewriter) {
   Formula f(rewriter, getLoc());
   Value x = getX();
   int64_t rank = ranked(x).getRank(), axis = (*t)->axis;
-  // The axis becomes the last but one.
+  // Transposes the axis of the transform to the last but one, in front of the parts of its numbers.
   SmallVector<int64_t> there = llvm::to_vector(llvm::seq<int64_t>(0, rank)), back(rank);
   there.erase(there.begin() + axis);
   there.insert(there.end() - 1, axis);
@@ -262,8 +273,8 @@ LogicalResult DFTOp::decompose(PatternRewriter &rewriter) {
 
 // These belong to STFT.
 
-/// Returns batch, frames, samples of a frame and parts of a number; unknown ones where data tells them. As for ONNX
-/// Runtime a real signal may lack the axis of parts: PyTorch's TorchScript exporter leaves it out.
+/// Returns the sizes [batch, frames, samples of a frame, parts of a number]; a size that depends on data is unknown. A
+/// real signal may lack the axis of parts, which PyTorch's TorchScript exporter leaves out and ONNX Runtime accepts.
 static FailureOr<Sizes> framesOf(STFTOp op) {
   auto signal = ranked(op.getSignal());
   Size step = numberIn(op.getFrameStep());

@@ -1,5 +1,8 @@
-// Puts in and takes out rows along the first axis. A number of them that only data tells is read as a size
-// (graph/ReadSizes).
+// Infers the type of Splice: [n, ...] becomes [max(n - removed, 0) + put, ...], where `put` is the number of rows put
+// in.
+// Where `removed` depends on data, graph/ReadSizes makes it a size first. The rows must be like the data along all
+// other
+// axes.
 #include "compiler/onnx/ops/Splice.h"
 #include "compiler/onnx/Family.h"
 #include "compiler/onnx/constants/Constants.h"

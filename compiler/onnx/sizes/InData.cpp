@@ -1,3 +1,7 @@
+// Writes the tensor computations in front of an op that turn numbers of its operands into sizes (see the header). What
+// exporters computed by Concat and reshapes is followed to its origin first, so that numbers which are known already,
+// or
+// are read elsewhere, are not read once more.
 #include "compiler/onnx/sizes/InData.h"
 #include "compiler/onnx/ElementTypes.h"
 #include "compiler/onnx/ops/Find.h"
@@ -13,7 +17,8 @@ InData::InData(Operation *op, OpBuilder &b) : op(op), f(b, op->getLoc()), readin
   b.setInsertionPoint(op);
 }
 
-/// Returns the tensor that an element comes from through the ops of which exporters make shapes: Concat and reshapes.
+/// Returns the element of another tensor that `e` is a copy of, by way of the ops with which exporters assemble shapes:
+/// Concat, Reshape, Squeeze, Unsqueeze and Identity. Returns `e` itself where another op computes it.
 static InData::Element originOf(InData::Element e) {
   while (Operation *op = e.tensor.getDefiningOp()) {
     if (auto concat = dyn_cast<ConcatOp>(op)) {
@@ -44,6 +49,7 @@ Size InData::known(Element e) {
   return sizes ? (*sizes)[e.index] : Size::unknown();
 }
 
+// More than 64 elements are not read: a shape or a list of axes has fewer, and each would become a size of its own.
 std::optional<int64_t> InData::lengthOf(Value v) {
   bool readable =
       present(v) && isStatic(v) && !sizesIn(v) && elementOf(v).isInteger() && ranked(v).getNumElements() <= 64;
@@ -91,6 +97,8 @@ Value InData::any(Value conditions) {
   return f.op("Greater", {f.reduce("ReduceMax", i64(conditions), {0}, /*keepdims=*/false), f.scalar(0)});
 }
 
+// A negative size ends the run, and ReadSize gives one where `bad` holds. Reshape to that size, and back, makes the
+// result depend on it, so that the check cannot be removed as unused.
 Value InData::unless(Value bad, Value x) {
   Sizes sizes = sizesOf(ranked(x));
   Size count = product(sizes), found = read(orNegative(bad, f.scalar(count)), count);
@@ -98,7 +106,7 @@ Value InData::unless(Value bad, Value x) {
   return f.op("Reshape", {same, list(sizes)}, {f.integer("allowzero", 1)});
 }
 
-// These read lists of axes.
+// These read lists of axes, as tensors: entry by axis matrices of zeros and ones, and sums of them.
 
 InData::Axes InData::axesIn(Value axes, const Size &count, int64_t rank) {
   Value given = axes ? f.reshapeTo(i64(axes), {count}) : f.countTo(f.scalar(count));
@@ -126,7 +134,8 @@ Sizes InData::unnamed(const Axes &axes, ArrayRef<Size> sizes, int64_t count, Val
   Value all = f.op("Where", {f.op("And", {place, free}), list(sizes), f.scalar(0)});
   Value left = f.reduce("ReduceSum", all, {1}, /*keepdims=*/false);
   Sizes bounds;
-  for (int64_t i = 0; i < count; ++i) { // the size is one of those that stand here once others have gone
+  // Of n sizes `count` are left, in their order: entry i is one of sizes[i] to sizes[i + n - count].
+  for (int64_t i = 0; i < count; ++i) {
     Size most = sizes[i];
     for (const Size &size : sizes.slice(i + 1, sizes.size() - count)) {
       most = max(most, size);
