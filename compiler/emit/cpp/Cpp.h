@@ -8,7 +8,8 @@
 //   NAME.weights.S  assembly that includes the bytes of NAME.weights, where they are too many for an initializer
 //
 // Source and object come from one loop IR (compiler/emit/Emit.h), and math functions are expanded to the same
-// arithmetic. Integers have unsigned types, so that they wrap as the IR's do.
+// arithmetic, but for two things (Prepare.cpp): a fused multiply-add is a product and a sum, and float16 is converted
+// by integer arithmetic. Integers have unsigned types, so that they wrap as the IR's do.
 #pragma once
 #include "compiler/emit/DeviceCode.h"
 #include "compiler/plan/Model.h"
