@@ -47,8 +47,8 @@ void writeStack(int file) {
   put(file, "END\n");
 }
 
-/// Copies a file; bytes that it has lost since it was looked at are filled with zeros, so that the next one begins
-/// where it is said.
+/// Copies a file into the reproducer. Where the file has become shorter since its size was written down, zeros take the
+/// place of what is missing, so that the next file begins at the offset that the reproducer names.
 void putFile(int to, const Reproduction::File &piece) {
   static char buffer[64 << 10];
   int from = open(piece.path.c_str(), O_RDONLY | O_CLOEXEC);

@@ -2,7 +2,6 @@
 // whose status ends the run where it is not 0. A launch carries attributes of which the exit makes such a call
 // (emit/Emit.h).
 #include "compiler/entry/Entry.h"
-#include "compiler/lower/core/LlvmAttributes.h"
 #include "compiler/onnx/Optional.h"
 #include "compiler/plan/CallAttributes.h"
 

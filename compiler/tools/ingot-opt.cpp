@@ -13,9 +13,9 @@
 #include "mlir/Pass/Pass.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 #include "mlir/Transforms/Passes.h"
+#include "llvm/ADT/SetVector.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/TargetParser/Triple.h"
-#include <deque>
 
 using namespace mlir;
 using namespace ingot;
@@ -43,15 +43,19 @@ LogicalResult lowersFurther(ModuleOp module, const target::MachineModel &own) {
   if (otherTriple.empty()) {
     return success();
   }
-  std::deque<partition::Device> named;
+  llvm::SetVector<StringAttr> specs;
   for (auto function : module.getOps<func::FuncOp>()) {
     if (auto spec = function->getAttrOfType<StringAttr>(plan::machineName)) {
-      std::optional<partition::Device> device = deviceOf(function, spec);
-      if (!device) {
-        return failure();
-      }
-      named.push_back(std::move(*device));
+      specs.insert(spec);
     }
+  }
+  std::vector<partition::Device> named;
+  for (StringAttr spec : specs) {
+    std::optional<partition::Device> device = deviceOf(module, spec);
+    if (!device) {
+      return failure();
+    }
+    named.push_back(std::move(*device));
   }
   auto machines = llvm::map_to_vector(named, [](const partition::Device &device) { return &device.machine; });
   OwningOpRef<ModuleOp> copy = module.clone();

@@ -14,9 +14,10 @@ import collections
 import json
 import pathlib
 import re
-import subprocess
 import sys
 import typing
+
+from documents import anchors, listed
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 TABLE = pathlib.Path(__file__).with_suffix(".json")
@@ -216,14 +217,6 @@ FOREIGN = re.compile(r"(?:.*/)?(?:[a-z]|NAME[\w.-]*|FAMILY|SUITE|SOURCE|FILE)\.\
                      r"Targets\.inc$|(?:asm/hwcap|winnt|immintrin|stdint)\.h$|CMakeLists\.txt$|docs/Versioning\.md$")
 
 
-def headings(path):
-    """The anchors of a document's headings, as GitHub writes them."""
-    for line in path.read_text().splitlines():
-        match = re.match(r"#+ (.*)", line)
-        if match:
-            yield re.sub(r"[^\w\- ]", "", match.group(1).lower()).replace(" ", "-")
-
-
 class Names:
     """The files of the repository, by each end of their paths."""
 
@@ -249,7 +242,7 @@ class Names:
                 continue
             if name not in self.ends:
                 yield name
-            elif anchor and anchor not in set(headings(self.root / self.ends[name][0])):
+            elif anchor and anchor not in set(anchors((self.root / self.ends[name][0]).read_text())):
                 yield f"{name}#{anchor}"
         for match in FOLDER.finditer(text):
             if match.group(1) not in self.stems and match.group(1) not in allowed:
@@ -265,11 +258,6 @@ def roomOf(name):
     if parts[:1] == ["compiler"]:
         return "/".join(parts[:3] if parts[1:2] and parts[1] in ("lower", "emit", "onnx", "driver") else parts[:2])
     return parts[0] if parts else "."
-
-
-def listed(*patterns):
-    output = subprocess.run(["git", "ls-files", "--cached", "--others", "--exclude-standard", *patterns], cwd=ROOT, capture_output=True, text=True, check=True).stdout
-    return [name for name in output.splitlines() if (ROOT / name).exists()]
 
 
 def lacksHead(name):

@@ -80,34 +80,27 @@ static constexpr StringRef convAttributes[] = {"auto_pad", "dilations", "group",
 
 /// Transposes weights, too, which have their channels last.
 LogicalResult NhwcConvOp::upgrade(Node &node) {
-  auto weights = ranked(node.operand(1));
-  if (failed(node.needs(2))) {
+  FailureOr<int64_t> rank = convolutionRank(node);
+  if (failed(rank)) {
     return failure();
   }
-  if (!weights || weights.getRank() < 3) {
-    return node.error("needs weights of known rank, three or more");
-  }
   Formula f(node.builder, node.loc);
-  int64_t rank = weights.getRank();
-  SmallVector<int64_t> second = {0, rank - 1};
-  llvm::append_range(second, llvm::seq<int64_t>(1, rank - 1));
+  SmallVector<int64_t> second = {0, *rank - 1};
+  llvm::append_range(second, llvm::seq<int64_t>(1, *rank - 1));
   Value kernel = f.transpose(node.operand(1), second);
-  return give(node, withChannelsSecond(f, node.operand(0), rank, true, [&](Value x) {
+  return give(node, withChannelsSecond(f, node.operand(0), *rank, true, [&](Value x) {
                 return f.op("Conv", {x, kernel, node.operand(2)}, attributesOf(node, convAttributes));
               }));
 }
 
 /// Keeps the weights, which are those of Conv.
 LogicalResult NhwcFusedConvOp::upgrade(Node &node) {
-  auto weights = ranked(node.operand(1));
-  if (failed(node.needs(2))) {
+  FailureOr<int64_t> rank = convolutionRank(node);
+  if (failed(rank)) {
     return failure();
   }
-  if (!weights || weights.getRank() < 3) {
-    return node.error("needs weights of known rank, three or more");
-  }
   Formula f(node.builder, node.loc);
-  Value y = withChannelsSecond(f, node.operand(0), weights.getRank(), true, [&](Value x) {
+  Value y = withChannelsSecond(f, node.operand(0), *rank, true, [&](Value x) {
     return f.op("Conv", {x, node.operand(1), node.operand(2)}, attributesOf(node, convAttributes));
   });
   auto numbers = dyn_cast_or_null<DenseF32ArrayAttr>(node.attributes.get("activation_params"));

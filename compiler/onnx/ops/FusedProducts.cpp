@@ -144,15 +144,12 @@ LogicalResult FusedConvOp::upgrade(Node &node) {
 
 /// Cuts the padding off the result: pixels in front, then those behind, for each axis.
 LogicalResult ConvTransposeWithDynamicPadsOp::upgrade(Node &node) {
-  auto weights = ranked(node.operand(1));
-  if (failed(node.needs(2))) {
+  FailureOr<int64_t> rank = convolutionRank(node);
+  if (failed(rank)) {
     return failure();
   }
-  if (!weights || weights.getRank() < 3) {
-    return node.error("needs weights of known rank, three or more");
-  }
   Formula f(node.builder, node.loc);
-  int64_t axes = weights.getRank() - 2;
+  int64_t axes = *rank - 2;
   SmallVector<NamedAttribute> attributes =
       attributesOf(node, {"auto_pad", "dilations", "group", "kernel_shape", "output_padding", "strides"});
   Value pads = node.text("auto_pad", "NOTSET") == "NOTSET" ? node.operand(2) : Value();

@@ -100,6 +100,17 @@ struct Activation {
 };
 } // namespace
 
+FailureOr<int64_t> convolutionRank(const Node &node) {
+  auto weights = ranked(node.operand(1));
+  if (failed(node.needs(2))) {
+    return failure();
+  }
+  if (!weights || weights.getRank() < 3) {
+    return node.error("needs weights of known rank, three or more");
+  }
+  return weights.getRank();
+}
+
 Value activated(Node &node, Value y, ArrayRef<float> numbers) {
   static const Activation known[] = {{"Relu", {}},
                                      {"Tanh", {}},

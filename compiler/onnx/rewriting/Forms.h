@@ -44,6 +44,10 @@ mlir::Value zerosBy(Formula &f, llvm::ArrayRef<mlir::Value> sizes, mlir::Value o
 /// [batch, steps] begins with the places.
 mlir::Value restorePadding(Formula &f, mlir::Value rows, mlir::Value offsets);
 
+/// Returns the number of axes of a convolution, by its weights, operand 1. Fails with a message where they are not
+/// known or fewer than three.
+llvm::FailureOr<int64_t> convolutionRank(const Node &node);
+
 /// Applies a pool or convolution to [N, spatial..., C] read as [N, C, spatial...], and returns its result with channels
 /// last again.
 mlir::Value withChannelsSecond(Formula &f, mlir::Value x, int64_t rank, bool last,
