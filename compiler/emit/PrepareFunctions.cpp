@@ -30,9 +30,6 @@ static void setAttributes(func::FuncOp function, const ingot::target::MachineMod
   if (function->removeAttr(ingot::plan::tilesName)) {
     list.push_back(builder.getStringAttr(ingot::emit::usesTiles));
   }
-  if (function->removeAttr(ingot::plan::inlineName)) {
-    list.push_back(builder.getStringAttr("alwaysinline"));
-  }
   ingot::target::Platform platform = ingot::target::platformOf(machine);
   add("warn-stack-size", std::to_string(platform.stackBytes));
   if (platform.smallCode) {

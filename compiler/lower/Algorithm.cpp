@@ -117,16 +117,6 @@ Choice choose(plan::KernelOp kernel, const target::MachineModel &machine) {
 
 // These write texts.
 
-std::string countText(double cycles) {
-  for (auto [unit, name] : {std::pair(1e9, " G"), {1e6, " M"}, {1e3, " k"}}) {
-    if (cycles >= unit) {
-      double count = cycles / unit;
-      return llvm::formatv(count < 10 ? "{0:f1}{1}" : "{0:f0}{1}", count, name).str();
-    }
-  }
-  return llvm::formatv("{0:f0}", cycles).str();
-}
-
 /// Returns a name and what else the schedule says, "winograd=4 strips=2".
 static std::string withSchedule(StringRef name, target::Schedule schedule, const std::string &key = "") {
   schedule.erase(key);
@@ -139,7 +129,7 @@ std::string onlyChoice(StringRef name, const target::Schedule &schedule) {
 
 std::string Choice::text() const {
   const Candidate &best = this->best();
-  std::string text = withSchedule(best.name, best.schedule, best.algorithm->key);
+  std::string text = withSchedule(best.name, best.schedule.with(best.numbers), best.algorithm->key);
   text += ": " + countText(best.cycles) + " cycles";
   for (auto [i, other] : llvm::enumerate(candidates)) {
     if (i != chosen) {
@@ -150,7 +140,8 @@ std::string Choice::text() const {
   for (const auto &[name, why] : whyNot) {
     text += "; " + name + ": " + why;
   }
-  return text;
+  std::string why = best.whySchedule ? best.whySchedule() : "";
+  return why.empty() ? text : text + "; why " + why;
 }
 
 // These are the answers of a family whose kernels are computed by algorithms (ByAlgorithm).
@@ -183,6 +174,15 @@ static target::Schedule withoutKeys(const Algorithms &all, llvm::function_ref<bo
   return zeros;
 }
 
+/// Returns the cycles that would be expected of a kernel for which a table had this schedule.
+static double cyclesWith(plan::KernelOp kernel, const target::Schedule &schedule, const target::MachineModel &machine) {
+  Attribute before = kernel->getAttr(scheduleName);
+  kernel->setAttr(scheduleName, StringAttr::get(kernel.getContext(), schedule.text()));
+  double cycles = choose(kernel, machine).best().cycles;
+  before ? kernel->setAttr(scheduleName, before) : static_cast<void>(kernel->removeAttr(scheduleName));
+  return cycles;
+}
+
 std::optional<target::ScheduleChoices> schedulesOf(plan::KernelOp kernel, const target::MachineModel &machine) {
   const Algorithms &all = algorithmsOf(kernel.root());
   Choice choice = choose(kernel, machine);
@@ -203,6 +203,7 @@ std::optional<target::ScheduleChoices> schedulesOf(plan::KernelOp kernel, const 
   choices.why = choice.text(), choices.without = zeros, choices.chosen = whole(best.schedule, best.algorithm);
   auto add = [&](target::Schedule schedule) {
     if (!schedule.empty() && schedule != choices.chosen && !llvm::is_contained(choices.others, schedule)) {
+      choices.remarks.push_back(countText(cyclesWith(kernel, schedule, machine)) + " cycles");
       choices.others.push_back(std::move(schedule));
     }
   };

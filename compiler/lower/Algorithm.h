@@ -8,6 +8,7 @@
 // See algorithms/PlainConv.cpp for a small one, and StrassenMatMul.cpp for one with a key.
 #pragma once
 #include "compiler/lower/Family.h"
+#include "compiler/lower/core/Counts.h"
 
 namespace ingot::lower {
 
@@ -22,6 +23,8 @@ struct Candidate {
   target::Schedule schedule = {}; ///< the schedule by which a table asks for it
   bool isWanted = false;          ///< whether the user or a table asks for it, whatever it costs
   std::function<KernelShape()> shape = {};
+  target::Schedule numbers = {};                 ///< numbers of its schedule for which no table may ask, for people
+  std::function<std::string()> whySchedule = {}; ///< why the numbers are what they are, and which others were compared
 
   // These decide whether it takes the place of the best of the candidates before it. It does where
   //
@@ -100,7 +103,7 @@ struct Choice {
 
   const Candidate &best() const { return candidates[chosen]; }
   /// Returns the choice as a text: "winograd=4 strips=1: 62 k cycles; direct 84 k; winograd=2 60 k (has to be below 0.9
-  /// of direct); matrix: the machine has no matrix registers".
+  /// of direct); matrix: the machine has no matrix registers; why strips=1: 62 k, strips=2 64 k".
   std::string text() const;
 };
 
@@ -112,8 +115,6 @@ Choice choose(plan::KernelOp kernel, const target::MachineModel &machine);
 /// schedule could say which one it means. Empty: nothing.
 std::string whyAmbiguous(llvm::ArrayRef<Candidate> candidates);
 
-/// Returns a number for people, "62 k".
-std::string countText(double cycles);
 /// Returns the text for people of a kernel that has one algorithm, in these numbers.
 std::string onlyChoice(llvm::StringRef name, const target::Schedule &schedule);
 

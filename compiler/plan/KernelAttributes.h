@@ -21,10 +21,6 @@ inline constexpr llvm::StringLiteral strictName = "ingot.strict";
 /// the system for them (entry), and emit gives the function an attribute of LLVM.
 inline constexpr llvm::StringLiteral tilesName = "ingot.tiles";
 
-/// Marks a function that becomes a part of its callers. No phase sets it; loop IR that is written by hand may have it,
-/// and emit reads it.
-inline constexpr llvm::StringLiteral inlineName = "ingot.inline";
-
 /// Marks a math.exp whose operand is not positive, and which may give 0 for a denormal result. The lowering sets it
 /// (Writer::expOfNegative); emit expands it in fewer instructions.
 inline constexpr llvm::StringLiteral negativeName = "ingot.negative";

@@ -44,10 +44,11 @@ private:
 
 /// The schedules that a kernel can have.
 struct ScheduleChoices {
-  Schedule chosen;              ///< the choice by the model of the machine; empty: no table can say it
-  std::vector<Schedule> others; ///< the others, those first that are most likely to be faster
-  Schedule without;             ///< says of all algorithms that are used where a schedule says so that they are not
-  std::string why;              ///< what was chosen, and instead of what, for people
+  Schedule chosen;                  ///< the choice by the model of the machine; empty: no table can say it
+  std::vector<Schedule> others;     ///< the others, those first that are most likely to be faster
+  std::vector<std::string> remarks; ///< for people, of each of the others: the cycles that are expected of it
+  Schedule without;                 ///< says of all algorithms that are used where a schedule says so that they are not
+  std::string why;                  ///< what was chosen, and instead of what, for people
 
   /// Returns the one that a table means, which may leave out what is not used. Null: it means none of them.
   const Schedule *find(const Schedule &said) const;

@@ -9,7 +9,7 @@ import re
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-CALLS = r"\b(?:emitError|emitWarning|emitRemark|emitOpError|emitOptionalError|problems\.add|createStringError|ValidationError|node\.error|fail|fileError)\("
+CALLS = r"\b(?:emitError|emitWarning|emitRemark|emitOpError|emitOptionalError|problems(?:\.|->)add|createStringError|ValidationError|node\.error|fail|fileError)\("
 WHY = r"\bstd::string (?:\w+::)?(?:why\w*|unsupported\w*|contradiction)\([^;{]*\{"
 LITERAL = r'"((?:[^"\\\n]|\\.)*)"'
 # What no test can bring about, and why.

@@ -159,6 +159,7 @@ MODELS = [
     ("loop with too few results", loop(["go"]), "node 'n' (Loop, opset 17): carries 1 values, but its body has 1 outputs"),
     ("loop with a wide count", loop(["go", "a"], trips=[2]), "node 'n' (Loop, opset 17): needs a trip count and a condition of one element"),
     ("loop that goes on by a float", loop(["a", "a"]), "node 'n' (Loop, opset 17): needs a body whose first output is a boolean of one element, not 'tensor<2xf32>'"),
+    ("mean of a normalization", model([node("SimplifiedLayerNormalization", ["x", "x"], ["y", "m"])]), "output 'm' is of use in training only, which is unsupported"),
     ("output of another element type", model([node()], outputs=[value("y", [2], TensorProto.INT64)]), "node 'n' (Relu, opset 17): gives output 'y' the element type float32, but the model declares int64"),
     ("old broadcast of unknown rank", reshaped("Add", 6, ["z"], broadcast=1, axis=0), "broadcasts along an axis of a tensor whose rank is not known"),
     ("old slope of unknown rank", reshaped("PRelu", 6, ["z"]), "the slope is given by channel, and the rank of the operand is not known"),

@@ -178,6 +178,15 @@ TEST(CommandLine, WordsOfOptions) {
              "int2 not in {int8,int8-dynamic,int4,fp16,bf16}");
 }
 
+TEST(CommandLine, CoverageCompilesNothing) {
+  EXPECT_TRUE(parsed({"inspect", "m.onnx", "--coverage", "--json"}).coverage);
+  for (const char *flag : {"--memory", "--strassen=off", "--target=x86-64-v3"}) {
+    std::string name = llvm::StringRef(flag).split('=').first.str();
+    expectSays(wrong({"inspect", "m.onnx", "--coverage", flag}),
+               name + " has no effect with --coverage, which compiles nothing");
+  }
+}
+
 TEST(CommandLine, NamesMayHoldEqualsSigns) {
   EXPECT_EQ(parsed({"compile", "m.onnx", "--shape", "a=b=2x3"}).model.shapes.at("a=b"), (std::vector<int64_t>{2, 3}));
 }

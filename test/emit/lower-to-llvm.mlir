@@ -31,8 +31,7 @@ func.func private @kernel(%x: memref<8xf32>, %y: memref<8xf32>) {
 // CHECK-LABEL: llvm.func internal @small
 // CHECK-SAME: "target-cpu", "haswell"
 // CHECK-SAME: "target-features", "+fast-dpwssd"
-// CHECK-SAME: "alwaysinline"
-func.func private @small() attributes {ingot.inline, ingot.machine = "haswell"} {
+func.func private @small() attributes {ingot.machine = "haswell"} {
   return
 }
 

@@ -16,7 +16,7 @@
 module attributes {ingot.model = {
     name = "ops", inputs = [["x", 1, [256]], ["i", 6, [16]]], outputs = [["y", 1, [1024]]], nodes = [],
     workspace = 64, weights = 0}} {
-  func.func private @transpose4(%x: memref<256xf32>, %y: memref<1024xf32>, %to: index) attributes {ingot.inline} {
+  func.func private @transpose4(%x: memref<256xf32>, %y: memref<1024xf32>, %to: index) {
     %c0 = arith.constant 0 : index
     %flat = vector.load %x[%c0] : memref<256xf32>, vector<16xf32>
     %v = vector.shape_cast %flat : vector<16xf32> to vector<4x4xf32>

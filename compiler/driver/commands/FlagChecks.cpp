@@ -48,6 +48,18 @@ std::string checkQuantize(const Invocation &invocation, const IsGiven &isGiven) 
   return "";
 }
 
+/// Checks the flags of an inspection. How operators are taken (--coverage) is asked of the tables, and nothing
+/// compiled.
+std::string checkInspect(const Invocation &invocation) {
+  std::vector<std::string> others = invocation.compileFlags;
+  if (invocation.memory) {
+    others.push_back("--memory");
+  }
+  return invocation.coverage && !others.empty()
+             ? others.front() + " has no effect with --coverage, which compiles nothing"
+             : "";
+}
+
 /// Checks what cannot be measured of schedules.
 std::string checkTune(const Invocation &invocation) {
   const pipeline::Options &model = invocation.model;
@@ -187,6 +199,8 @@ std::string checkFlags(const Invocation &invocation, const IsGiven &isGiven) {
     return checkQuantize(invocation, isGiven);
   case Command::Tune:
     return checkTune(invocation);
+  case Command::Inspect:
+    return checkInspect(invocation);
   default:
     return "";
   }

@@ -386,8 +386,8 @@ llvm::Error listSchedules(const Invocation &invocation) {
     std::string kernel = manifest->target + " " + key + ": ";
     llvm::outs() << (choices.chosen.empty() ? "# " + kernel : kernel + choices.chosen.text() + " # ")
                  << "chosen: " << choices.why << '\n';
-    for (const Schedule &schedule : choices.others) {
-      llvm::outs() << kernel << schedule.text() << '\n';
+    for (const auto &[schedule, remark] : llvm::zip_equal(choices.others, choices.remarks)) {
+      llvm::outs() << kernel << schedule.text() << " # " << remark << '\n';
     }
   }
   return llvm::Error::success();

@@ -431,9 +431,8 @@ std::string FunctionWriter::signature(StringRef body) {
     bool isSpaced = !StringRef(text).ends_with("*");
     parameters.push_back(text + (mentions(body, name) ? (isSpaced ? " " : "") + name : ""));
   }
-  std::string start = function->hasAttr(plan::inlineName) ? "inline " : "";
-  start += function.getNumResults() == 1 ? "uint32_t " : "void ";
-  return wrapped(start + functionName(function, model) + "(" + llvm::join(parameters, ", ") + ") {", 0);
+  std::string result = function.getNumResults() == 1 ? "uint32_t " : "void ";
+  return wrapped(result + functionName(function, model) + "(" + llvm::join(parameters, ", ") + ") {", 0);
 }
 
 /// Returns the lines with which a function that reads weights begins, as compiler/emit/TakeWeights.cpp has them.

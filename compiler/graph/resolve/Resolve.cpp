@@ -7,7 +7,6 @@
 #include "compiler/graph/resolve/Resolver.h"
 #include "compiler/onnx/Messages.h"
 #include "compiler/onnx/constants/Constants.h"
-#include "compiler/onnx/interfaces/NodeKinds.h"
 #include "compiler/onnx/rewriting/Operators.h"
 #include "compiler/support/Dims.h"
 #include "mlir/IR/Diagnostics.h"
@@ -17,7 +16,29 @@ using namespace mlir;
 
 namespace ingot::graph {
 
-Resolver::Value Resolver::value(Value written) const {
+#define NODES(Name) void add##Name(Rules &rules);
+#include "compiler/graph/Nodes.inc"
+#undef NODES
+
+static const Rules &allRules() {
+  static const Rules *all = [] {
+    auto *rules = new Rules;
+#define NODES(Name) add##Name(*rules);
+#include "compiler/graph/Nodes.inc"
+#undef NODES
+    return rules;
+  }();
+  return *all;
+}
+
+const Rule *Rules::find(TypeID op, bool takesSequence) const {
+  auto special = ofSequences.find(op), found = rules.find(op);
+  return takesSequence && special != ofSequences.end() ? &special->second
+         : found != rules.end()                        ? &found->second
+                                                       : nullptr;
+}
+
+Value Resolver::value(Value written) const {
   auto found = values.find(written);
   return found != values.end() ? found->second : isa<NoneType>(written.getType()) ? Value() : written;
 }
@@ -36,7 +57,7 @@ void Resolver::bind(Value written, const Given &given) {
   }
 }
 
-std::optional<Resolver::Values> Resolver::inputsOf(const Node &node) {
+std::optional<Values> Resolver::inputsOf(const Node &node) {
   Values found;
   for (Value input : node.inputs) {
     found.push_back(input ? value(input) : Value());
@@ -50,7 +71,7 @@ std::optional<Resolver::Values> Resolver::inputsOf(const Node &node) {
 bool Resolver::areTensors(const Node &node, llvm::ArrayRef<Value> inputs) {
   bool all = llvm::none_of(inputs, [](Value v) { return v && mayBeAbsent(v); });
   if (!all) {
-    problems->add(node.where(), "takes an optional value, which is unsupported");
+    fail(node, "takes an optional value, which is unsupported");
   }
   return all;
 }
@@ -71,13 +92,12 @@ static bool isPossible(Type type) {
 bool Resolver::arity(onnx::Node &target, RegisteredOperationName info, const Node &node) {
   int64_t declared = info.getInterface<onnx::Importable>()->inputCount();
   if (declared >= 0 && int64_t(target.operands.size()) > declared) {
-    problems->add(node.where(), "has " + llvm::Twine(target.operands.size()) + " inputs, but the operator takes " +
-                                    (declared == 1 ? "1" : "at most " + std::to_string(declared)));
+    fail(node, "has " + llvm::Twine(target.operands.size()) + " inputs, but the operator takes " +
+                   (declared == 1 ? "1" : "at most " + std::to_string(declared)));
     return false;
   }
   if (std::optional<unsigned> results = onnx::resultCount(info); results && node.outputs.size() > *results) {
-    problems->add(node.where(), "has " + llvm::Twine(node.outputs.size()) + " outputs, but the operator gives " +
-                                    llvm::Twine(*results));
+    fail(node, "has " + llvm::Twine(node.outputs.size()) + " outputs, but the operator gives " + llvm::Twine(*results));
     return false;
   }
   if (declared > 0) {
@@ -91,7 +111,7 @@ bool Resolver::knownSubgraphs(const Node &node, RegisteredOperationName info) {
   auto *holder = info.getInterface<onnx::SubgraphHolder>();
   for (const Subgraph &graph : node.subgraphs) {
     if (!holder || !llvm::is_contained(holder->subgraphNames(), graph.attribute)) {
-      problems->add(node.where(), "has the unknown attribute " + quoted(graph.attribute));
+      fail(node, "has the unknown attribute " + quoted(graph.attribute));
       return false;
     }
   }
@@ -104,7 +124,7 @@ bool Resolver::knownAttributes(onnx::Node &target, RegisteredOperationName info,
   llvm::ArrayRef<StringAttr> known = info.getAttributeNames();
   for (NamedAttribute attribute : target.attributes) {
     if (!llvm::is_contained(known, attribute.getName())) {
-      problems->add(node.where(), "has the unknown attribute " + quoted(attribute.getName().getValue()));
+      fail(node, "has the unknown attribute " + quoted(attribute.getName().getValue()));
       return false;
     }
   }
@@ -124,8 +144,8 @@ void Resolver::take(const onnx::Node &target, const Node &node) {
   for (auto [i, output] : llvm::enumerate(node.outputs)) {
     Value result = i < target.results.size() ? target.results[i] : Value();
     if (node.isNamed(i) && !result) {
-      problems->add(node.where(), "output " + quoted(Node::nameOf(node.outputNames, i)) +
-                                      " is of use in training only, which is unsupported");
+      fail(node,
+           "output " + quoted(Node::nameOf(node.outputNames, i)) + " is of use in training only, which is unsupported");
     }
     values[output] = result;
   }
@@ -165,8 +185,7 @@ Operation *Resolver::create(onnx::Node &target, const Node &node) {
   }
   for (Type type : op->getResultTypes()) {
     if (!isPossible(type)) {
-      problems->add(node.where(),
-                    "gives a tensor of impossible dims " + support::dimsText(cast<RankedTensorType>(type).getShape()));
+      fail(node, "gives a tensor of impossible dims " + support::dimsText(cast<RankedTensorType>(type).getShape()));
       op->erase();
       return nullptr;
     }
@@ -180,19 +199,17 @@ void Resolver::node(const Node &node) {
     bool isKnown = node.kind.empty() || onnx::whyRefused(context, node.domain, node.kind, node.opset).empty();
     for (auto text : found->getAsRange<StringAttr>()) {
       if (!text.empty() && isKnown) {
-        problems->add(node.where(), text.getValue());
+        fail(node, text.getValue());
       }
     }
     return;
   }
-  if (info && onnx::isControl(*info)) {
-    return control(node);
+  bool ofSequences = takesSequence(node);
+  if (const Rule *rule = info ? allRules().find(info->getTypeID(), ofSequences) : nullptr) {
+    return (*rule)(*this, node);
   }
-  if ((info && info->hasTrait<onnx::SequenceNode>()) || takesSequence(node)) {
-    return sequence(node);
-  }
-  if (info && info->hasTrait<onnx::OptionalNode>()) {
-    return optional(node);
+  if (ofSequences) {
+    return fail(node, "takes a sequence, where a tensor was expected");
   }
   if (!info || !info->hasInterface<onnx::Importable>()) {
     return; // reported by the check
@@ -220,7 +237,7 @@ void Resolver::node(const Node &node) {
   auto *importable = info->getInterface<onnx::Importable>();
   target.attributes.erase("consumed_inputs"); // of opsets before 6, about memory
   if (importable->inputCount() != 0 && !target.operand(0)) {
-    problems->add(node.where(), "has too few inputs: the first is missing");
+    fail(node, "has too few inputs: the first is missing");
     return;
   }
   if (importable->isForm()) {

@@ -1,5 +1,9 @@
-// Resolves nodes (Resolve.cpp). Nodes with subgraphs are in ControlFlow.cpp and Scan.cpp, optional values in
-// Optional.cpp, sequences in Sequences.cpp, and outputs in Outputs.cpp.
+// Resolves nodes. Resolver walks through them in their order and knows what each value stands for (Resolve.cpp). It has
+// what rules for nodes are made of: subgraphs (Subgraphs.cpp), optional values (Optional.cpp), sequences
+// (Sequences.cpp, PackedLoops.cpp) and outputs (Outputs.cpp).
+//
+// A node of which not one op of its name is made, but several, others, or none, has a rule. A file NAME.cpp of nodes/
+// has the rules of some operators and adds them in `void addNAME(Rules &)`; it is found by the folder.
 #pragma once
 #include "compiler/graph/resolve/Node.h"
 #include "compiler/graph/resolve/Sequence.h"
@@ -8,31 +12,30 @@
 
 namespace ingot::graph {
 
+using Values = llvm::SmallVector<mlir::Value>;
+using Givens = llvm::SmallVector<Given>;
+
+/// The values that an iteration of a loop gives.
+struct Turn {
+  mlir::Value goes; ///< whether the loop goes on
+  Givens state;
+  Values slices;
+};
+
 class Resolver {
 public:
+  using Value = mlir::Value;
+  using Location = mlir::Location;
+
   Resolver(mlir::func::FuncOp function, Problems &problems)
-      : function(function), context(function.getContext()), builder(context), problems(&problems) {}
+      : builder(function.getContext()), problems(&problems), function(function), context(function.getContext()) {}
 
   mlir::LogicalResult run();
 
-private:
-  using Value = mlir::Value;
-  using Location = mlir::Location;
-  using Values = llvm::SmallVector<Value>;
-  using Givens = llvm::SmallVector<Given>;
-
-  void all(mlir::Block &block);
-  void node(const Node &node);
-  bool isMade(const Node &node) const;
-  bool readsMissing(const Node &node) const;
-  void lose(const Node &node, bool isReported);
-  bool arity(onnx::Node &target, mlir::RegisteredOperationName info, const Node &node);
-  bool knownAttributes(onnx::Node &target, mlir::RegisteredOperationName info, const Node &node);
-  bool knownSubgraphs(const Node &node, mlir::RegisteredOperationName info);
-  mlir::Operation *create(onnx::Node &target, const Node &node);
-  void form(onnx::Node &target, mlir::RegisteredOperationName info, const Node &node);
-  void take(const onnx::Node &target, const Node &node);
-  std::string nodeText(llvm::StringRef message);
+  // The rest is for the rules.
+  mlir::OpBuilder builder; ///< at the place of the node that is resolved
+  Problems *problems;
+  void fail(const Node &node, const llvm::Twine &problem) { problems->add(node.where(), problem); }
 
   // These tell and set what the values of nodes stand for.
   /// Returns the tensor; null if what should have made it failed, or if it is a sequence.
@@ -40,82 +43,99 @@ private:
   Given givenBy(Value written) const;
   void bind(Value written, const Given &given);
   bool isSequence(Value written) const { return written && sequences.contains(written); }
+  bool takesSequence(const Node &node) const;
+  /// Returns the inputs; nothing where one of them is missing.
   std::optional<Values> inputsOf(const Node &node);
-  bool areTensors(const Node &node, llvm::ArrayRef<Value> inputs);
+
+  // These return whether the node is as it should be; else that has been reported.
+  bool areTensors(const Node &node, llvm::ArrayRef<Value> inputs); ///< no optional values
+  bool names(const Node &node, size_t index);                      ///< its input `index`
+  bool hasOneOutput(const Node &node);
+  bool mayTurn(const Node &node); ///< whether a body may be written once more
+
+  // These are about optional values.
+  Value truth(Location loc, bool v); ///< a boolean constant of rank 0
+  static bool mayBeAbsent(Value v);
+  static Value sourceOf(Value v); ///< the value from which Identity ops make `v`
+
+  // These are about sequences.
+  /// Returns the sequence that is the node's first input; nothing once it has been reported that it is none.
+  std::optional<Sequence> sequenceIn(const Node &node);
+  /// Returns the value in the form of a packed sequence, if it is a sequence.
+  Given inForm(const Node &node, Given given, int64_t rank, bool mixes, bool isOptional);
+  /// Makes a loop that a run turns and that carries packed sequences. The results are the last state, and then the scan
+  /// outputs.
+  std::optional<Givens> carry(const Node &node, Value trips, Value condition, const Givens &initial, unsigned scans,
+                              int numberRank, llvm::function_ref<std::optional<Turn>(mlir::Block &, Givens)> body);
+
+  // These are about subgraphs, whose regions are filled like the graph itself. What they make is null once a problem
+  // has been added.
+  const Subgraph *subgraphOf(const Node &node, llvm::StringRef attribute, int inputs);
+  void all(mlir::Block &block); ///< resolves the nodes of a block
+  std::optional<Givens> contents(const Subgraph &graph);
+  std::optional<Values> subgraph(const Subgraph &graph, llvm::ArrayRef<Value> inputs);
+  std::optional<Givens> branch(const Subgraph &graph, mlir::Block &block, Problems &found);
+  Values loop(const Node &node, Value trips, Value condition, llvm::ArrayRef<Value> initial, unsigned results,
+              int numberRank, llvm::function_ref<Values(mlir::Block &)> body);
+  bool finishControl(const Node &node, mlir::Operation *op);
+  /// Binds the node's outputs to these tensors, which stand for values of this form.
+  void takeResults(const Node &node, mlir::ValueRange results, llvm::ArrayRef<Given> form);
+  /// Binds them to tensors; none: a problem has been added.
+  void takeTensors(const Node &node, llvm::ArrayRef<Value> results);
+
+private:
+  void node(const Node &node);
+  bool isMade(const Node &node) const;
+  bool readsMissing(const Node &node) const;
+  void lose(const Node &node, bool isReported);
+  bool arity(onnx::Node &target, mlir::RegisteredOperationName info, const Node &node);
+  bool knownAttributes(onnx::Node &target, mlir::RegisteredOperationName info, const Node &node);
+  bool knownSubgraphs(const Node &node, mlir::RegisteredOperationName info);
+  bool holdSubgraphs(const Node &node, onnx::SubgraphHolder op);
+  bool holdSubgraph(const Node &node, const Subgraph &graph, onnx::SubgraphHolder op, unsigned number);
+  mlir::Operation *create(onnx::Node &target, const Node &node);
+  void form(onnx::Node &target, mlir::RegisteredOperationName info, const Node &node);
+  void take(const onnx::Node &target, const Node &node);
+  std::string nodeText(llvm::StringRef message);
 
   // These make outputs.
   bool finish();
   void compareDeclared(unsigned number, mlir::DictionaryAttr declared, mlir::Operation *maker);
   std::optional<int64_t> outputForm(mlir::DictionaryAttr declared, Sequence &s);
-
-  // These resolve optional values.
-  void optional(const Node &node);
-  Value elementOf(const Node &node, Value from);
-  Value hasElement(const Node &node, Value from);
-  Value truth(Location loc, bool v); ///< a boolean constant of rank 0
-  static bool mayBeAbsent(Value v);
   void optionalUses();
-
-  // These resolve sequences.
-  bool takesSequence(const Node &node) const;
-  bool names(const Node &node, size_t index);
-  void sequence(const Node &node);
-  struct Place;
-  std::optional<Place> placeIn(const Node &node, size_t index, const Sequence &s, bool behind);
-  std::optional<Sequence> sequenceIn(const Node &node);
-  std::optional<Sequence> listedSequence(const Node &node);
-  std::optional<Sequence> changedSequence(const Node &node);
-  std::optional<Sequence> handedSequence(const Node &node);
-  std::optional<llvm::SmallVector<int64_t>> partsOf(const Node &node, Value x, int64_t axis);
-  std::optional<Sequence> splitSequence(const Node &node);
-  Value elementAt(const Node &node, const Sequence &s);
-  void concatenate(const Node &node, const Sequence &s);
-  std::optional<Values> turnOf(const Node &node, int64_t turn);
-  bool mayTurn(const Node &node);
-  void mapSequence(const Node &node);
-  void sequenceLoop(const Node &node);
-  bool unrolledLoop(const Node &node, const Subgraph &body, int64_t trips);
-  bool oneTurn(const Node &node, const Subgraph &body, int64_t turn, Givens &state,
-               llvm::MutableArrayRef<Values> slices);
-  // These make loops that a run turns.
-  void packedLoop(const Node &node, const Subgraph &body, Value trips, Value condition);
-  void packedMap(const Node &node, const Subgraph &body);
-  struct Turn;
-  Given inForm(const Node &node, Given given, int64_t rank, bool mixes, bool isOptional);
-  std::optional<Givens> carry(const Node &node, Value trips, Value condition, const Givens &initial, unsigned scans,
-                              int numberRank, llvm::function_ref<std::optional<Turn>(mlir::Block &, Givens)> body);
-
-  // These resolve nodes with subgraphs. Those that make ops return null once a problem has been added.
-  struct Scan;
-  void control(const Node &node);
-  void makeIf(const Node &node);
-  mlir::Operation *ifOp(const Node &node, Value condition, unsigned results, mlir::Operation *before = nullptr);
-  std::optional<Givens> branch(const Subgraph &graph, mlir::Block &block, Problems &found);
-  bool unite(const Node &node, Given (&both)[2], mlir::Block *(&blocks)[2]);
-  void takeResults(const Node &node, mlir::ValueRange results, llvm::ArrayRef<Given> form);
-  Values makeLoop(const Node &node);
-  Values makeScan(const Node &node);
-  bool holdSubgraphs(const Node &node, onnx::SubgraphHolder op);
-  bool holdSubgraph(const Node &node, const Subgraph &graph, onnx::SubgraphHolder op, unsigned number);
-  bool scanAttributes(const Node &node, Scan &scan);
-  Values scanBatches(Scan &scan, llvm::ArrayRef<Value> inputs);
-  Values scanOnce(Scan &scan, llvm::ArrayRef<Value> initial, llvm::ArrayRef<Value> inputs);
-  Values loop(const Node &node, Value trips, Value condition, llvm::ArrayRef<Value> initial, unsigned results,
-              int numberRank, llvm::function_ref<Values(mlir::Block &)> body);
-  std::optional<Givens> contents(const Subgraph &graph);
-  std::optional<Values> subgraph(const Subgraph &graph, llvm::ArrayRef<Value> inputs);
-  const Subgraph *subgraphOf(const Node &node, llvm::StringRef attribute, int inputs);
-  bool finishControl(const Node &node, mlir::Operation *op);
 
   mlir::func::FuncOp function;
   mlir::MLIRContext *context;
-  mlir::OpBuilder builder;
-  Problems *problems;
   llvm::DenseMap<Value, Value> values;
   llvm::DenseMap<Value, Sequence> sequences;
   llvm::DenseSet<Value> missing; ///< values that could not be made, for which a problem has been reported
   int64_t turns = 0;             ///< turns of loops over sequences, which are written one behind the other
   const Node *current = nullptr; ///< the node that is being resolved, which problems of its code belong to
 };
+
+/// Resolves nodes of an operator: binds their outputs, or adds a problem.
+using Rule = std::function<void(Resolver &, const Node &)>;
+/// Returns the rule of an operator that gives a sequence; `make` returns nothing after a problem.
+Rule givesSequence(std::optional<Sequence> (*make)(Resolver &, const Node &));
+/// Returns the rule of an operator that makes a tensor of a sequence, its first input.
+Rule givesTensor(mlir::Value (*make)(Resolver &, const Node &, const Sequence &));
+
+/// The rules, by operator.
+class Rules {
+public:
+  template <typename Op> void add(Rule rule) { rules[mlir::TypeID::get<Op>()] = std::move(rule); }
+  /// Adds a rule for nodes of which an input is a sequence. It comes before the operator's other one, and the operator
+  /// need not have another.
+  template <typename Op> void addOfSequences(Rule rule) { ofSequences[mlir::TypeID::get<Op>()] = std::move(rule); }
+
+  /// Returns the rule for nodes of an operator; null: there is none.
+  const Rule *find(mlir::TypeID op, bool takesSequence) const;
+
+private:
+  llvm::DenseMap<mlir::TypeID, Rule> rules, ofSequences;
+};
+
+/// Returns a number that is known and that a tensor of one element holds.
+std::optional<int64_t> numberOf(mlir::Value v);
 
 } // namespace ingot::graph

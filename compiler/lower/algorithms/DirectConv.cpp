@@ -3,10 +3,12 @@
 // each residue of the output coordinates modulo the strides. Its cost is what other algorithms have to undercut.
 #include "compiler/lower/Algorithm.h"
 #include "compiler/lower/conv/DenseConv.h"
+#include "compiler/lower/core/Counts.h"
 #include "compiler/lower/product/WeightRate.h"
 #include "compiler/onnx/Onnx.h"
 #include "compiler/onnx/formats/Convolutions.h"
 #include "compiler/onnx/ops/Conv.h"
+#include "llvm/Support/FormatVariadic.h"
 
 using namespace mlir;
 
@@ -15,15 +17,21 @@ namespace {
 
 /// Of one tap and an image that stays in the second cache: whether all pixels for a panel read less from there than all
 /// panels for a tile of pixels. Weights that stay in the first cache are not read from there.
-bool panelsReadLess(const ConvGeometry &g, const DenseSchedule &s, const target::MachineModel &machine) {
+bool panelsReadLess(const ConvGeometry &g, const DenseSchedule &s, const target::MachineModel &machine,
+                    DenseReasons *reasons) {
   if (g.groups > 1) {
     return false;
   }
   const ConvPhase &phase = g.phases.front();
   int64_t weightBytes = 4 * s.weightElements(g), inputBytes = inputBytesOf(g, s);
   int64_t tiles = phase.rows().number() * tilesOfRow(phase.axes[2], s.pixels);
-  return inputBytes <= machine.l2Bytes / 2 && weightBytes > machine.l1Bytes / 2 &&
-         inputBytes * s.panelCount() + weightBytes < weightBytes * tiles + inputBytes;
+  int64_t byPanel = inputBytes * s.panelCount() + weightBytes, byTile = weightBytes * tiles + inputBytes;
+  bool readLess = inputBytes <= machine.l2Bytes / 2 && weightBytes > machine.l1Bytes / 2 && byPanel < byTile;
+  if (readLess && reasons) {
+    reasons->order =
+        llvm::formatv("order=0: {0} from the second cache, order=1 {1}", bytesText(byPanel), bytesText(byTile));
+  }
+  return readLess;
 }
 
 /// Of one tap and at least as many results as inputs: the order in which results are written, and images behind the
@@ -31,8 +39,8 @@ bool panelsReadLess(const ConvGeometry &g, const DenseSchedule &s, const target:
 /// second cache. All panels for a tile of pixels would touch a few lines of every channel block at a time: no machine
 /// fetches so many streams ahead, or keeps all their pages at hand (64 to 256 channels of 56x56 and a residual sum on
 /// Zen 4: 0.5 to 0.8 of the time with AVX2, 0.75 to 0.94 with AVX-512).
-void writeLongRuns(const ConvGeometry &g, DenseSchedule &s, plan::KernelOp kernel,
-                   const target::MachineModel &machine) {
+void writeLongRuns(const ConvGeometry &g, DenseSchedule &s, plan::KernelOp kernel, const target::MachineModel &machine,
+                   DenseReasons *reasons) {
   if (s.channels != DenseSchedule::Blocks || s.panelCount() == 1) {
     return;
   }
@@ -48,16 +56,25 @@ void writeLongRuns(const ConvGeometry &g, DenseSchedule &s, plan::KernelOp kerne
     return;
   }
   s.pixelsOuter = false;
+  if (reasons) {
+    reasons->order = llvm::formatv("order=0: results, and images behind the sums, go by in long runs, since {0} of {1} "
+                                   "exceed half of the second cache ({2})",
+                                   images, bytesText(resultBytes), bytesText(machine.l2Bytes / 2));
+  }
   if (inputBytes > machine.l3Bytes / 2) { // which would be read once for each panel
     int64_t rowTiles = tilesOfRow(phase.axes[2], s.pixels);
     int64_t tiles = std::max<int64_t>(1, machine.l2Bytes / 2 / (s.elementBytes() * g.inChannels * s.pixels));
     s.partRows = std::clamp<int64_t>(tiles / rowTiles, 1, phase.rows().number());
     s.partTiles = std::min(tiles, rowTiles);
+    if (reasons) {
+      reasons->order +=
+          "; in parts of the image, which (" + bytesText(inputBytes) + ") exceeds half of the third cache";
+    }
   }
 }
 
 /// Long panels of weights that a small image meets are read in parts (WeightRate.h).
-void chooseDepth(const ConvGeometry &g, DenseSchedule &s, const target::MachineModel &machine) {
+void chooseDepth(const ConvGeometry &g, DenseSchedule &s, const target::MachineModel &machine, DenseReasons *reasons) {
   const ConvPhase &phase = g.phases.front();
   bool isPlain = s.channels == DenseSchedule::Blocks && !s.isOfBytes() && !s.part && !machine.packing &&
                  g.phases.size() == 1 && s.inputs % s.lanes == 0 && knowsPixels(phase);
@@ -77,22 +94,27 @@ void chooseDepth(const ConvGeometry &g, DenseSchedule &s, const target::MachineM
     --s.depth;
   }
   s.flat = true;
+  if (reasons) {
+    reasons->order = llvm::formatv("depth={0}: {1} pixels meet panels of {2}, which are read in parts", s.depth, pixels,
+                                   bytesText(panelBytes));
+  }
 }
 
-DenseSchedule blockedSchedule(const ConvGeometry &g, plan::KernelOp kernel, const target::MachineModel &machine) {
+DenseSchedule blockedSchedule(const ConvGeometry &g, plan::KernelOp kernel, const target::MachineModel &machine,
+                              DenseReasons *reasons = nullptr) {
   bool ofBytes = onnx::elementOf(kernel.root()->getOperand(0)).isInteger();
   int64_t lanes = plan::blockedOf(kernel.getResult(0).getType()).getLanes();
-  DenseSchedule s = scheduleOf(g, lanes, /*planes=*/false, machine, ofBytes);
+  DenseSchedule s = scheduleOf(g, lanes, /*planes=*/false, machine, ofBytes, reasons);
   if (!s.pixelsOuter && !s.partRows && !g.said["flat"]) {
-    chooseDepth(g, s, machine);
+    chooseDepth(g, s, machine, reasons);
   }
   if (!s.pixelsOuter || g.said["order"] || g.kernel > 1 || !knowsPixels(g.phases.front())) {
     return s;
   }
-  if (panelsReadLess(g, s, machine)) {
+  if (panelsReadLess(g, s, machine, reasons)) {
     s.pixelsOuter = false;
   } else {
-    writeLongRuns(g, s, kernel, machine);
+    writeLongRuns(g, s, kernel, machine, reasons);
   }
   return s;
 }
@@ -129,10 +151,15 @@ void packOperands(plan::KernelOp kernel, const ConvGeometry &g, const DenseSched
   }
 }
 
+/// Whether a table may ask for the kernel's schedule.
+bool hasSchedules(plan::KernelOp kernel, const target::MachineModel &machine) {
+  return isa<onnx::ConvOp>(kernel.root()) && !machine.packing;
+}
+
 /// The line of a tuning table that asks for this schedule.
 target::Schedule saidBy(const ConvGeometry &g, const DenseSchedule &s) {
   target::Schedule said = {{"vectors", s.vectors}};
-  if (s.depth || s.part) {
+  if (s.depth) {
     return said;
   }
   said.set("flat", s.flat);
@@ -145,14 +172,13 @@ target::Schedule saidBy(const ConvGeometry &g, const DenseSchedule &s) {
   return said;
 }
 
-/// Estimates the cycles. An image whose size only the run knows counts with a typical size.
-double expectedCycles(plan::KernelOp kernel, const target::MachineModel &machine) {
+/// Estimates the cycles of the schedule that is chosen. An image whose size only the run knows counts with a typical
+/// size.
+double expectedCycles(plan::KernelOp kernel, const ConvGeometry &open, const target::MachineModel &machine) {
   // Another machine that reads the same weights goes the same way.
   const target::MachineModel &packing = machine.packing ? *machine.packing : machine;
-  ConvGeometry g = typicalOf(geometryOf(kernel.root(), /*wide=*/true), onnx::factsOf(kernel));
-  bool ofBytes = isa<formats::IntegerConvOp>(kernel.root());
-  int64_t lanes = plan::blockedOf(kernel.getResult(0).getType()).getLanes();
-  DenseSchedule s = scheduleOf(g, lanes, /*planes=*/false, packing, ofBytes);
+  ConvGeometry g = typicalOf(open, onnx::factsOf(kernel));
+  DenseSchedule s = blockedSchedule(g, kernel, packing);
   const ConvPhase &phase = g.phases.front();
   int64_t pixels = phase.rows().number() * phase.axes[2].out.number();
   double input = static_cast<double>(s.elementBytes() * g.inChannels * pixels);
@@ -190,12 +216,24 @@ public:
       };
       return shape;
     };
-    target::Schedule said = isa<onnx::ConvOp>(kernel.root()) && !machine.packing ? saidBy(g, s) : target::Schedule();
-    return Candidate{name, expectedCycles(kernel, machine), std::move(said), /*isWanted=*/false, shape};
+    Candidate candidate{name, expectedCycles(kernel, g, machine)};
+    (hasSchedules(kernel, machine) ? candidate.schedule : candidate.numbers) = saidBy(g, s);
+    for (auto [number, value] : {std::pair("depth", s.depth), {"part", s.part}}) {
+      if (value) {
+        candidate.numbers.set(number, value);
+      }
+    }
+    candidate.shape = shape;
+    candidate.whySchedule = [kernel, conv, &machine] {
+      DenseReasons reasons;
+      blockedSchedule(conv.g, kernel, machine, &reasons);
+      return reasons.text();
+    };
+    return candidate;
   }
 
   std::vector<target::Schedule> schedules(plan::KernelOp kernel, const target::MachineModel &machine) const override {
-    if (!isa<onnx::ConvOp>(kernel.root()) || !isFromBlocks(kernel) || !isToBlocks(kernel)) {
+    if (!hasSchedules(kernel, machine) || !isFromBlocks(kernel) || !isToBlocks(kernel)) {
       return {};
     }
     ConvGeometry g = BlockedConv::of(kernel).g;

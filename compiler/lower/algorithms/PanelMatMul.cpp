@@ -27,8 +27,16 @@ public:
     MatMulProblem p = matmulProblem(kernel, machine);
     MatMulTiling t = matmulTiling(p, machine);
     Candidate candidate{t.dots ? "dot products" : name, panelCycles(kernel, p, t, machine)};
-    if (hasSchedules(p, t, machine)) {
-      candidate.schedule = saidBy(p, t);
+    if (!t.dots && !isEmpty(p)) {
+      (hasSchedules(p, t, machine) ? candidate.schedule : candidate.numbers) = saidBy(p, t);
+      candidate.whySchedule = [=, &machine] {
+        std::string why;
+        matmulTiling(p, machine, &why);
+        return why;
+      };
+    }
+    if (t.depth) {
+      candidate.numbers.set("depth", t.depth);
     }
     candidate.shape = [=, &machine] { return shapeOf(kernel, p, t, machine); };
     return candidate;
@@ -41,15 +49,16 @@ public:
   }
 
 private:
+  static bool isEmpty(const MatMulProblem &p) { return p.m.is(0) || p.n.is(0); }
   static bool hasSchedules(const MatMulProblem &p, const MatMulTiling &t, const target::MachineModel &machine) {
-    return !t.dots && !p.ofBytes && !machine.packing && !p.m.is(0) && !p.n.is(0);
+    return !t.dots && !p.ofBytes && !machine.packing && !isEmpty(p);
   }
 
   static KernelShape shapeOf(plan::KernelOp kernel, const MatMulProblem &p, const MatMulTiling &t,
                              const target::MachineModel &machine) {
     KernelShape shape;
     shape.items = t.dots ? p.batch : p.batch * t.blocks * t.panels;
-    if (p.m.is(0) || p.n.is(0) || p.batch.is(0)) {
+    if (isEmpty(p) || p.batch.is(0)) {
       shape.items = 1;
       shape.build = [](Build &) {};
       return shape;

@@ -58,7 +58,8 @@ int64_t countOf(int64_t rows, int64_t height) {
   return needed;
 }
 
-Stem stemOf(plan::KernelOp kernel, const target::MachineModel &machine) {
+/// Returns how the kernel goes over its image. `reasons`, if any, are told why its tiles are as they are.
+Stem stemOf(plan::KernelOp kernel, const target::MachineModel &machine, DenseReasons *reasons = nullptr) {
   Stem stem;
   stem.g = geometryOf(kernel.root(), /*wide=*/false);
   auto y = cast<RankedTensorType>(kernel.getResult(0).getType());
@@ -66,8 +67,8 @@ Stem stemOf(plan::KernelOp kernel, const target::MachineModel &machine) {
   int64_t lanes = plan::stridesOf(y).lanes;
   stem.ofBytes = element.isInteger();
   stem.copied = stem.ofBytes || onnx::isNarrowFloat(element);
-  stem.s = stem.ofBytes ? rowScheduleOf(stem.g, lanes, machine, /*ofBytes=*/true)
-                        : scheduleOf(stem.g, lanes, /*planes=*/true, machine);
+  stem.s = stem.ofBytes ? rowScheduleOf(stem.g, lanes, machine, /*ofBytes=*/true, reasons)
+                        : scheduleOf(stem.g, lanes, /*planes=*/true, machine, /*ofBytes=*/false, reasons);
   for (size_t i = 0; i < 3; ++i) {
     stem.copied |= stem.axis(i).inStart < 0 || stem.axis(i).readsBehind;
   }
@@ -238,10 +239,13 @@ public:
     Stem stem = stemOf(kernel, machine);
     double cycles = cyclesOf(stem.g, stem.s, machine) * (stem.ofBytes ? stem.s.bytes(machine).share() : 1);
     Candidate candidate{name, cycles};
-    if (isa<onnx::ConvOp>(kernel.root())) {
-      candidate.schedule = {{"vectors", stem.s.vectors}};
-    }
+    (isa<onnx::ConvOp>(kernel.root()) ? candidate.schedule : candidate.numbers) = {{"vectors", stem.s.vectors}};
     candidate.shape = [=, &machine] { return shapeOf(kernel, stem, machine); };
+    candidate.whySchedule = [=, &machine] {
+      DenseReasons reasons;
+      stemOf(kernel, machine, &reasons);
+      return reasons.tile;
+    };
     return candidate;
   }
 

@@ -199,10 +199,16 @@ private:
     std::string whyImpossible(int64_t outputs) const {
       return lower::whyImpossible(real, outputs, lanes, ofBytes, pointwise);
     }
-    /// Estimates the cost for a typical image.
-    WinogradSchedule schedule(int64_t outputs, double weightRate, const target::MachineModel &machine) const {
+    /// Estimates the cost for a typical image. `why`, if any, is told why the schedule has its numbers.
+    WinogradSchedule schedule(int64_t outputs, double weightRate, const target::MachineModel &machine,
+                              std::string *why = nullptr) const {
       WinogradSchedule s(typical, outputs, lanes, ofBytes, machine);
-      chooseStrips(s, weightRate, machine);
+      chooseStrips(s, weightRate, machine, why);
+      if (why) {
+        DenseReasons product;
+        scheduleOf(s.component, lanes, /*planes=*/false, machine, /*ofBytes=*/false, &product);
+        *why += "; of a component: " + product.tile;
+      }
       return s;
     }
   };
@@ -240,13 +246,16 @@ private:
     candidate.mustBeBelow = 0.9, candidate.belowOwn = 0.95;
     // Machines with matrix registers take longer for it than is estimated: 100 k cycles of it count as 120 k for those.
     candidate.countsAs = p.ofBytes ? 1 : 1.2;
-    if (!p.isOpen() && !p.machine.packing) {
-      candidate.schedule.set("strips", s.strips.number());
+    WinogradSchedule own = p.machine.packing ? p.schedule(outputs, weightRate, p.machine) : s;
+    if (!p.isOpen()) {
+      (p.machine.packing ? candidate.numbers : candidate.schedule).set("strips", own.strips.number());
     }
-    candidate.shape = [=] {
-      WinogradSchedule own = p.machine.packing ? p.schedule(outputs, weightRate, p.machine) : s;
-      return winogradShape(p.kernel, p.isOpen() ? own.opened(p.real) : own);
+    candidate.whySchedule = [=] {
+      std::string why;
+      p.schedule(outputs, weightRate, p.machine, &why);
+      return why;
     };
+    candidate.shape = [=] { return winogradShape(p.kernel, p.isOpen() ? own.opened(p.real) : own); };
     return candidate;
   }
 };

@@ -2,8 +2,10 @@
 // may hold each other up, and four cycles from one addition to an accumulator to the next. It packs the weights that
 // follow from this.
 #include "compiler/lower/conv/DenseConv.h"
+#include "compiler/lower/core/Counts.h"
 #include "compiler/lower/product/WeightRate.h"
 #include "compiler/onnx/Onnx.h"
+#include "llvm/Support/FormatVariadic.h"
 
 using namespace mlir;
 
@@ -141,30 +143,67 @@ bool mayBeFlat(const ConvGeometry &g, const DenseSchedule &s) {
 
 /// Static tiles are much code: they must earn it.
 constexpr double costOfStaticTiles = 1.1;
+/// A tile that is tried later must take less than this share of the cycles.
+constexpr double shareOfLaterTile = 0.99;
 
-static void chooseTile(const ConvGeometry &g, DenseSchedule &s, const target::MachineModel &machine) {
+/// A register tile that was tried, and its cycles.
+struct TriedTile {
+  DenseSchedule s;
+  double cycles;
+};
+
+/// Says what the tiles that were tried take, the chosen one first; of one that would take less, why it is not chosen.
+static std::string tileText(ArrayRef<TriedTile> tried, const TriedTile &best, double scale) {
+  auto text = [&](const TriedTile &tile, const char *form) {
+    const char *flat = tile.s.flat ? "flat=1 " : "";
+    return llvm::formatv(form, flat, tile.s.vectors, countText(scale * tile.cycles), tile.s.pixels).str();
+  };
+  std::string all = text(best, "{0}vectors={1}: {2} cycles of arithmetic in tiles of {3} pixels");
+  for (const TriedTile &tile : tried) {
+    if (tile.s == best.s) {
+      continue;
+    }
+    all += text(tile, ", {0}vectors={1} {2} in {3}");
+    if (tile.cycles < best.cycles) {
+      all += tile.s.flat && !best.s.flat ? llvm::formatv(" (static tiles count {0:f2} times)", costOfStaticTiles).str()
+                                         : llvm::formatv(" (has to be below {0:f2})", shareOfLaterTile).str();
+    }
+  }
+  return all;
+}
+
+static void chooseTile(const ConvGeometry &g, DenseSchedule &s, const target::MachineModel &machine,
+                       DenseReasons *reasons) {
   bool mayFlatten = mayBeFlat(g, s);
   std::optional<int64_t> saidVectors = g.said["vectors"], saidFlat = g.said["flat"];
-  DenseSchedule best;
+  SmallVector<TriedTile> tried;
+  TriedTile best;
+  std::string tooHigh;
   double least = std::numeric_limits<double>::infinity();
   for (int64_t vectors = 1; vectors <= std::min<int64_t>(4, s.blocks); ++vectors) {
     DenseSchedule t = s;
     t.vectors = vectors, t.pixels = pixelsFor(s, vectors, machine), t.panels = balancedTiles(s.blocks, vectors);
     if (vectors > 2 && t.pixels < 3) {
+      tooHigh = llvm::formatv(", vectors={0} has registers for {1} pixels only", vectors, t.pixels);
       break;
     }
     for (bool flat : {false, true}) {
-      if ((saidVectors && saidVectors != vectors) || (saidFlat && saidFlat != flat)) {
+      if ((saidVectors && saidVectors != vectors) || (saidFlat && saidFlat != flat) || (flat && !mayFlatten)) {
         continue;
       }
       t.flat = flat;
-      double cost = cyclesOf(g, t, machine) * (flat ? costOfStaticTiles : 1.0);
-      if ((!flat || mayFlatten) && cost < 0.99 * least) {
-        least = cost, best = t;
+      tried.push_back({t, cyclesOf(g, t, machine)});
+      double cost = tried.back().cycles * (flat ? costOfStaticTiles : 1.0);
+      if (cost < shareOfLaterTile * least) {
+        least = cost, best = tried.back();
       }
     }
   }
-  s = best;
+  s = best.s;
+  if (reasons) {
+    double scale = static_cast<double>(g.phases.size()) * (s.isOfBytes() ? s.bytes(machine).share() : 1);
+    reasons->tile = tileText(tried, best, scale) + tooHigh;
+  }
 }
 
 /// Chooses the channels that panels read: all alike from a block's beginning, or any range.
@@ -204,7 +243,7 @@ static void chooseTileOf(const ConvGeometry &g, const DenseSchedule &packed, Den
 /// Of one tap with a stride, too, whose panels read lines for a part of their pixels: more a cycle than come from there
 /// (not where weights come from even further away).
 static void choosePart(const ConvGeometry &g, DenseSchedule &s, int64_t inputBytes, int64_t weightBytes,
-                       const target::MachineModel &machine) {
+                       const target::MachineModel &machine, DenseReasons *reasons) {
   const ConvPhase &phase = g.phases.front();
   if (g.phases.size() != 1 || !knowsPixels(phase) || phase.rows().is(1)) {
     return;
@@ -221,6 +260,7 @@ static void choosePart(const ConvGeometry &g, DenseSchedule &s, int64_t inputByt
   if (rowBytes <= machine.l2Bytes / 2 && !readsTooMuch) {
     return;
   }
+  std::string whole = bytesText(least), before;
   for (int64_t partRows : {1, 2, 4, 8, 16}) {
     for (int64_t cuts = 1; partRows <= rows && cuts <= inRow; cuts *= 2) {
       int64_t tiles = llvm::divideCeil(inRow, cuts);
@@ -229,9 +269,18 @@ static void choosePart(const ConvGeometry &g, DenseSchedule &s, int64_t inputByt
               parts = llvm::divideCeil(rows, partRows) * llvm::divideCeil(inRow, tiles);
       double bytes = static_cast<double>(parts) * (held + weightBytes);
       if (held <= machine.l2Bytes / 2 && bytes < least) {
+        if (s.partRows) {
+          before = llvm::formatv(", parts of {0} x {1} {2}", s.partRows, s.partTiles, bytesText(least));
+        }
         least = bytes, s.partRows = partRows, s.partTiles = tiles;
       }
     }
+  }
+  if (reasons && s.partRows) {
+    reasons->order =
+        llvm::formatv("parts of {0} rows x {1} tiles: with their halo they read {2} from behind the second "
+                      "cache{3}, the whole image {4}",
+                      s.partRows, s.partTiles, bytesText(least), before, whole);
   }
 }
 
@@ -255,17 +304,35 @@ int64_t inputBytesOf(const ConvGeometry &g, const DenseSchedule &s) {
 
 /// Takes the order of loops that the kernel was told: `order` 1 has all panels for a tile of pixels, 0 all pixels for a
 /// panel; `rows` or `tiles` have all panels for that many rows, or tiles of a row.
-static void useOrder(const ConvGeometry &g, DenseSchedule &s) {
+static void useOrder(const ConvGeometry &g, DenseSchedule &s, DenseReasons *reasons) {
   std::optional<int64_t> order = g.said["order"], rows = g.said["rows"], tiles = g.said["tiles"];
   if (order || rows || tiles) {
     s.pixelsOuter = order == 1;
     s.partRows = rows || tiles ? rows.value_or(1) : 0;
     s.partTiles = rows ? tilesOfRow(g.phases.front().axes[2], s.pixels) : tiles.value_or(0);
+    if (reasons) {
+      reasons->order = "the file of schedules says the order";
+    }
   }
 }
 
+/// Says why all panels go over a tile of pixels (`order` 1), or all pixels over a panel.
+static std::string orderText(const ConvGeometry &g, const DenseSchedule &s, int64_t inputBytes, int64_t weightBytes,
+                             const target::MachineModel &machine) {
+  if (s.channels == DenseSchedule::Planes || s.flat || g.phases.size() > 1) {
+    return "";
+  }
+  std::string half = "half of the second cache (" + bytesText(machine.l2Bytes / 2) + ")";
+  std::string weights = "the weights (" + bytesText(weightBytes) + ")", image = "the image (" + bytesText(inputBytes);
+  if (s.pixelsOuter) {
+    return "order=1: " + weights + " stay in " + half +
+           (g.kernel > 1 ? ", " + image + ") does not" : ", and of one tap a pixel is read while it is at hand");
+  }
+  return "order=0: " + (weightBytes > machine.l2Bytes / 2 ? weights + " exceed " + half : image + ") stays in " + half);
+}
+
 DenseSchedule scheduleOf(const ConvGeometry &g, int64_t lanes, bool planes, const target::MachineModel &machine,
-                         bool ofBytes) {
+                         bool ofBytes, DenseReasons *reasons) {
   DenseSchedule s;
   if (ofBytes) {
     s.shortQuads = std::min(g.shortQuads, lanes / ByteProducts::quad); // a step belongs to one block
@@ -276,28 +343,36 @@ DenseSchedule scheduleOf(const ConvGeometry &g, int64_t lanes, bool planes, cons
     int64_t rows = s.stepRows;
     chooseTileOf(g, scheduleOf(g, lanes, planes, *machine.packing, ofBytes), s, machine);
     s.stepRows = rows;
+    if (reasons) {
+      reasons->tile = llvm::formatv("vectors={0}: the weights are packed so for {1}", s.vectors, machine.packing->spec);
+      reasons->tile += s.part ? llvm::formatv(", and a tile has {0} of them", s.part).str() : "";
+    }
   } else {
     s.lanes = lanes;
     s.blocks = llvm::divideCeil(g.outChannels, lanes);
     s.channels = planes ? DenseSchedule::Planes : DenseSchedule::Blocks;
-    chooseTile(g, s, machine);
+    chooseTile(g, s, machine, reasons);
     chooseChannels(g, s);
   }
   int64_t weightBytes = 4 * s.weightElements(g), inputBytes = inputBytesOf(g, s);
   bool weightsStay = weightBytes <= machine.l2Bytes / 2, inputStays = g.kernel > 1 && inputBytes <= machine.l2Bytes / 2;
   s.pixelsOuter = planes || (g.phases.size() == 1 && !s.flat && weightsStay && !inputStays);
+  if (reasons) {
+    reasons->order = orderText(g, s, inputBytes, weightBytes, machine);
+  }
   if (!s.pixelsOuter && !inputStays && !s.flat) {
-    choosePart(g, s, inputBytes, weightBytes, machine);
+    choosePart(g, s, inputBytes, weightBytes, machine, reasons);
   }
   s.phaseRows = g.phases.size() > 1 ? phaseRowsOf(g, s, machine) : 1;
-  useOrder(g, s);
+  useOrder(g, s, reasons);
   return s;
 }
 
-DenseSchedule rowScheduleOf(const ConvGeometry &g, int64_t lanes, const target::MachineModel &machine, bool ofBytes) {
+DenseSchedule rowScheduleOf(const ConvGeometry &g, int64_t lanes, const target::MachineModel &machine, bool ofBytes,
+                            DenseReasons *reasons) {
   ConvGeometry row = g;
   row.phases.front().axes[1].out = 1;
-  DenseSchedule s = scheduleOf(row, lanes, /*planes=*/false, machine, ofBytes);
+  DenseSchedule s = scheduleOf(row, lanes, /*planes=*/false, machine, ofBytes, reasons);
   s.pixelsOuter = true;
   return s;
 }

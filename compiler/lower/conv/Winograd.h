@@ -101,8 +101,10 @@ struct WinogradSchedule {
 void markExactOutputs(plan::KernelOp kernel);
 
 /// Chooses the cheapest number of strips, and of equally cheap ones the largest, which takes the least memory.
-/// `weightRate` is the bytes a cycle of weights that are read for the first time in a run.
-void chooseStrips(WinogradSchedule &s, double weightRate, const target::MachineModel &machine);
+/// `weightRate` is the bytes a cycle of weights that are read for the first time in a run. `why`, if any, is told what
+/// was compared.
+void chooseStrips(WinogradSchedule &s, double weightRate, const target::MachineModel &machine,
+                  std::string *why = nullptr);
 
 /// Returns the shape of the kernel with this schedule.
 KernelShape winogradShape(plan::KernelOp kernel, const WinogradSchedule &schedule);

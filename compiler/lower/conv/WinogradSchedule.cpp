@@ -6,10 +6,12 @@
 // multiplications, and 16/9 times the weights.
 #include "compiler/lower/conv/Winograd.h"
 #include "compiler/lower/core/CacheLines.h"
+#include "compiler/lower/core/Counts.h"
 #include "compiler/lower/product/WeightRate.h"
 #include "compiler/onnx/ElementTypes.h"
 #include "compiler/onnx/Onnx.h"
 #include "compiler/support/ElementTypes.h"
+#include "llvm/Support/FormatVariadic.h"
 
 using namespace mlir;
 
@@ -111,7 +113,31 @@ static double unevenness(const WinogradSchedule &s) {
   return s.cycles < leastCycles ? 1 : 1 + weight * static_cast<double>(units % 2) / static_cast<double>(units);
 }
 
-void chooseStrips(WinogradSchedule &s, double weightRate, const target::MachineModel &machine) {
+/// Says what other numbers of strips would take: of those that fit the cheapest one, and the largest that does not fit.
+static std::string stripText(const WinogradSchedule &best, ArrayRef<WinogradSchedule> fitting,
+                             ArrayRef<WinogradSchedule> tooLarge) {
+  auto text = [](const WinogradSchedule &s) {
+    return "strips=" + std::to_string(s.strips.number()) + " " + countText(s.cycles);
+  };
+  std::string all = text(best);
+  const WinogradSchedule *next = nullptr;
+  for (const WinogradSchedule &s : fitting) {
+    bool isBetter = !next || s.cycles * unevenness(s) < next->cycles * unevenness(*next);
+    next = s.strips != best.strips && isBetter ? &s : next;
+  }
+  if (next) {
+    all += ", " + text(*next) + (next->cycles < best.cycles ? " (two threads would not have as many each)" : "");
+  }
+  if (!tooLarge.empty()) {
+    const WinogradSchedule &s = tooLarge.back();
+    all += ", " + text(s) + " (its strips take " + bytesText(4.0 * static_cast<double>(s.scratchWords())) +
+           " of scratch memory; " + bytesText(stripBytes) + " are the most)";
+  }
+  return all;
+}
+
+void chooseStrips(WinogradSchedule &s, double weightRate, const target::MachineModel &machine, std::string *why) {
+  std::vector<WinogradSchedule> fitting, tooLarge;
   WinogradSchedule trial = s;
   double least = s.cycles = std::numeric_limits<double>::infinity();
   int64_t runs = s.runCount().number();
@@ -127,6 +153,12 @@ void chooseStrips(WinogradSchedule &s, double weightRate, const target::MachineM
     if (fits && cost <= least) {
       s = trial, least = cost;
     }
+    if (why) {
+      (fits ? fitting : tooLarge).push_back(trial);
+    }
+  }
+  if (why) {
+    *why = stripText(s, fitting, tooLarge);
   }
 }
 

@@ -1,4 +1,5 @@
 #include "compiler/lower/product/MatMulPlan.h"
+#include "compiler/lower/core/Counts.h"
 #include "compiler/lower/product/WeightRate.h"
 #include "compiler/onnx/Onnx.h"
 #include "compiler/onnx/formats/Products.h"
@@ -143,17 +144,27 @@ static int64_t lanesOf(const MatMulProblem &p, const target::MachineModel &machi
   return std::max<int64_t>(1, machine.lanes * 4 / std::max<int64_t>(p.elementBytes, 4));
 }
 
-/// The most vectors that fit the registers beside `rows` rows; at most eight, which hide the latency of any
+/// The most rows or vectors of a tile, and why no more, for people.
+struct Most {
+  int64_t count;
+  const char *why;
+};
+
+/// Returns the most vectors that fit the registers beside `rows` rows; at most eight, which hide the latency of any
 /// multiply-add.
-static int64_t vectorsFor(const MatMulProblem &p, int64_t rows, const target::MachineModel &machine) {
+static Most vectorsFor(const MatMulProblem &p, int64_t rows, const target::MachineModel &machine) {
+  if (p.said["vectors"]) {
+    return {*p.said["vectors"], "the file of schedules says so"};
+  }
   if (ByteProducts bytes = p.bytes(machine); p.ofBytes && bytes.isOfPairs()) {
     int64_t v = 4; // more would be more rows of weights than registers
     while (v > 1 && bytes.heightOf(v, machine) < rows) {
       --v;
     }
-    return v;
+    return {v, "no more rows of weights fit the registers"};
   }
   int64_t spare = machine.fusedMultiplyAdd ? 1 : 2, v = 8; // without fusing, a register for the product
+  const char *why = "8 hide the latency of a multiply-add";
   if (rows <= 2) { // bound by what reads the panel, which comes from the second cache twice as fast in narrow ones
     constexpr int64_t mostLines = 4;
     int64_t narrow = std::clamp<int64_t>(mostLines * machine.lineBytes / (lanesOf(p, machine) * p.elementBytes), 1, v);
@@ -161,11 +172,13 @@ static int64_t vectorsFor(const MatMulProblem &p, int64_t rows, const target::Ma
     int64_t columns = p.n.isNumber() ? llvm::divideCeil(p.n.number(), lanesOf(p, machine)) : 0;
     bool padded = columns > narrow && columns <= v && columns % llvm::divideCeil(columns, narrow);
     v = padded ? v : narrow;
+    why = padded ? "all columns, where two panels would have more" : "narrow panels are read faster by few rows";
   }
   while (v > 1 && rows * v + v + spare > machine.tileRegisters() - 1) {
     --v;
+    why = "no more fit the registers beside so many rows";
   }
-  return v;
+  return {v, why};
 }
 
 /// What a size that is not known is taken for where nothing but speed depends on it.
@@ -266,7 +279,57 @@ static int64_t tallestStream(const MatMulProblem &p, const target::MachineModel 
   return (machine.tileRegisters() - 2 - vectors) / vectors;
 }
 
-MatMulTiling matmulTiling(const MatMulProblem &p, const target::MachineModel &machine) {
+/// Returns the most rows of a tile.
+static Most rowsFor(const MatMulProblem &p, const target::MachineModel &machine) {
+  if (p.said["rows"]) {
+    return {*p.said["rows"], "the file of schedules says so"};
+  }
+  // Rows of A that lie a multiple of 4 KiB apart compete for the same cache sets: fewer of them at a time when they are
+  // long.
+  constexpr int64_t longRow = 768, fewRows = 8;
+  bool isOpen = !p.m.isNumber(), areLong = assumed(p.k, 0) > longRow && p.stepA.is(1);
+  Most most = {machine.matmulTile.rows, "the machine's tiles have no more"};
+  if ((isOpen || areLong) && fewRows < most.count) {
+    most = {fewRows, isOpen ? "8 where the run may have few" : "8 where rows are long and compete for cache sets"};
+  }
+  if (ByteProducts bytes = p.bytes(machine); p.ofBytes && bytes.isOfPairs()) {
+    if (int64_t height = bytes.heightOf(machine.matmulTile.vectors, machine); height < most.count) {
+      most = {height, "no more sums of pairs fit the registers"};
+    }
+  }
+  if (!isOpen && p.m.number() <= tallestStream(p, machine) && p.m.number() > most.count) {
+    most = {p.m.number(), "a single tile reads the weights from memory as a stream"};
+  }
+  return most;
+}
+
+/// Says why a product in panels is cut so.
+static std::string whyTiling(const MatMulProblem &p, const MatMulTiling &t, const Most &rows, const Most &vectors,
+                             const target::MachineModel &machine) {
+  bool hasAllRows = t.tiles == 1 && t.mostRows(p) < rows.count, hasAllColumns = t.vectors < vectors.count;
+  std::string text = llvm::formatv("rows={0}: {1}", t.mostRows(p), hasAllRows ? "there are no more" : rows.why);
+  if (t.tiles > 1 && t.mostRows(p) < rows.count) {
+    text += llvm::formatv(", and {0} rows are {1} tiles alike", p.m.number(), t.tiles).str();
+  }
+  text += llvm::formatv("; vectors={0}: ", t.vectors);
+  if (p.constantB && machine.packing) {
+    text += llvm::formatv("{0}, and weights are packed for {1}", vectors.why, machine.packing->spec).str();
+  } else if (hasAllColumns && t.panels.is(1)) {
+    text += "there are no more";
+  } else {
+    text += vectors.why;
+    text += hasAllColumns
+                ? llvm::formatv(", and {0} columns are {1} panels alike", p.n.number(), t.panels.number()).str()
+                : "";
+  }
+  if (t.depth) {
+    text += llvm::formatv("; depth={0}: few rows meet panels of {1}, which are read in parts", t.depth,
+                          bytesText(static_cast<double>(t.panelElements(p).number() * p.weightBytes)));
+  }
+  return text;
+}
+
+MatMulTiling matmulTiling(const MatMulProblem &p, const target::MachineModel &machine, std::string *why) {
   MatMulTiling t;
   t.lanes = lanesOf(p, machine);
   bool alongK = p.stepA.is(1) && (p.n.is(1) || p.transB), openRows = !p.m.isNumber();
@@ -276,23 +339,12 @@ MatMulTiling matmulTiling(const MatMulProblem &p, const target::MachineModel &ma
     t.from = MatMulTiling::From::InPlace;
     return t;
   }
-  // Rows of A that lie a multiple of 4 KiB apart compete for the same cache sets: fewer of them at a time when they are
-  // long.
-  bool few = openRows || (assumed(p.k, 0) > 768 && p.stepA.is(1));
-  int64_t most = few ? std::min<int64_t>(8, machine.matmulTile.rows) : machine.matmulTile.rows;
-  if (ByteProducts bytes = p.bytes(machine); p.ofBytes && bytes.isOfPairs()) {
-    most = std::min(most, bytes.heightOf(machine.matmulTile.vectors, machine));
-  }
-  if (!openRows && p.m.number() <= tallestStream(p, machine)) {
-    most = std::max(most, p.m.number());
-  }
-  most = p.said["rows"].value_or(most);
-  t.tiles = openRows ? 1 : llvm::divideCeil(p.m.number(), most);
-  int64_t rows = openRows ? most : llvm::divideCeil(p.m.number(), t.tiles);
-  int64_t vectors = vectorsFor(p, rows, machine);
-  t.highest = openRows ? most : 0;
-  cutColumns(t, p, p.said["vectors"].value_or(vectors),
-             p.constantB && machine.packing ? lanesOf(p, *machine.packing) : 0);
+  Most most = rowsFor(p, machine);
+  t.tiles = openRows ? 1 : llvm::divideCeil(p.m.number(), most.count);
+  int64_t rows = openRows ? most.count : llvm::divideCeil(p.m.number(), t.tiles);
+  Most vectors = vectorsFor(p, rows, machine);
+  t.highest = openRows ? most.count : 0;
+  cutColumns(t, p, vectors.count, p.constantB && machine.packing ? lanesOf(p, *machine.packing) : 0);
   bool whole = p.n.isNumber() && t.rest == 0;
   bool readable = !p.transB && (whole || machine.maskedAccess || t.lanes == 1);
   bool inPlace = readable && readsInPlace(p, t, machine);
@@ -301,6 +353,9 @@ MatMulTiling matmulTiling(const MatMulProblem &p, const target::MachineModel &ma
   t.dotsForFew = openRows && dotsPay;
   openRows ? cutOpenRows(t, p, machine) : cutRows(t, p, machine, rows);
   cutDepth(t, p, machine);
+  if (why) {
+    *why = whyTiling(p, t, most, vectors, machine);
+  }
   return t;
 }
 

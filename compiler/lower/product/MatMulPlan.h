@@ -72,7 +72,9 @@ inline int64_t streamedTiles(const target::MachineModel &machine) {
 MatMulProblem matmulProblem(plan::KernelOp kernel, const target::MachineModel &machine);
 /// Makes the space's dimensions [batch..., m, n], or [m, n] when the batch is part of m.
 void shapeSpace(Space &space, const MatMulProblem &p);
-MatMulTiling matmulTiling(const MatMulProblem &problem, const target::MachineModel &machine);
+/// Returns how the product is cut. `why`, if any, is told why so.
+MatMulTiling matmulTiling(const MatMulProblem &problem, const target::MachineModel &machine,
+                          std::string *why = nullptr);
 /// Schedules that a table may ask for instead of a tiling: rows and vectors of a tile, and the number of tiles of rows
 /// in a work item.
 std::vector<target::Schedule> matmulSchedules(const MatMulProblem &problem, const MatMulTiling &tiling,

@@ -11,18 +11,18 @@ def Onnx_GiveOp : Op<Onnx_Dialect, "Give", [Pure, Terminator]> {
 }
 
 /// The class of ops that are never made. test/tools/operators.py knows it by name.
-class Onnx_Construct<string mnemonic, Trait kind> : Op<Onnx_Dialect, mnemonic, [Pure, kind]> {
+class Onnx_Construct<string mnemonic> : Op<Onnx_Dialect, mnemonic, [Pure, Onnx_ResolvedByRule]> {
   let arguments = (ins Variadic<AnyType>:$operandsOfNode);
   let results = (outs Variadic<AnyType>:$resultsOfNode);
 }
-def Onnx_ScanOp : Onnx_Construct<"Scan", Onnx_ControlNode>;
-def Onnx_OptionalOp : Onnx_Construct<"Optional", Onnx_OptionalNode>;
-def Onnx_SequenceConstructOp : Onnx_Construct<"SequenceConstruct", Onnx_SequenceNode>;
-def Onnx_SequenceEmptyOp : Onnx_Construct<"SequenceEmpty", Onnx_SequenceNode>;
-def Onnx_SequenceInsertOp : Onnx_Construct<"SequenceInsert", Onnx_SequenceNode>;
-def Onnx_SequenceEraseOp : Onnx_Construct<"SequenceErase", Onnx_SequenceNode>;
-def Onnx_SequenceAtOp : Onnx_Construct<"SequenceAt", Onnx_SequenceNode>;
-def Onnx_SequenceLengthOp : Onnx_Construct<"SequenceLength", Onnx_SequenceNode>;
-def Onnx_SequenceMapOp : Onnx_Construct<"SequenceMap", Onnx_SequenceNode>;
-def Onnx_SplitToSequenceOp : Onnx_Construct<"SplitToSequence", Onnx_SequenceNode>;
-def Onnx_ConcatFromSequenceOp : Onnx_Construct<"ConcatFromSequence", Onnx_SequenceNode>;
+def Onnx_ScanOp : Onnx_Construct<"Scan">;
+def Onnx_OptionalOp : Onnx_Construct<"Optional">;
+def Onnx_SequenceConstructOp : Onnx_Construct<"SequenceConstruct">;
+def Onnx_SequenceEmptyOp : Onnx_Construct<"SequenceEmpty">;
+def Onnx_SequenceInsertOp : Onnx_Construct<"SequenceInsert">;
+def Onnx_SequenceEraseOp : Onnx_Construct<"SequenceErase">;
+def Onnx_SequenceAtOp : Onnx_Construct<"SequenceAt">;
+def Onnx_SequenceLengthOp : Onnx_Construct<"SequenceLength">;
+def Onnx_SequenceMapOp : Onnx_Construct<"SequenceMap">;
+def Onnx_SplitToSequenceOp : Onnx_Construct<"SplitToSequence">;
+def Onnx_ConcatFromSequenceOp : Onnx_Construct<"ConcatFromSequence">;

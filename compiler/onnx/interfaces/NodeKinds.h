@@ -1,21 +1,11 @@
-// Has traits of operators of whose nodes graph::resolve does not make an op each.
+// Has the trait of operators of whose nodes graph::resolve does not make an op each.
 #pragma once
 #include "mlir/IR/OpDefinition.h"
-#include "mlir/Interfaces/SideEffectInterfaces.h"
 
 namespace ingot::onnx {
 
-/// The trait of nodes with subgraphs, of which loops and branches are made; see isControl().
-template <typename Op> class ControlNode : public mlir::OpTrait::TraitBase<Op, ControlNode> {};
-/// The trait of nodes about sequences, which are lists of tensors in graph::resolve.
-template <typename Op> class SequenceNode : public mlir::OpTrait::TraitBase<Op, SequenceNode> {};
-/// The trait of nodes about optional values.
-template <typename Op> class OptionalNode : public mlir::OpTrait::TraitBase<Op, OptionalNode> {};
-
-/// Whether nodes have subgraphs of which loops and branches are made. The loop and the branch themselves are the ops
-/// whose regions run as parts of them.
-inline bool isControl(mlir::OperationName name) {
-  return name.hasTrait<ControlNode>() || name.hasTrait<mlir::OpTrait::HasRecursiveMemoryEffects>();
-}
+/// The trait of operators whose nodes have a rule in graph/resolve/nodes: those with subgraphs that become regions of
+/// loops and branches, and those about sequences and optional values.
+template <typename Op> class ResolvedByRule : public mlir::OpTrait::TraitBase<Op, ResolvedByRule> {};
 
 } // namespace ingot::onnx

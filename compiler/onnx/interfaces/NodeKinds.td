@@ -1,12 +1,9 @@
-// Declares traits of operators of whose nodes graph::resolve does not make an op each.
+// Declares the trait of operators of whose nodes graph::resolve does not make an op each.
 #ifndef INGOT_ONNX_NODE_KINDS
 #define INGOT_ONNX_NODE_KINDS
 include "mlir/IR/OpBase.td"
 
-class Onnx_NodeKind<string name> : NativeOpTrait<name> {
+def Onnx_ResolvedByRule : NativeOpTrait<"ResolvedByRule"> {
   let cppNamespace = "::ingot::onnx";
 }
-def Onnx_ControlNode : Onnx_NodeKind<"ControlNode">;   // has subgraphs that become regions of loops and branches
-def Onnx_SequenceNode : Onnx_NodeKind<"SequenceNode">; // is about sequences of tensors
-def Onnx_OptionalNode : Onnx_NodeKind<"OptionalNode">; // is about values that may be absent
 #endif

@@ -1,11 +1,12 @@
 // Declares control flow: ops whose regions hold a model's subgraphs. A region reads values around it directly; its
 // results are those of its yield.
 include "compiler/onnx/Onnx.td"
+include "compiler/onnx/interfaces/NodeKinds.td"
 
 /// The class of control ops. One is not pure where it finds sizes (compiler/onnx/sizes/Found.h): other ops may speak of
 /// them although nobody reads the results.
 class Onnx_ControlOp<string mnemonic, list<Trait> traits = []>
-    : Op<Onnx_Dialect, mnemonic, traits # [RecursiveMemoryEffects, SingleBlock, DeclareOpInterfaceMethods<Onnx_InferTypes>,
+    : Op<Onnx_Dialect, mnemonic, traits # [RecursiveMemoryEffects, SingleBlock, Onnx_ResolvedByRule, DeclareOpInterfaceMethods<Onnx_InferTypes>,
         DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
   let hasVerifier = 1;
 }

@@ -3,12 +3,12 @@
 include "compiler/onnx/Onnx.td"
 include "compiler/onnx/interfaces/NodeKinds.td"
 
-def Onnx_OptionalHasElementOp : Onnx_CoreOp<"OptionalHasElement", [Onnx_OptionalNode]> {
+def Onnx_OptionalHasElementOp : Onnx_CoreOp<"OptionalHasElement", [Onnx_ResolvedByRule]> {
   let summary = "whether a run was given this optional input of the function";
   let arguments = (ins AnyTensor:$x);
   let results = (outs AnyTensor:$y);
 }
-def Onnx_OptionalGetElementOp : Onnx_CoreOp<"OptionalGetElement", [Onnx_OptionalNode, DeclareOpInterfaceMethods<Onnx_ViewInterface>]> {
+def Onnx_OptionalGetElementOp : Onnx_CoreOp<"OptionalGetElement", [Onnx_ResolvedByRule, DeclareOpInterfaceMethods<Onnx_ViewInterface>]> {
   let summary = "an optional input of the function, which must be there";
   let arguments = (ins AnyTensor:$x);
   let results = (outs AnyTensor:$y);

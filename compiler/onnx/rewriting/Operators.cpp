@@ -10,11 +10,6 @@ std::optional<RegisteredOperationName> lookupOperator(MLIRContext *context, Stri
   return RegisteredOperationName::lookup(name, context);
 }
 
-/// Whether a node becomes something else than an op of its name.
-static bool hasRulesOfItsOwn(RegisteredOperationName info) {
-  return isControl(info) || info.hasTrait<SequenceNode>() || info.hasTrait<OptionalNode>();
-}
-
 bool isNewer(StringRef domain, int64_t opset) {
   // Operators of com.microsoft have one version, whatever a model imports.
   return domain != "com.microsoft" && opset > newestVersion(domain).value_or(opset);
@@ -23,7 +18,7 @@ bool isNewer(StringRef domain, int64_t opset) {
 std::string whyRefused(MLIRContext *context, StringRef domain, StringRef op, int64_t opset) {
   std::optional<RegisteredOperationName> info = lookupOperator(context, domain, op);
   auto *importable = info ? info->getInterface<Importable>() : nullptr;
-  if (!importable && !(domain.empty() && op == "Constant") && !(info && hasRulesOfItsOwn(*info))) {
+  if (!importable && !(domain.empty() && op == "Constant") && !(info && info->hasTrait<ResolvedByRule>())) {
     std::string newest = isNewer(domain, opset) ? std::to_string(*newestVersion(domain)) : "";
     return "unknown or unsupported operator" + (newest.empty() ? "" : "; the newest known opset is " + newest);
   }

@@ -1,13 +1,15 @@
 // Makes a Scan a Loop over the axis that it goes along; its first form, with a batch axis, becomes a Loop of such
 // Loops.
 #include "compiler/graph/resolve/Resolver.h"
+#include "compiler/onnx/expanded/Construct.h"
 #include "compiler/onnx/rewriting/Formula.h"
 
 using namespace mlir;
 
 namespace ingot::graph {
 
-struct Resolver::Scan {
+namespace {
+struct Scan {
   explicit Scan(const Node &node) : node(node) {}
   const Node &node;
   const Subgraph *body = nullptr;
@@ -15,8 +17,9 @@ struct Resolver::Scan {
   SmallVector<int64_t> inputAxes, inputDirections, outputAxes, outputDirections; ///< empty: all are 0
   unsigned outputs() const { return body->outputs.size() - states; }
 };
+} // namespace
 
-bool Resolver::scanAttributes(const Node &node, Scan &scan) {
+static bool scanAttributes(Resolver &r, const Node &node, Scan &scan) {
   for (NamedAttribute attribute : node.attributes) {
     llvm::StringRef name = attribute.getName();
     SmallVector<int64_t> *list = name == "scan_input_axes"                                 ? &scan.inputAxes
@@ -29,43 +32,11 @@ bool Resolver::scanAttributes(const Node &node, Scan &scan) {
     } else if (name == "num_scan_inputs") {
       scan.inputs = std::clamp<int64_t>(node.integer(name, 0), 0, node.inputs.size());
     } else {
-      problems->add(node.where(), "has the unknown attribute " + quoted(name));
+      r.fail(node, "has the unknown attribute " + quoted(name));
       return false;
     }
   }
   return true;
-}
-
-Resolver::Values Resolver::makeScan(const Node &node) {
-  auto inputs = inputsOf(node);
-  Scan scan(node);
-  if (!inputs || !areTensors(node, *inputs) || !scanAttributes(node, scan)) {
-    return {};
-  }
-  bool batches = node.opset < 9;
-  Value lengths = batches && !inputs->empty() ? inputs->front() : Value();
-  if (batches && !inputs->empty()) {
-    inputs->erase(inputs->begin());
-  }
-  if (lengths || scan.inputs == 0 || scan.inputs > inputs->size() ||
-      !llvm::all_of(*inputs, [](Value v) { return bool(v); })) {
-    problems->add(node.where(), lengths ? "sequence lengths are unsupported" : "needs all states and scan inputs");
-    return {};
-  }
-  scan.states = inputs->size() - scan.inputs;
-  scan.body = subgraphOf(node, "body", inputs->size());
-  if (!scan.body) {
-    return {};
-  }
-  auto fits = [](llvm::ArrayRef<int64_t> list, size_t size) { return list.empty() || list.size() == size; };
-  if (scan.body->outputs.size() < std::max(1u, scan.states) || !fits(scan.inputAxes, scan.inputs) ||
-      !fits(scan.inputDirections, scan.inputs) || !fits(scan.outputAxes, scan.outputs()) ||
-      !fits(scan.outputDirections, scan.outputs())) {
-    problems->add(node.where(), "has axes, directions or outputs that do not fit its body");
-    return {};
-  }
-  llvm::ArrayRef<Value> all = *inputs;
-  return batches ? scanBatches(scan, all) : scanOnce(scan, all.take_front(scan.states), all.drop_front(scan.states));
 }
 
 static Value sizeAlong(OpBuilder &b, Location loc, Value x, int64_t axis) {
@@ -75,23 +46,6 @@ static Value sizeAlong(OpBuilder &b, Location loc, Value x, int64_t axis) {
 static Value elementAlong(OpBuilder &b, Location loc, Value x, Value index, int64_t axis) {
   onnx::Formula f(b, loc);
   return f.op("Gather", {x, index}, {f.integer("axis", axis)});
-}
-
-Resolver::Values Resolver::scanBatches(Scan &scan, llvm::ArrayRef<Value> inputs) {
-  Location loc = scan.node.loc;
-  Value batches = sizeAlong(builder, loc, inputs.front(), 0);
-  return loop(scan.node, batches, {}, {}, scan.body->outputs.size(), 0, [&](Block &block) {
-    Values own;
-    for (Value v : inputs) {
-      own.push_back(elementAlong(builder, loc, v, block.getArgument(0), 0));
-    }
-    llvm::ArrayRef<Value> all = own;
-    Values results = scanOnce(scan, all.take_front(scan.states), all.drop_front(scan.states));
-    if (!results.empty()) {
-      results.insert(results.begin(), block.getArgument(1));
-    }
-    return results;
-  });
 }
 
 /// Returns the value of a scan output: slices that are stacked along an axis of their own, in either direction.
@@ -109,9 +63,9 @@ static Value placed(OpBuilder &b, Location loc, Value stacked, int64_t axis, boo
   return f.op("Transpose", {stacked}, {b.getNamedAttr("perm", b.getDenseI64ArrayAttr(perm))});
 }
 
-Resolver::Values Resolver::scanOnce(Scan &scan, llvm::ArrayRef<Value> initial, llvm::ArrayRef<Value> inputs) {
+static Values scanOnce(Resolver &r, Scan &scan, llvm::ArrayRef<Value> initial, llvm::ArrayRef<Value> inputs) {
   Location loc = scan.node.loc;
-  onnx::Formula f(builder, loc);
+  onnx::Formula f(r.builder, loc);
   auto given = [](llvm::ArrayRef<int64_t> list, unsigned i) { return list.empty() ? 0 : list[i]; };
   SmallVector<int64_t> axes;
   for (auto [i, x] : llvm::enumerate(inputs)) {
@@ -119,23 +73,22 @@ Resolver::Values Resolver::scanOnce(Scan &scan, llvm::ArrayRef<Value> initial, l
     auto axis = type ? onnx::normalAxis(given(scan.inputAxes, i), type.getRank()) : std::nullopt;
     if (!axis || (i > 0 && onnx::isStatic(x) && onnx::isStatic(inputs[0]) &&
                   type.getDimSize(*axis) != onnx::ranked(inputs[0]).getDimSize(axes[0]))) {
-      problems->add(scan.node.where(),
-                    axis ? "has scan inputs of lengths that differ" : "has an axis outside of a scan input");
+      r.fail(scan.node, axis ? "has scan inputs of lengths that differ" : "has an axis outside of a scan input");
       return {};
     }
     axes.push_back(*axis);
   }
-  Value trips = sizeAlong(builder, loc, inputs[0], axes[0]);
-  Value one = onnx::makeInteger(builder, loc, 1);
-  Value last = f.sub(f.op("Squeeze", {trips, onnx::makeIntegers(builder, loc, {0})}), one);
-  Values results = loop(scan.node, trips, {}, initial, scan.body->outputs.size(), 0, [&](Block &block) {
+  Value trips = sizeAlong(r.builder, loc, inputs[0], axes[0]);
+  Value one = onnx::makeInteger(r.builder, loc, 1);
+  Value last = f.sub(f.op("Squeeze", {trips, onnx::makeIntegers(r.builder, loc, {0})}), one);
+  Values results = r.loop(scan.node, trips, {}, initial, scan.body->outputs.size(), 0, [&](Block &block) {
     Values arguments(block.getArguments().drop_front(2));
     for (auto [i, x] : llvm::enumerate(inputs)) {
       Value number = block.getArgument(0);
       Value index = given(scan.inputDirections, i) ? f.sub(last, number) : number;
-      arguments.push_back(elementAlong(builder, loc, x, index, axes[i]));
+      arguments.push_back(elementAlong(r.builder, loc, x, index, axes[i]));
     }
-    Values yields = subgraph(*scan.body, arguments).value_or(Values());
+    Values yields = r.subgraph(*scan.body, arguments).value_or(Values());
     if (!yields.empty()) {
       yields.insert(yields.begin(), block.getArgument(1));
     }
@@ -146,12 +99,66 @@ Resolver::Values Resolver::scanOnce(Scan &scan, llvm::ArrayRef<Value> initial, l
     int64_t wanted = given(scan.outputAxes, i - scan.states);
     auto axis = type ? onnx::normalAxis(wanted, type.getRank()) : std::nullopt;
     if (!axis && wanted != 0) {
-      problems->add(scan.node.where(), "has an axis outside of a scan output");
+      r.fail(scan.node, "has an axis outside of a scan output");
       return {};
     }
-    results[i] = placed(builder, loc, results[i], axis.value_or(0), given(scan.outputDirections, i - scan.states));
+    results[i] = placed(r.builder, loc, results[i], axis.value_or(0), given(scan.outputDirections, i - scan.states));
   }
   return results;
+}
+
+static Values scanBatches(Resolver &r, Scan &scan, llvm::ArrayRef<Value> inputs) {
+  Location loc = scan.node.loc;
+  Value batches = sizeAlong(r.builder, loc, inputs.front(), 0);
+  return r.loop(scan.node, batches, {}, {}, scan.body->outputs.size(), 0, [&](Block &block) {
+    Values own;
+    for (Value v : inputs) {
+      own.push_back(elementAlong(r.builder, loc, v, block.getArgument(0), 0));
+    }
+    llvm::ArrayRef<Value> all = own;
+    Values results = scanOnce(r, scan, all.take_front(scan.states), all.drop_front(scan.states));
+    if (!results.empty()) {
+      results.insert(results.begin(), block.getArgument(1));
+    }
+    return results;
+  });
+}
+
+static void makeScan(Resolver &r, const Node &node) {
+  auto inputs = r.inputsOf(node);
+  Scan scan(node);
+  if (!inputs || !r.areTensors(node, *inputs) || !scanAttributes(r, node, scan)) {
+    return;
+  }
+  bool batches = node.opset < 9;
+  Value lengths = batches && !inputs->empty() ? inputs->front() : Value();
+  if (batches && !inputs->empty()) {
+    inputs->erase(inputs->begin());
+  }
+  if (lengths || scan.inputs == 0 || scan.inputs > inputs->size() ||
+      !llvm::all_of(*inputs, [](Value v) { return bool(v); })) {
+    return r.fail(node, lengths ? "sequence lengths are unsupported" : "needs all states and scan inputs");
+  }
+  scan.states = inputs->size() - scan.inputs;
+  scan.body = r.subgraphOf(node, "body", inputs->size());
+  if (!scan.body) {
+    return;
+  }
+  auto fits = [](llvm::ArrayRef<int64_t> list, size_t size) { return list.empty() || list.size() == size; };
+  if (scan.body->outputs.size() < std::max(1u, scan.states) || !fits(scan.inputAxes, scan.inputs) ||
+      !fits(scan.inputDirections, scan.inputs) || !fits(scan.outputAxes, scan.outputs()) ||
+      !fits(scan.outputDirections, scan.outputs())) {
+    return r.fail(node, "has axes, directions or outputs that do not fit its body");
+  }
+  llvm::ArrayRef<Value> all = *inputs;
+  r.takeTensors(node, batches ? scanBatches(r, scan, all)
+                              : scanOnce(r, scan, all.take_front(scan.states), all.drop_front(scan.states)));
+}
+
+void addScan(Rules &rules) {
+  rules.add<onnx::ScanOp>(makeScan);
+  rules.addOfSequences<onnx::ScanOp>(
+      [](Resolver &r, const Node &node) { r.fail(node, "takes a sequence as a scan input or state"); });
 }
 
 } // namespace ingot::graph
