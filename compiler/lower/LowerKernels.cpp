@@ -5,10 +5,10 @@
 // Its name is the family and the node it was first built for; a kernel equal to an earlier one (same region, types,
 // constness, target; found sizes may have other names) becomes another launch of that one's function.
 #include "compiler/lower/LowerKernels.h"
-#include "compiler/lower/KernelForm.h"
+#include "compiler/lower/KernelKey.h"
 #include "compiler/lower/core/Denormals.h"
+#include "compiler/lower/core/KernelWork.h"
 #include "compiler/lower/core/LlvmAttributes.h"
-#include "compiler/lower/core/Work.h"
 #include "compiler/lower/product/ProductRate.h"
 #include "compiler/onnx/Control.h"
 #include "compiler/onnx/ElementTypes.h"
@@ -22,7 +22,7 @@
 #include "compiler/plan/InPlace.h"
 #include "compiler/plan/IndexWidth.h"
 #include "compiler/plan/KernelAttributes.h"
-#include "compiler/plan/Work.h"
+#include "compiler/plan/LaunchWork.h"
 #include "compiler/target/Platform.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -94,7 +94,7 @@ struct Lowering {
     onnx::SymbolSet symbols;
     std::vector<support::Symbol> found; ///< as they occur in the first kernel
   };
-  std::unordered_map<KernelForm, Built, KernelForm::Hash> built;
+  std::unordered_map<KernelKey, Built, KernelKey::Hash> built;
 
   /// `found` gets the kernel's found sizes: where the function speaks of built->found.
   FailureOr<Built *> functionOf(plan::KernelOp kernel, std::vector<support::Symbol> &found) {
@@ -104,9 +104,9 @@ struct Lowering {
     if (meetsDenormals(kernel, machine)) {
       kernel->setAttr(denormalsName, UnitAttr::get(kernel.getContext()));
     }
-    KernelForm form(kernel);
-    found = form.found;
-    auto [it, isNew] = built.try_emplace(std::move(form));
+    KernelKey key(kernel);
+    found = key.found;
+    auto [it, isNew] = built.try_emplace(std::move(key));
     if (!isNew) {
       return &it->second;
     }
@@ -497,15 +497,16 @@ static void useSchedules(ArrayRef<plan::KernelOp> kernels, MachineOf machineOf, 
       continue;
     }
     std::string key = keyOf(kernel, family.stem);
-    const target::Schedule *said = request.table ? request.table->find(machine.spec, key) : nullptr;
-    const target::Schedule *meant = said ? choices->find(*said) : nullptr;
+    const target::Schedule *requested = request.table ? request.table->find(machine.spec, key) : nullptr;
+    const target::Schedule *meant = requested ? choices->find(*requested) : nullptr;
     kernel->setAttr(kernelName, StringAttr::get(kernel.getContext(), key));
     if (meant) {
       kernel->setAttr(scheduleName, StringAttr::get(kernel.getContext(), meant->text()));
     } else if (request.table && request.explains && explained.insert(key).second) {
-      emitRemark(kernel.root()->getLoc()) << (said ? "the measured schedule '" + said->text() + "' is none of kernel '"
-                                                   : "no measured schedule for kernel '")
-                                          << key << "' on " << machine.spec << "; it gets that of the machine model";
+      emitRemark(kernel.root()->getLoc())
+          << (requested ? "the measured schedule '" + requested->text() + "' is none of kernel '"
+                        : "no measured schedule for kernel '")
+          << key << "' on " << machine.spec << "; it gets that of the machine model";
     }
     request.choices.try_emplace(key, std::move(*choices));
   }

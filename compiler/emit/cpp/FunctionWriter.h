@@ -59,7 +59,7 @@ private:
   llvm::SmallVector<Expression> takeAll(mlir::ValueRange values, size_t most);
   size_t room() const;
   /// Writes down what was read, because memory is about to change.
-  void settleReads();
+  void flushReads();
 
   // These write statements.
 

@@ -19,7 +19,7 @@ struct Access {
 /// Returns what an operation accesses; nothing where it is none on memory.
 std::optional<Access> accessOf(mlir::Operation *op);
 
-/// Whether each lane may do both operations in turn, where all lanes did the first one and then the second.
-bool mayTakeTurns(const Access &a, const Access &b, int64_t lanes);
+/// Whether each lane may do one operation and then the other, where all lanes did the first one and then the second.
+bool mayInterleave(const Access &a, const Access &b, int64_t lanes);
 
 } // namespace ingot::emit::cpp

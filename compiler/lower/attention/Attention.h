@@ -40,7 +40,7 @@ private:
 
   /// Return a stretch of this work item's scratch, of floats or of bfloat16s.
   Buffer piece(int64_t at) { return w.scratch(build.scratch, own + Ix(at), element, c.bytes / 4); }
-  Buffer halves(int64_t at) { return w.scratch(build.scratch, own + Ix(at), w.b.getBF16Type(), c.bytes / 2); }
+  Buffer bf16Scratch(int64_t at) { return w.scratch(build.scratch, own + Ix(at), w.b.getBF16Type(), c.bytes / 2); }
   Value compare(mlir::arith::CmpFPredicate how, Value a, Value b) {
     return mlir::arith::CmpFOp::create(w.b, w.loc, how, a, b);
   }

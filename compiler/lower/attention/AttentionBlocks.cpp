@@ -10,7 +10,7 @@ void Attention::rowBlock(Ix block) {
   // has such vectors.
   Ix tiles = floorDiv(Ix(c.vectors) + Ix(c.wide - 1), c.wide);
   auto beginOf = [&](Ix at) { return min(floorDiv(at * tiles, c.blocks) * c.wide, c.vectors); };
-  Ix from = beginOf(block), vectors = w.settled(beginOf(block + 1) - from);
+  Ix from = beginOf(block), vectors = w.hidden(beginOf(block + 1) - from);
   firstRow = from * c.lanes;
   Ix rows = min(Ix(p.rows) - firstRow, vectors * c.lanes);
   c.tiles ? splitQueries(vectors) : packQueries(vectors);
@@ -76,7 +76,7 @@ void Attention::scoreTile(Ix row, int64_t width, Ix first, Ix key) {
   SmallVector<Ix> keys, from;
   for (int64_t i = 0; i < c.keyTile; ++i) {
     keys.push_back(min(first + key + Ix(i), Ix(p.keys) - Ix(1)));
-    from.push_back(w.settled(baseK + keys.back() * Ix(p.k.row())));
+    from.push_back(w.hidden(baseK + keys.back() * Ix(p.k.row())));
   }
   auto step = [&](Ix d, int64_t count, ValueRange carried) {
     SmallVector<Value> next(carried);

@@ -198,9 +198,9 @@ KernelShape chainShape(const Chain &chain, const target::MachineModel &machine) 
 }
 
 namespace {
-class ChainBuilder {
+class ChainLoops {
 public:
-  ChainBuilder(Build &build, const Chain &chain) : build(build), w(build.w), chain(chain) {}
+  ChainLoops(Build &build, const Chain &chain) : build(build), w(build.w), chain(chain) {}
 
   void run() {
     for (const Chain::Link &link : ArrayRef(chain.links).drop_back()) {
@@ -315,6 +315,6 @@ private:
 };
 } // namespace
 
-static void buildChain(Build &build, const Chain &chain) { ChainBuilder(build, chain).run(); }
+static void buildChain(Build &build, const Chain &chain) { ChainLoops(build, chain).run(); }
 
 } // namespace ingot::lower

@@ -35,9 +35,9 @@ Wanted wantedOf(Operation *root) {
 }
 
 /// Builds the loops of one kernel.
-class Softmaxer {
+class SoftmaxLoops {
 public:
-  explicit Softmaxer(Build &build)
+  explicit SoftmaxLoops(Build &build)
       : build(build), w(build.w), group(build.group), wanted(wantedOf(group.root)),
         element(valueType(onnx::elementOf(wanted.x))),
         split(group, Group::typeOf(wanted.x), group.resultType(), {wanted.axis}, /*keeps=*/true) {
@@ -260,7 +260,7 @@ public:
     return shape;
   }
   LogicalResult build(Build &build, const KernelShape &) const override {
-    Softmaxer(build).run();
+    SoftmaxLoops(build).run();
     return success();
   }
 };

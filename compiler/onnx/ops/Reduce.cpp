@@ -403,7 +403,7 @@ template <typename Op> static LogicalResult decomposeCumulative(Op op, StringRef
     if (op.getReverse()) {
       attributes.push_back(f.flag("reverse"));
     }
-    return f.op("Running", {op.getX()}, attributes);
+    return f.op("Cumulative", {op.getX()}, attributes);
   };
   if (auto known = integersOf(op.getAxis())) {
     rewriter.replaceOp(op, along(*normalAxis(known->front(), type.getRank())));
@@ -426,7 +426,7 @@ LogicalResult CumProdOp::inferTypes(SmallVectorImpl<Type> &types) { return infer
 LogicalResult CumSumOp::decompose(PatternRewriter &rewriter) { return decomposeCumulative(*this, "Sum", rewriter); }
 LogicalResult CumProdOp::decompose(PatternRewriter &rewriter) { return decomposeCumulative(*this, "Prod", rewriter); }
 
-LogicalResult RunningOp::inferTypes(SmallVectorImpl<Type> &types) {
+LogicalResult CumulativeOp::inferTypes(SmallVectorImpl<Type> &types) {
   types.push_back(getX().getType());
   return success();
 }
