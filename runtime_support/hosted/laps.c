@@ -1,4 +1,4 @@
-#include "thread_trials.h"
+#include "laps.h"
 
 enum {
   MOST_LOOPS = 5000,  /* the most loops of a lap; a model with more of them takes long enough to be shared */
@@ -16,7 +16,7 @@ static const int64_t longLap = 5000000;
 
 enum { TRY_KEPT, TRY_OTHER, KEEP };
 
-static void begin(ingot_thread_trials *laps, int (*body)(void *args, int64_t begin, int64_t end), int64_t count) {
+static void begin(ingot_laps *laps, int (*body)(void *args, int64_t begin, int64_t end), int64_t count) {
   laps->body = body;
   laps->count = count;
   laps->loops = laps->time = 0;
@@ -24,12 +24,12 @@ static void begin(ingot_thread_trials *laps, int (*body)(void *args, int64_t beg
   laps->way = laps->step == TRY_OTHER ? !laps->kept : laps->kept;
 }
 
-static void enter(ingot_thread_trials *laps, int step, int left) {
+static void enter(ingot_laps *laps, int step, int left) {
   laps->step = step;
   laps->left = left;
 }
 
-static void learn(ingot_thread_trials *laps, uint64_t hash) {
+static void learn(ingot_laps *laps, uint64_t hash) {
   laps->known = hash;
   laps->knownLoops = laps->loops;
   laps->strangers = 0;
@@ -39,7 +39,7 @@ static void learn(ingot_thread_trials *laps, uint64_t hash) {
 }
 
 /* Chooses the way to keep. Where the other way was not tried, all threads are good enough. */
-static void choose(ingot_thread_trials *laps) {
+static void choose(ingot_laps *laps) {
   int other = laps->step == TRY_OTHER;
   int64_t shared = laps->best[INGOT_SHARED], alone = laps->best[INGOT_ALONE];
   int64_t less = shared < alone ? shared : alone, more = shared < alone ? alone : shared;
@@ -49,7 +49,7 @@ static void choose(ingot_thread_trials *laps) {
   enter(laps, KEEP, wasShared && laps->kept == INGOT_ALONE ? LAPS_TO_CONFIRM : near ? LAPS_KEPT_NEAR : LAPS_KEPT_FAR);
 }
 
-static void endLap(ingot_thread_trials *laps) {
+static void endLap(ingot_laps *laps) {
   uint64_t hash = laps->loopsHash | 1;
   if (hash != laps->known) {
     if (!laps->known || ++laps->strangers > MOST_STRANGERS) {
@@ -73,8 +73,7 @@ static void endLap(ingot_thread_trials *laps) {
   }
 }
 
-int ingot_thread_trials_way(ingot_thread_trials *laps, int (*body)(void *args, int64_t begin, int64_t end),
-                            int64_t count, int64_t now) {
+int ingot_laps_way(ingot_laps *laps, int (*body)(void *args, int64_t begin, int64_t end), int64_t count, int64_t now) {
   int64_t between = now - laps->seen;
   laps->time += between < mostBetween ? between : mostBetween;
   laps->seen = now;
@@ -94,7 +93,7 @@ int ingot_thread_trials_way(ingot_thread_trials *laps, int (*body)(void *args, i
   return laps->way;
 }
 
-void ingot_thread_trials_end(ingot_thread_trials *laps, int64_t now) {
+void ingot_laps_end(ingot_laps *laps, int64_t now) {
   laps->time += now - laps->seen;
   laps->seen = now;
 }
