@@ -32,7 +32,7 @@
 #include "compiler/onnx/Optional.h"
 #include "compiler/plan/CallAttributes.h"
 #include "compiler/plan/KernelAttributes.h"
-#include "compiler/plan/LaunchWork.h"
+#include "compiler/plan/Work.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "llvm/ADT/TypeSwitch.h"

@@ -22,7 +22,7 @@
 #include "compiler/plan/InPlace.h"
 #include "compiler/plan/IndexWidth.h"
 #include "compiler/plan/KernelAttributes.h"
-#include "compiler/plan/LaunchWork.h"
+#include "compiler/plan/Work.h"
 #include "compiler/target/Platform.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"

@@ -9,7 +9,7 @@
 #include "compiler/onnx/Control.h"
 #include "compiler/onnx/Optional.h"
 #include "compiler/onnx/constants/Constants.h"
-#include "compiler/plan/LaunchWork.h"
+#include "compiler/plan/Work.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
 using namespace mlir;

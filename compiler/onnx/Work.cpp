@@ -51,8 +51,8 @@ std::optional<Size> multiplyAddsOf(Operation *op) {
   return std::nullopt;
 }
 
-target::OpWork workOf(Operation *op, llvm::function_ref<double(const Size &)> numberOf) {
-  target::OpWork work;
+target::Work workOf(Operation *op, llvm::function_ref<double(const Size &)> numberOf) {
+  target::Work work;
   double results = 0, operands = 0;
   for (Value v : op->getResults()) {
     if (!v.use_empty()) {

@@ -1,7 +1,7 @@
 // How much an op does, by its definition: the same for all machines.
 #pragma once
 #include "compiler/onnx/sizes/Shapes.h"
-#include "compiler/target/OpWork.h"
+#include "compiler/target/OpTime.h"
 
 namespace ingot::onnx {
 
@@ -10,6 +10,6 @@ std::optional<Size> multiplyAddsOf(mlir::Operation *op);
 
 /// What an op does, with sizes as `numberOf` says: multiplications of products, else results times what is combined for
 /// each of them; operands and results once through memory, but for operands of which only a part is read.
-target::OpWork workOf(mlir::Operation *op, llvm::function_ref<double(const Size &)> numberOf);
+target::Work workOf(mlir::Operation *op, llvm::function_ref<double(const Size &)> numberOf);
 
 } // namespace ingot::onnx

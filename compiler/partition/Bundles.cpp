@@ -3,7 +3,7 @@
 namespace ingot::partition {
 
 double stagingSeconds(double bytes, const target::MachineModel &host) {
-  target::OpWork work;
+  target::Work work;
   work.bytes = 2 * bytes; // the bytes are read and written
   return target::secondsFor(work, target::ratesOf(host));
 }

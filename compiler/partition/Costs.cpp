@@ -112,7 +112,7 @@ Costs::NodeCost Costs::costOf(const Node &node) const {
   cost.leader = leaderOf(node.op);
   cost.joined.assign(devices.size(), 0);
   cost.apart.assign(devices.size(), 0);
-  target::OpWork alone = onnx::workOf(node.op, [&](const support::Size &size) { return number(size); }), joined = alone;
+  target::Work alone = onnx::workOf(node.op, [&](const support::Size &size) { return number(size); }), joined = alone;
   if (cost.leader != host) { // the operand is in registers, and the result is written in its place
     joined.bytes -= 2 * bytesOf(node.op->getResult(0));
     joined.bytes = std::max(joined.bytes, 0.0);

@@ -7,9 +7,9 @@
 #include "compiler/onnx/ops/Control.h"
 #include "compiler/onnx/sizes/Shapes.h"
 #include "compiler/pipeline/State.h"
-#include "compiler/plan/LaunchWork.h"
 #include "compiler/plan/Layout.h"
 #include "compiler/plan/Plan.h"
+#include "compiler/plan/Work.h"
 #include "compiler/support/SymbolNames.h"
 
 using namespace mlir;

@@ -126,7 +126,7 @@ struct MachineModel {
   Link upload, download;
 
   /// The rates that a run attains, in the mean over kernels; the partitioner estimates times with them
-  /// (target/OpWork.h). Nothing: those of a core of a CPU.
+  /// (target/OpTime.h). Nothing: those of a core of a CPU.
   struct Rates {
     double multiplyAdds; ///< multiply-adds a second in products and convolutions
     double operations;   ///< operations a second on elements, in all other kernels

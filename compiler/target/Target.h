@@ -3,7 +3,7 @@
 // The compiler asks questions; it never asks "which target are you".
 #pragma once
 #include "compiler/target/MachineModel.h"
-#include "compiler/target/OpWork.h"
+#include "compiler/target/OpTime.h"
 #include "compiler/target/Platform.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
@@ -97,7 +97,7 @@ public:
   /// Returns about how many seconds `op`, whose `work` has been counted, takes in a kernel that has begun. The
   /// partitioner asks this of machines that have memories of their own, and of the others beside them; the default goes
   /// by the machine's rates.
-  virtual double seconds(mlir::Operation *op, const OpWork &work, const MachineModel &machine) const {
+  virtual double seconds(mlir::Operation *op, const Work &work, const MachineModel &machine) const {
     return secondsFor(work, ratesOf(machine));
   }
 

@@ -8,8 +8,8 @@
 //
 //       copy %a to array B, %b to array A     =>     x = a[i]; y = b[i]; B[i] = x; A[i] = y
 //
-// An operation that cannot join (gather) takes along those that only it needs, if it is a store: they are computed in
-// its loop, and need no array between the two.
+// An access to memory that cannot join (gather) takes along gathered operations whose results only it needs, such as
+// the sum that a store stores: they are computed in its loop, and need no array between the two.
 #include "compiler/emit/cpp/LaneGathering.h"
 #include "compiler/emit/cpp/Cpp.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"

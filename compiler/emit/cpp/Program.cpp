@@ -3,8 +3,8 @@
 // descriptor.
 //
 // Functions are written first, because only they say which helpers, types of vectors and includes are needed, which
-// stand in front of them. All but the functions of the header are in an unnamed namespace: a program may have several
-// models, whose kernels and helpers have equal names.
+// stand in front of them. All but the functions of the header, and weights that another file defines, are in unnamed
+// namespaces: a program may have several models, whose kernels and helpers have equal names.
 #include "compiler/emit/Descriptor.h"
 #include "compiler/emit/Names.h"
 #include "compiler/emit/Texts.h"

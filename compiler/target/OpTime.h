@@ -5,7 +5,7 @@
 namespace ingot::target {
 
 /// The work of an op in one run of the model.
-struct OpWork {
+struct Work {
   double multiplyAdds = 0; ///< multiply-adds of products and convolutions
   double operations = 0;   ///< operations on elements of all other ops
   double bytes = 0;        ///< bytes that are read and written
@@ -25,7 +25,7 @@ inline MachineModel::Rates ratesOf(const MachineModel &machine) {
 
 /// Returns the seconds of some work. Arithmetic and memory keep one another waiting only a little: the longer of the
 /// two counts.
-inline double secondsFor(const OpWork &work, const MachineModel::Rates &rates) {
+inline double secondsFor(const Work &work, const MachineModel::Rates &rates) {
   double arithmetic = work.multiplyAdds / rates.multiplyAdds + work.operations / rates.operations;
   return std::max(arithmetic, work.bytes / rates.bytes);
 }
