@@ -12,8 +12,8 @@ class KernelForm {
 public:
   explicit KernelForm(plan::KernelOp kernel);
 
-  /// The sizes that the kernel finds or knows as found, in the order of their first use.
-  std::vector<support::Symbol> found;
+  /// The sizes that the kernel finds or knows as dataDependentSizes, in the order of their first use.
+  std::vector<support::Symbol> dataDependentSizes;
 
   friend bool operator==(const KernelForm &a, const KernelForm &b);
   struct Hash {

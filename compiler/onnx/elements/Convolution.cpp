@@ -4,7 +4,7 @@
 #include "compiler/onnx/formats/Convolutions.h"
 #include "compiler/onnx/ops/Conv.h"
 #include "compiler/onnx/rewriting/Formula.h"
-#include "compiler/onnx/sizes/Found.h"
+#include "compiler/onnx/sizes/DataDependentSizes.h"
 #include "compiler/onnx/sizes/Ranks.h"
 
 using namespace mlir;

@@ -3,8 +3,8 @@
 // there once more.
 #include "compiler/onnx/expanded/Gradient.h"
 #include "compiler/onnx/Family.h"
-#include "compiler/onnx/rewriting/Forms.h"
 #include "compiler/onnx/rewriting/Gradients.h"
+#include "compiler/onnx/rewriting/Upgrade.h"
 #define GET_OP_CLASSES
 #include "compiler/onnx/expanded/Gradient.cpp.inc"
 

@@ -4,8 +4,8 @@
 //
 // The first step stands in front of the loop, since it is another one: it reads a whole prompt, once for each sentence
 // and not for each beam, by a subgraph of its own where there is one (`init_decoder`, or an encoder that starts the
-// decoder). A turn of the loop reads one token for each row. Its caches, the mask and the sequences (without the token
-// that it reads) all grow by one, from the prompt's length on, so that they share one size.
+// decoder). An iteration of the loop reads one token for each row. Its caches, the mask and the sequences (without the
+// token that it reads) all grow by one, from the prompt's length on, so that they share one size.
 #include "compiler/onnx/expanded/Search.h"
 #include "compiler/onnx/Control.h"
 #include "compiler/onnx/Family.h"
@@ -334,7 +334,7 @@ Value Search::checked(Value tokens, Value length) {
     Value none = t.less(t.scalar(returned), t.number(1)), more = t.less(t.scalar(beams), t.scalar(returned));
     bad = t.f.op("Or", {bad, t.f.op("Or", {none, more})});
   }
-  return t.unless(bad, tokens);
+  return t.failIf(bad, tokens);
 }
 
 namespace {

@@ -8,7 +8,7 @@
 #include "compiler/onnx/ops/Compare.h"
 #include "compiler/onnx/ops/Shape.h"
 #include "compiler/onnx/ops/Unary.h"
-#include "compiler/onnx/sizes/Found.h"
+#include "compiler/onnx/sizes/DataDependentSizes.h"
 #include "compiler/onnx/sizes/LoopSizes.h"
 #include "mlir/IR/Diagnostics.h"
 #include "llvm/ADT/BitVector.h"
@@ -109,7 +109,8 @@ std::optional<std::pair<std::pair<Size, Size>, bool>> equalityOf(Value condition
   while (Operation *op = condition.getDefiningOp()) {
     if (isa<EqualOp>(op)) {
       auto a = sizesIn(op->getOperand(0)), b = sizesIn(op->getOperand(1));
-      if (!a || !b || a->size() != 1 || b->size() != 1 || a->front().isFound() || b->front().isFound()) {
+      if (!a || !b || a->size() != 1 || b->size() != 1 || a->front().isDataDependent() ||
+          b->front().isDataDependent()) {
         return std::nullopt;
       }
       return std::make_pair(std::make_pair(a->front(), b->front()), equal);
@@ -192,7 +193,7 @@ static LogicalResult updateAll(Block &block) {
 
 using Effects = SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>>;
 static void addFindersEffect(Operation *op, Effects &effects) {
-  if (!foundAt(op).empty()) {
+  if (!symbolsDefinedBy(op).empty()) {
     effects.emplace_back(MemoryEffects::Write::get());
   }
 }
@@ -275,7 +276,7 @@ LogicalResult IfOp::inferTypes(SmallVectorImpl<Type> &types) {
     return emitOpError("has no branch that can be computed: ") << errors[0] << "; " << errors[1];
   }
   Operation *ends[2] = {getThenBranch().front().getTerminator(), getElseBranch().front().getTerminator()};
-  SymbolSet inner = foundInside(*this);
+  SymbolSet inner = symbolsDefinedInside(*this);
   for (unsigned i = 0; i < getNumResults(); ++i) {
     Type a = ends[0]->getOperand(i).getType(), b = ends[1]->getOperand(i).getType();
     TensorType joined = typeBehind(*this, errors[0].empty() ? a : Type(), errors[1].empty() ? b : Type(), inner);
@@ -310,11 +311,11 @@ LogicalResult LoopOp::verify() {
 /// Returns the size of the scan outputs' first axis, which is found when a condition may end the loop before its trip
 /// count does.
 static Size tripsOf(LoopOp loop) {
-  if (LoopSizes::turnsAll(loop)) {
-    return LoopSizes::turns(loop);
+  if (LoopSizes::runsAllTrips(loop)) {
+    return LoopSizes::tripCount(loop);
   }
-  Size most = LoopSizes::mostTurns(loop);
-  return most.isUnknown() ? unboundedSize(loop) : foundSize(loop, most);
+  Size most = LoopSizes::maxTripCount(loop);
+  return most.isUnknown() ? unboundedSize(loop) : dataDependentSize(loop, most);
 }
 
 LogicalResult LoopOp::inferTypes(SmallVectorImpl<Type> &types) {
@@ -330,7 +331,7 @@ LogicalResult LoopOp::inferTypes(SmallVectorImpl<Type> &types) {
            << continues().get().getType();
   }
   for (unsigned i = 0; i < carried(); ++i) {
-    types.push_back(inner.carriedBehind(i));
+    types.push_back(inner.carriedAfter(i));
   }
   Size trips = scans() ? tripsOf(*this) : Size(0);
   for (unsigned i = carried(); i < getNumResults(); ++i) {
@@ -339,7 +340,7 @@ LogicalResult LoopOp::inferTypes(SmallVectorImpl<Type> &types) {
       types.push_back(unrankedOf(elementOf(yielded(i).get())));
       continue;
     }
-    Sizes sizes = inner.sliceBehind(i);
+    Sizes sizes = inner.sliceAfter(i);
     sizes.insert(sizes.begin(), trips);
     types.push_back(sizedType(sizes, slice.getElementType()));
   }

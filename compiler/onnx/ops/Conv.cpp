@@ -1,10 +1,16 @@
+// Convolutions, of which one of bytes is rewritten to sums of products of unsigned by signed bytes (IntegerConv) and
+// corrections for zero points, and one that no loops over windows can compute (whyGathered) to products of gathered
+// pixels. Shapes, windows and the gathering are in elements/Convolution.h.
+//
+// QLinearConv is ConvInteger with a bias, and a multiplication with xScale * wScale / yScale before its sums are
+// rounded.
 #include "compiler/onnx/ops/Conv.h"
 #include "compiler/onnx/ElementTypes.h"
 #include "compiler/onnx/Family.h"
 #include "compiler/onnx/Formats.h"
 #include "compiler/onnx/elements/Convolution.h"
 #include "compiler/onnx/quantization/Quantization.h"
-#include "compiler/onnx/sizes/Found.h"
+#include "compiler/onnx/sizes/DataDependentSizes.h"
 #include "compiler/onnx/sizes/Ranks.h"
 #define GET_OP_CLASSES
 #include "compiler/onnx/ops/Conv.cpp.inc"
@@ -20,6 +26,8 @@ LogicalResult ConvTransposeOp::inferTypes(SmallVectorImpl<Type> &types) {
   return Convolution(*this, /*transposed=*/true).inferTypes(types, getB(), elementOf(getX()));
 }
 
+/// Rewrites a convolution to products where that is needed, when all sizes are known and no requirement is left that
+/// could make an open one a number.
 static LogicalResult gather(const Convolution &conv, PatternRewriter &rewriter) {
   Value y = conv.op->getResult(0);
   // What is required of the sizes may give them numbers, and then there is a kernel.

@@ -19,7 +19,7 @@ struct DecoderShape {
   Size batch;
   int64_t heads = 0, width = 0, valueWidth = 0; ///< the widths of one head
   bool packed = false;                          ///< whether queries, keys and values are in one tensor
-  bool isCross = false;                         ///< whether keys and values are all there, with their heads apart
+  bool isCross = false;                         ///< whether keys and values are all there, with their heads split
 };
 } // namespace
 

@@ -2,7 +2,7 @@
 // of it is computed in f32.
 #include "compiler/onnx/ops/HyperConnections.h"
 #include "compiler/onnx/Family.h"
-#include "compiler/onnx/rewriting/Forms.h"
+#include "compiler/onnx/rewriting/Upgrade.h"
 #include <cmath>
 #define GET_OP_CLASSES
 #include "compiler/onnx/ops/HyperConnections.cpp.inc"

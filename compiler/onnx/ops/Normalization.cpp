@@ -42,8 +42,8 @@ static LogicalResult checkPerChannel(Operation *op, ValueRange operands, Value x
 
 // These belong to Softmax, LogSoftmax and Hardmax.
 
-/// Takes the form before opset 13, which goes over all axes from `axis` on, as one. It is that of today where this is
-/// the last axis only.
+/// Takes the definition before opset 13, which goes over all axes from `axis` on, as one. It is that of today where
+/// this is the last axis only.
 static LogicalResult upgradeAlongAxis(Node &node) {
   if (node.opset >= 13 || !node.operand(0)) {
     return success();
@@ -259,7 +259,7 @@ static std::pair<Value, Value> factorAndOffset(Formula &f, Value scale, Value bi
   return {factor, f.sub(bias, f.mul(mean, factor))};
 }
 
-/// Takes a form before opset 9, which could have statistics for each place of an image, in its shape.
+/// Takes a definition before opset 9, which could have statistics for each place of an image, in its shape.
 static LogicalResult upgradePlaces(Node &node) {
   if (failed(node.needs(5))) {
     return failure();

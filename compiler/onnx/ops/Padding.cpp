@@ -3,7 +3,7 @@
 // padding. Attention puts the padding back, so that each sentence looks at its own keys alone, and takes it away again.
 #include "compiler/onnx/ops/Padding.h"
 #include "compiler/onnx/Family.h"
-#include "compiler/onnx/rewriting/Forms.h"
+#include "compiler/onnx/rewriting/Upgrade.h"
 #include "runtime_support/include/ingot.h"
 #define GET_OP_CLASSES
 #include "compiler/onnx/ops/Padding.cpp.inc"

@@ -1,3 +1,6 @@
+// Pools of windows and of whole images, and LRN, which is one across channels. MaxPool, AveragePool and LpPool with p
+// of 1 or 2 have kernels; a larger p is LpPool with p = 1 of powers, and its root. Pools of whole images are
+// reductions.
 #include "compiler/onnx/ops/Pool.h"
 #include "compiler/onnx/Family.h"
 #include "compiler/onnx/elements/Window.h"

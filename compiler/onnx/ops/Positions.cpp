@@ -2,7 +2,7 @@
 // angles come from several streams of positions.
 #include "compiler/onnx/ops/Positions.h"
 #include "compiler/onnx/Family.h"
-#include "compiler/onnx/rewriting/Forms.h"
+#include "compiler/onnx/rewriting/Upgrade.h"
 #include <cmath>
 #define GET_OP_CLASSES
 #include "compiler/onnx/ops/Positions.cpp.inc"
@@ -146,12 +146,12 @@ LogicalResult GemmaRotaryEmbeddingOp::upgrade(Node &node) {
     return failure();
   }
   Formula f(node.builder, node.loc);
-  auto turned = [&](unsigned i) {
+  auto rotated = [&](unsigned i) {
     Value x = node.operand(i);
     auto angle = [&](StringRef function) { return unsqueeze(f, like(f, f.op(function, {node.operand(0)}), x), {1}); };
     return f.add(f.mul(x, angle("Cos")), f.mul(node.operand(i + 1), angle("Sin")));
   };
-  node.results = {turned(1), turned(3)};
+  node.results = {rotated(1), rotated(3)};
   return success();
 }
 

@@ -7,7 +7,7 @@
 #include "compiler/onnx/constants/Evaluate.h"
 #include "compiler/onnx/quantization/FewBits.h"
 #include "compiler/onnx/quantization/Quantization.h"
-#include "compiler/onnx/rewriting/Forms.h"
+#include "compiler/onnx/rewriting/Upgrade.h"
 #include "compiler/onnx/sizes/Ranks.h"
 #define GET_OP_CLASSES
 #include "compiler/onnx/ops/QuantizedContrib.cpp.inc"

@@ -153,9 +153,9 @@ static LogicalResult rearrange(Operation *op, PatternRewriter &rewriter, ArrayRe
     return failure();
   }
   Formula f(rewriter, op->getLoc());
-  Value turned = make<TransposeOp>(rewriter, op->getLoc(), {f.reshapeTo(op->getOperand(0), split)},
-                                   {rewriter.getNamedAttr("perm", rewriter.getDenseI64ArrayAttr(perm))});
-  rewriter.replaceOp(op, f.reshapeTo(turned, sizesOf(ranked(op->getResult(0)))));
+  Value transposed = make<TransposeOp>(rewriter, op->getLoc(), {f.reshapeTo(op->getOperand(0), split)},
+                                       {rewriter.getNamedAttr("perm", rewriter.getDenseI64ArrayAttr(perm))});
+  rewriter.replaceOp(op, f.reshapeTo(transposed, sizesOf(ranked(op->getResult(0)))));
   return success();
 }
 

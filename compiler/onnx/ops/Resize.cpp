@@ -1,3 +1,9 @@
+// Resizes images by tables. Which elements a result element is made of, and with which weights, depends on its place
+// along each axis alone, so each axis that changes gets a table of positions and one of weights, [taps, size] each
+// (elements/Interpolation.h), and the kernel (Interpolate) is the same for all modes: a sum over taps, or with
+// `nearest` a copy. For open sizes the tables are computed by the run (rewriting/OpenResize.h).
+//
+// tf_crop_and_resize also needs to know which places lie outside of the image, where it gives a number of its own.
 #include "compiler/onnx/ops/Resize.h"
 #include "compiler/onnx/ElementTypes.h"
 #include "compiler/onnx/Family.h"
@@ -115,7 +121,7 @@ LogicalResult ResizeOp::inferTypes(SmallVectorImpl<Type> &types) {
     }
     if (auto open = openAxesOf(*this)) {
       shape = sizesOf(data);
-      for (const OpenAxis &a : *open) {
+      for (const OpenResizeAxis &a : *open) {
         shape[a.axis] = a.to;
         // An axis without elements cannot get some.
         Size least = hasEntries(getScales()) ? Size(0) : min(a.to, 1);
@@ -161,6 +167,8 @@ struct Expansion {
     return mask;
   }
 
+  /// Types without a kernel take a way round: with `nearest`, which only moves elements, booleans go as bytes, and
+  /// integers are interpolated as float32.
   Value run(ArrayRef<AxisResize> axes) {
     Type element = elementOf(op.getData());
     bool nearest = op.getMode() == "nearest";

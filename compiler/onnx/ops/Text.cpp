@@ -1,3 +1,10 @@
+// Writes operators on strings. What computes on strings is one op, onnx.Text: a call of ingot_text_DOES in the support
+// library, with a table that the compiler makes of the attributes (text/Texts.h): an automaton for a regular
+// expression, a hash table for labels, a tree for n-grams. Operators that take strings apart need a size first, the
+// most pieces of any string, and so become onnx.Pieces, for which a second pass writes the counting call
+// (graph/readers/Pieces.cpp).
+//
+// A map is two tensors of one length, its keys and its values.
 #include "compiler/onnx/ops/Text.h"
 #include "compiler/onnx/ElementTypes.h"
 #include "compiler/onnx/Family.h"

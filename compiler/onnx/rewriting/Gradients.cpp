@@ -2,7 +2,7 @@
 // operands were broadcast, their derivatives are summed over what they were repeated along.
 #include "compiler/onnx/rewriting/Gradients.h"
 #include "compiler/onnx/ElementTypes.h"
-#include "compiler/onnx/rewriting/Forms.h"
+#include "compiler/onnx/rewriting/Upgrade.h"
 #include "llvm/ADT/StringMap.h"
 #include <numbers>
 
@@ -196,9 +196,9 @@ static Adjoints conv(const Step &s) {
   }
   // The derivative by a weight is a sum over images and pixels: a convolution in which batch and channels change
   // places.
-  SmallVector<int64_t> turned = llvm::to_vector(llvm::seq<int64_t>(0, weights.getRank())), others = {0};
-  std::swap(turned[0], turned[1]);
-  Value dw = s.f.op("Conv", {s.f.transpose(s.x(), turned), s.f.transpose(s.g, turned), Value()},
+  SmallVector<int64_t> swapped = llvm::to_vector(llvm::seq<int64_t>(0, weights.getRank())), others = {0};
+  std::swap(swapped[0], swapped[1]);
+  Value dw = s.f.op("Conv", {s.f.transpose(s.x(), swapped), s.f.transpose(s.g, swapped), Value()},
                     {ints(s, "strides", w->dilations), ints(s, "dilations", w->strides), ints(s, "pads", w->pads)});
   for (auto [i, size] : llvm::enumerate(w->kernel)) {
     auto axis = static_cast<int64_t>(i) + 2;
@@ -206,7 +206,7 @@ static Adjoints conv(const Step &s) {
     others.push_back(axis);
   }
   Value db = present(s.x(2)) ? s.f.reduce("ReduceSum", s.g, others, /*keepdims=*/false) : Value();
-  return SmallVector<Value>{scattered(s, s.g, s.x(1), *w, 1), s.f.transpose(dw, turned), db};
+  return SmallVector<Value>{scattered(s, s.g, s.x(1), *w, 1), s.f.transpose(dw, swapped), db};
 }
 
 // These are the rules of pools.

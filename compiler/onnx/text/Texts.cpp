@@ -155,28 +155,28 @@ std::vector<char> tokenizerOf(const Tokenizer &tokenizer) {
 }
 
 namespace {
-struct Letters {
+struct CaseRange {
   uint32_t first, last, step;
   int32_t distance;
 };
 } // namespace
 
-static ArrayRef<Letters> letters(bool upper) {
-  static constexpr Letters toLower[] = {
+static ArrayRef<CaseRange> letters(bool upper) {
+  static constexpr CaseRange toLower[] = {
 #define LETTERS_LOWER
-#include "compiler/onnx/text/Letters.inc"
+#include "compiler/onnx/text/UnicodeTables.inc"
 #undef LETTERS_LOWER
   };
-  static constexpr Letters toUpper[] = {
+  static constexpr CaseRange toUpper[] = {
 #define LETTERS_UPPER
-#include "compiler/onnx/text/Letters.inc"
+#include "compiler/onnx/text/UnicodeTables.inc"
 #undef LETTERS_UPPER
   };
   return upper ? ArrayRef(toUpper) : ArrayRef(toLower);
 }
 
 void eachLetter(bool upper, llvm::function_ref<void(uint32_t, uint32_t)> f) {
-  for (const Letters &row : letters(upper)) {
+  for (const CaseRange &row : letters(upper)) {
     for (uint32_t c = row.first; c <= row.last; c += row.step) {
       f(c, c + row.distance);
     }
@@ -197,7 +197,7 @@ std::vector<char> lettersOf(bool upper) {
 }
 
 static uint32_t lowerCase(uint32_t c) {
-  for (const Letters &row : letters(/*upper=*/false)) {
+  for (const CaseRange &row : letters(/*upper=*/false)) {
     if (c >= row.first && c <= row.last && (c - row.first) % row.step == 0) {
       return c + row.distance;
     }

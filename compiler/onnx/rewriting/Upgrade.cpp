@@ -1,4 +1,4 @@
-#include "compiler/onnx/rewriting/Forms.h"
+#include "compiler/onnx/rewriting/Upgrade.h"
 #include "compiler/onnx/ElementTypes.h"
 
 using namespace mlir;
