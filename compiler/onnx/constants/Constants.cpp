@@ -107,6 +107,7 @@ std::optional<Sizes> sizesIn(Value v) {
   return fits ? std::optional<Sizes>(Sizes(numbers->begin(), numbers->end())) : std::nullopt;
 }
 
+/// A list of one number and a number are both read, since exporters mix them.
 Size numberIn(Value v) {
   auto sizes = sizesIn(v);
   return sizes && sizes->size() == 1 ? sizes->front() : Size::unknown();
@@ -117,6 +118,7 @@ bool mayBeNumber(Value v) {
   return !type || !type.hasStaticShape() || type.getNumElements() == 1;
 }
 
+/// What a reshape changes does not matter where one element is asked for.
 Value withoutReshapes(Value v) {
   while (isa_and_nonnull<IdentityOp, ReshapeOp, SqueezeOp, UnsqueezeOp>(v.getDefiningOp())) {
     v = v.getDefiningOp()->getOperand(0);

@@ -55,6 +55,7 @@ template <typename F> Kernel integers(F f) {
 uint64_t zeroExtended(int64_t v, unsigned width) {
   return width == 64 ? uint64_t(v) : uint64_t(v) & ((uint64_t(1) << width) - 1);
 }
+/// A boolean is 0 or 1 rather than 0 or -1.
 int64_t signExtended(int64_t v, unsigned width) { return width == 1 ? v & 1 : llvm::SignExtend64(uint64_t(v), width); }
 
 template <typename F> Kernel unsignedIntegers(unsigned width, F f) {
@@ -211,6 +212,7 @@ Kernel kernelOf(Operation &op) {
   return {};
 }
 
+/// Vectors and strings are not computed here.
 bool isNumber(Type type) {
   return isa<FloatType>(type) || (type.isSignlessInteger() && type.getIntOrFloatBitWidth() <= 64);
 }
@@ -268,6 +270,7 @@ void writeScalar(Scalar s, char *to, Type type, const std::optional<FloatCodec> 
     std::memcpy(to, &s, elementBytes(type)); // the low bytes come first (little endian)
   }
 }
+/// Integers are read as they are, floats of all formats by their codec.
 std::optional<FloatCodec> codecOf(Type type) {
   return isa<FloatType>(type) ? std::optional<FloatCodec>(type) : std::nullopt;
 }

@@ -177,6 +177,8 @@ struct Expansion {
     return asQueries(f.div(f.number(1, width), f.sqrt(width)));
   }
 
+  /// The four stages are what qk_matmul_output_mode may ask for: scaled scores, behind the soft cap, with biases, and
+  /// the weights. Where nobody reads them, fusion makes one kernel of all this.
   SmallVector<Value> run() {
     Value q = splitHeads(op.getQ(), h.queries, h.heads, h.width);
     Value k = appended(op.getPastKey(), splitHeads(op.getK(), h.keys, h.kvHeads, h.width));
@@ -206,6 +208,7 @@ struct Expansion {
 
 } // namespace
 
+/// Attend is the fused kernel: its region computes a score from the product of a query and a key.
 LogicalResult AttendOp::verify() {
   RankedTensorType product = block().getNumArguments() ? ranked(block().getArgument(0)) : RankedTensorType();
   if (!product || product.getRank() < 2 || static_cast<int64_t>(getPerm().size()) != product.getRank() ||
@@ -220,6 +223,7 @@ LogicalResult AttendOp::verify() {
   return success();
 }
 
+/// The result has the product's axes with the values' width in the place of the keys, in the order `perm`.
 LogicalResult AttendOp::inferTypes(SmallVectorImpl<Type> &types) {
   Sizes axes = sizesOf(ranked(product())), result;
   axes.back() = static_cast<int64_t>(getValueWidth());

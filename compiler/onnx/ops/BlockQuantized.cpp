@@ -91,6 +91,7 @@ static Value ofFewBits(Formula &f, MsMatMulNBitsOp op, ElementsAttr weights, Ele
   return productOfFewBits(f, op.getA(), w);
 }
 
+/// Without zero points the middle of the range is zero. Zero points that are floats are subtracted as floats.
 LogicalResult MsMatMulNBitsOp::decompose(PatternRewriter &rewriter) {
   if (!isSized(getA()) || !isStatic(getB())) {
     return failure();

@@ -21,6 +21,7 @@ namespace ingot::onnx {
 
 // These help other ops.
 
+/// An op's own operands count, and those that ops in its regions read from around it.
 void eachOutsideOperand(Operation *op, llvm::function_ref<void(OpOperand &)> f) {
   op->walk([&](Operation *inner) {
     for (OpOperand &use : inner->getOpOperands()) {
@@ -57,6 +58,8 @@ void eachNode(Location loc, llvm::function_ref<void(StringRef, StringRef)> f) {
   });
 }
 
+/// Errors are kept from the user: a branch that cannot be computed is no error of the model, as long as another one
+/// can.
 std::string firstError(MLIRContext *context, llvm::function_ref<LogicalResult()> f) {
   std::string text;
   ScopedDiagnosticHandler handler(context, [&](Diagnostic &d) {
@@ -75,6 +78,7 @@ std::string firstError(MLIRContext *context, llvm::function_ref<LogicalResult()>
 
 FailOp failureOf(Block &branch) { return branch.empty() ? FailOp() : dyn_cast<FailOp>(branch.front()); }
 
+/// The branch keeps its results, which onnx.Fail makes of nothing, so that the If stays well formed.
 void failInstead(Block &branch, StringRef why) {
   Operation *owner = branch.getParentOp();
   while (!branch.empty()) {
@@ -104,6 +108,8 @@ TensorType join(Type a, Type b) {
   return sizedType(sizes, x.getElementType());
 }
 
+/// Follows the condition through negations and casts to a comparison of two sizes that the caller chooses. The boolean
+/// says whether the condition holds where they are equal, or where they differ.
 std::optional<std::pair<std::pair<Size, Size>, bool>> equalityOf(Value condition) {
   bool equal = true;
   while (Operation *op = condition.getDefiningOp()) {
@@ -146,6 +152,7 @@ LoopOp makeLoop(OpBuilder &b, Location loc, Value trips, ValueRange initial, Arr
   return loop;
 }
 
+/// The body moves to a new loop with fewer results; an argument that is left out must not be read any more.
 LoopOp narrowLoop(RewriterBase &rewriter, LoopOp loop, const llvm::BitVector &keep) {
   OpBuilder::InsertionGuard guard(rewriter);
   rewriter.setInsertionPoint(loop);
@@ -256,6 +263,9 @@ static TensorType typeBehind(IfOp op, Type a, Type b, const SymbolSet &inner) {
   return sizedType(sizes, joined.getElementType());
 }
 
+/// A branch whose types contradict becomes an onnx.Fail, and only two such branches are an error. Sizes that the
+/// branches give differently become a size that the run chooses (chosenSize), or an expression where the condition is
+/// an equality.
 LogicalResult IfOp::inferTypes(SmallVectorImpl<Type> &types) {
   if (!mayBeNumber(getCondition())) { // simplification makes the run check what the type does not tell
     return emitOpError("needs a condition of one element");
@@ -318,6 +328,7 @@ static Size tripsOf(LoopOp loop) {
   return most.isUnknown() ? unboundedSize(loop) : dataDependentSize(loop, most);
 }
 
+/// Scan outputs get an axis in front, of as many elements as there are iterations.
 LogicalResult LoopOp::inferTypes(SmallVectorImpl<Type> &types) {
   if ((present(getTrips()) && !mayBeNumber(getTrips())) || (present(getCondition()) && !mayBeNumber(getCondition()))) {
     return emitOpError("needs a trip count and a condition of one element");

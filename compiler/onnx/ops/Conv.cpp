@@ -43,6 +43,7 @@ static LogicalResult gather(const Convolution &conv, PatternRewriter &rewriter) 
   return success();
 }
 
+/// Pads become explicit first, since those of auto_pad follow from the sizes.
 LogicalResult ConvOp::decompose(PatternRewriter &rewriter) {
   Convolution conv(*this);
   auto window = conv.window();
@@ -59,6 +60,7 @@ LogicalResult ConvTransposeOp::decompose(PatternRewriter &rewriter) {
 
 // These are convolutions of bytes.
 
+/// The image has one zero point, and each filter may have its own.
 LogicalResult ConvIntegerOp::inferTypes(SmallVectorImpl<Type> &types) {
   if (failed(checkZero(*this, getX(), {}, getXZeroPoint())) || failed(checkZero(*this, getW(), {}, getWZeroPoint()))) {
     return failure();
@@ -78,6 +80,7 @@ public:
   ZeroPoints(ConvIntegerOp op, PatternRewriter &rewriter, const Window &window)
       : f(rewriter, op.getLoc()), op(op), window(window) {}
 
+  /// Signed images are moved to unsigned bytes and unsigned weights to signed ones, with their zero points (withSign).
   Value convolution() {
     auto type = ranked(op.getW());
     int64_t spatial = type.getRank() - 2;

@@ -184,6 +184,7 @@ LogicalResult DecoderMaskedMultiHeadAttentionOp::decompose(PatternRewriter &rewr
 
 // These write DecoderMaskedSelfAttention.
 
+/// `past` is [2, batch, heads, rows, width], keys before values.
 LogicalResult DecoderMaskedSelfAttentionOp::inferTypes(SmallVectorImpl<Type> &types) {
   Type element = elementOf(getInput());
   if (getDoRotary()) {
@@ -206,6 +207,7 @@ LogicalResult DecoderMaskedSelfAttentionOp::inferTypes(SmallVectorImpl<Type> &ty
   return success();
 }
 
+/// The projection to queries, keys and values is made here; the rest is DecoderMaskedMultiHeadAttention.
 LogicalResult DecoderMaskedSelfAttentionOp::decompose(PatternRewriter &rewriter) {
   if (!isSized(getInput()) || !isStatic(getWeights()) || !isSized(getPast())) {
     return failure();

@@ -52,6 +52,7 @@ static LogicalResult unrankedResult(Operation *op, SmallVectorImpl<Type> &types)
   types.push_back(unrankedOf(elementOf(op->getOperand(0))));
   return success();
 }
+/// How far apart neighbours along each axis are in memory, in elements.
 static Sizes walkedStrides(Value v) { return rowMajorStrides(ArrayRef<Size>(sizesOf(ranked(v)))); }
 
 /// Computes the result of a gather whose operands are constants.

@@ -107,7 +107,8 @@ struct Grouped {
                  f.integer("rotary_embedding_dim", s.width.is(dim) ? 0 : dim)});
   }
 
-  /// Returns the past with room for the new rows, and these at `start` (one number for each sentence).
+  /// Returns the past with room for the new rows, and these at `start` (one number for each sentence). The room is at
+  /// the end, and cut where max(past, total) is less than all of it.
   Value cache(Value past, Value now, Value start) {
     Value room = f.zeros({s.batch, s.kvHeads, s.queries, s.width}, elementOf(now));
     Value all = present(past) ? f.op("Concat", {past, room}, {f.integer("axis", 2)}) : room;
@@ -118,7 +119,12 @@ struct Grouped {
     return f.op("TensorScatter", {all, now, start}, {f.integer("axis", 2)});
   }
 
-  /// Returns what is added to the scores [batch, 1 or heads, queries, rows of the cache].
+  /// Returns what is added to the scores [batch, 1 or heads, queries, rows of the cache]. For a window of 2, key j and
+  /// query i, both by their places in the sentence, j is allowed if i - 2 < j <= i:
+  ///
+  ///   keys       0 1 2 3
+  ///   query 2    . x x .
+  ///   query 3    . . x x
   Value bias(Value keys, Value places, Value start) {
     Value rows = f.op("Shape", {keys}, {f.integer("start", 2), f.integer("end", 3)});
     Value key = f.countTo(f.reshape(rows, {})), place = f.reshapeTo(places, {s.batch, 1, s.queries, 1});
@@ -142,7 +148,8 @@ struct Grouped {
     return f.op("Where", {allowed, given, f.number(-std::numeric_limits<double>::infinity(), op.getQuery())});
   }
 
-  /// Returns a bias with a column for the key that a sink is.
+  /// Returns a bias with a column for the key that a sink is. The key of a sink is zeros, so the product gives it
+  /// nothing, and its score is the bias alone.
   Value withSink(Value bias) {
     Type element = elementOf(op.getQuery());
     Value sink = present(op.getHeadSink()) ? f.reshape(op.getHeadSink(), {1, s.heads, 1, 1})

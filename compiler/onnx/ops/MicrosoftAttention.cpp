@@ -63,6 +63,7 @@ bool isKnownMask(Operation *op, Value mask, const Shape &s) {
   return succeeded(require(op, last, s.total()));
 }
 
+/// The operands and attributes of the standard's Attention.
 struct Parts {
   Value q, k, v, bias = {}, pastKey = {}, pastValue = {};
   int64_t heads = 0;
@@ -145,6 +146,7 @@ static FailureOr<std::optional<Shape>> shapeOf(PackedInputAttentionOp op) {
   return std::optional(s);
 }
 
+/// The second result holds keys and values of past and present, [2, batch, heads, total, width].
 LogicalResult PackedInputAttentionOp::inferTypes(SmallVectorImpl<Type> &types) {
   Type element = elementOf(getInput());
   auto heads = static_cast<int64_t>(getNumHeads());
@@ -171,6 +173,7 @@ template <typename Op> static void replaceByPacked(PatternRewriter &rewriter, Op
   rewriter.eraseOp(op);
 }
 
+/// One product makes queries, keys and values, which are its columns.
 LogicalResult PackedInputAttentionOp::decompose(PatternRewriter &rewriter) {
   auto shape = shapeOf(*this);
   Value mask = getMaskIndex();
@@ -254,6 +257,7 @@ LogicalResult MultiHeadAttentionOp::inferTypes(SmallVectorImpl<Type> &types) {
   });
 }
 
+/// The bias is a list for queries, keys and values together.
 LogicalResult MultiHeadAttentionOp::decompose(PatternRewriter &rewriter) {
   auto shape = shapeOf(*this);
   Value mask = getKeyPaddingMask();

@@ -28,6 +28,7 @@ LogicalResult MatMulInteger16Op::upgrade(Node &node) {
   return give(node, f.op("MatMul", {wide(f, a), wide(f, b)}));
 }
 
+/// (a - zero of a) * (b - zero of b), where the zero points stand behind their operands.
 LogicalResult MulIntegerOp::upgrade(Node &node) {
   if (!node.operand(0) || !node.operand(2)) {
     return node.error("needs two operands");

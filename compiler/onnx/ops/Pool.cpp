@@ -34,6 +34,7 @@ template <typename Op> static LogicalResult inferPool(Op op, Type &type) {
   return success();
 }
 
+/// The second result, which few read, has the numbers of the largest elements.
 LogicalResult MaxPoolOp::inferTypes(SmallVectorImpl<Type> &types) {
   types.resize(2);
   if (failed(inferPool(*this, types[0]))) {
@@ -85,6 +86,7 @@ LogicalResult LRNOp::inferTypes(SmallVectorImpl<Type> &types) {
 
 // These rewrite pools.
 
+/// Kernels know explicit pads alone: auto_pad is replaced by the numbers that it means for these sizes.
 template <typename Op> static LogicalResult decomposePads(Op op, PatternRewriter &rewriter) {
   auto x = ranked(op.getX());
   if (!x || x.getRank() < 3) {

@@ -40,6 +40,7 @@ struct Dice {
   Value shifted(Value x, uint64_t by) {
     return f.op("BitShift", {x, wide(by)}, {f.b.getNamedAttr("direction", f.b.getStringAttr("RIGHT"))});
   }
+  /// A step of the mix: (x ^ (x >> by)) * factor.
   Value mixed(Value x, uint64_t by, uint64_t factor) {
     return f.mul(f.op("BitwiseXor", {x, shifted(x, by)}), wide(factor));
   }

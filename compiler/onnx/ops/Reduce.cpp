@@ -72,6 +72,7 @@ template <typename Op> static std::optional<int64_t> rankOf(Op op) {
   return known ? std::optional(rank - axes.getNumElements()) : std::nullopt;
 }
 
+/// Axes in data leave a rank at most, from their number and keepdims.
 template <typename Op> static LogicalResult inferReduction(Op op, SmallVectorImpl<Type> &types) {
   Type element = elementOf(op.getData());
   auto type = ranked(op.getData());
@@ -97,6 +98,7 @@ template <typename Op> static LogicalResult inferReduction(Op op, SmallVectorImp
 
 // These evaluate.
 
+/// Largest and smallest of something with NaN are NaN, as in kernels.
 template <typename T> static T combined(StringRef kind, T a, T b) {
   if (kind == "Max" || kind == "Min") {
     if constexpr (std::is_floating_point_v<T>) {

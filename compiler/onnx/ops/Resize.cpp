@@ -98,6 +98,7 @@ static void requireEntries(ResizeOp op) {
   }
 }
 
+/// Constant lists give numbers; an operand whose sizes are open, or sizes that are computed, give expressions.
 LogicalResult ResizeOp::inferTypes(SmallVectorImpl<Type> &types) {
   auto data = ranked(getData());
   auto axes = axesOf(*this);
@@ -224,7 +225,8 @@ LogicalResult ResizeOp::decompose(PatternRewriter &rewriter) {
   return success();
 }
 
-/// Adds the attributes that say what Resize meant before opset 11, and Upsample before 10.
+/// Adds the attributes that say what Resize meant before opset 11, and Upsample before 10. Scales were the second
+/// input, which is the region now.
 static void asBeforeOpset11(Node &node) {
   node.attributes.set("coordinate_transformation_mode", node.builder.getStringAttr("asymmetric"));
   node.attributes.set("nearest_mode", node.builder.getStringAttr("simple"));
@@ -247,6 +249,7 @@ LogicalResult UpsampleOp::inferTypes(SmallVectorImpl<Type> &types) {
   types.push_back(typeOfRank(knownRank(getData()), elementOf(getData())));
   return success();
 }
+/// Its scales were attributes in opsets 1 and 7, and are an input from 9 on.
 LogicalResult UpsampleOp::upgrade(Node &node) {
   OpBuilder &b = node.builder;
   SmallVector<double> scales;

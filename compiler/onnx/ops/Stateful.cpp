@@ -129,7 +129,12 @@ FailureOr<std::optional<Shape>> shapeOf(LinearAttentionOp op) {
   return std::optional(s);
 }
 
-/// The rewrite of one LinearAttention. All is computed in f32 or wider, as the standard's body does.
+/// The rewrite of one LinearAttention. All is computed in f32 or wider, as the standard's body does. With S the state,
+/// k, v and q of a step, g the decay and b beta, a step is
+///
+///   linear        S = S + k v                       gated   S = exp(g) S + k v
+///   delta         S = S + k b (v - S k)             gated_delta: both
+///   y = q S
 struct Recurrence {
   LinearAttentionOp op;
   Shape s;
@@ -166,6 +171,7 @@ struct Recurrence {
                               : f.div(q, f.sqrt(real(f.scalar(s.width))));
   }
 
+  /// The axis of steps comes first, since an iteration gathers its own.
   SmallVector<Value> run() {
     Value q = queries(), k = bySteps(op.getKey(), s.kvHeads, s.width, 1);
     Value v = bySteps(op.getValue(), s.kvHeads, 1, s.valueWidth);

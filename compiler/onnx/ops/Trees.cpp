@@ -86,6 +86,8 @@ LogicalResult TreeAttributes::checkNode(int64_t n) {
   return success();
 }
 
+/// These two operators list nodes by pairs of a tree and a number of their own, in any order, and weights for such
+/// pairs.
 LogicalResult TreeAttributes::byTree(StringRef prefix) {
   auto numbers = integersIn(node, "nodes_nodeids"), tree = integersIn(node, "nodes_treeids"),
        features = integersIn(node, "nodes_featureids"), missing = integersIn(node, "nodes_missing_value_tracks_true");
@@ -163,6 +165,7 @@ LogicalResult TreeAttributes::links(ArrayRef<int64_t> tree, const Numbers &numbe
   return success();
 }
 
+/// Notes what leaves add to which target; a leaf that adds to several has several weights.
 LogicalResult TreeAttributes::gifts(StringRef prefix, const Numbers &numbers) {
   auto name = [&](StringRef rest) { return (prefix + "_" + rest).str(); };
   auto ids = integersIn(node, name("ids")), ofNode = integersIn(node, name("nodeids")),
@@ -185,6 +188,8 @@ LogicalResult TreeAttributes::gifts(StringRef prefix, const Numbers &numbers) {
   return success();
 }
 
+/// This operator lists inner nodes and leaves separately, each led to by its index. In `nodes` the leaves come behind
+/// the inner nodes. Sets of members stand in one list, with a NaN behind each.
 LogicalResult TreeAttributes::byIndex() {
   auto numbersOf = [&](StringRef name) {
     auto tensor = dyn_cast_or_null<ElementsAttr>(node.attributes.get(name));
@@ -250,6 +255,8 @@ LogicalResult TreeAttributes::byIndex() {
   return trees->roots.empty() ? fail("there are no trees") : success();
 }
 
+/// Averages are sums divided by the number of trees. For the smallest and largest, a target that no leaf gives anything
+/// stays infinite in the tables, and becomes 0 here.
 Value TreeAttributes::sums(StringRef aggregate) {
   bool isMin = aggregate == "MIN", isMax = aggregate == "MAX";
   double infinity = std::numeric_limits<double>::infinity();

@@ -57,6 +57,7 @@ static bool isOne(Value v) {
   return type && type.hasStaticShape() && type.getNumElements() == 1;
 }
 
+/// A constant is reshaped here, so that whoever asks for a constant next sees one.
 Value shaped(Formula &f, Value v, ArrayRef<int64_t> shape) {
   ElementsAttr constant = constantOf(v);
   return constant ? makeConstant(f.b, f.loc, reshaped(constant, tensorOf(shape, elementOf(v)))) : f.reshape(v, shape);
@@ -112,6 +113,8 @@ Value alongAxis(Formula &f, Value v, Value x, int64_t axis, int64_t block) {
                         makeIntegers(f.b, f.loc, {axis}), makeIntegers(f.b, f.loc, {1})});
 }
 
+/// The place of the axis is counted from the end: a list [n] gets `axis` axes of 1 behind its own. What has several
+/// axes already has them as the operator wants them.
 Value alongEnd(Formula &f, Value v, int64_t axis) {
   auto type = ranked(v);
   if (!present(v) || !type || type.getRank() > 1) {
@@ -149,6 +152,7 @@ LogicalResult checkFinite(Operation *op, Value v, StringRef what) {
              : op->emitOpError(what) << " is " << llvm::formatv("{0}", *bad).str() << ", expected a finite number";
 }
 
+/// Without `places` one number is all that is allowed.
 LogicalResult checkPlaces(Operation *op, Value v, StringRef what, const std::optional<Size> &places) {
   auto type = present(v) ? ranked(v) : RankedTensorType();
   if (!type || isOne(v) || type.getRank() == 0 ||
@@ -208,6 +212,8 @@ LogicalResult checkOwn(Operation *op, Value x, Value scale, Value zero, bool div
   return failed(checkZero(op, x, scale, zero)) ? failure() : checkPositive(op, scale, divides);
 }
 
+/// With blocks, scales have the rank of the tensor, and along the axis one entry for each block, of which the last may
+/// be shorter.
 LogicalResult checkScale(Operation *op, Value x, Value scale, Value zero, int64_t axis, int64_t block) {
   auto type = ranked(x), s = ranked(scale);
   auto z = present(zero) ? ranked(zero) : RankedTensorType();

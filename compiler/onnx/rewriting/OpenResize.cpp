@@ -118,6 +118,7 @@ static std::optional<SmallVector<OpenResizeAxis>> givenAxesOf(ResizeOp op) {
   return result;
 }
 
+/// Axes that stay as they are do not count, so that a Resize of images has tables for two of its four axes.
 std::optional<SmallVector<OpenResizeAxis>> openAxesOf(ResizeOp op) {
   auto axes = givenAxesOf(op);
   StringRef policy = op.getKeepAspectRatioPolicy();
@@ -150,7 +151,8 @@ struct OpenExpansion {
   Value least(Value a, Value b) { return f.op("Min", {a, b}); }
   Value most(Value a, Value b) { return f.op("Max", {a, b}); }
 
-  /// Returns the number of result elements for an operand element, rank 0.
+  /// Returns the number of result elements for an operand element, rank 0. It may be a constant, an entry of the
+  /// operand, or follow from sizes; with a policy all axes have one scale.
   Value scaleOf(const OpenResizeAxis &a) {
     if (a.scale) {
       return number(*a.scale);

@@ -68,6 +68,8 @@ static Symbol symbolOf(Operation *op) {
   return *dataDependentSizeOf(op);
 }
 
+/// A result whose size nothing bounds has no symbol here: memory for it could not be planned (unboundedSize() is for
+/// those who allocate in the run).
 Size dataDependentSize(Operation *op, const Size &bound) {
   Operation *function = functionOf(op);
   if (!function || bound.isUnknown()) {
@@ -248,6 +250,7 @@ static void replaceInTypes(Region &region, Symbol symbol, const Size &size) {
   region.walk([&](Operation *op) { llvm::for_each(op->getResults(), replace); });
 }
 
+/// It is replaced wherever the function says it: in attributes, facts and checks. Two facts that become equal are one.
 void replaceSymbol(Operation *op, Symbol symbol, const Size &size) {
   Operation *function = functionOf(op);
   function->walk([&](Operation *inner) {

@@ -21,7 +21,8 @@ static constexpr int mostRounds = 32, deepest = 8;
 /// A trip count from here on is taken for none, since exporters write the largest of all numbers to say so.
 static constexpr int64_t mostCounted = int64_t(1) << 31;
 
-/// Returns a size that the one element of a tensor does not exceed; unknown: there is none.
+/// Returns a size that the one element of a tensor does not exceed; unknown: there is none. For Min(n, x) it is n,
+/// whatever x is.
 static Size mostIn(Value v, const support::Facts &facts, int depth = 0) {
   v = withoutReshapes(v);
   Operation *op = v.getDefiningOp();
@@ -70,6 +71,7 @@ SmallVector<Growth> LoopSizes::readGrowths(LoopOp loop) {
   return growths;
 }
 
+/// The growth whose symbol the size is while an iteration runs; null: the size is none of those.
 Growth *LoopSizes::inside(const Size &size) {
   auto it = llvm::find_if(growths, [&](const Growth &g) { return g.inside && size == *g.inside; });
   return it == growths.end() ? nullptr : &*it;
@@ -93,6 +95,8 @@ TensorType LoopSizes::entering(unsigned i) {
   return sizedType(sizes, initial.getElementType());
 }
 
+/// An axis of n that an iteration gives n + 1 gets a symbol, where sizes in data are read, and becomes unknown before
+/// that.
 TensorType LoopSizes::joined(RankedTensorType before, RankedTensorType next) {
   Sizes sizes = sizesOf(before);
   for (auto [size, then] : llvm::zip_equal(sizes, sizesOf(next))) {

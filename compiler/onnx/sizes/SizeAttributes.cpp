@@ -62,6 +62,7 @@ Attribute SizeAttr::parse(AsmParser &parser, Type) {
   bool ok = succeeded(parser.parseLess()) && succeeded(size = parseSize(parser)) && succeeded(parser.parseGreater());
   return ok ? get(parser.getContext(), *size) : SizeAttr();
 }
+/// Texts look like this: #onnx.size<4>, #onnx.size<"n + 1">, #onnx.size<?>.
 void SizeAttr::print(AsmPrinter &printer) const {
   printer << '<';
   onnx::print(printer, getValue());
@@ -104,6 +105,8 @@ void SymbolAttr::print(AsmPrinter &printer) const {
 
 ArrayRef<Size> SizesAttr::axisSizes() const { return getValues(); }
 
+/// The encoding repeats numbers of the shape, and gives the `?` in it an expression: tensor<?x4xf32, #onnx.sizes<"n",
+/// 4>>.
 LogicalResult SizesAttr::verifyEncoding(ArrayRef<int64_t> shape, Type,
                                         llvm::function_ref<InFlightDiagnostic()> emitError) const {
   if (shape.size() != getValues().size()) {
@@ -152,6 +155,8 @@ static bool isChoice(Attribute a) {
   return isTuple<SymbolAttr, SizesAttr>(a) && isDataDependent(cast<ArrayAttr>(a)[0]) &&
          areSizes(cast<ArrayAttr>(a)[1], 2, 2);
 }
+/// The parts of a Growth: the size in an iteration (unit: an axis of a scan output has none), the size behind the loop,
+/// and what it is at the start and after an iteration.
 static bool isGrowth(Attribute a) {
   auto parts = dyn_cast<ArrayAttr>(a);
   return parts && parts.size() == 3 && (isa<UnitAttr>(parts[0]) || isDataDependent(parts[0])) &&

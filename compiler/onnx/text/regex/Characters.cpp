@@ -21,6 +21,7 @@ CharacterRanges normal(CharacterRanges ranges) {
   return result;
 }
 
+/// Everything from 0 to the last character that lies between the ranges: not [b-d] is [0-a] and [e-last].
 CharacterRanges inverse(CharacterRanges ranges) {
   CharacterRanges result;
   uint32_t next = 0;

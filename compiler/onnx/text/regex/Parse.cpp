@@ -54,6 +54,7 @@ private:
     tree.ranges = flags.ignoresCase ? withCases(ranges) : normal(std::move(ranges));
     return add(std::move(tree));
   }
+  /// A place takes no character: the begin or end of a line, of the text, or of a word.
   const Tree *place(Assertion assertion) {
     Tree tree{Tree::Place};
     tree.assertion = assertion;
