@@ -50,7 +50,7 @@ private:
   bool hasOptional() const {
     return llvm::any_of(model.inputs, [](const TensorInfo &input) { return input.isOptional; });
   }
-  bool finds() const { return !model.found.empty(); }
+  bool finds() const { return !model.dataDependentSizes.empty(); }
   bool allocates() const { return !model.allocations.empty(); }
   /// Whether exec may not be null.
   bool needsExec() const { return model.takesWeights() || allocates() || model.makesStrings || !model.devices.empty(); }
@@ -63,7 +63,7 @@ private:
           return Size::symbol(parameter);
         }
       }
-      for (auto [info, parameter] : llvm::zip(model.found, names.found)) {
+      for (auto [info, parameter] : llvm::zip(model.dataDependentSizes, names.dataDependentSizes)) {
         if (info.name == name.text()) {
           return Size::symbol(parameter);
         }
@@ -92,9 +92,9 @@ private:
   }
   std::string symbolArguments() const { return llvm::join(names.symbols, ", "); }
   /// Returns parameters like "std::int64_t &boxes_dim0, ", with `separator` behind each.
-  std::string foundParameters(StringRef type, StringRef separator) const {
+  std::string dataDependentParameters(StringRef type, StringRef separator) const {
     std::string text;
-    for (const std::string &name : names.found) {
+    for (const std::string &name : names.dataDependentSizes) {
       text += (type + name + separator).str();
     }
     return text;
@@ -135,7 +135,7 @@ private:
       }
       out << "\n";
     }
-    for (auto [found, parameter] : llvm::zip(model.found, names.found)) {
+    for (auto [found, parameter] : llvm::zip(model.dataDependentSizes, names.dataDependentSizes)) {
       out << " * found  " << parameter
           << (found.most.isUnknown() ? ": nothing bounds it" : ": at most " + asParameters(found.most).text()) << "\n";
     }
@@ -268,8 +268,8 @@ private:
     for (auto [tensor, parameter] : llvm::zip(model.outputs, names.outputs)) {
       out << elementType(tensor.type).c << (tensor.isAllocated ? " **" : " *") << parameter << indent;
     }
-    out << symbolParameters("int64_t", indent) << (isOpen() ? indent : "") << foundParameters("int64_t *", indent)
-        << "void *workspace, const ingot_exec *exec);\n\n";
+    out << symbolParameters("int64_t", indent) << (isOpen() ? indent : "")
+        << dataDependentParameters("int64_t *", indent) << "void *workspace, const ingot_exec *exec);\n\n";
     if (isOpen()) {
       out << "/* The workspace that a run with these sizes needs, in bytes; negative: minus a status, because the "
              "model "
@@ -362,8 +362,8 @@ private:
       out << (tensor.isAllocated ? "Allocated<" : "Span<") << elementType(tensor.type).cpp
           << (tensor.isAllocated ? "> &" : "> ") << parameter << ", ";
     }
-    out << symbolParameters("std::int64_t", ", ") << (isOpen() ? ", " : "") << foundParameters("std::int64_t &", ", ")
-        << "const ingot_exec *exec = nullptr) {\n";
+    out << symbolParameters("std::int64_t", ", ") << (isOpen() ? ", " : "")
+        << dataDependentParameters("std::int64_t &", ", ") << "const ingot_exec *exec = nullptr) {\n";
     if (needsExec()) {
       out << "    ingot_exec exec_ = exec ? *exec : ingot_exec{};\n"
           << (model.takesWeights() ? "    exec_.weights = weightsAddress_;\n" : "")
@@ -375,8 +375,8 @@ private:
     writeBuffers("inputs", model.inputs, names.inputs, /*isConst=*/true);
     writeBuffers("outputs", model.outputs, names.outputs, /*isConst=*/false);
     if (isOpen() || finds()) {
-      out << "    std::int64_t sizes_[" << model.symbols.size() + model.found.size() << "] = {" << symbolArguments()
-          << "};\n";
+      out << "    std::int64_t sizes_[" << model.symbols.size() + model.dataDependentSizes.size() << "] = {"
+          << symbolArguments() << "};\n";
     }
     out << formatv(
         "    {5}Status{6}(ingot_run(model(), {0}, {1}, {2}, {3}, {4}, ownMemory_.data(), ownMemory_.size(), {7}),\n"
@@ -384,7 +384,7 @@ private:
         model.inputs.empty() ? "nullptr" : "inputs", model.inputs.size(), model.outputs.empty() ? "nullptr" : "outputs",
         model.outputs.size(), isOpen() || finds() ? "sizes_" : "nullptr", finds() ? "" : "return ",
         finds() ? " status_" : "", needsExec() ? "&exec_" : "exec");
-    for (auto [i, name] : llvm::enumerate(names.found)) {
+    for (auto [i, name] : llvm::enumerate(names.dataDependentSizes)) {
       out << "    " << name << " = sizes_[" << model.symbols.size() + i << "];\n";
     }
     out << (finds() ? "    return status_;\n  }\n" : "  }\n");

@@ -40,8 +40,8 @@ void visitManifest(V &v, typename V::template Ref<plan::ModelInfo> model, typena
   v("files", build.files);
   v.list("symbols", model.symbols, {},
          [&](V &own, auto &symbol, size_t i) { visitFields(own, symbol, nameOf(parameters.symbols, i)); });
-  v.list("found", model.found, support::unlessEmpty,
-         [&](V &own, auto &found, size_t i) { visitFields(own, found, nameOf(parameters.found, i)); });
+  v.list("found", model.dataDependentSizes, support::unlessEmpty,
+         [&](V &own, auto &size, size_t i) { visitFields(own, size, nameOf(parameters.dataDependentSizes, i)); });
   v.list("inputs", model.inputs, {},
          [&](V &own, auto &input, size_t i) { visitFields(own, input, nameOf(parameters.inputs, i), {}); });
   std::vector<std::string> inputs = namesOf(model.inputs, plain);

@@ -11,13 +11,13 @@
 // An If becomes a branch, a Loop a loop of basic blocks around the calls. Conditions and trip counts are read from the
 // tensors that hold them.
 //
-// A data-dependent size (compiler/onnx/sizes/Found.h) is loaded behind the call that finds it, or is an argument of the
-// block behind the If or Loop. From there on it is a symbol like the others, and checks that mention it stand there.
-// What has to be known before is computed from its bound.
+// A data-dependent size (compiler/onnx/sizes/DataDependentSizes.h) is loaded behind the call that finds it, or is an
+// argument of the block behind the If or Loop. From there on it is a symbol like the others, and checks that mention it
+// stand there. What has to be known before is computed from its bound.
 //
-// Memory that nothing bounds (plan.asked) is asked for where its size has been found. What a run holds stands in a list
-// on its stack, with four words for each memory: address, bytes, where the caller wants an output's address, and number
-// of the output.
+// Memory that nothing bounds (plan.host_allocation) is allocated where its size has become known. What a run holds
+// stands in a list on its stack, with four words for each memory: address, bytes, where the caller wants an output's
+// address, and number of the output.
 //
 //   NAME_run(...) {
 //     list = {...}; if (bad = ingot_memory_begin(exec, list, count)) return bad;
@@ -32,7 +32,7 @@
 #include "compiler/onnx/Optional.h"
 #include "compiler/plan/CallAttributes.h"
 #include "compiler/plan/KernelAttributes.h"
-#include "compiler/plan/Work.h"
+#include "compiler/plan/WorkAttributes.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -67,8 +67,8 @@ Entry::Entry(func::FuncOp function, int64_t workspaceBytes, int64_t slackBytes, 
   open = onnx::symbolsOf(function, inputTypes);
   symbols = suffix.empty() ? open : namesOf(info);
   for (Operation &op : function.getBody().front()) {
-    if (auto memory = dyn_cast<plan::AskedOp>(op)) {
-      asked.push_back(static_cast<int64_t>(memory.getOutput().value_or(-1)));
+    if (auto memory = dyn_cast<plan::HostAllocationOp>(op)) {
+      hostAllocations.push_back(static_cast<int64_t>(memory.getOutput().value_or(-1)));
     } else if (auto slot = dyn_cast<plan::SlotOp>(op); slot && !slot.getAt()) {
       openSlots.push_back(slot);
     }
@@ -80,7 +80,7 @@ void Entry::build() {
   if (!open.empty()) {
     buildAdmits();
   }
-  if (!symbols.empty() || !info.found.empty()) {
+  if (!symbols.empty() || !info.dataDependentSizes.empty()) {
     buildPlan();
   }
   buildRun();
@@ -127,7 +127,8 @@ void Entry::buildRun() {
     (void)arenas();
   }
   all(function.getBody().front().without_terminator());
-  for (auto [found, to] : llvm::zip_equal(info.found, sizeArguments().take_back(info.found.size()))) {
+  for (auto [found, to] :
+       llvm::zip_equal(info.dataDependentSizes, sizeArguments().take_back(info.dataDependentSizes.size()))) {
     Type i64 = w.b.getI64Type();
     w.store(w.integer(found.size, i64), {to, i64}, 0);
   }
@@ -160,8 +161,8 @@ void Entry::presence() {
 
 ValueRange Entry::sizeArguments() {
   return ValueRange(entry.getArguments())
-      .drop_back(asked.empty() ? 2 : 3)
-      .take_back(symbols.size() + info.found.size());
+      .drop_back(hostAllocations.empty() ? 2 : 3)
+      .take_back(symbols.size() + info.dataDependentSizes.size());
 }
 
 void Entry::declare() {
@@ -175,24 +176,24 @@ void Entry::declare() {
   for (Type t : llvm::concat<const Type>(inputTypes, outputTypes)) {
     types.push_back(bytesType(bytesOf(t)));
   }
-  for (int64_t output : asked) {
+  for (int64_t output : hostAllocations) {
     if (output >= 0) { // such an output's argument is the place to which its address goes
       types[inputTypes.size() + output] = MemRefType::get({1}, w.b.getIndexType());
     }
   }
   types.append(symbols.size(), sizeType());
-  types.append(info.found.size(), MemRefType::get({1}, w.b.getI64Type()));
+  types.append(info.dataDependentSizes.size(), MemRefType::get({1}, w.b.getI64Type()));
   types.push_back(bytesType(openSlots.empty() ? Size(workspaceBytes) : Size::unknown()));
-  if (!asked.empty()) {
+  if (!hostAllocations.empty()) {
     types.push_back(heldType());
   }
   types.push_back(pointerType(w.b.getContext()));
   entry = begin(isHeld() ? "_inner_run" : "_run", types);
-  workspace = entry.getArguments().take_back(asked.empty() ? 2 : 3).front();
+  workspace = entry.getArguments().take_back(hostAllocations.empty() ? 2 : 3).front();
   if (isHeld()) {
     entry.setPrivate();
   }
-  if (!asked.empty()) {
+  if (!hostAllocations.empty()) {
     held = entry.getArguments().take_back(2).front();
   }
   if (weightBytes) {
@@ -243,7 +244,7 @@ void Entry::build(plan::LaunchOp launch) {
   if (launch.getChecked()) {
     checkStatus(launch, c.getResult(0));
   }
-  if (std::optional<onnx::SymbolAttr> symbol = launch.getFound()) {
+  if (std::optional<onnx::SymbolAttr> symbol = launch.getDataDependentSize()) {
     Type i64 = w.b.getI64Type();
     Value number = address(launch.getInto().back(), MemRefType::get({1}, i64));
     find(symbol->getValue(), w.load({number, i64}, 0));
@@ -265,7 +266,7 @@ void Entry::checkStatus(plan::LaunchOp launch, Value result) {
     }
     // Any other status comes from parallel_for, and is returned as it is.
     auto own = launch->getAttrOfType<IntegerAttr>(plan::errorName);
-    int64_t kind = own ? own.getInt() : launch.getFound() ? INGOT_ERROR_SIZE : INGOT_ERROR_INDEX;
+    int64_t kind = own ? own.getInt() : launch.getDataDependentSize() ? INGOT_ERROR_SIZE : INGOT_ERROR_INDEX;
     Value isOurs = w.compare(arith::CmpIPredicate::eq, result, number(kind, 32));
     Value located = status(kind, nodeNumber(onnx::nodeOf(launch.getLoc())));
     return arith::SelectOp::create(w.b, w.loc, isOurs, located, result).getResult();

@@ -17,7 +17,7 @@ void Entry::build(plan::IfOp op) {
   Value condition = values.at(op.getCondition());
   Block *starts[] = {entry.addBlock(), entry.addBlock()}, *next = entry.addBlock();
   cf::CondBranchOp::create(w.b, w.loc, condition, starts[0], ValueRange{}, starts[1], ValueRange{});
-  SmallVector<onnx::Choice> choices = onnx::choicesOf(op);
+  SmallVector<onnx::BranchSizes> choices = onnx::choicesOf(op);
   for (auto [i, region] : llvm::enumerate(op->getRegions())) {
     w.b.setInsertionPointToStart(starts[i]);
     if (auto fail = dyn_cast<plan::FailOp>(region.front().getTerminator())) {
@@ -28,14 +28,14 @@ void Entry::build(plan::IfOp op) {
     all(region.front().without_terminator());
     w.loc = op.getLoc();
     SmallVector<Value> chosen;
-    for (const onnx::Choice &choice : choices) {
+    for (const onnx::BranchSizes &choice : choices) {
       chosen.push_back(w.value(choice.sizes[i]));
     }
     cf::BranchOp::create(w.b, w.loc, next, chosen);
     w.symbols = std::move(outerSymbols);
   }
   w.b.setInsertionPointToStart(next);
-  for (const onnx::Choice &choice : choices) {
+  for (const onnx::BranchSizes &choice : choices) {
     w.symbols[choice.symbol] = next->addArgument(w.b.getIndexType(), w.loc);
   }
 }
@@ -74,7 +74,7 @@ void Entry::build(plan::LoopOp loop) {
   Block *head = entry.addBlock(), *body = entry.addBlock(), *next = entry.addBlock();
   Value number = head->addArgument(w.b.getIndexType(), w.loc);
   Value zero = w.value(0);
-  std::optional<support::Symbol> found = onnx::foundBy(loop); // the symbol for the number of iterations
+  std::optional<support::Symbol> found = onnx::dataDependentSizeOf(loop); // the symbol for the number of iterations
   auto following = [&](Value times) {
     SmallVector<Value> all = {times};
     llvm::append_range(all, sizes);
@@ -103,7 +103,7 @@ void Entry::build(plan::LoopOp loop) {
     find(*found, next->addArgument(w.b.getIndexType(), w.loc));
   }
   for (const onnx::Growth &g : growths) {
-    find(g.behind, next->addArgument(w.b.getIndexType(), w.loc));
+    find(g.after, next->addArgument(w.b.getIndexType(), w.loc));
   }
 }
 
@@ -136,7 +136,7 @@ void Entry::grow(plan::LoopOp loop, Value number, ArrayRef<onnx::Growth> growths
       size = arith::SelectOp::create(w.b, w.loc, first, next, size);
       Value differs = w.compare(arith::CmpIPredicate::ne, next, size);
       returnIf(entry, differs, [&] { return status(INGOT_ERROR_SIZE, node); });
-      w.symbols[g.behind] = size;
+      w.symbols[g.after] = size;
     } else {
       size = next;
     }

@@ -6,7 +6,7 @@
 #include "compiler/lower/core/Writer.h"
 #include "compiler/onnx/Control.h"
 #include "compiler/onnx/ops/Control.h"
-#include "compiler/onnx/sizes/Found.h"
+#include "compiler/onnx/sizes/DataDependentSizes.h"
 #include "compiler/onnx/sizes/Shapes.h"
 #include "compiler/plan/IndexWidth.h"
 #include "compiler/plan/Layout.h"
@@ -50,11 +50,11 @@ private:
   llvm::SmallVector<Type> inputTypes, outputTypes; ///< tensors of the model
   /// `open`: the symbols that are no number in this body; `symbols`: those that are arguments of its functions
   std::vector<std::string> open, symbols;
-  support::Bounds bounds;              ///< bounds of data-dependent sizes
-  std::vector<plan::SlotOp> openSlots; ///< slots whose places depend on sizes
-  std::vector<int64_t> asked;          ///< by number of an asked memory, the output that it is, or -1
-  Value held;                          ///< the list of asked memories that the run holds
-  int64_t deviceCount = 0;             ///< devices with a memory of their own
+  support::Bounds bounds;               ///< bounds of data-dependent sizes
+  std::vector<plan::SlotOp> openSlots;  ///< slots whose places depend on sizes
+  std::vector<int64_t> hostAllocations; ///< by number of a host allocation, the output that it is, or -1
+  Value held;                           ///< the list of host allocations that the run holds
+  int64_t deviceCount = 0;              ///< devices with a memory of their own
   /// NAME_admits(open symbols: index...) -> i32; null where there are none
   FuncOp admits;
   Value workspace, weights;
@@ -141,18 +141,18 @@ private:
   Value at(Value bytes, Ix offset, Type type);
   /// Returns the address of a buffer, as the kernel's parameter type.
   Value address(Value buffer, Type type);
-  /// Words of an entry in the list of asked memories (BuildEntry.cpp).
+  /// Words of an entry in the list of host allocations (BuildEntry.cpp).
   static constexpr int64_t heldWords = 4;
   /// Returns the type of that list.
   mlir::MemRefType heldType();
   /// Returns whether NAME_run only holds memory or devices around a NAME_inner_run.
-  bool isHeld() const { return !asked.empty() || deviceCount; }
+  bool isHeld() const { return !hostAllocations.empty() || deviceCount; }
   /// Writes NAME_run around NAME_inner_run.
   void buildHolder();
-  /// Writes the list of asked memories in the holder, and returns it.
+  /// Writes the list of host allocations in the holder, and returns it.
   Value beginMemory(FuncOp holder);
-  /// Returns the number of an asked memory, as an argument for the support library.
-  Value numberOf(Value asked);
+  /// Returns the number of a host allocation, as an argument for the support library.
+  Value numberOf(Value hostAllocations);
 
   // Devices, which outside of the plan dialect count from 0, without the host
 

@@ -22,7 +22,7 @@ using namespace mlir;
 namespace ingot::integer {
 namespace {
 
-using onnx::FewBits;
+using onnx::FewBitsWeights;
 
 /// The size of blocks along rows, which have one scale: sums of digits need short ones (SplitFloats.cpp), and a scale
 /// for each of these costs little.
@@ -119,10 +119,10 @@ ElementsAttr rearranged(ElementsAttr from, int64_t rows, int64_t blocks,
 
 /// Returns rows of blocks, without numbers; `transposed`: the columns are the rows. Nothing where blocks are not along
 /// rows, or have no kernel.
-std::optional<FewBits> emptyRowsOf(const Source &s, bool transposed) {
+std::optional<FewBitsWeights> emptyRowsOf(const Source &s, bool transposed) {
   auto shape = s.numbers.getShapedType().getShape();
   int64_t along = transposed ? 0 : 1; // the axis along a row
-  FewBits w;
+  FewBitsWeights w;
   w.bits = s.numbers.getElementType().getIntOrFloatBitWidth(), w.rows = shape[1 - along], w.columns = shape[along];
   if (!s.block) {
     w.block = std::min<int64_t>(ownBlock, llvm::alignTo(w.columns, 32));
@@ -133,12 +133,12 @@ std::optional<FewBits> emptyRowsOf(const Source &s, bool transposed) {
   return fits ? std::optional(w) : std::nullopt;
 }
 
-std::optional<FewBits> rowsOf(const Source &s, bool transposed) {
-  std::optional<FewBits> rows = emptyRowsOf(s, transposed);
+std::optional<FewBitsWeights> rowsOf(const Source &s, bool transposed) {
+  std::optional<FewBitsWeights> rows = emptyRowsOf(s, transposed);
   if (!rows) {
     return std::nullopt;
   }
-  FewBits w = std::move(*rows);
+  FewBitsWeights w = std::move(*rows);
   Type element = s.numbers.getElementType();
   int64_t parts = s.block ? s.block / w.block : 1; // blocks with one of the given scales
   int64_t given = s.block ? llvm::divideCeil(w.columns, s.block) : 1;
@@ -206,7 +206,7 @@ std::optional<Weights> weightsOf(onnx::MatMulOp op) {
 }
 
 /// Whether weights may become digits where many rows meet them.
-bool mayBeDigits(onnx::MatMulOp op, const FewBits &rows) {
+bool mayBeDigits(onnx::MatMulOp op, const FewBitsWeights &rows) {
   return rows.block <= mostInBlock && onnx::ranked(op.getA()).getRank() > 1;
 }
 
@@ -215,7 +215,7 @@ struct Product : OpRewritePattern<onnx::MatMulOp> {
   FormsOf formsOf; ///< null: only products of few rows are wanted
   LogicalResult matchAndRewrite(onnx::MatMulOp op, PatternRewriter &rewriter) const override {
     std::optional<Weights> weights = weightsOf(op);
-    std::optional<FewBits> rows = weights ? emptyRowsOf(weights->source, weights->transposed) : std::nullopt;
+    std::optional<FewBitsWeights> rows = weights ? emptyRowsOf(weights->source, weights->transposed) : std::nullopt;
     if (!rows || !(onnx::hasFewRows(op.getA()) || (formsOf && mayBeDigits(op, *rows) && areFaster(op, *rows)))) {
       return failure();
     }
@@ -224,7 +224,7 @@ struct Product : OpRewritePattern<onnx::MatMulOp> {
     return success();
   }
 
-  bool areFaster(onnx::MatMulOp op, const FewBits &rows) const {
+  bool areFaster(onnx::MatMulOp op, const FewBitsWeights &rows) const {
     const SplitProducts &digits = formsOf(op).splitProducts;
     return digits.ofRows && rows.bits <= digits.bits;
   }
@@ -257,7 +257,7 @@ void addFewBitsProducts(RewritePatternSet &patterns, FormsOf formsOf) {
 void keepFewBits(func::FuncOp function) {
   function.walk([](onnx::MatMulOp op) {
     std::optional<Weights> weights = weightsOf(op);
-    std::optional<FewBits> rows = weights ? emptyRowsOf(weights->source, weights->transposed) : std::nullopt;
+    std::optional<FewBitsWeights> rows = weights ? emptyRowsOf(weights->source, weights->transposed) : std::nullopt;
     if (rows && mayBeDigits(op, *rows)) {
       onnx::keepDequantized(weights->dequantize);
     }

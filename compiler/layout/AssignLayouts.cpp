@@ -22,9 +22,9 @@ namespace {
 using lower::LayoutRule;
 
 /// Assigns the layouts of one function, in the order of run().
-class Assigner {
+class LayoutAssignment {
 public:
-  Assigner(func::FuncOp function, lower::MachineOf machineOf, StringRef host)
+  LayoutAssignment(func::FuncOp function, lower::MachineOf machineOf, StringRef host)
       : function(function), machineOf(machineOf), host(host) {}
 
   void run() {
@@ -294,8 +294,8 @@ private:
 
   /// Returns whether a piece has a data-dependent size. Nothing can be written behind such a piece before its size is
   /// found, so the pieces are copied when all are there.
-  static bool hasFoundPiece(plan::KernelOp kernel) {
-    return llvm::any_of(kernel.getIns(), [](Value v) { return plan::physicalElements(typeOf(v)).isFound(); });
+  static bool hasDataDependentPiece(plan::KernelOp kernel) {
+    return llvm::any_of(kernel.getIns(), [](Value v) { return plan::physicalElements(typeOf(v)).isDataDependent(); });
   }
 
   /// Returns whether a loop carries the first piece on as the result, extended by the others. The kernel itself then
@@ -334,7 +334,7 @@ private:
       return Value(kernel.getIns()[cast<BlockArgument>(operand).getArgNumber()]);
     });
     SmallVector<Value> pieces;
-    bool known = !hasFoundPiece(kernel);
+    bool known = !hasDataDependentPiece(kernel);
     for (Value v : concat.joinAxis() == 1 ? withWholeImages(given) : given) {
       Operation *producer = v.getDefiningOp();
       bool own = known && producer && isa<plan::KernelOp, plan::JoinOp>(producer) && !memberOf.count(v) &&
@@ -519,7 +519,7 @@ private:
 } // namespace
 
 void assignLayouts(func::FuncOp function, lower::MachineOf machineOf, StringRef host) {
-  Assigner(function, machineOf, host).run();
+  LayoutAssignment(function, machineOf, host).run();
 }
 
 } // namespace ingot::layout

@@ -12,19 +12,20 @@ namespace ingot::lower {
 // The properties are left to meanSame().
 static constexpr auto flags = OperationEquivalence::IgnoreLocations | OperationEquivalence::IgnoreProperties;
 
-/// Gives the found sizes in a kernel numbers in the order of their first use; returns their symbols in this order.
-static std::vector<support::Symbol> renumberFound(plan::KernelOp kernel) {
-  std::vector<support::Symbol> found;
+/// Gives the data-dependent sizes in a kernel numbers in the order of their first use; returns their symbols in this
+/// order.
+static std::vector<support::Symbol> renumberDataDependentSizes(plan::KernelOp kernel) {
+  std::vector<support::Symbol> dataDependentSizes;
   auto number = [&](support::Symbol symbol) {
-    if (!symbol.isFound()) {
+    if (!symbol.isDataDependent()) {
       return symbol;
     }
-    auto it = llvm::find(found, symbol);
-    auto place = it - found.begin();
-    if (it == found.end()) {
-      found.push_back(symbol);
+    auto it = llvm::find(dataDependentSizes, symbol);
+    auto place = it - dataDependentSizes.begin();
+    if (it == dataDependentSizes.end()) {
+      dataDependentSizes.push_back(symbol);
     }
-    return support::Symbol::found(place);
+    return support::Symbol::dataDependent(place);
   };
   auto renumber = [&](const support::Size &size) { return size.replaced(number); };
   AttrTypeReplacer replacer;
@@ -38,7 +39,7 @@ static std::vector<support::Symbol> renumberFound(plan::KernelOp kernel) {
     return onnx::SymbolAttr::get(symbol.getContext(), number(symbol.getValue()));
   });
   replacer.recursivelyReplaceElementsIn(kernel, /*replaceAttrs=*/true, /*replaceLocs=*/false, /*replaceTypes=*/true);
-  return found;
+  return dataDependentSizes;
 }
 
 KernelKey::KernelKey(plan::KernelOp kernel) : kernel(kernel.clone()) {
@@ -47,7 +48,7 @@ KernelKey::KernelKey(plan::KernelOp kernel) : kernel(kernel.clone()) {
   }
   (*this->kernel)->setOperands({});
   (*this->kernel)->removeAttr(kernelName);
-  found = renumberFound(*this->kernel);
+  dataDependentSizes = renumberDataDependentSizes(*this->kernel);
   (*this->kernel)->walk([&](Operation *op) {
     auto ignore = OperationEquivalence::ignoreHashValue;
     hash = llvm::hash_combine(hash, OperationEquivalence::computeHash(op, ignore, ignore, flags));

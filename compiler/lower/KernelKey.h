@@ -12,8 +12,8 @@ class KernelKey {
 public:
   explicit KernelKey(plan::KernelOp kernel);
 
-  /// The sizes that the kernel finds or knows as found, in the order of their first use.
-  std::vector<support::Symbol> found;
+  /// The sizes that the kernel finds or knows as dataDependentSizes, in the order of their first use.
+  std::vector<support::Symbol> dataDependentSizes;
 
   friend bool operator==(const KernelKey &a, const KernelKey &b);
   struct Hash {

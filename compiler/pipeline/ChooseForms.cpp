@@ -36,7 +36,7 @@ public:
       return each.front();
     }
     static constexpr integer::MachineForms none; // a target brings the op's code
-    const partition::Device *device = partition::placeOf(op, devices);
+    const partition::Device *device = partition::deviceOf(op, devices);
     return device ? each[device - devices.data()] : none;
   }
   bool haveBf16() const {

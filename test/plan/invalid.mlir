@@ -161,8 +161,8 @@ func.func @unranked(%x: tensor<*xf32>) -> tensor<4xf32> {
 // -----
 
 func.func @findsNothing(%x: tensor<8xf32>) -> tensor<8xf32> {
-  // expected-error@+1 {{finds a size that is no found symbol, or has no result to leave it in}}
-  %y = plan.launch @f(%x) {items = #onnx.size<1>, scratchBytes = #onnx.size<0>, found = #onnx.symbol<"n">} : (tensor<8xf32>) -> tensor<8xf32>
+  // expected-error@+1 {{finds a size that is no data-dependent symbol, or has no result to leave it in}}
+  %y = plan.launch @f(%x) {items = #onnx.size<1>, scratchBytes = #onnx.size<0>, dataDependentSize = #onnx.symbol<"n">} : (tensor<8xf32>) -> tensor<8xf32>
   return %y : tensor<8xf32>
 }
 
@@ -283,7 +283,7 @@ func.func @launchElsewhere(%x: !plan.buffer<tensor<8xf32>>, %y: !plan.buffer<ten
 
 func.func @findsElsewhere(%x: tensor<8xf32>) -> tensor<i64> {
   // expected-error@+1 {{finds a size on a device, where the run cannot read it}}
-  %y = plan.launch @f(%x) on 1 {items = #onnx.size<1>, scratchBytes = #onnx.size<0>, found = #onnx.symbol<"$0">} : (tensor<8xf32>) -> tensor<i64>
+  %y = plan.launch @f(%x) on 1 {items = #onnx.size<1>, scratchBytes = #onnx.size<0>, dataDependentSize = #onnx.symbol<"$0">} : (tensor<8xf32>) -> tensor<i64>
   return %y : tensor<i64>
 }
 

@@ -256,7 +256,7 @@ public:
 
 private:
   bool isOpen() const { return !model.symbols.empty(); }
-  bool hasPlan() const { return !model.symbols.empty() || !model.found.empty(); }
+  bool hasPlan() const { return !model.symbols.empty() || !model.dataDependentSizes.empty(); }
 
   /// Returns the functions, each behind those that it calls.
   SmallVector<func::FuncOp> inOrder() {
@@ -407,7 +407,7 @@ private:
       arguments.push_back("uint64_t(size" + std::to_string(i) + ")");
       generic.push_back("sizes[" + std::to_string(i) + "]");
     }
-    for (size_t i = 0; i < model.found.size(); ++i) {
+    for (size_t i = 0; i < model.dataDependentSizes.size(); ++i) {
       parameters.push_back("int64_t *found" + std::to_string(i));
       arguments.push_back(typed(helpers.use("raw") + "(found" + std::to_string(i) + ")", arguments.size()));
       generic.push_back("sizes + " + std::to_string(model.symbols.size() + i));

@@ -2,7 +2,7 @@
 // instructions counts as one, since additions have other units of their own; where they do not, kernels are below.)
 #include "compiler/lower/product/ProductRate.h"
 #include "compiler/onnx/Onnx.h"
-#include "compiler/onnx/Work.h"
+#include "compiler/onnx/OpWork.h"
 #include "compiler/onnx/formats/Convolutions.h"
 #include "compiler/onnx/formats/Products.h"
 #include "compiler/onnx/quantization/Quantization.h"

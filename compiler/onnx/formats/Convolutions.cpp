@@ -1,3 +1,4 @@
+// Types of the convolutions that kernels read, and how one without a kernel is computed.
 #include "compiler/onnx/formats/Convolutions.h"
 #include "compiler/onnx/ElementTypes.h"
 #include "compiler/onnx/constants/Constants.h"

@@ -1,3 +1,5 @@
+// Types of the products that kernels read. Their right operands are packed: a word holds two bfloat16 rows of a column
+// (HalfMatMul), or several numbers of few bits (FewBitsMatMul), so that inner sizes are compared in numbers.
 #include "compiler/onnx/formats/Products.h"
 #include "compiler/onnx/ElementTypes.h"
 #include "compiler/onnx/constants/Constants.h"

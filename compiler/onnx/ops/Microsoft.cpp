@@ -4,7 +4,7 @@
 #include "compiler/onnx/ElementTypes.h"
 #include "compiler/onnx/Family.h"
 #include "compiler/onnx/ops/Find.h"
-#include "compiler/onnx/rewriting/Forms.h"
+#include "compiler/onnx/rewriting/Upgrade.h"
 #include "compiler/onnx/sizes/Ranks.h"
 #include <algorithm>
 #include <array>
@@ -75,6 +75,7 @@ static Value skipped(Node &node, Formula &f, Value bias) {
   return all.getType() == x.getType() ? all : f.op("Reshape", {all, f.op("Shape", {x})}, {f.integer("allowzero", 1)});
 }
 
+/// The sum is a result, too, since the next layer adds to it.
 LogicalResult SkipLayerNormalizationOp::upgrade(Node &node) {
   if (failed(node.needs(3))) {
     return failure();
@@ -90,6 +91,7 @@ LogicalResult SkipLayerNormalizationOp::upgrade(Node &node) {
   return success();
 }
 
+/// Writes normalization without a mean, which the standard calls RMSNormalization.
 static Value simplified(Node &node, Value x, Value scale, double epsilon) {
   Formula f(node.builder, node.loc);
   return f.op("RMSNormalization", {x, scale},
@@ -150,6 +152,7 @@ static LogicalResult needAll(const Node &node, ArrayRef<unsigned> operands, Arra
   return all ? success() : node.error("needs weights and scales of each product, and their sizes as attributes");
 }
 
+/// Two products of one operand: the first, through Swish, is the gate of the second.
 LogicalResult MatMulNBitsMlpOp::upgrade(Node &node) {
   if (failed(needAll(node, {0, 3, 4, 6, 7}, {"K", "N", "block_size"}))) {
     return failure();
@@ -165,6 +168,7 @@ LogicalResult MatMulNBitsMlpOp::upgrade(Node &node) {
   return success();
 }
 
+/// Three products of one operand: queries, keys and values.
 LogicalResult MatMulNBitsQkvOp::upgrade(Node &node) {
   if (failed(needAll(node, {0, 2, 3, 4, 6, 7, 9, 10}, {"K", "Nq", "Nkv", "block_size"}))) {
     return failure();

@@ -7,7 +7,7 @@
 #include "compiler/onnx/constants/Evaluate.h"
 #include "compiler/onnx/quantization/FewBits.h"
 #include "compiler/onnx/quantization/Quantization.h"
-#include "compiler/onnx/rewriting/Forms.h"
+#include "compiler/onnx/rewriting/Upgrade.h"
 #include "compiler/onnx/sizes/Ranks.h"
 #define GET_OP_CLASSES
 #include "compiler/onnx/ops/QuantizedContrib.cpp.inc"
@@ -122,6 +122,7 @@ LogicalResult MsNhwcMaxPoolOp::upgrade(Node &node) {
   return success();
 }
 
+/// Differs from the standard's operator in that channels may come last.
 LogicalResult MsQLinearConvOp::upgrade(Node &node) {
   if (failed(node.needs(8))) {
     return failure();
@@ -247,6 +248,7 @@ LogicalResult MsQLinearConcatOp::decompose(PatternRewriter &rewriter) {
 
 // These are products.
 
+/// Without a scale of the result, the result is floats.
 LogicalResult MsQGemmOp::inferTypes(SmallVectorImpl<Type> &types) {
   bool bytes = present(getYScale());
   if (failed(checkZero(*this, getA(), getAScale(), getAZero())) ||
@@ -258,6 +260,7 @@ LogicalResult MsQGemmOp::inferTypes(SmallVectorImpl<Type> &types) {
   Type element = !bytes ? elementOf(getAScale()) : present(getYZero()) ? elementOf(getYZero()) : elementOf(getA());
   return inferProduct(*this, getA(), getB(), getTransA() != 0, getTransB() != 0, element, types);
 }
+/// The bias C is in units of aScale * bScale, so it is added to the sums of integers.
 LogicalResult MsQGemmOp::decompose(PatternRewriter &rewriter) {
   if (!isSized(getA()) || !isSized(getB()) || ranked(getA()).getRank() != 2 || ranked(getB()).getRank() != 2) {
     return failure();

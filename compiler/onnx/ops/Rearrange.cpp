@@ -73,6 +73,7 @@ LogicalResult SplitOp::inferTypes(SmallVectorImpl<Type> &types) {
   return success();
 }
 
+/// Slices share the operand's memory where they are views, so that a split along the first axis copies nothing.
 LogicalResult SplitOp::decompose(PatternRewriter &rewriter) {
   auto data = ranked(getData());
   auto axis = data ? normalAxis(getAxis(), data.getRank()) : std::nullopt;
@@ -120,6 +121,8 @@ LogicalResult SplitOp::upgrade(Node &node) {
 
 // These write space and depth: a reshape that splits axes, a transpose, and a reshape that joins them.
 
+/// A block of channels becomes block * block pixels, or the other way round; what does not divide is refused, and of
+/// open sizes it is required that they divide.
 static LogicalResult inferRearranged(Operation *op, Value data, int64_t block, bool toSpace,
                                      SmallVectorImpl<Type> &types) {
   auto x = ranked(data);
@@ -148,14 +151,15 @@ static LogicalResult inferRearranged(Operation *op, Value data, int64_t block, b
   return success();
 }
 
+/// Writes Reshape to `split`, Transpose by `perm`, and Reshape to the result's shape.
 static LogicalResult rearrange(Operation *op, PatternRewriter &rewriter, ArrayRef<Size> split, ArrayRef<int64_t> perm) {
   if (!isSized(op->getOperand(0)) || !isSized(op->getResult(0))) {
     return failure();
   }
   Formula f(rewriter, op->getLoc());
-  Value turned = make<TransposeOp>(rewriter, op->getLoc(), {f.reshapeTo(op->getOperand(0), split)},
-                                   {rewriter.getNamedAttr("perm", rewriter.getDenseI64ArrayAttr(perm))});
-  rewriter.replaceOp(op, f.reshapeTo(turned, sizesOf(ranked(op->getResult(0)))));
+  Value transposed = make<TransposeOp>(rewriter, op->getLoc(), {f.reshapeTo(op->getOperand(0), split)},
+                                       {rewriter.getNamedAttr("perm", rewriter.getDenseI64ArrayAttr(perm))});
+  rewriter.replaceOp(op, f.reshapeTo(transposed, sizesOf(ranked(op->getResult(0)))));
   return success();
 }
 
@@ -193,6 +197,7 @@ LogicalResult SpaceToDepthOp::decompose(PatternRewriter &rewriter) {
 
 // These belong to Crop and ImageScaler.
 
+/// The border is (left, top, right, bottom); a scale gives the size in place of right and bottom.
 LogicalResult CropOp::inferTypes(SmallVectorImpl<Type> &types) {
   auto data = ranked(getData());
   ArrayRef<int64_t> border = getBorder();

@@ -33,6 +33,6 @@ def Onnx_RoiSampleOp : Onnx_CoreOp<"RoiSample"> {
   let arguments = Onnx_RoiAlignOp.arguments;
   let results = (outs AnyTensor:$y);
 }
-def Onnx_CropAndResizeOp : Onnx_MicrosoftForm<"CropAndResize", 4> {
+def Onnx_CropAndResizeOp : Onnx_MicrosoftAlias<"CropAndResize", 4> {
   let attributes = (ins OptionalAttr<F32Attr>:$extrapolation_value, OptionalAttr<StrAttr>:$mode);
 }

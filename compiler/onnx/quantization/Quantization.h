@@ -55,9 +55,9 @@ mlir::LogicalResult checkFinite(mlir::Operation *op, mlir::Value v, llvm::String
 /// it has no such axis).
 mlir::LogicalResult checkPlaces(mlir::Operation *op, mlir::Value v, llvm::StringRef what,
                                 const std::optional<Size> &places);
-/// Checks B's scale and zero point: one for each of its columns, which are its rows where it is `turned`.
+/// Checks B's scale and zero point: one for each of its columns, which are its rows where it `isTransposed`.
 mlir::LogicalResult checkColumns(mlir::Operation *op, mlir::Value b, mlir::Value scale, mlir::Value zero,
-                                 bool turned = false);
+                                 bool isTransposed = false);
 /// Refuses constant scales of blocks, which may be negative, and their zero points, where these are no numbers that
 /// weights of so many bits can have.
 mlir::LogicalResult checkOfFewBits(mlir::Operation *op, mlir::Value scales, mlir::Value zeros, int64_t bits);

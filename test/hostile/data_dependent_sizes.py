@@ -1,6 +1,6 @@
 """Ops that find sizes, or places between pixels, in data, on the worst data, with forbidden pages around every buffer (test/tools/guarded.c).
 
-    found.py --ingot build/bin/ingot --guarded build/test/random/guarded --runtime build/lib/libingot_rt.a [--target T]
+    data_dependent_sizes.py --ingot build/bin/ingot --guarded build/test/random/guarded --runtime build/lib/libingot_rt.a [--target T]
 
 NaN, infinite and turned boxes, scores and coordinates, limits and thresholds of any value: the run passes. Places beyond a tensor and a k beyond an axis, and
 lengths that no tensor has: it ends with an error value that names the node, and has given back all memory that it asked for."""

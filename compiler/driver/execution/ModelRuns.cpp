@@ -1,4 +1,4 @@
-#include "compiler/driver/execution/Runs.h"
+#include "compiler/driver/execution/ModelRuns.h"
 #include "compiler/driver/Driver.h"
 #include "compiler/driver/execution/Execution.h"
 #include "compiler/driver/execution/Profile.h"
@@ -12,21 +12,21 @@ static Invocation invocationOf(const Invocation &invocation, const std::string &
   return own;
 }
 
-Runs::Runs(const Invocation &given, const std::string &modelPath, const std::string &shown)
+ModelRuns::ModelRuns(const Invocation &given, const std::string &modelPath, const std::string &shown)
     : invocation(invocationOf(given, modelPath, shown)), source(invocation), threads(given.threads) {}
 
-llvm::Error Runs::check() {
+llvm::Error ModelRuns::check() {
   pipeline::Options options = invocation.model;
   options.importsOnly = true;
   return compileModel(invocation, options).takeError();
 }
 
-llvm::Expected<std::vector<HostTensor>> Runs::outputs(const DataSet &data) {
+llvm::Expected<std::vector<HostTensor>> ModelRuns::outputs(const DataSet &data) {
   llvm::Expected<const LoadedModel *> model = source.get(&data);
   return model ? runOnce(**model, threads, data) : model.takeError();
 }
 
-llvm::Expected<Runs::Times> Runs::times(const DataSet &data, double seconds) {
+llvm::Expected<ModelRuns::Times> ModelRuns::times(const DataSet &data, double seconds) {
   llvm::Expected<const LoadedModel *> model = source.get(&data);
   if (!model) {
     return model.takeError();
@@ -35,12 +35,12 @@ llvm::Expected<Runs::Times> Runs::times(const DataSet &data, double seconds) {
   if (llvm::Error error = execution->setInputs(data.inputs, data.folder)) {
     return error;
   }
-  llvm::Expected<Samples> samples = execution->measure(seconds);
+  llvm::Expected<RunTimes> samples = execution->measure(seconds);
   if (!samples) {
     return samples.takeError();
   }
   Times times{medianOf(samples->seconds), {}};
-  llvm::Expected<KernelSamples> profiled = execution->profile(seconds);
+  llvm::Expected<KernelRunTimes> profiled = execution->profile(seconds);
   if (!profiled) {
     return profiled.takeError();
   }

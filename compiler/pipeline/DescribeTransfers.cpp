@@ -20,9 +20,9 @@ std::string nodeText(Location loc) {
   return text;
 }
 
-class Describer {
+class TransferEnds {
 public:
-  explicit Describer(func::FuncOp function) : function(function) {
+  explicit TransferEnds(func::FuncOp function) : function(function) {
     specs.push_back("");
     for (StringRef spec : plan::devicesOf(function)) {
       specs.push_back(spec.str());
@@ -146,10 +146,10 @@ private:
 
 std::vector<Transfer> describeTransfers(func::FuncOp function, ArrayRef<partition::MergedTransfer> merged) {
   std::vector<Transfer> transfers;
-  Describer describer(function);
+  TransferEnds ends(function);
   function.walk<WalkOrder::PreOrder>([&](plan::TransferOp op) {
     const auto *own = llvm::find_if(merged, [&](const auto &m) { return m.transfer == op; });
-    describer.describe(op, own == merged.end() ? 0 : own->saved, transfers);
+    ends.describe(op, own == merged.end() ? 0 : own->saved, transfers);
   });
   return transfers;
 }

@@ -2,7 +2,7 @@
 // exporters computed by Concat and reshapes is followed to its origin first, so that numbers which are known already,
 // or
 // are read elsewhere, are not read once more.
-#include "compiler/onnx/sizes/InData.h"
+#include "compiler/onnx/sizes/SizesInData.h"
 #include "compiler/onnx/ElementTypes.h"
 #include "compiler/onnx/ops/Find.h"
 #include "compiler/onnx/ops/Gather.h"
@@ -13,13 +13,13 @@ using namespace mlir;
 
 namespace ingot::onnx {
 
-InData::InData(Operation *op, OpBuilder &b) : op(op), f(b, op->getLoc()), reading(sizeReadingIn(op)) {
+SizesInData::SizesInData(Operation *op, OpBuilder &b) : op(op), f(b, op->getLoc()), reading(sizeReadingIn(op)) {
   b.setInsertionPoint(op);
 }
 
 /// Returns the element of another tensor that `e` is a copy of, by way of the ops with which exporters assemble shapes:
 /// Concat, Reshape, Squeeze, Unsqueeze and Identity. Returns `e` itself where another op computes it.
-static InData::Element originOf(InData::Element e) {
+static SizesInData::Element originOf(SizesInData::Element e) {
   while (Operation *op = e.tensor.getDefiningOp()) {
     if (auto concat = dyn_cast<ConcatOp>(op)) {
       if (ranked(op->getResult(0)).getRank() != 1 || !llvm::all_of(concat.getXs(), isStatic)) {
@@ -43,25 +43,25 @@ static InData::Element originOf(InData::Element e) {
   return e;
 }
 
-Size InData::known(Element e) {
+Size SizesInData::known(Element e) {
   e = originOf(e);
   auto sizes = sizesIn(e.tensor);
   return sizes ? (*sizes)[e.index] : Size::unknown();
 }
 
 // More than 64 elements are not read: a shape or a list of axes has fewer, and each would become a size of its own.
-std::optional<int64_t> InData::lengthOf(Value v) {
+std::optional<int64_t> SizesInData::lengthOf(Value v) {
   bool readable =
       present(v) && isStatic(v) && !sizesIn(v) && elementOf(v).isInteger() && ranked(v).getNumElements() <= 64;
   return readable ? std::optional(ranked(v).getNumElements()) : std::nullopt;
 }
 
-Value InData::i64(Value v) {
+Value SizesInData::i64(Value v) {
   Type type = f.b.getI64Type();
   return f.cast(v, type, numberOfElement(type));
 }
 
-Value InData::element(Element e) {
+Value SizesInData::element(Element e) {
   e = originOf(e);
   if (ranked(e.tensor).getNumElements() == 1) {
     return i64(e.tensor);
@@ -76,16 +76,16 @@ Value InData::element(Element e) {
   return i64(f.op("Gather", {e.tensor, makeInteger(f.b, f.loc, e.index)}, {f.integer("axis", 0)}));
 }
 
-Size InData::read(Value number, const Size &bound) {
+Size SizesInData::read(Value number, const Size &bound) {
   SmallVector<NamedAttribute> attributes;
   if (!bound.isUnknown()) {
     attributes.push_back(f.sizes("sizes", {bound}));
   }
   Operation *finder = createOp(f.b, f.loc, ReadSizeOp::getOperationName(), {number}, attributes);
-  return *foundBy(finder);
+  return *dataDependentSizeOf(finder);
 }
 
-Sizes InData::readAll(Value list, ArrayRef<Size> bounds) {
+Sizes SizesInData::readAll(Value list, ArrayRef<Size> bounds) {
   Sizes sizes;
   for (auto [i, bound] : llvm::enumerate(bounds)) {
     sizes.push_back(read(element({list, static_cast<int64_t>(i)}), bound));
@@ -93,13 +93,13 @@ Sizes InData::readAll(Value list, ArrayRef<Size> bounds) {
   return sizes;
 }
 
-Value InData::any(Value conditions) {
+Value SizesInData::any(Value conditions) {
   return f.op("Greater", {f.reduce("ReduceMax", i64(conditions), {0}, /*keepdims=*/false), f.scalar(0)});
 }
 
 // A negative size ends the run, and ReadSize gives one where `bad` holds. Reshape to that size, and back, makes the
 // result depend on it, so that the check cannot be removed as unused.
-Value InData::unless(Value bad, Value x) {
+Value SizesInData::failIf(Value bad, Value x) {
   Sizes sizes = sizesOf(ranked(x));
   Size count = product(sizes), found = read(orNegative(bad, f.scalar(count)), count);
   Value same = f.op("Reshape", {x, list({found})}, {f.integer("allowzero", 1)});
@@ -108,7 +108,7 @@ Value InData::unless(Value bad, Value x) {
 
 // These read lists of axes, as tensors: entry by axis matrices of zeros and ones, and sums of them.
 
-InData::Axes InData::axesIn(Value axes, const Size &count, int64_t rank) {
+SizesInData::Axes SizesInData::axesIn(Value axes, const Size &count, int64_t rank) {
   Value given = axes ? f.reshapeTo(i64(axes), {count}) : f.countTo(f.scalar(count));
   Value normal = where(f.op("Less", {given, f.scalar(0)}), f.add(given, f.scalar(rank)), given);
   SmallVector<int64_t> numbers = llvm::to_vector(llvm::seq<int64_t>(0, rank));
@@ -118,18 +118,18 @@ InData::Axes InData::axesIn(Value axes, const Size &count, int64_t rank) {
   return {each, named, f.op("Not", {f.op("Equal", {found, f.scalar(count)})})};
 }
 
-Value InData::namedTwice(const Axes &axes) {
+Value SizesInData::namedTwice(const Axes &axes) {
   return f.op("Greater", {f.reduce("ReduceMax", axes.named, {0}, /*keepdims=*/false), f.scalar(1)});
 }
 
-Value InData::placeOf(Value named) {
+Value SizesInData::rankAmongUnnamed(Value named) {
   Value free = i64(f.op("Equal", {named, f.scalar(0)}));
   return f.op("CumSum", {free, f.scalar(0)}, {f.integer("exclusive", 1)});
 }
 
-Sizes InData::unnamed(const Axes &axes, ArrayRef<Size> sizes, int64_t count, Value bad) {
+Sizes SizesInData::unnamed(const Axes &axes, ArrayRef<Size> sizes, int64_t count, Value bad) {
   SmallVector<int64_t> numbers = llvm::to_vector(llvm::seq<int64_t>(0, count));
-  Value place = f.op("Equal", {placeOf(axes.named), f.reshape(makeIntegers(f.b, f.loc, numbers), {count, 1})});
+  Value place = f.op("Equal", {rankAmongUnnamed(axes.named), f.reshape(makeIntegers(f.b, f.loc, numbers), {count, 1})});
   Value free = f.op("Equal", {axes.named, f.scalar(0)});
   Value all = f.op("Where", {f.op("And", {place, free}), list(sizes), f.scalar(0)});
   Value left = f.reduce("ReduceSum", all, {1}, /*keepdims=*/false);

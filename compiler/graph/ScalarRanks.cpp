@@ -1,7 +1,7 @@
 // Exporters of while loops keep a flag as a number in one place and as a list of one number in another: in both
 // branches of an If, or before a loop and behind an iteration. No type has both ranks. But a flag is negated, combined
 // with others and at last a condition, so that only its element counts; then it becomes a scalar wherever it is made.
-#include "compiler/graph/OneElement.h"
+#include "compiler/graph/ScalarRanks.h"
 #include "compiler/onnx/Control.h"
 #include "compiler/onnx/constants/Constants.h"
 #include "compiler/onnx/ops/Shape.h"

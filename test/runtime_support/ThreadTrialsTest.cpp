@@ -1,6 +1,6 @@
 // Whether loops are shared out: on a clock of the tests' own, for models of a few loops that take so long in each way.
 extern "C" {
-#include "laps.h"
+#include "thread_trials.h"
 }
 #include <gtest/gtest.h>
 #include <vector>
@@ -14,13 +14,13 @@ constexpr Body bodies[] = {body<0>, body<1>, body<2>, body<3>, body<4>, body<5>}
 
 /// A caller, and how its laps were run.
 struct Caller {
-  ingot_laps laps = {};
+  ingot_thread_trials trials = {};
   int64_t now = 1000000000;
 
   int loop(Body body, int64_t count, const int64_t (&nanoseconds)[2]) {
-    int way = ingot_laps_way(&laps, body, count, now);
+    int way = ingot_thread_trials_way(&trials, body, count, now);
     now += nanoseconds[way];
-    ingot_laps_end(&laps, now);
+    ingot_thread_trials_end(&trials, now);
     return way;
   }
 
@@ -41,7 +41,7 @@ struct Caller {
 const std::vector<int> model = {0, 1, 2, 3, 1, 4};
 constexpr int64_t worseShared[] = {9000, 5000}, betterShared[] = {5000, 9000}, even[] = {5000, 5100};
 
-TEST(Laps, AreAloneWhereThatIsFaster) {
+TEST(ThreadTrials, AreAloneWhereThatIsFaster) {
   Caller caller;
   caller.run(20, model, worseShared);
   int alone = caller.run(4000, model, worseShared);
@@ -49,7 +49,7 @@ TEST(Laps, AreAloneWhereThatIsFaster) {
   EXPECT_LT(alone, 4000) << "sharing is never tried again";
 }
 
-TEST(Laps, AreSharedWhereThatIsFaster) {
+TEST(ThreadTrials, AreSharedWhereThatIsFaster) {
   Caller caller;
   EXPECT_LT(caller.run(4000, model, betterShared), 20);
   Caller other;
@@ -59,33 +59,33 @@ TEST(Laps, AreSharedWhereThatIsFaster) {
 }
 
 /// Another program takes a processor during the first trial: what that says is not believed for long.
-TEST(Laps, AreTriedAgainBeforeTheyAreAloneForLong) {
+TEST(ThreadTrials, AreTriedAgainBeforeTheyAreAloneForLong) {
   Caller caller;
   caller.run(10, model, worseShared);
   EXPECT_LT(caller.run(1000, model, betterShared), 30);
 }
 
-TEST(Laps, FollowTheMachine) {
+TEST(ThreadTrials, FollowTheMachine) {
   Caller caller;
   caller.run(2500, model, betterShared);
   EXPECT_GT(caller.run(5000, model, worseShared), 2500);
   EXPECT_LT(caller.run(5000, model, betterShared), 2500);
 }
 
-TEST(Laps, OfOneLoopAreLapsToo) {
+TEST(ThreadTrials, OfOneLoopAreLapsToo) {
   Caller caller;
   caller.run(20, {3}, worseShared);
   EXPECT_GT(caller.run(500, {3}, worseShared), 480);
 }
 
-TEST(Laps, ThatAreLongAreShared) {
+TEST(ThreadTrials, ThatAreLongAreShared) {
   constexpr int64_t longOnes[] = {900000, 500000};
   Caller caller;
   EXPECT_EQ(caller.run(4000, model, longOnes), 0);
 }
 
 /// A model whose loops are others from run to run.
-TEST(Laps, OfOtherLoopsAreNotCompared) {
+TEST(ThreadTrials, OfOtherLoopsAreNotCompared) {
   Caller caller;
   int alone = 0;
   for (int lap = 0; lap < 4000; ++lap) {
@@ -96,7 +96,7 @@ TEST(Laps, OfOtherLoopsAreNotCompared) {
   EXPECT_LT(alone, 200);
 }
 
-TEST(Laps, OfAnotherModelAreTriedAnew) {
+TEST(ThreadTrials, OfAnotherModelAreTriedAnew) {
   Caller caller;
   caller.run(100, model, worseShared);
   EXPECT_LT(caller.run(6000, {5, 4, 5}, betterShared), 300);
@@ -104,7 +104,7 @@ TEST(Laps, OfAnotherModelAreTriedAnew) {
 }
 
 /// Few loops that are long: what they gain counts wholly beside what small ones lose.
-TEST(Laps, CountLongLoopsWholly) {
+TEST(ThreadTrials, CountLongLoopsWholly) {
   constexpr int64_t large[] = {1500000, 2900000}, small[] = {50000, 20000};
   Caller caller;
   int alone = 0;
@@ -117,7 +117,7 @@ TEST(Laps, CountLongLoopsWholly) {
 }
 
 /// A caller that does something else between its runs is none the wiser by that.
-TEST(Laps, WithPausesBetweenThem) {
+TEST(ThreadTrials, WithPausesBetweenThem) {
   Caller caller;
   int alone = 0;
   for (int lap = 0; lap < 500; ++lap) {

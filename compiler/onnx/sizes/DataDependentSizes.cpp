@@ -1,4 +1,11 @@
-#include "compiler/onnx/sizes/Found.h"
+// Keeps data-dependent sizes in attributes, so that they survive as text. Symbols are numbered by a counter on the
+// function: $0, $1, ... A bound of symbol s is the fact bound - s >= 0 among the function's facts, from which Size
+// proves what it can. An op that is asked for its size a second time has the same symbol; the bound may be another one
+// then, and both facts hold.
+//
+//   %y, %n = onnx.NonZero %x {onnx.data_dependent_size = #onnx.symbol<"$0">}       facts: 6 - $0 >= 0
+//   onnx.If %c {onnx.choices = [[#onnx.symbol<"$2">, #onnx.sizes<"$0", 4>]]}       $2 is $0 in `then`, 4 in `else`
+#include "compiler/onnx/sizes/DataDependentSizes.h"
 #include "compiler/onnx/constants/Constants.h"
 #include "compiler/onnx/ops/Constant.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -7,13 +14,14 @@ using namespace mlir;
 
 namespace ingot::onnx {
 
-static constexpr StringRef countName = "onnx.found_sizes", readsName = "onnx.reads_sizes";
+static constexpr StringRef countName = "onnx.data_dependent_sizes", readsName = "onnx.reads_sizes";
 
-std::optional<Symbol> foundBy(Operation *op) {
-  auto found = op->getAttrOfType<SymbolAttr>(foundName);
+std::optional<Symbol> dataDependentSizeOf(Operation *op) {
+  auto found = op->getAttrOfType<SymbolAttr>(dataDependentSizeName);
   return found ? std::optional(found.getValue()) : std::nullopt;
 }
 
+/// Facts are simplified by those that are known, so that equal ones are found equal.
 static void addFact(Operation *function, const Size &fact) {
   support::Facts known = factsOf(function);
   Sizes facts(known.sizes());
@@ -27,9 +35,10 @@ static Symbol newSymbol(Operation *function) {
   auto known = function->getAttrOfType<IntegerAttr>(countName);
   int64_t number = known ? known.getInt() : 0;
   function->setAttr(countName, Builder(function->getContext()).getI64IntegerAttr(number + 1));
-  return Symbol::found(number);
+  return Symbol::dataDependent(number);
 }
 
+/// Removes facts that bound the symbol, but for one that already says this bound.
 void setBound(Operation *op, Symbol symbol, const Size &bound) {
   Operation *function = functionOf(op);
   support::Facts known = factsOf(function);
@@ -53,13 +62,15 @@ void setBound(Operation *op, Symbol symbol, const Size &bound) {
 
 /// Returns the symbol of an op, which gets one when it is first asked.
 static Symbol symbolOf(Operation *op) {
-  if (!foundBy(op)) {
-    op->setAttr(foundName, SymbolAttr::get(op->getContext(), newSymbol(functionOf(op))));
+  if (!dataDependentSizeOf(op)) {
+    op->setAttr(dataDependentSizeName, SymbolAttr::get(op->getContext(), newSymbol(functionOf(op))));
   }
-  return *foundBy(op);
+  return *dataDependentSizeOf(op);
 }
 
-Size foundSize(Operation *op, const Size &bound) {
+/// A result whose size nothing bounds has no symbol here: memory for it could not be planned (unboundedSize() is for
+/// those who allocate in the run).
+Size dataDependentSize(Operation *op, const Size &bound) {
   Operation *function = functionOf(op);
   if (!function || bound.isUnknown()) {
     return Size::unknown();
@@ -82,8 +93,8 @@ Size unboundedSize(Operation *op) {
   return sizeReadingIn(op) == SizeReading::Any ? Size(symbolOf(op)) : Size::unknown();
 }
 
-SmallVector<Choice> choicesOf(Operation *branch) {
-  SmallVector<Choice> choices;
+SmallVector<BranchSizes> choicesOf(Operation *branch) {
+  SmallVector<BranchSizes> choices;
   if (auto all = branch->getAttrOfType<ArrayAttr>(choicesName)) {
     for (auto choice : all.getAsRange<ArrayAttr>()) {
       ArrayRef<Size> sizes = cast<SizesAttr>(choice[1]).getValues();
@@ -93,27 +104,29 @@ SmallVector<Choice> choicesOf(Operation *branch) {
   return choices;
 }
 
-void setChoices(Operation *branch, ArrayRef<Choice> choices) {
+void setChoices(Operation *branch, ArrayRef<BranchSizes> choices) {
   if (choices.empty()) {
     branch->removeAttr(choicesName);
     return;
   }
   Builder b(branch->getContext());
-  branch->setAttr(choicesName, b.getArrayAttr(llvm::map_to_vector(choices, [&](const Choice &c) -> Attribute {
+  branch->setAttr(choicesName, b.getArrayAttr(llvm::map_to_vector(choices, [&](const BranchSizes &c) -> Attribute {
     return b.getArrayAttr({b.getAttr<SymbolAttr>(c.symbol), b.getAttr<SizesAttr>(c.sizes)});
   })));
 }
 
+/// An If has one symbol for each pair of sizes. Sizes are compared after they are simplified by today's facts, so that
+/// a pair that was noted in another spelling is found.
 Size chosenSize(Operation *branch, const Size &thenSize, const Size &elseSize) {
   Operation *function = functionOf(branch);
   if (!function || (thenSize.isUnknown() && elseSize.isUnknown())) {
     return Size::unknown();
   }
-  SmallVector<Choice> choices = choicesOf(branch);
+  SmallVector<BranchSizes> choices = choicesOf(branch);
   support::Facts facts = factsOf(function);
   Size a = thenSize.bounded(facts.bounds()), b = elseSize.bounded(facts.bounds());
   Size bound = thenSize.isUnknown() ? b : elseSize.isUnknown() ? a : max(a, b);
-  for (Choice &c : choices) {
+  for (BranchSizes &c : choices) {
     for (Size &size : c.sizes) {
       size = size.simplified(facts); // more may be known now
     }
@@ -155,7 +168,7 @@ void setGrowths(Operation *loop, ArrayRef<Growth> growths) {
   for (const Growth &g : growths) {
     Attribute inside = g.inside ? Attribute(b.getAttr<SymbolAttr>(*g.inside)) : b.getUnitAttr();
     Size sizes[] = {g.start, g.next};
-    all.push_back(b.getArrayAttr({inside, b.getAttr<SymbolAttr>(g.behind), b.getAttr<SizesAttr>(sizes)}));
+    all.push_back(b.getArrayAttr({inside, b.getAttr<SymbolAttr>(g.after), b.getAttr<SizesAttr>(sizes)}));
   }
   if (all.empty()) {
     loop->removeAttr(growsName);
@@ -170,21 +183,23 @@ Growth newGrowth(Operation *loop, const Size &start, bool carried) {
   return {inside, newSymbol(function), start, Size::unknown()};
 }
 
-SymbolSet foundAt(Operation *op) {
+SymbolSet symbolsDefinedBy(Operation *op) {
   SymbolSet symbols;
-  if (std::optional<Symbol> symbol = foundBy(op)) {
+  if (std::optional<Symbol> symbol = dataDependentSizeOf(op)) {
     symbols.insert(*symbol);
   }
-  for (const Choice &c : choicesOf(op)) {
+  for (const BranchSizes &c : choicesOf(op)) {
     symbols.insert(c.symbol);
   }
   for (const Growth &g : growthsOf(op)) {
-    symbols.insert(g.behind);
+    symbols.insert(g.after);
   }
   return symbols;
 }
 
-SymbolSet foundInside(Operation *op) {
+/// The symbols of axes that a loop changes (Growth::inside) have a value in each iteration, so they count as defined
+/// inside.
+SymbolSet symbolsDefinedInside(Operation *op) {
   SymbolSet symbols;
   auto addChanging = [&](Operation *loop) {
     for (const Growth &g : growthsOf(loop)) {
@@ -196,7 +211,7 @@ SymbolSet foundInside(Operation *op) {
   addChanging(op);
   for (Region &region : op->getRegions()) {
     region.walk([&](Operation *inner) {
-      symbols.merge(foundAt(inner));
+      symbols.merge(symbolsDefinedBy(inner));
       addChanging(inner);
     });
   }
@@ -205,13 +220,13 @@ SymbolSet foundInside(Operation *op) {
 
 bool mentionsAny(const Size &size, const SymbolSet &symbols) {
   bool any = false;
-  if (!symbols.empty() && size.isFound()) {
+  if (!symbols.empty() && size.isDataDependent()) {
     size.eachSymbol([&](Symbol symbol) { any |= symbols.count(symbol) > 0; });
   }
   return any;
 }
 
-bool speaksOf(Operation *op, const SymbolSet &symbols) {
+bool mentionsAny(Operation *op, const SymbolSet &symbols) {
   bool any = false;
   if (!symbols.empty()) {
     op->walk([&](Operation *inner) { walkSizes(inner, [&](const Size &s) { any |= mentionsAny(s, symbols); }); });
@@ -235,7 +250,8 @@ static void replaceInTypes(Region &region, Symbol symbol, const Size &size) {
   region.walk([&](Operation *op) { llvm::for_each(op->getResults(), replace); });
 }
 
-void replaceFound(Operation *op, Symbol symbol, const Size &size) {
+/// It is replaced wherever the function says it: in attributes, facts and checks. Two facts that become equal are one.
+void replaceSymbol(Operation *op, Symbol symbol, const Size &size) {
   Operation *function = functionOf(op);
   function->walk([&](Operation *inner) {
     replaceSizes(inner, [&](const Size &s) { return s.replaced(symbol, size); });

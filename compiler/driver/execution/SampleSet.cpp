@@ -1,4 +1,4 @@
-#include "compiler/driver/execution/Samples.h"
+#include "compiler/driver/execution/SampleSet.h"
 #include "compiler/driver/execution/SampleFiles.h"
 #include "compiler/driver/execution/Similarity.h"
 #include "compiler/importer/ElementType.h"

@@ -1,4 +1,8 @@
-#include "compiler/onnx/rewriting/Forms.h"
+// Short names for what the operators of Microsoft's and of ai.onnx.ml are written with when they are imported. Sizes
+// may be open at that time, so lengths are read from the tensors with Shape, and folded later where they are known:
+//
+//   reshapeBy(f, x, {sizeAlong(f, x, 0), integers})  is  Reshape(x, Concat(Shape(x)[0:1], integers))
+#include "compiler/onnx/rewriting/Upgrade.h"
 #include "compiler/onnx/ElementTypes.h"
 
 using namespace mlir;
@@ -72,6 +76,8 @@ Value zerosBy(Formula &f, ArrayRef<Value> sizes, Value of) {
   return f.op("ConstantOfShape", {concat(f, sizes, 0)}, {f.b.getNamedAttr("value", zero)});
 }
 
+/// `offsets` lists where the rows that are no padding stand, and then where the padding does: only its first entries,
+/// as many as there are rows, are read.
 Value restorePadding(Formula &f, Value rows, Value offsets) {
   Value all = f.reshape(offsets, {-1});
   Value places = slice(f, all, 0, makeIntegers(f.b, f.loc, {0}), sizeAlong(f, rows, 0));
@@ -80,6 +86,7 @@ Value restorePadding(Formula &f, Value rows, Value offsets) {
   return reshapeBy(f, padded, {shapeOf(f, offsets, 0, 2), sizeAlong(f, rows, 1)});
 }
 
+/// The two transposes stand around `meaning`: [N, H, W, C] becomes [N, C, H, W] before it and is restored behind it.
 Value withChannelsSecond(Formula &f, Value x, int64_t rank, bool last, llvm::function_ref<Value(Value)> meaning) {
   if (!last || rank < 3) {
     return meaning(x);
@@ -111,6 +118,7 @@ FailureOr<int64_t> convolutionRank(const Node &node) {
   return weights.getRank();
 }
 
+/// Numbers are matched by their place; those that a model leaves out have the defaults of the activation itself.
 Value activated(Node &node, Value y, ArrayRef<float> numbers) {
   static const Activation known[] = {{"Relu", {}},
                                      {"Tanh", {}},

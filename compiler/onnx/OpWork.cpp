@@ -1,4 +1,7 @@
-#include "compiler/onnx/Work.h"
+// Reads shapes alone. A product or convolution is measured in multiply-adds, anything else in results times
+// the elements that each is combined of. Bytes are those of results that are read and of all operands; of what is
+// gathered or moved no more is read than is written.
+#include "compiler/onnx/OpWork.h"
 #include "compiler/onnx/Onnx.h"
 #include "compiler/onnx/formats/Convolutions.h"
 #include "compiler/onnx/formats/Products.h"

@@ -1,10 +1,11 @@
-// Makes each value that is a float in one of two forms, wide as it was or narrow, and puts a Cast where a node reads it
-// in the other form. A node is narrow unless the user keeps it, its operator has no narrow form or needs the range of
-// float32, or it has bodies. Bodies are converted like the graph, with inputs and outputs in float32.
+// Makes each value that is a float of one of two types, wide as it was or narrow, and puts a Cast where a node reads it
+// in the other type. A node is narrow unless the user keeps it, its operator is not defined for the narrow type or
+// needs the range of float32, or it has bodies. Bodies are converted like the graph, with inputs and outputs in
+// float32.
 //
 // Which values are floats follows from the inputs, weights and declared types by what each operator gives. Values of
 // which this is not known stay as they are, and so do the nodes that read them.
-#include "compiler/quantizer/Half.h"
+#include "compiler/quantizer/NarrowFloats.h"
 #include "compiler/importer/ElementType.h"
 #include "compiler/importer/Graph.h"
 #include "compiler/support/ElementTypes.h"
@@ -66,7 +67,7 @@ const Declared kDeclared[] = {
     {"RandomUniformLike", "dtype", importer::kUndefined},
     {"TfIdfVectorizer", "", kFloat},
 };
-/// Operators that stay wide: they have no narrow form, or one that loses what they are for.
+/// Operators that stay wide: they are not defined for narrow floats, or those lose what they are for.
 const llvm::StringLiteral kWide[] = {
     "Bernoulli",
     "BitCast",
@@ -93,7 +94,7 @@ const llvm::StringLiteral kWide[] = {
     "Constant",
     "SequenceMap",
 };
-/// The first opset whose version of an operator has a narrow form; `never`: none has one.
+/// The first opset whose version of an operator takes narrow floats; `never`: none has one.
 constexpr int64_t never = std::numeric_limits<int64_t>::max();
 struct Since {
   llvm::StringLiteral op;
@@ -112,19 +113,19 @@ const Since kSince[] = {
     {"TopK", 1, 24},
     {"Unique", 1, 28},
 };
-/// Operators with results that are float32 in the narrow form, too, from this one on.
+/// Operators with results that are float32 in a narrow node, too, from this one on.
 const std::pair<llvm::StringLiteral, int> kWideResults[] = {{"LayerNormalization", 1}};
-/// Operators with operands that are float32 in the narrow form, too.
+/// Operators with operands that are float32 in a narrow node, too.
 const std::pair<llvm::StringLiteral, int> kWideOperands[] = {{"Resize", 1}, {"Resize", 2}, {"Upsample", 1}};
 
-/// The form in which each float is made: float32 or the narrow type. Values that are no floats have none.
-using Forms = std::map<std::string, int32_t>;
+/// The type in which each float is made: float32 or the narrow type. Values that are no floats have none.
+using FloatTypes = std::map<std::string, int32_t>;
 
 class Converter {
 public:
   Converter(Model &model, pb::GraphProto &graph, int32_t type, int32_t outputs, llvm::ArrayRef<std::string> keep,
-            Forms forms, llvm::StringSet<> unknown, HalfFacts &facts)
-      : model(model), graph(graph), type(type), outputs(outputs), keep(keep), forms(std::move(forms)),
+            FloatTypes types, llvm::StringSet<> unknown, NarrowFacts &facts)
+      : model(model), graph(graph), type(type), outputs(outputs), keep(keep), types(std::move(types)),
         unknown(std::move(unknown)), facts(facts), names(model.proto), index(model, graph), edits(graph) {}
 
   void convert();
@@ -134,10 +135,10 @@ private:
   bool isWide(const pb::NodeProto &node) const;
   bool isOpaque(const pb::NodeProto &node) const;
   bool isFloatResult(const pb::NodeProto &node, int result) const;
-  std::string inForm(const std::string &value, int32_t form);
+  std::string asFloat(const std::string &value, int32_t floatType);
   void convertNode(pb::NodeProto &node);
   void convertBodies(pb::NodeProto &node);
-  void nameResult(pb::NodeProto &node, int result, int32_t form);
+  void nameResult(pb::NodeProto &node, int result, int32_t floatType);
   std::string narrowConstant(const pb::TensorProto &tensor);
   void note(const std::string &value, const std::string &narrow);
 
@@ -145,13 +146,13 @@ private:
   pb::GraphProto &graph;
   int32_t type, outputs; ///< the narrow type, and the type of the graph's own inputs and outputs
   llvm::ArrayRef<std::string> keep;
-  Forms forms;
+  FloatTypes types;
   llvm::StringSet<> unknown; ///< values of which it is not known whether they are floats
-  HalfFacts &facts;
+  NarrowFacts &facts;
   Names names;
   Index index;
   Edits edits;
-  std::map<std::string, std::string> others; ///< each value in its other form
+  std::map<std::string, std::string> others; ///< each value in its other type
 };
 
 bool Converter::readsUnknown(const pb::NodeProto &node) const {
@@ -202,7 +203,7 @@ bool Converter::isFloatResult(const pb::NodeProto &node, int result) const {
   }
   const auto *row = llvm::find_if(kTypeFrom, [&](const auto &entry) { return entry.first == op; });
   int from = row == std::end(kTypeFrom) ? 0 : row->second;
-  return from >= 0 && from < node.input_size() && forms.count(node.input(from)) != 0;
+  return from >= 0 && from < node.input_size() && types.count(node.input(from)) != 0;
 }
 
 std::string Converter::narrowConstant(const pb::TensorProto &tensor) {
@@ -222,25 +223,25 @@ std::string Converter::narrowConstant(const pb::TensorProto &tensor) {
 
 void Converter::note(const std::string &value, const std::string &narrow) {
   if (&graph == &model.proto.graph()) {
-    facts.forms.push_back({value, narrow});
+    facts.values.push_back({value, narrow});
   }
 }
 
-std::string Converter::inForm(const std::string &value, int32_t form) {
-  auto own = forms.find(value);
-  if (own == forms.end() || own->second == form) {
+std::string Converter::asFloat(const std::string &value, int32_t floatType) {
+  auto own = types.find(value);
+  if (own == types.end() || own->second == floatType) {
     return value;
   }
   std::string &other = others[value];
   if (other.empty()) {
-    const pb::TensorProto *constant = form == type ? index.weight(value) : nullptr;
+    const pb::TensorProto *constant = floatType == type ? index.weight(value) : nullptr;
     if (constant) {
       return other = narrowConstant(*constant);
     }
-    other = names.fresh(value + (form == kFloat ? "_float" : type == importer::kFloat16 ? "_fp16" : "_bf16"));
+    other = names.fresh(value + (floatType == kFloat ? "_float" : type == importer::kFloat16 ? "_fp16" : "_bf16"));
     setInt(makeNode(edits.after(index.producer(value)), "Cast", names.fresh(other + "_Cast"), {value}, {other}), "to",
-           form);
-    if (form == type) {
+           floatType);
+    if (floatType == type) {
       note(value, other);
     }
   }
@@ -250,14 +251,14 @@ std::string Converter::inForm(const std::string &value, int32_t form) {
 void Converter::convertBodies(pb::NodeProto &node) {
   for (pb::AttributeProto &attribute : *node.mutable_attribute()) {
     if (attribute.has_g()) {
-      Converter(model, *attribute.mutable_g(), type, kFloat, keep, forms, unknown, facts).convert();
+      Converter(model, *attribute.mutable_g(), type, kFloat, keep, types, unknown, facts).convert();
     }
   }
 }
 
 void Converter::convertNode(pb::NodeProto &node) {
   llvm::StringRef op = node.op_type();
-  bool reads = llvm::any_of(node.input(), [&](const std::string &value) { return forms.count(value) != 0; });
+  bool reads = llvm::any_of(node.input(), [&](const std::string &value) { return types.count(value) != 0; });
   bool isCast = node.op_type() == "Cast" && intOf(node, "to", 0) == kFloat && !isWide(node);
   bool narrow = isCast || (reads && !isWide(node) && op != "Cast");
   bool computes = reads && op != "Cast";
@@ -268,7 +269,7 @@ void Converter::convertNode(pb::NodeProto &node) {
   }
   for (int i = 0; i < node.input_size() && op != "Cast"; ++i) {
     bool wide = llvm::any_of(kWideOperands, [&](const auto &entry) { return entry.first == op && entry.second == i; });
-    node.set_input(i, inForm(node.input(i), narrow && !wide ? type : kFloat));
+    node.set_input(i, asFloat(node.input(i), narrow && !wide ? type : kFloat));
   }
   if (isCast) {
     setInt(node, "to", type);
@@ -284,17 +285,17 @@ void Converter::convertNode(pb::NodeProto &node) {
   convertBodies(node);
 }
 
-/// Names a result in the form in which the node makes it. Where the graph's caller wants the other form, that gets the
+/// Names a result in the type in which the node makes it. Where the graph's caller wants the other type, that gets the
 /// value's name.
-void Converter::nameResult(pb::NodeProto &node, int result, int32_t form) {
+void Converter::nameResult(pb::NodeProto &node, int result, int32_t floatType) {
   std::string value = node.output(result);
   if (value.empty()) { // the result is left out
     return;
   }
-  forms[value] = form;
-  bool isCast = index.isOutput(value) && form != outputs;
+  types[value] = floatType;
+  bool isCast = index.isOutput(value) && floatType != outputs;
   std::string made = isCast ? names.fresh(value + "_made") : value;
-  if (form == type) {
+  if (floatType == type) {
     note(value, made);
   }
   if (!isCast) {
@@ -303,14 +304,14 @@ void Converter::nameResult(pb::NodeProto &node, int result, int32_t form) {
   node.set_output(result, made);
   setInt(makeNode(edits.after(index.producer(value)), "Cast", names.fresh(value + "_Cast"), {made}, {value}), "to",
          outputs);
-  forms[value] = outputs, forms[made] = form, others[value] = made;
+  types[value] = outputs, types[made] = floatType, others[value] = made;
 }
 
 void Converter::convert() {
   auto isFloat = [](const pb::ValueInfoProto &value) { return value.type().tensor_type().elem_type() == kFloat; };
   for (pb::ValueInfoProto &input : *graph.mutable_input()) {
     if (isFloat(input)) {
-      forms[input.name()] = outputs;
+      types[input.name()] = outputs;
       input.mutable_type()->mutable_tensor_type()->set_elem_type(outputs);
     } else if (input.type().tensor_type().elem_type() == importer::kUndefined) { // bodies may leave out types
       unknown.insert(input.name());
@@ -318,14 +319,14 @@ void Converter::convert() {
   }
   for (const pb::TensorProto &tensor : graph.initializer()) {
     if (tensor.data_type() == kFloat) {
-      forms[tensor.name()] = kFloat;
+      types[tensor.name()] = kFloat;
     }
   }
   for (pb::NodeProto &node : *graph.mutable_node()) {
     convertNode(node);
   }
   for (pb::ValueInfoProto &output : *graph.mutable_output()) {
-    if (auto own = forms.find(output.name()); own != forms.end() && isFloat(output)) {
+    if (auto own = types.find(output.name()); own != types.end() && isFloat(output)) {
       output.mutable_type()->mutable_tensor_type()->set_elem_type(own->second);
     }
   }
@@ -334,8 +335,8 @@ void Converter::convert() {
 
 } // namespace
 
-HalfFacts writeHalf(Model &model, int32_t type, llvm::ArrayRef<std::string> keep, bool keepIo) {
-  HalfFacts facts;
+NarrowFacts writeNarrowFloats(Model &model, int32_t type, llvm::ArrayRef<std::string> keep, bool keepIo) {
+  NarrowFacts facts;
   Converter(model, *model.proto.mutable_graph(), type, keepIo ? kFloat : type, keep, {}, {}, facts).convert();
   model.dropUnused();
   return facts;

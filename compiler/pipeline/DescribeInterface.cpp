@@ -4,9 +4,9 @@
 #include "compiler/onnx/ElementTypes.h"
 #include "compiler/onnx/InterfaceAttributes.h"
 #include "compiler/onnx/Onnx.h"
+#include "compiler/onnx/OpWork.h"
 #include "compiler/onnx/Optional.h"
-#include "compiler/onnx/Work.h"
-#include "compiler/onnx/sizes/Found.h"
+#include "compiler/onnx/sizes/DataDependentSizes.h"
 #include "compiler/pipeline/Constraints.h"
 #include "compiler/pipeline/State.h"
 #include "compiler/support/SymbolNames.h"
@@ -41,28 +41,31 @@ static std::string placesOf(const std::string &symbol, llvm::ArrayRef<plan::Tens
 }
 
 /// Names a data-dependent size: "boxes_dim0", with a number appended if another size has that name.
-static std::string nameOfFound(const plan::ModelInfo &info, const plan::TensorInfo &output, size_t axis) {
+static std::string nameOfDataDependentSize(const plan::ModelInfo &info, const plan::TensorInfo &output, size_t axis) {
   std::string name = output.name + "_dim" + std::to_string(axis), text = support::symbolText(name);
   auto isTaken = [&](const auto &other) { return other.name == text; };
-  for (int number = 2; llvm::any_of(info.symbols, isTaken) || llvm::any_of(info.found, isTaken); ++number) {
+  for (int number = 2; llvm::any_of(info.symbols, isTaken) || llvm::any_of(info.dataDependentSizes, isTaken);
+       ++number) {
     text = support::symbolText(name + "_" + std::to_string(number));
   }
   return text;
 }
 
 /// Gives the sizes that the run finds names, after the first output that has one.
-static void nameFound(plan::ModelInfo &info, const support::Bounds &bounds) {
+static void nameDataDependentSizes(plan::ModelInfo &info, const support::Bounds &bounds) {
   for (plan::TensorInfo &output : info.outputs) {
     for (auto [axis, dim] : llvm::enumerate(output.dims)) {
-      if (!dim.isFound()) {
+      if (!dim.isDataDependent()) {
         continue;
       }
       output.most = output.capacity();
       output.most[axis] = dim.bounded(bounds);
       output.isAllocated |= output.most[axis].isUnknown();
-      auto known = llvm::find_if(info.found, [&, &dim = dim](const plan::FoundInfo &f) { return f.size == dim; });
-      if (known == info.found.end()) {
-        known = info.found.insert(known, {nameOfFound(info, output, axis), dim, output.most[axis]});
+      auto known = llvm::find_if(info.dataDependentSizes,
+                                 [&, &dim = dim](const plan::DataDependentSizeInfo &f) { return f.size == dim; });
+      if (known == info.dataDependentSizes.end()) {
+        known = info.dataDependentSizes.insert(known,
+                                               {nameOfDataDependentSize(info, output, axis), dim, output.most[axis]});
       }
       dim = support::Size::symbol(known->name);
     }
@@ -134,8 +137,8 @@ void describe(func::FuncOp function, plan::ModelInfo &info) {
   info.inputSequences = sequencesIn(function, onnx::inputSequencesName);
   info.outputSequences = sequencesIn(function, onnx::outputSequencesName);
   describeChecks(function, info);
-  info.found.clear();
-  nameFound(info, onnx::boundsOf(function));
+  info.dataDependentSizes.clear();
+  nameDataDependentSizes(info, onnx::boundsOf(function));
 }
 
 support::Size countMacs(func::FuncOp function) {

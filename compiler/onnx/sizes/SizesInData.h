@@ -1,16 +1,16 @@
 // Reads operands that decide an op's form (a shape, axes, pads) and that only data tells: each number that matters
-// becomes a found size (onnx.ReadSize) in front of the op. What a number means (-1 in a Reshape, an axis counted from
-// behind) is computed on tensors before, so that what is read is a size. A number that cannot be one is negative, and
-// ends the run.
+// becomes a data-dependent size (onnx.ReadSize) in front of the op. What a number means (-1 in a Reshape, an axis
+// counted from behind) is computed on tensors before, so that what is read is a size. A number that cannot be one is
+// negative, and ends the run.
 #pragma once
 #include "compiler/onnx/rewriting/Formula.h"
-#include "compiler/onnx/sizes/Found.h"
+#include "compiler/onnx/sizes/DataDependentSizes.h"
 
 namespace ingot::onnx {
 
-class InData {
+class SizesInData {
 public:
-  InData(mlir::Operation *op, mlir::OpBuilder &b);
+  SizesInData(mlir::Operation *op, mlir::OpBuilder &b);
 
   mlir::Operation *op;
   Formula f;
@@ -55,9 +55,9 @@ public:
   /// Returns those of `sizes` that are not named, of which there are `count`; `bad` makes them negative.
   Sizes unnamed(const Axes &axes, llvm::ArrayRef<Size> sizes, int64_t count, mlir::Value bad);
   /// Returns the place of each axis among those that are not named, [rank].
-  mlir::Value placeOf(mlir::Value named);
+  mlir::Value rankAmongUnnamed(mlir::Value named);
   /// Returns `x` where `bad` is false; else the run fails.
-  mlir::Value unless(mlir::Value bad, mlir::Value x);
+  mlir::Value failIf(mlir::Value bad, mlir::Value x);
   /// Returns `v`, or -1 where `bad` holds.
   mlir::Value orNegative(mlir::Value bad, mlir::Value v) { return where(bad, f.scalar(-1), v); }
 };

@@ -4,10 +4,10 @@
 
 namespace ingot::driver {
 
-class Runs {
+class ModelRuns {
 public:
   /// Messages call the file `shown`, where it is none of the user's; empty: by its path.
-  Runs(const Invocation &invocation, const std::string &modelPath, const std::string &shown = "");
+  ModelRuns(const Invocation &invocation, const std::string &modelPath, const std::string &shown = "");
   /// Checks that the importer takes the model.
   llvm::Error check();
   llvm::Expected<std::vector<HostTensor>> outputs(const DataSet &data);
@@ -21,7 +21,7 @@ public:
 private:
   Invocation invocation; ///< the invocation for this file
   ModelSource source;
-  Threads threads;
+  RunThreads threads;
 };
 
 } // namespace ingot::driver

@@ -10,11 +10,11 @@ using namespace mlir;
 namespace ingot::memory {
 
 /// Numbers the memories that the run asks for: outputs first, then buffers in their order.
-void Places::numberAsked() {
+void Places::numberHostAllocations() {
   for (auto [k, v] : llvm::enumerate(block.getTerminator()->getOperands())) {
     if (isUnbounded(v)) {
-      askedOutput[k] = asked.size();
-      asked.push_back(k);
+      allocationOfOutput[k] = hostAllocations.size();
+      hostAllocations.push_back(k);
     }
   }
   std::vector<size_t> used;
@@ -26,27 +26,27 @@ void Places::numberAsked() {
   }
   llvm::sort(used);
   for (size_t buffer : used) {
-    if (mustAsk[buffer] && askedBuffer.try_emplace(buffer, asked.size()).second) {
-      asked.push_back(-1);
+    if (needsAllocation[buffer] && allocationOfBuffer.try_emplace(buffer, hostAllocations.size()).second) {
+      hostAllocations.push_back(-1);
     }
   }
 }
 
-std::optional<int64_t> Places::askedOf(Value base) const {
+std::optional<int64_t> Places::hostAllocationOf(Value base) const {
   if (auto output = outputOf(base)) {
-    return numberIn(askedOutput, *output);
+    return numberIn(allocationOfOutput, *output);
   }
   auto buffer = bufferOf.find(base);
-  return buffer == bufferOf.end() ? std::nullopt : numberIn(askedBuffer, buffer->second);
+  return buffer == bufferOf.end() ? std::nullopt : numberIn(allocationOfBuffer, buffer->second);
 }
 
-std::optional<int64_t> Places::askedForScratch(Operation *launch) const {
+std::optional<int64_t> Places::hostAllocationForScratch(Operation *launch) const {
   auto buffer = scratchOf.find(launch);
-  return buffer == scratchOf.end() ? std::nullopt : numberIn(askedBuffer, buffer->second);
+  return buffer == scratchOf.end() ? std::nullopt : numberIn(allocationOfBuffer, buffer->second);
 }
 
 /// Returns whether a loop, and not the op that makes it, asks for the memory of a value.
-bool Places::loopAsks(Value v) {
+bool Places::isAllocatedByLoop(Value v) {
   for (auto outer = adopted.find(v); outer != adopted.end(); outer = adopted.find(v)) {
     v = outer->second.base;
     if (isa<onnx::LoopOp>(v.getDefiningOp())) {
@@ -59,8 +59,9 @@ bool Places::loopAsks(Value v) {
 /// Returns `size` as it is known before `op` runs: the size that the op itself finds is replaced by its bound.
 support::Size Places::knownBefore(Operation *op, const support::Size &size) {
   auto launch = dyn_cast<ingot::plan::LaunchOp>(op);
-  auto bound = launch && launch.getFound() ? found.find(launch.getFound()->getValue()) : found.end();
-  return bound == found.end() ? size : size.replaced(bound->first, bound->second);
+  auto bound =
+      launch && launch.getDataDependentSize() ? bounds.find(launch.getDataDependentSize()->getValue()) : bounds.end();
+  return bound == bounds.end() ? size : size.replaced(bound->first, bound->second);
 }
 
 /// Adds what a loop's result needs whose size the iterations change. A carried value needs room for its initial value
@@ -69,18 +70,18 @@ support::Size Places::knownBefore(Operation *op, const support::Size &size) {
 void Places::needOfChanging(onnx::LoopOp loop, OpResult v, std::vector<Need> &needs) {
   unsigned i = v.getResultNumber();
   support::Size bytes = bytesOf(v);
-  int64_t number = *askedOf(homeOf(v).base);
+  int64_t number = *hostAllocationOf(homeOf(v).base);
   if (i < loop.carried()) {
     SmallVector<onnx::Growth> growths = onnx::growthsOf(loop);
     support::Size first = bytes.replaced([&](support::Symbol name) {
-      auto growth = llvm::find_if(growths, [&](const onnx::Growth &g) { return g.behind == name; });
-      auto most = found.find(name); // a size with a bound gets room for all of it at once
-      return growth == growths.end() ? support::Size(name) : most == found.end() ? growth->start : most->second;
+      auto growth = llvm::find_if(growths, [&](const onnx::Growth &g) { return g.after == name; });
+      auto most = bounds.find(name); // a size with a bound gets room for all of it at once
+      return growth == growths.end() ? support::Size(name) : most == bounds.end() ? growth->start : most->second;
     });
     needs.push_back({number, Need::Before, 0, first});
     support::Size next = bytesOf(loop.yielded(i).get());
     bool inPlace = homeOf(loop.yielded(i).get()).base == homeOf(v).base;
-    needs.push_back(inPlace ? Need{number, Need::Turn, bytesOf(loop.argument(i)), next}
+    needs.push_back(inPlace ? Need{number, Need::Iteration, bytesOf(loop.argument(i)), next}
                             : Need{number, Need::End, 0, next});
   } else {
     auto stacked = cast<RankedTensorType>(v.getType());
@@ -100,22 +101,22 @@ std::vector<Need> Places::needsOf(Operation *op) {
   }
   for (OpResult v : op->getResults()) {
     Value base = ingot::plan::placeOf(v).base;
-    std::optional<int64_t> number = askedOf(homeOf(v).base);
-    if (!number || loopAsks(base)) {
+    std::optional<int64_t> number = hostAllocationOf(homeOf(v).base);
+    if (!number || isAllocatedByLoop(base)) {
       continue;
     }
-    std::optional<support::Symbol> turns = loop ? onnx::foundBy(op) : std::nullopt;
+    std::optional<support::Symbol> iterations = loop ? onnx::dataDependentSizeOf(op) : std::nullopt;
     if (loop && changes(v)) {
       needOfChanging(loop, v, needs);
-    } else if (turns && bytesOf(v).mentions(*turns)) {
+    } else if (iterations && bytesOf(v).mentions(*iterations)) {
       support::Size at = iterationOf(op);
       support::Size slice = bytesOf(loop.yielded(v.getResultNumber()).get());
-      needs.push_back({*number, Need::Turn, at * slice, (at + 1) * slice});
+      needs.push_back({*number, Need::Iteration, at * slice, (at + 1) * slice});
     } else {
       needs.push_back({*number, Need::Before, 0, knownBefore(op, bytesOf(base))});
     }
   }
-  if (auto number = askedForScratch(op)) {
+  if (auto number = hostAllocationForScratch(op)) {
     needs.push_back({*number, Need::Before, 0, cast<ingot::plan::LaunchOp>(op).getScratchBytes().getValue()});
   }
   return needs;
@@ -133,7 +134,7 @@ std::vector<int64_t> Places::releasedBehind(Operation *op) const {
     before = before->getPrevNode();
   }
   int64_t earlier = before ? endOf.at(before) : -1;
-  for (auto [buffer, number] : askedBuffer) {
+  for (auto [buffer, number] : allocationOfBuffer) {
     int64_t last = plan.buffers[buffer].lastUse;
     if (last > earlier && last <= end->second) {
       numbers.push_back(number);
@@ -145,17 +146,17 @@ std::vector<int64_t> Places::releasedBehind(Operation *op) const {
 
 /// Describes each request for memory in the plan, for reports: which node needs it, how much, and which nodes find the
 /// sizes in that expression.
-void Places::describeAsked() {
-  if (asked.empty()) {
+void Places::describeHostAllocations() {
+  if (hostAllocations.empty()) {
     return;
   }
   std::map<support::Symbol, std::string> finders;
   function.walk([&](Operation *op) {
     std::string node = onnx::nodeOf(op->getLoc());
-    if (auto launch = dyn_cast<ingot::plan::LaunchOp>(op); launch && launch.getFound()) {
-      finders[launch.getFound()->getValue()] = node;
+    if (auto launch = dyn_cast<ingot::plan::LaunchOp>(op); launch && launch.getDataDependentSize()) {
+      finders[launch.getDataDependentSize()->getValue()] = node;
     }
-    for (support::Symbol symbol : onnx::foundAt(op)) {
+    for (support::Symbol symbol : onnx::symbolsDefinedBy(op)) {
       finders[symbol] = node;
     }
     for (const onnx::Growth &g : onnx::growthsOf(op)) {
@@ -166,15 +167,15 @@ void Places::describeAsked() {
   });
   auto describe = [&](Operation *op, const Need &need) {
     std::string why;
-    onnx::SymbolSet told;
+    onnx::SymbolSet explained;
     need.bytes.eachSymbol([&](support::Symbol symbol) {
       auto finder = finders.find(symbol);
-      if (finder != finders.end() && told.insert(symbol).second) {
+      if (finder != finders.end() && explained.insert(symbol).second) {
         why += (why.empty() ? "" : ", ") + symbol.str() + " is found by node '" + finder->second + "'";
       }
     });
     plan.allocations.push_back({onnx::nodeOf(op->getLoc()), need.bytes.text(), why,
-                                asked[static_cast<size_t>(need.number)], need.when != Need::Before});
+                                hostAllocations[static_cast<size_t>(need.number)], need.when != Need::Before});
   };
   function.walk([&](Operation *op) {
     for (const Need &need : needsOf(op)) {

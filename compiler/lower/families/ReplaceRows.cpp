@@ -1,7 +1,7 @@
 // Puts rows into a tensor, or takes rows out, at a place that the run determines. Three blocks are copied: the rows in
 // front of the place, the new ones, and those behind. A work item is a part of the result, and copies what each of the
 // three blocks has in that part.
-#include "compiler/onnx/ops/Splice.h"
+#include "compiler/onnx/ops/ReplaceRows.h"
 #include "compiler/lower/Family.h"
 #include "compiler/lower/core/CopyElements.h"
 #include "compiler/onnx/constants/Constants.h"
@@ -11,13 +11,13 @@ using namespace mlir;
 namespace ingot::lower {
 namespace {
 
-class Splice : public KernelFamily {
+class ReplaceRows : public KernelFamily {
   using Size = support::Size;
   /// Returns the number of elements of a tensor.
   static Size elementsOf(Value v) { return support::product(onnx::sizesOf(Group::typeOf(v))); }
 
 public:
-  SmallVector<TypeID> roots() const override { return rootsOf<onnx::SpliceOp>(); }
+  SmallVector<TypeID> roots() const override { return rootsOf<onnx::ReplaceRowsOp>(); }
   std::string unsupported(Operation *root, const target::MachineModel &machine) const override {
     return whyUnsized(root);
   }
@@ -31,7 +31,7 @@ public:
 
   LogicalResult build(Build &build, const KernelShape &shape) const override {
     Writer &w = build.w;
-    auto op = cast<onnx::SpliceOp>(build.group.root);
+    auto op = cast<onnx::ReplaceRowsOp>(build.group.root);
     bool puts = onnx::present(op.getRows());
     Size inner = support::product(ArrayRef(onnx::sizesOf(Group::typeOf(op.getY()))).drop_front());
     Size put = puts ? elementsOf(op.getRows()) : Size(0), kept = elementsOf(op.getY()) - put;
@@ -56,6 +56,6 @@ public:
 
 } // namespace
 
-std::unique_ptr<KernelFamily> createSpliceFamily() { return std::make_unique<Splice>(); }
+std::unique_ptr<KernelFamily> createReplaceRowsFamily() { return std::make_unique<ReplaceRows>(); }
 
 } // namespace ingot::lower

@@ -1,20 +1,18 @@
-// Infers the type of Splice: [n, ...] becomes [max(n - removed, 0) + put, ...], where `put` is the number of rows put
-// in.
-// Where `removed` depends on data, graph/ReadSizes makes it a size first. The rows must be like the data along all
-// other
-// axes.
-#include "compiler/onnx/ops/Splice.h"
+// Infers the type of ReplaceRows: [n, ...] becomes [max(n - removed, 0) + put, ...], where `put` is the number of rows
+// put in. Where `removed` depends on data, graph/ReadSizes makes it a size first. The rows must be like the data along
+// all other axes.
+#include "compiler/onnx/ops/ReplaceRows.h"
 #include "compiler/onnx/Family.h"
 #include "compiler/onnx/constants/Constants.h"
 #define GET_OP_CLASSES
-#include "compiler/onnx/ops/Splice.cpp.inc"
+#include "compiler/onnx/ops/ReplaceRows.cpp.inc"
 #include "compiler/onnx/sizes/Ranks.h"
 
 using namespace mlir;
 
 namespace ingot::onnx {
 
-LogicalResult SpliceOp::inferTypes(SmallVectorImpl<Type> &types) {
+LogicalResult ReplaceRowsOp::inferTypes(SmallVectorImpl<Type> &types) {
   auto data = ranked(getData()), rows = present(getRows()) ? ranked(getRows()) : RankedTensorType();
   if (!data || (present(getRows()) && !rows)) {
     types.push_back(typeOfRank(knownRank(data ? Value(getData()) : Value(getRows())), elementOf(getData())));
@@ -34,12 +32,12 @@ LogicalResult SpliceOp::inferTypes(SmallVectorImpl<Type> &types) {
   return success();
 }
 
-bool SpliceOp::isParameter(unsigned operand) { return operand == 3; }
+bool ReplaceRowsOp::isParameter(unsigned operand) { return operand == 3; }
 
-void registerSplice(OnnxDialect &dialect) {
+void registerReplaceRows(OnnxDialect &dialect) {
   dialect.add<
 #define GET_OP_LIST
-#include "compiler/onnx/ops/Splice.cpp.inc"
+#include "compiler/onnx/ops/ReplaceRows.cpp.inc"
       >();
 }
 

@@ -1,11 +1,11 @@
-// Has what an operator's upgrade() needs to write it in terms of others, besides Formula: an op that isForm() is
+// Has what an operator's upgrade() needs to write it in terms of others, besides Formula: an op that isAlias() is
 // written when the node is imported, and sizes that are not known by then are read by ops (Shape) and folded later.
 #pragma once
 #include "compiler/onnx/rewriting/Formula.h"
 
 namespace ingot::onnx {
 
-/// Gives the form its only result. Failure where it is null, for which a message has been given.
+/// Gives the alias its only result. Failure where it is null, for which a message has been given.
 llvm::LogicalResult give(Node &node, mlir::Value v);
 
 /// Returns a node's attributes of these names, as they are.

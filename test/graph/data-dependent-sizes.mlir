@@ -4,7 +4,7 @@
 // Two that count the same are one; what is cut to a number of its own is known to be long enough.
 // CHECK-LABEL: func.func @places
 // CHECK-SAME: onnx.facts = #onnx.sizes<"6-$0">
-// CHECK: %[[N:.*]], %{{.*}} = onnx.NonZero %arg0 {onnx.found = #onnx.symbol<"$0">} : (tensor<2x3xf32>) -> (tensor<2x?xi64, #onnx.sizes<2, "$0">>, tensor<i64>)
+// CHECK: %[[N:.*]], %{{.*}} = onnx.NonZero %arg0 {onnx.data_dependent_size = #onnx.symbol<"$0">} : (tensor<2x3xf32>) -> (tensor<2x?xi64, #onnx.sizes<2, "$0">>, tensor<i64>)
 // CHECK-NOT: onnx.NonZero
 // CHECK: onnx.TopK {{.*}} -> (tensor<?xf32, #onnx.sizes<"min($0,4)">>
 // CHECK-NOT: onnx.requires
@@ -26,16 +26,16 @@ func.func @places(%x: tensor<2x3xf32>) -> (tensor<?xf32>, tensor<?x2xi64>) {
 
 // What the region of an Attend says of the one that goes, it says of the one that stays.
 // CHECK-LABEL: func.func @attended
-// CHECK: onnx.NonZero %arg0 {onnx.found = #onnx.symbol<"$0">}
+// CHECK: onnx.NonZero %arg0 {onnx.data_dependent_size = #onnx.symbol<"$0">}
 // CHECK-NOT: $1
 // CHECK: onnx.Attend
 // CHECK-NEXT: ^bb0(%[[A:.*]]: tensor<6x?xf32, #onnx.sizes<6, "$0">>):
 // CHECK-NEXT: onnx.Neg %[[A]] : (tensor<6x?xf32, #onnx.sizes<6, "$0">>) -> tensor<6x?xf32, #onnx.sizes<6, "$0">>
 // CHECK-NOT: $1
 func.func @attended(%m: tensor<6xi1>, %x: tensor<6x8xf32>) -> (tensor<6x8xf32>, tensor<1x?xi64>)
-    attributes {onnx.facts = #onnx.sizes<"6-$0", "6-$1">, onnx.found_sizes = 2 : i64} {
-  %0, %c0 = onnx.NonZero %m {onnx.found = #onnx.symbol<"$0">} : (tensor<6xi1>) -> (tensor<1x?xi64, #onnx.sizes<1, "$0">>, tensor<i64>)
-  %1, %c1 = onnx.NonZero %m {onnx.found = #onnx.symbol<"$1">} : (tensor<6xi1>) -> (tensor<1x?xi64, #onnx.sizes<1, "$1">>, tensor<i64>)
+    attributes {onnx.facts = #onnx.sizes<"6-$0", "6-$1">, onnx.data_dependent_sizes = 2 : i64} {
+  %0, %c0 = onnx.NonZero %m {onnx.data_dependent_size = #onnx.symbol<"$0">} : (tensor<6xi1>) -> (tensor<1x?xi64, #onnx.sizes<1, "$0">>, tensor<i64>)
+  %1, %c1 = onnx.NonZero %m {onnx.data_dependent_size = #onnx.symbol<"$1">} : (tensor<6xi1>) -> (tensor<1x?xi64, #onnx.sizes<1, "$1">>, tensor<i64>)
   %list = onnx.Constant dense<-1> : tensor<1xi64>
   %at = onnx.Reshape %1, %list : (tensor<1x?xi64, #onnx.sizes<1, "$1">>, tensor<1xi64>) -> tensor<?xi64, #onnx.sizes<"$1">>
   %k = onnx.Gather %x, %at {axis = 0 : i64} : (tensor<6x8xf32>, tensor<?xi64, #onnx.sizes<"$1">>) -> tensor<?x8xf32, #onnx.sizes<"$1", 8>>
@@ -62,7 +62,7 @@ func.func @idle(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
 
 // Branches of different sizes, one of them found inside.
 // CHECK-LABEL: func.func @branches
-// CHECK: onnx.NonZero {{.*}} {onnx.found = #onnx.symbol<"$0">}
+// CHECK: onnx.NonZero {{.*}} {onnx.data_dependent_size = #onnx.symbol<"$0">}
 // CHECK: onnx.choices = {{\[\[}}#onnx.symbol<"$1">, #onnx.sizes<0, "$0">]]
 // CHECK-SAME: tensor<1x?xi64, #onnx.sizes<1, "$1">>
 func.func @branches(%c: tensor<i1>, %x: tensor<7xf32>) -> tensor<1x?xi64> {
@@ -81,7 +81,7 @@ func.func @branches(%c: tensor<i1>, %x: tensor<7xf32>) -> tensor<1x?xi64> {
 // A loop that a condition may end before its trip count does.
 // CHECK-LABEL: func.func @until
 // CHECK-SAME: onnx.facts = #onnx.sizes<"6-$0">
-// CHECK: onnx.found = #onnx.symbol<"$0">
+// CHECK: onnx.data_dependent_size = #onnx.symbol<"$0">
 // CHECK-SAME: tensor<?xf32, #onnx.sizes<"$0">>
 func.func @until(%x: tensor<f32>) -> tensor<?xf32> {
   %six = onnx.Constant dense<6> : tensor<i64>

@@ -9,7 +9,7 @@
 #include "compiler/pipeline/State.h"
 #include "compiler/plan/Layout.h"
 #include "compiler/plan/Plan.h"
-#include "compiler/plan/Work.h"
+#include "compiler/plan/WorkAttributes.h"
 #include "compiler/support/SymbolNames.h"
 
 using namespace mlir;
@@ -50,9 +50,11 @@ std::vector<std::string> nodesOf(Location loc) {
   return nodes;
 }
 
-class Recorder {
+/// The nodes of a function that are of some kind, in their order, each with the numbers of those whose results it
+/// reads.
+class GraphRecord {
 public:
-  explicit Recorder(func::FuncOp function) : function(function) {}
+  explicit GraphRecord(func::FuncOp function) : function(function) {}
 
   template <typename Wanted>
   std::vector<GraphNode> record(Wanted isWanted, llvm::function_ref<GraphNode(Operation *)> describe) {
@@ -133,7 +135,7 @@ std::vector<GraphNode> describeNodes(func::FuncOp function) {
     return isa<onnx::OnnxDialect, formats::FormatsDialect>(op->getDialect()) && op->getNumResults() > 0 &&
            !isa<onnx::ConstantOp, onnx::NoneOp>(op);
   };
-  return Recorder(function).record(isNode, [](Operation *op) {
+  return GraphRecord(function).record(isNode, [](Operation *op) {
     GraphNode node;
     std::vector<std::string> names = nodesOf(op->getLoc());
     node.name = names.empty() ? "" : names.front();
@@ -148,7 +150,7 @@ std::vector<GraphNode> describeLaunches(func::FuncOp function, bool number) {
   int step = 0;
   countSteps(function.getBody().front(), step, steps);
   auto isLaunch = [](Operation *op) { return isa<plan::LaunchOp>(op); };
-  return Recorder(function).record(isLaunch, [&](Operation *op) {
+  return GraphRecord(function).record(isLaunch, [&](Operation *op) {
     auto launch = cast<plan::LaunchOp>(op);
     GraphNode node;
     plan::LaunchInfo &facts = node.launch;

@@ -7,14 +7,14 @@
  * shared out and some are the caller's alone, and then the faster way is kept for some hundred laps before both are
  * tried again (soon, where laps that were shared seem to be faster alone: another program may have been in the way).
  * A lap that is longer than a few milliseconds is always shared out: there a second thread pays. */
-#ifndef INGOT_HOSTED_LAPS_H
-#define INGOT_HOSTED_LAPS_H
+#ifndef INGOT_HOSTED_THREAD_TRIALS_H
+#define INGOT_HOSTED_THREAD_TRIALS_H
 #include <stdint.h>
 
 enum { INGOT_SHARED, INGOT_ALONE };
 
 /* The laps of one caller; all zero at the beginning. */
-typedef struct ingot_laps {
+typedef struct ingot_thread_trials {
   /* The present lap. */
   int (*body)(void *args, int64_t begin, int64_t end); /* the body of its first loop */
   int64_t count;                                       /* the length of that loop */
@@ -28,11 +28,12 @@ typedef struct ingot_laps {
   int64_t best[2]; /* the shortest time of each way in this trial */
   int kept, left;  /* the way that is kept between trials; laps until the next step */
   int step;
-} ingot_laps;
+} ingot_thread_trials;
 
 /* Call this where a loop begins that is in no other one, at `now` nanoseconds. Returns INGOT_SHARED or INGOT_ALONE. */
-int ingot_laps_way(ingot_laps *laps, int (*body)(void *args, int64_t begin, int64_t end), int64_t count, int64_t now);
+int ingot_thread_trials_way(ingot_thread_trials *trials, int (*body)(void *args, int64_t begin, int64_t end),
+                            int64_t count, int64_t now);
 /* Call this where such a loop ends. */
-void ingot_laps_end(ingot_laps *laps, int64_t now);
+void ingot_thread_trials_end(ingot_thread_trials *trials, int64_t now);
 
 #endif
