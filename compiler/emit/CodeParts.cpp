@@ -101,8 +101,13 @@ static void generate(Part &part, MemoryBufferRef bitcode) {
     part.messages.push_back({DS_Error, toString(std::move(error))});
     return;
   }
-  for (GlobalVariable &variable : (*ir)->globals()) {
-    if (!part.hasVariables && variable.hasInitializer()) {
+  for (GlobalVariable &variable : llvm::make_early_inc_range((*ir)->globals())) {
+    if (part.hasVariables || !variable.hasInitializer()) {
+      continue;
+    }
+    if (variable.hasAppendingLinkage()) { // a list of what linkers keep, which cannot be declared
+      variable.eraseFromParent();
+    } else {
       variable.setInitializer(nullptr);
     }
   }
