@@ -37,7 +37,12 @@ foreach(header Image.h Instructions.def Instructions.h MachineModel.h Piece.h Pl
   install(FILES ${PROJECT_SOURCE_DIR}/compiler/target/${header} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/ingot/compiler/target)
 endforeach()
 install(TARGETS ${exported} EXPORT ingotTargets)
-install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(FILES ${PROJECT_SOURCE_DIR}/LICENSE ${PROJECT_SOURCE_DIR}/README.md ${PROJECT_SOURCE_DIR}/CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs DESTINATION ${CMAKE_INSTALL_DOCDIR} FILES_MATCHING PATTERN "*.md" PATTERN "*.svg" PATTERN "*.png")
+# Those that build by themselves.
+foreach(example c c_target source two_models)
+  install(DIRECTORY ${PROJECT_SOURCE_DIR}/examples/${example} DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples)
+endforeach()
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/runtime_support/include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(EXPORT ingotTargets NAMESPACE ingot:: DESTINATION ${package_dir})
 

@@ -46,6 +46,10 @@ void optimize(llvm::Module &ir, llvm::TargetMachine &target);
 /// Instructions that the machine does not have become calls of the support library.
 void callForWideArithmetic(llvm::Module &ir, const target::MachineModel &machine);
 
+/// Lets a module that calls functions of the support library refer to the symbol that has the library's version
+/// (INGOT_ABI_SYMBOL).
+void requireLibraryVersion(llvm::Module &ir, llvm::StringRef model);
+
 /// Replaces the declaration of the weights, constant for the optimizer, by zeros in .bss, so that LLVM makes a local
 /// symbol of the right size and never sees a byte. In ELF the symbol is called as the section it will
 /// be in (Object.cpp).

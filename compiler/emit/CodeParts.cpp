@@ -108,8 +108,13 @@ static void generate(Part &part, MemoryBufferRef bitcode) {
     return;
   }
   // One part defines the variables; to the others they are declarations.
-  for (GlobalVariable &variable : (*ir)->globals()) {
-    if (!part.hasVariables && variable.hasInitializer()) {
+  for (GlobalVariable &variable : llvm::make_early_inc_range((*ir)->globals())) {
+    if (part.hasVariables || !variable.hasInitializer()) {
+      continue;
+    }
+    if (variable.hasAppendingLinkage()) { // a list of what linkers keep, which cannot be declared
+      variable.eraseFromParent();
+    } else {
       variable.setInitializer(nullptr);
     }
   }

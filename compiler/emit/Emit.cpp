@@ -205,6 +205,7 @@ LogicalResult Emitter::generateObject(const ingot::target::MachineModel &machine
                                })};
   ingot::emit::optimize(*ir, *target);
   ingot::emit::callForWideArithmetic(*ir, machine);
+  ingot::emit::requireLibraryVersion(*ir, model.name);
   if (wants(Kind::Llvm)) {
     raw_string_ostream stream(code.llvmIR);
     ir->print(stream, nullptr);

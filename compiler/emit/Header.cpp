@@ -35,6 +35,7 @@ public:
   std::string write() {
     writeComment();
     out << formatv("#ifndef INGOT_MODEL_{0}_H\n#define INGOT_MODEL_{0}_H\n\n#include \"ingot.h\"\n\n", upper);
+    writeVersionCheck();
     writeMacros();
     writeElementFunctions();
     out << "#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n";
@@ -160,6 +161,12 @@ private:
     }
     out << (model.devices.empty() ? "" : "\n")
         << " *\n * Tensors are dense and row-major. See ingot.h for the rules. */\n";
+  }
+
+  void writeVersionCheck() {
+    out << formatv("#if INGOT_ABI != {0}\n#error \"{1}.h is for version {0} of the interface in ingot.h (INGOT_ABI): "
+                   "compile the model with the ingot that ingot.h comes from\"\n#endif\n\n",
+                   INGOT_ABI, model.name);
   }
 
   void writeMacros() {

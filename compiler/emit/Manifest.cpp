@@ -43,7 +43,7 @@ std::string ingot::emit::manifestText(const plan::ModelInfo &model, ArrayRef<Dev
   raw_string_ostream stream(text);
   json::OStream json(stream, 2);
   support::JsonFieldWriter writer(json, &support::FieldRule::manifest);
-  BuildInfo build{INGOT_ABI, codeBytes, files};
+  BuildInfo build{manifestVersion, INGOT_ABI, codeBytes, files};
   json.object([&] {
     visitManifest(writer, model, build, parameterNames(model), [&](size_t device) {
       if (!devices[device].staysInObject()) {

@@ -26,6 +26,7 @@ void visitManifest(V &v, typename V::template Ref<plan::ModelInfo> model, typena
     return names;
   };
   auto plain = [](const std::string &name) { return name; };
+  v("manifest_version", build.version);
   v("name", model.name);
   v("abi", build.abi);
   v("target", model.target);

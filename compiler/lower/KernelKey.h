@@ -12,7 +12,7 @@ class KernelKey {
 public:
   explicit KernelKey(plan::KernelOp kernel);
 
-  /// The sizes that the kernel finds or knows as dataDependentSizes, in the order of their first use.
+  /// The sizes that the kernel finds or knows, which only data determine, in the order of their first use.
   std::vector<support::Symbol> dataDependentSizes;
 
   friend bool operator==(const KernelKey &a, const KernelKey &b);
