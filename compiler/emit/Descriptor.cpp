@@ -1,5 +1,14 @@
-// The ingot_model of runtime_support/include/ingot.h: what it says, and its LLVM constants with the functions around
-// them. The structures are written field by field in the header's order; LLVM lays them out by the target's C rules.
+// Describes a model as the ingot_model of runtime_support/include/ingot.h, and makes LLVM constants of that with the
+// functions around them:
+//
+//   NAME_model()              returns the address of the constants; a program reads everything from there
+//   NAME_run_generic          the member `run`: calls NAME_run with arguments from arrays
+//   NAME_plan                 the member `plan`, from the loop IR: computes sizes, and checks them
+//   NAME_workspace_bytes(..)  calls the plan, for programs that know the model while they are compiled
+//
+// describe() says what is in the structures, and two writers how that looks: ConstantWriter here, and StructureText in
+// cpp/Program.cpp for C++ source. Both visit the members by visitMembers (Descriptor.h), field by field in the header's
+// order; LLVM lays them out by the target's C rules.
 #include "compiler/emit/Descriptor.h"
 #include "compiler/emit/CodeGen.h"
 #include "compiler/support/ElementTypes.h"
@@ -21,7 +30,8 @@ namespace {
 
 int64_t numberOr(const Size &size, int64_t other) { return size.isNumber() ? size.number() : other; }
 
-/// As ingot_tensor_info.dims has it.
+/// Returns an extent as ingot_tensor_info.dims has it: a number; -1 - i for the i-th symbol, where sizes that a run
+/// finds are counted behind the others; or INGOT_DIM_COMPUTED for an expression.
 int64_t dimCode(const ModelInfo &model, const Size &dim) {
   if (dim.isNumber()) {
     return dim.number();
@@ -217,6 +227,7 @@ Function *buildWorkspaceBytes(Module &ir, const ModelInfo &model, Function *plan
   return get;
 }
 
+/// Makes a function code for the same CPU as another one, so that LLVM may inline that.
 void copyManners(const Function &from, Function &to) {
   for (const char *name : {"target-cpu", "target-features"}) {
     if (from.hasFnAttribute(name)) {

@@ -1,3 +1,13 @@
+// Finds the kernels of devices, and takes those whose target makes images out of the module. A call that a device runs
+// gets the number of its kernel, counted from 0 on in the order of the device's first calls:
+//
+//   call @conv(...) {ingot.device = 0}          =>   call @conv(...) {ingot.device = 0, ingot.kernel = 0}
+//   call @softmax(...) {ingot.device = 0}       =>   call @softmax(...) {ingot.device = 0, ingot.kernel = 1}
+//   call @conv(...) {ingot.device = 0}          =>   call @conv(...) {ingot.device = 0, ingot.kernel = 0}
+//
+// For an image the kernel and all functions that it calls are copied to a module of their own. In the model's module
+// the kernel becomes a declaration, so that its calls stay valid until splitCalls replaces them; functions that it
+// calls stay as they are, since kernels of the host may call them, too.
 #include "compiler/emit/DeviceCode.h"
 #include "compiler/plan/CallAttributes.h"
 #include "compiler/plan/KernelAttributes.h"
@@ -82,6 +92,7 @@ LogicalResult emit::makeImages(ModuleOp module, ArrayRef<const target::MachineMo
     if (!maker || code.kernels.empty()) {
       continue;
     }
+    // From here on the host's module has no code of these kernels, whatever the target answers.
     OwningOpRef<ModuleOp> own = split(module, code.kernels);
     llvm::Expected<std::vector<target::Image>> images = maker->images(*own, code.kernels, *machine);
     if (!images) {

@@ -1,5 +1,14 @@
 // Writes the header of a model. Everything in it comes from ModelInfo; a model's C++ class goes through the checked
-// generic entry of libingot_rt, so that a wrong size is an error value.
+// generic entry of libingot_rt, so that a wrong size is an error value. For a model `net` with an open size `batch`:
+//
+//   a comment            the tensors and sizes, with the names that they have in the model
+//   NET_WORKSPACE_ALIGN, NET_X_ELEMENTS ...     numbers that are known, as macros
+//   net_x_elements(batch)                       those that depend on sizes, as inline functions
+//   net_run, net_workspace_bytes, net_model     prototypes
+//   ingot::models::net                          the class, for C++17
+//
+// Parts are left out where the model has nothing for them. Names of parameters are in `names`; macros and functions are
+// called after `stems`, which have no underscore behind them (Names.h).
 #include "compiler/emit/Names.h"
 #include "compiler/emit/Texts.h"
 #include "compiler/support/ElementTypes.h"
@@ -91,6 +100,7 @@ private:
     return text;
   }
 
+  /// Returns what a size may be, behind a colon, such as ": at least 1, at most 8"; empty: anything.
   static std::string bounds(const ingot::plan::SymbolInfo &symbol) {
     if (!symbol.sizes.empty() && !symbol.others) {
       return ": one of " + llvm::join(llvm::map_range(symbol.sizes, [](int64_t n) { return std::to_string(n); }), ", ");
@@ -100,6 +110,7 @@ private:
     return least.empty() && most.empty() ? "" : ": " + least + (least.empty() || most.empty() ? "" : ", ") + most;
   }
 
+  /// Writes the comment at the head: what the model reads and writes, and what a run asks of its caller.
   void writeComment() {
     out << "/* The model " << model.name << ", compiled by ingot for " << model.target << ".\n *\n";
     auto list = [&](const char *role, ArrayRef<TensorInfo> tensors, ArrayRef<std::string> parameters) {
@@ -234,6 +245,7 @@ private:
     }
   }
 
+  /// Writes the prototypes of the entry, of NAME_workspace_bytes for open sizes, and of NAME_model.
   void writePrototypes() {
     std::string bytes = model.workspaceBytes >= 0 ? upper + "_WORKSPACE_BYTES"
                                                   : model.name + "_workspace_bytes(" + symbolArguments() + ")";
@@ -274,6 +286,7 @@ private:
     out << "#if defined(__cplusplus) && __cplusplus >= 201703L && !defined(INGOT_PLAIN_C)\n#include "
            "\"ingot.hpp\"\n\nnamespace ingot::models "
            "{\n\n";
+    // A macro of that name gets an underscore, which is known only where the header is included.
     bool isMacro = ingot::emit::mayBeMacro(className);
     if (isMacro) {
       out << formatv("#ifdef {0}\n#define INGOT_CLASS {0}_\n#else\n#define INGOT_CLASS {0}\n#endif\n\n", className);
@@ -303,6 +316,7 @@ private:
                                 : "";
   }
 
+  /// Writes the beginning of a class whose workspace has a known size.
   void writeConstruction() {
     out << "/// The model with a workspace of its own: one for each thread that runs it. The only allocation is made "
            "by\n"
@@ -315,6 +329,8 @@ private:
         << "  explicit operator bool() const { return static_cast<bool>(ownMemory_); }\n";
   }
 
+  /// Writes the beginning of a class whose workspace depends on sizes: the constructor takes them, and so does
+  /// reserve().
   void writeOpenConstruction() {
     std::string parameters = symbolParameters("std::int64_t", ", "), arguments = symbolArguments();
     out << "/// The model with a workspace of its own: one for each thread that runs it. The only allocations are made "
@@ -335,6 +351,8 @@ private:
         << "  explicit operator bool() const { return reserveStatus_.ok(); }\n";
   }
 
+  /// Writes the method run(): it brings spans to arrays of ingot_buffer, calls the generic entry, and hands back sizes
+  /// that the run has found.
   void writeRunMethod() {
     out << "  Status run(";
     for (auto [tensor, parameter] : llvm::zip(model.inputs, names.inputs)) {

@@ -34,7 +34,7 @@ private:
 };
 
 /// The attribute, in LLVM IR, of a function that uses AMX, x86's registers for tiles of matrices.
-inline constexpr llvm::StringLiteral usesTiles = "ingot-tiles";
+inline constexpr llvm::StringLiteral usesAmx = "ingot-tiles";
 
 /// Replaces math ops that have no instruction (exp, tanh, pow ...), arith.remf, and conversions of floats below 32 bits
 /// by arithmetic. Fails with a diagnostic for an op that it does not know: left alone, it would become a call of a C

@@ -1,5 +1,7 @@
 // Writes the manifest NAME.json: what a program or a build system may want to know of a compiled model without loading
 // it. Its fields are listed in ManifestFields.h; here are those of images, and the dependency file NAME.d.
+//
+// NAME.d is one rule of make, by which the files that were written depend on all files that the model was read from.
 #include "compiler/emit/ManifestFields.h"
 #include "compiler/emit/Texts.h"
 #include "llvm/Support/JSON.h"

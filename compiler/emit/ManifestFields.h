@@ -1,4 +1,12 @@
-// Visits the facts of a model by name, which make NAME.json: the compiler writes it, and the driver reads it.
+// Visits the facts of a model by name, which make NAME.json: the compiler writes it, and the driver reads it. Both call
+// visitManifest, with a writer or a reader of JSON as the visitor, so that a field is named once:
+//
+//   v("abi", build.abi)              a member: written, and read back
+//   v.list("inputs", model.inputs)   a list of records, whose fields are in plan/FactFields.h
+//   v.derived("run", NAME + "_run")  follows from others: written for other programs, and not read
+//
+// A rule behind a field says when it is left out (unlessEmpty), or null where it is unknown (orNull). Fields stand in
+// the order of this list; a new one is a line here.
 #pragma once
 #include "compiler/emit/BuildInfo.h"
 #include "compiler/emit/Names.h"

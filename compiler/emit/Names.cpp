@@ -1,3 +1,12 @@
+// Makes identifiers of names. A name goes through three steps:
+//
+//   "input/image:0"  ->  input_image_0    identifierFrom: what is no letter or digit becomes one underscore
+//   "float"          ->  float_2          makeUnique: keywords, and names that another one has in capitals, get a
+//   number "Softmax"        ->  Softmax_         namesInCode: names that a header may have as a macro or a type, as
+//   parameters
+//
+// The first two are the names in macros and functions, which programs spell, and must not change from one version to
+// the next. So words that turn out to collide later are added to the third step alone (newerWords).
 #include "compiler/emit/Names.h"
 #include "compiler/support/ElementTypes.h"
 #include "compiler/support/SymbolNames.h"
@@ -87,6 +96,7 @@ std::string nameOf(const ingot::plan::SymbolInfo &symbol) {
 }
 std::string nameOf(const ingot::plan::DataDependentSizeInfo &found) { return ingot::support::symbolName(found.name); }
 
+/// Returns the identifiers of tensors or sizes; `role` is what a name begins with that would begin with a digit.
 template <typename Named>
 std::vector<std::string> namesOf(const std::vector<Named> &all, StringRef role, StringSet<> &taken) {
   std::vector<std::string> names;

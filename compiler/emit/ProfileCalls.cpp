@@ -1,8 +1,11 @@
-// Models for profiling: a call that carries `ingot.launch = N` stands between two calls of ingot_exec.profile,
+// Writes what a model needs to be profiled: a call that carries `ingot.launch = N` gets in front of it and behind it a
+// call of ingot_exec.profile,
 //
 //   NAME_profile(exec, N, 0); call; NAME_profile(exec, N, 1);
 //
-// where NAME_profile does nothing without an exec or without the function in it. Other models have none of this.
+// where NAME_profile does nothing without an exec or without the function in it. It is a function of its own and is not
+// written at each call, since a model has hundreds of them. Models that are not compiled for profiling have no such
+// attribute, and none of this.
 #include "compiler/emit/Lowering.h"
 #include "compiler/plan/CallAttributes.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -37,12 +40,14 @@ private:
   void callHook(Location loc, Value exec, int32_t number, int32_t ended) {
     LLVM::CallOp::create(builder, loc, hook, ValueRange{exec, constant(loc, number), constant(loc, ended)});
   }
+  /// Loads one of the first five fields of an ingot_exec, all of which are pointers.
   Value load(Location loc, Value exec, int32_t field) {
     auto type = LLVM::LLVMStructType::getLiteral(builder.getContext(), SmallVector<Type>(5, pointer));
     Value place = LLVM::GEPOp::create(builder, loc, pointer, type, exec, ArrayRef<LLVM::GEPArg>{0, field});
     return LLVM::LoadOp::create(builder, loc, pointer, place);
   }
 
+  /// Writes NAME_profile: entry asks for an exec, `ask` for its function, and `tell` calls that.
   void makeHook(LLVM::LLVMFuncOp run) {
     Location loc = run.getLoc();
     builder.setInsertionPoint(run);

@@ -1,5 +1,9 @@
 // Translates the LLVM dialect to LLVM IR. What is exported is decided here, once: NAME_run, NAME_model and
 // NAME_workspace_bytes; declarations are ingot_*; everything else is local to the object.
+//
+// Weights are a declaration while LLVM optimizes, a constant whose contents nobody knows, so that no pass folds loads
+// from it. Afterwards defineWeights puts a variable of zeros in its place, in a section of its own, whose bytes the
+// object's writer finds and fills (Object.cpp).
 #include "compiler/emit/CodeGen.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"

@@ -80,23 +80,23 @@ void Entry::build(plan::LoopOp loop) {
     llvm::append_range(all, sizes);
     return all;
   };
-  auto turned = [&](Value times) {
+  auto passedOn = [&](Value times) {
     SmallVector<Value> all = following(times);
     return found ? all : SmallVector<Value>(sizes);
   };
-  branch(go, head, following(zero), next, turned(zero));
+  branch(go, head, following(zero), next, passedOn(zero));
   w.b.setInsertionPointToStart(head);
   for (Value &size : sizes) {
     size = head->addArgument(w.b.getIndexType(), w.loc);
   }
   Value more = trips ? w.compare(arith::CmpIPredicate::slt, number, trips) : Value();
-  branch(more, body, {}, next, turned(number));
+  branch(more, body, {}, next, passedOn(number));
   w.b.setInsertionPointToStart(body);
   auto outerSymbols = w.symbols;
-  turn(loop, number, growths, sizes);
+  beginIteration(loop, number, growths, sizes);
   Value times = arith::AddIOp::create(w.b, w.loc, number, w.value(1));
   Value again = end.getCondition() ? values.at(end.getCondition()) : Value();
-  branch(again, head, following(times), next, turned(times));
+  branch(again, head, following(times), next, passedOn(times));
   w.b.setInsertionPointToStart(next);
   w.symbols = std::move(outerSymbols);
   if (found) {
@@ -107,7 +107,8 @@ void Entry::build(plan::LoopOp loop) {
   }
 }
 
-void Entry::turn(plan::LoopOp loop, Value number, ArrayRef<onnx::Growth> growths, SmallVectorImpl<Value> &sizes) {
+void Entry::beginIteration(plan::LoopOp loop, Value number, ArrayRef<onnx::Growth> growths,
+                           SmallVectorImpl<Value> &sizes) {
   w.symbols[loop.getNumber().getValue()] = number;
   for (auto [g, size] : llvm::zip_equal(growths, sizes)) {
     if (g.inside) {

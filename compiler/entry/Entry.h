@@ -176,7 +176,8 @@ private:
   /// alone, so a count that no run can reach is an error.
   Value tripsOf(plan::LoopOp loop, bool conditional);
   /// Writes one iteration. `sizes` become those of the next iteration.
-  void turn(plan::LoopOp loop, Value number, llvm::ArrayRef<onnx::Growth> growths, llvm::SmallVectorImpl<Value> &sizes);
+  void beginIteration(plan::LoopOp loop, Value number, llvm::ArrayRef<onnx::Growth> growths,
+                      llvm::SmallVectorImpl<Value> &sizes);
   /// Computes the sizes of the next iteration. The slices of a scan output must all have the size of the first one.
   void grow(plan::LoopOp loop, Value number, llvm::ArrayRef<onnx::Growth> growths, llvm::SmallVectorImpl<Value> &sizes);
 };

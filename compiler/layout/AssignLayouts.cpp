@@ -74,8 +74,8 @@ private:
   void assign(plan::KernelOp kernel) {
     const target::MachineModel &machine = machineOf(kernel.getTarget());
     Operation *root = kernel.root();
-    auto rule = kernel.getPiece() ? LayoutRule::Plain : lower::familyOf(kernel, machine).layoutRule(root, machine);
-    if (rule != LayoutRule::Plain && rule != LayoutRule::PlainToBlocked) {
+    auto rule = kernel.getPiece() ? LayoutRule::RowMajor : lower::familyOf(kernel, machine).layoutRule(root, machine);
+    if (rule != LayoutRule::RowMajor && rule != LayoutRule::RowMajorToBlocked) {
       llvm::for_each(kernel.getIns(), blockChannels);
     }
     bool areLast =
@@ -84,10 +84,10 @@ private:
       return areLast && t.getRank() > 1 ? t.getDimSize(1) : machine.blockLanes();
     };
     bool isBlocked =
-        rule == LayoutRule::Blocked || rule == LayoutRule::PlainToBlocked || rule == LayoutRule::ChannelsLast;
+        rule == LayoutRule::Blocked || rule == LayoutRule::RowMajorToBlocked || rule == LayoutRule::ChannelsLast;
     bool toBlocks = isBlocked ||
                     (rule == LayoutRule::Follow && (areLast || machine.blockLanes() > 1) && shouldFollow(kernel, root));
-    bool fromBlocks = toBlocks || rule == LayoutRule::BlockedToPlain;
+    bool fromBlocks = toBlocks || rule == LayoutRule::BlockedToRowMajor;
     if (toBlocks && root) {
       separateReaders(kernel, root, rule);
     }
@@ -192,11 +192,11 @@ private:
       bool data = root->getOperand(0) == kernel.getBody().getArgument(i);
       bool follows = rule == LayoutRule::Follow && !isConstant(v) && t.getRank() == rank;
       bool readsBlocks =
-          rule == LayoutRule::Blocked || rule == LayoutRule::BlockedToPlain || rule == LayoutRule::ChannelsLast;
+          rule == LayoutRule::Blocked || rule == LayoutRule::BlockedToRowMajor || rule == LayoutRule::ChannelsLast;
       bool inBlocks = follows || (data && readsBlocks);
       return inBlocks ? blocked(t, lanes) : plain(t);
     }
-    if (rule == LayoutRule::BlockedToPlain) {
+    if (rule == LayoutRule::BlockedToRowMajor) {
       return plain(t);
     }
     if (t.getRank() != rank || t.getDimSize(1) == 1) {

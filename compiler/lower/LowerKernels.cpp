@@ -5,10 +5,10 @@
 // Its name is the family and the node it was first built for; a kernel equal to an earlier one (same region, types,
 // constness, target; data-dependent sizes may have other names) becomes another launch of that one's function.
 #include "compiler/lower/LowerKernels.h"
-#include "compiler/lower/KernelForm.h"
+#include "compiler/lower/KernelKey.h"
 #include "compiler/lower/core/Denormals.h"
+#include "compiler/lower/core/KernelWork.h"
 #include "compiler/lower/core/LlvmAttributes.h"
-#include "compiler/lower/core/Work.h"
 #include "compiler/lower/product/ProductRate.h"
 #include "compiler/onnx/Control.h"
 #include "compiler/onnx/ElementTypes.h"
@@ -94,7 +94,7 @@ struct Lowering {
     onnx::SymbolSet symbols;
     std::vector<support::Symbol> dataDependentSizes; ///< as they occur in the first kernel
   };
-  std::unordered_map<KernelForm, Built, KernelForm::Hash> built;
+  std::unordered_map<KernelKey, Built, KernelKey::Hash> built;
 
   /// `sizes` gets the kernel's data-dependent sizes: where the function speaks of built->dataDependentSizes.
   FailureOr<Built *> functionOf(plan::KernelOp kernel, std::vector<support::Symbol> &sizes) {
@@ -104,9 +104,9 @@ struct Lowering {
     if (meetsDenormals(kernel, machine)) {
       kernel->setAttr(denormalsName, UnitAttr::get(kernel.getContext()));
     }
-    KernelForm form(kernel);
-    sizes = form.dataDependentSizes;
-    auto [it, isNew] = built.try_emplace(std::move(form));
+    KernelKey key(kernel);
+    sizes = key.dataDependentSizes;
+    auto [it, isNew] = built.try_emplace(std::move(key));
     if (!isNew) {
       return &it->second;
     }
@@ -499,15 +499,16 @@ static void useSchedules(ArrayRef<plan::KernelOp> kernels, MachineOf machineOf, 
       continue;
     }
     std::string key = keyOf(kernel, family.stem);
-    const target::Schedule *said = request.table ? request.table->find(machine.spec, key) : nullptr;
-    const target::Schedule *meant = said ? choices->find(*said) : nullptr;
+    const target::Schedule *requested = request.table ? request.table->find(machine.spec, key) : nullptr;
+    const target::Schedule *meant = requested ? choices->find(*requested) : nullptr;
     kernel->setAttr(kernelName, StringAttr::get(kernel.getContext(), key));
     if (meant) {
       kernel->setAttr(scheduleName, StringAttr::get(kernel.getContext(), meant->text()));
     } else if (request.table && request.explains && explained.insert(key).second) {
-      emitRemark(kernel.root()->getLoc()) << (said ? "the measured schedule '" + said->text() + "' is none of kernel '"
-                                                   : "no measured schedule for kernel '")
-                                          << key << "' on " << machine.spec << "; it gets that of the machine model";
+      emitRemark(kernel.root()->getLoc())
+          << (requested ? "the measured schedule '" + requested->text() + "' is none of kernel '"
+                        : "no measured schedule for kernel '")
+          << key << "' on " << machine.spec << "; it gets that of the machine model";
     }
     request.choices.try_emplace(key, std::move(*choices));
   }

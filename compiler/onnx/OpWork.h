@@ -1,7 +1,7 @@
 // How much an op does, by its definition: the same for all machines.
 #pragma once
 #include "compiler/onnx/sizes/Shapes.h"
-#include "compiler/target/Work.h"
+#include "compiler/target/OpTime.h"
 
 namespace ingot::onnx {
 

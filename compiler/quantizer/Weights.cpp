@@ -1,7 +1,7 @@
 // Makes sums short where the options ask for it. A kernel adds up the products of input channels 8 i, 8 i + 1, 8 i + 4
-// and 8 i + 5 in one lane of int16, and those of the other four in another one (compiler/integer/Short.h). The sum of
-// the positive weights of a lane is 128 at most, and so is that of the negative ones, since 128 * 255 is below 2^15. A
-// depthwise kernel of three rows and columns adds up all products of two neighbouring rows, or of two columns.
+// and 8 i + 5 in one lane of int16, and those of the other four in another one (compiler/integer/Int16Sums.h). The sum
+// of the positive weights of a lane is 128 at most, and so is that of the negative ones, since 128 * 255 is below 2^15.
+// A depthwise kernel of three rows and columns adds up all products of two neighbouring rows, or of two columns.
 #include "compiler/quantizer/Weights.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FormatVariadic.h"

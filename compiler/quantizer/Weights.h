@@ -11,7 +11,7 @@ namespace ingot::quantizer {
 struct WeightOptions {
   bool perTensor = false; ///< one scale for a weight in place of one for each output channel
   /// Whether scales are so large that sums of products of neighbouring input channels fit into 16 bits, whatever bytes
-  /// they are multiplied with: machines that multiply pairs of bytes and have no instruction for quads can take them.
+  /// they are multiplied with: machines that multiply pairs of bytes and have no dot product of four can take them.
   /// Recurrent layers do without.
   bool shortSums = false;
 };

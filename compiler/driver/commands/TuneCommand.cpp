@@ -50,7 +50,7 @@ struct Kernel {
     while (!untried.empty()) {
       Schedule schedule = untried.front();
       untried.erase(untried.begin());
-      auto rulesOut = [&](const auto &other) { return other.second > hopeless && schedule.says(other.first); };
+      auto rulesOut = [&](const auto &other) { return other.second > hopeless && schedule.includes(other.first); };
       if (llvm::none_of(tried, rulesOut)) {
         return schedule;
       }

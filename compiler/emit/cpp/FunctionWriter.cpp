@@ -1,3 +1,12 @@
+// Writes names, expressions and statements, as a part of FunctionWriter; loops and blocks are in ControlFlow.cpp.
+//
+//   %0 = memref.load %a[%i]         an expression that waits: a[i]
+//   %1 = arith.mulf %0, %b          another one, which has taken it: a[i] * b
+//   memref.store %1, %c[%i]         =>   c[i] = a[i] * b;
+//
+// With two users of %0, or with a store between it and %1, there would be `const float x0 = a[i];` first. A pending
+// expression is taken exactly once, so that its text is written in one place, and in the order of evaluation that the
+// IR has as far as memory is concerned.
 #include "compiler/emit/cpp/FunctionWriter.h"
 #include "compiler/emit/DeviceCode.h"
 #include "compiler/emit/cpp/Cpp.h"
@@ -84,12 +93,14 @@ static BlockArgument carriedSum(Operation *op) {
   return isRead ? carried : BlockArgument();
 }
 
+// Steps of a sum do not wait, since one long expression would leave their order to the compiler (addsProduct).
 bool FunctionWriter::waits(Value value) const {
   Operation *op = value.getDefiningOp();
   return op && !isStepOfSum(value) && !shared.contains(value) && value.hasOneUse() &&
          (*value.user_begin())->getBlock() == op->getBlock();
 }
 
+// Names and literals cost nothing, so that they are used as often as they are needed.
 void FunctionWriter::define(Value value, Expression expression) {
   bool isPlain =
       !expression.reads &&
@@ -98,7 +109,7 @@ void FunctionWriter::define(Value value, Expression expression) {
   if (isPlain && !shared.contains(value)) {
     known[value] = expression;
   } else if (waits(value)) {
-    waiting[value] = expression;
+    pending[value] = expression;
   } else if (!value.use_empty()) {
     declareConstant(value, expression);
   }
@@ -134,37 +145,39 @@ std::string FunctionWriter::declareVariable(Value value, StringRef start) {
 }
 
 Expression FunctionWriter::take(Value value) {
-  auto it = waiting.find(value);
-  if (it == waiting.end()) {
+  auto it = pending.find(value);
+  if (it == pending.end()) {
     return known.lookup(value);
   }
   Expression expression = it->second;
-  waiting.erase(it);
+  pending.erase(it);
   known[value] = expression;
   return expression;
 }
 
 Expression FunctionWriter::named(Value value) {
-  auto it = waiting.find(value);
-  if (it != waiting.end()) {
+  auto it = pending.find(value);
+  if (it != pending.end()) {
     Expression expression = it->second;
-    waiting.erase(it);
+    pending.erase(it);
     declareConstant(value, expression);
   }
   return known.lookup(value);
 }
 
+/// Returns how many characters the operands of one statement may have, so that lines stay readable.
 size_t FunctionWriter::room() const { return std::max<size_t>(mostColumns - 30 - std::min(indent, 60u), 40); }
 
+// Where operands are too long together, the longest one becomes a constant of its own, and so on.
 SmallVector<Expression> FunctionWriter::takeAll(ValueRange values, size_t most) {
   while (true) {
     size_t sum = 0, longest = 0;
     Value worst;
     for (Value value : values) {
-      auto it = waiting.find(value);
-      size_t length = it != waiting.end() ? it->second.text.size() : known.lookup(value).text.size();
+      auto it = pending.find(value);
+      size_t length = it != pending.end() ? it->second.text.size() : known.lookup(value).text.size();
       sum += length;
-      if (it != waiting.end() && length > longest) {
+      if (it != pending.end() && length > longest) {
         longest = length, worst = value;
       }
     }
@@ -176,9 +189,9 @@ SmallVector<Expression> FunctionWriter::takeAll(ValueRange values, size_t most) 
   return llvm::map_to_vector(values, [&](Value value) { return take(value); });
 }
 
-void FunctionWriter::settleReads() {
+void FunctionWriter::flushReads() {
   SmallVector<Value> readers;
-  for (auto &[value, expression] : waiting) {
+  for (auto &[value, expression] : pending) {
     if (expression.reads) {
       readers.push_back(value);
     }
@@ -265,7 +278,7 @@ bool FunctionWriter::visitVectorStore(Operation &op) {
     return false;
   }
   std::optional<std::string> text = storeVector(&op, takeAll(op.getOperands(), room() + 20), helpers);
-  settleReads();
+  flushReads();
   text ? line(*text + ";") : refuse(op);
   return true;
 }
@@ -282,7 +295,7 @@ void FunctionWriter::visit(memref::LoadOp load) {
 
 void FunctionWriter::visit(memref::StoreOp store) {
   SmallVector<Expression> parts = takeAll(store->getOperands(), room() + 20);
-  settleReads();
+  flushReads();
   line(asOperand(parts[1], Rank::Name) + "[" + parts[2].text + "] = " + parts[0].text + ";");
 }
 
@@ -316,7 +329,7 @@ void FunctionWriter::visit(func::CallOp call) {
   for (Value operand : call.getOperands()) {
     arguments.push_back(argument(operand));
   }
-  settleReads();
+  flushReads();
   auto number = call->getAttrOfType<IntegerAttr>(plan::launchName);
   auto tell = [&](int ended) {
     if (number) {
@@ -407,6 +420,7 @@ void FunctionWriter::callLibrary(func::CallOp call, ArrayRef<std::string> argume
                                                             : typeName(type) + "(" + text + ")"});
 }
 
+/// Whether a parameter is a pointer to const: nothing but loads uses it.
 bool FunctionWriter::isOnlyRead(BlockArgument pointer) const {
   return llvm::all_of(pointer.getUsers(), [](Operation *user) {
     return isa<memref::LoadOp, vector::LoadOp, vector::MaskedLoadOp, vector::GatherOp>(user);

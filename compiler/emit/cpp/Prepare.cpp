@@ -104,7 +104,7 @@ static LogicalResult formLaneLoops(ModuleOp module, const target::MachineModel &
 
 LogicalResult prepare(ModuleOp module, const target::MachineModel &machine) {
   target::MachineModel plain = machine;
-  plain.halfConversions = false;
+  plain.f16Conversions = false;
   plain.scaleByPowerOfTwo = false; // LLVM alone has the intrinsic
   forgetMachines(module);
   if (failed(expandMath(module, Machines(plain))) || failed(simplifyVectors(module))) {

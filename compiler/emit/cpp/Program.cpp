@@ -1,6 +1,10 @@
 // Writes the whole of NAME.cpp: includes, the helpers that its functions use, weights, a function for each kernel, in
 // the order of the IR but behind those that it calls, the run and its plan, the functions of the header, and the
 // descriptor.
+//
+// Functions are written first, because only they say which helpers, types of vectors and includes are needed, which
+// stand in front of them. All but the functions of the header, and weights that another file defines, are in unnamed
+// namespaces: a program may have several models, whose kernels and helpers have equal names.
 #include "compiler/emit/Descriptor.h"
 #include "compiler/emit/Names.h"
 #include "compiler/emit/Texts.h"
@@ -275,6 +279,7 @@ private:
     return order;
   }
 
+  /// Returns the first lines: how the file is compiled, includes, and checks of the compiler's options.
   std::string head() {
     std::string text = "// The model " + model.name + ", compiled by ingot to C++17. Its functions are declared in " +
                        model.name + ".h.\n";
@@ -345,6 +350,7 @@ private:
     return all;
   }
 
+  /// Returns the function that takes a kernel's arguments out of the words of a launch.
   std::string deviceBody(func::FuncOp kernel) {
     size_t next = 0;
     auto word = [&] { return "words[" + std::to_string(next++) + "]"; };
@@ -369,6 +375,7 @@ private:
            read + wrapped(call + ";", 2) + "}\n";
   }
 
+  /// Returns the weights: an array with its contents, or for large ones the declaration of what NAME.weights.S defines.
   std::string constants() {
     if (!model.weightBytes || model.takesWeights()) {
       return "";
@@ -429,6 +436,7 @@ private:
     return element == "u8" ? bytes : helpers.use("at_" + element) + "(" + bytes + ", 0)";
   }
 
+  /// Returns the plan with the types of the header, and NAME_workspace_bytes where the model has open sizes.
   std::string planEntries() {
     std::string raw = helpers.use("raw"), at = helpers.use("at_u64");
     std::string text =
@@ -458,6 +466,7 @@ private:
                .str();
   }
 
+  /// Returns the descriptor behind its tables, and the function that returns its address.
   std::string descriptor() {
     auto bodyOf = [&](StringRef kernel) {
       return deviceBodyName(functionName(module.lookupSymbol<func::FuncOp>(kernel), model));

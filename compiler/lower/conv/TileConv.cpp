@@ -33,7 +33,7 @@ namespace {
 class Conv {
 public:
   Conv(Build &build, const TileConv &c)
-      : build(build), w(build.w), c(c), block(w, c.shape, c.ofHalves), input(c.input(build)), space(c.result(build)),
+      : build(build), w(build.w), c(c), block(w, c.shape, c.ofBf16), input(c.input(build)), space(c.result(build)),
         weights(build.group.buffer(build.group.root->getOperand(1))) {
     Value added = build.group.root->getOperand(2);
     bias = onnx::present(added) ? build.group.buffer(added) : Buffer();
@@ -216,9 +216,9 @@ private:
               {{s.firstRow + first, 0}, {s.firstRow + second, 0}}};
     }
     Ix row = c.isRow() ? Ix(0) : floorDiv(i, c.groups), group = c.isRow() ? i : remainder(i, c.groups);
-    Ix x = w.settled(min(group * c.height, s.columns - c.height));
+    Ix x = w.hidden(min(group * c.height, s.columns - c.height));
     Ix first = s.from.base + row * s.from.row + x * s.from.pixel;
-    return {{first, first + block.second() * s.from.pixel}, {{s.firstRow + row, w.settled(s.firstColumn + x)}}};
+    return {{first, first + block.second() * s.from.pixel}, {{s.firstRow + row, w.hidden(s.firstColumn + x)}}};
   }
 
   void finishBlock(const Strip &s, const Chunk &chunk, const Block &own) {

@@ -41,18 +41,18 @@ int64_t Split::lastAxis(RankedTensorType type) {
 
 /// Returns the space with the dimensions `axes` of a row-major one, in this order. The lanes run along the last of
 /// them; whether an operand repeats along it may be known to the run alone.
-static Space turned(Space space, ArrayRef<int64_t> axes) {
+static Space permuted(Space space, ArrayRef<int64_t> axes) {
   auto pick = [&](const Ixs &from) { return Ixs(llvm::map_range(axes, [&](int64_t axis) { return from[axis]; })); };
-  auto turn = [&](Access &a) {
+  auto permute = [&](Access &a) {
     a.strides = pick(a.strides);
     bool moves = axes.empty() || (a.strides.back().known() && !a.strides.back().is(0));
     a.laneStride = moves ? 1 : a.strides.back();
   };
   space.sizes = pick(space.sizes);
   for (auto &[value, access] : space.accesses) {
-    turn(access);
+    permute(access);
   }
-  llvm::for_each(space.results, turn);
+  llvm::for_each(space.results, permute);
   return space;
 }
 
@@ -72,7 +72,7 @@ Split::Split(const Group &group, RankedTensorType inType, RankedTensorType outTy
   if (!isAcross) {
     kept.push_back(last), axes.push_back(last), along.push_back(false);
   }
-  in = turned(std::move(in), axes), out = turned(std::move(out), kept);
+  in = permuted(std::move(in), axes), out = permuted(std::move(out), kept);
   onnx::Sizes from = onnx::sizesOf(inType), to = onnx::sizesOf(outType);
   int64_t next = 0;
   for (auto [i, axis] : llvm::enumerate(axes)) {

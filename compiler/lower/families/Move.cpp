@@ -1,8 +1,8 @@
 // Ops that only move elements (onnx::Mover): each box of the result is a loop nest of its own over dimensions merged as
 // far as source, result and epilogue operands walk them alike. The innermost loop takes vectors: contiguous ones, one
 // element for all lanes, or, where the source runs along another dimension than the result (a transpose), square tiles
-// that are loaded along one, turned in registers, and stored along the other; or, where the result's last dimension is
-// short (pixels shuffled), vectors along the one before it, interleaved in registers. Concatenations also work on
+// that are loaded along one, transposed in registers, and stored along the other; or, where the result's last dimension
+// is short (pixels shuffled), vectors along the one before it, interleaved in registers. Concatenations also work on
 // channel blocks, where every box begins at a block.
 #include "compiler/onnx/ops/Move.h"
 #include "compiler/lower/core/Portion.h"
@@ -261,11 +261,11 @@ public:
     auto concat = dyn_cast<onnx::ConcatOp>(root);
     auto y = concat ? onnx::ranked(concat.getY()) : RankedTensorType();
     if (!y || y.getRank() < 3) {
-      return LayoutRule::Plain;
+      return LayoutRule::RowMajor;
     }
     bool wholeBlocks = llvm::all_of(concat.getXs().drop_back(),
                                     [&](Value x) { return onnx::ranked(x).getDimSize(1) % machine.blockLanes() == 0; });
-    return concat.joinAxis() != 1 || wholeBlocks ? LayoutRule::Follow : LayoutRule::Plain;
+    return concat.joinAxis() != 1 || wholeBlocks ? LayoutRule::Follow : LayoutRule::RowMajor;
   }
 
   KernelShape shape(plan::KernelOp kernel, const target::MachineModel &machine) const override {

@@ -27,9 +27,9 @@ Combine combineOf(StringRef kind, Type element) {
 }
 
 /// Builds the loops of one kernel.
-class Reducer {
+class ReduceLoops {
 public:
-  Reducer(Build &build, Value data, StringRef kind, Split split)
+  ReduceLoops(Build &build, Value data, StringRef kind, Split split)
       : build(build), w(build.w), group(build.group), data(data), kind(kind),
         how(combineOf(kind, onnx::elementOf(data))), element(valueType(onnx::elementOf(data))),
         split(std::move(split)) {}
@@ -128,7 +128,7 @@ void reduceTo(Build &build, onnx::ReduceToOp op) {
   int64_t last = Split::lastAxis(in);
   Ix from = onnx::sizeOf(in, last), to = onnx::sizeOf(out, last);
   auto run = [&](bool across) {
-    Reducer(build, op.getData(), op.getKind(), Split(build.group, in, out, across)).run();
+    ReduceLoops(build, op.getData(), op.getKind(), Split(build.group, in, out, across)).run();
   };
   if (same(from, to)) {
     return run(false);
@@ -145,7 +145,7 @@ public:
   LayoutRule layoutRule(Operation *root, const target::MachineModel &machine) const override {
     auto op = dyn_cast<onnx::ReduceOp>(root);
     bool follows = op && op.getKeepdims() && isSpatial(op.getAxes(), onnx::ranked(op.getData()).getRank());
-    return follows ? LayoutRule::Follow : LayoutRule::Plain;
+    return follows ? LayoutRule::Follow : LayoutRule::RowMajor;
   }
 
   KernelShape shape(plan::KernelOp kernel, const target::MachineModel &) const override {
@@ -166,7 +166,7 @@ public:
     auto op = cast<onnx::ReduceOp>(build.group.root);
     Split split(build.group, Split::shaped(build.group.kernel, op.getData()), build.group.resultType(), op.getAxes(),
                 op.getKeepdims());
-    Reducer(build, op.getData(), op.getKind(), std::move(split)).run();
+    ReduceLoops(build, op.getData(), op.getKind(), std::move(split)).run();
     return success();
   }
 };

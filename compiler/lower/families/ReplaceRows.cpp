@@ -3,7 +3,7 @@
 // three blocks has in that part.
 #include "compiler/onnx/ops/ReplaceRows.h"
 #include "compiler/lower/Family.h"
-#include "compiler/lower/core/Copy.h"
+#include "compiler/lower/core/CopyElements.h"
 #include "compiler/onnx/constants/Constants.h"
 
 using namespace mlir;
@@ -36,8 +36,8 @@ public:
     Size inner = support::product(ArrayRef(onnx::sizesOf(Group::typeOf(op.getY()))).drop_front());
     Size put = puts ? elementsOf(op.getRows()) : Size(0), kept = elementsOf(op.getY()) - put;
     Buffer data = build.group.buffer(op.getData()), result = build.group.result();
-    Ix place = w.ix(w.load(build.group.buffer(op.getBegin()), 0)) * w.settled(inner);
-    Ix all = w.settled(kept + put), last = w.settled(kept), rows = w.settled(put);
+    Ix place = w.ix(w.load(build.group.buffer(op.getBegin()), 0)) * w.hidden(inner);
+    Ix all = w.hidden(kept + put), last = w.hidden(kept), rows = w.hidden(put);
     place = max(min(place, last), 0); // a bad place has ended the run already, but the kernel still runs
     Ix count = shape.items, from = floorDiv(all * build.begin, count), to = floorDiv(all * build.end, count);
     // Copies the result's elements from `begin` to `end` that are this item's.
@@ -49,7 +49,7 @@ public:
     if (puts) {
       copy(build.group.buffer(op.getRows()), Ix(0) - place, place, place + rows);
     }
-    copy(data, w.settled(elementsOf(op.getData()) - kept - put), place + rows, all);
+    copy(data, w.hidden(elementsOf(op.getData()) - kept - put), place + rows, all);
     return success();
   }
 };

@@ -17,9 +17,9 @@ namespace ingot::lower {
 namespace {
 
 /// Builds the loops of one kernel.
-class Standardizer {
+class StandardizeLoops {
 public:
-  explicit Standardizer(Build &build)
+  explicit StandardizeLoops(Build &build)
       : build(build), w(build.w), group(build.group), op(cast<onnx::StandardizeOp>(group.root)),
         element(valueType(onnx::elementOf(op.getX()))),
         split(group, Split::shaped(group.kernel, op.getX()), group.resultType(), op.getAxes(), /*keeps=*/true) {}
@@ -95,7 +95,7 @@ public:
   /// Over whole images each channel is normalised by itself, which works in either layout.
   LayoutRule layoutRule(Operation *root, const target::MachineModel &machine) const override {
     auto op = cast<onnx::StandardizeOp>(root);
-    return isSpatial(op.getAxes(), onnx::ranked(op.getX()).getRank()) ? LayoutRule::Follow : LayoutRule::Plain;
+    return isSpatial(op.getAxes(), onnx::ranked(op.getX()).getRank()) ? LayoutRule::Follow : LayoutRule::RowMajor;
   }
 
   KernelShape shape(plan::KernelOp kernel, const target::MachineModel &) const override {
@@ -105,7 +105,7 @@ public:
     return shape;
   }
   LogicalResult build(Build &build, const KernelShape &) const override {
-    Standardizer(build).run();
+    StandardizeLoops(build).run();
     return success();
   }
 };

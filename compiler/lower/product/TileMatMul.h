@@ -11,7 +11,7 @@ struct TileMatMul {
   int64_t parts = 1; ///< of A that is float32, of which an item copies its rows, split; else one
   int64_t depth = 0; ///< bytes of a row of A; of one part, padded to whole steps
   int64_t steps = 1; ///< over them
-  /// Of rows that are split the steps are in so many parts of the depth, each copied when it is its turn, while sums
+  /// Of rows that are split the steps are in so many parts of the depth, each copied when it is needed, while sums
   /// wait in memory: A stays in the second cache.
   int64_t depths = 1;
   int64_t strips = 1, panels = 1;

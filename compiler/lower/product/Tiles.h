@@ -139,7 +139,7 @@ double tileBlockCycles(int64_t height, int64_t wide);
 
 class TileBlock {
 public:
-  TileBlock(Writer &w, const TileShape &shape, bool ofHalves);
+  TileBlock(Writer &w, const TileShape &shape, bool ofBf16);
 
   /// Blocks have so many rows from here on, at least one, and at most 16 for each of `tall`.
   void configure(Ix height);
@@ -208,7 +208,7 @@ public:
 private:
   Writer &w;
   TileShape shape;
-  bool ofHalves;
+  bool ofBf16;
   int64_t lanes, rows, rowBytes;
   Ix firstHeight, secondStart;
   Buffer block, config;

@@ -40,7 +40,7 @@ LogicalResult IntegerConvOp::decompose(PatternRewriter &rewriter) {
   return success();
 }
 
-LogicalResult HalfConvOp::inferTypes(SmallVectorImpl<Type> &types) {
+LogicalResult Bf16ConvOp::inferTypes(SmallVectorImpl<Type> &types) {
   return Convolution(*this).inferTypes(types, {}, Float32Type::get(getContext()));
 }
 

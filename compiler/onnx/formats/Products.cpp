@@ -16,7 +16,7 @@ LogicalResult IntegerMatMulOp::inferTypes(SmallVectorImpl<Type> &types) {
   return inferProduct(*this, getA(), getB(), false, false, IntegerType::get(getContext(), 32), types);
 }
 
-/// Kernels read constant matrices, whose quads of rows are packed; others are widened.
+/// Kernels read constant matrices, of which four rows at a time are packed; others are widened.
 LogicalResult IntegerMatMulOp::decompose(PatternRewriter &rewriter) {
   if (constantOf(getB())) {
     return failure();
@@ -28,7 +28,7 @@ LogicalResult IntegerMatMulOp::decompose(PatternRewriter &rewriter) {
   return success();
 }
 
-LogicalResult HalfMatMulOp::inferTypes(SmallVectorImpl<Type> &types) {
+LogicalResult Bf16MatMulOp::inferTypes(SmallVectorImpl<Type> &types) {
   auto a = ranked(getA()), b = ranked(getB());
   Sizes sizes = sizesOf(a);
   if (failed(require(*this, sizes.back(), Size(2 * b.getDimSize(0))))) {
@@ -57,7 +57,7 @@ LogicalResult FewBitsMatMulOp::inferTypes(SmallVectorImpl<Type> &types) {
   return success();
 }
 
-LogicalResult DigitMatMulOp::inferTypes(SmallVectorImpl<Type> &types) {
+LogicalResult SplitIntegerMatMulOp::inferTypes(SmallVectorImpl<Type> &types) {
   Sizes sizes = sizesOf(ranked(getCoarse()));
   sizes.back() = ranked(getB()).getDimSize(1);
   types.push_back(sizedType(sizes, elementOf(getUnit())));

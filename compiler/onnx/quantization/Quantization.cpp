@@ -15,9 +15,9 @@ using namespace mlir;
 
 namespace ingot::onnx {
 
-int64_t shortQuadsOf(Operation *op) {
-  auto quads = op->getAttrOfType<IntegerAttr>(shortQuadsName);
-  return quads ? quads.getInt() : 0;
+int64_t int16DotsOf(Operation *op) {
+  auto dots = op->getAttrOfType<IntegerAttr>(int16DotsName);
+  return dots ? dots.getInt() : 0;
 }
 
 static constexpr llvm::StringLiteral doneName = "onnx.quantized";
