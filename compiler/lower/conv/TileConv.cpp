@@ -85,7 +85,7 @@ private:
       // Two chunks, of elements of two bytes.
       chunkParts = w.scratch(build.scratch, behind, w.b.getBF16Type(), c.shape.chunkBytes(c.chunk));
     }
-    if (c.keepsSums()) {
+    if (c.spillsSums()) {
       sums = w.scratch(build.scratch, behind + 2 * c.shape.chunkBytes(c.chunk), w.b.getF32Type(), c.sumBytes() / 4);
     }
   }
@@ -242,7 +242,7 @@ private:
   Ix nextChunk(const Chunk &chunk) const { return min(indexOf(chunk) + 1, endPanel * c.chunks() - 1); }
 
   void multiply(const Strip &s, const Chunk &chunk, const Block &own, Ix index) {
-    Ix kept = index * c.shape.sumBytes();
+    Ix spilledAt = index * c.shape.sumBytes();
     auto isChunk = [&](int64_t number) { return w.compare(arith::CmpIPredicate::eq, chunk.number, number); };
     auto leave = [&] { block.leave(chunk.wide), finishBlock(s, chunk, own); };
     if (c.chunks() == 1) {
@@ -250,14 +250,15 @@ private:
       multiplySteps(s, chunk, own, index);
       return leave();
     }
-    w.ifElse(isChunk(0), [&] { block.clear(chunk.wide); }, [&] { keep(&TileBlock::resume, kept, chunk.wide); });
+    w.ifElse(
+        isChunk(0), [&] { block.clear(chunk.wide); }, [&] { moveSpilled(&TileBlock::reload, spilledAt, chunk.wide); });
     multiplySteps(s, chunk, own, index);
-    w.ifElse(isChunk(c.chunks() - 1), leave, [&] { keep(&TileBlock::keep, kept, chunk.wide); });
+    w.ifElse(isChunk(c.chunks() - 1), leave, [&] { moveSpilled(&TileBlock::spill, spilledAt, chunk.wide); });
   }
 
   /// Sums of an only block stay where they are.
-  void keep(void (TileBlock::*move)(Buffer, Ix, int64_t), Ix at, int64_t wide) {
-    if (c.keepsSums()) {
+  void moveSpilled(void (TileBlock::*move)(Buffer, Ix, int64_t), Ix at, int64_t wide) {
+    if (c.spillsSums()) {
       (block.*move)(sums, at, wide);
     }
   }
@@ -281,7 +282,7 @@ private:
         }
         block.step(rows, weights, own.at + k * c.shape.stepBytes(wide), wide, fetch);
       }
-      block.stayAwake(c.keepsSums() ? k : number, c.keepsSums() ? c.chunk : c.steps());
+      block.stayAwake(c.spillsSums() ? k : number, c.spillsSums() ? c.chunk : c.steps());
     });
   }
 

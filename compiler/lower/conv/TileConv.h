@@ -58,9 +58,9 @@ struct TileConv : BlockedKernel {
   int64_t stripBytes() const { return parts * partBytes(); }
   int64_t chunk = 1; ///< steps of a panel that all blocks of a strip go over before any goes on
   int64_t chunks() const { return steps() / chunk; }
-  bool keepsSums() const { return chunks() > 1 && blocksOfUnit() > 1; }
-  int64_t sumBytes() const { return keepsSums() ? blocksOfUnit() * shape.sumBytes() : 0; }
-  /// Of an item: its strip, a chunk that is multiplied while the next one is split, and sums that wait.
+  bool spillsSums() const { return chunks() > 1 && blocksOfUnit() > 1; }
+  int64_t sumBytes() const { return spillsSums() ? blocksOfUnit() * shape.sumBytes() : 0; }
+  /// Of an item: its strip, a chunk that is multiplied while the next one is split, and spilled sums.
   int64_t scratchBytes() const { return (copies ? stripBytes() : 0) + 2 * shape.chunkBytes(chunk) + sumBytes(); }
   bool splits() const { return parts > 1; }
   support::Size items() const;

@@ -301,7 +301,7 @@ private:
       // Two chunks, of elements of two bytes.
       chunkParts = w.scratch(build.scratch, chunks, w.b.getBF16Type(), t.shape.chunkBytes(t.chunk));
     }
-    if (t.keepsSums()) {
+    if (t.spillsSums()) {
       Ix behindItems = Ix(t.items(p.batch) * t.itemBytes()) + strip * t.sumBytes();
       Ix at = t.depths > 1 ? behindItems : chunks + 2 * t.shape.chunkBytes(t.chunk);
       sums = w.scratch(build.scratch, at, w.b.getF32Type(), t.sumBytes() / 4);
@@ -385,8 +385,8 @@ private:
     w.ifElse(
         w.compare(arith::CmpIPredicate::eq, before, 0), [&] { block.clear(wide); },
         [&] {
-          if (t.keepsSums()) {
-            block.resume(sums, sumsAt(panel, index), wide);
+          if (t.spillsSums()) {
+            block.reload(sums, sumsAt(panel, index), wide);
           }
         });
   }
@@ -400,8 +400,8 @@ private:
       return finishBlock();
     }
     w.ifElse(w.compare(arith::CmpIPredicate::eq, d * t.chunks() + chunk, t.depths * t.chunks() - 1), finishBlock, [&] {
-      if (t.keepsSums()) {
-        block.keep(sums, sumsAt(panel, index), wide);
+      if (t.spillsSums()) {
+        block.spill(sums, sumsAt(panel, index), wide);
       }
     });
   }
@@ -433,7 +433,7 @@ private:
         Ix right = 2 * block.partsAt(chunk, t.chunk) + k * t.shape.stepBytes(t.shape.wide);
         block.step(rows, chunkParts, right, wide, std::nullopt, split);
       }
-      if (t.keepsSums()) {
+      if (t.spillsSums()) {
         block.stayAwake(k, steps);
       } else {
         block.stayAwake(remainder(chunk, t.chunks()) * steps + k, t.stepsOfPanel());
