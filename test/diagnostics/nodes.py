@@ -123,7 +123,6 @@ READ = [
     (MS + "RelativePositionBias", [f(32, 2), i(1), i(1)], {"max_distance": 16}, "a 'max_distance' of 16 does not fit 32 buckets"),
     (MS + "GatedRelativePositionBias", [f(1, 3, 8), f(8), f(1, 2, 3, 3), f(4, 3), f(3), f(1, 2, 1, 1)], {"num_heads": 2},
      "needs a positive 'num_heads' and weights of known sizes with an even number of columns"),
-    ("RotaryEmbedding", [f(1, 2, 3, 8), f(9, 5), f(9, 5), i(1, 3)], {"rotary_embedding_dim": 10}, "rotates 10 of 8 columns"),
     (MS + "MRotaryEmbedding", [f(1, 2, 8), i(3, 1, 2), f(9, 4), f(9, 4)], {"mrope_section": [2, 2]}, "needs three numbers in 'mrope_section'"),
     (MS + "MRotaryEmbedding", [f(1, 2, 8), i(3, 1, 2), f(9, 4), f(9, 4)], {"mrope_section": [2, 1, 1], "scale": 2.0}, "is_packed_batching and a scale are unsupported"),
     (MS + "MRotaryEmbedding", [f(2, 8), i(3, 1, 2), f(9, 4), f(9, 4)], {"mrope_section": [2, 1, 1]}, "needs an input of three or four dimensions"),
@@ -560,6 +559,7 @@ SIMPLE = [
     ("com.microsoft.GatherBlockQuantized", [(TensorProto.UINT8, (7, 24)), i(2), f(7, 3)], {"block_size": 16}, "weights that are not constant are unsupported"),
     ("com.microsoft.MoE", [f(1, 2, 3, 8), *EXPERTS[1:]], {}, "input 'tensor<1x2x3x8xf32>' and router 'tensor<6x4xf32>' are unsupported"),
     ("com.microsoft.QMoE", BYTE_EXPERTS, {}, "weights that are not constant are unsupported"),
+    ("RotaryEmbedding", [f(1, 2, 3, 8), f(9, 5), f(9, 5), i(1, 3)], {"rotary_embedding_dim": 10}, "rotates 10 of 8 columns"),
     ("Reshape", [f(2, 3), (TensorProto.INT64, ("rank",))], {}, "has a result of unsupported shape: its rank is known only when the model runs"),
 ]
 
