@@ -75,6 +75,7 @@ private:
   }
 };
 
+/// Nothing is less than NaN, so a node that compares with it would lead all rows to one side.
 LogicalResult TreeAttributes::checkNode(int64_t n) {
   const DecisionTrees::Node &each = trees->nodes[n];
   if (each.feature < 0 || each.feature >= INT32_MAX) {
