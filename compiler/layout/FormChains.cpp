@@ -88,8 +88,8 @@ private:
     if (!chain) {
       return 0;
     }
-    double gain = chain->apart - chain->cycles;
-    bool isWorth = gain > leastGain * chain->apart && chain->isSmaller();
+    double gain = chain->separateCycles - chain->cycles;
+    bool isWorth = gain > leastGain * chain->separateCycles && chain->isSmaller();
     return chains == Chains::Possible ? static_cast<double>(kernels.size()) : isWorth ? gain : 0;
   }
 

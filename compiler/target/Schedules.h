@@ -71,12 +71,12 @@ public:
   size_t size() const { return entries.size(); }
 
 private:
-  struct Entry {
+  struct RemarkedSchedule {
     Schedule schedule;
     std::string remark;
   };
   using Key = std::pair<std::string, std::string>; ///< machine and kernel
-  std::map<Key, Entry> entries;
+  std::map<Key, RemarkedSchedule> entries;
 };
 
 } // namespace ingot::target

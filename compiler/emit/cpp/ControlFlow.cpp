@@ -281,7 +281,7 @@ void FunctionWriter::end(Block &block, Block *inside, Block *next) {
          : jump(&block, branch.getFalseDest(), branch.getFalseDestOperands(), inside, next);
 }
 
-void FunctionWriter::writeChain(Chain &chain, Block *next) {
+void FunctionWriter::writeChain(BlockChain &chain, Block *next) {
   for (size_t i = 0; i < chain.blocks.size(); ++i) {
     Block *block = chain.blocks[i], *inside = i + 1 < chain.blocks.size() ? chain.blocks[i + 1] : nullptr;
     visitAll(*block);

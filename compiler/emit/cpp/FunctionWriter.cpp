@@ -4,7 +4,7 @@
 //   %1 = arith.mulf %0, %b          another one, which has taken it: a[i] * b
 //   memref.store %1, %c[%i]         =>   c[i] = a[i] * b;
 //
-// With two users of %0, or with a store between it and %1, there would be `const float x0 = a[i];` first. A waiting
+// With two users of %0, or with a store between it and %1, there would be `const float x0 = a[i];` first. A pending
 // expression is taken exactly once, so that its text is written in one place, and in the order of evaluation that the
 // IR has as far as memory is concerned.
 #include "compiler/emit/cpp/FunctionWriter.h"
@@ -109,7 +109,7 @@ void FunctionWriter::define(Value value, Expression expression) {
   if (isPlain && !shared.contains(value)) {
     known[value] = expression;
   } else if (waits(value)) {
-    waiting[value] = expression;
+    pending[value] = expression;
   } else if (!value.use_empty()) {
     declareConstant(value, expression);
   }
@@ -145,21 +145,21 @@ std::string FunctionWriter::declareVariable(Value value, StringRef start) {
 }
 
 Expression FunctionWriter::take(Value value) {
-  auto it = waiting.find(value);
-  if (it == waiting.end()) {
+  auto it = pending.find(value);
+  if (it == pending.end()) {
     return known.lookup(value);
   }
   Expression expression = it->second;
-  waiting.erase(it);
+  pending.erase(it);
   known[value] = expression;
   return expression;
 }
 
 Expression FunctionWriter::named(Value value) {
-  auto it = waiting.find(value);
-  if (it != waiting.end()) {
+  auto it = pending.find(value);
+  if (it != pending.end()) {
     Expression expression = it->second;
-    waiting.erase(it);
+    pending.erase(it);
     declareConstant(value, expression);
   }
   return known.lookup(value);
@@ -174,10 +174,10 @@ SmallVector<Expression> FunctionWriter::takeAll(ValueRange values, size_t most) 
     size_t sum = 0, longest = 0;
     Value worst;
     for (Value value : values) {
-      auto it = waiting.find(value);
-      size_t length = it != waiting.end() ? it->second.text.size() : known.lookup(value).text.size();
+      auto it = pending.find(value);
+      size_t length = it != pending.end() ? it->second.text.size() : known.lookup(value).text.size();
       sum += length;
-      if (it != waiting.end() && length > longest) {
+      if (it != pending.end() && length > longest) {
         longest = length, worst = value;
       }
     }
@@ -191,7 +191,7 @@ SmallVector<Expression> FunctionWriter::takeAll(ValueRange values, size_t most) 
 
 void FunctionWriter::flushReads() {
   SmallVector<Value> readers;
-  for (auto &[value, expression] : waiting) {
+  for (auto &[value, expression] : pending) {
     if (expression.reads) {
       readers.push_back(value);
     }

@@ -44,7 +44,7 @@ private:
   // These deal with names and expressions.
 
   std::string newName(mlir::Type type);
-  /// Returns the expression of a value, which is not waiting any more.
+  /// Returns the expression of a value, which is not pending any more.
   Expression take(Value value);
   /// Returns a name or a literal for the value, and declares a constant where it has none.
   Expression named(Value value);
@@ -89,7 +89,7 @@ private:
 
   // These write basic blocks.
 
-  struct Chain {
+  struct BlockChain {
     Block *head;
     llvm::SmallVector<Block *> blocks;
     std::string text;
@@ -98,7 +98,7 @@ private:
   Block *following(Block *block) const;
   bool endsAtOnce(Block *block) const;
   void shareValues();
-  void writeChain(Chain &chain, Block *next);
+  void writeChain(BlockChain &chain, Block *next);
   void end(Block &block, Block *inside, Block *next);
   void jump(Block *from, Block *to, mlir::ValueRange operands, Block *inside, Block *next);
   void endAtOnce(Block *block);
@@ -116,9 +116,9 @@ private:
   unsigned indent = 2;
   std::map<char, unsigned> numbers;
   llvm::DenseMap<Value, Expression> known;
-  llvm::MapVector<Value, Expression> waiting;
+  llvm::MapVector<Value, Expression> pending;
   llvm::DenseMap<Value, std::string> shared; ///< variables that several chains know
-  std::vector<Chain> chains;
+  std::vector<BlockChain> chains;
   llvm::DenseMap<Block *, unsigned> chainOf;
   llvm::SmallDenseSet<Block *> targets; ///< the targets of a goto
 };

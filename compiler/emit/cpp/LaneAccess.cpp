@@ -25,14 +25,14 @@ bool hasVectors(Operation *op) {
   return llvm::any_of(op->getOperandTypes(), isVector) || llvm::any_of(op->getResultTypes(), isVector);
 }
 
-std::optional<Access> accessOf(Operation *op) {
-  return llvm::TypeSwitch<Operation *, std::optional<Access>>(op)
-      .Case([](vector::LoadOp op) { return Access{op.getBase(), op.getIndices()[0]}; })
-      .Case([](vector::StoreOp op) { return Access{op.getBase(), op.getIndices()[0], true}; })
-      .Case([](vector::MaskedLoadOp op) { return Access{op.getBase(), op.getIndices()[0]}; })
-      .Case([](vector::MaskedStoreOp op) { return Access{op.getBase(), op.getIndices()[0], true}; })
-      .Case([](vector::GatherOp op) { return Access{op.getBase(), op.getOffsets()[0], false, true}; })
-      .Case([](vector::ScatterOp op) { return Access{op.getBase(), op.getOffsets()[0], true, true}; })
+std::optional<LaneAccess> accessOf(Operation *op) {
+  return llvm::TypeSwitch<Operation *, std::optional<LaneAccess>>(op)
+      .Case([](vector::LoadOp op) { return LaneAccess{op.getBase(), op.getIndices()[0]}; })
+      .Case([](vector::StoreOp op) { return LaneAccess{op.getBase(), op.getIndices()[0], true}; })
+      .Case([](vector::MaskedLoadOp op) { return LaneAccess{op.getBase(), op.getIndices()[0]}; })
+      .Case([](vector::MaskedStoreOp op) { return LaneAccess{op.getBase(), op.getIndices()[0], true}; })
+      .Case([](vector::GatherOp op) { return LaneAccess{op.getBase(), op.getOffsets()[0], false, true}; })
+      .Case([](vector::ScatterOp op) { return LaneAccess{op.getBase(), op.getOffsets()[0], true, true}; })
       .Default(std::nullopt);
 }
 
@@ -68,7 +68,7 @@ static std::pair<Value, int64_t> sumOf(Value value) {
   return {value, 0};
 }
 
-bool mayInterleave(const Access &a, const Access &b, int64_t lanes) {
+bool mayInterleave(const LaneAccess &a, const LaneAccess &b, int64_t lanes) {
   if (!a.writes && !b.writes) {
     return true;
   }

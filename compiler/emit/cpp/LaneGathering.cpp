@@ -58,10 +58,10 @@ void LaneGathering::gather(Operation *op) {
       length = type.getNumElements();
     }
   }
-  std::optional<Access> access = accessOf(op);
+  std::optional<LaneAccess> access = accessOf(op);
   bool isOther = lanes != 0 && lanes != length;
   bool isBehind =
-      access && llvm::any_of(accesses, [&](const Access &each) { return !mayInterleave(each, *access, length); });
+      access && llvm::any_of(accesses, [&](const LaneAccess &each) { return !mayInterleave(each, *access, length); });
   SmallVector<Operation *> own;
   if (isOther || isBehind) {
     own = isOther ? own : takeExclusiveOperands(op);

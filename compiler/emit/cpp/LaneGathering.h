@@ -40,7 +40,7 @@ protected:
 
   size_t gatheredCount() const { return gathered.size(); }
   bool writesMemory() const {
-    return llvm::any_of(accesses, [](const Access &each) { return each.writes; });
+    return llvm::any_of(accesses, [](const LaneAccess &each) { return each.writes; });
   }
 
   mlir::func::FuncOp function;
@@ -77,7 +77,7 @@ private:
   llvm::DenseMap<mlir::Value, mlir::Value> ofLane; ///< the lane of a vector in the loop that is being written
   mlir::Value number;                              ///< the number of that lane
   llvm::SmallVector<mlir::Operation *> gathered;
-  llvm::SmallVector<Access> accesses;
+  llvm::SmallVector<LaneAccess> accesses;
   llvm::SmallVector<Copy> copies;
   int64_t lanes = 0; ///< lanes of the gathered operations; 0: there are none
 };

@@ -185,7 +185,7 @@ void Attention::begin(Ix rows) {
   });
 }
 
-Value Attention::inTurns(Ix count, Combine how, Type type, llvm::function_ref<Value(Ix, Value)> body) {
+Value Attention::reduceUnrolled(Ix count, Combine how, Type type, llvm::function_ref<Value(Ix, Value)> body) {
   const int64_t unroll = w.machine.tuning.unroll;
   SmallVector<Value> slots(unroll, neutral(w, how, type));
   Ix whole = count - remainder(count, unroll);

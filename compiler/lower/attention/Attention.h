@@ -86,7 +86,7 @@ private:
   void begin(Ix rows);
   /// Reduces [0, count) with `body`, in `tuning.unroll` accumulators that iterations use one after the other, so that
   /// an operation need not wait for the one before. Returns the accumulators combined.
-  Value inTurns(Ix count, Combine how, Type type, llvm::function_ref<Value(Ix, Value)> body);
+  Value reduceUnrolled(Ix count, Combine how, Type type, llvm::function_ref<Value(Ix, Value)> body);
   /// Returns the new maximum, and what is subtracted from the scores: the maximum, or 0 while there is no key.
   std::pair<Value, Value> newBest(Value before, Value now);
   /// Returns where vector `i` of a row of V begins. The last one may overlap the one before.

@@ -110,13 +110,13 @@ void Attention::scoreTile(Ix row, int64_t width, Ix first, Ix key) {
 
 void Attention::weigh(Ix row, Ix count) {
   auto at = [&](Ix key) { return key * c.rowsBlock + row; };
-  Value most = inTurns(count, Combine::Larger, vector, [&](Ix key, Value m) {
+  Value most = reduceUnrolled(count, Combine::Larger, vector, [&](Ix key, Value m) {
     return combine(w, Combine::Larger, w.load(scores, at(key), c.lanes), m);
   });
   Value before = w.load(best, row, c.lanes);
   auto [after, off] = newBest(before, most);
   Value factor = expOfDifference(before, off);
-  Value sum = inTurns(count, Combine::Add, vector, [&, off = off](Ix key, Value s) {
+  Value sum = reduceUnrolled(count, Combine::Add, vector, [&, off = off](Ix key, Value s) {
     Value e = expOfDifference(w.load(scores, at(key), c.lanes), off);
     w.store(e, scores, at(key));
     return add(s, e);

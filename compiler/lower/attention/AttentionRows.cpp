@@ -145,13 +145,13 @@ void Attention::scoreRow(Ix row, Ix first, Ix count) {
 
 void Attention::weighRow(Ix row, Ix count) {
   Ix vectors = floorDiv(count + Ix(c.lanes - 1), c.lanes);
-  Value most = across(w, Combine::Larger, inTurns(vectors, Combine::Larger, vector, [&](Ix i, Value m) {
+  Value most = across(w, Combine::Larger, reduceUnrolled(vectors, Combine::Larger, vector, [&](Ix i, Value m) {
                         return combine(w, Combine::Larger, w.load(scores, i * c.lanes, c.lanes), m);
                       }));
   Value before = w.load(best, row);
   auto [after, off] = newBest(before, most);
   Value factor = expOfDifference(before, off), less = w.splat(off, c.lanes);
-  Value sum = across(w, Combine::Add, inTurns(vectors, Combine::Add, vector, [&](Ix i, Value s) {
+  Value sum = across(w, Combine::Add, reduceUnrolled(vectors, Combine::Add, vector, [&](Ix i, Value s) {
                        Value e = expOfDifference(w.load(scores, i * c.lanes, c.lanes), less);
                        w.store(e, scores, i * c.lanes);
                        return add(s, e);

@@ -111,14 +111,14 @@ private:
   // A row in registers
 
   /// A vector of the row: where it starts, and which of its lanes belong to no other vector as well.
-  struct Piece {
+  struct RowVector {
     int64_t start;
     Value own; ///< null: all lanes
   };
 
   /// Returns the vectors of a row.
-  SmallVector<Piece> pieces() {
-    SmallVector<Piece> all;
+  SmallVector<RowVector> rowVectors() {
+    SmallVector<RowVector> all;
     int64_t l = split.lanes, count = split.count.number(), tail = count % l;
     for (int64_t i = 0; i + l <= count; i += l) {
       all.push_back({i, {}});
@@ -136,31 +136,31 @@ private:
   }
 
   /// Returns the point of the row at `start`.
-  SmallVector<Ix> pieceAt(ArrayRef<Ix> at, Ix start) {
+  SmallVector<Ix> pointAt(ArrayRef<Ix> at, Ix start) {
     SmallVector<Ix> to(at);
     to.back() = start;
     return to;
   }
 
-  Value readPiece(ArrayRef<Ix> at, const Piece &piece) {
+  Value readVector(ArrayRef<Ix> at, const RowVector &vector) {
     Value x;
     if (shortRow) {
-      w.loop(0, split.count, 1, [&](Ix i) { w.store(read(pieceAt(at, i), 1, {}), shortRow, i); });
+      w.loop(0, split.count, 1, [&](Ix i) { w.store(read(pointAt(at, i), 1, {}), shortRow, i); });
       x = w.load(shortRow, 0, split.lanes);
     } else {
-      x = read(pieceAt(at, piece.start), split.lanes, w.machine.maskedAccess ? piece.own : Value());
+      x = read(pointAt(at, vector.start), split.lanes, w.machine.maskedAccess ? vector.own : Value());
     }
-    return piece.own
-               ? arith::SelectOp::create(w.b, w.loc, piece.own, x, neutral(w, Combine::Larger, x.getType())).getResult()
-               : x;
+    return vector.own ? arith::SelectOp::create(w.b, w.loc, vector.own, x, neutral(w, Combine::Larger, x.getType()))
+                            .getResult()
+                      : x;
   }
 
   /// Writes a row that stays in registers.
   void heldRow(ArrayRef<Ix> at) {
-    SmallVector<Piece> row = pieces();
+    SmallVector<RowVector> row = rowVectors();
     SmallVector<Value> x;
-    for (const Piece &piece : row) {
-      x.push_back(readPiece(at, piece));
+    for (const RowVector &vector : row) {
+      x.push_back(readVector(at, vector));
     }
     Value max = w.splat(across(w, Combine::Larger, tree(w, Combine::Larger, x)), split.lanes);
     SmallVector<Value> e = exponentials(x, max);
@@ -169,11 +169,11 @@ private:
     for (size_t i = row.size(); i-- > 0;) {
       Value y = scaled(wanted.log ? x[i] : e[i], factor);
       if (!shortRow) {
-        finish(y, pieceAt(at, row[i].start), split.lanes, w.machine.maskedAccess ? row[i].own : Value());
+        finish(y, pointAt(at, row[i].start), split.lanes, w.machine.maskedAccess ? row[i].own : Value());
         continue;
       }
       w.store(y, shortRow, 0);
-      w.loop(0, split.count, 1, [&](Ix k) { finish(w.load(shortRow, k), pieceAt(at, k), 1, {}); });
+      w.loop(0, split.count, 1, [&](Ix k) { finish(w.load(shortRow, k), pointAt(at, k), 1, {}); });
     }
   }
 

@@ -66,7 +66,7 @@ RecurrentPlan::RecurrentPlan(plan::KernelOp kernel, const target::MachineModel &
   int64_t near = isNear ? 8 : std::min<int64_t>(8, 4 * machine.lineBytes / bytesOfVector);
   int64_t vectors = ofDigits() ? (oneRow ? (machine.registers - 6) / digits : 4) : oneRow ? near : 1;
   int64_t wide = 1, offset = 0;
-  for (Phase &phase : phases) {
+  for (GatePhase &phase : phases) {
     int64_t g = phase.gates.size();
     phase.group = std::clamp<int64_t>(vectors / g, 1, std::max<int64_t>(1, blocks));
     for (int64_t even = phase.group; ofDigits() && oneRow && 2 * even > vectors / g; --even) {
@@ -99,8 +99,8 @@ Size RecurrentPlan::scratchBytes() const {
 
 /// Calls f(phase, first, count) for each tile of R's packed form: of `count` blocks of units from the first one on.
 static void eachTile(const RecurrentPlan &plan,
-                     llvm::function_ref<void(const RecurrentPlan::Phase &, int64_t, int64_t)> f) {
-  for (const RecurrentPlan::Phase &phase : plan.phases) {
+                     llvm::function_ref<void(const RecurrentPlan::GatePhase &, int64_t, int64_t)> f) {
+  for (const RecurrentPlan::GatePhase &phase : plan.phases) {
     for (int64_t first = 0; first < plan.blocks; first += phase.group) {
       f(phase, first, std::min(phase.group, plan.blocks - first));
     }
@@ -111,7 +111,7 @@ static void eachTile(const RecurrentPlan &plan,
 /// rows that ByteDots has behind each tile.
 static void eachPacked(const RecurrentPlan &plan, llvm::function_ref<void(int64_t, int64_t)> f) {
   int64_t to = 0;
-  eachTile(plan, [&](const RecurrentPlan::Phase &phase, int64_t first, int64_t count) {
+  eachTile(plan, [&](const RecurrentPlan::GatePhase &phase, int64_t first, int64_t count) {
     for (int64_t word = 0; word < plan.rowsOfTile(); ++word) {
       for (int64_t u = 0; u < count; ++u) {
         for (int64_t gate : phase.gates) {
@@ -130,7 +130,7 @@ static void eachPacked(const RecurrentPlan &plan, llvm::function_ref<void(int64_
 /// multiplied as an unsigned byte, with 128 added.
 static void packCorrections(const RecurrentPlan &plan, ArrayRef<char> from, MutableArrayRef<char> to) {
   int64_t at = 0;
-  eachTile(plan, [&](const RecurrentPlan::Phase &phase, int64_t first, int64_t count) {
+  eachTile(plan, [&](const RecurrentPlan::GatePhase &phase, int64_t first, int64_t count) {
     at += plan.wordsOfRow() * count * static_cast<int64_t>(phase.gates.size()) * plan.lanes;
     for (int64_t u = 0; u < count; ++u) {
       for (int64_t gate : phase.gates) {
@@ -210,7 +210,7 @@ StateProduct::StateProduct(Build &build, const RecurrentPlan &plan, Size at)
 
 /// Writes the loops of eachPacked.
 void StateProduct::pack(Buffer to) {
-  eachTile(plan, [&](const RecurrentPlan::Phase &phase, int64_t first, int64_t count) {
+  eachTile(plan, [&](const RecurrentPlan::GatePhase &phase, int64_t first, int64_t count) {
     int64_t g = phase.gates.size();
     w.loop(0, plan.hidden, 1, [&](Ix k) {
       for (int64_t u = 0; u < count; ++u) {
@@ -319,7 +319,8 @@ Value StateProduct::ofRows(const Buffer &from, const Tile &t, int64_t v) {
   return w.load(from, Ix(t.phase.gates[v % g] * plan.padded) + t.unit + Ix(v / g * plan.lanes), plan.lanes);
 }
 
-SmallVector<Value> StateProduct::sums(const RecurrentPlan::Phase &phase, ArrayRef<Ix> rows, Ix unit, int64_t count) {
+SmallVector<Value> StateProduct::sums(const RecurrentPlan::GatePhase &phase, ArrayRef<Ix> rows, Ix unit,
+                                      int64_t count) {
   Tile t{phase, rows, unit, count};
   return plan.ofDigits() ? digitsSums(t) : floatSums(t);
 }

@@ -21,7 +21,7 @@ namespace ingot::lower {
 
 struct RecurrentPlan {
   /// Gates that one product gives, by their places in the standard's order.
-  struct Phase {
+  struct GatePhase {
     llvm::SmallVector<int64_t> gates;
     int64_t group = 1;  ///< hidden blocks of a tile
     int64_t offset = 0; ///< in the packed R, in words
@@ -36,7 +36,7 @@ struct RecurrentPlan {
   bool constantR = false;
   Method method = Method::Floats;
   int64_t digits = 1; ///< of an element of the state
-  llvm::SmallVector<Phase> phases;
+  llvm::SmallVector<GatePhase> phases;
 
   support::Size stateElements() const { return batch * support::Size(padded); }
   bool ofDigits() const { return method == Method::ByteDots || method == Method::Int16Dots; }
@@ -87,13 +87,13 @@ public:
   void read(Buffer from, Ix at);
   /// Returns the products of the gates of `count` blocks from a hidden unit on: for each of some rows of the batch, for
   /// each block, for each gate.
-  llvm::SmallVector<mlir::Value> sums(const RecurrentPlan::Phase &phase, llvm::ArrayRef<Ix> rows, Ix unit,
+  llvm::SmallVector<mlir::Value> sums(const RecurrentPlan::GatePhase &phase, llvm::ArrayRef<Ix> rows, Ix unit,
                                       int64_t count);
 
 private:
   using Values = llvm::SmallVector<mlir::Value>;
   struct Tile {
-    const RecurrentPlan::Phase &phase;
+    const RecurrentPlan::GatePhase &phase;
     llvm::ArrayRef<Ix> rows;
     Ix unit;
     int64_t count;

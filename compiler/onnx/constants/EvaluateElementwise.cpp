@@ -329,7 +329,8 @@ struct Input {
 /// The program that a scratch block becomes, whose operations work on rows.
 class Program {
 public:
-  /// Returns false where the op has an operand or an operation that cannot be computed here.
+  /// Returns false where the op has an operand or an operation that cannot be computed here. The block's arguments
+  /// stand for elements of the operands that are present.
   bool compile(Elementwise op, ArrayRef<ElementsAttr> operands) {
     OpBuilder b(op->getContext());
     b.getContext()->loadDialect<arith::ArithDialect, math::MathDialect>();
@@ -414,6 +415,7 @@ bool isSplat(ElementsAttr a) { return !a || (isa<DenseElementsAttr>(a) && a.isSp
 
 } // namespace
 
+/// Where all operands have one value, it is computed once and becomes a splat, however large the result is.
 ElementsAttr evaluateElementwise(Operation *op, ArrayRef<ElementsAttr> operands) {
   auto type = ranked(op->getResult(0));
   for (auto [operand, constant] : llvm::zip_equal(op->getOperands(), operands)) {

@@ -28,7 +28,7 @@ def Formats_FewBitsMatMulOp : Formats_Op<"FewBitsMatMul"> {
 }
 
 def Formats_SplitIntegerMatMulOp : Formats_Op<"SplitIntegerMatMul"> {
-  let summary = "the same of rows that are integers of two or three digits to the base of 254";
+  let summary = "FewBitsMatMul of rows that are integers of two or three digits to the base of 254";
   let description = [{
     An element of a row is coarse * high + (middle * 254 + fine) * unit or, without `fine`, coarse * high + middle * unit, where `high` and `unit` belong
     to a block. Rows have as many elements as there are weights. `B`, `scales` and `zeros` are those of FewBitsMatMul; without `scales` the words of each block in `B` have its scales behind them, the

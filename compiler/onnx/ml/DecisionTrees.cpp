@@ -177,25 +177,27 @@ bool DecisionTrees::place(Tables &t) {
 /// Fills in the weights of leaves: one for each where all leaves of a tree give to the same target, else one for each
 /// target.
 void DecisionTrees::weigh(Tables &t) {
-  llvm::DenseMap<int64_t, llvm::SmallVector<const Gift *, 1>> of;
-  for (const Gift &gift : gifts) {
-    of[gift.node].push_back(&gift);
+  llvm::DenseMap<int64_t, llvm::SmallVector<const LeafWeight *, 1>> of;
+  for (const LeafWeight &leaf : leafWeights) {
+    of[leaf.node].push_back(&leaf);
   }
   std::vector<int64_t> only(roots.size(), -1);
   bool one = true;
   for (size_t at = 0; at < leafOf.size(); ++at) {
-    for (const Gift *gift : leafOf[at] < 0 ? llvm::ArrayRef<const Gift *>() : llvm::ArrayRef(of[leafOf[at]])) {
+    for (const LeafWeight *leaf :
+         leafOf[at] < 0 ? llvm::ArrayRef<const LeafWeight *>() : llvm::ArrayRef(of[leafOf[at]])) {
       int64_t &target = only[treeOf[at]];
-      one &= target < 0 || target == gift->target;
-      target = gift->target;
+      one &= target < 0 || target == leaf->target;
+      target = leaf->target;
     }
   }
   int64_t width = one ? 1 : targets;
   t.weights.assign(leafOf.size() * width, nothing);
   for (size_t at = 0; at < leafOf.size(); ++at) {
-    for (const Gift *gift : leafOf[at] < 0 ? llvm::ArrayRef<const Gift *>() : llvm::ArrayRef(of[leafOf[at]])) {
-      double &weight = t.weights[at * width + (one ? 0 : gift->target)];
-      weight = isSum ? weight + gift->weight : gift->weight;
+    for (const LeafWeight *leaf :
+         leafOf[at] < 0 ? llvm::ArrayRef<const LeafWeight *>() : llvm::ArrayRef(of[leafOf[at]])) {
+      double &weight = t.weights[at * width + (one ? 0 : leaf->target)];
+      weight = isSum ? weight + leaf->weight : leaf->weight;
     }
   }
   if (one) {

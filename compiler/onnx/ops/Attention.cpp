@@ -81,7 +81,8 @@ struct Expansion {
   Heads h;
   Formula f;
 
-  /// Returns [batch, steps, heads * width] as [batch, heads, steps, width].
+  /// Returns [batch, steps, heads * width] as [batch, heads, steps, width]. Tensors of four axes have their heads apart
+  /// already.
   Value splitHeads(Value x, const Size &steps, const Size &heads, const Size &width) {
     return h.flat ? f.transpose(f.reshapeTo(x, {h.batch, steps, heads, width}), {0, 2, 1, 3}) : x;
   }
@@ -115,6 +116,7 @@ struct Expansion {
   }
 
   /// Returns how far the last query lies behind the last key: [] or, with lengths for each sequence, [batch, 1, 1, 1].
+  /// Key j may be read by query i if j <= i + offset.
   Value queryOffset() {
     if (!present(op.getPastKey()) && present(op.getNonpadKvSeqlen())) {
       return f.sub(f.reshapeTo(op.getNonpadKvSeqlen(), {h.batch, 1, 1, 1}), f.scalar(h.queries));
@@ -152,7 +154,10 @@ struct Expansion {
   }
 
   /// Returns queries times keys, [batch, heads, queries, total], or weights times values. `columns` is the result's
-  /// last axis.
+  /// last axis. Where several query heads share one of keys, their rows get an axis of groups, along which the keys are
+  /// broadcast:
+  ///
+  ///   [batch, kvHeads, group, queries, width] times [batch, kvHeads, 1, width, total]
   Value grouped(Value rows, Value keysOrValues, const Size &inner, const Size &columns, bool transposed) {
     SmallVector<NamedAttribute> attributes;
     if (transposed) {
@@ -273,7 +278,8 @@ LogicalResult RotaryEmbeddingOp::inferTypes(SmallVectorImpl<Type> &types) {
   return success();
 }
 
-/// Rotates pairs of columns by the angles of their positions. A pair is column i of both halves, or two neighbours.
+/// Rotates pairs of columns by the angles of their positions. A pair is column i of both halves, or two neighbours. A
+/// pair (a, b) becomes (a cos - b sin, a sin + b cos); columns from rotary_embedding_dim on stay.
 LogicalResult RotaryEmbeddingOp::decompose(PatternRewriter &rewriter) {
   auto type = ranked(getX());
   if (!isSized(getX()) || !isSized(getCosCache()) || !isSized(getSinCache()) ||
@@ -293,7 +299,7 @@ LogicalResult RotaryEmbeddingOp::decompose(PatternRewriter &rewriter) {
   Size width = *each, rotated = getRotaryEmbeddingDim() ? Size(static_cast<int64_t>(getRotaryEmbeddingDim())) : width;
   std::optional<Size> pairs = equalPart(*this, rotated, 2);
   if (!pairs || failed(require(*this, min(rotated, width), rotated))) {
-    return emitOpError("turns ") << rotated.text() << " of " << width.text() << " columns";
+    return emitOpError("rotates ") << rotated.text() << " of " << width.text() << " columns";
   }
   Size half = *pairs;
   Formula f(rewriter, getLoc());

@@ -138,6 +138,7 @@ LogicalResult MsMatMulNBitsOp::decompose(PatternRewriter &rewriter) {
 
 // Infers the type of a product whose numbers come from tables instead of zero points: FP4 and NF4 of bitsandbytes.
 
+/// Blocks go over the whole matrix rather than along its rows, so a block may end in the middle of one.
 LogicalResult MsMatMulBnb4Op::inferTypes(SmallVectorImpl<Type> &types) {
   auto k = static_cast<int64_t>(getK()), n = static_cast<int64_t>(getN()), block = static_cast<int64_t>(getBlockSize());
   if (k < 1 || n < 1 || block < 16 || (block & (block - 1)) || (getQuantType() != 0 && getQuantType() != 1)) {
@@ -214,6 +215,8 @@ static LogicalResult checkZerosOfTable(MsGatherBlockQuantizedOp op, bool packed)
   return zeros == expected ? success() : op.emitOpError("zero points of type ") << zeros << ", expected " << expected;
 }
 
+/// A table of uint8 has several numbers in a byte of the last axis; one of uint4 or int4 has the numbers as its
+/// elements.
 LogicalResult MsGatherBlockQuantizedOp::inferTypes(SmallVectorImpl<Type> &types) {
   auto bits = static_cast<int64_t>(getBits()), block = static_cast<int64_t>(getBlockSize());
   auto data = ranked(getData()), scales = ranked(getScales());

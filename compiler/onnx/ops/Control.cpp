@@ -35,6 +35,7 @@ void eachOutsideOperand(Operation *op, llvm::function_ref<void(OpOperand &)> f) 
   });
 }
 
+/// A fused location has several names, of which the first is the node whose op stayed.
 std::string nodeOf(Location loc) {
   std::string node;
   loc->walk([&](Location l) {
@@ -90,6 +91,7 @@ void failInstead(Block &branch, StringRef why) {
   YieldOp::create(b, owner->getLoc(), fail.getOuts());
 }
 
+/// What differs becomes unknown: [2, n] and [3, n] are [?, n], and ranks that differ leave no rank.
 TensorType join(Type a, Type b) {
   if (a == b) {
     return cast<TensorType>(a);
@@ -130,6 +132,7 @@ std::optional<std::pair<std::pair<Size, Size>, bool>> equalityOf(Value condition
   return std::nullopt;
 }
 
+/// The loop has no condition of its own: its body hands on the one that it got, which holds.
 LoopOp makeLoop(OpBuilder &b, Location loc, Value trips, ValueRange initial, ArrayRef<Type> scans,
                 llvm::function_ref<SmallVector<Value>(Value, ValueRange)> body) {
   OperationState made(loc, LoopOp::getOperationName());
@@ -199,14 +202,14 @@ static LogicalResult updateAll(Block &block) {
 // If and Loop find sizes for the run even where nothing reads their results, so they have an effect.
 
 using Effects = SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>>;
-static void addFindersEffect(Operation *op, Effects &effects) {
+static void addSizeEffect(Operation *op, Effects &effects) {
   if (!symbolsDefinedBy(op).empty()) {
     effects.emplace_back(MemoryEffects::Write::get());
   }
 }
 
-void IfOp::getEffects(Effects &effects) { addFindersEffect(*this, effects); }
-void LoopOp::getEffects(Effects &effects) { addFindersEffect(*this, effects); }
+void IfOp::getEffects(Effects &effects) { addSizeEffect(*this, effects); }
+void LoopOp::getEffects(Effects &effects) { addSizeEffect(*this, effects); }
 
 // These belong to If.
 
@@ -223,7 +226,8 @@ LogicalResult IfOp::verify() {
   return success();
 }
 
-/// Returns one size where two are equal, and another where they are not.
+/// Returns one size where two are equal, and another where they are not. With d = min(1, |a - b|), which is 0 where a =
+/// b and else 1, it is max(equal * (1 - d), other * d).
 static Size sizeByEquality(const std::pair<Size, Size> &sizes, const Size &equal, const Size &other) {
   Size difference = sizes.first - sizes.second;
   if (divideExactly(equal - other, difference)) { // both are the same where the two are equal

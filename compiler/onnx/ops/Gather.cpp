@@ -179,8 +179,7 @@ LogicalResult GatherOp::decompose(PatternRewriter &rewriter) {
   return success();
 }
 
-/// Checks the axis and constant indices of GatherElements and ScatterElements, and the indices' shape, which apart from
-/// the axis fits in the data's. Requires two shapes to be equal.
+/// Requires two shapes to be equal.
 static LogicalResult requireShape(Operation *op, ArrayRef<Size> a, ArrayRef<Size> b) {
   bool equal = a.size() == b.size();
   for (size_t i = 0; equal && i < a.size(); ++i) {
@@ -189,6 +188,8 @@ static LogicalResult requireShape(Operation *op, ArrayRef<Size> a, ArrayRef<Size
   return success(equal);
 }
 
+/// Checks the axis and constant indices of GatherElements and ScatterElements, and the indices' shape, which apart from
+/// the axis fits in the data's.
 static LogicalResult checkElements(Operation *op, int64_t givenAxis) {
   auto data = ranked(op->getOperand(0)), indices = ranked(op->getOperand(1));
   auto axis = checkedAxis(op, givenAxis, data.getRank());
@@ -262,6 +263,7 @@ static std::optional<int64_t> depthOf(GatherNDOp op) {
 
 Lookup GatherNDOp::lookup() { return tuplesLookup(getData(), getIndices(), getBatchDims(), *depthOf(*this)); }
 
+/// The result has the axes of the indices but for the last, and the data's axes behind those that a tuple addresses.
 LogicalResult GatherNDOp::inferTypes(SmallVectorImpl<Type> &types) {
   auto data = ranked(getData()), indices = ranked(getIndices());
   auto length = data && indices && indices.getRank() ? depthOf(*this) : std::nullopt;
@@ -340,6 +342,7 @@ LogicalResult ScatterOp::inferTypes(SmallVectorImpl<Type> &types) {
   types.push_back(ranked(getData()) ? getData().getType() : typeOfRank(rank, elementOf(getData())));
   return success();
 }
+/// Opset 9 called it Scatter; ScatterElements is the same with a reduction.
 LogicalResult ScatterOp::decompose(PatternRewriter &rewriter) {
   auto axis = rewriter.getNamedAttr("axis", getAxisAttr() ? getAxisAttr() : rewriter.getI64IntegerAttr(0));
   rewriter.replaceOp(*this,
@@ -378,6 +381,8 @@ LogicalResult OneHotOp::inferTypes(SmallVectorImpl<Type> &types) {
   types.push_back(sizedType(shape, element));
   return success();
 }
+/// Where(index == [0, 1, ...], values[1], values[0]); an index below zero counts from the end, and one outside equals
+/// none.
 LogicalResult OneHotOp::decompose(PatternRewriter &rewriter) {
   Size depth = depthOf(*this);
   auto indices = ranked(getIndices());

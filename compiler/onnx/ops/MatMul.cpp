@@ -240,6 +240,8 @@ LogicalResult QLinearMatMulOp::inferTypes(SmallVectorImpl<Type> &types) {
              : inferProduct(*this, getA(), getB(), false, false, elementOf(getYZeroPoint()), types);
 }
 
+/// The factor of the sums is scaleA * scaleB / scaleY, where A and Y may have one scale for each row and B one for each
+/// column.
 LogicalResult QLinearMatMulOp::decompose(PatternRewriter &rewriter) {
   if (!isSized(getA()) || !isSized(getB())) {
     return failure();

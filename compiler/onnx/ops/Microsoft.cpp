@@ -25,6 +25,7 @@ LogicalResult MicrosoftGeluOp::upgrade(Node &node) {
   Formula f(node.builder, node.loc);
   return give(node, gelu(f, node.operand(0), false));
 }
+/// Its bias may be left out, which sum() passes over.
 LogicalResult FastGeluOp::upgrade(Node &node) {
   Formula f(node.builder, node.loc);
   return give(node, gelu(f, sum(f, {node.operand(0), node.operand(1)}), true));
@@ -98,6 +99,7 @@ static Value simplified(Node &node, Value x, Value scale, double epsilon) {
               {f.number("epsilon", node.number("epsilon", epsilon)), f.integer("axis", node.integer("axis", -1))});
 }
 
+/// There is neither mean nor deviation to give, so the results 1 and 2 stay empty.
 LogicalResult SkipSimplifiedLayerNormalizationOp::upgrade(Node &node) {
   if (failed(node.needs(3))) {
     return failure();
@@ -146,6 +148,7 @@ static Value ofFewBits(Node &node, Formula &f, Value x, unsigned first, StringRe
               {x, node.operand(first), node.operand(first + 1), Value(), Value(), node.operand(first + 2)}, attributes);
 }
 
+/// Fused nodes have so many inputs that one message names what all of them need.
 static LogicalResult needAll(const Node &node, ArrayRef<unsigned> operands, ArrayRef<StringRef> attributes) {
   bool all = llvm::all_of(operands, [&](unsigned i) { return static_cast<bool>(node.operand(i)); }) &&
              llvm::all_of(attributes, [&](StringRef name) { return static_cast<bool>(node.attributes.get(name)); });

@@ -50,7 +50,8 @@ Value maskBias(Formula &f, Value mask, const Shape &s, double filter, Value like
   return f.op("Where", {allowed, f.number(0, like), f.number(filter, like)});
 }
 
-/// Whether a mask has a known form; its open sizes are required to fit.
+/// Whether a mask has a known form; its open sizes are required to fit. These are lengths [batch], ends and begins [2 *
+/// batch], and rows [batch, total] or [batch, queries, total].
 bool isKnownMask(Operation *op, Value mask, const Shape &s) {
   auto type = ranked(mask);
   if (!type || type.getRank() < 1 || type.getRank() > 3) {
@@ -215,6 +216,7 @@ LogicalResult MultiHeadAttentionOp::upgrade(Node &node) {
 /// Whether keys and values come with their heads split already, [batch, heads, keys, width].
 static bool haveSplitHeads(MultiHeadAttentionOp op) { return ranked(op.getKey()).getRank() == 4; }
 
+/// Keys and values are [batch, keys, width], or of another sequence with their heads split already.
 static FailureOr<std::optional<Shape>> shapeOf(MultiHeadAttentionOp op) {
   if (!present(op.getKey()) || !present(op.getValue())) {
     return op.emitOpError("keys and values are missing, and not packed with the queries");
@@ -248,6 +250,7 @@ static FailureOr<std::optional<Shape>> shapeOf(MultiHeadAttentionOp op) {
   return std::optional(s);
 }
 
+/// The second and third results are keys and values with those of the past.
 LogicalResult MultiHeadAttentionOp::inferTypes(SmallVectorImpl<Type> &types) {
   Type element = elementOf(getQuery());
   auto heads = static_cast<int64_t>(getNumHeads());
@@ -298,6 +301,8 @@ LogicalResult MicrosoftRotaryEmbeddingOp::inferTypes(SmallVectorImpl<Type> &type
   return success();
 }
 
+/// One number as a position is the place of the first step, from which the others count up; the standard wants one for
+/// each.
 LogicalResult MicrosoftRotaryEmbeddingOp::decompose(PatternRewriter &rewriter) {
   auto x = ranked(getInput()), places = ranked(getPositionIds()), cosines = ranked(getCosCache());
   if (!isSized(getInput()) || !isSized(getPositionIds()) || !isStatic(getCosCache()) ||

@@ -16,7 +16,8 @@ using namespace mlir;
 
 namespace ingot::onnx {
 
-/// Returns a tensor dequantized by the one scale and zero point (which may be none) that all of it has.
+/// Returns a tensor dequantized by the one scale and zero point (which may be none) that all of it has. One scale and
+/// one zero point stand for all elements.
 static Value dequantizedWhole(Formula &f, Value x, Value scale, Value zero) {
   return dequantize(f, x, alongEnd(f, scale, 0), present(zero) ? alongEnd(f, zero, 0) : Value());
 }
@@ -66,6 +67,7 @@ template <typename Op> static LogicalResult inferUnary(Op op, SmallVectorImpl<Ty
   return inferElement(elementOf(op.getX()), types, resultRank(op));
 }
 
+/// Dequantizes the operand, computes with floats, and quantizes the result: fusion makes one kernel of the three.
 template <typename Op>
 static LogicalResult decomposeUnary(Op op, PatternRewriter &rewriter,
                                     llvm::function_ref<Value(Formula &, Value)> meaning) {
@@ -110,6 +112,7 @@ UNARY(QLinearAveragePool, withChannelsSecond(f, x, ranked(x).getRank(), getChann
       }))
 #undef UNARY
 
+/// The largest byte is that of the largest number, so nothing is dequantized.
 LogicalResult MsNhwcMaxPoolOp::upgrade(Node &node) {
   Formula f(node.builder, node.loc);
   auto kernel = dyn_cast_or_null<DenseI64ArrayAttr>(node.attributes.get("kernel_shape"));

@@ -51,6 +51,7 @@ static FailureOr<std::optional<Sizes>> partsOf(SplitOp op, const Size &d) {
   return Result(std::move(parts));
 }
 
+/// Without sizes all parts have the size rounded up, and the last ones what is left: 7 in three parts is 3, 3, 1.
 LogicalResult SplitOp::inferTypes(SmallVectorImpl<Type> &types) {
   auto data = ranked(getData());
   if (!data) {
@@ -93,6 +94,7 @@ LogicalResult SplitOp::decompose(PatternRewriter &rewriter) {
   return success();
 }
 
+/// The parts of a constant have its strides, and begin where the one before ends along the axis.
 LogicalResult SplitOp::evaluate(ArrayRef<ElementsAttr> operands, SmallVectorImpl<ElementsAttr> &results) {
   if (!operands[0] || !llvm::all_of(getYs(), isStatic)) {
     return failure();
@@ -166,6 +168,10 @@ static LogicalResult rearrange(Operation *op, PatternRewriter &rewriter, ArrayRe
 LogicalResult DepthToSpaceOp::inferTypes(SmallVectorImpl<Type> &types) {
   return inferRearranged(*this, getData(), getBlocksize(), true, types);
 }
+/// Channels are [rows of a block, columns of a block, c] in the mode DCR, and [c, rows, columns] in CRD. For blocks of
+/// 2:
+///
+///   DCR   [n, 2, 2, c, h, w]   to   [n, c, h, 2, w, 2]   to   [n, c, 2 h, 2 w]
 LogicalResult DepthToSpaceOp::decompose(PatternRewriter &rewriter) {
   int64_t b = getBlocksize();
   auto x = ranked(getData());
@@ -182,6 +188,7 @@ LogicalResult DepthToSpaceOp::decompose(PatternRewriter &rewriter) {
 LogicalResult SpaceToDepthOp::inferTypes(SmallVectorImpl<Type> &types) {
   return inferRearranged(*this, getData(), getBlocksize(), false, types);
 }
+/// Undoes DepthToSpace: the axes of a block move in front of the channels, or behind them in CRD.
 LogicalResult SpaceToDepthOp::decompose(PatternRewriter &rewriter) {
   int64_t b = getBlocksize();
   auto x = ranked(getData());

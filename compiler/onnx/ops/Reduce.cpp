@@ -111,7 +111,8 @@ template <typename T> static T combined(StringRef kind, T a, T b) {
   return kind == "Prod" ? a * b : a + b;
 }
 
-/// Reduces row-major values; every kept element sees at least one input element.
+/// Reduces row-major values; every kept element sees at least one input element. `step` has the strides of the result,
+/// 0 along axes that are reduced.
 template <typename T>
 static SmallVector<T> reduced(StringRef kind, ArrayRef<T> x, ArrayRef<int64_t> shape, ArrayRef<int64_t> axes) {
   SmallVector<int64_t> step(shape.size(), 0);
@@ -141,6 +142,7 @@ static SmallVector<T> reduced(StringRef kind, ArrayRef<T> x, ArrayRef<int64_t> s
   return y;
 }
 
+/// Floats are added up as double; a reduction over nothing is left to the kernels, which know its neutral element.
 static LogicalResult evaluateReduction(StringRef kind, ElementsAttr data, ArrayRef<int64_t> axes, RankedTensorType to,
                                        SmallVectorImpl<ElementsAttr> &results) {
   if (!data || data.getNumElements() == 0 || data.getNumElements() > evaluateLimit) {
@@ -182,6 +184,7 @@ LogicalResult ReduceOp::inferTypes(SmallVectorImpl<Type> &types) {
   return success();
 }
 
+/// The result keeps all axes: the run reads whether each of them has size 1 or stays.
 LogicalResult ReduceToOp::inferTypes(SmallVectorImpl<Type> &types) {
   types.push_back(sizedType(getSizes().getValues(), elementOf(getData())));
   return success();
@@ -284,6 +287,7 @@ template <typename Op> static LogicalResult readAxes(Op op, Reduction &r, Patter
   return success();
 }
 
+/// Formulas of integers may be of floats, and are cast back at the end.
 template <typename Op> static LogicalResult decomposeReduction(Op op, PatternRewriter &rewriter) {
   auto type = ranked(op.getData());
   std::optional<int64_t> bad;

@@ -10,7 +10,7 @@ def Onnx_GridSampleOp : Onnx_Op<"GridSample", 2, [DeclareOpInterfaceMethods<Onnx
 }
 
 def Onnx_AffineGridOp : Onnx_Op<"AffineGrid", 2, [DeclareOpInterfaceMethods<Onnx_Decomposable>]>, Since<20> {
-  let summary = "GridSample's grid of an image that is moved, turned and scaled";
+  let summary = "GridSample's grid of an image that is moved, rotated and scaled";
   let arguments = (ins Onnx_Floats:$theta, Onnx_Int64s:$size, DefaultValuedOptionalAttr<I64Attr, "0">:$align_corners);
   let results = (outs AnyTensor:$grid);
 }

@@ -67,14 +67,15 @@ public:
   Value sums(StringRef aggregate);
 
 private:
-  LogicalResult links(ArrayRef<int64_t> tree, const Numbers &numbers);
-  LogicalResult gifts(StringRef prefix, const Numbers &numbers);
+  LogicalResult readLinks(ArrayRef<int64_t> tree, const Numbers &numbers);
+  LogicalResult readLeafWeights(StringRef prefix, const Numbers &numbers);
   LogicalResult checkNode(int64_t n);
   Value table(ArrayRef<double> values, ArrayRef<int64_t> shape) {
     return makeConstant(f.b, f.loc, constantFromFloats(tensorOf(shape, elementOf(x)), values));
   }
 };
 
+/// Nothing is less than NaN, so a node that compares with it would lead all rows to one side.
 LogicalResult TreeAttributes::checkNode(int64_t n) {
   const DecisionTrees::Node &each = trees->nodes[n];
   if (each.feature < 0 || each.feature >= INT32_MAX) {
@@ -121,11 +122,11 @@ LogicalResult TreeAttributes::byTree(StringRef prefix) {
     each.how = *how, each.feature = features[i], each.value = values[i], each.missing = !missing.empty() && missing[i];
     trees->nodes.push_back(std::move(each));
   }
-  return failed(links(tree, places)) ? failure() : gifts(prefix, places);
+  return failed(readLinks(tree, places)) ? failure() : readLeafWeights(prefix, places);
 }
 
 /// Notes where nodes lead. Roots are nodes to which none leads, in the order of their trees.
-LogicalResult TreeAttributes::links(ArrayRef<int64_t> tree, const Numbers &numbers) {
+LogicalResult TreeAttributes::readLinks(ArrayRef<int64_t> tree, const Numbers &numbers) {
   auto yes = integersIn(node, "nodes_truenodeids"), no = integersIn(node, "nodes_falsenodeids");
   if (yes.size() != tree.size() || no.size() != tree.size()) {
     return fail("the attributes nodes_* have lengths that differ, or there are no nodes");
@@ -166,7 +167,7 @@ LogicalResult TreeAttributes::links(ArrayRef<int64_t> tree, const Numbers &numbe
 }
 
 /// Notes what leaves add to which target; a leaf that adds to several has several weights.
-LogicalResult TreeAttributes::gifts(StringRef prefix, const Numbers &numbers) {
+LogicalResult TreeAttributes::readLeafWeights(StringRef prefix, const Numbers &numbers) {
   auto name = [&](StringRef rest) { return (prefix + "_" + rest).str(); };
   auto ids = integersIn(node, name("ids")), ofNode = integersIn(node, name("nodeids")),
        ofTree = integersIn(node, name("treeids"));
@@ -183,7 +184,7 @@ LogicalResult TreeAttributes::gifts(StringRef prefix, const Numbers &numbers) {
     if (ids[i] < 0 || ids[i] >= trees->targets) {
       return fail("weight " + Twine(i) + " is for target " + Twine(ids[i]) + " of " + Twine(trees->targets));
     }
-    trees->gifts.push_back({found->second, ids[i], weights[i]});
+    trees->leafWeights.push_back({found->second, ids[i], weights[i]});
   }
   return success();
 }
@@ -244,7 +245,7 @@ LogicalResult TreeAttributes::byIndex() {
     if (ids[i] < 0 || ids[i] >= trees->targets) {
       return fail("leaf " + Twine(i) + " is for target " + Twine(ids[i]) + " of " + Twine(trees->targets));
     }
-    trees->gifts.push_back({inner + i, ids[i], weights[i]});
+    trees->leafWeights.push_back({inner + i, ids[i], weights[i]});
   }
   for (int64_t root : integersIn(node, "tree_roots")) {
     if (root < 0 || root >= inner) {

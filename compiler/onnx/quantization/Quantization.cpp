@@ -274,10 +274,10 @@ static Value flipSignBit(Formula &f, Value values, Type element) {
 /// - zero is 72 - (zero - 128). So the zero point moves by as much, and the real numbers stay.
 Quantized withSign(Formula &f, Value values, Value zero, bool isSigned) {
   Type i32 = f.b.getI32Type();
-  bool turns = elementOf(values).isUnsignedInteger() == isSigned;
-  int64_t shift = !turns ? 0 : isSigned ? -128 : 128;
+  bool flips = elementOf(values).isUnsignedInteger() == isSigned;
+  int64_t shift = !flips ? 0 : isSigned ? -128 : 128;
   Quantized q{values, {}};
-  if (turns) {
+  if (flips) {
     q.values = flipSignBit(f, values, isSigned ? Type(f.b.getI8Type()) : Type(f.b.getIntegerType(8, false)));
   }
   if (auto known = present(zero) ? integersOf(zero) : SmallVector<int64_t>(1, 0)) {

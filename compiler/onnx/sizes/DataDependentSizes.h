@@ -27,7 +27,7 @@ void setChoices(mlir::Operation *branch, llvm::ArrayRef<BranchSizes> choices);
 /// Returns a symbol for the size that is the one or the other; it is bounded as by dataDependentSize().
 Size chosenSize(mlir::Operation *branch, const Size &thenSize, const Size &elseSize);
 
-/// A size that changes while a Loop turns (`onnx.grows`). For an axis of carried values `inside` stands for it in the
+/// A size that changes while a Loop runs (`onnx.grows`). For an axis of carried values `inside` stands for it in the
 /// body; it is `start` in the first iteration and `next`, in terms of the present iteration, in the one that follows;
 /// `after` is its size when the loop has ended. An axis of a scan output's slices has no `inside`: `next` is its size
 /// in an iteration, which must be the same in all of them or the run fails, and `after` is the size that they share (0
