@@ -6,6 +6,7 @@
 #include "targets/cuda/Architectures.h"
 #include "targets/cuda/Families.h"
 #include "targets/cuda/Images.h"
+#include "targets/cuda/device/include/ingot_cuda.h"
 
 using namespace ingot::target;
 using llvm::StringRef;
@@ -38,6 +39,17 @@ MachineModel::Rates ratesOf(const Architecture &oldest) {
   double multiplyAdds = oldest.flops / 2;
   return {multiplyAdds / 4, multiplyAdds / 8, oldest.bytes / 2, 5e-6};
 }
+
+class OpenGpu final : public OpenDevice {
+public:
+  explicit OpenGpu(ingot_cuda *gpu) : gpu(gpu) {}
+  ~OpenGpu() override { ingot_cuda_close(gpu); }
+  OpenGpu(const OpenGpu &) = delete;
+  const ingot_device &device() const override { return *ingot_cuda_device(gpu); }
+
+private:
+  ingot_cuda *gpu;
+};
 
 class CudaTarget final : public Target {
 public:
@@ -106,6 +118,15 @@ public:
   }
 
   const ImageTarget *images(const MachineModel &) const override { return &maker; }
+
+  llvm::Expected<std::unique_ptr<OpenDevice>> open(const MachineModel &) const override {
+    ingot_cuda *gpu = nullptr;
+    char why[INGOT_CUDA_WHY_BYTES] = "the host has no memory left";
+    if (ingot_cuda_open(nullptr, &gpu, why, sizeof why)) {
+      return llvm::createStringError(why);
+    }
+    return std::make_unique<OpenGpu>(gpu);
+  }
 
 private:
   Families families;

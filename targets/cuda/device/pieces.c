@@ -107,7 +107,7 @@ int ingot_cuda_launch(void *context, const ingot_launch *launch) {
   const ingot_cuda_code *code = launch->code;
   const int32_t *threads = launch->kernel->threads;
   int64_t x = launch->blocks[0], y = launch->blocks[1], z = launch->blocks[2];
-  int areItems = (int64_t)threads[0] * threads[1] * threads[2] <= 1;
+  int areItems = threads[0] == 0;
   if (areItems) {
     x = (x + INGOT_CUDA_ITEM_THREADS - 1) / INGOT_CUDA_ITEM_THREADS;
   }
