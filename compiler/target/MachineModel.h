@@ -109,6 +109,13 @@ struct MachineModel {
   bool hasOwnMemory = false;
   int64_t memoryBytes = 0; ///< how large that memory is; 0: large enough for any model
 
+  /// Whether a work item is a thread of which thousands run at once: then kernels that do little with each element have
+  /// an item for each.
+  bool itemsAreThreads = false;
+  /// The threads that work on a row together, where a kernel combines its elements: a whole number of groups of 32 that
+  /// exchange values (lower/core/Threads.h). 1: each row is one thread's.
+  int64_t team = 1;
+
   /// The most that a launch there may ask for.
   struct Limits {
     int64_t argumentBytes = std::numeric_limits<int64_t>::max(); ///< of the kernel's arguments (ingot_launch.args)

@@ -1,9 +1,7 @@
 // Computes ArgMax and ArgMin. The best value and its position are carried side by side, lane by lane. Along a row each
 // lane sees every `lanes`-th element. At the end of the row the best value over all lanes decides, and the first (or
 // last) position of those lanes that have it.
-#include "compiler/lower/Family.h"
 #include "compiler/lower/core/Split.h"
-#include "compiler/lower/core/Vectors.h"
 #include "compiler/onnx/Onnx.h"
 #include "compiler/onnx/ops/Constant.h"
 #include "compiler/onnx/ops/Reduce.h"
@@ -46,7 +44,8 @@ public:
     split.positions(w, build.begin, build.end, 1, [&](SmallVector<Ix> at, int64_t, int64_t lanes, Value mask) {
       Value position = split.across ? row(at) : columns(at, lanes, mask);
       Type wide = w.vectorOf(w.b.getI64Type(), lanes);
-      group.finish(arith::ExtSIOp::create(w.b, w.loc, wide, position), split.out, Point{split.outAt(at), lanes, mask});
+      position = arith::ExtSIOp::create(w.b, w.loc, wide, position);
+      split.once(w, [&] { group.finish(position, split.out, Point{split.outAt(at), lanes, mask}); });
     });
   }
 
@@ -124,15 +123,15 @@ private:
       next[2 * s.slot] = pair[0], next[2 * s.slot + 1] = pair[1];
       return next;
     });
-    Value best = across(w, how(), carried[0]), position = carried[1];
-    if (split.lanes > 1) {
+    Value best = split.whole(w, how(), carried[0]), position = carried[1];
+    if (split.lanes > 1 || split.team > 1) {
       Value all = w.splat(best, split.lanes);
       Value has = isa<FloatType>(element)
                       ? arith::CmpFOp::create(w.b, w.loc, arith::CmpFPredicate::OEQ, carried[0], all).getResult()
                       : w.compare(arith::CmpIPredicate::eq, carried[0], all);
       Combine order = wanted.last ? Combine::Max : Combine::Min;
-      position =
-          across(w, order, arith::SelectOp::create(w.b, w.loc, has, position, neutral(w, order, position.getType())));
+      position = split.whole(w, order,
+                             arith::SelectOp::create(w.b, w.loc, has, position, neutral(w, order, position.getType())));
     }
     if (carried.size() > 2) { // the scalar tail of the row comes after its vectors
       Value wins = better(carried[2], best);
@@ -147,10 +146,10 @@ public:
   SmallVector<TypeID> roots() const override { return rootsOf<onnx::ArgMaxOp, onnx::ArgMinOp>(); }
   bool readsThrough(Operation *, unsigned) const override { return true; }
 
-  KernelShape shape(plan::KernelOp kernel, const target::MachineModel &) const override {
+  KernelShape shape(plan::KernelOp kernel, const target::MachineModel &machine) const override {
     Wanted wanted = wantedOf(kernel.root());
     KernelShape shape;
-    shape.items = Split::items(Group::typeOf(wanted.data), {wanted.axis});
+    Split::share(shape, Group::typeOf(wanted.data), {wanted.axis}, machine);
     return shape;
   }
   LogicalResult build(Build &build, const KernelShape &) const override {

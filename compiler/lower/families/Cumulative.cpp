@@ -1,9 +1,7 @@
 // Computes running sums or products along an axis (CumSum, CumProd). The operations follow one another in the order
 // that the standard defines. Where the axis is not the last one, each lane of a vector has a line of its own; else the
 // loop is one of scalars.
-#include "compiler/lower/Family.h"
 #include "compiler/lower/core/Split.h"
-#include "compiler/lower/core/Vectors.h"
 #include "compiler/onnx/Onnx.h"
 #include "compiler/onnx/ops/Reduce.h"
 #include "compiler/onnx/sizes/Shapes.h"
@@ -18,10 +16,10 @@ public:
   SmallVector<TypeID> roots() const override { return rootsOf<onnx::CumulativeOp>(); }
   bool readsThrough(Operation *, unsigned) const override { return true; }
 
-  KernelShape shape(plan::KernelOp kernel, const target::MachineModel &) const override {
+  KernelShape shape(plan::KernelOp kernel, const target::MachineModel &machine) const override {
     auto op = cast<onnx::CumulativeOp>(kernel.root());
     KernelShape shape;
-    shape.items = Split::items(Group::typeOf(op.getX()), {static_cast<int64_t>(op.getAxis())});
+    Split::share(shape, Group::typeOf(op.getX()), {static_cast<int64_t>(op.getAxis())}, machine, /*teams=*/false);
     return shape;
   }
 

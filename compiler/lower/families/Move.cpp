@@ -93,8 +93,8 @@ private:
   bool isFewApart() {
     constexpr int64_t few = 4;
     const Ix &last = space.sizes.back();
-    return hasSource && last.known() && last.number() <= few && !source().strides.back().is(1) &&
-           !source().strides.back().is(0);
+    return !w.machine.itemsAreThreads && hasSource && last.known() && last.number() <= few &&
+           !source().strides.back().is(1) && !source().strides.back().is(0);
   }
 
   /// Whether the source runs along the dimension before the last, which is that short, and all else goes on from one of

@@ -2,9 +2,7 @@
 // which are combined across their lanes at the end. Else each lane is a result of its own, and nothing is combined
 // across lanes. Both layouts work.
 #include "compiler/onnx/ops/Reduce.h"
-#include "compiler/lower/Family.h"
 #include "compiler/lower/core/Split.h"
-#include "compiler/lower/core/Vectors.h"
 #include "compiler/onnx/Onnx.h"
 #include "compiler/onnx/sizes/Shapes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -71,7 +69,7 @@ private:
       next[s.slot] = combine(w, how, next[s.slot], x);
       return next;
     });
-    Value sum = across(w, how, tree(w, how, SmallVector<Value>(ArrayRef<Value>(sums).take_front(accumulators))));
+    Value sum = split.whole(w, how, tree(w, how, SmallVector<Value>(ArrayRef<Value>(sums).take_front(accumulators))));
     if (sums.size() > accumulators) {
       sum = combine(w, how, sum, sums.back());
     }
@@ -117,7 +115,7 @@ private:
                                                         : arith::DivSIOp::create(w.b, w.loc, sum, count).getResult();
       }
     }
-    group.finish(sum, split.out, Point{split.outAt(at), lanes, mask});
+    split.once(w, [&] { group.finish(sum, split.out, Point{split.outAt(at), lanes, mask}); });
   }
 };
 
@@ -148,13 +146,18 @@ public:
     return follows ? LayoutRule::Follow : LayoutRule::RowMajor;
   }
 
-  KernelShape shape(plan::KernelOp kernel, const target::MachineModel &) const override {
+  KernelShape shape(plan::KernelOp kernel, const target::MachineModel &machine) const override {
     KernelShape shape;
     if (auto to = dyn_cast<onnx::ReduceToOp>(kernel.root())) {
-      shape.items = Split::items(Group::typeOf(to.getReduced()), {Split::lastAxis(Group::typeOf(to.getData()))});
+      // Behind the last axis of the data there are positions only where that is kept, which the run knows.
+      SmallVector<int64_t> last;
+      if (!machine.itemsAreThreads) {
+        last.push_back(Split::lastAxis(Group::typeOf(to.getData())));
+      }
+      Split::share(shape, Group::typeOf(to.getReduced()), last, machine, /*teams=*/false);
     } else {
       auto op = cast<onnx::ReduceOp>(kernel.root());
-      shape.items = Split::items(Split::shaped(kernel, op.getData()), op.getAxes());
+      Split::share(shape, Split::shaped(kernel, op.getData()), op.getAxes(), machine);
     }
     return shape;
   }

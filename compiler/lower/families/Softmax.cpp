@@ -2,9 +2,7 @@
 // the store. A longer one is read for the maximum and again for the sum, while the exponentials wait in the result, and
 // then scaled. Where the axis is not the last, each lane is a softmax of its own. A NaN need not win the maximum,
 // because it makes the sum NaN.
-#include "compiler/lower/Family.h"
 #include "compiler/lower/core/Split.h"
-#include "compiler/lower/core/Vectors.h"
 #include "compiler/onnx/Onnx.h"
 #include "compiler/onnx/ops/Constant.h"
 #include "compiler/onnx/ops/Normalization.h"
@@ -214,7 +212,7 @@ private:
     });
     Value sum = tree(w, how, SmallVector<Value>(ArrayRef<Value>(sums).take_front(accumulators)));
     if (split.across) {
-      sum = across(w, how, sum);
+      sum = split.whole(w, how, sum);
       sum = sums.size() > accumulators ? combine(w, how, sum, sums.back()) : sum;
     }
     return sum;
@@ -253,10 +251,10 @@ public:
   SmallVector<TypeID> roots() const override { return rootsOf<onnx::SoftmaxOp, onnx::LogSoftmaxOp>(); }
   bool readsThrough(Operation *, unsigned) const override { return true; }
 
-  KernelShape shape(plan::KernelOp kernel, const target::MachineModel &) const override {
+  KernelShape shape(plan::KernelOp kernel, const target::MachineModel &machine) const override {
     Wanted wanted = wantedOf(kernel.root());
     KernelShape shape;
-    shape.items = Split::items(Group::typeOf(wanted.x), {wanted.axis});
+    Split::share(shape, Group::typeOf(wanted.x), {wanted.axis}, machine);
     return shape;
   }
   LogicalResult build(Build &build, const KernelShape &) const override {

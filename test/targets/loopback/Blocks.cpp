@@ -91,7 +91,7 @@ private:
   /// What the threads in front of this one have, all together.
   static Value sumOfShared(lower::Writer &w, lower::Ix thread, lower::Combine how, Value own, Value none,
                            Type element) {
-    lower::Buffer parts = w.scratch(lower::sharedMemory(w, partBytes), 0, element, threads);
+    lower::Buffer parts = w.scratch(lower::sharedMemory(w), 0, element, threads);
     w.store(own, parts, thread);
     lower::barrier(w);
     return w.loop(0, thread, 1, none, [&](lower::Ix other, ValueRange carried) {
