@@ -46,7 +46,8 @@ Expected<Request> readRequest(StringRef spec) {
     request.emulated |= !isKnown;
   }
   if (request.architectures.empty()) { // the emulator alone
-    request.architectures.push_back(find_if(rows, [](const Architecture &row) { return StringRef(row.name) == "sm_80"; }));
+    request.architectures.push_back(
+        find_if(rows, [](const Architecture &row) { return StringRef(row.name) == "sm_80"; }));
   }
   sort(request.architectures); // in the order of the rows
   return request;

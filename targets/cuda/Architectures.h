@@ -22,8 +22,8 @@ llvm::ArrayRef<Architecture> architectures();
 /// Says what the text behind `cuda:` asks for.
 struct Request {
   llvm::SmallVector<const Architecture *, 4> architectures; ///< the oldest first, at least one
-  bool emulated = false; ///< an image for the emulator, too
-  bool watched = false;  ///< which calls it before each access to memory
+  bool emulated = false;                                    ///< an image for the emulator, too
+  bool watched = false;                                     ///< which calls it before each access to memory
 };
 
 /// Reads `sm_80+sm_90`, in any order, with `emulated` or `watched` among them. The error is the user's.

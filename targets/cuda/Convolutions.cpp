@@ -1,6 +1,7 @@
-// Convolutions of row-major images, in any number of groups. Where a group has enough channels they are products by tiles
-// (TileProduct.h, TensorProduct.h) of weights [channels][inputs * taps] and pixels, of which the factor on the right is read where it is,
-// with zeros around the image. Else, and for transposed convolutions, each thread computes one pixel of a channel.
+// Convolutions of row-major images, in any number of groups. Where a group has enough channels they are products by
+// tiles (TileProduct.h, TensorProduct.h) of weights [channels][inputs * taps] and pixels, of which the factor on the
+// right is read where it is, with zeros around the image. Else, and for transposed convolutions, each thread computes
+// one pixel of a channel.
 #include "compiler/lower/core/Threads.h"
 #include "compiler/onnx/Onnx.h"
 #include "compiler/onnx/elements/Window.h"
@@ -44,8 +45,8 @@ struct Problem {
     batch = sizes[0], groups = group ? group.getInt() : 1;
     inGroup = x.getDimSize(1) / groups, outGroup = y.getDimSize(1) / groups;
     for (size_t i = 0; i < spatial.size(); ++i) {
-      axes.push_back({spatial[i], window.out[i], window.before[i], window.kernel[i], window.strides[i],
-                      window.dilations[i]});
+      axes.push_back(
+          {spatial[i], window.out[i], window.before[i], window.kernel[i], window.strides[i], window.dilations[i]});
       taps *= window.kernel[i];
     }
     if (isTiled()) {
@@ -79,7 +80,8 @@ constexpr int64_t tileColumns = 64, threads = 128;
 class Builder {
 public:
   explicit Builder(lower::Build &build)
-      : build(build), w(build.w), op(build.group.root), p(op, build.w.machine), space(build.group.space(build.group.resultType())) {
+      : build(build), w(build.w), op(build.group.root), p(op, build.w.machine),
+        space(build.group.space(build.group.resultType())) {
     x = build.group.buffer(op->getOperand(0)), weights = build.group.buffer(op->getOperand(1));
     bias = onnx::present(op->getOperand(2)) ? build.group.buffer(op->getOperand(2)) : lower::Buffer();
     element = x.element;
@@ -99,7 +101,8 @@ public:
                 p.outGroup, true};
     Factor right{[=, this](Ix pixel) {
                    auto [image, at] = pixelOf(pixel);
-                   return [=, this](Ix k) { return input(image, group * p.inGroup + floorDiv(k, p.taps), at, tapOf(k)); };
+                   return
+                       [=, this](Ix k) { return input(image, group * p.inGroup + floorDiv(k, p.taps), at, tapOf(k)); };
                  },
                  p.pixels(), false};
     auto first = [&](Ix channel) { return begin(group * p.outGroup + channel); };

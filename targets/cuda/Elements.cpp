@@ -1,9 +1,9 @@
-// Elementwise kernels: each thread computes one element of the result, threads that are neighbours computing neighbours,
-// so that a warp reads and writes whole lines.
+// Elementwise kernels: each thread computes one element of the result, threads that are neighbours computing
+// neighbours, so that a warp reads and writes whole lines.
 #include "compiler/lower/core/Threads.h"
+#include "compiler/onnx/sizes/Shapes.h"
 #include "targets/cuda/Families.h"
 #include "targets/cuda/Places.h"
-#include "compiler/onnx/sizes/Shapes.h"
 
 using namespace mlir;
 
@@ -33,9 +33,8 @@ public:
     lower::Space space = build.group.space(build.group.resultType());
     space.collapse();
     lower::Ix place = build.begin * threads + lower::threadNumber(w);
-    w.ifThen(w.compare(arith::CmpIPredicate::slt, place, elementsOf(space)), [&] {
-      build.group.finish({}, space, {placeOf(space, place), space.block, {}});
-    });
+    w.ifThen(w.compare(arith::CmpIPredicate::slt, place, elementsOf(space)),
+             [&] { build.group.finish({}, space, {placeOf(space, place), space.block, {}}); });
     return success();
   }
 

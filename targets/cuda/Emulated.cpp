@@ -88,7 +88,10 @@ public:
       Type *type = load ? load->getType() : instruction->getOperand(store ? 0 : 1)->getType();
       uint64_t bytes = ir.getDataLayout().getTypeStoreSize(type);
       IRBuilder<> b(instruction);
-      b.CreateCall(access, {generic(b, at), ConstantInt::get(i32, bytes), ConstantInt::get(i32, load ? 0 : store ? 1 : 2)});
+      b.CreateCall(access, {generic(b, at), ConstantInt::get(i32, bytes),
+                            ConstantInt::get(i32, load    ? 0
+                                                  : store ? 1
+                                                          : 2)});
     }
   }
 
@@ -183,8 +186,7 @@ Error checkNames(StringRef object) {
   if (!facts) {
     return facts.takeError();
   }
-  erase_if(facts->undefined,
-           [](StringRef name) { return name.starts_with(prefix) || name.starts_with("mem"); });
+  erase_if(facts->undefined, [](StringRef name) { return name.starts_with(prefix) || name.starts_with("mem"); });
   return facts->undefined.empty() ? Error::success()
                                   : createStringError("its kernels refer to '" + join(facts->undefined, "', '") + "'");
 }

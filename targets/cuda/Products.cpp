@@ -1,6 +1,6 @@
-// Matrix products: tiles by blocks of threads (TileProduct.h), on tensor cores where both factors are float16 or bfloat16
-// (TensorProduct.h), and, under few rows, sums of which each block has some columns, whose depth its threads share. Few rows are bound by what reads the right factor, which is read once there,
-// in whole lines of memory.
+// Matrix products: tiles by blocks of threads (TileProduct.h), on tensor cores where both factors are float16 or
+// bfloat16 (TensorProduct.h), and, under few rows, sums of which each block has some columns, whose depth its threads
+// share. Few rows are bound by what reads the right factor, which is read once there, in whole lines of memory.
 #include "compiler/lower/core/Threads.h"
 #include "compiler/lower/core/Vectors.h"
 #include "compiler/lower/product/MatMulPlan.h"
@@ -36,8 +36,9 @@ Cut cutOf(const Problem &p, Operation *root, const target::MachineModel &machine
   // Tiles of 128 by 128 read half as much of the shared memory for each product; there have to be enough of them for
   // all multiprocessors of a large GPU.
   constexpr int64_t enough = 128, large = 128;
-  bool isLarge = p.m.isNumber() && p.n.isNumber() && p.batch.isNumber() && p.elementBytes == 4 &&
-                 llvm::divideCeil(p.m.number(), large) * llvm::divideCeil(p.n.number(), large) * p.batch.number() >= enough;
+  bool isLarge =
+      p.m.isNumber() && p.n.isNumber() && p.batch.isNumber() && p.elementBytes == 4 &&
+      llvm::divideCeil(p.m.number(), large) * llvm::divideCeil(p.n.number(), large) * p.batch.number() >= enough;
   return isLarge ? Cut{large, large} : Cut{64, 64};
 }
 
@@ -82,7 +83,8 @@ public:
     // Neighbouring blocks share columns of the right factor.
     Ix rest = floorDiv(build.begin, rows);
     enterBatch(floorDiv(rest, columns));
-    Ix row = remainder(build.begin, rows) * std::max<int64_t>(1, cut.rows), column = remainder(rest, columns) * cut.columns;
+    Ix row = remainder(build.begin, rows) * std::max<int64_t>(1, cut.rows),
+       column = remainder(rest, columns) * cut.columns;
     auto none = [&](Ix) { return w.constant(0, p.element); };
     auto put = [&](Ix m, Ix n, Value sum) { finish(m, n, sum); };
     if (cut.half) {
@@ -160,8 +162,7 @@ private:
     Ix thread = lower::threadNumber(w), lane = remainder(thread, warp), own = floorDiv(thread, warp);
     Ix n = column + lane;
     SmallVector<Value> sums = sumsOf(min(n, Ix(p.n) - 1), own, warps);
-    lower::Buffer parts =
-        w.scratch(lower::sharedMemory(w), 0, p.element, warps * warp);
+    lower::Buffer parts = w.scratch(lower::sharedMemory(w), 0, p.element, warps * warp);
     Value isFirst = w.compare(arith::CmpIPredicate::eq, own, 0);
     for (auto [m, sum] : llvm::enumerate(sums)) {
       lower::barrier(w);

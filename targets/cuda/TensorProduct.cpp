@@ -45,8 +45,7 @@ void TensorProduct::bring(const Factor &factor, Ix from, Ix depth, Ix line, lowe
 
 Value TensorProduct::pairOf(lower::Buffer words, Ix line, Ix pair) {
   Value word = w.load(words, line * (pitch / 2) + pair);
-  return element.isBF16() ? word
-                          : LLVM::BitcastOp::create(w.b, w.loc, VectorType::get({2}, element), word).getResult();
+  return element.isBF16() ? word : LLVM::BitcastOp::create(w.b, w.loc, VectorType::get({2}, element), word).getResult();
 }
 
 SmallVector<Value> TensorProduct::multiply(ArrayRef<Value> a, ArrayRef<Value> b, ValueRange sums) {

@@ -1,9 +1,10 @@
 // Multiplies matrices of float16 or bfloat16 on tensor cores, by a block of four warps: mma.m16n8k16, whose sums are
-// float32. Products of such numbers are exact in float32, so that only the order of the sums differs from multiply-adds.
+// float32. Products of such numbers are exact in float32, so that only the order of the sums differs from
+// multiply-adds.
 //
 // The block brings 32 steps of the depth of either factor into shared memory at a time, [line][step], from where each
-// thread takes pairs of neighbouring steps as the instruction wants them. A warp has 32 rows and 32 columns of a tile of
-// 64 by 64.
+// thread takes pairs of neighbouring steps as the instruction wants them. A warp has 32 rows and 32 columns of a tile
+// of 64 by 64.
 #pragma once
 #include "targets/cuda/TileProduct.h"
 

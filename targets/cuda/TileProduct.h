@@ -1,5 +1,5 @@
-// Multiplies matrices by a block of threads. The block goes over the depth in steps; in each it brings a piece of either
-// factor into the memory that its threads share, and each thread multiplies what its own sums need from there:
+// Multiplies matrices by a block of threads. The block goes over the depth in steps; in each it brings a piece of
+// either factor into the memory that its threads share, and each thread multiplies what its own sums need from there:
 //
 //   thread (ty, tx) of 16 by 16 has the sums of rows ty, ty + 16, ... and columns tx, tx + 16, ... of the tile
 //
