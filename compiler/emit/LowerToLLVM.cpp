@@ -56,7 +56,6 @@ LogicalResult emit::lowerToLLVM(ModuleOp module, const Machines &machines) {
   if (failed(structure.run(module)) || failed(convertToLLVM(module, machines))) {
     return failure();
   }
-  profileCalls(module);
   splitCalls(module);
   return success();
 }

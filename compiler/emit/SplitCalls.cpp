@@ -1,5 +1,5 @@
-// Kernels over several threads, and on devices with a memory of their own. A call that may be split carries
-// `ingot.items = N` and ends with the range [0, N) of work items. It becomes
+// Splits the work of kernels over several threads. A call that may be split carries `ingot.items = N` and ends with the
+// range [0, N) of work items. It becomes
 //
 //   if exec is NULL, that is on one thread, and N > 0: the call as it is, of all items
 //   otherwise
@@ -10,17 +10,6 @@
 // the beginning of its range is 0 when the call is as it is on several threads, too, because it takes them longer to
 // begin; and 0 is what it becomes in any case. A status other than 0 ends the run, unless the kernel has one
 // of its own: then the caller looks at it.
-//
-// A call that a device runs carries its number as `ingot.device`, and becomes
-//
-//   args = {a word for every operand but the range, N}
-//   status = ingot_device_launch(exec, device, kernel, args, bytes of args, N, 1, 1)
-//
-// where `kernel` is the attribute `ingot.kernel`, the kernel's number among those of the device. A call whose kernel
-// checks what it reads carries `ingot.node`. The host does not see when such a kernel fails, so the kernel gets two
-// more words in front of N: the address of the device's status, and the bits that name the node in a status. After a
-// call with `ingot.awaited` the run waits for the device.
-#include "compiler/emit/DeviceCode.h"
 #include "compiler/emit/Lowering.h"
 #include "compiler/plan/CallAttributes.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -30,8 +19,7 @@ using namespace mlir;
 
 namespace {
 
-using ingot::emit::kernelNumberName, ingot::plan::awaitedName, ingot::plan::callDeviceName, ingot::plan::callNodeName,
-    ingot::plan::itemsName, ingot::plan::weighedItemsName;
+using ingot::plan::itemsName, ingot::plan::weighedItemsName;
 
 class Splitter {
 public:
@@ -42,16 +30,15 @@ public:
   void split(LLVM::LLVMFuncOp run, ArrayRef<LLVM::CallOp> calls) {
     int64_t words = 0;
     for (LLVM::CallOp call : calls) {
-      int64_t more = call->hasAttr(callNodeName) ? 3 : call->hasAttr(callDeviceName) ? 1 : 0;
-      words = std::max<int64_t>(words, call.getNumOperands() - 2 + more);
+      words = std::max<int64_t>(words, call.getNumOperands() - 2);
     }
     builder.setInsertionPointToStart(&run.front());
     Value count = LLVM::ConstantOp::create(builder, run.getLoc(), i64, builder.getI64IntegerAttr(words));
     Value arguments = LLVM::AllocaOp::create(builder, run.getLoc(), pointer, i64, count, /*alignment=*/8);
     for (LLVM::CallOp call : calls) {
       bool isWeighed = static_cast<bool>(call->removeAttr(weighedItemsName));
-      isWeighed || call->removeAttr(itemsName) ? replace(run, call, arguments, isWeighed)
-                                               : enqueue(run, call, arguments);
+      call->removeAttr(itemsName);
+      replace(run, call, arguments, isWeighed);
     }
   }
 
@@ -124,46 +111,6 @@ private:
                        : LLVM::TruncOp::create(builder, items.getLoc(), type, items).getResult();
   }
 
-  /// Stores words of 8 bytes, which every device reads alike.
-  void storeWords(ValueRange words, Value arguments, Location loc) {
-    for (auto [index, word] : llvm::enumerate(words)) {
-      Value place = LLVM::GEPOp::create(builder, loc, pointer, i64, arguments, ArrayRef<LLVM::GEPArg>{int32_t(index)});
-      Value whole = word.getType() == pointer ? LLVM::PtrToIntOp::create(builder, loc, i64, word).getResult()
-                    : word.getType() == i64   ? word
-                                              : LLVM::SExtOp::create(builder, loc, i64, word).getResult();
-      LLVM::StoreOp::create(builder, loc, whole, place);
-    }
-  }
-
-  int64_t numberAt(LLVM::CallOp call, StringRef name) { return cast<IntegerAttr>(call->getAttr(name)).getInt(); }
-
-  void enqueue(LLVM::LLVMFuncOp run, LLVM::CallOp call, Value arguments) {
-    Location loc = call.getLoc();
-    Value exec = run.getArgument(run.getNumArguments() - 1);
-    Block *before = call->getBlock(), *rest = before->splitBlock(call->getNextNode());
-    builder.setInsertionPointToEnd(before);
-    Value device = number(loc, i32, numberAt(call, callDeviceName)), items = as(i64, call.getOperands().back());
-    SmallVector<Value> words(call.getOperands().drop_back(2));
-    if (call->hasAttr(callNodeName)) { // as INGOT_STATUS does it
-      words.push_back(library(loc, "ingot_device_status", {exec, device}, pointer));
-      words.push_back(number(loc, i64, (numberAt(call, callNodeName) + 1) << 8));
-    }
-    words.push_back(items);
-    storeWords(words, arguments, loc);
-    Value one = number(loc, i64, 1), bytes = number(loc, i64, int64_t(8 * words.size()));
-    Value kernel = number(loc, i32, numberAt(call, kernelNumberName));
-    Value status = library(loc, "ingot_device_launch", {exec, device, kernel, arguments, bytes, items, one, one}, i32);
-    if (call->hasAttr(awaitedName)) {
-      Block *enqueued = builder.createBlock(rest);
-      returnUnlessZero(status, before, enqueued);
-      before = enqueued;
-      builder.setInsertionPointToEnd(before);
-      status = library(loc, "ingot_device_wait", {exec, device}, i32);
-    }
-    returnUnlessZero(status, before, rest);
-    call.erase();
-  }
-
   /// KERNEL_range, made once.
   LLVM::LLVMFuncOp rangeFunction(LLVM::CallOp call, Type type) {
     std::string name = (*call.getCallee() + "_range").str();
@@ -228,7 +175,7 @@ void ingot::emit::splitCalls(ModuleOp module) {
   for (auto run : llvm::make_early_inc_range(module.getOps<LLVM::LLVMFuncOp>())) {
     SmallVector<LLVM::CallOp> calls;
     run.walk([&](LLVM::CallOp call) {
-      if (call->hasAttr(itemsName) || call->hasAttr(weighedItemsName) || call->hasAttr(callDeviceName)) {
+      if (call->hasAttr(itemsName) || call->hasAttr(weighedItemsName)) {
         calls.push_back(call);
       }
     });

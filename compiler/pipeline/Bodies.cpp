@@ -7,6 +7,7 @@
 #include "compiler/onnx/sizes/Found.h"
 #include "compiler/onnx/sizes/Shapes.h"
 #include "compiler/pipeline/State.h"
+#include "compiler/plan/Run.h"
 #include "compiler/support/SymbolNames.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 
@@ -283,6 +284,7 @@ static void moveInto(ModuleOp to, ModuleOp from, MutableArrayRef<plan::LaunchInf
     launch.function = names.lookup(launch.function);
   }
   from.walk([&](func::CallOp call) { call.setCallee(names.lookup(call.getCallee())); });
+  from.walk([&](run::KernelNumberOp number) { number.setKernel(names.lookup(number.getKernel())); });
   for (Operation &op : llvm::make_early_inc_range(*from.getBody())) {
     auto function = dyn_cast<func::FuncOp>(op);
     if (function && !function.isExternal()) {

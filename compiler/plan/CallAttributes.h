@@ -11,16 +11,4 @@ inline constexpr llvm::StringLiteral itemsName = "ingot.items";
 /// is 0 where it is not.
 inline constexpr llvm::StringLiteral weighedItemsName = "ingot.weighed_items";
 
-/// Holds the number of the launch in the whole library, for the profile.
-inline constexpr llvm::StringLiteral launchName = "ingot.launch";
-
-/// Holds the number of the device that runs the call, from 0 on.
-inline constexpr llvm::StringLiteral callDeviceName = "ingot.device";
-
-/// Holds, on a device's call whose kernel checks what it reads, the number of the node in ingot_model.nodes.
-inline constexpr llvm::StringLiteral callNodeName = "ingot.node";
-
-/// Marks a device's call behind which the run waits for the device.
-inline constexpr llvm::StringLiteral awaitedName = "ingot.awaited";
-
 } // namespace ingot::plan

@@ -351,3 +351,11 @@ func.func private @piece() attributes {plan.object = dense<1> : tensor<4xi32>}
 
 // expected-error@+1 {{attribute 'plan.error' must be an integer attribute of a launch}}
 func.func private @piece() attributes {plan.error}
+
+// -----
+
+func.func @noSuchField(%exec: i64) {
+  // expected-error@+1 {{'x' is no field of ingot_exec}}
+  %0 = run.field "x" of %exec : i64 -> i64
+  return
+}

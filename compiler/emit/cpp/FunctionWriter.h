@@ -8,6 +8,7 @@
 #pragma once
 #include "compiler/emit/cpp/Expression.h"
 #include "compiler/plan/Model.h"
+#include "compiler/plan/Run.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -74,6 +75,8 @@ private:
   void visit(mlir::memref::ViewOp view);
   void visit(mlir::memref::AllocaOp array);
   void visit(mlir::func::CallOp call);
+  void visit(mlir::func::CallIndirectOp call);
+  void visit(run::FieldOp field);
   void visit(mlir::scf::ForOp loop);
   void visit(mlir::scf::IfOp branch);
   void visit(mlir::scf::WhileOp loop);
@@ -81,7 +84,6 @@ private:
   bool visitVectorStore(Operation &op);
   void multiplied(Operation &op);
   void callKernel(mlir::func::CallOp call, llvm::StringRef name, llvm::ArrayRef<std::string> arguments);
-  void enqueue(mlir::func::CallOp call, llvm::ArrayRef<std::string> arguments);
   void callLibrary(mlir::func::CallOp call, llvm::ArrayRef<std::string> arguments);
   /// Assigns to all variables at once, since the value of one may be computed from another.
   void assign(llvm::ArrayRef<std::string> variables, mlir::ValueRange values);
@@ -105,7 +107,6 @@ private:
 
   void nameParameters();
   std::string signature(llvm::StringRef body);
-  std::string weightsOf(llvm::StringRef body);
   bool isOnlyRead(mlir::BlockArgument pointer) const;
 
   mlir::func::FuncOp function;
