@@ -92,6 +92,18 @@ struct LowerGiven : ConvertOpToLLVMPattern<ingot::run::GivenOp> {
   }
 };
 
+/// Makes the operands what the kernel gets in a call; SplitCalls.cpp does the rest.
+struct ConvertOverItems : ConvertOpToLLVMPattern<ingot::run::OverItemsOp> {
+  using ConvertOpToLLVMPattern::ConvertOpToLLVMPattern;
+  LogicalResult matchAndRewrite(ingot::run::OverItemsOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    SmallVector<Value> operands = getTypeConverter()->promoteOperands(
+        op.getLoc(), op->getOperands(), adaptor.getOperands(), rewriter, /*useBarePtrCallConv=*/true);
+    rewriter.modifyOpInPlace(op, [&] { op->setOperands(operands); });
+    return success();
+  }
+};
+
 /// Fails for constants of indices that an index does not hold: they have 64 bits in MLIR, and would be cut off without
 /// a word.
 LogicalResult checkIndices(ModuleOp module) {
@@ -122,6 +134,8 @@ LogicalResult ingot::emit::convertToLLVM(ModuleOp module, const Machines &machin
   LLVMTypeConverter types(context, options);
   LLVMConversionTarget target(*context);
   target.addLegalOp<ModuleOp>();
+  target.addDynamicallyLegalOp<ingot::run::OverItemsOp>(
+      [&](ingot::run::OverItemsOp op) { return types.isLegal(op->getOperandTypes()); });
 
   RewritePatternSet patterns(context);
   arith::populateArithToLLVMConversionPatterns(types, patterns);
@@ -133,7 +147,7 @@ LogicalResult ingot::emit::convertToLLVM(ModuleOp module, const Machines &machin
   populateMathToLLVMConversionPatterns(types, patterns);
   index::populateIndexToLLVMConversionPatterns(types, patterns);
   ub::populateUBToLLVMConversionPatterns(types, patterns);
-  patterns.add<LowerField, LowerGiven>(types);
+  patterns.add<LowerField, LowerGiven, ConvertOverItems>(types);
   patterns.add<LowerFma>(types, /*benefit=*/2);
   patterns.add<LowerRounding>(types, machines);
   return applyFullConversion(module, target, std::move(patterns));

@@ -2,7 +2,7 @@
 // expandMath, simplifyVectors, prepareFunctions, convertToLLVM, splitCalls.
 //
 // Functions of loop IR and math ops in them may carry the attributes of plan/KernelAttributes.h and
-// support/Attributes.h, and calls those of plan/CallAttributes.h. Private functions become local symbols.
+// support/Attributes.h. Private functions become local symbols.
 #pragma once
 #include "compiler/target/MachineModel.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -56,8 +56,8 @@ void forgetMachines(mlir::ModuleOp module);
 /// Converts all ops to the LLVM dialect in one conversion. A memref becomes a bare pointer, without sizes and strides.
 mlir::LogicalResult convertToLLVM(mlir::ModuleOp module, const Machines &machines);
 
-/// Replaces, in the LLVM dialect, calls that have the attribute `ingot.items` by calls of ingot_parallel_for, which
-/// divides the work items among threads.
+/// Replaces run.over_items, in the LLVM dialect, by calls of ingot_parallel_for, which divides the work items among
+/// threads.
 void splitCalls(mlir::ModuleOp module);
 
 /// Does all steps that the head of this file lists.

@@ -1,8 +1,7 @@
 // Writes NAME_run: the calls of all launches in their order, with what they depend on.
 //
-// A call that may be split over threads carries `ingot.items`, or `ingot.weighed_items` where only the run can tell
-// whether that is worth it; the room `emit` makes it a parallel loop. A checked call's status ends the run;
-// INGOT_ERROR_INDEX gets the number of the node.
+// A kernel whose work may be split over threads is a run.over_items, which the room `emit` makes a parallel loop.
+// A status other than 0 ends the run; INGOT_ERROR_INDEX gets the number of the node.
 //
 // Where sizes depend on the model's symbols, NAME_run first asks NAME_admits whether they can be (facts that the
 // compiler built upon, requirements of nodes, overflow). Then it computes where each buffer begins (plan.slot), and
@@ -30,7 +29,6 @@
 #include "compiler/entry/Entry.h"
 #include "compiler/lower/core/LlvmAttributes.h"
 #include "compiler/onnx/Optional.h"
-#include "compiler/plan/CallAttributes.h"
 #include "compiler/plan/KernelAttributes.h"
 #include "compiler/plan/Work.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
@@ -257,17 +255,21 @@ void Entry::build(plan::LaunchOp launch) {
     return enqueue(launch, args);
   }
   Size items = launch.getItems().getValue();
-  auto work = launch->getAttrOfType<onnx::SizeAttr>(plan::workName);
-  args.push_back(work ? isWorthSplitting(launch, work.getValue()) : w.value(0));
-  args.push_back(w.value(items));
   tellProfile(launch, /*hasEnded=*/false);
-  auto c = func::CallOp::create(w.b, w.loc, callee, args);
-  if (!items.is(0) && !items.is(1)) {
-    c->setAttr(work ? plan::weighedItemsName : plan::itemsName, w.b.getUnitAttr());
+  Value status;
+  if (items.is(0) || items.is(1)) {
+    args.append({w.value(0), w.value(items)});
+    auto call = func::CallOp::create(w.b, w.loc, callee, args);
+    status = launch.getChecked() ? call.getResult(0) : Value();
+  } else {
+    status = run::OverItemsOp::create(w.b, w.loc, w.b.getI32Type(), callee.getName(), exec(), isWorthSplitting(launch),
+                                      w.value(items), args);
   }
   tellProfile(launch, /*hasEnded=*/true);
   if (launch.getChecked()) {
-    checkStatus(launch, c.getResult(0));
+    checkStatus(launch, status);
+  } else if (status) {
+    returnIfBad(entry, status);
   }
   if (std::optional<onnx::SymbolAttr> symbol = launch.getFound()) {
     Type i64 = w.b.getI64Type();
@@ -308,11 +310,13 @@ func::FuncOp Entry::profileFunction() {
   return profile;
 }
 
-/// The result is 0 where the launch takes too few instructions for other threads to help.
-Value Entry::isWorthSplitting(plan::LaunchOp launch, const Size &work) {
+Value Entry::isWorthSplitting(plan::LaunchOp launch) {
+  auto work = launch->getAttrOfType<onnx::SizeAttr>(plan::workName);
+  if (!work) {
+    return number(1, 1);
+  }
   int64_t least = launch->getAttrOfType<IntegerAttr>(plan::leastWorkName).getInt();
-  Value enough = w.compare(arith::CmpIPredicate::sge, work, least);
-  return arith::IndexCastUIOp::create(w.b, w.loc, w.b.getIndexType(), enough);
+  return w.compare(arith::CmpIPredicate::sge, work.getValue(), least);
 }
 
 void Entry::checkStatus(plan::LaunchOp launch, Value result) {

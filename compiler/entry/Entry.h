@@ -107,9 +107,8 @@ private:
   void build(plan::CheckOp check);
   void build(plan::IfOp op);
   void build(plan::LoopOp loop);
-  /// Returns (index) 1 where the launch has enough work to be split over threads, and else 0, which such a call gets as
-  /// the beginning of its range.
-  Value isWorthSplitting(plan::LaunchOp launch, const Size &work);
+  /// Returns (i1) whether the launch has enough work for other threads to help.
+  Value isWorthSplitting(plan::LaunchOp launch);
   /// Ends the run where a launch's status is not 0, and adds the node to that status.
   void checkStatus(plan::LaunchOp launch, Value result);
   /// Tells the profiler, in models for profiling, that a launch begins or has ended.

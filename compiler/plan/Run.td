@@ -3,6 +3,7 @@
 include "mlir/IR/OpBase.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 include "mlir/Interfaces/InferTypeOpInterface.td"
+include "mlir/IR/SymbolInterfaces.td"
 
 def Run_Dialect : Dialect {
   let name = "run";
@@ -29,4 +30,17 @@ def Run_KernelNumberOp : Run_Op<"kernel_number", [Pure]> {
   let arguments = (ins FlatSymbolRefAttr:$kernel, I64Attr:$device);
   let results = (outs I32:$number);
   let assemblyFormat = "$kernel `on` $device attr-dict";
+}
+def Run_OverItemsOp : Run_Op<"over_items", [DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+  let summary = "a kernel on all of its work items, which the threads of an ingot_exec share where that is worth it";
+  let description = [{
+    The kernel has a range of work items behind these arguments. Where the ingot_exec is null, or it is not worth it, this thread alone does
+    the work. The status is 0, the kernel's, or what the caller's threads ended with.
+  }];
+  let arguments = (ins FlatSymbolRefAttr:$kernel, AnyType:$exec, I1:$isWorth, AnyType:$items, Variadic<AnyType>:$arguments);
+  let results = (outs I32:$status);
+  let assemblyFormat = [{
+    $kernel `(` $arguments `)` `over` $items `by` $exec `if` $isWorth attr-dict
+    `:` functional-type($arguments, $status) `,` type($items) `,` type($exec)
+  }];
 }

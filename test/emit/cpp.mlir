@@ -59,8 +59,7 @@
 // CHECK-NEXT: return 42;
 // CHECK-NEXT: }
 // CHECK: {{^}}block1: {
-// CHECK: if (const int status = overItems(exec, 3, [&](uint64_t begin, uint64_t end) {
-// CHECK: return uint32_t(status);
+// CHECK: uint32_t(overItems(exec, 3, [&](uint64_t begin, uint64_t end) { swaps(p0, p2, begin, end); return 0; }));
 // CHECK: profile(exec, 7, 0);
 // CHECK-NEXT: keeps(p2);
 // CHECK-NEXT: profile(exec, 7, 1);
@@ -232,7 +231,9 @@ module attributes {ingot.model = {
     %next = arith.addi %turn, %one : index
     cf.br ^head(%next : index)
   ^behind:
-    func.call @swaps(%x, %y, %c0, %c3) {ingot.items} : (memref<4xf32>, memref<16xf32>, index, index) -> ()
+    %threads = arith.constant true
+    %status = run.over_items @swaps(%x, %y) over %c3 by %exec if %threads : (memref<4xf32>, memref<16xf32>) -> i32, index, !llvm.ptr
+    memref.store %status, %k[%c3] : memref<4xi32>
     %seven = arith.constant 7 : i32
     %no = arith.constant 0 : i32
     %yes = arith.constant 1 : i32

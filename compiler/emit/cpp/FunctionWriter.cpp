@@ -1,6 +1,5 @@
 #include "compiler/emit/cpp/FunctionWriter.h"
 #include "compiler/emit/cpp/Cpp.h"
-#include "compiler/plan/CallAttributes.h"
 #include "compiler/plan/KernelAttributes.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -215,7 +214,8 @@ void FunctionWriter::visitAll(Block &block) {
 void FunctionWriter::visit(Operation &op) {
   llvm::TypeSwitch<Operation *>(&op)
       .Case<arith::ConstantOp, memref::LoadOp, memref::StoreOp, memref::ViewOp, memref::AllocaOp, func::CallOp,
-            func::CallIndirectOp, scf::ForOp, scf::IfOp, scf::WhileOp, run::FieldOp>([&](auto each) { visit(each); })
+            func::CallIndirectOp, scf::ForOp, scf::IfOp, scf::WhileOp, run::FieldOp, run::OverItemsOp>(
+          [&](auto each) { visit(each); })
       .Case([&](memref::GetGlobalOp global) { known[global] = {"weights"}; })
       .Case([&](run::GivenOp given) { define(given, take(given.getPointer())); })
       .Case<arith::MulSIExtendedOp, arith::MulUIExtendedOp>([&](auto) { multiplied(op); })
@@ -319,18 +319,34 @@ void FunctionWriter::visit(memref::AllocaOp array) {
   line(align + element + " " + name + "[" + std::to_string(type.getNumElements()) + "];");
 }
 
+std::string FunctionWriter::callOf(func::FuncOp callee, ArrayRef<std::string> arguments) {
+  return functionName(callee, model) + "(" + llvm::join(arguments, ", ") + ")";
+}
+
 void FunctionWriter::visit(func::CallOp call) {
-  SmallVector<std::string> arguments;
-  for (Value operand : call.getOperands()) {
-    arguments.push_back(argument(operand));
-  }
+  SmallVector<std::string> arguments = texts(call.getOperands());
   settleReads();
   auto callee = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(call, call.getCalleeAttr());
   if (callee.isExternal()) {
     callLibrary(call, arguments);
+  } else if (call.getNumResults() == 1 && !call.getResult(0).use_empty()) {
+    declareConstant(call.getResult(0), {callOf(callee, arguments)});
   } else {
-    callKernel(call, functionName(callee, model), arguments);
+    line(callOf(callee, arguments) + ";");
   }
+}
+
+void FunctionWriter::visit(run::OverItemsOp op) {
+  auto kernel = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(op, op.getKernelAttr());
+  SmallVector<std::string> arguments = texts(op.getArguments());
+  std::string exec = argument(op.getExec()), worth = argument(op.getIsWorth()), items = argument(op.getItems());
+  settleReads();
+  arguments.append({"begin", "end"});
+  std::string call = callOf(kernel, arguments);
+  std::string body = kernel.getNumResults() == 1 ? "return int(" + call + ");" : call + "; return 0;";
+  std::string threads = worth == "true" ? exec : worth + " ? " + exec + " : nullptr";
+  declareConstant(op.getStatus(), {"uint32_t(" + helpers.use("overItems") + "(" + threads + ", " + items +
+                                   ", [&](uint64_t begin, uint64_t end) { " + body + " }))"});
 }
 
 /// Writes a call of a function of ingot_exec, whose integers are signed.
@@ -343,30 +359,6 @@ void FunctionWriter::visit(func::CallIndirectOp call) {
   }
   settleReads();
   line(argument(call.getCallee()) + "(" + llvm::join(arguments, ", ") + ");");
-}
-
-void FunctionWriter::callKernel(func::CallOp call, StringRef name, ArrayRef<std::string> arguments) {
-  bool returns = call.getNumResults() == 1;
-  std::string text = (name + "(" + llvm::join(arguments, ", ") + ")").str();
-  bool isWeighed = call->hasAttr(plan::weighedItemsName); // as in SplitCalls.cpp
-  if (isWeighed || call->hasAttr(plan::itemsName)) {
-    std::string exec = isWeighed ? arguments[arguments.size() - 2] + " ? exec : nullptr" : "exec";
-    SmallVector<std::string> some(arguments.drop_back(2));
-    some.append({"begin", "end"});
-    std::string range = (name + "(" + llvm::join(some, ", ") + ")").str();
-    text = helpers.use("overItems") + "(" + exec + ", " + arguments.back() + ", [&](uint64_t begin, uint64_t end) { " +
-           (returns ? "return int(" + range + ");" : range + "; return 0;") + " })";
-    if (!returns) {
-      open("if (const int status = " + text + ")");
-      line("return uint32_t(status);");
-      return close();
-    }
-    text = "uint32_t(" + text + ")";
-  }
-  if (returns && !call.getResult(0).use_empty()) {
-    return declareConstant(call.getResult(0), {text});
-  }
-  line(text + ";");
 }
 
 /// Writes a call of a function of ingot.h. An array of words that a function on memory gets is its list, and one that a

@@ -262,9 +262,12 @@ private:
       if (function.isExternal() || !placed.insert(function).second) {
         return;
       }
-      function.walk([&](func::CallOp call) {
-        again(SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(call, call.getCalleeAttr()), again);
-      });
+      std::optional<SymbolTable::UseRange> uses = SymbolTable::getSymbolUses(function.getOperation());
+      for (SymbolTable::SymbolUse use : *uses) {
+        if (auto callee = module.lookupSymbol<func::FuncOp>(use.getSymbolRef().getRootReference())) {
+          again(callee, again);
+        }
+      }
       order.push_back(function);
     };
     for (func::FuncOp function : module.getOps<func::FuncOp>()) {
