@@ -36,10 +36,6 @@ std::unique_ptr<llvm::Module> translate(mlir::ModuleOp module, llvm::LLVMContext
 mlir::LogicalResult addDescriptor(mlir::ModuleOp module, llvm::Module &ir, const plan::ModelInfo &model,
                                   llvm::ArrayRef<DeviceCode> devices);
 
-/// Where the weights are not in the object: NAME_run takes their address from its ingot_exec, and ends with an error
-/// value when that is null or misaligned.
-mlir::LogicalResult takeWeights(mlir::ModuleOp module, llvm::Module &ir, const plan::ModelInfo &model);
-
 /// The few passes that loop IR needs: everything else was decided by the kernel builders.
 void optimize(llvm::Module &ir, llvm::TargetMachine &target);
 

@@ -195,8 +195,7 @@ LogicalResult Emitter::generateObject(const ingot::target::MachineModel &machine
   }
   LLVMContext context;
   std::unique_ptr<Module> ir = ingot::emit::translate(module, context, *target, model);
-  if (!ir || failed(ingot::emit::takeWeights(module, *ir, model)) ||
-      failed(ingot::emit::addDescriptor(module, *ir, model, devices))) {
+  if (!ir || failed(ingot::emit::addDescriptor(module, *ir, model, devices))) {
     return failure();
   }
   // This is asked before functions become parts of others.

@@ -7,7 +7,6 @@
 //   CSE                computes once what the steps before have written several times, such as constants
 //   SCF to CF          replaces loops and ifs by branches
 //   convertToLLVM      leaves the LLVM dialect alone
-//   profileCalls       wraps calls of kernels into calls of the profile's hook
 //   splitCalls         replaces these calls by calls that divide the work items, or give them to a device
 //
 // Calls are split last, because the hook is called before and after all of a launch, not of a range of its work items.
@@ -69,7 +68,6 @@ LogicalResult emit::lowerToLLVM(ModuleOp module, const Machines &machines) {
   if (failed(structure.run(module)) || failed(convertToLLVM(module, machines))) {
     return failure();
   }
-  profileCalls(module);
   splitCalls(module);
   return success();
 }

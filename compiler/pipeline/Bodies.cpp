@@ -282,7 +282,12 @@ static void moveInto(ModuleOp to, ModuleOp from, MutableArrayRef<plan::LaunchInf
   for (plan::LaunchInfo &launch : launches) {
     launch.function = names.lookup(launch.function);
   }
-  from.walk([&](func::CallOp call) { call.setCallee(names.lookup(call.getCallee())); });
+  AttrTypeReplacer renamed;
+  renamed.addReplacement([&](FlatSymbolRefAttr symbol) {
+    auto name = names.find(symbol.getValue());
+    return name == names.end() ? symbol : FlatSymbolRefAttr::get(symbol.getContext(), name->second);
+  });
+  renamed.recursivelyReplaceElementsIn(from);
   for (Operation &op : llvm::make_early_inc_range(*from.getBody())) {
     auto function = dyn_cast<func::FuncOp>(op);
     if (function && !function.isExternal()) {

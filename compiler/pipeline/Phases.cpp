@@ -382,6 +382,7 @@ static void buildEntry(State &s, Body &body, Result &report) {
     report.arenaBytes = report.arenaLowerBound = info.arenaBytes = -1;
   }
   info.workspaceBytes = open ? -1 : info.arenaBytes ? info.arenaBytes + slack : 0;
+  info.weightsPlace = s.options.weights;
   info.weightBytes = report.weightBytes = s.weights.bytes();
   for (auto [i, device] : llvm::enumerate(info.devices)) {
     std::tie(device.weightsAt, device.weightBytes) = s.weights.part(i + 1);
@@ -441,6 +442,7 @@ static LogicalResult checkAddresses(State &s) {
 static LogicalResult entry(State &s) {
   joinBodies(s, buildEntry);
   plan::ModelInfo &info = s.model().info;
+  info.weightsPlace = s.options.weights;
   info.weightBytes = s.weights.bytes();
   if (failed(checkAddresses(s))) {
     return failure();
@@ -503,7 +505,6 @@ static LogicalResult emit(State &s) {
   llvm::copy_if(std::vector{s.options.placementFile, s.options.tuningFile}, std::back_inserter(options.dependencies),
                 [](const std::string &file) { return !file.empty(); });
   plan::ModelInfo &info = s.model().info;
-  info.weightsPlace = s.options.weights;
   for (const plan::DeviceInfo &device : info.devices) {
     options.devices.push_back(&s.model().machineOf(device.spec));
   }

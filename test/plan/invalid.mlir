@@ -351,3 +351,22 @@ func.func private @piece() attributes {plan.object = dense<1> : tensor<4xi32>}
 
 // expected-error@+1 {{attribute 'plan.error' must be an integer attribute of a launch}}
 func.func private @piece() attributes {plan.error}
+
+// -----
+
+func.func @noSuchField(%exec: i64) {
+  // expected-error@+1 {{'x' is no field of ingot_exec}}
+  %0 = run.field "x" of %exec : i64 -> i64
+  return
+}
+
+// -----
+
+func.func private @kernel(memref<4xf32>, index, index)
+
+func.func @wrongArguments(%y: memref<8xf32>, %items: index, %exec: i64) -> i32 {
+  %yes = arith.constant true
+  // expected-error@+1 {{'kernel' is no kernel of these arguments and a range}}
+  %status = run.over_items @kernel(%y) over %items by %exec if %yes : (memref<8xf32>) -> i32, index, i64
+  return %status : i32
+}

@@ -8,6 +8,7 @@
 #pragma once
 #include "compiler/emit/cpp/Expression.h"
 #include "compiler/plan/Model.h"
+#include "compiler/plan/Run.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -49,6 +50,9 @@ private:
   /// Returns a name or a literal for the value, and declares a constant where it has none.
   Expression named(Value value);
   std::string argument(Value value) { return take(value).text; }
+  llvm::SmallVector<std::string> texts(mlir::ValueRange values) {
+    return llvm::map_to_vector(values, [&](Value value) { return argument(value); });
+  }
   /// Makes `expression` the value: now, or where it is used.
   void define(Value value, Expression expression);
   void declareConstant(Value value, const Expression &expression);
@@ -74,14 +78,16 @@ private:
   void visit(mlir::memref::ViewOp view);
   void visit(mlir::memref::AllocaOp array);
   void visit(mlir::func::CallOp call);
+  void visit(mlir::func::CallIndirectOp call);
+  void visit(run::FieldOp field);
+  void visit(run::OverItemsOp op);
   void visit(mlir::scf::ForOp loop);
   void visit(mlir::scf::IfOp branch);
   void visit(mlir::scf::WhileOp loop);
   void visitOther(Operation &op);
   bool visitVectorStore(Operation &op);
   void multiplied(Operation &op);
-  void callKernel(mlir::func::CallOp call, llvm::StringRef name, llvm::ArrayRef<std::string> arguments);
-  void enqueue(mlir::func::CallOp call, llvm::ArrayRef<std::string> arguments);
+  std::string callOf(mlir::func::FuncOp callee, llvm::ArrayRef<std::string> arguments);
   void callLibrary(mlir::func::CallOp call, llvm::ArrayRef<std::string> arguments);
   /// Assigns to all variables at once, since the value of one may be computed from another.
   void assign(llvm::ArrayRef<std::string> variables, mlir::ValueRange values);
@@ -105,7 +111,6 @@ private:
 
   void nameParameters();
   std::string signature(llvm::StringRef body);
-  std::string weightsOf(llvm::StringRef body);
   bool isOnlyRead(mlir::BlockArgument pointer) const;
 
   mlir::func::FuncOp function;

@@ -434,15 +434,6 @@ template <typename Body> inline int overItems(const ingot_exec *exec, uint64_t i
   return ingot_parallel_for(exec, call, &body, int64_t(items));
 }
 )"},
-    {"enqueue", "", R"(
-/// Has a device run a kernel on all of its work items, of which the last argument is the number. Addresses are in the
-/// device's memory. 0, or what ends the run.
-template <size_t Count>
-inline int enqueue(const ingot_exec *exec, int32_t device, int32_t kernel, const uint64_t (&arguments)[Count]) {
-  const int64_t items = int64_t(arguments[Count - 1]);
-  return ingot_device_launch(exec, device, kernel, arguments, int64_t(sizeof arguments), items, 1, 1);
-}
-)"},
     {"memoryAt", "", R"(
 inline u8 *memoryAt(uint64_t address) { return reinterpret_cast<u8 *>(uintptr_t(address)); }
 )"},
@@ -452,14 +443,6 @@ inline void noteStatus(uint32_t status, uint64_t place, uint64_t node) {
   u32 *const word = reinterpret_cast<u32 *>(memoryAt(place));
   if (status && !*word) {
     *word = status | uint32_t(node);
-  }
-}
-)"},
-    {"profile", "", R"(
-/// Tells the host that a kernel begins or has ended.
-inline void profile(const ingot_exec *exec, int32_t launch, int32_t ended) {
-  if (exec && exec->profile) {
-    exec->profile(exec->context, launch, ended);
   }
 }
 )"},

@@ -258,7 +258,7 @@ private:
   bool isOpen() const { return !model.symbols.empty(); }
   bool hasPlan() const { return !model.symbols.empty() || !model.dataDependentSizes.empty(); }
 
-  /// Returns the functions, each behind those that it calls.
+  /// Returns the functions, each behind those that it calls. Nothing calls those of devices.
   SmallVector<func::FuncOp> inOrder() {
     SmallVector<func::FuncOp> order;
     llvm::SmallDenseSet<Operation *> placed;
@@ -266,15 +266,21 @@ private:
       if (function.isExternal() || !placed.insert(function).second) {
         return;
       }
-      function.walk([&](func::CallOp call) {
-        again(SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(call, call.getCalleeAttr()), again);
-      });
+      std::optional<SymbolTable::UseRange> uses = SymbolTable::getSymbolUses(function.getOperation());
+      for (SymbolTable::SymbolUse use : *uses) {
+        if (auto callee = module.lookupSymbol<func::FuncOp>(use.getSymbolRef().getRootReference())) {
+          again(callee, again);
+        }
+      }
       order.push_back(function);
     };
     for (func::FuncOp function : module.getOps<func::FuncOp>()) {
       if (!function.isPrivate()) {
         place(function, place);
       }
+    }
+    for (const std::string &kernel : deviceKernels()) {
+      place(module.lookupSymbol<func::FuncOp>(kernel), place);
     }
     return order;
   }
@@ -337,15 +343,22 @@ private:
     return text;
   }
 
-  /// Writes the functions that a device calls whose kernels stay in this source (DeviceBodies.cpp).
-  std::string deviceBodies() {
-    std::string all;
+  /// Returns the kernels of devices that stay in this source.
+  SmallVector<std::string> deviceKernels() {
+    SmallVector<std::string> kernels;
     for (const Descriptor::Device &device : described.devices) {
       for (const Descriptor::Image &image : device.images) {
-        for (const std::string &kernel : image.bodies) {
-          all += deviceBody(module.lookupSymbol<func::FuncOp>(kernel));
-        }
+        llvm::append_range(kernels, image.bodies);
       }
+    }
+    return kernels;
+  }
+
+  /// Writes the functions that a device calls for such kernels (DeviceBodies.cpp).
+  std::string deviceBodies() {
+    std::string all;
+    for (const std::string &kernel : deviceKernels()) {
+      all += deviceBody(module.lookupSymbol<func::FuncOp>(kernel));
     }
     return all;
   }

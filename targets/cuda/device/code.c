@@ -1,5 +1,5 @@
-/* Chooses the image that is for the GPU and makes its kernels ready. An image is PTX, which the driver compiles for this
- * GPU or one that is newer than what it was made for; or machine code (an ELF file), which runs on the GPUs of one
+/* Chooses the image that is for the GPU and makes its kernels ready. An image is PTX, which the driver compiles for
+ * this GPU or one that is newer than what it was made for; or machine code (an ELF file), which runs on the GPUs of one
  * generation only. */
 #include "device.h"
 #include <stdio.h>
@@ -28,8 +28,7 @@ static int fitness(const ingot_cuda *gpu, const ingot_image *image) {
   if (gpu->driver.emulates) {
     return strcmp(image->target, "emulated") == 0;
   }
-  if (other == 0 || other > own || (exact && other != own) ||
-      (isMachineCode(image) && other / 10 != gpu->major)) {
+  if (other == 0 || other > own || (exact && other != own) || (isMachineCode(image) && other / 10 != gpu->major)) {
     return 0;
   }
   return 4 * other + 2 * exact + isMachineCode(image);
@@ -67,14 +66,14 @@ static int findKernels(ingot_cuda *gpu, const ingot_device_info *info, ingot_cud
     const ingot_kernel *kernel = &info->kernels[i];
     char what[256];
     snprintf(what, sizeof what, "the model's code has no kernel %.180s", kernel->name);
-    status = ingot_cuda_check(gpu, what,
-                              gpu->driver.moduleGetFunction(&code->functions[i], code->module, kernel->name));
+    status =
+        ingot_cuda_check(gpu, what, gpu->driver.moduleGetFunction(&code->functions[i], code->module, kernel->name));
     if (!status && kernel->shared_bytes > CUDA_SHARED_BYTES_BY_DEFAULT) {
       snprintf(what, sizeof what, "kernel %.128s wants %d bytes of a block's memory", kernel->name,
                (int)kernel->shared_bytes);
-      status = ingot_cuda_check(gpu, what,
-                                gpu->driver.functionSetAttribute(code->functions[i], CUDA_MAX_DYNAMIC_SHARED_BYTES,
-                                                                 kernel->shared_bytes));
+      status = ingot_cuda_check(
+          gpu, what,
+          gpu->driver.functionSetAttribute(code->functions[i], CUDA_MAX_DYNAMIC_SHARED_BYTES, kernel->shared_bytes));
     }
   }
   return status;
@@ -122,8 +121,8 @@ void ingot_cuda_unload(void *context, void *code) {
   ingot_cuda_code *made = code;
   if (!ingot_cuda_enter(gpu)) {
     ingot_cuda_release_pieces(gpu); /* graphs of its kernels, and at most some others that are made again */
-    (void)ingot_cuda_leave(gpu, ingot_cuda_check(gpu, "the model's code cannot be unloaded",
-                                                 gpu->driver.moduleUnload(made->module)));
+    (void)ingot_cuda_leave(
+        gpu, ingot_cuda_check(gpu, "the model's code cannot be unloaded", gpu->driver.moduleUnload(made->module)));
   }
   free(made);
 }

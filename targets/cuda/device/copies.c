@@ -9,8 +9,7 @@ enum { FIRST_BYTES = 1 << 20, MOST_BYTES = 32 << 20, ALIGN = 256 };
 
 /* Waits for the stream and delivers what it has copied. */
 static int settle(ingot_cuda *gpu) {
-  int status =
-      ingot_cuda_check(gpu, "work of the GPU failed", gpu->driver.streamSynchronize(gpu->stream));
+  int status = ingot_cuda_check(gpu, "work of the GPU failed", gpu->driver.streamSynchronize(gpu->stream));
   for (size_t i = 0; !status && i < gpu->deliveryCount; ++i) {
     memcpy(gpu->deliveries[i].to, gpu->deliveries[i].from, gpu->deliveries[i].bytes);
   }
@@ -29,8 +28,7 @@ static int grow(ingot_cuda *gpu, size_t bytes) {
     return 0;
   }
   void *pinned = NULL;
-  int status =
-      ingot_cuda_check(gpu, "no pinned memory of the host", gpu->driver.hostAllocate(&pinned, wanted, 0));
+  int status = ingot_cuda_check(gpu, "no pinned memory of the host", gpu->driver.hostAllocate(&pinned, wanted, 0));
   if (!status) {
     if (gpu->pinned) {
       status = ingot_cuda_check(gpu, "pinned memory cannot be freed", gpu->driver.hostFree(gpu->pinned));
@@ -88,8 +86,7 @@ int ingot_cuda_upload(void *context, void *to, const void *from, int64_t bytes) 
     status = stage(gpu, &part, &place);
     if (!status) {
       memcpy(place, source, part);
-      status = ingot_cuda_check(gpu, "a copy to the GPU failed",
-                                gpu->driver.upload(address, place, part, gpu->stream));
+      status = ingot_cuda_check(gpu, "a copy to the GPU failed", gpu->driver.upload(address, place, part, gpu->stream));
     }
   }
   return ingot_cuda_leave(gpu, status);

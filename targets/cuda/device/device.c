@@ -28,8 +28,7 @@ int ingot_cuda_enter(ingot_cuda *gpu) {
 
 int ingot_cuda_leave(ingot_cuda *gpu, int status) {
   cuda_context left;
-  int popped =
-      ingot_cuda_check(gpu, "the GPU's context cannot be left", status ? 0 : gpu->driver.contextPop(&left));
+  int popped = ingot_cuda_check(gpu, "the GPU's context cannot be left", status ? 0 : gpu->driver.contextPop(&left));
   if (status) { /* whose text counts */
     (void)gpu->driver.contextPop(&left);
   }
@@ -46,9 +45,9 @@ static void *allocateIn(ingot_cuda *gpu, int64_t bytes, int64_t align) {
   cuda_result result = gpu->driver.memoryAllocate(&address, (size_t)bytes);
   size_t unused = 0, total = 0;
   if (result == CUDA_OUT_OF_MEMORY && !gpu->driver.memoryGetInfo(&unused, &total)) {
-    ingot_cuda_fail(gpu,
-                    "the GPU has no %lld bytes left: %zu of its %zu are unused; free memory of it, or run smaller sizes",
-                    (long long)bytes, unused, total);
+    ingot_cuda_fail(
+        gpu, "the GPU has no %lld bytes left: %zu of its %zu are unused; free memory of it, or run smaller sizes",
+        (long long)bytes, unused, total);
     return NULL;
   }
   return ingot_cuda_check(gpu, "no memory of the GPU", result) ? NULL : (void *)(uintptr_t)address;
@@ -91,12 +90,12 @@ static int findDevice(ingot_cuda *gpu, int number) {
   }
   const char *what = "the GPU cannot be opened";
   status = status ? status : ingot_cuda_check(gpu, what, driver->deviceGet(&gpu->number, number));
-  status = status ? status
-                  : ingot_cuda_check(
-                        gpu, what, driver->deviceGetAttribute(&gpu->major, CUDA_ATTRIBUTE_MAJOR, gpu->number));
-  status = status ? status
-                  : ingot_cuda_check(
-                        gpu, what, driver->deviceGetAttribute(&gpu->minor, CUDA_ATTRIBUTE_MINOR, gpu->number));
+  status =
+      status ? status
+             : ingot_cuda_check(gpu, what, driver->deviceGetAttribute(&gpu->major, CUDA_ATTRIBUTE_MAJOR, gpu->number));
+  status =
+      status ? status
+             : ingot_cuda_check(gpu, what, driver->deviceGetAttribute(&gpu->minor, CUDA_ATTRIBUTE_MINOR, gpu->number));
   return status ? status : ingot_cuda_check(gpu, what, driver->contextRetain(&gpu->context, gpu->number));
 }
 

@@ -53,10 +53,10 @@ enum {
   CUDA_MAX_DYNAMIC_SHARED_BYTES = 8, /* CUfunction_attribute */
   CUDA_JIT_ERROR_LOG = 5,            /* CUjit_option */
   CUDA_JIT_ERROR_LOG_BYTES = 6,
-  CUDA_STREAM_NON_BLOCKING = 1,   /* CUstream_flags */
-  CUDA_CAPTURE_THREAD_LOCAL = 1,  /* CUstreamCaptureMode */
-  CUDA_LEAST_VERSION = 11040,     /* of the driver: cuGraphInstantiateWithFlags is of 11.4 */
-  CUDA_ARGUMENTS_END = 0,         /* what `extra` of a launch consists of */
+  CUDA_STREAM_NON_BLOCKING = 1,  /* CUstream_flags */
+  CUDA_CAPTURE_THREAD_LOCAL = 1, /* CUstreamCaptureMode */
+  CUDA_LEAST_VERSION = 11040,    /* of the driver: cuGraphInstantiateWithFlags is of 11.4 */
+  CUDA_ARGUMENTS_END = 0,        /* what `extra` of a launch consists of */
   CUDA_ARGUMENTS = 1,
   CUDA_ARGUMENT_BYTES = 2,
   CUDA_SHARED_BYTES_BY_DEFAULT = 48 << 10
@@ -94,7 +94,7 @@ enum {
         (cuda_function function, unsigned gridX, unsigned gridY, unsigned gridZ, unsigned blockX, unsigned blockY,     \
          unsigned blockZ, unsigned sharedBytes, cuda_stream stream, void **parameters, void **extra))                  \
   ENTRY(captureBegin, "cuStreamBeginCapture_v2", (cuda_stream stream, int mode))                                       \
-  ENTRY(captureEnd, "cuStreamEndCapture", (cuda_stream stream, cuda_graph *graph))                                     \
+  ENTRY(captureEnd, "cuStreamEndCapture", (cuda_stream stream, cuda_graph * graph))                                    \
   ENTRY(graphInstantiate, "cuGraphInstantiateWithFlags",                                                               \
         (cuda_graph_exec * ready, cuda_graph graph, unsigned long long flags))                                         \
   ENTRY(graphDestroy, "cuGraphDestroy", (cuda_graph graph))                                                            \

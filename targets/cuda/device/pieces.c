@@ -120,12 +120,12 @@ int ingot_cuda_launch(void *context, const ingot_launch *launch) {
                            (long long)launch->bytes, INGOT_CUDA_MOST_ARGUMENT_BYTES);
   }
   ingot_cuda_record record = {code->functions[launch->number],
-                   (size_t)launch->bytes,
-                   {(uint32_t)x, (uint32_t)y, (uint32_t)z},
-                   {areItems ? INGOT_CUDA_ITEM_THREADS : (uint32_t)threads[0], areItems ? 1 : (uint32_t)threads[1],
-                    areItems ? 1 : (uint32_t)threads[2]},
-                   (uint32_t)launch->kernel->shared_bytes,
-                   0};
+                              (size_t)launch->bytes,
+                              {(uint32_t)x, (uint32_t)y, (uint32_t)z},
+                              {areItems ? INGOT_CUDA_ITEM_THREADS : (uint32_t)threads[0],
+                               areItems ? 1 : (uint32_t)threads[1], areItems ? 1 : (uint32_t)threads[2]},
+                              (uint32_t)launch->kernel->shared_bytes,
+                              0};
   return launchRecord(gpu, &record, launch->args);
 }
 

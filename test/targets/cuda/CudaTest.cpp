@@ -100,8 +100,8 @@ int Gpu::download(std::vector<float> &to, const void *from) const {
 int Gpu::launch(const char *kernel, std::vector<uint64_t> words, int64_t items) const {
   words.push_back(uint64_t(items));
   int32_t number = model.numberOf(kernel);
-  ingot_launch launch = {code,         number, &model.kernels[size_t(number)], {items, 1, 1},
-                         words.data(), int64_t(words.size() * sizeof(uint64_t))};
+  ingot_launch launch = {code,          number,       &model.kernels[size_t(number)],
+                         {items, 1, 1}, words.data(), int64_t(words.size() * sizeof(uint64_t))};
   return device->launch(device->context, &launch);
 }
 
@@ -360,7 +360,7 @@ TEST_F(Graphs, WhatGoesOnDifferentlyIsLaunchedOneByOne) {
   x = gpu.allocate(64);
   int64_t before = emulator().graphLaunches(), launches = emulator().launches();
   run(gpu, 3);
-  run(gpu, 5); // at its end
+  run(gpu, 5);    // at its end
   run(gpu, 3, 2); // it ends earlier
   run(gpu, 2, 4); // it goes on
   EXPECT_EQ(emulator().graphLaunches() - before, 0);

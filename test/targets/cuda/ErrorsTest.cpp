@@ -139,20 +139,19 @@ TEST_P(Texts, SayWhatToDo) {
 
 INSTANTIATE_TEST_SUITE_P(
     All, Texts,
-    testing::Values(
-        Failure{"Stub", 1, 34, "this libcuda.so is the toolkit's stub"},
-        Failure{"NoDevice", 1, 100, "the driver sees no GPU"},
-        Failure{"Mismatch", 1, 803, "the driver's library and its kernel module are of different versions"},
-        Failure{"NotReady", 1, 802, "is nvidia-fabricmanager running"},
-        Failure{"Version", 2, 999, "the CUDA driver does not start"},
-        Failure{"Count", 3, 999, "the GPUs cannot be counted"},
-        Failure{"Taken", 7, 46, "another process has the GPU for itself"},
-        Failure{"Memory", 7, 2, "free memory of the GPU, or run smaller sizes"},
-        Failure{"Context", 8, 201, "the GPU's context cannot be used"},
-        Failure{"Stream", 9, 999, "no stream of the GPU can be made"},
-        Failure{"NewPtx", 13, 222, "the driver is too old for the model's code; install a newer one"},
-        Failure{"NoCompiler", 13, 221, "libnvidia-ptxjitcompiler.so.1"},
-        Failure{"BadPtx", 13, 218, "compile the model for the architecture of this GPU"}),
+    testing::Values(Failure{"Stub", 1, 34, "this libcuda.so is the toolkit's stub"},
+                    Failure{"NoDevice", 1, 100, "the driver sees no GPU"},
+                    Failure{"Mismatch", 1, 803, "the driver's library and its kernel module are of different versions"},
+                    Failure{"NotReady", 1, 802, "is nvidia-fabricmanager running"},
+                    Failure{"Version", 2, 999, "the CUDA driver does not start"},
+                    Failure{"Count", 3, 999, "the GPUs cannot be counted"},
+                    Failure{"Taken", 7, 46, "another process has the GPU for itself"},
+                    Failure{"Memory", 7, 2, "free memory of the GPU, or run smaller sizes"},
+                    Failure{"Context", 8, 201, "the GPU's context cannot be used"},
+                    Failure{"Stream", 9, 999, "no stream of the GPU can be made"},
+                    Failure{"NewPtx", 13, 222, "the driver is too old for the model's code; install a newer one"},
+                    Failure{"NoCompiler", 13, 221, "libnvidia-ptxjitcompiler.so.1"},
+                    Failure{"BadPtx", 13, 218, "compile the model for the architecture of this GPU"}),
     [](const auto &failure) { return failure.param.name; });
 
 /// All that a program does: 0, or a failure with its text.
@@ -211,9 +210,7 @@ void failEach(const char *what, int64_t (*count)(), bool isInCleaning) {
   EXPECT_GE(failed, isInCleaning ? places / 2 : places);
 }
 
-TEST_F(Errors, EachCallThatFailsIsAnErrorAndTheNextAttemptIsRight) {
-  failEach("fail", emulator().calls, true);
-}
+TEST_F(Errors, EachCallThatFailsIsAnErrorAndTheNextAttemptIsRight) { failEach("fail", emulator().calls, true); }
 
 TEST_F(Errors, EachCommandThatFailsIsAnErrorAndTheNextAttemptIsRight) {
   failEach("command", emulator().commands, false);

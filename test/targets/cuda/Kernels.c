@@ -24,9 +24,7 @@ void ingot_emulated_access(const void *at, int32_t bytes, int32_t kind);
 
 static float *floats(uint64_t word) { return (float *)(uintptr_t)word; }
 
-static int64_t itemOfThread(void) {
-  return (int64_t)BLOCK * ingot_emulated_llvm_nvvm_read_ptx_sreg_ntid_x() + THREAD;
-}
+static int64_t itemOfThread(void) { return (int64_t)BLOCK * ingot_emulated_llvm_nvvm_read_ptx_sreg_ntid_x() + THREAD; }
 
 /* y = factor * x, an item for each thread: x, y, factor, items. */
 void scale(const uint64_t *words) {
@@ -110,9 +108,7 @@ void disturbed(const uint64_t *words) {
 }
 
 /* Reads one element of the block's memory, `offset` bytes behind its beginning: y, offset, items. */
-void share(const uint64_t *words) {
-  floats(words[0])[0] = *(float *)ingot_emulated_shared((int64_t)words[1]);
-}
+void share(const uint64_t *words) { floats(words[0])[0] = *(float *)ingot_emulated_shared((int64_t)words[1]); }
 
 void divide(const uint64_t *words) {
   volatile int32_t none = (int32_t)words[1] - 1;

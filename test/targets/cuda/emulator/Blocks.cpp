@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <csignal>
 #include <cstring>
-#include <sys/mman.h>
 #include <string_view>
+#include <sys/mman.h>
 #include <ucontext.h>
 #include <unistd.h>
 #include <unordered_map>
@@ -88,8 +88,8 @@ char *takeStack() {
     return stack;
   }
   auto page = size_t(sysconf(_SC_PAGESIZE));
-  void *memory = mmap(nullptr, stackBytes + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
-                      -1, 0);
+  void *memory =
+      mmap(nullptr, stackBytes + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (memory == MAP_FAILED) {
     report("no memory for the stacks of threads");
     std::abort();
@@ -173,7 +173,7 @@ void setReady(Thread &thread) {
 
 std::string describe(const Thread &thread) {
   const Waiting &waiting = thread.waiting;
-  return thread.ended                          ? "has ended"
+  return thread.ended                       ? "has ended"
          : waiting.what == Waiting::Barrier ? "waits at barrier " + std::to_string(waiting.barrier)
                                             : "waits in " + std::string(waiting.name);
 }

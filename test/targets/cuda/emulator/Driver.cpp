@@ -179,8 +179,8 @@ Result checkLaunch(const Function &function, const Launch &launch) {
                    std::to_string(grid[1]) + " x " + std::to_string(grid[2]) + " blocks");
   }
   if (launch.sharedBytes > uint32_t(function.dynamicSharedBytes)) {
-    return mistake(name + "with " + std::to_string(launch.sharedBytes) + " bytes of a block's memory, of which it has " +
-                   std::to_string(function.dynamicSharedBytes));
+    return mistake(name + "with " + std::to_string(launch.sharedBytes) +
+                   " bytes of a block's memory, of which it has " + std::to_string(function.dynamicSharedBytes));
   }
   for (size_t i = 0; i < launch.words.size(); ++i) {
     // NOLINTNEXTLINE(performance-no-int-to-ptr): that is the question
@@ -259,11 +259,14 @@ Result cuDriverGetVersion(int *version) {
 }
 
 Result cuGetErrorName(int result, const char **name) {
-  static const std::map<int, const char *> names = {
-      {InvalidValue, "CUDA_ERROR_INVALID_VALUE"},   {OutOfMemory, "CUDA_ERROR_OUT_OF_MEMORY"},
-      {NoDevice, "CUDA_ERROR_NO_DEVICE"},           {InvalidImage, "CUDA_ERROR_INVALID_IMAGE"},
-      {NoBinary, "CUDA_ERROR_NO_BINARY_FOR_GPU"},   {NotFound, "CUDA_ERROR_NOT_FOUND"},
-      {IllegalAddress, "CUDA_ERROR_ILLEGAL_ADDRESS"}, {LaunchFailed, "CUDA_ERROR_LAUNCH_FAILED"}};
+  static const std::map<int, const char *> names = {{InvalidValue, "CUDA_ERROR_INVALID_VALUE"},
+                                                    {OutOfMemory, "CUDA_ERROR_OUT_OF_MEMORY"},
+                                                    {NoDevice, "CUDA_ERROR_NO_DEVICE"},
+                                                    {InvalidImage, "CUDA_ERROR_INVALID_IMAGE"},
+                                                    {NoBinary, "CUDA_ERROR_NO_BINARY_FOR_GPU"},
+                                                    {NotFound, "CUDA_ERROR_NOT_FOUND"},
+                                                    {IllegalAddress, "CUDA_ERROR_ILLEGAL_ADDRESS"},
+                                                    {LaunchFailed, "CUDA_ERROR_LAUNCH_FAILED"}};
   auto found = names.find(result);
   *name = found == names.end() ? nullptr : found->second;
   return found == names.end() ? InvalidValue : Success;
@@ -497,7 +500,8 @@ Result cuLaunchKernel(void *handle, unsigned gridX, unsigned gridY, unsigned gri
   const auto *function = static_cast<Function *>(handle);
   Command command;
   command.launch = {function->entry,          function->name, {gridX, gridY, gridZ},
-                    {blockX, blockY, blockZ}, sharedBytes,    {}, function->isWatched};
+                    {blockX, blockY, blockZ}, sharedBytes,    {},
+                    function->isWatched};
   if (parameters || !takeWords(extra, command.launch.words)) {
     return mistake("a launch without the words of its parameters");
   }

@@ -24,15 +24,15 @@ namespace ingot::emulator {
 
 /// What tests ask for: `INGOT_EMULATOR=seed=N,memory=BYTES,...`, or ingot_emulator_set.
 struct Settings {
-  uint64_t seed = 1;               ///< of the order of blocks and threads
+  uint64_t seed = 1;                 ///< of the order of blocks and threads
   int64_t memory = int64_t(4) << 30; ///< bytes of the device's memory
   int64_t devices = 1;
-  int64_t driver = 12040;   ///< the driver's version
-  int64_t capability = 80;  ///< the device's compute capability
-  int64_t fail = 0;         ///< the number, from 1 on, of the call of the driver that fails; 0: none
-  int64_t command = 0;      ///< the number of the command in a stream that fails; 0: none
-  int64_t code = 999;       ///< the result of what fails
-  std::string log;          ///< a file to which is appended what was done, when the program ends
+  int64_t driver = 12040;  ///< the driver's version
+  int64_t capability = 80; ///< the device's compute capability
+  int64_t fail = 0;        ///< the number, from 1 on, of the call of the driver that fails; 0: none
+  int64_t command = 0;     ///< the number of the command in a stream that fails; 0: none
+  int64_t code = 999;      ///< the result of what fails
+  std::string log;         ///< a file to which is appended what was done, when the program ends
 };
 Settings settingsOf(const char *text);
 
@@ -112,9 +112,9 @@ public:
 
 private:
   struct Block {
-    char *base;            ///< of the addresses, with what is around it
+    char *base; ///< of the addresses, with what is around it
     size_t reserved, bytes;
-    char *begin, *pages;   ///< the block ends, but for its alignment, where its pages do
+    char *begin, *pages; ///< the block ends, but for its alignment, where its pages do
     size_t pageBytes;
     bool isFreed;
   };
@@ -203,7 +203,7 @@ struct Device {
   Memory memory;
   Counts counts;
   Random random{settings.seed};
-  Result lost = Success;   ///< what ended the context; all that follows fails with it
+  Result lost = Success;           ///< what ended the context; all that follows fails with it
   int64_t calls = 0, commands = 0; ///< since tests have asked for a fault
 };
 Device &device();

@@ -28,7 +28,8 @@ Copies &copiesOfThread() {
 
 void copyLater(void *to, const void *from, int32_t bytes, int32_t read) {
   if ((reinterpret_cast<uintptr_t>(to) | reinterpret_cast<uintptr_t>(from)) % uintptr_t(bytes)) {
-    fault(MisalignedAddress, "cp.async of " + std::to_string(bytes) + " bytes at an address that is no multiple of them");
+    fault(MisalignedAddress,
+          "cp.async of " + std::to_string(bytes) + " bytes at an address that is no multiple of them");
   }
   Copies &own = copiesOfThread();
   own.all.push_back({to, from, bytes, std::clamp(read, 0, bytes), own.groups});

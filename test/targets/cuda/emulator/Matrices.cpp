@@ -1,5 +1,5 @@
-// mma.sync: the lanes of a warp hold parts of the matrices A (16 rows), B (8 columns) and C, and get those of A * B + C.
-// Which lane has what is PTX's description of the shapes m16n8kK: with g = lane / 4 and q = lane % 4, registers hold
+// mma.sync: the lanes of a warp hold parts of the matrices A (16 rows), B (8 columns) and C, and get those of A * B +
+// C. Which lane has what is PTX's description of the shapes m16n8kK: with g = lane / 4 and q = lane % 4, registers hold
 // elements that are next to each other along k, `perRegister` of them, and
 //
 //   A   register r is of row g + 8 * (r % 2), along k from (4 * (r / 2) + q) * perRegister
@@ -158,13 +158,13 @@ void MMA(m16n8k8_row_col_f16_f16)(void *result, const void *a0, const void *a1, 
 }
 
 // Operands of these are integers, whatever they hold.
-#define MMA_WIDE(name, C, bits, operation)                                                                       \
+#define MMA_WIDE(name, C, bits, operation)                                                                             \
   void MMA(name)(void *result, uint32_t a0, uint32_t a1, uint32_t a2, uint32_t a3, uint32_t b0, uint32_t b1, C c0,     \
                  C c1, C c2, C c3) {                                                                                   \
     Operands all = {{a0, a1, a2, a3}, {b0, b1}, {bits(c0), bits(c1), bits(c2), bits(c3)}};                             \
     together("mma." #name, operation, ~0u, &all, result);                                                              \
   }
-#define MMA_NARROW(name, C, bits, operation)                                                                     \
+#define MMA_NARROW(name, C, bits, operation)                                                                           \
   void MMA(name)(void *result, uint32_t a0, uint32_t a1, uint32_t b0, C c0, C c1, C c2, C c3) {                        \
     Operands all = {{a0, a1}, {b0}, {bits(c0), bits(c1), bits(c2), bits(c3)}};                                         \
     together("mma." #name, operation, ~0u, &all, result);                                                              \

@@ -99,7 +99,8 @@ bool Memory::isSpoiled() {
     }
     auto isPattern = [](char byte) { return static_cast<unsigned char>(byte) == pattern; };
     char *end = block.begin + block.bytes, *last = block.pages + block.pageBytes;
-    char *before = std::find_if_not(block.pages, block.begin, isPattern), *behind = std::find_if_not(end, last, isPattern);
+    char *before = std::find_if_not(block.pages, block.begin, isPattern),
+         *behind = std::find_if_not(end, last, isPattern);
     if (before != block.begin || behind != last) {
       report("something was written " + describe(before != block.begin ? before : behind));
       std::fill(block.pages, block.begin, char(pattern));

@@ -124,9 +124,8 @@ template <Reduce how> uint32_t reducedPair(uint32_t a, uint32_t b) {
 template <Reduce how> void reduce(Lanes &lanes) {
   auto first = uint32_t(std::countr_zero(lanes.mask));
   uint32_t all = operandOf<uint32_t>(lanes, first);
-  forLanes(lanes, [&](uint32_t lane) {
-    all = lane == first ? all : reducedPair<how>(all, operandOf<uint32_t>(lanes, lane));
-  });
+  forLanes(lanes,
+           [&](uint32_t lane) { all = lane == first ? all : reducedPair<how>(all, operandOf<uint32_t>(lanes, lane)); });
   forLanes(lanes, [&](uint32_t lane) { resultOf<uint32_t>(lanes, lane) = all; });
 }
 

@@ -1,6 +1,7 @@
-// Looks at each access of images whose code tells of them, by what is noted of each byte: who wrote it last and who read
-// it, and in which stretch between two barriers. Two accesses of one stretch by two threads of a block, of which one
-// writes, are a race, unless both are atomic, or the threads are of one warp that has waited for its lanes in between.
+// Looks at each access of images whose code tells of them, by what is noted of each byte: who wrote it last and who
+// read it, and in which stretch between two barriers. Two accesses of one stretch by two threads of a block, of which
+// one writes, are a race, unless both are atomic, or the threads are of one warp that has waited for its lanes in
+// between.
 #include "Emulator.h"
 #include <unordered_map>
 
@@ -51,8 +52,8 @@ void look(Byte &byte, const void *at, uint32_t thread, int32_t kind) {
   }
   bool besideWrite = isBeside(byte.written, thread) && !(isAtomic && byte.written.isAtomic);
   bool besideRead = writes && !(isAtomic && byte.read.isAtomic) &&
-                    (isBeside(byte.read, thread) || (byte.isReadByMany && byte.read.stretch == stretch &&
-                                                     byte.read.step == steps[thread / 32]));
+                    (isBeside(byte.read, thread) ||
+                     (byte.isReadByMany && byte.read.stretch == stretch && byte.read.step == steps[thread / 32]));
   if (besideWrite || besideRead) {
     fault(LaunchFailed, std::string(writes ? "writes " : "reads ") + textOf(at) + ", which thread " +
                             std::to_string(besideWrite ? byte.written.thread : byte.read.thread) +
@@ -83,7 +84,8 @@ void watchWarp(uint32_t warp) { ++steps[warp]; }
 
 void watch(const void *at, int32_t bytes, int32_t kind) {
   // Vectors lie at multiples of their size, and so does all else.
-  if (auto size = uint32_t(bytes); size && size <= 16 && (size & (size - 1)) == 0 && reinterpret_cast<uintptr_t>(at) % size) {
+  if (auto size = uint32_t(bytes);
+      size && size <= 16 && (size & (size - 1)) == 0 && reinterpret_cast<uintptr_t>(at) % size) {
     fault(MisalignedAddress, "accesses " + std::to_string(bytes) + " bytes at an address that is no multiple of them");
   }
   for (int32_t i = 0; i < bytes; ++i) {
