@@ -7,9 +7,7 @@
 //   CSE                computes once what the steps before have written several times, such as constants
 //   SCF to CF          replaces loops and ifs by branches
 //   convertToLLVM      leaves the LLVM dialect alone
-//   splitCalls         replaces these calls by calls that divide the work items, or give them to a device
-//
-// Calls are split last, because the hook is called before and after all of a launch, not of a range of its work items.
+//   splitCalls         replaces run.over_items by calls that divide the work items among threads
 #include "compiler/emit/Lowering.h"
 #include "compiler/plan/IndexWidth.h"
 #include "compiler/plan/KernelAttributes.h"

@@ -1,14 +1,12 @@
-// Describes NVIDIA's GPUs, as devices beside the host: `cuda:sm_80,x86-64-v3`. Their kernels are images of PTX
-// (Images.h), for one architecture or several (`cuda:sm_80+sm_90`). Of several the oldest is what the partition
-// estimates by. The driver compiles the PTX of the oldest for GPUs that are newer than all of them.
+// Describes NVIDIA's GPUs, as devices beside the host: `cuda:sm_80,x86-64-v3`. Their kernels are images of PTX (Images.h), for one
+// architecture or several (`cuda:sm_80+sm_90`). Of several the oldest is what the partition estimates by. The driver
+// compiles the PTX of the oldest for GPUs that are newer than all of them.
 #include "compiler/target/Target.h"
 #include "compiler/onnx/Onnx.h"
-#include "runtime_support/include/ingot.h"
 #include "targets/cuda/Architectures.h"
 #include "targets/cuda/Families.h"
 #include "targets/cuda/Images.h"
 #include "targets/cuda/device/include/ingot_cuda.h"
-#include <dlfcn.h>
 
 using namespace ingot::target;
 using llvm::StringRef;
@@ -68,17 +66,6 @@ public:
 
   bool accepts(StringRef spec) const override { return spec == "cuda" || spec.starts_with("cuda:"); }
 
-  llvm::Expected<std::unique_ptr<OpenDevice>> open(const MachineModel &) const override { // HACK, not committed
-    struct Hack final : OpenDevice {
-      const ingot_device *d;
-      const ingot_device &device() const override { return *d; }
-    };
-    auto h = std::make_unique<Hack>();
-    void *lib = dlopen("/tmp/emu/libemu.so", RTLD_NOW | RTLD_GLOBAL);
-    h->d = reinterpret_cast<const ingot_device *(*)()>(dlsym(lib, "emu_device"))();
-    return h;
-  }
-
   llvm::Expected<MachineModel> machine(StringRef spec) const override {
     llvm::Expected<Request> request = readRequest(spec);
     if (!request) {
@@ -95,7 +82,7 @@ public:
     machine.registers = 64;
     machine.gatherLoads = false;
     machine.memoryOperands = false;
-    machine.halfConversions = true;
+    machine.f16Conversions = true;
     machine.matmulTile = {4, 4};
     machine.tuning.unroll = 1; // loops are LLVM's and ptxas' to unroll
     machine.tuning.convUnroll = 1;
