@@ -13,12 +13,12 @@
 namespace ingot::graph {
 
 using Values = llvm::SmallVector<mlir::Value>;
-using Givens = llvm::SmallVector<Given>;
+using ResolvedValues = llvm::SmallVector<ResolvedValue>;
 
 /// The values that an iteration of a loop gives.
-struct Turn {
-  mlir::Value goes; ///< whether the loop goes on
-  Givens state;
+struct Iteration {
+  mlir::Value continues; ///< whether the loop goes on
+  ResolvedValues state;
   Values slices;
 };
 
@@ -40,8 +40,8 @@ public:
   // These tell and set what the values of nodes stand for.
   /// Returns the tensor; null if what should have made it failed, or if it is a sequence.
   Value value(Value written) const;
-  Given givenBy(Value written) const;
-  void bind(Value written, const Given &given);
+  ResolvedValue resolvedValue(Value written) const;
+  void bind(Value written, const ResolvedValue &resolved);
   bool isSequence(Value written) const { return written && sequences.contains(written); }
   bool takesSequence(const Node &node) const;
   /// Returns the inputs; nothing where one of them is missing.
@@ -51,7 +51,7 @@ public:
   bool areTensors(const Node &node, llvm::ArrayRef<Value> inputs); ///< no optional values
   bool names(const Node &node, size_t index);                      ///< its input `index`
   bool hasOneOutput(const Node &node);
-  bool mayTurn(const Node &node); ///< whether a body may be written once more
+  bool mayUnroll(const Node &node); ///< whether a body may be written once more
 
   // These are about optional values.
   Value truth(Location loc, bool v); ///< a boolean constant of rank 0
@@ -61,25 +61,26 @@ public:
   // These are about sequences.
   /// Returns the sequence that is the node's first input; nothing once it has been reported that it is none.
   std::optional<Sequence> sequenceIn(const Node &node);
-  /// Returns the value in the form of a packed sequence, if it is a sequence.
-  Given inForm(const Node &node, Given given, int64_t rank, bool mixes, bool isOptional);
-  /// Makes a loop that a run turns and that carries packed sequences. The results are the last state, and then the scan
-  /// outputs.
-  std::optional<Givens> carry(const Node &node, Value trips, Value condition, const Givens &initial, unsigned scans,
-                              int numberRank, llvm::function_ref<std::optional<Turn>(mlir::Block &, Givens)> body);
+  /// Returns the value with its sequence, if it is one, packed in this way.
+  ResolvedValue packedAs(const Node &node, ResolvedValue resolved, int64_t rank, bool mixes, bool isOptional);
+  /// Makes a loop that remains a loop in the model and carries packed sequences. The results are the last state, and
+  /// then the scan outputs.
+  std::optional<ResolvedValues>
+  carryPacked(const Node &node, Value trips, Value condition, const ResolvedValues &initial, unsigned scans,
+              int numberRank, llvm::function_ref<std::optional<Iteration>(mlir::Block &, ResolvedValues)> body);
 
   // These are about subgraphs, whose regions are filled like the graph itself. What they make is null once a problem
   // has been added.
   const Subgraph *subgraphOf(const Node &node, llvm::StringRef attribute, int inputs);
   void all(mlir::Block &block); ///< resolves the nodes of a block
-  std::optional<Givens> contents(const Subgraph &graph);
+  std::optional<ResolvedValues> contents(const Subgraph &graph);
   std::optional<Values> subgraph(const Subgraph &graph, llvm::ArrayRef<Value> inputs);
-  std::optional<Givens> branch(const Subgraph &graph, mlir::Block &block, Problems &found);
+  std::optional<ResolvedValues> branch(const Subgraph &graph, mlir::Block &block, Problems &reported);
   Values loop(const Node &node, Value trips, Value condition, llvm::ArrayRef<Value> initial, unsigned results,
               int numberRank, llvm::function_ref<Values(mlir::Block &)> body);
   bool finishControl(const Node &node, mlir::Operation *op);
   /// Binds the node's outputs to these tensors, which stand for values of this form.
-  void takeResults(const Node &node, mlir::ValueRange results, llvm::ArrayRef<Given> form);
+  void takeResults(const Node &node, mlir::ValueRange results, llvm::ArrayRef<ResolvedValue> form);
   /// Binds them to tensors; none: a problem has been added.
   void takeTensors(const Node &node, llvm::ArrayRef<Value> results);
 
@@ -87,14 +88,14 @@ private:
   void node(const Node &node);
   bool isMade(const Node &node) const;
   bool readsMissing(const Node &node) const;
-  void lose(const Node &node, bool isReported);
+  void markMissing(const Node &node, bool isReported);
   bool arity(onnx::Node &target, mlir::RegisteredOperationName info, const Node &node);
   bool knownAttributes(onnx::Node &target, mlir::RegisteredOperationName info, const Node &node);
   bool knownSubgraphs(const Node &node, mlir::RegisteredOperationName info);
   bool holdSubgraphs(const Node &node, onnx::SubgraphHolder op);
   bool holdSubgraph(const Node &node, const Subgraph &graph, onnx::SubgraphHolder op, unsigned number);
   mlir::Operation *create(onnx::Node &target, const Node &node);
-  void form(onnx::Node &target, mlir::RegisteredOperationName info, const Node &node);
+  void alias(onnx::Node &target, mlir::RegisteredOperationName info, const Node &node);
   void take(const onnx::Node &target, const Node &node);
   std::string nodeText(llvm::StringRef message);
 
@@ -108,9 +109,9 @@ private:
   mlir::MLIRContext *context;
   llvm::DenseMap<Value, Value> values;
   llvm::DenseMap<Value, Sequence> sequences;
-  llvm::DenseSet<Value> missing; ///< values that could not be made, for which a problem has been reported
-  int64_t turns = 0;             ///< turns of loops over sequences, which are written one behind the other
-  const Node *current = nullptr; ///< the node that is being resolved, which problems of its code belong to
+  llvm::DenseSet<Value> missing;  ///< values that could not be made, for which a problem has been reported
+  int64_t unrolledIterations = 0; ///< iterations of loops over sequences that were written out
+  const Node *current = nullptr;  ///< the node that is being resolved, which problems of its code belong to
 };
 
 /// Resolves nodes of an operator: binds their outputs, or adds a problem.

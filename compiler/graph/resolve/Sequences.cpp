@@ -2,7 +2,7 @@
 // tensors a sequence has. It is no value of its own: it is its tensors, each of which is an input, an output or a value
 // of the graph like any other. Nodes that make, change and take apart sequences leave nothing behind but copies (slices
 // of SplitToSequence, a Concat for ConcatFromSequence); a SequenceMap, or a Loop that carries sequences, becomes its
-// body as many times as it turns.
+// body once for each iteration.
 //
 // The user has to say how long sequences are that are inputs (--sequence; `run` and `verify` look into the data). Where
 // only a run can tell how many tensors a sequence has, or which of them a node means, it is packed into two tensors
@@ -40,23 +40,23 @@ bool Resolver::hasOneOutput(const Node &node) {
 }
 
 /// Without a limit, loops in loops would fill any memory.
-bool Resolver::mayTurn(const Node &node) {
+bool Resolver::mayUnroll(const Node &node) {
   constexpr int64_t most = 10'000;
-  if (turns == most) {
+  if (unrolledIterations == most) {
     fail(node, "takes the bodies of loops over sequences to more than " + llvm::Twine(most) + " iterations");
   }
-  return turns++ < most;
+  return unrolledIterations++ < most;
 }
 
 std::optional<Sequence> Resolver::sequenceIn(const Node &node) {
   if (!names(node, 0)) {
     return std::nullopt;
   }
-  Given given = givenBy(node.inputs.front());
-  if (!given.sequence && given.tensor) { // else a problem of its node has been reported
+  ResolvedValue resolved = resolvedValue(node.inputs.front());
+  if (!resolved.sequence && resolved.tensor) { // else a problem of its node has been reported
     fail(node, "takes a tensor, where a sequence was expected");
   }
-  return given.sequence;
+  return resolved.sequence;
 }
 
 Rule givesSequence(std::optional<Sequence> (*make)(Resolver &, const Node &)) {
@@ -70,9 +70,9 @@ Rule givesSequence(std::optional<Sequence> (*make)(Resolver &, const Node &)) {
 
 Rule givesTensor(Value (*make)(Resolver &, const Node &, const Sequence &)) {
   return [make](Resolver &r, const Node &node) {
-    std::optional<Sequence> given = r.hasOneOutput(node) ? r.sequenceIn(node) : std::nullopt;
-    if (given) {
-      r.bind(node.outputs.front(), {make(r, node, SequenceFormula(r.builder, node.loc).required(*given))});
+    std::optional<Sequence> resolved = r.hasOneOutput(node) ? r.sequenceIn(node) : std::nullopt;
+    if (resolved) {
+      r.bind(node.outputs.front(), {make(r, node, SequenceFormula(r.builder, node.loc).required(*resolved))});
     }
   };
 }

@@ -27,11 +27,11 @@ const Subgraph *Resolver::subgraphOf(const Node &node, llvm::StringRef attribute
 }
 
 /// Fills the current block, and returns the subgraph's outputs, or nothing where a value is missing.
-std::optional<Givens> Resolver::contents(const Subgraph &graph) {
+std::optional<ResolvedValues> Resolver::contents(const Subgraph &graph) {
   all(*graph.block);
-  Givens outputs;
+  ResolvedValues outputs;
   for (auto [output, name] : llvm::zip_equal(graph.outputs, graph.outputNames)) {
-    outputs.push_back(givenBy(output));
+    outputs.push_back(resolvedValue(output));
     if (outputs.back().sequence) {
       continue;
     }
@@ -53,18 +53,18 @@ std::optional<Values> Resolver::subgraph(const Subgraph &graph, llvm::ArrayRef<V
   for (auto [input, v] : llvm::zip_equal(graph.inputs, inputs)) {
     bind(input, {v});
   }
-  std::optional<Givens> outputs = contents(graph);
+  std::optional<ResolvedValues> outputs = contents(graph);
   if (!outputs) {
     return std::nullopt;
   }
   Values tensors;
-  for (auto [name, given] : llvm::zip_equal(graph.outputNames, *outputs)) {
-    if (given.sequence) {
+  for (auto [name, resolved] : llvm::zip_equal(graph.outputNames, *outputs)) {
+    if (resolved.sequence) {
       problems->add(current ? current->where() : Where(),
                     "has a subgraph that gives the sequence " + quoted(name) + ", which is unsupported");
       return std::nullopt;
     }
-    tensors.push_back(given.tensor);
+    tensors.push_back(resolved.tensor);
   }
   return tensors;
 }
@@ -113,32 +113,32 @@ bool Resolver::holdSubgraphs(const Node &node, onnx::SubgraphHolder op) {
 }
 
 /// Fills a branch, and returns its outputs if it can be taken.
-std::optional<Givens> Resolver::branch(const Subgraph &graph, Block &block, Problems &found) {
-  Problems *outer = std::exchange(problems, &found);
+std::optional<ResolvedValues> Resolver::branch(const Subgraph &graph, Block &block, Problems &reported) {
+  Problems *outer = std::exchange(problems, &reported);
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToEnd(&block);
-  std::optional<Givens> outputs = contents(graph);
+  std::optional<ResolvedValues> outputs = contents(graph);
   problems = outer;
-  if (!outputs || !found.empty()) {
+  if (!outputs || !reported.empty()) {
     return std::nullopt;
   }
   return outputs;
 }
 
-void Resolver::takeResults(const Node &node, ValueRange results, llvm::ArrayRef<Given> form) {
+void Resolver::takeResults(const Node &node, ValueRange results, llvm::ArrayRef<ResolvedValue> form) {
   if (node.outputs.size() > form.size()) {
     fail(node,
          "has " + llvm::Twine(node.outputs.size()) + " outputs, but its subgraph gives " + llvm::Twine(form.size()));
     return;
   }
-  for (auto [output, given] : llvm::zip(node.outputs, like(form, results))) {
-    bind(output, given);
+  for (auto [output, resolved] : llvm::zip(node.outputs, withTensors(form, results))) {
+    bind(output, resolved);
   }
 }
 
 void Resolver::takeTensors(const Node &node, llvm::ArrayRef<Value> results) {
   if (!results.empty()) {
-    takeResults(node, results, Givens(results.size()));
+    takeResults(node, results, ResolvedValues(results.size()));
   }
 }
 

@@ -11,7 +11,7 @@ namespace ingot::lower {
 namespace {
 
 /// Returns the line of a tuning table that asks for this tiling.
-target::Schedule saidBy(const MatMulProblem &p, const MatMulTiling &t) {
+target::Schedule requestFor(const MatMulProblem &p, const MatMulTiling &t) {
   return {{"rows", t.mostRows(p)}, {"vectors", t.vectors}};
 }
 
@@ -20,7 +20,7 @@ public:
   PanelMatMul() : Algorithm("panels", /*rank=*/0) {}
 
   SmallVector<TypeID> roots() const override {
-    return rootsOf<onnx::MatMulOp, formats::IntegerMatMulOp, formats::HalfMatMulOp>();
+    return rootsOf<onnx::MatMulOp, formats::IntegerMatMulOp, formats::Bf16MatMulOp>();
   }
 
   Offer offer(plan::KernelOp kernel, const target::MachineModel &machine) const override {
@@ -28,15 +28,15 @@ public:
     MatMulTiling t = matmulTiling(p, machine);
     Candidate candidate{t.dots ? "dot products" : name, panelCycles(kernel, p, t, machine)};
     if (!t.dots && !isEmpty(p)) {
-      (hasSchedules(p, t, machine) ? candidate.schedule : candidate.numbers) = saidBy(p, t);
+      (hasSchedules(p, t, machine) ? candidate.schedule : candidate.numbers) = requestFor(p, t);
       candidate.whySchedule = [=, &machine] {
         std::string why;
         matmulTiling(p, machine, &why);
         return why;
       };
     }
-    if (t.depth) {
-      candidate.numbers.set("depth", t.depth);
+    if (t.chunkSteps) {
+      candidate.numbers.set("chunk", t.chunkSteps);
     }
     candidate.shape = [=, &machine] { return shapeOf(kernel, p, t, machine); };
     return candidate;
@@ -51,7 +51,7 @@ public:
 private:
   static bool isEmpty(const MatMulProblem &p) { return p.m.is(0) || p.n.is(0); }
   static bool hasSchedules(const MatMulProblem &p, const MatMulTiling &t, const target::MachineModel &machine) {
-    return !t.dots && !p.ofBytes && !machine.packing && !isEmpty(p);
+    return !t.dots && !p.isInteger() && !machine.packing && !isEmpty(p);
   }
 
   static KernelShape shapeOf(plan::KernelOp kernel, const MatMulProblem &p, const MatMulTiling &t,

@@ -19,18 +19,22 @@ using namespace mlir;
 namespace ingot::onnx {
 namespace {
 
+/// A row of 512 scalars has 4 KiB, so that the rows of a usual op stay in the first cache, and the call of a kernel
+/// costs little for each element.
 constexpr int64_t chunk = 512;
 
-union Slot {
+/// A float of any type is kept as a double, an integer of any width as an int64.
+union Scalar {
   double f;
   int64_t i;
 };
-using Row = std::vector<Slot>;
+using Row = std::vector<Scalar>;
 /// An operation on rows: it takes the result's row, those of the operands, and the number of elements.
-using Kernel = std::function<void(Slot *, ArrayRef<const Slot *>, int64_t)>;
+using Kernel = std::function<void(Scalar *, ArrayRef<const Scalar *>, int64_t)>;
 
+/// Makes a kernel of a function of one or two doubles.
 template <typename F> Kernel floats(F f) {
-  return [f](Slot *r, ArrayRef<const Slot *> x, int64_t n) {
+  return [f](Scalar *r, ArrayRef<const Scalar *> x, int64_t n) {
     for (int64_t k = 0; k < n; ++k) {
       if constexpr (std::is_invocable_v<F, double, double>) {
         r[k].f = f(x[0][k].f, x[1][k].f);
@@ -41,15 +45,17 @@ template <typename F> Kernel floats(F f) {
   };
 }
 template <typename F> Kernel integers(F f) {
-  return [f](Slot *r, ArrayRef<const Slot *> x, int64_t n) {
+  return [f](Scalar *r, ArrayRef<const Scalar *> x, int64_t n) {
     for (int64_t k = 0; k < n; ++k) {
       r[k].i = f(x[0][k].i, x[1][k].i);
     }
   };
 }
+/// Integers are kept sign-extended, so operations on unsigned ones clear the bits above their width first.
 uint64_t zeroExtended(int64_t v, unsigned width) {
   return width == 64 ? uint64_t(v) : uint64_t(v) & ((uint64_t(1) << width) - 1);
 }
+/// A boolean is 0 or 1 rather than 0 or -1.
 int64_t signExtended(int64_t v, unsigned width) { return width == 1 ? v & 1 : llvm::SignExtend64(uint64_t(v), width); }
 
 template <typename F> Kernel unsignedIntegers(unsigned width, F f) {
@@ -82,6 +88,8 @@ const llvm::StringMap<Kernel> &floatKernels() {
   return *all;
 }
 
+/// Sums and products wrap around, which int64 of C++ may not: they are computed as uint64. A quotient by zero and a
+/// shift beyond the width are undefined in MLIR; here they give 0, as long as the compiler does not stop.
 Kernel integerKernel(StringRef name, unsigned w) {
   auto u = [](int64_t v) { return static_cast<uint64_t>(v); };
   const llvm::StringMap<Kernel> all{
@@ -108,15 +116,16 @@ Kernel integerKernel(StringRef name, unsigned w) {
   return all.lookup(name);
 }
 
+/// MLIR's own folder decides, so that predicates with NaN mean the same here.
 Kernel comparison(arith::CmpFPredicate predicate) {
-  return [=](Slot *r, ArrayRef<const Slot *> x, int64_t n) {
+  return [=](Scalar *r, ArrayRef<const Scalar *> x, int64_t n) {
     for (int64_t k = 0; k < n; ++k) {
       r[k].i = arith::applyCmpPredicate(predicate, APFloat(x[0][k].f), APFloat(x[1][k].f));
     }
   };
 }
 Kernel comparison(arith::CmpIPredicate predicate, unsigned width) {
-  return [=](Slot *r, ArrayRef<const Slot *> x, int64_t n) {
+  return [=](Scalar *r, ArrayRef<const Scalar *> x, int64_t n) {
     for (int64_t k = 0; k < n; ++k) {
       APInt a(64, zeroExtended(x[0][k].i, width)), b(64, zeroExtended(x[1][k].i, width));
       r[k].i = arith::applyCmpPredicate(predicate, a.trunc(width), b.trunc(width));
@@ -126,7 +135,7 @@ Kernel comparison(arith::CmpIPredicate predicate, unsigned width) {
 
 /// An operation whose operand and result differ in kind, as conversions between floats and integers do.
 template <typename F> Kernel unary(F f) {
-  return [f](Slot *r, ArrayRef<const Slot *> x, int64_t n) {
+  return [f](Scalar *r, ArrayRef<const Scalar *> x, int64_t n) {
     for (int64_t k = 0; k < n; ++k) {
       f(r[k], x[0][k]);
     }
@@ -138,11 +147,12 @@ int64_t toInteger(double v) { // values outside of int64 stay defined here, what
 /// Returns the conversion of an integer to the nearest float, which rounds only once.
 template <typename T> Kernel toFloat(Type type, T integer) {
   if (type.isF64()) {
-    return unary([=](Slot &r, Slot x) { r.f = static_cast<double>(integer(x.i)); });
+    return unary([=](Scalar &r, Scalar x) { r.f = static_cast<double>(integer(x.i)); });
   }
-  return unary([=](Slot &r, Slot x) { r.f = static_cast<float>(integer(x.i)); });
+  return unary([=](Scalar &r, Scalar x) { r.f = static_cast<float>(integer(x.i)); });
 }
 
+/// Returns an empty function for an operation that is not known here; the op is not folded then.
 Kernel kernelOf(Operation &op) {
   unsigned width = 0; // bits of the operand
   if (op.getNumOperands() && op.getOperand(0).getType().isIntOrFloat()) {
@@ -162,7 +172,7 @@ Kernel kernelOf(Operation &op) {
     return comparison(compare.getPredicate(), width);
   }
   if (isa<arith::SelectOp>(op)) {
-    return [](Slot *r, ArrayRef<const Slot *> x, int64_t n) {
+    return [](Scalar *r, ArrayRef<const Scalar *> x, int64_t n) {
       for (int64_t k = 0; k < n; ++k) {
         r[k] = x[0][k].i ? x[1][k] : x[2][k];
       }
@@ -170,10 +180,10 @@ Kernel kernelOf(Operation &op) {
   }
   if (isa<arith::ExtSIOp, arith::TruncIOp>(op)) { // an i1 is kept as 0 or 1, but is extended to -1
     bool isBool = width == 1 && isa<arith::ExtSIOp>(op);
-    return unary([=](Slot &r, Slot x) { r.i = isBool ? -x.i : x.i; });
+    return unary([=](Scalar &r, Scalar x) { r.i = isBool ? -x.i : x.i; });
   }
   if (isa<arith::ExtUIOp>(op)) {
-    return unary([=](Slot &r, Slot x) { r.i = static_cast<int64_t>(zeroExtended(x.i, width)); });
+    return unary([=](Scalar &r, Scalar x) { r.i = static_cast<int64_t>(zeroExtended(x.i, width)); });
   }
   if (isa<arith::SIToFPOp>(op)) {
     return toFloat(op.getResult(0).getType(), [](int64_t n) { return n; });
@@ -182,32 +192,33 @@ Kernel kernelOf(Operation &op) {
     return toFloat(op.getResult(0).getType(), [=](int64_t n) { return zeroExtended(n, width); });
   }
   if (isa<arith::FPToSIOp>(op)) {
-    return unary([](Slot &r, Slot x) { r.i = toInteger(x.f); });
+    return unary([](Scalar &r, Scalar x) { r.i = toInteger(x.f); });
   }
   if (isa<arith::FPToUIOp>(op)) {
-    return unary([](Slot &r, Slot x) {
+    return unary([](Scalar &r, Scalar x) {
       r.i = x.f >= 0x1p63 && x.f < 0x1p64 ? static_cast<int64_t>(static_cast<uint64_t>(x.f)) : toInteger(x.f);
     });
   }
   if (isa<arith::BitcastOp>(op) && width == 32) { // the cast is between f32 and i32
     bool toBits = op.getOperand(0).getType().isF32();
-    return unary([=](Slot &r, Slot x) {
+    return unary([=](Scalar &r, Scalar x) {
       toBits ? r.i = std::bit_cast<int32_t>(static_cast<float>(x.f))
              : r.f = std::bit_cast<float>(static_cast<int32_t>(x.i));
     });
   }
   if (isa<math::AbsIOp>(op)) {
-    return unary([](Slot &r, Slot x) { r.i = x.i < 0 ? static_cast<int64_t>(-static_cast<uint64_t>(x.i)) : x.i; });
+    return unary([](Scalar &r, Scalar x) { r.i = x.i < 0 ? static_cast<int64_t>(-static_cast<uint64_t>(x.i)) : x.i; });
   }
   return {};
 }
 
+/// Vectors and strings are not computed here.
 bool isNumber(Type type) {
   return isa<FloatType>(type) || (type.isSignlessInteger() && type.getIntOrFloatBitWidth() <= 64);
 }
 
 /// Rounds or wraps computed values to what the type can hold.
-void settle(Slot *r, Type type, int64_t n) {
+void wrapAround(Scalar *r, Type type, int64_t n) {
   if (type.isF64()) {
     return;
   }
@@ -223,7 +234,7 @@ void settle(Slot *r, Type type, int64_t n) {
   }
 }
 
-template <typename T> void readAs(Slot &s, const char *from) {
+template <typename T> void readAs(Scalar &s, const char *from) {
   T v;
   std::memcpy(&v, from, sizeof(T));
   if constexpr (std::is_floating_point_v<T>) {
@@ -232,8 +243,8 @@ template <typename T> void readAs(Slot &s, const char *from) {
     s.i = v;
   }
 }
-/// Reads one element from memory into a slot; writeSlot() does the reverse.
-void readSlot(Slot &s, const char *from, Type type, const std::optional<FloatCodec> &codec) {
+/// Reads one element from memory into a scalar; writeScalar() does the reverse.
+void readScalar(Scalar &s, const char *from, Type type, const std::optional<FloatCodec> &codec) {
   if (type.isF32()) {
     return readAs<float>(s, from);
   }
@@ -252,13 +263,14 @@ void readSlot(Slot &s, const char *from, Type type, const std::optional<FloatCod
     return readAs<int64_t>(s, from);
   }
 }
-void writeSlot(Slot s, char *to, Type type, const std::optional<FloatCodec> &codec) {
+void writeScalar(Scalar s, char *to, Type type, const std::optional<FloatCodec> &codec) {
   if (codec) {
     codec->write(s.f, to);
   } else {
     std::memcpy(to, &s, elementBytes(type)); // the low bytes come first (little endian)
   }
 }
+/// Integers are read as they are, floats of all formats by their codec.
 std::optional<FloatCodec> codecOf(Type type) {
   return isa<FloatType>(type) ? std::optional<FloatCodec>(type) : std::nullopt;
 }
@@ -285,11 +297,13 @@ struct Input {
     }
   }
 
+  /// Fills the row with elements [first, first + n) of the result's order. `at` counts their coordinates as an odometer
+  /// does, and `offset` follows by the strides, which are 0 along axes that are broadcast.
   void read(Row &row, int64_t first, int64_t n, ArrayRef<int64_t> shape) const {
     int64_t size = elementBytes(type);
     if (strides.empty()) {
       for (int64_t k = 0; k < n; ++k) {
-        readSlot(row[k], bytes.data() + (first + k) * size, type, codec);
+        readScalar(row[k], bytes.data() + (first + k) * size, type, codec);
       }
       return;
     }
@@ -300,7 +314,7 @@ struct Input {
       offset += at[d] * strides[d];
     }
     for (int64_t k = 0; k < n; ++k) {
-      readSlot(row[k], bytes.data() + offset * size, type, codec);
+      readScalar(row[k], bytes.data() + offset * size, type, codec);
       for (size_t d = shape.size(); d-- > 0;) {
         offset += strides[d];
         if (++at[d] < shape[d]) {
@@ -315,6 +329,8 @@ struct Input {
 /// The program that a scratch block becomes, whose operations work on rows.
 class Program {
 public:
+  /// Returns false where the op has an operand or an operation that cannot be computed here. The block's arguments
+  /// stand for elements of the operands that are present.
   bool compile(Elementwise op, ArrayRef<ElementsAttr> operands) {
     OpBuilder b(op->getContext());
     b.getContext()->loadDialect<arith::ArithDialect, math::MathDialect>();
@@ -338,12 +354,12 @@ public:
   Row &argument(unsigned i) { return rows[i]; }
   const Row &run(int64_t n) {
     for (const Step &s : steps) {
-      SmallVector<const Slot *, 3> x;
+      SmallVector<const Scalar *, 3> x;
       for (unsigned i : s.operands) {
         x.push_back(rows[i].data());
       }
       s.kernel(rows[s.result].data(), x, n);
-      settle(rows[s.result].data(), s.type, n);
+      wrapAround(rows[s.result].data(), s.type, n);
     }
     return rows[result];
   }
@@ -369,13 +385,14 @@ private:
     return it->second;
   }
 
+  /// A constant fills its row once; any other operation becomes a step that each chunk runs.
   bool addStep(Operation &op) {
     if (op.getNumResults() != 1 || !isNumber(op.getResult(0).getType())) {
       return false;
     }
     unsigned to = rowOf(op.getResult(0));
     if (auto constant = dyn_cast<arith::ConstantOp>(op)) {
-      Slot s;
+      Scalar s;
       if (auto f = dyn_cast<FloatAttr>(constant.getValue())) {
         s.f = f.getValueAsDouble();
       } else {
@@ -398,6 +415,7 @@ bool isSplat(ElementsAttr a) { return !a || (isa<DenseElementsAttr>(a) && a.isSp
 
 } // namespace
 
+/// Where all operands have one value, it is computed once and becomes a splat, however large the result is.
 ElementsAttr evaluateElementwise(Operation *op, ArrayRef<ElementsAttr> operands) {
   auto type = ranked(op->getResult(0));
   for (auto [operand, constant] : llvm::zip_equal(op->getOperands(), operands)) {
@@ -435,7 +453,7 @@ ElementsAttr evaluateElementwise(Operation *op, ArrayRef<ElementsAttr> operands)
     }
     const Row &row = program.run(n);
     for (int64_t k = 0; k < n; ++k) {
-      writeSlot(row[k], out.data() + (first + k) * size, element, codec);
+      writeScalar(row[k], out.data() + (first + k) * size, element, codec);
     }
   }
   return once ? splatConstant(type, constantFromBytes(tensorOf({1}, element), std::move(out)))

@@ -21,14 +21,14 @@ static Value concatenate(Resolver &r, const Node &node, const Sequence &s) {
     auto normal = onnx::normalAxis(axis, s.rank() + isNew);
     if (!normal || s.mixesRanks) {
       r.fail(node, normal ? "joins tensors of which only a run can tell how many axes they have"
-                                         : "has an axis outside of its tensors");
+                          : "has an axis outside of its tensors");
       return {};
     }
     SequenceFormula f(r.builder, node.loc);
     return isNew ? f.stacked(s, *normal) : f.joined(s, *normal);
   }
   Values items = s.items;
-  size_t before = r.problems->said();
+  size_t before = r.problems->additionCount();
   onnx::Formula f(r.builder, node.loc);
   if (isNew) {
     for (Value &item : items) {
@@ -36,7 +36,7 @@ static Value concatenate(Resolver &r, const Node &node, const Sequence &s) {
     }
   }
   Value all = f.op("Concat", items, {f.integer("axis", axis)});
-  return r.problems->said() == before ? all : Value();
+  return r.problems->additionCount() == before ? all : Value();
 }
 
 void addConcatFromSequence(Rules &rules) {

@@ -10,7 +10,7 @@ namespace ingot::graph {
 
 /// Makes the outputs of both branches one form: sequences whose lengths differ, or that are not there in one of them,
 /// are packed. Returns false where one is a sequence and the other a tensor.
-static bool unite(Resolver &r, const Node &node, Given (&both)[2], Block *(&blocks)[2]) {
+static bool unifyBranches(Resolver &r, const Node &node, ResolvedValue (&both)[2], Block *(&blocks)[2]) {
   if (!both[0].sequence && !both[1].sequence) {
     return true;
   }
@@ -18,7 +18,9 @@ static bool unite(Resolver &r, const Node &node, Given (&both)[2], Block *(&bloc
     r.fail(node, "has branches of which one gives a sequence, and the other a tensor");
     return false;
   }
-  auto isKnown = [](const Given &given) { return !given.sequence->isPacked() && !given.sequence->present; };
+  auto isKnown = [](const ResolvedValue &resolved) {
+    return !resolved.sequence->isPacked() && !resolved.sequence->present;
+  };
   if (isKnown(both[0]) && isKnown(both[1]) && both[0].sequence->items.size() == both[1].sequence->items.size()) {
     return true;
   }
@@ -29,11 +31,11 @@ static bool unite(Resolver &r, const Node &node, Given (&both)[2], Block *(&bloc
   int64_t rank = 0;
   bool isOptional = both[0].sequence->present || both[1].sequence->present;
   OpBuilder::InsertionGuard guard(r.builder);
-  for (int turn = 0; turn < 2; ++turn) { // the second turn knows which rank is the larger one
-    for (auto [given, block] : llvm::zip_equal(both, blocks)) {
+  for (int round = 0; round < 2; ++round) { // the second round knows which rank is the larger one
+    for (auto [resolved, block] : llvm::zip_equal(both, blocks)) {
       r.builder.setInsertionPointToEnd(block);
-      given = r.inForm(node, given, rank, /*mixes=*/false, isOptional);
-      rank = std::max(rank, given.sequence->rank());
+      resolved = r.packedAs(node, resolved, rank, /*mixes=*/false, isOptional);
+      rank = std::max(rank, resolved.sequence->rank());
     }
   }
   both[0].sequence->mixesRanks |= both[1].sequence->mixesRanks;
@@ -63,16 +65,16 @@ static void makeIf(Resolver &r, const Node &node) {
     return;
   }
   Operation *op = ifOp(r, node, condition, graphs[0]->outputs.size());
-  Problems found[] = {r.problems->another(), r.problems->another()};
-  std::optional<Givens> given[2];
+  Problems found[] = {r.problems->emptyForSameFile(), r.problems->emptyForSameFile()};
+  std::optional<ResolvedValues> resolved[2];
   Block *blocks[] = {&op->getRegion(0).front(), &op->getRegion(1).front()};
   for (int i = 0; i < 2; ++i) {
-    given[i] = r.branch(*graphs[i], *blocks[i], found[i]);
+    resolved[i] = r.branch(*graphs[i], *blocks[i], found[i]);
   }
-  if (given[0] && given[1]) {
-    for (auto [first, second] : llvm::zip(*given[0], *given[1])) {
-      Given both[] = {first, second};
-      if (!unite(r, node, both, blocks)) {
+  if (resolved[0] && resolved[1]) {
+    for (auto [first, second] : llvm::zip(*resolved[0], *resolved[1])) {
+      ResolvedValue both[] = {first, second};
+      if (!unifyBranches(r, node, both, blocks)) {
         return;
       }
       first = both[0], second = both[1];
@@ -87,11 +89,11 @@ static void makeIf(Resolver &r, const Node &node) {
   if (isNeither) {
     return;
   }
-  if (!given[0] && !given[1]) { // a value around the If is missing
+  if (!resolved[0] && !resolved[1]) { // a value around the If is missing
     return;
   }
-  const Givens taken = given[0] ? *given[0] : *given[1];
-  Values results = flat(taken);
+  const ResolvedValues taken = resolved[0] ? *resolved[0] : *resolved[1];
+  Values results = tensorsOf(taken);
   if (results.size() != op->getNumResults() && results.size() != taken.size()) { // otherwise the op does not verify
     Operation *narrow = op;
     op = ifOp(r, node, condition, results.size(), narrow);
@@ -99,10 +101,10 @@ static void makeIf(Resolver &r, const Node &node) {
   }
   for (int i = 0; i < 2; ++i) {
     Block &block = op->getRegion(i).front();
-    if (given[i]) {
+    if (resolved[i]) {
       OpBuilder::InsertionGuard guard(r.builder);
       r.builder.setInsertionPointToEnd(&block);
-      onnx::YieldOp::create(r.builder, r.builder.getUnknownLoc(), flat(*given[i]));
+      onnx::YieldOp::create(r.builder, r.builder.getUnknownLoc(), tensorsOf(*resolved[i]));
     } else {
       onnx::failInstead(block, found[i].empty() ? "a value around it cannot be computed" : found[i].first());
     }
@@ -112,8 +114,6 @@ static void makeIf(Resolver &r, const Node &node) {
   }
 }
 
-void addIf(Rules &rules) {
-  rules.add<onnx::IfOp>(makeIf);
-}
+void addIf(Rules &rules) { rules.add<onnx::IfOp>(makeIf); }
 
 } // namespace ingot::graph

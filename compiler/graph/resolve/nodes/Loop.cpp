@@ -1,5 +1,5 @@
-// Resolves Loop. Where one carries sequences and it is known how often it turns, it becomes its body as many times, and
-// sequences are their tensors; else it becomes a loop that carries packed sequences.
+// Resolves Loop. Where one carries sequences and it is known how many iterations it has, it becomes its body as many
+// times, and sequences are their tensors; else it becomes a loop that carries packed sequences.
 #include "compiler/graph/resolve/Resolver.h"
 #include "compiler/onnx/constants/Constants.h"
 #include "compiler/onnx/ops/Control.h"
@@ -31,8 +31,8 @@ static void makeLoop(Resolver &r, const Node &node) {
     Values arguments(block.getArguments());
     return r.subgraph(*graph, arguments).value_or(Values());
   };
-  r.takeTensors(node, r.loop(node, (*inputs)[0], (*inputs)[1], initial, graph->outputs.size() - 1, graph->numberRank(),
-                             body));
+  r.takeTensors(
+      node, r.loop(node, (*inputs)[0], (*inputs)[1], initial, graph->outputs.size() - 1, graph->numberRank(), body));
 }
 
 /// Returns the one element of a tensor, as far as it is known now; nothing where there is no tensor.
@@ -42,17 +42,17 @@ static std::optional<bool> truthOf(Value v) {
 }
 
 /// Writes the body once, from one state to the next.
-static bool oneTurn(Resolver &r, const Node &node, const Subgraph &body, int64_t turn, Givens &state,
-                       llvm::MutableArrayRef<Values> slices) {
-  r.bind(body.inputs[0], {onnx::makeInteger(r.builder, node.loc, turn)});
+static bool unrollIteration(Resolver &r, const Node &node, const Subgraph &body, int64_t iteration,
+                            ResolvedValues &state, llvm::MutableArrayRef<Values> slices) {
+  r.bind(body.inputs[0], {onnx::makeInteger(r.builder, node.loc, iteration)});
   r.bind(body.inputs[1], {r.truth(node.loc, true)});
-  for (auto [input, given] : llvm::zip_equal(llvm::ArrayRef(body.inputs).drop_front(2), state)) {
-    r.bind(input, given);
+  for (auto [input, resolved] : llvm::zip_equal(llvm::ArrayRef(body.inputs).drop_front(2), state)) {
+    r.bind(input, resolved);
   }
   r.all(*body.block);
-  for (auto [given, output] : llvm::zip(state, llvm::ArrayRef(body.outputs).drop_front())) {
-    given = r.givenBy(output);
-    if (!given.sequence && !given.tensor) {
+  for (auto [resolved, output] : llvm::zip(state, llvm::ArrayRef(body.outputs).drop_front())) {
+    resolved = r.resolvedValue(output);
+    if (!resolved.sequence && !resolved.tensor) {
       return false;
     }
   }
@@ -66,24 +66,24 @@ static bool oneTurn(Resolver &r, const Node &node, const Subgraph &body, int64_t
   return bool(r.value(body.outputs.front()));
 }
 
-/// Writes the body as many times as the loop turns. Returns false where only a run can tell whether it goes on.
+/// Writes the body once for each iteration. Returns false where only a run can tell whether it goes on.
 static bool unrolledLoop(Resolver &r, const Node &node, const Subgraph &body, int64_t trips) {
   size_t carried = body.inputs.size() - 2;
-  Givens state;
+  ResolvedValues state;
   for (size_t i = 0; i < carried; ++i) {
-    state.push_back(r.givenBy(node.inputs[i + 2]));
+    state.push_back(r.resolvedValue(node.inputs[i + 2]));
   }
   SmallVector<Values> slices(body.outputs.size() - 1 - carried);
-  bool goes = true;
-  for (int64_t turn = 0; turn < trips && goes; ++turn) {
-    if (!r.mayTurn(node) || !oneTurn(r, node, body, turn, state, slices)) {
+  bool continues = true;
+  for (int64_t iteration = 0; iteration < trips && continues; ++iteration) {
+    if (!r.mayUnroll(node) || !unrollIteration(r, node, body, iteration, state, slices)) {
       return true;
     }
     std::optional<bool> go = truthOf(r.value(body.outputs.front()));
     if (!go) {
       return false;
     }
-    goes = *go;
+    continues = *go;
   }
   for (auto [i, output] : llvm::enumerate(node.outputs)) {
     if (!node.isNamed(i)) {
@@ -92,7 +92,7 @@ static bool unrolledLoop(Resolver &r, const Node &node, const Subgraph &body, in
     if (i < carried) {
       r.bind(output, state[i]);
     } else if (slices[i - carried].empty()) {
-      r.fail(node, "does not turn once, and has scan outputs of sizes that only its body tells");
+      r.fail(node, "does not iteration once, and has scan outputs of sizes that only its body tells");
     } else {
       onnx::Formula f(r.builder, node.loc);
       Values rows;
@@ -107,40 +107,40 @@ static bool unrolledLoop(Resolver &r, const Node &node, const Subgraph &body, in
 
 static void packedLoop(Resolver &r, const Node &node, const Subgraph &body, Value trips, Value condition) {
   size_t carried = body.inputs.size() - 2;
-  Givens initial;
+  ResolvedValues initial;
   for (size_t i = 0; i < carried; ++i) {
-    initial.push_back(r.givenBy(node.inputs[i + 2]));
+    initial.push_back(r.resolvedValue(node.inputs[i + 2]));
     if (initial.back().sequence && !initial.back().sequence->isRanked()) {
       r.fail(node, "carries tensors of an unknown number of axes");
       return;
     }
   }
-  auto turn = [&](Block &block, Givens state) -> std::optional<Turn> {
+  auto iteration = [&](Block &block, ResolvedValues state) -> std::optional<Iteration> {
     r.bind(body.inputs[0], {block.getArgument(0)});
     r.bind(body.inputs[1], {block.getArgument(1)});
-    for (auto [i, given] : llvm::enumerate(state)) {
-      r.bind(body.inputs[i + 2], given);
+    for (auto [i, resolved] : llvm::enumerate(state)) {
+      r.bind(body.inputs[i + 2], resolved);
     }
-    std::optional<Givens> outputs = r.contents(body);
+    std::optional<ResolvedValues> outputs = r.contents(body);
     if (!outputs) {
       return std::nullopt;
     }
-    Turn made{outputs->front().tensor, {}, {}};
-    for (auto [i, given] : llvm::enumerate(llvm::ArrayRef<Given>(*outputs).drop_front())) {
+    Iteration made{outputs->front().tensor, {}, {}};
+    for (auto [i, resolved] : llvm::enumerate(llvm::ArrayRef<ResolvedValue>(*outputs).drop_front())) {
       if (i < carried) {
-        made.state.push_back(given);
-      } else if (!given.sequence) {
-        made.slices.push_back(given.tensor);
+        made.state.push_back(resolved);
+      } else if (!resolved.sequence) {
+        made.slices.push_back(resolved.tensor);
       }
     }
-    if (!made.goes || made.slices.size() + carried + 1 != outputs->size()) {
+    if (!made.continues || made.slices.size() + carried + 1 != outputs->size()) {
       r.fail(node, "has a body that gives a sequence as its condition or as a slice");
       return std::nullopt;
     }
     return made;
   };
-  std::optional<Givens> results =
-      r.carry(node, trips, condition, initial, body.outputs.size() - 1 - carried, body.numberRank(), turn);
+  std::optional<ResolvedValues> results =
+      r.carryPacked(node, trips, condition, initial, body.outputs.size() - 1 - carried, body.numberRank(), iteration);
   for (size_t i = 0; results && i < node.outputs.size(); ++i) {
     r.bind(node.outputs[i], (*results)[i]);
   }

@@ -52,11 +52,11 @@ static void optional(Resolver &r, const Node &node) {
     }
   }
   Value from = inputs->empty() ? Value() : Resolver::sourceOf(inputs->front());
-  Value given = node.kind == "OptionalHasElement"   ? hasElement(r, node, from)
-                : node.kind == "OptionalGetElement" ? elementOf(r, node, from)
-                : from                              ? from
-                                                    : onnx::makeNone(r.builder, node.loc);
-  r.bind(node.outputs.front(), {given});
+  Value element = node.kind == "OptionalHasElement"   ? hasElement(r, node, from)
+                  : node.kind == "OptionalGetElement" ? elementOf(r, node, from)
+                  : from                              ? from
+                                                      : onnx::makeNone(r.builder, node.loc);
+  r.bind(node.outputs.front(), {element});
 }
 
 static void hasSequence(Resolver &r, const Node &node) {
@@ -66,7 +66,7 @@ static void hasSequence(Resolver &r, const Node &node) {
 }
 
 /// Binds other names of a sequence, and optional values around it, to it.
-static std::optional<Sequence> handedSequence(Resolver &r, const Node &node) {
+static std::optional<Sequence> forwardedSequence(Resolver &r, const Node &node) {
   std::optional<Sequence> s = r.sequenceIn(node);
   return s && node.kind == "OptionalGetElement" ? SequenceFormula(r.builder, node.loc).required(*s) : s;
 }
@@ -75,10 +75,10 @@ void addOptional(Rules &rules) {
   rules.add<onnx::OptionalOp>(optional);
   rules.add<onnx::OptionalHasElementOp>(optional);
   rules.add<onnx::OptionalGetElementOp>(optional);
-  rules.addOfSequences<onnx::OptionalOp>(givesSequence(handedSequence));
+  rules.addOfSequences<onnx::OptionalOp>(givesSequence(forwardedSequence));
   rules.addOfSequences<onnx::OptionalHasElementOp>(hasSequence);
-  rules.addOfSequences<onnx::OptionalGetElementOp>(givesSequence(handedSequence));
-  rules.addOfSequences<onnx::IdentityOp>(givesSequence(handedSequence));
+  rules.addOfSequences<onnx::OptionalGetElementOp>(givesSequence(forwardedSequence));
+  rules.addOfSequences<onnx::IdentityOp>(givesSequence(forwardedSequence));
 }
 
 } // namespace ingot::graph

@@ -16,8 +16,8 @@ static std::optional<Sequence> listedSequence(Resolver &r, const Node &node) {
   Sequence s;
   s.items = std::move(*items);
   int64_t number = node.integer("dtype", 1);
-  s.element =
-      s.items.empty() ? onnx::elementOfNumber(static_cast<int32_t>(number), r.builder.getContext()) : onnx::elementOf(s.items.front());
+  s.element = s.items.empty() ? onnx::elementOfNumber(static_cast<int32_t>(number), r.builder.getContext())
+                              : onnx::elementOf(s.items.front());
   if (!s.element) {
     r.fail(node, "makes a sequence of element type " + llvm::Twine(number) + ", which is unsupported");
     return std::nullopt;

@@ -1,4 +1,4 @@
-// Resolves SequenceMap, which becomes its body as many times as it turns, or a loop over packed sequences.
+// Resolves SequenceMap, which becomes its body once for each iteration, or a loop over packed sequences.
 #include "compiler/graph/resolve/Resolver.h"
 #include "compiler/onnx/expanded/Construct.h"
 
@@ -6,12 +6,12 @@ using namespace mlir;
 
 namespace ingot::graph {
 
-/// Returns the values of the inputs in the n-th turn of a SequenceMap: the n-th tensor of a sequence, or a tensor.
-static std::optional<Values> turnOf(Resolver &r, const Node &node, int64_t turn) {
+/// Returns the values of the inputs in the n-th iteration of a SequenceMap: the n-th tensor of a sequence, or a tensor.
+static std::optional<Values> inputsOfIteration(Resolver &r, const Node &node, int64_t iteration) {
   Values all;
   for (Value input : node.inputs) {
-    Given given = input ? r.givenBy(input) : Given();
-    if (given.sequence && turn >= int64_t(given.sequence->items.size())) {
+    ResolvedValue resolved = input ? r.resolvedValue(input) : ResolvedValue();
+    if (resolved.sequence && iteration >= int64_t(resolved.sequence->items.size())) {
       r.fail(node, "has sequences of lengths that differ");
       return std::nullopt;
     }
@@ -19,7 +19,7 @@ static std::optional<Values> turnOf(Resolver &r, const Node &node, int64_t turn)
       r.fail(node, "leaves out an input");
       return std::nullopt;
     }
-    all.push_back(given.sequence ? given.sequence->items[turn] : given.tensor);
+    all.push_back(resolved.sequence ? resolved.sequence->items[iteration] : resolved.tensor);
     if (!all.back()) {
       return std::nullopt;
     }
@@ -29,10 +29,10 @@ static std::optional<Values> turnOf(Resolver &r, const Node &node, int64_t turn)
 
 static void packedMap(Resolver &r, const Node &node, const Subgraph &body) {
   SequenceFormula f(r.builder, node.loc);
-  Givens inputs, made;
+  ResolvedValues inputs, made;
   Value count;
   for (Value input : node.inputs) {
-    inputs.push_back(input ? r.givenBy(input) : Given());
+    inputs.push_back(input ? r.resolvedValue(input) : ResolvedValue());
     std::optional<Sequence> &s = inputs.back().sequence;
     if (!s && !inputs.back().tensor) {
       return;
@@ -40,7 +40,7 @@ static void packedMap(Resolver &r, const Node &node, const Subgraph &body) {
     if (s) {
       s = f.packed(f.required(*s));
       Value own = f.count(*s);
-      count = count ? f.unless(f.differ(own, count), count) : own;
+      count = count ? f.failIf(f.differ(own, count), count) : own;
     }
     if (s && s->mixesRanks) {
       r.fail(node, "takes a sequence of which only a run can tell how many axes its tensors have");
@@ -56,27 +56,27 @@ static void packedMap(Resolver &r, const Node &node, const Subgraph &body) {
     }
     made.push_back({{}, s});
   }
-  auto turn = [&](Block &block, Givens state) -> std::optional<Turn> {
+  auto iteration = [&](Block &block, ResolvedValues state) -> std::optional<Iteration> {
     SequenceFormula inside(r.builder, node.loc);
     Values items;
-    for (const Given &input : inputs) {
+    for (const ResolvedValue &input : inputs) {
       items.push_back(input.sequence ? inside.at(*input.sequence, block.getArgument(0)) : input.tensor);
     }
     std::optional<Values> outputs = r.subgraph(body, items);
     if (!outputs) {
       return std::nullopt;
     }
-    for (auto [given, output] : llvm::zip_equal(state, *outputs)) {
-      if (!onnx::ranked(output) || onnx::elementOf(output) != given.sequence->element) {
+    for (auto [resolved, output] : llvm::zip_equal(state, *outputs)) {
+      if (!onnx::ranked(output) || onnx::elementOf(output) != resolved.sequence->element) {
         r.fail(node, "has a body that gives a tensor of another type than it says, or of an unknown "
-                                    "number of axes");
+                     "number of axes");
         return std::nullopt;
       }
-      given.sequence = inside.inserted(*given.sequence, output, {});
+      resolved.sequence = inside.inserted(*resolved.sequence, output, {});
     }
-    return Turn{block.getArgument(1), state, {}};
+    return Iteration{block.getArgument(1), state, {}};
   };
-  std::optional<Givens> results = r.carry(node, count, {}, made, 0, 0, turn);
+  std::optional<ResolvedValues> results = r.carryPacked(node, count, {}, made, 0, 0, iteration);
   for (size_t i = 0; results && i < node.outputs.size(); ++i) {
     r.bind(node.outputs[i], (*results)[i]);
   }
@@ -95,7 +95,7 @@ static void mapSequence(Resolver &r, const Node &node) {
     return;
   }
   bool isPacked = llvm::any_of(node.inputs, [&](Value input) {
-    std::optional<Sequence> s = input ? r.givenBy(input).sequence : std::nullopt;
+    std::optional<Sequence> s = input ? r.resolvedValue(input).sequence : std::nullopt;
     return s && (s->isPacked() || s->present);
   });
   if (isPacked) {
@@ -106,8 +106,9 @@ static void mapSequence(Resolver &r, const Node &node) {
   for (auto [s, type] : llvm::zip(made, body->outputTypes)) {
     s.element = type ? getElementTypeOrSelf(type) : Type();
   }
-  for (int64_t turn = 0, count = r.givenBy(node.inputs.front()).sequence->items.size(); turn < count; ++turn) {
-    std::optional<Values> inputs = r.mayTurn(node) ? turnOf(r, node, turn) : std::nullopt;
+  for (int64_t iteration = 0, count = r.resolvedValue(node.inputs.front()).sequence->items.size(); iteration < count;
+       ++iteration) {
+    std::optional<Values> inputs = r.mayUnroll(node) ? inputsOfIteration(r, node, iteration) : std::nullopt;
     std::optional<Values> outputs = inputs ? r.subgraph(*body, *inputs) : std::nullopt;
     if (!outputs) {
       return;
@@ -122,8 +123,6 @@ static void mapSequence(Resolver &r, const Node &node) {
   }
 }
 
-void addSequenceMap(Rules &rules) {
-  rules.add<onnx::SequenceMapOp>(mapSequence);
-}
+void addSequenceMap(Rules &rules) { rules.add<onnx::SequenceMapOp>(mapSequence); }
 
 } // namespace ingot::graph

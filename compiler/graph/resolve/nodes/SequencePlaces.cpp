@@ -42,12 +42,12 @@ static std::optional<Place> placeIn(Resolver &r, const Node &node, size_t index,
 }
 
 static std::optional<Sequence> changedSequence(Resolver &r, const Node &node) {
-  std::optional<Sequence> given = r.sequenceIn(node);
-  if (!given) {
+  std::optional<Sequence> resolved = r.sequenceIn(node);
+  if (!resolved) {
     return std::nullopt;
   }
   SequenceFormula f(r.builder, node.loc);
-  Sequence s = f.required(*given);
+  Sequence s = f.required(*resolved);
   bool isErased = node.kind == "SequenceErase";
   Value tensor = !isErased && r.names(node, 1) ? r.value(node.inputs[1]) : Value();
   std::optional<Place> place = isErased || tensor ? placeIn(r, node, isErased ? 1 : 2, s, !isErased) : std::nullopt;
@@ -84,7 +84,7 @@ static Value elementAt(Resolver &r, const Node &node, const Sequence &s) {
   Sequence packed = s.isRanked() ? f.packed(s) : s;
   if (!packed.isPacked() || packed.mixesRanks) {
     r.fail(node, "takes a tensor out of a sequence of which only a run can tell how many axes it has, "
-                                "which is unsupported");
+                 "which is unsupported");
     return {};
   }
   return f.at(packed, place->told);

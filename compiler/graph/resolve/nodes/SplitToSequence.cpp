@@ -1,8 +1,8 @@
 // Resolves SplitToSequence: slices, where it is known into which parts a tensor is split.
-#include "compiler/support/Sequences.h"
 #include "compiler/graph/resolve/Resolver.h"
 #include "compiler/onnx/constants/Constants.h"
 #include "compiler/onnx/expanded/Construct.h"
+#include "compiler/support/Sequences.h"
 
 using namespace mlir;
 
@@ -14,15 +14,15 @@ static bool isList(Value split) { return split && onnx::ranked(split) && onnx::r
 static std::optional<SmallVector<int64_t>> partsOf(Resolver &r, const Node &node, Value x, int64_t axis) {
   onnx::Size size = onnx::sizesOf(onnx::ranked(x))[axis];
   Value split = node.hasInput(1) ? r.value(node.inputs[1]) : Value();
-  std::optional<SmallVector<int64_t>> given = split ? onnx::integersOf(split) : SmallVector<int64_t>{1};
-  if (given && isList(split)) {
-    if (llvm::none_of(*given, [](int64_t part) { return part < 0; })) {
-      return given;
+  std::optional<SmallVector<int64_t>> sizes = split ? onnx::integersOf(split) : SmallVector<int64_t>{1};
+  if (sizes && isList(split)) {
+    if (llvm::none_of(*sizes, [](int64_t part) { return part < 0; })) {
+      return sizes;
     }
     r.fail(node, "splits into a part of a negative length");
     return std::nullopt;
   }
-  int64_t part = given->empty() ? 0 : given->front(), rest = size.number();
+  int64_t part = sizes->empty() ? 0 : sizes->front(), rest = size.number();
   if (part > 0 && rest / part >= support::kMostTensors) {
     r.fail(node, "makes a sequence of more than " + llvm::Twine(support::kMostTensors) + " tensors");
     return std::nullopt;
@@ -71,8 +71,8 @@ static std::optional<Sequence> splitSequence(Resolver &r, const Node &node) {
   }
   onnx::Formula f(r.builder, node.loc);
   if (size.isNumber() && std::accumulate(parts->begin(), parts->end(), int64_t(0)) != size.number()) {
-    r.fail(node, "splits into parts that do not add up to the " + llvm::Twine(size.number()) +
-                                    " of axis " + llvm::Twine(*axis));
+    r.fail(node, "splits into parts that do not add up to the " + llvm::Twine(size.number()) + " of axis " +
+                     llvm::Twine(*axis));
     return std::nullopt;
   }
   Sequence s;
@@ -90,8 +90,6 @@ static std::optional<Sequence> splitSequence(Resolver &r, const Node &node) {
   return s;
 }
 
-void addSplitToSequence(Rules &rules) {
-  rules.add<onnx::SplitToSequenceOp>(givesSequence(splitSequence));
-}
+void addSplitToSequence(Rules &rules) { rules.add<onnx::SplitToSequenceOp>(givesSequence(splitSequence)); }
 
 } // namespace ingot::graph
