@@ -59,7 +59,8 @@
 // CHECK-NEXT: return 42;
 // CHECK-NEXT: }
 // CHECK: {{^}}block1: {
-// CHECK: uint32_t(overItems(exec, 3, [&](uint64_t begin, uint64_t end) { swaps(p0, p2, begin, end); return 0; }));
+// CHECK: uint32_t(overItems(exec, 3, [&](uint64_t begin, uint64_t end) { swaps(p0, p2, begin,
+// CHECK-NEXT: end); return 0; }));
 // CHECK: profile(exec, 7, 0);
 // CHECK-NEXT: keeps(p2);
 // CHECK-NEXT: profile(exec, 7, 1);
