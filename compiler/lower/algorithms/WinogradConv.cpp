@@ -246,7 +246,7 @@ private:
     // F(2x2) or F(4x4), and 100 k of F(2x2) are worth 95 k of F(4x4).
     candidate.mustBeBelow = 0.9, candidate.belowOwn = 0.95;
     // Machines with matrix registers take longer for it than is estimated: 100 k cycles of it count as 120 k for those.
-    candidate.countsAs = p.isInteger() ? 1 : 1.2;
+    candidate.countsAs = p.ofBytes ? 1 : 1.2;
     WinogradSchedule own = p.machine.packing ? p.schedule(outputs, weightRate, p.machine) : s;
     if (!p.isOpen()) {
       (p.machine.packing ? candidate.numbers : candidate.schedule).set("strips", own.strips.number());
