@@ -143,6 +143,19 @@ private:
 
   void error(const Twine &text) { diagnostics += (Twine(options.modelPath) + ": error: " + text + "\n").str(); }
 
+  /// Warns where machine code has to do without what C++ source beside it cannot say, since both have the same loops.
+  void warnOfSource(const target::MachineModel &machine, const target::MachineModel &common) {
+    int64_t lost = llvm::count_if(llvm::zip_equal(machine.intrinsics, common.intrinsics),
+                                  [](auto both) { return std::get<0>(both) && !std::get<1>(both); });
+    if (emit::needsMachineCode(options.emit) && lost > 0) {
+      diagnostics += (Twine(options.modelPath) + ": warning: beside C++ source the code for " + machine.spec +
+                      " does without " + Twine(lost) + " instructions that source has no name for" +
+                      (machine.tiles.count > 0 ? ", and without matrix registers" : "") +
+                      "; compile it alone for the fastest one\n")
+                         .str();
+    }
+  }
+
   bool resolveTargets() {
     std::vector<std::string> specs = options.levels.empty() ? options.targets : options.levels;
     if (specs.empty()) {
@@ -160,8 +173,9 @@ private:
         return false;
       }
       bool hasImages = t->images(*machine) != nullptr; // images hold machine code, whatever the host's code is
-      state.devices.push_back(
-          {t, hasImages ? std::move(*machine) : emit::machineFor(options.emit, std::move(*machine))});
+      target::MachineModel common = hasImages ? *machine : emit::machineFor(options.emit, *machine);
+      warnOfSource(*machine, common);
+      state.devices.push_back({t, std::move(common)});
     }
     return giveMachinesToPieces() && checkExits() && haveHost() && haveOneTriple() &&
            (options.levels.empty() || orderLevels()) && readPolicy(options, state.devices, state.policy, diagnostics);
