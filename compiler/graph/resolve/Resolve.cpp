@@ -21,14 +21,14 @@ namespace ingot::graph {
 #undef NODES
 
 static const Rules &allRules() {
-  static const Rules *all = [] {
-    auto *rules = new Rules;
-#define NODES(Name) add##Name(*rules);
+  static const Rules all = [] {
+    Rules rules;
+#define NODES(Name) add##Name(rules);
 #include "compiler/graph/Nodes.inc"
 #undef NODES
     return rules;
   }();
-  return *all;
+  return all;
 }
 
 const Rule *Rules::find(TypeID op, bool takesSequence) const {
