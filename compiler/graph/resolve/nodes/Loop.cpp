@@ -92,7 +92,7 @@ static bool unrolledLoop(Resolver &r, const Node &node, const Subgraph &body, in
     if (i < carried) {
       r.bind(output, state[i]);
     } else if (slices[i - carried].empty()) {
-      r.fail(node, "does not iteration once, and has scan outputs of sizes that only its body tells");
+      r.fail(node, "does not turn once, and has scan outputs of sizes that only its body tells");
     } else {
       onnx::Formula f(r.builder, node.loc);
       Values rows;
