@@ -204,7 +204,7 @@ static void chooseTile(const ConvGeometry &g, BlockedSchedule &s, const target::
   s = best.s;
   if (reasons) {
     double scale = static_cast<double>(g.phases.size()) * (s.isOfBytes() ? s.bytes(machine).share() : 1);
-    reasons->tile = tileText(tried, best, scale) + tooHigh;
+    reasons->tile = tileText(tried, best, scale) + (requestedVectors ? ", as the file of schedules says" : tooHigh);
   }
 }
 
