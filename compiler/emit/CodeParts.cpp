@@ -119,8 +119,8 @@ static void generate(Part &part, MemoryBufferRef bitcode) {
     }
   }
   raw_svector_ostream stream(part.object);
-  if (!ingot::emit::generateCode(**ir, *part.target, ingot::emit::CodeForm::Object, stream)) {
-    part.messages.push_back({DS_Error, ingot::emit::wrongForm.str()});
+  if (!ingot::emit::generateCode(**ir, *part.target, ingot::emit::CodeFile::Object, stream)) {
+    part.messages.push_back({DS_Error, ingot::emit::wrongCodeFile.str()});
   }
 }
 
@@ -170,8 +170,8 @@ mlir::FailureOr<Bytes> ingot::emit::generateObject(mlir::ModuleOp module, std::u
   }
   if (parts.size() == 1) {
     raw_svector_ostream stream(parts[0].object);
-    if (!generateCode(*ir, *parts[0].target, CodeForm::Object, stream)) {
-      return module.emitError(wrongForm);
+    if (!generateCode(*ir, *parts[0].target, CodeFile::Object, stream)) {
+      return module.emitError(wrongCodeFile);
     }
     return std::move(parts[0].object);
   }

@@ -56,6 +56,7 @@ LogicalResult Node::needs(unsigned n) const {
   return success();
 }
 
+// These read an attribute of the node, or give what the standard says where the node has none.
 int64_t Node::integer(StringRef name, int64_t otherwise) const {
   auto given = dyn_cast_or_null<IntegerAttr>(attributes.get(name));
   return given ? given.getInt() : otherwise;
@@ -71,6 +72,7 @@ StringRef Node::text(StringRef name, StringRef otherwise) const {
   return given ? given.getValue() : otherwise;
 }
 
+/// Sets an operand behind those that the node has; inputs between are left out then.
 static void setOperand(Node &node, unsigned index, Value v) {
   if (node.operands.size() <= index) {
     node.operands.resize(index + 1);

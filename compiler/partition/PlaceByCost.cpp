@@ -94,12 +94,12 @@ private:
       cut.addCostAtSink(i, costOf(costs.seconds(i, atSink[i])));
     }
     if (int leader = costs.leader(i); leader != Costs::host) {
-      addApart(i, leader);
+      addSeparation(i, leader);
     }
   }
 
   /// Adds what a node costs more where the one that it follows is on another device.
-  void addApart(int i, int leader) {
+  void addSeparation(int i, int leader) {
     int64_t there = costOf(costs.extraAlone(i, atSource[i])), here = costOf(costs.extraAlone(i, atSink[i]));
     if (moves(i) && moves(leader)) {
       cut.addEdge(i, leader, there);

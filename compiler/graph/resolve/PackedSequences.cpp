@@ -46,13 +46,13 @@ SmallVector<Value> tensorsOf(llvm::ArrayRef<ResolvedValue> values) {
   return all;
 }
 
-SmallVector<ResolvedValue> withTensors(llvm::ArrayRef<ResolvedValue> form, ValueRange tensors) {
+SmallVector<ResolvedValue> withTensors(llvm::ArrayRef<ResolvedValue> pattern, ValueRange tensors) {
   auto next = [&] {
     Value v = tensors.front();
     tensors = tensors.drop_front();
     return v;
   };
-  SmallVector<ResolvedValue> all(form);
+  SmallVector<ResolvedValue> all(pattern);
   for (ResolvedValue &resolved : all) {
     if (!resolved.sequence) {
       resolved.tensor = next();

@@ -137,8 +137,8 @@ private:
   /// Adds the values of a block of keys to the sums of a block of rows.
   void valueBlocks(Ix vectors, Ix count);
   /// Multiplies a block of two factors, over so many steps.
-  void multiply(Buffer left, Ix leftAt, int64_t rowBytes, int64_t partBytes, Buffer right, Ix rightAt, int64_t wide,
-                Ix steps);
+  void multiply(Buffer left, Ix leftAt, int64_t rowBytes, int64_t partBytes, Buffer right, Ix rightAt,
+                int64_t columnTiles, Ix steps);
 
   // Few rows
 

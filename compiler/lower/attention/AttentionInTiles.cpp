@@ -29,14 +29,14 @@ void Attention::splitQueries(Ix vectors) {
     for (int64_t i = 0; i < c.lanes; ++i) {
       from.push_back(queryAt(clamped(firstRow + number * c.lanes + Ix(i))));
     }
-    Ix pair = floorDiv(number, 2), wide = min(vectors - pair * 2, 2);
+    Ix pair = floorDiv(number, 2), columnTiles = min(vectors - pair * 2, 2);
     w.loop(0, steps, 1, [&](Ix step) {
       SmallVector<Ix> here = llvm::map_to_vector(from, [&](const Ix &at) { return at + step * elementsOfStep; });
       auto [low, high] = squares(q, here, c.lanes);
-      Ix at = pair * (steps * shape.stepBytes(2) / bf16Bytes) + step * shape.parts * wide * tile +
+      Ix at = pair * (steps * shape.stepBytes(2) / bf16Bytes) + step * shape.parts * columnTiles * tile +
               remainder(number, 2) * tile;
       for (int64_t i = 0; i < c.lanes; ++i) {
-        storeSplit(w, {low[i], high[i]}, shape.parts, to, at + i * elementsOfStep, wide * tile);
+        storeSplit(w, {low[i], high[i]}, shape.parts, to, at + i * elementsOfStep, columnTiles * tile);
       }
     });
   });
@@ -67,10 +67,10 @@ void Attention::splitValues(Ix first, Ix count) {
           return w.load(v, baseV + (first + key) * Ix(p.v.row()) + n * c.lanes, c.lanes, mask);
         };
         Ix key = step * elementsOfStep + i;
-        int64_t pair = n / 2, wide = std::min<int64_t>(2, c.valueVectors - 2 * pair);
-        Ix at = step * (shape.stepBytes(wide) / bf16Bytes) + i * elementsOfStep +
+        int64_t pair = n / 2, columnTiles = std::min<int64_t>(2, c.valueVectors - 2 * pair);
+        Ix at = step * (shape.stepBytes(columnTiles) / bf16Bytes) + i * elementsOfStep +
                 (pair * steps * shape.stepBytes(2) / bf16Bytes + n % 2 * tile);
-        storeSplit(w, {load(key), load(key + c.lanes)}, shape.parts, to, at, wide * tile);
+        storeSplit(w, {load(key), load(key + c.lanes)}, shape.parts, to, at, columnTiles * tile);
       }
     });
   };
@@ -85,14 +85,14 @@ void Attention::scoreBlocks(Ix vectors, Ix first, Ix count) {
   const TileShape &shape = *c.tiles;
   Buffer left = bf16Scratch(c.splitK), right = bf16Scratch(c.splitQ);
   int64_t steps = p.width / elementsOfStep;
-  auto columns = [&](Ix number, int64_t wide) {
+  auto columns = [&](Ix number, int64_t columnTiles) {
     Ix panel = floorDiv(number, 2) * (steps * shape.stepBytes(2));
     w.loop(0, count, rowsOfBlock, [&](Ix key) {
-      multiply(left, key * c.keyBytes, c.keyBytes, p.width * bf16Bytes, right, panel, wide, steps);
+      multiply(left, key * c.keyBytes, c.keyBytes, p.width * bf16Bytes, right, panel, columnTiles, steps);
       w.loop(0, min(count - key, rowsOfBlock), 1, [&](Ix i) {
-        for (int64_t n = 0; n < wide; ++n) {
+        for (int64_t n = 0; n < columnTiles; ++n) {
           Ix row = (number + n) * c.lanes;
-          Value score = scoreOf(block->sums(i, n, wide), c.lanes,
+          Value score = scoreOf(block->sums(i, n, columnTiles), c.lanes,
                                 [&](const Other &other) { return alongRows(other, first + key + i, key + i, row); });
           w.store(score, scores, (key + i) * c.rowsBlock + row);
         }
@@ -106,14 +106,14 @@ void Attention::scoreBlocks(Ix vectors, Ix first, Ix count) {
 
 /// All places and distances are in bytes. `partBytes` is the distance between the parts of a split row.
 void Attention::multiply(Buffer left, Ix leftAt, int64_t rowBytes, int64_t partBytes, Buffer right, Ix rightAt,
-                         int64_t wide, Ix steps) {
-  block->clear(wide);
+                         int64_t columnTiles, Ix steps) {
+  block->clear(columnTiles);
   w.loop(0, steps, 1, [&](Ix step) {
     Ix at = leftAt + step * c.tiles->depth;
     block->step({left, {at, at + block->second() * rowBytes}, rowBytes, partBytes}, right,
-                rightAt + step * c.tiles->stepBytes(wide), wide, std::nullopt);
+                rightAt + step * c.tiles->stepBytes(columnTiles), columnTiles, std::nullopt);
   });
-  block->leave(wide);
+  block->leave(columnTiles);
 }
 
 void Attention::splitWeights(Ix vectors, Ix count) {
@@ -141,17 +141,17 @@ void Attention::splitWeights(Ix vectors, Ix count) {
 void Attention::valueBlocks(Ix vectors, Ix count) {
   const TileShape &shape = *c.tiles;
   Buffer left = bf16Scratch(c.splitWeights), right = bf16Scratch(c.splitV);
-  auto columns = [&](Ix pair, int64_t wide) {
+  auto columns = [&](Ix pair, int64_t columnTiles) {
     w.loop(0, vectors * c.lanes, rowsOfBlock, [&](Ix row) {
       multiply(left, row * c.weightBytes, c.weightBytes, c.keysBlock * bf16Bytes, right,
-               pair * (c.keysBlock / elementsOfStep * shape.stepBytes(2)), wide, stepsOver(count));
+               pair * (c.keysBlock / elementsOfStep * shape.stepBytes(2)), columnTiles, stepsOver(count));
       // Rows behind the last one are computed as well, and nobody reads them.
       w.loop(row, row + rowsOfBlock, 1, [&](Ix i) {
         Value factor = w.splat(w.load(worth, i), c.lanes);
-        for (int64_t n = 0; n < wide; ++n) {
+        for (int64_t n = 0; n < columnTiles; ++n) {
           Ix at = i * c.valueStride() + (pair * 2 + n) * c.lanes;
           Value before = w.load(sums, at, c.lanes);
-          w.store(w.fma(before, factor, block->sums(i - row, n, wide)), sums, at);
+          w.store(w.fma(before, factor, block->sums(i - row, n, columnTiles)), sums, at);
         }
       });
     });

@@ -69,10 +69,10 @@ static void chooseRuns(TileConv &c, int64_t columnBytes, const target::MachineMo
   constexpr int64_t few = 4;
   c.isFlat = shouldBeFlat(c, machine);
   int64_t cell = c.pixelBytes * (c.isFlat ? columns.taps : 1);
-  bool isApart = c.copies && !c.ofPlanes && cell % (few * machine.lineBytes) == 0;
-  c.nextPixel = cell + (isApart ? machine.lineBytes : 0);
+  bool isSpread = c.copies && !c.ofPlanes && cell % (few * machine.lineBytes) == 0;
+  c.nextPixel = cell + (isSpread ? machine.lineBytes : 0);
   c.columnStep = c.isFlat ? 1 : c.columnStep;
-  bool together = c.isFlat || (!isApart && columns.tapStep * (c.copies ? c.pixelBytes : columnBytes) == c.pixelBytes);
+  bool together = c.isFlat || (!isSpread && columns.tapStep * (c.copies ? c.pixelBytes : columnBytes) == c.pixelBytes);
   c.runs = together ? 1 : columns.taps;
   c.runBytes = c.pixelBytes * (together ? columns.taps : 1);
 }
@@ -83,11 +83,11 @@ static void chooseBlocks(TileConv &c, const target::MachineModel &machine) {
   int64_t depth = TileShape::depthOf(c.runBytes, c.splits() || !c.ofBf16, machine);
   c.strips = llvm::divideCeil(c.g.outChannels, lanes);
   c.shape = TileShape::of(c.isFlat ? rows * row : c.twoRows ? 2 * tile : row, c.strips, depth, machine);
-  c.shape.tall = c.twoRows ? 2 : c.shape.tall;
+  c.shape.mostRowTiles = c.twoRows ? 2 : c.shape.mostRowTiles;
   c.shape.parts = c.parts;
   c.stepsOfRun = llvm::divideCeil(c.runBytes, depth);
-  c.panels = llvm::divideCeil(c.strips, c.shape.wide);
-  c.groups = c.twoRows ? 1 : llvm::divideCeil(row, c.shape.tall * tile);
+  c.panels = llvm::divideCeil(c.strips, c.shape.mostColumnTiles);
+  c.groups = c.twoRows ? 1 : llvm::divideCeil(row, c.shape.mostRowTiles * tile);
   c.height = c.twoRows ? 2 * row : llvm::divideCeil(row, c.groups);
 }
 
@@ -96,7 +96,7 @@ static void chooseBlocks(TileConv &c, const target::MachineModel &machine) {
 
 /// What products of split factors wait for: the image, if it is not in the second cache; weights for the first time;
 /// and a panel of them for each block, if it leaves that cache before.
-static double waitingCycles(const TileConv &c, double weightRate, const target::MachineModel &machine) {
+static double memoryCycles(const TileConv &c, double weightRate, const target::MachineModel &machine) {
   auto image = 2.0 * static_cast<double>(c.units * c.partBytes());
   auto results = static_cast<double>(c.rows().out.number() * c.columns().out.number() * c.strips * 64);
   auto bytes =
@@ -119,15 +119,16 @@ static double copyCycles(const TileConv &c) {
 
 static double tileCycles(const TileConv &c, double weightRate, const target::MachineModel &machine) {
   auto blocks = static_cast<double>(c.blocksOfImage());
-  double behind =
-      c.splits() ? 9.5 * static_cast<double>(c.height * c.shape.wide) : tileBlockCycles(c.height, c.shape.wide);
+  double behind = c.splits() ? 9.5 * static_cast<double>(c.height * c.shape.mostColumnTiles)
+                             : tileBlockCycles(c.height, c.shape.mostColumnTiles);
   auto weightBytes = static_cast<double>(c.panels * c.panelBytes());
   double panel =
-      static_cast<double>(c.steps()) * tileStepCycles(c.shape, c.height, c.shape.wide, c.blocksOfUnit()) + behind;
+      static_cast<double>(c.steps()) * tileStepCycles(c.shape, c.height, c.shape.mostColumnTiles, c.blocksOfUnit()) +
+      behind;
   double products = blocks * static_cast<double>(c.panels) * panel, units = static_cast<double>(c.units);
   double again = weightBytes / (c.shape.splitsRight ? 10 : 30); // of each strip but the first
   return machine.tiles.startCycles + products + units * copyCycles(c) + (units - 1) * again +
-         (c.splits() ? waitingCycles(c, weightRate, machine) : 0);
+         (c.splits() ? memoryCycles(c, weightRate, machine) : 0);
 }
 
 // Strips.
@@ -138,7 +139,8 @@ static int64_t extent(int64_t outs, int64_t step, int64_t reach) { return (outs 
 /// only row are some of its blocks each (`wholeBlocks`), or some pixels, which they cut into blocks of their own.
 static std::optional<TileConv> inStrips(TileConv c, int64_t units, bool wholeBlocks,
                                         const target::MachineModel &machine) {
-  int64_t rows = c.rows().out.number(), row = c.columns().out.number(), most = c.shape.tall * machine.tiles.rows;
+  int64_t rows = c.rows().out.number(), row = c.columns().out.number(),
+          most = c.shape.mostRowTiles * machine.tiles.rows;
   auto inBlocks = [&](int64_t pixels) {
     c.groups = llvm::divideCeil(pixels, most);
     c.height = llvm::divideCeil(pixels, c.groups);
@@ -261,10 +263,11 @@ static void pack(const TileConv &c, Type element, const char *from, char *to) {
   }
   SmallVector<float, 512> parted(c.shape.rightBytes() / each);
   for (int64_t strip = 0; strip < c.strips; ++strip) {
-    int64_t panel = strip / c.shape.wide, wide = std::min(c.shape.wide, c.strips - panel * c.shape.wide);
+    int64_t panel = strip / c.shape.mostColumnTiles,
+            columnTiles = std::min(c.shape.mostColumnTiles, c.strips - panel * c.shape.mostColumnTiles);
     for (int64_t step = 0; step < c.steps(); ++step) {
-      char *tile = to + panel * c.panelBytes() + step * c.shape.storedBytes(wide);
-      tile += strip % c.shape.wide * c.shape.storedTileBytes();
+      char *tile = to + panel * c.panelBytes() + step * c.shape.storedBytes(columnTiles);
+      tile += strip % c.shape.mostColumnTiles * c.shape.storedTileBytes();
       if (!floats) {
         eachWeight(c, strip, step,
                    [&](int64_t i, int64_t weight) { std::memcpy(tile + i * each, from + weight * each, each); });
@@ -275,7 +278,7 @@ static void pack(const TileConv &c, Type element, const char *from, char *to) {
       if (c.shape.splitsRight) {
         std::memcpy(tile, parted.data(), sizeof(float) * parted.size());
       } else {
-        storeSplit(parted, c.parts, tile, wide * c.shape.rightBytes());
+        storeSplit(parted, c.parts, tile, columnTiles * c.shape.rightBytes());
       }
     }
   }
@@ -290,7 +293,7 @@ KernelShape tileConvShape(plan::KernelOp kernel, const TileConv &c) {
   llvm::raw_string_ostream os(key);
   StringRef elements = c.splits() ? "of parts " : "of bf16 ";
   os << "conv in tiles " << (c.ofPlanes ? "of planes " : "") << (c.ofBf16 ? elements : "") << c.g.outChannels << '/'
-     << c.g.inChannels << " wide " << c.shape.wide << " deep " << c.shape.depth << " runs " << c.runs
+     << c.g.inChannels << " wide " << c.shape.mostColumnTiles << " deep " << c.shape.depth << " runs " << c.runs
      << (c.shape.splitsRight ? " floats" : "") << " taps";
   for (int64_t t : c.g.phases[0].taps) {
     os << ' ' << t;

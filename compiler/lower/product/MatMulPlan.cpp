@@ -253,8 +253,8 @@ static bool readsInPlace(const MatMulProblem &p, const MatMulTiling &t, const ta
   if (t.tiles <= 2 || t.tiles > mostTiles || !p.n.isNumber()) {
     return t.tiles <= 2;
   }
-  int64_t rowBytes = p.n.number() * p.elementBytes, apart = std::gcd(rowBytes, setsRepeat);
-  int64_t held = machine.l2Bytes / std::max(apart, t.width * p.elementBytes);
+  int64_t rowBytes = p.n.number() * p.elementBytes, setBytes = std::gcd(rowBytes, setsRepeat);
+  int64_t held = machine.l2Bytes / std::max(setBytes, t.width * p.elementBytes);
   return assumed(p.k, 256) <= (t.tiles <= fewTiles ? 2 * held : held);
 }
 

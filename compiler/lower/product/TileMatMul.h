@@ -30,11 +30,11 @@ struct TileMatMul {
   int64_t chunk = 1;                                      ///< steps of it that all blocks go over before any goes on
   int64_t chunks() const { return stepsOfPanel() / chunk; }
   bool spillsSums() const { return depths > 1 || (chunks() > 1 && groupsOfStrip > 1); }
-  int64_t panelBytes() const { return stepsOfPanel() * shape.storedBytes(shape.wide); }
-  /// Where a step of a panel, which is `wide`, begins.
-  int64_t stepAt(int64_t panel, int64_t step, int64_t wide) const {
+  int64_t panelBytes() const { return stepsOfPanel() * shape.storedBytes(shape.mostColumnTiles); }
+  /// Where a step of a panel of `columnTiles` tiles begins.
+  int64_t stepAt(int64_t panel, int64_t step, int64_t columnTiles) const {
     int64_t part = step / stepsOfPanel() * (matrixBytes() / depths);
-    return part + panel * panelBytes() + step % stepsOfPanel() * shape.storedBytes(wide);
+    return part + panel * panelBytes() + step % stepsOfPanel() * shape.storedBytes(columnTiles);
   }
   int64_t matrixBytes() const {
     return shape.splitsRight ? depths * panels * panelBytes() : steps * shape.storedBytes(strips);

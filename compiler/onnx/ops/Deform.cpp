@@ -1,5 +1,9 @@
 // Writes DeformConv as GridSample at the places of all taps, a product with the mask, and a matrix product with the
 // weights.
+//
+// Along the axis of rows, tap i of the result's row y reads the image at y * stride + i * dilation - pad + offset, a
+// place
+// between pixels that GridSample interpolates; columns likewise.
 #include "compiler/onnx/ops/Deform.h"
 #include "compiler/onnx/Family.h"
 #include "compiler/onnx/rewriting/Formula.h"

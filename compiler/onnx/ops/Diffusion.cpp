@@ -1,4 +1,7 @@
 // Transposes images [N, H, W, C] for the standard's operators; layouts are chosen later, by what kernels want.
+//
+//   NhwcConv(x, W)           Transpose to [N, C, H, W], Conv, Transpose back
+//   BiasSplitGelu(x, b)      left * Gelu(right), where left and right are the halves of the last axis of x + b
 #include "compiler/onnx/ops/Diffusion.h"
 #include "compiler/onnx/Family.h"
 #include "compiler/onnx/rewriting/Upgrade.h"

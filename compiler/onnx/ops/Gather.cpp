@@ -151,7 +151,8 @@ Lookup GatherOp::lookup() {
   return l;
 }
 
-// Makes constant indices that count evenly a slice.
+/// Makes constant indices that count evenly a slice: [5, 3, 1] are a slice from 5 on, by -2. Unlike a gather a slice
+/// can be a view, and moves through other operators.
 LogicalResult GatherOp::decompose(PatternRewriter &rewriter) {
   auto indices = integersOf(getIndices());
   auto data = ranked(getData());
@@ -173,6 +174,7 @@ LogicalResult GatherOp::decompose(PatternRewriter &rewriter) {
   }
   int64_t end = first + n * step;
   auto list = [&](int64_t v) { return makeIntegers(rewriter, getLoc(), {v}); };
+  // An end before the first element is written as the least number, because -1 would be the last element.
   Value cut = make<SliceOp>(rewriter, getLoc(),
                             {getData(), list(first), list(end < 0 ? INT64_MIN : end), list(axis), list(step)});
   rewriter.replaceOp(*this, Formula(rewriter, getLoc()).reshapeTo(cut, sizesOf(ranked(getY()))));
@@ -257,6 +259,7 @@ static std::optional<int64_t> depthOf(GatherNDOp op) {
   if (batch + 1 == data.getRank()) { // only one axis is left
     return 1;
   }
+  // The result has the axes of the indices but the last, and those of the data that neither the batch nor a tuple has.
   std::optional<int64_t> rank = ranked(op.getY()) ? ranked(op.getY()).getRank() : declaredRank(op.getY());
   return rank ? std::optional(indices.getRank() - 1 + data.getRank() - batch - *rank) : std::nullopt;
 }
@@ -405,6 +408,7 @@ LogicalResult OneHotOp::decompose(PatternRewriter &rewriter) {
     index = make<WhereOp>(rewriter, loc, {negative, wrapped, index});
   }
   index = make<UnsqueezeOp>(rewriter, loc, {index, makeIntegers(rewriter, loc, {axis})});
+  // The counter stands along the new axis, and is broadcast along all axes behind it.
   Sizes shape(indices.getRank() + 1 - axis, 1);
   shape[0] = depth;
   Value count = make<RangeOp>(rewriter, loc, {makeInteger(rewriter, loc, 0), n, makeInteger(rewriter, loc, 1)});

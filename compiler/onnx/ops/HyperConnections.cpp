@@ -1,5 +1,9 @@
 // Writes operators on streams, which are [..., branches, width], or stand one behind the other along the last axis. All
 // of it is computed in f32.
+//
+//   BranchwiseRMSNorm        y[i] = x[i] / sqrt(mean of x[i]^2 + epsilon) * scale
+//   HyperConnectionPreMix    y    = sum over i of gate[i] x[i]
+//   HyperConnectionPostMix   y[i] = sum over j of mix[j, i] x[j] + gate[i] * value
 #include "compiler/onnx/ops/HyperConnections.h"
 #include "compiler/onnx/Family.h"
 #include "compiler/onnx/rewriting/Upgrade.h"

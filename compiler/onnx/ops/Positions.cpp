@@ -1,5 +1,9 @@
 // Writes biases of scores by how far a key stands from a query, in buckets as T5 has them, and rotary embeddings whose
 // angles come from several streams of positions.
+//
+// Of 8 buckets for distances up to 16 the first four have one distance each and the others several: the distances 0 to
+// 16 are
+// in the buckets 0 1 2 3 4 4 5 5 6 6 6 6 7 7 7 7 7.
 #include "compiler/onnx/ops/Positions.h"
 #include "compiler/onnx/Family.h"
 #include "compiler/onnx/rewriting/Upgrade.h"

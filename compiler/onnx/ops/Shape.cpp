@@ -99,9 +99,12 @@ static LogicalResult reshapedShape(ReshapeOp op, ArrayRef<Size> wanted, Sizes &s
     known = known * d;
   }
   Size count = x ? product(from) : Size::unknown();
+  // Types are inferred again when more sizes are known, so the comparison can wait until then.
   if (count.isUnknown() || known.isUnknown()) {
     return success();
   }
+  // The size for -1 is a quotient of expressions: [a, b, 8] to [0, -1] has 8 * a * b elements, of which the first axis
+  // has a, and 8 * b are left. Where the other axes have no elements any size would do, which is an error below.
   if (open >= 0 && !known.is(0)) {
     shape[open] = floorDiv(count, known);
     known = known * shape[open];
@@ -148,6 +151,9 @@ std::optional<Size> ReshapeOp::viewOffset() { return Size(0); }
 
 // These belong to views: Flatten, Squeeze and Unsqueeze.
 
+/// Makes a view a Reshape, with -1 in the place of one size that is not known. What comes later (fusion, layouts, views
+/// of
+/// buffers) then has one operator to look through instead of four.
 static LogicalResult decomposeView(Operation *op, PatternRewriter &rewriter) {
   auto y = ranked(op->getResult(0));
   if (!y) {
@@ -156,9 +162,9 @@ static LogicalResult decomposeView(Operation *op, PatternRewriter &rewriter) {
   Sizes shape = sizesOf(y);
   auto isOpen = [](const Size &s) { return s.isUnknown(); };
   support::Facts facts = factsOf(op);
-  bool tells = llvm::all_of(shape, [&](const Size &s) { return isOpen(s) || s.atLeast(1, facts); });
+  bool isDetermined = llvm::all_of(shape, [&](const Size &s) { return isOpen(s) || s.atLeast(1, facts); });
   // With no elements, -1 may be anything.
-  if (int64_t open = llvm::count_if(shape, isOpen); open > 1 || (open == 1 && !tells)) {
+  if (int64_t open = llvm::count_if(shape, isOpen); open > 1 || (open == 1 && !isDetermined)) {
     return failure();
   }
   for (Size &s : shape) {
@@ -176,6 +182,7 @@ static LogicalResult decomposeView(Operation *op, PatternRewriter &rewriter) {
 VIEW(FlattenOp)
 #undef VIEW
 
+/// Axes before `axis` become the rows, the others the columns. A product of no axes is 1.
 LogicalResult FlattenOp::inferTypes(SmallVectorImpl<Type> &types) {
   auto x = ranked(getX());
   if (!x) {
@@ -238,6 +245,9 @@ static std::optional<int64_t> axesInData(Value axes) {
   return known ? std::optional(ranked(axes).getNumElements()) : std::nullopt;
 }
 
+/// Constant axes give the type, axes in data at least the rank, by their number. Without axes those of size 1 go, as
+/// long
+/// as the sizes tell which these are.
 LogicalResult SqueezeOp::inferTypes(SmallVectorImpl<Type> &types) {
   auto x = ranked(getX());
   auto axes = present(getAxes()) ? integersOf(getAxes()) : std::nullopt;
@@ -365,6 +375,8 @@ static LogicalResult unsqueezeByData(UnsqueezeOp op, PatternRewriter &rewriter) 
   Value place = f.op("Min", {data.rankAmongUnnamed(axes.named), f.scalar(rank - 1)});
   Value from = f.op("Gather", {data.list(sizes), place}, {f.integer("axis", 0)});
   Value to = data.where(f.op("Greater", {axes.named, f.scalar(0)}), f.scalar(1), from);
+  // At most `count` new axes stand before an axis of the result, so that its size is 1 or that of one of the operand's
+  // axes `axis - count` to `axis`: the largest of these bounds what the run reads.
   for (int64_t axis = 0; axis < y.getRank(); ++axis) {
     Size most = 1;
     for (int64_t i = std::max<int64_t>(0, axis - count); i <= std::min(axis, rank - 1); ++i) {
@@ -400,6 +412,9 @@ LogicalResult DropoutOp::inferTypes(SmallVectorImpl<Type> &types) {
                                     : cast<TensorType>(getX().getType()).clone(IntegerType::get(getContext(), 1)));
   return success();
 }
+/// Outside of training the operand is the result, and the mask is all true. Before opset 10 the mask had the type of
+/// the
+/// operand and was not filled, for which zeros are as good as anything.
 LogicalResult DropoutOp::decompose(PatternRewriter &rewriter) {
   // In training it drops at random, unless it drops nothing.
   bool keepsAll = present(getRatio()) && splatNumber(getRatio()) == 0.0;
@@ -483,6 +498,8 @@ static int64_t rangeLength(Type element, const Number &start, const Number &limi
   if (isa<FloatType>(element)) {
     return std::max<int64_t>(0, wholePart(std::ceil((*limit.real() - *start.real()) / *delta.real())));
   }
+  // The distance of two numbers of 64 bits may have 65. The quotient is rounded away from zero: from 0 to 7 by 3 it is
+  // (7 + 3 - 1) / 3 = 3.
   auto wide = [](const Number &n) -> __int128 { return n.integer() ? __int128(*n.integer()) : __int128(*n.natural()); };
   __int128 distance = wide(limit) - wide(start), step = wide(delta);
   __int128 length = (distance + step - (step > 0 ? 1 : -1)) / step;
@@ -518,6 +535,8 @@ LogicalResult RangeOp::upgrade(Node &node) {
 /// The limit is a parameter, since the result's size tells it.
 bool RangeOp::isParameter(unsigned operand) { return operand == 1; }
 
+/// Element i is start + i * delta, as in kernels, and not a running sum, in which the roundings of floats would add up.
+/// Integers wrap around, for which C++ needs them to be unsigned.
 LogicalResult RangeOp::evaluate(ArrayRef<ElementsAttr> operands, SmallVectorImpl<ElementsAttr> &results) {
   auto type = ranked(getY());
   if (!operands[0] || !operands[1] || !operands[2] || !type.hasStaticShape() ||

@@ -144,8 +144,8 @@ struct Recurrence {
   Value real(Value v) { return f.cast(v, wide, numberOfElement(wide)); }
   /// Returns [batch, steps, heads * columns] as [steps, batch, heads, rows, columns], of which rows or columns are 1.
   Value bySteps(Value v, const Size &heads, const Size &rows, const Size &columns) {
-    Value apart = f.reshapeTo(real(v), {s.batch, s.steps, heads, rows, columns});
-    return f.transpose(apart, {1, 0, 2, 3, 4});
+    Value byHead = f.reshapeTo(real(v), {s.batch, s.steps, heads, rows, columns});
+    return f.transpose(byHead, {1, 0, 2, 3, 4});
   }
   /// Repeats a value that may be one number for several, where its sizes do not say whether it is.
   Value repeated(Value v, ArrayRef<Size> sizes) {

@@ -5,6 +5,11 @@
 // (graph/readers/Pieces.cpp).
 //
 // A map is two tensors of one length, its keys and its values.
+//
+//   StringConcat(a, b)        Text "join"
+//   RegexFullMatch(x)         Text "match", whose table is the automaton of the pattern
+//   StringSplit(x)            Pieces: ingot_text_pieces counts, and ingot_text_split fills a tensor of that size
+//   CategoryMapper(x)         Text "find" in a hash table of the strings, or Text "spell" of numbers
 #include "compiler/onnx/ops/Text.h"
 #include "compiler/onnx/ElementTypes.h"
 #include "compiler/onnx/Family.h"
@@ -109,7 +114,7 @@ LogicalResult PiecesOp::inferTypes(SmallVectorImpl<Type> &types) {
   return success();
 }
 
-static Operation *takeApart(Formula &f, Value x, std::vector<char> table, ArrayRef<NamedAttribute> attributes) {
+static Operation *makePieces(Formula &f, Value x, std::vector<char> table, ArrayRef<NamedAttribute> attributes) {
   return createOp(f.b, f.loc, PiecesOp::getOperationName(), {x, makeTable(f, std::move(table))}, attributes, 2);
 }
 
@@ -123,9 +128,9 @@ LogicalResult StringSplitOp::upgrade(Node &node) {
   auto text = [&](StringRef name, StringRef value) { return f.b.getNamedAttr(name, f.b.getStringAttr(value)); };
   bool isBound = splits >= 0 && splits < INT64_MAX;
   Operation *pieces =
-      takeApart(f, node.operand(0), poolOf({node.text("delimiter", "")}),
-                {text("counts", "pieces"), text("does", "split"), f.integer("number", isBound ? splits : INT64_MAX),
-                 f.integer("most", isBound ? splits + 1 : -1)});
+      makePieces(f, node.operand(0), poolOf({node.text("delimiter", "")}),
+                 {text("counts", "pieces"), text("does", "split"), f.integer("number", isBound ? splits : INT64_MAX),
+                  f.integer("most", isBound ? splits + 1 : -1)});
   llvm::append_range(node.results, pieces->getResults());
   return success();
 }
@@ -187,8 +192,8 @@ LogicalResult TokenizerOp::upgrade(Node &node) {
   Formula f(node.builder, node.loc);
   auto text = [&](StringRef name, StringRef value) { return f.b.getNamedAttr(name, f.b.getStringAttr(value)); };
   Operation *pieces =
-      takeApart(f, node.operand(0), tokenizerOf(*tokenizer),
-                {text("counts", "count_tokens"), text("does", "tokens"), f.integer("more", tokenizer->marks ? 2 : 0)});
+      makePieces(f, node.operand(0), tokenizerOf(*tokenizer),
+                 {text("counts", "count_tokens"), text("does", "tokens"), f.integer("more", tokenizer->marks ? 2 : 0)});
   return give(node, pieces->getResult(0));
 }
 

@@ -1,6 +1,15 @@
 // Writes steps of optimizers. A node has a rate R, a count of steps T, and several tensors, each with its gradient and
 // its state: first come all tensors, then all gradients, then all states. All of it is elementwise, by the formulas of
 // the standard.
+//
+// With the gradient G = g + norm_coefficient * x:
+//
+//   Adagrad     H' = H + G^2
+//               x' = x - R / (1 + T decay_factor) * G / (sqrt(H') + epsilon)
+//   Adam        V' = alpha V + (1 - alpha) G and H' = beta H + (1 - beta) G^2
+//               x' = x - r V' / (sqrt(H') + epsilon), where r = R sqrt(1 - beta^T) / (1 - alpha^T), or R where T is 0
+//   Momentum    V' = alpha V + beta G, where beta is 1 if T is 0
+//               x' = x - R V', or with nesterov x - R (G + alpha V')
 #include "compiler/onnx/ops/Training.h"
 #include "compiler/onnx/ElementTypes.h"
 #include "compiler/onnx/Family.h"
