@@ -1,8 +1,10 @@
 // Builds blocks of rows whose products are in matrix registers (Tiles.h), of factors that are split into bfloat16s.
 //
-// Scores are products of keys and queries. Keys are left factors, split but otherwise as they lie; queries are right
-// factors, in which two vectors of rows alternate in pairs of columns. Sums of V are products of weights, transposed
-// from the scores, with pairs of V's rows. Both kinds have blocks of 32 rows by two tiles.
+//   scores [keys, queries]     left factors are rows of K; right factors are queries, transposed
+//   sums [queries, values]     left factors are the weights, transposed scores; right factors are rows of V
+//
+// Both products have blocks of 32 rows by two tiles. A word holds two elements along the inner axis. Since storeSplit
+// alternates two vectors, these are the elements i and i + lanes, in both factors.
 #include "compiler/lower/attention/Attention.h"
 
 using namespace mlir;
@@ -11,7 +13,8 @@ namespace ingot::lower {
 
 static constexpr int64_t rowsOfBlock = 32, bf16Bytes = 2; ///< rows of a block of products; bytes of a bfloat16
 
-/// The second square begins `distance` elements behind the first one.
+/// Loads two squares of lanes x lanes elements and transposes them. The second square begins `distance` elements behind
+/// the first one.
 std::pair<SmallVector<Value>, SmallVector<Value>> Attention::squares(Buffer from, ArrayRef<Ix> rows, Ix distance) {
   auto square = [&](Ix at) {
     return transpose(w, llvm::map_to_vector(rows, [&](const Ix &row) { return w.load(from, row + at, c.lanes); }));
@@ -53,8 +56,8 @@ void Attention::splitKeys(Ix first, Ix count) {
   });
 }
 
-/// Behind the last key the factors are zeros, which are multiplied with weights of zero: memory that is no number must
-/// not get into a sum.
+/// Behind the last key zeros are stored, although the weights there are zero as well: what memory holds there may be
+/// NaN, and zero times NaN is NaN.
 void Attention::splitValues(Ix first, Ix count) {
   const TileShape &shape = *c.tiles;
   Buffer to = bf16Scratch(c.splitV);

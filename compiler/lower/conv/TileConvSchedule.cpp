@@ -1,8 +1,10 @@
-// How the tiles of a convolution are filled, and into which strips its images are cut: an estimate of cycles from the
-// arithmetic, from what is copied, and from what waits for weights; and the packing of the weights.
+// Decides how the tiles of a convolution are filled and into which strips its images are cut, and packs the weights.
+// The decision is the least of an estimate of cycles: those of the products, those of copying strips, and those that
+// products wait for memory.
 //
-// Strips are such that one thread and two, each with as many blocks times panels, are fastest together: a strip more
-// means that its weights are read once more, and a strip in which the work of two threads meets is copied by both.
+// Strips are chosen for one, two and eight threads together. More strips are smaller, so that their copies stay in the
+// second cache, but all weights are read once for each strip. A strip in which the work of two threads meets is copied
+// by both of them.
 #include "compiler/lower/conv/InterleavedRows.h"
 #include "compiler/lower/conv/TileConv.h"
 #include "compiler/lower/product/WeightRate.h"
@@ -44,17 +46,20 @@ static bool isPossible(plan::KernelOp kernel, const TileConv &c, const target::M
   auto blocks = plan::blockedOf(kernel.getResult(0).getType());
   bool isPlane = phase.axes[0].dim < 0 && phase.axes[1].out.isNumber() && phase.axes[2].out.isNumber();
   bool isEmpty = !isPlane || phase.axes[1].out.is(0) || phase.axes[2].out.is(0);
-  // What lies in a block behind the last channel is multiplied with zeros, and may be anything.
+  // What lies in a block behind the last channel is multiplied with zeros. It may be anything, and of bfloat16 also
+  // NaN, which times zero is NaN.
   bool areWhole = !c.ofBf16 || c.splits() || c.ofPlanes || g.inChannels % lanes == 0;
   return machine.tiles.count && areWhole && !machine.packing && blocks && blocks.getLanes() == lanes && g.groups == 1 &&
          g.phases.size() == 1 && !isEmpty;
 }
 
-/// Where rows of pixels fill tiles badly.
+/// Whether all pixels of an image are taken as one list (flat), because its rows fill tiles badly: a row of 17 pixels
+/// takes two tiles of 16, of which the second one is nearly empty.
 static bool shouldBeFlat(const TileConv &c, const target::MachineModel &machine) {
   int64_t rows = c.rows().out.number(), row = c.columns().out.number(), block = 2 * machine.tiles.rows;
   int64_t byRows = row <= machine.tiles.rows ? llvm::divideCeil(rows, 2) : rows * llvm::divideCeil(row, block);
-  int64_t flat = llvm::divideCeil(rows * row, block), percent = c.splits() ? 80 : 60; // it is more to store
+  int64_t flat = llvm::divideCeil(rows * row, block),
+          percent = c.splits() ? 80 : 60; // a flat copy stores each pixel several times
   return c.copies && !c.ofPlanes && rows > 1 && 100 * flat <= percent * byRows;
 }
 
@@ -65,7 +70,7 @@ static void chooseRuns(TileConv &c, int64_t columnBytes, const target::MachineMo
   c.copies = c.ofPlanes || c.splits() || c.g.inChannels > lanes;
   c.rowStep = c.copies && c.rows().taps == 1 ? 1 : c.rows().inStep;
   c.columnStep = c.copies && columns.taps == 1 ? 1 : columns.inStep;
-  // A tile's rows would share few sets of the first cache if they were so many lines, or a multiple of it, apart.
+  // A tile's rows would share few sets of the first cache if a multiple of four lines lay between them.
   constexpr int64_t few = 4;
   c.isFlat = shouldBeFlat(c, machine);
   int64_t cell = c.pixelBytes * (c.isFlat ? columns.taps : 1);
@@ -91,16 +96,17 @@ static void chooseBlocks(TileConv &c, const target::MachineModel &machine) {
   c.height = c.twoRows ? 2 * row : llvm::divideCeil(row, c.groups);
 }
 
-// What it takes. Of split factors the numbers are fitted to 360 kernels of nine convolutional networks on a Xeon of
-// 2023 (docs/decisions/split-floats.md).
+// These estimate cycles. The numbers for split factors are fitted to 360 kernels of nine convolutional networks on a
+// Xeon of 2023 (docs/decisions/split-floats.md).
 
-/// What products of split factors wait for: the image, if it is not in the second cache; weights for the first time;
-/// and a panel of them for each block, if it leaves that cache before.
+/// Returns the cycles for which products of split factors wait for memory: for the image, if the second cache does not
+/// hold it; for weights that are read for the first time; and for a panel of them again in each block, if it has left
+/// that cache meanwhile. Rates are bytes a cycle; 0.6 to 0.8 of each time is not hidden behind products.
 static double memoryCycles(const TileConv &c, double weightRate, const target::MachineModel &machine) {
   auto image = 2.0 * static_cast<double>(c.units * c.partBytes());
   auto results = static_cast<double>(c.rows().out.number() * c.columns().out.number() * c.strips * 64);
-  auto bytes =
-      static_cast<double>(c.steps() * c.shape.stepBytes(c.strips)); // no less where floats are split on the way
+  // Where floats are split when the model runs, the parts are as many bytes as if they came from memory.
+  auto bytes = static_cast<double>(c.steps() * c.shape.stepBytes(c.strips));
   double cycles = 0.6 * bytes / weightRate;
   if (c.copies && image + results > target::cacheShare * static_cast<double>(machine.l2Bytes)) {
     cycles += 0.7 * image / machine.l3Rate;
@@ -117,6 +123,8 @@ static double copyCycles(const TileConv &c) {
   return c.copies ? static_cast<double>(c.stripBytes()) / 32 * storeCycles : 0;
 }
 
+/// Returns the cycles of a whole kernel on one thread. Storing a block of split factors takes 9.5 cycles for each row
+/// and tile of columns; weights are read again for each strip at 30 bytes a cycle, or 10 if they are split on the way.
 static double tileCycles(const TileConv &c, double weightRate, const target::MachineModel &machine) {
   auto blocks = static_cast<double>(c.blocksOfImage());
   double behind = c.splits() ? 9.5 * static_cast<double>(c.height * c.shape.mostColumnTiles)
@@ -164,8 +172,8 @@ static std::optional<TileConv> inStrips(TileConv c, int64_t units, bool wholeBlo
   return isPossible ? std::optional(c) : std::nullopt;
 }
 
-/// What a kernel costs one thread and two, and a little of what it costs eight. Where the work of one ends inside a
-/// strip, the next one copies it, too.
+/// Returns the sum of the cycles that one, two and eight threads spend on a kernel, the latter counted a quarter. Where
+/// the work of a thread ends inside a strip, the next thread copies that strip once more.
 static double cyclesOfThreads(const TileConv &c, double weightRate, const target::MachineModel &machine) {
   static constexpr std::pair<int64_t, double> usualThreads[] = {{1, 1}, {2, 1}, {8, 0.25}};
   double one = tileCycles(c, weightRate, machine), again = copyFromAfar * copyCycles(c), cycles = 0;
@@ -179,8 +187,8 @@ static double cyclesOfThreads(const TileConv &c, double weightRate, const target
   return cycles;
 }
 
-/// What a strip's copy may take of the second cache. Of weights that are split on the way all strips split their own,
-/// so that it is better to have few.
+/// Returns how many bytes of the second cache a strip's copy may take. Weights that are split when the model runs are
+/// split anew for each strip, so that few and long strips are better then.
 static int64_t mostOfStrip(const TileConv &c, const target::MachineModel &machine) {
   double share = c.shape.splitsRight ? 0.6 : c.isFlat ? 0.75 : c.splits() ? 0.3 : 0.25;
   return std::llround(share * static_cast<double>(machine.l2Bytes));
@@ -248,7 +256,7 @@ static void eachWeight(const TileConv &c, int64_t strip, int64_t step, llvm::fun
     channel = c.splits() ? splitOrder(channel, c.pixelBytes / each) : channel;
     int64_t tap = c.g.phases[0].taps[run * tapsOfRun + byte / c.pixelBytes];
     for (int64_t column = 0; channel < c.g.inChannels && byte >= first && column < columns; ++column) {
-      // Where parts are made on the way, a pair's rows stay apart: storeSplit alternates them.
+      // Weights that are split when the model runs are packed row by row, since storeSplit interleaves rows itself.
       int64_t at = c.shape.splitsRight ? i * lanes + column : (i / ofWord * lanes + column) * ofWord + i % ofWord;
       put(at, c.g.weightAt(strip * lanes + column, channel, tap));
     }

@@ -177,7 +177,7 @@ static void packSplit(const MatMulProblem &p, const TileMatMul &t, Type element,
   FloatAt floats(element, from);
   int64_t k = p.k.number(), n = p.n.number(), rowStride = p.stepB.number(), stride = p.columnB.number();
   int64_t rows = t.shape.depth / pair; // of a tile
-  // Where parts are made on the way, rows stay apart: storeSplit alternates them.
+  // Weights that are split when the model runs are packed row by row, since storeSplit interleaves rows itself.
   int64_t rowDistance = t.shape.splitsRight ? columns : 1, next = t.shape.splitsRight ? 1 : pair;
   SmallVector<float, 512> tile(rows * columns);
   eachTile(t, to, [&](const PackedTile &packed) {

@@ -5,8 +5,7 @@
 // The rewrite spreads it to a bias for each pair of tokens: 0, or -infinity where the query does not see the key.
 //
 // DecoderAttention has flags, which must be constants: whether keys come from the queries' sequence or from another
-// one,
-// and whether a cache is put before the new keys (own sequence) or replaces them (other sequence).
+// one, and whether a cache is put before the new keys (own sequence) or replaces them (other sequence).
 #include "compiler/onnx/ops/CachedAttention.h"
 #include "compiler/onnx/Family.h"
 #include "compiler/onnx/rewriting/Upgrade.h"

@@ -3,8 +3,7 @@
 // rows behind them are masked. A sink is one more key, of zeros, whose score is the sink's.
 //
 // With seqlens_k = 3 and one new token, `start` is 3 + 1 - 1 = 3: the new key becomes row 3 of the cache, the query
-// reads
-// rows 0 to 3, and all rows behind them are masked.
+// reads rows 0 to 3, and all rows behind them are masked.
 #include "compiler/onnx/ops/GroupQueryAttention.h"
 #include "compiler/onnx/Family.h"
 #include "compiler/onnx/ops/Attention.h"

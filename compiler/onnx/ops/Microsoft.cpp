@@ -493,8 +493,7 @@ LogicalResult UnfoldTensorOp::inferTypes(SmallVectorImpl<Type> &types) {
   return success();
 }
 /// Slice i has the places i * step, i * step + 1, ...: a table [slices, size] by which one Gather takes all of them.
-/// Then
-/// the axis of a slice is moved behind all others.
+/// Then the axis of a slice is moved behind all others.
 LogicalResult UnfoldTensorOp::decompose(PatternRewriter &rewriter) {
   if (!isSized(getX())) {
     return failure();

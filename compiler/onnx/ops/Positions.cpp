@@ -2,8 +2,7 @@
 // angles come from several streams of positions.
 //
 // Of 8 buckets for distances up to 16 the first four have one distance each and the others several: the distances 0 to
-// 16 are
-// in the buckets 0 1 2 3 4 4 5 5 6 6 6 6 7 7 7 7 7.
+// 16 are in the buckets 0 1 2 3 4 4 5 5 6 6 6 6 7 7 7 7 7.
 #include "compiler/onnx/ops/Positions.h"
 #include "compiler/onnx/Family.h"
 #include "compiler/onnx/rewriting/Upgrade.h"

@@ -6,8 +6,7 @@
 // tf_crop_and_resize also needs to know which places lie outside of the image, where it gives a number of its own.
 //
 // Of 4 elements that become 8 in the mode `linear`, number 3 stands at (3 + 0.5) / 2 - 0.5 = 1.25 of the operand. So
-// column
-// 3 of the tables has the positions 1 and 2 with the weights 0.75 and 0.25.
+// column 3 of the tables has the positions 1 and 2 with the weights 0.75 and 0.25.
 #include "compiler/onnx/ops/Resize.h"
 #include "compiler/onnx/ElementTypes.h"
 #include "compiler/onnx/Family.h"

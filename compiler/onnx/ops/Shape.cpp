@@ -152,8 +152,7 @@ std::optional<Size> ReshapeOp::viewOffset() { return Size(0); }
 // These belong to views: Flatten, Squeeze and Unsqueeze.
 
 /// Makes a view a Reshape, with -1 in the place of one size that is not known. What comes later (fusion, layouts, views
-/// of
-/// buffers) then has one operator to look through instead of four.
+/// of buffers) then has one operator to look through instead of four.
 static LogicalResult decomposeView(Operation *op, PatternRewriter &rewriter) {
   auto y = ranked(op->getResult(0));
   if (!y) {
@@ -246,8 +245,7 @@ static std::optional<int64_t> axesInData(Value axes) {
 }
 
 /// Constant axes give the type, axes in data at least the rank, by their number. Without axes those of size 1 go, as
-/// long
-/// as the sizes tell which these are.
+/// long as the sizes tell which these are.
 LogicalResult SqueezeOp::inferTypes(SmallVectorImpl<Type> &types) {
   auto x = ranked(getX());
   auto axes = present(getAxes()) ? integersOf(getAxes()) : std::nullopt;
@@ -413,8 +411,7 @@ LogicalResult DropoutOp::inferTypes(SmallVectorImpl<Type> &types) {
   return success();
 }
 /// Outside of training the operand is the result, and the mask is all true. Before opset 10 the mask had the type of
-/// the
-/// operand and was not filled, for which zeros are as good as anything.
+/// the operand and was not filled, for which zeros are as good as anything.
 LogicalResult DropoutOp::decompose(PatternRewriter &rewriter) {
   // In training it drops at random, unless it drops nothing.
   bool keepsAll = present(getRatio()) && splatNumber(getRatio()) == 0.0;

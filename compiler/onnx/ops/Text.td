@@ -34,12 +34,12 @@ def Onnx_CategoryMapperOp : Onnx_MlAlias<"CategoryMapper", 1>, Since<1> {
     OptionalAttr<StrAttr>:$default_string);
 }
 
-/// An op that gives the values; the importer notes the keys.
+/// Gives the values of maps that have the same keys, as a matrix; the importer notes the keys for the interface.
 def Onnx_ZipMapOp : Onnx_MlAlias<"ZipMap", 1>, Since<1> {
   let attributes = (ins OptionalAttr<DenseI64ArrayAttr>:$classlabels_int64s, OptionalAttr<ArrayAttr>:$classlabels_strings);
 }
 
-// An op on maps, whose keys and values are two operands.
+// These take a map as two operands, its keys and its values.
 def Onnx_DictVectorizerOp : Onnx_MlAlias<"DictVectorizer", 2>, Since<1> {
   let attributes = (ins OptionalAttr<DenseI64ArrayAttr>:$int64_vocabulary, OptionalAttr<ArrayAttr>:$string_vocabulary);
 }
