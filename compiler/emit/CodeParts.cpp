@@ -141,8 +141,8 @@ static void generate(MutableArrayRef<Part> parts, MemoryBufferRef bitcode, unsig
   llvm::for_each(others, [](std::thread &thread) { thread.join(); });
 }
 
-/// What LLVM said, in the order of the parts; failure where one of it is an error.
-static mlir::LogicalResult tell(mlir::ModuleOp module, ArrayRef<Part> parts) {
+/// Reports the messages of LLVM in the order of the parts; failure if one of them is an error.
+static mlir::LogicalResult reportMessages(mlir::ModuleOp module, ArrayRef<Part> parts) {
   bool failed = false;
   for (const Part &part : parts) {
     for (const auto &[severity, text] : part.messages) {
@@ -181,7 +181,7 @@ mlir::FailureOr<Bytes> ingot::emit::generateObject(mlir::ModuleOp module, std::u
   WriteBitcodeToFile(*ir, stream, /*ShouldPreserveUseListOrder=*/true);
   ir.reset();
   ::generate(parts, MemoryBufferRef(StringRef(bitcode.data(), bitcode.size()), "module"), jobs);
-  if (failed(tell(module, parts))) {
+  if (failed(reportMessages(module, parts))) {
     return mlir::failure();
   }
   auto objects = llvm::map_to_vector(parts, [](const Part &part) { return ArrayRef<char>(part.object); });

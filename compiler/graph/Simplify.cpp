@@ -14,6 +14,7 @@
 #include "compiler/onnx/ops/Constant.h"
 #include "compiler/onnx/ops/Control.h"
 #include "compiler/onnx/ops/Conv.h"
+#include "compiler/onnx/ops/Generators.h"
 #include "compiler/onnx/ops/MatMul.h"
 #include "compiler/onnx/ops/Move.h"
 #include "compiler/onnx/ops/Quantize.h"

@@ -53,7 +53,7 @@ static bool isOf(const target::Schedule &requested, const Algorithm &algorithm, 
   return !requested.empty() && (algorithm.key.empty() ? llvm::none_of(all, uses) : uses(&algorithm));
 }
 
-/// Whether a candidate takes the place of the best one so far. The other one is told why, should it be the faster one.
+/// Whether a candidate takes the place of the best one so far. The loser notes why, in case it is the faster one.
 static bool replaces(Candidate &next, Candidate &best) {
   bool isRequested = next.isWanted != best.isWanted;
   double share = next.algorithm == best.algorithm ? next.belowOwn : next.mustBeBelow * best.countsAs;

@@ -2,9 +2,9 @@
 // side of the source) or move to the other one, or to the next that takes it (the side of the sink). Everything that a
 // placement costs is a cost of such a cut, since a value costs a copy when it is made on one side and read on the
 // other, however often it is read: the cheapest cut (MinCut.h) is the cheapest placement, whole pieces and parts of
-// them at once. With one device beside the host that is all. With several, each two of them take their turn, in which
-// what is elsewhere stays, until nothing changes; each turn makes the run shorter, or leaves it. Equal costs leave a
-// node where the user would have it.
+// them at once. With one device beside the host one cut is enough. With several, pairs of them are cut one after the
+// other, while nodes on other devices stay, until no cut changes anything; none makes the run longer. Between equal
+// costs a node goes where the user's order puts it.
 //
 // A memory that is too small gets a price for each of its bytes at each place of the function where it is too small: a
 // value pays where it lives, a constant everywhere. The price is raised until what the device keeps has room, so that
@@ -314,7 +314,7 @@ private:
   const Policy &policy;
   std::vector<Price> prices; ///< one for each device
   SmallVector<int> first, placed;
-  SmallVector<int> unpriced; ///< the devices of nodes before a memory turned out too small; empty: none did
+  SmallVector<int> unpriced; ///< the devices of nodes before prices; empty: all memories are large enough
 
   /// Returns the bytes that packing and layouts took more than the estimate says.
   int64_t heldBack(size_t device) const { return policy.reserved.empty() ? 0 : policy.reserved[device]; }

@@ -1,5 +1,5 @@
-// Nodes are asked for block by block: first what the policy says of each, then the devices in their order. Only where
-// there are several memories are all devices asked, as a node may have to move.
+// Nodes are placed block by block. For each, first the policy decides, and then the devices are asked in their order
+// whether they take it. If there are several memories all devices are asked, because a node may move later.
 #include "compiler/partition/PlaceNodes.h"
 #include "compiler/lower/Family.h"
 #include "compiler/onnx/Control.h"

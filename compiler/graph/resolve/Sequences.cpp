@@ -27,8 +27,8 @@ static std::optional<int64_t> numberOf(Value v) {
   return size.isNumber() ? std::optional(size.number()) : std::nullopt;
 }
 
-/// The place where a node puts, takes or erases a tensor: a number that is known, or what a run tells (null: at the
-/// end).
+/// The place where a node puts, takes or erases a tensor: a number that is known, or what a run determines (null: at
+/// the end).
 struct Resolver::Place {
   std::optional<int64_t> known;
   Value computed;

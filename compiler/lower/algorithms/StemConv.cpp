@@ -20,7 +20,7 @@ namespace {
 
 using support::Size;
 
-/// Of rows and columns of an image whose size the run tells.
+/// Of rows and columns of an image whose size the run determines.
 constexpr int64_t typicalExtent = 256;
 
 struct Stem {
@@ -30,7 +30,7 @@ struct Stem {
   bool copied = false; ///< the rows that it reads
   int64_t height = 1;  ///< output rows of a piece, at most
   int64_t reach = 1;   ///< input slices of a piece
-  int64_t count = 0;   ///< of pieces of a slice, as equal as can be; 0: only the run tells how many
+  int64_t count = 0;   ///< of pieces of a slice, as equal as can be; 0: only the run determines how many
 
   int64_t inRows() const { return (height - 1) * axis(1).inStep + (axis(1).taps - 1) * axis(1).tapStep + 1; }
   Size inColumns() const { return axis(2).inEnd() - axis(2).inStart; }

@@ -295,8 +295,8 @@ void BlockedConv::rowSegment(const Panel *fixed, Ix n, Ix u) {
       });
 }
 
-/// Writes pixels [from, to) of a row whose length the run tells. An image of one row has few tiles, and each reads all
-/// weights.
+/// Writes pixels [from, to) of a row whose length the run determines. An image of one row has few tiles, and each reads
+/// all weights.
 void BlockedConv::openRow(const Panel *fixed, Ix n, Ix outer, Ix middle, Ix from, Ix to) {
   innerTaps = allTaps();
   w.balanced(

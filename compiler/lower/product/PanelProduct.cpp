@@ -155,7 +155,7 @@ private:
     w.ifThen(last, [&] { columns(item, panel, panel * t.width, rows, t.lastVectors, t.rest); });
   }
 
-  /// Computes a panel whose number of columns the run tells: with all its vectors if it is whole, else vector by
+  /// Computes a panel whose number of columns the run determines: with all its vectors if it is whole, else vector by
   /// vector.
   void openPanel(Ix item, Ix panel, const Rows &rows) {
     Ix from = panel * t.width, to = from + Ix(t.width);
@@ -317,8 +317,8 @@ private:
     w.loop(max(from, larger), to, 1, [&](Ix i) { body(Ix(larger) + i * Ix(small), small, i - from); });
   }
 
-  /// Computes tiles of rows whose number the run tells. If the tiles are too few to prefetch half of the next panel,
-  /// the first one streams this panel instead.
+  /// Computes tiles of rows whose number the run determines. If the tiles are too few to prefetch half of the next
+  /// panel, the first one streams this panel instead.
   void openTiles(const Panel &at, const Rows &rows) {
     const int64_t few = streamedTiles(w.machine);
     for (int64_t h = t.dotsForFew ? 3 : 1; h <= t.highest; ++h) {

@@ -21,7 +21,7 @@ struct TileMatMul {
   support::Size stripCount = 1; ///< of a matrix
   int64_t shares = 1;           ///< threads to which the panels of a strip may go
   double copyShare = 0;         ///< StripWork
-  double cycles = 0;            ///< expected, of some rows where only the run tells how many
+  double cycles = 0;            ///< expected, of some rows where only the run determines how many
 
   /// Where the step begins that takes the last bytes: what it has in common with the one before it is multiplied with
   /// zeros.

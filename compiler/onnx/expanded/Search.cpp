@@ -6,12 +6,6 @@
 // and not for each beam, by a subgraph of its own where there is one (`init_decoder`, or an encoder that starts the
 // decoder). An iteration of the loop reads one token for each row. Its caches, the mask and the sequences (without the
 // token that it reads) all grow by one, from the prompt's length on, so that they share one size.
-//
-//   scores, state = decoder(prompt of each sentence)             and of these scores the first tokens
-//   Loop, at most max_length - length - 1 iterations:
-//     sequences = [sequences, tokens]
-//     scores, state = decoder(tokens, state)
-//     tokens = the best of the scores, or drawn by them, or the successors of the best beams
 #include "compiler/onnx/expanded/Search.h"
 #include "compiler/onnx/Control.h"
 #include "compiler/onnx/Family.h"
@@ -96,8 +90,8 @@ private:
   }
   /// Returns an input of one element; null where it is left out.
   Value number(int place) { return input(place) ? t.scalar(t.i64(input(place))) : Value(); }
-  /// Returns an input of one element as a list that is the size of a tensor, too: a size that data tells is then one
-  /// size wherever it is used.
+  /// Returns an input of one element as a list that is the size of a tensor, too: a size that data determines is then
+  /// one size wherever it is used.
   Value count(int place) {
     Value some = t.filled(t.integer(0, t.f.b.getI1Type()), {t.f.reshape(t.i64(input(place)), {1})});
     return t.size(some, 0);

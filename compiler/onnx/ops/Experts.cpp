@@ -66,7 +66,7 @@ StringRef unsupported(QMoEOp op) {
 /// Returns the inputs of each expert, from weights whose shape is known.
 int64_t inputsOf(const Layer &layer) { return ranked(layer.weights).getDimSize(2) * layer.each(); }
 
-/// Whether a tensor that may be left out has the shape, as far as its type tells.
+/// Whether a tensor that may be left out has the shape, as far as its type shows.
 bool has(Value v, ArrayRef<int64_t> shape) { return !present(v) || !isStatic(v) || ranked(v).getShape() == shape; }
 
 /// Returns what does not fit between the layers, the input and the router; empty: nothing. The first two layers tell
@@ -110,7 +110,7 @@ template <typename Op> std::string misfitOfShapes(Op op) {
                    .str();
 }
 
-/// Returns what is wrong with a node, as far as its attributes and the types of weights tell; empty: nothing.
+/// Returns what is wrong with a node, as far as its attributes and the types of weights show; empty: nothing.
 template <typename Op> std::string misfit(Op op) {
   if (StringRef reason = unsupported(op); !reason.empty()) {
     return reason.str();

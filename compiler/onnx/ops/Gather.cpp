@@ -16,6 +16,7 @@
 #include "compiler/onnx/ops/Cast.h"
 #include "compiler/onnx/ops/Compare.h"
 #include "compiler/onnx/ops/Find.h"
+#include "compiler/onnx/ops/Generators.h"
 #include "compiler/onnx/ops/Move.h"
 #include "compiler/onnx/ops/Select.h"
 #include "compiler/onnx/ops/Shape.h"
@@ -355,7 +356,7 @@ LogicalResult ScatterOp::decompose(PatternRewriter &rewriter) {
 
 // These write OneHot, which compares the index with 0, 1, 2, ... along a new axis.
 
-/// Returns the depth of a OneHot; unknown: data tells it.
+/// Returns the depth of a OneHot; unknown: data determines it.
 static Size depthOf(OneHotOp op) {
   std::optional<int64_t> depth = wholeNumber(op.getDepth());
   return depth ? Size(*depth) : numberIn(op.getDepth());
@@ -433,7 +434,7 @@ LogicalResult TriluOp::inferTypes(SmallVectorImpl<Type> &types) {
   return success();
 }
 /// Returns whether an element stays: it is right or left of the diagonal that `k` names. Numbers of rows and columns
-/// are compared where a run tells how many there are; otherwise a table says it.
+/// are compared where a run determines how many there are; otherwise a table says it.
 static Value triangleOf(TriluOp op, Formula &f) {
   StringRef compare = op.getUpper() ? "GreaterOrEqual" : "LessOrEqual";
   Sizes shape = sizesOf(ranked(op.getData()));

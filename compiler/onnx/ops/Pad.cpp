@@ -68,7 +68,7 @@ struct PaddedAxis {
   Size size() const { return end - begin; }
   bool isNumber() const { return size().isNumber() && before.isNumber() && after.isNumber(); }
   /// Returns how many elements must be kept for `mode`: one where something is to be repeated, and for a reflection of
-  /// an open axis one more than there are pads at an end, so that it turns round only once.
+  /// an open axis one more than there are pads at an end, so that no place is reflected twice.
   Size least(StringRef mode) const {
     Size most = max(before, after), any = min(most, 1);
     return mode == "constant" ? Size(0) : mode == "reflect" && !isNumber() ? most + any : any;

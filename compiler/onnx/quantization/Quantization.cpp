@@ -55,7 +55,7 @@ bool makesKeptWeights(Operation *op, int depth) {
   return makes && op->getNumRegions() == 0;
 }
 
-/// Whether a tensor has one element, as far as its type tells.
+/// Whether a tensor has one element, as far as its type shows.
 static bool isOne(Value v) {
   auto type = ranked(v);
   return type && type.hasStaticShape() && type.getNumElements() == 1;

@@ -40,7 +40,7 @@ struct Step {
 
 } // namespace
 
-/// Returns `v`, whose axes are `has`, summed over those along which `of` was repeated. Null where sizes do not tell
+/// Returns `v`, whose axes are `has`, summed over those along which `of` was repeated. Null where sizes do not show
 /// whether it was. (The type of `v` itself may not tell its sizes yet.) For x [3] in x + y with y [2, 3], the
 /// derivative [2, 3] is summed over the first axis. Axes that x lacks are removed, those in which it has one element
 /// are kept.

@@ -267,7 +267,7 @@ struct OpenExpansion {
       // Where an image becomes smaller, a filter against aliasing is wider by as much as that.
       return 2 * static_cast<int64_t>(std::ceil(static_cast<double>(reach) / std::min(1.0F, *a.scale)));
     }
-    if (hasEntries(op.getScales())) { // data tells their number, but no result element needs more than all
+    if (hasEntries(op.getScales())) { // data determines their number, but no result element needs more than all
       Size most = Size(reach) * (a.from + 1);
       Value far = f.op("Ceil", {f.div(number(reach), least(scaleOf(a), number(1)))});
       SizesInData data(op, f.b);

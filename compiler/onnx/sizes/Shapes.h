@@ -116,7 +116,7 @@ inline constexpr llvm::StringRef symbolsName = "onnx.symbols";
 /// Returns the model's symbols: those of the inputs' types, and then those of that attribute.
 std::vector<std::string> symbolsOf(mlir::Operation *function, mlir::TypeRange inputs);
 
-/// Broadcasts two shapes as numpy does. Where sizes do not tell that they fit, `op` requires that they are equal or one
+/// Broadcasts two shapes as numpy does. Where sizes do not show that they fit, `op` requires that they are equal or one
 /// of them is 1. Nothing when they contradict.
 std::optional<Sizes> broadcast(mlir::Operation *op, llvm::ArrayRef<Size> a, llvm::ArrayRef<Size> b);
 
