@@ -1,4 +1,9 @@
 // The dialect's registration, and the helpers by which ops are made and typed.
+//
+// An input that a node leaves out is an operand of type none, and "?" an axis that is not known yet:
+//
+//   %none = onnx.None : none
+//   %y = "onnx.Conv"(%x, %w, %none) : (tensor<1x3x8x8xf32>, tensor<4x3x3x3xf32>, none) -> tensor<1x4x?x?xf32>
 #include "compiler/onnx/Onnx.h"
 #include "compiler/onnx/Family.h"
 #include "compiler/onnx/Formats.h"

@@ -8,8 +8,8 @@
 //
 // A memory that is too small gets a price for each of its bytes at each place of the function where it is too small: a
 // value pays where it lives, a constant everywhere. The price is raised until what the device keeps has room, so that
-// what gains least for its bytes goes first. For constants it grows along the function: of what is worth the same, as
-// layers of one form are, the later goes first, and what stays is in one piece.
+// nodes that gain the least time for their bytes leave it first. For constants the price grows along the function: of
+// layers that are alike, and gain the same, the last ones leave first, and those that stay are one piece.
 #include "compiler/partition/PlaceByCost.h"
 #include "compiler/partition/MinCut.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -98,7 +98,7 @@ private:
     }
   }
 
-  /// Adds what a node costs more where the one that it follows is on another device.
+  /// Adds the extra cost of a node that is on another device than the node which it follows.
   void addSeparation(int i, int leader) {
     int64_t there = costOf(costs.extraAlone(i, atSource[i])), here = costOf(costs.extraAlone(i, atSink[i]));
     if (moves(i) && moves(leader)) {
@@ -176,8 +176,9 @@ private:
     }
   }
 
-  /// Adds a cost where `condition` holds and any of the others does. Those that depend on a side are for the one side,
-  /// and the condition, if it depends, for the other one: a memory is ahead or behind.
+  /// Adds a cost that is paid where `condition` and any of the others hold. All of the others that depend on a side are
+  /// about the same one, and the condition, if it depends, about the other side: a node of its own then stands for "any
+  /// of them", with edges that no cut can afford.
   void addCost(int64_t cost, Literal condition, ArrayRef<Literal> any) {
     if (condition.kind == Literal::Never || cost == 0) {
       return;
@@ -241,7 +242,8 @@ public:
     placed = first;
   }
 
-  /// Returns the cheapest placement, with the prices; nodes that only greed decides stay.
+  /// Returns the cheapest placement with the prices. If the policy does not weigh costs, only devices whose memory has
+  /// a price exchange nodes with others.
   SmallVector<int> cheapest() const {
     constexpr int mostRounds = 16;
     SmallVector<int> best = first;
@@ -360,8 +362,8 @@ private:
     }
   }
 
-  /// Finds the lowest price, within a factor, at which what the device keeps has room, but one that is well above the
-  /// last.
+  /// Finds, within 1 %, the lowest price at which what the device keeps has room. It is at least four times the last
+  /// one, so that few rounds are needed.
   void raisePrice(size_t device) {
     constexpr double least = 1e-15, factor = 1.01, step = 4;
     constexpr int mostTries = 8; // values that are given back at one place may have to be uploaded at another
@@ -399,6 +401,7 @@ private:
     return neighbours;
   }
 
+  /// Returns the node and all that are its neighbours, or neighbours of these, and so on.
   static SmallVector<int> together(int node, ArrayRef<SmallVector<int, 4>> neighbours) {
     llvm::SmallSetVector<int, 16> piece;
     piece.insert(node);

@@ -176,6 +176,7 @@ LoopOp narrowLoop(RewriterBase &rewriter, LoopOp loop, const llvm::BitVector &ke
     if (i < loop.carried() && keep[i]) {
       initial.push_back(loop.getInitial()[i]);
     } else if (i < loop.carried()) {
+      // The arguments before it are the number of the iteration and the condition.
       dead.set(2 + i);
     }
   }

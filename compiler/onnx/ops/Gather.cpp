@@ -31,6 +31,7 @@ namespace ingot::onnx {
 
 static constexpr int64_t unknown = ShapedType::kDynamic;
 
+/// Returns an axis counted from the front; failure, with a message, if there is none of that number.
 static FailureOr<int64_t> checkedAxis(Operation *op, int64_t axis, int64_t rank) {
   auto normal = normalAxis(axis, rank);
   if (!normal) {

@@ -1,5 +1,5 @@
-// Makes tensors from numbers: a shape, bounds, or the number of a diagonal. Constants are computed here; where sizes are
-// open, the result is written with ops whose sizes may be expressions.
+// Makes tensors from numbers: a shape, bounds, or the number of a diagonal. Constants are computed here; where sizes
+// are open, the result is written with ops whose sizes may be expressions.
 //
 //   ConstantOfShape [n, 4], value 2      Expand of the constant 2 to [n, 4]
 //   Range from 0 to n by 2               has the size ceil(n / 2); a kernel counts (compiler/lower/families/Range.cpp)

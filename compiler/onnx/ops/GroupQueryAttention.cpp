@@ -160,6 +160,7 @@ struct Grouped {
     Value column = f.op("Expand", {sink, makeSizes(f.b, f.loc, {s.batch, s.heads, s.queries, 1})});
     return f.op("Concat", {f.add(bias, f.zeros({1, s.heads, s.queries, 1}, element)), column}, {f.integer("axis", 3)});
   }
+  /// Returns keys or values with a row of zeros behind them, which belongs to the sink.
   Value withZeros(Value keys) {
     Value zeros = f.zeros({s.batch, s.kvHeads, 1, s.width}, elementOf(keys));
     return f.op("Concat", {keys, zeros}, {f.integer("axis", 2)});

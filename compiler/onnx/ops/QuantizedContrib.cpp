@@ -223,6 +223,7 @@ LogicalResult MsQLinearConcatOp::inferTypes(SmallVectorImpl<Type> &types) {
   }
   std::optional<int64_t> rank;
   for (unsigned i = 2; good && i < parts.size(); i += partOperands) {
+    // All parts have the same rank, which one of them may have in its type.
     rank = rank ? rank : knownRank(parts[i]);
   }
   return good ? inferElement(elementOf(parts[1]), types, rank) : failure();

@@ -40,6 +40,8 @@ LogicalResult CausalConvWithStateOp::inferTypes(SmallVectorImpl<Type> &types) {
   return good ? success() : emitOpError("weights of type ") << weight << " or the past state do not fit " << x;
 }
 
+/// A result at step t is made of the steps t - (kernel - 1) to t. So the state, which stands in front of the input, is
+/// the last kernel - 1 steps of the call before.
 LogicalResult CausalConvWithStateOp::decompose(PatternRewriter &rewriter) {
   if (!isSized(getX()) || !isStatic(getWeight())) {
     return failure();

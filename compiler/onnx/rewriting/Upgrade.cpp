@@ -24,6 +24,7 @@ SmallVector<NamedAttribute> attributesOf(const Node &node, ArrayRef<StringRef> n
   return found;
 }
 
+/// Values that a node leaves out are null, and do not count.
 Value sum(Formula &f, ArrayRef<Value> values) {
   Value all;
   for (Value v : values) {
@@ -107,6 +108,7 @@ struct Activation {
 };
 } // namespace
 
+/// The rank of the weights is that of the image: channels of results and of images, and then the axes of the window.
 FailureOr<int64_t> convolutionRank(const Node &node) {
   auto weights = ranked(node.operand(1));
   if (failed(node.needs(2))) {

@@ -21,6 +21,8 @@ using namespace mlir;
 
 namespace ingot::onnx {
 
+/// After so many rounds of inference no axis gets a symbol any more; so many Min ops, one within the other, are
+/// followed.
 static constexpr int mostRounds = 32, deepest = 8;
 
 /// A trip count from here on is taken for none, since exporters write the largest of all numbers to say so.

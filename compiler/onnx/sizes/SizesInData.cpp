@@ -65,6 +65,7 @@ Value SizesInData::element(Element e) {
   if (ranked(e.tensor).getNumElements() == 1) {
     return i64(e.tensor);
   }
+  // A Gather of this element that another op has already is used again, so that one number is one size.
   for (Operation *user : e.tensor.getUsers()) {
     bool before = user->getBlock() == op->getBlock() && user->isBeforeInBlock(op);
     if (isa<GatherOp>(user) && before && user->getOperand(0) == e.tensor && isStatic(user->getResult(0)) &&
