@@ -107,8 +107,7 @@ void keepDequantized(mlir::Operation *dequantize);
 bool isKept(mlir::Operation *dequantize);
 /// Returns whether anything was kept.
 bool releaseDequantized(mlir::Operation *function);
-/// Whether an op computes floats of weights that are kept so, and of nothing else but constants; up to `depth` ops may
-/// stand between.
+/// Whether an op computes floats of kept weights and constants alone, with up to `depth` ops between.
 bool makesKeptWeights(mlir::Operation *op, int depth = 8);
 
 } // namespace ingot::onnx

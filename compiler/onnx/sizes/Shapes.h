@@ -117,7 +117,8 @@ inline constexpr llvm::StringRef symbolsName = "onnx.symbols";
 std::vector<std::string> symbolsOf(mlir::Operation *function, mlir::TypeRange inputs);
 
 /// Broadcasts two shapes as numpy does. Where sizes do not show that they fit, `op` requires that they are equal or one
-/// of them is 1. Nothing when they contradict.
+/// of them is 1. The size of an axis of which that is open is an expression (support::Call::Broadcast). Nothing when
+/// the shapes contradict.
 std::optional<Sizes> broadcast(mlir::Operation *op, llvm::ArrayRef<Size> a, llvm::ArrayRef<Size> b);
 
 /// Returns the size of each of `count` equal parts of an axis; `op` requires that the axis can be cut so. Nothing where
