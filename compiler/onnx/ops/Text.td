@@ -8,8 +8,8 @@ def Onnx_TextOp : Onnx_CoreOp<"Text"> {
   let results = (outs AnyTensor:$y);
   let hasVerifier = 1;
 }
-def Onnx_PiecesOp : Onnx_CoreOp<"Pieces"> {
-  let summary = "strings taken apart by ingot_text_DOES, at most `most` pieces of each (-1: any number) and `more` elements where there are any, and how many ingot_text_COUNTS finds of each: graph/ReadSizes.cpp rewrites it";
+def Onnx_StringPartsOp : Onnx_CoreOp<"StringParts"> {
+  let summary = "strings cut into parts by ingot_text_DOES, at most `most` of each (-1: any number) and `more` elements where there are any, and how many ingot_text_COUNTS finds of each: graph/readers/StringParts.cpp rewrites it";
   let arguments = (ins Onnx_Strings:$x, Onnx_Bytes:$table, StrAttr:$counts, StrAttr:$does, DefaultValuedOptionalAttr<I64Attr, "0">:$number,
     DefaultValuedOptionalAttr<I64Attr, "-1">:$most, DefaultValuedOptionalAttr<I64Attr, "0">:$more);
   let results = (outs AnyTensor:$y, AnyTensor:$count);
