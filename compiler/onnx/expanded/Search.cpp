@@ -364,7 +364,7 @@ struct Carried {
     return all;
   }
   /// Returns such carried values made of other ones.
-  Carried like(ValueRange values) const {
+  Carried withValues(ValueRange values) const {
     auto next = [&] {
       Value v = values.front();
       values = values.drop_front();
@@ -433,7 +433,7 @@ LogicalResult Search::oneByOne(SmallVectorImpl<Value> &results) {
   begin.tokens = checked(begin.tokens, length);
   Value trips = t.f.sub(t.scalar(most), t.f.add(length, t.number(1)));
   auto body = [&](Block &block) -> FailureOr<Values> {
-    Carried c = begin.like(block.getArguments().drop_front(2));
+    Carried c = begin.withValues(block.getArguments().drop_front(2));
     Value sequences = t.joined({c.sequences, c.tokens}, 1);
     FailureOr<Value> logits = next(c.kept, c.tokens, sequences);
     if (failed(logits)) {
@@ -449,7 +449,7 @@ LogicalResult Search::oneByOne(SmallVectorImpl<Value> &results) {
   if (failed(last)) {
     return failure();
   }
-  Carried end = begin.like(*last);
+  Carried end = begin.withValues(*last);
   Value all = t.joined({end.sequences, end.tokens}, 1);
   results.push_back(t.i32(t.padded(all, 2, 1, most, t.number(t.rules.padding))));
   return success();
@@ -495,7 +495,7 @@ LogicalResult Search::byBeams(SmallVectorImpl<Value> &results) {
 
   Value trips = t.f.sub(t.scalar(most), t.f.add(length, t.number(1)));
   auto body = [&](Block &block) -> FailureOr<Values> {
-    Carried c = begin.like(block.getArguments().drop_front(2));
+    Carried c = begin.withValues(block.getArguments().drop_front(2));
     Value sequences = t.joined({c.sequences, c.tokens}, 1);
     FailureOr<Value> logits = next(c.kept, c.tokens, sequences);
     if (failed(logits)) {
@@ -521,7 +521,7 @@ LogicalResult Search::byBeams(SmallVectorImpl<Value> &results) {
   if (failed(last)) {
     return failure();
   }
-  Carried end = begin.like(*last);
+  Carried end = begin.withValues(*last);
   state = stateOf(end);
   t.finish(sizes, t.joined({end.sequences, end.tokens}, 1), lengthPenalty, state);
   auto front = [&](Value v) { return t.slice(v, t.list(0), returned, 1); };

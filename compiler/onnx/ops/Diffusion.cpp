@@ -35,7 +35,7 @@ static Value groupNorm(Node &node, Formula &f, Value x, Value scale, Value bias)
         "GroupNormalization", {image, real(f, scale), real(f, bias)},
         {f.number("epsilon", node.number("epsilon", 1e-5)), f.integer("num_groups", node.integer("groups", 0))});
   });
-  return like(f, node.integer("activation", 0) ? f.op("Swish", {y}) : y, x);
+  return castLike(f, node.integer("activation", 0) ? f.op("Swish", {y}) : y, x);
 }
 
 static LogicalResult checkImageNorm(Node &node, unsigned inputs) {

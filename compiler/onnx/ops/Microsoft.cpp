@@ -332,7 +332,7 @@ LogicalResult LinearAttentionGateOp::upgrade(Node &node) {
   Formula f(node.builder, node.loc);
   Value a = node.operand(0);
   Value decay = f.mul(node.operand(2), f.op("Softplus", {f.add(real(f, a), node.operand(1))}));
-  node.results = {like(f, decay, a), node.operand(3) ? f.op("Sigmoid", {node.operand(3)}) : Value()};
+  node.results = {castLike(f, decay, a), node.operand(3) ? f.op("Sigmoid", {node.operand(3)}) : Value()};
   return success();
 }
 LogicalResult GatedAddOp::upgrade(Node &node) {
@@ -346,7 +346,7 @@ LogicalResult ScaledSiLUOp::upgrade(Node &node) {
   }
   Formula f(node.builder, node.loc);
   Value x = node.operand(0), scale = node.operand(1);
-  scale = scale ? like(f, f.reshape(scale, {}), x) : f.number(node.number("alpha", 1), x);
+  scale = scale ? castLike(f, f.reshape(scale, {}), x) : f.number(node.number("alpha", 1), x);
   Value scaled = f.mul(x, scale);
   return give(node, f.mul(scaled, f.op("Sigmoid", {scaled})));
 }
@@ -370,7 +370,7 @@ LogicalResult GatedRMSNormOp::upgrade(Node &node) {
                  {f.number("epsilon", node.number("epsilon", 1e-5)), f.integer("axis", -1)});
   y = f.op("Reshape", {y, f.op("Shape", {x})}, {f.integer("allowzero", 1)});
   Value open = f.op("Sigmoid", {gate});
-  return give(node, like(f, f.mul(y, activation == "sigmoid" ? open : f.mul(gate, open)), x));
+  return give(node, castLike(f, f.mul(y, activation == "sigmoid" ? open : f.mul(gate, open)), x));
 }
 
 // These are the others.

@@ -154,7 +154,9 @@ LogicalResult GemmaRotaryEmbeddingOp::upgrade(Node &node) {
   Formula f(node.builder, node.loc);
   auto rotated = [&](unsigned i) {
     Value x = node.operand(i);
-    auto angle = [&](StringRef function) { return unsqueeze(f, like(f, f.op(function, {node.operand(0)}), x), {1}); };
+    auto angle = [&](StringRef function) {
+      return unsqueeze(f, castLike(f, f.op(function, {node.operand(0)}), x), {1});
+    };
     return f.add(f.mul(x, angle("Cos")), f.mul(node.operand(i + 1), angle("Sin")));
   };
   node.results = {rotated(1), rotated(3)};

@@ -223,9 +223,9 @@ static void activations(const Recurrent &r, int64_t way, OpBuilder &b, SmallVect
 
 namespace {
 /// Writes the decomposition of one node.
-class Writing {
+class RecurrentFormula {
 public:
-  Writing(const Recurrent &r, PatternRewriter &rewriter) : r(r), f(rewriter, r.op->getLoc()) {
+  RecurrentFormula(const Recurrent &r, PatternRewriter &rewriter) : r(r), f(rewriter, r.op->getLoc()) {
     auto tx = ranked(r.x()), tr = ranked(r.input(2));
     hidden = tr.getDimSize(2), width = sizeOf(tx, 2);
     steps = sizeOf(tx, r.batchFirst() ? 1 : 0), batch = sizeOf(tx, r.batchFirst() ? 0 : 1);
@@ -336,7 +336,7 @@ template <typename Op> static LogicalResult decomposeRecurrent(Op op, PatternRew
   if (tw.isDynamicDim(0) || tw.isDynamicDim(1)) {
     return failure();
   }
-  Writing(r, rewriter).run(rewriter);
+  RecurrentFormula(r, rewriter).run(rewriter);
   return success();
 }
 
@@ -352,9 +352,9 @@ INGOT_RECURRENT(RNNOp)
 
 namespace {
 /// Writes the decomposition of one node.
-class QuantizedWriting {
+class QuantizedFormula {
 public:
-  QuantizedWriting(DynamicQuantizeLSTMOp op, PatternRewriter &rewriter)
+  QuantizedFormula(DynamicQuantizeLSTMOp op, PatternRewriter &rewriter)
       : op(op), r(recurrentOf(op)), f(rewriter, op.getLoc()) {
     Sizes x = sizesOf(ranked(op.getX()));
     steps = x[0], batch = x[1], hidden = hiddenOf(r);
@@ -490,7 +490,7 @@ LogicalResult DynamicQuantizeLSTMOp::decompose(PatternRewriter &rewriter) {
   if (!known) {
     return failure();
   }
-  QuantizedWriting(*this, rewriter).run(rewriter);
+  QuantizedFormula(*this, rewriter).run(rewriter);
   return success();
 }
 

@@ -51,9 +51,9 @@ public:
   Value of(size_t i, unsigned which) { return node.operands[2 + which * count + i]; }
   void result(size_t i, unsigned which, Value v) { node.results[which * count + i] = v; }
   Value n(double v) { return f.number(v, of(0, 0)); }
-  Value rate() { return like(node.operands[0]); }
-  Value steps() { return like(node.operands[1]); }
-  Value like(Value v) { return f.cast(v, elementOf(of(0, 0)), numberOfElement(elementOf(of(0, 0)))); }
+  Value rate() { return asTensor(node.operands[0]); }
+  Value steps() { return asTensor(node.operands[1]); }
+  Value asTensor(Value v) { return f.cast(v, elementOf(of(0, 0)), numberOfElement(elementOf(of(0, 0)))); }
   /// Returns the gradient with a part of the tensor that keeps it small.
   Value gradient(size_t i) { return f.add(f.mul(of(i, 0), n(node.number("norm_coefficient", 0))), of(i, 1)); }
   /// Returns a * now + b * next.

@@ -105,7 +105,7 @@ static Value spread(const Step &s) {
 }
 /// Each element of a mean has the share (elements of y) / (elements of x) in it.
 static Value timesShare(const Step &s, Value v) {
-  auto count = [&](Value of) { return like(s.f, s.f.op("Size", {of}), v); };
+  auto count = [&](Value of) { return castLike(s.f, s.f.op("Size", {of}), v); };
   return s.f.mul(v, s.f.div(count(s.y()), count(s.x())));
 }
 
@@ -401,7 +401,7 @@ static const llvm::StringMap<UnaryRule> &unaryRules() {
          Value all = spread(s);
          return all ? s.f.mul(all, s.f.add(s.x(), s.x())) : Value();
        }},
-      {"Cast", [](const Step &s) { return isa<FloatType>(elementOf(s.x())) ? like(s.f, s.g, s.x()) : Value(); }}};
+      {"Cast", [](const Step &s) { return isa<FloatType>(elementOf(s.x())) ? castLike(s.f, s.g, s.x()) : Value(); }}};
   return rules;
 }
 
@@ -422,10 +422,10 @@ static const llvm::StringMap<Rule> &rules() {
       {"Pow",
        [](const Step &s) -> Adjoints {
          // The derivative by x is p x^(p - 1), and by p it is y log(x).
-         Value power = like(s.f, s.x(1), s.x());
+         Value power = castLike(s.f, s.x(1), s.x());
          Value by = s.f.mul(power, s.f.op("Pow", {s.x(), s.f.sub(power, s.n(1))}));
          Value exponent = isa<FloatType>(elementOf(s.x(1)))
-                              ? like(s.f, s.f.mul(s.g, s.f.mul(s.y(), s.f.log(s.x()))), s.x(1))
+                              ? castLike(s.f, s.f.mul(s.g, s.f.mul(s.y(), s.f.log(s.x()))), s.x(1))
                               : Value();
          return broadcasted(s, {s.f.mul(s.g, by), exponent});
        }},

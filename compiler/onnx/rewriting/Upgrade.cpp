@@ -36,7 +36,7 @@ Value sum(Formula &f, ArrayRef<Value> values) {
 static Value castTo(Formula &f, Value v, Type element) { return f.cast(v, element, numberOfElement(element)); }
 Value real(Formula &f, Value v) { return castTo(f, v, f.b.getF32Type()); }
 Value integers(Formula &f, Value v) { return castTo(f, v, f.b.getI64Type()); }
-Value like(Formula &f, Value v, Value of) { return castTo(f, v, elementOf(of)); }
+Value castLike(Formula &f, Value v, Value of) { return castTo(f, v, elementOf(of)); }
 
 Value integerLike(Formula &f, int64_t n, Value of) {
   return makeConstant(f.b, f.loc, constantFromIntegers(tensorOf({}, elementOf(of)), {n}));
