@@ -72,7 +72,8 @@ LogicalResult SizeOp::decompose(PatternRewriter &rewriter) {
 // These belong to Reshape.
 
 /// Computes the result's shape from the wanted one: 0 copies the operand's dimension, and -1 is what is left.
-static LogicalResult reshapedShape(ReshapeOp op, ArrayRef<Size> wanted, Sizes &shape) {
+static FailureOr<Sizes> reshapedShape(ReshapeOp op, ArrayRef<Size> wanted) {
+  Sizes shape;
   auto x = ranked(op.getX());
   Sizes from = x ? sizesOf(x) : Sizes();
   Size known = 1;
@@ -101,7 +102,7 @@ static LogicalResult reshapedShape(ReshapeOp op, ArrayRef<Size> wanted, Sizes &s
   Size count = x ? product(from) : Size::unknown();
   // Types are inferred again when more sizes are known, so the comparison can wait until then.
   if (count.isUnknown() || known.isUnknown()) {
-    return success();
+    return shape;
   }
   // The size for -1 is a quotient of expressions: [a, b, 8] to [0, -1] has 8 * a * b elements, of which the first axis
   // has a, and 8 * b are left. Where the other axes have no elements any size would do, which is an error below.
@@ -112,17 +113,17 @@ static LogicalResult reshapedShape(ReshapeOp op, ArrayRef<Size> wanted, Sizes &s
   if ((open >= 0 && shape[open].isUnknown()) || failed(require(op, count, known))) {
     return op.emitOpError("cannot give ") << count.text() << " elements the shape " << textOf(wanted);
   }
-  return success();
+  return shape;
 }
 
 LogicalResult ReshapeOp::inferTypes(SmallVectorImpl<Type> &types) {
   Type element = elementOf(getX());
-  Sizes shape;
   if (auto wanted = sizesIn(getShape())) {
-    if (failed(reshapedShape(*this, *wanted, shape))) {
+    FailureOr<Sizes> shape = reshapedShape(*this, *wanted);
+    if (failed(shape)) {
       return failure();
     }
-    types.push_back(sizedType(shape, element));
+    types.push_back(sizedType(*shape, element));
     return success();
   }
   return push(types, typeOfRank(*this, entriesOf(getShape()), element));
@@ -198,9 +199,9 @@ LogicalResult FlattenOp::inferTypes(SmallVectorImpl<Type> &types) {
   return success();
 }
 
-/// Marks `axes` (possibly negative) of `rank` axes.
-static LogicalResult markAxes(Operation *op, ArrayRef<int64_t> axes, int64_t rank, SmallVectorImpl<bool> &marked) {
-  marked.assign(rank, false);
+/// Returns which of `rank` axes are among `axes`, which may be negative; failure, with a message, where one is no axis.
+static FailureOr<SmallVector<bool>> markedAxes(Operation *op, ArrayRef<int64_t> axes, int64_t rank) {
+  SmallVector<bool> marked(rank, false);
   for (int64_t given : axes) {
     auto axis = normalAxis(given, rank);
     if (!axis || marked[*axis]) {
@@ -208,10 +209,10 @@ static LogicalResult markAxes(Operation *op, ArrayRef<int64_t> axes, int64_t ran
     }
     marked[*axis] = true;
   }
-  return success();
+  return marked;
 }
 
-/// Marks the axes of size 1, which go where none are given. Nothing where only the run knows which these are.
+/// Returns which axes have size 1, which go where none are given. Nothing where only the run knows which these are.
 static std::optional<SmallVector<bool>> onesOf(ArrayRef<Size> sizes, const support::Facts &facts) {
   bool known = llvm::all_of(sizes, [&](const Size &d) { return d.isNumber() || !d.mayBeOne(facts); });
   auto isOne = [](const Size &d) { return d.is(1); };
@@ -250,8 +251,12 @@ LogicalResult SqueezeOp::inferTypes(SmallVectorImpl<Type> &types) {
   auto x = ranked(getX());
   auto axes = present(getAxes()) ? integersOf(getAxes()) : std::nullopt;
   SmallVector<bool> gone;
-  if (x && axes && failed(markAxes(*this, *axes, x.getRank(), gone))) {
-    return failure();
+  if (x && axes) {
+    auto marked = markedAxes(*this, *axes, x.getRank());
+    if (failed(marked)) {
+      return failure();
+    }
+    gone = *marked;
   }
   if (x && !present(getAxes())) {
     gone = onesOf(sizesOf(x), factsOf(*this)).value_or(SmallVector<bool>());
@@ -338,13 +343,13 @@ LogicalResult UnsqueezeOp::inferTypes(SmallVectorImpl<Type> &types) {
     Type element = elementOf(getX());
     return push(types, typeOfRank(*this, count ? std::optional(x.getRank() + *count) : std::nullopt, element));
   }
-  SmallVector<bool> fresh;
-  if (failed(markAxes(*this, *axes, x.getRank() + axes->size(), fresh))) {
+  auto fresh = markedAxes(*this, *axes, x.getRank() + axes->size());
+  if (failed(fresh)) {
     return failure();
   }
   Sizes from = sizesOf(x), shape;
   unsigned next = 0;
-  for (bool isNew : fresh) {
+  for (bool isNew : *fresh) {
     shape.push_back(isNew ? Size(1) : from[next++]);
   }
   types.push_back(sizedType(shape, x.getElementType()));
