@@ -70,7 +70,7 @@ private:
   void set(llvm::StringRef option, bool value);
 };
 
-/// Under the settings of whoever calls it, who says `wrongForm` where it is false. Consumes the module.
+/// Under the settings of whoever calls it, who says `wrongCodeFile` where it is false. Consumes the module.
 bool generateCode(llvm::Module &ir, llvm::TargetMachine &target, CodeFile kind, llvm::raw_pwrite_stream &out);
 inline constexpr llvm::StringLiteral wrongCodeFile = "the code generator cannot write this kind of file";
 
