@@ -213,6 +213,10 @@ bool takeWords(void **extra, std::vector<uint64_t> &words) {
 
 /// Writes what was done to the file of the settings when the program ends.
 struct Log {
+  Log() { // what it reads ends after it, since it begins before it
+    (void)device();
+    (void)given();
+  }
   ~Log() {
     Device &d = device();
     if (d.settings.log.empty()) {
