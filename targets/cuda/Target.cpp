@@ -1,6 +1,6 @@
-// Describes NVIDIA's GPUs, as devices beside the host: `cuda:sm_80,x86-64-v3`. Their kernels are images of PTX (Images.h), for one
-// architecture or several (`cuda:sm_80+sm_90`). Of several the oldest is what the partition estimates by. The driver
-// compiles the PTX of the oldest for GPUs that are newer than all of them.
+// Describes NVIDIA's GPUs, as devices beside the host: `cuda:sm_80,x86-64-v3`. Their kernels are images of PTX
+// (Images.h), for one architecture or several (`cuda:sm_80+sm_90`). Of several the oldest is what the partition
+// estimates by. The driver compiles the PTX of the oldest for GPUs that are newer than all of them.
 #include "compiler/target/Target.h"
 #include "compiler/onnx/Onnx.h"
 #include "targets/cuda/Architectures.h"
