@@ -91,7 +91,7 @@ void Model::fail(int status) const {
   std::string text(length, '\0');
   ingot_error_text(&model, status, text.data(), length + 1);
   int kind = INGOT_STATUS_KIND(status), number = INGOT_STATUS_NUMBER(status);
-  nb::object error = errors.attr("make_run_error")(text, kind, number);
+  nb::object error = errors.attr("make_run_error")(nb::str(text.c_str()), kind, number);
   PyErr_SetObject(reinterpret_cast<PyObject *>(Py_TYPE(error.ptr())), error.ptr());
   throw nb::python_error();
 }
