@@ -34,7 +34,7 @@ class Model(_native.Model):
     where they are if they are dense and of the model's type; another type is an error. None leaves an optional input out.
 
     out=    memory for outputs: an array, a list (None: is made), or a dictionary. It may be an input's own where `in_place_of` says so (caches).
-    sizes=  values of sizes that no input tells, as that of how many rows a cache has: {"past": 12}
+    sizes=  values of sizes that no input tells, as that of how many rows a cache has (`symbols` has their names): {"past": 12}
 
     Any number of threads may call one model at once; the interpreter's lock is free while it runs. Attributes: `name`, `target`, `inputs`, `outputs`,
     `symbols`, `warnings` (what the compiler said), `threads` (of each run; 0: all processors)."""

@@ -19,8 +19,26 @@ Library::Library(const std::string &path, const std::string &name, const std::st
   }
 }
 
+/// Opens a library. The system knows libraries by the text of their paths, and would give the old one for a file that
+/// has been replaced since; so a path that it knows is written in another way, with a number in its slashes.
+static void *openLibrary(const std::string &path) {
+  constexpr int now = RTLD_NOW | RTLD_LOCAL;
+  void *known = dlopen(path.c_str(), now | RTLD_NOLOAD);
+  if (!known) {
+    return dlopen(path.c_str(), now);
+  }
+  static std::atomic<unsigned> last = 0;
+  std::string slashes;
+  for (unsigned number = ++last; number; number /= 2) {
+    slashes += number % 2 ? "/." : "/";
+  }
+  void *handle = dlopen(std::string(path).insert(path.rfind('/'), slashes).c_str(), now);
+  dlclose(known);
+  return handle;
+}
+
 void Library::open(const std::string &path, const std::string &name, const std::string &weightsPath) {
-  handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  handle = openLibrary(path);
   if (!handle) {
     throw std::runtime_error(path + ": cannot be loaded: " + dlerror());
   }
