@@ -112,9 +112,9 @@ nb::object Model::call(nb::handle arguments, nb::handle named) {
 void Model::takeArguments(Context &context, nb::handle arguments, nb::handle named) const {
   size_t count = size_t(PyTuple_Size(arguments.ptr()));
   if (count > context.inputs.size()) {
-    throw nb::type_error(("the model takes " + std::to_string(context.inputs.size()) + " inputs, and was given " +
-                          std::to_string(count))
-                             .c_str());
+    throw nb::type_error(
+        ("the model takes " + std::to_string(context.inputs.size()) + " inputs, and was given " + std::to_string(count))
+            .c_str());
   }
   for (size_t i = 0; i < count; ++i) {
     context.inputs[i] = nb::borrow(PyTuple_GetItem(arguments.ptr(), Py_ssize_t(i)));
@@ -197,8 +197,8 @@ void Model::borrowInput(Context &context, int32_t number) const {
   context.inputBuffers[size_t(number)] = {view.buf, view.len / view.itemsize};
 }
 
-/// Takes an input that is no dense array of the model's type as Python code makes it: bytes, or a list of bytes, and the
-/// shape.
+/// Takes an input that is no dense array of the model's type as Python code makes it: bytes, or a list of bytes, and
+/// the shape.
 void Model::convertInput(Context &context, int32_t number) const {
   const ingot_tensor_info &info = model.inputs[number];
   nb::object pair = tensors.attr("to_input")(context.inputs[size_t(number)], ingot_type_text(info.type), info.name);

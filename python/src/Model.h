@@ -1,9 +1,9 @@
 // Runs a compiled model on Python's objects. A run takes what it needs (buffers that it borrows, workspace, memory for
 // strings) from a Context, of which the model keeps those that no run is using; so many threads may run one model.
 //
-// What a run needs is found in this order: arguments by their places and names, the inputs' memory and shapes, the sizes
-// (ingot_bind), what follows from them (ingot_plan), the outputs' memory, given or made. The run itself lets other
-// threads have the interpreter.
+// What a run needs is found in this order: arguments by their places and names, the inputs' memory and shapes, the
+// sizes (ingot_bind), what follows from them (ingot_plan), the outputs' memory, given or made. The run itself lets
+// other threads have the interpreter.
 #pragma once
 #include "Buffer.h"
 #include "Library.h"

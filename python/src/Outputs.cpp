@@ -1,5 +1,5 @@
-// Finds memory for the outputs of a run, and makes Python's objects of what it wrote. An output whose sizes are known, of
-// a type that numpy has, is an array that is made before the run and written by it. Of others the run writes bytes,
+// Finds memory for the outputs of a run, and makes Python's objects of what it wrote. An output whose sizes are known,
+// of a type that numpy has, is an array that is made before the run and written by it. Of others the run writes bytes,
 // which tensors.py makes an array of: the sizes that it found, types of ml_dtypes, strings.
 #include "Model.h"
 #include <cstring>
@@ -110,9 +110,9 @@ void Model::checkOverlap(const Context &context, int32_t number) const {
   auto check = [&, begin = begin, end = end](const ingot_buffer &other, const ingot_tensor_info &info, bool mayBeSame) {
     auto [from, to] = rangeOf(other, info.type);
     if (begin < to && from < end && !(mayBeSame && begin == from)) {
-      throw nb::value_error((std::string("out: output '") + model.outputs[number].name + "' lies in the memory of '" +
-                             info.name + "'")
-                                .c_str());
+      throw nb::value_error(
+          (std::string("out: output '") + model.outputs[number].name + "' lies in the memory of '" + info.name + "'")
+              .c_str());
     }
   };
   for (int32_t i = 0; i < model.input_count; ++i) {

@@ -1,5 +1,5 @@
-// Declares the extension `ingot._native`: one class, whose calls go to Model::call without nanobind's own dispatch, which
-// takes longer than a small model.
+// Declares the extension `ingot._native`: one class, whose calls go to Model::call without nanobind's own dispatch,
+// which takes longer than a small model.
 #include "Model.h"
 #include <nanobind/stl/string.h>
 
