@@ -29,7 +29,7 @@ private:
 };
 static_assert(sizeof(Py_ssize_t) == sizeof(int64_t), "shapes of buffers are read as they are");
 
-/// Whether buffers can tell the element type; of others (bfloat16, four bits, strings) tensors.py makes bytes.
+/// Whether buffers can tell the element type; of others (bfloat16, four bits, strings) Python code makes bytes.
 bool isPlain(int32_t type);
 
 } // namespace ingot::python

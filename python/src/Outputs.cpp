@@ -1,6 +1,6 @@
 // Finds memory for the outputs of a run, and makes Python's objects of what it wrote. An output whose sizes are known,
 // of a type that numpy has, is an array that is made before the run and written by it. Of others the run writes bytes,
-// which tensors.py makes an array of: the sizes that it found, types of ml_dtypes, strings.
+// of which Python code makes an array: the sizes that it found, types of ml_dtypes, strings.
 #include "Model.h"
 #include <cstring>
 #include <optional>
