@@ -3,6 +3,7 @@ import os
 import pathlib
 import subprocess
 import tempfile
+import typing
 
 from . import _model, _program
 from ._errors import CompileError
@@ -48,7 +49,25 @@ def command_line(target, levels, dims, shapes, sequences, accuracy, name, flags)
     return line + [str(flag) for flag in flags]
 
 
-def compile(model, *, target=None, levels=None, dims=None, shapes=None, sequences=None, accuracy=None, name=None, threads=0, cache=True, flags=()):
+Path = typing.Union[str, "os.PathLike[str]"]
+Words = typing.Union[str, typing.Sequence[str]]
+Size = typing.Union[int, str, range, typing.Sequence[typing.Union[int, str]]]
+
+
+def compile(
+    model: typing.Any,
+    *,
+    target: typing.Optional[Words] = None,
+    levels: typing.Optional[Words] = None,
+    dims: typing.Optional[typing.Mapping[str, Size]] = None,
+    shapes: typing.Optional[typing.Mapping[str, typing.Sequence[int]]] = None,
+    sequences: typing.Optional[typing.Mapping[str, typing.Union[int, str]]] = None,
+    accuracy: typing.Optional[str] = None,
+    name: typing.Optional[str] = None,
+    threads: int = 0,
+    cache: typing.Union[bool, Path] = True,
+    flags: typing.Sequence[typing.Any] = (),
+) -> _model.Model:
     """Compiles an ONNX model for this machine and returns it, ready to be called.
 
     model      a path, the bytes of a model, or an onnx.ModelProto

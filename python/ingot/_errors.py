@@ -14,7 +14,7 @@ class CompileError(Error):
 
     `messages` has what the compiler said, each with the file and the node that it is about; `exit_code` is 1, or 2 for a bug in the compiler."""
 
-    def __init__(self, messages, exit_code=1):
+    def __init__(self, messages: str, exit_code: int = 1):
         super().__init__(messages)
         self.messages, self.exit_code = messages.splitlines(), exit_code
 
@@ -22,7 +22,7 @@ class CompileError(Error):
 class RunError(Error):
     """A run that failed. `kind` is a word of ingot.h ("index", "memory"), `number` that of the tensor or node that the message names, or -1."""
 
-    def __init__(self, message, kind="", number=-1):
+    def __init__(self, message: str, kind: str = "", number: int = -1):
         super().__init__(message)
         self.kind, self.number = kind, number
 

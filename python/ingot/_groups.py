@@ -49,7 +49,7 @@ def unpacked(elements, rows):
 class GroupedModel(Model):
     """A Model that takes and gives lists (sequences) and dictionaries (maps)."""
 
-    def group(self, facts):
+    def _group(self, facts):
         """Reads from the manifest which tensors belong together."""
         self._tensors = self.inputs, self.outputs
         self._keys = [each.get("map_keys") for each in facts["outputs"]]

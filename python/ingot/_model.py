@@ -1,5 +1,6 @@
 """Models that are compiled, as Python sees them."""
 import json
+import os
 import pathlib
 import shutil
 import subprocess
@@ -14,7 +15,7 @@ class Tensor(typing.NamedTuple):
 
     name: str
     type: str
-    shape: tuple
+    shape: typing.Tuple[typing.Union[int, str, None], ...]
     optional: bool = False
     in_place_of: typing.Optional[str] = None  # of an output: the input whose memory it may be
 
@@ -45,8 +46,13 @@ class Model(_native.Model):
     outputs: typing.Tuple[Tensor, ...]
     symbols: typing.Tuple[Symbol, ...]
     warnings: str
+    _manifest: pathlib.Path
+    _folder: typing.Any  # the files' temporary folder, which lives as long as the model
 
-    def run(self, feeds, out=None, sizes=None):
+    def _group(self, facts: typing.Dict[str, typing.Any]) -> None:
+        """Reads which tensors are a sequence or a map together; here none are."""
+
+    def run(self, feeds: typing.Mapping[str, typing.Any], out: typing.Any = None, sizes: typing.Optional[typing.Mapping[str, int]] = None) -> typing.Dict[str, typing.Any]:
         """The outputs by name, for inputs by name; for names that are no words of Python, or are `out` or `sizes`."""
         given = [feeds.get(each.name) for each in self.inputs]
         if unknown := set(feeds) - {each.name for each in self.inputs}:
@@ -54,7 +60,7 @@ class Model(_native.Model):
         results = self(*given, out=out, sizes=sizes or {})
         return dict(zip([each.name for each in self.outputs], results if len(self.outputs) != 1 else (results,)))
 
-    def save(self, folder):
+    def save(self, folder: typing.Union[str, "os.PathLike[str]"]) -> pathlib.Path:
         """Writes the model's files into `folder`, from where `ingot.load` and C and C++ programs take it; returns the path of the manifest.
 
         >>> import ingot, onnx, tempfile
@@ -98,7 +104,7 @@ def check_host(facts, manifest):
         raise Error(f"{manifest}: is compiled for {target}, and this machine is {cpu}; target='x86-64-v3' or levels=... make code for others")
 
 
-def load(path, *, threads=0, folder=None, warnings=""):
+def load(path: typing.Union[str, "os.PathLike[str]"], *, threads: int = 0, folder: typing.Any = None, warnings: str = "") -> Model:
     """Opens a model that `Model.save` or `ingot compile --emit shared` wrote: NAME.json, with NAME.so beside it.
 
     threads  of each run; 0: all processors"""
@@ -122,6 +128,5 @@ def load(path, *, threads=0, folder=None, warnings=""):
     model.outputs = tuple(Tensor(*each) for each in said["outputs"])
     model.symbols = tuple(Symbol(*each) for each in said["symbols"])
     model._manifest, model._folder = manifest, folder
-    if kind is not Model:
-        model.group(facts)
+    model._group(facts)
     return model

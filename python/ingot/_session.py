@@ -3,6 +3,7 @@
 What differs: the model is compiled when the session is made (or found in the cache), for this machine's CPU. Providers and most options are taken
 and have no effect; sizes that options override become constants of the code. There is no io_binding, and no OrtValue."""
 import os
+import typing
 
 from . import _compile, _model
 
@@ -77,7 +78,7 @@ class InferenceSession:
         self._outputs = [each.name for each in self.model.outputs]
         self._known, self._needed = set(self._inputs), {each.name for each in self.model.inputs if not each.optional}
 
-    def run(self, output_names, input_feed, run_options=None):
+    def run(self, output_names: typing.Optional[typing.Sequence[str]], input_feed: typing.Mapping[str, typing.Any], run_options: typing.Any = None) -> typing.List[typing.Any]:
         """The outputs that are named, in that order; all where `output_names` is None or empty."""
         if input_feed.keys() != self._known:
             self._check(input_feed)
@@ -96,16 +97,16 @@ class InferenceSession:
         if unknown := set(feed) - self._known:
             raise ValueError(f"Invalid input name: {sorted(unknown)[0]}")
 
-    def get_inputs(self):
+    def get_inputs(self) -> typing.List[NodeArg]:
         return [NodeArg(each) for each in self.model.inputs]
 
-    def get_outputs(self):
+    def get_outputs(self) -> typing.List[NodeArg]:
         return [NodeArg(each) for each in self.model.outputs]
 
     def get_overridable_initializers(self):
         return []
 
-    def get_providers(self):
+    def get_providers(self) -> typing.List[str]:
         return list(PROVIDERS)
 
     def get_provider_options(self):
