@@ -7,6 +7,7 @@ import typing
 
 from . import _model, _program
 from ._errors import CompileError
+from ._report import Compilation
 
 
 def assignment(value):
@@ -100,8 +101,8 @@ def compile(
     """
     folder = tempfile.TemporaryDirectory(prefix="ingot-")
     place = pathlib.Path(folder.name)
-    line = [_program.path(), "compile", model_file(model, place), "-o", "out", "--emit", "shared"]
-    line += command_line(target, levels, dims, shapes, sequences, accuracy, name, flags)
+    file, given = model_file(model, place), command_line(target, levels, dims, shapes, sequences, accuracy, name, flags)
+    line = [_program.path(), "compile", file, *given, "-o", "out", "--emit", "shared"]
     if cache:
         kept = _program.cache_folder() if cache is True else os.path.abspath(cache)
         os.makedirs(kept, exist_ok=True)
@@ -111,4 +112,6 @@ def compile(
         died = f"the compiler was ended by signal {-done.returncode}" if done.returncode < 0 else ""
         raise CompileError((done.stderr.strip() + "\n" + died).strip(), done.returncode)
     manifest = next((place / "out").glob("*.json"))
-    return _model.load(manifest, threads=threads, folder=folder, warnings=done.stderr)
+    compiled = _model.load(manifest, threads=threads, folder=folder, warnings=done.stderr)
+    compiled._compilation = Compilation(file, given, place)
+    return compiled

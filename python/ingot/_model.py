@@ -6,7 +6,7 @@ import shutil
 import subprocess
 import typing
 
-from . import _native, _program
+from . import _native, _program, _report
 from ._errors import Error
 
 
@@ -47,6 +47,7 @@ class Model(_native.Model):
     symbols: typing.Tuple[Symbol, ...]
     warnings: str
     _manifest: pathlib.Path
+    _compilation: typing.Optional[_report.Compilation] = None
     _folder: typing.Any  # the files' temporary folder, which lives as long as the model
 
     def _group(self, facts: typing.Dict[str, typing.Any]) -> None:
@@ -78,6 +79,20 @@ class Model(_native.Model):
                 to.unlink(missing_ok=True)  # who has loaded the old file keeps it
                 shutil.copy2(path, to)
         return folder / self._manifest.name
+
+    def report(self, measure: bool = False) -> _report.Report:
+        """The page of `ingot report`: kernels, graph, memory; a notebook shows it, and save() writes it. `measure`: times of the kernels, too."""
+        return _report.report(self._known_compilation(), measure)
+
+    def profile(self, seconds: float = 1, sizes: typing.Optional[typing.Mapping[str, int]] = None, threads: int = 1) -> typing.Dict[str, typing.Any]:
+        """Times on random inputs, as `ingot bench --profile --json` says them: "median_us", and of each kernel under "profile" its nodes and its "us".
+        The model is compiled once more, with calls around each kernel. `sizes` are those of open axes; otherwise 1."""
+        return _report.profile(self._known_compilation(), seconds, sizes or {}, threads)
+
+    def _known_compilation(self) -> _report.Compilation:
+        if self._compilation is None:
+            raise Error("only ingot.compile knows from what a model was made; this one was loaded")
+        return self._compilation
 
     def __repr__(self):
         write = lambda each: f"{each.name}: {each.type}[{', '.join('?' if size is None else str(size) for size in each.shape)}]"

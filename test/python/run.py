@@ -236,6 +236,19 @@ class Files(unittest.TestCase):
             ingot.compile(str(path), cache=False)
 
 
+class Reports(unittest.TestCase):
+    def test_report_and_profile(self):
+        model = compiled("(float[N, 4] x) => (float[N, 4] y) { s = Softmax(x) y = Exp(s) }")
+        page = model.report()
+        self.assertIn("Softmax", page.text)
+        self.assertIn("srcdoc", page._repr_html_())
+        times = model.profile(seconds=0.05, sizes={"N": 16})
+        self.assertGreater(times["median_us"], 0)
+        self.assertIn("s (Softmax)", [node for kernel in times["profile"] for node in kernel["nodes"]])
+        with tempfile.TemporaryDirectory() as folder, self.assertRaisesRegex(ingot.Error, "was loaded"):
+            ingot.load(model.save(folder)).report()
+
+
 class Threads(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
