@@ -4,6 +4,7 @@ import pathlib
 import subprocess
 import tempfile
 import typing
+import warnings
 
 from . import _model, _program
 from ._errors import CompileError
@@ -48,6 +49,16 @@ def command_line(target, levels, dims, shapes, sequences, accuracy, name, flags)
     line += ["--accuracy", accuracy] if accuracy else []
     line += ["--name", name] if name else []
     return line + [str(flag) for flag in flags]
+
+
+def cache_flags(folder):
+    """The flag for a folder of earlier compilations; none, with a warning, where it cannot be made."""
+    try:
+        os.makedirs(folder, exist_ok=True)
+    except OSError as error:
+        warnings.warn(f"compilations are not kept: {error}; INGOT_CACHE names another folder, cache=False none", RuntimeWarning, stacklevel=3)
+        return []
+    return ["--compile-cache", folder]
 
 
 Path = typing.Union[str, "os.PathLike[str]"]
@@ -104,9 +115,7 @@ def compile(
     file, given = model_file(model, place), command_line(target, levels, dims, shapes, sequences, accuracy, name, flags)
     line = [_program.path(), "compile", file, *given, "-o", "out", "--emit", "shared"]
     if cache:
-        kept = _program.cache_folder() if cache is True else os.path.abspath(cache)
-        os.makedirs(kept, exist_ok=True)
-        line += ["--compile-cache", kept]
+        line += cache_flags(_program.cache_folder() if cache is True else os.path.abspath(cache))
     done = subprocess.run(line, cwd=place, capture_output=True, text=True, errors="replace", stdin=subprocess.DEVNULL)
     if done.returncode:
         died = f"the compiler was ended by signal {-done.returncode}" if done.returncode < 0 else ""

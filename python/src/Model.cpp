@@ -240,7 +240,10 @@ void Model::findSizes(Context &context) const {
       if (PyObject *value = PyDict_Check(context.named.ptr())
                                 ? PyDict_GetItemString(context.named.ptr(), model.symbols[i].name)
                                 : nullptr) {
-        context.sizes[size_t(i)] = nb::cast<int64_t>(nb::handle(value));
+        context.sizes[size_t(i)] = PyLong_AsLongLong(value);
+        if (PyErr_Occurred()) {
+          throw nb::python_error();
+        }
         ++used;
       }
     }

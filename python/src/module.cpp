@@ -22,6 +22,7 @@ static PyObject *callModel(PyObject *self, PyObject *arguments, PyObject *named)
 }
 
 NB_MODULE(_native, module) {
+  nb::set_leak_warnings(false); // they are for authors of extensions; a model may live until the process ends
   static PyType_Slot slots[] = {{Py_tp_call, reinterpret_cast<void *>(callModel)}, {0, nullptr}};
   nb::class_<Model>(module, "Model", nb::type_slots(slots))
       .def(nb::init<const std::string &, const std::string &, const std::string &, int>(), nb::arg("path"),

@@ -52,6 +52,7 @@ class Arguments(unittest.TestCase):
         self.refuses(ValueError, "input 'b': a shape is not the model's", FLOATS, [1, 2])
         self.refuses(ingot.ShapeError, "input 'a'", FLOATS[None], [1, 2, 3])
         self.refuses(TypeError, "dictionary with sizes", FLOATS, [1, 2, 3], sizes={"M": 3})
+        self.refuses(TypeError, "integer", FLOATS, [1, 2, 3], sizes={self.add.symbols[0].name: "three"})
 
     def test_memory_of_inputs(self):
         want = np.float32([2, 4, 6])
@@ -234,6 +235,8 @@ class Files(unittest.TestCase):
             onnx.save(model, path)
             ingot.compile(path, cache=folder)
             ingot.compile(str(path), cache=False)
+            with self.assertWarnsRegex(RuntimeWarning, "are not kept"):
+                ingot.compile(path, cache=path / "below a file")
 
 
 class Reports(unittest.TestCase):
