@@ -4,8 +4,8 @@
 // is what f32 arithmetic gives (double has more than twice its digits); a value of a narrower type is rounded to that.
 // Integers are kept sign-extended.
 //
-//   emit() of Clip to [0, 6]      %1 = arith.maximumf %x, %zero;  %2 = arith.minimumf %1, %six
-//   program                       row 3 = max(row 0, row 1);  row 4 = min(row 3, row 2), for 512 elements at a time
+//   emit() of Max of x, y, z      %1 = arith.maximumf %x, %y;  %2 = arith.maximumf %1, %z
+//   program                       row 3 = max(row 0, row 1);  row 4 = max(row 3, row 2), for 512 elements at a time
 //
 // So a constant is folded by the same description of an operator of which its kernels are made.
 #include "compiler/onnx/constants/EvaluateElementwise.h"
