@@ -5,6 +5,8 @@ find_package(ONNX CONFIG REQUIRED)
 find_package(CLI11 CONFIG REQUIRED)
 find_package(LLD REQUIRED CONFIG HINTS /usr/lib/llvm-22/lib/cmake/lld)
 
+include(IngotStatic)
+
 set(MLIR_TABLEGEN_EXE ${LLVM_TOOLS_BINARY_DIR}/mlir-tblgen)
 list(APPEND CMAKE_MODULE_PATH ${MLIR_CMAKE_DIR} ${LLVM_CMAKE_DIR})
 include(TableGen)

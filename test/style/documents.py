@@ -26,7 +26,7 @@ MEASURED = {"bench/README.md", "bench/arm.md", "test/exports/results.md"}
 
 LINK = re.compile(r"\[(?:[^\[\]]|\[[^\]]*\])*\]\(([^()\s]+)\)")
 CODE = re.compile(r"(`+)(.+?)\1")
-TOP = "bench|cmake|compiler|docs|examples|runtime_support|targets|test|third_party"
+TOP = "bench|cmake|compiler|docs|examples|python|runtime_support|targets|test|third_party"
 # A path from the repository's root, or a file by its name and perhaps some folders.
 FULL_PATH = re.compile(rf"(?<![\w./<*~$-])((?:{TOP})(?:/[\w.+-]+)+)/?(?![\w<>*{{}}$/])")
 FILE_NAME = re.compile(r"(?<![\w/<.*$>\"-])((?:[\w+-]+/)*[\w+-]+(?:\.[\w+-]+)*\.(?:cpp|hpp|h|c|td|md|py|sh|mlir|test|cmake|js|inc|def|json|txt))(?![\w*-]|\.\w)(?:#([\w-]+))?")

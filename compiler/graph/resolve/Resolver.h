@@ -79,8 +79,8 @@ public:
   Values loop(const Node &node, Value trips, Value condition, llvm::ArrayRef<Value> initial, unsigned results,
               int numberRank, llvm::function_ref<Values(mlir::Block &)> body);
   bool finishControl(const Node &node, mlir::Operation *op);
-  /// Binds the node's outputs to these tensors, which stand for values of this form.
-  void takeResults(const Node &node, mlir::ValueRange results, llvm::ArrayRef<ResolvedValue> form);
+  /// Binds the node's outputs to these tensors, which stand for values like those of `pattern`.
+  void takeResults(const Node &node, mlir::ValueRange results, llvm::ArrayRef<ResolvedValue> pattern);
   /// Binds them to tensors; none: a problem has been added.
   void takeTensors(const Node &node, llvm::ArrayRef<Value> results);
 
@@ -102,7 +102,7 @@ private:
   // These make outputs.
   bool finish();
   void compareDeclared(unsigned number, mlir::DictionaryAttr declared, mlir::Operation *maker);
-  std::optional<int64_t> outputForm(mlir::DictionaryAttr declared, Sequence &s);
+  std::optional<int64_t> sequenceCodeOf(mlir::DictionaryAttr declared, Sequence &s);
   void optionalUses();
 
   mlir::func::FuncOp function;

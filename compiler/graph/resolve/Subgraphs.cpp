@@ -125,13 +125,13 @@ std::optional<ResolvedValues> Resolver::branch(const Subgraph &graph, Block &blo
   return outputs;
 }
 
-void Resolver::takeResults(const Node &node, ValueRange results, llvm::ArrayRef<ResolvedValue> form) {
-  if (node.outputs.size() > form.size()) {
+void Resolver::takeResults(const Node &node, ValueRange results, llvm::ArrayRef<ResolvedValue> pattern) {
+  if (node.outputs.size() > pattern.size()) {
     fail(node,
-         "has " + llvm::Twine(node.outputs.size()) + " outputs, but its subgraph gives " + llvm::Twine(form.size()));
+         "has " + llvm::Twine(node.outputs.size()) + " outputs, but its subgraph gives " + llvm::Twine(pattern.size()));
     return;
   }
-  for (auto [output, resolved] : llvm::zip(node.outputs, withTensors(form, results))) {
+  for (auto [output, resolved] : llvm::zip(node.outputs, withTensors(pattern, results))) {
     bind(output, resolved);
   }
 }

@@ -8,11 +8,11 @@ using namespace mlir;
 namespace ingot::graph {
 
 namespace {
-/// The place where a node puts, takes or erases a tensor: a number that is known, or what a run tells (null: at the
-/// end).
+/// The place where a node puts, takes or erases a tensor: a number that is known, or what a run determines (null: at
+/// the end).
 struct Place {
   std::optional<int64_t> known;
-  Value told;
+  Value computed;
 };
 } // namespace
 
@@ -67,7 +67,7 @@ static std::optional<Sequence> changedSequence(Resolver &r, const Node &node) {
     r.fail(node, "takes a tensor of an unknown number of axes, and a place that only a run can tell");
     return std::nullopt;
   } else {
-    s = isErased ? f.erased(f.packed(s), place->told) : f.inserted(f.packed(s), tensor, place->told);
+    s = isErased ? f.erased(f.packed(s), place->computed) : f.inserted(f.packed(s), tensor, place->computed);
   }
   return s;
 }
@@ -87,7 +87,7 @@ static Value elementAt(Resolver &r, const Node &node, const Sequence &s) {
                  "which is unsupported");
     return {};
   }
-  return f.at(packed, place->told);
+  return f.at(packed, place->computed);
 }
 
 void addSequencePlaces(Rules &rules) {

@@ -1,0 +1,22 @@
+"""ingot compiles ONNX models ahead of time and runs them.
+
+>>> import ingot, numpy as np, onnx
+>>> text = '<ir_version: 8, opset_import: ["" : 17]> norm (float[N, 3] x) => (float[N, 3] y) { y = Softmax<axis = 1>(x) }'
+>>> m = ingot.compile(onnx.parser.parse_model(text))
+>>> m(np.zeros((2, 3), np.float32))
+array([[0.33333334, 0.33333334, 0.33333334],
+       [0.33333334, 0.33333334, 0.33333334]], dtype=float32)
+
+compile(model)      compiles a path, bytes or a ModelProto, and returns a Model
+load(path)          opens what Model.save or `ingot compile --emit shared` wrote
+InferenceSession    for programs written for onnxruntime
+ingot.backend       onnx.backend's interface
+"""
+from ._compile import compile
+from ._errors import CompileError, Error, RunError, ShapeError
+from ._model import Model, Symbol, Tensor, load
+from ._session import InferenceSession, SessionOptions, get_available_providers
+
+__version__ = "0.1.0"
+__all__ = ["compile", "load", "Model", "Tensor", "Symbol", "Error", "CompileError", "RunError", "ShapeError"]
+__all__ += ["InferenceSession", "SessionOptions", "get_available_providers"]

@@ -1,0 +1,9 @@
+import typing
+
+machine_level: int
+
+class Model:
+    threads: int
+    def __init__(self, path: str, name: str, weights: str, threads: int) -> None: ...
+    def __call__(self, *inputs: typing.Any, out: typing.Any = None, sizes: typing.Optional[typing.Mapping[str, int]] = None, **named: typing.Any) -> typing.Any: ...
+    def _describe(self) -> typing.Dict[str, typing.Any]: ...

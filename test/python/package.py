@@ -1,0 +1,28 @@
+"""What the tests of the Python package share: where it was built, and models as text."""
+import os
+import pathlib
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+KEPT = tempfile.TemporaryDirectory(prefix="ingot-python-")  # the compile cache of this test alone
+
+
+def use(build):
+    """Imports the package of a build folder; the test counts as skipped where it was not built."""
+    if not list((build / "python/ingot").glob("_native*.so")):
+        print("skipped: the extension was not built: no nanobind, or no headers of Python")
+        sys.exit(77)
+    os.environ["INGOT_PROGRAM"] = str(build / "bin/ingot")
+    os.environ["INGOT_CACHE"] = KEPT.name
+    sys.path.insert(0, str(build / "python"))
+    import ingot
+
+    return ingot
+
+
+def parse(text):
+    """A ModelProto of the text of a graph."""
+    import onnx
+
+    return onnx.parser.parse_model('<ir_version: 10, opset_import: ["" : 21]> test ' + text)
