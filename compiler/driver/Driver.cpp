@@ -20,16 +20,16 @@ std::string withShownPath(const Invocation &invocation, std::string text) {
 }
 
 llvm::Expected<pipeline::Result> compileModel(const Invocation &invocation, const pipeline::Options &options,
-                                              std::string *said) {
+                                              std::string *messages) {
   ProgressBar bar(options.dumpAfter.empty()); // dumps go to stderr, too
-  pipeline::Options told = options;
-  told.progress = [&](int done, int total, const std::string &phase) {
+  pipeline::Options watched = options;
+  watched.progress = [&](int done, int total, const std::string &phase) {
     setCrashContext("while compiling, in phase '" + phase + "'");
     bar.show(done, total, phase);
   };
   setCrashContext("while compiling");
   setReproduction(reproductionOf(options, {}));
-  told.reads = [&](const std::map<std::string, std::string> &external) {
+  watched.reads = [&](const std::map<std::string, std::string> &external) {
     setReproduction(reproductionOf(options, external));
     if (options.reads) {
       options.reads(external);
@@ -37,7 +37,7 @@ llvm::Expected<pipeline::Result> compileModel(const Invocation &invocation, cons
   };
   pipeline::Result result;
   std::string diagnostics;
-  pipeline::Status status = pipeline::compile(told, result, diagnostics);
+  pipeline::Status status = pipeline::compile(watched, result, diagnostics);
   setCrashContext("");
   bar.clear();
   if (!diagnostics.empty() && diagnostics.back() != '\n') {
@@ -45,8 +45,8 @@ llvm::Expected<pipeline::Result> compileModel(const Invocation &invocation, cons
   }
   diagnostics = withShownPath(invocation, std::move(diagnostics));
   llvm::errs() << diagnostics;
-  if (said) {
-    *said = diagnostics;
+  if (messages) {
+    *messages = diagnostics;
   }
   if (status == pipeline::Status::Bug) {
     llvm::errs() << "ingot: error: internal error; " << writeReproducer() << '\n';

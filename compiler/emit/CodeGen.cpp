@@ -84,12 +84,12 @@ static void separateRoundedLoads(Module &ir, const TargetMachine &target) {
   }
 }
 
-bool ingot::emit::generateCode(Module &ir, TargetMachine &target, CodeForm form, raw_pwrite_stream &out) {
+bool ingot::emit::generateCode(Module &ir, TargetMachine &target, CodeFile kind, raw_pwrite_stream &out) {
   if (target.getTargetTriple().isX86()) {
     separateRoundedLoads(ir, target);
   }
   legacy::PassManager passes;
-  CodeGenFileType type = form == CodeForm::Object ? CodeGenFileType::ObjectFile : CodeGenFileType::AssemblyFile;
+  CodeGenFileType type = kind == CodeFile::Object ? CodeGenFileType::ObjectFile : CodeGenFileType::AssemblyFile;
   if (target.addPassesToEmitFile(passes, out, nullptr, type, /*DisableVerify=*/true)) {
     return false;
   }

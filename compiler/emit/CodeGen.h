@@ -51,7 +51,7 @@ void requireLibraryVersion(llvm::Module &ir, llvm::StringRef model);
 /// be in (Object.cpp).
 void defineWeights(llvm::Module &ir, llvm::StringRef model, llvm::StringRef constants);
 
-enum class CodeForm { Object, Assembly };
+enum class CodeFile { Object, Assembly };
 struct CodeOptions {
   bool openSizes = false;  ///< addresses depend on sizes that are known only when the model runs
   bool gatherLoads = true; ///< MachineModel::gatherLoads
@@ -70,8 +70,8 @@ private:
   void set(llvm::StringRef option, bool value);
 };
 
-/// Under the settings of whoever calls it, who says `wrongForm` where it is false. Consumes the module.
-bool generateCode(llvm::Module &ir, llvm::TargetMachine &target, CodeForm form, llvm::raw_pwrite_stream &out);
-inline constexpr llvm::StringLiteral wrongForm = "the code generator cannot write this kind of file";
+/// Under the settings of whoever calls it, who says `wrongCodeFile` where it is false. Consumes the module.
+bool generateCode(llvm::Module &ir, llvm::TargetMachine &target, CodeFile kind, llvm::raw_pwrite_stream &out);
+inline constexpr llvm::StringLiteral wrongCodeFile = "the code generator cannot write this kind of file";
 
 } // namespace ingot::emit

@@ -119,8 +119,8 @@ static void generate(Part &part, MemoryBufferRef bitcode) {
     }
   }
   raw_svector_ostream stream(part.object);
-  if (!ingot::emit::generateCode(**ir, *part.target, ingot::emit::CodeForm::Object, stream)) {
-    part.messages.push_back({DS_Error, ingot::emit::wrongForm.str()});
+  if (!ingot::emit::generateCode(**ir, *part.target, ingot::emit::CodeFile::Object, stream)) {
+    part.messages.push_back({DS_Error, ingot::emit::wrongCodeFile.str()});
   }
 }
 
@@ -141,8 +141,8 @@ static void generate(MutableArrayRef<Part> parts, MemoryBufferRef bitcode, unsig
   llvm::for_each(others, [](std::thread &thread) { thread.join(); });
 }
 
-/// What LLVM said, in the order of the parts; failure where one of it is an error.
-static mlir::LogicalResult tell(mlir::ModuleOp module, ArrayRef<Part> parts) {
+/// Reports the messages of LLVM in the order of the parts; failure if one of them is an error.
+static mlir::LogicalResult reportMessages(mlir::ModuleOp module, ArrayRef<Part> parts) {
   bool failed = false;
   for (const Part &part : parts) {
     for (const auto &[severity, text] : part.messages) {
@@ -170,8 +170,8 @@ mlir::FailureOr<Bytes> ingot::emit::generateObject(mlir::ModuleOp module, std::u
   }
   if (parts.size() == 1) {
     raw_svector_ostream stream(parts[0].object);
-    if (!generateCode(*ir, *parts[0].target, CodeForm::Object, stream)) {
-      return module.emitError(wrongForm);
+    if (!generateCode(*ir, *parts[0].target, CodeFile::Object, stream)) {
+      return module.emitError(wrongCodeFile);
     }
     return std::move(parts[0].object);
   }
@@ -181,7 +181,7 @@ mlir::FailureOr<Bytes> ingot::emit::generateObject(mlir::ModuleOp module, std::u
   WriteBitcodeToFile(*ir, stream, /*ShouldPreserveUseListOrder=*/true);
   ir.reset();
   ::generate(parts, MemoryBufferRef(StringRef(bitcode.data(), bitcode.size()), "module"), jobs);
-  if (failed(tell(module, parts))) {
+  if (failed(reportMessages(module, parts))) {
     return mlir::failure();
   }
   auto objects = llvm::map_to_vector(parts, [](const Part &part) { return ArrayRef<char>(part.object); });

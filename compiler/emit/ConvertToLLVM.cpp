@@ -1,5 +1,5 @@
 // Converts with the patterns of all dialects at once: a memref never exists beside its lowered form, so there are no
-// casts to reconcile, and it costs a third of one pass for each dialect.
+// casts to reconcile. A pass for each dialect would take three times as long.
 #include "compiler/emit/Lowering.h"
 #include "compiler/plan/IndexWidth.h"
 #include "compiler/plan/Run.h"
@@ -25,8 +25,8 @@ using namespace mlir;
 
 namespace {
 
-/// Makes math.fma a fused operation where the function's CPU has it, else a product and a sum, since llvm.fma would
-/// become a call of fmaf there.
+/// Makes math.fma an llvm.fmuladd, which is fused where the function's CPU can, and else a product and a sum: llvm.fma
+/// would become a call of fmaf there.
 struct LowerFma : ConvertOpToLLVMPattern<math::FmaOp> {
   using ConvertOpToLLVMPattern::ConvertOpToLLVMPattern;
   LogicalResult matchAndRewrite(math::FmaOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
@@ -77,7 +77,7 @@ struct LowerField : ConvertOpToLLVMPattern<ingot::run::FieldOp> {
   }
 };
 
-/// Makes the question whether there is something a comparison with null.
+/// Makes run.given, whether a caller gave a pointer, a comparison with null.
 struct LowerGiven : ConvertOpToLLVMPattern<ingot::run::GivenOp> {
   using ConvertOpToLLVMPattern::ConvertOpToLLVMPattern;
   LogicalResult matchAndRewrite(ingot::run::GivenOp op, OpAdaptor adaptor,
@@ -92,7 +92,7 @@ struct LowerGiven : ConvertOpToLLVMPattern<ingot::run::GivenOp> {
   }
 };
 
-/// Makes the operands what the kernel gets in a call; SplitCalls.cpp does the rest.
+/// Converts the operands of run.over_items to the arguments of a call of the kernel; SplitCalls.cpp makes the calls.
 struct ConvertOverItems : ConvertOpToLLVMPattern<ingot::run::OverItemsOp> {
   using ConvertOpToLLVMPattern::ConvertOpToLLVMPattern;
   LogicalResult matchAndRewrite(ingot::run::OverItemsOp op, OpAdaptor adaptor,

@@ -34,21 +34,21 @@ static std::array<int64_t, 4> gridOf(Operation *kernel) {
 
 std::vector<emit::DeviceCode> emit::findDeviceCode(ModuleOp module, size_t count) {
   std::vector<DeviceCode> codes(count);
-  module.walk([&](run::KernelNumberOp asked) {
-    auto device = static_cast<size_t>(asked.getDevice()) - 1;
+  module.walk([&](run::KernelNumberOp numberOp) {
+    auto device = static_cast<size_t>(numberOp.getDevice()) - 1;
     codes.resize(std::max(codes.size(), device + 1));
     DeviceCode &code = codes[device];
-    auto known = llvm::find(code.kernels, asked.getKernel());
+    auto known = llvm::find(code.kernels, numberOp.getKernel());
     auto number = static_cast<int32_t>(known - code.kernels.begin());
     if (known == code.kernels.end()) {
-      auto kernel = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(asked, asked.getKernelAttr());
+      auto kernel = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(numberOp, numberOp.getKernelAttr());
       code.kernels.push_back(kernel.getName().str());
       code.grids.push_back(gridOf(kernel));
       code.checks |= kernel.getNumResults() == 1;
     }
-    OpBuilder b(asked);
-    asked.replaceAllUsesWith(arith::ConstantIntOp::create(b, asked.getLoc(), number, 32).getResult());
-    asked.erase();
+    OpBuilder b(numberOp);
+    numberOp.replaceAllUsesWith(arith::ConstantIntOp::create(b, numberOp.getLoc(), number, 32).getResult());
+    numberOp.erase();
   });
   return codes;
 }
@@ -56,14 +56,14 @@ std::vector<emit::DeviceCode> emit::findDeviceCode(ModuleOp module, size_t count
 /// Moves a kernel with all that it calls into `to`, where the kernel can be seen from outside.
 static void move(SymbolTable &symbols, StringRef kernel, ModuleOp to) {
   auto function = symbols.lookup<func::FuncOp>(kernel);
-  SmallVector<func::FuncOp> waiting = {function};
-  while (!waiting.empty()) {
-    func::FuncOp next = waiting.pop_back_val();
+  SmallVector<func::FuncOp> pending = {function};
+  while (!pending.empty()) {
+    func::FuncOp next = pending.pop_back_val();
     if (to.lookupSymbol(next.getName())) {
       continue;
     }
     to.push_back(next->clone());
-    next.walk([&](func::CallOp call) { waiting.push_back(symbols.lookup<func::FuncOp>(call.getCallee())); });
+    next.walk([&](func::CallOp call) { pending.push_back(symbols.lookup<func::FuncOp>(call.getCallee())); });
   }
   to.lookupSymbol<func::FuncOp>(kernel).setPublic();
   function.eraseBody(); // which leaves a declaration

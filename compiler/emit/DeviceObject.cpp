@@ -54,19 +54,19 @@ std::unique_ptr<Module> emit::translateDeviceModule(mlir::ModuleOp module, LLVMC
 }
 
 Expected<SmallVector<char, 0>> emit::generateDeviceCode(Module &ir, TargetMachine &target,
-                                                        const target::MachineModel &machine, CodeForm form) {
+                                                        const target::MachineModel &machine, CodeFile kind) {
   optimize(ir, target);
-  return writeDeviceCode(ir, target, machine, form);
+  return writeDeviceCode(ir, target, machine, kind);
 }
 
 Expected<SmallVector<char, 0>> emit::writeDeviceCode(Module &ir, TargetMachine &target,
-                                                     const target::MachineModel &machine, CodeForm form) {
+                                                     const target::MachineModel &machine, CodeFile kind) {
   callForWideArithmetic(ir, machine);
   CodeSettings settings({/*openSizes=*/false, machine.gatherLoads, /*tiles=*/false});
   SmallVector<char, 0> code;
   raw_svector_ostream stream(code);
-  if (!generateCode(ir, target, form, stream)) {
-    return createStringError(wrongForm);
+  if (!generateCode(ir, target, kind, stream)) {
+    return createStringError(wrongCodeFile);
   }
   if (ir.getContext().getDiagHandlerPtr()->HasErrors) {
     return createStringError("LLVM makes no code of its kernels");
@@ -87,7 +87,7 @@ Expected<SmallVector<char, 0>> emit::deviceObject(mlir::ModuleOp module, ArrayRe
     return createStringError("its kernels cannot be translated");
   }
   nameEntries(*ir, kernels);
-  Expected<SmallVector<char, 0>> object = generateDeviceCode(*ir, *target, machine, CodeForm::Object);
+  Expected<SmallVector<char, 0>> object = generateDeviceCode(*ir, *target, machine, CodeFile::Object);
   if (!object) {
     return object.takeError();
   }

@@ -218,8 +218,8 @@ LogicalResult Emitter::generateObject(const ingot::target::MachineModel &machine
       return fail(copy.takeError());
     }
     ingot::emit::CodeSettings settings(how);
-    if (!ingot::emit::generateCode(**copy, *target, ingot::emit::CodeForm::Assembly, stream)) {
-      return module.emitError(ingot::emit::wrongForm);
+    if (!ingot::emit::generateCode(**copy, *target, ingot::emit::CodeFile::Assembly, stream)) {
+      return module.emitError(ingot::emit::wrongCodeFile);
     }
     code.assembly = text.str().str();
   }

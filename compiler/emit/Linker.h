@@ -6,10 +6,10 @@
 
 namespace ingot::emit {
 
-/// Links with these flags and files, on one thread. The error is `what` "failed", and what the linker said.
+/// Links with these flags and files, on one thread. The error is `what` "failed", and the messages of the linker.
 llvm::Error link(llvm::ArrayRef<const char *> arguments, const llvm::Twine &what);
 
-/// Returns the object's bytes as a shared object, which whoever loads it has to give what it does not define.
+/// Links an object to a shared object, and returns its bytes. What it does not define is left to whoever loads it.
 llvm::Expected<std::string> linkShared(llvm::StringRef object, const llvm::Twine &what);
 
 } // namespace ingot::emit

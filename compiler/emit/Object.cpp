@@ -3,9 +3,10 @@
 //
 // The code generator makes a .bss section of the full size, which has no contents, with the symbol at its start. In ELF
 // a section's bytes may lie anywhere in the file, so they are appended behind everything else and the section header is
-// told: contents, read-only, at that offset. Nothing moves, no relocation changes. Only the names would be wrong; the
-// symbol is made as ".rodata.NAME_weights" and its section as ".bss..rodata.NAME_weights" (or with what a platform has
-// in the place of ".rodata"), and both names become right by starting later in the string table.
+// changed: the section has contents, is read-only, and begins at that offset. Nothing moves, no relocation changes.
+// Only the names would be wrong; the symbol is made as ".rodata.NAME_weights" and its section as
+// ".bss..rodata.NAME_weights" (or with what a platform has in the place of ".rodata"), and both names become right by
+// starting later in the string table.
 #include "compiler/emit/Object.h"
 #include "compiler/emit/CodeGen.h"
 #include "compiler/emit/OtherFormats.h"

@@ -1,6 +1,5 @@
 // Reserves the place of the weights in Mach-O and COFF objects; Object.cpp does it for ELF, and then streams the
-// weights
-// to the end of the file.
+// weights to the end of the file.
 #pragma once
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"

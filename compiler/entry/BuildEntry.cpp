@@ -256,7 +256,7 @@ void Entry::build(plan::LaunchOp launch) {
     return enqueue(launch, args);
   }
   Size items = launch.getItems().getValue();
-  tellProfile(launch, /*hasEnded=*/false);
+  callProfile(launch, /*hasEnded=*/false);
   Value status;
   if (items.is(0) || items.is(1)) {
     args.append({w.value(0), w.value(items)});
@@ -266,7 +266,7 @@ void Entry::build(plan::LaunchOp launch) {
     status = run::OverItemsOp::create(w.b, w.loc, w.b.getI32Type(), callee.getName(), exec(), isWorthSplitting(launch),
                                       w.value(items), args);
   }
-  tellProfile(launch, /*hasEnded=*/true);
+  callProfile(launch, /*hasEnded=*/true);
   if (launch.getChecked()) {
     checkStatus(launch, status);
   } else if (status) {
@@ -279,7 +279,7 @@ void Entry::build(plan::LaunchOp launch) {
   }
 }
 
-void Entry::tellProfile(plan::LaunchOp launch, bool hasEnded) {
+void Entry::callProfile(plan::LaunchOp launch, bool hasEnded) {
   if (auto given = launch->getAttrOfType<IntegerAttr>(plan::numberName)) {
     Value arguments[] = {exec(), number(firstLaunch + given.getInt(), 32), number(hasEnded, 32)};
     func::CallOp::create(w.b, w.loc, profileFunction(), arguments);

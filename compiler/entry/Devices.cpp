@@ -30,7 +30,7 @@ void Entry::enqueue(plan::LaunchOp launch, ArrayRef<Value> arguments) {
   Type i32 = w.b.getI32Type(), i64 = w.b.getI64Type();
   Value device = deviceNumber(launch.getDevice());
   auto word = [&](Value index) { return arith::IndexCastUIOp::create(w.b, w.loc, i64, index).getResult(); };
-  tellProfile(launch, /*hasEnded=*/false);
+  callProfile(launch, /*hasEnded=*/false);
   SmallVector<Value> words;
   for (Value argument : arguments) {
     words.push_back(word(isa<MemRefType>(argument.getType()) ? w.address({argument, {}}) : argument));
@@ -53,7 +53,7 @@ void Entry::enqueue(plan::LaunchOp launch, ArrayRef<Value> arguments) {
   if (launch->hasAttr(plan::numberName)) { // the profile measures the kernel, and not how long enqueuing it takes
     awaitDevice(launch.getDevice());
   }
-  tellProfile(launch, /*hasEnded=*/true);
+  callProfile(launch, /*hasEnded=*/true);
 }
 
 Value Entry::launchWords() {

@@ -112,7 +112,7 @@ private:
   /// Ends the run where a launch's status is not 0, and adds the node to that status.
   void checkStatus(plan::LaunchOp launch, Value result);
   /// Tells the profiler, in models for profiling, that a launch begins or has ended.
-  void tellProfile(plan::LaunchOp launch, bool hasEnded);
+  void callProfile(plan::LaunchOp launch, bool hasEnded);
   FuncOp profileFunction();
   /// Returns the arguments that are symbols, and behind them the places to which data-dependent sizes are written.
   mlir::ValueRange sizeArguments();

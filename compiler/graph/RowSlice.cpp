@@ -6,6 +6,7 @@
 #include "compiler/onnx/ops/Cast.h"
 #include "compiler/onnx/ops/Control.h"
 #include "compiler/onnx/ops/Gather.h"
+#include "compiler/onnx/ops/Generators.h"
 #include "compiler/onnx/ops/Move.h"
 #include "compiler/onnx/ops/Shape.h"
 #include "compiler/onnx/rewriting/Formula.h"

@@ -16,7 +16,7 @@ namespace {
 
 /// Whether values have one element, and rank 0 or 1. A value that a loop carries does if it begins so and each
 /// iteration keeps it so.
-class OneElement {
+class ScalarAnalysis {
 public:
   bool has(Value v) {
     if (auto type = onnx::ranked(v)) {
@@ -116,7 +116,7 @@ static void makeScalar(OpOperand &use, PatternRewriter &rewriter) {
 bool makeScalars(onnx::IfOp op, PatternRewriter &rewriter) {
   bool changed = false;
   for (unsigned i = 0; i < op.getNumResults(); ++i) {
-    if (onnx::ranked(op.getResult(i)) || !OneElement().hasAllYields(op, i) || RankReaders().see(op.getResult(i))) {
+    if (onnx::ranked(op.getResult(i)) || !ScalarAnalysis().hasAllYields(op, i) || RankReaders().see(op.getResult(i))) {
       continue;
     }
     for (Region &region : op->getRegions()) {
@@ -130,7 +130,7 @@ bool makeScalars(onnx::IfOp op, PatternRewriter &rewriter) {
 bool makeScalars(onnx::LoopOp loop, PatternRewriter &rewriter) {
   bool changed = false;
   for (unsigned i = 0; i < loop.carried(); ++i) {
-    if (onnx::ranked(loop.argument(i)) || !OneElement().hasCarried(loop, i) || RankReaders().seeCarried(loop, i)) {
+    if (onnx::ranked(loop.argument(i)) || !ScalarAnalysis().hasCarried(loop, i) || RankReaders().seeCarried(loop, i)) {
       continue;
     }
     makeScalar(loop.getInitialMutable()[i], rewriter);

@@ -14,6 +14,7 @@
 #include "compiler/onnx/ops/Constant.h"
 #include "compiler/onnx/ops/Control.h"
 #include "compiler/onnx/ops/Conv.h"
+#include "compiler/onnx/ops/Generators.h"
 #include "compiler/onnx/ops/MatMul.h"
 #include "compiler/onnx/ops/Move.h"
 #include "compiler/onnx/ops/Quantize.h"
@@ -486,7 +487,7 @@ static std::string whyUnsized(Operation *op, unsigned result) {
 }
 
 LogicalResult requireSizes(func::FuncOp function) {
-  bool ok = true, told = false;
+  bool ok = true, isReported = false;
   function.walk<WalkOrder::PreOrder>([&](Operation *op) {
     // Only the first op of a chain tells something, so ops that follow from an operand are skipped.
     bool follows =
@@ -499,12 +500,13 @@ LogicalResult requireSizes(func::FuncOp function) {
       std::string why = follows ? "" : whyUnsized(op, v.getResultNumber());
       if (!why.empty()) {
         op->emitError(why);
-        told = true;
+        isReported = true;
         break;
       }
     }
   });
-  return ok || told ? success(ok) : emitError(function.getLoc(), "has values whose sizes are known only when it runs");
+  return ok || isReported ? success(ok)
+                          : emitError(function.getLoc(), "has values whose sizes are known only when it runs");
 }
 
 } // namespace ingot::graph

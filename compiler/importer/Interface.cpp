@@ -42,13 +42,13 @@ func::FuncOp Importer::arguments(ModuleOp module, const ImportOptions &options) 
 /// Nodes that make the sequences of the arguments that are their tensors.
 void Importer::gather(func::FuncOp function, llvm::ArrayRef<Spread> inputs) {
   ValueRange arguments = function.getArguments();
-  SmallVector<int64_t> forms;
+  SmallVector<int64_t> codes;
   for (const Spread &input : inputs) {
     size_t count = support::tensorsOf(input.tensors);
     if (arguments.size() < count) {
       return; // one of them has been refused
     }
-    forms.push_back(input.tensors);
+    codes.push_back(input.tensors);
     if (input.tensors == support::isMap) {
       maps[input.name] = {arguments[0], arguments[1]};
     }
@@ -65,8 +65,8 @@ void Importer::gather(func::FuncOp function, llvm::ArrayRef<Spread> inputs) {
     }
     arguments = arguments.drop_front(count);
   }
-  if (llvm::any_of(forms, [](int64_t form) { return form != support::isTensor; })) {
-    function->setAttr(onnx::inputSequencesName, builder.getDenseI64ArrayAttr(forms));
+  if (llvm::any_of(codes, [](int64_t code) { return code != support::isTensor; })) {
+    function->setAttr(onnx::inputSequencesName, builder.getDenseI64ArrayAttr(codes));
   }
 }
 

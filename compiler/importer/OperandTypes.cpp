@@ -84,9 +84,9 @@ private:
     std::string first;
     ScopedDiagnosticHandler handler(&context, [&](Diagnostic &diagnostic) {
       if (first.empty()) {
-        std::string said = diagnostic.str();
-        size_t at = said.find("operand #");
-        first = at == std::string::npos ? "another" : said.substr(at, said.find(' ', at + 8) - at);
+        std::string message = diagnostic.str();
+        size_t at = message.find("operand #");
+        first = at == std::string::npos ? "another" : message.substr(at, message.find(' ', at + 8) - at);
       }
       return success();
     });

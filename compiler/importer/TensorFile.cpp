@@ -266,13 +266,13 @@ llvm::Expected<HostTensor> readMapsFile(const std::string &path) {
   HostTensor all;
   all.type = kFloat;
   for (const pb::MapProto &map : sequence->map_values()) {
-    llvm::Expected<std::vector<HostTensor>> halves = parseMap(path, map);
-    if (!halves) {
-      return halves.takeError();
+    llvm::Expected<std::vector<HostTensor>> keysAndValues = parseMap(path, map);
+    if (!keysAndValues) {
+      return keysAndValues.takeError();
     }
-    HostTensor row = std::move(halves->back());
-    row.mapKeys = keyTexts(halves->front());
-    row.hasStringKeys = halves->front().type == kString;
+    HostTensor row = std::move(keysAndValues->back());
+    row.mapKeys = keyTexts(keysAndValues->front());
+    row.hasStringKeys = keysAndValues->front().type == kString;
     std::optional<HostTensor> ordered = all.dims.empty() ? std::optional(row) : inOrder(row, all.mapKeys);
     if (!ordered || (!all.dims.empty() && ordered->type != all.type)) {
       return problem(path, "holds maps with keys or types that differ, which is unsupported");

@@ -47,7 +47,7 @@ struct Input {
   bool isOptional = false;          ///< a run may leave it out
 };
 
-/// An input or output of a graph, and how many tensors of the function stand for it (support::SequenceForm).
+/// An input or output of a graph, and how many tensors of the function stand for it (support::SequenceCode).
 struct Spread {
   std::string name;
   int64_t tensors;

@@ -30,7 +30,7 @@ Value rounded(onnx::Formula &f, Value v) {
 }
 
 /// Floats, rounded.
-ElementsAttr halvesOf(ElementsAttr floats, MLIRContext *context) {
+ElementsAttr asBfloat16(ElementsAttr floats, MLIRContext *context) {
   std::vector<char> storage;
   ArrayRef<char> from = onnx::bytesOf(floats, storage);
   Type bf16 = BFloat16Type::get(context);
@@ -143,7 +143,7 @@ struct Convolution : OpRewritePattern<onnx::ConvOp> {
       return failure();
     }
     onnx::Formula f(rewriter, op.getLoc());
-    Value w = onnx::makeConstant(rewriter, op.getLoc(), halvesOf(weights, getContext()));
+    Value w = onnx::makeConstant(rewriter, op.getLoc(), asBfloat16(weights, getContext()));
     Value sums = formats::make(f, "Bf16Conv", {rounded(f, op.getX()), w, Value()}, op->getAttrs());
     int64_t axis = onnx::ranked(op.getW()).getRank() - 2;
     rewriter.replaceOp(op, onnx::present(op.getB()) ? f.add(sums, onnx::alongEnd(f, op.getB(), axis)) : sums);

@@ -53,13 +53,13 @@ static bool isOf(const target::Schedule &requested, const Algorithm &algorithm, 
   return !requested.empty() && (algorithm.key.empty() ? llvm::none_of(all, uses) : uses(&algorithm));
 }
 
-/// Whether a candidate takes the place of the best one so far. The other one is told why, should it be the faster one.
+/// Whether a candidate takes the place of the best one so far. The loser notes why, in case it is the faster one.
 static bool replaces(Candidate &next, Candidate &best) {
-  bool isAsked = next.isWanted != best.isWanted;
+  bool isRequested = next.isWanted != best.isWanted;
   double share = next.algorithm == best.algorithm ? next.belowOwn : next.mustBeBelow * best.countsAs;
-  bool wins = isAsked ? next.isWanted : next.drawback.empty() && next.cycles + next.mustSave < share * best.cycles;
+  bool wins = isRequested ? next.isWanted : next.drawback.empty() && next.cycles + next.mustSave < share * best.cycles;
   Candidate &loser = wins ? best : next;
-  if (isAsked) {
+  if (isRequested) {
     loser.whyLost = (wins ? next : best).name + " is asked for";
   } else if (wins) {
     loser.whyLost = llvm::formatv("{0} may take {1:f2} times as long", next.name, share);
@@ -74,17 +74,17 @@ static bool replaces(Candidate &next, Candidate &best) {
 
 std::string whyAmbiguous(ArrayRef<Candidate> candidates) {
   const Algorithm *keyless = nullptr, *other = nullptr;
-  bool areTold = false;
+  bool areScheduled = false;
   for (const Candidate &candidate : candidates) {
     if (candidate.algorithm->key.empty()) {
-      areTold |= !candidate.schedule.empty();
+      areScheduled |= !candidate.schedule.empty();
       other = keyless && keyless != candidate.algorithm ? keyless : other;
       keyless = candidate.algorithm;
     }
   }
-  return areTold && other ? "algorithms '" + other->name + "' and '" + keyless->name +
-                                "' compute the same kernel, and no schedule can say which: one of them needs a key"
-                          : "";
+  return areScheduled && other ? "algorithms '" + other->name + "' and '" + keyless->name +
+                                     "' compute the same kernel, and no schedule can say which: one of them needs a key"
+                               : "";
 }
 
 Choice choose(plan::KernelOp kernel, const target::MachineModel &machine) {

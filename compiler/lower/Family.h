@@ -144,7 +144,7 @@ public:
   virtual void mark(plan::KernelOp kernel) const {}
   /// Returns what a kernel needs.
   virtual KernelShape shape(plan::KernelOp kernel, const target::MachineModel &machine) const = 0;
-  /// Returns the schedules that a kernel can be told to have (lower/core/Schedules.h); nothing where there is only one.
+  /// Returns the schedules that may be requested of a kernel (lower/core/Schedules.h); nothing where there is only one.
   virtual std::optional<target::ScheduleChoices> schedules(plan::KernelOp kernel,
                                                            const target::MachineModel &machine) const {
     return std::nullopt;

@@ -134,7 +134,7 @@ struct Lowering {
     return &it->second;
   }
 
-  /// A block is what a family of the target's asked for.
+  /// Checks that the target can launch blocks of as many threads as one of its own families asks for.
   static LogicalResult checkBlock(plan::KernelOp kernel, const KernelShape &shape,
                                   const target::MachineModel &machine) {
     Grid grid = shape.grid.value_or(Grid());

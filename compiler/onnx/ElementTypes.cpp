@@ -1,5 +1,7 @@
 // Translates between ONNX's numbers of element types and MLIR's types. Names, widths and formats are in the table of
 // support/ElementTypes.cpp; only the types of floats have to be named here, because MLIR has a class for each.
+//
+//   1 FLOAT f32      2 UINT8 ui8      3 INT8 i8 (signless)      8 STRING an integer of 128 bits      9 BOOL i1
 #include "compiler/onnx/ElementTypes.h"
 #include "mlir/IR/Builders.h"
 

@@ -1,5 +1,9 @@
 // Declares what an op says of itself; the families say what kernels make of it (compiler/lower/Family.h). Each op
 // implements these in its own family file, compiler/onnx/ops/<Family>.cpp; there is no list elsewhere.
+//
+//   Relu         InferTypes, Importable, Elementwise              one formula, for kernels and for folding
+//   Squeeze      InferTypes, Importable, Decomposable, Evaluable  a Reshape once its axes are known, or a constant
+//   Gather       as Squeeze, and Indexer                          a Lookup, of which kernels are made
 #ifndef INGOT_ONNX_INTERFACES
 #define INGOT_ONNX_INTERFACES
 include "mlir/IR/OpBase.td"

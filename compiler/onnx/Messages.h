@@ -1,4 +1,4 @@
-// Words what users are told about types.
+// Puts messages about types into words that users know.
 #pragma once
 #include "llvm/ADT/StringRef.h"
 #include <string>

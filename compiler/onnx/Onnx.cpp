@@ -1,4 +1,9 @@
 // The dialect's registration, and the helpers by which ops are made and typed.
+//
+// An input that a node leaves out is an operand of type none, and "?" an axis that is not known yet:
+//
+//   %none = onnx.None : none
+//   %y = "onnx.Conv"(%x, %w, %none) : (tensor<1x3x8x8xf32>, tensor<4x3x3x3xf32>, none) -> tensor<1x4x?x?xf32>
 #include "compiler/onnx/Onnx.h"
 #include "compiler/onnx/Family.h"
 #include "compiler/onnx/Formats.h"
@@ -56,6 +61,7 @@ LogicalResult Node::needs(unsigned n) const {
   return success();
 }
 
+// These read an attribute of the node, or give what the standard says where the node has none.
 int64_t Node::integer(StringRef name, int64_t otherwise) const {
   auto given = dyn_cast_or_null<IntegerAttr>(attributes.get(name));
   return given ? given.getInt() : otherwise;
@@ -71,6 +77,7 @@ StringRef Node::text(StringRef name, StringRef otherwise) const {
   return given ? given.getValue() : otherwise;
 }
 
+/// Sets an operand behind those that the node has; inputs between are left out then.
 static void setOperand(Node &node, unsigned index, Value v) {
   if (node.operands.size() <= index) {
     node.operands.resize(index + 1);

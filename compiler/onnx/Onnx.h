@@ -25,7 +25,7 @@ inline constexpr int64_t newestOpset = 28;
 std::optional<int64_t> newestVersion(llvm::StringRef domain);
 
 /// Attributes of a function that say how each of the model's inputs or outputs stands among its arguments or results,
-/// as a support::SequenceForm or the length of a sequence. A function without them has tensors only.
+/// as a support::SequenceCode or the length of a sequence. A function without them has tensors only.
 inline constexpr llvm::StringLiteral inputSequencesName = "onnx.input_sequences",
                                      outputSequencesName = "onnx.output_sequences";
 

@@ -1,4 +1,4 @@
-// Tells which inputs a run may leave out.
+// Marks the inputs that a run may leave out, and finds whether a value is one of them.
 #pragma once
 #include "mlir/IR/Value.h"
 #include <optional>

@@ -21,6 +21,7 @@ template <typename GetAttr> std::optional<unsigned> find(StringRef name, unsigne
   return std::nullopt;
 }
 
+/// Marks the input and the output of a name, one of which must exist, as values that lie in the memory of a device.
 LogicalResult bind(func::FuncOp function, const std::string &name, const std::string &device) {
   SmallVector<StringRef> all = plan::devicesOf(function);
   auto known = llvm::find(all, device);

@@ -10,9 +10,10 @@ double stagingSeconds(double bytes, const target::MachineModel &host) {
 
 std::vector<Bundle> bundlesOf(llvm::ArrayRef<Crossing> values, const target::MachineModel::Link &link) {
   std::vector<Bundle> bundles;
-  Crossing open; // all values of the bundle that is being filled
+  Crossing open; // sums of bytes and seconds over the values of the bundle that is being filled
   Bundle bundle;
   auto close = [&] {
+    // One copy takes the place of several, each of which has the latency; what is saved has to exceed the staging.
     bundle.saved = link.latency * static_cast<double>(bundle.members.size() - 1) - open.staging;
     if (bundle.members.size() > 1 && bundle.saved > 0) {
       bundles.push_back(bundle);

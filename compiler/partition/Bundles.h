@@ -1,6 +1,5 @@
 // Decides which small values go over a link (of the host and a device) together, in one copy, from their sizes and
-// times
-// alone. MergeTransfers.cpp makes the copies that it decides, and Costs.cpp asks it for the costs of a placement.
+// times alone. MergeTransfers.cpp makes the copies that it decides, and Costs.cpp asks it for the costs of a placement.
 //
 //   values by order    a: ready 1, wanted 9    b: ready 2, wanted 7    c: ready 8, wanted 9
 //   bundles            {a, b}, copied between places 2 and 7; c is ready only when b is wanted already

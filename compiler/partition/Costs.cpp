@@ -17,12 +17,12 @@ using namespace mlir;
 namespace ingot::partition {
 
 /// The number of iterations of a loop about which nothing is known.
-static constexpr double usualTurns = 8;
+static constexpr double usualIterations = 8;
 
 static double iterationsOf(Operation *loop) {
   Value trips = cast<onnx::LoopOp>(loop).getTrips();
   auto known = onnx::present(trips) ? onnx::integersOf(trips) : std::nullopt;
-  return known && known->size() == 1 ? static_cast<double>(std::max<int64_t>(known->front(), 0)) : usualTurns;
+  return known && known->size() == 1 ? static_cast<double>(std::max<int64_t>(known->front(), 0)) : usualIterations;
 }
 
 /// Returns how often an op runs in a run of the model, by the loops around it.

@@ -18,7 +18,7 @@ struct PlacedNode {
   mlir::Operation *op;
   llvm::SmallVector<int, 2> takers; ///< devices that may run it, by number, in the user's order
   int device = -1;
-  std::string whyNot = ""; ///< what devices ahead of that one said
+  std::string whyNot = ""; ///< why devices ahead of it in the order do not take it
 };
 
 class Costs {

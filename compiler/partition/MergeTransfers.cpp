@@ -22,7 +22,7 @@ namespace {
 struct BundleMember {
   plan::TransferOp transfer;
   Crossing crossing;
-  bool liesApart = false; ///< whether the value has to be staged to cross
+  bool needsStaging = false; ///< whether the value has to be staged to cross
 };
 
 /// Calls `f` with each operand by which a value is read, also through views.
@@ -125,8 +125,8 @@ private:
       return std::nullopt;
     }
     BundleMember member = {transfer, {static_cast<double>(*bytes)}, !mayLieAnywhere(x)};
-    bool isPossible = from == 0 || !member.liesApart;
-    int stagings = member.liesApart;
+    bool isPossible = from == 0 || !member.needsStaging;
+    int stagings = member.needsStaging;
     Block *block = transfer->getBlock();
     member.crossing.ready = places.at(transfer);
     member.crossing.wanted = places.at(block->getTerminator());
@@ -172,7 +172,7 @@ private:
       Value x = member.transfer->getOperand(0);
       Location loc = member.transfer->getLoc();
       locations.push_back(loc);
-      parts.push_back(member.liesApart ? plan::StageOp::create(b, loc, x.getType(), x).getY() : x);
+      parts.push_back(member.needsStaging ? plan::StageOp::create(b, loc, x.getType(), x).getY() : x);
     }
     Location loc = FusedLoc::get(context, locations);
     Type bytes = onnx::sizedType({plan::offsetIn(parts, parts.size())}, b.getI8Type());

@@ -273,18 +273,18 @@ static func::FuncOp declare(OpBuilder &b, Location loc, StringRef symbol, size_t
 }
 
 /// Moves ops between those of a piece that wait for one of them behind it.
-static void moveWaitingBehind(Operation *kernel, ArrayRef<Operation *> ops) {
+static void moveDependentsBehind(Operation *kernel, ArrayRef<Operation *> ops) {
   if (ops.size() == 1) {
     return;
   }
   Needs needs(*kernel->getBlock());
-  llvm::SmallPtrSet<Operation *, 16> waiting(ops.begin(), ops.end());
+  llvm::SmallPtrSet<Operation *, 16> dependents(ops.begin(), ops.end());
   Operation *behind = kernel;
   for (Operation *op = ops.front(); op != kernel;) {
     Operation *next = op->getNextNode();
-    bool waits = false;
-    needs.each(op, [&](Operation *needed) { waits |= waiting.contains(needed); });
-    if (waits && waiting.insert(op).second) {
+    bool depends = false;
+    needs.each(op, [&](Operation *needed) { depends |= dependents.contains(needed); });
+    if (depends && dependents.insert(op).second) {
       op->moveAfter(behind);
       behind = op;
     }
@@ -319,7 +319,7 @@ void Pieces::makeKernels() {
                                            b.getAttr<onnx::SizeAttr>(scratchOf(piece.code, piece.described->openSizes)),
                                            b.getAttr<onnx::SizesAttr>(piece.described->openSizes));
     plan::KernelOp kernel = wrapOps(b, piece.ops, ins, outs, piece.device->machine.spec, what);
-    moveWaitingBehind(kernel, piece.ops);
+    moveDependentsBehind(kernel, piece.ops);
     for (auto [result, v] : llvm::zip_equal(kernel.getResults(), outs)) {
       v.replaceAllUsesWith(result);
       replaced[v] = result;

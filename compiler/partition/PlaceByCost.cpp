@@ -2,14 +2,14 @@
 // side of the source) or move to the other one, or to the next that takes it (the side of the sink). Everything that a
 // placement costs is a cost of such a cut, since a value costs a copy when it is made on one side and read on the
 // other, however often it is read: the cheapest cut (MinCut.h) is the cheapest placement, whole pieces and parts of
-// them at once. With one device beside the host that is all. With several, each two of them take their turn, in which
-// what is elsewhere stays, until nothing changes; each turn makes the run shorter, or leaves it. Equal costs leave a
-// node where the user would have it.
+// them at once. With one device beside the host one cut is enough. With several, pairs of them are cut one after the
+// other, while nodes on other devices stay, until no cut changes anything; none makes the run longer. Between equal
+// costs a node goes where the user's order puts it.
 //
 // A memory that is too small gets a price for each of its bytes at each place of the function where it is too small: a
 // value pays where it lives, a constant everywhere. The price is raised until what the device keeps has room, so that
-// what gains least for its bytes goes first. For constants it grows along the function: of what is worth the same, as
-// layers of one form are, the later goes first, and what stays is in one piece.
+// nodes that gain the least time for their bytes leave it first. For constants the price grows along the function: of
+// layers that are alike, and gain the same, the last ones leave first, and those that stay are one piece.
 #include "compiler/partition/PlaceByCost.h"
 #include "compiler/partition/MinCut.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -94,12 +94,12 @@ private:
       cut.addCostAtSink(i, costOf(costs.seconds(i, atSink[i])));
     }
     if (int leader = costs.leader(i); leader != Costs::host) {
-      addApart(i, leader);
+      addSeparation(i, leader);
     }
   }
 
-  /// Adds what a node costs more where the one that it follows is on another device.
-  void addApart(int i, int leader) {
+  /// Adds the extra cost of a node that is on another device than the node which it follows.
+  void addSeparation(int i, int leader) {
     int64_t there = costOf(costs.extraAlone(i, atSource[i])), here = costOf(costs.extraAlone(i, atSink[i]));
     if (moves(i) && moves(leader)) {
       cut.addEdge(i, leader, there);
@@ -176,8 +176,9 @@ private:
     }
   }
 
-  /// Adds a cost where `condition` holds and any of the others does. Those that depend on a side are for the one side,
-  /// and the condition, if it depends, for the other one: a memory is ahead or behind.
+  /// Adds a cost that is paid where `condition` and any of the others hold. All of the others that depend on a side are
+  /// about the same one, and the condition, if it depends, about the other side: a node of its own then stands for "any
+  /// of them", with edges that no cut can afford.
   void addCost(int64_t cost, Literal condition, ArrayRef<Literal> any) {
     if (condition.kind == Literal::Never || cost == 0) {
       return;
@@ -241,7 +242,8 @@ public:
     placed = first;
   }
 
-  /// Returns the cheapest placement, with the prices; nodes that only greed decides stay.
+  /// Returns the cheapest placement with the prices. If the policy does not weigh costs, only devices whose memory has
+  /// a price exchange nodes with others.
   SmallVector<int> cheapest() const {
     constexpr int mostRounds = 16;
     SmallVector<int> best = first;
@@ -314,7 +316,7 @@ private:
   const Policy &policy;
   std::vector<Price> prices; ///< one for each device
   SmallVector<int> first, placed;
-  SmallVector<int> unpriced; ///< the devices of nodes before a memory turned out too small; empty: none did
+  SmallVector<int> unpriced; ///< the devices of nodes before prices; empty: all memories are large enough
 
   /// Returns the bytes that packing and layouts took more than the estimate says.
   int64_t heldBack(size_t device) const { return policy.reserved.empty() ? 0 : policy.reserved[device]; }
@@ -360,8 +362,8 @@ private:
     }
   }
 
-  /// Finds the lowest price, within a factor, at which what the device keeps has room, but one that is well above the
-  /// last.
+  /// Finds, within 1 %, the lowest price at which what the device keeps has room. It is at least four times the last
+  /// one, so that few rounds are needed.
   void raisePrice(size_t device) {
     constexpr double least = 1e-15, factor = 1.01, step = 4;
     constexpr int mostTries = 8; // values that are given back at one place may have to be uploaded at another
@@ -399,6 +401,7 @@ private:
     return neighbours;
   }
 
+  /// Returns the node and all that are its neighbours, or neighbours of these, and so on.
   static SmallVector<int> together(int node, ArrayRef<SmallVector<int, 4>> neighbours) {
     llvm::SmallSetVector<int, 16> piece;
     piece.insert(node);

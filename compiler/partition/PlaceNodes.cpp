@@ -1,5 +1,5 @@
-// Nodes are asked for block by block: first what the policy says of each, then the devices in their order. Only where
-// there are several memories are all devices asked, as a node may have to move.
+// Nodes are placed block by block. For each, first the policy decides, and then the devices are asked in their order
+// whether they take it. If there are several memories all devices are asked, because a node may move later.
 #include "compiler/partition/PlaceNodes.h"
 #include "compiler/lower/Family.h"
 #include "compiler/onnx/Control.h"
@@ -22,7 +22,7 @@ using namespace mlir;
 namespace ingot::partition {
 namespace {
 
-/// Integers that no transfer is worth.
+/// Integers that no transfer is worth, and what they may be computed of.
 constexpr int64_t fewElements = 64;
 
 /// Empty when some kernel family can build the op for a machine.
@@ -42,9 +42,20 @@ std::string buildable(Operation &op, const target::MachineModel &machine) {
                                 : "no kernel computes this operator yet";
 }
 
+/// Whether an op makes a few integers of a few values.
+bool makesFewIntegers(Operation &op) {
+  auto isFew = [](Value v) {
+    RankedTensorType type = onnx::ranked(v);
+    return type && type.hasStaticShape() && type.getNumElements() <= fewElements;
+  };
+  auto isInteger = [](Value v) { return !isa<FloatType>(getElementTypeOrSelf(v.getType())); };
+  return op.getNumResults() && llvm::all_of(op.getResults(), isFew) && llvm::all_of(op.getResults(), isInteger) &&
+         llvm::none_of(op.getOperands(), [&](Value v) { return !isFew(v) && !isInteger(v); });
+}
+
 /// Why an op stays in the host's memory; empty when it need not. The run itself reads sizes that are found and
 /// conditions; what shapes are computed of is less than a transfer.
-std::string keptByHost(Operation &op) {
+std::string keptByHost(Operation &op, const Device &device) {
   if (isa<onnx::SizesOp>(op)) {
     return "sizes are computed by the host";
   }
@@ -60,7 +71,6 @@ std::string keptByHost(Operation &op) {
     });
   };
   onnx::walkSizes(&op, note);
-  bool small = true;
   for (Value v : llvm::concat<Value>(llvm::to_vector(op.getOperands()), llvm::to_vector(op.getResults()))) {
     RankedTensorType type = onnx::ranked(v);
     if (type && onnx::isString(type.getElementType())) {
@@ -72,13 +82,13 @@ std::string keptByHost(Operation &op) {
     if (auto argument = dyn_cast<BlockArgument>(v); argument && onnx::optionalInput(argument)) {
       return "a run may leave its operand out";
     }
-    small &= v.getDefiningOp() != &op || (type && !isa<FloatType>(type.getElementType()) && type.hasStaticShape() &&
-                                          type.getNumElements() <= fewElements);
   }
   if (!run.empty() || onnx::dataDependentSizeOf(&op)) {
     return "speaks of sizes that the run finds, which the host reads";
   }
-  return small && op.getNumResults() ? "few integers are computed by the host" : "";
+  return makesFewIntegers(op) && device.target->leavesFewIntegers(device.machine)
+             ? "few integers are computed by the host"
+             : "";
 }
 
 bool matches(const Override &line, StringRef node) {
@@ -113,7 +123,7 @@ std::string beyondIndices(Operation &op, const target::MachineModel &machine) {
 
 std::string refusedByKernels(Operation &op, const Device &device) {
   std::string why = buildable(op, device.machine);
-  why = why.empty() && device.machine.hasOwnMemory ? keptByHost(op) : why;
+  why = why.empty() && device.machine.hasOwnMemory ? keptByHost(op, device) : why;
   why = why.empty() ? beyondIndices(op, device.machine) : why;
   int64_t most = device.machine.limits.argumentBytes;
   if (int64_t bytes = why.empty() && device.machine.hasOwnMemory ? argumentBytes(&op) : 0; bytes > most) {
@@ -124,13 +134,13 @@ std::string refusedByKernels(Operation &op, const Device &device) {
 
 /// A demand applies to an op by its name or by that of the node that it comes from. Of what such a node became, what
 /// the host keeps anyway is not meant.
-bool appliesTo(const Demand &demand, Operation &op) {
+bool appliesTo(const Demand &demand, Operation &op, ArrayRef<Device> devices) {
   if (llvm::is_contained(demand.ops, op.getName().stripDialect())) {
     return true;
   }
   bool applies = false;
   onnx::eachNode(op.getLoc(), [&](StringRef, StringRef type) { applies |= llvm::is_contained(demand.ops, type); });
-  return applies && keptByHost(op).empty();
+  return applies && keptByHost(op, devices[demand.device]).empty();
 }
 
 /// Whether a line applies to one of the nodes that an op comes from.
@@ -147,7 +157,7 @@ const Device *wantedDevice(Operation &op, ArrayRef<Device> devices, const Policy
       return &devices[line.device];
     }
   }
-  auto demand = llvm::find_if(policy.demands, [&](const Demand &d) { return appliesTo(d, op); });
+  auto demand = llvm::find_if(policy.demands, [&](const Demand &d) { return appliesTo(d, op, devices); });
   return demand == policy.demands.end() ? nullptr : &devices[demand->device];
 }
 
@@ -291,7 +301,7 @@ private:
   }
 
   void keepTo(const Demand &demand, Operation &op, PlacedNode &node) {
-    if (!appliesTo(demand, op)) {
+    if (!appliesTo(demand, op, devices)) {
       return;
     }
     std::string why = refusal(op, demand.device);

@@ -1,4 +1,4 @@
-// Tells which ops are computed by kernels, and so have a place to run.
+// Decides which ops are computed by kernels, and so have a place to run.
 #pragma once
 #include "mlir/IR/Operation.h"
 #include <vector>

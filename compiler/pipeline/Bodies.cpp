@@ -326,9 +326,9 @@ static void finish(State &s, Body &body, bool first, void (*build)(State &, Body
   if (library.allocations.empty()) { // what one body asks for, the others ask for as well
     library.allocations = body.info.allocations;
   }
-  bool tellsOnly = first && !s.model().runs; // nothing is known of the general body's memory
+  bool isOnlyOne = first && !s.model().runs; // nothing is known of the general body's memory
   for (auto [output, own] : llvm::zip_equal(library.outputs, body.info.outputs)) {
-    output.inPlaceOf = tellsOnly || output.inPlaceOf == own.inPlaceOf ? own.inPlaceOf : -1;
+    output.inPlaceOf = isOnlyOne || output.inPlaceOf == own.inPlaceOf ? own.inPlaceOf : -1;
   }
 }
 

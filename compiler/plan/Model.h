@@ -103,7 +103,7 @@ struct ModelInfo {
   std::vector<LevelInfo> levels = {}; ///< highest first; empty: the model is for one machine
   std::vector<DeviceInfo> devices = {};
   std::vector<TensorInfo> inputs, outputs;
-  /// For each input and output of the ONNX model, how it stands among these tensors: a support::SequenceForm, or the
+  /// For each input and output of the ONNX model, how it stands among these tensors: a support::SequenceCode, or the
   /// length of a sequence whose elements are tensors of their own. The list is empty where all are tensors.
   std::vector<int64_t> inputSequences, outputSequences;
   bool makesStrings = false; ///< runs need ingot_exec.strings

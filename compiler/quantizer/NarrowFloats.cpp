@@ -197,8 +197,8 @@ bool Converter::isFloatResult(const pb::NodeProto &node, int result) const {
   }
   const auto *declared = llvm::find_if(kDeclared, [&](const Declared &row) { return row.op == op; });
   if (declared != std::end(kDeclared)) {
-    if (int64_t said = intOf(node, declared->attribute, declared->otherwise); said != importer::kUndefined) {
-      return said == kFloat;
+    if (int64_t typeCode = intOf(node, declared->attribute, declared->otherwise); typeCode != importer::kUndefined) {
+      return typeCode == kFloat;
     }
   }
   const auto *row = llvm::find_if(kTypeFrom, [&](const auto &entry) { return entry.first == op; });

@@ -48,9 +48,9 @@ llvm::Expected<Place> placeOf(const std::string &path) {
 /// Makes an empty file beside `path` and opens it. A signal that ends the program also removes the file, until it has
 /// its name. Errors mention the path as the user `named` it.
 llvm::Expected<std::string> makeBeside(const std::string &path, const std::string &named, int &descriptor) {
-  llvm::SmallString<256> form(llvm::sys::path::parent_path(path)), made;
-  llvm::sys::path::append(form, ".ingot-%%%%%%%%"); // short, however long the other name is
-  if (std::error_code code = fs::createUniqueFile(form, descriptor, made)) {
+  llvm::SmallString<256> pattern(llvm::sys::path::parent_path(path)), made;
+  llvm::sys::path::append(pattern, ".ingot-%%%%%%%%"); // short, however long the other name is
+  if (std::error_code code = fs::createUniqueFile(pattern, descriptor, made)) {
     return llvm::createFileError(named, code);
   }
   llvm::sys::RemoveFileOnSignal(made);

@@ -9,7 +9,7 @@
 namespace ingot::support {
 
 /// In lists of how many tensors stand for each input or output (0 or more: a sequence of that length).
-enum SequenceForm : int64_t {
+enum SequenceCode : int64_t {
   isTensor = -1, ///< no sequence
   /// Two tensors: the elements of all, one behind the other, and int64 [count, rank]: the shape of each, with -1 in the
   /// place of axes that one of a lower rank lacks, behind those that it has.
@@ -31,8 +31,8 @@ inline std::string nameInSequence(llvm::StringRef sequence, size_t number) {
 }
 
 /// How many tensors stand for it.
-inline int64_t tensorsOf(int64_t form) {
-  return form >= 0 ? form : form == isTensor ? 1 : form == isOptionalPacked ? 3 : 2;
+inline int64_t tensorsOf(int64_t code) {
+  return code >= 0 ? code : code == isTensor ? 1 : code == isOptionalPacked ? 3 : 2;
 }
 
 } // namespace ingot::support

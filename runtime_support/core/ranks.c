@@ -36,7 +36,7 @@ static int isLess(const Strings *all, const Entry *a, const Entry *b) {
 }
 
 /* Numbers the strings that differ as they occur; returns how many there are. */
-static int64_t tellApart(const Strings *all, int64_t count, uint64_t *slots, Entry *entries, int64_t *numbers) {
+static int64_t numberDistinct(const Strings *all, int64_t count, uint64_t *slots, Entry *entries, int64_t *numbers) {
   uint64_t size = 2 * (uint64_t)count;
   int64_t found = 0;
   for (uint64_t i = 0; i < size; ++i) {
@@ -98,7 +98,7 @@ int ingot_text_rank(const ingot_exec *exec, const int64_t *arguments) {
   if (count >= INT32_MAX) {
     return INGOT_ERROR_SIZE;
   }
-  int64_t found = tellApart(&all, count, (uint64_t *)(void *)room, entries, to);
+  int64_t found = numberDistinct(&all, count, (uint64_t *)(void *)room, entries, to);
   if (arguments[INGOT_TEXT_NUMBER]) {
     const Entry *order = sorted(&all, entries, room, found);
     int64_t *ranks = (int64_t *)(void *)(order == entries ? room : entries);

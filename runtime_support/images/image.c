@@ -45,7 +45,7 @@ static void grayOf(const uint8_t *rgb, int64_t count, uint8_t *gray) {
   }
 }
 
-static void turnAround(uint8_t *rgb, int64_t count) {
+static void swapRedAndBlue(uint8_t *rgb, int64_t count) {
   for (int64_t i = 0; i < count; ++i, rgb += 3) {
     const uint8_t red = rgb[0];
     rgb[0] = rgb[2];
@@ -72,7 +72,7 @@ int ingot_image_decode(const void *data, int64_t bytes, int32_t order, int64_t h
   if (!status && order == INGOT_IMAGE_GRAY) {
     grayOf(rgb, count, (uint8_t *)pixels);
   } else if (!status && order == INGOT_IMAGE_BGR) {
-    turnAround(rgb, count);
+    swapRedAndBlue(rgb, count);
   }
   if (order == INGOT_IMAGE_GRAY) {
     free(rgb);

@@ -211,7 +211,7 @@ Expected<std::string> emulatedImage(std::unique_ptr<Module> ir, ArrayRef<std::st
   }
   ir->setTargetTriple(target->getTargetTriple());
   ir->setDataLayout(target->createDataLayout());
-  auto object = emit::writeDeviceCode(*ir, *target, machine, emit::CodeForm::Object);
+  auto object = emit::writeDeviceCode(*ir, *target, machine, emit::CodeFile::Object);
   if (!object) {
     return object.takeError();
   }

@@ -1,7 +1,7 @@
 #include "targets/cuda/Families.h"
 #include "mlir/IR/Operation.h"
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/ADT/StringMap.h"
+#include "llvm/ADT/StringSet.h"
 
 using namespace mlir;
 
@@ -37,17 +37,15 @@ const lower::KernelFamily *Families::of(Operation *root) const {
 }
 
 std::string Families::refuses(Operation *op) const {
-  constexpr const char *oneThread = "its kernel is one work item, which would be one thread";
-  static const llvm::StringMap<const char *> reasons = {
-      {"Elimination", oneThread},
-      {"Recurrence", oneThread},
-      {"RoiSample", "each of its work items has tables in memory, and a GPU runs thousands"},
-      {"Scatter", oneThread},
-      {"TopK", oneThread},
-  };
   const lower::KernelFamily *family = of(op);
-  auto known = family ? reasons.find(family->stem) : reasons.end();
-  return known == reasons.end() ? "" : known->second;
+  return family && family->stem == "RoiSample" ? "each of its work items has tables in memory, and a GPU runs thousands"
+                                               : "";
+}
+
+bool Families::isOneThread(Operation *op) const {
+  static const llvm::StringSet<> stems = {"Elimination", "Recurrence", "Scatter", "TopK"};
+  const lower::KernelFamily *family = of(op);
+  return family && stems.contains(family->stem);
 }
 
 } // namespace ingot::targets::cuda

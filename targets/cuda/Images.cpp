@@ -105,7 +105,7 @@ llvm::Expected<std::string> ptxOf(const llvm::Module &ir, const Architecture &ar
     return llvm::createStringError("LLVM does not know " + machine.cpu);
   }
   std::unique_ptr<llvm::Module> own = llvm::CloneModule(ir);
-  auto text = emit::writeDeviceCode(*own, *target, machine, emit::CodeForm::Assembly);
+  auto text = emit::writeDeviceCode(*own, *target, machine, emit::CodeFile::Assembly);
   if (!text) {
     return text.takeError();
   }

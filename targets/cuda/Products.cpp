@@ -27,7 +27,8 @@ struct Cut {
 constexpr int64_t fewRows = 8, warp = 32, warps = 8;
 
 Cut cutOf(const Problem &p, Operation *root, const target::MachineModel &machine) {
-  if (p.m.isNumber() && p.m.number() <= fewRows) {
+  bool isDeep = !p.k.isNumber() || p.k.number() >= warp; // else there is nothing to share
+  if (p.m.isNumber() && p.m.number() <= fewRows && isDeep) {
     return {};
   }
   if (Type half = TensorProduct::elementFor(root->getOperand(0), root->getOperand(1), machine)) {

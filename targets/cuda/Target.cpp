@@ -40,6 +40,10 @@ MachineModel::Rates ratesOf(const Architecture &oldest) {
   return {multiplyAdds / 4, multiplyAdds / 8, oldest.bytes / 2, 5e-6};
 }
 
+/// One thread alone has so small a part of these rates: a guess, by which it reads 8 bytes from memory in half a
+/// microsecond.
+constexpr double threadsAtWork = 50'000;
+
 class OpenGpu final : public OpenDevice {
 public:
   explicit OpenGpu(ingot_cuda *gpu) : gpu(gpu) {}
@@ -112,6 +116,18 @@ public:
   std::string hostLacks(const MachineModel &) const override { return ""; }
 
   std::string refuses(mlir::Operation *op, const MachineModel &) const override { return families.refuses(op); }
+
+  double seconds(mlir::Operation *op, const Work &work, const MachineModel &machine) const override {
+    MachineModel::Rates rates = *machine.rates;
+    if (families.isOneThread(op)) {
+      rates.multiplyAdds /= threadsAtWork;
+      rates.operations /= threadsAtWork;
+      rates.bytes /= threadsAtWork;
+    }
+    return secondsFor(work, rates);
+  }
+
+  bool leavesFewIntegers(const MachineModel &machine) const override { return machine.rates->launch > 0; }
 
   const ingot::lower::KernelFamily *family(mlir::Operation *op, const MachineModel &) const override {
     return families.of(op);

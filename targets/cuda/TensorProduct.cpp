@@ -13,8 +13,8 @@ using lower::Ix;
 
 Type TensorProduct::elementFor(Value left, Value right, const target::MachineModel &machine) {
   Type a = onnx::elementOf(left), b = onnx::elementOf(right);
-  bool isHalf = a == b && (a.isF16() || a.isBF16());
-  return isHalf && machine.cpu != architectures().front().name ? a : Type(); // all but the oldest have it
+  bool isSixteenBit = a == b && (a.isF16() || a.isBF16());
+  return isSixteenBit && machine.cpu != architectures().front().name ? a : Type(); // all but the oldest have it
 }
 
 lower::Buffer TensorProduct::raw(lower::Writer &w, const lower::Buffer &buffer) {

@@ -151,7 +151,7 @@ TEST_F(DeviceObject, EntriesOfAGpuTakeWordsAsParameters) {
   for (const std::string &name : names) {
     ir->getFunction(name)->setCallingConv(llvm::CallingConv::PTX_Kernel);
   }
-  auto code = emit::generateDeviceCode(*ir, *target, gpu, emit::CodeForm::Assembly);
+  auto code = emit::generateDeviceCode(*ir, *target, gpu, emit::CodeFile::Assembly);
   ASSERT_TRUE(static_cast<bool>(code)) << llvm::toString(code.takeError());
   std::string ptx(code->data(), code->size());
   auto has = [&](const char *text) { return ptx.find(text) != std::string::npos; };
@@ -164,7 +164,7 @@ TEST_F(DeviceObject, EntriesOfAGpuTakeWordsAsParameters) {
 }
 
 /// Makes the code of one kernel for a machine of `Small`.
-std::string codeOfSmall(ModuleOp module, target::MachineModel machine, emit::CodeForm form) {
+std::string codeOfSmall(ModuleOp module, target::MachineModel machine, emit::CodeFile kind) {
   Small small;
   machine.target = &small;
   auto target = emit::createTargetMachine(module, machine);
@@ -173,7 +173,7 @@ std::string codeOfSmall(ModuleOp module, target::MachineModel machine, emit::Cod
   }
   llvm::LLVMContext llvmContext;
   std::unique_ptr<llvm::Module> ir = emit::translateDeviceModule(module, llvmContext, *target);
-  auto code = emit::generateDeviceCode(*ir, *target, machine, form);
+  auto code = emit::generateDeviceCode(*ir, *target, machine, kind);
   return code ? std::string(code->data(), code->size()) : llvm::toString(code.takeError());
 }
 
@@ -187,7 +187,7 @@ TEST_F(DeviceObject, ATargetHasMathsOfItsOwn) {
     }
   )",
                                        &context);
-  std::string ptx = codeOfSmall(*module, machine("nvptx64-nvidia-cuda", "sm_80", "+ptx80"), emit::CodeForm::Assembly);
+  std::string ptx = codeOfSmall(*module, machine("nvptx64-nvidia-cuda", "sm_80", "+ptx80"), emit::CodeFile::Assembly);
   EXPECT_NE(ptx.find("ex2.approx.ftz.f32"), std::string::npos) << ptx;
   EXPECT_EQ(ptx.find("fma"), std::string::npos) << ptx;
 }
@@ -204,7 +204,7 @@ TEST_F(DeviceObject, ImagesCallForArithmeticThatTheMachineLacks) {
   )",
                                        &context);
   std::string code =
-      codeOfSmall(*module, machine("riscv64-unknown-linux-gnu", "generic-rv64", "+m"), emit::CodeForm::Assembly);
+      codeOfSmall(*module, machine("riscv64-unknown-linux-gnu", "generic-rv64", "+m"), emit::CodeFile::Assembly);
   EXPECT_NE(code.find("ingot_wide_sdiv"), std::string::npos) << code;
 }
 

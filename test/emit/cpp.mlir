@@ -59,11 +59,12 @@
 // CHECK-NEXT: return 42;
 // CHECK-NEXT: }
 // CHECK: {{^}}block1: {
-// CHECK: uint32_t(overItems(exec, 3, [&](uint64_t begin, uint64_t end) { swaps(p0, p2, begin, end); return 0; }));
+// CHECK: goto block1;
+// CHECK: uint32_t(overItems(exec, 3, [&](uint64_t begin, uint64_t end) { swaps(p0, p2, begin,
+// CHECK-NEXT: end); return 0; }));
 // CHECK: profile(exec, 7, 0);
 // CHECK-NEXT: keeps(p2);
 // CHECK-NEXT: profile(exec, 7, 1);
-// CHECK: goto block1;
 
 // CHECK: int forms_run(const float *i0, const int32_t *i1, float *o0, int64_t *o1, void *workspace, const ingot_exec *exec) {
 // CHECK: const ingot_model modelTable = {

@@ -3,11 +3,13 @@
 Finds comments that begin as fragments, which only a reader of the line above understands ("Of such a part.", "The same of
 float32"), comments without any verb, names of files and of sections of documents that the repository does not have, and files
 of the product that begin without a comment, as their headers do. comments.json holds how many fragments each room still has: a
-room may not have more, and the sum only falls. There are none of the rest.
+room may not have more, and the sum only falls. There are none of the rest. The rooms that are hardest to read (SHARES) have at least
+so many lines of comments for each line of code, headers and TableGen files included.
 
     comments.py                 the check
     comments.py PATH...         lists what is found in these files and folders
     comments.py --rooms         how many fragments each room has
+    comments.py --lines         how many lines of comments and of code each room of the compiler has
     comments.py --lower         writes what is found into the table, unless the sum would rise (files may move from room to room)
 """
 import collections
@@ -23,6 +25,8 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 TABLE = pathlib.Path(__file__).with_suffix(".json")
 SOURCES = ("*.h", "*.hpp", "*.cpp", "*.c", "*.inc", "*.td")
 WORD = re.compile(r"[A-Za-z']+")
+# The least number of comment lines for a line of code. A room that falls below is to be explained where it grew, not padded.
+SHARES = {"lower": 0.115, "emit": 0.115, "onnx": 0.115}
 
 # Strings are matched so that a // inside of one begins no comment.
 TOKEN = re.compile(r'R"([^()\s\\]{0,16})\(.*?\)\1"' r'|"(?:\\.|[^"\\\n])*"' r"|(?<![0-9A-Fa-f])'(?:\\.|[^'\\\n])+'" r"|//[^\n]*|/\*.*?\*/", re.S)
@@ -228,6 +232,23 @@ def lacksHead(name):
     return not any(text.startswith(("//", "/*")) for text in texts)
 
 
+def countLines(text):
+    """Lines that are a comment of //, and other lines that are not empty."""
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    comments = sum(line.startswith("//") for line in lines)
+    return comments, len(lines) - comments
+
+
+def linesOfRooms():
+    """Comment lines and code lines of each room of the compiler."""
+    rooms = collections.defaultdict(lambda: [0, 0])
+    for name in listed("compiler/*.h", "compiler/*.cpp", "compiler/*.td"):
+        room = rooms[name.split("/")[1]]
+        for i, count in enumerate(countLines((ROOT / name).read_text())):
+            room[i] += count
+    return rooms
+
+
 def inspect(files, repository):
     """Fragments and wrong names and heads: (file, line, room, what is wrong, text) each."""
     fragments, wrong = [], []
@@ -265,6 +286,11 @@ def main():
             print(f"{count:5} {room}")
         print(f"{sum(counts.values()):5} together, {len(wrong)} names that do not exist")
         return
+    lines = linesOfRooms()
+    if "--lines" in sys.argv:
+        for room, (comments, code) in sorted(lines.items()):
+            print(f"{room:10} {comments:5} / {code:6} = {comments / max(code, 1):.3f}")
+        return
     if "--lower" in sys.argv:
         if allowed and sum(counts.values()) > sum(allowed.values()):
             sys.exit(f"{sum(counts.values())} fragments are more than the {sum(allowed.values())} of the table, which only falls")
@@ -275,7 +301,10 @@ def main():
     for room in over:
         print(f"{room}: {counts[room]} fragments, of which the table allows {allowed.get(room, 0)}")
         show([fragment for fragment in fragments if fragment[2] == room])
-    if wrong or over:
+    few = [room for room, share in SHARES.items() if lines[room][0] < share * lines[room][1]]
+    for room in few:
+        print(f"compiler/{room}: {lines[room][0]} lines of comments for {lines[room][1]} of code, less than {SHARES[room]} each")
+    if wrong or over or few:
         sys.exit("comments are sentences with a subject and a verb, and name files that exist: see CONTRIBUTING.md")
     less = [room for room, count in allowed.items() if counts[room] < count]
     print(f"{sum(counts.values())} fragments left, none new" + (f"; {len(less)} rooms have fewer than their table says: comments.py --lower" if less else ""))

@@ -104,6 +104,13 @@ def testRooms():
     assert comments.roomOf("runtime_support/core/pool.c") == "runtime_support"
 
 
+def testLines():
+    assert comments.countLines("// one\n\nint x; // behind\n  /// two\n}\n") == (2, 2)
+    assert comments.countLines("") == (0, 0)
+    rooms = comments.linesOfRooms()
+    assert set(comments.SHARES) <= set(rooms) and all(code > 1000 for _, code in map(rooms.get, comments.SHARES)), rooms
+
+
 def main():
     tests = [value for name, value in globals().items() if name.startswith("test")]
     for test in tests:

@@ -4,6 +4,7 @@ Outputs and workspace lie between guard bytes, and the workspace begins as NaNs.
 order, with outputs written in the memory of inputs where they may be, which must give the same bits. What a run asks for lies between guard bytes, too, and
 has to be given back."""
 import ctypes
+import os
 import pathlib
 import random
 import re
@@ -153,18 +154,13 @@ class Device(ctypes.Structure):
 
 
 class Devices:
-    """Loopback devices (test/targets/loopback) for a loaded model, with workspaces of so many bytes."""
+    """Devices for a loaded model, with workspaces of so many bytes: loopback devices (test/targets/loopback), or GPUs of the emulator (test/targets/cuda)."""
 
     def __init__(self, ingot, model, workspace_bytes):
-        self.library = ctypes.CDLL(str(pathlib.Path(ingot).resolve().parents[1] / "test/targets/libloopback-device.so"))
-        self.library.loopbackOpen.restype = ctypes.c_void_p
-        self.library.loopbackDevice.restype = ctypes.POINTER(Device)
-        self.library.loopbackHeldBytes.restype = ctypes.c_int64
-        self.opened, self.uses = [], (DeviceUse * model.device_count)()
+        self.folder = pathlib.Path(ingot).resolve().parents[1] / "test/targets"
+        self.closes, self.uses = [], (DeviceUse * model.device_count)()
         for info, bytes, use in zip(model.devices[: model.device_count], workspace_bytes, self.uses):
-            self.opened.append(ctypes.c_void_p(self.library.loopbackOpen(info.target)))
-            place = self.library.loopbackDevice(self.opened[-1])
-            device = place.contents
+            device = (self.gpu() if info.target.startswith(b"cuda") else self.loopback(info.target)).contents
             use.device, use.info = ctypes.addressof(device), ctypes.addressof(info)
             code = ctypes.c_void_p()
             if info.kernel_count and device.load(device.context, use.info, ctypes.byref(code)):
@@ -177,9 +173,27 @@ class Devices:
                 if to and (device.upload(device.context, to, data, size) or device.wait(device.context)):
                     raise Status("weights or the status cannot be copied to a device")
 
+    def loopback(self, target):
+        library = ctypes.CDLL(str(self.folder / "libloopback-device.so"))
+        library.loopbackOpen.restype = ctypes.c_void_p
+        library.loopbackDevice.restype = ctypes.POINTER(Device)
+        opened = ctypes.c_void_p(library.loopbackOpen(target))
+        self.closes.append(lambda: library.loopbackClose(opened))
+        return library.loopbackDevice(opened)
+
+    def gpu(self):
+        os.environ.setdefault("INGOT_LIBCUDA", str(self.folder / "cuda/libcuda.so.1"))
+        library = ctypes.CDLL(str(self.folder / "libcuda-device.so"))
+        library.ingot_cuda_device.restype = ctypes.POINTER(Device)
+        opened, why = ctypes.c_void_p(), ctypes.create_string_buffer(1024)
+        if library.ingot_cuda_open(None, ctypes.byref(opened), why, len(why)):
+            raise Status(f"no GPU: {why.value.decode()}")
+        self.closes.append(lambda: library.ingot_cuda_close(opened))
+        return library.ingot_cuda_device(opened)
+
     def close(self):
-        for device in self.opened:
-            self.library.loopbackClose(device)
+        for close in self.closes:
+            close()
 
 
 def in_pieces(rng, threads=4):

@@ -120,7 +120,7 @@ private:
   llvm::Error findKernels();
   llvm::Expected<bool> round();
   llvm::Error confirm();
-  llvm::Expected<Times> compare(Compiled &other, int turns, Times &times);
+  llvm::Expected<Times> compare(Compiled &other, int repetitions, Times &times);
   llvm::Error take(Compiled &compiled, Times &times) const;
   target::ScheduleTable best() const;
   llvm::Error write() const;
@@ -180,9 +180,9 @@ llvm::Error Tuner::take(Compiled &compiled, Times &times) const {
 }
 
 /// Runs both models in turns; returns the times of the other one, and adds to `times` those of the machine model's.
-llvm::Expected<Times> Tuner::compare(Compiled &other, int turns, Times &times) {
+llvm::Expected<Times> Tuner::compare(Compiled &other, int repetitions, Times &times) {
   Times others;
-  for (int turn = 0; turn < turns; ++turn) {
+  for (int i = 0; i < repetitions; ++i) {
     if (llvm::Error error = take(model, times)) {
       return error;
     }

@@ -43,12 +43,12 @@ llvm::Expected<Recorded> readTensors(const std::string &folder, const std::strin
     }
     ValueKind own = number < kinds.size() ? kinds[number] : ValueKind::Tensor;
     if (own == ValueKind::Map) {
-      llvm::Expected<std::vector<HostTensor>> halves = importer::readMapFile(path);
-      if (!halves) {
-        return halves.takeError();
+      llvm::Expected<std::vector<HostTensor>> keysAndValues = importer::readMapFile(path);
+      if (!keysAndValues) {
+        return keysAndValues.takeError();
       }
       all.sequences.push_back(Recorded::kMap);
-      llvm::move(*halves, std::back_inserter(all.tensors));
+      llvm::move(*keysAndValues, std::back_inserter(all.tensors));
       continue;
     }
     if (own == ValueKind::Sequence) {
@@ -203,21 +203,21 @@ static llvm::Expected<std::vector<HostTensor>> unpacked(const HostTensor &elemen
   return items;
 }
 
-llvm::Expected<Recorded> recordedOf(std::vector<HostTensor> outputs, const std::vector<int64_t> &forms) {
+llvm::Expected<Recorded> recordedOf(std::vector<HostTensor> outputs, const std::vector<int64_t> &codes) {
   Recorded all;
-  if (forms.empty()) {
+  if (codes.empty()) {
     all.sequences.assign(outputs.size(), Recorded::kTensor);
     all.tensors = std::move(outputs);
     return all;
   }
   auto next = outputs.begin();
-  for (int64_t form : forms) {
+  for (int64_t code : codes) {
     auto own = next;
-    next += support::tensorsOf(form);
-    bool isOptional = form == support::isOptionalPacked, isPacked = isOptional || form == support::isPacked;
+    next += support::tensorsOf(code);
+    bool isOptional = code == support::isOptionalPacked, isPacked = isOptional || code == support::isPacked;
     all.optionals.push_back(isOptional);
     if (!isPacked) {
-      all.sequences.push_back(form == support::isTensor ? Recorded::kTensor : form);
+      all.sequences.push_back(code == support::isTensor ? Recorded::kTensor : code);
       std::move(own, next, std::back_inserter(all.tensors));
       continue;
     }

@@ -22,7 +22,7 @@ struct Recorded {
 
 /// Returns what a run gave as files hold it: packed sequences are taken apart. `forms` is the manifest's
 /// outputSequences.
-llvm::Expected<Recorded> recordedOf(std::vector<HostTensor> outputs, const std::vector<int64_t> &forms);
+llvm::Expected<Recorded> recordedOf(std::vector<HostTensor> outputs, const std::vector<int64_t> &codes);
 
 struct DataSet {
   std::string folder;

@@ -17,7 +17,7 @@ double now() { return std::chrono::duration<double>(std::chrono::steady_clock::n
 constexpr double secondsOfFigure = 0.04;
 
 /// Returns the best rate of many turns, each of which does `work`.
-template <typename Turn> double rateOf(double work, Turn turn) {
+template <typename Iteration> double rateOf(double work, Iteration turn) {
   double best = std::numeric_limits<double>::infinity(), end = now() + secondsOfFigure;
   while (now() < end) {
     double begin = now();
@@ -41,10 +41,10 @@ template <typename Measure> double onThreads(int threads, Measure measure) {
 
 /// Returns the bytes a second that come from an array with `bytes` bytes.
 double readingRate(const ingot_roof_loops &loops, size_t bytes) {
-  constexpr size_t alignment = 64, bytesOfTurn = 1 << 20;
+  constexpr size_t alignment = 64, bytesOfIteration = 1 << 20;
   std::vector<char> memory(bytes + alignment); // this touches all of it
   const char *aligned = memory.data() + (alignment - reinterpret_cast<uintptr_t>(memory.data()) % alignment);
-  size_t repeats = bytesOfTurn / std::max<size_t>(1, bytes) + 1;
+  size_t repeats = bytesOfIteration / std::max<size_t>(1, bytes) + 1;
   return rateOf(double(bytes * repeats), [&] {
     for (size_t i = 0; i < repeats; ++i) {
       loops.read(aligned, bytes);
@@ -62,9 +62,10 @@ target::Roof measuredRoof(const target::MachineModel &machine, int threads) {
   }
   target::Roof roof = target::roofOf(host);
   roof.measured = true;
-  constexpr int64_t turns = 10000;
-  roof.multiplyAdds = onThreads(
-      threads, [&] { return rateOf(double(loops.lanes * ingot_roof_sums * turns), [&] { loops.multiply(turns); }); });
+  constexpr int64_t iterations = 10000;
+  roof.multiplyAdds = onThreads(threads, [&] {
+    return rateOf(double(loops.lanes * ingot_roof_sums * iterations), [&] { loops.multiply(iterations); });
+  });
   const int64_t beyondCaches = std::max<int64_t>(int64_t(64) << 20, 4 * host.l3Bytes);
   const int64_t arrays[] = {host.l1Bytes / 2, host.l2Bytes / 2, host.l3Bytes / 2, beyondCaches};
   for (auto [level, bytes] : llvm::zip_equal(roof.levels, arrays)) {

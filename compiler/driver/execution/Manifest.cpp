@@ -12,9 +12,9 @@ bool isIdentifier(llvm::StringRef name) {
 }
 
 ValueKinds Manifest::kinds() const {
-  auto kind = [](int64_t form) {
-    return form == support::isTensor ? ValueKind::Tensor
-           : form == support::isMap  ? ValueKind::Map
+  auto kind = [](int64_t code) {
+    return code == support::isTensor ? ValueKind::Tensor
+           : code == support::isMap  ? ValueKind::Map
                                      : ValueKind::Sequence;
   };
   ValueKinds kinds;

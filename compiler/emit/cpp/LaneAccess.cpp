@@ -79,8 +79,8 @@ bool mayInterleave(const LaneAccess &a, const LaneAccess &b, int64_t lanes) {
   // Of the same memory: elements that differ by a number known now, none or at least a whole vector.
   auto [baseA, distanceA] = sumOf(a.first);
   auto [baseB, distanceB] = sumOf(b.first);
-  int64_t apart = std::abs(distanceA - distanceB);
-  return !a.scattered && !b.scattered && baseA == baseB && (apart == 0 || apart >= lanes);
+  int64_t distance = std::abs(distanceA - distanceB);
+  return !a.scattered && !b.scattered && baseA == baseB && (distance == 0 || distance >= lanes);
 }
 
 } // namespace ingot::emit::cpp

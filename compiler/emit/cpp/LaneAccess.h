@@ -1,4 +1,4 @@
-// Tells what operations on vectors do to memory, and which of them lanes may do one after the other.
+// Analyses what operations on vectors do to memory, and which of them lanes may do one after the other.
 #pragma once
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/Operation.h"

@@ -1,6 +1,7 @@
 // Reads operands that are sizes as they are, or counts of elements along an axis.
 #include "compiler/graph/SizeReader.h"
 #include "compiler/onnx/ops/Gather.h"
+#include "compiler/onnx/ops/Generators.h"
 #include "compiler/onnx/ops/Image.h"
 #include "compiler/onnx/ops/Move.h"
 #include "compiler/onnx/ops/Rearrange.h"

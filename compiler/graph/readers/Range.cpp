@@ -2,7 +2,7 @@
 #include "compiler/graph/SizeReader.h"
 #include "compiler/onnx/ElementTypes.h"
 #include "compiler/onnx/ops/Find.h"
-#include "compiler/onnx/ops/Shape.h"
+#include "compiler/onnx/ops/Generators.h"
 
 using namespace mlir;
 using ingot::onnx::Size;

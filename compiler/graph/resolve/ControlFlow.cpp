@@ -249,13 +249,13 @@ void Resolver::makeIf(const Node &node) {
 }
 
 /// Binds the node's outputs to these tensors, which stand for values of this form.
-void Resolver::takeResults(const Node &node, ValueRange results, llvm::ArrayRef<ResolvedValue> form) {
-  if (node.outputs.size() > form.size()) {
+void Resolver::takeResults(const Node &node, ValueRange results, llvm::ArrayRef<ResolvedValue> pattern) {
+  if (node.outputs.size() > pattern.size()) {
     problems->add(node.where(), "has " + llvm::Twine(node.outputs.size()) + " outputs, but its subgraph gives " +
-                                    llvm::Twine(form.size()));
+                                    llvm::Twine(pattern.size()));
     return;
   }
-  for (auto [output, resolved] : llvm::zip(node.outputs, withTensors(form, results))) {
+  for (auto [output, resolved] : llvm::zip(node.outputs, withTensors(pattern, results))) {
     bind(output, resolved);
   }
 }

@@ -52,7 +52,7 @@ void Resolver::compareDeclared(unsigned number, DictionaryAttr declared, Operati
 
 /// Returns how a sequence that is an output stands among the results, and gives it that form. Nothing: a problem has
 /// been added.
-std::optional<int64_t> Resolver::outputForm(DictionaryAttr declared, Sequence &s) {
+std::optional<int64_t> Resolver::sequenceCodeOf(DictionaryAttr declared, Sequence &s) {
   StringRef name = declared.getAs<StringAttr>("name").getValue();
   if (!declared.contains("sequence")) {
     problems->add("output " + quoted(name) + " is a sequence, but the model says that it is a tensor");
@@ -95,16 +95,16 @@ bool Resolver::finish() {
   SmallVector<std::string> names;
   /// The declaration and node of each result; null: the result is one of a sequence.
   SmallVector<std::pair<DictionaryAttr, Operation *>> tensors;
-  SmallVector<int64_t> forms;
+  SmallVector<int64_t> codes;
   bool isComplete = true;
   for (auto [declared, written] : llvm::zip_equal(outputs.getAsRange<DictionaryAttr>(), end->getOperands())) {
     std::string name = declared.getAs<StringAttr>("name").str();
     if (ResolvedValue resolved = resolvedValue(written); resolved.sequence) {
-      std::optional<int64_t> form = outputForm(declared, *resolved.sequence);
-      if (!form) {
+      std::optional<int64_t> code = sequenceCodeOf(declared, *resolved.sequence);
+      if (!code) {
         return false;
       }
-      forms.push_back(*form);
+      codes.push_back(*code);
       results.append(tensorsOf(resolved));
       names.append(namesOf(name, *resolved.sequence));
       tensors.resize(results.size());
@@ -119,7 +119,7 @@ bool Resolver::finish() {
       problems->add("output " + quoted(name) + " is an optional value, which is unsupported");
       return false;
     }
-    forms.push_back(support::isTensor);
+    codes.push_back(support::isTensor);
     results.push_back(result);
     names.push_back(name);
     tensors.push_back({declared, written.getDefiningOp()});
@@ -127,8 +127,8 @@ bool Resolver::finish() {
   if (!isComplete) {
     return false;
   }
-  if (llvm::any_of(forms, [](int64_t form) { return form != support::isTensor; })) {
-    function->setAttr(onnx::outputSequencesName, builder.getDenseI64ArrayAttr(forms));
+  if (llvm::any_of(codes, [](int64_t code) { return code != support::isTensor; })) {
+    function->setAttr(onnx::outputSequencesName, builder.getDenseI64ArrayAttr(codes));
   }
   func::ReturnOp::create(builder, function.getLoc(), results);
   function.setType(builder.getFunctionType(function.getArgumentTypes(), TypeRange(ValueRange(results))));

@@ -1,6 +1,6 @@
 // Computes packed sequences (Sequence.h) as tensors. A tensor of the sequence is a slice of `elements` in the shape
 // that its row of `shapes` says; the number of elements before it is a sum over the rows before. Appending is a Concat,
-// which a loop does in place. An insertion at a place that a run tells is a ReplaceRows, and so is erasing, since
+// which a loop does in place. An insertion at a place that a run determines is a ReplaceRows, and so is erasing, since
 // slices up to that place would each have a size of its own, whose sum nobody knows. Axes that are not the first are
 // cut and joined by computed numbers of elements.
 #include "compiler/graph/resolve/Sequence.h"
@@ -46,13 +46,13 @@ SmallVector<Value> tensorsOf(llvm::ArrayRef<ResolvedValue> values) {
   return all;
 }
 
-SmallVector<ResolvedValue> withTensors(llvm::ArrayRef<ResolvedValue> form, ValueRange tensors) {
+SmallVector<ResolvedValue> withTensors(llvm::ArrayRef<ResolvedValue> pattern, ValueRange tensors) {
   auto next = [&] {
     Value v = tensors.front();
     tensors = tensors.drop_front();
     return v;
   };
-  SmallVector<ResolvedValue> all(form);
+  SmallVector<ResolvedValue> all(pattern);
   for (ResolvedValue &resolved : all) {
     if (!resolved.sequence) {
       resolved.tensor = next();

@@ -46,7 +46,7 @@ private:
   // These make outputs.
   bool finish();
   void compareDeclared(unsigned number, mlir::DictionaryAttr declared, mlir::Operation *maker);
-  std::optional<int64_t> outputForm(mlir::DictionaryAttr declared, Sequence &s);
+  std::optional<int64_t> sequenceCodeOf(mlir::DictionaryAttr declared, Sequence &s);
 
   // These resolve optional values.
   void optional(const Node &node);
@@ -93,7 +93,7 @@ private:
   mlir::Operation *ifOp(const Node &node, Value condition, unsigned results, mlir::Operation *before = nullptr);
   std::optional<ResolvedValues> branch(const Subgraph &graph, mlir::Block &block, Problems &reported);
   bool unifyBranches(const Node &node, ResolvedValue (&both)[2], mlir::Block *(&blocks)[2]);
-  void takeResults(const Node &node, mlir::ValueRange results, llvm::ArrayRef<ResolvedValue> form);
+  void takeResults(const Node &node, mlir::ValueRange results, llvm::ArrayRef<ResolvedValue> pattern);
   Values makeLoop(const Node &node);
   Values makeScan(const Node &node);
   bool holdSubgraphs(const Node &node, onnx::SubgraphHolder op);

@@ -35,7 +35,7 @@ struct ResolvedValue {
 /// Returns the tensors that stand for values, one behind the other.
 llvm::SmallVector<mlir::Value> tensorsOf(llvm::ArrayRef<ResolvedValue> values);
 /// Returns values of the same form as `form`, for which `tensors` stand.
-llvm::SmallVector<ResolvedValue> withTensors(llvm::ArrayRef<ResolvedValue> form, mlir::ValueRange tensors);
+llvm::SmallVector<ResolvedValue> withTensors(llvm::ArrayRef<ResolvedValue> pattern, mlir::ValueRange tensors);
 
 /// Writes what nodes do to packed sequences, at the builder's place. A run that finds something wrong (a place outside,
 /// parts that do not add up) ends with INGOT_ERROR_INDEX and the node.

@@ -27,11 +27,11 @@ static std::optional<int64_t> numberOf(Value v) {
   return size.isNumber() ? std::optional(size.number()) : std::nullopt;
 }
 
-/// The place where a node puts, takes or erases a tensor: a number that is known, or what a run tells (null: at the
-/// end).
+/// The place where a node puts, takes or erases a tensor: a number that is known, or what a run determines (null: at
+/// the end).
 struct Resolver::Place {
   std::optional<int64_t> known;
-  Value told;
+  Value computed;
 };
 
 /// Returns the place that the node's input `index` gives in a sequence, where negative ones count from its end. Without
@@ -180,7 +180,7 @@ std::optional<Sequence> Resolver::changedSequence(const Node &node) {
     problems->add(node.where(), "takes a tensor of an unknown number of axes, and a place that only a run can tell");
     return std::nullopt;
   } else {
-    s = isErased ? f.erased(f.packed(s), place->told) : f.inserted(f.packed(s), tensor, place->told);
+    s = isErased ? f.erased(f.packed(s), place->computed) : f.inserted(f.packed(s), tensor, place->computed);
   }
   return s;
 }
@@ -200,7 +200,7 @@ Value Resolver::elementAt(const Node &node, const Sequence &s) {
                                 "which is unsupported");
     return {};
   }
-  return f.at(packed, place->told);
+  return f.at(packed, place->computed);
 }
 
 static bool isList(Value split) { return split && onnx::ranked(split) && onnx::ranked(split).getRank() == 1; }

@@ -68,7 +68,7 @@ public:
       }
     }
     vectors = vectorsOf();
-    pieces = w.local(w.b.getF32Type(), g.inChannels * pieceLength());
+    segments = w.local(w.b.getF32Type(), g.inChannels * segmentLength());
   }
 
   void row(Ix item);
@@ -88,15 +88,15 @@ private:
   int64_t lanes, vectors;
   Space space;
   Buffer x, weights, bias;
-  Buffer pieces; ///< what a tile at an end of the row reads of each channel
+  Buffer segments; ///< what a tile at an end of the row reads of each channel
   plan::Strides strides;
 
   int64_t vectorsOf() const;
   int64_t tileLength() const { return vectors * lanes; }
-  int64_t pieceLength() const { return llvm::alignTo(tileLength() + reachOf(axes[2]), lanes); }
+  int64_t segmentLength() const { return llvm::alignTo(tileLength() + reachOf(axes[2]), lanes); }
   void tile(const Tile &t);
   Ix rowAt(const Tile &t, Ix slice, Ix row) const;
-  void copyPieces(const Tile &t, Ix from);
+  void copySegments(const Tile &t, Ix from);
   Vectors channels(Buffer input, Ix at, Ix nextChannel, Ix weight, ValueRange sums);
 };
 
@@ -141,7 +141,7 @@ void FewChannelsConv::tile(const Tile &t) {
     sums.append(vectors, start);
   }
   if (t.isEdge) {
-    fillZeros(w, pieces, 0, g.inChannels * pieceLength());
+    fillZeros(w, segments, 0, g.inChannels * segmentLength());
   }
   auto [firstSlice, lastSlice] = axes[0].tapsOf(t.slice);
   sums = w.loop(firstSlice, lastSlice, 1, sums, [&](Ix slice, ValueRange a) {
@@ -149,12 +149,12 @@ void FewChannelsConv::tile(const Tile &t) {
     return w.loop(firstRow, lastRow, 1, a, [&](Ix row, ValueRange b) {
       Ix from = rowAt(t, slice, row) + (t.column + axes[2].inStart);
       if (t.isEdge) {
-        copyPieces(t, from);
+        copySegments(t, from);
       }
       Ix weight = (slice * axes[1].taps + row) * (axes[2].taps * g.inChannels * g.outChannels);
       return w.loop(0, axes[2].taps, 1, b, [&](Ix tap, ValueRange c) {
         Ix at = tap * axes[2].tapStep, of = weight + tap * (g.inChannels * g.outChannels);
-        return t.isEdge ? channels(pieces, at, pieceLength(), of, c)
+        return t.isEdge ? channels(segments, at, segmentLength(), of, c)
                         : channels(x, from + at, strides.strides[1], of, c);
       });
     });
@@ -183,11 +183,11 @@ Ix FewChannelsConv::rowAt(const Tile &t, Ix slice, Ix row) const {
 }
 
 /// Copies what there is of the row that a tile reads, of each channel, between the zeros of `pieces`.
-void FewChannelsConv::copyPieces(const Tile &t, Ix from) {
+void FewChannelsConv::copySegments(const Tile &t, Ix from) {
   Ix begin = t.column + axes[2].inStart, left = max(Ix(0) - begin, 0);
   Ix count = max(min(axes[2].image - begin, tileLength() + reachOf(axes[2])) - left, 0);
   w.loop(0, g.inChannels, 1, [&](Ix c) {
-    copyElements(w, x, from + c * Ix(strides.strides[1]) + left, pieces, c * pieceLength() + left, count);
+    copyElements(w, x, from + c * Ix(strides.strides[1]) + left, segments, c * segmentLength() + left, count);
   });
 }
 

@@ -20,7 +20,7 @@ namespace {
 
 using support::Size;
 
-/// Of rows and columns of an image whose size the run tells.
+/// Of rows and columns of an image whose size the run determines.
 constexpr int64_t typicalExtent = 256;
 
 struct Stem {
@@ -30,16 +30,16 @@ struct Stem {
   bool copied = false; ///< the rows that it reads
   int64_t height = 1;  ///< output rows of a piece, at most
   int64_t reach = 1;   ///< input slices of a piece
-  int64_t count = 0;   ///< of pieces of a slice, as equal as can be; 0: only the run tells how many
+  int64_t count = 0;   ///< of pieces of a slice, as equal as can be; 0: only the run determines how many
 
   int64_t inRows() const { return (height - 1) * axis(1).inStep + (axis(1).taps - 1) * axis(1).tapStep + 1; }
   Size inColumns() const { return axis(2).inEnd() - axis(2).inStart; }
   Size plane() const { return inColumns() * (reach * inRows()); }
   int64_t perPixel() const { return ofBytes ? 1 : g.inChannels; } ///< words of 4 bytes
   Size words() const { return 16 * ceilDiv(plane() * perPixel(), 16) + (ofBytes ? InterleavedRows::slack : 0); }
-  Size pieces() const { return count ? Size(count) : ceilDiv(axis(1).out, height); }
+  Size segments() const { return count ? Size(count) : ceilDiv(axis(1).out, height); }
   /// The first row of a piece; of the one behind the last all of them, or more.
-  Ix firstRow(Ix piece) const { return count ? floorDiv(piece * axis(1).out, count) : piece * height; }
+  Ix firstRow(Ix segment) const { return count ? floorDiv(segment * axis(1).out, count) : segment * height; }
   const ConvAxis &axis(size_t i) const { return g.phases[0].axes[i]; }
   Size inSize(size_t i) const { return axis(i).dim < 0 ? Size(1) : g.spatial[axis(i).dim - 2]; }
 };
@@ -90,7 +90,7 @@ Stem stemOf(plan::KernelOp kernel, const target::MachineModel &machine) {
 }
 
 /// Fills a piece: slices, rows and columns from where the first output of it reads on.
-void copyPiece(Build &build, const Stem &stem, Buffer piece, Ix n, Ix slice, Ix row) {
+void copySegment(Build &build, const Stem &stem, Buffer segment, Ix n, Ix slice, Ix row) {
   Writer &w = build.w;
   Buffer x = build.group.buffer(build.group.root->getOperand(0));
   Ix depth = stem.inSize(0), height = stem.inSize(1), width = stem.inSize(2), columns = stem.inColumns();
@@ -106,13 +106,13 @@ void copyPiece(Build &build, const Stem &stem, Buffer piece, Ix n, Ix slice, Ix 
         Ix z = slice + d, y = row + r, to = ((c * stem.reach + d) * stem.inRows() + r) * columns;
         Value inside = arith::AndIOp::create(w.b, w.loc, within(z, depth), within(y, height));
         w.ifThen(inside, [&] {
-          fillZeros(w, piece, to, before);
-          copyElements(w, x, ((n * stem.g.inChannels + c) * depth + z) * (height * width) + y * width + first, piece,
+          fillZeros(w, segment, to, before);
+          copyElements(w, x, ((n * stem.g.inChannels + c) * depth + z) * (height * width) + y * width + first, segment,
                        to + before, count);
-          fillZeros(w, piece, to + (before + count), columns - before - count);
+          fillZeros(w, segment, to + (before + count), columns - before - count);
         });
         Value outside = arith::XOrIOp::create(w.b, w.loc, inside, w.constant(1, w.b.getI1Type()));
-        w.ifThen(outside, [&] { fillZeros(w, piece, to, columns); });
+        w.ifThen(outside, [&] { fillZeros(w, segment, to, columns); });
       });
     });
   });
@@ -152,7 +152,7 @@ KernelShape shapeOf(plan::KernelOp kernel, const Stem &stem, const target::Machi
   KernelShape shape;
   shape.items = BlockedConv::items(stem.g, stem.s);
   if (stem.copied) {
-    shape.items = stem.g.batch * stem.axis(0).out * stem.pieces();
+    shape.items = stem.g.batch * stem.axis(0).out * stem.segments();
     shape.scratchBytes = shape.items * 4 * stem.words();
   }
   Operation *root = kernel.root();
@@ -195,8 +195,8 @@ void buildStem(Build &build, const Stem &stem) {
     Size bytes = 4 * stem.words();
     Type element = stem.ofBytes ? onnx::elementOf(build.group.root->getOperand(0)) : w.b.getF32Type();
     Buffer rows = w.scratch(build.scratch, item * bytes, element, memoryExtent(stem.ofBytes ? bytes : stem.words()));
-    Ix piece = remainder(item, stem.pieces()), rest = floorDiv(item, stem.pieces());
-    Ix from = stem.firstRow(piece), to = min(stem.firstRow(piece + 1), stem.axis(1).out);
+    Ix segment = remainder(item, stem.segments()), rest = floorDiv(item, stem.segments());
+    Ix from = stem.firstRow(segment), to = min(stem.firstRow(segment + 1), stem.axis(1).out);
     Ix outer = remainder(rest, stem.axis(0).out), n = floorDiv(rest, stem.axis(0).out);
     Ix slice = outer * stem.axis(0).inStep + stem.axis(0).inStart,
        row = from * stem.axis(1).inStep + stem.axis(1).inStart;
@@ -210,7 +210,7 @@ void buildStem(Build &build, const Stem &stem) {
         stride = stride * InterleavedRows::channels;
       }
     } else {
-      copyPiece(build, stem, rows, n, slice, row);
+      copySegment(build, stem, rows, n, slice, row);
     }
     BlockedConv(build, stem.g, stem.s, input, space).rows(n, outer, from, to);
   });

@@ -23,7 +23,7 @@ void Attention::run() {
   auto firstOf = [&](Ix item) { return c.tasks == c.items ? item : floorDiv(item * c.tasks, c.items); };
   if (c.tiles) {
     block.emplace(w, *c.tiles, /*ofBf16=*/true);
-    block->configure(c.tiles->tall * w.machine.tiles.rows);
+    block->configure(c.tiles->mostRowTiles * w.machine.tiles.rows);
   }
   Ix first = firstOf(build.begin);
   w.loop(first, firstOf(build.end), 1, [&](Ix task) { oneTask(task, first); });

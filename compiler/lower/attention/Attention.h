@@ -137,8 +137,8 @@ private:
   /// Adds the values of a block of keys to the sums of a block of rows.
   void valueBlocks(Ix vectors, Ix count);
   /// Multiplies a block of two factors, over so many steps.
-  void multiply(Buffer left, Ix leftAt, int64_t rowBytes, int64_t partBytes, Buffer right, Ix rightAt, int64_t wide,
-                Ix steps);
+  void multiply(Buffer left, Ix leftAt, int64_t rowBytes, int64_t partBytes, Buffer right, Ix rightAt,
+                int64_t columnTiles, Ix steps);
 
   // Few rows
 
@@ -171,7 +171,7 @@ private:
   /// Adds the values of a block of keys to a row's sums.
   void addValues(Ix row, Ix first, Ix count);
   /// Returns `before` plus the weighed values of a block of keys, for the vectors of V from `from` on. Several
-  /// accumulators of one vector, which keys use in turn, hide the latency of an addition.
+  /// accumulators of one vector, to which keys are added alternately, hide the latency of an addition.
   mlir::SmallVector<Value> addedValues(int64_t from, mlir::ValueRange before, Ix first, Ix count);
   /// Calls the body with groups of V's vectors that fit the registers.
   void eachValueVectors(llvm::function_ref<void(int64_t from, int64_t vectors)> body);

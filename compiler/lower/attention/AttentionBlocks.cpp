@@ -8,8 +8,8 @@ namespace ingot::lower {
 void Attention::rowBlock(Ix block) {
   // A block begins at a whole tile of scores. Vectors that fill no tile run at half the speed, so only the last block
   // has such vectors.
-  Ix tiles = floorDiv(Ix(c.vectors) + Ix(c.wide - 1), c.wide);
-  auto beginOf = [&](Ix at) { return min(floorDiv(at * tiles, c.blocks) * c.wide, c.vectors); };
+  Ix tiles = floorDiv(Ix(c.vectors) + Ix(c.rowVectors - 1), c.rowVectors);
+  auto beginOf = [&](Ix at) { return min(floorDiv(at * tiles, c.blocks) * c.rowVectors, c.vectors); };
   Ix from = beginOf(block), vectors = w.hidden(beginOf(block + 1) - from);
   firstRow = from * c.lanes;
   Ix rows = min(Ix(p.rows) - firstRow, vectors * c.lanes);
@@ -63,11 +63,11 @@ void Attention::packQueries(Ix vectors) {
 }
 
 void Attention::scoreBlock(Ix vectors, Ix first, Ix count) {
-  Ix whole = vectors - remainder(vectors, c.wide);
+  Ix whole = vectors - remainder(vectors, c.rowVectors);
   auto columns = [&](Ix vector, int64_t width) {
     w.loop(0, count, c.keyTile, [&](Ix key) { scoreTile(vector * c.lanes, width, first, key); });
   };
-  w.loop(0, whole, c.wide, [&](Ix vector) { columns(vector, c.wide); });
+  w.loop(0, whole, c.rowVectors, [&](Ix vector) { columns(vector, c.rowVectors); });
   w.loop(whole, vectors, 1, [&](Ix vector) { columns(vector, 1); });
 }
 

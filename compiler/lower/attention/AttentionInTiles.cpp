@@ -1,8 +1,10 @@
 // Builds blocks of rows whose products are in matrix registers (Tiles.h), of factors that are split into bfloat16s.
 //
-// Scores are products of keys and queries. Keys are left factors, split but otherwise as they lie; queries are right
-// factors, in which two vectors of rows alternate in pairs of columns. Sums of V are products of weights, transposed
-// from the scores, with pairs of V's rows. Both kinds have blocks of 32 rows by two tiles.
+//   scores [keys, queries]     left factors are rows of K; right factors are queries, transposed
+//   sums [queries, values]     left factors are the weights, transposed scores; right factors are rows of V
+//
+// Both products have blocks of 32 rows by two tiles. A word holds two elements along the inner axis. Since storeSplit
+// alternates two vectors, these are the elements i and i + lanes, in both factors.
 #include "compiler/lower/attention/Attention.h"
 
 using namespace mlir;
@@ -11,7 +13,8 @@ namespace ingot::lower {
 
 static constexpr int64_t rowsOfBlock = 32, bf16Bytes = 2; ///< rows of a block of products; bytes of a bfloat16
 
-/// The second square begins `distance` elements behind the first one.
+/// Loads two squares of lanes x lanes elements and transposes them. The second square begins `distance` elements behind
+/// the first one.
 std::pair<SmallVector<Value>, SmallVector<Value>> Attention::squares(Buffer from, ArrayRef<Ix> rows, Ix distance) {
   auto square = [&](Ix at) {
     return transpose(w, llvm::map_to_vector(rows, [&](const Ix &row) { return w.load(from, row + at, c.lanes); }));
@@ -29,14 +32,14 @@ void Attention::splitQueries(Ix vectors) {
     for (int64_t i = 0; i < c.lanes; ++i) {
       from.push_back(queryAt(clamped(firstRow + number * c.lanes + Ix(i))));
     }
-    Ix pair = floorDiv(number, 2), wide = min(vectors - pair * 2, 2);
+    Ix pair = floorDiv(number, 2), columnTiles = min(vectors - pair * 2, 2);
     w.loop(0, steps, 1, [&](Ix step) {
       SmallVector<Ix> here = llvm::map_to_vector(from, [&](const Ix &at) { return at + step * elementsOfStep; });
       auto [low, high] = squares(q, here, c.lanes);
-      Ix at = pair * (steps * shape.stepBytes(2) / bf16Bytes) + step * shape.parts * wide * tile +
+      Ix at = pair * (steps * shape.stepBytes(2) / bf16Bytes) + step * shape.parts * columnTiles * tile +
               remainder(number, 2) * tile;
       for (int64_t i = 0; i < c.lanes; ++i) {
-        storeSplit(w, {low[i], high[i]}, shape.parts, to, at + i * elementsOfStep, wide * tile);
+        storeSplit(w, {low[i], high[i]}, shape.parts, to, at + i * elementsOfStep, columnTiles * tile);
       }
     });
   });
@@ -53,8 +56,8 @@ void Attention::splitKeys(Ix first, Ix count) {
   });
 }
 
-/// Behind the last key the factors are zeros, which are multiplied with weights of zero: memory that is no number must
-/// not get into a sum.
+/// Behind the last key zeros are stored, although the weights there are zero as well: what memory holds there may be
+/// NaN, and zero times NaN is NaN.
 void Attention::splitValues(Ix first, Ix count) {
   const TileShape &shape = *c.tiles;
   Buffer to = bf16Scratch(c.splitV);
@@ -67,10 +70,10 @@ void Attention::splitValues(Ix first, Ix count) {
           return w.load(v, baseV + (first + key) * Ix(p.v.row()) + n * c.lanes, c.lanes, mask);
         };
         Ix key = step * elementsOfStep + i;
-        int64_t pair = n / 2, wide = std::min<int64_t>(2, c.valueVectors - 2 * pair);
-        Ix at = step * (shape.stepBytes(wide) / bf16Bytes) + i * elementsOfStep +
+        int64_t pair = n / 2, columnTiles = std::min<int64_t>(2, c.valueVectors - 2 * pair);
+        Ix at = step * (shape.stepBytes(columnTiles) / bf16Bytes) + i * elementsOfStep +
                 (pair * steps * shape.stepBytes(2) / bf16Bytes + n % 2 * tile);
-        storeSplit(w, {load(key), load(key + c.lanes)}, shape.parts, to, at, wide * tile);
+        storeSplit(w, {load(key), load(key + c.lanes)}, shape.parts, to, at, columnTiles * tile);
       }
     });
   };
@@ -85,14 +88,14 @@ void Attention::scoreBlocks(Ix vectors, Ix first, Ix count) {
   const TileShape &shape = *c.tiles;
   Buffer left = bf16Scratch(c.splitK), right = bf16Scratch(c.splitQ);
   int64_t steps = p.width / elementsOfStep;
-  auto columns = [&](Ix number, int64_t wide) {
+  auto columns = [&](Ix number, int64_t columnTiles) {
     Ix panel = floorDiv(number, 2) * (steps * shape.stepBytes(2));
     w.loop(0, count, rowsOfBlock, [&](Ix key) {
-      multiply(left, key * c.keyBytes, c.keyBytes, p.width * bf16Bytes, right, panel, wide, steps);
+      multiply(left, key * c.keyBytes, c.keyBytes, p.width * bf16Bytes, right, panel, columnTiles, steps);
       w.loop(0, min(count - key, rowsOfBlock), 1, [&](Ix i) {
-        for (int64_t n = 0; n < wide; ++n) {
+        for (int64_t n = 0; n < columnTiles; ++n) {
           Ix row = (number + n) * c.lanes;
-          Value score = scoreOf(block->sums(i, n, wide), c.lanes,
+          Value score = scoreOf(block->sums(i, n, columnTiles), c.lanes,
                                 [&](const Other &other) { return alongRows(other, first + key + i, key + i, row); });
           w.store(score, scores, (key + i) * c.rowsBlock + row);
         }
@@ -106,14 +109,14 @@ void Attention::scoreBlocks(Ix vectors, Ix first, Ix count) {
 
 /// All places and distances are in bytes. `partBytes` is the distance between the parts of a split row.
 void Attention::multiply(Buffer left, Ix leftAt, int64_t rowBytes, int64_t partBytes, Buffer right, Ix rightAt,
-                         int64_t wide, Ix steps) {
-  block->clear(wide);
+                         int64_t columnTiles, Ix steps) {
+  block->clear(columnTiles);
   w.loop(0, steps, 1, [&](Ix step) {
     Ix at = leftAt + step * c.tiles->depth;
     block->step({left, {at, at + block->second() * rowBytes}, rowBytes, partBytes}, right,
-                rightAt + step * c.tiles->stepBytes(wide), wide, std::nullopt);
+                rightAt + step * c.tiles->stepBytes(columnTiles), columnTiles, std::nullopt);
   });
-  block->leave(wide);
+  block->leave(columnTiles);
 }
 
 void Attention::splitWeights(Ix vectors, Ix count) {
@@ -141,17 +144,17 @@ void Attention::splitWeights(Ix vectors, Ix count) {
 void Attention::valueBlocks(Ix vectors, Ix count) {
   const TileShape &shape = *c.tiles;
   Buffer left = bf16Scratch(c.splitWeights), right = bf16Scratch(c.splitV);
-  auto columns = [&](Ix pair, int64_t wide) {
+  auto columns = [&](Ix pair, int64_t columnTiles) {
     w.loop(0, vectors * c.lanes, rowsOfBlock, [&](Ix row) {
       multiply(left, row * c.weightBytes, c.weightBytes, c.keysBlock * bf16Bytes, right,
-               pair * (c.keysBlock / elementsOfStep * shape.stepBytes(2)), wide, stepsOver(count));
+               pair * (c.keysBlock / elementsOfStep * shape.stepBytes(2)), columnTiles, stepsOver(count));
       // Rows behind the last one are computed as well, and nobody reads them.
       w.loop(row, row + rowsOfBlock, 1, [&](Ix i) {
         Value factor = w.splat(w.load(worth, i), c.lanes);
-        for (int64_t n = 0; n < wide; ++n) {
+        for (int64_t n = 0; n < columnTiles; ++n) {
           Ix at = i * c.valueStride() + (pair * 2 + n) * c.lanes;
           Value before = w.load(sums, at, c.lanes);
-          w.store(w.fma(before, factor, block->sums(i - row, n, wide)), sums, at);
+          w.store(w.fma(before, factor, block->sums(i - row, n, columnTiles)), sums, at);
         }
       });
     });

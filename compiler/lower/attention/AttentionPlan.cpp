@@ -62,7 +62,7 @@ static void cutTile(AttentionCut &c, const target::MachineModel &machine) {
   constexpr int64_t aligned = 8; ///< a block has as many tiles, so that it is whole pairs of vectors as well
   c.rowsBlock = std::max(machine.tuning.attentionRows, c.lanes);
   if (isThreeWide(c, machine)) {
-    c.wide = 3, c.rowsBlock = c.wide * c.lanes;
+    c.rowVectors = 3, c.rowsBlock = c.rowVectors * c.lanes;
     c.valueTile = panelFor(6, c.valueVectors, machine) > panelFor(8, c.valueVectors, machine) ? 6 : 8;
     return;
   }
@@ -91,14 +91,14 @@ static void cutRows(AttentionCut &c, const AttentionProblem &p, const target::Ma
       c.valueTile = evenly(std::min(rows, p.rows.number()), c.valueTile);
     }
   }
-  c.wide = std::min(c.wide, c.rowsBlock / c.lanes);
+  c.rowVectors = std::min(c.rowVectors, c.rowsBlock / c.lanes);
   cutBlocks(c, p, machine);
 }
 
 /// Cuts keys into blocks and tiles.
 static void cutKeys(AttentionCut &c, const AttentionProblem &p, const target::MachineModel &machine) {
-  c.keyTile =
-      c.wide > 2 ? (machine.tileRegisters() - 1 - c.wide) / c.wide : std::min<int64_t>(8, machine.matmulTile.rows);
+  c.keyTile = c.rowVectors > 2 ? (machine.tileRegisters() - 1 - c.rowVectors) / c.rowVectors
+                               : std::min<int64_t>(8, machine.matmulTile.rows);
   c.keysBlock = machine.tuning.attentionKeys;
   if (p.keys.isNumber()) {
     c.keysBlock = evenly(p.keys.number(), c.keysBlock);
@@ -141,11 +141,11 @@ static int64_t partsInTiles(plan::KernelOp kernel, const AttentionProblem &p, co
 static void cutForTiles(AttentionCut &c, const AttentionProblem &p, int64_t parts,
                         const target::MachineModel &machine) {
   constexpr int64_t mostKeys = 128, someVectors = 8, manyVectors = 16, manyRows = 512;
-  c.tiles = TileShape{/*tall=*/2, /*wide=*/2, /*depth=*/64, parts};
-  c.wide = 2;
+  c.tiles = TileShape{/*mostRowTiles=*/2, /*mostColumnTiles=*/2, /*depth=*/64, parts};
+  c.rowVectors = 2;
   int64_t vectors = c.vectors.number();
   c.rowsBlock = evenly(vectors, p.rows.atLeast(manyRows) ? manyVectors : someVectors) * c.lanes;
-  c.rowsBlock = static_cast<int64_t>(llvm::alignTo(c.rowsBlock, c.wide * c.lanes));
+  c.rowsBlock = static_cast<int64_t>(llvm::alignTo(c.rowsBlock, c.rowVectors * c.lanes));
   cutBlocks(c, p, machine);
   c.keysBlock = static_cast<int64_t>(llvm::alignTo(evenly(p.keys.number(), mostKeys), elementsOfStep));
   auto rowBytes = [&](int64_t elements) { return oddLines(2 * parts * elements, machine.lineBytes); };

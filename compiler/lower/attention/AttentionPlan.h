@@ -32,9 +32,9 @@ inline constexpr int64_t elementsOfStep = 32;
 struct AttentionCut {
   /// Rows of a vector and of a block, keys of a block and of a tile of scores.
   int64_t lanes, rowsBlock, keysBlock, keyTile;
-  int64_t wide = 2; ///< vectors of rows in a tile of scores
-  int64_t most;     ///< the most rows that are computed one by one
-  int64_t dotLanes; ///< lanes along the width, for rows that are computed one by one
+  int64_t rowVectors = 2; ///< vectors of rows in a tile of scores
+  int64_t most;           ///< the most rows that are computed one by one
+  int64_t dotLanes;       ///< lanes along the width, for rows that are computed one by one
   /// Lanes of a vector of V's columns, such vectors in a row; rows and vectors of a tile of V's sums.
   int64_t valueLanes, valueVectors, valueTile, panel;
   /// Whole vectors of rows, blocks of them, tasks (blocks for all of `outer`), and work items, each of several tasks.

@@ -114,14 +114,14 @@ SmallVector<Value> Attention::columnProducts(Ix row, Ix key, int64_t vectors, in
 }
 
 void Attention::columns(Ix row, Ix first, Ix count) {
-  constexpr int64_t wide = 4;
+  constexpr int64_t vectors = 4;
   auto some = [&](Ix key, int64_t vectors, int64_t lanes, Value mask) {
     for (auto [i, product] : llvm::enumerate(columnProducts(row, first + key, vectors, lanes, mask))) {
       w.store(product, scores, key + Ix(static_cast<int64_t>(i) * lanes));
     }
   };
-  Ix whole = count - remainder(count, wide * c.lanes);
-  w.loop(0, whole, wide * c.lanes, [&](Ix key) { some(key, wide, c.lanes, {}); });
+  Ix whole = count - remainder(count, vectors * c.lanes);
+  w.loop(0, whole, vectors * c.lanes, [&](Ix key) { some(key, vectors, c.lanes, {}); });
   w.lanes(count - whole, [&](Ix key, int64_t lanes, Value mask) { some(whole + key, 1, lanes, mask); });
 }
 

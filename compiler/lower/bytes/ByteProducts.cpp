@@ -123,7 +123,7 @@ SmallVector<Value, ByteProducts::dotBytes> ByteProducts::elements(Writer &w, Buf
 }
 
 /// Returns the elements of two vectors alternately.
-static Value inTurn(Writer &w, Value a, Value b) {
+static Value interleaved(Writer &w, Value a, Value b) {
   int64_t count = cast<VectorType>(a.getType()).getNumElements();
   SmallVector<int64_t> order;
   for (int64_t i = 0; i < count; ++i) {
@@ -134,8 +134,8 @@ static Value inTurn(Writer &w, Value a, Value b) {
 
 Value ByteProducts::stacked(Writer &w, ArrayRef<Value> bytes) const {
   if (method == Method::ByteDot2) { // it goes in steps for which vectors of 128 bits have instructions
-    auto pairs = [&](int64_t i) { return bitcast(w, inTurn(w, bytes[i], bytes[i + 1]), w.b.getI16Type()); };
-    return bitcast(w, inTurn(w, pairs(0), pairs(2)), w.b.getI8Type());
+    auto pairs = [&](int64_t i) { return bitcast(w, interleaved(w, bytes[i], bytes[i + 1]), w.b.getI16Type()); };
+    return bitcast(w, interleaved(w, pairs(0), pairs(2)), w.b.getI8Type());
   }
   int64_t lanes = cast<VectorType>(bytes.front().getType()).getNumElements(), count = bytes.size();
   SmallVector<Value> halves;

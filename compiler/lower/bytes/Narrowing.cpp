@@ -36,18 +36,18 @@ std::optional<int64_t> splatOf(Value v) {
 
 /// Bytes, perhaps in int16, as what they were narrowed from: integers of 32 bits + `zero`, which saturate.
 struct Narrowed {
-  Value wide;
+  Value integers32;
   int64_t zero;
-  bool isSigned, inWords;
+  bool isSigned, inInt16;
   /// Whether another one differs in the integers only.
-  bool isLike(const Narrowed &other) const {
-    return zero == other.zero && isSigned == other.isSigned && inWords == other.inWords;
+  bool isScaledAs(const Narrowed &other) const {
+    return zero == other.zero && isSigned == other.isSigned && inInt16 == other.inInt16;
   }
 };
 std::optional<Narrowed> narrowedOf(Value bytes) {
   auto widened = bytes.getDefiningOp<arith::ExtUIOp>();
-  bool inWords = widened && onnx::isInt(getElementTypeOrSelf(bytes.getType()), 16);
-  bytes = inWords ? widened.getIn() : bytes;
+  bool inInt16 = widened && onnx::isInt(getElementTypeOrSelf(bytes.getType()), 16);
+  bytes = inInt16 ? widened.getIn() : bytes;
   auto cut = bytes.getDefiningOp<arith::TruncIOp>();
   auto below = cut ? cut.getIn().getDefiningOp<arith::MinSIOp>() : arith::MinSIOp();
   auto above = below ? below.getLhs().getDefiningOp<arith::MaxSIOp>() : arith::MaxSIOp();
@@ -62,10 +62,10 @@ std::optional<Narrowed> narrowedOf(Value bytes) {
   auto sum = above.getLhs().getDefiningOp<arith::AddIOp>();
   std::optional<int64_t> zero = sum ? splatOf(sum.getRhs()) : std::nullopt;
   bool isZeroPoint = zero && std::abs(*zero) <= UINT8_MAX;
-  if (inWords && isSigned) {
+  if (inInt16 && isSigned) {
     return std::nullopt;
   }
-  return Narrowed{isZeroPoint ? sum.getLhs() : above.getLhs(), isZeroPoint ? *zero : 0, isSigned, inWords};
+  return Narrowed{isZeroPoint ? sum.getLhs() : above.getLhs(), isZeroPoint ? *zero : 0, isSigned, inInt16};
 }
 
 Value bitcast(Writer &w, Value v, int64_t count, Type element) {
@@ -94,10 +94,10 @@ Value inOrder(Writer &w, Value packed, int64_t count, unsigned bits) {
 }
 
 /// Packs two or four registers of int32, or of places on a curve.
-Value packed(Writer &w, ArrayRef<Value> wide, const Narrowed &how, const std::optional<ByteCurve> &curve) {
+Value packed(Writer &w, ArrayRef<Value> integers32, const Narrowed &how, const std::optional<ByteCurve> &curve) {
   SmallVector<Value, 2> words;
-  for (size_t i = 0; i < wide.size(); i += 2) {
-    Value pair = instruction(w, Instruction::PackInt32, {wide[i], wide[i + 1]});
+  for (size_t i = 0; i < integers32.size(); i += 2) {
+    Value pair = instruction(w, Instruction::PackInt32, {integers32[i], integers32[i + 1]});
     if (curve) {
       pair = curve->bytes(w, pair);
     } else if (how.zero) {
@@ -105,14 +105,14 @@ Value packed(Writer &w, ArrayRef<Value> wide, const Narrowed &how, const std::op
     }
     words.push_back(pair);
   }
-  if (how.inWords) {
+  if (how.inInt16) {
     Value bytes = arith::MaxSIOp::create(w.b, w.loc, words.front(), w.constant(0, words.front().getType()));
     bytes = arith::MinSIOp::create(w.b, w.loc, bytes, w.constant(UINT8_MAX, bytes.getType()));
     return inOrder(w, bytes, /*count=*/2, /*bits=*/64);
   }
   Value bytes =
       instruction(w, how.isSigned ? Instruction::PackInt16 : Instruction::PackUnsigned, {words.front(), words.back()});
-  return inOrder(w, bytes, static_cast<int64_t>(wide.size()), /*bits=*/32);
+  return inOrder(w, bytes, static_cast<int64_t>(integers32.size()), /*bits=*/32);
 }
 
 } // namespace
@@ -122,29 +122,29 @@ Value concatenatedBytes(Writer &w, KnownSegments &known, ArrayRef<Value> vectors
   int64_t lanes = w.machine.lanes, registers = type ? type.getNumElements() / lanes : 0;
   size_t all = vectors.size() * registers;
   std::optional<Narrowed> first = narrowedOf(vectors.front());
-  size_t most = first && first->inWords ? 2 : 4;
+  size_t most = first && first->inInt16 ? 2 : 4;
   if (!w.machine.has(Instruction::PackInt32) || !first || !llvm::isPowerOf2_64(all) || all > most) {
     return concatenated(w, vectors);
   }
-  std::optional<ByteCurve> curve = ByteCurve::of(w, known, first->wide, first->zero, first->isSigned);
+  std::optional<ByteCurve> curve = ByteCurve::of(w, known, first->integers32, first->zero, first->isSigned);
   if (all == 1 && !curve) {
     return vectors.front();
   }
-  SmallVector<Value, 4> wide;
+  SmallVector<Value, 4> integers32;
   for (Value v : vectors) {
     std::optional<Narrowed> n = narrowedOf(v);
-    Value integers = n && curve ? curve->places(w, n->wide) : n ? n->wide : Value();
-    if (!integers || !n->isLike(*first)) {
+    Value integers = n && curve ? curve->places(w, n->integers32) : n ? n->integers32 : Value();
+    if (!integers || !n->isScaledAs(*first)) {
       return concatenated(w, vectors);
     }
     for (int64_t i = 0; i < registers; ++i) {
-      wide.push_back(registers == 1 ? integers : lanesOf(w, integers, i * lanes, lanes));
+      integers32.push_back(registers == 1 ? integers : lanesOf(w, integers, i * lanes, lanes));
     }
   }
   if (all == 1) { // a pair has been packed
-    wide.push_back(wide.front());
+    integers32.push_back(integers32.front());
   }
-  Value bytes = packed(w, wide, *first, curve);
+  Value bytes = packed(w, integers32, *first, curve);
   return all == 1 ? lanesOf(w, bytes, 0, lanes) : bytes;
 }
 

@@ -6,9 +6,9 @@ using namespace mlir;
 
 namespace ingot::lower {
 
-/// Returns the tiles of one work item where an image is one row: of few tiles each is an item, so that threads get
-/// equal parts.
-static int64_t tilesOfPiece(const support::Size &row, int64_t pixels) {
+/// Returns how many tiles a segment has, which is what a work item computes of an image that is one row: one tile where
+/// there are few, so that threads get equal parts.
+static int64_t tilesOfSegment(const support::Size &row, int64_t pixels) {
   return row.isNumber() ? std::clamp<int64_t>(row.number() / (32 * pixels), 1, 8) : 8;
 }
 
@@ -32,10 +32,10 @@ BlockedConv::BlockedConv(Build &build, const ConvGeometry &g, const BlockedSched
   }
 }
 
-// A work item is (panel, image, unit) where panels are outer, and (image, unit) where pixels are outer, and in parts. A
-// unit is a row of pixels, or some tiles where the image is one row, or a part of the image, or the image where its
-// tiles are static. With several phases it is the same rows of each, so that they read them while they are in a cache,
-// and write neighbouring pixels.
+// A work item is (panel, image, unit) where panels are the outer loop, and (image, unit) where pixels are, or where an
+// image is cut into parts. A unit is a row of pixels; of an image of one row a segment, some tiles of it; a part of the
+// image; or the whole image where its tiles are static. With several phases a unit is the same rows of each phase: the
+// phases read the same input rows while these are in a cache, and write neighbouring pixels.
 
 /// Returns the most outputs of a phase along an axis.
 static support::Size mostOf(const ConvGeometry &g, size_t axis) {
@@ -46,14 +46,15 @@ static support::Size mostOf(const ConvGeometry &g, size_t axis) {
   return most;
 }
 
-/// Returns slices of the longest phase; rows, in units; or pieces of a row, where it is the image.
+/// Returns how many units there are along an axis with several phases: slices of the longest phase (axis 0), groups of
+/// `phaseRows` rows (1), or segments of a row if the image is one row (2).
 support::Size BlockedConv::phaseUnits(const ConvGeometry &g, const BlockedSchedule &s, size_t axis) {
   support::Size most = mostOf(g, axis);
   if (axis < 2) {
     return axis == 1 ? ceilDiv(most, s.phaseRows) : most;
   }
   bool isRow = mostOf(g, 0).is(1) && mostOf(g, 1).is(1);
-  return isRow ? ceilDiv(most, s.pixels * tilesOfPiece(most, s.pixels)) : support::Size(1);
+  return isRow ? ceilDiv(most, s.pixels * tilesOfSegment(most, s.pixels)) : support::Size(1);
 }
 
 support::Size BlockedConv::unitsOf(const ConvGeometry &g, const BlockedSchedule &s) {
@@ -71,7 +72,7 @@ support::Size BlockedConv::unitsOf(const ConvGeometry &g, const BlockedSchedule 
     return p.rows();
   }
   const support::Size &row = p.axes[2].out;
-  int64_t tiles = tilesOfPiece(row, s.pixels);
+  int64_t tiles = tilesOfSegment(row, s.pixels);
   if (!row.isNumber()) {
     return ceilDiv(row, s.pixels * tiles);
   }
@@ -181,27 +182,27 @@ void BlockedConv::unit(const Panel *fixed, Ix n, Ix u) {
   } else if (!phase->rows().is(1)) {
     row(fixed, n, floorDiv(u, middle), remainder(u, middle), u);
   } else {
-    rowPiece(fixed, n, u);
+    rowSegment(fixed, n, u);
   }
 }
 
 /// Writes the unit's rows of one phase, which may have fewer than the longest.
 void BlockedConv::phaseRows(const Panel &p, Ix n, Ix u) {
   const auto &a = phase->axes;
-  Ix pieces = phaseUnits(g, s, 2), blocks = phaseUnits(g, s, 1);
-  Ix piece = remainder(u, pieces), rest = floorDiv(u, pieces);
+  Ix segments = phaseUnits(g, s, 2), blocks = phaseUnits(g, s, 1);
+  Ix segment = remainder(u, segments), rest = floorDiv(u, segments);
   Ix slice = floorDiv(rest, blocks), from = remainder(rest, blocks) * s.phaseRows;
   w.loop(slice, min(slice + 1, a[0].out), 1, [&](Ix d) {
     w.loop(from, min(from + s.phaseRows, a[1].out), 1, [&](Ix h) {
-      if (pieces.is(1)) {
+      if (segments.is(1)) {
         return row(&p, n, d, h, 0);
       }
-      int64_t tiles = tilesOfPiece(mostOf(g, 2), s.pixels), pixels = tiles * s.pixels;
+      int64_t tiles = tilesOfSegment(mostOf(g, 2), s.pixels), pixels = tiles * s.pixels;
       if (a[2].out.isNumber()) {
-        return rowTiles(&p, n, d, h, piece * tiles, min(piece * tiles + tiles, tilesOfRow(a[2], s.pixels)), 0);
+        return rowTiles(&p, n, d, h, segment * tiles, min(segment * tiles + tiles, tilesOfRow(a[2], s.pixels)), 0);
       }
       innerTaps = allTaps();
-      openRow(&p, n, d, h, piece * pixels, min(piece * pixels + pixels, a[2].out));
+      openRow(&p, n, d, h, segment * pixels, min(segment * pixels + pixels, a[2].out));
     });
   });
 }
@@ -272,30 +273,30 @@ void BlockedConv::rowTiles(const Panel *fixed, Ix n, Ix outer, Ix middle, Ix fro
   }
 }
 
-void BlockedConv::rowPiece(const Panel *fixed, Ix n, Ix u) {
+void BlockedConv::rowSegment(const Panel *fixed, Ix n, Ix u) {
   const support::Size &out = phase->axes[2].out;
-  int64_t most = tilesOfPiece(out, s.pixels);
+  int64_t most = tilesOfSegment(out, s.pixels);
   innerTaps = allTaps();
   if (!out.isNumber()) {
-    int64_t piece = s.pixels * most;
-    return openRow(fixed, n, 0, 0, u * piece, min(u * piece + piece, out));
+    int64_t segment = s.pixels * most;
+    return openRow(fixed, n, 0, 0, u * segment, min(u * segment + segment, out));
   }
   auto tiles = balancedTiles(out.number(), s.pixels);
-  auto piece = [&](Ix unit, int64_t start, int64_t size, int64_t count, int64_t before) {
+  auto segment = [&](Ix unit, int64_t start, int64_t size, int64_t count, int64_t before) {
     w.loop(unit * most, min(unit * most + most, count), 1,
            [&](Ix i) { rowTile(fixed, n, 0, 0, start + i * size, size, before + i); });
   };
   auto [size, count] = tiles[0];
   int64_t units = llvm::divideCeil(count, most);
   either(
-      w, u, units, unitsOf(g, s).number(), [&, size = size, count = count](Ix i) { piece(i, 0, size, count, 0); },
+      w, u, units, unitsOf(g, s).number(), [&, size = size, count = count](Ix i) { segment(i, 0, size, count, 0); },
       [&, size = size, count = count](Ix i) {
-        piece(i, size * count, tiles.back().first, tiles.back().second, count);
+        segment(i, size * count, tiles.back().first, tiles.back().second, count);
       });
 }
 
-/// Writes pixels [from, to) of a row whose length the run tells. An image of one row has few tiles, and each reads all
-/// weights.
+/// Writes pixels [from, to) of a row whose length the run determines. An image of one row has few tiles, and each reads
+/// all weights.
 void BlockedConv::openRow(const Panel *fixed, Ix n, Ix outer, Ix middle, Ix from, Ix to) {
   innerTaps = allTaps();
   w.balanced(
@@ -311,7 +312,7 @@ void BlockedConv::rowTile(const Panel *fixed, Ix n, Ix outer, Ix middle, Ix x, i
   for (int64_t p = 0; p < size; ++p) {
     offsets.push_back(p * pixelStride());
   }
-  // LLVM would keep an address of each tap and pixel for each of the loops, and those that are too many on the stack.
+  // Without hidden() LLVM computes the addresses of all taps and pixels before the loops, and spills them to the stack.
   Ix base = rowBase(n, outer, middle) + x * pixelStride();
   tile(fixed, w.hidden(base), offsets, [&](Ix p) { return point(n, 0, outer, middle, x + p); }, tileIndex);
 }

@@ -151,7 +151,7 @@ private:
   void partOfImage(Ix n, Ix u);
   void row(const Panel *fixed, Ix n, Ix outer, Ix middle, Ix rowIndex);
   void rowTiles(const Panel *fixed, Ix n, Ix outer, Ix middle, Ix from, Ix to, Ix indexOfFirst);
-  void rowPiece(const Panel *fixed, Ix n, Ix u);
+  void rowSegment(const Panel *fixed, Ix n, Ix u);
   void openRow(const Panel *fixed, Ix n, Ix outer, Ix middle, Ix from, Ix to);
   void rowTile(const Panel *fixed, Ix n, Ix outer, Ix middle, Ix x, int64_t size, Ix tileIndex);
   std::pair<int64_t, int64_t> allTaps() const { return {0, phase->axes[2].taps}; }

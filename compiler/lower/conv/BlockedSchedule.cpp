@@ -111,7 +111,8 @@ static double panelCost(const ConvGeometry &g, const BlockedSchedule &s,
   return sum;
 }
 
-/// The pixels of a row whose length the run tells, for choosing among tiles: many, so that remainders do not count.
+/// The pixels of a row whose length the run determines, for choosing among tiles: many, so that remainders do not
+/// count.
 static constexpr int64_t openRow = 1000;
 
 /// Returns the cycles of an input channel at all taps over the pixels of an image, in tiles of `vectors` vectors.
@@ -254,8 +255,8 @@ int64_t inputBytesOf(const ConvGeometry &g, const BlockedSchedule &s) {
   return bytes;
 }
 
-/// Takes the order of loops that the kernel was told: `order` 1 has all panels for a tile of pixels, 0 all pixels for a
-/// panel; `rows` or `tiles` have all panels for that many rows, or tiles of a row.
+/// Takes the order of loops that the requested schedule has: `order` 1 has all panels for a tile of pixels, 0 all
+/// pixels for a panel; `rows` or `tiles` have all panels for that many rows, or tiles of a row.
 static void useOrder(const ConvGeometry &g, BlockedSchedule &s) {
   std::optional<int64_t> order = g.requested["order"], rows = g.requested["rows"], tiles = g.requested["tiles"];
   if (order || rows || tiles) {

@@ -22,7 +22,7 @@ static AxisTaps forwardAxis(const onnx::Window &window, size_t i, const support:
   AxisTaps a;
   a.axis = {static_cast<int>(i) + 2, window.out[i],      0, 1, -window.before[i].number(), window.strides[i],
             window.kernel[i],        window.dilations[i]};
-  // Strides may leave the padding unread; where a run tells the size, some leave none of it.
+  // Strides may leave the padding unread; where a run determines the size, some leave none of it.
   a.axis.readsBehind = in.isNumber() ? a.axis.inEnd().number() > in.number() : !window.after[i].is(0);
   a.taps.resize(window.kernel[i]);
   std::iota(a.taps.begin(), a.taps.end(), 0);

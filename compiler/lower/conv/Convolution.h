@@ -54,14 +54,14 @@ struct ConvGeometry {
   }
 };
 
-/// What a size that the run tells is taken for where a schedule weighs one thing against another.
+/// What a size that the run determines is taken for where a schedule weighs one thing against another.
 inline int64_t typical(const support::Size &size, int64_t open) { return size.isNumber() ? size.number() : open; }
 
 /// Returns the geometry of a Conv or ConvTranspose whose padding is known. `maySwapAxes`: the inner axis may be
 /// the last but one, where the last is short.
 ConvGeometry geometryOf(mlir::Operation *op, bool maySwapAxes);
 
-/// The geometry of a typical image, by which one whose size the run tells is estimated.
+/// The geometry of a typical image, by which one whose size the run determines is estimated.
 ConvGeometry typicalOf(ConvGeometry g, const support::Facts &facts);
 
 /// Whether a kernel reads its image in channel blocks, and whether it writes its result so.
@@ -72,7 +72,7 @@ bool isToBlocks(plan::KernelOp kernel);
 constexpr int64_t flatPixels = 64;
 
 /// The zeros that a Conv or ConvTranspose reads before and after each spatial axis of the input; nothing where only a
-/// run tells how many.
+/// run determines how many.
 std::optional<llvm::SmallVector<int64_t>> haloOf(mlir::Operation *op);
 /// The axes of a dilated Conv on which each output leaves out the taps that read padding; they need no halo. Empty
 /// where most taps read the image, or where the image is so small that its pixels are one list.

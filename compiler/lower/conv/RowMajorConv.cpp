@@ -34,7 +34,7 @@ struct Problem {
 
   Size row() const { return columns * Size(axes[2].step); }
   Size plane() const { return axes[0].size * axes[1].size * row(); }
-  Size pieceElements(int64_t slack) const { return Size(16) * ceilDiv(Size(inGroup) * plane() + slack, 16); }
+  Size segmentElements(int64_t slack) const { return Size(16) * ceilDiv(Size(inGroup) * plane() + slack, 16); }
   int64_t taps() const { return axes[0].taps * axes[1].taps * axes[2].taps; }
 };
 
@@ -83,7 +83,7 @@ public:
   }
 
   void item(Ix i) {
-    Size elements = p.pieceElements(w.machine.lanes);
+    Size elements = p.segmentElements(w.machine.lanes);
     scratch = w.scratch(build.scratch, i * (Size(4) * elements), w.b.getF32Type(), memoryExtent(elements));
     Ix n = floorDiv(i, p.groups), group = remainder(i, p.groups);
     fillZeros(w, scratch, 0, elements);
@@ -196,7 +196,7 @@ KernelShape rowMajorConvShape(plan::KernelOp kernel, const target::MachineModel 
   Problem p = problemOf(kernel.root());
   KernelShape shape;
   shape.items = p.batch * Size(p.groups);
-  shape.scratchBytes = shape.items * Size(4) * p.pieceElements(machine.lanes);
+  shape.scratchBytes = shape.items * Size(4) * p.segmentElements(machine.lanes);
   shape.build = [](Build &build) {
     RowMajorConv conv(build);
     build.w.loop(build.begin, build.end, 1, [&](Ix i) { conv.item(i); });

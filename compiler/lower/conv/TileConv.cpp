@@ -123,12 +123,12 @@ private:
       Ix line = c.copiedColumns * c.nextPixel;
       s.from = {to, 0, c.rowStep * line, c.columnStep * c.nextPixel, line, c.columns().tapStep * c.nextPixel};
     }
-    int64_t last = c.strips % c.shape.wide, alike = c.panels - (last ? 1 : 0);
+    int64_t last = c.strips % c.shape.mostColumnTiles, alike = c.panels - (last ? 1 : 0);
     if (c.shape.splitsRight) {
       block.splitRest(chunkAt(firstPanel * c.chunks()), chunkParts, block.partsAt(firstPanel * c.chunks(), c.chunk), 0,
                       1);
     }
-    w.loop(firstPanel, min(endPanel, alike), 1, [&](Ix panel) { eachPanel(s, panel, c.shape.wide); });
+    w.loop(firstPanel, min(endPanel, alike), 1, [&](Ix panel) { eachPanel(s, panel, c.shape.mostColumnTiles); });
     if (last) {
       w.ifThen(w.compare(arith::CmpIPredicate::eq, endPanel, c.panels), [&] { eachPanel(s, alike, last); });
     }
@@ -181,12 +181,12 @@ private:
   /// What all blocks of a strip multiply before any goes on.
   struct Chunk {
     Ix panel, number; ///< of those of the panel
-    int64_t wide;
+    int64_t columnTiles;
   };
 
-  void eachPanel(const Strip &s, Ix panel, int64_t wide) {
+  void eachPanel(const Strip &s, Ix panel, int64_t columnTiles) {
     w.loop(0, c.chunks(), 1, [&](Ix number) {
-      Chunk chunk{panel, number, wide};
+      Chunk chunk{panel, number, columnTiles};
       eachBlock(s, chunk);
       if (c.shape.splitsRight) {
         block.splitRest(chunkAt(nextChunk(chunk)), chunkParts, block.partsAt(indexOf(chunk) + 1, c.chunk),
@@ -235,7 +235,7 @@ private:
 
   /// Returns a chunk by its number among those of all panels.
   TileBlock::Panel chunkAt(Ix index) const {
-    int64_t bytes = c.chunk * c.shape.storedBytes(c.shape.wide); // a narrower panel is the last one
+    int64_t bytes = c.chunk * c.shape.storedBytes(c.shape.mostColumnTiles); // a narrower panel is the last one
     return {weights, index * bytes, weightBytes(), c.chunk};
   }
   Ix indexOf(const Chunk &chunk) const { return chunk.panel * c.chunks() + chunk.number; }
@@ -244,27 +244,28 @@ private:
   void multiply(const Strip &s, const Chunk &chunk, const Block &own, Ix index) {
     Ix spilledAt = index * c.shape.sumBytes();
     auto isChunk = [&](int64_t number) { return w.compare(arith::CmpIPredicate::eq, chunk.number, number); };
-    auto leave = [&] { block.leave(chunk.wide), finishBlock(s, chunk, own); };
+    auto leave = [&] { block.leave(chunk.columnTiles), finishBlock(s, chunk, own); };
     if (c.chunks() == 1) {
-      block.clear(chunk.wide);
+      block.clear(chunk.columnTiles);
       multiplySteps(s, chunk, own, index);
       return leave();
     }
     w.ifElse(
-        isChunk(0), [&] { block.clear(chunk.wide); }, [&] { moveSpilled(&TileBlock::reload, spilledAt, chunk.wide); });
+        isChunk(0), [&] { block.clear(chunk.columnTiles); },
+        [&] { moveSpilled(&TileBlock::reload, spilledAt, chunk.columnTiles); });
     multiplySteps(s, chunk, own, index);
-    w.ifElse(isChunk(c.chunks() - 1), leave, [&] { moveSpilled(&TileBlock::spill, spilledAt, chunk.wide); });
+    w.ifElse(isChunk(c.chunks() - 1), leave, [&] { moveSpilled(&TileBlock::spill, spilledAt, chunk.columnTiles); });
   }
 
   /// Sums of an only block stay where they are.
-  void moveSpilled(void (TileBlock::*move)(Buffer, Ix, int64_t), Ix at, int64_t wide) {
+  void moveSpilled(void (TileBlock::*move)(Buffer, Ix, int64_t), Ix at, int64_t columnTiles) {
     if (c.spillsSums()) {
-      (block.*move)(sums, at, wide);
+      (block.*move)(sums, at, columnTiles);
     }
   }
 
   void multiplySteps(const Strip &s, const Chunk &chunk, const Block &to, Ix index) {
-    int64_t blocks = c.blocksOfUnit(), wide = chunk.wide;
+    int64_t blocks = c.blocksOfUnit(), columnTiles = chunk.columnTiles;
     TileBlock::Panel own = chunkAt(indexOf(chunk));
     w.loop(0, c.chunk, 1, [&](Ix k) {
       Ix number = chunk.number * c.chunk + k, from = leftAt(s, number);
@@ -273,14 +274,15 @@ private:
         TileBlock::RightSplit split =
             block.splitShare(chunkAt(nextChunk(chunk)), chunkParts, block.partsAt(indexOf(chunk) + 1, c.chunk),
                              index * c.chunk + k, block.splitPairs(blocks));
-        Ix right = 2 * block.partsAt(indexOf(chunk), c.chunk) + k * c.shape.stepBytes(c.shape.wide);
-        block.step(rows, chunkParts, right, wide, std::nullopt, split);
+        Ix right = 2 * block.partsAt(indexOf(chunk), c.chunk) + k * c.shape.stepBytes(c.shape.mostColumnTiles);
+        block.step(rows, chunkParts, right, columnTiles, std::nullopt, split);
       } else {
         std::optional<TileBlock::Fetch> fetch;
-        if (c.panels > 1 && blocks > 1 && wide == c.shape.wide) { // behind the last panel, too: that touches nothing
-          fetch = block.share(chunkAt(chunk.panel + 1), index, blocks, k, wide);
+        if (c.panels > 1 && blocks > 1 &&
+            columnTiles == c.shape.mostColumnTiles) { // behind the last panel, too: that touches nothing
+          fetch = block.share(chunkAt(chunk.panel + 1), index, blocks, k, columnTiles);
         }
-        block.step(rows, weights, own.at + k * c.shape.stepBytes(wide), wide, fetch);
+        block.step(rows, weights, own.at + k * c.shape.stepBytes(columnTiles), columnTiles, fetch);
       }
       block.stayAwake(c.spillsSums() ? k : number, c.spillsSums() ? c.chunk : c.steps());
     });
@@ -303,13 +305,13 @@ private:
   void finish(const Strip &s, const Chunk &chunk, Ix y, Ix x, int64_t first, int64_t last) {
     int64_t together = build.group.together(lanes), whole = first + (last - first) / together * together;
     auto some = [&](Ix from, int64_t count) {
-      for (int64_t v = 0; v < chunk.wide; ++v) {
-        Ix strip = chunk.panel * c.shape.wide + v;
+      for (int64_t v = 0; v < chunk.columnTiles; ++v) {
+        Ix strip = chunk.panel * c.shape.mostColumnTiles + v;
         Value biases = bias ? w.load(bias, strip * lanes, lanes) : Value();
         SmallVector<Value> sums;
         SmallVector<Point> points;
         for (int64_t i = 0; i < count; ++i) {
-          Value sum = block.sums(from + i, v, chunk.wide);
+          Value sum = block.sums(from + i, v, chunk.columnTiles);
           sums.push_back(bias ? arith::AddFOp::create(w.b, w.loc, sum, biases).getResult() : sum);
           Ix column = x + (from + i) - first, row = c.columns().out.number();
           points.push_back(c.isFlat ? point(s, strip, y + floorDiv(column, row), remainder(column, row))

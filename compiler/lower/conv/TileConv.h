@@ -41,7 +41,7 @@ struct TileConv : BlockedKernel {
   const ConvAxis &columns() const { return g.phases[0].axes[2]; }
   int64_t elementBytes() const { return ofBf16 ? 2 : 1; } ///< of what tiles hold
   int64_t steps() const { return rows().taps * runs * stepsOfRun; }
-  int64_t panelBytes() const { return steps() * shape.storedBytes(shape.wide); }
+  int64_t panelBytes() const { return steps() * shape.storedBytes(shape.mostColumnTiles); }
   /// Rows of a flat copy that are read by one tap: those of a stride lie one behind the other.
   int64_t rowsOfPhase() const { return copiedRows / rowStep; }
   /// Whether a strip is one row of outputs.

@@ -1,8 +1,10 @@
-// How the tiles of a convolution are filled, and into which strips its images are cut: an estimate of cycles from the
-// arithmetic, from what is copied, and from what waits for weights; and the packing of the weights.
+// Decides how the tiles of a convolution are filled and into which strips its images are cut, and packs the weights.
+// The decision is the least of an estimate of cycles: those of the products, those of copying strips, and those that
+// products wait for memory.
 //
-// Strips are such that one thread and two, each with as many blocks times panels, are fastest together: a strip more
-// means that its weights are read once more, and a strip in which the work of two threads meets is copied by both.
+// Strips are chosen for one, two and eight threads together. More strips are smaller, so that their copies stay in the
+// second cache, but all weights are read once for each strip. A strip in which the work of two threads meets is copied
+// by both of them.
 #include "compiler/lower/conv/InterleavedRows.h"
 #include "compiler/lower/conv/TileConv.h"
 #include "compiler/lower/product/WeightRate.h"
@@ -44,17 +46,20 @@ static bool isPossible(plan::KernelOp kernel, const TileConv &c, const target::M
   auto blocks = plan::blockedOf(kernel.getResult(0).getType());
   bool isPlane = phase.axes[0].dim < 0 && phase.axes[1].out.isNumber() && phase.axes[2].out.isNumber();
   bool isEmpty = !isPlane || phase.axes[1].out.is(0) || phase.axes[2].out.is(0);
-  // What lies in a block behind the last channel is multiplied with zeros, and may be anything.
+  // What lies in a block behind the last channel is multiplied with zeros. It may be anything, and of bfloat16 also
+  // NaN, which times zero is NaN.
   bool areWhole = !c.ofBf16 || c.splits() || c.ofPlanes || g.inChannels % lanes == 0;
   return machine.tiles.count && areWhole && !machine.packing && blocks && blocks.getLanes() == lanes && g.groups == 1 &&
          g.phases.size() == 1 && !isEmpty;
 }
 
-/// Where rows of pixels fill tiles badly.
+/// Whether all pixels of an image are taken as one list (flat), because its rows fill tiles badly: a row of 17 pixels
+/// takes two tiles of 16, of which the second one is nearly empty.
 static bool shouldBeFlat(const TileConv &c, const target::MachineModel &machine) {
   int64_t rows = c.rows().out.number(), row = c.columns().out.number(), block = 2 * machine.tiles.rows;
   int64_t byRows = row <= machine.tiles.rows ? llvm::divideCeil(rows, 2) : rows * llvm::divideCeil(row, block);
-  int64_t flat = llvm::divideCeil(rows * row, block), percent = c.splits() ? 80 : 60; // it is more to store
+  int64_t flat = llvm::divideCeil(rows * row, block),
+          percent = c.splits() ? 80 : 60; // a flat copy stores each pixel several times
   return c.copies && !c.ofPlanes && rows > 1 && 100 * flat <= percent * byRows;
 }
 
@@ -65,14 +70,14 @@ static void chooseRuns(TileConv &c, int64_t columnBytes, const target::MachineMo
   c.copies = c.ofPlanes || c.splits() || c.g.inChannels > lanes;
   c.rowStep = c.copies && c.rows().taps == 1 ? 1 : c.rows().inStep;
   c.columnStep = c.copies && columns.taps == 1 ? 1 : columns.inStep;
-  // A tile's rows would share few sets of the first cache if they were so many lines, or a multiple of it, apart.
+  // A tile's rows would share few sets of the first cache if a multiple of four lines lay between them.
   constexpr int64_t few = 4;
   c.isFlat = shouldBeFlat(c, machine);
   int64_t cell = c.pixelBytes * (c.isFlat ? columns.taps : 1);
-  bool isApart = c.copies && !c.ofPlanes && cell % (few * machine.lineBytes) == 0;
-  c.nextPixel = cell + (isApart ? machine.lineBytes : 0);
+  bool isSpread = c.copies && !c.ofPlanes && cell % (few * machine.lineBytes) == 0;
+  c.nextPixel = cell + (isSpread ? machine.lineBytes : 0);
   c.columnStep = c.isFlat ? 1 : c.columnStep;
-  bool together = c.isFlat || (!isApart && columns.tapStep * (c.copies ? c.pixelBytes : columnBytes) == c.pixelBytes);
+  bool together = c.isFlat || (!isSpread && columns.tapStep * (c.copies ? c.pixelBytes : columnBytes) == c.pixelBytes);
   c.runs = together ? 1 : columns.taps;
   c.runBytes = c.pixelBytes * (together ? columns.taps : 1);
 }
@@ -83,24 +88,25 @@ static void chooseBlocks(TileConv &c, const target::MachineModel &machine) {
   int64_t depth = TileShape::depthOf(c.runBytes, c.splits() || !c.ofBf16, machine);
   c.strips = llvm::divideCeil(c.g.outChannels, lanes);
   c.shape = TileShape::of(c.isFlat ? rows * row : c.twoRows ? 2 * tile : row, c.strips, depth, machine);
-  c.shape.tall = c.twoRows ? 2 : c.shape.tall;
+  c.shape.mostRowTiles = c.twoRows ? 2 : c.shape.mostRowTiles;
   c.shape.parts = c.parts;
   c.stepsOfRun = llvm::divideCeil(c.runBytes, depth);
-  c.panels = llvm::divideCeil(c.strips, c.shape.wide);
-  c.groups = c.twoRows ? 1 : llvm::divideCeil(row, c.shape.tall * tile);
+  c.panels = llvm::divideCeil(c.strips, c.shape.mostColumnTiles);
+  c.groups = c.twoRows ? 1 : llvm::divideCeil(row, c.shape.mostRowTiles * tile);
   c.height = c.twoRows ? 2 * row : llvm::divideCeil(row, c.groups);
 }
 
-// What it takes. Of split factors the numbers are fitted to 360 kernels of nine convolutional networks on a Xeon of
-// 2023 (docs/decisions/split-floats.md).
+// These estimate cycles. The numbers for split factors are fitted to 360 kernels of nine convolutional networks on a
+// Xeon of 2023 (docs/decisions/split-floats.md).
 
-/// What products of split factors wait for: the image, if it is not in the second cache; weights for the first time;
-/// and a panel of them for each block, if it leaves that cache before.
-static double waitingCycles(const TileConv &c, double weightRate, const target::MachineModel &machine) {
+/// Returns the cycles for which products of split factors wait for memory: for the image, if the second cache does not
+/// hold it; for weights that are read for the first time; and for a panel of them again in each block, if it has left
+/// that cache meanwhile. Rates are bytes a cycle; 0.6 to 0.8 of each time is not hidden behind products.
+static double memoryCycles(const TileConv &c, double weightRate, const target::MachineModel &machine) {
   auto image = 2.0 * static_cast<double>(c.units * c.partBytes());
   auto results = static_cast<double>(c.rows().out.number() * c.columns().out.number() * c.strips * 64);
-  auto bytes =
-      static_cast<double>(c.steps() * c.shape.stepBytes(c.strips)); // no less where floats are split on the way
+  // Where floats are split when the model runs, the parts are as many bytes as if they came from memory.
+  auto bytes = static_cast<double>(c.steps() * c.shape.stepBytes(c.strips));
   double cycles = 0.6 * bytes / weightRate;
   if (c.copies && image + results > target::cacheShare * static_cast<double>(machine.l2Bytes)) {
     cycles += 0.7 * image / machine.l3Rate;
@@ -117,17 +123,20 @@ static double copyCycles(const TileConv &c) {
   return c.copies ? static_cast<double>(c.stripBytes()) / 32 * storeCycles : 0;
 }
 
+/// Returns the cycles of a whole kernel on one thread. Storing a block of split factors takes 9.5 cycles for each row
+/// and tile of columns; weights are read again for each strip at 30 bytes a cycle, or 10 if they are split on the way.
 static double tileCycles(const TileConv &c, double weightRate, const target::MachineModel &machine) {
   auto blocks = static_cast<double>(c.blocksOfImage());
-  double behind =
-      c.splits() ? 9.5 * static_cast<double>(c.height * c.shape.wide) : tileBlockCycles(c.height, c.shape.wide);
+  double behind = c.splits() ? 9.5 * static_cast<double>(c.height * c.shape.mostColumnTiles)
+                             : tileBlockCycles(c.height, c.shape.mostColumnTiles);
   auto weightBytes = static_cast<double>(c.panels * c.panelBytes());
   double panel =
-      static_cast<double>(c.steps()) * tileStepCycles(c.shape, c.height, c.shape.wide, c.blocksOfUnit()) + behind;
+      static_cast<double>(c.steps()) * tileStepCycles(c.shape, c.height, c.shape.mostColumnTiles, c.blocksOfUnit()) +
+      behind;
   double products = blocks * static_cast<double>(c.panels) * panel, units = static_cast<double>(c.units);
   double again = weightBytes / (c.shape.splitsRight ? 10 : 30); // of each strip but the first
   return machine.tiles.startCycles + products + units * copyCycles(c) + (units - 1) * again +
-         (c.splits() ? waitingCycles(c, weightRate, machine) : 0);
+         (c.splits() ? memoryCycles(c, weightRate, machine) : 0);
 }
 
 // Strips.
@@ -138,7 +147,8 @@ static int64_t extent(int64_t outs, int64_t step, int64_t reach) { return (outs 
 /// only row are some of its blocks each (`wholeBlocks`), or some pixels, which they cut into blocks of their own.
 static std::optional<TileConv> inStrips(TileConv c, int64_t units, bool wholeBlocks,
                                         const target::MachineModel &machine) {
-  int64_t rows = c.rows().out.number(), row = c.columns().out.number(), most = c.shape.tall * machine.tiles.rows;
+  int64_t rows = c.rows().out.number(), row = c.columns().out.number(),
+          most = c.shape.mostRowTiles * machine.tiles.rows;
   auto inBlocks = [&](int64_t pixels) {
     c.groups = llvm::divideCeil(pixels, most);
     c.height = llvm::divideCeil(pixels, c.groups);
@@ -162,8 +172,8 @@ static std::optional<TileConv> inStrips(TileConv c, int64_t units, bool wholeBlo
   return isPossible ? std::optional(c) : std::nullopt;
 }
 
-/// What a kernel costs one thread and two, and a little of what it costs eight. Where the work of one ends inside a
-/// strip, the next one copies it, too.
+/// Returns the sum of the cycles that one, two and eight threads spend on a kernel, the latter counted a quarter. Where
+/// the work of a thread ends inside a strip, the next thread copies that strip once more.
 static double cyclesOfThreads(const TileConv &c, double weightRate, const target::MachineModel &machine) {
   static constexpr std::pair<int64_t, double> usualThreads[] = {{1, 1}, {2, 1}, {8, 0.25}};
   double one = tileCycles(c, weightRate, machine), again = copyFromAfar * copyCycles(c), cycles = 0;
@@ -177,8 +187,8 @@ static double cyclesOfThreads(const TileConv &c, double weightRate, const target
   return cycles;
 }
 
-/// What a strip's copy may take of the second cache. Of weights that are split on the way all strips split their own,
-/// so that it is better to have few.
+/// Returns how many bytes of the second cache a strip's copy may take. Weights that are split when the model runs are
+/// split anew for each strip, so that few and long strips are better then.
 static int64_t mostOfStrip(const TileConv &c, const target::MachineModel &machine) {
   double share = c.shape.splitsRight ? 0.6 : c.isFlat ? 0.75 : c.splits() ? 0.3 : 0.25;
   return std::llround(share * static_cast<double>(machine.l2Bytes));
@@ -246,7 +256,7 @@ static void eachWeight(const TileConv &c, int64_t strip, int64_t step, llvm::fun
     channel = c.splits() ? splitOrder(channel, c.pixelBytes / each) : channel;
     int64_t tap = c.g.phases[0].taps[run * tapsOfRun + byte / c.pixelBytes];
     for (int64_t column = 0; channel < c.g.inChannels && byte >= first && column < columns; ++column) {
-      // Where parts are made on the way, a pair's rows stay apart: storeSplit alternates them.
+      // Weights that are split when the model runs are packed row by row, since storeSplit interleaves rows itself.
       int64_t at = c.shape.splitsRight ? i * lanes + column : (i / ofWord * lanes + column) * ofWord + i % ofWord;
       put(at, c.g.weightAt(strip * lanes + column, channel, tap));
     }
@@ -261,10 +271,11 @@ static void pack(const TileConv &c, Type element, const char *from, char *to) {
   }
   SmallVector<float, 512> parted(c.shape.rightBytes() / each);
   for (int64_t strip = 0; strip < c.strips; ++strip) {
-    int64_t panel = strip / c.shape.wide, wide = std::min(c.shape.wide, c.strips - panel * c.shape.wide);
+    int64_t panel = strip / c.shape.mostColumnTiles,
+            columnTiles = std::min(c.shape.mostColumnTiles, c.strips - panel * c.shape.mostColumnTiles);
     for (int64_t step = 0; step < c.steps(); ++step) {
-      char *tile = to + panel * c.panelBytes() + step * c.shape.storedBytes(wide);
-      tile += strip % c.shape.wide * c.shape.storedTileBytes();
+      char *tile = to + panel * c.panelBytes() + step * c.shape.storedBytes(columnTiles);
+      tile += strip % c.shape.mostColumnTiles * c.shape.storedTileBytes();
       if (!floats) {
         eachWeight(c, strip, step,
                    [&](int64_t i, int64_t weight) { std::memcpy(tile + i * each, from + weight * each, each); });
@@ -275,7 +286,7 @@ static void pack(const TileConv &c, Type element, const char *from, char *to) {
       if (c.shape.splitsRight) {
         std::memcpy(tile, parted.data(), sizeof(float) * parted.size());
       } else {
-        storeSplit(parted, c.parts, tile, wide * c.shape.rightBytes());
+        storeSplit(parted, c.parts, tile, columnTiles * c.shape.rightBytes());
       }
     }
   }
@@ -290,7 +301,7 @@ KernelShape tileConvShape(plan::KernelOp kernel, const TileConv &c) {
   llvm::raw_string_ostream os(key);
   StringRef elements = c.splits() ? "of parts " : "of bf16 ";
   os << "conv in tiles " << (c.ofPlanes ? "of planes " : "") << (c.ofBf16 ? elements : "") << c.g.outChannels << '/'
-     << c.g.inChannels << " wide " << c.shape.wide << " deep " << c.shape.depth << " runs " << c.runs
+     << c.g.inChannels << " wide " << c.shape.mostColumnTiles << " deep " << c.shape.depth << " runs " << c.runs
      << (c.shape.splitsRight ? " floats" : "") << " taps";
   for (int64_t t : c.g.phases[0].taps) {
     os << ' ' << t;

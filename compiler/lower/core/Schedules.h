@@ -22,7 +22,7 @@ target::Schedule requestedSchedule(mlir::Operation *root);
 /// Holds, on a launch, how its kernel is computed, and what else there was (Choice::text).
 inline constexpr llvm::StringLiteral choiceName = "plan.choice";
 
-/// What is asked about schedules while kernels are lowered, and the answers.
+/// Which schedules kernels shall have, what is to be noted about them while they are lowered, and the notes.
 struct ScheduleRequest {
   const target::ScheduleTable *table = nullptr; ///< the schedules to use; null: there is no table
   bool explains = false;                        ///< whether remarks say for which kernels the table has nothing

@@ -1,9 +1,10 @@
 // Heap sort serves any order: it needs no memory of its own, and is never slower than n log n. The first half of the
 // iterations makes the heap, with the thing that comes last on top; each of the others moves the top behind the heap.
 //
-// Radix sort serves numbers. There is a pass for each byte of the key, from the lowest on. A pass counts how often each
-// value of the byte occurs, which tells where the numbers with that value begin, and moves them there in their order. A
-// few numbers are sorted by insertion, which takes less time than counting.
+// Radix sort serves numbers of 64 bits, whose upper half is the key; the lower half goes with it. There is a pass for
+// each byte of the key, from the lowest on. A pass counts how often each value of the byte occurs, which tells where
+// the numbers with that value begin, and moves them there in their order. A few numbers are sorted by insertion, which
+// takes less time than counting.
 #include "compiler/lower/core/Sort.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -182,8 +183,8 @@ Value restOf(Writer &w, Value number) {
 }
 
 Value highestFirst(Writer &w, Value x) {
-  // The bits of positive floats grow with them, and those of negative ones fall, so those of positive floats are
-  // inverted.
+  // Adding zero makes -0 the same as 0. The bits of a positive float, as an integer, grow with it, and those of a
+  // negative one fall. With those of positive floats inverted, a higher float has a lower key.
   Type i32 = w.b.getI32Type();
   Value oneZero = arith::AddFOp::create(w.b, w.loc, x, w.constant(0, x.getType()));
   Value bits = arith::BitcastOp::create(w.b, w.loc, i32, oneZero);

@@ -56,7 +56,7 @@ struct DepthwiseSchedule {
 };
 
 constexpr int64_t tileRowsOfUnit = 4;
-/// Rows of tiles of an image whose height the run tells, for what may be shared out.
+/// Rows of tiles of an image whose height the run determines, for what may be shared out.
 constexpr int64_t typicalRows = 16;
 
 /// The tap of `axis` by which output `o` of a tile reads input coordinate `i` of it; -1 if none.

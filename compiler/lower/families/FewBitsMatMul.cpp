@@ -35,13 +35,14 @@ struct Plan : FewBits {
   int64_t zero;   ///< point of all columns, where they have none of their own
   int64_t height; ///< rows of the highest tile
 
-  /// Elements of A that are multiplied before they are used: of a block, or of a part of a large one.
+  /// How many elements of A are multiplied by powers of two at a time: those of a block, or 128 of a larger one.
   int64_t chunk() const { return std::min<int64_t>(block, 128); }
-  /// The element that meets the number at a place of a word.
+  /// Returns which element of A, counted from the first one of a word, meets the number at a place of the word.
   int64_t elementAt(int64_t place) const { return place % numbersInByte() * 4 + place / numbersInByte(); }
 };
 
-/// Vectors of a tile: more hide the latency of an addition, fewer leave registers for rows.
+/// How many vectors a tile of one row has, and a tile of several rows. More vectors hide the latency of additions,
+/// fewer leave registers for rows.
 constexpr int64_t vectorsOfRow = 4, vectorsOfRows = 2;
 
 Plan planOf(plan::KernelOp kernel, const target::MachineModel &machine) {
@@ -87,7 +88,8 @@ private:
     int64_t vectors, rest;
     Ix row;
     int64_t rows;
-    /// Sums of each result: an addition waits for the one before.
+    /// Returns how many sums each result is added up in. An addition waits for the one before it in the same sum, so a
+    /// tile of few results has two for each.
     int64_t chains() const { return rows * vectors >= 8 ? 1 : 2; }
     int64_t results() const { return rows * vectors; }
   };
@@ -215,8 +217,8 @@ private:
     return place + 1 == plan.each() ? 1 : std::ldexp(1.0, static_cast<int>(-plan.bits * place));
   }
 
-  /// Multiplies `count` elements (and zeros up to whole words) of each row into the array on the stack; the sum of a
-  /// single row's.
+  /// Multiplies `count` elements of each row by their powers of two and stores them in the array on the stack, with
+  /// zeros up to whole words. Returns `sum`, if there is one, with the elements of the only row added.
   Value multiplied(const Tile &t, Ix at, int64_t count, Value sum) {
     int64_t step = std::max(plan.each(), plan.lanes);
     for (int64_t row = 0; row < t.rows; ++row) {

@@ -90,7 +90,7 @@ private:
   }
 
   /// Whether the last dimension is so short that its elements, which lie apart, are faster one by one than gathered.
-  bool isFewApart() {
+  bool isShortStrided() {
     constexpr int64_t few = 4;
     const Ix &last = space.sizes.back();
     return !w.machine.itemsAreThreads && hasSource && last.known() && last.number() <= few &&
@@ -101,8 +101,8 @@ private:
   /// its rows to the next.
   bool isInterleaved() {
     size_t last = space.sizes.size() - 1;
-    if (tileAxis >= 0 || space.block > 1 || w.machine.lanes < 2 || !isFewApart() || !atLeast(space.sizes[last], 2) ||
-        !source().strides[last - 1].is(1)) {
+    if (tileAxis >= 0 || space.block > 1 || w.machine.lanes < 2 || !isShortStrided() ||
+        !atLeast(space.sizes[last], 2) || !source().strides[last - 1].is(1)) {
       return false;
     }
     Space others = space;
@@ -140,7 +140,7 @@ private:
   /// The last dimension in vectors.
   void along(const Portion &portion, Point at) {
     size_t last = space.sizes.size() - 1;
-    if (isFewApart()) {
+    if (isShortStrided()) {
       return portion.rest(last, [&] {
         for (int64_t i = 0; i < space.sizes.back().number(); ++i) {
           at.at.back() = i;

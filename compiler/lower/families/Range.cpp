@@ -1,7 +1,7 @@
 // Writes start, start + delta, ...: vectors of lane numbers are multiplied and added to. How many numbers there are is
 // the size of the result.
 #include "compiler/lower/core/Portion.h"
-#include "compiler/onnx/ops/Shape.h"
+#include "compiler/onnx/ops/Generators.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 

@@ -178,11 +178,11 @@ private:
 
   /// Returns a range of a bin's samples that has all those in the image, and few others.
   std::pair<Ix, Ix> near(const Axis &a, Num start, Num bin, Num each) {
-    Num length = number(counted(w, a.length, x.element)), apart = bin / each;
+    Num length = number(counted(w, a.length, x.element)), spacing = bin / each;
     auto within = [&](Num x, Num high) { return atMost(select(x > x.constant(0), x, x.constant(0)), high); };
     Num most = within(each, each.constant(1 << 30));
     auto index = [&](Num x) { return w.ix(within(x, most).to(w.b.getI64Type())); };
-    Ix first = index(floor((-1.0 - start) / apart) - 2.0), last = index(ceil((length - start) / apart) + 2.0);
+    Ix first = index(floor((-1.0 - start) / spacing) - 2.0), last = index(ceil((length - start) / spacing) + 2.0);
     return {first, min(last, first + Ix(a.capacity))};
   }
 

@@ -77,7 +77,7 @@ private:
   Value sub(Value a, Value b) { return arith::SubFOp::create(w.b, w.loc, a, b); }
   Value exp(Value a) { return w.expOfNegative(a); }
   /// Returns a vector as it is, and a scalar in all lanes.
-  Value like(Value scalar, int64_t lanes) {
+  Value splatTo(Value scalar, int64_t lanes) {
     return isa<VectorType>(scalar.getType()) ? scalar : w.splat(scalar, lanes);
   }
   Value read(ArrayRef<Ix> at, int64_t lanes, Value mask) {
@@ -223,7 +223,7 @@ private:
     Value max =
         fold(at, lanes, mask, Combine::Larger, [&](const Split::Step &s) { return read(s.at, s.lanes, s.mask); });
     Value sum = fold(at, lanes, mask, Combine::Add, [&](const Split::Step &s) {
-      Value e = exp(sub(read(s.at, s.lanes, s.mask), like(max, s.lanes)));
+      Value e = exp(sub(read(s.at, s.lanes, s.mask), splatTo(max, s.lanes)));
       if (storesAhead) {
         const Access &y = split.out.results[0];
         w.store(e, y.buffer, y.at(split.outAt(s.at)), s.mask);
@@ -237,10 +237,10 @@ private:
       if (storesAhead) {
         v = w.load(y.buffer, y.at(split.outAt(s.at)), s.lanes, s.mask);
       } else {
-        v = sub(read(s.at, s.lanes, s.mask), like(max, s.lanes));
+        v = sub(read(s.at, s.lanes, s.mask), splatTo(max, s.lanes));
         v = wanted.log ? v : exp(v);
       }
-      finish(scaled(v, like(factor, s.lanes)), s.at, s.lanes, s.mask);
+      finish(scaled(v, splatTo(factor, s.lanes)), s.at, s.lanes, s.mask);
       return SmallVector<Value>();
     });
   }

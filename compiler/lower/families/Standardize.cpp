@@ -33,7 +33,7 @@ public:
       variance = arith::AddFOp::create(w.b, w.loc, variance, w.constant(op.getEpsilon().convertToDouble(), type));
       Value factor = arith::DivFOp::create(w.b, w.loc, w.constant(1, type), math::SqrtOp::create(w.b, w.loc, variance));
       split.sweep(w, at, lanes, mask, accumulators / 2, {}, [&](const Split::Step &s, ValueRange) {
-        Value y = arith::MulFOp::create(w.b, w.loc, centred(read(s), mean), like(factor, s.lanes));
+        Value y = arith::MulFOp::create(w.b, w.loc, centred(read(s), mean), splatTo(factor, s.lanes));
         group.finish(y, split.out, Point{split.outAt(s.at), s.lanes, s.mask});
         return SmallVector<Value>();
       });
@@ -53,11 +53,11 @@ private:
     return group.read(op.getX(), split.in, Point{SmallVector<Ix>(s.at), s.lanes, s.mask});
   }
   /// Returns a vector as it is, and a scalar in all lanes.
-  Value like(Value v, int64_t lanes) { return isa<VectorType>(v.getType()) ? v : w.splat(v, lanes); }
+  Value splatTo(Value v, int64_t lanes) { return isa<VectorType>(v.getType()) ? v : w.splat(v, lanes); }
   /// Returns x less the mean, or x where there is no mean.
   Value centred(Value x, Value mean) {
     auto vector = dyn_cast<VectorType>(x.getType());
-    return mean ? arith::SubFOp::create(w.b, w.loc, x, like(mean, vector ? vector.getNumElements() : 1)).getResult()
+    return mean ? arith::SubFOp::create(w.b, w.loc, x, splatTo(mean, vector ? vector.getNumElements() : 1)).getResult()
                 : x;
   }
 

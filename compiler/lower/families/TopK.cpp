@@ -58,10 +58,15 @@ struct Extents {
     int64_t n = length.number();
     return k.number() > insertionsFor(lanes) * n / std::max<int64_t>(k.number(), 1) && n <= mostShort;
   }
-  /// Returns the bytes of the lists, or of what is sorted.
-  support::Size scratchBytes(int64_t lanes) const {
+  /// Returns the bytes of the lists, or of what is sorted. Threads of a device have little memory of their own, so
+  /// that what they count is there as well.
+  support::Size scratchBytes(const target::MachineModel &machine) const {
+    int64_t lanes = machine.lanes;
     support::Size lists = support::Size(16 * listsFor(lanes)) * listSize(lanes) + support::Size(8 * lanes);
     support::Size sorted = support::Size(16) * length;
+    if (machine.itemsAreThreads) {
+      sorted = sorted + support::Size(8 * sortCounts);
+    }
     std::optional<bool> how = sorts(lanes);
     return !how ? max(lists, sorted) : *how ? sorted : lists;
   }
@@ -71,10 +76,10 @@ struct Extents {
 class Selection {
 public:
   explicit Selection(Build &build)
-      : w(build.w), op(cast<onnx::TopKOp>(build.group.root)), extents(op), raw(extents.type.getElementType()),
-        element(valueType(raw)), i64(w.b.getI64Type()), lanes(w.machine.lanes), lists(extents.listsFor(lanes)),
-        outer(extents.outer), length(extents.length), inner(extents.inner), k(extents.k),
-        listSize(extents.listSize(lanes)), x(build.group.buffer(op.getX())) {
+      : build(build), w(build.w), op(cast<onnx::TopKOp>(build.group.root)), extents(op),
+        raw(extents.type.getElementType()), element(valueType(raw)), i64(w.b.getI64Type()), lanes(w.machine.lanes),
+        lists(extents.listsFor(lanes)), outer(extents.outer), length(extents.length), inner(extents.inner),
+        k(extents.k), listSize(extents.listSize(lanes)), x(build.group.buffer(op.getX())) {
     unsigned next = 0;
     values = op.getValues().use_empty() ? Buffer() : build.group.result(next++);
     indices = op.getIndices().use_empty() ? Buffer() : build.group.result(next);
@@ -103,6 +108,7 @@ public:
   }
 
 private:
+  Build &build;
   Writer &w;
   onnx::TopKOp op;
   Extents extents;
@@ -314,7 +320,10 @@ private:
 
   /// Writes the results of all lines by sorting.
   void sortLines() {
-    Buffer counts = isRadix() ? w.local(i64, sortCounts) : Buffer();
+    Buffer counts = !isRadix() ? Buffer()
+                    : w.machine.itemsAreThreads
+                        ? w.scratch(build.scratch, support::Size(16) * extents.length, i64, sortCounts)
+                        : w.local(i64, sortCounts);
     w.loop(0, outer, 1, [&](Ix o) {
       w.loop(0, inner, 1, [&](Ix i) {
         begin(o, i);
@@ -362,7 +371,7 @@ public:
 
   KernelShape shape(plan::KernelOp kernel, const target::MachineModel &machine) const override {
     KernelShape s;
-    s.scratchBytes = Extents(cast<onnx::TopKOp>(kernel.root())).scratchBytes(machine.lanes);
+    s.scratchBytes = Extents(cast<onnx::TopKOp>(kernel.root())).scratchBytes(machine);
     return s;
   }
   LogicalResult build(Build &build, const KernelShape &) const override {

@@ -46,7 +46,7 @@ public:
     unsigned next = 0;
     auto result = [&](Value v) { return v.use_empty() ? Buffer() : build.group.result(next++); };
     y = result(op.getY()), first = result(op.getFirst()), inverse = result(op.getInverse());
-    counts = result(op.getCounts()), found = build.group.result(next);
+    counts = result(op.getCounts()), leaders = build.group.result(next);
     Ix line = Ix(things.count) * 8;
     int64_t most = memoryExtent(things.count);
     order = w.scratch(build.scratch, 0, i64, most), leader = w.scratch(build.scratch, line, i64, most);
@@ -56,12 +56,12 @@ public:
   void write() {
     w.loop(0, count, 1, [&](Ix i) { w.store(w.integer(i, i64), order, i); });
     sort(w, order, count, [&](Value a, Value b) { return before(a, b); });
-    w.store(w.constant(0, i64), found, 0);
+    w.store(w.constant(0, i64), leaders, 0);
     lead();
     if (!op.getSorted()) {
-      w.loop(0, count, 1, [&](Ix i) { w.ifThen(leads(i), [&] { w.store(w.countUp(found), number, i); }); });
+      w.loop(0, count, 1, [&](Ix i) { w.ifThen(leads(i), [&] { w.store(w.countUp(leaders), number, i); }); });
     }
-    w.loop(0, count, 1, [&](Ix i) { tell(i); });
+    w.loop(0, count, 1, [&](Ix i) { writeThing(i); });
   }
 
 private:
@@ -69,7 +69,7 @@ private:
   onnx::UniqueOp op;
   Type element, i64;
   Ix outer, count, inner, extent; ///< the tensor is [outer][count][inner]; extent: elements of a thing
-  Buffer x, y, first, inverse, counts, found, order, leader, number;
+  Buffer x, y, first, inverse, counts, leaders, order, leader, number;
 
   Num value(Value v) { return Num(w.b, w.loc, v, element); }
   Value truth(bool yes) { return w.constant(yes ? 1 : 0, w.b.getI1Type()); }
@@ -122,7 +122,7 @@ private:
       w.store(who, leader, w.ix(i));
       if (op.getSorted()) {
         Value starts = arith::XOrIOp::create(w.b, w.loc, follows, truth(true));
-        w.ifThen(starts, [&] { w.store(w.countUp(found), number, w.ix(i)); });
+        w.ifThen(starts, [&] { w.store(w.countUp(leaders), number, w.ix(i)); });
       }
     });
   }
@@ -130,13 +130,13 @@ private:
   Value leads(Ix i) { return w.compare(arith::CmpIPredicate::eq, w.load(leader, i), w.integer(i, i64)); }
 
   /// Writes the results that thing `i` contributes to.
-  void tell(Ix i) {
+  void writeThing(Ix i) {
     Value n = w.load(number, w.ix(w.load(leader, i)));
     if (inverse) {
       w.store(n, inverse, i);
     }
     w.ifThen(leads(i), [&] { // `i` is a leader
-      Ix things = w.ix(w.load(found, 0));
+      Ix things = w.ix(w.load(leaders, 0));
       if (y) {
         w.loop(0, extent, 1, [&](Ix e) { w.store(w.load(x, at(i, e, count)), y, at(w.ix(n), e, things)); });
       }

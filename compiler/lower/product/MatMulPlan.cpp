@@ -28,8 +28,8 @@ static Sizes batchStrides(const Sizes &sizes, const Sizes &batchSizes, Size step
   return strides;
 }
 
-/// Whether all that the epilogue reads walks the first `rows` result dimensions as one: everything along them or
-/// nothing.
+/// Whether the first `rows` dimensions of the result may be joined to one: each operand of the epilogue has to go along
+/// all of them, or be the same for all.
 static bool rowsMerge(plan::KernelOp kernel, Operation *root, ArrayRef<Size> shape, int64_t rows) {
   for (BlockArgument argument : kernel.getBody().getArguments()) {
     auto type = dyn_cast<RankedTensorType>(argument.getType());
@@ -76,9 +76,9 @@ MatMulProblem matmulProblem(plan::KernelOp kernel, const target::MachineModel &m
   p.k = transA ? sa[sa.size() - 2] : sa.back();
   if (p.isBf16()) {
     p.k = sb.front() * Size(2);
-  } else if (auto few = dyn_cast<formats::FewBitsMatMulOp>(op)) { // whose B has several numbers in a word
+  } else if (auto few = dyn_cast<formats::FewBitsMatMulOp>(op)) { // B has several numbers in a word
     p.k = static_cast<int64_t>(few.getK());
-  } else if (!p.k.isNumber()) { // the same by requirement, and perhaps a number
+  } else if (!p.k.isNumber()) { // both operands have the same K, and B may have it as a number
     p.k = p.vectorB ? sb.back() : sb[sb.size() - (p.transB ? 1 : 2)];
   }
   p.m = p.vectorA ? Size(1) : sa[sa.size() - (transA ? 1 : 2)];
@@ -158,10 +158,10 @@ static int64_t vectorsFor(const MatMulProblem &p, int64_t rows, const target::Ma
     return v;
   }
   int64_t spare = machine.fusedMultiplyAdd ? 1 : 2, v = 8; // without fusing, a register for the product
-  if (rows <= 2) { // bound by what reads the panel, which comes from the second cache twice as fast in narrow ones
+  if (rows <= 2) { // reading the panel takes the time, and narrow ones come from the second cache twice as fast
     constexpr int64_t mostLines = 4;
     int64_t narrow = std::clamp<int64_t>(mostLines * machine.lineBytes / (lanesOf(p, machine) * p.elementBytes), 1, v);
-    // Where a single panel has all columns, two would have more: five vectors are two of three.
+    // Two panels of equal width may have more columns than one: five vectors would be two panels of three.
     int64_t columns = p.n.isNumber() ? llvm::divideCeil(p.n.number(), lanesOf(p, machine)) : 0;
     bool padded = columns > narrow && columns <= v && columns % llvm::divideCeil(columns, narrow);
     v = padded ? v : narrow;
@@ -175,8 +175,8 @@ static int64_t vectorsFor(const MatMulProblem &p, int64_t rows, const target::Ma
 /// What a size that is not known is taken for where nothing but speed depends on it.
 static int64_t assumed(const Size &size, int64_t otherwise) { return size.isNumber() ? size.number() : otherwise; }
 
-/// Columns: `most` vectors in a panel, fewer where there are no more or the panels then are alike. Where there are
-/// strips of `strip` columns (0: none), whole ones or a part of one.
+/// Cuts the columns into panels of `most` vectors, or of fewer if all panels have the same width then. With strips of
+/// `strip` columns (0: there are none), a panel is some whole strips or a part of one.
 static void cutColumns(MatMulTiling &t, const MatMulProblem &p, int64_t most, int64_t strip) {
   if (!p.n.isNumber()) {
     t.vectors = most, t.width = t.strip = most * t.lanes;
@@ -196,7 +196,7 @@ static void cutColumns(MatMulTiling &t, const MatMulProblem &p, int64_t most, in
   t.rest = p.n.number() % t.lanes;
 }
 
-/// Tiles of rows whose number is known, and the blocks that they are run in.
+/// Cuts rows whose number is known into tiles, and these into blocks that a work item computes.
 static void cutRows(MatMulTiling &t, const MatMulProblem &p, const target::MachineModel &machine, int64_t rows) {
   t.tilesPerBlock = t.tiles;
   if (t.from != MatMulTiling::From::Scratch) {
@@ -232,7 +232,7 @@ static void cutDepth(MatMulTiling &t, const MatMulProblem &p, const target::Mach
   }
 }
 
-/// Blocks of rows whose number depends on the run, by the same measures.
+/// Cuts rows whose number depends on the run into blocks, by the measures of cutRows().
 static void cutOpenRows(MatMulTiling &t, const MatMulProblem &p, const target::MachineModel &machine) {
   if (t.from == MatMulTiling::From::Scratch) { // each block would pack the panel again
     return;
@@ -253,14 +253,16 @@ static bool readsInPlace(const MatMulProblem &p, const MatMulTiling &t, const ta
   if (t.tiles <= 2 || t.tiles > mostTiles || !p.n.isNumber()) {
     return t.tiles <= 2;
   }
-  int64_t rowBytes = p.n.number() * p.elementBytes, apart = std::gcd(rowBytes, setsRepeat);
-  int64_t held = machine.l2Bytes / std::max(apart, t.width * p.elementBytes);
+  // Rows begin at sets that are a multiple of gcd(rowBytes, 64 KB) apart, so that the cache holds so many of them at
+  // once.
+  int64_t rowBytes = p.n.number() * p.elementBytes, setBytes = std::gcd(rowBytes, setsRepeat);
+  int64_t held = machine.l2Bytes / std::max(setBytes, t.width * p.elementBytes);
   return assumed(p.k, 256) <= (t.tiles <= fewTiles ? 2 * held : held);
 }
 
-/// The most rows of a tile, of two vectors, that reads weights from memory by itself: where a core has few prefetches
-/// on their way, those of the next panel would hold up two tiles, but a single one is as fast as memory. 0: there is
-/// none.
+/// Returns the most rows of a single tile, of two vectors, that streams weights from memory: it prefetches what it
+/// reads itself. A core has few prefetches on their way, so that two tiles which prefetch the next panel are held up,
+/// where a single one is as fast as memory. 0: nothing is streamed.
 static int64_t tallestStream(const MatMulProblem &p, const target::MachineModel &machine) {
   constexpr int64_t vectors = 2;
   bool isKnown = p.constantB && !p.isInteger() && (p.m * p.n * p.k * p.matricesB).isNumber();
@@ -309,6 +311,8 @@ MatMulTiling matmulTiling(const MatMulProblem &p, const target::MachineModel &ma
   return t;
 }
 
+/// A step takes half a cycle for each multiply-add, of which two are done in a cycle, and 0.25 for the loop. With fewer
+/// than 12 sums the latency of a multiply-add is not hidden.
 double registerStepCycles(int64_t rows, int64_t vectors) {
   constexpr double enough = 12;
   auto sums = static_cast<double>(rows * vectors);

@@ -155,8 +155,8 @@ private:
     w.ifThen(last, [&] { columns(item, panel, panel * t.width, rows, t.lastVectors, t.rest); });
   }
 
-  /// A panel of which is not known how many columns it has: all of them, or so many that its vectors are taken one by
-  /// one.
+  /// Computes a panel whose number of columns the run determines: with all its vectors if it is whole, else vector by
+  /// vector.
   void openPanel(Ix item, Ix panel, const Rows &rows) {
     Ix from = panel * t.width, to = from + Ix(t.width);
     w.ifThen(w.compare(arith::CmpIPredicate::sle, to, p.n), [&] { columns(item, panel, from, rows, t.vectors, 0); });
@@ -185,7 +185,7 @@ private:
     return at;
   }
 
-  /// An element of A in all lanes; of bfloat16 a pair, as a word of 32 bits.
+  /// Returns an element of A in all lanes; of bfloat16 it is a pair of elements, as a word of 32 bits.
   Value elementOf(Ix at) {
     if (!p.isBf16()) {
       return w.splat(w.load(a, at), t.lanes);
@@ -220,12 +220,13 @@ private:
     Ix rest;
     Value live;
     Ix next;                 ///< the panel to fetch meanwhile
-    bool isStreamed = false; ///< which is this one, further on
-    int64_t strip = 0;       ///< where its columns lie in strips, and the elements from one to the next
-    Size nextStrip = 0;
+    bool isStreamed = false; ///< `next` is this panel itself, some pages further on
+    int64_t strip = 0;       ///< columns of a strip; 0: they do not lie in strips
+    Size nextStrip = 0;      ///< elements from one strip to the next
   };
 
-  /// Results of some rows, of `vectors` vectors from a column on; `rest`: columns of the last one, 0 for all.
+  /// Computes results of some rows, `vectors` vectors from a column on. `rest` is how many columns the last vector has;
+  /// 0: all.
   void columns(Ix item, Ix panel, Ix column, const Rows &rows, int64_t vectors, Ix rest) {
     Panel at{b, {}, t.width, column, vectors, {}, !rest.is(0), rest, {}, {}};
     Value mask = at.live = at.partial && w.machine.maskedAccess ? w.maskFor(rest, t.lanes) : Value();
@@ -258,10 +259,11 @@ private:
     tiles([&](Ix row, int64_t count, Ix index) { tile(read, row, count, index); });
   }
 
-  /// For a tile of so many rows: the first one, and which of the work item's it is.
+  /// The body of a loop over tiles: the first row of a tile, how many rows it has, and its number in the work item.
   using TileBody = llvm::function_ref<void(Ix row, int64_t count, Ix index)>;
 
-  /// Part by part of the panel; what is fetched meanwhile is the next part, which may be the next panel's.
+  /// Goes over the panel in K-chunks, each with all tiles. The chunk that is prefetched meanwhile is the next one,
+  /// which may be the first one of the next panel.
   void inParts(Panel at, Ix tiles, llvm::function_ref<void(TileBody)> eachTile) {
     int64_t vectorsOfTile = t.mostRows(p) * t.vectors;
     auto load = [&](Ix index, int64_t count) { return spilled->load(index * vectorsOfTile, count * at.vectors); };
@@ -276,8 +278,8 @@ private:
     eachTile([&](Ix row, int64_t count, Ix index) { finish(at, row, count, load(index, count)); });
   }
 
-  /// What is fetched while a panel is read: the one behind it. A single tile of rows reads as fast as memory gives, and
-  /// is held up by what it fetches ahead: it fetches what it reads.
+  /// Returns where the panel begins that is prefetched while this one is read: the next one. A single tile of rows
+  /// would be held up by that, because it reads as fast as memory gives: its prefetches are of the panel that it reads.
   Ix nextPanel(Ix base, const Rows &rows) {
     Ix next = base + Ix(t.panelElements(p));
     if (!t.highest) {
@@ -287,13 +289,14 @@ private:
     return w.ix(arith::SelectOp::create(w.b, w.loc, single, w.value(base), w.value(next)));
   }
 
-  /// A panel that a single tile of some rows reads from memory: it fetches what it will read some pages later.
+  /// Returns the panel as a single tile of rows streams it from memory, with prefetches of what it reads some pages
+  /// later.
   Panel streamed(Panel panel) const {
     panel.isStreamed = true, panel.next = panel.base + Ix(linesAhead * lineElements());
     return panel;
   }
-  /// Whether that pays: weights do not stay in the second cache, and a line is multiplied for some cycles. With fewer
-  /// rows the machine itself looks far enough ahead, and prefetches cost a tenth.
+  /// Whether streaming pays: weights do not stay in the second cache, and a line is multiplied for some cycles. With
+  /// fewer rows the machine itself looks far enough ahead, and prefetches cost a tenth.
   bool isStream(int64_t rows) const {
     if (t.from != From::Packed || t.cutsStrips()) {
       return false;
@@ -304,7 +307,7 @@ private:
   }
   static constexpr int64_t linesAhead = 256;
 
-  /// Tiles of a known number of rows.
+  /// Calls `body` with tiles of rows whose number is known: first those that have one row more.
   void eachTile(const Rows &rows, TileBody body) {
     Ix from = rows.from, to = rows.to;
     int64_t small = p.m.number() / t.tiles, larger = p.m.number() % t.tiles;
@@ -314,7 +317,8 @@ private:
     w.loop(max(from, larger), to, 1, [&](Ix i) { body(Ix(larger) + i * Ix(small), small, i - from); });
   }
 
-  /// Of tiles that are too few to fetch half of the next panel the first one fetches what it reads instead.
+  /// Computes tiles of rows whose number the run determines. If the tiles are too few to prefetch half of the next
+  /// panel, the first one streams this panel instead.
   void openTiles(const Panel &at, const Rows &rows) {
     const int64_t few = streamedTiles(w.machine);
     for (int64_t h = t.dotsForFew ? 3 : 1; h <= t.highest; ++h) {
@@ -372,8 +376,9 @@ private:
     }
   }
 
-  /// How many tiles of so many rows share the fetching of the next panel: a block of them or, where their number
-  /// depends on the run, a few. None where there is a single tile, as there is where they have half of the most rows.
+  /// Returns how many tiles of so many rows share the prefetches of the next panel: all of a block or, where their
+  /// number depends on the run, a few. A single tile prefetches nothing of it; tiles of at most half of the highest
+  /// one's rows are taken for single ones.
   int64_t tilesThatFetch(int64_t rows) const {
     bool few = t.highest ? 2 * rows <= t.highest : t.tiles == 1;
     if (t.from != From::Packed || t.cutsStrips() || t.panels.is(1) || few) {
@@ -387,7 +392,7 @@ private:
     return w.machine.lineBytes / (t.from == From::Scratch ? p.elementBytes : p.weightBytes);
   }
 
-  /// Of K, but for a last one of bytes that is not whole.
+  /// A range of steps along K. A last step of fewer bytes than others is not among them.
   struct Steps {
     Ix from, to;
   };
@@ -492,8 +497,8 @@ private:
     }
   }
 
-  /// `lanes` columns of a transposed B, square by square. Columns past the end read the last one: nobody looks at their
-  /// sums.
+  /// Copies `lanes` columns of a transposed B, square by square. Columns behind the end are copies of the last one,
+  /// whose sums nobody reads.
   void packTransposed(const Panel &at, int64_t v, Ix column) {
     auto start = [&](Ix c) { return baseB + min(column + c, p.n - Size(1)) * Ix(p.k); };
     Ix whole = Ix(p.k) - remainder(Ix(p.k), t.lanes);
@@ -534,7 +539,7 @@ private:
     });
   }
 
-  /// Up to four results whose operands both run along k.
+  /// Computes up to four results as dot products, since both operands run along k.
   void dotTile(ArrayRef<Ix> m, ArrayRef<Ix> n) {
     SmallVector<Ix> fromA, fromB;
     for (auto [row, column] : llvm::zip_equal(m, n)) {

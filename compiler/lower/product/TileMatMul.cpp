@@ -1,4 +1,4 @@
-// For a panel of B, `wide` tiles wide and K deep / for a block of rows, as many as two tiles have:
+// For a panel of B, `columnTiles` tiles wide and K deep / for a block of rows, as many as two tiles have:
 //   for k, 64 bytes at a time: load, multiply, add
 //   sums to memory; row by row from there as vectors: what follows the product, store
 //
@@ -46,24 +46,26 @@ static double copyCycles(const TileMatMul &t, int64_t rows) { // a vector of eac
 
 static double tileCycles(const TileMatMul &t, const MatMulProblem &p, int64_t rows, double weightRate,
                          const target::MachineModel &machine) {
-  int64_t groups = llvm::divideCeil(rows, t.shape.tall * 16), height = llvm::divideCeil(rows, groups);
-  double panel = static_cast<double>(t.steps) * tileStepCycles(t.shape, height, t.shape.wide, t.groupsOfStrip) +
-                 tileBlockCycles(height, t.shape.wide);
+  int64_t groups = llvm::divideCeil(rows, t.shape.mostRowTiles * 16), height = llvm::divideCeil(rows, groups);
+  double panel =
+      static_cast<double>(t.steps) * tileStepCycles(t.shape, height, t.shape.mostColumnTiles, t.groupsOfStrip) +
+      tileBlockCycles(height, t.shape.mostColumnTiles);
   double products = static_cast<double>(groups * t.panels) * panel;
   if (!t.splits()) {
     return machine.tiles.startCycles + products;
   }
   double notHidden = weightRate > machine.memoryRate || t.shape.splitsRight ? 0.5 : 0.7;
   Passing passing = passingOf(p, rows, machine);
-  double waiting = notHidden * static_cast<double>(t.matrixBytes()) / weightRate +
-                   (0.6 * passing.rows + 2 * passing.results) / machine.l3Rate;
-  return machine.tiles.startCycles + products + copyCycles(t, rows) + waiting;
+  double weightCycles = notHidden * static_cast<double>(t.matrixBytes()) / weightRate +
+                        (0.6 * passing.rows + 2 * passing.results) / machine.l3Rate;
+  return machine.tiles.startCycles + products + copyCycles(t, rows) + weightCycles;
 }
 
 /// Strips whose copied rows stay in the second cache beside a panel.
 static void cutSplitRows(TileMatMul &t, const MatMulProblem &p, int64_t groups, const target::MachineModel &machine) {
   constexpr int64_t reuses = 4; // of a panel's weights, which come from far
-  const int64_t room = machine.l2Bytes / (t.shape.splitsRight ? 2 : 4), rows = t.shape.tall * machine.tiles.rows;
+  const int64_t room = machine.l2Bytes / (t.shape.splitsRight ? 2 : 4),
+                rows = t.shape.mostRowTiles * machine.tiles.rows;
   int64_t wanted = std::min(reuses, groups) * rows * t.copiedRowBytes();
   t.depths = std::min<int64_t>(t.steps, llvm::divideCeil(wanted, room));
   t.steps = static_cast<int64_t>(llvm::alignTo(t.steps, t.depths));
@@ -82,11 +84,11 @@ static void cutSplitRows(TileMatMul &t, const MatMulProblem &p, int64_t groups, 
 /// Work items: enough for several threads, whose rows of A stay in the second cache.
 static void cutRows(TileMatMul &t, const MatMulProblem &p, const target::MachineModel &machine) {
   constexpr int64_t leastWork = int64_t(1) << 20, enough = 16;
-  int64_t highest = t.shape.tall * machine.tiles.rows;
+  int64_t highest = t.shape.mostRowTiles * machine.tiles.rows;
   t.groups = ceilDiv(p.m, highest);
   t.height = ceilDiv(p.m, max(t.groups, 1));
   int64_t held = std::max<int64_t>(1, machine.l2Bytes / 2 / (highest * t.depth));
-  int64_t least = llvm::divideCeil(leastWork, highest * t.depth * t.shape.wide * machine.lanes);
+  int64_t least = llvm::divideCeil(leastWork, highest * t.depth * t.shape.mostColumnTiles * machine.lanes);
   int64_t groups = t.groups.isNumber() ? t.groups.number() : held;
   if (t.splits()) {
     return cutSplitRows(t, p, groups, machine);
@@ -116,7 +118,7 @@ std::optional<TileMatMul> tileMatMulOf(plan::KernelOp kernel, const MatMulProble
   t.shape.splitsRight = p.m.isNumber() && splitsOnTheWay(kernel, t.parts, rows, machine);
   t.steps = llvm::divideCeil(t.depth, bytes);
   t.depth = t.splits() ? t.steps * bytes : t.depth;
-  t.panels = llvm::divideCeil(t.strips, t.shape.wide);
+  t.panels = llvm::divideCeil(t.strips, t.shape.mostColumnTiles);
   cutRows(t, p, machine);
   double weightRate = t.splits() ? weightRateOf(kernel, machine) : 0;
   t.cycles = tileCycles(t, p, rows, weightRate, machine);
@@ -133,7 +135,7 @@ namespace {
 
 /// Where the tiles of a packed matrix are.
 struct PackedTile {
-  int64_t strip, wide; ///< of columns; how many tiles its panel has side by side
+  int64_t strip, columnTiles; ///< of columns; how many tiles its panel has side by side
   int64_t step;
   char *tile;
 };
@@ -142,10 +144,11 @@ struct PackedTile {
 
 static void eachTile(const TileMatMul &t, char *to, llvm::function_ref<void(const PackedTile &)> body) {
   for (int64_t strip = 0; strip < t.strips; ++strip) {
-    int64_t panel = strip / t.shape.wide, wide = std::min(t.shape.wide, t.strips - panel * t.shape.wide);
+    int64_t panel = strip / t.shape.mostColumnTiles,
+            columnTiles = std::min(t.shape.mostColumnTiles, t.strips - panel * t.shape.mostColumnTiles);
     for (int64_t step = 0; step < t.steps; ++step) {
-      char *packed = to + t.stepAt(panel, step, wide);
-      body({strip, wide, step, packed + strip % t.shape.wide * t.shape.storedTileBytes()});
+      char *packed = to + t.stepAt(panel, step, columnTiles);
+      body({strip, columnTiles, step, packed + strip % t.shape.mostColumnTiles * t.shape.storedTileBytes()});
     }
   }
 }
@@ -174,15 +177,15 @@ static void packSplit(const MatMulProblem &p, const TileMatMul &t, Type element,
   FloatAt floats(element, from);
   int64_t k = p.k.number(), n = p.n.number(), rowStride = p.stepB.number(), stride = p.columnB.number();
   int64_t rows = t.shape.depth / pair; // of a tile
-  // Where parts are made on the way, rows stay apart: storeSplit alternates them.
-  int64_t apart = t.shape.splitsRight ? columns : 1, next = t.shape.splitsRight ? 1 : pair;
+  // Weights that are split when the model runs are packed row by row, since storeSplit interleaves rows itself.
+  int64_t rowDistance = t.shape.splitsRight ? columns : 1, next = t.shape.splitsRight ? 1 : pair;
   SmallVector<float, 512> tile(rows * columns);
   eachTile(t, to, [&](const PackedTile &packed) {
     llvm::fill(tile, 0);
     int64_t first = packed.strip * columns, count = std::min(columns, n - first);
     for (int64_t i = 0; i < rows; ++i) {
       int64_t row = splitOrder(packed.step * rows + i, t.depth / pair);
-      float *own = tile.data() + i / pair * (pair * columns) + i % pair * apart;
+      float *own = tile.data() + i / pair * (pair * columns) + i % pair * rowDistance;
       for (int64_t c = 0; row < k && c < count; ++c) {
         own[next * c] = floats(row * rowStride + (first + c) * stride);
       }
@@ -190,7 +193,7 @@ static void packSplit(const MatMulProblem &p, const TileMatMul &t, Type element,
     if (t.shape.splitsRight) {
       std::memcpy(packed.tile, tile.data(), sizeof(float) * tile.size());
     } else {
-      storeSplit(tile, t.parts, packed.tile, packed.wide * t.shape.rightBytes());
+      storeSplit(tile, t.parts, packed.tile, packed.columnTiles * t.shape.rightBytes());
     }
   });
 }
@@ -211,8 +214,8 @@ KernelShape tileMatMulShape(plan::KernelOp kernel, const MatMulProblem &p, const
                              p.transB ? " transposed" : "")
                    .str();
   }
-  recipe.key = llvm::formatv("tiles {0} wide {1} deep of {2} x {3} {4} {5}", t.shape.wide, t.shape.depth, t.depth,
-                             p.n.number(), p.matricesB.number(), elements)
+  recipe.key = llvm::formatv("tiles {0} wide {1} deep of {2} x {3} {4} {5}", t.shape.mostColumnTiles, t.shape.depth,
+                             t.depth, p.n.number(), p.matricesB.number(), elements)
                    .str();
   recipe.bytes = p.matricesB.number() * t.matrixBytes();
   recipe.pack = [p, t, element](ArrayRef<char> from, MutableArrayRef<char> to) {
@@ -338,13 +341,13 @@ private:
   }
 
   void eachBlock(Ix panel, Ix end, Ix from, Ix to, Ix d) {
-    int64_t last = t.strips - (t.panels - 1) * t.shape.wide;
-    if (last == t.shape.wide && p.n.number() % w.machine.lanes == 0) {
-      return columns(panel, end, t.shape.wide, from, to, d, false);
+    int64_t last = t.strips - (t.panels - 1) * t.shape.mostColumnTiles;
+    if (last == t.shape.mostColumnTiles && p.n.number() % w.machine.lanes == 0) {
+      return columns(panel, end, t.shape.mostColumnTiles, from, to, d, false);
     }
     if (t.panels > 1) {
       w.ifThen(w.compare(arith::CmpIPredicate::slt, panel, t.panels - 1),
-               [&] { columns(panel, end, t.shape.wide, from, to, d, false); });
+               [&] { columns(panel, end, t.shape.mostColumnTiles, from, to, d, false); });
     }
     w.ifThen(w.compare(arith::CmpIPredicate::eq, panel, t.panels - 1),
              [&] { columns(t.panels - 1, end, last, from, to, d, true); });
@@ -352,18 +355,18 @@ private:
 
   /// Returns a chunk, counted from the first panel on.
   TileBlock::Panel chunkAt(Ix chunk, Ix d) const {
-    int64_t chunkBytes = t.chunk * t.shape.storedBytes(t.shape.wide); // a narrower panel is the last one
+    int64_t chunkBytes = t.chunk * t.shape.storedBytes(t.shape.mostColumnTiles); // a narrower panel is the last one
     return {b, baseB + d * (t.matrixBytes() / t.depths) + chunk * chunkBytes, weightBytes(), t.chunk};
   }
 
-  void columns(Ix panel, Ix end, int64_t wide, Ix from, Ix to, Ix d, bool isLast) {
+  void columns(Ix panel, Ix end, int64_t columnTiles, Ix from, Ix to, Ix d, bool isLast) {
     w.loop(0, t.chunks(), 1, [&](Ix c) {
       Ix chunk = panel * t.chunks() + c, next = min(chunk + 1, end * t.chunks() - 1);
       w.loop(from, to, 1, [&](Ix g) {
         Ix row = min(g * height, Ix(p.m) - height), index = g - from;
-        enterBlock(panel, d, c, index, wide);
-        multiply(row, chunk, next, d, wide, index, isLast);
-        leaveBlock(panel, d, c, index, wide, row, isLast);
+        enterBlock(panel, d, c, index, columnTiles);
+        multiply(row, chunk, next, d, columnTiles, index, isLast);
+        leaveBlock(panel, d, c, index, columnTiles, row, isLast);
       });
       if (t.shape.splitsRight) {
         block.splitRest(chunkAt(next, d), chunkParts, block.partsAt(chunk + 1, t.chunk), (to - from) * t.chunk,
@@ -377,37 +380,37 @@ private:
     return (t.depths > 1 ? panel * t.groupsOfStrip + index : index) * t.shape.sumBytes();
   }
 
-  void enterBlock(Ix panel, Ix d, Ix chunk, Ix index, int64_t wide) {
+  void enterBlock(Ix panel, Ix d, Ix chunk, Ix index, int64_t columnTiles) {
     Ix before = d * t.chunks() + chunk;
     if (t.depths * t.chunks() == 1) {
-      return block.clear(wide);
+      return block.clear(columnTiles);
     }
     w.ifElse(
-        w.compare(arith::CmpIPredicate::eq, before, 0), [&] { block.clear(wide); },
+        w.compare(arith::CmpIPredicate::eq, before, 0), [&] { block.clear(columnTiles); },
         [&] {
           if (t.spillsSums()) {
-            block.reload(sums, sumsAt(panel, index), wide);
+            block.reload(sums, sumsAt(panel, index), columnTiles);
           }
         });
   }
 
-  void leaveBlock(Ix panel, Ix d, Ix chunk, Ix index, int64_t wide, Ix row, bool isLast) {
+  void leaveBlock(Ix panel, Ix d, Ix chunk, Ix index, int64_t columnTiles, Ix row, bool isLast) {
     auto finishBlock = [&] {
-      block.leave(wide);
-      finish(row, panel * (t.shape.wide * w.machine.lanes), wide, isLast);
+      block.leave(columnTiles);
+      finish(row, panel * (t.shape.mostColumnTiles * w.machine.lanes), columnTiles, isLast);
     };
     if (t.depths * t.chunks() == 1) {
       return finishBlock();
     }
     w.ifElse(w.compare(arith::CmpIPredicate::eq, d * t.chunks() + chunk, t.depths * t.chunks() - 1), finishBlock, [&] {
       if (t.spillsSums()) {
-        block.spill(sums, sumsAt(panel, index), wide);
+        block.spill(sums, sumsAt(panel, index), columnTiles);
       }
     });
   }
 
   /// Multiplies a block; `index` is its number among those of its item.
-  void multiply(Ix row, Ix chunk, Ix next, Ix d, int64_t wide, Ix index, bool isLast) {
+  void multiply(Ix row, Ix chunk, Ix next, Ix d, int64_t columnTiles, Ix index, bool isLast) {
     int64_t depth = t.shape.depth, rowBytes = t.splits() ? t.copiedRowBytes() : t.depth, steps = t.chunk;
     Ix first = t.splits() ? (row - firstCopied) * rowBytes : baseA + row * rowBytes;
     first = first + remainder(chunk, t.chunks()) * (steps * depth);
@@ -416,22 +419,22 @@ private:
     bool isOne = !t.groups.isNumber() || t.groups.is(1);
     auto fetch = [&](Ix k) -> std::optional<TileBlock::Fetch> {
       if (isOne && t.splits()) {
-        return block.ahead(own, k, wide);
+        return block.ahead(own, k, columnTiles);
       }
       if (isOne || isLast || t.panels == 1 || t.groupsOfStrip == 1) {
         return std::nullopt;
       }
-      return block.share(chunkAt(chunk + 1, d), index, t.groupsOfStrip, k, wide);
+      return block.share(chunkAt(chunk + 1, d), index, t.groupsOfStrip, k, columnTiles);
     };
     auto step = [&](Ix k, Ix at) {
       TileBlock::Rows rows{t.splits() ? copied : a, {first + at, second + at}, rowBytes, t.partBytes()};
       if (!t.shape.splitsRight) {
-        block.step(rows, b, own.at + k * t.shape.stepBytes(wide), wide, fetch(k));
+        block.step(rows, b, own.at + k * t.shape.stepBytes(columnTiles), columnTiles, fetch(k));
       } else {
         TileBlock::RightSplit split = block.splitShare(chunkAt(next, d), chunkParts, block.partsAt(chunk + 1, t.chunk),
                                                        index * steps + k, block.splitPairs(t.groupsOfStrip));
-        Ix right = 2 * block.partsAt(chunk, t.chunk) + k * t.shape.stepBytes(t.shape.wide);
-        block.step(rows, chunkParts, right, wide, std::nullopt, split);
+        Ix right = 2 * block.partsAt(chunk, t.chunk) + k * t.shape.stepBytes(t.shape.mostColumnTiles);
+        block.step(rows, chunkParts, right, columnTiles, std::nullopt, split);
       }
       if (t.spillsSums()) {
         block.stayAwake(k, steps);
@@ -446,16 +449,16 @@ private:
     }
   }
 
-  void finish(Ix row, Ix column, int64_t wide, bool isLast) {
+  void finish(Ix row, Ix column, int64_t columnTiles, bool isLast) {
     int64_t lanes = w.machine.lanes, rest = p.n.number() % lanes;
     Value mask = isLast && rest ? w.maskFor(rest, lanes) : Value();
     w.loop(0, height, 1, [&](Ix i) {
       SmallVector<Value> sums;
       SmallVector<Point> points;
-      for (int64_t v = 0; v < wide; ++v) {
-        Point at{batchAt, lanes, v + 1 == wide ? mask : Value()};
+      for (int64_t v = 0; v < columnTiles; ++v) {
+        Point at{batchAt, lanes, v + 1 == columnTiles ? mask : Value()};
         at.at.push_back(row + i), at.at.push_back(column + v * lanes);
-        sums.push_back(block.sums(i, v, wide)), points.push_back(at);
+        sums.push_back(block.sums(i, v, columnTiles)), points.push_back(at);
       }
       group.finishSome(sums, space, points);
     });

@@ -21,7 +21,7 @@ struct TileMatMul {
   support::Size stripCount = 1; ///< of a matrix
   int64_t shares = 1;           ///< threads to which the panels of a strip may go
   double copyShare = 0;         ///< StripWork
-  double cycles = 0;            ///< expected, of some rows where only the run tells how many
+  double cycles = 0;            ///< expected, of some rows where only the run determines how many
 
   /// Where the step begins that takes the last bytes: what it has in common with the one before it is multiplied with
   /// zeros.
@@ -30,11 +30,11 @@ struct TileMatMul {
   int64_t chunk = 1;                                      ///< steps of it that all blocks go over before any goes on
   int64_t chunks() const { return stepsOfPanel() / chunk; }
   bool spillsSums() const { return depths > 1 || (chunks() > 1 && groupsOfStrip > 1); }
-  int64_t panelBytes() const { return stepsOfPanel() * shape.storedBytes(shape.wide); }
-  /// Where a step of a panel, which is `wide`, begins.
-  int64_t stepAt(int64_t panel, int64_t step, int64_t wide) const {
+  int64_t panelBytes() const { return stepsOfPanel() * shape.storedBytes(shape.mostColumnTiles); }
+  /// Where a step of a panel of `columnTiles` tiles begins.
+  int64_t stepAt(int64_t panel, int64_t step, int64_t columnTiles) const {
     int64_t part = step / stepsOfPanel() * (matrixBytes() / depths);
-    return part + panel * panelBytes() + step % stepsOfPanel() * shape.storedBytes(wide);
+    return part + panel * panelBytes() + step % stepsOfPanel() * shape.storedBytes(columnTiles);
   }
   int64_t matrixBytes() const {
     return shape.splitsRight ? depths * panels * panelBytes() : steps * shape.storedBytes(strips);

@@ -34,15 +34,15 @@ TileShape TileShape::of(int64_t rows, int64_t columnTiles, int64_t depth, const 
   constexpr int64_t sums = 4;
   TileShape shape;
   shape.depth = depth;
-  shape.tall = rows > machine.tiles.rows ? 2 : 1;
-  int64_t most = std::min(columnTiles, sums / shape.tall);
-  shape.wide = llvm::divideCeil(columnTiles, llvm::divideCeil(columnTiles, most)); // panels alike
+  shape.mostRowTiles = rows > machine.tiles.rows ? 2 : 1;
+  int64_t most = std::min(columnTiles, sums / shape.mostRowTiles);
+  shape.mostColumnTiles = llvm::divideCeil(columnTiles, llvm::divideCeil(columnTiles, most)); // panels alike
   return shape;
 }
 
 int64_t TileShape::stepsOfChunk(int64_t steps, int64_t blocks, const target::MachineModel &machine) const {
   constexpr int64_t enoughBlocks = 4, longest = 5;
-  bool stays = 2 * steps * stepBytes(wide) <= machine.l2Bytes / 4;
+  bool stays = 2 * steps * stepBytes(mostColumnTiles) <= machine.l2Bytes / 4;
   if (!splitsRight || (blocks >= enoughBlocks && stays)) {
     return steps;
   }
@@ -58,16 +58,16 @@ int64_t TileShape::stepsOfChunk(int64_t steps, int64_t blocks, const target::Mac
 // (bench/notebook.md: 5.0 of 5.8 TOP/s with all four loads of a step from the first cache). Sums are
 // stored, and loaded again.
 
-double tileStepCycles(const TileShape &shape, int64_t height, int64_t wide, int64_t blocks) {
+double tileStepCycles(const TileShape &shape, int64_t height, int64_t columnTiles, int64_t blocks) {
   constexpr double leastProduct = 8, latency = 52, splitPair = 10;
   // Of split factors so much is multiplied that the processor slows down (bench/tile_rate.c), and the next products,
   // of other parts, wait for the sums.
   bool splits = shape.parts > 1;
   const double notHidden = splits ? 1.65 : 1.15;
-  auto tall = static_cast<double>(height > 16 ? 2 : 1), rows = static_cast<double>(height) / tall;
-  double sums = tall * static_cast<double>(wide);
+  auto rowTiles = static_cast<double>(height > 16 ? 2 : 1), rows = static_cast<double>(height) / rowTiles;
+  double sums = rowTiles * static_cast<double>(columnTiles);
   double products = splits ? std::max(sums * rows, latency) : sums * std::max(rows, leastProduct);
-  double loads = 0.5 * (static_cast<double>(height) + static_cast<double>(wide * shape.depth) / 4);
+  double loads = 0.5 * (static_cast<double>(height) + static_cast<double>(columnTiles * shape.depth) / 4);
   double all = notHidden * static_cast<double>(shape.products()) * std::max(products, loads);
   auto pairs = static_cast<double>(shape.splitsRight ? shape.pairsOfStep() : 0);
   return std::max(all, splitPair * pairs / static_cast<double>(blocks));
@@ -109,7 +109,9 @@ Size evenItems(const Size &items) {
   return items.isNumber() && items.number() > even ? Size(items.number() / even * even) : items;
 }
 
-double tileBlockCycles(int64_t height, int64_t wide) { return 2.0 * static_cast<double>(height * wide) + 20; }
+double tileBlockCycles(int64_t height, int64_t columnTiles) {
+  return 2.0 * static_cast<double>(height * columnTiles) + 20;
+}
 
 Splitting splittingOf(plan::KernelOp kernel, const target::MachineModel &machine) {
   auto module = kernel->getParentOfType<ModuleOp>();
@@ -185,19 +187,19 @@ TileBlock::TileBlock(Writer &w, const TileShape &shape, bool ofBf16)
     : w(w), shape(shape), ofBf16(ofBf16), lanes(w.machine.lanes), rows(w.machine.tiles.rows),
       rowBytes(w.machine.tiles.rowBytes) {
   Type element = ofBf16 ? Type(w.b.getF32Type()) : w.b.getI32Type();
-  block = w.local(element, shape.tall * rows * shape.wide * lanes);
+  block = w.local(element, shape.mostRowTiles * rows * shape.mostColumnTiles * lanes);
   config = w.local(w.b.getI8Type(), rowBytes);
 }
 
 /// The right factor's registers, of which a few serve all columns: the processor renames them.
 int64_t TileBlock::right(int64_t n) const {
-  int64_t before = shape.tall * shape.wide + shape.tall;
+  int64_t before = shape.mostRowTiles * shape.mostColumnTiles + shape.mostRowTiles;
   return before + n % (w.machine.tiles.count - before);
 }
 
 void TileBlock::configure(Ix height) {
   w.b.getInsertionBlock()->getParentOp()->setAttr(plan::tilesName, w.b.getUnitAttr());
-  firstHeight = shape.tall == 1 ? height : floorDiv(height + 1, 2);
+  firstHeight = shape.mostRowTiles == 1 ? height : floorDiv(height + 1, 2);
   Ix secondHeight = max(height - firstHeight, 1);
   secondStart = height - secondHeight;
   Type i8 = w.b.getI8Type();
@@ -208,14 +210,14 @@ void TileBlock::configure(Ix height) {
     w.store(w.constant(bytes, i8), config, columnsAt + 2 * tile);
     w.store(w.integer(tileRows, i8), config, rowsAt + tile);
   };
-  for (int64_t m = 0; m < shape.tall; ++m) {
+  for (int64_t m = 0; m < shape.mostRowTiles; ++m) {
     Ix own = m ? secondHeight : firstHeight;
     set(left(m), own, shape.depth);
-    for (int64_t n = 0; n < shape.wide; ++n) {
-      set(sum(m, n, shape.wide), own, rowBytes);
+    for (int64_t n = 0; n < shape.mostColumnTiles; ++n) {
+      set(sum(m, n, shape.mostColumnTiles), own, rowBytes);
     }
   }
-  for (int64_t n = 0; n < shape.wide; ++n) {
+  for (int64_t n = 0; n < shape.mostColumnTiles; ++n) {
     set(right(n), shape.depth / 4, rowBytes);
   }
   instruction(w, Instruction::TileConfigure, pointer(config, 0));
@@ -223,10 +225,10 @@ void TileBlock::configure(Ix height) {
 
 void TileBlock::release() { instruction(w, Instruction::TileRelease, {}); }
 
-void TileBlock::clear(int64_t wide) {
-  for (int64_t m = 0; m < shape.tall; ++m) {
-    for (int64_t n = 0; n < wide; ++n) {
-      instruction(w, Instruction::TileZero, number(sum(m, n, shape.wide)));
+void TileBlock::clear(int64_t columnTiles) {
+  for (int64_t m = 0; m < shape.mostRowTiles; ++m) {
+    for (int64_t n = 0; n < columnTiles; ++n) {
+      instruction(w, Instruction::TileZero, number(sum(m, n, shape.mostColumnTiles)));
     }
   }
 }
@@ -245,7 +247,7 @@ TileBlock::RightSplit TileBlock::splitShare(const Panel &from, Buffer to, Ix toA
   Ix share = min(stepsBefore, from.steps * shares - 1); // behind the last one that again, which nobody reads yet
   RightSplit split{from, to, toAt, pairs};
   split.from.at = from.at + share * (pairs * pairElements * whole);
-  split.toAt = toAt + floorDiv(share, shares) * (shape.stepBytes(shape.wide) / bf16Bytes) +
+  split.toAt = toAt + floorDiv(share, shares) * (shape.stepBytes(shape.mostColumnTiles) / bf16Bytes) +
                remainder(share, shares) * (pairs * pairElements);
   return split;
 }
@@ -267,13 +269,13 @@ void TileBlock::splitPair(const RightSplit &split, int64_t pair) {
     rows.push_back(LLVM::LoadOp::create(w.b, w.loc, floats, pointer(split.from.buffer, at), w.machine.lineBytes));
   }
   storeSplit(w, rows, shape.parts, split.to, split.toAt + 2 * pair * lanes,
-             shape.wide * shape.rightBytes() / bf16Bytes);
+             shape.mostColumnTiles * shape.rightBytes() / bf16Bytes);
 }
 
-void TileBlock::step(const Rows &from, Buffer packed, Ix packedAt, int64_t wide, const std::optional<Fetch> &fetch,
-                     const std::optional<RightSplit> &split) {
-  const int64_t line = w.machine.lineBytes, products = shape.parts == 1 ? 1 : shape.products() * wide;
-  const int64_t pairs = split ? split->pairs : 0, sideBySide = shape.splitsRight ? shape.wide : wide;
+void TileBlock::step(const Rows &from, Buffer packed, Ix packedAt, int64_t columnTiles,
+                     const std::optional<Fetch> &fetch, const std::optional<RightSplit> &split) {
+  const int64_t line = w.machine.lineBytes, products = shape.parts == 1 ? 1 : shape.products() * columnTiles;
+  const int64_t pairs = split ? split->pairs : 0, sideBySide = shape.splitsRight ? shape.mostColumnTiles : columnTiles;
   int64_t begun = 0, fetched = 0, done = 0;
   auto between = [&] {
     for (++begun; fetch && fetched < fetch->lines && fetched * products < fetch->lines * begun; ++fetched) {
@@ -285,14 +287,14 @@ void TileBlock::step(const Rows &from, Buffer packed, Ix packedAt, int64_t wide,
   };
   Instruction product = ofBf16 ? Instruction::TileBfloat16Dot : Instruction::TileByteDot;
   auto multiply = [&](int64_t leftPart, int64_t rightPart) {
-    for (int64_t n = 0; n < wide; ++n) {
+    for (int64_t n = 0; n < columnTiles; ++n) {
       move(Instruction::TileLoad, right(n), packed, packedAt + (rightPart * sideBySide + n) * shape.rightBytes(),
            rowBytes);
-      for (int64_t m = 0; m < shape.tall; ++m) {
+      for (int64_t m = 0; m < shape.mostRowTiles; ++m) {
         if (n == 0 && rightPart == 0) {
           move(Instruction::TileLoad, left(m), from.buffer, from.at[m] + leftPart * from.part, from.stride);
         }
-        instruction(w, product, {number(sum(m, n, shape.wide)), number(left(m)), number(right(n))});
+        instruction(w, product, {number(sum(m, n, shape.mostColumnTiles)), number(left(m)), number(right(n))});
       }
       between();
     }
@@ -318,39 +320,41 @@ void TileBlock::stayAwake(Ix step, int64_t steps) {
   w.ifThen(due, [&] { move(Instruction::TileStore, right(0), block, 0, rowBytes); });
 }
 
-TileBlock::Fetch TileBlock::share(const Panel &next, Ix group, int64_t groups, Ix step, int64_t wide) const {
+TileBlock::Fetch TileBlock::share(const Panel &next, Ix group, int64_t groups, Ix step, int64_t columnTiles) const {
   constexpr int64_t least = 4; // lines at a time
-  int64_t line = w.machine.lineBytes, lines = llvm::divideCeil(shape.storedBytes(wide), line);
+  int64_t line = w.machine.lineBytes, lines = llvm::divideCeil(shape.storedBytes(columnTiles), line);
   int64_t sharing = std::max<int64_t>(1, std::min(groups, lines / least)), each = llvm::divideCeil(lines, sharing);
   return {next.buffer, next.at + (min(group, sharing - 1) * next.steps + step) * (each * line), next.unit, each};
 }
 
-TileBlock::Fetch TileBlock::ahead(const Panel &own, Ix step, int64_t wide) const {
+TileBlock::Fetch TileBlock::ahead(const Panel &own, Ix step, int64_t columnTiles) const {
   constexpr int64_t ahead = 16 << 10; // a few steps of memory's latency
-  int64_t bytes = shape.storedBytes(wide), lines = llvm::divideCeil(bytes, w.machine.lineBytes);
+  int64_t bytes = shape.storedBytes(columnTiles), lines = llvm::divideCeil(bytes, w.machine.lineBytes);
   return {own.buffer, own.at + (step * bytes + ahead), own.unit, lines};
 }
 
-void TileBlock::leave(int64_t wide) {
-  int64_t stride = wide * rowBytes;
-  for (int64_t m = 0; m < shape.tall; ++m) {
-    for (int64_t n = 0; n < wide; ++n) {
+void TileBlock::leave(int64_t columnTiles) {
+  int64_t stride = columnTiles * rowBytes;
+  for (int64_t m = 0; m < shape.mostRowTiles; ++m) {
+    for (int64_t n = 0; n < columnTiles; ++n) {
       Ix start = m ? secondStart : Ix(0);
-      move(Instruction::TileStore, sum(m, n, shape.wide), block, start * stride + n * rowBytes, stride);
+      move(Instruction::TileStore, sum(m, n, shape.mostColumnTiles), block, start * stride + n * rowBytes, stride);
     }
   }
 }
 
-void TileBlock::moveSums(Instruction how, Buffer buffer, Ix at, int64_t wide) {
-  for (int64_t m = 0; m < shape.tall; ++m) {
-    for (int64_t n = 0; n < wide; ++n) {
-      int64_t tile = sum(m, n, shape.wide);
+void TileBlock::moveSums(Instruction how, Buffer buffer, Ix at, int64_t columnTiles) {
+  for (int64_t m = 0; m < shape.mostRowTiles; ++m) {
+    for (int64_t n = 0; n < columnTiles; ++n) {
+      int64_t tile = sum(m, n, shape.mostColumnTiles);
       move(how, tile, buffer, at + tile * rows * rowBytes, rowBytes);
     }
   }
 }
 
-Value TileBlock::sums(Ix row, int64_t v, int64_t wide) { return w.load(block, (row * wide + v) * lanes, lanes); }
+Value TileBlock::sums(Ix row, int64_t v, int64_t columnTiles) {
+  return w.load(block, (row * columnTiles + v) * lanes, lanes);
+}
 
 Value TileBlock::number(int64_t tile) { return w.constant(tile, w.b.getI8Type()); }
 

@@ -1,5 +1,5 @@
-// Products in registers that hold a matrix each (MachineModel::tiles): a block of sums, `tall` tiles by `wide`, to
-// which each step adds the products of `tall` tiles of the left factor by `wide` of the right one.
+// Products in registers that hold a matrix each (MachineModel::tiles): a block of sums, `rows` tiles by `columns`,
+// to which each step adds the products of `rows` tiles of the left factor by `columns` of the right one.
 //
 //   left      rows of elements, `height` of them in all, that lie anywhere at one distance; a step takes `depth` bytes
 //             of each. The second tile's rows need not follow those of the first.
@@ -61,20 +61,20 @@ support::Size evenItems(const support::Size &items);
 
 /// How a block is cut. All machines' tiles have as many columns of words as a vector has lanes.
 struct TileShape {
-  int64_t tall = 1, wide = 1; ///< of the largest block
-  int64_t depth = 64;         ///< bytes of a row that a step takes
-  int64_t parts = 1;          ///< tiles of a factor: several of float32
-  bool splitsRight = false;   ///< the right factor lies in memory as floats, and is split on the way
+  int64_t mostRowTiles = 1, mostColumnTiles = 1; ///< of the largest block
+  int64_t depth = 64;                            ///< bytes of a row that a step takes
+  int64_t parts = 1;                             ///< tiles of a factor: several of float32
+  bool splitsRight = false;                      ///< the right factor lies in memory as floats, and is split on the way
   friend bool operator==(const TileShape &a, const TileShape &b) = default;
-  int64_t rightBytes() const { return depth * 16; }          ///< of a packed tile
-  int64_t sumBytes() const { return tall * wide * 16 * 64; } ///< of a block's sums
+  int64_t rightBytes() const { return depth * 16; }                             ///< of a packed tile
+  int64_t sumBytes() const { return mostRowTiles * mostColumnTiles * 16 * 64; } ///< of a block's sums
   /// Of a step of so many columns as tiles are loaded from it: all those of the highest parts first.
   int64_t stepBytes(int64_t columnTiles) const { return parts * columnTiles * rightBytes(); }
   // What memory has of a tile and of a step: floats, or all tiles of the highest parts first. Panels of floats are of
   // one size, the last one with zeros behind its columns.
   int64_t storedTileBytes() const { return (splitsRight ? 2 : 1) * rightBytes(); }
   int64_t storedBytes(int64_t columnTiles) const {
-    return splitsRight ? wide * storedTileBytes() : parts * columnTiles * storedTileBytes();
+    return splitsRight ? mostColumnTiles * storedTileBytes() : parts * columnTiles * storedTileBytes();
   }
 
   /// Bytes of a step over rows of so many: whole words, as few steps as can be, and those alike; the last one may have
@@ -87,9 +87,9 @@ struct TileShape {
   /// of them, but few where few blocks share what has been split, which then stays in the first cache.
   int64_t stepsOfChunk(int64_t steps, int64_t blocks, const target::MachineModel &machine) const;
   /// Returns the scratch memory for a chunk of `steps` steps.
-  int64_t chunkBytes(int64_t steps) const { return splitsRight ? steps * stepBytes(wide) : 0; }
+  int64_t chunkBytes(int64_t steps) const { return splitsRight ? steps * stepBytes(mostColumnTiles) : 0; }
   /// Returns the pairs of rows of the right factor's tiles in a step: two vectors, which are split at a time.
-  int64_t pairsOfStep() const { return wide * depth / 4; }
+  int64_t pairsOfStep() const { return mostColumnTiles * depth / 4; }
   /// Returns the number of products of two parts.
   int64_t products() const { return parts * (parts + 1) / 2; }
 };
@@ -132,16 +132,16 @@ private:
   const char *from;
 };
 
-/// Cycles of a step over `height` rows and `wide` tiles of columns, one of so many blocks that share what is split on
-/// the way; and of all that comes before and behind the steps.
-double tileStepCycles(const TileShape &shape, int64_t height, int64_t wide, int64_t blocks);
-double tileBlockCycles(int64_t height, int64_t wide);
+/// Cycles of a step over `height` rows and `columnTiles` tiles of columns, one of so many blocks that share what is
+/// split on the way; and of all that comes before and behind the steps.
+double tileStepCycles(const TileShape &shape, int64_t height, int64_t columnTiles, int64_t blocks);
+double tileBlockCycles(int64_t height, int64_t columnTiles);
 
 class TileBlock {
 public:
   TileBlock(Writer &w, const TileShape &shape, bool ofBf16);
 
-  /// Blocks have so many rows from here on, at least one, and at most 16 for each of `tall`.
+  /// Blocks have so many rows from here on, at least one, and at most 16 for each of `mostRowTiles`.
   void configure(Ix height);
   void release();
 
@@ -156,7 +156,7 @@ public:
     Ix stride;
     Ix part = 0; ///< from one part to the next
   };
-  void clear(int64_t wide);
+  void clear(int64_t columnTiles);
   /// A panel of packed steps, from a byte of a buffer on.
   struct Panel {
     Buffer buffer;
@@ -172,9 +172,9 @@ public:
   };
   /// A share of the panel that is read next, whose steps are like these: all `groups` of blocks that come before it
   /// fetch it together, or the first ones of many.
-  Fetch share(const Panel &next, Ix group, int64_t groups, Ix step, int64_t wide) const;
+  Fetch share(const Panel &next, Ix group, int64_t groups, Ix step, int64_t columnTiles) const;
   /// What a single block reads a little later.
-  Fetch ahead(const Panel &own, Ix step, int64_t wide) const;
+  Fetch ahead(const Panel &own, Ix step, int64_t columnTiles) const;
   /// What of another chunk a step splits: pairs of its rows, that lie in memory one behind the other.
   struct RightSplit {
     Panel from; ///< at the first pair
@@ -182,9 +182,9 @@ public:
     Ix toAt;
     int64_t pairs;
   };
-  /// `right`: a packed step of `wide` tiles. Prefetches are spread between loads, which would wait for many of them,
-  /// and so is what is split.
-  void step(const Rows &left, Buffer right, Ix rightAt, int64_t wide, const std::optional<Fetch> &fetch,
+  /// `right`: a packed step of `columnTiles` tiles. Prefetches are spread between loads, which would wait for many of
+  /// them, and so is what is split.
+  void step(const Rows &left, Buffer right, Ix rightAt, int64_t columnTiles, const std::optional<Fetch> &fetch,
             const std::optional<RightSplit> &split = std::nullopt);
   /// Of chunks of so many steps two have room for their parts, from an element on: one is multiplied while the next one
   /// is split.
@@ -199,11 +199,11 @@ public:
   /// takes 0.3 longer on a Xeon of 2023 (bench/tile_store.c). So some steps store a tile.
   void stayAwake(Ix step, int64_t steps);
   /// Spills the sums to memory, shape.sumBytes() from a byte of a buffer on, and loads them from there again.
-  void spill(Buffer buffer, Ix at, int64_t wide) { moveSums(Instruction::TileStore, buffer, at, wide); }
-  void reload(Buffer buffer, Ix at, int64_t wide) { moveSums(Instruction::TileLoad, buffer, at, wide); }
+  void spill(Buffer buffer, Ix at, int64_t columnTiles) { moveSums(Instruction::TileStore, buffer, at, columnTiles); }
+  void reload(Buffer buffer, Ix at, int64_t columnTiles) { moveSums(Instruction::TileLoad, buffer, at, columnTiles); }
   /// Moves the sums into memory; then row i, vector v of the block is sums(i, v).
-  void leave(int64_t wide);
-  mlir::Value sums(Ix row, int64_t v, int64_t wide);
+  void leave(int64_t columnTiles);
+  mlir::Value sums(Ix row, int64_t v, int64_t columnTiles);
 
 private:
   Writer &w;
@@ -213,13 +213,13 @@ private:
   Ix firstHeight, secondStart;
   Buffer block, config;
 
-  int64_t sum(int64_t m, int64_t n, int64_t wide) const { return m * wide + n; }
-  int64_t left(int64_t m) const { return shape.tall * shape.wide + m; }
+  int64_t sum(int64_t m, int64_t n, int64_t columnTiles) const { return m * columnTiles + n; }
+  int64_t left(int64_t m) const { return shape.mostRowTiles * shape.mostColumnTiles + m; }
   int64_t right(int64_t n) const;
   void splitPair(const RightSplit &split, int64_t pair);
   mlir::Value pointer(Buffer buffer, Ix byte);
   mlir::Value number(int64_t tile);
-  void moveSums(Instruction how, Buffer buffer, Ix at, int64_t wide);
+  void moveSums(Instruction how, Buffer buffer, Ix at, int64_t columnTiles);
   void move(Instruction which, int64_t tile, Buffer buffer, Ix byte, Ix stride);
 };
 

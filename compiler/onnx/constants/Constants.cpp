@@ -141,6 +141,7 @@ std::optional<SmallVector<double>> floatsOf(ElementsAttr a) {
 }
 std::optional<SmallVector<double>> floatsOf(Value v) { return floatsOf(constantOf(v)); }
 
+/// A uint64 is kept apart from an int64, because half of its numbers would be negative.
 std::optional<Number> splatNumber(Value v) {
   auto allEqual = [&](const auto &values) -> std::optional<Number> {
     auto isFirst = [&](auto x) { return x == values->front() || (x != x && values->front() != values->front()); };
@@ -237,6 +238,7 @@ Value makeConstant(OpBuilder &b, Location loc, ElementsAttr value) {
   }
   return ConstantOp::create(b, loc, cast<Type>(value.getType()), value);
 }
+/// Sizes that are all numbers are a constant, which folding and patterns know; others are an onnx.Sizes.
 Value makeSizes(OpBuilder &b, Location loc, ArrayRef<Size> values, RankedTensorType type) {
   if (llvm::all_of(values, [](const Size &s) { return s.isNumber(); })) {
     auto numbers = llvm::map_to_vector(values, [](const Size &s) { return s.number(); });

@@ -22,11 +22,11 @@ llvm::ArrayRef<char> bytesOf(mlir::ElementsAttr a, std::vector<char> &storage);
 std::optional<llvm::SmallVector<int64_t>> integersOf(mlir::ElementsAttr a);
 std::optional<llvm::SmallVector<int64_t>> integersOf(mlir::Value v);
 /// Returns all elements of an integer tensor as sizes: those of a constant, or numbers computed from the symbols
-/// (onnx.Sizes). Nothing: data tells them, or an element is not within int64.
+/// (onnx.Sizes). Nothing: data determines them, or an element is not within int64.
 std::optional<Sizes> sizesIn(mlir::Value v);
-/// Returns the one integer in a tensor as a size; unknown: there are several, or data tells it.
+/// Returns the one integer in a tensor as a size; unknown: there are several, or data determines it.
 Size numberIn(mlir::Value v);
-/// Whether a tensor may have one element, as far as its type tells.
+/// Whether a tensor may have one element, as far as its type shows.
 bool mayBeNumber(mlir::Value v);
 /// Returns the tensor from which the value is made by Identity, Reshape, Squeeze and Unsqueeze alone, which keep the
 /// elements and their order.

@@ -3,6 +3,11 @@
 // one loop over rows. Floats are computed in double and rounded to f32 after each operation, which for + - * / and sqrt
 // is what f32 arithmetic gives (double has more than twice its digits); a value of a narrower type is rounded to that.
 // Integers are kept sign-extended.
+//
+//   emit() of Max of x, y, z      %1 = arith.maximumf %x, %y;  %2 = arith.maximumf %1, %z
+//   program                       row 3 = max(row 0, row 1);  row 4 = max(row 3, row 2), for 512 elements at a time
+//
+// So a constant is folded by the same description of an operator of which its kernels are made.
 #include "compiler/onnx/constants/EvaluateElementwise.h"
 #include "compiler/onnx/ElementTypes.h"
 #include "compiler/onnx/constants/Constants.h"
@@ -144,7 +149,8 @@ template <typename F> Kernel unary(F f) {
 int64_t toInteger(double v) { // values outside of int64 stay defined here, whatever a run makes of them
   return v >= 0x1p63 ? INT64_MAX : v < -0x1p63 || std::isnan(v) ? INT64_MIN : static_cast<int64_t>(v);
 }
-/// Returns the conversion of an integer to the nearest float, which rounds only once.
+/// Returns the conversion of an integer to the nearest float. It must round only once: an int64 above 2^53 that goes to
+/// f32 by way of double would be rounded twice.
 template <typename T> Kernel toFloat(Type type, T integer) {
   if (type.isF64()) {
     return unary([=](Scalar &r, Scalar x) { r.f = static_cast<double>(integer(x.i)); });
@@ -196,6 +202,7 @@ Kernel kernelOf(Operation &op) {
   }
   if (isa<arith::FPToUIOp>(op)) {
     return unary([](Scalar &r, Scalar x) {
+      // Numbers from 2^63 on are a uint64, but no int64.
       r.i = x.f >= 0x1p63 && x.f < 0x1p64 ? static_cast<int64_t>(static_cast<uint64_t>(x.f)) : toInteger(x.f);
     });
   }
@@ -290,6 +297,7 @@ struct Input {
     if (own == shape) {
       return;
     }
+    // Axes of one element, and those that the operand lacks, are walked with the stride 0, which repeats it.
     SmallVector<int64_t> dense = rowMajorStrides(own);
     strides.assign(shape.size(), 0);
     for (size_t i = 0; i < own.size(); ++i) {
@@ -359,6 +367,7 @@ public:
         x.push_back(rows[i].data());
       }
       s.kernel(rows[s.result].data(), x, n);
+      // What the type of a value cannot hold must not reach the next operation.
       wrapAround(rows[s.result].data(), s.type, n);
     }
     return rows[result];

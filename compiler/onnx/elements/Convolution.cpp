@@ -130,9 +130,9 @@ public:
       after.push_back(window.out[i] + window.before[i] - n * stride);
     }
     Value wide = f.reshapeTo(padded(f.reshapeTo(x, one), none, between), spread);
-    Sizes apart = {group, floorDiv(weights[0], group), weights[1], product(window.taps)};
-    Value filters = f.transpose(f.reshapeTo(w, apart), {0, 2, 1, 3});
-    filters = f.reshapeTo(filters, {group, weights[1], apart[1] * apart[3]});
+    Sizes byGroup = {group, floorDiv(weights[0], group), weights[1], product(window.taps)};
+    Value filters = f.transpose(f.reshapeTo(w, byGroup), {0, 2, 1, 3});
+    filters = f.reshapeTo(filters, {group, weights[1], byGroup[1] * byGroup[3]});
     SmallVector<int64_t> each(window.rank(), 1);
     return biased(filters, padded(wide, before, after), each, /*backwards=*/true);
   }

@@ -1,5 +1,9 @@
 // Writes FlexAttention out as products and a softmax around its subgraphs, from which fusion makes one kernel again
 // where it can. Heads of keys and values may be fewer than those of queries, which then share them in groups.
+//
+//   scores  = score_mod(q k' * scale)       in the type that softmax_precision names
+//   weights = prob_mod(softmax(scores))
+//   y       = weights v
 #include "compiler/onnx/expanded/FlexAttention.h"
 #include "compiler/onnx/ElementTypes.h"
 #include "compiler/onnx/Family.h"

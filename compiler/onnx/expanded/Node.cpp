@@ -10,8 +10,8 @@ using namespace mlir;
 namespace ingot::onnx {
 
 /// Whether a region has what is said of the subgraph.
-static bool isDescribed(Region *region, Attribute said) {
-  auto graph = dyn_cast<DictionaryAttr>(said);
+static bool isDescribed(Region *region, Attribute description) {
+  auto graph = dyn_cast<DictionaryAttr>(description);
   auto size = [&](StringRef list) {
     auto array = graph.getAs<ArrayAttr>(list);
     return array ? static_cast<int64_t>(array.size()) : -1;

@@ -21,26 +21,26 @@ namespace ingot::onnx {
 
 namespace {
 /// The numbers of an operator's operands by their kind, or -1 for a kind that it lacks.
-struct SearchForm {
+struct SearchOperands {
   int beams, returned, lengthPenalty, penalty, vocabulary, firstToken, mask, presence, seed;
 };
 } // namespace
 
-static constexpr SearchForm kGreedy = {-1, -1, -1, 3, 4, 5, 6, -1, -1}, kSampling = {-1, -1, -1, 3, 4, 5, 6, 7, 8},
-                            kBeams = {3, 4, 5, 6, 7, 8, 9, -1, -1};
+static constexpr SearchOperands kGreedy = {-1, -1, -1, 3, 4, 5, 6, -1, -1}, kSampling = {-1, -1, -1, 3, 4, 5, 6, 7, 8},
+                                kBeams = {3, 4, 5, 6, 7, 8, 9, -1, -1};
 // Operands that all of the operators have.
 static constexpr int kIds = 0, kMostLength = 1, kLeastLength = 2, kForcedIds = 10, kProcessor = 11;
 // The numbers of regions.
 static constexpr unsigned kDecoder = 0, kInitDecoder = 1, kEncoder = 2;
 
-static const SearchForm &formOf(Operation *op) {
+static const SearchOperands &operandsOf(Operation *op) {
   return isa<BeamSearchOp>(op) ? kBeams : isa<SamplingOp>(op) ? kSampling : kGreedy;
 }
 
 namespace {
 
 /// The state of a decoder beside the tokens.
-struct Kept {
+struct DecoderState {
   Value mask, places;         ///< for decoders that read the prompt: [rows, length], [rows, 1]
   SmallVector<Value> caches;  ///< caches, which grow
   SmallVector<Value> encoded; ///< the results of an encoder, which stay
@@ -48,7 +48,7 @@ struct Kept {
 
 class Search {
 public:
-  Search(SubgraphHolder op, OpBuilder &b) : op(op), form(formOf(op)), t(b, op->getLoc(), {}) {
+  Search(SubgraphHolder op, OpBuilder &b) : op(op), operands(operandsOf(op)), t(b, op->getLoc(), {}) {
     t.rules.end = integer("eos_token_id", -1), t.rules.padding = integer("pad_token_id", -1);
     t.rules.repeats = integer("no_repeat_ngram_size", 0);
     t.rules.temperature = real("temperature", 1), t.rules.presencePenalty = real("presence_penalty", 0);
@@ -60,7 +60,7 @@ public:
 
   LogicalResult verify();
   LogicalResult verifyOperands();
-  bool hasBeams() const { return form.beams >= 0; }
+  bool hasBeams() const { return operands.beams >= 0; }
   /// Computes the value of each result; null for one that nobody reads.
   LogicalResult run(SmallVectorImpl<Value> &results);
 
@@ -68,7 +68,7 @@ private:
   using Values = SmallVector<Value>;
 
   SubgraphHolder op;
-  const SearchForm &form;
+  const SearchOperands &operands;
   TokenFormula t;
   TokenDice dice;
   int64_t kind = 0, start = -1, words = -1;
@@ -90,8 +90,8 @@ private:
   }
   /// Returns an input of one element; null where it is left out.
   Value number(int place) { return input(place) ? t.scalar(t.i64(input(place))) : Value(); }
-  /// Returns an input of one element as a list that is the size of a tensor, too: a size that data tells is then one
-  /// size wherever it is used.
+  /// Returns an input of one element as a list that is the size of a tensor, too: a size that data determines is then
+  /// one size wherever it is used.
   Value count(int place) {
     Value some = t.filled(t.integer(0, t.f.b.getI1Type()), {t.f.reshape(t.i64(input(place)), {1})});
     return t.size(some, 0);
@@ -106,10 +106,10 @@ private:
   StringRef nameOf(unsigned region) { return op.subgraphNames()[region]; }
 
   void readOperands();
-  FailureOr<Value> first(Kept &kept, Value &sequences);
-  FailureOr<Value> prompt(Kept &kept, Value &sequences);
-  FailureOr<Value> encoder(Kept &kept, Value &sequences);
-  FailureOr<Value> next(Kept &kept, Value tokens, Value sequences);
+  FailureOr<Value> first(DecoderState &kept, Value &sequences);
+  FailureOr<Value> prompt(DecoderState &kept, Value &sequences);
+  FailureOr<Value> encoder(DecoderState &kept, Value &sequences);
+  FailureOr<Value> next(DecoderState &kept, Value tokens, Value sequences);
   FailureOr<Values> call(unsigned region, ArrayRef<Value> values, size_t leastOutputs);
   FailureOr<Values> emptyCaches(unsigned region, size_t from, size_t count, Value rows, int64_t heads);
   Value lastOf(Value logits);
@@ -136,7 +136,7 @@ LogicalResult Search::verify() {
   if (kind != 0 && !(hasBeams() && kind == 1)) {
     return op->emitOpError("model_type ") << kind << " is unsupported";
   }
-  if (!input(kIds) || !input(kMostLength) || (hasBeams() && (!input(form.beams) || !input(form.returned)))) {
+  if (!input(kIds) || !input(kMostLength) || (hasBeams() && (!input(operands.beams) || !input(operands.returned)))) {
     return op->emitOpError("leaves out an input that it needs");
   }
   return success();
@@ -157,7 +157,7 @@ LogicalResult Search::verifyOperands() {
   if (input(kForcedIds) || input(kProcessor)) {
     return op->emitOpError("decoder_input_ids and logits_processor are unsupported");
   }
-  Size all = numberIn(input(form.beams)), few = numberIn(input(form.returned));
+  Size all = numberIn(input(operands.beams)), few = numberIn(input(operands.returned));
   if (all.isNumber() && few.isNumber() && (few.number() < 1 || few.number() > all.number())) {
     return op->emitOpError("returns ") << few.number() << " sequences of " << all.number() << " beams";
   }
@@ -165,15 +165,15 @@ LogicalResult Search::verifyOperands() {
 }
 
 void Search::readOperands() {
-  t.rules.penalty = input(form.penalty), t.rules.vocabulary = input(form.vocabulary);
-  t.rules.firstToken = input(form.firstToken), t.rules.presence = input(form.presence);
+  t.rules.penalty = input(operands.penalty), t.rules.vocabulary = input(operands.vocabulary);
+  t.rules.firstToken = input(operands.firstToken), t.rules.presence = input(operands.presence);
   t.rules.leastLength = number(kLeastLength);
-  dice.seed = form.seed >= 0 && input(form.seed) ? number(form.seed) : t.number(0);
+  dice.seed = operands.seed >= 0 && input(operands.seed) ? number(operands.seed) : t.number(0);
   Value one = makeNumber(t.f.b, t.f.loc, 1, t.f.b.getF32Type());
-  lengthPenalty = input(form.lengthPenalty) ? t.scalar(t.f32(input(form.lengthPenalty))) : one;
+  lengthPenalty = input(operands.lengthPenalty) ? t.scalar(t.f32(input(operands.lengthPenalty))) : one;
   most = count(kMostLength);
   if (hasBeams()) {
-    beams = count(form.beams), returned = count(form.returned);
+    beams = count(operands.beams), returned = count(operands.returned);
   }
 }
 
@@ -204,6 +204,7 @@ FailureOr<Search::Values> Search::emptyCaches(unsigned region, size_t from, size
       return problem("needs to know of input '" + inputName(op, region, argument.getArgNumber()) + "' of '" +
                      nameOf(region) + "' how many heads it has and how wide they are");
     }
+    // A cache is [rows, heads, tokens, width], of which there are no tokens yet.
     SmallVector<Value> shape = {rows, t.list(type.getDimSize(heads)), t.list(0), t.list(type.getDimSize(rank - 1))};
     if (kind == 0) { // a cache has keys and values
       shape.insert(shape.begin(), t.list(2));
@@ -217,6 +218,7 @@ FailureOr<Search::Values> Search::emptyCaches(unsigned region, size_t from, size
 Value Search::lastOf(Value logits) {
   Value last = t.f32(t.gather(logits, t.number(-1), 1));
   auto type = ranked(last);
+  // Weights may be padded, so that there are scores of more tokens than the vocabulary has.
   bool isWider = words > 0 && !(type && type.getRank() == 2 && type.getDimSize(1) == words);
   return isWider ? t.slice(last, t.list(0), t.list(words), 1) : last;
 }
@@ -227,12 +229,12 @@ Value Search::lastOf(Value logits) {
 ///   tokens   0 0 7 8 9
 ///   mask     0 0 1 1 1
 ///   places   0 0 0 1 2      and the next word stands at 3
-FailureOr<Value> Search::prompt(Kept &kept, Value &sequences) {
+FailureOr<Value> Search::prompt(DecoderState &kept, Value &sequences) {
   sequences = t.i64(input(kIds));
   Value isWord = t.f.op("Not", {t.equal(sequences, t.number(t.rules.padding))}), one = t.i64(isWord);
   Value before = t.f.sub(t.f.op("CumSum", {one, t.number(1)}), t.number(1));
   Value places = t.where(isWord, before, t.number(0));
-  kept.mask = t.i32(input(form.mask) ? input(form.mask) : isWord);
+  kept.mask = t.i32(input(operands.mask) ? input(operands.mask) : isWord);
   kept.places = t.f.reduce("ReduceSum", one, {1}, /*keepdims=*/true);
   size_t inputs = op->getRegion(opening()).getNumArguments();
   if (inputs < 4) {
@@ -254,12 +256,12 @@ FailureOr<Value> Search::prompt(Kept &kept, Value &sequences) {
 
 /// Lets an encoder read the prompt; it or the decoder reads the token that starts. An encoder of three inputs runs the
 /// decoder's first step as well and returns its scores and caches; one of two returns states alone.
-FailureOr<Value> Search::encoder(Kept &kept, Value &sequences) {
+FailureOr<Value> Search::encoder(DecoderState &kept, Value &sequences) {
   Value ids = t.i64(input(kIds)), rows = t.size(ids, 0);
   // Only padding in front is no part of the sentence: behind it, an end may be the same token.
   Value isWord = t.f.op("Not", {t.equal(ids, t.number(t.rules.padding))});
   Value words = t.f.op("CumSum", {t.i64(isWord), t.number(1)});
-  Value mask = t.i32(input(form.mask) ? input(form.mask) : t.less(t.number(0), words));
+  Value mask = t.i32(input(operands.mask) ? input(operands.mask) : t.less(t.number(0), words));
   sequences = t.filled(t.integer(start, t.f.b.getI64Type()), {rows, t.list(1)});
   bool starts = op->getRegion(kEncoder).getNumArguments() == 3;
   Values values = {t.i32(ids), mask};
@@ -298,7 +300,7 @@ FailureOr<Value> Search::encoder(Kept &kept, Value &sequences) {
 
 /// Returns the scores for what follows `tokens`, the last ones of the sequences. A decoder beside an encoder may read
 /// the last token alone or, if its input is not declared so, the whole sequence.
-FailureOr<Value> Search::next(Kept &kept, Value tokens, Value sequences) {
+FailureOr<Value> Search::next(DecoderState &kept, Value tokens, Value sequences) {
   Values values;
   if (kind == 0) {
     Value one = t.filled(t.integer(1, t.f.b.getI32Type()), {t.size(tokens, 0), t.list(1)});
@@ -325,7 +327,7 @@ FailureOr<Value> Search::next(Kept &kept, Value tokens, Value sequences) {
 }
 
 /// Returns the scores for the first token, [sentences, vocabulary].
-FailureOr<Value> Search::first(Kept &kept, Value &sequences) {
+FailureOr<Value> Search::first(DecoderState &kept, Value &sequences) {
   FailureOr<Value> logits = kind == 0 ? prompt(kept, sequences) : encoder(kept, sequences);
   if (failed(logits)) {
     return failure();
@@ -349,7 +351,7 @@ namespace {
 /// The values that a loop carries, one behind the other.
 struct Carried {
   Value tokens, sequences;
-  Kept kept;
+  DecoderState kept;
   SmallVector<Value> more;
 
   SmallVector<Value> flat() const {
@@ -362,7 +364,7 @@ struct Carried {
     return all;
   }
   /// Returns such carried values made of other ones.
-  Carried like(ValueRange values) const {
+  Carried withValues(ValueRange values) const {
     auto next = [&] {
       Value v = values.front();
       values = values.drop_front();
@@ -411,7 +413,7 @@ FailureOr<Search::Values> Search::loop(Value trips, Value condition, ArrayRef<Va
 /// Carries for each row whether it has ended. The token that an iteration chooses joins the sequences in the next one,
 /// so the last one joins behind the loop; rows that ended early, and the places up to max_length, are padding.
 LogicalResult Search::oneByOne(SmallVectorImpl<Value> &results) {
-  bool draws = form.seed >= 0;
+  bool draws = operands.seed >= 0;
   Carried begin;
   FailureOr<Value> scores = first(begin.kept, begin.sequences);
   if (failed(scores)) {
@@ -431,7 +433,7 @@ LogicalResult Search::oneByOne(SmallVectorImpl<Value> &results) {
   begin.tokens = checked(begin.tokens, length);
   Value trips = t.f.sub(t.scalar(most), t.f.add(length, t.number(1)));
   auto body = [&](Block &block) -> FailureOr<Values> {
-    Carried c = begin.like(block.getArguments().drop_front(2));
+    Carried c = begin.withValues(block.getArguments().drop_front(2));
     Value sequences = t.joined({c.sequences, c.tokens}, 1);
     FailureOr<Value> logits = next(c.kept, c.tokens, sequences);
     if (failed(logits)) {
@@ -447,7 +449,7 @@ LogicalResult Search::oneByOne(SmallVectorImpl<Value> &results) {
   if (failed(last)) {
     return failure();
   }
-  Carried end = begin.like(*last);
+  Carried end = begin.withValues(*last);
   Value all = t.joined({end.sequences, end.tokens}, 1);
   results.push_back(t.i32(t.padded(all, 2, 1, most, t.number(t.rules.padding))));
   return success();
@@ -493,7 +495,7 @@ LogicalResult Search::byBeams(SmallVectorImpl<Value> &results) {
 
   Value trips = t.f.sub(t.scalar(most), t.f.add(length, t.number(1)));
   auto body = [&](Block &block) -> FailureOr<Values> {
-    Carried c = begin.like(block.getArguments().drop_front(2));
+    Carried c = begin.withValues(block.getArguments().drop_front(2));
     Value sequences = t.joined({c.sequences, c.tokens}, 1);
     FailureOr<Value> logits = next(c.kept, c.tokens, sequences);
     if (failed(logits)) {
@@ -519,7 +521,7 @@ LogicalResult Search::byBeams(SmallVectorImpl<Value> &results) {
   if (failed(last)) {
     return failure();
   }
-  Carried end = begin.like(*last);
+  Carried end = begin.withValues(*last);
   state = stateOf(end);
   t.finish(sizes, t.joined({end.sequences, end.tokens}, 1), lengthPenalty, state);
   auto front = [&](Value v) { return t.slice(v, t.list(0), returned, 1); };
@@ -550,13 +552,13 @@ static LogicalResult inferSearch(SubgraphHolder op, SmallVectorImpl<Type> &types
   if (failed(Search(op, b).verifyOperands())) {
     return failure();
   }
-  const SearchForm &form = formOf(op);
+  const SearchOperands &operands = operandsOf(op);
   Size batch = sizeOf(ranked(op->getOperand(kIds)), 0), most = numberIn(op->getOperand(kMostLength));
-  if (form.beams < 0) {
+  if (operands.beams < 0) {
     types.push_back(sizedType({batch, most}, b.getI32Type()));
     return success();
   }
-  Size returned = numberIn(op->getOperand(form.returned)), beams = numberIn(op->getOperand(form.beams));
+  Size returned = numberIn(op->getOperand(operands.returned)), beams = numberIn(op->getOperand(operands.beams));
   types.push_back(sizedType({batch, returned, most}, b.getI32Type()));
   types.push_back(sizedType({batch, returned}, b.getF32Type()));
   types.push_back(sizedType({Size::unknown(), batch, beams, Size::unknown()}, b.getF32Type()));

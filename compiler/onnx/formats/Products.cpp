@@ -1,5 +1,9 @@
-// Types of the products that kernels read. Their right operands are packed: a word holds two bfloat16 rows of a column
-// (HalfMatMul), or several numbers of few bits (FewBitsMatMul), so that inner sizes are compared in numbers.
+// Infers the types of the products that kernels read. Their right operands are packed into words of 32 bits along K:
+//
+//   Bf16MatMul        two bfloat16 of a column in a word: B of [K / 2, N] words
+//   FewBitsMatMul     4, 8 or 16 numbers of a column in a word; the attribute k says how many of them there are
+//
+// So inner sizes are compared in numbers, not in words.
 #include "compiler/onnx/formats/Products.h"
 #include "compiler/onnx/ElementTypes.h"
 #include "compiler/onnx/constants/Constants.h"

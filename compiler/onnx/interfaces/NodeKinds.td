@@ -1,4 +1,5 @@
-// Declares traits of operators of whose nodes graph::resolve does not make an op each.
+// Declares traits of operators whose nodes do not become one op each in graph::resolve, but regions of a loop, several
+// tensors, or nothing.
 #ifndef INGOT_ONNX_NODE_KINDS
 #define INGOT_ONNX_NODE_KINDS
 include "mlir/IR/OpBase.td"

@@ -59,7 +59,8 @@ double DecisionTrees::before(double value) const {
                   : double(std::nextafterf(static_cast<float>(value), -std::numeric_limits<float>::infinity()));
 }
 
-/// Returns the question's number; where both answers lead to the same place, nothing has to be asked.
+/// Returns the number of a new question; if both answers lead to the same place, no question is made, and the place is
+/// returned.
 int64_t DecisionTrees::question(int64_t feature, double split, bool missing, int64_t yes, int64_t no) {
   if (yes == no) {
     return yes;
@@ -75,7 +76,8 @@ int64_t DecisionTrees::equals(const Node &node, double value, int64_t yes, int64
   return question(node.feature, value, node.missing, inner, no);
 }
 
-/// Searches a sorted set by halves: each half is asked for its members in turn.
+/// Returns the first of the questions whether an element is in a sorted set, which is divided into halves down to
+/// single members.
 int64_t DecisionTrees::member(const Node &node, llvm::ArrayRef<double> values, int64_t yes, int64_t no) {
   if (values.empty()) {
     return no;

@@ -1,7 +1,7 @@
 // Makes the tables that onnx.Trees reads from decision trees as a model gives them. Every comparison of a node (six
 // ways, and membership of a set) becomes questions of one kind, "not greater than?": `less` asks for the number before,
-// `equal` asks twice, and a set is searched by halves. So a step down a tree is the same few instructions everywhere,
-// without a branch.
+// `equal` asks twice, and a set is searched by bisection. So a step down a tree is the same few instructions
+// everywhere, without a branch.
 #pragma once
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/SmallVector.h"

@@ -93,10 +93,10 @@ struct Warping {
       Value moves = both(goesOn, f.op("Not", {f.op("Equal", {trace, no(stays)})}));
       return f.sub(v, integers(f, moves));
     };
-    Value told = concat(
+    Value step = concat(
         f, {f.reshape(f.sub(row, one), {1}), f.reshape(f.sub(column, one), {1}), f.reshape(integers(f, goesOn), {1})},
         0);
-    return {moved(row, 2), moved(column, 1), told};
+    return {moved(row, 2), moved(column, 1), step};
   }
 };
 } // namespace

@@ -1,4 +1,6 @@
 // Checks that the rows fit into the cache, behind those before them.
+//
+// Rows of [4, 1, 64] that are put at place n of axis 1 into a cache of [4, 16, 64] require n + 1 <= 16.
 #include "compiler/onnx/ops/Append.h"
 #include "compiler/onnx/Family.h"
 #define GET_OP_CLASSES

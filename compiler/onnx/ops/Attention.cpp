@@ -1,5 +1,9 @@
 // Writes Attention as products, a bias made of the masks, and a softmax. Heads that share keys are rows of one product:
 // the queries of a group stand in an axis of their own, along which keys and values are repeated by broadcasting.
+//
+//   scores  = q k' * scale                  [batch, heads, queries, keys]; softcap makes it cap * tanh(scores / cap)
+//   weights = softmax(scores + biases)      a bias is 0 for a key that the query may read, else minus infinity
+//   y       = weights v                     [batch, heads, queries, width of v]
 #include "compiler/onnx/ops/Attention.h"
 #include "compiler/onnx/ElementTypes.h"
 #include "compiler/onnx/Family.h"

@@ -1,5 +1,9 @@
 // Holds the formulas of arithmetic and logic on two or more numbers: each op writes its result for one element (emit),
 // and the family of elementwise kernels writes the loop and broadcasts. Definitions before opset 7 are upgraded.
+//
+//   Mod with fmod = 0     a - b * floor(a / b), which has the sign of b
+//   Mod with fmod = 1     a - b * trunc(a / b), which has the sign of a
+//   SwiGLU                a * sigmoid(alpha * a) * b
 #include "compiler/onnx/ops/Binary.h"
 #include "compiler/onnx/Family.h"
 #include "compiler/onnx/ScalarMath.h"

@@ -33,6 +33,7 @@ LogicalResult MsMatMulNBitsOp::inferTypes(SmallVectorImpl<Type> &types) {
   if (present(getGIdx()) || getWeightPrepacked()) {
     return emitOpError("weights in an order of their own are unsupported");
   }
+  // A row has whole blocks, whatever K is.
   int64_t blocks = llvm::divideCeil(k, block), bytes = n * blocks * block * bits / 8;
   auto b = ranked(getB()), scales = ranked(getScales());
   if (b && b.hasStaticShape() && b.getNumElements() != bytes) {
@@ -42,6 +43,7 @@ LogicalResult MsMatMulNBitsOp::inferTypes(SmallVectorImpl<Type> &types) {
     return emitOpError("scales of type ") << scales << ", expected " << n * blocks;
   }
   auto zeros = present(getZeros()) ? ranked(getZeros()) : RankedTensorType();
+  // Zero points that are bytes hold several numbers each; those of other types are one for each block.
   int64_t zeroCount = zeros && isUint(zeros.getElementType(), 8) ? n * llvm::divideCeil(blocks * bits, 8) : n * blocks;
   if (zeros && zeros.hasStaticShape() && zeros.getNumElements() != zeroCount) {
     return emitOpError("zero points of type ") << zeros << ", expected " << zeroCount;
@@ -82,6 +84,7 @@ static Value ofFewBits(Formula &f, MsMatMulNBitsOp op, ElementsAttr weights, Ele
   w.rows = static_cast<int64_t>(op.getN()), w.columns = static_cast<int64_t>(op.getK());
   w.zero = int64_t(1) << (w.bits - 1);
   std::vector<char> storage;
+  // A row has whole blocks in memory; numbers behind the last column fill the last block up.
   int64_t row = w.blocks() * w.block * w.bits / 8;
   w.numbers = unpacked(bytesOf(weights, storage), row, w.columns, w.bits);
   w.scales = reshaped(scales, tensorOf({w.rows, w.blocks()}, scales.getElementType()));
@@ -113,6 +116,7 @@ LogicalResult MsMatMulNBitsOp::decompose(PatternRewriter &rewriter) {
     Type element = rewriter.getIntegerType(bits, /*isSigned=*/false);
     return makeConstant(rewriter, getLoc(), constantFromBytes(tensorOf(shape, element), std::move(bytes)));
   };
+  // All of this is folded when the model is compiled, since it is made of constants.
   Value q = numbers(unpacked(bytesOf(weights, storage), blocks * block * bits / 8, k, bits), {n, k}),
         scale = f.reshape(getScales(), {n, blocks}), w;
   SmallVector<NamedAttribute> along = {f.integer("axis", 1), f.integer("block_size", block)};
@@ -168,6 +172,8 @@ LogicalResult MsMatMulBnb4Op::inferTypes(SmallVectorImpl<Type> &types) {
 
 /// Unpacks the weights, in which the high half of a byte comes first.
 LogicalResult MsMatMulBnb4Op::decompose(PatternRewriter &rewriter) {
+  // These are bitsandbytes' tables. FP4 has a sign in the highest bit; NF4 has the values of which as many numbers of a
+  // normal distribution lie near each.
   static constexpr double tables[2][16] = {
       {0, 5.208333333e-03, 0.66666667, 1, 0.33333333, 0.5, 0.16666667, 0.25, 0, -5.208333333e-03, -0.66666667, -1,
        -0.33333333, -0.5, -0.16666667, -0.25},
@@ -310,6 +316,7 @@ LogicalResult MsGatherBlockQuantizedOp::decompose(PatternRewriter &rewriter) {
   }
   q = gathered(q), scale = gathered(scale);
   zero = zero && ranked(zero).getRank() ? gathered(zero) : zero;
+  // The axes of the indices take the place of the gathered one, so that an axis behind it has moved.
   along += along > from ? ranked(getIndices()).getRank() - 1 : 0;
   rewriter.replaceOp(*this, dequantize(f, q, whole(scale, q, along), whole(zero, q, along)));
   return success();

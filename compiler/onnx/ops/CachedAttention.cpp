@@ -5,8 +5,7 @@
 // The rewrite spreads it to a bias for each pair of tokens: 0, or -infinity where the query does not see the key.
 //
 // DecoderAttention has flags, which must be constants: whether keys come from the queries' sequence or from another
-// one,
-// and whether a cache is put before the new keys (own sequence) or replaces them (other sequence).
+// one, and whether a cache is put before the new keys (own sequence) or replaces them (other sequence).
 #include "compiler/onnx/ops/CachedAttention.h"
 #include "compiler/onnx/Family.h"
 #include "compiler/onnx/rewriting/Upgrade.h"
@@ -25,8 +24,8 @@ namespace {
 /// The sizes of a SparseAttention.
 struct SparseShape {
   /// `steps` counts the query's tokens, and `cache` the tokens for which the caches have room. `layouts` is the number
-  /// of masks, which the heads use in turn; `blocks` is how many rows, and columns, a mask has; `entries` is the length
-  /// of a layout's list of columns.
+  /// of masks, of which head h uses number h % layouts; `blocks` is how many rows, and columns, a mask has; `entries`
+  /// is the length of a layout's list of columns.
   Size batch, steps, cache, layouts, blocks, entries;
   /// `heads` counts the heads of queries, `kvHeads` those of keys and values; `width` is the number of elements of a
   /// head.

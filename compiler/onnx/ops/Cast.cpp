@@ -2,6 +2,10 @@
 // it, but for the 8-bit type of powers of two (float8e8m0), which is rounded up, down or to the nearest power. Casts to
 // and from strings are Text ops. Within a kernel narrow floats are kept as float32 and integers below a byte as bytes,
 // so that BitCast has to bring them back to their own width first.
+//
+//   Cast float32 -3.75 to int32             -3, rounded towards zero
+//   Cast float32 1e6 to float8e4m3fn        448, the largest number, with `saturate`, and NaN without
+//   BitCast float32 1.0 to int32            0x3f800000
 #include "compiler/onnx/ops/Cast.h"
 #include "compiler/onnx/ElementTypes.h"
 #include "compiler/onnx/Family.h"
@@ -19,6 +23,7 @@ Type CastOp::resultElement() { return elementOfNumber(getTo(), getContext()); }
 Value CastOp::emit(OpBuilder &b, ValueRange x) {
   Num from(b, getLoc(), x[0], elementOf(getX()));
   Type to = resultElement();
+  // Only float8e8m0 has nothing but powers of two.
   if (rowOf(to).format.specials != support::Specials::Powers) {
     return from.to(to, getSaturate());
   }
@@ -86,6 +91,7 @@ Value BitCastOp::emit(OpBuilder &b, ValueRange x) {
     return vector ? Type(vector.clone(type)) : type;
   };
   Value v = x[0];
+  // The operand gets its own width back; behind the cast the result gets the width that kernels keep it in.
   if (isNarrowFloat(elementOf(getX()))) {
     v = arith::TruncFOp::create(b, getLoc(), like(elementOf(getX())), v);
   } else if (bits < 8) {
@@ -119,6 +125,7 @@ LogicalResult CastLikeOp::decompose(PatternRewriter &rewriter) {
   return success();
 }
 
+/// No element is larger than the largest number of the type from which it is cast.
 double CastOp::magnitude(llvm::function_ref<double(unsigned)>) { return largestOf(elementOf(getX())); }
 
 void registerCast(OnnxDialect &dialect) {

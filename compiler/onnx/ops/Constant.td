@@ -8,6 +8,7 @@ def Onnx_ConstantOp : Op<Onnx_Dialect, "Constant", [Pure, ConstantLike, AllTypes
   let assemblyFormat = "$value attr-dict";
   let hasFolder = 1;
 }
+// What exporters compute from shapes becomes one of these: Shape of [n, 4], plus 1, is #onnx.sizes<"n + 1", 5>.
 def Onnx_SizesOp : Op<Onnx_Dialect, "Sizes", [Pure]> {
   let summary = "a small integer tensor whose elements are expressions of the model's symbols; see compiler/support/Size.h";
   let arguments = (ins Onnx_SizesAttr:$values);

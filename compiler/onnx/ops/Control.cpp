@@ -1,5 +1,9 @@
 // Infers types through regions: a control op infers the types of everything inside. LoopSizes.cpp finds the types that
 // a loop's iterations share.
+//
+//   If, results of [2] and of [n]        an axis whose size the run chooses, 2 or n (chosenSize)
+//   Loop of 3 iterations, slices [n]     a scan output of [3, n]
+//   Loop with a condition                a scan output of [k, n], where k is a data-dependent size
 #include "compiler/onnx/ops/Control.h"
 #include "compiler/onnx/Control.h"
 #include "compiler/onnx/Family.h"
@@ -172,6 +176,7 @@ LoopOp narrowLoop(RewriterBase &rewriter, LoopOp loop, const llvm::BitVector &ke
     if (i < loop.carried() && keep[i]) {
       initial.push_back(loop.getInitial()[i]);
     } else if (i < loop.carried()) {
+      // The arguments before it are the number of the iteration and the condition.
       dead.set(2 + i);
     }
   }
@@ -190,6 +195,7 @@ LoopOp narrowLoop(RewriterBase &rewriter, LoopOp loop, const llvm::BitVector &ke
   return narrow;
 }
 
+/// Infers the types of all ops of a block, in order.
 static LogicalResult updateAll(Block &block) {
   for (Operation &op : block) {
     if (failed(updateTypes(&op))) {
@@ -240,6 +246,7 @@ static Size sizeByEquality(const std::pair<Size, Size> &sizes, const Size &equal
 /// Returns the size of a result's axis behind the If from those in both branches (null: the branch fails). It is a size
 /// that the run finds where they differ, or where ops inside find it.
 static Size sizeBehind(IfOp op, const Size *a, const Size *b, const SymbolSet &inner) {
+  // Symbols that are defined in a branch mean nothing behind it.
   bool escapes = (a && mentionsAny(*a, inner)) || (b && mentionsAny(*b, inner));
   if (!escapes && (!a || !b || *a == *b)) {
     return a ? *a : *b;
@@ -312,6 +319,8 @@ LogicalResult IfOp::inferTypes(SmallVectorImpl<Type> &types) {
 
 // These belong to Loop.
 
+/// The body gets (number of the iteration, condition, carried values...) and yields (condition, carried values..., scan
+/// outputs...).
 LogicalResult LoopOp::verify() {
   unsigned yields = block().empty() || !isa<YieldOp>(block().back()) ? 0 : block().back().getNumOperands();
   if (yields == 0 || block().getNumArguments() != 2 + carried() || yields != 1 + getNumResults() ||

@@ -50,8 +50,8 @@ LogicalResult ConvOp::decompose(PatternRewriter &rewriter) {
   if (failed(window)) {
     return failure();
   }
-  bool said = succeeded(explicitPads(*this, *window, rewriter));
-  return said ? success() : gather(conv, rewriter);
+  bool changed = succeeded(explicitPads(*this, *window, rewriter));
+  return changed ? success() : gather(conv, rewriter);
 }
 
 LogicalResult ConvTransposeOp::decompose(PatternRewriter &rewriter) {

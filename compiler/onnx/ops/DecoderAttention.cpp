@@ -2,6 +2,9 @@
 // and value are written behind those that are there, and MultiHeadAttention reads all rows up to them. With beams a row
 // of the cache may belong to another beam of the same sentence: cache_indirection [sentences, beams, room] says for
 // each row to which.
+//
+//   cache row past_sequence_length      is written, by a TensorScatter
+//   rows 0 to past_sequence_length      are read, by MultiHeadAttention; with beams a GatherND takes each from its beam
 #include "compiler/onnx/ops/DecoderAttention.h"
 #include "compiler/onnx/Family.h"
 #include "compiler/onnx/text/NGrams.h"
@@ -138,6 +141,7 @@ struct DecoderStep {
     beams = f.op("Slice", {beams, list(0), count, list(1), Value()});
     place = f.op("Slice", {place, list(0), count, list(1), Value()});
     auto last = [&](Value v) { return f.op("Unsqueeze", {v, list(-1)}); };
+    // A sum with zeros that have the shape of the beams repeats the places for each of them.
     Value both = f.op("Concat", {last(beams), last(f.add(place, f.sub(beams, beams)))}, {f.integer("axis", 2)});
     return f.transpose(f.op("GatherND", {f.transpose(cache, {0, 2, 1, 3}), both}), {0, 2, 1, 3});
   }
@@ -214,7 +218,7 @@ LogicalResult DecoderMaskedSelfAttentionOp::decompose(PatternRewriter &rewriter)
   }
   Formula f(rewriter, getLoc());
   Value all = f.add(f.op("MatMul", {getInput(), getWeights()}), getBias());
-  auto half = [&](int64_t i) {
+  auto pastPart = [&](int64_t i) {
     return f.op("Gather", {getPast(), makeInteger(rewriter, getLoc(), i)}, {f.integer("axis", 0)});
   };
   SmallVector<NamedAttribute> attributes;
@@ -224,7 +228,7 @@ LogicalResult DecoderMaskedSelfAttentionOp::decompose(PatternRewriter &rewriter)
     }
   }
   Operation *y = createOp(rewriter, getLoc(), "onnx.com.microsoft.DecoderMaskedMultiHeadAttention",
-                          {all, Value(), Value(), getMaskIndex(), getAttentionBias(), half(0), half(1),
+                          {all, Value(), Value(), getMaskIndex(), getAttentionBias(), pastPart(0), pastPart(1),
                            getPastSequenceLength(), getBeamWidth(), getCacheIndirection(), Value()},
                           attributes, 3);
   auto row = [&](Value v) { return f.op("Unsqueeze", {v, makeIntegers(rewriter, getLoc(), {0})}); };

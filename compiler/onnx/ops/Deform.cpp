@@ -1,5 +1,8 @@
 // Writes DeformConv as GridSample at the places of all taps, a product with the mask, and a matrix product with the
 // weights.
+//
+// Along the axis of rows, tap i of the result's row y reads the image at y * stride + i * dilation - pad + offset, a
+// place between pixels that GridSample interpolates; columns likewise.
 #include "compiler/onnx/ops/Deform.h"
 #include "compiler/onnx/Family.h"
 #include "compiler/onnx/rewriting/Formula.h"
@@ -77,8 +80,8 @@ LogicalResult DeformConvOp::inferTypes(SmallVectorImpl<Type> &types) {
   return success();
 }
 
-/// Whether GridSample counts from the middle of the first pixel to that of the last one. Numbers of pixels are exact
-/// for more sizes then (the reference counts so), but an axis needs two pixels.
+/// Whether GridSample gets align_corners, with which -1 is the middle of the first pixel and 1 that of the last one, as
+/// in the reference. More places are exact then, but an axis needs two pixels.
 static bool countsFromMiddle(const Taps &t) { return t.image[0].atLeast(2) && t.image[1].atLeast(2); }
 
 /// Returns the places of the taps of an axis before they are moved, [taps, rows, columns], where axes along which all

@@ -1,4 +1,4 @@
-// Declares convolutions that read their input at places which data tells.
+// Declares convolutions that read their input at places which data determines.
 include "compiler/onnx/Onnx.td"
 
 def Onnx_DeformConvOp : Onnx_Op<"DeformConv", 5, [DeclareOpInterfaceMethods<Onnx_Decomposable>, Onnx_SameElements<>]>, Since<22> {

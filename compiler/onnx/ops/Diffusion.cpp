@@ -1,4 +1,7 @@
 // Transposes images [N, H, W, C] for the standard's operators; layouts are chosen later, by what kernels want.
+//
+//   NhwcConv(x, W)           Transpose to [N, C, H, W], Conv, Transpose back
+//   BiasSplitGelu(x, b)      left * Gelu(right), where left and right are the halves of the last axis of x + b
 #include "compiler/onnx/ops/Diffusion.h"
 #include "compiler/onnx/Family.h"
 #include "compiler/onnx/rewriting/Upgrade.h"
@@ -32,7 +35,7 @@ static Value groupNorm(Node &node, Formula &f, Value x, Value scale, Value bias)
         "GroupNormalization", {image, real(f, scale), real(f, bias)},
         {f.number("epsilon", node.number("epsilon", 1e-5)), f.integer("num_groups", node.integer("groups", 0))});
   });
-  return like(f, node.integer("activation", 0) ? f.op("Swish", {y}) : y, x);
+  return castLike(f, node.integer("activation", 0) ? f.op("Swish", {y}) : y, x);
 }
 
 static LogicalResult checkImageNorm(Node &node, unsigned inputs) {

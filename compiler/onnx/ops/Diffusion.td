@@ -5,16 +5,16 @@ include "compiler/onnx/Onnx.td"
 def Onnx_BiasAddOp : Onnx_MicrosoftAlias<"BiasAdd", 3>;
 def Onnx_BiasSplitGeluOp : Onnx_MicrosoftAlias<"BiasSplitGelu", 2>;
 
-class Onnx_ImageNormForm<string mnemonic, int inputs> : Onnx_MicrosoftAlias<mnemonic, inputs> {
+class Onnx_ImageNormAlias<string mnemonic, int inputs> : Onnx_MicrosoftAlias<mnemonic, inputs> {
   let attributes = (ins OptionalAttr<I64Attr>:$activation, OptionalAttr<I64Attr>:$channels_last, OptionalAttr<F32Attr>:$epsilon,
     OptionalAttr<I64Attr>:$groups);
 }
-def Onnx_GroupNormOp : Onnx_ImageNormForm<"GroupNorm", 3>;
-def Onnx_SkipGroupNormOp : Onnx_ImageNormForm<"SkipGroupNorm", 5>;
+def Onnx_GroupNormOp : Onnx_ImageNormAlias<"GroupNorm", 3>;
+def Onnx_SkipGroupNormOp : Onnx_ImageNormAlias<"SkipGroupNorm", 5>;
 
-class Onnx_NhwcForm<string mnemonic, int inputs, dag more = (ins)> : Onnx_MicrosoftAlias<mnemonic, inputs> {
+class Onnx_NhwcAlias<string mnemonic, int inputs, dag more = (ins)> : Onnx_MicrosoftAlias<mnemonic, inputs> {
   let attributes = !con((ins OptionalAttr<StrAttr>:$auto_pad, OptionalAttr<DenseI64ArrayAttr>:$dilations, OptionalAttr<I64Attr>:$group,
     OptionalAttr<DenseI64ArrayAttr>:$kernel_shape, OptionalAttr<DenseI64ArrayAttr>:$pads, OptionalAttr<DenseI64ArrayAttr>:$strides), more);
 }
-def Onnx_NhwcConvOp : Onnx_NhwcForm<"NhwcConv", 3>;
-def Onnx_NhwcFusedConvOp : Onnx_NhwcForm<"NhwcFusedConv", 4, (ins OptionalAttr<StrAttr>:$activation, OptionalAttr<DenseF32ArrayAttr>:$activation_params)>;
+def Onnx_NhwcConvOp : Onnx_NhwcAlias<"NhwcConv", 3>;
+def Onnx_NhwcFusedConvOp : Onnx_NhwcAlias<"NhwcFusedConv", 4, (ins OptionalAttr<StrAttr>:$activation, OptionalAttr<DenseF32ArrayAttr>:$activation_params)>;

@@ -1,6 +1,11 @@
 // Takes an equation term by term: axes that a term repeats are masked to their diagonal, and axes that nothing later
 // names are summed away. A pair of terms becomes one batched matrix product: axes of both terms and of what follows are
 // the batch, and axes of both alone are contracted.
+//
+//   "bij,bjk->bik"     b is the batch, j is contracted: a product of [b, i, j] and [b, j, k]
+//   "ii->i"            zeros off the diagonal, and then a sum along one of the two axes
+//   "ij->j"            a sum along i
+//   "i,j->ij"          nothing is contracted: a Mul of [i, 1] and [j]
 #include "compiler/onnx/ops/Einsum.h"
 #include "compiler/onnx/Family.h"
 #include "compiler/onnx/ops/Binary.h"
@@ -153,6 +158,7 @@ public:
   Value run() {
     Named total;
     for (size_t i = 0; i < xs.size(); ++i) {
+      // These axes are still needed behind the product: those of the result and of the terms to come.
       std::string later = e.result;
       for (size_t j = i + 1; j < xs.size(); ++j) {
         later += e.terms[j];

@@ -2,6 +2,10 @@
 // one expert, so that no expert computes for a token that has not chosen it. The results of the experts are weighed and
 // added up behind the loop. Quantized weights stay bytes, one for each number; an iteration makes floats of its
 // expert's weights.
+//
+//   shares, experts = TopK(router)                          [tokens, k]; a softmax makes shares of the scores
+//   row i of tokens * k, e = experts[i]                     y[i] = fc2[e](activation(fc1[e](x[i / k])))
+//   result                                                  the sum of share * y over the k rows of each token
 #include "compiler/onnx/ops/Experts.h"
 #include "compiler/onnx/Control.h"
 #include "compiler/onnx/ElementTypes.h"
@@ -62,7 +66,7 @@ StringRef unsupported(QMoEOp op) {
 /// Returns the inputs of each expert, from weights whose shape is known.
 int64_t inputsOf(const Layer &layer) { return ranked(layer.weights).getDimSize(2) * layer.each(); }
 
-/// Whether a tensor that may be left out has the shape, as far as its type tells.
+/// Whether a tensor that may be left out has the shape, as far as its type shows.
 bool has(Value v, ArrayRef<int64_t> shape) { return !present(v) || !isStatic(v) || ranked(v).getShape() == shape; }
 
 /// Returns what does not fit between the layers, the input and the router; empty: nothing. The first two layers tell
@@ -75,6 +79,7 @@ template <typename Op> std::string misfitOfShapes(Op op) {
   }
   int64_t experts = ranked(layers[0].weights).getDimSize(0), width = inputsOf(layers[0]), inner = inputsOf(layers[1]);
   bool fused = op.getActivationType() == "swiglu" && op.getSwigluFusion() != 0;
+  // The first layer leads from `width` to `inner`, or to both parts of a SwiGLU at once; the second one leads back.
   int64_t outputs[] = {fused ? 2 * inner : inner, width, inner}, inputs[] = {width, inner, width}, block = blockOf(op);
   for (auto [i, layer] : llvm::enumerate(layers)) {
     int64_t blocks = block ? llvm::divideCeil(inputs[i], block) : 1;
@@ -105,7 +110,7 @@ template <typename Op> std::string misfitOfShapes(Op op) {
                    .str();
 }
 
-/// Returns what is wrong with a node, as far as its attributes and the types of weights tell; empty: nothing.
+/// Returns what is wrong with a node, as far as its attributes and the types of weights show; empty: nothing.
 template <typename Op> std::string misfit(Op op) {
   if (StringRef reason = unsupported(op); !reason.empty()) {
     return reason.str();
@@ -231,14 +236,14 @@ private:
       return activation == "relu" ? f.op("Relu", {v}) : v;
     }
     if (!linear) { // both parts are in one product, in turn or one behind the other
-      bool inTurn = op.getSwigluFusion() == 1;
-      int64_t both = ranked(v).getDimSize(1), step = inTurn ? 2 : 1;
+      bool alternates = op.getSwigluFusion() == 1;
+      int64_t both = ranked(v).getDimSize(1), step = alternates ? 2 : 1;
       auto part = [&](int64_t from, int64_t to) {
         auto list = [&](int64_t n) { return makeIntegers(f.b, f.loc, {n}); };
         return f.op("Slice", {v, list(from), list(to), list(1), list(step)});
       };
-      linear = inTurn ? part(1, both) : part(both / 2, both);
-      v = inTurn ? part(0, both) : part(0, both / 2);
+      linear = alternates ? part(1, both) : part(both / 2, both);
+      v = alternates ? part(0, both) : part(0, both / 2);
     }
     if (auto limit = op.getSwigluLimit()) {
       double most = limit->convertToDouble();

@@ -1,5 +1,8 @@
 // Writes filters of a spectrum as comparisons of all bins with all edges, which fusion makes one kernel of. It counts
 // n-grams of a text by numbers for its elements, and a walk through a tree of n-grams from each of them.
+//
+//   MelWeightMatrix      [bins, filters]: filter i rises from edge i to edge i + 1, and falls to edge i + 2
+//   TfIdfVectorizer      [rows, columns]: how often each n-gram of a pool is in a row, weighed as the mode says
 #include "compiler/onnx/ops/Features.h"
 #include "compiler/onnx/ElementTypes.h"
 #include "compiler/onnx/Family.h"

@@ -1,4 +1,4 @@
-// Declares ops that pick elements by their values: only data tells how many there are (compiler/onnx/sizes/DataDependentSizes.h).
+// Declares ops that pick elements by their values: only data determines how many there are (compiler/onnx/sizes/DataDependentSizes.h).
 // The last result, which no node names, is their number.
 include "compiler/onnx/Onnx.td"
 

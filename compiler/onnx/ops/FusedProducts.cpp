@@ -3,6 +3,10 @@
 //
 // FusedMatMul has two kinds of transposition. transA swaps the last two axes; transBatchA says that the rows come first
 // of all, [m, batch..., k], and makes it [batch..., m, k] before.
+//
+//   FusedGemm(A, B, C)         activation(Gemm(A, B, C))
+//   FusedMatMul(A, B)          alpha * MatMul(A', B), as transA and transB say
+//   FusedConv(x, W, b, z)      activation(Conv(x, W, b) + z)
 #include "compiler/onnx/ops/FusedProducts.h"
 #include "compiler/onnx/Family.h"
 #include "compiler/onnx/rewriting/Upgrade.h"

@@ -2,12 +2,12 @@
 // a sum, an activation.
 include "compiler/onnx/Onnx.td"
 
-class Onnx_GemmForm<string mnemonic> : Onnx_MicrosoftAlias<mnemonic, 3> {
+class Onnx_GemmAlias<string mnemonic> : Onnx_MicrosoftAlias<mnemonic, 3> {
   let attributes = (ins OptionalAttr<F32Attr>:$alpha, OptionalAttr<F32Attr>:$beta, OptionalAttr<I64Attr>:$transA, OptionalAttr<I64Attr>:$transB,
     OptionalAttr<StrAttr>:$activation, OptionalAttr<F32Attr>:$activation_alpha, OptionalAttr<F32Attr>:$activation_beta,
     OptionalAttr<F32Attr>:$activation_gamma);
 }
-def Onnx_FusedGemmOp : Onnx_GemmForm<"FusedGemm">;
+def Onnx_FusedGemmOp : Onnx_GemmAlias<"FusedGemm">;
 
 class Onnx_ProductOp<string mnemonic>
     : Onnx_MicrosoftOp<mnemonic, 2, [Onnx_SameElements<>, DeclareOpInterfaceMethods<Onnx_Decomposable>]>, Since<1> {

@@ -16,6 +16,7 @@
 #include "compiler/onnx/ops/Cast.h"
 #include "compiler/onnx/ops/Compare.h"
 #include "compiler/onnx/ops/Find.h"
+#include "compiler/onnx/ops/Generators.h"
 #include "compiler/onnx/ops/Move.h"
 #include "compiler/onnx/ops/Select.h"
 #include "compiler/onnx/ops/Shape.h"
@@ -30,6 +31,7 @@ namespace ingot::onnx {
 
 static constexpr int64_t unknown = ShapedType::kDynamic;
 
+/// Returns an axis counted from the front; failure, with a message, if there is none of that number.
 static FailureOr<int64_t> checkedAxis(Operation *op, int64_t axis, int64_t rank) {
   auto normal = normalAxis(axis, rank);
   if (!normal) {
@@ -151,7 +153,8 @@ Lookup GatherOp::lookup() {
   return l;
 }
 
-// Makes constant indices that count evenly a slice.
+/// Makes constant indices that count evenly a slice: [5, 3, 1] are a slice from 5 on, by -2. Unlike a gather a slice
+/// can be a view, and moves through other operators.
 LogicalResult GatherOp::decompose(PatternRewriter &rewriter) {
   auto indices = integersOf(getIndices());
   auto data = ranked(getData());
@@ -173,6 +176,7 @@ LogicalResult GatherOp::decompose(PatternRewriter &rewriter) {
   }
   int64_t end = first + n * step;
   auto list = [&](int64_t v) { return makeIntegers(rewriter, getLoc(), {v}); };
+  // An end before the first element is written as the least number, because -1 would be the last element.
   Value cut = make<SliceOp>(rewriter, getLoc(),
                             {getData(), list(first), list(end < 0 ? INT64_MIN : end), list(axis), list(step)});
   rewriter.replaceOp(*this, Formula(rewriter, getLoc()).reshapeTo(cut, sizesOf(ranked(getY()))));
@@ -257,6 +261,7 @@ static std::optional<int64_t> depthOf(GatherNDOp op) {
   if (batch + 1 == data.getRank()) { // only one axis is left
     return 1;
   }
+  // The result has the axes of the indices but the last, and those of the data that neither the batch nor a tuple has.
   std::optional<int64_t> rank = ranked(op.getY()) ? ranked(op.getY()).getRank() : declaredRank(op.getY());
   return rank ? std::optional(indices.getRank() - 1 + data.getRank() - batch - *rank) : std::nullopt;
 }
@@ -352,7 +357,7 @@ LogicalResult ScatterOp::decompose(PatternRewriter &rewriter) {
 
 // These write OneHot, which compares the index with 0, 1, 2, ... along a new axis.
 
-/// Returns the depth of a OneHot; unknown: data tells it.
+/// Returns the depth of a OneHot; unknown: data determines it.
 static Size depthOf(OneHotOp op) {
   std::optional<int64_t> depth = wholeNumber(op.getDepth());
   return depth ? Size(*depth) : numberIn(op.getDepth());
@@ -405,6 +410,7 @@ LogicalResult OneHotOp::decompose(PatternRewriter &rewriter) {
     index = make<WhereOp>(rewriter, loc, {negative, wrapped, index});
   }
   index = make<UnsqueezeOp>(rewriter, loc, {index, makeIntegers(rewriter, loc, {axis})});
+  // The counter stands along the new axis, and is broadcast along all axes behind it.
   Sizes shape(indices.getRank() + 1 - axis, 1);
   shape[0] = depth;
   Value count = make<RangeOp>(rewriter, loc, {makeInteger(rewriter, loc, 0), n, makeInteger(rewriter, loc, 1)});
@@ -429,7 +435,7 @@ LogicalResult TriluOp::inferTypes(SmallVectorImpl<Type> &types) {
   return success();
 }
 /// Returns whether an element stays: it is right or left of the diagonal that `k` names. Numbers of rows and columns
-/// are compared where a run tells how many there are; otherwise a table says it.
+/// are compared where a run determines how many there are; otherwise a table says it.
 static Value triangleOf(TriluOp op, Formula &f) {
   StringRef compare = op.getUpper() ? "GreaterOrEqual" : "LessOrEqual";
   Sizes shape = sizesOf(ranked(op.getData()));

@@ -1,6 +1,9 @@
 // Makes GroupQueryAttention the standard's Attention. New keys are written behind a sentence's own keys of the past
 // (seqlens_k is their number less one, with the new ones), in a cache of max(past, total_sequence_length) rows; the
 // rows behind them are masked. A sink is one more key, of zeros, whose score is the sink's.
+//
+// With seqlens_k = 3 and one new token, `start` is 3 + 1 - 1 = 3: the new key becomes row 3 of the cache, the query
+// reads rows 0 to 3, and all rows behind them are masked.
 #include "compiler/onnx/ops/GroupQueryAttention.h"
 #include "compiler/onnx/Family.h"
 #include "compiler/onnx/ops/Attention.h"
@@ -157,6 +160,7 @@ struct Grouped {
     Value column = f.op("Expand", {sink, makeSizes(f.b, f.loc, {s.batch, s.heads, s.queries, 1})});
     return f.op("Concat", {f.add(bias, f.zeros({1, s.heads, s.queries, 1}, element)), column}, {f.integer("axis", 3)});
   }
+  /// Returns keys or values with a row of zeros behind them, which belongs to the sink.
   Value withZeros(Value keys) {
     Value zeros = f.zeros({s.batch, s.kvHeads, 1, s.width}, elementOf(keys));
     return f.op("Concat", {keys, zeros}, {f.integer("axis", 2)});

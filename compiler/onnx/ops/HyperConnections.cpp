@@ -1,5 +1,9 @@
 // Writes operators on streams, which are [..., branches, width], or stand one behind the other along the last axis. All
 // of it is computed in f32.
+//
+//   BranchwiseRMSNorm        y[i] = x[i] / sqrt(mean of x[i]^2 + epsilon) * scale
+//   HyperConnectionPreMix    y    = sum over i of gate[i] x[i]
+//   HyperConnectionPostMix   y[i] = sum over j of mix[j, i] x[j] + gate[i] * value
 #include "compiler/onnx/ops/HyperConnections.h"
 #include "compiler/onnx/Family.h"
 #include "compiler/onnx/rewriting/Upgrade.h"
@@ -43,7 +47,7 @@ static std::optional<Streams> streamsOf(Node &node, Formula &f) {
 /// Returns [..., branches, width] in the form of the node's streams.
 static Value asGiven(Node &node, Formula &f, const Streams &s, Value v) {
   Value x = node.operand(0);
-  v = like(f, v, x);
+  v = castLike(f, v, x);
   return s.flat ? f.op("Reshape", {v, f.op("Shape", {x})}, {f.integer("allowzero", 1)}) : v;
 }
 
@@ -107,7 +111,7 @@ LogicalResult HyperConnectionPreMixOp::upgrade(Node &node) {
     return failure();
   }
   Value y = f.reduce("ReduceSum", f.mul(s->x, gate), {-2}, /*keepdims=*/false);
-  return give(node, like(f, f.mul(y, f.number(node.number("reduction_scale", 1), y)), node.operand(0)));
+  return give(node, castLike(f, f.mul(y, f.number(node.number("reduction_scale", 1), y)), node.operand(0)));
 }
 
 /// y[i] = sum over j of mix[j, i] x[j] + gate[i] * value, where a mix that is left out keeps each branch.
@@ -150,7 +154,8 @@ LogicalResult EngramGateOp::upgrade(Node &node) {
   Value root = f.sqrt(f.op("Max", {f.abs(dot), f.number(1e-6, dot)}));
   Value gate = f.op("Sigmoid", {f.mul(f.op("Sign", {dot}), root)});
   Value y = f.mul(gate, unsqueeze(f, real(f, node.operand(2)), {2}));
-  node.results = {like(f, y, node.operand(0)), node.operand(5) ? like(f, scaled(y, 5), node.operand(0)) : Value()};
+  node.results = {castLike(f, y, node.operand(0)),
+                  node.operand(5) ? castLike(f, scaled(y, 5), node.operand(0)) : Value()};
   return success();
 }
 

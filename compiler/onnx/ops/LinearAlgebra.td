@@ -1,6 +1,7 @@
 // Declares ops on square matrices.
 include "compiler/onnx/Onnx.td"
 
+// Both have [..., n, n] as their operand: the last two axes are a matrix, and all others a batch of them.
 def Onnx_DetOp : Onnx_Op<"Det", 1>, Since<22> {
   let summary = "the determinant of each matrix";
   let arguments = (ins Onnx_Floats:$x);

@@ -1,5 +1,10 @@
 // Writes losses: GatherElements picks the score of the right class, and Gather its class's weight; elements that are
 // ignored pick class 0 with weight 0. A mean divides by the weights.
+//
+//   loss[n, place] = -x[n, class, place] * weight[class], where class = target[n, place]
+//   mean           = sum of loss / sum of weights; without weights they are 1, and 0 for an element that is ignored
+//
+// SoftmaxCrossEntropyLoss is this loss of the logarithms of a softmax.
 #include "compiler/onnx/ops/Loss.h"
 #include "compiler/onnx/Family.h"
 #include "compiler/onnx/rewriting/Formula.h"

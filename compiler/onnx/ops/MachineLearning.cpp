@@ -1,5 +1,9 @@
 // Writes each operator as a few of the standard's when the node is imported. Where the standard is open (two classes
 // with one row of coefficients, norms of zero), it does what ONNX Runtime does.
+//
+//   LinearRegressor(x)       x coefficients' + intercepts, and a transformation of the scores
+//   Normalizer, L2           x / (norm == 0 ? 1 : norm)
+//   LabelEncoder(x)          an element of [values..., default]: its place is that of x among the keys
 #include "compiler/onnx/ops/MachineLearning.h"
 #include "compiler/onnx/ElementTypes.h"
 #include "compiler/onnx/Family.h"
@@ -180,6 +184,7 @@ static Value isMore(Formula &f, Value x, double number) {
                        : f.op("Less", {x, x});
 }
 
+/// Gives 1 for elements above the threshold, in the type of the operand.
 LogicalResult BinarizerOp::upgrade(Node &node) {
   Formula f(node.builder, node.loc);
   Value x = node.operand(0);

@@ -1,14 +1,14 @@
 // Declares operators of ai.onnx.ml on numbers: linear models, and operators that prepare features.
 include "compiler/onnx/Onnx.td"
 
-class Onnx_LinearForm<string mnemonic> : Onnx_MlAlias<mnemonic, 1> {
+class Onnx_LinearAlias<string mnemonic> : Onnx_MlAlias<mnemonic, 1> {
   dag linear = (ins OptionalAttr<DenseF32ArrayAttr>:$coefficients, OptionalAttr<DenseF32ArrayAttr>:$intercepts, OptionalAttr<StrAttr>:$post_transform);
 }
-def Onnx_LinearClassifierOp : Onnx_LinearForm<"LinearClassifier">, Since<1> {
+def Onnx_LinearClassifierOp : Onnx_LinearAlias<"LinearClassifier">, Since<1> {
   let attributes = !con(linear, (ins OptionalAttr<DenseI64ArrayAttr>:$classlabels_ints, OptionalAttr<ArrayAttr>:$classlabels_strings,
     OptionalAttr<I64Attr>:$multi_class));
 }
-def Onnx_LinearRegressorOp : Onnx_LinearForm<"LinearRegressor">, Since<1> {
+def Onnx_LinearRegressorOp : Onnx_LinearAlias<"LinearRegressor">, Since<1> {
   let attributes = !con(linear, (ins OptionalAttr<I64Attr>:$targets));
 }
 def Onnx_NormalizerOp : Onnx_MlAlias<"Normalizer", 1>, Since<1> {

@@ -1,5 +1,9 @@
 // MatMul, and Gemm, which is a MatMul with elementwise ops behind it: they become its epilogue again when kernels are
 // formed.
+//
+//   Gemm(A, B, C)            alpha * MatMul(A, B) + beta * C
+//   MatMulInteger(a, b)      IntegerMatMul(a, b), of unsigned by signed bytes, with corrections for zero points
+//   QLinearMatMul(a, b)      MatMulInteger(a, b) * (scaleA * scaleB / scaleY), rounded, + zeroY
 #include "compiler/onnx/ops/MatMul.h"
 #include "compiler/onnx/ElementTypes.h"
 #include "compiler/onnx/Family.h"
@@ -194,7 +198,11 @@ static Value asMatrix(Formula &f, Value v) {
   return type.hasStaticShape() ? shaped(f, v, {type.getDimSize(0), 1}) : f.reshapeTo(v, {sizeOf(type, 0), 1});
 }
 
-/// sum (a - z)(b - u) = sum a b - z (sum b - k u) - u sum a
+/// With the zero points z and u, and k terms in each sum,
+///
+///   sum (a - z)(b - u) = sum a b - z (sum b - k u) - u sum a
+///
+/// so that the kernel knows no zero points. The sum of b along K is folded where weights are constant.
 LogicalResult MatMulIntegerOp::decompose(PatternRewriter &rewriter) {
   auto ta = ranked(getA());
   if (!isSized(getA()) || !isSized(getB()) || !isSized(getY())) {

@@ -1,5 +1,10 @@
 // Writes operators of com.microsoft in terms of the standard's operators. Fusion makes one kernel of what ONNX Runtime
 // has one operator for. Defaults are those of ONNX Runtime's schemas.
+//
+//   SkipLayerNormalization(x, skip, g, b)   LayerNormalization(x + skip, g, b); the sum is a result, too
+//   QuickGelu(x)                            Swish(x), with alpha = 1.702
+//   MatMulNBitsMlp(x, gate, up)             Swish(MatMulNBits(x, gate)) * MatMulNBits(x, up)
+//   GatedAdd(x, y, z)                       x + y * z
 #include "compiler/onnx/ops/Microsoft.h"
 #include "compiler/onnx/ElementTypes.h"
 #include "compiler/onnx/Family.h"
@@ -216,6 +221,7 @@ LogicalResult EmbedLayerNormalizationOp::upgrade(Node &node) {
 /// point.
 LogicalResult QEmbedLayerNormalizationOp::upgrade(Node &node) {
   Formula f(node.builder, node.loc);
+  // Inputs 2 to 6 are the tables of words, positions and segments, the scale and the bias of the normalization.
   static constexpr unsigned firstTable = 2, lastTable = 6, firstScale = 8, firstZero = 13;
   for (unsigned i = firstTable; i <= lastTable; ++i) {
     unsigned place = i - firstTable;
@@ -241,6 +247,7 @@ LogicalResult ExpandDimsOp::upgrade(Node &node) {
   Value axis = f.cast(f.reshape(node.operand(1), {1}), f.b.getI64Type(), 7);
   return give(node, f.op("Unsqueeze", {node.operand(0), axis}));
 }
+/// Lets the step be left out, which the standard does not.
 LogicalResult MicrosoftRangeOp::upgrade(Node &node) {
   if (failed(node.needs(2))) {
     return failure();
@@ -272,6 +279,7 @@ LogicalResult MicrosoftGatherNDOp::upgrade(Node &node) {
   Formula f(node.builder, node.loc);
   return failed(node.needs(2)) ? failure() : give(node, f.op("GatherND", {node.operand(0), node.operand(1)}));
 }
+/// Translates the names of modes, which the standard changed in opset 20.
 LogicalResult MicrosoftGridSampleOp::upgrade(Node &node) {
   Formula f(node.builder, node.loc);
   if (failed(node.needs(2))) {
@@ -284,6 +292,7 @@ LogicalResult MicrosoftGridSampleOp::upgrade(Node &node) {
   return give(node, f.op("GridSample", {node.operand(0), node.operand(1)}, attributes));
 }
 
+/// The standard's operator of this name, which came later, has one axis and none of these attributes.
 LogicalResult MicrosoftCausalConvWithStateOp::upgrade(Node &node) {
   if (failed(node.needs(2))) {
     return failure();
@@ -323,7 +332,7 @@ LogicalResult LinearAttentionGateOp::upgrade(Node &node) {
   Formula f(node.builder, node.loc);
   Value a = node.operand(0);
   Value decay = f.mul(node.operand(2), f.op("Softplus", {f.add(real(f, a), node.operand(1))}));
-  node.results = {like(f, decay, a), node.operand(3) ? f.op("Sigmoid", {node.operand(3)}) : Value()};
+  node.results = {castLike(f, decay, a), node.operand(3) ? f.op("Sigmoid", {node.operand(3)}) : Value()};
   return success();
 }
 LogicalResult GatedAddOp::upgrade(Node &node) {
@@ -337,7 +346,7 @@ LogicalResult ScaledSiLUOp::upgrade(Node &node) {
   }
   Formula f(node.builder, node.loc);
   Value x = node.operand(0), scale = node.operand(1);
-  scale = scale ? like(f, f.reshape(scale, {}), x) : f.number(node.number("alpha", 1), x);
+  scale = scale ? castLike(f, f.reshape(scale, {}), x) : f.number(node.number("alpha", 1), x);
   Value scaled = f.mul(x, scale);
   return give(node, f.mul(scaled, f.op("Sigmoid", {scaled})));
 }
@@ -361,7 +370,7 @@ LogicalResult GatedRMSNormOp::upgrade(Node &node) {
                  {f.number("epsilon", node.number("epsilon", 1e-5)), f.integer("axis", -1)});
   y = f.op("Reshape", {y, f.op("Shape", {x})}, {f.integer("allowzero", 1)});
   Value open = f.op("Sigmoid", {gate});
-  return give(node, like(f, f.mul(y, activation == "sigmoid" ? open : f.mul(gate, open)), x));
+  return give(node, castLike(f, f.mul(y, activation == "sigmoid" ? open : f.mul(gate, open)), x));
 }
 
 // These are the others.
@@ -380,9 +389,9 @@ LogicalResult WordConvEmbeddingOp::upgrade(Node &node) {
   }
   for (auto [name, type, axis] :
        {std::tuple("embedding_size", c, 0), {"conv_window_size", c, 2}, {"char_embedding_size", e, 1}}) {
-    int64_t said = node.integer(name, -1), size = type.getDimSize(axis);
-    if (said != -1 && !type.isDynamicDim(axis) && said != size) {
-      return node.error(Twine(name) + " " + Twine(said) + " does not fit " + Twine(size));
+    int64_t declared = node.integer(name, -1), size = type.getDimSize(axis);
+    if (declared != -1 && !type.isDynamicDim(axis) && declared != size) {
+      return node.error(Twine(name) + " " + Twine(declared) + " does not fit " + Twine(size));
     }
   }
   Size window = sizeOf(c, 2), least = sizeOf(w, 1);
@@ -394,6 +403,7 @@ LogicalResult WordConvEmbeddingOp::upgrade(Node &node) {
   Value ids = f.op("Max", {f.cast(words, i64, 7), f.scalar(0)}); // short words are filled up with zeros
   Value isThere = f.cast(f.op("Greater", {ids, f.scalar(0)}), i64, 7);
   Value length = f.reduce("ReduceSum", isThere, {1}, /*keepdims=*/true);
+  // A word whose first character is missing has none.
   length = f.mul(length, f.op("Gather", {isThere, makeIntegers(f.b, f.loc, {0})}, {f.integer("axis", 1)}));
   Value channels = f.transpose(f.op("Gather", {characters, ids}), {0, 2, 1});
   Value weights = f.transpose(f.op("Squeeze", {filters, makeIntegers(f.b, f.loc, {1})}), {0, 2, 1});
@@ -423,8 +433,9 @@ LogicalResult CDistOp::upgrade(Node &node) {
     }
   }
   Formula f(node.builder, node.loc);
-  auto apart = [&](unsigned i) { return f.op("Unsqueeze", {node.operand(i), makeIntegers(f.b, f.loc, {1 - i})}); };
-  Value difference = f.sub(apart(0), apart(1));
+  auto unsqueezed = [&](unsigned i) { return f.op("Unsqueeze", {node.operand(i), makeIntegers(f.b, f.loc, {1 - i})}); };
+  // The shorter |a|^2 - 2 a b + |b|^2 would cancel for rows that are near each other.
+  Value difference = f.sub(unsqueezed(0), unsqueezed(1));
   Value squares = f.reduce("ReduceSum", f.mul(difference, difference), {2}, /*keepdims=*/false);
   return give(node, metric == "euclidean" ? f.sqrt(squares) : squares);
 }
@@ -481,6 +492,8 @@ LogicalResult UnfoldTensorOp::inferTypes(SmallVectorImpl<Type> &types) {
   types[0] = sizedType(sizes, elementOf(getX()));
   return success();
 }
+/// Slice i has the places i * step, i * step + 1, ...: a table [slices, size] by which one Gather takes all of them.
+/// Then the axis of a slice is moved behind all others.
 LogicalResult UnfoldTensorOp::decompose(PatternRewriter &rewriter) {
   if (!isSized(getX())) {
     return failure();

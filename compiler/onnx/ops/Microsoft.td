@@ -10,11 +10,11 @@ def Onnx_QuickGeluOp : Onnx_MicrosoftAlias<"QuickGelu", 1> {
   let attributes = (ins OptionalAttr<F32Attr>:$alpha);
 }
 
-class Onnx_SkipForm<string mnemonic, int inputs> : Onnx_MicrosoftAlias<mnemonic, inputs> {
+class Onnx_SkipAlias<string mnemonic, int inputs> : Onnx_MicrosoftAlias<mnemonic, inputs> {
   let attributes = (ins OptionalAttr<F32Attr>:$epsilon);
 }
-def Onnx_SkipLayerNormalizationOp : Onnx_SkipForm<"SkipLayerNormalization", 5>;
-def Onnx_SkipSimplifiedLayerNormalizationOp : Onnx_SkipForm<"SkipSimplifiedLayerNormalization", 4>;
+def Onnx_SkipLayerNormalizationOp : Onnx_SkipAlias<"SkipLayerNormalization", 5>;
+def Onnx_SkipSimplifiedLayerNormalizationOp : Onnx_SkipAlias<"SkipSimplifiedLayerNormalization", 4>;
 /// These are in the standard's domain, though the standard never had the first one, and has none of them any more.
 def Onnx_SimplifiedLayerNormalizationOp : Onnx_AliasOp<"SimplifiedLayerNormalization", 2>, Since<1> {
   let attributes = (ins OptionalAttr<I64Attr>:$axis, OptionalAttr<F32Attr>:$epsilon, OptionalAttr<I64Attr>:$stash_type);
@@ -64,12 +64,12 @@ def Onnx_QEmbedLayerNormalizationOp : Onnx_MicrosoftAlias<"QEmbedLayerNormalizat
 }
 
 // The class of several products with weights of a few bits behind one normalization.
-class Onnx_FewBitsForm<string mnemonic, int inputs, dag own> : Onnx_MicrosoftAlias<mnemonic, inputs> {
+class Onnx_FewBitsAlias<string mnemonic, int inputs, dag own> : Onnx_MicrosoftAlias<mnemonic, inputs> {
   let attributes = !con((ins OptionalAttr<I64Attr>:$K, OptionalAttr<I64Attr>:$bits, OptionalAttr<I64Attr>:$block_size, OptionalAttr<I64Attr>:$accuracy_level,
     OptionalAttr<F32Attr>:$epsilon), own);
 }
-def Onnx_MatMulNBitsMlpOp : Onnx_FewBitsForm<"MatMulNBitsMlp", 9, (ins OptionalAttr<I64Attr>:$N, OptionalAttr<StrAttr>:$activation)>;
-def Onnx_MatMulNBitsQkvOp : Onnx_FewBitsForm<"MatMulNBitsQkv", 12, (ins OptionalAttr<I64Attr>:$Nq, OptionalAttr<I64Attr>:$Nkv)>;
+def Onnx_MatMulNBitsMlpOp : Onnx_FewBitsAlias<"MatMulNBitsMlp", 9, (ins OptionalAttr<I64Attr>:$N, OptionalAttr<StrAttr>:$activation)>;
+def Onnx_MatMulNBitsQkvOp : Onnx_FewBitsAlias<"MatMulNBitsQkv", 12, (ins OptionalAttr<I64Attr>:$Nq, OptionalAttr<I64Attr>:$Nkv)>;
 
 // These are the others.
 def Onnx_CDistOp : Onnx_MicrosoftAlias<"CDist", 2> {

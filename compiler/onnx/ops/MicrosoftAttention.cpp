@@ -1,6 +1,11 @@
 // Makes all of these operators the standard's Attention, whose fusion makes one kernel of it. A mask of ONNX Runtime
 // adds a large negative number instead of minus infinity, so that a query without any key looks at all of them; that is
 // kept.
+//
+//   Attention(x, W, b)       q, k and v are columns of x W + b, for the standard's Attention
+//   MultiHeadAttention       has q, k and v as operands, or two or three of them in one
+//   QAttention               as Attention, but that x and W are bytes
+//   mask [3, 5]              a bias of 0 for the first 3 keys of sentence 0 and the first 5 of sentence 1, else -10000
 #include "compiler/onnx/ops/MicrosoftAttention.h"
 #include "compiler/onnx/Family.h"
 #include "compiler/onnx/ops/Attention.h"
@@ -33,6 +38,7 @@ Value maskBias(Formula &f, Value mask, const Shape &s, double filter, Value like
   auto type = ranked(mask);
   Value row = f.countTo(f.scalar(s.total())), allowed;
   auto each = [&](Value v) { return f.reshapeTo(f.cast(v, f.b.getI64Type(), 7), {s.batch, 1, 1, 1}); };
+  // A list has one number for each sentence, or two: first all ends, and then all begins.
   if (type.getRank() == 1 && sizeOf(type, 0) != s.batch * Size(2)) {
     allowed = f.op("Less", {row, each(mask)});
   } else if (type.getRank() == 1) {
@@ -158,11 +164,11 @@ LogicalResult PackedInputAttentionOp::inferTypes(SmallVectorImpl<Type> &types) {
 
 /// Replaces Attention whose past and present hold keys and values in one tensor.
 template <typename Op> static void replaceByPacked(PatternRewriter &rewriter, Op op, Formula &f, Parts &p) {
-  auto half = [&](int64_t i) {
+  auto pastPart = [&](int64_t i) {
     return present(op.getPast()) ? f.op("Gather", {op.getPast(), makeInteger(f.b, f.loc, i)}, {f.integer("axis", 0)})
                                  : Value();
   };
-  p.pastKey = half(0), p.pastValue = half(1);
+  p.pastKey = pastPart(0), p.pastValue = pastPart(1);
   p.heads = op.getNumHeads(), p.scale = op.getScale(), p.causal = op.getUnidirectional() != 0;
   Operation *y = attention(f, p);
   rewriter.replaceAllUsesWith(op.getOutput(), y->getResult(0));

@@ -2,12 +2,12 @@
 // softmax.
 include "compiler/onnx/Onnx.td"
 
-class Onnx_DropoutForm<string mnemonic, int inputs> : Onnx_MicrosoftAlias<mnemonic, inputs> {
+class Onnx_DropoutAlias<string mnemonic, int inputs> : Onnx_MicrosoftAlias<mnemonic, inputs> {
   let attributes = (ins OptionalAttr<I64Attr>:$seed);
 }
-def Onnx_BiasDropoutOp : Onnx_DropoutForm<"BiasDropout", 5>;
-def Onnx_BitmaskDropoutOp : Onnx_DropoutForm<"BitmaskDropout", 3>;
-def Onnx_BitmaskBiasDropoutOp : Onnx_DropoutForm<"BitmaskBiasDropout", 5>;
+def Onnx_BiasDropoutOp : Onnx_DropoutAlias<"BiasDropout", 5>;
+def Onnx_BitmaskDropoutOp : Onnx_DropoutAlias<"BitmaskDropout", 3>;
+def Onnx_BitmaskBiasDropoutOp : Onnx_DropoutAlias<"BitmaskBiasDropout", 5>;
 def Onnx_BiasSoftmaxOp : Onnx_MicrosoftAlias<"BiasSoftmax", 2> {
   let attributes = (ins OptionalAttr<I64Attr>:$axis, OptionalAttr<I64Attr>:$is_inner_broadcast);
 }

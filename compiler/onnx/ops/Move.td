@@ -1,6 +1,8 @@
 // Declares ops that move elements to places known at compile time.
 include "compiler/onnx/elements/Movement.td"
 
+// Each has one formula, movement(), from which constants are folded, views are found, and kernels are made
+// (ops/Move.cpp).
 def Onnx_TransposeOp : Onnx_Move<"Transpose", 1>, Since<25> {
   let arguments = (ins AnyTensor:$data, OptionalAttr<DenseI64ArrayAttr>:$perm);
   let own = "/// The permutation, filled in when left out.\n::llvm::SmallVector<int64_t> permutation();";

@@ -1,5 +1,10 @@
 // Makes normalisations Standardize, whose scale and bias are elementwise ops behind it; batch normalisation becomes a
 // product and a sum, which a convolution before it absorbs. Softmax is a kernel family of its own.
+//
+//   LayerNormalization(x, g, b)      Standardize(x, over the axes from `axis` on) * g + b
+//   RMSNormalization(x, g)           Standardize(x, uncentered) * g
+//   GroupNormalization, 2 groups     Standardize of x as [N, 2, C / 2 * pixels], along the last axis; then * g + b
+//   BatchNormalization               x * factor + (b - mean * factor), where factor = g / sqrt(variance + epsilon)
 #include "compiler/onnx/ops/Normalization.h"
 #include "compiler/onnx/Family.h"
 #include "compiler/onnx/rewriting/Formula.h"
@@ -62,6 +67,7 @@ static LogicalResult upgradeAlongAxis(Node &node) {
   }
   Formula f(node.builder, node.loc);
   node.operands[0] = f.op("Flatten", {x}, {f.integer("axis", axis)});
+  // The result gets the shape of the operand again, behind the op of the newest definition.
   node.after = [x, loc = node.loc](OpBuilder &b, Value y) {
     Formula g(b, loc);
     return isStatic(x) ? g.reshape(y, ranked(x).getShape()) : g.op("Reshape", {y, g.op("Shape", {x})});
@@ -130,6 +136,7 @@ static LogicalResult checkScales(Operation *op, ValueRange operands, Value x) {
     bool fits = wanted.size() <= sizes.size();
     for (size_t i = 0; fits && i < wanted.size(); ++i) {
       const Size &d = sizes[sizes.size() - wanted.size() + i];
+      // A scale of size 1 along an axis says nothing about the size of the operand.
       fits = wanted[i].repeats() || succeeded(require(op, d, wanted[i]));
     }
     if (!fits) {
@@ -139,6 +146,7 @@ static LogicalResult checkScales(Operation *op, ValueRange operands, Value x) {
   return success();
 }
 
+/// Mean and deviation have size 1 along the axes that are normalized, and the type that stash_type names.
 LogicalResult LayerNormalizationOp::inferTypes(SmallVectorImpl<Type> &types) {
   types.push_back(getX().getType());
   Type statistics = getStashType() == 1 ? Type(Float32Type::get(getContext())) : elementOf(getX());

@@ -3,6 +3,8 @@
 include "compiler/onnx/Onnx.td"
 include "compiler/onnx/interfaces/NodeKinds.td"
 
+// Of an optional input x: a model that computes OptionalHasElement(x) ? OptionalGetElement(x) : y becomes an If whose
+// condition the entry gives, since it knows which pointers the caller left null.
 def Onnx_OptionalHasElementOp : Onnx_CoreOp<"OptionalHasElement", [Onnx_OptionalNode]> {
   let summary = "whether a run was given this optional input of the function";
   let arguments = (ins AnyTensor:$x);

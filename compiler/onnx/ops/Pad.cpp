@@ -1,7 +1,6 @@
 // Describes Pad as a movement of boxes. Along one axis the result is divided into ranges; each takes its elements from
-// the
-// data with a step of 1, -1 (mirrored) or 0 (repeated), or is filled with the constant. The boxes are the combinations
-// of the axes' ranges (appendBoxes). For five elements and two pads at each end:
+// the data with a step of 1, -1 (mirrored) or 0 (repeated), or is filled with the constant. The boxes are the
+// combinations of the axes' ranges (appendBoxes). For five elements and two pads at each end:
 //
 //   reflect   c b | a b c d e | d c      three ranges: from 2 by -1, from 0 by 1, from 3 by -1
 //   edge      a a | a b c d e | e e      three ranges: from 0 by 0, from 0 by 1, from 4 by 0
@@ -69,7 +68,7 @@ struct PaddedAxis {
   Size size() const { return end - begin; }
   bool isNumber() const { return size().isNumber() && before.isNumber() && after.isNumber(); }
   /// Returns how many elements must be kept for `mode`: one where something is to be repeated, and for a reflection of
-  /// an open axis one more than there are pads at an end, so that it turns round only once.
+  /// an open axis one more than there are pads at an end, so that no place is reflected twice.
   Size least(StringRef mode) const {
     Size most = max(before, after), any = min(most, 1);
     return mode == "constant" ? Size(0) : mode == "reflect" && !isNumber() ? most + any : any;

@@ -1,6 +1,10 @@
 // Pools of windows and of whole images, and LRN, which is one across channels. MaxPool, AveragePool and LpPool with p
 // of 1 or 2 have kernels; a larger p is LpPool with p = 1 of powers, and its root. Pools of whole images are
 // reductions.
+//
+//   LpPool, p = 3            (LpPool with p = 1 of |x|^3)^(1/3)
+//   GlobalLpPool, p = 2      ReduceL2 over the pixels
+//   LRN(x), size 5           x / (bias + alpha * AveragePool of x^2 over 5 channels)^beta
 #include "compiler/onnx/ops/Pool.h"
 #include "compiler/onnx/Family.h"
 #include "compiler/onnx/elements/Window.h"

@@ -1,5 +1,8 @@
 // Writes biases of scores by how far a key stands from a query, in buckets as T5 has them, and rotary embeddings whose
 // angles come from several streams of positions.
+//
+// Of 8 buckets for distances up to 16 the first four have one distance each and the others several: the distances 0 to
+// 16 are in the buckets 0 1 2 3 4 4 5 5 6 6 6 6 7 7 7 7 7.
 #include "compiler/onnx/ops/Positions.h"
 #include "compiler/onnx/Family.h"
 #include "compiler/onnx/rewriting/Upgrade.h"
@@ -151,7 +154,9 @@ LogicalResult GemmaRotaryEmbeddingOp::upgrade(Node &node) {
   Formula f(node.builder, node.loc);
   auto rotated = [&](unsigned i) {
     Value x = node.operand(i);
-    auto angle = [&](StringRef function) { return unsqueeze(f, like(f, f.op(function, {node.operand(0)}), x), {1}); };
+    auto angle = [&](StringRef function) {
+      return unsqueeze(f, castLike(f, f.op(function, {node.operand(0)}), x), {1});
+    };
     return f.add(f.mul(x, angle("Cos")), f.mul(node.operand(i + 1), angle("Sin")));
   };
   node.results = {rotated(1), rotated(3)};

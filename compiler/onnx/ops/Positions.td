@@ -1,4 +1,5 @@
-// Declares what the places of tokens add to scores, and rotations by the angles of positions that are of several kinds.
+// Declares biases of scores by the distance of two tokens, and rotary embeddings whose positions are of several kinds,
+// such as time, height and width.
 include "compiler/onnx/Onnx.td"
 
 def Onnx_RelativePositionBiasOp : Onnx_MicrosoftAlias<"RelativePositionBias", 3> {

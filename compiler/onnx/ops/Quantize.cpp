@@ -1,5 +1,8 @@
 // Makes QuantizeLinear and DequantizeLinear Quantize and Dequantize, which are elementwise: in front of a product and
 // behind it they are part of its kernel.
+//
+//   Quantize(x)        saturated(round(x / scale) + zero), where a number between two integers goes to the even one
+//   Dequantize(q)      (q - zero) * scale
 #include "compiler/onnx/ops/Quantize.h"
 #include "compiler/onnx/ElementTypes.h"
 #include "compiler/onnx/Family.h"
@@ -29,6 +32,7 @@ Value QuantizeOp::emit(OpBuilder &b, ValueRange operands) {
   Type wide = ratio.width() < 32 ? b.getF32Type() : elementOf(getX());
   ratio = ratio.to(wide);
   if (!getBounded()) {
+    // Every number beyond this saturates in any case, and its sum with a zero point still fits into int32.
     constexpr double limit = 1 << 30;
     ratio = atMost(atLeast(ratio, -limit), limit);
   }

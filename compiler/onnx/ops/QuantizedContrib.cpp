@@ -1,6 +1,10 @@
 // Makes all of these operators ones of the standard between Dequantize and Quantize, or products of integers. Shapes
 // follow from those. What is inferred here is the element type and how many axes there are, and the shape of results
 // that may be floats: operators behind them may have to know it while a model is imported.
+//
+//   QLinearSigmoid(x)          Quantize(Sigmoid(Dequantize(x)))
+//   QLinearMul(a, b)           Quantize((a - zeroA) * (b - zeroB) * (scaleA * scaleB))
+//   QGemm(a, b, c)             (MatMulInteger(a, b) + c) * (scaleA * scaleB / scaleY), rounded, + zeroY
 #include "compiler/onnx/ops/QuantizedContrib.h"
 #include "compiler/onnx/ElementTypes.h"
 #include "compiler/onnx/Family.h"
@@ -219,6 +223,7 @@ LogicalResult MsQLinearConcatOp::inferTypes(SmallVectorImpl<Type> &types) {
   }
   std::optional<int64_t> rank;
   for (unsigned i = 2; good && i < parts.size(); i += partOperands) {
+    // All parts have the same rank, which one of them may have in its type.
     rank = rank ? rank : knownRank(parts[i]);
   }
   return good ? inferElement(elementOf(parts[1]), types, rank) : failure();

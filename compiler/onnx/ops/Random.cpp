@@ -1,6 +1,10 @@
 // Draws numbers without a state: they depend on the seed and on the element's number only, which are mixed as
 // splitmix64 does. Each run of a node draws the same numbers, and so does each thread. A node without a seed has one by
 // its name: nodes that the model tells apart draw numbers of their own.
+//
+//   x = (n + (seed + 1) * golden + series * 2^32) * golden      for element number n, all modulo 2^64
+//   x = (x ^ x >> 30) * c1, (x ^ x >> 27) * c2                  each bit of n changes half of the bits of x
+//   u = (x >> 40) * 2^-24                                       24 bits, which a float32 holds exactly: u is never 1
 #include "compiler/onnx/ops/Random.h"
 #include "compiler/onnx/Control.h"
 #include "compiler/onnx/ElementTypes.h"

@@ -1,4 +1,9 @@
 // Makes ops of movements, which have no kernel, slices, reshapes and transposes.
+//
+//   Split [7] into three                 slices [0, 3), [3, 6), [6, 7)
+//   DepthToSpace, blocks of 2            Reshape to [n, 2, 2, c, h, w], Transpose to [n, c, h, 2, w, 2], Reshape
+//   Crop by (left, top, right, bottom)   the slice of rows [top, H - bottom) and columns [left, W - right)
+//   CenterCropPad                        for each axis a Slice, a Pad, or where only the run knows which a Gather
 #include "compiler/onnx/ops/Rearrange.h"
 #include "compiler/onnx/Family.h"
 #include "compiler/onnx/constants/Evaluate.h"
@@ -42,6 +47,7 @@ static FailureOr<std::optional<Sizes>> partsOf(SplitOp op, const Size &d) {
   if (n == 0) {
     return Result();
   }
+  // The size may be an expression, so that each part is the smaller one of a whole part and what is left.
   Size size = ceilDiv(d, n), rest = d;
   Sizes parts;
   for (int64_t i = 0; i < n; ++i) {
@@ -139,6 +145,7 @@ static LogicalResult inferRearranged(Operation *op, Value data, int64_t block, b
   auto scale = [&](Size &d, int64_t by, bool up) {
     bool exact = up || !d.isNumber() || d.number() % by == 0;
     Size whole = up ? d * Size(by) : floorDiv(d, by);
+    // A number that does not divide is an error at once. Of an expression the run checks it.
     if (!up && d.isNumber() == false) {
       (void)require(op, whole * Size(by), d);
     }
@@ -315,6 +322,7 @@ LogicalResult CenterCropPadOp::decompose(PatternRewriter &rewriter) {
     }
     Value index = makeInteger(f.b, f.loc, static_cast<int64_t>(i)), size = f.scalar(d), none = f.scalar(0);
     Value count = f.cast(f.op("Gather", {getShape(), index}, {f.integer("axis", 0)}), f.b.getI64Type(), 7);
+    // Half of what is too much lies in front, so that element i is element i + (size - count) / 2 of the data.
     Value from = f.add(f.countTo(count), f.div(f.sub(size, count), f.scalar(2)));
     Value outside = f.op("Or", {f.op("Less", {from, none}), f.op("GreaterOrEqual", {from, size})});
     Value nearest = f.op("Max", {f.op("Min", {from, f.sub(size, f.scalar(1))}), none});
@@ -333,6 +341,7 @@ LogicalResult ImageScalerOp::inferTypes(SmallVectorImpl<Type> &types) {
   types.push_back(getData().getType());
   return success();
 }
+/// Computes x * scale + bias, with one bias for each channel.
 LogicalResult ImageScalerOp::decompose(PatternRewriter &rewriter) {
   auto data = ranked(getData());
   if (!data || data.getRank() != 4) {

@@ -1,6 +1,11 @@
 // Writes LSTM, GRU and RNN, for each direction, as one matrix product over all steps (the input's part, with the
 // biases) and a Recurrence behind it. DynamicQuantizeLSTM is a Loop over the steps, as each quantizes the state before
 // its product.
+//
+//   P = X W' + Wb + Rb                     [steps, batch, gates * hidden], one product for all steps
+//   Recurrence(P, R, H0, C0)               for each step t: gates = P[t] + H R', and of them the next H and C
+//
+// Of two directions each is a Recurrence, the second with `reverse`; their results are joined.
 #include "compiler/onnx/ops/Recurrent.h"
 #include "compiler/onnx/Control.h"
 #include "compiler/onnx/Family.h"
@@ -218,9 +223,9 @@ static void activations(const Recurrent &r, int64_t way, OpBuilder &b, SmallVect
 
 namespace {
 /// Writes the decomposition of one node.
-class Writing {
+class RecurrentFormula {
 public:
-  Writing(const Recurrent &r, PatternRewriter &rewriter) : r(r), f(rewriter, r.op->getLoc()) {
+  RecurrentFormula(const Recurrent &r, PatternRewriter &rewriter) : r(r), f(rewriter, r.op->getLoc()) {
     auto tx = ranked(r.x()), tr = ranked(r.input(2));
     hidden = tr.getDimSize(2), width = sizeOf(tx, 2);
     steps = sizeOf(tx, r.batchFirst() ? 1 : 0), batch = sizeOf(tx, r.batchFirst() ? 0 : 1);
@@ -272,11 +277,10 @@ private:
     return v ? f.reshapeTo(slice(v, way, way + 1), shape) : Value();
   }
 
-  /// Writes one direction. The biases of W and R are added to the product of the inputs at once, but for the last gate
-  /// of a GRU with linear_before_reset: there the recurrent bias is multiplied by the reset gate, and goes to the
-  /// Recurrence. The product of all steps with W is made before the recurrence, with both biases in it, so that a step
-  /// only has the product with R. With linear_before_reset a GRU's recurrent bias of the hidden gate is multiplied by
-  /// the reset gate, and stays apart.
+  /// Writes one direction. The product of all steps with W is made before the recurrence, with the biases of W and R in
+  /// it, so that a step only has the product with R. Of a GRU with linear_before_reset the recurrent bias of the hidden
+  /// gate is multiplied by the reset gate, which a step alone knows: zeros stand in its place in the product, and it
+  /// becomes an operand of the Recurrence.
   Operation *direction(int64_t way) {
     int64_t rows = r.gates * hidden;
     bool linear = r.kind == "GRU" && r.integer("linear_before_reset") != 0;
@@ -332,7 +336,7 @@ template <typename Op> static LogicalResult decomposeRecurrent(Op op, PatternRew
   if (tw.isDynamicDim(0) || tw.isDynamicDim(1)) {
     return failure();
   }
-  Writing(r, rewriter).run(rewriter);
+  RecurrentFormula(r, rewriter).run(rewriter);
   return success();
 }
 
@@ -348,9 +352,9 @@ INGOT_RECURRENT(RNNOp)
 
 namespace {
 /// Writes the decomposition of one node.
-class QuantizedWriting {
+class QuantizedFormula {
 public:
-  QuantizedWriting(DynamicQuantizeLSTMOp op, PatternRewriter &rewriter)
+  QuantizedFormula(DynamicQuantizeLSTMOp op, PatternRewriter &rewriter)
       : op(op), r(recurrentOf(op)), f(rewriter, op.getLoc()) {
     Sizes x = sizesOf(ranked(op.getX()));
     steps = x[0], batch = x[1], hidden = hiddenOf(r);
@@ -447,6 +451,8 @@ private:
       auto unless = [&](Value now, Value otherwise) { return f.op("Where", {goesOn, now, otherwise}); };
       return SmallVector<Value>{unless(state, before[0]), unless(cell, before[1]), unless(state, f.number(0, state))};
     });
+    // States are stacked in the order of the iterations, of which the first has the last step if the direction is
+    // reversed.
     Value all = loop.getResult(2);
     if (reverse) {
       auto list = [&](int64_t n) { return makeIntegers(f.b, f.loc, {n}); };
@@ -484,7 +490,7 @@ LogicalResult DynamicQuantizeLSTMOp::decompose(PatternRewriter &rewriter) {
   if (!known) {
     return failure();
   }
-  QuantizedWriting(*this, rewriter).run(rewriter);
+  QuantizedFormula(*this, rewriter).run(rewriter);
   return success();
 }
 

@@ -1,5 +1,9 @@
 // Makes all reductions Reduce (Sum, Mean, Prod, Max, Min) once their axes are known, with elementwise ops before and
 // behind it that end up in the same kernel.
+//
+//   ReduceL2(x), axes [1]       Sqrt(Reduce Sum(x * x), axes [1])
+//   ReduceMax, axes in data     ReduceTo: the run reads the size of each axis of the result, 1 or what it was
+//   CumSum, axis in data        the sums along each axis, stacked, of which a Gather takes those that are wanted
 #include "compiler/onnx/ops/Reduce.h"
 #include "compiler/onnx/ElementTypes.h"
 #include "compiler/onnx/Family.h"
@@ -39,6 +43,7 @@ template <typename Op> static std::optional<SmallVector<int64_t>> axesOf(Op op, 
     auto given = integersOf(op.getAxes());
     if (!given) {
       auto type = ranked(op.getAxes());
+      // A list that has no elements is known without being a constant.
       if (!type || !llvm::is_contained(type.getShape(), 0)) {
         return std::nullopt;
       }
@@ -55,6 +60,7 @@ template <typename Op> static std::optional<SmallVector<int64_t>> axesOf(Op op, 
     llvm::sort(axes);
     axes.erase(llvm::unique(axes), axes.end());
   }
+  // An empty list means all axes, as a missing one does, unless the node says that it means none.
   if (axes.empty() && !op.getNoopWithEmptyAxes()) {
     axes = llvm::to_vector(llvm::seq<int64_t>(0, rank));
   }
@@ -77,6 +83,7 @@ template <typename Op> static LogicalResult inferReduction(Op op, SmallVectorImp
   Type element = elementOf(op.getData());
   auto type = ranked(op.getData());
   if (!type) {
+    // All elements are reduced to one, whatever the rank is.
     bool isWhole = !present(op.getAxes()) && !op.getKeepdims() && !op.getNoopWithEmptyAxes();
     types.push_back(typeOfRank(isWhole ? std::optional<int64_t>(0) : std::nullopt, element));
     return success();
@@ -154,6 +161,7 @@ static LogicalResult evaluateReduction(StringRef kind, ElementsAttr data, ArrayR
     return success();
   }
   auto x = integersOf(data);
+  // Half of the numbers of a uint64 come as negative ones, which would be compared the wrong way.
   if (!x || isUint(data.getElementType(), 64)) {
     return failure();
   }
@@ -222,6 +230,8 @@ struct Reduction {
     Sizes sizes = sizesOf(ranked(data));
     for (size_t i = 0; sizesInData && i < sizes.size(); ++i) {
       if (!(kept[i] == sizes[i])) {
+        // The axis has its size or 1, and only the run knows which. The index min(i, kept - 1) reads element i in the
+        // first case and the only one in the second.
         Value last = f.sub(f.scalar(kept[i]), f.scalar(1));
         y = f.op("Gather", {y, f.op("Min", {f.countTo(f.scalar(sizes[i])), last})},
                  {f.integer("axis", static_cast<int64_t>(i))});
@@ -271,6 +281,7 @@ template <typename Op> static LogicalResult readAxes(Op op, Reduction &r, Patter
     named = data.where(r.f.op("Equal", {r.f.scalar(count), r.f.scalar(0)}), r.f.scalar(1), named);
   }
   Value go = r.f.op("Greater", {named, r.f.scalar(0)});
+  // An axis that is named twice would be counted twice in the rank of the result, unless all axes stay.
   Value bad = op.getKeepdims() ? all.outside : r.f.op("Or", {all.outside, data.namedTwice(all)});
   Value kept = data.orNegative(bad, data.where(go, r.f.scalar(1), data.list(sizes)));
   bool ones = llvm::all_of(sizes, [](const Size &size) { return size.is(1); });
@@ -313,6 +324,7 @@ template <typename Op> static LogicalResult decomposeReduction(Op op, PatternRew
 #define INGOT_REDUCTION(Op)                                                                                            \
   LogicalResult Op::inferTypes(SmallVectorImpl<Type> &types) { return inferReduction(*this, types); }                  \
   LogicalResult Op::decompose(PatternRewriter &rewriter) { return decomposeReduction(*this, rewriter); }
+// These are one Reduce each, and are also computed here if their operand is a constant.
 #define INGOT_PLAIN_REDUCTION(Op)                                                                                      \
   INGOT_REDUCTION(Op)                                                                                                  \
   LogicalResult Op::evaluate(ArrayRef<ElementsAttr> operands, SmallVectorImpl<ElementsAttr> &results) {                \
@@ -359,6 +371,7 @@ static LogicalResult evaluateExtreme(Op op, ElementsAttr data, Better better, Sm
   for (int64_t outer = 0; outer < static_cast<int64_t>(x->size()) / (extent * inner); ++outer) {
     for (int64_t i = 0; i < inner; ++i) {
       int64_t best = 0;
+      // Elements are row-major: `inner` of them lie between neighbours along the axis.
       auto at = [&](int64_t k) { return (*x)[(outer * extent + k) * inner + i]; };
       for (int64_t k = 1; k < extent; ++k) {
         if (better(at(k), at(best)) || (op.getSelectLastIndex() && at(k) == at(best))) {

@@ -1,4 +1,4 @@
-// Declares an op that puts rows into a tensor, or takes some out of it, at a place that a run tells. It is no op of the
+// Declares an op that puts rows into a tensor, or takes some out of it, at a place that a run determines. It is no op of the
 // standard: SequenceInsert and SequenceErase become it where sequences are packed (graph/resolve/PackedSequences).
 include "compiler/onnx/Onnx.td"
 

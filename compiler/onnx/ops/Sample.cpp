@@ -257,7 +257,7 @@ struct Bins {
 static Bins binsAlong(Formula &f, Value starts, Value ends, Value count, Value pixels, bool nearest) {
   auto number = [&](double n) { return f.number(n, starts); };
   Value last = f.sub(pixels, number(1)), from = f.mul(starts, last), to = f.mul(ends, last);
-  Value bin = like(f, f.countTo(count), starts), lastBin = f.sub(like(f, count, starts), number(1));
+  Value bin = castLike(f, f.countTo(count), starts), lastBin = f.sub(castLike(f, count, starts), number(1));
   Value step = f.div(f.mul(f.sub(ends, starts), last), f.op("Max", {lastBin, number(1)}));
   Value place = f.op("Where", {f.op("Equal", {bin, lastBin}), to, f.add(from, f.mul(bin, step))});
   Value middle = f.mul(f.mul(f.add(starts, ends), number(0.5)), last);
@@ -287,7 +287,7 @@ LogicalResult CropAndResizeOp::upgrade(Node &node) {
   for (int64_t axis : {0, 1}) {
     Value count = integers(f, f.reshape(slice(f, node.operand(3), 0, axis, axis + 1), {}));
     axes.push_back(binsAlong(f, slice(f, rois, 1, axis, axis + 1), slice(f, rois, 1, axis + 2, axis + 3), count,
-                             like(f, lengthOf(f, x, 2 + axis), rois), mode == "nearest"));
+                             castLike(f, lengthOf(f, x, 2 + axis), rois), mode == "nearest"));
   }
   const Bins &rows = axes[0], &columns = axes[1];
   Value width = lengthOf(f, x, 3), height = lengthOf(f, x, 2);
@@ -302,7 +302,7 @@ LogicalResult CropAndResizeOp::upgrade(Node &node) {
   if (mode == "nearest") {
     y = at(rows.low, columns.low);
   } else {
-    auto mixed = [&](Value a, Value b, Value weight) { return f.add(a, f.mul(f.sub(b, a), like(f, weight, x))); };
+    auto mixed = [&](Value a, Value b, Value weight) { return f.add(a, f.mul(f.sub(b, a), castLike(f, weight, x))); };
     Value along = unsqueeze(f, columns.weight, {1, 3});
     Value top = mixed(at(rows.low, columns.low), at(rows.low, columns.high), along);
     Value bottom = mixed(at(rows.high, columns.low), at(rows.high, columns.high), along);

@@ -1,4 +1,4 @@
-// Declares ops that read images at places between the pixels, which only data tells.
+// Declares ops that read images at places between the pixels, which only data determines.
 include "compiler/onnx/Onnx.td"
 
 def Onnx_GridSampleOp : Onnx_Op<"GridSample", 2, [DeclareOpInterfaceMethods<Onnx_Decomposable>]>, Since<22> {

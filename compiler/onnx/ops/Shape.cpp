@@ -10,11 +10,11 @@
 #include "compiler/onnx/constants/Evaluate.h"
 #include "compiler/onnx/ops/Compare.h"
 #include "compiler/onnx/ops/Control.h"
+#include "compiler/onnx/ops/Generators.h"
 #include "compiler/onnx/ops/Move.h"
 #include "compiler/onnx/rewriting/Formula.h"
 #include "compiler/onnx/sizes/Ranks.h"
 #include "compiler/onnx/sizes/SizesInData.h"
-#include <cmath>
 #define GET_OP_CLASSES
 #include "compiler/onnx/ops/Shape.cpp.inc"
 
@@ -72,7 +72,8 @@ LogicalResult SizeOp::decompose(PatternRewriter &rewriter) {
 // These belong to Reshape.
 
 /// Computes the result's shape from the wanted one: 0 copies the operand's dimension, and -1 is what is left.
-static LogicalResult reshapedShape(ReshapeOp op, ArrayRef<Size> wanted, Sizes &shape) {
+static FailureOr<Sizes> reshapedShape(ReshapeOp op, ArrayRef<Size> wanted) {
+  Sizes shape;
   auto x = ranked(op.getX());
   Sizes from = x ? sizesOf(x) : Sizes();
   Size known = 1;
@@ -99,9 +100,12 @@ static LogicalResult reshapedShape(ReshapeOp op, ArrayRef<Size> wanted, Sizes &s
     known = known * d;
   }
   Size count = x ? product(from) : Size::unknown();
+  // Types are inferred again when more sizes are known, so the comparison can wait until then.
   if (count.isUnknown() || known.isUnknown()) {
-    return success();
+    return shape;
   }
+  // The size for -1 is a quotient of expressions: [a, b, 8] to [0, -1] has 8 * a * b elements, of which the first axis
+  // has a, and 8 * b are left. Where the other axes have no elements any size would do, which is an error below.
   if (open >= 0 && !known.is(0)) {
     shape[open] = floorDiv(count, known);
     known = known * shape[open];
@@ -109,17 +113,17 @@ static LogicalResult reshapedShape(ReshapeOp op, ArrayRef<Size> wanted, Sizes &s
   if ((open >= 0 && shape[open].isUnknown()) || failed(require(op, count, known))) {
     return op.emitOpError("cannot give ") << count.text() << " elements the shape " << textOf(wanted);
   }
-  return success();
+  return shape;
 }
 
 LogicalResult ReshapeOp::inferTypes(SmallVectorImpl<Type> &types) {
   Type element = elementOf(getX());
-  Sizes shape;
   if (auto wanted = sizesIn(getShape())) {
-    if (failed(reshapedShape(*this, *wanted, shape))) {
+    FailureOr<Sizes> shape = reshapedShape(*this, *wanted);
+    if (failed(shape)) {
       return failure();
     }
-    types.push_back(sizedType(shape, element));
+    types.push_back(sizedType(*shape, element));
     return success();
   }
   return push(types, typeOfRank(*this, entriesOf(getShape()), element));
@@ -148,6 +152,8 @@ std::optional<Size> ReshapeOp::viewOffset() { return Size(0); }
 
 // These belong to views: Flatten, Squeeze and Unsqueeze.
 
+/// Makes a view a Reshape, with -1 in the place of one size that is not known. What comes later (fusion, layouts, views
+/// of buffers) then has one operator to look through instead of four.
 static LogicalResult decomposeView(Operation *op, PatternRewriter &rewriter) {
   auto y = ranked(op->getResult(0));
   if (!y) {
@@ -156,9 +162,9 @@ static LogicalResult decomposeView(Operation *op, PatternRewriter &rewriter) {
   Sizes shape = sizesOf(y);
   auto isOpen = [](const Size &s) { return s.isUnknown(); };
   support::Facts facts = factsOf(op);
-  bool tells = llvm::all_of(shape, [&](const Size &s) { return isOpen(s) || s.atLeast(1, facts); });
+  bool isDetermined = llvm::all_of(shape, [&](const Size &s) { return isOpen(s) || s.atLeast(1, facts); });
   // With no elements, -1 may be anything.
-  if (int64_t open = llvm::count_if(shape, isOpen); open > 1 || (open == 1 && !tells)) {
+  if (int64_t open = llvm::count_if(shape, isOpen); open > 1 || (open == 1 && !isDetermined)) {
     return failure();
   }
   for (Size &s : shape) {
@@ -176,6 +182,7 @@ static LogicalResult decomposeView(Operation *op, PatternRewriter &rewriter) {
 VIEW(FlattenOp)
 #undef VIEW
 
+/// Axes before `axis` become the rows, the others the columns. A product of no axes is 1.
 LogicalResult FlattenOp::inferTypes(SmallVectorImpl<Type> &types) {
   auto x = ranked(getX());
   if (!x) {
@@ -192,9 +199,9 @@ LogicalResult FlattenOp::inferTypes(SmallVectorImpl<Type> &types) {
   return success();
 }
 
-/// Marks `axes` (possibly negative) of `rank` axes.
-static LogicalResult markAxes(Operation *op, ArrayRef<int64_t> axes, int64_t rank, SmallVectorImpl<bool> &marked) {
-  marked.assign(rank, false);
+/// Returns which of `rank` axes are among `axes`, which may be negative; failure, with a message, where one is no axis.
+static FailureOr<SmallVector<bool>> markedAxes(Operation *op, ArrayRef<int64_t> axes, int64_t rank) {
+  SmallVector<bool> marked(rank, false);
   for (int64_t given : axes) {
     auto axis = normalAxis(given, rank);
     if (!axis || marked[*axis]) {
@@ -202,10 +209,10 @@ static LogicalResult markAxes(Operation *op, ArrayRef<int64_t> axes, int64_t ran
     }
     marked[*axis] = true;
   }
-  return success();
+  return marked;
 }
 
-/// Marks the axes of size 1, which go where none are given. Nothing where only the run knows which these are.
+/// Returns which axes have size 1, which go where none are given. Nothing where only the run knows which these are.
 static std::optional<SmallVector<bool>> onesOf(ArrayRef<Size> sizes, const support::Facts &facts) {
   bool known = llvm::all_of(sizes, [&](const Size &d) { return d.isNumber() || !d.mayBeOne(facts); });
   auto isOne = [](const Size &d) { return d.is(1); };
@@ -238,12 +245,18 @@ static std::optional<int64_t> axesInData(Value axes) {
   return known ? std::optional(ranked(axes).getNumElements()) : std::nullopt;
 }
 
+/// Constant axes give the type, axes in data at least the rank, by their number. Without axes those of size 1 go, as
+/// long as the sizes tell which these are.
 LogicalResult SqueezeOp::inferTypes(SmallVectorImpl<Type> &types) {
   auto x = ranked(getX());
   auto axes = present(getAxes()) ? integersOf(getAxes()) : std::nullopt;
   SmallVector<bool> gone;
-  if (x && axes && failed(markAxes(*this, *axes, x.getRank(), gone))) {
-    return failure();
+  if (x && axes) {
+    auto marked = markedAxes(*this, *axes, x.getRank());
+    if (failed(marked)) {
+      return failure();
+    }
+    gone = *marked;
   }
   if (x && !present(getAxes())) {
     gone = onesOf(sizesOf(x), factsOf(*this)).value_or(SmallVector<bool>());
@@ -330,13 +343,13 @@ LogicalResult UnsqueezeOp::inferTypes(SmallVectorImpl<Type> &types) {
     Type element = elementOf(getX());
     return push(types, typeOfRank(*this, count ? std::optional(x.getRank() + *count) : std::nullopt, element));
   }
-  SmallVector<bool> fresh;
-  if (failed(markAxes(*this, *axes, x.getRank() + axes->size(), fresh))) {
+  auto fresh = markedAxes(*this, *axes, x.getRank() + axes->size());
+  if (failed(fresh)) {
     return failure();
   }
   Sizes from = sizesOf(x), shape;
   unsigned next = 0;
-  for (bool isNew : fresh) {
+  for (bool isNew : *fresh) {
     shape.push_back(isNew ? Size(1) : from[next++]);
   }
   types.push_back(sizedType(shape, x.getElementType()));
@@ -365,6 +378,8 @@ static LogicalResult unsqueezeByData(UnsqueezeOp op, PatternRewriter &rewriter) 
   Value place = f.op("Min", {data.rankAmongUnnamed(axes.named), f.scalar(rank - 1)});
   Value from = f.op("Gather", {data.list(sizes), place}, {f.integer("axis", 0)});
   Value to = data.where(f.op("Greater", {axes.named, f.scalar(0)}), f.scalar(1), from);
+  // At most `count` new axes stand before an axis of the result, so that its size is 1 or that of one of the operand's
+  // axes `axis - count` to `axis`: the largest of these bounds what the run reads.
   for (int64_t axis = 0; axis < y.getRank(); ++axis) {
     Size most = 1;
     for (int64_t i = std::max<int64_t>(0, axis - count); i <= std::min(axis, rank - 1); ++i) {
@@ -400,6 +415,8 @@ LogicalResult DropoutOp::inferTypes(SmallVectorImpl<Type> &types) {
                                     : cast<TensorType>(getX().getType()).clone(IntegerType::get(getContext(), 1)));
   return success();
 }
+/// Outside of training the operand is the result, and the mask is all true. Before opset 10 the mask had the type of
+/// the operand and was not filled, for which zeros are as good as anything.
 LogicalResult DropoutOp::decompose(PatternRewriter &rewriter) {
   // In training it drops at random, unless it drops nothing.
   bool keepsAll = present(getRatio()) && splatNumber(getRatio()) == 0.0;
@@ -443,150 +460,6 @@ LogicalResult DropoutOp::upgrade(Node &node) {
   if (node.opset < 10) {
     node.attributes.set("unfilled_mask", node.builder.getUnitAttr());
   }
-  return success();
-}
-
-// These make tensors from numbers.
-
-LogicalResult ConstantOfShapeOp::inferTypes(SmallVectorImpl<Type> &types) {
-  Type element = getValue() ? getValue()->getElementType() : Float32Type::get(getContext());
-  auto shape = sizesIn(getShape());
-  if (shape && llvm::any_of(*shape, [](const Size &d) { return d.isNumber() && d.number() < 0; })) {
-    return emitOpError("shape has a negative dimension");
-  }
-  return push(types, shape ? Type(sizedType(*shape, element)) : typeOfRank(*this, entriesOf(getShape()), element));
-}
-LogicalResult ConstantOfShapeOp::evaluate(ArrayRef<ElementsAttr> operands, SmallVectorImpl<ElementsAttr> &results) {
-  if (!isStatic(getY())) {
-    return failure();
-  }
-  auto y = ranked(getY());
-  results.push_back(
-      splatConstant(y, getValue() ? *getValue() : constantFromFloats(tensorOf({1}, y.getElementType()), {0.0})));
-  return success();
-}
-
-/// Repeats one element.
-LogicalResult ConstantOfShapeOp::decompose(PatternRewriter &rewriter) {
-  if (!isSized(getY()) || isStatic(getY())) {
-    return failure();
-  }
-  Type element = elementOf(getY());
-  ElementsAttr value = getValue() ? *getValue() : constantFromFloats(tensorOf({1}, element), {0.0});
-  Value one = makeConstant(rewriter, getLoc(), splatConstant(tensorOf({}, element), value));
-  rewriter.replaceOp(*this, make<ExpandOp>(rewriter, getLoc(), {one, getShape()}));
-  return success();
-}
-
-/// Returns how many elements a Range of constants has; a number far outside of possible sizes where there are more.
-static int64_t rangeLength(Type element, const Number &start, const Number &limit, const Number &delta) {
-  if (isa<FloatType>(element)) {
-    return std::max<int64_t>(0, wholePart(std::ceil((*limit.real() - *start.real()) / *delta.real())));
-  }
-  auto wide = [](const Number &n) -> __int128 { return n.integer() ? __int128(*n.integer()) : __int128(*n.natural()); };
-  __int128 distance = wide(limit) - wide(start), step = wide(delta);
-  __int128 length = (distance + step - (step > 0 ? 1 : -1)) / step;
-  return static_cast<int64_t>(std::clamp<__int128>(length, 0, 1LL << 48));
-}
-
-LogicalResult RangeOp::inferTypes(SmallVectorImpl<Type> &types) {
-  Type element = elementOf(getStart());
-  auto start = splatNumber(getStart()), limit = splatNumber(getLimit()), delta = splatNumber(getDelta());
-  if (delta == 0) {
-    return emitOpError("delta is zero");
-  }
-  for (Value v : getOperands()) {
-    if (!mayBeNumber(v)) {
-      return emitOpError("has an operand of type ") << v.getType() << ", which is not one number";
-    }
-  }
-  Size from = numberIn(getStart()), to = numberIn(getLimit()), length = Size::unknown();
-  if (start && limit && delta) {
-    length = rangeLength(element, *start, *limit, *delta);
-  } else if (!from.isUnknown() && !to.isUnknown() && delta && delta->integer() >= 1) {
-    length = ceilDiv(max(to - from, 0), *delta->integer());
-  }
-  types.push_back(sizedType({length}, element));
-  return success();
-}
-/// Drops `stash_type`, which changes nothing here.
-LogicalResult RangeOp::upgrade(Node &node) {
-  node.attributes.erase("stash_type"); // floats of 16 bits are computed in float32, whatever it says
-  return success();
-}
-
-/// The limit is a parameter, since the result's size tells it.
-bool RangeOp::isParameter(unsigned operand) { return operand == 1; }
-
-LogicalResult RangeOp::evaluate(ArrayRef<ElementsAttr> operands, SmallVectorImpl<ElementsAttr> &results) {
-  auto type = ranked(getY());
-  if (!operands[0] || !operands[1] || !operands[2] || !type.hasStaticShape() ||
-      type.getNumElements() > foldLimitBytes / 8) {
-    return failure();
-  }
-  if (auto start = integersOf(operands[0]), delta = integersOf(operands[2]); start && delta) {
-    SmallVector<int64_t> values;
-    for (int64_t i = 0; i < type.getDimSize(0); ++i) {
-      auto moved = static_cast<uint64_t>(i) * static_cast<uint64_t>(delta->front());
-      values.push_back(static_cast<int64_t>(static_cast<uint64_t>(start->front()) + moved));
-    }
-    results.push_back(constantFromIntegers(type, values));
-    return success();
-  }
-  auto start = floatsOf(operands[0]), delta = floatsOf(operands[2]);
-  if (!start || !delta) {
-    return failure();
-  }
-  SmallVector<double> values;
-  for (int64_t i = 0; i < type.getDimSize(0); ++i) {
-    values.push_back(start->front() + static_cast<double>(i) * delta->front());
-  }
-  results.push_back(constantFromFloats(type, values));
-  return success();
-}
-
-LogicalResult EyeLikeOp::inferTypes(SmallVectorImpl<Type> &types) {
-  Type element = getDtype() ? elementOfNumber(*getDtype(), getContext()) : elementOf(getX());
-  if (!element || isString(element)) {
-    int64_t number = getDtype().value_or(element ? numberOfElement(element) : 0);
-    return emitOpError("element type ") << number << " is unsupported";
-  }
-  auto x = ranked(getX());
-  types.push_back(x ? Type(sizedType(sizesOf(x), element)) : typeOfRank(2, element));
-  return success();
-}
-LogicalResult EyeLikeOp::evaluate(ArrayRef<ElementsAttr>, SmallVectorImpl<ElementsAttr> &results) {
-  auto y = ranked(getY());
-  if (!isStatic(getY()) || y.getRank() != 2) {
-    return failure();
-  }
-  int64_t columns = y.getDimSize(1);
-  SmallVector<int64_t> ones(y.getNumElements(), 0);
-  for (int64_t row = 0; row < y.getDimSize(0); ++row) {
-    int64_t column = row + static_cast<int64_t>(getK());
-    if (column >= 0 && column < columns) {
-      ones[row * columns + column] = 1;
-    }
-  }
-  if (isa<FloatType>(y.getElementType())) {
-    results.push_back(constantFromFloats(y, SmallVector<double>(ones.begin(), ones.end())));
-  } else {
-    results.push_back(constantFromIntegers(y, ones));
-  }
-  return success();
-}
-
-/// Writes a matrix of open sizes: it is one where the number of a column is `k` more than that of its row.
-LogicalResult EyeLikeOp::decompose(PatternRewriter &rewriter) {
-  if (!isSized(getY()) || isStatic(getY()) || ranked(getY()).getRank() != 2) {
-    return failure();
-  }
-  Formula f(rewriter, getLoc());
-  Sizes shape = sizesOf(ranked(getY()));
-  Value row = f.add(f.countTo(f.scalar(shape[0])), f.scalar(static_cast<int64_t>(getK())));
-  Value here = f.op("Equal", {f.countTo(f.scalar(shape[1])), f.reshapeTo(row, {shape[0], 1})});
-  Type element = elementOf(getY());
-  rewriter.replaceOp(*this, f.cast(here, element, numberOfElement(element)));
   return success();
 }
 

@@ -60,6 +60,7 @@ static FailureOr<std::optional<Blocks>> blocksOf(Col2ImOp op) {
     if (!fits(b.image[i], 0) || !fits(b.block[i], 1)) {
       return failure();
     }
+    // A block spans (block - 1) * dilation + 1 pixels. It fits in (space / stride) + 1 places, or in none.
     Size space = b.padded(i) - (b.block[i] - Size(1)) * Size(b.dilations[i]) - Size(1);
     b.steps.push_back(floorDiv(max(space + Size(b.strides[i]), 0), b.strides[i]));
   }
@@ -114,6 +115,7 @@ LogicalResult Col2ImOp::inferTypes(SmallVectorImpl<Type> &types) {
 }
 
 /// Returns the places of the elements of all blocks in the padded image, in the order of the operand: (element, block).
+/// Along an axis, element e of the block at step s lies at e * dilation + s * stride.
 static Value placesOf(const Blocks &b, Formula &f) {
   size_t rank = b.image.size();
   Value places;
@@ -172,6 +174,7 @@ static std::optional<Sizes> unpooled(MaxUnpoolOp op) {
     return std::nullopt;
   }
   for (size_t i = 0; i < rank; ++i) {
+    // This undoes what a pool does to a size: windows begin a stride apart, and the last one ends with the padding.
     Size last = (sizes[i + 2] - Size(1)) * Size((*strides)[i]);
     sizes[i + 2] = max(last + Size((*kernel)[i] - (*pads)[i] - (*pads)[rank + i]), 0);
   }

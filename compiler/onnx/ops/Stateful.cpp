@@ -40,6 +40,8 @@ LogicalResult CausalConvWithStateOp::inferTypes(SmallVectorImpl<Type> &types) {
   return good ? success() : emitOpError("weights of type ") << weight << " or the past state do not fit " << x;
 }
 
+/// A result at step t is made of the steps t - (kernel - 1) to t. So the state, which stands in front of the input, is
+/// the last kernel - 1 steps of the call before.
 LogicalResult CausalConvWithStateOp::decompose(PatternRewriter &rewriter) {
   if (!isSized(getX()) || !isStatic(getWeight())) {
     return failure();
@@ -144,8 +146,8 @@ struct Recurrence {
   Value real(Value v) { return f.cast(v, wide, numberOfElement(wide)); }
   /// Returns [batch, steps, heads * columns] as [steps, batch, heads, rows, columns], of which rows or columns are 1.
   Value bySteps(Value v, const Size &heads, const Size &rows, const Size &columns) {
-    Value apart = f.reshapeTo(real(v), {s.batch, s.steps, heads, rows, columns});
-    return f.transpose(apart, {1, 0, 2, 3, 4});
+    Value byHead = f.reshapeTo(real(v), {s.batch, s.steps, heads, rows, columns});
+    return f.transpose(byHead, {1, 0, 2, 3, 4});
   }
   /// Repeats a value that may be one number for several, where its sizes do not say whether it is.
   Value repeated(Value v, ArrayRef<Size> sizes) {

@@ -1,10 +1,15 @@
 // Writes operators on strings. What computes on strings is one op, onnx.Text: a call of ingot_text_DOES in the support
 // library, with a table that the compiler makes of the attributes (text/Texts.h): an automaton for a regular
 // expression, a hash table for labels, a tree for n-grams. Operators that take strings apart need a size first, the
-// most pieces of any string, and so become onnx.Pieces, for which a second pass writes the counting call
-// (graph/readers/Pieces.cpp).
+// most parts of any string, and so become onnx.StringParts, for which a second pass writes the counting call
+// (graph/readers/StringParts.cpp).
 //
 // A map is two tensors of one length, its keys and its values.
+//
+//   StringConcat(a, b)        Text "join"
+//   RegexFullMatch(x)         Text "match", whose table is the automaton of the pattern
+//   StringSplit(x)            StringParts: ingot_text_pieces counts, and ingot_text_split fills a tensor of that size
+//   CategoryMapper(x)         Text "find" in a hash table of the strings, or Text "spell" of numbers
 #include "compiler/onnx/ops/Text.h"
 #include "compiler/onnx/ElementTypes.h"
 #include "compiler/onnx/Family.h"
@@ -93,9 +98,9 @@ LogicalResult RegexFullMatchOp::upgrade(Node &node) {
   return give(node, makeText(f, {node.operand(0)}, {"match", INGOT_BOOL, std::move(*automaton)}));
 }
 
-// These take strings apart.
+// These divide strings into parts.
 
-LogicalResult PiecesOp::inferTypes(SmallVectorImpl<Type> &types) {
+LogicalResult StringPartsOp::inferTypes(SmallVectorImpl<Type> &types) {
   auto x = ranked(getX());
   Type element = elementOf(getX()), i64 = IntegerType::get(getContext(), 64);
   if (!x) {
@@ -109,11 +114,11 @@ LogicalResult PiecesOp::inferTypes(SmallVectorImpl<Type> &types) {
   return success();
 }
 
-static Operation *takeApart(Formula &f, Value x, std::vector<char> table, ArrayRef<NamedAttribute> attributes) {
-  return createOp(f.b, f.loc, PiecesOp::getOperationName(), {x, makeTable(f, std::move(table))}, attributes, 2);
+static Operation *makeParts(Formula &f, Value x, std::vector<char> table, ArrayRef<NamedAttribute> attributes) {
+  return createOp(f.b, f.loc, StringPartsOp::getOperationName(), {x, makeTable(f, std::move(table))}, attributes, 2);
 }
 
-/// The number of pieces is bounded where maxsplit is: n splits make n + 1 pieces at most.
+/// The number of parts is bounded where maxsplit is: n splits make n + 1 parts at most.
 LogicalResult StringSplitOp::upgrade(Node &node) {
   if (failed(needsStrings(node, 0))) {
     return failure();
@@ -122,11 +127,11 @@ LogicalResult StringSplitOp::upgrade(Node &node) {
   int64_t splits = node.integer("maxsplit", -1);
   auto text = [&](StringRef name, StringRef value) { return f.b.getNamedAttr(name, f.b.getStringAttr(value)); };
   bool isBound = splits >= 0 && splits < INT64_MAX;
-  Operation *pieces =
-      takeApart(f, node.operand(0), poolOf({node.text("delimiter", "")}),
+  Operation *parts =
+      makeParts(f, node.operand(0), poolOf({node.text("delimiter", "")}),
                 {text("counts", "pieces"), text("does", "split"), f.integer("number", isBound ? splits : INT64_MAX),
                  f.integer("most", isBound ? splits + 1 : -1)});
-  llvm::append_range(node.results, pieces->getResults());
+  llvm::append_range(node.results, parts->getResults());
   return success();
 }
 
@@ -186,10 +191,10 @@ LogicalResult TokenizerOp::upgrade(Node &node) {
   }
   Formula f(node.builder, node.loc);
   auto text = [&](StringRef name, StringRef value) { return f.b.getNamedAttr(name, f.b.getStringAttr(value)); };
-  Operation *pieces =
-      takeApart(f, node.operand(0), tokenizerOf(*tokenizer),
+  Operation *parts =
+      makeParts(f, node.operand(0), tokenizerOf(*tokenizer),
                 {text("counts", "count_tokens"), text("does", "tokens"), f.integer("more", tokenizer->marks ? 2 : 0)});
-  return give(node, pieces->getResult(0));
+  return give(node, parts->getResult(0));
 }
 
 // Writes StringNormalizer: the words that are left, and behind them an empty one, which is only kept where there is no

@@ -8,8 +8,8 @@ def Onnx_TextOp : Onnx_CoreOp<"Text"> {
   let results = (outs AnyTensor:$y);
   let hasVerifier = 1;
 }
-def Onnx_PiecesOp : Onnx_CoreOp<"Pieces"> {
-  let summary = "strings taken apart by ingot_text_DOES, at most `most` pieces of each (-1: any number) and `more` elements where there are any, and how many ingot_text_COUNTS finds of each: graph/ReadSizes.cpp rewrites it";
+def Onnx_StringPartsOp : Onnx_CoreOp<"StringParts"> {
+  let summary = "strings cut into parts by ingot_text_DOES, at most `most` of each (-1: any number) and `more` elements where there are any, and how many ingot_text_COUNTS finds of each: graph/readers/StringParts.cpp rewrites it";
   let arguments = (ins Onnx_Strings:$x, Onnx_Bytes:$table, StrAttr:$counts, StrAttr:$does, DefaultValuedOptionalAttr<I64Attr, "0">:$number,
     DefaultValuedOptionalAttr<I64Attr, "-1">:$most, DefaultValuedOptionalAttr<I64Attr, "0">:$more);
   let results = (outs AnyTensor:$y, AnyTensor:$count);
@@ -34,12 +34,12 @@ def Onnx_CategoryMapperOp : Onnx_MlAlias<"CategoryMapper", 1>, Since<1> {
     OptionalAttr<StrAttr>:$default_string);
 }
 
-/// An op that gives the values; the importer notes the keys.
+/// Gives the values of maps that have the same keys, as a matrix; the importer notes the keys for the interface.
 def Onnx_ZipMapOp : Onnx_MlAlias<"ZipMap", 1>, Since<1> {
   let attributes = (ins OptionalAttr<DenseI64ArrayAttr>:$classlabels_int64s, OptionalAttr<ArrayAttr>:$classlabels_strings);
 }
 
-// An op on maps, whose keys and values are two operands.
+// These take a map as two operands, its keys and its values.
 def Onnx_DictVectorizerOp : Onnx_MlAlias<"DictVectorizer", 2>, Since<1> {
   let attributes = (ins OptionalAttr<DenseI64ArrayAttr>:$int64_vocabulary, OptionalAttr<ArrayAttr>:$string_vocabulary);
 }

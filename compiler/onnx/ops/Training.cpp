@@ -1,6 +1,15 @@
 // Writes steps of optimizers. A node has a rate R, a count of steps T, and several tensors, each with its gradient and
 // its state: first come all tensors, then all gradients, then all states. All of it is elementwise, by the formulas of
 // the standard.
+//
+// With the gradient G = g + norm_coefficient * x:
+//
+//   Adagrad     H' = H + G^2
+//               x' = x - R / (1 + T decay_factor) * G / (sqrt(H') + epsilon)
+//   Adam        V' = alpha V + (1 - alpha) G and H' = beta H + (1 - beta) G^2
+//               x' = x - r V' / (sqrt(H') + epsilon), where r = R sqrt(1 - beta^T) / (1 - alpha^T), or R where T is 0
+//   Momentum    V' = alpha V + beta G, where beta is 1 if T is 0
+//               x' = x - R V', or with nesterov x - R (G + alpha V')
 #include "compiler/onnx/ops/Training.h"
 #include "compiler/onnx/ElementTypes.h"
 #include "compiler/onnx/Family.h"
@@ -42,9 +51,9 @@ public:
   Value of(size_t i, unsigned which) { return node.operands[2 + which * count + i]; }
   void result(size_t i, unsigned which, Value v) { node.results[which * count + i] = v; }
   Value n(double v) { return f.number(v, of(0, 0)); }
-  Value rate() { return like(node.operands[0]); }
-  Value steps() { return like(node.operands[1]); }
-  Value like(Value v) { return f.cast(v, elementOf(of(0, 0)), numberOfElement(elementOf(of(0, 0)))); }
+  Value rate() { return asTensor(node.operands[0]); }
+  Value steps() { return asTensor(node.operands[1]); }
+  Value asTensor(Value v) { return f.cast(v, elementOf(of(0, 0)), numberOfElement(elementOf(of(0, 0)))); }
   /// Returns the gradient with a part of the tensor that keeps it small.
   Value gradient(size_t i) { return f.add(f.mul(of(i, 0), n(node.number("norm_coefficient", 0))), of(i, 1)); }
   /// Returns a * now + b * next.

@@ -2,6 +2,9 @@
 // labels, transformations. Where leaves speak of one of two classes, the standard leaves open what that means, and this
 // does what ONNX Runtime does. Where they speak of both, it gives the larger score's label, as onnx's reference
 // evaluator does, and not, as ONNX Runtime does, 0 or 1 by the sign of the second score.
+//
+// A node that asks "is x[2] at most 0.5?" and leads to two leaves, which add 1.5 or -0.5 to target 0, becomes rows of
+// tables: the number to compare with, where either answer leads, and the weights of leaves (ml/DecisionTrees.h).
 #include "compiler/onnx/ops/Trees.h"
 #include "compiler/onnx/Family.h"
 #include "compiler/onnx/ml/DecisionTrees.h"
@@ -105,6 +108,7 @@ LogicalResult TreeAttributes::byTree(StringRef prefix) {
       return fail("node " + Twine(numbers[i]) + " of tree " + Twine(tree[i]) + " is there twice");
     }
     auto text = dyn_cast<StringAttr>(modes[i]);
+    // These operators have no sets of members, so that Member is free to mark a leaf.
     auto how = llvm::StringSwitch<std::optional<Comparison>>(text ? text.getValue() : "")
                    .Case("BRANCH_LEQ", Comparison::NotGreater)
                    .Case("BRANCH_LT", Comparison::Less)
@@ -354,6 +358,7 @@ LogicalResult TreeEnsembleRegressorOp::upgrade(Node &node) {
 /// Returns the label's number and both scores of two classes, where all leaves speak of the first: the other's score is
 /// what is left.
 static std::pair<Value, Value> oneOfTwo(Node &node, Formula &f, Value score, bool positive, StringRef transform) {
+  // Weights that are all positive make a probability, with a threshold of 0.5; others make a margin around 0.
   Value first = f.op("Greater", {score, f.number(positive ? 0.5 : 0, score)});
   Value label = f.reshape(f.cast(first, f.b.getI64Type(), 7), {-1});
   if (transform == "LOGISTIC") {

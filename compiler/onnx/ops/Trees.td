@@ -16,7 +16,7 @@ def Onnx_TreesOp : Onnx_CoreOp<"Trees"> {
   let results = (outs AnyTensor:$y);
 }
 
-class Onnx_NodesForm<string mnemonic> : Onnx_MlAlias<mnemonic, 1> {
+class Onnx_NodesAlias<string mnemonic> : Onnx_MlAlias<mnemonic, 1> {
   dag nodes = (ins OptionalAttr<DenseF32ArrayAttr>:$base_values, OptionalAttr<ElementsAttr>:$base_values_as_tensor,
     OptionalAttr<DenseI64ArrayAttr>:$nodes_falsenodeids, OptionalAttr<DenseI64ArrayAttr>:$nodes_featureids, OptionalAttr<DenseF32ArrayAttr>:$nodes_hitrates,
     OptionalAttr<ElementsAttr>:$nodes_hitrates_as_tensor, OptionalAttr<DenseI64ArrayAttr>:$nodes_missing_value_tracks_true,
@@ -24,12 +24,12 @@ class Onnx_NodesForm<string mnemonic> : Onnx_MlAlias<mnemonic, 1> {
     OptionalAttr<DenseI64ArrayAttr>:$nodes_truenodeids, OptionalAttr<DenseF32ArrayAttr>:$nodes_values, OptionalAttr<ElementsAttr>:$nodes_values_as_tensor,
     OptionalAttr<StrAttr>:$post_transform);
 }
-def Onnx_TreeEnsembleClassifierOp : Onnx_NodesForm<"TreeEnsembleClassifier">, Since<5> {
+def Onnx_TreeEnsembleClassifierOp : Onnx_NodesAlias<"TreeEnsembleClassifier">, Since<5> {
   let attributes = !con(nodes, (ins OptionalAttr<DenseI64ArrayAttr>:$class_ids, OptionalAttr<DenseI64ArrayAttr>:$class_nodeids,
     OptionalAttr<DenseI64ArrayAttr>:$class_treeids, OptionalAttr<DenseF32ArrayAttr>:$class_weights, OptionalAttr<ElementsAttr>:$class_weights_as_tensor,
     OptionalAttr<DenseI64ArrayAttr>:$classlabels_int64s, OptionalAttr<ArrayAttr>:$classlabels_strings));
 }
-def Onnx_TreeEnsembleRegressorOp : Onnx_NodesForm<"TreeEnsembleRegressor">, Since<5> {
+def Onnx_TreeEnsembleRegressorOp : Onnx_NodesAlias<"TreeEnsembleRegressor">, Since<5> {
   let attributes = !con(nodes, (ins OptionalAttr<StrAttr>:$aggregate_function, OptionalAttr<I64Attr>:$n_targets,
     OptionalAttr<DenseI64ArrayAttr>:$target_ids, OptionalAttr<DenseI64ArrayAttr>:$target_nodeids, OptionalAttr<DenseI64ArrayAttr>:$target_treeids,
     OptionalAttr<DenseF32ArrayAttr>:$target_weights, OptionalAttr<ElementsAttr>:$target_weights_as_tensor));

@@ -5,6 +5,10 @@
 // Between the phases, attributes say how far quantization is. `onnx.quantized` on the function: integers have been
 // formed, and a Dequantize that is left may be folded. `onnx.kept` on a Dequantize: it stays nevertheless, because a
 // product is to read the integers behind it.
+//
+//   scale 0.5, zero point 3             the bytes 3, 4 and 13 stand for 0, 0.5 and 5
+//   scales [n] along axis 1 of four     are broadcast as [n, 1, 1] (alongAxis)
+//   uint8 read as int8                  200 with the zero point 130 is 72 with the zero point 2 (withSign)
 #include "compiler/onnx/quantization/Quantization.h"
 #include "compiler/onnx/ElementTypes.h"
 #include "compiler/onnx/constants/Evaluate.h"
@@ -51,7 +55,7 @@ bool makesKeptWeights(Operation *op, int depth) {
   return makes && op->getNumRegions() == 0;
 }
 
-/// Whether a tensor has one element, as far as its type tells.
+/// Whether a tensor has one element, as far as its type shows.
 static bool isOne(Value v) {
   auto type = ranked(v);
   return type && type.hasStaticShape() && type.getNumElements() == 1;
@@ -99,11 +103,11 @@ Value alongAxis(Formula &f, Value v, Value x, int64_t axis, int64_t block) {
     return repeated(f, constantOf(v), of, axis, block);
   }
   // Each value is there once for every place of its block; the last block may be shorter.
-  Sizes apart(sizes), repeated(sizes), joined(sizes);
-  apart.insert(apart.begin() + axis + 1, Size(1));
+  Sizes unsqueezed(sizes), repeated(sizes), joined(sizes);
+  unsqueezed.insert(unsqueezed.begin() + axis + 1, Size(1));
   repeated.insert(repeated.begin() + axis + 1, Size(block));
   joined[axis] = sizes[axis] * Size(block);
-  Value wide = f.op("Expand", {f.reshapeTo(v, apart), makeSizes(f.b, f.loc, repeated)});
+  Value wide = f.op("Expand", {f.reshapeTo(v, unsqueezed), makeSizes(f.b, f.loc, repeated)});
   wide = f.reshapeTo(wide, joined);
   Size wanted = sizeOf(of, axis);
   if (joined[axis] == wanted) {
@@ -328,6 +332,7 @@ Value sumAlong(Formula &f, Value v, ArrayRef<int64_t> axes) {
   return makeConstant(f.b, f.loc, constantFromIntegers(tensorOf(left, i32), sums));
 }
 
+/// Returns the smallest and the largest number of an integer type, as doubles hold them: up to 32 bits exactly.
 std::pair<double, double> rangeOf(Type element) {
   unsigned width = element.getIntOrFloatBitWidth();
   double all = std::ldexp(1.0, static_cast<int>(width));
@@ -344,6 +349,7 @@ Value dequantize(Formula &f, Value x, Value scale, Value zero) {
   return f.op("Dequantize", {x, scale, zeroOr(f, zero, elementOf(x))});
 }
 
+/// Sums are made of integers, and only the results are scaled: that is exact up to there, and what kernels of bytes do.
 Value scaledProduct(Formula &f, Value a, Value aScale, Value aZero, Value b, Value bScale, Value bZero, Value bias) {
   Value sums = f.op("MatMulInteger", {a, b, aZero, bZero});
   Type f32 = f.b.getF32Type();

@@ -8,19 +8,19 @@
 //   sum (a - z)(b - u) = sum a b - u sum a - z (sum b - k u)
 //
 // The sums of constant weights are constants, so that zero points become a bias. A signed tensor is read as an unsigned
-// one by turning its top bit, which adds 128 to elements and zero point; the other way round likewise.
+// one by flipping its top bit, which adds 128 to elements and zero point; the other way round likewise.
 #pragma once
 #include "compiler/onnx/rewriting/Formula.h"
 
 namespace ingot::onnx {
 
-/// The most hidden units of a recurrence whose sums of pairs fit: products of a byte and a digit of 12 bits, of
-/// which 2,048 are below 2^31.
+/// The most hidden units of a recurrence whose sums fit int32: 2,048 products of a byte and a digit of 12 bits are at
+/// most 2,048 * 255 * 4,095, which is below 2^31.
 inline constexpr int64_t mostOfPairs = 2048;
 
-/// The attribute of a function whose result only becomes bytes: a float, the bound of its operand's magnitude. A
-/// Sigmoid or Swish is so only where it, and x times a sigmoid of x, may be off by errorForBytes (a Swish with an alpha
-/// by that divided by alpha).
+/// The attribute of a function such as Exp or Tanh whose result is rounded to bytes and read by nobody else: an
+/// approximation may then be off by errorForBytes. Its value is a float, the bound of the operand's magnitude. Sigmoid
+/// gets it only where that error is allowed for x * Sigmoid(x) as well, and Swish only for errorForBytes / alpha.
 constexpr llvm::StringLiteral onlyBytesName = "ingot.only_bytes";
 inline constexpr double errorForBytes = 2.25e-4;
 
@@ -33,7 +33,7 @@ int64_t int16DotsOf(mlir::Operation *op);
 mlir::Value shaped(Formula &f, mlir::Value v, llvm::ArrayRef<int64_t> shape);
 
 /// Brings a scale or zero point to a shape that broadcasts to `x`: one value for all, one for each place along `axis`,
-/// or, where `block` is not 0, for each so many. Sizes must be known.
+/// or, where `block` is not 0, for each `block` places. Sizes must be known.
 mlir::Value alongAxis(Formula &f, mlir::Value v, mlir::Value x, int64_t axis, int64_t block);
 
 /// Brings a scale or zero point to a shape that broadcasts to operands of a product or convolution, whose axis `axis`
@@ -88,8 +88,8 @@ mlir::Value unpackedLast(Formula &f, mlir::Value v, int64_t bits, int64_t count)
 /// Returns round(x * factor) + zero, saturated, as `element`: how sums of products become a quantized tensor again.
 mlir::Value requantize(Formula &f, mlir::Value sums, mlir::Value factor, mlir::Value zero, mlir::Type element);
 
-/// Write Quantize and Dequantize with scales that broadcast; a zero point may be null. Without `saturate`, 8-bit floats
-/// that are too large become infinite or NaN.
+/// These write Quantize and Dequantize with scales that broadcast; a zero point may be null. Without `saturate`, 8-bit
+/// floats that are too large become infinite or NaN.
 mlir::Value quantize(Formula &f, mlir::Value x, mlir::Value scale, mlir::Value zero, mlir::Type element,
                      bool saturate = true);
 mlir::Value dequantize(Formula &f, mlir::Value x, mlir::Value scale, mlir::Value zero);
@@ -101,13 +101,13 @@ std::pair<double, double> rangeOf(mlir::Type element);
 bool isQuantizationDone(mlir::Operation *op);
 void setQuantizationDone(mlir::Operation *function);
 
-/// Keeps what dequantizes constant weights from being folded even so, until it is known who computes their product: a
-/// device may multiply what they are (integer/MachineForms.h).
+/// Marks a Dequantize of constant weights that is not folded even then, until it is known which device computes the
+/// product: one may multiply the integers themselves (integer/MachineForms.h).
 void keepDequantized(mlir::Operation *dequantize);
 bool isKept(mlir::Operation *dequantize);
 /// Returns whether anything was kept.
 bool releaseDequantized(mlir::Operation *function);
-/// Whether an op computes floats of such weights, and of nothing else but constants; a few ops may stand between.
+/// Whether an op computes floats of kept weights and constants alone, with up to `depth` ops between.
 bool makesKeptWeights(mlir::Operation *op, int depth = 8);
 
 } // namespace ingot::onnx

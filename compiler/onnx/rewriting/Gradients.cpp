@@ -40,7 +40,7 @@ struct Step {
 
 } // namespace
 
-/// Returns `v`, whose axes are `has`, summed over those along which `of` was repeated. Null where sizes do not tell
+/// Returns `v`, whose axes are `has`, summed over those along which `of` was repeated. Null where sizes do not show
 /// whether it was. (The type of `v` itself may not tell its sizes yet.) For x [3] in x + y with y [2, 3], the
 /// derivative [2, 3] is summed over the first axis. Axes that x lacks are removed, those in which it has one element
 /// are kept.
@@ -105,7 +105,7 @@ static Value spread(const Step &s) {
 }
 /// Each element of a mean has the share (elements of y) / (elements of x) in it.
 static Value timesShare(const Step &s, Value v) {
-  auto count = [&](Value of) { return like(s.f, s.f.op("Size", {of}), v); };
+  auto count = [&](Value of) { return castLike(s.f, s.f.op("Size", {of}), v); };
   return s.f.mul(v, s.f.div(count(s.y()), count(s.x())));
 }
 
@@ -172,6 +172,7 @@ static std::optional<Windows> windowsOf(const Step &s, ArrayRef<int64_t> kernel)
             list("pads", 2 * axes, 0),
             {}};
   for (size_t i = 0; i < axes; ++i) {
+    // Pixels that all windows span, with the padding: from the first tap of the first to the last tap of the last one.
     int64_t last = (y.getDimSize(i + 2) - 1) * w.strides[i] + (kernel[i] - 1) * w.dilations[i] + 1;
     w.rest.push_back(x.getDimSize(i + 2) + w.pads[i] + w.pads[axes + i] - last);
     if (w.rest.back() < 0) { // the last window is cut off
@@ -203,7 +204,8 @@ static Adjoints conv(const Step &s) {
     return std::nullopt;
   }
   // The derivative by a weight is a sum over images and pixels: a convolution in which batch and channels change
-  // places.
+  // places. Its filter is g, whose neighbours lie a stride apart in the image, and its windows begin a dilation apart:
+  // so strides and dilations change places as well. Windows behind the last tap are cut off.
   SmallVector<int64_t> swapped = llvm::to_vector(llvm::seq<int64_t>(0, weights.getRank())), others = {0};
   std::swap(swapped[0], swapped[1]);
   Value dw = s.f.op("Conv", {s.f.transpose(s.x(), swapped), s.f.transpose(s.g, swapped), Value()},
@@ -250,9 +252,11 @@ static Adjoints averagePool(const Step &s) {
                     {ints(s, "strides", w->strides), ints(s, "dilations", w->dilations), ints(s, "pads", w->pads),
                      s.f.integer("group", shape[0])});
   }
+  // Each pixel of a window gets the same share of its average, channel by channel.
   return SmallVector<Value>{scattered(s, s.f.div(s.g, counts), ones, *w, shape[0])};
 }
 
+/// Every pixel has the same share in the average.
 static Adjoints globalAveragePool(const Step &s) {
   return SmallVector<Value>{timesShare(s, s.f.op("Expand", {s.g, s.f.op("Shape", {s.x()})}))};
 }
@@ -271,6 +275,7 @@ static Adjoints transpose(const Step &s) {
   return SmallVector<Value>{s.f.transpose(s.g, back)};
 }
 
+/// The derivative by each operand is its slice of g. Bounds are summed up from the tensors, since sizes may be open.
 static Adjoints concat(const Step &s) {
   auto y = ranked(s.y());
   auto axis = y ? normalAxis(s.integer("axis", 0), y.getRank()) : std::nullopt;
@@ -333,7 +338,8 @@ static Adjoints clip(const Step &s) {
 using Rule = Adjoints (*)(const Step &);
 using UnaryRule = Value (*)(const Step &);
 
-/// Returns the rules of ops with one operand.
+/// Returns the rules of ops with one operand. They are written with the result y where the derivative has it in it
+/// (exp, tanh, sqrt): y is computed in any case.
 static const llvm::StringMap<UnaryRule> &unaryRules() {
   static const llvm::StringMap<UnaryRule> rules = {
       {"Identity", [](const Step &s) { return s.g; }},
@@ -368,11 +374,13 @@ static const llvm::StringMap<UnaryRule> &unaryRules() {
        }},
       {"Elu",
        [](const Step &s) {
+         // Below zero y = alpha (exp(x) - 1), whose derivative alpha exp(x) is y + alpha.
          Value less = s.f.mul(s.g, s.f.add(s.y(), s.n(s.number("alpha", 1))));
          return s.f.op("Where", {s.isPositive(s.x()), s.g, less});
        }},
       {"Swish",
        [](const Step &s) {
+         // With the gate s = sigmoid(a x), the derivative of x s is s + a x s (1 - s) = s + a y (1 - s).
          Value alpha = s.n(s.number("alpha", 1)), gate = s.sigmoid(s.f.mul(s.x(), alpha));
          Value slope = s.f.mul(s.f.mul(alpha, s.y()), s.f.sub(s.n(1), gate));
          return s.f.mul(s.g, s.f.add(gate, slope));
@@ -393,10 +401,11 @@ static const llvm::StringMap<UnaryRule> &unaryRules() {
          Value all = spread(s);
          return all ? s.f.mul(all, s.f.add(s.x(), s.x())) : Value();
        }},
-      {"Cast", [](const Step &s) { return isa<FloatType>(elementOf(s.x())) ? like(s.f, s.g, s.x()) : Value(); }}};
+      {"Cast", [](const Step &s) { return isa<FloatType>(elementOf(s.x())) ? castLike(s.f, s.g, s.x()) : Value(); }}};
   return rules;
 }
 
+/// Returns the rules of ops that have several operands, or attributes that matter.
 static const llvm::StringMap<Rule> &rules() {
   static const llvm::StringMap<Rule> rules = {
       {"Add", [](const Step &s) { return shares(s, 1); }},
@@ -406,15 +415,17 @@ static const llvm::StringMap<Rule> &rules() {
       {"Mul", [](const Step &s) { return broadcasted(s, {s.f.mul(s.g, s.x(1)), s.f.mul(s.g, s.x(0))}); }},
       {"Div",
        [](const Step &s) {
+         // The derivative of a / b by b is -a / b^2, which is -y / b.
          Value share = s.f.div(s.g, s.x(1));
          return broadcasted(s, {share, s.f.op("Neg", {s.f.mul(share, s.y())})});
        }},
       {"Pow",
        [](const Step &s) -> Adjoints {
-         Value power = like(s.f, s.x(1), s.x());
+         // The derivative by x is p x^(p - 1), and by p it is y log(x).
+         Value power = castLike(s.f, s.x(1), s.x());
          Value by = s.f.mul(power, s.f.op("Pow", {s.x(), s.f.sub(power, s.n(1))}));
          Value exponent = isa<FloatType>(elementOf(s.x(1)))
-                              ? like(s.f, s.f.mul(s.g, s.f.mul(s.y(), s.f.log(s.x()))), s.x(1))
+                              ? castLike(s.f, s.f.mul(s.g, s.f.mul(s.y(), s.f.log(s.x()))), s.x(1))
                               : Value();
          return broadcasted(s, {s.f.mul(s.g, by), exponent});
        }},

@@ -169,7 +169,11 @@ struct OpenExpansion {
     return f.op(policy == "not_larger" ? "Min" : "Max", all);
   }
 
-  /// Returns the place of each result position in the operand, [to].
+  /// Returns the place of each result position in the operand, [to]. For position i it is
+  ///
+  ///   align_corners        i * (from - 1) / (to - 1)
+  ///   asymmetric           i / scale
+  ///   half_pixel           (i + 0.5) / scale - 0.5
   Value original(const OpenResizeAxis &a) {
     Value x = f.cast(f.countTo(f.scalar(a.to)), f.b.getF32Type(), 1);
     StringRef mode = op.getCoordinateTransformationMode();
@@ -260,9 +264,10 @@ struct OpenExpansion {
       return 2 * reach;
     }
     if (a.scale) {
+      // Where an image becomes smaller, a filter against aliasing is wider by as much as that.
       return 2 * static_cast<int64_t>(std::ceil(static_cast<double>(reach) / std::min(1.0F, *a.scale)));
     }
-    if (hasEntries(op.getScales())) { // data tells their number, but no result element needs more than all
+    if (hasEntries(op.getScales())) { // data determines their number, but no result element needs more than all
       Size most = Size(reach) * (a.from + 1);
       Value far = f.op("Ceil", {f.div(number(reach), least(scaleOf(a), number(1)))});
       SizesInData data(op, f.b);

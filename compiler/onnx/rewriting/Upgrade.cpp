@@ -24,6 +24,7 @@ SmallVector<NamedAttribute> attributesOf(const Node &node, ArrayRef<StringRef> n
   return found;
 }
 
+/// Values that a node leaves out are null, and do not count.
 Value sum(Formula &f, ArrayRef<Value> values) {
   Value all;
   for (Value v : values) {
@@ -35,7 +36,7 @@ Value sum(Formula &f, ArrayRef<Value> values) {
 static Value castTo(Formula &f, Value v, Type element) { return f.cast(v, element, numberOfElement(element)); }
 Value real(Formula &f, Value v) { return castTo(f, v, f.b.getF32Type()); }
 Value integers(Formula &f, Value v) { return castTo(f, v, f.b.getI64Type()); }
-Value like(Formula &f, Value v, Value of) { return castTo(f, v, elementOf(of)); }
+Value castLike(Formula &f, Value v, Value of) { return castTo(f, v, elementOf(of)); }
 
 Value integerLike(Formula &f, int64_t n, Value of) {
   return makeConstant(f.b, f.loc, constantFromIntegers(tensorOf({}, elementOf(of)), {n}));
@@ -107,6 +108,7 @@ struct Activation {
 };
 } // namespace
 
+/// The rank of the weights is that of the image: channels of results and of images, and then the axes of the window.
 FailureOr<int64_t> convolutionRank(const Node &node) {
   auto weights = ranked(node.operand(1));
   if (failed(node.needs(2))) {

@@ -17,7 +17,7 @@ mlir::Value sum(Formula &f, llvm::ArrayRef<mlir::Value> values);
 /// Cast to f32, to int64, and to the element type of `of`.
 mlir::Value real(Formula &f, mlir::Value v);
 mlir::Value integers(Formula &f, mlir::Value v);
-mlir::Value like(Formula &f, mlir::Value v, mlir::Value of);
+mlir::Value castLike(Formula &f, mlir::Value v, mlir::Value of);
 
 /// Returns a rank 0 constant of an integer type.
 mlir::Value integerLike(Formula &f, int64_t n, mlir::Value of);

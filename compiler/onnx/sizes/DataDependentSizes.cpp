@@ -31,6 +31,7 @@ static void addFact(Operation *function, const Size &fact) {
   }
 }
 
+/// Makes a symbol. The counter only goes up, so that one which an op has lost is never used for another size.
 static Symbol newSymbol(Operation *function) {
   auto known = function->getAttrOfType<IntegerAttr>(countName);
   int64_t number = known ? known.getInt() : 0;
@@ -43,11 +44,11 @@ void setBound(Operation *op, Symbol symbol, const Size &bound) {
   Operation *function = functionOf(op);
   support::Facts known = factsOf(function);
   Size simple = bound.simplified(known);
-  bool said = false;
+  bool isKnown = false;
   Sizes facts;
   for (const Size &fact : known.sizes()) {
-    bool about = support::boundedSymbol(fact) == symbol, same = about && fact + symbol == simple && !said;
-    said |= same;
+    bool about = support::boundedSymbol(fact) == symbol, same = about && fact + symbol == simple && !isKnown;
+    isKnown |= same;
     if (!about || same) {
       facts.push_back(fact);
     }
@@ -55,7 +56,7 @@ void setBound(Operation *op, Symbol symbol, const Size &bound) {
   if (facts.size() != known.sizes().size()) {
     setFacts(function, facts);
   }
-  if (!said && !bound.isUnknown()) {
+  if (!isKnown && !bound.isUnknown()) {
     addFact(function, simple - symbol);
   }
 }
@@ -183,6 +184,7 @@ Growth newGrowth(Operation *loop, const Size &start, bool carried) {
   return {inside, newSymbol(function), start, Size::unknown()};
 }
 
+/// These are the symbols that have a value behind the op.
 SymbolSet symbolsDefinedBy(Operation *op) {
   SymbolSet symbols;
   if (std::optional<Symbol> symbol = dataDependentSizeOf(op)) {
@@ -226,6 +228,7 @@ bool mentionsAny(const Size &size, const SymbolSet &symbols) {
   return any;
 }
 
+/// Whether the op, or one in its regions, has a size that is written with one of the symbols.
 bool mentionsAny(Operation *op, const SymbolSet &symbols) {
   bool any = false;
   if (!symbols.empty()) {

@@ -1,7 +1,7 @@
-// Finds sizes that only data tells (data-dependent sizes of support::Size). Each is a symbol of the function, with a
-// bound among the function's facts. An op that finds one carries its symbol in `onnx.data_dependent_size`, and its last
-// result is the number when the model runs; for a Loop this is its number of iterations. An If lists in `onnx.choices`
-// what its symbols are in either branch.
+// Finds sizes that only data determines (data-dependent sizes of support::Size). Each is a symbol of the function, with
+// a bound among the function's facts. An op that finds one carries its symbol in `onnx.data_dependent_size`, and its
+// last result is the number when the model runs; for a Loop this is its number of iterations. An If lists in
+// `onnx.choices` what its symbols are in either branch.
 #pragma once
 #include "compiler/onnx/sizes/Shapes.h"
 #include <set>
@@ -35,7 +35,7 @@ Size chosenSize(mlir::Operation *branch, const Size &thenSize, const Size &elseS
 struct Growth {
   std::optional<Symbol> inside;
   Symbol after;
-  Size start, next; ///< `next` is unknown while an op of the body has yet to tell
+  Size start, next; ///< `next` is unknown while an op of the body is not inferred
 };
 llvm::SmallVector<Growth> growthsOf(mlir::Operation *loop);
 inline constexpr llvm::StringRef choicesName = "onnx.choices", growsName = "onnx.grows";
@@ -43,7 +43,7 @@ void setGrowths(mlir::Operation *loop, llvm::ArrayRef<Growth> growths);
 /// Returns a growth with symbols of its own, which is not yet among those of the loop.
 Growth newGrowth(mlir::Operation *loop, const Size &start, bool carried);
 
-/// Says that a data-dependent size is `bound` at most (unknown: nothing bounds it), whatever has been said before.
+/// Says that a data-dependent size is `bound` at most (unknown: nothing bounds it), in place of the bound that it had.
 void setBound(mlir::Operation *op, Symbol symbol, const Size &bound);
 
 /// Sizes in data become data-dependent sizes only when nothing else tells them, in a second simplification

@@ -2,6 +2,9 @@
 // and as requirements that the run checks. Sizes are compared as expressions (support/Size.h), so two open sizes are
 // equal only where they are the same expression; where an operator needs them to be equal, require() leaves the
 // comparison to the run, and what follows takes them for equal.
+//
+//   tensor<?x4xf32, #onnx.sizes<"n", 4>>        a type with the sizes n and 4
+//   MatMul of [n, k] and [m, 5]                 has the type [n, 5], and `onnx.requires` k = m unless that is known
 #include "compiler/onnx/sizes/Shapes.h"
 #include "compiler/onnx/Control.h"
 #include "compiler/onnx/Onnx.h"
@@ -98,6 +101,7 @@ std::string textOf(ArrayRef<Size> sizes) {
 
 // These read and write facts.
 
+/// Goes up to the op that stands in the module itself, which has the facts for all that is in it.
 Operation *functionOf(Operation *op) {
   while (op && !isa_and_nonnull<ModuleOp>(op->getParentOp())) {
     op = op->getParentOp();
@@ -215,6 +219,7 @@ bool isSolved(Operation *op) {
 }
 void setSolved(Operation *function) { function->setAttr(solvedName, UnitAttr::get(function->getContext())); }
 
+/// A model declares the ranks of its results alone, so that a value has one where the function returns it.
 std::optional<int64_t> declaredRank(Value v) {
   for (OpOperand &use : v.getUses()) {
     if (isa<func::ReturnOp>(use.getOwner())) {

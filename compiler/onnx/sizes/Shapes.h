@@ -58,11 +58,11 @@ std::string textOf(llvm::ArrayRef<Size> sizes);
 /// Returns the op below the module that `op` is or is in, which is a function. Null: there is none.
 mlir::Operation *functionOf(mlir::Operation *op);
 
-/// Returns the facts that hold in every run that is let in: an attribute of the function that is, or is around, `op`.
-/// Type inference answers in terms of them: updateTypes() and what notes requirements write sizes simplified by them.
+/// Returns the facts that hold in every run that is not refused: an attribute of the function that is, or is around,
+/// `op`. Inferred types and requirements are simplified by them: if n = 2 m is a fact, no type says both.
 support::Facts factsOf(mlir::Operation *op);
 inline constexpr llvm::StringRef factsName = "onnx.facts";
-/// Sets the facts of a function: sizes that are not negative in a run that is let in.
+/// Sets the facts of a function: expressions that are not negative in a run that is not refused.
 void setFacts(mlir::Operation *function, llvm::ArrayRef<Size> facts);
 /// Returns the type with its sizes simplified by the facts.
 mlir::Type simplified(mlir::Type type, const support::Facts &facts);
@@ -89,8 +89,8 @@ struct SizeCheck {
   bool isPresence() const;
 };
 inline constexpr llvm::StringRef checksName = "onnx.checks";
-/// The name of the attribute with what ops required that have been replaced since. When all that follows from it is
-/// known, it moves to the checks.
+/// The name of the attribute that keeps the requirements of ops that have been replaced since. They move to the checks
+/// when all that follows from them is known.
 inline constexpr llvm::StringRef inheritedName = "onnx.inherited";
 std::vector<SizeCheck> checksOf(mlir::Operation *function, llvm::StringRef attribute = checksName);
 void addCheck(mlir::Operation *function, const SizeCheck &check, llvm::StringRef attribute = checksName);
@@ -116,9 +116,9 @@ inline constexpr llvm::StringRef symbolsName = "onnx.symbols";
 /// Returns the model's symbols: those of the inputs' types, and then those of that attribute.
 std::vector<std::string> symbolsOf(mlir::Operation *function, mlir::TypeRange inputs);
 
-/// Broadcasts two shapes as numpy does, and requires of `op` that sizes are equal, or one of them 1, where that is
-/// needed.
-/// Nothing when they contradict.
+/// Broadcasts two shapes as numpy does. Where sizes do not show that they fit, `op` requires that they are equal or one
+/// of them is 1. The size of an axis of which that is open is an expression (support::Call::Broadcast). Nothing when
+/// the shapes contradict.
 std::optional<Sizes> broadcast(mlir::Operation *op, llvm::ArrayRef<Size> a, llvm::ArrayRef<Size> b);
 
 /// Returns the size of each of `count` equal parts of an axis; `op` requires that the axis can be cut so. Nothing where

@@ -1,5 +1,8 @@
 // Defines the attributes that say sizes: how they are printed and parsed, which is the one place where sizes are read,
 // and what must hold for the attributes of functions and ops that hold them.
+//
+//   tensor<?x4xf32, #onnx.sizes<"n", 4>>       an encoding: what the `?` is
+//   onnx.facts = #onnx.sizes<"n - 1">          expressions that are at least 0 in each run that is not refused
 #include "compiler/onnx/Onnx.h"
 #include "compiler/onnx/ops/Control.h"
 #include "compiler/onnx/sizes/DataDependentSizes.h"
@@ -45,6 +48,7 @@ static FailureOr<Size> parseSize(AsmParser &parser) {
   }
   return *size;
 }
+/// Prints what parseSize() reads.
 static void print(AsmPrinter &printer, const Size &size) {
   if (size.isUnknown()) {
     printer << '?';
@@ -163,6 +167,7 @@ static bool isGrowth(Attribute a) {
          isDataDependent(parts[1]) && areSizes(parts[2], 2, 2) && !cast<SizesAttr>(parts[2]).getValues()[0].isUnknown();
 }
 
+/// Has a row for each attribute: its name, what must hold, and what a message says when it does not.
 LogicalResult OnnxDialect::verifyOperationAttribute(Operation *op, NamedAttribute attribute) {
   StringRef name = attribute.getName();
   Attribute value = attribute.getValue();

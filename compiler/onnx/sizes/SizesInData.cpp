@@ -1,7 +1,6 @@
 // Writes the tensor computations in front of an op that turn numbers of its operands into sizes (see the header). What
 // exporters computed by Concat and reshapes is followed to its origin first, so that numbers which are known already,
-// or
-// are read elsewhere, are not read once more.
+// or are read elsewhere, are not read once more.
 #include "compiler/onnx/sizes/SizesInData.h"
 #include "compiler/onnx/ElementTypes.h"
 #include "compiler/onnx/ops/Find.h"
@@ -66,6 +65,7 @@ Value SizesInData::element(Element e) {
   if (ranked(e.tensor).getNumElements() == 1) {
     return i64(e.tensor);
   }
+  // A Gather of this element that another op has already is used again, so that one number is one size.
   for (Operation *user : e.tensor.getUsers()) {
     bool before = user->getBlock() == op->getBlock() && user->isBeforeInBlock(op);
     if (isa<GatherOp>(user) && before && user->getOperand(0) == e.tensor && isStatic(user->getResult(0)) &&
@@ -106,7 +106,12 @@ Value SizesInData::failIf(Value bad, Value x) {
   return f.op("Reshape", {same, list(sizes)}, {f.integer("allowzero", 1)});
 }
 
-// These read lists of axes, as tensors: entry by axis matrices of zeros and ones, and sums of them.
+// These read lists of axes, as tensors: matrices of zeros and ones, entry by axis, and sums of them. For the list [0,
+// -1] of three axes:
+//
+//   each                [1 0 0; 0 0 1]
+//   named               [1 0 1]               how often each axis is in the list
+//   rankAmongUnnamed    [0 0 1]               axis 1, which is not in the list, is number 0 of such axes
 
 SizesInData::Axes SizesInData::axesIn(Value axes, const Size &count, int64_t rank) {
   Value given = axes ? f.reshapeTo(i64(axes), {count}) : f.countTo(f.scalar(count));

@@ -1,4 +1,4 @@
-// Reads operands that decide an op's form (a shape, axes, pads) and that only data tells: each number that matters
+// Reads operands that decide an op's form (a shape, axes, pads) and that only data determines: each number that matters
 // becomes a data-dependent size (onnx.ReadSize) in front of the op. What a number means (-1 in a Reshape, an axis
 // counted from behind) is computed on tensors before, so that what is read is a size. A number that cannot be one is
 // negative, and ends the run.

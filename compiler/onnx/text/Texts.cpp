@@ -50,6 +50,8 @@ static uint64_t slotsFor(size_t count) { return llvm::PowerOf2Ceil(4 * count + 2
 static std::vector<char> slotsOf(size_t count, size_t width, int64_t otherwise,
                                  llvm::function_ref<uint64_t(size_t)> hash,
                                  llvm::function_ref<bool(size_t, size_t)> same) {
+  // A slot has the number of its key + 1 in the lower `shift` bits (0: it is free) and bits of the hash above, by which
+  // a search sees in most cases, without reading the key, that it is another one.
   uint64_t slots = slotsFor(count), shift = llvm::Log2_64_Ceil(count + 2), lower = (uint64_t(1) << shift) - 1;
   std::vector<uint32_t> all(slots, 0);
   for (size_t i = 0; i < count; ++i) {
@@ -127,6 +129,7 @@ std::vector<char> gramsOf(ArrayRef<Gram> grams, int64_t least, int64_t most, int
         last->node = ++nodes;
       }
       node = last ? last->node : 0;
+      // A step from a node by a number is one word; it is 1 more, since 0 means that a slot is free.
       uint64_t step = (node << 32 | static_cast<uint64_t>(number)) + 1;
       uint64_t at = ingot_text_number_hash(static_cast<int64_t>(step)) >> 32 & (slots - 1);
       while (all[at].step && all[at].step != step) {

@@ -94,7 +94,8 @@ uint32_t Automaton::number(State state) {
   return it->second;
 }
 
-/// Puts all instructions that wait into `pending` which are reached from `at` without reading a byte.
+/// Follows splits from `at`, which read no byte, and puts the instructions behind them into `pending`: those that read
+/// a byte, are an assertion, or match.
 void Automaton::reach(uint32_t at, Set &pending) const {
   llvm::SmallVector<uint32_t> stack = {at};
   llvm::SmallDenseSet<uint32_t> seen;
@@ -131,7 +132,8 @@ static bool holds(Assertion assertion, ingot_text_beside before, int next) {
   llvm_unreachable("an assertion");
 }
 
-/// Returns the instructions that wait once all assertions have been answered.
+/// Returns the instructions that are left when each assertion among them has been answered: one that holds is replaced
+/// by what follows it, and one that does not is dropped.
 Automaton::Set Automaton::answered(const Set &unanswered, ingot_text_beside before, int next) const {
   if (!hasAssertions) {
     return unanswered;

@@ -8,6 +8,7 @@
 
 namespace ingot::onnx::regex {
 
+/// Sorts ranges and joins those that overlap or touch: [f], [a-c] and [b-e] become [a-f].
 CharacterRanges normal(CharacterRanges ranges) {
   llvm::sort(ranges, [](CharacterRange a, CharacterRange b) { return a.first < b.first; });
   CharacterRanges result;

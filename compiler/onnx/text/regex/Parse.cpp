@@ -27,6 +27,7 @@ public:
   /// Returns the tree; null, with a `problem`, where the text is no pattern.
   const Tree *parse() {
     const Tree *tree = either(0);
+    // Alternatives end at a parenthesis that closes, so that what is left begins with one.
     if (problem.empty() && !text.empty()) {
       problem = "has a ) without a (";
     }
@@ -89,6 +90,7 @@ private:
         llvm::StringRef quoted = text.take_front(end);
         text = text.drop_front(end);
         text.consume_front("\\E");
+        // The quoted part takes the place of the text for as long as characters are taken from it.
         std::swap(text, quoted);
         while (problem.empty() && !text.empty()) {
           uint32_t c = character();
@@ -179,6 +181,7 @@ private:
       CharacterRanges ranges;
       return bracket(ranges) ? add({Tree::Characters, std::move(ranges)}) : nullptr;
     }
+    // A point is any character, but without the flag s it is no end of a line.
     if (text.consume_front(".")) {
       return add({Tree::Characters, flags.dotsAll ? CharacterRanges{{0, lastCharacter}} : inverse({{'\n', '\n'}})});
     }
@@ -259,6 +262,7 @@ private:
     return true;
   }
 
+  // / Reads one of \A, \z, \b and \B, which take no character.
   std::optional<Assertion> placeEscape() {
     for (auto [letter, assertion] : {std::pair("A", Assertion::TextBegins),
                                      {"z", Assertion::TextEnds},
@@ -336,6 +340,7 @@ private:
   /// Reads a set of characters behind its [.
   bool bracket(CharacterRanges &ranges) {
     bool others = text.consume_front("^");
+    // A ] that comes first stands for itself.
     for (bool first = true; first || !text.starts_with("]"); first = false) {
       CharacterRanges part;
       bool isClass = false;
@@ -345,6 +350,7 @@ private:
       if (!problem.empty() || !bracketPart(part, isClass)) {
         return false;
       }
+      // A - before the last ] stands for itself, too.
       if (!isClass && text.starts_with("-") && text.size() > 1 && text[1] != ']') {
         text = text.drop_front();
         CharacterRanges end;

@@ -16,8 +16,20 @@ namespace {
 
 /// An image that has been loaded.
 struct Module {
-  void *library;
-  bool isWatched;
+  void *library = nullptr;
+  int file = -1; // it stays open, since libraries that are loaded at once need names that differ
+  bool isWatched = false;
+
+  Module() = default;
+  Module(const Module &) = delete;
+  ~Module() {
+    if (library) {
+      (void)dlclose(library);
+    }
+    if (file >= 0) {
+      (void)close(file);
+    }
+  }
 };
 struct Function {
   Entry entry;
@@ -115,15 +127,12 @@ Result loadLibrary(const void *image, Module &module, std::string &why) {
   }
   Dl_info self;
   size_t bytes = sizeOfElf(image);
-  int file = memfd_create("kernels", MFD_CLOEXEC);
-  bool isWritten = file >= 0 && write(file, image, bytes) == ssize_t(bytes);
-  std::string path = "/proc/self/fd/" + std::to_string(file);
+  module.file = memfd_create("kernels", MFD_CLOEXEC);
+  bool isWritten = module.file >= 0 && write(module.file, image, bytes) == ssize_t(bytes);
+  std::string path = "/proc/self/fd/" + std::to_string(module.file);
   bool isGlobal = dladdr(&contextsAddress, &self) && dlopen(self.dli_fname, RTLD_NOW | RTLD_NOLOAD | RTLD_GLOBAL);
   module.library = isWritten && isGlobal ? dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL) : nullptr;
   why = module.library ? "" : isWritten && isGlobal ? dlerror() : "the emulator cannot write it";
-  if (file >= 0) {
-    close(file);
-  }
   static const char access[] = "ingot_emulated_access";
   module.isWatched = memmem(image, bytes, access, sizeof access) != nullptr;
   return module.library ? Success : InvalidImage;
@@ -213,6 +222,10 @@ bool takeWords(void **extra, std::vector<uint64_t> &words) {
 
 /// Writes what was done to the file of the settings when the program ends.
 struct Log {
+  Log() { // what it reads ends after it, since it begins before it
+    (void)device();
+    (void)given();
+  }
   ~Log() {
     Device &d = device();
     if (d.settings.log.empty()) {
@@ -313,6 +326,10 @@ Result cuDevicePrimaryCtxRelease_v2(int) {
     }
     given().pinned.clear();
     given().streams.clear();
+    for (Module *module : given().modules) {
+      delete module;
+    }
+    given().modules.clear();
   }
   return Success;
 }
@@ -361,7 +378,6 @@ Result cuModuleUnload(void *handle) {
   }
   Result result = workOffAll();
   auto *module = static_cast<Module *>(handle);
-  (void)dlclose(module->library);
   given().modules.erase(module);
   delete module;
   return result;
