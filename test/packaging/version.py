@@ -1,4 +1,4 @@
-"""One version everywhere: CMakeLists.txt, `ingot --version`, the newest release in CHANGELOG.md, and its fixtures (test/compatibility); and the numbers that
+"""One version everywhere: CMakeLists.txt, `ingot --version`, the Python package, the newest release in CHANGELOG.md, and its fixtures (test/compatibility); and the numbers that
 docs/compatibility.md names are those of the headers.
 
     version.py --ingot build/bin/ingot"""
@@ -27,6 +27,9 @@ def differences(ingot):
         yield f"the newest release in CHANGELOG.md is {released}, CMakeLists.txt says {version}"
     if not (ROOT / "test/compatibility" / f"{version}.tar.gz").exists():
         yield f"test/compatibility has no fixtures of {version}: run make.py there"
+    for path, pattern in (("python/pyproject.toml", r'^version = "(.+)"$'), ("python/ingot/__init__.py", r'^__version__ = "(.+)"$')):
+        if (own := found(path, pattern)) != version:
+            yield f"{path} says {own}, CMakeLists.txt {version}"
     for number, path, pattern in (
         ("INGOT_ABI", "runtime_support/include/ingot.h", r"#define INGOT_ABI (\d+)"),
         ("plugInVersion", "compiler/target/PlugIn.h", r"plugInVersion = (\d+)"),
