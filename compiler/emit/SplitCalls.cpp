@@ -36,8 +36,9 @@ using ingot::emit::kernelNumberName, ingot::plan::awaitedName, ingot::plan::call
 class Splitter {
 public:
   explicit Splitter(ModuleOp module)
-      : module(module), builder(module.getContext()), pointer(LLVM::LLVMPointerType::get(module.getContext())),
-        i32(builder.getI32Type()), i64(builder.getI64Type()) {}
+      : module(module), symbols(module), builder(module.getContext()),
+        pointer(LLVM::LLVMPointerType::get(module.getContext())), i32(builder.getI32Type()), i64(builder.getI64Type()) {
+  }
 
   void split(LLVM::LLVMFuncOp run, ArrayRef<LLVM::CallOp> calls) {
     int64_t words = 0;
@@ -167,15 +168,16 @@ private:
   /// KERNEL_range, made once.
   LLVM::LLVMFuncOp rangeFunction(LLVM::CallOp call, Type type) {
     std::string name = (*call.getCallee() + "_range").str();
-    if (auto present = module.lookupSymbol<LLVM::LLVMFuncOp>(name)) {
+    if (auto present = symbols.lookup<LLVM::LLVMFuncOp>(name)) {
       return present;
     }
     OpBuilder::InsertionGuard guard(builder);
-    auto kernel = module.lookupSymbol<LLVM::LLVMFuncOp>(*call.getCallee());
+    auto kernel = symbols.lookup<LLVM::LLVMFuncOp>(*call.getCallee());
     Location loc = kernel.getLoc();
     builder.setInsertionPointAfter(kernel);
     auto range = LLVM::LLVMFuncOp::create(builder, loc, name, LLVM::LLVMFunctionType::get(i32, {pointer, i64, i64}),
                                           LLVM::Linkage::Internal);
+    symbols.insert(range);
     range.setPassthroughAttr(kernel.getPassthroughAttr());
     Block *block = range.addEntryBlock(builder);
     builder.setInsertionPointToStart(block);
@@ -196,12 +198,13 @@ private:
 
   /// Calls a function of the support library, which is declared if it has not been yet. Returns the call's result.
   Value library(Location loc, StringRef name, ArrayRef<Value> arguments, Type result) {
-    auto function = module.lookupSymbol<LLVM::LLVMFuncOp>(name);
+    auto function = symbols.lookup<LLVM::LLVMFuncOp>(name);
     if (!function) {
       OpBuilder::InsertionGuard guard(builder);
       builder.setInsertionPointToStart(module.getBody());
       auto types = llvm::map_to_vector(arguments, [](Value v) { return v.getType(); });
       function = LLVM::LLVMFuncOp::create(builder, module.getLoc(), name, LLVM::LLVMFunctionType::get(result, types));
+      symbols.insert(function);
     }
     return LLVM::CallOp::create(builder, loc, function, arguments).getResult();
   }
@@ -218,6 +221,7 @@ private:
   }
 
   ModuleOp module;
+  SymbolTable symbols;
   OpBuilder builder;
   Type pointer, i32, i64;
 };
@@ -225,6 +229,7 @@ private:
 } // namespace
 
 void ingot::emit::splitCalls(ModuleOp module) {
+  Splitter splitter(module);
   for (auto run : llvm::make_early_inc_range(module.getOps<LLVM::LLVMFuncOp>())) {
     SmallVector<LLVM::CallOp> calls;
     run.walk([&](LLVM::CallOp call) {
@@ -233,7 +238,7 @@ void ingot::emit::splitCalls(ModuleOp module) {
       }
     });
     if (!calls.empty()) {
-      Splitter(module).split(run, calls);
+      splitter.split(run, calls);
     }
   }
 }

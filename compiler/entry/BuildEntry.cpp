@@ -56,12 +56,16 @@ static const target::MachineModel &scalarMachine() {
 
 Entry::Entry(func::FuncOp function, int64_t workspaceBytes, int64_t slackBytes, int64_t weightBytes,
              int64_t firstLaunch, plan::ModelInfo &info, StringRef suffix)
-    : function(function), w(OpBuilder(function.getContext()), function.getLoc(), scalarMachine()), info(info),
-      suffix(suffix), workspaceBytes(workspaceBytes), slackBytes(slackBytes), weightBytes(weightBytes),
-      firstLaunch(firstLaunch), bounds(onnx::boundsOf(function)) {
+    : function(function), kernels(function->getParentOp()),
+      w(OpBuilder(function.getContext()), function.getLoc(), scalarMachine()), info(info), suffix(suffix),
+      workspaceBytes(workspaceBytes), slackBytes(slackBytes), weightBytes(weightBytes), firstLaunch(firstLaunch),
+      bounds(onnx::boundsOf(function)) {
   for (BlockArgument argument : function.getArguments()) {
     bool isOutput = function.getArgAttr(argument.getArgNumber(), plan::outputName) != nullptr;
     (isOutput ? outputTypes : inputTypes).push_back(cast<plan::BufferType>(argument.getType()).getTensor());
+  }
+  for (const std::string &node : info.nodes) {
+    nodeNumbers[node] = static_cast<int64_t>(nodeNumbers.size());
   }
   deviceCount = static_cast<int64_t>(plan::devicesOf(function).size());
   open = onnx::symbolsOf(function, inputTypes);
@@ -87,7 +91,13 @@ void Entry::build() {
   if (isHeld()) {
     buildHolder();
   }
+  Operation *module = function->getParentOp();
   function.erase();
+  for (func::FuncOp kernel : inParts) {
+    if (SymbolTable::symbolKnownUseEmpty(kernel, module)) { // no other body launches it
+      kernel.erase();
+    }
+  }
 }
 
 func::FuncOp Entry::begin(StringRef what, ArrayRef<Type> types) {
@@ -132,14 +142,15 @@ void Entry::buildRun() {
     w.store(w.integer(found.size, i64), {to, i64}, 0);
   }
   ret(status(0, -1));
+  cutParts();
   if (weights && weights.use_empty()) { // only devices read weights
     weights.getDefiningOp()->erase();
   }
 }
 
 void Entry::askForTiles() {
-  WalkResult found = function.walk([](plan::LaunchOp launch) {
-    Operation *callee = SymbolTable::lookupNearestSymbolFrom(launch, launch.getCalleeAttr());
+  WalkResult found = function.walk([&](plan::LaunchOp launch) {
+    Operation *callee = kernels.lookup(launch.getCallee());
     return callee->hasAttr(plan::tilesName) ? WalkResult::interrupt() : WalkResult::advance();
   });
   if (found.wasInterrupted()) {
@@ -200,7 +211,7 @@ void Entry::declare() {
   }
 }
 
-void Entry::all(llvm::iterator_range<Block::iterator> ops) {
+void Entry::together(llvm::iterator_range<Block::iterator> ops) {
   for (Operation &op : ops) {
     w.loc = function.getLoc();
     llvm::TypeSwitch<Operation *>(&op)
@@ -211,13 +222,8 @@ void Entry::all(llvm::iterator_range<Block::iterator> ops) {
   w.loc = function.getLoc();
 }
 
-void Entry::build(plan::LaunchOp launch) {
-  w.loc = launch.getLoc();
-  auto callee = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(launch, launch.getCalleeAttr());
+SmallVector<Value> Entry::argumentsBehindBuffers(plan::LaunchOp launch) {
   SmallVector<Value> args;
-  for (Value buffer : launch.getOperands()) {
-    args.push_back(address(buffer, callee.getArgumentTypes()[args.size()]));
-  }
   if (launch->hasAttr(plan::textName)) {
     args.push_back(exec());
   }
@@ -226,20 +232,28 @@ void Entry::build(plan::LaunchOp launch) {
       args.push_back(w.symbols.at(*symbol.asSymbol()));
     }
   }
-  Size items = launch.getItems().getValue();
   auto work = launch->getAttrOfType<onnx::SizeAttr>(plan::workName);
   args.push_back(work ? isWorthSplitting(launch, work.getValue()) : w.value(0));
-  args.push_back(w.value(items));
+  args.push_back(w.value(launch.getItems().getValue()));
+  return args;
+}
+
+void Entry::build(plan::LaunchOp launch) {
+  w.loc = launch.getLoc();
+  auto callee = kernels.lookup<func::FuncOp>(launch.getCallee());
+  if (callee->hasAttr(plan::partsName) && !launch.getFound()) {
+    return callParts(launch, callee);
+  }
+  SmallVector<Value> args;
+  for (Value buffer : launch.getOperands()) {
+    args.push_back(address(buffer, callee.getArgumentTypes()[args.size()]));
+  }
+  llvm::append_range(args, argumentsBehindBuffers(launch));
   auto c = func::CallOp::create(w.b, w.loc, callee, args);
   if (launch.getDevice()) {
     return enqueue(launch, c);
   }
-  if (!items.is(0) && !items.is(1)) {
-    c->setAttr(work ? plan::weighedItemsName : plan::itemsName, w.b.getUnitAttr());
-  }
-  if (auto number = launch->getAttrOfType<IntegerAttr>(plan::numberName)) {
-    c->setAttr(plan::launchName, w.b.getI64IntegerAttr(firstLaunch + number.getInt()));
-  }
+  describe(launch, c);
   if (launch.getChecked()) {
     checkStatus(launch, c.getResult(0));
   }
@@ -247,6 +261,17 @@ void Entry::build(plan::LaunchOp launch) {
     Type i64 = w.b.getI64Type();
     Value number = address(launch.getInto().back(), MemRefType::get({1}, i64));
     find(symbol->getValue(), w.load({number, i64}, 0));
+  }
+}
+
+void Entry::describe(plan::LaunchOp launch, func::CallOp call) {
+  Size items = launch.getItems().getValue();
+  if (!items.is(0) && !items.is(1)) {
+    bool isWeighed = launch->hasAttr(plan::workName);
+    call->setAttr(isWeighed ? plan::weighedItemsName : plan::itemsName, w.b.getUnitAttr());
+  }
+  if (auto number = launch->getAttrOfType<IntegerAttr>(plan::numberName)) {
+    call->setAttr(plan::launchName, w.b.getI64IntegerAttr(firstLaunch + number.getInt()));
   }
 }
 
@@ -273,12 +298,11 @@ void Entry::checkStatus(plan::LaunchOp launch, Value result) {
 }
 
 int64_t Entry::nodeNumber(const std::string &name) {
-  auto it = llvm::find(info.nodes, name);
-  int64_t n = it - info.nodes.begin();
-  if (it == info.nodes.end()) {
+  auto [known, isNew] = nodeNumbers.try_emplace(name, static_cast<int64_t>(info.nodes.size()));
+  if (isNew) {
     info.nodes.push_back(name);
   }
-  return n;
+  return known->second;
 }
 
 void buildEntry(func::FuncOp function, int64_t workspaceBytes, int64_t slackBytes, int64_t weightBytes,

@@ -15,6 +15,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "runtime_support/include/ingot.h"
+#include "llvm/ADT/SetVector.h"
 
 namespace ingot::entry {
 
@@ -43,6 +44,7 @@ private:
   bool isNarrow() { return plan::indexBits(function) < 64; }
 
   FuncOp function, entry;
+  mlir::SymbolTable kernels; ///< by name, with what else the module had before the entry was built
   Writer w;
   plan::ModelInfo &info;
   std::string suffix;
@@ -70,6 +72,7 @@ private:
   Value status(int64_t kind, int64_t node) { return number(kind | (node + 1) << 8, 32); }
   /// Returns the number of a node in `info.nodes`, to which it is added if necessary.
   int64_t nodeNumber(const std::string &name);
+  llvm::StringMap<int64_t> nodeNumbers; ///< of what is in `info.nodes`
   void ret(Value value) { mlir::func::ReturnOp::create(w.b, w.loc, value); }
   /// Ends `f` with a result where a condition (i1) holds; the builder goes on where it does not.
   void returnIf(FuncOp f, Value condition, llvm::function_ref<Value()> result);
@@ -88,9 +91,14 @@ private:
   void askForTiles();
   /// Gives the symbols of optional inputs their values: 1 where the caller gave the input, and else 0.
   void presence();
-  /// Writes operations of the memory form in their order.
+  /// Writes operations of the memory form in their order; many of them in parts.
   void all(llvm::iterator_range<mlir::Block::iterator> ops);
+  void together(llvm::iterator_range<mlir::Block::iterator> ops);
   void build(plan::LaunchOp launch);
+  /// Gives the call of a launch the attributes that the exits read.
+  void describe(plan::LaunchOp launch, mlir::func::CallOp call);
+  /// Returns the arguments of a launch's call that are no buffers.
+  llvm::SmallVector<Value> argumentsBehindBuffers(plan::LaunchOp launch);
   void build(plan::CopyOp copy);
   void build(plan::WaitOp wait);
   void build(plan::NeedOp need);
@@ -109,6 +117,24 @@ private:
   mlir::ValueRange sizeArguments();
   mlir::ValueRange symbolArguments() { return sizeArguments().take_front(symbols.size()); }
   Value exec() { return entry.getArguments().back(); }
+
+  // Parts of a long run (Parts.cpp)
+
+  /// Some operations of a long run: the blocks from `first` on, in front of `behind`, where the run goes on.
+  struct Part {
+    mlir::Block *first, *behind;
+  };
+  llvm::SmallVector<Part> parts; ///< those that stand in another one come before it
+  /// Writes a part.
+  void part(llvm::function_ref<void()> body);
+  /// Calls the functions that a kernel (plan::partsName) consists of.
+  void callParts(plan::LaunchOp launch, FuncOp kernel);
+  llvm::SetVector<FuncOp> inParts; ///< the kernels that the run calls so
+  /// Makes each part a function, when all of the run is written.
+  void cutParts();
+  void cut(Part part, llvm::StringRef name);
+  /// Lets the run read what the part computes for operations behind it from memory of the run.
+  void handOn(Part part);
 
   // What depends on sizes
 

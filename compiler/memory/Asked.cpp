@@ -99,7 +99,7 @@ std::vector<Need> Places::needsOf(Operation *op) {
     return needs; // the branches of an If state their needs themselves
   }
   for (OpResult v : op->getResults()) {
-    Value base = ingot::plan::placeOf(v).base;
+    Value base = places.placeOf(v).base;
     std::optional<int64_t> number = askedOf(homeOf(v).base);
     if (!number || loopAsks(base)) {
       continue;

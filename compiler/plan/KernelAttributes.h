@@ -21,6 +21,10 @@ inline constexpr llvm::StringLiteral strictName = "ingot.strict";
 /// the system for them (entry), and emit gives the function an attribute of LLVM.
 inline constexpr llvm::StringLiteral tilesName = "ingot.tiles";
 
+/// Marks a function that only calls others, one after the other, of which each takes some of its arguments and the
+/// range of work items. The lowering sets it (lower/core/Outline.cpp); the run calls those others itself.
+inline constexpr llvm::StringLiteral partsName = "ingot.parts";
+
 /// Marks a function that becomes a part of its callers. No phase sets it; loop IR that is written by hand may have it,
 /// and emit reads it.
 inline constexpr llvm::StringLiteral inlineName = "ingot.inline";

@@ -279,8 +279,9 @@ public:
     std::optional<onnx::Movement> movement = cast<onnx::Mover>(build.group.root).movement();
     assert(movement && "partition takes no movement whose places are not known");
     Value fill = fillOf(build, *movement);
+    const Space space = spaceOf(build.group);
     for (const onnx::Piece &piece : movement->pieces) {
-      auto write = [&] { writePiece(build, shape.items, *movement, piece, fill); };
+      auto write = [&] { writePiece(build, space, shape.items, *movement, piece, fill); };
       if (shape.extends && &piece == &movement->pieces.front()) {
         Buffer extended = build.group.buffer(build.group.root->getOperand(piece.operand));
         build.w.ifThen(build.w.elsewhere(extended, build.group.result()), write);
@@ -318,9 +319,9 @@ private:
     return space;
   }
 
-  static void writePiece(Build &build, Ix items, const onnx::Movement &movement, const onnx::Piece &piece, Value fill) {
+  static void writePiece(Build &build, Space space, Ix items, const onnx::Movement &movement, const onnx::Piece &piece,
+                         Value fill) {
     Group &group = build.group;
-    Space space = spaceOf(group);
     Ixs start(piece.start.begin(), piece.start.end()), sizes(piece.sizes.begin(), piece.sizes.end());
     if (llvm::any_of(sizes, [](const Ix &size) { return size.is(0); })) {
       return;
