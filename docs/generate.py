@@ -44,7 +44,7 @@ def operators():
 def own_forms():
     """Operators of the onnx dialect that are none of ONNX: forms to which several of ONNX's are brought."""
     text = "".join(path.read_text() for path in families())
-    return set(re.findall(r'(?:Onnx_Core(?:Op|Finder|Elementwise)<|Op<Onnx_Dialect, )"(\w+)"', text)) - {"Constant"}
+    return set(re.findall(r'(?:Onnx_Core(?:Op|Selection|Elementwise)<|Op<Onnx_Dialect, )"(\w+)"', text)) - {"Constant"}
 
 
 def formats():

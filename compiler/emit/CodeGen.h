@@ -36,15 +36,15 @@ std::unique_ptr<llvm::Module> translate(mlir::ModuleOp module, llvm::LLVMContext
 mlir::LogicalResult addDescriptor(mlir::ModuleOp module, llvm::Module &ir, const plan::ModelInfo &model,
                                   llvm::ArrayRef<DeviceCode> devices);
 
-/// Where the weights are not in the object: NAME_run takes their address from its ingot_exec, and ends with an error
-/// value when that is null or misaligned.
-mlir::LogicalResult takeWeights(mlir::ModuleOp module, llvm::Module &ir, const plan::ModelInfo &model);
-
 /// The few passes that loop IR needs: everything else was decided by the kernel builders.
 void optimize(llvm::Module &ir, llvm::TargetMachine &target);
 
 /// Instructions that the machine does not have become calls of the support library.
 void callForWideArithmetic(llvm::Module &ir, const target::MachineModel &machine);
+
+/// Lets a module that calls functions of the support library refer to the symbol that has the library's version
+/// (INGOT_ABI_SYMBOL).
+void requireLibraryVersion(llvm::Module &ir, llvm::StringRef model);
 
 /// Replaces the declaration of the weights, constant for the optimizer, by zeros in .bss, so that LLVM makes a local
 /// symbol of the right size and never sees a byte. In ELF the symbol is called as the section it will

@@ -1,7 +1,11 @@
-// A large module is written as bitcode once, with the order of uses, on which the choice of registers depends; each
-// part reads the functions that are its own into a context of its own and makes an object of them. What is local to the
-// object is global and hidden among the parts, and local again in the object that the linker makes of theirs. The parts
-// are pieces of the module as it stands, so the order of the functions is what it would be without them.
+// Generates the object of a model in parts, by several threads. A large module is written as bitcode once, with the
+// order of uses, on which the choice of registers depends; each part reads the functions that are its own into a
+// context of its own and makes an object of them. What is local to the object is global and hidden among the parts, and
+// local again in the object that the linker makes of theirs. The parts are pieces of the module as it stands, so the
+// order of the functions is what it would be without them.
+//
+// Invariant: the object is the same for any number of threads. How many parts there are depends on the module alone
+// (dealOut), threads take one after the other, and objects and messages are put together in the order of the parts.
 #include "compiler/emit/CodeParts.h"
 #include "compiler/emit/LinkPieces.h"
 #include "llvm/ADT/StringSet.h"
@@ -35,6 +39,8 @@ struct Part {
 };
 } // namespace
 
+/// Divides the functions, in their order, among parts of about equally many instructions. Variables belong to the first
+/// part.
 static std::vector<Part> dealOut(const Module &ir) {
   size_t all = 0;
   for (const Function &function : ir) {
@@ -101,8 +107,14 @@ static void generate(Part &part, MemoryBufferRef bitcode) {
     part.messages.push_back({DS_Error, toString(std::move(error))});
     return;
   }
-  for (GlobalVariable &variable : (*ir)->globals()) {
-    if (!part.hasVariables && variable.hasInitializer()) {
+  // One part defines the variables; to the others they are declarations.
+  for (GlobalVariable &variable : llvm::make_early_inc_range((*ir)->globals())) {
+    if (part.hasVariables || !variable.hasInitializer()) {
+      continue;
+    }
+    if (variable.hasAppendingLinkage()) { // a list of what linkers keep, which cannot be declared
+      variable.eraseFromParent();
+    } else {
       variable.setInitializer(nullptr);
     }
   }

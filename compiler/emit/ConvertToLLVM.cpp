@@ -2,11 +2,13 @@
 // casts to reconcile, and it costs a third of one pass for each dialect.
 #include "compiler/emit/Lowering.h"
 #include "compiler/plan/IndexWidth.h"
+#include "compiler/plan/Run.h"
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
 #include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
 #include "mlir/Conversion/FuncToLLVM/ConvertFuncToLLVM.h"
 #include "mlir/Conversion/IndexToLLVM/IndexToLLVM.h"
 #include "mlir/Conversion/LLVMCommon/ConversionTarget.h"
+#include "mlir/Conversion/LLVMCommon/MemRefBuilder.h"
 #include "mlir/Conversion/LLVMCommon/Pattern.h"
 #include "mlir/Conversion/LLVMCommon/TypeConverter.h"
 #include "mlir/Conversion/MathToLLVM/MathToLLVM.h"
@@ -53,6 +55,55 @@ struct LowerRounding : ConvertOpToLLVMPattern<arith::FPToSIOp> {
   }
 };
 
+/// Makes a field of an ingot_exec a load from it.
+struct LowerField : ConvertOpToLLVMPattern<ingot::run::FieldOp> {
+  using ConvertOpToLLVMPattern::ConvertOpToLLVMPattern;
+  LogicalResult matchAndRewrite(ingot::run::FieldOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    ArrayRef<llvm::StringLiteral> names = ingot::run::execFields;
+    auto number = static_cast<int32_t>(llvm::find(names, op.getField()) - names.begin());
+    Type pointer = LLVM::LLVMPointerType::get(op.getContext());
+    auto exec = LLVM::LLVMStructType::getLiteral(op.getContext(), SmallVector<Type>(names.size(), pointer));
+    Value place =
+        LLVM::GEPOp::create(rewriter, op.getLoc(), pointer, exec, adaptor.getExec(), ArrayRef<LLVM::GEPArg>{0, number});
+    auto load = LLVM::LoadOp::create(rewriter, op.getLoc(), pointer, place);
+    load.setInvariant(true);
+    Value value = load;
+    if (auto memory = dyn_cast<MemRefType>(op.getType())) {
+      value = MemRefDescriptor::fromStaticShape(rewriter, op.getLoc(), *getTypeConverter(), memory, value);
+    }
+    rewriter.replaceOp(op, value);
+    return success();
+  }
+};
+
+/// Makes the question whether there is something a comparison with null.
+struct LowerGiven : ConvertOpToLLVMPattern<ingot::run::GivenOp> {
+  using ConvertOpToLLVMPattern::ConvertOpToLLVMPattern;
+  LogicalResult matchAndRewrite(ingot::run::GivenOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    Value pointer = adaptor.getPointer();
+    if (isa<MemRefType>(op.getPointer().getType())) {
+      pointer = MemRefDescriptor(pointer).alignedPtr(rewriter, op.getLoc());
+    }
+    Value null = LLVM::ZeroOp::create(rewriter, op.getLoc(), pointer.getType());
+    rewriter.replaceOpWithNewOp<LLVM::ICmpOp>(op, LLVM::ICmpPredicate::ne, pointer, null);
+    return success();
+  }
+};
+
+/// Makes the operands what the kernel gets in a call; SplitCalls.cpp does the rest.
+struct ConvertOverItems : ConvertOpToLLVMPattern<ingot::run::OverItemsOp> {
+  using ConvertOpToLLVMPattern::ConvertOpToLLVMPattern;
+  LogicalResult matchAndRewrite(ingot::run::OverItemsOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    SmallVector<Value> operands = getTypeConverter()->promoteOperands(
+        op.getLoc(), op->getOperands(), adaptor.getOperands(), rewriter, /*useBarePtrCallConv=*/true);
+    rewriter.modifyOpInPlace(op, [&] { op->setOperands(operands); });
+    return success();
+  }
+};
+
 /// Fails for constants of indices that an index does not hold: they have 64 bits in MLIR, and would be cut off without
 /// a word.
 LogicalResult checkIndices(ModuleOp module) {
@@ -83,6 +134,8 @@ LogicalResult ingot::emit::convertToLLVM(ModuleOp module, const Machines &machin
   LLVMTypeConverter types(context, options);
   LLVMConversionTarget target(*context);
   target.addLegalOp<ModuleOp>();
+  target.addDynamicallyLegalOp<ingot::run::OverItemsOp>(
+      [&](ingot::run::OverItemsOp op) { return types.isLegal(op->getOperandTypes()); });
 
   RewritePatternSet patterns(context);
   arith::populateArithToLLVMConversionPatterns(types, patterns);
@@ -94,6 +147,7 @@ LogicalResult ingot::emit::convertToLLVM(ModuleOp module, const Machines &machin
   populateMathToLLVMConversionPatterns(types, patterns);
   index::populateIndexToLLVMConversionPatterns(types, patterns);
   ub::populateUBToLLVMConversionPatterns(types, patterns);
+  patterns.add<LowerField, LowerGiven, ConvertOverItems>(types);
   patterns.add<LowerFma>(types, /*benefit=*/2);
   patterns.add<LowerRounding>(types, machines);
   return applyFullConversion(module, target, std::move(patterns));

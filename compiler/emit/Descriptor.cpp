@@ -1,5 +1,14 @@
-// The ingot_model of runtime_support/include/ingot.h: what it says, and its LLVM constants with the functions around
-// them. The structures are written field by field in the header's order; LLVM lays them out by the target's C rules.
+// Describes a model as the ingot_model of runtime_support/include/ingot.h, and makes LLVM constants of that with the
+// functions around them:
+//
+//   NAME_model()              returns the address of the constants; a program reads everything from there
+//   NAME_run_generic          the member `run`: calls NAME_run with arguments from arrays
+//   NAME_plan                 the member `plan`, from the loop IR: computes sizes, and checks them
+//   NAME_workspace_bytes(..)  calls the plan, for programs that know the model while they are compiled
+//
+// describe() says what is in the structures, and two writers how that looks: ConstantWriter here, and StructureText in
+// cpp/Program.cpp for C++ source. Both visit the members by visitMembers (Descriptor.h), field by field in the header's
+// order; LLVM lays them out by the target's C rules.
 #include "compiler/emit/Descriptor.h"
 #include "compiler/emit/CodeGen.h"
 #include "compiler/support/ElementTypes.h"
@@ -21,7 +30,8 @@ namespace {
 
 int64_t numberOr(const Size &size, int64_t other) { return size.isNumber() ? size.number() : other; }
 
-/// As ingot_tensor_info.dims has it.
+/// Returns an extent as ingot_tensor_info.dims has it: a number; -1 - i for the i-th symbol, where sizes that a run
+/// finds are counted behind the others; or INGOT_DIM_COMPUTED for an expression.
 int64_t dimCode(const ModelInfo &model, const Size &dim) {
   if (dim.isNumber()) {
     return dim.number();
@@ -31,8 +41,9 @@ int64_t dimCode(const ModelInfo &model, const Size &dim) {
   if (symbol < symbols) {
     return -1 - symbol;
   }
-  auto found = llvm::find_if(model.found, isIt);
-  return found == model.found.end() ? INGOT_DIM_COMPUTED : -1 - symbols - (found - model.found.begin());
+  auto found = llvm::find_if(model.dataDependentSizes, isIt);
+  return found == model.dataDependentSizes.end() ? INGOT_DIM_COMPUTED
+                                                 : -1 - symbols - (found - model.dataDependentSizes.begin());
 }
 
 Descriptor::Tensor describeTensor(const ModelInfo &model, const TensorInfo &info) {
@@ -183,7 +194,7 @@ Function *buildGenericRun(Module &ir, const ModelInfo &model, Function *typed) {
   loadAll(run->getArg(0), pointer, model.inputs.size());
   loadAll(run->getArg(1), pointer, model.outputs.size());
   loadAll(run->getArg(2), builder.getInt64Ty(), model.symbols.size());
-  for (size_t i = 0; i < model.found.size(); ++i) {
+  for (size_t i = 0; i < model.dataDependentSizes.size(); ++i) {
     arguments.push_back(builder.CreateConstGEP1_64(builder.getInt64Ty(), run->getArg(2), model.symbols.size() + i));
   }
   arguments.push_back(run->getArg(3));
@@ -216,6 +227,7 @@ Function *buildWorkspaceBytes(Module &ir, const ModelInfo &model, Function *plan
   return get;
 }
 
+/// Makes a function code for the same CPU as another one, so that LLVM may inline that.
 void copyManners(const Function &from, Function &to) {
   for (const char *name : {"target-cpu", "target-features"}) {
     if (from.hasFnAttribute(name)) {
@@ -226,10 +238,11 @@ void copyManners(const Function &from, Function &to) {
 }
 
 /// Whether `run` is what the header will declare: a pointer for each tensor, an i64 for each symbol, a pointer for each
-/// found size, and pointers to the workspace and exec.
+/// data-dependent size, and pointers to the workspace and exec.
 bool hasTypedSignature(const Function &run, const ModelInfo &model) {
   size_t tensors = model.inputs.size() + model.outputs.size(), symbols = model.symbols.size();
-  return run.getReturnType()->isIntegerTy(32) && run.arg_size() == tensors + symbols + model.found.size() + 2 &&
+  return run.getReturnType()->isIntegerTy(32) &&
+         run.arg_size() == tensors + symbols + model.dataDependentSizes.size() + 2 &&
          llvm::all_of(run.args(), [&](const Argument &argument) {
            bool isSymbol = argument.getArgNo() >= tensors && argument.getArgNo() < tensors + symbols;
            return isSymbol ? argument.getType()->isIntegerTy(64) : argument.getType()->isPointerTy();
@@ -238,7 +251,7 @@ bool hasTypedSignature(const Function &run, const ModelInfo &model) {
 
 /// The loop IR's @NAME_plan when the model has symbols; an error when it is not there.
 mlir::FailureOr<Function *> findPlan(mlir::ModuleOp module, Module &ir, const ModelInfo &model) {
-  if (model.symbols.empty() && model.found.empty()) {
+  if (model.symbols.empty() && model.dataDependentSizes.empty()) {
     return nullptr;
   }
   Function *plan = ir.getFunction(model.name + "_plan");
@@ -268,10 +281,10 @@ Descriptor ingot::emit::describe(const ModelInfo &model, ArrayRef<DeviceCode> de
   for (const ingot::plan::SymbolInfo &symbol : model.symbols) {
     all.symbols.push_back({symbolName(symbol.name), symbol.least, symbol.most});
   }
-  for (const ingot::plan::FoundInfo &found : model.found) {
+  for (const ingot::plan::DataDependentSizeInfo &found : model.dataDependentSizes) {
     all.symbols.push_back({symbolName(found.name), 0, numberOr(found.most, -1)});
   }
-  all.symbolCount = int32_t(model.symbols.size()), all.foundCount = int32_t(model.found.size());
+  all.symbolCount = int32_t(model.symbols.size()), all.dataDependentCount = int32_t(model.dataDependentSizes.size());
   all.workspaceBytes = model.workspaceBytes, all.workspaceAlign = model.workspaceAlign;
   all.weightBytes = model.weightBytes, all.weightHash = model.takesWeights() ? model.weightHash : 0;
   for (const ingot::plan::LevelInfo &level : model.levels) {
@@ -289,9 +302,10 @@ mlir::LogicalResult ingot::emit::addDescriptor(mlir::ModuleOp module, Module &ir
                                                ArrayRef<DeviceCode> devices) {
   Function *typed = ir.getFunction(model.name + "_run");
   if (!typed || typed->isDeclaration() || !hasTypedSignature(*typed, model)) {
-    return module.emitError("loop IR has no function @" + model.name + "_run of " +
-                            std::to_string(model.inputs.size() + model.outputs.size() + model.found.size() + 2) +
-                            " pointers and " + std::to_string(model.symbols.size()) + " sizes that returns i32");
+    return module.emitError(
+        "loop IR has no function @" + model.name + "_run of " +
+        std::to_string(model.inputs.size() + model.outputs.size() + model.dataDependentSizes.size() + 2) +
+        " pointers and " + std::to_string(model.symbols.size()) + " sizes that returns i32");
   }
   mlir::FailureOr<Function *> plan = findPlan(module, ir, model);
   if (failed(plan)) {

@@ -45,7 +45,7 @@ struct Descriptor {
   std::vector<Tensor> inputs, outputs;
   std::vector<std::string> nodes;
   std::vector<Symbol> symbols; ///< first the symbols that the caller chooses, then those that a run finds
-  int32_t symbolCount, foundCount;
+  int32_t symbolCount, dataDependentCount;
   int64_t workspaceBytes, workspaceAlign, weightBytes;
   uint64_t weightHash;
   std::vector<int32_t> levels;
@@ -119,7 +119,7 @@ template <typename V> void visitMembers(V &v, const Descriptor &model) {
   v.function("plan");
   v.function("run");
   v.hash("weight_hash", model.weightHash);
-  v.int32("found_count", model.foundCount);
+  v.int32("found_count", model.dataDependentCount);
   v.int32("level_count", int64_t(model.levels.size()));
   v.int32s("levels", model.levels);
   v.int32("device_count", int64_t(model.devices.size()));

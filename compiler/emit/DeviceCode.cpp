@@ -1,7 +1,18 @@
+// Finds the kernels of devices, and takes those whose target makes images out of the module. A call that a device runs
+// gets the number of its kernel, counted from 0 on in the order of the device's first calls:
+//
+//   call @conv(...) {ingot.device = 0}          =>   call @conv(...) {ingot.device = 0, ingot.kernel = 0}
+//   call @softmax(...) {ingot.device = 0}       =>   call @softmax(...) {ingot.device = 0, ingot.kernel = 1}
+//   call @conv(...) {ingot.device = 0}          =>   call @conv(...) {ingot.device = 0, ingot.kernel = 0}
+//
+// For an image the kernel and all functions that it calls are copied to a module of their own. In the model's module
+// the kernel becomes a declaration, so that its calls stay valid until splitCalls replaces them; functions that it
+// calls stay as they are, since kernels of the host may call them, too.
 #include "compiler/emit/DeviceCode.h"
-#include "compiler/plan/CallAttributes.h"
 #include "compiler/plan/KernelAttributes.h"
+#include "compiler/plan/Run.h"
 #include "compiler/target/Target.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/OwningOpRef.h"
@@ -23,21 +34,21 @@ static std::array<int64_t, 4> gridOf(Operation *kernel) {
 
 std::vector<emit::DeviceCode> emit::findDeviceCode(ModuleOp module, size_t count) {
   std::vector<DeviceCode> codes(count);
-  module.walk([&](func::CallOp call) {
-    auto device = call->getAttrOfType<IntegerAttr>(plan::callDeviceName);
-    if (!device) {
-      return;
-    }
-    codes.resize(std::max(codes.size(), static_cast<size_t>(device.getInt()) + 1));
-    DeviceCode &code = codes[static_cast<size_t>(device.getInt())];
-    code.checks |= call->hasAttr(plan::callNodeName);
-    auto known = llvm::find(code.kernels, call.getCallee());
-    auto number = known - code.kernels.begin();
+  module.walk([&](run::KernelNumberOp asked) {
+    auto device = static_cast<size_t>(asked.getDevice()) - 1;
+    codes.resize(std::max(codes.size(), device + 1));
+    DeviceCode &code = codes[device];
+    auto known = llvm::find(code.kernels, asked.getKernel());
+    auto number = static_cast<int32_t>(known - code.kernels.begin());
     if (known == code.kernels.end()) {
-      code.kernels.push_back(call.getCallee().str());
-      code.grids.push_back(gridOf(SymbolTable::lookupNearestSymbolFrom(call, call.getCalleeAttr())));
+      auto kernel = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(asked, asked.getKernelAttr());
+      code.kernels.push_back(kernel.getName().str());
+      code.grids.push_back(gridOf(kernel));
+      code.checks |= kernel.getNumResults() == 1;
     }
-    call->setAttr(kernelNumberName, Builder(module.getContext()).getI32IntegerAttr(static_cast<int32_t>(number)));
+    OpBuilder b(asked);
+    asked.replaceAllUsesWith(arith::ConstantIntOp::create(b, asked.getLoc(), number, 32).getResult());
+    asked.erase();
   });
   return codes;
 }
@@ -82,6 +93,7 @@ LogicalResult emit::makeImages(ModuleOp module, ArrayRef<const target::MachineMo
     if (!maker || code.kernels.empty()) {
       continue;
     }
+    // From here on the host's module has no code of these kernels, whatever the target answers.
     OwningOpRef<ModuleOp> own = split(module, code.kernels);
     llvm::Expected<std::vector<target::Image>> images = maker->images(*own, code.kernels, *machine);
     if (!images) {

@@ -8,9 +8,6 @@
 
 namespace ingot::emit {
 
-/// Attribute of a call that a device runs (plan::callDeviceName): the number of the kernel among those of the device.
-inline constexpr llvm::StringLiteral kernelNumberName = "ingot.kernel";
-
 /// The kernels that a model runs on one of its devices, and their code.
 struct DeviceCode {
   std::vector<std::string> kernels; ///< functions of the loop IR, in the order of their first calls
@@ -21,7 +18,7 @@ struct DeviceCode {
   bool staysInObject() const { return images.empty(); }
 };
 
-/// Finds the kernels of `count` devices and numbers them at their calls.
+/// Finds the kernels of `count` devices, and makes a constant of each run.kernel_number.
 std::vector<DeviceCode> findDeviceCode(mlir::ModuleOp module, size_t count);
 
 /// Makes the images of devices whose targets do that, from modules of their own; in `module` declarations are left of

@@ -56,6 +56,11 @@ std::unique_ptr<Module> emit::translateDeviceModule(mlir::ModuleOp module, LLVMC
 Expected<SmallVector<char, 0>> emit::generateDeviceCode(Module &ir, TargetMachine &target,
                                                         const target::MachineModel &machine, CodeForm form) {
   optimize(ir, target);
+  return writeDeviceCode(ir, target, machine, form);
+}
+
+Expected<SmallVector<char, 0>> emit::writeDeviceCode(Module &ir, TargetMachine &target,
+                                                     const target::MachineModel &machine, CodeForm form) {
   callForWideArithmetic(ir, machine);
   CodeSettings settings({/*openSizes=*/false, machine.gatherLoads, /*tiles=*/false});
   SmallVector<char, 0> code;

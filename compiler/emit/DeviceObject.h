@@ -49,5 +49,8 @@ void nameEntries(llvm::Module &ir, llvm::ArrayRef<std::string> kernels);
 /// Optimizes the IR and makes code of it, which may refer to the support library (deviceObject).
 llvm::Expected<llvm::SmallVector<char, 0>> generateDeviceCode(llvm::Module &ir, llvm::TargetMachine &target,
                                                               const target::MachineModel &machine, CodeForm form);
+/// Makes code of IR that has been optimized.
+llvm::Expected<llvm::SmallVector<char, 0>> writeDeviceCode(llvm::Module &ir, llvm::TargetMachine &target,
+                                                           const target::MachineModel &machine, CodeForm form);
 
 } // namespace ingot::emit

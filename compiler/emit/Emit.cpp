@@ -1,5 +1,13 @@
-// Orders the steps of emission and writes the files. Every file is made under a temporary name and renamed when it is
-// whole.
+// Orders the steps of emission and writes the files.
+//
+// From one module of loop IR come, in this order: the loops as text; images of devices, whose kernels leave the module;
+// C++ source, from a copy; and from the module itself LLVM IR, assembly (from a copy) and the object. The object has
+// zeros in the place of the weights, which are streamed into the file as it is written (Object.cpp), so that they are
+// never in memory a second time.
+//
+// Everything is generated before the first file is written, but for NAME.weights, of whose bytes the code has the hash.
+// Every file is made under a temporary name and renamed when it is whole, so that an error leaves the files of an
+// earlier compilation as they were, or the new ones, and never a part of one.
 #include "compiler/emit/Emit.h"
 #include "compiler/emit/CodeGen.h"
 #include "compiler/emit/CodeParts.h"
@@ -35,6 +43,7 @@ bool ingot::emit::needsMachineCode(ArrayRef<Kind> kinds) {
   return llvm::any_of(kinds, [](Kind kind) { return kind != Kind::Cpp && kind != Kind::Mlir; });
 }
 
+// Kernels are built once for all kinds, so that what C++ source cannot say is no instruction for the object either.
 ingot::target::MachineModel ingot::emit::machineFor(ArrayRef<Kind> kinds, target::MachineModel machine) {
   if (llvm::is_contained(kinds, Kind::Cpp)) {
     for (auto [i, intrinsic] : llvm::enumerate(machine.intrinsics)) {
@@ -120,6 +129,7 @@ void Emitter::note(const std::string &path) {
   result.artifacts.push_back({path, int64_t(bytes)});
 }
 
+/// Refuses tensors whose elements have no type in C, by which the entry's parameters are declared.
 LogicalResult Emitter::checkInterface() {
   for (const auto *tensors : {&model.inputs, &model.outputs}) {
     for (const ingot::plan::TensorInfo &tensor : *tensors) {
@@ -185,16 +195,16 @@ LogicalResult Emitter::generateObject(const ingot::target::MachineModel &machine
   }
   LLVMContext context;
   std::unique_ptr<Module> ir = ingot::emit::translate(module, context, *target, model);
-  if (!ir || failed(ingot::emit::takeWeights(module, *ir, model)) ||
-      failed(ingot::emit::addDescriptor(module, *ir, model, devices))) {
+  if (!ir || failed(ingot::emit::addDescriptor(module, *ir, model, devices))) {
     return failure();
   }
   // This is asked before functions become parts of others.
   ingot::emit::CodeOptions how{!model.symbols.empty(), machine.gatherLoads, llvm::any_of(*ir, [](const Function &f) {
-                                 return f.hasFnAttribute(ingot::emit::usesTiles);
+                                 return f.hasFnAttribute(ingot::emit::usesAmx);
                                })};
   ingot::emit::optimize(*ir, *target);
   ingot::emit::callForWideArithmetic(*ir, machine);
+  ingot::emit::requireLibraryVersion(*ir, model.name);
   if (wants(Kind::Llvm)) {
     raw_string_ostream stream(code.llvmIR);
     ir->print(stream, nullptr);
@@ -280,6 +290,7 @@ Error Emitter::writeArchive(StringRef object) {
 
 /// Writes the object under a temporary name, and from it the library and the shared library.
 LogicalResult Emitter::writeBinaries(const ingot::emit::WeightsSource &weights) {
+  // Before one of these files is written, none may be a file that the model is read from.
   for (auto [kind, extension] :
        {std::pair(Kind::Lib, ".a"), std::pair(Kind::Shared, ".so"), std::pair(Kind::Obj, ".o")}) {
     Expected<std::string> path = wants(kind) ? placeOf(extension) : "";
@@ -379,6 +390,7 @@ LogicalResult Emitter::writeFiles(const ingot::emit::WeightsSource &weights) {
   if (!error) {
     error = writeText(".h", ingot::emit::headerText(model));
   }
+  // The manifest names all other files, and the dependency file names the manifest, too.
   std::vector<std::string> names, paths;
   for (const ingot::emit::Artifact &artifact : result.artifacts) {
     names.push_back(sys::path::filename(artifact.path).str());

@@ -9,10 +9,10 @@
 //
 // Loop IR here: public @NAME_run(inputs..., outputs..., symbols as index..., workspace, exec) -> i32, private kernels,
 // all memrefs static and one-dimensional; when there are symbols, @NAME_plan(symbols, dims of the outputs, bytes of the
-// workspace and of each device's) -> i32 of three memrefs of i64, which reads the first and writes the others. Calls
-// may carry the attributes of plan/CallAttributes.h (what a device is to do: DeviceCode.h). The weights are the
-// declaration `memref.global "private" @NAME_weights : memref<Nxi8>`. The same input gives the same bytes: no path, no
-// time, no order of a hash table reaches a file.
+// workspace and of each device's) -> i32 of three memrefs of i64, which reads the first and writes the others.
+// What a run has of its caller are operations of plan/Run.td. Weights in the object are the declaration
+// `memref.global "private" @NAME_weights : memref<Nxi8>`. The same input gives the same bytes: no path, no time, no
+// order of a hash table reaches a file.
 #pragma once
 #include "compiler/emit/Kinds.h"
 #include "compiler/plan/Model.h"

@@ -126,12 +126,13 @@ void multiplyByTable(math::ExpOp exp, const FloatBuilder &f, StringAttr intrinsi
   OpBuilder &b = f.opBuilder();
   auto type = cast<VectorType>(exp.getType());
   Value inverse = expandInverseForBytes(f, exp.getOperand(), [&](ArrayRef<float> table, Value number) {
-    auto half = [&](ArrayRef<float> values) -> Value {
+    auto vectorOfTable = [&](ArrayRef<float> values) -> Value {
       return arith::ConstantOp::create(b, f.location(), DenseElementsAttr::get(type, values));
     };
     size_t lanes = type.getNumElements();
-    return LLVM::CallIntrinsicOp::create(b, f.location(), type, intrinsic,
-                                         {half(table.take_front(lanes)), f.bits(number), half(table.drop_front(lanes))})
+    return LLVM::CallIntrinsicOp::create(
+               b, f.location(), type, intrinsic,
+               {vectorOfTable(table.take_front(lanes)), f.bits(number), vectorOfTable(table.drop_front(lanes))})
         ->getResult(0);
   });
   for (Operation *sum : llvm::make_early_inc_range(exp->getUsers())) {
@@ -149,7 +150,7 @@ void multiplyByTable(math::ExpOp exp, const FloatBuilder &f, StringAttr intrinsi
 
 /// Expands e^x together with the sum 1 + e^x where all uses of it are such sums and all uses of those are as divisors,
 /// as in a sigmoid. Returns false, and changes nothing, where they are not.
-bool expandDivisor(math::ExpOp exp, const FloatBuilder &f, StringAttr lookUp) {
+bool expandDivisor(math::ExpOp exp, const FloatBuilder &f, StringAttr permute) {
   bool divides = !exp->use_empty() && llvm::all_of(exp->getUsers(), [](Operation *sum) {
     return besides<arith::AddFOp>(1.0, sum) && llvm::all_of(sum->getUses(), [](OpOperand &use) {
              return isa<arith::DivFOp>(use.getOwner()) && use.getOperandNumber() == 1;
@@ -159,8 +160,8 @@ bool expandDivisor(math::ExpOp exp, const FloatBuilder &f, StringAttr lookUp) {
     return false;
   }
   bool forBytes = exp->hasAttr(support::forBytesName);
-  if (forBytes && lookUp && lookUp.getType() == exp.getType()) {
-    multiplyByTable(exp, f, lookUp);
+  if (forBytes && permute && permute.getType() == exp.getType()) {
+    multiplyByTable(exp, f, permute);
     return true;
   }
   Value divisor = expandOnePlusExp(f, exp.getOperand(), forBytes);
@@ -172,16 +173,16 @@ bool expandDivisor(math::ExpOp exp, const FloatBuilder &f, StringAttr lookUp) {
   return true;
 }
 
-/// Expands erfc(c t) / 2 as one function, as GELU has it (support::tailName). Returns false where `erfc` is not like
-/// that.
-bool expandHalf(math::ErfcOp erfc, const FloatBuilder &f) {
-  Operation *half = erfc->hasAttr(support::tailName) && erfc->hasOneUse() ? *erfc->user_begin() : nullptr;
+/// Expands an erfc that is halved, erfc(c t) / 2 as GELU has it (support::tailName), as one function. Returns false
+/// where `erfc` is not like that.
+bool expandHalvedErfc(math::ErfcOp erfc, const FloatBuilder &f) {
+  Operation *halved = erfc->hasAttr(support::tailName) && erfc->hasOneUse() ? *erfc->user_begin() : nullptr;
   auto scaled = erfc.getOperand().getDefiningOp<arith::MulFOp>();
   std::optional<double> scale = scaled ? numberOf(scaled.getRhs()) : std::nullopt;
-  if (!half || !scale || !besides<arith::MulFOp>(0.5, half)) {
+  if (!halved || !scale || !besides<arith::MulFOp>(0.5, halved)) {
     return false;
   }
-  replace(half, expandHalfErfc(f, scaled.getLhs(), *scale));
+  replace(halved, expandHalfOfErfc(f, scaled.getLhs(), *scale));
   erfc->erase();
   return true;
 }
@@ -195,7 +196,7 @@ bool isStrict(Operation *op) {
 
 /// Expands a function together with the ops around it where they form one of the patterns above; returns whether it
 /// did.
-bool expandWithNeighbours(Operation *op, bool ldexp, StringAttr lookUp) {
+bool expandWithNeighbours(Operation *op, bool ldexp, StringAttr permute) {
   Type type = op->getResult(0).getType();
   OpBuilder builder(op);
   FloatBuilder f(builder, op->getLoc(), type, ldexp);
@@ -203,10 +204,10 @@ bool expandWithNeighbours(Operation *op, bool ldexp, StringAttr lookUp) {
     return false;
   }
   if (auto exp = dyn_cast<math::ExpOp>(op); exp && !exp->hasAttr(plan::negativeName)) {
-    return !isStrict(op) && expandDivisor(exp, f, lookUp);
+    return !isStrict(op) && expandDivisor(exp, f, permute);
   }
   auto erfc = dyn_cast<math::ErfcOp>(op);
-  return erfc && expandHalf(erfc, f);
+  return erfc && expandHalvedErfc(erfc, f);
 }
 
 bool isNarrow(Type type) {
@@ -216,7 +217,7 @@ bool isNarrow(Type type) {
 
 /// Returns the name of the intrinsic that permutes the floats of two vectors, as an attribute whose type is that of the
 /// result; null where the machine has no such instruction.
-StringAttr lookUpOf(MLIRContext *context, const target::MachineModel &machine) {
+StringAttr permuteOf(MLIRContext *context, const target::MachineModel &machine) {
   auto type = VectorType::get({machine.lanes}, Float32Type::get(context));
   const char *permute = machine.intrinsic(target::Instruction::PermuteFloats);
   return permute ? StringAttr::get(permute, type) : StringAttr();
@@ -286,7 +287,7 @@ private:
     bool widens = isNarrow(in.getType());
     const support::FloatFormat &format = formatOf(widens ? in.getType() : out.getType());
     bool isNative =
-        getElementTypeOrSelf(widens ? in.getType() : out.getType()).isF16() && machines.of(op).halfConversions;
+        getElementTypeOrSelf(widens ? in.getType() : out.getType()).isF16() && machines.of(op).f16Conversions;
     if (isa<arith::TruncFOp>(op)) {
       if (!isNative || getElementTypeOrSelf(in.getType()).isF64()) {
         Value code = emit::narrowFloat(b, op->getLoc(), in, format);
@@ -349,7 +350,7 @@ static SmallVector<Operation *> findMath(ModuleOp module, const Machines &machin
 static LogicalResult expandAll(ArrayRef<Operation *> found, const Machines &machines) {
   for (Operation *op : found) {
     const target::MachineModel &machine = machines.of(op);
-    if (machine.target && machine.target->writesMath(op, machine)) {
+    if (machine.target && machine.target->replaceMath(op, machine)) {
       continue;
     }
     StringRef name = op->getName().getStringRef();
@@ -360,7 +361,7 @@ static LogicalResult expandAll(ArrayRef<Operation *> found, const Machines &mach
       return op->emitOpError("has no expansion into instructions");
     }
     bool ldexp = machine.scaleByPowerOfTwo;
-    if (!expandWithNeighbours(op, ldexp, lookUpOf(op->getContext(), machine))) {
+    if (!expandWithNeighbours(op, ldexp, permuteOf(op->getContext(), machine))) {
       expand(op, isUnary ? unary->second : nullptr, isUnary ? nullptr : binary->second, ldexp);
     }
   }

@@ -1,5 +1,14 @@
 // Writes the header of a model. Everything in it comes from ModelInfo; a model's C++ class goes through the checked
-// generic entry of libingot_rt, so that a wrong size is an error value.
+// generic entry of libingot_rt, so that a wrong size is an error value. For a model `net` with an open size `batch`:
+//
+//   a comment            the tensors and sizes, with the names that they have in the model
+//   NET_WORKSPACE_ALIGN, NET_X_ELEMENTS ...     numbers that are known, as macros
+//   net_x_elements(batch)                       those that depend on sizes, as inline functions
+//   net_run, net_workspace_bytes, net_model     prototypes
+//   ingot::models::net                          the class, for C++17
+//
+// Parts are left out where the model has nothing for them. Names of parameters are in `names`; macros and functions are
+// called after `stems`, which have no underscore behind them (Names.h).
 #include "compiler/emit/Names.h"
 #include "compiler/emit/Texts.h"
 #include "compiler/support/ElementTypes.h"
@@ -26,6 +35,7 @@ public:
   std::string write() {
     writeComment();
     out << formatv("#ifndef INGOT_MODEL_{0}_H\n#define INGOT_MODEL_{0}_H\n\n#include \"ingot.h\"\n\n", upper);
+    writeVersionCheck();
     writeMacros();
     writeElementFunctions();
     out << "#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n";
@@ -41,7 +51,7 @@ private:
   bool hasOptional() const {
     return llvm::any_of(model.inputs, [](const TensorInfo &input) { return input.isOptional; });
   }
-  bool finds() const { return !model.found.empty(); }
+  bool finds() const { return !model.dataDependentSizes.empty(); }
   bool allocates() const { return !model.allocations.empty(); }
   /// Whether exec may not be null.
   bool needsExec() const { return model.takesWeights() || allocates() || model.makesStrings || !model.devices.empty(); }
@@ -54,7 +64,7 @@ private:
           return Size::symbol(parameter);
         }
       }
-      for (auto [info, parameter] : llvm::zip(model.found, names.found)) {
+      for (auto [info, parameter] : llvm::zip(model.dataDependentSizes, names.dataDependentSizes)) {
         if (info.name == name.text()) {
           return Size::symbol(parameter);
         }
@@ -83,14 +93,15 @@ private:
   }
   std::string symbolArguments() const { return llvm::join(names.symbols, ", "); }
   /// Returns parameters like "std::int64_t &boxes_dim0, ", with `separator` behind each.
-  std::string foundParameters(StringRef type, StringRef separator) const {
+  std::string dataDependentParameters(StringRef type, StringRef separator) const {
     std::string text;
-    for (const std::string &name : names.found) {
+    for (const std::string &name : names.dataDependentSizes) {
       text += (type + name + separator).str();
     }
     return text;
   }
 
+  /// Returns what a size may be, behind a colon, such as ": at least 1, at most 8"; empty: anything.
   static std::string bounds(const ingot::plan::SymbolInfo &symbol) {
     if (!symbol.sizes.empty() && !symbol.others) {
       return ": one of " + llvm::join(llvm::map_range(symbol.sizes, [](int64_t n) { return std::to_string(n); }), ", ");
@@ -100,6 +111,7 @@ private:
     return least.empty() && most.empty() ? "" : ": " + least + (least.empty() || most.empty() ? "" : ", ") + most;
   }
 
+  /// Writes the comment at the head: what the model reads and writes, and what a run asks of its caller.
   void writeComment() {
     out << "/* The model " << model.name << ", compiled by ingot for " << model.target << ".\n *\n";
     auto list = [&](const char *role, ArrayRef<TensorInfo> tensors, ArrayRef<std::string> parameters) {
@@ -124,7 +136,7 @@ private:
       }
       out << "\n";
     }
-    for (auto [found, parameter] : llvm::zip(model.found, names.found)) {
+    for (auto [found, parameter] : llvm::zip(model.dataDependentSizes, names.dataDependentSizes)) {
       out << " * found  " << parameter
           << (found.most.isUnknown() ? ": nothing bounds it" : ": at most " + asParameters(found.most).text()) << "\n";
     }
@@ -149,6 +161,12 @@ private:
     }
     out << (model.devices.empty() ? "" : "\n")
         << " *\n * Tensors are dense and row-major. See ingot.h for the rules. */\n";
+  }
+
+  void writeVersionCheck() {
+    out << formatv("#if INGOT_ABI != {0}\n#error \"{1}.h is for version {0} of the interface in ingot.h (INGOT_ABI): "
+                   "compile the model with the ingot that ingot.h comes from\"\n#endif\n\n",
+                   INGOT_ABI, model.name);
   }
 
   void writeMacros() {
@@ -234,6 +252,7 @@ private:
     }
   }
 
+  /// Writes the prototypes of the entry, of NAME_workspace_bytes for open sizes, and of NAME_model.
   void writePrototypes() {
     std::string bytes = model.workspaceBytes >= 0 ? upper + "_WORKSPACE_BYTES"
                                                   : model.name + "_workspace_bytes(" + symbolArguments() + ")";
@@ -256,8 +275,8 @@ private:
     for (auto [tensor, parameter] : llvm::zip(model.outputs, names.outputs)) {
       out << elementType(tensor.type).c << (tensor.isAllocated ? " **" : " *") << parameter << indent;
     }
-    out << symbolParameters("int64_t", indent) << (isOpen() ? indent : "") << foundParameters("int64_t *", indent)
-        << "void *workspace, const ingot_exec *exec);\n\n";
+    out << symbolParameters("int64_t", indent) << (isOpen() ? indent : "")
+        << dataDependentParameters("int64_t *", indent) << "void *workspace, const ingot_exec *exec);\n\n";
     if (isOpen()) {
       out << "/* The workspace that a run with these sizes needs, in bytes; negative: minus a status, because the "
              "model "
@@ -274,6 +293,7 @@ private:
     out << "#if defined(__cplusplus) && __cplusplus >= 201703L && !defined(INGOT_PLAIN_C)\n#include "
            "\"ingot.hpp\"\n\nnamespace ingot::models "
            "{\n\n";
+    // A macro of that name gets an underscore, which is known only where the header is included.
     bool isMacro = ingot::emit::mayBeMacro(className);
     if (isMacro) {
       out << formatv("#ifdef {0}\n#define INGOT_CLASS {0}_\n#else\n#define INGOT_CLASS {0}\n#endif\n\n", className);
@@ -303,6 +323,7 @@ private:
                                 : "";
   }
 
+  /// Writes the beginning of a class whose workspace has a known size.
   void writeConstruction() {
     out << "/// The model with a workspace of its own: one for each thread that runs it. The only allocation is made "
            "by\n"
@@ -315,6 +336,8 @@ private:
         << "  explicit operator bool() const { return static_cast<bool>(ownMemory_); }\n";
   }
 
+  /// Writes the beginning of a class whose workspace depends on sizes: the constructor takes them, and so does
+  /// reserve().
   void writeOpenConstruction() {
     std::string parameters = symbolParameters("std::int64_t", ", "), arguments = symbolArguments();
     out << "/// The model with a workspace of its own: one for each thread that runs it. The only allocations are made "
@@ -335,6 +358,8 @@ private:
         << "  explicit operator bool() const { return reserveStatus_.ok(); }\n";
   }
 
+  /// Writes the method run(): it brings spans to arrays of ingot_buffer, calls the generic entry, and hands back sizes
+  /// that the run has found.
   void writeRunMethod() {
     out << "  Status run(";
     for (auto [tensor, parameter] : llvm::zip(model.inputs, names.inputs)) {
@@ -344,8 +369,8 @@ private:
       out << (tensor.isAllocated ? "Allocated<" : "Span<") << elementType(tensor.type).cpp
           << (tensor.isAllocated ? "> &" : "> ") << parameter << ", ";
     }
-    out << symbolParameters("std::int64_t", ", ") << (isOpen() ? ", " : "") << foundParameters("std::int64_t &", ", ")
-        << "const ingot_exec *exec = nullptr) {\n";
+    out << symbolParameters("std::int64_t", ", ") << (isOpen() ? ", " : "")
+        << dataDependentParameters("std::int64_t &", ", ") << "const ingot_exec *exec = nullptr) {\n";
     if (needsExec()) {
       out << "    ingot_exec exec_ = exec ? *exec : ingot_exec{};\n"
           << (model.takesWeights() ? "    exec_.weights = weightsAddress_;\n" : "")
@@ -357,8 +382,8 @@ private:
     writeBuffers("inputs", model.inputs, names.inputs, /*isConst=*/true);
     writeBuffers("outputs", model.outputs, names.outputs, /*isConst=*/false);
     if (isOpen() || finds()) {
-      out << "    std::int64_t sizes_[" << model.symbols.size() + model.found.size() << "] = {" << symbolArguments()
-          << "};\n";
+      out << "    std::int64_t sizes_[" << model.symbols.size() + model.dataDependentSizes.size() << "] = {"
+          << symbolArguments() << "};\n";
     }
     out << formatv(
         "    {5}Status{6}(ingot_run(model(), {0}, {1}, {2}, {3}, {4}, ownMemory_.data(), ownMemory_.size(), {7}),\n"
@@ -366,7 +391,7 @@ private:
         model.inputs.empty() ? "nullptr" : "inputs", model.inputs.size(), model.outputs.empty() ? "nullptr" : "outputs",
         model.outputs.size(), isOpen() || finds() ? "sizes_" : "nullptr", finds() ? "" : "return ",
         finds() ? " status_" : "", needsExec() ? "&exec_" : "exec");
-    for (auto [i, name] : llvm::enumerate(names.found)) {
+    for (auto [i, name] : llvm::enumerate(names.dataDependentSizes)) {
       out << "    " << name << " = sizes_[" << model.symbols.size() + i << "];\n";
     }
     out << (finds() ? "    return status_;\n  }\n" : "  }\n");

@@ -38,8 +38,8 @@ std::vector<ingot::emit::PieceObject> ingot::emit::takePieceObjects(mlir::Module
 
 /// Returns a copy of an object, made by LLVM's objcopy. `option` is the list of its settings to which the symbols are
 /// added: those to make local, or those to keep global.
-static Expected<Bytes> localized(StringRef object, ArrayRef<std::string> symbols,
-                                 objcopy::NameMatcher objcopy::CommonConfig::*option) {
+static Expected<Bytes> withSymbolSettings(StringRef object, ArrayRef<std::string> symbols,
+                                          objcopy::NameMatcher objcopy::CommonConfig::*option) {
   Expected<std::unique_ptr<object::Binary>> file = object::createBinary(MemoryBufferRef(object, ""));
   if (!file) {
     return file.takeError();
@@ -81,7 +81,7 @@ template <typename ELFT> static Error clearGroups(MutableArrayRef<char> object) 
 
 namespace {
 /// Temporary files for the linker, which the destructor removes.
-class Folder {
+class TemporaryFiles {
 public:
   Error add(ArrayRef<char> bytes) {
     SmallString<128> path;
@@ -107,7 +107,7 @@ private:
 } // namespace
 
 /// Links all files but the last one, and writes the result to the last one.
-static Error combine(ArrayRef<std::string> paths) {
+static Error linkFiles(ArrayRef<std::string> paths) {
   SmallVector<const char *> arguments = {"-r", "-o", paths.back().c_str()};
   for (const std::string &path : paths.drop_back()) {
     arguments.push_back(path.c_str());
@@ -116,7 +116,7 @@ static Error combine(ArrayRef<std::string> paths) {
 }
 
 Expected<Bytes> ingot::emit::linkObjects(ArrayRef<ArrayRef<char>> objects, ArrayRef<std::string> local) {
-  Folder files;
+  TemporaryFiles files;
   for (ArrayRef<char> object : objects) {
     if (Error error = files.add(object)) {
       return error;
@@ -125,14 +125,14 @@ Expected<Bytes> ingot::emit::linkObjects(ArrayRef<ArrayRef<char>> objects, Array
   if (Error error = files.add({})) {
     return error;
   }
-  if (Error error = combine(files.all())) {
+  if (Error error = linkFiles(files.all())) {
     return error;
   }
-  ErrorOr<std::unique_ptr<MemoryBuffer>> combined = MemoryBuffer::getFile(files.all().back());
-  if (!combined) {
-    return errorCodeToError(combined.getError());
+  ErrorOr<std::unique_ptr<MemoryBuffer>> linked = MemoryBuffer::getFile(files.all().back());
+  if (!linked) {
+    return errorCodeToError(linked.getError());
   }
-  return localized((*combined)->getBuffer(), local, &objcopy::CommonConfig::SymbolsToLocalize);
+  return withSymbolSettings((*linked)->getBuffer(), local, &objcopy::CommonConfig::SymbolsToLocalize);
 }
 
 Expected<Bytes> ingot::emit::linkPieces(StringRef object, ArrayRef<PieceObject> pieces) {
@@ -140,12 +140,12 @@ Expected<Bytes> ingot::emit::linkPieces(StringRef object, ArrayRef<PieceObject> 
   std::vector<ArrayRef<char>> objects = {ArrayRef<char>(object.data(), object.size())};
   std::vector<std::string> symbols;
   for (const PieceObject &piece : pieces) {
-    Expected<Bytes> own = localized(piece.bytes, piece.symbol, &objcopy::CommonConfig::SymbolsToKeepGlobal);
+    Expected<Bytes> own = withSymbolSettings(piece.bytes, piece.symbol, &objcopy::CommonConfig::SymbolsToKeepGlobal);
     if (!own) {
       return own.takeError();
     }
-    bool isWide = object::getElfArchType(StringRef(own->data(), own->size())).first == ELF::ELFCLASS64;
-    if (Error error = isWide ? clearGroups<object::ELF64LE>(*own) : clearGroups<object::ELF32LE>(*own)) {
+    bool is64Bit = object::getElfArchType(StringRef(own->data(), own->size())).first == ELF::ELFCLASS64;
+    if (Error error = is64Bit ? clearGroups<object::ELF64LE>(*own) : clearGroups<object::ELF32LE>(*own)) {
       return error;
     }
     owned.push_back(std::move(*own));

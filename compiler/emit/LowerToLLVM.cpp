@@ -1,4 +1,13 @@
-// Orders the lowering, and has the passes through which ingot-opt reaches it.
+// Orders the lowering of loop IR, and has the passes through which ingot-opt reaches it. Each step leaves to the next
+// one only what that takes:
+//
+//   expandMath         replaces ops of the math dialect for which the machine has no instruction
+//   simplifyVectors    leaves vectors of one dimension, and memory accesses by plain indices
+//   prepareFunctions   replaces the attributes of plan at functions by those of LLVM
+//   CSE                computes once what the steps before have written several times, such as constants
+//   SCF to CF          replaces loops and ifs by branches
+//   convertToLLVM      leaves the LLVM dialect alone
+//   splitCalls         replaces run.over_items by calls that divide the work items among threads
 #include "compiler/emit/Lowering.h"
 #include "compiler/plan/IndexWidth.h"
 #include "compiler/plan/KernelAttributes.h"
@@ -35,6 +44,7 @@ const target::MachineModel &emit::Machines::of(Operation *op) const {
   return *machine;
 }
 
+// of() may be asked of any function once this has succeeded.
 LogicalResult emit::Machines::check(ModuleOp module) const {
   for (auto function : module.getOps<FunctionOpInterface>()) {
     if (!find(function)) {
@@ -56,7 +66,6 @@ LogicalResult emit::lowerToLLVM(ModuleOp module, const Machines &machines) {
   if (failed(structure.run(module)) || failed(convertToLLVM(module, machines))) {
     return failure();
   }
-  profileCalls(module);
   splitCalls(module);
   return success();
 }
@@ -74,6 +83,7 @@ template <typename Self> struct MachinePass : PassWrapper<Self, OperationPass<Mo
   }
   void runOnOperation() override {
     ModuleOp module = this->getOperation();
+    // Machines are referred to by address, and a deque does not move what it has.
     std::deque<target::MachineModel> machines;
     auto resolve = [&](StringRef name) -> LogicalResult {
       llvm::Expected<target::MachineModel> machine = target::resolveMachine(name);

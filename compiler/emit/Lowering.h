@@ -1,8 +1,8 @@
 // Lowers loop IR to the LLVM dialect, in place. lowerToLLVM() does all steps, in the order in which they are declared:
-// expandMath, simplifyVectors, prepareFunctions, convertToLLVM, profileCalls, splitCalls.
+// expandMath, simplifyVectors, prepareFunctions, convertToLLVM, splitCalls.
 //
 // Functions of loop IR and math ops in them may carry the attributes of plan/KernelAttributes.h and
-// support/Attributes.h, and calls those of plan/CallAttributes.h. Private functions become local symbols.
+// support/Attributes.h. Private functions become local symbols.
 #pragma once
 #include "compiler/target/MachineModel.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -34,7 +34,7 @@ private:
 };
 
 /// The attribute, in LLVM IR, of a function that uses AMX, x86's registers for tiles of matrices.
-inline constexpr llvm::StringLiteral usesTiles = "ingot-tiles";
+inline constexpr llvm::StringLiteral usesAmx = "ingot-tiles";
 
 /// Replaces math ops that have no instruction (exp, tanh, pow ...), arith.remf, and conversions of floats below 32 bits
 /// by arithmetic. Fails with a diagnostic for an op that it does not know: left alone, it would become a call of a C
@@ -56,12 +56,8 @@ void forgetMachines(mlir::ModuleOp module);
 /// Converts all ops to the LLVM dialect in one conversion. A memref becomes a bare pointer, without sizes and strides.
 mlir::LogicalResult convertToLLVM(mlir::ModuleOp module, const Machines &machines);
 
-/// Puts a call of ingot_exec.profile before and after each call that has the attribute `ingot.launch` (of a kernel), in
-/// the LLVM dialect.
-void profileCalls(mlir::ModuleOp module);
-
-/// Replaces, in the LLVM dialect, calls that have the attribute `ingot.items` by calls of ingot_parallel_for, which
-/// divides the work items among threads, and those that have `ingot.device` by calls of ingot_device_launch.
+/// Replaces run.over_items, in the LLVM dialect, by calls of ingot_parallel_for, which divides the work items among
+/// threads.
 void splitCalls(mlir::ModuleOp module);
 
 /// Does all steps that the head of this file lists.

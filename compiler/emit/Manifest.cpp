@@ -1,5 +1,7 @@
 // Writes the manifest NAME.json: what a program or a build system may want to know of a compiled model without loading
 // it. Its fields are listed in ManifestFields.h; here are those of images, and the dependency file NAME.d.
+//
+// NAME.d is one rule of make, by which the files that were written depend on all files that the model was read from.
 #include "compiler/emit/ManifestFields.h"
 #include "compiler/emit/Texts.h"
 #include "llvm/Support/JSON.h"
@@ -41,7 +43,7 @@ std::string ingot::emit::manifestText(const plan::ModelInfo &model, ArrayRef<Dev
   raw_string_ostream stream(text);
   json::OStream json(stream, 2);
   support::JsonFieldWriter writer(json, &support::FieldRule::manifest);
-  BuildInfo build{INGOT_ABI, codeBytes, files};
+  BuildInfo build{manifestVersion, INGOT_ABI, codeBytes, files};
   json.object([&] {
     visitManifest(writer, model, build, parameterNames(model), [&](size_t device) {
       if (!devices[device].staysInObject()) {

@@ -1,4 +1,12 @@
-// Visits the facts of a model by name, which make NAME.json: the compiler writes it, and the driver reads it.
+// Visits the facts of a model by name, which make NAME.json: the compiler writes it, and the driver reads it. Both call
+// visitManifest, with a writer or a reader of JSON as the visitor, so that a field is named once:
+//
+//   v("abi", build.abi)              a member: written, and read back
+//   v.list("inputs", model.inputs)   a list of records, whose fields are in plan/FactFields.h
+//   v.derived("run", NAME + "_run")  follows from others: written for other programs, and not read
+//
+// A rule behind a field says when it is left out (unlessEmpty), or null where it is unknown (orNull). Fields stand in
+// the order of this list; a new one is a line here.
 #pragma once
 #include "compiler/emit/BuildInfo.h"
 #include "compiler/emit/Names.h"
@@ -18,6 +26,7 @@ void visitManifest(V &v, typename V::template Ref<plan::ModelInfo> model, typena
     return names;
   };
   auto plain = [](const std::string &name) { return name; };
+  v("manifest_version", build.version);
   v("name", model.name);
   v("abi", build.abi);
   v("target", model.target);
@@ -32,8 +41,8 @@ void visitManifest(V &v, typename V::template Ref<plan::ModelInfo> model, typena
   v("files", build.files);
   v.list("symbols", model.symbols, {},
          [&](V &own, auto &symbol, size_t i) { visitFields(own, symbol, nameOf(parameters.symbols, i)); });
-  v.list("found", model.found, support::unlessEmpty,
-         [&](V &own, auto &found, size_t i) { visitFields(own, found, nameOf(parameters.found, i)); });
+  v.list("found", model.dataDependentSizes, support::unlessEmpty,
+         [&](V &own, auto &size, size_t i) { visitFields(own, size, nameOf(parameters.dataDependentSizes, i)); });
   v.list("inputs", model.inputs, {},
          [&](V &own, auto &input, size_t i) { visitFields(own, input, nameOf(parameters.inputs, i), {}); });
   std::vector<std::string> inputs = namesOf(model.inputs, plain);

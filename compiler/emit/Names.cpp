@@ -1,3 +1,12 @@
+// Makes identifiers of names. A name goes through three steps:
+//
+//   "input/image:0"  ->  input_image_0    identifierFrom: what is no letter or digit becomes one underscore
+//   "float"          ->  float_2          makeUnique: keywords, and names that another one has in capitals, get a
+//   number "Softmax"        ->  Softmax_         namesInCode: names that a header may have as a macro or a type, as
+//   parameters
+//
+// The first two are the names in macros and functions, which programs spell, and must not change from one version to
+// the next. So words that turn out to collide later are added to the third step alone (newerWords).
 #include "compiler/emit/Names.h"
 #include "compiler/support/ElementTypes.h"
 #include "compiler/support/SymbolNames.h"
@@ -85,8 +94,9 @@ StringRef nameOf(const ingot::plan::TensorInfo &tensor) { return tensor.name; }
 std::string nameOf(const ingot::plan::SymbolInfo &symbol) {
   return ingot::support::asWord(ingot::support::symbolName(symbol.name));
 }
-std::string nameOf(const ingot::plan::FoundInfo &found) { return ingot::support::symbolName(found.name); }
+std::string nameOf(const ingot::plan::DataDependentSizeInfo &found) { return ingot::support::symbolName(found.name); }
 
+/// Returns the identifiers of tensors or sizes; `role` is what a name begins with that would begin with a digit.
 template <typename Named>
 std::vector<std::string> namesOf(const std::vector<Named> &all, StringRef role, StringSet<> &taken) {
   std::vector<std::string> names;
@@ -166,13 +176,13 @@ ingot::emit::ParameterNames ingot::emit::parameterNames(const plan::ModelInfo &m
   names.inputs = namesOf(model.inputs, "input", taken);
   names.outputs = namesOf(model.outputs, "output", taken);
   names.symbols = namesOf(model.symbols, "size", taken);
-  names.found = namesOf(model.found, "size", taken);
+  names.dataDependentSizes = namesOf(model.dataDependentSizes, "size", taken);
   return names;
 }
 
 ingot::emit::ParameterNames ingot::emit::namesInCode(const plan::ModelInfo &model) {
   ParameterNames names = parameterNames(model);
-  for (std::vector<std::string> *list : {&names.inputs, &names.outputs, &names.symbols, &names.found}) {
+  for (std::vector<std::string> *list : {&names.inputs, &names.outputs, &names.symbols, &names.dataDependentSizes}) {
     for (std::string &name : *list) {
       bool isType = name.size() > 1 && isUpper(name[0]);
       name += isType || mayBeMember(name) || StringRef(name).starts_with("ingot") || newerWords().contains(name) ||

@@ -15,7 +15,7 @@ std::string className(const plan::ModelInfo &model);
 /// No two are equal, not even in capitals, and none ends with an underscore. Where a name of the model has no letter,
 /// input_, output_ or size_ is put before it.
 struct ParameterNames {
-  std::vector<std::string> inputs, outputs, symbols, found;
+  std::vector<std::string> inputs, outputs, symbols, dataDependentSizes;
 };
 ParameterNames parameterNames(const plan::ModelInfo &model);
 

@@ -1,6 +1,14 @@
-// Both formats have a section header with a place in the file, which may be anywhere. In Mach-O the section of all
-// zeros (__DATA,__bss) has nothing else in it, since models have no variables, and the segment around all sections has
-// to reach to the end of its last one. In COFF the weights are a section of their own.
+// Brings weights into objects of other formats than ELF, as Object.cpp does for that: the section that was made for
+// them has no contents, and becomes one whose bytes lie behind everything else. Both formats have a section header with
+// a place in the file, which may be anywhere:
+//
+//              Mach-O                                    COFF
+//   before     __DATA,__bss, S_ZEROFILL                  uninitialized data, may be written
+//   after      __TEXT,__const, S_REGULAR, offset         .rdata, initialized, PointerToRawData
+//
+// In Mach-O the section of all zeros has nothing else in it, since models have no variables, and the segment around all
+// sections has to reach to the end of its last one. In COFF the weights are a section of their own. A section that is
+// not as expected is an error, not a guess.
 #include "compiler/emit/OtherFormats.h"
 #include "llvm/BinaryFormat/COFF.h"
 #include "llvm/BinaryFormat/MachO.h"

@@ -28,7 +28,7 @@ static void setAttributes(func::FuncOp function, const ingot::target::MachineMod
     add("target-features", machine.features);
   }
   if (function->removeAttr(ingot::plan::tilesName)) {
-    list.push_back(builder.getStringAttr(ingot::emit::usesTiles));
+    list.push_back(builder.getStringAttr(ingot::emit::usesAmx));
   }
   if (function->removeAttr(ingot::plan::inlineName)) {
     list.push_back(builder.getStringAttr("alwaysinline"));

@@ -1,6 +1,9 @@
-// The shared library is position independent code with no dependency: undefined symbols are an error, the support
-// library's are hidden, and there is no build id or path that would make two links differ. Only a model that decodes
-// images depends on libraries of the system: those that libingot_image.a was built with.
+// Links NAME.so. The shared library is position independent code with no dependency: undefined symbols are an error,
+// the support library's are hidden, and there is no build id or path that would make two links differ. Only a model
+// that decodes images depends on libraries of the system: those that libingot_image.a was built with.
+//
+// The support library is that of the model's architecture: of the host's beside the compiler in ../lib, of another one
+// in a folder below it that is called after the triple, or in the build folder of a compiler that is not installed.
 #include "compiler/emit/SharedLibrary.h"
 #include "compiler/emit/Linker.h"
 #include "llvm/ADT/SmallString.h"

@@ -1,22 +1,43 @@
 // Translates the LLVM dialect to LLVM IR. What is exported is decided here, once: NAME_run, NAME_model and
 // NAME_workspace_bytes; declarations are ingot_*; everything else is local to the object.
+//
+// Weights are a declaration while LLVM optimizes, a constant whose contents nobody knows, so that no pass folds loads
+// from it. Afterwards defineWeights puts a variable of zeros in its place, in a section of its own, whose bytes the
+// object's writer finds and fills (Object.cpp).
 #include "compiler/emit/CodeGen.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Export.h"
+#include "runtime_support/include/ingot.h"
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/DiagnosticInfo.h"
 #include "llvm/IR/DiagnosticPrinter.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Target/TargetMachine.h"
+#include "llvm/Transforms/Utils/ModuleUtils.h"
 
 using namespace llvm;
 
 std::string ingot::emit::weightsSymbol(StringRef model) { return (model + "_weights").str(); }
 std::string ingot::emit::weightsSection(StringRef model, StringRef constants) {
   return (constants + "." + weightsSymbol(model)).str();
+}
+
+void ingot::emit::requireLibraryVersion(Module &ir, StringRef model) {
+  auto isLibrarys = [](const Function &function) {
+    return function.isDeclaration() && !function.use_empty() && function.getName().starts_with("ingot_");
+  };
+  if (llvm::none_of(ir, isLibrarys)) { // the object links alone
+    return;
+  }
+  Type *pointer = PointerType::get(ir.getContext(), 0);
+  auto *version = new GlobalVariable(ir, Type::getInt8Ty(ir.getContext()), /*isConstant=*/true,
+                                     GlobalValue::ExternalLinkage, nullptr, "ingot_abi_" + Twine(INGOT_ABI));
+  auto *reference =
+      new GlobalVariable(ir, pointer, /*isConstant=*/true, GlobalValue::InternalLinkage, version, model + "_abi");
+  appendToUsed(ir, reference); // linkers that leave out sections keep it
 }
 
 void ingot::emit::defineWeights(Module &ir, StringRef model, StringRef constants) {

@@ -1,6 +1,11 @@
-// The file has nothing but the weights: no header that would move them, so that a program may map it, place it in flash
-// or link it as it is. What it has to be stands in the model's descriptor, as a size and a hash: XXH64, computed piece
-// by piece while the bytes go by. Equal weights in equal order are equal files, whatever the code beside them.
+// Writes NAME.weights. The file has nothing but the weights: no header that would move them, so that a program may map
+// it, place it in flash or link it as it is. What it has to be stands in the model's descriptor, as a size and a hash:
+// XXH64, computed piece by piece while the bytes go by. Equal weights in equal order are equal files, whatever the code
+// beside them.
+//
+// XXH64 goes over stripes of 32 bytes with four states, one for each 8 bytes, and merges them; what is left at the end
+// is mixed in as words of 8 and 4 bytes and single bytes. A stream does not come in stripes, so that what does not fill
+// one is held back until there is more.
 #include "compiler/emit/WeightsFile.h"
 #include "llvm/Support/Endian.h"
 #include "llvm/Support/raw_ostream.h"

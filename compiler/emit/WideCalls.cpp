@@ -1,5 +1,12 @@
 // Makes instructions on 64 bits that a machine does not have calls of the support library (core/wide.c). LLVM would
-// call a library that comes with a C compiler, which a program need not link. Floats are handed over as their bits.
+// call a library that comes with a C compiler, which a program need not link. Floats are handed over as their bits:
+//
+//   %q = udiv i64 %a, %b         =>   %q = call i64 @ingot_wide_udiv(i64 %a, i64 %b)
+//   %s = fadd double %x, %y      =>   %s = bitcast (call i64 @ingot_wide_add(i64 bits of %x, i64 bits of %y))
+//   %c = fcmp ole double %x, %y  =>   %c = (call i32 @ingot_wide_compare(...) & 5) != 0
+//
+// The last one works since predicates of LLVM are sets of outcomes, 1 for equal, 2 for greater, 4 for less and 8 for
+// unordered, of which the function returns one. Divisions by powers of two stay, since they are shifts and masks.
 // This comes behind all passes, which know more of instructions than of calls.
 #include "compiler/emit/CodeGen.h"
 #include "compiler/target/Platform.h"
@@ -114,6 +121,7 @@ private:
     case Instruction::UIToFP: {
       bool isSigned = cast.getOpcode() == Instruction::SIToFP;
       std::string integer = isSigned ? "int64" : "uint64";
+      // Shorter integers are converted by way of 64 bits, which the library has functions for.
       Value *wide = builder.CreateIntCast(x, i64, isSigned);
       return call(ofDouble.empty() ? "from_" + integer : integer + "_to_float", to, {wide});
     }
@@ -139,6 +147,7 @@ private:
 
   Value *function(IntrinsicInst &intrinsic) {
     Type *type = intrinsic.getType();
+    // fmuladd leaves open whether the product is rounded, fma does not.
     if (intrinsic.getIntrinsicID() == Intrinsic::fmuladd) {
       Value *product = call("mul", type, {intrinsic.getArgOperand(0), intrinsic.getArgOperand(1)});
       return call("add", type, {product, intrinsic.getArgOperand(2)});

@@ -169,7 +169,7 @@ private:
 void buildDispatch(ModuleOp module, const plan::ModelInfo &info, ArrayRef<BodySizes> bodies) {
   Dispatch dispatch(module, info, bodies);
   dispatch.run();
-  if (!info.symbols.empty() || !info.found.empty()) {
+  if (!info.symbols.empty() || !info.dataDependentSizes.empty()) {
     dispatch.plan();
   }
 }

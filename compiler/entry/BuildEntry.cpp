@@ -1,8 +1,7 @@
 // Writes NAME_run: the calls of all launches in their order, with what they depend on.
 //
-// A call that may be split over threads carries `ingot.items`, or `ingot.weighed_items` where only the run can tell
-// whether that is worth it; the room `emit` makes it a parallel loop. A checked call's status ends the run;
-// INGOT_ERROR_INDEX gets the number of the node.
+// A kernel whose work may be split over threads is a run.over_items, which the room `emit` makes a parallel loop.
+// A status other than 0 ends the run; INGOT_ERROR_INDEX gets the number of the node.
 //
 // Where sizes depend on the model's symbols, NAME_run first asks NAME_admits whether they can be (facts that the
 // compiler built upon, requirements of nodes, overflow). Then it computes where each buffer begins (plan.slot), and
@@ -11,13 +10,13 @@
 // An If becomes a branch, a Loop a loop of basic blocks around the calls. Conditions and trip counts are read from the
 // tensors that hold them.
 //
-// A data-dependent size (compiler/onnx/sizes/Found.h) is loaded behind the call that finds it, or is an argument of the
-// block behind the If or Loop. From there on it is a symbol like the others, and checks that mention it stand there.
-// What has to be known before is computed from its bound.
+// A data-dependent size (compiler/onnx/sizes/DataDependentSizes.h) is loaded behind the call that finds it, or is an
+// argument of the block behind the If or Loop. From there on it is a symbol like the others, and checks that mention it
+// stand there. What has to be known before is computed from its bound.
 //
-// Memory that nothing bounds (plan.asked) is asked for where its size has been found. What a run holds stands in a list
-// on its stack, with four words for each memory: address, bytes, where the caller wants an output's address, and number
-// of the output.
+// Memory that nothing bounds (plan.host_allocation) is allocated where its size has become known. What a run holds
+// stands in a list on its stack, with four words for each memory: address, bytes, where the caller wants an output's
+// address, and number of the output.
 //
 //   NAME_run(...) {
 //     list = {...}; if (bad = ingot_memory_begin(exec, list, count)) return bad;
@@ -30,9 +29,8 @@
 #include "compiler/entry/Entry.h"
 #include "compiler/lower/core/LlvmAttributes.h"
 #include "compiler/onnx/Optional.h"
-#include "compiler/plan/CallAttributes.h"
 #include "compiler/plan/KernelAttributes.h"
-#include "compiler/plan/Work.h"
+#include "compiler/plan/WorkAttributes.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -71,8 +69,8 @@ Entry::Entry(func::FuncOp function, int64_t workspaceBytes, int64_t slackBytes, 
   open = onnx::symbolsOf(function, inputTypes);
   symbols = suffix.empty() ? open : namesOf(info);
   for (Operation &op : function.getBody().front()) {
-    if (auto memory = dyn_cast<plan::AskedOp>(op)) {
-      asked.push_back(static_cast<int64_t>(memory.getOutput().value_or(-1)));
+    if (auto memory = dyn_cast<plan::HostAllocationOp>(op)) {
+      hostAllocations.push_back(static_cast<int64_t>(memory.getOutput().value_or(-1)));
     } else if (auto slot = dyn_cast<plan::SlotOp>(op); slot && !slot.getAt()) {
       openSlots.push_back(slot);
     }
@@ -84,7 +82,7 @@ void Entry::build() {
   if (!open.empty()) {
     buildAdmits();
   }
-  if (!symbols.empty() || !info.found.empty()) {
+  if (!symbols.empty() || !info.dataDependentSizes.empty()) {
     buildPlan();
   }
   buildRun();
@@ -137,15 +135,21 @@ void Entry::buildRun() {
     (void)arenas();
   }
   all(function.getBody().front().without_terminator());
-  for (auto [found, to] : llvm::zip_equal(info.found, sizeArguments().take_back(info.found.size()))) {
+  for (auto [found, to] :
+       llvm::zip_equal(info.dataDependentSizes, sizeArguments().take_back(info.dataDependentSizes.size()))) {
     Type i64 = w.b.getI64Type();
     w.store(w.integer(found.size, i64), {to, i64}, 0);
   }
   ret(status(0, -1));
-  cutParts();
-  if (weights && weights.use_empty()) { // only devices read weights
-    weights.getDefiningOp()->erase();
+  if (weights) {
+    if (info.takesWeights() && !weights.use_empty()) {
+      checkWeights();
+    }
+    if (weights.use_empty()) { // all that read some are on devices
+      weights.getDefiningOp()->erase();
+    }
   }
+  cutParts();
 }
 
 void Entry::askForTiles() {
@@ -171,14 +175,14 @@ void Entry::presence() {
 
 ValueRange Entry::sizeArguments() {
   return ValueRange(entry.getArguments())
-      .drop_back(asked.empty() ? 2 : 3)
-      .take_back(symbols.size() + info.found.size());
+      .drop_back(hostAllocations.empty() ? 2 : 3)
+      .take_back(symbols.size() + info.dataDependentSizes.size());
 }
 
 void Entry::declare() {
   w.b.setInsertionPoint(function);
   std::string weightsName = info.name + "_weights";
-  if (weightBytes) {
+  if (weightBytes && !info.takesWeights()) {
     memref::GlobalOp::create(w.b, w.loc, weightsName, w.b.getStringAttr("private"), bytesType(weightBytes), Attribute(),
                              /*constant=*/true, w.b.getI64IntegerAttr(info.workspaceAlign));
   }
@@ -186,29 +190,51 @@ void Entry::declare() {
   for (Type t : llvm::concat<const Type>(inputTypes, outputTypes)) {
     types.push_back(bytesType(bytesOf(t)));
   }
-  for (int64_t output : asked) {
+  for (int64_t output : hostAllocations) {
     if (output >= 0) { // such an output's argument is the place to which its address goes
       types[inputTypes.size() + output] = MemRefType::get({1}, w.b.getIndexType());
     }
   }
   types.append(symbols.size(), sizeType());
-  types.append(info.found.size(), MemRefType::get({1}, w.b.getI64Type()));
+  types.append(info.dataDependentSizes.size(), MemRefType::get({1}, w.b.getI64Type()));
   types.push_back(bytesType(openSlots.empty() ? Size(workspaceBytes) : Size::unknown()));
-  if (!asked.empty()) {
+  if (!hostAllocations.empty()) {
     types.push_back(heldType());
   }
   types.push_back(pointerType(w.b.getContext()));
   entry = begin(isHeld() ? "_inner_run" : "_run", types);
-  workspace = entry.getArguments().take_back(asked.empty() ? 2 : 3).front();
+  workspace = entry.getArguments().take_back(hostAllocations.empty() ? 2 : 3).front();
   if (isHeld()) {
     entry.setPrivate();
   }
-  if (!asked.empty()) {
+  if (!hostAllocations.empty()) {
     held = entry.getArguments().take_back(2).front();
   }
   if (weightBytes) {
     weights = memref::GetGlobalOp::create(w.b, w.loc, bytesType(weightBytes), weightsName);
   }
+}
+
+void Entry::checkWeights() {
+  auto argument = static_cast<int64_t>(info.inputs.size() + info.outputs.size()) + 1;
+  Block *first = &entry.front(), *rest = first->splitBlock(first->begin());
+  auto returnUnless = [&](Value good, int64_t kind) {
+    Block *before = w.b.getInsertionBlock(), *next = w.b.createBlock(rest), *fail = w.b.createBlock(rest);
+    constexpr int32_t likely[] = {(1 << 20) - 1, 1};
+    ret(status(kind, argument));
+    w.b.setInsertionPointToEnd(before);
+    cf::CondBranchOp::create(w.b, w.loc, good, next, ValueRange(), fail, ValueRange(), likely);
+    w.b.setInsertionPointToEnd(next);
+  };
+  w.b.setInsertionPointToEnd(first);
+  returnUnless(isGiven(exec()), INGOT_ERROR_NULL);
+  Value memory = run::FieldOp::create(w.b, w.loc, weights.getType(), exec(), "weights");
+  returnUnless(isGiven(memory), INGOT_ERROR_NULL);
+  Value low = arith::AndIOp::create(w.b, w.loc, w.address({memory, {}}), w.value(INGOT_WEIGHTS_ALIGN - 1));
+  returnUnless(w.compare(arith::CmpIPredicate::eq, low, w.value(0)), INGOT_ERROR_ALIGNMENT);
+  Value aligned = memref::AssumeAlignmentOp::create(w.b, w.loc, memory, INGOT_WEIGHTS_ALIGN);
+  weights.replaceAllUsesWith(aligned);
+  cf::BranchOp::create(w.b, w.loc, rest);
 }
 
 void Entry::together(llvm::iterator_range<Block::iterator> ops) {
@@ -232,16 +258,13 @@ SmallVector<Value> Entry::argumentsBehindBuffers(plan::LaunchOp launch) {
       args.push_back(w.symbols.at(*symbol.asSymbol()));
     }
   }
-  auto work = launch->getAttrOfType<onnx::SizeAttr>(plan::workName);
-  args.push_back(work ? isWorthSplitting(launch, work.getValue()) : w.value(0));
-  args.push_back(w.value(launch.getItems().getValue()));
   return args;
 }
 
 void Entry::build(plan::LaunchOp launch) {
   w.loc = launch.getLoc();
   auto callee = kernels.lookup<func::FuncOp>(launch.getCallee());
-  if (callee->hasAttr(plan::partsName) && !launch.getFound()) {
+  if (callee->hasAttr(plan::partsName) && !launch.getDataDependentSize()) {
     return callParts(launch, callee);
   }
   SmallVector<Value> args;
@@ -249,37 +272,75 @@ void Entry::build(plan::LaunchOp launch) {
     args.push_back(address(buffer, callee.getArgumentTypes()[args.size()]));
   }
   llvm::append_range(args, argumentsBehindBuffers(launch));
-  auto c = func::CallOp::create(w.b, w.loc, callee, args);
   if (launch.getDevice()) {
-    return enqueue(launch, c);
+    return enqueue(launch, args);
   }
-  describe(launch, c);
+  tellProfile(launch, /*hasEnded=*/false);
+  Value status = call(launch, callee, args);
+  tellProfile(launch, /*hasEnded=*/true);
   if (launch.getChecked()) {
-    checkStatus(launch, c.getResult(0));
+    checkStatus(launch, status);
+  } else if (status) {
+    returnIfBad(entry, status);
   }
-  if (std::optional<onnx::SymbolAttr> symbol = launch.getFound()) {
+  if (std::optional<onnx::SymbolAttr> symbol = launch.getDataDependentSize()) {
     Type i64 = w.b.getI64Type();
     Value number = address(launch.getInto().back(), MemRefType::get({1}, i64));
     find(symbol->getValue(), w.load({number, i64}, 0));
   }
 }
 
-void Entry::describe(plan::LaunchOp launch, func::CallOp call) {
+Value Entry::call(plan::LaunchOp launch, func::FuncOp callee, ArrayRef<Value> arguments) {
   Size items = launch.getItems().getValue();
-  if (!items.is(0) && !items.is(1)) {
-    bool isWeighed = launch->hasAttr(plan::workName);
-    call->setAttr(isWeighed ? plan::weighedItemsName : plan::itemsName, w.b.getUnitAttr());
+  if (items.is(0) || items.is(1)) {
+    SmallVector<Value> whole(arguments);
+    whole.append({w.value(0), w.value(items)});
+    auto call = func::CallOp::create(w.b, w.loc, callee, whole);
+    return launch.getChecked() ? call.getResult(0) : Value();
   }
-  if (auto number = launch->getAttrOfType<IntegerAttr>(plan::numberName)) {
-    call->setAttr(plan::launchName, w.b.getI64IntegerAttr(firstLaunch + number.getInt()));
+  return run::OverItemsOp::create(w.b, w.loc, w.b.getI32Type(), callee.getName(), exec(), isWorthSplitting(launch),
+                                  w.value(items), arguments);
+}
+
+void Entry::tellProfile(plan::LaunchOp launch, bool hasEnded) {
+  if (auto given = launch->getAttrOfType<IntegerAttr>(plan::numberName)) {
+    Value arguments[] = {exec(), number(firstLaunch + given.getInt(), 32), number(hasEnded, 32)};
+    func::CallOp::create(w.b, w.loc, profileFunction(), arguments);
   }
 }
 
-/// The result is 0 where the launch takes too few instructions for other threads to help.
-Value Entry::isWorthSplitting(plan::LaunchOp launch, const Size &work) {
+/// Returns NAME_profile(exec, launch, ended): if (exec && exec->profile) exec->profile(exec->context, launch, ended);
+func::FuncOp Entry::profileFunction() {
+  if (profile) {
+    return profile;
+  }
+  OpBuilder::InsertionGuard guard(w.b);
+  w.b.setInsertionPoint(entry);
+  Type pointer = pointerType(w.b.getContext()), i32 = w.b.getI32Type();
+  auto type = w.b.getFunctionType({pointer, i32, i32}, {});
+  profile = func::FuncOp::create(w.b, w.loc, info.name + "_profile", type);
+  profile.setPrivate();
+  w.b.setInsertionPointToStart(profile.addEntryBlock());
+  Value exec = profile.getArgument(0);
+  w.ifThen(isGiven(exec), [&] {
+    Value function = run::FieldOp::create(w.b, w.loc, type, exec, "profile");
+    w.ifThen(isGiven(function), [&] {
+      Value context = run::FieldOp::create(w.b, w.loc, pointer, exec, "context");
+      Value arguments[] = {context, profile.getArgument(1), profile.getArgument(2)};
+      func::CallIndirectOp::create(w.b, w.loc, function, arguments);
+    });
+  });
+  func::ReturnOp::create(w.b, w.loc);
+  return profile;
+}
+
+Value Entry::isWorthSplitting(plan::LaunchOp launch) {
+  auto work = launch->getAttrOfType<onnx::SizeAttr>(plan::workName);
+  if (!work) {
+    return number(1, 1);
+  }
   int64_t least = launch->getAttrOfType<IntegerAttr>(plan::leastWorkName).getInt();
-  Value enough = w.compare(arith::CmpIPredicate::sge, work, least);
-  return arith::IndexCastUIOp::create(w.b, w.loc, w.b.getIndexType(), enough);
+  return w.compare(arith::CmpIPredicate::sge, work.getValue(), least);
 }
 
 void Entry::checkStatus(plan::LaunchOp launch, Value result) {
@@ -290,7 +351,7 @@ void Entry::checkStatus(plan::LaunchOp launch, Value result) {
     }
     // Any other status comes from parallel_for, and is returned as it is.
     auto own = launch->getAttrOfType<IntegerAttr>(plan::errorName);
-    int64_t kind = own ? own.getInt() : launch.getFound() ? INGOT_ERROR_SIZE : INGOT_ERROR_INDEX;
+    int64_t kind = own ? own.getInt() : launch.getDataDependentSize() ? INGOT_ERROR_SIZE : INGOT_ERROR_INDEX;
     Value isOurs = w.compare(arith::CmpIPredicate::eq, result, number(kind, 32));
     Value located = status(kind, nodeNumber(onnx::nodeOf(launch.getLoc())));
     return arith::SelectOp::create(w.b, w.loc, isOurs, located, result).getResult();

@@ -17,7 +17,7 @@ void Entry::build(plan::IfOp op) {
   Value condition = values.at(op.getCondition());
   Block *starts[] = {entry.addBlock(), entry.addBlock()}, *next = entry.addBlock();
   cf::CondBranchOp::create(w.b, w.loc, condition, starts[0], ValueRange{}, starts[1], ValueRange{});
-  SmallVector<onnx::Choice> choices = onnx::choicesOf(op);
+  SmallVector<onnx::BranchSizes> choices = onnx::choicesOf(op);
   for (auto [i, region] : llvm::enumerate(op->getRegions())) {
     w.b.setInsertionPointToStart(starts[i]);
     if (auto fail = dyn_cast<plan::FailOp>(region.front().getTerminator())) {
@@ -28,14 +28,14 @@ void Entry::build(plan::IfOp op) {
     all(region.front().without_terminator());
     w.loc = op.getLoc();
     SmallVector<Value> chosen;
-    for (const onnx::Choice &choice : choices) {
+    for (const onnx::BranchSizes &choice : choices) {
       chosen.push_back(w.value(choice.sizes[i]));
     }
     cf::BranchOp::create(w.b, w.loc, next, chosen);
     w.symbols = std::move(outerSymbols);
   }
   w.b.setInsertionPointToStart(next);
-  for (const onnx::Choice &choice : choices) {
+  for (const onnx::BranchSizes &choice : choices) {
     w.symbols[choice.symbol] = next->addArgument(w.b.getIndexType(), w.loc);
   }
 }
@@ -74,40 +74,41 @@ void Entry::build(plan::LoopOp loop) {
   Block *head = entry.addBlock(), *body = entry.addBlock(), *next = entry.addBlock();
   Value number = head->addArgument(w.b.getIndexType(), w.loc);
   Value zero = w.value(0);
-  std::optional<support::Symbol> found = onnx::foundBy(loop); // the symbol for the number of iterations
+  std::optional<support::Symbol> found = onnx::dataDependentSizeOf(loop); // the symbol for the number of iterations
   auto following = [&](Value times) {
     SmallVector<Value> all = {times};
     llvm::append_range(all, sizes);
     return all;
   };
-  auto turned = [&](Value times) {
+  auto passedOn = [&](Value times) {
     SmallVector<Value> all = following(times);
     return found ? all : SmallVector<Value>(sizes);
   };
-  branch(go, head, following(zero), next, turned(zero));
+  branch(go, head, following(zero), next, passedOn(zero));
   w.b.setInsertionPointToStart(head);
   for (Value &size : sizes) {
     size = head->addArgument(w.b.getIndexType(), w.loc);
   }
   Value more = trips ? w.compare(arith::CmpIPredicate::slt, number, trips) : Value();
-  branch(more, body, {}, next, turned(number));
+  branch(more, body, {}, next, passedOn(number));
   w.b.setInsertionPointToStart(body);
   auto outerSymbols = w.symbols;
-  turn(loop, number, growths, sizes);
+  beginIteration(loop, number, growths, sizes);
   Value times = arith::AddIOp::create(w.b, w.loc, number, w.value(1));
   Value again = end.getCondition() ? values.at(end.getCondition()) : Value();
-  branch(again, head, following(times), next, turned(times));
+  branch(again, head, following(times), next, passedOn(times));
   w.b.setInsertionPointToStart(next);
   w.symbols = std::move(outerSymbols);
   if (found) {
     find(*found, next->addArgument(w.b.getIndexType(), w.loc));
   }
   for (const onnx::Growth &g : growths) {
-    find(g.behind, next->addArgument(w.b.getIndexType(), w.loc));
+    find(g.after, next->addArgument(w.b.getIndexType(), w.loc));
   }
 }
 
-void Entry::turn(plan::LoopOp loop, Value number, ArrayRef<onnx::Growth> growths, SmallVectorImpl<Value> &sizes) {
+void Entry::beginIteration(plan::LoopOp loop, Value number, ArrayRef<onnx::Growth> growths,
+                           SmallVectorImpl<Value> &sizes) {
   w.symbols[loop.getNumber().getValue()] = number;
   for (auto [g, size] : llvm::zip_equal(growths, sizes)) {
     if (g.inside) {
@@ -135,7 +136,7 @@ void Entry::grow(plan::LoopOp loop, Value number, ArrayRef<onnx::Growth> growths
       size = arith::SelectOp::create(w.b, w.loc, first, next, size);
       Value differs = w.compare(arith::CmpIPredicate::ne, next, size);
       returnIf(entry, differs, [&] { return status(INGOT_ERROR_SIZE, node); });
-      w.symbols[g.behind] = size;
+      w.symbols[g.after] = size;
     } else {
       size = next;
     }

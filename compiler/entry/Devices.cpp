@@ -1,9 +1,15 @@
 // Writes what a run wants of devices with a memory of their own. That is a call of the support library (core/device.c),
-// whose status ends the run where it is not 0. A launch carries attributes of which the exit makes such a call
-// (emit/Emit.h).
+// whose status ends the run where it is not 0. A kernel gets its arguments as words of 8 bytes, which every device
+// reads alike:
+//
+//   args = {a word for every argument, N}                  on the stack, one place for all launches
+//   status = ingot_device_launch(exec, device, kernel, args, bytes of args, N, 1, 1)
+//
+// The host does not see when a kernel that checks what it reads fails. So such a kernel gets two more words in front of
+// N: the address of the device's status, and the bits that name the node in a status.
 #include "compiler/entry/Entry.h"
 #include "compiler/onnx/Optional.h"
-#include "compiler/plan/CallAttributes.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 
 using namespace mlir;
 using ingot::support::Size;
@@ -20,21 +26,56 @@ Value Entry::deviceMemory(StringRef name, uint64_t device) {
   return memory;
 }
 
-void Entry::enqueue(plan::LaunchOp launch, func::CallOp call) {
-  call->setAttr(plan::callDeviceName, w.b.getI32IntegerAttr(static_cast<int32_t>(launch.getDevice()) - 1));
-  if (launch.getChecked()) {
-    call->setAttr(plan::callNodeName, w.b.getI32IntegerAttr(nodeNumber(onnx::nodeOf(launch.getLoc()))));
+void Entry::enqueue(plan::LaunchOp launch, ArrayRef<Value> arguments) {
+  Type i32 = w.b.getI32Type(), i64 = w.b.getI64Type();
+  Value device = deviceNumber(launch.getDevice());
+  auto word = [&](Value index) { return arith::IndexCastUIOp::create(w.b, w.loc, i64, index).getResult(); };
+  tellProfile(launch, /*hasEnded=*/false);
+  SmallVector<Value> words;
+  for (Value argument : arguments) {
+    words.push_back(word(isa<MemRefType>(argument.getType()) ? w.address({argument, {}}) : argument));
   }
-  if (auto number = launch->getAttrOfType<IntegerAttr>(plan::numberName)) {
-    call->setAttr(plan::launchName, w.b.getI64IntegerAttr(firstLaunch + number.getInt()));
-    // The profile measures the kernel, and not how long enqueuing it takes.
-    call->setAttr(plan::awaitedName, w.b.getUnitAttr());
+  if (launch.getChecked()) { // as INGOT_STATUS does it
+    Value status = w.callLibrary("ingot_device_status", {exec(), device}, bytesType(Size::unknown()));
+    words.push_back(word(w.address({status, {}})));
+    words.push_back(number((nodeNumber(onnx::nodeOf(launch.getLoc())) + 1) << 8, 64));
   }
+  Value items = word(w.value(launch.getItems().getValue()));
+  words.push_back(items);
+  for (auto [i, each] : llvm::enumerate(words)) {
+    w.store(each, {at(launchWords(), 8 * static_cast<int64_t>(i), MemRefType::get({1}, i64)), i64}, 0);
+  }
+  Value kernel = run::KernelNumberOp::create(w.b, w.loc, i32, launch.getCallee(), launch.getDevice());
+  Value one = number(1, 64), bytes = number(static_cast<int64_t>(8 * words.size()), 64);
+  Value list = at(launchWords(), 0, bytesType(Size::unknown()));
+  Value given[] = {exec(), device, kernel, list, bytes, items, one, one};
+  returnIfBad(entry, w.callLibrary("ingot_device_launch", given, i32));
+  if (launch->hasAttr(plan::numberName)) { // the profile measures the kernel, and not how long enqueuing it takes
+    awaitDevice(launch.getDevice());
+  }
+  tellProfile(launch, /*hasEnded=*/true);
 }
 
-void Entry::build(plan::WaitOp wait) {
-  returnIfBad(entry, w.callLibrary("ingot_device_wait", {exec(), deviceNumber(wait.getDevice())}, w.b.getI32Type()));
+Value Entry::launchWords() {
+  if (!wordList) {
+    int64_t most = 0;
+    function.walk([&](plan::LaunchOp launch) {
+      size_t symbols = launch.getSymbols() ? launch.getSymbols()->getValues().size() : 0;
+      most = std::max(most, static_cast<int64_t>(launch->getNumOperands() + symbols) + 3);
+    });
+    OpBuilder::InsertionGuard guard(w.b);
+    w.b.setInsertionPointToStart(&entry.getBody().front());
+    auto type = MemRefType::get({8 * most}, w.b.getI8Type());
+    wordList = memref::AllocaOp::create(w.b, w.loc, type, w.b.getI64IntegerAttr(8));
+  }
+  return wordList;
 }
+
+void Entry::awaitDevice(uint64_t device) {
+  returnIfBad(entry, w.callLibrary("ingot_device_wait", {exec(), deviceNumber(device)}, w.b.getI32Type()));
+}
+
+void Entry::build(plan::WaitOp wait) { awaitDevice(wait.getDevice()); }
 
 /// Returns the bytes of a buffer that crosses: none of an input that the run leaves out.
 static Size bytesAcross(Value buffer) {

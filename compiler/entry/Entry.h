@@ -1,17 +1,19 @@
 // Declares the writer of NAME_run and of what it calls. BuildEntry.cpp describes the run. The members are defined there
-// and in four other files: Sizes.cpp (who is let in, NAME_plan, and where open slots begin), Memory.cpp (where values
-// lie, and memory that the run asks for), Devices.cpp, and Control.cpp (branches and loops).
+// and in five other files: Sizes.cpp (who is let in, NAME_plan, and where open slots begin), Memory.cpp (where values
+// lie, and memory that the run asks for), Devices.cpp, Control.cpp (branches and loops), and Parts.cpp (functions of a
+// long run).
 #pragma once
 #include "compiler/entry/BuildEntry.h"
 #include "compiler/lower/core/Writer.h"
 #include "compiler/onnx/Control.h"
 #include "compiler/onnx/ops/Control.h"
-#include "compiler/onnx/sizes/Found.h"
+#include "compiler/onnx/sizes/DataDependentSizes.h"
 #include "compiler/onnx/sizes/Shapes.h"
 #include "compiler/plan/IndexWidth.h"
 #include "compiler/plan/Layout.h"
 #include "compiler/plan/Model.h"
 #include "compiler/plan/Plan.h"
+#include "compiler/plan/Run.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "runtime_support/include/ingot.h"
@@ -52,14 +54,16 @@ private:
   llvm::SmallVector<Type> inputTypes, outputTypes; ///< tensors of the model
   /// `open`: the symbols that are no number in this body; `symbols`: those that are arguments of its functions
   std::vector<std::string> open, symbols;
-  support::Bounds bounds;              ///< bounds of data-dependent sizes
-  std::vector<plan::SlotOp> openSlots; ///< slots whose places depend on sizes
-  std::vector<int64_t> asked;          ///< by number of an asked memory, the output that it is, or -1
-  Value held;                          ///< the list of asked memories that the run holds
-  int64_t deviceCount = 0;             ///< devices with a memory of their own
+  support::Bounds bounds;               ///< bounds of data-dependent sizes
+  std::vector<plan::SlotOp> openSlots;  ///< slots whose places depend on sizes
+  std::vector<int64_t> hostAllocations; ///< by number of a host allocation, the output that it is, or -1
+  Value held;                           ///< the list of host allocations that the run holds
+  int64_t deviceCount = 0;              ///< devices with a memory of their own
+  FuncOp profile;                       ///< NAME_profile; null where nothing has been reported yet
   /// NAME_admits(open symbols: index...) -> i32; null where there are none
   FuncOp admits;
   Value workspace, weights;
+  Value wordList; ///< the words of a launch on a device; null where there has been none yet
   /// Addresses of devices' memories, by the library function that gives them and the device's number.
   llvm::StringMap<Value> deviceMemories;
   llvm::DenseMap<Value, Value> starts; ///< where each open slot begins
@@ -74,6 +78,8 @@ private:
   int64_t nodeNumber(const std::string &name);
   llvm::StringMap<int64_t> nodeNumbers; ///< of what is in `info.nodes`
   void ret(Value value) { mlir::func::ReturnOp::create(w.b, w.loc, value); }
+  /// Returns (i1) whether a pointer is not null.
+  Value isGiven(Value pointer) { return run::GivenOp::create(w.b, w.loc, w.b.getI1Type(), pointer); }
   /// Ends `f` with a result where a condition (i1) holds; the builder goes on where it does not.
   void returnIf(FuncOp f, Value condition, llvm::function_ref<Value()> result);
   /// Ends `f` where a status is not 0, with `result`, or with that status where `result` is null.
@@ -87,6 +93,8 @@ private:
   void buildRun();
   /// Begins NAME_run, or NAME_inner_run where it is held, and the weights.
   void declare();
+  /// Writes, ahead of all else, the checks of weights that the caller has, because they are not in the object.
+  void checkWeights();
   /// Ends the run where kernels need tiles and the system does not give them.
   void askForTiles();
   /// Gives the symbols of optional inputs their values: 1 where the caller gave the input, and else 0.
@@ -95,10 +103,10 @@ private:
   void all(llvm::iterator_range<mlir::Block::iterator> ops);
   void together(llvm::iterator_range<mlir::Block::iterator> ops);
   void build(plan::LaunchOp launch);
-  /// Gives the call of a launch the attributes that the exits read.
-  void describe(plan::LaunchOp launch, mlir::func::CallOp call);
-  /// Returns the arguments of a launch's call that are no buffers.
+  /// Returns the arguments of a launch's kernel behind its buffers and in front of its range.
   llvm::SmallVector<Value> argumentsBehindBuffers(plan::LaunchOp launch);
+  /// Calls a function on all work items of a launch. Returns its status, or null where it has none.
+  Value call(plan::LaunchOp launch, FuncOp callee, llvm::ArrayRef<Value> arguments);
   void build(plan::CopyOp copy);
   void build(plan::WaitOp wait);
   void build(plan::NeedOp need);
@@ -108,11 +116,13 @@ private:
   void build(plan::CheckOp check);
   void build(plan::IfOp op);
   void build(plan::LoopOp loop);
-  /// Returns (index) 1 where the launch has enough work to be split over threads, and else 0, which such a call gets as
-  /// the beginning of its range.
-  Value isWorthSplitting(plan::LaunchOp launch, const Size &work);
+  /// Returns (i1) whether the launch has enough work for other threads to help.
+  Value isWorthSplitting(plan::LaunchOp launch);
   /// Ends the run where a launch's status is not 0, and adds the node to that status.
   void checkStatus(plan::LaunchOp launch, Value result);
+  /// Tells the profiler, in models for profiling, that a launch begins or has ended.
+  void tellProfile(plan::LaunchOp launch, bool hasEnded);
+  FuncOp profileFunction();
   /// Returns the arguments that are symbols, and behind them the places to which data-dependent sizes are written.
   mlir::ValueRange sizeArguments();
   mlir::ValueRange symbolArguments() { return sizeArguments().take_front(symbols.size()); }
@@ -167,18 +177,18 @@ private:
   Value at(Value bytes, Ix offset, Type type);
   /// Returns the address of a buffer, as the kernel's parameter type.
   Value address(Value buffer, Type type);
-  /// Words of an entry in the list of asked memories (BuildEntry.cpp).
+  /// Words of an entry in the list of host allocations (BuildEntry.cpp).
   static constexpr int64_t heldWords = 4;
   /// Returns the type of that list.
   mlir::MemRefType heldType();
   /// Returns whether NAME_run only holds memory or devices around a NAME_inner_run.
-  bool isHeld() const { return !asked.empty() || deviceCount; }
+  bool isHeld() const { return !hostAllocations.empty() || deviceCount; }
   /// Writes NAME_run around NAME_inner_run.
   void buildHolder();
-  /// Writes the list of asked memories in the holder, and returns it.
+  /// Writes the list of host allocations in the holder, and returns it.
   Value beginMemory(FuncOp holder);
-  /// Returns the number of an asked memory, as an argument for the support library.
-  Value numberOf(Value asked);
+  /// Returns the number of a host allocation, as an argument for the support library.
+  Value numberOf(Value hostAllocations);
 
   // Devices, which outside of the plan dialect count from 0, without the host
 
@@ -186,8 +196,12 @@ private:
   /// Returns the address that the library function `name` gives for the device. It is called once, where the run
   /// begins.
   Value deviceMemory(llvm::StringRef name, uint64_t device);
-  /// Marks the call of a launch as one that is enqueued.
-  void enqueue(plan::LaunchOp launch, mlir::func::CallOp call);
+  /// Has a device execute a kernel with these arguments, which do not include its range.
+  void enqueue(plan::LaunchOp launch, llvm::ArrayRef<Value> arguments);
+  /// Returns the array for the words of a launch, which all launches use.
+  Value launchWords();
+  /// Waits until the device has done what was enqueued.
+  void awaitDevice(uint64_t device);
   /// Writes a copy between the host and a device.
   void copyAcross(plan::CopyOp copy);
   /// Writes the beginning of a holder of devices.
@@ -202,7 +216,8 @@ private:
   /// alone, so a count that no run can reach is an error.
   Value tripsOf(plan::LoopOp loop, bool conditional);
   /// Writes one iteration. `sizes` become those of the next iteration.
-  void turn(plan::LoopOp loop, Value number, llvm::ArrayRef<onnx::Growth> growths, llvm::SmallVectorImpl<Value> &sizes);
+  void beginIteration(plan::LoopOp loop, Value number, llvm::ArrayRef<onnx::Growth> growths,
+                      llvm::SmallVectorImpl<Value> &sizes);
   /// Computes the sizes of the next iteration. The slices of a scan output must all have the size of the first one.
   void grow(plan::LoopOp loop, Value number, llvm::ArrayRef<onnx::Growth> growths, llvm::SmallVectorImpl<Value> &sizes);
 };

@@ -11,19 +11,19 @@ using ingot::support::Size;
 namespace ingot::entry {
 
 MemRefType Entry::heldType() {
-  return MemRefType::get({static_cast<int64_t>(asked.size()) * heldWords}, w.b.getI64Type());
+  return MemRefType::get({static_cast<int64_t>(hostAllocations.size()) * heldWords}, w.b.getI64Type());
 }
 
 void Entry::buildHolder() {
   func::FuncOp inner = entry;
   SmallVector<Type> types(inner.getArgumentTypes());
-  if (!asked.empty()) {
+  if (!hostAllocations.empty()) {
     types.erase(types.end() - 2);
   }
   func::FuncOp outer = begin("_run", types);
   SmallVector<Value> arguments(outer.getArguments());
-  Value exec = arguments.back(), list, count = number(static_cast<int64_t>(asked.size()), 32);
-  if (!asked.empty()) {
+  Value exec = arguments.back(), list, count = number(static_cast<int64_t>(hostAllocations.size()), 32);
+  if (!hostAllocations.empty()) {
     list = beginMemory(outer);
     arguments.insert(arguments.end() - 1, list);
   }
@@ -42,7 +42,7 @@ Value Entry::beginMemory(func::FuncOp outer) {
   Type i64 = w.b.getI64Type();
   Value list = memref::AllocaOp::create(w.b, w.loc, heldType());
   size_t first = inputTypes.size();
-  for (auto [i, output] : llvm::enumerate(asked)) {
+  for (auto [i, output] : llvm::enumerate(hostAllocations)) {
     Value place = number(0, 64);
     if (output >= 0) {
       Value address = memref::ExtractAlignedPointerAsIndexOp::create(w.b, w.loc, outer.getArgument(first + output));
@@ -51,7 +51,7 @@ Value Entry::beginMemory(func::FuncOp outer) {
     w.store(place, {list, i64}, static_cast<int64_t>(i) * heldWords + 2);
     w.store(number(output, 64), {list, i64}, static_cast<int64_t>(i) * heldWords + 3);
   }
-  Value exec = outer.getArguments().back(), count = number(static_cast<int64_t>(asked.size()), 32);
+  Value exec = outer.getArguments().back(), count = number(static_cast<int64_t>(hostAllocations.size()), 32);
   Value bad = w.callLibrary("ingot_memory_begin", {exec, list, count}, w.b.getI32Type());
   returnIfBad(outer, bad, [&] {
     // The number says which argument is null, counted over inputs, outputs, workspace, weights, and then the functions
@@ -61,9 +61,9 @@ Value Entry::beginMemory(func::FuncOp outer) {
   return list;
 }
 
-/// Returns the number by which the support library knows an asked memory.
+/// Returns the number by which the support library knows a host allocation.
 Value Entry::numberOf(Value memory) {
-  return number(static_cast<int64_t>(memory.getDefiningOp<plan::AskedOp>().getNumber()), 32);
+  return number(static_cast<int64_t>(memory.getDefiningOp<plan::HostAllocationOp>().getNumber()), 32);
 }
 
 void Entry::build(plan::NeedOp need) {
@@ -95,7 +95,7 @@ Value Entry::address(Value buffer, Type type) {
     Value own = slot.getDevice() ? deviceMemory("ingot_device_workspace", slot.getDevice()) : workspace;
     return at(own, start + Ix(offset), type);
   }
-  if (buffer.getDefiningOp<plan::AskedOp>()) {
+  if (buffer.getDefiningOp<plan::HostAllocationOp>()) {
     Value memory = w.callLibrary("ingot_memory_at", {held, numberOf(buffer)}, bytesType(Size::unknown()));
     return at(memory, offset, type);
   }

@@ -58,15 +58,18 @@ void Entry::callParts(plan::LaunchOp launch, func::FuncOp kernel) {
     size_t buffers = launch->getNumOperands();
     return number < buffers ? address(launch->getOperand(number), v.getType()) : last[number - buffers];
   };
+  tellProfile(launch, /*hasEnded=*/false);
   for (ArrayRef<func::CallOp> left = calls; !left.empty(); left = left.drop_front(std::min(left.size(), kernelParts))) {
     part([&] {
       for (func::CallOp call : left.take_front(kernelParts)) {
-        auto arguments = llvm::map_to_vector(call.getOperands(), argument);
-        auto callee = kernels.lookup<func::FuncOp>(call.getCallee());
-        describe(launch, func::CallOp::create(w.b, w.loc, callee, arguments));
+        auto arguments = llvm::map_to_vector(call.getOperands().drop_back(2), argument); // the range comes last
+        if (Value status = this->call(launch, kernels.lookup<func::FuncOp>(call.getCallee()), arguments)) {
+          returnIfBad(entry, status);
+        }
       }
     });
   }
+  tellProfile(launch, /*hasEnded=*/true);
   inParts.insert(kernel);
 }
 

@@ -229,9 +229,9 @@ Source furthest(Source source, bool mayScale, llvm::function_ref<bool(const Flat
 
 /// Writes Attend for a match. `make` plans the axes, the operands and the result first, and changes nothing if one of
 /// them has no plan.
-class Maker {
+class AttendRewrite {
 public:
-  Maker(PatternRewriter &b, Match &match) : b(b), match(match) {}
+  AttendRewrite(PatternRewriter &b, Match &match) : b(b), match(match) {}
 
   LogicalResult make() {
     batch = batchOf(match.product.getY());
@@ -505,7 +505,7 @@ struct Decomposed : OpRewritePattern<onnx::SoftmaxOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(onnx::SoftmaxOp op, PatternRewriter &rewriter) const override {
     Match match(op);
-    return match.find() ? Maker(rewriter, match).make() : failure();
+    return match.find() ? AttendRewrite(rewriter, match).make() : failure();
   }
 };
 

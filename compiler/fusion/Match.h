@@ -4,6 +4,7 @@
 // fail any more (onnx/rewriting/Rewrite.h says why).
 #pragma once
 #include "compiler/onnx/Onnx.h"
+#include "compiler/onnx/ops/Conv.h"
 #include "compiler/onnx/ops/Move.h"
 #include "compiler/onnx/ops/Shape.h"
 #include "compiler/onnx/rewriting/Formula.h"
@@ -29,6 +30,9 @@ inline bool isOneNumber(mlir::Value v) {
   auto constant = onnx::constantOf(v);
   return constant && constant.getNumElements() == 1;
 }
+
+/// Whether an op that is a Conv or a ConvTranspose is the latter.
+template <typename Op> constexpr bool isTransposedConv = std::is_same_v<Op, onnx::ConvTransposeOp>;
 
 /// Returns whether `op` computes each element of its result from the same element of its first operand and from single
 /// numbers. Channels and places of such an op's result are those of its operand, so fusions look through it.

@@ -27,14 +27,12 @@ struct Rows {
   int64_t channelOfSecond(int64_t i) const { return i / second / (first / group) * second + i % second; }
 };
 
-/// Whether dimension 0 of the weights is that of the inputs.
-template <typename Op> constexpr bool transposed = std::is_same_v<Op, onnx::ConvTransposeOp>;
-
 /// Returns the weights multiplied by the factors of their output channels (`outputs`) or of their input channels.
 template <typename Op> ElementsAttr scaledWeights(Op conv, ArrayRef<double> factors, bool outputs) {
   Rows rows(onnx::ranked(conv.getW()), conv.getGroup());
   ElementsAttr weights = onnx::constantOf(conv.getW());
-  if (outputs != transposed<Op>) {
+  // Dimension 0 of the weights is that of the outputs; of a ConvTranspose, that of the inputs.
+  if (outputs != isTransposedConv<Op>) {
     return scaledRows(weights, rows.second * rows.inner, factors, [](int64_t i) { return i; });
   }
   return scaledRows(weights, rows.inner, factors, [&](int64_t i) { return rows.channelOfSecond(i); });
@@ -131,7 +129,7 @@ template <typename Op> struct Before : OpRewritePattern<Op> {
 private:
   /// Returns whether every output reads a whole window of the image, so that an offset of the image adds the same to
   /// each.
-  static bool shiftIsSafe(Op conv) { return !transposed<Op> && isUnpadded(conv); }
+  static bool shiftIsSafe(Op conv) { return !isTransposedConv<Op> && isUnpadded(conv); }
 
   /// Returns the bias with the sum of weights times the offsets of their input channels added to it.
   static ElementsAttr shiftedBias(Op conv, ArrayRef<double> offsets) {

@@ -61,7 +61,7 @@ private:
   }
 
   /// Returns the weights of the convolution, which has w[c, o, k + j * s] at [o, k][c][n - 1 - j].
-  static Value turned(onnx::ConvTransposeOp conv, ArrayRef<int64_t> strides, PatternRewriter &rewriter) {
+  static Value shuffledWeights(onnx::ConvTransposeOp conv, ArrayRef<int64_t> strides, PatternRewriter &rewriter) {
     auto w = onnx::ranked(conv.getW());
     ArrayRef<int64_t> kernel = w.getShape().drop_front(2);
     int64_t inputs = w.getDimSize(0), outputs = w.getDimSize(1), size = onnx::elements(kernel),
@@ -89,7 +89,7 @@ private:
   /// rearrangement.
   static Value written(onnx::ConvTransposeOp conv, ArrayRef<int64_t> strides, Value bias, PatternRewriter &rewriter) {
     onnx::Formula f(rewriter, conv.getLoc());
-    Value weights = turned(conv, strides, rewriter);
+    Value weights = shuffledWeights(conv, strides, rewriter);
     ArrayRef<int64_t> taps = onnx::ranked(weights).getShape().drop_front(2);
     auto rank = static_cast<int64_t>(strides.size());
     SmallVector<int64_t> around = llvm::map_to_vector(taps, [](int64_t n) { return n - 1; });

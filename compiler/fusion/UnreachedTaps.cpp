@@ -49,9 +49,6 @@ struct Range {
   int64_t first, count;
 };
 
-/// Whether the result is the image over which the window moves.
-template <typename Op> constexpr bool transposed = std::is_same_v<Op, onnx::ConvTransposeOp>;
-
 /// Replaces a convolution by one with a smaller kernel and smaller pads.
 template <typename Op> struct CutTaps : OpRewritePattern<Op> {
   using OpRewritePattern<Op>::OpRewritePattern;
@@ -78,7 +75,7 @@ template <typename Op> struct CutTaps : OpRewritePattern<Op> {
         continue;
       }
       int64_t image = in.number(), places = out.number();
-      if (transposed<Op>) {
+      if (isTransposedConv<Op>) { // whose window moves over the result
         std::swap(image, places);
       }
       Axis axis = {places, image, taps, strides[i], dilations[i], pads[i], pads[rank + i]};

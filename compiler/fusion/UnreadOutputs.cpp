@@ -97,9 +97,6 @@ Value moved(onnx::SliceOp slice, Value data, ArrayRef<Unread> cut, PatternRewrit
                                    {data, list(b.starts), list(b.ends), list(b.axes), list(b.steps)});
 }
 
-/// Whether pads cut outputs off instead of adding inputs.
-template <typename Op> constexpr bool transposed = std::is_same_v<Op, onnx::ConvTransposeOp>;
-
 /// Replaces a convolution, the elementwise ops behind it, and the Slices that read them.
 template <typename Op> struct CutOutputs : OpRewritePattern<Op> {
   using OpRewritePattern<Op>::OpRewritePattern;
@@ -161,7 +158,7 @@ private:
     for (int64_t i = 0; i < rank; ++i) {
       Unread &mine = cut[i + 2];
       int64_t &before = pads[i], &after = pads[rank + i];
-      if (transposed<Op>) {
+      if (isTransposedConv<Op>) { // whose pads cut outputs off instead of adding inputs
         before += mine.inFront, after += mine.behind;
         continue;
       }
@@ -187,7 +184,7 @@ private:
     NamedAttrList attributes(conv->getAttrs());
     attributes.set("pads", rewriter.getDenseI64ArrayAttr(pads));
     Value made = onnx::make<Op>(
-        rewriter, loc, {conv.getX(), ofChannels(conv.getW(), transposed<Op> ? 1 : 0), ofChannels(conv.getB(), 0)},
+        rewriter, loc, {conv.getX(), ofChannels(conv.getW(), isTransposedConv<Op> ? 1 : 0), ofChannels(conv.getB(), 0)},
         attributes.getAttrs());
     for (Operation *step : steps) {
       rewriter.setInsertionPoint(step); // its other operands may be defined after the convolution

@@ -15,9 +15,10 @@ namespace {
 
 constexpr int64_t uint8Number = 2;
 
-class Packer {
+/// Writes the ops that turn bytes into elements of less than a byte, and back, for tensors of one type.
+class PackedCodec {
 public:
-  Packer(func::FuncOp function, RankedTensorType type)
+  PackedCodec(func::FuncOp function, RankedTensorType type)
       : f(b, function.getLoc()), type(type), row(onnx::rowOf(type.getElementType())), count(type.getNumElements()),
         bytes(llvm::divideCeil(count, row.pack())) {}
 
@@ -102,10 +103,10 @@ LogicalResult packInterface(func::FuncOp function) {
     if (!type.hasStaticShape()) {
       return refuse(function, "input", function.getArgAttr(i, onnx::interfaceName), type);
     }
-    Packer packer(function, type);
-    packer.b = OpBuilder::atBlockBegin(&block);
-    argument.setType(packer.bytesType());
-    Value elements = packer.unpacked(argument);
+    PackedCodec codec(function, type);
+    codec.b = OpBuilder::atBlockBegin(&block);
+    argument.setType(codec.bytesType());
+    Value elements = codec.unpacked(argument);
     argument.replaceUsesWithIf(elements, [&](OpOperand &use) {
       return use.getOwner()->getBlock() != &block || elements.getDefiningOp()->isBeforeInBlock(use.getOwner());
     });
@@ -121,9 +122,9 @@ LogicalResult packInterface(func::FuncOp function) {
     if (!type.hasStaticShape()) {
       return refuse(function, "output", function.getResultAttr(i, onnx::interfaceName), type);
     }
-    Packer packer(function, type);
-    packer.b = OpBuilder(end);
-    result.set(packer.packed(result.get()));
+    PackedCodec codec(function, type);
+    codec.b = OpBuilder(end);
+    result.set(codec.packed(result.get()));
     function.setResultAttr(i, packedName, TypeAttr::get(type));
   }
   function.setType(FunctionType::get(function.getContext(), block.getArgumentTypes(), end->getOperandTypes()));

@@ -1,8 +1,8 @@
 // A shape is read number by number: those that are known stay what they are. What a number means to its op (-1 in
 // a Reshape, negative ends of a Slice) is computed on the tensors, so that what is read is a size.
 //
-// Numbers that their op bounds (the ends of a Slice, the k of a TopK) are found sizes like any other. Without a bound,
-// and where the function may not ask for such, the op stays as it is and is refused later.
+// Numbers that their op bounds (the ends of a Slice, the k of a TopK) are data-dependent sizes like any other. Without
+// a bound, and where the function may not ask for such, the op stays as it is and is refused later.
 #include "compiler/graph/ReadSizes.h"
 #include "compiler/graph/SizeReader.h"
 

@@ -6,7 +6,7 @@ namespace ingot::graph {
 
 /// Makes sizes of numbers in data that say how large a result of `op` is: where the function reads sizes
 /// (onnx::SizeReading), the op has results of unknown size, and nothing but the numbers is missing. Each becomes a
-/// found size (onnx.ReadSize, onnx.RangeSize) in front of the op. Failure: there was nothing to do.
+/// data-dependent size (onnx.ReadSize, onnx.RangeSize) in front of the op. Failure: there was nothing to do.
 llvm::LogicalResult readSizes(mlir::Operation *op, mlir::PatternRewriter &rewriter);
 
 /// Tells contexts of the registry how operators read sizes (readers/).

@@ -1,5 +1,5 @@
-// Runs the first pass over an imported model: nodes as their file has them (onnx.Node) become ops in their newest form,
-// with types. Sequences and optional values become tensors; subgraphs become loops and branches
+// Runs the first pass over an imported model: nodes as their file has them (onnx.Node) become ops in their newest
+// definition, with types. Sequences and optional values become tensors; subgraphs become loops and branches
 // (compiler/graph/resolve).
 #pragma once
 #include "compiler/support/Problems.h"

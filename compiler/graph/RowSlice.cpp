@@ -32,7 +32,7 @@ static onnx::LoopOp loopOf(Value v) {
 
 /// Returns whether an axis of `d` elements has a row for each iteration.
 static bool staysInside(onnx::LoopOp loop, const onnx::Size &d) {
-  return (d - onnx::LoopSizes::mostTurns(loop)).atLeast(0, onnx::factsOf(loop));
+  return (d - onnx::LoopSizes::maxTripCount(loop)).atLeast(0, onnx::factsOf(loop));
 }
 
 /// Returns whether `constant` is a list of integers that are all at least 1.

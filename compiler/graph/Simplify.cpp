@@ -20,7 +20,7 @@
 #include "compiler/onnx/ops/Shape.h"
 #include "compiler/onnx/quantization/Quantization.h"
 #include "compiler/onnx/rewriting/Rewrite.h"
-#include "compiler/onnx/sizes/Found.h"
+#include "compiler/onnx/sizes/DataDependentSizes.h"
 #include "compiler/onnx/sizes/Shapes.h"
 #include "mlir/IR/Dominance.h"
 #include "mlir/Transforms/CSE.h"
@@ -204,21 +204,21 @@ static void collectChecks(func::FuncOp function) {
 static bool mergeFinder(Operation *op, PatternRewriter &rewriter) {
   std::optional<onnx::Symbol> symbol;
   if (op->getNumOperands() && op->getNumRegions() == 0) {
-    symbol = onnx::foundBy(op);
+    symbol = onnx::dataDependentSizeOf(op);
   }
   if (!symbol) {
     return false;
   }
   auto attributes = [](Operation *finder) {
     NamedAttrList all(finder->getAttrs());
-    all.erase(onnx::foundName);
+    all.erase(onnx::dataDependentSizeName);
     return all.getDictionary(finder->getContext());
   };
   for (Operation *other : op->getOperand(0).getUsers()) {
     if (other->getName() == op->getName() && other->getBlock() == op->getBlock() && other->isBeforeInBlock(op) &&
-        onnx::foundBy(other) && llvm::equal(other->getOperands(), op->getOperands()) &&
+        onnx::dataDependentSizeOf(other) && llvm::equal(other->getOperands(), op->getOperands()) &&
         attributes(other) == attributes(op)) {
-      onnx::replaceFound(op, *symbol, *onnx::foundBy(other));
+      onnx::replaceSymbol(op, *symbol, *onnx::dataDependentSizeOf(other));
       rewriter.replaceOp(op, other->getResults());
       return true;
     }
@@ -317,14 +317,14 @@ static LogicalResult walkForward(func::FuncOp function) {
 }
 
 static bool isMentioned(const onnx::Growth &g, const onnx::SymbolSet &symbols) {
-  return (g.inside && symbols.count(*g.inside)) || symbols.count(g.behind);
+  return (g.inside && symbols.count(*g.inside)) || symbols.count(g.after);
 }
 
-/// Returns the found sizes that ops, types and checks speak of.
+/// Returns the data-dependent sizes that ops, types and checks speak of.
 static onnx::SymbolSet mentionedSizes(func::FuncOp function) {
   onnx::SymbolSet symbols;
   auto add = [&](const onnx::Size &size) {
-    if (size.isFound()) {
+    if (size.isDataDependent()) {
       size.eachSymbol([&](onnx::Symbol symbol) { symbols.insert(symbol); });
     }
   };
@@ -347,8 +347,8 @@ static onnx::SymbolSet mentionedSizes(func::FuncOp function) {
 /// growth. Returns whether there was one.
 static bool removeIdle(Operation *op, const onnx::SymbolSet &mentioned) {
   if (isa<onnx::IfOp>(op)) {
-    SmallVector<onnx::Choice> choices = onnx::choicesOf(op);
-    llvm::erase_if(choices, [&](const onnx::Choice &choice) { return !mentioned.count(choice.symbol); });
+    SmallVector<onnx::BranchSizes> choices = onnx::choicesOf(op);
+    llvm::erase_if(choices, [&](const onnx::BranchSizes &choice) { return !mentioned.count(choice.symbol); });
     bool fewer = choices.size() != onnx::choicesOf(op).size();
     onnx::setChoices(op, choices);
     return fewer;
@@ -360,7 +360,7 @@ static bool removeIdle(Operation *op, const onnx::SymbolSet &mentioned) {
     onnx::setGrowths(op, growths);
     return fewer;
   }
-  if (!op->use_empty() || mentioned.count(*onnx::foundBy(op))) {
+  if (!op->use_empty() || mentioned.count(*onnx::dataDependentSizeOf(op))) {
     return false;
   }
   op->erase();
@@ -373,7 +373,7 @@ static void removeIdleFinders(func::FuncOp function) {
     again = false;
     SmallVector<Operation *> finders;
     function.walk([&](Operation *op) {
-      if (!onnx::foundAt(op).empty()) {
+      if (!onnx::symbolsDefinedBy(op).empty()) {
         finders.push_back(op);
       }
     });
@@ -407,7 +407,7 @@ LogicalResult simplify(func::FuncOp function) {
         return failure();
       }
     }
-    // The rounds end where no fact is new (no bound of a found size either), or after the last one.
+    // The rounds end where no fact is new (no bound of a data-dependent size either), or after the last one.
     if (function->getAttr(onnx::factsName) == before || round + 1 == mostRounds) {
       collectChecks(function);
       onnx::setSolved(function);

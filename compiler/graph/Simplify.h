@@ -9,8 +9,8 @@ namespace ingot::graph {
 /// ops. Afterwards unused ops are gone. Fails (with messages) on contradictions.
 mlir::LogicalResult simplify(mlir::func::FuncOp function);
 
-/// Makes found sizes of numbers in data, where nothing else tells how large a tensor is; numbers that nothing bounds
-/// become sizes only with `unbounded`. Simplifies the function where there are such.
+/// Makes data-dependent sizes of numbers in data, where nothing else tells how large a tensor is; numbers that nothing
+/// bounds become sizes only with `unbounded`. Simplifies the function where there are such.
 mlir::LogicalResult findSizes(mlir::func::FuncOp function, bool unbounded);
 
 /// Removes common subexpressions, then unused ops.

@@ -7,15 +7,15 @@
 // branch cannot be computed. Where a rank reaches the end of the model and the answer depends on its symbols, the
 // branch for equal sizes is taken, and a run for which they are not equal is not let in.
 #include "compiler/graph/SimplifyControl.h"
-#include "compiler/graph/OneElement.h"
 #include "compiler/graph/ReadSizes.h"
+#include "compiler/graph/ScalarRanks.h"
 #include "compiler/onnx/Control.h"
 #include "compiler/onnx/ElementTypes.h"
 #include "compiler/onnx/constants/Constants.h"
 #include "compiler/onnx/ops/Move.h"
 #include "compiler/onnx/ops/Shape.h"
 #include "compiler/onnx/rewriting/Formula.h"
-#include "compiler/onnx/sizes/Found.h"
+#include "compiler/onnx/sizes/DataDependentSizes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/BitVector.h"
 
@@ -74,8 +74,8 @@ static Visit takeBranch(onnx::IfOp op, bool condition, PatternRewriter &rewriter
       onnx::addCheck(checksOwner(op->getBlock()), check, attribute);
     }
   }
-  for (const onnx::Choice &choice : onnx::choicesOf(op)) {
-    onnx::replaceFound(op, choice.symbol, choice.sizes[condition ? 0 : 1]);
+  for (const onnx::BranchSizes &choice : onnx::choicesOf(op)) {
+    onnx::replaceSymbol(op, choice.symbol, choice.sizes[condition ? 0 : 1]);
   }
   inlineBlock(branch, op, end->getOperands(), rewriter);
   return Visit::Replaced;
@@ -121,11 +121,11 @@ static void append(Block &branch, onnx::IfOp op, Operation *reader, PatternRewri
 
 /// Takes the first op that reads a result into both branches. Returns false where that would make them too large, or
 /// where the op finds a size, which would have two meanings then.
-static bool takeIn(onnx::IfOp op, PatternRewriter &rewriter) {
+static bool moveReaderIntoBranches(onnx::IfOp op, PatternRewriter &rewriter) {
   constexpr int64_t mostOps = 1000;
   Operation *reader = firstReader(op);
-  if (!reader || countOps(op) + 2 * countOps(reader) > mostOps || !onnx::foundAt(reader).empty() ||
-      !onnx::foundInside(reader).empty()) {
+  if (!reader || countOps(op) + 2 * countOps(reader) > mostOps || !onnx::symbolsDefinedBy(reader).empty() ||
+      !onnx::symbolsDefinedInside(reader).empty()) {
     return false;
   }
   SmallVector<Type> types(op->getResultTypes());
@@ -202,12 +202,12 @@ static bool keepAxes(onnx::IfOp op, PatternRewriter &rewriter) {
   return true;
 }
 
-/// Settles an If whose ranks differ and reach the end of its block.
-static Visit settle(onnx::IfOp op, PatternRewriter &rewriter) {
+/// Decides about an If whose ranks differ and reach the end of its block.
+static Visit decideSplitRanks(onnx::IfOp op, PatternRewriter &rewriter) {
   // It says that the If around this one could do nothing either.
-  static constexpr StringRef settlesName = "onnx.settles";
+  static constexpr StringRef cannotMoveName = "onnx.cannot_move";
   bool inIf = isa<onnx::IfOp>(op->getParentOp()) && !firstReader(op);
-  if (inIf && !op->hasAttr(settlesName)) {
+  if (inIf && !op->hasAttr(cannotMoveName)) {
     return Visit::Kept; // ops that read that one's results will be taken in
   }
   if (keepAxes(op, rewriter)) {
@@ -228,8 +228,8 @@ static Visit settle(onnx::IfOp op, PatternRewriter &rewriter) {
   bool again = false;
   for (Region &region : op->getRegions()) {
     for (Value v : region.front().getTerminator()->getOperands()) {
-      if (isSplit(v) && !v.getDefiningOp()->hasAttr(settlesName)) {
-        v.getDefiningOp()->setAttr(settlesName, rewriter.getUnitAttr());
+      if (isSplit(v) && !v.getDefiningOp()->hasAttr(cannotMoveName)) {
+        v.getDefiningOp()->setAttr(cannotMoveName, rewriter.getUnitAttr());
         again = true;
       }
     }
@@ -238,7 +238,7 @@ static Visit settle(onnx::IfOp op, PatternRewriter &rewriter) {
 }
 
 /// Leaves out outputs that nobody reads, and those that are the same value in both branches.
-static bool narrow(onnx::IfOp op, PatternRewriter &rewriter) {
+static bool removeUnreadResults(onnx::IfOp op, PatternRewriter &rewriter) {
   Operation *ends[] = {op.getThenBranch().front().getTerminator(), op.getElseBranch().front().getTerminator()};
   llvm::BitVector keep(op.getNumResults());
   for (unsigned i = 0; i < op.getNumResults(); ++i) {
@@ -303,10 +303,12 @@ static Visit simplifyIf(onnx::IfOp op, PatternRewriter &rewriter) {
   if (failsUnlessEqual(op)) {
     return requireEqual(op, rewriter);
   }
-  if (narrow(op, rewriter) || makeScalars(op, rewriter)) {
+  if (removeUnreadResults(op, rewriter) || makeScalars(op, rewriter)) {
     return Visit::Replaced;
   }
-  return !disagree(op) ? Visit::Kept : takeIn(op, rewriter) ? Visit::Replaced : settle(op, rewriter);
+  return !disagree(op)                          ? Visit::Kept
+         : moveReaderIntoBranches(op, rewriter) ? Visit::Replaced
+                                                : decideSplitRanks(op, rewriter);
 }
 
 // These simplify a Loop.
@@ -317,8 +319,8 @@ static std::optional<int64_t> tripsOf(onnx::LoopOp loop) {
   return trips && trips->size() == 1 ? std::optional(trips->front()) : std::nullopt;
 }
 
-/// Returns whether the loop turns at least once; nothing where that is not known.
-static std::optional<bool> turnsAtAll(onnx::LoopOp loop) {
+/// Returns whether the loop has at least one iteration; nothing where that is not known.
+static std::optional<bool> hasIterations(onnx::LoopOp loop) {
   auto condition = onnx::present(loop.getCondition()) ? truthOf(loop.getCondition()) : true;
   std::optional<int64_t> trips = tripsOf(loop);
   if (condition == false || (trips && *trips <= 0)) {
@@ -328,31 +330,31 @@ static std::optional<bool> turnsAtAll(onnx::LoopOp loop) {
   return condition == true && some ? std::optional(true) : std::nullopt;
 }
 
-/// Returns how often the loop turns where that is known to be 0 or 1.
-static std::optional<int> turnsOf(onnx::LoopOp loop) {
+/// Returns the number of iterations where it is known to be 0 or 1.
+static std::optional<int> fewIterations(onnx::LoopOp loop) {
   bool once = tripsOf(loop) == 1 || truthOf(loop.continues().get()) == false;
-  std::optional<bool> turns = turnsAtAll(loop);
-  return turns == false ? std::optional(0) : turns == true && once ? std::optional(1) : std::nullopt;
+  std::optional<bool> iterations = hasIterations(loop);
+  return iterations == false ? std::optional(0) : iterations == true && once ? std::optional(1) : std::nullopt;
 }
 
-/// Writes numbers for the found sizes of a loop that turned 0 times or once, which no run has to find any more.
-static void turned(onnx::LoopOp loop, int64_t times) {
-  if (std::optional<onnx::Symbol> symbol = onnx::foundBy(loop)) {
-    onnx::replaceFound(loop, *symbol, times);
+/// Writes numbers for the data-dependent sizes of a loop of no or one iteration, which no run has to find any more.
+static void replaceLoopSizes(onnx::LoopOp loop, int64_t times) {
+  if (std::optional<onnx::Symbol> symbol = onnx::dataDependentSizeOf(loop)) {
+    onnx::replaceSymbol(loop, *symbol, times);
   }
   for (const onnx::Growth &g : onnx::growthsOf(loop)) {
     if (g.inside) {
-      onnx::replaceFound(loop, *g.inside, g.start);
+      onnx::replaceSymbol(loop, *g.inside, g.start);
     }
   }
   for (const onnx::Growth &g : onnx::growthsOf(loop)) {
     if (times == 0 || !g.next.isUnknown()) {
-      onnx::replaceFound(loop, g.behind, times == 0 ? g.start : g.next);
+      onnx::replaceSymbol(loop, g.after, times == 0 ? g.start : g.next);
     }
   }
 }
 
-static Visit skip(onnx::LoopOp loop, PatternRewriter &rewriter) {
+static Visit removeLoop(onnx::LoopOp loop, PatternRewriter &rewriter) {
   SmallVector<Value> results(loop.getInitial());
   for (unsigned i = loop.carried(); i < loop.getNumResults(); ++i) {
     auto type = onnx::ranked(loop.getResult(i));
@@ -364,12 +366,12 @@ static Visit skip(onnx::LoopOp loop, PatternRewriter &rewriter) {
     results.push_back(onnx::makeConstant(rewriter, loop.getLoc(),
                                          onnx::constantFromBytes(onnx::tensorOf(shape, type.getElementType()), {})));
   }
-  turned(loop, 0);
+  replaceLoopSizes(loop, 0);
   rewriter.replaceOp(loop, results);
   return Visit::Replaced;
 }
 
-static Visit turnOnce(onnx::LoopOp loop, PatternRewriter &rewriter) {
+static Visit inlineOnlyIteration(onnx::LoopOp loop, PatternRewriter &rewriter) {
   auto constant = [&](Value like, int64_t v) {
     return onnx::makeConstant(rewriter, loop.getLoc(), onnx::constantFromIntegers(onnx::ranked(like), {v}));
   };
@@ -387,14 +389,14 @@ static Visit turnOnce(onnx::LoopOp loop, PatternRewriter &rewriter) {
     Value v = loop.yielded(i).get();
     results.push_back(i < loop.carried() ? v : onnx::make<onnx::UnsqueezeOp>(rewriter, loop.getLoc(), {v, front}));
   }
-  turned(loop, 1);
+  replaceLoopSizes(loop, 1);
   rewriter.replaceOp(loop, results);
   return Visit::Replaced;
 }
 
 /// Replaces carried values that no iteration changes by their initial values, and leaves out those that nobody reads,
 /// as well as scan outputs that nobody reads.
-static bool narrow(onnx::LoopOp loop, PatternRewriter &rewriter) {
+static bool removeUnreadResults(onnx::LoopOp loop, PatternRewriter &rewriter) {
   llvm::BitVector keep(loop.getNumResults(), true);
   for (unsigned i = 0; i < loop.getNumResults(); ++i) {
     if (i < loop.carried()) {
@@ -427,14 +429,14 @@ static bool differ(RankedTensorType a, RankedTensorType b) {
 }
 
 /// Gives an initial value the shape of what follows it. Exporters of while loops carry values that are only made
-/// inside, and begin with any value, perhaps a number. Where the loop turns nobody sees that value, so that its shape
-/// does not matter.
+/// inside, and begin with any value, perhaps a number. Where the loop has an iteration nobody sees that value, so that
+/// its shape does not matter.
 static bool shapePlaceholders(onnx::LoopOp loop, PatternRewriter &rewriter) {
-  if (turnsAtAll(loop) != true) {
+  if (hasIterations(loop) != true) {
     return false;
   }
   bool changed = false;
-  onnx::SymbolSet inner = onnx::foundInside(loop);
+  onnx::SymbolSet inner = onnx::symbolsDefinedInside(loop);
   rewriter.setInsertionPoint(loop);
   onnx::Formula f(rewriter, loop.getLoc());
   for (unsigned i = 0; i < loop.carried(); ++i) {
@@ -452,8 +454,8 @@ static bool shapePlaceholders(onnx::LoopOp loop, PatternRewriter &rewriter) {
 }
 
 /// Whether the op may fail on data, or does nothing, or speaks of sizes that the iteration finds.
-static bool mustStay(Operation *op, const onnx::SymbolSet &found) {
-  bool stays = onnx::speaksOf(op, found);
+static bool mustStay(Operation *op, const onnx::SymbolSet &symbols) {
+  bool stays = onnx::mentionsAny(op, symbols);
   op->walk([&](Operation *inner) {
     stays |= isa<onnx::Indexer, onnx::FailOp, onnx::LoopOp>(inner) || inner->hasTrait<OpTrait::IsTerminator>();
   });
@@ -462,14 +464,14 @@ static bool mustStay(Operation *op, const onnx::SymbolSet &found) {
 
 static bool hoist(onnx::LoopOp loop) {
   bool moved = false;
-  onnx::SymbolSet found = onnx::foundInside(loop);
+  onnx::SymbolSet defined = onnx::symbolsDefinedInside(loop);
   for (Operation &op : llvm::make_early_inc_range(loop.block().without_terminator())) {
     bool same = true;
     onnx::eachOutsideOperand(&op, [&](OpOperand &use) {
       Operation *home = use.get().getParentBlock()->getParentOp();
       same &= !loop->isAncestor(home);
     });
-    if (same && !mustStay(&op, found)) {
+    if (same && !mustStay(&op, defined)) {
       op.moveBefore(loop);
       moved = true;
     }
@@ -491,13 +493,13 @@ static Visit simplifyLoop(onnx::LoopOp loop, PatternRewriter &rewriter) {
     return Visit::Replaced;
   }
   rewriter.setInsertionPoint(loop);
-  std::optional<int> turns = turnsOf(loop);
-  if (turns == 0) {
-    if (Visit visit = skip(loop, rewriter); visit != Visit::Kept) {
+  std::optional<int> iterations = fewIterations(loop);
+  if (iterations == 0) {
+    if (Visit visit = removeLoop(loop, rewriter); visit != Visit::Kept) {
       return visit;
     }
-  } else if (turns == 1) {
-    return turnOnce(loop, rewriter);
+  } else if (iterations == 1) {
+    return inlineOnlyIteration(loop, rewriter);
   }
   if (!loop.enters().use_empty()) {
     rewriter.setInsertionPointToStart(&loop.block());
@@ -508,11 +510,11 @@ static Visit simplifyLoop(onnx::LoopOp loop, PatternRewriter &rewriter) {
   if (failed(walkForward(loop.block(), rewriter)) || failed(onnx::updateTypes(loop))) {
     return Visit::Failed;
   }
-  bool again = turns != turnsOf(loop);
+  bool again = iterations != fewIterations(loop);
   again |= hoist(loop);
   again |= shapePlaceholders(loop, rewriter);
   again |= makeScalars(loop, rewriter);
-  again |= narrow(loop, rewriter);
+  again |= removeUnreadResults(loop, rewriter);
   return again ? Visit::Replaced : Visit::Kept;
 }
 

@@ -18,7 +18,7 @@ enum class Visit {
 };
 
 /// Simplifies an If or a Loop and the ops in it. An If whose condition is constant becomes the ops of its branch, and a
-/// Loop that turns never or once becomes the ops of its body. Values that iterations do not change leave the loop.
+/// Loop of no or one iteration becomes the ops of its body. Values that iterations do not change leave the loop.
 Visit simplifyControl(mlir::Operation *op, mlir::PatternRewriter &rewriter);
 
 } // namespace ingot::graph

@@ -1,14 +1,14 @@
 // Helps the readers of sizes in data (readers/). A file NAME.cpp there attaches graph::ReadsSizes to some operators in
 // `void attachNAME(MLIRContext &)`; it is found by the folder.
 #pragma once
-#include "compiler/onnx/sizes/InData.h"
+#include "compiler/onnx/sizes/SizesInData.h"
 
 namespace ingot::graph {
 
 /// Reads the operands of one op.
-class SizeReader : public onnx::InData {
+class SizeReader : public onnx::SizesInData {
 public:
-  using InData::InData;
+  using SizesInData::SizesInData;
 
   /// Makes the operand these sizes.
   void setOperand(unsigned number, llvm::ArrayRef<onnx::Size> sizes);

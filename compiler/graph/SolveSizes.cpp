@@ -5,7 +5,7 @@
 #include "compiler/onnx/Onnx.h"
 #include "compiler/onnx/Optional.h"
 #include "compiler/onnx/rewriting/Formula.h"
-#include "compiler/onnx/sizes/Found.h"
+#include "compiler/onnx/sizes/DataDependentSizes.h"
 #include "compiler/onnx/sizes/Shapes.h"
 
 using namespace mlir;
@@ -25,7 +25,7 @@ std::optional<Solution> solutionOf(const Size &a, const Size &b) {
   Size difference = a - b;
   std::set<support::Symbol> symbols;
   difference.eachSymbol([&](support::Symbol symbol) { symbols.insert(symbol); });
-  if (difference.isUnknown() || symbols.size() != 1 || symbols.begin()->isFound()) {
+  if (difference.isUnknown() || symbols.size() != 1 || symbols.begin()->isDataDependent()) {
     return std::nullopt;
   }
   auto at = [&](int64_t value) { return difference.evaluate([&](support::Symbol) { return std::optional(value); }); };
@@ -47,7 +47,7 @@ bool isKnown(func::FuncOp function, const Solution &solution) {
 
 void apply(func::FuncOp function, const Solution &solution, const std::string &node) {
   std::vector<onnx::SizeCheck> before = onnx::checksOf(function);
-  onnx::replaceFound(function, solution.symbol, solution.value);
+  onnx::replaceSymbol(function, solution.symbol, solution.value);
   onnx::addCheck(function, {solution.check(), node});
   for (const onnx::SizeCheck &check : before) {
     if (check.node.empty()) { // the check comes from --dim, which may say that no run has this value

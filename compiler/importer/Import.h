@@ -1,5 +1,5 @@
 // The importer: an .onnx file becomes a module with one func.func of nodes as they are written (onnx.Node), which
-// graph::resolve brings to the newest form of their ops.
+// graph::resolve brings to the newest definition of their ops.
 //
 //   func.func @NAME(%x: tensor<1x3xf32> {onnx.name = "x", onnx.dims = ["batch", ""]}) -> (tensor<1x3xf32> {onnx.name =
 //   "y"})

@@ -115,7 +115,7 @@ private:
 std::vector<std::vector<int32_t>> operandTypes(MLIRContext &context, llvm::StringRef domain, llvm::StringRef op) {
   std::optional<RegisteredOperationName> info = onnx::lookupOperator(&context, domain, op);
   auto *importable = info ? info->getInterface<onnx::Importable>() : nullptr;
-  return importable && !importable->isForm() ? Trial(context, *info).run() : std::vector<std::vector<int32_t>>();
+  return importable && !importable->isAlias() ? Trial(context, *info).run() : std::vector<std::vector<int32_t>>();
 }
 
 } // namespace ingot::importer

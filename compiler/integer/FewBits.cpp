@@ -22,10 +22,10 @@ using namespace mlir;
 namespace ingot::integer {
 namespace {
 
-using onnx::FewBits;
+using onnx::FewBitsWeights;
 
-/// The size of blocks along rows, which have one scale: sums of digits need short ones (Digits.cpp), and a scale for
-/// each of these costs little.
+/// The size of blocks along rows, which have one scale: sums of digits need short ones (SplitFloats.cpp), and a scale
+/// for each of these costs little.
 constexpr int64_t ownBlock = 256, mostInBlock = 512;
 
 /// A constant matrix of integers, and the numbers that dequantize it.
@@ -117,12 +117,12 @@ ElementsAttr rearranged(ElementsAttr from, int64_t rows, int64_t blocks,
   return onnx::constantFromBytes(onnx::tensorOf({rows, blocks}, from.getElementType()), std::move(to));
 }
 
-/// Returns rows of blocks, without numbers; `turned`: the columns are the rows. Nothing where blocks are not along
+/// Returns rows of blocks, without numbers; `transposed`: the columns are the rows. Nothing where blocks are not along
 /// rows, or have no kernel.
-std::optional<FewBits> emptyRowsOf(const Source &s, bool turned) {
+std::optional<FewBitsWeights> emptyRowsOf(const Source &s, bool transposed) {
   auto shape = s.numbers.getShapedType().getShape();
-  int64_t along = turned ? 0 : 1; // the axis along a row
-  FewBits w;
+  int64_t along = transposed ? 0 : 1; // the axis along a row
+  FewBitsWeights w;
   w.bits = s.numbers.getElementType().getIntOrFloatBitWidth(), w.rows = shape[1 - along], w.columns = shape[along];
   if (!s.block) {
     w.block = std::min<int64_t>(ownBlock, llvm::alignTo(w.columns, 32));
@@ -133,12 +133,12 @@ std::optional<FewBits> emptyRowsOf(const Source &s, bool turned) {
   return fits ? std::optional(w) : std::nullopt;
 }
 
-std::optional<FewBits> rowsOf(const Source &s, bool turned) {
-  std::optional<FewBits> rows = emptyRowsOf(s, turned);
+std::optional<FewBitsWeights> rowsOf(const Source &s, bool transposed) {
+  std::optional<FewBitsWeights> rows = emptyRowsOf(s, transposed);
   if (!rows) {
     return std::nullopt;
   }
-  FewBits w = std::move(*rows);
+  FewBitsWeights w = std::move(*rows);
   Type element = s.numbers.getElementType();
   int64_t parts = s.block ? s.block / w.block : 1; // blocks with one of the given scales
   int64_t given = s.block ? llvm::divideCeil(w.columns, s.block) : 1;
@@ -146,7 +146,7 @@ std::optional<FewBits> rowsOf(const Source &s, bool turned) {
     bool one = of.getNumElements() == 1;
     return [=, rows = w.rows, inBlocks = s.block > 0](int64_t row, int64_t block) {
       int64_t own = inBlocks ? block / parts : 0;
-      return one ? 0 : turned ? own * rows + row : row * given + own;
+      return one ? 0 : transposed ? own * rows + row : row * given + own;
     };
   };
   w.scales = rearranged(s.scales, w.rows, w.blocks(), placeIn(s.scales));
@@ -156,7 +156,7 @@ std::optional<FewBits> rowsOf(const Source &s, bool turned) {
   w.numbers.resize(bytes.size());
   for (int64_t row = 0; row < w.rows; ++row) {
     for (int64_t c = 0; c < w.columns; ++c) {
-      char number = bytes[turned ? c * w.rows + row : row * w.columns + c];
+      char number = bytes[transposed ? c * w.rows + row : row * w.columns + c];
       w.numbers[row * w.columns + c] = static_cast<char>((number + shift) & mask);
     }
   }
@@ -180,12 +180,12 @@ std::optional<FewBits> rowsOf(const Source &s, bool turned) {
 struct Weights {
   Operation *dequantize;
   Source source;
-  bool turned; ///< whether their columns are the rows
+  bool transposed; ///< whether their columns are the rows
 };
 
 std::optional<Weights> weightsOf(onnx::MatMulOp op) {
   Value b = op.getB();
-  bool turned = !op.getTransB();
+  bool transposed = !op.getTransB();
   while (Operation *above = b.getDefiningOp()) {
     auto transpose = dyn_cast<onnx::TransposeOp>(above);
     if (!transpose && !(isa<onnx::CastOp>(above) && isa<FloatType>(onnx::elementOf(above->getOperand(0))))) {
@@ -194,7 +194,7 @@ std::optional<Weights> weightsOf(onnx::MatMulOp op) {
     if (transpose && !llvm::equal(transpose.permutation(), ArrayRef<int64_t>{1, 0})) {
       return std::nullopt;
     }
-    turned ^= static_cast<bool>(transpose);
+    transposed ^= static_cast<bool>(transpose);
     b = above->getOperand(0);
   }
   // A product of two dequantized operands is one of integers.
@@ -202,11 +202,11 @@ std::optional<Weights> weightsOf(onnx::MatMulOp op) {
   bool isOfIntegers =
       a && onnx::elementOf(a.getX()).getIntOrFloatBitWidth() == 8 && b.getDefiningOp<onnx::DequantizeOp>();
   auto source = isOfIntegers || op.getTransA() || !onnx::isForFewBits(op.getA()) ? std::nullopt : sourceOf(b);
-  return source ? std::optional(Weights{b.getDefiningOp(), *source, turned}) : std::nullopt;
+  return source ? std::optional(Weights{b.getDefiningOp(), *source, transposed}) : std::nullopt;
 }
 
 /// Whether weights may become digits where many rows meet them.
-bool mayBeDigits(onnx::MatMulOp op, const FewBits &rows) {
+bool mayBeDigits(onnx::MatMulOp op, const FewBitsWeights &rows) {
   return rows.block <= mostInBlock && onnx::ranked(op.getA()).getRank() > 1;
 }
 
@@ -215,17 +215,17 @@ struct Product : OpRewritePattern<onnx::MatMulOp> {
   FormsOf formsOf; ///< null: only products of few rows are wanted
   LogicalResult matchAndRewrite(onnx::MatMulOp op, PatternRewriter &rewriter) const override {
     std::optional<Weights> weights = weightsOf(op);
-    std::optional<FewBits> rows = weights ? emptyRowsOf(weights->source, weights->turned) : std::nullopt;
+    std::optional<FewBitsWeights> rows = weights ? emptyRowsOf(weights->source, weights->transposed) : std::nullopt;
     if (!rows || !(onnx::hasFewRows(op.getA()) || (formsOf && mayBeDigits(op, *rows) && areFaster(op, *rows)))) {
       return failure();
     }
     onnx::Formula f(rewriter, op.getLoc());
-    rewriter.replaceOp(op, onnx::productOfFewBits(f, op.getA(), *rowsOf(weights->source, weights->turned)));
+    rewriter.replaceOp(op, onnx::productOfFewBits(f, op.getA(), *rowsOf(weights->source, weights->transposed)));
     return success();
   }
 
-  bool areFaster(onnx::MatMulOp op, const FewBits &rows) const {
-    const DigitProducts &digits = formsOf(op).digits;
+  bool areFaster(onnx::MatMulOp op, const FewBitsWeights &rows) const {
+    const SplitProducts &digits = formsOf(op).splitProducts;
     return digits.ofRows && rows.bits <= digits.bits;
   }
 };
@@ -235,7 +235,7 @@ struct Table : OpRewritePattern<onnx::GatherOp> {
   LogicalResult matchAndRewrite(onnx::GatherOp op, PatternRewriter &rewriter) const override {
     auto axis = static_cast<int64_t>(op.getAxis());
     auto s = axis == 0 || axis == -2 ? sourceOf(op.getData()) : std::nullopt;
-    auto table = s ? rowsOf(*s, /*turned=*/false) : std::nullopt;
+    auto table = s ? rowsOf(*s, /*transposed=*/false) : std::nullopt;
     if (!table || !onnx::isSized(op.getIndices())) {
       return failure();
     }
@@ -257,7 +257,7 @@ void addFewBitsProducts(RewritePatternSet &patterns, FormsOf formsOf) {
 void keepFewBits(func::FuncOp function) {
   function.walk([](onnx::MatMulOp op) {
     std::optional<Weights> weights = weightsOf(op);
-    std::optional<FewBits> rows = weights ? emptyRowsOf(weights->source, weights->turned) : std::nullopt;
+    std::optional<FewBitsWeights> rows = weights ? emptyRowsOf(weights->source, weights->transposed) : std::nullopt;
     if (rows && mayBeDigits(op, *rows)) {
       onnx::keepDequantized(weights->dequantize);
     }

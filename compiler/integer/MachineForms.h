@@ -9,8 +9,8 @@
 
 namespace ingot::integer {
 
-/// The products of floats by weights of few bits that are faster as products of bytes (Digits.h).
-struct DigitProducts {
+/// The products of floats by weights of few bits that are faster as products of bytes (SplitFloats.h).
+struct SplitProducts {
   int64_t bits = 0;    ///< the most bits of weights; 0: no products are
   bool ofRows = false; ///< whether products of any number of rows are, and not of few rows alone
 };
@@ -24,14 +24,14 @@ struct StateProducts {
 
 /// The forms of a machine. The default is for ops that no kernel of the compiler computes.
 struct MachineForms {
-  DigitProducts digits;
+  SplitProducts splitProducts;
   StateProducts states;
   bool twoDigits = false;        ///< a float becomes two digits, and not three
-  bool foldsTaps = false;        ///< taps of an image of one channel become channels (Taps.h)
-  bool shortSums = false;        ///< sums of pairs of products are taken in int16 where they fit (Short.h)
-  bool widens = false;           ///< factors become int16 where they are made (Wide.h)
-  bool halves = false;           ///< products of float32 become ones of bfloat16 (Halves.h)
-  bool halfConvolutions = false; ///< so do convolutions
+  bool foldsTaps = false;        ///< taps of an image of one channel become channels (FoldTaps.h)
+  bool int16Sums = false;        ///< sums of pairs of products are taken in int16 where they fit (Int16Sums.h)
+  bool int16Factors = false;     ///< factors become int16 where they are made (Int16Factors.h)
+  bool bf16Products = false;     ///< products of float32 become ones of bfloat16 (Bfloat16.h)
+  bool bf16Convolutions = false; ///< so do convolutions
 };
 
 /// Returns the forms that pay on each of some machines. `isFast`: the arithmetic may be that of --accuracy fast.

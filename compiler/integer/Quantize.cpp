@@ -15,9 +15,9 @@
 //
 // The second and the third may round otherwise than the model says, by a step of the result at most.
 #include "compiler/integer/Quantize.h"
-#include "compiler/integer/Digits.h"
 #include "compiler/integer/FewBits.h"
 #include "compiler/integer/Recurrent.h"
+#include "compiler/integer/SplitFloats.h"
 #include "compiler/onnx/ElementTypes.h"
 #include "compiler/onnx/Onnx.h"
 #include "compiler/onnx/constants/EvaluateElementwise.h"
@@ -378,13 +378,16 @@ LogicalResult useIntegers(func::FuncOp function, bool strict) {
   return success();
 }
 
-LogicalResult useBytes(func::FuncOp function, FormsOf formsOf, bool &changed) {
+FailureOr<bool> useBytes(func::FuncOp function, FormsOf formsOf) {
   RewritePatternSet patterns(function.getContext());
   addRecurrences(patterns, formsOf);
   addFewBitsProducts(patterns, formsOf);
-  addDigits(patterns, formsOf);
-  changed |= onnx::releaseDequantized(function);
-  return onnx::rewrite(function, std::move(patterns), {}, &changed);
+  addSplitProducts(patterns, formsOf);
+  bool changed = onnx::releaseDequantized(function);
+  if (failed(onnx::rewrite(function, std::move(patterns), {}, &changed))) {
+    return failure();
+  }
+  return changed;
 }
 
 } // namespace ingot::integer

@@ -14,7 +14,7 @@ bool isQuantized(mlir::func::FuncOp function);
 llvm::LogicalResult useIntegers(mlir::func::FuncOp function, bool strict);
 
 /// Makes products and recurrences of floats by such weights ones of bytes where the machine gains by it; the other
-/// weights may be folded. `changed` becomes true if there were any.
-llvm::LogicalResult useBytes(mlir::func::FuncOp function, FormsOf formsOf, bool &changed);
+/// weights may be folded. Returns whether there were any.
+mlir::FailureOr<bool> useBytes(mlir::func::FuncOp function, FormsOf formsOf);
 
 } // namespace ingot::integer

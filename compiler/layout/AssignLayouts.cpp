@@ -22,9 +22,9 @@ namespace {
 using lower::LayoutRule;
 
 /// Assigns the layouts of one function, in the order of run().
-class Assigner {
+class LayoutAssignment {
 public:
-  Assigner(func::FuncOp function, lower::MachineOf machineOf, StringRef host)
+  LayoutAssignment(func::FuncOp function, lower::MachineOf machineOf, StringRef host)
       : function(function), machineOf(machineOf), host(host) {}
 
   void run() {
@@ -74,8 +74,8 @@ private:
   void assign(plan::KernelOp kernel) {
     const target::MachineModel &machine = machineOf(kernel.getTarget());
     Operation *root = kernel.root();
-    auto rule = kernel.getPiece() ? LayoutRule::Plain : lower::familyOf(kernel, machine).layoutRule(root, machine);
-    if (rule != LayoutRule::Plain && rule != LayoutRule::PlainToBlocked) {
+    auto rule = kernel.getPiece() ? LayoutRule::RowMajor : lower::familyOf(kernel, machine).layoutRule(root, machine);
+    if (rule != LayoutRule::RowMajor && rule != LayoutRule::RowMajorToBlocked) {
       llvm::for_each(kernel.getIns(), blockChannels);
     }
     bool areLast =
@@ -84,10 +84,10 @@ private:
       return areLast && t.getRank() > 1 ? t.getDimSize(1) : machine.blockLanes();
     };
     bool isBlocked =
-        rule == LayoutRule::Blocked || rule == LayoutRule::PlainToBlocked || rule == LayoutRule::ChannelsLast;
+        rule == LayoutRule::Blocked || rule == LayoutRule::RowMajorToBlocked || rule == LayoutRule::ChannelsLast;
     bool toBlocks = isBlocked ||
                     (rule == LayoutRule::Follow && (areLast || machine.blockLanes() > 1) && shouldFollow(kernel, root));
-    bool fromBlocks = toBlocks || rule == LayoutRule::BlockedToPlain;
+    bool fromBlocks = toBlocks || rule == LayoutRule::BlockedToRowMajor;
     if (toBlocks && root) {
       separateReaders(kernel, root, rule);
     }
@@ -192,11 +192,11 @@ private:
       bool data = root->getOperand(0) == kernel.getBody().getArgument(i);
       bool follows = rule == LayoutRule::Follow && !isConstant(v) && t.getRank() == rank;
       bool readsBlocks =
-          rule == LayoutRule::Blocked || rule == LayoutRule::BlockedToPlain || rule == LayoutRule::ChannelsLast;
+          rule == LayoutRule::Blocked || rule == LayoutRule::BlockedToRowMajor || rule == LayoutRule::ChannelsLast;
       bool inBlocks = follows || (data && readsBlocks);
       return inBlocks ? blocked(t, lanes) : plain(t);
     }
-    if (rule == LayoutRule::BlockedToPlain) {
+    if (rule == LayoutRule::BlockedToRowMajor) {
       return plain(t);
     }
     if (t.getRank() != rank || t.getDimSize(1) == 1) {
@@ -294,8 +294,8 @@ private:
 
   /// Returns whether a piece has a data-dependent size. Nothing can be written behind such a piece before its size is
   /// found, so the pieces are copied when all are there.
-  static bool hasFoundPiece(plan::KernelOp kernel) {
-    return llvm::any_of(kernel.getIns(), [](Value v) { return plan::physicalElements(typeOf(v)).isFound(); });
+  static bool hasDataDependentPiece(plan::KernelOp kernel) {
+    return llvm::any_of(kernel.getIns(), [](Value v) { return plan::physicalElements(typeOf(v)).isDataDependent(); });
   }
 
   /// Returns whether a loop carries the first piece on as the result, extended by the others. The kernel itself then
@@ -334,7 +334,7 @@ private:
       return Value(kernel.getIns()[cast<BlockArgument>(operand).getArgNumber()]);
     });
     SmallVector<Value> pieces;
-    bool known = !hasFoundPiece(kernel);
+    bool known = !hasDataDependentPiece(kernel);
     for (Value v : concat.joinAxis() == 1 ? withWholeImages(given) : given) {
       Operation *producer = v.getDefiningOp();
       bool own = known && producer && isa<plan::KernelOp, plan::JoinOp>(producer) && !memberOf.count(v) &&
@@ -519,7 +519,7 @@ private:
 } // namespace
 
 void assignLayouts(func::FuncOp function, lower::MachineOf machineOf, StringRef host) {
-  Assigner(function, machineOf, host).run();
+  LayoutAssignment(function, machineOf, host).run();
 }
 
 } // namespace ingot::layout

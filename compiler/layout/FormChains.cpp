@@ -44,9 +44,9 @@ plan::KernelOp nextOf(plan::KernelOp kernel) {
 }
 
 /// Cuts paths into chains and makes kernels of them.
-class Former {
+class ChainSearch {
 public:
-  Former(lower::MachineOf machineOf, Chains chains) : machineOf(machineOf), chains(chains) {}
+  ChainSearch(lower::MachineOf machineOf, Chains chains) : machineOf(machineOf), chains(chains) {}
 
   /// Cuts one path. best[n] is the gain of the best cut of its first n kernels, lastLength[n] the length of that cut's
   /// last chain.
@@ -88,8 +88,8 @@ private:
     if (!chain) {
       return 0;
     }
-    double gain = chain->apart - chain->cycles;
-    bool isWorth = gain > leastGain * chain->apart && chain->isSmaller();
+    double gain = chain->separateCycles - chain->cycles;
+    bool isWorth = gain > leastGain * chain->separateCycles && chain->isSmaller();
     return chains == Chains::Possible ? static_cast<double>(kernels.size()) : isWorth ? gain : 0;
   }
 
@@ -148,7 +148,7 @@ void formChains(func::FuncOp function, lower::MachineOf machineOf, Chains chains
     }
   });
   for (ArrayRef<plan::KernelOp> path : paths) {
-    Former(machineOf, chains).form(path);
+    ChainSearch(machineOf, chains).form(path);
   }
 }
 

@@ -48,9 +48,9 @@ static const Algorithms &algorithmsOf(Operation *root) {
 }
 
 /// Whether a schedule is one of this algorithm: it says so, or says that none of the others is used.
-static bool isOf(const target::Schedule &said, const Algorithm &algorithm, const Algorithms &all) {
-  auto uses = [&](const Algorithm *a) { return !a->key.empty() && said[a->key].value_or(0) > 0; };
-  return !said.empty() && (algorithm.key.empty() ? llvm::none_of(all, uses) : uses(&algorithm));
+static bool isOf(const target::Schedule &requested, const Algorithm &algorithm, const Algorithms &all) {
+  auto uses = [&](const Algorithm *a) { return !a->key.empty() && requested[a->key].value_or(0) > 0; };
+  return !requested.empty() && (algorithm.key.empty() ? llvm::none_of(all, uses) : uses(&algorithm));
 }
 
 /// Whether a candidate takes the place of the best one so far. The other one is told why, should it be the faster one.
@@ -89,10 +89,10 @@ std::string whyAmbiguous(ArrayRef<Candidate> candidates) {
 
 Choice choose(plan::KernelOp kernel, const target::MachineModel &machine) {
   const Algorithms &all = algorithmsOf(kernel.root());
-  target::Schedule said = scheduleSaid(kernel.root());
+  target::Schedule requested = requestedSchedule(kernel.root());
   Choice choice;
   for (const Algorithm *algorithm : all) {
-    if (!algorithm->key.empty() && said[algorithm->key] == 0) {
+    if (!algorithm->key.empty() && requested[algorithm->key] == 0) {
       choice.whyNot.push_back({algorithm->name, "the file of schedules says so"});
       continue;
     }
@@ -102,7 +102,7 @@ Choice choose(plan::KernelOp kernel, const target::MachineModel &machine) {
     }
     for (Candidate &candidate : offer.candidates) {
       candidate.algorithm = algorithm;
-      candidate.isWanted |= isOf(said, *algorithm, all);
+      candidate.isWanted |= isOf(requested, *algorithm, all);
       bool isBest = choice.candidates.empty() || replaces(candidate, choice.candidates[choice.chosen]);
       choice.candidates.push_back(std::move(candidate));
       choice.chosen = isBest ? choice.candidates.size() - 1 : choice.chosen;
@@ -161,7 +161,7 @@ LayoutRule layoutOf(Operation *root, const target::MachineModel &machine) {
       return *rule;
     }
   }
-  return LayoutRule::Plain;
+  return LayoutRule::RowMajor;
 }
 
 KernelShape chosenShape(plan::KernelOp kernel, const target::MachineModel &machine) {

@@ -5,7 +5,7 @@
 // and nobody names it. Layouts are decided first, by layoutOf(). For a kernel that has its layouts, choose() alone
 // decides which algorithm computes it on a machine. It is pure and may be asked again. What it decides travels in the
 // kernel's shape (KernelShape::build), and the text of it is what people see.
-// See algorithms/PlainConv.cpp for a small one, and StrassenMatMul.cpp for one with a key.
+// See algorithms/RowMajorConv.cpp for a small one, and StrassenMatMul.cpp for one with a key.
 #pragma once
 #include "compiler/lower/Family.h"
 
@@ -74,7 +74,7 @@ public:
     return std::nullopt;
   }
   /// Returns how it would compute a kernel whose operands have their layouts, and follows what a table says of the
-  /// kernel (scheduleSaid). Candidates may refer to the machine, which lives longer than they do.
+  /// kernel (requestedSchedule). Candidates may refer to the machine, which lives longer than they do.
   virtual Offer offer(plan::KernelOp kernel, const target::MachineModel &machine) const = 0;
   /// Returns schedules beside those of its candidates, those first that are most likely to be faster.
   virtual std::vector<target::Schedule> schedules(plan::KernelOp kernel, const target::MachineModel &machine) const {

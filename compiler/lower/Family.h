@@ -1,8 +1,8 @@
 // A kernel family says which ops may be the root of its kernels, what else may be in such a kernel, and in which layout
 // it works, and it writes the loops. A family is a file of families/ (found by folder) that defines
 //   std::unique_ptr<KernelFamily> ingot::lower::create<Stem>Family();
-// Nothing else names it. A target may bring others for its machines (target::Target::family). families/Running.cpp is a
-// small one.
+// Nothing else names it. A target may bring others for its machines (target::Target::family). families/Cumulative.cpp
+// is a small one.
 #pragma once
 #include "compiler/lower/core/Group.h"
 #include "compiler/lower/core/Schedules.h"
@@ -102,11 +102,11 @@ struct Build {
 
 /// The layout in which a family wants operand 0 of the root (the data) and the result.
 enum class LayoutRule {
-  Plain,          ///< both row-major
-  Blocked,        ///< both with channels in blocks of the vector length: [N][C/lanes][spatial...][lanes]
-  PlainToBlocked, ///< reads row-major, writes blocked (a first convolution with few channels)
-  BlockedToPlain, ///< reads blocked, writes row-major (a last convolution with few channels)
-  Follow,         ///< either layout, but one for the result and all operands of its shape
+  RowMajor,          ///< both row-major
+  Blocked,           ///< both with channels in blocks of the vector length: [N][C/lanes][spatial...][lanes]
+  RowMajorToBlocked, ///< reads row-major, writes blocked (a first convolution with few channels)
+  BlockedToRowMajor, ///< reads blocked, writes row-major (a last convolution with few channels)
+  Follow,            ///< either layout, but one for the result and all operands of its shape
   /// Both with all channels of a pixel together: [N][spatial...][channels], which is one block as long as there are
   /// channels. Only families of targets ask for it; kernels without a root follow.
   ChannelsLast,
@@ -130,7 +130,7 @@ public:
   virtual bool readsThrough(mlir::Operation *root, unsigned operand) const { return false; }
   /// Returns the layout that it works in.
   virtual LayoutRule layoutRule(mlir::Operation *root, const target::MachineModel &machine) const {
-    return LayoutRule::Plain;
+    return LayoutRule::RowMajor;
   }
   /// Returns how many elements it reads around operand 0 in blocked layout, as (before, after) of each spatial axis;
   /// empty for none.

@@ -3,27 +3,27 @@
 // over flat memrefs (bare pointers), with the model's symbols that occur in its sizes; the i32 is a status. One that
 // does too little to be split over threads runs all items whatever the range says, and its loops have constant bounds.
 // Its name is the family and the node it was first built for; a kernel equal to an earlier one (same region, types,
-// constness, target; found sizes may have other names) becomes another launch of that one's function.
+// constness, target; data-dependent sizes may have other names) becomes another launch of that one's function.
 #include "compiler/lower/LowerKernels.h"
-#include "compiler/lower/KernelForm.h"
+#include "compiler/lower/KernelKey.h"
 #include "compiler/lower/core/Denormals.h"
+#include "compiler/lower/core/KernelWork.h"
 #include "compiler/lower/core/LlvmAttributes.h"
 #include "compiler/lower/core/Outline.h"
-#include "compiler/lower/core/Work.h"
 #include "compiler/lower/product/ProductRate.h"
 #include "compiler/onnx/Control.h"
 #include "compiler/onnx/ElementTypes.h"
 #include "compiler/onnx/Onnx.h"
-#include "compiler/onnx/Work.h"
+#include "compiler/onnx/OpWork.h"
 #include "compiler/onnx/constants/Constants.h"
 #include "compiler/onnx/ops/Constant.h"
-#include "compiler/onnx/sizes/Found.h"
+#include "compiler/onnx/sizes/DataDependentSizes.h"
 #include "compiler/onnx/sizes/Shapes.h"
 #include "compiler/onnx/text/Texts.h"
 #include "compiler/plan/InPlace.h"
 #include "compiler/plan/IndexWidth.h"
 #include "compiler/plan/KernelAttributes.h"
-#include "compiler/plan/Work.h"
+#include "compiler/plan/WorkAttributes.h"
 #include "compiler/target/Platform.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -49,7 +49,7 @@ static onnx::SymbolSet symbolsOf(plan::KernelOp kernel) {
   onnx::walkSizes(kernel, add);
   for (Operation &op : kernel.getBody().front()) {
     onnx::walkSizes(&op, add);
-    own.merge(onnx::foundAt(&op));
+    own.merge(onnx::symbolsDefinedBy(&op));
   }
   for (support::Symbol symbol : own) {
     symbols.erase(symbol);
@@ -93,21 +93,21 @@ struct Lowering {
     support::Size items; ///< the family's own
     KernelWork work;     ///< instructions of a launch, where it may be split
     onnx::SymbolSet symbols;
-    std::vector<support::Symbol> found; ///< as they occur in the first kernel
+    std::vector<support::Symbol> dataDependentSizes; ///< as they occur in the first kernel
   };
-  std::unordered_map<KernelForm, Built, KernelForm::Hash> built;
+  std::unordered_map<KernelKey, Built, KernelKey::Hash> built;
 
-  /// `found` gets the kernel's found sizes: where the function speaks of built->found.
-  FailureOr<Built *> functionOf(plan::KernelOp kernel, std::vector<support::Symbol> &found) {
+  /// `sizes` gets the kernel's data-dependent sizes: where the function speaks of built->dataDependentSizes.
+  FailureOr<Built *> functionOf(plan::KernelOp kernel, std::vector<support::Symbol> &sizes) {
     const target::MachineModel &machine = machineFor(kernel);
     const KernelFamily &family = familyOf(kernel, machine);
     family.mark(kernel);
     if (meetsDenormals(kernel, machine)) {
       kernel->setAttr(denormalsName, UnitAttr::get(kernel.getContext()));
     }
-    KernelForm form(kernel);
-    found = form.found;
-    auto [it, isNew] = built.try_emplace(std::move(form));
+    KernelKey key(kernel);
+    sizes = key.dataDependentSizes;
+    auto [it, isNew] = built.try_emplace(std::move(key));
     if (!isNew) {
       return &it->second;
     }
@@ -120,7 +120,7 @@ struct Lowering {
       return failure();
     }
     it->second.symbols = symbolsOf(kernel);
-    it->second.found = found;
+    it->second.dataDependentSizes = sizes;
     it->second.function = declare(kernel, it->second, family, machine);
     if (failed(write(kernel, it->second, family, machine))) {
       return failure();
@@ -413,8 +413,8 @@ struct Lowering {
   }
 
   LogicalResult replace(plan::KernelOp kernel) {
-    std::vector<support::Symbol> found;
-    FailureOr<Built *> built = functionOf(kernel, found);
+    std::vector<support::Symbol> sizes;
+    FailureOr<Built *> built = functionOf(kernel, sizes);
     if (failed(built)) {
       return failure();
     }
@@ -440,16 +440,18 @@ struct Lowering {
       operands.push_back(plan::WeightOp::create(b, v.getLoc(), type, weights.add(constant, recipe, device), device));
     }
     auto mine = [&](support::Symbol symbol) -> support::Size { // the kernel's own one for a symbol of the function
-      auto it = llvm::find((*built)->found, symbol);
-      return it == (*built)->found.end() ? symbol : found[it - (*built)->found.begin()];
+      auto it = llvm::find((*built)->dataDependentSizes, symbol);
+      return it == (*built)->dataDependentSizes.end() ? symbol : sizes[it - (*built)->dataDependentSizes.begin()];
     };
-    auto size = [&](const support::Size &s) { return b.getAttr<onnx::SizeAttr>(s.isFound() ? s.replaced(mine) : s); };
+    auto size = [&](const support::Size &s) {
+      return b.getAttr<onnx::SizeAttr>(s.isDataDependent() ? s.replaced(mine) : s);
+    };
     auto symbols = b.getAttr<onnx::SizesAttr>(llvm::map_to_vector<4>((*built)->symbols, mine));
     Operation *root = kernel.root();
     auto launch = plan::LaunchOp::create(
         b, kernel.getLoc(), kernel.getResultTypes(), (*built)->function.getName(), operands, ValueRange(), Value(),
         size(shape.items), size(shape.scratchBytes), symbols, shape.checked,
-        root ? root->getAttrOfType<onnx::SymbolAttr>(onnx::foundName) : onnx::SymbolAttr(), device);
+        root ? root->getAttrOfType<onnx::SymbolAttr>(onnx::dataDependentSizeName) : onnx::SymbolAttr(), device);
     if (support::Size macs = macsOf(kernel); !macs.is(0)) {
       launch->setAttr(plan::macsName, size(macs));
     }
@@ -502,15 +504,16 @@ static void useSchedules(ArrayRef<plan::KernelOp> kernels, MachineOf machineOf, 
       continue;
     }
     std::string key = keyOf(kernel, family.stem);
-    const target::Schedule *said = request.table ? request.table->find(machine.spec, key) : nullptr;
-    const target::Schedule *meant = said ? choices->find(*said) : nullptr;
+    const target::Schedule *requested = request.table ? request.table->find(machine.spec, key) : nullptr;
+    const target::Schedule *meant = requested ? choices->find(*requested) : nullptr;
     kernel->setAttr(kernelName, StringAttr::get(kernel.getContext(), key));
     if (meant) {
       kernel->setAttr(scheduleName, StringAttr::get(kernel.getContext(), meant->text()));
     } else if (request.table && request.explains && explained.insert(key).second) {
-      emitRemark(kernel.root()->getLoc()) << (said ? "the measured schedule '" + said->text() + "' is none of kernel '"
-                                                   : "no measured schedule for kernel '")
-                                          << key << "' on " << machine.spec << "; it gets that of the machine model";
+      emitRemark(kernel.root()->getLoc())
+          << (requested ? "the measured schedule '" + requested->text() + "' is none of kernel '"
+                        : "no measured schedule for kernel '")
+          << key << "' on " << machine.spec << "; it gets that of the machine model";
     }
     request.choices.try_emplace(key, std::move(*choices));
   }

@@ -61,9 +61,9 @@ struct Placement {
 };
 
 /// Makes the items and sorts them by their first step. Returns false when the sizes overflow.
-bool collectItems(std::span<const Buffer> buffers, std::vector<Item> &items) {
+bool collectItems(std::span<const BufferLifetime> buffers, std::vector<Item> &items) {
   int64_t unit = kMaxBytes;
-  for (const Buffer &buffer : buffers) {
+  for (const BufferLifetime &buffer : buffers) {
     assert(buffer.alignment > 0 && (buffer.alignment & (buffer.alignment - 1)) == 0 && "not a power of two");
     assert(buffer.firstUse <= buffer.lastUse && buffer.bytes >= 0);
     if (buffer.bytes > 0) {
@@ -72,7 +72,7 @@ bool collectItems(std::span<const Buffer> buffers, std::vector<Item> &items) {
   }
   int64_t left = kMaxBytes;
   for (size_t i = 0; i < buffers.size(); ++i) {
-    const Buffer &buffer = buffers[i];
+    const BufferLifetime &buffer = buffers[i];
     if (buffer.bytes == 0) {
       continue;
     }
@@ -305,7 +305,7 @@ Placement solve(const Problem &problem) {
 
 } // namespace
 
-std::optional<ArenaPlan> planArena(std::span<const Buffer> buffers) {
+std::optional<ArenaPlan> planArena(std::span<const BufferLifetime> buffers) {
   Problem problem;
   if (!collectItems(buffers, problem.items)) {
     return std::nullopt;

@@ -9,7 +9,7 @@
 namespace ingot::memory {
 
 /// A buffer that is live from step `firstUse` to step `lastUse`, both inclusive.
-struct Buffer {
+struct BufferLifetime {
   int64_t bytes = 0;
   int64_t alignment = 64; ///< a power of two
   int64_t firstUse = 0, lastUse = 0;
@@ -28,10 +28,11 @@ struct ArenaPlan {
 /// Finds offsets such that no two buffers that are live in the same step overlap. The result depends on the input alone
 /// (no clock, no addresses), so compiling twice gives the same bytes. It is empty when the sizes do not add up in 62
 /// bits: no machine has such an arena.
-std::optional<ArenaPlan> planArena(std::span<const Buffer> buffers);
+std::optional<ArenaPlan> planArena(std::span<const BufferLifetime> buffers);
 
 /// Returns the plan as `ingot inspect --memory` prints it: a line for each buffer in the order of first use, then peak,
 /// bound and percent. `names` may be shorter than `buffers`; the others are numbered.
-std::string renderArenaPlan(std::span<const Buffer> buffers, std::span<const std::string> names, const ArenaPlan &plan);
+std::string renderArenaPlan(std::span<const BufferLifetime> buffers, std::span<const std::string> names,
+                            const ArenaPlan &plan);
 
 } // namespace ingot::memory

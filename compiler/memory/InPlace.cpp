@@ -1,6 +1,6 @@
 #include "compiler/memory/InPlace.h"
 #include "compiler/onnx/Control.h"
-#include "compiler/onnx/sizes/Found.h"
+#include "compiler/onnx/sizes/DataDependentSizes.h"
 #include "compiler/plan/InPlace.h"
 #include "compiler/plan/Layout.h"
 
@@ -14,7 +14,7 @@ support::Size bytesOf(Value v) { return plan::physicalBytes(cast<RankedTensorTyp
 
 bool changes(Value result) {
   return llvm::any_of(onnx::growthsOf(result.getDefiningOp()),
-                      [&](const onnx::Growth &g) { return bytesOf(result).mentions(g.behind); });
+                      [&](const onnx::Growth &g) { return bytesOf(result).mentions(g.after); });
 }
 
 /// Returns whether the next value is the present one with more behind it, where nothing else lies. A part of the
@@ -32,22 +32,23 @@ static bool isExtended(onnx::LoopOp loop, unsigned i) {
 }
 
 /// Returns whether `size` is computed from a size that only the iteration itself finds.
-static bool mentionsFoundIn(onnx::LoopOp loop, const support::Size &size) {
+static bool mentionsDataDependentOf(onnx::LoopOp loop, const support::Size &size) {
   return loop.block()
       .walk([&](Operation *op) {
         auto launch = dyn_cast<LaunchOp>(op);
-        bool finds = (launch && launch.getFound() && size.mentions(launch.getFound()->getValue())) ||
-                     llvm::any_of(onnx::foundAt(op), [&](support::Symbol s) { return size.mentions(s); }) ||
-                     llvm::any_of(onnx::growthsOf(op), [&](const onnx::Growth &g) {
-                       return (g.inside && size.mentions(*g.inside)) || size.mentions(g.behind);
-                     });
+        bool finds =
+            (launch && launch.getDataDependentSize() && size.mentions(launch.getDataDependentSize()->getValue())) ||
+            llvm::any_of(onnx::symbolsDefinedBy(op), [&](support::Symbol s) { return size.mentions(s); }) ||
+            llvm::any_of(onnx::growthsOf(op), [&](const onnx::Growth &g) {
+              return (g.inside && size.mentions(*g.inside)) || size.mentions(g.after);
+            });
         return finds ? WalkResult::interrupt() : WalkResult::advance();
       })
       .wasInterrupted();
 }
 
 bool mayAskBefore(onnx::LoopOp loop, unsigned i) {
-  return isExtended(loop, i) && !mentionsFoundIn(loop, bytesOf(loop.yielded(i).get()));
+  return isExtended(loop, i) && !mentionsDataDependentOf(loop, bytesOf(loop.yielded(i).get()));
 }
 
 SmallVector<Value> replaceable(LaunchOp launch) {

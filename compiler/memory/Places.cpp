@@ -8,7 +8,8 @@
 // for sizes like the planned ones the arena is as tight as a static one. Where bounds of the symbols bound all buffers,
 // the arena is static: each buffer is as large as it can become.
 //
-// Data-dependent sizes, which the run has yet to find (compiler/onnx/sizes/Found.h), count as their bounds.
+// Data-dependent sizes, which the run has yet to find (compiler/onnx/sizes/DataDependentSizes.h), count as their
+// bounds.
 //
 // Control flow is laid out in a row: steps count through both branches of an If and once through the body of a Loop. A
 // buffer from before a Loop that its body uses lives until the Loop ends. Both branches write an If's results where
@@ -40,7 +41,7 @@ LogicalResult Places::find() {
       outputs[homeOf(v).base] = k;
     }
     if (isUnbounded(v)) {
-      refuseToAsk(bytesOf(v), "output " + Twine(k));
+      refuseAllocation(bytesOf(v), "output " + Twine(k));
     }
   }
   visit(block);
@@ -51,7 +52,7 @@ LogicalResult Places::find() {
     return failure();
   }
   shareInPlace();
-  numberAsked();
+  numberHostAllocations();
   for (Value v : block.getTerminator()->getOperands()) {
     plan.inPlaceOf.push_back(inputReplacedBy(v));
   }
@@ -59,7 +60,7 @@ LogicalResult Places::find() {
     return emitError(function.getLoc(), "the model's intermediate tensors do not fit any memory");
   }
   orderSlots();
-  describeAsked();
+  describeHostAllocations();
   return success();
 }
 
@@ -68,7 +69,7 @@ bool Places::planArenas() {
   plan.arena.offsets.assign(plan.buffers.size(), 0);
   int64_t devices = static_cast<int64_t>(ingot::plan::devicesOf(function).size());
   for (int64_t device = 0; device <= devices; ++device) {
-    std::vector<Buffer> own;
+    std::vector<BufferLifetime> own;
     std::vector<size_t> numbers;
     for (auto [i, buffer] : llvm::enumerate(plan.buffers)) {
       if (plan.devices[i] == device) {
@@ -107,14 +108,14 @@ std::optional<int64_t> Places::largest(const support::Size &bytes) const {
 /// Adds a buffer that is live in `step` and returns its number. A buffer that nothing bounds is marked as memory to ask
 /// for, and takes no room in the arena.
 size_t Places::addBuffer(const support::Size &exact, int64_t step, std::string name, int64_t device) {
-  Buffer b;
+  BufferLifetime b;
   b.alignment = alignment;
-  support::Size bytes = exact.bounded(found);
+  support::Size bytes = exact.bounded(bounds);
   bool ask = bytes.isUnknown();
   if (ask) {
-    refuseToAsk(exact, name);
+    refuseAllocation(exact, name);
   }
-  mustAsk.push_back(ask);
+  needsAllocation.push_back(ask);
   bytes = ask ? support::Size(0) : bytes;
   sizes.push_back(bytes);
   auto some = [&](StringRef name) { return std::optional(boundsOf(name).most.value_or(someSize)); };
@@ -130,8 +131,8 @@ size_t Places::addBuffer(const support::Size &exact, int64_t step, std::string n
 }
 
 /// Reports memory that has no bound if the run may not ask for any.
-void Places::refuseToAsk(const support::Size &bytes, const Twine &what) {
-  if (!mayAsk) {
+void Places::refuseAllocation(const support::Size &bytes, const Twine &what) {
+  if (!mayAllocate) {
     emitError(function.getLoc(), "nothing bounds the " + bytes.text() + " bytes of ")
         << what << ", and --no-allocate forbids to ask for them";
     unbounded = true;
@@ -191,9 +192,9 @@ void Places::adopt(Operation *op) {
 /// Returns whether nothing bounds the bytes of `v` or the size of one of its axes. Where another axis is 0 the bytes
 /// are bounded, but the run must still report the size of each axis to the caller.
 bool Places::isUnbounded(Value v) const {
-  return bytesOf(v).bounded(found).isUnknown() ||
+  return bytesOf(v).bounded(bounds).isUnknown() ||
          llvm::any_of(onnx::sizesOf(cast<RankedTensorType>(v.getType())),
-                      [&](const support::Size &size) { return size.bounded(found).isUnknown(); });
+                      [&](const support::Size &size) { return size.bounded(bounds).isUnknown(); });
 }
 
 /// Returns the input in whose memory the caller may have a result of the function written, or -1. The launch that makes
@@ -408,7 +409,7 @@ class Skyline {
 public:
   /// Puts a slot on top of all that are live with it, and returns those of them that were highest somewhere, the
   /// highest first.
-  std::vector<size_t> put(const Buffer &buffer, size_t slot) {
+  std::vector<size_t> put(const BufferLifetime &buffer, size_t slot) {
     auto begin = boundary(buffer.firstUse), end = boundary(buffer.lastUse + 1);
     std::set<size_t, std::greater<>> below;
     for (auto it = begin; it != end; ++it) {
@@ -442,7 +443,7 @@ void Places::orderSlots() {
     used.insert(buffer);
   }
   SmallVector<size_t> order = used.takeVector();
-  llvm::erase_if(order, [&](size_t i) { return askedBuffer.count(i) > 0; });
+  llvm::erase_if(order, [&](size_t i) { return allocationOfBuffer.count(i) > 0; });
   auto key = [&](size_t i) { return std::make_tuple(plan.devices[i], plan.arena.offsets[i], !sizes[i].is(0), i); };
   llvm::sort(order, [&](size_t a, size_t b) { return key(a) < key(b); });
   bool open = llvm::any_of(sizes, [&](const support::Size &s) { return !largest(s); });

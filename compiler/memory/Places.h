@@ -3,18 +3,18 @@
 #pragma once
 #include "compiler/memory/PlanMemory.h"
 #include "compiler/onnx/ops/Control.h"
-#include "compiler/onnx/sizes/Found.h"
+#include "compiler/onnx/sizes/DataDependentSizes.h"
 #include "compiler/plan/Layout.h"
 #include "compiler/support/SizeRange.h"
 
 namespace ingot::memory {
 
-/// Memory that a run must have got at some point of an op: `bytes` in the asked memory `number`, of which the first
+/// Memory that a run must have got at some point of an op: `bytes` in the host allocation `number`, of which the first
 /// `kept` bytes stay as they are.
 struct Need {
-  /// When the memory must be there: before the op runs, or in a loop before each iteration (Turn) or at the end of
+  /// When the memory must be there: before the op runs, or in a loop before each iteration (Iteration) or at the end of
   /// each.
-  enum When { Before, Turn, End };
+  enum When { Before, Iteration, End };
   int64_t number;
   When when;
   support::Size kept, bytes;
@@ -27,22 +27,24 @@ public:
   using Value = mlir::Value;
   using Operation = mlir::Operation;
 
-  Places(mlir::func::FuncOp function, llvm::ArrayRef<ingot::plan::SymbolInfo> symbols, bool mayAsk, int64_t alignment)
-      : function(function), symbols(symbols), block(function.getBody().front()), found(onnx::boundsOf(function)),
-        mayAsk(mayAsk), alignment(alignment) {}
+  Places(mlir::func::FuncOp function, llvm::ArrayRef<ingot::plan::SymbolInfo> symbols, bool mayAllocate,
+         int64_t alignment)
+      : function(function), symbols(symbols), block(function.getBody().front()), bounds(onnx::boundsOf(function)),
+        mayAllocate(mayAllocate), alignment(alignment) {}
 
   /// Finds all places. It fails with a message where memory has no bound and may not be asked for, or fits no machine.
   mlir::LogicalResult find();
   MemoryPlan plan;
-  std::vector<int64_t> asked; ///< by number of an asked memory: the output of the model that it holds, or -1
+  std::vector<int64_t>
+      hostAllocations; ///< by number of a host allocation: the output of the model that it holds, or -1
 
   /// Returns the value that has the buffer in which `v` lies, and where in that buffer. That value is no part of a
   /// join, and no control op gives it a place.
   Place homeOf(Value v);
   /// Returns the output of the model that `base`, a value with a buffer, is written to.
   std::optional<int64_t> outputOf(Value base) const { return numberIn(outputs, base); }
-  /// Returns the asked memory in which `base` lies, which may be an output's.
-  std::optional<int64_t> askedOf(Value base) const;
+  /// Returns the host allocation in which `base` lies, which may be an output's.
+  std::optional<int64_t> hostAllocationOf(Value base) const;
   /// Returns the outputs that are made in the workspace and copied at the end, so that a device that fails leaves what
   /// the caller had in them.
   llvm::ArrayRef<unsigned> heldBack() const { return held; }
@@ -56,8 +58,9 @@ public:
   bool comesBehindDevices(Operation *op) const { return behindDevices.contains(op); }
   /// Returns the number in slots() of the slot in which `base` lies.
   size_t slotOf(Value base) const { return slotNumbers.at(bufferOf.at(base)); }
-  /// Returns the asked memory in which a launch has its scratch; where it is none, slotForScratch() returns the slot.
-  std::optional<int64_t> askedForScratch(Operation *launch) const;
+  /// Returns the host allocation in which a launch has its scratch; where it is none, slotForScratch() returns the
+  /// slot.
+  std::optional<int64_t> hostAllocationForScratch(Operation *launch) const;
   size_t slotForScratch(Operation *launch) const { return slotNumbers.at(scratchOf.at(launch)); }
 
   /// A stretch of the workspace, which either has a place (`at`, in bytes) or lies above other slots, given by their
@@ -77,15 +80,15 @@ public:
   support::Symbol iterationOf(Operation *loop) const { return iterations.at(loop); }
   /// Returns the memory that the run must have asked for by the time of `op`.
   std::vector<Need> needsOf(Operation *op);
-  /// Returns the asked memories that nothing needs behind `op`, an op of the function's own block.
+  /// Returns the host allocations that nothing needs behind `op`, an op of the function's own block.
   std::vector<int64_t> releasedBehind(Operation *op) const;
 
 private:
   mlir::func::FuncOp function;
   llvm::ArrayRef<ingot::plan::SymbolInfo> symbols;
   mlir::Block &block;
-  support::Bounds found; ///< the bounds of data-dependent sizes
-  bool mayAsk, unbounded = false;
+  support::Bounds bounds; ///< the bounds of data-dependent sizes
+  bool mayAllocate, unbounded = false;
   int64_t alignment; ///< of every buffer, in bytes
   int64_t step = 0;
   ingot::plan::PlaceFinder places;
@@ -102,12 +105,12 @@ private:
   llvm::DenseMap<Operation *, size_t> scratchOf;
   /// Launch -> the step in which it runs.
   llvm::DenseMap<Operation *, int64_t> stepOf;
-  llvm::DenseMap<Operation *, int64_t> endOf;        ///< the last step of an op of the function's own block
-  std::map<Operation *, support::Symbol> iterations; ///< loop -> the number of the present iteration
-  std::vector<bool> mustAsk;                         ///< by buffer: whether nothing bounds its size
-  std::map<size_t, int64_t> askedBuffer;             ///< buffer -> its number in `asked`
-  llvm::DenseMap<int64_t, int64_t> askedOutput;      ///< function result -> its number in `asked`
-  std::map<size_t, size_t> slotNumbers;              ///< buffer -> its number in `ordered`
+  llvm::DenseMap<Operation *, int64_t> endOf;          ///< the last step of an op of the function's own block
+  std::map<Operation *, support::Symbol> iterations;   ///< loop -> the number of the present iteration
+  std::vector<bool> needsAllocation;                   ///< by buffer: whether nothing bounds its size
+  std::map<size_t, int64_t> allocationOfBuffer;        ///< buffer -> its number in `hostAllocations`
+  llvm::DenseMap<int64_t, int64_t> allocationOfOutput; ///< function result -> its number in `hostAllocations`
+  std::map<size_t, size_t> slotNumbers;                ///< buffer -> its number in `ordered`
   std::vector<Slot> ordered;
 
   template <typename Map, typename Key> static std::optional<int64_t> numberIn(const Map &map, const Key &key) {
@@ -117,7 +120,7 @@ private:
   support::Range boundsOf(llvm::StringRef name) const;
   std::optional<int64_t> largest(const support::Size &bytes) const;
   size_t addBuffer(const support::Size &exact, int64_t step, std::string name, int64_t device);
-  void refuseToAsk(const support::Size &bytes, const llvm::Twine &what);
+  void refuseAllocation(const support::Size &bytes, const llvm::Twine &what);
 
   void adopt(Operation *op);
   bool isUnbounded(Value v) const;
@@ -139,11 +142,11 @@ private:
   void orderSlots();
 
   // Memory that the run asks for.
-  void numberAsked();
-  bool loopAsks(Value v);
+  void numberHostAllocations();
+  bool isAllocatedByLoop(Value v);
   support::Size knownBefore(Operation *op, const support::Size &size);
   void needOfChanging(onnx::LoopOp loop, mlir::OpResult v, std::vector<Need> &needs);
-  void describeAsked();
+  void describeHostAllocations();
 };
 
 } // namespace ingot::memory

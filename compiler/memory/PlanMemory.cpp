@@ -9,7 +9,7 @@
 #include "compiler/onnx/Control.h"
 #include "compiler/onnx/Optional.h"
 #include "compiler/onnx/constants/Constants.h"
-#include "compiler/plan/Work.h"
+#include "compiler/plan/WorkAttributes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
 using namespace mlir;
@@ -26,13 +26,13 @@ public:
   void write() {
     begin();
     for (const onnx::SizeCheck &check : onnx::checksOf(tensors)) {
-      if (check.isPresence() || check.isFound()) {
+      if (check.isPresence() || check.isDataDependent()) {
         take(check);
       } else { // such a check is made before the run begins
         onnx::addCheck(run, check);
       }
     }
-    checkFound();
+    checkDataDependent();
     writeOps(block);
     finishDevices();
     handOver();
@@ -46,7 +46,7 @@ private:
   Block &block;
   OpBuilder b;
   llvm::DenseMap<Value, Value> buffers; ///< tensor -> its buffer
-  SmallVector<Value> outputs, asked, slots;
+  SmallVector<Value> outputs, hostAllocations, slots;
   llvm::SmallDenseMap<uint64_t, Value> weights;       ///< device -> its weights
   llvm::SmallSetVector<plan::TransferOp, 4> underWay; ///< downloads that the host has not waited for
   llvm::SmallSetVector<int64_t, 4> busy;              ///< devices that may have something to do
@@ -102,10 +102,10 @@ private:
       IntegerAttr at = slot.at ? b.getI64IntegerAttr(*slot.at) : IntegerAttr();
       slots.push_back(plan::SlotOp::create(b, loc, slot.name, size(slot.bytes), at, above, slot.device));
     }
-    for (auto [number, output] : llvm::enumerate(places.asked)) {
+    for (auto [number, output] : llvm::enumerate(places.hostAllocations)) {
       IntegerAttr of = output >= 0 ? b.getI64IntegerAttr(output) : IntegerAttr();
-      asked.push_back(plan::AskedOp::create(b, loc, b.getType<plan::MemoryType>(0),
-                                            b.getI64IntegerAttr(static_cast<int64_t>(number)), of));
+      hostAllocations.push_back(plan::HostAllocationOp::create(b, loc, b.getType<plan::MemoryType>(0),
+                                                               b.getI64IntegerAttr(static_cast<int64_t>(number)), of));
     }
   }
 
@@ -113,8 +113,8 @@ private:
 
   /// Returns the memory in which a value with a buffer lies.
   Value memoryOf(Value base) {
-    if (std::optional<int64_t> number = places.askedOf(base)) {
-      return asked[*number];
+    if (std::optional<int64_t> number = places.hostAllocationOf(base)) {
+      return hostAllocations[*number];
     }
     if (std::optional<int64_t> output = places.outputOf(base)) {
       return outputs[*output];
@@ -163,7 +163,7 @@ private:
   void need(Operation *op, Need::When when) {
     for (const Need &n : places.needsOf(op)) {
       if (n.when == when) {
-        plan::NeedOp::create(b, op->getLoc(), asked[n.number], size(n.kept), size(n.bytes));
+        plan::NeedOp::create(b, op->getLoc(), hostAllocations[n.number], size(n.kept), size(n.bytes));
       }
     }
   }
@@ -173,10 +173,10 @@ private:
   void make(const onnx::SizeCheck &check) {
     plan::CheckOp::create(b, run.getLoc(), b.getAttr<onnx::SizesAttr>(check.sizes), b.getStringAttr(check.node));
   }
-  /// Writes a check, or lets it wait for checkFound() where it mentions a size that the run finds.
-  void take(const onnx::SizeCheck &check) { check.isFound() ? waiting.push_back(check) : make(check); }
+  /// Writes a check, or lets it wait for checkDataDependent() where it mentions a size that the run finds.
+  void take(const onnx::SizeCheck &check) { check.isDataDependent() ? waiting.push_back(check) : make(check); }
   /// Writes the waiting checks whose sizes are all known by now.
-  void checkFound() {
+  void checkDataDependent() {
     auto isKnown = [&](const support::Size &size) {
       bool all = true;
       size.eachSymbol([&](support::Symbol symbol) { all &= known.count(symbol) > 0; });
@@ -193,7 +193,7 @@ private:
   /// Notes that a size is known from here on.
   void find(support::Symbol symbol) {
     known.insert(symbol);
-    checkFound();
+    checkDataDependent();
   }
 
   // Operations
@@ -214,7 +214,7 @@ private:
         defineAll(op.getResults());
       }
       for (int64_t number : places.releasedBehind(&op)) {
-        plan::ReleaseOp::create(b, op.getLoc(), asked[number]);
+        plan::ReleaseOp::create(b, op.getLoc(), hostAllocations[number]);
       }
     }
   }
@@ -267,10 +267,10 @@ private:
   /// Waits at the end of an iteration for all downloads but slices of a scan output, which may still be on their way to
   /// their rows. The next iteration neither reads nor writes those rows, so it begins while the device works on the
   /// present one.
-  void waitForTurn(onnx::LoopOp loop) {
+  void waitForIteration(onnx::LoopOp loop) {
     auto isSlice = [&](plan::TransferOp transfer) {
       auto all = dyn_cast<OpResult>(places.homeOf(transfer.getY()).base);
-      return all && all.getOwner() == loop && all.getResultNumber() >= loop.carried() && !places.askedOf(all);
+      return all && all.getOwner() == loop && all.getResultNumber() >= loop.carried() && !places.hostAllocationOf(all);
     };
     for (plan::TransferOp transfer : llvm::to_vector(underWay)) {
       if (underWay.contains(transfer) && !isSlice(transfer)) {
@@ -314,23 +314,23 @@ private:
     defineAll(launch.getResults());
     Value scratch;
     if (support::Size bytes = launch.getScratchBytes().getValue(); !bytes.is(0)) {
-      std::optional<int64_t> number = places.askedForScratch(launch);
+      std::optional<int64_t> number = places.hostAllocationForScratch(launch);
       Type type = onnx::sizedType({bytes}, b.getI8Type());
-      scratch = bufferIn(number ? asked[*number] : slots[places.slotForScratch(launch)], 0,
+      scratch = bufferIn(number ? hostAllocations[*number] : slots[places.slotForScratch(launch)], 0,
                          bufferType(type, static_cast<int64_t>(launch.getDevice())), launch.getLoc());
     }
     auto at = [&](Value v) { return buffers.at(v); };
     auto call = plan::LaunchOp::create(
         b, launch.getLoc(), TypeRange(), launch.getCallee(), llvm::map_to_vector(launch.getIns(), at),
         llvm::map_to_vector(launch.getOuts(), at), scratch, launch.getItemsAttr(), launch.getScratchBytesAttr(),
-        launch.getSymbolsAttr(), launch.getChecked(), launch.getFoundAttr(), launch.getDevice());
+        launch.getSymbolsAttr(), launch.getChecked(), launch.getDataDependentSizeAttr(), launch.getDevice());
     for (StringRef name : {plan::numberName, plan::errorName, plan::textName, StringRef(plan::workName),
                            StringRef(plan::leastWorkName)}) {
       if (Attribute note = launch->getAttr(name)) {
         call->setAttr(name, note);
       }
     }
-    if (std::optional<onnx::SymbolAttr> symbol = launch.getFound()) {
+    if (std::optional<onnx::SymbolAttr> symbol = launch.getDataDependentSize()) {
       find(symbol->getValue());
     }
   }
@@ -365,16 +365,16 @@ private:
       for (const onnx::SizeCheck &check : onnx::checksOf(from.front().getTerminator())) {
         take(check);
       }
-      checkFound();
+      checkDataDependent();
       writeOps(from.front());
       waitForAll();
       plan::EndOp::create(b, op.getLoc());
       known = std::move(outerKnown), waiting = std::move(outerWaiting);
     }
-    for (const onnx::Choice &choice : onnx::choicesOf(op)) {
+    for (const onnx::BranchSizes &choice : onnx::choicesOf(op)) {
       known.insert(choice.symbol);
     }
-    checkFound();
+    checkDataDependent();
   }
 
   void write(onnx::LoopOp loop) {
@@ -389,27 +389,27 @@ private:
     auto number = b.getAttr<onnx::SymbolAttr>(places.iterationOf(loop));
     auto made = plan::LoopOp::create(b, loc, number, trips, go);
     onnx::setGrowths(made, onnx::growthsOf(loop));
-    if (Attribute found = loop->getAttr(onnx::foundName)) {
-      made->setAttr(onnx::foundName, found);
+    if (Attribute found = loop->getAttr(onnx::dataDependentSizeName)) {
+      made->setAttr(onnx::dataDependentSizeName, found);
     }
     auto outerKnown = known;
     {
       OpBuilder::InsertionGuard guard(b);
       b.setInsertionPointToStart(&made.getBody().emplaceBlock());
-      writeTurn(loop);
+      writeIteration(loop);
     }
     waitForAll();
     known = std::move(outerKnown);
-    if (std::optional<support::Symbol> found = onnx::foundBy(loop)) {
+    if (std::optional<support::Symbol> found = onnx::dataDependentSizeOf(loop)) {
       find(*found);
     }
     for (const onnx::Growth &g : onnx::growthsOf(loop)) {
-      find(g.behind);
+      find(g.after);
     }
   }
 
   /// Writes the body of a loop.
-  void writeTurn(onnx::LoopOp loop) {
+  void writeIteration(onnx::LoopOp loop) {
     Location loc = loop.getLoc();
     SmallVector<onnx::Growth> growths = onnx::growthsOf(loop);
     support::Symbol number = places.iterationOf(loop);
@@ -419,13 +419,13 @@ private:
         find(*g.inside);
       }
     }
-    need(loop, Need::Turn);
+    need(loop, Need::Iteration);
     if (!loop.number().use_empty()) {
       plan::WriteOp::create(b, loc, size(number), bufferOf(loop.number()));
     }
     defineAll(loop.block().getArguments().drop_front(2));
     writeOps(loop.block());
-    waitForTurn(loop);
+    waitForIteration(loop);
     if (!growths.empty()) {
       plan::GrowOp::create(b, loc);
     }
@@ -443,7 +443,7 @@ private:
   /// Copies a slice of a scan output to its rows, if it could not be written there because the output grows.
   void copySlice(onnx::LoopOp loop, unsigned i, ArrayRef<onnx::Growth> growths) {
     Value slice = loop.yielded(i).get(), all = loop.getResult(i);
-    bool late = llvm::any_of(growths, [&](const onnx::Growth &g) { return bytesOf(all).mentions(g.behind); });
+    bool late = llvm::any_of(growths, [&](const onnx::Growth &g) { return bytesOf(all).mentions(g.after); });
     if (late && !bytesOf(slice).is(0)) {
       support::Size at = places.iterationOf(loop);
       Value to = bufferIn(bufferOf(all), at * bytesOf(slice), bufferType(slice.getType()), loop.getLoc());
@@ -454,9 +454,9 @@ private:
 
 } // namespace
 
-FailureOr<MemoryPlan> planMemory(func::FuncOp function, ArrayRef<ingot::plan::SymbolInfo> symbols, bool mayAsk,
+FailureOr<MemoryPlan> planMemory(func::FuncOp function, ArrayRef<ingot::plan::SymbolInfo> symbols, bool mayAllocate,
                                  int64_t alignment) {
-  Places places(function, symbols, mayAsk, alignment);
+  Places places(function, symbols, mayAllocate, alignment);
   if (failed(places.find())) {
     return failure();
   }

@@ -9,7 +9,7 @@ namespace ingot::memory {
 /// The plan as reports show it. Where sizes depend on the model's symbols, the figures are those for symbols at their
 /// bounds, or at `someSize` where they have none.
 struct MemoryPlan {
-  std::vector<Buffer> buffers;
+  std::vector<BufferLifetime> buffers;
   std::vector<std::string> names;
   std::vector<int64_t> devices; ///< by buffer: the device in whose memory it lies
   ArenaPlan arena; ///< its peak and bound are the host's; its offsets are those of all buffers, each in the arena of
@@ -25,9 +25,9 @@ constexpr int64_t someSize = 128; ///< the value of a symbol without a bound in 
 /// Writes the memory form of `function` (compiler/plan/MemoryForm.td) in its place. Where a buffer has no largest size
 /// within the bounds of `symbols`, slots have no places, but lie above others.
 ///
-/// The run asks its host for buffers that nothing bounds; that is an error unless it `mayAsk`. All other buffers begin
-/// at multiples of `alignment` bytes.
+/// The run asks its host for buffers that nothing bounds; that is an error unless it `mayAllocate`. All other buffers
+/// begin at multiples of `alignment` bytes.
 mlir::FailureOr<MemoryPlan> planMemory(mlir::func::FuncOp function, llvm::ArrayRef<plan::SymbolInfo> symbols = {},
-                                       bool mayAsk = true, int64_t alignment = 64);
+                                       bool mayAllocate = true, int64_t alignment = 64);
 
 } // namespace ingot::memory

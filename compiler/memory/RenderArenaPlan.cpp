@@ -16,7 +16,7 @@ std::string row(const char *format, auto... values) {
 
 } // namespace
 
-std::string renderArenaPlan(std::span<const Buffer> buffers, std::span<const std::string> names,
+std::string renderArenaPlan(std::span<const BufferLifetime> buffers, std::span<const std::string> names,
                             const ArenaPlan &plan) {
   std::vector<size_t> order(buffers.size());
   std::iota(order.begin(), order.end(), 0);
@@ -24,7 +24,7 @@ std::string renderArenaPlan(std::span<const Buffer> buffers, std::span<const std
             [&](size_t a, size_t b) { return std::pair(buffers[a].firstUse, a) < std::pair(buffers[b].firstUse, b); });
   std::string text = row("%14s %14s %8s %8s  %s\n", "offset", "bytes", "first", "last", "buffer");
   for (size_t i : order) {
-    const Buffer &buffer = buffers[i];
+    const BufferLifetime &buffer = buffers[i];
     text += row("%14lld %14lld %8lld %8lld  ", (long long)plan.offsets[i], (long long)buffer.bytes,
                 (long long)buffer.firstUse, (long long)buffer.lastUse);
     text += (i < names.size() ? names[i] : "buffer " + std::to_string(i)) + "\n";

@@ -1,3 +1,5 @@
+// Translates between ONNX's numbers of element types and MLIR's types. Names, widths and formats are in the table of
+// support/ElementTypes.cpp; only the types of floats have to be named here, because MLIR has a class for each.
 #include "compiler/onnx/ElementTypes.h"
 #include "mlir/IR/Builders.h"
 
@@ -54,6 +56,7 @@ Type elementOfNumber(int64_t number, MLIRContext *context) {
   }
 }
 
+/// A string's type is an integer of 128 bits, as a number of which it is moved, so it has its number like the others.
 int64_t numberOfElement(Type element) {
   for (const support::ElementType &row : support::elementTypes()) {
     if (elementOfNumber(row.number, element.getContext()) == element) {
@@ -69,6 +72,7 @@ Type computedIn(Type element) {
   return isNarrowFloat(element) ? Type(Float32Type::get(element.getContext())) : element;
 }
 
+/// Integers below a byte are computed with in bytes; booleans stay one bit.
 Type valueType(Type element) {
   auto integer = dyn_cast<IntegerType>(element);
   if (!integer) {

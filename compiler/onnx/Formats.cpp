@@ -1,3 +1,4 @@
+// Registers the operators that kernels read and the standard does not have (Formats.td), and makes them.
 #include "compiler/onnx/Formats.h"
 
 #include "compiler/onnx/FormatsDialect.cpp.inc"

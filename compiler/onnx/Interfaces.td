@@ -15,17 +15,17 @@ def Onnx_InferTypes : OpInterface<"InferTypes"> {
 
 def Onnx_Importable : OpInterface<"Importable"> {
   let cppNamespace = "::ingot::onnx";
-  let description = "How a node of any opset becomes the op's newest form.";
+  let description = "How a node of any opset becomes the op's newest definition.";
   let methods = [
-    StaticInterfaceMethod<"Number of inputs that the newest form declares; -1 when variadic.", "int64_t", "inputCount", (ins)>,
+    StaticInterfaceMethod<"Number of inputs that the newest definition declares; -1 when variadic.", "int64_t", "inputCount", (ins)>,
     StaticInterfaceMethod<"Version of the definition that the op's code was written for.", "int64_t", "since", (ins)>,
     StaticInterfaceMethod<"The newest opset in which that definition, or an older one, holds. A model of a newer one may mean something else.",
       "int64_t", "through", (ins), "", [{ return ::ingot::onnx::newestOpset; }]>,
     StaticInterfaceMethod<[{
-      Rewrites `node`, given in the form of opset `node.opset`, to the newest form: attributes that became inputs, defaults that changed,
-      renamed ops. An op that isForm() fills `node.results` instead. The default is right for an op whose forms all read alike.}],
+      Rewrites `node`, given by the definition of opset `node.opset`, to the newest definition: attributes that became inputs, defaults that changed,
+      renamed ops. An op that isAlias() fills `node.results` instead. The default is right for an op whose definitions all read alike.}],
     "::llvm::LogicalResult", "upgrade", (ins "::ingot::onnx::Node &":$node), "", [{ return ::llvm::success(); }]>,
-    StaticInterfaceMethod<"Whether upgrade() writes each node in terms of other ops, so that none of this name is ever made.", "bool", "isForm", (ins), "",
+    StaticInterfaceMethod<"Whether upgrade() writes each node in terms of other ops, so that none of this name is ever made.", "bool", "isAlias", (ins), "",
       [{ return false; }]>];
 }
 
@@ -46,7 +46,7 @@ def Onnx_Decomposable : OpInterface<"Decomposable"> {
   let cppNamespace = "::ingot::onnx";
   let description = "An op whose meaning is other ops; rewritten by graph-simplify once its operand shapes are known.";
   let methods = [InterfaceMethod<[{
-      Replaces the op by others (rewriter.replaceOp). Failure without a message: not in this form or not yet.}],
+      Replaces the op by others (rewriter.replaceOp). Failure without a message: not for these operands, or not yet.}],
     "::llvm::LogicalResult", "decompose", (ins "::mlir::PatternRewriter &":$rewriter)>];
 }
 

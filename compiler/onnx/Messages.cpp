@@ -1,3 +1,5 @@
+// Translates types in messages of MLIR's verifiers: a string's element type is an integer of 128 bits there, which
+// nobody who has a model with strings would understand.
 #include "compiler/onnx/Messages.h"
 
 namespace ingot::onnx {

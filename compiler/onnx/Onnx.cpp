@@ -32,6 +32,7 @@ Operation *OnnxDialect::materializeConstant(OpBuilder &b, Attribute value, Type 
   return elements && elements.getType() == type ? makeConstant(b, loc, elements).getDefiningOp() : nullptr;
 }
 
+/// A model of a newer version is refused, since an operator may mean something else in it.
 std::optional<int64_t> newestVersion(StringRef domain) {
   return llvm::StringSwitch<std::optional<int64_t>>(domain)
       .Case("", newestOpset)
@@ -45,6 +46,7 @@ LogicalResult Node::error(const Twine &why) const {
   return failure();
 }
 
+/// Inputs that an older definition demanded may be optional in the newest, which the ops describe; so upgrades ask.
 LogicalResult Node::needs(unsigned n) const {
   for (unsigned i = 0; i < n; ++i) {
     if (!operand(i)) {
@@ -76,6 +78,7 @@ static void setOperand(Node &node, unsigned index, Value v) {
   node.operands[index] = v;
 }
 
+/// Axes, pads and the like were attributes in old opsets, and are inputs in new ones.
 void Node::attributeToOperand(StringRef name, unsigned index) {
   Attribute a = attributes.erase(builder.getStringAttr(name));
   if (auto ints = dyn_cast_or_null<DenseI64ArrayAttr>(a)) {
@@ -85,6 +88,7 @@ void Node::attributeToOperand(StringRef name, unsigned index) {
   }
 }
 
+/// The input has the elements of the first one: Clip of float16 has limits of float16.
 void Node::floatAttributeToOperand(StringRef name, unsigned index) {
   bool isOfFloats = !operands.empty() && operands[0] && isa<FloatType>(elementOf(operands[0]));
   if (!isOfFloats) { // an attribute that stays is one too many
@@ -95,6 +99,8 @@ void Node::floatAttributeToOperand(StringRef name, unsigned index) {
   }
 }
 
+/// Symbols of result types are simplified by what is known where the op stands: if it is known that n = m, both are
+/// written as one of the two.
 LogicalResult updateTypes(Operation *op) {
   auto infer = dyn_cast<InferTypes>(op);
   if (!infer) {
@@ -112,6 +118,7 @@ LogicalResult updateTypes(Operation *op) {
   return success();
 }
 
+/// Rewrites name ops by text, since most of them make ops of families whose headers they do not include.
 Operation *createOp(OpBuilder &b, Location loc, StringRef name, ValueRange operands,
                     ArrayRef<NamedAttribute> attributes, unsigned results) {
   OperationState state(loc, name);
@@ -141,6 +148,7 @@ LogicalResult oneOf(Operation *op, StringRef name, StringRef value, ArrayRef<Str
   return op->emitOpError("attribute '") << name << "' is '" << value << "', expected " << llvm::join(allowed, " or ");
 }
 
+/// One operand of unknown rank makes the result's rank unknown: it may be the larger one.
 LogicalResult inferElementwise(Operation *op, SmallVectorImpl<Type> &types) {
   auto elementwise = cast<Elementwise>(op);
   Type element = elementwise.resultElement();

@@ -42,9 +42,9 @@ struct Node {
   llvm::SmallVector<mlir::Value> operands; ///< null: left out
   mlir::NamedAttrList attributes;
   unsigned outputs = 1; ///< how many outputs the node names
-  /// Applied to the first result after the op has been made; for old forms that need ops behind the new one.
+  /// Applied to the first result after the op has been made; for older definitions that need ops behind the new one.
   std::function<mlir::Value(mlir::OpBuilder &, mlir::Value)> after;
-  /// Of an op that isForm(): what the node gives, one value for each output that the operator has; null where it
+  /// Of an op that isAlias(): what the node gives, one value for each output that the operator has; null where it
   /// cannot. Another op may fill it, too, and then none of its name is made.
   llvm::SmallVector<mlir::Value> results = {};
   std::string domain = {}; ///< of the op; upgrade() may change it: an operator of com.microsoft that the standard has
@@ -53,7 +53,7 @@ struct Node {
   mlir::Value operand(unsigned i) const { return i < operands.size() ? operands[i] : mlir::Value(); }
   /// Success where the first `n` operands are there.
   mlir::LogicalResult needs(unsigned n) const;
-  /// Attributes of a form, whose kinds have been checked; the second is what holds where a node leaves one out.
+  /// Attributes of an alias, whose kinds have been checked; the second is what holds where a node leaves one out.
   int64_t integer(llvm::StringRef name, int64_t otherwise) const;
   double number(llvm::StringRef name, double otherwise) const;
   llvm::StringRef text(llvm::StringRef name, llvm::StringRef otherwise) const;

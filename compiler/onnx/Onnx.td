@@ -1,4 +1,4 @@
-// Declares the onnx dialect and the base classes of its ops. Ops, attributes and their names are those of the ONNX standard, newest form of each op.
+// Declares the onnx dialect and the base classes of its ops. Ops, attributes and their names are those of the ONNX standard, the newest definition of each op.
 #ifndef INGOT_ONNX
 #define INGOT_ONNX
 include "mlir/IR/AttrTypeBase.td"
@@ -58,7 +58,7 @@ def Onnx_SymbolAttr : Onnx_Attr<"Symbol", "symbol", (ins "::ingot::support::Symb
   let summary = "a symbol that is defined here: `#onnx.symbol<\"$3\">`; where sizes speak of it, it stands in them";
 }
 
-// Element types, as the standard's newest forms allow them; what old forms allow is among these.
+// Element types, as the standard's newest definitions allow them; what older definitions allow is among these.
 def Onnx_Float : Type<CPred<"::llvm::isa<::mlir::FloatType>($_self) && $_self.getIntOrFloatBitWidth() >= 16">, "float">;
 def Onnx_Integer : Type<CPred<"$_self.isInteger() && $_self.getIntOrFloatBitWidth() >= 8 && $_self.getIntOrFloatBitWidth() <= 64">, "integer">;
 def Onnx_Strings : TensorOf<[I<128>]>;
@@ -86,7 +86,7 @@ class Since<int version> {
   int since = version;
 }
 
-/// `inputs` is how many inputs the newest form declares (-1: variadic). Left-out trailing inputs are filled with onnx.None when a node is resolved.
+/// `inputs` is how many inputs the newest definition declares (-1: variadic). Left-out trailing inputs are filled with onnx.None when a node is resolved.
 /// Outputs are always all there; one that the model does not name has no uses.
 class Onnx_Op<string mnemonic, int inputs, list<Trait> traits = []>
     : Op<Onnx_Dialect, mnemonic, traits # [Pure, DeclareOpInterfaceMethods<Onnx_InferTypes>, Onnx_Importable]> {
@@ -98,13 +98,13 @@ class Onnx_Op<string mnemonic, int inputs, list<Trait> traits = []>
 
 /// An operator that is another way to write others, whatever its operands are: upgrade() makes those when the node is imported, and an op of
 /// this name only lends its attributes to be checked. One whose meaning depends on sizes, which importing does not always know, is an Onnx_Op.
-class Onnx_Form<string mnemonic, int inputs> : Op<Onnx_Dialect, mnemonic, [Pure, Onnx_Importable]> {
+class Onnx_AliasOp<string mnemonic, int inputs> : Op<Onnx_Dialect, mnemonic, [Pure, Onnx_Importable]> {
   dag attributes = (ins);
   int since = ?;
-  let arguments = !con((ins Variadic<AnyType>:$operandsOfForm), attributes);
-  let results = (outs Variadic<AnyType>:$resultsOfForm);
+  let arguments = !con((ins Variadic<AnyType>:$operandsOfAlias), attributes);
+  let results = (outs Variadic<AnyType>:$resultsOfAlias);
   let extraClassDeclaration = "static int64_t inputCount() { return " # inputs # "; }\nstatic int64_t since() { return " # since # [{; }
-    static bool isForm() { return true; }
+    static bool isAlias() { return true; }
     static ::llvm::LogicalResult upgrade(::ingot::onnx::Node &node);
   }];
   let assemblyFormat = "operands attr-dict `:` functional-type(operands, results)";
@@ -115,9 +115,9 @@ class Onnx_Form<string mnemonic, int inputs> : Op<Onnx_Dialect, mnemonic, [Pure,
 /// those that build on them. It does not find a dotted name in a def itself (`Onnx_Elementwise<"com.microsoft.X", 1>`); there is no class for
 /// elementwise operators of com.microsoft yet, so the first one needs a class here.
 class Onnx_MicrosoftOp<string mnemonic, int inputs, list<Trait> traits = []> : Onnx_Op<"com.microsoft." # mnemonic, inputs, traits>;
-class Onnx_MicrosoftForm<string mnemonic, int inputs> : Onnx_Form<"com.microsoft." # mnemonic, inputs>, Since<1>;
+class Onnx_MicrosoftAlias<string mnemonic, int inputs> : Onnx_AliasOp<"com.microsoft." # mnemonic, inputs>, Since<1>;
 class Onnx_MlOp<string mnemonic, int inputs, list<Trait> traits = []> : Onnx_Op<"ai.onnx.ml." # mnemonic, inputs, traits>;
-class Onnx_MlForm<string mnemonic, int inputs> : Onnx_Form<"ai.onnx.ml." # mnemonic, inputs>;
+class Onnx_MlAlias<string mnemonic, int inputs> : Onnx_AliasOp<"ai.onnx.ml." # mnemonic, inputs>;
 class Onnx_PreviewOp<string mnemonic, int inputs, list<Trait> traits = []> : Onnx_Op<"ai.onnx.preview." # mnemonic, inputs, traits>;
 class Onnx_TrainingOp<string mnemonic, int inputs, list<Trait> traits = []> : Onnx_Op<"ai.onnx.preview.training." # mnemonic, inputs, traits>;
 

@@ -1,3 +1,10 @@
+// Emits arithmetic on scalars or vectors as arith and math operations, with the meaning of the standard and numpy:
+// integers wrap around, nothing traps, and what C leaves undefined (a shift beyond the width, the least number by -1)
+// has a value. Such cases cost a select each, which known constants avoid: known() looks at operands that are
+// constants.
+//
+// Floats narrower than 32 bits exist only at casts: there a number is rounded to the narrow type and widened again, so
+// that it is a float32 which the narrow type has.
 #include "compiler/onnx/ScalarMath.h"
 #include "compiler/onnx/ElementTypes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -72,6 +79,7 @@ std::optional<Number> Num::known() const {
                       : std::optional(Number(i.getValue().getSExtValue()));
 }
 
+/// Emits one of two operations, by the kind of the operands.
 template <typename Float, typename Integer> static Num binary(Num a, Num c) {
   if (a.isFloat()) {
     return a.like(Float::create(a.builder(), a.where(), a, c));
@@ -97,6 +105,7 @@ static Num harmless(Num divisor) {
   return select(divisor.unsignedInteger() ? bad : bad | (divisor == -1.0), divisor.constant(1), divisor);
 }
 
+/// The quotient by -1 is a negation, so that the least number gives itself, as in two's complement.
 Num operator/(Num a, Num c) {
   if (a.isFloat()) {
     return make<arith::DivFOp>(a, c);
@@ -119,12 +128,15 @@ Num truncatedRemainder(Num a, Num c) {
   return a.unsignedInteger() ? make<arith::RemUIOp>(a, harmless(c)) : make<arith::RemSIOp>(a, harmless(c));
 }
 
+/// The remainder of C has the dividend's sign; where the divisor has the other one, the divisor is added. A zero of
+/// floats gets the divisor's sign.
 Num floorRemainder(Num a, Num c) {
   Num r = truncatedRemainder(a, c);
   Num same = a.isFloat() ? withSign(r, c) : r;
   return a.unsignedInteger() ? r : select((r != 0.0) & ((r < 0.0) ^ (c < 0.0)), r + c, same);
 }
 
+/// Emits the comparison that is given for floats, signed and unsigned integers.
 static Num compare(Num a, Num c, arith::CmpFPredicate f, arith::CmpIPredicate s, arith::CmpIPredicate u) {
   OpBuilder &b = a.builder();
   Value v;
@@ -148,6 +160,7 @@ Num operator|(Num a, Num c) { return make<arith::OrIOp>(a, c); }
 Num operator^(Num a, Num c) { return make<arith::XOrIOp>(a, c); }
 Num operator~(Num a) { return a ^ a.constant(-1); }
 
+/// Emits a shift by an amount that the operation allows, and `all`, what is left of the number, for any other amount.
 template <typename Op> static Num shift(Num a, Num by, Num all) {
   Num inside = by < by.constant(a.width());
   inside = by.unsignedInteger() ? inside : inside & (by >= by.constant(0));
@@ -231,6 +244,9 @@ static Num lowBits(Num x, Type element) {
   return shiftRight(shiftLeft(x, x.constant(8 - bits)), x.constant(8 - bits));
 }
 
+/// The order of the cases matters. Narrow floats come first, since they are rounded from a float that holds the number:
+/// an integer of 32 bits or more goes through float64, so that it is rounded once. Integers below a byte go through a
+/// byte. Then come booleans, and at last what one operation of the arith dialect converts.
 Num Num::to(Type element, bool saturate) const {
   if (isNarrowFloat(element)) {
     bool isPower = rowOf(element).format.specials == support::Specials::Powers;
@@ -269,6 +285,8 @@ Num Num::to(Type element, bool saturate) const {
   return Num(*b, loc, r, element);
 }
 
+/// Changes the bits of float32. The exponent alone is the power below the magnitude; adding one to it gives the
+/// power above. Zero has the lowest power, 2^-127, which is a float32 with a fraction of one half.
 Num roundedToPower(Num x, PowerRounding how, bool saturate) {
   OpBuilder &b = x.builder();
   Type type = Value(x).getType(), i32 = b.getI32Type();
@@ -328,6 +346,8 @@ static Num integerPower(Num base, Num exponent) {
   return select(exponent < 0, inverse, result);
 }
 
+/// Constant whole exponents up to 16 become products, and halves become roots, which cost a fraction of a call of pow.
+/// Integers are raised exactly; only a fraction in the exponent makes it a power of floats.
 Num power(Num base, Num exponent) {
   static constexpr int64_t mostMultiplied = 16;
   Type element = getElementTypeOrSelf(Value(base).getType());

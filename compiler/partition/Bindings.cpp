@@ -1,7 +1,7 @@
 #include "compiler/partition/Bindings.h"
 #include "compiler/onnx/InterfaceAttributes.h"
 #include "compiler/onnx/Optional.h"
-#include "compiler/onnx/sizes/Found.h"
+#include "compiler/onnx/sizes/DataDependentSizes.h"
 #include "compiler/plan/Plan.h"
 #include "llvm/ADT/StringExtras.h"
 
@@ -45,7 +45,7 @@ LogicalResult bind(func::FuncOp function, const std::string &name, const std::st
   }
   if (output) {
     auto type = cast<RankedTensorType>(function.getResultTypes()[*output]);
-    if (llvm::any_of(onnx::sizesOf(type), [](const support::Size &size) { return size.isFound(); })) {
+    if (llvm::any_of(onnx::sizesOf(type), [](const support::Size &size) { return size.isDataDependent(); })) {
       return refuse() << "the run finds sizes of this output, which the host reads";
     }
     function.setResultAttr(*output, plan::deviceName, number);

@@ -5,7 +5,7 @@
 //   values by order    a: ready 1, wanted 9    b: ready 2, wanted 7    c: ready 8, wanted 9
 //   bundles            {a, b}, copied between places 2 and 7; c is ready only when b is wanted already
 #pragma once
-#include "compiler/target/Work.h"
+#include "compiler/target/OpTime.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/SmallVector.h"
 #include <vector>

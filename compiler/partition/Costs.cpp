@@ -1,11 +1,11 @@
 #include "compiler/partition/Costs.h"
 #include "compiler/lower/Family.h"
 #include "compiler/onnx/Control.h"
+#include "compiler/onnx/OpWork.h"
 #include "compiler/onnx/Optional.h"
-#include "compiler/onnx/Work.h"
 #include "compiler/onnx/constants/Constants.h"
 #include "compiler/onnx/quantization/Quantization.h"
-#include "compiler/onnx/sizes/Found.h"
+#include "compiler/onnx/sizes/DataDependentSizes.h"
 #include "compiler/partition/Bundles.h"
 #include "compiler/partition/Roles.h"
 #include "compiler/plan/Layout.h"
@@ -16,22 +16,22 @@ using namespace mlir;
 
 namespace ingot::partition {
 
-/// The number of turns of a loop about which nothing is known.
+/// The number of iterations of a loop about which nothing is known.
 static constexpr double usualTurns = 8;
 
-static double turnsOf(Operation *loop) {
+static double iterationsOf(Operation *loop) {
   Value trips = cast<onnx::LoopOp>(loop).getTrips();
   auto known = onnx::present(trips) ? onnx::integersOf(trips) : std::nullopt;
   return known && known->size() == 1 ? static_cast<double>(std::max<int64_t>(known->front(), 0)) : usualTurns;
 }
 
 /// Returns how often an op runs in a run of the model, by the loops around it.
-static double turnsAround(Operation *op) {
-  double turns = 1;
+static double iterationsAround(Operation *op) {
+  double iterations = 1;
   for (Operation *around = op->getParentOp(); around; around = around->getParentOp()) {
-    turns *= isa<onnx::LoopOp>(around) ? turnsOf(around) : 1;
+    iterations *= isa<onnx::LoopOp>(around) ? iterationsOf(around) : 1;
   }
-  return turns;
+  return iterations;
 }
 
 /// Calls `f` with the ops of a function that are in no kernel, whose parts are the kernel's.
@@ -42,7 +42,7 @@ static void walkOps(func::FuncOp function, llvm::function_ref<void(Operation *)>
   });
 }
 
-Costs::Costs(func::FuncOp function, ArrayRef<Device> devices, ArrayRef<Node> nodes, const Policy &policy)
+Costs::Costs(func::FuncOp function, ArrayRef<Device> devices, ArrayRef<PlacedNode> nodes, const Policy &policy)
     : devices(devices), policy(policy), bounds(onnx::boundsOf(function)), deviceOfMemory{0} {
   for (auto [i, device] : llvm::enumerate(devices)) {
     memories.push_back(device.machine.hasOwnMemory ? memoryCount() : 0);
@@ -54,7 +54,7 @@ Costs::Costs(func::FuncOp function, ArrayRef<Device> devices, ArrayRef<Node> nod
     numberOf[node.op] = static_cast<int>(i);
   }
   orderOps(function);
-  for (const Node &node : nodes) {
+  for (const PlacedNode &node : nodes) {
     costs.push_back(costOf(node));
   }
   addValues(function);
@@ -74,7 +74,7 @@ void Costs::orderOps(func::FuncOp function) {
 }
 
 double Costs::number(const support::Size &size) const {
-  support::Size known = size.isFound() ? size.bounded(bounds) : size;
+  support::Size known = size.isDataDependent() ? size.bounded(bounds) : size;
   auto symbol = [&](support::Symbol s) -> std::optional<int64_t> {
     return s.kind() == support::SymbolKind::Presence ? 1 : policy.sizeOf(s);
   };
@@ -107,23 +107,23 @@ int Costs::leaderOf(Operation *op) const {
   return host;
 }
 
-Costs::NodeCost Costs::costOf(const Node &node) const {
+Costs::NodeCost Costs::costOf(const PlacedNode &node) const {
   NodeCost cost;
   cost.leader = leaderOf(node.op);
   cost.joined.assign(devices.size(), 0);
-  cost.apart.assign(devices.size(), 0);
+  cost.extraAlone.assign(devices.size(), 0);
   target::Work alone = onnx::workOf(node.op, [&](const support::Size &size) { return number(size); }), joined = alone;
   if (cost.leader != host) { // the operand is in registers, and the result is written in its place
     joined.bytes -= 2 * bytesOf(node.op->getResult(0));
     joined.bytes = std::max(joined.bytes, 0.0);
   }
-  double turns = turnsAround(node.op);
+  double iterations = iterationsAround(node.op);
   for (int taker : node.takers) {
     const auto &[target, machine] = devices[taker];
     double launch = target::ratesOf(machine).launch, whole = target->seconds(node.op, alone, machine) + launch;
     double part = cost.leader == host ? whole : target->seconds(node.op, joined, machine);
-    cost.joined[taker] = turns * part;
-    cost.apart[taker] = turns * std::max(whole - part, 0.0);
+    cost.joined[taker] = iterations * part;
+    cost.extraAlone[taker] = iterations * std::max(whole - part, 0.0);
   }
   return cost;
 }
@@ -157,7 +157,7 @@ void Costs::addValues(func::FuncOp function) {
       if (isNew) {
         auto made = numberOf.find(maker);
         value.maker = made == numberOf.end() ? homeOf(v) : made->second;
-        value.turns = turnsAround(maker ? maker : &v.getParentBlock()->front());
+        value.iterations = iterationsAround(maker ? maker : &v.getParentBlock()->front());
         value.edge = edgeOf(v);
         value.isBundled.assign(memoryCount(), false);
         value.begin = maker ? placeOf.lookup(maker) : placeOf.lookup(&v.getParentBlock()->front());
@@ -178,7 +178,7 @@ void Costs::addValues(func::FuncOp function) {
 }
 
 Costs::Tensor::Edge Costs::edgeOf(Value v) {
-  bool isSized = onnx::ranked(v) && !support::product(onnx::sizesOf(onnx::ranked(v))).isFound();
+  bool isSized = onnx::ranked(v) && !support::product(onnx::sizesOf(onnx::ranked(v))).isDataDependent();
   auto argument = dyn_cast<BlockArgument>(v);
   if (argument && isSized && isa<func::FuncOp>(argument.getOwner()->getParentOp())) {
     return homeOf(v) == host && !onnx::optionalInput(v) ? Tensor::Input : Tensor::Inside;
@@ -208,14 +208,14 @@ void Costs::shareCopies(int memory, Tensor::Edge edge, const target::MachineMode
 /// Returns the seconds of a copy; for a value that shares one, without what all share.
 double Costs::ofCopy(const Tensor &value, int memory, const target::MachineModel::Link &link) const {
   double alone = link.seconds(value.bytes);
-  return value.turns *
+  return value.iterations *
          (value.isBundled[memory] ? alone - link.latency + stagingSeconds(value.bytes, hostOf(devices)) : alone);
 }
 
 double Costs::ofNode(int node, ArrayRef<int> placed) const {
   const NodeCost &cost = costs[node];
-  bool apart = cost.leader != host && placed[cost.leader] != placed[node];
-  return cost.joined[placed[node]] + (apart ? cost.apart[placed[node]] : 0);
+  bool isAlone = cost.leader != host && placed[cost.leader] != placed[node];
+  return cost.joined[placed[node]] + (isAlone ? cost.extraAlone[placed[node]] : 0);
 }
 
 double Costs::ofKernels(ArrayRef<int> placed) const {

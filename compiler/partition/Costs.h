@@ -1,5 +1,6 @@
 // What a placement of a function's ops costs: an estimate in seconds of a run, from the machines' rates and links.
-//  - An op costs what its device says (target::Target::seconds) and a launch, as often as the loops around it turn.
+//  - An op costs what its device says (target::Target::seconds) and a launch, once for each iteration of the loops
+//  around it.
 //  - An elementwise op that follows the maker of an operand of its shape is a part of that one's kernel: where both are
 //    on one device it costs neither a launch nor the way of that operand through memory.
 //  - A value costs an upload for each memory, other than its own, in which it is read, and a download if it is made on
@@ -13,7 +14,7 @@
 namespace ingot::partition {
 
 /// An op with a place to run.
-struct Node {
+struct PlacedNode {
   mlir::Operation *op;
   llvm::SmallVector<int, 2> takers; ///< devices that may run it, by number, in the user's order
   int device = -1;
@@ -28,7 +29,7 @@ public:
   static bool isNode(int node) { return node >= 0; }
 
   struct Tensor {
-    double bytes = 0, turns = 1; ///< how often it is made in a run
+    double bytes = 0, iterations = 1; ///< how often it is made in a run
     int maker = host;
     llvm::SmallVector<int, 4> readers = {};
     size_t begin = 0, end = 0;                         ///< places of ops, in the order of the function
@@ -43,7 +44,8 @@ public:
     llvm::SmallVector<size_t, 4> members; ///< numbers in crossing(), all of one edge
   };
 
-  Costs(mlir::func::FuncOp function, llvm::ArrayRef<Device> devices, llvm::ArrayRef<Node> nodes, const Policy &policy);
+  Costs(mlir::func::FuncOp function, llvm::ArrayRef<Device> devices, llvm::ArrayRef<PlacedNode> nodes,
+        const Policy &policy);
 
   /// Returns the memory in which a device works; 0 is the host's.
   int memoryOf(int device) const { return memories[device]; }
@@ -57,7 +59,7 @@ public:
   /// Return the seconds of a node on a device that takes it: with the node that it follows, and how much more they are
   /// without it.
   double seconds(int node, int device) const { return costs[node].joined[device]; }
-  double apart(int node, int device) const { return costs[node].apart[device]; }
+  double extraAlone(int node, int device) const { return costs[node].extraAlone[device]; }
   /// Returns the node whose kernel this one joins where both are on one device, or `host`.
   int leader(int node) const { return costs[node].leader; }
 
@@ -78,7 +80,7 @@ public:
 private:
   struct NodeCost {
     int leader = host;
-    llvm::SmallVector<double, 2> joined, apart; ///< for each device; 0: it does not take the node
+    llvm::SmallVector<double, 2> joined, extraAlone; ///< for each device; 0: it does not take the node
   };
   llvm::ArrayRef<Device> devices;
   const Policy &policy;
@@ -97,7 +99,7 @@ private:
   static Tensor::Edge edgeOf(mlir::Value v);
   void shareCopies(int memory, Tensor::Edge edge, const target::MachineModel::Link &link);
   double ofCopy(const Tensor &value, int memory, const target::MachineModel::Link &link) const;
-  NodeCost costOf(const Node &node) const;
+  NodeCost costOf(const PlacedNode &node) const;
   int leaderOf(mlir::Operation *op) const;
   double number(const support::Size &size) const;
   double bytesOf(mlir::Value v) const;

@@ -3,7 +3,7 @@
 #include "compiler/onnx/ElementTypes.h"
 #include "compiler/onnx/Optional.h"
 #include "compiler/onnx/constants/Constants.h"
-#include "compiler/onnx/sizes/Found.h"
+#include "compiler/onnx/sizes/DataDependentSizes.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/SHA256.h"
@@ -55,7 +55,7 @@ static std::string unfitTensor(Value v) {
 }
 
 std::string unfitForPieces(Operation &op) {
-  if (op.getNumRegions() || op.getNumResults() == 0 || onnx::foundBy(&op)) {
+  if (op.getNumRegions() || op.getNumResults() == 0 || onnx::dataDependentSizeOf(&op)) {
     return "no operator that a piece can have";
   }
   for (NamedAttribute attribute : op.getAttrDictionary()) {
@@ -85,9 +85,11 @@ std::string unfitForPieces(Operation &op) {
 }
 
 namespace {
-class Describer {
+/// Fills a target::Piece from the ops of a piece.
+class PieceDescription {
 public:
-  Describer(ArrayRef<Operation *> ops, DescribedPiece &to) : inside(ops.begin(), ops.end()), to(to), piece(to.piece) {}
+  PieceDescription(ArrayRef<Operation *> ops, DescribedPiece &to)
+      : inside(ops.begin(), ops.end()), to(to), piece(to.piece) {}
 
   void run() {
     for (Operation *op : inside) {
@@ -179,7 +181,7 @@ void describePiece(ArrayRef<Operation *> ops, const target::MachineModel &machin
   described.piece.symbol = symbol.str();
   described.piece.machine = {machine.spec,      machine.triple,  machine.cpu,     machine.features, machine.lanes,
                              machine.registers, machine.l1Bytes, machine.l2Bytes, machine.l3Bytes};
-  Describer(ops, described).run();
+  PieceDescription(ops, described).run();
 }
 
 std::string keyOf(const target::Piece &piece) {

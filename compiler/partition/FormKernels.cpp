@@ -14,7 +14,7 @@
 #include "compiler/onnx/Onnx.h"
 #include "compiler/onnx/constants/Constants.h"
 #include "compiler/onnx/ops/Constant.h"
-#include "compiler/onnx/sizes/Found.h"
+#include "compiler/onnx/sizes/DataDependentSizes.h"
 #include "compiler/onnx/sizes/Shapes.h"
 #include "compiler/partition/Needs.h"
 #include "compiler/partition/Roles.h"
@@ -56,9 +56,10 @@ bool isScalarConstant(Value v) {
   return dense && (dense.isSplat() || dense.getNumElements() == 1);
 }
 
-class Former {
+/// The kernel groups of one block: each op begins as a group of its own, and groups are joined as long as that pays.
+class BlockGroups {
 public:
-  Former(Block &block, const Places &places) : block(block) {
+  BlockGroups(Block &block, const Places &places) : block(block) {
     for (Operation &op : block) { // ops of other blocks are erased one by one
       if (auto place = places.find(&op); place != places.end()) {
         deviceOf.insert(*place);
@@ -346,7 +347,7 @@ private:
 
   /// Whether the kernel's results are those of its root.
   static bool writesAll(Operation *op, const Group &g) {
-    return op == g.root && (op->getNumResults() > 1 || onnx::foundBy(op));
+    return op == g.root && (op->getNumResults() > 1 || onnx::dataDependentSizeOf(op));
   }
 
   void makeKernel(Group &g) {
@@ -372,7 +373,8 @@ private:
       }
       if (writesAll(op, g)) {
         for (Value v : op->getResults()) {
-          bool number = onnx::foundBy(op) && v == op->getResults().back(); // the run itself reads the number
+          bool number =
+              onnx::dataDependentSizeOf(op) && v == op->getResults().back(); // the run itself reads the number
           if (!v.use_empty() || number) {
             outs.insert(v);
           }
@@ -430,11 +432,11 @@ void nameDevices(func::FuncOp function, ArrayRef<Device> devices) {
 }
 
 void formKernels(func::FuncOp function, const Places &places) {
-  std::vector<Former> formers;
+  std::vector<BlockGroups> all;
   for (Block *block : blocksOf(function)) {
-    formers.emplace_back(*block, places);
+    all.emplace_back(*block, places);
   }
-  llvm::for_each(formers, [](Former &former) { former.run(); });
+  llvm::for_each(all, [](BlockGroups &groups) { groups.run(); });
 }
 
 } // namespace ingot::partition

@@ -19,7 +19,7 @@ using namespace mlir;
 namespace ingot::partition {
 namespace {
 
-struct Candidate {
+struct BundleMember {
   plan::TransferOp transfer;
   Crossing crossing;
   bool liesApart = false; ///< whether the value has to be staged to cross
@@ -57,9 +57,10 @@ bool isSlice(OpOperand &use) {
   return loop && isa<onnx::YieldOp>(use.getOwner()) && use.getOperandNumber() > loop.carried();
 }
 
-class Merger {
+/// Joins small transfers of one block into bundles, each of which crosses in one copy.
+class TransferMerge {
 public:
-  Merger(func::FuncOp function, const Memories &memories) : function(function), memories(memories) {}
+  TransferMerge(func::FuncOp function, const Memories &memories) : function(function), memories(memories) {}
 
   std::vector<MergedTransfer> run() {
     function.walk<WalkOrder::PreOrder>([&](Operation *op) {
@@ -101,42 +102,42 @@ private:
     for (auto [place, op] : llvm::enumerate(block)) {
       places[&op] = place;
     }
-    SmallVector<Candidate> candidates;
+    SmallVector<BundleMember> members;
     SmallVector<Crossing> crossings;
     for (plan::TransferOp transfer : transfers) {
-      if (std::optional<Candidate> candidate = candidateFor(transfer, places)) {
-        candidates.push_back(*candidate);
-        crossings.push_back(candidate->crossing);
+      if (std::optional<BundleMember> member = memberFor(transfer, places)) {
+        members.push_back(*member);
+        crossings.push_back(member->crossing);
       }
     }
     auto [from, to] = way;
     const auto &link = to ? memories.devices[to - 1]->upload : memories.devices[from - 1]->download;
     for (const Bundle &bundle : bundlesOf(crossings, link)) {
-      merge(llvm::map_to_vector(bundle.members, [&](size_t i) { return candidates[i]; }), bundle.saved);
+      merge(llvm::map_to_vector(bundle.members, [&](size_t i) { return members[i]; }), bundle.saved);
     }
   }
 
-  std::optional<Candidate> candidateFor(plan::TransferOp transfer, const llvm::DenseMap<Operation *, size_t> &places) {
+  std::optional<BundleMember> memberFor(plan::TransferOp transfer, const llvm::DenseMap<Operation *, size_t> &places) {
     Value x = transfer.getX();
     auto [from, to] = wayOf(transfer);
     std::optional<int64_t> bytes = bytesOf(x);
     if (onnx::constantOf(x) || onnx::optionalInput(plan::placeOf(x).base) || !bytes) {
       return std::nullopt;
     }
-    Candidate candidate = {transfer, {static_cast<double>(*bytes)}, !mayLieAnywhere(x)};
-    bool isPossible = from == 0 || !candidate.liesApart;
-    int stagings = candidate.liesApart;
+    BundleMember member = {transfer, {static_cast<double>(*bytes)}, !mayLieAnywhere(x)};
+    bool isPossible = from == 0 || !member.liesApart;
+    int stagings = member.liesApart;
     Block *block = transfer->getBlock();
-    candidate.crossing.ready = places.at(transfer);
-    candidate.crossing.wanted = places.at(block->getTerminator());
+    member.crossing.ready = places.at(transfer);
+    member.crossing.wanted = places.at(block->getTerminator());
     eachReader(transfer.getY(), [&](OpOperand &use) {
       Operation *reader = block->findAncestorOpInBlock(*use.getOwner());
-      candidate.crossing.wanted = std::min(candidate.crossing.wanted, places.at(reader));
+      member.crossing.wanted = std::min(member.crossing.wanted, places.at(reader));
       isPossible &= !isSlice(use) && !(wantsPlace(use) && to != 0);
       stagings += wantsPlace(use);
     });
-    candidate.crossing.staging = stagings * stagingSeconds(candidate.crossing.bytes, *memories.host);
-    return isPossible ? std::optional(candidate) : std::nullopt;
+    member.crossing.staging = stagings * stagingSeconds(member.crossing.bytes, *memories.host);
+    return isPossible ? std::optional(member) : std::nullopt;
   }
 
   /// Returns the bytes of a value by estimate; nothing: only the run knows.
@@ -151,41 +152,41 @@ private:
   }
 
   /// Makes one transfer of several, where the last one stands, or the first if all values are there.
-  void merge(ArrayRef<Candidate> candidates, double saved) {
-    auto to = static_cast<uint64_t>(wayOf(candidates.front().transfer).second);
+  void merge(ArrayRef<BundleMember> members, double saved) {
+    auto to = static_cast<uint64_t>(wayOf(members.front().transfer).second);
     MLIRContext *context = function.getContext();
     OpBuilder b(context);
-    plan::TransferOp first = candidates.front().transfer;
-    auto isThere = [&](const Candidate &candidate) {
-      Operation *maker = candidate.transfer->getOperand(0).getDefiningOp();
+    plan::TransferOp first = members.front().transfer;
+    auto isThere = [&](const BundleMember &member) {
+      Operation *maker = member.transfer->getOperand(0).getDefiningOp();
       return !maker || maker->getBlock() != first->getBlock() || maker->isBeforeInBlock(first);
     };
-    if (llvm::all_of(candidates, isThere)) {
+    if (llvm::all_of(members, isThere)) {
       b.setInsertionPoint(first);
     } else {
-      b.setInsertionPointAfter(candidates.back().transfer);
+      b.setInsertionPointAfter(members.back().transfer);
     }
     SmallVector<Value> parts;
     SmallVector<Location> locations;
-    for (const Candidate &candidate : candidates) {
-      Value x = candidate.transfer->getOperand(0);
-      Location loc = candidate.transfer->getLoc();
+    for (const BundleMember &member : members) {
+      Value x = member.transfer->getOperand(0);
+      Location loc = member.transfer->getLoc();
       locations.push_back(loc);
-      parts.push_back(candidate.liesApart ? plan::StageOp::create(b, loc, x.getType(), x).getY() : x);
+      parts.push_back(member.liesApart ? plan::StageOp::create(b, loc, x.getType(), x).getY() : x);
     }
     Location loc = FusedLoc::get(context, locations);
     Type bytes = onnx::sizedType({plan::offsetIn(parts, parts.size())}, b.getI8Type());
     auto bundle = plan::BundleOp::create(b, loc, bytes, parts);
     auto all = plan::TransferOp::create(b, loc, bytes, bundle, to);
-    for (auto [i, candidate] : llvm::enumerate(candidates)) {
+    for (auto [i, member] : llvm::enumerate(members)) {
       auto at = onnx::SizeAttr::get(context, plan::offsetIn(parts, i));
-      Value y = candidate.transfer->getResult(0);
-      auto part = plan::ViewOp::create(b, candidate.transfer->getLoc(), y.getType(), all, at);
+      Value y = member.transfer->getResult(0);
+      auto part = plan::ViewOp::create(b, member.transfer->getLoc(), y.getType(), all, at);
       y.replaceAllUsesWith(part);
       moveBehind(part);
       stageBehind(part);
     }
-    for (plan::TransferOp transfer : llvm::map_range(candidates, [](const Candidate &c) { return c.transfer; })) {
+    for (plan::TransferOp transfer : llvm::map_range(members, [](const BundleMember &c) { return c.transfer; })) {
       transfer.erase();
     }
     merged.push_back({all, saved});
@@ -215,7 +216,7 @@ private:
 } // namespace
 
 std::vector<MergedTransfer> mergeTransfers(func::FuncOp function, const Memories &memories) {
-  return Merger(function, memories).run();
+  return TransferMerge(function, memories).run();
 }
 
 } // namespace ingot::partition

@@ -1,6 +1,6 @@
 #include "compiler/partition/Needs.h"
 #include "compiler/onnx/Control.h"
-#include "compiler/onnx/sizes/Found.h"
+#include "compiler/onnx/sizes/DataDependentSizes.h"
 
 using namespace mlir;
 
@@ -9,9 +9,9 @@ namespace ingot::partition {
 Needs::Needs(Block &block) {
   std::map<support::Symbol, Operation *> finders;
   for (Operation &op : block) {
-    onnx::SymbolSet found = onnx::foundInside(&op);
-    found.merge(onnx::foundAt(&op));
-    for (support::Symbol symbol : found) {
+    onnx::SymbolSet symbols = onnx::symbolsDefinedInside(&op);
+    symbols.merge(onnx::symbolsDefinedBy(&op));
+    for (support::Symbol symbol : symbols) {
       finders[symbol] = &op;
     }
   }
@@ -19,7 +19,7 @@ Needs::Needs(Block &block) {
     auto note = [&](support::Symbol symbol) {
       auto finder = finders.find(symbol);
       if (finder != finders.end() && finder->second != &op) {
-        findersOf[&op].insert(finder->second);
+        definingOps[&op].insert(finder->second);
       }
     };
     if (!finders.empty()) {
@@ -35,7 +35,7 @@ void Needs::each(Operation *op, llvm::function_ref<void(Operation *)> f) const {
       f(maker);
     }
   });
-  if (auto finders = findersOf.find(op); finders != findersOf.end()) {
+  if (auto finders = definingOps.find(op); finders != definingOps.end()) {
     llvm::for_each(finders->second, f);
   }
 }

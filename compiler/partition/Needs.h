@@ -22,7 +22,7 @@ public:
 
 private:
   /// For an op those other ops of the block that find a size which it, or an op in its regions, mentions.
-  llvm::DenseMap<mlir::Operation *, llvm::SmallSetVector<mlir::Operation *, 2>> findersOf;
+  llvm::DenseMap<mlir::Operation *, llvm::SmallSetVector<mlir::Operation *, 2>> definingOps;
 };
 
 } // namespace ingot::partition

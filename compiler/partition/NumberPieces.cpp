@@ -90,15 +90,15 @@ private:
 
 } // namespace
 
-std::vector<int> numberPieces(ArrayRef<Node> nodes, const Costs &costs) {
+std::vector<int> numberPieces(ArrayRef<PlacedNode> nodes, const Costs &costs) {
   llvm::DenseMap<Operation *, int> memories;
   llvm::DenseMap<Block *, std::unique_ptr<BlockPieces>> blocks;
-  for (const Node &node : nodes) {
+  for (const PlacedNode &node : nodes) {
     memories[node.op] = costs.memoryOf(node.device);
   }
   std::map<std::pair<Block *, int>, int> numbers;
   std::vector<int> pieces;
-  for (const Node &node : nodes) {
+  for (const PlacedNode &node : nodes) {
     if (memories[node.op] == 0) {
       pieces.push_back(-1);
       continue;

@@ -40,10 +40,11 @@ struct Price {
   double between(size_t begin, size_t end) const { return byte * (upTo[end] - (begin ? upTo[begin - 1] : 0)); }
 };
 
-/// The turn of a device and of one behind it.
-class Turn {
+/// The cheapest placement when a device and one later in the order, `other`, may exchange nodes, and all others stay.
+class PairPlacement {
 public:
-  Turn(ArrayRef<Node> nodes, const Costs &costs, int device, int other, ArrayRef<int> placed, ArrayRef<Price> prices)
+  PairPlacement(ArrayRef<PlacedNode> nodes, const Costs &costs, int device, int other, ArrayRef<int> placed,
+                ArrayRef<Price> prices)
       : costs(costs), cut(static_cast<int>(nodes.size())) {
     for (auto [i, node] : llvm::enumerate(nodes)) {
       const auto *own = llvm::find(node.takers, device), *now = llvm::find(node.takers, placed[i]);
@@ -54,10 +55,10 @@ public:
       } else if (next == node.takers.end()) {
         next = std::next(own);
       }
-      behind.push_back(next == node.takers.end() ? placed[i] : *next);
-      ahead.push_back(stays ? placed[i] : device);
+      atSink.push_back(next == node.takers.end() ? placed[i] : *next);
+      atSource.push_back(stays ? placed[i] : device);
     }
-    for (int i = 0; i < static_cast<int>(ahead.size()); ++i) {
+    for (int i = 0; i < static_cast<int>(atSource.size()); ++i) {
       addKernel(i);
     }
     for (const Costs::Tensor &value : costs.crossing()) {
@@ -72,10 +73,10 @@ public:
   }
 
   SmallVector<int> best() {
-    std::vector<bool> atSource = cut.solve();
+    std::vector<bool> isAtSource = cut.solve();
     SmallVector<int> result;
-    for (size_t i = 0; i < ahead.size(); ++i) {
-      result.push_back(atSource[i] ? ahead[i] : behind[i]);
+    for (size_t i = 0; i < atSource.size(); ++i) {
+      result.push_back(isAtSource[i] ? atSource[i] : atSink[i]);
     }
     return result;
   }
@@ -83,14 +84,14 @@ public:
 private:
   const Costs &costs;
   MinCut cut;
-  SmallVector<int> ahead, behind; ///< the devices of nodes at the source, and at the sink
+  SmallVector<int> atSource, atSink; ///< the devices of nodes at the source, and at the sink
 
-  bool moves(int node) const { return ahead[node] != behind[node]; }
+  bool moves(int node) const { return atSource[node] != atSink[node]; }
 
   void addKernel(int i) {
     if (moves(i)) {
-      cut.addCostAtSource(i, costOf(costs.seconds(i, ahead[i])));
-      cut.addCostAtSink(i, costOf(costs.seconds(i, behind[i])));
+      cut.addCostAtSource(i, costOf(costs.seconds(i, atSource[i])));
+      cut.addCostAtSink(i, costOf(costs.seconds(i, atSink[i])));
     }
     if (int leader = costs.leader(i); leader != Costs::host) {
       addApart(i, leader);
@@ -99,26 +100,27 @@ private:
 
   /// Adds what a node costs more where the one that it follows is on another device.
   void addApart(int i, int leader) {
-    int64_t there = costOf(costs.apart(i, ahead[i])), here = costOf(costs.apart(i, behind[i]));
+    int64_t there = costOf(costs.extraAlone(i, atSource[i])), here = costOf(costs.extraAlone(i, atSink[i]));
     if (moves(i) && moves(leader)) {
       cut.addEdge(i, leader, there);
-      if (behind[i] == behind[leader]) {
+      if (atSink[i] == atSink[leader]) {
         cut.addEdge(leader, i, here);
       } else {
         cut.addCostAtSink(i, here);
       }
     } else if (moves(i)) {
-      cut.addCostAtSource(i, ahead[i] == ahead[leader] ? 0 : there);
-      cut.addCostAtSink(i, behind[i] == behind[leader] ? 0 : here);
+      cut.addCostAtSource(i, atSource[i] == atSource[leader] ? 0 : there);
+      cut.addCostAtSink(i, atSink[i] == atSink[leader] ? 0 : here);
     } else if (moves(leader)) {
-      cut.addCostAtSource(leader, ahead[i] == ahead[leader] ? 0 : there);
-      cut.addCostAtSink(leader, behind[i] == behind[leader] ? 0 : here);
+      cut.addCostAtSource(leader, atSource[i] == atSource[leader] ? 0 : there);
+      cut.addCostAtSink(leader, atSink[i] == atSink[leader] ? 0 : here);
     }
   }
 
   /// Returns the condition that a node works in a memory, or does not.
   Literal works(int node, int memory, bool in = true) const {
-    bool first = (costs.memoryOf(node, ahead) == memory) == in, second = (costs.memoryOf(node, behind) == memory) == in;
+    bool first = (costs.memoryOf(node, atSource) == memory) == in,
+         second = (costs.memoryOf(node, atSink) == memory) == in;
     return {first && second ? Literal::Always
             : first         ? Literal::AtSource
             : second        ? Literal::AtSink
@@ -229,11 +231,11 @@ std::string changeText(double seconds) {
   return llvm::formatv(text, size * unit).str() + (seconds < 0 ? " less" : " more");
 }
 
-class Placer {
+class CostPlacement {
 public:
-  Placer(ArrayRef<Device> devices, MutableArrayRef<Node> nodes, const Costs &costs, const Policy &policy)
+  CostPlacement(ArrayRef<Device> devices, MutableArrayRef<PlacedNode> nodes, const Costs &costs, const Policy &policy)
       : devices(devices), nodes(nodes), costs(costs), policy(policy), prices(devices.size()) {
-    for (const Node &node : nodes) {
+    for (const PlacedNode &node : nodes) {
       first.push_back(node.device);
     }
     placed = first;
@@ -251,7 +253,7 @@ public:
           continue;
         }
         for (int other = i + 1; other < static_cast<int>(devices.size()); ++other) {
-          SmallVector<int> better = Turn(nodes, costs, i, other, best, prices).best();
+          SmallVector<int> better = PairPlacement(nodes, costs, i, other, best, prices).best();
           changed |= better != best;
           best = std::move(better);
         }
@@ -292,11 +294,11 @@ public:
 
   /// Notes where nodes are now, and why those that moved did.
   void note() {
-    llvm::BitVector told(nodes.size());
+    llvm::BitVector explained(nodes.size());
     std::vector<SmallVector<int, 4>> neighbours = neighboursOfMoved();
     for (size_t i = 0; i < nodes.size(); ++i) {
-      if (placed[i] != first[i] && !told[i]) {
-        tell(together(static_cast<int>(i), neighbours), told);
+      if (placed[i] != first[i] && !explained[i]) {
+        explain(together(static_cast<int>(i), neighbours), explained);
       }
     }
     for (auto [node, device] : llvm::zip_equal(nodes, placed)) {
@@ -307,7 +309,7 @@ public:
 private:
   static constexpr double mostPrice = 1e-3; ///< seconds for a byte; nothing gains that much
   ArrayRef<Device> devices;
-  MutableArrayRef<Node> nodes;
+  MutableArrayRef<PlacedNode> nodes;
   const Costs &costs;
   const Policy &policy;
   std::vector<Price> prices; ///< one for each device
@@ -407,12 +409,12 @@ private:
   }
 
   /// Notes for a piece what it would have cost to leave it where it was, beside all the others as they are now.
-  void tell(ArrayRef<int> piece, llvm::BitVector &told) {
+  void explain(ArrayRef<int> piece, llvm::BitVector &explained) {
     int device = first[piece.front()];
     SmallVector<int> with = placed;
     for (int node : piece) {
       with[node] = device;
-      told.set(node);
+      explained.set(node);
     }
     std::string why =
         piece.size() == 1 ? "gives it back: " : "gives back a piece of " + std::to_string(piece.size()) + " nodes: ";
@@ -429,12 +431,12 @@ private:
 
 } // namespace
 
-LogicalResult placeByCost(func::FuncOp function, ArrayRef<Device> devices, MutableArrayRef<Node> nodes,
+LogicalResult placeByCost(func::FuncOp function, ArrayRef<Device> devices, MutableArrayRef<PlacedNode> nodes,
                           const Costs &costs, const Policy &policy) {
-  Placer placer(devices, nodes, costs, policy);
-  placer.place();
-  LogicalResult ok = placer.fit(function);
-  placer.note();
+  CostPlacement placement(devices, nodes, costs, policy);
+  placement.place();
+  LogicalResult ok = placement.fit(function);
+  placement.note();
   return ok;
 }
 

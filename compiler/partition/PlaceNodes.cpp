@@ -8,7 +8,7 @@
 #include "compiler/onnx/ops/Constant.h"
 #include "compiler/onnx/ops/Text.h"
 #include "compiler/onnx/rewriting/Rewrite.h"
-#include "compiler/onnx/sizes/Found.h"
+#include "compiler/onnx/sizes/DataDependentSizes.h"
 #include "compiler/partition/FormKernels.h"
 #include "compiler/partition/Pieces.h"
 #include "compiler/partition/PlaceByCost.h"
@@ -75,7 +75,7 @@ std::string keptByHost(Operation &op) {
     small &= v.getDefiningOp() != &op || (type && !isa<FloatType>(type.getElementType()) && type.hasStaticShape() &&
                                           type.getNumElements() <= fewElements);
   }
-  if (!run.empty() || onnx::foundBy(&op)) {
+  if (!run.empty() || onnx::dataDependentSizeOf(&op)) {
     return "speaks of sizes that the run finds, which the host reads";
   }
   return small && op.getNumResults() ? "few integers are computed by the host" : "";
@@ -122,44 +122,45 @@ std::string refusedByKernels(Operation &op, const Device &device) {
   return why.empty() ? device.target->refuses(&op, device.machine) : why;
 }
 
-/// A demand speaks of an op by its name or by that of the node that it comes from. Of what such a node became, what
+/// A demand applies to an op by its name or by that of the node that it comes from. Of what such a node became, what
 /// the host keeps anyway is not meant.
-bool speaksOf(const Demand &demand, Operation &op) {
+bool appliesTo(const Demand &demand, Operation &op) {
   if (llvm::is_contained(demand.ops, op.getName().stripDialect())) {
     return true;
   }
-  bool speaks = false;
-  onnx::eachNode(op.getLoc(), [&](StringRef, StringRef type) { speaks |= llvm::is_contained(demand.ops, type); });
-  return speaks && keptByHost(op).empty();
+  bool applies = false;
+  onnx::eachNode(op.getLoc(), [&](StringRef, StringRef type) { applies |= llvm::is_contained(demand.ops, type); });
+  return applies && keptByHost(op).empty();
 }
 
-/// Whether a line speaks of one of the nodes that an op comes from.
-bool speaksOf(const Override &line, Operation &op) {
-  bool speaks = false;
-  onnx::eachNode(op.getLoc(), [&](StringRef node, StringRef) { speaks |= matches(line, node); });
-  return speaks;
+/// Whether a line applies to one of the nodes that an op comes from.
+bool appliesTo(const Override &line, Operation &op) {
+  bool applies = false;
+  onnx::eachNode(op.getLoc(), [&](StringRef node, StringRef) { applies |= matches(line, node); });
+  return applies;
 }
 
 /// The device that the policy names for an op; null where it names none.
 const Device *wantedDevice(Operation &op, ArrayRef<Device> devices, const Policy &policy) {
   for (const Override &line : llvm::reverse(policy.overrides)) {
-    if (speaksOf(line, op)) {
+    if (appliesTo(line, op)) {
       return &devices[line.device];
     }
   }
-  auto demand = llvm::find_if(policy.demands, [&](const Demand &d) { return speaksOf(d, op); });
+  auto demand = llvm::find_if(policy.demands, [&](const Demand &d) { return appliesTo(d, op); });
   return demand == policy.demands.end() ? nullptr : &devices[demand->device];
 }
 
-class Asker {
+/// Which devices may compute each node of the function, by the policy and by what the devices refuse.
+class Candidates {
 public:
-  Asker(func::FuncOp function, ArrayRef<Device> devices, const Policy &policy, Pieces &pieces)
+  Candidates(func::FuncOp function, ArrayRef<Device> devices, const Policy &policy, Pieces &pieces)
       : function(function), devices(devices.take_front(policy.fallback ? devices.size() : 1)), policy(policy),
         pieces(pieces), matched(policy.overrides.size()) {
     askAll = llvm::any_of(this->devices, [](const Device &d) { return d.machine.hasOwnMemory; });
   }
 
-  LogicalResult ask() {
+  LogicalResult collect() {
     for (const Demand &demand : policy.demands) {
       checkNames(demand);
     }
@@ -183,7 +184,7 @@ public:
     return success(ok);
   }
 
-  std::vector<Node> nodes;
+  std::vector<PlacedNode> nodes;
 
 private:
   func::FuncOp function;
@@ -201,12 +202,12 @@ private:
   Location locOf(const Override &line) { return FileLineColLoc::get(function.getContext(), line.file, line.line, 0); }
 
   std::string refusal(Operation &op, int device) const {
-    const Device &asked = devices[device];
-    return asked.target->pieces() ? pieces.refusal(&op, asked) : refusedByKernels(op, asked);
+    const Device &candidate = devices[device];
+    return candidate.target->pieces() ? pieces.refusal(&op, candidate) : refusedByKernels(op, candidate);
   }
 
   void place(Operation &op) {
-    Node node{&op, {}};
+    PlacedNode node{&op, {}};
     if (const Override *line = overrideOf(op)) {
       if (std::string why = refusal(op, line->device); !why.empty()) {
         error(locOf(*line)) << devices[line->device].machine.spec << " refuses node '" << onnx::nodeOf(op.getLoc())
@@ -214,7 +215,7 @@ private:
       }
       node.takers = {line->device};
     } else {
-      askFor(op, node);
+      collectTakers(op, node);
     }
     for (const Demand &demand : policy.demands) {
       keepTo(demand, op, node);
@@ -228,7 +229,7 @@ private:
     nodes.push_back(std::move(node));
   }
 
-  void askFor(Operation &op, Node &node) const {
+  void collectTakers(Operation &op, PlacedNode &node) const {
     for (int device = 0; device < static_cast<int>(devices.size()) && (askAll || node.takers.empty()); ++device) {
       std::string why = refusal(op, device);
       if (why.empty()) {
@@ -242,11 +243,11 @@ private:
     }
   }
 
-  /// The last line that speaks of the op; marks all that do.
+  /// The last line that applies to the op; marks all that do.
   const Override *overrideOf(Operation &op) {
     const Override *last = nullptr;
     for (auto [i, line] : llvm::enumerate(policy.overrides)) {
-      if (speaksOf(line, op)) {
+      if (appliesTo(line, op)) {
         matched.set(i);
         last = &line;
       }
@@ -264,7 +265,7 @@ private:
     }
   }
 
-  /// What lines speak of that is no op any more, or never was.
+  /// Reports the lines that apply to no op: what they name was simplified away (a warning), or never was (an error).
   void checkMatched() {
     for (auto [i, line] : llvm::enumerate(policy.overrides)) {
       if (matched[i]) {
@@ -289,8 +290,8 @@ private:
     }
   }
 
-  void keepTo(const Demand &demand, Operation &op, Node &node) {
-    if (!speaksOf(demand, op)) {
+  void keepTo(const Demand &demand, Operation &op, PlacedNode &node) {
+    if (!appliesTo(demand, op)) {
       return;
     }
     std::string why = refusal(op, demand.device);
@@ -309,19 +310,19 @@ private:
 
 } // namespace
 
-const Device *placeOf(Operation *op, ArrayRef<Device> devices) {
+const Device *deviceOf(Operation *op, ArrayRef<Device> devices) {
   auto number = op ? op->getAttrOfType<IntegerAttr>(onnx::placeName) : IntegerAttr();
   return number ? &devices[number.getInt()] : nullptr;
 }
 
 /// The devices that may compute an op, the most wanted one first.
 static SmallVector<const Device *> candidatesFor(Operation &op, ArrayRef<Device> devices, const Policy &policy) {
-  SmallVector<const Device *> candidates = {placeOf(&op, devices), wantedDevice(op, devices, policy)};
+  SmallVector<const Device *> candidates = {deviceOf(&op, devices), wantedDevice(op, devices, policy)};
   for (Value v : op.getOperands()) {
-    candidates.push_back(placeOf(v.getDefiningOp(), devices));
+    candidates.push_back(deviceOf(v.getDefiningOp(), devices));
   }
   for (Operation *reader : op.getUsers()) {
-    candidates.push_back(placeOf(reader, devices));
+    candidates.push_back(deviceOf(reader, devices));
   }
   for (const Device &device : devices.take_front(policy.fallback ? devices.size() : 1)) {
     candidates.push_back(&device);
@@ -364,9 +365,9 @@ const target::MachineModel &hostOf(ArrayRef<Device> devices) {
 
 LogicalResult placeNodes(func::FuncOp function, ArrayRef<Device> devices, const Policy &policy, Pieces &pieces,
                          std::vector<Placement> &report) {
-  Asker asker(function, devices, policy, pieces);
-  LogicalResult ok = asker.ask();
-  std::vector<Node> &nodes = asker.nodes;
+  Candidates candidates(function, devices, policy, pieces);
+  LogicalResult ok = candidates.collect();
+  std::vector<PlacedNode> &nodes = candidates.nodes;
   bool weighs = llvm::any_of(devices, [](const Device &device) { return device.machine.hasOwnMemory; });
   std::vector<double> seconds(nodes.size(), -1);
   std::vector<int> numbers(nodes.size(), -1);
@@ -374,7 +375,7 @@ LogicalResult placeNodes(func::FuncOp function, ArrayRef<Device> devices, const 
     Costs costs(function, devices, nodes, policy);
     ok = placeByCost(function, devices, nodes, costs, policy);
     numbers = numberPieces(nodes, costs);
-    auto placed = llvm::to_vector(llvm::map_range(nodes, [](const Node &node) { return node.device; }));
+    auto placed = llvm::to_vector(llvm::map_range(nodes, [](const PlacedNode &node) { return node.device; }));
     for (size_t i = 0; i < nodes.size(); ++i) {
       seconds[i] = costs.ofNode(static_cast<int>(i), placed);
     }

@@ -75,7 +75,7 @@ mlir::LogicalResult placeNodes(mlir::func::FuncOp function, llvm::ArrayRef<Devic
                                Pieces &pieces, std::vector<Placement> &report);
 
 /// Returns the device that computes an op; null where it has none.
-const Device *placeOf(mlir::Operation *op, llvm::ArrayRef<Device> devices);
+const Device *deviceOf(mlir::Operation *op, llvm::ArrayRef<Device> devices);
 
 /// Returns the devices of all ops that kernels compute, when each op has the form that its device wants. Ops that were
 /// written since the placement are where the ops are whose place they took, or else where their operands or their

@@ -13,9 +13,10 @@ using namespace mlir;
 namespace ingot::partition {
 namespace {
 
-class Inserter {
+/// Puts a plan.transfer between each value and its readers in other memories.
+class TransferInsertion {
 public:
-  explicit Inserter(func::FuncOp function) : function(function) {}
+  explicit TransferInsertion(func::FuncOp function) : function(function) {}
 
   void run() {
     SmallVector<OpOperand *> uses;
@@ -141,7 +142,7 @@ private:
 
 void insertTransfers(func::FuncOp function) {
   if (!plan::devicesOf(function).empty()) {
-    Inserter(function).run();
+    TransferInsertion(function).run();
   }
 }
 

@@ -4,7 +4,7 @@
 // Weights are in one table, in which equal constants under equal recipes are stored once.
 #include "compiler/entry/BuildDispatch.h"
 #include "compiler/onnx/rewriting/Formula.h"
-#include "compiler/onnx/sizes/Found.h"
+#include "compiler/onnx/sizes/DataDependentSizes.h"
 #include "compiler/onnx/sizes/Shapes.h"
 #include "compiler/pipeline/State.h"
 #include "compiler/support/SymbolNames.h"
@@ -189,12 +189,12 @@ void makeLevels(State &s) {
   }
 }
 
-LogicalResult tellBodies(State &s, Body &body) {
-  if (s.bodies.size() > 1 && !body.info.found.empty()) {
+LogicalResult describeBodies(State &s, Body &body) {
+  if (s.bodies.size() > 1 && !body.info.dataDependentSizes.empty()) {
     return emitError(body.function().getLoc(),
                      "--dim asks for bodies for several sizes, which are unsupported where a run "
                      "finds sizes in data: ")
-           << body.info.found.front().name;
+           << body.info.dataDependentSizes.front().name;
   }
   for (const auto &[name, choice] : s.choices) {
     for (plan::SymbolInfo &symbol : body.info.symbols) {
@@ -213,8 +213,8 @@ LogicalResult tellBodies(State &s, Body &body) {
 
 /// What is told of the model is what phases tell of the general body or, where that one does not run, of the first one.
 static Result &resultOf(State &s, Body &body, bool description) {
-  Body &told = description || s.model().runs ? s.model() : s.bodies[1];
-  return &body == &told ? s.result : body.result;
+  Body &reported = description || s.model().runs ? s.model() : s.bodies[1];
+  return &body == &reported ? s.result : body.result;
 }
 
 /// "seq = 64", "x86-64-v3, seq = 64"
@@ -260,7 +260,7 @@ LogicalResult simplifyBodies(State &s, BodyPhase simplify) {
   describe(body.function(), body.info);
   bool isPossible =
       llvm::none_of(body.info.symbols, [](const plan::SymbolInfo &symbol) { return symbol.isImpossible(); });
-  if (isPossible && onnx::foundInside(body.function()).empty()) {
+  if (isPossible && onnx::symbolsDefinedInside(body.function()).empty()) {
     s.choices[batch] = {{1}, true};
     add(s, std::move(body));
   }
@@ -282,7 +282,12 @@ static void moveInto(ModuleOp to, ModuleOp from, MutableArrayRef<plan::LaunchInf
   for (plan::LaunchInfo &launch : launches) {
     launch.function = names.lookup(launch.function);
   }
-  from.walk([&](func::CallOp call) { call.setCallee(names.lookup(call.getCallee())); });
+  AttrTypeReplacer renamed;
+  renamed.addReplacement([&](FlatSymbolRefAttr symbol) {
+    auto name = names.find(symbol.getValue());
+    return name == names.end() ? symbol : FlatSymbolRefAttr::get(symbol.getContext(), name->second);
+  });
+  renamed.recursivelyReplaceElementsIn(from);
   for (Operation &op : llvm::make_early_inc_range(*from.getBody())) {
     auto function = dyn_cast<func::FuncOp>(op);
     if (function && !function.isExternal()) {
@@ -312,9 +317,9 @@ static void finish(State &s, Body &body, bool first, void (*build)(State &, Body
   body.info.symbols = library.symbols;
   body.info.nodes = library.nodes;
   body.info.launches = library.launches;
-  Result &tells = resultOf(s, body, /*description=*/false);
-  tells.body = bodyText(s, body);
-  build(s, body, tells);
+  Result &report = resultOf(s, body, /*description=*/false);
+  report.body = bodyText(s, body);
+  build(s, body, report);
   library.nodes = body.info.nodes;
   library.launches = body.info.launches;
   library.makesStrings |= body.info.makesStrings;

@@ -3,12 +3,12 @@
 // get the forms that pay on every one of them, so that they share their weights.
 #include "compiler/fusion/Fuse.h"
 #include "compiler/graph/Simplify.h"
+#include "compiler/integer/Bfloat16.h"
 #include "compiler/integer/Bounds.h"
-#include "compiler/integer/Halves.h"
+#include "compiler/integer/FoldTaps.h"
+#include "compiler/integer/Int16Factors.h"
+#include "compiler/integer/Int16Sums.h"
 #include "compiler/integer/Quantize.h"
-#include "compiler/integer/Short.h"
-#include "compiler/integer/Taps.h"
-#include "compiler/integer/Wide.h"
 #include "compiler/pipeline/State.h"
 
 using namespace mlir;
@@ -36,11 +36,11 @@ public:
       return each.front();
     }
     static constexpr integer::MachineForms none; // a target brings the op's code
-    const partition::Device *device = partition::placeOf(op, devices);
+    const partition::Device *device = partition::deviceOf(op, devices);
     return device ? each[device - devices.data()] : none;
   }
-  bool haveHalves() const {
-    return llvm::any_of(each, [](const integer::MachineForms &forms) { return forms.halves; });
+  bool haveBf16() const {
+    return llvm::any_of(each, [](const integer::MachineForms &forms) { return forms.bf16Products; });
   }
 
 private:
@@ -51,40 +51,45 @@ private:
 
 } // namespace
 
-/// Chooses the forms of quantized ops. Machines that multiply pairs of bytes or of int16 want marks and factors of
-/// their own. Weights, and views around a form, are for fusions what they are in any model.
-static LogicalResult chooseIntegerForms(State &s, func::FuncOp function, const DeviceForms &forms, bool &changed) {
+/// Chooses the forms of quantized ops; returns whether any changed. Machines that multiply pairs of bytes or of int16
+/// want marks and factors of their own. Weights, and views around a form, are for fusions what they are in any model.
+static FailureOr<bool> chooseIntegerForms(State &s, func::FuncOp function, const DeviceForms &forms) {
   bool isStrict = s.options.isStrict();
-  if (!isStrict && failed(integer::useBytes(function, forms, changed))) {
-    return failure();
-  }
-  if (changed && failed(graph::simplify(function))) {
+  FailureOr<bool> usesBytes = isStrict ? false : integer::useBytes(function, forms);
+  if (failed(usesBytes) || (*usesBytes && failed(graph::simplify(function)))) {
     return failure();
   }
   bool hasFolded = integer::foldTaps(function, forms);
   if (hasFolded && failed(graph::simplify(function))) {
     return failure();
   }
-  integer::markShortSums(function, forms);
+  integer::markInt16Sums(function, forms);
   bool hasWidened = integer::widenFactors(function, forms);
-  changed = changed || hasFolded || hasWidened;
-  if (!changed) {
-    return success();
+  if (!*usesBytes && !hasFolded && !hasWidened) {
+    return false;
   }
   graph::eliminateCommon(function);
-  return fusion::fuse(function, isStrict);
+  if (failed(fusion::fuse(function, isStrict))) {
+    return failure();
+  }
+  return true;
 }
 
 LogicalResult chooseForms(State &s, Body &body, Result &) {
   func::FuncOp function = body.function();
   DeviceForms forms(s, body);
-  bool changed = false;
-  if ((integer::isQuantized(function) && failed(chooseIntegerForms(s, function, forms, changed))) ||
-      (forms.haveHalves() && failed(integer::useHalves(function, forms, changed))) ||
-      (changed && failed(graph::simplify(function)))) {
+  FailureOr<bool> areIntegers = integer::isQuantized(function) ? chooseIntegerForms(s, function, forms) : false;
+  if (failed(areIntegers)) {
     return failure();
   }
-  if (changed) {
+  FailureOr<bool> areBf16 = forms.haveBf16() ? integer::useBfloat16(function, forms) : false;
+  if (failed(areBf16)) {
+    return failure();
+  }
+  if (*areIntegers || *areBf16) {
+    if (failed(graph::simplify(function))) {
+      return failure();
+    }
     graph::eliminateCommon(function);
   }
   integer::markBounds(function, s.options.isStrict());

@@ -12,8 +12,8 @@ namespace {
 
 /// The longest axis that a run can have (entry/SizeChecks.h).
 constexpr int64_t longest = int64_t(1) << 40;
-/// The most ranges that are looked at for one check: sizes that pass here and there (multiples of 7) are not told one
-/// by one.
+/// The most ranges that are looked at for one check: sizes that pass here and there (multiples of 7) are not described
+/// one by one.
 constexpr int mostRanges = 2000;
 
 using Intervals = std::vector<std::pair<int64_t, int64_t>>; ///< ascending, not adjacent
@@ -217,7 +217,7 @@ std::string boundText(const std::string &symbol, const Bound &bound) {
 }
 
 static std::string textOf(const Parts &parts, bool isEqual) {
-  std::optional<std::pair<Size, Size>> axes = parts.added.asCall(support::Call::Apart);
+  std::optional<std::pair<Size, Size>> axes = parts.added.asCall(support::Call::Mismatch);
   if (axes && isEqual && parts.taken.is(0)) {
     return axes->first.text() + " = " + axes->second.text() + ", or one of them is 1";
   }
@@ -239,13 +239,13 @@ std::vector<plan::RequirementInfo> solveChecks(ArrayRef<onnx::SizeCheck> checks,
       unsolved.push_back(check);
     }
   }
-  std::vector<plan::RequirementInfo> told;
+  std::vector<plan::RequirementInfo> described;
   for (const auto &[symbol, passing, check] : several) {
     Intervals inside = within(passing, bounds[symbol]);
     if (inside.empty()) {
       unsolved.push_back(check);
     } else if (!narrow(bounds[symbol], inside, check.of->node)) {
-      told.push_back({symbol + ": " + intervalsText(inside), check.of->node});
+      described.push_back({symbol + ": " + intervalsText(inside), check.of->node});
     }
   }
   std::set<std::string> texts;
@@ -269,10 +269,10 @@ std::vector<plan::RequirementInfo> solveChecks(ArrayRef<onnx::SizeCheck> checks,
     }
     std::string text = textOf(parts, check.isEqual);
     if (texts.insert(text).second) {
-      told.push_back({text, check.of->node});
+      described.push_back({text, check.of->node});
     }
   }
-  return told;
+  return described;
 }
 
 } // namespace ingot::pipeline

@@ -79,7 +79,7 @@ Coverage coverageOf(const std::string &domain, const std::string &op, int64_t op
     return {"resolved", ""};
   }
   std::string family = lower::familyNameOf(info->getTypeID());
-  std::string how = importable->isForm()                                                    ? "rewrite"
+  std::string how = importable->isAlias()                                                   ? "rewrite"
                     : !family.empty()                                                       ? "kernel " + family
                     : info->hasInterface<onnx::Elementwise>()                               ? "elementwise"
                     : info->hasInterface<onnx::Mover>() || info->hasInterface<onnx::View>() ? "movement"

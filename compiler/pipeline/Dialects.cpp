@@ -2,6 +2,7 @@
 #include "compiler/graph/ReadSizes.h"
 #include "compiler/onnx/Formats.h"
 #include "compiler/plan/Plan.h"
+#include "compiler/plan/Run.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
 #include "mlir/Dialect/DLTI/DLTI.h"
@@ -16,9 +17,9 @@ using namespace mlir;
 namespace ingot::pipeline {
 
 void registerDialects(DialectRegistry &registry) {
-  registry.insert<onnx::OnnxDialect, formats::FormatsDialect, plan::PlanDialect, func::FuncDialect, arith::ArithDialect,
-                  math::MathDialect, scf::SCFDialect, cf::ControlFlowDialect, memref::MemRefDialect,
-                  vector::VectorDialect, LLVM::LLVMDialect, DLTIDialect>();
+  registry.insert<onnx::OnnxDialect, formats::FormatsDialect, plan::PlanDialect, run::RunDialect, func::FuncDialect,
+                  arith::ArithDialect, math::MathDialect, scf::SCFDialect, cf::ControlFlowDialect,
+                  memref::MemRefDialect, vector::VectorDialect, LLVM::LLVMDialect, DLTIDialect>();
   graph::attachReaders(registry);
 }
 

@@ -3,7 +3,7 @@
 // symbols of one name meet in a check that holds when they are equal, they are one symbol from the beginning. So a
 // model in which all of them meet is compiled as if the name were that of one size.
 #include "compiler/graph/Simplify.h"
-#include "compiler/onnx/sizes/Found.h"
+#include "compiler/onnx/sizes/DataDependentSizes.h"
 #include "compiler/onnx/sizes/Shapes.h"
 #include "compiler/pipeline/State.h"
 #include "compiler/support/SymbolNames.h"

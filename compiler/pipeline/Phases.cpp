@@ -50,8 +50,8 @@ static LogicalResult checkRemarks(const Options &options, func::FuncOp function)
 }
 
 /// Runs the steps of a phase one after the other.
-template <const auto &steps> static LogicalResult runSteps(State &s, Body &body, Result &tells) {
-  return success(llvm::all_of(steps, [&](const Step &step) { return succeeded(step.run(s, body, tells)); }));
+template <const auto &steps> static LogicalResult runSteps(State &s, Body &body, Result &report) {
+  return success(llvm::all_of(steps, [&](const Step &step) { return succeeded(step.run(s, body, report)); }));
 }
 
 static LogicalResult import(State &s) {
@@ -76,7 +76,7 @@ static LogicalResult import(State &s) {
 static LogicalResult resolve(State &s, Body &body, Result &) { return graph::resolve(body.function(), s.problems); }
 
 static constexpr Step kResolveSteps[] = {
-    {"graph-resolve", "nodes as their file has them become ops in their newest form, with types", resolve}};
+    {"graph-resolve", "nodes as their file has them become ops in their newest definition, with types", resolve}};
 
 static LogicalResult resolveModel(State &s) {
   if (failed(runSteps<kResolveSteps>(s, s.model(), s.result))) {
@@ -136,8 +136,8 @@ static LogicalResult requireSizes(State &s, Body &body, Result &) {
 static constexpr Step kSimplifySteps[] = {
     {"graph-simplify", "shapes, constants and plain forms", simplify},
     {"graph-share-caches", "outputs continue inputs in the same memory (--cache)", shareCaches},
-    {"graph-find-sizes", "sizes that are left become found ones, without allocate only those that something bounds",
-     findSizes},
+    {"graph-find-sizes",
+     "sizes that are left become data-dependent ones, without allocate only those that something bounds", findSizes},
     {"graph-eliminate-common", "common subexpressions, then unused ops", eliminateCommon},
     {"graph-require-sizes", "report values some axis of which depends on data", requireSizes}};
 
@@ -164,8 +164,8 @@ static constexpr Step kIntegerSteps[] = {
     {"graph-simplify", "shapes, constants and plain forms", simplify},
     {"graph-eliminate-common", "common subexpressions, then unused ops", eliminateCommon}};
 
-static LogicalResult computeInIntegers(State &s, Body &body, Result &tells) {
-  return integer::isQuantized(body.function()) ? runSteps<kIntegerSteps>(s, body, tells) : success();
+static LogicalResult computeInIntegers(State &s, Body &body, Result &report) {
+  return integer::isQuantized(body.function()) ? runSteps<kIntegerSteps>(s, body, report) : success();
 }
 static LogicalResult computeEachInIntegers(State &s) { return onEachBody(s, computeInIntegers, /*description=*/false); }
 
@@ -175,7 +175,7 @@ static LogicalResult fuse(State &s, Body &body, Result &) {
   return fusion::fuse(body.function(), s.options.isStrict());
 }
 
-static LogicalResult finishGraph(State &s, Body &body, Result &tells) {
+static LogicalResult finishGraph(State &s, Body &body, Result &report) {
   func::FuncOp function = body.function();
   if (failed(graph::simplify(function))) {
     return failure();
@@ -183,17 +183,17 @@ static LogicalResult finishGraph(State &s, Body &body, Result &tells) {
   graph::eliminateCommon(function);
   plan::ModelInfo &info = body.info;
   describe(function, info);
-  if (failed(refuseEmptyBounds(function, info)) || failed(tellBodies(s, body))) {
+  if (failed(refuseEmptyBounds(function, info)) || failed(describeBodies(s, body))) {
     return failure();
   }
-  tells.openSizes = info.symbols;
-  tells.requirements = info.requirements;
+  report.openSizes = info.symbols;
+  report.requirements = info.requirements;
   auto nameOf = [](const plan::TensorInfo &tensor) { return tensor.name; };
-  llvm::transform(info.inputs, std::back_inserter(tells.inputs), nameOf);
-  llvm::transform(info.outputs, std::back_inserter(tells.outputs), nameOf);
+  llvm::transform(info.inputs, std::back_inserter(report.inputs), nameOf);
+  llvm::transform(info.outputs, std::back_inserter(report.outputs), nameOf);
   info.macs = countMacs(function);
-  tells.macs = info.macs.isNumber() ? info.macs.number() : -1;
-  tells.macsText = info.macs.text();
+  report.macs = info.macs.isNumber() ? info.macs.number() : -1;
+  report.macsText = info.macs.text();
   return success();
 }
 
@@ -220,8 +220,8 @@ static std::function<int64_t(support::Symbol)> likelySizes(const State &s, const
   };
 }
 
-static LogicalResult place(State &s, Body &body, Result &tells) {
-  std::vector<partition::Placement> report;
+static LogicalResult place(State &s, Body &body, Result &report) {
+  std::vector<partition::Placement> placements;
   partition::Policy policy = s.policy;
   policy.sizeOf = likelySizes(s, body);
   partition::nameDevices(body.function(), body.devices);
@@ -229,9 +229,9 @@ static LogicalResult place(State &s, Body &body, Result &tells) {
     return failure();
   }
   partition::Pieces pieces(body.function(), {body.suffix, s.options.isStrict()}, body.devices);
-  LogicalResult ok = partition::placeNodes(body.function(), body.devices, policy, pieces, report);
-  for (partition::Placement &p : report) {
-    tells.placement.push_back({p.node, p.op, "", p.device, p.whyNot, p.seconds, p.piece});
+  LogicalResult ok = partition::placeNodes(body.function(), body.devices, policy, pieces, placements);
+  for (partition::Placement &p : placements) {
+    report.placement.push_back({p.node, p.op, "", p.device, p.whyNot, p.seconds, p.piece});
   }
   if (succeeded(ok)) {
     pieces.makeKernels();
@@ -294,14 +294,14 @@ static constexpr Step kLayoutSteps[] = {
     {"layout-assign", "packed layouts, halos, concatenations in place", assignLayouts},
     {"layout-form-chains", "kernels of which each reads what the one before it makes become one", formChains}};
 
-static LogicalResult transfer(State &s, Body &body, Result &tells) {
+static LogicalResult transfer(State &s, Body &body, Result &report) {
   func::FuncOp function = body.function();
   partition::insertTransfers(function);
   partition::Memories memories = {&partition::hostOf(body.devices), {}, likelySizes(s, body)};
   for (StringRef spec : plan::devicesOf(function)) {
     memories.devices.push_back(&body.machineOf(spec));
   }
-  tells.transfers = describeTransfers(function, partition::mergeTransfers(function, memories));
+  report.transfers = describeTransfers(function, partition::mergeTransfers(function, memories));
   return success();
 }
 
@@ -332,17 +332,17 @@ static std::vector<plan::SymbolInfo> boundedSymbols(const State &s) {
   return symbols;
 }
 
-static LogicalResult memory(State &s, Body &body, Result &tells) {
-  tells.launches = describeLaunches(body.function(), s.options.profile);
+static LogicalResult memory(State &s, Body &body, Result &report) {
+  report.launches = describeLaunches(body.function(), s.options.profile);
   FailureOr<memory::MemoryPlan> plan =
       memory::planMemory(body.function(), boundedSymbols(s), s.options.allocate, body.info.workspaceAlign);
   if (failed(plan)) {
     return failure();
   }
   plan::ModelInfo &info = body.info;
-  tells.arenaBytes = info.arenaBytes = plan->arena.peakBytes;
-  tells.arenaLowerBound = plan->arena.lowerBound;
-  tells.allocations = info.allocations = plan->allocations;
+  report.arenaBytes = info.arenaBytes = plan->arena.peakBytes;
+  report.arenaLowerBound = plan->arena.lowerBound;
+  report.allocations = info.allocations = plan->allocations;
   body.function().walk([&](plan::LaunchOp launch) {
     auto text = launch->getAttrOfType<BoolAttr>(plan::textName);
     info.makesStrings |= text && text.getValue();
@@ -359,7 +359,7 @@ static LogicalResult memory(State &s, Body &body, Result &tells) {
   for (auto [buffer, name, device, offset] :
        llvm::zip_equal(plan->buffers, plan->names, plan->devices, plan->arena.offsets)) {
     if (buffer.bytes > 0) {
-      tells.buffers.push_back(
+      report.buffers.push_back(
           {name, offset, buffer.bytes, int(buffer.firstUse), int(buffer.lastUse), devices[device].str()});
     }
     if (device) {
@@ -368,13 +368,13 @@ static LogicalResult memory(State &s, Body &body, Result &tells) {
       workspace = std::max(workspace, end);
     }
   }
-  tells.memoryPlan = memory::renderArenaPlan(plan->buffers, plan->names, plan->arena);
+  report.memoryPlan = memory::renderArenaPlan(plan->buffers, plan->names, plan->arena);
   return success();
 }
 
 static constexpr Step kMemorySteps[] = {{"memory-plan", "tensors become buffers, each with its place", memory}};
 
-static void buildEntry(State &s, Body &body, Result &tells) {
+static void buildEntry(State &s, Body &body, Result &report) {
   plan::ModelInfo &info = body.info;
   func::FuncOp function = body.function();
   // Vectors may be read past a tensor's end within its last block: the arena ends with one cache line of nobody's.
@@ -382,26 +382,27 @@ static void buildEntry(State &s, Body &body, Result &tells) {
   auto slots = function.getOps<plan::SlotOp>();
   bool open = llvm::any_of(slots, [](plan::SlotOp slot) { return !slot.getAt(); });
   if (open) { // what the memory phase found is for some size of each symbol
-    tells.arenaBytes = tells.arenaLowerBound = info.arenaBytes = -1;
+    report.arenaBytes = report.arenaLowerBound = info.arenaBytes = -1;
   }
   info.workspaceBytes = open ? -1 : info.arenaBytes ? info.arenaBytes + slack : 0;
-  info.weightBytes = tells.weightBytes = s.weights.bytes();
+  info.weightsPlace = s.options.weights;
+  info.weightBytes = report.weightBytes = s.weights.bytes();
   for (auto [i, device] : llvm::enumerate(info.devices)) {
     std::tie(device.weightsAt, device.weightBytes) = s.weights.part(i + 1);
     device.workspaceBytes = open && device.workspaceBytes ? -1 : device.workspaceBytes;
   }
-  tells.firstLaunch = info.launches.size();
-  for (const GraphNode &launch : tells.launches) {
+  report.firstLaunch = info.launches.size();
+  for (const GraphNode &launch : report.launches) {
     info.launches.push_back(launch.launch);
     s.result.launchKeys.push_back(launch.key);
   }
-  info.kernels = tells.kernels = tells.launches.size();
-  entry::buildEntry(function, info.workspaceBytes, slack, info.weightBytes, tells.firstLaunch, info, body.suffix);
+  info.kernels = report.kernels = report.launches.size();
+  entry::buildEntry(function, info.workspaceBytes, slack, info.weightBytes, report.firstLaunch, info, body.suffix);
 }
 
 static constexpr Step kEntrySteps[] = {
-    {"entry-build", "the memory form becomes calls with addresses", [](State &s, Body &body, Result &tells) {
-       buildEntry(s, body, tells);
+    {"entry-build", "the memory form becomes calls with addresses", [](State &s, Body &body, Result &report) {
+       buildEntry(s, body, report);
        return success();
      }}};
 
@@ -444,6 +445,7 @@ static LogicalResult checkAddresses(State &s) {
 static LogicalResult entry(State &s) {
   joinBodies(s, buildEntry);
   plan::ModelInfo &info = s.model().info;
+  info.weightsPlace = s.options.weights;
   info.weightBytes = s.weights.bytes();
   if (failed(checkAddresses(s))) {
     return failure();
@@ -476,8 +478,8 @@ static void forgetUnusedDevices(State &s) {
 }
 
 /// What is left to do for one of several levels, when all have the same forms.
-static LogicalResult partitionLevel(State &s, Body &body, Result &tells) {
-  return success(succeeded(place(s, body, tells)) && succeeded(formKernels(s, body, tells)));
+static LogicalResult partitionLevel(State &s, Body &body, Result &report) {
+  return success(succeeded(place(s, body, report)) && succeeded(formKernels(s, body, report)));
 }
 
 static LogicalResult partitionEach(State &s) {
@@ -506,7 +508,6 @@ static LogicalResult emit(State &s) {
   llvm::copy_if(std::vector{s.options.placementFile, s.options.tuningFile}, std::back_inserter(options.dependencies),
                 [](const std::string &file) { return !file.empty(); });
   plan::ModelInfo &info = s.model().info;
-  info.weightsPlace = s.options.weights;
   for (const plan::DeviceInfo &device : info.devices) {
     options.devices.push_back(&s.model().machineOf(device.spec));
   }
@@ -546,7 +547,7 @@ static LogicalResult emit(State &s) {
 llvm::ArrayRef<Phase> phaseTable() {
   static const Phase table[] = {
       {"import", "the file becomes nodes as it has them", import, true, {}},
-      {"resolve", "nodes become onnx ops, each in its newest form; sequences become tensors", resolveModel, true,
+      {"resolve", "nodes become onnx ops, each in its newest definition; sequences become tensors", resolveModel, true,
        kResolveSteps},
       {"expand", "searches for tokens, derivatives and the like become the ops that they are written as", expandModel,
        true, kExpandSteps},

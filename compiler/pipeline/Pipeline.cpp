@@ -72,7 +72,7 @@ public:
     context.appendDialectRegistry(registry);
     context.loadAllAvailableDialects();
     context.getDiagEngine().registerHandler([&](Diagnostic &d) {
-      saidWhy |= d.getSeverity() == DiagnosticSeverity::Error;
+      hasReportedError |= d.getSeverity() == DiagnosticSeverity::Error;
       std::string text = render(this->options.modelPath, d);
       if (!StringRef(this->diagnostics).contains(text)) { // each body of a model would say it
         this->diagnostics += text;
@@ -139,7 +139,7 @@ private:
   std::string &diagnostics;
   MLIRContext context;
   State state;
-  bool saidWhy = false; ///< whether an error's message was given
+  bool hasReportedError = false; ///< whether an error's message was given
 
   void error(const Twine &text) { diagnostics += (Twine(options.modelPath) + ": error: " + text + "\n").str(); }
 
@@ -364,8 +364,8 @@ private:
       return Status::Ok;
     }
     diagnostics += state.problems.text();
-    saidWhy |= !state.problems.empty() && !state.problems.haveBug(); // a bug is no reason to refuse the model
-    return saidWhy && (phase.userFault || state.userFault) ? Status::UserError : bug(phase);
+    hasReportedError |= !state.problems.empty() && !state.problems.haveBug(); // a bug is no reason to refuse the model
+    return hasReportedError && (phase.userFault || state.userFault) ? Status::UserError : bug(phase);
   }
 
   Status bug(const Phase &phase) {

@@ -16,13 +16,13 @@
 namespace ingot::pipeline {
 
 /// The bounds of a symbolic dimension: --dim batch=1..8.
-struct Bounds {
+struct RequestedBounds {
   int64_t least = 0;
   std::optional<int64_t> most; ///< nothing: there is no bound
 };
 
 /// The sizes of a symbolic dimension for which there are bodies of their own: --dim seq=64,128,512.
-struct Choice {
+struct SpecializedSizes {
   std::vector<int64_t> sizes;
   bool others = false; ///< a general body runs all other sizes; false: they are refused
 };
@@ -52,8 +52,8 @@ struct Options {
   std::map<std::string, int64_t> dims;                ///< --dim batch=1
   std::map<std::string, std::vector<int64_t>> shapes; ///< --shape x=1x3x224x224, by input name
   std::map<std::string, int64_t> sequences;           ///< --sequence x=3: tensors of an input that is a sequence
-  std::map<std::string, Bounds> bounds;               ///< bounds of symbols that stay open, as all do that nobody fixes
-  std::map<std::string, Choice> choices;              ///< choices for such symbols
+  std::map<std::string, RequestedBounds> bounds;      ///< bounds of symbols that stay open, as all do that nobody fixes
+  std::map<std::string, SpecializedSizes> choices;    ///< choices for such symbols
   std::vector<std::string> independentDims;           ///< --independent-dims=N, "*" for all names
   /// --cache past.*=present.*: inputs and the outputs that continue them in the same memory (graph/ShareCaches.h)
   std::vector<std::pair<std::string, std::string>> caches;

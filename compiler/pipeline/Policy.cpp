@@ -8,10 +8,11 @@ using namespace llvm;
 namespace ingot::pipeline {
 namespace {
 
-class Reader {
+/// Makes the policy of the placement from the options: fallback, --require and the lines of the file of --placement.
+class PolicyOptions {
 public:
-  Reader(const Options &options, ArrayRef<partition::Device> devices, partition::Policy &policy,
-         std::string &diagnostics)
+  PolicyOptions(const Options &options, ArrayRef<partition::Device> devices, partition::Policy &policy,
+                std::string &diagnostics)
       : options(options), devices(devices), policy(policy), diagnostics(diagnostics) {}
 
   bool read() {
@@ -94,7 +95,7 @@ private:
 
 bool readPolicy(const Options &options, ArrayRef<partition::Device> devices, partition::Policy &policy,
                 std::string &diagnostics) {
-  return Reader(options, devices, policy, diagnostics).read();
+  return PolicyOptions(options, devices, policy, diagnostics).read();
 }
 
 } // namespace ingot::pipeline

@@ -1,7 +1,7 @@
 // Decides which models get a body for a batch of 1 beside the one for any batch: those that do so little for it that
-// the other costs of an open batch (checks, loops of one turn, copies of what is a view where the batch is 1) would be
-// felt.
-#include "compiler/onnx/sizes/Found.h"
+// the other costs of an open batch (checks, loops of one iteration, copies of what is a view where the batch is 1)
+// would be felt.
+#include "compiler/onnx/sizes/DataDependentSizes.h"
 #include "compiler/onnx/sizes/Shapes.h"
 #include "compiler/pipeline/State.h"
 
@@ -38,7 +38,7 @@ static std::optional<int64_t> workOfOne(func::FuncOp function, const plan::Model
 }
 
 bool deservesBodyForOne(func::FuncOp function, const std::string &batch) {
-  if (!onnx::foundInside(function).empty()) {
+  if (!onnx::symbolsDefinedInside(function).empty()) {
     return false; // sizes that a run finds do not choose a body
   }
   plan::ModelInfo info;

@@ -1,6 +1,6 @@
 // Puts kernels in order again, since phases put them where they are needed, not where all their operands are.
 #include "compiler/onnx/Control.h"
-#include "compiler/onnx/sizes/Found.h"
+#include "compiler/onnx/sizes/DataDependentSizes.h"
 #include "compiler/pipeline/State.h"
 #include "compiler/plan/Plan.h"
 #include "mlir/Analysis/TopologicalSortUtils.h"
@@ -11,13 +11,13 @@ namespace ingot::pipeline {
 
 /// Puts the ops of a block behind all that they need: operands, and the ops that find the sizes of which they speak.
 /// Returns false when two need each other.
-static bool sortWithFound(Block &block) {
-  onnx::SymbolSet found; // symbols of this block that no op which is placed has found
+static bool sortByDefinitions(Block &block) {
+  onnx::SymbolSet open; // symbols of this block that no placed op has defined
   llvm::DenseMap<Operation *, onnx::SymbolSet> finds;
   for (Operation &op : block) {
-    finds[&op] = onnx::foundInside(&op);
-    finds[&op].merge(onnx::foundAt(&op));
-    found.insert(finds[&op].begin(), finds[&op].end());
+    finds[&op] = onnx::symbolsDefinedInside(&op);
+    finds[&op].merge(onnx::symbolsDefinedBy(&op));
+    open.insert(finds[&op].begin(), finds[&op].end());
   }
   SmallVector<Operation *> waiting;
   for (Operation &op : block.without_terminator()) {
@@ -30,11 +30,11 @@ static bool sortWithFound(Block &block) {
       Operation *producer = use.get().getDefiningOp();
       all &= !producer || producer->getBlock() != &block || placed.contains(producer);
     });
-    onnx::SymbolSet missing = found;
+    onnx::SymbolSet missing = open;
     for (onnx::Symbol own : finds[op]) {
       missing.erase(own);
     }
-    return all && !onnx::speaksOf(op, missing);
+    return all && !onnx::mentionsAny(op, missing);
   };
   while (!waiting.empty()) {
     size_t before = waiting.size();
@@ -45,7 +45,7 @@ static bool sortWithFound(Block &block) {
       op->moveBefore(&block, block.back().getIterator());
       placed.insert(op);
       for (onnx::Symbol symbol : finds[op]) {
-        found.erase(symbol);
+        open.erase(symbol);
       }
       return true;
     });
@@ -57,9 +57,10 @@ static bool sortWithFound(Block &block) {
 }
 
 void sortBlocks(func::FuncOp function) {
-  bool found = !onnx::foundInside(function).empty();
+  bool hasSizes = !onnx::symbolsDefinedInside(function).empty();
   function.walk([&](Block *block) {
-    if (!isa<plan::KernelOp>(block->getParentOp()) && !(found ? sortWithFound(*block) : sortTopologically(block))) {
+    if (!isa<plan::KernelOp>(block->getParentOp()) &&
+        !(hasSizes ? sortByDefinitions(*block) : sortTopologically(block))) {
       llvm::report_fatal_error("kernels wait for one another");
     }
   });

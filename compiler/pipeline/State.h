@@ -41,17 +41,17 @@ struct State {
   support::Problems problems = support::Problems("");
   std::string warnings = ""; ///< warnings of the import, which nobody has been told yet
   /// The user's choices, and those that small models get without being asked, by symbol.
-  std::map<std::string, Choice> choices = {};
-  std::map<std::string, Bounds> bounds = {}; ///< the user's bounds, by symbol
-  std::vector<Body> bodies = {};             ///< the general body, whose sizes are as imported, and then the others
-  bool userFault = false;                    ///< whether a phase says that its failure is not our bug
+  std::map<std::string, SpecializedSizes> choices = {};
+  std::map<std::string, RequestedBounds> bounds = {}; ///< the user's bounds, by symbol
+  std::vector<Body> bodies = {}; ///< the general body, whose sizes are as imported, and then the others
+  bool userFault = false;        ///< whether a phase says that its failure is not our bug
 
   /// Returns the general body, whose info is that of the library.
   Body &model() { return bodies.front(); }
 };
 
-/// What a phase does with one body, and tells in `tells`.
-using BodyPhase = mlir::LogicalResult (*)(State &state, Body &body, Result &tells);
+/// What a phase does with one body, and reports in `report`.
+using BodyPhase = mlir::LogicalResult (*)(State &state, Body &body, Result &report);
 
 /// A part of what a phase does with one body. ingot-opt runs each by itself: its name is that of a pass.
 struct Step {
@@ -59,7 +59,7 @@ struct Step {
   BodyPhase run;
 };
 
-/// A step of the way of a model. `userFault` says whose fault a failure is when nothing else tells.
+/// A step of the way of a model. `userFault` says whose fault a failure is when nothing else report.
 struct Phase {
   const char *name, *sentence;
   mlir::LogicalResult (*run)(State &state);
@@ -91,18 +91,18 @@ bool deservesBodyForOne(mlir::func::FuncOp function, const std::string &batch);
 mlir::LogicalResult simplifyBodies(State &state, BodyPhase simplify);
 
 /// Notes in the description of a body for which sizes there are others. Failure with a message.
-mlir::LogicalResult tellBodies(State &state, Body &body);
+mlir::LogicalResult describeBodies(State &state, Body &body);
 
 /// Runs a phase on all bodies that run, and on the general one where the phase is about the model's `description`.
 mlir::LogicalResult onEachBody(State &state, BodyPhase phase, bool description);
 
 /// Gives products, convolutions and recurrences the forms that pay on their device (integer/MachineForms.h): when they
 /// are placed, or before there are bodies for several levels, which have the same.
-mlir::LogicalResult chooseForms(State &state, Body &body, Result &tells);
+mlir::LogicalResult chooseForms(State &state, Body &body, Result &report);
 
 /// Gives each body its entry (by `build`), makes one module of all, which is then the only body's, and writes the entry
 /// of the model.
-void joinBodies(State &state, void (*build)(State &state, Body &body, Result &tells));
+void joinBodies(State &state, void (*build)(State &state, Body &body, Result &report));
 
 /// Puts the ops of each block behind all that they need.
 void sortBlocks(mlir::func::FuncOp function);

@@ -49,10 +49,11 @@ void visitFields(V &v, typename V::template Ref<SymbolInfo> symbol, const std::s
   }
 }
 
-template <typename V> void visitFields(V &v, typename V::template Ref<FoundInfo> found, const std::string &parameter) {
-  v.symbol("name", found.name);
+template <typename V>
+void visitFields(V &v, typename V::template Ref<DataDependentSizeInfo> size, const std::string &parameter) {
+  v.symbol("name", size.name);
   v.derived("parameter", parameter);
-  v("bounded_by", found.most);
+  v("bounded_by", size.most);
 }
 
 template <typename V> void visitFields(V &v, typename V::template Ref<LaunchInfo> launch) {

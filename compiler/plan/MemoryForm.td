@@ -18,7 +18,7 @@ def Plan_SlotOp : Plan_Op<"slot", [Pure, InferTypeOpAdaptor]> {
   let results = (outs Plan_MemoryType:$memory);
   let assemblyFormat = "$name `of` $bytes (`on` $device^)? (`at` $at^)? (`above` `(` $above^ `:` type($above) `)`)? attr-dict";
 }
-def Plan_AskedOp : Plan_Op<"asked", [Pure]> {
+def Plan_HostAllocationOp : Plan_Op<"host_allocation", [Pure]> {
   let summary = "memory that the run asks its host for, by plan.need; what is still held when the run ends is given back, or handed to the caller as an output";
   let arguments = (ins I64Attr:$number, OptionalAttr<I64Attr>:$output);
   let results = (outs Plan_HostMemory:$memory);
@@ -39,13 +39,13 @@ def Plan_BufferOp : Plan_Op<"buffer", [Pure]> {
 }
 def Plan_NeedOp : Plan_Op<"need"> {
   let hasVerifier = 1;
-  let summary = "from here on an asked memory has `bytes` (a size), of which the first `kept` stay as they are; else the run ends";
+  let summary = "from here on a host allocation has `bytes` (a size), of which the first `kept` stay as they are; else the run ends";
   let arguments = (ins Plan_HostMemory:$memory, Onnx_SizeAttr:$kept, Onnx_SizeAttr:$bytes);
   let assemblyFormat = "$bytes `in` $memory `keeping` $kept attr-dict";
 }
 def Plan_ReleaseOp : Plan_Op<"release"> {
   let hasVerifier = 1;
-  let summary = "the rest of the run does not need an asked memory";
+  let summary = "the rest of the run does not need a host allocation";
   let arguments = (ins Plan_HostMemory:$memory);
   let assemblyFormat = "$memory attr-dict";
 }
@@ -101,7 +101,7 @@ def Plan_LoopOp : Plan_Op<"loop", [AttrSizedOperandSegments, NoRegionArguments, 
   let summary = "iterations, at most `trips` where that is given, and only if `condition`, where that is given";
   let description = [{
     `number` is the symbol that stands for the number of the iteration in the body. Each but the first runs if the plan.next of the one before says so.
-    `onnx.grows` lists sizes that change from one iteration to the next, `onnx.found` is how often it turned.
+    `onnx.grows` lists sizes that change from one iteration to the next, `onnx.data_dependent_size` is their number.
   }];
   let arguments = (ins Onnx_SymbolAttr:$number, Optional<I64>:$trips, Optional<I1>:$condition);
   let regions = (region SizedRegion<1>:$body);

@@ -12,7 +12,7 @@ std::optional<size_t> WeightTable::equalTo(mlir::ElementsAttr source, const Reci
   std::pair key(llvm::xxh3_64bits({reinterpret_cast<const uint8_t *>(bytes.data()), bytes.size()}), recipe.key);
   auto [from, to] = byContent.equal_range(key);
   for (const auto &[_, number] : llvm::make_range(from, to)) {
-    const Entry &entry = entries[number];
+    const Constant &entry = entries[number];
     if (entry.device == device && entry.source.getType() == source.getType() &&
         onnx::bytesOf(entry.source, other) == bytes) {
       return number;
@@ -31,7 +31,7 @@ int64_t WeightTable::add(mlir::ElementsAttr source, const Recipe &recipe, size_t
     entries.push_back({source, recipe, sizes[device], device});
     sizes[device] = llvm::alignTo(sizes[device] + recipe.bytes, alignment);
   }
-  Entry &entry = entries[it->second];
+  Constant &entry = entries[it->second];
   entry.readers |= reader;
   return entry.offset;
 }
@@ -39,7 +39,7 @@ int64_t WeightTable::add(mlir::ElementsAttr source, const Recipe &recipe, size_t
 int64_t WeightTable::bytesOf(unsigned reader, bool only) const {
   uint64_t bit = uint64_t(1) << reader;
   int64_t bytes = 0;
-  for (const Entry &entry : entries) {
+  for (const Constant &entry : entries) {
     if (only ? entry.readers == bit : (entry.readers & bit) != 0) {
       bytes += llvm::alignTo(entry.recipe.bytes, alignment);
     }
@@ -50,7 +50,7 @@ int64_t WeightTable::bytesOf(unsigned reader, bool only) const {
 void WeightTable::write(llvm::function_ref<void(llvm::ArrayRef<char>)> sink) const {
   std::vector<char> packed;
   for (size_t device = 0; device < sizes.size(); ++device) {
-    for (const Entry &entry : entries) {
+    for (const Constant &entry : entries) {
       if (entry.device == device) {
         pack(entry, packed);
         sink(packed);
@@ -59,7 +59,7 @@ void WeightTable::write(llvm::function_ref<void(llvm::ArrayRef<char>)> sink) con
   }
 }
 
-void WeightTable::pack(const Entry &entry, std::vector<char> &packed) const {
+void WeightTable::pack(const Constant &entry, std::vector<char> &packed) const {
   packed.assign(llvm::alignTo(entry.recipe.bytes, alignment), 0);
   std::vector<char> storage;
   llvm::ArrayRef<char> from = onnx::bytesOf(entry.source, storage);

@@ -32,9 +32,9 @@ struct TensorInfo {
 };
 
 /// A size that a run finds in data and gives back with its outputs.
-struct FoundInfo {
+struct DataDependentSizeInfo {
   std::string name;   ///< the text of the symbol in outputs' dims
-  support::Size size; ///< of found sizes and symbols, as computed when the run ends
+  support::Size size; ///< of data-dependent sizes and symbols, as computed when the run ends
   support::Size most; ///< of the model's symbols; unknown: nothing bounds it
 };
 
@@ -59,10 +59,10 @@ struct RequirementInfo {
 
 /// Memory of a size that nothing bounds, which the run asks its host for.
 struct AllocationInfo {
-  std::string node, bytes; ///< bytes: an expression of found sizes and symbols
+  std::string node, bytes; ///< bytes: an expression of data-dependent sizes and symbols
   std::string why;         ///< who finds these sizes: "$0 is found by node 'n'"
   int64_t output = -1;     ///< the output that it is
-  bool grows = false;      ///< slice by slice, while a loop turns
+  bool grows = false;      ///< by a slice in each iteration of a loop
 };
 
 /// A call of a kernel. Nodes are "name (Operator)", symbols those that its sizes are made of, operands the types of
@@ -108,8 +108,9 @@ struct ModelInfo {
   std::vector<int64_t> inputSequences, outputSequences;
   bool makesStrings = false; ///< runs need ingot_exec.strings
   std::vector<SymbolInfo>
-      symbols;                  ///< in the order in which they first occur in the inputs' dims, then those of no input
-  std::vector<FoundInfo> found; ///< in the order in which they first occur in the outputs' dims
+      symbols; ///< in the order in which they first occur in the inputs' dims, then those of no input
+  std::vector<DataDependentSizeInfo>
+      dataDependentSizes; ///< in the order in which they first occur in the outputs' dims
   /// -1: depends on the symbols; the loop IR's @NAME_plan computes it.
   int64_t workspaceBytes = 0;
   int64_t workspaceAlign = 64, weightBytes = 0;
@@ -163,21 +164,21 @@ public:
   void write(llvm::function_ref<void(llvm::ArrayRef<char>)> sink) const;
 
 private:
-  struct Entry {
+  struct Constant {
     mlir::ElementsAttr source;
     Recipe recipe;
     int64_t offset;
     size_t device;
     uint64_t readers = 0;
   };
-  std::vector<Entry> entries;
+  std::vector<Constant> entries;
   std::map<std::tuple<const void *, std::string, size_t>, size_t> known; ///< constant, recipe, device -> entry
   uint64_t reader = 1;
   int64_t alignment = 64;
   bool sharesEqual = false;
   std::multimap<std::pair<uint64_t, std::string>, size_t> byContent; ///< hash and recipe -> entry
   std::optional<size_t> equalTo(mlir::ElementsAttr source, const Recipe &recipe, size_t device);
-  void pack(const Entry &entry, std::vector<char> &packed) const;
+  void pack(const Constant &entry, std::vector<char> &packed) const;
   std::vector<int64_t> sizes = {0}; ///< of the parts
 };
 

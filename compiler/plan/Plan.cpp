@@ -224,10 +224,11 @@ LogicalResult LaunchOp::verify() {
   if (onBuffers && (getScratch() != nullptr) == getScratchBytes().getValue().is(0)) {
     return emitOpError("needs a buffer for its scratch bytes, and none if there are none");
   }
-  if (getFound() && (!getFound()->getValue().isFound() || getNumResults() + getInto().size() == 0)) {
-    return emitOpError("finds a size that is no found symbol, or has no result to leave it in");
+  if (getDataDependentSize() &&
+      (!getDataDependentSize()->getValue().isDataDependent() || getNumResults() + getInto().size() == 0)) {
+    return emitOpError("finds a size that is no data-dependent symbol, or has no result to leave it in");
   }
-  if (getFound() && getDevice()) {
+  if (getDataDependentSize() && getDevice()) {
     return emitOpError("finds a size on a device, where the run cannot read it");
   }
   auto isElsewhere = [&](Value v) {
@@ -247,7 +248,7 @@ void LaunchOp::getEffects(SmallVectorImpl<SideEffects::EffectInstance<MemoryEffe
     }
   }
   // Such a launch may end the run or find a size that others mention, so it stays although nobody reads its results.
-  if (getChecked() || getFound()) {
+  if (getChecked() || getDataDependentSize()) {
     effects.emplace_back(MemoryEffects::Write::get());
   }
 }
@@ -296,14 +297,15 @@ LogicalResult BufferOp::verify() {
 }
 
 LogicalResult NeedOp::verify() {
-  if (!getMemory().getDefiningOp<AskedOp>()) {
+  if (!getMemory().getDefiningOp<HostAllocationOp>()) {
     return emitOpError("needs a memory that the run asks for");
   }
   return isAmount(getKept()) && isAmount(getBytes()) ? success() : emitOpError("needs bytes that are known sizes");
 }
 
 LogicalResult ReleaseOp::verify() {
-  return getMemory().getDefiningOp<AskedOp>() ? success() : emitOpError("needs a memory that the run asks for");
+  return getMemory().getDefiningOp<HostAllocationOp>() ? success()
+                                                       : emitOpError("needs a memory that the run asks for");
 }
 
 LogicalResult CopyOp::verify() {

@@ -147,14 +147,14 @@ def Plan_LaunchOp : Plan_Op<"launch", [AttrSizedOperandSegments, DeclareOpInterf
   let description = [{
     The function takes a pointer for each operand, for each result, for the scratch (when scratchBytes is not 0), the model's symbols that `symbols`
     names, and the range of work items [begin, end). `items` and `scratchBytes` are sizes. With `checked` it returns a status (i32). Work items are
-    independent: any split over threads gives the same bits. One that finds a size (`found`) leaves it in its last result.
+    independent: any split over threads gives the same bits. One that finds a size (`dataDependentSize`) leaves it in its last result.
 
     On tensors it has results; in the memory form it has none, and writes `into` buffers instead. A launch `on` a device reads and writes that
     device's memory and is only enqueued: the device runs what is enqueued in order, and plan.wait waits for it.
   }];
   let arguments = (ins FlatSymbolRefAttr:$callee, Variadic<Plan_Operand>:$ins, Variadic<Plan_BufferType>:$into, Optional<Plan_BufferType>:$scratch,
                        Onnx_SizeAttr:$items, Onnx_SizeAttr:$scratchBytes, OptionalAttr<Onnx_SizesAttr>:$symbols, UnitAttr:$checked,
-                       OptionalAttr<Onnx_SymbolAttr>:$found, Plan_Device:$device);
+                       OptionalAttr<Onnx_SymbolAttr>:$dataDependentSize, Plan_Device:$device);
   let results = (outs Variadic<AnyTensor>:$outs);
   let assemblyFormat = [{
     $callee `(` $ins `)` (`into` `(` $into^ `)`)? (`scratch` `(` $scratch^ `)`)? (`on` $device^)? attr-dict `:` functional-type($ins, $outs)

@@ -13,7 +13,7 @@ namespace {
 std::vector<float> largestWeights(const Index &index, llvm::ArrayRef<const Layer *> layers, size_t channels) {
   std::vector<float> largest(channels);
   for (const Layer *layer : layers) {
-    Strides strides(layer->dims, 1 - layer->axis);
+    AxisPlaces strides(layer->dims, 1 - layer->axis);
     for (auto [i, value] : llvm::enumerate(floatsOf(*index.weight(layer->weight)))) {
       float &own = largest[strides.place(i)];
       own = std::max(own, std::fabs(value));
@@ -89,7 +89,7 @@ void multiplyWeights(Model &model, Names &names, const Index &index, const Layer
                      llvm::ArrayRef<float> by) {
   pb::GraphProto &graph = *model.proto.mutable_graph();
   std::vector<float> weights(floatsOf(*index.weight(layer.weight)));
-  Strides strides(layer.dims, 1 - layer.axis);
+  AxisPlaces strides(layer.dims, 1 - layer.axis);
   for (size_t i = 0; i < weights.size(); ++i) {
     weights[i] *= by[strides.place(i)];
   }
@@ -134,7 +134,7 @@ int smooth(Model &model, llvm::ArrayRef<Layer> layers, const std::map<std::strin
 }
 
 int correctBias(Model &model, llvm::ArrayRef<Layer> layers, const std::map<std::string, Channels> &channels,
-                WeightForm form) {
+                WeightOptions options) {
   pb::GraphProto &graph = *model.proto.mutable_graph();
   Names names(model.proto);
   Index index(model, graph);
@@ -145,10 +145,10 @@ int correctBias(Model &model, llvm::ArrayRef<Layer> layers, const std::map<std::
       continue;
     }
     llvm::ArrayRef<float> values = floatsOf(*index.weight(layer.weight));
-    Int8Weights weights = quantizeWeights(values, layer, form);
+    Int8Weights weights = quantizeWeights(values, layer, options);
     std::vector<float> bias(floatsOf(*index.weight(layer.bias))), means = found->second.means();
     // The weights of an output channel of a convolution belong to the input channels of its group alone.
-    Strides to(layer.dims, layer.axis), from(layer.dims, 1 - layer.axis);
+    AxisPlaces to(layer.dims, layer.axis), from(layer.dims, 1 - layer.axis);
     size_t groups = layer.op == "Conv" ? size_t(intOf(graph.node(layer.node), "group", 1)) : 1;
     if (means.size() != size_t(from.count) * groups) {
       continue;
@@ -156,7 +156,7 @@ int correctBias(Model &model, llvm::ArrayRef<Layer> layers, const std::map<std::
     std::vector<double> added(bias.size());
     for (size_t i = 0; i < values.size(); ++i) {
       size_t channel = to.place(i), group = channel * groups / added.size();
-      double step = weights.scales[form.perTensor ? 0 : channel];
+      double step = weights.scales[options.perTensor ? 0 : channel];
       added[channel] +=
           (double(weights.values[i]) * step - values[i]) * means[group * size_t(from.count) + from.place(i)];
     }

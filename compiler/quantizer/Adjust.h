@@ -18,6 +18,6 @@ int smooth(Model &model, llvm::ArrayRef<Layer> layers, const std::map<std::strin
 /// Subtracts from a layer's bias the mean of what rounding its weights adds to its results, which follows from the mean
 /// of each channel that it reads. Layers without a constant bias stay as they are. Returns how many were changed.
 int correctBias(Model &model, llvm::ArrayRef<Layer> layers, const std::map<std::string, Channels> &channels,
-                WeightForm form);
+                WeightOptions options);
 
 } // namespace ingot::quantizer

@@ -10,7 +10,7 @@ void Channels::add(llvm::ArrayRef<float> values, llvm::ArrayRef<int64_t> dims, i
   if (dims.empty() || values.empty()) {
     return;
   }
-  Strides strides(dims, axis < 0 ? int(dims.size()) + axis : axis);
+  AxisPlaces strides(dims, axis < 0 ? int(dims.size()) + axis : axis);
   magnitudes.resize(size_t(strides.count)), sums.resize(size_t(strides.count));
   for (size_t i = 0; i < values.size(); ++i) {
     if (!std::isfinite(values[i])) {

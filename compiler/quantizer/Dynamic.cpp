@@ -17,8 +17,8 @@ std::vector<int8_t> transposed(llvm::ArrayRef<int8_t> values, size_t rows, size_
 /// Writes the layers of one graph.
 class Writer {
 public:
-  Writer(Model &model, pb::GraphProto &graph, WeightForm form)
-      : graph(graph), names(model.proto), index(model, graph), edits(graph), form(form) {}
+  Writer(Model &model, pb::GraphProto &graph, WeightOptions options)
+      : graph(graph), names(model.proto), index(model, graph), edits(graph), options(options) {}
   void write(const Layer &layer);
   void writeRecurrent(const Layer &layer);
 
@@ -41,7 +41,7 @@ private:
   Names names;
   Index index;
   Edits edits;
-  WeightForm form;
+  WeightOptions options;
   std::map<std::string, Activation> activations;
 };
 
@@ -65,7 +65,7 @@ std::string Writer::add(int place, llvm::StringRef op, std::initializer_list<std
 void Writer::write(const Layer &layer) {
   const pb::NodeProto node = graph.node(layer.node); // what is added may move it
   bool isConv = layer.op == "Conv";
-  Int8Weights weights = quantizeWeights(floatsOf(*index.weight(layer.weight)), layer, form);
+  Int8Weights weights = quantizeWeights(floatsOf(*index.weight(layer.weight)), layer, options);
   std::vector<int64_t> dims = layer.dims;
   if (!isConv && layer.axis == 0) { // MatMulInteger does not transpose
     weights.values = transposed(weights.values, size_t(dims[0]), size_t(dims[1]));
@@ -74,7 +74,7 @@ void Writer::write(const Layer &layer) {
   std::string w = addConstant(tensorOf<int8_t>("", importer::kInt8, dims, weights.values), layer.weight + "_quantized");
   // Along the channels of the result, which are followed by the axes of an image.
   std::vector<int64_t> along(isConv ? dims.size() - 1 : 1, 1);
-  along[0] = form.perTensor ? 1 : layer.dims[size_t(layer.axis)];
+  along[0] = options.perTensor ? 1 : layer.dims[size_t(layer.axis)];
   std::string wScale =
       addConstant(tensorOf<float>("", importer::kFloat, along, weights.scales), layer.weight + "_scale");
   const Activation &x = activation(layer.x);
@@ -115,8 +115,8 @@ void Writer::writeRecurrent(const Layer &layer) {
   pb::NodeProto &node = *graph.mutable_node(layer.node);
   node.set_input(0, add(layer.node, "DequantizeLinear", {x.values, x.scale, x.zero}, layer.x + "_dequantized"));
   for (const auto &[operand, own] : weightsOf(layer)) {
-    Int8Weights weights = quantizeWeights(floatsOf(*index.weight(own.weight)), own, form);
-    std::vector<int64_t> along(form.perTensor ? 0 : 1, own.dims[size_t(own.axis)]);
+    Int8Weights weights = quantizeWeights(floatsOf(*index.weight(own.weight)), own, options);
+    std::vector<int64_t> along(options.perTensor ? 0 : 1, own.dims[size_t(own.axis)]);
     std::string w =
         addConstant(tensorOf<int8_t>("", importer::kInt8, own.dims, weights.values), own.weight + "_quantized");
     std::string scale =
@@ -124,7 +124,7 @@ void Writer::writeRecurrent(const Layer &layer) {
     std::string result = names.fresh(own.weight + "_dequantized");
     pb::NodeProto &dequantize = makeNode(edits.before(layer.node), "DequantizeLinear",
                                          names.fresh(result + "_DequantizeLinear"), {w, scale}, {result});
-    if (!form.perTensor) {
+    if (!options.perTensor) {
       setInt(dequantize, "axis", own.axis);
     }
     node.set_input(operand, result);
@@ -133,9 +133,9 @@ void Writer::writeRecurrent(const Layer &layer) {
 
 } // namespace
 
-void writeDynamic(Model &model, llvm::ArrayRef<Layer> layers, WeightForm form) {
+void writeDynamic(Model &model, llvm::ArrayRef<Layer> layers, WeightOptions options) {
   for (auto [number, graph] : llvm::enumerate(model.graphs())) {
-    Writer writer(model, *graph, form);
+    Writer writer(model, *graph, options);
     for (const Layer &layer : layers) {
       if (layer.graph == int(number)) {
         layer.isRecurrent() ? writer.writeRecurrent(layer) : writer.write(layer);

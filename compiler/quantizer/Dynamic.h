@@ -8,6 +8,6 @@ namespace ingot::quantizer {
 
 /// Writes DynamicQuantizeLinear, MatMulInteger or ConvInteger, and the product with both scales in place of each layer.
 /// A recurrent layer gets DequantizeLinear in front of its weights.
-void writeDynamic(Model &model, llvm::ArrayRef<Layer> layers, WeightForm form);
+void writeDynamic(Model &model, llvm::ArrayRef<Layer> layers, WeightOptions options);
 
 } // namespace ingot::quantizer

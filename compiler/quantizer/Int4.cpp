@@ -83,7 +83,7 @@ int64_t rowsOf(const Layer &layer) { return layer.dims[size_t(1 - layer.axis)]; 
 int64_t columnsOf(const Layer &layer) { return layer.dims[size_t(layer.axis)]; }
 
 /// Transposes a matrix.
-template <typename T> static std::vector<T> turned(llvm::ArrayRef<T> values, int64_t rows, int64_t columns) {
+template <typename T> static std::vector<T> transposed(llvm::ArrayRef<T> values, int64_t rows, int64_t columns) {
   std::vector<T> result(values.size());
   for (int64_t i = 0; i < rows; ++i) {
     for (int64_t j = 0; j < columns; ++j) {
@@ -94,7 +94,7 @@ template <typename T> static std::vector<T> turned(llvm::ArrayRef<T> values, int
 }
 
 std::vector<float> rowsByColumns(const Layer &layer, llvm::ArrayRef<float> values) {
-  return layer.axis == 1 ? values.vec() : turned(values, layer.dims[0], layer.dims[1]);
+  return layer.axis == 1 ? values.vec() : transposed(values, layer.dims[0], layer.dims[1]);
 }
 
 static std::string packed(llvm::ArrayRef<int8_t> values) {
@@ -122,10 +122,10 @@ void writeInt4(Model &model, llvm::ArrayRef<Layer> layers, llvm::ArrayRef<BlockW
       std::string values = names.fresh(layer.weight + "_int4"), scale = names.fresh(layer.weight + "_scale");
       bool asIs = layer.axis == 1;
       *graph->add_initializer() = tensorOf(values, importer::kInt4, layer.dims,
-                                           packed(asIs ? own.values : turned<int8_t>(own.values, rows, columns)));
+                                           packed(asIs ? own.values : transposed<int8_t>(own.values, rows, columns)));
       std::vector<int64_t> dims{asIs ? blocks : columns, asIs ? columns : blocks};
       *graph->add_initializer() = tensorOf<float>(scale, importer::kFloat, dims,
-                                                  asIs ? own.scales : turned<float>(own.scales, blocks, columns));
+                                                  asIs ? own.scales : transposed<float>(own.scales, blocks, columns));
       std::string result = names.fresh(layer.weight + "_dequantized");
       pb::NodeProto &node = makeNode(edits.before(layer.node), "DequantizeLinear",
                                      names.fresh(layer.weight + "_DequantizeLinear"), {values, scale}, {result});

@@ -91,8 +91,8 @@ bool factorDiagonal(Part a, int64_t first, int64_t last) {
 
 /// Makes the lower triangle of `a` L. False: the matrix is not positive.
 bool factor(Part a, int64_t n) {
-  std::vector<double> turned(size_t(kBlock * n));
-  Part right{turned.data(), n}; // a block of L's columns, written as rows
+  std::vector<double> transposed(size_t(kBlock * n));
+  Part right{transposed.data(), n}; // a block of L's columns, written as rows
   for (int64_t first = 0; first < n; first += kBlock) {
     int64_t last = std::min(first + kBlock, n);
     if (!factorDiagonal(a, first, last)) {

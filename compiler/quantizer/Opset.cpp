@@ -60,7 +60,7 @@ void floatToInput(Place &at, pb::NodeProto &node, llvm::StringRef attribute, int
 void axes(Place &at, pb::NodeProto &node) { intsToInput(at, node, "axes", 1); }
 void split(Place &at, pb::NodeProto &node) { intsToInput(at, node, "split", 1); }
 void dropSpatial(Place &, pb::NodeProto &node) {
-  if (intOf(node, "spatial", 1) == 1) { // the other value has no newer form, and the importer will say so
+  if (intOf(node, "spatial", 1) == 1) { // the other value has no newer definition, and the importer will say so
     dropAttribute(node, "spatial");
   }
 }
@@ -144,7 +144,7 @@ void dft(Place &at, pb::NodeProto &node) {
 struct Row {
   llvm::StringLiteral op;
   int64_t since;
-  void (*change)(Place &, pb::NodeProto &); ///< null: there is no newer form
+  void (*change)(Place &, pb::NodeProto &); ///< null: there is no newer definition
 };
 
 const Row kRows[] = {
@@ -189,7 +189,7 @@ llvm::Error raiseNode(Place &at, pb::NodeProto &node, int64_t from, int64_t to) 
       continue;
     }
     if (!row.change) {
-      return llvm::createStringError(shown(node) + ": has no form of opset " + llvm::Twine(to) +
+      return llvm::createStringError(shown(node) + ": has no definition of opset " + llvm::Twine(to) +
                                      ", which the quantized model needs");
     }
     row.change(at, node);

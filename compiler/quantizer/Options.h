@@ -25,7 +25,7 @@ struct Options {
   Method method = Method::MinMax;
   double percentile = 99.99;      ///< how many of 100 values the range holds, on each side
   bool signedActivations = false; ///< int8, symmetric, in place of uint8
-  WeightForm weights;             ///< for int8 and int8-dynamic
+  WeightOptions weights;          ///< for int8 and int8-dynamic
   std::vector<std::string> keep;  ///< layers that stay in float
   double maxDrop = -1;            ///< 1 - cosine of the outputs that is allowed; negative: not asked for
   double smooth = -1;             ///< exponent of the activations' part (SmoothQuant); negative: no smoothing

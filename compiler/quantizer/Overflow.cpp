@@ -9,9 +9,9 @@ namespace {
 /// Half of the largest float16: values of a converted model are not quite those of the model as it was.
 constexpr double kLarge = 65504.0 / 2;
 
-class Finder {
+class OverflowSearch {
 public:
-  Finder(Model &model, const std::map<std::string, Reach> &reaches)
+  OverflowSearch(Model &model, const std::map<std::string, Reach> &reaches)
       : model(model), graph(*model.proto.mutable_graph()), index(model, graph), reaches(reaches) {}
 
   std::vector<KeptNode> find();
@@ -33,19 +33,19 @@ private:
   llvm::StringSet<> names; ///< of these
 };
 
-void Finder::keep(const pb::NodeProto &node, const std::string &why) {
+void OverflowSearch::keep(const pb::NodeProto &node, const std::string &why) {
   if (names.insert(nameOf(node)).second) {
     kept.push_back({nameOf(node), node.op_type(), why});
   }
 }
 
-void Finder::keepMaker(const std::string &value, const std::string &why) {
+void OverflowSearch::keepMaker(const std::string &value, const std::string &why) {
   if (int producer = index.producer(value); producer >= 0) {
     keep(graph.node(producer), why);
   }
 }
 
-void Finder::keepReaders(const std::string &value, const std::string &why) {
+void OverflowSearch::keepReaders(const std::string &value, const std::string &why) {
   for (const pb::GraphProto *any : model.graphs()) {
     for (const pb::NodeProto &node : any->node()) {
       if (llvm::is_contained(node.input(), value)) {
@@ -55,7 +55,7 @@ void Finder::keepReaders(const std::string &value, const std::string &why) {
   }
 }
 
-std::vector<KeptNode> Finder::find() {
+std::vector<KeptNode> OverflowSearch::find() {
   for (const auto &[value, reach] : reaches) {
     if (!reach.isLost) {
       continue;
@@ -79,7 +79,7 @@ std::vector<KeptNode> Finder::find() {
 } // namespace
 
 std::vector<KeptNode> nodesBeyondFloat16(Model &model, const std::map<std::string, Reach> &reaches) {
-  return Finder(model, reaches).find();
+  return OverflowSearch(model, reaches).find();
 }
 
 } // namespace ingot::quantizer

@@ -93,12 +93,12 @@ void foldTransposes(Model &model, pb::GraphProto &graph) {
     }
     llvm::ArrayRef<float> values = floatsOf(*weight);
     size_t rows = size_t(weight->dims(0)), columns = size_t(weight->dims(1));
-    std::vector<float> turned(values.size());
+    std::vector<float> transposed(values.size());
     for (size_t i = 0; i < values.size(); ++i) {
-      turned[i % columns * rows + i / columns] = values[i];
+      transposed[i % columns * rows + i / columns] = values[i];
     }
     int64_t dims[] = {int64_t(columns), int64_t(rows)};
-    std::string name = addFloats(graph, names, weight->name() + "_transposed", dims, turned);
+    std::string name = addFloats(graph, names, weight->name() + "_transposed", dims, transposed);
     for (const Index::Use &use : index.uses(node.output(0))) {
       graph.mutable_node(use.node)->set_input(1, name);
     }
@@ -141,11 +141,11 @@ void makeGemmsPlain(Model &model, pb::GraphProto &graph) {
       node.set_input(2, scaled);
     }
     if (intOf(node, "transA", 0)) {
-      std::string turned = names.fresh(node.input(0) + "_transposed");
-      setInts(makeNode(edits.before(int(number)), "Transpose", names.fresh(turned + "_Transpose"), {node.input(0)},
-                       {turned}),
+      std::string transposed = names.fresh(node.input(0) + "_transposed");
+      setInts(makeNode(edits.before(int(number)), "Transpose", names.fresh(transposed + "_Transpose"), {node.input(0)},
+                       {transposed}),
               "perm", {1, 0});
-      node.set_input(0, turned);
+      node.set_input(0, transposed);
     }
     for (llvm::StringRef name : {"alpha", "beta", "transA"}) {
       dropAttribute(node, name);

@@ -13,7 +13,7 @@ namespace ingot::quantizer {
 /// The least scale: smaller ones make 1 / scale infinite, or the product of two of them zero.
 constexpr double kLeastScale = 1e-12;
 
-Encoding encodingOf(Range range, bool isSigned) {
+Encoding encodingOf(FloatRange range, bool isSigned) {
   double largest = std::max(std::fabs(range.low), std::fabs(range.high));
   if (largest == 0) {
     return {1, 0, isSigned};
@@ -89,7 +89,7 @@ void Statistics::add(llvm::ArrayRef<float> values) {
   }
 }
 
-Range Statistics::percentileRange(double percentile) const {
+FloatRange Statistics::percentileRange(double percentile) const {
   auto beyond = double(total - strange) * (1 - percentile / 100);
   int64_t first = 0, last = kBins - 1;
   for (double left = 0; first < kBins && left + double(bins[first]) <= beyond; ++first) {
@@ -102,7 +102,7 @@ Range Statistics::percentileRange(double percentile) const {
           std::clamp((double(last + 1 - kZero)) * width(), 0.0, high)};
 }
 
-double Statistics::squaredError(Range range, bool isSigned) const {
+double Statistics::squaredError(FloatRange range, bool isSigned) const {
   Encoding to = encodingOf(range, isSigned);
   double sum = 0, withinBin = width() * width() / 12;
   for (int64_t i = 0; i < kBins; ++i) {
@@ -117,7 +117,7 @@ double Statistics::squaredError(Range range, bool isSigned) const {
   return sum;
 }
 
-double Statistics::divergence(Range range, bool isSigned) const {
+double Statistics::divergence(FloatRange range, bool isSigned) const {
   Encoding to = encodingOf(range, isSigned);
   auto binOf = [&](double value) {
     return std::clamp<int64_t>(int64_t(std::floor(value / width())) + kZero, 0, kBins - 1);
@@ -150,10 +150,10 @@ double Statistics::divergence(Range range, bool isSigned) const {
   return sum;
 }
 
-template <typename Cost> Range Statistics::search(Cost cost, bool isSigned) const {
-  Range best{low, high};
+template <typename Cost> FloatRange Statistics::search(Cost cost, bool isSigned) const {
+  FloatRange best{low, high};
   double least = cost(best, isSigned);
-  auto attempt = [&](Range range) {
+  auto attempt = [&](FloatRange range) {
     if (double found = cost(range, isSigned); found < least) {
       least = found, best = range;
     }
@@ -163,7 +163,7 @@ template <typename Cost> Range Statistics::search(Cost cost, bool isSigned) cons
     double part = 1 - double(i) / kTries;
     attempt({low * part, high * part});
   }
-  Range both = best;
+  FloatRange both = best;
   for (int i = 1; i < kTries && !isSigned; ++i) {
     double part = 1 - double(i) / kTries;
     attempt({low * part, both.high});
@@ -176,7 +176,7 @@ template <typename Cost> Range Statistics::search(Cost cost, bool isSigned) cons
   return best;
 }
 
-Range Statistics::choose(Method method, double percentile, bool isSigned) const {
+FloatRange Statistics::choose(Method method, double percentile, bool isSigned) const {
   if (method == Method::MinMax || reach == 0) {
     return {low, high};
   }
@@ -184,9 +184,9 @@ Range Statistics::choose(Method method, double percentile, bool isSigned) const 
     return percentileRange(percentile);
   }
   if (method == Method::Mse) {
-    return search([&](Range range, bool s) { return squaredError(range, s); }, isSigned);
+    return search([&](FloatRange range, bool s) { return squaredError(range, s); }, isSigned);
   }
-  return search([&](Range range, bool s) { return divergence(range, s); }, isSigned);
+  return search([&](FloatRange range, bool s) { return divergence(range, s); }, isSigned);
 }
 
 } // namespace ingot::quantizer

@@ -7,7 +7,7 @@
 
 namespace ingot::quantizer {
 
-struct Range {
+struct FloatRange {
   double low = 0, high = 0; ///< the ends of the range, which holds 0
 };
 
@@ -19,7 +19,7 @@ struct Encoding {
   int least() const { return isSigned ? -128 : 0; }
   int most() const { return isSigned ? 127 : 255; }
 };
-Encoding encodingOf(Range range, bool isSigned);
+Encoding encodingOf(FloatRange range, bool isSigned);
 
 /// The way in which a range is chosen.
 enum class Method { MinMax, Percentile, Entropy, Mse };
@@ -43,18 +43,18 @@ public:
   /// Returns why no range says what the tensor is like, "is 0 in all samples"; empty: one does.
   std::string problem() const;
   /// Chooses a range by a method.
-  Range choose(Method method, double percentile, bool isSigned) const;
+  FloatRange choose(Method method, double percentile, bool isSigned) const;
 
 private:
   /// The first bin of positive values, and the number of all bins.
   static constexpr int64_t kZero = 2048, kBins = 2 * kZero;
   double width() const { return reach / double(kZero); }
   void widen(double magnitude);
-  Range percentileRange(double percentile) const;
+  FloatRange percentileRange(double percentile) const;
   /// Returns the range within the extremes for which `cost` is least.
-  template <typename Cost> Range search(Cost cost, bool isSigned) const;
-  double squaredError(Range range, bool isSigned) const;
-  double divergence(Range range, bool isSigned) const;
+  template <typename Cost> FloatRange search(Cost cost, bool isSigned) const;
+  double squaredError(FloatRange range, bool isSigned) const;
+  double divergence(FloatRange range, bool isSigned) const;
 
   int64_t total = 0, strange = 0;
   double low = 0, high = 0;

@@ -25,8 +25,8 @@ std::vector<std::string> carried(const Index &index, const pb::NodeProto &node) 
 /// Writes the nodes of one model.
 class Writer {
 public:
-  Writer(Model &model, WeightForm form)
-      : graph(*model.proto.mutable_graph()), names(model.proto), index(model, graph), edits(graph), form(form) {}
+  Writer(Model &model, WeightOptions options)
+      : graph(*model.proto.mutable_graph()), names(model.proto), index(model, graph), edits(graph), options(options) {}
 
   void quantizeValue(const std::string &value, const Encoding &encoding, llvm::ArrayRef<Layer> layers);
   void quantizeWeights(const Layer &layer, float xScale);
@@ -41,7 +41,7 @@ private:
   Names names;
   Index index;
   Edits edits;
-  WeightForm form;
+  WeightOptions options;
 };
 
 std::string Writer::addScale(const std::string &stem, llvm::ArrayRef<float> scales) {
@@ -97,7 +97,7 @@ void Writer::dequantize(const Layer &layer, int operand, pb::TensorProto quantiz
 void Writer::quantizeWeights(const Layer &layer, float xScale) {
   if (layer.isRecurrent()) { // the bias of a recurrent layer is added to floats
     for (const auto &[operand, own] : weightsOf(layer)) {
-      Int8Weights weights = quantizer::quantizeWeights(floatsOf(*index.weight(own.weight)), own, form);
+      Int8Weights weights = quantizer::quantizeWeights(floatsOf(*index.weight(own.weight)), own, options);
       dequantize(layer, operand, tensorOf<int8_t>("", importer::kInt8, own.dims, weights.values), weights.scales,
                  layer.axis);
     }
@@ -108,12 +108,12 @@ void Writer::quantizeWeights(const Layer &layer, float xScale) {
     bias = floatsOf(*index.weight(layer.bias));
   }
   constexpr double kMostBias = 2e9; // a bias has this many steps at most, a little less than 2^31
-  std::vector<float> least(form.perTensor ? 1 : size_t(layer.dims[layer.axis]));
+  std::vector<float> least(options.perTensor ? 1 : size_t(layer.dims[layer.axis]));
   for (auto [c, value] : llvm::enumerate(bias)) {
-    float &own = least[form.perTensor ? 0 : c];
+    float &own = least[options.perTensor ? 0 : c];
     own = std::max(own, float(std::fabs(value) / kMostBias / xScale));
   }
-  Int8Weights weights = quantizer::quantizeWeights(values, layer, form, least);
+  Int8Weights weights = quantizer::quantizeWeights(values, layer, options, least);
   dequantize(layer, 1, tensorOf<int8_t>("", importer::kInt8, layer.dims, weights.values), weights.scales, layer.axis);
   if (bias.empty()) {
     return;
@@ -124,7 +124,7 @@ void Writer::quantizeWeights(const Layer &layer, float xScale) {
     scale *= xScale;
   }
   for (auto [c, value] : llvm::enumerate(bias)) {
-    steps.push_back(int32_t(std::nearbyint(double(value) / scales[form.perTensor ? 0 : c])));
+    steps.push_back(int32_t(std::nearbyint(double(value) / scales[options.perTensor ? 0 : c])));
   }
   dequantize(layer, 2, tensorOf<int32_t>("", importer::kInt32, layer.dims[layer.axis], steps), scales, 0);
 }
@@ -156,16 +156,16 @@ Wanted wantedBy(Model &model, llvm::ArrayRef<Layer> layers) {
   return wanted;
 }
 
-std::map<std::string, Encoding> encodingsOf(const Wanted &wanted, const std::map<std::string, Range> &ranges,
+std::map<std::string, Encoding> encodingsOf(const Wanted &wanted, const std::map<std::string, FloatRange> &ranges,
                                             bool isSigned) {
   constexpr double kMostRatio = 4;
-  std::map<std::string, Range> shared;
+  std::map<std::string, FloatRange> shared;
   for (const auto &[value, parts] : wanted) {
     if (auto found = ranges.find(value); found != ranges.end()) {
       shared.insert(*found);
     }
   }
-  auto width = [](Range range) { return std::max(range.high - range.low, 1e-30); };
+  auto width = [](FloatRange range) { return std::max(range.high - range.low, 1e-30); };
   // A range grows with each value that joins it, so joining goes on until nothing changes.
   for (bool changed = true; changed;) {
     changed = false;
@@ -174,8 +174,8 @@ std::map<std::string, Encoding> encodingsOf(const Wanted &wanted, const std::map
         if (!shared.count(value) || !shared.count(part)) {
           continue;
         }
-        Range &a = shared[value], &b = shared[part];
-        Range both{std::min(a.low, b.low), std::max(a.high, b.high)};
+        FloatRange &a = shared[value], &b = shared[part];
+        FloatRange both{std::min(a.low, b.low), std::max(a.high, b.high)};
         bool alike = width(both) <= kMostRatio * std::min(width(ranges.at(value)), width(ranges.at(part)));
         if (alike && (width(both) > width(a) || width(both) > width(b))) {
           a = b = both, changed = true;
@@ -191,9 +191,9 @@ std::map<std::string, Encoding> encodingsOf(const Wanted &wanted, const std::map
 }
 
 void writeStatic(Model &model, llvm::ArrayRef<Layer> layers, const std::map<std::string, Encoding> &encodings,
-                 WeightForm form) {
+                 WeightOptions options) {
   {
-    Writer writer(model, form);
+    Writer writer(model, options);
     for (const auto &[value, encoding] : encodings) {
       writer.quantizeValue(value, encoding, layers);
     }

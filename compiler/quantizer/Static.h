@@ -16,11 +16,11 @@ Wanted wantedBy(Model &model, llvm::ArrayRef<Layer> layers);
 
 /// Returns the encoding of each wanted value: values that are moved into each other share the range that holds both,
 /// unless one of them would lose more than two bits by that.
-std::map<std::string, Encoding> encodingsOf(const Wanted &wanted, const std::map<std::string, Range> &ranges,
+std::map<std::string, Encoding> encodingsOf(const Wanted &wanted, const std::map<std::string, FloatRange> &ranges,
                                             bool isSigned);
 
 /// Writes the layers, which are in the model's own graph, and the values with these encodings.
 void writeStatic(Model &model, llvm::ArrayRef<Layer> layers, const std::map<std::string, Encoding> &encodings,
-                 WeightForm form);
+                 WeightOptions options);
 
 } // namespace ingot::quantizer

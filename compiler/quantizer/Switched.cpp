@@ -10,7 +10,7 @@ public:
   explicit Writer(Model &model)
       : graph(*model.proto.mutable_graph()), names(model.proto), index(model, graph), edits(graph) {}
 
-  void addSwitch(const Layer &layer, const Encoding &encoding, WeightForm form);
+  void addSwitch(const Layer &layer, const Encoding &encoding, WeightOptions options);
 
 private:
   std::string add(pb::TensorProto tensor, const std::string &stem) {
@@ -33,7 +33,7 @@ private:
   Edits edits;
 };
 
-void Writer::addSwitch(const Layer &layer, const Encoding &encoding, WeightForm form) {
+void Writer::addSwitch(const Layer &layer, const Encoding &encoding, WeightOptions options) {
   pb::ValueInfoProto &input = *graph.add_input();
   input.set_name(names.fresh("quantized_" + std::to_string(layer.node)));
   input.mutable_type()->mutable_tensor_type()->set_elem_type(importer::kBool);
@@ -48,11 +48,11 @@ void Writer::addSwitch(const Layer &layer, const Encoding &encoding, WeightForm 
   choose(layer, 0, input.name(), rounded);
 
   for (const auto &[operand, own] : weightsOf(layer)) {
-    Int8Weights weights = quantizeWeights(floatsOf(*index.weight(own.weight)), own, form);
-    Strides strides(own.dims, own.axis);
+    Int8Weights weights = quantizeWeights(floatsOf(*index.weight(own.weight)), own, options);
+    AxisPlaces strides(own.dims, own.axis);
     std::vector<float> values(weights.values.size());
     for (size_t i = 0; i < values.size(); ++i) {
-      values[i] = float(weights.values[i]) * weights.scales[form.perTensor ? 0 : strides.place(i)];
+      values[i] = float(weights.values[i]) * weights.scales[options.perTensor ? 0 : strides.place(i)];
     }
     choose(layer, operand, input.name(),
            add(tensorOf<float>("", importer::kFloat, own.dims, values), own.weight + "_rounded"));
@@ -62,10 +62,10 @@ void Writer::addSwitch(const Layer &layer, const Encoding &encoding, WeightForm 
 } // namespace
 
 void addSwitches(Model &model, llvm::ArrayRef<Layer> layers, const std::map<std::string, Encoding> &encodings,
-                 WeightForm form) {
+                 WeightOptions options) {
   Writer writer(model);
   for (const Layer &layer : layers) {
-    writer.addSwitch(layer, encodings.at(layer.x), form);
+    writer.addSwitch(layer, encodings.at(layer.x), options);
   }
 }
 

@@ -10,6 +10,6 @@ namespace ingot::quantizer {
 
 /// Adds an input for each layer, a bool without axes, behind the model's own and in the order of the layers.
 void addSwitches(Model &model, llvm::ArrayRef<Layer> layers, const std::map<std::string, Encoding> &encodings,
-                 WeightForm form);
+                 WeightOptions options);
 
 } // namespace ingot::quantizer

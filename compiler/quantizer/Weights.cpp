@@ -1,7 +1,7 @@
-// Makes sums short where a form asks for it. A kernel adds up the products of input channels 8 i, 8 i + 1, 8 i + 4 and
-// 8 i + 5 in one lane of int16, and those of the other four in another one (compiler/integer/Short.h). The sum of the
-// positive weights of a lane is 128 at most, and so is that of the negative ones, since 128 * 255 is below 2^15. A
-// depthwise kernel of three rows and columns adds up all products of two neighbouring rows, or of two columns.
+// Makes sums short where the options ask for it. A kernel adds up the products of input channels 8 i, 8 i + 1, 8 i + 4
+// and 8 i + 5 in one lane of int16, and those of the other four in another one (compiler/integer/Int16Sums.h). The sum
+// of the positive weights of a lane is 128 at most, and so is that of the negative ones, since 128 * 255 is below 2^15.
+// A depthwise kernel of three rows and columns adds up all products of two neighbouring rows, or of two columns.
 #include "compiler/quantizer/Weights.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -10,7 +10,7 @@
 
 namespace ingot::quantizer {
 
-Strides::Strides(llvm::ArrayRef<int64_t> dims, int axis) : count(dims[axis]) {
+AxisPlaces::AxisPlaces(llvm::ArrayRef<int64_t> dims, int axis) : count(dims[axis]) {
   for (int64_t dim : dims.drop_front(axis + 1)) {
     inner *= dim;
   }
@@ -61,7 +61,7 @@ public:
 
 private:
   static constexpr int64_t kStep = 8, kDepthwise = 4;
-  Strides outputs, inputs;
+  AxisPlaces outputs, inputs;
   int64_t groups = 1, taps = 1, steps = 1, ofOutput = 0;
   int64_t rows = 0, columns = 0; ///< the size of a depthwise kernel that has such lanes, else 0
 
@@ -134,18 +134,18 @@ std::string problemOfSmall(llvm::ArrayRef<float> values) {
   return isSmall ? llvm::formatv("is {0:e2} at most, too small for a scale", largest).str() : "";
 }
 
-Int8Weights quantizeWeights(llvm::ArrayRef<float> values, const Layer &layer, WeightForm form,
+Int8Weights quantizeWeights(llvm::ArrayRef<float> values, const Layer &layer, WeightOptions options,
                             llvm::ArrayRef<float> least) {
-  Strides strides(layer.dims, layer.axis);
-  form.shortSums &= !layer.isRecurrent();
+  AxisPlaces strides(layer.dims, layer.axis);
+  options.shortSums &= !layer.isRecurrent();
   Lanes lanes(layer);
   auto outputs = size_t(strides.count);
-  std::vector<float> scales = form.shortSums ? scalesOf(values, lanes, outputs) : std::vector<float>(outputs);
+  std::vector<float> scales = options.shortSums ? scalesOf(values, lanes, outputs) : std::vector<float>(outputs);
   for (size_t i = 0; i < values.size(); ++i) {
     float &own = scales[strides.place(i)];
     own = std::max(own, std::fabs(values[i]) / kMost);
   }
-  if (form.perTensor) {
+  if (options.perTensor) {
     scales = {*std::max_element(scales.begin(), scales.end())};
   }
   Int8Weights result;
@@ -155,10 +155,10 @@ Int8Weights quantizeWeights(llvm::ArrayRef<float> values, const Layer &layer, We
   }
   std::vector<float> exact(values.size());
   for (size_t i = 0; i < values.size(); ++i) {
-    exact[i] = values[i] / result.scales[form.perTensor ? 0 : strides.place(i)];
+    exact[i] = values[i] / result.scales[options.perTensor ? 0 : strides.place(i)];
     result.values.push_back(int8_t(std::clamp<float>(std::nearbyint(exact[i]), -kMost, kMost)));
   }
-  if (form.shortSums) {
+  if (options.shortSums) {
     shorten(exact, lanes, result.values);
   }
   return result;

@@ -8,10 +8,10 @@
 
 namespace ingot::quantizer {
 
-struct WeightForm {
+struct WeightOptions {
   bool perTensor = false; ///< one scale for a weight in place of one for each output channel
   /// Whether scales are so large that sums of products of neighbouring input channels fit into 16 bits, whatever bytes
-  /// they are multiplied with: machines that multiply pairs of bytes and have no instruction for quads can take them.
+  /// they are multiplied with: machines that multiply pairs of bytes and have no dot product of four can take them.
   /// Recurrent layers do without.
   bool shortSums = false;
 };
@@ -29,13 +29,13 @@ std::string problemOfSmall(llvm::ArrayRef<float> values);
 
 /// Quantizes weights symmetrically, so that zero is zero. No scale is smaller than its `least`, so that a bias in steps
 /// of it fits into 32 bits.
-Int8Weights quantizeWeights(llvm::ArrayRef<float> values, const Layer &layer, WeightForm form,
+Int8Weights quantizeWeights(llvm::ArrayRef<float> values, const Layer &layer, WeightOptions options,
                             llvm::ArrayRef<float> least = {});
 
 /// The place of each value along an axis, which is (i / inner) % count for value i.
-struct Strides {
+struct AxisPlaces {
   int64_t inner = 1, count = 1;
-  Strides(llvm::ArrayRef<int64_t> dims, int axis);
+  AxisPlaces(llvm::ArrayRef<int64_t> dims, int axis);
   size_t place(size_t i) const { return i / size_t(inner) % size_t(count); }
 };
 

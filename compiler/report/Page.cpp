@@ -54,7 +54,7 @@ void writeArena(llvm::json::OStream &json, const pipeline::Result &result) {
   });
 }
 
-std::string dataText(const pipeline::Result &result, const Facts &facts) {
+std::string dataText(const pipeline::Result &result, const PageFacts &facts) {
   std::string text;
   llvm::raw_string_ostream stream(text);
   llvm::json::OStream json(stream);
@@ -72,7 +72,7 @@ std::string dataText(const pipeline::Result &result, const Facts &facts) {
     writeNodes(json, "before", result.imported);
     writeNodes(json, "after", result.launches);
     json.attributeArray("times", [&] {
-      for (const KernelTime &time : facts.kernels) {
+      for (const LaunchTime &time : facts.kernels) {
         json.object([&] {
           json.attribute("launch", time.launch);
           json.attribute("seconds", time.seconds);
@@ -118,7 +118,7 @@ std::string withoutMarkup(llvm::StringRef json) {
 
 } // namespace
 
-std::string pageText(const pipeline::Result &result, const Facts &facts) {
+std::string pageText(const pipeline::Result &result, const PageFacts &facts) {
   std::string data = withoutMarkup(dataText(result, facts)), text;
   const std::pair<llvm::StringRef, llvm::StringRef> parts[] = {
       {"/*STYLE*/", page_css}, {"/*DATA*/", data}, {"/*LAYOUT*/", layout_js}, {"/*PAGE*/", page_js}};

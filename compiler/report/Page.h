@@ -5,20 +5,20 @@
 namespace ingot::report {
 
 /// The time that a launch takes in one run, on average.
-struct KernelTime {
+struct LaunchTime {
   int64_t launch = 0; ///< number in Result::launches
   double seconds = 0, calls = 0;
 };
 
 /// What the page says besides the result of the compilation.
-struct Facts {
+struct PageFacts {
   std::string model, target;
   std::string body;                ///< the body that was measured, "seq = 64"; empty: the general one
   double medianSeconds = 0;        ///< 0: not measured
-  std::vector<KernelTime> kernels; ///< empty: not measured
+  std::vector<LaunchTime> kernels; ///< empty: not measured
 };
 
 /// Returns the text of the page.
-std::string pageText(const pipeline::Result &result, const Facts &facts);
+std::string pageText(const pipeline::Result &result, const PageFacts &facts);
 
 } // namespace ingot::report

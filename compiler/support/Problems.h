@@ -22,7 +22,7 @@ class Problems {
 public:
   explicit Problems(llvm::StringRef file) : file(file.str()) {}
   /// Returns an empty collection for the same file.
-  Problems another() const { return Problems(file); }
+  Problems emptyForSameFile() const { return Problems(file); }
 
   void add(const llvm::Twine &text) { add(Where(), text); }
   void add(const Where &where, const llvm::Twine &text);
@@ -38,7 +38,7 @@ public:
   bool empty() const { return lines.empty(); }
   size_t count() const { return total; }
   /// Returns how often something was added, which counts problems that were known, too.
-  size_t said() const { return additions; }
+  size_t additionCount() const { return additions; }
 
   /// Returns the problems, one a line: "FILE: error: node 'x' (Op, opset 11): text". A hostile model can be wrong in a
   /// million places, so only the first two thousand are kept and a last line counts the others.

@@ -141,8 +141,8 @@ Size Size::call(Call call, const Size &a, const Size &b, const Facts &facts) {
   if (call == Call::Div) {
     return floorDiv(a, b);
   }
-  if (call == Call::Broadcast || call == Call::Apart) {
-    return call == Call::Apart ? apartCall(a, b) : broadcastCall(a, b, facts);
+  if (call == Call::Broadcast || call == Call::Mismatch) {
+    return call == Call::Mismatch ? mismatchCall(a, b) : broadcastCall(a, b, facts);
   }
   Size difference = a - b;
   if (difference.isUnknown()) {
@@ -204,7 +204,7 @@ Size Size::broadcastCall(const Size &a, const Size &b, const Facts &facts) {
   return known == axes.end() ? all : *known;
 }
 
-Size Size::apartCall(const Size &a, const Size &b) {
+Size Size::mismatchCall(const Size &a, const Size &b) {
   if (a.isUnknown() || b.isUnknown()) {
     return unknown();
   }
@@ -220,7 +220,7 @@ Size Size::apartCall(const Size &a, const Size &b) {
   if (a.isNumber() && b.isNumber()) {
     return std::min({std::abs(a.number() - b.number()), std::abs(a.number() - 1), std::abs(b.number() - 1)});
   }
-  return a.text() < b.text() ? Polynomial::of(Call::Apart, a, b) : Polynomial::of(Call::Apart, b, a);
+  return a.text() < b.text() ? Polynomial::of(Call::Mismatch, a, b) : Polynomial::of(Call::Mismatch, b, a);
 }
 
 bool same(llvm::ArrayRef<Size> a, llvm::ArrayRef<Size> b) {

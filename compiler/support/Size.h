@@ -1,5 +1,5 @@
 // A size is a number or an expression of symbols ("batch", "sequence"): a polynomial with integer coefficients over
-// symbols and calls (div, min, max, broadcast, apart of sizes). It has a normal form, so that equal sizes are equal
+// symbols and calls (div, min, max, broadcast, mismatch of sizes). It has a normal form, so that equal sizes are equal
 // texts: "8", "batch*sequence", "2*batch+1", "div(samples+1,2)". Symbols are never negative.
 //
 // Expressions are hash-consed: a Size is a number or a pointer to an immutable node that all equal expressions share,
@@ -36,11 +36,11 @@ struct FactsNode;
 
 /// Who determines the value of a symbol.
 enum class SymbolKind : uint8_t {
-  Chosen,    ///< the caller chooses it for each run: "batch"
-  Found,     ///< the run finds it in data: "$3"; a fact may bound it
-  Iteration, ///< it is the number of a loop's present iteration: "#0"
-  Presence,  ///< it is 1 where the caller gives an optional input, else 0: "#present2"
-  /// It is a Found symbol of an enclosing scope, kept while the inner ones are replaced by their bounds: "@3".
+  Chosen,        ///< the caller chooses it for each run: "batch"
+  DataDependent, ///< the run finds it in data: "$3"; a fact may bound it
+  Iteration,     ///< it is the number of a loop's present iteration: "#0"
+  Presence,      ///< it is 1 where the caller gives an optional input, else 0: "#present2"
+  /// It is a DataDependent symbol of an enclosing scope, kept while the inner ones are replaced by their bounds: "@3".
   Outer
 };
 
@@ -51,7 +51,7 @@ public:
   /// and does not begin as the other kinds do.
   static Symbol chosen(llvm::StringRef name);
   /// Return the symbols of the other kinds, by their numbers.
-  static Symbol found(int64_t number);
+  static Symbol dataDependent(int64_t number);
   static Symbol iteration(int64_t number);
   static Symbol presence(int64_t input);
   /// Returns the symbol that text() was written by.
@@ -61,8 +61,8 @@ public:
   llvm::StringRef text() const;
   operator llvm::StringRef() const { return text(); }
   std::string str() const { return text().str(); }
-  bool isFound() const { return kind() == SymbolKind::Found; }
-  /// Return a Found symbol as one of the kind Outer, and back.
+  bool isDataDependent() const { return kind() == SymbolKind::DataDependent; }
+  /// Return a DataDependent symbol as one of the kind Outer, and back.
   Symbol outer() const;
   Symbol inner() const;
 
@@ -83,7 +83,7 @@ enum class Call : uint8_t {
   Min,
   Max,
   Broadcast, ///< the axis that numpy's rules make of two axes: the second where the first is 1, else the first
-  Apart      ///< 0 where two axes can be broadcast, because they are equal or one of them is 1; else more than 0
+  Mismatch   ///< 0 where two axes can be broadcast, because they are equal or one of them is 1; else more than 0
 };
 
 class Size;
@@ -136,7 +136,7 @@ public:
   friend Size max(const Size &a, const Size &b) { return call(Call::Max, a, b); }
   /// Returns the axis that two axes become by numpy's rules, which are known to agree.
   friend Size broadcast(const Size &a, const Size &b) { return call(Call::Broadcast, a, b); }
-  friend Size apart(const Size &a, const Size &b) { return call(Call::Apart, a, b); }
+  friend Size mismatch(const Size &a, const Size &b) { return call(Call::Mismatch, a, b); }
   /// Returns a / b where that is exact for all symbols.
   friend std::optional<Size> divideExactly(const Size &a, const Size &b);
 
@@ -155,7 +155,7 @@ public:
   /// Returns whether a symbol occurs, also inside of calls.
   bool mentions(Symbol symbol) const;
   /// Returns whether a data-dependent size occurs.
-  bool isFound() const;
+  bool isDataDependent() const;
   /// Returns whether a quotient occurs, whose divisor may be zero.
   bool divides() const;
   /// Returns a size without data-dependent symbols that is not less than this one; unknown when the bounds do not give
@@ -183,7 +183,7 @@ public:
 private:
   template <typename T> static T lowered(const detail::Factor &f, const Arithmetic<T> &in);
   static Size broadcastCall(const Size &a, const Size &b, const Facts &facts);
-  static Size apartCall(const Size &a, const Size &b);
+  static Size mismatchCall(const Size &a, const Size &b);
   void addBroadcast(Sizes &axes) const;
   friend class Polynomial;
   friend struct detail::Factor;
@@ -215,7 +215,7 @@ struct Factor : llvm::FoldingSetNode {
   Call call = Call::Div;
   Size a, b;
   std::string text;                      ///< the factor's text, by which factors are ordered
-  bool isFound = false;                  ///< whether a data-dependent symbol occurs in it
+  bool isDataDependent = false;          ///< whether a data-dependent symbol occurs in it
   bool divides = false, chooses = false; ///< whether a div occurs; whether any other call does
   bool natural = true;                   ///< whether it is provably not negative
 
@@ -231,7 +231,7 @@ struct Term {
 /// A size that is not a number: terms in the order of their factors, none of which has the coefficient 0.
 struct Sum : llvm::FoldingSetNode {
   llvm::SmallVector<Term, 2> terms;
-  bool isFound = false, divides = false, chooses = false;
+  bool isDataDependent = false, divides = false, chooses = false;
 
   void Profile(llvm::FoldingSetNodeID &id) const { profile(id, terms); }
   static void profile(llvm::FoldingSetNodeID &id, llvm::ArrayRef<Term> terms);
@@ -247,7 +247,7 @@ template <typename T> T Size::lowered(const detail::Factor &f, const Arithmetic<
     if (f.call == Call::Broadcast) { // broadcast(a, b) is 0 where one is 0, else the larger
       return in.call(Call::Max, a, b) * in.call(Call::Min, one, in.call(Call::Min, a, b));
     }
-    if (f.call == Call::Apart) {
+    if (f.call == Call::Mismatch) {
       return in.call(Call::Min, distance(a, b), in.call(Call::Min, distance(a, one), distance(b, one)));
     }
   }

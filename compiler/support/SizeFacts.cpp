@@ -17,7 +17,7 @@ using detail::unique;
 std::optional<Symbol> boundedSymbol(const Size &fact) {
   std::optional<Symbol> bounded;
   fact.eachSymbol([&](Symbol symbol) {
-    if (symbol.isFound() && !(fact + symbol).mentions(symbol)) {
+    if (symbol.isDataDependent() && !(fact + symbol).mentions(symbol)) {
       bounded = symbol;
     }
   });
@@ -25,15 +25,16 @@ std::optional<Symbol> boundedSymbol(const Size &fact) {
 }
 
 /// Returns whether a term is a product of data-dependent symbols alone, $1*$2.
-static bool isFoundProduct(const Term &term) {
-  return term.factors.size() > 1 && llvm::all_of(term.factors, [](const Factor *f) { return f->symbol && f->isFound; });
+static bool isDataDependentProduct(const Term &term) {
+  return term.factors.size() > 1 &&
+         llvm::all_of(term.factors, [](const Factor *f) { return f->symbol && f->isDataDependent; });
 }
 
 /// Returns the product that a fact bounds, $1*$2 of "BOUND-$1*$2"; 0 where it bounds none.
 static Size boundedProduct(const Size &fact) {
   for (const Term &term : Polynomial(fact).terms) {
     Size product = Polynomial::of({term.factors, 1});
-    if (term.coefficient == -1 && isFoundProduct(term) && !(fact + product).isFound()) {
+    if (term.coefficient == -1 && isDataDependentProduct(term) && !(fact + product).isDataDependent()) {
       return product;
     }
   }
@@ -115,7 +116,7 @@ Size Size::simplified(const Facts &facts) const {
 // Questions
 
 bool Size::atLeast(int64_t n) const {
-  return provably(n) || (isFound() && provablyThroughMin(n, 2)) || provablyThroughDiv(n, 2);
+  return provably(n) || (isDataDependent() && provablyThroughMin(n, 2)) || provablyThroughDiv(n, 2);
 }
 
 bool Size::atLeast(int64_t n, const Facts &facts) const {
@@ -125,7 +126,7 @@ bool Size::atLeast(int64_t n, const Facts &facts) const {
   if (!facts.node || !sum || isUnknown()) {
     return false;
   }
-  if (isFound() && !facts.bounds().empty() && least(facts.bounds()).provably(n)) {
+  if (isDataDependent() && !facts.bounds().empty() && least(facts.bounds()).provably(n)) {
     return true;
   }
   return llvm::any_of(facts.node->others, [&](const Size &fact) { return (*this - fact).provably(n); });
@@ -194,7 +195,8 @@ Size Size::least(const Bounds &bounds) const {
   Size result;
   for (const Term &each : Polynomial(*this).terms) {
     Size term = Polynomial::of(each);
-    result = result + (each.coefficient < 0 && term.isFound() ? Size(-1) * (Size(-1) * term).bounded(bounds) : term);
+    result =
+        result + (each.coefficient < 0 && term.isDataDependent() ? Size(-1) * (Size(-1) * term).bounded(bounds) : term);
   }
   return result;
 }
@@ -203,14 +205,16 @@ Size Size::least(const Bounds &bounds) const {
 Size Size::factorBounded(const Factor &f, const Bounds &bounds, bool alone) {
   if (f.symbol) {
     auto bound = bounds.find(*f.symbol);
-    return !f.isFound ? Size(*f.symbol) : bound == bounds.end() ? Size::unknown() : bound->second.bounded(bounds);
+    return !f.isDataDependent      ? Size(*f.symbol)
+           : bound == bounds.end() ? Size::unknown()
+                                   : bound->second.bounded(bounds);
   }
   if (!alone && !f.natural) {
     return Size::unknown();
   }
   Size a = f.a.bounded(bounds), b = f.b.bounded(bounds);
   if (f.call == Call::Div) { // the divisor is at least one
-    return !f.b.isFound() ? floorDiv(a, b) : f.a.provably(0) ? a : Size::unknown();
+    return !f.b.isDataDependent() ? floorDiv(a, b) : f.a.provably(0) ? a : Size::unknown();
   }
   if (f.call == Call::Min) {
     return a.isUnknown() ? b : b.isUnknown() ? a : min(a, b);
@@ -239,13 +243,13 @@ Size Size::productBounded(const Term &term, const Bounds &bounds) {
 }
 
 Size Size::bounded(const Bounds &bounds) const {
-  if (!isFound()) {
+  if (!isDataDependent()) {
     return *this;
   }
   Size result;
   for (const Term &each : sum->terms) {
     Size term = Polynomial::of(Term{each.factors, std::abs(each.coefficient)});
-    if (!term.isFound()) {
+    if (!term.isDataDependent()) {
       result = result + (each.coefficient < 0 ? Size(-1) * term : term);
       continue;
     }
@@ -262,7 +266,7 @@ Size Size::bounded(const Bounds &bounds) const {
 /// argument of, if any: what is at least a minimum says nothing about the arguments of a maximum in it.
 void Size::collectImplied(const Size &other, std::optional<Call> within, Sizes &facts) const {
   const Factor *f = single();
-  if (!f || f->symbol || f->call == Call::Div || f->call == Call::Apart || (within && f->call != *within)) {
+  if (!f || f->symbol || f->call == Call::Div || f->call == Call::Mismatch || (within && f->call != *within)) {
     return;
   }
   if (f->call == Call::Broadcast) {

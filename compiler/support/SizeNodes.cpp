@@ -51,29 +51,32 @@ Symbol Symbol::of(SymbolKind kind, StringRef text) {
   return Symbol(&it->second);
 }
 
-static constexpr StringRef foundPrefix = "$", iterationPrefix = "#", presencePrefix = "#present", outerPrefix = "@";
+static constexpr StringRef dataDependentPrefix = "$", iterationPrefix = "#", presencePrefix = "#present",
+                           outerPrefix = "@";
 
 Symbol Symbol::chosen(StringRef name) { return of(SymbolKind::Chosen, name); }
-Symbol Symbol::found(int64_t number) { return of(SymbolKind::Found, (foundPrefix + llvm::Twine(number)).str()); }
+Symbol Symbol::dataDependent(int64_t number) {
+  return of(SymbolKind::DataDependent, (dataDependentPrefix + llvm::Twine(number)).str());
+}
 Symbol Symbol::iteration(int64_t number) {
   return of(SymbolKind::Iteration, (iterationPrefix + llvm::Twine(number)).str());
 }
 Symbol Symbol::presence(int64_t input) { return of(SymbolKind::Presence, (presencePrefix + llvm::Twine(input)).str()); }
 Symbol Symbol::read(StringRef text) {
-  return of(text.starts_with(foundPrefix)       ? SymbolKind::Found
-            : text.starts_with(presencePrefix)  ? SymbolKind::Presence
-            : text.starts_with(iterationPrefix) ? SymbolKind::Iteration
-            : text.starts_with(outerPrefix)     ? SymbolKind::Outer
-                                                : SymbolKind::Chosen,
+  return of(text.starts_with(dataDependentPrefix) ? SymbolKind::DataDependent
+            : text.starts_with(presencePrefix)    ? SymbolKind::Presence
+            : text.starts_with(iterationPrefix)   ? SymbolKind::Iteration
+            : text.starts_with(outerPrefix)       ? SymbolKind::Outer
+                                                  : SymbolKind::Chosen,
             text);
 }
 Symbol Symbol::outer() const {
-  assert(isFound());
-  return of(SymbolKind::Outer, (outerPrefix + text().drop_front(foundPrefix.size())).str());
+  assert(isDataDependent());
+  return of(SymbolKind::Outer, (outerPrefix + text().drop_front(dataDependentPrefix.size())).str());
 }
 Symbol Symbol::inner() const {
   assert(kind() == SymbolKind::Outer);
-  return of(SymbolKind::Found, (foundPrefix + text().drop_front(outerPrefix.size())).str());
+  return of(SymbolKind::DataDependent, (dataDependentPrefix + text().drop_front(outerPrefix.size())).str());
 }
 SymbolKind Symbol::kind() const { return node->kind; }
 StringRef Symbol::text() const { return node->text; }
@@ -116,7 +119,7 @@ Size Polynomial::size() const {
     sum.terms.assign(terms.begin(), terms.end());
     for (const Term &term : terms) {
       for (const Factor *f : term.factors) {
-        sum.isFound |= f->isFound, sum.divides |= f->divides, sum.chooses |= f->chooses;
+        sum.isDataDependent |= f->isDataDependent, sum.divides |= f->divides, sum.chooses |= f->chooses;
       }
     }
   };
@@ -133,7 +136,7 @@ Size Polynomial::of(Symbol symbol) {
   auto fill = [&](Factor &f) {
     f.symbol = symbol;
     f.text = symbol.str();
-    f.isFound = symbol.isFound();
+    f.isDataDependent = symbol.isDataDependent();
   };
   return of(unique<Factor>(Nodes::all().factors, fill, std::optional(symbol), Call::Div, Size(), Size()));
 }
@@ -144,7 +147,7 @@ Size Polynomial::of(Call call, const Size &a, const Size &b) {
   auto fill = [&](Factor &f) {
     f.call = call, f.a = a, f.b = b;
     f.text = std::move(text);
-    f.isFound = a.isFound() || b.isFound();
+    f.isDataDependent = a.isDataDependent() || b.isDataDependent();
     f.divides = call == Call::Div || a.divides() || b.divides();
     f.chooses = call != Call::Div || (a.sum && a.sum->chooses) || (b.sum && b.sum->chooses);
     f.natural = call == Call::Max ? x || y : x && y;
@@ -176,7 +179,7 @@ std::optional<std::pair<Size, Size>> Size::asCall(Call call) const {
   return f && !f->symbol && f->call == call ? std::optional(std::pair(f->a, f->b)) : std::nullopt;
 }
 
-bool Size::isFound() const { return sum && sum->isFound; }
+bool Size::isDataDependent() const { return sum && sum->isDataDependent; }
 bool Size::divides() const { return sum && sum->divides; }
 
 // What a size is made of

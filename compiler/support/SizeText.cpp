@@ -7,7 +7,7 @@ using detail::Term;
 using llvm::StringRef;
 
 StringRef detail::nameOf(Call call) {
-  static constexpr StringRef names[] = {"div", "min", "max", "broadcast", "apart"};
+  static constexpr StringRef names[] = {"div", "min", "max", "broadcast", "mismatch"};
   return names[static_cast<size_t>(call)];
 }
 
@@ -93,7 +93,7 @@ private:
     if (!ok) {
       return 0;
     }
-    for (Call call : {Call::Div, Call::Min, Call::Max, Call::Broadcast, Call::Apart}) {
+    for (Call call : {Call::Div, Call::Min, Call::Max, Call::Broadcast, Call::Mismatch}) {
       if (word == detail::nameOf(call)) {
         return Size::call(call, a, b);
       }

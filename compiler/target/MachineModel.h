@@ -40,7 +40,7 @@ struct MachineModel {
   bool memoryOperands = true; ///< a multiply-add can read a vector from memory, which then needs no register
   bool maskedAccess = false;  ///< masked loads and stores are one instruction (else builders write scalar tails)
   bool fusedMultiplyAdd = true;
-  bool halfConversions = false;   ///< instructions convert between float16 and float32, also vectors
+  bool f16Conversions = false;    ///< instructions convert between float16 and float32, also vectors
   bool roundsToInteger = false;   ///< float32 to the nearest int32 is one instruction (llvm.lrint becomes it)
   bool scaleByPowerOfTwo = false; ///< x * 2^n is one instruction (llvm.ldexp becomes it), scalar and vector
   Intrinsics intrinsics = {};     ///< those of Instructions.def that the machine has
@@ -68,10 +68,12 @@ struct MachineModel {
     /// Sums that do not depend on each other, where a kernel adds up: an addition takes about four cycles, and one that
     /// needs the former's result must wait for it.
     int64_t chains = 4;
-    /// Terms of a product's sum in one turn of the innermost loop, so that the loop's own instructions do not count.
+    /// Terms of a product's sum in one iteration of the innermost loop, so that the loop's own instructions do not
+    /// count.
     int64_t unroll = 4;
-    /// Input channels of a convolution in one turn of the innermost loop. Eight were a third faster on Zen 3 with 8
-    /// lanes, where a block is then without a loop; on Zen 5 they changed nothing and made the code larger by a third.
+    /// Input channels of a convolution in one iteration of the innermost loop. Eight were a third faster on Zen 3 with
+    /// 8 lanes, where a block is then without a loop; on Zen 5 they changed nothing and made the code larger by a
+    /// third.
     int64_t convUnroll = 4;
     /// Cycles that a load takes from the multiply-adds of a register tile, though there are ports for both: such cores
     /// are better off with tiles that are nearer to squares.
@@ -107,6 +109,13 @@ struct MachineModel {
   bool hasOwnMemory = false;
   int64_t memoryBytes = 0; ///< how large that memory is; 0: large enough for any model
 
+  /// Whether a work item is a thread of which thousands run at once: then kernels that do little with each element have
+  /// an item for each.
+  bool itemsAreThreads = false;
+  /// The threads that work on a row together, where a kernel combines its elements: a whole number of groups of 32 that
+  /// exchange values (lower/core/Threads.h). 1: each row is one thread's.
+  int64_t team = 1;
+
   /// The most that a launch there may ask for.
   struct Limits {
     int64_t argumentBytes = std::numeric_limits<int64_t>::max(); ///< of the kernel's arguments (ingot_launch.args)
@@ -123,8 +132,8 @@ struct MachineModel {
   };
   Link upload, download;
 
-  /// The rates that a run attains, in the mean over kernels; the partitioner estimates times with them (target/Work.h).
-  /// Nothing: those of a core of a CPU.
+  /// The rates that a run attains, in the mean over kernels; the partitioner estimates times with them
+  /// (target/OpTime.h). Nothing: those of a core of a CPU.
   struct Rates {
     double multiplyAdds; ///< multiply-adds a second in products and convolutions
     double operations;   ///< operations a second on elements, in all other kernels

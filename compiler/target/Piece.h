@@ -89,9 +89,9 @@ struct PieceValue {
 
 using PieceAttribute = std::variant<int64_t, double, bool, std::string, std::vector<int64_t>, std::vector<double>>;
 
-/// An operator. Names, attributes and operands are those that `ingot compile --stop-after fuse` prints: the newest form
-/// of ONNX's operator, and ingot's own ones (docs/operators.md). An attribute that is left out has the standard's
-/// default.
+/// An operator. Names, attributes and operands are those that `ingot compile --stop-after fuse` prints: the newest
+/// definition of ONNX's operator, and ingot's own ones (docs/operators.md). An attribute that is left out has the
+/// standard's default.
 struct PieceOp {
   std::string name; ///< "Conv"
   std::string node; ///< the name of the ONNX node, for messages

@@ -37,7 +37,7 @@ std::string Schedule::text() const {
   return text;
 }
 
-bool Schedule::says(const Schedule &other) const {
+bool Schedule::includes(const Schedule &other) const {
   return all_of(other.parts, [&](const auto &part) { return (*this)[part.first] == part.second; });
 }
 
@@ -47,15 +47,15 @@ Schedule Schedule::with(const Schedule &other) const {
   return both;
 }
 
-const Schedule *ScheduleChoices::find(const Schedule &said) const {
+const Schedule *ScheduleChoices::find(const Schedule &requested) const {
   SmallVector<const Schedule *> all = {&chosen};
   append_range(all, make_pointer_range(others));
   auto first = [&](function_ref<bool(const Schedule &)> isMeant) -> const Schedule * {
     auto it = find_if(all, [&](const Schedule *schedule) { return isMeant(*schedule); });
     return it == all.end() ? nullptr : *it;
   };
-  const Schedule *exact = first([&](const Schedule &s) { return s == said || s == said.with(without); });
-  return exact ? exact : first([&](const Schedule &s) { return s.says(said); });
+  const Schedule *exact = first([&](const Schedule &s) { return s == requested || s == requested.with(without); });
+  return exact ? exact : first([&](const Schedule &s) { return s.includes(requested); });
 }
 
 Expected<ScheduleTable> ScheduleTable::read(const std::string &path) {
@@ -75,8 +75,8 @@ Expected<ScheduleTable> ScheduleTable::parse(StringRef text, StringRef path) {
     auto wrong = [&, number = number](const Twine &what) {
       return createStringError(path + ":" + Twine(number + 1) + ": error: " + what);
     };
-    auto [said, remark] = whole.split('#');
-    StringRef line = said.trim();
+    auto [requested, remark] = whole.split('#');
+    StringRef line = requested.trim();
     if (line.empty()) {
       continue;
     }

@@ -33,7 +33,7 @@ public:
   void erase(const std::string &name) { parts.erase(name); }
   std::string text() const;
   /// Whether it has all numbers of the other one.
-  bool says(const Schedule &other) const;
+  bool includes(const Schedule &other) const;
   /// Returns this schedule, with the other one's numbers for the names that this one lacks.
   Schedule with(const Schedule &other) const;
   friend bool operator==(const Schedule &a, const Schedule &b) { return a.parts == b.parts; }
@@ -50,7 +50,7 @@ struct ScheduleChoices {
   std::string why;              ///< what was chosen, and instead of what, for people
 
   /// Returns the one that a table means, which may leave out what is not used. Null: it means none of them.
-  const Schedule *find(const Schedule &said) const;
+  const Schedule *find(const Schedule &requested) const;
 };
 
 class ScheduleTable {
@@ -71,12 +71,12 @@ public:
   size_t size() const { return entries.size(); }
 
 private:
-  struct Entry {
+  struct RemarkedSchedule {
     Schedule schedule;
     std::string remark;
   };
   using Key = std::pair<std::string, std::string>; ///< machine and kernel
-  std::map<Key, Entry> entries;
+  std::map<Key, RemarkedSchedule> entries;
 };
 
 } // namespace ingot::target

@@ -3,8 +3,8 @@
 // The compiler asks questions; it never asks "which target are you".
 #pragma once
 #include "compiler/target/MachineModel.h"
+#include "compiler/target/OpTime.h"
 #include "compiler/target/Platform.h"
-#include "compiler/target/Work.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
@@ -89,10 +89,10 @@ public:
   /// of a device each work item would be a thread, so that its target has to say so, and is refused the op otherwise.
   virtual bool takesCompilersFamilies(const MachineModel &machine) const { return !machine.hasOwnMemory; }
 
-  /// Returns whether the machine has instructions of its own for `op`, of MLIR's math dialect or an arith.remf in the
-  /// loops of a kernel, which the compiler would write as arithmetic otherwise. The target has put them in its place
-  /// then. Where kernels may become C++ source, these are ops which that can say.
-  virtual bool writesMath(mlir::Operation *op, const MachineModel &machine) const { return false; }
+  /// Replaces `op`, of MLIR's math dialect or an arith.remf in the loops of a kernel, by instructions that the machine
+  /// has for it, and returns whether it did; otherwise the compiler writes arithmetic. Where kernels may become C++
+  /// source, these are ops which that can say.
+  virtual bool replaceMath(mlir::Operation *op, const MachineModel &machine) const { return false; }
 
   /// Returns about how many seconds `op`, whose `work` has been counted, takes in a kernel that has begun. The
   /// partitioner asks this of machines that have memories of their own, and of the others beside them; the default goes

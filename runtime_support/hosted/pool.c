@@ -7,7 +7,7 @@
  * worker that finds itself on its caller's processor, where a scheduler may leave both for many milliseconds, moves to
  * another. A loop whose caller finds no free slot runs on the caller alone, so that nesting and any number of callers
  * are safe: a caller only ever waits for chunks that are being worked on. So does one whose caller is faster without
- * the others (laps.h).
+ * the others (thread_trials.h).
  *
  * A slot is reused, never freed, and its fields are stable while it is open. A worker announces itself in `helpers`
  * before it looks at the state; the caller closes the slot before it looks at `helpers`. Both are sequentially
@@ -16,7 +16,7 @@
 #define _GNU_SOURCE /* sched_getaffinity */
 #endif
 #include "ingot.h"
-#include "laps.h"
+#include "thread_trials.h"
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -230,7 +230,7 @@ static void sleepUntilOpened(ingot_pool *pool, unsigned seen) {
 typedef struct Caller {
   const ingot_pool *pool; /* the pool in which it began the last one */
   int isInside;           /* whether the thread is inside a body, as a worker always is */
-  ingot_laps laps;
+  ingot_thread_trials trials;
 } Caller;
 
 static _Thread_local Caller caller;
@@ -310,7 +310,7 @@ static int isAlone(const ingot_pool *pool, int (*body)(void *args, int64_t begin
   if (caller.pool != pool) {
     caller = (Caller){.pool = pool};
   }
-  return ingot_laps_way(&caller.laps, body, count, nanoseconds()) == INGOT_ALONE;
+  return ingot_thread_trials_way(&caller.trials, body, count, nanoseconds()) == INGOT_ALONE;
 }
 
 static int parallelFor(void *context, int (*body)(void *args, int64_t begin, int64_t end), void *args, int64_t count) {
@@ -336,7 +336,7 @@ static int parallelFor(void *context, int (*body)(void *args, int64_t begin, int
   }
   caller.isInside = isInside;
   if (!isInside) {
-    ingot_laps_end(&caller.laps, nanoseconds());
+    ingot_thread_trials_end(&caller.trials, nanoseconds());
   }
   return status;
 }

@@ -67,6 +67,11 @@ extern "C" {
 /* The version of the structures below. A model fits this header if its ingot_model.abi is the same. */
 #define INGOT_ABI 10
 
+/* A byte of the support library whose name has that version. Compiled models that call the library refer to it, so that
+ * one of another version does not link: the linker says that `ingot_abi_10` is undefined. */
+#define INGOT_ABI_SYMBOL ingot_abi_10
+extern const char INGOT_ABI_SYMBOL;
+
 /* status */
 
 /* The kind of an error, which is in the low 8 bits of a status. The bits above are 0, or 1 + the number of what the

@@ -330,6 +330,9 @@ public:
   Model(const ingot_model *model) : pointer(model) {}
 
   const ingot_model *get() const { return pointer; }
+  /// Whether the model was compiled for the version of ingot.h that this program is built with. Functions that return a
+  /// status check it; of a model that does not fit, nothing else may be asked.
+  bool fits() const { return pointer->abi == INGOT_ABI; }
   const char *name() const { return pointer->name; }
   const char *target() const { return pointer->target; }
   Span<const ingot_tensor_info> inputs() const { return {pointer->inputs, std::size_t(pointer->input_count)}; }
@@ -338,6 +341,9 @@ public:
 
   /// Finds the sizes of a run whose inputs have these shapes; `sizes` has room for all symbols.
   Status bind(Span<const ingot_shape> inputs, Span<std::int64_t> sizes) const {
+    if (!fits()) {
+      return {INGOT_ERROR_ABI, pointer};
+    }
     if (sizes.size() != symbols().size()) {
       return {INGOT_ERROR_COUNT, pointer};
     }
@@ -345,6 +351,9 @@ public:
   }
   /// Computes what follows from the sizes; see ingot_plan.
   Status plan(Sizes sizes, std::int64_t *dims, std::int64_t *workspaceBytes) const {
+    if (!fits()) {
+      return {INGOT_ERROR_ABI, pointer};
+    }
     if (sizes.size() != symbols().size()) {
       return {INGOT_ERROR_COUNT, pointer};
     }
@@ -372,6 +381,9 @@ public:
   /// Runs on buffers, for whose element types the caller vouches.
   Status runBuffers(Span<const ingot_buffer> inputs, Span<const ingot_buffer> outputs, Sizes sizes,
                     const Workspace &workspace, const ingot_exec *exec = nullptr) const {
+    if (!fits()) {
+      return {INGOT_ERROR_ABI, pointer};
+    }
     if (pointer->found_count > 0) {
       return {INGOT_ERROR_COUNT, pointer};
     }
@@ -382,6 +394,9 @@ public:
   /// Runs any model on buffers: `sizes` are the values of the symbols, then room for those that the run finds.
   Status runFinding(Span<const ingot_buffer> inputs, Span<const ingot_buffer> outputs, Span<std::int64_t> sizes,
                     const Workspace &workspace, const ingot_exec *exec = nullptr) const {
+    if (!fits()) {
+      return {INGOT_ERROR_ABI, pointer};
+    }
     if (!workspace) {
       return {INGOT_ERROR_MEMORY, pointer};
     }
@@ -404,6 +419,9 @@ public:
   Status run(const Input (&inputs)[In], const Output (&outputs)[Out], Sizes sizes, const Workspace &workspace,
              const ingot_exec *exec = nullptr) const {
     ingot_buffer in[In], out[Out];
+    if (!fits()) {
+      return {INGOT_ERROR_ABI, pointer};
+    }
     if (int status = collect(inputs, this->inputs(), in, 0)) {
       return {status, pointer};
     }

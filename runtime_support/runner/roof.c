@@ -8,13 +8,13 @@ static volatile float kept; /* results are stored here, or the compiler would no
 
 #define LOOPS(name, width, features)                                                                                   \
   typedef float vector_##name __attribute__((vector_size(width), may_alias));                                          \
-  features static void multiply_##name(int64_t turns) {                                                                \
+  features static void multiply_##name(int64_t iterations) {                                                           \
     vector_##name sums[ingot_roof_sums], a = {0}, b = {0};                                                             \
     a += 0.999f + kept, b += 1e-6f;                                                                                    \
     for (int i = 0; i < ingot_roof_sums; ++i) {                                                                        \
       sums[i] = b * (float)i;                                                                                          \
     }                                                                                                                  \
-    for (int64_t turn = 0; turn < turns; ++turn) {                                                                     \
+    for (int64_t iteration = 0; iteration < iterations; ++iteration) {                                                 \
       UNROLLED                                                                                                         \
       for (int i = 0; i < ingot_roof_sums; ++i) {                                                                      \
         sums[i] = sums[i] * a + b;                                                                                     \

@@ -12,7 +12,8 @@ extern "C" {
 /* The loops for vectors of so many floats. */
 typedef struct ingot_roof_loops {
   int lanes;
-  void (*multiply)(int64_t turns); /* each iteration does ingot_roof_sums multiplications and additions of vectors */
+  void (*multiply)(
+      int64_t iterations); /* each iteration does ingot_roof_sums multiplications and additions of vectors */
   void (*read)(const char *memory, size_t bytes); /* reads the memory once, from a multiple of 64 on */
 } ingot_roof_loops;
 

@@ -51,7 +51,7 @@ constexpr LevelRow levelRows[] = {
      "+v8.2a,+dotprod,+fullfp16,+i8mm,+bf16", 3},
 };
 
-constexpr InstructionRow instructionRows[] = {{Instruction::QuadDot, 4, "llvm.aarch64.neon.usdot", "+i8mm"}};
+constexpr InstructionRow instructionRows[] = {{Instruction::ByteDot4, 4, "llvm.aarch64.neon.usdot", "+i8mm"}};
 
 /// The data caches, of which a shared one counts with a core's share. The first row counts that fits a CPU, whose name
 /// begins as the row says.
@@ -135,7 +135,7 @@ MachineModel makeMachine(StringRef spec, StringRef name, std::string features) {
   machine.fusedMultiplyAdd = true;
   machine.scaleByPowerOfTwo = false;
   cpus().takeInstructions(machine, instructionRows);
-  machine.halfConversions = true;
+  machine.f16Conversions = true;
   // 24 accumulators and 3 vectors of a row of B.
   machine.matmulTile = {8, 3};
   const auto *caches = llvm::find_if(cacheRows, [&](const CacheRow &row) { return name.starts_with(row.cpu); });

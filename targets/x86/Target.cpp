@@ -44,7 +44,7 @@ struct ClassRow {
   const char *level, *sentence, *needs, *features;
   int32_t number; ///< the number of the level, as a program asks for it
   int64_t lanes, registers;
-  bool maskedAccess, fusedMultiplyAdd, scaleByPowerOfTwo, halfConversions;
+  bool maskedAccess, fusedMultiplyAdd, scaleByPowerOfTwo, f16Conversions;
   MachineModel::Tile matmulTile; ///< leaves a register for the broadcast and, without FMA, one for the product
   /// MachineModel::Tuning::convUnroll. A block of 8 channels is best without a loop; a fourth of one of 16 was as fast.
   int64_t convUnroll;
@@ -66,14 +66,14 @@ constexpr ClassRow classes[] = {
 constexpr const char *tileNeeds = "+amx-tile,+amx-int8,+amx-bf16";
 
 constexpr InstructionRow instructionRows[] = {
-    {Instruction::QuadDot, 16, "llvm.x86.avx512.vpdpbusd.512", "+avx512vnni"},
-    {Instruction::QuadDot, 8, "llvm.x86.avx512.vpdpbusd.256", "+avxvnni"},
-    {Instruction::PairDot, 16, "llvm.x86.avx512.pmaddw.d.512"},
-    {Instruction::PairDot, 8, "llvm.x86.avx2.pmadd.wd"},
-    {Instruction::PairDot, 4, "llvm.x86.sse2.pmadd.wd"},
-    {Instruction::BytePairDot, 16, "llvm.x86.avx512.pmaddubs.w.512"},
-    {Instruction::BytePairDot, 8, "llvm.x86.avx2.pmadd.ub.sw"},
-    {Instruction::BytePairDot, 4, "llvm.x86.ssse3.pmadd.ub.sw.128"},
+    {Instruction::ByteDot4, 16, "llvm.x86.avx512.vpdpbusd.512", "+avx512vnni"},
+    {Instruction::ByteDot4, 8, "llvm.x86.avx512.vpdpbusd.256", "+avxvnni"},
+    {Instruction::Int16Dot2, 16, "llvm.x86.avx512.pmaddw.d.512"},
+    {Instruction::Int16Dot2, 8, "llvm.x86.avx2.pmadd.wd"},
+    {Instruction::Int16Dot2, 4, "llvm.x86.sse2.pmadd.wd"},
+    {Instruction::ByteDot2, 16, "llvm.x86.avx512.pmaddubs.w.512"},
+    {Instruction::ByteDot2, 8, "llvm.x86.avx2.pmadd.ub.sw"},
+    {Instruction::ByteDot2, 4, "llvm.x86.ssse3.pmadd.ub.sw.128"},
     {Instruction::Bfloat16Dot, 16, "llvm.x86.avx512bf16.dpbf16ps.512", "+avx512bf16"},
     {Instruction::PackInt32, 16, "llvm.x86.avx512.packssdw.512"},
     {Instruction::PackInt32, 8, "llvm.x86.avx2.packssdw"},
@@ -195,7 +195,7 @@ Expected<MachineModel> makeMachine(StringRef spec, StringRef cpu, std::string fe
   machine.maskedAccess = row->maskedAccess;
   machine.fusedMultiplyAdd = row->fusedMultiplyAdd;
   machine.scaleByPowerOfTwo = row->scaleByPowerOfTwo;
-  machine.halfConversions = row->halfConversions;
+  machine.f16Conversions = row->f16Conversions;
   machine.roundsToInteger = true;
   machine.matmulTile = row->matmulTile;
   machine.tuning.convUnroll = row->convUnroll;

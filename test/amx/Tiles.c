@@ -229,7 +229,7 @@ static float halfOf(const uint8_t *row, int at) {
 }
 
 /* Sums of even and of odd places apart, by fused multiplications; then both together, then the tile. */
-static void addHalves(AmxState *state, const AmxInstruction *what) {
+static void addBf16(AmxState *state, const AmxInstruction *what) {
   for (int m = 0; m < state->rows[what->tile]; ++m) {
     uint8_t *to = state->data[what->tile][m];
     const uint8_t *left = state->data[what->left][m];
@@ -268,7 +268,7 @@ static const char *multiply(AmxState *state, const AmxInstruction *what) {
     return "#UD: the sizes of the three tiles do not fit";
   }
   if (what->operation == AMX_TDPBF16PS) {
-    addHalves(state, what);
+    addBf16(state, what);
   } else {
     addBytes(state, what);
   }

@@ -83,7 +83,7 @@ TEST_F(Tiles, ProductsOfBytes) {
   }
 }
 
-TEST_F(Tiles, ProductsOfHalves) {
+TEST_F(Tiles, ProductsOfBf16) {
   auto half = [&](float value) {
     uint32_t bits;
     std::memcpy(&bits, &value, 4);

@@ -559,6 +559,7 @@ SIMPLE = [
     ("com.microsoft.GatherBlockQuantized", [(TensorProto.UINT8, (7, 24)), i(2), f(7, 3)], {"block_size": 16}, "weights that are not constant are unsupported"),
     ("com.microsoft.MoE", [f(1, 2, 3, 8), *EXPERTS[1:]], {}, "input 'tensor<1x2x3x8xf32>' and router 'tensor<6x4xf32>' are unsupported"),
     ("com.microsoft.QMoE", BYTE_EXPERTS, {}, "weights that are not constant are unsupported"),
+    ("RotaryEmbedding", [f(1, 2, 3, 8), f(9, 5), f(9, 5), i(1, 3)], {"rotary_embedding_dim": 10}, "rotates 10 of 8 columns"),
     ("Reshape", [f(2, 3), (TensorProto.INT64, ("rank",))], {}, "has a result of unsupported shape: its rank is known only when the model runs"),
 ]
 

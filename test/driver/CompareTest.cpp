@@ -26,12 +26,12 @@ HostTensor floats(std::vector<float> values) { return tensor(1, values); }
 
 TEST(Compare, FloatsWithinTolerance) {
   // tolerance * max(1, max|b|) + 10 * tolerance * |b|
-  Comparison result = compareTensors(floats({1.0005f, 100}), floats({1, 100}), 1e-4);
+  TensorComparison result = compareTensors(floats({1.0005f, 100}), floats({1, 100}), 1e-4);
   EXPECT_TRUE(result.equal);
   EXPECT_NEAR(result.maxError, 5e-4, 1e-6);
   EXPECT_EQ(result.maxExpected, 100);
   EXPECT_TRUE(compareTensors(floats({1.0010f}), floats({1}), 1e-4).equal);
-  Comparison beyond = compareTensors(floats({1.0012f, 1}), floats({1, 1}), 1e-4);
+  TensorComparison beyond = compareTensors(floats({1.0012f, 1}), floats({1, 1}), 1e-4);
   EXPECT_FALSE(beyond.equal);
   EXPECT_EQ(beyond.why, "max error 0.0012 at max 1, 1 of 2 beyond tolerance");
 }
@@ -40,13 +40,13 @@ TEST(Compare, NanAndInfinityMustBeInTheSamePlaces) {
   EXPECT_TRUE(compareTensors(floats({NAN, INFINITY, 1}), floats({NAN, INFINITY, 1}), 1e-4).equal);
   EXPECT_FALSE(compareTensors(floats({1, 1}), floats({NAN, 1}), 1e-4).equal);
   EXPECT_FALSE(compareTensors(floats({NAN, 1}), floats({1, 1}), 1e-4).equal);
-  Comparison signs = compareTensors(floats({-INFINITY, 1}), floats({INFINITY, 1}), 1e-4);
+  TensorComparison signs = compareTensors(floats({-INFINITY, 1}), floats({INFINITY, 1}), 1e-4);
   EXPECT_EQ(signs.why, "NaN or infinity in other places (1 of 2)");
 }
 
 TEST(Compare, IntegersExactly) {
   EXPECT_TRUE(compareTensors(tensor<int64_t>(7, {1, 2}), tensor<int64_t>(7, {1, 2}), 1).equal);
-  Comparison result = compareTensors(tensor<int64_t>(7, {1, 3}), tensor<int64_t>(7, {1, 2}), 1);
+  TensorComparison result = compareTensors(tensor<int64_t>(7, {1, 3}), tensor<int64_t>(7, {1, 2}), 1);
   EXPECT_FALSE(result.equal);
   EXPECT_EQ(result.why, "1 of 2 differ");
 }

@@ -90,7 +90,7 @@ Status makeModel(const Options &options, Result &result, std::string &diagnostic
   replaceAll(source, "NAME", options.name);
   std::string stem = options.outDir + "/" + options.name;
   std::ofstream(stem + ".c") << source;
-  std::ofstream(stem + ".json") << R"({"name":")" << options.name
+  std::ofstream(stem + ".json") << R"({"manifest_version":1,"name":")" << options.name
                                 << (isOpen ? R"(","macs":"3*rows","arena_bytes":null)"
                                            : R"(","macs":1000,"arena_bytes":64)")
                                 << R"(,"code_bytes":10,"weight_bytes":5})";

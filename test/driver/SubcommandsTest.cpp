@@ -265,7 +265,7 @@ TEST_F(Subcommands, ManifestIsNotCompiledAgain) {
 
 TEST_F(Subcommands, LibrariesThatCannotBeUsed) {
   std::filesystem::create_directories(path("x"));
-  std::ofstream(path("x/m.json")) << R"({"name":"m"})";
+  std::ofstream(path("x/m.json")) << R"({"manifest_version":1,"name":"m"})";
   std::ofstream(path("x/m.so")) << "not a library";
   Outcome damaged = ingot({"bench", path("x/m.json")});
   EXPECT_EQ(damaged.code, 1);

@@ -52,7 +52,7 @@ static std::string manifestError(llvm::StringRef text) {
 
 TEST(Manifest, Fields) {
   llvm::Expected<Manifest> manifest = parseManifest(
-      R"({"name":"net","target":"x86-64-v3","abi":1,"arena_bytes":1,"weight_bytes":2,"code_bytes":3,"macs":4,"inputs":[]})",
+      R"({"manifest_version":1,"name":"net","target":"x86-64-v3","abi":1,"arena_bytes":1,"weight_bytes":2,"code_bytes":3,"macs":4,"inputs":[]})",
       "m.json");
   ASSERT_TRUE(bool(manifest));
   EXPECT_EQ(manifest->name, "net");
@@ -68,6 +68,10 @@ TEST(Manifest, Errors) {
   EXPECT_EQ(manifestError("[]"), "m.json: error: is no manifest: it has no field 'name' with a C identifier");
   EXPECT_EQ(manifestError(R"({"name":"../evil"})"),
             "m.json: error: is no manifest: it has no field 'name' with a C identifier");
+  EXPECT_EQ(manifestError(R"({"manifest_version":2,"name":"net"})"),
+            "m.json: error: has version 2 of the manifest, and this ingot reads version 1; compile the model again");
+  EXPECT_EQ(manifestError(R"({"name":"net"})"),
+            "m.json: error: has no version of the manifest, and this ingot reads version 1; compile the model again");
   llvm::Expected<Manifest> absent = readManifest("/nonexistent/m.json");
   ASSERT_FALSE(bool(absent));
   EXPECT_EQ(llvm::toString(absent.takeError()),

@@ -95,7 +95,7 @@ struct Small final : target::Target {
     platform.longDivision = false;
     return platform;
   }
-  bool writesMath(Operation *op, const target::MachineModel &) const override {
+  bool replaceMath(Operation *op, const target::MachineModel &) const override {
     auto exp2 = dyn_cast<math::Exp2Op>(op);
     if (exp2) {
       OpBuilder b(op);

@@ -1,11 +1,11 @@
 // emit-model FILE.mlir DIR SPEC KINDS: what the pipeline does after its last phase, on loop IR written by hand. The
 // model is described by the module's attribute
 //   ingot.model = {name = "m", inputs = [["x", 1, [4, 2]]], outputs = [...], nodes = ["n"], workspace = 64,
-//                  weights = 128, symbols = [["batch", 8]], apart}
-// with ONNX's type numbers; dims may be texts of sizes, then workspace is -1 (symbols may be absent); `apart`: the
-// weights are a file; byte i of the
+//                  weights = 128, symbols = [["batch", 8]]}
+// with ONNX's type numbers; dims may be texts of sizes, then workspace is -1 (symbols may be absent). Byte i of the
 // weights is (i * 37 + 11) mod 256.
 #include "compiler/emit/Emit.h"
+#include "compiler/plan/Run.h"
 #include "compiler/target/Target.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
@@ -46,7 +46,6 @@ static plan::ModelInfo describe(DictionaryAttr description, const target::Machin
   model.outputs = tensors(description.get("outputs"));
   model.workspaceBytes = description.getAs<IntegerAttr>("workspace").getInt();
   model.weightBytes = description.getAs<IntegerAttr>("weights").getInt();
-  model.weightsPlace = description.contains("apart") ? plan::WeightsPlace::File : plan::WeightsPlace::Embed;
   if (auto symbols = description.getAs<ArrayAttr>("symbols")) {
     for (auto symbol : symbols.getAsRange<ArrayAttr>()) {
       plan::SymbolInfo info;
@@ -79,7 +78,7 @@ int main(int argc, char **argv) {
   }
   DialectRegistry registry;
   registry.insert<arith::ArithDialect, cf::ControlFlowDialect, func::FuncDialect, LLVM::LLVMDialect, math::MathDialect,
-                  memref::MemRefDialect, scf::SCFDialect, vector::VectorDialect>();
+                  memref::MemRefDialect, run::RunDialect, scf::SCFDialect, vector::VectorDialect>();
   MLIRContext context(registry, MLIRContext::Threading::DISABLED);
   context.allowUnregisteredDialects();
   auto machine = target::resolveMachine(argv[3]);

@@ -4,10 +4,10 @@
 // RUN: g++ -std=c++17 -Wall -Wextra -Werror -fsyntax-only -I%t -I%source/runtime_support/include %t/dots.cpp
 // RUN: not emit-model %s %t/refused portable-128 cpp 2>&1 | FileCheck %s --check-prefix=REFUSED
 // RUN: sed 's/packssdw.128/packed/' %s > %t.mlir && not emit-model %t.mlir %t/refused portable-128 cpp 2>&1 | FileCheck %s --check-prefix=REFUSED
-// CHECK-DAG: INGOT_INLINE Sums sumOfPairs(
-// CHECK-DAG: INGOT_INLINE Sums sumOfQuads(
-// CHECK: [[PAIRS:v[0-9]+]] = sumOfPairs<u32x4>(
-// CHECK: sumOfQuads([[PAIRS]], (
+// CHECK-DAG: INGOT_INLINE Sums int16Dot2(
+// CHECK-DAG: INGOT_INLINE Sums byteDot4(
+// CHECK: [[PAIRS:v[0-9]+]] = int16Dot2<u32x4>(
+// CHECK: byteDot4([[PAIRS]], (
 // REFUSED: error: 'llvm.call_intrinsic' op has no form in C++ source
 module attributes {ingot.model = {
     name = "dots", inputs = [["x", 1, [64]]], outputs = [["y", 1, [64]]], nodes = [], workspace = 64, weights = 0}} {

@@ -24,6 +24,12 @@
 // CHECK-NEXT:   p1[1] = x1;
 // CHECK-NEXT: }
 
+// The run calls a function that its caller has.
+// CHECK-LABEL: void profile(const ingot_exec *exec, uint32_t n0, uint32_t n1) {
+// CHECK-NEXT: if (exec) {
+// CHECK-NEXT: if (exec->profile) {
+// CHECK-NEXT: exec->profile(exec->context, int32_t(n0), int32_t(n1));
+
 // What is read before memory changes.
 // CHECK-LABEL: void keeps(f32 *p0) {
 // CHECK-NEXT:   const float x0 = p0[0];
@@ -53,12 +59,12 @@
 // CHECK-NEXT: return 42;
 // CHECK-NEXT: }
 // CHECK: {{^}}block1: {
-// CHECK: if (const int status = overItems(exec, 3, [&](uint64_t begin, uint64_t end) {
-// CHECK: return uint32_t(status);
+// CHECK: goto block1;
+// CHECK: uint32_t(overItems(exec, 3, [&](uint64_t begin, uint64_t end) { swaps(p0, p2, begin,
+// CHECK-NEXT: end); return 0; }));
 // CHECK: profile(exec, 7, 0);
 // CHECK-NEXT: keeps(p2);
 // CHECK-NEXT: profile(exec, 7, 1);
-// CHECK: goto block1;
 
 // CHECK: int forms_run(const float *i0, const int32_t *i1, float *o0, int64_t *o1, void *workspace, const ingot_exec *exec) {
 // CHECK: const ingot_model modelTable = {
@@ -190,6 +196,19 @@ module attributes {ingot.model = {
     return
   }
 
+  func.func private @forms_profile(%exec: !llvm.ptr, %launch: i32, %ended: i32) {
+    %isGiven = run.given %exec : !llvm.ptr
+    scf.if %isGiven {
+      %profile = run.field "profile" of %exec : !llvm.ptr -> (!llvm.ptr, i32, i32) -> ()
+      %isWanted = run.given %profile : (!llvm.ptr, i32, i32) -> ()
+      scf.if %isWanted {
+        %context = run.field "context" of %exec : !llvm.ptr -> !llvm.ptr
+        func.call_indirect %profile(%context, %launch, %ended) : (!llvm.ptr, i32, i32) -> ()
+      }
+    }
+    return
+  }
+
   func.func @forms_run(%x: memref<4xf32>, %k: memref<4xi32>, %y: memref<16xf32>, %z: memref<16xi64>, %work: memref<64xi8>, %exec: !llvm.ptr) -> i32 {
     %weights = memref.get_global @forms_weights : memref<16xi8>
     %c0 = arith.constant 0 : index
@@ -213,8 +232,15 @@ module attributes {ingot.model = {
     %next = arith.addi %turn, %one : index
     cf.br ^head(%next : index)
   ^behind:
-    func.call @swaps(%x, %y, %c0, %c3) {ingot.items} : (memref<4xf32>, memref<16xf32>, index, index) -> ()
-    func.call @keeps(%y) {ingot.launch = 7 : i64} : (memref<16xf32>) -> ()
+    %threads = arith.constant true
+    %status = run.over_items @swaps(%x, %y) over %c3 by %exec if %threads : (memref<4xf32>, memref<16xf32>) -> i32, index, !llvm.ptr
+    memref.store %status, %k[%c3] : memref<4xi32>
+    %seven = arith.constant 7 : i32
+    %no = arith.constant 0 : i32
+    %yes = arith.constant 1 : i32
+    func.call @forms_profile(%exec, %seven, %no) : (!llvm.ptr, i32, i32) -> ()
+    func.call @keeps(%y) : (memref<16xf32>) -> ()
+    func.call @forms_profile(%exec, %seven, %yes) : (!llvm.ptr, i32, i32) -> ()
     func.call @counts(%z, %turn) : (memref<16xi64>, index) -> ()
     func.call @integers(%k, %z) : (memref<4xi32>, memref<16xi64>) -> ()
     func.call @reals(%x, %y, %weights) : (memref<4xf32>, memref<16xf32>, memref<16xi8>) -> ()

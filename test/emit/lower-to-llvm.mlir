@@ -53,6 +53,25 @@ func.func private @rounds_elsewhere(%x: f32) -> i32 attributes {ingot.machine = 
   return %i : i32
 }
 
+// The fields of an ingot_exec are pointers, one behind the other.
+// CHECK-LABEL: llvm.func internal @fields(
+// CHECK: llvm.icmp "ne" %{{.*}} : !llvm.ptr
+// CHECK: %[[PLACE:.*]] = llvm.getelementptr %{{.*}}[0, 3] : (!llvm.ptr) -> !llvm.ptr, !llvm.struct<(ptr, ptr, ptr, ptr, ptr)>
+// CHECK: llvm.load %[[PLACE]] invariant : !llvm.ptr -> !llvm.ptr
+// CHECK: llvm.icmp "ne" %{{.*}} : !llvm.ptr
+// CHECK: %[[PLACE:.*]] = llvm.getelementptr %{{.*}}[0, 4]
+// CHECK: %[[PROFILE:.*]] = llvm.load %[[PLACE]]
+// CHECK: llvm.call %[[PROFILE]](
+func.func private @fields(%exec: !llvm.ptr) -> i1 {
+  %isThere = run.given %exec : !llvm.ptr
+  %weights = run.field "weights" of %exec : !llvm.ptr -> memref<64xi8>
+  %isGiven = run.given %weights : memref<64xi8>
+  %profile = run.field "profile" of %exec : !llvm.ptr -> (!llvm.ptr) -> ()
+  func.call_indirect %profile(%exec) : (!llvm.ptr) -> ()
+  %both = arith.andi %isThere, %isGiven : i1
+  return %both : i1
+}
+
 // CHECK: llvm.func @m_run
 func.func @m_run(%x: memref<8xf32>, %y: memref<8xf32>) -> i32 {
   %weights = memref.get_global @m_weights : memref<64xi8>

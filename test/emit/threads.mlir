@@ -1,4 +1,4 @@
-// Calls with work items go through ingot_parallel_for; a status ends the run; the host decides about the threads. Without
+// Calls with work items go through ingot_parallel_for; the host decides about the threads. Without
 // a host (exec is NULL) they are calls.
 // RUN: %ingot-opt %s --emit-lower-to-llvm=target=x86-64-v2 | FileCheck %s
 // RUN: emit-model %s %t x86-64-v2 lib
@@ -17,13 +17,12 @@
 // CHECK: llvm.cond_br
 // CHECK: llvm.call @checked(
 // CHECK: llvm.call @ingot_parallel_for
-// CHECK: %[[FEW:.*]] = llvm.icmp "eq" %{{.*}}, %{{.*}} : i64
+// CHECK: %[[FEW:.*]] = llvm.icmp "eq" %{{.*}}, %{{.*}} : i1
 // CHECK: llvm.or %{{.*}}, %[[FEW]]
 // CHECK: llvm.cond_br
 // CHECK: llvm.call @checked(
 // CHECK: llvm.call @ingot_parallel_for
-// CHECK-NOT: ingot.items
-// CHECK-NOT: ingot.weighed_items
+// CHECK-NOT: run.over_items
 module attributes {ingot.model = {
     name = "split", inputs = [["x", 1, [64]]], outputs = [["y", 1, [64]]], nodes = [], workspace = 256, weights = 0}} {
   func.func private @add_one(%x: memref<64xf32>, %y: memref<64xf32>, %begin: index, %end: index) {
@@ -53,18 +52,23 @@ module attributes {ingot.model = {
   }
   func.func @split_run(%x: memref<64xf32>, %y: memref<64xf32>, %work: memref<256xi8>, %exec: !llvm.ptr) -> i32 {
     %c0 = arith.constant 0 : index
-    %c1 = arith.constant 1 : index
     %c64 = arith.constant 64 : index
     %t = memref.view %work[%c0][] : memref<256xi8> to memref<64xf32>
-    func.call @add_one(%x, %t, %c0, %c64) {ingot.items = 64 : i64}
-        : (memref<64xf32>, memref<64xf32>, index, index) -> ()
-    %s = func.call @checked(%t, %y, %c0, %c64) {ingot.items = 64 : i64}
-        : (memref<64xf32>, memref<64xf32>, index, index) -> i32
-    // The run tells whether others help: 0 where they do not. The call begins with item 0 in any case.
-    %bytes = arith.index_cast %s : i32 to index
-    %worth = arith.minui %bytes, %c1 : index
-    %again = func.call @checked(%t, %y, %worth, %c64) {ingot.weighed_items}
-        : (memref<64xf32>, memref<64xf32>, index, index) -> i32
+    %yes = arith.constant true
+    %ok = arith.constant 0 : i32
+    %first = run.over_items @add_one(%x, %t) over %c64 by %exec if %yes
+        : (memref<64xf32>, memref<64xf32>) -> i32, index, !llvm.ptr
+    %ends = arith.cmpi ne, %first, %ok : i32
+    cf.cond_br %ends, ^end, ^next
+  ^end:
+    return %first : i32
+  ^next:
+    %s = run.over_items @checked(%t, %y) over %c64 by %exec if %yes
+        : (memref<64xf32>, memref<64xf32>) -> i32, index, !llvm.ptr
+    // The run tells whether others help.
+    %worth = arith.cmpi ugt, %s, %ok : i32
+    %again = run.over_items @checked(%t, %y) over %c64 by %exec if %worth
+        : (memref<64xf32>, memref<64xf32>) -> i32, index, !llvm.ptr
     return %again : i32
   }
 }

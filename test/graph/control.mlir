@@ -173,7 +173,7 @@ func.func @onlyOne(%x: tensor<?x3x2xf32, #onnx.sizes<"n", 3, 2>>) -> tensor<*xf3
 // CHECK-LABEL: @needs
 // CHECK-NOT: onnx.checks
 // CHECK: "onnx.If"
-// CHECK: onnx.Yield {{.*}}onnx.checks = {{.*}}#onnx.sizes<"apart(m,n)", 0>
+// CHECK: onnx.Yield {{.*}}onnx.checks = {{.*}}#onnx.sizes<"mismatch(m,n)", 0>
 func.func @needs(%c: tensor<i1>, %x: tensor<?xf32, #onnx.sizes<"n">>, %y: tensor<?xf32, #onnx.sizes<"m">>) -> tensor<?xf32> {
   %0 = "onnx.If"(%c) ({
     %1 = onnx.Add %x, %y : (tensor<?xf32, #onnx.sizes<"n">>, tensor<?xf32, #onnx.sizes<"m">>) -> tensor<?xf32>

@@ -4,10 +4,10 @@
 
 // CHECK-LABEL: func.func @greedy(
 // CHECK-NOT: GreedySearch
-// CHECK: onnx.NonZero {{.*}}onnx.found = #onnx.symbol<"[[FIRST:.*]]">
+// CHECK: onnx.NonZero {{.*}}onnx.data_dependent_size = #onnx.symbol<"[[FIRST:.*]]">
 // CHECK: onnx.ArgMax
 // CHECK: "onnx.Loop"(
-// CHECK: onnx.NonZero {{.*}}onnx.found = #onnx.symbol<"
+// CHECK: onnx.NonZero {{.*}}onnx.data_dependent_size = #onnx.symbol<"
 
 // CHECK: onnx.ArgMax
 // CHECK: onnx.Yield

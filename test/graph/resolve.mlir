@@ -34,8 +34,8 @@ func.func @sequence(%x: tensor<3xf32>, %y: tensor<2xf32>) -> none attributes {on
 // A place that only a run can tell needs the packed form; as an output it is that, too.
 // CHECK-LABEL: func.func @packed(
 // CHECK-SAME: -> (tensor<?xf32{{.*}}> {onnx.name = "t.elements"}, tensor<1x1xi64> {onnx.name = "t.shapes"}) attributes {onnx.output_sequences = array<i64: -2>}
-// CHECK: onnx.Splice
-// CHECK: onnx.Splice
+// CHECK: onnx.ReplaceRows
+// CHECK: onnx.ReplaceRows
 func.func @packed(%x: tensor<3xf32>, %i: tensor<i64>) -> none attributes {onnx.outputs = [{name = "t", element = 0 : i64, sequence}]} {
   %s = "onnx.Node"(%x, %x) <{domain = "", kind = "SequenceConstruct", opset = 18 : i64, input_names = ["x", "x"], output_names = ["s"], given = {}, subgraphs = []}>
     : (tensor<3xf32>, tensor<3xf32>) -> none

@@ -113,9 +113,9 @@ func.func @required(%x: tensor<?x1xf32, #onnx.sizes<"a", 1>>, %y: tensor<?x1xf32
 
 // Axes that are broadcast are equal, or one of them is 1.
 // CHECK-LABEL: @broadcast
-// CHECK: onnx.Add {{.*}} {onnx.requires = [#onnx.sizes<"apart(a,b)", 0>]} :{{.*}} -> tensor<?xf32, #onnx.sizes<"broadcast(a,b)">>
+// CHECK: onnx.Add {{.*}} {onnx.requires = [#onnx.sizes<"mismatch(a,b)", 0>]} :{{.*}} -> tensor<?xf32, #onnx.sizes<"broadcast(a,b)">>
 // CHECK: onnx.Add %arg0, %{{[0-9]+}} : {{.*}} -> tensor<?xf32, #onnx.sizes<"broadcast(a,b)">>
-// CHECK: onnx.Add {{.*}} {onnx.requires = [#onnx.sizes<"apart(7,a)", 0>]} :{{.*}} -> tensor<7xf32>
+// CHECK: onnx.Add {{.*}} {onnx.requires = [#onnx.sizes<"mismatch(7,a)", 0>]} :{{.*}} -> tensor<7xf32>
 func.func @broadcast(%x: tensor<?xf32, #onnx.sizes<"a">>, %y: tensor<?xf32, #onnx.sizes<"b">>, %w: tensor<7xf32>) -> (tensor<*xf32>, tensor<*xf32>) {
   %z = onnx.Add %x, %y : (tensor<?xf32, #onnx.sizes<"a">>, tensor<?xf32, #onnx.sizes<"b">>) -> tensor<*xf32>
   %u = onnx.Add %x, %z : (tensor<?xf32, #onnx.sizes<"a">>, tensor<*xf32>) -> tensor<*xf32>

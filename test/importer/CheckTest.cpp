@@ -249,7 +249,7 @@ TEST(Functions, CallDepthIsBounded) {
 }
 
 TEST(Check, MistakesOfTheImporterAreNoneOfTheModel) {
-  support::Problems all("m.onnx"), ofBranch = all.another();
+  support::Problems all("m.onnx"), ofBranch = all.emptyForSameFile();
   all.add({"n", "Relu", 17}, "is wrong");
   EXPECT_FALSE(all.haveBug());
   ofBranch.addBug({"n", "Relu", 17}, "is lost");

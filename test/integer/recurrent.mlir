@@ -4,7 +4,7 @@
 // Both directions have a part of W and R; scales are of rows. 49 units of an RNN. W meets floats here, so that these become digits.
 // CHECK-LABEL: @of_two_ways
 // CHECK-NOT: onnx.Slice
-// CHECK: formats.DigitMatMul
+// CHECK: formats.SplitIntegerMatMul
 // CHECK: %[[R:.*]] = onnx.Constant dense_resource<[[BYTES:.*]]> : tensor<49x49xi8>
 // CHECK: %[[S:.*]] = onnx.Constant dense<2.500000e-01> : tensor<49xf32>
 // CHECK: onnx.Recurrence %{{.*}}, %[[R]], %[[N:.*]], %[[N]], %[[N]], %[[N]], %[[N]], %[[S]], %[[N]] {{.*}}reverse

@@ -1,11 +1,11 @@
-// Sums of products of bytes, by the instruction that a machine has for four products, for two, or for one; where sums of two quads' pairs are known to fit 16 bits, by two sums of
+// Sums of products of bytes, by the instruction that a machine has for four products, for two, or for one; where sums of pairs of eight bytes are known to fit 16 bits, by two sums of
 // products of bytes (SHORT), in sixteen bits together.
 // RUN: %ingot-opt --graph-simplify --partition-form-kernels=target=cascadelake --layout-assign=target=cascadelake --lower-kernels=target=cascadelake --split-input-file %s | FileCheck %s --allow-unused-prefixes --check-prefixes=CHECK,QUADS
 // RUN: %ingot-opt --graph-simplify --partition-form-kernels=target=x86-64-v3 --layout-assign=target=x86-64-v3 --lower-kernels=target=x86-64-v3 --split-input-file %s | FileCheck %s --allow-unused-prefixes --check-prefixes=CHECK,PAIRS
 // RUN: %ingot-opt --graph-simplify --partition-place=target=x86-64-v3 --integer-choose-forms=target=x86-64-v3 --partition-form-kernels=target=x86-64-v3 --layout-assign=target=x86-64-v3 --lower-kernels=target=x86-64-v3 --split-input-file %s | FileCheck %s --allow-unused-prefixes --check-prefixes=CHECK,SHORT
 // RUN: %ingot-opt --graph-simplify --partition-form-kernels=target=armv8-a --layout-assign=target=armv8-a --lower-kernels=target=armv8-a --split-input-file %s | FileCheck %s --allow-unused-prefixes --check-prefixes=CHECK,PLAIN
 
-// 7 rows of 19 columns; five steps of k are a quad, packed as a word, and one byte of the next, which is not read beyond its end.
+// 7 rows of 19 columns; five steps of k are four bytes, packed as a word, and one byte of the next, which is not read beyond its end.
 // CHECK-LABEL: func.func private @matmul_
 // QUADS-SAME: memref<35xi8>{{.*}}memref<256xi8>
 // QUADS-COUNT-14: vpdpbusd.512

@@ -45,7 +45,7 @@ func.func @epilogue(%x: tensor<32x32xf32>) -> tensor<32x32xf32> {
 
 // -----
 
-// Kernels that differ in nothing but the names of found sizes are one, wherever the names stand in a sum.
+// Kernels that differ in nothing but the names of data-dependent sizes are one, wherever the names stand in a sum.
 // CHECK-LABEL: func.func @found
 // CHECK: plan.launch @[[F:[a-z_0-9]+]](%arg0) {{.*}}symbols = #onnx.sizes<"$10", "$2">
 // CHECK: plan.launch @[[F]](%arg1) {{.*}}symbols = #onnx.sizes<"$4", "$3">
@@ -59,7 +59,7 @@ func.func @found(%x: tensor<?x?xf32, #onnx.sizes<"$2", "$10+$2">>, %y: tensor<?x
 
 // -----
 
-// Two found sizes are not one that occurs twice.
+// Two data-dependent sizes are not one that occurs twice.
 // CHECK-LABEL: func.func @two
 // CHECK: plan.launch @[[F:[a-z_0-9]+]](%arg0)
 // CHECK-NOT: plan.launch @[[F]](

@@ -78,7 +78,7 @@ module {
 
 // -----
 
-// Bytes that the next convolution reads as int16 (integer/Wide.h): two registers of them, cut as int16.
+// Bytes that the next convolution reads as int16 (integer/Int16Factors.h): two registers of them, cut as int16.
 // CHECK-LABEL: func.func private @integerconv_
 // V3: %[[WORDS:.*]] = llvm.call_intrinsic "llvm.x86.avx2.packssdw"
 // V3: %[[SUM:.*]] = llvm.intr.sadd.sat(%[[WORDS]]

@@ -29,7 +29,7 @@ func.func @typical(%b: tensor<1x10x4xf32>, %s: tensor<1x2x10xf32>) -> (tensor<?x
   %m = onnx.Constant dense<4> : tensor<1xi64>
   %i = onnx.Constant dense<0.5> : tensor<1xf32>
   %t = onnx.Constant dense<0.1> : tensor<1xf32>
-  %y, %n = "onnx.NonMaxSuppression"(%b, %s, %m, %i, %t) {onnx.found = #onnx.symbol<"$0">} : (tensor<1x10x4xf32>, tensor<1x2x10xf32>, tensor<1xi64>, tensor<1xf32>, tensor<1xf32>) -> (tensor<?x3xi64, #onnx.sizes<"$0", 3>>, tensor<i64>)
+  %y, %n = "onnx.NonMaxSuppression"(%b, %s, %m, %i, %t) {onnx.data_dependent_size = #onnx.symbol<"$0">} : (tensor<1x10x4xf32>, tensor<1x2x10xf32>, tensor<1xi64>, tensor<1xf32>, tensor<1xf32>) -> (tensor<?x3xi64, #onnx.sizes<"$0", 3>>, tensor<i64>)
   return %y, %n : tensor<?x3xi64, #onnx.sizes<"$0", 3>>, tensor<i64>
 }
 
@@ -51,6 +51,6 @@ func.func @typical(%b: tensor<1x10x4xf32>, %s: tensor<1x2x10xf32>) -> (tensor<?x
 func.func @awkward(%b: tensor<2x?x4xf32, #onnx.sizes<2, "n", 4>>, %s: tensor<2x1x?xf32, #onnx.sizes<2, 1, "n">>) -> tensor<i64> attributes {onnx.facts = #onnx.sizes<"6-$0">} {
   %m = onnx.Constant dense<3> : tensor<1xi64>
   %none = onnx.None : none
-  %y, %n = "onnx.NonMaxSuppression"(%b, %s, %m, %none, %none) <{center_point_box = 1 : i64}> {onnx.found = #onnx.symbol<"$0">} : (tensor<2x?x4xf32, #onnx.sizes<2, "n", 4>>, tensor<2x1x?xf32, #onnx.sizes<2, 1, "n">>, tensor<1xi64>, none, none) -> (tensor<?x3xi64, #onnx.sizes<"$0", 3>>, tensor<i64>)
+  %y, %n = "onnx.NonMaxSuppression"(%b, %s, %m, %none, %none) <{center_point_box = 1 : i64}> {onnx.data_dependent_size = #onnx.symbol<"$0">} : (tensor<2x?x4xf32, #onnx.sizes<2, "n", 4>>, tensor<2x1x?xf32, #onnx.sizes<2, 1, "n">>, tensor<1xi64>, none, none) -> (tensor<?x3xi64, #onnx.sizes<"$0", 3>>, tensor<i64>)
   return %n : tensor<i64>
 }

@@ -3,7 +3,7 @@
 // RUN: %ingot-opt --graph-simplify --partition-form-kernels=target=x86-64-v4 --layout-assign=target=x86-64-v4 --lower-kernels=target=x86-64-v4 --split-input-file %s | FileCheck %s --allow-unused-prefixes --check-prefixes=CHECK,V4
 
 // CHECK-LABEL: func.func @typical
-// CHECK: plan.launch @rangesize_({{.*}}) {checked, found = #onnx.symbol<"$0">
+// CHECK: plan.launch @rangesize_({{.*}}) {checked, dataDependentSize = #onnx.symbol<"$0">
 // CHECK-LABEL: func.func private @rangesize_(
 // CHECK: [[DOWN:%.*]] = arith.cmpi slt, [[DELTA:%.*]], %c0_i64
 // CHECK: [[NONE:%.*]] = arith.cmpi eq, [[DELTA]], %c0_i64
@@ -15,7 +15,7 @@
 // CHECK: [[SIZE:%.*]] = arith.select [[BAD]], {{.*}}, [[LENGTH]]
 // CHECK: memref.store [[SIZE]], %arg3
 func.func @typical(%s: tensor<i64>, %l: tensor<i64>, %d: tensor<i64>) -> tensor<i64> {
-  %0 = "onnx.RangeSize"(%s, %l, %d) {onnx.found = #onnx.symbol<"$0">} : (tensor<i64>, tensor<i64>, tensor<i64>) -> tensor<i64>
+  %0 = "onnx.RangeSize"(%s, %l, %d) {onnx.data_dependent_size = #onnx.symbol<"$0">} : (tensor<i64>, tensor<i64>, tensor<i64>) -> tensor<i64>
   return %0 : tensor<i64>
 }
 
@@ -30,6 +30,6 @@ func.func @typical(%s: tensor<i64>, %l: tensor<i64>, %d: tensor<i64>) -> tensor<
 // CHECK: arith.fptosi {{.*}} : f64 to i64
 // CHECK: memref.store {{.*}}, %arg3
 func.func @awkward(%s: tensor<f32>, %l: tensor<f32>, %d: tensor<f32>) -> tensor<i64> {
-  %0 = "onnx.RangeSize"(%s, %l, %d) {onnx.found = #onnx.symbol<"$0">} : (tensor<f32>, tensor<f32>, tensor<f32>) -> tensor<i64>
+  %0 = "onnx.RangeSize"(%s, %l, %d) {onnx.data_dependent_size = #onnx.symbol<"$0">} : (tensor<f32>, tensor<f32>, tensor<f32>) -> tensor<i64>
   return %0 : tensor<i64>
 }

@@ -11,7 +11,7 @@
 // CHECK: [[SIZE:%.*]] = arith.select [[BAD]], {{.*}}, [[N]]
 // CHECK: memref.store [[SIZE]], %arg1
 func.func @typical(%x: tensor<i64>) -> tensor<i64> attributes {onnx.facts = #onnx.sizes<"64-$0">} {
-  %0 = "onnx.ReadSize"(%x) <{sizes = #onnx.sizes<64>}> {onnx.found = #onnx.symbol<"$0">} : (tensor<i64>) -> tensor<i64>
+  %0 = "onnx.ReadSize"(%x) <{sizes = #onnx.sizes<64>}> {onnx.data_dependent_size = #onnx.symbol<"$0">} : (tensor<i64>) -> tensor<i64>
   return %0 : tensor<i64>
 }
 
@@ -22,6 +22,6 @@ func.func @typical(%x: tensor<i64>) -> tensor<i64> attributes {onnx.facts = #onn
 // CHECK: %c1099511627776{{(_i64)?}} = arith.constant
 // CHECK: arith.cmpi ugt
 func.func @awkward(%x: tensor<1xi64>) -> tensor<i64> {
-  %0 = "onnx.ReadSize"(%x) {onnx.found = #onnx.symbol<"$0">} : (tensor<1xi64>) -> tensor<i64>
+  %0 = "onnx.ReadSize"(%x) {onnx.data_dependent_size = #onnx.symbol<"$0">} : (tensor<1xi64>) -> tensor<i64>
   return %0 : tensor<i64>
 }

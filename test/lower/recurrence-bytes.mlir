@@ -1,4 +1,4 @@
-// A recurrence with an R of bytes: elements of the state become digits by the largest of their row, and quads or pairs of them are multiplied.
+// A recurrence with an R of bytes: elements of the state become digits by the largest of their row, and four or two of them at a time are multiplied.
 // RUN: %ingot-opt --graph-simplify --partition-form-kernels=target=cascadelake --layout-assign=target=cascadelake --lower-kernels=target=cascadelake %s | FileCheck %s
 // RUN: %ingot-opt --graph-simplify --partition-form-kernels=target=x86-64-v3 --layout-assign=target=x86-64-v3 --lower-kernels=target=x86-64-v3 %s | FileCheck --check-prefix=PAIRS %s
 // RUN: %ingot-opt --graph-simplify --partition-form-kernels=target=armv8-a --layout-assign=target=armv8-a --lower-kernels=target=armv8-a %s | FileCheck --check-prefix=FLOATS %s

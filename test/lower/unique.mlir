@@ -24,7 +24,7 @@
 // CHECK: scf.if
 // CHECK: memref.store {{.*}}, %arg1
 func.func @typical(%x: tensor<16xf32>) -> (tensor<?xf32, #onnx.sizes<"$0">>, tensor<i64>) attributes {onnx.facts = #onnx.sizes<"16-$0">} {
-  %y, %f, %i, %c, %n = "onnx.Unique"(%x) {onnx.found = #onnx.symbol<"$0">} : (tensor<16xf32>) -> (tensor<?xf32, #onnx.sizes<"$0">>, tensor<?xi64, #onnx.sizes<"$0">>, tensor<16xi64>, tensor<?xi64, #onnx.sizes<"$0">>, tensor<i64>)
+  %y, %f, %i, %c, %n = "onnx.Unique"(%x) {onnx.data_dependent_size = #onnx.symbol<"$0">} : (tensor<16xf32>) -> (tensor<?xf32, #onnx.sizes<"$0">>, tensor<?xi64, #onnx.sizes<"$0">>, tensor<16xi64>, tensor<?xi64, #onnx.sizes<"$0">>, tensor<i64>)
   return %y, %n : tensor<?xf32, #onnx.sizes<"$0">>, tensor<i64>
 }
 
@@ -49,6 +49,6 @@ func.func @typical(%x: tensor<16xf32>) -> (tensor<?xf32, #onnx.sizes<"$0">>, ten
 // CHECK: memref.store {{.*}}, %arg2
 // CHECK: memref.store {{.*}}, %arg2
 func.func @awkward(%x: tensor<3x5xi64>) -> (tensor<3x?xi64, #onnx.sizes<3, "$0">>, tensor<?xi64, #onnx.sizes<"$0">>, tensor<i64>) attributes {onnx.facts = #onnx.sizes<"5-$0">} {
-  %y, %f, %i, %c, %n = "onnx.Unique"(%x) <{axis = 1 : i64, sorted = 0 : i64}> {onnx.found = #onnx.symbol<"$0">} : (tensor<3x5xi64>) -> (tensor<3x?xi64, #onnx.sizes<3, "$0">>, tensor<?xi64, #onnx.sizes<"$0">>, tensor<5xi64>, tensor<?xi64, #onnx.sizes<"$0">>, tensor<i64>)
+  %y, %f, %i, %c, %n = "onnx.Unique"(%x) <{axis = 1 : i64, sorted = 0 : i64}> {onnx.data_dependent_size = #onnx.symbol<"$0">} : (tensor<3x5xi64>) -> (tensor<3x?xi64, #onnx.sizes<3, "$0">>, tensor<?xi64, #onnx.sizes<"$0">>, tensor<5xi64>, tensor<?xi64, #onnx.sizes<"$0">>, tensor<i64>)
   return %y, %c, %n : tensor<3x?xi64, #onnx.sizes<3, "$0">>, tensor<?xi64, #onnx.sizes<"$0">>, tensor<i64>
 }

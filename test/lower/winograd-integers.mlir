@@ -41,7 +41,7 @@ func.func @two(%x: tensor<1x120x28x28xui8>) -> (tensor<1x64x28x28xi32>, tensor<1
 
 // -----
 
-// Each channel by itself: of two rows of outputs, nine taps of each are three quads of four rows, or six pairs.
+// Each channel by itself: of two rows of outputs, nine taps of each are three dot products of four rows, or six pairs.
 // CHECK-LABEL: func.func private @depthwiseconv_
 // QUADS-SAME: memref<384xi8>
 // PAIRS-SAME: memref<768xi8>

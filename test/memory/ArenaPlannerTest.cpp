@@ -12,16 +12,16 @@ using namespace ingot::memory;
 namespace {
 
 /// Everything that holds for any plan.
-void expectValid(const std::vector<Buffer> &buffers, const ArenaPlan &plan) {
+void expectValid(const std::vector<BufferLifetime> &buffers, const ArenaPlan &plan) {
   ASSERT_EQ(plan.offsets.size(), buffers.size());
   EXPECT_GE(plan.peakBytes, plan.lowerBound);
   for (size_t i = 0; i < buffers.size(); ++i) {
-    const Buffer &a = buffers[i];
+    const BufferLifetime &a = buffers[i];
     ASSERT_EQ(plan.offsets[i] % a.alignment, 0);
     ASSERT_GE(plan.offsets[i], 0);
     ASSERT_LE(plan.offsets[i] + a.bytes, plan.peakBytes);
     for (size_t j = 0; j < i; ++j) {
-      const Buffer &b = buffers[j];
+      const BufferLifetime &b = buffers[j];
       bool together = a.firstUse <= b.lastUse && b.firstUse <= a.lastUse && a.bytes && b.bytes;
       ASSERT_TRUE(!together || plan.offsets[i] + a.bytes <= plan.offsets[j] ||
                   plan.offsets[j] + b.bytes <= plan.offsets[i])
@@ -30,7 +30,7 @@ void expectValid(const std::vector<Buffer> &buffers, const ArenaPlan &plan) {
   }
 }
 
-ArenaPlan planned(const std::vector<Buffer> &buffers) {
+ArenaPlan planned(const std::vector<BufferLifetime> &buffers) {
   std::optional<ArenaPlan> plan = planArena(buffers);
   EXPECT_TRUE(plan.has_value());
   expectValid(buffers, *plan);
@@ -41,7 +41,7 @@ double excess(const ArenaPlan &plan) { return double(plan.peakBytes) / double(pl
 
 /// Activations of a network: buffer k is made in step k and read by the given later steps.
 struct Network {
-  std::vector<Buffer> buffers;
+  std::vector<BufferLifetime> buffers;
   int add(int64_t bytes, std::vector<int> inputs) {
     int64_t step = buffers.size();
     for (int input : inputs) {
@@ -88,8 +88,9 @@ TEST(ArenaPlanner, HonoursEachAlignment) {
 
 TEST(ArenaPlanner, SizesThatDoNotAddUpAreRefused) {
   int64_t huge = int64_t(1) << 61;
-  EXPECT_FALSE(planArena(std::vector<Buffer>{{huge, 64, 0, 1}, {huge, 64, 2, 3}, {huge, 64, 4, 5}}).has_value());
-  EXPECT_FALSE(planArena(std::vector<Buffer>{{INT64_MAX, 64, 0, 1}}).has_value());
+  EXPECT_FALSE(
+      planArena(std::vector<BufferLifetime>{{huge, 64, 0, 1}, {huge, 64, 2, 3}, {huge, 64, 4, 5}}).has_value());
+  EXPECT_FALSE(planArena(std::vector<BufferLifetime>{{INT64_MAX, 64, 0, 1}}).has_value());
 }
 
 TEST(ArenaPlanner, ChainReachesTheBound) {
@@ -178,8 +179,8 @@ TEST(ArenaPlanner, RealNetworksAreWithinThreePercent) {
   int files = 0;
   for (const auto &entry : std::filesystem::directory_iterator(LIVES_FOLDER)) {
     std::ifstream file(entry.path());
-    std::vector<Buffer> buffers;
-    for (Buffer buffer; file >> buffer.bytes >> buffer.firstUse >> buffer.lastUse;) {
+    std::vector<BufferLifetime> buffers;
+    for (BufferLifetime buffer; file >> buffer.bytes >> buffer.firstUse >> buffer.lastUse;) {
       buffers.push_back(buffer);
     }
     EXPECT_GT(buffers.size(), 50u) << entry.path();
@@ -192,7 +193,7 @@ TEST(ArenaPlanner, RealNetworksAreWithinThreePercent) {
 TEST(ArenaPlanner, RandomIntervalsNeverOverlap) {
   std::mt19937 random(1);
   for (int round = 0; round < 120; ++round) {
-    std::vector<Buffer> buffers;
+    std::vector<BufferLifetime> buffers;
     int count = 1 + random() % 60, steps = 1 + random() % 40, longest = 1 + random() % steps;
     for (int i = 0; i < count; ++i) {
       int64_t first = random() % steps, bytes = random() % 5 ? random() % 10000 : 0;
@@ -205,7 +206,7 @@ TEST(ArenaPlanner, RandomIntervalsNeverOverlap) {
 TEST(ArenaPlanner, RandomShortLivesAreNearTheBound) {
   std::mt19937 random(2);
   for (int round = 0; round < 10; ++round) {
-    std::vector<Buffer> buffers;
+    std::vector<BufferLifetime> buffers;
     for (int step = 0; step < 300; ++step) {
       int64_t last = step + 1 + (random() % 8 ? random() % 3 : random() % 40);
       buffers.push_back({int64_t(1 + random() % 64) << (6 + random() % 8), 64, step, last});
@@ -216,7 +217,7 @@ TEST(ArenaPlanner, RandomShortLivesAreNearTheBound) {
 
 TEST(ArenaPlanner, SameInputSamePlan) {
   std::mt19937 random(3);
-  std::vector<Buffer> buffers;
+  std::vector<BufferLifetime> buffers;
   buffers.reserve(200);
   for (int i = 0; i < 200; ++i) {
     int64_t first = random() % 100;
@@ -230,7 +231,7 @@ TEST(ArenaPlanner, TenThousandBuffers) {
   // time: test machines are busy.
   for (int longest : {30, 10000}) {
     std::mt19937 random(4);
-    std::vector<Buffer> buffers;
+    std::vector<BufferLifetime> buffers;
     buffers.reserve(10000);
     for (int64_t i = 0; i < 10000; ++i) {
       buffers.push_back({int64_t(1 + random() % 100000), 64, i, i + int64_t(random() % longest)});
@@ -247,7 +248,7 @@ TEST(ArenaPlanner, TenThousandBuffers) {
 }
 
 TEST(ArenaPlanner, RendersATable) {
-  std::vector<Buffer> buffers = {{128, 64, 2, 3}, {100, 64, 0, 2}};
+  std::vector<BufferLifetime> buffers = {{128, 64, 2, 3}, {100, 64, 0, 2}};
   std::vector<std::string> names = {"conv2"};
   std::string text = renderArenaPlan(buffers, names, planned(buffers));
   EXPECT_NE(text.find("conv2\n"), std::string::npos);

@@ -29,7 +29,7 @@ func.func @bounded(%x: tensor<1x4xf32>, %w: tensor<2x4xf32>) -> tensor<?x4xf32> 
 
 // How often it turns is data: before each iteration there must be room for its result.
 // CHECK-LABEL: func.func @unbounded
-// CHECK: %[[MEMORY:.*]] = plan.asked 0 output 0
+// CHECK: %[[MEMORY:.*]] = plan.host_allocation 0 output 0
 // CHECK: plan.need <16> in %[[MEMORY]] keeping <0>
 // CHECK: plan.loop
 // CHECK-NEXT: plan.need <"32+16*[[K:[^"]*]]"> in %[[MEMORY]] keeping <"16*[[K]]">
@@ -73,8 +73,8 @@ func.func @found(%x: tensor<1x1xi64>, %w: tensor<4xf32>) -> tensor<1x?xi64> {
 
 // What comes first is not what was there: a buffer of its own, copied at the end.
 // CHECK-LABEL: func.func @before
-// CHECK: %[[MEMORY:.*]] = plan.asked 0 output 0
-// CHECK: %[[OWN:.*]] = plan.asked 1
+// CHECK: %[[MEMORY:.*]] = plan.host_allocation 0 output 0
+// CHECK: %[[OWN:.*]] = plan.host_allocation 1
 // CHECK: plan.need <16> in %[[MEMORY]] keeping <0>
 // CHECK: plan.loop
 // CHECK: plan.need <"32+16*[[K:[^"]*]]"> in %[[OWN]] keeping <0>

@@ -22,7 +22,7 @@ func.func @chain(%x: tensor<?x8xf32, #onnx.sizes<"n", 8>>, %w: tensor<8x8xf32>) 
 // What the launch finds is checked behind it.
 // CHECK-LABEL: func.func @found
 // CHECK-NOT: plan.check
-// CHECK: plan.launch @nonzero{{.*}} {found = #onnx.symbol<"[[F:[^"]*]]">
+// CHECK: plan.launch @nonzero{{.*}} {dataDependentSize = #onnx.symbol<"[[F:[^"]*]]">
 // CHECK-NEXT: plan.check <"[[F]]", 3> of "both"
 // CHECK: plan.launch
 func.func @found(%w: tensor<4xf32>, %x: tensor<1x3xi64>) -> tensor<2x3xi64> {

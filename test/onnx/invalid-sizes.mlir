@@ -63,7 +63,7 @@ func.func @requires(%x: tensor<?xf32, #onnx.sizes<"n">>) -> tensor<?xf32, #onnx.
 // -----
 
 func.func @grows(%x: tensor<2xf32>) -> tensor<2xf32> {
-  // expected-error@+1 {{attribute 'onnx.grows' must be an array of [found symbol or unit, found symbol, two sizes], of a loop}}
+  // expected-error@+1 {{attribute 'onnx.grows' must be an array of [data-dependent symbol or unit, data-dependent symbol, two sizes], of a loop}}
   %0 = onnx.Relu %x {onnx.grows = []} : (tensor<2xf32>) -> tensor<2xf32>
   return %0 : tensor<2xf32>
 }

@@ -2,7 +2,8 @@
   - the programs run,
   - building again does nothing,
   - editing a model, or a file that holds its weights, compiles that model again and links its program; the rest stays as it was;
-that the headers for targets are whole; that a target of its own can be built against the installation and used; and that what cpack's archives unpack to works as well.
+that the headers for targets are whole; that a target of its own can be built against the installation and used; and that what cpack's archives unpack to works as well,
+with the examples in them.
 
     packaging.py --build BUILD --work FOLDER --llvm-include FOLDER [--c-compiler CC] [--ingot PROGRAM in place of the packaged one]
 """
@@ -123,6 +124,16 @@ def check_headers(package, arguments):
         call("clang++-22", *flags, "-x", "c++", header)
 
 
+def check_examples(package, work):
+    """The examples that the package brings along build against it, each in a folder of its own, and their programs pass their own tests."""
+    (folder,) = package.glob("share/doc/ingot/examples")
+    for example in sorted(folder.iterdir()):
+        binary = work / f"example-{example.name}"
+        call("cmake", "-S", example, "-B", binary, "-G", "Ninja", f"-DCMAKE_PREFIX_PATH={package}", "-DCMAKE_BUILD_TYPE=Release")
+        call("cmake", "--build", binary)
+        call("ctest", "--test-dir", binary, "--output-on-failure")
+
+
 def check_archives(build, work):
     """cpack's archives: the Debian package names the libraries that the compiler loads, and both hold the whole package."""
     call("cpack", "--config", build / "CPackConfig.cmake", "-B", work / "archives")
@@ -162,8 +173,10 @@ def main():
     Project(arguments.work, "from-installation", "Unix Makefiles", arguments.work / "moved", arguments).check()
     check_headers(arguments.work / "moved", arguments)
     check_plug_in(arguments.work / "moved", arguments.work, arguments)
-    for name, package in check_archives(arguments.build, arguments.work).items():
+    archives = check_archives(arguments.build, arguments.work)
+    for name, package in archives.items():
         Project(arguments.work, name, "Ninja", package, arguments).check_programs()
+    check_examples(archives["from-archive"], arguments.work)
     print("the build folder, an installation, and what both archives unpack to work")
 
 

@@ -31,7 +31,7 @@ protected:
   std::mt19937 random{7};
   OwningOpRef<ModuleOp> module;
   std::vector<Device> devices;
-  std::vector<Node> nodes;
+  std::vector<PlacedNode> nodes;
   Policy policy;
 
   PlaceByCost() { context.loadDialect<ingot::onnx::OnnxDialect, func::FuncDialect>(); }
@@ -86,7 +86,7 @@ protected:
       devices.push_back({&target, machine});
     }
     for (Operation &op : function.getBody().front().without_terminator()) {
-      Node node{&op, {}};
+      PlacedNode node{&op, {}};
       for (int i = 0; i < count; ++i) {
         if (below(4)) {
           node.takers.push_back(i);
@@ -101,11 +101,11 @@ protected:
   }
 
   SmallVector<int> placed() const {
-    return llvm::to_vector(llvm::map_range(nodes, [](const Node &node) { return node.device; }));
+    return llvm::to_vector(llvm::map_range(nodes, [](const PlacedNode &node) { return node.device; }));
   }
 
   /// The least that any placement costs.
-  static double least(const Costs &costs, ArrayRef<Node> nodes, SmallVector<int> &placed, size_t i) {
+  static double least(const Costs &costs, ArrayRef<PlacedNode> nodes, SmallVector<int> &placed, size_t i) {
     if (i == nodes.size()) {
       return costs.ofKernels(placed) + costs.ofCopies(placed);
     }
@@ -157,7 +157,7 @@ TEST_F(PlaceByCost, OneDeviceIsPlacedBest) {
     ASSERT_TRUE(succeeded(placeByCost(function, devices, nodes, costs, policy)));
     double found = costs.ofKernels(placed()) + costs.ofCopies(placed());
     ASSERT_NEAR(found, best, 1e-10) << round; // picoseconds are rounded
-    for (const Node &node : nodes) {
+    for (const PlacedNode &node : nodes) {
       moved += !node.whyNot.empty();
       kept += node.device == 0;
     }
@@ -191,7 +191,7 @@ TEST_F(PlaceByCost, SmallMemoriesAreKeptTo) {
     func::FuncOp function = drawGraph(4 + below(12));
     int count = 1 + below(2);
     drawMachines(function, count);
-    for (Node &node : nodes) { // all may go to the host
+    for (PlacedNode &node : nodes) { // all may go to the host
       if (node.takers.back() != count) {
         node.takers.push_back(count);
       }
@@ -229,7 +229,7 @@ TEST_F(PlaceByCost, PiecesAreConvex) {
       EXPECT_EQ(number < 0, costs.memoryOf(node.device) == 0);
     }
     // From each op all that leaves its piece: none of it may come back.
-    for (const Node &node : nodes) {
+    for (const PlacedNode &node : nodes) {
       int own = numberOf[node.op];
       SmallVector<Operation *> todo;
       llvm::SmallPtrSet<Operation *, 16> seen;

@@ -19,7 +19,7 @@ func.func @equal(%x: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>) {
 func.func @unused(%x: tensor<8xf32>) {
   %0 = plan.launch @pure(%x) {items = #onnx.size<1>, scratchBytes = #onnx.size<0>} : (tensor<8xf32>) -> tensor<8xf32>
   %1 = plan.launch @checked(%x) {checked, items = #onnx.size<1>, scratchBytes = #onnx.size<0>} : (tensor<8xf32>) -> tensor<8xf32>
-  %2 = plan.launch @finds(%x) {found = #onnx.symbol<"$0">, items = #onnx.size<1>, scratchBytes = #onnx.size<0>} : (tensor<8xf32>) -> tensor<i64>
+  %2 = plan.launch @finds(%x) {dataDependentSize = #onnx.symbol<"$0">, items = #onnx.size<1>, scratchBytes = #onnx.size<0>} : (tensor<8xf32>) -> tensor<i64>
   return
 }
 
@@ -27,7 +27,7 @@ func.func @unused(%x: tensor<8xf32>) {
 
 // CHECK-LABEL: func.func @buffers
 // CHECK-NEXT: %[[S:.*]] = plan.slot
-// CHECK-NEXT: %[[A:.*]] = plan.asked 0
+// CHECK-NEXT: %[[A:.*]] = plan.host_allocation 0
 // CHECK-NEXT: plan.need <64> in %[[A]]
 // CHECK-NEXT: %[[B:.*]] = plan.buffer %[[S]] at <0>
 // CHECK-NEXT: plan.launch @f(%{{.*}}) into(%[[B]])
@@ -38,7 +38,7 @@ func.func @unused(%x: tensor<8xf32>) {
 func.func @buffers(%x: !plan.buffer<tensor<8xf32>>) {
   %s = plan.slot "a" of <64> at 0
   %idle = plan.slot "b" of <64> at 64
-  %a = plan.asked 0
+  %a = plan.host_allocation 0
   plan.need <64> in %a keeping <0>
   %0 = plan.buffer %s at <0> : !plan.memory -> <tensor<8xf32>>
   plan.launch @f(%x) into(%0) {items = #onnx.size<1>, scratchBytes = #onnx.size<0>} : (!plan.buffer<tensor<8xf32>>) -> () into !plan.buffer<tensor<8xf32>>

@@ -161,8 +161,8 @@ func.func @unranked(%x: tensor<*xf32>) -> tensor<4xf32> {
 // -----
 
 func.func @findsNothing(%x: tensor<8xf32>) -> tensor<8xf32> {
-  // expected-error@+1 {{finds a size that is no found symbol, or has no result to leave it in}}
-  %y = plan.launch @f(%x) {items = #onnx.size<1>, scratchBytes = #onnx.size<0>, found = #onnx.symbol<"n">} : (tensor<8xf32>) -> tensor<8xf32>
+  // expected-error@+1 {{finds a size that is no data-dependent symbol, or has no result to leave it in}}
+  %y = plan.launch @f(%x) {items = #onnx.size<1>, scratchBytes = #onnx.size<0>, dataDependentSize = #onnx.symbol<"n">} : (tensor<8xf32>) -> tensor<8xf32>
   return %y : tensor<8xf32>
 }
 
@@ -283,7 +283,7 @@ func.func @launchElsewhere(%x: !plan.buffer<tensor<8xf32>>, %y: !plan.buffer<ten
 
 func.func @findsElsewhere(%x: tensor<8xf32>) -> tensor<i64> {
   // expected-error@+1 {{finds a size on a device, where the run cannot read it}}
-  %y = plan.launch @f(%x) on 1 {items = #onnx.size<1>, scratchBytes = #onnx.size<0>, found = #onnx.symbol<"$0">} : (tensor<8xf32>) -> tensor<i64>
+  %y = plan.launch @f(%x) on 1 {items = #onnx.size<1>, scratchBytes = #onnx.size<0>, dataDependentSize = #onnx.symbol<"$0">} : (tensor<8xf32>) -> tensor<i64>
   return %y : tensor<i64>
 }
 
@@ -351,3 +351,22 @@ func.func private @piece() attributes {plan.object = dense<1> : tensor<4xi32>}
 
 // expected-error@+1 {{attribute 'plan.error' must be an integer attribute of a launch}}
 func.func private @piece() attributes {plan.error}
+
+// -----
+
+func.func @noSuchField(%exec: i64) {
+  // expected-error@+1 {{'x' is no field of ingot_exec}}
+  %0 = run.field "x" of %exec : i64 -> i64
+  return
+}
+
+// -----
+
+func.func private @kernel(memref<4xf32>, index, index)
+
+func.func @wrongArguments(%y: memref<8xf32>, %items: index, %exec: i64) -> i32 {
+  %yes = arith.constant true
+  // expected-error@+1 {{'kernel' is no kernel of these arguments and a range}}
+  %status = run.over_items @kernel(%y) over %items by %exec if %yes : (memref<8xf32>) -> i32, index, i64
+  return %status : i32
+}

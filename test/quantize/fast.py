@@ -110,10 +110,10 @@ def drawn(seed):
     return (int(pick([1, 1, 2, 3])), channels, int(pick([16, 17, 24, 32, 33, 48, 64, 100])), tuple(size), tuple(taps), tuple(strides), tuple(pads), None)
 
 
-def uses_halves(ingot, path, flags, op="MatMul"):
+def uses_bf16(ingot, path, flags, op="MatMul"):
     code, out, err = ingot_run.invoke([ingot, "compile", path, "--stop-after", "partition", *flags])
     assert code == 0, err
-    return f"formats.Half{op}" in out
+    return f"formats.Bf16{op}" in out
 
 
 def run_fast(ingot, flags, made, x, op):
@@ -123,7 +123,7 @@ def run_fast(ingot, flags, made, x, op):
         onnx.save(made, path / "m.onnx")
         (path / "input_0.pb").write_bytes(numpy_helper.from_array(x, "x").SerializeToString())
         flags = [*flags, "--accuracy", "fast"]
-        rounded = uses_halves(ingot, path / "m.onnx", flags, op)
+        rounded = uses_bf16(ingot, path / "m.onnx", flags, op)
         code, _, err = ingot_run.invoke([ingot, "run", path / "m.onnx", "--data", path, "--out", path / "out", *flags])
         if code:
             return err, rounded
@@ -187,10 +187,10 @@ def choices(ingot):
             (["--target", "cooperlake", "--accuracy", "fast"], True), (["--target", "cooperlake"], False), (["--target", "cooperlake", "--accuracy", "strict"], False),
             (["--target", "cascadelake", "--accuracy", "fast"], False), (["--levels", "x86-64-v4,x86-64-v3", "--accuracy", "fast"], False),
             (["--target", "cooperlake", "--accuracy", "fast", "--emit", "cpp"], False)):  # fmt: skip
-            yield f"halves with {' '.join(flags)}", None if uses_halves(ingot, path, flags) == wanted else f"are {'not ' if wanted else ''}used"
+            yield f"bf16 with {' '.join(flags)}", None if uses_bf16(ingot, path, flags) == wanted else f"are {'not ' if wanted else ''}used"
         onnx.save(image_model(*IMAGES[0][:-1], residual=False)[0], path)
         for flags, wanted in ((["--target", "sapphirerapids"], True), (["--target", "cooperlake"], False), (["--target", "sapphirerapids", "--emit", "cpp"], False)):
-            used = uses_halves(ingot, path, [*flags, "--accuracy", "fast"], "Conv")
+            used = uses_bf16(ingot, path, [*flags, "--accuracy", "fast"], "Conv")
             yield f"convolutions with {' '.join(flags)}", None if used == wanted else f"are {'not ' if wanted else ''}used"
 
 

@@ -160,8 +160,8 @@ def choices(ingot):
     """Whether bytes are multiplied, by flags and size."""
     big, halves = Network("LSTM", 64), Network("LSTM", 64, half=True)
     for what, network, flags, wanted in (
-        ("quads", big, ["--target", "cascadelake"], True), ("quads of several rows", Network("LSTM", 48, 5), ["--target", "cascadelake"], True), ("of few units", Network("LSTM", 47), ["--target", "cascadelake"], False),
-        ("strict", big, ["--target", "cascadelake", "--accuracy", "strict"], False), ("quads of 256 bits", big, ["--target", "alderlake"], True), ("i8mm", big, ["--target", "armv8.6-a"], True), ("NEON", big, ["--target", "armv8-a"], False),
+        ("byte dots", big, ["--target", "cascadelake"], True), ("byte dots of several rows", Network("LSTM", 48, 5), ["--target", "cascadelake"], True), ("of few units", Network("LSTM", 47), ["--target", "cascadelake"], False),
+        ("strict", big, ["--target", "cascadelake", "--accuracy", "strict"], False), ("byte dots of 256 bits", big, ["--target", "alderlake"], True), ("i8mm", big, ["--target", "armv8.6-a"], True), ("NEON", big, ["--target", "armv8-a"], False),
         ("floats of 16 bits", halves, ["--target", "cascadelake"], False), ("scales of columns", Network("GRU", 64, scales="columns"), ["--target", "cascadelake"], False), ("scales of blocks", Network("GRU", 64, scales="blocks"), ["--target", "cascadelake"], False),
         ("no bounded state", Network("RNN", 64, activations=["Relu"]), ["--target", "cascadelake"], False), ("all levels are pairs", Network("LSTM", 200), ["--levels", "x86-64-v4,x86-64-v3,x86-64-v2"], True), ("one level is not", big, ["--levels", "armv8.6-a,armv8-a"], False),
         ("pairs", Network("LSTM", 183), ["--target", "x86-64-v3"], True), ("fewer pairs", Network("LSTM", 179), ["--target", "x86-64-v3"], False), ("pairs of several rows", Network("LSTM", 183, 2), ["--target", "x86-64-v3"], False),

@@ -440,7 +440,7 @@ def digits_for(ingot, flags):
     with tempfile.TemporaryDirectory() as folder:
         onnx.save(model(inputs, steps), pathlib.Path(folder) / "m.onnx")
         done = subprocess.run([ingot, "compile", pathlib.Path(folder) / "m.onnx", "--stop-after", "partition", *flags], capture_output=True, text=True, check=True)
-    return "formats.DigitMatMul" in done.stdout
+    return "formats.SplitIntegerMatMul" in done.stdout
 
 
 def choices(ingot):

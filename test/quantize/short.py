@@ -16,7 +16,7 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
-KINDS = ["pairs", "quads", "over", "one over"]  # what fits: two products, four, none, none in one place
+KINDS = ["pairs", "fours", "over", "one over"]  # what fits: two products, four, none, none in one place
 PRODUCTS = [(1, 1, 1), (7, 13, 19), (3, 64, 40), (6, 8, 16), (5, 100, 33), (13, 259, 70)]  # rows, depth, columns
 # Channels, outputs, size of the kernel, stride, groups.
 CONVOLUTIONS = [(3, 20, 3, 2, 1), (17, 20, 3, 2, 1), (64, 24, 1, 1, 1), (12, 9, 5, 1, 1), (24, 16, 3, 2, 2), (20, 20, 3, 1, 5), (8, 8, 1, 1, 1), (9, 40, 1, 2, 1), (30, 10, 2, 1, 2), (5, 5, 3, 1, 5), (17, 17, 3, 2, 17), (16, 16, 3, 1, 16)]
@@ -30,7 +30,7 @@ def column(depth, kind):
     if kind == "pairs":
         first = draw.integers(1, 128, depth // 2 + 1)
         weights[0 : 2 * len(first) : 2], weights[1 : 2 * len(first) : 2] = first * sign, (128 - first) * sign
-    elif kind == "quads":
+    elif kind == "fours":
         for step in range(0, depth, 8):
             for lane in (0, 2):
                 weights[[step + lane, step + lane + 1, step + lane + 4, step + lane + 5]] = draw.multinomial(128, [0.25] * 4) * sign
@@ -126,7 +126,7 @@ def main():
                     print(f"{kind}, {' '.join(target)}: {done.stdout}{done.stderr}")
             sizes[kind] = weight_bytes(ingot, folder, folder)
     print("bytes of weights:", sizes)
-    if not max(sizes["pairs"], sizes["quads"]) < 0.75 * min(sizes["over"], sizes["one over"]):
+    if not max(sizes["pairs"], sizes["fours"]) < 0.75 * min(sizes["over"], sizes["one over"]):
         failed += 1
         print("weights of short sums are not packed as bytes, or others are")
     return 1 if failed else 0

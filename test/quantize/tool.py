@@ -507,7 +507,7 @@ def check_refused(tool, count):
     old = single("MatMul", f(3, 4), opset=6)
     expect("an old opset", "the model has opset 6, the quantized model needs 13, and it can be raised from 7 on", tool.quantize(tool.place(old, [f(2, 3)])))
     groups = single("GroupNormalization", np.ones(2, np.float32), np.ones(2, np.float32), opset=18, shape=(1, 4, 3), num_groups=2)
-    expect("no newer form", "has no form of opset 21, which the quantized model needs", tool.quantize(tool.place(groups, []), "--scheme", "int4"))
+    expect("no newer definition", "has no definition of opset 21, which the quantized model needs", tool.quantize(tool.place(groups, []), "--scheme", "int4"))
     own = single("MatMul", f(3, 4), opset=11)
     own.functions.append(helper.make_function("own", "F", ["a"], ["b"], [helper.make_node("Relu", ["a"], ["b"])], [helper.make_opsetid("", 11)]))
     own.ir_version = 8

@@ -29,7 +29,8 @@ double errorOf(const std::vector<float> &values, Encoding e) {
 
 TEST(Encoding, HoldsZeroAndBothEnds) {
   for (bool isSigned : {false, true}) {
-    for (Range range : {Range{-1, 3}, Range{0, 6}, Range{-0.5, 0}, Range{-1e-6, 1e6}, Range{-127, 127}}) {
+    for (FloatRange range :
+         {FloatRange{-1, 3}, FloatRange{0, 6}, FloatRange{-0.5, 0}, FloatRange{-1e-6, 1e6}, FloatRange{-127, 127}}) {
       Encoding e = encodingOf(range, isSigned);
       EXPECT_TRUE(e.zero >= e.least() && e.zero <= e.most());
       EXPECT_LE((e.least() - e.zero) * double(e.scale), range.low + e.scale * 0.501);
@@ -54,7 +55,7 @@ TEST(Statistics, CountValuesTheSameInAnyPortions) {
   EXPECT_EQ(whole.least(), *std::min_element(values.begin(), values.end()));
   EXPECT_EQ(whole.greatest(), 900);
   for (Method method : {Method::MinMax, Method::Percentile, Method::Mse, Method::Entropy}) {
-    Range a = whole.choose(method, 99.9, false), b = parts.choose(method, 99.9, false);
+    FloatRange a = whole.choose(method, 99.9, false), b = parts.choose(method, 99.9, false);
     EXPECT_EQ(a.low, b.low) << ingot::support::wordOf(method);
     EXPECT_EQ(a.high, b.high) << ingot::support::wordOf(method);
   }
@@ -68,7 +69,7 @@ TEST(Statistics, RangesLieWithinTheExtremesAndHoldZero) {
     statistics.add(values);
     for (Method method : {Method::MinMax, Method::Percentile, Method::Mse, Method::Entropy}) {
       for (bool isSigned : {false, true}) {
-        Range range = statistics.choose(method, 99, isSigned);
+        FloatRange range = statistics.choose(method, 99, isSigned);
         EXPECT_TRUE(range.low <= 0 && range.high >= 0) << ingot::support::wordOf(method);
         EXPECT_TRUE(range.low >= statistics.least() && range.high <= statistics.greatest())
             << ingot::support::wordOf(method);
@@ -84,7 +85,7 @@ TEST(Statistics, PercentileLeavesOutThatShareOnEachSide) {
   }
   Statistics statistics;
   statistics.add(values);
-  Range range = statistics.choose(Method::Percentile, 99, false);
+  FloatRange range = statistics.choose(Method::Percentile, 99, false);
   EXPECT_NEAR(range.low, -4900, 5); // a bin is 8192 / 2048 wide
   EXPECT_NEAR(range.high, 4900, 5);
 }

@@ -26,15 +26,15 @@ Layer layerOf(std::vector<int64_t> dims, int axis, int64_t groups = 1) {
   return layer;
 }
 
-TEST(Strides, PlaceIsTheCoordinateAlongTheAxis) {
+TEST(AxisPlaces, PlaceIsTheCoordinateAlongTheAxis) {
   std::vector<int64_t> dims = {2, 3, 5};
   size_t i = 0;
   for (size_t a = 0; a < 2; ++a) {
     for (size_t b = 0; b < 3; ++b) {
       for (size_t c = 0; c < 5; ++c, ++i) {
-        EXPECT_EQ(Strides(dims, 0).place(i), a);
-        EXPECT_EQ(Strides(dims, 1).place(i), b);
-        EXPECT_EQ(Strides(dims, 2).place(i), c);
+        EXPECT_EQ(AxisPlaces(dims, 0).place(i), a);
+        EXPECT_EQ(AxisPlaces(dims, 1).place(i), b);
+        EXPECT_EQ(AxisPlaces(dims, 2).place(i), c);
       }
     }
   }
@@ -48,7 +48,7 @@ TEST(Weights, AreWithinHalfAStep) {
       Int8Weights w = quantizeWeights(values, layer, {perTensor, false});
       EXPECT_EQ(w.scales.size(), perTensor ? 1U : size_t(layer.dims[size_t(axis)]));
       for (size_t i = 0; i < values.size(); ++i) {
-        float scale = w.scales[perTensor ? 0 : Strides(layer.dims, axis).place(i)];
+        float scale = w.scales[perTensor ? 0 : AxisPlaces(layer.dims, axis).place(i)];
         EXPECT_LE(std::fabs(float(w.values[i]) * scale - values[i]), scale * 0.5001F);
         EXPECT_GE(w.values[i], -127);
       }

@@ -36,6 +36,30 @@ TEST(Helpers, TypesAreChecked) {
   EXPECT_EQ(runner.run({x, right}, {wide}).code(), INGOT_STATUS(INGOT_ERROR_TYPE, 2));
 }
 
+TEST(Helpers, ModelsOfAnotherVersion) {
+  ingot_model other = fakeModel;
+  other.abi = INGOT_ABI + 1;
+  other.inputs = nullptr, other.outputs = nullptr, other.symbols = nullptr;
+  ingot::Model model(&other);
+  EXPECT_TRUE(ingot::Model(&fakeModel).fits());
+  EXPECT_FALSE(model.fits());
+  std::vector<float> x(6), y(6);
+  int64_t sizes[1] = {};
+  ingot::Workspace workspace;
+  EXPECT_EQ(model.bind({}, {}).code(), INGOT_ERROR_ABI);
+  EXPECT_EQ(model.plan({}, nullptr, nullptr).code(), INGOT_ERROR_ABI);
+  EXPECT_EQ(model.reserve(workspace, {}).code(), INGOT_ERROR_ABI);
+  EXPECT_EQ(model.run({x}, {y}, workspace).code(), INGOT_ERROR_ABI);
+  EXPECT_EQ(model.runBuffers({}, {}, {}, workspace).code(), INGOT_ERROR_ABI);
+  EXPECT_EQ(model.runFinding({}, {}, sizes, workspace).code(), INGOT_ERROR_ABI);
+}
+
+#define INGOT_TEXT(name) #name
+#define INGOT_TEXT_OF(name) INGOT_TEXT(name)
+TEST(Helpers, TheSymbolOfTheVersionHasItsNumber) {
+  EXPECT_EQ(std::string(INGOT_TEXT_OF(INGOT_ABI_SYMBOL)), "ingot_abi_" + std::to_string(INGOT_ABI));
+}
+
 TEST(Helpers, CountsAreChecked) {
   ingot::Runner runner(&fakeModel);
   std::vector<float> x(5), y(6);

@@ -17,7 +17,7 @@ import re
 import sys
 import typing
 
-from documents import anchors, listed
+from documents import Repository, listed, missing_paths
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 TABLE = pathlib.Path(__file__).with_suffix(".json")
@@ -208,47 +208,6 @@ def isFragment(comment):
     return None
 
 
-# ---- names of files and sections ----------------------------------------------------------------------------------------------
-
-CITED = re.compile(r"(?<![\w/<.\"*-])((?:[\w+-]+/)*[\w+-]+\.(?:cpp|hpp|h|c|td|md|py|sh|inc|mlir|test|def|cmake|json|txt))(?![\w*]|\.\w)(?:#([\w-]+))?")
-FOLDER = re.compile(r"(?<![\w/<.\"*:-])((?:compiler|docs|test|bench|targets|runtime_support|examples|cmake)(?:/[\w+-]+)+)(?![\w/.*-]|\.\w)")
-# Files of others, those that a build writes, and names for any file.
-FOREIGN = re.compile(r"(?:.*/)?(?:[a-z]|NAME[\w.-]*|FAMILY|SUITE|SOURCE|FILE)\.\w+$|(?:DIR|FOLDER|lives)/|.*\.(?:h|cpp)\.inc$|"
-                     r"Targets\.inc$|(?:asm/hwcap|winnt|immintrin|stdint)\.h$|CMakeLists\.txt$|docs/Versioning\.md$")
-
-
-class Names:
-    """The files of the repository, by each end of their paths."""
-
-    def __init__(self, files, root=ROOT):
-        self.root = root
-        self.ends = collections.defaultdict(list)
-        self.stems = set()
-        for name in files:
-            parts = name.split("/")
-            for i in range(len(parts)):
-                self.ends["/".join(parts[i:])].append(name)
-            folders = "/".join(parts)
-            while folders:
-                self.stems.add(folders)
-                self.stems.add(folders.rsplit(".", 1)[0] if "." in folders.rsplit("/", 1)[-1] else folders)
-                folders = folders.rpartition("/")[0]
-
-    def missing(self, text, allowed=()):
-        """Names in a comment's text that nothing in the repository has."""
-        for match in CITED.finditer(text):
-            name, anchor = match.groups()
-            if name in allowed or FOREIGN.match(name):
-                continue
-            if name not in self.ends:
-                yield name
-            elif anchor and anchor not in set(anchors((self.root / self.ends[name][0]).read_text())):
-                yield f"{name}#{anchor}"
-        for match in FOLDER.finditer(text):
-            if match.group(1) not in self.stems and match.group(1) not in allowed:
-                yield match.group(1)
-
-
 # ---- the repository -----------------------------------------------------------------------------------------------------------
 
 
@@ -269,7 +228,7 @@ def lacksHead(name):
     return not any(text.startswith(("//", "/*")) for text in texts)
 
 
-def inspect(files, names):
+def inspect(files, repository):
     """Fragments and wrong names and heads: (file, line, room, what is wrong, text) each."""
     fragments, wrong = [], []
     for name in files:
@@ -281,7 +240,7 @@ def inspect(files, names):
             reason = isFragment(comment)
             if reason:
                 fragments.append((name, comment.line, roomOf(name), reason, comment.text))
-            wrong += [(name, comment.line, roomOf(name), f"{missing} does not exist", comment.text) for missing in names.missing(comment.text)]
+            wrong += [(name, comment.line, roomOf(name), f"{missing} does not exist", comment.text) for missing in missing_paths(comment.text, repository)]
     return fragments, wrong
 
 
@@ -293,9 +252,9 @@ def show(found, most=60):
 
 
 def main():
-    names = Names(listed())
+    repository = Repository()
     paths = [argument for argument in sys.argv[1:] if not argument.startswith("--")]
-    fragments, wrong = inspect(listed(*(paths or SOURCES)) if not paths else [f for f in listed(*SOURCES) if any(f.startswith(p) for p in paths)], names)
+    fragments, wrong = inspect(listed(*(paths or SOURCES)) if not paths else [f for f in listed(*SOURCES) if any(f.startswith(p) for p in paths)], repository)
     if paths:
         show(fragments + wrong, 10000)
         return

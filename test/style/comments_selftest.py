@@ -73,7 +73,7 @@ def testNames():
         root = pathlib.Path(folder)
         (root / "docs").mkdir()
         (root / "docs/memory.md").write_text("# Memory\n## What a run needs, at most\n")
-        names = comments.Names(["docs/memory.md", "compiler/lower/conv/Chain.cpp", "compiler/lower/conv/Chain.h", "bench/README.md"], root)
+        repository = comments.Repository(["docs/memory.md", "compiler/lower/conv/Chain.cpp", "compiler/lower/conv/Chain.h", "bench/README.md"], root)
         for text, expected in (
             ("see MEASURED.md and bench/README.md", ["MEASURED.md"]),
             ("lower/conv/Chain.h, Chain.cpp; lower/Chain.h", ["lower/Chain.h"]),
@@ -82,7 +82,7 @@ def testNames():
             ("docs/memory-of-runs.md, docs/memory/of-runs", ["docs/memory-of-runs.md", "docs/memory/of-runs"]),
             ("NAME.h and lives/NAME.txt, DIR/found.txt, a FAMILY.td, x.mlir, <stdint.h>, \"my.h\" and *.cpp", []),
         ):
-            assert list(names.missing(text)) == expected, (text, list(names.missing(text)))
+            assert list(comments.missing_paths(text, repository)) == expected, (text, list(comments.missing_paths(text, repository)))
 
 
 def testHeads():

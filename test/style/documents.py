@@ -29,10 +29,12 @@ CODE = re.compile(r"(`+)(.+?)\1")
 TOP = "bench|cmake|compiler|docs|examples|runtime_support|targets|test|third_party"
 # A path from the repository's root, or a file by its name and perhaps some folders.
 FULL_PATH = re.compile(rf"(?<![\w./<*~$-])((?:{TOP})(?:/[\w.+-]+)+)/?(?![\w<>*{{}}$/])")
-FILE_NAME = re.compile(r"((?:[\w+-]+/)*[\w+-]+(?:\.[\w+-]+)*\.(?:cpp|hpp|h|c|td|md|py|sh|mlir|test|cmake|js|inc))(?![\w.-])")
+FILE_NAME = re.compile(r"(?<![\w/<.*$>\"-])((?:[\w+-]+/)*[\w+-]+(?:\.[\w+-]+)*\.(?:cpp|hpp|h|c|td|md|py|sh|mlir|test|cmake|js|inc|def|json|txt))(?![\w*-]|\.\w)(?:#([\w-]+))?")
 # Names for any file, and files that a user, a build or others have.
-PLACEHOLDER = re.compile(r"\b(?:NAME|FAMILY|STEM|FILE|DIR|SOURCE|SUITE|MODEL|MACHINE|TRIPLE|lives)\b|^(?:out/)?(?:app|main|my\w*|model|squeezenet|bert|net|numbers|ssd|gpt2)\.|"
-                         r"^(?:[A-Za-z]|winnt|immintrin|stdint|asm/hwcap|letters|tokens)\.\w+$|\.(?:h|cpp)\.inc$")
+PLACEHOLDER = re.compile(r"\b(?:NAME|FAMILY|STEM|FILE|DIR|FOLDER|SOURCE|SUITE|MODEL|MACHINE|TRIPLE|lives)\b|"
+                         r"^(?:out/)?(?:app|main|my\w*|model|squeezenet|bert|net|numbers|ssd|gpt2|schedules)\.|^build/|"
+                         r"^(?:[A-Za-z]|winnt|immintrin|stdint|asm/hwcap|letters|tokens|Targets)\.\w+$|"
+                         r"^(?:version\.json|(?:program|interface)\.txt)$|\.(?:h|cpp)\.inc$|^docs/Versioning\.md$")
 TEST_NAMED = re.compile(r"\b[Tt]ests? (`[^`]+`(?:(?:,| and| or) `[^`]+`)*)|\bthe (`[a-z][\w-]*`) tests?\b|ctest\b[^`\n]* -R (\w[\w-]*)")
 DECLARED = re.compile(r"(?:add_test\(\s*NAME|ingot_\w*test\()\s*([^\s)]+)")
 BEGINS_ITEM = re.compile(r"\s*(?:[-*+] |\d+\. )")
@@ -108,19 +110,19 @@ def sentences(text, skip=()):
 class Repository:
     """The files of the repository by each end of their paths, its tests, and the texts that know flags."""
 
-    def __init__(self):
-        self.files = listed()
-        self.ends, self.folders = set(), set()
+    def __init__(self, files=None, root=ROOT):
+        self.root, self.files = root, files or listed()
+        self.ends, self.folders = {}, set()
         for name in self.files:
             parts = name.split("/")
-            self.ends |= {"/".join(parts[i:]) for i in range(len(parts))}
+            self.ends |= {"/".join(parts[i:]): name for i in range(len(parts))}
             self.folders |= {"/".join(parts[:i]) for i in range(1, len(parts))}
         lists = [self.read(name) for name in self.files if name.endswith(("CMakeLists.txt", ".cmake"))]
         self.tests = [re.sub(r"\$\{\w+\}|<\w+>", "\0", name) for text in lists for name in DECLARED.findall(text)]
 
     @functools.cache
     def read(self, name):
-        return (ROOT / name).read_text(errors="replace")
+        return (self.root / name).read_text(errors="replace")
 
     @functools.cached_property
     def flags(self):
@@ -153,14 +155,18 @@ class Repository:
 
 
 def missing_paths(text, repository):
-    for match in FULL_PATH.finditer(text):
-        name = match.group(1)
-        if not repository.has_path(name) and not PLACEHOLDER.search(name):
+    """Paths, names of files and sections of documents that nothing in the repository has."""
+    yield from missing_full_paths(text, repository)
+    for name, anchor in FILE_NAME.findall(text):
+        if name in repository.ends:
+            if anchor and anchor not in set(anchors(repository.read(repository.ends[name]))):
+                yield f"{name}#{anchor}"
+        elif not PLACEHOLDER.search(name) and not FULL_PATH.fullmatch(name):
             yield name
-    text = FULL_PATH.sub(" ", text)
-    for match in FILE_NAME.finditer(text):
-        if match.group(1) not in repository.ends and not PLACEHOLDER.search(match.group(1)) and not text[:match.start()].endswith(("/", ".", "<", "*", "$", ">")):
-            yield match.group(1)
+
+
+def missing_full_paths(text, repository):
+    return [name for name in FULL_PATH.findall(text) if not repository.has_path(name) and not PLACEHOLDER.search(name)]
 
 
 def wrong_links(name, text, repository):
@@ -185,9 +191,8 @@ def wrong_names(text, repository):
         for name in (path for _, code in CODE.findall(line) for path in missing_paths(code, repository)):
             yield number, f"{name} does not exist"
         bare = CODE.sub(" ", LINK.sub(" ", line))
-        for match in FULL_PATH.finditer(bare):
-            if not repository.has_path(match.group(1)) and not PLACEHOLDER.search(match.group(1)):
-                yield number, f"{match.group(1)} does not exist"
+        for name in missing_full_paths(bare, repository):
+            yield number, f"{name} does not exist"
         for match in TEST_NAMED.finditer(line):
             for test in re.findall(r"[\w.-]+", " ".join(filter(None, match.groups()))):
                 if re.fullmatch(r"[a-z][a-z0-9]*(?:-[\w.]+)*(?:\.\.\.)?", test) and test not in ("and", "or") and not repository.has_test(test) and not repository.has_path(test):
@@ -225,9 +230,8 @@ def in_comments(name, text, repository):
     docstrings = re.findall(r'"""(.*?)"""', text, re.S) if name.endswith(".py") else []
     comments = re.findall(r"(?:^|\s)# ?([^\n]*)", text)
     for part in [*docstrings, *comments]:
-        for match in FULL_PATH.finditer(part):
-            if not repository.has_path(match.group(1)) and not PLACEHOLDER.search(match.group(1)):
-                yield f"{name}: {match.group(1)} does not exist"
+        for path in missing_full_paths(part, repository):
+            yield f"{name}: {path} does not exist"
 
 
 def wrapped(text):

@@ -78,24 +78,24 @@ TEST(Size, FactsAreBounds) {
 }
 
 TEST(Size, BoundsOfFoundSizesAreFacts) {
-  Size found = Symbol::found(3);
+  Size found = Symbol::dataDependent(3);
   Facts known({Size(8) * b - found, Size(16) * b - found});
-  EXPECT_EQ(known.bounds().at(Symbol::found(3)), Size(8) * b) << "the first one of a symbol";
+  EXPECT_EQ(known.bounds().at(Symbol::dataDependent(3)), Size(8) * b) << "the first one of a symbol";
   EXPECT_EQ(min(found, Size(8) * b).simplified(known), found);
   EXPECT_EQ(min(found, Size(8)).simplified(known), min(found, Size(8)));
   EXPECT_EQ((found + Size(2)).bounded(known.bounds()), Size(8) * b + Size(2));
-  EXPECT_TRUE(Size(Symbol::found(4)).bounded(known.bounds()).isUnknown());
+  EXPECT_TRUE(Size(Symbol::dataDependent(4)).bounded(known.bounds()).isUnknown());
   EXPECT_EQ(Facts().with({Size(8) * b - found}).sizes().size(), 1U);
 }
 
 TEST(Size, BoundsInACircleAreNone) {
-  Size x = Symbol::found(1), y = Symbol::found(2), z = Symbol::found(3);
+  Size x = Symbol::dataDependent(1), y = Symbol::dataDependent(2), z = Symbol::dataDependent(3);
   Facts known({y - x, z + Size(1) - y, x - z, Size(9) - z});
   EXPECT_EQ(x.bounded(known.bounds()), Size(10)) << "z is not bounded by x, but by what comes next";
 }
 
 TEST(Size, BoundsOfProductsAreFacts) {
-  Size x = Symbol::found(1), y = Symbol::found(2), z = Symbol::found(3);
+  Size x = Symbol::dataDependent(1), y = Symbol::dataDependent(2), z = Symbol::dataDependent(3);
   ingot::support::Sizes facts = implied(Size(6) * s, x * y);
   ASSERT_EQ(facts.size(), 1U);
   Facts known({b - x, b - y, b - z, facts.front()});
@@ -107,15 +107,15 @@ TEST(Size, BoundsOfProductsAreFacts) {
 }
 
 TEST(Size, SymbolsHaveKinds) {
-  EXPECT_EQ(Symbol::found(3).text(), "$3");
-  EXPECT_EQ(Symbol::read("$3"), Symbol::found(3));
+  EXPECT_EQ(Symbol::dataDependent(3).text(), "$3");
+  EXPECT_EQ(Symbol::read("$3"), Symbol::dataDependent(3));
   EXPECT_EQ(Symbol::read("batch").kind(), SymbolKind::Chosen);
   EXPECT_EQ(Symbol::read("#present2"), Symbol::presence(2));
   EXPECT_EQ(Symbol::read("#2"), Symbol::iteration(2));
-  EXPECT_EQ(Symbol::found(3).outer().kind(), SymbolKind::Outer);
-  EXPECT_EQ(Symbol::found(3).outer().inner(), Symbol::found(3));
-  EXPECT_TRUE((b + Symbol::found(3)).isFound());
-  EXPECT_FALSE(Size(Symbol::found(3).outer()).isFound());
+  EXPECT_EQ(Symbol::dataDependent(3).outer().kind(), SymbolKind::Outer);
+  EXPECT_EQ(Symbol::dataDependent(3).outer().inner(), Symbol::dataDependent(3));
+  EXPECT_TRUE((b + Symbol::dataDependent(3)).isDataDependent());
+  EXPECT_FALSE(Size(Symbol::dataDependent(3).outer()).isDataDependent());
   EXPECT_EQ(b.asSymbol(), Symbol::chosen("batch"));
   EXPECT_FALSE((b + Size(1)).asSymbol());
 }

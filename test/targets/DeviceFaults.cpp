@@ -76,7 +76,7 @@ int main(int count, char **arguments) {
   if (!model) {
     return fail(llvm::toString(model.takeError()));
   }
-  Threads threads(1);
+  RunThreads threads(1);
   LocalExecution execution(**model, threads.exec());
   auto prepare = [&] { return execution.setRandomInputs(sizes); };
   auto run = [&] { return execution.runChecked(); };

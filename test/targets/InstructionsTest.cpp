@@ -144,12 +144,12 @@ TEST(Instructions, AreFoundByName) {
 TEST(Instructions, BelongToMachines) {
   using ingot::target::Instruction;
   auto machine = [](StringRef spec) { return cantFail(resolveMachine(spec)); };
-  EXPECT_STREQ(machine("znver4").intrinsic(Instruction::QuadDot), "llvm.x86.avx512.vpdpbusd.512");
-  EXPECT_STREQ(machine("arrowlake").intrinsic(Instruction::QuadDot), "llvm.x86.avx512.vpdpbusd.256");
-  EXPECT_FALSE(machine("x86-64-v4").has(Instruction::QuadDot)); // AVX-512 without VNNI
-  EXPECT_STREQ(machine("x86-64-v2").intrinsic(Instruction::PairDot), "llvm.x86.sse2.pmadd.wd");
+  EXPECT_STREQ(machine("znver4").intrinsic(Instruction::ByteDot4), "llvm.x86.avx512.vpdpbusd.512");
+  EXPECT_STREQ(machine("arrowlake").intrinsic(Instruction::ByteDot4), "llvm.x86.avx512.vpdpbusd.256");
+  EXPECT_FALSE(machine("x86-64-v4").has(Instruction::ByteDot4)); // AVX-512 without VNNI
+  EXPECT_STREQ(machine("x86-64-v2").intrinsic(Instruction::Int16Dot2), "llvm.x86.sse2.pmadd.wd");
   EXPECT_FALSE(machine("znver5").has(Instruction::TileConfigure));
   EXPECT_TRUE(machine("sapphirerapids").has(Instruction::TileBfloat16Dot));
-  EXPECT_TRUE(machine("armv8.6-a").has(Instruction::QuadDot));
-  EXPECT_FALSE(machine("armv8-a").has(Instruction::QuadDot));
+  EXPECT_TRUE(machine("armv8.6-a").has(Instruction::ByteDot4));
+  EXPECT_FALSE(machine("armv8-a").has(Instruction::ByteDot4));
 }

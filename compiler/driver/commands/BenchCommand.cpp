@@ -27,7 +27,7 @@ double percentile(const std::vector<double> &sorted, double part) {
   return sorted[size_t(part * double(sorted.size() - 1) + 0.5)];
 }
 
-Figures figuresOf(const Samples &measured) {
+Figures figuresOf(const RunTimes &measured) {
   std::vector<double> samples = measured.seconds;
   std::sort(samples.begin(), samples.end());
   Figures figures;
@@ -118,19 +118,19 @@ llvm::Error benchCommand(const Invocation &invocation) {
   if (!level) {
     return level.takeError();
   }
-  Threads threads(invocation.threads, *level, invocation.runner.empty());
+  RunThreads threads(invocation.threads, *level, invocation.runner.empty());
   std::unique_ptr<Execution> execution = (*model)->execution(threads);
   if (llvm::Error error = setInputs(invocation, data, *execution)) {
     return error;
   }
   setCrashContext("in the compiled model");
-  llvm::Expected<Samples> samples = execution->measure(invocation.seconds);
+  llvm::Expected<RunTimes> samples = execution->measure(invocation.seconds);
   if (!samples) {
     return samples.takeError();
   }
   std::optional<Profile> profile;
   if (invocation.profile) {
-    llvm::Expected<KernelSamples> profiled = execution->profile(invocation.seconds);
+    llvm::Expected<KernelRunTimes> profiled = execution->profile(invocation.seconds);
     if (!profiled) {
       return profiled.takeError();
     }

@@ -41,7 +41,7 @@ std::string number(double value) {
   return text;
 }
 
-void compareExactly(const importer::HostTensor &got, const importer::HostTensor &expected, Comparison &result) {
+void compareExactly(const importer::HostTensor &got, const importer::HostTensor &expected, TensorComparison &result) {
   size_t differ = 0, count = expected.strings.size();
   for (size_t i = 0; i < count; ++i) {
     differ += got.strings[i] != expected.strings[i];
@@ -61,7 +61,7 @@ void compareExactly(const importer::HostTensor &got, const importer::HostTensor 
 }
 
 void compareFloats(const importer::HostTensor &got, const importer::HostTensor &expected, double tolerance,
-                   Comparison &result) {
+                   TensorComparison &result) {
   std::vector<double> a = floatValues(got), b = floatValues(expected);
   if (unsigned bits = importer::elementBits(expected.type); bits <= 16) {
     tolerance = bits == 16 ? std::max(tolerance, 1e-2) : 0; // a step of shorter floats is no rounding error
@@ -92,8 +92,9 @@ void compareFloats(const importer::HostTensor &got, const importer::HostTensor &
 
 } // namespace
 
-Comparison compareTensors(const importer::HostTensor &got, const importer::HostTensor &expected, double tolerance) {
-  Comparison result;
+TensorComparison compareTensors(const importer::HostTensor &got, const importer::HostTensor &expected,
+                                double tolerance) {
+  TensorComparison result;
   if (got.type != expected.type) {
     result.why =
         "type " + importer::elementName(got.type).str() + ", expected " + importer::elementName(expected.type).str();

@@ -196,7 +196,7 @@ void CompileCache::reads(const std::map<std::string, std::string> &external) {
   key = modelKey.empty() ? "" : keyWith(names);
 }
 
-std::optional<CompileCache::Said> CompileCache::find() {
+std::optional<CompileCache::Messages> CompileCache::find() {
   auto external = modelKey.empty() ? std::nullopt : readText(pathOf(modelKey, namesFile));
   Key known = external ? keyWith(linesOf(*external)) : "";
   auto artifacts = known.empty() ? std::nullopt : readText(pathOf(known, artifactsFile));
@@ -214,10 +214,10 @@ std::optional<CompileCache::Said> CompileCache::find() {
   }
   use(pathOf(modelKey, namesFile));
   use(pathOf(known, artifactsFile));
-  return Said{std::move(*out), std::move(*diagnostics)};
+  return Messages{std::move(*out), std::move(*diagnostics)};
 }
 
-void CompileCache::keep(llvm::ArrayRef<emit::Artifact> artifacts, const Said &said) {
+void CompileCache::keep(llvm::ArrayRef<emit::Artifact> artifacts, const Messages &messages) {
   if (modelKey.empty() || key.empty() || fs::create_directories(folder)) {
     return;
   }
@@ -241,7 +241,7 @@ void CompileCache::keep(llvm::ArrayRef<emit::Artifact> artifacts, const Said &sa
       }
       paths += *hash + " " + artifact.path + "\n";
     }
-    return writeText(entry + outFile, said.out) && writeText(entry + diagnosticsFile, said.diagnostics) &&
+    return writeText(entry + outFile, messages.out) && writeText(entry + diagnosticsFile, messages.diagnostics) &&
            writeText(entry + artifactsFile, paths);
   });
   add(modelKey, [&](const std::string &entry) { return writeText(entry + namesFile, llvm::join(names, "\n")); });
@@ -249,12 +249,12 @@ void CompileCache::keep(llvm::ArrayRef<emit::Artifact> artifacts, const Said &sa
 }
 
 void CompileCache::makeRoom() const {
-  struct Entry {
+  struct CachedCompilation {
     std::string path;
     int64_t bytes = 0;
     llvm::sys::TimePoint<> used; ///< the time of the last use
   };
-  std::vector<Entry> entries;
+  std::vector<CachedCompilation> entries;
   int64_t sum = 0;
   std::error_code error;
   for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
@@ -269,9 +269,10 @@ void CompileCache::makeRoom() const {
     }
     sum += entries.back().bytes;
   }
-  llvm::sort(entries,
-             [](const Entry &a, const Entry &b) { return std::tie(a.used, a.path) < std::tie(b.used, b.path); });
-  for (const Entry &entry : entries) {
+  llvm::sort(entries, [](const CachedCompilation &a, const CachedCompilation &b) {
+    return std::tie(a.used, a.path) < std::tie(b.used, b.path);
+  });
+  for (const CachedCompilation &entry : entries) {
     if (sum <= mostBytes) {
       break;
     }

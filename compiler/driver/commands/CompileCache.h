@@ -16,7 +16,7 @@ namespace ingot::driver {
 class CompileCache {
 public:
   /// The output of `compile` on both streams.
-  struct Said {
+  struct Messages {
     std::string out, diagnostics;
   };
 
@@ -24,13 +24,13 @@ public:
 
   /// Writes the artifacts of an equal compilation to where they were then, and returns what was said of it. Nothing:
   /// there is none.
-  std::optional<Said> find();
+  std::optional<Messages> find();
 
   /// Notes what the compilation under way reads besides the model: names as the model gives them, and files.
   void reads(const std::map<std::string, std::string> &external);
   /// Keeps a compilation that has ended well, and then drops those that were not used for longest until all take no
   /// more than Invocation::compileCacheBytes. Failures are silent: a full disk is no reason not to compile.
-  void keep(llvm::ArrayRef<emit::Artifact> artifacts, const Said &said);
+  void keep(llvm::ArrayRef<emit::Artifact> artifacts, const Messages &messages);
 
 private:
   using Key = std::string; ///< a key in hexadecimal digits

@@ -83,8 +83,8 @@ std::string textOf(const pipeline::Result &result) {
   return text;
 }
 
-void say(llvm::StringRef said, double seconds, bool cached, bool json) {
-  for (char c : said) {
+void say(llvm::StringRef messages, double seconds, bool cached, bool json) {
+  for (char c : messages) {
     if (c == secondsHere) {
       llvm::outs() << (json ? llvm::format("%.17g", seconds) : llvm::format("%.2f s", seconds));
     } else if (c == peakHere) {
@@ -111,27 +111,27 @@ llvm::Error compileCommand(const Invocation &invocation) {
   std::optional<CompileCache> cache;
   if (!invocation.compileCache.empty() && !looksInside) {
     cache.emplace(invocation);
-    if (std::optional<CompileCache::Said> said = cache->find()) {
-      llvm::errs() << said->diagnostics;
+    if (std::optional<CompileCache::Messages> messages = cache->find()) {
+      llvm::errs() << messages->diagnostics;
       std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin;
-      say(said->out, taken.count(), /*cached=*/true, invocation.json);
+      say(messages->out, taken.count(), /*cached=*/true, invocation.json);
       return llvm::Error::success();
     }
     options.reads = [&](const std::map<std::string, std::string> &external) { cache->reads(external); };
   }
-  CompileCache::Said said;
-  llvm::Expected<pipeline::Result> result = compileModel(invocation, options, &said.diagnostics);
+  CompileCache::Messages messages;
+  llvm::Expected<pipeline::Result> result = compileModel(invocation, options, &messages.diagnostics);
   if (!result) {
     return result.takeError();
   }
   if (!invocation.model.stopAfter.empty()) {
     return llvm::Error::success(); // the IR is on stdout
   }
-  said.out = invocation.json ? jsonOf(*result) : textOf(*result);
+  messages.out = invocation.json ? jsonOf(*result) : textOf(*result);
   if (cache) {
-    cache->keep(result->artifacts, said);
+    cache->keep(result->artifacts, messages);
   }
-  say(said.out, result->seconds, /*cached=*/false, invocation.json);
+  say(messages.out, result->seconds, /*cached=*/false, invocation.json);
   return llvm::Error::success();
 }
 

@@ -30,9 +30,9 @@ int64_t parseSize(const std::string &flag, const std::string &whole, std::string
 }
 
 /// Parses "A..B" or "A..".
-pipeline::Bounds parseRange(const std::string &whole, std::string_view text) {
+pipeline::RequestedBounds parseRange(const std::string &whole, std::string_view text) {
   size_t dots = text.find("..");
-  pipeline::Bounds bounds{parseSize("--dim", whole, text.substr(0, dots)), std::nullopt};
+  pipeline::RequestedBounds bounds{parseSize("--dim", whole, text.substr(0, dots)), std::nullopt};
   if (std::string_view most = text.substr(dots + 2); !most.empty()) {
     bounds.most = parseSize("--dim", whole, most);
   }
@@ -45,7 +45,7 @@ pipeline::Bounds parseRange(const std::string &whole, std::string_view text) {
 /// Parses "64,128,512", perhaps with "*" or a range at the end for all other sizes; "*" alone: no size has a body of
 /// its own.
 void parseChoice(const std::string &name, const std::string &whole, std::string_view text, pipeline::Options &options) {
-  pipeline::Choice choice;
+  pipeline::SpecializedSizes choice;
   for (size_t begin = 0; begin <= text.size();) {
     std::string_view item = text.substr(begin, std::min(text.find(',', begin), text.size()) - begin);
     begin += item.size() + 1;
@@ -63,7 +63,7 @@ void parseChoice(const std::string &name, const std::string &whole, std::string_
   std::sort(choice.sizes.begin(), choice.sizes.end());
   choice.sizes.erase(std::unique(choice.sizes.begin(), choice.sizes.end()), choice.sizes.end());
   if (!choice.others) {
-    options.bounds.emplace(name, pipeline::Bounds{choice.sizes.front(), choice.sizes.back()});
+    options.bounds.emplace(name, pipeline::RequestedBounds{choice.sizes.front(), choice.sizes.back()});
   }
   options.choices.emplace(name, std::move(choice));
 }
@@ -76,7 +76,7 @@ void parseDim(const std::string &text, pipeline::Options &options) {
   if (value == "*" || value.find(',') != std::string::npos) {
     parseChoice(name, text, value, options);
   } else if (value.find("..") != std::string::npos) {
-    pipeline::Bounds bounds = parseRange(text, value);
+    pipeline::RequestedBounds bounds = parseRange(text, value);
     if (bounds.least == bounds.most) {
       options.dims.emplace(name, bounds.least);
     } else {

@@ -12,8 +12,8 @@
 namespace ingot::driver {
 namespace {
 
-llvm::Error measure(const Invocation &invocation, const LoadedModel &model, report::Facts &facts) {
-  Threads threads(invocation.threads);
+llvm::Error measure(const Invocation &invocation, const LoadedModel &model, report::PageFacts &facts) {
+  RunThreads threads(invocation.threads);
   std::unique_ptr<Execution> execution = model.execution(threads);
   if (invocation.data.empty()) {
     if (llvm::Error error = execution->setRandomInputs({})) {
@@ -28,7 +28,7 @@ llvm::Error measure(const Invocation &invocation, const LoadedModel &model, repo
       return error;
     }
   }
-  llvm::Expected<KernelSamples> samples = execution->profile(invocation.seconds);
+  llvm::Expected<KernelRunTimes> samples = execution->profile(invocation.seconds);
   if (!samples) {
     return samples.takeError();
   }
@@ -44,7 +44,7 @@ llvm::Error measure(const Invocation &invocation, const LoadedModel &model, repo
 }
 
 /// Returns what is told of the body that was measured, with its launches as the profile counts them.
-const pipeline::Result &measured(const pipeline::Result &result, report::Facts &facts) {
+const pipeline::Result &measured(const pipeline::Result &result, report::PageFacts &facts) {
   const pipeline::Result *ran = &result;
   for (const pipeline::Result &body : result.bodies) {
     int64_t first = facts.kernels.empty() ? -1 : facts.kernels.front().launch - body.firstLaunch;
@@ -52,7 +52,7 @@ const pipeline::Result &measured(const pipeline::Result &result, report::Facts &
       ran = &body;
     }
   }
-  for (report::KernelTime &time : facts.kernels) {
+  for (report::LaunchTime &time : facts.kernels) {
     time.launch -= ran->firstLaunch;
   }
   return *ran;
@@ -87,7 +87,7 @@ llvm::Error reportCommand(const Invocation &invocation) {
   if (!result) {
     return result.takeError();
   }
-  report::Facts facts;
+  report::PageFacts facts;
   for (const emit::Artifact &artifact : result->artifacts) {
     if (!isManifest(artifact.path)) {
       continue;

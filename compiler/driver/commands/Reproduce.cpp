@@ -40,7 +40,7 @@ std::string machineFlags(const pipeline::Options &options) {
   return options.targets.empty() ? text + native : text;
 }
 
-std::string rangeText(const pipeline::Bounds &bounds) {
+std::string rangeText(const pipeline::RequestedBounds &bounds) {
   return std::to_string(bounds.least) + ".." + (bounds.most ? std::to_string(*bounds.most) : "");
 }
 

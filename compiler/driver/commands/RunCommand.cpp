@@ -30,7 +30,7 @@ llvm::Error runCommand(const Invocation &invocation) {
   if (!level) {
     return level.takeError();
   }
-  Threads threads(invocation.threads, *level, invocation.runner.empty());
+  RunThreads threads(invocation.threads, *level, invocation.runner.empty());
   llvm::Expected<ValueKinds> kinds = source.kinds();
   if (!kinds) {
     return kinds.takeError();

@@ -26,7 +26,7 @@ using target::Schedule;
 /// not looked into. Kernels that take less than the last share of a run are left alone.
 constexpr double leastGain = 0.97, confirmedGain = 0.97, hopeless = 1.3, leastShare = 0.002;
 /// The turns of each model in a round, and how long one lasts.
-constexpr int turnsOfRound = 3;
+constexpr int runsOfRound = 3;
 constexpr double secondsOfTurn = 0.06;
 
 double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
@@ -50,7 +50,7 @@ struct Kernel {
     while (!untried.empty()) {
       Schedule schedule = untried.front();
       untried.erase(untried.begin());
-      auto rulesOut = [&](const auto &other) { return other.second > hopeless && schedule.says(other.first); };
+      auto rulesOut = [&](const auto &other) { return other.second > hopeless && schedule.includes(other.first); };
       if (llvm::none_of(tried, rulesOut)) {
         return schedule;
       }
@@ -102,13 +102,13 @@ llvm::Expected<Library> Library::make(const Invocation &invocation, target::Sche
 
 class Tuner {
 public:
-  Tuner(const Invocation &invocation, const Threads &threads) : invocation(invocation), threads(threads) {}
+  Tuner(const Invocation &invocation, const RunThreads &threads) : invocation(invocation), threads(threads) {}
 
   llvm::Error run();
 
 private:
   const Invocation &invocation;
-  const Threads &threads;
+  const RunThreads &threads;
   Compiled model; ///< the model as the machine model says
   std::string machine;
   std::map<std::string, Kernel> kernels;
@@ -158,7 +158,7 @@ llvm::Expected<Compiled> Tuner::compile(target::ScheduleTable table) {
 /// Runs the model for a turn; its kernels' times are added, those of whole runs under the empty name.
 llvm::Error Tuner::take(Compiled &compiled, Times &times) const {
   setCrashContext("in the compiled model");
-  llvm::Expected<KernelSamples> samples = compiled.execution->profile(secondsOfTurn);
+  llvm::Expected<KernelRunTimes> samples = compiled.execution->profile(secondsOfTurn);
   setCrashContext("");
   if (!samples) {
     return samples.takeError();
@@ -227,7 +227,7 @@ llvm::Expected<bool> Tuner::round() {
     return other.takeError();
   }
   Times times;
-  llvm::Expected<Times> others = compare(*other, turnsOfRound, times);
+  llvm::Expected<Times> others = compare(*other, runsOfRound, times);
   if (!others) {
     return others.takeError();
   }
@@ -269,7 +269,7 @@ llvm::Error Tuner::confirm() {
     return other.takeError();
   }
   Times times;
-  llvm::Expected<Times> others = compare(*other, 2 * turnsOfRound, times);
+  llvm::Expected<Times> others = compare(*other, 2 * runsOfRound, times);
   if (!others) {
     return others.takeError();
   }
@@ -415,7 +415,7 @@ llvm::Error tuneCommand(const Invocation &invocation) {
       return read.takeError();
     }
   }
-  Threads threads(invocation.threads);
+  RunThreads threads(invocation.threads);
   return Tuner(invocation, threads).run();
 }
 

@@ -15,7 +15,7 @@ namespace {
 struct Row {
   std::string folder;
   HostTensor got;
-  Comparison comparison;
+  TensorComparison comparison;
 };
 
 struct Divergence {
@@ -42,7 +42,7 @@ bool takeByName(Recorded &recorded, const ingot_model &model) {
   return !recorded.sequences.empty();
 }
 
-llvm::Error verifyOne(const Invocation &invocation, ModelSource &source, const Threads &threads,
+llvm::Error verifyOne(const Invocation &invocation, ModelSource &source, const RunThreads &threads,
                       const std::string &folder, std::vector<Row> &rows) {
   llvm::Expected<ValueKinds> kinds = source.kinds();
   if (!kinds) {
@@ -85,7 +85,7 @@ llvm::Error verifyOne(const Invocation &invocation, ModelSource &source, const T
     if (want.isAbsent) {
       continue;
     }
-    Comparison comparison = compareTensors(got, want, invocation.tolerance);
+    TensorComparison comparison = compareTensors(got, want, invocation.tolerance);
     got.bytes.clear(), got.strings.clear();
     rows.push_back({folder, std::move(got), std::move(comparison)});
   }
@@ -94,7 +94,7 @@ llvm::Error verifyOne(const Invocation &invocation, ModelSource &source, const T
 
 void printText(const std::vector<Row> &rows) {
   for (const Row &row : rows) {
-    const Comparison &comparison = row.comparison;
+    const TensorComparison &comparison = row.comparison;
     llvm::outs() << (comparison.equal ? "ok    " : "FAIL  ") << row.folder << "  " << row.got.name << "  "
                  << importer::elementName(row.got.type) << importer::dimsText(row.got.dims);
     if (comparison.equal) {
@@ -174,7 +174,7 @@ llvm::Error verifyCommand(const Invocation &invocation) {
   if (!level) {
     return level.takeError();
   }
-  Threads threads(invocation.threads, *level, invocation.runner.empty());
+  RunThreads threads(invocation.threads, *level, invocation.runner.empty());
   std::vector<Row> rows;
   for (const std::string &folder : folders) {
     if (llvm::Error error = verifyOne(invocation, source, threads, folder, rows)) {

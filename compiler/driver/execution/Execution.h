@@ -16,7 +16,7 @@ struct GivenSizes {
 };
 
 /// The times of runs, with a number for each batch of them, and what they ran on.
-struct Samples {
+struct RunTimes {
   std::vector<double> seconds; ///< of one run
   int batch = 1;
   int level = 0; ///< the level of the model that ran; 0: the model is for one machine
@@ -24,7 +24,7 @@ struct Samples {
 };
 
 /// The times of runs and of the kernels in them, of a model that was compiled for it.
-struct KernelSamples {
+struct KernelRunTimes {
   struct Launch {
     int64_t calls = 0;           ///< how many calls there were in all runs
     std::vector<double> seconds; ///< in each run
@@ -48,8 +48,8 @@ public:
   /// Runs once. Returns the error that its status stands for, or that it wrote where it may not.
   virtual llvm::Error runChecked() = 0;
   /// Runs many times, for about `seconds` seconds.
-  virtual llvm::Expected<Samples> measure(double seconds) = 0;
-  virtual llvm::Expected<KernelSamples> profile(double seconds) = 0;
+  virtual llvm::Expected<RunTimes> measure(double seconds) = 0;
+  virtual llvm::Expected<KernelRunTimes> profile(double seconds) = 0;
 
   /// Returns the outputs of the last run.
   virtual std::vector<HostTensor> outputs() const = 0;

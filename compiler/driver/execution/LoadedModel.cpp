@@ -119,14 +119,14 @@ LoadedModel::~LoadedModel() {
   }
 }
 
-std::unique_ptr<Execution> LoadedModel::execution(const Threads &threads) const {
+std::unique_ptr<Execution> LoadedModel::execution(const RunThreads &threads) const {
   if (remote) {
-    return remote->execution(threads.asked(), threads.level());
+    return remote->execution(threads.requested(), threads.level());
   }
   return std::make_unique<LocalExecution>(*this, threads.exec());
 }
 
-Threads::Threads(int count, int32_t level, bool here)
+RunThreads::RunThreads(int count, int32_t level, bool here)
     : pool(here && count != 1 ? ingot_pool_create(count) : nullptr), wanted(count) {
   if (pool) {
     host = *ingot_pool_exec(pool);
@@ -134,7 +134,8 @@ Threads::Threads(int count, int32_t level, bool here)
   host.level = level;
 }
 
-llvm::Expected<std::vector<HostTensor>> runOnce(const LoadedModel &model, const Threads &threads, const DataSet &data) {
+llvm::Expected<std::vector<HostTensor>> runOnce(const LoadedModel &model, const RunThreads &threads,
+                                                const DataSet &data) {
   std::unique_ptr<Execution> execution = model.execution(threads);
   if (llvm::Error error = execution->setInputs(data.inputs, data.folder)) {
     return error;

@@ -21,14 +21,14 @@ llvm::Error checkTargets(llvm::ArrayRef<std::string> specs);
 
 /// The resources of their process that runs get: threads, and the level that they shall not exceed (0: that of the
 /// machine).
-class Threads {
+class RunThreads {
 public:
   /// `here`: runs are in this process.
-  explicit Threads(int count, int32_t level = 0, bool here = true);
-  ~Threads() { ingot_pool_destroy(pool); }
-  Threads(const Threads &) = delete;
+  explicit RunThreads(int count, int32_t level = 0, bool here = true);
+  ~RunThreads() { ingot_pool_destroy(pool); }
+  RunThreads(const RunThreads &) = delete;
   const ingot_exec *exec() const { return &host; }
-  int asked() const { return wanted; } ///< 0: all that there are
+  int requested() const { return wanted; } ///< 0: all that there are
   int32_t level() const { return host.level; }
 
 private:
@@ -51,7 +51,7 @@ public:
   /// Returns the weights for ingot_exec; null when the model has its weights in itself, or is elsewhere.
   const void *weights() const { return mapped.data; }
 
-  std::unique_ptr<Execution> execution(const Threads &threads) const;
+  std::unique_ptr<Execution> execution(const RunThreads &threads) const;
 
 private:
   LoadedModel() = default;
@@ -65,6 +65,7 @@ private:
 };
 
 /// Runs once on recorded inputs, in buffers of its own.
-llvm::Expected<std::vector<HostTensor>> runOnce(const LoadedModel &model, const Threads &threads, const DataSet &data);
+llvm::Expected<std::vector<HostTensor>> runOnce(const LoadedModel &model, const RunThreads &threads,
+                                                const DataSet &data);
 
 } // namespace ingot::driver

@@ -16,7 +16,7 @@ static int64_t roundUp(int64_t bytes) { return (bytes + kAlignment - 1) / kAlign
 
 void LocalExecution::Free::operator()(char *data) const { std::free(data); }
 
-LocalExecution::Memory LocalExecution::allocate(int64_t bytes) {
+LocalExecution::GuardedMemory LocalExecution::allocate(int64_t bytes) {
   constexpr int64_t kMost = int64_t(1) << 62;
   char *data = bytes < kMost ? static_cast<char *>(std::aligned_alloc(kAlignment, roundUp(bytes) + kGuard)) : nullptr;
   if (!data) {
@@ -27,7 +27,7 @@ LocalExecution::Memory LocalExecution::allocate(int64_t bytes) {
   return {std::unique_ptr<char, Free>(data), bytes};
 }
 
-bool LocalExecution::guardIsIntact(const Memory &memory) {
+bool LocalExecution::guardIsIntact(const GuardedMemory &memory) {
   return std::all_of(memory.data.get() + memory.bytes, memory.data.get() + roundUp(memory.bytes) + kGuard,
                      [](char byte) { return byte == kGuardByte; });
 }
@@ -181,11 +181,11 @@ bool LocalExecution::keptOutputs() const {
   });
 }
 
-llvm::Expected<Samples> LocalExecution::measure(double seconds) {
+llvm::Expected<RunTimes> LocalExecution::measure(double seconds) {
   ingot_samples measured;
   auto once = [](void *self) { return static_cast<LocalExecution *>(self)->run(); };
   int status = ingot_measure(once, this, seconds, &measured);
-  Samples samples{{measured.seconds, measured.seconds + measured.count}, measured.batch, 0, 1};
+  RunTimes samples{{measured.seconds, measured.seconds + measured.count}, measured.batch, 0, 1};
   std::free(measured.seconds);
   if (status == -1) {
     throw std::bad_alloc();
@@ -198,7 +198,7 @@ llvm::Expected<Samples> LocalExecution::measure(double seconds) {
   return samples;
 }
 
-llvm::Expected<KernelSamples> LocalExecution::profile(double seconds) {
+llvm::Expected<KernelRunTimes> LocalExecution::profile(double seconds) {
   ingot_exec plain = exec;
   ingot_profile measured;
   ingot_profile_begin(&measured, &plain);
@@ -206,7 +206,7 @@ llvm::Expected<KernelSamples> LocalExecution::profile(double seconds) {
   auto once = [](void *self) { return static_cast<LocalExecution *>(self)->run(); };
   int status = ingot_profile_measure(&measured, once, this, seconds);
   exec = plain;
-  KernelSamples samples;
+  KernelRunTimes samples;
   samples.seconds.assign(measured.run_seconds, measured.run_seconds + measured.runs);
   samples.launches.resize(size_t(measured.launches));
   for (auto [number, launch] : llvm::enumerate(samples.launches)) {

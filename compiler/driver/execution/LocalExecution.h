@@ -24,8 +24,8 @@ public:
   /// Whether the last run left all outputs as they were, but for those that are not kept when a run fails: what it
   /// asked for, what is in a device's memory, what may be written in the place of an input.
   bool keptOutputs() const;
-  llvm::Expected<Samples> measure(double seconds) override;
-  llvm::Expected<KernelSamples> profile(double seconds) override;
+  llvm::Expected<RunTimes> measure(double seconds) override;
+  llvm::Expected<KernelRunTimes> profile(double seconds) override;
   std::vector<HostTensor> outputs() const override;
   int64_t workspaceBytes() const override { return workspace.bytes; }
 
@@ -33,12 +33,12 @@ private:
   struct Free {
     void operator()(char *data) const;
   };
-  struct Memory {
+  struct GuardedMemory {
     std::unique_ptr<char, Free> data;
     int64_t bytes = 0;
   };
   struct Tensor {
-    Memory memory;
+    GuardedMemory memory;
     int64_t elements = 0;
     void *given = nullptr; ///< the memory of this output, which the last run allocated
     void *there = nullptr; ///< the address in the memory of the device to which it is bound
@@ -52,8 +52,8 @@ private:
   llvm::Error check(int status);
   /// Copies the strings of outputs, and gives back the memory that the run made them in.
   void keepStrings(bool succeeded);
-  static Memory allocate(int64_t bytes);
-  static bool guardIsIntact(const Memory &memory);
+  static GuardedMemory allocate(int64_t bytes);
+  static bool guardIsIntact(const GuardedMemory &memory);
   /// Gives back the outputs that the last run allocated.
   void releaseGiven();
   /// Returns what a run is given for the tensor; with `isInput` its device gets a copy.
@@ -66,7 +66,7 @@ private:
   ingot_strings made = {nullptr, 0, 0, nullptr};
   std::vector<int64_t> outputDims; ///< dims of all outputs of the last run
   std::vector<Tensor> inputs, outputTensors;
-  Memory workspace;
+  GuardedMemory workspace;
   std::vector<ingot_buffer> inputBuffers, outputBuffers;
 };
 

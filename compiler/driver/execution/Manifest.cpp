@@ -45,6 +45,13 @@ llvm::Expected<Manifest> parseManifest(llvm::StringRef text, const std::string &
   if (!name || !isIdentifier(*name)) {
     return llvm::createStringError(path + ": error: is no manifest: it has no field 'name' with a C identifier");
   }
+  std::optional<int64_t> version = object->getInteger("manifest_version");
+  if (version != emit::manifestVersion) {
+    return llvm::createStringError(path + ": error: has " +
+                                   (version ? "version " + std::to_string(*version) : "no version") +
+                                   " of the manifest, and this ingot reads version " +
+                                   std::to_string(emit::manifestVersion) + "; compile the model again");
+  }
   Manifest manifest;
   support::JsonFieldReader reader(*object);
   emit::visitManifest(reader, manifest, manifest, {}, [](size_t) {});

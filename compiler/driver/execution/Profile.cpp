@@ -14,7 +14,7 @@ double medianOf(std::vector<double> values) {
 }
 
 llvm::Expected<std::vector<KernelTime>> kernelTimes(const LoadedModel &model, const Execution &execution,
-                                                    const KernelSamples &samples) {
+                                                    const KernelRunTimes &samples) {
   std::vector<KernelTime> times;
   for (auto [number, launch] : llvm::enumerate(samples.launches)) {
     if (launch.calls > 0) {

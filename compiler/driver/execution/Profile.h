@@ -23,7 +23,7 @@ struct KernelTime {
 /// Returns all kernels that ran, the slowest first; an error when the model was not compiled for profiling. `execution`
 /// has had the inputs that were measured.
 llvm::Expected<std::vector<KernelTime>> kernelTimes(const LoadedModel &model, const Execution &execution,
-                                                    const KernelSamples &samples);
+                                                    const KernelRunTimes &samples);
 
 double medianOf(std::vector<double> values);
 

@@ -272,14 +272,14 @@ public:
 
   llvm::Error runChecked() override { return run(0, false); }
 
-  llvm::Expected<Samples> measure(double seconds) override {
+  llvm::Expected<RunTimes> measure(double seconds) override {
     if (llvm::Error error = run(seconds, false)) {
       return error;
     }
     return samples;
   }
 
-  llvm::Expected<KernelSamples> profile(double seconds) override {
+  llvm::Expected<KernelRunTimes> profile(double seconds) override {
     if (llvm::Error error = run(seconds, true)) {
       return error;
     }
@@ -362,12 +362,12 @@ private:
     kernels = {};
     int32_t launches = reply.count(), runs = reply.count();
     kernels.launches.resize(size_t(launches));
-    for (KernelSamples::Launch &launch : kernels.launches) {
+    for (KernelRunTimes::Launch &launch : kernels.launches) {
       launch.calls = reply.word();
     }
     for (int32_t run = 0; run < runs; ++run) {
       kernels.seconds.push_back(reply.real());
-      for (KernelSamples::Launch &launch : kernels.launches) {
+      for (KernelRunTimes::Launch &launch : kernels.launches) {
         launch.seconds.push_back(reply.real());
       }
     }
@@ -379,8 +379,8 @@ private:
   int32_t level;
   std::vector<HostTensor> inputs, results;
   int64_t workspace = 0;
-  Samples samples;
-  KernelSamples kernels;
+  RunTimes samples;
+  KernelRunTimes kernels;
 };
 
 } // namespace

@@ -1,6 +1,6 @@
 // Files that hold a tensor: arrays of numpy, pictures, sounds.
 #pragma once
-#include "compiler/driver/execution/Samples.h"
+#include "compiler/driver/execution/SampleSet.h"
 
 namespace ingot::driver {
 

@@ -109,8 +109,8 @@ llvm::Error Quantizer::measure() {
   if (!before || !after) {
     return llvm::joinErrors(before.takeError(), after.takeError());
   }
-  Runs original(invocation, invocation.model.modelPath), ours = runsOf(model, *before),
-                                                         theirs = runsOf(quantized, *after);
+  ModelRuns original(invocation, invocation.model.modelPath), ours = runsOf(model, *before),
+                                                              theirs = runsOf(quantized, *after);
   std::vector<OutputFacts> outputs;
   std::map<std::string, Similarity> values;
   for (size_t i = 0; i < samples.size(); ++i) {
@@ -154,12 +154,12 @@ llvm::Error Quantizer::measureTimes() {
   if (!file) {
     return file.takeError();
   }
-  Runs before(invocation, invocation.model.modelPath), after = runsOf(quantized, *file);
-  llvm::Expected<Runs::Times> old = before.times(*data, invocation.seconds);
+  ModelRuns before(invocation, invocation.model.modelPath), after = runsOf(quantized, *file);
+  llvm::Expected<ModelRuns::Times> old = before.times(*data, invocation.seconds);
   if (!old) {
     return old.takeError();
   }
-  llvm::Expected<Runs::Times> now = after.times(forQuantized(*data), invocation.seconds);
+  llvm::Expected<ModelRuns::Times> now = after.times(forQuantized(*data), invocation.seconds);
   if (!now) {
     return now.takeError();
   }

@@ -1,7 +1,7 @@
 // Writes what `ingot quantize` tells of what it did.
 #pragma once
 #include "compiler/driver/execution/Similarity.h"
-#include "compiler/quantizer/Half.h"
+#include "compiler/quantizer/NarrowFloats.h"
 #include "compiler/quantizer/Options.h"
 #include "compiler/quantizer/Overflow.h"
 #include <cstdint>
@@ -34,7 +34,7 @@ struct QuantizeFacts {
   std::string path;
   std::vector<LayerFacts> layers;
   std::vector<OutputFacts> outputs;        ///< empty: nothing was measured
-  quantizer::HalfFacts nodes;              ///< for fp16 and bf16
+  quantizer::NarrowFacts nodes;            ///< for fp16 and bf16
   std::vector<quantizer::KeptNode> beyond; ///< fp16: nodes that stay in float32 since values would be lost
   int64_t samples = 0, bytesBefore = 0, bytesAfter = 0;
   double secondsBefore = -1, secondsAfter = -1; ///< seconds of a run; negative: they were not measured

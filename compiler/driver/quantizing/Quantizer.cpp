@@ -135,7 +135,7 @@ llvm::Expected<std::string> Quantizer::fileWith(quantizer::Model &observed, llvm
   return std::string(path);
 }
 
-Runs Quantizer::runsOf(const quantizer::Model &which, const std::string &file) const {
+ModelRuns Quantizer::runsOf(const quantizer::Model &which, const std::string &file) const {
   const std::string &own = invocation.model.modelPath;
   return {invocation, file, &which == &model ? own : own + " (quantized)"};
 }
@@ -146,7 +146,7 @@ llvm::Error Quantizer::observe(quantizer::Model &observed, llvm::ArrayRef<std::s
   if (!file) {
     return file.takeError();
   }
-  Runs runs = runsOf(observed, *file);
+  ModelRuns runs = runsOf(observed, *file);
   ProgressBar bar(true);
   for (size_t i = 0; i < samples.size(); ++i) {
     llvm::Expected<DataSet> data = samples.read(i);
@@ -166,7 +166,7 @@ llvm::Error Quantizer::observe(quantizer::Model &observed, llvm::ArrayRef<std::s
   return llvm::Error::success();
 }
 
-llvm::Expected<std::map<std::string, quantizer::Range>>
+llvm::Expected<std::map<std::string, quantizer::FloatRange>>
 Quantizer::rangesOf(const quantizer::Wanted &wanted, std::map<std::string, std::string> &problems) {
   std::vector<std::string> names;
   llvm::transform(wanted, std::back_inserter(names), [](const auto &entry) { return entry.first; });
@@ -184,7 +184,7 @@ Quantizer::rangesOf(const quantizer::Wanted &wanted, std::map<std::string, std::
   if (error) {
     return error;
   }
-  std::map<std::string, quantizer::Range> ranges;
+  std::map<std::string, quantizer::FloatRange> ranges;
   for (const auto &[name, own] : statistics) {
     if (std::string problem = own.problem(); problem.empty()) {
       ranges[name] = own.choose(options.method, options.percentile, options.signedActivations);
@@ -206,7 +206,7 @@ static std::vector<quantizer::Layer> again(quantizer::Model &model, llvm::ArrayR
   return layers;
 }
 
-void Quantizer::writeStatic(const std::map<std::string, quantizer::Range> &ranges) {
+void Quantizer::writeStatic(const std::map<std::string, quantizer::FloatRange> &ranges) {
   auto encodings = quantizer::encodingsOf(quantizer::wantedBy(model, layers), ranges, options.signedActivations);
   quantized = model;
   std::vector<quantizer::Layer> written = layers;
@@ -246,7 +246,7 @@ llvm::Error Quantizer::quantizeStatic() {
     return error;
   }
   std::map<std::string, std::string> problems;
-  llvm::Expected<std::map<std::string, quantizer::Range>> ranges =
+  llvm::Expected<std::map<std::string, quantizer::FloatRange>> ranges =
       rangesOf(quantizer::wantedBy(model, layers), problems);
   if (!ranges) {
     return ranges.takeError();
@@ -306,7 +306,7 @@ llvm::Error Quantizer::quantizeInt4() {
   return llvm::Error::success();
 }
 
-llvm::Error Quantizer::convertToHalf() {
+llvm::Error Quantizer::convertToNarrowFloats() {
   for (const std::string &name : options.keep) {
     bool known = llvm::any_of(model.graphs(), [&](const auto *graph) {
       return llvm::any_of(graph->node(), [&](const auto &node) { return quantizer::nameOf(node) == name; });
@@ -322,7 +322,7 @@ llvm::Error Quantizer::convertToHalf() {
   llvm::transform(facts.beyond, std::back_inserter(kept), [](const quantizer::KeptNode &node) { return node.name; });
   for (;;) {
     quantized = model;
-    facts.nodes = quantizer::writeHalf(quantized, narrowType(), kept, options.keepIo);
+    facts.nodes = quantizer::writeNarrowFloats(quantized, narrowType(), kept, options.keepIo);
     if (facts.nodes.converted == 0) {
       return llvm::createStringError(
           invocation.model.modelPath + ": error: nothing to convert: " +
@@ -382,14 +382,14 @@ std::vector<quantizer::KeptNode> Quantizer::weightsBeyondFloat16() {
 }
 
 llvm::Expected<std::vector<quantizer::KeptNode>> Quantizer::lostInFloat16() {
-  std::map<std::string, std::string> values; // values by the name of the narrow form
+  std::map<std::string, std::string> values; // values by the name of the narrow float
   std::vector<std::string> names;
-  for (const quantizer::NarrowForm &form : facts.nodes.forms) {
-    values[form.narrow] = form.value;
-    names.push_back(form.narrow);
+  for (const quantizer::NarrowValue &value : facts.nodes.values) {
+    values[value.narrow] = value.value;
+    names.push_back(value.narrow);
   }
   auto isFinite = [](float value) { return std::isfinite(value); };
-  std::map<std::string, int64_t> strange; // elements that are not finite in the narrow form, and not in float32
+  std::map<std::string, int64_t> strange; // elements that are not finite as narrow floats, and not in float32
   llvm::Error error = observe(quantized, names, [&](const Values &results, const std::string &) {
     for (const std::string &name : names) {
       strange[values[name]] += llvm::count_if(floatsOf(*results.lookup(name)), std::not_fn(isFinite));
@@ -530,7 +530,7 @@ DataSet Quantizer::forQuantized(DataSet data) const {
 
 llvm::Error Quantizer::write() {
   if (options.isFloat()) {
-    return convertToHalf();
+    return convertToNarrowFloats();
   }
   if (llvm::Error error = chooseLayers()) {
     return error;

@@ -1,8 +1,8 @@
 // Quantizes one model: it compiles and runs what has to be run for that, and compiler/quantizer decides what is
 // written.
 #pragma once
-#include "compiler/driver/execution/Runs.h"
-#include "compiler/driver/execution/Samples.h"
+#include "compiler/driver/execution/ModelRuns.h"
+#include "compiler/driver/execution/SampleSet.h"
 #include "compiler/driver/execution/Similarity.h"
 #include "compiler/driver/quantizing/QuantizeReport.h"
 #include "compiler/quantizer/Channels.h"
@@ -52,7 +52,7 @@ private:
   llvm::Error quantizeStatic();
   llvm::Error quantizeDynamic();
   llvm::Error quantizeInt4();
-  llvm::Error convertToHalf();
+  llvm::Error convertToNarrowFloats();
 
   /// Lists the nodes that have a weight beyond the largest float16.
   std::vector<quantizer::KeptNode> weightsBeyondFloat16();
@@ -64,9 +64,9 @@ private:
   llvm::Expected<std::map<std::string, quantizer::Channels>> channelsOf();
   llvm::Error compensate(std::vector<quantizer::BlockWeights> &weights);
 
-  void writeStatic(const std::map<std::string, quantizer::Range> &ranges);
+  void writeStatic(const std::map<std::string, quantizer::FloatRange> &ranges);
   /// Keeps the fewest of the most sensitive layers in float with which the outputs are as near as --max-drop wants.
-  llvm::Error limitDrop(const std::map<std::string, quantizer::Range> &ranges);
+  llvm::Error limitDrop(const std::map<std::string, quantizer::FloatRange> &ranges);
   llvm::Error measureAlone(const std::map<std::string, quantizer::Encoding> &encodings);
   llvm::Expected<double> dropOf(quantizer::Model &changed);
 
@@ -76,8 +76,8 @@ private:
   llvm::Error observe(quantizer::Model &observed, llvm::ArrayRef<std::string> values,
                       llvm::function_ref<llvm::Error(const Values &, const std::string &sample)> take);
   /// Finds the ranges of the wanted values over all samples; `problems` gets the reason of each value that has none.
-  llvm::Expected<std::map<std::string, quantizer::Range>> rangesOf(const quantizer::Wanted &wanted,
-                                                                   std::map<std::string, std::string> &problems);
+  llvm::Expected<std::map<std::string, quantizer::FloatRange>> rangesOf(const quantizer::Wanted &wanted,
+                                                                        std::map<std::string, std::string> &problems);
 
   llvm::Error measure();
   llvm::Error measureTimes();
@@ -85,7 +85,7 @@ private:
   llvm::Error checkQuantized();
   void warnOfLosses();
   /// Returns a run of a file in `folder`, in whose messages the model is called by its own name.
-  Runs runsOf(const quantizer::Model &which, const std::string &file) const;
+  ModelRuns runsOf(const quantizer::Model &which, const std::string &file) const;
   /// Returns inputs as the quantized model wants them.
   DataSet forQuantized(DataSet data) const;
   /// Returns the narrow type of --scheme fp16 and bf16.

@@ -53,7 +53,7 @@ llvm::Error Quantizer::measureAlone(const std::map<std::string, quantizer::Encod
   if (!file) {
     return file.takeError();
   }
-  Runs runs = runsOf(switched, *file);
+  ModelRuns runs = runsOf(switched, *file);
   std::vector<Drop> drops(layers.size());
   size_t used = std::min<size_t>(samples.size(), 4); // an order is asked for, not a measure
   ProgressBar bar(true);
@@ -92,7 +92,7 @@ llvm::Expected<double> Quantizer::dropOf(quantizer::Model &changed) {
   if (!file) {
     return file.takeError();
   }
-  Runs before(invocation, invocation.model.modelPath), after = runsOf(changed, *file);
+  ModelRuns before(invocation, invocation.model.modelPath), after = runsOf(changed, *file);
   Drop drop;
   for (size_t i = 0; i < samples.size(); ++i) {
     llvm::Expected<DataSet> data = samples.read(i);
@@ -116,7 +116,7 @@ llvm::Expected<double> Quantizer::dropOf(quantizer::Model &changed) {
   return drop.value();
 }
 
-llvm::Error Quantizer::limitDrop(const std::map<std::string, quantizer::Range> &ranges) {
+llvm::Error Quantizer::limitDrop(const std::map<std::string, quantizer::FloatRange> &ranges) {
   auto encodings = quantizer::encodingsOf(quantizer::wantedBy(model, layers), ranges, options.signedActivations);
   if (llvm::Error error = measureAlone(encodings)) {
     return error;

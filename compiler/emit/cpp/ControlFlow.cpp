@@ -1,6 +1,16 @@
 // Writes loops, branches and basic blocks, as a part of FunctionWriter. Values that a loop carries, and that blocks
-// hand to each other, are variables that are assigned to all at once. Blocks that are reached in one way only follow
-// each other without labels (chains), and short ways out of the function stand where they are taken.
+// hand to each other, are variables that are assigned to all at once:
+//
+//   %r = scf.for %i = %a to %b step %c iter_args(%s = %t) { ... scf.yield %n }
+//   =>   float x0 = t;
+//        for (int64_t i0 = a; i0 < b; i0 += c) { ...  x0 = n; }
+//
+// The variable is the argument in the loop and the result behind it. A loop that begins with the result of another one,
+// which nobody else reads, goes on with that variable.
+//
+// Blocks that are reached in one way only follow each other without labels (chains), and short ways out of the function
+// stand where they are taken. Invariant: a chain is entered at its head alone, so that only heads need labels and only
+// their arguments need variables.
 #include "compiler/emit/cpp/Cpp.h"
 #include "compiler/emit/cpp/FunctionWriter.h"
 
@@ -19,7 +29,7 @@ void FunctionWriter::assign(ArrayRef<std::string> variables, ValueRange values) 
       texts[i] = name;
     }
   }
-  settleReads();
+  flushReads();
   for (auto [name, text] : llvm::zip_equal(variables, texts)) {
     if (name != text) {
       line(name + " = " + text + ";");
@@ -39,6 +49,7 @@ static bool isHandedOn(Value start, scf::ForOp loop) {
   return start.getDefiningOp<scf::ForOp>() && start.getDefiningOp()->getBlock() == loop->getBlock();
 }
 
+// Bounds that are long or read memory become constants, since C++ computes them in each iteration.
 void FunctionWriter::visit(scf::ForOp loop) {
   SmallVector<std::string> variables, starts;
   for (Value start : loop.getInitArgs()) {
@@ -55,7 +66,7 @@ void FunctionWriter::visit(scf::ForOp loop) {
     return asSigned(e, type);
   };
   std::string from = bound(loop.getLowerBound()), to = bound(loop.getUpperBound()), step = bound(loop.getStep());
-  settleReads();
+  flushReads();
   for (auto [result, argument, init, start] :
        llvm::zip_equal(loop.getResults(), loop.getRegionIterArgs(), loop.getInitArgs(), starts)) {
     bool isOld = isHandedOn(init, loop) && !shared.contains(result);
@@ -76,7 +87,7 @@ void FunctionWriter::visit(scf::ForOp loop) {
 
 void FunctionWriter::visit(scf::IfOp branch) {
   std::string condition = argument(branch.getCondition());
-  settleReads();
+  flushReads();
   SmallVector<std::string> variables;
   for (Value result : branch.getResults()) {
     variables.push_back(declareVariable(result, ""));
@@ -94,12 +105,15 @@ void FunctionWriter::visit(scf::IfOp branch) {
   close();
 }
 
+// The part in front of the condition runs once more than the body, so that the loop is left in the middle:
+//
+//   while (true) { before; if (!condition) { results = ...; break; } body; carried = ...; }
 void FunctionWriter::visit(scf::WhileOp loop) {
   SmallVector<std::string> starts, carried, results;
   for (Value start : loop.getInits()) {
     starts.push_back(argument(start));
   }
-  settleReads();
+  flushReads();
   for (auto [argument, start] : llvm::zip_equal(loop.getBeforeArguments(), starts)) {
     carried.push_back(declareVariable(argument, start));
   }
@@ -150,6 +164,7 @@ Block *FunctionWriter::following(Block *block) const {
   return next && next->hasOneUse() && !next->isEntryBlock() ? next : nullptr;
 }
 
+// A chain begins at each block that no other one is written in front of.
 void FunctionWriter::formChains() {
   llvm::SmallDenseSet<Block *> inside; // blocks that are inside of a chain, or ways out
   for (Block &block : function.getBody()) {
@@ -250,7 +265,7 @@ void FunctionWriter::end(Block &block, Block *inside, Block *next) {
   for (Value operand : terminator->getOperands()) {
     named(operand);
   }
-  settleReads();
+  flushReads();
   bool first = branch.getTrueDest() != inside && chainOf.lookup(branch.getTrueDest()) == chainOf.lookup(&block) &&
                endsAtOnce(branch.getTrueDest());
   bool second = !first && branch.getFalseDest() != inside &&
@@ -266,7 +281,7 @@ void FunctionWriter::end(Block &block, Block *inside, Block *next) {
          : jump(&block, branch.getFalseDest(), branch.getFalseDestOperands(), inside, next);
 }
 
-void FunctionWriter::writeChain(Chain &chain, Block *next) {
+void FunctionWriter::writeChain(BlockChain &chain, Block *next) {
   for (size_t i = 0; i < chain.blocks.size(); ++i) {
     Block *block = chain.blocks[i], *inside = i + 1 < chain.blocks.size() ? chain.blocks[i + 1] : nullptr;
     visitAll(*block);

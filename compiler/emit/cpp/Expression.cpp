@@ -42,8 +42,8 @@ namespace {
 
 /// The kinds of operands that have rows of their own: i1, integers below 32 bits, those from 32 bits on, f32 and f64,
 /// 16-bit floats, and all else. They are bits, so that a row may serve several.
-enum Kind : unsigned { Bit = 1, Narrow = 2, Wide = 4, Real = 8, Half = 16, Other = 32 };
-constexpr unsigned integers = Narrow | Wide, all = Bit | Narrow | Wide, reals = Real | Half;
+enum Kind : unsigned { Bit = 1, Narrow = 2, Wide = 4, Real = 8, NarrowFloat = 16, Other = 32 };
+constexpr unsigned integers = Narrow | Wide, all = Bit | Narrow | Wide, reals = Real | NarrowFloat;
 
 struct Row {
   const char *op;
@@ -62,7 +62,7 @@ constexpr Row rows[] = {
     {"arith.subi", Bit, "$0 != $1", Rank::Equal},
     {"arith.muli", Wide, "$0 * $1", Rank::Product},
     {"arith.muli", Narrow, "$T(uint32_t($a0) * $1)"},
-    {"arith.muli", Bit, "$0 && $1", Rank::Both},
+    {"arith.muli", Bit, "$0 && $1", Rank::LogicalAnd},
     {"arith.divui", integers, "$u0 / $u1", Rank::Product},
     {"arith.remui", integers, "$u0 % $u1", Rank::Product},
     {"arith.divsi", integers, "$T($s0 / $s1)"},
@@ -70,8 +70,8 @@ constexpr Row rows[] = {
     {"arith.andi", integers, "$0 & $1", Rank::And},
     {"arith.ori", integers, "$0 | $1", Rank::Or},
     {"arith.xori", integers, "$0 ^ $1", Rank::Xor},
-    {"arith.andi", Bit, "$0 && $1", Rank::Both},
-    {"arith.ori", Bit, "$0 || $1", Rank::Either},
+    {"arith.andi", Bit, "$0 && $1", Rank::LogicalAnd},
+    {"arith.ori", Bit, "$0 || $1", Rank::LogicalOr},
     {"arith.xori", Bit, "$0 != $1", Rank::Equal},
     {"arith.shli", Wide, "$u0 << $u1", Rank::Shift},
     {"arith.shli", Narrow, "$T(uint32_t($a0) << $1)"},
@@ -81,10 +81,10 @@ constexpr Row rows[] = {
     {"arith.minsi", integers, "$@minSigned$W$($a0, $a1)"},
     {"arith.maxui", integers, "$@maxUnsigned$W$($a0, $a1)"},
     {"arith.minui", integers, "$@minUnsigned$W$($a0, $a1)"},
-    {"arith.maxsi", Bit, "$0 && $1", Rank::Both}, // as a signed i1, true is -1
-    {"arith.minsi", Bit, "$0 || $1", Rank::Either},
-    {"arith.maxui", Bit, "$0 || $1", Rank::Either},
-    {"arith.minui", Bit, "$0 && $1", Rank::Both},
+    {"arith.maxsi", Bit, "$0 && $1", Rank::LogicalAnd}, // as a signed i1, true is -1
+    {"arith.minsi", Bit, "$0 || $1", Rank::LogicalOr},
+    {"arith.maxui", Bit, "$0 || $1", Rank::LogicalOr},
+    {"arith.minui", Bit, "$0 && $1", Rank::LogicalAnd},
     {"arith.cmpi eq", all, "$c0 == $c1", Rank::Equal},
     {"arith.cmpi ne", all, "$c0 != $c1", Rank::Equal},
     {"arith.cmpi slt", integers, "$s0 < $s1", Rank::Compare},
@@ -118,12 +118,12 @@ constexpr Row rows[] = {
     {"arith.subf", Real, "$0 - $1", Rank::Sum},
     {"arith.mulf", Real, "$0 * $1", Rank::Product},
     {"arith.divf", Real, "$0 / $1", Rank::Product},
-    {"arith.addf", Half, "~$f0 + $f1"},
-    {"arith.subf", Half, "~$f0 - $f1"},
-    {"arith.mulf", Half, "~$f0 * $f1"},
-    {"arith.divf", Half, "~$f0 / $f1"},
+    {"arith.addf", NarrowFloat, "~$f0 + $f1"},
+    {"arith.subf", NarrowFloat, "~$f0 - $f1"},
+    {"arith.mulf", NarrowFloat, "~$f0 * $f1"},
+    {"arith.divf", NarrowFloat, "~$f0 / $f1"},
     {"arith.negf", Real, "-$0", Rank::Unary},
-    {"arith.negf", Half, "$T($0 ^ 0x8000)"},
+    {"arith.negf", NarrowFloat, "$T($0 ^ 0x8000)"},
     {"arith.maximumf", Real, "$@maximum$($a0, $a1)"},
     {"arith.minimumf", Real, "$@minimum$($a0, $a1)"},
     {"arith.maxnumf", Real, "$@maxNumber$($a0, $a1)"},
@@ -166,7 +166,7 @@ Kind kindOf(Type type) {
     return Real;
   }
   if (type.isF16() || type.isBF16()) {
-    return Half;
+    return NarrowFloat;
   }
   if (!type.isIntOrIndex()) {
     return Other;
@@ -209,25 +209,25 @@ Rank loosestIn(Rank rank, bool first) {
     return Rank::Sum;
   case Rank::Unary:
     return Rank::Name;
-  case Rank::Both:
-    return first ? Rank::Both : Rank::Equal;
-  case Rank::Either:
-    return first ? Rank::Either : Rank::Equal;
+  case Rank::LogicalAnd:
+    return first ? Rank::LogicalAnd : Rank::Equal;
+  case Rank::LogicalOr:
+    return first ? Rank::LogicalOr : Rank::Equal;
   default:
     return Rank::Unary;
   }
 }
 
 /// Replaces the placeholders of a row's pattern for one operation.
-class Filler {
+class PatternText {
 public:
-  Filler(Operation *op, const Row &row, ArrayRef<Expression> operands, Helpers &helpers)
+  PatternText(Operation *op, const Row &row, ArrayRef<Expression> operands, Helpers &helpers)
       : op(op), row(row), operands(operands), helpers(helpers) {}
 
   std::string fill(StringRef pattern) {
-    if (pattern.consume_front("~") && kindOf(op->getResult(0).getType()) == Half) {
-      bool isHalf = op->getResult(0).getType().isF16();
-      return helpers.use(isHalf ? "toHalf" : "toBFloat") + "(" + fill(pattern) + ")";
+    if (pattern.consume_front("~") && kindOf(op->getResult(0).getType()) == NarrowFloat) {
+      bool isF16 = op->getResult(0).getType().isF16();
+      return helpers.use(isF16 ? "toFloat16" : "toBfloat16") + "(" + fill(pattern) + ")";
     }
     std::string text;
     while (!pattern.empty()) {
@@ -253,7 +253,7 @@ private:
     }
     if (how == 'T') {
       Type result = op->getResult(0).getType();
-      return kindOf(result) == Half ? result.isF16() ? "double" : "float" : typeName(result);
+      return kindOf(result) == NarrowFloat ? result.isF16() ? "double" : "float" : typeName(result);
     }
     if (llvm::isDigit(how)) {
       return operand(' ', unsigned(how - '0'));
@@ -278,8 +278,9 @@ private:
     Type type = typeOf(number);
     Rank loosest = loosestIn(row.rank, number == (isa<arith::SelectOp>(op) ? 1u : 0u));
     if (isa<arith::SelectOp>(op) && number == 0) {
-      loosest = Rank::Either;
-    } else if (row.rank == Rank::Either && e.rank == Rank::Both) { // a && b || c is right, but compilers warn of it
+      loosest = Rank::LogicalOr;
+    } else if (row.rank == Rank::LogicalOr &&
+               e.rank == Rank::LogicalAnd) { // a && b || c is right, but compilers warn of it
       loosest = Rank::Equal;
     }
     switch (how) {
@@ -295,8 +296,9 @@ private:
     case 'u':
       return isUnsignedAlready(e) ? asOperand(e, loosest) : typeName(type) + "(" + e.text + ")";
     case 'f':
-      return kindOf(type) == Half ? helpers.use(type.isF16() ? "fromHalf" : "fromBFloat") + "(" + e.text + ")"
-                                  : asOperand(e, loosest);
+      return kindOf(type) == NarrowFloat
+                 ? helpers.use(type.isF16() ? "fromFloat16" : "fromBfloat16") + "(" + e.text + ")"
+                 : asOperand(e, loosest);
     default:
       return asOperand(e, loosest);
     }
@@ -353,8 +355,8 @@ std::optional<Expression> rounded(Operation *op, const Expression &e, Helpers &h
                      : bits == 32 && !isSigned ? "toSigned64"
                                                : "toSigned32";
   std::string argument = e.text;
-  if (kindOf(from) == Half) {
-    argument = helpers.use(from.isF16() ? "fromHalf" : "fromBFloat") + "(" + argument + ")";
+  if (kindOf(from) == NarrowFloat) {
+    argument = helpers.use(from.isF16() ? "fromFloat16" : "fromBfloat16") + "(" + argument + ")";
   }
   std::string text = helpers.use(name) + "(" + argument + ")";
   if (bits == 1) {
@@ -407,7 +409,7 @@ std::optional<Expression> special(Operation *op, ArrayRef<Expression> operands, 
                       signOf(op, operands)};
   }
   if (isa<arith::SelectOp>(op) && operands[1].sign == Sign::Literal && operands[2].sign == Sign::Literal) {
-    return Expression{typeName(op->getResult(0).getType()) + "(" + asOperand(operands[0], Rank::Either) + " ? " +
+    return Expression{typeName(op->getResult(0).getType()) + "(" + asOperand(operands[0], Rank::LogicalOr) + " ? " +
                       operands[1].text + " : " + operands[2].text + ")"};
   }
   if (auto compare = dyn_cast<arith::CmpIOp>(op); compare && operands[1].text == "0") { // compilers warn of u < 0
@@ -491,7 +493,7 @@ std::string typeName(Type type) {
     return integerName(bitsOf(type));
   case Real:
     return type.isF32() ? "float" : "double";
-  case Half:
+  case NarrowFloat:
     return "uint16_t";
   default:
     return isExec(type) ? "const ingot_exec *" : "";
@@ -525,7 +527,7 @@ std::optional<Expression> literal(Type type, Attribute value, Helpers &helpers) 
   if (!number) {
     return std::nullopt;
   }
-  if (kindOf(type) == Half) {
+  if (kindOf(type) == NarrowFloat) {
     return integerLiteral(16, number.getValue().bitcastToAPInt());
   }
   return realLiteral(type, number.getValue(), helpers);
@@ -547,7 +549,7 @@ std::optional<Expression> express(Operation *op, ArrayRef<Expression> operands, 
     if (isa<math::MathDialect>(op->getDialect())) {
       helpers.useMath();
     }
-    result = Expression{Filler(op, *row, operands, helpers).fill(row->pattern), row->rank, signOf(op, operands)};
+    result = Expression{PatternText(op, *row, operands, helpers).fill(row->pattern), row->rank, signOf(op, operands)};
   }
   result->reads |= reads;
   return result;

@@ -13,8 +13,9 @@
 namespace ingot::emit::cpp {
 
 /// The operators by how tightly they bind, the tightest first. The rank of an expression is that of its loosest
-/// operator outside of parentheses: Name for names, calls and casts, Both for &&, Either for ||, Choice for ?:.
-enum class Rank { Name, Unary, Product, Sum, Shift, Compare, Equal, And, Xor, Or, Both, Either, Choice };
+/// operator outside of parentheses: Name for names, calls and casts, LogicalAnd for &&, LogicalOr for ||, Choice for
+/// ?:.
+enum class Rank { Name, Unary, Product, Sum, Shift, Compare, Equal, And, Xor, Or, LogicalAnd, LogicalOr, Choice };
 
 /// The sign of an integer expression's type. Integers of the IR have none and are written with the unsigned type of
 /// their width. Signed are the counters of loops, and sums and products of counters and literals. A literal takes its

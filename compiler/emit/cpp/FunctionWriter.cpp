@@ -1,7 +1,14 @@
+// Writes names, expressions and statements, as a part of FunctionWriter; loops and blocks are in ControlFlow.cpp.
+//
+//   %0 = memref.load %a[%i]         an expression that waits: a[i]
+//   %1 = arith.mulf %0, %b          another one, which has taken it: a[i] * b
+//   memref.store %1, %c[%i]         =>   c[i] = a[i] * b;
+//
+// With two users of %0, or with a store between it and %1, there would be `const float x0 = a[i];` first. A pending
+// expression is taken exactly once, so that its text is written in one place, and in the order of evaluation that the
+// IR has as far as memory is concerned.
 #include "compiler/emit/cpp/FunctionWriter.h"
-#include "compiler/emit/DeviceCode.h"
 #include "compiler/emit/cpp/Cpp.h"
-#include "compiler/plan/CallAttributes.h"
 #include "compiler/plan/KernelAttributes.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -84,12 +91,14 @@ static BlockArgument carriedSum(Operation *op) {
   return isRead ? carried : BlockArgument();
 }
 
+// Steps of a sum do not wait, since one long expression would leave their order to the compiler (addsProduct).
 bool FunctionWriter::waits(Value value) const {
   Operation *op = value.getDefiningOp();
   return op && !isStepOfSum(value) && !shared.contains(value) && value.hasOneUse() &&
          (*value.user_begin())->getBlock() == op->getBlock();
 }
 
+// Names and literals cost nothing, so that they are used as often as they are needed.
 void FunctionWriter::define(Value value, Expression expression) {
   bool isPlain =
       !expression.reads &&
@@ -98,7 +107,7 @@ void FunctionWriter::define(Value value, Expression expression) {
   if (isPlain && !shared.contains(value)) {
     known[value] = expression;
   } else if (waits(value)) {
-    waiting[value] = expression;
+    pending[value] = expression;
   } else if (!value.use_empty()) {
     declareConstant(value, expression);
   }
@@ -134,37 +143,39 @@ std::string FunctionWriter::declareVariable(Value value, StringRef start) {
 }
 
 Expression FunctionWriter::take(Value value) {
-  auto it = waiting.find(value);
-  if (it == waiting.end()) {
+  auto it = pending.find(value);
+  if (it == pending.end()) {
     return known.lookup(value);
   }
   Expression expression = it->second;
-  waiting.erase(it);
+  pending.erase(it);
   known[value] = expression;
   return expression;
 }
 
 Expression FunctionWriter::named(Value value) {
-  auto it = waiting.find(value);
-  if (it != waiting.end()) {
+  auto it = pending.find(value);
+  if (it != pending.end()) {
     Expression expression = it->second;
-    waiting.erase(it);
+    pending.erase(it);
     declareConstant(value, expression);
   }
   return known.lookup(value);
 }
 
+/// Returns how many characters the operands of one statement may have, so that lines stay readable.
 size_t FunctionWriter::room() const { return std::max<size_t>(mostColumns - 30 - std::min(indent, 60u), 40); }
 
+// Where operands are too long together, the longest one becomes a constant of its own, and so on.
 SmallVector<Expression> FunctionWriter::takeAll(ValueRange values, size_t most) {
   while (true) {
     size_t sum = 0, longest = 0;
     Value worst;
     for (Value value : values) {
-      auto it = waiting.find(value);
-      size_t length = it != waiting.end() ? it->second.text.size() : known.lookup(value).text.size();
+      auto it = pending.find(value);
+      size_t length = it != pending.end() ? it->second.text.size() : known.lookup(value).text.size();
       sum += length;
-      if (it != waiting.end() && length > longest) {
+      if (it != pending.end() && length > longest) {
         longest = length, worst = value;
       }
     }
@@ -176,9 +187,9 @@ SmallVector<Expression> FunctionWriter::takeAll(ValueRange values, size_t most) 
   return llvm::map_to_vector(values, [&](Value value) { return take(value); });
 }
 
-void FunctionWriter::settleReads() {
+void FunctionWriter::flushReads() {
   SmallVector<Value> readers;
-  for (auto &[value, expression] : waiting) {
+  for (auto &[value, expression] : pending) {
     if (expression.reads) {
       readers.push_back(value);
     }
@@ -216,8 +227,10 @@ void FunctionWriter::visitAll(Block &block) {
 void FunctionWriter::visit(Operation &op) {
   llvm::TypeSwitch<Operation *>(&op)
       .Case<arith::ConstantOp, memref::LoadOp, memref::StoreOp, memref::ViewOp, memref::AllocaOp, func::CallOp,
-            scf::ForOp, scf::IfOp, scf::WhileOp>([&](auto each) { visit(each); })
+            func::CallIndirectOp, scf::ForOp, scf::IfOp, scf::WhileOp, run::FieldOp, run::OverItemsOp>(
+          [&](auto each) { visit(each); })
       .Case([&](memref::GetGlobalOp global) { known[global] = {"weights"}; })
+      .Case([&](run::GivenOp given) { define(given, take(given.getPointer())); })
       .Case<arith::MulSIExtendedOp, arith::MulUIExtendedOp>([&](auto) { multiplied(op); })
       .Case([&](vector::ToElementsOp lanes) {
         std::string vector = named(lanes.getSource()).text;
@@ -265,7 +278,7 @@ bool FunctionWriter::visitVectorStore(Operation &op) {
     return false;
   }
   std::optional<std::string> text = storeVector(&op, takeAll(op.getOperands(), room() + 20), helpers);
-  settleReads();
+  flushReads();
   text ? line(*text + ";") : refuse(op);
   return true;
 }
@@ -275,6 +288,14 @@ void FunctionWriter::visit(arith::ConstantOp constant) {
   number ? void(known[constant] = *number) : refuse(*constant);
 }
 
+void FunctionWriter::visit(run::FieldOp field) {
+  std::string text = argument(field.getExec()) + "->" + field.getField().str();
+  if (isa<MemRefType>(field.getType())) {
+    return declareConstant(field, {helpers.use("raw") + "(" + text + ")"});
+  }
+  known[field] = {text};
+}
+
 void FunctionWriter::visit(memref::LoadOp load) {
   SmallVector<Expression> parts = takeAll(load->getOperands(), room());
   define(load, {asOperand(parts[0], Rank::Name) + "[" + parts[1].text + "]", Rank::Name, Sign::Unsigned, true});
@@ -282,7 +303,7 @@ void FunctionWriter::visit(memref::LoadOp load) {
 
 void FunctionWriter::visit(memref::StoreOp store) {
   SmallVector<Expression> parts = takeAll(store->getOperands(), room() + 20);
-  settleReads();
+  flushReads();
   line(asOperand(parts[1], Rank::Name) + "[" + parts[2].text + "] = " + parts[0].text + ";");
 }
 
@@ -311,78 +332,46 @@ void FunctionWriter::visit(memref::AllocaOp array) {
   line(align + element + " " + name + "[" + std::to_string(type.getNumElements()) + "];");
 }
 
+std::string FunctionWriter::callOf(func::FuncOp callee, ArrayRef<std::string> arguments) {
+  return functionName(callee, model) + "(" + llvm::join(arguments, ", ") + ")";
+}
+
 void FunctionWriter::visit(func::CallOp call) {
-  SmallVector<std::string> arguments;
-  for (Value operand : call.getOperands()) {
-    arguments.push_back(argument(operand));
-  }
-  settleReads();
-  auto number = call->getAttrOfType<IntegerAttr>(plan::launchName);
-  auto tell = [&](int ended) {
-    if (number) {
-      line(helpers.use("profile") + "(exec, " + std::to_string(number.getInt()) + ", " + std::to_string(ended) + ");");
-    }
-  };
+  SmallVector<std::string> arguments = texts(call.getOperands());
+  flushReads();
   auto callee = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(call, call.getCalleeAttr());
-  tell(0);
-  if (call->hasAttr(plan::callDeviceName)) {
-    enqueue(call, arguments);
-  } else if (callee.isExternal()) {
+  if (callee.isExternal()) {
     callLibrary(call, arguments);
+  } else if (call.getNumResults() == 1 && !call.getResult(0).use_empty()) {
+    declareConstant(call.getResult(0), {callOf(callee, arguments)});
   } else {
-    callKernel(call, functionName(callee, model), arguments);
-  }
-  tell(1);
-}
-
-/// Writes the call of a kernel, as SplitCalls.cpp does for objects.
-void FunctionWriter::enqueue(func::CallOp call, ArrayRef<std::string> arguments) {
-  auto numberAt = [&](StringRef name) { return cast<IntegerAttr>(call->getAttr(name)).getInt(); };
-  std::string device = std::to_string(numberAt(plan::callDeviceName));
-  SmallVector<std::string> words;
-  for (auto [text, operand] : llvm::zip_equal(arguments, call.getOperands())) {
-    words.push_back(isa<MemRefType>(operand.getType()) ? helpers.use("addressOf") + "(" + text + ")"
-                                                       : "uint64_t(" + text + ")");
-  }
-  words.erase(words.end() - 2); // the word where work items begin is not handed over
-  if (call->hasAttr(plan::callNodeName)) {
-    words.insert(words.end() - 1, {helpers.use("addressOf") + "(ingot_device_status(exec, " + device + "))",
-                                   std::to_string((numberAt(plan::callNodeName) + 1) << 8)});
-  }
-  auto endIf = [&](const std::string &text) {
-    open("if (const int status = " + text + ")");
-    line("return uint32_t(status);");
-    close();
-  };
-  endIf(helpers.use("enqueue") + "(exec, " + device + ", " + std::to_string(numberAt(kernelNumberName)) + ", {" +
-        llvm::join(words, ", ") + "})");
-  if (call->hasAttr(plan::awaitedName)) {
-    endIf("ingot_device_wait(exec, " + device + ")");
+    line(callOf(callee, arguments) + ";");
   }
 }
 
-void FunctionWriter::callKernel(func::CallOp call, StringRef name, ArrayRef<std::string> arguments) {
-  bool returns = call.getNumResults() == 1;
-  std::string text = (name + "(" + llvm::join(arguments, ", ") + ")").str();
-  bool isWeighed = call->hasAttr(plan::weighedItemsName); // as in SplitCalls.cpp
-  if (isWeighed || call->hasAttr(plan::itemsName)) {
-    std::string exec = isWeighed ? arguments[arguments.size() - 2] + " ? exec : nullptr" : "exec";
-    SmallVector<std::string> some(arguments.drop_back(2));
-    some.append({"begin", "end"});
-    std::string range = (name + "(" + llvm::join(some, ", ") + ")").str();
-    text = helpers.use("overItems") + "(" + exec + ", " + arguments.back() + ", [&](uint64_t begin, uint64_t end) { " +
-           (returns ? "return int(" + range + ");" : range + "; return 0;") + " })";
-    if (!returns) {
-      open("if (const int status = " + text + ")");
-      line("return uint32_t(status);");
-      return close();
-    }
-    text = "uint32_t(" + text + ")";
+void FunctionWriter::visit(run::OverItemsOp op) {
+  auto kernel = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(op, op.getKernelAttr());
+  SmallVector<std::string> arguments = texts(op.getArguments());
+  std::string exec = argument(op.getExec()), worth = argument(op.getIsWorth()), items = argument(op.getItems());
+  flushReads();
+  arguments.append({"begin", "end"});
+  std::string call = callOf(kernel, arguments);
+  std::string body = kernel.getNumResults() == 1 ? "return int(" + call + ");" : call + "; return 0;";
+  std::string threads = worth == "true" ? exec : worth + " ? " + exec + " : nullptr";
+  declareConstant(op.getStatus(), {"uint32_t(" + helpers.use("overItems") + "(" + threads + ", " + items +
+                                   ", [&](uint64_t begin, uint64_t end) { " + body + " }))"});
+}
+
+/// Writes a call of a function of ingot_exec, whose integers are signed.
+void FunctionWriter::visit(func::CallIndirectOp call) {
+  SmallVector<std::string> arguments;
+  for (Value operand : call.getArgOperands()) {
+    Type type = operand.getType();
+    std::string text = argument(operand);
+    arguments.push_back(type.isInteger() ? integerName(bitsOf(type), /*isSigned=*/true) + "(" + text + ")" : text);
   }
-  if (returns && !call.getResult(0).use_empty()) {
-    return declareConstant(call.getResult(0), {text});
-  }
-  line(text + ";");
+  flushReads();
+  line(argument(call.getCallee()) + "(" + llvm::join(arguments, ", ") + ");");
 }
 
 /// Writes a call of a function of ingot.h. An array of words that a function on memory gets is its list, and one that a
@@ -407,6 +396,7 @@ void FunctionWriter::callLibrary(func::CallOp call, ArrayRef<std::string> argume
                                                             : typeName(type) + "(" + text + ")"});
 }
 
+/// Whether a parameter is a pointer to const: nothing but loads uses it.
 bool FunctionWriter::isOnlyRead(BlockArgument pointer) const {
   return llvm::all_of(pointer.getUsers(), [](Operation *user) {
     return isa<memref::LoadOp, vector::LoadOp, vector::MaskedLoadOp, vector::GatherOp>(user);
@@ -434,23 +424,6 @@ std::string FunctionWriter::signature(StringRef body) {
   std::string start = function->hasAttr(plan::inlineName) ? "inline " : "";
   start += function.getNumResults() == 1 ? "uint32_t " : "void ";
   return wrapped(start + functionName(function, model) + "(" + llvm::join(parameters, ", ") + ") {", 0);
-}
-
-/// Returns the lines with which a function that reads weights begins, as compiler/emit/TakeWeights.cpp has them.
-std::string FunctionWriter::weightsOf(StringRef body) {
-  if (!mentions(body, "weights")) {
-    return "";
-  }
-  std::string address = model.name + "_weights";
-  std::string checks;
-  if (model.takesWeights()) {
-    std::string argument = std::to_string(model.inputs.size() + model.outputs.size() + 1);
-    checks = "  if (!exec || !exec->weights) {\n    return INGOT_STATUS(INGOT_ERROR_NULL, " + argument +
-             ");\n  }\n  if (" + helpers.use("addressOf") + "(exec->weights) % INGOT_WEIGHTS_ALIGN) {\n" +
-             "    return INGOT_STATUS(INGOT_ERROR_ALIGNMENT, " + argument + ");\n  }\n";
-    address = "exec->weights";
-  }
-  return checks + "  u8 *const weights = " + helpers.use("raw") + "(" + address + ");\n";
 }
 
 FailureOr<std::string> FunctionWriter::write() {
@@ -485,7 +458,9 @@ FailureOr<std::string> FunctionWriter::write() {
       text += chain.text;
     }
   }
-  text = weightsOf(text) + text;
+  if (!model.takesWeights() && mentions(text, "weights")) {
+    text = "  u8 *const weights = " + helpers.use("raw") + "(" + model.name + "_weights);\n" + text;
+  }
   return signature(text) + text + "}\n";
 }
 

@@ -8,6 +8,7 @@
 #pragma once
 #include "compiler/emit/cpp/Expression.h"
 #include "compiler/plan/Model.h"
+#include "compiler/plan/Run.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -44,11 +45,14 @@ private:
   // These deal with names and expressions.
 
   std::string newName(mlir::Type type);
-  /// Returns the expression of a value, which is not waiting any more.
+  /// Returns the expression of a value, which is not pending any more.
   Expression take(Value value);
   /// Returns a name or a literal for the value, and declares a constant where it has none.
   Expression named(Value value);
   std::string argument(Value value) { return take(value).text; }
+  llvm::SmallVector<std::string> texts(mlir::ValueRange values) {
+    return llvm::map_to_vector(values, [&](Value value) { return argument(value); });
+  }
   /// Makes `expression` the value: now, or where it is used.
   void define(Value value, Expression expression);
   void declareConstant(Value value, const Expression &expression);
@@ -59,7 +63,7 @@ private:
   llvm::SmallVector<Expression> takeAll(mlir::ValueRange values, size_t most);
   size_t room() const;
   /// Writes down what was read, because memory is about to change.
-  void settleReads();
+  void flushReads();
 
   // These write statements.
 
@@ -74,14 +78,16 @@ private:
   void visit(mlir::memref::ViewOp view);
   void visit(mlir::memref::AllocaOp array);
   void visit(mlir::func::CallOp call);
+  void visit(mlir::func::CallIndirectOp call);
+  void visit(run::FieldOp field);
+  void visit(run::OverItemsOp op);
   void visit(mlir::scf::ForOp loop);
   void visit(mlir::scf::IfOp branch);
   void visit(mlir::scf::WhileOp loop);
   void visitOther(Operation &op);
   bool visitVectorStore(Operation &op);
   void multiplied(Operation &op);
-  void callKernel(mlir::func::CallOp call, llvm::StringRef name, llvm::ArrayRef<std::string> arguments);
-  void enqueue(mlir::func::CallOp call, llvm::ArrayRef<std::string> arguments);
+  std::string callOf(mlir::func::FuncOp callee, llvm::ArrayRef<std::string> arguments);
   void callLibrary(mlir::func::CallOp call, llvm::ArrayRef<std::string> arguments);
   /// Assigns to all variables at once, since the value of one may be computed from another.
   void assign(llvm::ArrayRef<std::string> variables, mlir::ValueRange values);
@@ -89,7 +95,7 @@ private:
 
   // These write basic blocks.
 
-  struct Chain {
+  struct BlockChain {
     Block *head;
     llvm::SmallVector<Block *> blocks;
     std::string text;
@@ -98,14 +104,13 @@ private:
   Block *following(Block *block) const;
   bool endsAtOnce(Block *block) const;
   void shareValues();
-  void writeChain(Chain &chain, Block *next);
+  void writeChain(BlockChain &chain, Block *next);
   void end(Block &block, Block *inside, Block *next);
   void jump(Block *from, Block *to, mlir::ValueRange operands, Block *inside, Block *next);
   void endAtOnce(Block *block);
 
   void nameParameters();
   std::string signature(llvm::StringRef body);
-  std::string weightsOf(llvm::StringRef body);
   bool isOnlyRead(mlir::BlockArgument pointer) const;
 
   mlir::func::FuncOp function;
@@ -116,9 +121,9 @@ private:
   unsigned indent = 2;
   std::map<char, unsigned> numbers;
   llvm::DenseMap<Value, Expression> known;
-  llvm::MapVector<Value, Expression> waiting;
+  llvm::MapVector<Value, Expression> pending;
   llvm::DenseMap<Value, std::string> shared; ///< variables that several chains know
-  std::vector<Chain> chains;
+  std::vector<BlockChain> chains;
   llvm::DenseMap<Block *, unsigned> chainOf;
   llvm::SmallDenseSet<Block *> targets; ///< the targets of a goto
 };

@@ -1,3 +1,11 @@
+// Has the table of helpers. Its rows stand in an order in which each comes behind those that it needs, so that text()
+// writes those that are used in the order of the table and needs no other.
+//
+//   {"absolute$", "", "... $ ..."}     one for each width: use("absolute64") writes it with 64 in the place of $
+//   {"at_$", "", ...}                  one for each type of elements: use("at_f32")
+//
+// They are what C++ leaves open or undefined and the IR defines, such as conversions of numbers that do not fit and
+// maximums of NaN, and what a compiler does better with when it is told.
 #include "compiler/emit/cpp/Helpers.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringExtras.h"
@@ -79,9 +87,9 @@ inline double fromBits64(uint64_t bits) {
   return value;
 }
 )"},
-    {"fromHalf", "fromBits32", R"(
+    {"fromFloat16", "fromBits32", R"(
 /// A 16-bit float with 5 bits of exponent.
-inline float fromHalf(uint16_t half) {
+inline float fromFloat16(uint16_t half) {
   const uint32_t sign = uint32_t(half & 0x8000) << 16, rest = half & 0x7fff;
   if (rest >= 0x7c00) { // infinite or NaN
     return fromBits32(sign | 0x7f800000 | (rest & 0x3ff) << 13);
@@ -90,9 +98,9 @@ inline float fromHalf(uint16_t half) {
   return sign ? -magnitude : magnitude;
 }
 )"},
-    {"toHalf", "toBits64", R"(
+    {"toFloat16", "toBits64", R"(
 /// The nearest 16-bit float, of two the even one.
-inline uint16_t toHalf(double value) {
+inline uint16_t toFloat16(double value) {
   const uint64_t bits = toBits64(value), rest = bits & 0x7fffffffffffffff;
   const uint16_t sign = uint16_t(bits >> 48 & 0x8000);
   if (rest > 0x7ff0000000000000) {
@@ -113,12 +121,12 @@ inline uint16_t toHalf(double value) {
   return uint16_t(sign | (exponent < -14 ? kept : kept + (uint64_t(exponent + 14) << 10)));
 }
 )"},
-    {"fromBFloat", "fromBits32", R"(
-inline float fromBFloat(uint16_t half) { return fromBits32(uint32_t(half) << 16); }
+    {"fromBfloat16", "fromBits32", R"(
+inline float fromBfloat16(uint16_t half) { return fromBits32(uint32_t(half) << 16); }
 )"},
-    {"toBFloat", "toBits32", R"(
+    {"toBfloat16", "toBits32", R"(
 /// The upper half of a float, rounded.
-inline uint16_t toBFloat(float value) {
+inline uint16_t toBfloat16(float value) {
   const uint32_t bits = toBits32(value);
   return uint16_t(value != value ? bits >> 16 | 0x40 : (bits + 0x7fff + (bits >> 16 & 1)) >> 16);
 }
@@ -320,9 +328,9 @@ INGOT_INLINE void scatter(const Vector &vector, Element *to, const Index &index,
   }
 }
 )"},
-    {"sumOfPairs", "", R"(
+    {"int16Dot2", "", R"(
 /// Lane by lane the sum of two neighbouring products of 16-bit integers.
-template <typename Sums, typename Vector> INGOT_INLINE Sums sumOfPairs(const Vector &a, const Vector &b) {
+template <typename Sums, typename Vector> INGOT_INLINE Sums int16Dot2(const Vector &a, const Vector &b) {
   Sums sums;
   for (size_t i = 0; i < sizeof(Sums) / 4; ++i) {
     sums[i] = int32_t(int16_t(a[2 * i])) * int16_t(b[2 * i]) + int32_t(int16_t(a[2 * i + 1])) * int16_t(b[2 * i + 1]);
@@ -330,9 +338,9 @@ template <typename Sums, typename Vector> INGOT_INLINE Sums sumOfPairs(const Vec
   return sums;
 }
 )"},
-    {"sumOfQuads", "", R"(
+    {"byteDot4", "", R"(
 /// Adds to each lane four neighbouring products of unsigned by signed bytes.
-template <typename Sums, typename Vector> INGOT_INLINE Sums sumOfQuads(Sums sums, const Vector &a, const Vector &b) {
+template <typename Sums, typename Vector> INGOT_INLINE Sums byteDot4(Sums sums, const Vector &a, const Vector &b) {
   for (size_t i = 0; i < sizeof(Sums) / 4; ++i) {
     for (size_t k = 4 * i; k < 4 * i + 4; ++k) {
       sums[i] += int32_t(uint8_t(a[k])) * int8_t(b[k]);
@@ -426,15 +434,6 @@ template <typename Body> inline int overItems(const ingot_exec *exec, uint64_t i
   return ingot_parallel_for(exec, call, &body, int64_t(items));
 }
 )"},
-    {"enqueue", "", R"(
-/// Has a device run a kernel on all of its work items, of which the last argument is the number. Addresses are in the
-/// device's memory. 0, or what ends the run.
-template <size_t Count>
-inline int enqueue(const ingot_exec *exec, int32_t device, int32_t kernel, const uint64_t (&arguments)[Count]) {
-  const int64_t items = int64_t(arguments[Count - 1]);
-  return ingot_device_launch(exec, device, kernel, arguments, int64_t(sizeof arguments), items, 1, 1);
-}
-)"},
     {"memoryAt", "", R"(
 inline u8 *memoryAt(uint64_t address) { return reinterpret_cast<u8 *>(uintptr_t(address)); }
 )"},
@@ -444,14 +443,6 @@ inline void noteStatus(uint32_t status, uint64_t place, uint64_t node) {
   u32 *const word = reinterpret_cast<u32 *>(memoryAt(place));
   if (status && !*word) {
     *word = status | uint32_t(node);
-  }
-}
-)"},
-    {"profile", "", R"(
-/// Tells the host that a kernel begins or has ended.
-inline void profile(const ingot_exec *exec, int32_t launch, int32_t ended) {
-  if (exec && exec->profile) {
-    exec->profile(exec->context, launch, ended);
   }
 }
 )"},

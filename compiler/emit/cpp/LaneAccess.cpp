@@ -1,3 +1,11 @@
+// Two accesses may be made lane by lane alternately if no lane of the one meets another lane of the other:
+//
+//   store %a[%i + 0 .. 7]   load %a[%i + 0 .. 7]     lane L meets lane L alone: may be
+//   store %a[%i + 0 .. 7]   load %a[%i + 8 .. 15]    eight elements apart: may be
+//   store %a[%i + 0 .. 7]   load %a[%i + 1 .. 8]     lane 1 of the first would change what lane 0 of the second reads
+//   store %a[%i + 0 .. 7]   load %a[%j + 0 .. 7]     the distance is not known
+//
+// Two memories are apart where one is an array of the function, or a parameter that has no alias.
 #include "compiler/emit/cpp/LaneAccess.h"
 #include "compiler/plan/KernelAttributes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -17,14 +25,14 @@ bool hasVectors(Operation *op) {
   return llvm::any_of(op->getOperandTypes(), isVector) || llvm::any_of(op->getResultTypes(), isVector);
 }
 
-std::optional<Access> accessOf(Operation *op) {
-  return llvm::TypeSwitch<Operation *, std::optional<Access>>(op)
-      .Case([](vector::LoadOp op) { return Access{op.getBase(), op.getIndices()[0]}; })
-      .Case([](vector::StoreOp op) { return Access{op.getBase(), op.getIndices()[0], true}; })
-      .Case([](vector::MaskedLoadOp op) { return Access{op.getBase(), op.getIndices()[0]}; })
-      .Case([](vector::MaskedStoreOp op) { return Access{op.getBase(), op.getIndices()[0], true}; })
-      .Case([](vector::GatherOp op) { return Access{op.getBase(), op.getOffsets()[0], false, true}; })
-      .Case([](vector::ScatterOp op) { return Access{op.getBase(), op.getOffsets()[0], true, true}; })
+std::optional<LaneAccess> accessOf(Operation *op) {
+  return llvm::TypeSwitch<Operation *, std::optional<LaneAccess>>(op)
+      .Case([](vector::LoadOp op) { return LaneAccess{op.getBase(), op.getIndices()[0]}; })
+      .Case([](vector::StoreOp op) { return LaneAccess{op.getBase(), op.getIndices()[0], true}; })
+      .Case([](vector::MaskedLoadOp op) { return LaneAccess{op.getBase(), op.getIndices()[0]}; })
+      .Case([](vector::MaskedStoreOp op) { return LaneAccess{op.getBase(), op.getIndices()[0], true}; })
+      .Case([](vector::GatherOp op) { return LaneAccess{op.getBase(), op.getOffsets()[0], false, true}; })
+      .Case([](vector::ScatterOp op) { return LaneAccess{op.getBase(), op.getOffsets()[0], true, true}; })
       .Default(std::nullopt);
 }
 
@@ -38,6 +46,7 @@ static bool isAlone(Value memory) {
   return function && function.getArgAttr(argument.getArgNumber(), plan::noAliasName);
 }
 
+/// Returns the array or the parameter that a memory is a view of.
 static Value rootOf(Value memory) {
   while (auto view = memory.getDefiningOp<memref::ViewOp>()) {
     memory = view.getSource();
@@ -59,7 +68,7 @@ static std::pair<Value, int64_t> sumOf(Value value) {
   return {value, 0};
 }
 
-bool mayTakeTurns(const Access &a, const Access &b, int64_t lanes) {
+bool mayInterleave(const LaneAccess &a, const LaneAccess &b, int64_t lanes) {
   if (!a.writes && !b.writes) {
     return true;
   }
@@ -67,6 +76,7 @@ bool mayTakeTurns(const Access &a, const Access &b, int64_t lanes) {
     Value rootA = rootOf(a.memory), rootB = rootOf(b.memory);
     return rootA != rootB && (isAlone(rootA) || isAlone(rootB));
   }
+  // Of the same memory: elements that differ by a number known now, none or at least a whole vector.
   auto [baseA, distanceA] = sumOf(a.first);
   auto [baseB, distanceB] = sumOf(b.first);
   int64_t apart = std::abs(distanceA - distanceB);

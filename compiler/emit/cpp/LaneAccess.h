@@ -11,15 +11,15 @@ mlir::VectorType vectorOf(mlir::Value value);
 bool hasVectors(mlir::Operation *op);
 
 /// The elements that an operation reads or writes: those of lane L lie L behind the first, unless they are `scattered`.
-struct Access {
+struct LaneAccess {
   mlir::Value memory, first;
   bool writes = false, scattered = false;
 };
 
 /// Returns what an operation accesses; nothing where it is none on memory.
-std::optional<Access> accessOf(mlir::Operation *op);
+std::optional<LaneAccess> accessOf(mlir::Operation *op);
 
-/// Whether each lane may do both operations in turn, where all lanes did the first one and then the second.
-bool mayTakeTurns(const Access &a, const Access &b, int64_t lanes);
+/// Whether each lane may do one operation and then the other, where all lanes did the first one and then the second.
+bool mayInterleave(const LaneAccess &a, const LaneAccess &b, int64_t lanes);
 
 } // namespace ingot::emit::cpp

@@ -1,3 +1,15 @@
+// How the loop of gathered operations is written (flush):
+//
+//  1. A vector that something outside of the loop reads gets an array. So does one of which a copy was requested.
+//  2. The body computes, operation by operation, one lane of each result; ofLane maps a vector to the scalar that is
+//     its lane in the body.
+//  3. A lane is stored to its array as soon as no operation after it reads what the array had before. The others are
+//     stored at the end of the body, when all of them have been computed, so that arrays may be exchanged:
+//
+//       copy %a to array B, %b to array A     =>     x = a[i]; y = b[i]; B[i] = x; A[i] = y
+//
+// An access to memory that cannot join (gather) takes along gathered operations whose results only it needs, such as
+// the sum that a store stores: they are computed in its loop, and need no array between the two.
 #include "compiler/emit/cpp/LaneGathering.h"
 #include "compiler/emit/cpp/Cpp.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -25,6 +37,7 @@ void LaneGathering::setElement(Value value, Value array, Value lane) {
   memref::StoreOp::create(b, loc(), value, array, lane);
 }
 
+// A part of another vector has no array: its lanes are that one's, further on.
 Value LaneGathering::lane(Value vector, Value number) {
   if (Value same = splats.lookup(vector)) {
     return same;
@@ -38,19 +51,20 @@ Value LaneGathering::lane(Value vector, Value number) {
 }
 
 void LaneGathering::gather(Operation *op) {
+  // Conditions of a select and offsets of a gather have as many lanes as the others: any vector will do.
   int64_t length = 0;
   for (Value value : llvm::concat<Value>(op->getOperands(), op->getResults())) {
     if (VectorType type = vectorOf(value)) {
       length = type.getNumElements();
     }
   }
-  std::optional<Access> access = accessOf(op);
+  std::optional<LaneAccess> access = accessOf(op);
   bool isOther = lanes != 0 && lanes != length;
   bool isBehind =
-      access && llvm::any_of(accesses, [&](const Access &each) { return !mayTakeTurns(each, *access, length); });
+      access && llvm::any_of(accesses, [&](const LaneAccess &each) { return !mayInterleave(each, *access, length); });
   SmallVector<Operation *> own;
   if (isOther || isBehind) {
-    own = isOther ? own : takeOwn(op);
+    own = isOther ? own : takeExclusiveOperands(op);
     flush(op);
   }
   llvm::append_range(gathered, own);
@@ -61,7 +75,8 @@ void LaneGathering::gather(Operation *op) {
   }
 }
 
-SmallVector<Operation *> LaneGathering::takeOwn(Operation *store) {
+// From the last gathered operation to the first: whoever reads the result of one has been looked at before.
+SmallVector<Operation *> LaneGathering::takeExclusiveOperands(Operation *store) {
   llvm::SmallDenseSet<Operation *> own = {store};
   for (Operation *op : llvm::reverse(gathered)) {
     auto isOwn = [&](Operation *user) { return own.contains(user); };
@@ -94,7 +109,7 @@ bool LaneGathering::isNeededBy(Operation *user, Value vector) const {
          llvm::none_of(copies, [&](const Copy &each) { return each.vector == vector && each.user == user; });
 }
 
-bool LaneGathering::isReadBefore(Value array, size_t next, ArrayRef<Copy> all) const {
+bool LaneGathering::isNotReadFrom(Value array, size_t next, ArrayRef<Copy> all) const {
   auto isArray = [&](Value value) { return arrays.lookup(value) == array && !ofLane.contains(value); };
   return llvm::none_of(ArrayRef(gathered).drop_front(next),
                        [&](Operation *op) { return llvm::any_of(op->getOperands(), isArray); }) &&
@@ -124,7 +139,7 @@ void LaneGathering::flush(Operation *before, StringRef kind) {
   for (auto [i, op] : llvm::enumerate(gathered)) {
     write(op);
     for (Copy &each : all) {
-      if (each.vector && each.vector.getDefiningOp() == op && isReadBefore(each.array, i + 1, all)) {
+      if (each.vector && each.vector.getDefiningOp() == op && isNotReadFrom(each.array, i + 1, all)) {
         setElement(laneHere(each.vector), each.array, number);
         each.vector = Value();
       }
@@ -135,7 +150,7 @@ void LaneGathering::flush(Operation *before, StringRef kind) {
   for (auto [each, value] : llvm::zip_equal(all, values)) {
     setElement(value, each.array, number);
   }
-  llvm::append_range(done, gathered);
+  llvm::append_range(dead, gathered);
   gathered.clear(), accesses.clear(), copies.clear();
   lanes = 0;
 }
@@ -151,6 +166,7 @@ Value LaneGathering::laneHere(Value vector) {
   return value;
 }
 
+/// Returns the index of this lane's element, where that of the first lane is `first`.
 Value LaneGathering::position(Value first) { return arith::AddIOp::create(b, loc(), first, number); }
 
 void LaneGathering::write(Operation *op) {
@@ -192,12 +208,14 @@ void LaneGathering::write(Operation *op) {
       });
 }
 
+/// Returns the index that lies `distance`, an index or an integer, behind `first`.
 Value LaneGathering::shifted(Value first, Value distance) {
   Value steps =
       distance.getType().isIndex() ? distance : arith::IndexCastOp::create(b, loc(), b.getIndexType(), distance);
   return arith::AddIOp::create(b, loc(), first, steps);
 }
 
+/// Writes an if whose value is computed only where the condition holds, as a masked load has it.
 Value LaneGathering::choose(Value condition, Value otherwise, llvm::function_ref<Value()> value) {
   auto branch = scf::IfOp::create(b, loc(), otherwise.getType(), condition, /*withElseRegion=*/true);
   OpBuilder::InsertionGuard guard(b);

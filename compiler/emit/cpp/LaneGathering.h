@@ -40,7 +40,7 @@ protected:
 
   size_t gatheredCount() const { return gathered.size(); }
   bool writesMemory() const {
-    return llvm::any_of(accesses, [](const Access &each) { return each.writes; });
+    return llvm::any_of(accesses, [](const LaneAccess &each) { return each.writes; });
   }
 
   mlir::func::FuncOp function;
@@ -48,7 +48,7 @@ protected:
   llvm::DenseMap<mlir::Value, mlir::Value> splats, arrays;
   llvm::DenseMap<mlir::Value, std::pair<mlir::Value, int64_t>>
       parts;                                 ///< vectors that are lanes of another one: that one, the first lane
-  llvm::SmallVector<mlir::Operation *> done; ///< operations whose results have no use any more, to be erased
+  llvm::SmallVector<mlir::Operation *> dead; ///< operations whose results have no use any more; to be erased
 
 private:
   /// A copy of a vector's lanes to an array. `user` is the operation that reads the vector only by way of the array.
@@ -57,14 +57,13 @@ private:
     mlir::Operation *user;
   };
 
-  /// Takes those operations out of the gathered ones that only `store` uses and that do not access memory: they can be
-  /// computed in the loop of the store instead.
-  llvm::SmallVector<mlir::Operation *> takeOwn(mlir::Operation *store);
+  /// Takes those operations out of the gathered ones whose results only `store` uses, directly or through others of
+  /// them, and that do not access memory: they can be computed in the loop of the store instead.
+  llvm::SmallVector<mlir::Operation *> takeExclusiveOperands(mlir::Operation *store);
   /// Whether `user`, which is not gathered, reads a gathered vector, so that this needs an array.
   bool isNeededBy(mlir::Operation *user, mlir::Value vector) const;
-  /// Whether the loop reads `array` only in gathered operations before number `next`, so that its lanes may be
-  /// overwritten from there on.
-  bool isReadBefore(mlir::Value array, size_t next, llvm::ArrayRef<Copy> all) const;
+  /// Whether no gathered operation from number `next` on reads `array`, so that its lanes may be overwritten there.
+  bool isNotReadFrom(mlir::Value array, size_t next, llvm::ArrayRef<Copy> all) const;
 
   // These write the body of the loop.
   void write(mlir::Operation *op);
@@ -78,7 +77,7 @@ private:
   llvm::DenseMap<mlir::Value, mlir::Value> ofLane; ///< the lane of a vector in the loop that is being written
   mlir::Value number;                              ///< the number of that lane
   llvm::SmallVector<mlir::Operation *> gathered;
-  llvm::SmallVector<Access> accesses;
+  llvm::SmallVector<LaneAccess> accesses;
   llvm::SmallVector<Copy> copies;
   int64_t lanes = 0; ///< lanes of the gathered operations; 0: there are none
 };

@@ -36,10 +36,10 @@ public:
       }
       visit(block);
     }
-    for (Operation *op : done) {
+    for (Operation *op : dead) {
       op->dropAllReferences();
     }
-    for (Operation *op : done) {
+    for (Operation *op : dead) {
       op->erase();
     }
     return success(!failed);
@@ -82,7 +82,7 @@ private:
     if (!isKnown) {
       refuse(op);
     }
-    done.push_back(op);
+    dead.push_back(op);
   }
 
   /// Reports an operation, and goes on with any value in place of its vectors.
@@ -130,13 +130,13 @@ private:
   }
 
   /// Makes sure that all lanes of the operands are known behind this.
-  void settle(Operation *op) {
+  void flushBefore(Operation *op) {
     flush(op);
     b.setInsertionPoint(op);
   }
 
   bool expand(vector::ShuffleOp op) {
-    settle(op);
+    flushBefore(op);
     ArrayRef<int64_t> mask = op.getMask();
     bool isPart = mask[0] >= 0 && mask.back() < vectorOf(op.getV1()).getNumElements();
     for (size_t i = 1; i < mask.size(); ++i) {
@@ -167,7 +167,7 @@ private:
     if (positions.size() != 1) {
       return false;
     }
-    settle(op);
+    flushBefore(op);
     op.getResult().replaceAllUsesWith(lane(op.getSource(), numberOf(positions[0])));
     return true;
   }
@@ -177,7 +177,7 @@ private:
     if (positions.size() != 1 || vectorOf(op.getValueToStore())) {
       return false;
     }
-    settle(op);
+    flushBefore(op);
     arrays[op] = newArray(vectorOf(op.getResult()));
     copy(op.getDest(), arrays[op], op);
     flush(op);
@@ -191,7 +191,7 @@ private:
     constexpr size_t mostUnrolled = 32; // operations; clang++ leaves longer loops as they are
     bool isCondition = vectorOf(op.getVector()).getElementType().isInteger(1);
     flush(op, isCondition && gatheredCount() < mostUnrolled ? "INGOT_WHOLE" : "INGOT_LANES");
-    settle(op);
+    flushBefore(op);
     int64_t length = vectorOf(op.getVector()).getNumElements();
     Value start = op.getAcc() ? op.getAcc() : lane(op.getVector(), 0);
     auto loop = scf::ForOp::create(b, loc(), index(op.getAcc() ? 0 : 1), index(length), index(1), start);
@@ -212,7 +212,7 @@ private:
   }
 
   bool expand(vector::ToElementsOp op) {
-    settle(op);
+    flushBefore(op);
     for (auto [i, result] : llvm::enumerate(op.getElements())) {
       result.replaceAllUsesWith(lane(op.getSource(), int64_t(i)));
     }
@@ -287,7 +287,7 @@ private:
         result.replaceAllUsesWith(by->getResult(next++));
       }
     }
-    done.push_back(op);
+    dead.push_back(op);
   }
 
   void visit(scf::ForOp loop) {

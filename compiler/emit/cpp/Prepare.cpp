@@ -27,9 +27,13 @@ static void splitFusedProducts(ModuleOp module) {
   });
 }
 
-/// Drops prefetches: how early data is wanted is known of known machines only.
-static void dropPrefetches(ModuleOp module) {
+/// Drops hints: how early data is wanted is known of known machines only, and C++17 has no word for how it is aligned.
+static void dropHints(ModuleOp module) {
   module.walk([](memref::PrefetchOp prefetch) { prefetch.erase(); });
+  module.walk([](memref::AssumeAlignmentOp aligned) {
+    aligned.replaceAllUsesWith(aligned.getMemref());
+    aligned.erase();
+  });
 }
 
 /// Drops intrinsics without a use, since MLIR does not know that their result is their only effect. Returns whether
@@ -104,7 +108,7 @@ static LogicalResult formLaneLoops(ModuleOp module, const target::MachineModel &
 
 LogicalResult prepare(ModuleOp module, const target::MachineModel &machine) {
   target::MachineModel plain = machine;
-  plain.halfConversions = false;
+  plain.f16Conversions = false;
   plain.scaleByPowerOfTwo = false; // LLVM alone has the intrinsic
   forgetMachines(module);
   if (failed(expandMath(module, Machines(plain))) || failed(simplifyVectors(module))) {
@@ -112,7 +116,7 @@ LogicalResult prepare(ModuleOp module, const target::MachineModel &machine) {
   }
   splitFusedProducts(module);
   splitDeinterleaved(module);
-  dropPrefetches(module);
+  dropHints(module);
   PassManager passes(module.getContext());
   // A comparison of what is computed twice folds; compilers warn of comparing a value with itself.
   passes.addPass(createCSEPass());

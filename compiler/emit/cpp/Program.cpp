@@ -1,6 +1,10 @@
 // Writes the whole of NAME.cpp: includes, the helpers that its functions use, weights, a function for each kernel, in
 // the order of the IR but behind those that it calls, the run and its plan, the functions of the header, and the
 // descriptor.
+//
+// Functions are written first, because only they say which helpers, types of vectors and includes are needed, which
+// stand in front of them. All but the functions of the header, and weights that another file defines, are in unnamed
+// namespaces: a program may have several models, whose kernels and helpers have equal names.
 #include "compiler/emit/Descriptor.h"
 #include "compiler/emit/Names.h"
 #include "compiler/emit/Texts.h"
@@ -252,9 +256,9 @@ public:
 
 private:
   bool isOpen() const { return !model.symbols.empty(); }
-  bool hasPlan() const { return !model.symbols.empty() || !model.found.empty(); }
+  bool hasPlan() const { return !model.symbols.empty() || !model.dataDependentSizes.empty(); }
 
-  /// Returns the functions, each behind those that it calls.
+  /// Returns the functions, each behind those that it calls. Nothing calls those of devices.
   SmallVector<func::FuncOp> inOrder() {
     SmallVector<func::FuncOp> order;
     llvm::SmallDenseSet<Operation *> placed;
@@ -262,9 +266,12 @@ private:
       if (function.isExternal() || !placed.insert(function).second) {
         return;
       }
-      function.walk([&](func::CallOp call) {
-        again(SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(call, call.getCalleeAttr()), again);
-      });
+      std::optional<SymbolTable::UseRange> uses = SymbolTable::getSymbolUses(function.getOperation());
+      for (SymbolTable::SymbolUse use : *uses) {
+        if (auto callee = module.lookupSymbol<func::FuncOp>(use.getSymbolRef().getRootReference())) {
+          again(callee, again);
+        }
+      }
       order.push_back(function);
     };
     for (func::FuncOp function : module.getOps<func::FuncOp>()) {
@@ -272,9 +279,13 @@ private:
         place(function, place);
       }
     }
+    for (const std::string &kernel : deviceKernels()) {
+      place(module.lookupSymbol<func::FuncOp>(kernel), place);
+    }
     return order;
   }
 
+  /// Returns the first lines: how the file is compiled, includes, and checks of the compiler's options.
   std::string head() {
     std::string text = "// The model " + model.name + ", compiled by ingot to C++17. Its functions are declared in " +
                        model.name + ".h.\n";
@@ -332,19 +343,27 @@ private:
     return text;
   }
 
-  /// Writes the functions that a device calls whose kernels stay in this source (DeviceBodies.cpp).
-  std::string deviceBodies() {
-    std::string all;
+  /// Returns the kernels of devices that stay in this source.
+  SmallVector<std::string> deviceKernels() {
+    SmallVector<std::string> kernels;
     for (const Descriptor::Device &device : described.devices) {
       for (const Descriptor::Image &image : device.images) {
-        for (const std::string &kernel : image.bodies) {
-          all += deviceBody(module.lookupSymbol<func::FuncOp>(kernel));
-        }
+        llvm::append_range(kernels, image.bodies);
       }
+    }
+    return kernels;
+  }
+
+  /// Writes the functions that a device calls for such kernels (DeviceBodies.cpp).
+  std::string deviceBodies() {
+    std::string all;
+    for (const std::string &kernel : deviceKernels()) {
+      all += deviceBody(module.lookupSymbol<func::FuncOp>(kernel));
     }
     return all;
   }
 
+  /// Returns the function that takes a kernel's arguments out of the words of a launch.
   std::string deviceBody(func::FuncOp kernel) {
     size_t next = 0;
     auto word = [&] { return "words[" + std::to_string(next++) + "]"; };
@@ -369,6 +388,7 @@ private:
            read + wrapped(call + ";", 2) + "}\n";
   }
 
+  /// Returns the weights: an array with its contents, or for large ones the declaration of what NAME.weights.S defines.
   std::string constants() {
     if (!model.weightBytes || model.takesWeights()) {
       return "";
@@ -400,7 +420,7 @@ private:
       arguments.push_back("uint64_t(size" + std::to_string(i) + ")");
       generic.push_back("sizes[" + std::to_string(i) + "]");
     }
-    for (size_t i = 0; i < model.found.size(); ++i) {
+    for (size_t i = 0; i < model.dataDependentSizes.size(); ++i) {
       parameters.push_back("int64_t *found" + std::to_string(i));
       arguments.push_back(typed(helpers.use("raw") + "(found" + std::to_string(i) + ")", arguments.size()));
       generic.push_back("sizes + " + std::to_string(model.symbols.size() + i));
@@ -429,6 +449,7 @@ private:
     return element == "u8" ? bytes : helpers.use("at_" + element) + "(" + bytes + ", 0)";
   }
 
+  /// Returns the plan with the types of the header, and NAME_workspace_bytes where the model has open sizes.
   std::string planEntries() {
     std::string raw = helpers.use("raw"), at = helpers.use("at_u64");
     std::string text =
@@ -458,6 +479,7 @@ private:
                .str();
   }
 
+  /// Returns the descriptor behind its tables, and the function that returns its address.
   std::string descriptor() {
     auto bodyOf = [&](StringRef kernel) {
       return deviceBodyName(functionName(module.lookupSymbol<func::FuncOp>(kernel), model));

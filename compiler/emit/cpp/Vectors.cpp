@@ -1,9 +1,12 @@
-// Vectors as g++ and clang have them: types with the attribute vector_size, on which operators work lane by lane, for
-// any processor. A row is for each operation, as in Expression.cpp,
+// Writes vectors as g++ and clang have them: types with the attribute vector_size, on which operators work lane by
+// lane, for any processor. A row is for each operation, as in Expression.cpp,
 //
 //   $0   an operand, $s0 the same bits as signed integers, $u0 as unsigned ones
 //   $T   the result's type, $S, $U that of signed or unsigned integers of its width
 //   $@name$ the helper `name`
+//
+// Types are called by kind, bits and lanes (lanesName): f32x8, u8x16, i32x4. Integers are unsigned, whose sums may
+// wrap, and become signed ones where an operation asks for that.
 //
 // A vector of conditions has lanes of 32 bits, all of them set or none; conditions on wider or narrower lanes are
 // converted to that, and to the lanes that they choose.
@@ -121,12 +124,14 @@ private:
   VectorType given(unsigned i) { return vectorOf(op->getOperand(i).getType()); }
   std::string text(unsigned i) { return asOperand(operands[i], Rank::Unary); }
 
+  /// Writes an instruction of the machine by what Instructions.def says of it in C++.
   std::optional<Expression> write(LLVM::CallIntrinsicOp call) {
     std::optional<target::Instruction> which = target::instructionOf(call.getIntrin());
     const char *source = which ? target::infoOf(*which).source : "";
     return *source ? std::optional(Expression{filled(source)}) : std::nullopt;
   }
 
+  /// Writes an operation by its row; nothing where there is none, or a mask would be put in order.
   std::optional<Expression> pattern() {
     static const llvm::StringMap<const Row *> table = [] {
       llvm::StringMap<const Row *> rowsOf;
@@ -149,6 +154,7 @@ private:
     return e;
   }
 
+  /// Returns a pattern with its placeholders replaced.
   std::string filled(StringRef pattern) {
     std::string all;
     while (!pattern.empty()) {
@@ -203,6 +209,7 @@ private:
     }
     return Expression{converted(operands[0].text, typeName(result()))};
   }
+  /// Extends integers by zeros or by their sign. A mask is extended as the bit that it stands for.
   std::optional<Expression> widened(bool isSigned) {
     VectorType from = given(0);
     int64_t count = from.getNumElements();
@@ -251,15 +258,18 @@ private:
   }
   std::optional<Expression> write(arith::FPToSIOp) { return rounded(); }
   std::optional<Expression> write(arith::FPToUIOp) { return rounded(); }
+  /// Converts between types of floats. Those below 32 bits are integers in memory and go through helpers, lane by lane.
   std::optional<Expression> cast() {
     bool isNarrow = given(0).getElementType().getIntOrFloatBitWidth() < 32 ||
                     result().getElementType().getIntOrFloatBitWidth() < 32;
     if (!isNarrow) {
       return Expression{converted(operands[0].text, typeName(result()))};
     }
-    bool isHalf = given(0).getElementType().isF16() || result().getElementType().isF16();
+    bool isF16 = given(0).getElementType().isF16() || result().getElementType().isF16();
     bool isWidening = isa<arith::ExtFOp>(op);
-    std::string name = helpers.use(isWidening ? isHalf ? "fromHalf" : "fromBFloat" : isHalf ? "toHalf" : "toBFloat");
+    std::string name = helpers.use(isWidening ? isF16 ? "fromFloat16" : "fromBfloat16"
+                                   : isF16    ? "toFloat16"
+                                              : "toBfloat16");
     return Expression{helpers.use("eachLane") + "<" + typeName(result()) + ">(" + operands[0].text +
                       ", [](auto lane) { return " + name + "(lane); })"};
   }
@@ -343,6 +353,7 @@ private:
     Expression e{helpers.use("across") + "(" + operands[0].text + ", [](auto a, auto b) { return " + how + "; })"};
     return isMask(given(0)) ? Expression{e.text + " != 0", Rank::Equal} : e;
   }
+  /// Returns the address of an element: the operand `memory`, and the next one as an index.
   std::string address(unsigned memory) {
     return asOperand(operands[memory], Rank::Name) + " + " + asOperand(operands[memory + 1], Rank::Sum);
   }

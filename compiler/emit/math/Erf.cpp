@@ -125,4 +125,6 @@ Value ingot::emit::expandErfc(const FloatBuilder &f, Value x) {
   return f.isDouble() ? f.sub(f.constant(1.0), erf64(f, x)) : erfc32(f, x);
 }
 
-Value ingot::emit::expandHalfErfc(const FloatBuilder &f, Value t, double scale) { return erfcOfTail(f, t, scale, -1); }
+Value ingot::emit::expandHalfOfErfc(const FloatBuilder &f, Value t, double scale) {
+  return erfcOfTail(f, t, scale, -1);
+}

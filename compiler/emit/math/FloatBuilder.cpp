@@ -1,5 +1,12 @@
-// Makes the arith and math ops behind FloatBuilder, with the two tricks that exponentials are made of: rounding by
-// adding 1.5 * 2^mantissa, which leaves the integer in the low bits, and 2^n by moving those bits into the exponent.
+// Makes the arith and math ops behind FloatBuilder, with the two tricks that exponentials are made of, for floats with
+// m bits of mantissa and a bias b of their exponents:
+//
+//   round(x)    x + 1.5 * 2^m leaves no bits for a fraction: the sum's low bits are the integer, and less 1.5 * 2^m it
+//               is the rounded float. It holds for |x| < 2^(m-1).
+//   2^n         the bits of n + b, moved by m into the exponent. With 1.5 * 2^m + b in the place of 1.5 * 2^m the first
+//               step adds the bias, too (roundForPower).
+//
+// All ops have the builder's type, a float or a vector of floats, so that an expansion is written once for both.
 #include "compiler/emit/math/FloatBuilder.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -65,6 +72,7 @@ Value FloatBuilder::copySign(Value magnitude, Value sign) const {
   return math::CopySignOp::create(builder, loc, magnitude, sign);
 }
 
+// Horner's rule: a multiply-add for each coefficient, each of which waits for the one before.
 Value FloatBuilder::polynomial(Value x, ArrayRef<double> coefficients) const {
   Value sum = constant(coefficients.back());
   for (double coefficient : llvm::reverse(coefficients.drop_back())) {
@@ -73,6 +81,7 @@ Value FloatBuilder::polynomial(Value x, ArrayRef<double> coefficients) const {
   return sum;
 }
 
+// Estrin's scheme: neighbouring terms are joined by powers of x that double, so that few wait for each other.
 Value FloatBuilder::shallowPolynomial(Value x, ArrayRef<double> coefficients) const {
   SmallVector<Value> terms = llvm::map_to_vector(coefficients, [&](double c) { return constant(c); });
   while (terms.size() > 1) {
@@ -103,6 +112,7 @@ Value FloatBuilder::any(Value condition) const {
                 : condition;
 }
 
+// A branch for the whole vector: the rare case is computed where any lane has it, and taken in those lanes alone.
 Value FloatBuilder::unless(Value condition, Value usual, llvm::function_ref<Value()> body) const {
   auto branch = scf::IfOp::create(builder, loc, usual.getType(), any(condition), /*withElseRegion=*/true);
   OpBuilder::InsertionGuard guard(builder);

@@ -30,7 +30,7 @@ using LookUp = llvm::function_ref<mlir::Value(llvm::ArrayRef<float> table, mlir:
 /// Returns 1 / (1 + exp(x)) in f32, such that it and its product with x are off by at most 2.25e-4.
 mlir::Value expandInverseForBytes(const FloatBuilder &f, mlir::Value x, LookUp lookUp);
 /// Returns erfc(scale * t) / 2 in f32, for scale * t in [0, 7.1].
-mlir::Value expandHalfErfc(const FloatBuilder &f, mlir::Value t, double scale);
+mlir::Value expandHalfOfErfc(const FloatBuilder &f, mlir::Value t, double scale);
 /// Returns exp(x) where x is known not to be positive; 0 where the result is not a normal number.
 mlir::Value expandExpOfNegative(const FloatBuilder &f, mlir::Value x);
 

@@ -4,8 +4,8 @@
 #include "compiler/onnx/ops/Image.h"
 #include "compiler/onnx/ops/Move.h"
 #include "compiler/onnx/ops/Rearrange.h"
+#include "compiler/onnx/ops/ReplaceRows.h"
 #include "compiler/onnx/ops/Shape.h"
-#include "compiler/onnx/ops/Splice.h"
 #include "compiler/onnx/ops/Spread.h"
 #include "compiler/onnx/ops/TopK.h"
 
@@ -52,9 +52,9 @@ struct Col2ImSizes : ReadsSizes::ExternalModel<Col2ImSizes, onnx::Col2ImOp> {
   }
 };
 
-struct SpliceSizes : ReadsSizes::ExternalModel<SpliceSizes, onnx::SpliceOp> {
+struct ReplaceRowsSizes : ReadsSizes::ExternalModel<ReplaceRowsSizes, onnx::ReplaceRowsOp> {
   bool readSizes(Operation *op, SizeReader &reader) const {
-    auto data = cast<onnx::SpliceOp>(op).getData();
+    auto data = cast<onnx::ReplaceRowsOp>(op).getData();
     return onnx::isSized(data) && reader.readList(3, onnx::sizesOf(onnx::ranked(data)).front());
   }
 };
@@ -70,7 +70,7 @@ void attachLists(MLIRContext &context) {
   onnx::SplitOp::attachInterface<SplitSizes>(context);
   onnx::OneHotOp::attachInterface<OneHotDepth>(context);
   onnx::Col2ImOp::attachInterface<Col2ImSizes>(context);
-  onnx::SpliceOp::attachInterface<SpliceSizes>(context);
+  onnx::ReplaceRowsOp::attachInterface<ReplaceRowsSizes>(context);
 }
 
 } // namespace ingot::graph

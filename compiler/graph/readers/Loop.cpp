@@ -18,7 +18,7 @@ public:
     bool goesOn = loop.continues().get() == loop.enters() || onnx::splatNumber(loop.continues().get()) == 1;
     bool enters = !onnx::present(loop.getCondition()) || onnx::splatNumber(loop.getCondition()) == 1;
     auto length = lengthOf(loop.getTrips());
-    Size most = onnx::LoopSizes::mostTurns(loop);
+    Size most = onnx::LoopSizes::maxTripCount(loop);
     if (!length || *length != 1 || !goesOn || !enters || !mayRead(most)) {
       return false;
     }

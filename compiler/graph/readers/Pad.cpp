@@ -46,7 +46,8 @@ public:
         return false;
       }
       auto at = static_cast<int64_t>(i);
-      Size d = onnx::sizeOf(type, *axis), before = InData::known({pads, at}), after = InData::known({pads, n + at});
+      Size d = onnx::sizeOf(type, *axis), before = SizesInData::known({pads, at}),
+           after = SizesInData::known({pads, n + at});
       if (before.isUnknown() || after.isUnknown()) {
         std::tie(before, after) = padsIn(number({pads, at}), number({pads, n + at}), d, bad);
       }

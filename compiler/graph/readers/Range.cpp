@@ -25,7 +25,7 @@ public:
       return false;
     }
     Operation *finder = onnx::createOp(f.b, f.loc, onnx::RangeSizeOp::getOperationName(), range->getOperands());
-    Size length = *onnx::foundBy(finder);
+    Size length = *onnx::dataDependentSizeOf(finder);
     Type element = onnx::elementOf(range.getStart());
     Value numbers = f.cast(f.countTo(f.scalar(length)), element, onnx::numberOfElement(element));
     f.b.setInsertionPoint(op);

@@ -21,7 +21,7 @@ void Resolver::control(const Node &node) {
   }
   Values results = node.kind == "Loop" ? makeLoop(node) : makeScan(node);
   if (!results.empty()) { // else the problem has been reported
-    takeResults(node, results, Givens(results.size()));
+    takeResults(node, results, ResolvedValues(results.size()));
   }
 }
 
@@ -42,11 +42,11 @@ const Subgraph *Resolver::subgraphOf(const Node &node, llvm::StringRef attribute
 }
 
 /// Fills the current block, and returns the subgraph's outputs, or nothing where a value is missing.
-std::optional<Resolver::Givens> Resolver::contents(const Subgraph &graph) {
+std::optional<Resolver::ResolvedValues> Resolver::contents(const Subgraph &graph) {
   all(*graph.block);
-  Givens outputs;
+  ResolvedValues outputs;
   for (auto [output, name] : llvm::zip_equal(graph.outputs, graph.outputNames)) {
-    outputs.push_back(givenBy(output));
+    outputs.push_back(resolvedValue(output));
     if (outputs.back().sequence) {
       continue;
     }
@@ -68,18 +68,18 @@ std::optional<Resolver::Values> Resolver::subgraph(const Subgraph &graph, llvm::
   for (auto [input, v] : llvm::zip_equal(graph.inputs, inputs)) {
     bind(input, {v});
   }
-  std::optional<Givens> outputs = contents(graph);
+  std::optional<ResolvedValues> outputs = contents(graph);
   if (!outputs) {
     return std::nullopt;
   }
   Values tensors;
-  for (auto [name, given] : llvm::zip_equal(graph.outputNames, *outputs)) {
-    if (given.sequence) {
+  for (auto [name, resolved] : llvm::zip_equal(graph.outputNames, *outputs)) {
+    if (resolved.sequence) {
       problems->add(current ? current->where() : Where(),
                     "has a subgraph that gives the sequence " + quoted(name) + ", which is unsupported");
       return std::nullopt;
     }
-    tensors.push_back(given.tensor);
+    tensors.push_back(resolved.tensor);
   }
   return tensors;
 }
@@ -130,13 +130,13 @@ bool Resolver::holdSubgraphs(const Node &node, onnx::SubgraphHolder op) {
 // These make an If.
 
 /// Fills a branch, and returns its outputs if it can be taken.
-std::optional<Resolver::Givens> Resolver::branch(const Subgraph &graph, Block &block, Problems &found) {
-  Problems *outer = std::exchange(problems, &found);
+std::optional<Resolver::ResolvedValues> Resolver::branch(const Subgraph &graph, Block &block, Problems &reported) {
+  Problems *outer = std::exchange(problems, &reported);
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToEnd(&block);
-  std::optional<Givens> outputs = contents(graph);
+  std::optional<ResolvedValues> outputs = contents(graph);
   problems = outer;
-  if (!outputs || !found.empty()) {
+  if (!outputs || !reported.empty()) {
     return std::nullopt;
   }
   return outputs;
@@ -144,7 +144,7 @@ std::optional<Resolver::Givens> Resolver::branch(const Subgraph &graph, Block &b
 
 /// Makes the outputs of both branches one form: sequences whose lengths differ, or that are not there in one of them,
 /// are packed. Returns false where one is a sequence and the other a tensor.
-bool Resolver::unite(const Node &node, Given (&both)[2], Block *(&blocks)[2]) {
+bool Resolver::unifyBranches(const Node &node, ResolvedValue (&both)[2], Block *(&blocks)[2]) {
   if (!both[0].sequence && !both[1].sequence) {
     return true;
   }
@@ -152,7 +152,9 @@ bool Resolver::unite(const Node &node, Given (&both)[2], Block *(&blocks)[2]) {
     problems->add(node.where(), "has branches of which one gives a sequence, and the other a tensor");
     return false;
   }
-  auto isKnown = [](const Given &given) { return !given.sequence->isPacked() && !given.sequence->present; };
+  auto isKnown = [](const ResolvedValue &resolved) {
+    return !resolved.sequence->isPacked() && !resolved.sequence->present;
+  };
   if (isKnown(both[0]) && isKnown(both[1]) && both[0].sequence->items.size() == both[1].sequence->items.size()) {
     return true;
   }
@@ -163,11 +165,11 @@ bool Resolver::unite(const Node &node, Given (&both)[2], Block *(&blocks)[2]) {
   int64_t rank = 0;
   bool isOptional = both[0].sequence->present || both[1].sequence->present;
   OpBuilder::InsertionGuard guard(builder);
-  for (int turn = 0; turn < 2; ++turn) { // the second turn knows which rank is the larger one
-    for (auto [given, block] : llvm::zip_equal(both, blocks)) {
+  for (int round = 0; round < 2; ++round) { // the second round knows which rank is the larger one
+    for (auto [resolved, block] : llvm::zip_equal(both, blocks)) {
       builder.setInsertionPointToEnd(block);
-      given = inForm(node, given, rank, /*mixes=*/false, isOptional);
-      rank = std::max(rank, given.sequence->rank());
+      resolved = packedAs(node, resolved, rank, /*mixes=*/false, isOptional);
+      rank = std::max(rank, resolved.sequence->rank());
     }
   }
   both[0].sequence->mixesRanks |= both[1].sequence->mixesRanks;
@@ -197,16 +199,16 @@ void Resolver::makeIf(const Node &node) {
     return;
   }
   Operation *op = ifOp(node, condition, graphs[0]->outputs.size());
-  Problems found[] = {problems->another(), problems->another()};
-  std::optional<Givens> given[2];
+  Problems found[] = {problems->emptyForSameFile(), problems->emptyForSameFile()};
+  std::optional<ResolvedValues> resolved[2];
   Block *blocks[] = {&op->getRegion(0).front(), &op->getRegion(1).front()};
   for (int i = 0; i < 2; ++i) {
-    given[i] = branch(*graphs[i], *blocks[i], found[i]);
+    resolved[i] = branch(*graphs[i], *blocks[i], found[i]);
   }
-  if (given[0] && given[1]) {
-    for (auto [first, second] : llvm::zip(*given[0], *given[1])) {
-      Given both[] = {first, second};
-      if (!unite(node, both, blocks)) {
+  if (resolved[0] && resolved[1]) {
+    for (auto [first, second] : llvm::zip(*resolved[0], *resolved[1])) {
+      ResolvedValue both[] = {first, second};
+      if (!unifyBranches(node, both, blocks)) {
         return;
       }
       first = both[0], second = both[1];
@@ -221,11 +223,11 @@ void Resolver::makeIf(const Node &node) {
   if (isNeither) {
     return;
   }
-  if (!given[0] && !given[1]) { // a value around the If is missing
+  if (!resolved[0] && !resolved[1]) { // a value around the If is missing
     return;
   }
-  const Givens taken = given[0] ? *given[0] : *given[1];
-  Values results = flat(taken);
+  const ResolvedValues taken = resolved[0] ? *resolved[0] : *resolved[1];
+  Values results = tensorsOf(taken);
   if (results.size() != op->getNumResults() && results.size() != taken.size()) { // otherwise the op does not verify
     Operation *narrow = op;
     op = ifOp(node, condition, results.size(), narrow);
@@ -233,10 +235,10 @@ void Resolver::makeIf(const Node &node) {
   }
   for (int i = 0; i < 2; ++i) {
     Block &block = op->getRegion(i).front();
-    if (given[i]) {
+    if (resolved[i]) {
       OpBuilder::InsertionGuard guard(builder);
       builder.setInsertionPointToEnd(&block);
-      onnx::YieldOp::create(builder, builder.getUnknownLoc(), flat(*given[i]));
+      onnx::YieldOp::create(builder, builder.getUnknownLoc(), tensorsOf(*resolved[i]));
     } else {
       onnx::failInstead(block, found[i].empty() ? "a value around it cannot be computed" : found[i].first());
     }
@@ -247,14 +249,14 @@ void Resolver::makeIf(const Node &node) {
 }
 
 /// Binds the node's outputs to these tensors, which stand for values of this form.
-void Resolver::takeResults(const Node &node, ValueRange results, llvm::ArrayRef<Given> form) {
+void Resolver::takeResults(const Node &node, ValueRange results, llvm::ArrayRef<ResolvedValue> form) {
   if (node.outputs.size() > form.size()) {
     problems->add(node.where(), "has " + llvm::Twine(node.outputs.size()) + " outputs, but its subgraph gives " +
                                     llvm::Twine(form.size()));
     return;
   }
-  for (auto [output, given] : llvm::zip(node.outputs, like(form, results))) {
-    bind(output, given);
+  for (auto [output, resolved] : llvm::zip(node.outputs, withTensors(form, results))) {
+    bind(output, resolved);
   }
 }
 

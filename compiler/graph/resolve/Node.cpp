@@ -33,11 +33,11 @@ Node::Node(onnx::NodeOp op)
     : written(op), loc(op.getLoc()), kind(op.getKind()), domain(op.getDomain()),
       opset(static_cast<int64_t>(op.getOpset())), outputs(op->getResults()), attributes(op.getGiven()),
       inputNames(op.getInputNames()), outputNames(op.getOutputNames()) {
-  OperandRange given = op->getOperands();
+  OperandRange operands = op->getOperands();
   for (auto name : inputNames.getAsRange<StringAttr>()) {
     bool isThere = !name.getValue().empty();
-    inputs.push_back(isThere ? given.front() : Value());
-    given = given.drop_front(isThere);
+    inputs.push_back(isThere ? operands.front() : Value());
+    operands = operands.drop_front(isThere);
   }
   for (auto [described, region] : llvm::zip_equal(op.getSubgraphs().getAsRange<DictionaryAttr>(), op->getRegions())) {
     subgraphs.push_back(subgraphOf(described, region.front()));
@@ -45,8 +45,8 @@ Node::Node(onnx::NodeOp op)
 }
 
 int64_t Node::integer(StringRef attribute, int64_t otherwise) const {
-  auto given = attributes.getAs<IntegerAttr>(attribute);
-  return given ? given.getInt() : otherwise;
+  auto number = attributes.getAs<IntegerAttr>(attribute);
+  return number ? number.getInt() : otherwise;
 }
 
 Where Node::where() const {

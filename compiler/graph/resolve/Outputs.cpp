@@ -99,14 +99,14 @@ bool Resolver::finish() {
   bool isComplete = true;
   for (auto [declared, written] : llvm::zip_equal(outputs.getAsRange<DictionaryAttr>(), end->getOperands())) {
     std::string name = declared.getAs<StringAttr>("name").str();
-    if (Given given = givenBy(written); given.sequence) {
-      std::optional<int64_t> form = outputForm(declared, *given.sequence);
+    if (ResolvedValue resolved = resolvedValue(written); resolved.sequence) {
+      std::optional<int64_t> form = outputForm(declared, *resolved.sequence);
       if (!form) {
         return false;
       }
       forms.push_back(*form);
-      results.append(flat(given));
-      names.append(namesOf(name, *given.sequence));
+      results.append(tensorsOf(resolved));
+      names.append(namesOf(name, *resolved.sequence));
       tensors.resize(results.size());
       continue;
     }

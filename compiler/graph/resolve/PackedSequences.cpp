@@ -1,8 +1,8 @@
 // Computes packed sequences (Sequence.h) as tensors. A tensor of the sequence is a slice of `elements` in the shape
 // that its row of `shapes` says; the number of elements before it is a sum over the rows before. Appending is a Concat,
-// which a loop does in place. An insertion at a place that a run tells is a Splice, and so is erasing, since slices up
-// to that place would each have a size of its own, whose sum nobody knows. Axes that are not the first are cut and
-// joined by computed numbers of elements.
+// which a loop does in place. An insertion at a place that a run tells is a ReplaceRows, and so is erasing, since
+// slices up to that place would each have a size of its own, whose sum nobody knows. Axes that are not the first are
+// cut and joined by computed numbers of elements.
 #include "compiler/graph/resolve/Sequence.h"
 #include "compiler/onnx/ElementTypes.h"
 #include "compiler/onnx/ops/Move.h"
@@ -27,14 +27,14 @@ int64_t Sequence::rank() const {
   return rank;
 }
 
-SmallVector<Value> flat(llvm::ArrayRef<Given> givens) {
+SmallVector<Value> tensorsOf(llvm::ArrayRef<ResolvedValue> values) {
   SmallVector<Value> all;
-  for (const Given &given : givens) {
-    if (!given.sequence) {
-      all.push_back(given.tensor);
+  for (const ResolvedValue &resolved : values) {
+    if (!resolved.sequence) {
+      all.push_back(resolved.tensor);
       continue;
     }
-    const Sequence &s = *given.sequence;
+    const Sequence &s = *resolved.sequence;
     if (s.present) {
       all.push_back(s.present);
     }
@@ -46,19 +46,19 @@ SmallVector<Value> flat(llvm::ArrayRef<Given> givens) {
   return all;
 }
 
-SmallVector<Given> like(llvm::ArrayRef<Given> form, ValueRange tensors) {
+SmallVector<ResolvedValue> withTensors(llvm::ArrayRef<ResolvedValue> form, ValueRange tensors) {
   auto next = [&] {
     Value v = tensors.front();
     tensors = tensors.drop_front();
     return v;
   };
-  SmallVector<Given> all(form);
-  for (Given &given : all) {
-    if (!given.sequence) {
-      given.tensor = next();
+  SmallVector<ResolvedValue> all(form);
+  for (ResolvedValue &resolved : all) {
+    if (!resolved.sequence) {
+      resolved.tensor = next();
       continue;
     }
-    Sequence &s = *given.sequence;
+    Sequence &s = *resolved.sequence;
     s.present = s.present ? next() : Value();
     if (s.isPacked()) {
       s.elements = next();
@@ -70,7 +70,7 @@ SmallVector<Given> like(llvm::ArrayRef<Given> form, ValueRange tensors) {
   return all;
 }
 
-Value SequenceFormula::unless(Value bad, Value v) {
+Value SequenceFormula::failIf(Value bad, Value v) {
   // An index that is outside ends a run; a lookup in a table of two entries is not folded away.
   Value table = onnx::makeIntegers(f.b, f.loc, {0, 1});
   return f.add(v, f.op("Gather", {table, where(bad, number(2), number(0))}, {f.integer("axis", 0)}));
@@ -173,7 +173,7 @@ Value SequenceFormula::normal(Value place, Value count, Value last) {
   place = scalar(place);
   place = where(less(place, number(0)), f.add(place, count), place);
   Value bad = f.op("Or", {less(place, number(0)), less(last, place)});
-  return unless(bad, where(bad, number(0), place));
+  return failIf(bad, where(bad, number(0), place));
 }
 
 /// Returns how many elements stand before a tensor.
@@ -189,8 +189,8 @@ Value SequenceFormula::at(const Sequence &s, Value place) {
 }
 
 /// Returns `x` with `rows`, if there are any, in place of `removed` rows from `begin` on.
-Value SequenceFormula::spliced(Value x, Value rows, Value begin, Value removed) {
-  return f.op("Splice", {x, rows ? rows : onnx::makeNone(f.b, f.loc), begin, removed});
+Value SequenceFormula::rowsReplaced(Value x, Value rows, Value begin, Value removed) {
+  return f.op("ReplaceRows", {x, rows ? rows : onnx::makeNone(f.b, f.loc), begin, removed});
 }
 
 Sequence SequenceFormula::inserted(Sequence s, Value tensor, Value place) {
@@ -202,8 +202,8 @@ Sequence SequenceFormula::inserted(Sequence s, Value tensor, Value place) {
   Value flat = list(tensor), rank = row(tensor, s.rank());
   if (place) {
     Value n = count(s), which = normal(place, n, n), none = number(0);
-    s.elements = spliced(s.elements, flat, before(counts(s), which, n), none);
-    s.shapes = spliced(s.shapes, rank, which, none);
+    s.elements = rowsReplaced(s.elements, flat, before(counts(s), which, n), none);
+    s.shapes = rowsReplaced(s.shapes, rank, which, none);
   } else {
     s.elements = joinAll({s.elements, flat});
     s.shapes = joinAll({s.shapes, rank});
@@ -215,8 +215,8 @@ Sequence SequenceFormula::inserted(Sequence s, Value tensor, Value place) {
 Sequence SequenceFormula::erased(Sequence s, Value place) {
   Value n = count(s), one = number(1), last = f.sub(n, one);
   Value which = place ? normal(place, n, last) : normal(last, n, last), each = counts(s);
-  s.elements = spliced(s.elements, {}, before(each, which, n), rowOf(each, which));
-  s.shapes = spliced(s.shapes, {}, which, one);
+  s.elements = rowsReplaced(s.elements, {}, before(each, which, n), rowOf(each, which));
+  s.shapes = rowsReplaced(s.shapes, {}, which, one);
   return s;
 }
 
@@ -255,7 +255,7 @@ Sequence SequenceFormula::split(Value x, int64_t axis, Value split, bool isList,
     Value begins = f.mul(f.countTo(f.div(f.add(total, f.sub(size, one)), size)), size);
     lengths = f.op("Min", {size, f.sub(total, begins)});
   }
-  lengths = unless(bad, lengths);
+  lengths = failIf(bad, lengths);
   Sequence s;
   s.element = onnx::elementOf(x);
   s.elements = list(x);
@@ -292,10 +292,10 @@ Value SequenceFormula::joined(const Sequence &s, int64_t axis) {
   Value lengths = list(slice(s.shapes, number(axis), number(axis + 1), 1));
   Value total = sumOf(lengths);
   if (axis == 0) { // the elements stand in this order already
-    Value shape = joinAll({list(unless(bad, total)), part(1, rank)});
+    Value shape = joinAll({list(failIf(bad, total)), part(1, rank)});
     return f.op("Reshape", {s.elements, shape}, {f.integer("allowzero", 1)});
   }
-  Value outer = unless(bad, productOf(part(0, axis)));
+  Value outer = failIf(bad, productOf(part(0, axis)));
   Value places = placesIn(lengths, f.countTo(total), outer, productOf(part(axis + 1, rank)));
   Value all = rowOf(s.elements, places);
   Value shape = joinAll({part(0, axis), list(total), part(axis + 1, rank)});
@@ -307,7 +307,7 @@ Value SequenceFormula::stacked(const Sequence &s, int64_t axis) {
   Value first = f.reshape(rowOf(s.shapes, number(0)), {rank});
   Value differences = f.reduce("ReduceSum", f.abs(f.sub(s.shapes, first)), {0}, /*keepdims=*/false);
   Value bad = orEmpty(s, f.op("Less", {number(0), sumOf(differences)}));
-  Value shape = joinAll({list(unless(bad, count(s))), first});
+  Value shape = joinAll({list(failIf(bad, count(s))), first});
   Value all = f.op("Reshape", {s.elements, shape}, {f.integer("allowzero", 1)});
   SmallVector<int64_t> order = llvm::to_vector(llvm::seq<int64_t>(1, rank + 1));
   order.insert(order.begin() + axis, 0);
@@ -317,7 +317,7 @@ Value SequenceFormula::stacked(const Sequence &s, int64_t axis) {
 Sequence SequenceFormula::required(Sequence s) {
   if (s.present) {
     s = packed(s);
-    s.shapes = unless(f.op("Not", {s.present}), s.shapes);
+    s.shapes = failIf(f.op("Not", {s.present}), s.shapes);
     s.present = {};
   }
   return s;

@@ -22,17 +22,17 @@ Resolver::Value Resolver::value(Value written) const {
   return found != values.end() ? found->second : isa<NoneType>(written.getType()) ? Value() : written;
 }
 
-Given Resolver::givenBy(Value written) const {
+ResolvedValue Resolver::resolvedValue(Value written) const {
   auto found = sequences.find(written);
-  return found == sequences.end() ? Given{value(written)} : Given{{}, found->second};
+  return found == sequences.end() ? ResolvedValue{value(written)} : ResolvedValue{{}, found->second};
 }
 
-void Resolver::bind(Value written, const Given &given) {
+void Resolver::bind(Value written, const ResolvedValue &resolved) {
   sequences.erase(written);
-  if (given.sequence) {
-    sequences[written] = *given.sequence;
+  if (resolved.sequence) {
+    sequences[written] = *resolved.sequence;
   } else {
-    values[written] = given.tensor;
+    values[written] = resolved.tensor;
   }
 }
 
@@ -67,7 +67,7 @@ static bool isPossible(Type type) {
   return elements && *elements <= support::kLargestTensor / onnx::elementBytes(tensor.getElementType());
 }
 
-/// Operand and result counts of the newest form; inputs left out at the end are filled in.
+/// Operand and result counts of the newest definition; inputs left out at the end are filled in.
 bool Resolver::arity(onnx::Node &target, RegisteredOperationName info, const Node &node) {
   int64_t declared = info.getInterface<onnx::Importable>()->inputCount();
   if (declared >= 0 && int64_t(target.operands.size()) > declared) {
@@ -112,7 +112,7 @@ bool Resolver::knownAttributes(onnx::Node &target, RegisteredOperationName info,
 }
 
 /// A node whose operator is a way to write others: its outputs are the values that these give.
-void Resolver::form(onnx::Node &target, RegisteredOperationName info, const Node &node) {
+void Resolver::alias(onnx::Node &target, RegisteredOperationName info, const Node &node) {
   if (!arity(target, info, node) || !knownAttributes(target, info, node) ||
       failed(info.getInterface<onnx::Importable>()->upgrade(target))) {
     return;
@@ -223,8 +223,8 @@ void Resolver::node(const Node &node) {
     problems->add(node.where(), "has too few inputs: the first is missing");
     return;
   }
-  if (importable->isForm()) {
-    return form(target, *info, node);
+  if (importable->isAlias()) {
+    return alias(target, *info, node);
   }
   bool upgraded = succeeded(importable->upgrade(target));
   if (upgraded && !target.results.empty()) {
@@ -263,10 +263,10 @@ void Resolver::all(Block &block) {
       sequences.erase(output);
     }
     current = &next;
-    size_t before = problems->said();
+    size_t before = problems->additionCount();
     node(next);
     if (!isMade(next)) {
-      lose(next, problems->said() > before);
+      markMissing(next, problems->additionCount() > before);
     }
     current = outer;
   }
@@ -292,7 +292,7 @@ bool Resolver::readsMissing(const Node &node) const {
 
 /// Notes that the node's outputs are not there. The reason has been reported, of the node itself or of what it reads;
 /// otherwise the model would be refused without a word, or taken without the node.
-void Resolver::lose(const Node &node, bool isReported) {
+void Resolver::markMissing(const Node &node, bool isReported) {
   bool isRefused = !onnx::whyRefused(context, node.domain, node.kind, node.opset).empty(); // by the check
   if (!isReported && !isRefused && !readsMissing(node)) {
     problems->addBug(node.where(), "the compiler makes nothing of it and does not say why");

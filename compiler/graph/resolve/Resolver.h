@@ -19,26 +19,26 @@ private:
   using Value = mlir::Value;
   using Location = mlir::Location;
   using Values = llvm::SmallVector<Value>;
-  using Givens = llvm::SmallVector<Given>;
+  using ResolvedValues = llvm::SmallVector<ResolvedValue>;
 
   void all(mlir::Block &block);
   void node(const Node &node);
   bool isMade(const Node &node) const;
   bool readsMissing(const Node &node) const;
-  void lose(const Node &node, bool isReported);
+  void markMissing(const Node &node, bool isReported);
   bool arity(onnx::Node &target, mlir::RegisteredOperationName info, const Node &node);
   bool knownAttributes(onnx::Node &target, mlir::RegisteredOperationName info, const Node &node);
   bool knownSubgraphs(const Node &node, mlir::RegisteredOperationName info);
   mlir::Operation *create(onnx::Node &target, const Node &node);
-  void form(onnx::Node &target, mlir::RegisteredOperationName info, const Node &node);
+  void alias(onnx::Node &target, mlir::RegisteredOperationName info, const Node &node);
   void take(const onnx::Node &target, const Node &node);
   std::string nodeText(llvm::StringRef message);
 
   // These tell and set what the values of nodes stand for.
   /// Returns the tensor; null if what should have made it failed, or if it is a sequence.
   Value value(Value written) const;
-  Given givenBy(Value written) const;
-  void bind(Value written, const Given &given);
+  ResolvedValue resolvedValue(Value written) const;
+  void bind(Value written, const ResolvedValue &resolved);
   bool isSequence(Value written) const { return written && sequences.contains(written); }
   std::optional<Values> inputsOf(const Node &node);
   bool areTensors(const Node &node, llvm::ArrayRef<Value> inputs);
@@ -65,34 +65,35 @@ private:
   std::optional<Sequence> sequenceIn(const Node &node);
   std::optional<Sequence> listedSequence(const Node &node);
   std::optional<Sequence> changedSequence(const Node &node);
-  std::optional<Sequence> handedSequence(const Node &node);
+  std::optional<Sequence> forwardedSequence(const Node &node);
   std::optional<llvm::SmallVector<int64_t>> partsOf(const Node &node, Value x, int64_t axis);
   std::optional<Sequence> splitSequence(const Node &node);
   Value elementAt(const Node &node, const Sequence &s);
   void concatenate(const Node &node, const Sequence &s);
-  std::optional<Values> turnOf(const Node &node, int64_t turn);
-  bool mayTurn(const Node &node);
+  std::optional<Values> inputsOfIteration(const Node &node, int64_t iteration);
+  bool mayUnroll(const Node &node);
   void mapSequence(const Node &node);
   void sequenceLoop(const Node &node);
   bool unrolledLoop(const Node &node, const Subgraph &body, int64_t trips);
-  bool oneTurn(const Node &node, const Subgraph &body, int64_t turn, Givens &state,
-               llvm::MutableArrayRef<Values> slices);
-  // These make loops that a run turns.
+  bool unrollIteration(const Node &node, const Subgraph &body, int64_t iteration, ResolvedValues &state,
+                       llvm::MutableArrayRef<Values> slices);
+  // These make loops that remain loops in the model.
   void packedLoop(const Node &node, const Subgraph &body, Value trips, Value condition);
   void packedMap(const Node &node, const Subgraph &body);
-  struct Turn;
-  Given inForm(const Node &node, Given given, int64_t rank, bool mixes, bool isOptional);
-  std::optional<Givens> carry(const Node &node, Value trips, Value condition, const Givens &initial, unsigned scans,
-                              int numberRank, llvm::function_ref<std::optional<Turn>(mlir::Block &, Givens)> body);
+  struct Iteration;
+  ResolvedValue packedAs(const Node &node, ResolvedValue resolved, int64_t rank, bool mixes, bool isOptional);
+  std::optional<ResolvedValues>
+  carryPacked(const Node &node, Value trips, Value condition, const ResolvedValues &initial, unsigned scans,
+              int numberRank, llvm::function_ref<std::optional<Iteration>(mlir::Block &, ResolvedValues)> body);
 
   // These resolve nodes with subgraphs. Those that make ops return null once a problem has been added.
   struct Scan;
   void control(const Node &node);
   void makeIf(const Node &node);
   mlir::Operation *ifOp(const Node &node, Value condition, unsigned results, mlir::Operation *before = nullptr);
-  std::optional<Givens> branch(const Subgraph &graph, mlir::Block &block, Problems &found);
-  bool unite(const Node &node, Given (&both)[2], mlir::Block *(&blocks)[2]);
-  void takeResults(const Node &node, mlir::ValueRange results, llvm::ArrayRef<Given> form);
+  std::optional<ResolvedValues> branch(const Subgraph &graph, mlir::Block &block, Problems &reported);
+  bool unifyBranches(const Node &node, ResolvedValue (&both)[2], mlir::Block *(&blocks)[2]);
+  void takeResults(const Node &node, mlir::ValueRange results, llvm::ArrayRef<ResolvedValue> form);
   Values makeLoop(const Node &node);
   Values makeScan(const Node &node);
   bool holdSubgraphs(const Node &node, onnx::SubgraphHolder op);
@@ -102,7 +103,7 @@ private:
   Values scanOnce(Scan &scan, llvm::ArrayRef<Value> initial, llvm::ArrayRef<Value> inputs);
   Values loop(const Node &node, Value trips, Value condition, llvm::ArrayRef<Value> initial, unsigned results,
               int numberRank, llvm::function_ref<Values(mlir::Block &)> body);
-  std::optional<Givens> contents(const Subgraph &graph);
+  std::optional<ResolvedValues> contents(const Subgraph &graph);
   std::optional<Values> subgraph(const Subgraph &graph, llvm::ArrayRef<Value> inputs);
   const Subgraph *subgraphOf(const Node &node, llvm::StringRef attribute, int inputs);
   bool finishControl(const Node &node, mlir::Operation *op);
@@ -113,9 +114,9 @@ private:
   Problems *problems;
   llvm::DenseMap<Value, Value> values;
   llvm::DenseMap<Value, Sequence> sequences;
-  llvm::DenseSet<Value> missing; ///< values that could not be made, for which a problem has been reported
-  int64_t turns = 0;             ///< turns of loops over sequences, which are written one behind the other
-  const Node *current = nullptr; ///< the node that is being resolved, which problems of its code belong to
+  llvm::DenseSet<Value> missing;  ///< values that could not be made, for which a problem has been reported
+  int64_t unrolledIterations = 0; ///< iterations of loops over sequences that were written out
+  const Node *current = nullptr;  ///< the node that is being resolved, which problems of its code belong to
 };
 
 } // namespace ingot::graph

@@ -1,4 +1,4 @@
-// Makes a Scan a Loop over the axis that it goes along; its first form, with a batch axis, becomes a Loop of such
+// Makes a Scan a Loop over the axis that it goes along; its first definition, with a batch axis, becomes a Loop of such
 // Loops.
 #include "compiler/graph/resolve/Resolver.h"
 #include "compiler/onnx/rewriting/Formula.h"
@@ -24,8 +24,8 @@ bool Resolver::scanAttributes(const Node &node, Scan &scan) {
                                  : name == "scan_output_axes"                              ? &scan.outputAxes
                                  : name == "scan_output_directions"                        ? &scan.outputDirections
                                                                                            : nullptr;
-    if (auto given = dyn_cast<DenseI64ArrayAttr>(attribute.getValue()); list && given) {
-      list->assign(given.asArrayRef().begin(), given.asArrayRef().end());
+    if (auto numbers = dyn_cast<DenseI64ArrayAttr>(attribute.getValue()); list && numbers) {
+      list->assign(numbers.asArrayRef().begin(), numbers.asArrayRef().end());
     } else if (name == "num_scan_inputs") {
       scan.inputs = std::clamp<int64_t>(node.integer(name, 0), 0, node.inputs.size());
     } else {
@@ -112,11 +112,11 @@ static Value placed(OpBuilder &b, Location loc, Value stacked, int64_t axis, boo
 Resolver::Values Resolver::scanOnce(Scan &scan, llvm::ArrayRef<Value> initial, llvm::ArrayRef<Value> inputs) {
   Location loc = scan.node.loc;
   onnx::Formula f(builder, loc);
-  auto given = [](llvm::ArrayRef<int64_t> list, unsigned i) { return list.empty() ? 0 : list[i]; };
+  auto numberAt = [](llvm::ArrayRef<int64_t> list, unsigned i) { return list.empty() ? 0 : list[i]; };
   SmallVector<int64_t> axes;
   for (auto [i, x] : llvm::enumerate(inputs)) {
     auto type = onnx::ranked(x);
-    auto axis = type ? onnx::normalAxis(given(scan.inputAxes, i), type.getRank()) : std::nullopt;
+    auto axis = type ? onnx::normalAxis(numberAt(scan.inputAxes, i), type.getRank()) : std::nullopt;
     if (!axis || (i > 0 && onnx::isStatic(x) && onnx::isStatic(inputs[0]) &&
                   type.getDimSize(*axis) != onnx::ranked(inputs[0]).getDimSize(axes[0]))) {
       problems->add(scan.node.where(),
@@ -132,7 +132,7 @@ Resolver::Values Resolver::scanOnce(Scan &scan, llvm::ArrayRef<Value> initial, l
     Values arguments(block.getArguments().drop_front(2));
     for (auto [i, x] : llvm::enumerate(inputs)) {
       Value number = block.getArgument(0);
-      Value index = given(scan.inputDirections, i) ? f.sub(last, number) : number;
+      Value index = numberAt(scan.inputDirections, i) ? f.sub(last, number) : number;
       arguments.push_back(elementAlong(builder, loc, x, index, axes[i]));
     }
     Values yields = subgraph(*scan.body, arguments).value_or(Values());
@@ -143,13 +143,13 @@ Resolver::Values Resolver::scanOnce(Scan &scan, llvm::ArrayRef<Value> initial, l
   });
   for (unsigned i = scan.states; i < results.size(); ++i) {
     auto type = onnx::ranked(results[i]);
-    int64_t wanted = given(scan.outputAxes, i - scan.states);
+    int64_t wanted = numberAt(scan.outputAxes, i - scan.states);
     auto axis = type ? onnx::normalAxis(wanted, type.getRank()) : std::nullopt;
     if (!axis && wanted != 0) {
       problems->add(scan.node.where(), "has an axis outside of a scan output");
       return {};
     }
-    results[i] = placed(builder, loc, results[i], axis.value_or(0), given(scan.outputDirections, i - scan.states));
+    results[i] = placed(builder, loc, results[i], axis.value_or(0), numberAt(scan.outputDirections, i - scan.states));
   }
   return results;
 }

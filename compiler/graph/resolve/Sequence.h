@@ -27,15 +27,15 @@ struct Sequence {
 };
 
 /// The value that a name stands for: a tensor, or a sequence.
-struct Given {
+struct ResolvedValue {
   mlir::Value tensor;
   std::optional<Sequence> sequence = {};
 };
 
 /// Returns the tensors that stand for values, one behind the other.
-llvm::SmallVector<mlir::Value> flat(llvm::ArrayRef<Given> givens);
+llvm::SmallVector<mlir::Value> tensorsOf(llvm::ArrayRef<ResolvedValue> values);
 /// Returns values of the same form as `form`, for which `tensors` stand.
-llvm::SmallVector<Given> like(llvm::ArrayRef<Given> form, mlir::ValueRange tensors);
+llvm::SmallVector<ResolvedValue> withTensors(llvm::ArrayRef<ResolvedValue> form, mlir::ValueRange tensors);
 
 /// Writes what nodes do to packed sequences, at the builder's place. A run that finds something wrong (a place outside,
 /// parts that do not add up) ends with INGOT_ERROR_INDEX and the node.
@@ -64,7 +64,7 @@ public:
   Sequence required(Sequence s);
   Value differ(Value a, Value b) { return f.op("Not", {f.op("Equal", {a, b})}); }
   /// Returns `v`, which is of int64, where `bad` does not hold; otherwise the run ends.
-  Value unless(Value bad, Value v);
+  Value failIf(Value bad, Value v);
 
 private:
   /// The place of each element of an axis that is cut into parts: where its part begins and how long that is.
@@ -95,7 +95,7 @@ private:
   Value orEmpty(const Sequence &s, Value bad) { return f.op("Or", {bad, less(count(s), number(1))}); }
   Value counts(const Sequence &s);
   Value before(Value counts, Value place, Value n);
-  Value spliced(Value x, Value rows, Value begin, Value removed);
+  Value rowsReplaced(Value x, Value rows, Value begin, Value removed);
   Value normal(Value place, Value count, Value last);
   Value repeated(Value v, Value count, std::optional<int64_t> columns = {});
 

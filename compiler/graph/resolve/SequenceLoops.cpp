@@ -1,5 +1,5 @@
-// Resolves loops over sequences: SequenceMap, and a Loop that carries some. Where it is known how often one turns, it
-// becomes its body as many times, and sequences are their tensors; else it becomes a loop that carries packed
+// Resolves loops over sequences: SequenceMap, and a Loop that carries some. Where it is known how many iterations one
+// has, it becomes its body as many times, and sequences are their tensors; else it becomes a loop that carries packed
 // sequences.
 #include "compiler/graph/resolve/Resolver.h"
 #include "compiler/onnx/constants/Constants.h"
@@ -18,12 +18,12 @@ static std::optional<int64_t> numberOf(Value v) {
   return size.isNumber() ? std::optional(size.number()) : std::nullopt;
 }
 
-/// Returns the values of the inputs in the n-th turn of a SequenceMap: the n-th tensor of a sequence, or a tensor.
-std::optional<Resolver::Values> Resolver::turnOf(const Node &node, int64_t turn) {
+/// Returns the values of the inputs in the n-th iteration of a SequenceMap: the n-th tensor of a sequence, or a tensor.
+std::optional<Resolver::Values> Resolver::inputsOfIteration(const Node &node, int64_t iteration) {
   Values all;
   for (Value input : node.inputs) {
-    Given given = input ? givenBy(input) : Given();
-    if (given.sequence && turn >= int64_t(given.sequence->items.size())) {
+    ResolvedValue resolved = input ? resolvedValue(input) : ResolvedValue();
+    if (resolved.sequence && iteration >= int64_t(resolved.sequence->items.size())) {
       problems->add(node.where(), "has sequences of lengths that differ");
       return std::nullopt;
     }
@@ -31,7 +31,7 @@ std::optional<Resolver::Values> Resolver::turnOf(const Node &node, int64_t turn)
       problems->add(node.where(), "leaves out an input");
       return std::nullopt;
     }
-    all.push_back(given.sequence ? given.sequence->items[turn] : given.tensor);
+    all.push_back(resolved.sequence ? resolved.sequence->items[iteration] : resolved.tensor);
     if (!all.back()) {
       return std::nullopt;
     }
@@ -40,13 +40,13 @@ std::optional<Resolver::Values> Resolver::turnOf(const Node &node, int64_t turn)
 }
 
 /// Whether a body may be written once more; without a limit, loops in loops would fill any memory.
-bool Resolver::mayTurn(const Node &node) {
+bool Resolver::mayUnroll(const Node &node) {
   constexpr int64_t most = 10'000;
-  if (turns == most) {
+  if (unrolledIterations == most) {
     problems->add(node.where(),
                   "takes the bodies of loops over sequences to more than " + llvm::Twine(most) + " iterations");
   }
-  return turns++ < most;
+  return unrolledIterations++ < most;
 }
 
 void Resolver::mapSequence(const Node &node) {
@@ -69,8 +69,8 @@ void Resolver::mapSequence(const Node &node) {
   for (auto [s, type] : llvm::zip(made, body->outputTypes)) {
     s.element = type ? getElementTypeOrSelf(type) : Type();
   }
-  for (int64_t turn = 0, count = sequences[node.inputs.front()].items.size(); turn < count; ++turn) {
-    std::optional<Values> inputs = mayTurn(node) ? turnOf(node, turn) : std::nullopt;
+  for (int64_t iteration = 0, count = sequences[node.inputs.front()].items.size(); iteration < count; ++iteration) {
+    std::optional<Values> inputs = mayUnroll(node) ? inputsOfIteration(node, iteration) : std::nullopt;
     std::optional<Values> outputs = inputs ? subgraph(*body, *inputs) : std::nullopt;
     if (!outputs) {
       return;
@@ -116,24 +116,24 @@ void Resolver::sequenceLoop(const Node &node) {
   }
 }
 
-/// Writes the body as many times as the loop turns. Returns false where only a run can tell whether it goes on.
+/// Writes the body once for each iteration. Returns false where only a run can tell whether it goes on.
 bool Resolver::unrolledLoop(const Node &node, const Subgraph &body, int64_t trips) {
   size_t carried = body.inputs.size() - 2;
-  Givens state;
+  ResolvedValues state;
   for (size_t i = 0; i < carried; ++i) {
-    state.push_back(givenBy(node.inputs[i + 2]));
+    state.push_back(resolvedValue(node.inputs[i + 2]));
   }
   SmallVector<Values> slices(body.outputs.size() - 1 - carried);
-  bool goes = true;
-  for (int64_t turn = 0; turn < trips && goes; ++turn) {
-    if (!mayTurn(node) || !oneTurn(node, body, turn, state, slices)) {
+  bool continues = true;
+  for (int64_t iteration = 0; iteration < trips && continues; ++iteration) {
+    if (!mayUnroll(node) || !unrollIteration(node, body, iteration, state, slices)) {
       return true;
     }
     std::optional<bool> go = truthOf(value(body.outputs.front()));
     if (!go) {
       return false;
     }
-    goes = *go;
+    continues = *go;
   }
   for (auto [i, output] : llvm::enumerate(node.outputs)) {
     if (!node.isNamed(i)) {
@@ -156,17 +156,17 @@ bool Resolver::unrolledLoop(const Node &node, const Subgraph &body, int64_t trip
 }
 
 /// Writes the body once, from one state to the next.
-bool Resolver::oneTurn(const Node &node, const Subgraph &body, int64_t turn, Givens &state,
-                       llvm::MutableArrayRef<Values> slices) {
-  bind(body.inputs[0], {onnx::makeInteger(builder, node.loc, turn)});
+bool Resolver::unrollIteration(const Node &node, const Subgraph &body, int64_t iteration, ResolvedValues &state,
+                               llvm::MutableArrayRef<Values> slices) {
+  bind(body.inputs[0], {onnx::makeInteger(builder, node.loc, iteration)});
   bind(body.inputs[1], {truth(node.loc, true)});
-  for (auto [input, given] : llvm::zip_equal(llvm::ArrayRef(body.inputs).drop_front(2), state)) {
-    bind(input, given);
+  for (auto [input, resolved] : llvm::zip_equal(llvm::ArrayRef(body.inputs).drop_front(2), state)) {
+    bind(input, resolved);
   }
   all(*body.block);
-  for (auto [given, output] : llvm::zip(state, llvm::ArrayRef(body.outputs).drop_front())) {
-    given = givenBy(output);
-    if (!given.sequence && !given.tensor) {
+  for (auto [resolved, output] : llvm::zip(state, llvm::ArrayRef(body.outputs).drop_front())) {
+    resolved = resolvedValue(output);
+    if (!resolved.sequence && !resolved.tensor) {
       return false;
     }
   }
@@ -180,88 +180,89 @@ bool Resolver::oneTurn(const Node &node, const Subgraph &body, int64_t turn, Giv
   return bool(value(body.outputs.front()));
 }
 
-// These make loops that a run turns.
+// These make loops that remain loops in the model.
 
 /// The values that an iteration gives.
-struct Resolver::Turn {
-  Value goes; ///< whether the loop goes on
-  Givens state;
+struct Resolver::Iteration {
+  Value continues; ///< whether the loop goes on
+  ResolvedValues state;
   Values slices;
 };
 
 namespace {
-/// The form of a packed sequence, which has to have room for what any iteration makes.
-struct Form {
+/// How a sequence is packed, which has to have room for what any iteration makes.
+struct Packing {
   int64_t rank = 0;
   bool mixes = false, isOptional = false;
-  friend bool operator==(const Form &, const Form &) = default;
+  friend bool operator==(const Packing &, const Packing &) = default;
 };
 } // namespace
 
-static Form formOf(const Given &given) {
-  return given.sequence ? Form{given.sequence->rank(), given.sequence->mixesRanks, bool(given.sequence->present)}
-                        : Form();
+static Packing packingOf(const ResolvedValue &resolved) {
+  return resolved.sequence
+             ? Packing{resolved.sequence->rank(), resolved.sequence->mixesRanks, bool(resolved.sequence->present)}
+             : Packing();
 }
 
-/// Returns the value in that form.
-Given Resolver::inForm(const Node &node, Given given, int64_t rank, bool mixes, bool isOptional) {
-  if (given.sequence) {
-    Sequence &s = *given.sequence;
+/// Returns the value with its sequence, if it is one, packed in this way.
+ResolvedValue Resolver::packedAs(const Node &node, ResolvedValue resolved, int64_t rank, bool mixes, bool isOptional) {
+  if (resolved.sequence) {
+    Sequence &s = *resolved.sequence;
     s = SequenceFormula(builder, node.loc).packed(s, rank);
     s.mixesRanks |= mixes;
     if (isOptional && !s.present) {
       s.present = truth(node.loc, true);
     }
   }
-  return given;
+  return resolved;
 }
 
 /// Makes a loop that carries packed sequences. The body decides how many axes their tensors have, and whether they may
-/// be absent: it is written again until its outputs have the form of its inputs. The results are the last state, and
+/// be absent: it is written again until its outputs are packed as its inputs are. The results are the last state, and
 /// then the scan outputs.
-std::optional<Resolver::Givens> Resolver::carry(const Node &node, Value trips, Value condition, const Givens &initial,
-                                                unsigned scans, int numberRank,
-                                                llvm::function_ref<std::optional<Turn>(Block &, Givens)> body) {
-  constexpr int kMostForms = 10;
-  SmallVector<Form> forms = llvm::map_to_vector(initial, formOf);
-  for (int tries = 0; tries < kMostForms; ++tries) {
-    Givens start;
-    for (auto [given, form] : llvm::zip_equal(initial, forms)) {
-      start.push_back(inForm(node, given, form.rank, form.mixes, form.isOptional));
+std::optional<Resolver::ResolvedValues>
+Resolver::carryPacked(const Node &node, Value trips, Value condition, const ResolvedValues &initial, unsigned scans,
+                      int numberRank, llvm::function_ref<std::optional<Iteration>(Block &, ResolvedValues)> body) {
+  constexpr int mostTries = 10;
+  SmallVector<Packing> packings = llvm::map_to_vector(initial, packingOf);
+  for (int tries = 0; tries < mostTries; ++tries) {
+    ResolvedValues start;
+    for (auto [resolved, packing] : llvm::zip_equal(initial, packings)) {
+      start.push_back(packedAs(node, resolved, packing.rank, packing.mixes, packing.isOptional));
     }
-    SmallVector<Form> made = forms;
+    SmallVector<Packing> made = packings;
     auto yields = [&](Block &block) -> Values {
-      std::optional<Turn> turn = body(block, like(start, block.getArguments().drop_front(2)));
-      if (!turn) {
+      std::optional<Iteration> iteration = body(block, withTensors(start, block.getArguments().drop_front(2)));
+      if (!iteration) {
         return {};
       }
-      for (auto [own, given, form, wanted] : llvm::zip_equal(start, turn->state, forms, made)) {
-        if (own.sequence.has_value() != given.sequence.has_value()) {
+      for (auto [own, resolved, packing, wanted] : llvm::zip_equal(start, iteration->state, packings, made)) {
+        if (own.sequence.has_value() != resolved.sequence.has_value()) {
           problems->add(node.where(), "carries a sequence that its body gives as a tensor, or the other way round");
           return {};
         }
-        given = inForm(node, given, form.rank, form.mixes, form.isOptional);
-        bool grows = formOf(given).rank > form.rank; // then there are no tensors of fewer axes yet
-        wanted = grows ? Form{formOf(given).rank, form.mixes, form.isOptional} : formOf(given);
+        resolved = packedAs(node, resolved, packing.rank, packing.mixes, packing.isOptional);
+        bool grows = packingOf(resolved).rank > packing.rank; // then there are no tensors of fewer axes yet
+        wanted = grows ? Packing{packingOf(resolved).rank, packing.mixes, packing.isOptional} : packingOf(resolved);
       }
-      if (made != forms) {
+      if (made != packings) {
         return {};
       }
-      Values all = {turn->goes};
-      all.append(flat(turn->state));
-      all.append(turn->slices);
+      Values all = {iteration->continues};
+      all.append(tensorsOf(iteration->state));
+      all.append(iteration->slices);
       return all;
     };
-    Values tensors = flat(start);
+    Values tensors = tensorsOf(start);
     Values results = loop(node, trips, condition, tensors, tensors.size() + scans, numberRank, yields);
-    if (made != forms) {
-      forms = made;
+    if (made != packings) {
+      packings = made;
       continue;
     }
     if (results.empty()) {
       return std::nullopt;
     }
-    Givens all = like(start, results);
+    ResolvedValues all = withTensors(start, results);
     for (Value scan : llvm::ArrayRef<Value>(results).drop_front(tensors.size())) {
       all.push_back({scan});
     }
@@ -273,40 +274,40 @@ std::optional<Resolver::Givens> Resolver::carry(const Node &node, Value trips, V
 
 void Resolver::packedLoop(const Node &node, const Subgraph &body, Value trips, Value condition) {
   size_t carried = body.inputs.size() - 2;
-  Givens initial;
+  ResolvedValues initial;
   for (size_t i = 0; i < carried; ++i) {
-    initial.push_back(givenBy(node.inputs[i + 2]));
+    initial.push_back(resolvedValue(node.inputs[i + 2]));
     if (initial.back().sequence && !initial.back().sequence->isRanked()) {
       problems->add(node.where(), "carries tensors of an unknown number of axes");
       return;
     }
   }
-  auto turn = [&](Block &block, Givens state) -> std::optional<Turn> {
+  auto iteration = [&](Block &block, ResolvedValues state) -> std::optional<Iteration> {
     bind(body.inputs[0], {block.getArgument(0)});
     bind(body.inputs[1], {block.getArgument(1)});
-    for (auto [i, given] : llvm::enumerate(state)) {
-      bind(body.inputs[i + 2], given);
+    for (auto [i, resolved] : llvm::enumerate(state)) {
+      bind(body.inputs[i + 2], resolved);
     }
-    std::optional<Givens> outputs = contents(body);
+    std::optional<ResolvedValues> outputs = contents(body);
     if (!outputs) {
       return std::nullopt;
     }
-    Turn made{outputs->front().tensor, {}, {}};
-    for (auto [i, given] : llvm::enumerate(llvm::ArrayRef<Given>(*outputs).drop_front())) {
+    Iteration made{outputs->front().tensor, {}, {}};
+    for (auto [i, resolved] : llvm::enumerate(llvm::ArrayRef<ResolvedValue>(*outputs).drop_front())) {
       if (i < carried) {
-        made.state.push_back(given);
-      } else if (!given.sequence) {
-        made.slices.push_back(given.tensor);
+        made.state.push_back(resolved);
+      } else if (!resolved.sequence) {
+        made.slices.push_back(resolved.tensor);
       }
     }
-    if (!made.goes || made.slices.size() + carried + 1 != outputs->size()) {
+    if (!made.continues || made.slices.size() + carried + 1 != outputs->size()) {
       problems->add(node.where(), "has a body that gives a sequence as its condition or as a slice");
       return std::nullopt;
     }
     return made;
   };
-  std::optional<Givens> results =
-      carry(node, trips, condition, initial, body.outputs.size() - 1 - carried, body.numberRank(), turn);
+  std::optional<ResolvedValues> results =
+      carryPacked(node, trips, condition, initial, body.outputs.size() - 1 - carried, body.numberRank(), iteration);
   for (size_t i = 0; results && i < node.outputs.size(); ++i) {
     bind(node.outputs[i], (*results)[i]);
   }
@@ -314,10 +315,10 @@ void Resolver::packedLoop(const Node &node, const Subgraph &body, Value trips, V
 
 void Resolver::packedMap(const Node &node, const Subgraph &body) {
   SequenceFormula f(builder, node.loc);
-  Givens inputs, made;
+  ResolvedValues inputs, made;
   Value count;
   for (Value input : node.inputs) {
-    inputs.push_back(input ? givenBy(input) : Given());
+    inputs.push_back(input ? resolvedValue(input) : ResolvedValue());
     std::optional<Sequence> &s = inputs.back().sequence;
     if (!s && !inputs.back().tensor) {
       return;
@@ -325,7 +326,7 @@ void Resolver::packedMap(const Node &node, const Subgraph &body) {
     if (s) {
       s = f.packed(f.required(*s));
       Value own = f.count(*s);
-      count = count ? f.unless(f.differ(own, count), count) : own;
+      count = count ? f.failIf(f.differ(own, count), count) : own;
     }
     if (s && s->mixesRanks) {
       problems->add(node.where(), "takes a sequence of which only a run can tell how many axes its tensors have");
@@ -341,27 +342,27 @@ void Resolver::packedMap(const Node &node, const Subgraph &body) {
     }
     made.push_back({{}, s});
   }
-  auto turn = [&](Block &block, Givens state) -> std::optional<Turn> {
+  auto iteration = [&](Block &block, ResolvedValues state) -> std::optional<Iteration> {
     SequenceFormula inside(builder, node.loc);
     Values items;
-    for (const Given &input : inputs) {
+    for (const ResolvedValue &input : inputs) {
       items.push_back(input.sequence ? inside.at(*input.sequence, block.getArgument(0)) : input.tensor);
     }
     std::optional<Values> outputs = subgraph(body, items);
     if (!outputs) {
       return std::nullopt;
     }
-    for (auto [given, output] : llvm::zip_equal(state, *outputs)) {
-      if (!onnx::ranked(output) || onnx::elementOf(output) != given.sequence->element) {
+    for (auto [resolved, output] : llvm::zip_equal(state, *outputs)) {
+      if (!onnx::ranked(output) || onnx::elementOf(output) != resolved.sequence->element) {
         problems->add(node.where(), "has a body that gives a tensor of another type than it says, or of an unknown "
                                     "number of axes");
         return std::nullopt;
       }
-      given.sequence = inside.inserted(*given.sequence, output, {});
+      resolved.sequence = inside.inserted(*resolved.sequence, output, {});
     }
-    return Turn{block.getArgument(1), state, {}};
+    return Iteration{block.getArgument(1), state, {}};
   };
-  std::optional<Givens> results = carry(node, count, {}, made, 0, 0, turn);
+  std::optional<ResolvedValues> results = carryPacked(node, count, {}, made, 0, 0, iteration);
   for (size_t i = 0; results && i < node.outputs.size(); ++i) {
     bind(node.outputs[i], (*results)[i]);
   }

@@ -2,7 +2,7 @@
 // tensors a sequence has. It is no value of its own: it is its tensors, each of which is an input, an output or a value
 // of the graph like any other. Nodes that make, change and take apart sequences leave nothing behind but copies (slices
 // of SplitToSequence, a Concat for ConcatFromSequence); a SequenceMap, or a Loop that carries sequences, becomes its
-// body as many times as it turns.
+// body once for each iteration.
 //
 // The user has to say how long sequences are that are inputs (--sequence; `run` and `verify` look into the data). Where
 // only a run can tell how many tensors a sequence has, or which of them a node means, it is packed into two tensors
@@ -84,7 +84,7 @@ void Resolver::sequence(const Node &node) {
                   .Cases({"SequenceConstruct", "SequenceEmpty"}, &Resolver::listedSequence)
                   .Cases({"SequenceInsert", "SequenceErase"}, &Resolver::changedSequence)
                   .Case("SplitToSequence", &Resolver::splitSequence)
-                  .Cases({"Identity", "Optional", "OptionalGetElement"}, &Resolver::handedSequence)
+                  .Cases({"Identity", "Optional", "OptionalGetElement"}, &Resolver::forwardedSequence)
                   .Default(nullptr);
   if (node.kind == "SequenceMap") {
     return mapSequence(node);
@@ -95,16 +95,16 @@ void Resolver::sequence(const Node &node) {
     }
     return;
   }
-  std::optional<Sequence> given = sequenceIn(node);
-  if (!given) {
+  std::optional<Sequence> resolved = sequenceIn(node);
+  if (!resolved) {
     return;
   }
   SequenceFormula f(builder, node.loc);
   if (node.kind == "OptionalHasElement") {
-    values[node.outputs.front()] = given->present ? given->present : truth(node.loc, true);
+    values[node.outputs.front()] = resolved->present ? resolved->present : truth(node.loc, true);
     return;
   }
-  Sequence s = f.required(*given);
+  Sequence s = f.required(*resolved);
   if (node.kind == "SequenceLength") {
     values[node.outputs.front()] = f.count(s);
   } else if (node.kind == "SequenceAt") {
@@ -120,15 +120,15 @@ void Resolver::sequence(const Node &node) {
 
 /// Returns the sequence that is the node's first input.
 std::optional<Sequence> Resolver::sequenceIn(const Node &node) {
-  Given given = givenBy(node.inputs.front());
-  if (!given.sequence && given.tensor) { // else a problem of its node has been reported
+  ResolvedValue resolved = resolvedValue(node.inputs.front());
+  if (!resolved.sequence && resolved.tensor) { // else a problem of its node has been reported
     problems->add(node.where(), "takes a tensor, where a sequence was expected");
   }
-  return given.sequence;
+  return resolved.sequence;
 }
 
 /// Binds other names of a sequence, and optional values around it, to it.
-std::optional<Sequence> Resolver::handedSequence(const Node &node) {
+std::optional<Sequence> Resolver::forwardedSequence(const Node &node) {
   std::optional<Sequence> s = sequenceIn(node);
   return s && node.kind == "OptionalGetElement" ? SequenceFormula(builder, node.loc).required(*s) : s;
 }
@@ -155,12 +155,12 @@ std::optional<Sequence> Resolver::listedSequence(const Node &node) {
 }
 
 std::optional<Sequence> Resolver::changedSequence(const Node &node) {
-  std::optional<Sequence> given = sequenceIn(node);
-  if (!given) {
+  std::optional<Sequence> resolved = sequenceIn(node);
+  if (!resolved) {
     return std::nullopt;
   }
   SequenceFormula f(builder, node.loc);
-  Sequence s = f.required(*given);
+  Sequence s = f.required(*resolved);
   bool isErased = node.kind == "SequenceErase";
   Value tensor = !isErased && names(node, 1) ? value(node.inputs[1]) : Value();
   std::optional<Place> place = isErased || tensor ? placeIn(node, isErased ? 1 : 2, s, !isErased) : std::nullopt;
@@ -209,15 +209,15 @@ static bool isList(Value split) { return split && onnx::ranked(split) && onnx::r
 std::optional<SmallVector<int64_t>> Resolver::partsOf(const Node &node, Value x, int64_t axis) {
   onnx::Size size = onnx::sizesOf(onnx::ranked(x))[axis];
   Value split = node.hasInput(1) ? value(node.inputs[1]) : Value();
-  std::optional<SmallVector<int64_t>> given = split ? onnx::integersOf(split) : SmallVector<int64_t>{1};
-  if (given && isList(split)) {
-    if (llvm::none_of(*given, [](int64_t part) { return part < 0; })) {
-      return given;
+  std::optional<SmallVector<int64_t>> sizes = split ? onnx::integersOf(split) : SmallVector<int64_t>{1};
+  if (sizes && isList(split)) {
+    if (llvm::none_of(*sizes, [](int64_t part) { return part < 0; })) {
+      return sizes;
     }
     problems->add(node.where(), "splits into a part of a negative length");
     return std::nullopt;
   }
-  int64_t part = given->empty() ? 0 : given->front(), rest = size.number();
+  int64_t part = sizes->empty() ? 0 : sizes->front(), rest = size.number();
   if (part > 0 && rest / part >= support::kMostTensors) {
     problems->add(node.where(), "makes a sequence of more than " + llvm::Twine(support::kMostTensors) + " tensors");
     return std::nullopt;
@@ -304,7 +304,7 @@ void Resolver::concatenate(const Node &node, const Sequence &s) {
     return;
   }
   Values items = s.items;
-  size_t before = problems->said();
+  size_t before = problems->additionCount();
   onnx::Formula f(builder, node.loc);
   if (isNew) {
     for (Value &item : items) {
@@ -312,7 +312,7 @@ void Resolver::concatenate(const Node &node, const Sequence &s) {
     }
   }
   Value all = f.op("Concat", items, {f.integer("axis", axis)});
-  if (problems->said() == before) {
+  if (problems->additionCount() == before) {
     values[node.outputs.front()] = all;
   }
 }

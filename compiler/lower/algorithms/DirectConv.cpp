@@ -1,8 +1,8 @@
-// Convolutions from channel blocks to channel blocks with as many multiplications as the standard says, by DenseConv;
-// of narrow floats with sums of float32, of bytes over quads of input channels. Transposed convolutions are one for
-// each residue of the output coordinates modulo the strides. Its cost is what other algorithms have to undercut.
+// Convolutions from channel blocks to channel blocks with as many multiplications as the standard says, by BlockedConv;
+// of narrow floats with sums of float32, of bytes over four input channels at a time. Transposed convolutions are one
+// for each residue of the output coordinates modulo the strides. Its cost is what other algorithms have to undercut.
 #include "compiler/lower/Algorithm.h"
-#include "compiler/lower/conv/DenseConv.h"
+#include "compiler/lower/conv/BlockedConv.h"
 #include "compiler/lower/product/WeightRate.h"
 #include "compiler/onnx/Onnx.h"
 #include "compiler/onnx/formats/Convolutions.h"
@@ -15,7 +15,7 @@ namespace {
 
 /// Of one tap and an image that stays in the second cache: whether all pixels for a panel read less from there than all
 /// panels for a tile of pixels. Weights that stay in the first cache are not read from there.
-bool panelsReadLess(const ConvGeometry &g, const DenseSchedule &s, const target::MachineModel &machine) {
+bool panelsReadLess(const ConvGeometry &g, const BlockedSchedule &s, const target::MachineModel &machine) {
   if (g.groups > 1) {
     return false;
   }
@@ -31,9 +31,9 @@ bool panelsReadLess(const ConvGeometry &g, const DenseSchedule &s, const target:
 /// second cache. All panels for a tile of pixels would touch a few lines of every channel block at a time: no machine
 /// fetches so many streams ahead, or keeps all their pages at hand (64 to 256 channels of 56x56 and a residual sum on
 /// Zen 4: 0.5 to 0.8 of the time with AVX2, 0.75 to 0.94 with AVX-512).
-void writeLongRuns(const ConvGeometry &g, DenseSchedule &s, plan::KernelOp kernel,
+void writeLongRuns(const ConvGeometry &g, BlockedSchedule &s, plan::KernelOp kernel,
                    const target::MachineModel &machine) {
-  if (s.channels != DenseSchedule::Blocks || s.panelCount() == 1) {
+  if (s.channels != BlockedSchedule::Blocks || s.panelCount() == 1) {
     return;
   }
   const ConvPhase &phase = g.phases.front();
@@ -56,10 +56,10 @@ void writeLongRuns(const ConvGeometry &g, DenseSchedule &s, plan::KernelOp kerne
   }
 }
 
-/// Long panels of weights that a small image meets are read in parts (WeightRate.h).
-void chooseDepth(const ConvGeometry &g, DenseSchedule &s, const target::MachineModel &machine) {
+/// Cuts long panels of weights that a small image meets into K-chunks (WeightRate.h).
+void chooseChunks(const ConvGeometry &g, BlockedSchedule &s, const target::MachineModel &machine) {
   const ConvPhase &phase = g.phases.front();
-  bool isPlain = s.channels == DenseSchedule::Blocks && !s.isOfBytes() && !s.part && !machine.packing &&
+  bool isPlain = s.channels == BlockedSchedule::Blocks && !s.isOfBytes() && !s.part && !machine.packing &&
                  g.phases.size() == 1 && s.inputs % s.lanes == 0 && knowsPixels(phase);
   bool skips = llvm::any_of(phase.axes, [](const ConvAxis &axis) { return axis.image > 0; });
   if (!isPlain || skips) {
@@ -67,26 +67,26 @@ void chooseDepth(const ConvGeometry &g, DenseSchedule &s, const target::MachineM
   }
   int64_t pixels = phase.rows().number() * phase.axes[2].out.number(), blocks = s.inputs / s.lanes;
   int64_t panelBytes = g.weightBytes * s.weightElements(g) / std::max<int64_t>(1, s.panelCount());
-  int64_t part = panelPartBytes(machine);
-  if (pixels > flatPixels || pixels <= s.pixels || 4 * pixels * s.vectors * s.lanes > waitingBytes(machine) ||
+  int64_t part = chunkBytesOfPanel(machine);
+  if (pixels > flatPixels || pixels <= s.pixels || 4 * pixels * s.vectors * s.lanes > mostSpilledBytes(machine) ||
       panelBytes < 2 * part || g.weightBytes * s.weightElements(g) <= machine.l2Bytes / 2) {
     return;
   }
-  s.depth = std::max<int64_t>(1, blocks * part / panelBytes);
-  while (blocks % s.depth) {
-    --s.depth;
+  s.chunkBlocks = std::max<int64_t>(1, blocks * part / panelBytes);
+  while (blocks % s.chunkBlocks) {
+    --s.chunkBlocks;
   }
   s.flat = true;
 }
 
-DenseSchedule blockedSchedule(const ConvGeometry &g, plan::KernelOp kernel, const target::MachineModel &machine) {
+BlockedSchedule blockedSchedule(const ConvGeometry &g, plan::KernelOp kernel, const target::MachineModel &machine) {
   bool ofBytes = onnx::elementOf(kernel.root()->getOperand(0)).isInteger();
   int64_t lanes = plan::blockedOf(kernel.getResult(0).getType()).getLanes();
-  DenseSchedule s = scheduleOf(g, lanes, /*planes=*/false, machine, ofBytes);
-  if (!s.pixelsOuter && !s.partRows && !g.said["flat"]) {
-    chooseDepth(g, s, machine);
+  BlockedSchedule s = scheduleOf(g, lanes, /*planes=*/false, machine, ofBytes);
+  if (!s.pixelsOuter && !s.partRows && !g.requested["flat"]) {
+    chooseChunks(g, s, machine);
   }
-  if (!s.pixelsOuter || g.said["order"] || g.kernel > 1 || !knowsPixels(g.phases.front())) {
+  if (!s.pixelsOuter || g.requested["order"] || g.kernel > 1 || !knowsPixels(g.phases.front())) {
     return s;
   }
   if (panelsReadLess(g, s, machine)) {
@@ -120,7 +120,7 @@ void addOrders(const ConvGeometry &g, target::Schedule tile, std::vector<target:
   }
 }
 
-void packOperands(plan::KernelOp kernel, const ConvGeometry &g, const DenseSchedule &s,
+void packOperands(plan::KernelOp kernel, const ConvGeometry &g, const BlockedSchedule &s,
                   const target::MachineModel &machine, std::map<unsigned, plan::WeightTable::Recipe> &packed) {
   Value weights = kernel.root()->getOperand(1), bias = kernel.root()->getOperand(2);
   packed[operandNumber(weights)] = packedWeights(g, s, s.bytes(machine));
@@ -130,29 +130,29 @@ void packOperands(plan::KernelOp kernel, const ConvGeometry &g, const DenseSched
 }
 
 /// The line of a tuning table that asks for this schedule.
-target::Schedule saidBy(const ConvGeometry &g, const DenseSchedule &s) {
-  target::Schedule said = {{"vectors", s.vectors}};
-  if (s.depth || s.part) {
-    return said;
+target::Schedule requestFor(const ConvGeometry &g, const BlockedSchedule &s) {
+  target::Schedule requested = {{"vectors", s.vectors}};
+  if (s.chunkBlocks || s.part) {
+    return requested;
   }
-  said.set("flat", s.flat);
+  requested.set("flat", s.flat);
   if (s.partRows) {
     bool areWhole = s.partTiles == tilesOfRow(g.phases.front().axes[2], s.pixels);
-    areWhole ? said.set("rows", s.partRows) : said.set("tiles", s.partTiles);
+    areWhole ? requested.set("rows", s.partRows) : requested.set("tiles", s.partTiles);
   } else if (!s.flat && g.phases.size() == 1) {
-    said.set("order", s.pixelsOuter);
+    requested.set("order", s.pixelsOuter);
   }
-  return said;
+  return requested;
 }
 
 /// Estimates the cycles. An image whose size only the run knows counts with a typical size.
 double expectedCycles(plan::KernelOp kernel, const target::MachineModel &machine) {
   // Another machine that reads the same weights goes the same way.
   const target::MachineModel &packing = machine.packing ? *machine.packing : machine;
-  ConvGeometry g = typicalOf(geometryOf(kernel.root(), /*wide=*/true), onnx::factsOf(kernel));
+  ConvGeometry g = typicalOf(geometryOf(kernel.root(), /*maySwapAxes=*/true), onnx::factsOf(kernel));
   bool ofBytes = isa<formats::IntegerConvOp>(kernel.root());
   int64_t lanes = plan::blockedOf(kernel.getResult(0).getType()).getLanes();
-  DenseSchedule s = scheduleOf(g, lanes, /*planes=*/false, packing, ofBytes);
+  BlockedSchedule s = scheduleOf(g, lanes, /*planes=*/false, packing, ofBytes);
   const ConvPhase &phase = g.phases.front();
   int64_t pixels = phase.rows().number() * phase.axes[2].out.number();
   double input = static_cast<double>(s.elementBytes() * g.inChannels * pixels);
@@ -167,7 +167,7 @@ public:
   DirectConv() : Algorithm("direct", /*rank=*/1) {}
 
   SmallVector<TypeID> roots() const override {
-    return rootsOf<onnx::ConvOp, onnx::ConvTransposeOp, formats::IntegerConvOp, formats::HalfConvOp>();
+    return rootsOf<onnx::ConvOp, onnx::ConvTransposeOp, formats::IntegerConvOp, formats::Bf16ConvOp>();
   }
 
   std::optional<LayoutRule> layoutRule(Operation *root, const target::MachineModel &machine) const override {
@@ -178,28 +178,29 @@ public:
     if (!isFromBlocks(kernel) || !isToBlocks(kernel)) {
       return "its images are not in channel blocks";
     }
-    BlockedConv conv = BlockedConv::of(kernel);
+    BlockedKernel conv = BlockedKernel::of(kernel);
     const ConvGeometry &g = conv.g;
-    DenseSchedule s = blockedSchedule(g, kernel, machine);
+    BlockedSchedule s = blockedSchedule(g, kernel, machine);
     auto shape = [kernel, conv, s, &machine] {
       KernelShape shape;
-      shape.items = DenseConv::items(conv.g, s);
+      shape.items = BlockedConv::items(conv.g, s);
       packOperands(kernel, conv.g, s, machine, shape.packed);
       shape.build = [conv, s](Build &build) {
-        DenseConv(build, conv.g, s, conv.input(build), conv.result(build)).run();
+        BlockedConv(build, conv.g, s, conv.input(build), conv.result(build)).run();
       };
       return shape;
     };
-    target::Schedule said = isa<onnx::ConvOp>(kernel.root()) && !machine.packing ? saidBy(g, s) : target::Schedule();
-    return Candidate{name, expectedCycles(kernel, machine), std::move(said), /*isWanted=*/false, shape};
+    target::Schedule requested =
+        isa<onnx::ConvOp>(kernel.root()) && !machine.packing ? requestFor(g, s) : target::Schedule();
+    return Candidate{name, expectedCycles(kernel, machine), std::move(requested), /*isWanted=*/false, shape};
   }
 
   std::vector<target::Schedule> schedules(plan::KernelOp kernel, const target::MachineModel &machine) const override {
     if (!isa<onnx::ConvOp>(kernel.root()) || !isFromBlocks(kernel) || !isToBlocks(kernel)) {
       return {};
     }
-    ConvGeometry g = BlockedConv::of(kernel).g;
-    DenseSchedule s = blockedSchedule(g, kernel, machine);
+    ConvGeometry g = BlockedKernel::of(kernel).g;
+    BlockedSchedule s = blockedSchedule(g, kernel, machine);
     std::vector<target::Schedule> all;
     for (int64_t vectors : {2, 1, 3, 4}) {
       if (vectors > s.blocks || (vectors > 2 && pixelsFor(s, vectors, machine) < 3)) {
@@ -210,8 +211,8 @@ public:
         all.push_back({{"vectors", vectors}, {"flat", 1}});
       }
     }
-    llvm::erase_if(all, [&](const target::Schedule &said) {
-      g.said = said;
+    llvm::erase_if(all, [&](const target::Schedule &requested) {
+      g.requested = requested;
       return blockedSchedule(g, kernel, machine) == s;
     });
     return all;
@@ -222,8 +223,8 @@ public:
     if (!isa<onnx::ConvOp>(root) || !hasRows(kernel) || !skipsPadding(root).empty()) {
       return std::nullopt;
     }
-    ConvGeometry whole = BlockedConv::of(kernel).g, g = geometryOf(root, /*wide=*/false);
-    DenseSchedule s = rowScheduleOf(g, plan::blockedOf(kernel.getResult(0).getType()).getLanes(), machine);
+    ConvGeometry whole = BlockedKernel::of(kernel).g, g = geometryOf(root, /*maySwapAxes=*/false);
+    BlockedSchedule s = rowScheduleOf(g, plan::blockedOf(kernel.getResult(0).getType()).getLanes(), machine);
     RowShape shape = rowShapeOf(g);
     shape.weightBytes = 4 * s.weightElements(g);
     // Both ways read the weights once from afar, as the estimates of other algorithms count it.
@@ -233,7 +234,7 @@ public:
     packOperands(kernel, g, s, machine, shape.packed);
     shape.build = [=](Build &build, const Rows &rows) {
       Space space = build.group.space(build.group.resultType());
-      DenseConv(build, g, s, blockedInput(build, g), std::move(space)).rows(rows.image, 0, rows.from, rows.to);
+      BlockedConv(build, g, s, blockedInput(build, g), std::move(space)).rows(rows.image, 0, rows.from, rows.to);
     };
     return shape;
   }

@@ -11,7 +11,7 @@ namespace ingot::lower {
 namespace {
 
 /// Returns the line of a tuning table that asks for this tiling.
-target::Schedule saidBy(const MatMulProblem &p, const MatMulTiling &t) {
+target::Schedule requestFor(const MatMulProblem &p, const MatMulTiling &t) {
   return {{"rows", t.mostRows(p)}, {"vectors", t.vectors}};
 }
 
@@ -20,7 +20,7 @@ public:
   PanelMatMul() : Algorithm("panels", /*rank=*/0) {}
 
   SmallVector<TypeID> roots() const override {
-    return rootsOf<onnx::MatMulOp, formats::IntegerMatMulOp, formats::HalfMatMulOp>();
+    return rootsOf<onnx::MatMulOp, formats::IntegerMatMulOp, formats::Bf16MatMulOp>();
   }
 
   Offer offer(plan::KernelOp kernel, const target::MachineModel &machine) const override {
@@ -28,7 +28,7 @@ public:
     MatMulTiling t = matmulTiling(p, machine);
     Candidate candidate{t.dots ? "dot products" : name, panelCycles(kernel, p, t, machine)};
     if (hasSchedules(p, t, machine)) {
-      candidate.schedule = saidBy(p, t);
+      candidate.schedule = requestFor(p, t);
     }
     candidate.shape = [=, &machine] { return shapeOf(kernel, p, t, machine); };
     return candidate;
@@ -42,7 +42,7 @@ public:
 
 private:
   static bool hasSchedules(const MatMulProblem &p, const MatMulTiling &t, const target::MachineModel &machine) {
-    return !t.dots && !p.ofBytes && !machine.packing && !p.m.is(0) && !p.n.is(0);
+    return !t.dots && !p.isInteger() && !machine.packing && !p.m.is(0) && !p.n.is(0);
   }
 
   static KernelShape shapeOf(plan::KernelOp kernel, const MatMulProblem &p, const MatMulTiling &t,

@@ -8,7 +8,7 @@ namespace {
 
 class RecurrentFloats : public RecurrentAlgorithm {
 public:
-  RecurrentFloats() : RecurrentAlgorithm("floats", /*rank=*/0, RecurrentPlan::Form::Floats) {}
+  RecurrentFloats() : RecurrentAlgorithm("floats", /*rank=*/0, RecurrentPlan::Method::Floats) {}
 
 protected:
   std::string whyNot(plan::KernelOp kernel, const target::MachineModel &machine) const override {

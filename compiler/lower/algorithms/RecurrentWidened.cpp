@@ -8,7 +8,7 @@ namespace {
 
 class RecurrentWidened : public RecurrentAlgorithm {
 public:
-  RecurrentWidened() : RecurrentAlgorithm("widened bytes", /*rank=*/1, RecurrentPlan::Form::Widened) {}
+  RecurrentWidened() : RecurrentAlgorithm("widened bytes", /*rank=*/1, RecurrentPlan::Method::WidenedBytes) {}
 
 protected:
   std::string whyNot(plan::KernelOp kernel, const target::MachineModel &machine) const override {

@@ -2,11 +2,11 @@
 //
 // The rows that a few output rows read are copied into scratch with what lies around them: channel by channel, as
 // float32, or bytes pixel by pixel; without padding an image of float32 is read in place. The multiplication is that of
-// DenseConv, with a plane for each channel, or with a word of four bytes for each pixel.
+// BlockedConv, with a plane for each channel, or with a word of four bytes for each pixel.
 #include "compiler/lower/Algorithm.h"
-#include "compiler/lower/conv/DenseConv.h"
+#include "compiler/lower/conv/BlockedConv.h"
 #include "compiler/lower/conv/InterleavedRows.h"
-#include "compiler/lower/core/Copy.h"
+#include "compiler/lower/core/CopyElements.h"
 #include "compiler/onnx/ElementTypes.h"
 #include "compiler/onnx/Onnx.h"
 #include "compiler/onnx/formats/Convolutions.h"
@@ -25,7 +25,7 @@ constexpr int64_t typicalExtent = 256;
 
 struct Stem {
   ConvGeometry g;
-  DenseSchedule s;
+  BlockedSchedule s;
   bool ofBytes = false;
   bool copied = false; ///< the rows that it reads
   int64_t height = 1;  ///< output rows of a piece, at most
@@ -60,7 +60,7 @@ int64_t countOf(int64_t rows, int64_t height) {
 
 Stem stemOf(plan::KernelOp kernel, const target::MachineModel &machine) {
   Stem stem;
-  stem.g = geometryOf(kernel.root(), /*wide=*/false);
+  stem.g = geometryOf(kernel.root(), /*maySwapAxes=*/false);
   auto y = cast<RankedTensorType>(kernel.getResult(0).getType());
   Type element = onnx::elementOf(kernel.root()->getOperand(0));
   int64_t lanes = plan::stridesOf(y).lanes;
@@ -80,10 +80,10 @@ Stem stemOf(plan::KernelOp kernel, const target::MachineModel &machine) {
       break;
     }
   }
-  std::optional<int64_t> said = stem.g.said["height"];
-  stem.height = said.value_or(stem.height);
+  std::optional<int64_t> requested = stem.g.requested["height"];
+  stem.height = requested.value_or(stem.height);
   if (const Size &rows = stem.axis(1).out; rows.isNumber() && !rows.is(0)) {
-    stem.count = said ? llvm::divideCeil(rows.number(), *said) : countOf(rows.number(), stem.height);
+    stem.count = requested ? llvm::divideCeil(rows.number(), *requested) : countOf(rows.number(), stem.height);
     stem.height = llvm::divideCeil(rows.number(), stem.count);
   }
   return stem;
@@ -123,10 +123,10 @@ bool isByteStem(Operation *root, const target::MachineModel &machine) {
   if (machine.packing || !InterleavedRows::canBeReadBy(root, machine.lanes)) {
     return false;
   }
-  ConvGeometry g = geometryOf(root, /*wide=*/false);
+  ConvGeometry g = geometryOf(root, /*maySwapAxes=*/false);
   bool isEmpty = llvm::any_of(g.phases.front().axes, [](const ConvAxis &a) { return !a.out.atLeast(1); });
-  return !isEmpty &&
-         scheduleOf(g, machine.lanes, /*planes=*/false, machine, /*ofBytes=*/true).quad == InterleavedRows::channels;
+  return !isEmpty && scheduleOf(g, machine.lanes, /*planes=*/false, machine, /*ofBytes=*/true).stepChannels ==
+                         InterleavedRows::channels;
 }
 
 /// Whether a value comes from the caller, who gives row-major.
@@ -150,7 +150,7 @@ void buildStem(Build &build, const Stem &stem);
 
 KernelShape shapeOf(plan::KernelOp kernel, const Stem &stem, const target::MachineModel &machine) {
   KernelShape shape;
-  shape.items = DenseConv::items(stem.g, stem.s);
+  shape.items = BlockedConv::items(stem.g, stem.s);
   if (stem.copied) {
     shape.items = stem.g.batch * stem.axis(0).out * stem.pieces();
     shape.scratchBytes = shape.items * 4 * stem.words();
@@ -188,7 +188,7 @@ void buildStem(Build &build, const Stem &stem) {
     for (size_t i = 0; i < 3; ++i) {
       input.strides.push_back(stem.axis(i).dim < 0 ? Ix(0) : in.strides[stem.axis(i).dim]);
     }
-    DenseConv(build, stem.g, stem.s, input, space).run();
+    BlockedConv(build, stem.g, stem.s, input, space).run();
     return;
   }
   w.loop(build.begin, build.end, 1, [&](Ix item) {
@@ -212,7 +212,7 @@ void buildStem(Build &build, const Stem &stem) {
     } else {
       copyPiece(build, stem, rows, n, slice, row);
     }
-    DenseConv(build, stem.g, stem.s, input, space).rows(n, outer, from, to);
+    BlockedConv(build, stem.g, stem.s, input, space).rows(n, outer, from, to);
   });
 }
 
@@ -228,7 +228,7 @@ public:
     }
     auto conv = dyn_cast<onnx::ConvOp>(root);
     bool isFirst = conv ? isStem(conv, machine) : isByteStem(root, machine);
-    return isFirst ? std::optional(LayoutRule::PlainToBlocked) : std::nullopt;
+    return isFirst ? std::optional(LayoutRule::RowMajorToBlocked) : std::nullopt;
   }
 
   Offer offer(plan::KernelOp kernel, const target::MachineModel &machine) const override {

@@ -16,12 +16,12 @@ public:
   TileConvAlgorithm() : Algorithm("matrix", /*rank=*/4, /*key=*/"matrix") {}
 
   SmallVector<TypeID> roots() const override {
-    return rootsOf<onnx::ConvOp, formats::IntegerConvOp, formats::HalfConvOp>();
+    return rootsOf<onnx::ConvOp, formats::IntegerConvOp, formats::Bf16ConvOp>();
   }
 
   std::optional<LayoutRule> layoutRule(Operation *root, const target::MachineModel &machine) const override {
     bool isStem = !isa<onnx::ConvOp>(root) && isTileStem(root, machine);
-    return isStem ? std::optional(LayoutRule::PlainToBlocked) : std::nullopt;
+    return isStem ? std::optional(LayoutRule::RowMajorToBlocked) : std::nullopt;
   }
 
   Offer offer(plan::KernelOp kernel, const target::MachineModel &machine) const override {

@@ -12,14 +12,14 @@ namespace {
 
 /// How many times as long as is estimated vectors take on machines with tiles: of floats, and of bfloat16, of which
 /// they multiply two in two cycles there (bench/README.md: 80 of 140 GFLOP/s).
-constexpr double vectorsOfFloats = 1.12, vectorsOfHalves = 4;
+constexpr double vectorsOfFloats = 1.12, vectorsOfBf16 = 4;
 
 class TileMatMulAlgorithm : public Algorithm {
 public:
   TileMatMulAlgorithm() : Algorithm("matrix", /*rank=*/2, /*key=*/"matrix") {}
 
   SmallVector<TypeID> roots() const override {
-    return rootsOf<onnx::MatMulOp, formats::IntegerMatMulOp, formats::HalfMatMulOp>();
+    return rootsOf<onnx::MatMulOp, formats::IntegerMatMulOp, formats::Bf16MatMulOp>();
   }
 
   Offer offer(plan::KernelOp kernel, const target::MachineModel &machine) const override {
@@ -27,7 +27,7 @@ public:
       return "the machine has no matrix registers";
     }
     MatMulProblem p = matmulProblem(kernel, machine);
-    bool isFloat = !p.ofBytes && !p.ofHalves;
+    bool isFloat = !p.isInteger() && !p.isBf16();
     Splitting splitting = isFloat ? splittingOf(kernel, machine) : Splitting{1, false};
     if (std::string why = whyNot(p, isFloat, splitting); !why.empty()) {
       return why;
@@ -38,7 +38,7 @@ public:
     }
     Candidate candidate{name, tiles->cycles, {{"matrix", 1}}, splitting.always};
     candidate.shape = [=, t = *tiles] { return tileMatMulShape(kernel, p, t); };
-    candidate.mustBeBelow = p.ofHalves ? vectorsOfHalves : tiles->splits() ? vectorsOfFloats : 1;
+    candidate.mustBeBelow = p.isBf16() ? vectorsOfBf16 : tiles->splits() ? vectorsOfFloats : 1;
     candidate.mustSave = tiles->splits() ? sureGainOfSplit : 0;
     return candidate;
   }

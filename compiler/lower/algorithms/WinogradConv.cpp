@@ -18,8 +18,8 @@ using namespace mlir;
 namespace ingot::lower {
 
 /// What a table of schedules says of this kernel, or the user of all.
-static Winograd saidOf(plan::KernelOp kernel) {
-  if (std::optional<int64_t> outputs = scheduleSaid(kernel.root())["winograd"]) {
+static Winograd requestedOutputs(plan::KernelOp kernel) {
+  if (std::optional<int64_t> outputs = requestedSchedule(kernel.root())["winograd"]) {
     return static_cast<Winograd>(*outputs);
   }
   auto module = kernel->getParentOfType<ModuleOp>();
@@ -62,7 +62,7 @@ void markExactOutputs(plan::KernelOp kernel) {
   if (!constant) {
     return;
   }
-  ConvGeometry g = geometryOf(root, /*wide=*/false);
+  ConvGeometry g = geometryOf(root, /*maySwapAxes=*/false);
   std::vector<char> storage;
   int64_t largest = largestSum(onnx::bytesOf(constant, storage), g.inGroup() * g.kernel);
   const auto *fits = llvm::find_if(sumBits, [&](const SumBits &s) { return largest < int64_t(1) << s.bits; });
@@ -76,7 +76,7 @@ static int64_t mostOutputs(Operation *root, const target::MachineModel &machine)
   constexpr int64_t most = 4;
   if (isa<formats::IntegerConvOp>(root)) {
     auto exact = root->getAttrOfType<IntegerAttr>(exactOutputsName);
-    return exact && machine.has(target::Instruction::PairDot) ? exact.getInt() : 0;
+    return exact && machine.has(target::Instruction::Int16Dot2) ? exact.getInt() : 0;
   }
   return onnx::computedIn(onnx::elementOf(root->getOperand(0))).isF32() ? most : 0;
 }
@@ -120,12 +120,12 @@ public:
       return why;
     }
     Problem p(kernel, machine);
-    Winograd said = saidOf(kernel);
-    std::string wanted = support::wordOf(said), why;
+    Winograd requested = requestedOutputs(kernel);
+    std::string wanted = support::wordOf(requested), why;
     double weightRate = 0;
     std::vector<Candidate> candidates;
     for (int64_t outputs : {2, 4}) {
-      bool isOffered = said == Winograd::Faster || said == static_cast<Winograd>(outputs);
+      bool isOffered = requested == Winograd::Faster || requested == static_cast<Winograd>(outputs);
       if (!isOffered || outputs > p.most) {
         continue;
       }
@@ -135,14 +135,15 @@ public:
       }
       weightRate = weightRate > 0 ? weightRate : weightRateOf(kernel, p.packing);
       candidates.push_back(candidateOf(p, outputs, weightRate));
-      candidates.back().isWanted = said != Winograd::Faster;
+      candidates.back().isWanted = requested != Winograd::Faster;
     }
     return candidates.empty() ? Offer(why.empty() ? "there is no F(" + wanted + "x" + wanted + ") of it" : why)
                               : Offer(std::move(candidates));
   }
 
   std::vector<target::Schedule> schedules(plan::KernelOp kernel, const target::MachineModel &machine) const override {
-    if (!isa<onnx::ConvOp>(kernel.root()) || !whyNot(kernel, machine).empty() || saidOf(kernel) != Winograd::Faster) {
+    if (!isa<onnx::ConvOp>(kernel.root()) || !whyNot(kernel, machine).empty() ||
+        requestedOutputs(kernel) != Winograd::Faster) {
       return {};
     }
     Problem p(kernel, machine);
@@ -187,11 +188,11 @@ private:
 
     Problem(plan::KernelOp kernel, const target::MachineModel &machine)
         : kernel(kernel), machine(machine), packing(machine.packing ? *machine.packing : machine),
-          ofBytes(isa<formats::IntegerConvOp>(kernel.root())), real(geometryOf(kernel.root(), /*wide=*/true)),
+          ofBytes(isa<formats::IntegerConvOp>(kernel.root())), real(geometryOf(kernel.root(), /*maySwapAxes=*/true)),
           typical(typicalOf(real, onnx::factsOf(kernel))),
           lanes(plan::blockedOf(kernel.getResult(0).getType()).getLanes()),
           most(std::min(mostOutputs(kernel.root(), packing), mostOutputs(kernel.root(), machine))),
-          pointwise(ofBytes && !packing.has(target::Instruction::QuadDot) && !real.wide && !real.shortQuads) {}
+          pointwise(ofBytes && !packing.has(target::Instruction::ByteDot4) && !real.isInt16 && !real.int16Dots) {}
 
     bool isOpen() const {
       return llvm::any_of(real.phases[0].axes, [](const ConvAxis &a) { return !a.out.isNumber(); });
@@ -214,7 +215,7 @@ private:
     if (!skipsPadding(kernel.root()).empty()) {
       return "taps that read padding are left out";
     }
-    if (saidOf(kernel) == Winograd::Off) {
+    if (requestedOutputs(kernel) == Winograd::Off) {
       auto policy = policyOf<Winograd>(kernel->getParentOfType<ModuleOp>(), winogradName);
       return policy == Winograd::Faster ? "sums are to be the model's (--accuracy strict)" : "--winograd off";
     }
@@ -228,7 +229,7 @@ private:
     if (!isa<formats::IntegerConvOp>(kernel.root())) {
       return "it is not computed in float32";
     }
-    bool hasPairs = packing.has(target::Instruction::PairDot) && machine.has(target::Instruction::PairDot);
+    bool hasPairs = packing.has(target::Instruction::Int16Dot2) && machine.has(target::Instruction::Int16Dot2);
     return hasPairs ? "sums may be too large for int32" : "the machine does not multiply pairs of int16";
   }
 

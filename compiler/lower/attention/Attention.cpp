@@ -22,7 +22,7 @@ Attention::Attention(Build &build, const AttentionPlan &plan)
 void Attention::run() {
   auto firstOf = [&](Ix item) { return c.tasks == c.items ? item : floorDiv(item * c.tasks, c.items); };
   if (c.tiles) {
-    block.emplace(w, *c.tiles, /*ofHalves=*/true);
+    block.emplace(w, *c.tiles, /*ofBf16=*/true);
     block->configure(c.tiles->tall * w.machine.tiles.rows);
   }
   Ix first = firstOf(build.begin);
@@ -185,7 +185,7 @@ void Attention::begin(Ix rows) {
   });
 }
 
-Value Attention::inTurns(Ix count, Combine how, Type type, llvm::function_ref<Value(Ix, Value)> body) {
+Value Attention::reduceUnrolled(Ix count, Combine how, Type type, llvm::function_ref<Value(Ix, Value)> body) {
   const int64_t unroll = w.machine.tuning.unroll;
   SmallVector<Value> slots(unroll, neutral(w, how, type));
   Ix whole = count - remainder(count, unroll);

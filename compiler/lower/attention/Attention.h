@@ -40,7 +40,7 @@ private:
 
   /// Return a stretch of this work item's scratch, of floats or of bfloat16s.
   Buffer piece(int64_t at) { return w.scratch(build.scratch, own + Ix(at), element, c.bytes / 4); }
-  Buffer halves(int64_t at) { return w.scratch(build.scratch, own + Ix(at), w.b.getBF16Type(), c.bytes / 2); }
+  Buffer bf16Scratch(int64_t at) { return w.scratch(build.scratch, own + Ix(at), w.b.getBF16Type(), c.bytes / 2); }
   Value compare(mlir::arith::CmpFPredicate how, Value a, Value b) {
     return mlir::arith::CmpFOp::create(w.b, w.loc, how, a, b);
   }
@@ -86,7 +86,7 @@ private:
   void begin(Ix rows);
   /// Reduces [0, count) with `body`, in `tuning.unroll` accumulators that iterations use one after the other, so that
   /// an operation need not wait for the one before. Returns the accumulators combined.
-  Value inTurns(Ix count, Combine how, Type type, llvm::function_ref<Value(Ix, Value)> body);
+  Value reduceUnrolled(Ix count, Combine how, Type type, llvm::function_ref<Value(Ix, Value)> body);
   /// Returns the new maximum, and what is subtracted from the scores: the maximum, or 0 while there is no key.
   std::pair<Value, Value> newBest(Value before, Value now);
   /// Returns where vector `i` of a row of V begins. The last one may overlap the one before.

@@ -10,7 +10,7 @@ void Attention::rowBlock(Ix block) {
   // has such vectors.
   Ix tiles = floorDiv(Ix(c.vectors) + Ix(c.wide - 1), c.wide);
   auto beginOf = [&](Ix at) { return min(floorDiv(at * tiles, c.blocks) * c.wide, c.vectors); };
-  Ix from = beginOf(block), vectors = w.settled(beginOf(block + 1) - from);
+  Ix from = beginOf(block), vectors = w.hidden(beginOf(block + 1) - from);
   firstRow = from * c.lanes;
   Ix rows = min(Ix(p.rows) - firstRow, vectors * c.lanes);
   c.tiles ? splitQueries(vectors) : packQueries(vectors);
@@ -76,7 +76,7 @@ void Attention::scoreTile(Ix row, int64_t width, Ix first, Ix key) {
   SmallVector<Ix> keys, from;
   for (int64_t i = 0; i < c.keyTile; ++i) {
     keys.push_back(min(first + key + Ix(i), Ix(p.keys) - Ix(1)));
-    from.push_back(w.settled(baseK + keys.back() * Ix(p.k.row())));
+    from.push_back(w.hidden(baseK + keys.back() * Ix(p.k.row())));
   }
   auto step = [&](Ix d, int64_t count, ValueRange carried) {
     SmallVector<Value> next(carried);
@@ -110,13 +110,13 @@ void Attention::scoreTile(Ix row, int64_t width, Ix first, Ix key) {
 
 void Attention::weigh(Ix row, Ix count) {
   auto at = [&](Ix key) { return key * c.rowsBlock + row; };
-  Value most = inTurns(count, Combine::Larger, vector, [&](Ix key, Value m) {
+  Value most = reduceUnrolled(count, Combine::Larger, vector, [&](Ix key, Value m) {
     return combine(w, Combine::Larger, w.load(scores, at(key), c.lanes), m);
   });
   Value before = w.load(best, row, c.lanes);
   auto [after, off] = newBest(before, most);
   Value factor = expOfDifference(before, off);
-  Value sum = inTurns(count, Combine::Add, vector, [&, off = off](Ix key, Value s) {
+  Value sum = reduceUnrolled(count, Combine::Add, vector, [&, off = off](Ix key, Value s) {
     Value e = expOfDifference(w.load(scores, at(key), c.lanes), off);
     w.store(e, scores, at(key));
     return add(s, e);

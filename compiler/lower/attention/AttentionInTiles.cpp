@@ -9,7 +9,7 @@ using namespace mlir;
 
 namespace ingot::lower {
 
-static constexpr int64_t rowsOfBlock = 32, half = 2; ///< rows of a block of products; bytes of a bfloat16
+static constexpr int64_t rowsOfBlock = 32, bf16Bytes = 2; ///< rows of a block of products; bytes of a bfloat16
 
 /// The second square begins `distance` elements behind the first one.
 std::pair<SmallVector<Value>, SmallVector<Value>> Attention::squares(Buffer from, ArrayRef<Ix> rows, Ix distance) {
@@ -22,8 +22,8 @@ std::pair<SmallVector<Value>, SmallVector<Value>> Attention::squares(Buffer from
 
 void Attention::splitQueries(Ix vectors) {
   const TileShape &shape = *c.tiles;
-  Buffer to = halves(c.splitQ);
-  int64_t steps = p.width / elementsOfStep, tile = shape.rightBytes() / half;
+  Buffer to = bf16Scratch(c.splitQ);
+  int64_t steps = p.width / elementsOfStep, tile = shape.rightBytes() / bf16Bytes;
   w.loop(0, vectors, 1, [&](Ix number) {
     SmallVector<Ix> from;
     for (int64_t i = 0; i < c.lanes; ++i) {
@@ -33,8 +33,8 @@ void Attention::splitQueries(Ix vectors) {
     w.loop(0, steps, 1, [&](Ix step) {
       SmallVector<Ix> here = llvm::map_to_vector(from, [&](const Ix &at) { return at + step * elementsOfStep; });
       auto [low, high] = squares(q, here, c.lanes);
-      Ix at =
-          pair * (steps * shape.stepBytes(2) / half) + step * shape.parts * wide * tile + remainder(number, 2) * tile;
+      Ix at = pair * (steps * shape.stepBytes(2) / bf16Bytes) + step * shape.parts * wide * tile +
+              remainder(number, 2) * tile;
       for (int64_t i = 0; i < c.lanes; ++i) {
         storeSplit(w, {low[i], high[i]}, shape.parts, to, at + i * elementsOfStep, wide * tile);
       }
@@ -43,9 +43,9 @@ void Attention::splitQueries(Ix vectors) {
 }
 
 void Attention::splitKeys(Ix first, Ix count) {
-  Buffer to = halves(c.splitK);
+  Buffer to = bf16Scratch(c.splitK);
   w.loop(0, count, 1, [&](Ix key) {
-    Ix from = w.settled(baseK + (first + key) * Ix(p.k.row())), own = w.settled(key * (c.keyBytes / half));
+    Ix from = w.hidden(baseK + (first + key) * Ix(p.k.row())), own = w.hidden(key * (c.keyBytes / bf16Bytes));
     w.loop(0, p.width, elementsOfStep, [&](Ix d) {
       Value low = w.load(k, from + d, c.lanes), high = w.load(k, from + d + c.lanes, c.lanes);
       storeSplit(w, {low, high}, c.tiles->parts, to, own + d, p.width);
@@ -57,8 +57,8 @@ void Attention::splitKeys(Ix first, Ix count) {
 /// not get into a sum.
 void Attention::splitValues(Ix first, Ix count) {
   const TileShape &shape = *c.tiles;
-  Buffer to = halves(c.splitV);
-  int64_t tile = shape.rightBytes() / half, steps = c.keysBlock / elementsOfStep;
+  Buffer to = bf16Scratch(c.splitV);
+  int64_t tile = shape.rightBytes() / bf16Bytes, steps = c.keysBlock / elementsOfStep;
   auto some = [&](Ix step, bool isWhole) {
     w.loop(0, c.lanes, 1, [&](Ix i) {
       for (int64_t n = 0; n < c.valueVectors; ++n) {
@@ -68,8 +68,8 @@ void Attention::splitValues(Ix first, Ix count) {
         };
         Ix key = step * elementsOfStep + i;
         int64_t pair = n / 2, wide = std::min<int64_t>(2, c.valueVectors - 2 * pair);
-        Ix at = step * (shape.stepBytes(wide) / half) + i * elementsOfStep +
-                (pair * steps * shape.stepBytes(2) / half + n % 2 * tile);
+        Ix at = step * (shape.stepBytes(wide) / bf16Bytes) + i * elementsOfStep +
+                (pair * steps * shape.stepBytes(2) / bf16Bytes + n % 2 * tile);
         storeSplit(w, {load(key), load(key + c.lanes)}, shape.parts, to, at, wide * tile);
       }
     });
@@ -83,12 +83,12 @@ Ix Attention::stepsOver(Ix count) { return floorDiv(count + (elementsOfStep - 1)
 
 void Attention::scoreBlocks(Ix vectors, Ix first, Ix count) {
   const TileShape &shape = *c.tiles;
-  Buffer left = halves(c.splitK), right = halves(c.splitQ);
+  Buffer left = bf16Scratch(c.splitK), right = bf16Scratch(c.splitQ);
   int64_t steps = p.width / elementsOfStep;
   auto columns = [&](Ix number, int64_t wide) {
     Ix panel = floorDiv(number, 2) * (steps * shape.stepBytes(2));
     w.loop(0, count, rowsOfBlock, [&](Ix key) {
-      multiply(left, key * c.keyBytes, c.keyBytes, p.width * half, right, panel, wide, steps);
+      multiply(left, key * c.keyBytes, c.keyBytes, p.width * bf16Bytes, right, panel, wide, steps);
       w.loop(0, min(count - key, rowsOfBlock), 1, [&](Ix i) {
         for (int64_t n = 0; n < wide; ++n) {
           Ix row = (number + n) * c.lanes;
@@ -117,7 +117,7 @@ void Attention::multiply(Buffer left, Ix leftAt, int64_t rowBytes, int64_t partB
 }
 
 void Attention::splitWeights(Ix vectors, Ix count) {
-  Buffer to = halves(c.splitWeights);
+  Buffer to = bf16Scratch(c.splitWeights);
   Ix end = stepsOver(count) * elementsOfStep;
   w.loop(count, end, 1, [&](Ix key) {
     w.loop(0, vectors * c.lanes, c.lanes,
@@ -131,7 +131,8 @@ void Attention::splitWeights(Ix vectors, Ix count) {
       }
       auto [low, high] = squares(scores, from, c.lanes * c.rowsBlock);
       for (int64_t i = 0; i < c.lanes; ++i) {
-        storeSplit(w, {low[i], high[i]}, c.tiles->parts, to, (row + i) * (c.weightBytes / half) + key, c.keysBlock);
+        storeSplit(w, {low[i], high[i]}, c.tiles->parts, to, (row + i) * (c.weightBytes / bf16Bytes) + key,
+                   c.keysBlock);
       }
     });
   });
@@ -139,10 +140,10 @@ void Attention::splitWeights(Ix vectors, Ix count) {
 
 void Attention::valueBlocks(Ix vectors, Ix count) {
   const TileShape &shape = *c.tiles;
-  Buffer left = halves(c.splitWeights), right = halves(c.splitV);
+  Buffer left = bf16Scratch(c.splitWeights), right = bf16Scratch(c.splitV);
   auto columns = [&](Ix pair, int64_t wide) {
     w.loop(0, vectors * c.lanes, rowsOfBlock, [&](Ix row) {
-      multiply(left, row * c.weightBytes, c.weightBytes, c.keysBlock * half, right,
+      multiply(left, row * c.weightBytes, c.weightBytes, c.keysBlock * bf16Bytes, right,
                pair * (c.keysBlock / elementsOfStep * shape.stepBytes(2)), wide, stepsOver(count));
       // Rows behind the last one are computed as well, and nobody reads them.
       w.loop(row, row + rowsOfBlock, 1, [&](Ix i) {

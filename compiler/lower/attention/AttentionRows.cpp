@@ -145,13 +145,13 @@ void Attention::scoreRow(Ix row, Ix first, Ix count) {
 
 void Attention::weighRow(Ix row, Ix count) {
   Ix vectors = floorDiv(count + Ix(c.lanes - 1), c.lanes);
-  Value most = across(w, Combine::Larger, inTurns(vectors, Combine::Larger, vector, [&](Ix i, Value m) {
+  Value most = across(w, Combine::Larger, reduceUnrolled(vectors, Combine::Larger, vector, [&](Ix i, Value m) {
                         return combine(w, Combine::Larger, w.load(scores, i * c.lanes, c.lanes), m);
                       }));
   Value before = w.load(best, row);
   auto [after, off] = newBest(before, most);
   Value factor = expOfDifference(before, off), less = w.splat(off, c.lanes);
-  Value sum = across(w, Combine::Add, inTurns(vectors, Combine::Add, vector, [&](Ix i, Value s) {
+  Value sum = across(w, Combine::Add, reduceUnrolled(vectors, Combine::Add, vector, [&](Ix i, Value s) {
                        Value e = expOfDifference(w.load(scores, i * c.lanes, c.lanes), less);
                        w.store(e, scores, i * c.lanes);
                        return add(s, e);
@@ -182,20 +182,20 @@ void Attention::addValues(Ix row, Ix first, Ix count) {
 }
 
 SmallVector<Value> Attention::addedValues(int64_t from, ValueRange before, Ix first, Ix count) {
-  int64_t vectors = static_cast<int64_t>(before.size()), turns = std::clamp<int64_t>(8 / vectors, 1, 4);
+  int64_t vectors = static_cast<int64_t>(before.size()), unroll = std::clamp<int64_t>(8 / vectors, 1, 4);
   SmallVector<Value> carried(before);
-  carried.resize(turns * vectors, w.constant(0, w.vectorOf(element, c.valueLanes)));
-  auto step = [&](Ix key, int64_t turn, SmallVector<Value> &now) {
+  carried.resize(unroll * vectors, w.constant(0, w.vectorOf(element, c.valueLanes)));
+  auto step = [&](Ix key, int64_t copy, SmallVector<Value> &now) {
     Value weight = w.splat(w.load(scores, key), c.valueLanes);
     for (int64_t j = 0; j < vectors; ++j) {
-      now[turn * vectors + j] = w.fma(weight, loadV(first + key, from + j), now[turn * vectors + j]);
+      now[copy * vectors + j] = w.fma(weight, loadV(first + key, from + j), now[copy * vectors + j]);
     }
   };
-  Ix whole = count - remainder(count, turns);
-  carried = w.loop(0, whole, turns, carried, [&](Ix key, ValueRange now) {
+  Ix whole = count - remainder(count, unroll);
+  carried = w.loop(0, whole, unroll, carried, [&](Ix key, ValueRange now) {
     SmallVector<Value> next(now);
-    for (int64_t turn = 0; turn < turns; ++turn) {
-      step(key + Ix(turn), turn, next);
+    for (int64_t copy = 0; copy < unroll; ++copy) {
+      step(key + Ix(copy), copy, next);
     }
     return next;
   });
@@ -207,8 +207,8 @@ SmallVector<Value> Attention::addedValues(int64_t from, ValueRange before, Ix fi
   SmallVector<Value> after;
   for (int64_t j = 0; j < vectors; ++j) {
     SmallVector<Value> parts;
-    for (int64_t turn = 0; turn < turns; ++turn) {
-      parts.push_back(carried[turn * vectors + j]);
+    for (int64_t copy = 0; copy < unroll; ++copy) {
+      parts.push_back(carried[copy * vectors + j]);
     }
     after.push_back(tree(w, Combine::Add, parts));
   }

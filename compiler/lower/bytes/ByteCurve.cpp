@@ -16,16 +16,16 @@ using namespace mlir;
 
 namespace ingot::lower {
 
-// These make pieces.
+// These make segments.
 
 static int64_t saturated(int64_t n) { return std::clamp<int64_t>(n, INT16_MIN, INT16_MAX); }
 
 /// Returns the product of two fractions of 2^15.
 static int64_t product(int64_t a, int64_t b) { return (a * b + (1 << 14)) >> 15; }
 
-int64_t BytePieces::at(int64_t integer) const {
+int64_t CurveSegments::at(int64_t integer) const {
   size_t part = partOf(integer);
-  if (form == Lines) {
+  if (degree == Lines) {
     return saturated(product(integer, slopes[part]) + offsets[part]) >> fraction;
   }
   int64_t place = (integer & (width() - 1)) * parts() - (1 << 15);
@@ -68,45 +68,45 @@ Coefficients parabolaOf(llvm::function_ref<double(double)> f, Range range, doubl
   return {there, (above - below) / (2 * place), (above + below - 2 * there) / (2 * place * place)};
 }
 
-/// Returns pieces with `fraction` bits behind the point, where all coefficients fit.
-std::optional<BytePieces> piecesOf(llvm::function_ref<double(double)> f, BytePieces::Form form, Range range,
-                                   int64_t fraction) {
-  BytePieces pieces;
-  pieces.form = form, pieces.middle = range.middle, pieces.unit = range.unit, pieces.fraction = fraction;
+/// Returns segments with `fraction` bits behind the point, where all coefficients fit.
+std::optional<CurveSegments> segmentsOf(llvm::function_ref<double(double)> f, CurveSegments::Degree degree, Range range,
+                                        int64_t fraction) {
+  CurveSegments segments;
+  segments.degree = degree, segments.middle = range.middle, segments.unit = range.unit, segments.fraction = fraction;
   double one = std::ldexp(1.0, static_cast<int>(fraction)), largestBend = 1;
-  auto width = static_cast<double>(pieces.width());
-  std::array<Coefficients, BytePieces::mostParts> all{};
-  for (int64_t start = INT16_MIN; start < INT16_MAX; start += pieces.width()) {
+  auto width = static_cast<double>(segments.width());
+  std::array<Coefficients, CurveSegments::mostParts> all{};
+  for (int64_t start = INT16_MIN; start < INT16_MAX; start += segments.width()) {
     auto from = static_cast<double>(start);
-    bool isEnd = start == INT16_MIN || start + pieces.width() > INT16_MAX;
-    Coefficients c =
-        form == BytePieces::Lines ? lineOf(f, range, from, width, isEnd) : parabolaOf(f, range, from, width, isEnd);
+    bool isEnd = start == INT16_MIN || start + segments.width() > INT16_MAX;
+    Coefficients c = degree == CurveSegments::Lines ? lineOf(f, range, from, width, isEnd)
+                                                    : parabolaOf(f, range, from, width, isEnd);
     c = {std::rint((c.offset + 0.5) * one), std::rint(c.slope * one), c.bend * one};
     if (!(std::abs(c.offset) <= INT16_MAX && std::abs(c.slope) + std::abs(c.bend) <= INT16_MAX)) {
       return std::nullopt;
     }
-    all[pieces.partOf(start)] = c, largestBend = std::max(largestBend, std::abs(c.bend));
+    all[segments.partOf(start)] = c, largestBend = std::max(largestBend, std::abs(c.bend));
   }
   constexpr int64_t bendUnit = 256, mostBend = 127 * bendUnit;
-  while (largestBend * std::ldexp(2.0, static_cast<int>(pieces.bendShift)) <= mostBend) {
-    ++pieces.bendShift;
+  while (largestBend * std::ldexp(2.0, static_cast<int>(segments.bendShift)) <= mostBend) {
+    ++segments.bendShift;
   }
   for (auto [i, c] : llvm::enumerate(all)) {
-    pieces.offsets[i] = static_cast<int16_t>(c.offset), pieces.slopes[i] = static_cast<int16_t>(c.slope);
-    double bend = std::ldexp(c.bend, static_cast<int>(pieces.bendShift)) / bendUnit;
-    pieces.bends[i] = static_cast<int16_t>(std::rint(bend) * bendUnit);
+    segments.offsets[i] = static_cast<int16_t>(c.offset), segments.slopes[i] = static_cast<int16_t>(c.slope);
+    double bend = std::ldexp(c.bend, static_cast<int>(segments.bendShift)) / bendUnit;
+    segments.bends[i] = static_cast<int16_t>(std::rint(bend) * bendUnit);
   }
-  return pieces;
+  return segments;
 }
 
 /// Returns how far from `f` a result may be before it becomes a byte, in steps, where the integers are what they are
 /// rounded to.
-double errorOf(const BytePieces &pieces, llvm::function_ref<double(double)> f, double least, double most) {
+double errorOf(const CurveSegments &segments, llvm::function_ref<double(double)> f, double least, double most) {
   constexpr int64_t stride = 61;
-  double one = std::ldexp(1.0, static_cast<int>(pieces.fraction)), largest = 0;
+  double one = std::ldexp(1.0, static_cast<int>(segments.fraction)), largest = 0;
   auto cut = [&](double y) { return std::clamp(y, least - 0.5, most + 0.5); };
-  Range range{pieces.middle, pieces.unit};
-  BytePieces exact = pieces; // pieces with all bits of what becomes a byte
+  Range range{segments.middle, segments.unit};
+  CurveSegments exact = segments; // segments with all bits of what becomes a byte
   exact.fraction = 0;
   for (int64_t integer = INT16_MIN; integer <= INT16_MAX; integer += stride) {
     double made = cut(static_cast<double>(exact.at(integer)) / one - 0.5), at = static_cast<double>(integer);
@@ -134,11 +134,12 @@ double endOf(llvm::function_ref<double(double)> f, double sign, double allowed) 
 
 } // namespace
 
-std::optional<BytePieces> BytePieces::of(llvm::function_ref<double(double)> f, Form form, double least, double most) {
+std::optional<CurveSegments> CurveSegments::of(llvm::function_ref<double(double)> f, Degree degree, double least,
+                                               double most) {
   auto cut = [&](double x) { return std::clamp(f(x), least - 0.5, most + 0.5); };
   double atLow = cut(-far), atHigh = cut(far);
   auto isCut = [&](double y) { return y <= least - 0.5 || y >= most + 0.5; };
-  std::optional<BytePieces> best;
+  std::optional<CurveSegments> best;
   for (double allowed : {0.02, 0.04, 0.07}) { // accuracy that is lost at the ends is won between them
     double low = -endOf(cut, -1, allowed), high = endOf(cut, 1, allowed);
     Range range{(low + high) / 2, (high - low) / 65534};
@@ -146,18 +147,18 @@ std::optional<BytePieces> BytePieces::of(llvm::function_ref<double(double)> f, F
       return x <= low && !isCut(atLow) ? atLow : x >= high && !isCut(atHigh) ? atHigh : f(x);
     };
     for (int64_t fraction = 7; fraction >= 4; --fraction) {
-      std::optional<BytePieces> pieces = piecesOf(ended, form, range, fraction);
-      if (!pieces) {
+      std::optional<CurveSegments> segments = segmentsOf(ended, degree, range, fraction);
+      if (!segments) {
         continue;
       }
       auto isByte = [&](int64_t integer, double y) {
-        return std::clamp<double>(static_cast<double>(pieces->at(integer)), least, most) ==
+        return std::clamp<double>(static_cast<double>(segments->at(integer)), least, most) ==
                std::clamp(std::rint(y), least, most);
       };
       bool isRight = isByte(INT16_MIN, atLow) && isByte(INT16_MAX, atHigh);
-      pieces->error = isRight ? std::max(allowed, errorOf(*pieces, f, least, most)) : 1;
-      if (!best || pieces->error < best->error) {
-        best = pieces;
+      segments->error = isRight ? std::max(allowed, errorOf(*segments, f, least, most)) : 1;
+      if (!best || segments->error < best->error) {
+        best = segments;
       }
       break;
     }
@@ -311,7 +312,7 @@ std::optional<ByteCurve::Parts> ByteCurve::partsOf(Value integers) {
   return parts.function ? std::optional(std::move(parts)) : std::nullopt;
 }
 
-std::optional<ByteCurve> ByteCurve::of(Writer &w, KnownPieces &known, Value integers, int64_t zero, bool isSigned) {
+std::optional<ByteCurve> ByteCurve::of(Writer &w, KnownSegments &known, Value integers, int64_t zero, bool isSigned) {
   constexpr double mostError = 1.0 / 8;
   std::optional<Parts> parts = w.machine.has(Instruction::MultiplyInt16) ? partsOf(integers) : std::nullopt;
   if (!parts) {
@@ -321,15 +322,16 @@ std::optional<ByteCurve> ByteCurve::of(Writer &w, KnownPieces &known, Value inte
       llvm::formatv("{0}, zero {1}{2}", parts->function.description(), zero, isSigned ? " signed" : "").str();
   auto [at, isNew] = known.try_emplace(key);
   if (isNew) {
-    at->second = BytePieces::of([&](double x) { return parts->function(x) + static_cast<double>(zero); },
-                                w.machine.has(Instruction::PermuteInt16) ? BytePieces::Lines : BytePieces::Parabolas,
-                                isSigned ? INT8_MIN : 0, isSigned ? INT8_MAX : UINT8_MAX);
+    at->second =
+        CurveSegments::of([&](double x) { return parts->function(x) + static_cast<double>(zero); },
+                          w.machine.has(Instruction::PermuteInt16) ? CurveSegments::Lines : CurveSegments::Parabolas,
+                          isSigned ? INT8_MIN : 0, isSigned ? INT8_MAX : UINT8_MAX);
   }
   if (!at->second || at->second->error > mostError) {
     return std::nullopt;
   }
   ByteCurve curve;
-  curve.pieces = *at->second, curve.largest = parts->variable.largest, curve.text = parts->function.description();
+  curve.segments = *at->second, curve.largest = parts->variable.largest, curve.text = parts->function.description();
   return curve;
 }
 
@@ -339,8 +341,8 @@ Value ByteCurve::places(Writer &w, Value integers) const {
     return nullptr;
   }
   Value x = parts->variable.x;
-  Value factor = w.constant(1 / pieces.unit, x.getType()),
-        summand = w.constant(-pieces.middle / pieces.unit, x.getType());
+  Value factor = w.constant(1 / segments.unit, x.getType()),
+        summand = w.constant(-segments.middle / segments.unit, x.getType());
   // In sums times their scales plus a bias, the scales and the bias are scaled, since they are the same for all pixels.
   if (auto sum = x.getDefiningOp<arith::AddFOp>(); sum && sum.getLhs().getDefiningOp<arith::MulFOp>()) {
     summand = w.fma(sum.getRhs(), factor, summand), x = sum.getLhs();
@@ -350,7 +352,7 @@ Value ByteCurve::places(Writer &w, Value integers) const {
   }
   onnx::Num place(w.b, w.loc, w.fma(x, factor, summand), w.b.getF32Type());
   constexpr double limit = 1 << 30;
-  if (!(largest / pieces.unit < limit)) {
+  if (!(largest / segments.unit < limit)) {
     place = onnx::atMost(onnx::atLeast(place, -limit), limit);
   }
   return onnx::roundEven(place).to(w.b.getI32Type());
@@ -376,8 +378,8 @@ Value ByteCurve::onLines(Writer &w, Value places) const {
     return instruction(w, Instruction::PermuteInt16,
                        {constant(table.take_front(half)), part, constant(table.drop_front(half))});
   };
-  Value rise = instruction(w, Instruction::MultiplyInt16, {places, lookUp(pieces.slopes)});
-  return LLVM::SAddSat::create(w.b, w.loc, rise, lookUp(pieces.offsets));
+  Value rise = instruction(w, Instruction::MultiplyInt16, {places, lookUp(segments.slopes)});
+  return LLVM::SAddSat::create(w.b, w.loc, rise, lookUp(segments.offsets));
 }
 
 /// Takes a byte of a number's coefficient from a table by the number of its part, which is in that byte; a byte that is
@@ -393,7 +395,7 @@ Value ByteCurve::onParabolas(Writer &w, Value places) const {
   auto shuffle = [&](ArrayRef<int16_t> table, Value part, int64_t shift) {
     SmallVector<int8_t> numbers;
     for (int64_t i = 0; i < bytes.getNumElements(); ++i) {
-      numbers.push_back(static_cast<int8_t>(table[i % pieces.parts()] >> shift));
+      numbers.push_back(static_cast<int8_t>(table[i % segments.parts()] >> shift));
     }
     Value constant = arith::ConstantOp::create(w.b, w.loc, DenseElementsAttr::get(bytes, ArrayRef<int8_t>(numbers)));
     Value found =
@@ -406,14 +408,14 @@ Value ByteCurve::onParabolas(Writer &w, Value places) const {
   auto multiplied = [&](Value a, Value b) { return instruction(w, Instruction::MultiplyInt16, {a, b}); };
   Value place =
       arith::XOrIOp::create(w.b, w.loc, shifted<arith::ShLIOp>(w, places, 16 - belowPart), w.constant(INT16_MIN, type));
-  Value bend = multiplied(shifted<arith::ShRSIOp>(w, place, pieces.bendShift), shuffle(pieces.bends, inHigh, byte));
-  Value slope = arith::AddIOp::create(w.b, w.loc, bend, coefficient(pieces.slopes));
-  return LLVM::SAddSat::create(w.b, w.loc, multiplied(place, slope), coefficient(pieces.offsets));
+  Value bend = multiplied(shifted<arith::ShRSIOp>(w, place, segments.bendShift), shuffle(segments.bends, inHigh, byte));
+  Value slope = arith::AddIOp::create(w.b, w.loc, bend, coefficient(segments.slopes));
+  return LLVM::SAddSat::create(w.b, w.loc, multiplied(place, slope), coefficient(segments.offsets));
 }
 
 Value ByteCurve::bytes(Writer &w, Value places) const {
-  Value sums = pieces.form == BytePieces::Lines ? onLines(w, places) : onParabolas(w, places);
-  return shifted<arith::ShRSIOp>(w, sums, pieces.fraction);
+  Value sums = segments.degree == CurveSegments::Lines ? onLines(w, places) : onParabolas(w, places);
+  return shifted<arith::ShRSIOp>(w, sums, segments.fraction);
 }
 
 } // namespace ingot::lower

@@ -7,57 +7,57 @@ using namespace mlir;
 
 namespace ingot::lower {
 
-ByteProducts::ByteProducts(const target::MachineModel &machine, bool wide, int64_t shortQuads)
-    : form(wide                                                  ? Form::Int16
-           : machine.has(Instruction::QuadDot)                   ? Form::Quads
-           : shortQuads && machine.has(Instruction::BytePairDot) ? Form::Short
-           : machine.has(Instruction::PairDot)                   ? Form::Pairs
-                                                                 : Form::Plain),
-      shortQuads(shortQuads) {}
+ByteProducts::ByteProducts(const target::MachineModel &machine, bool isInt16, int64_t int16Dots)
+    : method(isInt16                                           ? Method::Int16Dot2
+             : machine.has(Instruction::ByteDot4)              ? Method::ByteDot4
+             : int16Dots && machine.has(Instruction::ByteDot2) ? Method::ByteDot2
+             : machine.has(Instruction::Int16Dot2)             ? Method::WidenedDot2
+                                                               : Method::Multiply),
+      int16Dots(int16Dots) {}
 
 uint32_t ByteProducts::word(const std::array<int8_t, mostBytes> &weights, int64_t row) const {
   auto part = [](int8_t v, int shift, uint32_t mask) { return (static_cast<uint32_t>(v) & mask) << shift; };
-  switch (form) {
-  case Form::Plain:
+  switch (method) {
+  case Method::Multiply:
     return static_cast<uint32_t>(weights[row]);
-  case Form::Pairs:
+  case Method::WidenedDot2:
     return part(weights[row], 0, 0xffff) | part(weights[row + 2], 16, 0xffff);
-  case Form::Int16:
+  case Method::Int16Dot2:
     return part(weights[0], 0, 0xffff) | part(weights[1], 16, 0xffff);
-  case Form::Quads:
-  case Form::Short:
+  case Method::ByteDot4:
+  case Method::ByteDot2:
     break;
   }
-  const int8_t *own = weights.data() + row * quad;
+  const int8_t *own = weights.data() + row * dotBytes;
   return part(own[0], 0, 0xff) | part(own[1], 8, 0xff) | part(own[2], 16, 0xff) | part(own[3], 24, 0xff);
 }
 
 double ByteProducts::share() const {
-  switch (form) {
-  case Form::Quads:
+  switch (method) {
+  case Method::ByteDot4:
     return 0.25;
-  case Form::Short:
-    return shortQuads > 1 ? 0.4 : 0.5;
-  case Form::Int16:
+  case Method::ByteDot2:
+    return int16Dots > 1 ? 0.4 : 0.5;
+  case Method::Int16Dot2:
     return 0.5;
-  case Form::Pairs:
-  case Form::Plain:
+  case Method::WidenedDot2:
+  case Method::Multiply:
     break;
   }
   return 0.85;
 }
 
 int64_t ByteProducts::heightOf(int64_t vectors, const target::MachineModel &machine) const {
-  if (form == Form::Short) {
+  if (method == Method::ByteDot2) {
     return std::max<int64_t>(1, (machine.registers - 3 - vectors) / vectors);
   }
-  int64_t others = form == Form::Int16 ? 2 : 4;
+  int64_t others = method == Method::Int16Dot2 ? 2 : 4;
   return std::max<int64_t>(1, (machine.registers - others - rows() * vectors) / vectors);
 }
 
 Buffer ByteProducts::words(Writer &w, Buffer weights) {
   int64_t bytes = cast<MemRefType>(weights.memref.getType()).getNumElements();
-  return w.scratch(weights, 0, w.b.getI32Type(), bytes / quad);
+  return w.scratch(weights, 0, w.b.getI32Type(), bytes / dotBytes);
 }
 
 static Value bitcast(Writer &w, Value v, Type element) {
@@ -73,8 +73,8 @@ static Value byteOf(Writer &w, Buffer from, Ix at) {
 /// Returns bytes in a word, the first one lowest.
 static Value wordOf(Writer &w, Buffer from, Ix at, int64_t count) {
   Type i32 = w.b.getI32Type();
-  if (count >= ByteProducts::quad) {
-    Value bytes = bitcast(w, w.load(from, at, ByteProducts::quad), i32);
+  if (count >= ByteProducts::dotBytes) {
+    Value bytes = bitcast(w, w.load(from, at, ByteProducts::dotBytes), i32);
     return vector::ExtractOp::create(w.b, w.loc, bytes, 0);
   }
   Value word = w.constant(0, i32);
@@ -86,10 +86,10 @@ static Value wordOf(Writer &w, Buffer from, Ix at, int64_t count) {
   return word;
 }
 
-SmallVector<Value, ByteProducts::quad> ByteProducts::elements(Writer &w, Buffer from, Ix at, int64_t lanes,
-                                                              int64_t count) const {
-  SmallVector<Value, quad> rows;
-  if (form == Form::Int16) {
+SmallVector<Value, ByteProducts::dotBytes> ByteProducts::elements(Writer &w, Buffer from, Ix at, int64_t lanes,
+                                                                  int64_t count) const {
+  SmallVector<Value, dotBytes> rows;
+  if (method == Method::Int16Dot2) {
     Type i16 = w.b.getI16Type(), pairType = VectorType::get({2}, i16);
     Value pair = count > 1
                      ? w.load(from, at, 2)
@@ -97,24 +97,24 @@ SmallVector<Value, ByteProducts::quad> ByteProducts::elements(Writer &w, Buffer 
     Value word = vector::ExtractOp::create(w.b, w.loc, bitcast(w, pair, w.b.getI32Type()), 0);
     return {bitcast(w, w.splat(word, lanes), i16)};
   }
-  if (form == Form::Short) {
-    for (int64_t first = 0; first < step(); first += quad) {
-      Type type = w.vectorOf(w.b.getI8Type(), lanes * quad);
+  if (method == Method::ByteDot2) {
+    for (int64_t first = 0; first < step(); first += dotBytes) {
+      Type type = w.vectorOf(w.b.getI8Type(), lanes * dotBytes);
       rows.push_back(first < count
                          ? bitcast(w, w.splat(wordOf(w, from, at + Ix(first), count - first), lanes), w.b.getI8Type())
                          : w.constant(0, type));
     }
     return rows;
   }
-  if (form == Form::Plain) {
-    for (int64_t i = 0; i < quad; ++i) {
+  if (method == Method::Multiply) {
+    for (int64_t i = 0; i < dotBytes; ++i) {
       rows.push_back(i < count ? w.splat(byteOf(w, from, at + Ix(i)), lanes)
                                : w.constant(0, w.vectorOf(w.b.getI32Type(), lanes)));
     }
     return rows;
   }
   Value all = w.splat(wordOf(w, from, at, count), lanes);
-  if (form == Form::Quads) {
+  if (method == Method::ByteDot4) {
     return {bitcast(w, all, w.b.getI8Type())};
   }
   Value numbers = bitcast(w, all, w.b.getI16Type());
@@ -122,7 +122,7 @@ SmallVector<Value, ByteProducts::quad> ByteProducts::elements(Writer &w, Buffer 
   return {even, arith::ShRUIOp::create(w.b, w.loc, numbers, w.constant(8, numbers.getType()))};
 }
 
-/// Returns the elements of two vectors in turn.
+/// Returns the elements of two vectors alternately.
 static Value inTurn(Writer &w, Value a, Value b) {
   int64_t count = cast<VectorType>(a.getType()).getNumElements();
   SmallVector<int64_t> order;
@@ -133,7 +133,7 @@ static Value inTurn(Writer &w, Value a, Value b) {
 }
 
 Value ByteProducts::stacked(Writer &w, ArrayRef<Value> bytes) const {
-  if (form == Form::Short) { // it goes in steps for which vectors of 128 bits have instructions
+  if (method == Method::ByteDot2) { // it goes in steps for which vectors of 128 bits have instructions
     auto pairs = [&](int64_t i) { return bitcast(w, inTurn(w, bytes[i], bytes[i + 1]), w.b.getI16Type()); };
     return bitcast(w, inTurn(w, pairs(0), pairs(2)), w.b.getI8Type());
   }
@@ -148,8 +148,8 @@ Value ByteProducts::stacked(Writer &w, ArrayRef<Value> bytes) const {
   }
   ArrayRef<Value> two = count > 2 ? ArrayRef<Value>(halves) : bytes;
   Value all = vector::ShuffleOp::create(w.b, w.loc, two[0], two[1], order);
-  Type wide = w.vectorOf(w.b.getI16Type(), count * lanes);
-  return perWord() == quad ? all : arith::ExtUIOp::create(w.b, w.loc, wide, all).getResult();
+  Type widened = w.vectorOf(w.b.getI16Type(), count * lanes);
+  return perWord() == dotBytes ? all : arith::ExtUIOp::create(w.b, w.loc, widened, all).getResult();
 }
 
 uint32_t ByteProducts::stackedWord(ArrayRef<int8_t> weights) const {
@@ -196,8 +196,8 @@ static Value plus(Writer &w, Value a, Value b) { return arith::AddIOp::create(w.
 Value ByteProducts::add(Writer &w, Value sums, ArrayRef<Value> elements, ArrayRef<Value> weights) const {
   Value pairs;
   for (auto [x, weight] : llvm::zip_equal(elements, weights)) {
-    if (form == Form::Short) {
-      pairs = addShort(w, pairs, x, weight);
+    if (method == Method::ByteDot2) {
+      pairs = addInt16(w, pairs, x, weight);
     } else {
       sums = addRow(w, sums, x, weight);
     }
@@ -206,15 +206,15 @@ Value ByteProducts::add(Writer &w, Value sums, ArrayRef<Value> elements, ArrayRe
 }
 
 Value ByteProducts::addRow(Writer &w, Value sums, Value elements, Value weights) const {
-  if (form == Form::Quads) {
-    return inParts(w, Instruction::QuadDot, sums, elements, bitcast(w, weights, w.b.getI8Type()));
+  if (method == Method::ByteDot4) {
+    return inParts(w, Instruction::ByteDot4, sums, elements, bitcast(w, weights, w.b.getI8Type()));
   }
-  return form == Form::Plain ? plus(w, sums, arith::MulIOp::create(w.b, w.loc, elements, weights))
-                             : addPairs(w, sums, elements, weights);
+  return method == Method::Multiply ? plus(w, sums, arith::MulIOp::create(w.b, w.loc, elements, weights))
+                                    : addPairs(w, sums, elements, weights);
 }
 
-Value ByteProducts::addShort(Writer &w, Value pairs, Value elements, Value weights) {
-  Value own = inParts(w, Instruction::BytePairDot, {}, elements, bitcast(w, weights, w.b.getI8Type()));
+Value ByteProducts::addInt16(Writer &w, Value pairs, Value elements, Value weights) {
+  Value own = inParts(w, Instruction::ByteDot2, {}, elements, bitcast(w, weights, w.b.getI8Type()));
   return pairs ? plus(w, pairs, own) : own;
 }
 
@@ -224,12 +224,12 @@ Value ByteProducts::addUp(Writer &w, Value sums, Value pairs) {
 
 Value ByteProducts::addPairs(Writer &w, Value sums, Value x, Value weights) {
   Type i16 = w.b.getI16Type();
-  return plus(w, sums, inParts(w, Instruction::PairDot, {}, bitcast(w, x, i16), bitcast(w, weights, i16)));
+  return plus(w, sums, inParts(w, Instruction::Int16Dot2, {}, bitcast(w, x, i16), bitcast(w, weights, i16)));
 }
 
 Value ByteProducts::addProducts(Writer &w, Value sums, Value x, Value weights) {
   auto type = dyn_cast<VectorType>(sums.getType());
-  if (!type || !w.machine.has(Instruction::PairDot) || type.getNumElements() % w.machine.lanes) {
+  if (!type || !w.machine.has(Instruction::Int16Dot2) || type.getNumElements() % w.machine.lanes) {
     return plus(w, sums, arith::MulIOp::create(w.b, w.loc, x, weights));
   }
   return addPairs(w, sums, x, weights); // the other number of each pair of x is zero

@@ -117,7 +117,7 @@ Value packed(Writer &w, ArrayRef<Value> wide, const Narrowed &how, const std::op
 
 } // namespace
 
-Value concatenatedBytes(Writer &w, KnownPieces &known, ArrayRef<Value> vectors) {
+Value concatenatedBytes(Writer &w, KnownSegments &known, ArrayRef<Value> vectors) {
   auto type = dyn_cast<VectorType>(vectors.front().getType());
   int64_t lanes = w.machine.lanes, registers = type ? type.getNumElements() / lanes : 0;
   size_t all = vectors.size() * registers;

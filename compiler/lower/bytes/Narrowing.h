@@ -12,6 +12,6 @@ namespace ingot::lower {
 /// Vectors of bytes, or of int16 that were bytes, behind each other, as many as a power of two. Those that are integers
 /// of 32 bits, cut to their range and truncated (as Quantize makes them), are packed where the machine does that and
 /// they fill registers.
-mlir::Value concatenatedBytes(Writer &w, KnownPieces &known, llvm::ArrayRef<mlir::Value> vectors);
+mlir::Value concatenatedBytes(Writer &w, KnownSegments &known, llvm::ArrayRef<mlir::Value> vectors);
 
 } // namespace ingot::lower

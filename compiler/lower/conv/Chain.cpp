@@ -48,7 +48,7 @@ static void estimate(Chain &chain, const target::MachineModel &machine) {
     bool isLast = &link == &chain.links.back();
     double behind = isLast ? 0 : passed(link.resultBytes, machine) / 2,
            inRing = isLast ? 0 : kept(link.resultBytes, machine) / 2;
-    chain.apart += together(link.shape.alone, before + behind);
+    chain.separateCycles += together(link.shape.alone, before + behind);
     chain.cycles += together(link.shape.cycles, beforeInRing + inRing);
     before = behind, beforeInRing = inRing;
   }
@@ -172,7 +172,7 @@ static void buildChain(Build &build, const Chain &chain);
 /// M cycles; ...], dw [...]".
 static std::string choiceOf(const Chain &chain, const target::MachineModel &machine) {
   std::string text = llvm::formatv("chain of {0} kernels by rows: {1} cycles; apart {2}", chain.links.size(),
-                                   countText(chain.cycles), countText(chain.apart));
+                                   countText(chain.cycles), countText(chain.separateCycles));
   for (Chain::Link link : chain.links) {
     if (Operation *root = link.kernel.root()) {
       std::string node = onnx::nodeOf(root->getLoc());
@@ -198,9 +198,9 @@ KernelShape chainShape(const Chain &chain, const target::MachineModel &machine) 
 }
 
 namespace {
-class ChainBuilder {
+class ChainLoops {
 public:
-  ChainBuilder(Build &build, const Chain &chain) : build(build), w(build.w), chain(chain) {}
+  ChainLoops(Build &build, const Chain &chain) : build(build), w(build.w), chain(chain) {}
 
   void run() {
     for (const Chain::Link &link : ArrayRef(chain.links).drop_back()) {
@@ -315,6 +315,6 @@ private:
 };
 } // namespace
 
-static void buildChain(Build &build, const Chain &chain) { ChainBuilder(build, chain).run(); }
+static void buildChain(Build &build, const Chain &chain) { ChainLoops(build, chain).run(); }
 
 } // namespace ingot::lower

@@ -33,7 +33,7 @@ struct Chain {
   support::Size items() const;
   bool isSmaller() const; ///< whether the rings of all work items take less memory than the results would
 
-  double cycles = 0, apart = 0; ///< expected of an image, by rows and with each kernel by itself
+  double cycles = 0, separateCycles = 0; ///< expected of an image, by rows and with each kernel by itself
 };
 
 /// A kernel as a link; nothing: it cannot be one.

@@ -59,13 +59,13 @@ static constexpr int64_t shortRow = 8;
 
 /// Whether the last axis is too short to be the inner one. The first phase decides for all: one input has one order of
 /// axes.
-static bool isNarrow(ArrayRef<AxisTaps> axes) {
+static bool hasShortRows(ArrayRef<AxisTaps> axes) {
   support::Size row = axes.back().axis.out;
   return axes.size() > 1 && !(row - shortRow).atLeast(0) && row.isNumber() &&
          (axes[axes.size() - 2].axis.out - row).atLeast(1);
 }
 
-static ConvPhase phaseOf(SmallVector<AxisTaps, 3> axes, ArrayRef<int64_t> kernel, bool turned) {
+static ConvPhase phaseOf(SmallVector<AxisTaps, 3> axes, ArrayRef<int64_t> kernel, bool swapsAxes) {
   SmallVector<int64_t, 3> steps(axes.size(), 1); // of a tap in the flat kernel
   for (size_t i = axes.size(); i-- > 1;) {
     steps[i - 1] = steps[i] * kernel[i];
@@ -74,7 +74,7 @@ static ConvPhase phaseOf(SmallVector<AxisTaps, 3> axes, ArrayRef<int64_t> kernel
     axes.insert(axes.begin(), {ConvAxis(), {0}});
     steps.insert(steps.begin(), 0);
   }
-  if (turned) {
+  if (swapsAxes) {
     std::swap(axes[1], axes[2]);
     std::swap(steps[1], steps[2]);
   }
@@ -89,7 +89,7 @@ static ConvPhase phaseOf(SmallVector<AxisTaps, 3> axes, ArrayRef<int64_t> kernel
   return phase;
 }
 
-ConvGeometry geometryOf(Operation *op, bool wide) {
+ConvGeometry geometryOf(Operation *op, bool maySwapAxes) {
   auto x = cast<RankedTensorType>(op->getOperand(0).getType()), y = cast<RankedTensorType>(op->getResult(0).getType());
   auto transposed = isa<onnx::ConvTransposeOp>(op);
   support::Sizes sizes = onnx::sizesOf(x);
@@ -107,9 +107,9 @@ ConvGeometry geometryOf(Operation *op, bool wide) {
                  onnx::elementBytes(onnx::elementOf(op->getOperand(1))),
                  support::Sizes(spatial),
                  {},
-                 scheduleSaid(op),
+                 requestedSchedule(op),
                  isa<formats::IntegerConvOp>(op) && onnx::isInt(onnx::elementOf(op->getOperand(0)), 16),
-                 onnx::shortQuadsOf(op)};
+                 onnx::int16DotsOf(op)};
   std::vector<std::vector<AxisTaps>> choices(spatial.size());
   for (size_t i = 0; i < spatial.size(); ++i) {
     if (!transposed) {
@@ -135,7 +135,7 @@ ConvGeometry geometryOf(Operation *op, bool wide) {
     all = std::move(longer);
   }
   for (const Combination &axes : all) {
-    g.phases.push_back(phaseOf(axes, window.kernel, wide && isNarrow(all.front())));
+    g.phases.push_back(phaseOf(axes, window.kernel, maySwapAxes && hasShortRows(all.front())));
   }
   return g;
 }
@@ -227,7 +227,7 @@ SmallVector<bool> skipsPadding(Operation *op) {
   if (!isa<onnx::ConvOp>(op) || !isPackable(op) || isDepthwise(op)) {
     return {};
   }
-  ConvGeometry g = geometryOf(op, /*wide=*/false);
+  ConvGeometry g = geometryOf(op, /*maySwapAxes=*/false);
   SmallVector<bool> skips;
   double share = 1;
   int64_t pixels = 1, rows = 1;
@@ -269,7 +269,7 @@ std::string whyOtherLanes(Operation *op, const target::MachineModel &machine) {
   if (!onnx::elementOf(op->getOperand(0)).isF32()) {
     return "it is not of float32";
   }
-  ConvGeometry g = geometryOf(op, /*wide=*/false);
+  ConvGeometry g = geometryOf(op, /*maySwapAxes=*/false);
   if (!llvm::all_of(g.spatial, [](const support::Size &size) { return size.isNumber(); })) {
     return "the size of its image is open";
   }
@@ -313,7 +313,7 @@ std::string ConvFamily::unsupported(Operation *root, const target::MachineModel 
 }
 
 LayoutRule ConvFamily::layoutRule(Operation *root, const target::MachineModel &machine) const {
-  return isPackable(root) && machine.blockLanes() > 1 ? LayoutRule::Blocked : LayoutRule::Plain;
+  return isPackable(root) && machine.blockLanes() > 1 ? LayoutRule::Blocked : LayoutRule::RowMajor;
 }
 
 SmallVector<int64_t> ConvFamily::halo(Operation *root) const {

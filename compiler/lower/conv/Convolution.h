@@ -38,9 +38,11 @@ struct ConvGeometry {
   int64_t weightBytes;    ///< of one weight in memory
   support::Sizes spatial; ///< of the input
   llvm::SmallVector<ConvPhase, 1> phases;
-  target::Schedule said = {}; ///< for its kernel
-  bool wide = false;          ///< of bytes, which are int16 in memory (integer/Wide.h)
-  int64_t shortQuads = 0;     ///< of bytes: quads whose sums fit int16 (integer/Short.h)
+  target::Schedule requested = {}; ///< what a table or the user asks of its kernel
+  bool isInt16 =
+      false; ///< whether the image of an IntegerConv is int16 in memory and not bytes (integer/Int16Factors.h)
+  /// Of bytes: how many dot products of four have a sum that fits int16 (integer/Int16Sums.h).
+  int64_t int16Dots = 0;
 
   int64_t inGroup() const { return inChannels / groups; }
   int64_t outGroup() const { return outChannels / groups; }
@@ -55,9 +57,9 @@ struct ConvGeometry {
 /// What a size that the run tells is taken for where a schedule weighs one thing against another.
 inline int64_t typical(const support::Size &size, int64_t open) { return size.isNumber() ? size.number() : open; }
 
-/// Returns the geometry of a Conv or ConvTranspose whose padding is known. `wide`: the inner axis may be another than
-/// the last, where the last is short.
-ConvGeometry geometryOf(mlir::Operation *op, bool wide);
+/// Returns the geometry of a Conv or ConvTranspose whose padding is known. `maySwapAxes`: the inner axis may be
+/// the last but one, where the last is short.
+ConvGeometry geometryOf(mlir::Operation *op, bool maySwapAxes);
 
 /// The geometry of a typical image, by which one whose size the run tells is estimated.
 ConvGeometry typicalOf(ConvGeometry g, const support::Facts &facts);
@@ -89,7 +91,7 @@ int64_t paddingOf(mlir::Operation *op);
 /// Whether a Conv may make some rows of an image at a time: from channel blocks to channel blocks, with two spatial
 /// axes of known sizes.
 bool hasRows(plan::KernelOp kernel);
-/// The rows that its rows read, of a geometry that is not wide.
+/// The rows of the image that rows of the result read, of a geometry whose axes are not swapped.
 RowShape rowShapeOf(const ConvGeometry &g);
 
 /// What the families of convolutions have in common.

@@ -24,8 +24,8 @@ bool Filtering::exists(int64_t outputs, int64_t taps, bool ofIntegers) {
          (!ofIntegers && outputs % 2 == 0 && taps % 2 == 1 && outputs + taps <= 9);
 }
 
-const Filtering::Form &Filtering::formOf(int64_t pairs, bool ofIntegers) {
-  static const Form none{{}}, one{onePair}, two{twoPairs}, three{threePairs}, wholeOne{onePair, 2},
+const Filtering::Points &Filtering::pointsFor(int64_t pairs, bool ofIntegers) {
+  static const Points none{{}}, one{onePair}, two{twoPairs}, three{threePairs}, wholeOne{onePair, 2},
       wholeTwo{wholePairs, 24, outsideOfWhole, divisorsOfWhole};
   switch (pairs) {
   case 0:
@@ -42,16 +42,16 @@ const Filtering::Form &Filtering::formOf(int64_t pairs, bool ofIntegers) {
 
 // A row of G has the powers of a point, divided by the product of its distances from the other finite points.
 Filtering::Filtering(int64_t outputs, int64_t taps, bool ofIntegers)
-    : made(taps == 1 ? 1 : outputs), read(taps), form(&formOf(pairsFor(outputs, taps), ofIntegers)) {
+    : made(taps == 1 ? 1 : outputs), read(taps), points(&pointsFor(pairsFor(outputs, taps), ofIntegers)) {
   assert(exists(outputs, taps, ofIntegers));
-  if (form->points.empty()) {
+  if (points->pairs.empty()) {
     g.push_back({1});
     return;
   }
-  SmallVector<double> all = {0}, factors = {static_cast<double>(form->multiple)};
-  for (auto [i, p] : llvm::enumerate(form->points)) {
+  SmallVector<double> all = {0}, factors = {static_cast<double>(points->multiple)};
+  for (auto [i, p] : llvm::enumerate(points->pairs)) {
     all.append({p, -p});
-    factors.append(2, static_cast<double>(form->multiple) / form->factor(i));
+    factors.append(2, static_cast<double>(points->multiple) / points->factor(i));
   }
   for (auto [point, factor] : llvm::zip_equal(all, factors)) {
     double scale = 1;
@@ -67,14 +67,14 @@ Filtering::Filtering(int64_t outputs, int64_t taps, bool ofIntegers)
   g.emplace_back(taps, 0).back() = static_cast<double>(multiple(outputs - 1));
 }
 
-int64_t Filtering::multiple(int64_t output) const { return form->multiple / form->divisor(output); }
+int64_t Filtering::multiple(int64_t output) const { return points->multiple / points->divisor(output); }
 
 static constexpr size_t none = ~size_t(0);
 
 /// Returns the product of (x^2 - p^2) over all pairs but one, as its coefficients of 1, x^2, x^4 and so on.
 SmallVector<double> Filtering::master(size_t without) const {
   SmallVector<double> c = {1};
-  for (auto [i, p] : llvm::enumerate(form->points)) {
+  for (auto [i, p] : llvm::enumerate(points->pairs)) {
     if (i == without) {
       continue;
     }
@@ -127,12 +127,12 @@ static Value everySecond(Writer &w, ArrayRef<double> coefficients, ValueRange d,
 // A row of B^T has the coefficients of the product of (x - q) over the other finite points q; the row of infinity those
 // over all of them.
 SmallVector<Value> Filtering::input(Writer &w, ValueRange d) const {
-  if (form->points.empty()) {
+  if (points->pairs.empty()) {
     return SmallVector<Value>(d);
   }
   SmallVector<double> all = master(none);
   SmallVector<Value> rows = {everySecond(w, all, d, 0)};
-  for (auto [i, p] : llvm::enumerate(form->points)) {
+  for (auto [i, p] : llvm::enumerate(points->pairs)) {
     // Without +p the product is x (x + p) times the others' squares; without -p it has the other sign.
     SmallVector<double> others = master(i);
     Value even = everySecond(w, others, d, 2), odd = everySecond(w, others, d, 1);
@@ -146,19 +146,19 @@ SmallVector<Value> Filtering::input(Writer &w, ValueRange d) const {
 // Output i is the sum of the products at the finite points, each times the i-th power of its point. The last output
 // also has the product at infinity.
 SmallVector<Value> Filtering::output(Writer &w, ValueRange products) const {
-  if (form->points.empty()) {
+  if (points->pairs.empty()) {
     return SmallVector<Value>(products);
   }
   SmallVector<Value> sums, differences, y;
-  for (size_t i = 0; i < form->points.size(); ++i) {
+  for (size_t i = 0; i < points->pairs.size(); ++i) {
     sums.push_back(add(w, products[1 + 2 * i], products[2 + 2 * i]));
     differences.push_back(subtract(w, products[1 + 2 * i], products[2 + 2 * i]));
   }
   for (int64_t i = 0; i < outputs(); ++i) {
     Value sum = i == 0 ? Value(products.front()) : i + 1 == outputs() ? Value(products.back()) : Value();
-    for (auto [k, p] : llvm::enumerate(form->points)) {
+    for (auto [k, p] : llvm::enumerate(points->pairs)) {
       Value part = i % 2 ? differences[k] : sums[k];
-      double power = std::pow(p, i) * form->factor(k) / static_cast<double>(form->divisor(i));
+      double power = std::pow(p, i) * points->factor(k) / static_cast<double>(points->divisor(i));
       sum = sum ? addScaled(w, sum, power, part) : power == 1 ? part : scaled(w, power, part);
     }
     y.push_back(sum);

@@ -42,19 +42,19 @@ public:
 
 private:
   /// The points, and the part of their scale factors that is not in G.
-  struct Form {
-    llvm::ArrayRef<double> points;         ///< the p of each pair
+  struct Points {
+    llvm::ArrayRef<double> pairs;          ///< the p of each pair
     int64_t multiple = 1;                  ///< the multiple of all outputs, before rows of A^T are divided
     llvm::ArrayRef<double> outside = {};   ///< the factor of each pair in A^T; empty: 1
     llvm::ArrayRef<int64_t> divisors = {}; ///< the divisors of the rows of A^T; empty: 1
     double factor(size_t pair) const { return outside.empty() ? 1 : outside[pair]; }
     int64_t divisor(size_t row) const { return divisors.empty() ? 1 : divisors[row]; }
   };
-  static const Form &formOf(int64_t pairs, bool ofIntegers);
-  int64_t pairs() const { return static_cast<int64_t>(form->points.size()); }
+  static const Points &pointsFor(int64_t pairs, bool ofIntegers);
+  int64_t pairs() const { return static_cast<int64_t>(points->pairs.size()); }
 
   int64_t made, read;
-  const Form *form;
+  const Points *points;
   llvm::SmallVector<llvm::SmallVector<double, 7>, 8> g;
   llvm::SmallVector<double> master(size_t without) const;
 };

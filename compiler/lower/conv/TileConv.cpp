@@ -33,7 +33,7 @@ namespace {
 class Conv {
 public:
   Conv(Build &build, const TileConv &c)
-      : build(build), w(build.w), c(c), block(w, c.shape, c.ofHalves), input(c.input(build)), space(c.result(build)),
+      : build(build), w(build.w), c(c), block(w, c.shape, c.ofBf16), input(c.input(build)), space(c.result(build)),
         weights(build.group.buffer(build.group.root->getOperand(1))) {
     Value added = build.group.root->getOperand(2);
     bias = onnx::present(added) ? build.group.buffer(added) : Buffer();
@@ -85,7 +85,7 @@ private:
       // Two chunks, of elements of two bytes.
       chunkParts = w.scratch(build.scratch, behind, w.b.getBF16Type(), c.shape.chunkBytes(c.chunk));
     }
-    if (c.keepsSums()) {
+    if (c.spillsSums()) {
       sums = w.scratch(build.scratch, behind + 2 * c.shape.chunkBytes(c.chunk), w.b.getF32Type(), c.sumBytes() / 4);
     }
   }
@@ -216,9 +216,9 @@ private:
               {{s.firstRow + first, 0}, {s.firstRow + second, 0}}};
     }
     Ix row = c.isRow() ? Ix(0) : floorDiv(i, c.groups), group = c.isRow() ? i : remainder(i, c.groups);
-    Ix x = w.settled(min(group * c.height, s.columns - c.height));
+    Ix x = w.hidden(min(group * c.height, s.columns - c.height));
     Ix first = s.from.base + row * s.from.row + x * s.from.pixel;
-    return {{first, first + block.second() * s.from.pixel}, {{s.firstRow + row, w.settled(s.firstColumn + x)}}};
+    return {{first, first + block.second() * s.from.pixel}, {{s.firstRow + row, w.hidden(s.firstColumn + x)}}};
   }
 
   void finishBlock(const Strip &s, const Chunk &chunk, const Block &own) {
@@ -242,7 +242,7 @@ private:
   Ix nextChunk(const Chunk &chunk) const { return min(indexOf(chunk) + 1, endPanel * c.chunks() - 1); }
 
   void multiply(const Strip &s, const Chunk &chunk, const Block &own, Ix index) {
-    Ix kept = index * c.shape.sumBytes();
+    Ix spilledAt = index * c.shape.sumBytes();
     auto isChunk = [&](int64_t number) { return w.compare(arith::CmpIPredicate::eq, chunk.number, number); };
     auto leave = [&] { block.leave(chunk.wide), finishBlock(s, chunk, own); };
     if (c.chunks() == 1) {
@@ -250,14 +250,15 @@ private:
       multiplySteps(s, chunk, own, index);
       return leave();
     }
-    w.ifElse(isChunk(0), [&] { block.clear(chunk.wide); }, [&] { keep(&TileBlock::resume, kept, chunk.wide); });
+    w.ifElse(
+        isChunk(0), [&] { block.clear(chunk.wide); }, [&] { moveSpilled(&TileBlock::reload, spilledAt, chunk.wide); });
     multiplySteps(s, chunk, own, index);
-    w.ifElse(isChunk(c.chunks() - 1), leave, [&] { keep(&TileBlock::keep, kept, chunk.wide); });
+    w.ifElse(isChunk(c.chunks() - 1), leave, [&] { moveSpilled(&TileBlock::spill, spilledAt, chunk.wide); });
   }
 
   /// Sums of an only block stay where they are.
-  void keep(void (TileBlock::*move)(Buffer, Ix, int64_t), Ix at, int64_t wide) {
-    if (c.keepsSums()) {
+  void moveSpilled(void (TileBlock::*move)(Buffer, Ix, int64_t), Ix at, int64_t wide) {
+    if (c.spillsSums()) {
       (block.*move)(sums, at, wide);
     }
   }
@@ -281,7 +282,7 @@ private:
         }
         block.step(rows, weights, own.at + k * c.shape.stepBytes(wide), wide, fetch);
       }
-      block.stayAwake(c.keepsSums() ? k : number, c.keepsSums() ? c.chunk : c.steps());
+      block.stayAwake(c.spillsSums() ? k : number, c.spillsSums() ? c.chunk : c.steps());
     });
   }
 

@@ -1,17 +1,17 @@
 // Convolutions of unsigned by signed bytes, of bfloat16 and of split float32, in tiles (Tiles.h), from channel blocks
 // to channel blocks, or from row-major images of few channels (stems).
 #pragma once
-#include "compiler/lower/conv/DenseConv.h"
+#include "compiler/lower/conv/BlockedConv.h"
 #include "compiler/lower/conv/InterleavedRows.h"
 #include "compiler/lower/product/Tiles.h"
 
 namespace ingot::lower {
 
-struct TileConv : BlockedConv {
+struct TileConv : BlockedKernel {
   static constexpr int64_t lanes = 16; ///< of a channel block, and columns of a tile
   static int64_t reach(const ConvAxis &a) { return (a.taps - 1) * a.tapStep + 1; } ///< input pixels of an output
 
-  bool ofHalves = false; ///< tiles hold bfloat16
+  bool ofBf16 = false;   ///< tiles hold bfloat16
   int64_t parts = 1;     ///< of float32, which the copy has split; else one
   bool ofPlanes = false; ///< the image is row-major; its copy has four channels for each pixel
   TileShape shape = {};
@@ -39,7 +39,7 @@ struct TileConv : BlockedConv {
 
   const ConvAxis &rows() const { return g.phases[0].axes[1]; }
   const ConvAxis &columns() const { return g.phases[0].axes[2]; }
-  int64_t elementBytes() const { return ofHalves ? 2 : 1; } ///< of what tiles hold
+  int64_t elementBytes() const { return ofBf16 ? 2 : 1; } ///< of what tiles hold
   int64_t steps() const { return rows().taps * runs * stepsOfRun; }
   int64_t panelBytes() const { return steps() * shape.storedBytes(shape.wide); }
   /// Rows of a flat copy that are read by one tap: those of a stride lie one behind the other.
@@ -58,9 +58,9 @@ struct TileConv : BlockedConv {
   int64_t stripBytes() const { return parts * partBytes(); }
   int64_t chunk = 1; ///< steps of a panel that all blocks of a strip go over before any goes on
   int64_t chunks() const { return steps() / chunk; }
-  bool keepsSums() const { return chunks() > 1 && blocksOfUnit() > 1; }
-  int64_t sumBytes() const { return keepsSums() ? blocksOfUnit() * shape.sumBytes() : 0; }
-  /// Of an item: its strip, a chunk that is multiplied while the next one is split, and sums that wait.
+  bool spillsSums() const { return chunks() > 1 && blocksOfUnit() > 1; }
+  int64_t sumBytes() const { return spillsSums() ? blocksOfUnit() * shape.sumBytes() : 0; }
+  /// Of an item: its strip, a chunk that is multiplied while the next one is split, and spilled sums.
   int64_t scratchBytes() const { return (copies ? stripBytes() : 0) + 2 * shape.chunkBytes(chunk) + sumBytes(); }
   bool splits() const { return parts > 1; }
   support::Size items() const;

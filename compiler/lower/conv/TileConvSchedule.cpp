@@ -31,7 +31,7 @@ bool isTileStem(Operation *root, const target::MachineModel &machine) {
   if (!machine.tiles.count || machine.packing || machine.lanes != lanes || !InterleavedRows::canBeReadBy(root, lanes)) {
     return false;
   }
-  ConvGeometry g = geometryOf(root, /*wide=*/false);
+  ConvGeometry g = geometryOf(root, /*maySwapAxes=*/false);
   const ConvAxis &rows = g.phases[0].axes[1], &columns = g.phases[0].axes[2];
   // Along rows the copy has every pixel, and taps that are neighbours are one run.
   bool isDense = columns.tapStep == 1 && (columns.taps > 1 || columns.inStep == 1);
@@ -45,7 +45,7 @@ static bool isPossible(plan::KernelOp kernel, const TileConv &c, const target::M
   bool isPlane = phase.axes[0].dim < 0 && phase.axes[1].out.isNumber() && phase.axes[2].out.isNumber();
   bool isEmpty = !isPlane || phase.axes[1].out.is(0) || phase.axes[2].out.is(0);
   // What lies in a block behind the last channel is multiplied with zeros, and may be anything.
-  bool areWhole = !c.ofHalves || c.splits() || c.ofPlanes || g.inChannels % lanes == 0;
+  bool areWhole = !c.ofBf16 || c.splits() || c.ofPlanes || g.inChannels % lanes == 0;
   return machine.tiles.count && areWhole && !machine.packing && blocks && blocks.getLanes() == lanes && g.groups == 1 &&
          g.phases.size() == 1 && !isEmpty;
 }
@@ -80,7 +80,7 @@ static void chooseRuns(TileConv &c, int64_t columnBytes, const target::MachineMo
 static void chooseBlocks(TileConv &c, const target::MachineModel &machine) {
   int64_t rows = c.rows().out.number(), row = c.columns().out.number(), tile = machine.tiles.rows;
   c.twoRows = !c.isFlat && row <= tile && rows > 1;
-  int64_t depth = TileShape::depthOf(c.runBytes, c.splits() || !c.ofHalves, machine);
+  int64_t depth = TileShape::depthOf(c.runBytes, c.splits() || !c.ofBf16, machine);
   c.strips = llvm::divideCeil(c.g.outChannels, lanes);
   c.shape = TileShape::of(c.isFlat ? rows * row : c.twoRows ? 2 * tile : row, c.strips, depth, machine);
   c.shape.tall = c.twoRows ? 2 : c.shape.tall;
@@ -210,9 +210,9 @@ static TileConv inBestStrips(const TileConv &c, double weightRate, const target:
 
 std::optional<TileConv> tileConvOf(plan::KernelOp kernel, const target::MachineModel &machine, int64_t parts) {
   bool ofPlanes = !plan::blockedOf(kernel.root()->getOperand(0).getType());
-  TileConv c{ofPlanes ? BlockedConv{geometryOf(kernel.root(), /*wide=*/false)} : BlockedConv::of(kernel)};
+  TileConv c{ofPlanes ? BlockedKernel{geometryOf(kernel.root(), /*maySwapAxes=*/false)} : BlockedKernel::of(kernel)};
   c.ofPlanes = ofPlanes, c.parts = parts;
-  c.ofHalves = c.splits() || isa<formats::HalfConvOp>(kernel.root());
+  c.ofBf16 = c.splits() || isa<formats::Bf16ConvOp>(kernel.root());
   if (!isPossible(kernel, c, machine)) {
     return std::nullopt;
   }
@@ -288,8 +288,8 @@ KernelShape tileConvShape(plan::KernelOp kernel, const TileConv &c) {
   shape.scratchBytes = shape.items * Size(c.scratchBytes());
   std::string key;
   llvm::raw_string_ostream os(key);
-  StringRef elements = c.splits() ? "of parts " : "of halves ";
-  os << "conv in tiles " << (c.ofPlanes ? "of planes " : "") << (c.ofHalves ? elements : "") << c.g.outChannels << '/'
+  StringRef elements = c.splits() ? "of parts " : "of bf16 ";
+  os << "conv in tiles " << (c.ofPlanes ? "of planes " : "") << (c.ofBf16 ? elements : "") << c.g.outChannels << '/'
      << c.g.inChannels << " wide " << c.shape.wide << " deep " << c.shape.depth << " runs " << c.runs
      << (c.shape.splitsRight ? " floats" : "") << " taps";
   for (int64_t t : c.g.phases[0].taps) {

@@ -12,7 +12,7 @@ using Vectors = SmallVector<Value>;
 /// few iterations is inside another. For long blocks it is a part, since LLVM moves the loads of a whole block ahead
 /// and has no registers for them (which is half as fast). For pairs it is one word (ByteProducts).
 int64_t unrolledOf(int64_t words, const WinogradSchedule &s, const ByteProducts &bytes) {
-  return s.isOfBytes() && bytes.isOfPairs() ? 1 : words > 8 ? 4 : words;
+  return s.isOfBytes() && bytes.takesTwoInstructions() ? 1 : words > 8 ? 4 : words;
 }
 
 /// Returns v / divisor where that is a whole number, although v is known modulo 2^32 only: v is multiplied by the
@@ -49,14 +49,14 @@ private:
   struct Panel {
     int64_t vectors;
     Ix block, group;
-    int64_t width(const DenseSchedule &p) const { return vectors * p.lanes; }
+    int64_t width(const BlockedSchedule &p) const { return vectors * p.lanes; }
   };
 
   Build &build;
   Writer &w;
   const WinogradSchedule &s;
   const WinogradSchedule::Tiles &rows, &columns;
-  const DenseSchedule &p;
+  const BlockedSchedule &p;
   int64_t lanes, words; ///< outputs of a block, and words of inputs of a block
   int64_t unroll;       ///< words of one iteration of the innermost loop
   Type word;            ///< f32, or i32 for bytes
@@ -204,7 +204,7 @@ void Winograd::transformInputs(const Strip &strip) {
 /// Loads a vector of the image; bytes are widened to int16.
 Value Winograd::loadInput(Ix at) {
   Value v = w.load(input.buffer, at, lanes);
-  return s.isOfBytes() && !s.g.wide
+  return s.isOfBytes() && !s.g.isInt16
              ? arith::ExtUIOp::create(w.b, w.loc, w.vectorOf(w.b.getI16Type(), lanes), v).getResult()
              : v;
 }
@@ -310,8 +310,8 @@ void Winograd::part(const Panel &panel, int64_t first, int64_t vectors, Ix compo
 /// Multiplies the first `count` words of a block.
 Vectors Winograd::channels(const Panel &panel, Ix in, Ix wt, int64_t count, int64_t vectors, int64_t tiles,
                            ValueRange acc, Ix ahead) {
-  int64_t width = panel.width(p), turn = std::min(unroll, count), whole = count / turn * turn;
-  int64_t lines = llvm::divideCeil(turn * width, s.line * s.stripRuns);
+  int64_t width = panel.width(p), unrolled = std::min(unroll, count), whole = count / unrolled * unrolled;
+  int64_t lines = llvm::divideCeil(unrolled * width, s.line * s.stripRuns);
   auto step = [&](Ix q, int64_t unroll, ValueRange a) {
     Vectors next(a);
     for (int64_t i = 0; i < lines; ++i) {
@@ -332,7 +332,8 @@ Vectors Winograd::channels(const Panel &panel, Ix in, Ix wt, int64_t count, int6
     }
     return next;
   };
-  Vectors sums = w.loop(0, whole, turn, acc, [&](Ix q, ValueRange a) { return step(q, turn, a); }, /*unroll=*/turn > 1);
+  Vectors sums = w.loop(
+      0, whole, unrolled, acc, [&](Ix q, ValueRange a) { return step(q, unrolled, a); }, /*unroll=*/unrolled > 1);
   return whole == count ? sums : step(whole, count - whole, sums);
 }
 

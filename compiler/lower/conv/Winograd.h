@@ -8,7 +8,7 @@
 // second cache; it goes through
 //   1. V[component][channel block][tile] = B^T d B, in registers, a block of channels at a time;
 //   2. for each panel of output channels and each component: M[component][vector][tile] = V times the panel's weights,
-//      with the register tile of DenseConv;
+//      with the register tile of BlockedConv;
 //   3. for each tile of the panel: A^T M A in registers, then bias and epilogue, and stores.
 // The last tiles of a row and of a column begin earlier, so that they end where the image does: they read what a direct
 // convolution reads and no more, and store the outputs that the tiles before them do not. An image whose size only the
@@ -20,7 +20,7 @@
 // for bytes this is worth it for 1x1 convolutions as well, which are F(1x1). Everything in scratch memory is counted in
 // words of 32 bits: a float, a sum, or two transformed bytes.
 #pragma once
-#include "compiler/lower/conv/DenseConv.h"
+#include "compiler/lower/conv/BlockedConv.h"
 #include "compiler/lower/conv/Filtering.h"
 
 namespace ingot::lower {
@@ -46,7 +46,7 @@ struct WinogradSchedule {
   Tiles rows, columns;
   /// One component of one group, which is a convolution of one tap over the list of tiles.
   ConvGeometry component;
-  DenseSchedule product;
+  BlockedSchedule product;
   support::Size strips = 1; ///< strips of an image
   int64_t stripRuns = 1;    ///< register tiles of the largest strip
   int64_t shares = 1;       ///< parts of the panels of a strip; threads that share a strip each transform its inputs

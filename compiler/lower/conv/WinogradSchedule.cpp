@@ -69,8 +69,8 @@ static ConvGeometry componentOf(const ConvGeometry &g, int64_t inputWords, int64
   ConvPhase phase{{}, {0}};
   phase.axes[2].out = tiles;
   ConvGeometry component = {1, inputWords, g.outGroup(), 1, 1, false, 4, {support::Size(tiles)}, {phase}};
-  if (std::optional<int64_t> vectors = g.said["vectors"]) {
-    component.said = {{"vectors", *vectors}};
+  if (std::optional<int64_t> vectors = g.requested["vectors"]) {
+    component.requested = {{"vectors", *vectors}};
   }
   return component;
 }
@@ -115,15 +115,15 @@ void chooseStrips(WinogradSchedule &s, double weightRate, const target::MachineM
   WinogradSchedule trial = s;
   double least = s.cycles = std::numeric_limits<double>::infinity();
   int64_t runs = s.runCount().number();
-  std::optional<int64_t> said = s.g.said["strips"];
+  std::optional<int64_t> requested = s.g.requested["strips"];
   for (int64_t strips = 1; strips <= runs; ++strips) {
-    if (said && strips != *said) {
+    if (requested && strips != *requested) {
       continue;
     }
     trial.strips = strips, trial.stripRuns = llvm::divideCeil(runs, strips), trial.shares = sharesOf(trial);
     trial.cycles = winogradCycles(trial, weightRate, machine);
     double cost = trial.cycles * unevenness(trial);
-    bool fits = 4 * trial.scratchWords() <= stripBytes || strips == runs || said;
+    bool fits = 4 * trial.scratchWords() <= stripBytes || strips == runs || requested;
     if (fits && cost <= least) {
       s = trial, least = cost;
     }

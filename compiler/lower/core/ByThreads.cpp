@@ -7,8 +7,9 @@ ByThreads::ByThreads(const KernelFamily &family, int64_t threads) : family(famil
   stem = family.stem;
 }
 
-/// Returns whether a kernel has several items. A kernel of one item does not look at its range.
-static bool isSplit(const KernelShape &shape) { return !shape.items.is(0) && !shape.items.is(1); }
+/// Returns whether a kernel has several items, each of which is for one thread. A kernel of one item does not look at
+/// its range.
+static bool isSplit(const KernelShape &shape) { return !shape.grid && !shape.items.is(0) && !shape.items.is(1); }
 
 KernelShape ByThreads::shape(plan::KernelOp kernel, const target::MachineModel &machine) const {
   KernelShape shape = family.shape(kernel, machine);

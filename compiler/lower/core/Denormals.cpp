@@ -11,7 +11,7 @@
 #include "compiler/lower/core/Instructions.h"
 #include "compiler/lower/core/LlvmAttributes.h"
 #include "compiler/lower/core/Writer.h"
-#include "compiler/onnx/Work.h"
+#include "compiler/onnx/OpWork.h"
 #include "compiler/onnx/constants/Constants.h"
 #include "compiler/onnx/ops/Recurrent.h"
 #include "compiler/plan/KernelAttributes.h"

@@ -2,7 +2,7 @@
 #include "compiler/lower/Family.h"
 #include "compiler/lower/LowerKernels.h"
 #include "compiler/lower/bytes/Narrowing.h"
-#include "compiler/lower/core/Distance.h"
+#include "compiler/lower/core/IndexDistance.h"
 #include "compiler/onnx/ElementTypes.h"
 #include "compiler/onnx/Onnx.h"
 #include "compiler/onnx/ScalarMath.h"
@@ -341,7 +341,7 @@ void Group::finishSome(ArrayRef<Value> rootVectors, const Space &space, ArrayRef
     run.resize(llvm::bit_floor(run.size()));
     llvm::erase_if(left, [&](size_t i) { return llvm::is_contained(run, i); });
     auto vectors = llvm::map_to_vector(run, [&](size_t i) { return epilogue(rootVectors[i], space, points[i])[0]; });
-    w.store(concatenatedBytes(w, knownPieces, vectors), result.buffer, places[first], points[first].mask);
+    w.store(concatenatedBytes(w, knownSegments, vectors), result.buffer, places[first], points[first].mask);
   }
 }
 

@@ -124,7 +124,7 @@ private:
   mlir::Value begun;
   mutable Buffer tile; ///< the array of finishTile()
   mutable size_t tileElements = 0;
-  mutable KnownPieces knownPieces;
+  mutable KnownSegments knownSegments;
   /// Returns whether the epilogue computes an expensive function.
   bool hasLongEpilogue() const;
   /// Returns whether the epilogue may have a function of bytes that is computed by lines (ByteCurve).

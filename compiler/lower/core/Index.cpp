@@ -116,7 +116,7 @@ Ix floorDiv(Ix a, Ix b) {
   }
   INGOT_WRITER(a, b);
   Ix quotient(w, binary<arith::DivUIOp>(w, a, b));
-  return b.known() ? quotient : w.settled(quotient);
+  return b.known() ? quotient : w.hidden(quotient);
 }
 Ix remainder(Ix a, Ix b) {
   if (a.known() && b.known()) {
@@ -130,7 +130,7 @@ Ix remainder(Ix a, Ix b) {
   }
   INGOT_WRITER(a, b);
   Ix rest(w, binary<arith::RemUIOp>(w, a, b));
-  return b.known() ? rest : w.settled(rest);
+  return b.known() ? rest : w.hidden(rest);
 }
 Ix min(Ix a, Ix b) {
   if (a.known() && b.known()) {
@@ -206,13 +206,15 @@ Value Writer::value(Ix i) {
     b.setInsertionPointToStart(function);
     size = computed(*i.expression);
     Operation *op = size.getDefiningOp();
-    size = isa_and_nonnull<arith::AddIOp, arith::MulIOp>(op) || !op ? size : opaque(b, loc, size);
+    size = isa_and_nonnull<arith::AddIOp, arith::MulIOp>(op) || !op ? size : optimizationBarrier(b, loc, size);
   }
   return size;
 }
 
-Ix Writer::settled(Ix i) { return i.known() ? i : ix(opaque(b, loc, value(i))); }
-Ix Writer::settled(Ix i, Ix turn) { return i.known() ? i : ix(opaque(b, loc, value(i), value(turn))); }
+Ix Writer::hidden(Ix i) { return i.known() ? i : ix(optimizationBarrier(b, loc, value(i))); }
+Ix Writer::hidden(Ix i, Ix iteration) {
+  return i.known() ? i : ix(optimizationBarrier(b, loc, value(i), value(iteration)));
+}
 
 Value Writer::computed(const support::Size &size) {
   auto symbol = [&](support::Symbol s) {

@@ -1,4 +1,4 @@
-// Reads indices while the model runs: they are checked, brought into range and turned into offsets. The families Gather
+// Reads indices while the model runs: they are checked, brought into range and become offsets. The families Gather
 // and Scatter share this.
 #pragma once
 #include "compiler/lower/Family.h"

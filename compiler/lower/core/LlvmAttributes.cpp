@@ -18,11 +18,11 @@ Attribute noUnrolling(MLIRContext *context) {
   return LLVM::LoopAnnotationAttr::get(context, {}, {}, {}, off, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {});
 }
 
-Value opaque(OpBuilder &b, Location loc, Value index, Value turn) {
+Value optimizationBarrier(OpBuilder &b, Location loc, Value index, Value iteration) {
   Type i64 = b.getI64Type();
   Value v = arith::IndexCastOp::create(b, loc, i64, index);
-  Value expected = turn ? arith::IndexCastOp::create(b, loc, i64, turn).getResult()
-                        : arith::ConstantIntOp::create(b, loc, 0, 64).getResult();
+  Value expected = iteration ? arith::IndexCastOp::create(b, loc, i64, iteration).getResult()
+                             : arith::ConstantIntOp::create(b, loc, 0, 64).getResult();
   // This op is only a hint for branches, and no optimization looks through it.
   v = LLVM::ExpectOp::create(b, loc, v, expected);
   return arith::IndexCastOp::create(b, loc, b.getIndexType(), v);

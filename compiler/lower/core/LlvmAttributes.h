@@ -14,8 +14,9 @@ mlir::Attribute noUnrolling(mlir::MLIRContext *context);
 
 /// Returns an optimization barrier: a value equal to `index`, of which the code generator cannot see how it was
 /// computed. Without it, loop strength reduction computes divisions and minimums anew at every address in a loop that
-/// depends on them. With the iteration of a loop as `turn`, the value counts as another one in each iteration, so that
-/// nothing that is loaded there is loaded ahead of the loop.
-mlir::Value opaque(mlir::OpBuilder &b, mlir::Location loc, mlir::Value index, mlir::Value turn = nullptr);
+/// depends on them. With the iteration of a loop as `iteration`, the value counts as another one in each iteration, so
+/// that nothing that is loaded there is loaded ahead of the loop.
+mlir::Value optimizationBarrier(mlir::OpBuilder &b, mlir::Location loc, mlir::Value index,
+                                mlir::Value iteration = nullptr);
 
 } // namespace ingot::lower

@@ -1,12 +1,16 @@
 #include "compiler/lower/core/Portion.h"
+#include "compiler/onnx/sizes/Shapes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
 using namespace mlir;
 
 namespace ingot::lower {
 
-int64_t Portion::items(plan::KernelOp kernel, const target::MachineModel &machine) {
+support::Size Portion::items(plan::KernelOp kernel, const target::MachineModel &machine) {
   auto type = cast<RankedTensorType>(kernel.getResult(0).getType());
+  if (machine.itemsAreThreads) {
+    return max(support::Size(1), support::product(onnx::sizesOf(type)));
+  }
   if (!type.hasStaticShape()) {
     return machine.tuning.lightItems;
   }
@@ -20,9 +24,35 @@ Portion::Portion(const Build &build, Ix items, ArrayRef<Ix> sizes)
   if (first != sizes.end()) {
     shared = first - sizes.begin();
   }
+  if (w.machine.itemsAreThreads && !isOnePlace()) {
+    flat.assign(sizes.begin(), sizes.end());
+  }
+}
+
+/// The outermost loop runs over places, and the others are where each place is along their dimensions.
+void Portion::flatLoop(size_t d, llvm::function_ref<void(Ix)> body) const {
+  Ix inside = 1;
+  for (const Ix &size : ArrayRef(flat).drop_front(d + 1)) {
+    inside *= size;
+  }
+  auto run = [&] { body(d == 0 ? floorDiv(place, inside) : remainder(floorDiv(place, inside), flat[d])); };
+  if (d > 0) {
+    return run();
+  }
+  Ix places = inside * flat[0];
+  bool isOneEach = same(places, count);
+  w.loop(isOneEach ? begin : floorDiv(begin * places, count), isOneEach ? end : floorDiv(end * places, count), 1,
+         [&](Ix each) {
+           place = each;
+           run();
+         });
 }
 
 void Portion::loop(size_t d, Ix extent, int64_t step, llvm::function_ref<void(Ix)> body) const {
+  if (flat.size() > 1) {
+    assert(step == 1 && "items that are threads have no vectors");
+    return flatLoop(d, body);
+  }
   if (d != shared) {
     return w.loop(0, extent, step, body);
   }
@@ -38,6 +68,9 @@ void Portion::rest(size_t d, llvm::function_ref<void()> body) const {
 }
 
 void Portion::lanes(size_t d, Ix extent, llvm::function_ref<void(Ix, int64_t, Value)> body) const {
+  if (flat.size() > 1) {
+    return flatLoop(d, [&](Ix i) { body(i, 1, {}); });
+  }
   if (d != shared) {
     return w.lanes(extent, body);
   }

@@ -1,5 +1,7 @@
 // Decides what a range of work items covers of a loop nest. The outermost dimension with more than one place is shared
-// out in equal parts, so the range of several items is one part, and a single thread pays nothing for the items.
+// out in equal parts, so the range of several items is one part, and a single thread pays nothing for the items. Where
+// items are threads of a device, all places of the nest are shared out, one behind the other: neighbouring threads have
+// neighbouring places.
 #pragma once
 #include "compiler/lower/Family.h"
 
@@ -9,7 +11,7 @@ namespace ingot::lower {
 class Portion {
 public:
   /// Returns the work items of a kernel whose loops walk its first result.
-  static int64_t items(plan::KernelOp kernel, const target::MachineModel &machine);
+  static support::Size items(plan::KernelOp kernel, const target::MachineModel &machine);
 
   /// Makes the part of the loops over `sizes`, in a kernel with `items` work items.
   Portion(const Build &build, Ix items, llvm::ArrayRef<Ix> sizes);
@@ -32,6 +34,10 @@ private:
   Ix begin, end;
   Ix count;
   size_t shared = none; ///< the dimension that is shared out
+  Ixs flat;             ///< the sizes of all dimensions, where all places are shared out; else empty
+  mutable Ix place = 0; ///< of which all loops are in, then
+
+  void flatLoop(size_t d, llvm::function_ref<void(Ix)> body) const;
 };
 
 } // namespace ingot::lower

@@ -43,9 +43,9 @@ std::string keyOf(plan::KernelOp kernel, llvm::StringRef family) {
   return key;
 }
 
-target::Schedule scheduleSaid(Operation *root) {
-  auto said = root->getParentOp()->getAttrOfType<StringAttr>(scheduleName);
-  return said ? target::Schedule::parse(said.getValue()).value_or(target::Schedule()) : target::Schedule();
+target::Schedule requestedSchedule(Operation *root) {
+  auto requested = root->getParentOp()->getAttrOfType<StringAttr>(scheduleName);
+  return requested ? target::Schedule::parse(requested.getValue()).value_or(target::Schedule()) : target::Schedule();
 }
 
 } // namespace ingot::lower

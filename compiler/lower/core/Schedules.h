@@ -17,7 +17,7 @@ std::string keyOf(plan::KernelOp kernel, llvm::StringRef family);
 
 /// Returns the schedule that a kernel is to have, given its root or another op in it. It is empty where the model of
 /// the machine decides.
-target::Schedule scheduleSaid(mlir::Operation *root);
+target::Schedule requestedSchedule(mlir::Operation *root);
 
 /// Holds, on a launch, how its kernel is computed, and what else there was (Choice::text).
 inline constexpr llvm::StringLiteral choiceName = "plan.choice";

@@ -40,8 +40,8 @@ public:
   Heap(Writer &w, Buffer order, llvm::function_ref<Value(Value, Value)> before) : w(w), order(order), before(before) {}
 
   void sort(Ix count) {
-    Ix half = floorDiv(count, 2), turns = half + max(count - 1, 0);
-    w.loop(0, turns, 1, [&](Ix t) {
+    Ix half = floorDiv(count, 2), iterations = half + max(count - 1, 0);
+    w.loop(0, iterations, 1, [&](Ix t) {
       Value making = w.compare(arith::CmpIPredicate::slt, t, half);
       Value end = choose(making, count, count - 1 - (t - half)), root = choose(making, half - 1 - t, 0);
       Value taking = arith::XOrIOp::create(w.b, w.loc, making, w.constant(1, w.b.getI1Type()));
@@ -188,8 +188,8 @@ Value highestFirst(Writer &w, Value x) {
   Value oneZero = arith::AddFOp::create(w.b, w.loc, x, w.constant(0, x.getType()));
   Value bits = arith::BitcastOp::create(w.b, w.loc, i32, oneZero);
   Value positive = w.compare(arith::CmpIPredicate::sge, bits, w.constant(0, i32));
-  Value turned = arith::SelectOp::create(w.b, w.loc, positive, w.constant(0x7fffffff, i32), w.constant(0, i32));
-  return arith::XOrIOp::create(w.b, w.loc, bits, turned);
+  Value inverted = arith::SelectOp::create(w.b, w.loc, positive, w.constant(0x7fffffff, i32), w.constant(0, i32));
+  return arith::XOrIOp::create(w.b, w.loc, bits, inverted);
 }
 
 } // namespace ingot::lower

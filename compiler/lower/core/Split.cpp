@@ -1,8 +1,23 @@
 #include "compiler/lower/core/Split.h"
+#include "compiler/lower/core/Threads.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 
 using namespace mlir;
 
 namespace ingot::lower {
+
+/// Threads of a block that exchange values without memory.
+static constexpr int64_t warp = 32;
+
+/// Returns the threads that a row is worth.
+static int64_t teamOf(RankedTensorType in, ArrayRef<int64_t> axes, const target::MachineModel &machine) {
+  bool isRow = llvm::is_contained(axes, in.getRank() - 1);
+  support::Size count = 1;
+  for (int64_t axis : axes) {
+    count = count * onnx::sizeOf(in, axis);
+  }
+  return isRow && (!count.isNumber() || count.number() >= 2 * warp) ? machine.team : 1;
+}
 
 Split::Split(const Group &group, RankedTensorType inType, RankedTensorType outType, ArrayRef<int64_t> axes, bool keeps)
     : in(group.space(inType)), out(group.space(outType)) {
@@ -14,6 +29,7 @@ Split::Split(const Group &group, RankedTensorType inType, RankedTensorType outTy
     count *= isAlong ? Ix(onnx::sizesOf(inType)[i]) : Ix(1);
   }
   finish(group, inType.getElementType());
+  team = group.w.machine.itemsAreThreads && across ? teamOf(inType, axes, group.w.machine) : 1;
 }
 
 void Split::finish(const Group &group, Type element) {
@@ -32,6 +48,51 @@ void Split::finish(const Group &group, Type element) {
   across = in.block == 1 && !along.empty() && along.back();
 }
 
+void Split::share(KernelShape &shape, RankedTensorType in, ArrayRef<int64_t> axes, const target::MachineModel &machine,
+                  bool teams) {
+  if (!machine.itemsAreThreads) {
+    shape.items = items(in, axes);
+    return;
+  }
+  support::Size n = 1;
+  for (int64_t i = 0; i < in.getRank(); ++i) {
+    n = llvm::is_contained(axes, i) ? n : n * onnx::sizeOf(in, i);
+  }
+  shape.items = n.is(0) ? support::Size(1) : n;
+  if (int64_t team = teams ? teamOf(in, axes, machine) : 1; team > 1) {
+    shape.grid = Grid{{team, 1, 1}, team / warp * 8};
+  }
+}
+
+Value Split::whole(Writer &w, Combine how, Value v) const {
+  v = lower::across(w, how, v);
+  if (team == 1) {
+    return v;
+  }
+  for (int64_t distance = warp / 2; distance; distance /= 2) {
+    v = combine(w, how, v, exchange(w, v, distance));
+  }
+  if (team == warp) {
+    return v;
+  }
+  Type type = v.getType();
+  Buffer parts = w.scratch(sharedMemory(w), 0, type, team / warp);
+  Ix thread = threadNumber(w);
+  barrier(w); // for those that still read an earlier result
+  w.ifThen(w.compare(arith::CmpIPredicate::eq, remainder(thread, warp), 0),
+           [&] { w.store(v, parts, floorDiv(thread, warp)); });
+  barrier(w);
+  SmallVector<Value> all;
+  for (int64_t i = 0; i < team / warp; ++i) {
+    all.push_back(w.load(parts, i));
+  }
+  return tree(w, how, all);
+}
+
+void Split::once(Writer &w, llvm::function_ref<void()> body) const {
+  team == 1 ? body() : w.ifThen(w.compare(arith::CmpIPredicate::eq, threadNumber(w), 0), body);
+}
+
 int64_t Split::lastAxis(RankedTensorType type) {
   int64_t last = type.getRank();
   while (--last > 0 && type.getDimSize(last) == 1) {
@@ -41,18 +102,18 @@ int64_t Split::lastAxis(RankedTensorType type) {
 
 /// Returns the space with the dimensions `axes` of a row-major one, in this order. The lanes run along the last of
 /// them; whether an operand repeats along it may be known to the run alone.
-static Space turned(Space space, ArrayRef<int64_t> axes) {
+static Space permuted(Space space, ArrayRef<int64_t> axes) {
   auto pick = [&](const Ixs &from) { return Ixs(llvm::map_range(axes, [&](int64_t axis) { return from[axis]; })); };
-  auto turn = [&](Access &a) {
+  auto permute = [&](Access &a) {
     a.strides = pick(a.strides);
     bool moves = axes.empty() || (a.strides.back().known() && !a.strides.back().is(0));
     a.laneStride = moves ? 1 : a.strides.back();
   };
   space.sizes = pick(space.sizes);
   for (auto &[value, access] : space.accesses) {
-    turn(access);
+    permute(access);
   }
-  llvm::for_each(space.results, turn);
+  llvm::for_each(space.results, permute);
   return space;
 }
 
@@ -72,7 +133,7 @@ Split::Split(const Group &group, RankedTensorType inType, RankedTensorType outTy
   if (!isAcross) {
     kept.push_back(last), axes.push_back(last), along.push_back(false);
   }
-  in = turned(std::move(in), axes), out = turned(std::move(out), kept);
+  in = permuted(std::move(in), axes), out = permuted(std::move(out), kept);
   onnx::Sizes from = onnx::sizesOf(inType), to = onnx::sizesOf(outType);
   int64_t next = 0;
   for (auto [i, axis] : llvm::enumerate(axes)) {
@@ -142,12 +203,29 @@ void Split::positions(Writer &w, Ix begin, Ix end, int64_t most, Body body) cons
   if (empty) {
     return;
   }
+  if (w.machine.itemsAreThreads) {
+    return eachItem(w, begin, end, body);
+  }
   w.loop(begin, end, 1, [&](Ix item) {
     for (size_t d = first; d-- > 0;) {
       at[d] = d == 0 ? item : remainder(item, in.sizes[d]);
       item = floorDiv(item, in.sizes[d]);
     }
     keptLoops(w, at, first, most, body);
+  });
+}
+
+/// Runs the body for the positions that are items, of which neighbours differ in the last axis.
+void Split::eachItem(Writer &w, Ix begin, Ix end, Body body) const {
+  w.loop(begin, end, 1, [&](Ix item) {
+    SmallVector<Ix> at(in.sizes.size(), 0);
+    for (size_t d = at.size(); d-- > 0;) {
+      if (!along[d]) {
+        at[d] = remainder(item, in.sizes[d]);
+        item = floorDiv(item, in.sizes[d]);
+      }
+    }
+    body(at, 1, 1, {});
   });
 }
 
@@ -246,6 +324,16 @@ struct Sweep {
 
 SmallVector<Value> Split::sweep(Writer &w, ArrayRef<Ix> position, int64_t positionLanes, Value positionMask,
                                 int64_t unroll, ValueRange carried, StepBody body) const {
+  if (team > 1) {
+    return w.loop(threadNumber(w), count, team, carried, [&](Ix step, ValueRange c) {
+      SmallVector<Ix> at(position);
+      for (unsigned d : llvm::reverse(inner)) {
+        at[d] = d == inner.front() ? step : remainder(step, in.sizes[d]);
+        step = floorDiv(step, in.sizes[d]);
+      }
+      return body({at, 1, {}, 0}, c);
+    });
+  }
   Sweep s{*this, w, SmallVector<Ix>(position), positionLanes, positionMask, unroll, body};
   if (inner.empty()) {
     return body({s.at, positionLanes, positionMask, 0}, carried);

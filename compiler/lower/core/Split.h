@@ -1,7 +1,9 @@
 // Writes the loops of a kernel that works along some axes of a tensor (a reduction, a softmax). The axes along which it
-// works are inside, the others outside.
+// works are inside, the others outside. Where work items are threads of a device, a position is an item, and one of a
+// long row a block of threads, a team, each of which has every so many elements of the row.
 #pragma once
-#include "compiler/lower/core/Group.h"
+#include "compiler/lower/Family.h"
+#include "compiler/lower/core/Vectors.h"
 
 namespace ingot::lower {
 
@@ -34,9 +36,17 @@ public:
   /// Whether the tensor is row-major and the last dimension is worked along, so that the lanes of a vector are to be
   /// combined.
   bool across = false;
+  int64_t team = 1; ///< the threads that walk along a row together
 
-  /// Returns the work items of such a kernel: the positions before the first axis that is worked along.
-  static support::Size items(mlir::RankedTensorType in, llvm::ArrayRef<int64_t> along);
+  /// Gives a kernel that works along these axes its work items: the positions before the first of them, or, where items
+  /// are threads, all positions. `teams`: the kernel combines the elements of rows by whole() and stores in once().
+  static void share(KernelShape &shape, mlir::RankedTensorType in, llvm::ArrayRef<int64_t> along,
+                    const target::MachineModel &machine, bool teams = true);
+
+  /// Combines the lanes of a vector into a scalar, and what all threads of a team have. Each of them gets the result.
+  mlir::Value whole(Writer &w, Combine how, mlir::Value v) const;
+  /// Runs the body in one thread of a team.
+  void once(Writer &w, llvm::function_ref<void()> body) const;
 
   /// The body for a position. `at` has a coordinate for each dimension of `in`; those worked along are 0. `vectors` is
   /// how many vectors (side by side along the last dimension) the body has to treat; it is 1 when `across`, and then
@@ -56,7 +66,8 @@ public:
   };
   using StepBody = llvm::function_ref<llvm::SmallVector<mlir::Value>(const Step &, mlir::ValueRange)>;
   /// Walks along the axes from a position, `unroll` steps in a round, with values carried. Where the lanes are across,
-  /// steps are vectors and a tail with a mask or of scalars. Else each step has the position's lanes and mask.
+  /// steps are vectors and a tail with a mask or of scalars. Else each step has the position's lanes and mask. The
+  /// threads of a team share the steps, all of which have slot 0 then.
   llvm::SmallVector<mlir::Value> sweep(Writer &w, llvm::ArrayRef<Ix> position, int64_t positionLanes,
                                        mlir::Value positionMask, int64_t unroll, mlir::ValueRange carried,
                                        StepBody body) const;
@@ -69,8 +80,10 @@ public:
   llvm::SmallVector<Ix> outAt(llvm::ArrayRef<Ix> at) const;
 
 private:
+  static support::Size items(mlir::RankedTensorType in, llvm::ArrayRef<int64_t> along);
   void merge();
   void finish(const Group &group, mlir::Type element);
+  void eachItem(Writer &w, Ix begin, Ix end, Body body) const;
   void keptLoops(Writer &w, llvm::SmallVector<Ix> &at, size_t d, int64_t most, Body body) const;
 };
 

@@ -46,7 +46,7 @@ Value Writer::splat(Value scalar, int64_t lanes) {
     return scalar;
   }
   // A float16 is widened in all lanes: from memory to lanes, and there, is two instructions instead of four.
-  auto widened = machine.halfConversions ? scalar.getDefiningOp<arith::ExtFOp>() : arith::ExtFOp();
+  auto widened = machine.f16Conversions ? scalar.getDefiningOp<arith::ExtFOp>() : arith::ExtFOp();
   if (widened && widened.getIn().getType().isF16()) {
     return arith::ExtFOp::create(b, loc, vectorOf(scalar.getType(), lanes), splat(widened.getIn(), lanes));
   }

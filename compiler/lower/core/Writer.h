@@ -16,7 +16,9 @@ namespace ingot::lower {
 
 class Writer;
 
-/// An index: a number known now, a size that is an expression of the model's symbols, or a value of the loops.
+/// An index expression: a number known now, a size that is an expression of the model's symbols, or a value of the
+/// loops. Arithmetic on what is known is done at once, and on the rest when value() asks for it. The name is short
+/// since builders consist of it; Ixs is a list of them.
 class Ix {
 public:
   Ix(int64_t constant = 0) : constant(constant) {}
@@ -92,10 +94,10 @@ public:
 
   // These make indices and constants.
   mlir::Value value(Ix i); ///< a value of type index
-  /// An equal index that is cheap to use in loops (see opaque()).
-  Ix settled(Ix i);
-  /// An equal index that is computed anew in each turn of a loop.
-  Ix settled(Ix i, Ix turn);
+  /// Returns an equal index behind an optimizationBarrier, so that it is cheap to use in loops.
+  Ix hidden(Ix i);
+  /// Returns an equal index that LLVM takes for another one in each iteration of a loop.
+  Ix hidden(Ix i, Ix iteration);
   /// From a value of type index, or from an integer (sign-extended).
   Ix ix(mlir::Value v) { return Ix(*this, v); }
   mlir::Value integer(Ix i, mlir::Type type);                      ///< a value of an integer type

@@ -2,7 +2,7 @@
 // of the cache that is contiguous along the axis and behind it.
 #include "compiler/onnx/ops/Append.h"
 #include "compiler/lower/Family.h"
-#include "compiler/lower/core/Copy.h"
+#include "compiler/lower/core/CopyElements.h"
 
 using namespace mlir;
 
@@ -43,7 +43,7 @@ public:
     Parts parts = partsOf(op);
     Buffer cache = build.group.buffer(op.getCache()), rows = build.group.buffer(op.getRows()),
            result = build.group.result();
-    Ix capacity = w.settled(parts.capacity), count = w.settled(parts.rows), before = w.settled(parts.before);
+    Ix capacity = w.hidden(parts.capacity), count = w.hidden(parts.rows), before = w.hidden(parts.before);
     Value copied = w.elsewhere(cache, result);
     w.loop(build.begin, build.end, 1, [&](Ix i) {
       w.ifThen(copied, [&] { copyElements(w, cache, i * capacity, result, i * capacity, capacity); });

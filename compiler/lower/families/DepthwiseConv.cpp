@@ -3,17 +3,17 @@
 //
 // Small kernels on machines with many registers: all weights of a block and a tile of two rows of outputs stay in
 // registers; each input vector is loaded once and multiplied into every output that it feeds. Others: one row of
-// outputs, a loop over the kernel's rows. Row-major tensors go to PlainConv.
+// outputs, a loop over the kernel's rows. Row-major tensors go to RowMajorConv.
 //
 // Of bytes an instruction multiplies two or four numbers in each lane and adds them up. These are neighbouring rows of
 // the input, "stacked" in a register that all outputs of the tile use which read some of the rows, each with the words
 // of weights that have its taps, and zeros for the other rows. Three rows of taps for two rows of outputs are in one
 // stack of four rows, so that three instructions do nine products. Where all that the columns of a stack add up fits
-// int16 (integer/Short.h) it is added up in int32 once.
+// int16 (integer/Int16Sums.h) it is added up in int32 once.
 #include "compiler/lower/Algorithm.h"
 #include "compiler/lower/bytes/ByteProducts.h"
 #include "compiler/lower/conv/Convolution.h"
-#include "compiler/lower/conv/PlainConv.h"
+#include "compiler/lower/conv/RowMajorConv.h"
 #include "compiler/onnx/Onnx.h"
 #include "compiler/onnx/formats/Convolutions.h"
 #include "compiler/onnx/ops/Conv.h"
@@ -35,7 +35,7 @@ using Stacks = SmallVector<Stack, 2>;
 /// For each row of a stack, the kernel's row by which it is multiplied; -1: by none.
 using StackTaps = SmallVector<int64_t, 4>;
 
-struct Schedule {
+struct DepthwiseSchedule {
   ConvGeometry g;
   int64_t lanes, blocks;
   bool ofBytes;                      ///< unsigned by signed, with sums of int32
@@ -44,12 +44,12 @@ struct Schedule {
   int64_t units;                     ///< pieces of an image, where there are few channel blocks
   SmallVector<StackTaps> words = {}; ///< where inputs are stacked; of each column of the kernel, in each of its slices
   Stacks whole = {}, single = {};    ///< of tiles of `height` rows of outputs, and of one row
-  int64_t shortQuads = 0;            ///< of ByteProducts
+  int64_t int16Dots = 0;             ///< of ByteProducts
 
   const ConvAxis &axis(size_t i) const { return g.phases[0].axes[i]; }
   int64_t taps() const { return g.phases[0].taps.size(); }
   bool isStacked() const { return !words.empty(); }
-  ByteProducts bytes(const target::MachineModel &machine) const { return ByteProducts(machine, false, shortQuads); }
+  ByteProducts bytes(const target::MachineModel &machine) const { return ByteProducts(machine, false, int16Dots); }
   int64_t slices() const { return axis(0).taps; }
   int64_t weightWords() const { return slices() * static_cast<int64_t>(words.size()) * axis(2).taps; } ///< of a lane
   support::Size wholeTiles() const { return floorDiv(axis(1).out, height); } ///< rows of tiles of the full height
@@ -98,7 +98,7 @@ constexpr int64_t stackedTaps = 25;
 constexpr int64_t stackRegisters = 4;
 
 /// The tile of stacked inputs. Rows that two rows of outputs have in common are stacked once.
-void stack(Schedule &s, int64_t registers, int64_t depth) {
+void stack(DepthwiseSchedule &s, int64_t registers, int64_t depth) {
   const ConvAxis &rows = s.axis(1);
   s.height = rows.inStep == 1 && rows.tapStep == 1 && !rows.out.is(1) ? 2 : 1;
   s.whole = stacksOf(rows, s.height, depth, s.words), s.single = stacksOf(rows, 1, depth, s.words);
@@ -107,15 +107,15 @@ void stack(Schedule &s, int64_t registers, int64_t depth) {
   s.width = std::max<int64_t>(1, std::min<int64_t>(14, left) / s.height);
 }
 
-Schedule scheduleOf(plan::KernelOp kernel, const target::MachineModel &machine, bool wide = true) {
-  Schedule s{geometryOf(kernel.root(), wide),
-             plan::blockedOf(kernel.getResult(0).getType()).getLanes(),
-             0,
-             isa<formats::IntegerConvOp>(kernel.root()),
-             false,
-             1,
-             1,
-             1};
+DepthwiseSchedule scheduleOf(plan::KernelOp kernel, const target::MachineModel &machine, bool maySwapAxes = true) {
+  DepthwiseSchedule s{geometryOf(kernel.root(), maySwapAxes),
+                      plan::blockedOf(kernel.getResult(0).getType()).getLanes(),
+                      0,
+                      isa<formats::IntegerConvOp>(kernel.root()),
+                      false,
+                      1,
+                      1,
+                      1};
   s.blocks = llvm::divideCeil(s.g.outChannels, s.lanes);
   int64_t registers = machine.registersOf(s.lanes);
   s.resident = registers >= 32 && s.taps() <= 9;
@@ -123,7 +123,7 @@ Schedule scheduleOf(plan::KernelOp kernel, const target::MachineModel &machine, 
   int64_t left = registers - 2 - (s.resident ? s.taps() + 1 : std::min<int64_t>(s.axis(2).taps, registers / 3));
   left /= machine.memoryOperands ? 1 : 2; // beside each accumulator an input, which waits for its other taps
   s.width = std::max<int64_t>(1, std::min<int64_t>(14, left) / s.height);
-  s.shortQuads = onnx::shortQuadsOf(kernel.root());
+  s.int16Dots = onnx::int16DotsOf(kernel.root());
   int64_t depth = s.bytes(machine).perWord();
   if (s.ofBytes && depth > 1 && s.axis(1).taps > 1 && s.taps() <= stackedTaps) {
     stack(s, registers, depth);
@@ -135,7 +135,7 @@ Schedule scheduleOf(plan::KernelOp kernel, const target::MachineModel &machine, 
 }
 
 /// [block][tap][lane]
-plan::WeightTable::Recipe packed(const Schedule &s) {
+plan::WeightTable::Recipe packed(const DepthwiseSchedule &s) {
   std::string key = "depthwise lanes " + std::to_string(s.lanes) + " taps";
   for (int64_t t : s.g.phases[0].taps) {
     key += " " + std::to_string(t);
@@ -154,7 +154,7 @@ plan::WeightTable::Recipe packed(const Schedule &s) {
 }
 
 /// [block][slice][word][column][lane]
-plan::WeightTable::Recipe packedStacks(const Schedule &s, const ByteProducts &bytes) {
+plan::WeightTable::Recipe packedStacks(const DepthwiseSchedule &s, const ByteProducts &bytes) {
   std::string key = "depthwise " + bytes.key() + " lanes " + std::to_string(s.lanes) + " columns " +
                     std::to_string(s.axis(2).taps) + " rows";
   for (const StackTaps &word : s.words) {
@@ -182,7 +182,7 @@ plan::WeightTable::Recipe packedStacks(const Schedule &s, const ByteProducts &by
   return {key, 4 * s.blocks * s.lanes * s.weightWords(), pack};
 }
 
-void packOperands(plan::KernelOp kernel, const Schedule &s, const target::MachineModel &machine,
+void packOperands(plan::KernelOp kernel, const DepthwiseSchedule &s, const target::MachineModel &machine,
                   std::map<unsigned, plan::WeightTable::Recipe> &recipes) {
   Value weights = kernel.root()->getOperand(1), bias = kernel.root()->getOperand(2);
   recipes[operandNumber(weights)] = s.isStacked() ? packedStacks(s, s.bytes(machine)) : packed(s);
@@ -193,7 +193,7 @@ void packOperands(plan::KernelOp kernel, const Schedule &s, const target::Machin
 
 /// Of an image of known size: two loads a cycle, of which each column of a tile is one for each row of taps, and two
 /// multiply-adds.
-double cyclesOf(const Schedule &s, const target::MachineModel &machine) {
+double cyclesOf(const DepthwiseSchedule &s, const target::MachineModel &machine) {
   const ConvAxis &rows = s.axis(1), &columns = s.axis(2);
   int64_t pixels = rows.out.number() * columns.out.number(), registers = std::max<int64_t>(1, s.lanes / machine.lanes);
   auto extent = [](const ConvAxis &a, int64_t outs) { return (outs - 1) * a.inStep + (a.taps - 1) * a.tapStep + 1; };
@@ -204,7 +204,7 @@ double cyclesOf(const Schedule &s, const target::MachineModel &machine) {
 
 class Depthwise {
 public:
-  Depthwise(Build &build, const Schedule &s)
+  Depthwise(Build &build, const DepthwiseSchedule &s)
       : build(build), w(build.w), s(s), bytes(s.bytes(build.w.machine)), in(inputOf(build)),
         space(build.group.space(build.group.resultType())), beginsSums(s.ofBytes && build.group.beginSums(space)) {
     Operation *root = build.group.root;
@@ -251,7 +251,7 @@ private:
 
   Build &build;
   Writer &w;
-  const Schedule &s;
+  const DepthwiseSchedule &s;
   ByteProducts bytes;
   Access in; ///< over its iteration dimensions
   Space space;
@@ -343,8 +343,8 @@ private:
             v = v ? v : rowsAt(stack, at + (z * s.axis(0).tapStep * strides[0] + column * strides[2]));
             int64_t weight = (z * words + word) * a.taps + kx;
             Value factor = s.resident ? c.weights[weight] : this->word(c, weight);
-            if (bytes.isShort()) {
-              pairs[i] = ByteProducts::addShort(w, pairs[i], v, factor);
+            if (bytes.sumsInt16()) {
+              pairs[i] = ByteProducts::addInt16(w, pairs[i], v, factor);
             } else {
               acc[i] = bytes.add(w, acc[i], v, factor);
             }
@@ -446,11 +446,11 @@ public:
   KernelShape shape(plan::KernelOp kernel, const target::MachineModel &machine) const override {
     KernelShape shape;
     if (!blocked(kernel)) {
-      shape = isOfBytes(kernel) ? plainIntegerConvShape(kernel) : plainConvShape(kernel, machine);
+      shape = isOfBytes(kernel) ? rowMajorIntegerConvShape(kernel) : rowMajorConvShape(kernel, machine);
       shape.choice = onlyChoice("row-major", {});
       return shape;
     }
-    Schedule s = scheduleOf(kernel, machine);
+    DepthwiseSchedule s = scheduleOf(kernel, machine);
     shape.choice = onlyChoice("by channel", {{"rows", s.height}, {"pixels", s.width}});
     shape.items = s.g.batch * support::Size(s.blocks * s.units);
     packOperands(kernel, s, machine, shape.packed);
@@ -465,7 +465,7 @@ public:
     if (isOfBytes(kernel) || !hasRows(kernel)) {
       return std::nullopt;
     }
-    Schedule s = scheduleOf(kernel, machine, /*wide=*/false);
+    DepthwiseSchedule s = scheduleOf(kernel, machine, /*maySwapAxes=*/false);
     RowShape shape = rowShapeOf(s.g);
     packOperands(kernel, s, machine, shape.packed);
     shape.weightBytes = 4 * s.blocks * s.lanes * s.taps();

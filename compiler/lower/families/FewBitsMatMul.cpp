@@ -38,7 +38,7 @@ struct Plan : FewBits {
   /// Elements of A that are multiplied before they are used: of a block, or of a part of a large one.
   int64_t chunk() const { return std::min<int64_t>(block, 128); }
   /// The element that meets the number at a place of a word.
-  int64_t elementAt(int64_t place) const { return place % quads() * 4 + place / quads(); }
+  int64_t elementAt(int64_t place) const { return place % numbersInByte() * 4 + place / numbersInByte(); }
 };
 
 /// Vectors of a tile: more hide the latency of an addition, fewer leave registers for rows.

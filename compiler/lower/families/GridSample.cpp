@@ -39,9 +39,9 @@ Size placesOf(onnx::GridSampleOp op) {
 }
 
 /// Builds the loops of one kernel.
-class Sampler {
+class GridSampleLoops {
 public:
-  explicit Sampler(Build &build)
+  explicit GridSampleLoops(Build &build)
       : w(build.w), op(cast<onnx::GridSampleOp>(build.group.root)), axes(axesOf(op)), taps(tapsOf(op)),
         chunk(chunkOf(op, w.machine)), zeros(op.getPaddingMode() == "zeros"), x(build.group.buffer(op.getX())),
         grid(build.group.buffer(op.getGrid())), y(build.group.result()) {
@@ -97,8 +97,9 @@ private:
 
   /// Returns x, mirrored at the borders as often as it takes to get between them.
   static Num reflected(Num x, Num low, Num high) {
-    Num range = high - low, beyond = abs(x - low), turns = floor(beyond / range), rest = beyond - turns * range;
-    Num isOdd = turns - floor(turns * 0.5) * 2.0 != turns.constant(0);
+    Num range = high - low, beyond = abs(x - low), reflections = floor(beyond / range),
+        rest = beyond - reflections * range;
+    Num isOdd = reflections - floor(reflections * 0.5) * 2.0 != reflections.constant(0);
     return select((x < low) | (x > high), select(isOdd, high - rest, low + rest), x);
   }
 
@@ -216,7 +217,7 @@ public:
     return shape;
   }
   LogicalResult build(Build &build, const KernelShape &) const override {
-    Sampler sampler(build);
+    GridSampleLoops sampler(build);
     build.w.loop(build.begin, build.end, 1, [&](Ix item) { sampler.write(item); });
     return success();
   }

@@ -180,7 +180,7 @@ public:
   LayoutRule layoutRule(Operation *root, const target::MachineModel &machine) const override {
     auto op = cast<onnx::InterpolateOp>(root);
     bool spatial = llvm::all_of(op.getAxes(), [](int64_t axis) { return axis >= 2; });
-    return onnx::ranked(op.getData()).getRank() >= 3 && spatial ? LayoutRule::Follow : LayoutRule::Plain;
+    return onnx::ranked(op.getData()).getRank() >= 3 && spatial ? LayoutRule::Follow : LayoutRule::RowMajor;
   }
 
   KernelShape shape(plan::KernelOp kernel, const target::MachineModel &machine) const override {

@@ -1,9 +1,9 @@
 // Ops that only move elements (onnx::Mover): each box of the result is a loop nest of its own over dimensions merged as
 // far as source, result and epilogue operands walk them alike. The innermost loop takes vectors: contiguous ones, one
 // element for all lanes, or, where the source runs along another dimension than the result (a transpose), square tiles
-// that are loaded along one, turned in registers, and stored along the other; or, where the result's last dimension is
-// short (pixels shuffled), vectors along the one before it, interleaved in registers. Concatenations also work on
-// channel blocks, where every piece begins at a block.
+// that are loaded along one, transposed in registers, and stored along the other; or, where the result's last dimension
+// is short (pixels shuffled), vectors along the one before it, interleaved in registers. Concatenations also work on
+// channel blocks, where every box begins at a block.
 #include "compiler/onnx/ops/Move.h"
 #include "compiler/lower/core/Portion.h"
 #include "compiler/lower/core/Vectors.h"
@@ -93,8 +93,8 @@ private:
   bool isFewApart() {
     constexpr int64_t few = 4;
     const Ix &last = space.sizes.back();
-    return hasSource && last.known() && last.number() <= few && !source().strides.back().is(1) &&
-           !source().strides.back().is(0);
+    return !w.machine.itemsAreThreads && hasSource && last.known() && last.number() <= few &&
+           !source().strides.back().is(1) && !source().strides.back().is(0);
   }
 
   /// Whether the source runs along the dimension before the last, which is that short, and all else goes on from one of
@@ -256,16 +256,16 @@ public:
   std::string unsupported(Operation *root, const target::MachineModel &machine) const override {
     return cast<onnx::Mover>(root).movement() ? "" : "its shape or positions are not known at compile time";
   }
-  /// In blocked layout pieces of channels must begin at whole blocks.
+  /// In blocked layout boxes of channels must begin at whole blocks.
   LayoutRule layoutRule(Operation *root, const target::MachineModel &machine) const override {
     auto concat = dyn_cast<onnx::ConcatOp>(root);
     auto y = concat ? onnx::ranked(concat.getY()) : RankedTensorType();
     if (!y || y.getRank() < 3) {
-      return LayoutRule::Plain;
+      return LayoutRule::RowMajor;
     }
     bool wholeBlocks = llvm::all_of(concat.getXs().drop_back(),
                                     [&](Value x) { return onnx::ranked(x).getDimSize(1) % machine.blockLanes() == 0; });
-    return concat.joinAxis() != 1 || wholeBlocks ? LayoutRule::Follow : LayoutRule::Plain;
+    return concat.joinAxis() != 1 || wholeBlocks ? LayoutRule::Follow : LayoutRule::RowMajor;
   }
 
   KernelShape shape(plan::KernelOp kernel, const target::MachineModel &machine) const override {
@@ -280,10 +280,10 @@ public:
     assert(movement && "partition takes no movement whose places are not known");
     Value fill = fillOf(build, *movement);
     const Space space = spaceOf(build.group);
-    for (const onnx::Piece &piece : movement->pieces) {
-      auto write = [&] { writePiece(build, space, shape.items, *movement, piece, fill); };
-      if (shape.extends && &piece == &movement->pieces.front()) {
-        Buffer extended = build.group.buffer(build.group.root->getOperand(piece.operand));
+    for (const onnx::MovedBox &box : movement->boxes) {
+      auto write = [&] { writeBox(build, space, shape.items, *movement, box, fill); };
+      if (shape.extends && &box == &movement->boxes.front()) {
+        Buffer extended = build.group.buffer(build.group.root->getOperand(box.operand));
         build.w.ifThen(build.w.elsewhere(extended, build.group.result()), write);
       } else {
         write();
@@ -300,7 +300,7 @@ private:
     Value y = root->getResult(0);
     Operation *yield = kernel.getBody().front().getTerminator();
     bool alone = yield->getNumOperands() == 1 && yield->getOperand(0) == y;
-    if (!alone || !movement || movement->pieces.size() < 2 || plan::blockedOf(y.getType()) ||
+    if (!alone || !movement || movement->boxes.size() < 2 || plan::blockedOf(y.getType()) ||
         product(movement->shape).isNumber()) {
       return std::nullopt;
     }
@@ -319,10 +319,10 @@ private:
     return space;
   }
 
-  static void writePiece(Build &build, Space space, Ix items, const onnx::Movement &movement, const onnx::Piece &piece,
-                         Value fill) {
+  static void writeBox(Build &build, Space space, Ix items, const onnx::Movement &movement, const onnx::MovedBox &box,
+                       Value fill) {
     Group &group = build.group;
-    Ixs start(piece.start.begin(), piece.start.end()), sizes(piece.sizes.begin(), piece.sizes.end());
+    Ixs start(box.start.begin(), box.start.end()), sizes(box.sizes.begin(), box.sizes.end());
     if (llvm::any_of(sizes, [](const Ix &size) { return size.is(0); })) {
       return;
     }
@@ -342,9 +342,9 @@ private:
     llvm::for_each(space.results, enter);
     space.sizes = sizes;
     int64_t channels = 0;
-    if (piece.operand != onnx::Piece::fill) {
-      Value operand = group.root->getOperand(piece.operand);
-      Access from{piece.source, group.buffer(operand), 1};
+    if (box.operand != onnx::MovedBox::fill) {
+      Value operand = group.root->getOperand(box.operand);
+      Access from{box.source, group.buffer(operand), 1};
       if (space.block > 1) {
         channels = blockedSource(from, Group::typeOf(operand), space.block);
       }

@@ -18,9 +18,9 @@ using support::Size;
 constexpr int64_t staticTaps = 7, tilePixels = 8;
 
 /// Builds the loops of one kernel.
-class PoolBuilder {
+class PoolLoops {
 public:
-  PoolBuilder(Build &build, const Pool &pool)
+  PoolLoops(Build &build, const Pool &pool)
       : build(build), w(build.w), p(pool), in(plan::stridesOf(Group::typeOf(build.group.root->getOperand(0)))),
         space(build.group.space(build.group.resultType())), x(build.group.buffer(build.group.root->getOperand(0))) {
     for (int64_t i = 0; i < 3; ++i) {
@@ -239,7 +239,7 @@ public:
   LayoutRule layoutRule(Operation *root, const target::MachineModel &machine) const override {
     auto x = onnx::ranked(root->getOperand(0));
     bool image = x && x.getRank() >= 3 && onnx::computedIn(x.getElementType()).isF32();
-    return image && !writesIndices(root) ? LayoutRule::Follow : LayoutRule::Plain;
+    return image && !writesIndices(root) ? LayoutRule::Follow : LayoutRule::RowMajor;
   }
 
   KernelShape shape(plan::KernelOp kernel, const target::MachineModel &) const override {
@@ -260,7 +260,7 @@ public:
       buildGlobalPool(build, pool);
       return success();
     }
-    PoolBuilder builder(build, pool);
+    PoolLoops builder(build, pool);
     Ix channels = plan::stridesOf(Group::typeOf(root->getOperand(0))).sizes[1], rows = pool.axes[1].out,
        slices = pool.axes[0].out;
     build.w.loop(build.begin, build.end, 1, [&](Ix item) {

@@ -3,7 +3,7 @@
 // does.
 #include "compiler/lower/Family.h"
 #include "compiler/onnx/ops/Find.h"
-#include "compiler/onnx/sizes/Found.h"
+#include "compiler/onnx/sizes/DataDependentSizes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "runtime_support/include/ingot.h"

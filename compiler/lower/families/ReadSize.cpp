@@ -2,7 +2,7 @@
 // it, and 0 is stored in its place.
 #include "compiler/lower/Family.h"
 #include "compiler/onnx/ops/Find.h"
-#include "compiler/onnx/sizes/Found.h"
+#include "compiler/onnx/sizes/DataDependentSizes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "runtime_support/include/ingot.h"
 

@@ -2,9 +2,7 @@
 // which are combined across their lanes at the end. Else each lane is a result of its own, and nothing is combined
 // across lanes. Both layouts work.
 #include "compiler/onnx/ops/Reduce.h"
-#include "compiler/lower/Family.h"
 #include "compiler/lower/core/Split.h"
-#include "compiler/lower/core/Vectors.h"
 #include "compiler/onnx/Onnx.h"
 #include "compiler/onnx/sizes/Shapes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -27,9 +25,9 @@ Combine combineOf(StringRef kind, Type element) {
 }
 
 /// Builds the loops of one kernel.
-class Reducer {
+class ReduceLoops {
 public:
-  Reducer(Build &build, Value data, StringRef kind, Split split)
+  ReduceLoops(Build &build, Value data, StringRef kind, Split split)
       : build(build), w(build.w), group(build.group), data(data), kind(kind),
         how(combineOf(kind, onnx::elementOf(data))), element(valueType(onnx::elementOf(data))),
         split(std::move(split)) {}
@@ -71,7 +69,7 @@ private:
       next[s.slot] = combine(w, how, next[s.slot], x);
       return next;
     });
-    Value sum = across(w, how, tree(w, how, SmallVector<Value>(ArrayRef<Value>(sums).take_front(accumulators))));
+    Value sum = split.whole(w, how, tree(w, how, SmallVector<Value>(ArrayRef<Value>(sums).take_front(accumulators))));
     if (sums.size() > accumulators) {
       sum = combine(w, how, sum, sums.back());
     }
@@ -117,7 +115,7 @@ private:
                                                         : arith::DivSIOp::create(w.b, w.loc, sum, count).getResult();
       }
     }
-    group.finish(sum, split.out, Point{split.outAt(at), lanes, mask});
+    split.once(w, [&] { group.finish(sum, split.out, Point{split.outAt(at), lanes, mask}); });
   }
 };
 
@@ -128,7 +126,7 @@ void reduceTo(Build &build, onnx::ReduceToOp op) {
   int64_t last = Split::lastAxis(in);
   Ix from = onnx::sizeOf(in, last), to = onnx::sizeOf(out, last);
   auto run = [&](bool across) {
-    Reducer(build, op.getData(), op.getKind(), Split(build.group, in, out, across)).run();
+    ReduceLoops(build, op.getData(), op.getKind(), Split(build.group, in, out, across)).run();
   };
   if (same(from, to)) {
     return run(false);
@@ -145,16 +143,21 @@ public:
   LayoutRule layoutRule(Operation *root, const target::MachineModel &machine) const override {
     auto op = dyn_cast<onnx::ReduceOp>(root);
     bool follows = op && op.getKeepdims() && isSpatial(op.getAxes(), onnx::ranked(op.getData()).getRank());
-    return follows ? LayoutRule::Follow : LayoutRule::Plain;
+    return follows ? LayoutRule::Follow : LayoutRule::RowMajor;
   }
 
-  KernelShape shape(plan::KernelOp kernel, const target::MachineModel &) const override {
+  KernelShape shape(plan::KernelOp kernel, const target::MachineModel &machine) const override {
     KernelShape shape;
     if (auto to = dyn_cast<onnx::ReduceToOp>(kernel.root())) {
-      shape.items = Split::items(Group::typeOf(to.getReduced()), {Split::lastAxis(Group::typeOf(to.getData()))});
+      // Behind the last axis of the data there are positions only where that is kept, which the run knows.
+      SmallVector<int64_t> last;
+      if (!machine.itemsAreThreads) {
+        last.push_back(Split::lastAxis(Group::typeOf(to.getData())));
+      }
+      Split::share(shape, Group::typeOf(to.getReduced()), last, machine, /*teams=*/false);
     } else {
       auto op = cast<onnx::ReduceOp>(kernel.root());
-      shape.items = Split::items(Split::shaped(kernel, op.getData()), op.getAxes());
+      Split::share(shape, Split::shaped(kernel, op.getData()), op.getAxes(), machine);
     }
     return shape;
   }
@@ -166,7 +169,7 @@ public:
     auto op = cast<onnx::ReduceOp>(build.group.root);
     Split split(build.group, Split::shaped(build.group.kernel, op.getData()), build.group.resultType(), op.getAxes(),
                 op.getKeepdims());
-    Reducer(build, op.getData(), op.getKind(), std::move(split)).run();
+    ReduceLoops(build, op.getData(), op.getKind(), std::move(split)).run();
     return success();
   }
 };

@@ -2,7 +2,7 @@
 // square of one block's channels times as many pixels is transposed in registers; the last square of a row overlaps the
 // one before it. Only the interior is written, and lanes beyond the last channel become zero.
 #include "compiler/lower/Family.h"
-#include "compiler/lower/core/Copy.h"
+#include "compiler/lower/core/CopyElements.h"
 #include "compiler/lower/core/Vectors.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 

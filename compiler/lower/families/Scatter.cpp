@@ -2,10 +2,10 @@
 // walked in order, and each is written at the place that its index gives, or combined with what is there. Whole vectors
 // are written where the index stays the same along the updates' innermost dimension.
 //
-// Constant indices that address a box of the data (lower/core/Box.h) are not read, and whole vectors are written where
-// the box's innermost dimensions are dense.
-#include "compiler/lower/core/Box.h"
-#include "compiler/lower/core/Copy.h"
+// Constant indices that address a box of the data (lower/core/IndexBox.h) are not read, and whole vectors are written
+// where the box's innermost dimensions are dense.
+#include "compiler/lower/core/CopyElements.h"
+#include "compiler/lower/core/IndexBox.h"
 #include "compiler/lower/core/Indexing.h"
 #include "compiler/onnx/Onnx.h"
 #include "compiler/onnx/ScalarMath.h"
@@ -53,7 +53,7 @@ private:
   Writer &w;
   Group &group;
   onnx::Lookup lookup;
-  std::optional<Box> box;
+  std::optional<IndexBox> box;
   Type element;
   Ixs sizes; ///< the sizes of the updates
   Access indices, updates, result;
@@ -137,10 +137,10 @@ public:
   void mark(plan::KernelOp kernel) const override { markBox(kernel); }
   KernelShape shape(plan::KernelOp kernel, const target::MachineModel &) const override {
     KernelShape s;
-    std::optional<Box> box = boxOf(kernel.root());
+    std::optional<IndexBox> box = boxOf(kernel.root());
     s.checked = !box || !box->ends.empty();
     if (Value indices = kernel.root()->getOperand(1); box && indices.hasOneUse()) {
-      s.packed[operandNumber(indices)] = unread();
+      s.packed[operandNumber(indices)] = omittedRecipe();
     }
     s.replaces(kernel.root()->getOperand(0)); // the same tensor may be the updates as well
     return s;

@@ -2,9 +2,7 @@
 // the store. A longer one is read for the maximum and again for the sum, while the exponentials wait in the result, and
 // then scaled. Where the axis is not the last, each lane is a softmax of its own. A NaN need not win the maximum,
 // because it makes the sum NaN.
-#include "compiler/lower/Family.h"
 #include "compiler/lower/core/Split.h"
-#include "compiler/lower/core/Vectors.h"
 #include "compiler/onnx/Onnx.h"
 #include "compiler/onnx/ops/Constant.h"
 #include "compiler/onnx/ops/Normalization.h"
@@ -35,9 +33,9 @@ Wanted wantedOf(Operation *root) {
 }
 
 /// Builds the loops of one kernel.
-class Softmaxer {
+class SoftmaxLoops {
 public:
-  explicit Softmaxer(Build &build)
+  explicit SoftmaxLoops(Build &build)
       : build(build), w(build.w), group(build.group), wanted(wantedOf(group.root)),
         element(valueType(onnx::elementOf(wanted.x))),
         split(group, Group::typeOf(wanted.x), group.resultType(), {wanted.axis}, /*keeps=*/true) {
@@ -111,14 +109,14 @@ private:
   // A row in registers
 
   /// A vector of the row: where it starts, and which of its lanes belong to no other vector as well.
-  struct Piece {
+  struct RowVector {
     int64_t start;
     Value own; ///< null: all lanes
   };
 
   /// Returns the vectors of a row.
-  SmallVector<Piece> pieces() {
-    SmallVector<Piece> all;
+  SmallVector<RowVector> rowVectors() {
+    SmallVector<RowVector> all;
     int64_t l = split.lanes, count = split.count.number(), tail = count % l;
     for (int64_t i = 0; i + l <= count; i += l) {
       all.push_back({i, {}});
@@ -136,31 +134,31 @@ private:
   }
 
   /// Returns the point of the row at `start`.
-  SmallVector<Ix> pieceAt(ArrayRef<Ix> at, Ix start) {
+  SmallVector<Ix> pointAt(ArrayRef<Ix> at, Ix start) {
     SmallVector<Ix> to(at);
     to.back() = start;
     return to;
   }
 
-  Value readPiece(ArrayRef<Ix> at, const Piece &piece) {
+  Value readVector(ArrayRef<Ix> at, const RowVector &vector) {
     Value x;
     if (shortRow) {
-      w.loop(0, split.count, 1, [&](Ix i) { w.store(read(pieceAt(at, i), 1, {}), shortRow, i); });
+      w.loop(0, split.count, 1, [&](Ix i) { w.store(read(pointAt(at, i), 1, {}), shortRow, i); });
       x = w.load(shortRow, 0, split.lanes);
     } else {
-      x = read(pieceAt(at, piece.start), split.lanes, w.machine.maskedAccess ? piece.own : Value());
+      x = read(pointAt(at, vector.start), split.lanes, w.machine.maskedAccess ? vector.own : Value());
     }
-    return piece.own
-               ? arith::SelectOp::create(w.b, w.loc, piece.own, x, neutral(w, Combine::Larger, x.getType())).getResult()
-               : x;
+    return vector.own ? arith::SelectOp::create(w.b, w.loc, vector.own, x, neutral(w, Combine::Larger, x.getType()))
+                            .getResult()
+                      : x;
   }
 
   /// Writes a row that stays in registers.
   void heldRow(ArrayRef<Ix> at) {
-    SmallVector<Piece> row = pieces();
+    SmallVector<RowVector> row = rowVectors();
     SmallVector<Value> x;
-    for (const Piece &piece : row) {
-      x.push_back(readPiece(at, piece));
+    for (const RowVector &vector : row) {
+      x.push_back(readVector(at, vector));
     }
     Value max = w.splat(across(w, Combine::Larger, tree(w, Combine::Larger, x)), split.lanes);
     SmallVector<Value> e = exponentials(x, max);
@@ -169,11 +167,11 @@ private:
     for (size_t i = row.size(); i-- > 0;) {
       Value y = scaled(wanted.log ? x[i] : e[i], factor);
       if (!shortRow) {
-        finish(y, pieceAt(at, row[i].start), split.lanes, w.machine.maskedAccess ? row[i].own : Value());
+        finish(y, pointAt(at, row[i].start), split.lanes, w.machine.maskedAccess ? row[i].own : Value());
         continue;
       }
       w.store(y, shortRow, 0);
-      w.loop(0, split.count, 1, [&](Ix k) { finish(w.load(shortRow, k), pieceAt(at, k), 1, {}); });
+      w.loop(0, split.count, 1, [&](Ix k) { finish(w.load(shortRow, k), pointAt(at, k), 1, {}); });
     }
   }
 
@@ -214,7 +212,7 @@ private:
     });
     Value sum = tree(w, how, SmallVector<Value>(ArrayRef<Value>(sums).take_front(accumulators)));
     if (split.across) {
-      sum = across(w, how, sum);
+      sum = split.whole(w, how, sum);
       sum = sums.size() > accumulators ? combine(w, how, sum, sums.back()) : sum;
     }
     return sum;
@@ -253,14 +251,14 @@ public:
   SmallVector<TypeID> roots() const override { return rootsOf<onnx::SoftmaxOp, onnx::LogSoftmaxOp>(); }
   bool readsThrough(Operation *, unsigned) const override { return true; }
 
-  KernelShape shape(plan::KernelOp kernel, const target::MachineModel &) const override {
+  KernelShape shape(plan::KernelOp kernel, const target::MachineModel &machine) const override {
     Wanted wanted = wantedOf(kernel.root());
     KernelShape shape;
-    shape.items = Split::items(Group::typeOf(wanted.x), {wanted.axis});
+    Split::share(shape, Group::typeOf(wanted.x), {wanted.axis}, machine);
     return shape;
   }
   LogicalResult build(Build &build, const KernelShape &) const override {
-    Softmaxer(build).run();
+    SoftmaxLoops(build).run();
     return success();
   }
 };

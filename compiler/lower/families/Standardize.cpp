@@ -1,9 +1,7 @@
 // Computes (x - mean) / sqrt(variance + epsilon) over trailing axes, without the mean for RMS normalisation. Two passes
 // compute the statistics, which is exact where one pass is not, and a third one writes; a row stays in the first cache
 // meanwhile. Scale and bias are the kernel's epilogue.
-#include "compiler/lower/Family.h"
 #include "compiler/lower/core/Split.h"
-#include "compiler/lower/core/Vectors.h"
 #include "compiler/onnx/Onnx.h"
 #include "compiler/onnx/ops/Normalization.h"
 #include "compiler/onnx/ops/Unary.h"
@@ -17,9 +15,9 @@ namespace ingot::lower {
 namespace {
 
 /// Builds the loops of one kernel.
-class Standardizer {
+class StandardizeLoops {
 public:
-  explicit Standardizer(Build &build)
+  explicit StandardizeLoops(Build &build)
       : build(build), w(build.w), group(build.group), op(cast<onnx::StandardizeOp>(group.root)),
         element(valueType(onnx::elementOf(op.getX()))),
         split(group, Split::shaped(group.kernel, op.getX()), group.resultType(), op.getAxes(), /*keeps=*/true) {}
@@ -81,7 +79,7 @@ private:
     });
     Value sum = tree(w, Combine::Add, SmallVector<Value>(ArrayRef<Value>(sums).take_front(accumulators)));
     if (split.across) {
-      sum = across(w, Combine::Add, sum);
+      sum = split.whole(w, Combine::Add, sum);
       sum = sums.size() > accumulators ? combine(w, Combine::Add, sum, sums.back()) : sum;
     }
     return arith::DivFOp::create(w.b, w.loc, sum, counted(w, split.count, sum.getType()));
@@ -95,17 +93,17 @@ public:
   /// Over whole images each channel is normalised by itself, which works in either layout.
   LayoutRule layoutRule(Operation *root, const target::MachineModel &machine) const override {
     auto op = cast<onnx::StandardizeOp>(root);
-    return isSpatial(op.getAxes(), onnx::ranked(op.getX()).getRank()) ? LayoutRule::Follow : LayoutRule::Plain;
+    return isSpatial(op.getAxes(), onnx::ranked(op.getX()).getRank()) ? LayoutRule::Follow : LayoutRule::RowMajor;
   }
 
-  KernelShape shape(plan::KernelOp kernel, const target::MachineModel &) const override {
+  KernelShape shape(plan::KernelOp kernel, const target::MachineModel &machine) const override {
     auto op = cast<onnx::StandardizeOp>(kernel.root());
     KernelShape shape;
-    shape.items = Split::items(Split::shaped(kernel, op.getX()), op.getAxes());
+    Split::share(shape, Split::shaped(kernel, op.getX()), op.getAxes(), machine);
     return shape;
   }
   LogicalResult build(Build &build, const KernelShape &) const override {
-    Standardizer(build).run();
+    StandardizeLoops(build).run();
     return success();
   }
 };

@@ -41,7 +41,7 @@ public:
         y(build.group.result()), i64(w.b.getI64Type()), count(op.getCount()) {
     how = op.getCombine() == "sum" ? Combine::Add : op.getCombine() == "min" ? Combine::Min : Combine::Max;
     support::Sizes sizes = onnx::sizesOf(Group::typeOf(op.getX()));
-    rows = sizes[0], features = w.settled(sizes[1]);
+    rows = sizes[0], features = w.hidden(sizes[1]);
     trees = Group::typeOf(op.getRoots()).getNumElements();
   }
 

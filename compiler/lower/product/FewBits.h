@@ -1,5 +1,6 @@
-// Weights of few bits in memory, as FewBitsMatMul and DigitMatMul read them (onnx/formats/Products.td): words, scales
-// and zero points lie in strips of some columns, the same ones for every machine that reads the weights of a library.
+// Weights of few bits in memory, as FewBitsMatMul and SplitIntegerMatMul read them (onnx/formats/Products.td): words,
+// scales and zero points lie in strips of some columns, the same ones for every machine that reads the weights of a
+// library.
 #pragma once
 #include "compiler/lower/Family.h"
 #include "compiler/onnx/Onnx.h"
@@ -26,7 +27,7 @@ struct FewBits {
 
   int64_t each() const { return 32 / bits; } ///< numbers of a word
   /// Returns how many numbers a byte holds. Four bytes hold four neighbours in the same bits.
-  int64_t quads() const { return 8 / bits; }
+  int64_t numbersInByte() const { return 8 / bits; }
   int64_t strips() const { return llvm::divideCeil(n, strip); }
 
   /// Where the columns from one of a strip on lie, in `row` of so many.

@@ -58,19 +58,23 @@ MatMulProblem matmulProblem(plan::KernelOp kernel, const target::MachineModel &m
   bool transA = matmul && matmul.getTransA();
   Value left = op->getOperand(0), right = op->getOperand(1);
   RankedTensorType a = Group::typeOf(left), b = Group::typeOf(right), y = Group::typeOf(op->getResult(0));
+  using Factors = MatMulProblem::Factors;
   MatMulProblem p;
-  p.said = scheduleSaid(op);
-  p.ofBytes = isa<formats::IntegerMatMulOp>(op);
-  p.ofHalves = isa<formats::HalfMatMulOp>(op);
+  p.requested = requestedSchedule(op);
+  if (isa<formats::IntegerMatMulOp>(op)) {
+    p.factors = onnx::isInt(a.getElementType(), 16) ? Factors::Int16 : Factors::Bytes;
+  } else if (isa<formats::Bf16MatMulOp>(op)) {
+    p.factors = Factors::Bfloat16;
+  }
   p.element = valueType(y.getElementType());
   p.elementBytes = onnx::elementBytes(p.element);
-  p.weightBytes = p.ofBytes ? ByteProducts::quad : onnx::elementBytes(b.getElementType());
+  p.weightBytes = p.isInteger() ? ByteProducts::dotBytes : onnx::elementBytes(b.getElementType());
   p.vectorA = a.getRank() == 1, p.vectorB = b.getRank() == 1;
   p.transB = matmul && matmul.getTransB();
   p.constantB = static_cast<bool>(constantOperand(kernel, right));
   Sizes sa = onnx::sizesOf(a), sb = onnx::sizesOf(b), shape = onnx::sizesOf(y);
   p.k = transA ? sa[sa.size() - 2] : sa.back();
-  if (p.ofHalves) {
+  if (p.isBf16()) {
     p.k = sb.front() * Size(2);
   } else if (auto few = dyn_cast<formats::FewBitsMatMulOp>(op)) { // whose B has several numbers in a word
     p.k = static_cast<int64_t>(few.getK());
@@ -95,11 +99,11 @@ MatMulProblem matmulProblem(plan::KernelOp kernel, const target::MachineModel &m
     p.batchA = batchStrides(sa, p.batchSizes, p.m * p.k);
     p.batchB = batchStrides(sb, p.batchSizes, 1);
   }
-  if (p.ofHalves) {
+  if (p.isBf16()) {
     p.k = p.k.number() / 2, p.stepA = 2;
   }
-  if (p.ofBytes) {
-    p.wide = onnx::isInt(a.getElementType(), 16), p.shortQuads = onnx::shortQuadsOf(op);
+  if (p.isInteger()) {
+    p.int16Dots = onnx::int16DotsOf(op);
     ByteProducts bytes = p.bytes(machine);
     p.stepRows = bytes.rows(), p.restA = p.k.number() % bytes.step();
     p.k = static_cast<int64_t>(llvm::divideCeil(p.k.number(), bytes.step())), p.stepA = bytes.step();
@@ -146,7 +150,7 @@ static int64_t lanesOf(const MatMulProblem &p, const target::MachineModel &machi
 /// The most vectors that fit the registers beside `rows` rows; at most eight, which hide the latency of any
 /// multiply-add.
 static int64_t vectorsFor(const MatMulProblem &p, int64_t rows, const target::MachineModel &machine) {
-  if (ByteProducts bytes = p.bytes(machine); p.ofBytes && bytes.isOfPairs()) {
+  if (ByteProducts bytes = p.bytes(machine); p.isInteger() && bytes.takesTwoInstructions()) {
     int64_t v = 4; // more would be more rows of weights than registers
     while (v > 1 && bytes.heightOf(v, machine) < rows) {
       --v;
@@ -201,7 +205,7 @@ static void cutRows(MatMulTiling &t, const MatMulProblem &p, const target::Machi
     // Enough items for several threads, but none with fewer than so many multiplications.
     int64_t least = llvm::divideCeil(int64_t(1) << 17, std::max<int64_t>(1, rows * k * t.width));
     t.tilesPerBlock = std::min({t.tiles, held, std::max(least, t.tiles * items / 16)});
-    t.tilesPerBlock = std::min(t.tiles, p.said["block"].value_or(t.tilesPerBlock));
+    t.tilesPerBlock = std::min(t.tiles, p.requested["block"].value_or(t.tilesPerBlock));
   }
   t.blocks = static_cast<int64_t>(llvm::divideCeil(t.tiles, t.tilesPerBlock));
 }
@@ -210,20 +214,21 @@ static void cutRows(MatMulTiling &t, const MatMulProblem &p, const target::Machi
 /// on a Xeon with 2 MB, with weights at hand at 207, in parts at 178.
 static void cutDepth(MatMulTiling &t, const MatMulProblem &p, const target::MachineModel &machine) {
   int64_t unroll = machine.tuning.unroll;
-  bool isPlain = t.from == MatMulTiling::From::Packed && !p.ofBytes && t.strip == t.width;
+  bool isPlain = t.from == MatMulTiling::From::Packed && !p.isInteger() && t.strip == t.width;
   if (!isPlain || !(p.k * p.n * p.matricesB).isNumber() || p.k.number() % unroll) {
     return;
   }
   // A line of weights that is multiplied for longer is fetched soon enough.
   constexpr int64_t cyclesOfLine = 64;
   int64_t rows = 2 * cyclesOfLine * t.lanes * p.elementBytes / machine.lineBytes;
-  int64_t tiles = std::min(waitingBytes(machine) / (p.elementBytes * t.width), rows) / t.mostRows(p);
-  int64_t panelBytes = t.panelElements(p).number() * p.weightBytes, part = panelPartBytes(machine);
+  int64_t tiles = std::min(mostSpilledBytes(machine) / (p.elementBytes * t.width), rows) / t.mostRows(p);
+  int64_t panelBytes = t.panelElements(p).number() * p.weightBytes, part = chunkBytesOfPanel(machine);
   int64_t bytes = (t.matrixElements(p) * p.matricesB).number() * p.weightBytes;
   bool fits = tiles > 1 && (t.highest || (t.tilesPerBlock > 1 && t.tilesPerBlock <= tiles));
   if (fits && bytes > machine.l2Bytes / 2 && panelBytes > 2 * part) {
     int64_t depth = llvm::divideCeil(p.k.number(), llvm::divideCeil(panelBytes, part));
-    t.depth = static_cast<int64_t>(llvm::alignTo(depth, unroll)), t.waiting = t.highest ? tiles : t.tilesPerBlock;
+    t.chunkSteps = static_cast<int64_t>(llvm::alignTo(depth, unroll)),
+    t.spilledTiles = t.highest ? tiles : t.tilesPerBlock;
   }
 }
 
@@ -258,7 +263,7 @@ static bool readsInPlace(const MatMulProblem &p, const MatMulTiling &t, const ta
 /// none.
 static int64_t tallestStream(const MatMulProblem &p, const target::MachineModel &machine) {
   constexpr int64_t vectors = 2;
-  bool isKnown = p.constantB && !p.ofBytes && (p.m * p.n * p.k * p.matricesB).isNumber();
+  bool isKnown = p.constantB && !p.isInteger() && (p.m * p.n * p.k * p.matricesB).isNumber();
   if (!isKnown || streamedTiles(machine) < 2 || machine.packing ||
       (p.n * p.k * p.matricesB).number() * p.weightBytes <= machine.l2Bytes / 2) {
     return 0;
@@ -271,7 +276,7 @@ MatMulTiling matmulTiling(const MatMulProblem &p, const target::MachineModel &ma
   t.lanes = lanesOf(p, machine);
   bool alongK = p.stepA.is(1) && (p.n.is(1) || p.transB), openRows = !p.m.isNumber();
   bool dotsPay = alongK && !p.constantB;
-  t.dots = !p.ofBytes && alongK && (p.n.is(1) || (dotsPay && !openRows && p.m.number() <= 2));
+  t.dots = !p.isInteger() && alongK && (p.n.is(1) || (dotsPay && !openRows && p.m.number() <= 2));
   if (t.dots || p.m.is(0) || p.n.is(0)) {
     t.from = MatMulTiling::From::InPlace;
     return t;
@@ -280,18 +285,18 @@ MatMulTiling matmulTiling(const MatMulProblem &p, const target::MachineModel &ma
   // long.
   bool few = openRows || (assumed(p.k, 0) > 768 && p.stepA.is(1));
   int64_t most = few ? std::min<int64_t>(8, machine.matmulTile.rows) : machine.matmulTile.rows;
-  if (ByteProducts bytes = p.bytes(machine); p.ofBytes && bytes.isOfPairs()) {
+  if (ByteProducts bytes = p.bytes(machine); p.isInteger() && bytes.takesTwoInstructions()) {
     most = std::min(most, bytes.heightOf(machine.matmulTile.vectors, machine));
   }
   if (!openRows && p.m.number() <= tallestStream(p, machine)) {
     most = std::max(most, p.m.number());
   }
-  most = p.said["rows"].value_or(most);
+  most = p.requested["rows"].value_or(most);
   t.tiles = openRows ? 1 : llvm::divideCeil(p.m.number(), most);
   int64_t rows = openRows ? most : llvm::divideCeil(p.m.number(), t.tiles);
   int64_t vectors = vectorsFor(p, rows, machine);
   t.highest = openRows ? most : 0;
-  cutColumns(t, p, p.said["vectors"].value_or(vectors),
+  cutColumns(t, p, p.requested["vectors"].value_or(vectors),
              p.constantB && machine.packing ? lanesOf(p, *machine.packing) : 0);
   bool whole = p.n.isNumber() && t.rest == 0;
   bool readable = !p.transB && (whole || machine.maskedAccess || t.lanes == 1);
@@ -345,10 +350,10 @@ std::vector<target::Schedule> matmulSchedules(const MatMulProblem &p, const MatM
       }
     }
   }
-  MatMulProblem told = p;
-  llvm::erase_if(all, [&](const target::Schedule &said) {
-    told.said = said;
-    return matmulTiling(told, machine) == t;
+  MatMulProblem candidate = p;
+  llvm::erase_if(all, [&](const target::Schedule &requested) {
+    candidate.requested = requested;
+    return matmulTiling(candidate, machine) == t;
   });
   return all;
 }
@@ -410,10 +415,10 @@ plan::WeightTable::Recipe packedPanels(const MatMulProblem &p, const MatMulTilin
                              p.matricesB.number(), p.transB, p.weightBytes)
                    .str();
   ByteProducts bytes = p.bytes(machine);
-  recipe.key += p.ofBytes ? " " + bytes.key() : "";
+  recipe.key += p.isInteger() ? " " + bytes.key() : "";
   recipe.bytes = (p.matricesB * t.matrixElements(p)).number() * p.weightBytes;
   recipe.pack = [p, t, bytes](ArrayRef<char> from, MutableArrayRef<char> to) {
-    p.ofBytes ? packPanels(p, t, bytes, from, to) : packPanels(p, t, from, to);
+    p.isInteger() ? packPanels(p, t, bytes, from, to) : packPanels(p, t, from, to);
   };
   return recipe;
 }

@@ -11,14 +11,18 @@ namespace ingot::lower {
 struct MatMulProblem {
   mlir::Type element;
   int64_t elementBytes = 4, weightBytes = 4; ///< of values, and of B (or its packed words) in memory
-  /// Of bytes (ByteProducts): `k` counts quads, each with so many rows of packed words; `restA` bytes are in the last
-  /// one. Elements of A are bytes, or `wide`, int16; those of sums and packed words int32.
-  bool ofBytes = false, wide = false;
-  int64_t shortQuads = 0; ///< whose sums fit int16
+  /// What A and B have. Products of Bfloat16 are summed in float32: `k` counts pairs, of which a word of B has one.
+  /// Bytes, and Int16 by bytes, are summed in int32 (ByteProducts): `k` counts steps, each with `stepRows` rows of
+  /// packed words, and `restA` elements of A are in a last step that is not whole.
+  enum class Factors { Floats, Bfloat16, Bytes, Int16 };
+  Factors factors = Factors::Floats;
+  bool isInteger() const { return factors == Factors::Bytes || factors == Factors::Int16; }
+  bool isBf16() const { return factors == Factors::Bfloat16; }
+  int64_t int16Dots = 0; ///< of bytes: how many dot products of four have a sum that fits int16
   int64_t stepRows = 1, restA = 0;
-  ByteProducts bytes(const target::MachineModel &machine) const { return ByteProducts(machine, wide, shortQuads); }
-  /// Of bfloat16: `k` counts pairs, of which a word of B has one. Elements of A are bfloat16, those of sums float32.
-  bool ofHalves = false;
+  ByteProducts bytes(const target::MachineModel &machine) const {
+    return ByteProducts(machine, factors == Factors::Int16, int16Dots);
+  }
   bool vectorA = false, vectorB = false;     ///< one-dimensional operands: the result lacks that axis
   support::Sizes batchSizes, batchA, batchB; ///< batchA: stride in elements; batchB: in matrices
   support::Size batch = 1, m = 1, n = 1, k = 1;
@@ -26,8 +30,8 @@ struct MatMulProblem {
   support::Size stepB = 1, columnB = 1; ///< of B, where it is read in place, along k and n
   support::Size matricesB = 1;
   bool constantB = false, transB = false;
-  bool merged = false;        ///< batch dimensions are part of m
-  target::Schedule said = {}; ///< for its kernel
+  bool merged = false;             ///< batch dimensions are part of m
+  target::Schedule requested = {}; ///< what a table or the user asks of its kernel
 };
 
 /// How the product is cut.
@@ -45,9 +49,9 @@ struct MatMulTiling {
   int64_t rest = 0; ///< columns in the last vector when it is not full
   // Rows: either their number is known,
   int64_t tiles = 1, tilesPerBlock = 1;
-  /// All tiles, of `waiting` at most, go over so many steps of a panel before any goes on, and sums wait in memory
-  /// meanwhile; 0: over all.
-  int64_t depth = 0, waiting = 0;
+  /// The size of a K-chunk in steps: every tile, of `spilledTiles` at most, computes so many steps of a panel and
+  /// spills its accumulators before any tile goes on. 0: no chunks.
+  int64_t chunkSteps = 0, spilledTiles = 0;
   // or tiles have so many at most, in this many blocks, none where there are no rows: what may be zero is no divisor
   // that is divided by ahead of the few rows that need no division.
   int64_t highest = 0;

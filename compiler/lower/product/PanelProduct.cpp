@@ -5,7 +5,8 @@
 //     for k, four at a time: load the panel's vectors, broadcast each row's A, multiply and add
 //     epilogue on the accumulators, store
 //
-// Of a long panel that comes from memory a part is read by all tiles before the next one, and sums wait on the stack.
+// Of a long panel that comes from memory a K-chunk is read by all tiles before the next one, and accumulators are
+// spilled to the stack meanwhile.
 //
 // B lies in panels [ceil(N / width)][K][width]: packed at compile time when it is constant, into scratch while running
 // when many tiles of rows read it or it is transposed, and read where it is by few. A is read where it is. Rows are cut
@@ -20,11 +21,11 @@
 //    whatever tile it is in). There is code for each height, as one more pass over a panel costs more than any other
 //    waste;
 //  - columns: the panel at the end is walked vector by vector, each with a mask;
-//  - k: loops with as many turns as there are.
+//  - k: loops with as many iterations as there are.
 #include "compiler/lower/core/Instructions.h"
 #include "compiler/lower/core/Vectors.h"
 #include "compiler/lower/product/MatMulPlan.h"
-#include "compiler/lower/product/WaitingSums.h"
+#include "compiler/lower/product/SpilledAccumulators.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
@@ -46,13 +47,13 @@ public:
         space(group.space(rootType())) {
     shapeSpace(space, p);
     a = group.buffer(group.root->getOperand(0)), b = group.buffer(group.root->getOperand(1));
-    b = p.ofBytes ? ByteProducts::words(w, b) : b;
+    b = p.isInteger() ? ByteProducts::words(w, b) : b;
     vector = w.vectorOf(p.element, t.lanes);
     if (!t.dots && mayEndEarly() && !w.machine.maskedAccess) {
       tail = w.local(p.element, t.lanes * t.mostRows(p));
     }
-    if (t.depth) {
-      waiting.emplace(w, p.element, t.lanes, t.waiting * t.mostRows(p) * t.vectors);
+    if (t.chunkSteps) {
+      spilled.emplace(w, p.element, t.lanes, t.spilledTiles * t.mostRows(p) * t.vectors);
     }
   }
 
@@ -98,7 +99,7 @@ private:
   ByteProducts bytes; ///< where the problem is of them
   Space space;
   Buffer a, b, tail;
-  std::optional<WaitingSums> waiting;
+  std::optional<SpilledAccumulators> spilled;
   Type vector;
   SmallVector<Ix> batchAt; ///< coordinates of the current batch
   Ix baseA, baseB;         ///< its matrices' first elements
@@ -184,9 +185,9 @@ private:
     return at;
   }
 
-  /// An element of A in all lanes; of halves a pair, as a word.
+  /// An element of A in all lanes; of bfloat16 a pair, as a word of 32 bits.
   Value elementOf(Ix at) {
-    if (!p.ofHalves) {
+    if (!p.isBf16()) {
       return w.splat(w.load(a, at), t.lanes);
     }
     Value pair = w.load(Buffer{a.memref, w.b.getI16Type()}, at, 2);
@@ -195,11 +196,11 @@ private:
   }
 
   Value multiplyAdd(Value x, Value y, Value z) {
-    if (p.ofHalves) {
-      auto halves = [&](Value v) -> Value {
+    if (p.isBf16()) {
+      auto bf16 = [&](Value v) -> Value {
         return vector::BitCastOp::create(w.b, w.loc, VectorType::get({2 * t.lanes}, w.b.getBF16Type()), v);
       };
-      return instruction(w, Instruction::Bfloat16Dot, {z, halves(x), halves(y)});
+      return instruction(w, Instruction::Bfloat16Dot, {z, bf16(x), bf16(y)});
     }
     if (isa<FloatType>(p.element)) {
       return w.fma(x, y, z);
@@ -245,12 +246,12 @@ private:
                             memoryExtent(t.panelElements(p)));
       packPanel(at, mask);
     }
-    at.base = isOpen() ? w.settled(at.base) : at.base;
+    at.base = isOpen() ? w.hidden(at.base) : at.base;
     if (t.highest) {
       return openTiles(at, rows);
     }
     auto tiles = [&](TileBody body) { eachTile(rows, body); };
-    if (t.depth) {
+    if (t.chunkSteps) {
       return inParts(at, rows.to - rows.from, tiles);
     }
     Panel read = t.tiles == 1 && isStream(p.m.number()) ? streamed(at) : at;
@@ -263,13 +264,13 @@ private:
   /// Part by part of the panel; what is fetched meanwhile is the next part, which may be the next panel's.
   void inParts(Panel at, Ix tiles, llvm::function_ref<void(TileBody)> eachTile) {
     int64_t vectorsOfTile = t.mostRows(p) * t.vectors;
-    auto load = [&](Ix index, int64_t count) { return waiting->load(index * vectorsOfTile, count * at.vectors); };
-    waiting->clear(tiles * vectorsOfTile);
-    w.loop(0, p.k, t.depth, [&](Ix from) {
-      Steps part{from, min(from + Ix(t.depth), Ix(p.k))};
-      at.next = w.settled(at.base + part.to * at.step);
+    auto load = [&](Ix index, int64_t count) { return spilled->load(index * vectorsOfTile, count * at.vectors); };
+    spilled->clear(tiles * vectorsOfTile);
+    w.loop(0, p.k, t.chunkSteps, [&](Ix from) {
+      Steps part{from, min(from + Ix(t.chunkSteps), Ix(p.k))};
+      at.next = w.hidden(at.base + part.to * at.step);
       eachTile([&](Ix row, int64_t count, Ix index) {
-        waiting->store(accumulate(at, row, count, index, part, load(index, count)), index * vectorsOfTile);
+        spilled->store(accumulate(at, row, count, index, part, load(index, count)), index * vectorsOfTile);
       });
     });
     eachTile([&](Ix row, int64_t count, Ix index) { finish(at, row, count, load(index, count)); });
@@ -329,11 +330,11 @@ private:
           return tiles(w.ix(arith::SelectOp::create(w.b, w.loc, areFew, w.value(1), w.value(0))));
         }
         // The highest is that of many rows: beside code for one tile its loop became 4 % slower.
-        if (h < t.highest || !t.depth) {
+        if (h < t.highest || !t.chunkSteps) {
           return tiles(0);
         }
         w.ifElse(
-            w.compare(arith::CmpIPredicate::sgt, rows.count, t.waiting), [&] { tiles(0); },
+            w.compare(arith::CmpIPredicate::sgt, rows.count, t.spilledTiles), [&] { tiles(0); },
             [&] { inParts(at, rows.count, [&](TileBody body) { each(0, body); }); });
       });
     }
@@ -393,10 +394,10 @@ private:
 
   SmallVector<Value> accumulate(const Panel &panel, Ix row, int64_t rows, Ix indexInBlock, const Steps &steps,
                                 SmallVector<Value> sums) {
-    const bool byOne = p.ofBytes && bytes.isOfPairs();
+    const bool byOne = p.isInteger() && bytes.takesTwoInstructions();
     const int64_t unroll = byOne ? 1 : w.machine.tuning.unroll;
     Ix fromA = baseA + row * Ix(p.rowA);
-    fromA = isOpen() ? w.settled(fromA) : fromA;
+    fromA = isOpen() ? w.hidden(fromA) : fromA;
     int64_t fetching = panel.isStreamed ? 1 : tilesThatFetch(rows);
     int64_t ahead =
         fetching ? llvm::divideCeil(unroll * p.stepRows * t.width, lineElements() * fetching) : 0; ///< lines
@@ -406,26 +407,26 @@ private:
       SmallVector<Value> sums(carried);
       Ix atA = fromA + k * Ix(p.stepA), atB = panel.base + k * panel.step;
       for (int64_t u = 0; u < count; ++u) {
-        p.ofBytes ? byteStep(panel, sums, rows, atA + Ix(u) * Ix(p.stepA), atB + Ix(u) * panel.step,
-                             elements.value_or(bytes.step()))
-                  : oneStep(panel, sums, rows, atA + Ix(u) * Ix(p.stepA), atB + Ix(u) * panel.step);
+        p.isInteger() ? byteStep(panel, sums, rows, atA + Ix(u) * Ix(p.stepA), atB + Ix(u) * panel.step,
+                                 elements.value_or(bytes.step()))
+                      : oneStep(panel, sums, rows, atA + Ix(u) * Ix(p.stepA), atB + Ix(u) * panel.step);
       }
       return sums;
     };
     Ix count = steps.to - steps.from, rest = remainder(count, unroll), whole = steps.to - rest;
-    auto turn = [&](Ix k, ValueRange carried) {
+    auto iteration = [&](Ix k, ValueRange carried) {
       for (int64_t i = 0; i < ahead; ++i) {
         w.prefetch(panel.buffer,
                    panel.next + (index * (whole - steps.from) + (k - steps.from)) * aheadStep + Ix(i * lineElements()));
       }
       return step(k, unroll, carried);
     };
-    sums = w.loop(steps.from, whole, unroll, sums, turn, /*unroll=*/!byOne);
+    sums = w.loop(steps.from, whole, unroll, sums, iteration, /*unroll=*/!byOne);
     if (rest.known()) {
       sums = step(whole, rest.number(), sums);
       return p.restA ? step(steps.to, 1, sums, p.restA) : sums;
     }
-    if (t.depth) { // parts are whole turns
+    if (t.chunkSteps) { // chunks are whole iterations
       return sums;
     }
     return w.loop(whole, steps.to, 1, sums, [&](Ix k, ValueRange carried) { return step(k, 1, carried); });

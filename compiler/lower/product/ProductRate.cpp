@@ -2,7 +2,7 @@
 // instructions counts as one, since additions have other units of their own; where they do not, kernels are below.)
 #include "compiler/lower/product/ProductRate.h"
 #include "compiler/onnx/Onnx.h"
-#include "compiler/onnx/Work.h"
+#include "compiler/onnx/OpWork.h"
 #include "compiler/onnx/formats/Convolutions.h"
 #include "compiler/onnx/formats/Products.h"
 #include "compiler/onnx/quantization/Quantization.h"
@@ -25,21 +25,21 @@ int64_t ofTiles(const target::MachineModel &machine) {
 }
 
 Rate rateOf(Operation *op, const KernelShape &shape, const target::MachineModel &machine) {
-  bool quads = machine.has(target::Instruction::QuadDot);
-  if (auto product = dyn_cast<formats::DigitMatMulOp>(op)) {
+  bool byteDots = machine.has(target::Instruction::ByteDot4);
+  if (auto product = dyn_cast<formats::SplitIntegerMatMulOp>(op)) {
     return {4, onnx::present(product.getFine()) ? 3 : 2};
   }
-  if (isa<formats::HalfMatMulOp>(op)) {
+  if (isa<formats::Bf16MatMulOp>(op)) {
     return {shape.ofTiles ? ofTiles(machine) / 2 : 2};
   }
-  if (isa<formats::HalfConvOp>(op)) { // without tiles it is one of float32
+  if (isa<formats::Bf16ConvOp>(op)) { // without tiles it is one of float32
     return {shape.ofTiles ? ofTiles(machine) / 2 : 1};
   }
   Type element = onnx::elementOf(op->getOperand(0));
   if (isa<formats::IntegerMatMulOp, formats::IntegerConvOp>(op)) {
     bool bytes = element.getIntOrFloatBitWidth() == 8 && !shape.multiplyAdds; // Winograd's are sums
-    bool fours = bytes && (quads || onnx::shortQuadsOf(op));
-    return {shape.ofTiles ? ofTiles(machine) : fours ? 4 : machine.has(target::Instruction::PairDot) ? 2 : 1};
+    bool fours = bytes && (byteDots || onnx::int16DotsOf(op));
+    return {shape.ofTiles ? ofTiles(machine) : fours ? 4 : machine.has(target::Instruction::Int16Dot2) ? 2 : 1};
   }
   return {1, element.isF64() ? 2 : 1};
 }

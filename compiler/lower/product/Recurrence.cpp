@@ -21,7 +21,7 @@ namespace {
 using onnx::Num;
 using support::Size;
 
-using Phase = RecurrentPlan::Phase;
+using GatePhase = RecurrentPlan::GatePhase;
 
 class Network {
 public:
@@ -181,7 +181,7 @@ private:
     Ix parity = remainder(step, 2), state = plan.stateElements();
     Ix from = parity * state, to = (Ix(1) - parity) * state;
     for (size_t i = 0; i < plan.phases.size(); ++i) {
-      const Phase &phase = plan.phases[i];
+      const GatePhase &phase = plan.phases[i];
       product.read(i ? reset : h, i ? Ix(0) : from);
       eachTile([&](Ix first, int64_t count) {
         SmallVector<Row> rows;
@@ -198,7 +198,7 @@ private:
     }
   }
 
-  void tile(const Phase &phase, size_t phaseIndex, ArrayRef<Row> rows, Ix unit, int64_t count, Ix from, Ix to,
+  void tile(const GatePhase &phase, size_t phaseIndex, ArrayRef<Row> rows, Ix unit, int64_t count, Ix from, Ix to,
             bool partial) {
     int64_t g = phase.gates.size(), width = count * g;
     Ixs numbers;
@@ -269,7 +269,7 @@ private:
     return peephole ? x + num(load(peephole, Ix(gate * plan.hidden) + at.unit, at.partial)) * cell : x;
   }
 
-  void unitBlock(const Units &at, const Phase &phase, size_t phaseIndex, ArrayRef<Value> sums) {
+  void unitBlock(const Units &at, const GatePhase &phase, size_t phaseIndex, ArrayRef<Value> sums) {
     Ix place = at.row.row * plan.padded + at.unit;
     Num old = num(w.load(h, at.from + place, plan.lanes));
     SmallVector<Num> x;

@@ -15,7 +15,7 @@ namespace ingot::lower {
 
 using onnx::Num;
 using support::Size;
-using Form = RecurrentPlan::Form;
+using Method = RecurrentPlan::Method;
 
 /// A digit of int16 has so many bits that sums of products stay within int32 (onnx::mostOfPairs).
 static constexpr int64_t pairBits = 12;
@@ -30,7 +30,7 @@ Offer RecurrentAlgorithm::offer(plan::KernelOp kernel, const target::MachineMode
   if (std::string why = whyNot(kernel, machine); !why.empty()) {
     return why;
   }
-  RecurrentPlan plan(kernel, machine, form);
+  RecurrentPlan plan(kernel, machine, method);
   return Candidate{name, plan.cycles(), {}, /*isWanted=*/false, [=] { return recurrenceShape(kernel, plan); }};
 }
 
@@ -38,7 +38,8 @@ bool RecurrentAlgorithm::isOfBytes(plan::KernelOp kernel) {
   return onnx::isInt(onnx::elementOf(cast<onnx::RecurrenceOp>(kernel.root()).getR()), 8);
 }
 
-RecurrentPlan::RecurrentPlan(plan::KernelOp kernel, const target::MachineModel &machine, Form form) : form(form) {
+RecurrentPlan::RecurrentPlan(plan::KernelOp kernel, const target::MachineModel &machine, Method method)
+    : method(method) {
   auto op = cast<onnx::RecurrenceOp>(kernel.root());
   RankedTensorType p = Group::typeOf(op.getP());
   kind = op.getKind();
@@ -50,7 +51,7 @@ RecurrentPlan::RecurrentPlan(plan::KernelOp kernel, const target::MachineModel &
   padded = blocks * lanes;
   rest = hidden % lanes;
   constantR = static_cast<bool>(constantOperand(kernel, op.getR()));
-  digits = form == Form::Quads ? static_cast<int64_t>(op.getDigits()) : form == Form::Pairs ? 2 : 1;
+  digits = method == Method::ByteDots ? static_cast<int64_t>(op.getDigits()) : method == Method::Int16Dots ? 2 : 1;
   if (kind == "GRU" && !op.getLinearBeforeReset()) {
     phases = {{{0, 1}}, {{2}}};
   } else {
@@ -65,7 +66,7 @@ RecurrentPlan::RecurrentPlan(plan::KernelOp kernel, const target::MachineModel &
   int64_t near = isNear ? 8 : std::min<int64_t>(8, 4 * machine.lineBytes / bytesOfVector);
   int64_t vectors = ofDigits() ? (oneRow ? (machine.registers - 6) / digits : 4) : oneRow ? near : 1;
   int64_t wide = 1, offset = 0;
-  for (Phase &phase : phases) {
+  for (GatePhase &phase : phases) {
     int64_t g = phase.gates.size();
     phase.group = std::clamp<int64_t>(vectors / g, 1, std::max<int64_t>(1, blocks));
     for (int64_t even = phase.group; ofDigits() && oneRow && 2 * even > vectors / g; --even) {
@@ -86,8 +87,8 @@ RecurrentPlan::RecurrentPlan(plan::KernelOp kernel, const target::MachineModel &
 double RecurrentPlan::cycles() const {
   constexpr int64_t openBatch = 2;
   int64_t rows = batch.isNumber() ? batch.number() : openBatch, vectors = gates * blocks;
-  int64_t before = form == Form::Widened ? 2 : form == Form::Pairs ? 1 : 0;
-  int64_t each = form == Form::Quads ? digits : form == Form::Pairs ? 2 * digits : 1;
+  int64_t before = method == Method::WidenedBytes ? 2 : method == Method::Int16Dots ? 1 : 0;
+  int64_t each = method == Method::ByteDots ? digits : method == Method::Int16Dots ? 2 * digits : 1;
   return 0.5 * static_cast<double>((before + rows * each) * wordsOfRow() * vectors);
 }
 
@@ -98,19 +99,19 @@ Size RecurrentPlan::scratchBytes() const {
 
 /// Calls f(phase, first, count) for each tile of R's packed form: of `count` blocks of units from the first one on.
 static void eachTile(const RecurrentPlan &plan,
-                     llvm::function_ref<void(const RecurrentPlan::Phase &, int64_t, int64_t)> f) {
-  for (const RecurrentPlan::Phase &phase : plan.phases) {
+                     llvm::function_ref<void(const RecurrentPlan::GatePhase &, int64_t, int64_t)> f) {
+  for (const RecurrentPlan::GatePhase &phase : plan.phases) {
     for (int64_t first = 0; first < plan.blocks; first += phase.group) {
       f(phase, first, std::min(phase.group, plan.blocks - first));
     }
   }
 }
 
-/// Calls f(to, from) for each element of R and its place in the packed form; from is -1 in the padding, and in the rows
-/// that Quads has behind each tile.
+/// Calls f(to, from) for each element of R and its place in the packed form; from is -1 in the padding, and in the
+/// rows that ByteDots has behind each tile.
 static void eachPacked(const RecurrentPlan &plan, llvm::function_ref<void(int64_t, int64_t)> f) {
   int64_t to = 0;
-  eachTile(plan, [&](const RecurrentPlan::Phase &phase, int64_t first, int64_t count) {
+  eachTile(plan, [&](const RecurrentPlan::GatePhase &phase, int64_t first, int64_t count) {
     for (int64_t word = 0; word < plan.rowsOfTile(); ++word) {
       for (int64_t u = 0; u < count; ++u) {
         for (int64_t gate : phase.gates) {
@@ -129,7 +130,7 @@ static void eachPacked(const RecurrentPlan &plan, llvm::function_ref<void(int64_
 /// multiplied as an unsigned byte, with 128 added.
 static void packCorrections(const RecurrentPlan &plan, ArrayRef<char> from, MutableArrayRef<char> to) {
   int64_t at = 0;
-  eachTile(plan, [&](const RecurrentPlan::Phase &phase, int64_t first, int64_t count) {
+  eachTile(plan, [&](const RecurrentPlan::GatePhase &phase, int64_t first, int64_t count) {
     at += plan.wordsOfRow() * count * static_cast<int64_t>(phase.gates.size()) * plan.lanes;
     for (int64_t u = 0; u < count; ++u) {
       for (int64_t gate : phase.gates) {
@@ -163,7 +164,7 @@ void RecurrentPlan::pack(plan::KernelOp kernel, KernelShape &shape) const {
         std::copy_n(from.data() + size * source, size, to.data() + size * target);
       }
     });
-    if (plan.form == Form::Quads) {
+    if (plan.method == Method::ByteDots) {
       packCorrections(plan, from, to);
     }
   };
@@ -189,7 +190,7 @@ StateProduct::StateProduct(Build &build, const RecurrentPlan &plan, Size at)
   auto op = cast<onnx::RecurrenceOp>(build.group.root);
   r = build.group.buffer(op.getR());
   scale = build.group.buffer(op.getScale()), zero = build.group.buffer(op.getZero());
-  if (plan.form == Form::Quads) {
+  if (plan.method == Method::ByteDots) {
     words = ByteProducts::words(w, r);
   }
   if (plan.ofDigits()) {
@@ -209,7 +210,7 @@ StateProduct::StateProduct(Build &build, const RecurrentPlan &plan, Size at)
 
 /// Writes the loops of eachPacked.
 void StateProduct::pack(Buffer to) {
-  eachTile(plan, [&](const RecurrentPlan::Phase &phase, int64_t first, int64_t count) {
+  eachTile(plan, [&](const RecurrentPlan::GatePhase &phase, int64_t first, int64_t count) {
     int64_t g = phase.gates.size();
     w.loop(0, plan.hidden, 1, [&](Ix k) {
       for (int64_t u = 0; u < count; ++u) {
@@ -259,7 +260,8 @@ std::pair<Value, Value> StateProduct::unitOf(Ix row) {
   Value bits = vector::ReductionOp::create(w.b, w.loc, vector::CombiningKind::MAXSI, most);
   bits = larger(bits, w.constant(llvm::bit_cast<int32_t>(least), w.b.getI32Type()));
   Num largest(w.b, w.loc, arith::BitcastOp::create(w.b, w.loc, element, bits), element);
-  double limit = (int64_t(1) << (plan.form == Form::Quads ? 8 * plan.digits - 1 : pairBits * plan.digits - 1)) - 2;
+  double limit =
+      (int64_t(1) << (plan.method == Method::ByteDots ? 8 * plan.digits - 1 : pairBits * plan.digits - 1)) - 2;
   return {limit / largest, largest * (1 / limit)};
 }
 
@@ -288,7 +290,7 @@ void StateProduct::readRow(Ix row) {
 
 /// Stores the digits of a vector of numbers, the highest one first; that one is signed.
 void StateProduct::storeDigits(Value number, Ix row, Ix unit, Values &sums) {
-  int64_t bits = plan.form == Form::Quads ? 8 : pairBits;
+  int64_t bits = plan.method == Method::ByteDots ? 8 : pairBits;
   Type narrow = w.vectorOf(digits.element, plan.lanes);
   for (int64_t i = 0; i < plan.digits; ++i) {
     auto constant = [&](int64_t n) { return w.constant(n, integers); };
@@ -300,7 +302,7 @@ void StateProduct::storeDigits(Value number, Ix row, Ix unit, Values &sums) {
     if (zero) {
       sums[i] = arith::AddIOp::create(w.b, w.loc, sums[i], digit);
     }
-    if (i == 0 && plan.form == Form::Quads) {
+    if (i == 0 && plan.method == Method::ByteDots) {
       digit = arith::AddIOp::create(w.b, w.loc, digit, constant(128));
     }
     w.store(arith::TruncIOp::create(w.b, w.loc, narrow, digit), digits, digitAt(i, row) + unit);
@@ -317,7 +319,8 @@ Value StateProduct::ofRows(const Buffer &from, const Tile &t, int64_t v) {
   return w.load(from, Ix(t.phase.gates[v % g] * plan.padded) + t.unit + Ix(v / g * plan.lanes), plan.lanes);
 }
 
-SmallVector<Value> StateProduct::sums(const RecurrentPlan::Phase &phase, ArrayRef<Ix> rows, Ix unit, int64_t count) {
+SmallVector<Value> StateProduct::sums(const RecurrentPlan::GatePhase &phase, ArrayRef<Ix> rows, Ix unit,
+                                      int64_t count) {
   Tile t{phase, rows, unit, count};
   return plan.ofDigits() ? digitsSums(t) : floatSums(t);
 }
@@ -332,7 +335,7 @@ StateProduct::Values StateProduct::floatSums(const Tile &t) {
   }
   auto weight = [&](Ix k, int64_t v) {
     Value loaded = w.load(r, placeOf(t, k, v), plan.lanes);
-    if (plan.form == Form::Floats) {
+    if (plan.method == Method::Floats) {
       return loaded;
     }
     loaded = arith::SIToFPOp::create(w.b, w.loc, vector, arith::ExtSIOp::create(w.b, w.loc, integers, loaded));
@@ -362,7 +365,7 @@ StateProduct::Values StateProduct::floatSums(const Tile &t) {
     sums[i % all] = arith::AddFOp::create(w.b, w.loc, sums[i % all], sums[i]);
   }
   sums.truncate(all);
-  for (size_t i = 0; plan.form != Form::Floats && i < sums.size(); ++i) {
+  for (size_t i = 0; plan.method != Method::Floats && i < sums.size(); ++i) {
     sums[i] = arith::MulFOp::create(w.b, w.loc, sums[i], ofRows(scale, t, static_cast<int64_t>(i) % width));
   }
   return sums;
@@ -374,8 +377,9 @@ StateProduct::Values StateProduct::firstSums(const Tile &t) {
   for (Ix row : t.rows) {
     for (int64_t v = 0; v < t.width(); ++v) {
       for (int64_t d = 0; d < plan.digits; ++d) {
-        Value sum = d == 0 && plan.form == Form::Quads ? w.load(words, placeOf(t, plan.wordsOfRow(), v), plan.lanes)
-                                                       : w.constant(0, integers);
+        Value sum = d == 0 && plan.method == Method::ByteDots
+                        ? w.load(words, placeOf(t, plan.wordsOfRow(), v), plan.lanes)
+                        : w.constant(0, integers);
         if (zero) {
           Value all = w.splat(w.load(digitSums, row * Ix(plan.digits) + Ix(d)), plan.lanes);
           sum = arith::SubIOp::create(w.b, w.loc, sum, arith::MulIOp::create(w.b, w.loc, all, ofRows(zero, t, v)));
@@ -389,15 +393,15 @@ StateProduct::Values StateProduct::firstSums(const Tile &t) {
 
 StateProduct::Values StateProduct::digitsSums(const Tile &t) {
   int64_t width = t.width(), each = plan.digits;
-  bool quads = plan.form == Form::Quads;
+  bool areByteDots = plan.method == Method::ByteDots;
   Type i16 = w.vectorOf(w.b.getI16Type(), 2 * plan.lanes), i8 = w.vectorOf(w.b.getI8Type(), 4 * plan.lanes);
   auto weight = [&](Ix k, int64_t v) {
     Ix at = placeOf(t, k, v);
-    return quads ? w.load(words, at, plan.lanes)
-                 : arith::ExtSIOp::create(w.b, w.loc, i16, w.load(r, at * Ix(2), 2 * plan.lanes)).getResult();
+    return areByteDots ? w.load(words, at, plan.lanes)
+                       : arith::ExtSIOp::create(w.b, w.loc, i16, w.load(r, at * Ix(2), 2 * plan.lanes)).getResult();
   };
-  // Of several steps of pairs in a turn LLVM reorders the additions (ByteProducts::isOfPairs).
-  const int64_t unroll = quads ? 2 : 1;
+  // Of several steps of pairs in an iteration LLVM reorders the additions (ByteProducts::takesTwoInstructions).
+  const int64_t unroll = areByteDots ? 2 : 1;
   auto several = [&](Ix k, int64_t n, ValueRange carried) {
     Values next(carried);
     for (int64_t i = 0; i < n; ++i) {
@@ -405,14 +409,15 @@ StateProduct::Values StateProduct::digitsSums(const Tile &t) {
       for (Ix row : t.rows) {
         for (int64_t d = 0; d < each; ++d) {
           Value word = w.splat(w.load(digitWords, digitAt(d, row, plan.step()) + k + Ix(i)), plan.lanes);
-          elements.push_back(quads ? vector::BitCastOp::create(w.b, w.loc, i8, word).getResult() : word);
+          elements.push_back(areByteDots ? vector::BitCastOp::create(w.b, w.loc, i8, word).getResult() : word);
         }
       }
       for (int64_t v = 0; v < width; ++v) {
         Value loaded = weight(k + Ix(i), v);
         for (size_t e = 0; e < elements.size(); ++e) {
           Value &sum = next[(e / each * width + v) * each + e % each];
-          sum = quads ? bytes.add(w, sum, elements[e], loaded) : ByteProducts::addPairs(w, sum, elements[e], loaded);
+          sum = areByteDots ? bytes.add(w, sum, elements[e], loaded)
+                            : ByteProducts::addPairs(w, sum, elements[e], loaded);
         }
       }
     }
@@ -433,7 +438,7 @@ StateProduct::Values StateProduct::digitsSums(const Tile &t) {
 
 /// Adds up the sums of the digits, the lowest ones first.
 Value StateProduct::joined(const Tile &t, Ix row, ArrayRef<Value> sums, int64_t v) {
-  double base = plan.form == Form::Quads ? 1 << 8 : 1 << pairBits, power = 1;
+  double base = plan.method == Method::ByteDots ? 1 << 8 : 1 << pairBits, power = 1;
   Value all;
   for (Value sum : llvm::reverse(sums)) {
     Value number = arith::SIToFPOp::create(w.b, w.loc, vector, sum);

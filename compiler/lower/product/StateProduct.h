@@ -2,12 +2,13 @@
 // its rows, and perhaps a zero point (integer/Recurrent.h). Bytes are read in one of three ways, each an algorithm
 // (Algorithm.h):
 //
-//   Quads    the machine multiplies bytes: an element of the state becomes an integer of 24 bits (16 with --accuracy
-//            fast) by the largest one of its row, and its bytes are digits. Products of a digit with R and their sums
-//            are exact, and only the sums of the digits are added up as floats.
-//   Pairs    the machine multiplies pairs of int16: two digits of 12 bits. More instructions than floats take, but a
-//            quarter of the memory: for one row of a batch, which waits for that.
-//   Widened  bytes become floats in registers.
+//   ByteDots      the machine has a dot product of four bytes: an element of the state becomes an integer of 24 bits
+//                 (16 with --accuracy fast) by the largest one of its row, and its bytes are digits. Products of a
+//                 digit with R and their sums are exact, and only the sums of the digits are added up as floats.
+//   Int16Dots     the machine has a dot product of two int16: two digits of 12 bits. More instructions than floats
+//   take,
+//                 but a quarter of the memory: for one row of a batch, which waits for that.
+//   WidenedBytes  bytes become floats in registers.
 //
 // Tiles are a few rows of the batch times a group of hidden blocks (a vector of hidden units) with all of their gates:
 // R is packed [group][k][block][gate][lanes], at compile time when it is constant, with as many neighbouring k in a
@@ -20,31 +21,31 @@ namespace ingot::lower {
 
 struct RecurrentPlan {
   /// Gates that one product gives, by their places in the standard's order.
-  struct Phase {
+  struct GatePhase {
     llvm::SmallVector<int64_t> gates;
     int64_t group = 1;  ///< hidden blocks of a tile
     int64_t offset = 0; ///< in the packed R, in words
   };
-  enum class Form { Floats, Quads, Pairs, Widened };
+  enum class Method { Floats, ByteDots, Int16Dots, WidenedBytes };
 
-  RecurrentPlan(plan::KernelOp kernel, const target::MachineModel &machine, Form form);
+  RecurrentPlan(plan::KernelOp kernel, const target::MachineModel &machine, Method method);
 
   llvm::StringRef kind;
   support::Size steps, batch;
   int64_t hidden, gates, lanes, blocks, padded, rest, rows;
   bool constantR = false;
-  Form form = Form::Floats;
+  Method method = Method::Floats;
   int64_t digits = 1; ///< of an element of the state
-  llvm::SmallVector<Phase> phases;
+  llvm::SmallVector<GatePhase> phases;
 
   support::Size stateElements() const { return batch * support::Size(padded); }
-  bool ofDigits() const { return form == Form::Quads || form == Form::Pairs; }
-  int64_t step() const { return form == Form::Quads ? 4 : form == Form::Pairs ? 2 : 1; } ///< k of a word
+  bool ofDigits() const { return method == Method::ByteDots || method == Method::Int16Dots; }
+  int64_t step() const { return method == Method::ByteDots ? 4 : method == Method::Int16Dots ? 2 : 1; } ///< k of a word
   int64_t wordsOfRow() const { return llvm::divideCeil(hidden, step()); }
-  /// Rows of words of a tile: those of R and, in Quads, what belongs to the sums of their first digit.
-  int64_t rowsOfTile() const { return wordsOfRow() + (form == Form::Quads ? 1 : 0); }
+  /// Rows of words of a tile: those of R and, in ByteDots, what belongs to the sums of their first digit.
+  int64_t rowsOfTile() const { return wordsOfRow() + (method == Method::ByteDots ? 1 : 0); }
   int64_t packedElements() const { return gates * padded * rowsOfTile() * step(); }
-  int64_t bytesOfDigit() const { return form == Form::Pairs ? 2 : 1; }
+  int64_t bytesOfDigit() const { return method == Method::Int16Dots ? 2 : 1; }
   /// Estimates the cycles of the products of a step.
   double cycles() const;
   /// Returns the bytes that the products need besides the states.
@@ -64,15 +65,15 @@ public:
   Offer offer(plan::KernelOp kernel, const target::MachineModel &machine) const override;
 
 protected:
-  RecurrentAlgorithm(std::string name, int rank, RecurrentPlan::Form form)
-      : Algorithm(std::move(name), rank), form(form) {}
+  RecurrentAlgorithm(std::string name, int rank, RecurrentPlan::Method method)
+      : Algorithm(std::move(name), rank), method(method) {}
   /// Why a kernel is not computed so; empty: it can be.
   virtual std::string whyNot(plan::KernelOp kernel, const target::MachineModel &machine) const = 0;
   /// Whether a kernel's R is bytes.
   static bool isOfBytes(plan::KernelOp kernel);
 
 private:
-  RecurrentPlan::Form form;
+  RecurrentPlan::Method method;
 };
 
 class StateProduct {
@@ -86,13 +87,13 @@ public:
   void read(Buffer from, Ix at);
   /// Returns the products of the gates of `count` blocks from a hidden unit on: for each of some rows of the batch, for
   /// each block, for each gate.
-  llvm::SmallVector<mlir::Value> sums(const RecurrentPlan::Phase &phase, llvm::ArrayRef<Ix> rows, Ix unit,
+  llvm::SmallVector<mlir::Value> sums(const RecurrentPlan::GatePhase &phase, llvm::ArrayRef<Ix> rows, Ix unit,
                                       int64_t count);
 
 private:
   using Values = llvm::SmallVector<mlir::Value>;
   struct Tile {
-    const RecurrentPlan::Phase &phase;
+    const RecurrentPlan::GatePhase &phase;
     llvm::ArrayRef<Ix> rows;
     Ix unit;
     int64_t count;

@@ -102,16 +102,16 @@ static void cutItems(Strassen &s, const MatMulProblem &p, const target::MachineM
 }
 
 std::optional<Strassen> strassenOf(const MatMulProblem &p, const target::MachineModel &machine) {
-  bool isPlain = !p.ofBytes && !p.ofHalves && p.element.isF32() && p.weightBytes == p.elementBytes;
+  bool isPlain = !p.isInteger() && !p.isBf16() && p.element.isF32() && p.weightBytes == p.elementBytes;
   bool isOne = p.batch.is(1) && p.matricesB.is(1) && p.stepA.is(1) && p.constantB;
   if (!isPlain || !isOne || !p.m.isNumber() || p.m.number() < 2 || p.n.number() <= machine.lanes || p.k.number() % 2 ||
       machine.lanes < 4 || !machine.fusedMultiplyAdd || !machine.vectorTypes) {
     return std::nullopt;
   }
-  MatMulProblem told = p;
-  told.said = {{"vectors", 2}};
+  MatMulProblem candidate = p;
+  candidate.requested = {{"vectors", 2}};
   Strassen s;
-  s.tiling = matmulTiling(told, machine);
+  s.tiling = matmulTiling(candidate, machine);
   s.tiling.panels = s.tiling.panels.number() + s.tiling.panels.number() % 2;
   s.half = static_cast<int64_t>(llvm::divideCeil(p.m.number(), 2));
   s.pairs = s.tiling.panels.number() / 2;
@@ -217,7 +217,7 @@ private:
     Panels panels;
     for (int64_t half = 0; half < 2; ++half) {
       for (int64_t column = 0; column < 2; ++column) {
-        panels.at[half][column] = w.settled(panelAt(pair * 2 + column, d * s.depth + half * (p.k.number() / 2)));
+        panels.at[half][column] = w.hidden(panelAt(pair * 2 + column, d * s.depth + half * (p.k.number() / 2)));
       }
     }
     return panels;
@@ -255,8 +255,8 @@ private:
   void makeLefts(Ix row, Ix k) {
     w.loop(0, s.paddedRows(), 1, [&](Ix i) {
       Ix upper = row + min(i, s.rows - 1), lower = upper + (p.m.number() - s.half);
-      Ix half = p.k.number() / 2, atUpper = w.settled(upper * Ix(p.rowA) + k), atLower = lower * Ix(p.rowA) + k;
-      atLower = w.settled(atLower);
+      Ix half = p.k.number() / 2, atUpper = w.hidden(upper * Ix(p.rowA) + k), atLower = lower * Ix(p.rowA) + k;
+      atLower = w.hidden(atLower);
       w.lanes(s.depth, [&](Ix start, int64_t lanes, Value mask) {
         auto read = [&](Ix at) { return w.load(a, at + start, lanes, mask); };
         auto write = [&](Left which, Value v) {
@@ -316,7 +316,7 @@ private:
       return multiply(std::move(sum), left * s.leftElements() + i * (s.height * s.leftStride), right, fetch, i);
     };
     auto addTo = [&](int64_t half, int64_t column, ArrayRef<Value> x) {
-      Ix at = w.settled(sumsAt(pair, i, half) + column * t.width);
+      Ix at = w.hidden(sumsAt(pair, i, half) + column * t.width);
       each([&](int64_t index, int64_t row, int64_t v) {
         Ix element = at + (row * s.sumStride() + v * t.lanes);
         w.store(s.depths > 1 ? add(w.load(sums, element, t.lanes), x[index]) : x[index], sums, element);
@@ -355,10 +355,10 @@ private:
   }
 
   SmallVector<Value> multiply(SmallVector<Value> sum, Ix left, const Factor &right, std::optional<Ix> fetch, Ix tile) {
-    const int64_t unroll = w.machine.tuning.unroll, turns = s.depth / unroll, line = w.machine.lineBytes / 4;
-    left = w.settled(left);
+    const int64_t unroll = w.machine.tuning.unroll, iterations = s.depth / unroll, line = w.machine.lineBytes / 4;
+    left = w.hidden(left);
     // All tiles together fetch the next pair's panels.
-    int64_t lines = llvm::divideCeil(s.depth * t.width, line), ahead = llvm::divideCeil(lines, turns * s.tiles);
+    int64_t lines = llvm::divideCeil(s.depth * t.width, line), ahead = llvm::divideCeil(lines, iterations * s.tiles);
     return w.loop(0, s.depth, unroll, sum, [&](Ix k, ValueRange carried) {
       SmallVector<Value> x(carried);
       for (int64_t i = 0; fetch && i < ahead; ++i) {
@@ -408,7 +408,7 @@ private:
     Value mask = masked ? w.maskFor(rest, t.lanes) : Value();
     int64_t all = vectors + (masked ? 1 : 0);
     w.loop(0, 2, 1, [&](Ix half) {
-      Ix at = w.settled(sumsAt(pair, tile, half)), m = half * (p.m.number() - s.half) + row + first;
+      Ix at = w.hidden(sumsAt(pair, tile, half)), m = half * (p.m.number() - s.half) + row + first;
       // The middle row of an odd number is the upper half's: the lower one has other last bits of it.
       Ix begin = max(half * (2 * s.half - p.m.number()) - row - first, 0);
       w.loop(begin, count, 1, [&](Ix i) {

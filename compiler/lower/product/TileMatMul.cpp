@@ -100,12 +100,12 @@ static void cutRows(TileMatMul &t, const MatMulProblem &p, const target::Machine
 std::optional<TileMatMul> tileMatMulOf(plan::KernelOp kernel, const MatMulProblem &p, int64_t parts,
                                        const target::MachineModel &machine) {
   TileMatMul t;
-  constexpr int64_t word = 4, half = 2;
+  constexpr int64_t word = 4, bf16Bytes = 2;
   t.parts = parts;
-  t.depth = t.splits() ? static_cast<int64_t>(llvm::alignTo(p.k.number() * half, word))
+  t.depth = t.splits() ? static_cast<int64_t>(llvm::alignTo(p.k.number() * bf16Bytes, word))
                        : p.k.number() * word - (p.restA ? word - p.restA : 0);
   int64_t bytes = t.splits() ? std::min(machine.tiles.rowBytes, static_cast<int64_t>(llvm::alignTo(t.depth, 32)))
-                             : TileShape::depthOf(t.depth, !p.ofHalves, machine);
+                             : TileShape::depthOf(t.depth, !p.isBf16(), machine);
   if (bytes <= 0) {
     return std::nullopt;
   }
@@ -160,7 +160,8 @@ static void packMatrix(const MatMulProblem &p, const TileMatMul &t, const char *
       for (int64_t b = 0; column < n && b < word; ++b) {
         if (k + b >= first) {
           // Of bytes a row-major matrix, of bfloat16 one of words.
-          packed.tile[word * i + b] = p.ofBytes ? from[(k + b) * n + column] : from[(k / word * n + column) * word + b];
+          packed.tile[word * i + b] =
+              p.isInteger() ? from[(k + b) * n + column] : from[(k / word * n + column) * word + b];
         }
       }
     }
@@ -204,7 +205,7 @@ KernelShape tileMatMulShape(plan::KernelOp kernel, const MatMulProblem &p, const
   }
   Type element = onnx::elementOf(kernel.root()->getOperand(1));
   plan::WeightTable::Recipe recipe;
-  std::string elements = p.ofBytes ? "bytes" : "halves";
+  std::string elements = p.isInteger() ? "bytes" : "bf16";
   if (t.splits()) {
     elements = llvm::formatv("floats {0} {1} by {2}{3}", t.shape.splitsRight ? "for" : "in", t.parts, t.depths,
                              p.transB ? " transposed" : "")
@@ -232,14 +233,14 @@ namespace {
 class Product {
 public:
   Product(Build &build, const MatMulProblem &p, const TileMatMul &t)
-      : build(build), w(build.w), group(build.group), p(p), t(t), block(w, t.shape, !p.ofBytes),
+      : build(build), w(build.w), group(build.group), p(p), t(t), block(w, t.shape, !p.isInteger()),
         space(group.space(group.resultType())), a(group.buffer(group.root->getOperand(0))),
         b(group.buffer(group.root->getOperand(1))) {
     shapeSpace(space, p);
   }
 
   void run() {
-    height = w.settled(max(Ix(t.height), 1));
+    height = w.hidden(max(Ix(t.height), 1));
     block.configure(height);
     StripWork work = {p.batch,  t.stripCount, t.groupsOfStrip, t.groups - (t.stripCount - 1) * Size(t.groupsOfStrip),
                       t.panels, t.copyShare,  t.items(p.batch)};
@@ -277,8 +278,8 @@ private:
   Buffer chunkParts = {};        ///< of two chunks that are split on the way
   Ix firstCopied;
 
-  int64_t elementBytes() const { return p.ofHalves ? 2 : 1; }           ///< of what baseA counts
-  int64_t weightBytes() const { return p.ofBytes ? 1 : p.weightBytes; } ///< of what the buffer of weights counts in
+  int64_t elementBytes() const { return p.isBf16() ? 2 : 1; }               ///< of what baseA counts
+  int64_t weightBytes() const { return p.isInteger() ? 1 : p.weightBytes; } ///< of what the buffer of weights counts in
 
   void enterMatrix(Ix index) {
     batchAt.assign(p.batchSizes.size(), 0);
@@ -295,12 +296,12 @@ private:
   void takeScratch(Ix strip, Ix from) {
     Ix own = build.begin * Ix(t.itemBytes()), chunks = own + Ix(t.copiedBytes());
     copied = w.scratch(build.scratch, own, w.b.getBF16Type(), memoryExtent(t.itemBytes()));
-    firstCopied = w.settled(max(min(from * height, Ix(p.m) - height), 0));
+    firstCopied = w.hidden(max(min(from * height, Ix(p.m) - height), 0));
     if (t.shape.splitsRight) {
       // Two chunks, of elements of two bytes.
       chunkParts = w.scratch(build.scratch, chunks, w.b.getBF16Type(), t.shape.chunkBytes(t.chunk));
     }
-    if (t.keepsSums()) {
+    if (t.spillsSums()) {
       Ix behindItems = Ix(t.items(p.batch) * t.itemBytes()) + strip * t.sumBytes();
       Ix at = t.depths > 1 ? behindItems : chunks + 2 * t.shape.chunkBytes(t.chunk);
       sums = w.scratch(build.scratch, at, w.b.getF32Type(), t.sumBytes() / 4);
@@ -309,13 +310,13 @@ private:
 
   /// Splits a part of the depth of the rows of an item's blocks.
   void copyRows(Ix from, Ix to, Ix d) {
-    constexpr int64_t half = 2;
-    int64_t lanes = w.machine.lanes, k = p.k.number(), part = t.partBytes() / half;
+    constexpr int64_t bf16Bytes = 2;
+    int64_t lanes = w.machine.lanes, k = p.k.number(), part = t.partBytes() / bf16Bytes;
     int64_t together = part % (2 * lanes) == 0 ? 2 * lanes : lanes;
     Ix first = d * part, whole = max(min(k / together * together - first, part), 0);
     w.loop(firstCopied, min(to * height, p.m), 1, [&](Ix row) {
-      Ix at = w.settled(baseA + row * Ix(p.rowA) + first);
-      Ix own = w.settled((row - firstCopied) * (t.copiedRowBytes() / half));
+      Ix at = w.hidden(baseA + row * Ix(p.rowA) + first);
+      Ix own = w.hidden((row - firstCopied) * (t.copiedRowBytes() / bf16Bytes));
       auto copy = [&](Ix i, bool isWhole) {
         SmallVector<Value, 2> vectors;
         for (int64_t j = 0; j < together; j += lanes) {
@@ -330,7 +331,7 @@ private:
         }
         copy(i, true);
       });
-      if (k < t.depth / half || k % together) {
+      if (k < t.depth / bf16Bytes || k % together) {
         w.loop(whole, part, together, [&](Ix i) { copy(i, false); });
       }
     });
@@ -384,8 +385,8 @@ private:
     w.ifElse(
         w.compare(arith::CmpIPredicate::eq, before, 0), [&] { block.clear(wide); },
         [&] {
-          if (t.keepsSums()) {
-            block.resume(sums, sumsAt(panel, index), wide);
+          if (t.spillsSums()) {
+            block.reload(sums, sumsAt(panel, index), wide);
           }
         });
   }
@@ -399,8 +400,8 @@ private:
       return finishBlock();
     }
     w.ifElse(w.compare(arith::CmpIPredicate::eq, d * t.chunks() + chunk, t.depths * t.chunks() - 1), finishBlock, [&] {
-      if (t.keepsSums()) {
-        block.keep(sums, sumsAt(panel, index), wide);
+      if (t.spillsSums()) {
+        block.spill(sums, sumsAt(panel, index), wide);
       }
     });
   }
@@ -432,7 +433,7 @@ private:
         Ix right = 2 * block.partsAt(chunk, t.chunk) + k * t.shape.stepBytes(t.shape.wide);
         block.step(rows, chunkParts, right, wide, std::nullopt, split);
       }
-      if (t.keepsSums()) {
+      if (t.spillsSums()) {
         block.stayAwake(k, steps);
       } else {
         block.stayAwake(remainder(chunk, t.chunks()) * steps + k, t.stepsOfPanel());

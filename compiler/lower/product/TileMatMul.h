@@ -11,7 +11,7 @@ struct TileMatMul {
   int64_t parts = 1; ///< of A that is float32, of which an item copies its rows, split; else one
   int64_t depth = 0; ///< bytes of a row of A; of one part, padded to whole steps
   int64_t steps = 1; ///< over them
-  /// Of rows that are split the steps are in so many parts of the depth, each copied when it is its turn, while sums
+  /// Of rows that are split the steps are in so many parts of the depth, each copied when it is needed, while sums
   /// wait in memory: A stays in the second cache.
   int64_t depths = 1;
   int64_t strips = 1, panels = 1;
@@ -29,7 +29,7 @@ struct TileMatMul {
   int64_t stepsOfPanel() const { return steps / depths; } ///< in one part of the depth
   int64_t chunk = 1;                                      ///< steps of it that all blocks go over before any goes on
   int64_t chunks() const { return stepsOfPanel() / chunk; }
-  bool keepsSums() const { return depths > 1 || (chunks() > 1 && groupsOfStrip > 1); }
+  bool spillsSums() const { return depths > 1 || (chunks() > 1 && groupsOfStrip > 1); }
   int64_t panelBytes() const { return stepsOfPanel() * shape.storedBytes(shape.wide); }
   /// Where a step of a panel, which is `wide`, begins.
   int64_t stepAt(int64_t panel, int64_t step, int64_t wide) const {
@@ -46,7 +46,7 @@ struct TileMatMul {
   int64_t partBytes() const { return depth / depths; }
   int64_t copiedRowBytes() const { return oddLines(parts * partBytes(), 64); }
   support::Size copiedBytes() const { return support::Size(groupsOfStrip * copiedRowBytes()) * height; }
-  int64_t sumBytes() const { return keepsSums() ? (depths > 1 ? panels : 1) * groupsOfStrip * shape.sumBytes() : 0; }
+  int64_t sumBytes() const { return spillsSums() ? (depths > 1 ? panels : 1) * groupsOfStrip * shape.sumBytes() : 0; }
   support::Size itemBytes() const {
     return copiedBytes() + support::Size(2 * shape.chunkBytes(chunk) + (depths > 1 ? 0 : sumBytes()));
   }

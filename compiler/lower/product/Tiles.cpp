@@ -181,10 +181,10 @@ void storeSplit(MutableArrayRef<float> floats, int64_t parts, char *to, int64_t 
   }
 }
 
-TileBlock::TileBlock(Writer &w, const TileShape &shape, bool ofHalves)
-    : w(w), shape(shape), ofHalves(ofHalves), lanes(w.machine.lanes), rows(w.machine.tiles.rows),
+TileBlock::TileBlock(Writer &w, const TileShape &shape, bool ofBf16)
+    : w(w), shape(shape), ofBf16(ofBf16), lanes(w.machine.lanes), rows(w.machine.tiles.rows),
       rowBytes(w.machine.tiles.rowBytes) {
-  Type element = ofHalves ? Type(w.b.getF32Type()) : w.b.getI32Type();
+  Type element = ofBf16 ? Type(w.b.getF32Type()) : w.b.getI32Type();
   block = w.local(element, shape.tall * rows * shape.wide * lanes);
   config = w.local(w.b.getI8Type(), rowBytes);
 }
@@ -241,11 +241,11 @@ int64_t TileBlock::splitPairs(int64_t blocks) const {
 
 TileBlock::RightSplit TileBlock::splitShare(const Panel &from, Buffer to, Ix toAt, Ix stepsBefore,
                                             int64_t pairs) const {
-  const int64_t pairElements = 2 * lanes, half = 2, whole = 4, shares = shape.pairsOfStep() / pairs;
+  const int64_t pairElements = 2 * lanes, bf16Bytes = 2, whole = 4, shares = shape.pairsOfStep() / pairs;
   Ix share = min(stepsBefore, from.steps * shares - 1); // behind the last one that again, which nobody reads yet
   RightSplit split{from, to, toAt, pairs};
   split.from.at = from.at + share * (pairs * pairElements * whole);
-  split.toAt = toAt + floorDiv(share, shares) * (shape.stepBytes(shape.wide) / half) +
+  split.toAt = toAt + floorDiv(share, shares) * (shape.stepBytes(shape.wide) / bf16Bytes) +
                remainder(share, shares) * (pairs * pairElements);
   return split;
 }
@@ -258,7 +258,7 @@ void TileBlock::splitRest(const Panel &from, Buffer to, Ix toAt, Ix stepsBefore,
 /// A float's row of the right factor and the next one: neighbours in a tile's words. Memory's own prefetch has begun
 /// when the next lines are asked for.
 void TileBlock::splitPair(const RightSplit &split, int64_t pair) {
-  constexpr int64_t ahead = 512, whole = 4, half = 2;
+  constexpr int64_t ahead = 512, whole = 4, bf16Bytes = 2;
   SmallVector<Value, 2> rows;
   for (int64_t row = 2 * pair; row < 2 * pair + 2; ++row) {
     Ix at = split.from.at + row * lanes * whole;
@@ -266,23 +266,24 @@ void TileBlock::splitPair(const RightSplit &split, int64_t pair) {
     Type floats = w.vectorOf(w.b.getF32Type(), lanes);
     rows.push_back(LLVM::LoadOp::create(w.b, w.loc, floats, pointer(split.from.buffer, at), w.machine.lineBytes));
   }
-  storeSplit(w, rows, shape.parts, split.to, split.toAt + 2 * pair * lanes, shape.wide * shape.rightBytes() / half);
+  storeSplit(w, rows, shape.parts, split.to, split.toAt + 2 * pair * lanes,
+             shape.wide * shape.rightBytes() / bf16Bytes);
 }
 
 void TileBlock::step(const Rows &from, Buffer packed, Ix packedAt, int64_t wide, const std::optional<Fetch> &fetch,
                      const std::optional<RightSplit> &split) {
-  const int64_t line = w.machine.lineBytes, turns = shape.parts == 1 ? 1 : shape.products() * wide;
+  const int64_t line = w.machine.lineBytes, products = shape.parts == 1 ? 1 : shape.products() * wide;
   const int64_t pairs = split ? split->pairs : 0, sideBySide = shape.splitsRight ? shape.wide : wide;
-  int64_t turn = 0, fetched = 0, done = 0;
+  int64_t begun = 0, fetched = 0, done = 0;
   auto between = [&] {
-    for (++turn; fetch && fetched < fetch->lines && fetched * turns < fetch->lines * turn; ++fetched) {
+    for (++begun; fetch && fetched < fetch->lines && fetched * products < fetch->lines * begun; ++fetched) {
       w.prefetch(fetch->buffer, floorDiv(fetch->at + fetched * line, fetch->unit));
     }
-    for (; done * turns < pairs * turn; ++done) {
+    for (; done * products < pairs * begun; ++done) {
       splitPair(*split, done);
     }
   };
-  Instruction product = ofHalves ? Instruction::TileBfloat16Dot : Instruction::TileByteDot;
+  Instruction product = ofBf16 ? Instruction::TileBfloat16Dot : Instruction::TileByteDot;
   auto multiply = [&](int64_t leftPart, int64_t rightPart) {
     for (int64_t n = 0; n < wide; ++n) {
       move(Instruction::TileLoad, right(n), packed, packedAt + (rightPart * sideBySide + n) * shape.rightBytes(),

@@ -139,7 +139,7 @@ double tileBlockCycles(int64_t height, int64_t wide);
 
 class TileBlock {
 public:
-  TileBlock(Writer &w, const TileShape &shape, bool ofHalves);
+  TileBlock(Writer &w, const TileShape &shape, bool ofBf16);
 
   /// Blocks have so many rows from here on, at least one, and at most 16 for each of `tall`.
   void configure(Ix height);
@@ -198,9 +198,9 @@ public:
   /// Behind each step, of which `steps` make up the sums: without a store of a tile for half a microsecond the next one
   /// takes 0.3 longer on a Xeon of 2023 (bench/tile_store.c). So some steps store a tile.
   void stayAwake(Ix step, int64_t steps);
-  /// Keeps the sums in memory, shape.sumBytes() from a byte of a buffer on, to go on with them later.
-  void keep(Buffer buffer, Ix at, int64_t wide) { moveSums(Instruction::TileStore, buffer, at, wide); }
-  void resume(Buffer buffer, Ix at, int64_t wide) { moveSums(Instruction::TileLoad, buffer, at, wide); }
+  /// Spills the sums to memory, shape.sumBytes() from a byte of a buffer on, and loads them from there again.
+  void spill(Buffer buffer, Ix at, int64_t wide) { moveSums(Instruction::TileStore, buffer, at, wide); }
+  void reload(Buffer buffer, Ix at, int64_t wide) { moveSums(Instruction::TileLoad, buffer, at, wide); }
   /// Moves the sums into memory; then row i, vector v of the block is sums(i, v).
   void leave(int64_t wide);
   mlir::Value sums(Ix row, int64_t v, int64_t wide);
@@ -208,7 +208,7 @@ public:
 private:
   Writer &w;
   TileShape shape;
-  bool ofHalves;
+  bool ofBf16;
   int64_t lanes, rows, rowBytes;
   Ix firstHeight, secondStart;
   Buffer block, config;

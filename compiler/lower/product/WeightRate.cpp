@@ -47,12 +47,12 @@ double ingot::lower::whileWeightsCome(double arithmetic, double bytes, plan::Ker
   return mayWait ? std::max(arithmetic, bytes / weightRateOf(kernel, machine)) : arithmetic;
 }
 
-int64_t ingot::lower::panelPartBytes(const target::MachineModel &machine) {
+int64_t ingot::lower::chunkBytesOfPanel(const target::MachineModel &machine) {
   constexpr int64_t shareOfCache = 32, least = 32 << 10;
   return std::max(least, machine.l2Bytes / shareOfCache);
 }
 
-int64_t ingot::lower::waitingBytes(const target::MachineModel &machine) {
+int64_t ingot::lower::mostSpilledBytes(const target::MachineModel &machine) {
   constexpr int64_t others = 2 << 10; // what else a frame holds
   return target::platformOf(machine).stackBytes - others;
 }

@@ -1,8 +1,8 @@
 // How fast weights come, by the cache in which they stay, and how kernels go over those that come from memory.
 //
 // While all tiles go over a panel of them, the next one is fetched. Of a long panel much of that has left the second
-// cache again when it is needed. So all tiles go over a part of it before any goes on, and their sums wait on the stack
-// (docs/decisions/long-panels.md).
+// cache again when it is needed. So a panel is cut along K into chunks: all tiles go over a chunk before any goes on to
+// the next one, and their accumulators are spilled to the stack meanwhile (docs/decisions/long-panels.md).
 #pragma once
 #include "compiler/plan/Layout.h"
 #include "compiler/target/MachineModel.h"
@@ -28,9 +28,9 @@ void forgetWeights(mlir::ModuleOp module);
 /// Returns the cycles of arithmetic while `bytes` bytes of weights come: the longer ones count.
 double whileWeightsCome(double arithmetic, double bytes, plan::KernelOp kernel, const target::MachineModel &machine);
 
-/// Returns the bytes of a panel that all tiles of a block of rows read before any of them reads on.
-int64_t panelPartBytes(const target::MachineModel &machine);
-/// Returns the bytes of all sums that may wait on the stack.
-int64_t waitingBytes(const target::MachineModel &machine);
+/// Returns the bytes of a K-chunk: so much of a panel is read by all tiles of a block of rows before any reads on.
+int64_t chunkBytesOfPanel(const target::MachineModel &machine);
+/// Returns the bytes of accumulators that may be spilled to the stack.
+int64_t mostSpilledBytes(const target::MachineModel &machine);
 
 } // namespace ingot::lower

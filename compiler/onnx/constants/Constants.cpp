@@ -1,3 +1,10 @@
+// Reads constants as bytes, numbers and sizes, and makes them. A constant has one of two forms in memory. Small ones
+// are dense attributes: MLIR keeps equal ones once, prints them in dumps, and stores booleans as bits and splats as one
+// element. Large ones are resources, bytes as the element type has them, which MLIR neither compares nor prints;
+// weights of a model file are resources that point into the mapped file. bytesOf() hides the difference.
+//
+// A list of integers may also be an onnx.Sizes op, whose elements are expressions of symbols, so that what exporters
+// compute from shapes stays known: sizesIn() reads both.
 #include "compiler/onnx/constants/Constants.h"
 #include "compiler/onnx/ElementTypes.h"
 #include "compiler/onnx/Onnx.h"
@@ -23,6 +30,8 @@ ElementsAttr constantOf(Value v) {
   return op ? op.getValue() : ElementsAttr();
 }
 
+/// Returns the bytes where the attribute has them already, and else fills `storage`: one byte for each boolean, which
+/// MLIR packs to bits, and all elements of a splat, of which MLIR has one.
 ArrayRef<char> bytesOf(ElementsAttr a, std::vector<char> &storage) {
   if (auto resource = dyn_cast<DenseResourceElementsAttr>(a)) {
     AsmResourceBlob *blob = resource.getRawHandle().getBlob();
@@ -48,6 +57,7 @@ ArrayRef<char> bytesOf(ElementsAttr a, std::vector<char> &storage) {
   return storage;
 }
 
+/// Appends the elements of bytes of type T. They are copied one by one, since the bytes of a file need not be aligned.
 template <typename T> static void append(ArrayRef<char> bytes, SmallVectorImpl<int64_t> &out) {
   for (size_t i = 0; i + sizeof(T) <= bytes.size(); i += sizeof(T)) {
     T v;
@@ -84,6 +94,7 @@ std::optional<SmallVector<int64_t>> integersOf(ElementsAttr a) {
 }
 std::optional<SmallVector<int64_t>> integersOf(Value v) { return integersOf(constantOf(v)); }
 
+/// A uint64 above the largest int64 comes as a negative number from integersOf(), and is no size.
 std::optional<Sizes> sizesIn(Value v) {
   if (auto op = v ? v.getDefiningOp<SizesOp>() : SizesOp()) {
     return Sizes(op.getValues().getValues());
@@ -96,6 +107,7 @@ std::optional<Sizes> sizesIn(Value v) {
   return fits ? std::optional<Sizes>(Sizes(numbers->begin(), numbers->end())) : std::nullopt;
 }
 
+/// A list of one number and a number are both read, since exporters mix them.
 Size numberIn(Value v) {
   auto sizes = sizesIn(v);
   return sizes && sizes->size() == 1 ? sizes->front() : Size::unknown();
@@ -106,6 +118,7 @@ bool mayBeNumber(Value v) {
   return !type || !type.hasStaticShape() || type.getNumElements() == 1;
 }
 
+/// What a reshape changes does not matter where one element is asked for.
 Value withoutReshapes(Value v) {
   while (isa_and_nonnull<IdentityOp, ReshapeOp, SqueezeOp, UnsqueezeOp>(v.getDefiningOp())) {
     v = v.getDefiningOp()->getOperand(0);
@@ -144,6 +157,8 @@ std::optional<double> realSplat(Value v) {
   return number ? number->real() : std::nullopt;
 }
 
+/// Bounds that nobody can tell from infinity are enough for what asks: 2^48 is beyond any tensor, and far enough from
+/// the ends of int64 that sums of some of them do not overflow.
 int64_t wholePart(double number) {
   constexpr double far = 0x1p48;
   return std::isnan(number) ? INT64_MIN : static_cast<int64_t>(std::clamp(number, -far, far));
@@ -157,6 +172,7 @@ std::optional<int64_t> wholeNumber(Value v) {
 }
 
 FloatCodec::FloatCodec(Type element) : format(rowOf(element).format), size(elementBytes(element)) {}
+/// float64 and float32 are types of C++; all narrower ones are decoded from their bits by their format.
 double FloatCodec::read(const char *from) const {
   if (size == 8) {
     double d;
@@ -182,6 +198,7 @@ void FloatCodec::write(double value, char *to) const {
               size);
 }
 
+/// The resource is aligned to 64 bytes, as weights are in an object, so that vectors can be loaded from it.
 ElementsAttr constantFromBytes(RankedTensorType type, std::vector<char> bytes) {
   if (isBool(type.getElementType())) {
     SmallVector<bool> bits(bytes.begin(), bytes.end());
@@ -212,6 +229,8 @@ ElementsAttr constantFromFloats(RankedTensorType type, ArrayRef<double> values) 
   return constantFromBytes(type, std::move(bytes));
 }
 
+/// Strings have addresses, which no attribute can hold, so a constant of them is a call that spells them
+/// (text/Texts.h).
 Value makeConstant(OpBuilder &b, Location loc, ElementsAttr value) {
   if (auto texts = dyn_cast<DenseStringElementsAttr>(value)) {
     return spelled(b, loc, texts);

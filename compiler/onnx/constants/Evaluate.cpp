@@ -1,3 +1,5 @@
+// Copies elements between strided views of constants. All movements of constants (Transpose, Slice, Concat, Pad, ...)
+// are such copies, and so is gatherStrided(), which makes a constant of the elements that a view sees.
 #include "compiler/onnx/constants/Evaluate.h"
 #include <cstring>
 
@@ -49,6 +51,8 @@ struct Copy {
 };
 } // namespace
 
+/// The innermost axes along which both sides are contiguous become one memcpy. So weights that are only reshaped, or
+/// cut along their first axis, are copied at the speed of memory.
 void copyStrided(ArrayRef<char> from, const support::Strided<int64_t> &source, MutableArrayRef<char> to,
                  const support::Strided<int64_t> &target, ArrayRef<int64_t> sizes, int64_t elementBytes) {
   if (llvm::is_contained(sizes, 0)) {
@@ -78,6 +82,7 @@ ElementsAttr gatherStrided(ElementsAttr a, RankedTensorType type, const support:
   return gatherStrided(a, type, source, type.getShape());
 }
 
+/// A resource keeps its bytes, so that a reshaped weight takes no memory a second time.
 ElementsAttr reshaped(ElementsAttr a, RankedTensorType type) {
   if (auto dense = dyn_cast<DenseElementsAttr>(a)) {
     return dense.isSplat() ? dense.resizeSplat(type) : dense.reshape(type);

@@ -19,18 +19,22 @@ using namespace mlir;
 namespace ingot::onnx {
 namespace {
 
+/// A row of 512 scalars has 4 KiB, so that the rows of a usual op stay in the first cache, and the call of a kernel
+/// costs little for each element.
 constexpr int64_t chunk = 512;
 
-union Slot {
+/// A float of any type is kept as a double, an integer of any width as an int64.
+union Scalar {
   double f;
   int64_t i;
 };
-using Row = std::vector<Slot>;
+using Row = std::vector<Scalar>;
 /// An operation on rows: it takes the result's row, those of the operands, and the number of elements.
-using Kernel = std::function<void(Slot *, ArrayRef<const Slot *>, int64_t)>;
+using Kernel = std::function<void(Scalar *, ArrayRef<const Scalar *>, int64_t)>;
 
+/// Makes a kernel of a function of one or two doubles.
 template <typename F> Kernel floats(F f) {
-  return [f](Slot *r, ArrayRef<const Slot *> x, int64_t n) {
+  return [f](Scalar *r, ArrayRef<const Scalar *> x, int64_t n) {
     for (int64_t k = 0; k < n; ++k) {
       if constexpr (std::is_invocable_v<F, double, double>) {
         r[k].f = f(x[0][k].f, x[1][k].f);
@@ -41,15 +45,17 @@ template <typename F> Kernel floats(F f) {
   };
 }
 template <typename F> Kernel integers(F f) {
-  return [f](Slot *r, ArrayRef<const Slot *> x, int64_t n) {
+  return [f](Scalar *r, ArrayRef<const Scalar *> x, int64_t n) {
     for (int64_t k = 0; k < n; ++k) {
       r[k].i = f(x[0][k].i, x[1][k].i);
     }
   };
 }
+/// Integers are kept sign-extended, so operations on unsigned ones clear the bits above their width first.
 uint64_t zeroExtended(int64_t v, unsigned width) {
   return width == 64 ? uint64_t(v) : uint64_t(v) & ((uint64_t(1) << width) - 1);
 }
+/// A boolean is 0 or 1 rather than 0 or -1.
 int64_t signExtended(int64_t v, unsigned width) { return width == 1 ? v & 1 : llvm::SignExtend64(uint64_t(v), width); }
 
 template <typename F> Kernel unsignedIntegers(unsigned width, F f) {
@@ -85,6 +91,8 @@ const llvm::StringMap<Kernel> &floatKernels() {
   return *all;
 }
 
+/// Sums and products wrap around, which int64 of C++ may not: they are computed as uint64. A quotient by zero and a
+/// shift beyond the width are undefined in MLIR; here they give 0, as long as the compiler does not stop.
 Kernel integerKernel(StringRef name, unsigned w) {
   auto u = [](int64_t v) { return static_cast<uint64_t>(v); };
   const llvm::StringMap<Kernel> all{
@@ -111,15 +119,16 @@ Kernel integerKernel(StringRef name, unsigned w) {
   return all.lookup(name);
 }
 
+/// MLIR's own folder decides, so that predicates with NaN mean the same here.
 Kernel comparison(arith::CmpFPredicate predicate) {
-  return [=](Slot *r, ArrayRef<const Slot *> x, int64_t n) {
+  return [=](Scalar *r, ArrayRef<const Scalar *> x, int64_t n) {
     for (int64_t k = 0; k < n; ++k) {
       r[k].i = arith::applyCmpPredicate(predicate, APFloat(x[0][k].f), APFloat(x[1][k].f));
     }
   };
 }
 Kernel comparison(arith::CmpIPredicate predicate, unsigned width) {
-  return [=](Slot *r, ArrayRef<const Slot *> x, int64_t n) {
+  return [=](Scalar *r, ArrayRef<const Scalar *> x, int64_t n) {
     for (int64_t k = 0; k < n; ++k) {
       APInt a(64, zeroExtended(x[0][k].i, width)), b(64, zeroExtended(x[1][k].i, width));
       r[k].i = arith::applyCmpPredicate(predicate, a.trunc(width), b.trunc(width));
@@ -129,7 +138,7 @@ Kernel comparison(arith::CmpIPredicate predicate, unsigned width) {
 
 /// An operation whose operand and result differ in kind, as conversions between floats and integers do.
 template <typename F> Kernel unary(F f) {
-  return [f](Slot *r, ArrayRef<const Slot *> x, int64_t n) {
+  return [f](Scalar *r, ArrayRef<const Scalar *> x, int64_t n) {
     for (int64_t k = 0; k < n; ++k) {
       f(r[k], x[0][k]);
     }
@@ -141,11 +150,12 @@ int64_t toInteger(double v) { // values outside of int64 stay defined here, what
 /// Returns the conversion of an integer to the nearest float, which rounds only once.
 template <typename T> Kernel toFloat(Type type, T integer) {
   if (type.isF64()) {
-    return unary([=](Slot &r, Slot x) { r.f = static_cast<double>(integer(x.i)); });
+    return unary([=](Scalar &r, Scalar x) { r.f = static_cast<double>(integer(x.i)); });
   }
-  return unary([=](Slot &r, Slot x) { r.f = static_cast<float>(integer(x.i)); });
+  return unary([=](Scalar &r, Scalar x) { r.f = static_cast<float>(integer(x.i)); });
 }
 
+/// Returns an empty function for an operation that is not known here; the op is not folded then.
 Kernel kernelOf(Operation &op) {
   unsigned width = 0; // bits of the operand
   if (op.getNumOperands() && op.getOperand(0).getType().isIntOrFloat()) {
@@ -165,7 +175,7 @@ Kernel kernelOf(Operation &op) {
     return comparison(compare.getPredicate(), width);
   }
   if (isa<arith::SelectOp>(op)) {
-    return [](Slot *r, ArrayRef<const Slot *> x, int64_t n) {
+    return [](Scalar *r, ArrayRef<const Scalar *> x, int64_t n) {
       for (int64_t k = 0; k < n; ++k) {
         r[k] = x[0][k].i ? x[1][k] : x[2][k];
       }
@@ -173,10 +183,10 @@ Kernel kernelOf(Operation &op) {
   }
   if (isa<arith::ExtSIOp, arith::TruncIOp>(op)) { // an i1 is kept as 0 or 1, but is extended to -1
     bool isBool = width == 1 && isa<arith::ExtSIOp>(op);
-    return unary([=](Slot &r, Slot x) { r.i = isBool ? -x.i : x.i; });
+    return unary([=](Scalar &r, Scalar x) { r.i = isBool ? -x.i : x.i; });
   }
   if (isa<arith::ExtUIOp>(op)) {
-    return unary([=](Slot &r, Slot x) { r.i = static_cast<int64_t>(zeroExtended(x.i, width)); });
+    return unary([=](Scalar &r, Scalar x) { r.i = static_cast<int64_t>(zeroExtended(x.i, width)); });
   }
   if (isa<arith::SIToFPOp>(op)) {
     return toFloat(op.getResult(0).getType(), [](int64_t n) { return n; });
@@ -185,51 +195,52 @@ Kernel kernelOf(Operation &op) {
     return toFloat(op.getResult(0).getType(), [=](int64_t n) { return zeroExtended(n, width); });
   }
   if (isa<arith::FPToSIOp>(op)) {
-    return unary([](Slot &r, Slot x) { r.i = toInteger(x.f); });
+    return unary([](Scalar &r, Scalar x) { r.i = toInteger(x.f); });
   }
   if (isa<arith::FPToUIOp>(op)) {
-    return unary([](Slot &r, Slot x) {
+    return unary([](Scalar &r, Scalar x) {
       r.i = x.f >= 0x1p63 && x.f < 0x1p64 ? static_cast<int64_t>(static_cast<uint64_t>(x.f)) : toInteger(x.f);
     });
   }
   if (isa<arith::BitcastOp>(op) && width == 32) { // the cast is between f32 and i32
     bool toBits = op.getOperand(0).getType().isF32();
-    return unary([=](Slot &r, Slot x) {
+    return unary([=](Scalar &r, Scalar x) {
       toBits ? r.i = std::bit_cast<int32_t>(static_cast<float>(x.f))
              : r.f = std::bit_cast<float>(static_cast<int32_t>(x.i));
     });
   }
   if (isa<math::AbsIOp>(op)) {
-    return unary([](Slot &r, Slot x) { r.i = x.i < 0 ? static_cast<int64_t>(-static_cast<uint64_t>(x.i)) : x.i; });
+    return unary([](Scalar &r, Scalar x) { r.i = x.i < 0 ? static_cast<int64_t>(-static_cast<uint64_t>(x.i)) : x.i; });
   }
   return {};
 }
 
+/// Vectors and strings are not computed here.
 bool isNumber(Type type) {
   return isa<FloatType>(type) || (type.isSignlessInteger() && type.getIntOrFloatBitWidth() <= 64);
 }
 
 /// Rounds or wraps computed values to what the type can hold.
-void settle(Slot *r, Type type, int64_t n) {
-  auto each = [&](auto settled) {
+void wrapAround(Scalar *r, Type type, int64_t n) {
+  auto each = [&](auto wrapped) {
     for (int64_t k = 0; k < n; ++k) {
-      settled(r[k]);
+      wrapped(r[k]);
     }
   };
   if (type.isF64()) {
     return;
   }
   if (type.isF32()) {
-    return each([](Slot &s) { s.f = static_cast<float>(s.f); });
+    return each([](Scalar &s) { s.f = static_cast<float>(s.f); });
   }
   if (isNarrowFloat(type)) {
     support::FloatFormat format = rowOf(type).format;
-    return each([&](Slot &s) { s.f = format.decode(format.encode(s.f)); });
+    return each([&](Scalar &s) { s.f = format.decode(format.encode(s.f)); });
   }
-  each([width = type.getIntOrFloatBitWidth()](Slot &s) { s.i = signExtended(s.i, width); });
+  each([width = type.getIntOrFloatBitWidth()](Scalar &s) { s.i = signExtended(s.i, width); });
 }
 
-template <typename T> void readAs(Slot &s, const char *from) {
+template <typename T> void readAs(Scalar &s, const char *from) {
   T v;
   std::memcpy(&v, from, sizeof(T));
   if constexpr (std::is_floating_point_v<T>) {
@@ -249,6 +260,7 @@ void write(const Row &row, int64_t n, char *to, Type type, const std::optional<F
     }
   }
 }
+/// Integers are read as they are, floats of all formats by their codec.
 std::optional<FloatCodec> codecOf(Type type) {
   return isa<FloatType>(type) ? std::optional<FloatCodec>(type) : std::nullopt;
 }
@@ -275,13 +287,15 @@ struct Input {
     }
   }
 
+  /// Fills the row with elements [first, first + n) of the result's order. `at` counts their coordinates as an odometer
+  /// does, and `offset` follows by the strides, which are 0 along axes that are broadcast.
   void read(Row &row, int64_t first, int64_t n, ArrayRef<int64_t> shape) const {
     auto as = [&](auto one) { walk(row, first, n, shape, one); };
     if (type.isF32()) {
       return as(readAs<float>);
     }
     if (codec) {
-      return as([&](Slot &s, const char *from) { s.f = codec->read(from); });
+      return as([&](Scalar &s, const char *from) { s.f = codec->read(from); });
     }
     switch (elementBytes(type)) {
     case 1:
@@ -330,6 +344,8 @@ private:
 /// The program that a scratch block becomes, whose operations work on rows.
 class Program {
 public:
+  /// Returns false where the op has an operand or an operation that cannot be computed here. The block's arguments
+  /// stand for elements of the operands that are present.
   bool compile(Elementwise op, ArrayRef<ElementsAttr> operands) {
     OpBuilder b(op->getContext());
     b.getContext()->loadDialect<arith::ArithDialect, math::MathDialect>();
@@ -353,12 +369,12 @@ public:
   Row &argument(unsigned i) { return rows[i]; }
   const Row &run(int64_t n) {
     for (const Step &s : steps) {
-      SmallVector<const Slot *, 3> x;
+      SmallVector<const Scalar *, 3> x;
       for (unsigned i : s.operands) {
         x.push_back(rows[i].data());
       }
       s.kernel(rows[s.result].data(), x, n);
-      settle(rows[s.result].data(), s.type, n);
+      wrapAround(rows[s.result].data(), s.type, n);
     }
     return rows[result];
   }
@@ -384,13 +400,14 @@ private:
     return it->second;
   }
 
+  /// A constant fills its row once; any other operation becomes a step that each chunk runs.
   bool addStep(Operation &op) {
     if (op.getNumResults() != 1 || !isNumber(op.getResult(0).getType())) {
       return false;
     }
     unsigned to = rowOf(op.getResult(0));
     if (auto constant = dyn_cast<arith::ConstantOp>(op)) {
-      Slot s;
+      Scalar s;
       if (auto f = dyn_cast<FloatAttr>(constant.getValue())) {
         s.f = f.getValueAsDouble();
       } else {
@@ -413,6 +430,7 @@ bool isSplat(ElementsAttr a) { return !a || (isa<DenseElementsAttr>(a) && a.isSp
 
 } // namespace
 
+/// Where all operands have one value, it is computed once and becomes a splat, however large the result is.
 ElementsAttr evaluateElementwise(Operation *op, ArrayRef<ElementsAttr> operands) {
   auto type = ranked(op->getResult(0));
   for (auto [operand, constant] : llvm::zip_equal(op->getOperands(), operands)) {

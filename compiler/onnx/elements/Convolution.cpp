@@ -1,10 +1,16 @@
+// The shapes of Conv, ConvTranspose and ConvInteger, and how one that has no kernel becomes a product. For an image of
+// one channel and three pixels, and a filter of two taps:
+//
+//   taps            w0  w1
+//   places read     [a, b], [b, c]              two rows for two pixels of the result
+//   result          [a b; b c] * [w0, w1]'
 #include "compiler/onnx/elements/Convolution.h"
 #include "compiler/onnx/ElementTypes.h"
 #include "compiler/onnx/constants/Constants.h"
 #include "compiler/onnx/formats/Convolutions.h"
 #include "compiler/onnx/ops/Conv.h"
 #include "compiler/onnx/rewriting/Formula.h"
-#include "compiler/onnx/sizes/Found.h"
+#include "compiler/onnx/sizes/DataDependentSizes.h"
 #include "compiler/onnx/sizes/Ranks.h"
 
 using namespace mlir;
@@ -49,6 +55,7 @@ LogicalResult Convolution::check(RankedTensorType x, RankedTensorType w, Value b
   return success();
 }
 
+/// The rank is that of the weights, even where the image's is not known.
 LogicalResult Convolution::inferTypes(SmallVectorImpl<Type> &types, Value bias, Type element) const {
   auto image = ranked(x), weights = ranked(w);
   types.assign(1, typeOfRank(knownRank(w), element));

@@ -1,3 +1,7 @@
+// Follows a view through movements. A view of [3, 4] with strides (1, 4), read from a value that is a Slice of rows 2
+// to 5 of [9, 4], is a view of [9, 4] with the offset 2 * 4 and the same strides. That is exact as long as each
+// dimension of the view stays within one axis of the value between; where it does not, the walk ends, and the value is
+// computed.
 #include "compiler/onnx/elements/FlatView.h"
 #include "compiler/onnx/constants/Evaluate.h"
 
@@ -73,12 +77,12 @@ bool FlatView::descend() {
   }
   auto mover = dyn_cast_or_null<Mover>(op);
   auto moves = mover ? mover.movement() : std::nullopt;
-  if (!moves || moves->pieces.size() != 1) {
+  if (!moves || moves->boxes.size() != 1) {
     return false;
   }
-  const Piece &piece = moves->pieces.front();
-  bool whole = piece.operand >= 0 && llvm::all_of(piece.start, [](const Size &s) { return s.is(0); }) &&
-               piece.sizes == moves->shape;
+  const MovedBox &box = moves->boxes.front();
+  bool whole =
+      box.operand >= 0 && llvm::all_of(box.start, [](const Size &s) { return s.is(0); }) && box.sizes == moves->shape;
   auto along = whole ? alongAxes(*this, moves->shape) : std::nullopt;
   if (!along) {
     return false;
@@ -86,14 +90,14 @@ bool FlatView::descend() {
   for (size_t d = 0; d < strides.size(); ++d) {
     strides[d] = 0;
     for (size_t axis = 0; axis < moves->shape.size(); ++axis) {
-      strides[d] = strides[d] + along->steps[axis][d] * piece.source.strides[axis];
+      strides[d] = strides[d] + along->steps[axis][d] * box.source.strides[axis];
     }
   }
-  offset = piece.source.offset;
+  offset = box.source.offset;
   for (size_t axis = 0; axis < moves->shape.size(); ++axis) {
-    offset = offset + along->start[axis] * piece.source.strides[axis];
+    offset = offset + along->start[axis] * box.source.strides[axis];
   }
-  base = op->getOperand(piece.operand);
+  base = op->getOperand(box.operand);
   return true;
 }
 

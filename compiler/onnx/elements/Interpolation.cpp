@@ -32,6 +32,7 @@ static float original(const AxisResize &a, int64_t i) {
   return half;
 }
 
+/// Without another mode, a place in the middle of two elements takes the lower one.
 static int64_t nearest(const AxisResize &a, float x) {
   float below = std::floor(x);
   if (a.nearestMode == "floor") {
@@ -50,6 +51,7 @@ static int64_t nearest(const AxisResize &a, float x) {
 }
 
 static double linearWeight(double distance) { return std::max(0.0, 1 - std::fabs(distance)); }
+/// The weight of an element at this distance by Keys' cubic convolution, which reaches two elements to each side.
 static double cubicWeight(double distance, double a) {
   double x = std::fabs(distance);
   if (x <= 1) {
@@ -58,6 +60,12 @@ static double cubicWeight(double distance, double a) {
   return x < 2 ? ((a * x - 5 * a) * x + 8 * a) * x - 4 * a : 0;
 }
 
+/// Taps beyond the edges read the outermost element, or weigh nothing with excludeOutside; weights are divided by their
+/// sum. For linear, from 2 elements to 4 with half_pixel:
+///
+///   places    -0.25   0.25   0.75   1.25
+///   index      0 0    0 1    0 1    1 1
+///   weight    .25 .75 .75 .25 .25 .75 .75 .25
 AxisTable tableOf(const AxisResize &a) {
   AxisTable table;
   bool isNearest = a.mode == "nearest", cubic = a.mode == "cubic";

@@ -1,3 +1,4 @@
+// Looks up constants: it walks over the points of the space as an odometer counts, the last axis fastest.
 #include "compiler/onnx/elements/Lookup.h"
 #include "compiler/onnx/sizes/Shapes.h"
 

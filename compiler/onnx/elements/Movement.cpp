@@ -1,3 +1,6 @@
+// Evaluates movements of constants and finds those that move nothing. Where a box begins at the first element and lies
+// in the result as it does in the operand, the operand may be written where the result is from the start, or be a view
+// of it.
 #include "compiler/onnx/elements/Movement.h"
 #include "compiler/onnx/constants/Evaluate.h"
 
@@ -20,14 +23,15 @@ static std::vector<char> filled(int64_t count, int64_t size, ElementsAttr value)
 
 static bool isNumber(const Size &size) { return size.isNumber(); }
 
+/// Results above foldLimitBytes are left to the run: an Expand of one number may have any size.
 LogicalResult evaluateMovement(Operation *op, const Movement &movement, ArrayRef<ElementsAttr> operands,
                                SmallVectorImpl<ElementsAttr> &results) {
   auto type = ranked(op->getResult(0));
-  auto known = [](const Piece &piece) {
-    return piece.source.offset.isNumber() && llvm::all_of(piece.source.strides, isNumber) &&
-           llvm::all_of(piece.start, isNumber) && llvm::all_of(piece.sizes, isNumber);
+  auto known = [](const MovedBox &box) {
+    return box.source.offset.isNumber() && llvm::all_of(box.source.strides, isNumber) &&
+           llvm::all_of(box.start, isNumber) && llvm::all_of(box.sizes, isNumber);
   };
-  if (!type.hasStaticShape() || !llvm::all_of(movement.pieces, known)) {
+  if (!type.hasStaticShape() || !llvm::all_of(movement.boxes, known)) {
     return failure();
   }
   int64_t size = elementBytes(type.getElementType());
@@ -37,20 +41,20 @@ LogicalResult evaluateMovement(Operation *op, const Movement &movement, ArrayRef
   ElementsAttr fill = movement.fillOperand < 0 ? ElementsAttr() : operands[movement.fillOperand];
   std::vector<char> out = filled(type.getNumElements(), size, fill);
   SmallVector<int64_t> dense = rowMajorStrides(numbersOf(movement.shape));
-  for (const Piece &piece : movement.pieces) {
-    if (piece.operand == Piece::fill) {
+  for (const MovedBox &box : movement.boxes) {
+    if (box.operand == MovedBox::fill) {
       continue;
     }
-    if (!operands[piece.operand]) {
+    if (!operands[box.operand]) {
       return failure();
     }
     support::Strided<int64_t> target(0, dense);
-    for (auto [start, stride] : llvm::zip_equal(piece.start, dense)) {
+    for (auto [start, stride] : llvm::zip_equal(box.start, dense)) {
       target.offset += start.number() * stride;
     }
     std::vector<char> storage;
-    support::Strided<int64_t> source(piece.source.offset.number(), numbersOf(piece.source.strides));
-    copyStrided(bytesOf(operands[piece.operand], storage), source, out, target, numbersOf(piece.sizes), size);
+    support::Strided<int64_t> source(box.source.offset.number(), numbersOf(box.source.strides));
+    copyStrided(bytesOf(operands[box.operand], storage), source, out, target, numbersOf(box.sizes), size);
   }
   results.push_back(constantFromBytes(type, std::move(out)));
   return success();
@@ -60,25 +64,27 @@ Movement joined(ArrayRef<Sizes> operands, int64_t axis, Sizes shape) {
   Movement m{shape, {}, -1, {}};
   Sizes start(shape.size(), 0);
   for (auto [i, sizes] : llvm::enumerate(operands)) {
-    m.pieces.push_back({start, sizes, static_cast<int>(i), {0, rowMajorStrides(sizes)}});
+    m.boxes.push_back({start, sizes, static_cast<int>(i), {0, rowMajorStrides(sizes)}});
     start[axis] = start[axis] + sizes[axis];
   }
   return m;
 }
 
-/// Whether the operand's elements lie these strides apart along the axes of a piece.
-static bool stepsBy(const Piece &piece, ArrayRef<Size> strides) {
+/// Whether the operand's elements lie these strides apart along the axes of a box.
+static bool stepsBy(const MovedBox &box, ArrayRef<Size> strides) {
   for (size_t i = 0; i < strides.size(); ++i) {
-    if (!piece.sizes[i].is(0) && !piece.sizes[i].is(1) && !(piece.source.strides[i] == strides[i])) {
+    if (!box.sizes[i].is(0) && !box.sizes[i].is(1) && !(box.source.strides[i] == strides[i])) {
       return false;
     }
   }
   return true;
 }
 
+/// The operand's elements are dense, and they stand in the result at the same distances: it is all of the result's
+/// first rows, as in a Concat along the first axis of more than one element.
 std::optional<int64_t> extendedOperand(const Movement &movement) {
-  const Piece &first = movement.pieces.front();
-  if (first.operand == Piece::fill || !first.source.offset.is(0) ||
+  const MovedBox &first = movement.boxes.front();
+  if (first.operand == MovedBox::fill || !first.source.offset.is(0) ||
       !llvm::all_of(first.start, [](const Size &start) { return start.is(0); })) {
     return std::nullopt;
   }
@@ -88,12 +94,12 @@ std::optional<int64_t> extendedOperand(const Movement &movement) {
 
 std::optional<Size> contiguousOffset(Operation *op) {
   auto moves = cast<Mover>(op).movement();
-  if (!moves || moves->pieces.size() != 1) {
+  if (!moves || moves->boxes.size() != 1) {
     return std::nullopt;
   }
-  const Piece &piece = moves->pieces.front();
-  bool dense = piece.operand == 0 && piece.sizes == moves->shape && stepsBy(piece, rowMajorStrides(moves->shape));
-  return dense ? std::optional(piece.source.offset) : std::nullopt;
+  const MovedBox &box = moves->boxes.front();
+  bool dense = box.operand == 0 && box.sizes == moves->shape && stepsBy(box, rowMajorStrides(moves->shape));
+  return dense ? std::optional(box.source.offset) : std::nullopt;
 }
 
 } // namespace ingot::onnx

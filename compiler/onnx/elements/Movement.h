@@ -10,7 +10,7 @@
 namespace ingot::onnx {
 
 /// A box of the result.
-struct Piece {
+struct MovedBox {
   static constexpr int fill = -1;
   support::Sizes start, sizes; ///< the place and size of the box in Movement::shape
   int operand = 0;             ///< the operand that it is copied from; `fill`: it is copied from none
@@ -20,7 +20,7 @@ struct Piece {
 
 struct Movement {
   support::Sizes shape; ///< the result's shape, in which an axis may be split into several
-  llvm::SmallVector<Piece, 1> pieces;
+  llvm::SmallVector<MovedBox, 1> boxes;
   int fillOperand = -1;            ///< the operand that fills boxes without a source; -1: they are zero
   llvm::SmallVector<int64_t> axes; ///< for each entry of `shape` the result's axis; empty: they are the same
 };
@@ -35,7 +35,7 @@ Movement joined(llvm::ArrayRef<support::Sizes> operands, int64_t axis, support::
 /// Returns the element of operand 0 where the result of a Mover begins, when its elements lie there one behind the
 /// other.
 std::optional<support::Size> contiguousOffset(mlir::Operation *op);
-/// Returns the operand, none of whose elements is missing, that the first piece of a movement puts at the result's
+/// Returns the operand, none of whose elements is missing, that the first box of a movement puts at the result's
 /// beginning.
 std::optional<int64_t> extendedOperand(const Movement &movement);
 

@@ -1,4 +1,4 @@
-// The form of ops that move elements to places known at compile time.
+// The base class of ops that move elements to places known at compile time.
 #ifndef INGOT_ONNX_MOVEMENT
 #define INGOT_ONNX_MOVEMENT
 include "compiler/onnx/Onnx.td"

@@ -1,3 +1,12 @@
+// Computes what a window does along each spatial axis, with sizes that may be expressions of symbols. For an input of
+// `in` pixels, a reach of (kernel - 1) * dilation + 1 and a stride:
+//
+//   explicit pads    out = (in + before + after - reach) / stride + 1, rounded down or, with ceil_mode, up
+//   SAME_*           out = in / stride rounded up; pads are what that needs, and an odd one goes to the end or the
+//   front transposed       out = stride * (in - 1) + output_padding + reach - pads, or output_shape, which gives the
+//   pads
+//
+// The op requires of the run that a window fits where sizes are open.
 #include "compiler/onnx/elements/Window.h"
 #include "compiler/onnx/constants/Constants.h"
 #include "compiler/onnx/sizes/Shapes.h"
@@ -166,6 +175,7 @@ std::optional<Sizes> kernelOf(Operation *op, Value weights) {
   return Sizes(sizes.begin() + 2, sizes.end());
 }
 
+/// Kernels and fusions look at `pads` alone, so auto_pad goes as soon as the pads are numbers.
 LogicalResult explicitPads(Operation *op, const Window &window, PatternRewriter &rewriter) {
   auto mode = op->getAttrOfType<StringAttr>("auto_pad");
   SmallVector<int64_t> pads;

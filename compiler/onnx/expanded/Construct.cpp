@@ -1,3 +1,4 @@
+// Verifies what only stands in the subgraphs of nodes that are expanded later: what they give (onnx.Give).
 #include "compiler/onnx/expanded/Construct.h"
 #include "compiler/onnx/Family.h"
 #include "compiler/onnx/interfaces/Expansion.h"

@@ -3,8 +3,8 @@
 // there once more.
 #include "compiler/onnx/expanded/Gradient.h"
 #include "compiler/onnx/Family.h"
-#include "compiler/onnx/rewriting/Forms.h"
 #include "compiler/onnx/rewriting/Gradients.h"
+#include "compiler/onnx/rewriting/Upgrade.h"
 #define GET_OP_CLASSES
 #include "compiler/onnx/expanded/Gradient.cpp.inc"
 
@@ -26,6 +26,7 @@ LogicalResult GradientOp::inferTypes(SmallVectorImpl<Type> &types) {
   return success();
 }
 
+/// These attributes name tensors of the graph, which the importer makes operands.
 ArrayRef<StringLiteral> GradientOp::tensorAttributes() {
   static constexpr StringLiteral names[] = {"xs", "zs", "y"};
   return names;
@@ -49,7 +50,9 @@ static SmallVector<Operation *> opsBetween(ValueRange from, Value to) {
 }
 
 /// Writes the derivatives of `y` by `xs`, from which `ops` compute it. Failure, with a message, where one of them has
-/// none.
+/// none. `by` has an entry for each value that depends on `xs`, and in it the sum of the derivatives that its readers
+/// handed on so far. An op's own is complete when the walk reaches it, since all its readers stand behind it. The
+/// derivative of y by itself is one.
 static LogicalResult derive(Formula &f, Value y, ValueRange xs, ArrayRef<Operation *> ops,
                             SmallVectorImpl<Value> &results) {
   llvm::DenseMap<Value, Value> by;

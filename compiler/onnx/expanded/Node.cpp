@@ -1,3 +1,5 @@
+// Verifies onnx.Node, a node as the file has it: one name for each input and output, and for each subgraph a region
+// whose arguments and yields have the names and types that the attributes list.
 #include "compiler/onnx/expanded/Node.h"
 #include "compiler/onnx/Family.h"
 #define GET_OP_CLASSES

@@ -4,8 +4,8 @@
 //
 // The first step stands in front of the loop, since it is another one: it reads a whole prompt, once for each sentence
 // and not for each beam, by a subgraph of its own where there is one (`init_decoder`, or an encoder that starts the
-// decoder). A turn of the loop reads one token for each row. Its caches, the mask and the sequences (without the token
-// that it reads) all grow by one, from the prompt's length on, so that they share one size.
+// decoder). An iteration of the loop reads one token for each row. Its caches, the mask and the sequences (without the
+// token that it reads) all grow by one, from the prompt's length on, so that they share one size.
 #include "compiler/onnx/expanded/Search.h"
 #include "compiler/onnx/Control.h"
 #include "compiler/onnx/Family.h"
@@ -179,7 +179,8 @@ void Search::readOperands() {
 
 // These run the decoder.
 
-/// Returns the results of a subgraph for these values. Fails with a message when the subgraph takes other operands.
+/// Returns the results of a subgraph for these values. Fails with a message when the subgraph takes other operands. The
+/// subgraph is copied to where its values are needed; the search op disappears with the original.
 FailureOr<Search::Values> Search::call(unsigned region, ArrayRef<Value> values, size_t leastOutputs) {
   Block &graph = op->getRegion(region).front();
   size_t outputs = graph.getTerminator()->getNumOperands();
@@ -220,7 +221,12 @@ Value Search::lastOf(Value logits) {
   return isWider ? t.slice(last, t.list(0), t.list(words), 1) : last;
 }
 
-/// Lets a decoder read the prompt. Padding has no place in it and is masked.
+/// Lets a decoder read the prompt. Padding has no place in it and is masked. For a row of two padding tokens and three
+/// words, whose padding is 0:
+///
+///   tokens   0 0 7 8 9
+///   mask     0 0 1 1 1
+///   places   0 0 0 1 2      and the next word stands at 3
 FailureOr<Value> Search::prompt(Kept &kept, Value &sequences) {
   sequences = t.i64(input(kIds));
   Value isWord = t.f.op("Not", {t.equal(sequences, t.number(t.rules.padding))}), one = t.i64(isWord);
@@ -246,7 +252,8 @@ FailureOr<Value> Search::prompt(Kept &kept, Value &sequences) {
   return outputs->front();
 }
 
-/// Lets an encoder read the prompt; it or the decoder reads the token that starts.
+/// Lets an encoder read the prompt; it or the decoder reads the token that starts. An encoder of three inputs runs the
+/// decoder's first step as well and returns its scores and caches; one of two returns states alone.
 FailureOr<Value> Search::encoder(Kept &kept, Value &sequences) {
   Value ids = t.i64(input(kIds)), rows = t.size(ids, 0);
   // Only padding in front is no part of the sentence: behind it, an end may be the same token.
@@ -289,7 +296,8 @@ FailureOr<Value> Search::encoder(Kept &kept, Value &sequences) {
   return next(kept, sequences, sequences);
 }
 
-/// Returns the scores for what follows `tokens`, the last ones of the sequences.
+/// Returns the scores for what follows `tokens`, the last ones of the sequences. A decoder beside an encoder may read
+/// the last token alone or, if its input is not declared so, the whole sequence.
 FailureOr<Value> Search::next(Kept &kept, Value tokens, Value sequences) {
   Values values;
   if (kind == 0) {
@@ -334,7 +342,7 @@ Value Search::checked(Value tokens, Value length) {
     Value none = t.less(t.scalar(returned), t.number(1)), more = t.less(t.scalar(beams), t.scalar(returned));
     bad = t.f.op("Or", {bad, t.f.op("Or", {none, more})});
   }
-  return t.unless(bad, tokens);
+  return t.failIf(bad, tokens);
 }
 
 namespace {
@@ -400,6 +408,8 @@ FailureOr<Search::Values> Search::loop(Value trips, Value condition, ArrayRef<Va
   return Values(made->getResults());
 }
 
+/// Carries for each row whether it has ended. The token that an iteration chooses joins the sequences in the next one,
+/// so the last one joins behind the loop; rows that ended early, and the places up to max_length, are padding.
 LogicalResult Search::oneByOne(SmallVectorImpl<Value> &results) {
   bool draws = form.seed >= 0;
   Carried begin;
@@ -443,6 +453,8 @@ LogicalResult Search::oneByOne(SmallVectorImpl<Value> &results) {
   return success();
 }
 
+/// A step chooses among the successors of all beams of a sentence, so each chosen beam says which row it continues, and
+/// the sequences and caches of that row are gathered. Beams that end are kept beside the others with their scores.
 LogicalResult Search::byBeams(SmallVectorImpl<Value> &results) {
   bool wantsScores = !op->getResult(2).use_empty();
   Carried begin;

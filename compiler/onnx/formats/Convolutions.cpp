@@ -1,3 +1,4 @@
+// Types of the convolutions that kernels read, and how one without a kernel is computed.
 #include "compiler/onnx/formats/Convolutions.h"
 #include "compiler/onnx/ElementTypes.h"
 #include "compiler/onnx/constants/Constants.h"
@@ -39,7 +40,7 @@ LogicalResult IntegerConvOp::decompose(PatternRewriter &rewriter) {
   return success();
 }
 
-LogicalResult HalfConvOp::inferTypes(SmallVectorImpl<Type> &types) {
+LogicalResult Bf16ConvOp::inferTypes(SmallVectorImpl<Type> &types) {
   return Convolution(*this).inferTypes(types, {}, Float32Type::get(getContext()));
 }
 

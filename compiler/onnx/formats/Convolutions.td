@@ -9,7 +9,7 @@ def Formats_IntegerConvOp : Formats_Op<"IntegerConv", [DeclareOpInterfaceMethods
   let results = (outs AnyTensor:$y);
 }
 
-def Formats_HalfConvOp : Formats_Op<"HalfConv"> {
+def Formats_Bf16ConvOp : Formats_Op<"Bf16Conv"> {
   let summary = "Conv of bfloat16 by constant weights of bfloat16, with sums of float32";
   let arguments = Onnx_WindowArguments<(ins TensorOf<[BF16]>:$x, TensorOf<[BF16]>:$w, NoneType:$b)>.all;
   let results = (outs AnyTensor:$y);

@@ -1,3 +1,5 @@
+// Types of the products that kernels read. Their right operands are packed: a word holds two bfloat16 rows of a column
+// (HalfMatMul), or several numbers of few bits (FewBitsMatMul), so that inner sizes are compared in numbers.
 #include "compiler/onnx/formats/Products.h"
 #include "compiler/onnx/ElementTypes.h"
 #include "compiler/onnx/constants/Constants.h"
@@ -14,7 +16,7 @@ LogicalResult IntegerMatMulOp::inferTypes(SmallVectorImpl<Type> &types) {
   return inferProduct(*this, getA(), getB(), false, false, IntegerType::get(getContext(), 32), types);
 }
 
-/// Kernels read constant matrices, whose quads of rows are packed; others are widened.
+/// Kernels read constant matrices, of which four rows at a time are packed; others are widened.
 LogicalResult IntegerMatMulOp::decompose(PatternRewriter &rewriter) {
   if (constantOf(getB())) {
     return failure();
@@ -26,7 +28,7 @@ LogicalResult IntegerMatMulOp::decompose(PatternRewriter &rewriter) {
   return success();
 }
 
-LogicalResult HalfMatMulOp::inferTypes(SmallVectorImpl<Type> &types) {
+LogicalResult Bf16MatMulOp::inferTypes(SmallVectorImpl<Type> &types) {
   auto a = ranked(getA()), b = ranked(getB());
   Sizes sizes = sizesOf(a);
   if (failed(require(*this, sizes.back(), Size(2 * b.getDimSize(0))))) {
@@ -55,7 +57,7 @@ LogicalResult FewBitsMatMulOp::inferTypes(SmallVectorImpl<Type> &types) {
   return success();
 }
 
-LogicalResult DigitMatMulOp::inferTypes(SmallVectorImpl<Type> &types) {
+LogicalResult SplitIntegerMatMulOp::inferTypes(SmallVectorImpl<Type> &types) {
   Sizes sizes = sizesOf(ranked(getCoarse()));
   sizes.back() = ranked(getB()).getDimSize(1);
   types.push_back(sizedType(sizes, elementOf(getUnit())));

@@ -7,7 +7,7 @@ def Formats_IntegerMatMulOp : Formats_Op<"IntegerMatMul", [DeclareOpInterfaceMet
   let results = (outs AnyTensor:$Y);
 }
 
-def Formats_HalfMatMulOp : Formats_Op<"HalfMatMul"> {
+def Formats_Bf16MatMulOp : Formats_Op<"Bf16MatMul"> {
   let summary = "MatMul of bfloat16 by a constant matrix of bfloat16, with sums of float32";
   let description = [{
     `B` has words of 32 bits: in [w, n] the elements [2 w, n], in the low half, and [2 w + 1, n].
@@ -27,8 +27,8 @@ def Formats_FewBitsMatMulOp : Formats_Op<"FewBitsMatMul"> {
   let results = (outs AnyTensor:$Y);
 }
 
-def Formats_DigitMatMulOp : Formats_Op<"DigitMatMul"> {
-  let summary = "the same of rows that are integers of two or three digits to the base of 254";
+def Formats_SplitIntegerMatMulOp : Formats_Op<"SplitIntegerMatMul"> {
+  let summary = "FewBitsMatMul of rows that are integers of two or three digits to the base of 254";
   let description = [{
     An element of a row is coarse * high + (middle * 254 + fine) * unit or, without `fine`, coarse * high + middle * unit, where `high` and `unit` belong
     to a block. Rows have as many elements as there are weights. `B`, `scales` and `zeros` are those of FewBitsMatMul; without `scales` the words of each block in `B` have its scales behind them, the

@@ -1,3 +1,4 @@
+// Has the bound of an element type's magnitude, from which an activation's range on integers is known.
 #include "compiler/onnx/interfaces/Curve.h"
 #include <cmath>
 #include <limits>

@@ -1,5 +1,7 @@
+// Copies subgraphs of nodes that become loops (GreedySearch and its kin). A copy finds sizes of its own, so that it
+// loses the symbols that its model had for them and gets new ones when types are inferred.
 #include "compiler/onnx/interfaces/Expansion.h"
-#include "compiler/onnx/sizes/Found.h"
+#include "compiler/onnx/sizes/DataDependentSizes.h"
 
 #include "compiler/onnx/interfaces/Expansion.cpp.inc"
 
@@ -21,7 +23,7 @@ FailureOr<SmallVector<Value>> copySubgraph(OpBuilder &b, Region &region, ValueRa
   for (Operation &op : block.without_terminator()) {
     Operation *copy = b.clone(op, map);
     copy->walk([](Operation *inner) {
-      for (StringRef name : {foundName, choicesName, growsName}) {
+      for (StringRef name : {dataDependentSizeName, choicesName, growsName}) {
         inner->removeAttr(name);
       }
     });

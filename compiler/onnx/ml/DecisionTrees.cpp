@@ -1,3 +1,14 @@
+// Builds the tables in four steps: order() finds an order in which each node comes behind those that it leads to, ask()
+// writes the questions of each node in that order, place() lays the questions out, and weigh() fills in what leaves
+// give. In the tables a question at place p has its threshold in splits[p]; links[p] has the place of its first
+// successor in the upper 32 bits, and the feature in the lower ones. The successors of a question are neighbours, so
+// that a step of a row is
+//
+//   p = first + !(x[feature] <= split)
+//
+// and a leaf leads to itself: its threshold is NaN, with which nothing compares, so that the step goes to first + 1,
+// and first is the place before the leaf. (Where NaN leads to the other side everywhere, first is the leaf's own
+// place.) All rows of a tree thus take as many steps as the tree is deep, without a branch.
 #include "compiler/onnx/ml/DecisionTrees.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/STLExtras.h"
@@ -48,6 +59,7 @@ double DecisionTrees::before(double value) const {
                   : double(std::nextafterf(static_cast<float>(value), -std::numeric_limits<float>::infinity()));
 }
 
+/// Returns the question's number; where both answers lead to the same place, nothing has to be asked.
 int64_t DecisionTrees::question(int64_t feature, double split, bool missing, int64_t yes, int64_t no) {
   if (yes == no) {
     return yes;
@@ -63,6 +75,7 @@ int64_t DecisionTrees::equals(const Node &node, double value, int64_t yes, int64
   return question(node.feature, value, node.missing, inner, no);
 }
 
+/// Searches a sorted set by halves: each half is asked for its members in turn.
 int64_t DecisionTrees::member(const Node &node, llvm::ArrayRef<double> values, int64_t yes, int64_t no) {
   if (values.empty()) {
     return no;
@@ -164,25 +177,27 @@ bool DecisionTrees::place(Tables &t) {
 /// Fills in the weights of leaves: one for each where all leaves of a tree give to the same target, else one for each
 /// target.
 void DecisionTrees::weigh(Tables &t) {
-  llvm::DenseMap<int64_t, llvm::SmallVector<const Gift *, 1>> of;
-  for (const Gift &gift : gifts) {
-    of[gift.node].push_back(&gift);
+  llvm::DenseMap<int64_t, llvm::SmallVector<const LeafWeight *, 1>> of;
+  for (const LeafWeight &leaf : leafWeights) {
+    of[leaf.node].push_back(&leaf);
   }
   std::vector<int64_t> only(roots.size(), -1);
   bool one = true;
   for (size_t at = 0; at < leafOf.size(); ++at) {
-    for (const Gift *gift : leafOf[at] < 0 ? llvm::ArrayRef<const Gift *>() : llvm::ArrayRef(of[leafOf[at]])) {
+    for (const LeafWeight *leaf :
+         leafOf[at] < 0 ? llvm::ArrayRef<const LeafWeight *>() : llvm::ArrayRef(of[leafOf[at]])) {
       int64_t &target = only[treeOf[at]];
-      one &= target < 0 || target == gift->target;
-      target = gift->target;
+      one &= target < 0 || target == leaf->target;
+      target = leaf->target;
     }
   }
   int64_t width = one ? 1 : targets;
   t.weights.assign(leafOf.size() * width, nothing);
   for (size_t at = 0; at < leafOf.size(); ++at) {
-    for (const Gift *gift : leafOf[at] < 0 ? llvm::ArrayRef<const Gift *>() : llvm::ArrayRef(of[leafOf[at]])) {
-      double &weight = t.weights[at * width + (one ? 0 : gift->target)];
-      weight = isSum ? weight + gift->weight : gift->weight;
+    for (const LeafWeight *leaf :
+         leafOf[at] < 0 ? llvm::ArrayRef<const LeafWeight *>() : llvm::ArrayRef(of[leafOf[at]])) {
+      double &weight = t.weights[at * width + (one ? 0 : leaf->target)];
+      weight = isSum ? weight + leaf->weight : leaf->weight;
     }
   }
   if (one) {

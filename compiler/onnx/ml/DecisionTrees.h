@@ -28,17 +28,17 @@ public:
     llvm::SmallVector<double> values; ///< the set that Member looks in
     bool isLeaf() const { return yes < 0; }
   };
-  struct Gift {
+  struct LeafWeight {
     int64_t node, target;
     double weight;
   };
 
   std::vector<Node> nodes;
   std::vector<int64_t> roots;
-  std::vector<Gift> gifts; ///< the weights that leaves add to targets; a leaf may have many
+  std::vector<LeafWeight> leafWeights; ///< the weights that leaves add to targets; a leaf may have many
   int64_t targets = 1;
   bool isSum = true;
-  double nothing = 0; ///< the weight of a leaf without gifts: it changes no sum, minimum or maximum
+  double nothing = 0; ///< the weight of a leaf without weights: it changes no sum, minimum or maximum
 
   /// The tables that onnx.Trees describes.
   struct Tables {

@@ -1,3 +1,5 @@
+// Has what the classifiers and regressors of ai.onnx.ml share: the functions that scores go through, labels by their
+// numbers, and the search for a value among keys.
 #include "compiler/onnx/ml/Scores.h"
 #include "compiler/onnx/text/Texts.h"
 #include "runtime_support/include/ingot.h"
@@ -68,6 +70,7 @@ Value rowsOf(const Node &node, Value x) {
   return type.getRank() == 2 ? x : f.op("Unsqueeze", {x, makeIntegers(f.b, f.loc, {0})});
 }
 
+/// Labels are integers or strings; where the node has neither, there are none.
 Value labelsOf(const Node &node, Value classes, StringRef integers, StringRef strings) {
   SmallVector<int64_t> labels = integersIn(node, integers);
   SmallVector<StringRef> texts = textsIn(node, strings);

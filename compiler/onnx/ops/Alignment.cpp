@@ -5,7 +5,7 @@
 #include "compiler/onnx/ops/Alignment.h"
 #include "compiler/onnx/Control.h"
 #include "compiler/onnx/Family.h"
-#include "compiler/onnx/rewriting/Forms.h"
+#include "compiler/onnx/rewriting/Upgrade.h"
 #include "runtime_support/include/ingot.h"
 #include <limits>
 #define GET_OP_CLASSES

@@ -21,8 +21,8 @@ constexpr double minusInfinity = -std::numeric_limits<double>::infinity();
 struct Heads {
   bool flat = false; ///< whether operands have rank 3: [batch, steps, heads * width]
   Size batch, queries, keys, past = 0;
-  Size heads = 0, shared = 0, width = 0, valueWidth = 0; ///< `shared`: heads of keys and values
-  Size group = 1;                                        ///< how many heads share keys
+  Size heads = 0, kvHeads = 0, width = 0, valueWidth = 0; ///< `kvHeads`: heads of keys and values
+  Size group = 1;                                         ///< how many heads share keys
   Size total() const { return past + keys; }
 };
 
@@ -41,14 +41,14 @@ FailureOr<std::optional<Heads>> headsOf(AttentionOp op) {
   Sizes sq = sizesOf(q), sk = sizesOf(k), sv = sizesOf(v);
   h.batch = sq[0], h.queries = sq[h.flat ? 1 : 2], h.keys = sk[h.flat ? 1 : 2];
   h.heads = h.flat ? Size(static_cast<int64_t>(op.getQNumHeads().value_or(0))) : sq[1];
-  h.shared = h.flat ? Size(static_cast<int64_t>(op.getKvNumHeads().value_or(0))) : sk[1];
+  h.kvHeads = h.flat ? Size(static_cast<int64_t>(op.getKvNumHeads().value_or(0))) : sk[1];
   auto columns = [&](const Sizes &sizes, const Size &heads) {
     return h.flat ? equalPart(op, sizes.back(), heads) : std::optional(sizes.back());
   };
-  std::optional<Size> group = equalPart(op, h.heads, h.shared), width = columns(sq, h.heads),
-                      keyWidth = columns(sk, h.shared), valueWidth = columns(sv, h.shared);
+  std::optional<Size> group = equalPart(op, h.heads, h.kvHeads), width = columns(sq, h.heads),
+                      keyWidth = columns(sk, h.kvHeads), valueWidth = columns(sv, h.kvHeads);
   if (!group || group->is(0) || !width || !keyWidth || !valueWidth) {
-    return op.emitOpError("") << h.heads.text() << " query heads and " << h.shared.text()
+    return op.emitOpError("") << h.heads.text() << " query heads and " << h.kvHeads.text()
                               << " heads of keys do not divide " << q << ", " << k << ", " << v;
   }
   if (failed(require(op, *width, *keyWidth))) {
@@ -59,7 +59,7 @@ FailureOr<std::optional<Heads>> headsOf(AttentionOp op) {
       return op.emitOpError("Q, K and V have different batches: ") << q << ", " << k << ", " << v;
     }
   }
-  if (failed(require(op, h.keys, sv[h.flat ? 1 : 2])) || (!h.flat && failed(require(op, h.shared, sv[1])))) {
+  if (failed(require(op, h.keys, sv[h.flat ? 1 : 2])) || (!h.flat && failed(require(op, h.kvHeads, sv[1])))) {
     return op.emitOpError("K and V have different heads or steps: ") << k << ", " << v;
   }
   h.group = *group, h.width = *width, h.valueWidth = *valueWidth;
@@ -81,11 +81,12 @@ struct Expansion {
   Heads h;
   Formula f;
 
-  /// Returns [batch, steps, heads * width] as [batch, heads, steps, width].
-  Value apart(Value x, const Size &steps, const Size &heads, const Size &width) {
+  /// Returns [batch, steps, heads * width] as [batch, heads, steps, width]. Tensors of four axes have their heads apart
+  /// already.
+  Value splitHeads(Value x, const Size &steps, const Size &heads, const Size &width) {
     return h.flat ? f.transpose(f.reshapeTo(x, {h.batch, steps, heads, width}), {0, 2, 1, 3}) : x;
   }
-  Value behind(Value past, Value now) {
+  Value appended(Value past, Value now) {
     return present(past) ? f.op("Concat", {past, now}, {f.integer("axis", 2)}) : now;
   }
   Value row(const Size &n, bool column) {
@@ -115,6 +116,7 @@ struct Expansion {
   }
 
   /// Returns how far the last query lies behind the last key: [] or, with lengths for each sequence, [batch, 1, 1, 1].
+  /// Key j may be read by query i if j <= i + offset.
   Value queryOffset() {
     if (!present(op.getPastKey()) && present(op.getNonpadKvSeqlen())) {
       return f.sub(f.reshapeTo(op.getNonpadKvSeqlen(), {h.batch, 1, 1, 1}), f.scalar(h.queries));
@@ -152,18 +154,21 @@ struct Expansion {
   }
 
   /// Returns queries times keys, [batch, heads, queries, total], or weights times values. `columns` is the result's
-  /// last axis.
-  Value grouped(Value rows, Value shared, const Size &inner, const Size &columns, bool transposed) {
+  /// last axis. Where several query heads share one of keys, their rows get an axis of groups, along which the keys are
+  /// broadcast:
+  ///
+  ///   [batch, kvHeads, group, queries, width] times [batch, kvHeads, 1, width, total]
+  Value grouped(Value rows, Value keysOrValues, const Size &inner, const Size &columns, bool transposed) {
     SmallVector<NamedAttribute> attributes;
     if (transposed) {
       attributes.push_back(f.flag("transB"));
     }
     if (h.group.is(1)) {
-      return f.op("MatMul", {rows, shared}, attributes);
+      return f.op("MatMul", {rows, keysOrValues}, attributes);
     }
-    Sizes own = sizesOf(ranked(shared));
-    Value a = f.reshapeTo(rows, {h.batch, h.shared, h.group, h.queries, inner});
-    Value b = f.reshapeTo(shared, {h.batch, h.shared, 1, own[2], own[3]});
+    Sizes own = sizesOf(ranked(keysOrValues));
+    Value a = f.reshapeTo(rows, {h.batch, h.kvHeads, h.group, h.queries, inner});
+    Value b = f.reshapeTo(keysOrValues, {h.batch, h.kvHeads, 1, own[2], own[3]});
     return f.reshapeTo(f.op("MatMul", {a, b}, attributes), {h.batch, h.heads, h.queries, columns});
   }
 
@@ -177,10 +182,12 @@ struct Expansion {
     return asQueries(f.div(f.number(1, width), f.sqrt(width)));
   }
 
+  /// The four stages are what qk_matmul_output_mode may ask for: scaled scores, behind the soft cap, with biases, and
+  /// the weights. Where nobody reads them, fusion makes one kernel of all this.
   SmallVector<Value> run() {
-    Value q = apart(op.getQ(), h.queries, h.heads, h.width);
-    Value k = behind(op.getPastKey(), apart(op.getK(), h.keys, h.shared, h.width));
-    Value v = behind(op.getPastValue(), apart(op.getV(), h.keys, h.shared, h.valueWidth));
+    Value q = splitHeads(op.getQ(), h.queries, h.heads, h.width);
+    Value k = appended(op.getPastKey(), splitHeads(op.getK(), h.keys, h.kvHeads, h.width));
+    Value v = appended(op.getPastValue(), splitHeads(op.getV(), h.keys, h.kvHeads, h.valueWidth));
     Value stages[4];
     Value scores = stages[0] = f.mul(grouped(q, k, h.width, h.total(), true), scale());
     if (double cap = op.getSoftcap().convertToDouble(); cap > 0) {
@@ -206,6 +213,7 @@ struct Expansion {
 
 } // namespace
 
+/// Attend is the fused kernel: its region computes a score from the product of a query and a key.
 LogicalResult AttendOp::verify() {
   RankedTensorType product = block().getNumArguments() ? ranked(block().getArgument(0)) : RankedTensorType();
   if (!product || product.getRank() < 2 || static_cast<int64_t>(getPerm().size()) != product.getRank() ||
@@ -220,6 +228,7 @@ LogicalResult AttendOp::verify() {
   return success();
 }
 
+/// The result has the product's axes with the values' width in the place of the keys, in the order `perm`.
 LogicalResult AttendOp::inferTypes(SmallVectorImpl<Type> &types) {
   Sizes axes = sizesOf(ranked(product())), result;
   axes.back() = static_cast<int64_t>(getValueWidth());
@@ -248,8 +257,8 @@ LogicalResult AttentionOp::inferTypes(SmallVectorImpl<Type> &types) {
   const Heads &h = **heads;
   types.push_back(h.flat ? sizedType({h.batch, h.queries, h.heads * h.valueWidth}, element)
                          : sizedType({h.batch, h.heads, h.queries, h.valueWidth}, element));
-  types.push_back(sizedType({h.batch, h.shared, h.total(), h.width}, element));
-  types.push_back(sizedType({h.batch, h.shared, h.total(), h.valueWidth}, elementOf(getV())));
+  types.push_back(sizedType({h.batch, h.kvHeads, h.total(), h.width}, element));
+  types.push_back(sizedType({h.batch, h.kvHeads, h.total(), h.valueWidth}, elementOf(getV())));
   types.push_back(sizedType({h.batch, h.heads, h.queries, h.total()}, element));
   return success();
 }
@@ -269,7 +278,8 @@ LogicalResult RotaryEmbeddingOp::inferTypes(SmallVectorImpl<Type> &types) {
   return success();
 }
 
-/// Rotates pairs of columns by the angles of their positions. A pair is column i of both halves, or two neighbours.
+/// Rotates pairs of columns by the angles of their positions. A pair is column i of both halves, or two neighbours. A
+/// pair (a, b) becomes (a cos - b sin, a sin + b cos); columns from rotary_embedding_dim on stay.
 LogicalResult RotaryEmbeddingOp::decompose(PatternRewriter &rewriter) {
   auto type = ranked(getX());
   if (!isSized(getX()) || !isSized(getCosCache()) || !isSized(getSinCache()) ||
@@ -286,10 +296,10 @@ LogicalResult RotaryEmbeddingOp::decompose(PatternRewriter &rewriter) {
   if (!each) {
     return emitOpError("") << heads << " heads do not divide " << type;
   }
-  Size width = *each, turned = getRotaryEmbeddingDim() ? Size(static_cast<int64_t>(getRotaryEmbeddingDim())) : width;
-  std::optional<Size> pairs = equalPart(*this, turned, 2);
-  if (!pairs || failed(require(*this, min(turned, width), turned))) {
-    return emitOpError("turns ") << turned.text() << " of " << width.text() << " columns";
+  Size width = *each, rotated = getRotaryEmbeddingDim() ? Size(static_cast<int64_t>(getRotaryEmbeddingDim())) : width;
+  std::optional<Size> pairs = equalPart(*this, rotated, 2);
+  if (!pairs || failed(require(*this, min(rotated, width), rotated))) {
+    return emitOpError("rotates ") << rotated.text() << " of " << width.text() << " columns";
   }
   Size half = *pairs;
   Formula f(rewriter, getLoc());
@@ -305,21 +315,21 @@ LogicalResult RotaryEmbeddingOp::decompose(PatternRewriter &rewriter) {
   };
   Value cosine = angles(getCosCache()), sine = angles(getSinCache());
   bool neighbours = getInterleaved() != 0;
-  Value a = neighbours ? part(x, 0, turned, 2) : part(x, 0, half, 1);
-  Value b = neighbours ? part(x, 1, turned, 2) : part(x, half, turned, 1);
+  Value a = neighbours ? part(x, 0, rotated, 2) : part(x, 0, half, 1);
+  Value b = neighbours ? part(x, 1, rotated, 2) : part(x, half, rotated, 1);
   Value real = f.sub(f.mul(cosine, a), f.mul(sine, b)), imaginary = f.add(f.mul(sine, a), f.mul(cosine, b));
   Value y;
   if (neighbours) {
     Value axis = makeIntegers(f.b, f.loc, {4});
     Sizes both = sizesOf(ranked(x));
-    both.back() = turned;
+    both.back() = rotated;
     y = f.op("Concat", {f.op("Unsqueeze", {real, axis}), f.op("Unsqueeze", {imaginary, axis})}, {f.integer("axis", 4)});
     y = f.reshapeTo(y, both);
   } else {
     y = f.op("Concat", {real, imaginary}, {f.integer("axis", 3)});
   }
-  if (turned != width) {
-    y = f.op("Concat", {y, part(x, turned, width, 1)}, {f.integer("axis", 3)});
+  if (rotated != width) {
+    y = f.op("Concat", {y, part(x, rotated, width, 1)}, {f.integer("axis", 3)});
   }
   rewriter.replaceOp(*this, f.reshapeTo(y, shape));
   return success();

@@ -1,5 +1,5 @@
 // Holds the formulas of arithmetic and logic on two or more numbers: each op writes its result for one element (emit),
-// and the family of elementwise kernels writes the loop and broadcasts. Forms of operators before opset 7 are upgraded.
+// and the family of elementwise kernels writes the loop and broadcasts. Definitions before opset 7 are upgraded.
 #include "compiler/onnx/ops/Binary.h"
 #include "compiler/onnx/Family.h"
 #include "compiler/onnx/ScalarMath.h"

@@ -2,7 +2,7 @@
 include "compiler/onnx/Onnx.td"
 include "compiler/onnx/interfaces/Curve.td"
 
-/// The class of operators whose old forms (before opset 7) broadcast by attributes.
+/// The class of operators whose definitions before opset 7 broadcast by attributes.
 class Onnx_Arithmetic<string mnemonic, Type type = Onnx_Numbers, list<Trait> traits = []> : Onnx_Elementwise<mnemonic, 2, traits> {
   let arguments = (ins type:$a, type:$b);
   let more = "static ::llvm::LogicalResult upgrade(::ingot::onnx::Node &node);";

@@ -1,10 +1,14 @@
+// Products with weights of few bits as com.microsoft has them: blocks of a row's numbers share a scale and a zero point
+// (MatMulNBits, GatherBlockQuantized), or numbers are indices into a table of 16 values (MatMulBnb4). With few rows of
+// activations the weights stay as they are, and a kernel unpacks them while it multiplies (quantization/FewBits.h);
+// with many, they are dequantized once when the model is compiled, and the product is one of floats.
 #include "compiler/onnx/ops/BlockQuantized.h"
 #include "compiler/onnx/ElementTypes.h"
 #include "compiler/onnx/Family.h"
 #include "compiler/onnx/constants/Evaluate.h"
 #include "compiler/onnx/quantization/FewBits.h"
 #include "compiler/onnx/quantization/Quantization.h"
-#include "compiler/onnx/rewriting/Forms.h"
+#include "compiler/onnx/rewriting/Upgrade.h"
 #include "compiler/onnx/sizes/Ranks.h"
 #define GET_OP_CLASSES
 #include "compiler/onnx/ops/BlockQuantized.cpp.inc"
@@ -73,7 +77,7 @@ static Value ofFewBits(Formula &f, MsMatMulNBitsOp op, ElementsAttr weights, Ele
   if (!isForFewBits(op.getA()) || !hasFewRows(op.getA()) || !scales) {
     return {};
   }
-  FewBits w;
+  FewBitsWeights w;
   w.bits = static_cast<int64_t>(op.getBits()), w.block = static_cast<int64_t>(op.getBlockSize());
   w.rows = static_cast<int64_t>(op.getN()), w.columns = static_cast<int64_t>(op.getK());
   w.zero = int64_t(1) << (w.bits - 1);
@@ -87,6 +91,7 @@ static Value ofFewBits(Formula &f, MsMatMulNBitsOp op, ElementsAttr weights, Ele
   return productOfFewBits(f, op.getA(), w);
 }
 
+/// Without zero points the middle of the range is zero. Zero points that are floats are subtracted as floats.
 LogicalResult MsMatMulNBitsOp::decompose(PatternRewriter &rewriter) {
   if (!isSized(getA()) || !isStatic(getB())) {
     return failure();
@@ -133,6 +138,7 @@ LogicalResult MsMatMulNBitsOp::decompose(PatternRewriter &rewriter) {
 
 // Infers the type of a product whose numbers come from tables instead of zero points: FP4 and NF4 of bitsandbytes.
 
+/// Blocks go over the whole matrix rather than along its rows, so a block may end in the middle of one.
 LogicalResult MsMatMulBnb4Op::inferTypes(SmallVectorImpl<Type> &types) {
   auto k = static_cast<int64_t>(getK()), n = static_cast<int64_t>(getN()), block = static_cast<int64_t>(getBlockSize());
   if (k < 1 || n < 1 || block < 16 || (block & (block - 1)) || (getQuantType() != 0 && getQuantType() != 1)) {
@@ -209,6 +215,8 @@ static LogicalResult checkZerosOfTable(MsGatherBlockQuantizedOp op, bool packed)
   return zeros == expected ? success() : op.emitOpError("zero points of type ") << zeros << ", expected " << expected;
 }
 
+/// A table of uint8 has several numbers in a byte of the last axis; one of uint4 or int4 has the numbers as its
+/// elements.
 LogicalResult MsGatherBlockQuantizedOp::inferTypes(SmallVectorImpl<Type> &types) {
   auto bits = static_cast<int64_t>(getBits()), block = static_cast<int64_t>(getBlockSize());
   auto data = ranked(getData()), scales = ranked(getScales());
@@ -250,7 +258,7 @@ LogicalResult MsGatherBlockQuantizedOp::inferTypes(SmallVectorImpl<Type> &types)
 }
 
 /// Makes the table rows of few bits; returns false where its rows are not quantized along themselves.
-static bool tableOfFewBits(MsGatherBlockQuantizedOp op, FewBits &table) {
+static bool tableOfFewBits(MsGatherBlockQuantizedOp op, FewBitsWeights &table) {
   auto data = ranked(op.getData());
   ElementsAttr numbers = constantOf(op.getData()), scales = constantOf(op.getScales()),
                zeros = present(op.getZeros()) ? constantOf(op.getZeros()) : ElementsAttr();
@@ -278,7 +286,7 @@ LogicalResult MsGatherBlockQuantizedOp::decompose(PatternRewriter &rewriter) {
     return emitOpError("weights that are not constant are unsupported");
   }
   Formula f(rewriter, getLoc());
-  if (FewBits table; tableOfFewBits(*this, table)) {
+  if (FewBitsWeights table; tableOfFewBits(*this, table)) {
     rewriter.replaceOp(*this, rowsOfFewBits(f, table, getIndices()));
     return success();
   }

@@ -9,7 +9,7 @@
 // and whether a cache is put before the new keys (own sequence) or replaces them (other sequence).
 #include "compiler/onnx/ops/CachedAttention.h"
 #include "compiler/onnx/Family.h"
-#include "compiler/onnx/rewriting/Forms.h"
+#include "compiler/onnx/rewriting/Upgrade.h"
 #include <limits>
 #define GET_OP_CLASSES
 #include "compiler/onnx/ops/CachedAttention.cpp.inc"
@@ -28,9 +28,9 @@ struct SparseShape {
   /// of masks, which the heads use in turn; `blocks` is how many rows, and columns, a mask has; `entries` is the length
   /// of a layout's list of columns.
   Size batch, steps, cache, layouts, blocks, entries;
-  /// `heads` counts the heads of queries, `shared` those of keys and values; `width` is the number of elements of a
+  /// `heads` counts the heads of queries, `kvHeads` those of keys and values; `width` is the number of elements of a
   /// head.
-  int64_t heads = 0, shared = 0, width = 0;
+  int64_t heads = 0, kvHeads = 0, width = 0;
 };
 } // namespace
 
@@ -61,25 +61,25 @@ static FailureOr<std::optional<SparseShape>> shapeOf(SparseAttentionOp op) {
     return op.emitOpError("the width of the tables of angles must be known when the model is compiled");
   }
   SparseShape s;
-  s.heads = op.getNumHeads(), s.shared = op.getKvNumHeads();
+  s.heads = op.getNumHeads(), s.kvHeads = op.getKvNumHeads();
   auto q = ranked(op.getQuery()), past = ranked(op.getPastKey()), rows = ranked(op.getBlockRowIndices()),
        columns = ranked(op.getBlockColIndices());
-  int64_t all = packed ? s.heads + 2 * s.shared : s.heads;
-  bool good = s.shared >= 1 && s.heads >= 1 && s.heads % s.shared == 0 && q.getRank() == 3 && !q.isDynamicDim(2) &&
+  int64_t all = packed ? s.heads + 2 * s.kvHeads : s.heads;
+  bool good = s.kvHeads >= 1 && s.heads >= 1 && s.heads % s.kvHeads == 0 && q.getRank() == 3 && !q.isDynamicDim(2) &&
               q.getDimSize(2) % all == 0 && past.getRank() == 4 && rows.getRank() == 2 && columns.getRank() == 2 &&
               static_cast<int64_t>(op.getSparseBlockSize()) >= 1 && !rows.isDynamicDim(0) && rows.getDimSize(0) >= 1 &&
               s.heads % rows.getDimSize(0) == 0;
   if (good) {
     s.batch = sizeOf(q, 0), s.steps = sizeOf(q, 1), s.width = q.getDimSize(2) / all, s.cache = sizeOf(past, 2);
     s.layouts = sizeOf(rows, 0), s.blocks = sizeOf(rows, 1) - Size(1), s.entries = sizeOf(columns, 1);
-    Sizes fresh = {s.batch, s.steps, s.shared * s.width}, kept = {s.batch, s.shared, s.cache, s.width};
+    Sizes fresh = {s.batch, s.steps, s.kvHeads * s.width}, kept = {s.batch, s.kvHeads, s.cache, s.width};
     good = (packed || (fits(op, op.getKey(), fresh) && fits(op, op.getValue(), fresh))) &&
            fits(op, op.getPastKey(), kept) && fits(op, op.getPastValue(), kept) &&
            succeeded(require(op, sizeOf(columns, 0), s.layouts)) &&
            fits(op, op.getKeyTotalSequenceLengths(), {s.batch});
   }
   if (!good) {
-    return op.emitOpError("") << s.heads << " heads and " << s.shared << " of keys do not fit " << q << ", "
+    return op.emitOpError("") << s.heads << " heads and " << s.kvHeads << " of keys do not fit " << q << ", "
                               << op.getKey().getType() << ", a past of type " << past << " and blocks of types " << rows
                               << " and " << columns;
   }
@@ -98,7 +98,7 @@ LogicalResult SparseAttentionOp::inferTypes(SmallVectorImpl<Type> &types) {
   }
   const SparseShape &s = **shape;
   types.push_back(sizedType({s.batch, s.steps, s.heads * s.width}, element));
-  types.append(2, sizedType({s.batch, s.shared, s.cache, s.width}, element));
+  types.append(2, sizedType({s.batch, s.kvHeads, s.cache, s.width}, element));
   return success();
 }
 
@@ -111,7 +111,7 @@ struct Sparse {
 
   /// Returns [batch, steps, heads * width] as [batch, heads, steps, width]. It is rotated by
   /// `places`, where these are not null and the node has do_rotary.
-  Value apart(Value x, int64_t heads, Value places) {
+  Value splitHeads(Value x, int64_t heads, Value places) {
     if (places && op.getDoRotary()) {
       int64_t dim = 2 * ranked(op.getCosCache()).getDimSize(1);
       x = f.op("RotaryEmbedding", {x, op.getCosCache(), op.getSinCache(), places},
@@ -150,15 +150,15 @@ struct Sparse {
     int64_t rounds = s.heads / s.layouts.number();
     seen = f.transpose(seen, {1, 0, 2, 3});
     seen = rounds == 1 ? seen : f.op("Tile", {seen, makeIntegers(f.b, f.loc, {1, rounds, 1, 1})});
-    Value behind = f.op("LessOrEqual", {key, f.reshapeTo(places, {s.batch, 1, s.steps, 1})});
-    return f.op("And", {seen, behind});
+    Value isCausal = f.op("LessOrEqual", {key, f.reshapeTo(places, {s.batch, 1, s.steps, 1})});
+    return f.op("And", {seen, isCausal});
   }
 
   SmallVector<Value> run() {
     Value q = op.getQuery(), k = op.getKey(), v = op.getValue();
     if (!present(k)) {
-      int64_t first = s.heads * s.width, second = first + s.shared * s.width;
-      k = slice(f, q, 2, first, second), v = slice(f, q, 2, second, second + s.shared * s.width);
+      int64_t first = s.heads * s.width, second = first + s.kvHeads * s.width;
+      k = slice(f, q, 2, first, second), v = slice(f, q, 2, second, second + s.kvHeads * s.width);
       q = slice(f, q, 2, 0, first);
     }
     // Where the new tokens are the whole sequence (the prompt), they are put at the beginning of the cache; otherwise
@@ -170,16 +170,17 @@ struct Sparse {
     auto cache = [&](Value past, Value now) {
       return f.op("TensorScatter", {past, now, start}, {f.integer("axis", 2)});
     };
-    Value keys = cache(op.getPastKey(), apart(k, s.shared, places));
-    Value values = cache(op.getPastValue(), apart(v, s.shared, Value()));
+    Value keys = cache(op.getPastKey(), splitHeads(k, s.kvHeads, places));
+    Value values = cache(op.getPastValue(), splitHeads(v, s.kvHeads, Value()));
     Value nothing = f.number(-std::numeric_limits<double>::infinity(), q);
     Value bias = f.op("Where", {visible(places), f.number(0, q), nothing});
     SmallVector<NamedAttribute> attributes;
     if (op.getScale() && !op.getScale()->isZero()) {
       attributes.push_back(f.number("scale", op.getScale()->convertToDouble()));
     }
-    Operation *y = createOp(f.b, f.loc, "onnx.Attention",
-                            {apart(q, s.heads, places), keys, values, bias, Value(), Value(), Value()}, attributes, 4);
+    Operation *y =
+        createOp(f.b, f.loc, "onnx.Attention",
+                 {splitHeads(q, s.heads, places), keys, values, bias, Value(), Value(), Value()}, attributes, 4);
     Value rows = f.transpose(y->getResult(0), {0, 2, 1, 3});
     return {f.reshapeTo(rows, {s.batch, s.steps, s.heads * s.width}), keys, values};
   }
@@ -236,17 +237,17 @@ LogicalResult DecoderAttentionOp::upgrade(Node &node) {
   Value query = node.operand(0), width = sizeAlong(f, query, 2), bias = node.operand(4);
   SmallVector<Value> biases = split(f, bias, 0, 3);
   // This returns [steps, batch, width] as [batch, heads, steps, width of a head].
-  auto apart = [&](Value x) {
+  auto splitHeads = [&](Value x) {
     Value head = f.div(width, makeIntegers(f.b, f.loc, {heads}));
     x = reshapeBy(f, x, {shapeOf(f, x, 0, 2), makeIntegers(f.b, f.loc, {heads}), head});
     return f.transpose(x, {1, 2, 0, 3});
   };
-  Value q = apart(f.add(f.op("MatMul", {query, node.operand(2)}), biases[0]));
+  Value q = splitHeads(f.add(f.op("MatMul", {query, node.operand(2)}), biases[0]));
   Value keys = node.operand(6), values = node.operand(7);
   if (!cached || !flags->fromKey) {
     Value both = f.op("MatMul", {flags->fromKey ? node.operand(1) : query, node.operand(3)});
     SmallVector<Value> parts = split(f, both, 2, 2);
-    Value newKeys = apart(f.add(parts[0], biases[1])), newValues = apart(f.add(parts[1], biases[2]));
+    Value newKeys = splitHeads(f.add(parts[0], biases[1])), newValues = splitHeads(f.add(parts[1], biases[2]));
     keys = cached ? concat(f, {keys, newKeys}, 2) : newKeys;
     values = cached ? concat(f, {values, newValues}, 2) : newValues;
   }

@@ -10,6 +10,6 @@ def Onnx_SparseAttentionOp : Onnx_MicrosoftOp<"SparseAttention", 11, [DeclareOpI
     DefaultValuedOptionalAttr<I64Attr, "0">:$rotary_interleaved, OptionalAttr<F32Attr>:$scale, I64Attr:$sparse_block_size);
   let results = (outs AnyTensor:$output, AnyTensor:$present_key, AnyTensor:$present_value);
 }
-def Onnx_DecoderAttentionOp : Onnx_MicrosoftForm<"DecoderAttention", 12> {
+def Onnx_DecoderAttentionOp : Onnx_MicrosoftAlias<"DecoderAttention", 12> {
   let attributes = (ins OptionalAttr<F32Attr>:$mask_filter_value, OptionalAttr<I64Attr>:$num_heads);
 }

@@ -1,3 +1,7 @@
+// Conversions of elements: of values (Cast, CastLike) and of bits (BitCast). Numbers are converted as ScalarMath does
+// it, but for the 8-bit type of powers of two (float8e8m0), which is rounded up, down or to the nearest power. Casts to
+// and from strings are Text ops. Within a kernel narrow floats are kept as float32 and integers below a byte as bytes,
+// so that BitCast has to bring them back to their own width first.
 #include "compiler/onnx/ops/Cast.h"
 #include "compiler/onnx/ElementTypes.h"
 #include "compiler/onnx/Family.h"

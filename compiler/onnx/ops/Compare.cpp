@@ -1,3 +1,5 @@
+// Comparisons of elements, each a formula from which constants are folded and kernels are made. Strings are compared by
+// the support library, so Equal of strings becomes a Text op when the node is resolved.
 #include "compiler/onnx/ops/Compare.h"
 #include "compiler/onnx/ElementTypes.h"
 #include "compiler/onnx/Family.h"

@@ -8,7 +8,7 @@
 #include "compiler/onnx/ops/Compare.h"
 #include "compiler/onnx/ops/Shape.h"
 #include "compiler/onnx/ops/Unary.h"
-#include "compiler/onnx/sizes/Found.h"
+#include "compiler/onnx/sizes/DataDependentSizes.h"
 #include "compiler/onnx/sizes/LoopSizes.h"
 #include "mlir/IR/Diagnostics.h"
 #include "llvm/ADT/BitVector.h"
@@ -21,6 +21,7 @@ namespace ingot::onnx {
 
 // These help other ops.
 
+/// An op's own operands count, and those that ops in its regions read from around it.
 void eachOutsideOperand(Operation *op, llvm::function_ref<void(OpOperand &)> f) {
   op->walk([&](Operation *inner) {
     for (OpOperand &use : inner->getOpOperands()) {
@@ -34,6 +35,7 @@ void eachOutsideOperand(Operation *op, llvm::function_ref<void(OpOperand &)> f) 
   });
 }
 
+/// A fused location has several names, of which the first is the node whose op stayed.
 std::string nodeOf(Location loc) {
   std::string node;
   loc->walk([&](Location l) {
@@ -57,6 +59,8 @@ void eachNode(Location loc, llvm::function_ref<void(StringRef, StringRef)> f) {
   });
 }
 
+/// Errors are kept from the user: a branch that cannot be computed is no error of the model, as long as another one
+/// can.
 std::string firstError(MLIRContext *context, llvm::function_ref<LogicalResult()> f) {
   std::string text;
   ScopedDiagnosticHandler handler(context, [&](Diagnostic &d) {
@@ -75,6 +79,7 @@ std::string firstError(MLIRContext *context, llvm::function_ref<LogicalResult()>
 
 FailOp failureOf(Block &branch) { return branch.empty() ? FailOp() : dyn_cast<FailOp>(branch.front()); }
 
+/// The branch keeps its results, which onnx.Fail makes of nothing, so that the If stays well formed.
 void failInstead(Block &branch, StringRef why) {
   Operation *owner = branch.getParentOp();
   while (!branch.empty()) {
@@ -86,6 +91,7 @@ void failInstead(Block &branch, StringRef why) {
   YieldOp::create(b, owner->getLoc(), fail.getOuts());
 }
 
+/// What differs becomes unknown: [2, n] and [3, n] are [?, n], and ranks that differ leave no rank.
 TensorType join(Type a, Type b) {
   if (a == b) {
     return cast<TensorType>(a);
@@ -104,12 +110,15 @@ TensorType join(Type a, Type b) {
   return sizedType(sizes, x.getElementType());
 }
 
+/// Follows the condition through negations and casts to a comparison of two sizes that the caller chooses. The boolean
+/// says whether the condition holds where they are equal, or where they differ.
 std::optional<std::pair<std::pair<Size, Size>, bool>> equalityOf(Value condition) {
   bool equal = true;
   while (Operation *op = condition.getDefiningOp()) {
     if (isa<EqualOp>(op)) {
       auto a = sizesIn(op->getOperand(0)), b = sizesIn(op->getOperand(1));
-      if (!a || !b || a->size() != 1 || b->size() != 1 || a->front().isFound() || b->front().isFound()) {
+      if (!a || !b || a->size() != 1 || b->size() != 1 || a->front().isDataDependent() ||
+          b->front().isDataDependent()) {
         return std::nullopt;
       }
       return std::make_pair(std::make_pair(a->front(), b->front()), equal);
@@ -123,6 +132,7 @@ std::optional<std::pair<std::pair<Size, Size>, bool>> equalityOf(Value condition
   return std::nullopt;
 }
 
+/// The loop has no condition of its own: its body hands on the one that it got, which holds.
 LoopOp makeLoop(OpBuilder &b, Location loc, Value trips, ValueRange initial, ArrayRef<Type> scans,
                 llvm::function_ref<SmallVector<Value>(Value, ValueRange)> body) {
   OperationState made(loc, LoopOp::getOperationName());
@@ -145,6 +155,7 @@ LoopOp makeLoop(OpBuilder &b, Location loc, Value trips, ValueRange initial, Arr
   return loop;
 }
 
+/// The body moves to a new loop with fewer results; an argument that is left out must not be read any more.
 LoopOp narrowLoop(RewriterBase &rewriter, LoopOp loop, const llvm::BitVector &keep) {
   OpBuilder::InsertionGuard guard(rewriter);
   rewriter.setInsertionPoint(loop);
@@ -191,14 +202,14 @@ static LogicalResult updateAll(Block &block) {
 // If and Loop find sizes for the run even where nothing reads their results, so they have an effect.
 
 using Effects = SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>>;
-static void addFindersEffect(Operation *op, Effects &effects) {
-  if (!foundAt(op).empty()) {
+static void addSizeEffect(Operation *op, Effects &effects) {
+  if (!symbolsDefinedBy(op).empty()) {
     effects.emplace_back(MemoryEffects::Write::get());
   }
 }
 
-void IfOp::getEffects(Effects &effects) { addFindersEffect(*this, effects); }
-void LoopOp::getEffects(Effects &effects) { addFindersEffect(*this, effects); }
+void IfOp::getEffects(Effects &effects) { addSizeEffect(*this, effects); }
+void LoopOp::getEffects(Effects &effects) { addSizeEffect(*this, effects); }
 
 // These belong to If.
 
@@ -215,7 +226,8 @@ LogicalResult IfOp::verify() {
   return success();
 }
 
-/// Returns one size where two are equal, and another where they are not.
+/// Returns one size where two are equal, and another where they are not. With d = min(1, |a - b|), which is 0 where a =
+/// b and else 1, it is max(equal * (1 - d), other * d).
 static Size sizeByEquality(const std::pair<Size, Size> &sizes, const Size &equal, const Size &other) {
   Size difference = sizes.first - sizes.second;
   if (divideExactly(equal - other, difference)) { // both are the same where the two are equal
@@ -255,6 +267,9 @@ static TensorType typeBehind(IfOp op, Type a, Type b, const SymbolSet &inner) {
   return sizedType(sizes, joined.getElementType());
 }
 
+/// A branch whose types contradict becomes an onnx.Fail, and only two such branches are an error. Sizes that the
+/// branches give differently become a size that the run chooses (chosenSize), or an expression where the condition is
+/// an equality.
 LogicalResult IfOp::inferTypes(SmallVectorImpl<Type> &types) {
   if (!mayBeNumber(getCondition())) { // simplification makes the run check what the type does not tell
     return emitOpError("needs a condition of one element");
@@ -275,7 +290,7 @@ LogicalResult IfOp::inferTypes(SmallVectorImpl<Type> &types) {
     return emitOpError("has no branch that can be computed: ") << errors[0] << "; " << errors[1];
   }
   Operation *ends[2] = {getThenBranch().front().getTerminator(), getElseBranch().front().getTerminator()};
-  SymbolSet inner = foundInside(*this);
+  SymbolSet inner = symbolsDefinedInside(*this);
   for (unsigned i = 0; i < getNumResults(); ++i) {
     Type a = ends[0]->getOperand(i).getType(), b = ends[1]->getOperand(i).getType();
     TensorType joined = typeBehind(*this, errors[0].empty() ? a : Type(), errors[1].empty() ? b : Type(), inner);
@@ -310,13 +325,14 @@ LogicalResult LoopOp::verify() {
 /// Returns the size of the scan outputs' first axis, which is found when a condition may end the loop before its trip
 /// count does.
 static Size tripsOf(LoopOp loop) {
-  if (LoopSizes::turnsAll(loop)) {
-    return LoopSizes::turns(loop);
+  if (LoopSizes::runsAllTrips(loop)) {
+    return LoopSizes::tripCount(loop);
   }
-  Size most = LoopSizes::mostTurns(loop);
-  return most.isUnknown() ? unboundedSize(loop) : foundSize(loop, most);
+  Size most = LoopSizes::maxTripCount(loop);
+  return most.isUnknown() ? unboundedSize(loop) : dataDependentSize(loop, most);
 }
 
+/// Scan outputs get an axis in front, of as many elements as there are iterations.
 LogicalResult LoopOp::inferTypes(SmallVectorImpl<Type> &types) {
   if ((present(getTrips()) && !mayBeNumber(getTrips())) || (present(getCondition()) && !mayBeNumber(getCondition()))) {
     return emitOpError("needs a trip count and a condition of one element");
@@ -330,7 +346,7 @@ LogicalResult LoopOp::inferTypes(SmallVectorImpl<Type> &types) {
            << continues().get().getType();
   }
   for (unsigned i = 0; i < carried(); ++i) {
-    types.push_back(inner.carriedBehind(i));
+    types.push_back(inner.carriedAfter(i));
   }
   Size trips = scans() ? tripsOf(*this) : Size(0);
   for (unsigned i = carried(); i < getNumResults(); ++i) {
@@ -339,7 +355,7 @@ LogicalResult LoopOp::inferTypes(SmallVectorImpl<Type> &types) {
       types.push_back(unrankedOf(elementOf(yielded(i).get())));
       continue;
     }
-    Sizes sizes = inner.sliceBehind(i);
+    Sizes sizes = inner.sliceAfter(i);
     sizes.insert(sizes.begin(), trips);
     types.push_back(sizedType(sizes, slice.getElementType()));
   }

@@ -2,7 +2,7 @@
 // results are those of its yield.
 include "compiler/onnx/Onnx.td"
 
-/// The class of control ops. One is not pure where it finds sizes (compiler/onnx/sizes/Found.h): other ops may speak of
+/// The class of control ops. One is not pure where it finds sizes (compiler/onnx/sizes/DataDependentSizes.h): other ops may speak of
 /// them although nobody reads the results.
 class Onnx_ControlOp<string mnemonic, list<Trait> traits = []>
     : Op<Onnx_Dialect, mnemonic, traits # [RecursiveMemoryEffects, SingleBlock, DeclareOpInterfaceMethods<Onnx_InferTypes>,

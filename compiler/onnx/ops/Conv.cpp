@@ -1,10 +1,16 @@
+// Convolutions, of which one of bytes is rewritten to sums of products of unsigned by signed bytes (IntegerConv) and
+// corrections for zero points, and one that no loops over windows can compute (whyGathered) to products of gathered
+// pixels. Shapes, windows and the gathering are in elements/Convolution.h.
+//
+// QLinearConv is ConvInteger with a bias, and a multiplication with xScale * wScale / yScale before its sums are
+// rounded.
 #include "compiler/onnx/ops/Conv.h"
 #include "compiler/onnx/ElementTypes.h"
 #include "compiler/onnx/Family.h"
 #include "compiler/onnx/Formats.h"
 #include "compiler/onnx/elements/Convolution.h"
 #include "compiler/onnx/quantization/Quantization.h"
-#include "compiler/onnx/sizes/Found.h"
+#include "compiler/onnx/sizes/DataDependentSizes.h"
 #include "compiler/onnx/sizes/Ranks.h"
 #define GET_OP_CLASSES
 #include "compiler/onnx/ops/Conv.cpp.inc"
@@ -20,6 +26,8 @@ LogicalResult ConvTransposeOp::inferTypes(SmallVectorImpl<Type> &types) {
   return Convolution(*this, /*transposed=*/true).inferTypes(types, getB(), elementOf(getX()));
 }
 
+/// Rewrites a convolution to products where that is needed, when all sizes are known and no requirement is left that
+/// could make an open one a number.
 static LogicalResult gather(const Convolution &conv, PatternRewriter &rewriter) {
   Value y = conv.op->getResult(0);
   // What is required of the sizes may give them numbers, and then there is a kernel.
@@ -35,6 +43,7 @@ static LogicalResult gather(const Convolution &conv, PatternRewriter &rewriter) 
   return success();
 }
 
+/// Pads become explicit first, since those of auto_pad follow from the sizes.
 LogicalResult ConvOp::decompose(PatternRewriter &rewriter) {
   Convolution conv(*this);
   auto window = conv.window();
@@ -51,6 +60,7 @@ LogicalResult ConvTransposeOp::decompose(PatternRewriter &rewriter) {
 
 // These are convolutions of bytes.
 
+/// The image has one zero point, and each filter may have its own.
 LogicalResult ConvIntegerOp::inferTypes(SmallVectorImpl<Type> &types) {
   if (failed(checkZero(*this, getX(), {}, getXZeroPoint())) || failed(checkZero(*this, getW(), {}, getWZeroPoint()))) {
     return failure();
@@ -70,6 +80,7 @@ public:
   ZeroPoints(ConvIntegerOp op, PatternRewriter &rewriter, const Window &window)
       : f(rewriter, op.getLoc()), op(op), window(window) {}
 
+  /// Signed images are moved to unsigned bytes and unsigned weights to signed ones, with their zero points (withSign).
   Value convolution() {
     auto type = ranked(op.getW());
     int64_t spatial = type.getRank() - 2;

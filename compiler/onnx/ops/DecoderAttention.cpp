@@ -19,7 +19,7 @@ struct DecoderShape {
   Size batch;
   int64_t heads = 0, width = 0, valueWidth = 0; ///< the widths of one head
   bool packed = false;                          ///< whether queries, keys and values are in one tensor
-  bool isCross = false;                         ///< whether keys and values are all there, with their heads apart
+  bool isCross = false;                         ///< whether keys and values are all there, with their heads split
 };
 } // namespace
 
@@ -184,6 +184,7 @@ LogicalResult DecoderMaskedMultiHeadAttentionOp::decompose(PatternRewriter &rewr
 
 // These write DecoderMaskedSelfAttention.
 
+/// `past` is [2, batch, heads, rows, width], keys before values.
 LogicalResult DecoderMaskedSelfAttentionOp::inferTypes(SmallVectorImpl<Type> &types) {
   Type element = elementOf(getInput());
   if (getDoRotary()) {
@@ -206,6 +207,7 @@ LogicalResult DecoderMaskedSelfAttentionOp::inferTypes(SmallVectorImpl<Type> &ty
   return success();
 }
 
+/// The projection to queries, keys and values is made here; the rest is DecoderMaskedMultiHeadAttention.
 LogicalResult DecoderMaskedSelfAttentionOp::decompose(PatternRewriter &rewriter) {
   if (!isSized(getInput()) || !isStatic(getWeights()) || !isSized(getPast())) {
     return failure();

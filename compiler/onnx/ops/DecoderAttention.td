@@ -23,6 +23,6 @@ def Onnx_DecoderMaskedSelfAttentionOp : Onnx_DecoderAttention<"DecoderMaskedSelf
   let results = (outs AnyTensor:$output, AnyTensor:$present);
 }
 
-def Onnx_NGramRepeatBlockOp : Onnx_MicrosoftForm<"NGramRepeatBlock", 2> {
+def Onnx_NGramRepeatBlockOp : Onnx_MicrosoftAlias<"NGramRepeatBlock", 2> {
   let attributes = (ins I64Attr:$ngram_size);
 }

@@ -12,6 +12,7 @@ using namespace mlir;
 namespace ingot::onnx {
 namespace {
 
+/// The sizes and numbers of one DeformConv, by the two axes of the image.
 struct Taps {
   Size batch, channels, out[2], image[2];
   int64_t features = 0, kernel[2] = {}, strides[2] = {}, dilations[2] = {}, pads[2] = {}, group = 1, offsetGroup = 1;
@@ -103,6 +104,10 @@ static Value placesOf(Formula &f, const Taps &t, int axis, Value moved) {
   return f.sub(f.div(doubled, number(f.scalar(t.image[axis]))), f.number(1, moved));
 }
 
+/// The image is divided by offset groups for the sampling, and by groups for the product:
+///
+///   samples   [batch * offset groups, channels of one, taps * rows, columns]
+///   product   [features, channels * taps] times [channels * taps, rows * columns] in each group
 LogicalResult DeformConvOp::decompose(PatternRewriter &rewriter) {
   auto taps = tapsOf(*this);
   if (failed(taps) || !*taps || (present(getMask()) && !isSized(getMask()))) {

@@ -1,7 +1,7 @@
 // Transposes images [N, H, W, C] for the standard's operators; layouts are chosen later, by what kernels want.
 #include "compiler/onnx/ops/Diffusion.h"
 #include "compiler/onnx/Family.h"
-#include "compiler/onnx/rewriting/Forms.h"
+#include "compiler/onnx/rewriting/Upgrade.h"
 #define GET_OP_CLASSES
 #include "compiler/onnx/ops/Diffusion.cpp.inc"
 

@@ -2,17 +2,17 @@
 // in front of the ops that follow them.
 include "compiler/onnx/Onnx.td"
 
-def Onnx_BiasAddOp : Onnx_MicrosoftForm<"BiasAdd", 3>;
-def Onnx_BiasSplitGeluOp : Onnx_MicrosoftForm<"BiasSplitGelu", 2>;
+def Onnx_BiasAddOp : Onnx_MicrosoftAlias<"BiasAdd", 3>;
+def Onnx_BiasSplitGeluOp : Onnx_MicrosoftAlias<"BiasSplitGelu", 2>;
 
-class Onnx_ImageNormForm<string mnemonic, int inputs> : Onnx_MicrosoftForm<mnemonic, inputs> {
+class Onnx_ImageNormForm<string mnemonic, int inputs> : Onnx_MicrosoftAlias<mnemonic, inputs> {
   let attributes = (ins OptionalAttr<I64Attr>:$activation, OptionalAttr<I64Attr>:$channels_last, OptionalAttr<F32Attr>:$epsilon,
     OptionalAttr<I64Attr>:$groups);
 }
 def Onnx_GroupNormOp : Onnx_ImageNormForm<"GroupNorm", 3>;
 def Onnx_SkipGroupNormOp : Onnx_ImageNormForm<"SkipGroupNorm", 5>;
 
-class Onnx_NhwcForm<string mnemonic, int inputs, dag more = (ins)> : Onnx_MicrosoftForm<mnemonic, inputs> {
+class Onnx_NhwcForm<string mnemonic, int inputs, dag more = (ins)> : Onnx_MicrosoftAlias<mnemonic, inputs> {
   let attributes = !con((ins OptionalAttr<StrAttr>:$auto_pad, OptionalAttr<DenseI64ArrayAttr>:$dilations, OptionalAttr<I64Attr>:$group,
     OptionalAttr<DenseI64ArrayAttr>:$kernel_shape, OptionalAttr<DenseI64ArrayAttr>:$pads, OptionalAttr<DenseI64ArrayAttr>:$strides), more);
 }

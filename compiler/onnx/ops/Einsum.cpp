@@ -43,6 +43,7 @@ static std::string spelled(StringRef term, int64_t hidden) {
   return dots == StringRef::npos ? term.str() : (term.take_front(dots) + digits + term.drop_front(dots + 3)).str();
 }
 
+/// Without an arrow the result has the axes of the ellipsis, and then those that occur once, in alphabetical order.
 static FailureOr<Equation> parseEquation(EinsumOp op) {
   std::string text = op.getEquation().str();
   llvm::erase(text, ' ');
@@ -109,6 +110,7 @@ static std::optional<std::map<char, Size>> sizesOf(EinsumOp op, const Equation &
   return sizes;
 }
 
+/// Where an operand's rank is not known, a result without an ellipsis still tells its own.
 LogicalResult EinsumOp::inferTypes(SmallVectorImpl<Type> &types) {
   Type element = elementOf(getXs().front());
   if (!llvm::all_of(getXs(), [](Value x) { return ranked(x) != nullptr; })) {
@@ -243,6 +245,11 @@ private:
 
   Value reshape(Value v, ArrayRef<Size> shape) { return Formula(b, loc).reshapeTo(v, shape); }
 
+  /// Multiplies two terms. For "bij,bjk->bik" the batch is b, j is contracted, and i and k are left and right:
+  ///
+  ///   x as [b, i, j] times y as [b, j, k] is [b, i, k]
+  ///
+  /// Several axes of a kind are joined to one before the product and split again behind it.
   Named multiply(Named x, Named y, StringRef later) {
     std::string batch, contracted, left, right;
     for (char c : x.axes) {
@@ -290,6 +297,8 @@ private:
     return !(a == b) && (isHidden(axis) || a.repeats() || b.repeats());
   }
 
+  /// Multiplies element by element where nothing is contracted, or where an axis that is may be broadcast; keep() sums
+  /// then.
   Named elementwise(Named x, Named y, const std::string &first, const std::string &right) {
     std::string shared;
     llvm::copy_if(first, std::back_inserter(shared), [&](char c) { return has(y.axes, c); });

@@ -66,7 +66,8 @@ int64_t inputsOf(const Layer &layer) { return ranked(layer.weights).getDimSize(2
 bool has(Value v, ArrayRef<int64_t> shape) { return !present(v) || !isStatic(v) || ranked(v).getShape() == shape; }
 
 /// Returns what does not fit between the layers, the input and the router; empty: nothing. The first two layers tell
-/// how many experts there are and how wide they are.
+/// how many experts there are and how wide they are. A layer has a scale for each output, or for each block of its
+/// inputs; of packed weights, one byte has several.
 template <typename Op> std::string misfitOfShapes(Op op) {
   Layer layers[] = {layerOf(op, 0), layerOf(op, 1), layerOf(op, 2)};
   if (!ranked(layers[0].weights) || !ranked(layers[1].weights)) {
@@ -195,12 +196,14 @@ private:
     return layer;
   }
 
-  /// Returns the outputs of one expert's layer, [1, outputs].
+  /// Returns the outputs of one expert's layer, [1, outputs]. Only the weights of one expert are gathered, so the
+  /// others are not read.
   Value passed(Value v, const Layer &layer, Value expert) {
     auto own = [&](Value all) { return f.op("Gather", {all, expert}, {f.integer("axis", 0)}); };
     Value y = f.op("MatMul", {v, layer.bits ? floats(layer, own) : own(layer.weights)}, {f.flag("transB")});
     return present(layer.bias) ? f.add(y, own(layer.bias)) : y;
   }
+  /// (q - zero) * scale; without zero points the middle of the range, 8 for four bits, is zero.
   Value floats(const Layer &layer, llvm::function_ref<Value(Value)> own) {
     Type element = elementOf(op.getX());
     auto number = [&](Value v) { return f.cast(v, element, numberOfElement(element)); };
@@ -214,6 +217,7 @@ private:
     return f.mul(f.sub(q, zero), number(beside(layer.scales)));
   }
 
+  /// SwiGLU: v * sigmoid(alpha * v) * (linear + beta).
   Value activated(Value v, Value linear) {
     StringRef activation = op.getActivationType();
     auto swish = [&](Value x, double alpha) { return f.mul(x, f.op("Sigmoid", {f.mul(x, f.number(alpha, x))})); };
@@ -254,6 +258,7 @@ template <typename Op> LogicalResult inferExperts(Op op, SmallVectorImpl<Type> &
   return success();
 }
 
+/// Waits until all sizes that the rewrite reads are known, and packed weights are constants.
 template <typename Op> LogicalResult decomposeExperts(Op op, PatternRewriter &rewriter) {
   auto x = ranked(op.getX()), router = ranked(op.getRouter());
   if (!isSized(op.getX()) || !isSized(op.getRouter())) {

@@ -64,6 +64,12 @@ LogicalResult MelWeightMatrixOp::upgrade(Node &node) {
 
 namespace {
 
+/// Writes one TfIdfVectorizer. The pool lists n-grams by length, one behind the other; ngram_counts says where each
+/// length begins:
+///
+///   pool = [2, 3, 5, 4, 5, 6], ngram_counts = [0, 2]   the grams [2], [3], [5, 4] and [5, 6]
+///
+/// ngram_indexes has for each of them the column of the result that it counts in.
 class Counts {
 public:
   explicit Counts(Node &node) : node(node), f(node.builder, node.loc) {}
@@ -85,6 +91,7 @@ private:
   int64_t least = 1, most = 1, skips = 0;
 };
 
+/// Elements of the pool are numbered from 0 in order of appearance, so grams of strings and of integers are alike.
 LogicalResult Counts::check() {
   begins = integersIn(node, "ngram_counts"), places = integersIn(node, "ngram_indexes");
   weights = floatsIn(node, "weights");
@@ -176,6 +183,8 @@ Value Counts::weigh(Value y, StringRef mode, ArrayRef<double> weights) {
   return y;
 }
 
+/// Where two grams count in one column, or one gram in two, a product with a matrix of zeros and ones spreads the
+/// counts.
 LogicalResult Counts::write() {
   StringRef mode = node.text("mode", "");
   if (mode != "TF" && mode != "IDF" && mode != "TFIDF") {

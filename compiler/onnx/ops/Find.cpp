@@ -1,8 +1,17 @@
+// Operators whose results have as many elements as data says, and the reading of single sizes. Their last result, which
+// the standard does not have, is the number itself: the run reads it there (sizes/DataDependentSizes.h). Its bound
+// follows from the operands:
+//
+//   NonZero             all elements
+//   NonMaxSuppression   batches * classes * the smaller of boxes and limit
+//   Unique              all elements, or the slices along the axis
+//
+// Unique of strings is one of numbers: equal strings get one number, and the strings come back by a Gather.
 #include "compiler/onnx/ops/Find.h"
 #include "compiler/onnx/ElementTypes.h"
 #include "compiler/onnx/Family.h"
 #include "compiler/onnx/constants/Evaluate.h"
-#include "compiler/onnx/sizes/Found.h"
+#include "compiler/onnx/sizes/DataDependentSizes.h"
 #include "compiler/onnx/sizes/Ranks.h"
 #include "compiler/onnx/text/Texts.h"
 #define GET_OP_CLASSES
@@ -36,7 +45,8 @@ LogicalResult NonZeroOp::inferTypes(SmallVectorImpl<Type> &types) {
     return success();
   }
   auto marks = marksOf(getX());
-  Size count = marks ? Size(static_cast<int64_t>(llvm::count(*marks, true))) : foundSize(*this, product(sizesOf(x)));
+  Size count =
+      marks ? Size(static_cast<int64_t>(llvm::count(*marks, true))) : dataDependentSize(*this, product(sizesOf(x)));
   types.assign({sizedType({std::max<int64_t>(1, x.getRank()), count}, int64In(*this)), countType(*this)});
   return success();
 }
@@ -84,7 +94,7 @@ LogicalResult NonMaxSuppressionOp::inferTypes(SmallVectorImpl<Type> &types) {
   }
   Size limit = present(getMaxOutput()) ? numberIn(getMaxOutput()) : Size(0);
   Size each = limit.isUnknown() ? s[2] : max(min(s[2], limit), 0);
-  Size count = foundSize(*this, s[0] * s[1] * each);
+  Size count = dataDependentSize(*this, s[0] * s[1] * each);
   types.assign({sizedType({count, 3}, int64In(*this)), countType(*this)});
   return success();
 }
@@ -160,7 +170,7 @@ LogicalResult UniqueOp::inferTypes(SmallVectorImpl<Type> &types) {
   } else {
     sizes.assign(1, length);
   }
-  Size count = foundSize(*this, length);
+  Size count = dataDependentSize(*this, length);
   sizes[axis] = count;
   types.assign({sizedType(sizes, element), sizedType({count}, i64), sizedType({length}, i64), sizedType({count}, i64),
                 countType(*this)});
@@ -172,9 +182,10 @@ LogicalResult UniqueOp::inferTypes(SmallVectorImpl<Type> &types) {
 LogicalResult ReadSizeOp::verify() {
   return !getSizes() || getSizes()->getValues().size() == 1 ? success() : emitOpError("needs one bound, or none");
 }
+/// Asking for the size gives the op its symbol, which is all that is wanted here.
 LogicalResult ReadSizeOp::inferTypes(SmallVectorImpl<Type> &types) {
   std::optional<SizesAttr> bound = getSizes();
-  (void)(bound ? foundSize(*this, bound->getValues().front()) : unboundedSize(*this));
+  (void)(bound ? dataDependentSize(*this, bound->getValues().front()) : unboundedSize(*this));
   types.push_back(countType(*this));
   return success();
 }

@@ -1,6 +1,11 @@
+// Products and convolutions with what com.microsoft fuses to them: an activation, a sum, transposed operands, pads that
+// are an operand. Each is written as the standard's operators, and ingot fuses them again by its own rules.
+//
+// FusedMatMul has two kinds of transposition. transA swaps the last two axes; transBatchA says that the rows come first
+// of all, [m, batch..., k], and makes it [batch..., m, k] before.
 #include "compiler/onnx/ops/FusedProducts.h"
 #include "compiler/onnx/Family.h"
-#include "compiler/onnx/rewriting/Forms.h"
+#include "compiler/onnx/rewriting/Upgrade.h"
 #include "compiler/onnx/sizes/Ranks.h"
 #include <algorithm>
 #include <array>
@@ -49,7 +54,7 @@ namespace {
 struct Factor {
   Value v;
   StringRef letter;
-  bool turned, batchTurned;
+  bool isTransposed, isBatchTransposed;
 };
 } // namespace
 
@@ -61,10 +66,10 @@ template <typename Op> static std::array<Factor, 2> factorsOf(Op op) {
 /// Returns the axes of a factor as the product reads them; a vector has nothing to transpose.
 static Sizes axesOf(const Factor &factor) {
   Sizes axes = sizesOf(ranked(factor.v));
-  if (factor.batchTurned) {
+  if (factor.isBatchTransposed) {
     std::rotate(axes.begin(), axes.begin() + 1, axes.end() - 1);
   }
-  if (factor.turned && axes.size() > 1) {
+  if (factor.isTransposed && axes.size() > 1) {
     std::swap(axes.end()[-1], axes.end()[-2]);
   }
   return axes;
@@ -74,7 +79,7 @@ template <typename Op> static LogicalResult inferProduct(Op op, SmallVectorImpl<
   SmallVector<Sizes, 2> axes;
   for (const Factor &factor : factorsOf(op)) {
     auto type = ranked(factor.v);
-    if (type && factor.batchTurned && type.getRank() < 3) {
+    if (type && factor.isBatchTransposed && type.getRank() < 3) {
       return op.emitOpError("'transBatch") << factor.letter << "' needs an operand of three dimensions or more";
     }
     axes.push_back(type ? axesOf(factor) : Sizes());
@@ -100,8 +105,8 @@ template <typename Op> static LogicalResult decomposeProduct(Op op, PatternRewri
     if (!ranked(factor.v)) {
       return failure();
     }
-    operands.push_back(factor.batchTurned ? batchFirst(f, factor.v) : factor.v);
-    if (factor.turned && ranked(factor.v).getRank() > 1) {
+    operands.push_back(factor.isBatchTransposed ? batchFirst(f, factor.v) : factor.v);
+    if (factor.isTransposed && ranked(factor.v).getRank() > 1) {
       attributes.push_back(f.flag(("trans" + factor.letter).str()));
     }
   }

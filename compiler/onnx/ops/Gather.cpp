@@ -1,3 +1,13 @@
+// Gathers and scatters, and operators that are one in disguise. Which element a point reads or writes is described
+// once, as a Lookup (elements/Lookup.h), from which constants are folded and kernels are made. Its space is that of the
+// result for gathers, that of the updates for scatters. For data of [5, 7]:
+//
+//   Gather along axis 0 by [2, 3] indices   a space of [2, 3, 7]; the index moves by 7 elements, the last axis by 1
+//   GatherElements by [2, 7]                a space of [2, 7]; as the data, but that axis 0 comes from the index
+//   GatherND by tuples [4, 2]               a space of [4]; two indices, which move by 7 and by 1
+//
+// An index that is a constant is checked here, and others by the run, which ends with INGOT_ERROR_INDEX. Compress,
+// OneHot, Trilu and ReverseSequence are written as gathers, comparisons and Where.
 #include "compiler/onnx/ops/Gather.h"
 #include "compiler/onnx/ElementTypes.h"
 #include "compiler/onnx/Family.h"
@@ -42,6 +52,7 @@ static LogicalResult unrankedResult(Operation *op, SmallVectorImpl<Type> &types)
   types.push_back(unrankedOf(elementOf(op->getOperand(0))));
   return success();
 }
+/// How far apart neighbours along each axis are in memory, in elements.
 static Sizes walkedStrides(Value v) { return rowMajorStrides(ArrayRef<Size>(sizesOf(ranked(v)))); }
 
 /// Computes the result of a gather whose operands are constants.
@@ -66,6 +77,7 @@ static LogicalResult evaluateGather(Operation *op, ArrayRef<ElementsAttr> operan
   return success();
 }
 
+/// Scatters with a reduction are left to the run, whose order of additions then holds for all of them.
 static LogicalResult evaluateScatter(Operation *op, StringRef reduction, ArrayRef<ElementsAttr> operands,
                                      SmallVectorImpl<ElementsAttr> &results) {
   auto indices = operands[1] ? integersOf(operands[1]) : std::nullopt;
@@ -124,6 +136,7 @@ LogicalResult GatherOp::inferTypes(SmallVectorImpl<Type> &types) {
   return success();
 }
 
+/// The space is the data's axes before `axis`, those of the indices, and the data's axes behind it.
 Lookup GatherOp::lookup() {
   int64_t axis = *normalAxis(getAxis(), ranked(getData()).getRank());
   Sizes data = walkedStrides(getData()), indices = walkedStrides(getIndices());
@@ -166,8 +179,7 @@ LogicalResult GatherOp::decompose(PatternRewriter &rewriter) {
   return success();
 }
 
-/// Checks the axis and constant indices of GatherElements and ScatterElements, and the indices' shape, which apart from
-/// the axis fits in the data's. Requires two shapes to be equal.
+/// Requires two shapes to be equal.
 static LogicalResult requireShape(Operation *op, ArrayRef<Size> a, ArrayRef<Size> b) {
   bool equal = a.size() == b.size();
   for (size_t i = 0; equal && i < a.size(); ++i) {
@@ -176,6 +188,8 @@ static LogicalResult requireShape(Operation *op, ArrayRef<Size> a, ArrayRef<Size
   return success(equal);
 }
 
+/// Checks the axis and constant indices of GatherElements and ScatterElements, and the indices' shape, which apart from
+/// the axis fits in the data's.
 static LogicalResult checkElements(Operation *op, int64_t givenAxis) {
   auto data = ranked(op->getOperand(0)), indices = ranked(op->getOperand(1));
   auto axis = checkedAxis(op, givenAxis, data.getRank());
@@ -249,6 +263,7 @@ static std::optional<int64_t> depthOf(GatherNDOp op) {
 
 Lookup GatherNDOp::lookup() { return tuplesLookup(getData(), getIndices(), getBatchDims(), *depthOf(*this)); }
 
+/// The result has the axes of the indices but for the last, and the data's axes behind those that a tuple addresses.
 LogicalResult GatherNDOp::inferTypes(SmallVectorImpl<Type> &types) {
   auto data = ranked(getData()), indices = ranked(getIndices());
   auto length = data && indices && indices.getRank() ? depthOf(*this) : std::nullopt;
@@ -327,6 +342,7 @@ LogicalResult ScatterOp::inferTypes(SmallVectorImpl<Type> &types) {
   types.push_back(ranked(getData()) ? getData().getType() : typeOfRank(rank, elementOf(getData())));
   return success();
 }
+/// Opset 9 called it Scatter; ScatterElements is the same with a reduction.
 LogicalResult ScatterOp::decompose(PatternRewriter &rewriter) {
   auto axis = rewriter.getNamedAttr("axis", getAxisAttr() ? getAxisAttr() : rewriter.getI64IntegerAttr(0));
   rewriter.replaceOp(*this,
@@ -365,6 +381,8 @@ LogicalResult OneHotOp::inferTypes(SmallVectorImpl<Type> &types) {
   types.push_back(sizedType(shape, element));
   return success();
 }
+/// Where(index == [0, 1, ...], values[1], values[0]); an index below zero counts from the end, and one outside equals
+/// none.
 LogicalResult OneHotOp::decompose(PatternRewriter &rewriter) {
   Size depth = depthOf(*this);
   auto indices = ranked(getIndices());

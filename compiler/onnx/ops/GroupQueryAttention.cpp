@@ -4,7 +4,7 @@
 #include "compiler/onnx/ops/GroupQueryAttention.h"
 #include "compiler/onnx/Family.h"
 #include "compiler/onnx/ops/Attention.h"
-#include "compiler/onnx/rewriting/Forms.h"
+#include "compiler/onnx/rewriting/Upgrade.h"
 #include "compiler/onnx/sizes/Ranks.h"
 #include <limits>
 #define GET_OP_CLASSES
@@ -17,7 +17,7 @@ namespace ingot::onnx {
 namespace {
 struct GroupShape {
   Size batch, queries, past = 0, cache = Size::unknown(), width = 0;
-  int64_t heads, shared;
+  int64_t heads, kvHeads;
 };
 } // namespace
 
@@ -40,15 +40,15 @@ static FailureOr<std::optional<GroupShape>> shapeOf(GroupQueryAttentionOp op) {
     return std::optional<GroupShape>();
   }
   GroupShape s;
-  s.heads = op.getNumHeads(), s.shared = op.getKvNumHeads();
+  s.heads = op.getNumHeads(), s.kvHeads = op.getKvNumHeads();
   auto q = ranked(op.getQuery());
-  int64_t all = packed ? s.heads + 2 * s.shared : s.heads;
-  bool good = s.shared >= 1 && s.heads >= 1 && s.heads % s.shared == 0 && q.getRank() == 3;
+  int64_t all = packed ? s.heads + 2 * s.kvHeads : s.heads;
+  bool good = s.kvHeads >= 1 && s.heads >= 1 && s.heads % s.kvHeads == 0 && q.getRank() == 3;
   std::optional<Size> width = good ? equalPart(op, sizeOf(q, 2), all) : std::nullopt;
   good = width.has_value();
   if (good) {
     s.batch = sizeOf(q, 0), s.queries = sizeOf(q, 1), s.width = *width;
-    Sizes rows = {s.batch, s.queries, Size(s.shared) * s.width}, past = {s.batch, s.shared, Size::unknown(), s.width};
+    Sizes rows = {s.batch, s.queries, Size(s.kvHeads) * s.width}, past = {s.batch, s.kvHeads, Size::unknown(), s.width};
     auto fits = [&](Value v, Sizes wanted) {
       auto type = ranked(v);
       return type.getRank() == static_cast<int64_t>(wanted.size()) &&
@@ -65,7 +65,7 @@ static FailureOr<std::optional<GroupShape>> shapeOf(GroupQueryAttentionOp op) {
     }
   }
   if (!good) {
-    return op.emitOpError("") << s.heads << " heads and " << s.shared << " of keys do not fit " << q << ", "
+    return op.emitOpError("") << s.heads << " heads and " << s.kvHeads << " of keys do not fit " << q << ", "
                               << op.getKey().getType() << ", " << op.getPastKey().getType();
   }
   if (Size total = numberIn(op.getTotalSequenceLength()); !total.isUnknown()) {
@@ -87,11 +87,11 @@ struct Grouped {
   }
   Value i64(Value v) { return f.cast(v, f.b.getI64Type(), 7); }
   /// Returns [batch, steps, heads * width] as [batch, heads, steps, width].
-  Value apart(Value x, int64_t heads) {
+  Value splitHeads(Value x, int64_t heads) {
     return f.transpose(f.reshapeTo(x, {s.batch, s.queries, heads, s.width}), {0, 2, 1, 3});
   }
   /// Returns heads divided by their root mean squares if there is a `weight`, and then rotated.
-  Value turned(Value x, int64_t heads, Value weight, Value places) {
+  Value rotated(Value x, int64_t heads, Value weight, Value places) {
     if (present(weight)) {
       Value rows = f.reshapeTo(x, {s.batch, s.queries, heads, s.width});
       rows = f.op("RMSNormalization", {rows, weight},
@@ -107,9 +107,10 @@ struct Grouped {
                  f.integer("rotary_embedding_dim", s.width.is(dim) ? 0 : dim)});
   }
 
-  /// Returns the past with room for the new rows, and these at `start` (one number for each sentence).
+  /// Returns the past with room for the new rows, and these at `start` (one number for each sentence). The room is at
+  /// the end, and cut where max(past, total) is less than all of it.
   Value cache(Value past, Value now, Value start) {
-    Value room = f.zeros({s.batch, s.shared, s.queries, s.width}, elementOf(now));
+    Value room = f.zeros({s.batch, s.kvHeads, s.queries, s.width}, elementOf(now));
     Value all = present(past) ? f.op("Concat", {past, room}, {f.integer("axis", 2)}) : room;
     Value end = s.cache.isUnknown()
                     ? f.op("Max", {f.reshape(i64(op.getTotalSequenceLength()), {1}), makeSizes(f.b, f.loc, {s.past})})
@@ -118,7 +119,12 @@ struct Grouped {
     return f.op("TensorScatter", {all, now, start}, {f.integer("axis", 2)});
   }
 
-  /// Returns what is added to the scores [batch, 1 or heads, queries, rows of the cache].
+  /// Returns what is added to the scores [batch, 1 or heads, queries, rows of the cache]. For a window of 2, key j and
+  /// query i, both by their places in the sentence, j is allowed if i - 2 < j <= i:
+  ///
+  ///   keys       0 1 2 3
+  ///   query 2    . x x .
+  ///   query 3    . . x x
   Value bias(Value keys, Value places, Value start) {
     Value rows = f.op("Shape", {keys}, {f.integer("start", 2), f.integer("end", 3)});
     Value key = f.countTo(f.reshape(rows, {})), place = f.reshapeTo(places, {s.batch, 1, s.queries, 1});
@@ -142,7 +148,8 @@ struct Grouped {
     return f.op("Where", {allowed, given, f.number(-std::numeric_limits<double>::infinity(), op.getQuery())});
   }
 
-  /// Returns a bias with a column for the key that a sink is.
+  /// Returns a bias with a column for the key that a sink is. The key of a sink is zeros, so the product gives it
+  /// nothing, and its score is the bias alone.
   Value withSink(Value bias) {
     Type element = elementOf(op.getQuery());
     Value sink = present(op.getHeadSink()) ? f.reshape(op.getHeadSink(), {1, s.heads, 1, 1})
@@ -151,14 +158,14 @@ struct Grouped {
     return f.op("Concat", {f.add(bias, f.zeros({1, s.heads, s.queries, 1}, element)), column}, {f.integer("axis", 3)});
   }
   Value withZeros(Value keys) {
-    Value zeros = f.zeros({s.batch, s.shared, 1, s.width}, elementOf(keys));
+    Value zeros = f.zeros({s.batch, s.kvHeads, 1, s.width}, elementOf(keys));
     return f.op("Concat", {keys, zeros}, {f.integer("axis", 2)});
   }
 
   SmallVector<Value> run() {
     Value q = op.getQuery(), k = op.getKey(), v = op.getValue();
     if (!present(k)) {
-      Size first = Size(s.heads) * s.width, own = Size(s.shared) * s.width, second = first + own;
+      Size first = Size(s.heads) * s.width, own = Size(s.kvHeads) * s.width, second = first + own;
       k = columns(q, first, second), v = columns(q, second, second + own);
       q = columns(q, 0, first);
     }
@@ -170,10 +177,10 @@ struct Grouped {
     Value steps = f.reshapeTo(f.countTo(f.scalar(s.queries)), {1, s.queries});
     Value places = f.add(f.reshapeTo(start, {s.batch, 1}), steps);
     Value positions = present(op.getPositionIds()) ? op.getPositionIds() : places;
-    q = apart(turned(q, s.heads, op.getQNormWeight(), positions), s.heads);
-    k = turned(k, s.shared, op.getKNormWeight(), positions);
-    Value keys = cache(op.getPastKey(), apart(k, s.shared), start);
-    Value values = cache(op.getPastValue(), apart(v, s.shared), start);
+    q = splitHeads(rotated(q, s.heads, op.getQNormWeight(), positions), s.heads);
+    k = rotated(k, s.kvHeads, op.getKNormWeight(), positions);
+    Value keys = cache(op.getPastKey(), splitHeads(k, s.kvHeads), start);
+    Value values = cache(op.getPastValue(), splitHeads(v, s.kvHeads), start);
 
     SmallVector<NamedAttribute> attributes = {f.number("softcap", op.getSoftcap().convertToDouble())};
     if (op.getScale() && !op.getScale()->isZero()) {
@@ -203,7 +210,7 @@ LogicalResult GroupQueryAttentionOp::inferTypes(SmallVectorImpl<Type> &types) {
   }
   const GroupShape &s = **shape;
   types.push_back(sizedType({s.batch, s.queries, Size(s.heads) * s.width}, element));
-  types.append(2, sizedType({s.batch, s.shared, s.cache, s.width}, element));
+  types.append(2, sizedType({s.batch, s.kvHeads, s.cache, s.width}, element));
   return success();
 }
 

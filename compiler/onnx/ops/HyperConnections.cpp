@@ -2,7 +2,7 @@
 // of it is computed in f32.
 #include "compiler/onnx/ops/HyperConnections.h"
 #include "compiler/onnx/Family.h"
-#include "compiler/onnx/rewriting/Forms.h"
+#include "compiler/onnx/rewriting/Upgrade.h"
 #include <cmath>
 #define GET_OP_CLASSES
 #include "compiler/onnx/ops/HyperConnections.cpp.inc"
@@ -74,6 +74,7 @@ static Value normalized(Formula &f, Value x, int64_t width, double epsilon) {
               {f.number("epsilon", epsilon), f.integer("axis", -1)});
 }
 
+/// A scale is shared by all branches, or each has its own.
 LogicalResult BranchwiseRMSNormOp::upgrade(Node &node) {
   if (failed(node.needs(1))) {
     return failure();
@@ -94,6 +95,7 @@ LogicalResult BranchwiseRMSNormOp::upgrade(Node &node) {
   return give(node, asGiven(node, f, *s, y));
 }
 
+/// The branches, each times its gate, are added up to one.
 LogicalResult HyperConnectionPreMixOp::upgrade(Node &node) {
   if (failed(node.needs(2))) {
     return failure();
@@ -108,6 +110,7 @@ LogicalResult HyperConnectionPreMixOp::upgrade(Node &node) {
   return give(node, like(f, f.mul(y, f.number(node.number("reduction_scale", 1), y)), node.operand(0)));
 }
 
+/// y[i] = sum over j of mix[j, i] x[j] + gate[i] * value, where a mix that is left out keeps each branch.
 LogicalResult HyperConnectionPostMixOp::upgrade(Node &node) {
   if (failed(node.needs(3))) {
     return failure();

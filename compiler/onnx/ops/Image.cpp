@@ -1,3 +1,6 @@
+// ImageDecoder is two calls of the support library: one reads the image's size from its header, the other decodes it
+// into memory of that size. Between them the size is a parameter that the run reads, so it is data-dependent like
+// others.
 #include "compiler/onnx/ops/Image.h"
 #include "compiler/onnx/Family.h"
 #include "compiler/onnx/rewriting/Formula.h"

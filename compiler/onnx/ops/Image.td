@@ -2,7 +2,7 @@
 // model runs.
 include "compiler/onnx/Onnx.td"
 
-def Onnx_ImageDecoderOp : Onnx_Form<"ImageDecoder", 1>, Since<20> {
+def Onnx_ImageDecoderOp : Onnx_AliasOp<"ImageDecoder", 1>, Since<20> {
   let summary = "the pixels of an encoded image";
   let attributes = (ins DefaultValuedOptionalAttr<StrAttr, "\"RGB\"">:$pixel_format);
 }

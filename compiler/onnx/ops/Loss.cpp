@@ -44,6 +44,7 @@ template <typename Op> static LogicalResult inferLoss(Op op, SmallVectorImpl<Typ
 
 LogicalResult NegativeLogLikelihoodLossOp::inferTypes(SmallVectorImpl<Type> &types) { return inferLoss(*this, types); }
 
+/// loss[n, places] = -x[n, class, places] * weight[class]
 LogicalResult NegativeLogLikelihoodLossOp::decompose(PatternRewriter &rewriter) {
   if (!isSized(getInput()) || !isSized(getTarget())) {
     return failure();
@@ -84,6 +85,7 @@ LogicalResult SoftmaxCrossEntropyLossOp::inferTypes(SmallVectorImpl<Type> &types
   return inferred;
 }
 
+/// The logarithms are the second result, and what the other loss takes as its scores.
 LogicalResult SoftmaxCrossEntropyLossOp::decompose(PatternRewriter &rewriter) {
   if (!ranked(getInput())) {
     return failure();

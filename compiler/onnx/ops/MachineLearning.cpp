@@ -122,6 +122,7 @@ static Value withColumnsFor(Node &node, Formula &f, Value x, int64_t values) {
   return f.op("Reshape", {x, makeIntegers(f.b, f.loc, shape)});
 }
 
+/// (x - offset) * scale, where each list has one number for all columns or one for each.
 LogicalResult ScalerOp::upgrade(Node &node) {
   Formula f(node.builder, node.loc);
   Value x = toFloat(f, node.operand(0));
@@ -139,6 +140,7 @@ LogicalResult ScalerOp::upgrade(Node &node) {
   return give(node, x);
 }
 
+/// A missing float is usually written as NaN, which equals nothing: IsNaN finds it.
 LogicalResult ImputerOp::upgrade(Node &node) {
   Formula f(node.builder, node.loc);
   Value x = node.operand(0);
@@ -233,6 +235,8 @@ LogicalResult FeatureVectorizerOp::upgrade(Node &node) {
   return give(node, parts.size() == 1 ? parts[0] : f.op("Concat", parts, {f.integer("axis", 1)}));
 }
 
+/// Each element is compared with all categories along a new last axis. With zeros = 1 one that is no category makes a
+/// row of zeros, otherwise it ends the run.
 LogicalResult OneHotEncoderOp::upgrade(Node &node) {
   Formula f(node.builder, node.loc);
   SmallVector<int64_t> categories = integersIn(node, "cats_int64s");
@@ -281,7 +285,8 @@ static SmallVector<StringRef> textsOf(const Node &node, StringRef name) {
   return list.empty() ? textsIn(node, (name + "_tensor").str()) : list;
 }
 
-/// Returns the default as one element of this type.
+/// Returns the default as one element of this type. The defaults of the standard, where a model gives none, are -0.0
+/// and -1.
 static ElementsAttr defaultOf(const Node &node, Type element) {
   auto type = tensorOf({1}, element);
   if (auto tensor = dyn_cast_or_null<ElementsAttr>(node.attributes.get("default_tensor"))) {

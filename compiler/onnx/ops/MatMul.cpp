@@ -21,6 +21,7 @@ static Sizes shapeRead(RankedTensorType type, bool transposed) {
   return shape;
 }
 
+/// A vector has one axis, which is the inner one on both sides; it adds no axis to the result.
 LogicalResult inferProduct(Operation *op, Value x, Value y, bool transX, bool transY, Type element,
                            SmallVectorImpl<Type> &types) {
   auto ta = ranked(x), tb = ranked(y);
@@ -70,6 +71,7 @@ static SmallVector<T> product(ArrayRef<T> a, ArrayRef<T> b, int64_t m, int64_t n
   return y;
 }
 
+/// Computes with float64 or int64; batches are left to the kernels.
 LogicalResult MatMulOp::evaluate(ArrayRef<ElementsAttr> operands, SmallVectorImpl<ElementsAttr> &results) {
   auto ta = ranked(getA()), tb = ranked(getB()), ty = ranked(getY());
   if (!operands[0] || !operands[1] || ta.getRank() > 2 || tb.getRank() > 2) {
@@ -98,6 +100,7 @@ LogicalResult GemmOp::upgrade(Node &node) {
   return success();
 }
 
+/// C must broadcast to the product, and never widens it.
 LogicalResult GemmOp::inferTypes(SmallVectorImpl<Type> &types) {
   auto ta = ranked(getA()), tb = ranked(getB());
   if (!ta || !tb) {
@@ -126,6 +129,7 @@ LogicalResult GemmOp::inferTypes(SmallVectorImpl<Type> &types) {
   return success();
 }
 
+/// Factors of 1 are left out, and C whose factor is 0 with them, even if it holds NaN.
 LogicalResult GemmOp::decompose(PatternRewriter &rewriter) {
   if (!isSized(getResult()) || (present(getC()) && !isSized(getC()))) {
     return failure(); // whether C's sizes are those of the product is asked below
@@ -167,6 +171,7 @@ static std::optional<Size> rowsOf(Value v) {
   return type && type.getRank() > 1 ? std::optional(sizeOf(type, type.getRank() - 2)) : std::nullopt;
 }
 
+/// A zero point of A is one number, or one for each of its rows; a zero point of B is one for each column.
 LogicalResult MatMulIntegerOp::inferTypes(SmallVectorImpl<Type> &types) {
   if (failed(checkZero(*this, getA(), {}, getAZeroPoint())) || failed(checkZero(*this, getB(), {}, getBZeroPoint()))) {
     return failure();
@@ -235,6 +240,8 @@ LogicalResult QLinearMatMulOp::inferTypes(SmallVectorImpl<Type> &types) {
              : inferProduct(*this, getA(), getB(), false, false, elementOf(getYZeroPoint()), types);
 }
 
+/// The factor of the sums is scaleA * scaleB / scaleY, where A and Y may have one scale for each row and B one for each
+/// column.
 LogicalResult QLinearMatMulOp::decompose(PatternRewriter &rewriter) {
   if (!isSized(getA()) || !isSized(getB())) {
     return failure();

@@ -4,7 +4,7 @@
 #include "compiler/onnx/ElementTypes.h"
 #include "compiler/onnx/Family.h"
 #include "compiler/onnx/ops/Find.h"
-#include "compiler/onnx/rewriting/Forms.h"
+#include "compiler/onnx/rewriting/Upgrade.h"
 #include "compiler/onnx/sizes/Ranks.h"
 #include <algorithm>
 #include <array>
@@ -25,6 +25,7 @@ LogicalResult MicrosoftGeluOp::upgrade(Node &node) {
   Formula f(node.builder, node.loc);
   return give(node, gelu(f, node.operand(0), false));
 }
+/// Its bias may be left out, which sum() passes over.
 LogicalResult FastGeluOp::upgrade(Node &node) {
   Formula f(node.builder, node.loc);
   return give(node, gelu(f, sum(f, {node.operand(0), node.operand(1)}), true));
@@ -75,6 +76,7 @@ static Value skipped(Node &node, Formula &f, Value bias) {
   return all.getType() == x.getType() ? all : f.op("Reshape", {all, f.op("Shape", {x})}, {f.integer("allowzero", 1)});
 }
 
+/// The sum is a result, too, since the next layer adds to it.
 LogicalResult SkipLayerNormalizationOp::upgrade(Node &node) {
   if (failed(node.needs(3))) {
     return failure();
@@ -90,12 +92,14 @@ LogicalResult SkipLayerNormalizationOp::upgrade(Node &node) {
   return success();
 }
 
+/// Writes normalization without a mean, which the standard calls RMSNormalization.
 static Value simplified(Node &node, Value x, Value scale, double epsilon) {
   Formula f(node.builder, node.loc);
   return f.op("RMSNormalization", {x, scale},
               {f.number("epsilon", node.number("epsilon", epsilon)), f.integer("axis", node.integer("axis", -1))});
 }
 
+/// There is neither mean nor deviation to give, so the results 1 and 2 stay empty.
 LogicalResult SkipSimplifiedLayerNormalizationOp::upgrade(Node &node) {
   if (failed(node.needs(3))) {
     return failure();
@@ -144,12 +148,14 @@ static Value ofFewBits(Node &node, Formula &f, Value x, unsigned first, StringRe
               {x, node.operand(first), node.operand(first + 1), Value(), Value(), node.operand(first + 2)}, attributes);
 }
 
+/// Fused nodes have so many inputs that one message names what all of them need.
 static LogicalResult needAll(const Node &node, ArrayRef<unsigned> operands, ArrayRef<StringRef> attributes) {
   bool all = llvm::all_of(operands, [&](unsigned i) { return static_cast<bool>(node.operand(i)); }) &&
              llvm::all_of(attributes, [&](StringRef name) { return static_cast<bool>(node.attributes.get(name)); });
   return all ? success() : node.error("needs weights and scales of each product, and their sizes as attributes");
 }
 
+/// Two products of one operand: the first, through Swish, is the gate of the second.
 LogicalResult MatMulNBitsMlpOp::upgrade(Node &node) {
   if (failed(needAll(node, {0, 3, 4, 6, 7}, {"K", "N", "block_size"}))) {
     return failure();
@@ -165,6 +171,7 @@ LogicalResult MatMulNBitsMlpOp::upgrade(Node &node) {
   return success();
 }
 
+/// Three products of one operand: queries, keys and values.
 LogicalResult MatMulNBitsQkvOp::upgrade(Node &node) {
   if (failed(needAll(node, {0, 2, 3, 4, 6, 7, 9, 10}, {"K", "Nq", "Nkv", "block_size"}))) {
     return failure();

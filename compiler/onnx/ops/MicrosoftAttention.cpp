@@ -5,7 +5,7 @@
 #include "compiler/onnx/Family.h"
 #include "compiler/onnx/ops/Attention.h"
 #include "compiler/onnx/quantization/Quantization.h"
-#include "compiler/onnx/rewriting/Forms.h"
+#include "compiler/onnx/rewriting/Upgrade.h"
 #include "compiler/onnx/sizes/Ranks.h"
 #define GET_OP_CLASSES
 #include "compiler/onnx/ops/MicrosoftAttention.cpp.inc"
@@ -50,7 +50,8 @@ Value maskBias(Formula &f, Value mask, const Shape &s, double filter, Value like
   return f.op("Where", {allowed, f.number(0, like), f.number(filter, like)});
 }
 
-/// Whether a mask has a known form; its open sizes are required to fit.
+/// Whether a mask has a known form; its open sizes are required to fit. These are lengths [batch], ends and begins [2 *
+/// batch], and rows [batch, total] or [batch, queries, total].
 bool isKnownMask(Operation *op, Value mask, const Shape &s) {
   auto type = ranked(mask);
   if (!type || type.getRank() < 1 || type.getRank() > 3) {
@@ -63,6 +64,7 @@ bool isKnownMask(Operation *op, Value mask, const Shape &s) {
   return succeeded(require(op, last, s.total()));
 }
 
+/// The operands and attributes of the standard's Attention.
 struct Parts {
   Value q, k, v, bias = {}, pastKey = {}, pastValue = {};
   int64_t heads = 0;
@@ -145,6 +147,7 @@ static FailureOr<std::optional<Shape>> shapeOf(PackedInputAttentionOp op) {
   return std::optional(s);
 }
 
+/// The second result holds keys and values of past and present, [2, batch, heads, total, width].
 LogicalResult PackedInputAttentionOp::inferTypes(SmallVectorImpl<Type> &types) {
   Type element = elementOf(getInput());
   auto heads = static_cast<int64_t>(getNumHeads());
@@ -171,6 +174,7 @@ template <typename Op> static void replaceByPacked(PatternRewriter &rewriter, Op
   rewriter.eraseOp(op);
 }
 
+/// One product makes queries, keys and values, which are its columns.
 LogicalResult PackedInputAttentionOp::decompose(PatternRewriter &rewriter) {
   auto shape = shapeOf(*this);
   Value mask = getMaskIndex();
@@ -209,9 +213,10 @@ LogicalResult MultiHeadAttentionOp::upgrade(Node &node) {
   return success();
 }
 
-/// Whether keys and values come with their heads apart already, [batch, heads, keys, width].
-static bool areApart(MultiHeadAttentionOp op) { return ranked(op.getKey()).getRank() == 4; }
+/// Whether keys and values come with their heads split already, [batch, heads, keys, width].
+static bool haveSplitHeads(MultiHeadAttentionOp op) { return ranked(op.getKey()).getRank() == 4; }
 
+/// Keys and values are [batch, keys, width], or of another sequence with their heads split already.
 static FailureOr<std::optional<Shape>> shapeOf(MultiHeadAttentionOp op) {
   if (!present(op.getKey()) || !present(op.getValue())) {
     return op.emitOpError("keys and values are missing, and not packed with the queries");
@@ -226,9 +231,9 @@ static FailureOr<std::optional<Shape>> shapeOf(MultiHeadAttentionOp op) {
   if (q.getRank() != 3 || (k.getRank() != 3 && k.getRank() != 4) || v.getRank() != k.getRank() || heads < 1) {
     return op.emitOpError("query ") << q << ", key " << k << " and value " << v << " are unsupported";
   }
-  bool apart = areApart(op);
-  Shape s{sizeOf(q, 0), sizeOf(q, 1), sizeOf(k, apart ? 2 : 1)};
-  s.width = sizeOf(q, 2), s.valueWidth = sizeOf(v, v.getRank() - 1) * Size(apart ? heads : 1);
+  bool isSplit = haveSplitHeads(op);
+  Shape s{sizeOf(q, 0), sizeOf(q, 1), sizeOf(k, isSplit ? 2 : 1)};
+  s.width = sizeOf(q, 2), s.valueWidth = sizeOf(v, v.getRank() - 1) * Size(isSplit ? heads : 1);
   if (!equalPart(op, s.width, heads) || !equalPart(op, s.valueWidth, heads)) {
     return op.emitOpError("") << heads << " heads do not divide " << q << " and " << v;
   }
@@ -245,6 +250,7 @@ static FailureOr<std::optional<Shape>> shapeOf(MultiHeadAttentionOp op) {
   return std::optional(s);
 }
 
+/// The second and third results are keys and values with those of the past.
 LogicalResult MultiHeadAttentionOp::inferTypes(SmallVectorImpl<Type> &types) {
   Type element = elementOf(getQuery());
   auto heads = static_cast<int64_t>(getNumHeads());
@@ -254,6 +260,7 @@ LogicalResult MultiHeadAttentionOp::inferTypes(SmallVectorImpl<Type> &types) {
   });
 }
 
+/// The bias is a list for queries, keys and values together.
 LogicalResult MultiHeadAttentionOp::decompose(PatternRewriter &rewriter) {
   auto shape = shapeOf(*this);
   Value mask = getKeyPaddingMask();
@@ -266,11 +273,12 @@ LogicalResult MultiHeadAttentionOp::decompose(PatternRewriter &rewriter) {
   if (present(getBias())) {
     p.q = f.add(p.q, columns(f, getBias(), 0, s.width));
   }
-  if (present(getBias()) && !areApart(*this)) { // keys and values that come apart have the bias already
+  if (present(getBias()) &&
+      !haveSplitHeads(*this)) { // keys and values that come with split heads have the bias already
     p.k = f.add(p.k, columns(f, getBias(), s.width, s.width + s.width));
     p.v = f.add(p.v, columns(f, getBias(), s.width + s.width, s.width + s.width + s.valueWidth));
   }
-  if (areApart(*this)) { // they become rows again, as the queries are
+  if (haveSplitHeads(*this)) { // they become rows again, as the queries are
     p.k = f.reshapeTo(f.transpose(p.k, {0, 2, 1, 3}), {s.batch, s.keys, s.width});
     p.v = f.reshapeTo(f.transpose(p.v, {0, 2, 1, 3}), {s.batch, s.keys, s.valueWidth});
   }
@@ -293,6 +301,8 @@ LogicalResult MicrosoftRotaryEmbeddingOp::inferTypes(SmallVectorImpl<Type> &type
   return success();
 }
 
+/// One number as a position is the place of the first step, from which the others count up; the standard wants one for
+/// each.
 LogicalResult MicrosoftRotaryEmbeddingOp::decompose(PatternRewriter &rewriter) {
   auto x = ranked(getInput()), places = ranked(getPositionIds()), cosines = ranked(getCosCache());
   if (!isSized(getInput()) || !isSized(getPositionIds()) || !isStatic(getCosCache()) ||
@@ -317,21 +327,21 @@ LogicalResult MicrosoftRotaryEmbeddingOp::decompose(PatternRewriter &rewriter) {
   }
   SmallVector<NamedAttribute> attributes = {f.integer("interleaved", getInterleaved()),
                                             f.integer("rotary_embedding_dim", getRotaryEmbeddingDim())};
-  auto turned = [&](Value tensor) {
+  auto rotated = [&](Value tensor) {
     return f.op("RotaryEmbedding", {tensor, getCosCache(), getSinCache(), positions}, attributes);
   };
   if (x.getRank() == 3 &&
       !heads.isNumber()) { // The standard's operator wants to be given their number: an axis says it.
     Size width = Size(2 * cosines.getDimSize(1));
-    Value apart = f.transpose(f.reshapeTo(getInput(), {sizeOf(x, 0), steps, heads, width}), {0, 2, 1, 3});
-    Value result = f.transpose(turned(apart), {0, 2, 1, 3});
+    Value heads4d = f.transpose(f.reshapeTo(getInput(), {sizeOf(x, 0), steps, heads, width}), {0, 2, 1, 3});
+    Value result = f.transpose(rotated(heads4d), {0, 2, 1, 3});
     rewriter.replaceOp(*this, f.reshapeTo(result, sizesOf(x)));
     return success();
   }
   if (x.getRank() == 3) {
     attributes.push_back(f.integer("num_heads", heads.number()));
   }
-  rewriter.replaceOp(*this, turned(getInput()));
+  rewriter.replaceOp(*this, rotated(getInput()));
   return success();
 }
 

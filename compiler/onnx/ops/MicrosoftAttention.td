@@ -22,7 +22,7 @@ def Onnx_MultiHeadAttentionOp : Onnx_MicrosoftAttention<"MultiHeadAttention", 8>
   let more = "static ::llvm::LogicalResult upgrade(::ingot::onnx::Node &node);";
 }
 def Onnx_MicrosoftRotaryEmbeddingOp : Onnx_MicrosoftAttention<"RotaryEmbedding", 4> {
-  let summary = "pairs of columns turned by the angles of their positions, which may be one number from which they count up";
+  let summary = "pairs of columns rotated by the angles of their positions, which may be one number from which they count up";
   let arguments = (ins Onnx_Floats:$input, Onnx_Int64s:$position_ids, Onnx_Floats:$cos_cache, Onnx_Floats:$sin_cache,
     DefaultValuedOptionalAttr<I64Attr, "0">:$interleaved, DefaultValuedOptionalAttr<I64Attr, "0">:$is_packed_batching,
     DefaultValuedOptionalAttr<I64Attr, "0">:$num_heads, DefaultValuedOptionalAttr<I64Attr, "0">:$rotary_embedding_dim,

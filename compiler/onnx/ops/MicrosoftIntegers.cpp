@@ -1,7 +1,9 @@
+// Operators of com.microsoft on integers: products, sums and differences of narrow integers, which are computed as
+// 32-bit ones and wrap around there, and a hash.
 #include "compiler/onnx/ops/MicrosoftIntegers.h"
 #include "compiler/onnx/ElementTypes.h"
 #include "compiler/onnx/Family.h"
-#include "compiler/onnx/rewriting/Forms.h"
+#include "compiler/onnx/rewriting/Upgrade.h"
 #include "runtime_support/include/ingot.h"
 #define GET_OP_CLASSES
 #include "compiler/onnx/ops/MicrosoftIntegers.cpp.inc"
@@ -26,6 +28,7 @@ LogicalResult MatMulInteger16Op::upgrade(Node &node) {
   return give(node, f.op("MatMul", {wide(f, a), wide(f, b)}));
 }
 
+/// (a - zero of a) * (b - zero of b), where the zero points stand behind their operands.
 LogicalResult MulIntegerOp::upgrade(Node &node) {
   if (!node.operand(0) || !node.operand(2)) {
     return node.error("needs two operands");
@@ -65,10 +68,12 @@ struct Murmur {
   }
   Value exclusive(Value x, Value y) { return f.op("BitwiseXor", {x, y}); }
 
+  /// The step of the algorithm for one word, whose constants are those of its author.
   Value taken(Value hash, Value next) {
     next = f.mul(rotated(f.mul(next, number(0xcc9e2d51)), 15), number(0x1b873593));
     return f.add(f.mul(rotated(exclusive(hash, next), 13), number(5)), number(0xe6546b64));
   }
+  /// The end of the algorithm, which mixes the length in and lets each bit of the hash depend on all others.
   Value finished(Value hash, uint32_t bytes) {
     hash = exclusive(hash, number(bytes));
     hash = f.mul(exclusive(hash, shifted(hash, 16, "RIGHT")), number(0x85ebca6b));

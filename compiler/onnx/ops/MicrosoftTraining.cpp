@@ -1,6 +1,8 @@
+// Operators of graphs that ONNX Runtime prepared for training, as a forward pass has them: Dropout with a bias and with
+// masks of bits, Softmax with a bias, a test for numbers that are not finite, and an embedding.
 #include "compiler/onnx/ops/MicrosoftTraining.h"
 #include "compiler/onnx/Family.h"
-#include "compiler/onnx/rewriting/Forms.h"
+#include "compiler/onnx/rewriting/Upgrade.h"
 #include "runtime_support/include/ingot.h"
 #define GET_OP_CLASSES
 #include "compiler/onnx/ops/MicrosoftTraining.cpp.inc"

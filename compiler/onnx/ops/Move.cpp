@@ -1,3 +1,12 @@
+// Movements of elements to places that are known when the model is compiled: Transpose, Slice, Concat, Expand and Tile.
+// An op describes itself as boxes with strides (movement()), from which constants are folded, views are found, and
+// kernels are made. For x of [3, 4], row-major with strides (4, 1):
+//
+//   Transpose    one box, source strides (1, 4)
+//   Slice        x[0:3:2, 1:3] is one box of [2, 2] at offset 1, strides (8, 1)
+//   Expand       to [5, 3, 4]: strides (0, 4, 1)
+//   Tile         by [2, 1]: the shape [2, 3, 4] with strides (0, 4, 1), whose first two axes are the result's first one
+//   Concat       a box for each operand
 #include "compiler/onnx/ops/Move.h"
 #include "compiler/onnx/Family.h"
 #include "compiler/onnx/constants/Evaluate.h"
@@ -15,10 +24,10 @@ namespace ingot::onnx {
 /// Bounds beyond this stand for "to the end".
 static constexpr int64_t maxExtent = INT32_MAX - 1;
 
-/// Returns a movement of one piece, which is the whole result.
+/// Returns a movement of one box, which is the whole result.
 static Movement whole(ArrayRef<Size> shape, support::Strided<Size> source) {
   Sizes sizes(shape);
-  return {sizes, {Piece{Sizes(shape.size(), 0), sizes, 0, std::move(source)}}, -1, {}};
+  return {sizes, {MovedBox{Sizes(shape.size(), 0), sizes, 0, std::move(source)}}, -1, {}};
 }
 static bool sizedEnds(Operation *op) { return isSized(op->getOperand(0)) && isSized(op->getResult(0)); }
 static Sizes sizesOf(Value v) { return sizesOf(ranked(v)); }
@@ -55,6 +64,7 @@ LogicalResult TransposeOp::inferTypes(SmallVectorImpl<Type> &types) {
   return success();
 }
 
+/// The result's axis i walks along the operand's axis perm[i].
 std::optional<Movement> TransposeOp::movement() {
   if (!sizedEnds(*this)) {
     return std::nullopt;
@@ -154,6 +164,7 @@ static bool haveOneLength(SliceOp op) {
   });
 }
 
+/// Slices whose bounds are in data keep a rank, and sizes follow when a run reads them (graph/readers/Slice.cpp).
 LogicalResult SliceOp::inferTypes(SmallVectorImpl<Type> &types) {
   if (!haveOneLength(*this)) {
     return emitOpError("starts, ends, axes and steps have lengths that differ");
@@ -173,6 +184,8 @@ LogicalResult SliceOp::inferTypes(SmallVectorImpl<Type> &types) {
   return success();
 }
 
+/// Where nothing is taken, or one element, start and stride along the axis are 0, so that no address is computed that
+/// lies outside of the operand.
 std::optional<Movement> SliceOp::movement() {
   if (!sizedEnds(*this)) {
     return std::nullopt;
@@ -200,6 +213,7 @@ LogicalResult SliceOp::upgrade(Node &node) {
 
 // These belong to Concat.
 
+/// Axes beside the joined one have to be equal; the number wins over an expression that is required to be equal to it.
 LogicalResult ConcatOp::inferTypes(SmallVectorImpl<Type> &types) {
   Type element = elementOf(getXs().front());
   Sizes shape;
@@ -270,6 +284,7 @@ LogicalResult ExpandOp::inferTypes(SmallVectorImpl<Type> &types) {
   return success();
 }
 
+/// An axis that only the run knows to be 1 or not has a stride with a factor that is 0 or 1 there (strideFactor).
 std::optional<Movement> ExpandOp::movement() {
   if (!sizedEnds(*this)) {
     return std::nullopt;
@@ -321,7 +336,7 @@ std::optional<Movement> TileOp::movement() {
   return m;
 }
 
-// Takes the form of opset 1, which tiles one axis: its inputs are tiles and axis.
+// Takes the definition of opset 1, which tiles one axis: its inputs are tiles and axis.
 LogicalResult TileOp::upgrade(Node &node) {
   auto data = ranked(node.operand(0));
   if (node.opset >= 6) {

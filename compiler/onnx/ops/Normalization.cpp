@@ -42,8 +42,8 @@ static LogicalResult checkPerChannel(Operation *op, ValueRange operands, Value x
 
 // These belong to Softmax, LogSoftmax and Hardmax.
 
-/// Takes the form before opset 13, which goes over all axes from `axis` on, as one. It is that of today where this is
-/// the last axis only.
+/// Takes the definition before opset 13, which goes over all axes from `axis` on, as one. It is that of today where
+/// this is the last axis only.
 static LogicalResult upgradeAlongAxis(Node &node) {
   if (node.opset >= 13 || !node.operand(0)) {
     return success();
@@ -99,6 +99,8 @@ LogicalResult HardmaxOp::decompose(PatternRewriter &rewriter) {
 
 LogicalResult StandardizeOp::inferTypes(SmallVectorImpl<Type> &types) { return sameType(getX(), types); }
 
+/// Writes (x - mean) / sqrt(variance + epsilon) over the axes from `firstAxis` on; uncentered, x / sqrt(mean square +
+/// epsilon).
 static Value standardized(Formula &f, Value x, int64_t firstAxis, double epsilon, bool centered = true) {
   SmallVector<int64_t> axes = llvm::to_vector(llvm::seq<int64_t>(firstAxis, ranked(x).getRank()));
   SmallVector<NamedAttribute> attributes = {f.b.getNamedAttr("axes", f.b.getDenseI64ArrayAttr(axes)),
@@ -154,6 +156,7 @@ LogicalResult LayerNormalizationOp::inferTypes(SmallVectorImpl<Type> &types) {
   return success();
 }
 
+/// Mean and deviation, which only training reads, are computed apart from the kernel, where they are read.
 LogicalResult LayerNormalizationOp::decompose(PatternRewriter &rewriter) {
   auto type = ranked(getX());
   if (!type) {
@@ -200,6 +203,7 @@ LogicalResult InstanceNormalizationOp::inferTypes(SmallVectorImpl<Type> &types) 
   auto bad = checkPerChannel(*this, {getScale(), getB()}, getInput());
   return failed(bad) ? failure() : sameType(getInput(), types);
 }
+/// Each channel of each image is standardized over its pixels.
 LogicalResult InstanceNormalizationOp::decompose(PatternRewriter &rewriter) {
   auto type = ranked(getInput());
   if (!type || type.getRank() < 3 || !isSized(getScale()) || !isSized(getB())) {
@@ -234,6 +238,7 @@ static Value spread(Formula &f, Value v, int64_t groups, const Size &channels) {
   return f.reshapeTo(wide, {channels});
 }
 
+/// The channels of a group and their pixels become one axis, over which is standardized.
 LogicalResult GroupNormalizationOp::decompose(PatternRewriter &rewriter) {
   auto type = ranked(getX());
   if (!type || !isSized(getX()) || type.getRank() < 2 || !isSized(getScale()) || !isSized(getBias())) {
@@ -259,7 +264,7 @@ static std::pair<Value, Value> factorAndOffset(Formula &f, Value scale, Value bi
   return {factor, f.sub(bias, f.mul(mean, factor))};
 }
 
-/// Takes a form before opset 9, which could have statistics for each place of an image, in its shape.
+/// Takes a definition before opset 9, which could have statistics for each place of an image, in its shape.
 static LogicalResult upgradePlaces(Node &node) {
   if (failed(node.needs(5))) {
     return failure();
@@ -297,6 +302,8 @@ LogicalResult BatchNormalizationOp::inferTypes(SmallVectorImpl<Type> &types) {
   return success();
 }
 
+/// The factor and the offset of each channel are constants at inference. Training computes the statistics of the batch
+/// over all axes but the channels', and moves the running ones towards them by the momentum.
 LogicalResult BatchNormalizationOp::decompose(PatternRewriter &rewriter) {
   auto type = ranked(getX());
   if (!type || type.getRank() < 1 || !isSized(getScale()) || !isSized(getInputMean())) {
@@ -335,6 +342,7 @@ LogicalResult MeanVarianceNormalizationOp::inferTypes(SmallVectorImpl<Type> &typ
   bool bad = llvm::any_of(getAxes(), [&](int64_t axis) { return failed(checkAxis(*this, getX(), axis)); });
   return bad ? failure() : sameType(getX(), types);
 }
+/// The standard adds 1e-9 to the deviation and not to the variance, so this is no Standardize.
 LogicalResult MeanVarianceNormalizationOp::decompose(PatternRewriter &rewriter) {
   auto type = ranked(getX());
   if (!type) {

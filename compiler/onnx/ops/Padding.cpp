@@ -3,7 +3,7 @@
 // padding. Attention puts the padding back, so that each sentence looks at its own keys alone, and takes it away again.
 #include "compiler/onnx/ops/Padding.h"
 #include "compiler/onnx/Family.h"
-#include "compiler/onnx/rewriting/Forms.h"
+#include "compiler/onnx/rewriting/Upgrade.h"
 #include "runtime_support/include/ingot.h"
 #define GET_OP_CLASSES
 #include "compiler/onnx/ops/Padding.cpp.inc"
@@ -20,6 +20,8 @@ static Value tokensOf(Formula &f, Value padded, Value offsets, Value like) {
   return f.op("Gather", {rows, places}, {f.integer("axis", 0)});
 }
 
+/// For two sentences of 2 and 1 tokens in 2 x 2 places the rows are 0, 1, 2 and the padding is row 3: the offsets are 0
+/// 1 2 3. If the sentences have 1 and 2 tokens, they are 0 2 3 1.
 LogicalResult RemovePaddingOp::upgrade(Node &node) {
   if (failed(node.needs(2))) {
     return failure();
@@ -50,7 +52,8 @@ LogicalResult RestorePaddingOp::upgrade(Node &node) {
 }
 
 /// Returns attention of rows [tokens, width]; `sums` says behind which token each sentence ends, the first number being
-/// 0.
+/// 0. Keys behind the end of a sentence get `mask_filter_value` added to their scores, rather than infinity, as the
+/// operator says.
 static Value packedAttention(Node &node, Formula &f, ArrayRef<Value> rows, Value offsets, Value sums, Value bias) {
   SmallVector<Value> padded;
   for (Value v : rows) {

@@ -1,3 +1,6 @@
+// Pools of windows and of whole images, and LRN, which is one across channels. MaxPool, AveragePool and LpPool with p
+// of 1 or 2 have kernels; a larger p is LpPool with p = 1 of powers, and its root. Pools of whole images are
+// reductions.
 #include "compiler/onnx/ops/Pool.h"
 #include "compiler/onnx/Family.h"
 #include "compiler/onnx/elements/Window.h"
@@ -31,6 +34,7 @@ template <typename Op> static LogicalResult inferPool(Op op, Type &type) {
   return success();
 }
 
+/// The second result, which few read, has the numbers of the largest elements.
 LogicalResult MaxPoolOp::inferTypes(SmallVectorImpl<Type> &types) {
   types.resize(2);
   if (failed(inferPool(*this, types[0]))) {
@@ -82,6 +86,7 @@ LogicalResult LRNOp::inferTypes(SmallVectorImpl<Type> &types) {
 
 // These rewrite pools.
 
+/// Kernels know explicit pads alone: auto_pad is replaced by the numbers that it means for these sizes.
 template <typename Op> static LogicalResult decomposePads(Op op, PatternRewriter &rewriter) {
   auto x = ranked(op.getX());
   if (!x || x.getRank() < 3) {

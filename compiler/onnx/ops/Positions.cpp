@@ -2,7 +2,7 @@
 // angles come from several streams of positions.
 #include "compiler/onnx/ops/Positions.h"
 #include "compiler/onnx/Family.h"
-#include "compiler/onnx/rewriting/Forms.h"
+#include "compiler/onnx/rewriting/Upgrade.h"
 #include <cmath>
 #define GET_OP_CLASSES
 #include "compiler/onnx/ops/Positions.cpp.inc"
@@ -84,7 +84,8 @@ LogicalResult GatedRelativePositionBiasOp::upgrade(Node &node) {
   return give(node, f.mul(gate, node.operand(2)));
 }
 
-/// Returns the stream (0, 1, 2) from which each column of half the width takes its angle.
+/// Returns the stream (0, 1, 2) from which each column of half the width takes its angle. For sections [3, 1, 1] they
+/// are 0 0 0 1 2, and interleaved 0 1 2 0 0.
 static SmallVector<int64_t> streamsOf(ArrayRef<int64_t> section, bool interleaved) {
   SmallVector<int64_t> streams;
   for (int64_t stream = 0; stream < 3; ++stream) {
@@ -98,6 +99,7 @@ static SmallVector<int64_t> streamsOf(ArrayRef<int64_t> section, bool interleave
   return streams;
 }
 
+/// The angles of the chosen streams become the tables of a RotaryEmbedding that has no positions of its own.
 LogicalResult MRotaryEmbeddingOp::upgrade(Node &node) {
   if (failed(node.needs(4))) {
     return failure();
@@ -141,17 +143,18 @@ LogicalResult MRotaryEmbeddingOp::upgrade(Node &node) {
   return give(node, f.op("RotaryEmbedding", {node.operand(0), angles(2), angles(3), Value()}, attributes));
 }
 
+/// x cos(a) + rotated(x) sin(a), where the model gives both x and what is rotated, for queries and for keys.
 LogicalResult GemmaRotaryEmbeddingOp::upgrade(Node &node) {
   if (failed(node.needs(5))) {
     return failure();
   }
   Formula f(node.builder, node.loc);
-  auto turned = [&](unsigned i) {
+  auto rotated = [&](unsigned i) {
     Value x = node.operand(i);
     auto angle = [&](StringRef function) { return unsqueeze(f, like(f, f.op(function, {node.operand(0)}), x), {1}); };
     return f.add(f.mul(x, angle("Cos")), f.mul(node.operand(i + 1), angle("Sin")));
   };
-  node.results = {turned(1), turned(3)};
+  node.results = {rotated(1), rotated(3)};
   return success();
 }
 

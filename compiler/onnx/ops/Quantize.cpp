@@ -72,6 +72,7 @@ static bool isQuantized(Type element) {
          isUint(element, 8) || isUint(element, 16) || (element.isInteger() && element.getIntOrFloatBitWidth() < 8);
 }
 
+/// The zero point decides the element type; without one the attribute does, or it is uint8.
 LogicalResult QuantizeLinearOp::inferTypes(SmallVectorImpl<Type> &types) {
   auto named = namedElement(*this, static_cast<int64_t>(getOutputDtype()), "output_dtype");
   auto precision = namedElement(*this, static_cast<int64_t>(getPrecision()), "precision");
@@ -97,6 +98,7 @@ LogicalResult QuantizeLinearOp::inferTypes(SmallVectorImpl<Type> &types) {
   return checkScale(*this, getX(), getYScale(), getYZeroPoint(), getAxis(), static_cast<int64_t>(getBlockSize()));
 }
 
+/// Scales and zero points are shaped to broadcast along the axis, and repeated where a block shares one.
 LogicalResult QuantizeLinearOp::decompose(PatternRewriter &rewriter) {
   if (!isSized(getX()) || !isSized(getYScale()) || (present(getYZeroPoint()) && !isSized(getYZeroPoint()))) {
     return failure();

@@ -7,7 +7,7 @@
 #include "compiler/onnx/constants/Evaluate.h"
 #include "compiler/onnx/quantization/FewBits.h"
 #include "compiler/onnx/quantization/Quantization.h"
-#include "compiler/onnx/rewriting/Forms.h"
+#include "compiler/onnx/rewriting/Upgrade.h"
 #include "compiler/onnx/sizes/Ranks.h"
 #define GET_OP_CLASSES
 #include "compiler/onnx/ops/QuantizedContrib.cpp.inc"
@@ -16,7 +16,8 @@ using namespace mlir;
 
 namespace ingot::onnx {
 
-/// Returns a tensor dequantized by the one scale and zero point (which may be none) that all of it has.
+/// Returns a tensor dequantized by the one scale and zero point (which may be none) that all of it has. One scale and
+/// one zero point stand for all elements.
 static Value dequantizedWhole(Formula &f, Value x, Value scale, Value zero) {
   return dequantize(f, x, alongEnd(f, scale, 0), present(zero) ? alongEnd(f, zero, 0) : Value());
 }
@@ -66,6 +67,7 @@ template <typename Op> static LogicalResult inferUnary(Op op, SmallVectorImpl<Ty
   return inferElement(elementOf(op.getX()), types, resultRank(op));
 }
 
+/// Dequantizes the operand, computes with floats, and quantizes the result: fusion makes one kernel of the three.
 template <typename Op>
 static LogicalResult decomposeUnary(Op op, PatternRewriter &rewriter,
                                     llvm::function_ref<Value(Formula &, Value)> meaning) {
@@ -110,6 +112,7 @@ UNARY(QLinearAveragePool, withChannelsSecond(f, x, ranked(x).getRank(), getChann
       }))
 #undef UNARY
 
+/// The largest byte is that of the largest number, so nothing is dequantized.
 LogicalResult MsNhwcMaxPoolOp::upgrade(Node &node) {
   Formula f(node.builder, node.loc);
   auto kernel = dyn_cast_or_null<DenseI64ArrayAttr>(node.attributes.get("kernel_shape"));
@@ -122,6 +125,7 @@ LogicalResult MsNhwcMaxPoolOp::upgrade(Node &node) {
   return success();
 }
 
+/// Differs from the standard's operator in that channels may come last.
 LogicalResult MsQLinearConvOp::upgrade(Node &node) {
   if (failed(node.needs(8))) {
     return failure();
@@ -247,6 +251,7 @@ LogicalResult MsQLinearConcatOp::decompose(PatternRewriter &rewriter) {
 
 // These are products.
 
+/// Without a scale of the result, the result is floats.
 LogicalResult MsQGemmOp::inferTypes(SmallVectorImpl<Type> &types) {
   bool bytes = present(getYScale());
   if (failed(checkZero(*this, getA(), getAScale(), getAZero())) ||
@@ -258,6 +263,7 @@ LogicalResult MsQGemmOp::inferTypes(SmallVectorImpl<Type> &types) {
   Type element = !bytes ? elementOf(getAScale()) : present(getYZero()) ? elementOf(getYZero()) : elementOf(getA());
   return inferProduct(*this, getA(), getB(), getTransA() != 0, getTransB() != 0, element, types);
 }
+/// The bias C is in units of aScale * bScale, so it is added to the sums of integers.
 LogicalResult MsQGemmOp::decompose(PatternRewriter &rewriter) {
   if (!isSized(getA()) || !isSized(getB()) || ranked(getA()).getRank() != 2 || ranked(getB()).getRank() != 2) {
     return failure();

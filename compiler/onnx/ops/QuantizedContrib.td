@@ -33,11 +33,11 @@ def Onnx_MsQLinearAveragePoolOp
         DefaultValuedOptionalAttr<I64Attr, "0">:$count_include_pad, DenseI64ArrayAttr:$kernel_shape, OptionalAttr<DenseI64ArrayAttr>:$pads,
         OptionalAttr<DenseI64ArrayAttr>:$strides)>;
 
-def Onnx_MsNhwcMaxPoolOp : Onnx_MicrosoftForm<"NhwcMaxPool", 1> {
+def Onnx_MsNhwcMaxPoolOp : Onnx_MicrosoftAlias<"NhwcMaxPool", 1> {
   let attributes = (ins OptionalAttr<StrAttr>:$auto_pad, OptionalAttr<I64Attr>:$ceil_mode, OptionalAttr<DenseI64ArrayAttr>:$dilations,
     OptionalAttr<DenseI64ArrayAttr>:$kernel_shape, OptionalAttr<DenseI64ArrayAttr>:$pads, OptionalAttr<DenseI64ArrayAttr>:$strides);
 }
-def Onnx_MsQLinearConvOp : Onnx_MicrosoftForm<"QLinearConv", 9> {
+def Onnx_MsQLinearConvOp : Onnx_MicrosoftAlias<"QLinearConv", 9> {
   let attributes = (ins OptionalAttr<StrAttr>:$auto_pad, OptionalAttr<I64Attr>:$channels_last, OptionalAttr<DenseI64ArrayAttr>:$dilations,
     OptionalAttr<I64Attr>:$group, OptionalAttr<DenseI64ArrayAttr>:$kernel_shape, OptionalAttr<DenseI64ArrayAttr>:$pads,
     OptionalAttr<DenseI64ArrayAttr>:$strides);

@@ -40,6 +40,7 @@ struct Dice {
   Value shifted(Value x, uint64_t by) {
     return f.op("BitShift", {x, wide(by)}, {f.b.getNamedAttr("direction", f.b.getStringAttr("RIGHT"))});
   }
+  /// A step of the mix: (x ^ (x >> by)) * factor.
   Value mixed(Value x, uint64_t by, uint64_t factor) {
     return f.mul(f.op("BitwiseXor", {x, shifted(x, by)}), wide(factor));
   }
@@ -57,9 +58,9 @@ struct Dice {
 
   /// Returns normal numbers, by the transform of Box and Muller.
   Value normal(ArrayRef<Size> sizes) {
-    Value u = uniform(sizes), turn = uniform(sizes, 1);
+    Value u = uniform(sizes), phase = uniform(sizes, 1);
     Value radius = f.sqrt(f.mul(f.log(f.sub(f.number(1, u), u)), f.number(-2, u)));
-    return f.mul(radius, f.op("Cos", {f.mul(turn, f.number(2 * M_PI, turn))}));
+    return f.mul(radius, f.op("Cos", {f.mul(phase, f.number(2 * M_PI, phase))}));
   }
 
   Value linear(Value x, double factor, double offset) {

@@ -51,6 +51,7 @@ static FailureOr<std::optional<Sizes>> partsOf(SplitOp op, const Size &d) {
   return Result(std::move(parts));
 }
 
+/// Without sizes all parts have the size rounded up, and the last ones what is left: 7 in three parts is 3, 3, 1.
 LogicalResult SplitOp::inferTypes(SmallVectorImpl<Type> &types) {
   auto data = ranked(getData());
   if (!data) {
@@ -73,6 +74,7 @@ LogicalResult SplitOp::inferTypes(SmallVectorImpl<Type> &types) {
   return success();
 }
 
+/// Slices share the operand's memory where they are views, so that a split along the first axis copies nothing.
 LogicalResult SplitOp::decompose(PatternRewriter &rewriter) {
   auto data = ranked(getData());
   auto axis = data ? normalAxis(getAxis(), data.getRank()) : std::nullopt;
@@ -92,6 +94,7 @@ LogicalResult SplitOp::decompose(PatternRewriter &rewriter) {
   return success();
 }
 
+/// The parts of a constant have its strides, and begin where the one before ends along the axis.
 LogicalResult SplitOp::evaluate(ArrayRef<ElementsAttr> operands, SmallVectorImpl<ElementsAttr> &results) {
   if (!operands[0] || !llvm::all_of(getYs(), isStatic)) {
     return failure();
@@ -120,6 +123,8 @@ LogicalResult SplitOp::upgrade(Node &node) {
 
 // These write space and depth: a reshape that splits axes, a transpose, and a reshape that joins them.
 
+/// A block of channels becomes block * block pixels, or the other way round; what does not divide is refused, and of
+/// open sizes it is required that they divide.
 static LogicalResult inferRearranged(Operation *op, Value data, int64_t block, bool toSpace,
                                      SmallVectorImpl<Type> &types) {
   auto x = ranked(data);
@@ -148,20 +153,25 @@ static LogicalResult inferRearranged(Operation *op, Value data, int64_t block, b
   return success();
 }
 
+/// Writes Reshape to `split`, Transpose by `perm`, and Reshape to the result's shape.
 static LogicalResult rearrange(Operation *op, PatternRewriter &rewriter, ArrayRef<Size> split, ArrayRef<int64_t> perm) {
   if (!isSized(op->getOperand(0)) || !isSized(op->getResult(0))) {
     return failure();
   }
   Formula f(rewriter, op->getLoc());
-  Value turned = make<TransposeOp>(rewriter, op->getLoc(), {f.reshapeTo(op->getOperand(0), split)},
-                                   {rewriter.getNamedAttr("perm", rewriter.getDenseI64ArrayAttr(perm))});
-  rewriter.replaceOp(op, f.reshapeTo(turned, sizesOf(ranked(op->getResult(0)))));
+  Value transposed = make<TransposeOp>(rewriter, op->getLoc(), {f.reshapeTo(op->getOperand(0), split)},
+                                       {rewriter.getNamedAttr("perm", rewriter.getDenseI64ArrayAttr(perm))});
+  rewriter.replaceOp(op, f.reshapeTo(transposed, sizesOf(ranked(op->getResult(0)))));
   return success();
 }
 
 LogicalResult DepthToSpaceOp::inferTypes(SmallVectorImpl<Type> &types) {
   return inferRearranged(*this, getData(), getBlocksize(), true, types);
 }
+/// Channels are [rows of a block, columns of a block, c] in the mode DCR, and [c, rows, columns] in CRD. For blocks of
+/// 2:
+///
+///   DCR   [n, 2, 2, c, h, w]   to   [n, c, h, 2, w, 2]   to   [n, c, 2 h, 2 w]
 LogicalResult DepthToSpaceOp::decompose(PatternRewriter &rewriter) {
   int64_t b = getBlocksize();
   auto x = ranked(getData());
@@ -178,6 +188,7 @@ LogicalResult DepthToSpaceOp::decompose(PatternRewriter &rewriter) {
 LogicalResult SpaceToDepthOp::inferTypes(SmallVectorImpl<Type> &types) {
   return inferRearranged(*this, getData(), getBlocksize(), false, types);
 }
+/// Undoes DepthToSpace: the axes of a block move in front of the channels, or behind them in CRD.
 LogicalResult SpaceToDepthOp::decompose(PatternRewriter &rewriter) {
   int64_t b = getBlocksize();
   auto x = ranked(getData());
@@ -193,6 +204,7 @@ LogicalResult SpaceToDepthOp::decompose(PatternRewriter &rewriter) {
 
 // These belong to Crop and ImageScaler.
 
+/// The border is (left, top, right, bottom); a scale gives the size in place of right and bottom.
 LogicalResult CropOp::inferTypes(SmallVectorImpl<Type> &types) {
   auto data = ranked(getData());
   ArrayRef<int64_t> border = getBorder();

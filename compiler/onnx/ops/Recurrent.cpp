@@ -125,6 +125,9 @@ static int64_t hiddenOf(const Recurrent &r) {
   return given > 0 && ShapedType::isDynamic(units) ? given : units;
 }
 
+/// W is [directions, gates * hidden, inputs] and R [directions, gates * hidden, hidden], or with `byColumns`
+/// transposed. Results are [steps, directions, batch, hidden] for all steps and [directions, batch, hidden] for the
+/// last state and, of an LSTM, the last cell; with layout 1 the batch comes first.
 static LogicalResult inferRecurrent(const Recurrent &r, SmallVectorImpl<Type> &types) {
   Type element = elementOf(r.x());
   auto tx = ranked(r.x()), tw = ranked(r.input(1)), tr = ranked(r.input(2));
@@ -172,6 +175,7 @@ static LogicalResult inferRecurrent(const Recurrent &r, SmallVectorImpl<Type> &t
 }
 
 namespace {
+/// An activation with its numbers.
 struct Chosen {
   const Activation *of;
   float alpha, beta;
@@ -268,6 +272,11 @@ private:
     return v ? f.reshapeTo(slice(v, way, way + 1), shape) : Value();
   }
 
+  /// Writes one direction. The biases of W and R are added to the product of the inputs at once, but for the last gate
+  /// of a GRU with linear_before_reset: there the recurrent bias is multiplied by the reset gate, and goes to the
+  /// Recurrence. The product of all steps with W is made before the recurrence, with both biases in it, so that a step
+  /// only has the product with R. With linear_before_reset a GRU's recurrent bias of the hidden gate is multiplied by
+  /// the reset gate, and stays apart.
   Operation *direction(int64_t way) {
     int64_t rows = r.gates * hidden;
     bool linear = r.kind == "GRU" && r.integer("linear_before_reset") != 0;
@@ -398,7 +407,8 @@ private:
     return activated(chosen, v);
   }
 
-  /// Returns the next state and cell from the sums [batch, 4 * hidden] of the gates i, o, f, c.
+  /// Returns the next state and cell from the sums [batch, 4 * hidden] of the gates i, o, f, c. c' = f c + i g and h' =
+  /// o activation(c'), where peepholes add the cell to the gates i and f, and the next cell to o.
   std::pair<Value, Value> step(int64_t way, Value sums, Value peephole, Value cell) {
     SmallVector<Chosen> by = activations(r, way);
     auto peeped = [&](int64_t i, Value c) {
@@ -411,7 +421,8 @@ private:
     return {f.mul(gate(by[0], peeped(1, next)), activated(by[2], next)), next};
   }
 
-  /// Returns one direction's part of the outputs: [steps, 1, batch, hidden], and state and cell [1, batch, hidden].
+  /// Returns one direction's part of the outputs: [steps, 1, batch, hidden], and state and cell [1, batch, hidden]. The
+  /// state is quantized anew in each step. Behind the end of its sequence a row keeps its state, and gives zeros.
   SmallVector<Value> direction(int64_t way, Operation *x) {
     Value bias = part(op.getB(), way), peephole = part(op.getP(), way);
     bias = bias ? f.add(units(bias, 0, 4), units(bias, 4, 8)) : Value();
@@ -477,6 +488,7 @@ LogicalResult DynamicQuantizeLSTMOp::decompose(PatternRewriter &rewriter) {
   return success();
 }
 
+/// The operand p is the input's part of all gates, [steps, batch, gates * hidden].
 LogicalResult RecurrenceOp::inferTypes(SmallVectorImpl<Type> &types) {
   auto tp = cast<RankedTensorType>(getP().getType());
   int64_t hidden = cast<RankedTensorType>(getR().getType()).getDimSize(1);

@@ -4,7 +4,7 @@
 #include "compiler/onnx/ElementTypes.h"
 #include "compiler/onnx/Family.h"
 #include "compiler/onnx/rewriting/Formula.h"
-#include "compiler/onnx/sizes/InData.h"
+#include "compiler/onnx/sizes/SizesInData.h"
 #include <cmath>
 #include <limits>
 #define GET_OP_CLASSES
@@ -72,6 +72,7 @@ template <typename Op> static std::optional<int64_t> rankOf(Op op) {
   return known ? std::optional(rank - axes.getNumElements()) : std::nullopt;
 }
 
+/// Axes in data leave a rank at most, from their number and keepdims.
 template <typename Op> static LogicalResult inferReduction(Op op, SmallVectorImpl<Type> &types) {
   Type element = elementOf(op.getData());
   auto type = ranked(op.getData());
@@ -97,7 +98,8 @@ template <typename Op> static LogicalResult inferReduction(Op op, SmallVectorImp
 
 // These evaluate.
 
-/// Calls `reduce` with what combines two elements; that of a mean is their sum.
+/// Calls `reduce` with what combines two elements; that of a mean is their sum. Largest and smallest of something with
+/// NaN are NaN, as in kernels.
 template <typename T, typename F> static void withCombination(StringRef kind, F reduce) {
   auto extreme = [](auto choose) {
     return [=](T a, T b) {
@@ -120,7 +122,8 @@ template <typename T, typename F> static void withCombination(StringRef kind, F 
   }
 }
 
-/// Reduces row-major values, in their order; every kept element sees at least one input element.
+/// Reduces row-major values, in their order; every kept element sees at least one input element. `step` has the strides
+/// of the result, 0 along axes that are reduced.
 template <typename T>
 static SmallVector<T> reduced(StringRef kind, ArrayRef<T> x, ArrayRef<int64_t> shape, ArrayRef<int64_t> axes) {
   SmallVector<int64_t> step(shape.size(), 0);
@@ -156,6 +159,7 @@ static SmallVector<T> reduced(StringRef kind, ArrayRef<T> x, ArrayRef<int64_t> s
   return y;
 }
 
+/// Floats are added up as double; a reduction over nothing is left to the kernels, which know its neutral element.
 static LogicalResult evaluateReduction(StringRef kind, ElementsAttr data, ArrayRef<int64_t> axes, RankedTensorType to,
                                        SmallVectorImpl<ElementsAttr> &results) {
   if (!data || data.getNumElements() == 0 || data.getNumElements() > evaluateLimit) {
@@ -197,6 +201,7 @@ LogicalResult ReduceOp::inferTypes(SmallVectorImpl<Type> &types) {
   return success();
 }
 
+/// The result keeps all axes: the run reads whether each of them has size 1 or stays.
 LogicalResult ReduceToOp::inferTypes(SmallVectorImpl<Type> &types) {
   types.push_back(sizedType(getSizes().getValues(), elementOf(getData())));
   return success();
@@ -211,10 +216,10 @@ struct Reduction {
   Value data;
   SmallVector<int64_t> axes; ///< the axes, when they are known
   Sizes kept, left;          ///< else these are the result's sizes with the reduced axes and without
-  bool inData, keepdims;
+  bool sizesInData, keepdims;
 
   Value reduce(StringRef kind, Value x, bool keep) {
-    if (inData) {
+    if (sizesInData) {
       Value y = f.op("ReduceTo", {x}, {f.b.getNamedAttr("kind", f.b.getStringAttr(kind)), f.sizes("sizes", kept)});
       return keep ? y : f.reshapeTo(y, left);
     }
@@ -232,7 +237,7 @@ struct Reduction {
   /// Returns a result that keeps its axes, to be combined with what was reduced.
   Value beside(Value y) {
     Sizes sizes = sizesOf(ranked(data));
-    for (size_t i = 0; inData && i < sizes.size(); ++i) {
+    for (size_t i = 0; sizesInData && i < sizes.size(); ++i) {
       if (!(kept[i] == sizes[i])) {
         Value last = f.sub(f.scalar(kept[i]), f.scalar(1));
         y = f.op("Gather", {y, f.op("Min", {f.countTo(f.scalar(sizes[i])), last})},
@@ -275,9 +280,9 @@ template <typename Op> static LogicalResult readAxes(Op op, Reduction &r, Patter
   if (!axes || !isSized(op.getAxes()) || sizes.empty() || !rank || sizeReadingIn(op) == SizeReading::No) {
     return failure();
   }
-  InData data(op, rewriter);
+  SizesInData data(op, rewriter);
   Size count = product(sizesOf(axes));
-  InData::Axes all = data.axesIn(op.getAxes(), count, static_cast<int64_t>(sizes.size()));
+  SizesInData::Axes all = data.axesIn(op.getAxes(), count, static_cast<int64_t>(sizes.size()));
   Value named = all.named;
   if (!count.atLeast(1, factsOf(op)) && !op.getNoopWithEmptyAxes()) {
     named = data.where(r.f.op("Equal", {r.f.scalar(count), r.f.scalar(0)}), r.f.scalar(1), named);
@@ -295,10 +300,11 @@ template <typename Op> static LogicalResult readAxes(Op op, Reduction &r, Patter
   } else if (!op.getKeepdims() && *rank > 1) {
     r.left = data.unnamed(all, sizes, *rank, bad);
   }
-  r.inData = true;
+  r.sizesInData = true;
   return success();
 }
 
+/// Formulas of integers may be of floats, and are cast back at the end.
 template <typename Op> static LogicalResult decomposeReduction(Op op, PatternRewriter &rewriter) {
   auto type = ranked(op.getData());
   std::optional<int64_t> bad;
@@ -420,7 +426,7 @@ template <typename Op> static LogicalResult decomposeCumulative(Op op, StringRef
     if (op.getReverse()) {
       attributes.push_back(f.flag("reverse"));
     }
-    return f.op("Running", {op.getX()}, attributes);
+    return f.op("Cumulative", {op.getX()}, attributes);
   };
   if (auto known = integersOf(op.getAxis())) {
     rewriter.replaceOp(op, along(*normalAxis(known->front(), type.getRank())));
@@ -443,7 +449,7 @@ LogicalResult CumProdOp::inferTypes(SmallVectorImpl<Type> &types) { return infer
 LogicalResult CumSumOp::decompose(PatternRewriter &rewriter) { return decomposeCumulative(*this, "Sum", rewriter); }
 LogicalResult CumProdOp::decompose(PatternRewriter &rewriter) { return decomposeCumulative(*this, "Prod", rewriter); }
 
-LogicalResult RunningOp::inferTypes(SmallVectorImpl<Type> &types) {
+LogicalResult CumulativeOp::inferTypes(SmallVectorImpl<Type> &types) {
   types.push_back(getX().getType());
   return success();
 }

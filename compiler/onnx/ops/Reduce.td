@@ -53,7 +53,7 @@ class Onnx_Cumulative<string mnemonic> : Onnx_Op<mnemonic, 2, [DeclareOpInterfac
 }
 def Onnx_CumSumOp : Onnx_Cumulative<"CumSum">, Since<14>;
 def Onnx_CumProdOp : Onnx_Cumulative<"CumProd">, Since<26>;
-def Onnx_RunningOp : Onnx_CoreOp<"Running"> {
+def Onnx_CumulativeOp : Onnx_CoreOp<"Cumulative"> {
   let summary = "CumSum or CumProd along an axis that is known";
   let arguments = (ins AnyTensor:$x, StrAttr:$kind, I64Attr:$axis, UnitAttr:$exclusive, UnitAttr:$reverse);
   let description = "`kind` is Sum or Prod.";

@@ -1,3 +1,9 @@
+// Resizes images by tables. Which elements a result element is made of, and with which weights, depends on its place
+// along each axis alone, so each axis that changes gets a table of positions and one of weights, [taps, size] each
+// (elements/Interpolation.h), and the kernel (Interpolate) is the same for all modes: a sum over taps, or with
+// `nearest` a copy. For open sizes the tables are computed by the run (rewriting/OpenResize.h).
+//
+// tf_crop_and_resize also needs to know which places lie outside of the image, where it gives a number of its own.
 #include "compiler/onnx/ops/Resize.h"
 #include "compiler/onnx/ElementTypes.h"
 #include "compiler/onnx/Family.h"
@@ -92,6 +98,7 @@ static void requireEntries(ResizeOp op) {
   }
 }
 
+/// Constant lists give numbers; an operand whose sizes are open, or sizes that are computed, give expressions.
 LogicalResult ResizeOp::inferTypes(SmallVectorImpl<Type> &types) {
   auto data = ranked(getData());
   auto axes = axesOf(*this);
@@ -115,7 +122,7 @@ LogicalResult ResizeOp::inferTypes(SmallVectorImpl<Type> &types) {
     }
     if (auto open = openAxesOf(*this)) {
       shape = sizesOf(data);
-      for (const OpenAxis &a : *open) {
+      for (const OpenResizeAxis &a : *open) {
         shape[a.axis] = a.to;
         // An axis without elements cannot get some.
         Size least = hasEntries(getScales()) ? Size(0) : min(a.to, 1);
@@ -161,6 +168,8 @@ struct Expansion {
     return mask;
   }
 
+  /// Types without a kernel take a way round: with `nearest`, which only moves elements, booleans go as bytes, and
+  /// integers are interpolated as float32.
   Value run(ArrayRef<AxisResize> axes) {
     Type element = elementOf(op.getData());
     bool nearest = op.getMode() == "nearest";
@@ -216,7 +225,8 @@ LogicalResult ResizeOp::decompose(PatternRewriter &rewriter) {
   return success();
 }
 
-/// Adds the attributes that say what Resize meant before opset 11, and Upsample before 10.
+/// Adds the attributes that say what Resize meant before opset 11, and Upsample before 10. Scales were the second
+/// input, which is the region now.
 static void asBeforeOpset11(Node &node) {
   node.attributes.set("coordinate_transformation_mode", node.builder.getStringAttr("asymmetric"));
   node.attributes.set("nearest_mode", node.builder.getStringAttr("simple"));
@@ -239,6 +249,7 @@ LogicalResult UpsampleOp::inferTypes(SmallVectorImpl<Type> &types) {
   types.push_back(typeOfRank(knownRank(getData()), elementOf(getData())));
   return success();
 }
+/// Its scales were attributes in opsets 1 and 7, and are an input from 9 on.
 LogicalResult UpsampleOp::upgrade(Node &node) {
   OpBuilder &b = node.builder;
   SmallVector<double> scales;

@@ -1,4 +1,4 @@
-// Declares Resize, its older form, and the op that kernels are made of: interpolation by tables.
+// Declares Resize, its older definition, and the op that kernels are made of: interpolation by tables.
 include "compiler/onnx/Onnx.td"
 
 def Onnx_ResizeOp : Onnx_Op<"Resize", 4, [DeclareOpInterfaceMethods<Onnx_Decomposable>]>, Since<19> {

@@ -1,7 +1,14 @@
+// Samples of images at places that the run computes. GridSample and RoiSample have kernels; the others are written in
+// terms of these or of Gather:
+//
+//   AffineGrid     [batch, rows, columns, 2] places, each a matrix times (x, y, 1)
+//   RoiAlign       RoiSample of an image with channels last, so that a sample reads neighbouring elements
+//   MaxRoiPool     RoiSample in the mode "pixels", which takes the largest of whole pixels
+//   CropAndResize  four gathered pixels for each bin, mixed by their distances
 #include "compiler/onnx/ops/Sample.h"
 #include "compiler/onnx/ElementTypes.h"
 #include "compiler/onnx/Family.h"
-#include "compiler/onnx/rewriting/Forms.h"
+#include "compiler/onnx/rewriting/Upgrade.h"
 #include "runtime_support/include/ingot.h"
 #include <limits>
 #define GET_OP_CLASSES

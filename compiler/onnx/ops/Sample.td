@@ -10,7 +10,7 @@ def Onnx_GridSampleOp : Onnx_Op<"GridSample", 2, [DeclareOpInterfaceMethods<Onnx
 }
 
 def Onnx_AffineGridOp : Onnx_Op<"AffineGrid", 2, [DeclareOpInterfaceMethods<Onnx_Decomposable>]>, Since<20> {
-  let summary = "GridSample's grid of an image that is moved, turned and scaled";
+  let summary = "GridSample's grid of an image that is moved, rotated and scaled";
   let arguments = (ins Onnx_Floats:$theta, Onnx_Int64s:$size, DefaultValuedOptionalAttr<I64Attr, "0">:$align_corners);
   let results = (outs AnyTensor:$grid);
 }
@@ -33,6 +33,6 @@ def Onnx_RoiSampleOp : Onnx_CoreOp<"RoiSample"> {
   let arguments = Onnx_RoiAlignOp.arguments;
   let results = (outs AnyTensor:$y);
 }
-def Onnx_CropAndResizeOp : Onnx_MicrosoftForm<"CropAndResize", 4> {
+def Onnx_CropAndResizeOp : Onnx_MicrosoftAlias<"CropAndResize", 4> {
   let attributes = (ins OptionalAttr<F32Attr>:$extrapolation_value, OptionalAttr<StrAttr>:$mode);
 }

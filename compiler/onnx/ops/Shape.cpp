@@ -1,3 +1,9 @@
+// Computes with the shapes of tensors and changes them without moving elements. The result's sizes are expressions of
+// symbols wherever the operand's are, and what an operator needs of them is required by the run (require()):
+//
+//   Reshape [a, b, 8] to [0, -1]        [a, 8 * b], because 8 * a * b is divided by a
+//   Squeeze [1, n, 1], no axes          [n] where n cannot be 1, an If with two branches where it can
+//   Unsqueeze, axes in data             a Reshape to sizes that the run reads (sizes/SizesInData.h)
 #include "compiler/onnx/ops/Shape.h"
 #include "compiler/onnx/ElementTypes.h"
 #include "compiler/onnx/Family.h"
@@ -6,8 +12,8 @@
 #include "compiler/onnx/ops/Control.h"
 #include "compiler/onnx/ops/Move.h"
 #include "compiler/onnx/rewriting/Formula.h"
-#include "compiler/onnx/sizes/InData.h"
 #include "compiler/onnx/sizes/Ranks.h"
+#include "compiler/onnx/sizes/SizesInData.h"
 #include <cmath>
 #define GET_OP_CLASSES
 #include "compiler/onnx/ops/Shape.cpp.inc"
@@ -271,17 +277,19 @@ static LogicalResult squeezeByData(SqueezeOp op, PatternRewriter &rewriter) {
   }
   Sizes sizes = sizesOf(ranked(op.getX()));
   int64_t left = static_cast<int64_t>(sizes.size()) - count;
-  InData data(op, rewriter);
+  SizesInData data(op, rewriter);
   Formula &f = data.f;
-  InData::Axes axes = data.axesIn(op.getAxes(), count, static_cast<int64_t>(sizes.size()));
+  SizesInData::Axes axes = data.axesIn(op.getAxes(), count, static_cast<int64_t>(sizes.size()));
   Value longer = f.op("Not", {f.op("Equal", {data.list(sizes), f.scalar(1)})});
   Value wrong = data.any(f.op("And", {longer, f.op("Greater", {axes.named, f.scalar(0)})}));
   Value bad = f.op("Or", {wrong, f.op("Or", {axes.outside, data.namedTwice(axes)})});
-  rewriter.replaceOp(op, left == 0 ? f.reshapeTo(data.unless(bad, op.getX()), {})
+  rewriter.replaceOp(op, left == 0 ? f.reshapeTo(data.failIf(bad, op.getX()), {})
                                    : f.reshapeTo(op.getX(), data.unnamed(axes, sizes, left, bad)));
   return success();
 }
 
+/// Where an open size may be 1, the rank depends on the run. That is decided late, when no requirement elsewhere can
+/// tell it any more, and for few axes, since each doubles the number of branches.
 LogicalResult SqueezeOp::decompose(PatternRewriter &rewriter) {
   auto x = ranked(getX());
   if (present(getAxes()) && axesInData(getAxes())) {
@@ -346,15 +354,15 @@ static LogicalResult unsqueezeByData(UnsqueezeOp op, PatternRewriter &rewriter) 
   }
   Sizes sizes = sizesOf(ranked(op.getX())), bounds;
   int64_t count = *axesInData(op.getAxes()), rank = static_cast<int64_t>(sizes.size());
-  InData data(op, rewriter);
+  SizesInData data(op, rewriter);
   Formula &f = data.f;
-  InData::Axes axes = data.axesIn(op.getAxes(), count, y.getRank());
+  SizesInData::Axes axes = data.axesIn(op.getAxes(), count, y.getRank());
   Value bad = f.op("Or", {axes.outside, data.namedTwice(axes)});
   if (llvm::all_of(sizes, [](const Size &size) { return size.is(1); })) {
-    rewriter.replaceOp(op, f.reshapeTo(data.unless(bad, op.getX()), Sizes(y.getRank(), 1)));
+    rewriter.replaceOp(op, f.reshapeTo(data.failIf(bad, op.getX()), Sizes(y.getRank(), 1)));
     return success();
   }
-  Value place = f.op("Min", {data.placeOf(axes.named), f.scalar(rank - 1)});
+  Value place = f.op("Min", {data.rankAmongUnnamed(axes.named), f.scalar(rank - 1)});
   Value from = f.op("Gather", {data.list(sizes), place}, {f.integer("axis", 0)});
   Value to = data.where(f.op("Greater", {axes.named, f.scalar(0)}), f.scalar(1), from);
   for (int64_t axis = 0; axis < y.getRank(); ++axis) {

@@ -40,13 +40,13 @@ template <typename Op> static LogicalResult inferWindow(Op op, SmallVectorImpl<T
 /// which it avoids because that subtracts: where a window is 0, rounding would leave small numbers of either sign.
 template <typename Op> static LogicalResult decomposeWindow(Op op, const double (&abc)[3], PatternRewriter &rewriter) {
   Formula f(rewriter, op.getLoc());
-  Type wide = elementOf(op.getY()).isF64() ? Type(f.b.getF64Type()) : Type(f.b.getF32Type());
-  int64_t number = numberOfElement(wide);
+  Type computeType = elementOf(op.getY()).isF64() ? Type(f.b.getF64Type()) : Type(f.b.getF32Type());
+  int64_t number = numberOfElement(computeType);
   Value count = f.reshape(f.cast(op.getSize(), f.b.getI64Type(), 7), {});
   Value steps = f.countTo(count);
   Value around = op.getPeriodic() ? count : f.sub(count, f.scalar(1));
-  Value angles = f.cast(steps, wide, number);
-  angles = f.div(f.mul(angles, f.number(M_PI, angles)), f.cast(around, wide, number));
+  Value angles = f.cast(steps, computeType, number);
+  angles = f.div(f.mul(angles, f.number(M_PI, angles)), f.cast(around, computeType, number));
   Value sine = f.op("Sin", {angles}), s = f.mul(sine, sine);
   Value slope = f.number(abc[1], s);
   Value y = f.mul(s, abc[2] == 0 ? slope : f.add(slope, f.mul(s, f.number(abc[2], s))));
@@ -69,15 +69,15 @@ namespace {
 /// The sizes of one transform.
 struct Transform {
   int64_t axis = 0;
-  /// `given` is the number of the operand's samples (inverse: bins) along the axis; `length` is n, the length of the
-  /// transform, to which the operand is cut or filled with zeros.
-  Size given, length;
+  /// `inputSize` is the number of the operand's samples (inverse: bins) along the axis; `length` is n, the length of
+  /// the transform, to which the operand is cut or filled with zeros.
+  Size inputSize, length;
   int64_t parts = 0; ///< floats of one number of the operand: 1 (real), or 2 (real and imaginary)
   bool inverse = false, onesided = false;
   bool realResult() const { return inverse && onesided; }
-  Size used() const { return min(given, realResult() ? floorDiv(length, 2) + 1 : length); }
-  Size gives() const { return onesided && !inverse ? floorDiv(length, 2) + 1 : length; }
-  bool isKnown() const { return given.isNumber() && length.isNumber(); }
+  Size usedSize() const { return min(inputSize, realResult() ? floorDiv(length, 2) + 1 : length); }
+  Size resultSize() const { return onesided && !inverse ? floorDiv(length, 2) + 1 : length; }
+  bool isKnown() const { return inputSize.isNumber() && length.isNumber(); }
 };
 } // namespace
 
@@ -113,11 +113,11 @@ static FailureOr<std::optional<Transform>> transformOf(DFTOp op) {
   }
   t.axis = *normal, t.parts = *parts;
   t.inverse = op.getInverse(), t.onesided = op.getOnesided();
-  t.given = sizes[t.axis];
+  t.inputSize = sizes[t.axis];
   t.length = present(op.getDftLength()) ? numberIn(op.getDftLength())
-             : t.realResult()           ? Size(2) * (t.given - Size(1))
-                                        : t.given;
-  if (t.length.isUnknown() || t.given.isUnknown()) {
+             : t.realResult()           ? Size(2) * (t.inputSize - Size(1))
+                                        : t.inputSize;
+  if (t.length.isUnknown() || t.inputSize.isUnknown()) {
     return Result();
   }
   if (t.length.isNumber() ? t.length.number() < 1 : failed(require(op, t.length, max(t.length, 1)))) {
@@ -126,8 +126,8 @@ static FailureOr<std::optional<Transform>> transformOf(DFTOp op) {
   if (t.onesided && !t.inverse && t.parts == 2) {
     return op.emitOpError("gives one side of the transform of complex numbers, which has two"), failure();
   }
-  bool large = t.isKnown() && (std::max(t.length.number(), t.given.number()) > mostNumbers ||
-                               t.used().number() * t.parts > mostNumbers / (2 * t.gives().number()));
+  bool large = t.isKnown() && (std::max(t.length.number(), t.inputSize.number()) > mostNumbers ||
+                               t.usedSize().number() * t.parts > mostNumbers / (2 * t.resultSize().number()));
   if (large) {
     return op.emitOpError("transforms of ") << t.length.text() << " samples are unsupported", failure();
   }
@@ -146,7 +146,7 @@ LogicalResult DFTOp::inferTypes(SmallVectorImpl<Type> &types) {
     return success();
   }
   Sizes sizes = sizesOf(x);
-  sizes[(*t)->axis] = (*t)->gives();
+  sizes[(*t)->axis] = (*t)->resultSize();
   sizes.back() = (*t)->realResult() ? 1 : 2;
   types.push_back(sizedType(sizes, x.getElementType()));
   return success();
@@ -164,26 +164,26 @@ LogicalResult DFTOp::upgrade(Node &node) {
 }
 
 /// Returns the ops that compute the matrix of matrixOf() for a length that is known only when the model runs. An
-/// element's angle is 2 pi * turned / n with turned = row * column mod n, an integer that is brought to [-n/2, n/2]:
+/// element's angle is 2 pi * phase / n with phase = row * column mod n, an integer that is brought to [-n/2, n/2]:
 /// sine and cosine of small angles are exact enough.
-static Value openMatrixOf(Formula &f, const Transform &t, Type element) {
-  int64_t wide = numberOfElement(element);
-  Size rows = t.used(), columns = t.gives();
+static Value computedMatrixOf(Formula &f, const Transform &t, Type element) {
+  int64_t elementNumber = numberOfElement(element);
+  Size rows = t.usedSize(), columns = t.resultSize();
   Value row = f.reshapeTo(f.countTo(f.scalar(rows)), {rows, 1, 1, 1});
   Value column = f.reshapeTo(f.countTo(f.scalar(columns)), {columns, 1});
-  Value n = f.scalar(t.length), turned = f.op("Mod", {f.mul(row, column), n});
-  Value beyond = f.op("Greater", {f.mul(turned, f.scalar(2)), n});
-  turned = f.op("Where", {beyond, f.sub(turned, n), turned});
-  // The cosine is written as a sine, and both as sines of at most a quarter of a turn: thus they are exactly 0 where
-  // they should be, which the sine of a rounded pi is not.
-  Value length = f.cast(n, element, wide), half = f.mul(f.abs(turned), f.scalar(2));
-  auto sine = [&](Value part, double turns) {
-    Value angle = f.div(f.cast(part, element, wide), length);
-    return f.op("Sin", {f.mul(angle, f.number(turns * M_PI, angle))});
+  Value n = f.scalar(t.length), phase = f.op("Mod", {f.mul(row, column), n});
+  Value beyond = f.op("Greater", {f.mul(phase, f.scalar(2)), n});
+  phase = f.op("Where", {beyond, f.sub(phase, n), phase});
+  // The cosine is written as a sine, and both as sines of at most a quarter of the circle: thus they are exactly 0
+  // where they should be, which the sine of a rounded pi is not.
+  Value length = f.cast(n, element, elementNumber), half = f.mul(f.abs(phase), f.scalar(2));
+  auto sine = [&](Value part, double factor) {
+    Value angle = f.div(f.cast(part, element, elementNumber), length);
+    return f.op("Sin", {f.mul(angle, f.number(factor * M_PI, angle))});
   };
   Value real = sine(f.sub(n, f.mul(half, f.scalar(2))), 0.5);
   Value imaginary = sine(f.op("Min", {half, f.sub(n, half)}), 1);
-  Value back = f.op(t.inverse ? "Less" : "Greater", {turned, f.scalar(0)});
+  Value back = f.op(t.inverse ? "Less" : "Greater", {phase, f.scalar(0)});
   imaginary = f.op("Where", {back, f.op("Neg", {imaginary}), imaginary});
   if (t.inverse) {
     Value weight = f.div(f.number(1, real), length);
@@ -208,16 +208,16 @@ static Value openMatrixOf(Formula &f, const Transform &t, Type element) {
 /// for each part of each number of the result.
 static Value matrixOf(Formula &f, const Transform &t, Type element) {
   if (!t.isKnown()) {
-    return openMatrixOf(f, t, element);
+    return computedMatrixOf(f, t, element);
   }
-  int64_t rows = t.used().number(), gives = t.gives().number(), n = t.length.number();
-  int64_t parts = t.realResult() ? 1 : 2, columns = gives * parts;
+  int64_t rows = t.usedSize().number(), bins = t.resultSize().number(), n = t.length.number();
+  int64_t parts = t.realResult() ? 1 : 2, columns = bins * parts;
   SmallVector<double> numbers(rows * t.parts * columns);
   for (int64_t row = 0; row < rows; ++row) {
     // A one-sided spectrum leaves out the conjugates: each bin but the first and, of an even length, the middle one
     // stands for two of the whole spectrum.
     double weight = !t.inverse ? 1 : t.realResult() && row != 0 && 2 * row != n ? 2.0 / n : 1.0 / n;
-    for (int64_t k = 0; k < gives; ++k) {
+    for (int64_t k = 0; k < bins; ++k) {
       double angle = 2 * M_PI * static_cast<double>(row * k % n) / static_cast<double>(n) * (t.inverse ? 1 : -1);
       double real = std::cos(angle) * weight, imaginary = std::sin(angle) * weight;
       double *to = numbers.data() + row * t.parts * columns + k * parts;
@@ -257,17 +257,17 @@ LogicalResult DFTOp::decompose(PatternRewriter &rewriter) {
     x = f.op("Pad", {x, makeSizes(f.b, f.loc, pads), Value(), Value()});
   }
   bool moves = axis != rank - 2;
-  auto turned = [&](Value v, ArrayRef<int64_t> order) { return moves ? f.transpose(v, order) : v; };
-  x = turned(x, there);
-  if (!((*t)->used() == (*t)->given)) {
+  auto transposed = [&](Value v, ArrayRef<int64_t> order) { return moves ? f.transpose(v, order) : v; };
+  x = transposed(x, there);
+  if (!((*t)->usedSize() == (*t)->inputSize)) {
     auto one = [&](const Size &n) { return makeSizes(f.b, f.loc, {n}); };
-    x = f.op("Slice", {x, one(0), one((*t)->used()), one(rank - 2), Value()});
+    x = f.op("Slice", {x, one(0), one((*t)->usedSize()), one(rank - 2), Value()});
   }
   Sizes sizes = sizesOf(ranked(x)), flat(sizes.begin(), sizes.end() - 2);
-  flat.push_back((*t)->used() * Size((*t)->parts));
+  flat.push_back((*t)->usedSize() * Size((*t)->parts));
   Value y = f.op("MatMul", {f.reshapeTo(x, flat), matrixOf(f, **t, elementOf(x))});
-  sizes[rank - 2] = (*t)->gives(), sizes[rank - 1] = (*t)->realResult() ? 1 : 2;
-  rewriter.replaceOp(*this, turned(f.reshapeTo(y, sizes), back));
+  sizes[rank - 2] = (*t)->resultSize(), sizes[rank - 1] = (*t)->realResult() ? 1 : 2;
+  rewriter.replaceOp(*this, transposed(f.reshapeTo(y, sizes), back));
   return success();
 }
 

@@ -2,7 +2,7 @@
 // The inverse first completes the half of the spectrum that is left out: its bins are mirrored and conjugated.
 #include "compiler/onnx/ops/Spectra.h"
 #include "compiler/onnx/Family.h"
-#include "compiler/onnx/rewriting/Forms.h"
+#include "compiler/onnx/rewriting/Upgrade.h"
 #define GET_OP_CLASSES
 #include "compiler/onnx/ops/Spectra.cpp.inc"
 

@@ -22,6 +22,9 @@ static std::optional<SmallVector<int64_t>> listOf(std::optional<ArrayRef<int64_t
 // These belong to Col2Im.
 
 namespace {
+/// The blocks of one Col2Im. Each column of the operand is a block of the image, and its rows are the block's elements:
+///
+///   image 1 x 3, blocks 1 x 2   columns [a, b] and [c, d] become the image [a, b + c, d]
 struct Blocks {
   Sizes image, block, steps; ///< `steps`: how many places of blocks there are along each axis
   SmallVector<int64_t> strides, dilations, pads;
@@ -37,6 +40,7 @@ struct Blocks {
 } // namespace
 
 /// Returns the blocks; nothing while the operands do not tell them; failure, without a message, where they contradict.
+/// Numbers are bounded by those of 32 bits, so that their products stay in 64.
 static FailureOr<std::optional<Blocks>> blocksOf(Col2ImOp op) {
   auto image = sizesIn(op.getImageShape()), block = sizesIn(op.getBlockShape());
   if (!image || !block) {
@@ -80,6 +84,7 @@ static std::optional<int64_t> imageAxesOf(Col2ImOp op) {
   return std::nullopt;
 }
 
+/// The rank of the result may be known from attributes before the shapes are.
 LogicalResult Col2ImOp::inferTypes(SmallVectorImpl<Type> &types) {
   auto x = ranked(getX());
   if (auto axes = imageAxesOf(*this)) {

@@ -62,8 +62,8 @@ LogicalResult CausalConvWithStateOp::decompose(PatternRewriter &rewriter) {
 namespace {
 struct Shape {
   Size batch, steps, width, valueWidth;
-  int64_t heads = 0, shared = 0; ///< `shared`: heads of keys, values and states
-  int64_t results() const { return std::max(heads, shared); }
+  int64_t heads = 0, kvHeads = 0; ///< `kvHeads`: heads of keys, values and states
+  int64_t results() const { return std::max(heads, kvHeads); }
 };
 
 bool isGated(LinearAttentionOp op) { return op.getUpdateRule().starts_with("gated"); }
@@ -75,14 +75,14 @@ bool hasColumns(LinearAttentionOp op, Value v, const Size &columns) {
 }
 
 /// Returns how many numbers a decay has for each head: one, or one for each key.
-Size decaysOf(LinearAttentionOp op, const Shape &s) { return floorDiv(sizeOf(ranked(op.getDecay()), 2), s.shared); }
+Size decaysOf(LinearAttentionOp op, const Shape &s) { return floorDiv(sizeOf(ranked(op.getDecay()), 2), s.kvHeads); }
 
 /// Returns the sizes; nothing while those of the operands are not known; failure, without a message, where they
 /// contradict.
 FailureOr<std::optional<Shape>> shapeOf(LinearAttentionOp op) {
   Shape s;
-  s.heads = op.getQNumHeads(), s.shared = op.getKvNumHeads();
-  if (s.heads < 1 || s.shared < 1 || (s.heads % s.shared && s.shared % s.heads) ||
+  s.heads = op.getQNumHeads(), s.kvHeads = op.getKvNumHeads();
+  if (s.heads < 1 || s.kvHeads < 1 || (s.heads % s.kvHeads && s.kvHeads % s.heads) ||
       isGated(op) != present(op.getDecay()) || isDelta(op) != present(op.getBeta())) {
     return failure();
   }
@@ -102,22 +102,22 @@ FailureOr<std::optional<Shape>> shapeOf(LinearAttentionOp op) {
       return failure();
     }
   }
-  s.width = floorDiv(query[2], s.heads), s.valueWidth = floorDiv(sizeOf(ranked(op.getValue()), 2), s.shared);
+  s.width = floorDiv(query[2], s.heads), s.valueWidth = floorDiv(sizeOf(ranked(op.getValue()), 2), s.kvHeads);
   bool good = hasColumns(op, op.getQuery(), s.width * Size(s.heads)) &&
-              hasColumns(op, op.getKey(), s.width * Size(s.shared)) &&
-              hasColumns(op, op.getValue(), s.valueWidth * Size(s.shared));
+              hasColumns(op, op.getKey(), s.width * Size(s.kvHeads)) &&
+              hasColumns(op, op.getValue(), s.valueWidth * Size(s.kvHeads));
   if (isGated(op)) {
     Size each = decaysOf(op, s);
-    good = good && hasColumns(op, op.getDecay(), each * Size(s.shared)) &&
+    good = good && hasColumns(op, op.getDecay(), each * Size(s.kvHeads)) &&
            (!each.isNumber() || !s.width.isNumber() || each.is(1) || each.number() == s.width.number());
   }
   if (isDelta(op)) {
     Size columns = sizeOf(ranked(op.getBeta()), 2);
-    good = good && (!columns.isNumber() || columns.is(1) || columns.is(s.shared));
+    good = good && (!columns.isNumber() || columns.is(1) || columns.is(s.kvHeads));
   }
   auto past = present(op.getPastState()) ? ranked(op.getPastState()) : RankedTensorType();
   if (past) {
-    Sizes state = {s.batch, s.shared, s.width, s.valueWidth};
+    Sizes state = {s.batch, s.kvHeads, s.width, s.valueWidth};
     good = good && past.getRank() == 4;
     for (int64_t i = 0; good && i < 4; ++i) {
       good = succeeded(require(op, sizeOf(past, i), state[i]));
@@ -129,7 +129,12 @@ FailureOr<std::optional<Shape>> shapeOf(LinearAttentionOp op) {
   return std::optional(s);
 }
 
-/// The rewrite of one LinearAttention. All is computed in f32 or wider, as the standard's body does.
+/// The rewrite of one LinearAttention. All is computed in f32 or wider, as the standard's body does. With S the state,
+/// k, v and q of a step, g the decay and b beta, a step is
+///
+///   linear        S = S + k v                       gated   S = exp(g) S + k v
+///   delta         S = S + k b (v - S k)             gated_delta: both
+///   y = q S
 struct Recurrence {
   LinearAttentionOp op;
   Shape s;
@@ -149,14 +154,14 @@ struct Recurrence {
     });
     return known ? v : f.op("Expand", {v, makeSizes(f.b, f.loc, sizes)});
   }
-  /// Returns queries, [steps, batch, shared, group, width]. Where there are fewer of them than keys, several heads of
+  /// Returns queries, [steps, batch, kvHeads, group, width]. Where there are fewer of them than keys, several heads of
   /// keys read one.
   Value queries() {
-    Value q = bySteps(op.getQuery(), std::min(s.heads, s.shared), std::max<int64_t>(s.heads / s.shared, 1), s.width);
-    if (s.heads < s.shared) {
-      int64_t each = s.shared / s.heads;
+    Value q = bySteps(op.getQuery(), std::min(s.heads, s.kvHeads), std::max<int64_t>(s.heads / s.kvHeads, 1), s.width);
+    if (s.heads < s.kvHeads) {
+      int64_t each = s.kvHeads / s.heads;
       Value wide = f.op("Expand", {q, makeSizes(f.b, f.loc, {s.steps, s.batch, s.heads, each, s.width})});
-      q = f.reshapeTo(wide, {s.steps, s.batch, s.shared, 1, s.width});
+      q = f.reshapeTo(wide, {s.steps, s.batch, s.kvHeads, 1, s.width});
     }
     double given = op.getScale().convertToDouble();
     if (given != 0) {
@@ -166,19 +171,20 @@ struct Recurrence {
                               : f.div(q, f.sqrt(real(f.scalar(s.width))));
   }
 
+  /// The axis of steps comes first, since an iteration gathers its own.
   SmallVector<Value> run() {
-    Value q = queries(), k = bySteps(op.getKey(), s.shared, s.width, 1);
-    Value v = bySteps(op.getValue(), s.shared, 1, s.valueWidth);
+    Value q = queries(), k = bySteps(op.getKey(), s.kvHeads, s.width, 1);
+    Value v = bySteps(op.getValue(), s.kvHeads, 1, s.valueWidth);
     Value decay, beta;
     if (isGated(op)) {
-      decay = f.exp(bySteps(op.getDecay(), s.shared, decaysOf(op, s), 1));
-      decay = repeated(decay, {s.steps, s.batch, s.shared, s.width, 1});
+      decay = f.exp(bySteps(op.getDecay(), s.kvHeads, decaysOf(op, s), 1));
+      decay = repeated(decay, {s.steps, s.batch, s.kvHeads, s.width, 1});
     }
     if (isDelta(op)) {
       beta = bySteps(op.getBeta(), sizeOf(ranked(op.getBeta()), 2), 1, 1);
-      beta = repeated(beta, {s.steps, s.batch, s.shared, 1, 1});
+      beta = repeated(beta, {s.steps, s.batch, s.kvHeads, 1, 1});
     }
-    Sizes state = {s.batch, s.shared, s.width, s.valueWidth};
+    Sizes state = {s.batch, s.kvHeads, s.width, s.valueWidth};
     Value first = present(op.getPastState()) ? real(op.getPastState()) : f.zeros(state, wide);
     LoopOp loop = makeLoop(f.b, f.loc, f.scalar(s.steps), first, wide, [&](Value at, ValueRange states) {
       auto now = [&](Value all) { return f.op("Gather", {all, at}, {f.integer("axis", 0)}); };
@@ -190,7 +196,7 @@ struct Recurrence {
       Value after = f.add(old, f.mul(key, value));
       return SmallVector<Value>{after, f.op("MatMul", {now(q), after})};
     });
-    // This turns [steps, batch, shared, group, columns] into [batch, steps, heads * columns].
+    // This turns [steps, batch, kvHeads, group, columns] into [batch, steps, heads * columns].
     Value y = f.transpose(loop.getResult(1), {1, 0, 2, 3, 4});
     y = f.reshapeTo(y, {s.batch, s.steps, s.valueWidth * Size(s.results())});
     Type element = elementOf(op.getQuery()), ofState = elementOf(op.getPresentState());
@@ -216,7 +222,7 @@ LogicalResult LinearAttentionOp::inferTypes(SmallVectorImpl<Type> &types) {
   }
   const Shape &s = **shape;
   types.push_back(sizedType({s.batch, s.steps, s.valueWidth * Size(s.results())}, element));
-  types.push_back(sizedType({s.batch, s.shared, s.width, s.valueWidth}, state));
+  types.push_back(sizedType({s.batch, s.kvHeads, s.width, s.valueWidth}, state));
   return success();
 }
 

@@ -1,7 +1,7 @@
 // Declares support vector machines of ai.onnx.ml.
 include "compiler/onnx/Onnx.td"
 
-class Onnx_SupportVectorForm<string mnemonic> : Onnx_MlForm<mnemonic, 1> {
+class Onnx_SupportVectorForm<string mnemonic> : Onnx_MlAlias<mnemonic, 1> {
   dag machine = (ins OptionalAttr<DenseF32ArrayAttr>:$coefficients, OptionalAttr<DenseF32ArrayAttr>:$kernel_params, OptionalAttr<StrAttr>:$kernel_type,
     OptionalAttr<StrAttr>:$post_transform, OptionalAttr<DenseF32ArrayAttr>:$rho, OptionalAttr<DenseF32ArrayAttr>:$support_vectors);
 }

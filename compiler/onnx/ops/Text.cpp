@@ -1,3 +1,10 @@
+// Writes operators on strings. What computes on strings is one op, onnx.Text: a call of ingot_text_DOES in the support
+// library, with a table that the compiler makes of the attributes (text/Texts.h): an automaton for a regular
+// expression, a hash table for labels, a tree for n-grams. Operators that take strings apart need a size first, the
+// most pieces of any string, and so become onnx.Pieces, for which a second pass writes the counting call
+// (graph/readers/Pieces.cpp).
+//
+// A map is two tensors of one length, its keys and its values.
 #include "compiler/onnx/ops/Text.h"
 #include "compiler/onnx/ElementTypes.h"
 #include "compiler/onnx/Family.h"
@@ -106,6 +113,7 @@ static Operation *takeApart(Formula &f, Value x, std::vector<char> table, ArrayR
   return createOp(f.b, f.loc, PiecesOp::getOperationName(), {x, makeTable(f, std::move(table))}, attributes, 2);
 }
 
+/// The number of pieces is bounded where maxsplit is: n splits make n + 1 pieces at most.
 LogicalResult StringSplitOp::upgrade(Node &node) {
   if (failed(needsStrings(node, 0))) {
     return failure();
@@ -122,7 +130,9 @@ LogicalResult StringSplitOp::upgrade(Node &node) {
   return success();
 }
 
-/// Returns the tokenizer that a node's attributes describe; failure, with a message, where they cannot be.
+/// Returns the tokenizer that a node's attributes describe; failure, with a message, where they cannot be. One empty
+/// separator, and the expression ".", make each character a token; other separators are searched for one behind the
+/// other, and the expression of `tokenexp` finds the tokens themselves.
 static FailureOr<Tokenizer> tokenizerIn(const Node &node) {
   SmallVector<StringRef> separators = textsIn(node, "separators");
   StringRef expression = node.text("tokenexp", "");
@@ -225,6 +235,7 @@ LogicalResult StringNormalizerOp::upgrade(Node &node) {
 
 // These write labels.
 
+/// Strings become their numbers, and integers the strings that have them; the default stands behind the list.
 LogicalResult CategoryMapperOp::upgrade(Node &node) {
   SmallVector<int64_t> numbers = integersIn(node, "cats_int64s");
   SmallVector<StringRef> texts = textsIn(node, "cats_strings");
@@ -243,6 +254,7 @@ LogicalResult CategoryMapperOp::upgrade(Node &node) {
 
 // These write maps.
 
+/// A sequence of maps from the labels is the matrix of their values, since all maps have the same keys.
 LogicalResult ZipMapOp::upgrade(Node &node) {
   Value x = node.operand(0);
   auto type = ranked(x);

@@ -1,3 +1,6 @@
+// Infers the types of TopK. The number k is a parameter: where it is a size, known or computed from symbols, the result
+// has it along the axis, and the run checks that the axis has so many elements. A k in data is read first
+// (graph/readers/Lists.cpp).
 #include "compiler/onnx/ops/TopK.h"
 #include "compiler/onnx/Family.h"
 #define GET_OP_CLASSES

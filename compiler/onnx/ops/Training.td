@@ -1,7 +1,7 @@
 // Declares steps of optimizers (ai.onnx.preview.training).
 include "compiler/onnx/Onnx.td"
 
-class Onnx_OptimizerForm<string mnemonic> : Onnx_Form<"ai.onnx.preview.training." # mnemonic, -1>;
+class Onnx_OptimizerForm<string mnemonic> : Onnx_AliasOp<"ai.onnx.preview.training." # mnemonic, -1>;
 def Onnx_AdagradOp : Onnx_OptimizerForm<"Adagrad">, Since<1> {
   let attributes = (ins OptionalAttr<F32Attr>:$decay_factor, OptionalAttr<F32Attr>:$epsilon, OptionalAttr<F32Attr>:$norm_coefficient);
 }

@@ -42,9 +42,9 @@ constexpr StringLiteral transforms[] = {"NONE", "SOFTMAX", "LOGISTIC", "SOFTMAX_
 using Numbers = std::map<std::pair<int64_t, int64_t>, int64_t>;
 
 /// The trees of a node before they are tables.
-class Reader {
+class TreeAttributes {
 public:
-  explicit Reader(Node &node) : node(node), f(node.builder, node.loc), x(rowsOf(node)) {
+  explicit TreeAttributes(Node &node) : node(node), f(node.builder, node.loc), x(rowsOf(node)) {
     if (x) {
       trees.emplace(elementOf(x).isF64());
     }
@@ -67,15 +67,16 @@ public:
   Value sums(StringRef aggregate);
 
 private:
-  LogicalResult links(ArrayRef<int64_t> tree, const Numbers &numbers);
-  LogicalResult gifts(StringRef prefix, const Numbers &numbers);
+  LogicalResult readLinks(ArrayRef<int64_t> tree, const Numbers &numbers);
+  LogicalResult readLeafWeights(StringRef prefix, const Numbers &numbers);
   LogicalResult checkNode(int64_t n);
   Value table(ArrayRef<double> values, ArrayRef<int64_t> shape) {
     return makeConstant(f.b, f.loc, constantFromFloats(tensorOf(shape, elementOf(x)), values));
   }
 };
 
-LogicalResult Reader::checkNode(int64_t n) {
+/// Nothing is less than NaN, so a node that compares with it would lead all rows to one side.
+LogicalResult TreeAttributes::checkNode(int64_t n) {
   const DecisionTrees::Node &each = trees->nodes[n];
   if (each.feature < 0 || each.feature >= INT32_MAX) {
     return fail("node " + Twine(n) + " asks for element " + Twine(each.feature) + " of a row");
@@ -86,7 +87,9 @@ LogicalResult Reader::checkNode(int64_t n) {
   return success();
 }
 
-LogicalResult Reader::byTree(StringRef prefix) {
+/// These two operators list nodes by pairs of a tree and a number of their own, in any order, and weights for such
+/// pairs.
+LogicalResult TreeAttributes::byTree(StringRef prefix) {
   auto numbers = integersIn(node, "nodes_nodeids"), tree = integersIn(node, "nodes_treeids"),
        features = integersIn(node, "nodes_featureids"), missing = integersIn(node, "nodes_missing_value_tracks_true");
   SmallVector<double> values = floatsIn(node, "nodes_values");
@@ -119,11 +122,11 @@ LogicalResult Reader::byTree(StringRef prefix) {
     each.how = *how, each.feature = features[i], each.value = values[i], each.missing = !missing.empty() && missing[i];
     trees->nodes.push_back(std::move(each));
   }
-  return failed(links(tree, places)) ? failure() : gifts(prefix, places);
+  return failed(readLinks(tree, places)) ? failure() : readLeafWeights(prefix, places);
 }
 
 /// Notes where nodes lead. Roots are nodes to which none leads, in the order of their trees.
-LogicalResult Reader::links(ArrayRef<int64_t> tree, const Numbers &numbers) {
+LogicalResult TreeAttributes::readLinks(ArrayRef<int64_t> tree, const Numbers &numbers) {
   auto yes = integersIn(node, "nodes_truenodeids"), no = integersIn(node, "nodes_falsenodeids");
   if (yes.size() != tree.size() || no.size() != tree.size()) {
     return fail("the attributes nodes_* have lengths that differ, or there are no nodes");
@@ -163,7 +166,8 @@ LogicalResult Reader::links(ArrayRef<int64_t> tree, const Numbers &numbers) {
   return success();
 }
 
-LogicalResult Reader::gifts(StringRef prefix, const Numbers &numbers) {
+/// Notes what leaves add to which target; a leaf that adds to several has several weights.
+LogicalResult TreeAttributes::readLeafWeights(StringRef prefix, const Numbers &numbers) {
   auto name = [&](StringRef rest) { return (prefix + "_" + rest).str(); };
   auto ids = integersIn(node, name("ids")), ofNode = integersIn(node, name("nodeids")),
        ofTree = integersIn(node, name("treeids"));
@@ -180,12 +184,14 @@ LogicalResult Reader::gifts(StringRef prefix, const Numbers &numbers) {
     if (ids[i] < 0 || ids[i] >= trees->targets) {
       return fail("weight " + Twine(i) + " is for target " + Twine(ids[i]) + " of " + Twine(trees->targets));
     }
-    trees->gifts.push_back({found->second, ids[i], weights[i]});
+    trees->leafWeights.push_back({found->second, ids[i], weights[i]});
   }
   return success();
 }
 
-LogicalResult Reader::byIndex() {
+/// This operator lists inner nodes and leaves separately, each led to by its index. In `nodes` the leaves come behind
+/// the inner nodes. Sets of members stand in one list, with a NaN behind each.
+LogicalResult TreeAttributes::byIndex() {
   auto numbersOf = [&](StringRef name) {
     auto tensor = dyn_cast_or_null<ElementsAttr>(node.attributes.get(name));
     return tensor ? floatsOf(tensor).value_or(SmallVector<double>()) : SmallVector<double>();
@@ -239,7 +245,7 @@ LogicalResult Reader::byIndex() {
     if (ids[i] < 0 || ids[i] >= trees->targets) {
       return fail("leaf " + Twine(i) + " is for target " + Twine(ids[i]) + " of " + Twine(trees->targets));
     }
-    trees->gifts.push_back({inner + i, ids[i], weights[i]});
+    trees->leafWeights.push_back({inner + i, ids[i], weights[i]});
   }
   for (int64_t root : integersIn(node, "tree_roots")) {
     if (root < 0 || root >= inner) {
@@ -250,7 +256,9 @@ LogicalResult Reader::byIndex() {
   return trees->roots.empty() ? fail("there are no trees") : success();
 }
 
-Value Reader::sums(StringRef aggregate) {
+/// Averages are sums divided by the number of trees. For the smallest and largest, a target that no leaf gives anything
+/// stays infinite in the tables, and becomes 0 here.
+Value TreeAttributes::sums(StringRef aggregate) {
   bool isMin = aggregate == "MIN", isMax = aggregate == "MAX";
   double infinity = std::numeric_limits<double>::infinity();
   trees->isSum = !isMin && !isMax;
@@ -299,18 +307,18 @@ LogicalResult TreeEnsembleOp::upgrade(Node &node) {
     return node.error("aggregate_function " + Twine(aggregate) + " or post_transform " + Twine(transform) +
                       " is not known");
   }
-  Reader reader(node);
-  if (!reader.x) {
+  TreeAttributes attributes(node);
+  if (!attributes.x) {
     return failure();
   }
-  reader.trees->targets = node.integer("n_targets", 1);
-  if (reader.trees->targets < 1) {
-    return node.error("n_targets is " + Twine(reader.trees->targets));
+  attributes.trees->targets = node.integer("n_targets", 1);
+  if (attributes.trees->targets < 1) {
+    return node.error("n_targets is " + Twine(attributes.trees->targets));
   }
-  if (failed(reader.byIndex())) {
+  if (failed(attributes.byIndex())) {
     return failure();
   }
-  Value y = reader.sums(aggregates[aggregate]);
+  Value y = attributes.sums(aggregates[aggregate]);
   node.results.push_back(y ? transformedScores(node, y, transforms[transform]) : Value());
   return success(node.results.back() != nullptr);
 }
@@ -320,24 +328,25 @@ LogicalResult TreeEnsembleRegressorOp::upgrade(Node &node) {
   if (!llvm::is_contained(aggregates, aggregate)) {
     return node.error("aggregate_function '" + aggregate + "' is not known");
   }
-  Reader reader(node);
-  if (!reader.x) {
+  TreeAttributes attributes(node);
+  if (!attributes.x) {
     return failure();
   }
-  reader.trees->targets = node.integer("n_targets", 1);
+  attributes.trees->targets = node.integer("n_targets", 1);
   SmallVector<double> base = floatsIn(node, "base_values");
-  if (reader.trees->targets < 1 || (!base.empty() && static_cast<int64_t>(base.size()) != reader.trees->targets)) {
-    return node.error("n_targets is " + Twine(reader.trees->targets) + " and there are " + Twine(base.size()) +
+  if (attributes.trees->targets < 1 ||
+      (!base.empty() && static_cast<int64_t>(base.size()) != attributes.trees->targets)) {
+    return node.error("n_targets is " + Twine(attributes.trees->targets) + " and there are " + Twine(base.size()) +
                       " base values");
   }
-  if (failed(reader.byTree("target"))) {
+  if (failed(attributes.byTree("target"))) {
     return failure();
   }
-  Value y = reader.sums(aggregate);
+  Value y = attributes.sums(aggregate);
   if (!y) {
     return failure();
   }
-  y = reader.f.cast(withBase(reader.f, y, base), node.builder.getF32Type(), 1);
+  y = attributes.f.cast(withBase(attributes.f, y, base), node.builder.getF32Type(), 1);
   node.results.push_back(transformedScores(node, y, node.text("post_transform", "NONE")));
   return success(node.results.back() != nullptr);
 }
@@ -367,26 +376,26 @@ static Value bestClass(Formula &f, Value scores, ArrayRef<int64_t> ids, ArrayRef
 }
 
 LogicalResult TreeEnsembleClassifierOp::upgrade(Node &node) {
-  Reader reader(node);
-  if (!reader.x) {
+  TreeAttributes attributes(node);
+  if (!attributes.x) {
     return failure();
   }
   int64_t classes = labelCount(node, "classlabels_int64s", "classlabels_strings");
   SmallVector<int64_t> ids = integersIn(node, "class_ids");
   SmallVector<double> base = floatsIn(node, "base_values"), weights = floatsIn(node, "class_weights");
-  reader.trees->targets = std::max<int64_t>(classes, 1);
-  if (classes < 1 || failed(reader.byTree("class"))) {
+  attributes.trees->targets = std::max<int64_t>(classes, 1);
+  if (classes < 1 || failed(attributes.byTree("class"))) {
     return classes < 1 ? node.error("has no labels of classes") : failure();
   }
   bool one = classes == 2 && !ids.empty() && llvm::all_equal(ids) && ids[0] == 0;
   if (!base.empty() && static_cast<int64_t>(base.size()) != classes && !(one && base.size() == 1)) {
     return node.error("has " + Twine(base.size()) + " base values for " + Twine(classes) + " classes");
   }
-  Formula &f = reader.f;
+  Formula &f = attributes.f;
   if (one) {
-    reader.trees->targets = 1;
+    attributes.trees->targets = 1;
   }
-  Value scores = reader.sums("SUM");
+  Value scores = attributes.sums("SUM");
   if (!scores) {
     return failure();
   }

@@ -16,7 +16,7 @@ def Onnx_TreesOp : Onnx_CoreOp<"Trees"> {
   let results = (outs AnyTensor:$y);
 }
 
-class Onnx_NodesForm<string mnemonic> : Onnx_MlForm<mnemonic, 1> {
+class Onnx_NodesForm<string mnemonic> : Onnx_MlAlias<mnemonic, 1> {
   dag nodes = (ins OptionalAttr<DenseF32ArrayAttr>:$base_values, OptionalAttr<ElementsAttr>:$base_values_as_tensor,
     OptionalAttr<DenseI64ArrayAttr>:$nodes_falsenodeids, OptionalAttr<DenseI64ArrayAttr>:$nodes_featureids, OptionalAttr<DenseF32ArrayAttr>:$nodes_hitrates,
     OptionalAttr<ElementsAttr>:$nodes_hitrates_as_tensor, OptionalAttr<DenseI64ArrayAttr>:$nodes_missing_value_tracks_true,
@@ -34,7 +34,7 @@ def Onnx_TreeEnsembleRegressorOp : Onnx_NodesForm<"TreeEnsembleRegressor">, Sinc
     OptionalAttr<DenseI64ArrayAttr>:$target_ids, OptionalAttr<DenseI64ArrayAttr>:$target_nodeids, OptionalAttr<DenseI64ArrayAttr>:$target_treeids,
     OptionalAttr<DenseF32ArrayAttr>:$target_weights, OptionalAttr<ElementsAttr>:$target_weights_as_tensor));
 }
-def Onnx_TreeEnsembleOp : Onnx_MlForm<"TreeEnsemble", 1>, Since<5> {
+def Onnx_TreeEnsembleOp : Onnx_MlAlias<"TreeEnsemble", 1>, Since<5> {
   let attributes = (ins OptionalAttr<I64Attr>:$aggregate_function, OptionalAttr<DenseI64ArrayAttr>:$leaf_targetids, OptionalAttr<ElementsAttr>:$leaf_weights,
     OptionalAttr<ElementsAttr>:$membership_values, OptionalAttr<I64Attr>:$n_targets, OptionalAttr<DenseI64ArrayAttr>:$nodes_falseleafs,
     OptionalAttr<DenseI64ArrayAttr>:$nodes_falsenodeids, OptionalAttr<DenseI64ArrayAttr>:$nodes_featureids, OptionalAttr<ElementsAttr>:$nodes_hitrates,

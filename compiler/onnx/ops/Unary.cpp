@@ -1,3 +1,9 @@
+// Writes functions of one element. Each is a formula in Num, which emits scalars or vectors alike, and from which
+// constants are folded (EvaluateElementwise.cpp). Formulas avoid the cancellation and overflow of the textbook ones
+// where that costs nothing: Softplus, Mish and Gelu below.
+//
+// Where the result only becomes bytes, `ingot.only_bytes` says so, and the approximation of exp, tanh or erf may be a
+// coarser one (forBytes; quantization/Quantization.h says how coarse).
 #include "compiler/onnx/ops/Unary.h"
 #include "compiler/onnx/Family.h"
 #include "compiler/onnx/ScalarMath.h"

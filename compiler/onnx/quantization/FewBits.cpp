@@ -1,3 +1,12 @@
+// Packs weights of few bits as their kernels read them. For products, 32 / bits numbers of a column's consecutive rows
+// are a word; their order in it spreads numbers 0 to 3 over the four bytes, then 4 to 7 behind these, so that one mask
+// and one shift give four bytes at a time. With 4 bits:
+//
+//   bits of the word   0-3  4-7  8-11  12-15  16-19  20-23  24-27  28-31
+//   number             0    4    1     5      2      6      3      7
+//
+// For tables of rows the j-th bits of byte i hold column j * part + i, so that a row comes out as `each` parts one
+// behind the other.
 #include "compiler/onnx/quantization/FewBits.h"
 #include "compiler/onnx/ElementTypes.h"
 #include "compiler/onnx/Formats.h"
@@ -28,7 +37,7 @@ bool hasFewRows(Value a) {
 }
 
 /// The numbers as words of FewBitsMatMul, with zeros behind the last one of a row.
-static ElementsAttr wordsOf(const FewBits &weights, Type i32) {
+static ElementsAttr wordsOf(const FewBitsWeights &weights, Type i32) {
   int64_t each = 32 / weights.bits, n = weights.rows, k = weights.columns, padded = weights.blocks() * weights.block;
   std::vector<char> bytes(n * padded * weights.bits / 8, 0);
   auto *words = reinterpret_cast<uint32_t *>(bytes.data());
@@ -46,22 +55,22 @@ static ElementsAttr wordsOf(const FewBits &weights, Type i32) {
 }
 
 /// Returns [rows, columns] as [columns, rows].
-static Value turned(Formula &f, ElementsAttr constant) {
+static Value transposed(Formula &f, ElementsAttr constant) {
   auto shape = constant.getShapedType().getShape();
   auto type = tensorOf({shape[1], shape[0]}, constant.getElementType());
   return makeConstant(f.b, f.loc, gatherStrided(constant, type, {0, ArrayRef<int64_t>{1, shape[1]}}));
 }
 
-Value productOfFewBits(Formula &f, Value a, const FewBits &weights) {
+Value productOfFewBits(Formula &f, Value a, const FewBitsWeights &weights) {
   Value words = makeConstant(f.b, f.loc, wordsOf(weights, f.b.getI32Type()));
-  Value zeros = weights.zeros ? turned(f, weights.zeros) : makeNone(f.b, f.loc);
-  return formats::make(f, "FewBitsMatMul", {a, words, turned(f, weights.scales), zeros},
+  Value zeros = weights.zeros ? transposed(f, weights.zeros) : makeNone(f.b, f.loc);
+  return formats::make(f, "FewBitsMatMul", {a, words, transposed(f, weights.scales), zeros},
                        {f.integer("bits", weights.bits), f.integer("block", weights.block),
                         f.integer("k", weights.columns), f.integer("zero", weights.zero)});
 }
 
 /// Bytes [rows, part]: in the j-th bits of the i-th byte stands the number of column j * part + i.
-static ElementsAttr packedParts(const FewBits &table, int64_t part, Type u8) {
+static ElementsAttr packedParts(const FewBitsWeights &table, int64_t part, Type u8) {
   std::vector<char> bytes(table.rows * part, 0);
   for (int64_t row = 0; row < table.rows; ++row) {
     for (int64_t c = 0; c < table.columns; ++c) {
@@ -73,7 +82,7 @@ static ElementsAttr packedParts(const FewBits &table, int64_t part, Type u8) {
   return constantFromBytes(tensorOf({table.rows, part}, u8), std::move(bytes));
 }
 
-Value rowsOfFewBits(Formula &f, const FewBits &table, Value indices) {
+Value rowsOfFewBits(Formula &f, const FewBitsWeights &table, Value indices) {
   Type u8 = f.b.getIntegerType(8, /*isSigned=*/false);
   int64_t each = 8 / table.bits, blocks = table.blocks(), padded = blocks * table.block,
           part = llvm::divideCeil(padded, each);

@@ -8,7 +8,7 @@ namespace ingot::onnx {
 
 /// A matrix of unsigned numbers of 2, 4 or 8 bits, of which each row has a scale, and perhaps a zero point, for each
 /// block of so many columns.
-struct FewBits {
+struct FewBitsWeights {
   int64_t bits = 0, block = 0, rows = 0, columns = 0;
   std::vector<char> numbers; ///< [rows][columns], each in a byte
   mlir::ElementsAttr scales; ///< [rows, blocks()]
@@ -27,9 +27,9 @@ bool isForFewBits(mlir::Value a);
 bool hasFewRows(mlir::Value a);
 
 /// Returns the product of `a` with the transposed weights.
-mlir::Value productOfFewBits(Formula &f, mlir::Value a, const FewBits &weights);
+mlir::Value productOfFewBits(Formula &f, mlir::Value a, const FewBitsWeights &weights);
 /// Returns the rows of a table by their indices, as floats of the scales' type. Bits stay packed in memory: a byte has
 /// numbers from several parts of its row.
-mlir::Value rowsOfFewBits(Formula &f, const FewBits &table, mlir::Value indices);
+mlir::Value rowsOfFewBits(Formula &f, const FewBitsWeights &table, mlir::Value indices);
 
 } // namespace ingot::onnx

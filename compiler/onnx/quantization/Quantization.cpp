@@ -1,3 +1,10 @@
+// Has what operators on quantized tensors share: checks of scales and zero points, bringing these to the shape in which
+// they are broadcast, and the change between signed and unsigned bytes. A real number is (q - zero) * scale. A scale
+// and a zero point stand for a whole tensor, for each place along an axis, or for each block of places along it.
+//
+// Between the phases, attributes say how far quantization is. `onnx.quantized` on the function: integers have been
+// formed, and a Dequantize that is left may be folded. `onnx.kept` on a Dequantize: it stays nevertheless, because a
+// product is to read the integers behind it.
 #include "compiler/onnx/quantization/Quantization.h"
 #include "compiler/onnx/ElementTypes.h"
 #include "compiler/onnx/constants/Evaluate.h"
@@ -8,9 +15,9 @@ using namespace mlir;
 
 namespace ingot::onnx {
 
-int64_t shortQuadsOf(Operation *op) {
-  auto quads = op->getAttrOfType<IntegerAttr>(shortQuadsName);
-  return quads ? quads.getInt() : 0;
+int64_t int16DotsOf(Operation *op) {
+  auto dots = op->getAttrOfType<IntegerAttr>(int16DotsName);
+  return dots ? dots.getInt() : 0;
 }
 
 static constexpr llvm::StringLiteral doneName = "onnx.quantized";
@@ -29,6 +36,8 @@ bool releaseDequantized(Operation *function) {
   return any;
 }
 
+/// Operands may be constants and what ops up to `depth` levels above make of kept weights, but nothing that a run
+/// computes.
 bool makesKeptWeights(Operation *op, int depth) {
   bool makes = isKept(op);
   for (Value v : op->getOperands()) {
@@ -48,6 +57,7 @@ static bool isOne(Value v) {
   return type && type.hasStaticShape() && type.getNumElements() == 1;
 }
 
+/// A constant is reshaped here, so that whoever asks for a constant next sees one.
 Value shaped(Formula &f, Value v, ArrayRef<int64_t> shape) {
   ElementsAttr constant = constantOf(v);
   return constant ? makeConstant(f.b, f.loc, reshaped(constant, tensorOf(shape, elementOf(v)))) : f.reshape(v, shape);
@@ -70,6 +80,9 @@ static Value repeated(Formula &f, ElementsAttr v, RankedTensorType x, int64_t ax
   return makeConstant(f.b, f.loc, constantFromBytes(tensorOf(x.getShape(), v.getElementType()), std::move(to)));
 }
 
+/// Without blocks the list gets axes of 1 behind its own, so that broadcasting puts it at `axis`: [n] for axis 1 of
+/// four axes becomes [n, 1, 1]. With blocks each value is repeated over its block, and the last block is cut where it
+/// is shorter: [2, 3] for blocks of 4 of [2, 10] becomes [2, 3, 1], [2, 3, 4], [2, 12], and at last [2, 10].
 Value alongAxis(Formula &f, Value v, Value x, int64_t axis, int64_t block) {
   auto type = ranked(v), of = ranked(x);
   if (isOne(v) && !block) {
@@ -100,6 +113,8 @@ Value alongAxis(Formula &f, Value v, Value x, int64_t axis, int64_t block) {
                         makeIntegers(f.b, f.loc, {axis}), makeIntegers(f.b, f.loc, {1})});
 }
 
+/// The place of the axis is counted from the end: a list [n] gets `axis` axes of 1 behind its own. What has several
+/// axes already has them as the operator wants them.
 Value alongEnd(Formula &f, Value v, int64_t axis) {
   auto type = ranked(v);
   if (!present(v) || !type || type.getRank() > 1) {
@@ -118,6 +133,7 @@ Value alongEnd(Formula &f, Value v, int64_t axis) {
   return f.reshapeTo(v, beside);
 }
 
+/// A scale of 0 is possible where the operator multiplies with it, and is an error only where it divides.
 LogicalResult checkPositive(Operation *op, Value scale, bool divides) {
   auto values = floatsOf(scale);
   for (double v : values ? *values : SmallVector<double>()) {
@@ -136,6 +152,7 @@ LogicalResult checkFinite(Operation *op, Value v, StringRef what) {
              : op->emitOpError(what) << " is " << llvm::formatv("{0}", *bad).str() << ", expected a finite number";
 }
 
+/// Without `places` one number is all that is allowed.
 LogicalResult checkPlaces(Operation *op, Value v, StringRef what, const std::optional<Size> &places) {
   auto type = present(v) ? ranked(v) : RankedTensorType();
   if (!type || isOne(v) || type.getRank() == 0 ||
@@ -146,12 +163,12 @@ LogicalResult checkPlaces(Operation *op, Value v, StringRef what, const std::opt
                                << (places ? " or " + places->text() : std::string());
 }
 
-LogicalResult checkColumns(Operation *op, Value b, Value scale, Value zero, bool turned) {
+LogicalResult checkColumns(Operation *op, Value b, Value scale, Value zero, bool isTransposed) {
   auto type = ranked(b);
   if (!type || type.getRank() < 2) {
     return success();
   }
-  Size columns = sizeOf(type, type.getRank() - (turned ? 2 : 1));
+  Size columns = sizeOf(type, type.getRank() - (isTransposed ? 2 : 1));
   for (const auto &[v, what] : {std::pair(scale, "scales of B"), {zero, "zero points of B"}}) {
     auto own = present(v) ? ranked(v) : RankedTensorType();
     if (own && own.getRank() < 2 && failed(checkPlaces(op, v, what, columns))) {
@@ -195,6 +212,8 @@ LogicalResult checkOwn(Operation *op, Value x, Value scale, Value zero, bool div
   return failed(checkZero(op, x, scale, zero)) ? failure() : checkPositive(op, scale, divides);
 }
 
+/// With blocks, scales have the rank of the tensor, and along the axis one entry for each block, of which the last may
+/// be shorter.
 LogicalResult checkScale(Operation *op, Value x, Value scale, Value zero, int64_t axis, int64_t block) {
   auto type = ranked(x), s = ranked(scale);
   auto z = present(zero) ? ranked(zero) : RankedTensorType();
@@ -236,7 +255,7 @@ static Value numberOf(Formula &f, int64_t v, Type element) {
 }
 
 /// Returns bytes with their top bits flipped, read as `element`.
-static Value turned(Formula &f, Value values, Type element) {
+static Value flipSignBit(Formula &f, Value values, Type element) {
   if (ElementsAttr constant = constantOf(values)) {
     std::vector<char> storage;
     ArrayRef<char> from = bytesOf(constant, storage);
@@ -251,13 +270,15 @@ static Value turned(Formula &f, Value values, Type element) {
   return f.op("BitwiseXor", {bits, numberOf(f, 128, element)});
 }
 
+/// Bytes of the other signedness get their top bit flipped, which adds or subtracts 128: uint8 200 is int8 72, and 200
+/// - zero is 72 - (zero - 128). So the zero point moves by as much, and the real numbers stay.
 Quantized withSign(Formula &f, Value values, Value zero, bool isSigned) {
   Type i32 = f.b.getI32Type();
-  bool turns = elementOf(values).isUnsignedInteger() == isSigned;
-  int64_t shift = !turns ? 0 : isSigned ? -128 : 128;
+  bool flips = elementOf(values).isUnsignedInteger() == isSigned;
+  int64_t shift = !flips ? 0 : isSigned ? -128 : 128;
   Quantized q{values, {}};
-  if (turns) {
-    q.values = turned(f, values, isSigned ? Type(f.b.getI8Type()) : Type(f.b.getIntegerType(8, false)));
+  if (flips) {
+    q.values = flipSignBit(f, values, isSigned ? Type(f.b.getI8Type()) : Type(f.b.getIntegerType(8, false)));
   }
   if (auto known = present(zero) ? integersOf(zero) : SmallVector<int64_t>(1, 0)) {
     for (int64_t &z : *known) {
@@ -274,6 +295,8 @@ Quantized withSign(Formula &f, Value values, Value zero, bool isSigned) {
   return q;
 }
 
+/// Sums of constants are computed here. `step` has the strides of the result, 0 along an axis that is summed up, and
+/// `at` counts the coordinates of the operand as an odometer does, the last axis fastest.
 Value sumAlong(Formula &f, Value v, ArrayRef<int64_t> axes) {
   Type i32 = f.b.getI32Type();
   auto values = integersOf(v);
@@ -328,6 +351,8 @@ Value scaledProduct(Formula &f, Value a, Value aScale, Value aZero, Value b, Val
   return present(bias) ? f.add(y, bias) : y;
 }
 
+/// The first number of a byte is in its low bits. Rows are of `row` bytes and `count` numbers; what is left at the end
+/// of a row is padding.
 std::vector<char> unpacked(ArrayRef<char> bytes, int64_t row, int64_t count, int64_t bits) {
   std::vector<char> numbers;
   int64_t each = 8 / bits;

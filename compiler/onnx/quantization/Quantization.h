@@ -24,10 +24,10 @@ inline constexpr int64_t mostOfPairs = 2048;
 constexpr llvm::StringLiteral onlyBytesName = "ingot.only_bytes";
 inline constexpr double errorForBytes = 2.25e-4;
 
-/// The attribute of an IntegerConv or IntegerMatMul that says how many quads of neighbouring channels have sums of
-/// pairs that fit int16 together (integer/Short.h).
-constexpr llvm::StringLiteral shortQuadsName = "ingot.short_quads";
-int64_t shortQuadsOf(mlir::Operation *op);
+/// The attribute of an IntegerConv or IntegerMatMul that says how many dot products of four neighbouring channels have
+/// sums of pairs that fit int16 together (integer/Int16Sums.h).
+constexpr llvm::StringLiteral int16DotsName = "ingot.int16_dots";
+int64_t int16DotsOf(mlir::Operation *op);
 
 /// Returns a value in another shape; a constant stays one.
 mlir::Value shaped(Formula &f, mlir::Value v, llvm::ArrayRef<int64_t> shape);
@@ -55,9 +55,9 @@ mlir::LogicalResult checkFinite(mlir::Operation *op, mlir::Value v, llvm::String
 /// it has no such axis).
 mlir::LogicalResult checkPlaces(mlir::Operation *op, mlir::Value v, llvm::StringRef what,
                                 const std::optional<Size> &places);
-/// Checks B's scale and zero point: one for each of its columns, which are its rows where it is `turned`.
+/// Checks B's scale and zero point: one for each of its columns, which are its rows where it `isTransposed`.
 mlir::LogicalResult checkColumns(mlir::Operation *op, mlir::Value b, mlir::Value scale, mlir::Value zero,
-                                 bool turned = false);
+                                 bool isTransposed = false);
 /// Refuses constant scales of blocks, which may be negative, and their zero points, where these are no numbers that
 /// weights of so many bits can have.
 mlir::LogicalResult checkOfFewBits(mlir::Operation *op, mlir::Value scales, mlir::Value zeros, int64_t bits);

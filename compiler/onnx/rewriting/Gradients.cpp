@@ -2,7 +2,7 @@
 // operands were broadcast, their derivatives are summed over what they were repeated along.
 #include "compiler/onnx/rewriting/Gradients.h"
 #include "compiler/onnx/ElementTypes.h"
-#include "compiler/onnx/rewriting/Forms.h"
+#include "compiler/onnx/rewriting/Upgrade.h"
 #include "llvm/ADT/StringMap.h"
 #include <numbers>
 
@@ -11,6 +11,8 @@ using namespace mlir;
 namespace ingot::onnx {
 namespace {
 
+/// Derivatives by the operands of an op, in their order: null for one that has none (a shape, an index), nothing at all
+/// where the rule does not apply.
 using Adjoints = std::optional<SmallVector<Value>>;
 
 /// An op, and the derivative by its first result.
@@ -39,7 +41,9 @@ struct Step {
 } // namespace
 
 /// Returns `v`, whose axes are `has`, summed over those along which `of` was repeated. Null where sizes do not tell
-/// whether it was. (The type of `v` itself may not tell its sizes yet.)
+/// whether it was. (The type of `v` itself may not tell its sizes yet.) For x [3] in x + y with y [2, 3], the
+/// derivative [2, 3] is summed over the first axis. Axes that x lacks are removed, those in which it has one element
+/// are kept.
 static Value unbroadcast(Formula &f, Value v, ArrayRef<Size> has, Value of) {
   auto to = ranked(of);
   if (!to || !isSized(of)) {
@@ -99,6 +103,7 @@ static Value spread(const Step &s) {
   Value g = s.integer("keepdims", 1) || over.empty() ? s.g : unsqueeze(s.f, s.g, over);
   return s.f.op("Expand", {g, s.f.op("Shape", {s.x()})});
 }
+/// Each element of a mean has the share (elements of y) / (elements of x) in it.
 static Value timesShare(const Step &s, Value v) {
   auto count = [&](Value of) { return like(s.f, s.f.op("Size", {of}), v); };
   return s.f.mul(v, s.f.div(count(s.y()), count(s.x())));
@@ -106,6 +111,7 @@ static Value timesShare(const Step &s, Value v) {
 
 // These are the rules of products and convolutions.
 
+/// dA = G B', dB = A' G
 static Adjoints matmul(const Step &s) {
   auto a = ranked(s.x(0)), b = ranked(s.x(1));
   if (!a || !b || a.getRank() < 2 || b.getRank() < 2 || s.op->hasAttr("transA") || s.op->hasAttr("transB")) {
@@ -125,6 +131,7 @@ static Adjoints matmul(const Step &s) {
   return da && db ? Adjoints(SmallVector<Value>{da, db}) : std::nullopt;
 }
 
+/// Where an operand is read transposed, its own derivative is transposed too, so the product's sides change places.
 static Adjoints gemm(const Step &s) {
   int64_t ta = s.integer("transA", 0), tb = s.integer("transB", 0);
   NamedAttribute alpha = s.f.number("alpha", s.number("alpha", 1));
@@ -147,6 +154,7 @@ struct Windows {
 };
 } // namespace
 
+/// `rest` becomes the output_padding of the convolution back, which could not tell the image's size otherwise.
 static std::optional<Windows> windowsOf(const Step &s, ArrayRef<int64_t> kernel) {
   auto x = ranked(s.x()), y = ranked(s.y());
   auto pad = s.op->getAttrOfType<StringAttr>("auto_pad");
@@ -196,9 +204,9 @@ static Adjoints conv(const Step &s) {
   }
   // The derivative by a weight is a sum over images and pixels: a convolution in which batch and channels change
   // places.
-  SmallVector<int64_t> turned = llvm::to_vector(llvm::seq<int64_t>(0, weights.getRank())), others = {0};
-  std::swap(turned[0], turned[1]);
-  Value dw = s.f.op("Conv", {s.f.transpose(s.x(), turned), s.f.transpose(s.g, turned), Value()},
+  SmallVector<int64_t> swapped = llvm::to_vector(llvm::seq<int64_t>(0, weights.getRank())), others = {0};
+  std::swap(swapped[0], swapped[1]);
+  Value dw = s.f.op("Conv", {s.f.transpose(s.x(), swapped), s.f.transpose(s.g, swapped), Value()},
                     {ints(s, "strides", w->dilations), ints(s, "dilations", w->strides), ints(s, "pads", w->pads)});
   for (auto [i, size] : llvm::enumerate(w->kernel)) {
     auto axis = static_cast<int64_t>(i) + 2;
@@ -206,11 +214,12 @@ static Adjoints conv(const Step &s) {
     others.push_back(axis);
   }
   Value db = present(s.x(2)) ? s.f.reduce("ReduceSum", s.g, others, /*keepdims=*/false) : Value();
-  return SmallVector<Value>{scattered(s, s.g, s.x(1), *w, 1), s.f.transpose(dw, turned), db};
+  return SmallVector<Value>{scattered(s, s.g, s.x(1), *w, 1), s.f.transpose(dw, swapped), db};
 }
 
 // These are the rules of pools.
 
+/// The second result of the pool says which element of the operand each window took, by its number in the whole tensor.
 static Adjoints maxPool(const Step &s) {
   if (s.integer("storage_order", 0)) {
     return std::nullopt;
@@ -222,6 +231,8 @@ static Adjoints maxPool(const Step &s) {
   return SmallVector<Value>{shapedLike(s, sums, s.x())};
 }
 
+/// How many elements a window averages differs at the edges where padding does not count: a convolution of ones counts
+/// them.
 static Adjoints averagePool(const Step &s) {
   auto kernel = s.op->getAttrOfType<DenseI64ArrayAttr>("kernel_shape");
   std::optional<Windows> w = windowsOf(s, kernel.asArrayRef());
@@ -288,6 +299,7 @@ static Adjoints gather(const Step &s) {
       Value()};
 }
 
+/// dx = y (g - sum(g y)) for Softmax, and g - exp(y) sum(g) for its logarithm.
 static Adjoints softmax(const Step &s, bool logarithm) {
   Value weighed = logarithm ? s.g : s.f.mul(s.g, s.y());
   Value total = s.f.reduce("ReduceSum", weighed, {s.integer("axis", -1)}, /*keepdims=*/true);
@@ -300,6 +312,7 @@ static Adjoints shares(const Step &s, double factor) {
   return broadcasted(s, SmallVector<Value>(s.op->getNumOperands(), factor == 1 ? s.g : s.f.mul(s.g, s.n(factor))));
 }
 
+/// Where both operands are equal, the first one gets the derivative.
 static Adjoints extreme(const Step &s, StringRef wins) {
   if (s.op->getNumOperands() != 2) {
     return s.op->getNumOperands() == 1 ? Adjoints(SmallVector<Value>{s.g}) : std::nullopt;
@@ -308,6 +321,7 @@ static Adjoints extreme(const Step &s, StringRef wins) {
   return broadcasted(s, {s.where(first, s.g), s.where(s.f.op("Not", {first}), s.g)});
 }
 
+/// Elements beyond a limit have no derivative; limits themselves get none.
 static Adjoints clip(const Step &s) {
   Value g = s.g;
   for (auto [i, stays] : {std::pair(1U, "GreaterOrEqual"), std::pair(2U, "LessOrEqual")}) {

@@ -1,3 +1,5 @@
+// With `axis` 1, an operand of [C] beside one of [N, C, H, W] gets the shape [C, 1, 1], with which numpy's rules give
+// the same.
 #include "compiler/onnx/rewriting/OldBroadcast.h"
 #include "compiler/onnx/Onnx.h"
 #include "compiler/onnx/constants/Constants.h"

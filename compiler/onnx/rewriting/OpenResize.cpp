@@ -1,9 +1,16 @@
+// Writes a Resize whose sizes, scales or region only the run knows: the tables of tableOf() (elements/Interpolation.h)
+// are computed by ops, in single precision as ONNX Runtime does, so that both round alike. Axes whose numbers are all
+// known have constant tables nevertheless, and axes that nothing changes have none.
+//
+// Where sizes follow from scales, the size has to be an expression: 1.5 is the fraction 3/2, and floor(3 * n / 2) is
+// what the product in single precision gives as long as n is not beyond some ten thousands (mostPart). Other scales
+// give a size that is known only when the run computes it.
 #include "compiler/onnx/rewriting/OpenResize.h"
 #include "compiler/onnx/ElementTypes.h"
 #include "compiler/onnx/Family.h"
 #include "compiler/onnx/ops/Move.h"
-#include "compiler/onnx/sizes/InData.h"
 #include "compiler/onnx/sizes/Ranks.h"
+#include "compiler/onnx/sizes/SizesInData.h"
 #include <cmath>
 
 using namespace mlir;
@@ -64,7 +71,7 @@ static SmallVector<std::optional<double>> knownElements(Value v) {
 }
 
 /// Whether tf_crop_and_resize leaves the axis as it is.
-static bool keepsAll(ResizeOp op, const OpenAxis &a, size_t axes) {
+static bool keepsAll(ResizeOp op, const OpenResizeAxis &a, size_t axes) {
   if (!(a.from == a.to)) {
     return false;
   }
@@ -73,9 +80,9 @@ static bool keepsAll(ResizeOp op, const OpenAxis &a, size_t axes) {
 }
 
 /// Returns the size where a policy scales all axes alike, by the least or the largest of what their sizes ask for.
-static Size alike(ArrayRef<OpenAxis> axes, const Size &from, bool least) {
+static Size alike(ArrayRef<OpenResizeAxis> axes, const Size &from, bool least) {
   Size best = Size::unknown();
-  for (const OpenAxis &a : axes) { // the result is rounded to the nearest
+  for (const OpenResizeAxis &a : axes) { // the result is rounded to the nearest
     Size length = max(a.from, 1), to = floorDiv(Size(2) * from * a.wanted + length, Size(2) * length);
     best = best.isUnknown() ? to : least ? min(best, to) : max(best, to);
   }
@@ -83,7 +90,7 @@ static Size alike(ArrayRef<OpenAxis> axes, const Size &from, bool least) {
 }
 
 /// Returns all axes that a Resize with open sizes speaks of; nothing where it is not known what becomes of them.
-static std::optional<SmallVector<OpenAxis>> givenAxesOf(ResizeOp op) {
+static std::optional<SmallVector<OpenResizeAxis>> givenAxesOf(ResizeOp op) {
   auto data = ranked(op.getData());
   auto scales = hasEntries(op.getScales()) ? floatsOf(op.getScales()) : std::nullopt;
   auto sizes = hasEntries(op.getSizes()) ? sizesIn(op.getSizes()) : std::nullopt;
@@ -97,7 +104,7 @@ static std::optional<SmallVector<OpenAxis>> givenAxesOf(ResizeOp op) {
       (crops && (!isStatic(op.getRoi()) || ranked(op.getRoi()).getNumElements() != int64_t(2 * axes.size())))) {
     return std::nullopt;
   }
-  SmallVector<OpenAxis> result;
+  SmallVector<OpenResizeAxis> result;
   for (auto [i, given] : llvm::enumerate(axes)) {
     auto axis = normalAxis(given, data.getRank());
     if (!axis) {
@@ -111,15 +118,16 @@ static std::optional<SmallVector<OpenAxis>> givenAxesOf(ResizeOp op) {
   return result;
 }
 
-std::optional<SmallVector<OpenAxis>> openAxesOf(ResizeOp op) {
+/// Axes that stay as they are do not count, so that a Resize of images has tables for two of its four axes.
+std::optional<SmallVector<OpenResizeAxis>> openAxesOf(ResizeOp op) {
   auto axes = givenAxesOf(op);
   StringRef policy = op.getKeepAspectRatioPolicy();
   bool scales = hasEntries(op.getScales()), crops = op.getCoordinateTransformationMode() == "tf_crop_and_resize";
   if (!axes) {
     return std::nullopt;
   }
-  SmallVector<OpenAxis> result;
-  for (OpenAxis a : *axes) {
+  SmallVector<OpenResizeAxis> result;
+  for (OpenResizeAxis a : *axes) {
     if (!scales && policy != "stretch") {
       a.to = alike(*axes, a.from, policy == "not_larger");
     }
@@ -143,8 +151,9 @@ struct OpenExpansion {
   Value least(Value a, Value b) { return f.op("Min", {a, b}); }
   Value most(Value a, Value b) { return f.op("Max", {a, b}); }
 
-  /// Returns the number of result elements for an operand element, rank 0.
-  Value scaleOf(const OpenAxis &a) {
+  /// Returns the number of result elements for an operand element, rank 0. It may be a constant, an entry of the
+  /// operand, or follow from sizes; with a policy all axes have one scale.
+  Value scaleOf(const OpenResizeAxis &a) {
     if (a.scale) {
       return number(*a.scale);
     }
@@ -156,12 +165,12 @@ struct OpenExpansion {
       return f.div(floatOf(a.to), floatOf(a.from));
     }
     SmallVector<Value> all = llvm::map_to_vector(
-        *givenAxesOf(op), [&](const OpenAxis &b) { return f.div(floatOf(b.wanted), floatOf(b.from)); });
+        *givenAxesOf(op), [&](const OpenResizeAxis &b) { return f.div(floatOf(b.wanted), floatOf(b.from)); });
     return f.op(policy == "not_larger" ? "Min" : "Max", all);
   }
 
   /// Returns the place of each result position in the operand, [to].
-  Value original(const OpenAxis &a) {
+  Value original(const OpenResizeAxis &a) {
     Value x = f.cast(f.countTo(f.scalar(a.to)), f.b.getF32Type(), 1);
     StringRef mode = op.getCoordinateTransformationMode();
     if (mode == "tf_crop_and_resize") {
@@ -188,7 +197,8 @@ struct OpenExpansion {
     return mode == "half_pixel" ? x : f.mul(x, least(floatOf(a.to - 1), number(1)));
   }
 
-  Value cropped(const OpenAxis &a, Value x) {
+  /// The result spans the region [start, end] of the axis; a single element is in its middle.
+  Value cropped(const OpenResizeAxis &a, Value x) {
     int64_t axes = ranked(op.getRoi()).getNumElements() / 2;
     Value start = f.cast(roi(a.entry), f.b.getF32Type(), 1), end = f.cast(roi(axes + a.entry), f.b.getF32Type(), 1);
     Value reach = floatOf(a.from - 1);
@@ -203,10 +213,10 @@ struct OpenExpansion {
   }
 
   /// Returns the result where its coordinates lie in the operand, else the extrapolation value.
-  Value filled(Value y, ArrayRef<OpenAxis> axes) {
+  Value filled(Value y, ArrayRef<OpenResizeAxis> axes) {
     int64_t rank = ranked(op.getData()).getRank();
     Value mask;
-    for (const OpenAxis &a : axes) {
+    for (const OpenResizeAxis &a : axes) {
       Value x = original(a);
       Value inside =
           f.op("And", {f.op("GreaterOrEqual", {x, number(0)}), f.op("LessOrEqual", {x, floatOf(a.from - 1)})});
@@ -220,7 +230,7 @@ struct OpenExpansion {
   }
 
   /// Returns positions as one row of a table, kept inside the operand; a position that is no number is the first.
-  Value row(const OpenAxis &a, Value x, bool positions) {
+  Value row(const OpenResizeAxis &a, Value x, bool positions) {
     if (positions && op.getCoordinateTransformationMode() == "tf_crop_and_resize") {
       x = f.op("Where", {f.op("GreaterOrEqual", {x, number(0)}), x, number(0)});
     }
@@ -230,7 +240,8 @@ struct OpenExpansion {
     return f.reshapeTo(x, {1, a.to});
   }
 
-  Value nearest(const OpenAxis &a, Value x) {
+  /// Rounds a place to the position of an element. "Prefer floor" rounds 0.5 down: ceil(x - 0.5).
+  Value nearest(const OpenResizeAxis &a, Value x) {
     StringRef mode = op.getNearestMode();
     Value below = f.op("Floor", {x});
     if (mode == "simple") { // opsets before 11
@@ -243,7 +254,7 @@ struct OpenExpansion {
   }
 
   /// Returns how many elements a result element is made of.
-  Size tapsOf(const OpenAxis &a) {
+  Size tapsOf(const OpenResizeAxis &a) {
     int64_t reach = op.getMode() == "cubic" ? 2 : 1;
     if (!op.getAntialias()) {
       return 2 * reach;
@@ -254,18 +265,19 @@ struct OpenExpansion {
     if (hasEntries(op.getScales())) { // data tells their number, but no result element needs more than all
       Size most = Size(reach) * (a.from + 1);
       Value far = f.op("Ceil", {f.div(number(reach), least(scaleOf(a), number(1)))});
-      InData data(op, f.b);
+      SizesInData data(op, f.b);
       return Size(2) * data.read(data.i64(least(far, floatOf(most))), most);
     }
     StringRef policy = op.getKeepAspectRatioPolicy();
     Size half = Size::unknown();
-    for (const OpenAxis &b : policy == "stretch" ? SmallVector<OpenAxis>{a} : *givenAxesOf(op)) {
+    for (const OpenResizeAxis &b : policy == "stretch" ? SmallVector<OpenResizeAxis>{a} : *givenAxesOf(op)) {
       Size one = ceilDiv(Size(reach) * b.from, max(b.wanted, 1));
       half = half.isUnknown() ? one : policy == "not_smaller" ? min(half, one) : max(half, one);
     }
     return Size(2) * max(half, reach);
   }
 
+  /// Computes the two pieces of Keys' kernel, for distances up to 1 and up to 2; c is cubic_coeff_a.
   Value cubicWeight(Value distance) {
     double c = op.getCubicCoeffA().convertToDouble();
     Value x = f.abs(distance);
@@ -276,7 +288,7 @@ struct OpenExpansion {
   }
 
   /// Returns positions and weights of an axis, [taps, to], as tableOf() does for numbers.
-  std::pair<Value, Value> filter(const OpenAxis &a, Value x) {
+  std::pair<Value, Value> filter(const OpenResizeAxis &a, Value x) {
     Size taps = tapsOf(a);
     Value tap = f.cast(f.countTo(f.scalar(taps)), f.b.getF32Type(), 1);
     x = f.reshapeTo(x, {1, a.to});
@@ -299,7 +311,7 @@ struct OpenExpansion {
   }
 
   /// Returns the tables of an axis, which are constants where nothing depends on the run.
-  std::pair<Value, Value> tables(const OpenAxis &a) {
+  std::pair<Value, Value> tables(const OpenResizeAxis &a) {
     bool isNearest = op.getMode() == "nearest", crops = op.getCoordinateTransformationMode() == "tf_crop_and_resize";
     bool known = a.from.isNumber() && a.to.isNumber() && !crops &&
                  (a.scale || (!hasEntries(op.getScales()) && op.getKeepAspectRatioPolicy() == "stretch"));
@@ -334,7 +346,7 @@ struct OpenExpansion {
                  f.b.getNamedAttr("nearest", f.b.getBoolAttr(op.getMode() == "nearest"))});
   }
 
-  Value run(ArrayRef<OpenAxis> axes) {
+  Value run(ArrayRef<OpenResizeAxis> axes) {
     Type element = elementOf(op.getData());
     bool isNearest = op.getMode() == "nearest";
     bool direct = isNearest ? !isBool(element) : isa<FloatType>(element);
@@ -342,7 +354,7 @@ struct OpenExpansion {
     Value y = f.cast(op.getData(), through, numberOfElement(through));
     SmallVector<Value> together;
     SmallVector<int64_t> resized;
-    for (const OpenAxis &a : axes) {
+    for (const OpenResizeAxis &a : axes) {
       auto [index, weight] = tables(a);
       weight = through.isF64() ? f.cast(weight, through, 11) : weight;
       if (sizeOf(ranked(index), 0).isNumber()) {
@@ -359,7 +371,7 @@ struct OpenExpansion {
 };
 } // namespace
 
-Value resizeOpen(ResizeOp op, ArrayRef<OpenAxis> axes, PatternRewriter &rewriter) {
+Value resizeOpen(ResizeOp op, ArrayRef<OpenResizeAxis> axes, PatternRewriter &rewriter) {
   return OpenExpansion{op, {rewriter, op.getLoc()}}.run(axes);
 }
 

@@ -7,7 +7,7 @@
 namespace ingot::onnx {
 
 /// An axis that is resized while its length, or the region that is cropped, depends on the run.
-struct OpenAxis {
+struct OpenResizeAxis {
   int64_t axis;
   Size from, to;
   Size wanted;                ///< the size that `sizes` asks for, where the axis gets another one
@@ -16,10 +16,10 @@ struct OpenAxis {
 };
 
 /// Returns the axes that a Resize changes; nothing where it is not known what becomes of them.
-std::optional<llvm::SmallVector<OpenAxis>> openAxesOf(ResizeOp op);
+std::optional<llvm::SmallVector<OpenResizeAxis>> openAxesOf(ResizeOp op);
 
 /// Writes the Resize as interpolation by tables that each run computes.
-mlir::Value resizeOpen(ResizeOp op, llvm::ArrayRef<OpenAxis> axes, mlir::PatternRewriter &rewriter);
+mlir::Value resizeOpen(ResizeOp op, llvm::ArrayRef<OpenResizeAxis> axes, mlir::PatternRewriter &rewriter);
 
 /// Whether a list of scales or sizes is given: an empty constant stands for none.
 bool hasEntries(mlir::Value list);

@@ -1,3 +1,5 @@
+// Looks operators up by the name that their op has in the dialect, "onnx.DOMAIN.OP" without a domain for the
+// standard's.
 #include "compiler/onnx/rewriting/Operators.h"
 #include "compiler/onnx/interfaces/NodeKinds.h"
 
@@ -20,6 +22,7 @@ bool isNewer(StringRef domain, int64_t opset) {
   return domain != "com.microsoft" && opset > newestVersion(domain).value_or(opset);
 }
 
+/// Constant, control flow, sequences and optional values have no Importable op, and rules of their own.
 std::string whyRefused(MLIRContext *context, StringRef domain, StringRef op, int64_t opset) {
   std::optional<RegisteredOperationName> info = lookupOperator(context, domain, op);
   auto *importable = info ? info->getInterface<Importable>() : nullptr;
@@ -35,6 +38,7 @@ std::string whyRefused(MLIRContext *context, StringRef domain, StringRef op, int
          " defines it; a newer one defines it otherwise";
 }
 
+/// A registered name has traits, but no way to list them; so the ones for two to five results are tried.
 std::optional<unsigned> resultCount(RegisteredOperationName info) {
   if (info.hasTrait<OpTrait::OneResult>()) {
     return 1;

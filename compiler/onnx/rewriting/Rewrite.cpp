@@ -1,3 +1,5 @@
+// Runs MLIR's greedy rewriter with a listener that marks new ops with the device of the op they replace, and that
+// catches patterns which change the function and then fail.
 #include "compiler/onnx/rewriting/Rewrite.h"
 #include "compiler/onnx/ops/Constant.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"

@@ -21,7 +21,8 @@ static constexpr int mostRounds = 32, deepest = 8;
 /// A trip count from here on is taken for none, since exporters write the largest of all numbers to say so.
 static constexpr int64_t mostCounted = int64_t(1) << 31;
 
-/// Returns a size that the one element of a tensor does not exceed; unknown: there is none.
+/// Returns a size that the one element of a tensor does not exceed; unknown: there is none. For Min(n, x) it is n,
+/// whatever x is.
 static Size mostIn(Value v, const support::Facts &facts, int depth = 0) {
   v = withoutReshapes(v);
   Operation *op = v.getDefiningOp();
@@ -42,18 +43,18 @@ static Size notNegative(const Size &size, const support::Facts &facts) {
   return size.isUnknown() ? size : max(size, 0).simplified(facts);
 }
 
-Size LoopSizes::mostTurns(LoopOp loop) {
+Size LoopSizes::maxTripCount(LoopOp loop) {
   support::Facts facts = factsOf(loop);
   return present(loop.getTrips()) ? notNegative(mostIn(loop.getTrips(), facts), facts) : Size::unknown();
 }
 
-bool LoopSizes::turnsAll(LoopOp loop) {
+bool LoopSizes::runsAllTrips(LoopOp loop) {
   Value next = loop.continues().get();
   bool enters = !present(loop.getCondition()) || splatNumber(loop.getCondition()) == 1;
   return enters && (next == loop.enters() || splatNumber(next) == 1);
 }
 
-Size LoopSizes::turns(LoopOp loop) {
+Size LoopSizes::tripCount(LoopOp loop) {
   return present(loop.getTrips()) ? notNegative(numberIn(loop.getTrips()), factsOf(loop)) : Size::unknown();
 }
 
@@ -70,6 +71,7 @@ SmallVector<Growth> LoopSizes::readGrowths(LoopOp loop) {
   return growths;
 }
 
+/// The growth whose symbol the size is while an iteration runs; null: the size is none of those.
 Growth *LoopSizes::inside(const Size &size) {
   auto it = llvm::find_if(growths, [&](const Growth &g) { return g.inside && size == *g.inside; });
   return it == growths.end() ? nullptr : &*it;
@@ -93,6 +95,8 @@ TensorType LoopSizes::entering(unsigned i) {
   return sizedType(sizes, initial.getElementType());
 }
 
+/// An axis of n that an iteration gives n + 1 gets a symbol, where sizes in data are read, and becomes unknown before
+/// that.
 TensorType LoopSizes::joined(RankedTensorType before, RankedTensorType next) {
   Sizes sizes = sizesOf(before);
   for (auto [size, then] : llvm::zip_equal(sizes, sizesOf(next))) {
@@ -148,9 +152,9 @@ LogicalResult LoopSizes::inferBody() {
     if (failed(changed)) {
       return failure();
     }
-    again = *changed || settle();
+    again = *changed || joinEqualAxes();
     if (again) {
-      forget();
+      removeBounds();
     }
   }
   findBounds();
@@ -182,22 +186,22 @@ void LoopSizes::collectNext() {
 
 /// Replaces the symbols of axes that turn out to be the same in all iterations, or the same as others; returns whether
 /// there were any.
-bool LoopSizes::settle() {
+bool LoopSizes::joinEqualAxes() {
   collectNext();
   for (const Growth &g : growths) {
     if (g.inside && (g.next == *g.inside || g.next == g.start)) {
       Growth same = g;
       replace(*same.inside, same.start);
-      replace(same.behind, same.start);
+      replace(same.after, same.start);
       return true;
     }
   }
-  return merge();
+  return joinAlikeAxes();
 }
 
 /// Replaces the symbols of axes that change alike. Axes that begin alike are of one kind; a kind is split as long as
 /// the next sizes of its axes differ when one symbol is written for each kind.
-bool LoopSizes::merge() {
+bool LoopSizes::joinAlikeAxes() {
   std::map<Symbol, Symbol> kind; // for each symbol the first one of its kind
   auto kindOf = [&](Symbol symbol) {
     auto it = kind.find(symbol);
@@ -226,8 +230,8 @@ bool LoopSizes::merge() {
       auto other = llvm::find_if(growths, [&](const Growth &o) { return o.inside == kindOf(*g.inside); });
       Growth gone = g, kept = *other;
       replace(*gone.inside, *kept.inside);
-      replace(gone.behind, kept.behind);
-      (void)merge();
+      replace(gone.after, kept.after);
+      (void)joinAlikeAxes();
       return true;
     }
   }
@@ -238,7 +242,7 @@ bool LoopSizes::merge() {
 void LoopSizes::replace(Symbol symbol, const Size &size) {
   llvm::erase_if(growths, [&](const Growth &g) { return g.inside == symbol; });
   setGrowths(loop, growths);
-  replaceFound(loop, symbol, size);
+  replaceSymbol(loop, symbol, size);
   growths = readGrowths(loop);
   for (unsigned i = 0; i < loop.carried(); ++i) {
     if (auto type = ranked(loop.argument(i))) {
@@ -252,17 +256,17 @@ void LoopSizes::replace(Symbol symbol, const Size &size) {
 }
 
 /// Removes the bounds of sizes that the body finds, since they belong to types that it has no more.
-void LoopSizes::forget() {
+void LoopSizes::removeBounds() {
   setGrowths(loop, growths);
-  for (Symbol symbol : foundInside(loop)) {
+  for (Symbol symbol : symbolsDefinedInside(loop)) {
     setBound(loop, symbol, Size::unknown());
   }
 }
 
 // These bound sizes.
 
-/// Makes found sizes from before the loop look like symbols of the caller while bounds are computed; the facts about
-/// them are used later.
+/// Makes data-dependent sizes from before the loop look like symbols of the caller while bounds are computed; the facts
+/// about them are used later.
 static Size renamed(const Size &size, llvm::function_ref<bool(Symbol)> rename) {
   return size.replaced([&](Symbol symbol) { return rename(symbol) ? symbol.outer() : symbol; });
 }
@@ -272,7 +276,7 @@ static Size restored(const Size &size) {
 }
 
 /// Returns a bound of an axis that is `start`, and then `next`; sizes that the body finds are bounded by `known`.
-static Size boundOf(const Growth &growth, const Size &turns, const support::Bounds &known,
+static Size boundOf(const Growth &growth, const Size &trips, const support::Bounds &known,
                     const support::Facts &facts) {
   Symbol inside = *growth.inside;
   auto isOwn = [&](Symbol symbol) { return symbol == inside; };
@@ -286,8 +290,8 @@ static Size boundOf(const Growth &growth, const Size &turns, const support::Boun
     if ((own - most).atLeast(0, facts)) {
       return growth.start;
     }
-    if (!added.mentions(inside.outer()) && !turns.isUnknown()) {
-      return growth.start + turns * max(added, 0).simplified(facts);
+    if (!added.mentions(inside.outer()) && !trips.isUnknown()) {
+      return growth.start + trips * max(added, 0).simplified(facts);
     }
   }
   most = growth.next.bounded(known); // this bound holds whatever the axis is now
@@ -296,8 +300,8 @@ static Size boundOf(const Growth &growth, const Size &turns, const support::Boun
 
 void LoopSizes::findBounds() {
   setGrowths(loop, growths);
-  SymbolSet inner = foundInside(loop);
-  auto isOuter = [&](Symbol symbol) { return symbol.isFound() && !inner.count(symbol); };
+  SymbolSet inner = symbolsDefinedInside(loop);
+  auto isOuter = [&](Symbol symbol) { return symbol.isDataDependent() && !inner.count(symbol); };
   auto isChanging = [&](Symbol symbol) {
     return llvm::any_of(growths, [&](const Growth &g) { return g.inside == symbol; });
   };
@@ -308,7 +312,7 @@ void LoopSizes::findBounds() {
       known[symbol] = renamed(bound.simplified(facts), isOuter);
     }
   }
-  Size turns = renamed(mostTurns(loop), isOuter);
+  Size trips = renamed(maxTripCount(loop), isOuter);
   for (bool more = true; more;) {
     more = false;
     for (const Growth &g : growths) {
@@ -316,7 +320,7 @@ void LoopSizes::findBounds() {
         continue;
       }
       Size bound =
-          boundOf({g.inside, g.behind, renamed(g.start, isOuter), renamed(g.next, isOuter)}, turns, known, facts);
+          boundOf({g.inside, g.after, renamed(g.start, isOuter), renamed(g.next, isOuter)}, trips, known, facts);
       if (!bound.isUnknown()) {
         known[*g.inside] = bound;
         more = true;
@@ -328,34 +332,34 @@ void LoopSizes::findBounds() {
     Size most = !g.inside              ? renamed(g.next, isOuter).bounded(known)
                 : bound == known.end() ? Size::unknown()
                                        : bound->second;
-    setBound(loop, g.behind, restored(most));
+    setBound(loop, g.after, restored(most));
     if (g.inside) {
       setBound(loop, *g.inside, restored(most));
     }
   }
 }
 
-// These give the sizes behind the loop.
+// These give the sizes after the loop.
 
-/// Returns the size that an axis has behind the loop. It is known before the loop if each of a known number of
+/// Returns the size that an axis has after the loop. It is known before the loop if each of a known number of
 /// iterations adds the same.
-Size LoopSizes::behind(const Growth &growth) {
-  bool hasBound = needsNoBound || boundsOf(loop).count(growth.behind);
+Size LoopSizes::sizeAfter(const Growth &growth) {
+  bool hasBound = needsNoBound || boundsOf(loop).count(growth.after);
   if (growth.next.isUnknown() || !hasBound) {
     return Size::unknown();
   }
   Size added = growth.inside ? growth.next - *growth.inside : Size::unknown();
-  Size times = turnsAll(loop) && !mostTurns(loop).isUnknown() ? turns(loop) : Size::unknown();
+  Size times = runsAllTrips(loop) && !maxTripCount(loop).isUnknown() ? tripCount(loop) : Size::unknown();
   if (added.isUnknown() || times.isUnknown() || !added.atLeast(0, factsOf(loop)) ||
-      mentionsAny(added, foundInside(loop))) {
-    return growth.behind;
+      mentionsAny(added, symbolsDefinedInside(loop))) {
+    return growth.after;
   }
   Size whole = growth.start + times * added;
-  replaceFound(loop, growth.behind, whole);
+  replaceSymbol(loop, growth.after, whole);
   return whole;
 }
 
-TensorType LoopSizes::carriedBehind(unsigned i) {
+TensorType LoopSizes::carriedAfter(unsigned i) {
   auto type = ranked(loop.argument(i));
   if (!type) {
     return cast<TensorType>(loop.argument(i).getType());
@@ -363,21 +367,21 @@ TensorType LoopSizes::carriedBehind(unsigned i) {
   Sizes sizes = sizesOf(type);
   for (Size &size : sizes) {
     if (Growth *growth = inside(size)) {
-      size = behind(*growth);
+      size = sizeAfter(*growth);
     }
   }
   return sizedType(sizes, type.getElementType());
 }
 
-Sizes LoopSizes::sliceBehind(unsigned i) {
+Sizes LoopSizes::sliceAfter(unsigned i) {
   Sizes sizes = sizesOf(ranked(loop.yielded(i).get()));
   auto before = ranked(loop.getResult(i));
   Sizes old = before && before.getRank() == int64_t(sizes.size()) + 1 ? sizesOf(before) : Sizes(sizes.size() + 1);
-  SymbolSet inner = foundInside(loop);
+  SymbolSet inner = symbolsDefinedInside(loop);
   SmallVector<std::optional<Symbol>> symbols(sizes.size());
   for (auto [size, known, symbol] : llvm::zip_equal(sizes, llvm::drop_begin(old), symbols)) {
     auto growth =
-        llvm::find_if(growths, [&, &known = known](const Growth &g) { return !g.inside && known == g.behind; });
+        llvm::find_if(growths, [&, &known = known](const Growth &g) { return !g.inside && known == g.after; });
     bool changes = mentionsAny(size, inner);
     if (changes && !mayGrow) {
       size = Size::unknown();
@@ -387,19 +391,19 @@ Sizes LoopSizes::sliceBehind(unsigned i) {
         growth = std::prev(growths.end());
       }
       growth->next = size;
-      symbol = growth->behind;
+      symbol = growth->after;
     } else if (growth != growths.end() && !size.isUnknown()) { // all iterations have the same size
-      Symbol behind = growth->behind;
+      Symbol after = growth->after;
       growths.erase(growth);
       setGrowths(loop, growths);
-      replaceFound(loop, behind, size);
+      replaceSymbol(loop, after, size);
       growths = readGrowths(loop);
     }
   }
   findBounds();
   for (auto [size, symbol] : llvm::zip_equal(sizes, symbols)) {
     if (symbol) {
-      size = behind(*llvm::find_if(growths, [&, &symbol = symbol](const Growth &g) { return g.behind == *symbol; }));
+      size = sizeAfter(*llvm::find_if(growths, [&, &symbol = symbol](const Growth &g) { return g.after == *symbol; }));
     }
   }
   return sizes;

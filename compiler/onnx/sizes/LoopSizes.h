@@ -1,8 +1,8 @@
-// Infers sizes that change while a Loop turns (Found.h: Growth): those of carried values that grow or shrink, and those
-// of scan outputs whose slices have a size that the iterations find.
+// Infers sizes that change from one iteration of a Loop to the next (DataDependentSizes.h: Growth): those of carried
+// values that grow or shrink, and those of scan outputs whose slices have a size that the iterations find.
 #pragma once
 #include "compiler/onnx/ops/Control.h"
-#include "compiler/onnx/sizes/Found.h"
+#include "compiler/onnx/sizes/DataDependentSizes.h"
 
 namespace ingot::onnx {
 
@@ -12,19 +12,19 @@ public:
 
   /// Infers the body until the carried values have types that all iterations share.
   llvm::LogicalResult inferBody();
-  /// Returns the type of carried value `i` behind the loop.
-  mlir::TensorType carriedBehind(unsigned i);
-  /// Returns the sizes of the slices of scan output `i` behind the loop.
-  Sizes sliceBehind(unsigned i);
+  /// Returns the type of carried value `i` after the loop.
+  mlir::TensorType carriedAfter(unsigned i);
+  /// Returns the sizes of the slices of scan output `i` after the loop.
+  Sizes sliceAfter(unsigned i);
   /// Writes what has been found into the loop and the facts of its function.
   void finish();
 
   /// Whether no condition can end the loop before its trip count does.
-  static bool turnsAll(LoopOp loop);
+  static bool runsAllTrips(LoopOp loop);
   /// Returns the trip count where it is a size, else unknown.
-  static Size turns(LoopOp loop);
+  static Size tripCount(LoopOp loop);
   /// Returns the largest number of iterations that the trip count allows; unknown: it sets no limit.
-  static Size mostTurns(LoopOp loop);
+  static Size maxTripCount(LoopOp loop);
 
 private:
   LoopOp loop;
@@ -37,12 +37,12 @@ private:
   llvm::FailureOr<bool> joinAll();
   Growth *inside(const Size &size);
   void collectNext();
-  bool settle();
-  bool merge();
+  bool joinEqualAxes();
+  bool joinAlikeAxes();
   void replace(Symbol symbol, const Size &size);
-  void forget();
+  void removeBounds();
   void findBounds();
-  Size behind(const Growth &growth);
+  Size sizeAfter(const Growth &growth);
 };
 
 } // namespace ingot::onnx

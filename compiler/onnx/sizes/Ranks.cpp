@@ -1,3 +1,5 @@
+// A result whose sizes are not known still has a rank where an operand, or the length of a list of axes, tells it. A
+// rank taken from a length is limited, since a hostile model may give a list as long as memory is large.
 #include "compiler/onnx/sizes/Ranks.h"
 #include "compiler/onnx/Onnx.h"
 

@@ -1,3 +1,7 @@
+// Reads and writes sizes wherever they stand: as encodings of types, in attributes of ops, as facts of the function,
+// and as requirements that the run checks. Sizes are compared as expressions (support/Size.h), so two open sizes are
+// equal only where they are the same expression; where an operator needs them to be equal, require() leaves the
+// comparison to the run, and what follows takes them for equal.
 #include "compiler/onnx/sizes/Shapes.h"
 #include "compiler/onnx/Control.h"
 #include "compiler/onnx/Onnx.h"
@@ -15,6 +19,9 @@ namespace ingot::onnx {
 
 // These reach the sizes wherever they stand.
 
+/// Sizes stand in attributes (#onnx.size, #onnx.sizes, at any depth in arrays) and, as encodings, in the types of
+/// results and of block arguments. The function's facts are left out: they bound sizes and mention none that a run
+/// needs.
 void walkSizes(Operation *op, llvm::function_ref<void(const Size &)> f, StringRef but, bool used) {
   AttrTypeWalker walker;
   walker.addWalk([&](SizeAttr size) { f(size.getValue()); });
@@ -37,6 +44,7 @@ void walkSizes(Operation *op, llvm::function_ref<void(const Size &)> f, StringRe
   }
 }
 
+/// Types are left as they are: they follow from operands when they are inferred again.
 void replaceSizes(Operation *op, llvm::function_ref<Size(const Size &)> f) {
   AttrTypeReplacer replacer;
   replacer.addReplacement(
@@ -62,6 +70,8 @@ Sizes sizesOf(RankedTensorType type) {
                                 [](int64_t n) { return ShapedType::isDynamic(n) ? Size::unknown() : Size(n); });
 }
 
+/// A type has an encoding only where an axis is an expression. Static types and types of which nothing is known are
+/// thus the plain ones of MLIR, and equal types are equal pointers.
 RankedTensorType sizedType(ArrayRef<Size> sizes, Type element) {
   SmallVector<int64_t> shape;
   bool symbolic = false;
@@ -123,6 +133,8 @@ Type simplified(Type type, const support::Facts &facts) {
 
 // These note what a run must keep to.
 
+/// What holds already needs no check, and two different numbers are a mistake in the model. Only what depends on the
+/// run is noted, once, in the op's `onnx.requires`.
 LogicalResult require(Operation *op, const Size &x, const Size &y) {
   support::Facts facts = factsOf(op);
   Size a = x.simplified(facts), b = y.simplified(facts);
@@ -148,8 +160,8 @@ LogicalResult requireLength(Operation *op, Value list, int64_t n) {
 }
 
 std::string SizeCheck::text() const { return sizes[0].text() + (sizes.size() == 2 ? "=" + sizes[1].text() : ""); }
-bool SizeCheck::isFound() const {
-  return llvm::any_of(sizes, [](const Size &size) { return size.isFound(); });
+bool SizeCheck::isDataDependent() const {
+  return llvm::any_of(sizes, [](const Size &size) { return size.isDataDependent(); });
 }
 bool SizeCheck::isPresence() const {
   std::optional<Symbol> symbol = sizes[0].asSymbol();
@@ -177,6 +189,7 @@ void addCheck(Operation *op, const SizeCheck &check, StringRef attribute) {
   }
 }
 
+/// An op has requirements of its own, and inherited ones of ops that were removed or of a branch that was taken.
 std::vector<SizeCheck> requirementsOf(Operation *op) {
   std::vector<SizeCheck> all = checksOf(op, inheritedName);
   if (auto own = op->getAttrOfType<ArrayAttr>(requiresName)) {
@@ -265,12 +278,13 @@ static std::optional<Size> broadcastAxis(Operation *op, const Size &x, const Siz
     return first ? x : y;
   }
   bool equal = (!x.mayBeOne(facts) && !y.mayBeOne(facts)) || (!x.is(1) && !y.is(1) && isCutOff(x, y));
-  if (failed(equal ? require(op, x, y) : require(op, apart(x, y), 0))) {
+  if (failed(equal ? require(op, x, y) : require(op, mismatch(x, y), 0))) {
     return std::nullopt;
   }
   return equal && !y.isNumber() ? x : Size::call(support::Call::Broadcast, x, y, facts);
 }
 
+/// Shapes are aligned at their last axes; an axis that the shorter one lacks counts as 1.
 std::optional<Sizes> broadcast(Operation *op, ArrayRef<Size> a, ArrayRef<Size> b) {
   support::Facts facts = factsOf(op);
   Sizes result(std::max(a.size(), b.size()), 1);
@@ -286,6 +300,7 @@ std::optional<Sizes> broadcast(Operation *op, ArrayRef<Size> a, ArrayRef<Size> b
   return result;
 }
 
+/// Requires axis = (axis / count) * count, that is, that the division is exact.
 std::optional<Size> equalPart(Operation *op, const Size &axis, const Size &count) {
   if (count.isNumber() && count.number() < 1) {
     return std::nullopt;
@@ -294,6 +309,8 @@ std::optional<Size> equalPart(Operation *op, const Size &axis, const Size &count
   return succeeded(require(op, axis, part * count)) ? std::optional(part) : std::nullopt;
 }
 
+/// The factor is 1 where the axis has the result's size, 0 where it is 1 and repeated, and where only the run knows
+/// which of these, min(1, axis - 1), which is the one or the other.
 Size strideFactor(const Size &axis, const Size &to) {
   // This includes axes of one element at most: a builder may make one axis of this and others.
   bool isSame = axis == to && !axis.isNumber();

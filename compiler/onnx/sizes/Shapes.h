@@ -84,7 +84,7 @@ struct SizeCheck {
   std::string node;
   /// Returns "a" or "a=b".
   std::string text() const;
-  bool isFound() const;
+  bool isDataDependent() const;
   /// Whether the check is about an optional input that must be there.
   bool isPresence() const;
 };

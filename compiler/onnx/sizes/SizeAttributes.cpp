@@ -2,7 +2,7 @@
 // and what must hold for the attributes of functions and ops that hold them.
 #include "compiler/onnx/Onnx.h"
 #include "compiler/onnx/ops/Control.h"
-#include "compiler/onnx/sizes/Found.h"
+#include "compiler/onnx/sizes/DataDependentSizes.h"
 #include "compiler/onnx/sizes/Shapes.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -62,6 +62,7 @@ Attribute SizeAttr::parse(AsmParser &parser, Type) {
   bool ok = succeeded(parser.parseLess()) && succeeded(size = parseSize(parser)) && succeeded(parser.parseGreater());
   return ok ? get(parser.getContext(), *size) : SizeAttr();
 }
+/// Texts look like this: #onnx.size<4>, #onnx.size<"n + 1">, #onnx.size<?>.
 void SizeAttr::print(AsmPrinter &printer) const {
   printer << '<';
   onnx::print(printer, getValue());
@@ -104,6 +105,8 @@ void SymbolAttr::print(AsmPrinter &printer) const {
 
 ArrayRef<Size> SizesAttr::axisSizes() const { return getValues(); }
 
+/// The encoding repeats numbers of the shape, and gives the `?` in it an expression: tensor<?x4xf32, #onnx.sizes<"n",
+/// 4>>.
 LogicalResult SizesAttr::verifyEncoding(ArrayRef<int64_t> shape, Type,
                                         llvm::function_ref<InFlightDiagnostic()> emitError) const {
   if (shape.size() != getValues().size()) {
@@ -138,9 +141,9 @@ static bool areSizes(Attribute attribute, size_t least, size_t most) {
 static bool areKnown(Attribute attribute) {
   return llvm::none_of(cast<SizesAttr>(attribute).getValues(), [](const Size &s) { return s.isUnknown(); });
 }
-static bool isFound(Attribute attribute) {
+static bool isDataDependent(Attribute attribute) {
   auto symbol = dyn_cast<SymbolAttr>(attribute);
-  return symbol && symbol.getValue().isFound();
+  return symbol && symbol.getValue().isDataDependent();
 }
 
 static bool isRequirement(Attribute a) { return areSizes(a, 2, 2) && areKnown(a); }
@@ -149,12 +152,15 @@ static bool isCheck(Attribute a) {
 }
 static bool isSymbol(Attribute a) { return isa<SymbolAttr>(a); }
 static bool isChoice(Attribute a) {
-  return isTuple<SymbolAttr, SizesAttr>(a) && isFound(cast<ArrayAttr>(a)[0]) && areSizes(cast<ArrayAttr>(a)[1], 2, 2);
+  return isTuple<SymbolAttr, SizesAttr>(a) && isDataDependent(cast<ArrayAttr>(a)[0]) &&
+         areSizes(cast<ArrayAttr>(a)[1], 2, 2);
 }
+/// The parts of a Growth: the size in an iteration (unit: an axis of a scan output has none), the size behind the loop,
+/// and what it is at the start and after an iteration.
 static bool isGrowth(Attribute a) {
   auto parts = dyn_cast<ArrayAttr>(a);
-  return parts && parts.size() == 3 && (isa<UnitAttr>(parts[0]) || isFound(parts[0])) && isFound(parts[1]) &&
-         areSizes(parts[2], 2, 2) && !cast<SizesAttr>(parts[2]).getValues()[0].isUnknown();
+  return parts && parts.size() == 3 && (isa<UnitAttr>(parts[0]) || isDataDependent(parts[0])) &&
+         isDataDependent(parts[1]) && areSizes(parts[2], 2, 2) && !cast<SizesAttr>(parts[2]).getValues()[0].isUnknown();
 }
 
 LogicalResult OnnxDialect::verifyOperationAttribute(Operation *op, NamedAttribute attribute) {
@@ -170,14 +176,14 @@ LogicalResult OnnxDialect::verifyOperationAttribute(Operation *op, NamedAttribut
     expect(allOf(value, isCheck), "an array of [one or two known sizes, the name of a node]");
   } else if (name == symbolsName) {
     expect(allOf(value, isSymbol), "an array of symbols");
-  } else if (name == foundName) {
-    expect(isFound(value), "a found symbol");
+  } else if (name == dataDependentSizeName) {
+    expect(isDataDependent(value), "a data-dependent symbol");
   } else if (name == choicesName) {
     expect(op->getNumRegions() == 2 && allOf(value, isChoice),
-           "an array of [found symbol, two sizes], of an op with two branches");
+           "an array of [data-dependent symbol, two sizes], of an op with two branches");
   } else if (name == growsName) {
     expect(op->getNumRegions() == 1 && allOf(value, isGrowth),
-           "an array of [found symbol or unit, found symbol, two sizes], of a loop");
+           "an array of [data-dependent symbol or unit, data-dependent symbol, two sizes], of a loop");
   }
   return expected ? op->emitOpError("attribute '") << name << "' must be " << expected : success();
 }

@@ -8,7 +8,7 @@ namespace ingot::onnx {
 
 using namespace regex;
 
-static llvm::Expected<Automaton> determinized(const Program &program, Use use) {
+static llvm::Expected<Automaton> determinized(const RegexProgram &program, MatchUse use) {
   if (program.isTooLong()) {
     return llvm::createStringError("is too long once its repetitions are written out, which is unsupported");
   }
@@ -25,21 +25,23 @@ llvm::Expected<std::vector<char>> automatonOf(llvm::StringRef pattern) {
   if (!tree) {
     return tree.takeError();
   }
-  Program program(*tree, Direction::Forwards);
-  llvm::Expected<Automaton> automaton = determinized(program, Use::Whole);
+  RegexProgram program(*tree, Direction::Forwards);
+  llvm::Expected<Automaton> automaton = determinized(program, MatchUse::Whole);
   if (!automaton) {
     return automaton.takeError();
   }
   return automaton->table();
 }
 
+/// A search needs two automata. The first reads forwards and finds where the match ends; the second reads the pattern
+/// backwards from that end, and its longest match begins where the match begins.
 static llvm::Expected<Searcher> searcherOf(const Tree *tree) {
-  Program forwards(tree, Direction::Forwards), backwards(tree, Direction::Backwards);
-  llvm::Expected<Automaton> end = determinized(forwards, Use::Search);
+  RegexProgram forwards(tree, Direction::Forwards), backwards(tree, Direction::Backwards);
+  llvm::Expected<Automaton> end = determinized(forwards, MatchUse::Search);
   if (!end) {
     return end.takeError();
   }
-  llvm::Expected<Automaton> begin = determinized(backwards, Use::Longest);
+  llvm::Expected<Automaton> begin = determinized(backwards, MatchUse::Longest);
   if (!begin) {
     return begin.takeError();
   }
@@ -53,7 +55,7 @@ llvm::Expected<Searcher> searcherOf(llvm::StringRef pattern) {
 }
 
 /// Returns the characters of a pattern that matches one of them or more in a row; null for any other pattern.
-static const Ranges *oneOf(const Tree *tree) {
+static const CharacterRanges *oneOf(const Tree *tree) {
   bool isAny = tree->kind == Tree::Repeat && tree->least == 1 && tree->most < 0;
   if (isAny || (tree->kind == Tree::Join && tree->parts.size() == 1)) {
     return oneOf(tree->parts.front());
@@ -61,10 +63,12 @@ static const Ranges *oneOf(const Tree *tree) {
   return tree->kind == Tree::Characters ? &tree->ranges : nullptr;
 }
 
+/// Neighbouring patterns of one character each are joined to one search for any of them, which needs one pass over a
+/// text in place of several.
 llvm::Expected<std::vector<Searcher>> separatorsOf(llvm::ArrayRef<llvm::StringRef> patterns) {
   std::deque<Tree> trees;
   std::vector<Searcher> searchers;
-  Ranges characters;
+  CharacterRanges characters;
   auto add = [&](const Tree *tree) -> llvm::Error {
     llvm::Expected<Searcher> searcher = searcherOf(tree);
     if (!searcher) {
@@ -91,7 +95,7 @@ llvm::Expected<std::vector<Searcher>> separatorsOf(llvm::ArrayRef<llvm::StringRe
     if (!tree) {
       return named(tree.takeError());
     }
-    if (const Ranges *ranges = oneOf(*tree)) {
+    if (const CharacterRanges *ranges = oneOf(*tree)) {
       llvm::append_range(characters, *ranges);
     } else if (llvm::Error error = addCharacters()) {
       return named(std::move(error));

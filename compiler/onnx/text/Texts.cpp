@@ -1,3 +1,12 @@
+// Lays out the tables that the support library reads (runtime_support/core/text.h has their structures) and makes the
+// calls that read them. A table is one constant of bytes, in the byte order of the machines for which there is code:
+//
+//   pool    count, offset of each text, offset of the end, and then the bytes of all texts
+//   keys    a head, slots of a hash table, and for each key its length and first and last bytes, so that most keys that
+//           differ are told apart without reading the rest of the text
+//   grams   a tree of n-grams as a hash table of (node, number) -> (next node, place)
+//
+// Letters of the other case come from a table of ranges, which is Unicode's simple mapping (UnicodeTables.inc).
 #include "compiler/onnx/text/Texts.h"
 #include "compiler/onnx/ElementTypes.h"
 #include "compiler/onnx/ops/Text.h"
@@ -65,6 +74,8 @@ std::vector<char> keysOf(ArrayRef<StringRef> texts) {
   return keysOf(texts, llvm::to_vector(llvm::seq<int64_t>(0, count + 1)));
 }
 
+/// The last value is for texts that are no key. Texts above 16 bytes stand behind the keys; shorter ones are in the
+/// key.
 std::vector<char> keysOf(ArrayRef<StringRef> texts, ArrayRef<int64_t> values) {
   std::vector<ingot_text_key> keys;
   uint32_t from = 0;
@@ -99,6 +110,7 @@ std::vector<char> keysOf(ArrayRef<int64_t> keys) {
   return table;
 }
 
+/// A node is made when a longer gram goes on from it, so that grams share the nodes of their common beginnings.
 std::vector<char> gramsOf(ArrayRef<Gram> grams, int64_t least, int64_t most, int64_t skips) {
   size_t steps = 0;
   for (const Gram &gram : grams) {
@@ -134,6 +146,7 @@ std::vector<char> gramsOf(ArrayRef<Gram> grams, int64_t least, int64_t most, int
   return table;
 }
 
+/// Offsets of the automata stand in front; the pool with the padding and the two marks comes first behind them.
 std::vector<char> tokenizerOf(const Tokenizer &tokenizer) {
   std::vector<char> table, searches, pool = poolOf({tokenizer.pad, "\x02", "\x03"});
   uint64_t count = tokenizer.searchers.size(), at = sizeof(ingot_text_tokenizer) + 16 * count;
@@ -155,28 +168,28 @@ std::vector<char> tokenizerOf(const Tokenizer &tokenizer) {
 }
 
 namespace {
-struct Letters {
+struct CaseRange {
   uint32_t first, last, step;
   int32_t distance;
 };
 } // namespace
 
-static ArrayRef<Letters> letters(bool upper) {
-  static constexpr Letters toLower[] = {
+static ArrayRef<CaseRange> letters(bool upper) {
+  static constexpr CaseRange toLower[] = {
 #define LETTERS_LOWER
-#include "compiler/onnx/text/Letters.inc"
+#include "compiler/onnx/text/UnicodeTables.inc"
 #undef LETTERS_LOWER
   };
-  static constexpr Letters toUpper[] = {
+  static constexpr CaseRange toUpper[] = {
 #define LETTERS_UPPER
-#include "compiler/onnx/text/Letters.inc"
+#include "compiler/onnx/text/UnicodeTables.inc"
 #undef LETTERS_UPPER
   };
   return upper ? ArrayRef(toUpper) : ArrayRef(toLower);
 }
 
 void eachLetter(bool upper, llvm::function_ref<void(uint32_t, uint32_t)> f) {
-  for (const Letters &row : letters(upper)) {
+  for (const CaseRange &row : letters(upper)) {
     for (uint32_t c = row.first; c <= row.last; c += row.step) {
       f(c, c + row.distance);
     }
@@ -196,8 +209,9 @@ std::vector<char> lettersOf(bool upper) {
   return table;
 }
 
+/// Returns the letter in lower case, or the character itself.
 static uint32_t lowerCase(uint32_t c) {
-  for (const Letters &row : letters(/*upper=*/false)) {
+  for (const CaseRange &row : letters(/*upper=*/false)) {
     if (c >= row.first && c <= row.last && (c - row.first) % row.step == 0) {
       return c + row.distance;
     }
@@ -205,6 +219,7 @@ static uint32_t lowerCase(uint32_t c) {
   return c;
 }
 
+/// Bytes that are no UTF-8 stay as they are, as in the support library.
 std::string lowerCase(StringRef text) {
   const auto *at = reinterpret_cast<const llvm::UTF8 *>(text.begin()), *end = at + text.size();
   std::string result;
@@ -324,6 +339,7 @@ SmallVector<StringRef> textsIn(const Node &node, StringRef name) {
   return texts;
 }
 
+/// Calls that only choose among texts of the table, or of their operands, make no new ones.
 bool makesStrings(Operation *op) {
   auto text = dyn_cast_or_null<TextOp>(op);
   return text && llvm::is_contained({"join", "case", "write_number"}, text.getDoes());

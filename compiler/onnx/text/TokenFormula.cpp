@@ -18,7 +18,7 @@ namespace ingot::onnx {
 
 Value TokenFormula::lowest(Value like) { return f.number(std::numeric_limits<float>::lowest(), like); }
 
-Value TokenFormula::unless(Value bad, Value v) {
+Value TokenFormula::failIf(Value bad, Value v) {
   // An index that is outside ends a run; a lookup in a table of two entries is not folded away.
   Value table = makeIntegers(f.b, f.loc, {0, 1});
   return f.add(v, gather(table, where(bad, number(2), number(0))));

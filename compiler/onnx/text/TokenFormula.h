@@ -96,7 +96,7 @@ public:
   /// list) of them.
   Value padded(Value x, int64_t rank, int64_t axis, Value most, Value number);
   /// Returns `v`, of int64, where `bad` does not hold; otherwise the run ends with INGOT_ERROR_INDEX.
-  Value unless(Value bad, Value v);
+  Value failIf(Value bad, Value v);
   /// Returns whether a loop goes on, which is as long as some element of `done` is false.
   Value goesOn(Value done);
 

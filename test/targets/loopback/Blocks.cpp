@@ -19,10 +19,10 @@ class BlockSums final : public lower::KernelFamily {
 public:
   BlockSums() { stem = "BlockSums"; }
 
-  SmallVector<TypeID> roots() const override { return rootsOf<onnx::RunningOp>(); }
+  SmallVector<TypeID> roots() const override { return rootsOf<onnx::CumulativeOp>(); }
   bool fusesEpilogue(Operation *) const override { return false; }
   std::string unsupported(Operation *root, const target::MachineModel &machine) const override {
-    bool shares = !cast<onnx::RunningOp>(root).getReverse();
+    bool shares = !cast<onnx::CumulativeOp>(root).getReverse();
     return !shares || partBytes <= machine.limits.sharedBytes
                ? ""
                : "its threads would share " + std::to_string(partBytes) + " bytes, and those of a block share " +
@@ -33,12 +33,12 @@ public:
   lower::LayoutRule layoutRule(Operation *root, const target::MachineModel &) const override {
     RankedTensorType type = onnx::ranked(root->getResult(0));
     bool isImage = type.getRank() == 4 && plan::canBlock(type) && type.getDimSize(1) > 1;
-    return isImage && cast<onnx::RunningOp>(root).getAxis() > 1 ? lower::LayoutRule::ChannelsLast
-                                                                : lower::LayoutRule::Plain;
+    return isImage && cast<onnx::CumulativeOp>(root).getAxis() > 1 ? lower::LayoutRule::ChannelsLast
+                                                                   : lower::LayoutRule::RowMajor;
   }
 
   lower::KernelShape shape(plan::KernelOp kernel, const target::MachineModel &) const override {
-    auto op = cast<onnx::RunningOp>(kernel.root());
+    auto op = cast<onnx::CumulativeOp>(kernel.root());
     support::Sizes sizes = onnx::sizesOf(onnx::ranked(op.getX()));
     sizes.erase(sizes.begin() + static_cast<int64_t>(op.getAxis()));
     lower::KernelShape shape;
@@ -50,7 +50,7 @@ public:
 
   LogicalResult build(lower::Build &build, const lower::KernelShape &) const override {
     lower::Writer &w = build.w;
-    auto op = cast<onnx::RunningOp>(build.group.root);
+    auto op = cast<onnx::CumulativeOp>(build.group.root);
     lower::Buffer x = build.group.buffer(op.getX()), y = build.group.result();
     Type element = lower::valueType(x.element);
     lower::Combine how = op.getKind() == "Prod" ? lower::Combine::Mul : lower::Combine::Add;
@@ -91,7 +91,7 @@ private:
   /// What the threads in front of this one have, all together.
   static Value sumOfShared(lower::Writer &w, lower::Ix thread, lower::Combine how, Value own, Value none,
                            Type element) {
-    lower::Buffer parts = w.scratch(lower::sharedMemory(w, partBytes), 0, element, threads);
+    lower::Buffer parts = w.scratch(lower::sharedMemory(w), 0, element, threads);
     w.store(own, parts, thread);
     lower::barrier(w);
     return w.loop(0, thread, 1, none, [&](lower::Ix other, ValueRange carried) {
@@ -133,7 +133,7 @@ private:
 Blocks::Blocks() : sums(std::make_unique<BlockSums>()) {}
 
 const lower::KernelFamily *Blocks::family(Operation *root) const {
-  if (isa_and_nonnull<onnx::RunningOp>(root)) {
+  if (isa_and_nonnull<onnx::CumulativeOp>(root)) {
     return sums.get();
   }
   const lower::KernelFamily *common = lower::compilersFamily(root);

@@ -15,14 +15,14 @@ class SerialRunning final : public lower::KernelFamily {
 public:
   SerialRunning() { stem = "SerialRunning"; }
 
-  SmallVector<TypeID> roots() const override { return rootsOf<onnx::RunningOp>(); }
+  SmallVector<TypeID> roots() const override { return rootsOf<onnx::CumulativeOp>(); }
   bool fusesEpilogue(Operation *) const override { return false; }
 
   lower::KernelShape shape(plan::KernelOp, const target::MachineModel &) const override { return {}; }
 
   LogicalResult build(lower::Build &build, const lower::KernelShape &) const override {
     lower::Writer &w = build.w;
-    auto op = cast<onnx::RunningOp>(build.group.root);
+    auto op = cast<onnx::CumulativeOp>(build.group.root);
     lower::Buffer x = build.group.buffer(op.getX()), y = build.group.result();
     lower::Combine how = op.getKind() == "Prod" ? lower::Combine::Mul : lower::Combine::Add;
     support::Sizes sizes = onnx::sizesOf(onnx::ranked(op.getX()));
@@ -64,7 +64,7 @@ public:
   std::string refuses(Operation *op, const target::MachineModel &machine) const override { return ""; }
 
   const lower::KernelFamily *family(Operation *op, const target::MachineModel &machine) const override {
-    return isa_and_nonnull<onnx::RunningOp>(op) ? &running : nullptr;
+    return isa_and_nonnull<onnx::CumulativeOp>(op) ? &running : nullptr;
   }
 
 private:

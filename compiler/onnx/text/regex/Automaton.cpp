@@ -1,3 +1,11 @@
+// Builds the automaton breadth first: states are numbered when they are first reached, and follow() computes where each
+// of them goes for one byte of each class, until no new state appears. For the pattern a*b with MatchUse::Whole:
+//
+//   state 1: {a, b}   a -> 1   b -> 2   other -> 0
+//   state 2: {match}  accepts at the end of the text
+//   state 0: {}       nothing matches any more
+//
+// The number of states may be exponential in the length of a pattern, hence the limit.
 #include "compiler/onnx/text/regex/Automaton.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/STLExtras.h"
@@ -7,19 +15,21 @@ namespace ingot::onnx::regex {
 
 static constexpr size_t mostStates = 10'000;
 
+/// Assertions ask no more of a neighbouring byte than its kind: part of a word, the end of a line, or another.
 static ingot_text_beside besideOf(int byte) {
   return isWordByte(byte) ? INGOT_TEXT_WORD : byte == '\n' ? INGOT_TEXT_LINE : INGOT_TEXT_OTHER;
 }
 
-Automaton::Automaton(const Program &program, Use use) : program(program) {
-  asks = llvm::any_of(program.code, [](const Instruction &i) { return i.kind == Instruction::Place; });
+Automaton::Automaton(const RegexProgram &program, MatchUse use) : program(program) {
+  hasAssertions =
+      llvm::any_of(program.code, [](const RegexInstruction &i) { return i.kind == RegexInstruction::Place; });
   makeClasses();
   number({}); // the state 0, in which nothing can match any more
   Set start;
   reach(program.start, start);
   for (ingot_text_beside before : {INGOT_TEXT_OTHER, INGOT_TEXT_EDGE, INGOT_TEXT_LINE, INGOT_TEXT_WORD}) {
-    if (use != Use::Whole || before == INGOT_TEXT_EDGE) {
-      starts[before] = number({{start}, before, use == Use::Search});
+    if (use != MatchUse::Whole || before == INGOT_TEXT_EDGE) {
+      starts[before] = number({{start}, before, use == MatchUse::Search});
     }
   }
   for (size_t i = 0; i < states.size() && !isTooLarge(); ++i) {
@@ -29,6 +39,8 @@ Automaton::Automaton(const Program &program, Use use) : program(program) {
 
 bool Automaton::isTooLarge() const { return states.size() > mostStates; }
 
+/// States are written as offsets of their rows, `width` entries each, so that a step of the run is one addition and one
+/// load: next = rows[state + classOf[byte]]. The last entry of a row has the bits of accepts().
 std::vector<char> Automaton::table() const {
   std::vector<char> bytes;
   auto append = [&](uint32_t value) {
@@ -53,24 +65,26 @@ std::vector<char> Automaton::table() const {
 /// Gives bytes that no instruction tells apart the same class, which makes rows of transitions short.
 void Automaton::makeClasses() {
   std::set<int> begins = {0};
-  for (const Instruction &i : program.code) {
-    if (i.kind == Instruction::Bytes && i.first <= i.last) {
+  for (const RegexInstruction &i : program.code) {
+    if (i.kind == RegexInstruction::Bytes && i.first <= i.last) {
       begins.insert(i.first);
       begins.insert(i.last + 1);
     }
   }
   int number = -1;
   for (int byte = 0; byte < 256; ++byte) {
-    bool isOther = asks && byte > 0 && besideOf(byte) != besideOf(byte - 1);
+    bool isOther = hasAssertions && byte > 0 && besideOf(byte) != besideOf(byte - 1);
     number += begins.count(byte) || isOther ? 1 : 0;
     classOf[byte] = static_cast<uint8_t>(number);
   }
   classes = number + 1;
 }
 
+/// Returns the state's number, which is new for a new state. A state without assertions forgets the byte before: states
+/// that differ in nothing else are one.
 uint32_t Automaton::number(State state) {
-  auto isAsking = [&](uint32_t i) { return program.code[i].kind == Instruction::Place; };
-  if (llvm::none_of(state.sets, [&](const Set &set) { return llvm::any_of(set, isAsking); })) {
+  auto isAssertion = [&](uint32_t i) { return program.code[i].kind == RegexInstruction::Place; };
+  if (llvm::none_of(state.sets, [&](const Set &set) { return llvm::any_of(set, isAssertion); })) {
     state.before = INGOT_TEXT_OTHER;
   }
   auto [it, isNew] = known.try_emplace(state, static_cast<uint32_t>(states.size()));
@@ -80,8 +94,8 @@ uint32_t Automaton::number(State state) {
   return it->second;
 }
 
-/// Puts all instructions that wait into `waiting` which are reached from `at` without reading a byte.
-void Automaton::reach(uint32_t at, Set &waiting) const {
+/// Puts all instructions that wait into `pending` which are reached from `at` without reading a byte.
+void Automaton::reach(uint32_t at, Set &pending) const {
   llvm::SmallVector<uint32_t> stack = {at};
   llvm::SmallDenseSet<uint32_t> seen;
   while (!stack.empty()) {
@@ -89,56 +103,56 @@ void Automaton::reach(uint32_t at, Set &waiting) const {
     if (!seen.insert(i).second) {
       continue;
     }
-    if (program.code[i].kind == Instruction::Split) {
+    if (program.code[i].kind == RegexInstruction::Split) {
       stack.append({program.code[i].next, program.code[i].other});
     } else {
-      waiting.insert(i);
+      pending.insert(i);
     }
   }
 }
 
 /// Whether an assertion holds at a place. `next` is the byte behind it; -1: the text ends.
-static bool holds(Ask ask, ingot_text_beside before, int next) {
+static bool holds(Assertion assertion, ingot_text_beside before, int next) {
   bool edge = (before == INGOT_TEXT_WORD) != (next >= 0 && isWordByte(next));
-  switch (ask) {
-  case Ask::TextBegins:
+  switch (assertion) {
+  case Assertion::TextBegins:
     return before == INGOT_TEXT_EDGE;
-  case Ask::TextEnds:
+  case Assertion::TextEnds:
     return next < 0;
-  case Ask::LineBegins:
+  case Assertion::LineBegins:
     return before == INGOT_TEXT_EDGE || before == INGOT_TEXT_LINE;
-  case Ask::LineEnds:
+  case Assertion::LineEnds:
     return next < 0 || next == '\n';
-  case Ask::WordEdge:
+  case Assertion::WordEdge:
     return edge;
-  case Ask::NoWordEdge:
+  case Assertion::NoWordEdge:
     return !edge;
   }
-  llvm_unreachable("what can be asked");
+  llvm_unreachable("an assertion");
 }
 
 /// Returns the instructions that wait once all assertions have been answered.
-Automaton::Set Automaton::answered(const Set &asking, ingot_text_beside before, int next) const {
-  if (!asks) {
-    return asking;
+Automaton::Set Automaton::answered(const Set &unanswered, ingot_text_beside before, int next) const {
+  if (!hasAssertions) {
+    return unanswered;
   }
-  Set waiting, asked;
-  llvm::SmallVector<uint32_t> stack(asking.begin(), asking.end());
+  Set pending, answeredOnes;
+  llvm::SmallVector<uint32_t> stack(unanswered.begin(), unanswered.end());
   while (!stack.empty()) {
     uint32_t i = stack.pop_back_val();
-    if (program.code[i].kind != Instruction::Place) {
-      waiting.insert(i);
-    } else if (asked.insert(i).second && holds(program.code[i].ask, before, next)) {
+    if (program.code[i].kind != RegexInstruction::Place) {
+      pending.insert(i);
+    } else if (answeredOnes.insert(i).second && holds(program.code[i].assertion, before, next)) {
       Set more;
       reach(program.code[i].next, more);
       stack.append(more.begin(), more.end());
     }
   }
-  return waiting;
+  return pending;
 }
 
-bool Automaton::matches(const Set &waiting) const {
-  return llvm::any_of(waiting, [&](uint32_t i) { return program.code[i].kind == Instruction::Match; });
+bool Automaton::matches(const Set &pending) const {
+  return llvm::any_of(pending, [&](uint32_t i) { return program.code[i].kind == RegexInstruction::Match; });
 }
 
 /// Returns a bit for each ingot_text_beside: whether a match ends in this state if that follows.
@@ -154,6 +168,7 @@ uint32_t Automaton::accepts(const State &state) const {
   return bits;
 }
 
+/// Computes a state's transitions, one for each class, by the first byte of the class.
 void Automaton::follow(size_t from) {
   for (int byte = 0, last = -1; byte < 256; ++byte) {
     if (classOf[byte] == last) {
@@ -166,6 +181,8 @@ void Automaton::follow(size_t from) {
   }
 }
 
+/// Computes the state behind a byte. The sets keep their order, the earliest beginning first; an instruction that
+/// several sets reach stays in the first of them only, since the later match could not become better.
 void Automaton::followBy(const State &from, int byte, State &next) const {
   Set seen; // an instruction stays in the set of the match that began first
   auto add = [&](Set set) {
@@ -177,15 +194,15 @@ void Automaton::followBy(const State &from, int byte, State &next) const {
   next.before = besideOf(byte);
   next.begins = from.begins;
   for (const Set &set : from.sets) {
-    Set waiting = answered(set, from.before, byte), reached;
-    for (uint32_t i : waiting) {
-      const Instruction &code = program.code[i];
-      if (code.kind == Instruction::Bytes && code.first <= byte && byte <= code.last) {
+    Set pending = answered(set, from.before, byte), reached;
+    for (uint32_t i : pending) {
+      const RegexInstruction &code = program.code[i];
+      if (code.kind == RegexInstruction::Bytes && code.first <= byte && byte <= code.last) {
         reach(code.next, reached);
       }
     }
     add(std::move(reached));
-    if (matches(waiting)) {
+    if (matches(pending)) {
       next.begins = false;
       break;
     }

@@ -15,7 +15,7 @@
 
 namespace ingot::onnx::regex {
 
-enum class Use : uint8_t {
+enum class MatchUse : uint8_t {
   Whole,  ///< does all of a text match?
   Search, ///< where does the first match in a text end, the longest of those that begin there?
   Longest ///< how far does a match go that begins where reading begins?
@@ -23,7 +23,7 @@ enum class Use : uint8_t {
 
 class Automaton {
 public:
-  Automaton(const Program &program, Use use);
+  Automaton(const RegexProgram &program, MatchUse use);
   bool isTooLarge() const;
   /// Returns the automaton as the table that runtime_support/core/text.h describes.
   std::vector<char> table() const;
@@ -39,8 +39,8 @@ private:
     }
   };
 
-  const Program &program;
-  bool asks = false;
+  const RegexProgram &program;
+  bool hasAssertions = false;
   uint8_t classOf[256] = {};
   int classes = 0;
   uint32_t starts[INGOT_TEXT_BESIDES] = {};
@@ -50,9 +50,9 @@ private:
 
   void makeClasses();
   uint32_t number(State state);
-  void reach(uint32_t at, Set &waiting) const;
-  Set answered(const Set &waiting, ingot_text_beside before, int next) const;
-  bool matches(const Set &waiting) const;
+  void reach(uint32_t at, Set &pending) const;
+  Set answered(const Set &pending, ingot_text_beside before, int next) const;
+  bool matches(const Set &pending) const;
   uint32_t accepts(const State &state) const;
   void follow(size_t from);
   void followBy(const State &from, int byte, State &next) const;

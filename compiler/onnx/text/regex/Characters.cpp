@@ -1,3 +1,5 @@
+// Computes with sets of characters as sorted ranges that neither overlap nor touch (normal form), which makes the
+// complement one walk. Classes of characters are those of ASCII, as in RE2 without its Unicode flags.
 #include "compiler/onnx/text/regex/Characters.h"
 #include "compiler/onnx/text/Texts.h"
 #include "llvm/ADT/StringSwitch.h"
@@ -6,10 +8,10 @@
 
 namespace ingot::onnx::regex {
 
-Ranges normal(Ranges ranges) {
-  llvm::sort(ranges, [](Range a, Range b) { return a.first < b.first; });
-  Ranges result;
-  for (Range r : ranges) {
+CharacterRanges normal(CharacterRanges ranges) {
+  llvm::sort(ranges, [](CharacterRange a, CharacterRange b) { return a.first < b.first; });
+  CharacterRanges result;
+  for (CharacterRange r : ranges) {
     if (!result.empty() && r.first <= result.back().last + 1) {
       result.back().last = std::max(result.back().last, r.last);
     } else {
@@ -19,10 +21,11 @@ Ranges normal(Ranges ranges) {
   return result;
 }
 
-Ranges inverse(Ranges ranges) {
-  Ranges result;
+/// Everything from 0 to the last character that lies between the ranges: not [b-d] is [0-a] and [e-last].
+CharacterRanges inverse(CharacterRanges ranges) {
+  CharacterRanges result;
   uint32_t next = 0;
-  for (Range r : normal(std::move(ranges))) {
+  for (CharacterRange r : normal(std::move(ranges))) {
     if (r.first > next) {
       result.push_back({next, r.first - 1});
     }
@@ -53,10 +56,12 @@ static const std::multimap<uint32_t, uint32_t> &otherCases() {
   return cases;
 }
 
-Ranges withCases(const Ranges &ranges) {
+/// Adds what equals the set's letters without regard to case, and what equals those: k, K and the Kelvin sign are one
+/// class, of which each leads to the others in one or two steps.
+CharacterRanges withCases(const CharacterRanges &ranges) {
   const std::multimap<uint32_t, uint32_t> &cases = otherCases();
   llvm::SmallVector<uint32_t> letters;
-  for (Range r : ranges) {
+  for (CharacterRange r : ranges) {
     for (auto it = cases.lower_bound(r.first); it != cases.end() && it->first <= r.last; ++it) {
       letters.push_back(it->second);
     }
@@ -71,16 +76,16 @@ Ranges withCases(const Ranges &ranges) {
       }
     }
   }
-  Ranges result = ranges;
+  CharacterRanges result = ranges;
   for (uint32_t letter : more) {
     result.push_back({letter, letter});
   }
   return normal(result);
 }
 
-Ranges escapedClass(char letter) {
-  static const Ranges digits = {{'0', '9'}}, words = {{'0', '9'}, {'A', 'Z'}, {'_', '_'}, {'a', 'z'}},
-                      spaces = {{'\t', '\n'}, {'\f', '\r'}, {' ', ' '}};
+CharacterRanges escapedClass(char letter) {
+  static const CharacterRanges digits = {{'0', '9'}}, words = {{'0', '9'}, {'A', 'Z'}, {'_', '_'}, {'a', 'z'}},
+                               spaces = {{'\t', '\n'}, {'\f', '\r'}, {' ', ' '}};
   switch (letter) {
   case 'd':
     return digits;
@@ -99,8 +104,8 @@ Ranges escapedClass(char letter) {
   }
 }
 
-Ranges namedClass(llvm::StringRef name) {
-  return llvm::StringSwitch<Ranges>(name)
+CharacterRanges namedClass(llvm::StringRef name) {
+  return llvm::StringSwitch<CharacterRanges>(name)
       .Case("alnum", {{'0', '9'}, {'A', 'Z'}, {'a', 'z'}})
       .Case("alpha", {{'A', 'Z'}, {'a', 'z'}})
       .Case("ascii", {{0, 0x7f}})

@@ -9,21 +9,21 @@ namespace ingot::onnx::regex {
 constexpr uint32_t lastCharacter = 0x10ffff;
 
 /// The characters from `first` to `last`, which is one of them.
-struct Range {
+struct CharacterRange {
   uint32_t first, last;
 };
-using Ranges = std::vector<Range>;
+using CharacterRanges = std::vector<CharacterRange>;
 
 /// Returns the same characters in ranges that are sorted and do not overlap; inverse() returns all other characters.
-Ranges normal(Ranges ranges);
-Ranges inverse(Ranges ranges);
+CharacterRanges normal(CharacterRanges ranges);
+CharacterRanges inverse(CharacterRanges ranges);
 /// Returns the characters and all letters that differ from one of them by their case only.
-Ranges withCases(const Ranges &ranges);
+CharacterRanges withCases(const CharacterRanges &ranges);
 
 /// Returns the characters of \d, \s or \w, and for a capital letter all others; empty for any other letter.
-Ranges escapedClass(char letter);
+CharacterRanges escapedClass(char letter);
 /// Returns a class of POSIX, as [:alpha:] names one; empty where there is none of this name.
-Ranges namedClass(llvm::StringRef name);
+CharacterRanges namedClass(llvm::StringRef name);
 
 /// Whether \b takes the byte for a part of a word.
 inline bool isWordByte(int byte) {

@@ -1,3 +1,13 @@
+// Parses by recursive descent, a function for each level of the grammar, as RE2's documentation describes the syntax:
+//
+//   either    join | join | ...                  alternatives
+//   join      repeated repeated ...              one behind the other, and \Q...\E
+//   repeated  atom, atom*, atom+, atom?, atom{2,5}
+//   atom      a character, ., [set], \d, ^, $, (either), (?i:either)
+//
+// A character is one of Unicode. Its flags are applied while it is parsed: with i a letter becomes the set of both
+// cases, so that what follows knows nothing of flags. Groups capture nothing, since only the whole match is of use.
+// What would need memory of the past (references to groups, looking behind) is refused, because no automaton does it.
 #include "compiler/onnx/text/regex/Parse.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -6,8 +16,10 @@
 namespace ingot::onnx::regex {
 namespace {
 
+/// RE2 has the same limit of repetitions; nesting is limited because the parser is recursive.
 constexpr int mostRepeats = 1000, deepest = 200;
 
+/// Takes the pattern from `text`, whose front is the place where parsing is. The first problem is kept.
 class Parser {
 public:
   Parser(llvm::StringRef text, std::deque<Tree> &trees) : text(text), trees(trees) {}
@@ -36,17 +48,20 @@ private:
     return nullptr;
   }
   const Tree *add(Tree tree) { return &trees.emplace_back(std::move(tree)); }
-  const Tree *characters(Ranges ranges) {
+  /// Makes a set of characters, which has both cases of its letters where case is ignored.
+  const Tree *characters(CharacterRanges ranges) {
     Tree tree{Tree::Characters};
     tree.ranges = flags.ignoresCase ? withCases(ranges) : normal(std::move(ranges));
     return add(std::move(tree));
   }
-  const Tree *place(Ask ask) {
+  /// A place takes no character: the begin or end of a line, of the text, or of a word.
+  const Tree *place(Assertion assertion) {
     Tree tree{Tree::Place};
-    tree.ask = ask;
+    tree.assertion = assertion;
     return add(std::move(tree));
   }
 
+  /// Parses alternatives up to a parenthesis that closes, or the end. Flags that are set inside end with it.
   const Tree *either(int depth) {
     if (depth > deepest) {
       return fail("is nested too deeply");
@@ -64,6 +79,8 @@ private:
     return tree.parts.size() == 1 ? tree.parts.front() : add(std::move(tree));
   }
 
+  /// Parses a sequence. Between \Q and \E each character stands for itself, and a repetition behind \E is one of the
+  /// last.
   const Tree *join(int depth) {
     Tree tree{Tree::Join};
     while (!text.empty() && text.front() != '|' && text.front() != ')') {
@@ -107,6 +124,7 @@ private:
     return c;
   }
 
+  /// Wraps `part` in the repetition behind it, of which there may be one: RE2 refuses a** as well.
   const Tree *repeated(const Tree *part) {
     bool before = false;
     for (;;) {
@@ -152,31 +170,32 @@ private:
     return true;
   }
 
+  /// Parses what a repetition would apply to.
   const Tree *atom(int depth) {
     if (text.consume_front("(")) {
       return group(depth);
     }
     if (text.consume_front("[")) {
-      Ranges ranges;
+      CharacterRanges ranges;
       return bracket(ranges) ? add({Tree::Characters, std::move(ranges)}) : nullptr;
     }
     if (text.consume_front(".")) {
-      return add({Tree::Characters, flags.dotsAll ? Ranges{{0, lastCharacter}} : inverse({{'\n', '\n'}})});
+      return add({Tree::Characters, flags.dotsAll ? CharacterRanges{{0, lastCharacter}} : inverse({{'\n', '\n'}})});
     }
     if (text.consume_front("^")) {
-      return place(flags.lines ? Ask::LineBegins : Ask::TextBegins);
+      return place(flags.lines ? Assertion::LineBegins : Assertion::TextBegins);
     }
     if (text.consume_front("$")) {
-      return place(flags.lines ? Ask::LineEnds : Ask::TextEnds);
+      return place(flags.lines ? Assertion::LineEnds : Assertion::TextEnds);
     }
     if (text.starts_with("*") || text.starts_with("+") || text.starts_with("?")) {
       return fail("repeats nothing");
     }
     if (text.consume_front("\\")) {
-      if (std::optional<Ask> ask = placeEscape()) {
-        return place(*ask);
+      if (std::optional<Assertion> assertion = placeEscape()) {
+        return place(*assertion);
       }
-      Ranges ranges;
+      CharacterRanges ranges;
       bool isClass = false;
       return escape(ranges, isClass) ? characters(std::move(ranges)) : nullptr;
     }
@@ -184,6 +203,7 @@ private:
     return problem.empty() ? characters({{c, c}}) : nullptr;
   }
 
+  /// Parses what follows a parenthesis: a name, which is read and forgotten, flags, and alternatives.
   const Tree *group(int depth) {
     Flags outside = flags;
     if (text.consume_front("?")) {
@@ -239,18 +259,20 @@ private:
     return true;
   }
 
-  std::optional<Ask> placeEscape() {
-    for (auto [letter, ask] :
-         {std::pair("A", Ask::TextBegins), {"z", Ask::TextEnds}, {"b", Ask::WordEdge}, {"B", Ask::NoWordEdge}}) {
+  std::optional<Assertion> placeEscape() {
+    for (auto [letter, assertion] : {std::pair("A", Assertion::TextBegins),
+                                     {"z", Assertion::TextEnds},
+                                     {"b", Assertion::WordEdge},
+                                     {"B", Assertion::NoWordEdge}}) {
       if (text.consume_front(letter)) {
-        return ask;
+        return assertion;
       }
     }
     return std::nullopt;
   }
 
   /// Reads what follows a backslash: a class of characters, or the code of one.
-  bool escape(Ranges &ranges, bool &isClass) {
+  bool escape(CharacterRanges &ranges, bool &isClass) {
     if (text.empty()) {
       fail("ends with a backslash");
       return false;
@@ -266,6 +288,8 @@ private:
     return true;
   }
 
+  /// Returns the code of one escaped character: \n and its like, \x41, \x{1F600}, octal \101, or a mark that stands for
+  /// itself.
   std::optional<uint32_t> codeEscape() {
     static constexpr llvm::StringLiteral letters = "afnrtv", means = "\a\f\n\r\t\v";
     char c = text.front();
@@ -310,10 +334,10 @@ private:
   }
 
   /// Reads a set of characters behind its [.
-  bool bracket(Ranges &ranges) {
+  bool bracket(CharacterRanges &ranges) {
     bool others = text.consume_front("^");
     for (bool first = true; first || !text.starts_with("]"); first = false) {
-      Ranges part;
+      CharacterRanges part;
       bool isClass = false;
       if (text.empty()) {
         fail("has a [ without a ]");
@@ -323,7 +347,7 @@ private:
       }
       if (!isClass && text.starts_with("-") && text.size() > 1 && text[1] != ']') {
         text = text.drop_front();
-        Ranges end;
+        CharacterRanges end;
         if (!bracketPart(end, isClass)) {
           return false;
         }
@@ -341,7 +365,8 @@ private:
     return true;
   }
 
-  bool bracketPart(Ranges &part, bool &isClass) {
+  /// Reads one element of a set: a class [:alpha:] or [:^alpha:], an escape, or a character, which may begin a range.
+  bool bracketPart(CharacterRanges &part, bool &isClass) {
     if (text.consume_front("[:")) {
       size_t end = text.find(":]");
       isClass = true;

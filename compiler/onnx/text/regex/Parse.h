@@ -7,14 +7,14 @@
 namespace ingot::onnx::regex {
 
 /// The assertions about a place between two characters.
-enum class Ask : uint8_t { TextBegins, TextEnds, LineBegins, LineEnds, WordEdge, NoWordEdge };
+enum class Assertion : uint8_t { TextBegins, TextEnds, LineBegins, LineEnds, WordEdge, NoWordEdge };
 
 struct Tree {
   enum Kind : uint8_t { Empty, Characters, Join, Either, Repeat, Place } kind = Empty;
-  Ranges ranges = {};
+  CharacterRanges ranges = {};
   std::vector<const Tree *> parts = {};
   int least = 0, most = -1; ///< the least and the most repetitions; -1: any number
-  Ask ask = Ask::TextBegins;
+  Assertion assertion = Assertion::TextBegins;
 };
 
 /// Returns the root of the tree, whose nodes are put into `trees`. The error says what is wrong with the pattern, or

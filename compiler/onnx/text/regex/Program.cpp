@@ -1,38 +1,49 @@
+// Writes instructions from the last to the first, because each names the one that follows it. a|bc becomes
+//
+//   0 match
+//   1 'c' -> 0
+//   2 'b' -> 1
+//   3 'a' -> 0
+//   4 split 3, 2        the start
+//
+// A program that reads backwards is made of the same tree with sequences in the other order, bytes of a character
+// included, and with assertions mirrored: where a text is read from its end, ^ asks what comes last.
 #include "compiler/onnx/text/regex/Program.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/ConvertUTF.h"
 
 namespace ingot::onnx::regex {
 
+/// Nested repetitions multiply: (a{1000}){1000} would have a million instructions.
 static constexpr size_t mostInstructions = 50'000;
 
-Program::Program(const Tree *tree, Direction direction) : direction(direction) {
-  uint32_t end = add({Instruction::Match});
+RegexProgram::RegexProgram(const Tree *tree, Direction direction) : direction(direction) {
+  uint32_t end = add({RegexInstruction::Match});
   start = write(tree, end);
 }
 
-bool Program::isTooLong() const { return code.size() >= mostInstructions; }
+bool RegexProgram::isTooLong() const { return code.size() >= mostInstructions; }
 
-uint32_t Program::add(Instruction i) {
+uint32_t RegexProgram::add(RegexInstruction i) {
   if (!isTooLong()) {
     code.push_back(i);
   }
   return static_cast<uint32_t>(code.size()) - 1;
 }
 
-uint32_t Program::split(uint32_t a, uint32_t b) {
-  Instruction i{Instruction::Split};
+uint32_t RegexProgram::split(uint32_t a, uint32_t b) {
+  RegexInstruction i{RegexInstruction::Split};
   i.next = a, i.other = b;
   return add(i);
 }
 
-uint32_t Program::bytes(uint8_t first, uint8_t last, uint32_t next) {
-  Instruction i{Instruction::Bytes};
+uint32_t RegexProgram::bytes(uint8_t first, uint8_t last, uint32_t next) {
+  RegexInstruction i{RegexInstruction::Bytes};
   i.first = first, i.last = last, i.next = next;
   return add(i);
 }
 
-uint32_t Program::write(const Tree *tree, uint32_t next) {
+uint32_t RegexProgram::write(const Tree *tree, uint32_t next) {
   if (isTooLong()) {
     return next;
   }
@@ -55,29 +66,31 @@ uint32_t Program::write(const Tree *tree, uint32_t next) {
     return all;
   }
   case Tree::Place:
-    return place(tree->ask, next);
+    return place(tree->assertion, next);
   case Tree::Repeat:
     return repeat(tree, next);
   }
   llvm_unreachable("a kind of tree");
 }
 
-uint32_t Program::place(Ask ask, uint32_t next) {
-  static constexpr std::pair<Ask, Ask> mirrored[] = {{Ask::TextBegins, Ask::TextEnds},
-                                                     {Ask::TextEnds, Ask::TextBegins},
-                                                     {Ask::LineBegins, Ask::LineEnds},
-                                                     {Ask::LineEnds, Ask::LineBegins}};
-  Instruction i{Instruction::Place};
-  i.ask = ask, i.next = next;
+uint32_t RegexProgram::place(Assertion assertion, uint32_t next) {
+  static constexpr std::pair<Assertion, Assertion> mirrored[] = {{Assertion::TextBegins, Assertion::TextEnds},
+                                                                 {Assertion::TextEnds, Assertion::TextBegins},
+                                                                 {Assertion::LineBegins, Assertion::LineEnds},
+                                                                 {Assertion::LineEnds, Assertion::LineBegins}};
+  RegexInstruction i{RegexInstruction::Place};
+  i.assertion = assertion, i.next = next;
   for (auto [from, to] : mirrored) {
-    if (direction == Direction::Backwards && ask == from) {
-      i.ask = to;
+    if (direction == Direction::Backwards && assertion == from) {
+      i.assertion = to;
     }
   }
   return add(i);
 }
 
-uint32_t Program::repeat(const Tree *tree, uint32_t next) {
+/// Writes `least` copies of the part, and behind them either a loop or, where there is a limit, as many copies more,
+/// each of which may be skipped to the end.
+uint32_t RegexProgram::repeat(const Tree *tree, uint32_t next) {
   const Tree *part = tree->parts.front();
   uint32_t end = next;
   if (tree->most < 0) {
@@ -134,7 +147,8 @@ template <typename Found> static void utf8(uint32_t first, uint32_t last, Found 
   found(pairs);
 }
 
-uint32_t Program::characters(const Ranges &ranges, uint32_t next) {
+/// Writes a split over the sequences of bytes of all ranges, each of which goes on at `next`.
+uint32_t RegexProgram::characters(const CharacterRanges &ranges, uint32_t next) {
   std::optional<uint32_t> all;
   auto sequence = [&](llvm::SmallVector<std::pair<uint8_t, uint8_t>, 4> pairs) {
     uint32_t at = next;
@@ -146,7 +160,7 @@ uint32_t Program::characters(const Ranges &ranges, uint32_t next) {
     }
     all = all ? split(at, *all) : at;
   };
-  for (Range r : ranges) {
+  for (CharacterRange r : ranges) {
     utf8(r.first, r.last, sequence);
   }
   return all ? *all : bytes(1, 0, next); // an empty set of characters matches nothing

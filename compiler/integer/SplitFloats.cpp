@@ -1,0 +1,114 @@
+// To make floats of weights of few bits in registers takes longer than to read them. Where a machine multiplies bytes,
+// the rows become integers instead, by the blocks of the weights. The largest element of a block is 127; an integer and
+// two digits from -127 to 127 behind the point leave an error of 2^-24 of that largest element, which float32 has, too.
+// Products of digits and weights are exact, and so are their sums:
+//
+//   sum over a block of a (w - z) s = s * unit * (sum a' w - z sum a'),   a' = coarse 254^2 + middle 254 + fine
+//
+// With two digits (--accuracy fast) the error is 2^-16. A block with an infinite element or a NaN gives NaN. Scales of
+// float32 are moved behind the words of their block, so that a product reads one stream of memory and not two.
+#include "compiler/integer/SplitFloats.h"
+#include "compiler/onnx/ElementTypes.h"
+#include "compiler/onnx/Onnx.h"
+#include "compiler/onnx/constants/Constants.h"
+#include "compiler/onnx/formats/Products.h"
+#include "compiler/onnx/rewriting/Formula.h"
+
+using namespace mlir;
+
+namespace ingot::integer {
+namespace {
+
+using onnx::Formula;
+
+/// The most elements of a block for which sums of a digit's products, of 127 by 255 at most, are below 2^24, and so
+/// exact floats; those of two digits, of weights of 4 bits, are below 2^31.
+constexpr int64_t mostInBlock = 512;
+constexpr double base = formats::SplitIntegerMatMulOp::base;
+/// Of a largest element: where it is smaller, its block counts for as good as nothing, and what it is divided by must
+/// not be zero.
+constexpr double least = 1e-30;
+
+/// A with zeros behind each row, up to whole blocks, as [..., blocks, block].
+Value inBlocks(Formula &f, Value a, int64_t blocks, int64_t block) {
+  onnx::Sizes sizes = onnx::sizesOf(onnx::ranked(a));
+  if (!sizes.back().is(blocks * block)) {
+    onnx::Sizes pads(2 * sizes.size(), 0);
+    pads.back() = onnx::Size(blocks * block) - sizes.back();
+    a = f.op("Pad", {a, onnx::makeSizes(f.b, f.loc, pads), Value(), Value()});
+  }
+  sizes.back() = blocks, sizes.push_back(block);
+  return f.reshapeTo(a, sizes);
+}
+
+/// The words with the scales of each block behind them, for each column; null: the scales are no float32.
+ElementsAttr withScales(formats::FewBitsMatMulOp op) {
+  ElementsAttr words = onnx::constantOf(op.getB()), scales = onnx::constantOf(op.getScales());
+  if (!words || !scales || !scales.getElementType().isF32()) {
+    return {};
+  }
+  std::vector<char> heldWords, heldScales;
+  ArrayRef<char> from = onnx::bytesOf(words, heldWords), behind = onnx::bytesOf(scales, heldScales);
+  int64_t blocks = scales.getShapedType().getDimSize(0), n = scales.getShapedType().getDimSize(1);
+  size_t each = blocks ? from.size() / blocks : 0, row = n * sizeof(float);
+  std::vector<char> all;
+  all.reserve(from.size() + behind.size());
+  for (int64_t b = 0; b < blocks; ++b) {
+    llvm::append_range(all, from.slice(b * each, each));
+    llvm::append_range(all, behind.slice(b * row, row));
+  }
+  int64_t rows = words.getShapedType().getDimSize(0) + blocks;
+  return onnx::constantFromBytes(onnx::tensorOf({rows, n}, words.getElementType()), std::move(all));
+}
+
+struct SplitFloats : OpRewritePattern<formats::FewBitsMatMulOp> {
+  SplitFloats(MLIRContext *context, FormsOf formsOf) : OpRewritePattern(context), formsOf(formsOf) {}
+  FormsOf formsOf;
+  LogicalResult matchAndRewrite(formats::FewBitsMatMulOp op, PatternRewriter &rewriter) const override {
+    auto a = onnx::ranked(op.getA());
+    const MachineForms &forms = formsOf(op);
+    auto block = static_cast<int64_t>(op.getBlock()), blocks = onnx::ranked(op.getScales()).getDimSize(0);
+    if (!a || a.getRank() < 2 || block > mostInBlock || static_cast<int64_t>(op.getBits()) > forms.splitProducts.bits) {
+      return failure();
+    }
+    Formula f(rewriter, op.getLoc());
+    int64_t rank = a.getRank();
+    onnx::Sizes rows = onnx::sizesOf(a), perBlock(rows);
+    rows.back() = blocks * block, perBlock.back() = blocks;
+    auto round = [&](Value v) { return f.op("Round", {v}); };
+    auto times = [&](Value v, double n) { return f.mul(v, f.number(n, v)); };
+    auto castTo = [&](Value v, Type element) { return f.cast(v, element, onnx::numberOfElement(element)); };
+    Value x = inBlocks(f, castTo(op.getA(), rewriter.getF32Type()), blocks, block);
+    Value most = f.op("Max", {f.reduce("ReduceMax", f.abs(x), {rank}, /*keepdims=*/true), f.number(least, x)});
+    x = f.mul(x, f.div(f.number(127.0, x), most));
+    Value coarse = round(x), behind = times(f.sub(x, coarse), base), middle = round(behind), fine;
+    Value whole = f.add(times(coarse, base), middle);
+    double high = base;
+    if (!forms.twoDigits) {
+      fine = round(times(f.sub(behind, middle), base)), whole = f.add(times(whole, base), fine), high *= base;
+    }
+    Type i8 = rewriter.getIntegerType(8);
+    auto bytes = [&](Value v) { return f.reshapeTo(castTo(v, i8), rows); };
+    Value unit = f.reshapeTo(times(most, 1.0 / (127.0 * high)), perBlock),
+          sum = f.mul(f.reduce("ReduceSum", whole, {rank}, /*keepdims=*/false), unit);
+    Value less = times(sum, onnx::present(op.getZeros()) ? -1.0 : -static_cast<double>(op.getZero()));
+    ElementsAttr joined = withScales(op);
+    Value words = joined ? onnx::makeConstant(rewriter, op.getLoc(), joined) : op.getB(),
+          scales = joined ? onnx::makeNone(rewriter, op.getLoc()) : op.getScales();
+    Value y = formats::make(
+        f, "SplitIntegerMatMul",
+        {bytes(coarse), bytes(middle), fine ? bytes(fine) : onnx::makeNone(rewriter, op.getLoc()), times(unit, high),
+         unit, less, words, scales, op.getZeros()},
+        {rewriter.getNamedAttr("bits", op.getBitsAttr()), rewriter.getNamedAttr("block", op.getBlockAttr())});
+    rewriter.replaceOp(op, castTo(y, onnx::elementOf(op.getY())));
+    return success();
+  }
+};
+
+} // namespace
+
+void addSplitProducts(RewritePatternSet &patterns, FormsOf formsOf) {
+  patterns.add<SplitFloats>(patterns.getContext(), formsOf);
+}
+
+} // namespace ingot::integer

@@ -1,0 +1,517 @@
+// Chooses register tile and order of loops, by a small model of a core: two multiply-adds and two loads a cycle, which
+// may hold each other up, and four cycles from one addition to an accumulator to the next. It packs the weights that
+// follow from this.
+#include "compiler/lower/conv/BlockedConv.h"
+#include "compiler/lower/product/WeightRate.h"
+#include "compiler/onnx/Onnx.h"
+
+using namespace mlir;
+
+namespace ingot::lower {
+
+int64_t BlockedSchedule::panelCount() const {
+  int64_t n = 0;
+  for (auto [vectors, count] : panels) {
+    n += count;
+  }
+  return n;
+}
+
+int64_t BlockedSchedule::phaseBase(const ConvGeometry &g, size_t phase) const {
+  int64_t taps = 0;
+  for (const ConvPhase &p : ArrayRef(g.phases).take_front(phase)) {
+    taps += p.taps.size();
+  }
+  return blocks * lanes * stepsOfPanel() * stepRows * taps;
+}
+int64_t BlockedSchedule::weightElements(const ConvGeometry &g) const { return phaseBase(g, g.phases.size()); }
+
+std::pair<int64_t, int64_t> BlockedSchedule::inputRange(const ConvGeometry &g, int64_t out, int64_t width) {
+  int64_t last = std::min(out + width, g.outChannels) - 1;
+  return {out / g.outGroup() * g.inGroup(), (last / g.outGroup() + 1) * g.inGroup()};
+}
+
+int64_t pixelsFor(const BlockedSchedule &s, int64_t vectors, const target::MachineModel &machine) {
+  if (ByteProducts bytes = s.bytes(machine); s.isOfBytes() && bytes.takesTwoInstructions()) {
+    return bytes.heightOf(vectors, machine);
+  }
+  if (vectors == machine.matmulTile.vectors) {
+    return machine.matmulTile.rows;
+  }
+  int64_t left = machine.tileRegisters() - 2 - vectors - (machine.fusedMultiplyAdd ? 0 : 1);
+  return std::max<int64_t>(1, left / vectors);
+}
+
+SmallVector<TileRun, 2> tileRuns(const ConvAxis &row, int64_t pixels) {
+  SmallVector<TileRun, 2> runs;
+  int64_t length = row.out.number();
+  auto tapsOf = [&](int64_t i) {
+    auto [first, last] = row.tapsOf(i);
+    return std::pair(first.number(), std::max(first.number(), last.number()));
+  };
+  for (int64_t from = 0, to = 0; from < length; from = to) {
+    while (to < length && (!row.image || tapsOf(to) == tapsOf(from))) {
+      to = row.image ? to + 1 : length;
+    }
+    int64_t start = from;
+    for (auto [size, count] : balancedTiles(to - from, pixels)) {
+      runs.push_back({start, size, count, tapsOf(from)});
+      start += size * count;
+    }
+  }
+  return runs;
+}
+int64_t tilesOfRow(const ConvAxis &row, int64_t pixels) {
+  int64_t n = 0;
+  for (const TileRun &run : tileRuns(row, pixels)) {
+    n += run.count;
+  }
+  return n;
+}
+
+/// Returns the cycles of one step (an input channel at a tap) over a tile.
+static double tileCost(int64_t pixels, int64_t vectors, const target::MachineModel &machine) {
+  auto arithmetic = 0.5 * static_cast<double>(pixels * vectors), loads = static_cast<double>(pixels + vectors);
+  constexpr double chain = 4;
+  return std::max({arithmetic + machine.tuning.loadCycles * loads, 0.5 * loads, chain}) + 0.5;
+}
+/// Returns the cycles of a step over tiles that cover `extent` pixels.
+static double stepCost(int64_t extent, int64_t pixels, int64_t vectors, const target::MachineModel &machine) {
+  double sum = 0;
+  for (auto [size, count] : balancedTiles(extent, pixels)) {
+    sum += count * tileCost(size, vectors, machine);
+  }
+  return sum;
+}
+/// Returns the cycles of an input channel at all taps over a row of an image.
+static double rowCost(const ConvPhase &phase, int64_t row, int64_t pixels, int64_t vectors,
+                      const target::MachineModel &machine) {
+  const ConvAxis &inner = phase.axes[2];
+  double rows = static_cast<double>(phase.axes[0].taps * phase.axes[1].taps), sum = 0;
+  if (!inner.image) {
+    return rows * static_cast<double>(inner.taps) * stepCost(row, pixels, vectors, machine);
+  }
+  for (const TileRun &run : tileRuns(inner, pixels)) {
+    sum += static_cast<double>(run.count * (run.taps.second - run.taps.first)) * tileCost(run.size, vectors, machine);
+  }
+  return rows * sum;
+}
+
+/// Returns the input channels that all panels read, each step weighed by its cost.
+static double panelCost(const ConvGeometry &g, const BlockedSchedule &s,
+                        llvm::function_ref<double(int64_t vectors)> step) {
+  double sum = 0;
+  int64_t block = 0;
+  for (auto [vectors, count] : s.panels) {
+    for (int64_t i = 0; i < count; ++i, block += vectors) {
+      auto [first, last] = BlockedSchedule::inputRange(g, block * s.lanes, vectors * s.lanes);
+      sum += (last - first) * step(vectors);
+    }
+  }
+  return sum;
+}
+
+/// The pixels of a row whose length the run tells, for choosing among tiles: many, so that remainders do not count.
+static constexpr int64_t openRow = 1000;
+
+/// Returns the cycles of an input channel at all taps over the pixels of an image, in tiles of `vectors` vectors.
+static double imageCost(const ConvGeometry &g, const BlockedSchedule &s, int64_t vectors,
+                        const target::MachineModel &machine) {
+  const ConvPhase &phase = g.phases.front();
+  int64_t row = typical(phase.axes[2].out, openRow), rows = typical(phase.rows(), openRow);
+  return s.flat ? static_cast<double>(phase.taps.size()) * stepCost(row * rows, s.pixels, vectors, machine)
+                : static_cast<double>(rows) * rowCost(phase, row, s.pixels, vectors, machine);
+}
+
+double cyclesOf(const ConvGeometry &g, const BlockedSchedule &s, const target::MachineModel &machine) {
+  return panelCost(g, s, [&](int64_t vectors) { return imageCost(g, s, vectors, machine); });
+}
+
+bool knowsPixels(const ConvPhase &phase) { return phase.rows().isNumber() && phase.axes[2].out.isNumber(); }
+
+bool mayBeFlat(const ConvGeometry &g, const BlockedSchedule &s) {
+  const ConvPhase &phase = g.phases.front();
+  if (!knowsPixels(phase)) {
+    return false;
+  }
+  int64_t row = phase.axes[2].out.number(), rows = phase.rows().number();
+  bool skips = llvm::any_of(phase.axes, [](const ConvAxis &axis) { return axis.image > 0; });
+  return g.phases.size() == 1 && s.channels != BlockedSchedule::Planes && rows > 1 && row * rows <= flatPixels &&
+         !skips;
+}
+
+/// Static tiles are much code: they must earn it.
+constexpr double costOfStaticTiles = 1.1;
+
+static void chooseTile(const ConvGeometry &g, BlockedSchedule &s, const target::MachineModel &machine) {
+  bool mayFlatten = mayBeFlat(g, s);
+  std::optional<int64_t> requestedVectors = g.requested["vectors"], requestedFlat = g.requested["flat"];
+  BlockedSchedule best;
+  double least = std::numeric_limits<double>::infinity();
+  for (int64_t vectors = 1; vectors <= std::min<int64_t>(4, s.blocks); ++vectors) {
+    BlockedSchedule t = s;
+    t.vectors = vectors, t.pixels = pixelsFor(s, vectors, machine), t.panels = balancedTiles(s.blocks, vectors);
+    if (vectors > 2 && t.pixels < 3) {
+      break;
+    }
+    for (bool flat : {false, true}) {
+      if ((requestedVectors && requestedVectors != vectors) || (requestedFlat && requestedFlat != flat)) {
+        continue;
+      }
+      t.flat = flat;
+      double cost = cyclesOf(g, t, machine) * (flat ? costOfStaticTiles : 1.0);
+      if ((!flat || mayFlatten) && cost < 0.99 * least) {
+        least = cost, best = t;
+      }
+    }
+  }
+  s = best;
+}
+
+/// Chooses the channels that panels read: all alike from a block's beginning, or any range.
+static void chooseChannels(const ConvGeometry &g, BlockedSchedule &s) {
+  bool alike = true;
+  int64_t block = 0, count = -1;
+  for (auto [vectors, panels] : s.panels) {
+    for (int64_t i = 0; i < panels; ++i, block += vectors) {
+      auto [first, last] = BlockedSchedule::inputRange(g, block * s.lanes, vectors * s.lanes);
+      alike &= first % s.lanes == 0 && (count < 0 || count == last - first);
+      count = last - first;
+      s.inputs = std::max(s.inputs, count);
+    }
+  }
+  if (!alike) {
+    s.channels = BlockedSchedule::Range;
+  }
+}
+
+/// Chooses the tile for panels that another machine with longer vectors chose.
+static void chooseTileOf(const ConvGeometry &g, const BlockedSchedule &packed, BlockedSchedule &s,
+                         const target::MachineModel &machine) {
+  s = packed;
+  int64_t registers = llvm::divideCeil(s.lanes, machine.lanes); // registers of a block
+  s.part = std::clamp<int64_t>(machine.matmulTile.vectors / registers, 1, s.vectors);
+  s.pixels = pixelsFor(s, s.part * registers, machine);
+  BlockedSchedule list = s, rows = s;
+  list.flat = true, rows.flat = false;
+  s.flat = mayBeFlat(g, s) && s.pixels > 2 && // else static tiles would be many
+           costOfStaticTiles * imageCost(g, list, s.part * registers, machine) <
+               imageCost(g, rows, s.part * registers, machine);
+}
+
+/// Where neither the weights nor the input stay in the second cache, and not even the rows that one row of outputs
+/// reads, each panel reads all of the input from behind that cache, once for each row of the kernel. Then all panels go
+/// over a part of the image that stays, the one with which the fewest bytes come from there: the weights once a part.
+/// Of one tap with a stride, too, whose panels read lines for a part of their pixels: more a cycle than come from there
+/// (not where weights come from even further away).
+static void choosePart(const ConvGeometry &g, BlockedSchedule &s, int64_t inputBytes, int64_t weightBytes,
+                       const target::MachineModel &machine) {
+  const ConvPhase &phase = g.phases.front();
+  if (g.phases.size() != 1 || !knowsPixels(phase) || phase.rows().is(1)) {
+    return;
+  }
+  auto extent = [](const ConvAxis &a, int64_t outs) { return (outs - 1) * a.inStep + (a.taps - 1) * a.tapStep + 1; };
+  int64_t slices = extent(phase.axes[0], 1), rows = phase.rows().number();
+  int64_t inRow = tilesOfRow(phase.axes[2], s.pixels);
+  int64_t rowBytes =
+      s.elementBytes() * g.inChannels * slices * extent(phase.axes[1], 1) * extent(phase.axes[2], inRow * s.pixels);
+  double least = static_cast<double>(weightBytes) + static_cast<double>(s.panelCount()) * inputBytes;
+  constexpr double bytesOfCycle = 6;
+  bool readsTooMuch =
+      g.kernel == 1 && weightBytes <= machine.l3Bytes / 8 && least > bytesOfCycle * cyclesOf(g, s, machine);
+  if (rowBytes <= machine.l2Bytes / 2 && !readsTooMuch) {
+    return;
+  }
+  for (int64_t partRows : {1, 2, 4, 8, 16}) {
+    for (int64_t cuts = 1; partRows <= rows && cuts <= inRow; cuts *= 2) {
+      int64_t tiles = llvm::divideCeil(inRow, cuts);
+      int64_t read = slices * extent(phase.axes[1], partRows) * extent(phase.axes[2], tiles * s.pixels);
+      int64_t held = s.elementBytes() * g.inChannels * read,
+              parts = llvm::divideCeil(rows, partRows) * llvm::divideCeil(inRow, tiles);
+      double bytes = static_cast<double>(parts) * (held + weightBytes);
+      if (held <= machine.l2Bytes / 2 && bytes < least) {
+        least = bytes, s.partRows = partRows, s.partTiles = tiles;
+      }
+    }
+  }
+}
+
+/// Returns as many rows of phases as keep what they read and write in a part of the second cache.
+static int64_t phaseRowsOf(const ConvGeometry &g, const BlockedSchedule &s, const target::MachineModel &machine) {
+  constexpr int64_t shareOfCache = 4;
+  int64_t bytes = s.elementBytes() * g.inChannels * typical(g.spatial.back(), openRow);
+  for (const ConvPhase &phase : g.phases) {
+    bytes += 4 * s.vectors * s.lanes * typical(phase.axes[2].out, openRow);
+  }
+  return std::max<int64_t>(1, machine.l2Bytes / shareOfCache / std::max<int64_t>(1, bytes));
+}
+
+int64_t inputBytesOf(const ConvGeometry &g, const BlockedSchedule &s) {
+  int64_t bytes = s.elementBytes() * g.inChannels;
+  for (const support::Size &d : g.spatial) {
+    bytes *= typical(d, openRow);
+  }
+  return bytes;
+}
+
+/// Takes the order of loops that the kernel was told: `order` 1 has all panels for a tile of pixels, 0 all pixels for a
+/// panel; `rows` or `tiles` have all panels for that many rows, or tiles of a row.
+static void useOrder(const ConvGeometry &g, BlockedSchedule &s) {
+  std::optional<int64_t> order = g.requested["order"], rows = g.requested["rows"], tiles = g.requested["tiles"];
+  if (order || rows || tiles) {
+    s.pixelsOuter = order == 1;
+    s.partRows = rows || tiles ? rows.value_or(1) : 0;
+    s.partTiles = rows ? tilesOfRow(g.phases.front().axes[2], s.pixels) : tiles.value_or(0);
+  }
+}
+
+BlockedSchedule scheduleOf(const ConvGeometry &g, int64_t lanes, bool planes, const target::MachineModel &machine,
+                           bool ofBytes) {
+  BlockedSchedule s;
+  if (ofBytes) {
+    s.int16Dots = std::min(g.int16Dots, lanes / ByteProducts::dotBytes); // a step belongs to one block
+    ByteProducts bytes(machine, g.isInt16, s.int16Dots);
+    s.stepChannels = bytes.step(), s.stepRows = bytes.rows();
+  }
+  if (machine.packing && machine.packing->lanes > machine.lanes) {
+    int64_t rows = s.stepRows;
+    chooseTileOf(g, scheduleOf(g, lanes, planes, *machine.packing, ofBytes), s, machine);
+    s.stepRows = rows;
+  } else {
+    s.lanes = lanes;
+    s.blocks = llvm::divideCeil(g.outChannels, lanes);
+    s.channels = planes ? BlockedSchedule::Planes : BlockedSchedule::Blocks;
+    chooseTile(g, s, machine);
+    chooseChannels(g, s);
+  }
+  int64_t weightBytes = 4 * s.weightElements(g), inputBytes = inputBytesOf(g, s);
+  bool weightsStay = weightBytes <= machine.l2Bytes / 2, inputStays = g.kernel > 1 && inputBytes <= machine.l2Bytes / 2;
+  s.pixelsOuter = planes || (g.phases.size() == 1 && !s.flat && weightsStay && !inputStays);
+  if (!s.pixelsOuter && !inputStays && !s.flat) {
+    choosePart(g, s, inputBytes, weightBytes, machine);
+  }
+  s.phaseRows = g.phases.size() > 1 ? phaseRowsOf(g, s, machine) : 1;
+  useOrder(g, s);
+  return s;
+}
+
+BlockedSchedule rowScheduleOf(const ConvGeometry &g, int64_t lanes, const target::MachineModel &machine, bool ofBytes) {
+  ConvGeometry row = g;
+  row.phases.front().axes[1].out = 1;
+  BlockedSchedule s = scheduleOf(row, lanes, /*planes=*/false, machine, ofBytes);
+  s.pixelsOuter = true;
+  return s;
+}
+
+/// Returns the step of a weight in its panel.
+static int64_t stepOf(const BlockedSchedule &s, int64_t taps, int64_t inputs, int64_t input, int64_t tap) {
+  switch (s.channels) {
+  case BlockedSchedule::Planes:
+    return input * taps + tap;
+  case BlockedSchedule::Range:
+    return tap * s.stepsOfPanel() + input / s.stepChannels;
+  case BlockedSchedule::Blocks:
+    break;
+  }
+  int64_t before = input / s.lanes * s.lanes;
+  return s.stepsOf(before) * taps + tap * s.stepsOf(std::min(s.lanes, inputs - before)) +
+         input % s.lanes / s.stepChannels;
+}
+
+template <typename Word>
+static void packPanel(const ConvGeometry &g, const BlockedSchedule &s, ArrayRef<int64_t> taps, int64_t out,
+                      int64_t width, const Word *from, Word *to) {
+  auto [first, last] = BlockedSchedule::inputRange(g, out, width);
+  int64_t count = taps.size();
+  for (int64_t o = out; o < std::min(out + width, g.outChannels); ++o) {
+    int64_t group = o / g.outGroup();
+    for (int64_t c = group * g.inGroup(); c < (group + 1) * g.inGroup(); ++c) {
+      for (int64_t t = 0; t < count; ++t) {
+        to[stepOf(s, count, last - first, c - first, t) * width + o - out] = from[g.weightAt(o, c, taps[t])];
+      }
+    }
+  }
+}
+
+/// Packs bytes, in the words of ByteProducts.
+static void packBytes(const ConvGeometry &g, const BlockedSchedule &s, const ByteProducts &bytes,
+                      ArrayRef<int64_t> taps, int64_t out, int64_t width, const int8_t *from, uint32_t *to) {
+  auto [begin, last] = BlockedSchedule::inputRange(g, out, width);
+  int64_t first = begin / s.stepChannels * s.stepChannels, count = taps.size();
+  for (int64_t o = out; o < std::min(out + width, g.outChannels); ++o) {
+    int64_t group = o / g.outGroup(), from0 = group * g.inGroup(), to0 = from0 + g.inGroup();
+    for (int64_t c = from0 / s.stepChannels * s.stepChannels; c < to0; c += s.stepChannels) {
+      for (int64_t t = 0; t < count; ++t) {
+        std::array<int8_t, ByteProducts::mostBytes> weights{};
+        for (int64_t i = std::max(c, from0); i < std::min(c + s.stepChannels, to0); ++i) {
+          weights[i - c] = from[g.weightAt(o, i, taps[t])];
+        }
+        int64_t step = stepOf(s, count, last - first, c - first, t);
+        for (int64_t row = 0; row < s.stepRows; ++row) {
+          to[(step * s.stepRows + row) * width + o - out] = bytes.word(weights, row);
+        }
+      }
+    }
+  }
+}
+
+plan::WeightTable::Recipe packedWeights(const ConvGeometry &g, const BlockedSchedule &s, const ByteProducts &bytes) {
+  std::string key;
+  llvm::raw_string_ostream os(key);
+  os << "conv " << g.outChannels << '/' << g.inChannels << '/' << g.groups << " transposed " << g.transposed
+     << " lanes " << s.lanes << " vectors " << s.vectors << " channels " << s.channels;
+  if (s.isOfBytes()) {
+    os << ' ' << bytes.key();
+  }
+  for (const ConvPhase &p : g.phases) {
+    os << " taps";
+    for (int64_t t : p.taps) {
+      os << ' ' << t;
+    }
+  }
+  auto pack = [g, s, bytes](ArrayRef<char> from, MutableArrayRef<char> to) {
+    int64_t base = 0;
+    auto eachPanel = [&](llvm::function_ref<void(const ConvPhase &p, int64_t block, int64_t width, int64_t at)> body) {
+      for (const ConvPhase &p : g.phases) {
+        int64_t block = 0, rows = s.stepsOfPanel() * s.stepRows * static_cast<int64_t>(p.taps.size());
+        for (auto [vectors, count] : s.panels) {
+          for (int64_t i = 0; i < count; ++i, block += vectors) {
+            body(p, block * s.lanes, vectors * s.lanes, base + block * s.lanes * rows);
+          }
+        }
+        base += s.blocks * s.lanes * rows;
+      }
+    };
+    if (s.isOfBytes()) {
+      auto *source = reinterpret_cast<const int8_t *>(from.data());
+      auto *words = reinterpret_cast<uint32_t *>(to.data());
+      return eachPanel([&](const ConvPhase &p, int64_t out, int64_t width, int64_t at) {
+        packBytes(g, s, bytes, p.taps, out, width, source, words + at);
+      });
+    }
+    asWords(g.weightBytes, from, to, [&](const auto *source, auto *packed) {
+      eachPanel([&](const ConvPhase &p, int64_t out, int64_t width, int64_t at) {
+        packPanel(g, s, p.taps, out, width, source, packed + at);
+      });
+    });
+  };
+  return {key, (s.isOfBytes() ? ByteProducts::dotBytes : g.weightBytes) * s.weightElements(g), pack};
+}
+
+// These merge pixels.
+
+/// Whether the spatial dimensions lie in memory as one.
+static bool oneRow(RankedTensorType type) {
+  plan::Strides s = plan::stridesOf(type);
+  for (size_t i = 3; i < s.sizes.size(); ++i) {
+    if (s.strides[i - 1] != s.strides[i] * s.sizes[i]) {
+      return false;
+    }
+  }
+  return true;
+}
+
+/// Whether the group can read `type` and walk all pixels of a result of `shape` as one row.
+static bool readsAsRow(RankedTensorType type, ArrayRef<support::Size> shape) {
+  int64_t missing = shape.size() - type.getRank();
+  support::Sizes sizes = onnx::sizesOf(type);
+  bool all = missing <= 2, none = true;
+  for (int64_t i = std::max<int64_t>(2, missing); i < static_cast<int64_t>(shape.size()); ++i) {
+    all &= sizes[i - missing] == shape[i], none &= sizes[i - missing].is(1);
+  }
+  return none || (all && oneRow(type));
+}
+
+/// Returns the geometry with one axis of pixels, where the kernel can walk the whole image so.
+static std::optional<ConvGeometry> mergedPixels(const ConvGeometry &g, plan::KernelOp kernel, RankedTensorType x) {
+  const ConvPhase &phase = g.phases.front();
+  bool pointwise = g.phases.size() == 1 && phase.taps.size() == 1 && x.getRank() > 3 && oneRow(x);
+  support::Sizes sizes = onnx::sizesOf(x);
+  for (auto [i, a] : llvm::enumerate(phase.axes)) {
+    pointwise &= a.inStep == 1 && a.inStart == 0 && a.outStep == 1 && (a.dim < 0 || a.out == sizes[a.dim]);
+  }
+  support::Sizes shape = onnx::sizesOf(cast<RankedTensorType>(kernel.getResult(0).getType()));
+  for (Type type : kernel.getResultTypes()) {
+    pointwise &= oneRow(cast<RankedTensorType>(type));
+  }
+  Operation *root = kernel.root();
+  for (BlockArgument argument : kernel.getBody().getArguments()) {
+    auto type = dyn_cast<RankedTensorType>(argument.getType());
+    bool onlyRoots = llvm::all_of(argument.getUsers(), [&](Operation *user) { return user == root; });
+    if (type && !onlyRoots) {
+      pointwise &= type.getRank() <= x.getRank() && readsAsRow(type, shape);
+    }
+  }
+  if (!pointwise) {
+    return std::nullopt;
+  }
+  ConvGeometry merged = g;
+  ConvAxis pixels;
+  pixels.dim = 2, pixels.out = phase.rows() * phase.axes[2].out;
+  merged.phases[0].axes = {ConvAxis(), ConvAxis(), pixels};
+  return merged;
+}
+
+/// Merges the spatial dimensions of the result's space to one. Its stride is the stride of the innermost dimension that
+/// an access strides over: one of size 1 has stride 0, whatever is in front of it.
+static void mergePixels(Space &space) {
+  auto merge = [](Access &a) {
+    while (a.strides.size() > 3 && a.strides.back().is(0)) {
+      a.strides.pop_back();
+    }
+    a.strides[2] = a.strides.back();
+    a.strides.truncate(3);
+  };
+  for (auto &[value, access] : space.accesses) {
+    merge(access);
+  }
+  llvm::for_each(space.results, merge);
+  for (const Ix &d : ArrayRef(space.sizes).drop_front(3)) {
+    space.sizes[2] *= d;
+  }
+  space.sizes.truncate(3);
+}
+
+// These make kernels.
+
+BlockedKernel BlockedKernel::of(plan::KernelOp kernel) {
+  Operation *root = kernel.root();
+  ConvGeometry g = geometryOf(root, /*maySwapAxes=*/true);
+  for (auto [i, skips] : llvm::enumerate(skipsPadding(root))) {
+    for (ConvAxis &axis : g.phases.front().axes) {
+      if (skips && axis.dim == static_cast<int>(i) + 2) {
+        axis.image = g.spatial[i].number();
+      }
+    }
+  }
+  std::optional<ConvGeometry> row = mergedPixels(g, kernel, Group::typeOf(root->getOperand(0)));
+  return {row.value_or(g), row.has_value()};
+}
+
+Access BlockedKernel::input(const Build &build) const {
+  Access input = blockedInput(build, g);
+  if (isMerged) {
+    input.strides.back() = plan::stridesOf(Group::typeOf(build.group.root->getOperand(0))).strides.back();
+  }
+  return input;
+}
+
+Space BlockedKernel::result(const Build &build) const {
+  Space space = build.group.space(build.group.resultType());
+  if (isMerged) {
+    mergePixels(space);
+  }
+  return space;
+}
+
+Access blockedInput(const Build &build, const ConvGeometry &g) {
+  Value x = build.group.root->getOperand(0);
+  support::Strided<Ix> in = Group::placeIn(build.group.buffer(x), Group::typeOf(x));
+  Access input{{in.offset, {in.strides[0], in.strides[1]}}, build.group.buffer(x), 1};
+  for (const ConvAxis &a : g.phases[0].axes) {
+    input.strides.push_back(a.dim < 0 ? Ix(0) : in.strides[a.dim]);
+  }
+  return input;
+}
+
+} // namespace ingot::lower

@@ -1,0 +1,165 @@
+// Computes ArgMax and ArgMin. The best value and its position are carried side by side, lane by lane. Along a row each
+// lane sees every `lanes`-th element. At the end of the row the best value over all lanes decides, and the first (or
+// last) position of those lanes that have it.
+#include "compiler/lower/core/Split.h"
+#include "compiler/onnx/Onnx.h"
+#include "compiler/onnx/ops/Constant.h"
+#include "compiler/onnx/ops/Reduce.h"
+#include "compiler/onnx/sizes/Shapes.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+
+namespace ingot::lower {
+namespace {
+
+/// What the op asks for, of the two kinds of op alike.
+struct Wanted {
+  Value data;
+  int64_t axis;
+  bool keepdims, last, max;
+};
+
+Wanted wantedOf(Operation *root) {
+  auto from = [](auto op, bool max) {
+    int64_t rank = onnx::ranked(op.getData()).getRank();
+    return Wanted{op.getData(), *onnx::normalAxis(op.getAxis(), rank), op.getKeepdims() != 0,
+                  op.getSelectLastIndex() != 0, max};
+  };
+  auto max = dyn_cast<onnx::ArgMaxOp>(root);
+  return max ? from(max, true) : from(cast<onnx::ArgMinOp>(root), false);
+}
+
+/// Builds the loops of one kernel.
+class ArgMinMaxLoops {
+public:
+  explicit ArgMinMaxLoops(Build &build)
+      : build(build), w(build.w), group(build.group), wanted(wantedOf(group.root)),
+        element(valueType(onnx::elementOf(wanted.data))), isUnsigned(onnx::elementOf(wanted.data).isUnsignedInteger()),
+        index(w.b.getI32Type()), split(group, Group::typeOf(wanted.data), Group::typeOf(group.root->getResult(0)),
+                                       {wanted.axis}, wanted.keepdims) {}
+
+  void run() {
+    split.positions(w, build.begin, build.end, 1, [&](SmallVector<Ix> at, int64_t, int64_t lanes, Value mask) {
+      Value position = split.across ? row(at) : columns(at, lanes, mask);
+      Type wide = w.vectorOf(w.b.getI64Type(), lanes);
+      position = arith::ExtSIOp::create(w.b, w.loc, wide, position);
+      split.once(w, [&] { group.finish(position, split.out, Point{split.outAt(at), lanes, mask}); });
+    });
+  }
+
+private:
+  Build &build;
+  Writer &w;
+  Group &group;
+  Wanted wanted;
+  Type element;
+  bool isUnsigned;
+  Type index;
+  Split split;
+
+  /// Returns how values are combined.
+  Combine how() const {
+    return wanted.max ? (isUnsigned ? Combine::UnsignedMax : Combine::Max)
+                      : (isUnsigned ? Combine::UnsignedMin : Combine::Min);
+  }
+
+  /// Returns (i1) whether x takes the place of the best value so far. A later one of equal values does so where the op
+  /// wants the last position.
+  Value better(Value x, Value best) {
+    if (isa<FloatType>(element)) {
+      auto how = wanted.max ? (wanted.last ? arith::CmpFPredicate::OGE : arith::CmpFPredicate::OGT)
+                            : (wanted.last ? arith::CmpFPredicate::OLE : arith::CmpFPredicate::OLT);
+      return arith::CmpFOp::create(w.b, w.loc, how, x, best);
+    }
+    using P = arith::CmpIPredicate;
+    P more = isUnsigned ? (wanted.last ? P::uge : P::ugt) : (wanted.last ? P::sge : P::sgt);
+    P less = isUnsigned ? (wanted.last ? P::ule : P::ult) : (wanted.last ? P::sle : P::slt);
+    return w.compare(wanted.max ? more : less, x, best);
+  }
+
+  /// Returns the best value and its position after one more vector (or scalar).
+  SmallVector<Value> step(Value best, Value position, const Split::Step &s) {
+    Value x = group.read(wanted.data, split.in, Point{SmallVector<Ix>(s.at), s.lanes, s.mask});
+    Value here = w.splat(w.integer(s.at[split.inner.back()], index), s.lanes);
+    if (split.across && s.lanes > 1) {
+      here = arith::AddIOp::create(w.b, w.loc, here, counting(s.lanes));
+    }
+    Value wins = better(x, best);
+    if (split.across && s.mask) {
+      wins = arith::AndIOp::create(w.b, w.loc, wins, s.mask);
+    }
+    return {arith::SelectOp::create(w.b, w.loc, wins, x, best),
+            arith::SelectOp::create(w.b, w.loc, wins, here, position)};
+  }
+
+  /// Returns the vector 0, 1, 2, ...
+  Value counting(int64_t lanes) {
+    SmallVector<int32_t> numbers = llvm::to_vector(llvm::seq<int32_t>(0, lanes));
+    return arith::ConstantOp::create(
+        w.b, w.loc, DenseElementsAttr::get(VectorType::get({lanes}, index), ArrayRef<int32_t>(numbers)));
+  }
+  /// Returns the best value and its position before the first element.
+  SmallVector<Value> start(int64_t lanes) {
+    return {neutral(w, how(), w.vectorOf(element, lanes)), w.constant(0, w.vectorOf(index, lanes))};
+  }
+
+  /// Returns the positions for columns, one in each lane.
+  Value columns(ArrayRef<Ix> at, int64_t lanes, Value mask) {
+    return split.sweep(w, at, lanes, mask, 1, start(lanes),
+                       [&](const Split::Step &s, ValueRange carried) { return step(carried[0], carried[1], s); })[1];
+  }
+
+  /// Returns the position for a row.
+  Value row(ArrayRef<Ix> at) {
+    SmallVector<Value> carried = start(split.lanes);
+    if (split.hasScalarTail(w)) {
+      carried.append(start(1));
+    }
+    carried = split.sweep(w, at, 1, {}, 1, carried, [&](const Split::Step &s, ValueRange c) {
+      SmallVector<Value> next(c);
+      auto pair = step(c[2 * s.slot], c[2 * s.slot + 1], s);
+      next[2 * s.slot] = pair[0], next[2 * s.slot + 1] = pair[1];
+      return next;
+    });
+    Value best = split.whole(w, how(), carried[0]), position = carried[1];
+    if (split.lanes > 1 || split.team > 1) {
+      Value all = w.splat(best, split.lanes);
+      Value has = isa<FloatType>(element)
+                      ? arith::CmpFOp::create(w.b, w.loc, arith::CmpFPredicate::OEQ, carried[0], all).getResult()
+                      : w.compare(arith::CmpIPredicate::eq, carried[0], all);
+      Combine order = wanted.last ? Combine::Max : Combine::Min;
+      position = split.whole(w, order,
+                             arith::SelectOp::create(w.b, w.loc, has, position, neutral(w, order, position.getType())));
+    }
+    if (carried.size() > 2) { // the scalar tail of the row comes after its vectors
+      Value wins = better(carried[2], best);
+      position = arith::SelectOp::create(w.b, w.loc, wins, carried[3], position);
+    }
+    return position;
+  }
+};
+
+class ArgMinMax : public KernelFamily {
+public:
+  SmallVector<TypeID> roots() const override { return rootsOf<onnx::ArgMaxOp, onnx::ArgMinOp>(); }
+  bool readsThrough(Operation *, unsigned) const override { return true; }
+
+  KernelShape shape(plan::KernelOp kernel, const target::MachineModel &machine) const override {
+    Wanted wanted = wantedOf(kernel.root());
+    KernelShape shape;
+    Split::share(shape, Group::typeOf(wanted.data), {wanted.axis}, machine);
+    return shape;
+  }
+  LogicalResult build(Build &build, const KernelShape &) const override {
+    ArgMinMaxLoops(build).run();
+    return success();
+  }
+};
+
+} // namespace
+
+std::unique_ptr<KernelFamily> createArgMinMaxFamily() { return std::make_unique<ArgMinMax>(); }
+
+} // namespace ingot::lower

@@ -1,0 +1,56 @@
+#include "targets/cuda/Architectures.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+#include <string>
+
+using namespace llvm;
+
+namespace ingot::targets::cuda {
+
+static constexpr Architecture rows[] = {
+    {"sm_75", "+ptx70", "T4", 8.1e12, 320e9, 15.75e9},
+    {"sm_80", "+ptx70", "A100 (SXM, 40 GB)", 19.5e12, 1555e9, 31.5e9},
+    {"sm_86", "+ptx71", "A10", 31.2e12, 600e9, 31.5e9},
+    {"sm_89", "+ptx78", "L4", 30.3e12, 300e9, 31.5e9},
+    {"sm_90", "+ptx78", "H100 (SXM)", 67e12, 3350e9, 63e9},
+    {"sm_100", "+ptx86", "B200", 75e12, 8000e9, 63e9},
+    {"sm_120", "+ptx87", "RTX 5090", 104.8e12, 1792e9, 63e9},
+};
+
+ArrayRef<Architecture> architectures() { return rows; }
+
+static std::string names() {
+  return join(map_range(ArrayRef(rows), [](const Architecture &row) { return std::string(row.name); }), ", ");
+}
+
+Expected<Request> readRequest(StringRef spec) {
+  Request request;
+  SmallVector<StringRef> words;
+  spec.consume_front("cuda");
+  spec.consume_front(":");
+  spec.split(words, '+');
+  for (StringRef word : words) {
+    const Architecture *row = find_if(rows, [&](const Architecture &each) { return word == each.name; });
+    bool isKnown = row != std::end(rows);
+    if (!isKnown && word != "emulated" && word != "watched") {
+      return createStringError("unknown architecture '" + word + "'; use one of " + names() +
+                               " behind 'cuda:', or several, as in cuda:sm_80+sm_90");
+    }
+    if (isKnown && is_contained(request.architectures, row)) {
+      return createStringError("architecture '" + word + "' stands there twice");
+    }
+    if (isKnown) {
+      request.architectures.push_back(row);
+    }
+    request.watched |= word == "watched";
+    request.emulated |= !isKnown;
+  }
+  if (request.architectures.empty()) { // the emulator alone
+    request.architectures.push_back(
+        find_if(rows, [](const Architecture &row) { return StringRef(row.name) == "sm_80"; }));
+  }
+  sort(request.architectures); // in the order of the rows
+  return request;
+}
+
+} // namespace ingot::targets::cuda

@@ -1,0 +1,32 @@
+// Lists the generations of NVIDIA's GPUs that PTX is made for, with what one card of each can do by its data sheet.
+#pragma once
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Support/Error.h"
+
+namespace ingot::targets::cuda {
+
+struct Architecture {
+  const char *name;     ///< as NVIDIA calls it
+  const char *features; ///< the version of PTX, for LLVM: the first that knows the architecture
+  const char *card;     ///< the card of that generation whose data sheet is meant
+  double flops;         ///< float32 operations a second, a multiply-add being two
+  double bytes;         ///< bytes a second between the GPU and its memory
+  double link;          ///< bytes a second between the host and the card, each way
+};
+
+/// Returns all of them, the oldest first.
+llvm::ArrayRef<Architecture> architectures();
+
+/// Says what the text behind `cuda:` asks for.
+struct Request {
+  llvm::SmallVector<const Architecture *, 4> architectures; ///< the oldest first, at least one
+  bool emulated = false;                                    ///< an image for the emulator, too
+  bool watched = false;                                     ///< which calls it before each access to memory
+};
+
+/// Reads `sm_80+sm_90`, in any order, with `emulated` or `watched` among them. The error is the user's.
+llvm::Expected<Request> readRequest(llvm::StringRef spec);
+
+} // namespace ingot::targets::cuda

@@ -1,0 +1,238 @@
+// Convolutions of row-major images, in any number of groups. Where a group has enough channels they are products by
+// tiles (TileProduct.h, TensorProduct.h) of weights [channels][inputs * taps] and pixels, of which the factor on the
+// right is read where it is, with zeros around the image. Else, and for transposed convolutions, each thread computes
+// one pixel of a channel.
+#include "compiler/lower/core/Threads.h"
+#include "compiler/onnx/Onnx.h"
+#include "compiler/onnx/elements/Window.h"
+#include "compiler/onnx/ops/Conv.h"
+#include "compiler/onnx/sizes/Shapes.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "targets/cuda/Families.h"
+#include "targets/cuda/Places.h"
+#include "targets/cuda/TensorProduct.h"
+
+using namespace mlir;
+
+namespace ingot::targets::cuda {
+namespace {
+
+using lower::Ix;
+using lower::Ixs;
+using support::Size;
+
+/// A spatial axis: of `taps` taps at output o, tap t reads o * stride + t * dilation - before.
+struct Axis {
+  Size in, out, before;
+  int64_t taps, stride, dilation;
+};
+
+struct Problem {
+  Size batch;
+  int64_t groups, inGroup, outGroup, taps = 1;
+  bool transposed;
+  SmallVector<Axis, 3> axes;
+
+  Type half; ///< what tensor cores multiply; null: they do not
+
+  Problem(Operation *op, const target::MachineModel &machine) : transposed(isa<onnx::ConvTransposeOp>(op)) {
+    auto x = lower::Group::typeOf(op->getOperand(0)), y = lower::Group::typeOf(op->getResult(0));
+    support::Sizes sizes = onnx::sizesOf(x), kernel = *onnx::kernelOf(op, op->getOperand(1));
+    ArrayRef<Size> spatial = ArrayRef<Size>(sizes).drop_front(2);
+    onnx::Window window =
+        transposed ? *onnx::transposedWindowOf(op, spatial, kernel) : *onnx::windowOf(op, spatial, kernel);
+    auto group = op->getAttrOfType<IntegerAttr>("group");
+    batch = sizes[0], groups = group ? group.getInt() : 1;
+    inGroup = x.getDimSize(1) / groups, outGroup = y.getDimSize(1) / groups;
+    for (size_t i = 0; i < spatial.size(); ++i) {
+      axes.push_back(
+          {spatial[i], window.out[i], window.before[i], window.kernel[i], window.strides[i], window.dilations[i]});
+      taps *= window.kernel[i];
+    }
+    if (isTiled()) {
+      half = TensorProduct::elementFor(op->getOperand(0), op->getOperand(1), machine);
+    }
+  }
+
+  Size pixels() const {
+    Size all = batch;
+    for (const Axis &axis : axes) {
+      all = all * axis.out;
+    }
+    return all;
+  }
+  Size plane() const {
+    Size all = 1;
+    for (const Axis &axis : axes) {
+      all = all * axis.in;
+    }
+    return all;
+  }
+  /// Whether tiles of 64 channels by 64 pixels would not mostly be empty.
+  bool isTiled() const { return !transposed && outGroup >= 16 && inGroup * taps >= 16; }
+  int64_t tileRows() const { return half ? TensorProduct::side : outGroup >= 48 ? 64 : outGroup > 16 ? 32 : 16; }
+  int64_t tilesOfChannels() const { return (outGroup + tileRows() - 1) / tileRows(); }
+};
+
+constexpr int64_t tileColumns = 64, threads = 128;
+
+/// Builds the loops of one kernel.
+class Builder {
+public:
+  explicit Builder(lower::Build &build)
+      : build(build), w(build.w), op(build.group.root), p(op, build.w.machine),
+        space(build.group.space(build.group.resultType())) {
+    x = build.group.buffer(op->getOperand(0)), weights = build.group.buffer(op->getOperand(1));
+    bias = onnx::present(op->getOperand(2)) ? build.group.buffer(op->getOperand(2)) : lower::Buffer();
+    element = x.element;
+  }
+
+  /// A block for each tile of a group.
+  void tile() {
+    Ix tilesOfPixels = ceilDiv(p.pixels(), tileColumns), tilesOfChannels = p.tilesOfChannels();
+    Ix rest = floorDiv(build.begin, tilesOfChannels), group = floorDiv(rest, tilesOfPixels);
+    Ix row = remainder(build.begin, tilesOfChannels) * p.tileRows();
+    Ix column = (p.groups == 1 ? rest : remainder(rest, tilesOfPixels)) * tileColumns;
+    int64_t depth = p.inGroup * p.taps;
+    Factor left{[=, this](Ix channel) {
+                  Ix line = (group * p.outGroup + channel) * depth;
+                  return [=, this](Ix k) { return w.load(weights, line + k); };
+                },
+                p.outGroup, true};
+    Factor right{[=, this](Ix pixel) {
+                   auto [image, at] = pixelOf(pixel);
+                   return
+                       [=, this](Ix k) { return input(image, group * p.inGroup + floorDiv(k, p.taps), at, tapOf(k)); };
+                 },
+                 p.pixels(), false};
+    auto first = [&](Ix channel) { return begin(group * p.outGroup + channel); };
+    auto put = [&](Ix channel, Ix pixel, Value sum) {
+      auto [image, at] = pixelOf(pixel);
+      finish(image, group * p.outGroup + channel, at, sum);
+    };
+    if (p.half) {
+      x = TensorProduct::raw(w, x), weights = TensorProduct::raw(w, weights);
+      TensorProduct(w, p.half).write(left, right, depth, row, column, first, put);
+    } else {
+      TileProduct(w, element, p.tileRows(), tileColumns).write(left, right, depth, row, column, first, put);
+    }
+  }
+
+  /// A thread for each pixel of a channel.
+  void pixel() {
+    Ix number = build.begin * threads + lower::threadNumber(w);
+    w.ifThen(w.compare(arith::CmpIPredicate::slt, number, elementsOf(space)), [&] {
+      SmallVector<Ix> place = placeOf(space, number);
+      Ix channel = place[1], group = floorDiv(channel, p.outGroup), own = remainder(channel, p.outGroup);
+      Ixs at(place.begin() + 2, place.end());
+      // Weights are [out][in of a group][kernel], or [in][out of a group][kernel].
+      Ix line = p.transposed ? (group * (p.inGroup * p.outGroup) + own) * p.taps : channel * (p.inGroup * p.taps);
+      Ix step = p.transposed ? p.outGroup * p.taps : p.taps;
+      auto sums = w.loop(0, p.inGroup, 1, begin(channel), [&](Ix c, ValueRange before) {
+        return w.loop(0, p.taps, 1, before, [&](Ix tap, ValueRange carried) {
+          Value v = input(place[0], group * p.inGroup + c, at, tap);
+          return SmallVector<Value>{w.fma(v, w.load(weights, line + c * step + tap), carried[0])};
+        });
+      });
+      finish(place[0], channel, at, sums[0]);
+    });
+  }
+
+private:
+  lower::Build &build;
+  lower::Writer &w;
+  Operation *op;
+  Problem p;
+  lower::Space space;
+  lower::Buffer x, weights, bias;
+  Type element;
+
+  Value begin(Ix channel) { return bias ? w.load(bias, channel) : w.constant(0, element); }
+
+  Ix tapOf(Ix k) const { return p.taps == 1 ? Ix(0) : remainder(k, p.taps); }
+
+  /// Returns the image of a pixel, and where the pixel is there.
+  std::pair<Ix, Ixs> pixelOf(Ix number) {
+    Ixs at(p.axes.size(), 0);
+    for (size_t d = at.size(); d-- > 0;) {
+      at[d] = remainder(number, p.axes[d].out);
+      number = floorDiv(number, p.axes[d].out);
+    }
+    return {number, at};
+  }
+
+  /// Returns what tap `tap` of output pixel `at` reads of a channel; zero where that is outside of the image.
+  Value input(Ix image, Ix channel, Ixs at, Ix tap) {
+    Ix place = image * (p.groups * p.inGroup) + channel;
+    Value isThere;
+    auto require = [&](arith::CmpIPredicate how, Ix a, Ix b) {
+      Value holds = w.compare(how, a, b);
+      isThere = isThere ? arith::AndIOp::create(w.b, w.loc, isThere, holds).getResult() : holds;
+    };
+    int64_t inner = p.taps;
+    for (auto [d, axis] : llvm::enumerate(p.axes)) {
+      inner /= axis.taps;
+      Ix t = axis.taps == 1 ? Ix(0) : remainder(floorDiv(tap, inner), axis.taps);
+      Ix i = at[d] * (p.transposed ? 1 : axis.stride) +
+             (p.transposed ? Ix(axis.before) - t * axis.dilation : t * axis.dilation - Ix(axis.before));
+      bool mayBeOutside = p.transposed || axis.taps > 1 || !axis.before.is(0) || axis.stride > 1;
+      if (mayBeOutside) {
+        require(arith::CmpIPredicate::sge, i, 0);
+        i = max(i, 0);
+        if (p.transposed && axis.stride > 1) {
+          require(arith::CmpIPredicate::eq, remainder(i, axis.stride), 0);
+          i = floorDiv(i, axis.stride);
+        }
+        require(arith::CmpIPredicate::slt, i, axis.in);
+        i = min(i, Ix(axis.in) - 1);
+      }
+      place = place * Ix(axis.in) + i;
+    }
+    Value v = w.load(x, place);
+    return isThere ? arith::SelectOp::create(w.b, w.loc, isThere, v, w.constant(0, v.getType())).getResult() : v;
+  }
+
+  void finish(Ix image, Ix channel, const Ixs &at, Value sum) {
+    lower::Point point;
+    point.at = {image, channel};
+    point.at.append(at.begin(), at.end());
+    build.group.finish(sum, space, point);
+  }
+};
+
+class Convolutions final : public lower::KernelFamily {
+public:
+  Convolutions() { stem = "Conv"; }
+
+  SmallVector<TypeID> roots() const override { return rootsOf<onnx::ConvOp, onnx::ConvTransposeOp>(); }
+  std::string unsupported(Operation *root, const target::MachineModel &machine) const override {
+    return lower::compilersFamily(root)->unsupported(root, machine);
+  }
+
+  lower::KernelShape shape(plan::KernelOp kernel, const target::MachineModel &machine) const override {
+    Problem p(kernel.root(), machine);
+    lower::KernelShape shape;
+    if (p.isTiled()) {
+      shape.items = Size(p.groups * p.tilesOfChannels()) * ceilDiv(p.pixels(), tileColumns);
+      Type element = lower::valueType(onnx::elementOf(kernel.root()->getOperand(0)));
+      int64_t bytes = onnx::elementBytes(element);
+      shape.grid = p.half ? TensorProduct::grid() : TileProduct::grid(bytes, p.tileRows(), tileColumns);
+    } else {
+      shape.items = ceilDiv(p.pixels() * Size(p.groups * p.outGroup), threads);
+      shape.grid = lower::Grid{{threads, 1, 1}, 0};
+    }
+    return shape;
+  }
+
+  LogicalResult build(lower::Build &build, const lower::KernelShape &) const override {
+    Builder builder(build);
+    Problem(build.group.root, build.w.machine).isTiled() ? builder.tile() : builder.pixel();
+    return success();
+  }
+};
+
+} // namespace
+
+std::unique_ptr<lower::KernelFamily> createConvolutions() { return std::make_unique<Convolutions>(); }
+
+} // namespace ingot::targets::cuda

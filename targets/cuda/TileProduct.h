@@ -1,0 +1,59 @@
+// Multiplies matrices by a block of threads. The block goes over the depth in steps; in each it brings a piece of
+// either factor into the memory that its threads share, and each thread multiplies what its own sums need from there:
+//
+//   thread (ty, tx) of 16 by 16 has the sums of rows ty, ty + 16, ... and columns tx, tx + 16, ... of the tile
+//
+// so that the threads of a warp read neighbours in shared memory, and write neighbours of a row of the result. What the
+// factors are, the caller says: elements of tensors, or pixels under the taps of a convolution.
+#pragma once
+#include "compiler/lower/Family.h"
+
+namespace ingot::targets::cuda {
+
+/// A factor: lines (rows of the left one, columns of the right one) of elements along the depth.
+struct Factor {
+  /// Called for each line that a thread loads from, ahead of the loop over the depth; returns what loads its elements.
+  std::function<std::function<mlir::Value(lower::Ix depth)>(lower::Ix line)> line;
+  lower::Ix lines;        ///< how many there are
+  bool alongDepth = true; ///< elements of a line are neighbours in memory; else those of neighbouring lines are
+};
+
+class TileProduct {
+public:
+  static constexpr int64_t side = 16, threads = side * side, step = 16; ///< of threads, and of the depth
+
+  /// A tile of rows by columns, multiples of 16, for elements of this type.
+  TileProduct(lower::Writer &w, mlir::Type element, int64_t rows, int64_t columns)
+      : w(w), element(element), rows(rows), columns(columns) {}
+
+  /// Returns the grid of a kernel of such tiles.
+  static lower::Grid grid(int64_t elementBytes, int64_t rows, int64_t columns) {
+    return {{threads, 1, 1}, elementBytes * step * (pitchOf(rows) + pitchOf(columns))};
+  }
+
+  /// Writes the tile whose first row and column these are. `first` gives what sums begin with, and `finish` gets what
+  /// they are.
+  void write(const Factor &left, const Factor &right, lower::Ix depth, lower::Ix row, lower::Ix column,
+             llvm::function_ref<mlir::Value(lower::Ix row)> first,
+             llvm::function_ref<void(lower::Ix row, lower::Ix column, mlir::Value sum)> finish);
+
+private:
+  lower::Writer &w;
+  mlir::Type element;
+  int64_t rows, columns;
+
+  /// A line of the tile in shared memory is this many elements behind the one before it in depth: two more than it has
+  /// lines keep the threads that store along the depth in different banks.
+  static int64_t pitchOf(int64_t lines) { return lines + 2; }
+
+  /// What a thread loads of a factor in each step: elements `at` of the shared memory, by the functions for their
+  /// lines.
+  struct Part {
+    std::vector<std::function<mlir::Value(lower::Ix depth)>> load;
+    llvm::SmallVector<lower::Ix> depth, at;
+  };
+  Part partOf(const Factor &factor, int64_t lines, lower::Ix from, lower::Ix thread);
+  mlir::Value multiplyAdd(mlir::Value a, mlir::Value b, mlir::Value sum);
+};
+
+} // namespace ingot::targets::cuda

@@ -1,0 +1,124 @@
+/* Finds the driver's library, and has a text for each way in which it fails. */
+#include "driver.h"
+#include "ingot.h"
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int findEntries(cuda_driver *driver, char *why, size_t bytes) {
+  const char *missing = NULL;
+  void *found;
+  /* A function's address, which C does not let a void * become, goes through memory. */
+#define INGOT_CUDA_FIND(field, symbol, parameters)                                                                     \
+  found = dlsym(driver->library, symbol);                                                                              \
+  memcpy(&driver->field, &found, sizeof found);                                                                        \
+  missing = found || missing ? missing : (symbol);
+  INGOT_CUDA_ENTRIES(INGOT_CUDA_FIND)
+#undef INGOT_CUDA_FIND
+  if (missing) {
+    snprintf(why, bytes, "the CUDA driver is too old: it has no %s; install one for CUDA %d.%d or newer", missing,
+             CUDA_LEAST_VERSION / 1000, CUDA_LEAST_VERSION % 1000 / 10);
+    return INGOT_ERROR_DEVICE;
+  }
+  driver->emulates = dlsym(driver->library, "ingot_emulator_set") != NULL;
+  return 0;
+}
+
+int ingot_cuda_driver_open(const char *path, cuda_driver *driver, char *why, size_t bytes) {
+  const char *named = path ? path : getenv("INGOT_LIBCUDA");
+  memset(driver, 0, sizeof *driver);
+  driver->library = dlopen(named ? named : "libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+  if (!driver->library) {
+    snprintf(why, bytes, "there is no CUDA driver (%s); install NVIDIA's driver, or compile the model for the host",
+             dlerror());
+    return INGOT_ERROR_DEVICE;
+  }
+  int status = findEntries(driver, why, bytes);
+  cuda_result result = status ? 0 : driver->init(0);
+  result = status || result ? result : driver->driverGetVersion(&driver->version);
+  if (result) {
+    ingot_cuda_explain(driver, "the CUDA driver does not start", result, why, bytes);
+  } else if (!status && driver->version < CUDA_LEAST_VERSION) {
+    snprintf(why, bytes, "the CUDA driver is too old: it is for CUDA %d.%d; install one for CUDA %d.%d or newer",
+             driver->version / 1000, driver->version % 1000 / 10, CUDA_LEAST_VERSION / 1000,
+             CUDA_LEAST_VERSION % 1000 / 10);
+    status = INGOT_ERROR_DEVICE;
+  }
+  if (result || status) {
+    dlclose(driver->library);
+    return INGOT_ERROR_DEVICE;
+  }
+  return 0;
+}
+
+/* Returns what a user does about a result; null where the driver's own text has to do. */
+static const char *adviceFor(cuda_result result) {
+  switch (result) {
+  case CUDA_OUT_OF_MEMORY:
+    return "free memory of the GPU, or run smaller sizes";
+  case CUDA_STUB_LIBRARY:
+    return "this libcuda.so is the toolkit's stub; remove its folder from the paths of libraries";
+  case CUDA_DEVICE_UNAVAILABLE:
+    return "another process has the GPU for itself (nvidia-smi -q -d COMPUTE)";
+  case CUDA_NO_DEVICE:
+    return "the driver sees no GPU; look at nvidia-smi and $CUDA_VISIBLE_DEVICES, or compile the model for the host";
+  case CUDA_NO_BINARY:
+  case CUDA_INVALID_PTX:
+    return "compile the model for the architecture of this GPU";
+  case CUDA_NO_JIT_COMPILER:
+    return "the driver's compiler of PTX is missing; install all of the driver (libnvidia-ptxjitcompiler.so.1)";
+  case CUDA_UNSUPPORTED_PTX:
+    return "the driver is too old for the model's code; install a newer one";
+  case CUDA_ECC_UNCORRECTABLE:
+  case CUDA_NVLINK_UNCORRECTABLE:
+    return "the GPU is broken or was lost; look at dmesg and start the process again";
+  case CUDA_TOO_MANY_RESOURCES:
+    return "a kernel needs more registers or shared memory than the GPU has; compile the model for this GPU";
+  case CUDA_ILLEGAL_ADDRESS:
+  case CUDA_ASSERT:
+  case CUDA_HARDWARE_STACK:
+  case CUDA_ILLEGAL_INSTRUCTION:
+  case CUDA_MISALIGNED_ADDRESS:
+  case CUDA_INVALID_SPACE:
+  case CUDA_INVALID_PC:
+  case CUDA_LAUNCH_FAILED:
+    return "a kernel faulted, or a pointer of the GPU was wrong; the process cannot use the GPU any more";
+  case CUDA_TIMEOUT:
+    return "the system ended a kernel that ran for too long; use a GPU that shows no display";
+  case CUDA_SYSTEM_NOT_READY:
+    return "the driver is not ready yet; is nvidia-fabricmanager running";
+  case CUDA_DRIVER_MISMATCH:
+    return "the driver's library and its kernel module are of different versions; start the machine again";
+  default:
+    return NULL;
+  }
+}
+
+void ingot_cuda_explain(const cuda_driver *driver, const char *what, cuda_result result, char *why, size_t bytes) {
+  const char *name = NULL, *text = NULL, *advice = adviceFor(result);
+  (void)driver->getErrorName(result, &name);
+  (void)driver->getErrorString(result, &text);
+  snprintf(why, bytes, "%s: %s (%s, %d)%s%s", what, text ? text : "an error that the driver does not know",
+           name ? name : "unknown", result, advice ? "; " : "", advice ? advice : "");
+}
+
+int ingot_cuda_is_final(cuda_result result) {
+  switch (result) {
+  case CUDA_ECC_UNCORRECTABLE:
+  case CUDA_NVLINK_UNCORRECTABLE:
+  case CUDA_ILLEGAL_ADDRESS:
+  case CUDA_TIMEOUT:
+  case CUDA_CONTEXT_DESTROYED:
+  case CUDA_ASSERT:
+  case CUDA_HARDWARE_STACK:
+  case CUDA_ILLEGAL_INSTRUCTION:
+  case CUDA_MISALIGNED_ADDRESS:
+  case CUDA_INVALID_SPACE:
+  case CUDA_INVALID_PC:
+  case CUDA_LAUNCH_FAILED:
+    return 1;
+  default:
+    return 0;
+  }
+}

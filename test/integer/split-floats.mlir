@@ -1,0 +1,53 @@
+// Products of floats by weights of few bits become ones of bytes for the device that computes them, where it has a dot product of four; elsewhere weights that
+// many rows meet are dequantized while compiling.
+// RUN: %ingot-opt --integer-use-integers --graph-simplify --partition-place=target=znver5 --integer-choose-forms=target=znver5 --split-input-file %s | FileCheck %s --check-prefixes=CHECK,QUADS
+// RUN: %ingot-opt --integer-use-integers --graph-simplify --partition-place=target=x86-64-v3 --integer-choose-forms=target=x86-64-v3 --split-input-file %s | FileCheck %s --check-prefixes=CHECK,PAIRS
+// RUN: %ingot-opt --integer-use-integers --graph-simplify --split-input-file %s | FileCheck %s --check-prefix=KEPT
+
+// Rows become three digits beside weights of few bits. 40 columns are not two blocks of 32: zeros are put behind them. The scale of a block stands behind
+// its four words.
+// CHECK-LABEL: @few_bits
+// CHECK-DAG: onnx.Pad
+// CHECK-DAG: onnx.Constant dense<{{\[}}[5, 5, 5], [5, 5, 5], [5, 5, 5], [5, 5, 5], [1048576000, 1048576000, 1048576000], [5, 5, 5],
+// CHECK: formats.SplitIntegerMatMul {{.*}} {bits = 4 : i64, block = 32 : i64{{.*}}} : (tensor<1x64xi8>, tensor<1x64xi8>, tensor<1x64xi8>, tensor<1x2xf32>, tensor<1x2xf32>, tensor<1x2xf32>, tensor<10x3xi32>, none, none)
+func.func @few_bits(%x: tensor<1x40xf32>) -> tensor<1x3xf32> {
+  %w = onnx.Constant dense<5> : tensor<8x3xi32>
+  %s = onnx.Constant dense<0.25> : tensor<2x3xf32>
+  %none = onnx.None : none
+  %0 = formats.FewBitsMatMul %x, %w, %s, %none {bits = 4 : i64, block = 32 : i64, k = 40 : i64, zero = 8 : i64} : (tensor<1x40xf32>, tensor<8x3xi32>, tensor<2x3xf32>, none) -> tensor<1x3xf32>
+  return %0 : tensor<1x3xf32>
+}
+
+// -----
+
+// A block so large that sums of a digit's products are no exact floats.
+// CHECK-LABEL: @large_block
+// CHECK-NOT: formats.SplitIntegerMatMul
+// CHECK: formats.FewBitsMatMul
+func.func @large_block(%x: tensor<1x1024xf32>) -> tensor<1x3xf32> {
+  %w = onnx.Constant dense<5> : tensor<256x3xi32>
+  %s = onnx.Constant dense<0.25> : tensor<1x3xf32>
+  %none = onnx.None : none
+  %0 = formats.FewBitsMatMul %x, %w, %s, %none {bits = 8 : i64, block = 1024 : i64, k = 1024 : i64, zero = 128 : i64} : (tensor<1x1024xf32>, tensor<256x3xi32>, tensor<1x3xf32>, none) -> tensor<1x3xf32>
+  return %0 : tensor<1x3xf32>
+}
+
+// -----
+
+// What dequantizes blocks along K is a part of the product, which many rows meet; signed numbers are moved into unsigned ones.
+// CHECK-LABEL: @dequantized_blocks
+// KEPT-LABEL: @dequantized_blocks
+// KEPT: onnx.DequantizeLinear {{.*}}onnx.kept
+// KEPT: onnx.MatMul
+// CHECK-NOT: onnx.DequantizeLinear
+// PAIRS: onnx.MatMul %arg0, %{{.*}} : (tensor<40x64xf32>, tensor<64x3xf32>)
+// QUADS: formats.SplitIntegerMatMul {{.*}} {bits = 4 : i64, block = 32 : i64{{.*}}} : (tensor<40x64xi8>, {{.*}} tensor<10x3xi32>, none, none) -> tensor<40x3xf32>
+func.func @dequantized_blocks(%x: tensor<40x64xf32>) -> tensor<40x3xf32> {
+  %w = onnx.Constant dense<-5> : tensor<3x64xi4>
+  %s = onnx.Constant dense<0.25> : tensor<3x2xf32>
+  %none = onnx.None : none
+  %0 = onnx.DequantizeLinear %w, %s, %none {axis = 1 : i64, block_size = 32 : i64} : (tensor<3x64xi4>, tensor<3x2xf32>, none) -> tensor<3x64xf32>
+  %1 = onnx.Transpose %0 {perm = array<i64: 1, 0>} : (tensor<3x64xf32>) -> tensor<64x3xf32>
+  %2 = onnx.MatMul %x, %1 : (tensor<40x64xf32>, tensor<64x3xf32>) -> tensor<40x3xf32>
+  return %2 : tensor<40x3xf32>
+}

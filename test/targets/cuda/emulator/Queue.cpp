@@ -1,0 +1,70 @@
+// A stream does nothing until somebody waits for it: whoever reads too early, or changes too early what a copy reads,
+// sees it.
+#include "Emulator.h"
+#include <cstring>
+
+namespace ingot::emulator {
+namespace {
+
+bool failsNow(Result &result) {
+  Device &d = device();
+  bool fails = ++d.commands == d.settings.command;
+  result = fails ? Result(d.settings.code) : Success;
+  return fails;
+}
+
+Result copy(const Command &command) {
+  Counts &counts = device().counts;
+  bool isUpload = command.kind == Command::Upload;
+  const char *device = isUpload ? command.to : command.from;
+  if (!emulator::device().memory.has(device, command.bytes)) {
+    report("a copy of " + std::to_string(command.bytes) + " bytes " + emulator::device().memory.describe(device));
+    return IllegalAddress;
+  }
+  std::memcpy(command.to, command.staged.empty() ? command.from : command.staged.data(), command.bytes);
+  ++(isUpload ? counts.uploads : counts.downloads);
+  (isUpload ? counts.uploadedBytes : counts.downloadedBytes) += int64_t(command.bytes);
+  return Success;
+}
+
+Result doCommand(const Command &command) {
+  Device &d = device();
+  Result result;
+  if (failsNow(result)) {
+    return result;
+  }
+  switch (command.kind) {
+  case Command::Kernel:
+    result = run(command.launch, d.random, d.memory, d.counts);
+    return !result && d.memory.isSpoiled() ? IllegalAddress : result;
+  case Command::Graph:
+    for (const Command &one : *command.graph) {
+      result = result ? result : doCommand(one);
+    }
+    ++d.counts.graphLaunches;
+    return result;
+  default:
+    return copy(command);
+  }
+}
+
+} // namespace
+
+Device &device() {
+  static Device one;
+  return one;
+}
+
+Result work(Stream &stream) {
+  Device &d = device();
+  d.memory.open();
+  Result result = d.lost;
+  for (const Command &command : stream.commands) {
+    result = result ? result : doCommand(command);
+  }
+  stream.commands.clear();
+  d.memory.close();
+  return result;
+}
+
+} // namespace ingot::emulator
