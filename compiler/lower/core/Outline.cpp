@@ -10,9 +10,7 @@ using namespace mlir;
 namespace ingot::lower {
 
 /// Whether an op is made anew where its result is wanted.
-static bool isConstant(Operation *op) {
-  return op && (matchPattern(op, m_Constant()) || isa<memref::GetGlobalOp>(op));
-}
+static bool isConstant(Operation *op) { return op && (matchPattern(op, m_Constant()) || isa<memref::GetGlobalOp>(op)); }
 
 namespace {
 /// What blocks take from around them.
@@ -146,7 +144,8 @@ public:
   size_t count() const { return ends.size(); }
   /// The ops that move into a part.
   SmallVector<Operation *> ops(size_t part) const {
-    ArrayRef<Operation *> own = ArrayRef(ordered).slice(part ? ends[part - 1] : 0, ends[part] - (part ? ends[part - 1] : 0));
+    ArrayRef<Operation *> own =
+        ArrayRef(ordered).slice(part ? ends[part - 1] : 0, ends[part] - (part ? ends[part - 1] : 0));
     SmallVector<Operation *> moved;
     llvm::copy_if(own, std::back_inserter(moved), [&](Operation *op) { return !kept.contains(op); });
     return moved;
