@@ -186,9 +186,13 @@ Function *buildGenericRun(Module &ir, const ModelInfo &model, Function *typed) {
   Function *run = Function::Create(type, GlobalValue::InternalLinkage, model.name + "_run_generic", ir);
   IRBuilder<> builder(BasicBlock::Create(context, "", run));
   SmallVector<Value *> arguments;
+  // The scheduler compares each load from an array with all others (ClusterNeighboringLoads), which costs the square of
+  // their number; volatile loads stay in their order.
+  constexpr size_t few = 256;
   auto loadAll = [&](Value *array, Type *type, size_t count) {
     for (size_t i = 0; i < count; ++i) {
-      arguments.push_back(builder.CreateLoad(type, builder.CreateConstGEP1_64(type, array, i)));
+      Value *place = builder.CreateConstGEP1_64(type, array, i);
+      arguments.push_back(builder.CreateLoad(type, place, /*isVolatile=*/count > few));
     }
   };
   loadAll(run->getArg(0), pointer, model.inputs.size());

@@ -19,8 +19,9 @@ namespace {
 class Splitter {
 public:
   explicit Splitter(ModuleOp module)
-      : module(module), builder(module.getContext()), pointer(LLVM::LLVMPointerType::get(module.getContext())),
-        i32(builder.getI32Type()), i64(builder.getI64Type()) {}
+      : module(module), symbols(module), builder(module.getContext()),
+        pointer(LLVM::LLVMPointerType::get(module.getContext())), i32(builder.getI32Type()), i64(builder.getI64Type()) {
+  }
 
   void split(LLVM::LLVMFuncOp run, ArrayRef<OverItemsOp> all) {
     size_t words = 0;
@@ -38,7 +39,7 @@ public:
 private:
   void replace(OverItemsOp op, Value place) {
     Location loc = op.getLoc();
-    auto kernel = module.lookupSymbol<LLVM::LLVMFuncOp>(op.getKernel());
+    auto kernel = symbols.lookup<LLVM::LLVMFuncOp>(op.getKernel());
     Block *before = op->getBlock(), *rest = before->splitBlock(op);
     Block *whole = builder.createBlock(rest), *parts = builder.createBlock(rest);
     op.getStatus().replaceAllUsesWith(rest->addArgument(i32, loc));
@@ -95,7 +96,7 @@ private:
   /// Returns KERNEL_range, which is made once.
   LLVM::LLVMFuncOp rangeFunction(LLVM::LLVMFuncOp kernel, Type type) {
     std::string name = (kernel.getName() + "_range").str();
-    if (auto present = module.lookupSymbol<LLVM::LLVMFuncOp>(name)) {
+    if (auto present = symbols.lookup<LLVM::LLVMFuncOp>(name)) {
       return present;
     }
     OpBuilder::InsertionGuard guard(builder);
@@ -103,6 +104,7 @@ private:
     builder.setInsertionPointAfter(kernel);
     auto range = LLVM::LLVMFuncOp::create(builder, loc, name, LLVM::LLVMFunctionType::get(i32, {pointer, i64, i64}),
                                           LLVM::Linkage::Internal);
+    symbols.insert(range);
     range.setPassthroughAttr(kernel.getPassthroughAttr());
     Block *block = range.addEntryBlock(builder);
     builder.setInsertionPointToStart(block);
@@ -120,17 +122,19 @@ private:
   }
 
   LLVM::LLVMFuncOp parallelFor() {
-    auto function = module.lookupSymbol<LLVM::LLVMFuncOp>("ingot_parallel_for");
+    auto function = symbols.lookup<LLVM::LLVMFuncOp>("ingot_parallel_for");
     if (!function) {
       OpBuilder::InsertionGuard guard(builder);
       builder.setInsertionPointToStart(module.getBody());
       auto type = LLVM::LLVMFunctionType::get(i32, {pointer, pointer, pointer, i64});
       function = LLVM::LLVMFuncOp::create(builder, module.getLoc(), "ingot_parallel_for", type);
+      symbols.insert(function);
     }
     return function;
   }
 
   ModuleOp module;
+  SymbolTable symbols;
   OpBuilder builder;
   Type pointer, i32, i64;
 };
@@ -138,11 +142,12 @@ private:
 } // namespace
 
 void ingot::emit::splitCalls(ModuleOp module) {
+  Splitter splitter(module);
   for (auto run : llvm::make_early_inc_range(module.getOps<LLVM::LLVMFuncOp>())) {
     SmallVector<OverItemsOp> all;
     run.walk([&](OverItemsOp each) { all.push_back(each); });
     if (!all.empty()) {
-      Splitter(module).split(run, all);
+      splitter.split(run, all);
     }
   }
 }

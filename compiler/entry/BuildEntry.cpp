@@ -54,12 +54,16 @@ static const target::MachineModel &scalarMachine() {
 
 Entry::Entry(func::FuncOp function, int64_t workspaceBytes, int64_t slackBytes, int64_t weightBytes,
              int64_t firstLaunch, plan::ModelInfo &info, StringRef suffix)
-    : function(function), w(OpBuilder(function.getContext()), function.getLoc(), scalarMachine()), info(info),
-      suffix(suffix), workspaceBytes(workspaceBytes), slackBytes(slackBytes), weightBytes(weightBytes),
-      firstLaunch(firstLaunch), bounds(onnx::boundsOf(function)) {
+    : function(function), kernels(function->getParentOp()),
+      w(OpBuilder(function.getContext()), function.getLoc(), scalarMachine()), info(info), suffix(suffix),
+      workspaceBytes(workspaceBytes), slackBytes(slackBytes), weightBytes(weightBytes), firstLaunch(firstLaunch),
+      bounds(onnx::boundsOf(function)) {
   for (BlockArgument argument : function.getArguments()) {
     bool isOutput = function.getArgAttr(argument.getArgNumber(), plan::outputName) != nullptr;
     (isOutput ? outputTypes : inputTypes).push_back(cast<plan::BufferType>(argument.getType()).getTensor());
+  }
+  for (const std::string &node : info.nodes) {
+    nodeNumbers[node] = static_cast<int64_t>(nodeNumbers.size());
   }
   deviceCount = static_cast<int64_t>(plan::devicesOf(function).size());
   open = onnx::symbolsOf(function, inputTypes);
@@ -85,7 +89,13 @@ void Entry::build() {
   if (isHeld()) {
     buildHolder();
   }
+  Operation *module = function->getParentOp();
   function.erase();
+  for (func::FuncOp kernel : inParts) {
+    if (SymbolTable::symbolKnownUseEmpty(kernel, module)) { // no other body launches it
+      kernel.erase();
+    }
+  }
 }
 
 func::FuncOp Entry::begin(StringRef what, ArrayRef<Type> types) {
@@ -139,11 +149,12 @@ void Entry::buildRun() {
       weights.getDefiningOp()->erase();
     }
   }
+  cutParts();
 }
 
 void Entry::askForTiles() {
-  WalkResult found = function.walk([](plan::LaunchOp launch) {
-    Operation *callee = SymbolTable::lookupNearestSymbolFrom(launch, launch.getCalleeAttr());
+  WalkResult found = function.walk([&](plan::LaunchOp launch) {
+    Operation *callee = kernels.lookup(launch.getCallee());
     return callee->hasAttr(plan::tilesName) ? WalkResult::interrupt() : WalkResult::advance();
   });
   if (found.wasInterrupted()) {
@@ -226,7 +237,7 @@ void Entry::checkWeights() {
   cf::BranchOp::create(w.b, w.loc, rest);
 }
 
-void Entry::all(llvm::iterator_range<Block::iterator> ops) {
+void Entry::together(llvm::iterator_range<Block::iterator> ops) {
   for (Operation &op : ops) {
     w.loc = function.getLoc();
     llvm::TypeSwitch<Operation *>(&op)
@@ -237,13 +248,8 @@ void Entry::all(llvm::iterator_range<Block::iterator> ops) {
   w.loc = function.getLoc();
 }
 
-void Entry::build(plan::LaunchOp launch) {
-  w.loc = launch.getLoc();
-  auto callee = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(launch, launch.getCalleeAttr());
+SmallVector<Value> Entry::argumentsBehindBuffers(plan::LaunchOp launch) {
   SmallVector<Value> args;
-  for (Value buffer : launch.getOperands()) {
-    args.push_back(address(buffer, callee.getArgumentTypes()[args.size()]));
-  }
   if (launch->hasAttr(plan::textName)) {
     args.push_back(exec());
   }
@@ -252,20 +258,25 @@ void Entry::build(plan::LaunchOp launch) {
       args.push_back(w.symbols.at(*symbol.asSymbol()));
     }
   }
+  return args;
+}
+
+void Entry::build(plan::LaunchOp launch) {
+  w.loc = launch.getLoc();
+  auto callee = kernels.lookup<func::FuncOp>(launch.getCallee());
+  if (callee->hasAttr(plan::partsName) && !launch.getDataDependentSize()) {
+    return callParts(launch, callee);
+  }
+  SmallVector<Value> args;
+  for (Value buffer : launch.getOperands()) {
+    args.push_back(address(buffer, callee.getArgumentTypes()[args.size()]));
+  }
+  llvm::append_range(args, argumentsBehindBuffers(launch));
   if (launch.getDevice()) {
     return enqueue(launch, args);
   }
-  Size items = launch.getItems().getValue();
   callProfile(launch, /*hasEnded=*/false);
-  Value status;
-  if (items.is(0) || items.is(1)) {
-    args.append({w.value(0), w.value(items)});
-    auto call = func::CallOp::create(w.b, w.loc, callee, args);
-    status = launch.getChecked() ? call.getResult(0) : Value();
-  } else {
-    status = run::OverItemsOp::create(w.b, w.loc, w.b.getI32Type(), callee.getName(), exec(), isWorthSplitting(launch),
-                                      w.value(items), args);
-  }
+  Value status = call(launch, callee, args);
   callProfile(launch, /*hasEnded=*/true);
   if (launch.getChecked()) {
     checkStatus(launch, status);
@@ -277,6 +288,18 @@ void Entry::build(plan::LaunchOp launch) {
     Value number = address(launch.getInto().back(), MemRefType::get({1}, i64));
     find(symbol->getValue(), w.load({number, i64}, 0));
   }
+}
+
+Value Entry::call(plan::LaunchOp launch, func::FuncOp callee, ArrayRef<Value> arguments) {
+  Size items = launch.getItems().getValue();
+  if (items.is(0) || items.is(1)) {
+    SmallVector<Value> whole(arguments);
+    whole.append({w.value(0), w.value(items)});
+    auto call = func::CallOp::create(w.b, w.loc, callee, whole);
+    return launch.getChecked() ? call.getResult(0) : Value();
+  }
+  return run::OverItemsOp::create(w.b, w.loc, w.b.getI32Type(), callee.getName(), exec(), isWorthSplitting(launch),
+                                  w.value(items), arguments);
 }
 
 void Entry::callProfile(plan::LaunchOp launch, bool hasEnded) {
@@ -336,12 +359,11 @@ void Entry::checkStatus(plan::LaunchOp launch, Value result) {
 }
 
 int64_t Entry::nodeNumber(const std::string &name) {
-  auto it = llvm::find(info.nodes, name);
-  int64_t n = it - info.nodes.begin();
-  if (it == info.nodes.end()) {
+  auto [known, isNew] = nodeNumbers.try_emplace(name, static_cast<int64_t>(info.nodes.size()));
+  if (isNew) {
     info.nodes.push_back(name);
   }
-  return n;
+  return known->second;
 }
 
 void buildEntry(func::FuncOp function, int64_t workspaceBytes, int64_t slackBytes, int64_t weightBytes,

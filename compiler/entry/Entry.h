@@ -1,6 +1,7 @@
 // Declares the writer of NAME_run and of what it calls. BuildEntry.cpp describes the run. The members are defined there
-// and in four other files: Sizes.cpp (who is let in, NAME_plan, and where open slots begin), Memory.cpp (where values
-// lie, and memory that the run asks for), Devices.cpp, and Control.cpp (branches and loops).
+// and in five other files: Sizes.cpp (who is let in, NAME_plan, and where open slots begin), Memory.cpp (where values
+// lie, and memory that the run asks for), Devices.cpp, Control.cpp (branches and loops), and Parts.cpp (functions of a
+// long run).
 #pragma once
 #include "compiler/entry/BuildEntry.h"
 #include "compiler/lower/core/Writer.h"
@@ -16,6 +17,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "runtime_support/include/ingot.h"
+#include "llvm/ADT/SetVector.h"
 
 namespace ingot::entry {
 
@@ -44,6 +46,7 @@ private:
   bool isNarrow() { return plan::indexBits(function) < 64; }
 
   FuncOp function, entry;
+  mlir::SymbolTable kernels; ///< by name, with what else the module had before the entry was built
   Writer w;
   plan::ModelInfo &info;
   std::string suffix;
@@ -73,6 +76,7 @@ private:
   Value status(int64_t kind, int64_t node) { return number(kind | (node + 1) << 8, 32); }
   /// Returns the number of a node in `info.nodes`, to which it is added if necessary.
   int64_t nodeNumber(const std::string &name);
+  llvm::StringMap<int64_t> nodeNumbers; ///< of what is in `info.nodes`
   void ret(Value value) { mlir::func::ReturnOp::create(w.b, w.loc, value); }
   /// Returns (i1) whether a pointer is not null.
   Value isGiven(Value pointer) { return run::GivenOp::create(w.b, w.loc, w.b.getI1Type(), pointer); }
@@ -95,9 +99,14 @@ private:
   void askForTiles();
   /// Gives the symbols of optional inputs their values: 1 where the caller gave the input, and else 0.
   void presence();
-  /// Writes operations of the memory form in their order.
+  /// Writes operations of the memory form in their order; many of them in parts.
   void all(llvm::iterator_range<mlir::Block::iterator> ops);
+  void together(llvm::iterator_range<mlir::Block::iterator> ops);
   void build(plan::LaunchOp launch);
+  /// Returns the arguments of a launch's kernel behind its buffers and in front of its range.
+  llvm::SmallVector<Value> argumentsBehindBuffers(plan::LaunchOp launch);
+  /// Calls a function on all work items of a launch. Returns its status, or null where it has none.
+  Value call(plan::LaunchOp launch, FuncOp callee, llvm::ArrayRef<Value> arguments);
   void build(plan::CopyOp copy);
   void build(plan::WaitOp wait);
   void build(plan::NeedOp need);
@@ -118,6 +127,24 @@ private:
   mlir::ValueRange sizeArguments();
   mlir::ValueRange symbolArguments() { return sizeArguments().take_front(symbols.size()); }
   Value exec() { return entry.getArguments().back(); }
+
+  // Parts of a long run (Parts.cpp)
+
+  /// Some operations of a long run: the blocks from `first` on, in front of `behind`, where the run goes on.
+  struct Part {
+    mlir::Block *first, *behind;
+  };
+  llvm::SmallVector<Part> parts; ///< those that stand in another one come before it
+  /// Writes a part.
+  void part(llvm::function_ref<void()> body);
+  /// Calls the functions that a kernel (plan::partsName) consists of.
+  void callParts(plan::LaunchOp launch, FuncOp kernel);
+  llvm::SetVector<FuncOp> inParts; ///< the kernels that the run calls so
+  /// Makes each part a function, when all of the run is written.
+  void cutParts();
+  void cut(Part part, llvm::StringRef name);
+  /// Lets the run read what the part computes for operations behind it from memory of the run.
+  void handOn(Part part);
 
   // What depends on sizes
 

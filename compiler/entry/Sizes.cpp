@@ -23,10 +23,10 @@ void Entry::build(plan::CheckOp check) {
 }
 
 std::vector<Size> Entry::boundedBytes() {
-  std::vector<Size> all;
+  llvm::SetVector<Size, std::vector<Size>> all;
   auto add = [&](const Size &bytes) {
-    if (!bytes.isUnknown() && !bytes.isNumber() && !llvm::is_contained(all, bytes)) {
-      all.push_back(bytes);
+    if (!bytes.isUnknown() && !bytes.isNumber()) {
+      all.insert(bytes);
     }
   };
   for (plan::SlotOp slot : openSlots) {
@@ -35,7 +35,7 @@ std::vector<Size> Entry::boundedBytes() {
   for (Type type : llvm::concat<const Type>(inputTypes, outputTypes)) {
     add(bytesOf(type).bounded(bounds));
   }
-  return all;
+  return all.takeVector();
 }
 
 void Entry::buildAdmits() {

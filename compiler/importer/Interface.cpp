@@ -24,16 +24,20 @@ func::FuncOp Importer::arguments(ModuleOp module, const ImportOptions &options) 
   builder.setInsertionPointToEnd(module.getBody());
   auto function = func::FuncOp::create(builder, module.getLoc(), options.name, builder.getFunctionType(types, {}));
   builder.setInsertionPointToStart(function.addEntryBlock());
+  SmallVector<DictionaryAttr> attributes;
   for (auto [i, input] : llvm::enumerate(inputs)) {
     function.getArgument(i).setLoc(locationOf(input.name));
     values[input.name] = function.getArgument(i);
-    function.setArgAttr(i, onnx::interfaceName, builder.getStringAttr(input.name));
+    NamedAttrList given;
+    given.set(onnx::interfaceName, builder.getStringAttr(input.name));
     if (input.isOptional) {
-      function.setArgAttr(i, onnx::optionalName, builder.getUnitAttr());
+      given.set(onnx::optionalName, builder.getUnitAttr());
     }
     SmallVector<llvm::StringRef> symbols(input.symbols.begin(), input.symbols.end());
-    function.setArgAttr(i, dimsName, builder.getStrArrayAttr(symbols));
+    given.set(dimsName, builder.getStrArrayAttr(symbols));
+    attributes.push_back(given.getDictionary(context));
   }
+  function.setAllArgAttrs(attributes);
   gather(function, spread);
   bounds(function, options);
   return function;

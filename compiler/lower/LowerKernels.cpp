@@ -9,6 +9,7 @@
 #include "compiler/lower/core/Denormals.h"
 #include "compiler/lower/core/KernelWork.h"
 #include "compiler/lower/core/LlvmAttributes.h"
+#include "compiler/lower/core/Outline.h"
 #include "compiler/lower/product/ProductRate.h"
 #include "compiler/onnx/Control.h"
 #include "compiler/onnx/ElementTypes.h"
@@ -130,6 +131,7 @@ struct Lowering {
     }
     if (!machine.hasOwnMemory) { // whose items are threads of the host
       keepSmallWhole(it->second, machine);
+      cutLoops(it->second.function, symbols);
     }
     return &it->second;
   }
@@ -251,11 +253,14 @@ struct Lowering {
     }
     // Behind a barrier a thread reads what others wrote there before.
     unsigned sharedByThreads = shape.grid ? kernel->getNumOperands() : types.size();
+    llvm::SmallDenseSet<int64_t> mayShare(sharing.begin(), sharing.end());
+    SmallVector<DictionaryAttr> attributes(types.size(), b.getDictionaryAttr({}));
     for (unsigned i = 0; i < sharedByThreads; ++i) {
-      if (isa<MemRefType>(types[i]) && !llvm::is_contained(sharing, i)) {
-        f.setArgAttr(i, plan::noAliasName, b.getUnitAttr());
+      if (isa<MemRefType>(types[i]) && !mayShare.contains(i)) {
+        attributes[i] = b.getDictionaryAttr(b.getNamedAttr(plan::noAliasName, b.getUnitAttr()));
       }
     }
+    f.setAllArgAttrs(attributes);
     f->setAttr(plan::machineName, b.getStringAttr(machine.spec));
     if (kernel->getParentOfType<ModuleOp>()->hasAttr(plan::strictName)) {
       f->setAttr(plan::strictName, b.getUnitAttr());

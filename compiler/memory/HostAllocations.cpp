@@ -100,7 +100,7 @@ std::vector<Need> Places::needsOf(Operation *op) {
     return needs; // the branches of an If state their needs themselves
   }
   for (OpResult v : op->getResults()) {
-    Value base = ingot::plan::placeOf(v).base;
+    Value base = places.placeOf(v).base;
     std::optional<int64_t> number = hostAllocationOf(homeOf(v).base);
     if (!number || isAllocatedByLoop(base)) {
       continue;

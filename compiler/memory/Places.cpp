@@ -20,6 +20,8 @@
 #include "compiler/memory/Places.h"
 #include "compiler/memory/InPlace.h"
 #include "llvm/ADT/BitVector.h"
+#include <limits>
+#include <set>
 
 using namespace mlir;
 
@@ -145,7 +147,7 @@ static Operation *loopOfCarried(Value v) {
 }
 
 Places::Place Places::homeOf(Value v) {
-  Place p = ingot::plan::placeOf(v);
+  Place p = places.placeOf(v);
   while (true) {
     if (auto loop = loopOfCarried(p.base)) {
       p.base = loop->getResult(cast<BlockArgument>(p.base).getArgNumber() - 2);
@@ -164,7 +166,7 @@ void Places::adopt(Operation *op) {
     for (Region &region : op->getRegions()) {
       for (auto [v, result] : llvm::zip_equal(region.front().getTerminator()->getOperands(), op->getResults())) {
         if (!isa_and_nonnull<onnx::FailOp>(v.getDefiningOp())) {
-          adopted[ingot::plan::placeOf(v).base] = {result, 0};
+          adopted[places.placeOf(v).base] = {result, 0};
         }
       }
     }
@@ -173,7 +175,7 @@ void Places::adopt(Operation *op) {
     support::Symbol number = support::Symbol::iteration(static_cast<int64_t>(iterations.size()));
     iterations.try_emplace(op, number);
     for (unsigned i = 0; i < loop.getNumResults(); ++i) {
-      Value base = ingot::plan::placeOf(loop.yielded(i).get()).base;
+      Value base = places.placeOf(loop.yielded(i).get()).base;
       bool roomBefore = i < loop.carried() && (!isUnbounded(loop.getResult(i)) || mayAskBefore(loop, i));
       if (changes(loop.getResult(i)) && !roomBefore) {
         continue; // the value is copied when the iteration ends, when its size is known and there is room
@@ -204,7 +206,7 @@ int64_t Places::inputReplacedBy(Value result) {
     return -1;
   }
   for (Value in : replaceable(launch)) {
-    Place from = ingot::plan::placeOf(in);
+    Place from = places.placeOf(in);
     auto input = dyn_cast<BlockArgument>(from.base);
     if (input && input.getOwner() == &block && from.offset.is(0) && bytesOf(input) == bytesOf(home.base) &&
         bytesOf(result) == bytesOf(home.base) && readsComeBefore(input, launch)) {
@@ -401,10 +403,34 @@ void Places::shareInPlace() {
   }
 }
 
-/// Returns whether two buffers are live in a common step.
-static bool meet(const BufferLifetime &a, const BufferLifetime &b) {
-  return a.firstUse <= b.lastUse && b.firstUse <= a.lastUse;
-}
+namespace {
+/// The highest slot so far at each step.
+class Skyline {
+public:
+  /// Puts a slot on top of all that are live with it, and returns those of them that were highest somewhere, the
+  /// highest first.
+  std::vector<size_t> put(const BufferLifetime &buffer, size_t slot) {
+    auto begin = boundary(buffer.firstUse), end = boundary(buffer.lastUse + 1);
+    std::set<size_t, std::greater<>> below;
+    for (auto it = begin; it != end; ++it) {
+      if (it->second) {
+        below.insert(*it->second);
+      }
+    }
+    begin->second = slot;
+    from.erase(std::next(begin), end);
+    return {below.begin(), below.end()};
+  }
+
+private:
+  using Map = std::map<int64_t, std::optional<size_t>>;
+  Map from = {{std::numeric_limits<int64_t>::min(), std::nullopt}}; ///< step -> the highest slot from there on
+
+  Map::iterator boundary(int64_t step) {
+    return from.try_emplace(step, std::prev(from.upper_bound(step))->second).first;
+  }
+};
+} // namespace
 
 /// Makes the slots of all buffers in the arena, in the order of their planned offsets. Where sizes are open, a slot
 /// names the slots below it that are live with it, but not those that already lie below one that it names.
@@ -421,7 +447,8 @@ void Places::orderSlots() {
   auto key = [&](size_t i) { return std::make_tuple(plan.devices[i], plan.arena.offsets[i], !sizes[i].is(0), i); };
   llvm::sort(order, [&](size_t a, size_t b) { return key(a) < key(b); });
   bool open = llvm::any_of(sizes, [&](const support::Size &s) { return !largest(s); });
-  std::vector<llvm::BitVector> under; ///< by slot, the slots below it, directly or through others
+  std::vector<llvm::BitVector> under;  ///< by slot, the slots below it, directly or through others
+  std::map<int64_t, Skyline> skylines; ///< by device
   for (size_t i : order) {
     size_t n = ordered.size();
     slotNumbers[i] = n;
@@ -431,9 +458,8 @@ void Places::orderSlots() {
     }
     llvm::BitVector covered(order.size());
     std::vector<size_t> above;
-    for (size_t k = n; k-- > 0 && !sizes[i].is(0);) {
-      if (!covered[k] && !sizes[order[k]].is(0) && plan.devices[order[k]] == plan.devices[i] &&
-          meet(plan.buffers[order[k]], plan.buffers[i])) {
+    for (size_t k : sizes[i].is(0) ? std::vector<size_t>() : skylines[plan.devices[i]].put(plan.buffers[i], n)) {
+      if (!covered[k]) {
         above.push_back(k);
         covered.set(k);
         covered |= under[k];

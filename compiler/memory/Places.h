@@ -91,6 +91,7 @@ private:
   bool mayAllocate, unbounded = false;
   int64_t alignment; ///< of every buffer, in bytes
   int64_t step = 0;
+  ingot::plan::PlaceFinder places;
   llvm::DenseMap<Value, Place> adopted; ///< values that lie in the result of a control op, and where in it
   /// Loops around the current op: the step where each begins, and the buffers from before it that its body uses.
   llvm::SmallVector<std::pair<int64_t, llvm::SmallSetVector<size_t, 8>>> around;

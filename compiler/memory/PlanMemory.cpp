@@ -74,19 +74,21 @@ private:
     run->removeAttr(onnx::checksName);
     run.setVisibility(tensors.getVisibility());
     Block *entry = run.addEntryBlock();
-    unsigned inputs = tensors.getNumArguments();
-    for (unsigned i = 0; i < inputs; ++i) {
-      run.setArgAttrs(i, function_interface_impl::getArgAttrs(tensors, i));
+    SmallVector<DictionaryAttr> attributes;
+    for (unsigned i = 0; i < tensors.getNumArguments(); ++i) {
+      attributes.push_back(tensors.getArgAttrDict(i));
       buffers[tensors.getArgument(i)] = entry->getArgument(i);
       if (std::optional<unsigned> number = onnx::optionalInput(tensors.getArgument(i))) {
         known.insert(support::Symbol::presence(*number));
       }
     }
     for (unsigned i = 0; i < tensors.getNumResults(); ++i) {
-      run.setArgAttrs(inputs + i, function_interface_impl::getResultAttrs(tensors, i));
-      run.setArgAttr(inputs + i, plan::outputName, b.getUnitAttr());
-      outputs.push_back(entry->getArgument(inputs + i));
+      NamedAttrList given(tensors.getResultAttrDict(i));
+      given.set(plan::outputName, b.getUnitAttr());
+      attributes.push_back(given.getDictionary(b.getContext()));
+      outputs.push_back(entry->getArgument(tensors.getNumArguments() + i));
     }
+    run.setAllArgAttrs(attributes);
     for (const std::string &name : onnx::symbolsOf(tensors, tensors.getArgumentTypes())) {
       known.insert(support::Symbol::chosen(name));
     }
@@ -221,7 +223,7 @@ private:
   // the device and all that it was given to do.
 
   void waitFor(ValueRange tensors) {
-    for (Value v : tensors) {
+    for (Value v : underWay.empty() ? ValueRange() : tensors) {
       auto transfer = plan::placeOf(v).base.getDefiningOp<plan::TransferOp>();
       if (transfer && underWay.contains(transfer)) {
         waitForOne(transfer);

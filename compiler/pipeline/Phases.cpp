@@ -12,6 +12,7 @@
 #include "compiler/layout/AssignLayouts.h"
 #include "compiler/layout/FormChains.h"
 #include "compiler/lower/LowerKernels.h"
+#include "compiler/lower/product/WeightRate.h"
 #include "compiler/memory/PlanMemory.h"
 #include "compiler/onnx/Control.h"
 #include "compiler/partition/Bindings.h"
@@ -278,6 +279,7 @@ static constexpr Step kPartitionSteps[] = {
 
 static LogicalResult assignLayouts(State &s, Body &body, Result &) {
   setPolicies(s.options, *body.module);
+  lower::noteWeights(*body.module);
   layout::assignLayouts(body.function(), machinesOf(body), partition::hostOf(body.devices).spec);
   return success();
 }
@@ -311,6 +313,7 @@ static LogicalResult lower(State &s, Body &body, Result &) {
                                    s.options.remarks};
   LogicalResult ok = lower::lowerKernels(*body.module, machinesOf(body), s.weights, schedules);
   s.result.choices.merge(schedules.choices);
+  lower::forgetWeights(*body.module);
   return ok;
 }
 

@@ -21,6 +21,10 @@ inline constexpr llvm::StringLiteral strictName = "ingot.strict";
 /// the system for them (entry), and emit gives the function an attribute of LLVM.
 inline constexpr llvm::StringLiteral tilesName = "ingot.tiles";
 
+/// Marks a function that only calls others, one after the other, of which each takes some of its arguments and the
+/// range of work items. The lowering sets it (lower/core/Outline.cpp); the run calls those others itself.
+inline constexpr llvm::StringLiteral partsName = "ingot.parts";
+
 /// Marks a math.exp whose operand is not positive, and which may give 0 for a denormal result. The lowering sets it
 /// (Writer::expOfNegative); emit expands it in fewer instructions.
 inline constexpr llvm::StringLiteral negativeName = "ingot.negative";

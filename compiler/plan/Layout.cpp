@@ -107,11 +107,15 @@ static support::Size bytesOfPart(JoinOp join, RankedTensorType part) {
   return elementsOf(part, blockedOf(part), blocksOf(part)) * onnx::elementBytes(part.getElementType());
 }
 
+/// Returns the bytes between the beginning of a part of a bundle and that of the next part.
+static support::Size bytesInBundle(RankedTensorType part) {
+  return ceilDiv(physicalBytes(part), bufferAlignment) * bufferAlignment;
+}
+
 support::Size offsetIn(ValueRange parts, unsigned part) {
   support::Size offset = 0;
   for (Value x : parts.take_front(part)) {
-    support::Size bytes = physicalBytes(cast<RankedTensorType>(x.getType()));
-    offset = offset + ceilDiv(bytes, bufferAlignment) * bufferAlignment;
+    offset = offset + bytesInBundle(cast<RankedTensorType>(x.getType()));
   }
   return offset;
 }
@@ -127,21 +131,17 @@ Value crossedPart(ViewOp view) {
   return {};
 }
 
-/// Returns the byte at which a part of a join or a bundle begins in it.
-static support::Size offsetOfPart(Operation *whole, Value part) {
-  auto number = static_cast<unsigned>(llvm::find(whole->getOperands(), part) - whole->operand_begin());
+void PlaceFinder::enterParts(Operation *whole) {
   auto join = dyn_cast<JoinOp>(whole);
-  if (!join) {
-    return offsetIn(whole->getOperands(), number);
-  }
   support::Size offset = 0;
-  for (Value x : join.getXs().take_front(number)) {
-    offset = offset + bytesOfPart(join, cast<RankedTensorType>(x.getType()));
+  for (Value x : whole->getOperands()) {
+    wholes[x] = {whole->getResult(0), offset};
+    auto type = cast<RankedTensorType>(x.getType());
+    offset = offset + (join ? bytesOfPart(join, type) : bytesInBundle(type));
   }
-  return offset;
 }
 
-Place placeOf(Value v) {
+Place PlaceFinder::placeOf(Value v) {
   Place p{v, 0};
   while (true) {
     if (auto view = p.base.getDefiningOp<ViewOp>()) {
@@ -149,18 +149,20 @@ Place placeOf(Value v) {
       p.offset = p.offset + view.getOffset().getValue();
       continue;
     }
-    Operation *whole = nullptr;
-    for (Operation *user : p.base.getUsers()) {
-      if (isa<JoinOp, BundleOp>(user)) {
-        whole = user; // a value is part of at most one
+    if (wholes.try_emplace(p.base, Place{p.base, 0}).second) {
+      auto isWhole = [](Operation *user) { return isa<JoinOp, BundleOp>(user); };
+      if (auto whole = llvm::find_if(p.base.getUsers(), isWhole); whole != p.base.user_end()) {
+        enterParts(*whole); // a value is part of at most one
       }
     }
-    if (!whole) {
+    const Place &outer = wholes.at(p.base);
+    if (outer.base == p.base) {
       return p;
     }
-    p.offset = p.offset + offsetOfPart(whole, p.base);
-    p.base = whole->getResult(0);
+    p = {outer.base, p.offset + outer.offset};
   }
 }
+
+Place placeOf(Value v) { return PlaceFinder().placeOf(v); }
 
 } // namespace ingot::plan

@@ -63,4 +63,17 @@ struct Place {
 /// is part of.
 Place placeOf(mlir::Value v);
 
+/// Finds the places of many values, while nothing changes: a value with many readers and a whole with many parts are
+/// looked through once.
+class PlaceFinder {
+public:
+  Place placeOf(mlir::Value v);
+
+private:
+  /// Where values that are no views begin in the join or bundle that they are part of; in themselves where in none.
+  llvm::DenseMap<mlir::Value, Place> wholes;
+
+  void enterParts(mlir::Operation *whole);
+};
+
 } // namespace ingot::plan

@@ -279,8 +279,9 @@ public:
     std::optional<onnx::Movement> movement = cast<onnx::Mover>(build.group.root).movement();
     assert(movement && "partition takes no movement whose places are not known");
     Value fill = fillOf(build, *movement);
+    const Space space = spaceOf(build.group);
     for (const onnx::MovedBox &box : movement->boxes) {
-      auto write = [&] { writeBox(build, shape.items, *movement, box, fill); };
+      auto write = [&] { writeBox(build, space, shape.items, *movement, box, fill); };
       if (shape.extends && &box == &movement->boxes.front()) {
         Buffer extended = build.group.buffer(build.group.root->getOperand(box.operand));
         build.w.ifThen(build.w.elsewhere(extended, build.group.result()), write);
@@ -318,9 +319,9 @@ private:
     return space;
   }
 
-  static void writeBox(Build &build, Ix items, const onnx::Movement &movement, const onnx::MovedBox &box, Value fill) {
+  static void writeBox(Build &build, Space space, Ix items, const onnx::Movement &movement, const onnx::MovedBox &box,
+                       Value fill) {
     Group &group = build.group;
-    Space space = spaceOf(group);
     Ixs start(box.start.begin(), box.start.end()), sizes(box.sizes.begin(), box.sizes.end());
     if (llvm::any_of(sizes, [](const Ix &size) { return size.is(0); })) {
       return;

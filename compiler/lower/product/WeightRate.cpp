@@ -17,14 +17,28 @@ double ingot::lower::rateOf(double bytes, const target::MachineModel &machine) {
                                                                               : machine.memoryRate;
 }
 
-double ingot::lower::weightRateOf(plan::KernelOp kernel, const target::MachineModel &machine) {
+static constexpr StringRef bytesName = "ingot.weight_bytes";
+
+static double weightBytes(ModuleOp module) {
   double bytes = 0;
-  kernel->getParentOfType<ModuleOp>().walk([&](Operation *op) {
-    if (op->getNumResults() == 1 && op->getNumOperands() == 0 && onnx::constantOf(op->getResult(0))) {
+  module.walk([&](Operation *op) {
+    if (op->getNumResults() == 1 && op->getNumOperands() == 0 && ingot::onnx::constantOf(op->getResult(0))) {
       bytes += 4.0 * static_cast<double>(cast<RankedTensorType>(op->getResult(0).getType()).getNumElements());
     }
   });
-  return rateOf(bytes, machine);
+  return bytes;
+}
+
+void ingot::lower::noteWeights(ModuleOp module) {
+  module->setAttr(bytesName, Builder(module.getContext()).getF64FloatAttr(weightBytes(module)));
+}
+
+void ingot::lower::forgetWeights(ModuleOp module) { module->removeAttr(bytesName); }
+
+double ingot::lower::weightRateOf(plan::KernelOp kernel, const target::MachineModel &machine) {
+  auto module = kernel->getParentOfType<ModuleOp>();
+  auto noted = module->getAttrOfType<FloatAttr>(bytesName);
+  return rateOf(noted ? noted.getValueAsDouble() : weightBytes(module), machine);
 }
 
 double ingot::lower::whileWeightsCome(double arithmetic, double bytes, plan::KernelOp kernel,

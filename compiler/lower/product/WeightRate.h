@@ -20,6 +20,11 @@ double rateOf(double bytes, const target::MachineModel &machine);
 /// where the weights of the whole model stay from one run to the next.
 double weightRateOf(plan::KernelOp kernel, const target::MachineModel &machine);
 
+/// Notes the bytes of a module's constants in an attribute, since looking for them again for each kernel takes as long
+/// as the square of the model. The phases that choose algorithms do it first, and forget it when all are chosen.
+void noteWeights(mlir::ModuleOp module);
+void forgetWeights(mlir::ModuleOp module);
+
 /// Returns the cycles of arithmetic while `bytes` bytes of weights come: the longer ones count.
 double whileWeightsCome(double arithmetic, double bytes, plan::KernelOp kernel, const target::MachineModel &machine);
 

@@ -68,6 +68,9 @@ template <typename F> Kernel unsignedIntegers(unsigned width, F f) {
       [=](int64_t a, int64_t b) { return static_cast<int64_t>(f(zeroExtended(a, width), zeroExtended(b, width))); });
 }
 
+/// Raises to powers. Squares, as of a variance, are products, which are exact for floats of 32 bits.
+double power(double a, double b) { return b == 2 ? a * a : std::pow(a, b); }
+
 /// Returns the operations on floats by their names.
 const llvm::StringMap<Kernel> &floatKernels() {
   static const auto *all = new llvm::StringMap<Kernel>{
@@ -82,7 +85,7 @@ const llvm::StringMap<Kernel> &floatKernels() {
       {"arith.truncf", floats([](double a) { return a; })},
       {"math.copysign", floats([](double a, double b) { return std::copysign(a, b); })},
       {"arith.remf", floats([](double a, double b) { return std::fmod(a, b); })},
-      {"math.powf", floats([](double a, double b) { return std::pow(a, b); })},
+      {"math.powf", floats(power)},
       {"math.roundeven", floats([](double a) { return std::nearbyint(a); })},
 #define X(name) {"math." #name, floats([](double a) { return std::name(a); })},
       X(exp) X(log) X(log1p) X(sqrt) X(erf) X(erfc) X(floor) X(ceil) X(trunc) X(sin) X(cos) X(tan) X(asin) X(acos)
@@ -226,19 +229,22 @@ bool isNumber(Type type) {
 
 /// Rounds or wraps computed values to what the type can hold.
 void wrapAround(Scalar *r, Type type, int64_t n) {
+  auto each = [&](auto wrapped) {
+    for (int64_t k = 0; k < n; ++k) {
+      wrapped(r[k]);
+    }
+  };
   if (type.isF64()) {
     return;
   }
-  support::FloatFormat format = isNarrowFloat(type) ? rowOf(type).format : support::FloatFormat();
-  for (int64_t k = 0; k < n; ++k) {
-    if (type.isF32()) {
-      r[k].f = static_cast<float>(r[k].f);
-    } else if (format.exponent) {
-      r[k].f = format.decode(format.encode(r[k].f));
-    } else {
-      r[k].i = signExtended(r[k].i, type.getIntOrFloatBitWidth());
-    }
+  if (type.isF32()) {
+    return each([](Scalar &s) { s.f = static_cast<float>(s.f); });
   }
+  if (isNarrowFloat(type)) {
+    support::FloatFormat format = rowOf(type).format;
+    return each([&](Scalar &s) { s.f = format.decode(format.encode(s.f)); });
+  }
+  each([width = type.getIntOrFloatBitWidth()](Scalar &s) { s.i = signExtended(s.i, width); });
 }
 
 template <typename T> void readAs(Scalar &s, const char *from) {
@@ -250,31 +256,15 @@ template <typename T> void readAs(Scalar &s, const char *from) {
     s.i = v;
   }
 }
-/// Reads one element from memory into a scalar; writeScalar() does the reverse.
-void readScalar(Scalar &s, const char *from, Type type, const std::optional<FloatCodec> &codec) {
-  if (type.isF32()) {
-    return readAs<float>(s, from);
-  }
-  if (codec) {
-    s.f = codec->read(from);
-    return;
-  }
-  switch (elementBytes(type)) {
-  case 1:
-    return readAs<int8_t>(s, from);
-  case 2:
-    return readAs<int16_t>(s, from);
-  case 4:
-    return readAs<int32_t>(s, from);
-  default:
-    return readAs<int64_t>(s, from);
-  }
-}
-void writeScalar(Scalar s, char *to, Type type, const std::optional<FloatCodec> &codec) {
-  if (codec) {
-    codec->write(s.f, to);
-  } else {
-    std::memcpy(to, &s, elementBytes(type)); // the low bytes come first (little endian)
+/// Writes elements to memory.
+void write(const Row &row, int64_t n, char *to, Type type, const std::optional<FloatCodec> &codec) {
+  int64_t size = elementBytes(type);
+  for (int64_t k = 0; k < n; ++k, to += size) {
+    if (codec) {
+      codec->write(row[k].f, to);
+    } else {
+      std::memcpy(to, &row[k], size); // the low bytes come first (little endian)
+    }
   }
 }
 /// Integers are read as they are, floats of all formats by their codec.
@@ -308,10 +298,32 @@ struct Input {
   /// Fills the row with elements [first, first + n) of the result's order. `at` counts their coordinates as an odometer
   /// does, and `offset` follows by the strides, which are 0 along axes that are broadcast.
   void read(Row &row, int64_t first, int64_t n, ArrayRef<int64_t> shape) const {
+    auto as = [&](auto one) { walk(row, first, n, shape, one); };
+    if (type.isF32()) {
+      return as(readAs<float>);
+    }
+    if (codec) {
+      return as([&](Scalar &s, const char *from) { s.f = codec->read(from); });
+    }
+    switch (elementBytes(type)) {
+    case 1:
+      return as(readAs<int8_t>);
+    case 2:
+      return as(readAs<int16_t>);
+    case 4:
+      return as(readAs<int32_t>);
+    default:
+      return as(readAs<int64_t>);
+    }
+  }
+
+private:
+  /// Reads each element by `one`, in runs along the last axis.
+  template <typename F> void walk(Row &row, int64_t first, int64_t n, ArrayRef<int64_t> shape, F one) const {
     int64_t size = elementBytes(type);
     if (strides.empty()) {
       for (int64_t k = 0; k < n; ++k) {
-        readScalar(row[k], bytes.data() + (first + k) * size, type, codec);
+        one(row[k], bytes.data() + (first + k) * size);
       }
       return;
     }
@@ -321,14 +333,17 @@ struct Input {
       at[d] = rest % shape[d], rest /= shape[d];
       offset += at[d] * strides[d];
     }
-    for (int64_t k = 0; k < n; ++k) {
-      readScalar(row[k], bytes.data() + offset * size, type, codec);
-      for (size_t d = shape.size(); d-- > 0;) {
-        offset += strides[d];
-        if (++at[d] < shape[d]) {
-          break;
-        }
+    for (int64_t k = 0; k < n;) {
+      int64_t run = std::min(n - k, shape.back() - at.back());
+      for (int64_t i = 0; i < run; ++i) {
+        one(row[k + i], bytes.data() + (offset + i * strides.back()) * size);
+      }
+      k += run, at.back() += run, offset += run * strides.back();
+      for (size_t d = shape.size(); d-- > 0 && at[d] == shape[d];) {
         offset -= at[d] * strides[d], at[d] = 0;
+        if (d > 0) {
+          ++at[d - 1], offset += strides[d - 1];
+        }
       }
     }
   }
@@ -460,10 +475,7 @@ ElementsAttr evaluateElementwise(Operation *op, ArrayRef<ElementsAttr> operands)
     for (size_t i = 0; i < inputs.size(); ++i) {
       inputs[i].read(program.argument(i), first, n, shape);
     }
-    const Row &row = program.run(n);
-    for (int64_t k = 0; k < n; ++k) {
-      writeScalar(row[k], out.data() + (first + k) * size, element, codec);
-    }
+    write(program.run(n), n, out.data() + first * size, element, codec);
   }
   return once ? splatConstant(type, constantFromBytes(tensorOf({1}, element), std::move(out)))
               : constantFromBytes(type, std::move(out));

@@ -105,21 +105,32 @@ template <typename Op> static LogicalResult inferReduction(Op op, SmallVectorImp
 
 // These evaluate.
 
-/// Largest and smallest of something with NaN are NaN, as in kernels.
-template <typename T> static T combined(StringRef kind, T a, T b) {
-  if (kind == "Max" || kind == "Min") {
-    if constexpr (std::is_floating_point_v<T>) {
-      if (std::isnan(a) || std::isnan(b)) {
-        return std::numeric_limits<T>::quiet_NaN();
+/// Calls `reduce` with what combines two elements; that of a mean is their sum. Largest and smallest of something with
+/// NaN are NaN, as in kernels.
+template <typename T, typename F> static void withCombination(StringRef kind, F reduce) {
+  auto extreme = [](auto choose) {
+    return [=](T a, T b) {
+      if constexpr (std::is_floating_point_v<T>) {
+        if (std::isnan(a) || std::isnan(b)) {
+          return std::numeric_limits<T>::quiet_NaN();
+        }
       }
-    }
-    return kind == "Max" ? std::max(a, b) : std::min(a, b);
+      return choose(a, b);
+    };
+  };
+  if (kind == "Max") {
+    reduce(extreme([](T a, T b) { return std::max(a, b); }));
+  } else if (kind == "Min") {
+    reduce(extreme([](T a, T b) { return std::min(a, b); }));
+  } else if (kind == "Prod") {
+    reduce([](T a, T b) { return a * b; });
+  } else {
+    reduce([](T a, T b) { return a + b; });
   }
-  return kind == "Prod" ? a * b : a + b;
 }
 
-/// Reduces row-major values; every kept element sees at least one input element. `step` has the strides of the result,
-/// 0 along axes that are reduced.
+/// Reduces row-major values, in their order; every kept element sees at least one input element. `step` has the strides
+/// of the result, 0 along axes that are reduced.
 template <typename T>
 static SmallVector<T> reduced(StringRef kind, ArrayRef<T> x, ArrayRef<int64_t> shape, ArrayRef<int64_t> axes) {
   SmallVector<int64_t> step(shape.size(), 0);
@@ -132,14 +143,20 @@ static SmallVector<T> reduced(StringRef kind, ArrayRef<T> x, ArrayRef<int64_t> s
   }
   SmallVector<T> y(outputs);
   SmallVector<bool> seen(outputs, false);
-  for (size_t flat = 0; flat < x.size(); ++flat) {
-    int64_t rest = flat, to = 0;
-    for (size_t i = shape.size(); i-- > 0;) {
-      to += rest % shape[i] * step[i], rest /= shape[i];
+  size_t row = shape.empty() ? 1 : static_cast<size_t>(shape.back());
+  withCombination<T>(kind, [&](auto combine) {
+    for (size_t first = 0; first < x.size(); first += row) {
+      int64_t to = 0, rest = static_cast<int64_t>(first);
+      for (size_t i = shape.size(); i-- > 0;) {
+        to += rest % shape[i] * step[i], rest /= shape[i];
+      }
+      for (T v : x.slice(first, row)) {
+        y[to] = seen[to] ? combine(y[to], v) : v;
+        seen[to] = true;
+        to += shape.empty() ? 0 : step.back();
+      }
     }
-    y[to] = seen[to] ? combined(kind, y[to], x[flat]) : x[flat];
-    seen[to] = true;
-  }
+  });
   if (kind == "Mean" && outputs > 0) {
     int64_t each = static_cast<int64_t>(x.size()) / outputs;
     for (T &v : y) {
