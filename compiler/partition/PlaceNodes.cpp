@@ -54,9 +54,10 @@ bool makesFewIntegers(Operation &op) {
          llvm::none_of(op.getOperands(), [&](Value v) { return !isFew(v) && !isInteger(v); });
 }
 
-/// Whether launches and copies take no time, as on a machine that is there to test kernels: nothing is less work then.
-bool isFree(const target::MachineModel &machine) {
-  return machine.upload.latency == 0 && target::ratesOf(machine).launch == 0;
+/// Whether nothing is too little for a machine: one of many threads whose launches and copies take no time is there to
+/// test kernels.
+bool takesLittle(const target::MachineModel &machine) {
+  return machine.itemsAreThreads && machine.upload.latency == 0 && target::ratesOf(machine).launch == 0;
 }
 
 /// Why an op stays in the host's memory; empty when it need not. The run itself reads sizes that are found and
@@ -92,7 +93,7 @@ std::string keptByHost(Operation &op, const Device &device) {
   if (!run.empty() || onnx::dataDependentSizeOf(&op)) {
     return "speaks of sizes that the run finds, which the host reads";
   }
-  return makesFewIntegers(op) && !isFree(device.machine) ? "few integers are computed by the host" : "";
+  return makesFewIntegers(op) && !takesLittle(device.machine) ? "few integers are computed by the host" : "";
 }
 
 bool matches(const Override &line, StringRef node) {

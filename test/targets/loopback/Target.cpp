@@ -63,7 +63,7 @@ public:
       machine = ingot::targets::loopback::machineOf(others.front(), machine);
     }
     constexpr double atOnce = std::numeric_limits<double>::infinity();
-    machine.rates = {atOnce, atOnce, atOnce, 1e-12}; // so long that the host keeps few integers
+    machine.rates = {atOnce, atOnce, atOnce, 0};
     llvm::SmallVector<StringRef> kinds;
     spec.split(':').first.split(kinds, '@');
     for (StringRef kind : llvm::drop_begin(kinds)) {
