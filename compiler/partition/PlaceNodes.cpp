@@ -14,6 +14,7 @@
 #include "compiler/partition/PlaceByCost.h"
 #include "compiler/partition/Roles.h"
 #include "compiler/plan/IndexWidth.h"
+#include "compiler/target/OpTime.h"
 #include "compiler/target/Target.h"
 #include "llvm/Support/GlobPattern.h"
 
@@ -53,6 +54,12 @@ bool makesFewIntegers(Operation &op) {
          llvm::none_of(op.getOperands(), [&](Value v) { return !isFew(v) && !isInteger(v); });
 }
 
+/// Whether nothing is too little for a machine: one of many threads whose launches and copies take no time is there to
+/// test kernels.
+bool takesLittle(const target::MachineModel &machine) {
+  return machine.itemsAreThreads && machine.upload.latency == 0 && target::ratesOf(machine).launch == 0;
+}
+
 /// Why an op stays in the host's memory; empty when it need not. The run itself reads sizes that are found and
 /// conditions; what shapes are computed of is less than a transfer.
 std::string keptByHost(Operation &op, const Device &device) {
@@ -86,9 +93,7 @@ std::string keptByHost(Operation &op, const Device &device) {
   if (!run.empty() || onnx::dataDependentSizeOf(&op)) {
     return "speaks of sizes that the run finds, which the host reads";
   }
-  return makesFewIntegers(op) && device.target->leavesFewIntegers(device.machine)
-             ? "few integers are computed by the host"
-             : "";
+  return makesFewIntegers(op) && !takesLittle(device.machine) ? "few integers are computed by the host" : "";
 }
 
 bool matches(const Override &line, StringRef node) {

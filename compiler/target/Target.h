@@ -89,10 +89,6 @@ public:
   /// of a device each work item would be a thread, so that its target has to say so, and is refused the op otherwise.
   virtual bool takesCompilersFamilies(const MachineModel &machine) const { return !machine.hasOwnMemory; }
 
-  /// Whether the host keeps what computes a few integers from a few values, such as sizes: that takes it less than a
-  /// copy. A machine that is there to test kernels has them all.
-  virtual bool leavesFewIntegers(const MachineModel &machine) const { return true; }
-
   /// Replaces `op`, of MLIR's math dialect or an arith.remf in the loops of a kernel, by instructions that the machine
   /// has for it, and returns whether it did; otherwise the compiler writes arithmetic. Where kernels may become C++
   /// source, these are ops which that can say.

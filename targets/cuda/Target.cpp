@@ -127,8 +127,6 @@ public:
     return secondsFor(work, rates);
   }
 
-  bool leavesFewIntegers(const MachineModel &machine) const override { return machine.rates->launch > 0; }
-
   const ingot::lower::KernelFamily *family(mlir::Operation *op, const MachineModel &) const override {
     return families.of(op);
   }

@@ -153,6 +153,9 @@ class Device(ctypes.Structure):
     _fields_ += [("message", ctypes.CFUNCTYPE(ctypes.c_char_p, ctypes.c_void_p))]
 
 
+DEVICE_FAILED = 17  # INGOT_ERROR_DEVICE
+
+
 class Devices:
     """Devices for a loaded model, with workspaces of so many bytes: loopback devices (test/targets/loopback), or GPUs of the emulator (test/targets/cuda)."""
 
@@ -282,6 +285,8 @@ class OpenModel:
         if status:
             number = (status >> 8) - 1
             node = self.model.nodes[number].decode() if 0 <= number < self.model.node_count else number
+            if status & 0xFF == DEVICE_FAILED and any(device.target.startswith(b"cuda") for device in self.model.devices[: self.model.device_count]):
+                raise Status(f"the GPU failed in {node}")  # which no input may bring about
             raise Status(f"status {status & 0xFF}, {node}")
 
     def run(self, feeds, sizes, level=0):

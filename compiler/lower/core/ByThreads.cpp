@@ -1,5 +1,8 @@
 #include "compiler/lower/core/ByThreads.h"
 #include "compiler/lower/core/Threads.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+using namespace mlir;
 
 namespace ingot::lower {
 
@@ -20,13 +23,18 @@ KernelShape ByThreads::shape(plan::KernelOp kernel, const target::MachineModel &
   return shape;
 }
 
-mlir::LogicalResult ByThreads::build(Build &build, const KernelShape &) const {
-  KernelShape own = family.shape(build.group.kernel, build.w.machine);
-  if (isSplit(own)) {
-    build.begin = build.begin * threads + threadNumber(build.w);
-    build.end = min(build.begin + 1, own.items);
+LogicalResult ByThreads::build(Build &build, const KernelShape &) const {
+  KernelShape shape = family.shape(build.group.kernel, build.w.machine);
+  if (isSplit(shape)) {
+    // Threads behind the last item have an empty range that does not end where the items do: what is left over belongs
+    // to whoever has the last of them (Portion::rest).
+    Writer &w = build.w;
+    Ix own = build.begin * threads + threadNumber(w);
+    Value none = w.value(Ix(0)), isItem = w.compare(arith::CmpIPredicate::slt, own, shape.items);
+    build.begin = w.ix(arith::SelectOp::create(w.b, w.loc, isItem, w.value(own), none));
+    build.end = w.ix(arith::SelectOp::create(w.b, w.loc, isItem, w.value(own + 1), none));
   }
-  return family.build(build, own);
+  return family.build(build, shape);
 }
 
 } // namespace ingot::lower
