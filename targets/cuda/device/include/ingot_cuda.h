@@ -8,8 +8,10 @@
  *   char why[INGOT_CUDA_WHY_BYTES];
  *   if (ingot_cuda_open(NULL, &gpu, why, sizeof why) != 0) ...       no GPU, or no driver: `why` says what to do
  *   ingot_device_use use;
- *   status = ingot_device_open(net_model(), 0, net_model()->devices[0].workspace_bytes, NULL, ingot_cuda_device(gpu),
- * &use); ingot_exec exec = {.devices = &use}; status = net_run(image, scores, workspace, &exec);
+ *   int64_t bytes = net_model()->devices[0].workspace_bytes;
+ *   status = ingot_device_open(net_model(), 0, bytes, NULL, ingot_cuda_device(gpu), &use);
+ *   ingot_exec exec = {.devices = &use};
+ *   status = net_run(image, scores, workspace, &exec);
  *   ...
  *   ingot_device_close(&use);
  *   ingot_cuda_close(gpu);
