@@ -73,6 +73,7 @@ std::vector<Descriptor::Kernel> kernelsOf(const DeviceCode &code) {
 /// Returns the images of a device. Kernels that stay functions of the model's own code are described as one image.
 std::vector<Descriptor::Image> imagesOf(const DeviceCode &code) {
   std::vector<Descriptor::Image> images;
+  images.reserve(code.images.size() + 1);
   for (const ingot::target::Image &image : code.images) {
     images.push_back({image.target, image.bytes, {}});
   }

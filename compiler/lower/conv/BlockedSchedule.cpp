@@ -325,13 +325,14 @@ static std::string orderText(const ConvGeometry &g, const BlockedSchedule &s, in
   if (s.channels == BlockedSchedule::Planes || s.flat || g.phases.size() > 1) {
     return "";
   }
-  std::string half = "half of the second cache (" + bytesText(machine.l2Bytes / 2) + ")";
+  const int64_t halfBytes = machine.l2Bytes / 2;
+  std::string half = "half of the second cache (" + bytesText(halfBytes) + ")";
   std::string weights = "the weights (" + bytesText(weightBytes) + ")", image = "the image (" + bytesText(inputBytes);
   if (s.pixelsOuter) {
     return "order=1: " + weights + " stay in " + half +
            (g.kernel > 1 ? ", " + image + ") does not" : ", and of one tap a pixel is read while it is at hand");
   }
-  return "order=0: " + (weightBytes > machine.l2Bytes / 2 ? weights + " exceed " + half : image + ") stays in " + half);
+  return "order=0: " + (weightBytes > halfBytes ? weights + " exceed " + half : image + ") stays in " + half);
 }
 
 BlockedSchedule scheduleOf(const ConvGeometry &g, int64_t lanes, bool planes, const target::MachineModel &machine,
