@@ -26,6 +26,19 @@ std::vector<std::pair<std::string, int64_t>> opsByCount(const ModelFacts &facts)
   return ops;
 }
 
+/// Prints what a caller passes and a file holds in vain.
+void printUnread(const ModelFacts &facts) {
+  if (!facts.unreadInputs.empty() || !facts.unreadParameters.empty()) {
+    llvm::outs() << "read by no node\n";
+  }
+  for (const std::string &input : facts.unreadInputs) {
+    llvm::outs() << "  input " << plainName(input) << '\n';
+  }
+  for (const auto &[name, bytes] : facts.unreadParameters) {
+    llvm::outs() << "  initializer " << plainName(name) << "  " << bytesText(bytes) << '\n';
+  }
+}
+
 void printFacts(const ModelFacts &facts) {
   llvm::outs() << "ONNX IR " << facts.irVersion;
   for (const auto &[domain, version] : facts.opsets) {
@@ -48,6 +61,7 @@ void printFacts(const ModelFacts &facts) {
     llvm::outs() << llvm::format("  %6lld  ", (long long)count) << plainName(op) << '\n';
   }
   llvm::outs() << llvm::format("  %6lld  in all\n", (long long)facts.nodes);
+  printUnread(facts);
 }
 
 /// Prints nodes and kernels by target, in the order of first appearance.
@@ -193,6 +207,19 @@ void writeFacts(llvm::json::OStream &json, const ModelFacts &facts) {
   json.attribute("parameters", facts.parameters);
   json.attribute("parameter_tensors", facts.parameterTensors);
   json.attribute("parameter_bytes", facts.parameterBytes);
+  json.attributeArray("unread_inputs", [&] {
+    for (const std::string &input : facts.unreadInputs) {
+      json.value(fixUTF8(input));
+    }
+  });
+  json.attributeArray("unread_parameters", [&] {
+    for (const auto &[name, bytes] : facts.unreadParameters) {
+      json.object([&, &name = name, &bytes = bytes] {
+        json.attribute("name", fixUTF8(name));
+        json.attribute("bytes", bytes);
+      });
+    }
+  });
   json.attribute("nodes", facts.nodes);
   json.attributeObject("ops", [&] {
     for (const auto &[op, count] : opsByCount(facts)) {
