@@ -9,6 +9,8 @@
 namespace ingot::driver {
 namespace {
 
+constexpr int kMostNesting = 64; ///< how deep subgraphs are looked into
+
 ValueFacts valueFacts(const onnx::ValueInfoProto &value) {
   ValueFacts facts;
   facts.name = value.name();
@@ -42,7 +44,7 @@ void countNodes(const importer::NodeList &nodes, ModelFacts &facts, int depth) {
   for (const onnx::NodeProto &node : nodes) {
     ++facts.nodes;
     ++facts.ops[nameWith(node.domain(), node.op_type())];
-    if (depth < 64) {
+    if (depth < kMostNesting) {
       for (const onnx::GraphProto *graph : importer::subgraphs(node)) {
         countNodes(graph->node(), facts, depth + 1);
       }
@@ -50,13 +52,32 @@ void countNodes(const importer::NodeList &nodes, ModelFacts &facts, int depth) {
   }
 }
 
-void countParameters(const onnx::TensorProto &tensor, ModelFacts &facts) {
+/// Adds the names that a graph's nodes and outputs read, and those that its subgraphs read. A subgraph's own names are
+/// among them, so a value around it that has the same name counts as read.
+void addReads(const onnx::GraphProto &graph, llvm::StringSet<> &reads, int depth) {
+  for (const onnx::ValueInfoProto &output : graph.output()) {
+    reads.insert(output.name());
+  }
+  for (const onnx::NodeProto &node : graph.node()) {
+    reads.insert(node.input().begin(), node.input().end());
+    if (depth < kMostNesting) {
+      for (const onnx::GraphProto *inner : importer::subgraphs(node)) {
+        addReads(*inner, reads, depth + 1);
+      }
+    }
+  }
+}
+
+void countParameters(const onnx::TensorProto &tensor, const llvm::StringSet<> &reads, ModelFacts &facts) {
   std::vector<int64_t> dims(tensor.dims().begin(), tensor.dims().end());
   std::optional<int64_t> elements = importer::elementCount(dims);
   std::optional<int64_t> bytes = elements ? importer::byteCount(tensor.data_type(), *elements) : std::nullopt;
   ++facts.parameterTensors;
   facts.parameters += elements.value_or(0);
   facts.parameterBytes += bytes.value_or(0);
+  if (!reads.contains(tensor.name())) {
+    facts.unreadParameters.push_back({tensor.name(), bytes.value_or(0)});
+  }
 }
 
 } // namespace
@@ -96,18 +117,22 @@ llvm::Expected<ModelFacts> readModelFacts(const std::string &path) {
   ModelFacts facts;
   facts.producer = model.producer_name() + (model.producer_version().empty() ? "" : " " + model.producer_version());
   facts.irVersion = model.ir_version();
-  llvm::StringSet<> initializers;
+  llvm::StringSet<> initializers, reads;
+  addReads(model.graph(), reads, 0);
   for (const onnx::TensorProto &tensor : model.graph().initializer()) {
     initializers.insert(tensor.name());
-    countParameters(tensor, facts);
+    countParameters(tensor, reads, facts);
   }
   for (const onnx::SparseTensorProto &tensor : model.graph().sparse_initializer()) {
     initializers.insert(tensor.values().name());
-    countParameters(tensor.values(), facts);
+    countParameters(tensor.values(), reads, facts);
   }
   for (const onnx::ValueInfoProto &input : model.graph().input()) {
     if (!initializers.contains(input.name())) {
       facts.inputs.push_back(valueFacts(input));
+      if (!reads.contains(input.name())) {
+        facts.unreadInputs.push_back(input.name());
+      }
     }
   }
   for (const onnx::ValueInfoProto &output : model.graph().output()) {

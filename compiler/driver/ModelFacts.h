@@ -37,6 +37,9 @@ struct ModelFacts {
   std::set<std::string> functions; ///< the model's own functions, by names like those of `ops`
   /// For each value of the graph itself the node that makes it, "'conv1' (Conv)".
   std::map<std::string, std::string> makers;
+  /// Inputs that neither a node nor an output of the graph reads, and initializers likewise with their bytes.
+  std::vector<std::string> unreadInputs;
+  std::vector<std::pair<std::string, int64_t>> unreadParameters;
   int64_t nodes = 0, parameterTensors = 0, parameters = 0, parameterBytes = 0;
 };
 

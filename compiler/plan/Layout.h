@@ -45,7 +45,8 @@ bool sameMemoryAsPlain(mlir::RankedTensorType type);
 /// Returns whether the operands are channels of the result's images, and not images one behind the other.
 bool joinsChannels(JoinOp join);
 
-/// Every buffer begins at a multiple of so many bytes of its memory.
+/// Each part of a bundle begins at a multiple of so many bytes of it. How buffers are aligned is the platform's to say
+/// (target::Platform::alignment); where costs are estimated it is taken as this.
 constexpr int64_t bufferAlignment = 64;
 /// Returns the byte at which a part of a bundle begins in it. For the number behind the last part that is the size of
 /// the bundle.

@@ -138,6 +138,8 @@ READ = [
     (MS + "SkipGroupNorm", [f(1, 4, 4, 8), f(8), f(8), f(8)], {"groups": 2, "activation": 0}, "needs a skip of two dimensions, or of as many as the image"),
     (MS + "Rfft", [f(2, 8)], {"signal_ndim": 3}, "needs a signal of 'signal_ndim' axes; 'normalized' is 0 and 'onesided' 1"),
     (MS + "MulInteger", [BYTES], {}, "needs two operands"),
+    (MS + "QOrderedGelu", [(TensorProto.INT8, (2, 4)), ONE, ONE], {"order_X": 1, "order_Y": 0}, "attributes 'order_X' and 'order_Y' are 1 and 0, expected the same"),
+    (MS + "QOrderedGelu", [(TensorProto.INT8, (2, 4)), ONE, numbers(1, 1)], {"order_X": 1}, "scale of type 'tensor<2xf32>', expected one number"),
     (MS + "MurmurHash3", [BYTES], {}, "keys that are no numbers of 32 or 64 bits are unsupported"),
     (MS + "IsAllFinite", [f(2)], {"isinf_only": 1, "isnan_only": 1}, "needs an input, and at most one of 'isinf_only' and 'isnan_only'"),
     (MS + "IsAllFinite", [f(2), None, f(2)], {}, "has an input that is left out"),

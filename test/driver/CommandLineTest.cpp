@@ -205,6 +205,7 @@ TEST(CommandLine, RunPairsDataWithOut) {
 
 TEST(CommandLine, OtherSubcommands) {
   EXPECT_TRUE(parsed({"inspect", "m.onnx", "--memory"}).memory);
+  EXPECT_EQ(parsed({"inspect", "m.onnx", "--top", "3"}).largestKernels, 3);
   EXPECT_DOUBLE_EQ(parsed({"verify", "m.onnx", "--tolerance", "0.01"}).tolerance, 0.01);
   EXPECT_DOUBLE_EQ(parsed({"bench", "m.onnx", "--seconds", "0.3"}).seconds, 0.3);
   EXPECT_EQ(parsed({"targets", "--json"}).command, Command::Targets);
@@ -243,6 +244,8 @@ TEST(CommandLine, WrongFlags) {
   expectSays(wrong({"compile", "m.onnx", "--stop-after", "first", "--json"}), "prints the IR alone, without --json");
   expectSays(wrong({"compile", "m.onnx", "--stop-after", "first", "-M"}), "without --depfile");
   expectSays(wrong({"inspect", "m.onnx", "--stop-after", "first", "--memory"}), "without --memory");
+  expectSays(wrong({"inspect", "m.onnx", "--stop-after", "first", "--top", "3"}), "without --top");
+  expectSays(wrong({"inspect", "m.onnx", "--top", "0"}), "--top");
   expectSays(wrong({"report", "m.onnx", "--stop-after", "first", "-o", "r.html"}), "without the report");
 }
 

@@ -527,6 +527,14 @@ def reduce_sum_integer(d):
     return [x], dict(axes=axes, keepdims=keep), [x.sum(axis=tuple(axes), keepdims=bool(keep), dtype=np.int32 if type == np.int8 else np.uint32)]
 
 
+@case("QOrderedGelu")
+def ordered_gelu(d):
+    x, scales = d.ints(-128, 128, d.one_of(1, 7), 33, dtype=np.int8), [np.array(d.one_of(*numbers), np.float32) for numbers in ((0.031, 0.007), (0.0137, 0.0291))]
+    y = gelu(x * np.float64(scales[0])) / np.float64(scales[1])
+    order = d.one_of(None, 1)
+    return [x, *scales], dict(order_X=order, order_Y=order), [np.clip(np.rint(y), -128, 127).astype(np.int8)]
+
+
 def is_fixed(name, operand, axis):
     """How many heads there are, how wide they are, and the layouts of a block mask: what a compiler has to know."""
     if name == "PackedMultiHeadAttention":

@@ -71,6 +71,12 @@ void addInspect(CLI::App &app, Invocation &invocation) {
   addModelFlags(app, invocation, "ONNX model");
   app.add_flag("--memory", invocation.memory, "Print the memory plan: offset, bytes and lifetime of every buffer")
       ->group("Looking inside");
+  app.add_option("--top", invocation.largestKernels,
+                 "Print the N kernels with the most multiply-adds, then with the most bytes of operands and results, "
+                 "and their nodes")
+      ->check(CLI::Range(1, 1000000))
+      ->group("Looking inside")
+      ->type_name("N");
   app.add_flag("--coverage", invocation.coverage,
                "Print how the compiler takes each operator of the model, and which it refuses, without compiling it")
       ->group("Looking inside");

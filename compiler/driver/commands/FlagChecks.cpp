@@ -79,6 +79,7 @@ std::string checkStop(const Invocation &invocation) {
   std::string flag = invocation.json                         ? "--json"
                      : options.depfile                       ? "--depfile"
                      : invocation.memory                     ? "--memory"
+                     : invocation.largestKernels > 0         ? "--top"
                      : invocation.command == Command::Report ? "the report"
                                                              : "";
   return options.stopAfter.empty() || flag.empty() ? "" : "--stop-after prints the IR alone, without " + flag;

@@ -13,6 +13,7 @@
 #include "llvm/Support/raw_ostream.h"
 #include <algorithm>
 #include <set>
+#include <tuple>
 
 namespace ingot::driver {
 namespace {
@@ -24,6 +25,19 @@ std::vector<std::pair<std::string, int64_t>> opsByCount(const ModelFacts &facts)
   std::sort(ops.begin(), ops.end(),
             [](const auto &a, const auto &b) { return std::pair(-a.second, a.first) < std::pair(-b.second, b.first); });
   return ops;
+}
+
+/// Prints what a caller passes and a file holds in vain.
+void printUnread(const ModelFacts &facts) {
+  if (!facts.unreadInputs.empty() || !facts.unreadParameters.empty()) {
+    llvm::outs() << "read by no node\n";
+  }
+  for (const std::string &input : facts.unreadInputs) {
+    llvm::outs() << "  input " << plainName(input) << '\n';
+  }
+  for (const auto &[name, bytes] : facts.unreadParameters) {
+    llvm::outs() << "  initializer " << plainName(name) << "  " << bytesText(bytes) << '\n';
+  }
 }
 
 void printFacts(const ModelFacts &facts) {
@@ -48,6 +62,7 @@ void printFacts(const ModelFacts &facts) {
     llvm::outs() << llvm::format("  %6lld  ", (long long)count) << plainName(op) << '\n';
   }
   llvm::outs() << llvm::format("  %6lld  in all\n", (long long)facts.nodes);
+  printUnread(facts);
 }
 
 /// Prints nodes and kernels by target, in the order of first appearance.
@@ -146,7 +161,77 @@ void writeChoices(llvm::json::OStream &json, const pipeline::Result &result) {
   }
 }
 
-void printResult(const pipeline::Result &result, bool memory) {
+/// A kernel call and how much work it is.
+struct LargeKernel {
+  const pipeline::GraphNode *node;
+  int64_t macs, bytes; ///< of one call, for some size of each axis that is open
+};
+
+/// Returns the `most` kernel calls of a body with the most multiply-adds, then with the most bytes. Where sizes of the
+/// model are open, they are compared at their bounds, or where they have none at `someSize`.
+std::vector<LargeKernel> largestKernels(const pipeline::Result &model, const pipeline::Result &body, int64_t most) {
+  constexpr int64_t someSize = 128;
+  auto some = [&](support::Symbol symbol) -> std::optional<int64_t> {
+    if (symbol.kind() == support::SymbolKind::Presence) {
+      return 1;
+    }
+    auto found =
+        llvm::find_if(model.openSizes, [&](const plan::SymbolInfo &size) { return symbol.text() == size.name; });
+    return found == model.openSizes.end() || found->most < 0 ? someSize : found->most;
+  };
+  std::vector<LargeKernel> kernels;
+  for (const pipeline::GraphNode &node : body.launches) {
+    kernels.push_back(
+        {&node, node.launch.macs.evaluate(some).value_or(0), node.launch.bytes.evaluate(some).value_or(0)});
+  }
+  std::sort(kernels.begin(), kernels.end(), [](const LargeKernel &a, const LargeKernel &b) {
+    return std::tuple(-a.macs, -a.bytes, a.node) < std::tuple(-b.macs, -b.bytes, b.node); // equal ones: as they run
+  });
+  kernels.resize(std::min(kernels.size(), static_cast<size_t>(most)));
+  return kernels;
+}
+
+/// Returns a size as a number, or as an expression of the open sizes.
+std::string sizeText(const support::Size &size) {
+  return size.isNumber() ? countText(size.number()) : plainName(size.text());
+}
+
+void printLargest(const pipeline::Result &model, const pipeline::Result &body, int64_t most) {
+  llvm::outs() << "largest kernels" << (body.body.empty() ? "" : " of the code for " + body.body) << '\n';
+  for (const LargeKernel &kernel : largestKernels(model, body, most)) {
+    const plan::LaunchInfo &launch = kernel.node->launch;
+    llvm::outs() << "  " << plainName(kernel.node->name) << "  " << sizeText(launch.macs) << " multiply-adds, "
+                 << sizeText(launch.bytes) << " bytes, of nodes " << plainName(llvm::join(launch.nodes, ", ")) << '\n';
+  }
+  llvm::for_each(body.bodies, [&](const pipeline::Result &other) { printLargest(model, other, most); });
+}
+
+llvm::json::Value sizeValue(const support::Size &size) {
+  return size.isNumber() ? llvm::json::Value(size.number()) : llvm::json::Value(fixUTF8(size.text()));
+}
+
+void writeLargest(llvm::json::OStream &json, const pipeline::Result &model, const pipeline::Result &body,
+                  int64_t most) {
+  for (const LargeKernel &kernel : largestKernels(model, body, most)) {
+    const plan::LaunchInfo &launch = kernel.node->launch;
+    json.object([&] {
+      json.attribute("kernel", fixUTF8(kernel.node->name));
+      if (!body.body.empty()) {
+        json.attribute("body", fixUTF8(body.body));
+      }
+      json.attribute("macs", sizeValue(launch.macs));
+      json.attribute("bytes", sizeValue(launch.bytes));
+      json.attributeArray("nodes", [&] {
+        for (const std::string &node : launch.nodes) {
+          json.value(fixUTF8(node));
+        }
+      });
+    });
+  }
+  llvm::for_each(body.bodies, [&](const pipeline::Result &other) { writeLargest(json, model, other, most); });
+}
+
+void printResult(const pipeline::Result &result, const Invocation &invocation) {
   if (!result.openSizes.empty()) {
     printSizes(llvm::outs(), result, /*most=*/1000);
   }
@@ -156,7 +241,10 @@ void printResult(const pipeline::Result &result, bool memory) {
   llvm::outs() << "cost\n  " << (result.macs < 0 ? result.macsText : countText(result.macs)) << " multiply-adds, "
                << result.kernels << " kernels\n  arena " << arenaText(result.arenaBytes) << " (largest live set "
                << arenaText(result.arenaLowerBound) << "), weights " << bytesText(result.weightBytes) << '\n';
-  if (memory) {
+  if (invocation.largestKernels > 0) {
+    printLargest(result, result, invocation.largestKernels);
+  }
+  if (invocation.memory) {
     llvm::outs() << "memory plan\n" << result.memoryPlan;
   }
 }
@@ -193,6 +281,19 @@ void writeFacts(llvm::json::OStream &json, const ModelFacts &facts) {
   json.attribute("parameters", facts.parameters);
   json.attribute("parameter_tensors", facts.parameterTensors);
   json.attribute("parameter_bytes", facts.parameterBytes);
+  json.attributeArray("unread_inputs", [&] {
+    for (const std::string &input : facts.unreadInputs) {
+      json.value(fixUTF8(input));
+    }
+  });
+  json.attributeArray("unread_parameters", [&] {
+    for (const auto &[name, bytes] : facts.unreadParameters) {
+      json.object([&, &name = name, &bytes = bytes] {
+        json.attribute("name", fixUTF8(name));
+        json.attribute("bytes", bytes);
+      });
+    }
+  });
   json.attribute("nodes", facts.nodes);
   json.attributeObject("ops", [&] {
     for (const auto &[op, count] : opsByCount(facts)) {
@@ -243,7 +344,7 @@ void printCoverage(const ModelFacts &facts, bool asJson) {
   }
 }
 
-void writeResult(llvm::json::OStream &json, const pipeline::Result &result, bool memory) {
+void writeResult(llvm::json::OStream &json, const pipeline::Result &result, const Invocation &invocation) {
   json.attribute("macs", result.macs < 0 ? llvm::json::Value(result.macsText) : llvm::json::Value(result.macs));
   json.attribute("kernels", result.kernels);
   writeArena(json, "arena_bytes", result.arenaBytes);
@@ -259,7 +360,10 @@ void writeResult(llvm::json::OStream &json, const pipeline::Result &result, bool
   });
   report::writeTransfers(json, result);
   report::writeDevices(json, result);
-  if (memory) {
+  if (invocation.largestKernels > 0) {
+    json.attributeArray("largest_kernels", [&] { writeLargest(json, result, result, invocation.largestKernels); });
+  }
+  if (invocation.memory) {
     json.attribute("memory_plan", result.memoryPlan);
   }
 }
@@ -290,7 +394,7 @@ llvm::Error inspectCommand(const Invocation &invocation) {
       writeFacts(json, *facts);
       json.attribute("compiles", bool(result));
       if (result) {
-        writeResult(json, *result, invocation.memory);
+        writeResult(json, *result, invocation);
         json.attributeArray("fixed_sizes", [&] {
           for (const FixedSize &size : fixedSizes(*facts, options, *result)) {
             json.object([&] {
@@ -311,7 +415,7 @@ llvm::Error inspectCommand(const Invocation &invocation) {
     if (std::vector<FixedSize> fixed = fixedSizes(*facts, options, *result); !fixed.empty()) {
       printFixedSizes(fixed);
     }
-    printResult(*result, invocation.memory);
+    printResult(*result, invocation);
   }
   return llvm::Error::success();
 }

@@ -116,6 +116,31 @@ UNARY(QLinearAveragePool, withChannelsSecond(f, x, ranked(x).getRank(), getChann
       }))
 #undef UNARY
 
+/// In whichever order of the matrix the elements lie, each is computed by itself; the result has them in the same one.
+LogicalResult MsQOrderedGeluOp::verify() {
+  if (getOrder_X() && getOrder_Y() && *getOrder_X() != *getOrder_Y()) {
+    return emitOpError("attributes 'order_X' and 'order_Y' are ")
+           << *getOrder_X() << " and " << *getOrder_Y() << ", expected the same";
+  }
+  return success();
+}
+LogicalResult MsQOrderedGeluOp::inferTypes(SmallVectorImpl<Type> &types) {
+  if (failed(checkWhole(*this, getX(), getXScale(), Value(), false)) ||
+      failed(checkWhole(*this, getX(), getYScale(), Value(), true))) {
+    return failure();
+  }
+  return inferElement(elementOf(getX()), types, knownRank(getX()));
+}
+LogicalResult MsQOrderedGeluOp::decompose(PatternRewriter &rewriter) {
+  if (!isSized(getX())) {
+    return failure();
+  }
+  Formula f(rewriter, getLoc());
+  Value y = f.op("Gelu", {dequantizedWhole(f, getX(), getXScale(), Value())});
+  rewriter.replaceOp(*this, quantizedWhole(f, y, getYScale(), Value(), elementOf(getX())));
+  return success();
+}
+
 /// The largest byte is that of the largest number, so nothing is dequantized.
 LogicalResult MsNhwcMaxPoolOp::upgrade(Node &node) {
   Formula f(node.builder, node.loc);

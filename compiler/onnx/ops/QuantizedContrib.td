@@ -33,6 +33,13 @@ def Onnx_MsQLinearAveragePoolOp
         DefaultValuedOptionalAttr<I64Attr, "0">:$count_include_pad, DenseI64ArrayAttr:$kernel_shape, OptionalAttr<DenseI64ArrayAttr>:$pads,
         OptionalAttr<DenseI64ArrayAttr>:$strides)>;
 
+def Onnx_MsQOrderedGeluOp : Onnx_Ms<"QOrderedGelu", 3> {
+  let summary = "Gelu between Dequantize and Quantize, without zero points";
+  let arguments = (ins TensorOf<[I8]>:$x, TensorOf<[F32]>:$x_scale, TensorOf<[F32]>:$y_scale, OptionalAttr<I64Attr>:$order_X,
+    OptionalAttr<I64Attr>:$order_Y);
+  let hasVerifier = 1;
+}
+
 def Onnx_MsNhwcMaxPoolOp : Onnx_MicrosoftAlias<"NhwcMaxPool", 1> {
   let attributes = (ins OptionalAttr<StrAttr>:$auto_pad, OptionalAttr<I64Attr>:$ceil_mode, OptionalAttr<DenseI64ArrayAttr>:$dilations,
     OptionalAttr<DenseI64ArrayAttr>:$kernel_shape, OptionalAttr<DenseI64ArrayAttr>:$pads, OptionalAttr<DenseI64ArrayAttr>:$strides);
