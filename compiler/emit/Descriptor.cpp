@@ -272,9 +272,9 @@ mlir::FailureOr<Function *> findPlan(mlir::ModuleOp module, Module &ir, const Mo
 Descriptor ingot::emit::describe(const ModelInfo &model, ArrayRef<DeviceCode> devices) {
   Descriptor all = {};
   all.abi = INGOT_ABI;
-  all.flags = (model.takesWeights() ? INGOT_MODEL_WEIGHTS_APART : 0) |
-              (model.allocations.empty() ? 0 : INGOT_MODEL_ALLOCATES) |
-              (model.makesStrings ? INGOT_MODEL_MAKES_STRINGS : 0);
+  all.flags =
+      (model.takesWeights() ? INGOT_MODEL_WEIGHTS_APART : 0) | (model.allocations.empty() ? 0 : INGOT_MODEL_ALLOCATES) |
+      (model.makesStrings ? INGOT_MODEL_MAKES_STRINGS : 0) | (model.hostFallback ? INGOT_MODEL_HOST_FALLBACK : 0);
   all.name = model.name, all.target = model.target;
   for (const TensorInfo &input : model.inputs) {
     all.inputs.push_back(describeTensor(model, input));

@@ -54,7 +54,8 @@ private:
   bool finds() const { return !model.dataDependentSizes.empty(); }
   bool allocates() const { return !model.allocations.empty(); }
   /// Whether exec may not be null.
-  bool needsExec() const { return model.takesWeights() || allocates() || model.makesStrings || !model.devices.empty(); }
+  bool needsExec() const { return model.takesWeights() || allocates() || model.makesStrings || needsDevices(); }
+  bool needsDevices() const { return !model.devices.empty() && !model.hostFallback; }
 
   /// Returns a size with the parameters' names for the symbols.
   Size asParameters(const Size &size) const {
@@ -160,6 +161,7 @@ private:
                      inComment(device.spec));
     }
     out << (model.devices.empty() ? "" : "\n")
+        << (model.hostFallback ? " *\n * A run without them takes code for the host alone.\n" : "")
         << " *\n * Tensors are dense and row-major. See ingot.h for the rules. */\n";
   }
 
@@ -261,7 +263,7 @@ private:
            " * null"
         << (hasOptional() ? " but those of optional inputs" : "") << ", and workspace has " << bytes
         << " bytes, aligned." << (allocates() ? " exec->allocate and exec->release have to be there." : "")
-        << (model.devices.empty() ? "" : " exec->devices has to be there.")
+        << (needsDevices() ? " exec->devices has to be there." : "")
         << (model.takesWeights() ? " exec->weights is the address of the bytes of " + model.name +
                                        ".weights;\n * see ingot_weights_load and ingot_weights_check. */\n"
             : needsExec()        ? " */\n"

@@ -36,6 +36,7 @@ void visitManifest(V &v, typename V::template Ref<plan::ModelInfo> model, typena
     visitFields(own, device);
     visitImages(i);
   });
+  v("host_fallback", model.hostFallback, support::unlessEmpty);
   v.derived("run", model.name + "_run");
   v.derived("model", model.name + "_model");
   v("files", build.files);

@@ -26,16 +26,17 @@ public:
     size_t first = info.inputs.size() + info.outputs.size();
     SmallVector<Value> symbols(f.getArguments().slice(first, info.symbols.size()));
     Value level = info.levels.empty() ? Value() : askLevel(f);
+    Value given = info.hostFallback ? askDevices(f) : Value();
     for (const BodySizes &candidate : bodies) {
-      Block *next = takeIf(f, fits(candidate, symbols, level));
+      Block *next = takeIf(f, fits(candidate, symbols, level, given));
       ret(call(f, body(candidate, "_run")));
       b.setInsertionPointToStart(next);
     }
     ret(status(INGOT_ERROR_SIZE));
   }
 
-  /// Writes NAME_plan, which calls the plan of the body for the run's sizes. With several machines the workspace is the
-  /// most that any of them needs.
+  /// Writes NAME_plan, which calls the plan of the body for the run's sizes. With several machines, and where devices
+  /// may be missing, the workspace is the most that any of these bodies needs.
   void plan() {
     func::FuncOp f = begin("_plan");
     SmallVector<Value> symbols;
@@ -49,7 +50,10 @@ public:
       if (candidate.level != highest) {
         break;
       }
-      Block *next = takeIf(f, fits(candidate, symbols, Value()));
+      if (candidate.onHost) { // the body with devices for the same sizes asks its plan, too
+        continue;
+      }
+      Block *next = takeIf(f, fits(candidate, symbols, Value(), Value()));
       planAll(f, candidate);
       b.setInsertionPointToStart(next);
     }
@@ -91,16 +95,7 @@ private:
 
   /// Returns the level of the machine, from ingot_run_level. Below the lowest body's level the run ends here.
   Value askLevel(func::FuncOp f) {
-    Value exec = f.getArguments().back();
-    auto type = b.getFunctionType({exec.getType()}, {b.getI32Type()});
-    func::FuncOp ask;
-    {
-      OpBuilder::InsertionGuard guard(b);
-      b.setInsertionPointToStart(module.getBody());
-      ask = func::FuncOp::create(b, loc, "ingot_run_level", type);
-      ask.setPrivate();
-    }
-    Value level = func::CallOp::create(b, loc, ask, exec).getResult(0);
+    Value level = ask("ingot_run_level", f.getArguments().back());
     Value lowest = status(info.levels.back().number);
     Block *next = takeIf(f, arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, level, lowest));
     ret(status(INGOT_ERROR_TARGET));
@@ -108,11 +103,32 @@ private:
     return level;
   }
 
-  /// Returns (i1) whether a run with these sizes on this level (null: on any) is the body's.
-  Value fits(const BodySizes &candidate, ArrayRef<Value> symbols, Value level) {
+  /// Returns (i32) whether the run has all devices.
+  Value askDevices(func::FuncOp f) {
+    Value arguments[] = {f.getArguments().back(), status(static_cast<int64_t>(info.devices.size()))};
+    return ask("ingot_devices_given", arguments);
+  }
+
+  /// Returns what a function of the support library returns.
+  Value ask(StringRef name, ValueRange arguments) {
+    OpBuilder::InsertPoint here = b.saveInsertionPoint();
+    b.setInsertionPointToStart(module.getBody());
+    auto function = func::FuncOp::create(b, loc, name, b.getFunctionType(TypeRange(arguments), {b.getI32Type()}));
+    function.setPrivate();
+    b.restoreInsertionPoint(here);
+    return func::CallOp::create(b, loc, function, arguments).getResult(0);
+  }
+
+  /// Returns (i1) whether a run with these sizes on this level (null: on any) is the body's; `given` says whether it
+  /// has devices, and is null where that makes no difference.
+  Value fits(const BodySizes &candidate, ArrayRef<Value> symbols, Value level, Value given) {
     Value result = arith::ConstantIntOp::create(b, loc, 1, 1);
     if (level) {
       result = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sge, level, status(candidate.level));
+    }
+    if (given) {
+      Value wanted = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, given, status(!candidate.onHost));
+      result = arith::AndIOp::create(b, loc, result, wanted);
     }
     for (auto [symbol, size] : llvm::zip_equal(symbols, candidate.sizes)) {
       if (size) {
@@ -137,13 +153,12 @@ private:
     return func::CallOp::create(b, loc, callee, operands).getResult(0);
   }
 
-  /// Calls the plans of all bodies for the sizes of `first`, one for each level. They differ in the workspace alone, of
-  /// which the largest is kept.
+  /// Calls the plans of all bodies for the sizes of `first`, one for each level, or the two with devices and without.
+  /// They differ in the workspace alone, of which the largest is kept; that without devices leaves theirs as it is.
   void planAll(func::FuncOp f, const BodySizes &first) {
-    // A model for several levels has no devices.
     Value result = call(f, body(first, "_plan")), workspace = f.getArgument(2), most;
     for (const BodySizes &other : bodies) {
-      if (other.level == first.level || other.sizes != first.sizes) {
+      if ((other.level == first.level && !other.onHost) || other.sizes != first.sizes) {
         continue;
       }
       Block *fail = takeIf(f, arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, result, status(0)));

@@ -74,7 +74,7 @@ void Entry::buildPlan() {
     dims += cast<RankedTensorType>(type).getRank();
   }
   Type types[] = {MemRefType::get({static_cast<int64_t>(symbols.size())}, i64), MemRefType::get({dims}, i64),
-                  MemRefType::get({1 + deviceCount}, i64)};
+                  MemRefType::get({1 + static_cast<int64_t>(info.devices.size())}, i64)};
   func::FuncOp f = begin("_plan", types);
   SmallVector<Value> values;
   for (size_t i = 0; i < symbols.size(); ++i) {

@@ -1,6 +1,7 @@
 // --dim seq=64,128: the imported model is copied, the symbol is a number in the types of each copy's arguments, and
 // every phase runs on all of them. Where --dim asks for nothing of the kind, small models get a body for a batch of 1
 // (SmallModel.cpp). --levels: what all machines have in common is done once; then each gets a copy of every body.
+// --with-host-fallback: in the same way each body gets a copy that has no devices with memories of their own.
 // Weights are in one table, in which equal constants under equal recipes are stored once.
 #include "compiler/entry/BuildDispatch.h"
 #include "compiler/onnx/rewriting/Formula.h"
@@ -189,6 +190,44 @@ void makeLevels(State &s) {
   }
 }
 
+std::vector<Body> hostBodies(State &s) {
+  std::vector<Body> copies;
+  auto copy = [&](const Body &body) {
+    if (!body.runs) {
+      return;
+    }
+    Body &made = copies.emplace_back(
+        Body{body.suffix + "_host", body.sizes, OwningOpRef<ModuleOp>(body.module.get().clone()), body.info});
+    made.onHost = true;
+    llvm::copy_if(body.devices, std::back_inserter(made.devices),
+                  [](const partition::Device &device) { return !device.machine.hasOwnMemory; });
+  };
+  llvm::for_each(llvm::drop_begin(s.bodies), copy); // those for some sizes are asked before the one for all
+  copy(s.model());
+  return copies;
+}
+
+partition::Policy hostPolicy(const State &s) {
+  partition::Policy policy = s.policy;
+  policy.fallback = true, policy.reserved.clear();
+  policy.demands.clear(), policy.overrides.clear();
+  std::vector<int> numbers; // of the devices among those of the host; -1: they have a memory of their own
+  int count = 0;
+  for (const partition::Device &device : s.devices) {
+    numbers.push_back(device.machine.hasOwnMemory ? -1 : count++);
+  }
+  auto keep = [&](const auto &all, auto &kept) {
+    for (auto each : all) {
+      if ((each.device = numbers[each.device]) >= 0) {
+        kept.push_back(each);
+      }
+    }
+  };
+  keep(s.policy.demands, policy.demands);
+  keep(s.policy.overrides, policy.overrides);
+  return policy;
+}
+
 LogicalResult describeBodies(State &s, Body &body) {
   if (s.bodies.size() > 1 && !body.info.dataDependentSizes.empty()) {
     return emitError(body.function().getLoc(),
@@ -222,6 +261,9 @@ static std::string bodyText(State &s, const Body &body) {
   std::string text = s.model().info.levels.empty() ? "" : body.devices.front().machine.spec;
   for (const auto &[symbol, size] : body.sizes) {
     text += (text.empty() ? "" : ", ") + symbol + " = " + std::to_string(size);
+  }
+  if (body.onHost) {
+    text += text.empty() ? "no devices" : ", no devices";
   }
   return text;
 }
@@ -303,7 +345,7 @@ static void moveInto(ModuleOp to, ModuleOp from, MutableArrayRef<plan::LaunchInf
 /// The sizes and the machine of the runs that a body takes.
 static entry::BodySizes runsOf(State &s, const Body &body) {
   const plan::ModelInfo &library = s.model().info;
-  entry::BodySizes runs{body.suffix, {}, library.levels.empty() ? 0 : body.devices.front().machine.level};
+  entry::BodySizes runs{body.suffix, {}, library.levels.empty() ? 0 : body.devices.front().machine.level, body.onHost};
   for (const plan::SymbolInfo &symbol : library.symbols) {
     auto value = body.sizes.find(symbol.name);
     runs.sizes.push_back(value == body.sizes.end() ? std::nullopt : std::optional(value->second));
@@ -317,6 +359,9 @@ static void finish(State &s, Body &body, bool first, void (*build)(State &, Body
   body.info.symbols = library.symbols;
   body.info.nodes = library.nodes;
   body.info.launches = library.launches;
+  if (body.onHost) { // its NAME_plan has the type of the others', which tell of devices
+    body.info.devices = (s.model().runs ? s.model() : s.bodies[1]).info.devices;
+  }
   Result &report = resultOf(s, body, /*description=*/false);
   report.body = bodyText(s, body);
   build(s, body, report);
@@ -344,6 +389,7 @@ void joinBodies(State &s, void (*build)(State &, Body &, Result &)) {
   auto larger = [](int64_t a, int64_t b) { return a < 0 || b < 0 ? -1 : std::max(a, b); };
   auto add = [&](const Body &body) {
     most = larger(most, body.info.workspaceBytes);
+    general.info.hostFallback |= body.onHost;
     devices.resize(body.info.devices.size()); // the same ones in all bodies
     for (auto [all, own] : llvm::zip_equal(devices, body.info.devices)) {
       int64_t workspace = larger(all.workspaceBytes, own.workspaceBytes);

@@ -50,6 +50,7 @@ FailureOr<bool> Retry::isWanted(State &state) {
     ++tries;
     state.result = result;
     state.weights = weights;
+    state.bodies.resize(bodies.size()); // the partition adds those for the host alone
     for (auto [body, saved] : llvm::zip_equal(state.bodies, bodies)) {
       body.module = cast<ModuleOp>(saved.module.get()->clone());
       body.info = saved.info;

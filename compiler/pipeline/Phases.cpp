@@ -222,7 +222,7 @@ static std::function<int64_t(support::Symbol)> likelySizes(const State &s, const
 
 static LogicalResult place(State &s, Body &body, Result &report) {
   std::vector<partition::Placement> placements;
-  partition::Policy policy = s.policy;
+  partition::Policy policy = body.onHost ? hostPolicy(s) : s.policy;
   policy.sizeOf = likelySizes(s, body);
   partition::nameDevices(body.function(), body.devices);
   if (failed(partition::bindToDevices(body.function(), s.options.bindings))) {
@@ -464,8 +464,8 @@ template <const auto &steps, bool description = false> static LogicalResult each
   return onEachBody(s, runSteps<steps>, description);
 }
 
-/// A model that has everything in the host's memory knows of no other one.
-static void forgetUnusedDevices(State &s) {
+/// A model that has everything in the host's memory knows of no other one. Returns whether it has not.
+static bool forgetUnusedDevices(State &s) {
   bool used = !s.options.bindings.empty();
   for (Body &body : s.bodies) {
     body.function().walk([&](plan::KernelOp kernel) { used |= plan::deviceOf(kernel) != 0; });
@@ -475,6 +475,7 @@ static void forgetUnusedDevices(State &s) {
       body.function()->removeAttr(plan::devicesName);
     }
   }
+  return used;
 }
 
 /// What is left to do for one of several levels, when all have the same forms.
@@ -488,8 +489,14 @@ static LogicalResult partitionEach(State &s) {
     return failure();
   }
   makeLevels(s);
+  std::vector<Body> onHost = s.options.hostFallback ? hostBodies(s) : std::vector<Body>();
   LogicalResult ok = onEachBody(s, areLevels ? partitionLevel : runSteps<kPartitionSteps>, /*description=*/false);
-  forgetUnusedDevices(s);
+  if (forgetUnusedDevices(s)) {
+    for (Body &body : onHost) {
+      s.bodies.push_back(std::move(body));
+      ok = success(succeeded(ok) && succeeded(runSteps<kPartitionSteps>(s, s.bodies.back(), s.bodies.back().result)));
+    }
+  }
   return ok;
 }
 

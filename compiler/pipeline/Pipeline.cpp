@@ -177,7 +177,7 @@ private:
       warnOfSource(*machine, common);
       state.devices.push_back({t, std::move(common)});
     }
-    return giveMachinesToPieces() && checkExits() && haveHost() && haveOneTriple() &&
+    return giveMachinesToPieces() && checkExits() && haveHost() && haveBothForFallback() && haveOneTriple() &&
            (options.levels.empty() || orderLevels()) && readPolicy(options, state.devices, state.policy, diagnostics);
   }
 
@@ -269,6 +269,21 @@ private:
     }
     const std::string &spec = state.devices.back().machine.spec;
     error("target '" + spec + "' runs kernels alone; name a machine for the rest: --target " + spec + ",native");
+    return false;
+  }
+
+  /// Whether there are devices that a run may be without (--with-host-fallback), and a machine for that run; gives a
+  /// message if not.
+  bool haveBothForFallback() {
+    auto isDevice = [](const partition::Device &device) { return device.machine.hasOwnMemory; };
+    if (!options.hostFallback || (llvm::any_of(state.devices, isDevice) && !llvm::all_of(state.devices, isDevice))) {
+      return true;
+    }
+    bool areDevices = isDevice(state.devices.front());
+    error("--with-host-fallback: " +
+          Twine(areDevices ? "no target is a machine for runs without devices; name one: --target " +
+                                 state.devices.front().machine.spec + ",native"
+                           : "no target has a memory of its own that a run may be without"));
     return false;
   }
 

@@ -46,6 +46,7 @@ struct Options {
   std::string triple;               ///< a triple of LLVM for another system than the target's own; empty: that one
   bool fallback = true;             ///< false (--no-fallback): every node must run on the first target
   bool byCost = true;               ///< false (--partition=greedy): targets keep whatever they take
+  bool hostFallback = false;        ///< --with-host-fallback: runs without the devices take bodies for the host alone
   /// --require DEVICE=Conv,MatMul: operators that must run on a target
   std::vector<std::pair<std::string, std::string>> demands;
   std::string placementFile;                          ///< a file with targets for nodes by name

@@ -18,9 +18,10 @@ struct Body {
   mlir::OwningOpRef<mlir::ModuleOp> module = nullptr;
   plan::ModelInfo info = {};
   std::vector<partition::Device> devices = {};
-  unsigned level = 0; ///< a number in ModelInfo::levels
-  bool runs = true;   ///< false: other bodies take all runs, and this one only tells the model's names and types
-  Result result = {}; ///< what phases tell of this body, where that is not told of the model
+  unsigned level = 0;  ///< a number in ModelInfo::levels
+  bool runs = true;    ///< false: other bodies take all runs, and this one only tells the model's names and types
+  bool onHost = false; ///< it takes runs without the model's devices (--with-host-fallback)
+  Result result = {};  ///< what phases tell of this body, where that is not told of the model
 
   mlir::func::FuncOp function() { return *module->getOps<mlir::func::FuncOp>().begin(); }
   const target::MachineModel &machineOf(llvm::StringRef spec) const;
@@ -81,6 +82,12 @@ mlir::LogicalResult makeBodies(State &state);
 /// Copies the model and its bodies for each of several machines. Everything before partitioning is the same for all,
 /// and so are the forms of operators (chooseForms).
 void makeLevels(State &state);
+
+/// Returns a copy of each body that runs, which takes its runs where the model's devices are missing.
+std::vector<Body> hostBodies(State &state);
+
+/// Returns the policy for such bodies: what the user says of targets that they do not have is left out.
+partition::Policy hostPolicy(const State &state);
 
 /// Returns the symbol of an imported model's batch, the first axis of its first input; empty where that is a number.
 std::string batchOf(mlir::func::FuncOp function);

@@ -107,6 +107,7 @@ struct ModelInfo {
   /// length of a sequence whose elements are tensors of their own. The list is empty where all are tensors.
   std::vector<int64_t> inputSequences, outputSequences;
   bool makesStrings = false; ///< runs need ingot_exec.strings
+  bool hostFallback = false; ///< runs without the devices take code for the host alone
   std::vector<SymbolInfo>
       symbols; ///< in the order in which they first occur in the inputs' dims, then those of no input
   std::vector<DataDependentSizeInfo>

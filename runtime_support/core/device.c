@@ -91,16 +91,20 @@ void ingot_device_close(ingot_device_use *use) {
   forget(use);
 }
 
-int ingot_devices_begin(const ingot_exec *exec, int32_t count) {
+int ingot_devices_given(const ingot_exec *exec, int32_t count) {
   if (!exec || !exec->devices) {
-    return INGOT_ERROR_NULL;
+    return 0;
   }
   for (int32_t i = 0; i < count; ++i) {
     if (!exec->devices[i].device) {
-      return INGOT_ERROR_NULL;
+      return 0;
     }
   }
-  return 0;
+  return 1;
+}
+
+int ingot_devices_begin(const ingot_exec *exec, int32_t count) {
+  return ingot_devices_given(exec, count) ? 0 : INGOT_ERROR_NULL;
 }
 
 void *ingot_device_workspace(const ingot_exec *exec, int32_t number) { return exec->devices[number].workspace; }

@@ -341,7 +341,8 @@ typedef struct ingot_exec {
   void (*release)(void *allocator, void *memory);
 
   /* The devices of ingot_model.devices, in their order; models without devices do not read this field. Whatever way
-   * a run ends, nothing is under way on a device afterwards. */
+   * a run ends, nothing is under way on a device afterwards. Where it is null, or one of them is all zeros, a run of a
+   * model with INGOT_MODEL_HOST_FALLBACK uses none of them, and any other run returns INGOT_ERROR_NULL. */
   const ingot_device_use *devices;
 
   /* Where a model whose flags have INGOT_MODEL_MAKES_STRINGS keeps the strings that it makes; other models do not
@@ -356,6 +357,9 @@ typedef struct ingot_exec {
 #define INGOT_MODEL_ALLOCATES 2u
 /* A flag of a model whose runs make strings, for which ingot_exec.strings has to be there. */
 #define INGOT_MODEL_MAKES_STRINGS 4u
+/* A flag of a model with devices that has code for the host alone as well (--with-host-fallback). A run without them
+ * takes that code. ingot_devices_given tells which runs do. */
+#define INGOT_MODEL_HOST_FALLBACK 8u
 
 /* A compiled model. It is constant and lives as long as the program. */
 typedef struct ingot_model {
@@ -543,6 +547,10 @@ int ingot_device_open(const ingot_model *model, int32_t number, int64_t workspac
 
 /* Gives the memory of `use` back; all zeros are allowed. No run may be using it. */
 void ingot_device_close(ingot_device_use *use);
+
+/* Returns 1 where `exec`, which may be null, has the first `count` devices, and else 0. With ingot_model.device_count
+ * for `count` it tells whether a run with `exec` uses the model's devices. */
+int ingot_devices_given(const ingot_exec *exec, int32_t count);
 
 /* Functions that compiled models call which run on devices. A device is given by its number (core/device.c). */
 int ingot_devices_begin(const ingot_exec *exec, int32_t count);

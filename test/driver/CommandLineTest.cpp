@@ -138,6 +138,10 @@ TEST(CommandLine, Places) {
   expectSays(wrong({"compile", "m.onnx", "--require", "Conv"}), "'Conv' is not of the form T=Conv,MatMul");
   expectSays(wrong({"compile", "m.onnx", "--placement", "p", "--no-fallback"}),
              "--placement and --no-fallback cannot be combined");
+  expectSays(wrong({"compile", "m.onnx", "--levels", "x86-64-v2,x86-64-v3", "--with-host-fallback"}),
+             "--with-host-fallback and --levels cannot be combined");
+  expectSays(wrong({"compile", "m.onnx", "--bind", "x=cuda", "--with-host-fallback"}),
+             "--with-host-fallback and --bind cannot be combined");
   expectSays(wrong({"compile", "m.onnx", "--require", "a=Conv", "--levels", "a,b"}),
              "--require and --levels cannot be combined");
   expectSays(wrong({"run", "m.json", "--out", "o", "--placement", "p"}),

@@ -183,10 +183,16 @@ TEST_F(DeviceTest, OfOpenSizes) {
 
 TEST_F(DeviceTest, RunsBeginWithAllDevices) {
   EXPECT_EQ(ingot_devices_begin(nullptr, 1), INGOT_ERROR_NULL);
+  EXPECT_EQ(ingot_devices_given(nullptr, 1), 0);
   EXPECT_EQ(ingot_devices_begin(&exec, 2), INGOT_ERROR_NULL);
+  uses[0].device = &one.device;
+  EXPECT_EQ(ingot_devices_given(&exec, 1), 1);
+  EXPECT_EQ(ingot_devices_given(&exec, 2), 0); // all of them or none
   uses[0].device = &one.device, uses[1].device = &two.device;
   EXPECT_EQ(ingot_devices_begin(&exec, 2), 0);
+  EXPECT_EQ(ingot_devices_given(&exec, 2), 1);
   exec.devices = nullptr;
+  EXPECT_EQ(ingot_devices_given(&exec, 2), 0);
   EXPECT_EQ(ingot_devices_begin(&exec, 2), INGOT_ERROR_NULL);
   EXPECT_EQ(textOf(INGOT_STATUS(INGOT_ERROR_NULL, model.input_count + model.output_count + 3)),
             "model 'fake': ingot_exec.devices: a pointer is null");

@@ -94,6 +94,12 @@ std::string checkPlaces(const pipeline::Options &options) {
   if (!flag.empty() && !options.fallback) {
     return flag + " and --no-fallback cannot be combined: without fallback, all nodes run on the first target";
   }
+  if (options.hostFallback && !options.levels.empty()) {
+    return "--with-host-fallback and --levels cannot be combined: levels have no devices that a run may be without";
+  }
+  if (options.hostFallback && !options.bindings.empty()) {
+    return "--with-host-fallback and --bind cannot be combined: without the device the host cannot reach the tensor";
+  }
   return "";
 }
 

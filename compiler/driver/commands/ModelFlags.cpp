@@ -231,6 +231,8 @@ void addPlaces(CLI::App &app, Invocation &invocation) {
       ->type_name("TRIPLE");
   app.add_flag_callback(
       "--no-fallback", [&options] { options.fallback = false; }, "Fail where a node cannot run on the first target");
+  app.add_flag("--with-host-fallback", options.hostFallback,
+               "Code for the host alone as well, for runs where a target with a memory of its own is missing");
   addWord<bool>(app, "--partition", options.byCost, "What targets with memories of their own keep", "", kPartitions)
       ->type_name("HOW");
   addAssignments(app, "--require", "T=Conv,MatMul", options.demands,
@@ -306,12 +308,37 @@ void addModelFlags(CLI::App &app, Invocation &invocation, const char *modelHelp)
 
 std::vector<std::string> givenCompileFlags(const CLI::App &app) {
   Texts given;
-  for (const char *flag :
-       {"--name",        "--dim",       "--independent-dims", "--shape",       "--sequence",    "--cache",
-        "--cache-room",  "--bind",      "--target",           "--load-target", "--levels",      "--triple",
-        "--no-fallback", "--partition", "--require",          "--placement",   "--no-allocate", "--accuracy",
-        "--winograd",    "--strassen",  "--split-floats",     "--chains",      "--weights",     "--tuning",
-        "--jobs",        "--verbose",   "--remarks",          "--dump-after",  "--stop-after",  "--timing"}) {
+  for (const char *flag : {"--name",
+                           "--dim",
+                           "--independent-dims",
+                           "--shape",
+                           "--sequence",
+                           "--cache",
+                           "--cache-room",
+                           "--bind",
+                           "--target",
+                           "--load-target",
+                           "--levels",
+                           "--triple",
+                           "--no-fallback",
+                           "--partition",
+                           "--require",
+                           "--placement",
+                           "--no-allocate",
+                           "--accuracy",
+                           "--winograd",
+                           "--strassen",
+                           "--split-floats",
+                           "--chains",
+                           "--weights",
+                           "--tuning",
+                           "--jobs",
+                           "--verbose",
+                           "--remarks",
+                           "--dump-after",
+                           "--stop-after",
+                           "--timing",
+                           "--with-host-fallback"}) {
     if (const CLI::Option *option = app.get_option_no_throw(flag); option && option->count()) {
       given.push_back(flag);
     }

@@ -111,6 +111,7 @@ Reproduction reproductionOf(const pipeline::Options &options, const std::map<std
   }
   made.words += sizeFlags(options) + machineFlags(options);
   made.words += options.fallback ? "" : " --no-fallback";
+  made.words += options.hostFallback ? " --with-host-fallback" : "";
   made.words += options.byCost ? "" : " --partition greedy";
   for (const auto &[target, operators] : options.demands) {
     made.words += flag("--require", target + "=" + operators);

@@ -14,6 +14,8 @@ public:
 
   /// Makes them ready for runs with these sizes; `weights` as in ingot_exec. The model has to stay loaded.
   llvm::Error open(const int64_t *sizes, const void *weights);
+  /// Gives back what open() and hold() took, but for the devices themselves.
+  void close();
   /// Returns memory of a device until the next open(), for a tensor that is bound to it; with a copy of `data` unless
   /// that is null.
   llvm::Expected<void *> hold(int32_t number, int64_t bytes, const void *data);
@@ -23,7 +25,6 @@ public:
   std::string message(int status) const;
 
 private:
-  void close();
   llvm::Error failure(int32_t number, int status) const;
 
   const ingot_model &model;

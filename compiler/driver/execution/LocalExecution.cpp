@@ -3,6 +3,7 @@
 #include "runtime_support/runner/measure.h"
 #include "runtime_support/runner/profile.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/raw_ostream.h"
 #include <cstdlib>
 #include <cstring>
 #include <new>
@@ -37,13 +38,31 @@ LocalExecution::Tensor LocalExecution::makeTensor(const ingot_tensor_info &info,
   return {allocate(bytes), bytes / int64_t(ingot_type_bytes(info.type))};
 }
 
+/// Says once in a process that the host runs a model that has code for a device, and why.
+static void tellFallback(const std::string &model, const std::string &why) {
+  static bool wasTold = false;
+  if (!std::exchange(wasTold, true)) {
+    llvm::errs() << "warning: model '" << model << "' runs on the host: " << why << "\n";
+  }
+}
+
+llvm::Error LocalExecution::openDevices() {
+  llvm::Error error = devices.open(sizes.data(), exec.weights);
+  if (error && model.flags & INGOT_MODEL_HOST_FALLBACK) {
+    devices.close();
+    tellFallback(model.name, llvm::toString(std::move(error)));
+    return llvm::Error::success();
+  }
+  return error;
+}
+
 llvm::Error LocalExecution::prepare(llvm::ArrayRef<HostTensor> given) {
   std::vector<int64_t> dims(outputAxes(model));
   int64_t bytes = 0;
   if (int status = ingot_plan(&model, sizes.data(), dims.data(), &bytes)) {
     return failure(status);
   }
-  if (llvm::Error error = devices.open(sizes.data(), exec.weights)) {
+  if (llvm::Error error = openDevices()) {
     return error;
   }
   exec.devices = devices.uses();

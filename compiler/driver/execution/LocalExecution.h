@@ -46,6 +46,8 @@ private:
     std::vector<std::string> strings = {};
   };
   llvm::Error prepare(llvm::ArrayRef<HostTensor> inputs) override;
+  /// Opens the model's devices. Where that fails, and the model has code for the host alone, it says so and goes on.
+  llvm::Error openDevices();
   /// Runs once through ingot_run, and returns its status.
   int run();
   /// Returns the error that a status stands for. With status 0 it checks whether something was written behind a buffer.
