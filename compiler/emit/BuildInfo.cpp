@@ -10,9 +10,12 @@ int64_t callerBytes(const plan::TensorInfo &tensor, const plan::ModelInfo &model
   if (tensor.isAllocated) {
     return -1;
   }
-  // A product of symbols is largest where each of them is; other expressions need not be.
-  auto isPlain = [](const support::Size &dim) { return dim.isNumber() || dim.asSymbol(); };
-  if (!tensor.bytes.isNumber() && !llvm::all_of(tensor.capacity(), isPlain)) {
+  // What never shrinks when a symbol grows is largest where each of them is.
+  bool grows = true;
+  tensor.bytes.eachSymbol([&](support::Symbol symbol) {
+    grows &= (tensor.bytes.replaced(symbol, support::Size(symbol) + 1) - tensor.bytes).atLeast(0);
+  });
+  if (!grows) {
     return -1;
   }
   auto mostOf = [&](support::Symbol symbol) -> std::optional<int64_t> {

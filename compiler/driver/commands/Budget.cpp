@@ -1,5 +1,5 @@
 #include "compiler/driver/commands/Budget.h"
-#include "compiler/driver/Text.h"
+#include "compiler/driver/ModelFacts.h"
 #include "compiler/plan/Model.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -66,7 +66,7 @@ std::vector<Part> buffersAtPeak(const pipeline::Result &result) {
     for (const pipeline::BufferLife &buffer : result.buffers) {
       if (isLive(buffer, begins.first)) {
         sum += buffer.bytes;
-        parts.push_back({buffer.name, buffer.bytes});
+        parts.push_back({plainName(buffer.name), buffer.bytes});
       }
     }
     if (sum > most) {
@@ -83,7 +83,7 @@ std::vector<Part> ramParts(const pipeline::Result &result, const plan::ModelInfo
       {"writable data", sizes.data + sizes.zeroed}};
   for (auto [kind, tensors] : {std::pair("input '", &model.inputs), {"output '", &model.outputs}}) {
     for (const plan::TensorInfo &tensor : *tensors) {
-      parts.push_back({kind + tensor.name + "', which the caller holds", emit::callerBytes(tensor, model)});
+      parts.push_back({kind + plainName(tensor.name) + "', which the caller holds", emit::callerBytes(tensor, model)});
     }
   }
   return parts;
@@ -171,8 +171,11 @@ std::string parseBudget(const std::string &text, Budget &budget) {
 std::string exceeds(const Budget &budget, const pipeline::Options &options, const pipeline::Result &result,
                     const plan::ModelInfo &model, const emit::BuildSizes &sizes) {
   if (budget.ram && sizes.ram < 0) {
-    return "--budget ram cannot be checked: what a run takes depends on sizes that nothing bounds; fix or bound them "
-           "with --dim or --shape; nothing was written";
+    return "--budget ram cannot be checked: " +
+           std::string(model.makesStrings ? "nothing bounds the strings that a run makes"
+                                          : "what a run takes depends on sizes of which no largest is known; fix or "
+                                            "bound them with --dim or --shape") +
+           "; nothing was written";
   }
   std::vector<std::string> said;
   if (budget.flash) {
