@@ -16,9 +16,10 @@ struct Part {
   std::vector<Part> parts = {};
 };
 
-/// Sorts parts by size, the largest first, and then in their order.
+/// Sorts parts by size, the largest first, and then by name.
 void sortParts(std::vector<Part> &parts) {
-  std::stable_sort(parts.begin(), parts.end(), [](const Part &a, const Part &b) { return a.bytes > b.bytes; });
+  llvm::sort(parts,
+             [](const Part &a, const Part &b) { return std::pair(-a.bytes, a.what) < std::pair(-b.bytes, b.what); });
   llvm::for_each(parts, [](Part &part) { sortParts(part.parts); });
 }
 

@@ -58,8 +58,9 @@ std::vector<Change> functions(const Manifest &a, const Manifest &b) {
       changes.push_back(change);
     }
   }
-  llvm::stable_sort(changes,
-                    [](const Change &x, const Change &y) { return std::abs(x.growth()) > std::abs(y.growth()); });
+  llvm::sort(changes, [](const Change &x, const Change &y) {
+    return std::pair(-std::abs(x.growth()), x.name) < std::pair(-std::abs(y.growth()), y.name);
+  });
   return changes;
 }
 
