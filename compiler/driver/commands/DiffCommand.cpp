@@ -31,12 +31,11 @@ std::optional<int64_t> known(int64_t bytes) { return bytes < 0 ? std::nullopt : 
 
 std::vector<Change> figures(const Manifest &a, const Manifest &b) {
   auto row = [](const char *name, int64_t before, int64_t after) { return Change{name, known(before), known(after)}; };
-  return {row("flash", a.sizes.flash, b.sizes.flash),
-          row("ram", a.sizes.ram, b.sizes.ram),
-          row("weights", a.weightBytes, b.weightBytes),
-          row("code", a.codeBytes, b.codeBytes),
-          row("constants", a.sizes.constants, b.sizes.constants),
-          row("workspace", a.workspaceBytes, b.workspaceBytes),
+  // An earlier manifest does not have them, nor does one of C++ source.
+  auto constants = [](const Manifest &manifest) { return manifest.sizes.flash < 0 ? -1 : manifest.sizes.constants; };
+  return {row("flash", a.sizes.flash, b.sizes.flash),   row("ram", a.sizes.ram, b.sizes.ram),
+          row("weights", a.weightBytes, b.weightBytes), row("code", a.codeBytes, b.codeBytes),
+          row("constants", constants(a), constants(b)), row("workspace", a.workspaceBytes, b.workspaceBytes),
           row("kernels", a.kernels, b.kernels)};
 }
 
@@ -155,12 +154,12 @@ void printText(llvm::ArrayRef<Change> sizes, llvm::ArrayRef<Change> code, llvm::
 /// Checks --fail-on-growth of flash and ram.
 llvm::Error checkGrowth(const Invocation &invocation, llvm::ArrayRef<Change> sizes) {
   for (const Change &change : sizes.take_front(2)) {
-    if (!change.before != !change.after) {
+    if (!change.before || !change.after) {
       return llvm::createStringError(invocation.manifests[change.before ? 1 : 0] + ": error: does not say how much " +
                                      change.name + " the model takes, which --fail-on-growth compares");
     }
-    double most = double(change.before.value_or(0)) * (1 + *invocation.mostGrowth / 100);
-    if (double(change.after.value_or(0)) > most) {
+    double most = double(*change.before) * (1 + *invocation.mostGrowth / 100);
+    if (double(*change.after) > most) {
       return llvm::createStringError(invocation.manifests[1] + ": error: takes " + llvm::Twine(change.growth()) +
                                      " bytes of " + change.name + " more than before, and --fail-on-growth allows " +
                                      llvm::Twine(int64_t(most) - *change.before));
