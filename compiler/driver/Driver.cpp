@@ -87,6 +87,8 @@ static llvm::Error dispatch(const Invocation &invocation) {
     return quantizeCommand(invocation);
   case Command::Tune:
     return tuneCommand(invocation);
+  case Command::Diff:
+    return diffCommand(invocation);
   case Command::Targets:
     return targetsCommand(invocation);
   }

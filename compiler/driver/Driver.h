@@ -36,6 +36,7 @@ llvm::Error benchCommand(const Invocation &invocation);
 llvm::Error reportCommand(const Invocation &invocation);
 llvm::Error quantizeCommand(const Invocation &invocation);
 llvm::Error tuneCommand(const Invocation &invocation);
+llvm::Error diffCommand(const Invocation &invocation);
 llvm::Error targetsCommand(const Invocation &invocation);
 
 } // namespace ingot::driver

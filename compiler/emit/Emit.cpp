@@ -248,7 +248,8 @@ LogicalResult Emitter::checkSymbols() {
   if (!facts) {
     return fail(facts.takeError());
   }
-  result.codeBytes = facts->codeBytes;
+  result.sizes = std::move(facts->sizes);
+  result.sizes.zeroed -= model.takesWeights() ? 0 : model.weightBytes; // their place in the object is still zeros
   decodesImages = llvm::is_contained(facts->undefined, "ingot_image_decode");
   for (const std::string &name : facts->undefined) {
     if (!StringRef(name).starts_with("ingot_")) {
@@ -397,7 +398,7 @@ LogicalResult Emitter::writeFiles(const ingot::emit::WeightsSource &weights) {
     paths.push_back(artifact.path);
   }
   if (!error) {
-    error = writeText(".json", ingot::emit::manifestText(model, devices, result.codeBytes, names));
+    error = writeText(".json", ingot::emit::manifestText(model, devices, result.sizes, names));
   }
   if (!error && options.depfile) {
     paths.push_back(pathOf(".json"));
@@ -421,5 +422,9 @@ LogicalResult ingot::emit::emitModel(mlir::ModuleOp module, const target::Machin
     return failure();
   }
   result.writing = true;
+  addUp(model, needsMachineCode(options.kinds), result.sizes);
+  if (std::string why = options.refuses ? options.refuses(model, result.sizes) : ""; !why.empty()) {
+    return module.emitError(why);
+  }
   return options.dir.empty() ? success() : emitter.writeFiles(weights);
 }

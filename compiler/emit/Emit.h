@@ -14,6 +14,7 @@
 // `memref.global "private" @NAME_weights : memref<Nxi8>`. The same input gives the same bytes: no path, no time, no
 // order of a hash table reaches a file.
 #pragma once
+#include "compiler/emit/BuildInfo.h"
 #include "compiler/emit/Kinds.h"
 #include "compiler/plan/Model.h"
 #include "compiler/target/MachineModel.h"
@@ -38,12 +39,15 @@ struct Options {
   std::vector<std::string> dependencies;              ///< what the depfile names: the model, its external data
   std::vector<const target::MachineModel *> devices;  ///< the machines of ModelInfo::devices, in their order
   std::vector<const target::MachineModel *> machines; ///< all machines that functions may be for
+  /// A function that says why the files are not to be written, once everything is known of them; no text: they are. It
+  /// may be absent.
+  std::function<std::string(const plan::ModelInfo &model, const BuildSizes &sizes)> refuses = {};
 };
 
 struct Result {
   std::vector<Artifact> artifacts;
-  int64_t codeBytes = 0;
-  bool writing = false; ///< whether files are being written, so that a failure is one of the place they go to
+  BuildSizes sizes;
+  bool writing = false; ///< whether files are being written, or refused, so that a failure is no bug
 };
 
 /// Whether the kinds need code of the machine itself.

@@ -37,13 +37,13 @@ static void writeImages(json::OStream &json, const ingot::emit::DeviceCode &code
   });
 }
 
-std::string ingot::emit::manifestText(const plan::ModelInfo &model, ArrayRef<DeviceCode> devices, int64_t codeBytes,
-                                      ArrayRef<std::string> files) {
+std::string ingot::emit::manifestText(const plan::ModelInfo &model, ArrayRef<DeviceCode> devices,
+                                      const BuildSizes &sizes, ArrayRef<std::string> files) {
   std::string text;
   raw_string_ostream stream(text);
   json::OStream json(stream, 2);
   support::JsonFieldWriter writer(json, &support::FieldRule::manifest);
-  BuildInfo build{manifestVersion, INGOT_ABI, codeBytes, files};
+  BuildInfo build{manifestVersion, INGOT_ABI, sizes.code, files, sizes};
   json.object([&] {
     visitManifest(writer, model, build, parameterNames(model), [&](size_t device) {
       if (!devices[device].staysInObject()) {

@@ -70,6 +70,12 @@ void visitManifest(V &v, typename V::template Ref<plan::ModelInfo> model, typena
     }
   });
   v("code_bytes", build.codeBytes);
+  v("constant_bytes", build.sizes.constants);
+  v("data_bytes", build.sizes.data);
+  v("zeroed_bytes", build.sizes.zeroed);
+  v("flash_bytes", build.sizes.flash, support::orNull);
+  v("ram_bytes", build.sizes.ram, support::orNull);
+  v.list("functions", build.sizes.functions, support::unlessEmpty);
   v("kernels", model.kernels);
   v("macs", model.macs);
   v.list("requirements", model.requirements);

@@ -14,6 +14,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/BinaryFormat/Magic.h"
 #include "llvm/Object/ELFObjectFile.h"
+#include "llvm/Object/SymbolSize.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace llvm;
@@ -155,6 +156,52 @@ static bool isOfTheSystem(const ObjectFile &file, StringRef name) {
   return file.isCOFF() && (name == "__chkstk" || name == "_fltused");
 }
 
+/// Returns as what a section is counted; null where a program does not have it in memory.
+static int64_t ingot::emit::BuildSizes::*kindOf(const SectionRef &section) {
+  using ingot::emit::BuildSizes;
+  bool isElf = isa<ELFObjectFileBase>(section.getObject());
+  uint64_t flags = isElf ? ELFSectionRef(section).getFlags() : 0;
+  if (section.isText()) {
+    return &BuildSizes::code;
+  }
+  if (isElf && !(flags & ELF::SHF_ALLOC)) {
+    return nullptr;
+  }
+  if (section.isBSS()) {
+    return &BuildSizes::zeroed;
+  }
+  if (isElf) {
+    return flags & ELF::SHF_WRITE ? &BuildSizes::data : &BuildSizes::constants;
+  }
+  if (section.isDebugSection()) {
+    return nullptr;
+  }
+  // Where a format does not say whether a section is written, its name does.
+  Expected<StringRef> name = section.getName();
+  if (!name) {
+    consumeError(name.takeError());
+    return &BuildSizes::constants;
+  }
+  return *name == ".data" || *name == "__data" ? &BuildSizes::data : &BuildSizes::constants;
+}
+
+/// Adds the functions with their sizes, largest first.
+static Error addFunctions(const ObjectFile &file, ingot::emit::BuildSizes &sizes) {
+  for (const auto &[symbol, bytes] : computeSymbolSizes(file)) {
+    Expected<SymbolRef::Type> type = symbol.getType();
+    Expected<StringRef> name = symbol.getName();
+    if (!type || !name) {
+      return joinErrors(type.takeError(), name.takeError());
+    }
+    if (*type == SymbolRef::ST_Function && bytes > 0) {
+      sizes.functions.push_back({plainName(file, *name).str(), static_cast<int64_t>(bytes)});
+    }
+  }
+  llvm::sort(sizes.functions,
+             [](const auto &a, const auto &b) { return std::tuple(-a.bytes, a.name) < std::tuple(-b.bytes, b.name); });
+  return Error::success();
+}
+
 Expected<ingot::emit::ObjectFacts> ingot::emit::inspectObject(StringRef object) {
   auto file = ObjectFile::createObjectFile(MemoryBufferRef(object, ""));
   if (!file) {
@@ -162,7 +209,12 @@ Expected<ingot::emit::ObjectFacts> ingot::emit::inspectObject(StringRef object) 
   }
   ObjectFacts facts;
   for (const SectionRef &section : (*file)->sections()) {
-    facts.codeBytes += section.isText() ? section.getSize() : 0;
+    if (int64_t ingot::emit::BuildSizes::*kind = kindOf(section)) {
+      facts.sizes.*kind += section.getSize();
+    }
+  }
+  if (Error error = addFunctions(**file, facts.sizes)) {
+    return error;
   }
   for (const SymbolRef &symbol : (*file)->symbols()) {
     Expected<uint32_t> flags = symbol.getFlags();

@@ -7,7 +7,7 @@ namespace ingot::emit {
 
 /// What a finished object holds.
 struct ObjectFacts {
-  int64_t codeBytes = 0;              ///< bytes of the sections with code
+  BuildSizes sizes;                   ///< without flash and ram, and with the weights among what is zeroed
   std::vector<std::string> undefined; ///< undefined symbols, sorted, without those that every program has
 };
 

@@ -9,7 +9,7 @@ namespace ingot::emit {
 std::string headerText(const plan::ModelInfo &model);
 
 /// Returns the text of NAME.json. `files` are the names of the other artifacts, without folders.
-std::string manifestText(const plan::ModelInfo &model, llvm::ArrayRef<DeviceCode> devices, int64_t codeBytes,
+std::string manifestText(const plan::ModelInfo &model, llvm::ArrayRef<DeviceCode> devices, const BuildSizes &sizes,
                          llvm::ArrayRef<std::string> files);
 
 /// Returns the text of NAME.d in make's syntax: every target depends on every dependency.

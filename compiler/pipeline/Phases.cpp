@@ -523,6 +523,11 @@ static LogicalResult emit(State &s) {
       options.machines.push_back(&device.machine);
     }
   }
+  if (s.options.refuses) {
+    options.refuses = [&](const plan::ModelInfo &model, const emit::BuildSizes &sizes) {
+      return s.options.refuses(s.result, model, sizes);
+    };
+  }
   emit::Result result;
   auto weights = [&](const emit::WeightsSink &sink) {
     constexpr size_t mostHeld = size_t(64) << 20;
@@ -546,7 +551,9 @@ static LogicalResult emit(State &s) {
     s.userFault = result.writing;
     return failure();
   }
-  s.result.codeBytes = result.codeBytes;
+  s.result.codeBytes = result.sizes.code;
+  s.result.flashBytes = result.sizes.flash;
+  s.result.ramBytes = result.sizes.ram;
   s.result.artifacts = std::move(result.artifacts);
   return success();
 }

@@ -1,6 +1,7 @@
 // Has the way of a model, as a table of phases. Flags (--stop-after, --dump-after, --timing), documentation and tests
 // come from the table.
 #pragma once
+#include "compiler/emit/BuildInfo.h"
 #include "compiler/emit/Kinds.h"
 #include "compiler/layout/Chains.h"
 #include "compiler/lower/Policies.h"
@@ -14,6 +15,8 @@
 #include <vector>
 
 namespace ingot::pipeline {
+
+struct Result;
 
 /// The bounds of a symbolic dimension: --dim batch=1..8.
 struct RequestedBounds {
@@ -92,6 +95,8 @@ struct Options {
   /// A function that is told the files of external data that the model reads, by the names that it gives them; may be
   /// empty.
   std::function<void(const std::map<std::string, std::string> &)> reads;
+  /// A function that says why files are not to be written, when everything is known of them; may be empty.
+  std::function<std::string(const Result &result, const plan::ModelInfo &model, const emit::BuildSizes &sizes)> refuses;
 };
 
 struct PhaseTime {
@@ -138,6 +143,7 @@ struct Result {
   std::vector<emit::Artifact> artifacts;
   double seconds = 0;
   int64_t arenaBytes = 0, arenaLowerBound = 0, weightBytes = 0, codeBytes = 0, kernels = 0;
+  int64_t flashBytes = -1, ramBytes = -1; ///< BuildSizes::flash and ram
   int64_t macs = 0;
   std::string macsText; ///< the expression, where they depend on the open sizes; arenaBytes and macs are -1 then
   std::vector<NodePlacement> placement;

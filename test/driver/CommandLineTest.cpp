@@ -84,6 +84,32 @@ TEST(CommandLine, Tuning) {
   expectSays(wrong({"tune", "m.onnx", "-o", "f", "--data", "a", "--data", "b"}), "tune takes one --data");
 }
 
+TEST(CommandLine, Budget) {
+  EXPECT_FALSE(parsed({"compile", "m.onnx"}).budget.isGiven());
+  Budget budget = parsed({"compile", "m.onnx", "--budget", "flash=256K,ram=1000", "--json"}).budget;
+  EXPECT_EQ(budget.flash, 262144);
+  EXPECT_EQ(budget.ram, 1000);
+  EXPECT_EQ(parsed({"compile", "--budget", "flash=1M", "m.onnx"}).budget.flash, 1048576);
+  EXPECT_EQ(parsed({"compile", "m.onnx", "--budget", "ram=0"}).budget.ram, 0);
+  for (const char *text : {"ram", "ram=", "ram=K", "ram=64k", "ram=+1", "ram=1.5K", "ram=9223372036854775807K"}) {
+    expectSays(wrong({"compile", "m.onnx", "--budget", text}), "is no number of bytes");
+  }
+  expectSays(wrong({"compile", "m.onnx", "--budget", "ram=1,ram=2"}), "the budget of ram is given twice");
+  expectSays(wrong({"compile", "m.onnx", "--budget", "stack=2K"}), "stack is not computed");
+  expectSays(wrong({"inspect", "m.onnx", "--budget", "ram=1"}), "--budget");
+}
+
+TEST(CommandLine, Diff) {
+  Invocation diff = parsed({"diff", "a.json", "b.json", "--fail-on-growth", "2.5%"});
+  EXPECT_EQ(diff.command, Command::Diff);
+  EXPECT_EQ(diff.manifests, (std::vector<std::string>{"a.json", "b.json"}));
+  EXPECT_EQ(diff.mostGrowth, 2.5);
+  EXPECT_FALSE(parsed({"diff", "a.json", "b.json"}).mostGrowth);
+  for (const char *text : {"-1", "%", "5%%", "nan"}) {
+    expectSays(wrong({"diff", "a.json", "b.json", "--fail-on-growth", text}), "is no percentage, such as 5%");
+  }
+}
+
 TEST(CommandLine, OpenSizes) {
   Invocation invocation = parsed(
       {"compile", "m.onnx", "--dim", "batch=1..8", "--dim", "seq=16", "--dim", "past=3..3", "--dim", "rows=2.."});

@@ -55,6 +55,20 @@ void addCompile(CLI::App &app, Invocation &invocation) {
                "Call ingot_exec.profile before and after every kernel (a model without this flag has no trace of it)");
   app.add_flag("--depfile,-M", options.depfile,
                "Write NAME.d, the files that the result depends on, for make and ninja");
+  auto setBudget = [&invocation](const std::vector<std::string> &kinds) {
+    for (const std::string &kind : kinds) {
+      if (std::string wrong = parseBudget(kind, invocation.budget); !wrong.empty()) {
+        throw CLI::ValidationError("--budget", wrong);
+      }
+    }
+  };
+  repeated(
+      app.add_option_function<std::vector<std::string>>(
+          "--budget", setBudget,
+          "What the model may take at most: flash=256K,ram=64K (K and M are 1024 and 1024 * 1024 bytes); exceeded: "
+          "a table, exit code 1, and no files"))
+      ->delimiter(',')
+      ->type_name("KIND=BYTES,...");
   CLI::Option *cache =
       app.add_option("--compile-cache", invocation.compileCache,
                      "Folder of earlier compilations: an equal one is copied from there; several processes may use it")
@@ -221,6 +235,25 @@ void addQuantizeMeasures(CLI::App &app, Invocation &invocation) {
   app.add_option("--report", invocation.reportPath, "Write the report as JSON")->group(output)->type_name("FILE.json");
 }
 
+void addDiff(CLI::App &app, Invocation &invocation) {
+  invocation.manifests.resize(2);
+  app.add_option("OLD", invocation.manifests[0], "Manifest NAME.json of the model as it was")->required();
+  app.add_option("NEW", invocation.manifests[1], "Manifest of the model as it is")->required();
+  auto setGrowth = [&invocation](const std::string &text) {
+    std::string number = text.substr(0, text.size() - (!text.empty() && text.back() == '%' ? 1 : 0));
+    char *end = nullptr;
+    double percent = std::strtod(number.c_str(), &end);
+    if (number.empty() || *end || !std::isfinite(percent) || percent < 0) {
+      throw CLI::ValidationError("--fail-on-growth", "'" + text + "' is no percentage, such as 5%");
+    }
+    invocation.mostGrowth = percent;
+  };
+  app.add_option_function<std::string>("--fail-on-growth", setGrowth,
+                                       "Exit with 1 where flash or RAM grows by more than this")
+      ->type_name("N%");
+  app.add_flag("--json", invocation.json, "Print one JSON object instead of text");
+}
+
 constexpr support::Word<bool> kActivations[] = {{false, "uint8", "any range"}, {true, "int8", "symmetric"}};
 
 void addQuantize(CLI::App &app, Invocation &invocation) {
@@ -286,6 +319,7 @@ ParsedCommandLine parseCommandLine(int argc, const char *const *argv) {
       {Command::Quantize, "quantize", "Write a model with smaller types: integers, or floats of 16 bits", addQuantize},
       {Command::Tune, "tune", "Measure which schedules of a model's kernels are the fastest here, for compile --tuning",
        addTune},
+      {Command::Diff, "diff", "Say what grew and shrank between two manifests of compiled models", addDiff},
       {Command::Targets, "targets", "List the known targets, and what this host is",
        [](CLI::App &sub, Invocation &invocation) {
          addLoadTarget(sub, invocation);

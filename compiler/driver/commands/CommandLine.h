@@ -1,6 +1,7 @@
 // Describes the command line as data. Subcommands get an Invocation and know nothing of flags.
 #pragma once
 #include "compiler/driver/Crash.h"
+#include "compiler/driver/commands/Budget.h"
 #include "compiler/driver/execution/Preprocessing.h"
 #include "compiler/pipeline/Pipeline.h"
 #include "compiler/quantizer/Options.h"
@@ -8,7 +9,7 @@
 
 namespace ingot::driver {
 
-enum class Command { Compile, Inspect, Run, Verify, Bench, Report, Quantize, Tune, Targets };
+enum class Command { Compile, Inspect, Run, Verify, Bench, Report, Quantize, Tune, Diff, Targets };
 
 struct Invocation {
   Command command = Command::Targets;
@@ -19,6 +20,8 @@ struct Invocation {
 
   std::string compileCache;                     ///< compile: folder of earlier compilations; empty: none
   int64_t compileCacheBytes = int64_t(2) << 30; ///< bytes that the folder may take
+
+  Budget budget; ///< compile: what the model may take
 
   std::string shownPath; ///< what messages call the model, where it is a file that the user does not know; or empty
 
@@ -37,6 +40,8 @@ struct Invocation {
   std::string reportPath;             ///< report: the file
   std::string tuningOutput;           ///< tune: the file
   bool listsSchedules = false;        ///< tune: what there is to measure, in place of measuring it
+  std::vector<std::string> manifests; ///< diff: the old one and the new one
+  std::optional<double> mostGrowth;   ///< diff: percent that flash and ram may grow
   quantizer::Options quantization;    ///< quantize
   Preprocessing preprocessing;        ///< quantize: of pictures and sounds
   Reproduction reproduction;          ///< how a failure is seen again

@@ -48,6 +48,8 @@ std::string jsonOf(const pipeline::Result &result) {
     json.attribute("weight_bytes", result.weightBytes);
     writeLevels(json, result);
     json.attribute("code_bytes", result.codeBytes);
+    writeArena(json, "flash_bytes", result.flashBytes);
+    writeArena(json, "ram_bytes", result.ramBytes);
     json.attribute("kernels", result.kernels);
     report::writeSizes(json, result);
     report::writeAllocations(json, result);
@@ -118,6 +120,11 @@ llvm::Error compileCommand(const Invocation &invocation) {
       return llvm::Error::success();
     }
     options.reads = [&](const std::map<std::string, std::string> &external) { cache->reads(external); };
+  }
+  if (invocation.budget.isGiven()) {
+    options.refuses = [&](const pipeline::Result &result, const plan::ModelInfo &model, const emit::BuildSizes &sizes) {
+      return exceeds(invocation.budget, options, result, model, sizes);
+    };
   }
   CompileCache::Messages messages;
   llvm::Expected<pipeline::Result> result = compileModel(invocation, options, &messages.diagnostics);

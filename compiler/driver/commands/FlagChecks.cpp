@@ -1,6 +1,7 @@
 // Checks what no single flag can check: first what concerns all subcommands, then what a single one reads of its own
 // flags.
 #include "compiler/driver/commands/FlagChecks.h"
+#include "compiler/emit/Emit.h"
 #include "llvm/ADT/StringExtras.h"
 #include <algorithm>
 
@@ -60,6 +61,13 @@ std::string checkInspect(const Invocation &invocation) {
              : "";
 }
 
+/// Checks the budget of a compilation.
+std::string checkBudget(const Invocation &invocation) {
+  return invocation.budget.flash && !emit::needsMachineCode(invocation.model.emit)
+             ? "--budget flash counts machine code, which another compiler makes of what --emit writes here"
+             : "";
+}
+
 /// Checks what cannot be measured of schedules.
 std::string checkTune(const Invocation &invocation) {
   const pipeline::Options &model = invocation.model;
@@ -78,6 +86,7 @@ std::string checkStop(const Invocation &invocation) {
   const pipeline::Options &options = invocation.model;
   std::string flag = invocation.json                         ? "--json"
                      : options.depfile                       ? "--depfile"
+                     : invocation.budget.isGiven()           ? "--budget"
                      : invocation.memory                     ? "--memory"
                      : invocation.largestKernels > 0         ? "--top"
                      : invocation.command == Command::Report ? "the report"
@@ -200,6 +209,8 @@ std::string checkFlags(const Invocation &invocation, const IsGiven &isGiven) {
     return wrong;
   }
   switch (invocation.command) {
+  case Command::Compile:
+    return checkBudget(invocation);
   case Command::Report:
     return checkReport(invocation, isGiven);
   case Command::Quantize:

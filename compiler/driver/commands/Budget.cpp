@@ -1,0 +1,193 @@
+#include "compiler/driver/commands/Budget.h"
+#include "compiler/driver/ModelFacts.h"
+#include "compiler/plan/Model.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/Format.h"
+#include "llvm/Support/raw_ostream.h"
+
+namespace ingot::driver {
+namespace {
+
+/// A line of the table, with what it is made of.
+struct Part {
+  std::string what;
+  int64_t bytes = 0;
+  std::vector<Part> parts = {};
+};
+
+/// Sorts parts by size, the largest first, and then by name.
+void sortParts(std::vector<Part> &parts) {
+  llvm::sort(parts,
+             [](const Part &a, const Part &b) { return std::pair(-a.bytes, a.what) < std::pair(-b.bytes, b.what); });
+  llvm::for_each(parts, [](Part &part) { sortParts(part.parts); });
+}
+
+void print(llvm::raw_ostream &out, const std::vector<Part> &parts, unsigned indent) {
+  constexpr size_t most = 8;
+  llvm::ArrayRef<Part> shown = llvm::ArrayRef(parts).take_front(indent == 1 ? parts.size() : most);
+  for (const Part &part : shown) {
+    if (part.bytes > 0) {
+      out << '\n'
+          << std::string(2 * indent, ' ') << llvm::format("%12lld  ", static_cast<long long>(part.bytes)) << part.what;
+      print(out, part.parts, indent + 1);
+    }
+  }
+  if (parts.size() > shown.size()) {
+    out << '\n' << std::string(2 * indent + 14, ' ') << "and " << parts.size() - shown.size() << " smaller ones";
+  }
+}
+
+std::vector<Part> flashParts(const plan::ModelInfo &model, const emit::BuildSizes &sizes) {
+  Part code{"code", sizes.code}, weights{"weights", model.weightBytes};
+  for (const emit::FunctionSize &function : sizes.functions) {
+    code.parts.push_back({function.name, function.bytes});
+  }
+  for (const plan::LaunchInfo &launch : model.launches) {
+    if (launch.weightBytes.isNumber() && launch.weightBytes.number() > 0) {
+      weights.parts.push_back({"read by " + launch.kernel, launch.weightBytes.number()});
+    }
+  }
+  return {code,
+          weights,
+          {"constants, with the model's descriptor", sizes.constants},
+          {"initial values of writable data", sizes.data}};
+}
+
+/// Returns the buffers of the workspace that live when most of it is used.
+std::vector<Part> buffersAtPeak(const pipeline::Result &result) {
+  auto isLive = [](const pipeline::BufferLife &buffer, int step) {
+    return buffer.target.empty() && buffer.first <= step && step <= buffer.last;
+  };
+  int64_t most = 0;
+  std::vector<Part> at;
+  for (const pipeline::BufferLife &begins : result.buffers) { // the peak is where some buffer begins
+    int64_t sum = 0;
+    std::vector<Part> parts;
+    for (const pipeline::BufferLife &buffer : result.buffers) {
+      if (isLive(buffer, begins.first)) {
+        sum += buffer.bytes;
+        parts.push_back({plainName(buffer.name), buffer.bytes});
+      }
+    }
+    if (sum > most) {
+      most = sum, at = std::move(parts);
+    }
+  }
+  return at;
+}
+
+std::vector<Part> ramParts(const pipeline::Result &result, const plan::ModelInfo &model,
+                           const emit::BuildSizes &sizes) {
+  std::vector<Part> parts{
+      {"workspace; its buffers where most are used at once", model.workspaceBytes, buffersAtPeak(result)},
+      {"writable data", sizes.data + sizes.zeroed}};
+  for (auto [kind, tensors] : {std::pair("input '", &model.inputs), {"output '", &model.outputs}}) {
+    for (const plan::TensorInfo &tensor : *tensors) {
+      parts.push_back({kind + plainName(tensor.name) + "', which the caller holds", emit::callerBytes(tensor, model)});
+    }
+  }
+  return parts;
+}
+
+/// Returns what makes a model take less flash, of flags that it was not compiled with.
+std::vector<std::string> flashHints(const pipeline::Options &options, const plan::ModelInfo &model,
+                                    const emit::BuildSizes &sizes) {
+  std::vector<std::string> hints;
+  auto isWinograd = [](const plan::LaunchInfo &launch) {
+    return llvm::StringRef(launch.choice).starts_with("winograd");
+  };
+  if (options.winograd != lower::Winograd::Off && llvm::any_of(model.launches, isWinograd)) {
+    hints.push_back("--winograd off: weights of Winograd's algorithm take more room than the model's");
+  }
+  if (model.weightBytes > sizes.code) {
+    hints.push_back("ingot quantize: int8 takes a quarter of float32's weights, --scheme int4 about an eighth");
+  }
+  if (options.profile) {
+    hints.push_back("no --profile: its calls are code around every kernel");
+  }
+  if (options.levels.size() > 1) {
+    hints.push_back("fewer --levels: each has code of its own");
+  }
+  if (!options.choices.empty()) {
+    hints.push_back("--dim with fewer sizes: each of the list has code of its own");
+  }
+  return hints;
+}
+
+std::vector<std::string> ramHints(const plan::ModelInfo &model) {
+  std::vector<std::string> hints;
+  if (!model.symbols.empty()) {
+    hints.push_back("--dim or --shape with smaller sizes or bounds");
+  }
+  auto isFloat = [](const plan::TensorInfo &tensor) { return tensor.type == 1; }; // ONNX's FLOAT
+  if (llvm::any_of(model.inputs, isFloat)) {
+    hints.push_back("ingot quantize --scheme int8: values between layers take a byte each");
+  }
+  return hints;
+}
+
+/// Returns what is said of a budget of one kind.
+std::string exceedsOne(const char *kind, int64_t most, int64_t taken, std::vector<Part> parts,
+                       const std::vector<std::string> &hints) {
+  if (taken <= most) {
+    return "";
+  }
+  std::string text;
+  llvm::raw_string_ostream out(text);
+  out << "takes " << taken << " bytes of " << kind << ", which is " << taken - most << " more than --budget " << kind
+      << "=" << most << " allows; nothing was written";
+  sortParts(parts);
+  print(out, parts, 1);
+  for (const std::string &hint : hints) {
+    out << "\n  " << (&hint == &hints.front() ? "what may help: " : "               ") << hint;
+  }
+  return text;
+}
+
+} // namespace
+
+std::string parseBudget(const std::string &text, Budget &budget) {
+  auto [kind, amount] = llvm::StringRef(text).split('=');
+  if (kind == "stack" || kind == "cycles") {
+    return "'" + text + "': " + kind.str() + " is not computed; budgets are of flash and ram";
+  }
+  if (kind != "flash" && kind != "ram") {
+    return "'" + text + "': a budget is flash=BYTES or ram=BYTES, such as flash=256K";
+  }
+  llvm::StringRef digits = amount;
+  int64_t unit = digits.consume_back("K") ? 1024 : digits.consume_back("M") ? 1024 * 1024 : 1, bytes = 0;
+  if (digits.empty() || !llvm::all_of(digits, llvm::isDigit) || digits.getAsInteger(10, bytes) ||
+      bytes > INT64_MAX / unit) {
+    return "'" + text + "': '" + amount.str() + "' is no number of bytes, such as 65536, 64K or 1M";
+  }
+  std::optional<int64_t> &most = kind == "flash" ? budget.flash : budget.ram;
+  if (most) {
+    return "the budget of " + kind.str() + " is given twice";
+  }
+  most = bytes * unit;
+  return "";
+}
+
+std::string exceeds(const Budget &budget, const pipeline::Options &options, const pipeline::Result &result,
+                    const plan::ModelInfo &model, const emit::BuildSizes &sizes) {
+  if (budget.ram && sizes.ram < 0) {
+    return "--budget ram cannot be checked: " +
+           std::string(model.makesStrings ? "nothing bounds the strings that a run makes"
+                                          : "what a run takes depends on sizes of which no largest is known; fix or "
+                                            "bound them with --dim or --shape") +
+           "; nothing was written";
+  }
+  std::vector<std::string> said;
+  if (budget.flash) {
+    said.push_back(
+        exceedsOne("flash", *budget.flash, sizes.flash, flashParts(model, sizes), flashHints(options, model, sizes)));
+  }
+  if (budget.ram) {
+    said.push_back(exceedsOne("ram", *budget.ram, sizes.ram, ramParts(result, model, sizes), ramHints(model)));
+  }
+  llvm::erase_if(said, [](const std::string &text) { return text.empty(); });
+  return llvm::join(said, "\n" + options.modelPath + ": error: ");
+}
+
+} // namespace ingot::driver

@@ -1,0 +1,23 @@
+// Budgets of `ingot compile --budget flash=256K,ram=64K`: how much a model may take before its files are refused, and
+// the table of who takes it. What is counted as flash and as RAM is said in emit/BuildInfo.h.
+#pragma once
+#include "compiler/pipeline/Pipeline.h"
+#include <optional>
+#include <string>
+
+namespace ingot::driver {
+
+/// Bytes that a model may take of each kind; nothing: any number.
+struct Budget {
+  std::optional<int64_t> flash, ram;
+  bool isGiven() const { return flash || ram; }
+};
+
+/// Adds "flash=256K,ram=65536" to a budget, and returns what is wrong with the text; nothing where it is right.
+std::string parseBudget(const std::string &text, Budget &budget);
+
+/// Returns why the budget does not hold, with a table of what takes most; nothing where it holds.
+std::string exceeds(const Budget &budget, const pipeline::Options &options, const pipeline::Result &result,
+                    const plan::ModelInfo &model, const emit::BuildSizes &sizes);
+
+} // namespace ingot::driver

@@ -1,0 +1,48 @@
+#include "compiler/emit/BuildInfo.h"
+#include "compiler/plan/Model.h"
+
+namespace ingot::emit {
+
+int64_t callerBytes(const plan::TensorInfo &tensor, const plan::ModelInfo &model) {
+  if (tensor.device != 0 || tensor.inPlaceOf >= 0) {
+    return 0;
+  }
+  if (tensor.isAllocated) {
+    return -1;
+  }
+  // What never shrinks when a symbol grows is largest where each of them is.
+  bool grows = true;
+  tensor.bytes.eachSymbol([&](support::Symbol symbol) {
+    grows &= (tensor.bytes.replaced(symbol, support::Size(symbol) + 1) - tensor.bytes).atLeast(0);
+  });
+  if (!grows) {
+    return -1;
+  }
+  auto mostOf = [&](support::Symbol symbol) -> std::optional<int64_t> {
+    for (const plan::SymbolInfo &info : model.symbols) {
+      if (support::Symbol::read(info.name) == symbol && info.most >= 0) {
+        return info.most;
+      }
+    }
+    return std::nullopt;
+  };
+  return tensor.bytes.evaluate(mostOf).value_or(-1);
+}
+
+void addUp(const plan::ModelInfo &model, bool hasMachineCode, BuildSizes &sizes) {
+  if (hasMachineCode) {
+    sizes.flash = sizes.code + sizes.constants + sizes.data + model.weightBytes;
+  }
+  bool known = model.workspaceBytes >= 0 && model.allocations.empty() && !model.makesStrings;
+  int64_t ram = model.workspaceBytes + sizes.data + sizes.zeroed;
+  for (const auto *tensors : {&model.inputs, &model.outputs}) {
+    for (const plan::TensorInfo &tensor : *tensors) {
+      int64_t bytes = callerBytes(tensor, model);
+      known &= bytes >= 0;
+      ram += bytes;
+    }
+  }
+  sizes.ram = known ? ram : -1;
+}
+
+} // namespace ingot::emit
