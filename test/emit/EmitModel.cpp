@@ -105,7 +105,7 @@ int main(int argc, char **argv) {
   if (failed(emit::emitModel(*module, *machine, model, weights, options, result))) {
     return 1;
   }
-  llvm::outs() << "code " << (result.codeBytes > 0 ? "yes" : "no") << "\n";
+  llvm::outs() << "code " << (result.sizes.code > 0 ? "yes" : "no") << "\n";
   for (const emit::Artifact &artifact : result.artifacts) {
     llvm::outs() << artifact.path << " " << (artifact.bytes > 0 ? "written" : "empty") << "\n";
   }
