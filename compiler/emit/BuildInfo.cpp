@@ -1,5 +1,5 @@
 #include "compiler/emit/BuildInfo.h"
-#include "compiler/plan/Model.h"
+#include "compiler/plan/SymbolBounds.h"
 
 namespace ingot::emit {
 
@@ -10,23 +10,8 @@ int64_t callerBytes(const plan::TensorInfo &tensor, const plan::ModelInfo &model
   if (tensor.isAllocated) {
     return -1;
   }
-  // What never shrinks when a symbol grows is largest where each of them is.
-  bool grows = true;
-  tensor.bytes.eachSymbol([&](support::Symbol symbol) {
-    grows &= (tensor.bytes.replaced(symbol, support::Size(symbol) + 1) - tensor.bytes).atLeast(0);
-  });
-  if (!grows) {
-    return -1;
-  }
-  auto mostOf = [&](support::Symbol symbol) -> std::optional<int64_t> {
-    for (const plan::SymbolInfo &info : model.symbols) {
-      if (support::Symbol::read(info.name) == symbol && info.most >= 0) {
-        return info.most;
-      }
-    }
-    return std::nullopt;
-  };
-  return tensor.bytes.evaluate(mostOf).value_or(-1);
+  auto boundsOf = [&](llvm::StringRef name) { return plan::boundsOf(model.symbols, name); };
+  return support::rangeOf(tensor.bytes, boundsOf).most.value_or(-1);
 }
 
 void addUp(const plan::ModelInfo &model, bool hasMachineCode, BuildSizes &sizes) {

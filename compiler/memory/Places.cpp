@@ -19,6 +19,7 @@
 // buffer of its own, which is copied when the iteration ends.
 #include "compiler/memory/Places.h"
 #include "compiler/memory/InPlace.h"
+#include "compiler/plan/SymbolBounds.h"
 #include "llvm/ADT/BitVector.h"
 #include <limits>
 #include <set>
@@ -90,19 +91,9 @@ bool Places::planArenas() {
   return true;
 }
 
-/// Returns the bounds of a symbol of the model.
-support::Range Places::boundsOf(StringRef name) const {
-  for (const ingot::plan::SymbolInfo &symbol : symbols) {
-    if (symbol.name == name) {
-      return {symbol.least, symbol.most < 0 ? std::nullopt : std::optional(symbol.most)};
-    }
-  }
-  return {0, std::nullopt};
-}
-
 /// Returns the most bytes that any run needs; nothing where there is no bound.
 std::optional<int64_t> Places::largest(const support::Size &bytes) const {
-  return support::rangeOf(bytes, [&](StringRef name) { return boundsOf(name); }).most;
+  return support::rangeOf(bytes, [&](StringRef name) { return ingot::plan::boundsOf(symbols, name); }).most;
 }
 
 /// Adds a buffer that is live in `step` and returns its number. A buffer that nothing bounds is marked as memory to ask
@@ -118,7 +109,9 @@ size_t Places::addBuffer(const support::Size &exact, int64_t step, std::string n
   needsAllocation.push_back(ask);
   bytes = ask ? support::Size(0) : bytes;
   sizes.push_back(bytes);
-  auto some = [&](StringRef name) { return std::optional(boundsOf(name).most.value_or(someSize)); };
+  auto some = [&](StringRef name) {
+    return std::optional(ingot::plan::boundsOf(symbols, name).most.value_or(someSize));
+  };
   // Without a bound the bytes only decide which of two buffers is the larger one.
   constexpr int64_t muchMemory = int64_t(1) << 32;
   int64_t guess = std::min(bytes.evaluate(some).value_or(muchMemory), muchMemory);

@@ -5,7 +5,6 @@
 #include "compiler/onnx/ops/Control.h"
 #include "compiler/onnx/sizes/DataDependentSizes.h"
 #include "compiler/plan/Layout.h"
-#include "compiler/support/SizeRange.h"
 
 namespace ingot::memory {
 
@@ -117,7 +116,6 @@ private:
     auto it = map.find(key);
     return it == map.end() ? std::nullopt : std::optional<int64_t>(it->second);
   }
-  support::Range boundsOf(llvm::StringRef name) const;
   std::optional<int64_t> largest(const support::Size &bytes) const;
   size_t addBuffer(const support::Size &exact, int64_t step, std::string name, int64_t device);
   void refuseAllocation(const support::Size &bytes, const llvm::Twine &what);

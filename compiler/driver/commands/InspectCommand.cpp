@@ -6,6 +6,7 @@
 #include "compiler/driver/commands/Report.h"
 #include "compiler/importer/ElementType.h"
 #include "compiler/pipeline/Coverage.h"
+#include "compiler/plan/SymbolBounds.h"
 #include "compiler/report/Json.h"
 #include "compiler/support/SymbolNames.h"
 #include "llvm/ADT/StringExtras.h"
@@ -175,9 +176,7 @@ std::vector<LargeKernel> largestKernels(const pipeline::Result &model, const pip
     if (symbol.kind() == support::SymbolKind::Presence) {
       return 1;
     }
-    auto found =
-        llvm::find_if(model.openSizes, [&](const plan::SymbolInfo &size) { return symbol.text() == size.name; });
-    return found == model.openSizes.end() || found->most < 0 ? someSize : found->most;
+    return plan::boundsOf(model.openSizes, symbol.text()).most.value_or(someSize);
   };
   std::vector<LargeKernel> kernels;
   for (const pipeline::GraphNode &node : body.launches) {
