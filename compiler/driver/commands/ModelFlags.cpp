@@ -307,40 +307,16 @@ void addModelFlags(CLI::App &app, Invocation &invocation, const char *modelHelp)
 }
 
 std::vector<std::string> givenCompileFlags(const CLI::App &app) {
+  Invocation unused;
+  CLI::App compiles("", "");
+  addModelFlags(compiles, unused, "");
   Texts given;
-  for (const char *flag : {"--name",
-                           "--dim",
-                           "--independent-dims",
-                           "--shape",
-                           "--sequence",
-                           "--cache",
-                           "--cache-room",
-                           "--bind",
-                           "--target",
-                           "--load-target",
-                           "--levels",
-                           "--triple",
-                           "--no-fallback",
-                           "--partition",
-                           "--require",
-                           "--placement",
-                           "--no-allocate",
-                           "--accuracy",
-                           "--winograd",
-                           "--strassen",
-                           "--split-floats",
-                           "--chains",
-                           "--weights",
-                           "--tuning",
-                           "--jobs",
-                           "--verbose",
-                           "--remarks",
-                           "--dump-after",
-                           "--stop-after",
-                           "--timing",
-                           "--with-host-fallback"}) {
-    if (const CLI::Option *option = app.get_option_no_throw(flag); option && option->count()) {
-      given.push_back(flag);
+  for (const CLI::Option *flag : std::as_const(compiles).get_options()) {
+    std::string name = flag->get_name();
+    bool compilesOnly = !flag->get_positional() && name != "--help" && name != "--json";
+    const CLI::Option *option = compilesOnly ? app.get_option_no_throw(name) : nullptr;
+    if (option && option->count()) {
+      given.push_back(name);
     }
   }
   return given;
