@@ -52,73 +52,65 @@ int ingot_cuda_driver_open(const char *path, cuda_driver *driver, char *why, siz
   return 0;
 }
 
-/* Returns what a user does about a result; null where the driver's own text has to do. */
-static const char *adviceFor(cuda_result result) {
-  switch (result) {
-  case CUDA_OUT_OF_MEMORY:
-    return "free memory of the GPU, or run smaller sizes";
-  case CUDA_STUB_LIBRARY:
-    return "this libcuda.so is the toolkit's stub; remove its folder from the paths of libraries";
-  case CUDA_DEVICE_UNAVAILABLE:
-    return "another process has the GPU for itself (nvidia-smi -q -d COMPUTE)";
-  case CUDA_NO_DEVICE:
-    return "the driver sees no GPU; look at nvidia-smi and $CUDA_VISIBLE_DEVICES, or compile the model for the host";
-  case CUDA_NO_BINARY:
-  case CUDA_INVALID_PTX:
-    return "compile the model for the architecture of this GPU";
-  case CUDA_NO_JIT_COMPILER:
-    return "the driver's compiler of PTX is missing; install all of the driver (libnvidia-ptxjitcompiler.so.1)";
-  case CUDA_UNSUPPORTED_PTX:
-    return "the driver is too old for the model's code; install a newer one";
-  case CUDA_ECC_UNCORRECTABLE:
-  case CUDA_NVLINK_UNCORRECTABLE:
-    return "the GPU is broken or was lost; look at dmesg and start the process again";
-  case CUDA_TOO_MANY_RESOURCES:
-    return "a kernel needs more registers or shared memory than the GPU has; compile the model for this GPU";
-  case CUDA_ILLEGAL_ADDRESS:
-  case CUDA_ASSERT:
-  case CUDA_HARDWARE_STACK:
-  case CUDA_ILLEGAL_INSTRUCTION:
-  case CUDA_MISALIGNED_ADDRESS:
-  case CUDA_INVALID_SPACE:
-  case CUDA_INVALID_PC:
-  case CUDA_LAUNCH_FAILED:
-    return "a kernel faulted, or a pointer of the GPU was wrong; the process cannot use the GPU any more";
-  case CUDA_TIMEOUT:
-    return "the system ended a kernel that ran for too long; use a GPU that shows no display";
-  case CUDA_SYSTEM_NOT_READY:
-    return "the driver is not ready yet; is nvidia-fabricmanager running";
-  case CUDA_DRIVER_MISMATCH:
-    return "the driver's library and its kernel module are of different versions; start the machine again";
-  default:
-    return NULL;
+/* What is known of a result. */
+typedef struct known_result {
+  cuda_result result;
+  int isFinal;        /* whether nothing goes in the GPU's context behind it */
+  const char *advice; /* what a user does about it; null where the driver's own text has to do */
+} known_result;
+
+static const char broken[] = "the GPU is broken or was lost; look at dmesg and start the process again";
+static const char faulted[] =
+    "a kernel faulted, or a pointer of the GPU was wrong; the process cannot use the GPU any more";
+static const char otherArchitecture[] = "compile the model for the architecture of this GPU";
+
+static const known_result knownResults[] = {
+    {CUDA_OUT_OF_MEMORY, 0, "free memory of the GPU, or run smaller sizes"},
+    {CUDA_STUB_LIBRARY, 0, "this libcuda.so is the toolkit's stub; remove its folder from the paths of libraries"},
+    {CUDA_DEVICE_UNAVAILABLE, 0, "another process has the GPU for itself (nvidia-smi -q -d COMPUTE)"},
+    {CUDA_NO_DEVICE, 0,
+     "the driver sees no GPU; look at nvidia-smi and $CUDA_VISIBLE_DEVICES, or compile the model for the host"},
+    {CUDA_NO_BINARY, 0, otherArchitecture},
+    {CUDA_INVALID_PTX, 0, otherArchitecture},
+    {CUDA_NO_JIT_COMPILER, 0,
+     "the driver's compiler of PTX is missing; install all of the driver (libnvidia-ptxjitcompiler.so.1)"},
+    {CUDA_UNSUPPORTED_PTX, 0, "the driver is too old for the model's code; install a newer one"},
+    {CUDA_ECC_UNCORRECTABLE, 1, broken},
+    {CUDA_NVLINK_UNCORRECTABLE, 1, broken},
+    {CUDA_TOO_MANY_RESOURCES, 0,
+     "a kernel needs more registers or shared memory than the GPU has; compile the model for this GPU"},
+    {CUDA_ILLEGAL_ADDRESS, 1, faulted},
+    {CUDA_ASSERT, 1, faulted},
+    {CUDA_HARDWARE_STACK, 1, faulted},
+    {CUDA_ILLEGAL_INSTRUCTION, 1, faulted},
+    {CUDA_MISALIGNED_ADDRESS, 1, faulted},
+    {CUDA_INVALID_SPACE, 1, faulted},
+    {CUDA_INVALID_PC, 1, faulted},
+    {CUDA_LAUNCH_FAILED, 1, faulted},
+    {CUDA_TIMEOUT, 1, "the system ended a kernel that ran for too long; use a GPU that shows no display"},
+    {CUDA_CONTEXT_DESTROYED, 1, NULL},
+    {CUDA_SYSTEM_NOT_READY, 0, "the driver is not ready yet; is nvidia-fabricmanager running"},
+    {CUDA_DRIVER_MISMATCH, 0,
+     "the driver's library and its kernel module are of different versions; start the machine again"},
+};
+
+/* Returns what is known of a result: neither final nor with advice where the table has no line for it. */
+static known_result knownOf(cuda_result result) {
+  for (size_t i = 0; i < sizeof knownResults / sizeof *knownResults; ++i) {
+    if (knownResults[i].result == result) {
+      return knownResults[i];
+    }
   }
+  known_result unknown = {result, 0, NULL};
+  return unknown;
 }
 
 void ingot_cuda_explain(const cuda_driver *driver, const char *what, cuda_result result, char *why, size_t bytes) {
-  const char *name = NULL, *text = NULL, *advice = adviceFor(result);
+  const char *name = NULL, *text = NULL, *advice = knownOf(result).advice;
   (void)driver->getErrorName(result, &name);
   (void)driver->getErrorString(result, &text);
   snprintf(why, bytes, "%s: %s (%s, %d)%s%s", what, text ? text : "an error that the driver does not know",
            name ? name : "unknown", result, advice ? "; " : "", advice ? advice : "");
 }
 
-int ingot_cuda_is_final(cuda_result result) {
-  switch (result) {
-  case CUDA_ECC_UNCORRECTABLE:
-  case CUDA_NVLINK_UNCORRECTABLE:
-  case CUDA_ILLEGAL_ADDRESS:
-  case CUDA_TIMEOUT:
-  case CUDA_CONTEXT_DESTROYED:
-  case CUDA_ASSERT:
-  case CUDA_HARDWARE_STACK:
-  case CUDA_ILLEGAL_INSTRUCTION:
-  case CUDA_MISALIGNED_ADDRESS:
-  case CUDA_INVALID_SPACE:
-  case CUDA_INVALID_PC:
-  case CUDA_LAUNCH_FAILED:
-    return 1;
-  default:
-    return 0;
-  }
-}
+int ingot_cuda_is_final(cuda_result result) { return knownOf(result).isFinal; }

@@ -42,40 +42,31 @@ struct Unsigned {
   static int64_t element(uint32_t bits, int i) { return uint8_t(bits >> 8 * i); }
 };
 
+/// Reads and writes element `e` of registers, which need not be aligned.
+template <typename T> T get(const void *registers, int e) {
+  T value;
+  std::memcpy(&value, static_cast<const T *>(registers) + e, sizeof value);
+  return value;
+}
+template <typename T> void set(void *registers, int e, T value) {
+  std::memcpy(static_cast<T *>(registers) + e, &value, sizeof value);
+}
+
 struct Floats { // C and D
   using Sum = double;
-  static double get(const void *registers, int e) {
-    float value;
-    std::memcpy(&value, static_cast<const float *>(registers) + e, sizeof value);
-    return value;
-  }
-  static void set(void *registers, int e, double sum) {
-    auto value = float(sum);
-    std::memcpy(static_cast<float *>(registers) + e, &value, sizeof value);
-  }
+  static double get(const void *registers, int e) { return emulator::get<float>(registers, e); }
+  static void set(void *registers, int e, double sum) { emulator::set(registers, e, float(sum)); }
 };
 struct Halves {
   using Sum = double;
-  static double get(const void *registers, int e) {
-    uint16_t value;
-    std::memcpy(&value, static_cast<const uint16_t *>(registers) + e, sizeof value);
-    return halfOf(value);
-  }
-  static void set(void *registers, int e, double sum) {
-    uint16_t value = halfBitsOf(float(sum));
-    std::memcpy(static_cast<uint16_t *>(registers) + e, &value, sizeof value);
-  }
+  static double get(const void *registers, int e) { return halfOf(emulator::get<uint16_t>(registers, e)); }
+  static void set(void *registers, int e, double sum) { emulator::set(registers, e, halfBitsOf(float(sum))); }
 };
 struct Integers {
   using Sum = int64_t;
-  static int64_t get(const void *registers, int e) {
-    int32_t value;
-    std::memcpy(&value, static_cast<const int32_t *>(registers) + e, sizeof value);
-    return value;
-  }
+  static int64_t get(const void *registers, int e) { return emulator::get<int32_t>(registers, e); }
   static void set(void *registers, int e, int64_t sum) { // modulo 2 to the 32nd
-    auto value = int32_t(uint32_t(sum));
-    std::memcpy(static_cast<int32_t *>(registers) + e, &value, sizeof value);
+    emulator::set(registers, e, int32_t(uint32_t(sum)));
   }
 };
 
