@@ -156,7 +156,7 @@ static bool isOfTheSystem(const ObjectFile &file, StringRef name) {
   return file.isCOFF() && (name == "__chkstk" || name == "_fltused");
 }
 
-/// Returns as what a section is counted; null where a program does not have it in memory.
+/// Returns the sum to which a section's bytes are added; null where a program does not have the section in memory.
 static int64_t ingot::emit::BuildSizes::*kindOf(const SectionRef &section) {
   using ingot::emit::BuildSizes;
   bool isElf = isa<ELFObjectFileBase>(section.getObject());
@@ -176,7 +176,7 @@ static int64_t ingot::emit::BuildSizes::*kindOf(const SectionRef &section) {
   if (section.isDebugSection()) {
     return nullptr;
   }
-  // Where a format does not say whether a section is written, its name does.
+  // COFF and Mach-O sections have no such flag here, so the section's name decides whether the program writes to it.
   Expected<StringRef> name = section.getName();
   if (!name) {
     consumeError(name.takeError());

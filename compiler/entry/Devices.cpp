@@ -5,8 +5,9 @@
 //   args = {a word for every argument, N}                  on the stack, one place for all launches
 //   status = ingot_device_launch(exec, device, kernel, args, bytes of args, N, 1, 1)
 //
-// The host does not see when a kernel that checks what it reads fails. So such a kernel gets two more words in front of
-// N: the address of the device's status, and the bits that name the node in a status.
+// A kernel that checks the data that it reads cannot return its status to the host. It stores the status in the
+// device's memory instead, and therefore gets two more words before N: the address of that status, and the node's bits
+// in it.
 #include "compiler/entry/Entry.h"
 #include "compiler/onnx/Optional.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"

@@ -103,7 +103,7 @@ private:
   void all(llvm::iterator_range<mlir::Block::iterator> ops);
   void together(llvm::iterator_range<mlir::Block::iterator> ops);
   void build(plan::LaunchOp launch);
-  /// Returns the arguments of a launch's kernel behind its buffers and in front of its range.
+  /// Returns the arguments of a kernel that follow its buffers and precede its range of work items.
   llvm::SmallVector<Value> argumentsBehindBuffers(plan::LaunchOp launch);
   /// Calls a function on all work items of a launch. Returns its status, or null where it has none.
   Value call(plan::LaunchOp launch, FuncOp callee, llvm::ArrayRef<Value> arguments);

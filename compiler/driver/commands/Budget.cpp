@@ -127,7 +127,7 @@ std::vector<std::string> ramHints(const plan::ModelInfo &model) {
   return hints;
 }
 
-/// Returns what is said of a budget of one kind.
+/// Returns the message about a budget that is exceeded, with its table and hints; empty where the budget holds.
 std::string exceedsOne(const char *kind, int64_t most, int64_t taken, std::vector<Part> parts,
                        const std::vector<std::string> &hints) {
   if (taken <= most) {

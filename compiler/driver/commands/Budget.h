@@ -1,5 +1,5 @@
 // Budgets of `ingot compile --budget flash=256K,ram=64K`: how much a model may take before its files are refused, and
-// the table of who takes it. What is counted as flash and as RAM is said in emit/BuildInfo.h.
+// the table of what takes it. The head of emit/BuildInfo.h defines what counts as flash and what as RAM.
 #pragma once
 #include "compiler/pipeline/Pipeline.h"
 #include <optional>

@@ -5,8 +5,8 @@
 //   =>   float x0 = t;
 //        for (int64_t i0 = a; i0 < b; i0 += c) { ...  x0 = n; }
 //
-// The variable is the argument in the loop and the result behind it. A loop that begins with the result of another one,
-// which nobody else reads, goes on with that variable.
+// In the loop the variable x0 stands for the argument %s, and after the loop for the result %r. A loop whose initial
+// value is the result of another loop, with no other reader, assigns to that loop's variable.
 //
 // Blocks that are reached in one way only follow each other without labels (chains), and short ways out of the function
 // stand where they are taken. Invariant: a chain is entered at its head alone, so that only heads need labels and only
@@ -164,7 +164,7 @@ Block *FunctionWriter::following(Block *block) const {
   return next && next->hasOneUse() && !next->isEntryBlock() ? next : nullptr;
 }
 
-// A chain begins at each block that no other one is written in front of.
+// Every block that does not follow its only predecessor in the text is the head of a chain.
 void FunctionWriter::formChains() {
   llvm::SmallDenseSet<Block *> inside; // blocks that are inside of a chain, or ways out
   for (Block &block : function.getBody()) {

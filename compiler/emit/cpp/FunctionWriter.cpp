@@ -166,7 +166,7 @@ Expression FunctionWriter::named(Value value) {
 /// Returns how many characters the operands of one statement may have, so that lines stay readable.
 size_t FunctionWriter::room() const { return std::max<size_t>(mostColumns - 30 - std::min(indent, 60u), 40); }
 
-// Where operands are too long together, the longest one becomes a constant of its own, and so on.
+// While the operands' texts together are longer than `most`, the longest one becomes a named constant.
 SmallVector<Expression> FunctionWriter::takeAll(ValueRange values, size_t most) {
   while (true) {
     size_t sum = 0, longest = 0;

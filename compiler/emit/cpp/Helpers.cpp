@@ -4,8 +4,8 @@
 //   {"absolute$", "", "... $ ..."}     one for each width: use("absolute64") writes it with 64 in the place of $
 //   {"at_$", "", ...}                  one for each type of elements: use("at_f32")
 //
-// They are what C++ leaves open or undefined and the IR defines, such as conversions of numbers that do not fit and
-// maximums of NaN, and what a compiler does better with when it is told.
+// A helper defines what the IR defines and C++ leaves undefined, such as conversions of numbers that do not fit and
+// maximums of NaN, or gives the C++ compiler a fact by which it generates better code.
 #include "compiler/emit/cpp/Helpers.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringExtras.h"
