@@ -179,6 +179,7 @@ std::vector<LargeKernel> largestKernels(const pipeline::Result &model, const pip
     return plan::boundsOf(model.openSizes, symbol.text()).most.value_or(someSize);
   };
   std::vector<LargeKernel> kernels;
+  kernels.reserve(body.launches.size());
   for (const pipeline::GraphNode &node : body.launches) {
     kernels.push_back(
         {&node, node.launch.macs.evaluate(some).value_or(0), node.launch.bytes.evaluate(some).value_or(0)});

@@ -53,18 +53,18 @@ int ingot_cuda_driver_open(const char *path, cuda_driver *driver, char *why, siz
 }
 
 /* What is known of a result. */
-typedef struct known_result {
+typedef struct cuda_known_result {
   cuda_result result;
   int isFinal;        /* whether nothing goes in the GPU's context behind it */
   const char *advice; /* what a user does about it; null where the driver's own text has to do */
-} known_result;
+} cuda_known_result;
 
 static const char broken[] = "the GPU is broken or was lost; look at dmesg and start the process again";
 static const char faulted[] =
     "a kernel faulted, or a pointer of the GPU was wrong; the process cannot use the GPU any more";
 static const char otherArchitecture[] = "compile the model for the architecture of this GPU";
 
-static const known_result knownResults[] = {
+static const cuda_known_result knownResults[] = {
     {CUDA_OUT_OF_MEMORY, 0, "free memory of the GPU, or run smaller sizes"},
     {CUDA_STUB_LIBRARY, 0, "this libcuda.so is the toolkit's stub; remove its folder from the paths of libraries"},
     {CUDA_DEVICE_UNAVAILABLE, 0, "another process has the GPU for itself (nvidia-smi -q -d COMPUTE)"},
@@ -95,13 +95,13 @@ static const known_result knownResults[] = {
 };
 
 /* Returns what is known of a result: neither final nor with advice where the table has no line for it. */
-static known_result knownOf(cuda_result result) {
+static cuda_known_result knownOf(cuda_result result) {
   for (size_t i = 0; i < sizeof knownResults / sizeof *knownResults; ++i) {
     if (knownResults[i].result == result) {
       return knownResults[i];
     }
   }
-  known_result unknown = {result, 0, NULL};
+  cuda_known_result unknown = {result, 0, NULL};
   return unknown;
 }
 
