@@ -108,12 +108,15 @@ mlir::ElementsAttr scaledRows(mlir::ElementsAttr weights, int64_t inner, llvm::A
   llvm::ArrayRef<char> from = onnx::bytesOf(weights, storage);
   std::vector<char> to(from.size());
   bool finite = true;
-  for (int64_t i = 0, n = static_cast<int64_t>(from.size() / sizeof(float)); i < n; ++i) {
-    float value;
-    std::memcpy(&value, from.data() + sizeof(float) * i, sizeof(float));
-    value = static_cast<float>(static_cast<double>(value) * factors[indexOf(i / inner)]);
-    finite &= std::isfinite(value);
-    std::memcpy(to.data() + sizeof(float) * i, &value, sizeof(float));
+  for (int64_t row = 0, i = 0, n = static_cast<int64_t>(from.size() / sizeof(float)); i < n; ++row) {
+    double factor = factors[indexOf(row)];
+    for (int64_t end = i + inner; i < end; ++i) {
+      float value;
+      std::memcpy(&value, from.data() + sizeof(float) * i, sizeof(float));
+      value = static_cast<float>(static_cast<double>(value) * factor);
+      finite &= std::abs(value) <= std::numeric_limits<float>::max(); // false for NaN, too
+      std::memcpy(to.data() + sizeof(float) * i, &value, sizeof(float));
+    }
   }
   return finite ? onnx::constantFromBytes(type, std::move(to)) : mlir::ElementsAttr();
 }

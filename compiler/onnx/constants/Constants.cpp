@@ -134,6 +134,14 @@ std::optional<SmallVector<double>> floatsOf(ElementsAttr a) {
   ArrayRef<char> bytes = bytesOf(a, storage);
   FloatCodec codec(a.getElementType());
   SmallVector<double> out(bytes.size() / codec.bytes());
+  if (a.getElementType().isF32()) { // weights, of which there are millions
+    for (size_t i = 0; i < out.size(); ++i) {
+      float f;
+      std::memcpy(&f, bytes.data() + sizeof(f) * i, sizeof f);
+      out[i] = f;
+    }
+    return out;
+  }
   for (size_t i = 0; i < out.size(); ++i) {
     out[i] = codec.read(bytes.data() + codec.bytes() * i);
   }
@@ -141,17 +149,50 @@ std::optional<SmallVector<double>> floatsOf(ElementsAttr a) {
 }
 std::optional<SmallVector<double>> floatsOf(Value v) { return floatsOf(constantOf(v)); }
 
+/// Returns whether all elements, which have `size` bytes each, are one number. Large weights are told from that by
+/// their first elements. Zeros of both signs are one number, and so are all NaN.
+static bool isOneNumber(Type element, ArrayRef<char> bytes, size_t size) {
+  if (std::equal(bytes.begin() + size, bytes.end(), bytes.begin())) {
+    return true;
+  }
+  if (!isa<FloatType>(element)) {
+    return false;
+  }
+  FloatCodec codec(element);
+  double first = codec.read(bytes.data());
+  for (size_t at = size; at < bytes.size(); at += size) {
+    double x = codec.read(bytes.data() + at);
+    if (x != first && !(std::isnan(x) && std::isnan(first))) {
+      return false;
+    }
+  }
+  return true;
+}
+
 /// A uint64 is kept apart from an int64, because half of its numbers would be negative.
 std::optional<Number> splatNumber(Value v) {
-  auto allEqual = [&](const auto &values) -> std::optional<Number> {
-    auto isFirst = [&](auto x) { return x == values->front() || (x != x && values->front() != values->front()); };
-    if (!values || values->empty() || !llvm::all_of(*values, isFirst)) { // all NaN are alike, too
+  ElementsAttr a = constantOf(v);
+  if (!a || a.empty() || !a.getElementType().isIntOrFloat()) {
+    return std::nullopt;
+  }
+  Type element = a.getElementType();
+  RankedTensorType one = tensorOf({1}, element);
+  if (auto dense = dyn_cast<DenseElementsAttr>(a); dense && dense.isSplat()) {
+    a = dense.resizeSplat(one);
+  } else {
+    std::vector<char> storage;
+    ArrayRef<char> bytes = bytesOf(a, storage);
+    size_t size = elementBytes(element);
+    if (!isOneNumber(element, bytes, size)) {
       return std::nullopt;
     }
-    return isUint(elementOf(v), 64) ? Number(static_cast<uint64_t>(values->front())) : Number(values->front());
-  };
-  auto f = floatsOf(v);
-  return f ? allEqual(f) : allEqual(integersOf(v));
+    a = constantFromBytes(one, std::vector<char>(bytes.begin(), bytes.begin() + size));
+  }
+  if (auto f = floatsOf(a)) {
+    return Number(f->front());
+  }
+  int64_t n = integersOf(a)->front();
+  return isUint(element, 64) ? Number(static_cast<uint64_t>(n)) : Number(n);
 }
 std::optional<double> realSplat(Value v) {
   std::optional<Number> number = splatNumber(v);
@@ -224,6 +265,13 @@ ElementsAttr constantFromIntegers(RankedTensorType type, ArrayRef<int64_t> value
 ElementsAttr constantFromFloats(RankedTensorType type, ArrayRef<double> values) {
   FloatCodec codec(type.getElementType());
   std::vector<char> bytes(values.size() * codec.bytes());
+  if (type.getElementType().isF32()) { // weights, of which there are millions
+    for (size_t i = 0; i < values.size(); ++i) {
+      auto f = static_cast<float>(values[i]);
+      std::memcpy(bytes.data() + i * sizeof(f), &f, sizeof f);
+    }
+    return constantFromBytes(type, std::move(bytes));
+  }
   for (size_t i = 0; i < values.size(); ++i) {
     codec.write(values[i], bytes.data() + i * codec.bytes());
   }

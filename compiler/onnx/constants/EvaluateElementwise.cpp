@@ -247,18 +247,28 @@ void wrapAround(Scalar *r, Type type, int64_t n) {
   each([width = type.getIntOrFloatBitWidth()](Scalar &s) { s.i = signExtended(s.i, width); });
 }
 
-template <typename T> void readAs(Scalar &s, const char *from) {
-  T v;
-  std::memcpy(&v, from, sizeof(T));
-  if constexpr (std::is_floating_point_v<T>) {
-    s.f = v;
-  } else {
-    s.i = v;
+/// Reads an element of a type of C++. It is an object and no function, so that loops over elements contain it.
+template <typename T> struct ReadAs {
+  void operator()(Scalar &s, const char *from) const {
+    T v;
+    std::memcpy(&v, from, sizeof(T));
+    if constexpr (std::is_floating_point_v<T>) {
+      s.f = v;
+    } else {
+      s.i = v;
+    }
   }
-}
+};
 /// Writes elements to memory.
 void write(const Row &row, int64_t n, char *to, Type type, const std::optional<FloatCodec> &codec) {
   int64_t size = elementBytes(type);
+  if (type.isF32()) { // weights, of which there are millions
+    for (int64_t k = 0; k < n; ++k, to += size) {
+      auto f = static_cast<float>(row[k].f);
+      std::memcpy(to, &f, sizeof f);
+    }
+    return;
+  }
   for (int64_t k = 0; k < n; ++k, to += size) {
     if (codec) {
       codec->write(row[k].f, to);
@@ -300,20 +310,20 @@ struct Input {
   void read(Row &row, int64_t first, int64_t n, ArrayRef<int64_t> shape) const {
     auto as = [&](auto one) { walk(row, first, n, shape, one); };
     if (type.isF32()) {
-      return as(readAs<float>);
+      return as(ReadAs<float>());
     }
     if (codec) {
       return as([&](Scalar &s, const char *from) { s.f = codec->read(from); });
     }
     switch (elementBytes(type)) {
     case 1:
-      return as(readAs<int8_t>);
+      return as(ReadAs<int8_t>());
     case 2:
-      return as(readAs<int16_t>);
+      return as(ReadAs<int16_t>());
     case 4:
-      return as(readAs<int32_t>);
+      return as(ReadAs<int32_t>());
     default:
-      return as(readAs<int64_t>);
+      return as(ReadAs<int64_t>());
     }
   }
 

@@ -150,10 +150,19 @@ static SmallVector<T> reduced(StringRef kind, ArrayRef<T> x, ArrayRef<int64_t> s
       for (size_t i = shape.size(); i-- > 0;) {
         to += rest % shape[i] * step[i], rest /= shape[i];
       }
-      for (T v : x.slice(first, row)) {
+      ArrayRef<T> values = x.slice(first, row);
+      if (shape.empty() || step.back() == 0) { // the whole row goes into one element
+        T sum = seen[to] ? combine(y[to], values.front()) : values.front();
+        for (T v : values.drop_front()) {
+          sum = combine(sum, v);
+        }
+        y[to] = sum, seen[to] = true;
+        continue;
+      }
+      for (T v : values) {
         y[to] = seen[to] ? combine(y[to], v) : v;
         seen[to] = true;
-        to += shape.empty() ? 0 : step.back();
+        to += step.back();
       }
     }
   });
