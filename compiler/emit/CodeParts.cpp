@@ -4,6 +4,9 @@
 // local again in the object that the linker makes of theirs. The parts are pieces of the module as it stands, so the
 // order of the functions is what it would be without them.
 //
+// The variables, of which a model with thousands of inputs has many for each, belong to the first part. The others read
+// a second bitcode that declares those which functions name, so that no part costs more than its functions.
+//
 // Invariant: the object is the same for any number of threads. How many parts there are depends on the module alone
 // (dealOut), threads take one after the other, and objects and messages are put together in the order of the parts.
 #include "compiler/emit/CodeParts.h"
@@ -32,15 +35,13 @@ namespace {
 /// A part of the module.
 struct Part {
   StringSet<> functions;
-  bool hasVariables = false;
   std::unique_ptr<TargetMachine> target;
   Bytes object;
   std::vector<std::pair<DiagnosticSeverity, std::string>> messages;
 };
 } // namespace
 
-/// Divides the functions, in their order, among parts of about equally many instructions. Variables belong to the first
-/// part.
+/// Divides the functions, in their order, among parts of about equally many instructions.
 static std::vector<Part> dealOut(const Module &ir) {
   size_t all = 0;
   for (const Function &function : ir) {
@@ -60,7 +61,6 @@ static std::vector<Part> dealOut(const Module &ir) {
     parts.back().functions.insert(function.getName());
     before += function.getInstructionCount();
   }
-  parts.front().hasVariables = true;
   return parts;
 }
 
@@ -89,11 +89,36 @@ static void note(const DiagnosticInfo *info, void *part) {
   static_cast<Part *>(part)->messages.push_back({info->getSeverity(), text});
 }
 
+static Bytes bitcodeOf(const Module &ir) {
+  Bytes bitcode;
+  raw_svector_ostream stream(bitcode);
+  WriteBitcodeToFile(ir, stream, /*ShouldPreserveUseListOrder=*/true);
+  return bitcode;
+}
+
+/// Makes declarations of all variables, and removes those that no function names.
+static void declareVariables(Module &ir) {
+  for (GlobalVariable &variable : make_early_inc_range(ir.globals())) {
+    if (variable.hasAppendingLinkage()) { // a list of what linkers keep, which cannot be declared
+      variable.eraseFromParent();
+    } else {
+      variable.setInitializer(nullptr);
+    }
+  }
+  for (GlobalVariable &variable : make_early_inc_range(ir.globals())) {
+    variable.removeDeadConstantUsers();
+    if (variable.use_empty()) {
+      variable.eraseFromParent();
+    }
+  }
+}
+
 /// Makes the part's object.
-static void generate(Part &part, MemoryBufferRef bitcode) {
+static void generate(Part &part, ArrayRef<char> bitcode) {
   LLVMContext context;
   context.setDiagnosticHandlerCallBack(note, &part);
-  Expected<std::unique_ptr<Module>> ir = getLazyBitcodeModule(bitcode, context);
+  Expected<std::unique_ptr<Module>> ir =
+      getLazyBitcodeModule({StringRef(bitcode.data(), bitcode.size()), "module"}, context);
   if (!ir) {
     part.messages.push_back({DS_Error, toString(ir.takeError())});
     return;
@@ -107,29 +132,19 @@ static void generate(Part &part, MemoryBufferRef bitcode) {
     part.messages.push_back({DS_Error, toString(std::move(error))});
     return;
   }
-  // One part defines the variables; to the others they are declarations.
-  for (GlobalVariable &variable : llvm::make_early_inc_range((*ir)->globals())) {
-    if (part.hasVariables || !variable.hasInitializer()) {
-      continue;
-    }
-    if (variable.hasAppendingLinkage()) { // a list of what linkers keep, which cannot be declared
-      variable.eraseFromParent();
-    } else {
-      variable.setInitializer(nullptr);
-    }
-  }
   raw_svector_ostream stream(part.object);
   if (!ingot::emit::generateCode(**ir, *part.target, ingot::emit::CodeFile::Object, stream)) {
     part.messages.push_back({DS_Error, ingot::emit::wrongCodeFile.str()});
   }
 }
 
-/// All parts, as threads come to them.
-static void generate(MutableArrayRef<Part> parts, MemoryBufferRef bitcode, unsigned jobs) {
+/// Makes the objects of all parts, as threads come to them; the first part is read from `whole`, the others from
+/// `functions`.
+static void generate(MutableArrayRef<Part> parts, ArrayRef<char> whole, ArrayRef<char> functions, unsigned jobs) {
   std::atomic<size_t> next = 0;
   auto work = [&] {
     for (size_t i = next++; i < parts.size(); i = next++) {
-      generate(parts[i], bitcode);
+      generate(parts[i], i == 0 ? whole : functions);
     }
   };
   size_t threads = std::min<size_t>(jobs ? jobs : std::max(1U, std::thread::hardware_concurrency()), parts.size());
@@ -176,18 +191,18 @@ mlir::FailureOr<Bytes> ingot::emit::generateObject(mlir::ModuleOp module, std::u
     return std::move(parts[0].object);
   }
   std::vector<std::string> shared = share(*ir);
-  Bytes bitcode;
-  raw_svector_ostream stream(bitcode);
-  WriteBitcodeToFile(*ir, stream, /*ShouldPreserveUseListOrder=*/true);
+  Bytes whole = bitcodeOf(*ir);
+  declareVariables(*ir);
+  Bytes functions = bitcodeOf(*ir);
   ir.reset();
-  ::generate(parts, MemoryBufferRef(StringRef(bitcode.data(), bitcode.size()), "module"), jobs);
+  ::generate(parts, whole, functions, jobs);
   if (failed(reportMessages(module, parts))) {
     return mlir::failure();
   }
   auto objects = llvm::map_to_vector(parts, [](const Part &part) { return ArrayRef<char>(part.object); });
-  Expected<Bytes> whole = linkObjects(objects, shared);
-  if (!whole) {
-    return module.emitError(toString(whole.takeError()));
+  Expected<Bytes> object = linkObjects(objects, shared);
+  if (!object) {
+    return module.emitError(toString(object.takeError()));
   }
-  return std::move(*whole);
+  return std::move(*object);
 }
