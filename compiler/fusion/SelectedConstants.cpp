@@ -8,8 +8,8 @@
 //
 // An operand has fewer axes than the result of its op, or axes of size 1, where it broadcasts. Along such an axis there
 // is nothing to select: a Slice leaves the operand as it is, and a Gather, which puts the axes of its indices in the
-// place of one, gives it as many axes of size 1. The pattern comes to an end, since each application moves a Gather or a
-// Slice up and none moves one down.
+// place of one, gives it as many axes of size 1. The pattern comes to an end, since each application moves a Gather or
+// a Slice up and none moves one down.
 #include "compiler/fusion/Match.h"
 #include "compiler/onnx/ops/Gather.h"
 
@@ -50,8 +50,7 @@ std::optional<int64_t> ownAxis(Value operand, RankedTensorType result, int64_t a
 }
 
 /// Replaces `selection` by a copy of `op` on what `select` makes of its operands.
-template <typename Select>
-void moveUp(PatternRewriter &rewriter, Operation *selection, Operation *op, Select select) {
+template <typename Select> void moveUp(PatternRewriter &rewriter, Operation *selection, Operation *op, Select select) {
   Location loc = jointLoc(rewriter, {op, selection});
   SmallVector<Value> operands;
   for (Value operand : op->getOperands()) {
@@ -131,8 +130,6 @@ struct Sliced : OpRewritePattern<onnx::SliceOp> {
 
 } // namespace
 
-void populateSelectedConstants(RewritePatternSet &patterns) {
-  patterns.add<Gathered, Sliced>(patterns.getContext());
-}
+void populateSelectedConstants(RewritePatternSet &patterns) { patterns.add<Gathered, Sliced>(patterns.getContext()); }
 
 } // namespace ingot::fusion

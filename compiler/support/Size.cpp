@@ -137,6 +137,32 @@ Size floorDiv(const Size &a, const Size &b) {
   return whole.size() + Polynomial::of(Call::Div, *divideExactly(behind, common), c / common);
 }
 
+/// Returns the call of `call` that a size is; null where it is something else.
+static const Factor *asCall(const Size &size, Call call) {
+  Polynomial p(size);
+  bool isFactor = p.terms.size() == 1 && p.terms[0].coefficient == 1 && p.terms[0].factors.size() == 1;
+  const Factor *f = isFactor ? p.terms[0].factors[0] : nullptr;
+  return f && !f->symbol && f->call == call ? f : nullptr;
+}
+
+/// Returns whether a <= b holds whatever the symbols are, as far as their difference says it, or the operands of calls:
+/// min(x, y) <= x <= max(x, z). Calls within more than `depth` others are not looked into, since each doubles the
+/// comparisons.
+static bool isAtMost(const Size &a, const Size &b, const Facts &facts, int depth = 3) {
+  if ((b - a).atLeast(0, facts)) {
+    return true;
+  }
+  if (depth == 0) {
+    return false;
+  }
+  auto below = [&](const Size &operand) { return isAtMost(operand, b, facts, depth - 1); };
+  auto above = [&](const Size &operand) { return isAtMost(a, operand, facts, depth - 1); };
+  const Factor *least = asCall(a, Call::Min), *most = asCall(b, Call::Max);
+  const Factor *both = asCall(a, Call::Max), *all = asCall(b, Call::Min);
+  return (least && (below(least->a) || below(least->b))) || (both && below(both->a) && below(both->b)) ||
+         (most && (above(most->a) || above(most->b))) || (all && above(all->a) && above(all->b));
+}
+
 Size Size::call(Call call, const Size &a, const Size &b, const Facts &facts) {
   if (call == Call::Div) {
     return floorDiv(a, b);
@@ -149,10 +175,10 @@ Size Size::call(Call call, const Size &a, const Size &b, const Facts &facts) {
     return unknown();
   }
   bool isMin = call == Call::Min;
-  if (difference.atLeast(0, facts)) {
+  if (isAtMost(b, a, facts)) {
     return isMin ? b : a;
   }
-  if ((b - a).atLeast(0, facts)) {
+  if (isAtMost(a, b, facts)) {
     return isMin ? a : b;
   }
   // The operands have one order, so that min(a, b) and min(b, a) are one size.

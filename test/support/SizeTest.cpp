@@ -53,6 +53,11 @@ TEST(Size, BoundsDecideMinAndMax) {
   EXPECT_TRUE((s + Size(1)).atLeast(1));
   EXPECT_FALSE((s - p).atLeast(0));
   EXPECT_EQ(min(Size(1), min(Size(1), b)), min(Size(1), b));
+  EXPECT_EQ(min(min(max(p, b), p + s), p + s), min(max(p, b), p + s));
+  EXPECT_EQ(max(min(p, s), s), s);
+  EXPECT_EQ(min(max(p, s), s), s);
+  EXPECT_EQ(min(s, max(b, max(p, s))), s);
+  EXPECT_EQ(max(min(p, s), max(s, b)), max(s, b));
   EXPECT_TRUE(min(Size(1), b).repeats());
   EXPECT_FALSE(b.repeats());
 }
