@@ -56,6 +56,12 @@ std::string checkInspect(const Invocation &invocation) {
   if (invocation.memory) {
     others.push_back("--memory");
   }
+  if (invocation.largestKernels > 0) {
+    others.push_back("--top");
+  }
+  if (invocation.coverage && invocation.largestConstants > 0) {
+    return "--top-constants has no effect with --coverage, which prints operators alone";
+  }
   return invocation.coverage && !others.empty()
              ? others.front() + " has no effect with --coverage, which compiles nothing"
              : "";
@@ -89,6 +95,7 @@ std::string checkStop(const Invocation &invocation) {
                      : invocation.budget.isGiven()           ? "--budget"
                      : invocation.memory                     ? "--memory"
                      : invocation.largestKernels > 0         ? "--top"
+                     : invocation.largestConstants > 0       ? "--top-constants"
                      : invocation.command == Command::Report ? "the report"
                                                              : "";
   return options.stopAfter.empty() || flag.empty() ? "" : "--stop-after prints the IR alone, without " + flag;

@@ -41,6 +41,20 @@ void printUnread(const ModelFacts &facts) {
   }
 }
 
+/// Returns the `most` constants with the most bytes.
+llvm::ArrayRef<ConstantFacts> largestConstants(const ModelFacts &facts, int64_t most) {
+  return llvm::ArrayRef(facts.constants).take_front(most);
+}
+
+void printLargestConstants(const ModelFacts &facts, int64_t most) {
+  llvm::outs() << "largest constants\n";
+  for (const ConstantFacts &constant : largestConstants(facts, most)) {
+    llvm::outs() << "  " << plainName(constant.value.name) << "  " << constant.value.text() << "  "
+                 << countText(constant.bytes) << " bytes, read by "
+                 << (constant.readers.empty() ? "no node" : llvm::join(constant.readers, ", ")) << '\n';
+  }
+}
+
 void printFacts(const ModelFacts &facts) {
   llvm::outs() << "ONNX IR " << facts.irVersion;
   for (const auto &[domain, version] : facts.opsets) {
@@ -249,18 +263,37 @@ void printResult(const pipeline::Result &result, const Invocation &invocation) {
   }
 }
 
+/// Writes the name, the type and the axes of a value into the object that is open.
+void writeValue(llvm::json::OStream &json, const ValueFacts &value) {
+  json.attribute("name", fixUTF8(value.name));
+  json.attribute("type", importer::elementName(value.type));
+  if (!value.shape) {
+    return;
+  }
+  json.attributeArray("dims", [&] {
+    for (const ValueFacts::Dim &dim : *value.shape) {
+      dim.size >= 0 ? json.value(dim.size) : json.value(fixUTF8(dim.symbol.empty() ? "?" : dim.symbol));
+    }
+  });
+}
+
 void writeValues(llvm::json::OStream &json, llvm::StringRef key, const std::vector<ValueFacts> &values) {
   json.attributeArray(key, [&] {
     for (const ValueFacts &value : values) {
+      json.object([&] { writeValue(json, value); });
+    }
+  });
+}
+
+void writeLargestConstants(llvm::json::OStream &json, const ModelFacts &facts, int64_t most) {
+  json.attributeArray("largest_constants", [&] {
+    for (const ConstantFacts &constant : largestConstants(facts, most)) {
       json.object([&] {
-        json.attribute("name", fixUTF8(value.name));
-        json.attribute("type", importer::elementName(value.type));
-        if (!value.shape) {
-          return;
-        }
-        json.attributeArray("dims", [&] {
-          for (const ValueFacts::Dim &dim : *value.shape) {
-            dim.size >= 0 ? json.value(dim.size) : json.value(fixUTF8(dim.symbol.empty() ? "?" : dim.symbol));
+        writeValue(json, constant.value);
+        json.attribute("bytes", constant.bytes);
+        json.attributeArray("readers", [&] {
+          for (const std::string &reader : constant.readers) {
+            json.value(fixUTF8(reader));
           }
         });
       });
@@ -381,6 +414,9 @@ llvm::Error inspectCommand(const Invocation &invocation) {
   }
   if (!invocation.json && invocation.model.stopAfter.empty()) {
     printFacts(*facts);
+    if (invocation.largestConstants > 0) {
+      printLargestConstants(*facts, invocation.largestConstants);
+    }
     llvm::outs().flush(); // this comes before the diagnostics of the compilation
   }
   pipeline::Options options = invocation.model;
@@ -392,6 +428,9 @@ llvm::Error inspectCommand(const Invocation &invocation) {
     json.object([&] {
       json.attribute("model", fixUTF8(options.modelPath));
       writeFacts(json, *facts);
+      if (invocation.largestConstants > 0) {
+        writeLargestConstants(json, *facts, invocation.largestConstants);
+      }
       json.attribute("compiles", bool(result));
       if (result) {
         writeResult(json, *result, invocation);
