@@ -184,7 +184,7 @@ MODELS = [
 FLAGS = [
     (["--dim", "n=2,*,8"], "--dim: 'n=2,*,8': '*' or a range stands for all other sizes, at the end"),
     (["--dim", "m=2,8,*"], "--dim gives sizes to 'm', which is not an open dimension of any input"),
-    (["--dim", "n=" + ",".join(map(str, range(17)))], "--dim asks for 17 bodies, all combinations of sizes; at most 16 are made"),
+    (["--dim", "n=" + ",".join(map(str, range(17)))], "--dim asks for 17 variants, all combinations of sizes; at most 16 are made"),
     (["--dim", "m=2..8"], "--dim gives bounds to 'm', which is not an open dimension of any input"),
     (["--dim", "m=2"], "--dim names 'm', which is not a dimension of any input"),
     (["--shape", "z=2"], "--shape names 'z', which is not an input"),

@@ -105,7 +105,7 @@ std::string checkStop(const Invocation &invocation) {
 std::string checkPlaces(const pipeline::Options &options) {
   std::string flag = !options.demands.empty() ? "--require" : options.placementFile.empty() ? "" : "--placement";
   if (!flag.empty() && !options.levels.empty()) {
-    return flag + " and --levels cannot be combined: with --levels, each of them is the only target of its body";
+    return flag + " and --levels cannot be combined: with --levels, each of them is the only target of its variant";
   }
   if (!flag.empty() && !options.fallback) {
     return flag + " and --no-fallback cannot be combined: without fallback, all nodes run on the first target";
@@ -165,7 +165,7 @@ std::string checkTogether(const Invocation &invocation) {
     }
   }
   if (!invocation.model.targets.empty() && !invocation.model.levels.empty()) {
-    return "--target and --levels cannot be combined: with --levels, each of them is the only target of its body";
+    return "--target and --levels cannot be combined: with --levels, each of them is the only target of its variant";
   }
   if (!invocation.model.tuningFile.empty() && !invocation.model.levels.empty()) {
     return "--tuning and --levels cannot be combined: schedules are measured for one machine";
