@@ -1,4 +1,5 @@
 #include "compiler/driver/ModelFacts.h"
+#include "compiler/driver/ConstantFacts.h"
 #include "compiler/driver/Driver.h"
 #include "compiler/importer/ElementType.h"
 #include "compiler/importer/Graph.h"
@@ -8,8 +9,6 @@
 
 namespace ingot::driver {
 namespace {
-
-constexpr int kMostNesting = 64; ///< how deep subgraphs are looked into
 
 ValueFacts valueFacts(const onnx::ValueInfoProto &value) {
   ValueFacts facts;
@@ -127,6 +126,7 @@ llvm::Expected<ModelFacts> readModelFacts(const std::string &path) {
     initializers.insert(tensor.values().name());
     countParameters(tensor.values(), reads, facts);
   }
+  facts.constants = constantsOf(model);
   for (const onnx::ValueInfoProto &input : model.graph().input()) {
     if (!initializers.contains(input.name())) {
       facts.inputs.push_back(valueFacts(input));

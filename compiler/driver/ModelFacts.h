@@ -11,6 +11,8 @@
 
 namespace ingot::driver {
 
+constexpr int kMostNesting = 64; ///< how deep subgraphs are looked into
+
 struct ValueFacts {
   struct Dim {
     int64_t size = -1;  ///< -1: it is not known
@@ -24,6 +26,13 @@ struct ValueFacts {
   std::optional<std::vector<Dim>> shape; ///< nothing: not even the rank is known
 
   std::string text() const; ///< "float32[batch,3,?]"
+};
+
+/// An initializer, or what a Constant node holds.
+struct ConstantFacts {
+  ValueFacts value;
+  int64_t bytes = 0;                ///< of the elements that the file has; 0 for strings
+  std::vector<std::string> readers; ///< "conv1 (Conv)", or "output y" where the model gives it to its caller
 };
 
 struct ModelFacts {
@@ -40,6 +49,7 @@ struct ModelFacts {
   /// Inputs that neither a node nor an output of the graph reads, and initializers likewise with their bytes.
   std::vector<std::string> unreadInputs;
   std::vector<std::pair<std::string, int64_t>> unreadParameters;
+  std::vector<ConstantFacts> constants; ///< those of the most bytes first, subgraphs and functions included
   int64_t nodes = 0, parameterTensors = 0, parameters = 0, parameterBytes = 0;
 };
 

@@ -1,7 +1,7 @@
 // Kernels come out of their builders already unrolled, vectorised and hoisted, so a handful of clean-up passes gives
 // the code of -O3 in a fraction of its time. Loops are rotated: with the test at the top, the register allocator keeps
 // the accumulators of nested loops in memory between iterations. A call whose status is the caller's becomes a jump, as
-// from the entry to one of several bodies. Kernels marked for it are inlined first; what nobody calls any more goes
+// from the entry to one of several variants. Kernels marked for it are inlined first; what nobody calls any more goes
 // last.
 #include "compiler/emit/CodeGen.h"
 #include "llvm/IR/Module.h"

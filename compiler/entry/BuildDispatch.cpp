@@ -14,11 +14,11 @@ using namespace ingot::lower;
 namespace ingot::entry {
 namespace {
 
-/// Writes NAME_run and NAME_plan as a row of tests, each with the call of a body behind it.
+/// Writes NAME_run and NAME_plan as a row of tests, each with the call of a variant behind it.
 class Dispatch {
 public:
-  Dispatch(ModuleOp module, const plan::ModelInfo &info, ArrayRef<BodySizes> bodies)
-      : module(module), info(info), bodies(bodies), b(module.getContext()), loc(module.getLoc()) {}
+  Dispatch(ModuleOp module, const plan::ModelInfo &info, ArrayRef<VariantSizes> variants)
+      : module(module), info(info), variants(variants), b(module.getContext()), loc(module.getLoc()) {}
 
   /// Writes NAME_run.
   void run() {
@@ -27,16 +27,16 @@ public:
     SmallVector<Value> symbols(f.getArguments().slice(first, info.symbols.size()));
     Value level = info.levels.empty() ? Value() : askLevel(f);
     Value given = info.hostFallback ? askDevices(f) : Value();
-    for (const BodySizes &candidate : bodies) {
+    for (const VariantSizes &candidate : variants) {
       Block *next = takeIf(f, fits(candidate, symbols, level, given));
-      ret(call(f, body(candidate, "_run")));
+      ret(call(f, variant(candidate, "_run")));
       b.setInsertionPointToStart(next);
     }
     ret(status(INGOT_ERROR_SIZE));
   }
 
-  /// Writes NAME_plan, which calls the plan of the body for the run's sizes. With several machines, and where devices
-  /// may be missing, the workspace is the most that any of these bodies needs.
+  /// Writes NAME_plan, which calls the plan of the variant for the run's sizes. With several machines, and where
+  /// devices may be missing, the workspace is the most that any of these variants needs.
   void plan() {
     func::FuncOp f = begin("_plan");
     SmallVector<Value> symbols;
@@ -45,12 +45,12 @@ public:
       bool fitsIndex = plan::indexBits(module) == 64;
       symbols.push_back(fitsIndex ? arith::IndexCastOp::create(b, loc, b.getIndexType(), size).getResult() : size);
     }
-    int32_t highest = bodies.front().level;
-    for (const BodySizes &candidate : bodies) {
+    int32_t highest = variants.front().level;
+    for (const VariantSizes &candidate : variants) {
       if (candidate.level != highest) {
         break;
       }
-      if (candidate.onHost) { // the body with devices for the same sizes asks its plan, too
+      if (candidate.onHost) { // the variant with devices for the same sizes asks its plan, too
         continue;
       }
       Block *next = takeIf(f, fits(candidate, symbols, Value(), Value()));
@@ -63,19 +63,19 @@ public:
 private:
   ModuleOp module;
   const plan::ModelInfo &info;
-  ArrayRef<BodySizes> bodies;
+  ArrayRef<VariantSizes> variants;
   OpBuilder b;
   Location loc;
 
-  /// Returns a function of a body.
-  func::FuncOp body(const BodySizes &of, StringRef what) {
+  /// Returns a function of a variant.
+  func::FuncOp variant(const VariantSizes &of, StringRef what) {
     return module.lookupSymbol<func::FuncOp>(info.name + of.suffix + what.str());
   }
-  /// Begins a function of the model with the types that any body's has: the tensors of all bodies are bare pointers,
-  /// whatever their extents.
+  /// Begins a function of the model with the types that any variant's has: the tensors of all variants are bare
+  /// pointers, whatever their extents.
   func::FuncOp begin(StringRef what) {
     b.setInsertionPointToEnd(module.getBody());
-    auto f = func::FuncOp::create(b, loc, info.name + what.str(), body(bodies.front(), what).getFunctionType());
+    auto f = func::FuncOp::create(b, loc, info.name + what.str(), variant(variants.front(), what).getFunctionType());
     b.setInsertionPointToStart(f.addEntryBlock());
     return f;
   }
@@ -93,7 +93,7 @@ private:
     return next;
   }
 
-  /// Returns the level of the machine, from ingot_run_level. Below the lowest body's level the run ends here.
+  /// Returns the level of the machine, from ingot_run_level. Below the lowest variant's level the run ends here.
   Value askLevel(func::FuncOp f) {
     Value level = ask("ingot_run_level", f.getArguments().back());
     Value lowest = status(info.levels.back().number);
@@ -119,9 +119,9 @@ private:
     return func::CallOp::create(b, loc, function, arguments).getResult(0);
   }
 
-  /// Returns (i1) whether a run with these sizes on this level (null: on any) is the body's; `given` says whether it
+  /// Returns (i1) whether a run with these sizes on this level (null: on any) is the variant's; `given` says whether it
   /// has devices, and is null where that makes no difference.
-  Value fits(const BodySizes &candidate, ArrayRef<Value> symbols, Value level, Value given) {
+  Value fits(const VariantSizes &candidate, ArrayRef<Value> symbols, Value level, Value given) {
     Value result = arith::ConstantIntOp::create(b, loc, 1, 1);
     if (level) {
       result = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sge, level, status(candidate.level));
@@ -140,7 +140,7 @@ private:
     return result;
   }
 
-  /// Calls a body's function with the arguments of `f`.
+  /// Calls a variant's function with the arguments of `f`.
   Value call(func::FuncOp f, func::FuncOp callee) {
     SmallVector<Value> operands;
     for (auto [argument, type] : llvm::zip_equal(f.getArguments(), callee.getArgumentTypes())) {
@@ -153,11 +153,11 @@ private:
     return func::CallOp::create(b, loc, callee, operands).getResult(0);
   }
 
-  /// Calls the plans of all bodies for the sizes of `first`, one for each level, or the two with devices and without.
+  /// Calls the plans of all variants for the sizes of `first`, one for each level, or the two with devices and without.
   /// They differ in the workspace alone, of which the largest is kept; that without devices leaves theirs as it is.
-  void planAll(func::FuncOp f, const BodySizes &first) {
-    Value result = call(f, body(first, "_plan")), workspace = f.getArgument(2), most;
-    for (const BodySizes &other : bodies) {
+  void planAll(func::FuncOp f, const VariantSizes &first) {
+    Value result = call(f, variant(first, "_plan")), workspace = f.getArgument(2), most;
+    for (const VariantSizes &other : variants) {
       if ((other.level == first.level && !other.onHost) || other.sizes != first.sizes) {
         continue;
       }
@@ -169,7 +169,7 @@ private:
       }
       Value before = memref::LoadOp::create(b, loc, workspace, index(0));
       most = most ? arith::MaxSIOp::create(b, loc, most, before).getResult() : before;
-      result = call(f, body(other, "_plan"));
+      result = call(f, variant(other, "_plan"));
     }
     if (most) { // where a plan refused, its status is returned and nobody reads the workspace
       Value last = memref::LoadOp::create(b, loc, workspace, index(0));
@@ -181,8 +181,8 @@ private:
 
 } // namespace
 
-void buildDispatch(ModuleOp module, const plan::ModelInfo &info, ArrayRef<BodySizes> bodies) {
-  Dispatch dispatch(module, info, bodies);
+void buildDispatch(ModuleOp module, const plan::ModelInfo &info, ArrayRef<VariantSizes> variants) {
+  Dispatch dispatch(module, info, variants);
   dispatch.run();
   if (!info.symbols.empty() || !info.dataDependentSizes.empty()) {
     dispatch.plan();

@@ -40,7 +40,7 @@ using ingot::support::Size;
 
 namespace ingot::entry {
 
-/// Returns the names of the model's symbols, which all its bodies have as arguments.
+/// Returns the names of the model's symbols, which all its variants have as arguments.
 static std::vector<std::string> namesOf(const plan::ModelInfo &info) {
   auto names = llvm::map_range(info.symbols, [](const plan::SymbolInfo &symbol) { return symbol.name; });
   return {names.begin(), names.end()};
@@ -92,7 +92,7 @@ void Entry::build() {
   Operation *module = function->getParentOp();
   function.erase();
   for (func::FuncOp kernel : inParts) {
-    if (SymbolTable::symbolKnownUseEmpty(kernel, module)) { // no other body launches it
+    if (SymbolTable::symbolKnownUseEmpty(kernel, module)) { // no other variant launches it
       kernel.erase();
     }
   }
@@ -134,7 +134,7 @@ void Entry::buildRun() {
     returnIfRefusedOrUnusual();
     (void)arenas();
   }
-  all(function.getBody().front().without_terminator());
+  buildAll(function.getBody().front().without_terminator());
   for (auto [found, to] :
        llvm::zip_equal(info.dataDependentSizes, sizeArguments().take_back(info.dataDependentSizes.size()))) {
     Type i64 = w.b.getI64Type();
@@ -237,7 +237,7 @@ void Entry::checkWeights() {
   cf::BranchOp::create(w.b, w.loc, rest);
 }
 
-void Entry::together(llvm::iterator_range<Block::iterator> ops) {
+void Entry::buildRange(llvm::iterator_range<Block::iterator> ops) {
   for (Operation &op : ops) {
     w.loc = function.getLoc();
     llvm::TypeSwitch<Operation *>(&op)

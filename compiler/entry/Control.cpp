@@ -25,7 +25,7 @@ void Entry::build(plan::IfOp op) {
       continue;
     }
     auto outerSymbols = w.symbols; // what is found in a branch is not known behind it
-    all(region.front().without_terminator());
+    buildAll(region.front().without_terminator());
     w.loc = op.getLoc();
     SmallVector<Value> chosen;
     for (const onnx::BranchSizes &choice : choices) {
@@ -117,12 +117,12 @@ void Entry::beginIteration(plan::LoopOp loop, Value number, ArrayRef<onnx::Growt
   }
   auto ops = loop.getBody().front().without_terminator();
   auto grows = llvm::find_if(ops, [](Operation &op) { return isa<plan::GrowOp>(op); });
-  all({ops.begin(), grows});
+  buildAll({ops.begin(), grows});
   if (grows != ops.end()) {
     w.loc = loop.getLoc();
     grow(loop, number, growths, sizes);
   }
-  all({grows, ops.end()});
+  buildAll({grows, ops.end()});
   w.loc = loop.getLoc();
 }
 

@@ -23,7 +23,7 @@ namespace ingot::entry {
 
 using namespace lower; // the writer of loops, with its addresses and element types
 
-/// Writes the functions of one body. `entry` is the function that is written at present, `function` the run in the
+/// Writes the functions of one variant. `entry` is the function that is written at present, `function` the run in the
 /// memory form.
 class Entry {
 public:
@@ -52,7 +52,7 @@ private:
   std::string suffix;
   int64_t workspaceBytes, slackBytes, weightBytes, firstLaunch;
   llvm::SmallVector<Type> inputTypes, outputTypes; ///< tensors of the model
-  /// `open`: the symbols that are no number in this body; `symbols`: those that are arguments of its functions
+  /// `open`: the symbols that are no number in this variant; `symbols`: those that are arguments of its functions
   std::vector<std::string> open, symbols;
   support::Bounds bounds;               ///< bounds of data-dependent sizes
   std::vector<plan::SlotOp> openSlots;  ///< slots whose places depend on sizes
@@ -99,9 +99,10 @@ private:
   void askForTiles();
   /// Gives the symbols of optional inputs their values: 1 where the caller gave the input, and else 0.
   void presence();
-  /// Writes operations of the memory form in their order; many of them in parts.
-  void all(llvm::iterator_range<mlir::Block::iterator> ops);
-  void together(llvm::iterator_range<mlir::Block::iterator> ops);
+  /// Writes operations of the memory form in their order: buildAll() in functions of their own where there are many of
+  /// them (Parts.cpp), buildRange() here.
+  void buildAll(llvm::iterator_range<mlir::Block::iterator> ops);
+  void buildRange(llvm::iterator_range<mlir::Block::iterator> ops);
   void build(plan::LaunchOp launch);
   /// Returns the arguments of a kernel that follow its buffers and precede its range of work items.
   llvm::SmallVector<Value> argumentsBehindBuffers(plan::LaunchOp launch);

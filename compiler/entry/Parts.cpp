@@ -24,16 +24,16 @@ static constexpr size_t kernelParts = 4;
 
 static bool isCall(Operation &op) { return isa<plan::LaunchOp, plan::CopyOp>(op); }
 
-void Entry::all(llvm::iterator_range<Block::iterator> ops) {
+void Entry::buildAll(llvm::iterator_range<Block::iterator> ops) {
   if (llvm::count_if(ops, isCall) < leastCalls) {
-    return together(ops);
+    return buildRange(ops);
   }
   for (auto next = ops.begin(); next != ops.end();) {
     auto first = next;
     for (int64_t calls = 0; next != ops.end() && calls < callsOfPart; ++next) {
       calls += isCall(*next);
     }
-    part([&] { together({first, next}); });
+    part([&] { buildRange({first, next}); });
   }
 }
 

@@ -11,7 +11,8 @@
 // Data-dependent sizes, which the run has yet to find (compiler/onnx/sizes/DataDependentSizes.h), count as their
 // bounds.
 //
-// Control flow is laid out in a row: steps count through both branches of an If and once through the body of a Loop. A
+// Control flow is laid out in a row. Steps, which number launches and copies in their order, count through both
+// branches of an If, one behind the other, and once through the body of a Loop. A
 // buffer from before a Loop that its body uses lives until the Loop ends. Both branches write an If's results where
 // these lie. A scan output's slices are written straight into its rows: their offset has a symbol that stands for the
 // iteration's number. A carried value has one buffer for all iterations and the result. The next value is computed

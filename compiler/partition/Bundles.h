@@ -2,7 +2,7 @@
 // times alone. MergeTransfers.cpp makes the copies that it decides, and Costs.cpp asks it for the costs of a placement.
 //
 //   values by order    a: ready 1, wanted 9    b: ready 2, wanted 7    c: ready 8, wanted 9
-//   bundles            {a, b}, copied between places 2 and 7; c is ready only when b is wanted already
+//   bundles            {a, b}, copied between positions 2 and 7; c is ready only when b is wanted already
 #pragma once
 #include "compiler/target/OpTime.h"
 #include "llvm/ADT/ArrayRef.h"
@@ -15,7 +15,7 @@ namespace ingot::partition {
 struct Crossing {
   double bytes = 0;
   double staging = 0; ///< seconds to copy it into the bundle and out of it; 0 where it has its place in the bundle
-  /// Places in the program: the value may be copied after `ready`, and must have been copied before `wanted`.
+  /// Positions in the program: the value may be copied after `ready`, and must have been copied before `wanted`.
   size_t ready = 0, wanted = 0;
 };
 

@@ -16,7 +16,7 @@
 #include "compiler/onnx/ops/Constant.h"
 #include "compiler/onnx/sizes/DataDependentSizes.h"
 #include "compiler/onnx/sizes/Shapes.h"
-#include "compiler/partition/Needs.h"
+#include "compiler/partition/Dependencies.h"
 #include "compiler/partition/Roles.h"
 #include "compiler/partition/WrapOps.h"
 #include "compiler/plan/Layout.h"
@@ -59,9 +59,9 @@ bool isScalarConstant(Value v) {
 /// The kernel groups of one block: each op begins as a group of its own, and groups are joined as long as that pays.
 class BlockGroups {
 public:
-  BlockGroups(Block &block, const Places &places) : block(block) {
+  BlockGroups(Block &block, const DeviceMap &devicesOfOps) : block(block) {
     for (Operation &op : block) { // ops of other blocks are erased one by one
-      if (auto place = places.find(&op); place != places.end()) {
+      if (auto place = devicesOfOps.find(&op); place != devicesOfOps.end()) {
         deviceOf.insert(*place);
       }
     }
@@ -77,7 +77,7 @@ public:
       order[&op] = i;
       earliest.push_back(i);
     }
-    needs.emplace(block);
+    dependencies.emplace(block);
     for (auto [i, op] : llvm::enumerate(block)) {
       now = i;
       if (deviceOf.count(&op)) {
@@ -93,12 +93,12 @@ public:
 
 private:
   Block &block;
-  Places deviceOf;
+  DeviceMap deviceOf;
   llvm::DenseMap<Operation *, size_t> order;
   std::vector<size_t> earliest; ///< for each op the beginning of the group that it joined
   size_t now = 0;               ///< the op that is assigned
   llvm::DenseMap<Operation *, std::shared_ptr<Group>> groupOf;
-  std::optional<Needs> needs;
+  std::optional<Dependencies> dependencies;
 
   /// Gives ops that have these sizes as a parameter sizes of their own, since sizes that become a kernel are a tensor
   /// to all that read them.
@@ -147,7 +147,7 @@ private:
     push(from);
     while (!todo.empty()) {
       bool found = false;
-      needs->each(todo.pop_back_val(), [&](Operation *op) {
+      dependencies->each(todo.pop_back_val(), [&](Operation *op) {
         found |= group.ops.contains(op);
         push(op);
       });
@@ -161,7 +161,8 @@ private:
   /// Whether `op` may become a member: all it needs from outside is independent of the group.
   bool convexWith(Operation *op, const Group &group) {
     bool convex = true;
-    needs->each(op, [&](Operation *needed) { convex &= group.ops.contains(needed) || !dependsOn(needed, group); });
+    dependencies->each(op,
+                       [&](Operation *needed) { convex &= group.ops.contains(needed) || !dependsOn(needed, group); });
     return convex;
   }
 
@@ -431,10 +432,10 @@ void nameDevices(func::FuncOp function, ArrayRef<Device> devices) {
   }
 }
 
-void formKernels(func::FuncOp function, const Places &places) {
+void formKernels(func::FuncOp function, const DeviceMap &devicesOfOps) {
   std::vector<BlockGroups> all;
   for (Block *block : blocksOf(function)) {
-    all.emplace_back(*block, places);
+    all.emplace_back(*block, devicesOfOps);
   }
   llvm::for_each(all, [](BlockGroups &groups) { groups.run(); });
 }

@@ -12,6 +12,6 @@ void nameDevices(mlir::func::FuncOp function, llvm::ArrayRef<Device> devices);
 
 /// Wraps all ops of the function that have a place in plan.kernel groups, each on one device (and views, which cost
 /// nothing). A kernel's `target` is its device's spec.
-void formKernels(mlir::func::FuncOp function, const Places &places);
+void formKernels(mlir::func::FuncOp function, const DeviceMap &devicesOfOps);
 
 } // namespace ingot::partition

@@ -1,12 +1,12 @@
-// Claimed ops are taken in the order of their block, and each joins the piece of every claimed op whose result it
-// reads, unless a piece would then have to wait for itself: through an op outside, or through another piece, of which
-// all ops wait for what any of them needs.
+// Forms pieces greedily. A target claims ops that it can compile. These are visited in the order of their block, and
+// the pieces of an op and of the claimed ops whose results it reads become one piece, unless that made a cycle: a piece
+// runs as a whole, so it may not depend on itself through an op outside of it or through another piece.
 #include "compiler/partition/Pieces.h"
 #include "compiler/onnx/Control.h"
 #include "compiler/onnx/constants/Constants.h"
 #include "compiler/onnx/ops/Constant.h"
+#include "compiler/partition/Dependencies.h"
 #include "compiler/partition/DescribePiece.h"
-#include "compiler/partition/Needs.h"
 #include "compiler/partition/Roles.h"
 #include "compiler/partition/WrapOps.h"
 #include "compiler/plan/Plan.h"
@@ -34,10 +34,10 @@ namespace {
 
 constexpr int64_t mostScratch = int64_t(1) << 40;
 
-/// Ops in sets that are to become one kernel each.
+/// Disjoint sets of ops, each of which is to become one kernel.
 class Clusters {
 public:
-  explicit Clusters(const Needs &needs) : needs(needs) {}
+  explicit Clusters(const Dependencies &dependencies) : dependencies(dependencies) {}
 
   void add(ArrayRef<Operation *> ops) {
     auto set = std::make_shared<std::vector<Operation *>>(ops.begin(), ops.end());
@@ -48,10 +48,10 @@ public:
   bool contains(Operation *op) const { return members.contains(op); }
   const std::vector<Operation *> &of(Operation *op) const { return *members.at(op); }
 
-  /// Makes one set of those of two ops, if that can be a kernel.
+  /// Merges the sets of two ops, unless their union depended on itself.
   void join(Operation *a, Operation *b) {
     std::shared_ptr<std::vector<Operation *>> one = members[a], other = members[b];
-    if (one == other || waitsForItself(*one, *other)) {
+    if (one == other || wouldMakeCycle(*one, *other)) {
       return;
     }
     one->insert(one->end(), other->begin(), other->end());
@@ -61,10 +61,12 @@ public:
   }
 
 private:
-  const Needs &needs;
+  const Dependencies &dependencies;
   llvm::DenseMap<Operation *, std::shared_ptr<std::vector<Operation *>>> members;
 
-  bool waitsForItself(ArrayRef<Operation *> a, ArrayRef<Operation *> b) const {
+  /// Whether the union of two sets depends on itself: whether a path of dependencies leaves it and comes back. An op of
+  /// another set stands for all of that set.
+  bool wouldMakeCycle(ArrayRef<Operation *> a, ArrayRef<Operation *> b) const {
     llvm::SmallPtrSet<Operation *, 16> seen, joined(a.begin(), a.end());
     joined.insert(b.begin(), b.end());
     SmallVector<Operation *> todo;
@@ -84,11 +86,11 @@ private:
       }
     };
     for (Operation *op : joined) {
-      needs.each(op, visitOutside);
+      dependencies.each(op, visitOutside);
     }
     while (!todo.empty()) {
       bool comesBack = false;
-      needs.each(todo.pop_back_val(), [&](Operation *needed) {
+      dependencies.each(todo.pop_back_val(), [&](Operation *needed) {
         comesBack |= joined.contains(needed);
         visitOutside(needed);
       });
@@ -102,7 +104,7 @@ private:
 
 bool canBeInPiece(Operation &op) { return isComputed(op) && !isa<onnx::SizesOp>(op) && op.getNumRegions() == 0; }
 
-/// Calls the target, which must not let exceptions out.
+/// Calls the target, and reports an exception of it as an error.
 template <typename F> LogicalResult guarded(Operation &at, const Device &device, F call) {
   try {
     call();
@@ -166,9 +168,9 @@ LogicalResult Pieces::take(ArrayRef<Block *> blocks, const Rules &rules) {
 }
 
 LogicalResult Pieces::takeFrom(Block &block, const Device &device, const Rules &rules) {
-  Needs needs(block);
-  Clusters clusters(needs);
-  for (const Taken &other : taken) { // a piece is waited for as a whole
+  Dependencies dependencies(block);
+  Clusters clusters(dependencies);
+  for (const Taken &other : taken) { // what depends on a piece depends on all of its ops
     if (other.ops.front()->getBlock() == &block) {
       clusters.add(other.ops);
     }
@@ -272,18 +274,18 @@ static func::FuncOp declare(OpBuilder &b, Location loc, StringRef symbol, size_t
   return function;
 }
 
-/// Moves ops between those of a piece that wait for one of them behind it.
+/// Moves ops that stand between those of a piece, and depend on one of them, behind the piece's kernel.
 static void moveDependentsBehind(Operation *kernel, ArrayRef<Operation *> ops) {
   if (ops.size() == 1) {
     return;
   }
-  Needs needs(*kernel->getBlock());
+  Dependencies dependencies(*kernel->getBlock());
   llvm::SmallPtrSet<Operation *, 16> dependents(ops.begin(), ops.end());
   Operation *behind = kernel;
   for (Operation *op = ops.front(); op != kernel;) {
     Operation *next = op->getNextNode();
     bool depends = false;
-    needs.each(op, [&](Operation *needed) { depends |= dependents.contains(needed); });
+    dependencies.each(op, [&](Operation *needed) { depends |= dependents.contains(needed); });
     if (depends && dependents.insert(op).second) {
       op->moveAfter(behind);
       behind = op;

@@ -300,7 +300,7 @@ public:
     std::vector<SmallVector<int, 4>> neighbours = neighboursOfMoved();
     for (size_t i = 0; i < nodes.size(); ++i) {
       if (placed[i] != first[i] && !explained[i]) {
-        explain(together(static_cast<int>(i), neighbours), explained);
+        explain(connectedTo(static_cast<int>(i), neighbours), explained);
       }
     }
     for (auto [node, device] : llvm::zip_equal(nodes, placed)) {
@@ -402,7 +402,7 @@ private:
   }
 
   /// Returns the node and all that are its neighbours, or neighbours of these, and so on.
-  static SmallVector<int> together(int node, ArrayRef<SmallVector<int, 4>> neighbours) {
+  static SmallVector<int> connectedTo(int node, ArrayRef<SmallVector<int, 4>> neighbours) {
     llvm::SmallSetVector<int, 16> piece;
     piece.insert(node);
     for (size_t i = 0; i < piece.size(); ++i) {

@@ -345,8 +345,8 @@ static SmallVector<const Device *> candidatesFor(Operation &op, ArrayRef<Device>
   return candidates;
 }
 
-FailureOr<Places> takePlaces(func::FuncOp function, ArrayRef<Device> devices, const Policy &policy) {
-  Places places;
+FailureOr<DeviceMap> takeDevices(func::FuncOp function, ArrayRef<Device> devices, const Policy &policy) {
+  DeviceMap devicesOfOps;
   bool ok = true;
   auto place = [&](Operation &op) {
     std::string whyNot;
@@ -354,7 +354,7 @@ FailureOr<Places> takePlaces(func::FuncOp function, ArrayRef<Device> devices, co
       if (device && !device->target->pieces()) {
         whyNot = refusedByKernels(op, *device);
         if (whyNot.empty()) {
-          places[&op] = device;
+          devicesOfOps[&op] = device;
           return;
         }
       }
@@ -370,7 +370,7 @@ FailureOr<Places> takePlaces(func::FuncOp function, ArrayRef<Device> devices, co
     }
   }
   function.walk([](Operation *op) { op->removeAttr(onnx::placeName); });
-  return ok ? FailureOr<Places>(std::move(places)) : FailureOr<Places>(failure());
+  return ok ? FailureOr<DeviceMap>(std::move(devicesOfOps)) : FailureOr<DeviceMap>(failure());
 }
 
 const target::MachineModel &hostOf(ArrayRef<Device> devices) {

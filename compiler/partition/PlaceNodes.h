@@ -1,7 +1,7 @@
 // Chooses a device for each op that a kernel will compute, before ops are grouped to kernels. It has two steps:
 //
 //   placeNodes   asks the devices in the user's order, weighs costs, and marks each op with its device's number
-//   takePlaces   after the ops were rewritten to what their devices want: reads the marks, and removes them
+//   takeDevices  after the ops were rewritten to what their devices want: reads the marks, and removes them
 #pragma once
 #include "compiler/support/Size.h"
 #include "compiler/target/Target.h"
@@ -62,7 +62,7 @@ struct Policy {
 
 /// The devices of ops that kernels of the compiler compute. Ops of pieces (Pieces.h), whose code a target brings, have
 /// no entry.
-using Places = llvm::DenseMap<mlir::Operation *, const Device *>;
+using DeviceMap = llvm::DenseMap<mlir::Operation *, const Device *>;
 
 class Pieces;
 
@@ -77,10 +77,10 @@ mlir::LogicalResult placeNodes(mlir::func::FuncOp function, llvm::ArrayRef<Devic
 /// Returns the device that computes an op; null where it has none.
 const Device *deviceOf(mlir::Operation *op, llvm::ArrayRef<Device> devices);
 
-/// Returns the devices of all ops that kernels compute, when each op has the form that its device wants. Ops that were
-/// written since the placement are where the ops are whose place they took, or else where their operands or their
-/// readers are; if that device does not take them, the first that does gets them. Takes the numbers away. Failure with
-/// a message.
-mlir::FailureOr<Places> takePlaces(mlir::func::FuncOp function, llvm::ArrayRef<Device> devices, const Policy &policy);
+/// Returns the devices of all ops that kernels compute, when each op has the form that its device wants, and removes
+/// the marks of placeNodes(). An op that was made since then has the device of the op that it replaced, or else that of
+/// its operands or readers; if that device does not take it, the first one that does gets it. Failure with a message.
+mlir::FailureOr<DeviceMap> takeDevices(mlir::func::FuncOp function, llvm::ArrayRef<Device> devices,
+                                       const Policy &policy);
 
 } // namespace ingot::partition

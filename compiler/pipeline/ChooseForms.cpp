@@ -20,7 +20,7 @@ namespace {
 /// those that pay on each of them.
 class DeviceForms {
 public:
-  DeviceForms(const State &s, const Body &body) : devices(body.devices), areLevels(!s.options.levels.empty()) {
+  DeviceForms(const State &s, const Variant &variant) : devices(variant.devices), areLevels(!s.options.levels.empty()) {
     bool isFast = s.options.accuracy == Accuracy::Fast;
     if (areLevels) {
       auto machines = llvm::map_to_vector(s.devices, [](const auto &device) { return &device.machine; });
@@ -75,9 +75,9 @@ static FailureOr<bool> chooseIntegerForms(State &s, func::FuncOp function, const
   return true;
 }
 
-LogicalResult chooseForms(State &s, Body &body, Result &) {
-  func::FuncOp function = body.function();
-  DeviceForms forms(s, body);
+LogicalResult chooseForms(State &s, Variant &variant, Result &) {
+  func::FuncOp function = variant.function();
+  DeviceForms forms(s, variant);
   FailureOr<bool> areIntegers = integer::isQuantized(function) ? chooseIntegerForms(s, function, forms) : false;
   if (failed(areIntegers)) {
     return failure();

@@ -9,19 +9,20 @@ void Retry::save(const State &state) {
   if (!limited) {
     return;
   }
-  for (const Body &body : state.bodies) {
-    bodies.push_back({OwningOpRef<ModuleOp>(cast<ModuleOp>(body.module.get()->clone())), body.info, body.result});
+  for (const Variant &variant : state.variants) {
+    variants.push_back(
+        {OwningOpRef<ModuleOp>(cast<ModuleOp>(variant.module.get()->clone())), variant.info, variant.result});
   }
   result = state.result;
   weights = state.weights;
 }
 
-/// Returns the workspace of a device, as the memory phase has planned it for the body that needs most.
+/// Returns the workspace of a device, as the memory phase has planned it for the variant that needs most.
 static int64_t workspaceOf(const State &state, int64_t device) {
   int64_t most = 0;
-  for (const Body &body : state.bodies) {
-    bool uses = static_cast<size_t>(device) <= body.info.devices.size();
-    most = uses ? std::max(most, body.info.devices[device - 1].workspaceBytes) : most;
+  for (const Variant &variant : state.variants) {
+    bool uses = static_cast<size_t>(device) <= variant.info.devices.size();
+    most = uses ? std::max(most, variant.info.devices[device - 1].workspaceBytes) : most;
   }
   return most;
 }
@@ -50,11 +51,11 @@ FailureOr<bool> Retry::isWanted(State &state) {
     ++tries;
     state.result = result;
     state.weights = weights;
-    state.bodies.resize(bodies.size()); // the partition adds those for the host alone
-    for (auto [body, saved] : llvm::zip_equal(state.bodies, bodies)) {
-      body.module = cast<ModuleOp>(saved.module.get()->clone());
-      body.info = saved.info;
-      body.result = saved.result;
+    state.variants.resize(variants.size()); // the partition adds those for the host alone
+    for (auto [variant, saved] : llvm::zip_equal(state.variants, variants)) {
+      variant.module = cast<ModuleOp>(saved.module.get()->clone());
+      variant.info = saved.info;
+      variant.result = saved.result;
     }
   }
   return wanted;

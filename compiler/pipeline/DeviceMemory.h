@@ -21,7 +21,7 @@ private:
     plan::ModelInfo info;
     Result result;
   };
-  std::vector<Saved> bodies;
+  std::vector<Saved> variants;
   Result result;
   plan::WeightTable weights;
   int tries = 0;

@@ -50,8 +50,8 @@ static LogicalResult checkRemarks(const Options &options, func::FuncOp function)
 }
 
 /// Runs the steps of a phase one after the other.
-template <const auto &steps> static LogicalResult runSteps(State &s, Body &body, Result &report) {
-  return success(llvm::all_of(steps, [&](const Step &step) { return succeeded(step.run(s, body, report)); }));
+template <const auto &steps> static LogicalResult runSteps(State &s, Variant &variant, Result &report) {
+  return success(llvm::all_of(steps, [&](const Step &step) { return succeeded(step.run(s, variant, report)); }));
 }
 
 static LogicalResult import(State &s) {
@@ -73,7 +73,9 @@ static LogicalResult import(State &s) {
   return success();
 }
 
-static LogicalResult resolve(State &s, Body &body, Result &) { return graph::resolve(body.function(), s.problems); }
+static LogicalResult resolve(State &s, Variant &variant, Result &) {
+  return graph::resolve(variant.function(), s.problems);
+}
 
 static constexpr Step kResolveSteps[] = {
     {"graph-resolve", "nodes as their file has them become ops in their newest definition, with types", resolve}};
@@ -94,7 +96,7 @@ static LogicalResult resolveModel(State &s) {
   return checkRemarks(s.options, s.model().function());
 }
 
-static LogicalResult expand(State &, Body &body, Result &) { return graph::expand(body.function()); }
+static LogicalResult expand(State &, Variant &variant, Result &) { return graph::expand(variant.function()); }
 
 static constexpr Step kExpandSteps[] = {
     {"graph-expand", "searches for tokens, derivatives and the like become the ops that they are written as", expand}};
@@ -107,30 +109,30 @@ static LogicalResult expandModel(State &s) {
   if (!s.options.importsOnly) {
     joinEqualAxes(s);
   }
-  return makeBodies(s);
+  return makeVariants(s);
 }
 
-static LogicalResult simplify(State &, Body &body, Result &) { return graph::simplify(body.function()); }
+static LogicalResult simplify(State &, Variant &variant, Result &) { return graph::simplify(variant.function()); }
 
-static LogicalResult shareCaches(State &s, Body &body, Result &) {
+static LogicalResult shareCaches(State &s, Variant &variant, Result &) {
   return success(s.options.caches.empty() ||
-                 (succeeded(graph::shareCaches(body.function(), s.options.caches, s.options.cacheRoom)) &&
-                  succeeded(graph::simplify(body.function()))));
+                 (succeeded(graph::shareCaches(variant.function(), s.options.caches, s.options.cacheRoom)) &&
+                  succeeded(graph::simplify(variant.function()))));
 }
 
-static LogicalResult findSizes(State &s, Body &body, Result &) {
-  return graph::findSizes(body.function(), s.options.allocate);
+static LogicalResult findSizes(State &s, Variant &variant, Result &) {
+  return graph::findSizes(variant.function(), s.options.allocate);
 }
 
-static LogicalResult eliminateCommon(State &, Body &body, Result &) {
-  graph::eliminateCommon(body.function());
+static LogicalResult eliminateCommon(State &, Variant &variant, Result &) {
+  graph::eliminateCommon(variant.function());
   return success();
 }
 
-static LogicalResult requireSizes(State &s, Body &body, Result &) {
-  // The general body tells of all.
-  &body == &s.model() ? graph::compareDeclared(body.function()) : graph::forgetDeclared(body.function());
-  return graph::requireSizes(body.function());
+static LogicalResult requireSizes(State &s, Variant &variant, Result &) {
+  // The general variant tells of all.
+  &variant == &s.model() ? graph::compareDeclared(variant.function()) : graph::forgetDeclared(variant.function());
+  return graph::requireSizes(variant.function());
 }
 
 static constexpr Step kSimplifySteps[] = {
@@ -141,7 +143,7 @@ static constexpr Step kSimplifySteps[] = {
     {"graph-eliminate-common", "common subexpressions, then unused ops", eliminateCommon},
     {"graph-require-sizes", "report values some axis of which depends on data", requireSizes}};
 
-static LogicalResult simplifyEach(State &s) { return simplifyBodies(s, runSteps<kSimplifySteps>); }
+static LogicalResult simplifyEach(State &s) { return simplifyVariants(s, runSteps<kSimplifySteps>); }
 
 /// Bounds that leave no size are a mistake of who gave them.
 static LogicalResult refuseEmptyBounds(func::FuncOp function, const plan::ModelInfo &info) {
@@ -155,8 +157,8 @@ static LogicalResult refuseEmptyBounds(func::FuncOp function, const plan::ModelI
   return success();
 }
 
-static LogicalResult useIntegers(State &s, Body &body, Result &) {
-  return integer::useIntegers(body.function(), s.options.isStrict());
+static LogicalResult useIntegers(State &s, Variant &variant, Result &) {
+  return integer::useIntegers(variant.function(), s.options.isStrict());
 }
 
 static constexpr Step kIntegerSteps[] = {
@@ -164,26 +166,30 @@ static constexpr Step kIntegerSteps[] = {
     {"graph-simplify", "shapes, constants and plain forms", simplify},
     {"graph-eliminate-common", "common subexpressions, then unused ops", eliminateCommon}};
 
-static LogicalResult computeInIntegers(State &s, Body &body, Result &report) {
-  return integer::isQuantized(body.function()) ? runSteps<kIntegerSteps>(s, body, report) : success();
+static LogicalResult computeInIntegers(State &s, Variant &variant, Result &report) {
+  return integer::isQuantized(variant.function()) ? runSteps<kIntegerSteps>(s, variant, report) : success();
 }
-static LogicalResult computeEachInIntegers(State &s) { return onEachBody(s, computeInIntegers, /*description=*/false); }
-
-static LogicalResult packInterface(State &, Body &body, Result &) { return graph::packInterface(body.function()); }
-
-static LogicalResult fuse(State &s, Body &body, Result &) {
-  return fusion::fuse(body.function(), s.options.isStrict());
+static LogicalResult computeEachInIntegers(State &s) {
+  return onEachVariant(s, computeInIntegers, /*description=*/false);
 }
 
-static LogicalResult finishGraph(State &s, Body &body, Result &report) {
-  func::FuncOp function = body.function();
+static LogicalResult packInterface(State &, Variant &variant, Result &) {
+  return graph::packInterface(variant.function());
+}
+
+static LogicalResult fuse(State &s, Variant &variant, Result &) {
+  return fusion::fuse(variant.function(), s.options.isStrict());
+}
+
+static LogicalResult finishGraph(State &s, Variant &variant, Result &report) {
+  func::FuncOp function = variant.function();
   if (failed(graph::simplify(function))) {
     return failure();
   }
   graph::eliminateCommon(function);
-  plan::ModelInfo &info = body.info;
+  plan::ModelInfo &info = variant.info;
   describe(function, info);
-  if (failed(refuseEmptyBounds(function, info)) || failed(describeBodies(s, body))) {
+  if (failed(refuseEmptyBounds(function, info)) || failed(describeVariants(s, variant))) {
     return failure();
   }
   report.openSizes = info.symbols;
@@ -203,9 +209,9 @@ static constexpr Step kFuseSteps[] = {
     {"fusion-finish", "what fusions wrote is simplified; the model's sizes and checks are described", finishGraph}};
 
 /// What the partition takes for open sizes: the most that the user has room for, or some size that the model allows.
-static std::function<int64_t(support::Symbol)> likelySizes(const State &s, const Body &body) {
+static std::function<int64_t(support::Symbol)> likelySizes(const State &s, const Variant &variant) {
   std::map<std::string, int64_t> sizes;
-  for (const plan::SymbolInfo &symbol : body.info.symbols) {
+  for (const plan::SymbolInfo &symbol : variant.info.symbols) {
     int64_t most = symbol.most < 0 ? partition::Policy::usualSize : symbol.most;
     sizes[symbol.name] = std::max(symbol.least, std::min(partition::Policy::usualSize, most));
   }
@@ -220,16 +226,16 @@ static std::function<int64_t(support::Symbol)> likelySizes(const State &s, const
   };
 }
 
-static LogicalResult place(State &s, Body &body, Result &report) {
+static LogicalResult place(State &s, Variant &variant, Result &report) {
   std::vector<partition::Placement> placements;
-  partition::Policy policy = body.onHost ? hostPolicy(s) : s.policy;
-  policy.sizeOf = likelySizes(s, body);
-  partition::nameDevices(body.function(), body.devices);
-  if (failed(partition::bindToDevices(body.function(), s.options.bindings))) {
+  partition::Policy policy = variant.onHost ? hostPolicy(s) : s.policy;
+  policy.sizeOf = likelySizes(s, variant);
+  partition::nameDevices(variant.function(), variant.devices);
+  if (failed(partition::bindToDevices(variant.function(), s.options.bindings))) {
     return failure();
   }
-  partition::Pieces pieces(body.function(), {body.suffix, s.options.isStrict()}, body.devices);
-  LogicalResult ok = partition::placeNodes(body.function(), body.devices, policy, pieces, placements);
+  partition::Pieces pieces(variant.function(), {variant.suffix, s.options.isStrict()}, variant.devices);
+  LogicalResult ok = partition::placeNodes(variant.function(), variant.devices, policy, pieces, placements);
   for (partition::Placement &p : placements) {
     report.placement.push_back({p.node, p.op, "", p.device, p.whyNot, p.seconds, p.piece});
   }
@@ -239,18 +245,18 @@ static LogicalResult place(State &s, Body &body, Result &report) {
   return ok;
 }
 
-static LogicalResult formKernels(State &s, Body &body, Result &) {
-  FailureOr<partition::Places> places = partition::takePlaces(body.function(), body.devices, s.policy);
-  if (failed(places)) {
+static LogicalResult formKernels(State &s, Variant &variant, Result &) {
+  FailureOr<partition::DeviceMap> devicesOfOps = partition::takeDevices(variant.function(), variant.devices, s.policy);
+  if (failed(devicesOfOps)) {
     return failure();
   }
-  partition::formKernels(body.function(), *places);
-  sortBlocks(body.function());
+  partition::formKernels(variant.function(), *devicesOfOps);
+  sortBlocks(variant.function());
   return success();
 }
 
-static auto machinesOf(const Body &body) {
-  return [&body](StringRef spec) -> const target::MachineModel & { return body.machineOf(spec); };
+static auto machinesOf(const Variant &variant) {
+  return [&variant](StringRef spec) -> const target::MachineModel & { return variant.machineOf(spec); };
 }
 
 /// What kernels may do with sums and products, as attributes of the module.
@@ -277,16 +283,16 @@ static constexpr Step kPartitionSteps[] = {
      chooseForms},
     {"partition-form-kernels", "nodes form kernels", formKernels}};
 
-static LogicalResult assignLayouts(State &s, Body &body, Result &) {
-  setPolicies(s.options, *body.module);
-  lower::noteWeights(*body.module);
-  layout::assignLayouts(body.function(), machinesOf(body), partition::hostOf(body.devices).spec);
+static LogicalResult assignLayouts(State &s, Variant &variant, Result &) {
+  setPolicies(s.options, *variant.module);
+  lower::noteWeights(*variant.module);
+  layout::assignLayouts(variant.function(), machinesOf(variant), partition::hostOf(variant.devices).spec);
   return success();
 }
 
-static LogicalResult formChains(State &s, Body &body, Result &) {
-  layout::formChains(body.function(), machinesOf(body), s.options.chains);
-  sortBlocks(body.function());
+static LogicalResult formChains(State &s, Variant &variant, Result &) {
+  layout::formChains(variant.function(), machinesOf(variant), s.options.chains);
+  sortBlocks(variant.function());
   return success();
 }
 
@@ -294,12 +300,12 @@ static constexpr Step kLayoutSteps[] = {
     {"layout-assign", "packed layouts, halos, concatenations in place", assignLayouts},
     {"layout-form-chains", "kernels of which each reads what the one before it makes become one", formChains}};
 
-static LogicalResult transfer(State &s, Body &body, Result &report) {
-  func::FuncOp function = body.function();
+static LogicalResult transfer(State &s, Variant &variant, Result &report) {
+  func::FuncOp function = variant.function();
   partition::insertTransfers(function);
-  partition::Memories memories = {&partition::hostOf(body.devices), {}, likelySizes(s, body)};
+  partition::Memories memories = {&partition::hostOf(variant.devices), {}, likelySizes(s, variant)};
   for (StringRef spec : plan::devicesOf(function)) {
-    memories.devices.push_back(&body.machineOf(spec));
+    memories.devices.push_back(&variant.machineOf(spec));
   }
   report.transfers = describeTransfers(function, partition::mergeTransfers(function, memories));
   return success();
@@ -308,12 +314,12 @@ static LogicalResult transfer(State &s, Body &body, Result &report) {
 static constexpr Step kTransferSteps[] = {
     {"partition-insert-transfers", "values cross to the memories of the devices that read them", transfer}};
 
-static LogicalResult lower(State &s, Body &body, Result &) {
+static LogicalResult lower(State &s, Variant &variant, Result &) {
   lower::ScheduleRequest schedules{s.schedules ? &*s.schedules : nullptr, s.options.verbose, s.options.listsSchedules,
                                    s.options.remarks};
-  LogicalResult ok = lower::lowerKernels(*body.module, machinesOf(body), s.weights, schedules);
+  LogicalResult ok = lower::lowerKernels(*variant.module, machinesOf(variant), s.weights, schedules);
   s.result.choices.merge(schedules.choices);
-  lower::forgetWeights(*body.module);
+  lower::forgetWeights(*variant.module);
   return ok;
 }
 
@@ -332,18 +338,18 @@ static std::vector<plan::SymbolInfo> boundedSymbols(const State &s) {
   return symbols;
 }
 
-static LogicalResult memory(State &s, Body &body, Result &report) {
-  report.launches = describeLaunches(body.function(), s.options.profile);
+static LogicalResult memory(State &s, Variant &variant, Result &report) {
+  report.launches = describeLaunches(variant.function(), s.options.profile);
   FailureOr<memory::MemoryPlan> plan =
-      memory::planMemory(body.function(), boundedSymbols(s), s.options.allocate, body.info.workspaceAlign);
+      memory::planMemory(variant.function(), boundedSymbols(s), s.options.allocate, variant.info.workspaceAlign);
   if (failed(plan)) {
     return failure();
   }
-  plan::ModelInfo &info = body.info;
+  plan::ModelInfo &info = variant.info;
   report.arenaBytes = info.arenaBytes = plan->arena.peakBytes;
   report.arenaLowerBound = plan->arena.lowerBound;
   report.allocations = info.allocations = plan->allocations;
-  body.function().walk([&](plan::LaunchOp launch) {
+  variant.function().walk([&](plan::LaunchOp launch) {
     auto text = launch->getAttrOfType<BoolAttr>(plan::textName);
     info.makesStrings |= text && text.getValue();
   });
@@ -351,9 +357,9 @@ static LogicalResult memory(State &s, Body &body, Result &report) {
     output.inPlaceOf = input;
   }
   SmallVector<StringRef> devices = {""};
-  devices.append(plan::devicesOf(body.function()));
+  devices.append(plan::devicesOf(variant.function()));
   info.devices.clear();
-  for (StringRef spec : plan::devicesOf(body.function())) {
+  for (StringRef spec : plan::devicesOf(variant.function())) {
     info.devices.push_back({spec.str()});
   }
   for (auto [buffer, name, device, offset] :
@@ -374,9 +380,9 @@ static LogicalResult memory(State &s, Body &body, Result &report) {
 
 static constexpr Step kMemorySteps[] = {{"memory-plan", "tensors become buffers, each with its place", memory}};
 
-static void buildEntry(State &s, Body &body, Result &report) {
-  plan::ModelInfo &info = body.info;
-  func::FuncOp function = body.function();
+static void buildEntry(State &s, Variant &variant, Result &report) {
+  plan::ModelInfo &info = variant.info;
+  func::FuncOp function = variant.function();
   // Vectors may be read past a tensor's end within its last block: the arena ends with one cache line of nobody's.
   int64_t slack = info.workspaceAlign;
   auto slots = function.getOps<plan::SlotOp>();
@@ -397,12 +403,12 @@ static void buildEntry(State &s, Body &body, Result &report) {
     s.result.launchKeys.push_back(launch.key);
   }
   info.kernels = report.kernels = report.launches.size();
-  entry::buildEntry(function, info.workspaceBytes, slack, info.weightBytes, report.firstLaunch, info, body.suffix);
+  entry::buildEntry(function, info.workspaceBytes, slack, info.weightBytes, report.firstLaunch, info, variant.suffix);
 }
 
 static constexpr Step kEntrySteps[] = {
-    {"entry-build", "the memory form becomes calls with addresses", [](State &s, Body &body, Result &report) {
-       buildEntry(s, body, report);
+    {"entry-build", "the memory form becomes calls with addresses", [](State &s, Variant &variant, Result &report) {
+       buildEntry(s, variant, report);
        return success();
      }}};
 
@@ -443,7 +449,7 @@ static LogicalResult checkAddresses(State &s) {
 }
 
 static LogicalResult entry(State &s) {
-  joinBodies(s, buildEntry);
+  joinVariants(s, buildEntry);
   plan::ModelInfo &info = s.model().info;
   info.weightsPlace = s.options.weights;
   info.weightBytes = s.weights.bytes();
@@ -461,40 +467,41 @@ static LogicalResult entry(State &s) {
 }
 
 template <const auto &steps, bool description = false> static LogicalResult each(State &s) {
-  return onEachBody(s, runSteps<steps>, description);
+  return onEachVariant(s, runSteps<steps>, description);
 }
 
 /// A model that has everything in the host's memory knows of no other one. Returns whether it has not.
 static bool forgetUnusedDevices(State &s) {
   bool used = !s.options.bindings.empty();
-  for (Body &body : s.bodies) {
-    body.function().walk([&](plan::KernelOp kernel) { used |= plan::deviceOf(kernel) != 0; });
+  for (Variant &variant : s.variants) {
+    variant.function().walk([&](plan::KernelOp kernel) { used |= plan::deviceOf(kernel) != 0; });
   }
-  for (Body &body : s.bodies) {
+  for (Variant &variant : s.variants) {
     if (!used) {
-      body.function()->removeAttr(plan::devicesName);
+      variant.function()->removeAttr(plan::devicesName);
     }
   }
   return used;
 }
 
 /// What is left to do for one of several levels, when all have the same forms.
-static LogicalResult partitionLevel(State &s, Body &body, Result &report) {
-  return success(succeeded(place(s, body, report)) && succeeded(formKernels(s, body, report)));
+static LogicalResult partitionLevel(State &s, Variant &variant, Result &report) {
+  return success(succeeded(place(s, variant, report)) && succeeded(formKernels(s, variant, report)));
 }
 
 static LogicalResult partitionEach(State &s) {
   bool areLevels = !s.options.levels.empty();
-  if (areLevels && failed(onEachBody(s, chooseForms, /*description=*/false))) {
+  if (areLevels && failed(onEachVariant(s, chooseForms, /*description=*/false))) {
     return failure();
   }
   makeLevels(s);
-  std::vector<Body> onHost = s.options.hostFallback ? hostBodies(s) : std::vector<Body>();
-  LogicalResult ok = onEachBody(s, areLevels ? partitionLevel : runSteps<kPartitionSteps>, /*description=*/false);
+  std::vector<Variant> onHost = s.options.hostFallback ? hostVariants(s) : std::vector<Variant>();
+  LogicalResult ok = onEachVariant(s, areLevels ? partitionLevel : runSteps<kPartitionSteps>, /*description=*/false);
   if (forgetUnusedDevices(s)) {
-    for (Body &body : onHost) {
-      s.bodies.push_back(std::move(body));
-      ok = success(succeeded(ok) && succeeded(runSteps<kPartitionSteps>(s, s.bodies.back(), s.bodies.back().result)));
+    for (Variant &variant : onHost) {
+      s.variants.push_back(std::move(variant));
+      ok = success(succeeded(ok) &&
+                   succeeded(runSteps<kPartitionSteps>(s, s.variants.back(), s.variants.back().result)));
     }
   }
   return ok;
@@ -518,8 +525,8 @@ static LogicalResult emit(State &s) {
   for (const plan::DeviceInfo &device : info.devices) {
     options.devices.push_back(&s.model().machineOf(device.spec));
   }
-  for (const Body &body : s.bodies) {
-    for (const partition::Device &device : body.devices) {
+  for (const Variant &variant : s.variants) {
+    for (const partition::Device &device : variant.devices) {
       options.machines.push_back(&device.machine);
     }
   }

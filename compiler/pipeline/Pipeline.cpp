@@ -66,7 +66,7 @@ public:
   Run(const Options &options, Result &result, std::string &diagnostics)
       : options(options), diagnostics(diagnostics), context(MLIRContext::Threading::DISABLED),
         state{options, result, context, options.name.empty() ? identifier(options.modelPath) : options.name, {}} {
-    state.bodies.resize(1);
+    state.variants.resize(1);
     DialectRegistry registry;
     registerDialects(registry);
     context.appendDialectRegistry(registry);
@@ -74,7 +74,7 @@ public:
     context.getDiagEngine().registerHandler([&](Diagnostic &d) {
       hasReportedError |= d.getSeverity() == DiagnosticSeverity::Error;
       std::string text = render(this->options.modelPath, d);
-      if (!StringRef(this->diagnostics).contains(text)) { // each body of a model would say it
+      if (!StringRef(this->diagnostics).contains(text)) { // each variant of a model would say it
         this->diagnostics += text;
       }
       return success();
@@ -382,8 +382,8 @@ private:
     LogicalResult ok = phase.run(state);
     diagnostics += std::exchange(state.warnings, "");
     if (succeeded(ok) && state.model().module && StringRef(phase.name) != "emit") { // emit consumes the module
-      for (Body &body : state.bodies) {
-        if (failed(verify(*body.module))) {
+      for (Variant &variant : state.variants) {
+        if (failed(verify(*variant.module))) {
           return bug(phase);
         }
       }
@@ -405,11 +405,11 @@ private:
   void dump(llvm::raw_ostream &os) {
     OpPrintingFlags flags;
     flags.elideLargeElementsAttrs(64).elideLargeResourceString(64);
-    for (Body &body : state.bodies) {
-      if (&body != &state.model()) {
-        os << "\n// -----\n// the body " << state.name << body.suffix << "\n";
+    for (Variant &variant : state.variants) {
+      if (&variant != &state.model()) {
+        os << "\n// -----\n// the variant " << state.name << variant.suffix << "\n";
       }
-      body.module->print(os, flags);
+      variant.module->print(os, flags);
     }
     os << "\n";
   }
@@ -417,7 +417,7 @@ private:
 
 } // namespace
 
-const target::MachineModel &Body::machineOf(llvm::StringRef spec) const {
+const target::MachineModel &Variant::machineOf(llvm::StringRef spec) const {
   for (const partition::Device &d : devices) {
     if (d.machine.spec == spec) {
       return d.machine;

@@ -24,10 +24,10 @@ struct RequestedBounds {
   std::optional<int64_t> most; ///< nothing: there is no bound
 };
 
-/// The sizes of a symbolic dimension for which there are bodies of their own: --dim seq=64,128,512.
+/// The sizes of a symbolic dimension for which there are variants of their own: --dim seq=64,128,512.
 struct SpecializedSizes {
   std::vector<int64_t> sizes;
-  bool others = false; ///< a general body runs all other sizes; false: they are refused
+  bool others = false; ///< a general variant runs all other sizes; false: they are refused
 };
 
 /// The freedom of arithmetic.
@@ -44,12 +44,12 @@ struct Options {
   std::string modelPath;
   std::string name;                 ///< a C identifier; empty: it is made of the file's name
   std::vector<std::string> targets; ///< in the user's order of preference; empty: native
-  std::vector<std::string> levels;  ///< machines for which there is a body each; instead of targets
+  std::vector<std::string> levels;  ///< machines for which there is a variant each; instead of targets
   std::vector<std::string> plugIns; ///< shared objects of targets, which the caller has loaded
   std::string triple;               ///< a triple of LLVM for another system than the target's own; empty: that one
   bool fallback = true;             ///< false (--no-fallback): every node must run on the first target
   bool byCost = true;               ///< false (--partition=greedy): targets keep whatever they take
-  bool hostFallback = false;        ///< --with-host-fallback: runs without the devices take bodies for the host alone
+  bool hostFallback = false;        ///< --with-host-fallback: runs without the devices take variants for the host alone
   /// --require DEVICE=Conv,MatMul: operators that must run on a target
   std::vector<std::pair<std::string, std::string>> demands;
   std::string placementFile;                          ///< a file with targets for nodes by name
@@ -158,12 +158,12 @@ struct Result {
   std::vector<BufferLife> buffers;          ///< the buffers of the arena; where sizes are open, for one size of each
   std::vector<plan::LevelInfo> levels;      ///< highest first; empty: the model is for one machine
   std::string memoryPlan;                   ///< `inspect --memory`, text
-  std::string body;                         ///< what a body of the model is for: "seq = 64"; empty: for all other sizes
-  int64_t firstLaunch = 0;                  ///< the number of the first of `launches` in a profile
-  std::vector<std::string> launchKeys;      ///< GraphNode::key of all launches of all bodies, by their numbers
+  std::string variant;                 ///< what a variant of the model is for: "seq = 64"; empty: for all other sizes
+  int64_t firstLaunch = 0;             ///< the number of the first of `launches` in a profile
+  std::vector<std::string> launchKeys; ///< GraphNode::key of all launches of all variants, by their numbers
   /// The schedules that each kernel can have, by its key; with Options::listsSchedules.
   std::map<std::string, target::ScheduleChoices> choices;
-  std::vector<Result> bodies; ///< launches, buffers and arena of the other bodies behind the model's entry
+  std::vector<Result> variants; ///< launches, buffers and arena of the other variants behind the model's entry
 };
 
 enum class Status { Ok = 0, UserError = 1, Bug = 2 };

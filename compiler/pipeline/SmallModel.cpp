@@ -1,4 +1,4 @@
-// Decides which models get a body for a batch of 1 beside the one for any batch: those that do so little for it that
+// Decides which models get a variant for a batch of 1 beside the one for any batch: those that do so little for it that
 // the other costs of an open batch (checks, loops of one iteration, copies of what is a view where the batch is 1)
 // would be felt.
 #include "compiler/onnx/sizes/DataDependentSizes.h"
@@ -37,9 +37,9 @@ static std::optional<int64_t> workOfOne(func::FuncOp function, const plan::Model
   return work.evaluate([&](StringRef symbol) -> std::optional<int64_t> { return sizes.at(symbol.str()); });
 }
 
-bool deservesBodyForOne(func::FuncOp function, const std::string &batch) {
+bool deservesVariantForOne(func::FuncOp function, const std::string &batch) {
   if (!onnx::symbolsDefinedInside(function).empty()) {
-    return false; // sizes that a run finds do not choose a body
+    return false; // sizes that a run finds do not choose a variant
   }
   plan::ModelInfo info;
   describe(function, info);

@@ -11,17 +11,17 @@
 namespace ingot::pipeline {
 
 /// The model on its way through the phases: for all sizes, for some, for one machine of several, or both of these. All
-/// bodies stand behind the same entry.
-struct Body {
+/// variants stand behind the same entry.
+struct Variant {
   std::string suffix = "";                   ///< "_seq64_x86_64_v3"
   std::map<std::string, int64_t> sizes = {}; ///< sizes of symbols; empty: it is for all sizes
   mlir::OwningOpRef<mlir::ModuleOp> module = nullptr;
   plan::ModelInfo info = {};
   std::vector<partition::Device> devices = {};
   unsigned level = 0;  ///< a number in ModelInfo::levels
-  bool runs = true;    ///< false: other bodies take all runs, and this one only tells the model's names and types
+  bool runs = true;    ///< false: other variants take all runs, and this one only tells the model's names and types
   bool onHost = false; ///< it takes runs without the model's devices (--with-host-fallback)
-  Result result = {};  ///< what phases tell of this body, where that is not told of the model
+  Result result = {};  ///< what phases tell of this variant, where that is not told of the model
 
   mlir::func::FuncOp function() { return *module->getOps<mlir::func::FuncOp>().begin(); }
   const target::MachineModel &machineOf(llvm::StringRef spec) const;
@@ -44,20 +44,20 @@ struct State {
   /// The user's choices, and those that small models get without being asked, by symbol.
   std::map<std::string, SpecializedSizes> choices = {};
   std::map<std::string, RequestedBounds> bounds = {}; ///< the user's bounds, by symbol
-  std::vector<Body> bodies = {}; ///< the general body, whose sizes are as imported, and then the others
-  bool userFault = false;        ///< whether a phase says that its failure is not our bug
+  std::vector<Variant> variants = {}; ///< the general variant, whose sizes are as imported, and then the others
+  bool userFault = false;             ///< whether a phase says that its failure is not our bug
 
-  /// Returns the general body, whose info is that of the library.
-  Body &model() { return bodies.front(); }
+  /// Returns the general variant, whose info is that of the library.
+  Variant &model() { return variants.front(); }
 };
 
-/// What a phase does with one body, and reports in `report`.
-using BodyPhase = mlir::LogicalResult (*)(State &state, Body &body, Result &report);
+/// What a phase does with one variant, and reports in `report`.
+using VariantPhase = mlir::LogicalResult (*)(State &state, Variant &variant, Result &report);
 
-/// A part of what a phase does with one body. ingot-opt runs each by itself: its name is that of a pass.
+/// A part of what a phase does with one variant. ingot-opt runs each by itself: its name is that of a pass.
 struct Step {
   const char *name, *sentence;
-  BodyPhase run;
+  VariantPhase run;
 };
 
 /// A step of the way of a model. `userFault` says whose fault a failure is when nothing else report.
@@ -76,40 +76,40 @@ void replaceSymbols(mlir::func::FuncOp function, llvm::function_ref<support::Siz
 /// one symbol again where the model's operators need them to be equal.
 void joinEqualAxes(State &state);
 
-/// Copies the imported model for each combination of sizes that the user wants a body for. Failure with a message.
-mlir::LogicalResult makeBodies(State &state);
+/// Copies the imported model for each combination of sizes that the user wants a variant for. Failure with a message.
+mlir::LogicalResult makeVariants(State &state);
 
-/// Copies the model and its bodies for each of several machines. Everything before partitioning is the same for all,
+/// Copies the model and its variants for each of several machines. Everything before partitioning is the same for all,
 /// and so are the forms of operators (chooseForms).
 void makeLevels(State &state);
 
-/// Returns a copy of each body that runs, which takes its runs where the model's devices are missing.
-std::vector<Body> hostBodies(State &state);
+/// Returns a copy of each variant that runs, which takes its runs where the model's devices are missing.
+std::vector<Variant> hostVariants(State &state);
 
-/// Returns the policy for such bodies: what the user says of targets that they do not have is left out.
+/// Returns the policy for such variants: what the user says of targets that they do not have is left out.
 partition::Policy hostPolicy(const State &state);
 
 /// Returns the symbol of an imported model's batch, the first axis of its first input; empty where that is a number.
 std::string batchOf(mlir::func::FuncOp function);
-/// Whether a simplified model is so small that a body for a batch of 1 pays (SmallModel.cpp).
-bool deservesBodyForOne(mlir::func::FuncOp function, const std::string &batch);
+/// Whether a simplified model is so small that a variant for a batch of 1 pays (SmallModel.cpp).
+bool deservesVariantForOne(mlir::func::FuncOp function, const std::string &batch);
 
-/// Simplifies all bodies, after which it is known whether the model gets one for a batch of 1, too.
-mlir::LogicalResult simplifyBodies(State &state, BodyPhase simplify);
+/// Simplifies all variants, after which it is known whether the model gets one for a batch of 1, too.
+mlir::LogicalResult simplifyVariants(State &state, VariantPhase simplify);
 
-/// Notes in the description of a body for which sizes there are others. Failure with a message.
-mlir::LogicalResult describeBodies(State &state, Body &body);
+/// Notes in the description of a variant for which sizes there are others. Failure with a message.
+mlir::LogicalResult describeVariants(State &state, Variant &variant);
 
-/// Runs a phase on all bodies that run, and on the general one where the phase is about the model's `description`.
-mlir::LogicalResult onEachBody(State &state, BodyPhase phase, bool description);
+/// Runs a phase on all variants that run, and on the general one where the phase is about the model's `description`.
+mlir::LogicalResult onEachVariant(State &state, VariantPhase phase, bool description);
 
 /// Gives products, convolutions and recurrences the forms that pay on their device (integer/MachineForms.h): when they
-/// are placed, or before there are bodies for several levels, which have the same.
-mlir::LogicalResult chooseForms(State &state, Body &body, Result &report);
+/// are placed, or before there are variants for several levels, which have the same.
+mlir::LogicalResult chooseForms(State &state, Variant &variant, Result &report);
 
-/// Gives each body its entry (by `build`), makes one module of all, which is then the only body's, and writes the entry
-/// of the model.
-void joinBodies(State &state, void (*build)(State &state, Body &body, Result &report));
+/// Gives each variant its entry (by `build`), makes one module of all, which is then the only variant's, and writes the
+/// entry of the model.
+void joinVariants(State &state, void (*build)(State &state, Variant &variant, Result &report));
 
 /// Puts the ops of each block behind all that they need.
 void sortBlocks(mlir::func::FuncOp function);

@@ -1,5 +1,5 @@
-// Attributes of kernels' functions, of their arguments and of what is in them, which the lowering sets and the exits
-// read.
+// Attributes of kernels' functions, of their arguments and of what is in them, which the lowering sets and the back
+// ends read.
 #pragma once
 #include "llvm/ADT/StringRef.h"
 

@@ -46,7 +46,7 @@ struct SymbolInfo {
   int64_t least = 0;
   std::string from;                ///< where the model has it: "axis 0 of input 'x'", one behind the other
   std::string boundedBy;           ///< who gave it a bound: "--dim", "node 'n'"; empty when there is none
-  std::vector<int64_t> sizes = {}; ///< for which there are bodies of their own
+  std::vector<int64_t> sizes = {}; ///< for which there are variants of their own
   bool others = true;              ///< whether other sizes can run, too
   /// No size is within the bounds.
   bool isImpossible() const { return most >= 0 && least > most; }
@@ -70,7 +70,7 @@ struct AllocationInfo {
 struct LaunchInfo {
   std::string kernel;
   std::vector<std::string> nodes, symbols, operands = {};
-  std::string function = {}; ///< its name in the loop IR, which differs where bodies have kernels of the same name
+  std::string function = {}; ///< its name in the loop IR, which differs where variants have kernels of the same name
   support::Size macs = 0;    ///< multiplications with accumulation of its products and convolutions
   support::Size bytes = 0;   ///< of its operands and results
   /// Those of float32 that take as long as the kernel's own, and the bytes of operands that are weights.
@@ -82,7 +82,7 @@ struct LaunchInfo {
 struct LevelInfo {
   std::string spec;
   int32_t number = 0;                          ///< as ingot_machine_level counts
-  int64_t weightBytes = 0, ownWeightBytes = 0; ///< that its body reads; those that no other body does
+  int64_t weightBytes = 0, ownWeightBytes = 0; ///< that its variant reads; those that no other variant does
 };
 
 /// A device with a memory of its own on which kernels run: the n-th of the functions' plan.devices has number n + 1.

@@ -1,4 +1,4 @@
-// The run dialect: what loop IR says of a run beside MLIR's own dialects. Each exit writes these operations (emit/ConvertToLLVM.cpp,
+// The run dialect: what loop IR says of a run beside MLIR's own dialects. Each back end writes these operations (emit/ConvertToLLVM.cpp,
 // emit/cpp/FunctionWriter.cpp); what is made of them is written once, in the room `entry`.
 include "mlir/IR/OpBase.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"

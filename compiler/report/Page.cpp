@@ -61,7 +61,7 @@ std::string dataText(const pipeline::Result &result, const PageFacts &facts) {
   json.object([&] {
     json.attribute("model", fixUTF8(facts.model));
     json.attribute("target", fixUTF8(facts.target));
-    json.attribute("body", fixUTF8(facts.body));
+    json.attribute("body", fixUTF8(facts.variant));
     json.attribute("median", facts.medianSeconds);
     json.attribute("macs",
                    result.macs < 0 ? llvm::json::Value(fixUTF8(result.macsText)) : llvm::json::Value(result.macs));

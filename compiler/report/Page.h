@@ -13,7 +13,7 @@ struct LaunchTime {
 /// What the page says besides the result of the compilation.
 struct PageFacts {
   std::string model, target;
-  std::string body;                ///< the body that was measured, "seq = 64"; empty: the general one
+  std::string variant;             ///< the variant that was measured, "seq = 64"; empty: the general one
   double medianSeconds = 0;        ///< 0: not measured
   std::vector<LaunchTime> kernels; ///< empty: not measured
 };

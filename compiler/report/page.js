@@ -132,7 +132,7 @@ function fillKernels() {
   }
   at("kernel-table").append(table(columns, kernelRows));
   at("kernels-hint").textContent = measured > 0
-    ? `${timeText(measured)} in kernels a run${data.body ? ` of the body for ${data.body}` : ""}; click on a title to sort, on a kernel to see it in the graph`
+    ? `${timeText(measured)} in kernels a run${data.body ? ` of the variant for ${data.body}` : ""}; click on a title to sort, on a kernel to see it in the graph`
     : "Times are missing: ingot report --bench measures them. Click on a kernel to see it in the graph.";
   kernelRows.forEach(row => row.element.addEventListener("click", () => {
     show("after");

@@ -103,22 +103,22 @@ private:
     if (failed(resolveTargets(state.devices))) {
       return failure();
     }
-    pipeline::Body &body = state.bodies.emplace_back();
-    body.devices = state.devices;
-    body.info.name = state.name;
+    pipeline::Variant &variant = state.variants.emplace_back();
+    variant.devices = state.devices;
+    variant.info.name = state.name;
     auto isTensor = [](Type type) { return isa<RankedTensorType>(type); };
     if (llvm::all_of(function.getArgumentTypes(), isTensor) && llvm::all_of(function.getResultTypes(), isTensor)) {
-      pipeline::describe(function, body.info);
+      pipeline::describe(function, variant.info);
     }
-    body.info.arenaBytes = arena;
+    variant.info.arenaBytes = arena;
     if (weights) {
       auto type = RankedTensorType::get({weights}, IntegerType::get(&getContext(), 8));
       state.weights.add(ingot::onnx::constantFromIntegers(type, {0}), {"", weights, {}});
     }
-    body.module = OwningOpRef<ModuleOp>(getOperation());
+    variant.module = OwningOpRef<ModuleOp>(getOperation());
     LogicalResult done = success(
-        llvm::all_of(steps, [&](const pipeline::Step &step) { return succeeded(step.run(state, body, result)); }));
-    body.module.release(); // it is the pass manager's
+        llvm::all_of(steps, [&](const pipeline::Step &step) { return succeeded(step.run(state, variant, result)); }));
+    variant.module.release(); // it is the pass manager's
     llvm::errs() << state.problems.text();
     return success(succeeded(done) && succeeded(lowersFurther(getOperation(), state.devices.front().machine)));
   }

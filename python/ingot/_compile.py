@@ -12,7 +12,7 @@ from ._report import Compilation
 
 
 def assignment(value):
-    """The text behind --dim NAME=: 4, [1, 8] (a body for each), range(1, 9) (bounds), or as the command line has it."""
+    """The text behind --dim NAME=: 4, [1, 8] (a variant for each), range(1, 9) (bounds), or as the command line has it."""
     if isinstance(value, range):
         if value.step != 1 or len(value) == 0:
             raise ValueError(f"dims: {value} is no range of sizes")

@@ -1,4 +1,4 @@
-/* Decides which of a model's bodies a machine can run. The file of the architecture (level_*.c) asks what the
+/* Decides which of a model's variants a machine can run. The file of the architecture (level_*.c) asks what the
  * machine is, once. The answer is kept in one word that any thread may write, always with the same value, so there
  * is no lock, and nothing that has to run before main. */
 #include "level.h"

@@ -393,7 +393,7 @@ typedef struct ingot_model {
   int32_t found_count; /* how many sizes a run finds; `symbols` has them behind the first symbol_count */
 
   /* The levels of a model for several levels (--levels), the highest first: 3 is x86-64-v3, or armv8.6-a. Each has a
-   * body of its own, and a run takes the highest that the machine has. A model for one machine has level_count 0:
+   * variant of its own, and a run takes the highest that the machine has. A model for one machine has level_count 0:
    * its caller knows what it needs. */
   int32_t level_count;
   const int32_t *levels;

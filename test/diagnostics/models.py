@@ -46,6 +46,21 @@ def sparse(dims, values, indices):
     return made
 
 
+def dropout(ratio, training, op="Dropout"):
+    """Dropout of x, with a bias or without; None: a ratio that is left out, a training mode that is an input."""
+    weights = [helper.make_tensor("b", F, [2], [0.0, 0.0])] + ([helper.make_tensor("r", F, [], ratio)] if ratio else []) + ([helper.make_tensor("t", TensorProto.BOOL, [], training)] if training else [])
+    inputs = ["x"] + (["b", ""] if op == "BiasDropout" else []) + ["r" if ratio else "", "t"]
+    made = model([node(op, inputs, domain="com.microsoft" if op == "BiasDropout" else None)], [value("x", [2])] + ([] if training else [value("t", [], TensorProto.BOOL)]), weights=weights)
+    made.opset_import.append(helper.make_opsetid("com.microsoft", 1))
+    return made
+
+
+def batch_normalization(training):
+    weights = [helper.make_tensor(name, F, [1], [1.0]) for name in "sbmv"]
+    outputs = ["y", "mean", "variance"][: 3 if training else 1]
+    return model([node("BatchNormalization", ["x", *"sbmv"], outputs, training_mode=training)], [value("x", [2, 1])], [value("y", [2, 1])], weights)
+
+
 def attribute(kind):
     made = model([node()])
     made.graph.node[0].attribute.add(name="alpha", type=kind)
@@ -169,7 +184,7 @@ MODELS = [
 FLAGS = [
     (["--dim", "n=2,*,8"], "--dim: 'n=2,*,8': '*' or a range stands for all other sizes, at the end"),
     (["--dim", "m=2,8,*"], "--dim gives sizes to 'm', which is not an open dimension of any input"),
-    (["--dim", "n=" + ",".join(map(str, range(17)))], "--dim asks for 17 bodies, all combinations of sizes; at most 16 are made"),
+    (["--dim", "n=" + ",".join(map(str, range(17)))], "--dim asks for 17 variants, all combinations of sizes; at most 16 are made"),
     (["--dim", "m=2..8"], "--dim gives bounds to 'm', which is not an open dimension of any input"),
     (["--dim", "m=2"], "--dim names 'm', which is not a dimension of any input"),
     (["--shape", "z=2"], "--shape names 'z', which is not an input"),
@@ -180,7 +195,13 @@ FLAGS = [
     (["--dim", "n=2", "--target", "abacus"], "no target is called 'abacus'; 'ingot targets' lists them"),
 ]
 
+DROPS = "node 'n' (Dropout, opset 17): drops elements at random in every run, because its training mode is on"
+TAKES_STATISTICS = "node 'n' (BatchNormalization, opset 17): normalizes each batch by its own mean and variance, because its training mode is on"
 WARNINGS = [
+    ("Dropout in training", dropout([0.5], [True]), DROPS),
+    ("Dropout in training, of half", dropout(None, [True]), DROPS),
+    ("Dropout in training with a bias", dropout([0.5], [True], "BiasDropout"), "node 'n' (com.microsoft.BiasDropout, opset 1): drops elements at random in every run"),
+    ("BatchNormalization in training", batch_normalization(1), TAKES_STATISTICS),
     ("opset 29", of_version(8, 29), "m.onnx: warning: opset 29 of ai.onnx is newer than 28, the newest that is known; its operators are taken as opset 28 defines them"),
     ("opset 2000000000", of_version(8, 2000000000), "m.onnx: warning: opset 2000000000 of ai.onnx is newer than 28, the newest that is known"),
     ("opset 30 in a function", in_function("Relu", 30), "m.onnx: warning: opset 30 of ai.onnx is newer than 28"),
@@ -189,6 +210,15 @@ WARNINGS = [
     ("output of another size", model([node()], outputs=[value("y", [3])]), "node 'n' (Relu, opset 17): gives output 'y' the shape [2], but the model declares [3]"),
     ("output of another size, which is computed", sized([3, 3]), "gives output 'y' the shape [4, 4], but the model declares [3, 3]"),
     ("output of another rank, whose sizes are computed", sized(["n", "m", "k"]), "gives output 'y' the shape [4, 4], but the model declares [?, ?, ?]"),
+]
+
+
+# Models that are taken without a warning.
+QUIET = [
+    ("Dropout", dropout([0.5], [False])),
+    ("Dropout that is told when it runs", dropout([0.5], None)),
+    ("Dropout of nothing", dropout([0.0], [True])),
+    ("BatchNormalization", batch_normalization(0)),
 ]
 
 
@@ -216,6 +246,9 @@ def main():
     for name, data, message in WARNINGS:
         code, text = compile(ingot, data)
         count.add(f"{name}, a warning", None if code == 0 and text.count("warning") == 1 and message in text else f"exit {code}, expected {message!r}, got {text!r}")
+    for name, data in QUIET:
+        code, text = compile(ingot, data)
+        count.add(f"{name}, no warning", None if code == 0 and not text else f"exit {code}: {text}")
     for name, data, flags, message in cases:
         code, text = compile(ingot, data, flags)
         count.add(name, None if code == 1 and message in text else f"exit {code}, expected {message!r}, got {text!r}")

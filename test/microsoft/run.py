@@ -3,6 +3,7 @@
     run.py --ingot build/bin/ingot [--ops RemovePadding,Rfft] [--draws 3] [--seed 0]
 
 Each case is drawn with sizes of its own and compiled twice: with these sizes, and with all axes of its inputs open."""
+import math
 import os
 import pathlib
 import sys
@@ -533,6 +534,27 @@ def ordered_gelu(d):
     y = gelu(x * np.float64(scales[0])) / np.float64(scales[1])
     order = d.one_of(None, 1)
     return [x, *scales], dict(order_X=order, order_Y=order), [np.clip(np.rint(y), -128, 127).astype(np.int8)]
+
+
+@case("QuantizeWithOrder", "DequantizeWithOrder")
+def with_order(d, name):
+    """The orders of cuBLASLt: 0 stores a matrix by columns, 1 by rows, 2 by rows of 32 columns each."""
+    shape, order, scale = d.one_of([3, 64], [2, 5, 32], [1, 96], [64]), d.one_of(0, 1, 2), np.array(d.one_of(0.031, 0.25), np.float32)
+    matrices = (math.prod(shape[:-2]), shape[-2] if len(shape) > 1 else 1, shape[-1])  # how many, of how many rows and columns
+    width = {0: 1, 1: shape[-1], 2: 32}[order]
+
+    def stored(by_rows):
+        strips = [m[:, c : c + width] for m in by_rows.reshape(matrices) for c in range(0, shape[-1], width)]
+        return np.concatenate([s.reshape(-1) for s in strips]).reshape(shape)
+
+    half = d.chance(0.3)
+    if name == "QuantizeWithOrder":
+        x = d.data(*shape, low=-6, high=6).astype(np.float16 if half else np.float32)
+        bytes = np.clip(np.rint(x.astype(np.float32) / scale), -128, 127).astype(np.int8)
+        return [x, scale], dict(order_input=1, order_output=order), [stored(bytes)]
+    bytes = d.ints(-128, 128, *shape, dtype=np.int8)
+    floats = (bytes * scale).astype(np.float16 if half else np.float32)
+    return [stored(bytes), scale], dict(order_input=order, order_output=1, to=int(helper.np_dtype_to_tensor_dtype(floats.dtype))), [floats]
 
 
 def is_fixed(name, operand, axis):

@@ -2,7 +2,7 @@
 
     run.py --ingot build/bin/ingot [--target T] [--only NAME,...] [-j 2] [--bounded] [--bodies] [--levels]
 
-No size has a body of its own there. With --bounded the compiler is told the smallest and the largest of the sizes, and the workspace must be static. With
+No size has a variant of its own there. With --bounded the compiler is told the smallest and the largest of the sizes, and the workspace must be static. With
 --bodies there are bodies of their own for two sizes of the first symbol, beside the general one. With
 --levels there is one for each level of x86-64, and each is run (as far as this machine has them).
 """

@@ -29,6 +29,7 @@ SHARED = {
     "Result": ("emit pipeline", "what the room gives back"),
     "ElementType": ("importer support target", "the element type of a tensor; plug-ins include target's and know no other room"),
     "Image": ("emit lower target", "the descriptor's record of a device's image; the kernel family of the operators for pictures"),
+    "Device": ("emit partition", "the descriptor's record of a device; the device itself, while nodes are placed"),
     "Symbol": ("emit support", "the descriptor's record of a symbol"),
     "Group": ("lower partition", "a kernel's group, while it is formed and when it is built"),
 }

@@ -91,6 +91,11 @@ void addInspect(CLI::App &app, Invocation &invocation) {
       ->check(CLI::Range(1, 1000000))
       ->group("Looking inside")
       ->type_name("N");
+  app.add_option("--top-constants", invocation.largestConstants,
+                 "Print the N constants of the file with the most bytes, their types, and the nodes that read them")
+      ->check(CLI::Range(1, 1000000))
+      ->group("Looking inside")
+      ->type_name("N");
   app.add_flag("--coverage", invocation.coverage,
                "Print how the compiler takes each operator of the model, and which it refuses, without compiling it")
       ->group("Looking inside");

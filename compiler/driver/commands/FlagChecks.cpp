@@ -56,6 +56,12 @@ std::string checkInspect(const Invocation &invocation) {
   if (invocation.memory) {
     others.push_back("--memory");
   }
+  if (invocation.largestKernels > 0) {
+    others.push_back("--top");
+  }
+  if (invocation.coverage && invocation.largestConstants > 0) {
+    return "--top-constants has no effect with --coverage, which prints operators alone";
+  }
   return invocation.coverage && !others.empty()
              ? others.front() + " has no effect with --coverage, which compiles nothing"
              : "";
@@ -89,6 +95,7 @@ std::string checkStop(const Invocation &invocation) {
                      : invocation.budget.isGiven()           ? "--budget"
                      : invocation.memory                     ? "--memory"
                      : invocation.largestKernels > 0         ? "--top"
+                     : invocation.largestConstants > 0       ? "--top-constants"
                      : invocation.command == Command::Report ? "the report"
                                                              : "";
   return options.stopAfter.empty() || flag.empty() ? "" : "--stop-after prints the IR alone, without " + flag;
@@ -98,7 +105,7 @@ std::string checkStop(const Invocation &invocation) {
 std::string checkPlaces(const pipeline::Options &options) {
   std::string flag = !options.demands.empty() ? "--require" : options.placementFile.empty() ? "" : "--placement";
   if (!flag.empty() && !options.levels.empty()) {
-    return flag + " and --levels cannot be combined: with --levels, each of them is the only target of its body";
+    return flag + " and --levels cannot be combined: with --levels, each of them is the only target of its variant";
   }
   if (!flag.empty() && !options.fallback) {
     return flag + " and --no-fallback cannot be combined: without fallback, all nodes run on the first target";
@@ -158,7 +165,7 @@ std::string checkTogether(const Invocation &invocation) {
     }
   }
   if (!invocation.model.targets.empty() && !invocation.model.levels.empty()) {
-    return "--target and --levels cannot be combined: with --levels, each of them is the only target of its body";
+    return "--target and --levels cannot be combined: with --levels, each of them is the only target of its variant";
   }
   if (!invocation.model.tuningFile.empty() && !invocation.model.levels.empty()) {
     return "--tuning and --levels cannot be combined: schedules are measured for one machine";

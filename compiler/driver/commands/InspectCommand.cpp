@@ -41,6 +41,20 @@ void printUnread(const ModelFacts &facts) {
   }
 }
 
+/// Returns the `most` constants with the most bytes.
+llvm::ArrayRef<ConstantFacts> largestConstants(const ModelFacts &facts, int64_t most) {
+  return llvm::ArrayRef(facts.constants).take_front(most);
+}
+
+void printLargestConstants(const ModelFacts &facts, int64_t most) {
+  llvm::outs() << "largest constants\n";
+  for (const ConstantFacts &constant : largestConstants(facts, most)) {
+    llvm::outs() << "  " << plainName(constant.value.name) << "  " << constant.value.text() << "  "
+                 << countText(constant.bytes) << " bytes, read by "
+                 << (constant.readers.empty() ? "no node" : llvm::join(constant.readers, ", ")) << '\n';
+  }
+}
+
 void printFacts(const ModelFacts &facts) {
   llvm::outs() << "ONNX IR " << facts.irVersion;
   for (const auto &[domain, version] : facts.opsets) {
@@ -137,12 +151,12 @@ void printChoices(const pipeline::Result &result) {
   for (const pipeline::GraphNode &launch : result.launches) {
     if (!launch.launch.choice.empty() && printed.insert(launch.name).second) {
       if (printed.size() == 1) {
-        llvm::outs() << "algorithms" << (result.body.empty() ? "" : " of the code for " + result.body) << '\n';
+        llvm::outs() << "algorithms" << (result.variant.empty() ? "" : " of the code for " + result.variant) << '\n';
       }
       llvm::outs() << "  " << plainName(launch.name) << " chosen: " << launch.launch.choice << '\n';
     }
   }
-  llvm::for_each(result.bodies, printChoices);
+  llvm::for_each(result.variants, printChoices);
 }
 
 void writeChoices(llvm::json::OStream &json, const pipeline::Result &result) {
@@ -150,15 +164,15 @@ void writeChoices(llvm::json::OStream &json, const pipeline::Result &result) {
     if (!launch.launch.choice.empty()) {
       json.object([&] {
         json.attribute("kernel", fixUTF8(launch.name));
-        if (!result.body.empty()) {
-          json.attribute("body", fixUTF8(result.body));
+        if (!result.variant.empty()) {
+          json.attribute("body", fixUTF8(result.variant));
         }
         json.attribute("chosen", fixUTF8(launch.launch.choice));
       });
     }
   }
-  for (const pipeline::Result &body : result.bodies) {
-    writeChoices(json, body);
+  for (const pipeline::Result &variant : result.variants) {
+    writeChoices(json, variant);
   }
 }
 
@@ -168,9 +182,9 @@ struct LargeKernel {
   int64_t macs, bytes; ///< of one call, for some size of each axis that is open
 };
 
-/// Returns the `most` kernel calls of a body with the most multiply-adds, then with the most bytes. Where sizes of the
-/// model are open, they are compared at their bounds, or where they have none at `someSize`.
-std::vector<LargeKernel> largestKernels(const pipeline::Result &model, const pipeline::Result &body, int64_t most) {
+/// Returns the `most` kernel calls of a variant with the most multiply-adds, then with the most bytes. Where sizes of
+/// the model are open, they are compared at their bounds, or where they have none at `someSize`.
+std::vector<LargeKernel> largestKernels(const pipeline::Result &model, const pipeline::Result &variant, int64_t most) {
   constexpr int64_t someSize = 128;
   auto some = [&](support::Symbol symbol) -> std::optional<int64_t> {
     if (symbol.kind() == support::SymbolKind::Presence) {
@@ -179,8 +193,8 @@ std::vector<LargeKernel> largestKernels(const pipeline::Result &model, const pip
     return plan::boundsOf(model.openSizes, symbol.text()).most.value_or(someSize);
   };
   std::vector<LargeKernel> kernels;
-  kernels.reserve(body.launches.size());
-  for (const pipeline::GraphNode &node : body.launches) {
+  kernels.reserve(variant.launches.size());
+  for (const pipeline::GraphNode &node : variant.launches) {
     kernels.push_back(
         {&node, node.launch.macs.evaluate(some).value_or(0), node.launch.bytes.evaluate(some).value_or(0)});
   }
@@ -196,28 +210,28 @@ std::string sizeText(const support::Size &size) {
   return size.isNumber() ? countText(size.number()) : plainName(size.text());
 }
 
-void printLargest(const pipeline::Result &model, const pipeline::Result &body, int64_t most) {
-  llvm::outs() << "largest kernels" << (body.body.empty() ? "" : " of the code for " + body.body) << '\n';
-  for (const LargeKernel &kernel : largestKernels(model, body, most)) {
+void printLargest(const pipeline::Result &model, const pipeline::Result &variant, int64_t most) {
+  llvm::outs() << "largest kernels" << (variant.variant.empty() ? "" : " of the code for " + variant.variant) << '\n';
+  for (const LargeKernel &kernel : largestKernels(model, variant, most)) {
     const plan::LaunchInfo &launch = kernel.node->launch;
     llvm::outs() << "  " << plainName(kernel.node->name) << "  " << sizeText(launch.macs) << " multiply-adds, "
                  << sizeText(launch.bytes) << " bytes, of nodes " << plainName(llvm::join(launch.nodes, ", ")) << '\n';
   }
-  llvm::for_each(body.bodies, [&](const pipeline::Result &other) { printLargest(model, other, most); });
+  llvm::for_each(variant.variants, [&](const pipeline::Result &other) { printLargest(model, other, most); });
 }
 
 llvm::json::Value sizeValue(const support::Size &size) {
   return size.isNumber() ? llvm::json::Value(size.number()) : llvm::json::Value(fixUTF8(size.text()));
 }
 
-void writeLargest(llvm::json::OStream &json, const pipeline::Result &model, const pipeline::Result &body,
+void writeLargest(llvm::json::OStream &json, const pipeline::Result &model, const pipeline::Result &variant,
                   int64_t most) {
-  for (const LargeKernel &kernel : largestKernels(model, body, most)) {
+  for (const LargeKernel &kernel : largestKernels(model, variant, most)) {
     const plan::LaunchInfo &launch = kernel.node->launch;
     json.object([&] {
       json.attribute("kernel", fixUTF8(kernel.node->name));
-      if (!body.body.empty()) {
-        json.attribute("body", fixUTF8(body.body));
+      if (!variant.variant.empty()) {
+        json.attribute("body", fixUTF8(variant.variant));
       }
       json.attribute("macs", sizeValue(launch.macs));
       json.attribute("bytes", sizeValue(launch.bytes));
@@ -228,7 +242,7 @@ void writeLargest(llvm::json::OStream &json, const pipeline::Result &model, cons
       });
     });
   }
-  llvm::for_each(body.bodies, [&](const pipeline::Result &other) { writeLargest(json, model, other, most); });
+  llvm::for_each(variant.variants, [&](const pipeline::Result &other) { writeLargest(json, model, other, most); });
 }
 
 void printResult(const pipeline::Result &result, const Invocation &invocation) {
@@ -249,18 +263,37 @@ void printResult(const pipeline::Result &result, const Invocation &invocation) {
   }
 }
 
+/// Writes the name, the type and the axes of a value into the object that is open.
+void writeValue(llvm::json::OStream &json, const ValueFacts &value) {
+  json.attribute("name", fixUTF8(value.name));
+  json.attribute("type", importer::elementName(value.type));
+  if (!value.shape) {
+    return;
+  }
+  json.attributeArray("dims", [&] {
+    for (const ValueFacts::Dim &dim : *value.shape) {
+      dim.size >= 0 ? json.value(dim.size) : json.value(fixUTF8(dim.symbol.empty() ? "?" : dim.symbol));
+    }
+  });
+}
+
 void writeValues(llvm::json::OStream &json, llvm::StringRef key, const std::vector<ValueFacts> &values) {
   json.attributeArray(key, [&] {
     for (const ValueFacts &value : values) {
+      json.object([&] { writeValue(json, value); });
+    }
+  });
+}
+
+void writeLargestConstants(llvm::json::OStream &json, const ModelFacts &facts, int64_t most) {
+  json.attributeArray("largest_constants", [&] {
+    for (const ConstantFacts &constant : largestConstants(facts, most)) {
       json.object([&] {
-        json.attribute("name", fixUTF8(value.name));
-        json.attribute("type", importer::elementName(value.type));
-        if (!value.shape) {
-          return;
-        }
-        json.attributeArray("dims", [&] {
-          for (const ValueFacts::Dim &dim : *value.shape) {
-            dim.size >= 0 ? json.value(dim.size) : json.value(fixUTF8(dim.symbol.empty() ? "?" : dim.symbol));
+        writeValue(json, constant.value);
+        json.attribute("bytes", constant.bytes);
+        json.attributeArray("readers", [&] {
+          for (const std::string &reader : constant.readers) {
+            json.value(fixUTF8(reader));
           }
         });
       });
@@ -381,6 +414,9 @@ llvm::Error inspectCommand(const Invocation &invocation) {
   }
   if (!invocation.json && invocation.model.stopAfter.empty()) {
     printFacts(*facts);
+    if (invocation.largestConstants > 0) {
+      printLargestConstants(*facts, invocation.largestConstants);
+    }
     llvm::outs().flush(); // this comes before the diagnostics of the compilation
   }
   pipeline::Options options = invocation.model;
@@ -392,6 +428,9 @@ llvm::Error inspectCommand(const Invocation &invocation) {
     json.object([&] {
       json.attribute("model", fixUTF8(options.modelPath));
       writeFacts(json, *facts);
+      if (invocation.largestConstants > 0) {
+        writeLargestConstants(json, *facts, invocation.largestConstants);
+      }
       json.attribute("compiles", bool(result));
       if (result) {
         writeResult(json, *result, invocation);

@@ -42,7 +42,7 @@ pipeline::RequestedBounds parseRange(const std::string &whole, std::string_view 
   return bounds;
 }
 
-/// Parses "64,128,512", perhaps with "*" or a range at the end for all other sizes; "*" alone: no size has a body of
+/// Parses "64,128,512", perhaps with "*" or a range at the end for all other sizes; "*" alone: no size has a variant of
 /// its own.
 void parseChoice(const std::string &name, const std::string &whole, std::string_view text, pipeline::Options &options) {
   pipeline::SpecializedSizes choice;
@@ -185,8 +185,8 @@ void addSizes(CLI::App &app, pipeline::Options &options) {
       ->check(CLI::Validator(wrongName, ""))
       ->type_name("NAME");
   addParsed(app, "--dim", parseDim, options,
-            "Fix a symbolic dimension, which each run chooses otherwise, bound it (A..B, A..), or make bodies for "
-            "some sizes (A,B,C) and, with * or a range behind them, for all others; * alone: no size has a body of "
+            "Fix a symbolic dimension, which each run chooses otherwise, bound it (A..B, A..), or make variants for "
+            "some sizes (A,B,C) and, with * or a range behind them, for all others; * alone: no size has a variant of "
             "its own; may be repeated")
       ->type_name("NAME=SIZE|A..B|A,B,...");
   app.add_flag("--independent-dims{*}", options.independentDims,
@@ -220,9 +220,10 @@ void addPlaces(CLI::App &app, Invocation &invocation) {
       ->delimiter(',')
       ->type_name("T,...");
   addLoadTarget(app, invocation);
-  repeated(app.add_option("--levels", options.levels,
-                          "Levels of machines (`ingot targets`), with a body for each in one library; a run takes the "
-                          "highest that its machine has; instead of --target"))
+  repeated(
+      app.add_option("--levels", options.levels,
+                     "Levels of machines (`ingot targets`), with a variant for each in one library; a run takes the "
+                     "highest that its machine has; instead of --target"))
       ->delimiter(',')
       ->type_name("T,...");
   app.add_option("--triple", options.triple,

@@ -51,7 +51,7 @@ void printSizes(llvm::raw_ostream &out, const pipeline::Result &result, size_t m
       out << ", bounded by " << plainName(size.boundedBy);
     }
     if (!size.sizes.empty()) {
-      out << ", with a body of its own for ";
+      out << ", with a variant of its own for ";
       llvm::interleaveComma(size.sizes, out);
     }
     if (!size.from.empty()) {

@@ -43,13 +43,13 @@ llvm::Error measure(const Invocation &invocation, const LoadedModel &model, repo
   return llvm::Error::success();
 }
 
-/// Returns what is told of the body that was measured, with its launches as the profile counts them.
+/// Returns what is told of the variant that was measured, with its launches as the profile counts them.
 const pipeline::Result &measured(const pipeline::Result &result, report::PageFacts &facts) {
   const pipeline::Result *ran = &result;
-  for (const pipeline::Result &body : result.bodies) {
-    int64_t first = facts.kernels.empty() ? -1 : facts.kernels.front().launch - body.firstLaunch;
-    if (first >= 0 && first < int64_t(body.launches.size())) {
-      ran = &body;
+  for (const pipeline::Result &variant : result.variants) {
+    int64_t first = facts.kernels.empty() ? -1 : facts.kernels.front().launch - variant.firstLaunch;
+    if (first >= 0 && first < int64_t(variant.launches.size())) {
+      ran = &variant;
     }
   }
   for (report::LaunchTime &time : facts.kernels) {
@@ -109,7 +109,7 @@ llvm::Error reportCommand(const Invocation &invocation) {
     }
   }
   const pipeline::Result &ran = measured(*result, facts);
-  facts.body = ran.body;
+  facts.variant = ran.variant;
   result->launches = ran.launches, result->buffers = ran.buffers, result->arenaBytes = ran.arenaBytes;
   std::string page = report::pageText(*result, facts);
   if (llvm::Error error = writeText(invocation.reportPath, page)) {

@@ -186,7 +186,7 @@ double expectedCycles(plan::KernelOp kernel, const ConvGeometry &open, const tar
   double memory = 4.0 * static_cast<double>(s.weightElements(g)) / weightRateOf(kernel, packing) +
                   input * static_cast<double>(s.pixelsOuter ? 1 : s.panelCount()) / rateOf(input, packing);
   double arithmetic = cyclesOf(g, s, packing) * (s.isOfBytes() ? s.bytes(packing).share() : 1);
-  return together(arithmetic, memory) * static_cast<double>(g.phases.size());
+  return overlappedCycles(arithmetic, memory) * static_cast<double>(g.phases.size());
 }
 
 class DirectConv : public Algorithm {
@@ -267,8 +267,8 @@ public:
     shape.weightBytes = 4 * s.weightElements(g);
     // Both ways read the weights once from afar, as the estimates of other algorithms count it.
     double weights = static_cast<double>(shape.weightBytes) / weightRateOf(kernel, machine);
-    shape.cycles = together(cyclesOf(g, s, machine), weights);
-    shape.alone = together(cyclesOf(whole, blockedSchedule(whole, kernel, machine), machine), weights);
+    shape.cycles = overlappedCycles(cyclesOf(g, s, machine), weights);
+    shape.alone = overlappedCycles(cyclesOf(whole, blockedSchedule(whole, kernel, machine), machine), weights);
     packOperands(kernel, g, s, machine, shape.packed);
     shape.build = [=](Build &build, const Rows &rows) {
       Space space = build.group.space(build.group.resultType());

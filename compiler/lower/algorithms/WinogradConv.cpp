@@ -154,9 +154,9 @@ public:
         continue;
       }
       WinogradSchedule s = p.schedule(outputs, weightRate, machine);
-      int64_t strips = s.strips.number(), runs = s.runCount().number();
+      int64_t strips = s.strips.number(), registerTiles = s.registerTileCount().number();
       for (int64_t n : {strips / 2, strips * 2, strips / 4, strips * 4}) {
-        if (n > 0 && n <= runs) {
+        if (n > 0 && n <= registerTiles) {
           all.push_back({{"winograd", outputs}, {"strips", n}});
         }
       }

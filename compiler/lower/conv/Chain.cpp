@@ -48,8 +48,8 @@ static void estimate(Chain &chain, const target::MachineModel &machine) {
     bool isLast = &link == &chain.links.back();
     double behind = isLast ? 0 : passed(link.resultBytes, machine) / 2,
            inRing = isLast ? 0 : kept(link.resultBytes, machine) / 2;
-    chain.separateCycles += together(link.shape.alone, before + behind);
-    chain.cycles += together(link.shape.cycles, beforeInRing + inRing);
+    chain.separateCycles += overlappedCycles(link.shape.alone, before + behind);
+    chain.cycles += overlappedCycles(link.shape.cycles, beforeInRing + inRing);
     before = behind, beforeInRing = inRing;
   }
 }

@@ -10,7 +10,7 @@ using namespace mlir;
 namespace ingot::lower {
 namespace {
 
-/// Builds the loops of one kernel.
+/// Builds the loops of one kernel. A work item is an output channel of an image.
 class PixelByPixel {
 public:
   explicit PixelByPixel(Build &build)
@@ -18,7 +18,7 @@ public:
         g(geometryOf(op, /*maySwapAxes=*/false)), space(build.group.space(build.group.resultType())),
         x(build.group.buffer(op.getX())), weights(build.group.buffer(op.getW())) {}
 
-  /// Writes one output channel of one image.
+  /// Writes the loops of a work item.
   void item(Ix item) {
     Ix out = remainder(item, g.outChannels), n = floorDiv(item, g.outChannels);
     w.loop(0, axis(0).out, 1, [&](Ix d) {
@@ -77,7 +77,7 @@ private:
     return arith::AddIOp::create(w.b, w.loc, sum, arith::MulIOp::create(w.b, w.loc, a, b));
   }
 
-  /// Returns what a tap reads: an element of the image, or the padding.
+  /// Returns what a tap reads: an element of the image, or the padding's value where the tap lies outside of the image.
   Value element(Ix n, Ix channel, std::array<Ix, 3> at, std::array<Ix, 3> tap) {
     Ix place = n * g.inChannels + channel;
     Value inside;

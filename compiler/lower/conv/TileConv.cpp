@@ -303,7 +303,7 @@ private:
 
   /// Rows [first, last) of the block: pixels of output row `y`, from `x` on.
   void finish(const Strip &s, const Chunk &chunk, Ix y, Ix x, int64_t first, int64_t last) {
-    int64_t together = build.group.together(lanes), whole = first + (last - first) / together * together;
+    int64_t perStore = build.group.vectorsPerStore(lanes), whole = first + (last - first) / perStore * perStore;
     auto some = [&](Ix from, int64_t count) {
       for (int64_t v = 0; v < chunk.columnTiles; ++v) {
         Ix strip = chunk.panel * c.shape.mostColumnTiles + v;
@@ -320,7 +320,7 @@ private:
         build.group.finishSome(sums, space, points);
       }
     };
-    w.loop(first, whole, together, [&](Ix i) { some(i, together); });
+    w.loop(first, whole, perStore, [&](Ix i) { some(i, perStore); });
     w.loop(whole, last, 1, [&](Ix i) { some(i, 1); });
   }
 

@@ -37,12 +37,12 @@ public:
   void run();
 
 private:
-  /// A run of the list of tiles.
+  /// A part of the list of tiles.
   struct Strip {
     Ix image;
-    Ix firstRun, lastRun; ///< its register tiles, [firstRun, lastRun)
-    Ix first, last;       ///< its tiles, [first, last)
-    Ix firstRow, lastRow; ///< its rows of tiles, where only the run knows how many tiles a row has
+    Ix firstRegisterTile, lastRegisterTile; ///< its register tiles, [firstRegisterTile, lastRegisterTile)
+    Ix first, last;                         ///< its tiles, [first, last)
+    Ix firstRow, lastRow;                   ///< its rows of tiles, where only the run knows how many tiles a row has
   };
   using Range = std::pair<Ix, Ix>;
   /// A panel of output channels.
@@ -71,7 +71,7 @@ private:
   Ix productAt(Ix c) const { return s.components() * s.inputStride() + c * s.productStride(); }
 
   Ix firstUnit(Ix item) const;
-  Ix firstTile(Ix run) const;
+  Ix firstTile(Ix registerTile) const;
   Strip strip(Ix unit) const;
   void eachTile(const Strip &strip, llvm::function_ref<void(Ix tile, Ix y, Ix x)> body);
   Ix origin(const WinogradSchedule::Tiles &tiles, Ix tile) const;
@@ -82,7 +82,7 @@ private:
   void storeInput(Value transformed, Ix at);
   void panels(const Strip &strip, Ix share);
   void products(const Strip &strip, const Panel &panel);
-  void run(const Panel &panel, Ix component, Ix tile, Ix index, int64_t tiles);
+  void registerTile(const Panel &panel, Ix component, Ix tile, Ix index, int64_t tiles);
   void part(const Panel &panel, int64_t first, int64_t vectors, Ix component, Ix tile, int64_t tiles, Ix ahead);
   Vectors channels(const Panel &panel, Ix in, Ix wt, int64_t count, int64_t vectors, int64_t tiles, ValueRange acc,
                    Ix ahead);
@@ -103,8 +103,8 @@ Winograd::Winograd(Build &build, const WinogradSchedule &s)
   bias = isa<NoneType>(root->getOperand(2).getType()) ? Buffer() : build.group.buffer(root->getOperand(2));
 }
 
-// Work items are runs of units (image, strip, share of the panels). A range of items works in the scratch memory of its
-// first one, and transforms the inputs of a strip once.
+// Work items are some units (image, strip, share of the panels) each, one behind the other. A range of items works in
+// the scratch memory of its first one, and transforms the inputs of a strip once.
 
 Ix Winograd::firstUnit(Ix item) const {
   support::Size units = s.units(), items = s.items();
@@ -128,22 +128,24 @@ void Winograd::run() {
   });
 }
 
-/// The larger register tiles come first.
-Ix Winograd::firstTile(Ix run) const {
+/// Returns the first tile of a register tile. The larger register tiles come first.
+Ix Winograd::firstTile(Ix registerTile) const {
   if (s.isOpen()) {
-    return run * s.runTiles();
+    return registerTile * s.largestRegisterTile();
   }
-  auto runs = s.runs();
-  auto [size, count] = runs.front();
-  return runs.size() == 1 ? run * size : run * runs.back().first + min(run, count);
+  auto registerTiles = s.registerTiles();
+  auto [size, count] = registerTiles.front();
+  return registerTiles.size() == 1 ? registerTile * size
+                                   : registerTile * registerTiles.back().first + min(registerTile, count);
 }
 
 Winograd::Strip Winograd::strip(Ix unit) const {
   Strip piece;
   Ix i = remainder(unit, s.strips);
   piece.image = floorDiv(unit, s.strips);
-  piece.firstRun = floorDiv(i * s.runCount(), s.strips), piece.lastRun = floorDiv((i + 1) * s.runCount(), s.strips);
-  piece.first = firstTile(piece.firstRun), piece.last = firstTile(piece.lastRun);
+  piece.firstRegisterTile = floorDiv(i * s.registerTileCount(), s.strips),
+  piece.lastRegisterTile = floorDiv((i + 1) * s.registerTileCount(), s.strips);
+  piece.first = firstTile(piece.firstRegisterTile), piece.last = firstTile(piece.lastRegisterTile);
   if (s.isOpen()) {
     piece.last = min(piece.last, s.tiles());
   }
@@ -256,30 +258,33 @@ void Winograd::panels(const Strip &strip, Ix share) {
 void Winograd::products(const Strip &strip, const Panel &panel) {
   if (s.isOpen()) {
     return w.loop(0, s.components(), 1, [&](Ix component) {
-      w.balanced(strip.first, strip.last, s.runTiles(), [&](Ix tile, int64_t tiles) {
+      w.balanced(strip.first, strip.last, s.largestRegisterTile(), [&](Ix tile, int64_t tiles) {
         Ix first = tile - strip.first;
-        run(panel, component, first, floorDiv(first, s.runTiles()), tiles);
+        registerTile(panel, component, first, floorDiv(first, s.largestRegisterTile()), tiles);
       });
     });
   }
-  auto runs = s.runs();
-  int64_t large = runs.front().second;
+  auto registerTiles = s.registerTiles();
+  int64_t large = registerTiles.front().second;
   w.loop(0, s.components(), 1, [&](Ix component) {
     auto body = [&](int64_t tiles) {
-      return [&, tiles](Ix i) { run(panel, component, firstTile(i) - strip.first, i - strip.firstRun, tiles); };
+      return [&, tiles](Ix i) {
+        registerTile(panel, component, firstTile(i) - strip.first, i - strip.firstRegisterTile, tiles);
+      };
     };
-    bool one = runs.size() == 1;
-    w.loop(strip.firstRun, one ? strip.lastRun : min(strip.lastRun, large), 1, body(runs.front().first));
+    bool one = registerTiles.size() == 1;
+    w.loop(strip.firstRegisterTile, one ? strip.lastRegisterTile : min(strip.lastRegisterTile, large), 1,
+           body(registerTiles.front().first));
     if (!one) {
-      w.loop(max(strip.firstRun, large), strip.lastRun, 1, body(runs.back().first));
+      w.loop(max(strip.firstRegisterTile, large), strip.lastRegisterTile, 1, body(registerTiles.back().first));
     }
   });
 }
 
 /// Computes one register tile of a component, the `index`-th of a strip. Each tile prefetches its share of the weights
 /// of the next component.
-void Winograd::run(const Panel &panel, Ix component, Ix tile, Ix index, int64_t tiles) {
-  int64_t width = panel.width(p), lines = llvm::divideCeil(unroll * width, s.line * s.stripRuns);
+void Winograd::registerTile(const Panel &panel, Ix component, Ix tile, Ix index, int64_t tiles) {
+  int64_t width = panel.width(p), lines = llvm::divideCeil(unroll * width, s.line * s.stripRegisterTiles);
   Ix ahead = s.inputWords() * width + index * (lines * s.line);
   int64_t step = p.part ? p.part : panel.vectors;
   for (int64_t first = 0; first < panel.vectors; first += step) {
@@ -311,7 +316,7 @@ void Winograd::part(const Panel &panel, int64_t first, int64_t vectors, Ix compo
 Vectors Winograd::channels(const Panel &panel, Ix in, Ix wt, int64_t count, int64_t vectors, int64_t tiles,
                            ValueRange acc, Ix ahead) {
   int64_t width = panel.width(p), unrolled = std::min(unroll, count), whole = count / unrolled * unrolled;
-  int64_t lines = llvm::divideCeil(unrolled * width, s.line * s.stripRuns);
+  int64_t lines = llvm::divideCeil(unrolled * width, s.line * s.stripRegisterTiles);
   auto step = [&](Ix q, int64_t unroll, ValueRange a) {
     Vectors next(a);
     for (int64_t i = 0; i < lines; ++i) {

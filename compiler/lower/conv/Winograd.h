@@ -4,8 +4,9 @@
 // tile has one output. Where taps are d apart, so are a tile's outputs, and d tiles, each an element further on, are
 // side by side. Groups of whole channel blocks have panels of their own.
 //
-// The tiles of an image are one list. A strip is a run of them for which the transformed inputs of all channels fit the
-// second cache; it goes through
+// The tiles of an image are one list. Neighbours in it are multiplied together, as many as registers hold the results
+// of: a register tile. A strip is a part of the list, of whole register tiles, for which the transformed inputs of all
+// channels fit the second cache. It goes through
 //   1. V[component][channel block][tile] = B^T d B, in registers, a block of channels at a time;
 //   2. for each panel of output channels and each component: M[component][vector][tile] = V times the panel's weights,
 //      with the register tile of BlockedConv;
@@ -47,12 +48,12 @@ struct WinogradSchedule {
   /// One component of one group, which is a convolution of one tap over the list of tiles.
   ConvGeometry component;
   BlockedSchedule product;
-  support::Size strips = 1; ///< strips of an image
-  int64_t stripRuns = 1;    ///< register tiles of the largest strip
-  int64_t shares = 1;       ///< parts of the panels of a strip; threads that share a strip each transform its inputs
-  double cycles = 0;        ///< the expected cycles of an image
-  int64_t line;             ///< words of a cache line
-  int64_t heavyItems;       ///< MachineModel::Tuning::heavyItems
+  support::Size strips = 1;       ///< strips of an image
+  int64_t stripRegisterTiles = 1; ///< register tiles of the largest strip
+  int64_t shares = 1; ///< parts of the panels of a strip; threads that share a strip each transform its inputs
+  double cycles = 0;  ///< the expected cycles of an image
+  int64_t line;       ///< words of a cache line
+  int64_t heavyItems; ///< MachineModel::Tuning::heavyItems
 
   /// Makes the schedule for an image whose size is known.
   WinogradSchedule(const ConvGeometry &g, int64_t outputs, int64_t lanes, bool ofBytes,
@@ -65,14 +66,15 @@ struct WinogradSchedule {
   int64_t components() const { return rows.filtering.inputs() * columns.filtering.inputs(); }
   support::Size tiles() const { return rows.count * columns.count; }
   bool isOpen() const { return rows.isOpen() || columns.isOpen(); }
-  /// Returns the register tiles of an image of known size, as balancedTiles cuts them.
-  llvm::SmallVector<std::pair<int64_t, int64_t>, 2> runs() const {
+  /// Returns how many tiles each register tile of an image of known size has, and how many such register tiles there
+  /// are: the larger ones first, as balancedTiles cuts them.
+  llvm::SmallVector<std::pair<int64_t, int64_t>, 2> registerTiles() const {
     return balancedTiles(tiles().number(), product.pixels);
   }
-  /// Tiles of the largest register tile.
-  int64_t runTiles() const { return isOpen() ? product.pixels : runs()[0].first; }
-  support::Size runCount() const;
-  int64_t stripTiles() const { return stripRuns * runTiles(); } ///< tiles of the largest strip
+  /// Returns how many tiles the largest register tile has.
+  int64_t largestRegisterTile() const { return isOpen() ? product.pixels : registerTiles()[0].first; }
+  support::Size registerTileCount() const;
+  int64_t stripTiles() const { return stripRegisterTiles * largestRegisterTile(); } ///< tiles of the largest strip
   int64_t inputBlocks() const { return llvm::divideCeil(g.inChannels, product.lanes); }
   int64_t outputBlocks() const { return g.groups * product.blocks; }
   int64_t panelCount() const { return g.groups * product.panelCount(); }
@@ -91,7 +93,7 @@ struct WinogradSchedule {
 
   /// Returns the units of work: a share of the panels of a strip each.
   support::Size units() const { return g.batch * (strips * shares); }
-  /// Returns the work items. Each is a run of units, and has scratch memory.
+  /// Returns the work items. Each is some units, one behind the other, and has scratch memory.
   support::Size items() const;
   int64_t itemsAtMost() const;
 };

@@ -19,7 +19,7 @@ namespace ingot::lower {
 
 // The parts of a schedule
 
-support::Size WinogradSchedule::runCount() const { return ceilDiv(tiles(), product.pixels); }
+support::Size WinogradSchedule::registerTileCount() const { return ceilDiv(tiles(), product.pixels); }
 int64_t WinogradSchedule::inputStride() const { return oddLines(inputBlocks() * stripTiles() * blockWords(), line); }
 int64_t WinogradSchedule::productStride() const {
   return oddLines(product.vectors * stripTiles() * product.lanes, line);
@@ -60,7 +60,7 @@ static double winogradCycles(const WinogradSchedule &s, double weightRate, const
   double memory = moved / rateOf(4.0 * static_cast<double>(s.scratchWords()), machine) + weights / weightRate +
                   static_cast<double>(s.strips.number() - 1) * weights / rateOf(weights, machine);
   int64_t registers = machine.registers - 2;
-  return together(arithmetic, memory) +
+  return overlappedCycles(arithmetic, memory) +
          tiles * (inputs * transformCycles(s, registers, true) + outputs * transformCycles(s, registers, false));
 }
 
@@ -94,7 +94,7 @@ WinogradSchedule WinogradSchedule::opened(const ConvGeometry &open) const {
   WinogradSchedule s = *this;
   s.g = open, s.rows = Tiles(open.phases[0].axes[1], outputs(), isOfBytes());
   s.columns = Tiles(open.phases[0].axes[2], outputs(), isOfBytes());
-  s.strips = ceilDiv(s.runCount(), stripRuns);
+  s.strips = ceilDiv(s.registerTileCount(), stripRegisterTiles);
   return s;
 }
 
@@ -140,16 +140,17 @@ void chooseStrips(WinogradSchedule &s, double weightRate, const target::MachineM
   std::vector<WinogradSchedule> fitting, tooLarge;
   WinogradSchedule trial = s;
   double least = s.cycles = std::numeric_limits<double>::infinity();
-  int64_t runs = s.runCount().number();
+  int64_t registerTiles = s.registerTileCount().number();
   std::optional<int64_t> requested = s.g.requested["strips"];
-  for (int64_t strips = 1; strips <= runs; ++strips) {
+  for (int64_t strips = 1; strips <= registerTiles; ++strips) {
     if (requested && strips != *requested) {
       continue;
     }
-    trial.strips = strips, trial.stripRuns = llvm::divideCeil(runs, strips), trial.shares = sharesOf(trial);
+    trial.strips = strips, trial.stripRegisterTiles = llvm::divideCeil(registerTiles, strips),
+    trial.shares = sharesOf(trial);
     trial.cycles = winogradCycles(trial, weightRate, machine);
     double cost = trial.cycles * unevenness(trial);
-    bool fits = 4 * trial.scratchWords() <= stripBytes || strips == runs || requested;
+    bool fits = 4 * trial.scratchWords() <= stripBytes || strips == registerTiles || requested;
     if (fits && cost <= least) {
       s = trial, least = cost;
     }

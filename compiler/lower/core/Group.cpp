@@ -304,8 +304,8 @@ int64_t Group::keepTile(ArrayRef<Value> rootVectors) const {
   return lanes;
 }
 
-/// Returns how many lanes are computed together: those that a register has bytes for, or int16 that are unsigned bytes.
-int64_t Group::together(int64_t lanes) const {
+/// Returns as many vectors as fill a register once they are narrowed to bytes, or to int16 that hold unsigned bytes.
+int64_t Group::vectorsPerStore(int64_t lanes) const {
   if (results.size() != 1 || results[0].narrow || lanes == 1 || !w.machine.machineCode) {
     return 1;
   }
@@ -318,7 +318,7 @@ int64_t Group::together(int64_t lanes) const {
 }
 
 void Group::finishSome(ArrayRef<Value> rootVectors, const Space &space, ArrayRef<Point> points) const {
-  int64_t most = together(points.front().lanes);
+  int64_t most = vectorsPerStore(points.front().lanes);
   if (most == 1) {
     for (auto [vector, at] : llvm::zip_equal(rootVectors, points)) {
       finish(vector, space, at);
@@ -364,7 +364,7 @@ void Group::finishTile(ArrayRef<Value> rootVectors, int64_t inner, const Space &
   if (count < 2 || isCurve || !hasLongEpilogue()) {
     return rows(0, count, [&](int64_t k) { return rootVectors[k]; });
   }
-  int64_t lanes = keepTile(rootVectors), step = std::min(together(lanes), count), whole = count / step * step;
+  int64_t lanes = keepTile(rootVectors), step = std::min(vectorsPerStore(lanes), count), whole = count / step * step;
   auto load = [&](Ix i) {
     return [this, i, inner, lanes](int64_t k) { return w.load(tile, (i * inner + k) * lanes, lanes); };
   };

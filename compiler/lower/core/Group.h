@@ -102,8 +102,9 @@ public:
   /// Finishes some vectors, written out one after the other. Vectors of bytes that are neighbours in memory are
   /// narrowed and stored together.
   void finishSome(llvm::ArrayRef<mlir::Value> rootVectors, const Space &space, llvm::ArrayRef<Point> points) const;
-  /// Returns how many vectors of `lanes` of the root's result should be finished at once, as neighbours in memory.
-  int64_t together(int64_t lanes) const;
+  /// Returns how many vectors of `lanes` lanes of the root's result, neighbours in memory, should be narrowed and
+  /// stored by one call of finishSome().
+  int64_t vectorsPerStore(int64_t lanes) const;
   /// Finishes a tile of vectors, of which the one at i * inner + j is the result at the point (i, j). Where the
   /// epilogue is long, i is a loop over the tile in a small array: written out it would be more code than the
   /// instruction caches hold, which would then be read again for each tile.

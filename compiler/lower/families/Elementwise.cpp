@@ -93,13 +93,13 @@ private:
       build.group.finishSome(SmallVector<Value>(many), space, points);
     };
     Ix extent = space.sizes[d];
-    int64_t together = build.group.together(lanes);
-    if (together == 1) {
+    int64_t perStore = build.group.vectorsPerStore(lanes);
+    if (perStore == 1) {
       return inBlocks ? portion.loop(d, extent, 1, [&](Ix i) { some(i, lanes, 1, {}); })
                       : portion.lanes(d, extent, [&](Ix i, int64_t count, Value mask) { some(i, count, 1, mask); });
     }
-    Ix whole = extent - remainder(extent, together * step);
-    portion.loop(d, whole, together * step, [&](Ix i) { some(i, lanes, together, {}); });
+    Ix whole = extent - remainder(extent, perStore * step);
+    portion.loop(d, whole, perStore * step, [&](Ix i) { some(i, lanes, perStore, {}); });
     portion.rest(d, [&] {
       if (inBlocks) {
         build.w.loop(whole, extent, 1, [&](Ix i) { some(i, lanes, 1, {}); });

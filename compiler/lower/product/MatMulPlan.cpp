@@ -17,8 +17,8 @@ namespace ingot::lower {
 using support::Size;
 using support::Sizes;
 
-/// Strides of an operand over the result's batch dimensions: 0 where it is broadcast. `step` is the stride of its last
-/// batch axis.
+/// Returns the strides of an operand over the result's batch dimensions: 0 where the operand is broadcast. `step` is
+/// the stride of the operand's last batch axis.
 static Sizes batchStrides(const Sizes &sizes, const Sizes &batchSizes, Size step) {
   Sizes strides(batchSizes.size(), 0);
   size_t own = sizes.size() < 2 ? 0 : sizes.size() - 2, shift = batchSizes.size() - own;
@@ -131,7 +131,7 @@ void shapeSpace(Space &space, const MatMulProblem &p) {
   if (!p.merged) {
     return;
   }
-  // The stride of the innermost row dimension that has an extent is the stride of all of them together.
+  // Merged rows have the stride of the innermost row dimension that is longer than 1.
   size_t rows = space.sizes.size() - 1, inner = rows - 1;
   while (inner > 0 && space.sizes[inner].is(1)) {
     --inner;
@@ -148,7 +148,7 @@ static int64_t lanesOf(const MatMulProblem &p, const target::MachineModel &machi
   return std::max<int64_t>(1, machine.lanes * 4 / std::max<int64_t>(p.elementBytes, 4));
 }
 
-/// The most rows or vectors of a tile, and why no more, for people.
+/// The most rows or vectors of a tile, and a text that says why there are no more.
 struct Most {
   int64_t count;
   const char *why;
@@ -161,7 +161,7 @@ static Most vectorsFor(const MatMulProblem &p, int64_t rows, const target::Machi
     return {*p.requested["vectors"], "the file of schedules says so"};
   }
   if (ByteProducts bytes = p.bytes(machine); p.isInteger() && bytes.takesTwoInstructions()) {
-    int64_t v = 4; // more would be more rows of weights than registers
+    int64_t v = 4; // with more, the rows of weights alone would not fit the registers
     while (v > 1 && bytes.heightOf(v, machine) < rows) {
       --v;
     }
@@ -169,7 +169,7 @@ static Most vectorsFor(const MatMulProblem &p, int64_t rows, const target::Machi
   }
   int64_t spare = machine.fusedMultiplyAdd ? 1 : 2, v = 8; // without fusing, a register for the product
   const char *why = "8 hide the latency of a multiply-add";
-  if (rows <= 2) { // reading the panel takes the time, and narrow ones come from the second cache twice as fast
+  if (rows <= 2) { // most of the time goes into reading the panel, and narrow panels are read twice as fast
     constexpr int64_t mostLines = 4;
     int64_t narrow = std::clamp<int64_t>(mostLines * machine.lineBytes / (lanesOf(p, machine) * p.elementBytes), 1, v);
     // Two panels of equal width may have more columns than one: five vectors would be two panels of three.
@@ -185,7 +185,7 @@ static Most vectorsFor(const MatMulProblem &p, int64_t rows, const target::Machi
   return {v, why};
 }
 
-/// What a size that is not known is taken for where nothing but speed depends on it.
+/// Returns a size, or `otherwise` where it is not known. Nothing but speed may depend on the answer.
 static int64_t assumed(const Size &size, int64_t otherwise) { return size.isNumber() ? size.number() : otherwise; }
 
 /// Cuts the columns into panels of `most` vectors, or of fewer if all panels have the same width then. With strips of
@@ -223,15 +223,16 @@ static void cutRows(MatMulTiling &t, const MatMulProblem &p, const target::Machi
   t.blocks = static_cast<int64_t>(llvm::divideCeil(t.tiles, t.tilesPerBlock));
 }
 
-/// Long panels of weights that few rows meet are read in parts (WeightRate.h): 48 rows by 3072x768 ran at 131 GFLOP/s
-/// on a Xeon with 2 MB, with weights at hand at 207, in parts at 178.
+/// Cuts long panels of weights along K, where few rows are multiplied by them (WeightRate.h). A product of 48 rows by
+/// 3072x768 did 131 GFLOP/s on a Xeon with a second cache of 2 MB. With chunks it did 178, and 207 where the weights
+/// had been in the cache before.
 static void cutDepth(MatMulTiling &t, const MatMulProblem &p, const target::MachineModel &machine) {
   int64_t unroll = machine.tuning.unroll;
   bool isPlain = t.from == MatMulTiling::From::Packed && !p.isInteger() && t.strip == t.width;
   if (!isPlain || !(p.k * p.n * p.matricesB).isNumber() || p.k.number() % unroll) {
     return;
   }
-  // A line of weights that is multiplied for longer is fetched soon enough.
+  // A cache line of weights that is multiplied for so long leaves enough time to prefetch the next one.
   constexpr int64_t cyclesOfLine = 64;
   int64_t rows = 2 * cyclesOfLine * t.lanes * p.elementBytes / machine.lineBytes;
   int64_t tiles = std::min(mostSpilledBytes(machine) / (p.elementBytes * t.width), rows) / t.mostRows(p);
@@ -258,24 +259,24 @@ static void cutOpenRows(MatMulTiling &t, const MatMulProblem &p, const target::M
   t.blocks = max(Size(1), t.blocksOfRows);
 }
 
-/// Whether tiles of rows read B's panels where they are rather than from a copy. One that is read once or twice is not
-/// worth copying, and a few more where the second cache holds it: its rows lie so far apart that they may compete for
-/// some of the sets, which repeat every 64 KB on most machines.
+/// Whether tiles of rows read B's panels where they are, and not from a copy. A copy does not pay for a panel that one
+/// or two tiles read, nor for some more tiles where the second cache holds the panel. Rows of a panel are a whole row
+/// of B apart, so they may compete for a few of the cache's sets: addresses 64 KiB apart share one on most machines.
 static bool readsInPlace(const MatMulProblem &p, const MatMulTiling &t, const target::MachineModel &machine) {
   constexpr int64_t fewTiles = 4, mostTiles = 16, setsRepeat = 64 << 10;
   if (t.tiles <= 2 || t.tiles > mostTiles || !p.n.isNumber()) {
     return t.tiles <= 2;
   }
-  // Rows begin at sets that are a multiple of gcd(rowBytes, 64 KB) apart, so that the cache holds so many of them at
-  // once.
+  // Rows begin at multiples of gcd(rowBytes, 64 KiB) within the range of the sets. `held` is how many of them the cache
+  // holds at once.
   int64_t rowBytes = p.n.number() * p.elementBytes, setBytes = std::gcd(rowBytes, setsRepeat);
   int64_t held = machine.l2Bytes / std::max(setBytes, t.width * p.elementBytes);
   return assumed(p.k, 256) <= (t.tiles <= fewTiles ? 2 * held : held);
 }
 
-/// Returns the most rows of a single tile, of two vectors, that streams weights from memory: it prefetches what it
-/// reads itself. A core has few prefetches on their way, so that two tiles which prefetch the next panel are held up,
-/// where a single one is as fast as memory. 0: nothing is streamed.
+/// Returns the most rows that a single tile of two vectors may have to read weights from memory as a stream, by
+/// prefetching what it reads next itself; 0: weights are not streamed. Several tiles prefetch the next panel instead,
+/// and a core that has few prefetches in flight delays them. A single tile is as fast as memory.
 static int64_t tallestStream(const MatMulProblem &p, const target::MachineModel &machine) {
   constexpr int64_t vectors = 2;
   bool isKnown = p.constantB && !p.isInteger() && (p.m * p.n * p.k * p.matricesB).isNumber();

@@ -1,5 +1,6 @@
-// By instructions: the multipliers take one of each kind where they would take a multiply-add of float32. (A sum of two
-// instructions counts as one, since additions have other units of their own; where they do not, kernels are below.)
+// Counts multiplying instructions: a machine is taken to start as many of any kind in a cycle as of multiply-adds of
+// float32. An addition that needs an instruction of its own counts for nothing, because other units of the processor do
+// it; where the same units do, a kernel reaches less of the machine's rate than another one would.
 #include "compiler/lower/product/ProductRate.h"
 #include "compiler/onnx/Onnx.h"
 #include "compiler/onnx/OpWork.h"
@@ -13,35 +14,39 @@ using namespace mlir;
 namespace ingot::lower {
 namespace {
 
-/// Products in the time of one of float32: `many` of them, or as many each of which `times` are taken.
+/// What a kernel's multiplications cost beside those of float32.
 struct Rate {
-  int64_t many = 1, times = 1;
+  int64_t perInstruction = 1; ///< products that an instruction does for one product of float32
+  int64_t instructions = 1;   ///< such products, or instructions of full width, for one multiplication of the op
 };
 
-/// Returns how many times as many products of bytes a tile instruction makes in its 16 cycles as two vectors of float32
-/// in each.
-int64_t ofTiles(const target::MachineModel &machine) {
+/// Returns how many products of bytes a tile instruction does for one product of float32, of which two vectors would be
+/// done in each of its 16 cycles.
+int64_t bytesPerTileInstruction(const target::MachineModel &machine) {
   return machine.tiles.rows * machine.tiles.rows * machine.tiles.rowBytes / 16 / (2 * machine.lanes);
 }
 
 Rate rateOf(Operation *op, const KernelShape &shape, const target::MachineModel &machine) {
   bool byteDots = machine.has(target::Instruction::ByteDot4);
   if (auto product = dyn_cast<formats::SplitIntegerMatMulOp>(op)) {
-    return {4, onnx::present(product.getFine()) ? 3 : 2};
+    return {4, onnx::present(product.getFine()) ? 3 : 2}; // a product for each digit of a float
   }
   if (isa<formats::Bf16MatMulOp>(op)) {
-    return {shape.ofTiles ? ofTiles(machine) / 2 : 2};
+    return {shape.ofTiles ? bytesPerTileInstruction(machine) / 2 : 2};
   }
-  if (isa<formats::Bf16ConvOp>(op)) { // without tiles it is one of float32
-    return {shape.ofTiles ? ofTiles(machine) / 2 : 1};
+  if (isa<formats::Bf16ConvOp>(op)) { // without tiles it is computed in float32
+    return {shape.ofTiles ? bytesPerTileInstruction(machine) / 2 : 1};
   }
   Type element = onnx::elementOf(op->getOperand(0));
   if (isa<formats::IntegerMatMulOp, formats::IntegerConvOp>(op)) {
-    bool bytes = element.getIntOrFloatBitWidth() == 8 && !shape.multiplyAdds; // Winograd's are sums
+    bool bytes = element.getIntOrFloatBitWidth() == 8 && !shape.multiplyAdds; // Winograd's algorithm multiplies int16
     bool fours = bytes && (byteDots || onnx::int16DotsOf(op));
-    return {shape.ofTiles ? ofTiles(machine) : fours ? 4 : machine.has(target::Instruction::Int16Dot2) ? 2 : 1};
+    return {shape.ofTiles                                 ? bytesPerTileInstruction(machine)
+            : fours                                       ? 4
+            : machine.has(target::Instruction::Int16Dot2) ? 2
+                                                          : 1};
   }
-  return {1, element.isF64() ? 2 : 1};
+  return {1, element.isF64() ? 2 : 1}; // a vector has half as many float64
 }
 
 } // namespace
@@ -56,8 +61,9 @@ std::optional<support::Size> floatMultiplyAdds(plan::KernelOp kernel, const Kern
       return;
     }
     Rate rate = rateOf(op, shape, machine);
-    others |= rate.many != rate.times;
-    all = all + ceilDiv((op == kernel.root() ? shape.multiplyAdds.value_or(*macs) : *macs) * rate.times, rate.many);
+    others |= rate.perInstruction != rate.instructions;
+    all = all + ceilDiv((op == kernel.root() ? shape.multiplyAdds.value_or(*macs) : *macs) * rate.instructions,
+                        rate.perInstruction);
   });
   return others ? std::optional(all) : std::nullopt;
 }

@@ -19,10 +19,10 @@ using Method = RecurrentPlan::Method;
 
 /// A digit of int16 has so many bits that sums of products stay within int32 (onnx::mostOfPairs).
 static constexpr int64_t pairBits = 12;
-/// Of a largest element: where it is smaller, the state counts for as good as nothing, and what it is divided by must
-/// not be zero.
-static constexpr float least = 1e-30F;
-static constexpr int64_t enoughSums = 8; ///< for any machine's latency of multiply-adds
+/// The least magnitude that is taken for a row's largest one. Rows of zeros are divided by it, too.
+static constexpr float leastMagnitude = 1e-30F;
+/// Eight sums that do not depend on each other hide the latency of multiply-adds on any machine.
+static constexpr int64_t enoughSums = 8;
 
 SmallVector<TypeID> RecurrentAlgorithm::roots() const { return rootsOf<onnx::RecurrenceOp>(); }
 
@@ -57,10 +57,10 @@ RecurrentPlan::RecurrentPlan(plan::KernelOp kernel, const target::MachineModel &
   } else {
     phases = {{llvm::to_vector(llvm::seq<int64_t>(0, gates))}};
   }
-  // A row alone takes as many blocks as there are registers for. Of several, digits take so many vectors of R at least:
-  // each is multiplied with the digits of all rows, and each digit with all vectors.
+  // A tile of one row has as many vectors of R as there are registers for. With more rows, digits have four vectors at
+  // least: each loaded vector is multiplied with the digits of all rows, and each loaded digit with all vectors.
   bool oneRow = batch.isNumber() && batch.number() <= 1;
-  // Floats come from the second cache, unless R is small: twice as fast in panels of few lines.
+  // R comes from the second cache, unless it is small: twice as fast if a panel has few cache lines side by side.
   int64_t bytesOfVector = lanes * onnx::elementBytes(onnx::elementOf(op.getR()));
   bool isNear = gates * blocks * hidden * bytesOfVector <= machine.l1Bytes / 2;
   int64_t near = isNear ? 8 : std::min<int64_t>(8, 4 * machine.lineBytes / bytesOfVector);
@@ -70,7 +70,7 @@ RecurrentPlan::RecurrentPlan(plan::KernelOp kernel, const target::MachineModel &
     int64_t g = phase.gates.size();
     phase.group = std::clamp<int64_t>(vectors / g, 1, std::max<int64_t>(1, blocks));
     for (int64_t even = phase.group; ofDigits() && oneRow && 2 * even > vectors / g; --even) {
-      if (blocks % even == 0) { // a short tile at the end has few sums that do not wait for each other
+      if (blocks % even == 0) { // a short tile at the end would not hide the latency of multiply-adds
         phase.group = even;
         break;
       }
@@ -92,7 +92,7 @@ double RecurrentPlan::cycles() const {
   return 0.5 * static_cast<double>((before + rows * each) * wordsOfRow() * vectors);
 }
 
-/// Returns the bytes of digits, and for each row of the batch of their unit and their sums.
+/// Returns the bytes of the digits, and those of the scale and the sums that each row of the batch has.
 Size RecurrentPlan::scratchBytes() const {
   return ofDigits() ? stateElements() * Size(digits * bytesOfDigit()) + batch * Size(4 * (1 + digits)) : Size(0);
 }
@@ -126,8 +126,8 @@ static void eachPacked(const RecurrentPlan &plan, llvm::function_ref<void(int64_
   });
 }
 
-/// Behind each tile for each of its rows of R -128 times the row's sum: the first digit of the state is signed, but
-/// multiplied as an unsigned byte, with 128 added.
+/// Packs -128 times the sum of each row of R behind the tile that has the row. The first digit of the state is signed,
+/// but multiplied as an unsigned byte, to which 128 has been added.
 static void packCorrections(const RecurrentPlan &plan, ArrayRef<char> from, MutableArrayRef<char> to) {
   int64_t at = 0;
   eachTile(plan, [&](const RecurrentPlan::GatePhase &phase, int64_t first, int64_t count) {
@@ -203,7 +203,7 @@ StateProduct::StateProduct(Build &build, const RecurrentPlan &plan, Size at)
     Size all = plan.stateElements() * Size(plan.digits), bytesOfAll = all * Size(plan.bytesOfDigit());
     digitWords = w.scratch(build.scratch, at, w.b.getI32Type(), memoryExtent(bytesOfAll));
     digits = piece(w.b.getIntegerType(8 * plan.bytesOfDigit()), all);
-    units = piece(element, plan.batch);
+    digitScales = piece(element, plan.batch);
     digitSums = piece(w.b.getI32Type(), plan.batch * Size(plan.digits));
   }
 }
@@ -242,9 +242,9 @@ Value StateProduct::block(Ix row, Ix unit, bool partial) {
   return partial ? arith::SelectOp::create(w.b, w.loc, w.maskFor(plan.rest, plan.lanes), v, w.constant(0, vector)) : v;
 }
 
-/// The largest magnitude is found on the bits: NaN is larger than all else, and makes all of the row NaN, as infinity
-/// does.
-std::pair<Value, Value> StateProduct::unitOf(Ix row) {
+/// Compares magnitudes as the integers that their bits are, among which NaN is the largest. NaN and infinity make all
+/// of the row NaN.
+std::pair<Value, Value> StateProduct::quantizationOf(Ix row) {
   auto larger = [&](Value a, Value b) { return arith::MaxSIOp::create(w.b, w.loc, a, b).getResult(); };
   auto magnitude = [&](Ix unit, bool partial) -> Value {
     Value bits = arith::BitcastOp::create(w.b, w.loc, integers, block(row, unit, partial));
@@ -258,7 +258,7 @@ std::pair<Value, Value> StateProduct::unitOf(Ix row) {
     most = larger(most, magnitude(whole, true));
   }
   Value bits = vector::ReductionOp::create(w.b, w.loc, vector::CombiningKind::MAXSI, most);
-  bits = larger(bits, w.constant(llvm::bit_cast<int32_t>(least), w.b.getI32Type()));
+  bits = larger(bits, w.constant(llvm::bit_cast<int32_t>(leastMagnitude), w.b.getI32Type()));
   Num largest(w.b, w.loc, arith::BitcastOp::create(w.b, w.loc, element, bits), element);
   double limit =
       (int64_t(1) << (plan.method == Method::ByteDots ? 8 * plan.digits - 1 : pairBits * plan.digits - 1)) - 2;
@@ -266,13 +266,13 @@ std::pair<Value, Value> StateProduct::unitOf(Ix row) {
 }
 
 void StateProduct::readRow(Ix row) {
-  auto [factor, unit] = unitOf(row);
-  w.store(unit, units, row);
+  auto [factor, scale] = quantizationOf(row);
+  w.store(scale, digitScales, row);
   Value by = w.splat(factor, plan.lanes);
   auto each = [&](Ix at, bool partial, ValueRange carried) {
     Values sums(carried);
     Num x = Num(w.b, w.loc, block(row, at, partial), element) * Num(w.b, w.loc, by, element);
-    x = select(abs(x) < double(1 << 24), x, x.constant(0)); // of a row of NaN
+    x = select(abs(x) < double(1 << 24), x, x.constant(0)); // NaN, in a row that becomes NaN by its scale
     storeDigits(roundEven(x).to(w.b.getI32Type()), row, at, sums);
     return sums;
   };
@@ -327,7 +327,8 @@ SmallVector<Value> StateProduct::sums(const RecurrentPlan::GatePhase &phase, Arr
 
 StateProduct::Values StateProduct::floatSums(const Tile &t) {
   const int64_t unroll = w.machine.tuning.unroll, width = t.width(), all = static_cast<int64_t>(t.rows.size()) * width;
-  // Few sums would wait for each other: they are made of several then, of every so many of the last state's units.
+  // Where there are too few sums to hide the latency of multiply-adds, each is computed in parts, of every `parts`-th
+  // element of the state, which are added up at the end.
   const int64_t parts = t.rows.size() == 1 ? std::clamp<int64_t>(enoughSums / width, 1, unroll) : 1;
   Values sums(parts * all, w.constant(0, vector)), zeros;
   for (int64_t v = 0; zero && v < width; ++v) {
@@ -371,7 +372,8 @@ StateProduct::Values StateProduct::floatSums(const Tile &t) {
   return sums;
 }
 
-/// What the sums of each row, vector and digit begin with: the corrections, and zero points times the sums of digits.
+/// Returns what the sums of each row, vector and digit begin with: the corrections, less the zero points times the sums
+/// of the digits.
 StateProduct::Values StateProduct::firstSums(const Tile &t) {
   Values sums;
   for (Ix row : t.rows) {
@@ -400,7 +402,7 @@ StateProduct::Values StateProduct::digitsSums(const Tile &t) {
     return areByteDots ? w.load(words, at, plan.lanes)
                        : arith::ExtSIOp::create(w.b, w.loc, i16, w.load(r, at * Ix(2), 2 * plan.lanes)).getResult();
   };
-  // Of several steps of pairs in an iteration LLVM reorders the additions (ByteProducts::takesTwoInstructions).
+  // Products of int16 pairs are not unrolled: LLVM would reorder their additions (ByteProducts::takesTwoInstructions).
   const int64_t unroll = areByteDots ? 2 : 1;
   auto several = [&](Ix k, int64_t n, ValueRange carried) {
     Values next(carried);
@@ -436,7 +438,8 @@ StateProduct::Values StateProduct::digitsSums(const Tile &t) {
   return floats;
 }
 
-/// Adds up the sums of the digits, the lowest ones first.
+/// Adds up the sums of the digits, each of which counts 2^8 or 2^12 times as much as the next one, and scales the
+/// result.
 Value StateProduct::joined(const Tile &t, Ix row, ArrayRef<Value> sums, int64_t v) {
   double base = plan.method == Method::ByteDots ? 1 << 8 : 1 << pairBits, power = 1;
   Value all;
@@ -445,7 +448,7 @@ Value StateProduct::joined(const Tile &t, Ix row, ArrayRef<Value> sums, int64_t 
     all = all ? w.fma(number, w.constant(power, vector), all) : number;
     power *= base;
   }
-  all = arith::MulFOp::create(w.b, w.loc, all, w.splat(w.load(units, row), plan.lanes));
+  all = arith::MulFOp::create(w.b, w.loc, all, w.splat(w.load(digitScales, row), plan.lanes));
   return arith::MulFOp::create(w.b, w.loc, all, ofRows(scale, t, v));
 }
 

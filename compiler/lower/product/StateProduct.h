@@ -2,12 +2,11 @@
 // its rows, and perhaps a zero point (integer/Recurrent.h). Bytes are read in one of three ways, each an algorithm
 // (Algorithm.h):
 //
-//   ByteDots      the machine has a dot product of four bytes: an element of the state becomes an integer of 24 bits
-//                 (16 with --accuracy fast) by the largest one of its row, and its bytes are digits. Products of a
-//                 digit with R and their sums are exact, and only the sums of the digits are added up as floats.
-//   Int16Dots     the machine has a dot product of two int16: two digits of 12 bits. More instructions than floats
-//   take,
-//                 but a quarter of the memory: for one row of a batch, which waits for that.
+//   ByteDots      the machine has a dot product of four bytes: a row of the state is quantized to integers of 24 bits
+//                 (16 with --accuracy fast), whose bytes are its digits. Products of a digit with R and their sums
+//                 are exact, and only the sums of the digits are added up as floats.
+//   Int16Dots     the machine has a dot product of two int16: two digits of 12 bits. That takes
+//                 more instructions than floats do, but a quarter of the memory, which one row of a batch waits for.
 //   WidenedBytes  bytes become floats in registers.
 //
 // Tiles are a few rows of the batch times a group of hidden blocks (a vector of hidden units) with all of their gates:
@@ -103,13 +102,14 @@ private:
   const RecurrentPlan &plan;
   ByteProducts bytes;
   mlir::Type element, vector, integers;
-  Buffer r, words, scale, zero, state, digits, digitWords, units, digitSums;
+  Buffer r, words, scale, zero, state, digits, digitWords, digitScales, digitSums;
   Ix stateAt;
 
   void readRow(Ix row);
   mlir::Value block(Ix row, Ix unit, bool partial);
-  /// Returns the factor and the unit of the digits of a row.
-  std::pair<mlir::Value, mlir::Value> unitOf(Ix row);
+  /// Returns the factor by which a row of the state becomes integers, and the scale by which these become the state
+  /// again.
+  std::pair<mlir::Value, mlir::Value> quantizationOf(Ix row);
   void storeDigits(mlir::Value number, Ix row, Ix unit, Values &sums);
 
   /// Returns the place of the k-th word of a tile's v-th vector.

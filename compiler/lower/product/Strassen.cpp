@@ -24,10 +24,10 @@ static void cutTiles(Strassen &s, int64_t most) {
 
 static double number(int64_t n) { return static_cast<double>(n); }
 
-/// Cycles on such a core, one thread. What is not a product goes through the second cache, a line in each; lines are
-/// sixteen floats.
+/// Estimates the cycles of one thread on a core that does two multiply-adds a cycle. All but the products reads and
+/// writes the second cache, a line of sixteen floats in a cycle.
 static double cyclesOf(const Strassen &s) {
-  constexpr double restart = 1.5; // of a sum: it ends in memory before the next product begins
+  constexpr double restart = 1.5; // cycles of a sum that is stored before the next product begins
   double columns = number(s.pairs * s.tiling.vectors), line = number(s.tiling.lanes) / 16, lines = columns * line;
   double tiles = number(s.blocks * s.tiles), half = number(s.depth * s.depths), sums = tiles * number(s.height);
   double products = 7 * tiles * half * number(s.pairs) * registerStepCycles(s.height, s.tiling.vectors);
@@ -38,7 +38,8 @@ static double cyclesOf(const Strassen &s) {
   return products + restarts + rights + lefts + finish;
 }
 
-/// What of A and the result comes from behind the second cache and goes there, half a line in a cycle.
+/// Estimates the cycles that reading A and writing the result take where these are larger than the second cache: half a
+/// line in a cycle.
 static double memoryCycles(const MatMulProblem &p, const target::MachineModel &machine) {
   double cycles = 0;
   for (int64_t columns : {p.k.number(), p.n.number()}) {
@@ -48,13 +49,15 @@ static double memoryCycles(const MatMulProblem &p, const target::MachineModel &m
   return cycles;
 }
 
-/// What of a block and a pair should stay in the second cache: all factors, and the panels of the next pair.
+/// Returns the bytes that should stay in the second cache for a block of rows and a pair of panels: those of all
+/// factors, and of the panels of the next pair.
 static int64_t heldBytes(const Strassen &s, const MatMulProblem &p) {
   int64_t panels = 8 * s.depth * s.tiling.width;
   return (s.factorElements() + panels) * p.elementBytes;
 }
 
-/// Blocks of rows and of the depth that take the fewest cycles; none, where there are none.
+/// Cuts the rows and the depth into the blocks that take the fewest cycles. Where no blocks fit the second cache, `s`
+/// stays without any.
 static void cutBlocks(Strassen &s, const MatMulProblem &p, const target::MachineModel &machine) {
   const int64_t line = machine.lineBytes / p.elementBytes, halfK = p.k.number() / 2, unroll = machine.tuning.unroll;
   const int64_t tallest = (machine.tileRegisters() - 2 - s.tiling.vectors) / s.tiling.vectors;
@@ -71,12 +74,13 @@ static void cutBlocks(Strassen &s, const MatMulProblem &p, const target::Machine
     if (halfK % cut.depths || cut.depth % unroll) {
       continue;
     }
-    // More blocks of as many rows would only take longer: the next number of them is the fewest of fewer rows.
+    // More blocks of as many rows each would only take longer, so the next number to try is the least whose blocks have
+    // fewer rows.
     for (cut.blocks = 1; cut.blocks * tallest < cut.half + tallest;
          cut.blocks = cut.rows > 1 ? static_cast<int64_t>(llvm::divideCeil(cut.half, cut.rows - 1)) : cut.half + 1) {
       cut.rows = llvm::divideCeil(cut.half, cut.blocks);
       cut.makesDifferences = true, cutTiles(cut, tallest), weigh();
-      // A difference takes registers of its own, and a tile of few rows waits for its loads.
+      // A tile that makes differences itself needs registers for them. With few rows it would wait for their loads.
       cut.makesDifferences = false, cutTiles(cut, tallest - 2);
       if (cut.height >= 8) {
         weigh();
@@ -85,7 +89,7 @@ static void cutBlocks(Strassen &s, const MatMulProblem &p, const target::Machine
   }
 }
 
-/// The scratch memory that pays, beside the weights.
+/// Scratch memory may be so many times as large as the weights.
 static constexpr int64_t scratchShare = 4;
 
 /// Chooses work items: there are enough for several threads to end at the same time, but with not too much scratch
@@ -196,7 +200,7 @@ private:
     sums = take(s.depths > 1 ? s.groupElements() : s.sumElements());
   }
 
-  /// Where a block of the depth of a panel begins, in its upper or lower half.
+  /// Returns where row k of a panel begins: of the depth's first half, or of its second one.
   Ix panelAt(Ix panel, Ix k) const {
     Ix base = panel * Ix(t.panelElements(p));
     if (t.cutsStrips()) {
@@ -205,7 +209,8 @@ private:
     }
     return base + k * t.strip;
   }
-  Ix vectorAt(int64_t v) const { ///< from there to a vector of the panel
+  /// Returns how far a vector of the panel is from the beginning of its row.
+  Ix vectorAt(int64_t v) const {
     int64_t column = v * t.lanes;
     return Ix(column / t.strip) * Ix(t.stripElements(p)) + column % t.strip;
   }
@@ -237,7 +242,7 @@ private:
         Panels next = panelsOf(nextPair, nextDepth);
         w.loop(0, s.tiles, 1, [&](Ix i) {
           tile(panels, next, pair, i);
-          // At once: stores that leave the caches go on during the next tile's products.
+          // The epilogue follows at once, so that its stores to memory overlap with the products of the next tile.
           w.ifThen(w.compare(arith::CmpIPredicate::eq, d, s.depths - 1), [&] { finish(row, pair, i); });
         });
       });
@@ -251,7 +256,7 @@ private:
   Value add(Value x, Value y) { return arith::AddFOp::create(w.b, w.loc, x, y); }
   Value subtract(Value x, Value y) { return arith::SubFOp::create(w.b, w.loc, x, y); }
 
-  /// The left factors of a block. Rows that only fill the last tile repeat the block's last one.
+  /// Makes the left factors of a block of rows. The last tile is filled up with copies of the block's last row.
   void makeLefts(Ix row, Ix k) {
     w.loop(0, s.paddedRows(), 1, [&](Ix i) {
       Ix upper = row + min(i, s.rows - 1), lower = upper + (p.m.number() - s.half);
@@ -288,7 +293,7 @@ private:
     });
   }
 
-  /// Where the sums of a tile begin.
+  /// Returns where the sums of a tile begin, in the scratch memory of one half of the rows.
   Ix sumsAt(Ix pair, Ix tile, Ix half) const {
     Ix at = half * (s.height * s.sumStride());
     return s.depths > 1 ? at + (pair * s.tiles + tile) * s.sumElements() : at;
@@ -299,7 +304,7 @@ private:
     w.loop(0, s.tiles * s.sumElements(), t.lanes, [&](Ix i) { w.store(zero, sums, sumsAt(pair, 0, 0) + i); });
   }
 
-  /// What a product multiplies with, and fetches meanwhile.
+  /// The right factor of a product: a panel, the difference of two panels, or a matrix that makeRights() has stored.
   struct Factor {
     Buffer buffer;
     Ix at, step;
@@ -307,7 +312,7 @@ private:
     std::optional<Ix> less = {}; ///< another panel, to be subtracted
   };
   Factor panel(Ix at, std::optional<Ix> less = {}) const { return {b, at, t.strip, true, less}; }
-  /// A difference of two panels, which may have been made.
+  /// Returns the difference of two panels: stored by makeRights(), or computed by each product that reads it.
   Factor difference(Right which, Ix of, Ix less) const { return s.makesDifferences ? made(which) : panel(of, less); }
   Factor made(Right which) const { return {rights, which * s.rightElements(), t.width, false}; }
 
@@ -344,7 +349,7 @@ private:
   void keep(Kept which, ArrayRef<Value> x) {
     each([&](int64_t index, int64_t, int64_t) { w.store(x[index], kept, which * s.keptElements() + index * t.lanes); });
   }
-  /// What is kept, and x if there is one.
+  /// Returns what a tile has kept, plus `x` unless that is empty.
   SmallVector<Value> plus(ArrayRef<Value> x, Kept which) {
     SmallVector<Value> all;
     each([&](int64_t index, int64_t, int64_t) {
@@ -409,7 +414,7 @@ private:
     int64_t all = vectors + (masked ? 1 : 0);
     w.loop(0, 2, 1, [&](Ix half) {
       Ix at = w.hidden(sumsAt(pair, tile, half)), m = half * (p.m.number() - s.half) + row + first;
-      // The middle row of an odd number is the upper half's: the lower one has other last bits of it.
+      // Of an odd number of rows both halves have the middle one, rounded differently. The upper half stores it.
       Ix begin = max(half * (2 * s.half - p.m.number()) - row - first, 0);
       w.loop(begin, count, 1, [&](Ix i) {
         Ix from = at + i * s.sumStride();

@@ -32,8 +32,8 @@ struct Strassen {
   int64_t rows = 0, blocks = 0;  ///< rows of a block; the last block begins early where it would reach over the end
   int64_t height = 0, tiles = 0; ///< rows of a register tile, and how many are in a block
   int64_t pairs = 0;             ///< of panels
-  /// T1 and T3 are made ahead. Else each tile makes them of two panels: a subtraction and a load more in two of seven
-  /// products, and a third less of what goes to and from the second cache for a block and a pair.
+  /// Whether T1 and T3 are stored once for a block and a pair. If not, each tile subtracts two panels for them: a
+  /// subtraction and a load more in two of seven products, but a third less traffic with the second cache.
   bool makesDifferences = true;
   // Work items: a group of blocks of rows with a share of the pairs.
   int64_t groups = 1, blocksPerGroup = 0, shares = 1, pairsPerShare = 0;
@@ -54,13 +54,13 @@ struct Strassen {
   int64_t groupElements() const { return depths == 1 ? 0 : pairs * tiles * sumElements(); }
   int64_t scratchElements() const { return items() * itemElements() + groups * groupElements(); }
   double cycles = 0; ///< expected
-  /// Whether it is no loss in other respects than cycles: of memory, and for several threads, which a plain product
-  /// always has work for.
+  /// Whether it is no loss in other respects than cycles: it takes little scratch memory, and has enough work items for
+  /// several threads, as a plain product always has.
   bool isHarmless(const MatMulProblem &problem) const;
   int64_t multiplyAdds() const { return 7 * blocks * rows * depth * depths * pairs * tiling.width; }
 };
 
-/// The fastest schedule; nothing where there is none.
+/// Returns the fastest schedule; nothing where the algorithm cannot compute the product.
 std::optional<Strassen> strassenOf(const MatMulProblem &problem, const target::MachineModel &machine);
 KernelShape strassenShape(plan::KernelOp kernel, const MatMulProblem &problem, const Strassen &schedule,
                           const target::MachineModel &machine);

@@ -6,8 +6,8 @@
 
 using namespace mlir;
 
-double ingot::lower::together(double arithmetic, double memory) {
-  constexpr double notHidden = 0.25;
+double ingot::lower::overlappedCycles(double arithmetic, double memory) {
+  constexpr double notHidden = 0.25; ///< share of the shorter one
   return std::max(arithmetic, memory) + notHidden * std::min(arithmetic, memory);
 }
 
@@ -43,7 +43,8 @@ double ingot::lower::weightRateOf(plan::KernelOp kernel, const target::MachineMo
 
 double ingot::lower::whileWeightsCome(double arithmetic, double bytes, plan::KernelOp kernel,
                                       const target::MachineModel &machine) {
-  bool mayWait = bytes > arithmetic * machine.memoryRate; // else nobody need look at all weights of the model
+  // Where even memory is fast enough, the weights of the model need not be counted.
+  bool mayWait = bytes > arithmetic * machine.memoryRate;
   return mayWait ? std::max(arithmetic, bytes / weightRateOf(kernel, machine)) : arithmetic;
 }
 
@@ -53,6 +54,6 @@ int64_t ingot::lower::chunkBytesOfPanel(const target::MachineModel &machine) {
 }
 
 int64_t ingot::lower::mostSpilledBytes(const target::MachineModel &machine) {
-  constexpr int64_t others = 2 << 10; // what else a frame holds
+  constexpr int64_t others = 2 << 10; ///< what else a stack frame holds
   return target::platformOf(machine).stackBytes - others;
 }

@@ -1,34 +1,38 @@
-// How fast weights come, by the cache in which they stay, and how kernels go over those that come from memory.
+// Estimates how many bytes of weights a kernel can read in a cycle, which depends on the cache that holds them, and
+// cuts panels that come from memory.
 //
-// While all tiles go over a panel of them, the next one is fetched. Of a long panel much of that has left the second
-// cache again when it is needed. So a panel is cut along K into chunks: all tiles go over a chunk before any goes on to
-// the next one, and their accumulators are spilled to the stack meanwhile (docs/decisions/long-panels.md).
+// A kernel prefetches the next panel of weights while its tiles of rows multiply the present one. When panels are long,
+// the beginning of the next one has been evicted from the second cache before it is read. So a panel is cut along K
+// into chunks: all tiles multiply a chunk before any of them goes on to the next chunk. Between two chunks the
+// accumulators of a tile are spilled to the stack (docs/decisions/long-panels.md).
 #pragma once
 #include "compiler/plan/Layout.h"
 #include "compiler/target/MachineModel.h"
 
 namespace ingot::lower {
 
-/// Returns the cycles of arithmetic and of what memory has to give meanwhile: a part of the shorter one is not hidden
-/// behind the longer one.
-double together(double arithmetic, double memory);
+/// Returns the cycles of arithmetic that overlaps with reading and writing memory: those of the longer one, and a
+/// quarter of those of the shorter one, which is not hidden.
+double overlappedCycles(double arithmetic, double memory);
 
-/// Returns the bytes a cycle of data with `bytes` bytes that is read again and again.
+/// Returns how many bytes a cycle can read of `bytes` bytes that are read again and again: the rate of the smallest
+/// cache that holds them, or of memory.
 double rateOf(double bytes, const target::MachineModel &machine);
 
-/// Returns the bytes a cycle of the kernel's weights when they are read for the first time in a run: they come from
-/// where the weights of the whole model stay from one run to the next.
+/// Returns how many bytes of its weights a kernel can read in a cycle for the first time in a run. They come from the
+/// cache that holds the weights of the whole model from one run to the next, or from memory.
 double weightRateOf(plan::KernelOp kernel, const target::MachineModel &machine);
 
-/// Notes the bytes of a module's constants in an attribute, since looking for them again for each kernel takes as long
-/// as the square of the model. The phases that choose algorithms do it first, and forget it when all are chosen.
+/// Notes the bytes of a module's constants in an attribute of it. To count them again for each kernel would take time
+/// in proportion to the square of the model. Phases that choose algorithms call noteWeights() first, and
+/// forgetWeights() when all algorithms are chosen.
 void noteWeights(mlir::ModuleOp module);
 void forgetWeights(mlir::ModuleOp module);
 
-/// Returns the cycles of arithmetic while `bytes` bytes of weights come: the longer ones count.
+/// Returns the cycles of arithmetic or of reading `bytes` bytes of weights, whichever are more.
 double whileWeightsCome(double arithmetic, double bytes, plan::KernelOp kernel, const target::MachineModel &machine);
 
-/// Returns the bytes of a K-chunk: so much of a panel is read by all tiles of a block of rows before any reads on.
+/// Returns the bytes of a chunk of a panel.
 int64_t chunkBytesOfPanel(const target::MachineModel &machine);
 /// Returns the bytes of accumulators that may be spilled to the stack.
 int64_t mostSpilledBytes(const target::MachineModel &machine);

@@ -2,6 +2,7 @@
 // masks of bits, Softmax with a bias, a test for numbers that are not finite, and an embedding.
 #include "compiler/onnx/ops/MicrosoftTraining.h"
 #include "compiler/onnx/Family.h"
+#include "compiler/onnx/rewriting/TrainingMode.h"
 #include "compiler/onnx/rewriting/Upgrade.h"
 #include "runtime_support/include/ingot.h"
 #define GET_OP_CLASSES
@@ -31,6 +32,7 @@ static Value bitsOf(Formula &f, Value mask) {
 /// Writes Dropout of the sum of data and bias, to which a residual is added. `first` is the operand with the ratio.
 static LogicalResult dropout(Node &node, Value x, Value residual, unsigned first, bool packed) {
   Formula f(node.builder, node.loc);
+  warnIfItDrops(node, node.operand(first), node.operand(first + 1));
   Operation *y = createOp(f.b, f.loc, "onnx.Dropout", {x, node.operand(first), node.operand(first + 1)},
                           attributesOf(node, {"seed"}), 2);
   Value mask = y->getResult(1);

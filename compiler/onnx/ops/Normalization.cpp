@@ -8,6 +8,7 @@
 #include "compiler/onnx/ops/Normalization.h"
 #include "compiler/onnx/Family.h"
 #include "compiler/onnx/rewriting/Formula.h"
+#include "compiler/onnx/rewriting/TrainingMode.h"
 #define GET_OP_CLASSES
 #include "compiler/onnx/ops/Normalization.cpp.inc"
 
@@ -291,6 +292,7 @@ LogicalResult BatchNormalizationOp::upgrade(Node &node) {
   if (node.opset < 14 && node.outputs > 1) {
     return node.error("has outputs that only training writes, which is unsupported");
   }
+  warnIfItTakesStatistics(node);
   return spatial && spatial.getInt() == 0 ? upgradePlaces(node) : success();
 }
 

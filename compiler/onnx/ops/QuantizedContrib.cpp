@@ -5,6 +5,7 @@
 //   QLinearSigmoid(x)          Quantize(Sigmoid(Dequantize(x)))
 //   QLinearMul(a, b)           Quantize((a - zeroA) * (b - zeroB) * (scaleA * scaleB))
 //   QGemm(a, b, c)             (MatMulInteger(a, b) + c) * (scaleA * scaleB / scaleY), rounded, + zeroY
+//   QuantizeWithOrder(x)       Transpose(Quantize(x)), read as a tensor of the shape of x
 #include "compiler/onnx/ops/QuantizedContrib.h"
 #include "compiler/onnx/ElementTypes.h"
 #include "compiler/onnx/Family.h"
@@ -20,17 +21,17 @@ using namespace mlir;
 
 namespace ingot::onnx {
 
-/// Returns a tensor dequantized by the one scale and zero point (which may be none) that all of it has. One scale and
-/// one zero point stand for all elements.
-static Value dequantizedWhole(Formula &f, Value x, Value scale, Value zero) {
+/// Return a tensor dequantized, and one quantized, by one scale and one zero point for all of its elements. The zero
+/// point may be null.
+static Value dequantizedPerTensor(Formula &f, Value x, Value scale, Value zero) {
   return dequantize(f, x, alongEnd(f, scale, 0), present(zero) ? alongEnd(f, zero, 0) : Value());
 }
-static Value quantizedWhole(Formula &f, Value x, Value scale, Value zero, Type element) {
+static Value quantizedPerTensor(Formula &f, Value x, Value scale, Value zero, Type element) {
   return quantize(f, x, alongEnd(f, scale, 0), present(zero) ? alongEnd(f, zero, 0) : Value(), element);
 }
 
-/// Checks a tensor's own scale and zero point.
-static LogicalResult checkWhole(Operation *op, Value x, Value scale, Value zero, bool divides) {
+/// Checks that the scale and the zero point of a tensor are one number each, and fit it.
+static LogicalResult checkPerTensor(Operation *op, Value x, Value scale, Value zero, bool divides) {
   for (Value v : {scale, zero}) {
     auto type = present(v) ? ranked(v) : RankedTensorType();
     if (type && type.hasStaticShape() && type.getNumElements() != 1) {
@@ -64,8 +65,8 @@ template <typename Op> static std::optional<int64_t> resultRank(Op op) {
 }
 
 template <typename Op> static LogicalResult inferUnary(Op op, SmallVectorImpl<Type> &types) {
-  if (failed(checkWhole(op, op.getX(), op.getXScale(), op.getXZero(), false)) ||
-      failed(checkWhole(op, op.getX(), op.getYScale(), op.getYZero(), true))) {
+  if (failed(checkPerTensor(op, op.getX(), op.getXScale(), op.getXZero(), false)) ||
+      failed(checkPerTensor(op, op.getX(), op.getYScale(), op.getYZero(), true))) {
     return failure();
   }
   return inferElement(elementOf(op.getX()), types, resultRank(op));
@@ -79,8 +80,8 @@ static LogicalResult decomposeUnary(Op op, PatternRewriter &rewriter,
     return failure();
   }
   Formula f(rewriter, op.getLoc());
-  Value y = meaning(f, dequantizedWhole(f, op.getX(), op.getXScale(), op.getXZero()));
-  rewriter.replaceOp(op, quantizedWhole(f, y, op.getYScale(), op.getYZero(), elementOf(op.getX())));
+  Value y = meaning(f, dequantizedPerTensor(f, op.getX(), op.getXScale(), op.getXZero()));
+  rewriter.replaceOp(op, quantizedPerTensor(f, y, op.getYScale(), op.getYZero(), elementOf(op.getX())));
   return success();
 }
 
@@ -125,8 +126,8 @@ LogicalResult MsQOrderedGeluOp::verify() {
   return success();
 }
 LogicalResult MsQOrderedGeluOp::inferTypes(SmallVectorImpl<Type> &types) {
-  if (failed(checkWhole(*this, getX(), getXScale(), Value(), false)) ||
-      failed(checkWhole(*this, getX(), getYScale(), Value(), true))) {
+  if (failed(checkPerTensor(*this, getX(), getXScale(), Value(), false)) ||
+      failed(checkPerTensor(*this, getX(), getYScale(), Value(), true))) {
     return failure();
   }
   return inferElement(elementOf(getX()), types, knownRank(getX()));
@@ -136,8 +137,104 @@ LogicalResult MsQOrderedGeluOp::decompose(PatternRewriter &rewriter) {
     return failure();
   }
   Formula f(rewriter, getLoc());
-  Value y = f.op("Gelu", {dequantizedWhole(f, getX(), getXScale(), Value())});
-  rewriter.replaceOp(*this, quantizedWhole(f, y, getYScale(), Value(), elementOf(getX())));
+  Value y = f.op("Gelu", {dequantizedPerTensor(f, getX(), getXScale(), Value())});
+  rewriter.replaceOp(*this, quantizedPerTensor(f, y, getYScale(), Value(), elementOf(getX())));
+  return success();
+}
+
+// These change the order in which a matrix of bytes lies in memory. The shape of its tensor stays what it was.
+
+/// The orders of cuBLASLt that are supported, by the numbers that ONNX Runtime has for them.
+enum MatrixOrder : int64_t {
+  ByColumns = 0,
+  ByRows = 1,
+  By32Columns = 2, ///< in strips of 32 columns, each of which is stored by rows
+};
+
+/// Returns how many columns stand side by side in a strip; nothing where the order has no strips.
+static std::optional<int64_t> stripWidth(int64_t order) {
+  return order == ByRows ? std::nullopt : std::optional<int64_t>(order == ByColumns ? 1 : 32);
+}
+
+/// Checks the orders: the floats are stored by rows.
+static LogicalResult checkOrders(Operation *op, StringRef ofFloats, StringRef ofBytes) {
+  int64_t floats = op->getAttrOfType<IntegerAttr>(ofFloats).getInt();
+  int64_t bytes = op->getAttrOfType<IntegerAttr>(ofBytes).getInt();
+  if (floats != ByRows) {
+    return op->emitOpError("attribute '") << ofFloats << "' is " << floats << ", expected 1: floats are stored by rows";
+  }
+  if (bytes < ByColumns || bytes > By32Columns) {
+    return op->emitOpError("attribute '") << ofBytes << "' is " << bytes << ", expected 0, 1 or 2";
+  }
+  return success();
+}
+
+/// Infers the operand's shape for the result, and requires that its columns fill strips.
+static LogicalResult inferOrdered(Operation *op, Value x, Value scale, int64_t order, Type element, bool divides,
+                                  SmallVectorImpl<Type> &types) {
+  if (failed(checkPerTensor(op, x, scale, Value(), divides))) {
+    return failure();
+  }
+  auto type = ranked(x);
+  std::optional<int64_t> width = stripWidth(order);
+  if (type && type.getRank() > 0 && width && !equalPart(op, sizesOf(type).back(), *width)) {
+    return op->emitOpError("matrices of ") << type << " cannot be stored in strips of " << *width << " columns";
+  }
+  types.push_back(type ? Type(sizedType(sizesOf(type), element)) : Type(unrankedOf(element)));
+  return success();
+}
+
+/// Returns matrices, the last two axes of a tensor, stored in another order: by rows until now if `fromRows`, and by
+/// rows from now on if not. With strips of w columns [rows, columns] are [columns / w, rows, w] in memory.
+static Value reordered(Operation *op, Formula &f, Value x, int64_t order, bool fromRows) {
+  Sizes sizes = sizesOf(ranked(x));
+  std::optional<int64_t> width = stripWidth(order);
+  if (!width || sizes.size() < 2) { // one row is the same in every order
+    return x;
+  }
+  Size strips = *equalPart(op, sizes.back(), *width), rows = sizes[sizes.size() - 2];
+  Sizes split(sizes.begin(), sizes.end() - 2);
+  split.append(fromRows ? Sizes{rows, strips, *width} : Sizes{strips, rows, *width});
+  auto swapped = llvm::to_vector(llvm::seq<int64_t>(0, split.size()));
+  std::swap(swapped[sizes.size() - 2], swapped[sizes.size() - 1]);
+  return f.reshapeTo(f.transpose(f.reshapeTo(x, split), swapped), sizes);
+}
+
+LogicalResult MsQuantizeWithOrderOp::verify() { return checkOrders(*this, "order_input", "order_output"); }
+LogicalResult MsQuantizeWithOrderOp::inferTypes(SmallVectorImpl<Type> &types) {
+  Type i8 = IntegerType::get(getContext(), 8);
+  return inferOrdered(*this, getX(), getScale(), static_cast<int64_t>(getOrderOutput()), i8, /*divides=*/true, types);
+}
+LogicalResult MsQuantizeWithOrderOp::decompose(PatternRewriter &rewriter) {
+  if (!isSized(getX())) {
+    return failure();
+  }
+  Formula f(rewriter, getLoc());
+  Value bytes = quantizedPerTensor(f, real(f, getX()), getScale(), Value(), rewriter.getI8Type());
+  rewriter.replaceOp(*this, reordered(*this, f, bytes, static_cast<int64_t>(getOrderOutput()), /*fromRows=*/true));
+  return success();
+}
+
+LogicalResult MsDequantizeWithOrderOp::verify() {
+  Type element = elementOfNumber(static_cast<int64_t>(getTo()), getContext());
+  if (!element || !(element.isF32() || element.isF16())) {
+    return emitOpError("attribute 'to' is ") << getTo() << ", expected the number of float32 or float16";
+  }
+  return checkOrders(*this, "order_output", "order_input");
+}
+LogicalResult MsDequantizeWithOrderOp::inferTypes(SmallVectorImpl<Type> &types) {
+  Type element = elementOfNumber(static_cast<int64_t>(getTo()), getContext());
+  return inferOrdered(*this, getX(), getScale(), static_cast<int64_t>(getOrderInput()), element, /*divides=*/false,
+                      types);
+}
+LogicalResult MsDequantizeWithOrderOp::decompose(PatternRewriter &rewriter) {
+  if (!isSized(getX())) {
+    return failure();
+  }
+  Formula f(rewriter, getLoc());
+  Value bytes = reordered(*this, f, getX(), static_cast<int64_t>(getOrderInput()), /*fromRows=*/false);
+  Value floats = dequantizedPerTensor(f, bytes, getScale(), Value());
+  rewriter.replaceOp(*this, f.cast(floats, elementOf(getY()), static_cast<int64_t>(getTo())));
   return success();
 }
 
@@ -178,9 +275,9 @@ LogicalResult MsQLinearConvOp::upgrade(Node &node) {
 // These have two operands.
 
 template <typename Op> static LogicalResult inferBinary(Op op, SmallVectorImpl<Type> &types) {
-  if (failed(checkWhole(op, op.getA(), op.getAScale(), op.getAZero(), false)) ||
-      failed(checkWhole(op, op.getB(), op.getBScale(), op.getBZero(), false)) ||
-      failed(checkWhole(op, op.getA(), op.getCScale(), op.getCZero(), true))) {
+  if (failed(checkPerTensor(op, op.getA(), op.getAScale(), op.getAZero(), false)) ||
+      failed(checkPerTensor(op, op.getB(), op.getBScale(), op.getBZero(), false)) ||
+      failed(checkPerTensor(op, op.getA(), op.getCScale(), op.getCZero(), true))) {
     return failure();
   }
   std::optional<int64_t> rank = 0; // the rank of the operand that has the most axes
@@ -200,9 +297,9 @@ static LogicalResult decomposeBinary(Op op, PatternRewriter &rewriter,
     return failure();
   }
   Formula f(rewriter, op.getLoc());
-  Value y = meaning(f, dequantizedWhole(f, op.getA(), op.getAScale(), op.getAZero()),
-                    dequantizedWhole(f, op.getB(), op.getBScale(), op.getBZero()));
-  rewriter.replaceOp(op, quantizedWhole(f, y, op.getCScale(), op.getCZero(), elementOf(op.getA())));
+  Value y = meaning(f, dequantizedPerTensor(f, op.getA(), op.getAScale(), op.getAZero()),
+                    dequantizedPerTensor(f, op.getB(), op.getBScale(), op.getBZero()));
+  rewriter.replaceOp(op, quantizedPerTensor(f, y, op.getCScale(), op.getCZero(), elementOf(op.getA())));
   return success();
 }
 
@@ -223,10 +320,10 @@ LogicalResult MsQLinearMulOp::decompose(PatternRewriter &rewriter) {
     return failure();
   }
   Formula f(rewriter, getLoc());
-  auto own = [&](Value x, Value zero) { return dequantizedWhole(f, x, f.number(1.0, getAScale()), zero); };
+  auto own = [&](Value x, Value zero) { return dequantizedPerTensor(f, x, f.number(1.0, getAScale()), zero); };
   Value scale = f.mul(alongEnd(f, getAScale(), 0), alongEnd(f, getBScale(), 0));
   Value y = f.mul(f.mul(own(getA(), getAZero()), own(getB(), getBZero())), scale);
-  rewriter.replaceOp(*this, quantizedWhole(f, y, getCScale(), getCZero(), elementOf(getA())));
+  rewriter.replaceOp(*this, quantizedPerTensor(f, y, getCScale(), getCZero(), elementOf(getA())));
   return success();
 }
 
@@ -242,9 +339,9 @@ LogicalResult MsQLinearConcatOp::verify() {
 }
 LogicalResult MsQLinearConcatOp::inferTypes(SmallVectorImpl<Type> &types) {
   OperandRange parts = getParts();
-  bool good = succeeded(checkWhole(*this, parts[1], parts[0], parts[1], true));
+  bool good = succeeded(checkPerTensor(*this, parts[1], parts[0], parts[1], true));
   for (unsigned i = 2; good && i < parts.size(); i += partOperands) {
-    good = succeeded(checkWhole(*this, parts[i], parts[i + 1], parts[i + 2], false));
+    good = succeeded(checkPerTensor(*this, parts[i], parts[i + 1], parts[i + 2], false));
   }
   std::optional<int64_t> rank;
   for (unsigned i = 2; good && i < parts.size(); i += partOperands) {
@@ -269,13 +366,13 @@ LogicalResult MsQLinearConcatOp::decompose(PatternRewriter &rewriter) {
   for (unsigned i = 2; i < parts.size(); i += partOperands) {
     bytes.push_back(parts[i]);
     if (!alike) {
-      floats.push_back(dequantizedWhole(f, parts[i], parts[i + 1], parts[i + 2]));
+      floats.push_back(dequantizedPerTensor(f, parts[i], parts[i + 1], parts[i + 2]));
     }
   }
   NamedAttribute axis = f.integer("axis", static_cast<int64_t>(getAxis()));
   rewriter.replaceOp(
       *this, alike ? f.op("Concat", bytes, {axis})
-                   : quantizedWhole(f, f.op("Concat", floats, {axis}), parts[0], parts[1], elementOf(parts[1])));
+                   : quantizedPerTensor(f, f.op("Concat", floats, {axis}), parts[0], parts[1], elementOf(parts[1])));
   return success();
 }
 

@@ -40,6 +40,18 @@ def Onnx_MsQOrderedGeluOp : Onnx_Ms<"QOrderedGelu", 3> {
   let hasVerifier = 1;
 }
 
+// The class of a conversion between floats and bytes, either of which may be in an order of cuBLASLt.
+class Onnx_MsOrdered<string name, dag inputs, dag attributes = (ins)> : Onnx_Ms<name, 2> {
+  let arguments = !con(inputs, (ins TensorOf<[F32]>:$scale, I64Attr:$order_input, I64Attr:$order_output), attributes);
+  let hasVerifier = 1;
+}
+def Onnx_MsQuantizeWithOrderOp : Onnx_MsOrdered<"QuantizeWithOrder", (ins TensorOf<[F32, F16]>:$x)> {
+  let summary = "QuantizeLinear to int8 without a zero point, whose matrices may be stored by columns";
+}
+def Onnx_MsDequantizeWithOrderOp : Onnx_MsOrdered<"DequantizeWithOrder", (ins TensorOf<[I8]>:$x), (ins I64Attr:$to)> {
+  let summary = "DequantizeLinear of int8 without a zero point, whose matrices may be stored by columns";
+}
+
 def Onnx_MsNhwcMaxPoolOp : Onnx_MicrosoftAlias<"NhwcMaxPool", 1> {
   let attributes = (ins OptionalAttr<StrAttr>:$auto_pad, OptionalAttr<I64Attr>:$ceil_mode, OptionalAttr<DenseI64ArrayAttr>:$dilations,
     OptionalAttr<DenseI64ArrayAttr>:$kernel_shape, OptionalAttr<DenseI64ArrayAttr>:$pads, OptionalAttr<DenseI64ArrayAttr>:$strides);

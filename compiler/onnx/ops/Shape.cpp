@@ -13,6 +13,7 @@
 #include "compiler/onnx/ops/Generators.h"
 #include "compiler/onnx/ops/Move.h"
 #include "compiler/onnx/rewriting/Formula.h"
+#include "compiler/onnx/rewriting/TrainingMode.h"
 #include "compiler/onnx/sizes/Ranks.h"
 #include "compiler/onnx/sizes/SizesInData.h"
 #define GET_OP_CLASSES
@@ -460,6 +461,7 @@ LogicalResult DropoutOp::upgrade(Node &node) {
   if (node.opset < 10) {
     node.attributes.set("unfilled_mask", node.builder.getUnitAttr());
   }
+  warnIfItDrops(node, node.operand(1), node.operand(2));
   return success();
 }
 

@@ -1,18 +1,19 @@
-// Finds operators by the names that models have for them, and has what the importer notes for graph::resolve.
+// Finds the ops of the dialect by the names that operators have in model files, and names the attribute by which the
+// importer passes the declared outputs to graph::resolve.
 #pragma once
 #include "compiler/onnx/Onnx.h"
 
 namespace ingot::onnx {
 
-/// Returns the op of an operator; nothing: there is none.
+/// Returns the op of the dialect that stands for an operator of ONNX or another domain; nothing: there is none.
 std::optional<mlir::RegisteredOperationName> lookupOperator(mlir::MLIRContext *context, llvm::StringRef domain,
                                                             llvm::StringRef op);
 
-/// Whether a domain's version is one with which nobody has compared the definitions.
+/// Whether a version of a domain is newer than the newest one with which the definitions have been compared.
 bool isNewer(llvm::StringRef domain, int64_t opset);
 
-/// Returns why no node of an operator is taken, as that version of its domain defines it; empty: it is known. In a
-/// version newer than all known ones, operators are taken as the newest known one defines them.
+/// Returns why nodes of an operator are refused in that version of its domain; empty: they are not. Operators of a
+/// version newer than all known ones have the meaning that the newest known one defines.
 std::string whyRefused(mlir::MLIRContext *context, llvm::StringRef domain, llvm::StringRef op, int64_t opset);
 
 /// Returns how many results ops of this name have; nothing: as many as the node names.

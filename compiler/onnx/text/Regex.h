@@ -1,6 +1,6 @@
-// Regular expressions in RE2's syntax are made deterministic automata while a model is compiled (regex/), so that a
-// match reads each byte once in a run, and a search reads it twice. Errors say what is wrong with a pattern, which part
-// of it is unsupported, or that it needs too many states.
+// Compiles regular expressions in RE2's syntax to tables of deterministic automata (regex/), so that a run reads each
+// byte of a text once for a match and twice for a search. Errors say what is wrong with a pattern, which part of it is
+// unsupported, or that it needs too many states.
 #pragma once
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
@@ -9,7 +9,7 @@
 
 namespace ingot::onnx {
 
-/// Returns the table of runtime_support/core/text.h that accepts texts which match as a whole.
+/// Returns the table of an automaton (runtime_support/core/text.h) that accepts the texts which match as a whole.
 llvm::Expected<std::vector<char>> automatonOf(llvm::StringRef pattern);
 
 /// Two tables that find the first match, and the longest of those that begin there: `end` tells where it ends, and

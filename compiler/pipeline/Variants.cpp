@@ -1,7 +1,7 @@
 // --dim seq=64,128: the imported model is copied, the symbol is a number in the types of each copy's arguments, and
-// every phase runs on all of them. Where --dim asks for nothing of the kind, small models get a body for a batch of 1
-// (SmallModel.cpp). --levels: what all machines have in common is done once; then each gets a copy of every body.
-// --with-host-fallback: in the same way each body gets a copy that has no devices with memories of their own.
+// every phase runs on all of them. Where --dim asks for nothing of the kind, small models get a variant for a batch of
+// 1 (SmallModel.cpp). --levels: what all machines have in common is done once; then each gets a copy of every variant.
+// --with-host-fallback: in the same way each variant gets a copy that has no devices with memories of their own.
 // Weights are in one table, in which equal constants under equal recipes are stored once.
 #include "compiler/entry/BuildDispatch.h"
 #include "compiler/onnx/rewriting/Formula.h"
@@ -16,7 +16,7 @@ using ingot::support::Size;
 
 namespace ingot::pipeline {
 
-static constexpr size_t mostBodies = 16;
+static constexpr size_t mostVariants = 16;
 
 using Values = std::map<std::string, int64_t>;
 
@@ -65,22 +65,22 @@ void replaceSymbols(func::FuncOp function, llvm::function_ref<Size(support::Symb
 }
 
 /// A copy of an imported model for some sizes.
-static Body bodyFor(State &s, OwningOpRef<ModuleOp> imported, const Values &values) {
-  Body body{"", values, std::move(imported), s.model().info, s.devices};
+static Variant variantFor(State &s, OwningOpRef<ModuleOp> imported, const Values &values) {
+  Variant variant{"", values, std::move(imported), s.model().info, s.devices};
   for (const auto &[symbol, size] : values) {
-    body.suffix += "_" + support::asWord(symbol) + std::to_string(size);
+    variant.suffix += "_" + support::asWord(symbol) + std::to_string(size);
   }
-  while (llvm::any_of(s.bodies, [&](const Body &other) { return other.suffix == body.suffix; })) {
-    body.suffix += "_"; // symbols may be alike as words
+  while (llvm::any_of(s.variants, [&](const Variant &other) { return other.suffix == variant.suffix; })) {
+    variant.suffix += "_"; // symbols may be alike as words
   }
-  replaceSymbols(body.function(), numbersOf(values));
-  return body;
+  replaceSymbols(variant.function(), numbersOf(values));
+  return variant;
 }
 
-/// Results keep the axes that the general body gives them: where its sizes of 1 are numbers, a Squeeze without axes
+/// Results keep the axes that the general variant gives them: where its sizes of 1 are numbers, a Squeeze without axes
 /// takes them away.
-static LogicalResult giveAxes(Body &body, func::FuncOp general) {
-  func::FuncOp function = body.function();
+static LogicalResult giveAxes(Variant &variant, func::FuncOp general) {
+  func::FuncOp function = variant.function();
   Operation *end = function.getBody().front().getTerminator();
   OpBuilder b(end);
   for (auto [i, like] : llvm::enumerate(general.getResultTypes())) {
@@ -89,7 +89,7 @@ static LogicalResult giveAxes(Body &body, func::FuncOp general) {
       continue;
     }
     onnx::Sizes sizes = onnx::sizesOf(wanted);
-    llvm::for_each(sizes, [&](Size &size) { size = size.replaced(numbersOf(body.sizes)); });
+    llvm::for_each(sizes, [&](Size &size) { size = size.replaced(numbersOf(variant.sizes)); });
     auto longer = [](ArrayRef<Size> all) {
       return llvm::to_vector(llvm::make_filter_range(all, [](const Size &size) { return !size.is(1); }));
     };
@@ -104,9 +104,9 @@ static LogicalResult giveAxes(Body &body, func::FuncOp general) {
   return success();
 }
 
-/// Bodies of several sizes and machines store equal weights once.
-static void add(State &s, Body body) {
-  s.bodies.push_back(std::move(body));
+/// Variants of several sizes and machines store equal weights once.
+static void add(State &s, Variant variant) {
+  s.variants.push_back(std::move(variant));
   s.weights.shareEqual();
 }
 
@@ -132,7 +132,7 @@ static LogicalResult resolveFlags(State &s) {
   return success();
 }
 
-LogicalResult makeBodies(State &s) {
+LogicalResult makeVariants(State &s) {
   if (failed(resolveFlags(s))) {
     return failure();
   }
@@ -152,13 +152,13 @@ LogicalResult makeBodies(State &s) {
     all = std::move(more);
     s.model().runs &= choice.others;
   }
-  llvm::erase_if(all, [](const Values &values) { return values.empty(); }); // the general body
-  if (all.size() > mostBodies) {
+  llvm::erase_if(all, [](const Values &values) { return values.empty(); }); // the general variant
+  if (all.size() > mostVariants) {
     return emitError(function.getLoc(), "--dim asks for ")
-           << all.size() << " bodies, all combinations of sizes; at most " << mostBodies << " are made";
+           << all.size() << " variants, all combinations of sizes; at most " << mostVariants << " are made";
   }
   for (const Values &values : all) {
-    add(s, bodyFor(s, s.model().module->clone(), values));
+    add(s, variantFor(s, s.model().module->clone(), values));
   }
   return success();
 }
@@ -167,9 +167,10 @@ void makeLevels(State &s) {
   if (s.options.levels.empty()) {
     return;
   }
-  std::vector<Body> models(std::make_move_iterator(s.bodies.begin() + 1), std::make_move_iterator(s.bodies.end()));
-  s.bodies.resize(1);
-  Body &general = s.model();
+  std::vector<Variant> models(std::make_move_iterator(s.variants.begin() + 1),
+                              std::make_move_iterator(s.variants.end()));
+  s.variants.resize(1);
+  Variant &general = s.model();
   if (general.runs) {
     models.push_back({models.empty() ? "" : "_any", {}, general.module->clone(), general.info});
     general.runs = false;
@@ -179,30 +180,30 @@ void makeLevels(State &s) {
     for (char c : device.machine.spec) {
       level += llvm::isAlnum(c) ? c : '_';
     }
-    for (Body &model : models) {
-      s.bodies.push_back({model.suffix + "_" + level,
-                          model.sizes,
-                          OwningOpRef<ModuleOp>(model.module->clone()),
-                          model.info,
-                          {device},
-                          unsigned(number)});
+    for (Variant &model : models) {
+      s.variants.push_back({model.suffix + "_" + level,
+                            model.sizes,
+                            OwningOpRef<ModuleOp>(model.module->clone()),
+                            model.info,
+                            {device},
+                            unsigned(number)});
     }
   }
 }
 
-std::vector<Body> hostBodies(State &s) {
-  std::vector<Body> copies;
-  auto copy = [&](const Body &body) {
-    if (!body.runs) {
+std::vector<Variant> hostVariants(State &s) {
+  std::vector<Variant> copies;
+  auto copy = [&](const Variant &variant) {
+    if (!variant.runs) {
       return;
     }
-    Body &made = copies.emplace_back(
-        Body{body.suffix + "_host", body.sizes, OwningOpRef<ModuleOp>(body.module.get().clone()), body.info});
+    Variant &made = copies.emplace_back(Variant{variant.suffix + "_host", variant.sizes,
+                                                OwningOpRef<ModuleOp>(variant.module.get().clone()), variant.info});
     made.onHost = true;
-    llvm::copy_if(body.devices, std::back_inserter(made.devices),
+    llvm::copy_if(variant.devices, std::back_inserter(made.devices),
                   [](const partition::Device &device) { return !device.machine.hasOwnMemory; });
   };
-  llvm::for_each(llvm::drop_begin(s.bodies), copy); // those for some sizes are asked before the one for all
+  llvm::for_each(llvm::drop_begin(s.variants), copy); // those for some sizes are asked before the one for all
   copy(s.model());
   return copies;
 }
@@ -212,6 +213,7 @@ partition::Policy hostPolicy(const State &s) {
   policy.fallback = true, policy.reserved.clear();
   policy.demands.clear(), policy.overrides.clear();
   std::vector<int> numbers; // of the devices among those of the host; -1: they have a memory of their own
+  numbers.reserve(s.devices.size());
   int count = 0;
   for (const partition::Device &device : s.devices) {
     numbers.push_back(device.machine.hasOwnMemory ? -1 : count++);
@@ -228,19 +230,19 @@ partition::Policy hostPolicy(const State &s) {
   return policy;
 }
 
-LogicalResult describeBodies(State &s, Body &body) {
-  if (s.bodies.size() > 1 && !body.info.dataDependentSizes.empty()) {
-    return emitError(body.function().getLoc(),
-                     "--dim asks for bodies for several sizes, which are unsupported where a run "
+LogicalResult describeVariants(State &s, Variant &variant) {
+  if (s.variants.size() > 1 && !variant.info.dataDependentSizes.empty()) {
+    return emitError(variant.function().getLoc(),
+                     "--dim asks for variants for several sizes, which are unsupported where a run "
                      "finds sizes in data: ")
-           << body.info.dataDependentSizes.front().name;
+           << variant.info.dataDependentSizes.front().name;
   }
   for (const auto &[name, choice] : s.choices) {
-    for (plan::SymbolInfo &symbol : body.info.symbols) {
+    for (plan::SymbolInfo &symbol : variant.info.symbols) {
       if (symbol.name == name) {
         symbol.sizes = choice.sizes;
         symbol.others = choice.others;
-        for (int64_t size : choice.sizes) { // its body may take what the general one refuses
+        for (int64_t size : choice.sizes) { // its variant may take what the general one refuses
           symbol.least = std::min(symbol.least, size);
           symbol.most = symbol.most < 0 ? -1 : std::max(symbol.most, size);
         }
@@ -250,61 +252,62 @@ LogicalResult describeBodies(State &s, Body &body) {
   return success();
 }
 
-/// What is told of the model is what phases tell of the general body or, where that one does not run, of the first one.
-static Result &resultOf(State &s, Body &body, bool description) {
-  Body &reported = description || s.model().runs ? s.model() : s.bodies[1];
-  return &body == &reported ? s.result : body.result;
+/// What is told of the model is what phases tell of the general variant or, where that one does not run, of the first
+/// one.
+static Result &resultOf(State &s, Variant &variant, bool description) {
+  Variant &reported = description || s.model().runs ? s.model() : s.variants[1];
+  return &variant == &reported ? s.result : variant.result;
 }
 
 /// "seq = 64", "x86-64-v3, seq = 64"
-static std::string bodyText(State &s, const Body &body) {
-  std::string text = s.model().info.levels.empty() ? "" : body.devices.front().machine.spec;
-  for (const auto &[symbol, size] : body.sizes) {
+static std::string variantText(State &s, const Variant &variant) {
+  std::string text = s.model().info.levels.empty() ? "" : variant.devices.front().machine.spec;
+  for (const auto &[symbol, size] : variant.sizes) {
     text += (text.empty() ? "" : ", ") + symbol + " = " + std::to_string(size);
   }
-  if (body.onHost) {
+  if (variant.onHost) {
     text += text.empty() ? "no devices" : ", no devices";
   }
   return text;
 }
 
-LogicalResult onEachBody(State &s, BodyPhase phase, bool description) {
-  for (Body &body : s.bodies) {
-    s.weights.setReader(body.level);
-    bool wanted = body.runs || description;
-    if (wanted && failed(phase(s, body, resultOf(s, body, description)))) {
+LogicalResult onEachVariant(State &s, VariantPhase phase, bool description) {
+  for (Variant &variant : s.variants) {
+    s.weights.setReader(variant.level);
+    bool wanted = variant.runs || description;
+    if (wanted && failed(phase(s, variant, resultOf(s, variant, description)))) {
       return failure();
     }
   }
   return success();
 }
 
-LogicalResult simplifyBodies(State &s, BodyPhase simplify) {
+LogicalResult simplifyVariants(State &s, VariantPhase simplify) {
   std::string batch = s.choices.empty() && s.options.caches.empty() ? batchOf(s.model().function()) : "";
   OwningOpRef<ModuleOp> imported = batch.empty() ? nullptr : s.model().module->clone();
-  if (failed(onEachBody(s, simplify, /*description=*/true))) {
+  if (failed(onEachVariant(s, simplify, /*description=*/true))) {
     return failure();
   }
-  for (Body &body : llvm::drop_begin(s.bodies)) {
-    if (failed(giveAxes(body, s.model().function()))) {
+  for (Variant &variant : llvm::drop_begin(s.variants)) {
+    if (failed(giveAxes(variant, s.model().function()))) {
       return failure();
     }
   }
-  if (batch.empty() || !deservesBodyForOne(s.model().function(), batch)) {
+  if (batch.empty() || !deservesVariantForOne(s.model().function(), batch)) {
     return success();
   }
-  Body body = bodyFor(s, std::move(imported), {{batch, 1}});
+  Variant variant = variantFor(s, std::move(imported), {{batch, 1}});
   ScopedDiagnosticHandler silent(&s.context, [](Diagnostic &) { return success(); }); // all has been said of the model
-  if (failed(simplify(s, body, body.result)) || failed(giveAxes(body, s.model().function()))) {
+  if (failed(simplify(s, variant, variant.result)) || failed(giveAxes(variant, s.model().function()))) {
     return success();
   }
-  // Sizes that a run finds are not dispatched, nor may one body find what the others know. Perhaps no run has one.
-  describe(body.function(), body.info);
+  // Sizes that a run finds are not dispatched, nor may one variant find what the others know. Perhaps no run has one.
+  describe(variant.function(), variant.info);
   bool isPossible =
-      llvm::none_of(body.info.symbols, [](const plan::SymbolInfo &symbol) { return symbol.isImpossible(); });
-  if (isPossible && onnx::symbolsDefinedInside(body.function()).empty()) {
+      llvm::none_of(variant.info.symbols, [](const plan::SymbolInfo &symbol) { return symbol.isImpossible(); });
+  if (isPossible && onnx::symbolsDefinedInside(variant.function()).empty()) {
     s.choices[batch] = {{1}, true};
-    add(s, std::move(body));
+    add(s, std::move(variant));
   }
   return success();
 }
@@ -342,84 +345,85 @@ static void moveInto(ModuleOp to, ModuleOp from, MutableArrayRef<plan::LaunchInf
   }
 }
 
-/// The sizes and the machine of the runs that a body takes.
-static entry::BodySizes runsOf(State &s, const Body &body) {
+/// The sizes and the machine of the runs that a variant takes.
+static entry::VariantSizes runsOf(State &s, const Variant &variant) {
   const plan::ModelInfo &library = s.model().info;
-  entry::BodySizes runs{body.suffix, {}, library.levels.empty() ? 0 : body.devices.front().machine.level, body.onHost};
+  entry::VariantSizes runs{
+      variant.suffix, {}, library.levels.empty() ? 0 : variant.devices.front().machine.level, variant.onHost};
   for (const plan::SymbolInfo &symbol : library.symbols) {
-    auto value = body.sizes.find(symbol.name);
-    runs.sizes.push_back(value == body.sizes.end() ? std::nullopt : std::optional(value->second));
+    auto value = variant.sizes.find(symbol.name);
+    runs.sizes.push_back(value == variant.sizes.end() ? std::nullopt : std::optional(value->second));
   }
   return runs;
 }
 
-/// Builds the entry of a body other than the general one. Numbers of nodes and launches count through all bodies.
-static void finish(State &s, Body &body, bool first, void (*build)(State &, Body &, Result &)) {
+/// Builds the entry of a variant other than the general one. Numbers of nodes and launches count through all variants.
+static void finish(State &s, Variant &variant, bool first, void (*build)(State &, Variant &, Result &)) {
   plan::ModelInfo &library = s.model().info;
-  body.info.symbols = library.symbols;
-  body.info.nodes = library.nodes;
-  body.info.launches = library.launches;
-  if (body.onHost) { // its NAME_plan has the type of the others', which tell of devices
-    body.info.devices = (s.model().runs ? s.model() : s.bodies[1]).info.devices;
+  variant.info.symbols = library.symbols;
+  variant.info.nodes = library.nodes;
+  variant.info.launches = library.launches;
+  if (variant.onHost) { // its NAME_plan has the type of the others', which tell of devices
+    variant.info.devices = (s.model().runs ? s.model() : s.variants[1]).info.devices;
   }
-  Result &report = resultOf(s, body, /*description=*/false);
-  report.body = bodyText(s, body);
-  build(s, body, report);
-  library.nodes = body.info.nodes;
-  library.launches = body.info.launches;
-  library.makesStrings |= body.info.makesStrings;
-  if (library.allocations.empty()) { // what one body asks for, the others ask for as well
-    library.allocations = body.info.allocations;
+  Result &report = resultOf(s, variant, /*description=*/false);
+  report.variant = variantText(s, variant);
+  build(s, variant, report);
+  library.nodes = variant.info.nodes;
+  library.launches = variant.info.launches;
+  library.makesStrings |= variant.info.makesStrings;
+  if (library.allocations.empty()) { // what one variant asks for, the others ask for as well
+    library.allocations = variant.info.allocations;
   }
-  bool isOnlyOne = first && !s.model().runs; // nothing is known of the general body's memory
-  for (auto [output, own] : llvm::zip_equal(library.outputs, body.info.outputs)) {
+  bool isOnlyOne = first && !s.model().runs; // nothing is known of the general variant's memory
+  for (auto [output, own] : llvm::zip_equal(library.outputs, variant.info.outputs)) {
     output.inPlaceOf = isOnlyOne || output.inPlaceOf == own.inPlaceOf ? own.inPlaceOf : -1;
   }
 }
 
-void joinBodies(State &s, void (*build)(State &, Body &, Result &)) {
-  Body &general = s.model();
-  if (s.bodies.size() == 1) {
+void joinVariants(State &s, void (*build)(State &, Variant &, Result &)) {
+  Variant &general = s.model();
+  if (s.variants.size() == 1) {
     build(s, general, s.result);
     return;
   }
-  std::vector<entry::BodySizes> entries;
+  std::vector<entry::VariantSizes> entries;
   int64_t most = 0, kernels = 0;
   std::vector<plan::DeviceInfo> devices;
   auto larger = [](int64_t a, int64_t b) { return a < 0 || b < 0 ? -1 : std::max(a, b); };
-  auto add = [&](const Body &body) {
-    most = larger(most, body.info.workspaceBytes);
-    general.info.hostFallback |= body.onHost;
-    devices.resize(body.info.devices.size()); // the same ones in all bodies
-    for (auto [all, own] : llvm::zip_equal(devices, body.info.devices)) {
+  auto add = [&](const Variant &variant) {
+    most = larger(most, variant.info.workspaceBytes);
+    general.info.hostFallback |= variant.onHost;
+    devices.resize(variant.info.devices.size()); // the same ones in all variants
+    for (auto [all, own] : llvm::zip_equal(devices, variant.info.devices)) {
       int64_t workspace = larger(all.workspaceBytes, own.workspaceBytes);
       all = own, all.workspaceBytes = workspace;
     }
-    kernels += body.info.kernels;
-    entries.push_back(runsOf(s, body));
+    kernels += variant.info.kernels;
+    entries.push_back(runsOf(s, variant));
   };
-  auto others = llvm::drop_begin(s.bodies);
+  auto others = llvm::drop_begin(s.variants);
   SmallVector<std::pair<size_t, size_t>> launches; // of each of the others: the first one, and how many
-  for (Body &body : others) {
+  for (Variant &variant : others) {
     size_t first = general.info.launches.size();
-    finish(s, body, &body == &s.bodies[1], build);
+    finish(s, variant, &variant == &s.variants[1], build);
     launches.push_back({first, general.info.launches.size() - first});
-    add(body);
-    if (&resultOf(s, body, /*description=*/false) != &s.result) {
-      s.result.bodies.push_back(std::move(body.result));
+    add(variant);
+    if (&resultOf(s, variant, /*description=*/false) != &s.result) {
+      s.result.variants.push_back(std::move(variant.result));
     }
   }
-  if (general.runs) { // what no other body takes
+  if (general.runs) { // what no other variant takes
     general.suffix = "_any";
     build(s, general, s.result);
     add(general);
   } else {
     general.function().erase();
   }
-  for (auto [body, own] : llvm::zip_equal(others, launches)) {
-    moveInto(*general.module, *body.module, MutableArrayRef(general.info.launches).slice(own.first, own.second));
+  for (auto [variant, own] : llvm::zip_equal(others, launches)) {
+    moveInto(*general.module, *variant.module, MutableArrayRef(general.info.launches).slice(own.first, own.second));
   }
-  s.bodies.resize(1);
+  s.variants.resize(1);
   plan::ModelInfo &library = s.model().info;
   library.workspaceBytes = most;
   library.devices = std::move(devices);

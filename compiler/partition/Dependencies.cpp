@@ -1,4 +1,4 @@
-#include "compiler/partition/Needs.h"
+#include "compiler/partition/Dependencies.h"
 #include "compiler/onnx/Control.h"
 #include "compiler/onnx/sizes/DataDependentSizes.h"
 
@@ -6,7 +6,7 @@ using namespace mlir;
 
 namespace ingot::partition {
 
-Needs::Needs(Block &block) {
+Dependencies::Dependencies(Block &block) {
   std::map<support::Symbol, Operation *> finders;
   for (Operation &op : block) {
     onnx::SymbolSet symbols = onnx::symbolsDefinedInside(&op);
@@ -29,7 +29,7 @@ Needs::Needs(Block &block) {
   }
 }
 
-void Needs::each(Operation *op, llvm::function_ref<void(Operation *)> f) const {
+void Dependencies::each(Operation *op, llvm::function_ref<void(Operation *)> f) const {
   onnx::eachOutsideOperand(op, [&](OpOperand &use) {
     if (Operation *maker = use.get().getDefiningOp()) {
       f(maker);

@@ -1,0 +1,14 @@
+// Warns of operators that compute what they do in training. A model that is compiled to be run seldom means that: its
+// exporter was not told that training is over.
+#pragma once
+#include "compiler/onnx/Onnx.h"
+
+namespace ingot::onnx {
+
+/// Warns if a node drops elements in every run. It does not where one of its operands says so when the model runs.
+void warnIfItDrops(const Node &node, mlir::Value ratio, mlir::Value trainingMode);
+
+/// Warns if a node normalizes by the statistics of what it normalizes, in place of those that training has found.
+void warnIfItTakesStatistics(const Node &node);
+
+} // namespace ingot::onnx
