@@ -1,14 +1,15 @@
 /* A program without a C library around one compiled model, for an emulator that answers system calls of Linux. It reads
  * from standard input a number that is 1, then for each input of the model its rank (-1: it is left out), dims and
  * bytes; runs; and writes the status, then for each output its rank, dims and bytes. Where the number is 0, it reads
- * the values of the model's symbols, and writes what ingot_plan says to them and the bytes of the workspace. All
- * numbers are int64_t. */
+ * the values of the model's symbols, and writes what ingot_plan says to them and the bytes of the workspace. Where it
+ * is 2, the stack is painted before a run, and how many bytes of it the run has changed is written behind the status.
+ * All numbers are int64_t. */
 #include "ingot.h"
 #include "sizes.h"
 
 const ingot_model *model_model(void);
 
-enum { MOST_TENSORS = 64, MOST_AXES = 512, ARENA = 96 << 20 };
+enum { MOST_TENSORS = 64, MOST_AXES = 512, ARENA = 96 << 20, PAINTED = 256 << 10, PAINT = 0x5a };
 
 static char arena[ARENA] __attribute__((aligned(64)));
 static int64_t used;
@@ -20,6 +21,7 @@ static long system_call(long number, long a, const void *b, long c) {
   __asm__ volatile("push {r7}\n mov r7, %3\n svc 0\n pop {r7}" : "+r"(r0) : "r"(r1), "r"(r2), "r"(number) : "memory");
   return r0;
 }
+#define STACK_POINTER "mov %0, sp"
 __asm__(".text\n.thumb\n.thumb_func\n.global _start\n_start:\n bl run_all\n");
 #elif defined(__riscv)
 enum { READ = 63, WRITE = 64, EXIT = 93 };
@@ -28,6 +30,7 @@ static long system_call(long number, long a, const void *b, long c) {
   __asm__ volatile("ecall" : "+r"(a0) : "r"(a1), "r"(a2), "r"(a7) : "memory");
   return a0;
 }
+#define STACK_POINTER "mv %0, sp"
 __asm__(".text\n.global _start\n_start:\n call run_all\n");
 #elif defined(__i386__)
 enum { READ = 3, WRITE = 4, EXIT = 1 };
@@ -36,6 +39,7 @@ static long system_call(long number, long a, const void *b, long c) {
   __asm__ volatile("int $0x80" : "=a"(result) : "a"(number), "b"(a), "c"(b), "d"(c) : "memory");
   return result;
 }
+#define STACK_POINTER "movl %%esp, %0"
 __asm__(".text\n.global _start\n_start:\n and $-16, %esp\n call run_all\n");
 #endif
 
@@ -110,7 +114,32 @@ static void read_inputs(const ingot_model *model) {
   }
 }
 
-static int run(const ingot_model *model) {
+/* Calls the model as ingot_run does behind its checks; the bytes of the stack below this function's own that the call
+ * has changed. What is painted lies below the stack pointer, where nothing is called before the model. */
+static __attribute__((noinline)) int64_t run_painted(const ingot_model *model, void *workspace, int *status) {
+  const void *in[MOST_TENSORS];
+  void *out[MOST_TENSORS];
+  for (int32_t i = 0; i < model->input_count; ++i) {
+    in[i] = inputs[i].data;
+  }
+  for (int32_t i = 0; i < model->output_count; ++i) {
+    out[i] = outputs[i].data;
+  }
+  char *top;
+  __asm__ volatile(STACK_POINTER : "=r"(top));
+  volatile char *stack = top;
+  for (long i = 1; i <= PAINTED; ++i) {
+    stack[-i] = PAINT;
+  }
+  *status = model->run(in, out, sizes, workspace, &exec);
+  long changed = PAINTED;
+  while (changed > 0 && stack[-changed] == PAINT) {
+    --changed;
+  }
+  return changed;
+}
+
+static int run(const ingot_model *model, int64_t *changed) {
   int64_t workspace = 0, *next = dims;
   int status = ingot_bind(model, given, model->input_count, sizes);
   if (!status) {
@@ -125,6 +154,10 @@ static int run(const ingot_model *model) {
       outputs[i].data = made[i] = room(outputs[i].elements * (int64_t)ingot_type_bytes(info->type));
     }
     next += info->rank;
+  }
+  if (!status && changed) {
+    *changed = run_painted(model, room(workspace), &status);
+    return status;
   }
   return status ? status
                 : ingot_run(model, inputs, model->input_count, outputs, model->output_count, sizes, room(workspace),
@@ -141,13 +174,17 @@ static void plan_only(const ingot_model *model) {
 
 void run_all(void) {
   const ingot_model *model = model_model();
-  if (!number()) {
+  int64_t what = number(), changed = 0;
+  if (!what) {
     plan_only(model);
   }
   exec.allocate = allocate, exec.release = release;
   read_inputs(model);
-  int64_t status = run(model), *next = dims;
+  int64_t status = run(model, what == 2 ? &changed : 0), *next = dims;
   put(&status, sizeof status);
+  if (what == 2) {
+    put(&changed, sizeof changed);
+  }
   ingot_found_dims(model, sizes, dims);
   for (int32_t i = 0; !status && i < model->output_count; ++i) {
     const ingot_tensor_info *info = &model->outputs[i];
