@@ -21,6 +21,10 @@ ROWS = [  # triple, target, linker and its flags
     ("aarch64-none-elf", "armv8-a", ["ld.lld", *ELF]),
     ("x86_64-linux-gnux32", "x86-64-v3", ["ld.lld", *ELF]),
     ("thumbv7em-none-eabi", "cortex-m4", ["ld.lld", *ELF]),
+    ("thumbv6m-none-eabi", "cortex-m0plus", ["ld.lld", *ELF, "--unresolved-symbols=ignore-all"]),  # the C compiler's library is test/firmware's
+    ("thumbv8.1m.main-none-eabi", "cortex-m55", ["ld.lld", *ELF]),
+    ("riscv32-unknown-elf", "rv32imafc", ["ld.lld", *ELF]),
+    ("riscv64-unknown-linux-gnu", "rv64gcv", ["ld.lld", *ELF]),
     ("arm64-apple-macos", "apple-m1", ["ld64.lld", "-arch", "arm64", *DARWIN]),
     ("aarch64-windows-msvc", "armv8-a", ["lld-link", *WINDOWS]),
     ("x86_64-apple-macos", "x86-64-v3", ["ld64.lld", "-arch", "x86_64", *DARWIN]),
