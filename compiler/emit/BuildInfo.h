@@ -35,7 +35,7 @@ template <typename V> void visitFields(V &v, typename V::template Ref<FunctionSi
 
 /// How much of the stack a call takes at most.
 struct StackBound {
-  int64_t bytes = -1;  ///< -1: it is not known
+  int64_t bytes = -1;                                           ///< -1: it is not known
   std::string why = "it is computed for microcontrollers only"; ///< why it is not
   std::vector<FunctionSize> path = {}; ///< the calls by which that much is taken: frames, from the first function on
 };

@@ -103,9 +103,9 @@ private:
   const ingot::emit::Options &options;
   ingot::emit::Result &result;
   Code code;
-  StringRef constants;                          ///< Platform::constants
-  std::vector<ingot::emit::DeviceCode> devices; ///< one for each of the model's devices
-  bool decodesImages = false;                   ///< whether the object calls libingot_image.a
+  StringRef constants;                                ///< Platform::constants
+  std::vector<ingot::emit::DeviceCode> devices;       ///< one for each of the model's devices
+  bool decodesImages = false;                         ///< whether the object calls libingot_image.a
   std::vector<ingot::emit::FunctionSize> overAligned; ///< of the module, for boundStack
   std::optional<sys::fs::TempFile> weightsFile;
 };
@@ -250,8 +250,8 @@ LogicalResult Emitter::boundStack(const ingot::target::Platform &platform) {
   if (!platform.boundsStack) {
     return success();
   }
-  Expected<ingot::emit::StackBound> bound = ingot::emit::boundStack(
-      StringRef(code.object.data(), code.object.size()), platform.compilerCalls, overAligned);
+  Expected<ingot::emit::StackBound> bound =
+      ingot::emit::boundStack(StringRef(code.object.data(), code.object.size()), platform.compilerCalls, overAligned);
   if (!bound) {
     return fail(bound.takeError());
   }

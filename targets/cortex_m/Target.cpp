@@ -1,5 +1,5 @@
-// Arm's microcontrollers: Thumb code, addresses of 32 bits, no operating system and no C library. A table says what each
-// processor is to LLVM and what it computes by instructions. Three kinds of arithmetic come from elsewhere:
+// Arm's microcontrollers: Thumb code, addresses of 32 bits, no operating system and no C library. A table says what
+// each processor is to LLVM and what it computes by instructions. Three kinds of arithmetic come from elsewhere:
 //
 //   float64, division of 64-bit integers    the support library (runtime_support/core/wide.c), on all of them
 //   float32 without a floating-point unit,  the library of the C compiler, by the names that Arm's run-time ABI gives
@@ -39,10 +39,10 @@ constexpr size_t roundingOps = 5;
 /// Functions that compute what processors without a floating-point unit do not, and behind them those for the
 /// instructions on integers that Cortex-M0+ lacks, too.
 constexpr StringLiteral compilerCalls[] = {
-    "__aeabi_fadd",    "__aeabi_fsub",     "__aeabi_fmul",    "__aeabi_fdiv",    "__aeabi_fcmpeq", "__aeabi_fcmplt",
-    "__aeabi_fcmple",  "__aeabi_fcmpge",   "__aeabi_fcmpgt",  "__aeabi_fcmpun",  "__aeabi_f2iz",   "__aeabi_f2uiz",
-    "__aeabi_i2f",     "__aeabi_ui2f",     "__aeabi_idiv",    "__aeabi_uidiv",   "__aeabi_lmul",   "__aeabi_idivmod",
-    "__aeabi_uidivmod", "__aeabi_llsl",    "__aeabi_llsr",    "__aeabi_lasr",    "__clzsi2"};
+    "__aeabi_fadd",     "__aeabi_fsub",   "__aeabi_fmul",   "__aeabi_fdiv",   "__aeabi_fcmpeq", "__aeabi_fcmplt",
+    "__aeabi_fcmple",   "__aeabi_fcmpge", "__aeabi_fcmpgt", "__aeabi_fcmpun", "__aeabi_f2iz",   "__aeabi_f2uiz",
+    "__aeabi_i2f",      "__aeabi_ui2f",   "__aeabi_idiv",   "__aeabi_uidiv",  "__aeabi_lmul",   "__aeabi_idivmod",
+    "__aeabi_uidivmod", "__aeabi_llsl",   "__aeabi_llsr",   "__aeabi_lasr",   "__clzsi2"};
 constexpr size_t integerCalls = 9;
 
 /// What computes floats.

@@ -7,6 +7,7 @@
 #include "compiler/target/Target.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringMap.h"
 #include "llvm/TargetParser/Host.h"
 #include "llvm/TargetParser/Triple.h"
 
@@ -29,14 +30,14 @@ constexpr const char *smallTriple = "riscv32-unknown-elf", *linuxTriple = "riscv
 
 /// Ops of the math dialect that are instructions, or a few of them. Rounding to whole floats is neither (it is one of
 /// the extension Zfa).
-constexpr StringLiteral nativeMath[] = {"absf", "absi",     "sqrt",     "fma",   "ctpop", "ctlz",   "cttz",
+constexpr StringLiteral nativeMath[] = {"absf",     "absi",     "sqrt",  "fma",   "ctpop",  "ctlz",    "cttz",
                                         "copysign", "isfinite", "isinf", "isnan", "clampf", "isnormal"};
 
 /// What a processor without a floating-point unit calls of the C compiler's library. A square root is the support
 /// library's.
-constexpr StringLiteral compilerCalls[] = {
-    "__addsf3", "__subsf3", "__mulsf3", "__divsf3",   "__eqsf2",  "__nesf2",    "__ltsf2",      "__lesf2",
-    "__gtsf2",  "__gesf2",  "__unordsf2", "__fixsfsi", "__fixunssfsi", "__floatsisf", "__floatunsisf"};
+constexpr StringLiteral compilerCalls[] = {"__addsf3",   "__subsf3",  "__mulsf3",     "__divsf3",    "__eqsf2",
+                                           "__nesf2",    "__ltsf2",   "__lesf2",      "__gtsf2",     "__gesf2",
+                                           "__unordsf2", "__fixsfsi", "__fixunssfsi", "__floatsisf", "__floatunsisf"};
 
 struct Row {
   const char *spec, *sentence, *triple, *cpu, *features;

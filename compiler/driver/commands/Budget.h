@@ -1,5 +1,5 @@
-// Budgets of `ingot compile --budget flash=256K,ram=64K,stack=2K`: how much a model may take before its files are refused, and
-// the table of what takes it. The head of emit/BuildInfo.h defines what counts as flash, RAM and stack.
+// Budgets of `ingot compile --budget flash=256K,ram=64K,stack=2K`: how much a model may take before its files are
+// refused, and the table of what takes it. The head of emit/BuildInfo.h defines what counts as flash, RAM and stack.
 #pragma once
 #include "compiler/pipeline/Pipeline.h"
 #include <optional>
