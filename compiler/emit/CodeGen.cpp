@@ -16,7 +16,7 @@ using namespace llvm;
 
 std::unique_ptr<TargetMachine> ingot::emit::createTargetMachine(mlir::ModuleOp module,
                                                                 const target::MachineModel &machine) {
-  Triple triple(machine.triple);
+  Triple triple(Triple::normalize(machine.triple)); // so that the last word of thumbv6m-none-eabi is an ABI
   std::string error;
   const Target *target = TargetRegistry::lookupTarget(triple, error);
   if (!target) {

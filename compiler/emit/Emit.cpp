@@ -250,8 +250,8 @@ LogicalResult Emitter::boundStack(const ingot::target::Platform &platform) {
   if (!platform.boundsStack) {
     return success();
   }
-  Expected<ingot::emit::StackBound> bound =
-      ingot::emit::boundStack(StringRef(code.object.data(), code.object.size()), platform.compilerCalls, overAligned);
+  Expected<ingot::emit::StackBound> bound = ingot::emit::boundStack(StringRef(code.object.data(), code.object.size()),
+                                                                    model.name, platform.compilerCalls, overAligned);
   if (!bound) {
     return fail(bound.takeError());
   }

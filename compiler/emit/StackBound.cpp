@@ -67,11 +67,12 @@ public:
     return Error::success();
   }
 
-  /// Returns the longest way from any function.
-  StackBound bound() {
+  /// Returns the longest way from any function but NAME_model, which refers to all by returning the model's
+  /// description, and calls none.
+  StackBound bound(StringRef model) {
     StackBound most{0, "", {}};
     for (auto &[number, node] : nodes) {
-      if (!node.function.empty()) {
+      if (!node.function.empty() && node.function != model.str() + "_model") {
         StackBound from = below(number);
         if (from.bytes < 0) {
           return from;
@@ -260,7 +261,7 @@ std::vector<FunctionSize> ingot::emit::overAlignedFrames(const Module &ir, const
   return found;
 }
 
-Expected<StackBound> ingot::emit::boundStack(StringRef object, ArrayRef<StringLiteral> compilerCalls,
+Expected<StackBound> ingot::emit::boundStack(StringRef object, StringRef model, ArrayRef<StringLiteral> compilerCalls,
                                              ArrayRef<FunctionSize> overAligned) {
   auto file = ObjectFile::createObjectFile(MemoryBufferRef(object, ""));
   if (!file) {
@@ -270,5 +271,5 @@ Expected<StackBound> ingot::emit::boundStack(StringRef object, ArrayRef<StringLi
   if (Error error = graph.read()) {
     return error;
   }
-  return graph.bound();
+  return graph.bound(model);
 }

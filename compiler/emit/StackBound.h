@@ -16,9 +16,10 @@ namespace ingot::emit {
 /// they may lose by it: those with such arrays, and all where registers that may be saved there are so long.
 std::vector<FunctionSize> overAlignedFrames(const llvm::Module &ir, const target::MachineModel &machine);
 
-/// Returns the bound for the functions of an object. `compilerCalls` are functions of the C compiler's library that the
-/// object may call (Platform::compilerCalls), and `overAligned` comes from its module.
-llvm::Expected<StackBound> boundStack(llvm::StringRef object, llvm::ArrayRef<llvm::StringLiteral> compilerCalls,
+/// Returns the bound for the functions of a model's object, but for NAME_model. `compilerCalls` are functions of the C
+/// compiler's library that the object may call (Platform::compilerCalls), and `overAligned` comes from its module.
+llvm::Expected<StackBound> boundStack(llvm::StringRef object, llvm::StringRef model,
+                                      llvm::ArrayRef<llvm::StringLiteral> compilerCalls,
                                       llvm::ArrayRef<FunctionSize> overAligned);
 
 } // namespace ingot::emit

@@ -20,8 +20,8 @@ namespace {
 /// Returns a function with an array of `words` on the stack, which does `calls` between writing and reading it.
 std::string function(const std::string &name, int words, const std::string &calls) {
   std::string array = "[" + std::to_string(words) + " x i32]";
-  return "define i32 @" + name + "(i32 %n) noinline nounwind {\n  %a = alloca " + array +
-         "\n  %p = getelementptr " + array + ", ptr %a, i32 0, i32 %n\n  store volatile i32 %n, ptr %p\n" + calls +
+  return "define i32 @" + name + "(i32 %n) noinline nounwind {\n  %a = alloca " + array + "\n  %p = getelementptr " +
+         array + ", ptr %a, i32 0, i32 %n\n  store volatile i32 %n, ptr %p\n" + calls +
          "  %v = load volatile i32, ptr %a\n  ret i32 %v\n}\n";
 }
 
@@ -45,7 +45,7 @@ emit::StackBound boundOf(const std::string &text) {
   llvm::raw_svector_ostream stream(object);
   EXPECT_TRUE(emit::generateCode(*ir, *code, emit::CodeFile::Object, stream));
   constexpr llvm::StringLiteral compilers[] = {"__aeabi_fadd"};
-  llvm::Expected<emit::StackBound> bound = emit::boundStack(object, compilers, overAligned);
+  llvm::Expected<emit::StackBound> bound = emit::boundStack(object, "m", compilers, overAligned);
   EXPECT_TRUE(bool(bound)) << llvm::toString(bound.takeError());
   return bound ? *bound : emit::StackBound();
 }
@@ -70,6 +70,12 @@ TEST(StackBound, IsTheDeepestWay) {
   EXPECT_GE(bound.bytes, 104 * 4);
   EXPECT_LE(bound.bytes, 104 * 4 + 64);
   EXPECT_EQ(bound.bytes, bound.path[0].bytes + bound.path[1].bytes);
+}
+
+TEST(StackBound, LeavesOutWhatDescribesTheModel) {
+  std::string describes = "@model = constant ptr @m_run\ndefine ptr @m_model() nounwind {\n  %a = alloca [99 x i32]\n"
+                          "  store volatile i32 0, ptr %a\n  ret ptr @model\n}\n";
+  EXPECT_EQ(pathOf(boundOf(describes + function("m_run", 4, ""))), "m_run ");
 }
 
 TEST(StackBound, CountsFunctionsThatOthersCall) {

@@ -34,7 +34,7 @@ def call(*command):
     done = subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=120, stdin=subprocess.DEVNULL)
     if done.returncode:
         raise RuntimeError(f"{' '.join(map(str, command))}\n{done.stdout}{done.stderr}")
-    return done.stdout
+    return done.stdout + done.stderr  # where a semihosted program's text goes
 
 
 def build(compiler, out):
