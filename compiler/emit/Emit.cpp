@@ -214,7 +214,7 @@ LogicalResult Emitter::generateObject(const ingot::target::MachineModel &machine
     ir->print(stream, nullptr);
   }
   ingot::emit::defineWeights(*ir, model.name, constants);
-  overAligned = ingot::emit::overAlignedFrames(*ir, machine);
+  overAligned = ingot::emit::overAlignedFrames(*ir);
   if (wants(Kind::Asm)) {
     SmallString<0> text;
     raw_svector_ostream stream(text);

@@ -244,11 +244,11 @@ private:
 
 } // namespace
 
-std::vector<FunctionSize> ingot::emit::overAlignedFrames(const Module &ir, const target::MachineModel &machine) {
-  int64_t usual = ir.getDataLayout().getStackAlignment().valueOrOne().value(), vector = machine.lanes * 4;
+std::vector<FunctionSize> ingot::emit::overAlignedFrames(const Module &ir) {
+  int64_t usual = ir.getDataLayout().getStackAlignment().valueOrOne().value();
   std::vector<FunctionSize> found;
   for (const Function &function : ir) {
-    int64_t most = machine.lanes > 1 ? vector : 1;
+    int64_t most = 1;
     for (const Instruction &instruction : instructions(function)) {
       if (const auto *array = dyn_cast<AllocaInst>(&instruction)) {
         most = std::max<int64_t>(most, array->getAlign().value());

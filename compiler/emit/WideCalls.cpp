@@ -7,7 +7,6 @@
 //
 // The last one works since predicates of LLVM are sets of outcomes, 1 for equal, 2 for greater, 4 for less and 8 for
 // unordered, of which the function returns one. Divisions by powers of two stay, since they are shifts and masks.
-// On vectors each lane is computed by itself.
 //
 // Where a machine has no float32 either, LLVM calls the library of the C compiler (Platform::compilerCalls), which has
 // sums and products but no functions. These become a square root in float64, which rounds to the right float32, and
@@ -53,7 +52,7 @@ public:
     for (Function &function : ir) {
       for (Instruction &instruction : llvm::make_early_inc_range(instructions(function))) {
         builder.SetInsertPoint(&instruction);
-        if (Value *result = computesInLanes(instruction) ? inLanes(instruction) : replacement(instruction)) {
+        if (Value *result = replacement(instruction)) {
           instruction.replaceAllUsesWith(result);
           instruction.eraseFromParent();
         }
@@ -69,57 +68,6 @@ private:
   bool isFloat(Type *type) { return type->isFloatTy() && !platform.floats; }
   bool isDouble(Type *type) { return type->isDoubleTy() && !platform.doubles; }
   bool isLong(Type *type) { return type->isIntegerTy(64) && !platform.longDivision; }
-
-  /// Whether the instruction computes, lane by lane, what the machine does not compute.
-  bool computesInLanes(Instruction &instruction) {
-    auto isMissing = [&](Type *type) { return isDouble(type->getScalarType()) || isLong(type->getScalarType()); };
-    Type *element = instruction.getType()->getScalarType();
-    if (!isa<FixedVectorType>(instruction.getType())) {
-      return false;
-    }
-    if (auto *operation = dyn_cast<BinaryOperator>(&instruction)) {
-      return isDouble(element) || (isLong(element) && nameOf(integers, operation->getOpcode()));
-    }
-    if (auto *cast = dyn_cast<CastInst>(&instruction)) {
-      bool isOfFloats = cast->getSrcTy()->isFPOrFPVectorTy() != cast->getDestTy()->isFPOrFPVectorTy() ||
-                        isa<FPExtInst, FPTruncInst>(cast);
-      return isOfFloats && !isa<BitCastInst>(cast) && (isMissing(cast->getSrcTy()) || isMissing(cast->getDestTy()));
-    }
-    if (auto *comparison = dyn_cast<FCmpInst>(&instruction)) {
-      return isMissing(comparison->getOperand(0)->getType());
-    }
-    auto *intrinsic = dyn_cast<IntrinsicInst>(&instruction);
-    return intrinsic && isDouble(element) &&
-           (nameOf(functions, intrinsic->getIntrinsicID()) || intrinsic->getIntrinsicID() == Intrinsic::fmuladd);
-  }
-
-  /// Computes such an instruction for each lane by itself.
-  Value *inLanes(Instruction &instruction) {
-    auto *type = cast<FixedVectorType>(instruction.getType());
-    auto *intrinsic = dyn_cast<IntrinsicInst>(&instruction);
-    Value *result = PoisonValue::get(type);
-    for (uint64_t lane = 0; lane < type->getNumElements(); ++lane) {
-      builder.SetInsertPoint(&instruction);
-      Instruction *one = instruction.clone();
-      one->mutateType(type->getElementType());
-      for (Use &operand : intrinsic ? intrinsic->args() : instruction.operands()) {
-        one->setOperand(operand.getOperandNo(), builder.CreateExtractElement(operand.get(), lane));
-      }
-      if (intrinsic) {
-        llvm::cast<CallInst>(one)->setCalledFunction(
-            Intrinsic::getOrInsertDeclaration(&ir, intrinsic->getIntrinsicID(), {type->getElementType()}));
-      }
-      builder.Insert(one);
-      builder.SetInsertPoint(one);
-      Value *value = replacement(*one);
-      if (value) {
-        one->eraseFromParent();
-      }
-      builder.SetInsertPoint(&instruction);
-      result = builder.CreateInsertElement(result, value ? value : one, lane);
-    }
-    return result;
-  }
 
   Value *replacement(Instruction &instruction) {
     if (auto *operation = dyn_cast<BinaryOperator>(&instruction)) {

@@ -5,7 +5,9 @@
 //   float32 without a floating-point unit,  the library of the C compiler, by the names that Arm's run-time ABI gives
 //   integers of Cortex-M0+                  to these functions (`compilerCalls`)
 //
-// Kernels are loops of scalars, or with MVE (Cortex-M55 and later) of vectors of four floats; one processor runs them.
+// Kernels are loops of scalars, and one processor runs them. The vectors of Cortex-M55 and later (MVE) are not used:
+// LLVM 22 compares floats in them by instructions for which a NaN is less than any number, so that the largest of some
+// would be wrong where one is a NaN (`fcmp olt` becomes `vcmp.f32 lt`).
 //
 // The objects are for the soft-float calling convention, which every program can link; functions of a model pass no
 // floats, so that --triple thumbv7em-none-eabihf changes a mark in the object and nothing else.
@@ -46,7 +48,7 @@ constexpr StringLiteral compilerCalls[] = {
 constexpr size_t integerCalls = 9;
 
 /// What computes floats.
-enum class Floats { Calls, Unit, RoundingUnit, Vectors };
+enum class Floats { Calls, Unit, RoundingUnit };
 
 /// `cpu` and `features` are LLVM's. Features take float64 from where a processor may have it.
 struct Row {
@@ -70,10 +72,9 @@ constexpr Row rows[] = {
      Floats::RoundingUnit},
     {"cortex-m33+nofp", "Cortex-M33 without one: floats by the C compiler's library", "cortex-m33",
      "thumbv8m.main-none-eabi", "-fpregs", Floats::Calls},
-    {"cortex-m55", "Cortex-M55 with vectors (MVE) of integers and floats", "cortex-m55", "thumbv8.1m.main-none-eabi",
-     "-fp64", Floats::Vectors},
-    {"cortex-m85", "Cortex-M85 with vectors (MVE) of integers and floats", "cortex-m85", "thumbv8.1m.main-none-eabi",
-     "-fp64", Floats::Vectors},
+    {"cortex-m55", "Cortex-M55, in float32; kernels do not use its vectors (MVE)", "cortex-m55",
+     "thumbv8.1m.main-none-eabi", "-fp64", Floats::RoundingUnit},
+    {"cortex-m85", "Cortex-M85, likewise", "cortex-m85", "thumbv8.1m.main-none-eabi", "-fp64", Floats::RoundingUnit},
 };
 
 const Row *rowOf(StringRef spec) {
@@ -119,14 +120,13 @@ public:
     machine.cpu = machine.anyCpu = row->cpu;
     machine.triple = row->triple;
     machine.features = row->features;
-    bool hasVectors = row->floats == Floats::Vectors;
-    machine.lanes = hasVectors ? 4 : 1;
-    machine.registers = hasVectors ? 8 : 32;
-    machine.elementRegisters = hasVectors ? 1 : 4; // MVE multiplies vectors with elements in registers of integers
+    machine.lanes = 1;
+    machine.registers = 32;
+    machine.elementRegisters = 4;
     machine.gatherLoads = false;
     machine.memoryOperands = false;
     machine.fusedMultiplyAdd = row->floats != Floats::Calls;
-    machine.matmulTile = hasVectors ? MachineModel::Tile{4, 1} : MachineModel::Tile{4, 4};
+    machine.matmulTile = {4, 4};
     machine.l1Bytes = 16 << 10;
     machine.l2Bytes = 64 << 10;
     machine.l3Bytes = 256 << 10;
@@ -141,7 +141,7 @@ public:
     platform.doubles = platform.longDivision = platform.positionIndependent = false;
     platform.smallCode = platform.boundsStack = true;
     const Row *row = rowOf(machine.spec);
-    bool rounds = row && (row->floats == Floats::RoundingUnit || row->floats == Floats::Vectors);
+    bool rounds = row && row->floats == Floats::RoundingUnit;
     platform.nativeMath = rounds ? ArrayRef(nativeMath) : ArrayRef(nativeMath).drop_back(roundingOps);
     if (row && row->floats == Floats::Calls) {
       platform.floats = false;

@@ -40,7 +40,7 @@ emit::StackBound boundOf(const std::string &text) {
   auto code = emit::createTargetMachine(*place, *machine);
   ir->setTargetTriple(code->getTargetTriple());
   ir->setDataLayout(code->createDataLayout());
-  std::vector<emit::FunctionSize> overAligned = emit::overAlignedFrames(*ir, *machine);
+  std::vector<emit::FunctionSize> overAligned = emit::overAlignedFrames(*ir);
   llvm::SmallString<0> object;
   llvm::raw_svector_ostream stream(object);
   EXPECT_TRUE(emit::generateCode(*ir, *code, emit::CodeFile::Object, stream));

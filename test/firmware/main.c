@@ -1,20 +1,66 @@
-/* A program without a C library around one compiled model, for an emulator that answers system calls of Linux. It reads
- * from standard input a number that is 1, then for each input of the model its rank (-1: it is left out), dims and
- * bytes; runs; and writes the status, then for each output its rank, dims and bytes. Where the number is 0, it reads
- * the values of the model's symbols, and writes what ingot_plan says to them and the bytes of the workspace. Where it
- * is 2, the stack is painted before a run, and how many bytes of it the run has changed is written behind the status.
- * All numbers are int64_t. */
+/* A program without a C library around one compiled model, for an emulator that answers system calls of Linux, or one
+ * of a whole board (BOARD), which opens the files "request" and "reply" for it in the place of the standard ones. It
+ * reads from standard input a number that is 1, then for each input of the model its rank (-1: it is left out), dims
+ * and bytes; runs; and writes the status, then for each output its rank, dims and bytes. Where the number is 0, it
+ * reads the values of the model's symbols, and writes what ingot_plan says to them and the bytes of the workspace.
+ * Where it is 2, the stack is painted before a run, and how many bytes of it the run has changed is written behind the
+ * status. All numbers are int64_t. */
 #include "ingot.h"
 #include "sizes.h"
 
 const ingot_model *model_model(void);
 
-enum { MOST_TENSORS = 64, MOST_AXES = 512, ARENA = 96 << 20, PAINTED = 256 << 10, PAINT = 0x5a };
+#ifndef ARENA
+#define ARENA (96 << 20)
+#endif
+enum { MOST_TENSORS = 64, MOST_AXES = 512, PAINTED = 256 << 10, PAINT = 0x5a };
 
 static char arena[ARENA] __attribute__((aligned(64)));
 static int64_t used;
 
-#if defined(__arm__)
+#if defined(BOARD)
+enum { READ = 6, WRITE = 5, EXIT = 0x18, OPEN = 1, FINISHED = 0x20026, FAILED = 0x20023 };
+static void run_all(void);
+void start(void);
+extern char stack_top[];
+
+static long semihost(long operation, const void *argument) {
+  register long r0 __asm__("r0") = operation;
+  register const void *r1 __asm__("r1") = argument;
+  __asm__ volatile("bkpt 0xab" : "+r"(r0) : "r"(r1) : "memory");
+  return r0;
+}
+
+/* Reads and writes as Linux does: semihosting returns how many bytes are left over. */
+static long system_call(long number, long a, const void *b, long c) {
+  static long files[2];
+  if (number == EXIT) {
+    return semihost(EXIT, (const void *)(a ? FAILED : FINISHED));
+  }
+  if (!files[0]) {
+    static const char names[2][8] = {"request", "reply"};
+    for (long i = 0; i < 2; ++i) {
+      const long how[3] = {(long)names[i], i ? 5 : 1, i ? 5 : 7}; /* "wb", "rb"; the length of the name */
+      files[i] = semihost(OPEN, how);
+    }
+  }
+  const long what[3] = {files[a], (long)b, c};
+  return c - semihost(number, what);
+}
+
+void start(void) {
+  volatile uint32_t *access = (volatile uint32_t *)0xe000ed88; /* CPACR: who may use floats and vectors */
+  *access |= 0xfu << 20;
+  __asm__ volatile("dsb\n isb");
+  run_all();
+}
+
+static void fault(void) { system_call(EXIT, 1, 0, 0); }
+
+__attribute__((section(".vectors"), used)) static void (*const vectors[16])(void) = {
+    (void (*)(void))stack_top, start, fault, fault, fault, fault, fault, fault};
+#define STACK_POINTER "mov %0, sp"
+#elif defined(__arm__)
 enum { READ = 3, WRITE = 4, EXIT = 1 };
 static long system_call(long number, long a, const void *b, long c) {
   register long r0 __asm__("r0") = a, r1 __asm__("r1") = (long)b, r2 __asm__("r2") = c;
@@ -172,7 +218,10 @@ static void plan_only(const ingot_model *model) {
   leave(0);
 }
 
-void run_all(void) {
+#if defined(BOARD)
+static
+#endif
+    void run_all(void) {
   const ingot_model *model = model_model();
   int64_t what = number(), changed = 0;
   if (!what) {

@@ -129,11 +129,12 @@ def main():
     if missing := bare.lacks(arguments.target):
         print(f"skipped: no {missing} here")
         sys.exit(77)
+    is_narrow = "64" not in bare.MACHINES[arguments.target].triple
     count = ingot_run.Count("firmware")
     with tempfile.TemporaryDirectory(prefix="ingot-firmware-") as scratch:
         for name in [arguments.only] if arguments.only else MODELS:
-            count.add(name, try_one(arguments, name, scratch))
-        if not arguments.only:
+            count.add(f"{name} on {arguments.target}", try_one(arguments, name, scratch))
+        if not arguments.only and is_narrow:  # where 64 bits are an address, all these sizes have one
             count.add("sizes", try_sizes(arguments, scratch))
     count.finish()
 

@@ -8,6 +8,7 @@ import re
 import shutil
 import struct
 import subprocess
+import tempfile
 import typing
 
 import numpy as np
@@ -23,7 +24,9 @@ TOOLS = pathlib.Path("/usr/lib/llvm-22/bin")
 
 # For a target of ingot: LLVM's triple, flags of the C compiler, the emulator, and the command that names the library of GCC that code may call. The
 # code of most Cortex-M is also code of larger processors, whose emulation is older and surer than that of the small ones.
-ARM, SOFT, M55 = ["qemu-arm", "-cpu", "max"], ["-mfloat-abi=soft"], ["qemu-arm", "-cpu", "cortex-m55"]
+# MVE is emulated on a board only, whose program reads and writes files (main.c).
+ARM, SOFT = ["qemu-arm", "-cpu", "max"], ["-mfloat-abi=soft"]
+M55 = ["qemu-system-arm", "-M", "mps3-an547", "-nographic", "-semihosting-config", "enable=on,target=native", "-kernel"]
 VECTORS = ["qemu-riscv64", "-cpu", "rv64,v=true,vext_spec=v1.0,vlen=%d"]
 
 
@@ -37,6 +40,10 @@ class Machine(typing.NamedTuple):
     emulator: list
     compilers_library: list  # the command that names it; None: code calls none
     bounds_stack: bool = True
+
+    @property
+    def is_board(self):
+        return self.emulator is M55
 
 
 MACHINES = {
@@ -79,7 +86,7 @@ class Bare:
     def __init__(self, target, folder):
         self.target, self.folder = target, pathlib.Path(folder)
         machine = MACHINES[target]
-        self.triple, self.flags, self.emulator = machine.triple, machine.flags, machine.emulator
+        self.triple, self.flags, self.emulator, self.is_board = machine.triple, machine.flags, machine.emulator, machine.is_board
         self.program, self.libraries = self.folder / "main.o", [self.folder / "libingot_rt_core.a"]
         if machine.compilers_library:
             self.libraries.append(call(machine.compilers_library, check=True).stdout.decode().strip())
@@ -87,7 +94,7 @@ class Bare:
     def build(self):
         self.folder.mkdir(parents=True, exist_ok=True)
         toolchain, flags = SOURCES / "cmake/toolchains/thumbv7em-none-eabi.cmake", ["-std=c11", "-Os", "-ffreestanding", "-fno-builtin", "-Wall", "-Werror"]
-        includes = ["-I", RUNTIME / "core", "-I", RUNTIME / "include"]
+        includes = ["-I", RUNTIME / "core", "-I", RUNTIME / "include", *(["-DBOARD", "-DARENA=(3 << 20)"] if self.is_board else [])]
         for command in (
             ["cmake", "-S", RUNTIME, "-B", self.folder, "--toolchain", toolchain, f"-DCMAKE_C_FLAGS={' '.join(self.flags)}", f"-DCMAKE_C_COMPILER_TARGET={self.triple}"],
             ["cmake", "--build", self.folder, "--parallel", "2"],
@@ -99,7 +106,8 @@ class Bare:
 
     def link(self, built, name):
         """Links built/model.o; what is wrong, or None."""
-        done = call([TOOLS / "ld.lld", "-static", "-e", "_start", "-o", built / name, self.program, built / "model.o", *self.libraries])
+        how = ["-T", SOURCES / "test/firmware/board.ld", "--gc-sections"] if self.is_board else ["-static", "-e", "_start"]
+        done = call([TOOLS / "ld.lld", *how, "-o", built / name, self.program, built / "model.o", *self.libraries])
         return re.sub(r"\s+", " ", done.stderr.decode()).strip()[:600] if done.returncode else None
 
     def make(self, ingot, folder, out, flags=()):
@@ -118,16 +126,28 @@ class Bare:
         verdict, text = self.make(ingot, folder, out, flags)
         return self.execute(folder, pathlib.Path(out), painted) if verdict == "pass" else (verdict, text)
 
+    def exchange(self, program, request):
+        """What the program writes for what it reads."""
+        if self.is_board:
+            with tempfile.TemporaryDirectory(prefix="ingot-board-") as folder:
+                files = pathlib.Path(folder)
+                (files / "request").write_bytes(request)
+                done = call([*self.emulator, pathlib.Path(program).resolve()], cwd=folder, stdin=subprocess.DEVNULL)
+                reply = (files / "reply").read_bytes() if (files / "reply").exists() else b""
+        else:
+            done = call([*self.emulator, program], input=request)
+            reply = done.stdout
+        if done.returncode:
+            raise Crash(f"the program ended with {done.returncode}: {done.stderr.decode(errors='replace')[:300]}")
+        return reply
+
     def ask(self, program, inputs, types, painted=None):
         """Outputs of these types for the inputs (None: one is left out). Trouble is an exception: Status, or one that says what ended the program.
         Where `painted` is a list, it gets the bytes of the stack that the run has changed."""
         request = struct.pack("<q", 1 if painted is None else 2)
         for array in inputs:
             request += struct.pack("<q", -1) if array is None else struct.pack(f"<{1 + array.ndim}q", array.ndim, *array.shape) + array.tobytes()
-        done = call([*self.emulator, program], input=request)
-        if done.returncode:
-            raise Crash(f"the program ended with {done.returncode}: {done.stderr.decode(errors='replace')[:300]}")
-        reply, outputs = Reply(done.stdout), []
+        reply, outputs = Reply(self.exchange(program, request)), []
         status = reply.number()
         if painted is not None:
             painted.append(reply.number())
@@ -198,8 +218,7 @@ def foreign(path, target):
 
 def plan(machine, program, symbols):
     """What ingot_plan says to values of the model's symbols: the kind of its status, and bytes of the workspace."""
-    done = call([*machine.emulator, program], input=struct.pack(f"<{1 + len(symbols)}q", 0, *symbols), check=True)
-    status, bytes = struct.unpack("<qq", done.stdout)
+    status, bytes = struct.unpack("<qq", machine.exchange(program, struct.pack(f"<{1 + len(symbols)}q", 0, *symbols)))
     return status & 0xFF, bytes
 
 
