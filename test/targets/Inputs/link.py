@@ -30,6 +30,7 @@ ROWS = [  # triple, target, linker and its flags
     ("x86_64-apple-macos", "x86-64-v3", ["ld64.lld", "-arch", "x86_64", *DARWIN]),
     ("x86_64-pc-windows-msvc", "x86-64-v3", ["lld-link", *WINDOWS]),
 ]
+FLAGS = {"riscv32-unknown-elf": ["-march=rv32imafc", "-mabi=ilp32f"]}  # where the convention of calls depends on the processor
 TBD = """--- !tapi-tbd
 tbd-version: 4
 targets: [ {arch}-macos ]
@@ -70,7 +71,7 @@ def main():
         objects = []
         for source in [out / "main.c", *sorted((SOURCE / "runtime_support/core").glob("*.c"))]:
             objects.append(out / f"{source.stem}.part.o")
-            call(LLVM / "clang", f"--target={triple}", "-std=c11", "-ffreestanding", "-fno-builtin", "-fno-stack-protector", "-Os", "-mno-stack-arg-probe", f"-I{out}", f"-I{SOURCE}/runtime_support/include", "-c", source, "-o", objects[-1])
+            call(LLVM / "clang", f"--target={triple}", *FLAGS.get(triple, []), "-std=c11", "-ffreestanding", "-fno-builtin", "-fno-stack-protector", "-Os", "-mno-stack-arg-probe", f"-I{out}", f"-I{SOURCE}/runtime_support/include", "-c", source, "-o", objects[-1])
         if "windows" in triple:  # what its C library defines
             (out / "used.c").write_text("int _fltused;\n")
             objects.append(out / "used.part.o")
