@@ -268,7 +268,9 @@ LogicalResult Emitter::checkSymbols(ArrayRef<StringLiteral> compilerCalls) {
     return fail(facts.takeError());
   }
   result.sizes = std::move(facts->sizes);
-  result.sizes.zeroed -= model.takesWeights() ? 0 : model.weightBytes; // their place in the object is still zeros
+  // Their place in the object is still zeros, for which only WebAssembly has room in the file.
+  int64_t &place = Triple(model.triple).isOSBinFormatWasm() ? result.sizes.constants : result.sizes.zeroed;
+  place -= model.takesWeights() ? 0 : model.weightBytes;
   decodesImages = llvm::is_contained(facts->undefined, "ingot_image_decode");
   for (const std::string &name : facts->undefined) {
     if (!StringRef(name).starts_with("ingot_") && !llvm::is_contained(compilerCalls, name)) {

@@ -78,6 +78,28 @@ static long system_call(long number, long a, const void *b, long c) {
 }
 #define STACK_POINTER "mv %0, sp"
 __asm__(".text\n.global _start\n_start:\n call run_all\n");
+#elif defined(__wasm__)
+/* The calls of WASI, which engines offer to programs. */
+enum { READ, WRITE, EXIT };
+typedef struct {
+  void *at;
+  unsigned long bytes;
+} part;
+#define WASI(NAME) __attribute__((import_module("wasi_snapshot_preview1"), import_name(#NAME)))
+WASI(fd_read) int fd_read(int file, const part *parts, unsigned long count, unsigned long *done);
+WASI(fd_write) int fd_write(int file, const part *parts, unsigned long count, unsigned long *done);
+WASI(proc_exit) void proc_exit(int code);
+static long system_call(long number, long a, const void *b, long c) {
+  const part all = {(void *)b, (unsigned long)c};
+  unsigned long done = 0;
+  if (number == EXIT) {
+    proc_exit((int)a);
+  }
+  int wrong = number == READ ? fd_read((int)a, &all, 1, &done) : fd_write((int)a, &all, 1, &done);
+  return wrong ? -1 : (long)done;
+}
+void run_all(void);
+__attribute__((export_name("_start"))) void start(void) { run_all(); }
 #elif defined(__i386__)
 enum { READ = 3, WRITE = 4, EXIT = 1 };
 static long system_call(long number, long a, const void *b, long c) {
@@ -171,6 +193,7 @@ static __attribute__((noinline)) int64_t run_painted(const ingot_model *model, v
   for (int32_t i = 0; i < model->output_count; ++i) {
     out[i] = outputs[i].data;
   }
+#ifdef STACK_POINTER
   char *top;
   __asm__ volatile(STACK_POINTER : "=r"(top));
   volatile char *stack = top;
@@ -183,6 +206,10 @@ static __attribute__((noinline)) int64_t run_painted(const ingot_model *model, v
     --changed;
   }
   return changed;
+#else
+  *status = model->run(in, out, sizes, workspace, &exec);
+  return 0;
+#endif
 }
 
 static int run(const ingot_model *model, int64_t *changed) {

@@ -30,6 +30,10 @@ M55 = ["qemu-system-arm", "-M", "mps3-an547", "-nographic", "-semihosting-config
 VECTORS = ["qemu-riscv64", "-cpu", "rv64,v=true,vext_spec=v1.0,vlen=%d"]
 
 
+WASM = ["node", "--no-warnings", SOURCES / "test/firmware/wasi.mjs"]
+WASM_LIBRARY = [TOOLS / "clang", "--target=wasm32-wasi", "-print-libgcc-file-name"]
+
+
 def gcc_of(prefix, *flags):
     return [f"{prefix}-gcc", *flags, "-print-libgcc-file-name"]
 
@@ -61,6 +65,8 @@ MACHINES = {
     "rv32imafc": Machine("riscv32-unknown-elf", ["-march=rv32imafc", "-mabi=ilp32f"], ["qemu-riscv32"], None),
     "rv64gc": Machine("riscv64-unknown-elf", ["-march=rv64gc", "-mabi=lp64d"], ["qemu-riscv64"], None, bounds_stack=False),
     "rv64gcv": Machine("riscv64-unknown-elf", ["-march=rv64gcv", "-mabi=lp64d"], [*VECTORS[:2], VECTORS[2] % 128], None, bounds_stack=False),
+    "wasm32": Machine("wasm32-unknown-unknown", [], WASM, WASM_LIBRARY, bounds_stack=False),
+    "wasm32+simd128": Machine("wasm32-unknown-unknown", ["-msimd128"], WASM, WASM_LIBRARY, bounds_stack=False),
 }
 TYPES = {np.dtype(name) for name in ("float32", "float64", "float16", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "bool")}
 
@@ -69,11 +75,19 @@ def lacks(target):
     """What is missing here to run code for the target, or an empty text."""
     machine = MACHINES[target]
     missing = [tool for tool in (TOOLS / "clang", TOOLS / "ld.lld", "cmake", machine.emulator[0], *(machine.compilers_library or [])[:1]) if not shutil.which(str(tool))]
+    if machine.compilers_library and not missing and not pathlib.Path(library_of(machine)).exists():
+        missing.append(library_of(machine))
     return ", ".join(map(str, missing))
 
 
+def library_of(machine):
+    return call(machine.compilers_library, check=True).stdout.decode().strip()
+
+
 def call(command, **options):
-    return subprocess.run([str(word) for word in command], capture_output=True, timeout=120, preexec_fn=ingot_run.limits, **options)
+    # Node reserves more addresses than the limit of other programs, for guards around the memory of WebAssembly.
+    limits = None if command[0] == WASM[0] else ingot_run.limits
+    return subprocess.run([str(word) for word in command], capture_output=True, timeout=120, preexec_fn=limits, **options)
 
 
 class Crash(Exception):
@@ -89,7 +103,7 @@ class Bare:
         self.triple, self.flags, self.emulator, self.is_board = machine.triple, machine.flags, machine.emulator, machine.is_board
         self.program, self.libraries = self.folder / "main.o", [self.folder / "libingot_rt_core.a"]
         if machine.compilers_library:
-            self.libraries.append(call(machine.compilers_library, check=True).stdout.decode().strip())
+            self.libraries.append(library_of(machine))
 
     def build(self):
         self.folder.mkdir(parents=True, exist_ok=True)
@@ -107,7 +121,10 @@ class Bare:
     def link(self, built, name):
         """Links built/model.o; what is wrong, or None."""
         how = ["-T", SOURCES / "test/firmware/board.ld", "--gc-sections"] if self.is_board else ["-static", "-e", "_start"]
-        done = call([TOOLS / "ld.lld", *how, "-o", built / name, self.program, built / "model.o", *self.libraries])
+        linker = "ld.lld"
+        if self.emulator is WASM:
+            linker, how = "wasm-ld", ["--no-entry", "-z", f"stack-size={1 << 20}"]
+        done = call([TOOLS / linker, *how, "-o", built / name, self.program, built / "model.o", *self.libraries])
         return re.sub(r"\s+", " ", done.stderr.decode()).strip()[:600] if done.returncode else None
 
     def make(self, ingot, folder, out, flags=()):
@@ -212,7 +229,8 @@ def foreign(path, target):
     library, the compiler has compared them with its list, and they begin with underscores."""
     own = ("ingot_", "__") if MACHINES[target].compilers_library else ("ingot_",)
     needed = [line.split()[-1] for line in call([TOOLS / "llvm-nm", "-u", path], check=True).stdout.decode().splitlines()]
-    others = [name for name in needed if not name.startswith(own)]
+    of_linker = ("__linear_memory", "__stack_pointer", "__indirect_function_table") if MACHINES[target].emulator is WASM else ()
+    others = [name for name in needed if not name.startswith(own) and name not in of_linker]
     return f"the object needs {', '.join(others)}" if others else None
 
 
