@@ -7,6 +7,8 @@
 // Only the names would be wrong; the symbol is made as ".rodata.NAME_weights" and its section as
 // ".bss..rodata.NAME_weights" (or with what a platform has in the place of ".rodata"), and both names become right by
 // starting later in the string table.
+//
+// In WebAssembly the section has contents, and the weights are written in the place of its zeros.
 #include "compiler/emit/Object.h"
 #include "compiler/emit/CodeGen.h"
 #include "compiler/emit/OtherFormats.h"

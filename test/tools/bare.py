@@ -31,7 +31,7 @@ VECTORS = ["qemu-riscv64", "-cpu", "rv64,v=true,vext_spec=v1.0,vlen=%d"]
 
 
 WASM = ["node", "--no-warnings", SOURCES / "test/firmware/wasi.mjs"]
-WASM_LIBRARY = [TOOLS / "clang", "--target=wasm32-wasi", "-print-libgcc-file-name"]
+WASM_LIBRARY = [TOOLS / "clang", "--target=wasm32-wasip1", "-print-libgcc-file-name"]
 
 
 def gcc_of(prefix, *flags):

@@ -1,6 +1,7 @@
 // WebAssembly: code for browsers, Node and other engines, with addresses of 32 bits, scalar or with vectors of 128 bits
 // (simd128). Objects are those of LLVM's WebAssembly linker; they import nothing but what that defines, the support
-// library, and one function of the C compiler's where sizes are open. Multiply-adds are two instructions, and kernels are loops for one thread.
+// library, and one function of the C compiler's where sizes are open. Multiply-adds are two instructions, and kernels
+// are loops for one thread.
 #include "compiler/target/Target.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -22,8 +23,9 @@ namespace {
 
 /// Ops of the math dialect that are instructions, or a few of them. A fused multiply-add is neither and becomes two
 /// instructions; rounding halves away from zero is none.
-constexpr StringLiteral nativeMath[] = {"absf", "absi",     "ceil",     "floor", "trunc", "roundeven", "sqrt",    "fma", "ctpop",
-                                        "ctlz", "cttz", "copysign", "isfinite", "isinf", "isnan", "clampf",    "isnormal"};
+constexpr StringLiteral nativeMath[] = {"absf",     "absi",  "ceil",  "floor",  "trunc",   "roundeven",
+                                        "sqrt",     "fma",   "ctpop", "ctlz",   "cttz",    "copysign",
+                                        "isfinite", "isinf", "isnan", "clampf", "isnormal"};
 
 /// The product of 64-bit integers in 128 bits, by which sizes that a run chooses are checked.
 constexpr StringLiteral compilerCalls[] = {"__multi3"};
@@ -57,7 +59,7 @@ void initializeBackEnd() {
 
 class WasmTarget final : public ingot::target::Target {
 public:
-  StringRef name() const override { return "wasm"; }
+  StringRef name() const override { return "wasm32"; }
 
   std::vector<Level> levels() const override {
     std::vector<Level> levels;
@@ -110,6 +112,6 @@ public:
 
 } // namespace
 
-namespace ingot::targets::wasm {
+namespace ingot::targets::wasm32 {
 std::unique_ptr<target::Target> create() { return std::make_unique<WasmTarget>(); }
-} // namespace ingot::targets::wasm
+} // namespace ingot::targets::wasm32
