@@ -3,7 +3,7 @@
     board.py --ingot build/bin/ingot --compiler clang|gcc [--print]
 
 The linker script gives the program 8 KB of flash and 1 KB of RAM, stack included. Sines are compared with those of the model on this host, and the bound
-of the stack with what the paint shows.
+of the stack with what the paint shows. The same with the model in int8, which has to give the bits that it gives on this host.
 """
 import pathlib
 import re
@@ -17,6 +17,7 @@ sys.path[:0] = [str(HERE.parent / "tools")]
 import ingot_run
 import numpy as np
 import onnx
+from onnx import numpy_helper
 from onnx.reference import ReferenceEvaluator
 
 SOURCES = HERE.parents[1]
@@ -45,10 +46,31 @@ def build(compiler, out):
     call(TOOLS / "ld.lld", "-T", EXAMPLE / "board.ld", "--gc-sections", "-o", out / "sine.elf", *objects)
 
 
-def try_board(arguments, compiler, scratch):
-    out = pathlib.Path(scratch)
-    call(arguments.ingot, "compile", EXAMPLE / "sine.onnx", "--target", "cortex-m4", "--budget", "flash=8K,ram=1K,stack=512", "--emit", "obj", "-o", out)
-    build(compiler, out)
+def write_input(folder, x):
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "input_0.pb").write_bytes(numpy_helper.from_array(np.float32([[x]]), "x").SerializeToString())
+
+
+def quantized(ingot, out):
+    """The model in int8, by samples over its range."""
+    shutil.copy(EXAMPLE / "sine.onnx", out)
+    for k, x in enumerate(np.linspace(0, 6.25, 26)):
+        write_input(out / f"test_data_set_{k}", x)
+    call(ingot, "quantize", out / "sine.onnx", "-o", out / "int8.onnx")
+    return out / "int8.onnx"
+
+
+def on_host(ingot, model, x, out):
+    write_input(out, x)
+    call(ingot, "run", model, "--data", out, "--out", out)
+    return numpy_helper.to_array(onnx.load_tensor(str(out / "output_0.pb"))).item()
+
+
+def try_board(arguments, in_int8, out):
+    out.mkdir()
+    model = quantized(arguments.ingot, out) if in_int8 else EXAMPLE / "sine.onnx"
+    call(arguments.ingot, "compile", model, "--name", "sine", "--target", "cortex-m4", "--budget", "flash=8K,ram=1K,stack=512", "--emit", "obj", "-o", out)
+    build(arguments.compiler, out)
     printed = call(*EMULATOR, out / "sine.elf")
     if arguments.print:
         print(printed)
@@ -57,8 +79,8 @@ def try_board(arguments, compiler, scratch):
         return f"the board printed {printed!r}"
     reference = ReferenceEvaluator(onnx.load(EXAMPLE / "sine.onnx"))
     for x, y in bits:
-        expected = reference.run(None, {"x": np.float32([[x]])})[0].item()
-        if abs(y - expected) > 1e-6 or abs(y - np.sin(x)) > 0.02:
+        expected = on_host(arguments.ingot, model, x, out / "here") if in_int8 else reference.run(None, {"x": np.float32([[x]])})[0].item()
+        if abs(y - expected) > (0 if in_int8 else 1e-6) or abs(y - np.sin(x)) > (0.05 if in_int8 else 0.02):
             return f"the sine of {x} is {y} on the board, and {expected} here"
     sizes = {what: int(bytes) for what, bytes in re.findall(r"^([a-z ]+) (\d+) bytes$", printed, re.M)}
     flash, ram, used, most = (sizes[what] for what in ("flash", "ram", "stack", "stack at most"))
@@ -75,9 +97,10 @@ def main():
         print(f"skipped: no {', '.join(missing)} here")
         sys.exit(77)
     with tempfile.TemporaryDirectory(prefix="ingot-board-") as scratch:
-        if wrong := try_board(arguments, arguments.compiler, scratch):
-            sys.exit(wrong)
-    print("1 passed, 0 failed")
+        for in_int8 in False, True:
+            if wrong := try_board(arguments, in_int8, pathlib.Path(scratch) / ("int8" if in_int8 else "float32")):
+                sys.exit(f"{'int8' if in_int8 else 'float32'}: {wrong}")
+    print("2 passed, 0 failed")
 
 
 if __name__ == "__main__":
