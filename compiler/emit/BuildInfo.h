@@ -3,7 +3,8 @@
 // What a model takes of a machine is counted before anything is linked:
 //   flash: the object's code, constants and initial values, and the weights, wherever they are stored
 //   ram: the workspace, the inputs and outputs that the caller holds, and what the object has to write
-// Neither has the support library or the stack, which the program's linker and its map tell.
+//   stack: what a call of NAME_run takes, with all that it calls (StackBound.cpp)
+// Flash and RAM have neither the support library nor the stack.
 #pragma once
 #include "compiler/support/JsonFields.h"
 #include <cstdint>
@@ -32,6 +33,13 @@ template <typename V> void visitFields(V &v, typename V::template Ref<FunctionSi
   v("bytes", function.bytes);
 }
 
+/// How much of the stack a call takes at most.
+struct StackBound {
+  int64_t bytes = -1;                                           ///< -1: it is not known
+  std::string why = "it is computed for microcontrollers only"; ///< why it is not
+  std::vector<FunctionSize> path = {}; ///< the calls by which that much is taken: frames, from the first function on
+};
+
 /// What a model takes, in bytes; -1: it is not known.
 struct BuildSizes {
   int64_t code = 0;                         ///< sections with code
@@ -40,6 +48,7 @@ struct BuildSizes {
   int64_t zeroed = 0;                       ///< sections that are written and begin as zeros
   int64_t flash = -1, ram = -1;             ///< the sums, with the parts that are not in the object
   std::vector<FunctionSize> functions = {}; ///< largest first, with their names in C
+  StackBound stack = {};
 };
 
 /// Returns the bytes of an input or output that a caller holds in the host's memory, at most; -1: nothing bounds them.

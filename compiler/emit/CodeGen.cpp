@@ -16,7 +16,7 @@ using namespace llvm;
 
 std::unique_ptr<TargetMachine> ingot::emit::createTargetMachine(mlir::ModuleOp module,
                                                                 const target::MachineModel &machine) {
-  Triple triple(machine.triple);
+  Triple triple(Triple::normalize(machine.triple)); // so that the last word of thumbv6m-none-eabi is an ABI
   std::string error;
   const Target *target = TargetRegistry::lookupTarget(triple, error);
   if (!target) {
@@ -31,7 +31,9 @@ std::unique_ptr<TargetMachine> ingot::emit::createTargetMachine(mlir::ModuleOp m
     // front of it: a first convolution's took 1.6 times as long 16 bytes further on (Zen 5).
     options.LoopAlignment = machine.lineBytes;
   }
-  Reloc::Model relocations = target::platformOf(machine).positionIndependent ? Reloc::PIC_ : Reloc::Static;
+  target::Platform platform = target::platformOf(machine);
+  options.EmitStackSizeSection = platform.boundsStack; // for StackBound.cpp; it takes no room in a program
+  Reloc::Model relocations = platform.positionIndependent ? Reloc::PIC_ : Reloc::Static;
   return std::unique_ptr<TargetMachine>(target->createTargetMachine(
       triple, machine.cpu, machine.features, options, relocations, std::nullopt, CodeGenOptLevel::Aggressive));
 }

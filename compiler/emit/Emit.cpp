@@ -16,6 +16,7 @@
 #include "compiler/emit/Lowering.h"
 #include "compiler/emit/Object.h"
 #include "compiler/emit/SharedLibrary.h"
+#include "compiler/emit/StackBound.h"
 #include "compiler/emit/Texts.h"
 #include "compiler/emit/WeightsFile.h"
 #include "compiler/emit/cpp/Cpp.h"
@@ -87,7 +88,8 @@ private:
   LogicalResult generateSource(const ingot::target::MachineModel &machine, const ingot::emit::WeightsSource &weights);
   LogicalResult generateObject(const ingot::target::MachineModel &machine);
   LogicalResult checkInterface();
-  LogicalResult checkSymbols();
+  LogicalResult checkSymbols(ArrayRef<StringLiteral> compilerCalls);
+  LogicalResult boundStack(const ingot::target::Platform &platform);
   LogicalResult writeBinaries(const ingot::emit::WeightsSource &weights);
   Error writeArchive(StringRef object);
   Error writeText(StringRef extension, StringRef text);
@@ -101,9 +103,10 @@ private:
   const ingot::emit::Options &options;
   ingot::emit::Result &result;
   Code code;
-  StringRef constants;                          ///< Platform::constants
-  std::vector<ingot::emit::DeviceCode> devices; ///< one for each of the model's devices
-  bool decodesImages = false;                   ///< whether the object calls libingot_image.a
+  StringRef constants;                                ///< Platform::constants
+  std::vector<ingot::emit::DeviceCode> devices;       ///< one for each of the model's devices
+  bool decodesImages = false;                         ///< whether the object calls libingot_image.a
+  std::vector<ingot::emit::FunctionSize> overAligned; ///< of the module, for boundStack
   std::optional<sys::fs::TempFile> weightsFile;
 };
 
@@ -182,7 +185,8 @@ LogicalResult Emitter::generateSource(const ingot::target::MachineModel &machine
 }
 
 LogicalResult Emitter::generateObject(const ingot::target::MachineModel &machine) {
-  constants = ingot::target::platformOf(machine).constants;
+  ingot::target::Platform platform = ingot::target::platformOf(machine);
+  constants = platform.constants;
   std::vector<ingot::emit::PieceObject> pieces = ingot::emit::takePieceObjects(module);
   std::unique_ptr<TargetMachine> target = ingot::emit::createTargetMachine(module, machine);
   if (!target || failed(ingot::emit::lowerToLLVM(module, ingot::emit::Machines(machine, options.machines)))) {
@@ -210,6 +214,7 @@ LogicalResult Emitter::generateObject(const ingot::target::MachineModel &machine
     ir->print(stream, nullptr);
   }
   ingot::emit::defineWeights(*ir, model.name, constants);
+  overAligned = ingot::emit::overAlignedFrames(*ir);
   if (wants(Kind::Asm)) {
     SmallString<0> text;
     raw_svector_ostream stream(text);
@@ -237,22 +242,38 @@ LogicalResult Emitter::generateObject(const ingot::target::MachineModel &machine
     }
     code.object = std::move(*whole);
   }
-  return checkSymbols();
+  return success(succeeded(checkSymbols(platform.compilerCalls)) && succeeded(boundStack(platform)));
+}
+
+/// Bounds the stack of a call, on machines whose programs set it aside.
+LogicalResult Emitter::boundStack(const ingot::target::Platform &platform) {
+  if (!platform.boundsStack) {
+    return success();
+  }
+  Expected<ingot::emit::StackBound> bound = ingot::emit::boundStack(StringRef(code.object.data(), code.object.size()),
+                                                                    model.name, platform.compilerCalls, overAligned);
+  if (!bound) {
+    return fail(bound.takeError());
+  }
+  result.sizes.stack = std::move(*bound);
+  return success();
 }
 
 /// Refuses calls that LLVM made of its own accord (memcpy, fmodf, __truncsfhf2), which would only show when a user
-/// links.
-LogicalResult Emitter::checkSymbols() {
+/// links, but for those that the platform takes from the C compiler's library.
+LogicalResult Emitter::checkSymbols(ArrayRef<StringLiteral> compilerCalls) {
   Expected<ingot::emit::ObjectFacts> facts =
       ingot::emit::inspectObject(StringRef(code.object.data(), code.object.size()));
   if (!facts) {
     return fail(facts.takeError());
   }
   result.sizes = std::move(facts->sizes);
-  result.sizes.zeroed -= model.takesWeights() ? 0 : model.weightBytes; // their place in the object is still zeros
+  // Their place in the object is still zeros, for which only WebAssembly has room in the file.
+  int64_t &place = Triple(model.triple).isOSBinFormatWasm() ? result.sizes.constants : result.sizes.zeroed;
+  place -= model.takesWeights() ? 0 : model.weightBytes;
   decodesImages = llvm::is_contained(facts->undefined, "ingot_image_decode");
   for (const std::string &name : facts->undefined) {
-    if (!StringRef(name).starts_with("ingot_")) {
+    if (!StringRef(name).starts_with("ingot_") && !llvm::is_contained(compilerCalls, name)) {
       return module.emitError("generated code refers to '" + name + "', which the support library does not have");
     }
   }
@@ -389,7 +410,7 @@ LogicalResult Emitter::writeFiles(const ingot::emit::WeightsSource &weights) {
     }
   }
   if (!error) {
-    error = writeText(".h", ingot::emit::headerText(model));
+    error = writeText(".h", ingot::emit::headerText(model, result.sizes));
   }
   // The manifest names all other files, and the dependency file names the manifest, too.
   std::vector<std::string> names, paths;

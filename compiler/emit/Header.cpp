@@ -28,8 +28,8 @@ namespace {
 
 class HeaderWriter {
 public:
-  explicit HeaderWriter(const ModelInfo &model)
-      : model(model), stems(ingot::emit::parameterNames(model)), names(ingot::emit::namesInCode(model)),
+  HeaderWriter(const ModelInfo &model, const ingot::emit::BuildSizes &sizes)
+      : model(model), sizes(sizes), stems(ingot::emit::parameterNames(model)), names(ingot::emit::namesInCode(model)),
         className(ingot::emit::className(model)), upper(StringRef(model.name).upper()), out(text) {}
 
   std::string write() {
@@ -176,6 +176,10 @@ private:
       out << formatv("#define {0}_WORKSPACE_BYTES {1}\n", upper, model.workspaceBytes);
     }
     out << formatv("#define {0}_WORKSPACE_ALIGN {1}\n", upper, model.workspaceAlign);
+    if (sizes.stack.bytes >= 0) {
+      out << formatv("#define {0}_STACK_BYTES {1} /* at most, in a call of {2}_run */\n", upper, sizes.stack.bytes,
+                     model.name);
+    }
     if (model.weightsPlace != ingot::plan::WeightsPlace::Embed) {
       writeWeightMacros();
     }
@@ -424,6 +428,7 @@ private:
   std::string countMacro(StringRef parameter) { return upper + "_" + parameter.upper() + "_ELEMENTS"; }
 
   const ModelInfo &model;
+  const ingot::emit::BuildSizes &sizes;
   /// `stems` are parts of names of macros and functions, and `names` are parameters
   ingot::emit::ParameterNames stems, names;
   std::string className, upper, text;
@@ -432,4 +437,6 @@ private:
 
 } // namespace
 
-std::string ingot::emit::headerText(const ModelInfo &model) { return HeaderWriter(model).write(); }
+std::string ingot::emit::headerText(const ModelInfo &model, const BuildSizes &sizes) {
+  return HeaderWriter(model, sizes).write();
+}

@@ -75,7 +75,9 @@ void visitManifest(V &v, typename V::template Ref<plan::ModelInfo> model, typena
   v("zeroed_bytes", build.sizes.zeroed);
   v("flash_bytes", build.sizes.flash, support::orNull);
   v("ram_bytes", build.sizes.ram, support::orNull);
+  v("stack_bytes", build.sizes.stack.bytes, support::orNull);
   v.list("functions", build.sizes.functions, support::unlessEmpty);
+  v.list("stack_path", build.sizes.stack.path, support::unlessEmpty);
   v("kernels", model.kernels);
   v("macs", model.macs);
   v.list("requirements", model.requirements);

@@ -7,6 +7,8 @@
 // Only the names would be wrong; the symbol is made as ".rodata.NAME_weights" and its section as
 // ".bss..rodata.NAME_weights" (or with what a platform has in the place of ".rodata"), and both names become right by
 // starting later in the string table.
+//
+// In WebAssembly the section has contents, and the weights are written in the place of its zeros.
 #include "compiler/emit/Object.h"
 #include "compiler/emit/CodeGen.h"
 #include "compiler/emit/OtherFormats.h"
@@ -15,6 +17,7 @@
 #include "llvm/BinaryFormat/Magic.h"
 #include "llvm/Object/ELFObjectFile.h"
 #include "llvm/Object/SymbolSize.h"
+#include "llvm/Object/Wasm.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace llvm;
@@ -116,6 +119,41 @@ Expected<bool> patch(StringRef object, StringRef model, StringRef constants, int
 
 } // namespace
 
+/// Returns where the bytes of the weights are in a WebAssembly object, whose segments lie in the file as they do in
+/// memory: zeros have room there. Nothing: it has no weights.
+static Expected<std::optional<uint64_t>> placeInWasm(StringRef object, StringRef section, int64_t size) {
+  auto file = ObjectFile::createWasmObjectFile(MemoryBufferRef(object, ""));
+  if (!file) {
+    return file.takeError();
+  }
+  for (const WasmSegment &segment : (*file)->dataSegments()) {
+    if (segment.Data.Name == section && int64_t(segment.Data.Content.size()) == size) {
+      return reinterpret_cast<const char *>(segment.Data.Content.data()) - object.data();
+    }
+  }
+  return std::nullopt;
+}
+
+/// Writes a WebAssembly object with the weights in the place of its zeros.
+static Error writeWasm(StringRef object, StringRef section, int64_t size, const ingot::emit::WeightsSource &weights,
+                       int fd) {
+  Expected<std::optional<uint64_t>> place = placeInWasm(object, section, size);
+  if (!place) {
+    return place.takeError();
+  }
+  raw_fd_ostream out(fd, /*shouldClose=*/false);
+  out << object.take_front(place->value_or(object.size()));
+  int64_t written = 0;
+  if (*place) {
+    weights([&](ArrayRef<char> bytes) {
+      out.write(bytes.data(), bytes.size());
+      written += bytes.size();
+    });
+    out << object.drop_front(**place + size);
+  }
+  return ingot::emit::checkWritten(out, written, *place ? size : 0);
+}
+
 Error ingot::emit::writeObject(MutableArrayRef<char> object, StringRef model, int64_t weightBytes, StringRef constants,
                                const WeightsSource &weights, int fd) {
   // Code reaches its weights through 32-bit distances.
@@ -125,6 +163,9 @@ Error ingot::emit::writeObject(MutableArrayRef<char> object, StringRef model, in
   }
   uint64_t offset = alignTo(object.size(), sectionAlign);
   StringRef bytes(object.data(), object.size());
+  if (identify_magic(bytes) == file_magic::wasm_object) {
+    return writeWasm(bytes, weightsSection(model, constants), weightBytes, weights, fd);
+  }
   Expected<bool> hasWeights = patch(bytes, model, constants, weightBytes, offset);
   if (!hasWeights) {
     return hasWeights.takeError();
@@ -151,9 +192,11 @@ static StringRef plainName(const ObjectFile &file, StringRef name) {
 }
 
 /// What LLVM refers to on a system and every program there has: where the stack is committed page by page, a function
-/// that touches it, and a mark that floats are used.
+/// that touches it, and a mark that floats are used; in WebAssembly what its linker defines.
 static bool isOfTheSystem(const ObjectFile &file, StringRef name) {
-  return file.isCOFF() && (name == "__chkstk" || name == "_fltused");
+  return (file.isCOFF() && (name == "__chkstk" || name == "_fltused")) ||
+         (file.isWasm() &&
+          llvm::is_contained({"__linear_memory", "__stack_pointer", "__indirect_function_table"}, name));
 }
 
 /// Returns the sum to which a section's bytes are added; null where a program does not have the section in memory.
@@ -163,6 +206,9 @@ static int64_t ingot::emit::BuildSizes::*kindOf(const SectionRef &section) {
   uint64_t flags = isElf ? ELFSectionRef(section).getFlags() : 0;
   if (section.isText()) {
     return &BuildSizes::code;
+  }
+  if (section.getObject()->isWasm()) { // other sections are a linker's
+    return section.isData() ? &BuildSizes::constants : nullptr;
   }
   if (isElf && !(flags & ELF::SHF_ALLOC)) {
     return nullptr;

@@ -6,7 +6,7 @@
 namespace ingot::emit {
 
 /// Returns the text of NAME.h: declarations in C99, and a class where it is compiled as C++17.
-std::string headerText(const plan::ModelInfo &model);
+std::string headerText(const plan::ModelInfo &model, const BuildSizes &sizes);
 
 /// Returns the text of NAME.json. `files` are the names of the other artifacts, without folders.
 std::string manifestText(const plan::ModelInfo &model, llvm::ArrayRef<DeviceCode> devices, const BuildSizes &sizes,

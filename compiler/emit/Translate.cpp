@@ -51,6 +51,9 @@ void ingot::emit::defineWeights(Module &ir, StringRef model, StringRef constants
   if (!ir.getTargetTriple().isOSBinFormatELF()) {
     place->takeName(declared);
   }
+  if (ir.getTargetTriple().isOSBinFormatWasm()) { // a linker would leave out a segment that is called .bss
+    place->setSection(weightsSection(model, constants));
+  }
   place->setAlignment(Align(64));
   declared->replaceAllUsesWith(place);
   declared->eraseFromParent();

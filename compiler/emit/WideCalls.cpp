@@ -7,6 +7,11 @@
 //
 // The last one works since predicates of LLVM are sets of outcomes, 1 for equal, 2 for greater, 4 for less and 8 for
 // unordered, of which the function returns one. Divisions by powers of two stay, since they are shifts and masks.
+//
+// Where a machine has no float32 either, LLVM calls the library of the C compiler (Platform::compilerCalls), which has
+// sums and products but no functions. These become a square root in float64, which rounds to the right float32, and
+// integer arithmetic for the larger and the smaller of two.
+//
 // This comes behind all passes, which know more of instructions than of calls.
 #include "compiler/emit/CodeGen.h"
 #include "compiler/target/Platform.h"
@@ -60,6 +65,7 @@ private:
   IRBuilder<> builder;
   const ingot::target::Platform &platform;
 
+  bool isFloat(Type *type) { return type->isFloatTy() && !platform.floats; }
   bool isDouble(Type *type) { return type->isDoubleTy() && !platform.doubles; }
   bool isLong(Type *type) { return type->isIntegerTy(64) && !platform.longDivision; }
 
@@ -74,7 +80,10 @@ private:
       return compared(*comparison);
     }
     auto *intrinsic = dyn_cast<IntrinsicInst>(&instruction);
-    return intrinsic && isDouble(intrinsic->getType()) ? function(*intrinsic) : nullptr;
+    if (!intrinsic || isFloat(intrinsic->getType())) {
+      return intrinsic ? floatFunction(*intrinsic) : nullptr;
+    }
+    return isDouble(intrinsic->getType()) ? function(*intrinsic) : nullptr;
   }
 
   /// Returns an integer type as long as a float, or the integer type itself.
@@ -155,6 +164,40 @@ private:
     const char *name = nameOf(functions, intrinsic.getIntrinsicID());
     return name ? call(name, type, SmallVector<Value *>(intrinsic.args())) : nullptr;
   }
+
+  /// Returns what a function of float32 is in other terms. float64 has more than twice the bits, so that its square
+  /// root, rounded again, is what one rounding would have given.
+  Value *floatFunction(IntrinsicInst &intrinsic) {
+    Type *type = intrinsic.getType();
+    switch (intrinsic.getIntrinsicID()) {
+    case Intrinsic::sqrt: {
+      Value *wide = call("from_float", builder.getDoubleTy(), {intrinsic.getArgOperand(0)});
+      return call("to_float", type, {call("sqrt", builder.getDoubleTy(), {wide})});
+    }
+    case Intrinsic::maximum:
+      return extreme(intrinsic.getArgOperand(0), intrinsic.getArgOperand(1), CmpInst::ICMP_SGT);
+    case Intrinsic::minimum:
+      return extreme(intrinsic.getArgOperand(0), intrinsic.getArgOperand(1), CmpInst::ICMP_SLT);
+    default:
+      return nullptr;
+    }
+  }
+
+  /// Returns one of two floats by their order, in which -0 is below 0, or a NaN where one is there: the bits of floats
+  /// are ordered as integers are, those of negative ones the other way round.
+  Value *extreme(Value *a, Value *b, CmpInst::Predicate first) {
+    Value *bits[] = {builder.CreateBitCast(a, builder.getInt32Ty()), builder.CreateBitCast(b, builder.getInt32Ty())};
+    Value *keys[2], *isNan[2];
+    for (int i = 0; i < 2; ++i) {
+      Value *magnitude = builder.CreateAnd(bits[i], builder.getInt32(0x7fffffff));
+      isNan[i] = builder.CreateICmpUGT(magnitude, builder.getInt32(0x7f800000));
+      Value *mask = builder.CreateLShr(builder.CreateAShr(bits[i], 31), 1);
+      keys[i] = builder.CreateXor(bits[i], mask);
+    }
+    Value *takesA = builder.CreateOr(isNan[0], builder.CreateICmp(first, keys[0], keys[1]));
+    takesA = builder.CreateAnd(takesA, builder.CreateOr(isNan[0], builder.CreateNot(isNan[1])));
+    return builder.CreateSelect(takesA, a, b);
+  }
 };
 
 static_assert(FCmpInst::FCMP_OEQ == 1 && FCmpInst::FCMP_OGT == 2 && FCmpInst::FCMP_OLT == 4 && FCmpInst::FCMP_UNO == 8);
@@ -163,7 +206,7 @@ static_assert(FCmpInst::FCMP_OEQ == 1 && FCmpInst::FCMP_OGT == 2 && FCmpInst::FC
 
 void ingot::emit::callForWideArithmetic(Module &ir, const target::MachineModel &machine) {
   target::Platform platform = target::platformOf(machine);
-  if (!platform.doubles || !platform.longDivision) {
+  if (!platform.floats || !platform.doubles || !platform.longDivision) {
     WideCalls(ir, platform).run();
   }
 }

@@ -561,6 +561,7 @@ static LogicalResult emit(State &s) {
   s.result.codeBytes = result.sizes.code;
   s.result.flashBytes = result.sizes.flash;
   s.result.ramBytes = result.sizes.ram;
+  s.result.stackBytes = result.sizes.stack.bytes;
   s.result.artifacts = std::move(result.artifacts);
   return success();
 }

@@ -307,14 +307,15 @@ private:
             llvm::Triple::getArchTypeName(archOf(first.triple)) + "; name one that fits with --target or --levels");
       return false;
     }
-    bool known = triple.isOSBinFormatELF() || triple.isOSBinFormatMachO() || triple.isOSBinFormatCOFF();
+    bool known = triple.isOSBinFormatELF() || triple.isOSBinFormatMachO() || triple.isOSBinFormatCOFF() ||
+                 triple.isOSBinFormatWasm();
     bool narrow = triple.getEnvironment() == llvm::Triple::GNUILP32;
     bool otherCalls = triple.isArm64e() || triple.isWindowsArm64EC();
     if (!known || narrow || otherCalls) {
       error("--triple " + options.triple + ": " +
             (narrow       ? "pointers of 32 bits on AArch64"
              : otherCalls ? "signed pointers and calls of emulated code"
-                          : "objects that are not ELF, Mach-O or COFF") +
+                          : "objects that are not ELF, Mach-O, COFF or WebAssembly") +
             " are not supported");
       return false;
     }

@@ -25,10 +25,16 @@ struct Platform {
   /// The alignment of the workspace, of buffers in it, and of arrays on the stack, in bytes.
   int64_t alignment = 64;
   int64_t stackBytes = 16 << 10;   ///< bytes that the frame of a function may take before the compiler warns
+  bool floats = true;              ///< instructions compute in float32
   bool doubles = true;             ///< instructions compute in float64
   bool longDivision = true;        ///< instructions divide integers of 64 bits, and convert them to floats and back
   bool smallCode = false;          ///< functions are optimised for size
   bool positionIndependent = true; ///< code may be loaded anywhere; false: a linker gives it its address
+  /// The stack that a run takes is computed, because a program sets that much aside for it.
+  bool boundsStack = false;
+  /// Functions of the library that comes with every C compiler (libgcc, compiler-rt), which code calls for arithmetic
+  /// that the machine has no instruction for. Other functions than these and the support library's are an error.
+  llvm::ArrayRef<llvm::StringLiteral> compilerCalls = {};
   llvm::StringRef constants = ".rodata"; ///< section of the weights, to which the name of the model is added
   llvm::ArrayRef<llvm::StringLiteral> nativeMath = everyMath; ///< those of `everyMath` that are instructions
 

@@ -14,7 +14,7 @@ class Target;
 
 /// Changes whenever a header that is installed beside this one (cmake/IngotInstall.cmake) does in a way that compiled
 /// code can notice.
-inline constexpr uint32_t plugInVersion = 8;
+inline constexpr uint32_t plugInVersion = 9;
 
 struct PlugIn {
   uint32_t version;                  ///< plugInVersion

@@ -2,6 +2,7 @@
  * machine is, once. The answer is kept in one word that any thread may write, always with the same value, so there
  * is no lock, and nothing that has to run before main. */
 #include "level.h"
+#include "word.h"
 
 #if !defined(__x86_64__) && !defined(_M_X64) && !defined(__aarch64__) && !defined(_M_ARM64)
 int ingot_ask_level(void) { return 0; }
@@ -10,10 +11,10 @@ int ingot_ask_level(void) { return 0; }
 static int machineLevel = -1; /* not asked yet */
 
 int ingot_machine_level(void) {
-  int level = __atomic_load_n(&machineLevel, __ATOMIC_RELAXED);
+  int level = ingot_word(&machineLevel);
   if (level < 0) {
     level = ingot_ask_level();
-    __atomic_store_n(&machineLevel, level, __ATOMIC_RELAXED);
+    ingot_set_word(&machineLevel, level);
   }
   return level;
 }

@@ -2,6 +2,7 @@
  * gives them to a process that asks. Only a permission is kept, in one word like the level, so a process that was
  * refused may ask again. */
 #include "ingot.h"
+#include "word.h"
 
 static int machineTiles; /* 1: permitted */
 
@@ -18,11 +19,11 @@ static int ask(void) { return 0; }
 #endif
 
 int ingot_run_tiles(void) {
-  if (!__atomic_load_n(&machineTiles, __ATOMIC_RELAXED)) {
+  if (!ingot_word(&machineTiles)) {
     if (!ask()) {
       return INGOT_ERROR_TILES;
     }
-    __atomic_store_n(&machineTiles, 1, __ATOMIC_RELAXED);
+    ingot_set_word(&machineTiles, 1);
   }
   return 0;
 }

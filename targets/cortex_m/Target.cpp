@@ -1,11 +1,19 @@
-// Arm's microcontrollers with a floating-point unit, Cortex-M4 and later: Thumb code, addresses of 32 bits, float32 by
-// instructions and float64 not, no operating system and no C library. What they lack the support library computes
-// (runtime_support/core/wide.c). Kernels are loops of scalars; one processor runs them.
+// Arm's microcontrollers: Thumb code, addresses of 32 bits, no operating system and no C library. A table says what
+// each processor is to LLVM and what it computes by instructions. Three kinds of arithmetic come from elsewhere:
+//
+//   float64, division of 64-bit integers    the support library (runtime_support/core/wide.c), on all of them
+//   float32 without a floating-point unit,  the library of the C compiler, by the names that Arm's run-time ABI gives
+//   integers of Cortex-M0+                  to these functions (`compilerCalls`)
+//
+// Kernels are loops of scalars, and one processor runs them. The vectors of Cortex-M55 and later (MVE) are not used:
+// LLVM 22 compares floats in them by instructions for which a NaN is less than any number, so that the largest of some
+// would be wrong where one is a NaN (`fcmp olt` becomes `vcmp.f32 lt`).
 //
 // The objects are for the soft-float calling convention, which every program can link; functions of a model pass no
 // floats, so that --triple thumbv7em-none-eabihf changes a mark in the object and nothing else.
 #include "compiler/target/Target.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
 
 extern "C" { // NOLINTBEGIN(readability-identifier-naming): LLVM's names
 void LLVMInitializeARMTargetInfo();
@@ -22,27 +30,55 @@ using ingot::target::Platform;
 
 namespace {
 
-/// Ops of the math dialect that are instructions. Those that round to whole floats are instructions of Armv8's
-/// floating-point unit, which stand behind the others.
+/// Ops of the math dialect that are instructions, or a few of them. Those that round to whole floats are instructions
+/// of Armv8's floating-point unit, which stand behind the others. Without a floating-point unit a square root is the
+/// support library's.
 constexpr StringLiteral nativeMath[] = {"absf",     "absi",     "sqrt",     "fma",   "ctpop", "ctlz",
                                         "cttz",     "copysign", "isfinite", "isinf", "isnan", "clampf",
                                         "isnormal", "ceil",     "floor",    "trunc", "round", "roundeven"};
 constexpr size_t roundingOps = 5;
 
-/// `features` takes float64 from where a processor may have it.
+/// Functions that compute what processors without a floating-point unit do not, and behind them those for the
+/// instructions on integers that Cortex-M0+ lacks, too.
+constexpr StringLiteral compilerCalls[] = {
+    "__aeabi_fadd",     "__aeabi_fsub",   "__aeabi_fmul",   "__aeabi_fdiv",   "__aeabi_fcmpeq", "__aeabi_fcmplt",
+    "__aeabi_fcmple",   "__aeabi_fcmpge", "__aeabi_fcmpgt", "__aeabi_fcmpun", "__aeabi_f2iz",   "__aeabi_f2uiz",
+    "__aeabi_i2f",      "__aeabi_ui2f",   "__aeabi_idiv",   "__aeabi_uidiv",  "__aeabi_lmul",   "__aeabi_idivmod",
+    "__aeabi_uidivmod", "__aeabi_llsl",   "__aeabi_llsr",   "__aeabi_lasr",   "__clzsi2"};
+constexpr size_t integerCalls = 9;
+
+/// What computes floats.
+enum class Floats { Calls, Unit, RoundingUnit };
+
+/// `cpu` and `features` are LLVM's. Features take float64 from where a processor may have it.
 struct Row {
-  const char *cpu, *sentence, *triple, *features;
-  bool rounds;
+  const char *spec, *sentence, *cpu, *triple, *features;
+  Floats floats;
+  bool dividesIntegers = true;
 };
 
 constexpr Row rows[] = {
-    {"cortex-m4", "Cortex-M4 with its floating-point unit: microcontrollers", "thumbv7em-none-eabi", "", false},
-    {"cortex-m7", "Cortex-M7, in float32", "thumbv7em-none-eabi", "-fp64", true},
-    {"cortex-m33", "Cortex-M33 with its floating-point unit", "thumbv8m.main-none-eabi", "", true},
+    {"cortex-m0plus", "Cortex-M0+, and M0: floats and divisions by the C compiler's library", "cortex-m0plus",
+     "thumbv6m-none-eabi", "", Floats::Calls, /*dividesIntegers=*/false},
+    {"cortex-m3", "Cortex-M3: floats by the C compiler's library", "cortex-m3", "thumbv7m-none-eabi", "",
+     Floats::Calls},
+    {"cortex-m4", "Cortex-M4 with its floating-point unit: microcontrollers", "cortex-m4", "thumbv7em-none-eabi", "",
+     Floats::Unit},
+    {"cortex-m4f", "the same, as it is called in data sheets", "cortex-m4", "thumbv7em-none-eabi", "", Floats::Unit},
+    {"cortex-m4+nofp", "Cortex-M4 without one: floats by the C compiler's library", "cortex-m4", "thumbv7em-none-eabi",
+     "-fpregs", Floats::Calls},
+    {"cortex-m7", "Cortex-M7, in float32", "cortex-m7", "thumbv7em-none-eabi", "-fp64", Floats::RoundingUnit},
+    {"cortex-m33", "Cortex-M33 with its floating-point unit", "cortex-m33", "thumbv8m.main-none-eabi", "",
+     Floats::RoundingUnit},
+    {"cortex-m33+nofp", "Cortex-M33 without one: floats by the C compiler's library", "cortex-m33",
+     "thumbv8m.main-none-eabi", "-fpregs", Floats::Calls},
+    {"cortex-m55", "Cortex-M55, in float32; kernels do not use its vectors (MVE)", "cortex-m55",
+     "thumbv8.1m.main-none-eabi", "-fp64", Floats::RoundingUnit},
+    {"cortex-m85", "Cortex-M85, likewise", "cortex-m85", "thumbv8.1m.main-none-eabi", "-fp64", Floats::RoundingUnit},
 };
 
-const Row *rowOf(StringRef cpu) {
-  const Row *row = llvm::find_if(rows, [&](const Row &each) { return cpu == each.cpu; });
+const Row *rowOf(StringRef spec) {
+  const Row *row = llvm::find_if(rows, [&](const Row &each) { return spec == each.spec; });
   return row == std::end(rows) ? nullptr : row;
 }
 
@@ -65,7 +101,7 @@ public:
   std::vector<Level> levels() const override {
     std::vector<Level> levels;
     for (const Row &row : rows) {
-      levels.push_back({row.cpu, row.sentence});
+      levels.push_back({row.spec, row.sentence});
     }
     return levels;
   }
@@ -75,11 +111,13 @@ public:
   Expected<MachineModel> machine(StringRef spec) const override {
     const Row *row = rowOf(spec);
     if (!row) {
-      return createStringError("unknown microcontroller '" + spec + "'; use cortex-m4, cortex-m7 or cortex-m33");
+      auto specs = llvm::map_range(rows, [](const Row &each) { return StringRef(each.spec); });
+      return createStringError("unknown microcontroller '" + spec + "'; use one of " + llvm::join(specs, ", "));
     }
     initializeBackEnd();
     MachineModel machine;
-    machine.spec = machine.cpu = machine.anyCpu = spec.str();
+    machine.spec = spec.str();
+    machine.cpu = machine.anyCpu = row->cpu;
     machine.triple = row->triple;
     machine.features = row->features;
     machine.lanes = 1;
@@ -87,6 +125,7 @@ public:
     machine.elementRegisters = 4;
     machine.gatherLoads = false;
     machine.memoryOperands = false;
+    machine.fusedMultiplyAdd = row->floats != Floats::Calls;
     machine.matmulTile = {4, 4};
     machine.l1Bytes = 16 << 10;
     machine.l2Bytes = 64 << 10;
@@ -100,9 +139,15 @@ public:
     platform.alignment = 16; // of an ingot_string; other elements ask for less
     platform.stackBytes = 4 << 10;
     platform.doubles = platform.longDivision = platform.positionIndependent = false;
-    platform.smallCode = true;
-    const Row *row = rowOf(machine.cpu);
-    platform.nativeMath = row && row->rounds ? ArrayRef(nativeMath) : ArrayRef(nativeMath).drop_back(roundingOps);
+    platform.smallCode = platform.boundsStack = true;
+    const Row *row = rowOf(machine.spec);
+    bool rounds = row && row->floats == Floats::RoundingUnit;
+    platform.nativeMath = rounds ? ArrayRef(nativeMath) : ArrayRef(nativeMath).drop_back(roundingOps);
+    if (row && row->floats == Floats::Calls) {
+      platform.floats = false;
+      platform.compilerCalls =
+          row->dividesIntegers ? ArrayRef(compilerCalls).drop_back(integerCalls) : ArrayRef(compilerCalls);
+    }
     return platform;
   }
 

@@ -95,7 +95,8 @@ TEST(CommandLine, Budget) {
     expectSays(wrong({"compile", "m.onnx", "--budget", text}), "is no number of bytes");
   }
   expectSays(wrong({"compile", "m.onnx", "--budget", "ram=1,ram=2"}), "the budget of ram is given twice");
-  expectSays(wrong({"compile", "m.onnx", "--budget", "stack=2K"}), "stack is not computed");
+  EXPECT_EQ(parsed({"compile", "m.onnx", "--budget", "stack=2K"}).budget.stack, 2048);
+  expectSays(wrong({"compile", "m.onnx", "--budget", "cycles=2K"}), "cycles are not computed");
   expectSays(wrong({"inspect", "m.onnx", "--budget", "ram=1"}), "--budget");
 }
 

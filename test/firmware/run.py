@@ -2,8 +2,11 @@
 
     run.py --ingot build/bin/ingot --target cortex-m4 [--only NAME] [--sizes]
 
-What they compute is compared with onnx's reference evaluator. Each object may need functions of the support library alone.
+What they compute is compared with onnx's reference evaluator. Each object may need functions of the support library alone, and on processors without
+a floating-point unit of the C compiler's. The stack is painted before each run: what a run changes of it is within the manifest's stack_bytes, which
+is less than twice that (and the allowance of LEAST_STACK), or null where the run asks for memory.
 """
+import json
 import pathlib
 import sys
 import tempfile
@@ -50,6 +53,10 @@ MODELS = {
     "largest": ("g (float[N,20] x) => (float[N,3] v, int64[N,3] i) {v, i = TopK (x, k)}", {"k": np.int64([3])}, [floats(4, 20)]),
 }  # fmt: skip
 
+# Bytes that a bound may be above what a run takes, besides half of it: a call of the support library counts as its deepest function, and a branch
+# that data did not take counts.
+LEAST_STACK = 192
+
 STEP = {"quantized": 0.051}  # where a number may round to the neighbour of what it is quantized to
 
 
@@ -57,6 +64,21 @@ def model_of(text, constants):
     model = onnx.parser.parse_model(f'<ir_version: 8, opset_import: ["" : 19]> {text}')
     model.graph.initializer.extend(numpy_helper.from_array(np.asarray(array), name) for name, array in constants.items())
     return model
+
+
+def wrong_stack(arguments, manifest, changed):
+    """What is wrong with the bound of a model's stack, or None."""
+    facts = json.loads(manifest.read_text())
+    bound = facts["stack_bytes"]
+    if arguments.sizes:
+        print(f"{facts['name']}: at most {bound} bytes of stack, {changed} used; {facts.get('stack_path')}")
+    if not bare.MACHINES[arguments.target].bounds_stack or facts["allocates"]:
+        return None if bound is None else f"a bound of the stack, {bound}, where none can be known"
+    if bound is None:
+        return "no bound of the stack"
+    if changed > bound:
+        return f"{changed} bytes of stack were used, and the bound is {bound}"
+    return f"the bound of the stack is {bound}, and {changed} bytes were used" if bound > 2 * changed + LEAST_STACK else None
 
 
 def try_one(arguments, name, scratch):
@@ -71,12 +93,15 @@ def try_one(arguments, name, scratch):
     for kind, arrays in (("input", inputs), ("output", outputs)):
         for k, array in enumerate(arrays):
             (data / f"{kind}_{k}.pb").write_bytes(numpy_helper.from_array(np.asarray(array)).SerializeToString())
-    verdict, wrong = bare.shared(arguments.ingot, arguments.target).run(arguments.ingot, folder, folder / "out")
+    painted = []
+    verdict, wrong = bare.shared(arguments.ingot, arguments.target).run(arguments.ingot, folder, folder / "out", painted=painted)
     if verdict == "pass":
         wrong = ingot_run.compare_outputs(folder, folder / "out", lambda got, want: ingot_run.difference(got, want, STEP.get(name, 5e-5)))
     if arguments.sizes:
         print(bare.call([bare.TOOLS / "llvm-size", folder / "out/model.o"]).stdout.decode())
-    return f"{verdict}: {wrong}" if wrong else bare.foreign(folder / "out/model.o")
+    if wrong:
+        return f"{verdict}: {wrong}"
+    return bare.foreign(folder / "out/model.o", arguments.target) or wrong_stack(arguments, folder / "out/model.json", painted[0])
 
 
 # Sizes that no address reaches, alone or all together: ingot_plan refuses them with INGOT_ERROR_SIZE (12).
@@ -104,11 +129,12 @@ def main():
     if missing := bare.lacks(arguments.target):
         print(f"skipped: no {missing} here")
         sys.exit(77)
+    is_narrow = "64" not in bare.MACHINES[arguments.target].triple
     count = ingot_run.Count("firmware")
     with tempfile.TemporaryDirectory(prefix="ingot-firmware-") as scratch:
         for name in [arguments.only] if arguments.only else MODELS:
-            count.add(name, try_one(arguments, name, scratch))
-        if not arguments.only:
+            count.add(f"{name} on {arguments.target}", try_one(arguments, name, scratch))
+        if not arguments.only and is_narrow:  # where 64 bits are an address, all these sizes have one
             count.add("sizes", try_sizes(arguments, scratch))
     count.finish()
 

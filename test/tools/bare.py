@@ -8,6 +8,8 @@ import re
 import shutil
 import struct
 import subprocess
+import tempfile
+import typing
 
 import numpy as np
 import onnx
@@ -20,23 +22,72 @@ SOURCES = pathlib.Path(__file__).resolve().parents[2]
 RUNTIME = SOURCES / "runtime_support"
 TOOLS = pathlib.Path("/usr/lib/llvm-22/bin")
 
-# For a target of ingot: LLVM's triple, flags of the C compiler, the emulator. A Cortex-M's code is also one of larger processors.
+# For a target of ingot: LLVM's triple, flags of the C compiler, the emulator, and the command that names the library of GCC that code may call. The
+# code of most Cortex-M is also code of larger processors, whose emulation is older and surer than that of the small ones.
+# MVE is emulated on a board only, whose program reads and writes files (main.c).
+ARM, SOFT = ["qemu-arm", "-cpu", "max"], ["-mfloat-abi=soft"]
+M55 = ["qemu-system-arm", "-M", "mps3-an547", "-nographic", "-semihosting-config", "enable=on,target=native", "-kernel"]
+VECTORS = ["qemu-riscv64", "-cpu", "rv64,v=true,vext_spec=v1.0,vlen=%d"]
+
+
+WASM = ["node", "--no-warnings", SOURCES / "test/firmware/wasi.mjs"]
+WASM_LIBRARY = [TOOLS / "clang", "--target=wasm32-wasip1", "-print-libgcc-file-name"]
+
+
+def gcc_of(prefix, *flags):
+    return [f"{prefix}-gcc", *flags, "-print-libgcc-file-name"]
+
+
+class Machine(typing.NamedTuple):
+    triple: str
+    flags: list
+    emulator: list
+    compilers_library: list  # the command that names it; None: code calls none
+    bounds_stack: bool = True
+
+    @property
+    def is_board(self):
+        return self.emulator is M55
+
+
 MACHINES = {
-    "cortex-m4": ("thumbv7em-none-eabi", ["-mcpu=cortex-m4", "-mfloat-abi=softfp"], ["qemu-arm", "-cpu", "max"]),
-    "cortex-m7": ("thumbv7em-none-eabi", ["-mcpu=cortex-m7", "-mfloat-abi=softfp"], ["qemu-arm", "-cpu", "max"]),
-    "cortex-m33": ("thumbv8m.main-none-eabi", ["-mcpu=cortex-m33", "-mfloat-abi=softfp"], ["qemu-arm", "-cpu", "max"]),
+    "cortex-m0plus": Machine("thumbv6m-none-eabi", ["-mcpu=cortex-m0plus", *SOFT], ARM, gcc_of("arm-none-eabi", "-mcpu=cortex-m0plus")),
+    "cortex-m3": Machine("thumbv7m-none-eabi", ["-mcpu=cortex-m3", *SOFT], ARM, gcc_of("arm-none-eabi", "-mcpu=cortex-m3")),
+    "cortex-m4": Machine("thumbv7em-none-eabi", ["-mcpu=cortex-m4", "-mfloat-abi=softfp"], ARM, None),
+    "cortex-m4f": Machine("thumbv7em-none-eabi", ["-mcpu=cortex-m4", "-mfloat-abi=softfp"], ARM, None),
+    "cortex-m4+nofp": Machine("thumbv7em-none-eabi", ["-mcpu=cortex-m4", *SOFT], ARM, gcc_of("arm-none-eabi", "-mcpu=cortex-m4", *SOFT)),
+    "cortex-m7": Machine("thumbv7em-none-eabi", ["-mcpu=cortex-m7", "-mfloat-abi=softfp"], ARM, None),
+    "cortex-m33": Machine("thumbv8m.main-none-eabi", ["-mcpu=cortex-m33", "-mfloat-abi=softfp"], ARM, None),
+    "cortex-m33+nofp": Machine("thumbv8m.main-none-eabi", ["-mcpu=cortex-m33", *SOFT], ARM, gcc_of("arm-none-eabi", "-mcpu=cortex-m33", *SOFT)),
+    "cortex-m55": Machine("thumbv8.1m.main-none-eabi", ["-mcpu=cortex-m55", "-mfloat-abi=softfp"], M55, None),
+    "cortex-m85": Machine("thumbv8.1m.main-none-eabi", ["-mcpu=cortex-m85", "-mfloat-abi=softfp"], M55, None),
+    "rv32imc": Machine("riscv32-unknown-elf", ["-march=rv32imc", "-mabi=ilp32"], ["qemu-riscv32"], gcc_of("riscv64-unknown-elf", "-march=rv32imc", "-mabi=ilp32")),
+    "rv32imafc": Machine("riscv32-unknown-elf", ["-march=rv32imafc", "-mabi=ilp32f"], ["qemu-riscv32"], None),
+    "rv64gc": Machine("riscv64-unknown-elf", ["-march=rv64gc", "-mabi=lp64d"], ["qemu-riscv64"], None, bounds_stack=False),
+    "rv64gcv": Machine("riscv64-unknown-elf", ["-march=rv64gcv", "-mabi=lp64d"], [*VECTORS[:2], VECTORS[2] % 128], None, bounds_stack=False),
+    "wasm32": Machine("wasm32-unknown-unknown", [], WASM, WASM_LIBRARY, bounds_stack=False),
+    "wasm32+simd128": Machine("wasm32-unknown-unknown", ["-msimd128"], WASM, WASM_LIBRARY, bounds_stack=False),
 }
 TYPES = {np.dtype(name) for name in ("float32", "float64", "float16", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "bool")}
 
 
 def lacks(target):
     """What is missing here to run code for the target, or an empty text."""
-    missing = [tool for tool in (TOOLS / "clang", TOOLS / "ld.lld", "cmake", MACHINES[target][2][0]) if not shutil.which(str(tool))]
+    machine = MACHINES[target]
+    missing = [tool for tool in (TOOLS / "clang", TOOLS / "ld.lld", "cmake", machine.emulator[0], *(machine.compilers_library or [])[:1]) if not shutil.which(str(tool))]
+    if machine.compilers_library and not missing and not pathlib.Path(library_of(machine)).exists():
+        missing.append(library_of(machine))
     return ", ".join(map(str, missing))
 
 
+def library_of(machine):
+    return call(machine.compilers_library, check=True).stdout.decode().strip()
+
+
 def call(command, **options):
-    return subprocess.run([str(word) for word in command], capture_output=True, timeout=120, preexec_fn=ingot_run.limits, **options)
+    # Node reserves more addresses than the limit of other programs, for guards around the memory of WebAssembly.
+    limits = None if command[0] == WASM[0] else ingot_run.limits
+    return subprocess.run([str(word) for word in command], capture_output=True, timeout=120, preexec_fn=limits, **options)
 
 
 class Crash(Exception):
@@ -48,13 +99,16 @@ class Bare:
 
     def __init__(self, target, folder):
         self.target, self.folder = target, pathlib.Path(folder)
-        self.triple, self.flags, self.emulator = MACHINES[target]
-        self.program, self.library = self.folder / "main.o", self.folder / "libingot_rt_core.a"
+        machine = MACHINES[target]
+        self.triple, self.flags, self.emulator, self.is_board = machine.triple, machine.flags, machine.emulator, machine.is_board
+        self.program, self.libraries = self.folder / "main.o", [self.folder / "libingot_rt_core.a"]
+        if machine.compilers_library:
+            self.libraries.append(library_of(machine))
 
     def build(self):
         self.folder.mkdir(parents=True, exist_ok=True)
         toolchain, flags = SOURCES / "cmake/toolchains/thumbv7em-none-eabi.cmake", ["-std=c11", "-Os", "-ffreestanding", "-fno-builtin", "-Wall", "-Werror"]
-        includes = ["-I", RUNTIME / "core", "-I", RUNTIME / "include"]
+        includes = ["-I", RUNTIME / "core", "-I", RUNTIME / "include", *(["-DBOARD", "-DARENA=(3 << 20)"] if self.is_board else [])]
         for command in (
             ["cmake", "-S", RUNTIME, "-B", self.folder, "--toolchain", toolchain, f"-DCMAKE_C_FLAGS={' '.join(self.flags)}", f"-DCMAKE_C_COMPILER_TARGET={self.triple}"],
             ["cmake", "--build", self.folder, "--parallel", "2"],
@@ -66,7 +120,11 @@ class Bare:
 
     def link(self, built, name):
         """Links built/model.o; what is wrong, or None."""
-        done = call([TOOLS / "ld.lld", "-static", "-e", "_start", "-o", built / name, self.program, built / "model.o", self.library])
+        how = ["-T", SOURCES / "test/firmware/board.ld", "--gc-sections"] if self.is_board else ["-static", "-e", "_start"]
+        linker = "ld.lld"
+        if self.emulator is WASM:
+            linker, how = "wasm-ld", ["--no-entry", "-z", f"stack-size={1 << 20}"]
+        done = call([TOOLS / linker, *how, "-o", built / name, self.program, built / "model.o", *self.libraries])
         return re.sub(r"\s+", " ", done.stderr.decode()).strip()[:600] if done.returncode else None
 
     def make(self, ingot, folder, out, flags=()):
@@ -80,28 +138,44 @@ class Bare:
         text = self.link(out, "program")
         return ("link", text) if text else ("pass", "")
 
-    def run(self, ingot, folder, out, flags=()):
-        """As ingot_run.run(): (verdict, text), and out/output_K.pb."""
+    def run(self, ingot, folder, out, flags=(), painted=None):
+        """As ingot_run.run(): (verdict, text), and out/output_K.pb; `painted` is that of ask()."""
         verdict, text = self.make(ingot, folder, out, flags)
-        return self.execute(folder, pathlib.Path(out)) if verdict == "pass" else (verdict, text)
+        return self.execute(folder, pathlib.Path(out), painted) if verdict == "pass" else (verdict, text)
 
-    def ask(self, program, inputs, types):
-        """Outputs of these types for the inputs (None: one is left out). Trouble is an exception: Status, or one that says what ended the program."""
-        request = struct.pack("<q", 1)
-        for array in inputs:
-            request += struct.pack("<q", -1) if array is None else struct.pack(f"<{1 + array.ndim}q", array.ndim, *array.shape) + array.tobytes()
-        done = call([*self.emulator, program], input=request)
+    def exchange(self, program, request):
+        """What the program writes for what it reads."""
+        if self.is_board:
+            with tempfile.TemporaryDirectory(prefix="ingot-board-") as folder:
+                files = pathlib.Path(folder)
+                (files / "request").write_bytes(request)
+                done = call([*self.emulator, pathlib.Path(program).resolve()], cwd=folder, stdin=subprocess.DEVNULL)
+                reply = (files / "reply").read_bytes() if (files / "reply").exists() else b""
+        else:
+            done = call([*self.emulator, program], input=request)
+            reply = done.stdout
         if done.returncode:
             raise Crash(f"the program ended with {done.returncode}: {done.stderr.decode(errors='replace')[:300]}")
-        reply, outputs = Reply(done.stdout), []
-        if status := reply.number():
+        return reply
+
+    def ask(self, program, inputs, types, painted=None):
+        """Outputs of these types for the inputs (None: one is left out). Trouble is an exception: Status, or one that says what ended the program.
+        Where `painted` is a list, it gets the bytes of the stack that the run has changed."""
+        request = struct.pack("<q", 1 if painted is None else 2)
+        for array in inputs:
+            request += struct.pack("<q", -1) if array is None else struct.pack(f"<{1 + array.ndim}q", array.ndim, *array.shape) + array.tobytes()
+        reply, outputs = Reply(self.exchange(program, request)), []
+        status = reply.number()
+        if painted is not None:
+            painted.append(reply.number())
+        if status:
             raise Status(f"status {status & 0xFF}, {(status >> 8) - 1}")
         for dtype in types:
             shape = [reply.number() for _ in range(reply.number())]
             outputs.append(np.frombuffer(reply.take(int(np.prod(shape, dtype=np.int64)) * dtype.itemsize), dtype).reshape(shape).copy())
         return outputs
 
-    def execute(self, folder, out):
+    def execute(self, folder, out, painted=None):
         graph, data = onnx.load(folder / "model.onnx", load_external_data=False).graph, folder / "test_data_set_0"
         constants = {tensor.name for tensor in graph.initializer}
         inputs = [numpy_helper.to_array(onnx.load_tensor(str(data / f"input_{k}.pb"))) for k, _ in enumerate(value for value in graph.input if value.name not in constants)]
@@ -109,7 +183,7 @@ class Bare:
         if others := {*types, *(array.dtype for array in inputs)} - TYPES:
             return "none", f"tensors of {', '.join(map(str, others))}"
         try:
-            outputs = self.ask(out / "program", inputs, types)
+            outputs = self.ask(out / "program", inputs, types, painted)
         except subprocess.TimeoutExpired:
             return "timeout", "more than 120 s"
         except (Crash, Status) as trouble:
@@ -150,17 +224,19 @@ def shared(ingot, target):
     return machine
 
 
-def foreign(path):
-    """A sentence about symbols that an object needs of others than the support library, or None."""
+def foreign(path, target):
+    """A sentence about symbols that an object needs of others than the support library, or None. Where the target's code may call the C compiler's
+    library, the compiler has compared them with its list, and they begin with underscores."""
+    own = ("ingot_", "__") if MACHINES[target].compilers_library else ("ingot_",)
     needed = [line.split()[-1] for line in call([TOOLS / "llvm-nm", "-u", path], check=True).stdout.decode().splitlines()]
-    others = [name for name in needed if not name.startswith("ingot_")]
+    of_linker = ("__linear_memory", "__stack_pointer", "__indirect_function_table") if MACHINES[target].emulator is WASM else ()
+    others = [name for name in needed if not name.startswith(own) and name not in of_linker]
     return f"the object needs {', '.join(others)}" if others else None
 
 
 def plan(machine, program, symbols):
     """What ingot_plan says to values of the model's symbols: the kind of its status, and bytes of the workspace."""
-    done = call([*machine.emulator, program], input=struct.pack(f"<{1 + len(symbols)}q", 0, *symbols), check=True)
-    status, bytes = struct.unpack("<qq", done.stdout)
+    status, bytes = struct.unpack("<qq", machine.exchange(program, struct.pack(f"<{1 + len(symbols)}q", 0, *symbols)))
     return status & 0xFF, bytes
 
 

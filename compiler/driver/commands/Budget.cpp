@@ -90,6 +90,15 @@ std::vector<Part> ramParts(const pipeline::Result &result, const plan::ModelInfo
   return parts;
 }
 
+/// Returns the frames of the calls by which most is taken.
+std::vector<Part> stackParts(const emit::StackBound &stack) {
+  std::vector<Part> parts;
+  for (const emit::FunctionSize &frame : stack.path) {
+    parts.push_back({frame.name, frame.bytes});
+  }
+  return parts;
+}
+
 /// Returns what makes a model take less flash, of flags that it was not compiled with.
 std::vector<std::string> flashHints(const pipeline::Options &options, const plan::ModelInfo &model,
                                     const emit::BuildSizes &sizes) {
@@ -149,11 +158,11 @@ std::string exceedsOne(const char *kind, int64_t most, int64_t taken, std::vecto
 
 std::string parseBudget(const std::string &text, Budget &budget) {
   auto [kind, amount] = llvm::StringRef(text).split('=');
-  if (kind == "stack" || kind == "cycles") {
-    return "'" + text + "': " + kind.str() + " is not computed; budgets are of flash and ram";
+  if (kind == "cycles") {
+    return "'" + text + "': cycles are not computed; budgets are of flash, ram and stack";
   }
-  if (kind != "flash" && kind != "ram") {
-    return "'" + text + "': a budget is flash=BYTES or ram=BYTES, such as flash=256K";
+  if (kind != "flash" && kind != "ram" && kind != "stack") {
+    return "'" + text + "': a budget is flash=BYTES, ram=BYTES or stack=BYTES, such as flash=256K";
   }
   llvm::StringRef digits = amount;
   int64_t unit = digits.consume_back("K") ? 1024 : digits.consume_back("M") ? 1024 * 1024 : 1, bytes = 0;
@@ -161,7 +170,7 @@ std::string parseBudget(const std::string &text, Budget &budget) {
       bytes > INT64_MAX / unit) {
     return "'" + text + "': '" + amount.str() + "' is no number of bytes, such as 65536, 64K or 1M";
   }
-  std::optional<int64_t> &most = kind == "flash" ? budget.flash : budget.ram;
+  std::optional<int64_t> &most = kind == "flash" ? budget.flash : kind == "ram" ? budget.ram : budget.stack;
   if (most) {
     return "the budget of " + kind.str() + " is given twice";
   }
@@ -178,6 +187,9 @@ std::string exceeds(const Budget &budget, const pipeline::Options &options, cons
                                             "bound them with --dim or --shape") +
            "; nothing was written";
   }
+  if (budget.stack && sizes.stack.bytes < 0) {
+    return "--budget stack cannot be checked: " + sizes.stack.why + "; nothing was written";
+  }
   std::vector<std::string> said;
   if (budget.flash) {
     said.push_back(
@@ -185,6 +197,9 @@ std::string exceeds(const Budget &budget, const pipeline::Options &options, cons
   }
   if (budget.ram) {
     said.push_back(exceedsOne("ram", *budget.ram, sizes.ram, ramParts(result, model, sizes), ramHints(model)));
+  }
+  if (budget.stack) {
+    said.push_back(exceedsOne("stack", *budget.stack, sizes.stack.bytes, stackParts(sizes.stack), {}));
   }
   llvm::erase_if(said, [](const std::string &text) { return text.empty(); });
   return llvm::join(said, "\n" + options.modelPath + ": error: ");

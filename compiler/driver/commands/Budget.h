@@ -1,5 +1,5 @@
-// Budgets of `ingot compile --budget flash=256K,ram=64K`: how much a model may take before its files are refused, and
-// the table of what takes it. The head of emit/BuildInfo.h defines what counts as flash and what as RAM.
+// Budgets of `ingot compile --budget flash=256K,ram=64K,stack=2K`: how much a model may take before its files are
+// refused, and the table of what takes it. The head of emit/BuildInfo.h defines what counts as flash, RAM and stack.
 #pragma once
 #include "compiler/pipeline/Pipeline.h"
 #include <optional>
@@ -9,8 +9,8 @@ namespace ingot::driver {
 
 /// Bytes that a model may take of each kind; nothing: any number.
 struct Budget {
-  std::optional<int64_t> flash, ram;
-  bool isGiven() const { return flash || ram; }
+  std::optional<int64_t> flash, ram, stack;
+  bool isGiven() const { return flash || ram || stack; }
 };
 
 /// Adds "flash=256K,ram=65536" to a budget, and returns what is wrong with the text; nothing where it is right.

@@ -62,11 +62,10 @@ void addCompile(CLI::App &app, Invocation &invocation) {
       }
     }
   };
-  repeated(
-      app.add_option_function<std::vector<std::string>>(
-          "--budget", setBudget,
-          "What the model may take at most: flash=256K,ram=64K (K and M are 1024 and 1024 * 1024 bytes); exceeded: "
-          "a table, exit code 1, and no files"))
+  repeated(app.add_option_function<std::vector<std::string>>(
+               "--budget", setBudget,
+               "What the model may take at most: flash=256K,ram=64K,stack=2K (K and M are 1024 and 1024 * 1024 bytes); "
+               "exceeded: a table, exit code 1, and no files"))
       ->delimiter(',')
       ->type_name("KIND=BYTES,...");
   CLI::Option *cache =

@@ -50,6 +50,7 @@ std::string jsonOf(const pipeline::Result &result) {
     json.attribute("code_bytes", result.codeBytes);
     writeArena(json, "flash_bytes", result.flashBytes);
     writeArena(json, "ram_bytes", result.ramBytes);
+    writeArena(json, "stack_bytes", result.stackBytes);
     json.attribute("kernels", result.kernels);
     report::writeSizes(json, result);
     report::writeAllocations(json, result);

@@ -33,10 +33,15 @@ std::vector<Change> figures(const Manifest &a, const Manifest &b) {
   auto row = [](const char *name, int64_t before, int64_t after) { return Change{name, known(before), known(after)}; };
   // An earlier manifest does not have them, nor does one of C++ source.
   auto constants = [](const Manifest &manifest) { return manifest.sizes.flash < 0 ? -1 : manifest.sizes.constants; };
-  return {row("flash", a.sizes.flash, b.sizes.flash),   row("ram", a.sizes.ram, b.sizes.ram),
-          row("weights", a.weightBytes, b.weightBytes), row("code", a.codeBytes, b.codeBytes),
-          row("constants", constants(a), constants(b)), row("workspace", a.workspaceBytes, b.workspaceBytes),
-          row("kernels", a.kernels, b.kernels)};
+  std::vector<Change> rows = {
+      row("flash", a.sizes.flash, b.sizes.flash),   row("ram", a.sizes.ram, b.sizes.ram),
+      row("weights", a.weightBytes, b.weightBytes), row("code", a.codeBytes, b.codeBytes),
+      row("constants", constants(a), constants(b)), row("workspace", a.workspaceBytes, b.workspaceBytes),
+      row("kernels", a.kernels, b.kernels)};
+  if (a.sizes.stack.bytes >= 0 || b.sizes.stack.bytes >= 0) {
+    rows.push_back(row("stack", a.sizes.stack.bytes, b.sizes.stack.bytes));
+  }
+  return rows;
 }
 
 /// Returns the functions whose code has another size, the largest change first.

@@ -69,8 +69,10 @@ std::string checkInspect(const Invocation &invocation) {
 
 /// Checks the budget of a compilation.
 std::string checkBudget(const Invocation &invocation) {
-  return invocation.budget.flash && !emit::needsMachineCode(invocation.model.emit)
-             ? "--budget flash counts machine code, which another compiler makes of what --emit writes here"
+  const Budget &budget = invocation.budget;
+  return (budget.flash || budget.stack) && !emit::needsMachineCode(invocation.model.emit)
+             ? std::string("--budget ") + (budget.flash ? "flash" : "stack") +
+                   " counts machine code, which another compiler makes of what --emit writes here"
              : "";
 }
 

@@ -21,11 +21,16 @@ ROWS = [  # triple, target, linker and its flags
     ("aarch64-none-elf", "armv8-a", ["ld.lld", *ELF]),
     ("x86_64-linux-gnux32", "x86-64-v3", ["ld.lld", *ELF]),
     ("thumbv7em-none-eabi", "cortex-m4", ["ld.lld", *ELF]),
+    ("thumbv6m-none-eabi", "cortex-m0plus", ["ld.lld", *ELF, "--unresolved-symbols=ignore-all"]),  # the C compiler's library is test/firmware's
+    ("thumbv8.1m.main-none-eabi", "cortex-m55", ["ld.lld", *ELF]),
+    ("riscv32-unknown-elf", "rv32imafc", ["ld.lld", *ELF]),
+    ("riscv64-unknown-linux-gnu", "rv64gcv", ["ld.lld", *ELF]),
     ("arm64-apple-macos", "apple-m1", ["ld64.lld", "-arch", "arm64", *DARWIN]),
     ("aarch64-windows-msvc", "armv8-a", ["lld-link", *WINDOWS]),
     ("x86_64-apple-macos", "x86-64-v3", ["ld64.lld", "-arch", "x86_64", *DARWIN]),
     ("x86_64-pc-windows-msvc", "x86-64-v3", ["lld-link", *WINDOWS]),
 ]
+FLAGS = {"riscv32-unknown-elf": ["-march=rv32imafc", "-mabi=ilp32f"]}  # where the convention of calls depends on the processor
 TBD = """--- !tapi-tbd
 tbd-version: 4
 targets: [ {arch}-macos ]
@@ -66,7 +71,7 @@ def main():
         objects = []
         for source in [out / "main.c", *sorted((SOURCE / "runtime_support/core").glob("*.c"))]:
             objects.append(out / f"{source.stem}.part.o")
-            call(LLVM / "clang", f"--target={triple}", "-std=c11", "-ffreestanding", "-fno-builtin", "-fno-stack-protector", "-Os", "-mno-stack-arg-probe", f"-I{out}", f"-I{SOURCE}/runtime_support/include", "-c", source, "-o", objects[-1])
+            call(LLVM / "clang", f"--target={triple}", *FLAGS.get(triple, []), "-std=c11", "-ffreestanding", "-fno-builtin", "-fno-stack-protector", "-Os", "-mno-stack-arg-probe", f"-I{out}", f"-I{SOURCE}/runtime_support/include", "-c", source, "-o", objects[-1])
         if "windows" in triple:  # what its C library defines
             (out / "used.c").write_text("int _fltused;\n")
             objects.append(out / "used.part.o")

@@ -1,0 +1,149 @@
+// RISC-V: microcontrollers of 32 bits, with and without a floating-point unit, whose objects need no operating system;
+// and processors of 64 bits under Linux, with and without vectors. The names are those of the extensions that a
+// processor has, as C compilers take them for -march. A processor that has more than a name says runs the code, too.
+//
+// Kernels for vectors (V) count on 128 bits in a register, which every processor for applications has, and set the
+// length that they compute with; so the same code is right, and no faster, where registers are longer.
+#include "compiler/target/Target.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringMap.h"
+#include "llvm/TargetParser/Host.h"
+#include "llvm/TargetParser/Triple.h"
+
+extern "C" { // NOLINTBEGIN(readability-identifier-naming): LLVM's names
+void LLVMInitializeRISCVTargetInfo();
+void LLVMInitializeRISCVTarget();
+void LLVMInitializeRISCVTargetMC();
+void LLVMInitializeRISCVAsmPrinter();
+void LLVMInitializeRISCVAsmParser();
+} // NOLINTEND(readability-identifier-naming)
+
+using namespace llvm;
+using ingot::target::Level;
+using ingot::target::MachineModel;
+using ingot::target::Platform;
+
+namespace {
+
+constexpr const char *smallTriple = "riscv32-unknown-elf", *linuxTriple = "riscv64-unknown-linux-gnu";
+
+/// Ops of the math dialect that are instructions, or a few of them. Rounding to whole floats is neither (it is one of
+/// the extension Zfa).
+constexpr StringLiteral nativeMath[] = {"absf",     "absi",     "sqrt",  "fma",   "ctpop",  "ctlz",    "cttz",
+                                        "copysign", "isfinite", "isinf", "isnan", "clampf", "isnormal"};
+
+/// What a processor without a floating-point unit calls of the C compiler's library. A square root is the support
+/// library's.
+constexpr StringLiteral compilerCalls[] = {"__addsf3",   "__subsf3",  "__mulsf3",     "__divsf3",    "__eqsf2",
+                                           "__nesf2",    "__ltsf2",   "__lesf2",      "__gtsf2",     "__gesf2",
+                                           "__unordsf2", "__fixsfsi", "__fixunssfsi", "__floatsisf", "__floatunsisf"};
+
+struct Row {
+  const char *spec, *sentence, *triple, *cpu, *features;
+  bool floats, vectors;
+  bool isSmall() const { return triple == StringRef(smallTriple); }
+};
+
+constexpr Row rows[] = {
+    {"rv32imc", "RISC-V microcontrollers of 32 bits: floats by the C compiler's library", smallTriple, "generic-rv32",
+     "+m,+c", false, false},
+    {"rv32imafc", "the same with a floating-point unit for float32", smallTriple, "generic-rv32", "+m,+a,+f,+c", true,
+     false},
+    {"rv64gc", "64-bit RISC-V under Linux", linuxTriple, "generic-rv64", "+m,+a,+f,+d,+c", true, false},
+    {"rv64gcv", "the same with vectors (V), of any length", linuxTriple, "generic-rv64", "+m,+a,+f,+d,+c,+v", true,
+     true},
+};
+
+const Row *rowOf(StringRef spec) {
+  const Row *row = llvm::find_if(rows, [&](const Row &each) { return spec == each.spec; });
+  return row == std::end(rows) ? nullptr : row;
+}
+
+void initializeBackEnd() {
+  static const bool done = [] {
+    LLVMInitializeRISCVTargetInfo();
+    LLVMInitializeRISCVTarget();
+    LLVMInitializeRISCVTargetMC();
+    LLVMInitializeRISCVAsmPrinter();
+    LLVMInitializeRISCVAsmParser();
+    return true;
+  }();
+  (void)done;
+}
+
+class RiscvTarget final : public ingot::target::Target {
+public:
+  StringRef name() const override { return "riscv"; }
+
+  std::vector<Level> levels() const override {
+    std::vector<Level> levels;
+    for (const Row &row : rows) {
+      levels.push_back({row.spec, row.sentence});
+    }
+    return levels;
+  }
+
+  bool accepts(StringRef spec) const override { return spec.starts_with("rv32") || spec.starts_with("rv64"); }
+
+  Expected<MachineModel> machine(StringRef spec) const override {
+    const Row *row = rowOf(spec);
+    if (!row) {
+      auto specs = llvm::map_range(rows, [](const Row &each) { return StringRef(each.spec); });
+      return createStringError("unknown RISC-V processor '" + spec + "'; use one of " + llvm::join(specs, ", "));
+    }
+    initializeBackEnd();
+    MachineModel machine;
+    machine.spec = spec.str();
+    machine.triple = row->triple;
+    machine.cpu = machine.anyCpu = row->cpu;
+    machine.features = row->features;
+    machine.lanes = row->vectors ? 4 : 1;
+    machine.registers = 32;
+    machine.elementRegisters = row->vectors ? 1 : 4; // vectors are multiplied with elements in registers of floats
+    machine.gatherLoads = false;
+    machine.memoryOperands = false;
+    machine.fusedMultiplyAdd = row->floats;
+    machine.matmulTile = row->vectors ? MachineModel::Tile{8, 3} : MachineModel::Tile{4, 4};
+    machine.l1Bytes = row->isSmall() ? 16 << 10 : 32 << 10;
+    machine.l2Bytes = row->isSmall() ? 64 << 10 : 256 << 10;
+    machine.l3Bytes = row->isSmall() ? 256 << 10 : 2 << 20;
+    if (row->isSmall()) {
+      machine.tuning.leastWorkToSplit = 1 << 30; // nobody else would run a part of a kernel
+    }
+    return machine;
+  }
+
+  Platform platform(const MachineModel &machine) const override {
+    Platform platform = Platform::of(machine.triple);
+    platform.nativeMath = nativeMath;
+    const Row *row = rowOf(machine.spec);
+    if (row && row->isSmall()) {
+      platform.alignment = 16; // the stack's, and that of an ingot_string
+      platform.stackBytes = 4 << 10;
+      platform.doubles = platform.longDivision = platform.positionIndependent = false;
+      platform.smallCode = platform.boundsStack = true;
+    }
+    if (row && !row->floats) {
+      platform.floats = false;
+      platform.compilerCalls = compilerCalls;
+    }
+    return platform;
+  }
+
+  std::string hostLacks(const MachineModel &machine) const override {
+    const Row *row = rowOf(machine.spec);
+    if (!row || row->isSmall() || Triple(sys::getProcessTriple()).getArch() != Triple::riscv64) {
+      return row && row->isSmall() ? "a RISC-V processor of 32 bits" : "a RISC-V processor of 64 bits";
+    }
+    return row->vectors && !sys::getHostCPUFeatures().lookup("v") ? "v" : "";
+  }
+
+  std::string refuses(mlir::Operation *op, const MachineModel &machine) const override { return ""; }
+};
+
+} // namespace
+
+namespace ingot::targets::riscv {
+std::unique_ptr<target::Target> create() { return std::make_unique<RiscvTarget>(); }
+} // namespace ingot::targets::riscv

@@ -1,0 +1,117 @@
+// WebAssembly: code for browsers, Node and other engines, with addresses of 32 bits, scalar or with vectors of 128 bits
+// (simd128). Objects are those of LLVM's WebAssembly linker; they import nothing but what that defines, the support
+// library, and one function of the C compiler's where sizes are open. Multiply-adds are two instructions, and kernels
+// are loops for one thread.
+#include "compiler/target/Target.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+
+extern "C" { // NOLINTBEGIN(readability-identifier-naming): LLVM's names
+void LLVMInitializeWebAssemblyTargetInfo();
+void LLVMInitializeWebAssemblyTarget();
+void LLVMInitializeWebAssemblyTargetMC();
+void LLVMInitializeWebAssemblyAsmPrinter();
+void LLVMInitializeWebAssemblyAsmParser();
+} // NOLINTEND(readability-identifier-naming)
+
+using namespace llvm;
+using ingot::target::Level;
+using ingot::target::MachineModel;
+using ingot::target::Platform;
+
+namespace {
+
+/// Ops of the math dialect that are instructions, or a few of them. A fused multiply-add is neither and becomes two
+/// instructions; rounding halves away from zero is none.
+constexpr StringLiteral nativeMath[] = {"absf",     "absi",  "ceil",  "floor",  "trunc",   "roundeven",
+                                        "sqrt",     "fma",   "ctpop", "ctlz",   "cttz",    "copysign",
+                                        "isfinite", "isinf", "isnan", "clampf", "isnormal"};
+
+/// The product of 64-bit integers in 128 bits, by which sizes that a run chooses are checked.
+constexpr StringLiteral compilerCalls[] = {"__multi3"};
+
+struct Row {
+  const char *spec, *sentence, *features;
+  bool vectors;
+};
+
+constexpr Row rows[] = {
+    {"wasm32", "WebAssembly: any engine", "", false},
+    {"wasm32+simd128", "WebAssembly with vectors of 128 bits: browsers since 2021, Node since 16.4", "+simd128", true},
+};
+
+const Row *rowOf(StringRef spec) {
+  const Row *row = llvm::find_if(rows, [&](const Row &each) { return spec == each.spec; });
+  return row == std::end(rows) ? nullptr : row;
+}
+
+void initializeBackEnd() {
+  static const bool done = [] {
+    LLVMInitializeWebAssemblyTargetInfo();
+    LLVMInitializeWebAssemblyTarget();
+    LLVMInitializeWebAssemblyTargetMC();
+    LLVMInitializeWebAssemblyAsmPrinter();
+    LLVMInitializeWebAssemblyAsmParser();
+    return true;
+  }();
+  (void)done;
+}
+
+class WasmTarget final : public ingot::target::Target {
+public:
+  StringRef name() const override { return "wasm32"; }
+
+  std::vector<Level> levels() const override {
+    std::vector<Level> levels;
+    for (const Row &row : rows) {
+      levels.push_back({row.spec, row.sentence});
+    }
+    return levels;
+  }
+
+  bool accepts(StringRef spec) const override { return spec.starts_with("wasm"); }
+
+  Expected<MachineModel> machine(StringRef spec) const override {
+    const Row *row = rowOf(spec);
+    if (!row) {
+      auto specs = llvm::map_range(rows, [](const Row &each) { return StringRef(each.spec); });
+      return createStringError("unknown kind of WebAssembly '" + spec + "'; use one of " + llvm::join(specs, ", "));
+    }
+    initializeBackEnd();
+    MachineModel machine;
+    machine.spec = spec.str();
+    machine.triple = "wasm32-unknown-unknown";
+    machine.cpu = machine.anyCpu = "generic";
+    machine.features = row->features;
+    machine.lanes = row->vectors ? 4 : 1;
+    machine.registers = 16; // engines run on processors that have at least these
+    machine.gatherLoads = false;
+    machine.memoryOperands = false;
+    machine.fusedMultiplyAdd = false;
+    machine.matmulTile = row->vectors ? MachineModel::Tile{4, 2} : MachineModel::Tile{4, 4};
+    machine.l1Bytes = 32 << 10;
+    machine.l2Bytes = 256 << 10;
+    machine.l3Bytes = 2 << 20;
+    machine.tuning.leastWorkToSplit = 1 << 30; // nobody else would run a part of a kernel
+    return machine;
+  }
+
+  Platform platform(const MachineModel &machine) const override {
+    Platform platform = Platform::of(machine.triple);
+    platform.alignment = 16; // the stack's, and that of a vector
+    platform.positionIndependent = false;
+    platform.nativeMath = nativeMath;
+    platform.compilerCalls = compilerCalls;
+    return platform;
+  }
+
+  std::string hostLacks(const MachineModel &machine) const override { return "an engine for WebAssembly"; }
+
+  std::string refuses(mlir::Operation *op, const MachineModel &machine) const override { return ""; }
+};
+
+} // namespace
+
+namespace ingot::targets::wasm32 {
+std::unique_ptr<target::Target> create() { return std::make_unique<WasmTarget>(); }
+} // namespace ingot::targets::wasm32
