@@ -12,6 +12,7 @@
 #include "llvm/Support/raw_ostream.h"
 #include <cmath>
 #include <functional>
+#include <numeric>
 
 namespace ingot::driver {
 
@@ -140,70 +141,52 @@ ModelRuns Quantizer::runsOf(const quantizer::Model &which, const std::string &fi
   return {invocation, file, &which == &model ? own : own + " (quantized)"};
 }
 
-llvm::Error Quantizer::observe(quantizer::Model &observed, llvm::ArrayRef<std::string> values,
-                               llvm::function_ref<llvm::Error(const Values &, const std::string &)> take) {
+llvm::Expected<Quantizer::Observation> Quantizer::observation(quantizer::Model &observed,
+                                                              llvm::ArrayRef<std::string> values) {
   llvm::Expected<std::string> file = fileWith(observed, values);
   if (!file) {
     return file.takeError();
   }
-  ModelRuns runs = runsOf(observed, *file);
+  return Observation{std::make_unique<ModelRuns>(runsOf(observed, *file)), &observed == &quantized};
+}
+
+llvm::Error Quantizer::observe(Observation &observation, llvm::ArrayRef<size_t> which, Take take) {
   ProgressBar bar(true);
-  for (size_t i = 0; i < samples.size(); ++i) {
-    llvm::Expected<DataSet> data = samples.read(i);
+  for (auto [number, sample] : llvm::enumerate(which)) {
+    llvm::Expected<DataSet> data = samples.read(sample);
     if (!data) {
       return data.takeError();
     }
     llvm::Expected<std::vector<HostTensor>> outputs =
-        runs.outputs(&observed == &quantized ? forQuantized(*data) : std::move(*data));
+        observation.runs->outputs(observation.isQuantized ? forQuantized(*data) : std::move(*data));
     if (!outputs) {
       return outputs.takeError();
     }
-    bar.show(int(i + 1), int(samples.size()), "samples observed");
-    if (llvm::Error error = take(byName(*outputs), samples.name(i))) {
+    bar.show(int(number + 1), int(which.size()), "samples observed");
+    if (llvm::Error error = take(byName(*outputs), sample)) {
       return error;
     }
   }
   return llvm::Error::success();
 }
 
-llvm::Expected<std::map<std::string, quantizer::FloatRange>>
-Quantizer::rangesOf(const quantizer::Wanted &wanted, std::map<std::string, std::string> &problems) {
-  std::vector<std::string> names;
-  llvm::transform(wanted, std::back_inserter(names), [](const auto &entry) { return entry.first; });
-  std::map<std::string, quantizer::Statistics> statistics;
-  std::map<std::string, std::string> firstStrange; // the sample of the first such value
-  llvm::Error error = observe(model, names, [&](const Values &values, const std::string &sample) {
-    for (const std::string &name : names) {
-      statistics[name].add(floatsOf(*values.lookup(name)));
-      if (statistics[name].notFinite() > 0) {
-        firstStrange.emplace(name, sample);
-      }
-    }
-    return llvm::Error::success();
-  });
-  if (error) {
-    return error;
-  }
-  std::map<std::string, quantizer::FloatRange> ranges;
-  for (const auto &[name, own] : statistics) {
-    if (std::string problem = own.problem(); problem.empty()) {
-      ranges[name] = own.choose(options.method, options.percentile, options.signedActivations);
-    } else {
-      auto sample = firstStrange.find(name);
-      problems[name] = "what it reads, " + support::quoted(name) + ", " + problem +
-                       (sample == firstStrange.end() ? "" : " in " + sample->second);
-    }
-  }
-  return ranges;
+llvm::Error Quantizer::observe(quantizer::Model &observed, llvm::ArrayRef<std::string> values, Take take) {
+  llvm::Expected<Observation> observing = observation(observed, values);
+  return observing ? observe(*observing, allSamples(), take) : observing.takeError();
 }
 
-/// Returns the layers of a model that has been changed, without those that are kept.
-static std::vector<quantizer::Layer> again(quantizer::Model &model, llvm::ArrayRef<quantizer::Layer> old) {
-  std::vector<quantizer::Layer> layers = quantizer::layersOf(model);
-  llvm::erase_if(layers, [&](const quantizer::Layer &layer) {
-    return llvm::none_of(old, [&](const quantizer::Layer &other) { return other.name == layer.name; });
+std::vector<size_t> Quantizer::allSamples() const {
+  std::vector<size_t> all(samples.size());
+  std::iota(all.begin(), all.end(), size_t(0));
+  return all;
+}
+
+std::vector<quantizer::Layer> Quantizer::again(quantizer::Model &changed) const {
+  std::vector<quantizer::Layer> found = quantizer::layersOf(changed);
+  llvm::erase_if(found, [&](const quantizer::Layer &layer) {
+    return llvm::none_of(layers, [&](const quantizer::Layer &other) { return other.name == layer.name; });
   });
-  return layers;
+  return found;
 }
 
 void Quantizer::writeStatic(const std::map<std::string, quantizer::FloatRange> &ranges) {
@@ -212,7 +195,7 @@ void Quantizer::writeStatic(const std::map<std::string, quantizer::FloatRange> &
   std::vector<quantizer::Layer> written = layers;
   if (options.correctBias) { // only these have an error to be corrected, not a layer that stays in float
     quantizer::correctBias(quantized, layers, biasChannels, options.weights);
-    written = again(quantized, layers);
+    written = again(quantized);
   }
   quantizer::writeStatic(quantized, written, encodings, options.weights);
   for (const quantizer::Layer &layer : layers) {
@@ -246,8 +229,7 @@ llvm::Error Quantizer::quantizeStatic() {
     return error;
   }
   std::map<std::string, std::string> problems;
-  llvm::Expected<std::map<std::string, quantizer::FloatRange>> ranges =
-      rangesOf(quantizer::wantedBy(model, layers), problems);
+  llvm::Expected<Ranges> ranges = rangesOf(quantizer::wantedBy(model, layers), problems);
   if (!ranges) {
     return ranges.takeError();
   }
@@ -259,15 +241,23 @@ llvm::Error Quantizer::quantizeStatic() {
   if (llvm::Error error = checkLeft()) {
     return error;
   }
+  llvm::Expected<quantizer::Method> best = compareWhole(*ranges);
+  if (!best) {
+    return best.takeError();
+  }
+  Chosen chosen = ranges->by(*best);
   if (options.maxDrop >= 0) {
-    if (llvm::Error error = limitDrop(*ranges)) {
+    if (llvm::Error error = limitDrop(chosen.ranges)) {
       return error;
     }
   }
   if (llvm::Error error = checkLeft()) {
     return error;
   }
-  writeStatic(*ranges);
+  writeStatic(chosen.ranges);
+  for (const quantizer::Layer &layer : layers) {
+    factsOf(layer).method = chosen.methods.at(layer.x);
+  }
   return llvm::Error::success();
 }
 
@@ -390,7 +380,7 @@ llvm::Expected<std::vector<quantizer::KeptNode>> Quantizer::lostInFloat16() {
   }
   auto isFinite = [](float value) { return std::isfinite(value); };
   std::map<std::string, int64_t> strange; // elements that are not finite as narrow floats, and not in float32
-  llvm::Error error = observe(quantized, names, [&](const Values &results, const std::string &) {
+  llvm::Error error = observe(quantized, names, [&](const Values &results, size_t) {
     for (const std::string &name : names) {
       strange[values[name]] += llvm::count_if(floatsOf(*results.lookup(name)), std::not_fn(isFinite));
     }
@@ -406,7 +396,7 @@ llvm::Expected<std::vector<quantizer::KeptNode>> Quantizer::lostInFloat16() {
     }
   }
   std::map<std::string, quantizer::Reach> reaches;
-  error = observe(model, names, [&](const Values &results, const std::string &) {
+  error = observe(model, names, [&](const Values &results, size_t) {
     for (const std::string &name : names) {
       for (float value : floatsOf(*results.lookup(name))) {
         strange[name] -= isFinite(value) ? 0 : 1;
@@ -422,48 +412,6 @@ llvm::Expected<std::vector<quantizer::KeptNode>> Quantizer::lostInFloat16() {
     reach.isLost = strange[name] > 0;
   }
   return quantizer::nodesBeyondFloat16(model, reaches);
-}
-
-llvm::Expected<std::map<std::string, quantizer::Channels>> Quantizer::channelsOf() {
-  // The axis of the channels: the second one for convolutions, the last one for products.
-  std::map<std::string, int> axes;
-  std::vector<std::string> names;
-  for (const quantizer::Layer &layer : layers) {
-    if (layer.graph == 0 && axes.try_emplace(layer.x, layer.op == "Conv" ? 1 : -1).second) {
-      names.push_back(layer.x);
-    }
-  }
-  std::map<std::string, quantizer::Channels> channels;
-  llvm::Error error = observe(model, names, [&](const Values &values, const std::string &) {
-    for (const std::string &name : names) {
-      const HostTensor &tensor = *values.lookup(name);
-      channels[name].add(floatsOf(tensor), tensor.dims, axes[name]);
-    }
-    return llvm::Error::success();
-  });
-  if (error) {
-    return error;
-  }
-  return channels;
-}
-
-llvm::Error Quantizer::adjust() {
-  if (options.smooth >= 0) {
-    llvm::Expected<std::map<std::string, quantizer::Channels>> channels = channelsOf();
-    if (!channels) {
-      return channels.takeError();
-    }
-    quantizer::smooth(model, layers, *channels, options.smooth);
-    layers = again(model, layers);
-  }
-  if (options.correctBias) {
-    llvm::Expected<std::map<std::string, quantizer::Channels>> channels = channelsOf();
-    if (!channels) {
-      return channels.takeError();
-    }
-    biasChannels = std::move(*channels);
-  }
-  return llvm::Error::success();
 }
 
 /// Compensates by GPTQ, which needs a matrix of moments for each operand. Those of a group of layers that fit into some
@@ -482,7 +430,7 @@ llvm::Error Quantizer::compensate(std::vector<quantizer::BlockWeights> &weights)
     }
     std::vector<std::string> names;
     llvm::transform(rows, std::back_inserter(names), [](const auto &entry) { return entry.first; });
-    llvm::Error error = observe(model, names, [&](const Values &values, const std::string &) {
+    llvm::Error error = observe(model, names, [&](const Values &values, size_t) {
       for (const std::string &name : names) {
         channels[name].addMoments(floatsOf(*values.lookup(name)), rows[name]);
       }

@@ -1,0 +1,29 @@
+// Finds where a factor for each channel of a value can go without a node of its own: into constants of the nodes that
+// make the value.
+#pragma once
+#include "compiler/quantizer/Model.h"
+#include <optional>
+
+namespace ingot::quantizer {
+
+/// A constant operand along whose axis channels lie: when it is multiplied, so is the value.
+struct Place {
+  int node, operand, axis;
+};
+
+/// A value of `rank` axes whose channels lie along `axis`, all of whose readers are to get it multiplied.
+struct Scaled {
+  std::string value;
+  int rank, axis;
+  int64_t channels;
+  size_t readers;
+};
+
+/// Returns the constants that have to be multiplied so that a value is; nothing: there are no such, because another node
+/// reads the value, too, or what makes it does more to it than a positive factor goes through (a GELU, a Clip).
+std::optional<std::vector<Place>> placesOf(const Index &index, const pb::GraphProto &graph, const Scaled &scaled);
+
+/// Multiplies a constant operand along an axis. The node gets a copy of its own, since others may read the constant.
+void multiply(Model &model, Names &names, const Index &index, Place place, llvm::ArrayRef<float> by);
+
+} // namespace ingot::quantizer
