@@ -6,8 +6,8 @@
 
 namespace ingot::quantizer {
 
-/// Returns 1 / power of each channel of a layer's result. A channel that is nearly silent beside the others counts as if it
-/// had a hundredth of their amplitude: what is lost there is lost beside the others.
+/// Returns 1 / power of each channel of a layer's result. A channel that is nearly silent beside the others counts as
+/// if it had a hundredth of their amplitude: what is lost there is lost beside the others.
 static std::vector<double> inversePowers(const Layer &layer, const std::map<std::string, Channels> &powers) {
   size_t count = WeightChannels(layer).outputCount();
   auto found = powers.find(layer.y);

@@ -95,7 +95,8 @@ private:
 
   bool normalization(int number, const pb::NodeProto &node) {
     for (int output = 1; output < node.output_size(); ++output) {
-      if (!node.output(output).empty() && (index.isOutput(node.output(output)) || !index.uses(node.output(output)).empty())) {
+      if (!node.output(output).empty() &&
+          (index.isOutput(node.output(output)) || !index.uses(node.output(output)).empty())) {
         return false;
       }
     }

@@ -19,8 +19,8 @@ struct Scaled {
   size_t readers;
 };
 
-/// Returns the constants that have to be multiplied so that a value is; nothing: there are no such, because another node
-/// reads the value, too, or what makes it does more to it than a positive factor goes through (a GELU, a Clip).
+/// Returns the constants that have to be multiplied so that a value is; nothing: there are no such, because another
+/// node reads the value, too, or what makes it does more to it than a positive factor goes through (a GELU, a Clip).
 std::optional<std::vector<Place>> placesOf(const Index &index, const pb::GraphProto &graph, const Scaled &scaled);
 
 /// Multiplies a constant operand along an axis. The node gets a copy of its own, since others may read the constant.

@@ -1,5 +1,5 @@
-// Chooses what flags leave open: how each value is smoothed, and how its range is found. Samples are parted: from most of
-// them candidates are made, and the few that are held out say what each costs the layers that read the value. What a
+// Chooses what flags leave open: how each value is smoothed, and how its range is found. Samples are parted: from most
+// of them candidates are made, and the few that are held out say what each costs the layers that read the value. What a
 // range is in the end comes from all samples.
 #include "compiler/driver/quantizing/Quantizer.h"
 #include "compiler/quantizer/Adjust.h"
@@ -12,8 +12,8 @@
 namespace ingot::driver {
 namespace {
 
-using quantizer::Channels;
 using quantizer::ChannelErrors;
+using quantizer::Channels;
 using quantizer::Effort;
 using quantizer::Method;
 
@@ -170,8 +170,7 @@ llvm::Error Quantizer::chooseSmoothing() {
     }
     add(value, -1, {});
     for (double strength : strengthsOf(options.effort, isFree)) {
-      add(value, strength,
-          quantizer::smoothingOf(model, own, channels[value], strength, !options.weights.perTensor));
+      add(value, strength, quantizer::smoothingOf(model, own, channels[value], strength, !options.weights.perTensor));
     }
   }
   error = observe(*observing, part.held, [&](const Values &values, size_t) {
@@ -195,8 +194,8 @@ llvm::Error Quantizer::chooseSmoothing() {
     std::vector<double> power = channels[value].powers();
     std::vector<double> costs = quantizer::costOfChannels(index, layersOfValue, channels, power.size());
     auto costOf = [&](const Smoothing &smoothing) {
-      return smoothing.errors.cost(costs) + quantizer::costOfWeights(index, layersOfValue, channels, power,
-                                                                     smoothing.by, options.weights);
+      return smoothing.errors.cost(costs) +
+             quantizer::costOfWeights(index, layersOfValue, channels, power, smoothing.by, options.weights);
     };
     const Smoothing *best = &own.front();
     double least = costOf(*best) * handicap(quantizer::isFree(model, value, layersOfValue, channels[value]));

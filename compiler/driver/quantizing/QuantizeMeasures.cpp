@@ -6,6 +6,7 @@
 #include "compiler/importer/ElementType.h"
 #include "compiler/support/ElementTypes.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/raw_ostream.h"
 
 namespace ingot::driver {
 namespace {
@@ -50,15 +51,33 @@ struct Constancy {
 llvm::Error Quantizer::checkSamples() {
   const std::vector<ValueFacts> &inputs = samples.model().inputs;
   std::vector<Constancy> all(inputs.size());
+  struct Change {
+    std::string first; ///< the first sample
+    int64_t samples = 0;
+  };
+  std::map<std::string, Change> changed;
   for (size_t i = 0; i < samples.size(); ++i) {
-    llvm::Expected<DataSet> data = samples.read(i);
+    std::vector<std::string> changes;
+    llvm::Expected<DataSet> data = samples.read(i, &changes);
     if (!data) {
       return data.takeError();
+    }
+    for (const std::string &change : changes) {
+      Change &own = changed[change];
+      own.first = own.samples++ ? own.first : samples.name(i);
+    }
+    pipeline::Options shapes = invocation.model; // each sample has to fit, before minutes of work
+    if (llvm::Error error = fixShapes(samples.model(), *data, shapes)) {
+      return error;
     }
     bool isPlain = data->inputs.size() == inputs.size(); // sequences have several tensors, or none
     for (size_t k = 0; isPlain && k < inputs.size(); ++k) {
       all[k].add(data->inputs[k]);
     }
+  }
+  for (const auto &[change, own] : changed) {
+    std::string others = own.samples > 1 ? " (so are " + std::to_string(own.samples - 1) + " more)" : "";
+    llvm::errs() << own.first << ": note: " << change << others << '\n';
   }
   // A single number mostly is a setting. So are masks and the like among integers, unless nothing else says anything.
   auto isConstant = [&](const Constancy &input) {
