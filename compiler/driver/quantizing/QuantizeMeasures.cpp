@@ -119,7 +119,7 @@ void Quantizer::warnOfLosses() {
 
 llvm::Error Quantizer::measure() {
   std::vector<std::string> results;
-  for (const quantizer::Layer &layer : layers) {
+  for (const quantizer::Layer &layer : all()) {
     if (layer.graph == 0) {
       results.push_back(layer.y);
     }
@@ -156,7 +156,7 @@ llvm::Error Quantizer::measure() {
     }
   }
   facts.outputs = std::move(outputs);
-  for (const quantizer::Layer &layer : layers) {
+  for (const quantizer::Layer &layer : all()) {
     if (auto found = values.find(layer.y); found != values.end()) {
       factsOf(layer).similarity = found->second;
     }

@@ -4,6 +4,7 @@
 #include "compiler/quantizer/Adjust.h"
 #include "compiler/quantizer/Dynamic.h"
 #include "compiler/quantizer/InverseFactor.h"
+#include "compiler/quantizer/Tables.h"
 #include "compiler/support/ElementTypes.h"
 #include "compiler/support/Problems.h"
 #include "llvm/ADT/STLExtras.h"
@@ -32,7 +33,9 @@ Quantizer::Quantizer(const Invocation &invocation, quantizer::Model model, Sampl
       folder(std::move(folder)) {}
 
 void Quantizer::keep(llvm::StringRef layer, const std::string &why) {
-  llvm::erase_if(layers, [&](const quantizer::Layer &other) { return other.name == layer; });
+  for (std::vector<quantizer::Layer> *own : {&layers, &tables}) {
+    llvm::erase_if(*own, [&](const quantizer::Layer &other) { return other.name == layer; });
+  }
   for (LayerFacts &fact : facts.layers) {
     if (fact.name == layer && fact.kept.empty()) {
       fact.kept = why, fact.bytesAfter = fact.bytesBefore;
@@ -69,13 +72,19 @@ std::string Quantizer::problemOfWeights(const quantizer::Index &index, const qua
 void Quantizer::keepStrangeWeights() {
   for (auto [number, graph] : llvm::enumerate(model.graphs())) {
     quantizer::Index index(model, *graph);
-    for (const quantizer::Layer &layer : std::vector(layers)) {
+    for (const quantizer::Layer &layer : all()) {
       std::string problem = layer.graph == int(number) ? problemOfWeights(index, layer) : "";
       if (!problem.empty()) {
         keepWithWarning(layer, problem);
       }
     }
   }
+}
+
+std::vector<quantizer::Layer> Quantizer::all() const {
+  std::vector<quantizer::Layer> both = layers;
+  llvm::append_range(both, tables);
+  return both;
 }
 
 LayerFacts &Quantizer::factsOf(const quantizer::Layer &layer) {
@@ -85,9 +94,11 @@ LayerFacts &Quantizer::factsOf(const quantizer::Layer &layer) {
 llvm::Error Quantizer::chooseLayers() {
   layers = quantizer::layersOf(model);
   if (options.scheme == quantizer::Scheme::Int4) {
-    llvm::append_range(layers, quantizer::tablesOf(model));
+    llvm::append_range(layers, quantizer::tablesOf(model, quantizer::kLeastOfInt4Table));
+  } else {
+    tables = quantizer::tablesOf(model, quantizer::kLeastOfByteTable);
   }
-  for (const quantizer::Layer &layer : layers) {
+  for (const quantizer::Layer &layer : all()) {
     LayerFacts &fact = facts.layers.emplace_back();
     fact.name = layer.name, fact.op = layer.op;
     fact.bytesBefore = layer.values() * int64_t(sizeof(float));
@@ -255,6 +266,7 @@ llvm::Error Quantizer::quantizeStatic() {
     return error;
   }
   writeStatic(chosen.ranges);
+  quantizer::writeTables(quantized, tables);
   for (const quantizer::Layer &layer : layers) {
     factsOf(layer).method = chosen.methods.at(layer.x);
   }
@@ -264,6 +276,7 @@ llvm::Error Quantizer::quantizeStatic() {
 llvm::Error Quantizer::quantizeDynamic() {
   quantized = model;
   quantizer::writeDynamic(quantized, layers, options.weights);
+  quantizer::writeTables(quantized, tables);
   return llvm::Error::success();
 }
 
@@ -498,9 +511,12 @@ llvm::Error Quantizer::write() {
 /// Returns the bytes that the file has for a layer's weights.
 int64_t Quantizer::bytesOf(const quantizer::Layer &layer) const {
   int64_t values = layer.values(), scale = sizeof(float);
+  if (options.scheme != quantizer::Scheme::Int4 && quantizer::isTable(layer)) {
+    return values + layer.dims[1] * scale;
+  }
   if (options.scheme == quantizer::Scheme::Int4) {
-    return (values + 1) / 2 +
-           (quantizer::rowsOf(layer) + options.block - 1) / options.block * quantizer::columnsOf(layer) * scale;
+    int64_t blocks = (quantizer::rowsOf(layer) + options.block - 1) / options.block * quantizer::columnsOf(layer);
+    return (values + 1) / 2 + blocks * scale + (blocks + 1) / 2;
   }
   int64_t scales = options.weights.perTensor ? 1 : layer.dims[size_t(layer.axis)];
   return values + (layer.isRecurrent() ? 2 : 1) * scales * scale;
@@ -531,12 +547,13 @@ llvm::Expected<QuantizeFacts> Quantizer::run(support::OutputFiles &files) {
       return error;
     }
   }
+  quantized.mergeConstants();
   llvm::Expected<int64_t> bytes = quantized.save(files, options.output);
   if (!bytes) {
     return bytes.takeError();
   }
   facts.bytesAfter = *bytes;
-  for (const quantizer::Layer &layer : layers) {
+  for (const quantizer::Layer &layer : all()) {
     factsOf(layer).bytesAfter = bytesOf(layer);
   }
   return facts;

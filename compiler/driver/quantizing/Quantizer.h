@@ -47,6 +47,8 @@ private:
   std::string problemOfWeights(const quantizer::Index &index, const quantizer::Layer &layer) const;
   /// Returns an error if no layer is left.
   llvm::Error checkLeft() const;
+  /// Returns the layers and the tables that are quantized.
+  std::vector<quantizer::Layer> all() const;
   llvm::Error chooseLayers();
   LayerFacts &factsOf(const quantizer::Layer &layer);
 
@@ -138,6 +140,7 @@ private:
   std::string folder;
   int files = 0;                                           ///< how many files were written there
   std::vector<quantizer::Layer> layers;                    ///< the layers to be quantized
+  std::vector<quantizer::Layer> tables;                    ///< tables that become bytes beside them
   std::map<std::string, quantizer::Channels> biasChannels; ///< for --correct-bias
   QuantizeFacts facts;
 };
