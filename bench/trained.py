@@ -1,7 +1,7 @@
 """What quantizers cost in accuracy: models that bench/trained_models.py has trained, quantized by `ingot quantize` and by ONNX Runtime with the
 same 32 samples, and evaluated on data that neither training nor calibration has seen. By hand, not in the gate.
 
-    trained_models.py FOLDER && trained.py --ingot build/bin/ingot FOLDER [--only mlp] [--rows none smooth] [--engine ort|ingot] [--markdown]
+    trained_models.py FOLDER && trained.py --ingot build/bin/ingot FOLDER [--only mlp] [--rows none smooth] [--engine ort|ingot]
 
 The number is the accuracy in %, of language models the perplexity; behind it how far it is from fp32's, and behind that what is noise: of the paired
 samples, two standard errors of the difference. Files are computed as they say, by ONNX Runtime without its optimizations (`--engine ingot`: by ingot).
@@ -9,11 +9,13 @@ samples, two standard errors of the difference. Files are computed as they say, 
 is left out: NNCF's, and HQQ of ONNX Runtime, which needs torch.
 """
 import argparse
+import contextlib
+import io
+import logging
 import pathlib
 import subprocess
 import sys
 import tempfile
-import time
 
 import numpy as np
 import onnx
@@ -98,6 +100,8 @@ class Reader:
 def by_ort(path, files, out, rows):
     """(label, file) of what ONNX Runtime's quantizer makes: with its defaults, and as its documentation recommends."""
     from onnxruntime import quantization
+
+    logging.disable(logging.WARNING)
     from onnxruntime.quantization.calibrate import CalibrationDataReader, CalibrationMethod
 
     CalibrationDataReader.register(Reader)
@@ -106,14 +110,19 @@ def by_ort(path, files, out, rows):
     for label, method, per_channel in ("ort defaults", "MinMax", False), ("ort per-channel", "MinMax", True), ("ort entropy", "Entropy", True), ("ort percentile", "Percentile", True):
         to = out / f"{label.replace(' ', '-')}.onnx"
         if not rows or label in rows:
-            quantization.quantize_static(str(ready), str(to), Reader(files), per_channel=per_channel, calibrate_method=CalibrationMethod[method])
+            with contextlib.redirect_stdout(io.StringIO()):
+                quantization.quantize_static(str(ready), str(to), Reader(files), per_channel=per_channel, calibrate_method=CalibrationMethod[method])
             yield label, to
     if not rows or "ort dynamic" in rows:
         to = out / "ort-dynamic.onnx"
         quantization.quantize_dynamic(str(ready), str(to))
         yield "ort dynamic", to
     if any(node.op_type == "MatMul" for node in onnx.load(path).graph.node) and (not rows or "ort int4" in rows):
-        from onnxruntime.quantization import matmul_nbits_quantizer as nbits
+        try:
+            from onnxruntime.quantization import matmul_nbits_quantizer as nbits
+        except ImportError as error:
+            print(f"  ort int4: {error}")
+            return
 
         for label, config in ("ort int4", dict(is_symmetric=True)), ("ort int4 asymmetric", dict(is_symmetric=False)), ("ort int4 hqq", None):
             to = out / f"{label.replace(' ', '-')}.onnx"
@@ -149,7 +158,7 @@ def main():
             for label, flags in INGOT.items():
                 if arguments.rows and label not in arguments.rows:
                     continue
-                start, to = time.process_time(), out / "ingot.onnx"
+                to = out / "ingot.onnx"
                 begin = ingot_run.resource.getrusage(ingot_run.resource.RUSAGE_CHILDREN).ru_utime
                 done = subprocess.run([arguments.ingot, "quantize", model, "--data", folder / "samples", "-o", to, *flags], capture_output=True, text=True)
                 spent = ingot_run.resource.getrusage(ingot_run.resource.RUSAGE_CHILDREN).ru_utime - begin

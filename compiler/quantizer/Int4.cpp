@@ -98,7 +98,7 @@ void noteGrids(llvm::ArrayRef<Grid> grids, size_t first, BlockWeights &to) {
 
 BlockWeights roundBlocks(llvm::ArrayRef<float> weights, int64_t rows, int64_t columns, int64_t block) {
   BlockWeights result = emptyBlocks(rows, columns, block);
-  std::vector<Grid> grids(size_t(columns), Grid());
+  std::vector<Grid> grids(static_cast<size_t>(columns));
   for (int64_t first = 0; first < rows; first += block) {
     int64_t last = std::min(rows, first + block);
     fitBlock(weights, first, last, columns, grids);
@@ -114,7 +114,7 @@ BlockWeights compensateBlocks(llvm::ArrayRef<float> given, int64_t rows, int64_t
                               llvm::ArrayRef<double> factor) {
   std::vector<float> weights(given), errors(size_t(block * columns));
   BlockWeights result = emptyBlocks(rows, columns, block);
-  std::vector<Grid> grids(size_t(columns), Grid());
+  std::vector<Grid> grids(static_cast<size_t>(columns));
   auto spread = [&](int64_t row, const float *error, int64_t to) {
     auto part = float(factor[size_t(row * rows + to)]);
     float *weight = &weights[size_t(to * columns)];

@@ -17,9 +17,8 @@ public:
     std::string result = node.output(0), gathered = names.fresh(result + "_quantized");
     node.set_input(0, table.values);
     node.set_output(0, gathered);
-    pb::NodeProto &dequantize =
-        makeNode(edits.after(layer.node), "DequantizeLinear", names.fresh(result + "_DequantizeLinear"),
-                 {gathered, table.scale}, {result});
+    pb::NodeProto &dequantize = makeNode(edits.after(layer.node), "DequantizeLinear",
+                                         names.fresh(result + "_DequantizeLinear"), {gathered, table.scale}, {result});
     setInt(dequantize, "axis", -1);
   }
 

@@ -158,7 +158,7 @@ llvm::Expected<Quantizer::Observation> Quantizer::observation(quantizer::Model &
   if (!file) {
     return file.takeError();
   }
-  return Observation{std::make_unique<ModelRuns>(runsOf(observed, *file)), &observed == &quantized};
+  return Observation{std::unique_ptr<ModelRuns>(new ModelRuns(runsOf(observed, *file))), &observed == &quantized};
 }
 
 llvm::Error Quantizer::observe(Observation &observation, llvm::ArrayRef<size_t> which, Take take) {
