@@ -83,15 +83,17 @@ std::map<std::string, Readers> readersOf(llvm::ArrayRef<Layer> layers) {
 
 int channelAxis(const Layer &layer) { return layer.op == "Conv" ? 1 : -1; }
 
-static Scaled scaledBy(const std::string &value, const Readers &readers, const Channels &channels) {
-  int rank = int(channels.rank());
-  return {value, rank, readers.front()->op == "Conv" ? 1 : rank - 1, int64_t(channels.largest().size()),
-          readers.size()};
+/// Returns what has to be multiplied in front of layers. A convolution's operand has as many axes as its weights.
+static Scaled scaledBy(const std::string &value, const Readers &readers) {
+  const Layer &layer = *readers.front();
+  auto channels = int64_t(WeightChannels(layer).inputCount());
+  return layer.op == "Conv" ? Scaled{value, int(layer.dims.size()) - 1, true, channels, readers.size()}
+                            : Scaled{value, 1, false, channels, readers.size()};
 }
 
-bool isFree(Model &model, const std::string &value, const Readers &readers, const Channels &channels) {
+bool isFree(Model &model, const std::string &value, const Readers &readers) {
   Index index(model, *model.proto.mutable_graph());
-  return placesOf(index, model.proto.graph(), scaledBy(value, readers, channels)).has_value();
+  return placesOf(index, model.proto.graph(), scaledBy(value, readers)).has_value();
 }
 
 std::vector<float> smoothingOf(Model &model, const Readers &readers, const Channels &channels, double strength,
@@ -102,8 +104,7 @@ std::vector<float> smoothingOf(Model &model, const Readers &readers, const Chann
                  largestWeights(index, readers, count, false), strength);
 }
 
-void smooth(Model &model, llvm::ArrayRef<Layer> layers, const std::map<std::string, Channels> &channels,
-            const std::map<std::string, std::vector<float>> &factors) {
+void smooth(Model &model, llvm::ArrayRef<Layer> layers, const std::map<std::string, std::vector<float>> &factors) {
   {
     pb::GraphProto &graph = *model.proto.mutable_graph();
     Names names(model.proto);
@@ -117,7 +118,7 @@ void smooth(Model &model, llvm::ArrayRef<Layer> layers, const std::map<std::stri
         factor = 1 / factor;
       }
       std::string divided = value;
-      if (auto places = placesOf(index, graph, scaledBy(value, own, channels.at(value)))) {
+      if (auto places = placesOf(index, graph, scaledBy(value, own))) {
         for (const Place &place : *places) {
           multiply(model, names, Index(model, graph), place, inverse);
         }

@@ -23,13 +23,11 @@ int channelAxis(const Layer &layer);
 std::vector<float> smoothingOf(Model &model, const Readers &readers, const Channels &channels, double strength,
                                bool isRelative);
 /// Whether the division of a value can be put into constants of the nodes that make it.
-bool isFree(Model &model, const std::string &value, const Readers &readers, const Channels &channels);
+bool isFree(Model &model, const std::string &value, const Readers &readers);
 
 /// Divides values by factors, and multiplies the weights of the layers that read them. The division is put into
-/// constants in front where that is possible, else it is a Mul. `channels` are those of the values; layers have to be
-/// found anew.
-void smooth(Model &model, llvm::ArrayRef<Layer> layers, const std::map<std::string, Channels> &channels,
-            const std::map<std::string, std::vector<float>> &factors);
+/// constants in front where that is possible, else it is a Mul. Layers have to be found anew.
+void smooth(Model &model, llvm::ArrayRef<Layer> layers, const std::map<std::string, std::vector<float>> &factors);
 
 /// Subtracts from a layer's bias the mean of what rounding its weights adds to its results, which follows from the mean
 /// of each channel that it reads. Layers without a constant bias stay as they are. Returns how many were changed.

@@ -12,7 +12,6 @@ void Channels::add(llvm::ArrayRef<float> values, llvm::ArrayRef<int64_t> dims, i
   }
   AxisPlaces strides(dims, axis < 0 ? int(dims.size()) + axis : axis);
   auto channels = size_t(strides.count);
-  axes = int64_t(dims.size());
   for (std::vector<float> *own : {&magnitudes, &least, &greatest}) {
     own->resize(channels);
   }

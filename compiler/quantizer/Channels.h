@@ -21,7 +21,6 @@ public:
   llvm::ArrayRef<float> highs() const { return greatest; }     ///< the largest value of each channel, at least 0
   std::vector<float> means() const;
   std::vector<double> powers() const; ///< the mean square of each channel
-  int64_t rank() const { return axes; }
   llvm::ArrayRef<float> moments() const { return products; }
   /// Whether the moments say something: they are finite, and one of them is not 0.
   bool hasMoments() const;
@@ -29,7 +28,6 @@ public:
 private:
   std::vector<float> magnitudes, least, greatest, products;
   std::vector<double> sums, squares;
-  int64_t axes = 0;  ///< the number of axes that the values have
   int64_t count = 0; ///< the number of values of a channel
 };
 

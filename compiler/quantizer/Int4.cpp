@@ -16,7 +16,11 @@ int64_t blocksOf(int64_t rows, int64_t block) { return (rows + block - 1) / bloc
 /// How the weights of a block are represented: (q - zero) * scale.
 struct Grid {
   float scale = 1, zero = 0;
-  float step(float value) const { return std::clamp(std::nearbyint(value / scale + zero), 0.0f, kMost); }
+  float step(float value) const {
+    constexpr float kRounder =
+        12582912; // 1.5 * 2^23: a sum with it has no fraction, and vectors have no other rounding
+    return std::clamp(value / scale + zero, 0.0f, kMost) + kRounder - kRounder;
+  }
   float error(float value) const { return value - (step(value) - zero) * scale; }
 };
 
@@ -42,12 +46,21 @@ Grid refined(llvm::ArrayRef<float> weights, Grid grid) {
   return {square > 0 && product > 0 ? product / square : grid.scale, grid.zero};
 }
 
+/// Returns the grid of a range, whose zero point is an integer.
+Grid gridOf(float low, float high) {
+  float scale = (high - low) / kMost;
+  return {scale, std::clamp(std::nearbyint(-low / scale), 0.0f, kMost)};
+}
+
+/// Whether a range is too small for a scale: all of its values are 0 then.
+bool isEmpty(float low, float high) { return high - low < std::numeric_limits<float>::min() * kMost; }
+
 /// Finds the grid that loses least: of ranges within the block's extremes, with zero points that are integers, since 0
 /// has to be 0.
 Grid gridOf(llvm::ArrayRef<float> weights) {
   auto [least, most] = std::minmax_element(weights.begin(), weights.end());
   float low = std::min(*least, 0.0f), high = std::max(*most, 0.0f);
-  if (high - low < std::numeric_limits<float>::min() * kMost) {
+  if (isEmpty(low, high)) {
     return {};
   }
   Grid best;
@@ -58,11 +71,10 @@ Grid gridOf(llvm::ArrayRef<float> weights) {
     }
   };
   for (float part : {1.0f, 0.95f, 0.9f, 0.85f, 0.8f, 0.75f, 0.7f}) {
-    float scale = (high - low) * part / kMost;
-    float zero = std::clamp(std::nearbyint(-low * part / scale), 0.0f, kMost);
-    for (float other : {zero - 1, zero, zero + 1}) {
+    Grid plain = gridOf(low * part, high * part);
+    for (float other : {plain.zero - 1, plain.zero, plain.zero + 1}) {
       if (other >= 0 && other <= kMost) {
-        Grid grid{scale, other};
+        Grid grid{plain.scale, other};
         attempt(grid);
         attempt(refined(weights, grid));
       }
@@ -108,6 +120,33 @@ BlockWeights roundBlocks(llvm::ArrayRef<float> weights, int64_t rows, int64_t co
     }
   }
   return result;
+}
+
+double lossOfBlocks(llvm::ArrayRef<float> weights, int64_t rows, int64_t columns, int64_t block,
+                    llvm::ArrayRef<double> power, llvm::ArrayRef<float> by) {
+  double sum = 0;
+  std::vector<float> lows, highs;
+  for (int64_t first = 0; first < rows; first += block) {
+    int64_t last = std::min(rows, first + block);
+    lows.assign(size_t(columns), 0), highs.assign(size_t(columns), 0);
+    for (int64_t row = first; row < last; ++row) {
+      for (int64_t c = 0; c < columns; ++c) {
+        float value = weights[size_t(row * columns + c)] * by[size_t(row)];
+        lows[size_t(c)] = std::min(lows[size_t(c)], value), highs[size_t(c)] = std::max(highs[size_t(c)], value);
+      }
+    }
+    for (int64_t row = first; row < last; ++row) {
+      double squares = 0;
+      for (int64_t c = 0; c < columns; ++c) {
+        float low = lows[size_t(c)], high = highs[size_t(c)];
+        float error =
+            isEmpty(low, high) ? 0 : gridOf(low, high).error(weights[size_t(row * columns + c)] * by[size_t(row)]);
+        squares += double(error) * double(error);
+      }
+      sum += squares * power[size_t(row)] / (double(by[size_t(row)]) * double(by[size_t(row)]));
+    }
+  }
+  return sum;
 }
 
 BlockWeights compensateBlocks(llvm::ArrayRef<float> given, int64_t rows, int64_t columns, int64_t block,

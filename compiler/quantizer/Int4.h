@@ -18,6 +18,11 @@ struct BlockWeights {
 /// Rounds each weight to the nearest integer, with the scales and zero points that lose least.
 BlockWeights roundBlocks(llvm::ArrayRef<float> weights, int64_t rows, int64_t columns, int64_t block);
 
+/// Returns about what rounding loses where each row is multiplied by a factor before: the squares of errors, each times
+/// the power of what the row is multiplied with in a product. Scales are those of the blocks' extremes.
+double lossOfBlocks(llvm::ArrayRef<float> weights, int64_t rows, int64_t columns, int64_t block,
+                    llvm::ArrayRef<double> power, llvm::ArrayRef<float> by);
+
 /// Rounds by GPTQ: the rows that follow a row make up for what rounding it loses, weighted by the activations that were
 /// observed. `factor` is inverseFactor() of the sum of x x' over them, a matrix of rows by rows.
 BlockWeights compensateBlocks(llvm::ArrayRef<float> weights, int64_t rows, int64_t columns, int64_t block,

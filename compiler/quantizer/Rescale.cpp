@@ -36,8 +36,7 @@ Way wayOf(const pb::NodeProto &node) {
 class Search {
 public:
   Search(const Index &index, const pb::GraphProto &graph, const Scaled &scaled)
-      : index(index), graph(graph), fromEnd(scaled.rank - scaled.axis), isSecond(scaled.axis == 1),
-        channels(scaled.channels) {}
+      : index(index), graph(graph), fromEnd(scaled.fromEnd), isSecond(scaled.isSecond), channels(scaled.channels) {}
 
   bool visit(const std::string &value, size_t readers) {
     int number = index.producer(value);

@@ -11,10 +11,11 @@ struct Place {
   int node, operand, axis;
 };
 
-/// A value of `rank` axes whose channels lie along `axis`, all of whose readers are to get it multiplied.
+/// A value all of whose readers are to get its channels multiplied.
 struct Scaled {
   std::string value;
-  int rank, axis;
+  int fromEnd;   ///< the place of the channels' axis, counted from the end: 1 is the last one
+  bool isSecond; ///< whether it is the second axis, as that of images is
   int64_t channels;
   size_t readers;
 };

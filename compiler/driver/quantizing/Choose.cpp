@@ -121,7 +121,7 @@ llvm::Error Quantizer::smoothAlike(double strength) {
       factsOf(*layer).smoothing = strength;
     }
   }
-  quantizer::smooth(model, layers, *channels, factors);
+  quantizer::smooth(model, layers, factors);
   layers = again(model);
   return llvm::Error::success();
 }
@@ -164,7 +164,7 @@ llvm::Error Quantizer::chooseSmoothing() {
     if (channels[value].largest().size() != quantizer::WeightChannels(*own.front()).inputCount()) {
       continue; // a matrix is read as another shape; what it has are not the channels of the weights
     }
-    bool isFree = quantizer::isFree(model, value, own, channels[value]);
+    bool isFree = quantizer::isFree(model, value, own);
     if (!isFree && own.front()->op == "Conv") {
       continue;
     }
@@ -198,7 +198,7 @@ llvm::Error Quantizer::chooseSmoothing() {
              quantizer::costOfWeights(index, layersOfValue, channels, power, smoothing.by, options.weights);
     };
     const Smoothing *best = &own.front();
-    double least = costOf(*best) * handicap(quantizer::isFree(model, value, layersOfValue, channels[value]));
+    double least = costOf(*best) * handicap(quantizer::isFree(model, value, layersOfValue));
     for (const Smoothing &smoothing : llvm::drop_begin(own)) {
       if (double cost = costOf(smoothing); cost < least) {
         least = cost, best = &smoothing;
@@ -212,8 +212,80 @@ llvm::Error Quantizer::chooseSmoothing() {
       factsOf(*layer).smoothing = best->strength;
     }
   }
-  quantizer::smooth(model, layers, channels, factors);
+  quantizer::smooth(model, layers, factors);
   layers = again(model);
+  return llvm::Error::success();
+}
+
+/// Returns the power of each channel that a normalization makes, from its scale and bias; empty: none makes the value.
+static std::vector<double> normalizedPowers(const quantizer::Index &index, const quantizer::pb::GraphProto &graph,
+                                            const std::string &value, size_t channels) {
+  int number = index.producer(value);
+  if (number < 0 || graph.node(number).op_type() != "LayerNormalization") {
+    return {};
+  }
+  std::vector<double> powers(channels);
+  for (int operand = 1; operand < graph.node(number).input_size(); ++operand) {
+    const quantizer::pb::TensorProto *tensor = index.weight(graph.node(number).input(operand));
+    if (!tensor || quantizer::floatsOf(*tensor).size() != channels) {
+      return {};
+    }
+    for (auto [power, value] : llvm::zip(powers, quantizer::floatsOf(*tensor))) {
+      power += double(value) * double(value);
+    }
+  }
+  return powers;
+}
+
+llvm::Error Quantizer::scaleForInt4() {
+  std::map<std::string, Channels> channels;
+  if (samples.size() > 0) {
+    llvm::Expected<std::map<std::string, Channels>> observed = channelsOf();
+    if (!observed) {
+      return observed.takeError();
+    }
+    channels = std::move(*observed);
+  }
+  quantizer::Index index(model, *model.proto.mutable_graph());
+  std::map<std::string, std::vector<float>> factors;
+  for (const auto &[value, readers] : quantizer::readersOf(layers)) {
+    size_t count = quantizer::WeightChannels(*readers.front()).inputCount();
+    std::vector<double> powers =
+        channels.count(value) ? channels[value].powers() : normalizedPowers(index, model.proto.graph(), value, count);
+    if (powers.size() != count || readers.front()->op == "Conv" || !quantizer::isFree(model, value, readers)) {
+      continue;
+    }
+    double least = HUGE_VAL;
+    for (double strength : {0.0, 0.25, 0.5, 0.75, 1.0}) {
+      std::vector<float> by;
+      for (double power : powers) {
+        constexpr double kMost = 1e4;
+        by.push_back(power > 0 ? float(std::clamp(std::pow(power, strength / 2), 1 / kMost, kMost)) : 1);
+      }
+      double loss = 0;
+      for (const quantizer::Layer *layer : readers) {
+        std::vector<float> weights =
+            quantizer::rowsByColumns(*layer, quantizer::floatsOf(*index.weight(layer->weight)));
+        loss += quantizer::lossOfBlocks(weights, quantizer::rowsOf(*layer), quantizer::columnsOf(*layer), options.block,
+                                        powers, by);
+      }
+      // Where nothing is gained, the weights stay as they are.
+      if (loss * (strength > 0 ? 1 / handicap(true) : 1) < least) {
+        least = loss;
+        factors.erase(value);
+        if (strength > 0) {
+          factors[value] = by;
+        }
+        for (const quantizer::Layer *layer : readers) {
+          factsOf(*layer).smoothing = strength > 0 ? strength : -1;
+        }
+      }
+    }
+  }
+  quantizer::smooth(model, layers, factors);
+  std::vector<quantizer::Layer> old = layers, found = again(model);
+  llvm::copy_if(old, std::back_inserter(found), quantizer::isTable);
+  layers = std::move(found);
   return llvm::Error::success();
 }
 

@@ -292,6 +292,9 @@ llvm::Error Quantizer::quantizeInt4() {
   if (llvm::Error error = checkLeft()) {
     return error;
   }
+  if (llvm::Error error = scaleForInt4()) {
+    return error;
+  }
   std::vector<quantizer::BlockWeights> weights;
   if (options.gptq) {
     if (llvm::Error error = compensate(weights)) {

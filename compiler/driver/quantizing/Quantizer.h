@@ -70,6 +70,9 @@ private:
   /// Chooses for each value whether it is smoothed, and how much, by what that costs its layers on held-out samples.
   llvm::Error chooseSmoothing();
   llvm::Expected<std::map<std::string, quantizer::Channels>> channelsOf();
+  /// Scales rows of weights that become int4 by what they are multiplied with: where the data, or without them a
+  /// normalization, say that a channel is loud, its weights are rounded finer.
+  llvm::Error scaleForInt4();
   llvm::Error compensate(std::vector<quantizer::BlockWeights> &weights);
 
   void writeStatic(const std::map<std::string, quantizer::FloatRange> &ranges);
