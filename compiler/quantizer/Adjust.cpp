@@ -47,16 +47,14 @@ void multiplyWeights(Model &model, Names &names, const Index &index, const Layer
   pb::GraphProto &graph = *model.proto.mutable_graph();
   pb::NodeProto &node = *graph.mutable_node(layer.node);
   // The operand may have been multiplied already, as what makes the value of another layer.
-  const pb::TensorProto &tensor = *index.weight(node.input(1));
+  pb::TensorProto &tensor = *index.weight(node.input(1));
   std::vector<float> weights(floatsOf(tensor));
   WeightChannels channels(layer);
   for (size_t i = 0; i < weights.size(); ++i) {
     weights[i] *= by[channels.input(i)];
   }
-  std::string name = names.fresh(layer.weight + "_smoothed");
-  *graph.add_initializer() = tensorOf<float>(name, importer::kFloat, layer.dims, weights);
   node.set_input(0, x);
-  node.set_input(1, name);
+  replaceOperand(model, names, index, layer.node, 1, weights);
 }
 
 } // namespace
@@ -119,7 +117,7 @@ void smooth(Model &model, llvm::ArrayRef<Layer> layers, const std::map<std::stri
       }
       std::string divided = value;
       if (auto places = placesOf(index, graph, scaledBy(value, own))) {
-        for (const Place &place : *places) {
+        for (const ScaledOperand &place : *places) {
           multiply(model, names, Index(model, graph), place, inverse);
         }
       } else {

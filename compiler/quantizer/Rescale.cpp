@@ -67,7 +67,7 @@ public:
     return false;
   }
 
-  std::vector<Place> places;
+  std::vector<ScaledOperand> places;
 
 private:
   /// Takes a constant that has a value for each channel along `axis`.
@@ -111,7 +111,7 @@ private:
   bool product(int number, const pb::NodeProto &node) {
     for (int operand : {0, 1}) {
       // A constant of fewer channels than there are cannot have the factor, which then goes into the other operand.
-      std::vector<Place> before = places;
+      std::vector<ScaledOperand> before = places;
       if (node.input(0) != node.input(1) && this->operand(number, node, operand)) {
         return true;
       }
@@ -129,23 +129,36 @@ private:
 
 } // namespace
 
-std::optional<std::vector<Place>> placesOf(const Index &index, const pb::GraphProto &graph, const Scaled &scaled) {
+std::optional<std::vector<ScaledOperand>> placesOf(const Index &index, const pb::GraphProto &graph,
+                                                   const Scaled &scaled) {
   Search search(index, graph, scaled);
   return search.visit(scaled.value, scaled.readers) ? std::optional(std::move(search.places)) : std::nullopt;
 }
 
-void multiply(Model &model, Names &names, const Index &index, Place place, llvm::ArrayRef<float> by) {
+void replaceOperand(Model &model, Names &names, const Index &index, int number, int operand,
+                    llvm::ArrayRef<float> values) {
   pb::GraphProto &graph = *model.proto.mutable_graph();
-  pb::NodeProto &node = *graph.mutable_node(place.node);
-  const pb::TensorProto &tensor = *index.weight(node.input(place.operand));
+  pb::NodeProto &node = *graph.mutable_node(number);
+  pb::TensorProto &tensor = *index.weight(node.input(operand));
+  if (index.uses(tensor.name()).size() == 1 && !index.isOutput(tensor.name())) {
+    // A copy would stay beside it until all is done, and large models have no memory for that.
+    tensor.set_raw_data(values.data(), values.size() * sizeof(float));
+    return;
+  }
+  std::string name = names.fresh(tensor.name() + "_smoothed");
+  pb::TensorProto copy = tensorOf<float>(name, importer::kFloat, dimsOf(tensor), values);
+  *graph.add_initializer() = std::move(copy);
+  node.set_input(operand, name);
+}
+
+void multiply(Model &model, Names &names, const Index &index, ScaledOperand place, llvm::ArrayRef<float> by) {
+  const pb::TensorProto &tensor = *index.weight(model.proto.graph().node(place.node).input(place.operand));
   std::vector<float> values(floatsOf(tensor));
   AxisPlaces channels(dimsOf(tensor), place.axis);
   for (size_t i = 0; i < values.size(); ++i) {
     values[i] *= by[channels.place(i)];
   }
-  std::string name = names.fresh(tensor.name() + "_smoothed");
-  *graph.add_initializer() = tensorOf<float>(name, importer::kFloat, dimsOf(tensor), values);
-  node.set_input(place.operand, name);
+  replaceOperand(model, names, index, place.node, place.operand, values);
 }
 
 } // namespace ingot::quantizer

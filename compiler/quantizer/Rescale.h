@@ -7,7 +7,7 @@
 namespace ingot::quantizer {
 
 /// A constant operand along whose axis channels lie: when it is multiplied, so is the value.
-struct Place {
+struct ScaledOperand {
   int node, operand, axis;
 };
 
@@ -22,9 +22,13 @@ struct Scaled {
 
 /// Returns the constants that have to be multiplied so that a value is; nothing: there are no such, because another
 /// node reads the value, too, or what makes it does more to it than a positive factor goes through (a GELU, a Clip).
-std::optional<std::vector<Place>> placesOf(const Index &index, const pb::GraphProto &graph, const Scaled &scaled);
+std::optional<std::vector<ScaledOperand>> placesOf(const Index &index, const pb::GraphProto &graph,
+                                                   const Scaled &scaled);
 
-/// Multiplies a constant operand along an axis. The node gets a copy of its own, since others may read the constant.
-void multiply(Model &model, Names &names, const Index &index, Place place, llvm::ArrayRef<float> by);
+/// Gives a node other values in place of a constant operand; where others read the constant, it gets a copy of its own.
+void replaceOperand(Model &model, Names &names, const Index &index, int number, int operand,
+                    llvm::ArrayRef<float> values);
+/// Multiplies a constant operand along an axis, for its node alone.
+void multiply(Model &model, Names &names, const Index &index, ScaledOperand place, llvm::ArrayRef<float> by);
 
 } // namespace ingot::quantizer

@@ -6,6 +6,7 @@
 #include "compiler/quantizer/Choice.h"
 #include "compiler/support/Problems.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/Parallel.h"
 #include <chrono>
 #include <cmath>
 
@@ -197,19 +198,16 @@ llvm::Error Quantizer::chooseSmoothing() {
       return smoothing.errors.cost(costs) +
              quantizer::costOfWeights(index, layersOfValue, channels, power, smoothing.by, options.weights);
     };
-    const Smoothing *best = &own.front();
-    double least = costOf(*best) * handicap(quantizer::isFree(model, value, layersOfValue));
-    for (const Smoothing &smoothing : llvm::drop_begin(own)) {
-      if (double cost = costOf(smoothing); cost < least) {
-        least = cost, best = &smoothing;
-      }
-    }
-    if (best->strength < 0) {
+    std::vector<double> cost(own.size());
+    llvm::parallelFor(0, own.size(), [&](size_t i) { cost[i] = costOf(own[i]); });
+    cost.front() *= handicap(quantizer::isFree(model, value, layersOfValue));
+    const Smoothing &best = own[size_t(std::min_element(cost.begin(), cost.end()) - cost.begin())];
+    if (best.strength < 0) {
       continue;
     }
-    factors[value] = best->by;
+    factors[value] = best.by;
     for (const quantizer::Layer *layer : layersOfValue) {
-      factsOf(*layer).smoothing = best->strength;
+      factsOf(*layer).smoothing = best.strength;
     }
   }
   quantizer::smooth(model, layers, factors);
@@ -380,13 +378,13 @@ llvm::Error Quantizer::chooseMethods(Observation &observing, const std::map<std:
                                      const std::map<std::string, Channels> &channels, Ranges &ranges) {
   constexpr double kAlike = 0.03; // ranges that differ by less are one candidate
   Parts part = parts();
-  struct Candidate {
+  struct RangeCandidate {
     Method method;
     ChannelErrors errors;
   };
-  std::map<std::string, std::vector<Candidate>> candidates;
+  std::map<std::string, std::vector<RangeCandidate>> candidates;
   for (const auto &[name, all] : ranges.statistics) {
-    std::vector<Candidate> &own = candidates[name];
+    std::vector<RangeCandidate> &own = candidates[name];
     ranges.best[name] = Method::MinMax;
     if (!fitted.at(name).problem().empty()) {
       continue; // only held-out samples have values
@@ -394,7 +392,7 @@ llvm::Error Quantizer::chooseMethods(Observation &observing, const std::map<std:
     for (Method method : {Method::MinMax, Method::Mean, Method::Percentile, Method::Mse, Method::Entropy}) {
       quantizer::Encoding to = quantizer::encodingOf(
           fitted.at(name).choose(method, options.percentile, options.signedActivations), options.signedActivations);
-      bool isKnown = llvm::any_of(own, [&](const Candidate &other) {
+      bool isKnown = llvm::any_of(own, [&](const RangeCandidate &other) {
         const quantizer::Encoding &known = other.errors.encoding();
         return std::fabs(known.scale / to.scale - 1) < kAlike && std::abs(known.zero - to.zero) < 4;
       });
@@ -412,7 +410,7 @@ llvm::Error Quantizer::chooseMethods(Observation &observing, const std::map<std:
     for (auto &[name, own] : candidates) {
       const HostTensor &tensor = *values.lookup(name);
       std::vector<float> floats = floatsOf(tensor);
-      for (Candidate &candidate : own) {
+      for (RangeCandidate &candidate : own) {
         if (own.size() > 1) {
           candidate.errors.add(floats, tensor.dims, axisOf(name));
         }
@@ -435,7 +433,7 @@ llvm::Error Quantizer::chooseMethods(Observation &observing, const std::map<std:
     // The plain range has to be beaten by something: what is cut off in new data is lost, whatever few samples say.
     constexpr double kWorth = 0.9;
     double least = HUGE_VAL;
-    for (const Candidate &candidate : own) {
+    for (const RangeCandidate &candidate : own) {
       double cost = candidate.errors.cost(costs) * (candidate.method == Method::MinMax ? kWorth : 1);
       if (cost < least) {
         least = cost, ranges.best[name] = candidate.method;

@@ -128,8 +128,7 @@ llvm::Error Quantizer::measure() {
   if (!before || !after) {
     return llvm::joinErrors(before.takeError(), after.takeError());
   }
-  ModelRuns original(invocation, invocation.model.modelPath), ours = runsOf(model, *before),
-                                                              theirs = runsOf(quantized, *after);
+  ModelRuns ours = runsOf(model, *before), theirs = runsOf(quantized, *after);
   std::vector<OutputFacts> outputs;
   std::map<std::string, Similarity> values;
   for (size_t i = 0; i < samples.size(); ++i) {
@@ -137,7 +136,7 @@ llvm::Error Quantizer::measure() {
     if (!data) {
       return data.takeError();
     }
-    llvm::Expected<std::vector<HostTensor>> expected = original.outputs(*data);
+    llvm::Expected<std::vector<HostTensor>> expected = original().outputs(*data);
     if (!expected) {
       return expected.takeError();
     }

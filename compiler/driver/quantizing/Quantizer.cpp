@@ -147,6 +147,13 @@ llvm::Expected<std::string> Quantizer::fileWith(quantizer::Model &observed, llvm
   return std::string(path);
 }
 
+ModelRuns &Quantizer::original() {
+  if (!ofUser) {
+    ofUser = std::make_unique<ModelRuns>(invocation, invocation.model.modelPath);
+  }
+  return *ofUser;
+}
+
 ModelRuns Quantizer::runsOf(const quantizer::Model &which, const std::string &file) const {
   const std::string &own = invocation.model.modelPath;
   return {invocation, file, &which == &model ? own : own + " (quantized)"};

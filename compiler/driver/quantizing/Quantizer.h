@@ -128,6 +128,8 @@ private:
   /// Checks, where there is no data, whether the importer takes the quantized model.
   llvm::Error checkQuantized();
   void warnOfLosses();
+  /// Returns runs of the user's model, which is compiled once.
+  ModelRuns &original();
   /// Returns a run of a file in `folder`, in whose messages the model is called by its own name.
   ModelRuns runsOf(const quantizer::Model &which, const std::string &file) const;
   /// Returns inputs as the quantized model wants them.
@@ -140,6 +142,7 @@ private:
   quantizer::Model model;     ///< the model as it was, with its weights made visible
   quantizer::Model quantized; ///< the model that is made from it
   SampleSet samples;
+  std::unique_ptr<ModelRuns> ofUser; ///< runs of the user's model, from the first one on
   std::string folder;
   int files = 0;                                           ///< how many files were written there
   std::vector<quantizer::Layer> layers;                    ///< the layers to be quantized

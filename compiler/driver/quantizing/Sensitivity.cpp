@@ -92,14 +92,14 @@ llvm::Expected<double> Quantizer::dropOf(quantizer::Model &changed, llvm::ArrayR
   if (!file) {
     return file.takeError();
   }
-  ModelRuns before(invocation, invocation.model.modelPath), after = runsOf(changed, *file);
+  ModelRuns after = runsOf(changed, *file);
   Drop drop;
   for (size_t i : which) {
     llvm::Expected<DataSet> data = samples.read(i);
     if (!data) {
       return data.takeError();
     }
-    llvm::Expected<std::vector<HostTensor>> expected = before.outputs(*data);
+    llvm::Expected<std::vector<HostTensor>> expected = original().outputs(*data);
     if (!expected) {
       return expected.takeError();
     }
