@@ -267,9 +267,11 @@ llvm::Error Quantizer::scaleForInt4() {
         loss += quantizer::lossOfBlocks(weights, quantizer::rowsOf(*layer), quantizer::columnsOf(*layer), options.block,
                                         powers, by);
       }
-      // Where nothing is gained, the weights stay as they are.
-      if (loss * (strength > 0 ? 1 / handicap(true) : 1) < least) {
-        least = loss;
+      // Where little is gained, the weights stay as they are: rounding is no better for being done elsewhere.
+      constexpr double kWorth = 0.5;
+      double weighted = strength > 0 ? loss : loss * kWorth;
+      if (weighted < least) {
+        least = weighted;
         factors.erase(value);
         if (strength > 0) {
           factors[value] = by;
