@@ -45,10 +45,10 @@ TEST(Encoding, OfNothingButZeroIsOne) { EXPECT_EQ(encodingOf({0, 0}, false).scal
 
 TEST(Statistics, MeanIsThatOfTheSamplesExtremes) {
   Statistics statistics;
-  statistics.add({-1, 5});
-  statistics.add({-3, 1, 2});
-  statistics.add({}); // a sample without values has no extremes
-  statistics.add({0.5F});
+  statistics.add(std::vector<float>{-1, 5});
+  statistics.add(std::vector<float>{-3, 1, 2});
+  statistics.add(llvm::ArrayRef<float>()); // a sample without values has no extremes
+  statistics.add(std::vector<float>{0.5F});
   FloatRange range = statistics.choose(Method::Mean, 0, false);
   EXPECT_DOUBLE_EQ(range.low, (-1 - 3 + 0) / 3.0);
   EXPECT_DOUBLE_EQ(range.high, (5 + 2 + 0.5) / 3.0);
