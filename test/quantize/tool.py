@@ -381,6 +381,7 @@ def check_tables(tool, count):
     picked = [g.add("Gather", table, "x"), g.add("Gather", table, g.add("Add", "x", np.array(1)))]
     x = g.add("Add", *picked)
     model = g.model(g.add("Add", g.add("Mul", x, np.linspace(0, 1, 640, dtype=np.float32).reshape(2, 5, 64)), g.add("Add", g.add("MatMul", x, w), np.linspace(0, 1, 640, dtype=np.float32).reshape(2, 5, 64))))
+    model.graph.output[0].CopyFrom(helper.make_tensor_value_info(model.graph.output[0].name, FLOAT, [2, 5, 64]))
     model.graph.input[0].type.tensor_type.elem_type = TensorProto.INT64
     samples = [own.integers(0, 4999, (2, 5)) for _ in range(3)]
     for scheme in "int8", "int8-dynamic":
