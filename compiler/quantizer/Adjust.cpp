@@ -82,16 +82,22 @@ std::map<std::string, Readers> readersOf(llvm::ArrayRef<Layer> layers) {
 int channelAxis(const Layer &layer) { return layer.op == "Conv" ? 1 : -1; }
 
 /// Returns what has to be multiplied in front of layers. A convolution's operand has as many axes as its weights.
-static Scaled scaledBy(const std::string &value, const Readers &readers) {
+static Scaled scaledBy(const std::string &value, const Readers &readers, llvm::ArrayRef<Layer> layers) {
+  std::set<int> products;
+  for (const Layer &other : layers) {
+    if (other.graph == 0) {
+      products.insert(other.node);
+    }
+  }
   const Layer &layer = *readers.front();
   auto channels = int64_t(WeightChannels(layer).inputCount());
-  return layer.op == "Conv" ? Scaled{value, int(layer.dims.size()) - 1, true, channels, readers.size()}
-                            : Scaled{value, 1, false, channels, readers.size()};
+  return layer.op == "Conv" ? Scaled{value, int(layer.dims.size()) - 1, true, channels, readers.size(), products}
+                            : Scaled{value, 1, false, channels, readers.size(), products};
 }
 
-bool isFree(Model &model, const std::string &value, const Readers &readers) {
+bool isFree(Model &model, llvm::ArrayRef<Layer> layers, const std::string &value, const Readers &readers) {
   Index index(model, *model.proto.mutable_graph());
-  return placesOf(index, model.proto.graph(), scaledBy(value, readers)).has_value();
+  return placesOf(index, model.proto.graph(), scaledBy(value, readers, layers)).has_value();
 }
 
 std::vector<float> smoothingOf(Model &model, const Readers &readers, const Channels &channels, double strength,
@@ -116,7 +122,7 @@ void smooth(Model &model, llvm::ArrayRef<Layer> layers, const std::map<std::stri
         factor = 1 / factor;
       }
       std::string divided = value;
-      if (auto places = placesOf(index, graph, scaledBy(value, own))) {
+      if (auto places = placesOf(index, graph, scaledBy(value, own, layers))) {
         for (const ScaledOperand &place : *places) {
           multiply(model, names, Index(model, graph), place, inverse);
         }

@@ -22,8 +22,9 @@ int channelAxis(const Layer &layer);
 /// counts as a part of the largest one of its output channel, which has a scale of its own.
 std::vector<float> smoothingOf(Model &model, const Readers &readers, const Channels &channels, double strength,
                                bool isRelative);
-/// Whether the division of a value can be put into constants of the nodes that make it.
-bool isFree(Model &model, const std::string &value, const Readers &readers);
+/// Whether the division of a value can be put into constants of the nodes that make it; of products only the layers
+/// change.
+bool isFree(Model &model, llvm::ArrayRef<Layer> layers, const std::string &value, const Readers &readers);
 
 /// Divides values by factors, and multiplies the weights of the layers that read them. The division is put into
 /// constants in front where that is possible, else it is a Mul. Layers have to be found anew.

@@ -36,7 +36,8 @@ Way wayOf(const pb::NodeProto &node) {
 class Search {
 public:
   Search(const Index &index, const pb::GraphProto &graph, const Scaled &scaled)
-      : index(index), graph(graph), fromEnd(scaled.fromEnd), isSecond(scaled.isSecond), channels(scaled.channels) {}
+      : index(index), graph(graph), fromEnd(scaled.fromEnd), isSecond(scaled.isSecond), channels(scaled.channels),
+        products(scaled.products) {}
 
   bool visit(const std::string &value, size_t readers) {
     int number = index.producer(value);
@@ -82,7 +83,7 @@ private:
 
   bool weights(int number, const pb::NodeProto &node) {
     bool isConv = node.op_type() == "Conv", isTransposed = node.op_type() == "Gemm" && intOf(node, "transB", 0) != 0;
-    const pb::TensorProto *weight = index.weight(node.input(1));
+    const pb::TensorProto *weight = products.count(number) ? index.weight(node.input(1)) : nullptr;
     if (!weight || (isConv ? !isSecond : fromEnd != 1 || weight->dims_size() != 2) ||
         !take(number, node, 1, isConv || isTransposed ? 0 : 1)) {
       return false;
@@ -125,6 +126,7 @@ private:
   int fromEnd; ///< the number of the channels' axis from the end, from 1 on
   bool isSecond;
   int64_t channels;
+  const std::set<int> &products;
 };
 
 } // namespace

@@ -3,6 +3,7 @@
 #pragma once
 #include "compiler/quantizer/Model.h"
 #include <optional>
+#include <set>
 
 namespace ingot::quantizer {
 
@@ -18,6 +19,7 @@ struct Scaled {
   bool isSecond; ///< whether it is the second axis, as that of images is
   int64_t channels;
   size_t readers;
+  std::set<int> products; ///< the nodes whose weights may be multiplied: others are to stay as they are
 };
 
 /// Returns the constants that have to be multiplied so that a value is; nothing: there are no such, because another

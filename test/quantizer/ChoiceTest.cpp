@@ -106,7 +106,7 @@ TEST_F(Product, SmoothingOfAnOutlierCostsLess) {
   std::map<std::string, Readers> all = readersOf(layers);
   std::vector<float> by = smoothingOf(model, all.at("x"), channels["x"], 0.5, true);
   EXPECT_GT(by[2], 10 * by[1]);
-  EXPECT_FALSE(isFree(model, "x", all.at("x"))) << "nothing makes x";
+  EXPECT_FALSE(isFree(model, layers, "x", all.at("x"))) << "nothing makes x";
   smooth(model, layers, {{"x", by}});
   const pb::GraphProto &graph = model.proto.graph();
   ASSERT_EQ(graph.node_size(), 2);

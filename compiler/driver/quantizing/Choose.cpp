@@ -165,7 +165,7 @@ llvm::Error Quantizer::chooseSmoothing() {
     if (channels[value].largest().size() != quantizer::WeightChannels(*own.front()).inputCount()) {
       continue; // a matrix is read as another shape; what it has are not the channels of the weights
     }
-    bool isFree = quantizer::isFree(model, value, own);
+    bool isFree = quantizer::isFree(model, layers, value, own);
     if (!isFree && own.front()->op == "Conv") {
       continue;
     }
@@ -200,7 +200,7 @@ llvm::Error Quantizer::chooseSmoothing() {
     };
     std::vector<double> cost(own.size());
     llvm::parallelFor(0, own.size(), [&](size_t i) { cost[i] = costOf(own[i]); });
-    cost.front() *= handicap(quantizer::isFree(model, value, layersOfValue));
+    cost.front() *= handicap(quantizer::isFree(model, layers, value, layersOfValue));
     const Smoothing &best = own[size_t(std::min_element(cost.begin(), cost.end()) - cost.begin())];
     if (best.strength < 0) {
       continue;
@@ -250,7 +250,7 @@ llvm::Error Quantizer::scaleForInt4() {
     size_t count = quantizer::WeightChannels(*readers.front()).inputCount();
     std::vector<double> powers =
         channels.count(value) ? channels[value].powers() : normalizedPowers(index, model.proto.graph(), value, count);
-    if (powers.size() != count || readers.front()->op == "Conv" || !quantizer::isFree(model, value, readers)) {
+    if (powers.size() != count || readers.front()->op == "Conv" || !quantizer::isFree(model, layers, value, readers)) {
       continue;
     }
     double least = HUGE_VAL;
