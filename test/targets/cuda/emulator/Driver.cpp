@@ -241,6 +241,11 @@ struct Log {
       out << ", " << number << " " << name;
     }
     out << "\n";
+    for (const auto &[kernel, t] : c.traffic) {
+      out << "kernel " << kernel << ": " << t.accesses << " accesses to memory, " << t.wide << " of them wide, "
+          << t.sectors << " sectors, " << t.fewest << " at the least; " << t.shared << " accesses to shared memory, "
+          << t.conflicts << " conflicts\n";
+    }
   }
 };
 
