@@ -41,7 +41,8 @@ void Wide::requireBegin(lower::Buffer buffer) {
 }
 
 void Wide::require(const lower::Space &space, ArrayRef<const lower::Access *> accesses) {
-  if (space.sizes.size() > 1) { // else what is left over comes last
+  isNever |= space.sizes.empty(); // there is one element
+  if (space.sizes.size() > 1) {   // else what is left over comes last
     require(space.sizes.back());
   }
   for (const lower::Access *access : accesses) {
