@@ -91,8 +91,7 @@ public:
     auto none = [&](Ix) { return w.constant(0, p.element); };
     auto put = [&](Ix m, Ix n, Value sum) { finish(m, n, sum); };
     if (cut.half) {
-      a = TensorProduct::raw(w, a), b = TensorProduct::raw(w, b);
-      TensorProduct(w, cut.half).write(left(), right(), p.k, row, column, none, put);
+      tensor(cut.half, row, column);
     } else if (cut.rows) {
       TileProduct(w, p.element, cut.rows, cut.columns).write(left(), right(), p.k, row, column, none, put);
     } else {
@@ -131,9 +130,49 @@ private:
   }
 
   void finish(Ix m, Ix n, Value sum) {
-    lower::Point at{batchAt, 1, {}};
+    auto vector = dyn_cast<VectorType>(sum.getType());
+    lower::Point at{batchAt, vector ? vector.getNumElements() : 1, {}};
     at.at.append({m, n});
     build.group.finish(sum, space, at);
+  }
+
+  /// Requires vectors along the one axis of a factor whose elements are neighbours, of `depth` or `lines` elements.
+  static void requireVectors(Wide &wide, const lower::Buffer &buffer, Ix base, Ix perLine, Ix perStep, Ix lines,
+                             Ix depth) {
+    bool along = perStep.is(1);
+    wide.requireBegin(buffer);
+    for (const Ix &number :
+         {base, along ? depth : lines, along ? perLine : perStep, Ix(along || perLine.is(1) ? 0 : 1)}) {
+      wide.require(number);
+    }
+  }
+
+  /// Writes a tile on tensor cores: with vectors of both factors, and results in pairs, where memory is so.
+  void tensor(Type half, Ix row, Ix column) {
+    a = TensorProduct::raw(w, a), b = TensorProduct::raw(w, b);
+    auto write = [&](TensorProduct::Accesses by) {
+      Factor l = left(), r = right();
+      l.vector = [&](Ix m, Ix k) { return loadA(m, k, TensorProduct::lanes); };
+      r.vector = [&](Ix n, Ix k) { return loadB(n, k, TensorProduct::lanes); };
+      TensorProduct(w, half, by)
+          .write(
+              l, r, p.k, row, column, [&](Ix) { return w.constant(0, p.element); },
+              [&](Ix m, Ix n, Value sum) { finish(m, n, sum); });
+    };
+    Wide wide(w, TensorProduct::lanes), pairs(w, 2);
+    requireVectors(wide, a, baseA, p.rowA, p.stepA, p.m, p.k);
+    requireVectors(wide, b, baseB, p.columnB, p.stepB, p.n, p.k);
+    pairs.require(space, accessesOf(space));
+    std::optional<Value> isWide = wide.condition(), arePairs = isWide ? pairs.condition() : std::nullopt;
+    if (!isWide) {
+      return write({});
+    }
+    Value both = arePairs ? arith::AndIOp::create(w.b, w.loc, *isWide, *arePairs).getResult() : *isWide;
+    auto inVectors = [&] {
+      write({true, arePairs.has_value()});
+      alignVectors(*w.b.getInsertionBlock()->getParent());
+    };
+    w.ifElse(both, inVectors, [&] { write({}); });
   }
 
   Value multiplyAdd(Value x, Value y, Value sum) {

@@ -53,9 +53,7 @@ LogicalResult Rows::build(lower::Build &build, const lower::KernelShape &shape) 
     isBuilt = ByThreads::build(own, shape);
     alignVectors(*w.b.getInsertionBlock()->getParent());
   };
-  build.w.ifElse(*isWide, inVectors, [&] {
-    isBuilt = failed(isBuilt) ? isBuilt : ByThreads::build(build, shape);
-  });
+  build.w.ifElse(*isWide, inVectors, [&] { isBuilt = failed(isBuilt) ? isBuilt : ByThreads::build(build, shape); });
   return isBuilt;
 }
 

@@ -31,6 +31,7 @@ ONE_OF_EACH = (
     r"|rms_normalization_2d_axis1|rotary_embedding|scatter_elements_with_axis|scatternd_add|softmax_(axis_0|large_number)|spacetodepth|split_equal_parts_1d_opset18|sum_example|tanh"
     r"|transpose_all_permutations_3|trilu_lower|where_example|attention_4d|swish)$"
 )
+FINE = "device", "nothing to launch", "known"
 COUNTED = r"(\d+) launches, \d+ graphs, (\d+) launches of graphs, (\d+) uploads of \d+ bytes, (\d+) downloads of \d+ bytes, \d+ waits, (\d+) bytes held, (\d+) pinned blocks"
 
 
@@ -95,7 +96,8 @@ def counted_before(path):
 
 
 def count(arguments, pool, folders):
-    """Says how many tests ran where, and why not on the device. Returns how many of them are wrong."""
+    """Says how many tests ran where, and why not on the device. Returns how many of them are wrong; what test/known.txt names is wrong on the host, too."""
+    known = ingot_run.known("nodes")
     results, until = counted_before(arguments.results), time.monotonic() + arguments.seconds
     names = [folder.name for folder in folders]
     ask = lambda folder: anywhere(arguments, folder) if time.monotonic() < until else (folder.name, None, "")
@@ -105,17 +107,18 @@ def count(arguments, pool, folders):
             if arguments.results:
                 with arguments.results.open("a") as file:
                     file.write(f"{name}\t{verdict}\t{why}\n")
-    results = {name: results[name] for name in names if name in results}
+    asked = {name: results[name] for name in names if name in results}
+    results = {name: ("known" if verdict == "wrong" and ingot_run.reason(known, name) else verdict, why) for name, (verdict, why) in asked.items()}
     verdicts, reasons = collections.Counter(verdict for verdict, _ in results.values()), collections.Counter()
     for name, (verdict, why) in results.items():
         if verdict in ("part", "host", "refused"):
             reasons[f"{verdict}: {reason_of(why)}"] += 1
-        elif verdict not in ("device", "nothing to launch"):
+        elif verdict not in FINE:
             print(f"{name}: {verdict}: {why}", flush=True)
     for reason, number in reasons.most_common():
         print(f"{number:5} {reason}")
     print(f"{len(results)} of {len(names)} tests: " + ", ".join(f"{number} {verdict}" for verdict, number in verdicts.most_common()))
-    return sum(number for verdict, number in verdicts.items() if verdict not in ("device", "part", "host", "nothing to launch", "refused"))
+    return sum(number for verdict, number in verdicts.items() if verdict not in (*FINE, "part", "host", "refused"))
 
 
 def main():

@@ -609,6 +609,8 @@ void ingot_emulator_set(const char *text) {
   d.random = Random(d.settings.seed);
   d.calls = d.commands = 0;
 }
+/// Returns whether the device says that it is the emulator's, which takes the image that is for that alone.
+int ingot_emulator_emulates() { return device().settings.gpu == 0; }
 int64_t ingot_emulator_calls() { return device().calls; }
 int64_t ingot_emulator_commands() { return device().commands; }
 int64_t ingot_emulator_held_bytes() { return device().memory.heldBytes(); }

@@ -34,6 +34,7 @@ struct Settings {
   int64_t command = 0;     ///< the number of the command in a stream that fails; 0: none
   int64_t code = 999;      ///< the result of what fails
   int64_t traffic = 0;     ///< whether accesses of warps are counted, of images whose code tells of them
+  int64_t gpu = 0;         ///< whether it says that it is a GPU, which takes images by its capability
   std::string log;         ///< a file to which is appended what was done, when the program ends
 };
 Settings settingsOf(const char *text);

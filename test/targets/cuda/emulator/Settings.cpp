@@ -11,7 +11,7 @@ Settings settingsOf(const char *text) {
   const std::map<std::string, int64_t *> numbers = {
       {"memory", &settings.memory},         {"devices", &settings.devices}, {"driver", &settings.driver},
       {"capability", &settings.capability}, {"fail", &settings.fail},       {"command", &settings.command},
-      {"traffic", &settings.traffic},       {"code", &settings.code}};
+      {"traffic", &settings.traffic},       {"gpu", &settings.gpu},         {"code", &settings.code}};
   std::istringstream all(text ? text : "");
   for (std::string one; std::getline(all, one, ',');) {
     std::string name = one.substr(0, one.find('=')), value = one.substr(std::min(one.size(), name.size() + 1));
