@@ -50,7 +50,7 @@ private:
 
   /// A factor in shared memory.
   struct Shared {
-    lower::Buffer bits, words; ///< the same as int16 and as int32
+    lower::Buffer bits, words; ///< which are the same memory as int16 and as int32
     bool alongDepth;
   };
   Shared sharedAt(int64_t number, bool alongDepth);
