@@ -147,13 +147,19 @@ private:
     }
   }
 
+  /// Returns the address of a number of 16 bits.
+  Value addressIn(const lower::Buffer &buffer, Ix at) {
+    Value address = w.value(w.ix(w.address(buffer)) + at * 2);
+    return arith::IndexCastOp::create(w.b, w.loc, w.b.getI64Type(), address);
+  }
+
   /// Writes a tile on tensor cores: with vectors of both factors, and results in pairs, where memory is so.
   void tensor(Type half, Ix row, Ix column) {
     a = TensorProduct::raw(w, a), b = TensorProduct::raw(w, b);
     auto write = [&](TensorProduct::Accesses by) {
       Factor l = left(), r = right();
-      l.vector = [&](Ix m, Ix k) { return loadA(m, k, TensorProduct::lanes); };
-      r.vector = [&](Ix n, Ix k) { return loadB(n, k, TensorProduct::lanes); };
+      l.address = [&](Ix m, Ix k) { return addressIn(a, baseA + m * Ix(p.rowA) + k * Ix(p.stepA)); };
+      r.address = [&](Ix n, Ix k) { return addressIn(b, baseB + n * Ix(p.columnB) + k * Ix(p.stepB)); };
       TensorProduct(w, half, by)
           .write(
               l, r, p.k, row, column, [&](Ix) { return w.constant(0, p.element); },

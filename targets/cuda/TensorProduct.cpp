@@ -22,11 +22,25 @@ lower::Buffer TensorProduct::raw(lower::Writer &w, const lower::Buffer &buffer) 
   return {buffer.memref, w.b.getI16Type()};
 }
 
-TensorProduct::Shared TensorProduct::sharedAt(int64_t number, bool alongDepth) {
-  constexpr int64_t elements = side * pitch, bytes = elements * 2;
+/// The memories of PTX, by the numbers that LLVM gives them.
+enum Memory : unsigned char { Global = 1, SharedByBlock = 3 };
+
+TensorProduct::Shared TensorProduct::sharedAt(Ix byte, bool alongDepth) {
+  constexpr int64_t elements = factorBytes / 2;
   lower::Buffer shared = lower::sharedMemory(w);
-  return {w.scratch(shared, number * bytes, w.b.getI16Type(), elements),
-          w.scratch(shared, number * bytes, w.b.getI32Type(), elements / 2), alongDepth};
+  return {w.scratch(shared, byte, w.b.getI16Type(), elements), w.scratch(shared, byte, w.b.getI32Type(), elements / 2),
+          alongDepth};
+}
+
+Value TensorProduct::pointer(Value address, unsigned memory) {
+  MLIRContext *context = w.b.getContext();
+  Value generic = LLVM::IntToPtrOp::create(w.b, w.loc, LLVM::LLVMPointerType::get(context), address);
+  return LLVM::AddrSpaceCastOp::create(w.b, w.loc, LLVM::LLVMPointerType::get(context, memory), generic);
+}
+
+Value TensorProduct::addressOf(const lower::Buffer &shared, Ix element) {
+  Value address = w.value(w.ix(w.address(shared)) + element * 2);
+  return arith::IndexCastOp::create(w.b, w.loc, w.b.getI64Type(), address);
 }
 
 /// Neighbouring threads load what is contiguous in memory; a line behind the last one is the last one.
@@ -58,27 +72,31 @@ Ix TensorProduct::swizzled(bool alongDepth, Ix row, Ix number) {
          w.ix(arith::XOrIOp::create(w.b, w.loc, w.value(number), w.value(turn))) * lanes;
 }
 
-/// Sizes are multiples of a vector: one behind the last is the last, and counts as zeros if that is along the depth.
-void TensorProduct::bringVectors(const Factor &factor, Ix from, Ix depth, Ix line, const Shared &to) {
+/// Sizes are multiples of a vector: for one behind the last, the last is given, of which nothing is copied if that is
+/// along the depth, so that it counts as zeros.
+void TensorProduct::copyVectors(const Factor &factor, Ix from, Ix depth, Ix line, const Shared &to) {
   Ix thread = lower::threadNumber(w);
-  bool isWhole = depth.known() && depth.number() % step == 0, along = factor.alongDepth;
+  bool along = factor.alongDepth;
   int64_t inRow = (along ? step : side) / lanes, rows = along ? side : step;
   Ix inner = remainder(thread, inRow), outer = floorDiv(thread, inRow);
-  SmallVector<Value> loaded;
-  SmallVector<Ix> places;
+  Value all = w.integer(lanes * 2, w.b.getI32Type()), none = w.integer(0, w.b.getI32Type());
   for (int64_t i = 0; i < rows; i += threads / inRow) {
     Ix row = outer + i, k = from + (along ? inner * lanes : row), own = line + (along ? row : inner * lanes);
-    Value v =
-        factor.vector(min(own, factor.lines - (along ? 1 : lanes)), isWhole ? k : min(k, depth - (along ? lanes : 1)));
-    if (!isWhole) {
-      Value isThere = w.compare(arith::CmpIPredicate::slt, k, depth);
-      v = arith::SelectOp::create(w.b, w.loc, isThere, v, w.constant(0, v.getType()));
-    }
-    loaded.push_back(v), places.push_back(swizzled(along, row, inner));
+    Value source = factor.address(min(own, factor.lines - (along ? 1 : lanes)), min(k, depth - (along ? lanes : 1)));
+    Value isThere = w.compare(arith::CmpIPredicate::slt, k, depth);
+    Value operands[] = {pointer(addressOf(to.bits, swizzled(along, row, inner)), SharedByBlock),
+                        pointer(source, Global), arith::SelectOp::create(w.b, w.loc, isThere, all, none)};
+    LLVM::CallIntrinsicOp::create(w.b, w.loc, w.b.getStringAttr("llvm.nvvm.cp.async.cg.shared.global.16.s"), operands);
   }
-  for (auto [v, at] : llvm::zip_equal(loaded, places)) {
-    w.store(v, to.bits, at);
-  }
+}
+
+void TensorProduct::endCopies() {
+  LLVM::CallIntrinsicOp::create(w.b, w.loc, w.b.getStringAttr("llvm.nvvm.cp.async.commit.group"), ValueRange());
+}
+
+void TensorProduct::waitForCopies(int32_t left) {
+  Value number = LLVM::ConstantOp::create(w.b, w.loc, w.b.getI32Type(), w.b.getI32IntegerAttr(left));
+  LLVM::CallIntrinsicOp::create(w.b, w.loc, w.b.getStringAttr("llvm.nvvm.cp.async.wait.group"), number);
 }
 
 SmallVector<Value> TensorProduct::matrices(const Shared &from, bool isLeft, Ix line, int64_t k) {
@@ -87,16 +105,11 @@ SmallVector<Value> TensorProduct::matrices(const Shared &from, bool isLeft, Ix l
   Ix lineBit = isLeft ? second : third, depthBit = isLeft ? third : second;
   Ix at = from.alongDepth ? swizzled(true, line + within + lineBit * lanes, depthBit + k / lanes)
                           : swizzled(false, within + depthBit * lanes + k, floorDiv(line, lanes) + lineBit);
-  Value address =
-      arith::IndexCastOp::create(w.b, w.loc, w.b.getI64Type(), w.value(w.ix(w.address(from.bits)) + at * 2));
-  constexpr unsigned sharedSpace = 3;
-  MLIRContext *context = w.b.getContext();
-  Value pointer = LLVM::IntToPtrOp::create(w.b, w.loc, LLVM::LLVMPointerType::get(context), address);
-  pointer = LLVM::AddrSpaceCastOp::create(w.b, w.loc, LLVM::LLVMPointerType::get(context, sharedSpace), pointer);
-  auto type = LLVM::LLVMStructType::getLiteral(context, SmallVector<Type>(4, w.b.getI32Type()));
+  auto type = LLVM::LLVMStructType::getLiteral(w.b.getContext(), SmallVector<Type>(4, w.b.getI32Type()));
   auto name = w.b.getStringAttr(from.alongDepth ? "llvm.nvvm.ldmatrix.sync.aligned.m8n8.x4.b16"
                                                 : "llvm.nvvm.ldmatrix.sync.aligned.m8n8.x4.trans.b16");
-  Value all = LLVM::CallIntrinsicOp::create(w.b, w.loc, type, name, pointer)->getResult(0);
+  Value all = LLVM::CallIntrinsicOp::create(w.b, w.loc, type, name, pointer(addressOf(from.bits, at), SharedByBlock))
+                  ->getResult(0);
   SmallVector<Value> words;
   for (int64_t i = 0; i < 4; ++i) {
     words.push_back(numbersOf(LLVM::ExtractValueOp::create(w.b, w.loc, all, i)));
@@ -165,7 +178,6 @@ void TensorProduct::write(const Factor &left, const Factor &right, Ix depth, Ix 
   Ix thread = lower::threadNumber(w), warp = floorDiv(thread, 32), lane = remainder(thread, 32);
   Ix group = floorDiv(lane, 4), within = remainder(lane, 4);
   Ix ownRow = floorDiv(warp, 2) * share, ownColumn = remainder(warp, 2) * share;
-  Shared a = sharedAt(0, left.alongDepth), b = sharedAt(1, right.alongDepth);
   constexpr int64_t down = share / 16, across = share / 8;
   // Sums 0 and 1 of a tile of 16 by 8 are neighbours in row `group`, 2 and 3 in the row eight below.
   auto rowOf = [&](int64_t i, int64_t e) { return row + ownRow + (i * 16 + e / 2 * 8) + group; };
@@ -176,15 +188,36 @@ void TensorProduct::write(const Factor &left, const Factor &right, Ix depth, Ix 
       sums.push_back(first(min(rowOf(i, n % 4), left.lines - 1)));
     }
   }
+  auto factorsAt = [&](Ix stage) {
+    return std::pair(sharedAt(stage * stageBytes, left.alongDepth),
+                     sharedAt(stage * stageBytes + factorBytes, right.alongDepth));
+  };
+  auto copy = [&](Ix from) {
+    auto [a, b] = factorsAt(remainder(floorDiv(from, step), 2));
+    copyVectors(left, from, depth, row, a);
+    copyVectors(right, from, depth, column, b);
+    endCopies();
+  };
+  if (by.inVectors) {
+    copy(0);
+  }
   sums = w.loop(0, depth, step, sums, [&](Ix from, ValueRange carried) {
-    for (auto [factor, line, to] : {std::tuple(&left, row, &a), std::tuple(&right, column, &b)}) {
-      by.inVectors ? bringVectors(*factor, from, depth, line, *to) : bring(*factor, from, depth, line, *to);
+    auto [a, b] = factorsAt(by.inVectors ? remainder(floorDiv(from, step), 2) : Ix(0));
+    if (by.inVectors) {
+      copy(from + step);
+      waitForCopies(1); // those of this step are there
+    } else {
+      bring(left, from, depth, row, a);
+      bring(right, from, depth, column, b);
     }
     lower::barrier(w);
     SmallVector<Value> next = multiplyStep(a, b, ownRow, ownColumn, carried);
     lower::barrier(w);
     return next;
   });
+  if (by.inVectors) {
+    waitForCopies(0); // nothing may be under way when the block ends
+  }
   for (size_t n = 0; n < sums.size(); n += by.inPairs ? 2 : 1) {
     auto tile = static_cast<int64_t>(n) / 4, e = static_cast<int64_t>(n) % 4;
     Ix r = rowOf(tile / across, e), c = columnOf(tile % across, e);

@@ -9,8 +9,10 @@
 //   element by element   [line][step], with a gap behind each line, so that a warp reads from all banks
 //   in vectors of eight  [line][vector of steps], or [step][vector of lines] where lines are contiguous in memory
 //
-// of which the vectors of a row are swizzled: the place of vector v is v with some of its bits exchanged by the row's,
-// so that eight rows have the same vector in different banks. ldmatrix reads these, and turns matrices of the latter.
+// The latter is there twice: while the warps multiply one step of 32, the next one is copied behind their backs
+// (cp.async). Of these the vectors of a row are swizzled: the place of vector v is v with some of its bits exchanged by
+// the row's, so that eight rows have the same vector in different banks. ldmatrix reads these, and turns matrices of
+// the latter.
 #pragma once
 #include "targets/cuda/TileProduct.h"
 
@@ -20,7 +22,7 @@ class TensorProduct {
 public:
   static constexpr int64_t side = 64, threads = 128, lanes = 8;
 
-  /// How memory is accessed: factors by vectors of eight (Factor::vector), and results by pairs of a row, where both
+  /// How memory is accessed: factors by vectors of eight (Factor::address), and results by pairs of a row, where both
   /// may be.
   struct Accesses {
     bool inVectors = false, inPairs = false;
@@ -33,7 +35,7 @@ public:
   static lower::Buffer raw(lower::Writer &w, const lower::Buffer &buffer);
 
   /// Returns the grid of a kernel of such tiles.
-  static lower::Grid grid() { return {{threads, 1, 1}, 2 * side * pitch * 2}; }
+  static lower::Grid grid() { return {{threads, 1, 1}, 2 * stageBytes}; }
 
   /// As TileProduct::write, of factors whose elements are the bits of such numbers; in pairs, `finish` gets vectors of
   /// two sums, the first of which is in an even column.
@@ -44,6 +46,7 @@ public:
 private:
   static constexpr int64_t step = 32, pitch = step + 8;
   static constexpr int64_t share = 32; ///< rows and columns of a warp
+  static constexpr int64_t factorBytes = side * pitch * 2, stageBytes = 2 * factorBytes;
   lower::Writer &w;
   mlir::Type element;
   Accesses by;
@@ -53,9 +56,16 @@ private:
     lower::Buffer bits, words; ///< which are the same memory as int16 and as int32
     bool alongDepth;
   };
-  Shared sharedAt(int64_t number, bool alongDepth);
+  Shared sharedAt(lower::Ix byte, bool alongDepth);
   void bring(const Factor &factor, lower::Ix from, lower::Ix depth, lower::Ix line, const Shared &to);
-  void bringVectors(const Factor &factor, lower::Ix from, lower::Ix depth, lower::Ix line, const Shared &to);
+  /// Begins to copy a step's vectors.
+  void copyVectors(const Factor &factor, lower::Ix from, lower::Ix depth, lower::Ix line, const Shared &to);
+  /// Ends the group of copies that were begun, and waits for all groups but the last `left`.
+  void endCopies();
+  void waitForCopies(int32_t left);
+  /// Returns the pointer to an address (i64) in one of the memories.
+  mlir::Value pointer(mlir::Value address, unsigned memory);
+  mlir::Value addressOf(const lower::Buffer &shared, lower::Ix element);
   /// Returns where vector `number` of a row of either layout is.
   lower::Ix swizzled(bool alongDepth, lower::Ix row, lower::Ix number);
   /// Returns the four registers with which a warp's threads have 16 lines by 16 steps, from these on: of the right
