@@ -58,7 +58,7 @@ void TensorProduct::bring(const Factor &factor, Ix from, Ix depth, Ix line, cons
       Value isThere = w.compare(arith::CmpIPredicate::slt, from + k, depth);
       v = arith::SelectOp::create(w.b, w.loc, isThere, v, w.constant(0, v.getType()));
     }
-    loaded.push_back(v), places.push_back(own * pitch + k);
+    loaded.push_back(v), places.push_back(pairAt(own, floorDiv(k, 2)) * 2 + remainder(k, 2));
   }
   for (auto [v, at] : llvm::zip_equal(loaded, places)) {
     w.store(v, to.bits, at);
@@ -121,8 +121,16 @@ Value TensorProduct::numbersOf(Value word) {
   return element.isBF16() ? word : LLVM::BitcastOp::create(w.b, w.loc, VectorType::get({2}, element), word).getResult();
 }
 
+/// A warp stores one step of 32 lines, and reads 4 pairs of 8 lines. Two lines go through all banks; so 16 pairs of
+/// lines have a step at different places, and 4 of them 4 neighbours in different fours.
+Ix TensorProduct::pairAt(Ix line, Ix number) {
+  constexpr int64_t pairs = step / 2;
+  Ix two = floorDiv(line, 2), turn = remainder(two, 4) * 4 + remainder(floorDiv(two, 4), 4);
+  return line * pairs + w.ix(arith::XOrIOp::create(w.b, w.loc, w.value(number), w.value(turn)));
+}
+
 Value TensorProduct::pairOf(lower::Buffer words, Ix line, Ix pair) {
-  return numbersOf(w.load(words, line * (pitch / 2) + pair));
+  return numbersOf(w.load(words, pairAt(line, pair)));
 }
 
 SmallVector<Value> TensorProduct::multiply(ArrayRef<Value> a, ArrayRef<Value> b, ValueRange sums) {

@@ -6,13 +6,13 @@
 // pairs of neighbouring steps as the instruction wants them. A warp has 32 rows and 32 columns of a tile of 64 by 64.
 // Shared memory has, of each factor,
 //
-//   element by element   [line][step], with a gap behind each line, so that a warp reads from all banks
+//   element by element   [line][pair of steps]
 //   in vectors of eight  [line][vector of steps], or [step][vector of lines] where lines are contiguous in memory
 //
 // The latter is there twice: while the warps multiply one step of 32, the next one is copied behind their backs
-// (cp.async). Of these the vectors of a row are swizzled: the place of vector v is v with some of its bits exchanged by
-// the row's, so that eight rows have the same vector in different banks. ldmatrix reads these, and turns matrices of
-// the latter.
+// (cp.async). Pairs and vectors of a row are swizzled: the place of number v is v with some of its bits exchanged by
+// the row's, so that what a warp stores or reads of several rows together is in different banks. ldmatrix reads
+// vectors, and turns matrices of the latter order.
 #pragma once
 #include "targets/cuda/TileProduct.h"
 
@@ -44,9 +44,9 @@ public:
              llvm::function_ref<void(lower::Ix row, lower::Ix column, mlir::Value sum)> finish);
 
 private:
-  static constexpr int64_t step = 32, pitch = step + 8;
+  static constexpr int64_t step = 32;
   static constexpr int64_t share = 32; ///< rows and columns of a warp
-  static constexpr int64_t factorBytes = side * pitch * 2, stageBytes = 2 * factorBytes;
+  static constexpr int64_t factorBytes = side * step * 2, stageBytes = 2 * factorBytes;
   lower::Writer &w;
   mlir::Type element;
   Accesses by;
@@ -71,6 +71,8 @@ private:
   /// Returns the four registers with which a warp's threads have 16 lines by 16 steps, from these on: of the right
   /// factor two of each 8 lines.
   llvm::SmallVector<mlir::Value> matrices(const Shared &from, bool isLeft, lower::Ix line, int64_t k);
+  /// Returns where pair `number` of a line is, in words.
+  lower::Ix pairAt(lower::Ix line, lower::Ix number);
   /// Returns the pair of steps 2 * `pair` and the next of a line.
   mlir::Value pairOf(lower::Buffer words, lower::Ix line, lower::Ix pair);
   /// Returns a word as the instruction takes two numbers.
