@@ -6,6 +6,7 @@
 #include "compiler/onnx/ElementTypes.h"
 #include "compiler/onnx/Optional.h"
 #include "compiler/onnx/ops/Constant.h"
+#include "compiler/onnx/ops/Image.h"
 #include "compiler/onnx/ops/Text.h"
 #include "compiler/onnx/rewriting/Rewrite.h"
 #include "compiler/onnx/sizes/DataDependentSizes.h"
@@ -66,7 +67,7 @@ std::string keptByHost(Operation &op, const Device &device) {
   if (isa<onnx::SizesOp>(op)) {
     return "sizes are computed by the host";
   }
-  if (isa<onnx::TextOp>(op)) {
+  if (isa<onnx::TextOp, onnx::ImageSizeOp, onnx::DecodeImageOp>(op)) {
     return "the support library computes it";
   }
   onnx::SymbolSet run; // what it finds, and which optional inputs there are

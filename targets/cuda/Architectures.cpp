@@ -32,7 +32,7 @@ Expected<Request> readRequest(StringRef spec) {
   for (StringRef word : words) {
     const Architecture *row = find_if(rows, [&](const Architecture &each) { return word == each.name; });
     bool isKnown = row != std::end(rows);
-    if (!isKnown && word != "emulated" && word != "watched") {
+    if (!isKnown && word != "emulated" && word != "watched" && word != "cubin") {
       return createStringError("unknown architecture '" + word + "'; use one of " + names() +
                                " behind 'cuda:', or several, as in cuda:sm_80+sm_90");
     }
@@ -43,9 +43,10 @@ Expected<Request> readRequest(StringRef spec) {
       request.architectures.push_back(row);
     }
     request.watched |= word == "watched";
-    request.emulated |= !isKnown;
+    request.emulated |= word == "emulated" || word == "watched";
+    request.cubin |= word == "cubin";
   }
-  if (request.architectures.empty()) { // the emulator alone
+  if (request.architectures.empty()) { // none is named
     request.architectures.push_back(
         find_if(rows, [](const Architecture &row) { return StringRef(row.name) == "sm_80"; }));
   }

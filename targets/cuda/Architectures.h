@@ -24,9 +24,10 @@ struct Request {
   llvm::SmallVector<const Architecture *, 4> architectures; ///< the oldest first, at least one
   bool emulated = false;                                    ///< an image for the emulator, too
   bool watched = false;                                     ///< which calls it before each access to memory
+  bool cubin = false;                                       ///< machine code beside the PTX of each architecture
 };
 
-/// Reads `sm_80+sm_90`, in any order, with `emulated` or `watched` among them. The error is the user's.
+/// Reads `sm_80+sm_90`, in any order, with `emulated`, `watched` or `cubin` among them. The error is the user's.
 llvm::Expected<Request> readRequest(llvm::StringRef spec);
 
 } // namespace ingot::targets::cuda

@@ -112,7 +112,7 @@ public:
     };
     if (p.half) {
       x = TensorProduct::raw(w, x), weights = TensorProduct::raw(w, weights);
-      TensorProduct(w, p.half).write(left, right, depth, row, column, first, put);
+      TensorProduct(w, p.half, {}).write(left, right, depth, row, column, first, put);
     } else {
       TileProduct(w, element, p.tileRows(), tileColumns).write(left, right, depth, row, column, first, put);
     }

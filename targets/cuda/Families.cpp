@@ -1,5 +1,6 @@
 #include "targets/cuda/Families.h"
 #include "mlir/IR/Operation.h"
+#include "targets/cuda/Rows.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringSet.h"
 
@@ -31,7 +32,9 @@ const lower::KernelFamily *Families::of(Operation *root) const {
   std::lock_guard<std::mutex> guard(lock);
   std::unique_ptr<lower::ByThreads> &wrapped = byThreads[common];
   if (!wrapped) {
-    wrapped = std::make_unique<lower::ByThreads>(*common, threads);
+    static const llvm::StringSet<> ofRows = {"Reduce", "Softmax", "Standardize"};
+    wrapped = ofRows.contains(common->stem) ? std::make_unique<Rows>(*common, threads)
+                                            : std::make_unique<lower::ByThreads>(*common, threads);
   }
   return wrapped.get();
 }

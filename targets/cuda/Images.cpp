@@ -6,6 +6,7 @@
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "targets/cuda/Architectures.h"
 #include "targets/cuda/Emulated.h"
+#include "targets/cuda/Ptxas.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Target/TargetMachine.h"
@@ -157,6 +158,13 @@ llvm::Expected<std::vector<target::Image>> Images::images(ModuleOp module, Array
     llvm::Expected<std::string> ptx = ptxOf(*ir, *architecture, machine, module);
     if (!ptx) {
       return ptx.takeError();
+    }
+    if (request->cubin) {
+      llvm::Expected<target::Image> code = machineCode(*ptx, architecture->name, kernels, blocks.needs);
+      if (!code) {
+        return code.takeError();
+      }
+      images.push_back(std::move(*code));
     }
     images.push_back({architecture->name, std::move(*ptx), blocks.needs});
   }

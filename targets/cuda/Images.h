@@ -5,6 +5,9 @@
 // text, which ends with a NUL that counts among its bytes. A GPU runs the PTX of its own architecture or an older one,
 // so a device takes the newest image that is not newer than itself.
 //
+// Where the spec has `cubin`, there is machine code as well, an ELF file of the same name (Ptxas.h), which GPUs of that
+// generation take before the PTX. Other GPUs compile the PTX.
+//
 // KERNEL is a PTX entry whose parameters are the words of ingot_launch.args, 8 bytes each but for the bits of a
 // status, which take 4 of their 8: in the list of parameters for the driver each is the address of its word. The last
 // word is blocks[0], the number of items.

@@ -7,8 +7,10 @@
 #include "compiler/onnx/Onnx.h"
 #include "compiler/onnx/ops/MatMul.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "targets/cuda/Families.h"
 #include "targets/cuda/TensorProduct.h"
+#include "targets/cuda/Wide.h"
 
 using namespace mlir;
 
@@ -89,12 +91,11 @@ public:
     auto none = [&](Ix) { return w.constant(0, p.element); };
     auto put = [&](Ix m, Ix n, Value sum) { finish(m, n, sum); };
     if (cut.half) {
-      a = TensorProduct::raw(w, a), b = TensorProduct::raw(w, b);
-      TensorProduct(w, cut.half).write(left(), right(), p.k, row, column, none, put);
+      tensor(cut.half, row, column);
     } else if (cut.rows) {
       TileProduct(w, p.element, cut.rows, cut.columns).write(left(), right(), p.k, row, column, none, put);
     } else {
-      p.stepB.is(1) && !p.columnB.is(1) ? fewAlongDepth(column) : fewAlongColumns(column);
+      few(column);
     }
   }
 
@@ -118,8 +119,8 @@ private:
     baseB = matrix * Ix(p.k * p.n);
   }
 
-  Value loadA(Ix m, Ix k) { return w.load(a, baseA + m * Ix(p.rowA) + k * Ix(p.stepA)); }
-  Value loadB(Ix n, Ix k) { return w.load(b, baseB + n * Ix(p.columnB) + k * Ix(p.stepB)); }
+  Value loadA(Ix m, Ix k, int64_t lanes = 1) { return w.load(a, baseA + m * Ix(p.rowA) + k * Ix(p.stepA), lanes); }
+  Value loadB(Ix n, Ix k, int64_t lanes = 1) { return w.load(b, baseB + n * Ix(p.columnB) + k * Ix(p.stepB), lanes); }
 
   Factor left() {
     return {[this](Ix m) { return [this, m](Ix k) { return loadA(m, k); }; }, p.m, p.stepA.is(1)};
@@ -129,9 +130,55 @@ private:
   }
 
   void finish(Ix m, Ix n, Value sum) {
-    lower::Point at{batchAt, 1, {}};
+    auto vector = dyn_cast<VectorType>(sum.getType());
+    lower::Point at{batchAt, vector ? vector.getNumElements() : 1, {}};
     at.at.append({m, n});
     build.group.finish(sum, space, at);
+  }
+
+  /// Requires vectors along the one axis of a factor whose elements are neighbours, of `depth` or `lines` elements.
+  static void requireVectors(Wide &wide, const lower::Buffer &buffer, Ix base, Ix perLine, Ix perStep, Ix lines,
+                             Ix depth) {
+    bool along = perStep.is(1);
+    wide.requireBegin(buffer);
+    for (const Ix &number :
+         {base, along ? depth : lines, along ? perLine : perStep, Ix(along || perLine.is(1) ? 0 : 1)}) {
+      wide.require(number);
+    }
+  }
+
+  /// Returns the address of a number of 16 bits.
+  Value addressIn(const lower::Buffer &buffer, Ix at) {
+    Value address = w.value(w.ix(w.address(buffer)) + at * 2);
+    return arith::IndexCastOp::create(w.b, w.loc, w.b.getI64Type(), address);
+  }
+
+  /// Writes a tile on tensor cores: with vectors of both factors, and results in pairs, where memory is so.
+  void tensor(Type half, Ix row, Ix column) {
+    a = TensorProduct::raw(w, a), b = TensorProduct::raw(w, b);
+    auto write = [&](TensorProduct::Accesses by) {
+      Factor l = left(), r = right();
+      l.address = [&](Ix m, Ix k) { return addressIn(a, baseA + m * Ix(p.rowA) + k * Ix(p.stepA)); };
+      r.address = [&](Ix n, Ix k) { return addressIn(b, baseB + n * Ix(p.columnB) + k * Ix(p.stepB)); };
+      TensorProduct(w, half, by)
+          .write(
+              l, r, p.k, row, column, [&](Ix) { return w.constant(0, p.element); },
+              [&](Ix m, Ix n, Value sum) { finish(m, n, sum); });
+    };
+    Wide wide(w, TensorProduct::lanes), pairs(w, 2);
+    requireVectors(wide, a, baseA, p.rowA, p.stepA, p.m, p.k);
+    requireVectors(wide, b, baseB, p.columnB, p.stepB, p.n, p.k);
+    pairs.require(space, accessesOf(space));
+    std::optional<Value> isWide = wide.condition(), arePairs = isWide ? pairs.condition() : std::nullopt;
+    if (!isWide) {
+      return write({});
+    }
+    Value both = arePairs ? arith::AndIOp::create(w.b, w.loc, *isWide, *arePairs).getResult() : *isWide;
+    auto inVectors = [&] {
+      write({true, arePairs.has_value()});
+      alignVectors(*w.b.getInsertionBlock()->getParent());
+    };
+    w.ifElse(both, inVectors, [&] { write({}); });
   }
 
   Value multiplyAdd(Value x, Value y, Value sum) {
@@ -140,55 +187,110 @@ private:
                : arith::AddIOp::create(w.b, w.loc, sum, arith::MulIOp::create(w.b, w.loc, x, y)).getResult();
   }
 
-  /// Returns sums over every so many steps of the depth from `from` on, one for each row.
-  SmallVector<Value> sumsOf(Ix n, Ix from, int64_t step) {
-    SmallVector<Value> none(p.m.number(), w.constant(0, p.element));
-    return w.loop(from, p.k, step, none, [&](Ix k, ValueRange carried) {
-      Value y = loadB(n, k);
-      SmallVector<Value> next;
-      for (auto [m, sum] : llvm::enumerate(carried)) {
-        next.push_back(multiplyAdd(loadA(static_cast<int64_t>(m), k), y, sum));
-      }
-      return next;
-    });
-  }
-
   void finishIf(Ix m, Ix n, Value isMine, Value sum) {
     Value isThere = w.compare(arith::CmpIPredicate::slt, n, p.n);
     w.ifThen(arith::AndIOp::create(w.b, w.loc, isMine, isThere), [&] { finish(m, n, sum); });
   }
 
-  /// Rows of the right factor are contiguous: a warp has 32 columns, and the warps share the depth.
-  void fewAlongColumns(Ix column) {
-    Ix thread = lower::threadNumber(w), lane = remainder(thread, warp), own = floorDiv(thread, warp);
-    Ix n = column + lane;
-    SmallVector<Value> sums = sumsOf(min(n, Ix(p.n) - 1), own, warps);
+  /// Writes a product of few rows: with 16 bytes of the right factor for each access, where that lies so.
+  void few(Ix column) {
+    bool alongDepth = p.stepB.is(1) && !p.columnB.is(1);
+    int64_t lanes = wideLanes(TypeRange{build.group.root->getOperand(1).getType()});
+    Wide wide(w, lanes);
+    wide.requireBegin(b);
+    wide.require(baseB);
+    if (alongDepth) {
+      wide.requireBegin(a);
+      for (Ix number : {Ix(p.k), Ix(p.columnB), baseA, Ix(p.rowA), p.stepA.is(1) ? Ix(0) : Ix(1)}) {
+        wide.require(number);
+      }
+    } else {
+      wide.require(p.columnB.is(1) ? Ix(p.n) : Ix(1));
+      wide.require(p.stepB);
+    }
+    auto write = [&](int64_t with) { alongDepth ? fewAlongDepth(column, with) : fewAlongColumns(column, with); };
+    std::optional<Value> isWide = wide.condition();
+    if (!isWide) {
+      return write(1);
+    }
+    auto inVectors = [&] {
+      write(lanes);
+      alignVectors(*w.b.getInsertionBlock()->getParent());
+    };
+    w.ifElse(*isWide, inVectors, [&] { write(1); });
+  }
+
+  /// Returns sums over every so many steps of the depth from `from` on, one for each row. `next` gives a row's next
+  /// sum; a sum is so many lanes.
+  SmallVector<Value> sumsOf(Ix from, int64_t step, int64_t lanes,
+                            llvm::function_ref<Value(Ix k, Ix m, Value sum)> next) {
+    SmallVector<Value> none(p.m.number(), w.constant(0, w.vectorOf(p.element, lanes)));
+    return w.loop(from, p.k, step, none, [&](Ix k, ValueRange carried) {
+      SmallVector<Value> after;
+      for (auto [m, sum] : llvm::enumerate(carried)) {
+        after.push_back(next(k, static_cast<int64_t>(m), sum));
+      }
+      return after;
+    });
+  }
+
+  /// Returns the sum over threads that differ in these bits of their numbers.
+  Value sumOver(Value sum, int64_t from, int64_t to) {
+    for (int64_t distance = from; distance < to; distance *= 2) {
+      sum = combine(w, lower::Combine::Add, sum, lower::exchange(w, sum, distance));
+    }
+    return sum;
+  }
+
+  /// Rows of the right factor are contiguous: a block has 32 columns. With vectors, each of a warp's rows of threads
+  /// has them all, and all rows of threads share the depth.
+  void fewAlongColumns(Ix column, int64_t lanes) {
+    int64_t across = warp / lanes;
+    Ix thread = lower::threadNumber(w), own = remainder(thread, across) * lanes;
+    Ix n = min(column + own, Ix(p.n) - lanes);
+    Value y;
+    SmallVector<Value> sums = sumsOf(floorDiv(thread, across), warps * lanes, lanes, [&](Ix k, Ix m, Value sum) {
+      y = m.is(0) ? loadB(n, k, lanes) : y;
+      return multiplyAdd(w.splat(loadA(m, k), lanes), y, sum);
+    });
     lower::Buffer parts = w.scratch(lower::sharedMemory(w), 0, p.element, warps * warp);
-    Value isFirst = w.compare(arith::CmpIPredicate::eq, own, 0);
+    Value isFirstRow = w.compare(arith::CmpIPredicate::slt, remainder(thread, warp), across);
+    Value isFirstWarp = w.compare(arith::CmpIPredicate::slt, thread, warp);
     for (auto [m, sum] : llvm::enumerate(sums)) {
+      SmallVector<Value> columns;
+      for (int64_t i = 0; i < lanes; ++i) {
+        Value one = lanes == 1 ? sum : vector::ExtractOp::create(w.b, w.loc, sum, i).getResult();
+        columns.push_back(sumOver(one, across, warp));
+      }
       lower::barrier(w);
-      w.store(sum, parts, thread);
+      w.ifThen(isFirstRow, [&] {
+        for (auto [i, one] : llvm::enumerate(columns)) {
+          w.store(one, parts, floorDiv(thread, warp) * warp + own + static_cast<int64_t>(i));
+        }
+      });
       lower::barrier(w);
       SmallVector<Value> all;
       for (int64_t i = 0; i < warps; ++i) {
-        all.push_back(w.load(parts, lane + i * warp));
+        all.push_back(w.load(parts, remainder(thread, warp) + i * warp));
       }
-      finishIf(static_cast<int64_t>(m), n, isFirst, tree(w, lower::Combine::Add, all));
+      finishIf(static_cast<int64_t>(m), column + remainder(thread, warp), isFirstWarp,
+               tree(w, lower::Combine::Add, all));
     }
   }
 
   /// Columns of the right factor are contiguous: a warp has every so many columns, and its threads share the depth.
-  void fewAlongDepth(Ix column) {
+  void fewAlongDepth(Ix column, int64_t lanes) {
     Ix thread = lower::threadNumber(w), lane = remainder(thread, warp), own = floorDiv(thread, warp);
     Value isFirst = w.compare(arith::CmpIPredicate::eq, lane, 0);
     w.loop(0, warp / warps, 1, [&](Ix turn) {
-      Ix n = column + turn * warps + own;
-      SmallVector<Value> sums = sumsOf(min(n, Ix(p.n) - 1), lane, warp);
+      Ix n = column + turn * warps + own, there = min(n, Ix(p.n) - 1);
+      Value y;
+      SmallVector<Value> sums = sumsOf(lane * lanes, warp * lanes, lanes, [&](Ix k, Ix m, Value sum) {
+        y = m.is(0) ? loadB(there, k, lanes) : y;
+        return multiplyAdd(loadA(m, k, lanes), y, sum);
+      });
       for (auto [m, sum] : llvm::enumerate(sums)) {
-        for (int64_t distance = warp / 2; distance; distance /= 2) {
-          sum = combine(w, lower::Combine::Add, sum, lower::exchange(w, sum, distance));
-        }
-        finishIf(static_cast<int64_t>(m), n, isFirst, sum);
+        finishIf(static_cast<int64_t>(m), n, isFirst, sumOver(across(w, lower::Combine::Add, sum), 1, warp));
       }
     });
   }

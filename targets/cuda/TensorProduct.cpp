@@ -3,6 +3,7 @@
 #include "compiler/onnx/sizes/Shapes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "targets/cuda/Architectures.h"
 
 using namespace mlir;
@@ -21,8 +22,29 @@ lower::Buffer TensorProduct::raw(lower::Writer &w, const lower::Buffer &buffer) 
   return {buffer.memref, w.b.getI16Type()};
 }
 
+/// The memories of PTX, by the numbers that LLVM gives them.
+enum Memory : unsigned char { Global = 1, SharedByBlock = 3 };
+
+TensorProduct::Shared TensorProduct::sharedAt(Ix byte, bool alongDepth) {
+  constexpr int64_t elements = factorBytes / 2;
+  lower::Buffer shared = lower::sharedMemory(w);
+  return {w.scratch(shared, byte, w.b.getI16Type(), elements), w.scratch(shared, byte, w.b.getI32Type(), elements / 2),
+          alongDepth};
+}
+
+Value TensorProduct::pointer(Value address, unsigned memory) {
+  MLIRContext *context = w.b.getContext();
+  Value generic = LLVM::IntToPtrOp::create(w.b, w.loc, LLVM::LLVMPointerType::get(context), address);
+  return LLVM::AddrSpaceCastOp::create(w.b, w.loc, LLVM::LLVMPointerType::get(context, memory), generic);
+}
+
+Value TensorProduct::addressOf(const lower::Buffer &shared, Ix element) {
+  Value address = w.value(w.ix(w.address(shared)) + element * 2);
+  return arith::IndexCastOp::create(w.b, w.loc, w.b.getI64Type(), address);
+}
+
 /// Neighbouring threads load what is contiguous in memory; a line behind the last one is the last one.
-void TensorProduct::bring(const Factor &factor, Ix from, Ix depth, Ix line, lower::Buffer to) {
+void TensorProduct::bring(const Factor &factor, Ix from, Ix depth, Ix line, const Shared &to) {
   Ix thread = lower::threadNumber(w), last = factor.lines - 1;
   bool isWhole = depth.known() && depth.number() % step == 0;
   int64_t inRow = factor.alongDepth ? step : side, rows = factor.alongDepth ? side : step;
@@ -36,16 +58,79 @@ void TensorProduct::bring(const Factor &factor, Ix from, Ix depth, Ix line, lowe
       Value isThere = w.compare(arith::CmpIPredicate::slt, from + k, depth);
       v = arith::SelectOp::create(w.b, w.loc, isThere, v, w.constant(0, v.getType()));
     }
-    loaded.push_back(v), places.push_back(own * pitch + k);
+    loaded.push_back(v), places.push_back(pairAt(own, floorDiv(k, 2)) * 2 + remainder(k, 2));
   }
   for (auto [v, at] : llvm::zip_equal(loaded, places)) {
-    w.store(v, to, at);
+    w.store(v, to.bits, at);
   }
 }
 
-Value TensorProduct::pairOf(lower::Buffer words, Ix line, Ix pair) {
-  Value word = w.load(words, line * (pitch / 2) + pair);
+Ix TensorProduct::swizzled(bool alongDepth, Ix row, Ix number) {
+  // A row of steps is half of all banks, so that two rows are side by side.
+  Ix turn = alongDepth ? remainder(floorDiv(row, 2), step / lanes) : remainder(row, side / lanes);
+  return row * (alongDepth ? step : side) +
+         w.ix(arith::XOrIOp::create(w.b, w.loc, w.value(number), w.value(turn))) * lanes;
+}
+
+/// Sizes are multiples of a vector: for one behind the last, the last is given, of which nothing is copied if that is
+/// along the depth, so that it counts as zeros.
+void TensorProduct::copyVectors(const Factor &factor, Ix from, Ix depth, Ix line, const Shared &to) {
+  Ix thread = lower::threadNumber(w);
+  bool along = factor.alongDepth;
+  int64_t inRow = (along ? step : side) / lanes, rows = along ? side : step;
+  Ix inner = remainder(thread, inRow), outer = floorDiv(thread, inRow);
+  Value all = w.integer(lanes * 2, w.b.getI32Type()), none = w.integer(0, w.b.getI32Type());
+  for (int64_t i = 0; i < rows; i += threads / inRow) {
+    Ix row = outer + i, k = from + (along ? inner * lanes : row), own = line + (along ? row : inner * lanes);
+    Value source = factor.address(min(own, factor.lines - (along ? 1 : lanes)), min(k, depth - (along ? lanes : 1)));
+    Value isThere = w.compare(arith::CmpIPredicate::slt, k, depth);
+    Value operands[] = {pointer(addressOf(to.bits, swizzled(along, row, inner)), SharedByBlock),
+                        pointer(source, Global), arith::SelectOp::create(w.b, w.loc, isThere, all, none)};
+    LLVM::CallIntrinsicOp::create(w.b, w.loc, w.b.getStringAttr("llvm.nvvm.cp.async.cg.shared.global.16.s"), operands);
+  }
+}
+
+void TensorProduct::endCopies() {
+  LLVM::CallIntrinsicOp::create(w.b, w.loc, w.b.getStringAttr("llvm.nvvm.cp.async.commit.group"), ValueRange());
+}
+
+void TensorProduct::waitForCopies(int32_t left) {
+  Value number = LLVM::ConstantOp::create(w.b, w.loc, w.b.getI32Type(), w.b.getI32IntegerAttr(left));
+  LLVM::CallIntrinsicOp::create(w.b, w.loc, w.b.getStringAttr("llvm.nvvm.cp.async.wait.group"), number);
+}
+
+SmallVector<Value> TensorProduct::matrices(const Shared &from, bool isLeft, Ix line, int64_t k) {
+  Ix lane = remainder(lower::threadNumber(w), 32), within = remainder(lane, lanes);
+  Ix second = remainder(floorDiv(lane, lanes), 2), third = floorDiv(lane, 2 * lanes);
+  Ix lineBit = isLeft ? second : third, depthBit = isLeft ? third : second;
+  Ix at = from.alongDepth ? swizzled(true, line + within + lineBit * lanes, depthBit + k / lanes)
+                          : swizzled(false, within + depthBit * lanes + k, floorDiv(line, lanes) + lineBit);
+  auto type = LLVM::LLVMStructType::getLiteral(w.b.getContext(), SmallVector<Type>(4, w.b.getI32Type()));
+  auto name = w.b.getStringAttr(from.alongDepth ? "llvm.nvvm.ldmatrix.sync.aligned.m8n8.x4.b16"
+                                                : "llvm.nvvm.ldmatrix.sync.aligned.m8n8.x4.trans.b16");
+  Value all = LLVM::CallIntrinsicOp::create(w.b, w.loc, type, name, pointer(addressOf(from.bits, at), SharedByBlock))
+                  ->getResult(0);
+  SmallVector<Value> words;
+  for (int64_t i = 0; i < 4; ++i) {
+    words.push_back(numbersOf(LLVM::ExtractValueOp::create(w.b, w.loc, all, i)));
+  }
+  return words;
+}
+
+Value TensorProduct::numbersOf(Value word) {
   return element.isBF16() ? word : LLVM::BitcastOp::create(w.b, w.loc, VectorType::get({2}, element), word).getResult();
+}
+
+/// A warp stores one step of 32 lines, and reads 4 pairs of 8 lines. Two lines go through all banks; so 16 pairs of
+/// lines have a step at different places, and 4 of them 4 neighbours in different fours.
+Ix TensorProduct::pairAt(Ix line, Ix number) {
+  constexpr int64_t pairs = step / 2;
+  Ix two = floorDiv(line, 2), turn = remainder(two, 4) * 4 + remainder(floorDiv(two, 4), 4);
+  return line * pairs + w.ix(arith::XOrIOp::create(w.b, w.loc, w.value(number), w.value(turn)));
+}
+
+Value TensorProduct::pairOf(lower::Buffer words, Ix line, Ix pair) {
+  return numbersOf(w.load(words, pairAt(line, pair)));
 }
 
 SmallVector<Value> TensorProduct::multiply(ArrayRef<Value> a, ArrayRef<Value> b, ValueRange sums) {
@@ -64,18 +149,43 @@ SmallVector<Value> TensorProduct::multiply(ArrayRef<Value> a, ArrayRef<Value> b,
   return next;
 }
 
+SmallVector<Value> TensorProduct::multiplyStep(const Shared &a, const Shared &b, Ix ownRow, Ix ownColumn,
+                                               ValueRange sums) {
+  constexpr int64_t down = share / 16, across = share / 8;
+  Ix lane = remainder(lower::threadNumber(w), 32), group = floorDiv(lane, 4), within = remainder(lane, 4);
+  SmallVector<Value> next(sums);
+  for (int64_t k = 0; k < step; k += 16) {
+    SmallVector<SmallVector<Value>> columns;
+    for (int64_t j = 0; j < across; ++j) {
+      if (by.inVectors && j % 2 == 0) {
+        SmallVector<Value> two = matrices(b, false, ownColumn + j * 8, k);
+        columns.push_back({two[0], two[1]}), columns.push_back({two[2], two[3]});
+      } else if (!by.inVectors) {
+        Ix line = ownColumn + j * 8 + group, pair = within + k / 2;
+        columns.push_back({pairOf(b.words, line, pair), pairOf(b.words, line, pair + 4)});
+      }
+    }
+    for (int64_t i = 0; i < down; ++i) {
+      Ix line = ownRow + i * 16 + group, pair = within + k / 2;
+      SmallVector<Value> lines =
+          by.inVectors ? matrices(a, true, ownRow + i * 16, k)
+                       : SmallVector<Value>{pairOf(a.words, line, pair), pairOf(a.words, line + 8, pair),
+                                            pairOf(a.words, line, pair + 4), pairOf(a.words, line + 8, pair + 4)};
+      for (int64_t j = 0; j < across; ++j) {
+        auto own = MutableArrayRef(next).slice((i * across + j) * 4, 4);
+        llvm::copy(multiply(lines, columns[j], ValueRange(own)), own.begin());
+      }
+    }
+  }
+  return next;
+}
+
 void TensorProduct::write(const Factor &left, const Factor &right, Ix depth, Ix row, Ix column,
                           llvm::function_ref<Value(Ix row)> first,
                           llvm::function_ref<void(Ix row, Ix column, Value sum)> finish) {
   Ix thread = lower::threadNumber(w), warp = floorDiv(thread, 32), lane = remainder(thread, 32);
   Ix group = floorDiv(lane, 4), within = remainder(lane, 4);
   Ix ownRow = floorDiv(warp, 2) * share, ownColumn = remainder(warp, 2) * share;
-  lower::Buffer shared = lower::sharedMemory(w);
-  Type i16 = w.b.getI16Type(), i32 = w.b.getI32Type();
-  constexpr int64_t bytes = side * pitch * 2;
-  lower::Buffer a = w.scratch(shared, 0, i16, side * pitch), b = w.scratch(shared, bytes, i16, side * pitch);
-  lower::Buffer wordsA = w.scratch(shared, 0, i32, side * pitch / 2),
-                wordsB = w.scratch(shared, bytes, i32, side * pitch / 2);
   constexpr int64_t down = share / 16, across = share / 8;
   // Sums 0 and 1 of a tile of 16 by 8 are neighbours in row `group`, 2 and 3 in the row eight below.
   auto rowOf = [&](int64_t i, int64_t e) { return row + ownRow + (i * 16 + e / 2 * 8) + group; };
@@ -86,36 +196,48 @@ void TensorProduct::write(const Factor &left, const Factor &right, Ix depth, Ix 
       sums.push_back(first(min(rowOf(i, n % 4), left.lines - 1)));
     }
   }
+  auto factorsAt = [&](Ix stage) {
+    return std::pair(sharedAt(stage * stageBytes, left.alongDepth),
+                     sharedAt(stage * stageBytes + factorBytes, right.alongDepth));
+  };
+  auto copy = [&](Ix from) {
+    auto [a, b] = factorsAt(remainder(floorDiv(from, step), 2));
+    copyVectors(left, from, depth, row, a);
+    copyVectors(right, from, depth, column, b);
+    endCopies();
+  };
+  if (by.inVectors) {
+    copy(0);
+  }
   sums = w.loop(0, depth, step, sums, [&](Ix from, ValueRange carried) {
-    bring(left, from, depth, row, a);
-    bring(right, from, depth, column, b);
-    lower::barrier(w);
-    SmallVector<Value> next(carried);
-    for (int64_t k = 0; k < step / 2; k += 8) { // in pairs
-      SmallVector<SmallVector<Value>> columns;
-      for (int64_t j = 0; j < across; ++j) {
-        Ix line = ownColumn + j * 8 + group;
-        columns.push_back({pairOf(wordsB, line, within + k), pairOf(wordsB, line, within + (k + 4))});
-      }
-      for (int64_t i = 0; i < down; ++i) {
-        Ix line = ownRow + i * 16 + group;
-        Value lines[] = {pairOf(wordsA, line, within + k), pairOf(wordsA, line + 8, within + k),
-                         pairOf(wordsA, line, within + (k + 4)), pairOf(wordsA, line + 8, within + (k + 4))};
-        for (int64_t j = 0; j < across; ++j) {
-          auto own = MutableArrayRef(next).slice((i * across + j) * 4, 4);
-          llvm::copy(multiply(lines, columns[j], ValueRange(own)), own.begin());
-        }
-      }
+    auto [a, b] = factorsAt(by.inVectors ? remainder(floorDiv(from, step), 2) : Ix(0));
+    if (by.inVectors) {
+      copy(from + step);
+      waitForCopies(1); // those of this step are there
+    } else {
+      bring(left, from, depth, row, a);
+      bring(right, from, depth, column, b);
     }
+    lower::barrier(w);
+    SmallVector<Value> next = multiplyStep(a, b, ownRow, ownColumn, carried);
     lower::barrier(w);
     return next;
   });
-  for (auto [n, sum] : llvm::enumerate(sums)) {
+  if (by.inVectors) {
+    waitForCopies(0); // nothing may be under way when the block ends
+  }
+  for (size_t n = 0; n < sums.size(); n += by.inPairs ? 2 : 1) {
     auto tile = static_cast<int64_t>(n) / 4, e = static_cast<int64_t>(n) % 4;
     Ix r = rowOf(tile / across, e), c = columnOf(tile % across, e);
     Value isThere = arith::AndIOp::create(w.b, w.loc, w.compare(arith::CmpIPredicate::slt, r, left.lines),
                                           w.compare(arith::CmpIPredicate::slt, c, right.lines));
-    w.ifThen(isThere, [&, sum = sum] { finish(r, c, sum); });
+    w.ifThen(isThere, [&] {
+      finish(r, c,
+             by.inPairs ? vector::FromElementsOp::create(w.b, w.loc, VectorType::get({2}, w.b.getF32Type()),
+                                                         ValueRange{sums[n], sums[n + 1]})
+                              .getResult()
+                        : sums[n]);
+    });
   }
 }
 

@@ -16,6 +16,8 @@ struct Factor {
   std::function<std::function<mlir::Value(lower::Ix depth)>(lower::Ix line)> line;
   lower::Ix lines;        ///< how many there are
   bool alongDepth = true; ///< elements of a line are neighbours in memory; else those of neighbouring lines are
+  /// Returns the address (i64) of an element, from which its neighbours are copied in vectors; null: by elements alone.
+  std::function<mlir::Value(lower::Ix line, lower::Ix depth)> address = {};
 };
 
 class TileProduct {

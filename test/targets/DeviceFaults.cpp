@@ -78,7 +78,10 @@ int main(int count, char **arguments) {
   }
   RunThreads threads(1);
   LocalExecution execution(**model, threads.exec());
-  auto prepare = [&] { return execution.setRandomInputs(sizes); };
+  auto prepare = [&] {
+    execution.closeDevices(); // so that all of it is done again
+    return execution.setRandomInputs(sizes);
+  };
   auto run = [&] { return execution.runChecked(); };
   llvm::Error error = prepare();
   error = error ? std::move(error) : run();

@@ -1,4 +1,5 @@
 #include "compiler/driver/execution/Devices.h"
+#include "llvm/ADT/STLExtras.h"
 
 namespace ingot::driver {
 
@@ -12,8 +13,7 @@ std::string Devices::message(int status) const {
   return text ? text : "";
 }
 
-llvm::Error Devices::open(const int64_t *sizes, const void *weights) {
-  close();
+llvm::Error Devices::openDevices() {
   for (int32_t number = int32_t(opened.size()); number < model.device_count; ++number) {
     std::string spec = model.devices[number].target;
     llvm::Expected<target::MachineModel> machine = target::resolveMachine(spec);
@@ -26,14 +26,29 @@ llvm::Error Devices::open(const int64_t *sizes, const void *weights) {
     }
     opened.push_back(std::move(*device));
   }
+  return llvm::Error::success();
+}
+
+llvm::Error Devices::open(const int64_t *sizes, const void *weights) {
+  if (llvm::Error error = openDevices()) {
+    return error;
+  }
   all.resize(opened.size());
+  workspaceBytes.resize(opened.size());
   for (int32_t number = 0; number < model.device_count; ++number) {
+    ingot_device_use &use = all[size_t(number)];
     int64_t bytes = 0;
     int status = ingot_device_bytes(&model, sizes, number, &bytes);
-    if (!status) {
-      status =
-          ingot_device_open(&model, number, bytes, weights, &opened[size_t(number)]->device(), &all[size_t(number)]);
+    if (!status && use.device && bytes == workspaceBytes[size_t(number)]) {
+      continue;
     }
+    if (use.device) {
+      ingot_device_close(&use);
+    }
+    if (!status) {
+      status = ingot_device_open(&model, number, bytes, weights, &opened[size_t(number)]->device(), &use);
+    }
+    workspaceBytes[size_t(number)] = bytes;
     if (status) {
       return failure(number, status);
     }
@@ -50,19 +65,34 @@ llvm::Error Devices::failure(int32_t number, int status) const {
   return llvm::createStringError(std::string(text) + (more.empty() ? "" : ": " + more));
 }
 
-llvm::Expected<void *> Devices::hold(int32_t number, int64_t bytes, const void *data) {
+llvm::Expected<Devices::Held> Devices::take(int32_t number, int64_t bytes) {
+  auto known = llvm::find_if(unused, [&](const Held &held) { return held.number == number && held.bytes == bytes; });
+  if (known != unused.end()) {
+    Held held = *known;
+    unused.erase(known);
+    return held;
+  }
   const ingot_device &device = opened[size_t(number)]->device();
   void *memory = device.allocate(device.context, std::max<int64_t>(bytes, 1), 64);
   if (!memory) {
     return failure(number, INGOT_ERROR_DEVICE);
   }
-  held.emplace_back(number, memory);
-  int status = data && bytes ? device.upload(device.context, memory, data, bytes) : 0;
+  return Held{number, bytes, memory};
+}
+
+llvm::Expected<Devices::Held> Devices::hold(int32_t number, int64_t bytes, const void *data) {
+  llvm::Expected<Held> held = take(number, bytes);
+  if (!held) {
+    return held;
+  }
+  const ingot_device &device = opened[size_t(number)]->device();
+  int status = data && bytes ? device.upload(device.context, held->memory, data, bytes) : 0;
   int waited = device.wait(device.context);
   if (status || waited) {
+    giveBack(*held);
     return failure(number, status ? status : waited);
   }
-  return memory;
+  return held;
 }
 
 llvm::Error Devices::download(int32_t number, void *to, const void *from, int64_t bytes) const {
@@ -73,15 +103,16 @@ llvm::Error Devices::download(int32_t number, void *to, const void *from, int64_
 }
 
 void Devices::close() {
-  for (auto [number, memory] : held) {
-    const ingot_device &device = opened[size_t(number)]->device();
-    device.release(device.context, memory);
+  for (const Held &held : unused) {
+    const ingot_device &device = opened[size_t(held.number)]->device();
+    device.release(device.context, held.memory);
   }
-  held.clear();
+  unused.clear();
   for (ingot_device_use &use : all) {
     ingot_device_close(&use);
   }
   all.clear();
+  workspaceBytes.clear();
 }
 
 } // namespace ingot::driver

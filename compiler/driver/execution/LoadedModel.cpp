@@ -51,6 +51,8 @@ static std::string hostLacks(const Manifest &facts) {
   return "";
 }
 
+LoadedModel::LoadedModel() = default;
+
 llvm::Error LoadedModel::open(llvm::StringRef path) {
   library = dlopen(path.str().c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!library) {
@@ -70,6 +72,7 @@ llvm::Error LoadedModel::open(llvm::StringRef path) {
   if (int status = ingot_weights_load(entry, weightsPath.c_str(), &mapped)) {
     return llvm::createStringError(weightsPath + ": error: " + ingot_error_kind_text(status));
   }
+  ownDevices = std::make_unique<Devices>(*entry);
   return llvm::Error::success();
 }
 
@@ -113,6 +116,7 @@ llvm::Expected<std::unique_ptr<LoadedModel>> LoadedModel::load(const std::string
 }
 
 LoadedModel::~LoadedModel() {
+  ownDevices.reset(); // which have the model's code and weights
   ingot_weights_unmap(&mapped);
   if (library) {
     dlclose(library);

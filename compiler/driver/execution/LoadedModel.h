@@ -9,6 +9,7 @@
 
 namespace ingot::driver {
 
+class Devices;
 class Execution;
 class RemoteModel;
 class Runner;
@@ -52,9 +53,11 @@ public:
   const void *weights() const { return mapped.data; }
 
   std::unique_ptr<Execution> execution(const RunThreads &threads) const;
+  /// Returns the devices of this process on which the model runs, opened by the first execution that needs them.
+  Devices &devices() const { return *ownDevices; }
 
 private:
-  LoadedModel() = default;
+  LoadedModel();
   llvm::Error open(llvm::StringRef path);
 
   Manifest facts;
@@ -62,6 +65,7 @@ private:
   const ingot_model *entry = nullptr;
   ingot_weights mapped = {nullptr, 0};
   std::unique_ptr<RemoteModel> remote;
+  std::unique_ptr<Devices> ownDevices; ///< null with a runner
 };
 
 /// Runs once on recorded inputs, in buffers of its own.

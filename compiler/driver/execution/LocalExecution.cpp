@@ -62,6 +62,7 @@ llvm::Error LocalExecution::prepare(llvm::ArrayRef<HostTensor> given) {
   if (int status = ingot_plan(&model, sizes.data(), dims.data(), &bytes)) {
     return failure(status);
   }
+  giveBackHeld();
   if (llvm::Error error = openDevices()) {
     return error;
   }
@@ -109,11 +110,12 @@ llvm::Expected<ingot_buffer> LocalExecution::bufferOf(const ingot_tensor_info &i
   if (!info.device) {
     return ingot_buffer{here, tensor.elements};
   }
-  llvm::Expected<void *> there = devices.hold(info.device - 1, tensor.memory.bytes, isInput ? here : nullptr);
+  llvm::Expected<Devices::Held> there = devices.hold(info.device - 1, tensor.memory.bytes, isInput ? here : nullptr);
   if (!there) {
     return there.takeError();
   }
-  tensor.there = *there;
+  held.push_back(*there);
+  tensor.there = there->memory;
   return ingot_buffer{tensor.there, tensor.elements};
 }
 
@@ -122,6 +124,18 @@ void LocalExecution::releaseGiven() {
     host.release(output.given);
     output.given = nullptr;
   }
+}
+
+void LocalExecution::giveBackHeld() {
+  for (const Devices::Held &each : held) {
+    devices.giveBack(each);
+  }
+  held.clear();
+}
+
+void LocalExecution::closeDevices() {
+  giveBackHeld();
+  devices.close();
 }
 
 int LocalExecution::run() {

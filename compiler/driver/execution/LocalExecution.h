@@ -13,17 +13,22 @@ namespace ingot::driver {
 class LocalExecution final : public Execution {
 public:
   LocalExecution(const LoadedModel &model, const ingot_exec *exec)
-      : Execution(model.model()), devices(model.model()), exec(exec ? *exec : ingot_exec{}) {
+      : Execution(model.model()), devices(model.devices()), exec(exec ? *exec : ingot_exec{}) {
     this->exec.weights = model.weights();
     host.serve(this->exec);
     this->exec.strings = &made;
   }
-  ~LocalExecution() override { ingot_strings_release(&exec); }
+  ~LocalExecution() override {
+    ingot_strings_release(&exec);
+    giveBackHeld();
+  }
 
   llvm::Error runChecked() override;
   /// Whether the last run left all outputs as they were, but for those that are not kept when a run fails: what it
   /// asked for, what is in a device's memory, what may be written in the place of an input.
   bool keptOutputs() const;
+  /// Gives back all that the model's devices hold. Inputs have to be set again before the next run.
+  void closeDevices();
   llvm::Expected<RunTimes> measure(double seconds) override;
   llvm::Expected<KernelRunTimes> profile(double seconds) override;
   std::vector<HostTensor> outputs() const override;
@@ -58,12 +63,14 @@ private:
   static bool guardIsIntact(const GuardedMemory &memory);
   /// Gives back the outputs that the last run allocated.
   void releaseGiven();
+  void giveBackHeld();
   /// Returns what a run is given for the tensor; with `isInput` its device gets a copy.
   llvm::Expected<ingot_buffer> bufferOf(const ingot_tensor_info &info, Tensor &tensor, bool isInput);
   static Tensor makeTensor(const ingot_tensor_info &info, llvm::ArrayRef<int64_t> dims);
 
   HostMemory host;
-  Devices devices;
+  Devices &devices;                ///< the model's
+  std::vector<Devices::Held> held; ///< for tensors that are bound to a device
   ingot_exec exec;
   ingot_strings made = {nullptr, 0, 0, nullptr};
   std::vector<int64_t> outputDims; ///< dims of all outputs of the last run

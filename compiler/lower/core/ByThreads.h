@@ -7,7 +7,7 @@
 namespace ingot::lower {
 
 /// A family whose kernels are those of another one, with a thread for each work item.
-class ByThreads final : public KernelFamily {
+class ByThreads : public KernelFamily {
 public:
   /// `family` has to live as long as this one. `threads` is the number of threads of a block.
   ByThreads(const KernelFamily &family, int64_t threads);

@@ -325,13 +325,14 @@ struct Sweep {
 SmallVector<Value> Split::sweep(Writer &w, ArrayRef<Ix> position, int64_t positionLanes, Value positionMask,
                                 int64_t unroll, ValueRange carried, StepBody body) const {
   if (team > 1) {
-    return w.loop(threadNumber(w), count, team, carried, [&](Ix step, ValueRange c) {
+    assert(!hasScalarTail(w) && "the rows of a team are whole vectors");
+    return w.loop(threadNumber(w) * lanes, count, team * lanes, carried, [&](Ix step, ValueRange c) {
       SmallVector<Ix> at(position);
       for (unsigned d : llvm::reverse(inner)) {
         at[d] = d == inner.front() ? step : remainder(step, in.sizes[d]);
         step = floorDiv(step, in.sizes[d]);
       }
-      return body({at, 1, {}, 0}, c);
+      return body({at, lanes, {}, 0}, c);
     });
   }
   Sweep s{*this, w, SmallVector<Ix>(position), positionLanes, positionMask, unroll, body};

@@ -42,7 +42,7 @@ public:
     // Exponentials may wait in the result only if they are not rounded on the way.
     storesAhead = !wanted.log && group.resultType().getElementType() == element &&
                   split.out.results.size() == group.kernel.getNumResults();
-    held = split.across && split.lanes > 1 && split.count.known() && !split.count.is(0) &&
+    held = split.across && split.lanes > 1 && split.team == 1 && split.count.known() && !split.count.is(0) &&
            split.count.number() <= heldVectors * split.lanes;
     heldColumns = !split.across && split.inner.size() == 1 && split.count.known() && !split.count.is(0) &&
                   split.count.number() <= heldInColumn;

@@ -21,7 +21,10 @@ static int findEntries(cuda_driver *driver, char *why, size_t bytes) {
              CUDA_LEAST_VERSION / 1000, CUDA_LEAST_VERSION % 1000 / 10);
     return INGOT_ERROR_DEVICE;
   }
-  driver->emulates = dlsym(driver->library, "ingot_emulator_set") != NULL;
+  int (*emulates)(void);
+  found = dlsym(driver->library, "ingot_emulator_emulates");
+  memcpy(&emulates, &found, sizeof found);
+  driver->emulates = emulates && emulates();
   return 0;
 }
 

@@ -79,6 +79,25 @@ TEST_F(Errors, NoCodeForTheArchitecture) {
                       "GPUs; compile it with --target cuda:emulated");
 }
 
+/// Of all that is here the emulator loads nothing but the machine code, so that an error tells of another choice.
+TEST_F(Errors, CodeThatIsChosen) {
+  Model model({"sm_75", "sm_80", "sm_80", "sm_90"});
+  model.images[1].bytes = kernelsImage().c_str();
+  model.images[1].size = int64_t(kernelsImage().size());
+  for (const char *ownGeneration : {"gpu=1,capability=80", "gpu=1,capability=86"}) {
+    emulator().set(ownGeneration);
+    EXPECT_EQ(Gpu(model).why, "");
+  }
+  const char *taken = "the driver does not take the model's code for ";
+  for (auto [gpu, image] : {std::pair("75", "sm_75"), {"90", "sm_90"}, {"120", "sm_90"}}) {
+    emulator().set(("gpu=1,capability=" + std::string(gpu)).c_str());
+    expectText(Gpu(model).why, std::string(taken) + image + ", because of it is no ELF file");
+  }
+  model.info.image_count = 3; // PTX of sm_80 before its machine code, which is for another generation
+  emulator().set("gpu=1,capability=90");
+  expectText(Gpu(model).why, std::string(taken) + "sm_80, because of it is no ELF file");
+}
+
 TEST_F(Errors, CodeThatIsNone) {
   Model model({"emulated"});
   model.images[0].bytes = "PTX of nobody";

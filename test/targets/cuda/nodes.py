@@ -1,8 +1,10 @@
-"""ONNX's node tests on a GPU of the emulator: nodes.py --ingot build/bin/ingot --emulator build/test/targets/cuda/libcuda.so.1 [--filter REGEX] [--count]
+"""ONNX's node tests on a GPU of the emulator: nodes.py --ingot build/bin/ingot --emulator build/test/targets/cuda/libcuda.so.1 [--filter REGEX]
+    [--count [--results FILE] [--seconds N]]
 
 Without --count each test of the filter has to run on the device as a whole (--no-fallback), with each access to memory watched, and may copy its
 inputs, its constants and a status to the device, and its results and the status back, once each. With --count all tests of the filter run, with the host beside the device where it refuses a node, and a table says how many
-ran where; nothing is watched then. Tests are those of Debian's libonnx-testdata, or of --tests DIR.
+ran where; nothing is watched then. --results keeps what was found in a file, and takes from it what an earlier call found; with --seconds no test
+begins after so many, so that a long count may be made in parts. Tests are those of Debian's libonnx-testdata, or of --tests DIR.
 """
 import collections
 import concurrent.futures
@@ -12,6 +14,7 @@ import re
 import subprocess
 import sys
 import tempfile
+import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE.parents[1] / "nodes"), str(HERE.parents[1] / "tools")]
@@ -28,6 +31,7 @@ ONE_OF_EACH = (
     r"|rms_normalization_2d_axis1|rotary_embedding|scatter_elements_with_axis|scatternd_add|softmax_(axis_0|large_number)|spacetodepth|split_equal_parts_1d_opset18|sum_example|tanh"
     r"|transpose_all_permutations_3|trilu_lower|where_example|attention_4d|swish)$"
 )
+FINE = "device", "nothing to launch", "known"
 COUNTED = r"(\d+) launches, \d+ graphs, (\d+) launches of graphs, (\d+) uploads of \d+ bytes, (\d+) downloads of \d+ bytes, \d+ waits, (\d+) bytes held, (\d+) pinned blocks"
 
 
@@ -81,27 +85,47 @@ def anywhere(arguments, folder):
 
 def reason_of(text):
     """A refusal's reason, without the node."""
-    return re.sub(r" \S*model\.onnx.*", "", re.sub(r"^.*?(cuda:emulated: |error: )", "", text))[:100]
+    reason = text.partition("cuda:emulated: ")[2] or text.partition("error: ")[2] or text
+    return re.sub(r" \S*model\.onnx.*|; x86-64-v3: .*", "", reason)[:100]
+
+
+def counted_before(path):
+    """What a file of results says: name -> (verdict, why)."""
+    lines = path.read_text().splitlines() if path and path.exists() else []
+    return {name: (verdict, why) for name, verdict, why in (line.split("\t") for line in lines)}
 
 
 def count(arguments, pool, folders):
-    verdicts, reasons = collections.Counter(), collections.Counter()
-    for name, verdict, why in pool.map(lambda folder: anywhere(arguments, folder), folders):
-        verdicts[verdict] += 1
-        if verdict in ("part", "host"):
-            reasons[reason_of(why)] += 1
-        elif verdict not in ("device", "nothing to launch"):
+    """Says how many tests ran where, and why not on the device. Returns how many of them are wrong; what test/known.txt names is wrong on the host, too."""
+    known = ingot_run.known("nodes")
+    results, until = counted_before(arguments.results), time.monotonic() + arguments.seconds
+    names = [folder.name for folder in folders]
+    ask = lambda folder: anywhere(arguments, folder) if time.monotonic() < until else (folder.name, None, "")
+    for name, verdict, why in pool.map(ask, [folder for folder in folders if folder.name not in results]):
+        if verdict:
+            results[name] = verdict, why
+            if arguments.results:
+                with arguments.results.open("a") as file:
+                    file.write(f"{name}\t{verdict}\t{why}\n")
+    asked = {name: results[name] for name in names if name in results}
+    results = {name: ("known" if verdict == "wrong" and ingot_run.reason(known, name) else verdict, why) for name, (verdict, why) in asked.items()}
+    verdicts, reasons = collections.Counter(verdict for verdict, _ in results.values()), collections.Counter()
+    for name, (verdict, why) in results.items():
+        if verdict in ("part", "host", "refused"):
+            reasons[f"{verdict}: {reason_of(why)}"] += 1
+        elif verdict not in FINE:
             print(f"{name}: {verdict}: {why}", flush=True)
     for reason, number in reasons.most_common():
         print(f"{number:5} {reason}")
-    print(", ".join(f"{number} {verdict}" for verdict, number in verdicts.most_common()))
-    return sum(number for verdict, number in verdicts.items() if verdict not in ("device", "part", "host", "nothing to launch", "refused"))
+    print(f"{len(results)} of {len(names)} tests: " + ", ".join(f"{number} {verdict}" for verdict, number in verdicts.most_common()))
+    return sum(number for verdict, number in verdicts.items() if verdict not in (*FINE, "part", "host", "refused"))
 
 
 def main():
     parser = ingot_run.parser(__doc__)
     parser.add_argument("--emulator", required=True)
     parser.add_argument("--tests", type=pathlib.Path, action="append"), parser.add_argument("--filter"), parser.add_argument("--count", action="store_true")
+    parser.add_argument("--results", type=pathlib.Path), parser.add_argument("--seconds", type=float, default=float("inf"))
     arguments = parser.parse_args()
     arguments.ingot, arguments.emulator = os.path.abspath(arguments.ingot), os.path.abspath(arguments.emulator)
     wanted = re.compile(arguments.filter or ("." if arguments.count else ONE_OF_EACH))

@@ -346,6 +346,9 @@ Result run(const Launch &launch, Random &random, const Memory &memory, Counts &c
       }
       beginBlock(order[i]);
       runBlock();
+      if (launch.isWatched && device().settings.traffic) {
+        endTraffic(counts.traffic[launch.kernel]);
+      }
     }
   }
   running = nullptr;

@@ -241,6 +241,11 @@ struct Log {
       out << ", " << number << " " << name;
     }
     out << "\n";
+    for (const auto &[kernel, t] : c.traffic) {
+      out << "kernel " << kernel << ": " << t.accesses << " accesses to memory, " << t.wide << " of them wide, "
+          << t.sectors << " sectors, " << t.fewest << " at the least; " << t.shared << " accesses to shared memory, "
+          << t.conflicts << " conflicts\n";
+    }
   }
 };
 
@@ -604,6 +609,8 @@ void ingot_emulator_set(const char *text) {
   d.random = Random(d.settings.seed);
   d.calls = d.commands = 0;
 }
+/// Returns whether the device says that it is the emulator's, which takes the image that is for that alone.
+int ingot_emulator_emulates() { return device().settings.gpu == 0; }
 int64_t ingot_emulator_calls() { return device().calls; }
 int64_t ingot_emulator_commands() { return device().commands; }
 int64_t ingot_emulator_held_bytes() { return device().memory.heldBytes(); }

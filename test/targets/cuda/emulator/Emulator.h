@@ -9,6 +9,7 @@
 //   Matrices.cpp    products of matrices by a warp
 //   Intrinsics.cpp  what a thread does by itself
 //   Watch.cpp       accesses of images whose code tells of them
+//   Traffic.cpp     what these cost: sectors of memory, conflicts of banks
 //
 // The driver has one lock, so that one thread of the host is in it.
 #pragma once
@@ -32,6 +33,8 @@ struct Settings {
   int64_t fail = 0;        ///< the number, from 1 on, of the call of the driver that fails; 0: none
   int64_t command = 0;     ///< the number of the command in a stream that fails; 0: none
   int64_t code = 999;      ///< the result of what fails
+  int64_t traffic = 0;     ///< whether accesses of warps are counted, of images whose code tells of them
+  int64_t gpu = 0;         ///< whether it says that it is a GPU, which takes images by its capability
   std::string log;         ///< a file to which is appended what was done, when the program ends
 };
 Settings settingsOf(const char *text);
@@ -82,10 +85,21 @@ private:
   uint64_t count, step, start;
 };
 
+/// What accesses of a kernel's warps cost.
+struct Traffic {
+  int64_t accesses = 0;  ///< to the device's memory
+  int64_t wide = 0;      ///< those of 16 bytes for each thread
+  int64_t sectors = 0;   ///< of 32 bytes that they touch
+  int64_t fewest = 0;    ///< how many would hold the bytes
+  int64_t shared = 0;    ///< accesses to the blocks' memory
+  int64_t conflicts = 0; ///< how many more times than without conflicts of banks they go there
+};
+
 struct Counts {
   int64_t launches = 0, graphLaunches = 0, graphs = 0, uploads = 0, uploadedBytes = 0, downloads = 0,
           downloadedBytes = 0, waits = 0;
   std::map<std::string, int64_t> operations; ///< of blocks and warps, by their names
+  std::map<std::string, Traffic> traffic;    ///< by the names of kernels
 };
 
 // Memory.cpp
@@ -178,6 +192,13 @@ void watch(const void *at, int32_t bytes, int32_t kind);
 void watchBlock();
 void watchBarrier();
 void watchWarp(uint32_t warp);
+
+// Traffic.cpp
+
+/// An access of the thread that runs, from a place in its code.
+void countAccess(const void *site, const void *at, int32_t bytes);
+/// Adds up the accesses of a block, whose threads have ended.
+void endTraffic(Traffic &traffic);
 
 // Queue.cpp
 

@@ -26,10 +26,14 @@ Copies &copiesOfThread() {
   return copies[numberOfThread()];
 }
 
-void copyLater(void *to, const void *from, int32_t bytes, int32_t read) {
+void copyLater(const char *site, void *to, const void *from, int32_t bytes, int32_t read) {
   if ((reinterpret_cast<uintptr_t>(to) | reinterpret_cast<uintptr_t>(from)) % uintptr_t(bytes)) {
     fault(MisalignedAddress,
           "cp.async of " + std::to_string(bytes) + " bytes at an address that is no multiple of them");
+  }
+  if (launchOfThread().isWatched) {
+    countAccess(site, from, std::min(bytes, read));
+    countAccess(site + 1, to, bytes);
   }
   Copies &own = copiesOfThread();
   own.all.push_back({to, from, bytes, std::clamp(read, 0, bytes), own.groups});
@@ -95,10 +99,10 @@ void NVVM(membar_sys)() {}
 
 #define COPY(cache, bytes)                                                                                             \
   void NVVM(cp_async_##cache##_shared_global_##bytes)(void *to, const void *from) {                                    \
-    copyLater(to, from, bytes, bytes);                                                                                 \
+    copyLater(static_cast<const char *>(__builtin_return_address(0)), to, from, bytes, bytes);                         \
   }                                                                                                                    \
   void NVVM(cp_async_##cache##_shared_global_##bytes##_s)(void *to, const void *from, int32_t read) {                  \
-    copyLater(to, from, bytes, read);                                                                                  \
+    copyLater(static_cast<const char *>(__builtin_return_address(0)), to, from, bytes, read);                          \
   }
 COPY(ca, 4)
 COPY(ca, 8)

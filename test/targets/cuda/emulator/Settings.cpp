@@ -8,10 +8,10 @@ namespace ingot::emulator {
 
 Settings settingsOf(const char *text) {
   Settings settings;
-  const std::map<std::string, int64_t *> numbers = {{"memory", &settings.memory}, {"devices", &settings.devices},
-                                                    {"driver", &settings.driver}, {"capability", &settings.capability},
-                                                    {"fail", &settings.fail},     {"command", &settings.command},
-                                                    {"code", &settings.code}};
+  const std::map<std::string, int64_t *> numbers = {
+      {"memory", &settings.memory},         {"devices", &settings.devices}, {"driver", &settings.driver},
+      {"capability", &settings.capability}, {"fail", &settings.fail},       {"command", &settings.command},
+      {"traffic", &settings.traffic},       {"gpu", &settings.gpu},         {"code", &settings.code}};
   std::istringstream all(text ? text : "");
   for (std::string one; std::getline(all, one, ',');) {
     std::string name = one.substr(0, one.find('=')), value = one.substr(std::min(one.size(), name.size() + 1));

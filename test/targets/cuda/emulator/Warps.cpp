@@ -151,11 +151,13 @@ template <int matrices, bool isTransposed> void loadMatrix(Lanes &lanes) {
   });
 }
 
-template <int matrices, bool isTransposed> void loadedMatrix(const char *name, void *result, const void *row) {
+template <int matrices, bool isTransposed>
+void loadedMatrix(const char *name, const void *site, void *result, const void *row) {
   if (reinterpret_cast<uintptr_t>(row) % 16 && numberOfThread() % 32 < uint32_t(matrices) * 8) {
     fault(MisalignedAddress, std::string(name) + " of a row that does not begin at a multiple of 16 bytes");
   }
   if (launchOfThread().isWatched && numberOfThread() % 32 < uint32_t(matrices) * 8) {
+    countAccess(site, row, 16);
     watch(row, 16, 0);
   }
   Load operands = {row};
@@ -232,12 +234,12 @@ void ingot_emulated_llvm_nvvm_bar_warp_sync(int32_t mask) {
 #define LOAD_MATRIX(count, suffix, isTransposed, space)                                                                \
   void ingot_emulated_llvm_nvvm_ldmatrix_sync_aligned_m8n8_x##count##suffix##_b16##space(void *result,                 \
                                                                                          const void *row) {            \
-    loadedMatrix<count, isTransposed>("ldmatrix.x" #count, result, row);                                               \
+    loadedMatrix<count, isTransposed>("ldmatrix.x" #count, __builtin_return_address(0), result, row);                  \
   }
 #define LOAD_ONE_MATRIX(suffix, isTransposed, space)                                                                   \
   int32_t ingot_emulated_llvm_nvvm_ldmatrix_sync_aligned_m8n8_x1##suffix##_b16##space(const void *row) {               \
     int32_t result = 0;                                                                                                \
-    loadedMatrix<1, isTransposed>("ldmatrix.x1", &result, row);                                                        \
+    loadedMatrix<1, isTransposed>("ldmatrix.x1", __builtin_return_address(0), &result, row);                           \
     return result;                                                                                                     \
   }
 // The address space is a part of the intrinsic's name.

@@ -97,5 +97,6 @@ void watch(const void *at, int32_t bytes, int32_t kind) {
 } // namespace ingot::emulator
 
 extern "C" void ingot_emulated_access(const void *at, int32_t bytes, int32_t kind) {
+  ingot::emulator::countAccess(__builtin_return_address(0), at, bytes);
   ingot::emulator::watch(at, bytes, kind);
 }
