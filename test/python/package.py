@@ -1,4 +1,5 @@
 """What the tests of the Python package share: where it was built, and models as text."""
+import importlib.util
 import os
 import pathlib
 import sys
@@ -19,6 +20,14 @@ def use(build):
     import ingot
 
     return ingot
+
+
+def need(*modules):
+    """The test counts as skipped where a package is not installed that ingot does not need itself."""
+    for module in modules:
+        if importlib.util.find_spec(module) is None:
+            print(f"skipped: no {module} here; PYTHONPATH may name a folder of packages (docs/testing.md)")
+            sys.exit(77)
 
 
 def parse(text):
