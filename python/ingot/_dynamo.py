@@ -65,6 +65,27 @@ class Bound(torch.nn.Module):
         return tuple(None if number in self.sizes else value for number, value in enumerate(results))
 
 
+class Float:
+    """A number that torch.compile gives to a graph as a tensor, of which the graph takes the item."""
+
+    def __init__(self, value):
+        self.value = value
+
+    def item(self):
+        return self.value
+
+
+def is_number(node):
+    """Whether an argument is a number: of no type of tensors, or a tensor of which only the item is used."""
+    value = node.meta.get("example_value")
+    items = [user.op == "call_method" and user.target == "item" for user in node.users]
+    return not isinstance(value, torch.Tensor) or (value.dim() == 0 and items != [] and all(items))
+
+
+def number(argument):
+    return argument.item() if isinstance(argument, torch.Tensor) else argument
+
+
 class Code(typing.NamedTuple):
     """The graph, compiled for some constants."""
 
@@ -78,7 +99,7 @@ class Code(typing.NamedTuple):
     def fits(self, arguments):
         return (
             all(stamp.fits(arguments[position]) for position, stamp in self.weights.items())
-            and all(arguments[position] == value for position, value in self.numbers.items())
+            and all(number(arguments[position]) == value for position, value in self.numbers.items())
             and all(arguments[position].shape[axis] == size for position, axis, size in self.fixed)
         )
 
@@ -106,7 +127,7 @@ class Graph:
         values = [node.meta.get("example_value") for node in arguments]
         self.weights, self.tensors, self.numbers = set(), [], []
         for position, (node, value) in enumerate(zip(arguments, values)):
-            if not isinstance(value, torch.Tensor):
+            if is_number(node):
                 self.numbers.append(position)
                 continue
             self.tensors.append(position)
@@ -153,7 +174,8 @@ class Graph:
             return None
 
     def _compile(self, arguments):
-        with self.lock:
+        # The exporter patches classes of PyTorch while it traces, as torch.compile does; at least these two take turns.
+        with self.lock, torch._dynamo.convert_frame.compile_lock:
             if code := next((code for code in self.codes if code.fits(arguments)), None):
                 return code
             for code in self.codes:
@@ -172,10 +194,12 @@ class Graph:
         inputs = [position for position in self.tensors if position not in weights]
         form = [inputs.index(position) if position in inputs else [argument] for position, argument in enumerate(arguments)]
         for position in self.numbers:
+            if isinstance(arguments[position], torch.Tensor):
+                form[position] = [Float(arguments[position].item())]
             tensor, axis = self.known.get(self.formulas[position], (None, None))
             if tensor in inputs:
                 form[position] = inputs.index(tensor), axis
-        numbers = {position: arguments[position] for position in self.numbers if isinstance(form[position], list)}
+        numbers = {position: number(arguments[position]) for position in self.numbers if isinstance(form[position], list)}
         if not inputs:
             raise CannotExport("no argument is a tensor")
         results = Results()

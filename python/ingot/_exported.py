@@ -164,6 +164,15 @@ def is_view(node):
     return bool(schema) and any(result.alias_info for result in schema.returns)
 
 
+def named(shapes, dims):
+    """`dynamic_shapes` with a Dim in the place of each name."""
+    if isinstance(shapes, dict):
+        return {key: named(each, dims) for key, each in shapes.items()}
+    if isinstance(shapes, (list, tuple)):
+        return type(shapes)(named(each, dims) for each in shapes)
+    return dims.setdefault(shapes, torch.export.Dim(shapes)) if isinstance(shapes, str) else shapes
+
+
 def export(module, args, kwargs, dynamic_shapes):
     """The module as ONNX, by torch.export and torch.onnx. Raises CannotExport."""
     check_packages()
@@ -234,7 +243,7 @@ class TorchModel:
         try:
             check_inputs([*leaves, *getattr(module, "parameters", list)()])
             self._results = Results()
-            exported = export(Traced(module, self._results), example, kwargs, dynamic_shapes)
+            exported = export(Traced(module, self._results), example, kwargs, named(dynamic_shapes, {}))
             self._program = CompiledProgram(exported, options)
             self.model = self._program.model
         except CannotExport as error:

@@ -13,6 +13,12 @@ def count(form):
     return form if form >= 0 else {TENSOR: 1, OPTIONAL_PACKED: 3}.get(form, 2)
 
 
+def map_keys(facts):
+    """The keys of an output whose rows are maps, which the manifest has as texts; None for another output."""
+    keys = facts.get("map_keys")
+    return [int(key) for key in keys] if keys and facts["map_key_type"] == "int64" else keys
+
+
 def described(form, tensors, number):
     """The Tensor of a value of the ONNX model, whose type says what it is."""
     if form == TENSOR:
@@ -52,7 +58,7 @@ class GroupedModel(Model):
     def _group(self, facts):
         """Reads from the manifest which tensors belong together."""
         self._tensors = self.inputs, self.outputs
-        self._keys = [each.get("map_keys") for each in facts["outputs"]]
+        self._keys = [map_keys(each) for each in facts["outputs"]]
         self._forms = [facts.get(name) or [TENSOR] * len(tensors) for name, tensors in zip(("input_sequences", "output_sequences"), self._tensors)]
         values = []
         for forms, tensors in zip(self._forms, self._tensors):
@@ -64,7 +70,7 @@ class GroupedModel(Model):
         for number, keys in enumerate(self._keys):
             if keys:
                 each = values[1][number]
-                key = "string" if isinstance(keys[0], str) else "int64"
+                key = facts["outputs"][number]["map_key_type"]
                 values[1][number] = each._replace(type=f"sequence(map({key}, {each.type}))", shape=(each.shape[0],))
         self.inputs, self.outputs = map(tuple, values)
 

@@ -32,7 +32,7 @@ def from_torch(
 
     model           a torch.nn.Module or a function of tensors; its weights become constants of the compiled model
     args, kwargs    arguments to trace it with. Numbers, strings and None stay what they are here
-    dynamic_shapes  which axes are open, as torch.export has it: {"x": {0: "batch"}}; a size without a name is fixed
+    dynamic_shapes  which axes are open, as torch.export has it: {"x": {0: "batch"}}; a name stands for torch.export.Dim(name). Other sizes are fixed
     fallback        a module that cannot be exported or compiled runs in PyTorch, after a FallbackWarning that says why; False: that is an Error
     options         of ingot.compile: accuracy="strict", threads=1
 
