@@ -57,7 +57,7 @@ class Estimators(unittest.TestCase):
     def test_regressors(self):
         from sklearn import ensemble, linear_model, neural_network, svm
 
-        for regressor in (linear_model.Ridge(), svm.SVR(), ensemble.RandomForestRegressor(10, random_state=1), neural_network.MLPRegressor((8,), max_iter=300, random_state=1)):
+        for regressor in (linear_model.Ridge(), svm.SVR(), ensemble.RandomForestRegressor(10, random_state=1), neural_network.MLPRegressor(hidden_layer_sizes=(8,), max_iter=300, random_state=1)):
             with self.subTest(type(regressor).__name__):
                 got = ingot.from_sklearn(regressor.fit(X, VALUES), X)(X.astype(np.float32))
                 np.testing.assert_allclose(got.reshape(-1), regressor.predict(X), rtol=1e-3, atol=1e-3)
