@@ -24,7 +24,7 @@ def described(form, tensors, number):
     if form == TENSOR:
         return tensors[0]
     if form == MAP:
-        return Tensor(tensors[0].name.rpartition(".")[0], f"map({tensors[0].type}, {tensors[1].type})", ())
+        return Tensor(tensors[0].name.removesuffix("[keys]"), f"map({tensors[0].type}, {tensors[1].type})", ())
     if form < 0:
         elements = tensors[-2]
         return Tensor(elements.name.removesuffix(".elements"), f"sequence({elements.type})", (None,), form == OPTIONAL_PACKED)
@@ -67,11 +67,12 @@ class GroupedModel(Model):
                 own.append(described(form, rest[: count(form)], number))
                 rest = rest[count(form) :]
             values.append(own)
-        for number, keys in enumerate(self._keys):
-            if keys:
-                each = values[1][number]
-                key = facts["outputs"][number]["map_key_type"]
-                values[1][number] = each._replace(type=f"sequence(map({key}, {each.type}))", shape=(each.shape[0],))
+        number = 0  # of a tensor, as the manifest has it
+        for place, form in enumerate(self._forms[1]):
+            if form == TENSOR and self._keys[number]:
+                each = values[1][place]
+                values[1][place] = each._replace(type=f"sequence(map({facts['outputs'][number]['map_key_type']}, {each.type}))", shape=(each.shape[0],))
+            number += count(form)
         self.inputs, self.outputs = map(tuple, values)
 
     def __call__(self, *given, out=None, sizes=None, **named):
