@@ -82,6 +82,11 @@ class Estimators(unittest.TestCase):
         with self.assertRaisesRegex(ingot.CompileError, "abacus"):
             ingot.from_sklearn(estimator, X, target="abacus")
 
+    def test_the_guide(self):
+        names = {}
+        exec(package.code("scikit-learn"), names)
+        np.testing.assert_allclose(names["probabilities"], names["pipeline"].predict_proba(names["X"]), atol=1e-5)
+
     def test_doctests(self):
         result = doctest.testmod(importlib.import_module("ingot._sklearn"))
         self.assertEqual(result.failed, 0)

@@ -2,6 +2,7 @@
 import importlib.util
 import os
 import pathlib
+import re
 import sys
 import tempfile
 
@@ -35,3 +36,9 @@ def parse(text):
     import onnx
 
     return onnx.parser.parse_model('<ir_version: 10, opset_import: ["" : 21]> test ' + text)
+
+
+def code(section):
+    """The Python of a section of docs/using/python-frameworks.md."""
+    text = (ROOT / "docs/using/python-frameworks.md").read_text()
+    return re.search(rf"^## {re.escape(section)}\n.*?^```python\n(.*?)^```", text, re.M | re.S).group(1)

@@ -4,6 +4,7 @@
 """
 import argparse
 import concurrent.futures
+import contextlib
 import doctest
 import importlib
 import importlib.util
@@ -309,6 +310,21 @@ class FromTorch(Case):
             module.LARGEST_MESSAGE = own
 
 
+@contextlib.contextmanager
+def entry_point():
+    """A folder on the path with the entry points of pyproject.toml, as an installed package has them."""
+    project = tomllib.loads((package.ROOT / "python/pyproject.toml").read_text())["project"]
+    with tempfile.TemporaryDirectory() as folder:
+        facts = pathlib.Path(folder, "ingot-0.dist-info")
+        facts.mkdir()
+        (facts / "METADATA").write_text("Metadata-Version: 2.1\nName: ingot\nVersion: 0\n")
+        points = [f"[{group}]\n" + "".join(f"{name} = {value}\n" for name, value in each.items()) for group, each in project["entry-points"].items()]
+        (facts / "entry_points.txt").write_text("\n".join(points))
+        sys.path.insert(0, folder)
+        yield folder
+        sys.path.remove(folder)
+
+
 class Package(unittest.TestCase):
     def run_python(self, code, *path):
         environment = {**os.environ, "PYTHONPATH": os.pathsep.join([*map(str, path), *filter(None, sys.path)])}
@@ -319,14 +335,19 @@ class Package(unittest.TestCase):
         self.run_python("import ingot, sys; assert 'torch' not in sys.modules and 'sklearn' not in sys.modules")
 
     def test_the_entry_point(self):
-        project = tomllib.loads((package.ROOT / "python/pyproject.toml").read_text())["project"]
-        with tempfile.TemporaryDirectory() as folder:
-            facts = pathlib.Path(folder, "ingot-0.dist-info")
-            facts.mkdir()
-            (facts / "METADATA").write_text("Metadata-Version: 2.1\nName: ingot\nVersion: 0\n")
-            points = [f"[{group}]\n" + "".join(f"{name} = {value}\n" for name, value in each.items()) for group, each in project["entry-points"].items()]
-            (facts / "entry_points.txt").write_text("\n".join(points))
+        with entry_point() as folder:
             self.run_python(ENTRY, folder)
+
+    def test_the_guide(self):
+        forget()
+        here = os.getcwd()
+        with tempfile.TemporaryDirectory() as folder, entry_point():
+            os.chdir(folder)
+            try:
+                _, texts = said(lambda: exec(package.code("PyTorch"), {}))
+            finally:
+                os.chdir(here)
+        self.assertEqual(texts, [])
 
     def test_doctests(self):
         result = doctest.testmod(importlib.import_module("ingot._torch"))
