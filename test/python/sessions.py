@@ -75,11 +75,13 @@ def differs(got, want, quantized):
     return f"{off.mean():.1%} of the values, by up to {np.nanmax(np.abs(a - b)):.2g}" if off.mean() > (0.01 if quantized else 0) else None
 
 
-def fits(ours, theirs, what):
-    """Whether two shapes say the same. How far sizes of outputs are inferred is each one's own: ingot may know a number where onnxruntime has a name."""
-    if what == "inputs" or len(ours) != len(theirs):
+def fits(ours, theirs, results):
+    """Whether two shapes say the same; `results` are arrays that an output was. How far sizes of outputs are inferred is each one's own, and some
+    files declare wrong ones: the numbers that ingot says have to be those of the arrays."""
+    if results is None or len(ours) != len(theirs):
         return ours == theirs
-    return all(a == b or not isinstance(b, int) for a, b in zip(ours, theirs))
+    shapes = [each.shape for each in results if isinstance(each, np.ndarray)]
+    return all(a == b or (not isinstance(a, int) and not isinstance(b, int)) or (isinstance(a, int) and all(shape[axis] == a for shape in shapes)) for axis, (a, b) in enumerate(zip(ours, theirs)))
 
 
 def compare(path):
@@ -102,7 +104,8 @@ def compare(path):
         return "only ingot", f"onnxruntime: {str(want).splitlines()[0]}"
     found = []
     for what, ours, theirs in zip(("inputs", "outputs"), got[0], want[0]):
-        found += [f"{what}: {a}, not {b}" for a, b in zip(ours, theirs) if a[:2] != b[:2] or not fits(a[2], b[2], what)]
+        results = [[each[number] for each in got[1]] if what == "outputs" else None for number in range(len(ours))]
+        found += [f"{what}: {a}, not {b}" for a, b, arrays in zip(ours, theirs, results) if a[:2] != b[:2] or not fits(a[2], b[2], arrays)]
         found += [f"{len(ours)} {what}, not {len(theirs)}"] if len(ours) != len(theirs) else []
     for ours, theirs in zip(got[1], want[1]):
         found += [f"'{name}': {text}" for (name, *_), a, b in zip(want[0][1], ours, theirs) if (text := differs(a, b, quantized))]
