@@ -18,9 +18,15 @@ def get_available_providers() -> typing.List[str]:
 class SessionOptions:
     """onnxruntime's options, of which these count: intra_op_num_threads, and what add_free_dimension_override_by_name says. Others may be set."""
 
-    def __init__(self):
+    intra_op_num_threads: int
+    inter_op_num_threads: int
+
+    def __init__(self) -> None:
         self.intra_op_num_threads = self.inter_op_num_threads = 0
-        self.dims = {}
+        self.dims: typing.Dict[str, int] = {}
+
+    def __setattr__(self, name: str, value: typing.Any) -> None:
+        object.__setattr__(self, name, value)  # declares to type checkers that any option may be set
 
     def add_free_dimension_override_by_name(self, name: str, size: int) -> None:
         self.dims[name] = size
@@ -32,7 +38,11 @@ class SessionOptions:
 class NodeArg:
     """An input or output: `name`, `shape` (numbers, names of sizes, None) and `type` as onnxruntime writes it, "tensor(float)"."""
 
-    def __init__(self, tensor, value=None):
+    name: str
+    type: str
+    shape: typing.List[typing.Union[int, str, None]]
+
+    def __init__(self, tensor: _model.Tensor, value: typing.Optional[_declared.Value] = None) -> None:
         sizes = [size if isinstance(size, int) else None for size in tensor.shape]
         if value is None or not value.type:  # of a compiled model, or a type that the file leaves to inference
             text = f"tensor({TYPES.get(tensor.type, tensor.type)})"
@@ -43,14 +53,19 @@ class NodeArg:
             names = value.shape if value.shape is not None else sizes
             self.shape = [name if size is None else size for name, size in zip(names, sizes)]
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"NodeArg(name='{self.name}', type='{self.type}', shape={self.shape})"
+
+
+def arguments(tensors: typing.Sequence[_model.Tensor], values: typing.Optional[typing.Sequence[_declared.Value]]) -> typing.List[NodeArg]:
+    """What a session says of a compiled model's tensors, by what the model's file declares, if there is one."""
+    return [NodeArg(tensor, value) for tensor, value in zip(tensors, values or [None] * len(tensors))]
 
 
 class ModelMetadata:
     """What the model's file says of itself."""
 
-    def __init__(self, declared=None):
+    def __init__(self, declared: typing.Optional[_declared.Declared] = None) -> None:
         texts = declared.texts if declared else {}
         self.producer_name, self.graph_name = texts.get("producer_name", ""), texts.get("graph_name", "")
         self.domain, self.description = texts.get("domain", ""), texts.get("description", "")
@@ -70,10 +85,17 @@ class InferenceSession:
     NodeArg(name='a', type='tensor(float)', shape=['N'])
     """
 
-    def __init__(self, path_or_bytes, sess_options=None, providers=None, provider_options=None, **compile_options):
+    def __init__(
+        self,
+        path_or_bytes: typing.Any,
+        sess_options: typing.Optional[SessionOptions] = None,
+        providers: typing.Optional[typing.Sequence[typing.Any]] = None,
+        provider_options: typing.Any = None,
+        **compile_options: typing.Any,
+    ) -> None:
         self._options = sess_options or SessionOptions()
         threads = getattr(sess_options, "intra_op_num_threads", 0)
-        self._declared = None
+        self._declared: typing.Optional[_declared.Declared] = None
         if isinstance(path_or_bytes, (str, os.PathLike)) and os.fspath(path_or_bytes).endswith(".json"):
             self.model = _model.load(path_or_bytes, threads=threads)
         else:
@@ -104,10 +126,10 @@ class InferenceSession:
             raise ValueError(f"Invalid input name: {sorted(unknown)[0]}")
 
     def get_inputs(self) -> typing.List[NodeArg]:
-        return [NodeArg(*each) for each in zip(self.model.inputs, self._declared.inputs if self._declared else [None] * len(self.model.inputs))]
+        return arguments(self.model.inputs, self._declared and self._declared.inputs)
 
     def get_outputs(self) -> typing.List[NodeArg]:
-        return [NodeArg(*each) for each in zip(self.model.outputs, self._declared.outputs if self._declared else [None] * len(self.model.outputs))]
+        return arguments(self.model.outputs, self._declared and self._declared.outputs)
 
     def get_overridable_initializers(self) -> typing.List[NodeArg]:
         """None: initializers are constants of the compiled code."""

@@ -48,7 +48,7 @@ def emulated(machine):
 
 # What a machine may lack, given the compiler that knows its processor: the only conditions under which test/skips.txt can allow a skip. Packages are none, as
 # third_party/install.sh installs them, but for Halide (460 MB with the LLVM 14 that it needs, for one example) and what the Python package converts from:
-# PyTorch (6 GB) and scikit-learn, which PYTHONPATH may name.
+# PyTorch (6 GB) and scikit-learn, and mypy, which PYTHONPATH may name.
 LACKS = {
     "no-avx512": lambda ingot: bool(host.lacks(ingot, "x86-64-v4")),
     "no-avx512-vnni": lambda ingot: bool(host.lacks(ingot, "x86-64-v4")) or "avx512vnni" not in host.features(ingot),
@@ -62,6 +62,7 @@ LACKS = {
     "no-riscv64": lambda _: not emulated("riscv64"),
     "no-torch": lambda _: not all(map(importlib.util.find_spec, ("torch", "onnxscript"))),
     "no-sklearn": lambda _: not importlib.util.find_spec("skl2onnx"),
+    "no-mypy": lambda _: not importlib.util.find_spec("mypy"),
     "no-seccomp": lambda _: ctypes.CDLL(None).prctl(21) < 0,  # PR_GET_SECCOMP
 }
 
