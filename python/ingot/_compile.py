@@ -1,14 +1,24 @@
 """ingot.compile: writes the model to a folder where it has to, and calls the compiler."""
 import os
 import pathlib
+import shutil
 import subprocess
 import tempfile
 import typing
 import warnings
+import weakref
 
 from . import _model, _program
 from ._errors import CompileError
 from ._report import Compilation
+
+
+class Folder:
+    """A temporary folder that goes when nothing needs it any more. That is no mistake of the user, as a TemporaryDirectory would warn."""
+
+    def __init__(self):
+        self.path = pathlib.Path(tempfile.mkdtemp(prefix="ingot-"))
+        weakref.finalize(self, shutil.rmtree, self.path, ignore_errors=True)
 
 
 def assignment(value):
@@ -110,8 +120,8 @@ def compile(
     ...
     ingot._errors.CompileError: model.onnx: error: ...Nonsense...
     """
-    folder = tempfile.TemporaryDirectory(prefix="ingot-")
-    place = pathlib.Path(folder.name)
+    folder = Folder()
+    place = folder.path
     file, given = model_file(model, place), command_line(target, levels, dims, shapes, sequences, accuracy, name, flags)
     line = [_program.path(), "compile", file, *given, "-o", "out", "--emit", "shared"]
     if cache:

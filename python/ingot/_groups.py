@@ -13,12 +13,18 @@ def count(form):
     return form if form >= 0 else {TENSOR: 1, OPTIONAL_PACKED: 3}.get(form, 2)
 
 
+def map_keys(facts):
+    """The keys of an output whose rows are maps, which the manifest has as texts; None for another output."""
+    keys = facts.get("map_keys")
+    return [int(key) for key in keys] if keys and facts["map_key_type"] == "int64" else keys
+
+
 def described(form, tensors, number):
     """The Tensor of a value of the ONNX model, whose type says what it is."""
     if form == TENSOR:
         return tensors[0]
     if form == MAP:
-        return Tensor(tensors[0].name.rpartition(".")[0], f"map({tensors[0].type}, {tensors[1].type})", ())
+        return Tensor(tensors[0].name.removesuffix("[keys]"), f"map({tensors[0].type}, {tensors[1].type})", ())
     if form < 0:
         elements = tensors[-2]
         return Tensor(elements.name.removesuffix(".elements"), f"sequence({elements.type})", (None,), form == OPTIONAL_PACKED)
@@ -52,7 +58,7 @@ class GroupedModel(Model):
     def _group(self, facts):
         """Reads from the manifest which tensors belong together."""
         self._tensors = self.inputs, self.outputs
-        self._keys = [each.get("map_keys") for each in facts["outputs"]]
+        self._keys = [map_keys(each) for each in facts["outputs"]]
         self._forms = [facts.get(name) or [TENSOR] * len(tensors) for name, tensors in zip(("input_sequences", "output_sequences"), self._tensors)]
         values = []
         for forms, tensors in zip(self._forms, self._tensors):
@@ -61,11 +67,12 @@ class GroupedModel(Model):
                 own.append(described(form, rest[: count(form)], number))
                 rest = rest[count(form) :]
             values.append(own)
-        for number, keys in enumerate(self._keys):
-            if keys:
-                each = values[1][number]
-                key = "string" if isinstance(keys[0], str) else "int64"
-                values[1][number] = each._replace(type=f"sequence(map({key}, {each.type}))", shape=(each.shape[0],))
+        number = 0  # of a tensor, as the manifest has it
+        for place, form in enumerate(self._forms[1]):
+            if form == TENSOR and self._keys[number]:
+                each = values[1][place]
+                values[1][place] = each._replace(type=f"sequence(map({facts['outputs'][number]['map_key_type']}, {each.type}))", shape=(each.shape[0],))
+            number += count(form)
         self.inputs, self.outputs = map(tuple, values)
 
     def __call__(self, *given, out=None, sizes=None, **named):

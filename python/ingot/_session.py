@@ -5,53 +5,72 @@ and have no effect; sizes that options override become constants of the code. Th
 import os
 import typing
 
-from . import _compile, _model
+from . import _compile, _declared, _model
 
 PROVIDERS = ["CPUExecutionProvider"]
 TYPES = {"float32": "float", "float64": "double"}  # onnxruntime's names where they are others
 
 
-def get_available_providers():
+def get_available_providers() -> typing.List[str]:
     return list(PROVIDERS)
 
 
 class SessionOptions:
     """onnxruntime's options, of which these count: intra_op_num_threads, and what add_free_dimension_override_by_name says. Others may be set."""
 
-    def __init__(self):
-        self.intra_op_num_threads = self.inter_op_num_threads = 0
-        self.dims = {}
+    intra_op_num_threads: int
+    inter_op_num_threads: int
 
-    def add_free_dimension_override_by_name(self, name, size):
+    def __init__(self) -> None:
+        self.intra_op_num_threads = self.inter_op_num_threads = 0
+        self.dims: typing.Dict[str, int] = {}
+
+    def __setattr__(self, name: str, value: typing.Any) -> None:
+        object.__setattr__(self, name, value)  # declares to type checkers that any option may be set
+
+    def add_free_dimension_override_by_name(self, name: str, size: int) -> None:
         self.dims[name] = size
 
-    def add_session_config_entry(self, key, value):
+    def add_session_config_entry(self, key: str, value: str) -> None:
         pass
 
 
 class NodeArg:
     """An input or output: `name`, `shape` (numbers, names of sizes, None) and `type` as onnxruntime writes it, "tensor(float)"."""
 
-    def __init__(self, tensor):
-        kind = getattr(tensor, "kind", "tensor")
-        text = f"tensor({TYPES.get(tensor.type, tensor.type)})"
-        text = kind.format(text) if kind != "tensor" else text
-        self.name, self.shape = tensor.name, list(tensor.shape)
-        self.type = f"optional({text})" if tensor.optional else text
+    name: str
+    type: str
+    shape: typing.List[typing.Union[int, str, None]]
 
-    def __repr__(self):
+    def __init__(self, tensor: _model.Tensor, value: typing.Optional[_declared.Value] = None) -> None:
+        sizes = [size if isinstance(size, int) else None for size in tensor.shape]
+        if value is None or not value.type:  # of a compiled model, or a type that the file leaves to inference
+            text = f"tensor({TYPES.get(tensor.type, tensor.type)})"
+            self.name, self.type, self.shape = tensor.name, f"optional({text})" if tensor.optional else text, list(tensor.shape) if value is None else sizes
+            return
+        self.name, self.type, self.shape = value.name, value.type, list(value.shape if value.shape is not None else [])
+        if value.type.startswith("tensor"):
+            names = value.shape if value.shape is not None else sizes
+            self.shape = [name if size is None else size for name, size in zip(names, sizes)]
+
+    def __repr__(self) -> str:
         return f"NodeArg(name='{self.name}', type='{self.type}', shape={self.shape})"
+
+
+def arguments(tensors: typing.Sequence[_model.Tensor], values: typing.Optional[typing.Sequence[_declared.Value]]) -> typing.List[NodeArg]:
+    """What a session says of a compiled model's tensors, by what the model's file declares, if there is one."""
+    return [NodeArg(tensor, value) for tensor, value in zip(tensors, values or [None] * len(tensors))]
 
 
 class ModelMetadata:
     """What the model's file says of itself."""
 
-    def __init__(self, proto=None):
-        self.producer_name = getattr(proto, "producer_name", "")
-        self.graph_name = proto.graph.name if proto else ""
-        self.domain, self.description = getattr(proto, "domain", ""), getattr(proto, "doc_string", "")
-        self.version = getattr(proto, "model_version", 0)
-        self.custom_metadata_map = {each.key: each.value for each in proto.metadata_props} if proto else {}
+    def __init__(self, declared: typing.Optional[_declared.Declared] = None) -> None:
+        texts = declared.texts if declared else {}
+        self.producer_name, self.graph_name = texts.get("producer_name", ""), texts.get("graph_name", "")
+        self.domain, self.description = texts.get("domain", ""), texts.get("description", "")
+        self.version, self.custom_metadata_map = (declared.version, dict(declared.metadata)) if declared else (_declared.NO_VERSION, {})
+        self.graph_description = ""
 
 
 class InferenceSession:
@@ -66,14 +85,23 @@ class InferenceSession:
     NodeArg(name='a', type='tensor(float)', shape=['N'])
     """
 
-    def __init__(self, path_or_bytes, sess_options=None, providers=None, provider_options=None, **compile_options):
+    def __init__(
+        self,
+        path_or_bytes: typing.Any,
+        sess_options: typing.Optional[SessionOptions] = None,
+        providers: typing.Optional[typing.Sequence[typing.Any]] = None,
+        provider_options: typing.Any = None,
+        **compile_options: typing.Any,
+    ) -> None:
+        self._options = sess_options or SessionOptions()
         threads = getattr(sess_options, "intra_op_num_threads", 0)
-        self._source = path_or_bytes
+        self._declared: typing.Optional[_declared.Declared] = None
         if isinstance(path_or_bytes, (str, os.PathLike)) and os.fspath(path_or_bytes).endswith(".json"):
             self.model = _model.load(path_or_bytes, threads=threads)
         else:
             dims = {**getattr(sess_options, "dims", {}), **compile_options.pop("dims", {})}
             self.model = _compile.compile(path_or_bytes, threads=threads, dims=dims, **compile_options)
+            self._declared = _declared.declared(path_or_bytes)
         self._inputs = [each.name for each in self.model.inputs]
         self._outputs = [each.name for each in self.model.outputs]
         self._known, self._needed = set(self._inputs), {each.name for each in self.model.inputs if not each.optional}
@@ -98,25 +126,27 @@ class InferenceSession:
             raise ValueError(f"Invalid input name: {sorted(unknown)[0]}")
 
     def get_inputs(self) -> typing.List[NodeArg]:
-        return [NodeArg(each) for each in self.model.inputs]
+        return arguments(self.model.inputs, self._declared and self._declared.inputs)
 
     def get_outputs(self) -> typing.List[NodeArg]:
-        return [NodeArg(each) for each in self.model.outputs]
+        return arguments(self.model.outputs, self._declared and self._declared.outputs)
 
-    def get_overridable_initializers(self):
+    def get_overridable_initializers(self) -> typing.List[NodeArg]:
+        """None: initializers are constants of the compiled code."""
         return []
+
+    def get_session_options(self) -> SessionOptions:
+        return self._options
+
+    def set_providers(self, providers: typing.Optional[typing.Sequence[typing.Any]] = None, provider_options: typing.Any = None) -> None:
+        """Takes no effect: the model is compiled for this machine's processor."""
 
     def get_providers(self) -> typing.List[str]:
         return list(PROVIDERS)
 
-    def get_provider_options(self):
+    def get_provider_options(self) -> typing.Dict[str, typing.Dict[str, typing.Any]]:
         return {name: {} for name in PROVIDERS}
 
-    def get_modelmeta(self):
-        """Reads the model's file once more, by the package onnx; of a compiled model there is none."""
-        if isinstance(self._source, (str, os.PathLike)) and os.fspath(self._source).endswith(".json"):
-            return ModelMetadata()
-        import onnx
-
-        read = onnx.load_model_from_string if isinstance(self._source, bytes) else lambda path: onnx.load(path, load_external_data=False)
-        return ModelMetadata(read(self._source))
+    def get_modelmeta(self) -> ModelMetadata:
+        """What the model's file says; of a compiled model that was loaded there is none."""
+        return ModelMetadata(self._declared)

@@ -1,4 +1,5 @@
 """The page docs/using/python.md: its Python code, block after block in one interpreter, and its commands that are ingot's, in a folder with the models that the page names.
+Of docs/using/python-frameworks.md the code that needs nothing else; pytorch.py and estimators.py run the other blocks.
 
     guide.py --build build
 """
@@ -47,6 +48,7 @@ def main():
             else:
                 subprocess.run([str(build / "bin/ingot"), *command.split()[1:]], check=True)
             counts[not code] += 1
+        exec(compile(package.code("In place of onnxruntime"), "python-frameworks.md", "exec"), {})
         os.chdir("/")
     print(f"{counts[0]} pieces of Python, {counts[1]} commands")
     lines = len(text.splitlines())

@@ -1,6 +1,8 @@
 """What the tests of the Python package share: where it was built, and models as text."""
+import importlib.util
 import os
 import pathlib
+import re
 import sys
 import tempfile
 
@@ -21,8 +23,22 @@ def use(build):
     return ingot
 
 
+def need(*modules):
+    """The test counts as skipped where a package is not installed that ingot does not need itself."""
+    for module in modules:
+        if importlib.util.find_spec(module) is None:
+            print(f"skipped: no {module} here; PYTHONPATH may name a folder of packages (docs/testing.md)")
+            sys.exit(77)
+
+
 def parse(text):
     """A ModelProto of the text of a graph."""
     import onnx
 
     return onnx.parser.parse_model('<ir_version: 10, opset_import: ["" : 21]> test ' + text)
+
+
+def code(section):
+    """The Python of a section of docs/using/python-frameworks.md."""
+    text = (ROOT / "docs/using/python-frameworks.md").read_text()
+    return re.search(rf"^## {re.escape(section)}\n.*?^```python\n(.*?)^```", text, re.M | re.S).group(1)

@@ -312,6 +312,51 @@ class Sessions(unittest.TestCase):
                 with self.assertRaises(Exception):
                     session.run(names, wrong)
 
+    def test_what_the_file_declares(self):
+        """Names of sizes, maps and sequences as onnxruntime says them; what the file leaves open has no name."""
+        import onnx
+        import onnxruntime
+
+        floats = onnx.TensorProto.FLOAT
+        tensor = lambda name, shape: onnx.helper.make_tensor_value_info(name, floats, shape)
+        sequence = onnx.helper.make_tensor_sequence_value_info("s", floats, None)
+        one = onnx.numpy_helper.from_array(np.float32([1]), "one")
+        nodes = [onnx.helper.make_node("Mul", ["x", "one"], ["y"]), onnx.helper.make_node("SplitToSequence", ["y"], ["s"], axis=0)]
+        nodes += [onnx.helper.make_node("ZipMap", ["y"], ["m"], domain="ai.onnx.ml", classlabels_int64s=[7, 5, 3])]
+        kind = onnx.TypeProto()
+        kind.sequence_type.elem_type.map_type.key_type = onnx.TensorProto.INT64
+        kind.sequence_type.elem_type.map_type.value_type.tensor_type.elem_type = floats
+        outputs = [tensor("y", ["rows", None]), sequence, onnx.helper.make_value_info("m", kind)]
+        graph = onnx.helper.make_graph(nodes, "declared", [tensor("x", ["rows", 3]), tensor("one", [1])], outputs, [one], doc_string="a graph")
+        model = onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", 17), onnx.helper.make_opsetid("ai.onnx.ml", 3)], ir_version=8, producer_name="test")
+        onnx.helper.set_model_props(model, {"author": "\u00e4"})
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder, "model.onnx")
+            onnx.save(model, path)
+            ours, theirs = (kind(path, providers=["CPUExecutionProvider"]) for kind in (ingot.InferenceSession, onnxruntime.InferenceSession))
+        facts = lambda all: [(each.name, each.type, each.shape) for each in all]
+        self.assertEqual(facts(ours.get_inputs()), facts(theirs.get_inputs()))
+        self.assertEqual(facts(ours.get_outputs()), facts(theirs.get_outputs()))
+        texts = lambda meta: (meta.producer_name, meta.graph_name, meta.domain, meta.description, meta.version, meta.custom_metadata_map)
+        self.assertEqual(texts(ours.get_modelmeta()), texts(theirs.get_modelmeta()))
+        feed = {"x": np.float32([[1, 2, 3], [4, 5, 6]])}
+        for a, b in zip(ours.run(None, feed), theirs.run(None, feed)):
+            np.testing.assert_equal(a, b)
+
+    def test_maps_as_inputs(self):
+        import onnx
+
+        value = onnx.TypeProto()
+        value.map_type.key_type = onnx.TensorProto.STRING
+        value.map_type.value_type.tensor_type.elem_type = onnx.TensorProto.FLOAT
+        node = onnx.helper.make_node("DictVectorizer", ["words"], ["x"], domain="ai.onnx.ml", string_vocabulary=["b", "a", "c"])
+        result = onnx.helper.make_tensor_value_info("x", onnx.TensorProto.FLOAT, [1, 3])
+        graph = onnx.helper.make_graph([node], "g", [onnx.helper.make_value_info("words", value)], [result])
+        model = onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", 17), onnx.helper.make_opsetid("ai.onnx.ml", 3)], ir_version=8)
+        session = ingot.InferenceSession(model.SerializeToString())
+        self.assertEqual((session.get_inputs()[0].name, session.get_inputs()[0].type), ("words", "map(string,tensor(float))"))
+        self.assertEqual(session.run(None, {"words": {"a": 2.0, "b": 3.0}})[0].tolist(), [[3, 2, 0]])
+
     def test_options(self):
         options = ingot.SessionOptions()
         options.intra_op_num_threads = 1
@@ -324,7 +369,7 @@ class Sessions(unittest.TestCase):
 
 class Texts(unittest.TestCase):
     def test_doctests(self):
-        for name in ("ingot", "ingot._compile", "ingot._model", "ingot._session", "ingot.backend"):
+        for name in ("ingot", "ingot._compile", "ingot._model", "ingot._session", "ingot.backend", "ingot.onnxruntime"):
             result = doctest.testmod(importlib.import_module(name))
             self.assertEqual(result.failed, 0, name)
             self.assertGreater(result.attempted, 0, name)

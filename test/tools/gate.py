@@ -16,6 +16,7 @@ so that the environment variable INGOT_HOST=x86-64-v3 makes a run as on a machin
 import argparse
 import ctypes
 import fnmatch
+import importlib.util
 import os
 import pathlib
 import re
@@ -46,7 +47,8 @@ def emulated(machine):
 
 
 # What a machine may lack, given the compiler that knows its processor: the only conditions under which test/skips.txt can allow a skip. Packages are none, as
-# third_party/install.sh installs them, but for Halide: 460 MB with the LLVM 14 that it needs, for one example.
+# third_party/install.sh installs them, but for Halide (460 MB with the LLVM 14 that it needs, for one example) and what the Python package converts from:
+# PyTorch (6 GB) and scikit-learn, and mypy, which PYTHONPATH may name.
 LACKS = {
     "no-avx512": lambda ingot: bool(host.lacks(ingot, "x86-64-v4")),
     "no-avx512-vnni": lambda ingot: bool(host.lacks(ingot, "x86-64-v4")) or "avx512vnni" not in host.features(ingot),
@@ -58,6 +60,9 @@ LACKS = {
     "no-halide": lambda _: not pathlib.Path("/usr/include/halide14/Halide.h").exists(),
     "no-aarch64": lambda _: not emulated("aarch64"),
     "no-riscv64": lambda _: not emulated("riscv64"),
+    "no-torch": lambda _: not all(map(importlib.util.find_spec, ("torch", "onnxscript"))),
+    "no-sklearn": lambda _: not importlib.util.find_spec("skl2onnx"),
+    "no-mypy": lambda _: not importlib.util.find_spec("mypy"),
     "no-seccomp": lambda _: ctypes.CDLL(None).prctl(21) < 0,  # PR_GET_SECCOMP
 }
 

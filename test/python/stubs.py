@@ -1,0 +1,37 @@
+"""The package's types: mypy --strict accepts typed.py but for the lines that say `refused:`, and stubtest finds in the extension what _native.pyi declares.
+
+    stubs.py --build build
+"""
+import argparse
+import os
+import pathlib
+import re
+import subprocess
+import sys
+
+import package
+
+SAMPLE = pathlib.Path(__file__).resolve().parent / "typed.py"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--build", type=pathlib.Path, required=True)
+    build = parser.parse_args().build.resolve()
+    package.use(build)
+    package.need("mypy")
+    environment = {**os.environ, "MYPYPATH": str(build / "python"), "PYTHONPATH": os.pathsep.join([str(build / "python"), os.environ.get("PYTHONPATH", "")])}
+    cache = ["--cache-dir", package.KEPT.name]
+    done = subprocess.run([sys.executable, "-m", "mypy", "--strict", "--follow-imports=silent", "--show-error-codes", *cache, SAMPLE], env=environment, capture_output=True, text=True)
+    found = {(int(line), code) for line, code in re.findall(r"typed\.py:(\d+): error: .*\[([\w-]+)\]$", done.stdout, re.M)}
+    wanted = {(number, code) for number, line in enumerate(SAMPLE.read_text().splitlines(), 1) for code in re.findall(r"# refused: ([\w-]+)$", line)}
+    if not wanted or found != wanted:
+        sys.exit(f"mypy finds {sorted(found - wanted)} and not {sorted(wanted - found)}\n{done.stdout}{done.stderr}")
+    done = subprocess.run([sys.executable, "-m", "mypy.stubtest", "ingot._native", "--ignore-disjoint-bases", "--ignore-missing-stub"], env=environment, capture_output=True, text=True)
+    if done.returncode:
+        sys.exit(done.stdout + done.stderr)
+    print(f"{len(wanted)} mistakes are refused, everything else is accepted; the extension has what its stub declares")
+
+
+if __name__ == "__main__":
+    main()
