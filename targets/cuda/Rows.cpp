@@ -10,19 +10,11 @@ using namespace mlir;
 
 namespace ingot::targets::cuda {
 
-/// Returns whether the last axis is so many vectors as the compiler can tell.
-static bool hasWholeVectors(RankedTensorType type, int64_t lanes) {
-  return type.getRank() > 0 && onnx::sizesOf(type).back().isNumber() &&
-         onnx::sizesOf(type).back().number() % lanes == 0;
-}
-
 std::optional<Value> Rows::isWide(lower::Build &build, int64_t lanes) {
   RankedTensorType type = lower::Group::typeOf(build.group.root->getOperand(0));
-  if (!hasWholeVectors(type, lanes)) {
-    return std::nullopt;
-  }
   lower::Space space = build.group.space(type);
   Wide wide(build.w, lanes);
+  wide.require(type.getRank() > 0 ? lower::Ix(onnx::sizesOf(type).back()) : lower::Ix(1)); // whole vectors
   wide.require(space, accessesOf(space));
   return wide.condition();
 }

@@ -325,7 +325,6 @@ struct Sweep {
 SmallVector<Value> Split::sweep(Writer &w, ArrayRef<Ix> position, int64_t positionLanes, Value positionMask,
                                 int64_t unroll, ValueRange carried, StepBody body) const {
   if (team > 1) {
-    assert(!hasScalarTail(w) && "the rows of a team are whole vectors");
     return w.loop(threadNumber(w) * lanes, count, team * lanes, carried, [&](Ix step, ValueRange c) {
       SmallVector<Ix> at(position);
       for (unsigned d : llvm::reverse(inner)) {

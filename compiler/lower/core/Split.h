@@ -67,14 +67,14 @@ public:
   using StepBody = llvm::function_ref<llvm::SmallVector<mlir::Value>(const Step &, mlir::ValueRange)>;
   /// Walks along the axes from a position, `unroll` steps in a round, with values carried. Where the lanes are across,
   /// steps are vectors and a tail with a mask or of scalars. Else each step has the position's lanes and mask. The
-  /// threads of a team share the steps, all of which have slot 0 then; a machine with several lanes has to have rows of
-  /// whole vectors there.
+  /// threads of a team share the steps, all of which have slot 0 then; where these are vectors, rows have to be whole
+  /// vectors.
   llvm::SmallVector<mlir::Value> sweep(Writer &w, llvm::ArrayRef<Ix> position, int64_t positionLanes,
                                        mlir::Value positionMask, int64_t unroll, mlir::ValueRange carried,
                                        StepBody body) const;
   /// Returns whether a sweep ends with scalars.
   bool hasScalarTail(const Writer &w) const {
-    return across && lanes > 1 && !remainder(in.sizes.back(), lanes).is(0) && !w.machine.maskedAccess;
+    return across && lanes > 1 && team == 1 && !remainder(in.sizes.back(), lanes).is(0) && !w.machine.maskedAccess;
   }
 
   /// Returns the result's point for a point of `in`.
