@@ -1,5 +1,6 @@
 #include "compiler/quantizer/Adjust.h"
 #include "compiler/importer/ElementType.h"
+#include "compiler/quantizer/Rescale.h"
 #include "compiler/quantizer/Weights.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
@@ -9,128 +10,135 @@
 namespace ingot::quantizer {
 namespace {
 
-/// Returns the largest weight of each input channel of products of matrices that share an operand.
-std::vector<float> largestWeights(const Index &index, llvm::ArrayRef<const Layer *> layers, size_t channels) {
-  std::vector<float> largest(channels);
+std::vector<float> factors(llvm::ArrayRef<float> activations, llvm::ArrayRef<float> weights,
+                           llvm::ArrayRef<float> largest, double strength) {
+  std::vector<float> result;
+  for (auto [a, w, most] : llvm::zip(activations, weights, largest)) {
+    constexpr float kMost = 1e18F; // weights stay below this when they are multiplied
+    double factor = a > 0 && w > 0 ? std::pow(double(a), strength) / std::pow(double(w), 1 - strength) : 1;
+    result.push_back(float(std::clamp(factor, 1e-4, most * 1e4F < kMost ? 1e4 : 1.0)));
+  }
+  return result;
+}
+
+/// Returns the largest weight of each input channel; with `isRelative`, each weight by the largest one of its output
+/// channel.
+std::vector<float> largestWeights(const Index &index, llvm::ArrayRef<const Layer *> layers, size_t count,
+                                  bool isRelative) {
+  std::vector<float> largest(count);
   for (const Layer *layer : layers) {
-    AxisPlaces strides(layer->dims, 1 - layer->axis);
-    for (auto [i, value] : llvm::enumerate(floatsOf(*index.weight(layer->weight)))) {
-      float &own = largest[strides.place(i)];
-      own = std::max(own, std::fabs(value));
+    WeightChannels channels(*layer);
+    llvm::ArrayRef<float> values = floatsOf(*index.weight(layer->weight));
+    std::vector<float> unit(channels.outputCount(), isRelative ? 0 : 1);
+    for (size_t i = 0; i < values.size() && isRelative; ++i) {
+      float &own = unit[channels.output(i)];
+      own = std::max(own, std::fabs(values[i]));
+    }
+    for (auto [i, value] : llvm::enumerate(values)) {
+      float &own = largest[channels.input(i)];
+      own = std::max(own, value == 0 ? 0 : std::fabs(value) / unit[channels.output(i)]);
     }
   }
   return largest;
 }
 
-std::vector<float> factors(llvm::ArrayRef<float> activations, llvm::ArrayRef<float> weights, double strength) {
-  std::vector<float> result;
-  for (auto [a, w] : llvm::zip(activations, weights)) {
-    constexpr float kMost = 1e18F; // weights stay below this when they are multiplied
-    double factor = a > 0 && w > 0 ? std::pow(double(a), strength) / std::pow(double(w), 1 - strength) : 1;
-    result.push_back(float(std::clamp(factor, 1e-4, w * 1e4F < kMost ? 1e4 : 1.0)));
-  }
-  return result;
-}
-
-/// Divides a value by factors along its last axis.
-class Division {
-public:
-  Division(Model &model, Names &names, Edits &edits) : model(model), names(names), edits(edits) {}
-
-  /// Returns the name by which the layers read the divided value.
-  std::string divide(const Index &index, const std::string &value, llvm::ArrayRef<const Layer *> layers,
-                     llvm::ArrayRef<float> by) {
-    pb::GraphProto &graph = *model.proto.mutable_graph();
-    std::vector<float> inverse(by);
-    for (float &factor : inverse) {
-      factor = 1 / factor;
-    }
-    int producer = index.producer(value);
-    bool alone = index.uses(value).size() == layers.size() && !index.isOutput(value);
-    if (alone && producer >= 0 && intoNormalization(index, *graph.mutable_node(producer), inverse)) {
-      return value;
-    }
-    std::string factor = names.fresh(value + "_smoothing"), result = names.fresh(value + "_smoothed");
-    *graph.add_initializer() = tensorOf<float>(factor, importer::kFloat, int64_t(inverse.size()), inverse);
-    makeNode(edits.after(producer), "Mul", names.fresh(value + "_Smoothing"), {value, factor}, {result});
-    return result;
-  }
-
-private:
-  bool intoNormalization(const Index &index, pb::NodeProto &node, llvm::ArrayRef<float> inverse) {
-    if (node.op_type() != "LayerNormalization") {
-      return false;
-    }
-    for (int operand = 1; operand < node.input_size(); ++operand) {
-      const pb::TensorProto *tensor = index.weight(node.input(operand));
-      if (!tensor || floatsOf(*tensor).size() != inverse.size()) {
-        return false;
-      }
-    }
-    for (int operand = 1; operand < node.input_size(); ++operand) {
-      const pb::TensorProto &tensor = *index.weight(node.input(operand));
-      std::vector<float> values(floatsOf(tensor));
-      for (auto [value, factor] : llvm::zip(values, inverse)) {
-        value *= factor;
-      }
-      std::string name = names.fresh(tensor.name() + "_smoothed");
-      *model.proto.mutable_graph()->add_initializer() = tensorOf<float>(name, importer::kFloat, dimsOf(tensor), values);
-      node.set_input(operand, name);
-    }
-    return true;
-  }
-
-  Model &model;
-  Names &names;
-  Edits &edits;
-};
-
 void multiplyWeights(Model &model, Names &names, const Index &index, const Layer &layer, const std::string &x,
                      llvm::ArrayRef<float> by) {
   pb::GraphProto &graph = *model.proto.mutable_graph();
-  std::vector<float> weights(floatsOf(*index.weight(layer.weight)));
-  AxisPlaces strides(layer.dims, 1 - layer.axis);
+  pb::NodeProto &node = *graph.mutable_node(layer.node);
+  // The operand may have been multiplied already, as what makes the value of another layer.
+  pb::TensorProto &tensor = *index.weight(node.input(1));
+  std::vector<float> weights(floatsOf(tensor));
+  WeightChannels channels(layer);
   for (size_t i = 0; i < weights.size(); ++i) {
-    weights[i] *= by[strides.place(i)];
+    weights[i] *= by[channels.input(i)];
   }
-  std::string name = names.fresh(layer.weight + "_smoothed");
-  *graph.add_initializer() = tensorOf<float>(name, importer::kFloat, layer.dims, weights);
-  graph.mutable_node(layer.node)->set_input(0, x);
-  graph.mutable_node(layer.node)->set_input(1, name);
+  node.set_input(0, x);
+  replaceOperand(model, names, index, layer.node, 1, weights);
 }
 
 } // namespace
 
-int smooth(Model &model, llvm::ArrayRef<Layer> layers, const std::map<std::string, Channels> &channels,
-           double strength) {
-  int changed = 0;
+std::map<std::string, Readers> readersOf(llvm::ArrayRef<Layer> layers) {
+  std::map<std::string, Readers> readers;
+  for (const Layer &layer : layers) {
+    if (layer.graph == 0) {
+      readers[layer.x].push_back(&layer);
+    }
+  }
+  // A value has channels along one axis for those who multiply its channels.
+  for (auto entry = readers.begin(); entry != readers.end();) {
+    bool isConv = entry->second.front()->op == "Conv";
+    size_t channels = WeightChannels(*entry->second.front()).inputCount();
+    bool fits = llvm::all_of(entry->second, [&](const Layer *layer) {
+      return !layer->isRecurrent() && (layer->op == "Conv") == isConv &&
+             WeightChannels(*layer).inputCount() == channels;
+    });
+    entry = fits ? std::next(entry) : readers.erase(entry);
+  }
+  return readers;
+}
+
+int channelAxis(const Layer &layer) { return layer.op == "Conv" ? 1 : -1; }
+
+/// Returns what has to be multiplied in front of layers. A convolution's operand has as many axes as its weights.
+static Scaled scaledBy(const std::string &value, const Readers &readers, llvm::ArrayRef<Layer> layers) {
+  std::set<int> products;
+  for (const Layer &other : layers) {
+    if (other.graph == 0) {
+      products.insert(other.node);
+    }
+  }
+  const Layer &layer = *readers.front();
+  auto channels = int64_t(WeightChannels(layer).inputCount());
+  return layer.op == "Conv" ? Scaled{value, int(layer.dims.size()) - 1, true, channels, readers.size(), products}
+                            : Scaled{value, 1, false, channels, readers.size(), products};
+}
+
+bool isFree(Model &model, llvm::ArrayRef<Layer> layers, const std::string &value, const Readers &readers) {
+  Index index(model, *model.proto.mutable_graph());
+  return placesOf(index, model.proto.graph(), scaledBy(value, readers, layers)).has_value();
+}
+
+std::vector<float> smoothingOf(Model &model, const Readers &readers, const Channels &channels, double strength,
+                               bool isRelative) {
+  Index index(model, *model.proto.mutable_graph());
+  size_t count = channels.largest().size();
+  return factors(channels.largest(), largestWeights(index, readers, count, isRelative),
+                 largestWeights(index, readers, count, false), strength);
+}
+
+void smooth(Model &model, llvm::ArrayRef<Layer> layers, const std::map<std::string, std::vector<float>> &factors) {
   {
     pb::GraphProto &graph = *model.proto.mutable_graph();
     Names names(model.proto);
-    Index index(model, graph);
     Edits edits(graph);
-    std::map<std::string, llvm::SmallVector<const Layer *>> readers;
-    for (const Layer &layer : layers) {
-      if (layer.op != "Conv" && !layer.isRecurrent() && layer.graph == 0) {
-        readers[layer.x].push_back(&layer);
+    std::map<std::string, Readers> readers = readersOf(layers);
+    for (const auto &[value, by] : factors) {
+      const Readers &own = readers.at(value);
+      Index index(model, graph); // the constants of this moment
+      std::vector<float> inverse(by);
+      for (float &factor : inverse) {
+        factor = 1 / factor;
       }
-    }
-    for (const auto &[value, own] : readers) {
-      auto found = channels.find(value);
-      size_t count = size_t(own.front()->dims[size_t(1 - own.front()->axis)]);
-      if (found == channels.end() || found->second.largest().size() != count) {
-        continue;
+      std::string divided = value;
+      if (auto places = placesOf(index, graph, scaledBy(value, own, layers))) {
+        for (const ScaledOperand &place : *places) {
+          multiply(model, names, Index(model, graph), place, inverse);
+        }
+      } else {
+        std::string factor = names.fresh(value + "_smoothing");
+        divided = names.fresh(value + "_smoothed");
+        *graph.add_initializer() = tensorOf<float>(factor, importer::kFloat, int64_t(inverse.size()), inverse);
+        makeNode(edits.after(index.producer(value)), "Mul", names.fresh(value + "_Smoothing"), {value, factor},
+                 {divided});
       }
-      std::vector<float> by = factors(found->second.largest(), largestWeights(index, own, count), strength);
-      std::string divided = Division(model, names, edits).divide(index, value, own, by);
       for (const Layer *layer : own) {
-        multiplyWeights(model, names, index, *layer, divided, by);
+        multiplyWeights(model, names, Index(model, graph), *layer, divided, by);
       }
-      ++changed;
     }
   }
   model.dropUnused();
-  return changed;
 }
 
 int correctBias(Model &model, llvm::ArrayRef<Layer> layers, const std::map<std::string, Channels> &channels,

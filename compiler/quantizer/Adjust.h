@@ -3,17 +3,32 @@
 #include "compiler/quantizer/Channels.h"
 #include "compiler/quantizer/Layers.h"
 #include "compiler/quantizer/Weights.h"
+#include "llvm/ADT/SmallVector.h"
 #include <map>
 
 namespace ingot::quantizer {
 
-/// Divides channels of activations with outliers by a factor that the weights are multiplied by (SmoothQuant): (largest
-/// activation)^strength / (largest weight)^(1 - strength). This is done for MatMul and Gemm; the division is put into
-/// the LayerNormalization that makes the value where nothing else reads it, else it is a Mul. Layers with one operand
-/// share it. `channels` are those of the operands. Returns the number of values that were changed; layers have to be
-/// found anew.
-int smooth(Model &model, llvm::ArrayRef<Layer> layers, const std::map<std::string, Channels> &channels,
-           double strength);
+/// Layers of convolutions or products that read one value, whose channels lie along one axis for all of them.
+using Readers = llvm::SmallVector<const Layer *>;
+
+/// Returns those layers of the model's own graph whose value may be smoothed, by the value. Recurrent layers read none
+/// such.
+std::map<std::string, Readers> readersOf(llvm::ArrayRef<Layer> layers);
+/// Returns the axis of the channels of what a layer reads and makes; a negative one counts from the end.
+int channelAxis(const Layer &layer);
+
+/// Returns a factor for each channel of a value, by which it is divided and the weights of its readers are multiplied:
+/// (largest activation)^strength / (largest weight)^(1 - strength), as SmoothQuant has it. With `isRelative` a weight
+/// counts as a part of the largest one of its output channel, which has a scale of its own.
+std::vector<float> smoothingOf(Model &model, const Readers &readers, const Channels &channels, double strength,
+                               bool isRelative);
+/// Whether the division of a value can be put into constants of the nodes that make it; of products only the layers
+/// change.
+bool isFree(Model &model, llvm::ArrayRef<Layer> layers, const std::string &value, const Readers &readers);
+
+/// Divides values by factors, and multiplies the weights of the layers that read them. The division is put into
+/// constants in front where that is possible, else it is a Mul. Layers have to be found anew.
+void smooth(Model &model, llvm::ArrayRef<Layer> layers, const std::map<std::string, std::vector<float>> &factors);
 
 /// Subtracts from a layer's bias the mean of what rounding its weights adds to its results, which follows from the mean
 /// of each channel that it reads. Layers without a constant bias stay as they are. Returns how many were changed.

@@ -11,14 +11,19 @@ void Channels::add(llvm::ArrayRef<float> values, llvm::ArrayRef<int64_t> dims, i
     return;
   }
   AxisPlaces strides(dims, axis < 0 ? int(dims.size()) + axis : axis);
-  magnitudes.resize(size_t(strides.count)), sums.resize(size_t(strides.count));
+  auto channels = size_t(strides.count);
+  for (std::vector<float> *own : {&magnitudes, &least, &greatest}) {
+    own->resize(channels);
+  }
+  sums.resize(channels), squares.resize(channels);
   for (size_t i = 0; i < values.size(); ++i) {
     if (!std::isfinite(values[i])) {
       continue;
     }
     size_t place = strides.place(i);
     magnitudes[place] = std::max(magnitudes[place], std::fabs(values[i]));
-    sums[place] += double(values[i]);
+    least[place] = std::min(least[place], values[i]), greatest[place] = std::max(greatest[place], values[i]);
+    sums[place] += double(values[i]), squares[place] += double(values[i]) * double(values[i]);
   }
   count += int64_t(values.size()) / strides.count;
 }
@@ -51,6 +56,14 @@ std::vector<float> Channels::means() const {
   std::vector<float> result(sums.size());
   for (size_t i = 0; i < sums.size(); ++i) {
     result[i] = float(sums[i] / double(std::max<int64_t>(count, 1)));
+  }
+  return result;
+}
+
+std::vector<double> Channels::powers() const {
+  std::vector<double> result(squares);
+  for (double &power : result) {
+    power /= double(std::max<int64_t>(count, 1));
   }
   return result;
 }

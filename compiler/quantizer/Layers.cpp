@@ -83,10 +83,7 @@ std::optional<Layer> recurrentOf(const Index &index, const pb::NodeProto &node) 
   return layer;
 }
 
-/// The least number of values of a table: those of positions and the like save too little to be worth their error.
-constexpr int64_t kLeastOfTable = 1 << 20;
-
-std::optional<Layer> tableOf(const Index &index, const pb::NodeProto &node) {
+std::optional<Layer> tableOf(const Index &index, const pb::NodeProto &node, int64_t least) {
   bool isGather = node.op_type() == "Gather" && importer::plainDomain(node.domain()).empty();
   const pb::TensorProto *weight = isGather ? index.weight(node.input(0)) : nullptr;
   if (!weight || weight->dims_size() != 2 || intOf(node, "axis", 0) != 0) {
@@ -96,7 +93,7 @@ std::optional<Layer> tableOf(const Index &index, const pb::NodeProto &node) {
   layer.name = nameOf(node), layer.op = node.op_type();
   layer.weight = node.input(0), layer.y = node.output(0);
   layer.dims.assign(weight->dims().begin(), weight->dims().end());
-  return layer.values() >= kLeastOfTable ? std::optional(layer) : std::nullopt;
+  return layer.values() >= least ? std::optional(layer) : std::nullopt;
 }
 
 } // namespace
@@ -142,6 +139,8 @@ std::vector<Layer> layersOf(Model &model) {
     return product ? product : recurrentOf(index, node);
   });
 }
-std::vector<Layer> tablesOf(Model &model) { return layersBy(model, tableOf); }
+std::vector<Layer> tablesOf(Model &model, int64_t least) {
+  return layersBy(model, [&](const Index &index, const pb::NodeProto &node) { return tableOf(index, node, least); });
+}
 
 } // namespace ingot::quantizer

@@ -39,9 +39,9 @@ std::vector<std::pair<int, Layer>> weightsOf(const Layer &layer);
 /// Returns the layers in the order of the nodes; those of bodies follow those of the graph around them.
 std::vector<Layer> layersOf(Model &model);
 
-/// Returns the Gathers that take rows of tables which are worth having in few bits: `x` is empty, and the weights are
-/// the first operand.
-std::vector<Layer> tablesOf(Model &model);
+/// Returns the Gathers that take rows of tables of at least so many values: those of positions and the like save too
+/// little to be worth their error. `x` is empty, and the weights are the first operand.
+std::vector<Layer> tablesOf(Model &model, int64_t least);
 inline bool isTable(const Layer &layer) { return layer.op == "Gather"; }
 
 } // namespace ingot::quantizer

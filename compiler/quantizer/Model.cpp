@@ -9,6 +9,7 @@
 #include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
 #include <climits>
+#include <functional>
 
 namespace ingot::quantizer {
 namespace {
@@ -233,6 +234,45 @@ std::vector<pb::GraphProto *> Model::graphs() {
   std::vector<pb::GraphProto *> all;
   addGraphs(*proto.mutable_graph(), all);
   return all;
+}
+
+void Model::mergeConstants() {
+  constexpr size_t kLeast = 1024; // bytes that are worth it that a constant loses its name
+  llvm::StringSet<> fixed;        // names that a caller or a body's end refers to
+  for (const pb::ValueInfoProto &input : proto.graph().input()) {
+    fixed.insert(input.name());
+  }
+  for (pb::GraphProto *graph : graphs()) {
+    for (const pb::ValueInfoProto &output : graph->output()) {
+      fixed.insert(output.name());
+    }
+  }
+  std::map<std::pair<size_t, int32_t>, std::vector<const pb::TensorProto *>> known;
+  llvm::StringMap<std::string> renamed;
+  for (const pb::TensorProto &tensor : proto.graph().initializer()) {
+    if (tensor.raw_data().size() < kLeast || fixed.contains(tensor.name())) {
+      continue;
+    }
+    auto &alike = known[{std::hash<std::string>()(tensor.raw_data()), tensor.data_type()}];
+    auto same = llvm::find_if(alike, [&](const pb::TensorProto *other) {
+      return dimsOf(*other) == dimsOf(tensor) && other->raw_data() == tensor.raw_data();
+    });
+    if (same == alike.end()) {
+      alike.push_back(&tensor);
+    } else {
+      renamed[tensor.name()] = (*same)->name();
+    }
+  }
+  for (pb::GraphProto *graph : graphs()) {
+    for (pb::NodeProto &node : *graph->mutable_node()) {
+      for (std::string &input : *node.mutable_input()) {
+        if (auto found = renamed.find(input); found != renamed.end()) {
+          input = found->second;
+        }
+      }
+    }
+  }
+  dropUnused();
 }
 
 void Model::dropUnused() {

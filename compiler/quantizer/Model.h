@@ -37,6 +37,8 @@ struct Model {
 
   /// Returns the graph and the bodies of its control flow, outer ones first.
   std::vector<pb::GraphProto *> graphs();
+  /// Makes one constant of those of the model's own graph that are the same.
+  void mergeConstants();
   /// Removes weights that nothing reads any more.
   void dropUnused();
 };

@@ -3,6 +3,7 @@
 #include "compiler/quantizer/Range.h"
 #include "compiler/quantizer/Weights.h"
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,18 +18,29 @@ inline constexpr support::Word<Scheme> schemeWords[] = {
     {Scheme::BFloat16, "bf16"}};
 inline llvm::ArrayRef<support::Word<Scheme>> wordsOf(Scheme) { return schemeWords; }
 
+/// How much is tried where flags leave a choice.
+enum class Effort { Quick, Default, Thorough };
+inline constexpr support::Word<Effort> effortWords[] = {
+    {Effort::Quick, "quick", "two samples decide"},
+    {Effort::Default, "default", "eight samples decide"},
+    {Effort::Thorough, "thorough", "all that are held out decide, and whole models are compared"}};
+inline llvm::ArrayRef<support::Word<Effort>> wordsOf(Effort) { return effortWords; }
+
 struct Options {
   std::string output; ///< the file to write
   Scheme scheme = Scheme::Int8;
   /// Whether floats become narrower ones, and not integers.
   bool isFloat() const { return scheme == Scheme::Float16 || scheme == Scheme::BFloat16; }
-  Method method = Method::MinMax;
+  Effort effort = Effort::Default;
+  Method method = Method::Auto;
   double percentile = 99.99;      ///< how many of 100 values the range holds, on each side
   bool signedActivations = false; ///< int8, symmetric, in place of uint8
   WeightOptions weights;          ///< for int8 and int8-dynamic
   std::vector<std::string> keep;  ///< layers that stay in float
   double maxDrop = -1;            ///< 1 - cosine of the outputs that is allowed; negative: not asked for
-  double smooth = -1;             ///< exponent of the activations' part (SmoothQuant); negative: no smoothing
+  /// The exponent of the activations' part (SmoothQuant), the same for all layers; 0: none is smoothed. Nothing: each
+  /// value gets its own.
+  std::optional<double> smooth;
   bool correctBias = false;
   int64_t block = 32;  ///< int4: values that share a scale
   bool gptq = false;   ///< int4: rounding by GPTQ in place of to the nearest

@@ -1,7 +1,7 @@
-// Chooses ranges. min-max takes all values in. percentile leaves a share of them out on each side. mse and entropy try
-// ranges: they shrink both ends by the same factor, then each end alone, and keep the range for which the quantized
-// values differ least from the floats, by the mean of squares or by the divergence of Kullback and Leibler between the
-// two distributions.
+// Chooses ranges. min-max takes all values in, and mean what the samples reach on the average. percentile leaves a
+// share of them out on each side. mse and entropy try ranges: they shrink both ends by the same factor, then each end
+// alone, and keep the range for which the quantized values differ least from the floats, by the mean of squares or by
+// the divergence of Kullback and Leibler between the two distributions.
 #include "compiler/quantizer/Range.h"
 #include "llvm/Support/FormatVariadic.h"
 #include <algorithm>
@@ -73,6 +73,7 @@ void Statistics::add(llvm::ArrayRef<float> values) {
       least = std::min(least, value), greatest = std::max(greatest, value);
     }
   }
+  lows += double(least), highs += double(greatest), samples += values.empty() ? 0 : 1;
   low = std::min<double>(low, least), high = std::max<double>(high, greatest);
   if (double magnitude = std::max(-low, high); magnitude > 0) {
     widen(magnitude);
@@ -86,6 +87,21 @@ void Statistics::add(llvm::ArrayRef<float> values) {
       auto bin = int64_t(std::floor(value * perWidth)) + kZero;
       ++bins[std::clamp<int64_t>(bin, 0, kBins - 1)];
     }
+  }
+}
+
+void Statistics::add(const Statistics &other) {
+  total += other.total, strange += other.strange;
+  lows += other.lows, highs += other.highs, samples += other.samples;
+  low = std::min(low, other.low), high = std::max(high, other.high);
+  if (other.reach == 0) {
+    return;
+  }
+  widen(other.reach);
+  Statistics same = other; // bins of the two have one width then
+  same.widen(reach);
+  for (int64_t i = 0; i < kBins; ++i) {
+    bins[i] += same.bins[i];
   }
 }
 
@@ -179,6 +195,9 @@ template <typename Cost> FloatRange Statistics::search(Cost cost, bool isSigned)
 FloatRange Statistics::choose(Method method, double percentile, bool isSigned) const {
   if (method == Method::MinMax || reach == 0) {
     return {low, high};
+  }
+  if (method == Method::Mean) {
+    return {lows / double(samples), highs / double(samples)};
   }
   if (method == Method::Percentile) {
     return percentileRange(percentile);

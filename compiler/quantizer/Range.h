@@ -21,19 +21,22 @@ struct Encoding {
 };
 Encoding encodingOf(FloatRange range, bool isSigned);
 
-/// The way in which a range is chosen.
-enum class Method { MinMax, Percentile, Entropy, Mse };
-inline constexpr support::Word<Method> methodWords[] = {{Method::MinMax, "min-max"},
-                                                        {Method::Percentile, "percentile"},
-                                                        {Method::Entropy, "entropy"},
-                                                        {Method::Mse, "mse"}};
+/// The way in which a range is chosen. Auto is none of these: the one that costs a layer least is taken for each value.
+enum class Method { Auto, MinMax, Mean, Percentile, Entropy, Mse };
+inline constexpr support::Word<Method> methodWords[] = {
+    {Method::Auto, "auto"},       {Method::MinMax, "min-max"},
+    {Method::Mean, "mean"},       {Method::Percentile, "percentile"},
+    {Method::Entropy, "entropy"}, {Method::Mse, "mse"}};
 inline llvm::ArrayRef<support::Word<Method>> wordsOf(Method) { return methodWords; }
 
 /// The extremes of values, and a histogram whose bins all double when a value lies beyond them: so values are counted
 /// once, and counts never have to be guessed at. Finite numbers beyond 1e18 are left out.
 class Statistics {
 public:
+  /// Takes in the values of one sample, or of a part of one: the method Mean counts how often this was called.
   void add(llvm::ArrayRef<float> values);
+  /// Takes in what other statistics have seen.
+  void add(const Statistics &other);
 
   int64_t count() const { return total; }
   int64_t notFinite() const { return strange; }
@@ -42,7 +45,7 @@ public:
 
   /// Returns why no range says what the tensor is like, "is 0 in all samples"; empty: one does.
   std::string problem() const;
-  /// Chooses a range by a method.
+  /// Chooses a range by a method, which is not Auto.
   FloatRange choose(Method method, double percentile, bool isSigned) const;
 
 private:
@@ -58,7 +61,9 @@ private:
 
   int64_t total = 0, strange = 0;
   double low = 0, high = 0;
-  double reach = 0; ///< how far the histogram goes to both sides, a power of two; 0: there is none yet
+  double lows = 0, highs = 0; ///< sums of the extremes of each sample
+  int64_t samples = 0;        ///< samples that had a value
+  double reach = 0;           ///< how far the histogram goes to both sides, a power of two; 0: there is none yet
   std::vector<int64_t> bins;
 };
 

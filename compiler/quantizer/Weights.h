@@ -39,4 +39,20 @@ struct AxisPlaces {
   size_t place(size_t i) const { return i / size_t(inner) % size_t(count); }
 };
 
+/// The channels that each weight of a layer joins. A group of a convolution reads channels of its own.
+class WeightChannels {
+public:
+  explicit WeightChannels(const Layer &layer)
+      : outputs(layer.dims, layer.axis), inputs(layer.dims, layer.isRecurrent() ? 2 : 1 - layer.axis),
+        groups(size_t(layer.groups)) {}
+  size_t inputCount() const { return size_t(inputs.count) * groups; }
+  size_t outputCount() const { return size_t(outputs.count); }
+  size_t output(size_t i) const { return outputs.place(i); }
+  size_t input(size_t i) const { return output(i) * groups / outputCount() * size_t(inputs.count) + inputs.place(i); }
+
+private:
+  AxisPlaces outputs, inputs;
+  size_t groups;
+};
+
 } // namespace ingot::quantizer

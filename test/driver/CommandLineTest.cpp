@@ -195,7 +195,12 @@ TEST(CommandLine, WordsOfOptions) {
   using ingot::quantizer::Scheme;
   ingot::quantizer::Options quantization = parsed({"quantize", "m.onnx", "-o", "q.onnx"}).quantization;
   EXPECT_EQ(quantization.scheme, Scheme::Int8);
-  EXPECT_EQ(quantization.method, Method::MinMax);
+  EXPECT_EQ(quantization.method, Method::Auto);
+  EXPECT_EQ(quantization.smooth, std::nullopt);
+  EXPECT_EQ(quantization.effort, ingot::quantizer::Effort::Default);
+  quantization = parsed({"quantize", "m.onnx", "-o", "q.onnx", "--effort", "quick", "--smooth", "0"}).quantization;
+  EXPECT_EQ(quantization.smooth, 0);
+  EXPECT_EQ(quantization.effort, ingot::quantizer::Effort::Quick);
   EXPECT_FALSE(quantization.signedActivations);
   quantization =
       parsed({"quantize", "m.onnx", "-o", "q.onnx", "--method", "mse", "--activations", "int8"}).quantization;
@@ -204,6 +209,8 @@ TEST(CommandLine, WordsOfOptions) {
   EXPECT_EQ(parsed({"quantize", "m.onnx", "-o", "q.onnx", "--scheme", "bf16"}).quantization.scheme, Scheme::BFloat16);
   expectSays(wrong({"quantize", "m.onnx", "-o", "q.onnx", "--scheme", "int8-dynamic", "--method", "mse"}),
              "--method has no effect on --scheme int8-dynamic: it is for int8");
+  expectSays(wrong({"quantize", "m.onnx", "-o", "q.onnx", "--scheme", "int4", "--effort", "quick"}),
+             "--effort has no effect on --scheme int4: it is for int8, int8-dynamic");
   expectSays(wrong({"quantize", "m.onnx", "-o", "q.onnx", "--scheme", "int2"}),
              "int2 not in {int8,int8-dynamic,int4,fp16,bf16}");
 }

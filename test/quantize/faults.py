@@ -1,4 +1,5 @@
 """What `ingot quantize` does with bad data, bad weights and bad paths: nothing of the user's is lost, nothing is lost without a word, and each message names what the user has."""
+import json
 import os
 import pathlib
 import re
@@ -169,7 +170,7 @@ def check_arrays(faults):
     }  # fmt: skip
     for name, content in forms.items():
         (place / "data" / "a.npy").write_bytes(content)
-        report, wrong = faults.tool.report(place, "--data", place / "data")
+        report, wrong = faults.tool.report(place, "--data", place / "data", "--method", "min-max", "--smooth", "0")
         high = report["layers"][0]["high"] if report else 0
         faults.count.add(f"an array, {name}", wrong or (None if np.isclose(high, x[1, 2, 0], atol=0.02) else f"goes to {high}, not {x[1, 2, 0]}"))
     for name, content, text in [
@@ -184,6 +185,37 @@ def check_arrays(faults):
     (place / "data" / "a.npy").unlink()
     np.savez(place / "data" / "a.npz", y=x, z=x)
     faults.expect("an archive without the input", faults.quantize(place), 1, "has no array for input 'x': it has y.npy, z.npy")
+    np.savez(place / "data" / "a.npz", x)
+    faults.expect("an archive of one array without a name", faults.quantize(place), 0)
+    (place / "data" / "a.npz").unlink()
+    whole = np.zeros(x.shape)
+    whole[0, 0, 0], whole[1, 2, 0] = 100, 10  # of which the product reads the second
+    for dtype, values in ("float64", x), ("float16", x), ("uint8", whole), ("int64", whole), ("bool", x > 0):
+        for name in "ab":
+            np.save(place / "data" / f"{name}.npy", values.astype(dtype))
+        report = faults.quantize(place, "--json", "--method", "min-max", "--smooth", "0")
+        faults.expect(f"{dtype} for floats", report, 0, f"data/a.npy: note: input 'x' is float32[4,3,2], and the data are {dtype}: they are converted (so are 1 more)")
+        high = json.loads(report.stdout)["layers"][0]["high"] if report.returncode == 0 else np.nan
+        faults.count.add(f"{dtype}, the range", None if np.isclose(high, np.float32(values[1, 2, 0]), rtol=0.01) else f"goes to {high}, not {values[1, 2, 0]}")
+    (place / "data" / "b.npy").unlink()
+    np.save(place / "data" / "a.npy", np.full(x.shape, 1e300))
+    faults.expect("float64 beyond float32", faults.quantize(place), 1, "data/a.npy: error: input 'x' is float32[4,3,2], and the data has 1e+300, which is beyond float32")
+    g = Graph(13, x=["n", 3])
+    batch = g.model(g.add("MatMul", "x", f(3, 2)))
+    place = faults.place(batch, a=f(3), b=f(3))
+    faults.expect("without the batch", faults.quantize(place), 0, "data/a.npy: note: input 'x' is float32[n,3], and the data are [3]: each is a batch of one (so are 1 more)")
+    np.save(place / "data" / "c.npy", f(4))
+    faults.expect("the last file has another shape", faults.quantize(place), 1, "data/c.npy: error: the tensor has shape [4], but input 'x' is float32[n,3]")
+    faults.expect("a file as data", faults.run("quantize", place / "m.onnx", "--data", place / "data" / "a.npy", "-o", place / "q.onnx"), 0)
+    rows = Graph(13, x=[3])
+    rows = rows.model(rows.add("MatMul", rows.add("Gather", f(9, 4), "x"), f(4, 2)))
+    rows.graph.input[0].type.tensor_type.elem_type = TensorProto.INT64
+    place = faults.place(rows, a=np.array([1, 2, 8], np.int32))
+    faults.expect("int32 for int64", faults.quantize(place), 0, "and the data are int32: they are converted")
+    np.save(place / "data" / "a.npy", np.array([1, 2, 2.5]))
+    faults.expect("2.5 for int64", faults.quantize(place), 1, "data/a.npy: error: input 'x' is int64[3], and the data has 2.5, which int64 cannot hold")
+    place = faults.tool.place(dense(f(16, 8)), [f(4, 16).astype(np.float64)])
+    faults.expect("recorded float64", faults.run("quantize", place / "m.onnx", "-o", place / "q.onnx"), 0, "note: input 'x' is float32[4,16], and the data are float64")
     scalar = Graph(13, x=[])
     place = faults.place(scalar.model(scalar.add("MatMul", scalar.add("Expand", "x", np.array([2, 4])), f(4, 3))), a=np.float32(2.5))
     faults.expect("an array of rank 0", faults.quantize(place), 0)

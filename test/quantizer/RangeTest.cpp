@@ -43,6 +43,42 @@ TEST(Encoding, HoldsZeroAndBothEnds) {
 
 TEST(Encoding, OfNothingButZeroIsOne) { EXPECT_EQ(encodingOf({0, 0}, false).scale, 1); }
 
+TEST(Statistics, MeanIsThatOfTheSamplesExtremes) {
+  Statistics statistics;
+  statistics.add(std::vector<float>{-1, 5});
+  statistics.add(std::vector<float>{-3, 1, 2});
+  statistics.add(llvm::ArrayRef<float>()); // a sample without values has no extremes
+  statistics.add(std::vector<float>{0.5F});
+  FloatRange range = statistics.choose(Method::Mean, 0, false);
+  EXPECT_DOUBLE_EQ(range.low, (-1 - 3 + 0) / 3.0);
+  EXPECT_DOUBLE_EQ(range.high, (5 + 2 + 0.5) / 3.0);
+}
+
+/// Samples are parted, and in the end all count.
+TEST(Statistics, JoinAsIfOneHadSeenAll) {
+  std::vector<float> values = normals(3000, 3, 3);
+  values[2500] = -300; // the two parts have bins of different widths
+  values[10] = INFINITY;
+  Statistics whole, first, second;
+  whole.add(values);
+  first.add(llvm::ArrayRef(values).take_front(1000));
+  second.add(llvm::ArrayRef(values).drop_front(1000));
+  for (auto [to, from] : {std::pair(&first, &second), std::pair(&second, &first)}) {
+    Statistics joined = *to;
+    joined.add(*from);
+    EXPECT_EQ(joined.count(), whole.count());
+    EXPECT_EQ(joined.notFinite(), 1);
+    for (Method method : {Method::MinMax, Method::Percentile, Method::Mse, Method::Entropy}) {
+      FloatRange a = whole.choose(method, 99.9, false), b = joined.choose(method, 99.9, false);
+      EXPECT_EQ(a.low, b.low) << ingot::support::wordOf(method);
+      EXPECT_EQ(a.high, b.high) << ingot::support::wordOf(method);
+    }
+  }
+  Statistics empty;
+  empty.add(whole);
+  EXPECT_EQ(empty.greatest(), whole.greatest());
+}
+
 TEST(Statistics, CountValuesTheSameInAnyPortions) {
   std::vector<float> values = normals(4097, 3, 1);
   values[7] = 900; // far beyond what the first portions have

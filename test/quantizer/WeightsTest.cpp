@@ -114,8 +114,10 @@ TEST(Blocks, AreWithinAStep) {
     for (int64_t column = 0; column < columns; ++column) {
       size_t i = size_t(row * columns + column);
       float scale = w.scales[size_t(row / block * columns + column)];
-      EXPECT_TRUE(w.values[i] >= -8 && w.values[i] <= 7);
-      EXPECT_LE(std::fabs(float(w.values[i]) * scale - values[i]), std::fabs(scale) * 1.001F);
+      int zero = w.zeros[size_t(row / block * columns + column)];
+      EXPECT_TRUE(w.values[i] >= 0 && w.values[i] <= 15 && zero >= 0 && zero <= 15 && scale > 0);
+      // What is cut off at the ends may be off by more than half a step, but not by much more.
+      EXPECT_LE(std::fabs(float(w.values[i] - zero) * scale - values[i]), scale * 3);
     }
   }
 }
@@ -140,7 +142,8 @@ TEST(Blocks, CompensationLosesLessOfTheProducts) {
         for (int64_t i = 0; i < rows; ++i) {
           auto at = size_t(i * columns + column);
           float scale = w.scales[size_t(i / block * columns + column)];
-          difference += x[size_t(s * rows + i)] * (float(w.values[at]) * scale - weights[at]);
+          int zero = w.zeros[size_t(i / block * columns + column)];
+          difference += x[size_t(s * rows + i)] * (float(w.values[at] - zero) * scale - weights[at]);
         }
         sum += difference * difference;
       }

@@ -30,14 +30,15 @@ def flags_of(rng, model):
             flags.extend(map(str, more))
 
     if scheme == "int8":
-        maybe(0.5, "--method", rng.choice(["min-max", "percentile", "entropy", "mse"]))
+        maybe(0.5, "--method", rng.choice(["auto", "min-max", "mean", "percentile", "entropy", "mse"]))
         maybe(0.3, "--activations", rng.choice(["int8", "uint8"]))
         maybe(0.3, "--correct-bias")
         maybe(0.1, "--max-drop", rng.choice([0.001, 0.01]))
     if scheme.startswith("int8"):
         maybe(0.2, "--per-tensor")
         maybe(0.3, "--short-sums")
-        maybe(0.3, "--smooth", rng.choice([0.3, 0.5, 0.8]))
+        maybe(0.3, "--smooth", rng.choice([0, 0.3, 0.5, 0.8]))
+        maybe(0.3, "--effort", rng.choice(["quick", "default", "thorough"]))
     if scheme == "int4":
         maybe(0.6, "--block", rng.choice([16, 32, 64, 128]))
         maybe(0.4, "--gptq")

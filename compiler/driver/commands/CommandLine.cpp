@@ -262,7 +262,9 @@ void addQuantize(CLI::App &app, Invocation &invocation) {
   quantizer::Options &options = invocation.quantization;
   beginGroup(app, "Quantization");
   addWord(app, "--scheme", options.scheme, "How numbers are made smaller")->type_name("SCHEME");
-  addWord(app, "--method", options.method, "How ranges are chosen")->type_name("METHOD");
+  addWord(app, "--method", options.method, "How ranges are found; auto: for each value as its layers lose least")
+      ->type_name("METHOD");
+  addWord(app, "--effort", options.effort, "How much is tried where flags leave a choice")->type_name("EFFORT");
   app.add_option("--percentile", options.percentile, "Of --method percentile: values in the range; default: 99.99")
       ->check(CLI::Range(50.0, 100.0))
       ->check(finite())
@@ -279,8 +281,10 @@ void addQuantize(CLI::App &app, Invocation &invocation) {
       ->check(CLI::Range(0.0, 1.0))
       ->check(finite())
       ->type_name("X");
-  app.add_option("--smooth", options.smooth,
-                 "Of int8 and int8-dynamic: move outliers of activations into the weights (SmoothQuant); 0.5 is usual")
+  app.add_option(
+         "--smooth", options.smooth,
+         "Of int8 and int8-dynamic: move outliers of activations into the weights, everywhere with this exponent "
+         "(SmoothQuant; 0: nowhere); default: where layers gain by it")
       ->check(CLI::Range(0.0, 1.0))
       ->check(finite())
       ->type_name("A");

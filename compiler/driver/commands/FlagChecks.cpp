@@ -28,7 +28,7 @@ std::string checkQuantize(const Invocation &invocation, const IsGiven &isGiven) 
   const std::pair<const char *, const std::vector<Scheme> &> schemes[] = {
       {"--method", int8},       {"--percentile", int8}, {"--activations", int8},   {"--max-drop", int8},
       {"--correct-bias", int8}, {"--smooth", anyInt8},  {"--per-tensor", anyInt8}, {"--short-sums", anyInt8},
-      {"--block", int4},        {"--gptq", int4},       {"--keep-io", narrow},
+      {"--effort", anyInt8},    {"--block", int4},      {"--gptq", int4},          {"--keep-io", narrow},
   };
   const quantizer::Options &options = invocation.quantization;
   for (const auto &[flag, of] : schemes) {

@@ -51,7 +51,7 @@ std::string whyData(const Invocation &invocation) {
   if (options.gptq) {
     return "--gptq rounds weights by what their layers read on data";
   }
-  if (options.smooth >= 0) {
+  if (options.smooth.value_or(0) > 0) {
     return "--smooth moves outliers by what layers read on data";
   }
   return invocation.profile ? "--bench measures runs on data" : "";

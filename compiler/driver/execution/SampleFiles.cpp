@@ -91,6 +91,9 @@ llvm::Expected<std::vector<HostTensor>> readArrays(const std::string &path, llvm
   std::vector<HostTensor> tensors;
   for (const ValueFacts &input : inputs) {
     auto found = files->find(input.name + ".npy");
+    if (inputs.size() == 1 && files->size() == 1) { // numpy calls an array arr_0 that was given no name
+      found = files->begin();
+    }
     if (found == files->end()) {
       std::vector<std::string> names;
       llvm::transform(*files, std::back_inserter(names), [](const auto &file) { return plainName(file.first); });

@@ -1,4 +1,5 @@
 #include "compiler/driver/execution/SampleSet.h"
+#include "compiler/driver/execution/Conversion.h"
 #include "compiler/driver/execution/SampleFiles.h"
 #include "compiler/driver/execution/Similarity.h"
 #include "compiler/importer/ElementType.h"
@@ -15,6 +16,10 @@ llvm::Expected<SampleSet> SampleSet::open(const std::vector<std::string> &folder
   SampleSet set;
   set.facts = std::move(facts), set.kinds = std::move(kinds), set.preprocessing = std::move(preprocessing);
   for (const std::string &folder : folders) {
+    if (llvm::sys::fs::is_regular_file(folder) && isSampleFile(folder)) {
+      set.samples.push_back({folder, false});
+      continue;
+    }
     if (!llvm::sys::fs::is_directory(folder)) {
       return llvm::createStringError(folder + ": error: is not a folder");
     }
@@ -76,7 +81,47 @@ static llvm::Error checkValues(const ModelFacts &facts, const DataSet &data) {
   return llvm::Error::success();
 }
 
-llvm::Expected<DataSet> SampleSet::read(size_t number) const {
+/// Returns whether a tensor lacks only the first axis of an input, which can be 1.
+static bool lacksBatch(const ValueFacts &input, llvm::ArrayRef<int64_t> dims) {
+  if (!input.shape || input.shape->size() != dims.size() + 1 || input.shape->front().size > 1) {
+    return false;
+  }
+  return llvm::all_of(llvm::zip(llvm::drop_begin(*input.shape), dims), [](const auto &pair) {
+    return std::get<0>(pair).size < 0 || std::get<0>(pair).size == std::get<1>(pair);
+  });
+}
+
+/// Makes tensors what the model's inputs are, where they say the same in another form.
+static llvm::Error adapt(const ModelFacts &facts, DataSet &data, bool isRecorded, std::vector<std::string> *changes) {
+  if (llvm::any_of(data.sequences, [](int64_t items) { return items != Recorded::kTensor; })) {
+    return llvm::Error::success();
+  }
+  for (auto [number, input, tensor] : llvm::enumerate(facts.inputs, data.inputs)) {
+    if (input.type != 0 && tensor.type != input.type && !tensor.isAbsent) {
+      std::string from = support::elementType(tensor.type).name.str();
+      llvm::Expected<HostTensor> converted = convertedTo(input.type, tensor);
+      if (!converted) {
+        return problem(facts, data, number,
+                       "is " + input.text() + ", and the data " + llvm::toString(converted.takeError()));
+      }
+      tensor = std::move(*converted);
+      if (changes) {
+        changes->push_back("input '" + plainName(input.name) + "' is " + input.text() + ", and the data are " + from +
+                           ": they are converted");
+      }
+    }
+    if (!isRecorded && lacksBatch(input, tensor.dims)) {
+      if (changes) {
+        changes->push_back("input '" + plainName(input.name) + "' is " + input.text() + ", and the data are " +
+                           importer::dimsText(tensor.dims) + ": each is a batch of one");
+      }
+      tensor.dims.insert(tensor.dims.begin(), 1);
+    }
+  }
+  return llvm::Error::success();
+}
+
+llvm::Expected<DataSet> SampleSet::read(size_t number, std::vector<std::string> *changes) const {
   const Sample &sample = samples[number];
   DataSet data;
   if (sample.isRecorded) {
@@ -95,6 +140,9 @@ llvm::Expected<DataSet> SampleSet::read(size_t number) const {
   }
   if (data.sequences.size() != facts.inputs.size()) {
     return data; // the compilation for it says so
+  }
+  if (llvm::Error error = adapt(facts, data, sample.isRecorded, changes)) {
+    return error;
   }
   if (llvm::Error error = checkValues(facts, data)) {
     return error;

@@ -14,9 +14,11 @@ public:
   size_t size() const { return samples.size(); }
   const ModelFacts &model() const { return facts; }
   const std::string &name(size_t number) const { return samples[number].path; }
-  /// Reads a sample when it is wanted, since there may be more than memory holds. It is an error if a value is no
-  /// number, or there are none.
-  llvm::Expected<DataSet> read(size_t number) const;
+  /// Reads a sample when it is wanted, since there may be more than memory holds. It is converted to the types of the
+  /// model's inputs, and gets a batch of one where the model has that axis more. It is an error if a value is no
+  /// number, or there are none. `changes` gets what was changed, as "input 'x' is float32 and the data are float64:
+  /// converted".
+  llvm::Expected<DataSet> read(size_t number, std::vector<std::string> *changes = nullptr) const;
 
 private:
   struct Sample {

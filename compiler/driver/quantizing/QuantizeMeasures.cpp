@@ -6,6 +6,7 @@
 #include "compiler/importer/ElementType.h"
 #include "compiler/support/ElementTypes.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/raw_ostream.h"
 
 namespace ingot::driver {
 namespace {
@@ -50,15 +51,33 @@ struct Constancy {
 llvm::Error Quantizer::checkSamples() {
   const std::vector<ValueFacts> &inputs = samples.model().inputs;
   std::vector<Constancy> all(inputs.size());
+  struct Change {
+    std::string first; ///< the first sample
+    int64_t samples = 0;
+  };
+  std::map<std::string, Change> changed;
   for (size_t i = 0; i < samples.size(); ++i) {
-    llvm::Expected<DataSet> data = samples.read(i);
+    std::vector<std::string> changes;
+    llvm::Expected<DataSet> data = samples.read(i, &changes);
     if (!data) {
       return data.takeError();
+    }
+    for (const std::string &change : changes) {
+      Change &own = changed[change];
+      own.first = own.samples++ ? own.first : samples.name(i);
+    }
+    pipeline::Options shapes = invocation.model; // each sample has to fit, before minutes of work
+    if (llvm::Error error = fixShapes(samples.model(), *data, shapes)) {
+      return error;
     }
     bool isPlain = data->inputs.size() == inputs.size(); // sequences have several tensors, or none
     for (size_t k = 0; isPlain && k < inputs.size(); ++k) {
       all[k].add(data->inputs[k]);
     }
+  }
+  for (const auto &[change, own] : changed) {
+    std::string others = own.samples > 1 ? " (so are " + std::to_string(own.samples - 1) + " more)" : "";
+    llvm::errs() << own.first << ": note: " << change << others << '\n';
   }
   // A single number mostly is a setting. So are masks and the like among integers, unless nothing else says anything.
   auto isConstant = [&](const Constancy &input) {
@@ -100,7 +119,7 @@ void Quantizer::warnOfLosses() {
 
 llvm::Error Quantizer::measure() {
   std::vector<std::string> results;
-  for (const quantizer::Layer &layer : layers) {
+  for (const quantizer::Layer &layer : all()) {
     if (layer.graph == 0) {
       results.push_back(layer.y);
     }
@@ -109,8 +128,7 @@ llvm::Error Quantizer::measure() {
   if (!before || !after) {
     return llvm::joinErrors(before.takeError(), after.takeError());
   }
-  ModelRuns original(invocation, invocation.model.modelPath), ours = runsOf(model, *before),
-                                                              theirs = runsOf(quantized, *after);
+  ModelRuns ours = runsOf(model, *before), theirs = runsOf(quantized, *after);
   std::vector<OutputFacts> outputs;
   std::map<std::string, Similarity> values;
   for (size_t i = 0; i < samples.size(); ++i) {
@@ -118,7 +136,7 @@ llvm::Error Quantizer::measure() {
     if (!data) {
       return data.takeError();
     }
-    llvm::Expected<std::vector<HostTensor>> expected = original.outputs(*data);
+    llvm::Expected<std::vector<HostTensor>> expected = original().outputs(*data);
     if (!expected) {
       return expected.takeError();
     }
@@ -137,7 +155,7 @@ llvm::Error Quantizer::measure() {
     }
   }
   facts.outputs = std::move(outputs);
-  for (const quantizer::Layer &layer : layers) {
+  for (const quantizer::Layer &layer : all()) {
     if (auto found = values.find(layer.y); found != values.end()) {
       factsOf(layer).similarity = found->second;
     }

@@ -3,6 +3,7 @@
 #include "compiler/driver/Text.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/Format.h"
+#include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"
 #include <algorithm>
@@ -20,7 +21,17 @@ std::optional<double> QuantizeFacts::leastCosine() const {
   return least;
 }
 
-static void printLayer(llvm::raw_ostream &out, const LayerFacts &layer) {
+/// Columns that only some tables have.
+struct Columns {
+  bool times, alone, ranges, smoothing;
+  explicit Columns(llvm::ArrayRef<LayerFacts> layers)
+      : times(llvm::any_of(layers, [](const LayerFacts &layer) { return layer.secondsBefore >= 0; })),
+        alone(llvm::any_of(layers, [](const LayerFacts &layer) { return layer.alone >= 0; })),
+        ranges(llvm::any_of(layers, [](const LayerFacts &layer) { return layer.method.has_value(); })),
+        smoothing(llvm::any_of(layers, [](const LayerFacts &layer) { return layer.smoothing >= 0; })) {}
+};
+
+static void printLayer(llvm::raw_ostream &out, const Columns &columns, const LayerFacts &layer) {
   if (layer.hasRange) {
     out << llvm::format("%10.4g %10.4g ", layer.low, layer.high);
   } else {
@@ -35,6 +46,12 @@ static void printLayer(llvm::raw_ostream &out, const LayerFacts &layer) {
   }
   if (layer.alone >= 0) {
     out << llvm::format("%9.2g ", layer.alone);
+  }
+  if (columns.ranges) {
+    out << llvm::left_justify(layer.method ? support::wordOf(*layer.method) : "-", 11);
+  }
+  if (columns.smoothing) {
+    out << (layer.smoothing >= 0 ? llvm::formatv("{0,6:f2} ", layer.smoothing).str() : "     - ");
   }
   out << llvm::right_justify(bytesText(layer.bytesBefore), 9) << ' '
       << llvm::right_justify(bytesText(layer.bytesAfter), 9) << "  ";
@@ -72,14 +89,14 @@ static void printOutput(llvm::raw_ostream &out, const quantizer::Options &option
 std::string quantizeText(const quantizer::Options &options, const QuantizeFacts &facts) {
   std::string text;
   llvm::raw_string_ostream out(text);
-  bool times = llvm::any_of(facts.layers, [](const LayerFacts &layer) { return layer.secondsBefore >= 0; });
-  bool alone = llvm::any_of(facts.layers, [](const LayerFacts &layer) { return layer.alone >= 0; });
+  Columns columns(facts.layers);
   if (!facts.layers.empty()) {
-    out << "       low       high   cosine     dB " << (alone ? "    alone " : "") << "   before     after  "
-        << (times ? "us before     after  " : "") << "layer\n";
+    out << "       low       high   cosine     dB " << (columns.alone ? "    alone " : "")
+        << (columns.ranges ? "range by   " : "") << (columns.smoothing ? "smooth " : "") << "   before     after  "
+        << (columns.times ? "us before     after  " : "") << "layer\n";
   }
   for (const LayerFacts &layer : facts.layers) {
-    printLayer(out, layer);
+    printLayer(out, columns, layer);
   }
   size_t kept = llvm::count_if(facts.layers, [](const LayerFacts &layer) { return !layer.kept.empty(); });
   out << facts.path << "  " << support::wordOf(options.scheme) << ", " << bytesText(facts.bytesBefore) << " -> "
@@ -88,6 +105,10 @@ std::string quantizeText(const quantizer::Options &options, const QuantizeFacts 
     out << facts.nodes.converted << " of " << facts.nodes.converted + facts.nodes.kept << " nodes converted\n";
   } else {
     out << facts.layers.size() - kept << " of " << facts.layers.size() << " layers quantized\n";
+  }
+  if (facts.heldOut > 0) {
+    out << llvm::formatv("ranges and smoothing chosen on {0} of {1} samples in {2:f1} s (--effort {3})\n",
+                         facts.heldOut, facts.samples, facts.secondsChosen, support::wordOf(options.effort));
   }
   for (const quantizer::KeptNode &node : facts.beyond) {
     out << plainName(node.name) << " (" << node.op << "): in float32, " << node.why << '\n';
@@ -113,6 +134,12 @@ static void writeLayer(llvm::json::OStream &json, const LayerFacts &layer) {
       json.attribute("low", layer.low);
       json.attribute("high", layer.high);
     }
+    if (layer.method) {
+      json.attribute("range_by", support::wordOf(*layer.method));
+    }
+    if (layer.smoothing >= 0) {
+      json.attribute("smoothing", layer.smoothing);
+    }
     if (layer.similarity) {
       writeSimilarity(json, *layer.similarity);
     }
@@ -137,6 +164,10 @@ std::string quantizeJson(const quantizer::Options &options, const QuantizeFacts 
     json.attribute("scheme", support::wordOf(options.scheme));
     json.attribute("method", support::wordOf(options.method));
     json.attribute("samples", facts.samples);
+    if (facts.heldOut > 0) {
+      json.attribute("effort", support::wordOf(options.effort));
+      json.attribute("samples_held_out", facts.heldOut);
+    }
     json.attribute("bytes_before", facts.bytesBefore);
     json.attribute("bytes_after", facts.bytesAfter);
     if (facts.secondsBefore >= 0) {

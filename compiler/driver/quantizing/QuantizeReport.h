@@ -13,9 +13,11 @@ namespace ingot::driver {
 
 struct LayerFacts {
   std::string name, op;
-  std::string kept;         ///< why it stays in float; empty: it is quantized
-  bool hasRange = false;    ///< whether the range of the activations that it reads is known
-  double low = 0, high = 0; ///< the least and the largest number that are represented
+  std::string kept;                        ///< why it stays in float; empty: it is quantized
+  bool hasRange = false;                   ///< whether the range of the activations that it reads is known
+  double low = 0, high = 0;                ///< the least and the largest number that are represented
+  std::optional<quantizer::Method> method; ///< how the range was found
+  double smoothing = -1;                   ///< the exponent by which what it reads was smoothed; negative: it was not
   /// How similar its result is to that in the model as it was; nothing: it was not measured.
   std::optional<Similarity> similarity = {};
   double alone = -1; ///< 1 - cosine of the model's outputs, least over them, when nothing else is quantized
@@ -37,6 +39,8 @@ struct QuantizeFacts {
   quantizer::NarrowFacts nodes;            ///< for fp16 and bf16
   std::vector<quantizer::KeptNode> beyond; ///< fp16: nodes that stay in float32 since values would be lost
   int64_t samples = 0, bytesBefore = 0, bytesAfter = 0;
+  int64_t heldOut = 0;                          ///< samples by which something was chosen; 0: nothing was
+  double secondsChosen = 0;                     ///< how long that took
   double secondsBefore = -1, secondsAfter = -1; ///< seconds of a run; negative: they were not measured
 
   std::vector<std::string> warnings;

@@ -4,6 +4,7 @@
 #include "compiler/quantizer/Adjust.h"
 #include "compiler/quantizer/Dynamic.h"
 #include "compiler/quantizer/InverseFactor.h"
+#include "compiler/quantizer/Tables.h"
 #include "compiler/support/ElementTypes.h"
 #include "compiler/support/Problems.h"
 #include "llvm/ADT/STLExtras.h"
@@ -12,6 +13,7 @@
 #include "llvm/Support/raw_ostream.h"
 #include <cmath>
 #include <functional>
+#include <numeric>
 
 namespace ingot::driver {
 
@@ -31,7 +33,9 @@ Quantizer::Quantizer(const Invocation &invocation, quantizer::Model model, Sampl
       folder(std::move(folder)) {}
 
 void Quantizer::keep(llvm::StringRef layer, const std::string &why) {
-  llvm::erase_if(layers, [&](const quantizer::Layer &other) { return other.name == layer; });
+  for (std::vector<quantizer::Layer> *own : {&layers, &tables}) {
+    llvm::erase_if(*own, [&](const quantizer::Layer &other) { return other.name == layer; });
+  }
   for (LayerFacts &fact : facts.layers) {
     if (fact.name == layer && fact.kept.empty()) {
       fact.kept = why, fact.bytesAfter = fact.bytesBefore;
@@ -68,13 +72,19 @@ std::string Quantizer::problemOfWeights(const quantizer::Index &index, const qua
 void Quantizer::keepStrangeWeights() {
   for (auto [number, graph] : llvm::enumerate(model.graphs())) {
     quantizer::Index index(model, *graph);
-    for (const quantizer::Layer &layer : std::vector(layers)) {
+    for (const quantizer::Layer &layer : all()) {
       std::string problem = layer.graph == int(number) ? problemOfWeights(index, layer) : "";
       if (!problem.empty()) {
         keepWithWarning(layer, problem);
       }
     }
   }
+}
+
+std::vector<quantizer::Layer> Quantizer::all() const {
+  std::vector<quantizer::Layer> both = layers;
+  llvm::append_range(both, tables);
+  return both;
 }
 
 LayerFacts &Quantizer::factsOf(const quantizer::Layer &layer) {
@@ -84,9 +94,11 @@ LayerFacts &Quantizer::factsOf(const quantizer::Layer &layer) {
 llvm::Error Quantizer::chooseLayers() {
   layers = quantizer::layersOf(model);
   if (options.scheme == quantizer::Scheme::Int4) {
-    llvm::append_range(layers, quantizer::tablesOf(model));
+    llvm::append_range(layers, quantizer::tablesOf(model, quantizer::kLeastOfInt4Table));
+  } else {
+    tables = quantizer::tablesOf(model, quantizer::kLeastOfByteTable);
   }
-  for (const quantizer::Layer &layer : layers) {
+  for (const quantizer::Layer &layer : all()) {
     LayerFacts &fact = facts.layers.emplace_back();
     fact.name = layer.name, fact.op = layer.op;
     fact.bytesBefore = layer.values() * int64_t(sizeof(float));
@@ -135,75 +147,64 @@ llvm::Expected<std::string> Quantizer::fileWith(quantizer::Model &observed, llvm
   return std::string(path);
 }
 
+ModelRuns &Quantizer::original() {
+  if (!ofUser) {
+    ofUser = std::make_unique<ModelRuns>(invocation, invocation.model.modelPath);
+  }
+  return *ofUser;
+}
+
 ModelRuns Quantizer::runsOf(const quantizer::Model &which, const std::string &file) const {
   const std::string &own = invocation.model.modelPath;
   return {invocation, file, &which == &model ? own : own + " (quantized)"};
 }
 
-llvm::Error Quantizer::observe(quantizer::Model &observed, llvm::ArrayRef<std::string> values,
-                               llvm::function_ref<llvm::Error(const Values &, const std::string &)> take) {
+llvm::Expected<Quantizer::Observation> Quantizer::observation(quantizer::Model &observed,
+                                                              llvm::ArrayRef<std::string> values) {
   llvm::Expected<std::string> file = fileWith(observed, values);
   if (!file) {
     return file.takeError();
   }
-  ModelRuns runs = runsOf(observed, *file);
+  return Observation{std::unique_ptr<ModelRuns>(new ModelRuns(runsOf(observed, *file))), &observed == &quantized};
+}
+
+llvm::Error Quantizer::observe(Observation &observation, llvm::ArrayRef<size_t> which, Take take) {
   ProgressBar bar(true);
-  for (size_t i = 0; i < samples.size(); ++i) {
-    llvm::Expected<DataSet> data = samples.read(i);
+  for (auto [number, sample] : llvm::enumerate(which)) {
+    llvm::Expected<DataSet> data = samples.read(sample);
     if (!data) {
       return data.takeError();
     }
     llvm::Expected<std::vector<HostTensor>> outputs =
-        runs.outputs(&observed == &quantized ? forQuantized(*data) : std::move(*data));
+        observation.runs->outputs(observation.isQuantized ? forQuantized(*data) : std::move(*data));
     if (!outputs) {
       return outputs.takeError();
     }
-    bar.show(int(i + 1), int(samples.size()), "samples observed");
-    if (llvm::Error error = take(byName(*outputs), samples.name(i))) {
+    bar.show(int(number + 1), int(which.size()), "samples observed");
+    if (llvm::Error error = take(byName(*outputs), sample)) {
       return error;
     }
   }
   return llvm::Error::success();
 }
 
-llvm::Expected<std::map<std::string, quantizer::FloatRange>>
-Quantizer::rangesOf(const quantizer::Wanted &wanted, std::map<std::string, std::string> &problems) {
-  std::vector<std::string> names;
-  llvm::transform(wanted, std::back_inserter(names), [](const auto &entry) { return entry.first; });
-  std::map<std::string, quantizer::Statistics> statistics;
-  std::map<std::string, std::string> firstStrange; // the sample of the first such value
-  llvm::Error error = observe(model, names, [&](const Values &values, const std::string &sample) {
-    for (const std::string &name : names) {
-      statistics[name].add(floatsOf(*values.lookup(name)));
-      if (statistics[name].notFinite() > 0) {
-        firstStrange.emplace(name, sample);
-      }
-    }
-    return llvm::Error::success();
-  });
-  if (error) {
-    return error;
-  }
-  std::map<std::string, quantizer::FloatRange> ranges;
-  for (const auto &[name, own] : statistics) {
-    if (std::string problem = own.problem(); problem.empty()) {
-      ranges[name] = own.choose(options.method, options.percentile, options.signedActivations);
-    } else {
-      auto sample = firstStrange.find(name);
-      problems[name] = "what it reads, " + support::quoted(name) + ", " + problem +
-                       (sample == firstStrange.end() ? "" : " in " + sample->second);
-    }
-  }
-  return ranges;
+llvm::Error Quantizer::observe(quantizer::Model &observed, llvm::ArrayRef<std::string> values, Take take) {
+  llvm::Expected<Observation> observing = observation(observed, values);
+  return observing ? observe(*observing, allSamples(), take) : observing.takeError();
 }
 
-/// Returns the layers of a model that has been changed, without those that are kept.
-static std::vector<quantizer::Layer> again(quantizer::Model &model, llvm::ArrayRef<quantizer::Layer> old) {
-  std::vector<quantizer::Layer> layers = quantizer::layersOf(model);
-  llvm::erase_if(layers, [&](const quantizer::Layer &layer) {
-    return llvm::none_of(old, [&](const quantizer::Layer &other) { return other.name == layer.name; });
+std::vector<size_t> Quantizer::allSamples() const {
+  std::vector<size_t> all(samples.size());
+  std::iota(all.begin(), all.end(), size_t(0));
+  return all;
+}
+
+std::vector<quantizer::Layer> Quantizer::again(quantizer::Model &changed) const {
+  std::vector<quantizer::Layer> found = quantizer::layersOf(changed);
+  llvm::erase_if(found, [&](const quantizer::Layer &layer) {
+    return llvm::none_of(layers, [&](const quantizer::Layer &other) { return other.name == layer.name; });
   });
-  return layers;
+  return found;
 }
 
 void Quantizer::writeStatic(const std::map<std::string, quantizer::FloatRange> &ranges) {
@@ -212,7 +213,7 @@ void Quantizer::writeStatic(const std::map<std::string, quantizer::FloatRange> &
   std::vector<quantizer::Layer> written = layers;
   if (options.correctBias) { // only these have an error to be corrected, not a layer that stays in float
     quantizer::correctBias(quantized, layers, biasChannels, options.weights);
-    written = again(quantized, layers);
+    written = again(quantized);
   }
   quantizer::writeStatic(quantized, written, encodings, options.weights);
   for (const quantizer::Layer &layer : layers) {
@@ -246,8 +247,7 @@ llvm::Error Quantizer::quantizeStatic() {
     return error;
   }
   std::map<std::string, std::string> problems;
-  llvm::Expected<std::map<std::string, quantizer::FloatRange>> ranges =
-      rangesOf(quantizer::wantedBy(model, layers), problems);
+  llvm::Expected<Ranges> ranges = rangesOf(quantizer::wantedBy(model, layers), problems);
   if (!ranges) {
     return ranges.takeError();
   }
@@ -259,21 +259,31 @@ llvm::Error Quantizer::quantizeStatic() {
   if (llvm::Error error = checkLeft()) {
     return error;
   }
+  llvm::Expected<quantizer::Method> best = compareWhole(*ranges);
+  if (!best) {
+    return best.takeError();
+  }
+  Chosen chosen = ranges->by(*best);
   if (options.maxDrop >= 0) {
-    if (llvm::Error error = limitDrop(*ranges)) {
+    if (llvm::Error error = limitDrop(chosen.ranges)) {
       return error;
     }
   }
   if (llvm::Error error = checkLeft()) {
     return error;
   }
-  writeStatic(*ranges);
+  writeStatic(chosen.ranges);
+  quantizer::writeTables(quantized, tables);
+  for (const quantizer::Layer &layer : layers) {
+    factsOf(layer).method = chosen.methods.at(layer.x);
+  }
   return llvm::Error::success();
 }
 
 llvm::Error Quantizer::quantizeDynamic() {
   quantized = model;
   quantizer::writeDynamic(quantized, layers, options.weights);
+  quantizer::writeTables(quantized, tables);
   return llvm::Error::success();
 }
 
@@ -287,6 +297,9 @@ llvm::Error Quantizer::quantizeInt4() {
     keepBodies();
   }
   if (llvm::Error error = checkLeft()) {
+    return error;
+  }
+  if (llvm::Error error = scaleForInt4()) {
     return error;
   }
   std::vector<quantizer::BlockWeights> weights;
@@ -390,7 +403,7 @@ llvm::Expected<std::vector<quantizer::KeptNode>> Quantizer::lostInFloat16() {
   }
   auto isFinite = [](float value) { return std::isfinite(value); };
   std::map<std::string, int64_t> strange; // elements that are not finite as narrow floats, and not in float32
-  llvm::Error error = observe(quantized, names, [&](const Values &results, const std::string &) {
+  llvm::Error error = observe(quantized, names, [&](const Values &results, size_t) {
     for (const std::string &name : names) {
       strange[values[name]] += llvm::count_if(floatsOf(*results.lookup(name)), std::not_fn(isFinite));
     }
@@ -406,7 +419,7 @@ llvm::Expected<std::vector<quantizer::KeptNode>> Quantizer::lostInFloat16() {
     }
   }
   std::map<std::string, quantizer::Reach> reaches;
-  error = observe(model, names, [&](const Values &results, const std::string &) {
+  error = observe(model, names, [&](const Values &results, size_t) {
     for (const std::string &name : names) {
       for (float value : floatsOf(*results.lookup(name))) {
         strange[name] -= isFinite(value) ? 0 : 1;
@@ -422,48 +435,6 @@ llvm::Expected<std::vector<quantizer::KeptNode>> Quantizer::lostInFloat16() {
     reach.isLost = strange[name] > 0;
   }
   return quantizer::nodesBeyondFloat16(model, reaches);
-}
-
-llvm::Expected<std::map<std::string, quantizer::Channels>> Quantizer::channelsOf() {
-  // The axis of the channels: the second one for convolutions, the last one for products.
-  std::map<std::string, int> axes;
-  std::vector<std::string> names;
-  for (const quantizer::Layer &layer : layers) {
-    if (layer.graph == 0 && axes.try_emplace(layer.x, layer.op == "Conv" ? 1 : -1).second) {
-      names.push_back(layer.x);
-    }
-  }
-  std::map<std::string, quantizer::Channels> channels;
-  llvm::Error error = observe(model, names, [&](const Values &values, const std::string &) {
-    for (const std::string &name : names) {
-      const HostTensor &tensor = *values.lookup(name);
-      channels[name].add(floatsOf(tensor), tensor.dims, axes[name]);
-    }
-    return llvm::Error::success();
-  });
-  if (error) {
-    return error;
-  }
-  return channels;
-}
-
-llvm::Error Quantizer::adjust() {
-  if (options.smooth >= 0) {
-    llvm::Expected<std::map<std::string, quantizer::Channels>> channels = channelsOf();
-    if (!channels) {
-      return channels.takeError();
-    }
-    quantizer::smooth(model, layers, *channels, options.smooth);
-    layers = again(model, layers);
-  }
-  if (options.correctBias) {
-    llvm::Expected<std::map<std::string, quantizer::Channels>> channels = channelsOf();
-    if (!channels) {
-      return channels.takeError();
-    }
-    biasChannels = std::move(*channels);
-  }
-  return llvm::Error::success();
 }
 
 /// Compensates by GPTQ, which needs a matrix of moments for each operand. Those of a group of layers that fit into some
@@ -482,7 +453,7 @@ llvm::Error Quantizer::compensate(std::vector<quantizer::BlockWeights> &weights)
     }
     std::vector<std::string> names;
     llvm::transform(rows, std::back_inserter(names), [](const auto &entry) { return entry.first; });
-    llvm::Error error = observe(model, names, [&](const Values &values, const std::string &) {
+    llvm::Error error = observe(model, names, [&](const Values &values, size_t) {
       for (const std::string &name : names) {
         channels[name].addMoments(floatsOf(*values.lookup(name)), rows[name]);
       }
@@ -550,9 +521,12 @@ llvm::Error Quantizer::write() {
 /// Returns the bytes that the file has for a layer's weights.
 int64_t Quantizer::bytesOf(const quantizer::Layer &layer) const {
   int64_t values = layer.values(), scale = sizeof(float);
+  if (options.scheme != quantizer::Scheme::Int4 && quantizer::isTable(layer)) {
+    return values + layer.dims[1] * scale;
+  }
   if (options.scheme == quantizer::Scheme::Int4) {
-    return (values + 1) / 2 +
-           (quantizer::rowsOf(layer) + options.block - 1) / options.block * quantizer::columnsOf(layer) * scale;
+    int64_t blocks = (quantizer::rowsOf(layer) + options.block - 1) / options.block * quantizer::columnsOf(layer);
+    return (values + 1) / 2 + blocks * scale + (blocks + 1) / 2;
   }
   int64_t scales = options.weights.perTensor ? 1 : layer.dims[size_t(layer.axis)];
   return values + (layer.isRecurrent() ? 2 : 1) * scales * scale;
@@ -583,12 +557,13 @@ llvm::Expected<QuantizeFacts> Quantizer::run(support::OutputFiles &files) {
       return error;
     }
   }
+  quantized.mergeConstants();
   llvm::Expected<int64_t> bytes = quantized.save(files, options.output);
   if (!bytes) {
     return bytes.takeError();
   }
   facts.bytesAfter = *bytes;
-  for (const quantizer::Layer &layer : layers) {
+  for (const quantizer::Layer &layer : all()) {
     factsOf(layer).bytesAfter = bytesOf(layer);
   }
   return facts;

@@ -25,6 +25,8 @@ public:
   llvm::Expected<QuantizeFacts> run(support::OutputFiles &files);
 
   using Values = llvm::StringMap<const HostTensor *>;
+  /// Gets the observed values of a sample by their names, and the sample's number.
+  using Take = llvm::function_ref<llvm::Error(const Values &, size_t sample)>;
 
 private:
   /// Makes `quantized`, by the scheme.
@@ -45,6 +47,8 @@ private:
   std::string problemOfWeights(const quantizer::Index &index, const quantizer::Layer &layer) const;
   /// Returns an error if no layer is left.
   llvm::Error checkLeft() const;
+  /// Returns the layers and the tables that are quantized.
+  std::vector<quantizer::Layer> all() const;
   llvm::Error chooseLayers();
   LayerFacts &factsOf(const quantizer::Layer &layer);
 
@@ -59,31 +63,78 @@ private:
   /// Returns the nodes in which float16 loses values, on all samples, by what `quantized` computes.
   llvm::Expected<std::vector<quantizer::KeptNode>> lostInFloat16();
 
-  /// Applies --smooth and --correct-bias, which change the model.
+  /// Smooths the model, by --smooth or as its layers gain by it, and finds what --correct-bias needs.
   llvm::Error adjust();
+  /// Smooths values as --smooth wants, the same for all products.
+  llvm::Error smoothAlike(double strength);
+  /// Chooses for each value whether it is smoothed, and how much, by what that costs its layers on held-out samples.
+  llvm::Error chooseSmoothing();
   llvm::Expected<std::map<std::string, quantizer::Channels>> channelsOf();
+  /// Scales rows of weights that become int4 by what they are multiplied with: where the data, or without them a
+  /// normalization, say that a channel is loud, its weights are rounded finer.
+  llvm::Error scaleForInt4();
   llvm::Error compensate(std::vector<quantizer::BlockWeights> &weights);
 
   void writeStatic(const std::map<std::string, quantizer::FloatRange> &ranges);
   /// Keeps the fewest of the most sensitive layers in float with which the outputs are as near as --max-drop wants.
   llvm::Error limitDrop(const std::map<std::string, quantizer::FloatRange> &ranges);
   llvm::Error measureAlone(const std::map<std::string, quantizer::Encoding> &encodings);
-  llvm::Expected<double> dropOf(quantizer::Model &changed);
+  llvm::Expected<double> dropOf(quantizer::Model &changed, llvm::ArrayRef<size_t> which);
 
   /// Writes a file that has these values as outputs, too, and returns its name.
   llvm::Expected<std::string> fileWith(quantizer::Model &observed, llvm::ArrayRef<std::string> values);
-  /// Runs `model` or `quantized` on all samples; `take` gets these values by their names, and the sample's name.
-  llvm::Error observe(quantizer::Model &observed, llvm::ArrayRef<std::string> values,
-                      llvm::function_ref<llvm::Error(const Values &, const std::string &sample)> take);
-  /// Finds the ranges of the wanted values over all samples; `problems` gets the reason of each value that has none.
-  llvm::Expected<std::map<std::string, quantizer::FloatRange>> rangesOf(const quantizer::Wanted &wanted,
-                                                                        std::map<std::string, std::string> &problems);
+  /// A compiled model some of whose values can be seen.
+  struct Observation {
+    std::unique_ptr<ModelRuns> runs;
+    bool isQuantized;
+  };
+  llvm::Expected<Observation> observation(quantizer::Model &observed, llvm::ArrayRef<std::string> values);
+  llvm::Error observe(Observation &observation, llvm::ArrayRef<size_t> which, Take take);
+  /// Runs `model` or `quantized` on all samples.
+  llvm::Error observe(quantizer::Model &observed, llvm::ArrayRef<std::string> values, Take take);
+  std::vector<size_t> allSamples() const;
+  /// The samples from which candidates are made, and those by which the best is chosen. They are the same where there
+  /// is only one.
+  struct Parts {
+    std::vector<size_t> fitted, held;
+  };
+  Parts parts() const;
+  /// Returns how many samples are held out at most.
+  size_t mostHeld() const;
+  /// Returns those that are held out, and others up to twice the most of them. A few samples may not have what a narrow
+  /// range cuts off; that it cuts off something of those from which it was made counts, too.
+  std::vector<size_t> judging() const;
+  /// Returns the layers of a model that has been changed, without those that are kept.
+  std::vector<quantizer::Layer> again(quantizer::Model &changed) const;
+
+  /// Ranges of values, and the method by which each was found.
+  struct Chosen {
+    std::map<std::string, quantizer::FloatRange> ranges;
+    std::map<std::string, quantizer::Method> methods;
+  };
+  /// What is known of the wanted values over all samples.
+  struct Ranges {
+    std::map<std::string, quantizer::Statistics> statistics;
+    std::map<std::string, quantizer::Method> best; ///< for --method auto
+    const quantizer::Options &options;
+    Chosen by(quantizer::Method method) const;
+  };
+  /// Observes the wanted values; `problems` gets the reason of each value that can have no range.
+  llvm::Expected<Ranges> rangesOf(const quantizer::Wanted &wanted, std::map<std::string, std::string> &problems);
+  /// Chooses a method for each value by what that costs its layers on held-out samples.
+  llvm::Error chooseMethods(Observation &observing, const std::map<std::string, quantizer::Statistics> &fitted,
+                            const std::map<std::string, quantizer::Channels> &channels, Ranges &ranges);
+  /// Returns the method with which the outputs of the whole model are nearest on held-out samples: that of --method, or
+  /// Auto, which is a choice for each value, or another one that is better for all together.
+  llvm::Expected<quantizer::Method> compareWhole(const Ranges &ranges);
 
   llvm::Error measure();
   llvm::Error measureTimes();
   /// Checks, where there is no data, whether the importer takes the quantized model.
   llvm::Error checkQuantized();
   void warnOfLosses();
+  /// Returns runs of the user's model, which is compiled once.
+  ModelRuns &original();
   /// Returns a run of a file in `folder`, in whose messages the model is called by its own name.
   ModelRuns runsOf(const quantizer::Model &which, const std::string &file) const;
   /// Returns inputs as the quantized model wants them.
@@ -96,9 +147,11 @@ private:
   quantizer::Model model;     ///< the model as it was, with its weights made visible
   quantizer::Model quantized; ///< the model that is made from it
   SampleSet samples;
+  std::unique_ptr<ModelRuns> ofUser; ///< runs of the user's model, from the first one on
   std::string folder;
   int files = 0;                                           ///< how many files were written there
   std::vector<quantizer::Layer> layers;                    ///< the layers to be quantized
+  std::vector<quantizer::Layer> tables;                    ///< tables that become bytes beside them
   std::map<std::string, quantizer::Channels> biasChannels; ///< for --correct-bias
   QuantizeFacts facts;
 };

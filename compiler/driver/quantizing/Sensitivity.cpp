@@ -87,19 +87,19 @@ llvm::Error Quantizer::measureAlone(const std::map<std::string, quantizer::Encod
   return llvm::Error::success();
 }
 
-llvm::Expected<double> Quantizer::dropOf(quantizer::Model &changed) {
+llvm::Expected<double> Quantizer::dropOf(quantizer::Model &changed, llvm::ArrayRef<size_t> which) {
   llvm::Expected<std::string> file = fileWith(changed, {});
   if (!file) {
     return file.takeError();
   }
-  ModelRuns before(invocation, invocation.model.modelPath), after = runsOf(changed, *file);
+  ModelRuns after = runsOf(changed, *file);
   Drop drop;
-  for (size_t i = 0; i < samples.size(); ++i) {
+  for (size_t i : which) {
     llvm::Expected<DataSet> data = samples.read(i);
     if (!data) {
       return data.takeError();
     }
-    llvm::Expected<std::vector<HostTensor>> expected = before.outputs(*data);
+    llvm::Expected<std::vector<HostTensor>> expected = original().outputs(*data);
     if (!expected) {
       return expected.takeError();
     }
@@ -109,7 +109,7 @@ llvm::Expected<double> Quantizer::dropOf(quantizer::Model &changed) {
     }
     drop.add(*expected, *got);
   }
-  if (drop.isEmpty()) {
+  if (drop.isEmpty() && options.maxDrop >= 0) {
     return llvm::createStringError("--max-drop compares outputs that are floats, and '" + invocation.model.modelPath +
                                    "' has none that are finite");
   }
@@ -144,7 +144,7 @@ llvm::Error Quantizer::limitDrop(const std::map<std::string, quantizer::FloatRan
       return true;
     }
     writeStatic(ranges);
-    llvm::Expected<double> drop = dropOf(quantized);
+    llvm::Expected<double> drop = dropOf(quantized, allSamples());
     if (!drop) {
       return drop.takeError();
     }

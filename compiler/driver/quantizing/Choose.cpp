@@ -1,0 +1,489 @@
+// Chooses what flags leave open: how each value is smoothed, and how its range is found. Samples are parted: from most
+// of them candidates are made, and the few that are held out say what each costs the layers that read the value. What a
+// range is in the end comes from all samples.
+#include "compiler/driver/quantizing/Quantizer.h"
+#include "compiler/quantizer/Adjust.h"
+#include "compiler/quantizer/Choice.h"
+#include "compiler/support/Problems.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/Parallel.h"
+#include <chrono>
+#include <cmath>
+
+namespace ingot::driver {
+namespace {
+
+using quantizer::ChannelErrors;
+using quantizer::Channels;
+using quantizer::Effort;
+using quantizer::Method;
+
+/// Adds the time that its scope takes.
+class Stopwatch {
+public:
+  explicit Stopwatch(double &seconds) : seconds(seconds) {}
+  ~Stopwatch() { seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(); }
+  Stopwatch(const Stopwatch &) = delete;
+
+private:
+  double &seconds;
+  std::chrono::steady_clock::time_point start = std::chrono::steady_clock::now();
+};
+
+/// Notes names of values that are observed once each.
+std::vector<std::string> unique(std::vector<std::string> names) {
+  llvm::sort(names);
+  names.erase(std::unique(names.begin(), names.end()), names.end());
+  return names;
+}
+
+std::vector<double> strengthsOf(Effort effort, bool isFree) {
+  if (effort == Effort::Quick) {
+    return {0.5};
+  }
+  if (effort == Effort::Default) {
+    return isFree ? std::vector{0.25, 0.5, 0.75, 1.0} : std::vector{0.5, 0.75};
+  }
+  return {0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0};
+}
+
+/// The range of a value whose channels have been divided by factors.
+quantizer::FloatRange rangeOf(const Channels &channels, llvm::ArrayRef<float> by) {
+  quantizer::FloatRange range;
+  for (size_t c = 0; c < channels.lows().size(); ++c) {
+    double factor = by.empty() ? 1 : by[c];
+    range.low = std::min(range.low, channels.lows()[c] / factor);
+    range.high = std::max(range.high, channels.highs()[c] / factor);
+  }
+  return range;
+}
+
+/// A way to smooth a value, or not to.
+struct Smoothing {
+  double strength = -1;
+  std::vector<float> by;
+  ChannelErrors errors;
+};
+
+/// What else than the least error decides: a node more has to be worth it.
+double handicap(bool isFree) { return isFree ? 0.95 : 0.5; }
+
+} // namespace
+
+size_t Quantizer::mostHeld() const {
+  return options.effort == Effort::Quick ? 2 : options.effort == Effort::Default ? 8 : samples.size();
+}
+
+Quantizer::Parts Quantizer::parts() const {
+  constexpr size_t kEvery = 4; // a quarter is held out
+  size_t most = mostHeld();
+  Parts parts;
+  for (size_t i = 0; i < samples.size(); ++i) {
+    bool isHeld = i % kEvery == kEvery - 1 || (i + 1 == samples.size() && parts.held.empty());
+    (isHeld && parts.held.size() < most ? parts.held : parts.fitted).push_back(i);
+  }
+  if (parts.fitted.empty()) {
+    parts.fitted = parts.held;
+  }
+  return parts;
+}
+
+std::vector<size_t> Quantizer::judging() const {
+  Parts part = parts();
+  std::vector<size_t> both = part.held;
+  for (size_t sample : part.fitted) {
+    if (both.size() < 2 * mostHeld() && !llvm::is_contained(both, sample)) {
+      both.push_back(sample);
+    }
+  }
+  return both;
+}
+
+llvm::Expected<std::map<std::string, Channels>> Quantizer::channelsOf() {
+  std::map<std::string, int> axes;
+  std::vector<std::string> names;
+  for (const quantizer::Layer &layer : layers) {
+    if (layer.graph == 0 && axes.try_emplace(layer.x, quantizer::channelAxis(layer)).second) {
+      names.push_back(layer.x);
+    }
+  }
+  std::map<std::string, Channels> channels;
+  llvm::Error error = observe(model, names, [&](const Values &values, size_t) {
+    for (const std::string &name : names) {
+      const HostTensor &tensor = *values.lookup(name);
+      channels[name].add(floatsOf(tensor), tensor.dims, axes[name]);
+    }
+    return llvm::Error::success();
+  });
+  if (error) {
+    return error;
+  }
+  return channels;
+}
+
+llvm::Error Quantizer::smoothAlike(double strength) {
+  llvm::Expected<std::map<std::string, Channels>> channels = channelsOf();
+  if (!channels) {
+    return channels.takeError();
+  }
+  std::map<std::string, std::vector<float>> factors;
+  for (const auto &[value, readers] : quantizer::readersOf(layers)) {
+    size_t count = quantizer::WeightChannels(*readers.front()).inputCount();
+    if (readers.front()->op == "Conv" || (*channels)[value].largest().size() != count) {
+      continue;
+    }
+    factors[value] = quantizer::smoothingOf(model, readers, (*channels)[value], strength, false);
+    for (const quantizer::Layer *layer : readers) {
+      factsOf(*layer).smoothing = strength;
+    }
+  }
+  quantizer::smooth(model, layers, factors);
+  layers = again(model);
+  return llvm::Error::success();
+}
+
+llvm::Error Quantizer::chooseSmoothing() {
+  Stopwatch watch(facts.secondsChosen);
+  Parts part = parts();
+  std::map<std::string, quantizer::Readers> readers = quantizer::readersOf(layers);
+  std::map<std::string, int> axes;
+  std::vector<std::string> names, read;
+  for (const auto &[value, own] : readers) {
+    axes.try_emplace(value, quantizer::channelAxis(*own.front()));
+    read.push_back(value);
+    for (const quantizer::Layer *layer : own) {
+      axes.try_emplace(layer->y, quantizer::channelAxis(*layer));
+    }
+  }
+  llvm::transform(axes, std::back_inserter(names), [](const auto &entry) { return entry.first; });
+  llvm::Expected<Observation> observing = observation(model, names);
+  if (!observing) {
+    return observing.takeError();
+  }
+  std::map<std::string, Channels> channels;
+  llvm::Error error = observe(*observing, part.fitted, [&](const Values &values, size_t) {
+    for (const std::string &name : names) {
+      const HostTensor &tensor = *values.lookup(name);
+      channels[name].add(floatsOf(tensor), tensor.dims, axes[name]);
+    }
+    return llvm::Error::success();
+  });
+  if (error) {
+    return error;
+  }
+  std::map<std::string, std::vector<Smoothing>> candidates;
+  auto add = [&](const std::string &value, double strength, std::vector<float> by) {
+    quantizer::Encoding to = quantizer::encodingOf(rangeOf(channels[value], by), options.signedActivations);
+    candidates[value].push_back({strength, by, ChannelErrors(to, by)});
+  };
+  for (const auto &[value, own] : readers) {
+    if (channels[value].largest().size() != quantizer::WeightChannels(*own.front()).inputCount()) {
+      continue; // a matrix is read as another shape; what it has are not the channels of the weights
+    }
+    bool isFree = quantizer::isFree(model, layers, value, own);
+    if (!isFree && own.front()->op == "Conv") {
+      continue;
+    }
+    add(value, -1, {});
+    for (double strength : strengthsOf(options.effort, isFree)) {
+      add(value, strength, quantizer::smoothingOf(model, own, channels[value], strength, !options.weights.perTensor));
+    }
+  }
+  error = observe(*observing, part.held, [&](const Values &values, size_t) {
+    for (auto &[value, own] : candidates) {
+      const HostTensor &tensor = *values.lookup(value);
+      std::vector<float> floats = floatsOf(tensor);
+      for (Smoothing &smoothing : own) {
+        smoothing.errors.add(floats, tensor.dims, axes[value]);
+      }
+    }
+    return llvm::Error::success();
+  });
+  if (error) {
+    return error;
+  }
+  facts.heldOut = int64_t(part.held.size());
+  quantizer::Index index(model, *model.proto.mutable_graph());
+  std::map<std::string, std::vector<float>> factors;
+  for (const auto &[value, own] : candidates) {
+    const quantizer::Readers &layersOfValue = readers.at(value);
+    std::vector<double> power = channels[value].powers();
+    std::vector<double> costs = quantizer::costOfChannels(index, layersOfValue, channels, power.size());
+    auto costOf = [&](const Smoothing &smoothing) {
+      return smoothing.errors.cost(costs) +
+             quantizer::costOfWeights(index, layersOfValue, channels, power, smoothing.by, options.weights);
+    };
+    std::vector<double> cost(own.size());
+    llvm::parallelFor(0, own.size(), [&](size_t i) { cost[i] = costOf(own[i]); });
+    cost.front() *= handicap(quantizer::isFree(model, layers, value, layersOfValue));
+    const Smoothing &best = own[size_t(std::min_element(cost.begin(), cost.end()) - cost.begin())];
+    if (best.strength < 0) {
+      continue;
+    }
+    factors[value] = best.by;
+    for (const quantizer::Layer *layer : layersOfValue) {
+      factsOf(*layer).smoothing = best.strength;
+    }
+  }
+  quantizer::smooth(model, layers, factors);
+  layers = again(model);
+  return llvm::Error::success();
+}
+
+/// Returns the power of each channel that a normalization makes, from its scale and bias; empty: none makes the value.
+static std::vector<double> normalizedPowers(const quantizer::Index &index, const quantizer::pb::GraphProto &graph,
+                                            const std::string &value, size_t channels) {
+  int number = index.producer(value);
+  if (number < 0 || graph.node(number).op_type() != "LayerNormalization") {
+    return {};
+  }
+  std::vector<double> powers(channels);
+  for (int operand = 1; operand < graph.node(number).input_size(); ++operand) {
+    const quantizer::pb::TensorProto *tensor = index.weight(graph.node(number).input(operand));
+    if (!tensor || quantizer::floatsOf(*tensor).size() != channels) {
+      return {};
+    }
+    for (auto [power, value] : llvm::zip(powers, quantizer::floatsOf(*tensor))) {
+      power += double(value) * double(value);
+    }
+  }
+  return powers;
+}
+
+llvm::Error Quantizer::scaleForInt4() {
+  std::map<std::string, Channels> channels;
+  if (samples.size() > 0) {
+    llvm::Expected<std::map<std::string, Channels>> observed = channelsOf();
+    if (!observed) {
+      return observed.takeError();
+    }
+    channels = std::move(*observed);
+  }
+  quantizer::Index index(model, *model.proto.mutable_graph());
+  std::map<std::string, std::vector<float>> factors;
+  for (const auto &[value, readers] : quantizer::readersOf(layers)) {
+    size_t count = quantizer::WeightChannels(*readers.front()).inputCount();
+    std::vector<double> powers =
+        channels.count(value) ? channels[value].powers() : normalizedPowers(index, model.proto.graph(), value, count);
+    if (powers.size() != count || readers.front()->op == "Conv" || !quantizer::isFree(model, layers, value, readers)) {
+      continue;
+    }
+    double least = HUGE_VAL;
+    for (double strength : {0.0, 0.25, 0.5, 0.75, 1.0}) {
+      std::vector<float> by;
+      for (double power : powers) {
+        constexpr double kMost = 1e4;
+        by.push_back(power > 0 ? float(std::clamp(std::pow(power, strength / 2), 1 / kMost, kMost)) : 1);
+      }
+      double loss = 0;
+      for (const quantizer::Layer *layer : readers) {
+        std::vector<float> weights =
+            quantizer::rowsByColumns(*layer, quantizer::floatsOf(*index.weight(layer->weight)));
+        loss += quantizer::lossOfBlocks(weights, quantizer::rowsOf(*layer), quantizer::columnsOf(*layer), options.block,
+                                        powers, by);
+      }
+      // Where little is gained, the weights stay as they are: rounding is no better for being done elsewhere.
+      constexpr double kWorth = 0.5;
+      double weighted = strength > 0 ? loss : loss * kWorth;
+      if (weighted < least) {
+        least = weighted;
+        factors.erase(value);
+        if (strength > 0) {
+          factors[value] = by;
+        }
+        for (const quantizer::Layer *layer : readers) {
+          factsOf(*layer).smoothing = strength > 0 ? strength : -1;
+        }
+      }
+    }
+  }
+  quantizer::smooth(model, layers, factors);
+  std::vector<quantizer::Layer> old = layers, found = again(model);
+  llvm::copy_if(old, std::back_inserter(found), quantizer::isTable);
+  layers = std::move(found);
+  return llvm::Error::success();
+}
+
+llvm::Error Quantizer::adjust() {
+  // Only int8 and int8-dynamic round what layers read.
+  bool isAsked = options.scheme != quantizer::Scheme::Int4 && options.smooth != 0 && samples.size() > 0;
+  if (isAsked) {
+    if (llvm::Error error = options.smooth ? smoothAlike(*options.smooth) : chooseSmoothing()) {
+      return error;
+    }
+  }
+  if (options.correctBias) {
+    llvm::Expected<std::map<std::string, Channels>> channels = channelsOf();
+    if (!channels) {
+      return channels.takeError();
+    }
+    biasChannels = std::move(*channels);
+  }
+  return llvm::Error::success();
+}
+
+Quantizer::Chosen Quantizer::Ranges::by(Method method) const {
+  Chosen chosen;
+  for (const auto &[name, own] : statistics) {
+    Method used = method == Method::Auto ? best.at(name) : method;
+    chosen.methods[name] = used;
+    chosen.ranges[name] = own.choose(used, options.percentile, options.signedActivations);
+  }
+  return chosen;
+}
+
+llvm::Expected<Quantizer::Ranges> Quantizer::rangesOf(const quantizer::Wanted &wanted,
+                                                      std::map<std::string, std::string> &problems) {
+  double unused = 0;
+  Stopwatch watch(options.method == Method::Auto ? facts.secondsChosen : unused);
+  std::vector<std::string> read, names;
+  llvm::transform(wanted, std::back_inserter(read), [](const auto &entry) { return entry.first; });
+  names = read;
+  std::map<std::string, int> results; // what layers make, for the power of its channels
+  for (const quantizer::Layer &layer : layers) {
+    if (options.method == Method::Auto && !layer.isRecurrent()) {
+      names.push_back(layer.y), results.try_emplace(layer.y, quantizer::channelAxis(layer));
+    }
+  }
+  llvm::Expected<Observation> observing = observation(model, unique(names));
+  if (!observing) {
+    return observing.takeError();
+  }
+  Parts part = parts();
+  std::map<std::string, quantizer::Statistics> fitted;
+  std::map<std::string, Channels> channels;
+  std::map<std::string, std::string> firstStrange; // the sample of the first such value
+  Ranges ranges{{}, {}, options};
+  llvm::Error error = observe(*observing, allSamples(), [&](const Values &values, size_t sample) {
+    for (const std::string &name : read) {
+      std::vector<float> floats = floatsOf(*values.lookup(name));
+      bool isFitted = llvm::is_contained(part.fitted, sample);
+      quantizer::Statistics &statistics = isFitted ? fitted[name] : ranges.statistics[name];
+      statistics.add(floats);
+      if (statistics.notFinite() > 0) {
+        firstStrange.emplace(name, samples.name(sample));
+      }
+    }
+    for (const auto &[name, axis] : results) {
+      const HostTensor &tensor = *values.lookup(name);
+      channels[name].add(floatsOf(tensor), tensor.dims, axis);
+    }
+    return llvm::Error::success();
+  });
+  if (error) {
+    return error;
+  }
+  for (const std::string &name : read) {
+    quantizer::Statistics &all = ranges.statistics[name];
+    all.add(fitted[name]);
+    if (std::string problem = all.problem(); !problem.empty()) {
+      auto sample = firstStrange.find(name);
+      problems[name] = "what it reads, " + support::quoted(name) + ", " + problem +
+                       (sample == firstStrange.end() ? "" : " in " + sample->second);
+      ranges.statistics.erase(name);
+    }
+  }
+  if (options.method == Method::Auto) {
+    if (llvm::Error failed = chooseMethods(*observing, fitted, channels, ranges)) {
+      return failed;
+    }
+  }
+  return ranges;
+}
+
+llvm::Error Quantizer::chooseMethods(Observation &observing, const std::map<std::string, quantizer::Statistics> &fitted,
+                                     const std::map<std::string, Channels> &channels, Ranges &ranges) {
+  constexpr double kAlike = 0.03; // ranges that differ by less are one candidate
+  struct RangeCandidate {
+    Method method;
+    ChannelErrors errors;
+  };
+  std::map<std::string, std::vector<RangeCandidate>> candidates;
+  for (const auto &[name, all] : ranges.statistics) {
+    std::vector<RangeCandidate> &own = candidates[name];
+    ranges.best[name] = Method::MinMax;
+    if (!fitted.at(name).problem().empty()) {
+      continue; // only held-out samples have values
+    }
+    for (Method method : {Method::MinMax, Method::Mean, Method::Percentile, Method::Mse, Method::Entropy}) {
+      quantizer::Encoding to = quantizer::encodingOf(
+          fitted.at(name).choose(method, options.percentile, options.signedActivations), options.signedActivations);
+      bool isKnown = llvm::any_of(own, [&](const RangeCandidate &other) {
+        const quantizer::Encoding &known = other.errors.encoding();
+        return std::fabs(known.scale / to.scale - 1) < kAlike && std::abs(known.zero - to.zero) < 4;
+      });
+      if (!isKnown) {
+        own.push_back({method, ChannelErrors(to)});
+      }
+    }
+  }
+  std::map<std::string, quantizer::Readers> readers = quantizer::readersOf(layers);
+  auto axisOf = [&](const std::string &name) {
+    auto found = readers.find(name);
+    return found == readers.end() ? -1 : quantizer::channelAxis(*found->second.front());
+  };
+  llvm::Error error = observe(observing, judging(), [&](const Values &values, size_t) {
+    for (auto &[name, own] : candidates) {
+      const HostTensor &tensor = *values.lookup(name);
+      std::vector<float> floats = floatsOf(tensor);
+      for (RangeCandidate &candidate : own) {
+        if (own.size() > 1) {
+          candidate.errors.add(floats, tensor.dims, axisOf(name));
+        }
+      }
+    }
+    return llvm::Error::success();
+  });
+  if (error) {
+    return error;
+  }
+  facts.heldOut = int64_t(parts().held.size());
+  quantizer::Index index(model, *model.proto.mutable_graph());
+  for (const auto &[name, own] : candidates) {
+    auto found = readers.find(name);
+    std::vector<double> costs;
+    if (found != readers.end()) {
+      costs = quantizer::costOfChannels(index, found->second, channels,
+                                        quantizer::WeightChannels(*found->second.front()).inputCount());
+    }
+    // The plain range has to be beaten by something: what is cut off in new data is lost, whatever few samples say.
+    constexpr double kWorth = 0.9;
+    double least = HUGE_VAL;
+    for (const RangeCandidate &candidate : own) {
+      double cost = candidate.errors.cost(costs) * (candidate.method == Method::MinMax ? kWorth : 1);
+      if (cost < least) {
+        least = cost, ranges.best[name] = candidate.method;
+      }
+    }
+  }
+  return llvm::Error::success();
+}
+
+llvm::Expected<Method> Quantizer::compareWhole(const Ranges &ranges) {
+  std::vector<Method> methods{options.method};
+  if (options.method == Method::Auto && options.effort == Effort::Default) {
+    methods.push_back(Method::MinMax);
+  } else if (options.method == Method::Auto && options.effort == Effort::Thorough) {
+    llvm::append_range(methods, std::vector{Method::MinMax, Method::Mean, Method::Percentile, Method::Mse});
+  }
+  bool areAlike = llvm::all_of(ranges.best, [](const auto &entry) { return entry.second == Method::MinMax; });
+  if (methods.size() == 1 || (options.effort == Effort::Default && areAlike)) {
+    return options.method;
+  }
+  Stopwatch watch(facts.secondsChosen);
+  Method best = options.method;
+  double least = HUGE_VAL;
+  for (Method method : methods) {
+    writeStatic(ranges.by(method).ranges);
+    llvm::Expected<double> drop = dropOf(quantized, judging());
+    if (!drop) {
+      return drop.takeError();
+    }
+    if (*drop < least) {
+      least = *drop, best = method;
+    }
+  }
+  return best;
+}
+
+} // namespace ingot::driver
