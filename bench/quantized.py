@@ -72,7 +72,7 @@ def without_pairs(model):
 
 
 def as_nbits(model, level):
-    """Products with blocks of int4 as MatMulNBits, tables as GatherBlockQuantized: the same numbers."""
+    """Products with blocks of uint4 as MatMulNBits, tables as GatherBlockQuantized: the same numbers."""
     constants = {tensor.name: tensor for tensor in model.graph.initializer}
     blocks = {node.output[0]: node for node in model.graph.node if node.op_type == "DequantizeLinear"}
     nodes, used = [], set()
@@ -80,7 +80,7 @@ def as_nbits(model, level):
         table = blocks.get(node.input[0]) if node.op_type == "Gather" else None
         if table is not None:
             block = next(attribute.i for attribute in table.attribute if attribute.name == "block_size")
-            nodes.append(helper.make_node("GatherBlockQuantized", [table.input[0], node.input[1], table.input[1]], node.output, domain="com.microsoft", block_size=block, gather_axis=0, quantize_axis=1))
+            nodes.append(helper.make_node("GatherBlockQuantized", [table.input[0], node.input[1], table.input[1], table.input[2]], node.output, domain="com.microsoft", block_size=block, gather_axis=0, quantize_axis=1))
             continue
         source = blocks.get(node.input[1]) if node.op_type in ("MatMul", "Gemm") else None
         if source is None:
@@ -88,16 +88,18 @@ def as_nbits(model, level):
             continue
         attributes = {attribute.name: helper.get_attribute_value(attribute) for attribute in [*source.attribute, *node.attribute]}
         block, turned = attributes["block_size"], attributes.get("transB", 0)
-        numbers, scales = (numpy_helper.to_array(constants[name]) for name in source.input[:2])
-        numbers, scales = (numbers.astype(np.int8) if turned else numbers.astype(np.int8).T), np.ascontiguousarray(scales if turned else scales.T)
+        # A row for each column of the product, whichever way the file has them.
+        numbers, scales, zeros = (array if turned else array.T for array in (numpy_helper.to_array(constants[name]) for name in source.input[:3]))
         n, k = numbers.shape
-        padded = np.zeros((n, scales.shape[1] * block), np.uint8) + 8
-        padded[:, :k] = numbers + 8
+        padded, padded_zeros = np.zeros((n, scales.shape[1] * block), np.uint8), np.zeros((n, scales.shape[1] + scales.shape[1] % 2), np.uint8)
+        padded[:, :k], padded_zeros[:, : scales.shape[1]] = numbers.astype(np.uint8), zeros.astype(np.uint8)
         packed = (padded[:, ::2] | padded[:, 1::2] << 4).reshape(n, scales.shape[1], block // 2)
         stem = node.output[0]
-        model.graph.initializer.extend([numpy_helper.from_array(packed, stem + "_b"), numpy_helper.from_array(scales.reshape(-1).astype(np.float32), stem + "_s")])
+        packed_zeros = (padded_zeros[:, ::2] | padded_zeros[:, 1::2] << 4).reshape(-1)
+        arrays = {stem + "_b": packed, stem + "_s": scales.reshape(-1).astype(np.float32), stem + "_z": packed_zeros}
+        model.graph.initializer.extend([numpy_helper.from_array(array, name) for name, array in arrays.items()])
         product = stem if node.op_type == "MatMul" or len(node.input) < 3 else stem + "_p"
-        nodes.append(helper.make_node("MatMulNBits", [node.input[0], stem + "_b", stem + "_s"], [product], domain="com.microsoft", K=k, N=n, bits=4, block_size=block, accuracy_level=level))
+        nodes.append(helper.make_node("MatMulNBits", [node.input[0], *arrays], [product], domain="com.microsoft", K=k, N=n, bits=4, block_size=block, accuracy_level=level))
         if product != stem:
             nodes.append(helper.make_node("Add", [product, node.input[2]], [stem]))
         used.add(source.output[0])

@@ -70,9 +70,13 @@ double handicap(bool isFree) { return isFree ? 0.95 : 0.5; }
 
 } // namespace
 
+size_t Quantizer::mostHeld() const {
+  return options.effort == Effort::Quick ? 2 : options.effort == Effort::Default ? 8 : samples.size();
+}
+
 Quantizer::Parts Quantizer::parts() const {
   constexpr size_t kEvery = 4; // a quarter is held out
-  size_t most = options.effort == Effort::Quick ? 2 : options.effort == Effort::Default ? 8 : samples.size();
+  size_t most = mostHeld();
   Parts parts;
   for (size_t i = 0; i < samples.size(); ++i) {
     bool isHeld = i % kEvery == kEvery - 1 || (i + 1 == samples.size() && parts.held.empty());
@@ -82,6 +86,17 @@ Quantizer::Parts Quantizer::parts() const {
     parts.fitted = parts.held;
   }
   return parts;
+}
+
+std::vector<size_t> Quantizer::judging() const {
+  Parts part = parts();
+  std::vector<size_t> both = part.held;
+  for (size_t sample : part.fitted) {
+    if (both.size() < 2 * mostHeld() && !llvm::is_contained(both, sample)) {
+      both.push_back(sample);
+    }
+  }
+  return both;
 }
 
 llvm::Expected<std::map<std::string, Channels>> Quantizer::channelsOf() {
@@ -379,7 +394,6 @@ llvm::Expected<Quantizer::Ranges> Quantizer::rangesOf(const quantizer::Wanted &w
 llvm::Error Quantizer::chooseMethods(Observation &observing, const std::map<std::string, quantizer::Statistics> &fitted,
                                      const std::map<std::string, Channels> &channels, Ranges &ranges) {
   constexpr double kAlike = 0.03; // ranges that differ by less are one candidate
-  Parts part = parts();
   struct RangeCandidate {
     Method method;
     ChannelErrors errors;
@@ -408,7 +422,7 @@ llvm::Error Quantizer::chooseMethods(Observation &observing, const std::map<std:
     auto found = readers.find(name);
     return found == readers.end() ? -1 : quantizer::channelAxis(*found->second.front());
   };
-  llvm::Error error = observe(observing, part.held, [&](const Values &values, size_t) {
+  llvm::Error error = observe(observing, judging(), [&](const Values &values, size_t) {
     for (auto &[name, own] : candidates) {
       const HostTensor &tensor = *values.lookup(name);
       std::vector<float> floats = floatsOf(tensor);
@@ -423,7 +437,7 @@ llvm::Error Quantizer::chooseMethods(Observation &observing, const std::map<std:
   if (error) {
     return error;
   }
-  facts.heldOut = int64_t(part.held.size());
+  facts.heldOut = int64_t(parts().held.size());
   quantizer::Index index(model, *model.proto.mutable_graph());
   for (const auto &[name, own] : candidates) {
     auto found = readers.find(name);
@@ -461,7 +475,7 @@ llvm::Expected<Method> Quantizer::compareWhole(const Ranges &ranges) {
   double least = HUGE_VAL;
   for (Method method : methods) {
     writeStatic(ranges.by(method).ranges);
-    llvm::Expected<double> drop = dropOf(quantized, parts().held);
+    llvm::Expected<double> drop = dropOf(quantized, judging());
     if (!drop) {
       return drop.takeError();
     }

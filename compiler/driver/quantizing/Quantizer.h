@@ -99,6 +99,11 @@ private:
     std::vector<size_t> fitted, held;
   };
   Parts parts() const;
+  /// Returns how many samples are held out at most.
+  size_t mostHeld() const;
+  /// Returns those that are held out, and others up to twice the most of them. A few samples may not have what a narrow
+  /// range cuts off; that it cuts off something of those from which it was made counts, too.
+  std::vector<size_t> judging() const;
   /// Returns the layers of a model that has been changed, without those that are kept.
   std::vector<quantizer::Layer> again(quantizer::Model &changed) const;
 
