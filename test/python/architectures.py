@@ -113,7 +113,7 @@ def run(name):
             seconds.append(time.perf_counter() - start)
     difference = max(float((a.double() - b.double()).abs().max() / max(float(b.double().abs().max()), 1e-30)) for a, b in zip(got, want, strict=True))
     reasons = [str(each.message).split(": ", 1)[1] for each in caught if issubclass(each.category, _torch.FallbackWarning)]
-    graphs = [each for each in gc.get_objects() if isinstance(each, _dynamo.Graph)]
+    graphs = [each for each in gc.get_objects() if type(each) is _dynamo.Graph]
     compiled = sum(bool(graph.codes) and graph.reason is None for graph in graphs)
     verdict = "wrong" if not difference <= WITHIN else "in PyTorch" if compiled < len(graphs) or not graphs else "right"
     return {"verdict": verdict, "graphs": len(graphs), "compiled": compiled, "first": seconds[0], "later": seconds[1], "difference": difference, "reasons": "; ".join(reasons)}
@@ -121,7 +121,7 @@ def run(name):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--build", type=pathlib.Path, required=True), parser.add_argument("--only", default=".")
+    parser.add_argument("--build", type=pathlib.Path, required=True), parser.add_argument("--only", default=".*")
     parser.add_argument("--list", action="store_true"), parser.add_argument("--one", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     package.use(arguments.build.resolve())
@@ -129,7 +129,7 @@ def main():
     if arguments.one:
         print(json.dumps(run(arguments.one)))
         return
-    names = [name for name in MODELS if re.search(arguments.only, name)]
+    names = [name for name in MODELS if re.fullmatch(arguments.only, name)]
     if arguments.list:
         print("\n".join(names))
         return
