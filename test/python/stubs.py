@@ -36,7 +36,9 @@ def main():
     wanted = {(number, code) for number, line in enumerate(SAMPLE.read_text().splitlines(), 1) for code in re.findall(r"# refused: ([\w-]+)$", line)}
     if not wanted or found != wanted:
         sys.exit(f"mypy finds {sorted(found - wanted)} and not {sorted(wanted - found)}\n{done.stdout}{done.stderr}")
-    done = subprocess.run([sys.executable, "-m", "mypy.stubtest", "ingot._native", "--mypy-config-file", configuration, "--ignore-disjoint-bases", "--ignore-missing-stub"], env=environment, capture_output=True, text=True)
+    allowed = pathlib.Path(package.KEPT.name, "allowed.txt")
+    allowed.write_text("ingot._native.Model\n")  # its metaclass is nanobind's, of which nothing can be declared; its members are compared
+    done = subprocess.run([sys.executable, "-m", "mypy.stubtest", "ingot._native", "--allowlist", allowed, "--mypy-config-file", configuration, "--ignore-disjoint-bases", "--ignore-missing-stub"], env=environment, capture_output=True, text=True)
     if done.returncode:
         sys.exit(done.stdout + done.stderr)
     print(f"{len(wanted)} mistakes are refused, everything else is accepted; the extension has what its stub declares")
