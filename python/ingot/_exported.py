@@ -134,13 +134,24 @@ class Exported(typing.NamedTuple):
             return _compile.compile(path, **options)
 
 
+def draws(node):
+    """Whether a node draws random numbers. What may drop values (attention, recurrent layers) does so in training alone, or with a probability."""
+    if torch.Tag.nondeterministic_seeded not in getattr(node.target, "tags", ()):
+        return False
+    arguments = node.target._schema.arguments
+    values = {argument.name: argument.default_value for argument in arguments if argument.has_default_value()}
+    values |= {argument.name: value for argument, value in zip(arguments, node.args)} | node.kwargs
+    is_off = any(values.get(name, True) is False for name in ("train", "training")) or any(values.get(name, 1) == 0 for name in ("dropout_p", "dropout", "p"))
+    return not is_off
+
+
 def check(exported):
     """Raises where the graph is no function of its inputs."""
     for spec in exported.program.graph_signature.output_specs:
         if "MUTATION" in spec.kind.name:
             raise CannotExport(f"it changes {'the buffer' if 'BUFFER' in spec.kind.name else 'its input'} '{spec.target}' (a module in training mode does; model.eval())")
     for node in exported.program.graph.nodes:
-        if torch.Tag.nondeterministic_seeded in getattr(node.target, "tags", ()):
+        if draws(node):
             raise CannotExport(f"{node.target} draws random numbers (dropout does in training mode; model.eval())")
 
 

@@ -26,7 +26,7 @@ class SessionOptions:
         self.dims: typing.Dict[str, int] = {}
 
     def __setattr__(self, name: str, value: typing.Any) -> None:
-        object.__setattr__(self, name, value)  # declares to type checkers that any option may be set
+        super().__setattr__(name, value)  # for type checkers: any option may be set
 
     def add_free_dimension_override_by_name(self, name: str, size: int) -> None:
         self.dims[name] = size

@@ -1,5 +1,5 @@
 """The wheel: built from the build folder by python/wheel.py, installed into an environment of its own outside of the tree, where six lines compile and run a model,
-without any compiler on the PATH; `ingot` is a command there, and a project finds CMake's package in it.
+without any compiler on the PATH; `ingot` is a command there, and a project finds CMake's package in it. The source distribution gives the same wheel.
 
     wheel.py --build build
 
@@ -14,6 +14,7 @@ import subprocess
 import sys
 import tempfile
 import venv
+import zipfile
 
 import package
 
@@ -43,6 +44,21 @@ def call(*command, **options):
     return done.stdout
 
 
+def sources(folder, build, wheel):
+    """Of the source distribution, pip makes a wheel with the same files; without a build of ingot it says what is missing."""
+    archive = builder().source_distribution(folder / "sources")
+    command = [sys.executable, "-m", "pip", "wheel", "--no-deps", "--no-build-isolation", "-w", folder / "again", "--config-settings", f"build-dir={folder}/again-build", archive]
+    done = subprocess.run([str(word) for word in command], capture_output=True, text=True)
+    if done.returncode == 0 or "needs a build of ingot" not in done.stdout + done.stderr:
+        sys.exit(f"a wheel without a build of ingot: exit code {done.returncode}\n{done.stdout}{done.stderr}")
+    shutil.rmtree(folder / "again-build", ignore_errors=True)
+    call(*command[:-1], "--config-settings", f"cmake.define.ingot_DIR={build}", archive)
+    files = lambda path: sorted(name for name in zipfile.ZipFile(path).namelist() if ".dist-info/" not in name)
+    if files(next((folder / "again").glob("*.whl"))) != files(wheel):
+        sys.exit("the wheel of the source distribution has other files than that of the checkout")
+    print(f"{archive.name}: {archive.stat().st_size / 1e6:.1f} MB")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", type=pathlib.Path, required=True)
@@ -58,6 +74,7 @@ def main():
         print(f"{wheel.name}: {wheel.stat().st_size / 1e6:.1f} MB")
         if wheel.stat().st_size > MOST_BYTES or not re.search(r"-manylinux_2_\d+_\w+\.whl$", wheel.name):
             sys.exit("the wheel is too large, or its name does not say for which systems it is")
+        sources(folder, build, wheel)
         venv.create(folder / "venv", with_pip=False)
         python = folder / "venv/bin/python"
         site = call(python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))").strip()
