@@ -35,10 +35,12 @@ bool isOfConstants(Value v, int64_t ops = mostOps) {
 /// Returns the elementwise op whose result `selected` takes parts of, if it may move above it: it has fixed sizes, as
 /// constants have, and the selection does not make it larger.
 Operation *computedFromConstants(Value data, Value selected) {
-  Operation *op = data.getDefiningOp();
+  if (isWeight(data) || !isOfConstants(data)) {
+    return nullptr;
+  }
   auto type = onnx::ranked(data), part = onnx::ranked(selected);
   bool isSmaller = part && (!part.hasStaticShape() || part.getNumElements() <= type.getNumElements());
-  return isSmaller && !isWeight(data) && isOfConstants(data) ? op : nullptr;
+  return isSmaller ? data.getDefiningOp() : nullptr;
 }
 
 /// Returns the axis of an operand that broadcasts along `axis` of the result, as far as it has elements of its own

@@ -86,3 +86,15 @@ func.func @left(%x: tensor<4x2xf32>, %i: tensor<2xi64>, %many: tensor<9xi64>) ->
   %3 = onnx.Gather %2, %many {axis = 0 : i64} : (tensor<4x2xf32>, tensor<9xi64>) -> tensor<9x2xf32>
   return %1, %3 : tensor<2x2xf32>, tensor<9x2xf32>
 }
+
+// -----
+
+// Sizes that only a run knows are no constant's.
+// CHECK-LABEL: @open
+// CHECK: %[[E:.*]] = onnx.Exp %arg0
+// CHECK: onnx.Gather %[[E]], %arg1
+func.func @open(%x: tensor<?x2xf32, #onnx.sizes<"n", 2>>, %i: tensor<2xi64>) -> tensor<2x2xf32> {
+  %0 = onnx.Exp %x : (tensor<?x2xf32, #onnx.sizes<"n", 2>>) -> tensor<?x2xf32, #onnx.sizes<"n", 2>>
+  %1 = onnx.Gather %0, %i {axis = 0 : i64} : (tensor<?x2xf32, #onnx.sizes<"n", 2>>, tensor<2xi64>) -> tensor<2x2xf32>
+  return %1 : tensor<2x2xf32>
+}
