@@ -11,9 +11,7 @@
 //
 // The objects are for the soft-float calling convention, which every program can link; functions of a model pass no
 // floats, so that --triple thumbv7em-none-eabihf changes a mark in the object and nothing else.
-#include "compiler/target/Target.h"
-#include "llvm/ADT/STLExtras.h"
-#include "llvm/ADT/StringExtras.h"
+#include "compiler/target/SpecTable.h"
 
 extern "C" { // NOLINTBEGIN(readability-identifier-naming): LLVM's names
 void LLVMInitializeARMTargetInfo();
@@ -77,10 +75,7 @@ constexpr Row rows[] = {
     {"cortex-m85", "Cortex-M85, likewise", "cortex-m85", "thumbv8.1m.main-none-eabi", "-fp64", Floats::RoundingUnit},
 };
 
-const Row *rowOf(StringRef spec) {
-  const Row *row = llvm::find_if(rows, [&](const Row &each) { return spec == each.spec; });
-  return row == std::end(rows) ? nullptr : row;
-}
+const Row *rowOf(StringRef spec) { return ingot::target::rowOf(rows, spec); }
 
 void initializeBackEnd() {
   static const bool done = [] {
@@ -98,21 +93,14 @@ class CortexMTarget final : public ingot::target::Target {
 public:
   StringRef name() const override { return "cortex_m"; }
 
-  std::vector<Level> levels() const override {
-    std::vector<Level> levels;
-    for (const Row &row : rows) {
-      levels.push_back({row.spec, row.sentence});
-    }
-    return levels;
-  }
+  std::vector<Level> levels() const override { return ingot::target::levelsOf(rows); }
 
   bool accepts(StringRef spec) const override { return spec.starts_with("cortex-m"); }
 
   Expected<MachineModel> machine(StringRef spec) const override {
     const Row *row = rowOf(spec);
     if (!row) {
-      auto specs = llvm::map_range(rows, [](const Row &each) { return StringRef(each.spec); });
-      return createStringError("unknown microcontroller '" + spec + "'; use one of " + llvm::join(specs, ", "));
+      return ingot::target::unknownSpec(rows, "microcontroller", spec);
     }
     initializeBackEnd();
     MachineModel machine;

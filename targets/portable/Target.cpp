@@ -1,8 +1,7 @@
 // Any processor, through C++ source (--emit cpp): no instruction that some lack, sizes of caches as small processors
 // have them. It has no machine code: what becomes of the source is up to the compiler behind it, which also makes of
 // vectors of a length what its processor has.
-#include "compiler/target/Target.h"
-#include "llvm/ADT/STLExtras.h"
+#include "compiler/target/SpecTable.h"
 
 using namespace ingot::target;
 using llvm::StringRef;
@@ -28,13 +27,7 @@ class PortableTarget final : public Target {
 public:
   StringRef name() const override { return "portable"; }
 
-  std::vector<Level> levels() const override {
-    std::vector<Level> levels;
-    for (const Row &row : rows) {
-      levels.push_back({row.spec, row.sentence});
-    }
-    return levels;
-  }
+  std::vector<Level> levels() const override { return levelsOf(rows); }
 
   bool accepts(StringRef spec) const override { return spec.starts_with("portable"); }
 

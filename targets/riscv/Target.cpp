@@ -4,9 +4,7 @@
 //
 // Kernels for vectors (V) count on 128 bits in a register, which every processor for applications has, and set the
 // length that they compute with; so the same code is right, and no faster, where registers are longer.
-#include "compiler/target/Target.h"
-#include "llvm/ADT/STLExtras.h"
-#include "llvm/ADT/StringExtras.h"
+#include "compiler/target/SpecTable.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/TargetParser/Host.h"
 #include "llvm/TargetParser/Triple.h"
@@ -55,10 +53,7 @@ constexpr Row rows[] = {
      true},
 };
 
-const Row *rowOf(StringRef spec) {
-  const Row *row = llvm::find_if(rows, [&](const Row &each) { return spec == each.spec; });
-  return row == std::end(rows) ? nullptr : row;
-}
+const Row *rowOf(StringRef spec) { return ingot::target::rowOf(rows, spec); }
 
 void initializeBackEnd() {
   static const bool done = [] {
@@ -76,21 +71,14 @@ class RiscvTarget final : public ingot::target::Target {
 public:
   StringRef name() const override { return "riscv"; }
 
-  std::vector<Level> levels() const override {
-    std::vector<Level> levels;
-    for (const Row &row : rows) {
-      levels.push_back({row.spec, row.sentence});
-    }
-    return levels;
-  }
+  std::vector<Level> levels() const override { return ingot::target::levelsOf(rows); }
 
   bool accepts(StringRef spec) const override { return spec.starts_with("rv32") || spec.starts_with("rv64"); }
 
   Expected<MachineModel> machine(StringRef spec) const override {
     const Row *row = rowOf(spec);
     if (!row) {
-      auto specs = llvm::map_range(rows, [](const Row &each) { return StringRef(each.spec); });
-      return createStringError("unknown RISC-V processor '" + spec + "'; use one of " + llvm::join(specs, ", "));
+      return ingot::target::unknownSpec(rows, "RISC-V processor", spec);
     }
     initializeBackEnd();
     MachineModel machine;

@@ -2,9 +2,7 @@
 // (simd128). Objects are those of LLVM's WebAssembly linker; they import nothing but what that defines, the support
 // library, and one function of the C compiler's where sizes are open. Multiply-adds are two instructions, and kernels
 // are loops for one thread.
-#include "compiler/target/Target.h"
-#include "llvm/ADT/STLExtras.h"
-#include "llvm/ADT/StringExtras.h"
+#include "compiler/target/SpecTable.h"
 
 extern "C" { // NOLINTBEGIN(readability-identifier-naming): LLVM's names
 void LLVMInitializeWebAssemblyTargetInfo();
@@ -40,10 +38,7 @@ constexpr Row rows[] = {
     {"wasm32+simd128", "WebAssembly with vectors of 128 bits: browsers since 2021, Node since 16.4", "+simd128", true},
 };
 
-const Row *rowOf(StringRef spec) {
-  const Row *row = llvm::find_if(rows, [&](const Row &each) { return spec == each.spec; });
-  return row == std::end(rows) ? nullptr : row;
-}
+const Row *rowOf(StringRef spec) { return ingot::target::rowOf(rows, spec); }
 
 void initializeBackEnd() {
   static const bool done = [] {
@@ -61,21 +56,14 @@ class WasmTarget final : public ingot::target::Target {
 public:
   StringRef name() const override { return "wasm32"; }
 
-  std::vector<Level> levels() const override {
-    std::vector<Level> levels;
-    for (const Row &row : rows) {
-      levels.push_back({row.spec, row.sentence});
-    }
-    return levels;
-  }
+  std::vector<Level> levels() const override { return ingot::target::levelsOf(rows); }
 
   bool accepts(StringRef spec) const override { return spec.starts_with("wasm"); }
 
   Expected<MachineModel> machine(StringRef spec) const override {
     const Row *row = rowOf(spec);
     if (!row) {
-      auto specs = llvm::map_range(rows, [](const Row &each) { return StringRef(each.spec); });
-      return createStringError("unknown kind of WebAssembly '" + spec + "'; use one of " + llvm::join(specs, ", "));
+      return ingot::target::unknownSpec(rows, "kind of WebAssembly", spec);
     }
     initializeBackEnd();
     MachineModel machine;

@@ -68,6 +68,15 @@ struct Smoothing {
 /// What else than the least error decides: a node more has to be worth it.
 double handicap(bool isFree) { return isFree ? 0.95 : 0.5; }
 
+/// Adds what one sample says of the channels of each value, along its axis.
+void addChannels(std::map<std::string, Channels> &channels, const std::map<std::string, int> &axes,
+                 const llvm::StringMap<const HostTensor *> &values) {
+  for (const auto &[name, axis] : axes) {
+    const HostTensor &tensor = *values.lookup(name);
+    channels[name].add(floatsOf(tensor), tensor.dims, axis);
+  }
+}
+
 } // namespace
 
 size_t Quantizer::mostHeld() const {
@@ -109,10 +118,7 @@ llvm::Expected<std::map<std::string, Channels>> Quantizer::channelsOf() {
   }
   std::map<std::string, Channels> channels;
   llvm::Error error = observe(model, names, [&](const Values &values, size_t) {
-    for (const std::string &name : names) {
-      const HostTensor &tensor = *values.lookup(name);
-      channels[name].add(floatsOf(tensor), tensor.dims, axes[name]);
-    }
+    addChannels(channels, axes, values);
     return llvm::Error::success();
   });
   if (error) {
@@ -162,10 +168,7 @@ llvm::Error Quantizer::chooseSmoothing() {
   }
   std::map<std::string, Channels> channels;
   llvm::Error error = observe(*observing, part.fitted, [&](const Values &values, size_t) {
-    for (const std::string &name : names) {
-      const HostTensor &tensor = *values.lookup(name);
-      channels[name].add(floatsOf(tensor), tensor.dims, axes[name]);
-    }
+    addChannels(channels, axes, values);
     return llvm::Error::success();
   });
   if (error) {
