@@ -124,7 +124,7 @@ def describe(case):
 
 def decide(model, feeds, folder, out):
     """The verdict on out/output_K.pb and a sentence. The recorded values are ONNX Runtime's, which may be wrong itself: a difference from them
-    is disputed where another evaluator gives what ingot gave: onnx's for the whole model, or node by node with Fourier transforms by onnx's."""
+    is disputed where another evaluator gives what ingot gave: onnx's for the whole model, or node by node with what ONNX Runtime gets wrong (case.evaluate) by onnx's."""
     wrong = ingot_run.compare_outputs(folder, out, ingot_run.difference)
     if wrong is None:
         return "pass", ""
