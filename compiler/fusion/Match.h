@@ -49,10 +49,11 @@ inline bool isNumber(mlir::Value v, double expected) {
 }
 
 /// Returns whether `v` is a constant, or will be one as soon as the Slice that another fusion put behind a constant is
-/// folded.
+/// folded. A Slice whose bounds only a run knows stays one.
 inline bool isWeight(mlir::Value v) {
+  auto isFolded = [](mlir::Value operand) { return !onnx::present(operand) || onnx::constantOf(operand); };
   auto cut = v.getDefiningOp<onnx::SliceOp>();
-  return onnx::constantOf(v) || (cut && onnx::constantOf(cut.getData()));
+  return onnx::constantOf(v) || (cut && llvm::all_of(cut->getOperands(), isFolded));
 }
 
 /// Returns the op of class `Op` that makes `v`, or null if it is of another class or if anything else reads `v`. It is

@@ -116,9 +116,16 @@ struct Sliced : OpRewritePattern<onnx::SliceOp> {
       if (own.empty()) {
         return operand;
       }
-      auto listed = [&](Value list) {
-        bool isWhole = !onnx::present(list) || entries.size() == axes->size();
-        return isWhole ? list : f.op("Gather", {list, onnx::makeIntegers(f.b, f.loc, entries)}, {f.integer("axis", 0)});
+      // What is known stays a constant, by which others recognize a Slice that will be folded.
+      auto listed = [&](Value list) -> Value {
+        if (!onnx::present(list) || entries.size() == axes->size()) {
+          return list;
+        }
+        if (auto numbers = onnx::integersOf(list)) {
+          auto chosen = llvm::map_to_vector(entries, [&](int64_t entry) { return (*numbers)[entry]; });
+          return onnx::makeIntegers(f.b, f.loc, chosen);
+        }
+        return f.op("Gather", {list, onnx::makeIntegers(f.b, f.loc, entries)}, {f.integer("axis", 0)});
       };
       return onnx::createOp(rewriter, f.loc, slice->getName().getStringRef(),
                             {operand, listed(slice.getStarts()), listed(slice.getEnds()),

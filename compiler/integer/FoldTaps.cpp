@@ -27,7 +27,7 @@ static Value foldedWeights(OpBuilder &b, Location loc, ElementsAttr weights, Arr
   return onnx::makeConstant(b, loc, onnx::constantFromBytes(type, std::move(folded)));
 }
 
-static bool fold(formats::IntegerConvOp op) {
+static bool fold(formats::Int8ConvOp op) {
   auto x = onnx::ranked(op.getX()), w = onnx::ranked(op.getW());
   ElementsAttr weights = onnx::constantOf(op.getW());
   if (!x || !w || !weights || x.getRank() != 4 || x.getDimSize(1) != 1 || w.getDimSize(3) < together - 1) {
@@ -64,7 +64,7 @@ static bool fold(formats::IntegerConvOp op) {
   auto list = [&](StringRef name, ArrayRef<int64_t> values) {
     return b.getNamedAttr(name, b.getDenseI64ArrayAttr(values));
   };
-  Value sums = formats::make(f, "IntegerConv", {image, foldedWeights(b, op.getLoc(), weights, w.getShape()), Value()},
+  Value sums = formats::make(f, "Int8Conv", {image, foldedWeights(b, op.getLoc(), weights, w.getShape()), Value()},
                              {list("strides", window->strides), list("dilations", {window->dilations[0], together})});
   op.replaceAllUsesWith(sums);
   op.erase();
@@ -72,8 +72,8 @@ static bool fold(formats::IntegerConvOp op) {
 }
 
 bool foldTaps(func::FuncOp function, FormsOf formsOf) {
-  SmallVector<formats::IntegerConvOp> found;
-  function.walk([&](formats::IntegerConvOp op) {
+  SmallVector<formats::Int8ConvOp> found;
+  function.walk([&](formats::Int8ConvOp op) {
     if (formsOf(op).foldsTaps) {
       found.push_back(op);
     }

@@ -14,17 +14,17 @@ using namespace mlir;
 
 namespace ingot::integer {
 
-bool isDepthwise(formats::IntegerConvOp op) {
+bool isDepthwise(formats::Int8ConvOp op) {
   auto weights = onnx::ranked(op.getW());
   auto group = static_cast<int64_t>(op.getGroup());
   return group > 1 && weights && weights.getDimSize(0) == group && weights.getDimSize(1) == 1;
 }
 
 bool multipliesBytes(Operation *op) {
-  if (auto conv = dyn_cast<formats::IntegerConvOp>(op)) {
+  if (auto conv = dyn_cast<formats::Int8ConvOp>(op)) {
     return !isDepthwise(conv) && onnx::isUint(onnx::elementOf(conv.getX()), 8);
   }
-  return isa<formats::IntegerMatMulOp>(op) && onnx::isUint(onnx::elementOf(op->getOperand(0)), 8);
+  return isa<formats::Int8MatMulOp>(op) && onnx::isUint(onnx::elementOf(op->getOperand(0)), 8);
 }
 
 bool widenFactors(func::FuncOp function, FormsOf formsOf) {

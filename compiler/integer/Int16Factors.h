@@ -6,7 +6,7 @@
 
 namespace ingot::integer {
 
-bool isDepthwise(formats::IntegerConvOp op);
+bool isDepthwise(formats::Int8ConvOp op);
 /// Whether it is a product or a convolution of bytes. Depthwise convolutions are of single channels.
 bool multipliesBytes(mlir::Operation *op);
 

@@ -43,7 +43,7 @@ private:
   bool fit = true;
 };
 
-bool doFit(formats::IntegerConvOp op, ArrayRef<int8_t> weights, int64_t dots) {
+bool doFit(formats::Int8ConvOp op, ArrayRef<int8_t> weights, int64_t dots) {
   auto type = onnx::ranked(op.getW());
   int64_t inGroup = type.getDimSize(1), taps = 1;
   for (int64_t size : type.getShape().drop_front(2)) {
@@ -63,7 +63,7 @@ bool doFit(formats::IntegerConvOp op, ArrayRef<int8_t> weights, int64_t dots) {
   return lanes.doFit();
 }
 
-bool doFit(formats::IntegerMatMulOp op, ArrayRef<int8_t> weights, int64_t dots) {
+bool doFit(formats::Int8MatMulOp op, ArrayRef<int8_t> weights, int64_t dots) {
   auto type = onnx::ranked(op.getB());
   int64_t n = type.getShape().back(), k = type.getDimSize(type.getRank() - 2);
   Lanes lanes(dots);
@@ -102,7 +102,7 @@ bool doesPlaneFit(ArrayRef<int8_t> plane, int64_t rows, int64_t columns) {
   return true;
 }
 
-int64_t fitsDepthwise(formats::IntegerConvOp op) {
+int64_t fitsDepthwise(formats::Int8ConvOp op) {
   ElementsAttr constant = onnx::constantOf(op.getW());
   ArrayRef<int64_t> shape = onnx::ranked(op.getW()).getShape();
   if (!constant || shape.size() != 4 || shape[2] > mostTaps || shape[3] > mostTaps) {
@@ -137,10 +137,10 @@ template <typename Op> int64_t dotsOf(Op op, Value weights, int64_t channels) {
 }
 
 int64_t dotsOf(Operation *op) {
-  if (auto conv = dyn_cast<formats::IntegerConvOp>(op)) {
+  if (auto conv = dyn_cast<formats::Int8ConvOp>(op)) {
     return dotsOf(conv, conv.getW(), onnx::ranked(conv.getW()).getDimSize(1));
   }
-  auto matmul = dyn_cast<formats::IntegerMatMulOp>(op);
+  auto matmul = dyn_cast<formats::Int8MatMulOp>(op);
   return matmul ? dotsOf(matmul, matmul.getB(), onnx::ranked(matmul.getB()).getShape().front()) : 0;
 }
 
@@ -156,7 +156,7 @@ void markInt16Sums(func::FuncOp function, FormsOf formsOf) {
   auto mark = [](Operation *op, int64_t dots) {
     op->setAttr(onnx::int16DotsName, Builder(op->getContext()).getI64IntegerAttr(dots));
   };
-  function.walk([&](formats::IntegerConvOp op) {
+  function.walk([&](formats::Int8ConvOp op) {
     if (isDepthwise(op) && formsOf(op).int16Sums && fitsDepthwise(op)) {
       mark(op, 1);
     }

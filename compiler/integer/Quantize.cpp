@@ -340,8 +340,8 @@ struct Saturated : OpRewritePattern<QuantizeOp> {
 bool isQuantized(func::FuncOp function) {
   return function
       .walk([](Operation *op) {
-        return isa<QuantizeOp, DequantizeOp, onnx::DequantizeLinearOp, formats::FewBitsMatMulOp,
-                   formats::IntegerMatMulOp, formats::IntegerConvOp>(op)
+        return isa<QuantizeOp, DequantizeOp, onnx::DequantizeLinearOp, formats::FewBitsMatMulOp, formats::Int8MatMulOp,
+                   formats::Int8ConvOp>(op)
                    ? WalkResult::interrupt()
                    : WalkResult::advance();
       })

@@ -87,12 +87,13 @@ class Since<int version> {
 }
 
 /// `inputs` is how many inputs the newest definition declares (-1: variadic). Left-out trailing inputs are filled with onnx.None when a node is resolved.
-/// Outputs are always all there; one that the model does not name has no uses.
+/// Outputs are always all there; one that the model does not name has no uses. `memberDeclarations` is C++ text that goes into the class
+/// of the op, such as the declaration of `upgrade`.
 class Onnx_Op<string mnemonic, int inputs, list<Trait> traits = []>
     : Op<Onnx_Dialect, mnemonic, traits # [Pure, DeclareOpInterfaceMethods<Onnx_InferTypes>, Onnx_Importable]> {
-  code more = "";
+  code memberDeclarations = "";
   int since = ?;
-  let extraClassDeclaration = "static int64_t inputCount() { return " # inputs # "; }\nstatic int64_t since() { return " # since # "; }\n" # more;
+  let extraClassDeclaration = "static int64_t inputCount() { return " # inputs # "; }\nstatic int64_t since() { return " # since # "; }\n" # memberDeclarations;
   let assemblyFormat = "operands attr-dict `:` functional-type(operands, results)";
 }
 
@@ -131,11 +132,11 @@ class Onnx_CoreOp<string mnemonic, list<Trait> traits = []>
 /// Its meaning is written once, in emit(); types are inferred from resultElement().
 class Onnx_Elementwise<string mnemonic, int inputs, list<Trait> traits = []>
     : Op<Onnx_Dialect, mnemonic, traits # [Pure, Onnx_InferTypes, Onnx_Importable, DeclareOpInterfaceMethods<Onnx_ElementwiseInterface>]> {
-  code more = "";
+  code memberDeclarations = "";
   int since = ?;
   let extraClassDeclaration = "static int64_t inputCount() { return " # inputs # "; }\nstatic int64_t since() { return " # since # [{; }
     ::llvm::LogicalResult inferTypes(::llvm::SmallVectorImpl<::mlir::Type> &types) { return inferElementwise(*this, types); }
-  }] # more;
+  }] # memberDeclarations;
   let results = (outs AnyTensor:$y);
   let assemblyFormat = "operands attr-dict `:` functional-type(operands, results)";
 }

@@ -38,13 +38,13 @@ std::optional<Size> multiplyAddsOf(Operation *op) {
     Size count = elementsOf(v);
     return each.isUnknown() || count.isUnknown() ? std::nullopt : std::optional(count * each);
   };
-  if (isa<ConvOp, ConvTransposeOp, formats::IntegerConvOp, formats::Bf16ConvOp>(op)) {
+  if (isa<ConvOp, ConvTransposeOp, formats::Int8ConvOp, formats::Bf16ConvOp>(op)) {
     // Every weight of an output (input) channel is used once an output (input) pixel.
     Sizes w = sizesOf(ranked(op->getOperand(1)));
     return times(isa<ConvTransposeOp>(op) ? op->getOperand(0) : op->getResult(0),
                  support::product(ArrayRef(w).drop_front()));
   }
-  if (isa<MatMulOp, formats::IntegerMatMulOp, formats::Bf16MatMulOp, formats::FewBitsMatMulOp,
+  if (isa<MatMulOp, formats::Int8MatMulOp, formats::Bf16MatMulOp, formats::FewBitsMatMulOp,
           formats::SplitIntegerMatMulOp>(op)) {
     return times(op->getResult(0), sizesOf(ranked(op->getOperand(0))).back());
   }

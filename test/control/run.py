@@ -14,7 +14,7 @@ import onnxruntime
 import peer
 from onnx.reference import ReferenceEvaluator
 
-from open_model import OpenModel, Refused, Status, one_body
+from open_model import OpenModel, Refused, Status, one_variant
 
 f32, i64 = lambda *v: np.float32(v), np.int64
 matrix = lambda seed, *shape: np.random.default_rng(seed).standard_normal(shape).astype(np.float32)
@@ -571,7 +571,7 @@ def one(arguments, name):
     wrong = []
     with tempfile.TemporaryDirectory(prefix="ingot-control-") as scratch:
         try:
-            compiled = OpenModel(arguments.ingot, model, scratch, arguments.target, one_body(model))
+            compiled = OpenModel(arguments.ingot, model, scratch, arguments.target, one_variant(model))
         except Refused as refused:
             return name, [f"refused: {refused}"]
         for number, run in enumerate(runs):

@@ -98,3 +98,20 @@ func.func @open(%x: tensor<?x2xf32, #onnx.sizes<"n", 2>>, %i: tensor<2xi64>) -> 
   %1 = onnx.Gather %0, %i {axis = 0 : i64} : (tensor<?x2xf32, #onnx.sizes<"n", 2>>, tensor<2xi64>) -> tensor<2x2xf32>
   return %1 : tensor<2x2xf32>
 }
+
+// -----
+
+// A part of a constant whose bounds only a run knows is no constant: its size is not known, either.
+// CHECK-LABEL: @cut
+// CHECK: %[[S:.*]] = onnx.Slice
+// CHECK: %[[C:.*]] = onnx.Cast %[[S]]
+// CHECK: onnx.Gather %[[C]], %arg1
+func.func @cut(%end: tensor<1xi64>, %i: tensor<2xi64>) -> tensor<2x2xf32> {
+  %w = onnx.Constant dense<[[1.0, 2.0], [3.0, 4.0], [5.0, 6.0], [7.0, 8.0]]> : tensor<4x2xf16>
+  %zero = onnx.Constant dense<0> : tensor<1xi64>
+  %none = onnx.None : none
+  %0 = onnx.Slice %w, %zero, %end, %zero, %none : (tensor<4x2xf16>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>, none) -> tensor<?x2xf16, #onnx.sizes<"n", 2>>
+  %1 = onnx.Cast %0 {to = 1 : i64} : (tensor<?x2xf16, #onnx.sizes<"n", 2>>) -> tensor<?x2xf32, #onnx.sizes<"n", 2>>
+  %2 = onnx.Gather %1, %i {axis = 0 : i64} : (tensor<?x2xf32, #onnx.sizes<"n", 2>>, tensor<2xi64>) -> tensor<2x2xf32>
+  return %2 : tensor<2x2xf32>
+}

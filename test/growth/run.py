@@ -12,7 +12,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "tools")
 import ingot_run
 import numpy as np
 import onnxruntime
-from open_model import OpenModel, Status, one_body
+from open_model import OpenModel, Status, one_variant
 
 import models
 
@@ -71,7 +71,7 @@ def results(ingot, model, target):
     options.log_severity_level = 3
     wanted = onnxruntime.InferenceSession(made.SerializeToString(), options, providers=["CPUExecutionProvider"]).run(None, values)
     with tempfile.TemporaryDirectory() as folder:
-        compiled = OpenModel(ingot, made, folder, target, one_body(made))
+        compiled = OpenModel(ingot, made, folder, target, one_variant(made))
         got = compiled.run(values, SYMBOLS)
         wrong = ingot_run.difference(got[0].reshape(wanted[0].shape), wanted[0])
         if not wrong and "at" in values:

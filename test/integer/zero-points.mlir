@@ -3,8 +3,8 @@
 // RUN: %ingot-opt --graph-simplify %s | FileCheck %s
 
 // CHECK-LABEL: @windows
-// CHECK: formats.IntegerConv {{.*}} {{.*}}padding = 3{{.*}}tensor<4x2x3x3xi8>
-// CHECK: formats.IntegerConv {{.*}} tensor<1x2x1x1xi8>
+// CHECK: formats.Int8Conv {{.*}} {{.*}}padding = 3{{.*}}tensor<4x2x3x3xi8>
+// CHECK: formats.Int8Conv {{.*}} tensor<1x2x1x1xi8>
 // CHECK: onnx.Conv {{.*}}pads = array<i64: 1, 1, 1, 1>{{.*}} tensor<1x1x3x3xf32>
 func.func @windows(%x: tensor<1x2x5x5xui8>) -> tensor<1x4x5x5xi32> {
   %w = onnx.Constant dense<7> : tensor<4x2x3x3xui8>

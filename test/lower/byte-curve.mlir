@@ -43,7 +43,7 @@ module {
     %inverse = onnx.Constant dense<33.0> : tensor<f32>
     %one = onnx.Constant dense<1.0> : tensor<f32>
     %z = onnx.Constant dense<9> : tensor<ui8>
-    %0 = formats.IntegerConv %x, %w, %none {kernel_shape = array<i64: 1, 1>} : (tensor<1x16x1x5xui8>, tensor<16x16x1x1xi8>, none) -> tensor<1x16x1x5xi32>
+    %0 = formats.Int8Conv %x, %w, %none {kernel_shape = array<i64: 1, 1>} : (tensor<1x16x1x5xui8>, tensor<16x16x1x1xi8>, none) -> tensor<1x16x1x5xi32>
     %1 = onnx.Cast %0 {to = 1 : i64} : (tensor<1x16x1x5xi32>) -> tensor<1x16x1x5xf32>
     %2 = onnx.Mul %1, %factor : (tensor<1x16x1x5xf32>, tensor<16x1x1xf32>) -> tensor<1x16x1x5xf32>
     %3 = onnx.Add %2, %bias : (tensor<1x16x1x5xf32>, tensor<16x1x1xf32>) -> tensor<1x16x1x5xf32>
@@ -72,7 +72,7 @@ module {
     %inverse = onnx.Constant dense<60.0> : tensor<f32>
     %one = onnx.Constant dense<1.0> : tensor<f32>
     %z = onnx.Constant dense<-119> : tensor<i8>
-    %0 = formats.IntegerConv %x, %w, %none {kernel_shape = array<i64: 1, 1>} : (tensor<1x16x4x4xui8>, tensor<16x16x1x1xi8>, none) -> tensor<1x16x4x4xi32>
+    %0 = formats.Int8Conv %x, %w, %none {kernel_shape = array<i64: 1, 1>} : (tensor<1x16x4x4xui8>, tensor<16x16x1x1xi8>, none) -> tensor<1x16x4x4xi32>
     %1 = onnx.Cast %0 {to = 1 : i64} : (tensor<1x16x4x4xi32>) -> tensor<1x16x4x4xf32>
     %f = onnx.Constant dense<0.001> : tensor<f32>
     %s = onnx.Mul %1, %f : (tensor<1x16x4x4xf32>, tensor<f32>) -> tensor<1x16x4x4xf32>
@@ -96,7 +96,7 @@ module {
     %inverse = onnx.Constant dense<1000.0> : tensor<f32>
     %one = onnx.Constant dense<1.0> : tensor<f32>
     %z = onnx.Constant dense<9> : tensor<ui8>
-    %0 = formats.IntegerConv %x, %w, %none {kernel_shape = array<i64: 1, 1>} : (tensor<1x16x4x4xui8>, tensor<16x16x1x1xi8>, none) -> tensor<1x16x4x4xi32>
+    %0 = formats.Int8Conv %x, %w, %none {kernel_shape = array<i64: 1, 1>} : (tensor<1x16x4x4xui8>, tensor<16x16x1x1xi8>, none) -> tensor<1x16x4x4xi32>
     %1 = onnx.Cast %0 {to = 1 : i64} : (tensor<1x16x4x4xi32>) -> tensor<1x16x4x4xf32>
     %2 = onnx.Swish %1 {alpha = 1.0 : f32, ingot.only_bytes = 1.0e5 : f64} : (tensor<1x16x4x4xf32>) -> tensor<1x16x4x4xf32>
     %3 = onnx.Mul %2, %inverse : (tensor<1x16x4x4xf32>, tensor<f32>) -> tensor<1x16x4x4xf32>

@@ -23,7 +23,7 @@
 // CHECK: vector.{{(masked)?}}store
 func.func @product(%x: tensor<7x5xui8>) -> tensor<7x19xi32> {
   %w = onnx.Constant dense<3> : tensor<5x19xi8>
-  %0 = formats.IntegerMatMul %x, %w : (tensor<7x5xui8>, tensor<5x19xi8>) -> tensor<7x19xi32>
+  %0 = formats.Int8MatMul %x, %w : (tensor<7x5xui8>, tensor<5x19xi8>) -> tensor<7x19xi32>
   return %0 : tensor<7x19xi32>
 }
 
@@ -42,7 +42,7 @@ func.func @product(%x: tensor<7x5xui8>) -> tensor<7x19xi32> {
 func.func @convolution(%x: tensor<1x17x6x6xui8>) -> tensor<1x20x6x6xi32> {
   %w = onnx.Constant dense<3> : tensor<20x17x3x3xi8>
   %none = onnx.None : none
-  %0 = formats.IntegerConv %x, %w, %none {pads = array<i64: 1, 1, 1, 1>, padding = 7 : i64} : (tensor<1x17x6x6xui8>, tensor<20x17x3x3xi8>, none) -> tensor<1x20x6x6xi32>
+  %0 = formats.Int8Conv %x, %w, %none {pads = array<i64: 1, 1, 1, 1>, padding = 7 : i64} : (tensor<1x17x6x6xui8>, tensor<20x17x3x3xi8>, none) -> tensor<1x20x6x6xi32>
   return %0 : tensor<1x20x6x6xi32>
 }
 
@@ -66,7 +66,7 @@ func.func @stem(%x: tensor<1x3x9x20xui8>) -> tensor<1x16x9x20xf32> {
   %none = onnx.None : none
   %shape = onnx.Constant dense<[1, 16, 1, 1]> : tensor<4xi64>
   %c = onnx.Reshape %b, %shape {allowzero = 0 : i64} : (tensor<16xi32>, tensor<4xi64>) -> tensor<1x16x1x1xi32>
-  %0 = formats.IntegerConv %x, %w, %none {pads = array<i64: 1, 1, 1, 1>, padding = 7 : i64} : (tensor<1x3x9x20xui8>, tensor<16x3x3x3xi8>, none) -> tensor<1x16x9x20xi32>
+  %0 = formats.Int8Conv %x, %w, %none {pads = array<i64: 1, 1, 1, 1>, padding = 7 : i64} : (tensor<1x3x9x20xui8>, tensor<16x3x3x3xi8>, none) -> tensor<1x16x9x20xi32>
   %1 = onnx.Add %0, %c : (tensor<1x16x9x20xi32>, tensor<1x16x1x1xi32>) -> tensor<1x16x9x20xi32>
   %2 = onnx.Cast %1 {to = 1 : i64} : (tensor<1x16x9x20xi32>) -> tensor<1x16x9x20xf32>
   return %2 : tensor<1x16x9x20xf32>

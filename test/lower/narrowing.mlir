@@ -26,7 +26,7 @@ module {
     %factor = onnx.Constant dense<0.25> : tensor<f32>
     %one = onnx.Constant dense<1.0> : tensor<f32>
     %z = onnx.Constant dense<200> : tensor<ui8>
-    %0 = formats.IntegerConv %x, %w, %none {kernel_shape = array<i64: 1, 1>} : (tensor<1x16x1x6xui8>, tensor<16x16x1x1xi8>, none) -> tensor<1x16x1x6xi32>
+    %0 = formats.Int8Conv %x, %w, %none {kernel_shape = array<i64: 1, 1>} : (tensor<1x16x1x6xui8>, tensor<16x16x1x1xi8>, none) -> tensor<1x16x1x6xi32>
     %1 = onnx.Cast %0 {to = 1 : i64} : (tensor<1x16x1x6xi32>) -> tensor<1x16x1x6xf32>
     %2 = onnx.Mul %1, %factor : (tensor<1x16x1x6xf32>, tensor<f32>) -> tensor<1x16x1x6xf32>
     %3 = onnx.Quantize %2, %one, %z {to = 2 : i64, bounded} : (tensor<1x16x1x6xf32>, tensor<f32>, tensor<ui8>) -> tensor<1x16x1x6xui8>
@@ -49,7 +49,7 @@ module {
     %none = onnx.None : none
     %one = onnx.Constant dense<1.0> : tensor<f32>
     %z = onnx.Constant dense<0> : tensor<i8>
-    %0 = formats.IntegerConv %x, %w, %none {kernel_shape = array<i64: 1, 1>} : (tensor<1x16x4x4xui8>, tensor<16x16x1x1xi8>, none) -> tensor<1x16x4x4xi32>
+    %0 = formats.Int8Conv %x, %w, %none {kernel_shape = array<i64: 1, 1>} : (tensor<1x16x4x4xui8>, tensor<16x16x1x1xi8>, none) -> tensor<1x16x4x4xi32>
     %1 = onnx.Cast %0 {to = 1 : i64} : (tensor<1x16x4x4xi32>) -> tensor<1x16x4x4xf32>
     %2 = onnx.Quantize %1, %one, %z {to = 3 : i64, bounded} : (tensor<1x16x4x4xf32>, tensor<f32>, tensor<i8>) -> tensor<1x16x4x4xi8>
     return %2 : tensor<1x16x4x4xi8>
@@ -68,7 +68,7 @@ module {
     %none = onnx.None : none
     %one = onnx.Constant dense<1.0> : tensor<f32>
     %z = onnx.Constant dense<7> : tensor<ui8>
-    %0 = formats.IntegerConv %x, %w, %none {kernel_shape = array<i64: 1, 1>} : (tensor<1x16x4x4xui8>, tensor<16x16x1x1xi8>, none) -> tensor<1x16x4x4xi32>
+    %0 = formats.Int8Conv %x, %w, %none {kernel_shape = array<i64: 1, 1>} : (tensor<1x16x4x4xui8>, tensor<16x16x1x1xi8>, none) -> tensor<1x16x4x4xi32>
     %1 = onnx.Cast %0 {to = 1 : i64} : (tensor<1x16x4x4xi32>) -> tensor<1x16x4x4xf32>
     %2 = onnx.Quantize %1, %one, %z {to = 2 : i64, bounded} : (tensor<1x16x4x4xf32>, tensor<f32>, tensor<ui8>) -> tensor<1x16x4x4xui8>
     %3 = onnx.Clip %2, %z, %none : (tensor<1x16x4x4xui8>, tensor<ui8>, none) -> tensor<1x16x4x4xui8>
@@ -94,7 +94,7 @@ module {
     %none = onnx.None : none
     %one = onnx.Constant dense<1.0> : tensor<f32>
     %z = onnx.Constant dense<7> : tensor<ui8>
-    %0 = formats.IntegerConv %x, %w, %none {kernel_shape = array<i64: 1, 1>} : (tensor<1x16x4x4xui8>, tensor<16x16x1x1xi8>, none) -> tensor<1x16x4x4xi32>
+    %0 = formats.Int8Conv %x, %w, %none {kernel_shape = array<i64: 1, 1>} : (tensor<1x16x4x4xui8>, tensor<16x16x1x1xi8>, none) -> tensor<1x16x4x4xi32>
     %1 = onnx.Cast %0 {to = 1 : i64} : (tensor<1x16x4x4xi32>) -> tensor<1x16x4x4xf32>
     %2 = onnx.Quantize %1, %one, %z {to = 2 : i64, bounded} : (tensor<1x16x4x4xf32>, tensor<f32>, tensor<ui8>) -> tensor<1x16x4x4xui8>
     %3 = onnx.Cast %2 {to = 5 : i64} : (tensor<1x16x4x4xui8>) -> tensor<1x16x4x4xi16>

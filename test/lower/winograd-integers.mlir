@@ -19,7 +19,7 @@ module attributes {ingot.strict} {
   func.func @four(%x: tensor<1x64x28x28xui8>) -> tensor<1x64x28x28xi32> {
     %w = onnx.Constant dense<3> : tensor<64x64x3x3xi8>
     %none = onnx.None : none
-    %0 = formats.IntegerConv %x, %w, %none {pads = array<i64: 1, 1, 1, 1>} : (tensor<1x64x28x28xui8>, tensor<64x64x3x3xi8>, none) -> tensor<1x64x28x28xi32>
+    %0 = formats.Int8Conv %x, %w, %none {pads = array<i64: 1, 1, 1, 1>} : (tensor<1x64x28x28xui8>, tensor<64x64x3x3xi8>, none) -> tensor<1x64x28x28xi32>
     return %0 : tensor<1x64x28x28xi32>
   }
 }
@@ -34,8 +34,8 @@ func.func @two(%x: tensor<1x120x28x28xui8>) -> (tensor<1x64x28x28xi32>, tensor<1
   %v = onnx.Constant dense<9> : tensor<64x120x3x3xi8>
   %w = onnx.Constant dense<127> : tensor<64x120x3x3xi8>
   %none = onnx.None : none
-  %0 = formats.IntegerConv %x, %v, %none {pads = array<i64: 1, 1, 1, 1>} : (tensor<1x120x28x28xui8>, tensor<64x120x3x3xi8>, none) -> tensor<1x64x28x28xi32>
-  %1 = formats.IntegerConv %x, %w, %none {pads = array<i64: 1, 1, 1, 1>} : (tensor<1x120x28x28xui8>, tensor<64x120x3x3xi8>, none) -> tensor<1x64x28x28xi32>
+  %0 = formats.Int8Conv %x, %v, %none {pads = array<i64: 1, 1, 1, 1>} : (tensor<1x120x28x28xui8>, tensor<64x120x3x3xi8>, none) -> tensor<1x64x28x28xi32>
+  %1 = formats.Int8Conv %x, %w, %none {pads = array<i64: 1, 1, 1, 1>} : (tensor<1x120x28x28xui8>, tensor<64x120x3x3xi8>, none) -> tensor<1x64x28x28xi32>
   return %0, %1 : tensor<1x64x28x28xi32>, tensor<1x64x28x28xi32>
 }
 
@@ -53,6 +53,6 @@ func.func @two(%x: tensor<1x120x28x28xui8>) -> (tensor<1x64x28x28xi32>, tensor<1
 func.func @depthwise(%x: tensor<1x16x6x6xui8>) -> tensor<1x16x6x6xi32> {
   %w = onnx.Constant dense<3> : tensor<16x1x3x3xi8>
   %none = onnx.None : none
-  %0 = formats.IntegerConv %x, %w, %none {group = 16 : i64, pads = array<i64: 1, 1, 1, 1>, padding = 7 : i64} : (tensor<1x16x6x6xui8>, tensor<16x1x3x3xi8>, none) -> tensor<1x16x6x6xi32>
+  %0 = formats.Int8Conv %x, %w, %none {group = 16 : i64, pads = array<i64: 1, 1, 1, 1>, padding = 7 : i64} : (tensor<1x16x6x6xui8>, tensor<16x1x3x3xi8>, none) -> tensor<1x16x6x6xi32>
   return %0 : tensor<1x16x6x6xi32>
 }

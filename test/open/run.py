@@ -1,9 +1,9 @@
 """Models whose sizes are open, compiled once and run at many sizes, compared with ONNX Runtime.
 
-    run.py --ingot build/bin/ingot [--target T] [--only NAME,...] [-j 2] [--bounded] [--bodies] [--levels]
+    run.py --ingot build/bin/ingot [--target T] [--only NAME,...] [-j 2] [--bounded] [--variants] [--levels]
 
 No size has a variant of its own there. With --bounded the compiler is told the smallest and the largest of the sizes, and the workspace must be static. With
---bodies there are bodies of their own for two sizes of the first symbol, beside the general one. With
+--variants there are variants for two sizes of the first symbol, beside the general one. With
 --levels there is one for each level of x86-64, and each is run (as far as this machine has them).
 """
 import pathlib
@@ -18,7 +18,7 @@ import peer
 from onnx.reference import ReferenceEvaluator
 
 import cases
-from open_model import OpenModel, Refused, Status, one_body
+from open_model import OpenModel, Refused, Status, one_variant
 
 NEWEST_OF_ONNXRUNTIME = 24
 LEVELS = "x86-64-v2,x86-64-v3,x86-64-v4"
@@ -38,7 +38,7 @@ def bounds(case):
     return [flag for name, sizes in all.items() for flag in ("--dim", f"{name}={min(sizes)}..{max(sizes)}")]
 
 
-def bodies(case):
+def variants(case):
     name, *_ = [d.dim_param for value in case.model.graph.input for d in value.type.tensor_type.shape.dim if d.dim_param]
     sizes = sorted({sizes[name] for sizes in case.sizes})
     return ["--dim", f"{name}={sizes[0]},{sizes[-1]},*"]
@@ -48,10 +48,10 @@ def one(arguments, name):
     case = cases.ALL[name]()
     with tempfile.TemporaryDirectory(prefix="ingot-open-") as scratch:
         try:
-            flags = bounds(case) if arguments.bounded else bodies(case) if arguments.bodies else ["--levels", LEVELS] if arguments.levels else one_body(case.model)
+            flags = bounds(case) if arguments.bounded else variants(case) if arguments.variants else ["--levels", LEVELS] if arguments.levels else one_variant(case.model)
             model = OpenModel(arguments.ingot, case.model, scratch, arguments.target, flags)
         except Refused as refused:
-            finds = arguments.bodies and "where a run finds sizes" in str(refused) and OpenModel(arguments.ingot, case.model, scratch, arguments.target).model.found_count
+            finds = arguments.variants and "where a run finds sizes" in str(refused) and OpenModel(arguments.ingot, case.model, scratch, arguments.target).model.found_count
             return name, [] if finds else [f"refused: {refused}"]
         if arguments.bounded and model.model.workspace_bytes < 0:
             return name, ["the workspace is not static"]
@@ -78,4 +78,4 @@ def one(arguments, name):
 
 
 if __name__ == "__main__":
-    ingot_run.run_named(__doc__, cases.ALL, one, most_lines=6, switches=["bounded", "bodies", "levels"])
+    ingot_run.run_named(__doc__, cases.ALL, one, most_lines=6, switches=["bounded", "variants", "levels"])

@@ -27,7 +27,7 @@ import relations
 import run as graphs
 from case import Case, Skip
 from families import dense, quantized
-from open_model import one_body
+from open_model import one_variant
 from trial import BAD, Compiled, Server, elsewhere, trial
 
 SIZES = [1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 33]
@@ -148,7 +148,7 @@ def open_suite(ingot, seed, index, level, every):
     rng = random.Random(f"{seed}/{index}")
     case, model = drawn(seed, index, True)
     model, symbols = opened(case, model, rng, every)
-    return tried(ingot, case, model, runs_of(case, model, symbols, rng), level, one_body(model) if rng.random() < 0.5 else ())
+    return tried(ingot, case, model, runs_of(case, model, symbols, rng), level, one_variant(model) if rng.random() < 0.5 else ())
 
 
 @suite("open", 4)

@@ -217,7 +217,7 @@ def in_pieces(rng, threads=4):
 MOST_ELEMENTS = 1 << 29  # of an output
 
 
-def one_body(model):
+def one_variant(model):
     """Flags with which the first axis of the first input gets no variant of its own for 1, as small models do without being asked."""
     weights = {tensor.name for tensor in model.graph.initializer}
     for value in [value for value in model.graph.input if value.name not in weights][:1]:

@@ -22,9 +22,9 @@ bool panelsReadLess(const ConvGeometry &g, const BlockedSchedule &s, const targe
   if (g.groups > 1) {
     return false;
   }
-  const ConvPhase &phase = g.phases.front();
+  const SubConv &subConv = g.subConvs.front();
   int64_t weightBytes = 4 * s.weightElements(g), inputBytes = inputBytesOf(g, s);
-  int64_t tiles = phase.rows().number() * tilesOfRow(phase.axes[2], s.pixels);
+  int64_t tiles = subConv.rows().number() * tilesOfRow(subConv.axes[2], s.pixels);
   int64_t byPanel = inputBytes * s.panelCount() + weightBytes, byTile = weightBytes * tiles + inputBytes;
   bool readLess = inputBytes <= machine.l2Bytes / 2 && weightBytes > machine.l1Bytes / 2 && byPanel < byTile;
   if (readLess && reasons) {
@@ -44,8 +44,8 @@ void writeLongRuns(const ConvGeometry &g, BlockedSchedule &s, plan::KernelOp ker
   if (s.channels != BlockedSchedule::Blocks || s.panelCount() == 1) {
     return;
   }
-  const ConvPhase &phase = g.phases.front();
-  int64_t inputBytes = inputBytesOf(g, s), pixels = phase.rows().number() * phase.axes[2].out.number();
+  const SubConv &subConv = g.subConvs.front();
+  int64_t inputBytes = inputBytesOf(g, s), pixels = subConv.rows().number() * subConv.axes[2].out.number();
   int64_t resultBytes = s.elementBytes() * g.outChannels * pixels;
   auto isImage = [&](Type type) {
     auto tensor = dyn_cast<RankedTensorType>(type);
@@ -62,9 +62,9 @@ void writeLongRuns(const ConvGeometry &g, BlockedSchedule &s, plan::KernelOp ker
                                    images, bytesText(resultBytes), bytesText(machine.l2Bytes / 2));
   }
   if (inputBytes > machine.l3Bytes / 2) { // which would be read once for each panel
-    int64_t rowTiles = tilesOfRow(phase.axes[2], s.pixels);
+    int64_t rowTiles = tilesOfRow(subConv.axes[2], s.pixels);
     int64_t tiles = std::max<int64_t>(1, machine.l2Bytes / 2 / (s.elementBytes() * g.inChannels * s.pixels));
-    s.partRows = std::clamp<int64_t>(tiles / rowTiles, 1, phase.rows().number());
+    s.partRows = std::clamp<int64_t>(tiles / rowTiles, 1, subConv.rows().number());
     s.partTiles = std::min(tiles, rowTiles);
     if (reasons) {
       reasons->order +=
@@ -76,14 +76,14 @@ void writeLongRuns(const ConvGeometry &g, BlockedSchedule &s, plan::KernelOp ker
 /// Cuts long panels of weights that a small image meets into K-chunks (WeightRate.h).
 void chooseChunks(const ConvGeometry &g, BlockedSchedule &s, const target::MachineModel &machine,
                   ScheduleReasons *reasons) {
-  const ConvPhase &phase = g.phases.front();
+  const SubConv &subConv = g.subConvs.front();
   bool isPlain = s.channels == BlockedSchedule::Blocks && !s.isOfBytes() && !s.part && !machine.packing &&
-                 g.phases.size() == 1 && s.inputs % s.lanes == 0 && knowsPixels(phase);
-  bool skips = llvm::any_of(phase.axes, [](const ConvAxis &axis) { return axis.image > 0; });
+                 g.subConvs.size() == 1 && s.inputs % s.lanes == 0 && knowsPixels(subConv);
+  bool skips = llvm::any_of(subConv.axes, [](const ConvAxis &axis) { return axis.image > 0; });
   if (!isPlain || skips) {
     return;
   }
-  int64_t pixels = phase.rows().number() * phase.axes[2].out.number(), blocks = s.inputs / s.lanes;
+  int64_t pixels = subConv.rows().number() * subConv.axes[2].out.number(), blocks = s.inputs / s.lanes;
   int64_t panelBytes = g.weightBytes * s.weightElements(g) / std::max<int64_t>(1, s.panelCount());
   int64_t part = chunkBytesOfPanel(machine);
   if (pixels > flatPixels || pixels <= s.pixels || 4 * pixels * s.vectors * s.lanes > mostSpilledBytes(machine) ||
@@ -109,7 +109,7 @@ BlockedSchedule blockedSchedule(const ConvGeometry &g, plan::KernelOp kernel, co
   if (!s.pixelsOuter && !s.partRows && !g.requested["flat"]) {
     chooseChunks(g, s, machine, reasons);
   }
-  if (!s.pixelsOuter || g.requested["order"] || g.kernel > 1 || !knowsPixels(g.phases.front())) {
+  if (!s.pixelsOuter || g.requested["order"] || g.kernel > 1 || !knowsPixels(g.subConvs.front())) {
     return s;
   }
   if (panelsReadLess(g, s, machine, reasons)) {
@@ -122,8 +122,8 @@ BlockedSchedule blockedSchedule(const ConvGeometry &g, plan::KernelOp kernel, co
 
 /// The orders of loops for a register tile.
 void addOrders(const ConvGeometry &g, target::Schedule tile, std::vector<target::Schedule> &all) {
-  const ConvPhase &phase = g.phases.front();
-  if (g.phases.size() > 1) {
+  const SubConv &subConv = g.subConvs.front();
+  if (g.subConvs.size() > 1) {
     all.push_back(tile);
     return;
   }
@@ -132,12 +132,12 @@ void addOrders(const ConvGeometry &g, target::Schedule tile, std::vector<target:
     all.back().set(name, value);
   };
   add("order", 0), add("order", 1);
-  if (!knowsPixels(phase)) {
+  if (!knowsPixels(subConv)) {
     return;
   }
-  int64_t rows = phase.rows().number();
+  int64_t rows = subConv.rows().number();
   for (int64_t part : {2, 4, 8, 16}) {
-    if (rows > 1 ? part < rows : 4 * part * flatPixels < phase.axes[2].out.number()) {
+    if (rows > 1 ? part < rows : 4 * part * flatPixels < subConv.axes[2].out.number()) {
       add(rows > 1 ? "rows" : "tiles", part);
     }
   }
@@ -165,9 +165,9 @@ target::Schedule requestFor(const ConvGeometry &g, const BlockedSchedule &s) {
   }
   requested.set("flat", s.flat);
   if (s.partRows) {
-    bool areWhole = s.partTiles == tilesOfRow(g.phases.front().axes[2], s.pixels);
+    bool areWhole = s.partTiles == tilesOfRow(g.subConvs.front().axes[2], s.pixels);
     areWhole ? requested.set("rows", s.partRows) : requested.set("tiles", s.partTiles);
-  } else if (!s.flat && g.phases.size() == 1) {
+  } else if (!s.flat && g.subConvs.size() == 1) {
     requested.set("order", s.pixelsOuter);
   }
   return requested;
@@ -180,13 +180,13 @@ double expectedCycles(plan::KernelOp kernel, const ConvGeometry &open, const tar
   const target::MachineModel &packing = machine.packing ? *machine.packing : machine;
   ConvGeometry g = typicalOf(open, onnx::factsOf(kernel));
   BlockedSchedule s = blockedSchedule(g, kernel, packing);
-  const ConvPhase &phase = g.phases.front();
-  int64_t pixels = phase.rows().number() * phase.axes[2].out.number();
+  const SubConv &subConv = g.subConvs.front();
+  int64_t pixels = subConv.rows().number() * subConv.axes[2].out.number();
   double input = static_cast<double>(s.elementBytes() * g.inChannels * pixels);
   double memory = 4.0 * static_cast<double>(s.weightElements(g)) / weightRateOf(kernel, packing) +
                   input * static_cast<double>(s.pixelsOuter ? 1 : s.panelCount()) / rateOf(input, packing);
   double arithmetic = cyclesOf(g, s, packing) * (s.isOfBytes() ? s.bytes(packing).share() : 1);
-  return overlappedCycles(arithmetic, memory) * static_cast<double>(g.phases.size());
+  return overlappedCycles(arithmetic, memory) * static_cast<double>(g.subConvs.size());
 }
 
 class DirectConv : public Algorithm {
@@ -194,7 +194,7 @@ public:
   DirectConv() : Algorithm("direct", /*rank=*/1) {}
 
   SmallVector<TypeID> roots() const override {
-    return rootsOf<onnx::ConvOp, onnx::ConvTransposeOp, formats::IntegerConvOp, formats::Bf16ConvOp>();
+    return rootsOf<onnx::ConvOp, onnx::ConvTransposeOp, formats::Int8ConvOp, formats::Bf16ConvOp>();
   }
 
   std::optional<LayoutRule> layoutRule(Operation *root, const target::MachineModel &machine) const override {

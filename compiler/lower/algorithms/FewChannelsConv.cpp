@@ -32,7 +32,7 @@ std::string whyNotFewChannels(Operation *op, const target::MachineModel &machine
   }
   int64_t lanes = machine.blockLanes();
   ConvGeometry g = geometryOf(op, /*maySwapAxes=*/false);
-  const ConvAxis &row = g.phases[0].axes[2];
+  const ConvAxis &row = g.subConvs[0].axes[2];
   if (row.inStep != 1) {
     return "rows have a stride";
   }
@@ -48,15 +48,15 @@ std::string whyNotFewChannels(Operation *op, const target::MachineModel &machine
 /// Estimates two vectors of products a cycle, with whatever is read in the first cache.
 double cyclesOf(Operation *root, const target::MachineModel &machine) {
   ConvGeometry g = geometryOf(root, /*maySwapAxes=*/false);
-  int64_t vectors = g.phases[0].rows().number() *
-                    static_cast<int64_t>(llvm::divideCeil(g.phases[0].axes[2].out.number(), machine.blockLanes()));
+  int64_t vectors = g.subConvs[0].rows().number() *
+                    static_cast<int64_t>(llvm::divideCeil(g.subConvs[0].axes[2].out.number(), machine.blockLanes()));
   return 0.5 * static_cast<double>(vectors * g.inChannels * g.outChannels * g.kernel);
 }
 
 class FewChannelsConv {
 public:
   FewChannelsConv(Build &build)
-      : build(build), w(build.w), g(geometryOf(build.group.root, /*maySwapAxes=*/false)), axes(g.phases[0].axes),
+      : build(build), w(build.w), g(geometryOf(build.group.root, /*maySwapAxes=*/false)), axes(g.subConvs[0].axes),
         lanes(w.machine.lanes), space(build.group.space(build.group.resultType())) {
     Operation *root = build.group.root;
     x = build.group.buffer(root->getOperand(0)), weights = build.group.buffer(root->getOperand(1));
@@ -215,7 +215,7 @@ plan::WeightTable::Recipe weightsByTap(const ConvGeometry &g) {
   auto pack = [g](ArrayRef<char> from, MutableArrayRef<char> to) {
     auto *source = reinterpret_cast<const float *>(from.data());
     auto *next = reinterpret_cast<float *>(to.data());
-    for (int64_t tap : g.phases[0].taps) {
+    for (int64_t tap : g.subConvs[0].taps) {
       for (int64_t c = 0; c < g.inChannels; ++c) {
         for (int64_t o = 0; o < g.outChannels; ++o) {
           *next++ = source[g.weightAt(o, c, tap)];
@@ -251,7 +251,7 @@ private:
   static KernelShape shapeOf(plan::KernelOp kernel) {
     ConvGeometry g = geometryOf(kernel.root(), /*maySwapAxes=*/false);
     KernelShape shape;
-    shape.items = g.batch * g.phases[0].rows();
+    shape.items = g.batch * g.subConvs[0].rows();
     shape.packed[operandNumber(kernel.root()->getOperand(1))] = weightsByTap(g);
     shape.build = [](Build &build) {
       FewChannelsConv conv(build);

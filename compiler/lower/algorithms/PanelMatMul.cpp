@@ -20,7 +20,7 @@ public:
   PanelMatMul() : Algorithm("panels", /*rank=*/0) {}
 
   SmallVector<TypeID> roots() const override {
-    return rootsOf<onnx::MatMulOp, formats::IntegerMatMulOp, formats::Bf16MatMulOp>();
+    return rootsOf<onnx::MatMulOp, formats::Int8MatMulOp, formats::Bf16MatMulOp>();
   }
 
   Offer offer(plan::KernelOp kernel, const target::MachineModel &machine) const override {

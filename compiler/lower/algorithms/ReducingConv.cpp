@@ -32,7 +32,7 @@ double reducingCycles(const ConvGeometry &g, int64_t lanes) {
 /// Returns the cycles of these pixels by lanes of outputs.
 double cyclesByOutputs(const ConvGeometry &g, int64_t lanes) {
   constexpr double byWinograd = 0.4;
-  const auto &axes = g.phases[0].axes;
+  const auto &axes = g.subConvs[0].axes;
   bool isWinograd =
       llvm::all_of(ArrayRef(axes).drop_front(), [](const ConvAxis &a) { return a.taps == 3 && a.inStep == 1; });
   double direct = 0.5 * static_cast<double>(llvm::divideCeil(g.outChannels, lanes) * lanes * g.inChannels * g.kernel);
@@ -58,7 +58,7 @@ std::string whyNotReducing(Operation *op, const target::MachineModel &machine) {
   if (2 * g.outChannels > lanes) {
     return "output channels fill more than half of a block";
   }
-  if (g.phases[0].axes[2].out.number() < lanes) {
+  if (g.subConvs[0].axes[2].out.number() < lanes) {
     return "a row is shorter than a vector";
   }
   bool isFaster = cyclesByOutputs(g, lanes) >= leastGain * reducingCycles(g, lanes);
@@ -95,7 +95,7 @@ Tile tileOf(const ConvGeometry &g, int64_t lanes, int64_t registers) {
 class ReducingConv {
 public:
   explicit ReducingConv(Build &build)
-      : build(build), w(build.w), g(geometryOf(build.group.root, /*maySwapAxes=*/false)), axes(g.phases[0].axes),
+      : build(build), w(build.w), g(geometryOf(build.group.root, /*maySwapAxes=*/false)), axes(g.subConvs[0].axes),
         lanes(w.machine.blockLanes()), tile(tileOf(g, lanes, w.machine.registersOf(lanes))),
         input(blockedInput(build, g)), space(build.group.space(build.group.resultType())) {
     Operation *root = build.group.root;
@@ -220,7 +220,7 @@ plan::WeightTable::Recipe weightsByInputs(const ConvGeometry &g, int64_t lanes) 
     auto *source = reinterpret_cast<const float *>(from.data());
     auto *packed = reinterpret_cast<float *>(to.data());
     for (int64_t c = 0; c < g.inChannels; ++c) {
-      for (auto [i, tap] : llvm::enumerate(g.phases[0].taps)) {
+      for (auto [i, tap] : llvm::enumerate(g.subConvs[0].taps)) {
         for (int64_t o = 0; o < g.outChannels; ++o) {
           int64_t row = (c / lanes * g.kernel + static_cast<int64_t>(i)) * g.outChannels + o;
           packed[row * lanes + c % lanes] = source[g.weightAt(o, c, tap)];
@@ -230,7 +230,7 @@ plan::WeightTable::Recipe weightsByInputs(const ConvGeometry &g, int64_t lanes) 
   };
   std::string key = "conv by inputs " + std::to_string(g.outChannels) + '/' + std::to_string(g.inChannels) + " lanes " +
                     std::to_string(lanes) + " taps";
-  for (int64_t tap : g.phases[0].taps) {
+  for (int64_t tap : g.subConvs[0].taps) {
     key += ' ' + std::to_string(tap);
   }
   return {key, 4 * static_cast<int64_t>(llvm::alignTo(g.inChannels, lanes)) * g.kernel * g.outChannels, pack};
@@ -252,11 +252,11 @@ public:
       return why.empty() ? "its images are not from channel blocks to row-major" : why;
     }
     ConvGeometry g = geometryOf(kernel.root(), /*maySwapAxes=*/false);
-    int64_t lanes = machine.blockLanes(), pixels = (g.phases[0].rows() * g.phases[0].axes[2].out).number();
+    int64_t lanes = machine.blockLanes(), pixels = (g.subConvs[0].rows() * g.subConvs[0].axes[2].out).number();
     double cycles = reducingCycles(g, lanes) * static_cast<double>(pixels) / static_cast<double>(lanes);
     auto shape = [kernel, g, lanes]() mutable {
       KernelShape shape;
-      shape.items = g.batch * g.phases[0].rows();
+      shape.items = g.batch * g.subConvs[0].rows();
       shape.packed[operandNumber(kernel.root()->getOperand(1))] = weightsByInputs(g, lanes);
       shape.build = [](Build &build) {
         ReducingConv conv(build);

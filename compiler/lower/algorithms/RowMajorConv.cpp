@@ -18,7 +18,7 @@ double cyclesOf(Operation *root, const target::MachineModel &machine) {
   Value image = isa<onnx::ConvTransposeOp>(root) ? root->getOperand(0) : root->getResult(0);
   support::Sizes sizes = onnx::sizesOf(onnx::ranked(root->getOperand(1))), pixels = onnx::sizesOf(onnx::ranked(image));
   sizes.append(pixels.begin() + 2, pixels.end());
-  double products = isa<formats::IntegerConvOp>(root) ? 1 : 1 / static_cast<double>(machine.lanes);
+  double products = isa<formats::Int8ConvOp>(root) ? 1 : 1 / static_cast<double>(machine.lanes);
   for (const support::Size &size : sizes) {
     products *= static_cast<double>(typical(size, openSize));
   }
@@ -30,16 +30,16 @@ public:
   RowMajorConv() : Algorithm("row-major", /*rank=*/0) {}
 
   SmallVector<TypeID> roots() const override {
-    return rootsOf<onnx::ConvOp, onnx::ConvTransposeOp, formats::IntegerConvOp>();
+    return rootsOf<onnx::ConvOp, onnx::ConvTransposeOp, formats::Int8ConvOp>();
   }
 
   Offer offer(plan::KernelOp kernel, const target::MachineModel &machine) const override {
     if (isFromBlocks(kernel) || isToBlocks(kernel)) {
       return "its images are in channel blocks";
     }
-    bool ofBytes = isa<formats::IntegerConvOp>(kernel.root());
+    bool ofBytes = isa<formats::Int8ConvOp>(kernel.root());
     return Candidate{name, cyclesOf(kernel.root(), machine), {}, /*isWanted=*/false, [=, &machine] {
-                       return ofBytes ? rowMajorIntegerConvShape(kernel) : rowMajorConvShape(kernel, machine);
+                       return ofBytes ? rowMajorInt8ConvShape(kernel) : rowMajorConvShape(kernel, machine);
                      }};
   }
 };

@@ -40,7 +40,7 @@ struct Stem {
   Size segments() const { return count ? Size(count) : ceilDiv(axis(1).out, height); }
   /// The first row of a piece; of the one behind the last all of them, or more.
   Ix firstRow(Ix segment) const { return count ? floorDiv(segment * axis(1).out, count) : segment * height; }
-  const ConvAxis &axis(size_t i) const { return g.phases[0].axes[i]; }
+  const ConvAxis &axis(size_t i) const { return g.subConvs[0].axes[i]; }
   Size inSize(size_t i) const { return axis(i).dim < 0 ? Size(1) : g.spatial[axis(i).dim - 2]; }
 };
 
@@ -125,7 +125,7 @@ bool isByteStem(Operation *root, const target::MachineModel &machine) {
     return false;
   }
   ConvGeometry g = geometryOf(root, /*maySwapAxes=*/false);
-  bool isEmpty = llvm::any_of(g.phases.front().axes, [](const ConvAxis &a) { return !a.out.atLeast(1); });
+  bool isEmpty = llvm::any_of(g.subConvs.front().axes, [](const ConvAxis &a) { return !a.out.atLeast(1); });
   return !isEmpty && scheduleOf(g, machine.lanes, /*planes=*/false, machine, /*ofBytes=*/true).stepChannels ==
                          InterleavedRows::channels;
 }
@@ -221,7 +221,7 @@ class StemConv : public Algorithm {
 public:
   StemConv() : Algorithm("stem", /*rank=*/2) {}
 
-  SmallVector<TypeID> roots() const override { return rootsOf<onnx::ConvOp, formats::IntegerConvOp>(); }
+  SmallVector<TypeID> roots() const override { return rootsOf<onnx::ConvOp, formats::Int8ConvOp>(); }
 
   std::optional<LayoutRule> layoutRule(Operation *root, const target::MachineModel &machine) const override {
     if (!isPackable(root) || machine.blockLanes() == 1) {

@@ -16,7 +16,7 @@ public:
   TileConvAlgorithm() : Algorithm("matrix", /*rank=*/4, /*key=*/"matrix") {}
 
   SmallVector<TypeID> roots() const override {
-    return rootsOf<onnx::ConvOp, formats::IntegerConvOp, formats::Bf16ConvOp>();
+    return rootsOf<onnx::ConvOp, formats::Int8ConvOp, formats::Bf16ConvOp>();
   }
 
   std::optional<LayoutRule> layoutRule(Operation *root, const target::MachineModel &machine) const override {

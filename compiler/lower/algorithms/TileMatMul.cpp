@@ -19,7 +19,7 @@ public:
   TileMatMulAlgorithm() : Algorithm("matrix", /*rank=*/2, /*key=*/"matrix") {}
 
   SmallVector<TypeID> roots() const override {
-    return rootsOf<onnx::MatMulOp, formats::IntegerMatMulOp, formats::Bf16MatMulOp>();
+    return rootsOf<onnx::MatMulOp, formats::Int8MatMulOp, formats::Bf16MatMulOp>();
   }
 
   Offer offer(plan::KernelOp kernel, const target::MachineModel &machine) const override {

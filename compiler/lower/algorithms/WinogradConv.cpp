@@ -24,7 +24,7 @@ static Winograd requestedOutputs(plan::KernelOp kernel) {
   }
   auto module = kernel->getParentOfType<ModuleOp>();
   auto policy = policyOf<Winograd>(module, winogradName);
-  bool isExact = !module->hasAttr(plan::strictName) || isa<formats::IntegerConvOp>(kernel.root());
+  bool isExact = !module->hasAttr(plan::strictName) || isa<formats::Int8ConvOp>(kernel.root());
   return policy == Winograd::Faster && !isExact ? Winograd::Off : policy;
 }
 
@@ -74,7 +74,7 @@ void markExactOutputs(plan::KernelOp kernel) {
 /// The most outputs of a tile for which what the machine multiplies can hold transformed values, and sums.
 static int64_t mostOutputs(Operation *root, const target::MachineModel &machine) {
   constexpr int64_t most = 4;
-  if (isa<formats::IntegerConvOp>(root)) {
+  if (isa<formats::Int8ConvOp>(root)) {
     auto exact = root->getAttrOfType<IntegerAttr>(exactOutputsName);
     return exact && machine.has(target::Instruction::Int16Dot2) ? exact.getInt() : 0;
   }
@@ -88,10 +88,10 @@ static std::string whyImpossible(const ConvGeometry &g, int64_t outputs, int64_t
   if (!areWhole) {
     return "its groups are not of whole channel blocks";
   }
-  if (g.phases.size() != 1 || g.phases[0].axes[0].dim >= 0) {
+  if (g.subConvs.size() != 1 || g.subConvs[0].axes[0].dim >= 0) {
     return "it is not of two axes";
   }
-  auto axes = ArrayRef(g.phases[0].axes).drop_front();
+  auto axes = ArrayRef(g.subConvs[0].axes).drop_front();
   if (llvm::any_of(axes, [](const ConvAxis &a) { return a.inStep != 1 || a.outStep != 1; })) {
     return "it has a stride";
   }
@@ -113,7 +113,7 @@ class WinogradConv : public Algorithm {
 public:
   WinogradConv() : Algorithm("winograd", /*rank=*/3, /*key=*/"winograd") {}
 
-  SmallVector<TypeID> roots() const override { return rootsOf<onnx::ConvOp, formats::IntegerConvOp>(); }
+  SmallVector<TypeID> roots() const override { return rootsOf<onnx::ConvOp, formats::Int8ConvOp>(); }
 
   Offer offer(plan::KernelOp kernel, const target::MachineModel &machine) const override {
     if (std::string why = whyNot(kernel, machine); !why.empty()) {
@@ -188,14 +188,14 @@ private:
 
     Problem(plan::KernelOp kernel, const target::MachineModel &machine)
         : kernel(kernel), machine(machine), packing(machine.packing ? *machine.packing : machine),
-          ofBytes(isa<formats::IntegerConvOp>(kernel.root())), real(geometryOf(kernel.root(), /*maySwapAxes=*/true)),
+          ofBytes(isa<formats::Int8ConvOp>(kernel.root())), real(geometryOf(kernel.root(), /*maySwapAxes=*/true)),
           typical(typicalOf(real, onnx::factsOf(kernel))),
           lanes(plan::blockedOf(kernel.getResult(0).getType()).getLanes()),
           most(std::min(mostOutputs(kernel.root(), packing), mostOutputs(kernel.root(), machine))),
           pointwise(ofBytes && !packing.has(target::Instruction::ByteDot4) && !real.isInt16 && !real.int16Dots) {}
 
     bool isOpen() const {
-      return llvm::any_of(real.phases[0].axes, [](const ConvAxis &a) { return !a.out.isNumber(); });
+      return llvm::any_of(real.subConvs[0].axes, [](const ConvAxis &a) { return !a.out.isNumber(); });
     }
     std::string whyImpossible(int64_t outputs) const {
       return lower::whyImpossible(real, outputs, lanes, ofBytes, pointwise);
@@ -232,7 +232,7 @@ private:
     if (mostOutputs(kernel.root(), packing) && mostOutputs(kernel.root(), machine)) {
       return "";
     }
-    if (!isa<formats::IntegerConvOp>(kernel.root())) {
+    if (!isa<formats::Int8ConvOp>(kernel.root())) {
       return "it is not computed in float32";
     }
     bool hasPairs = packing.has(target::Instruction::Int16Dot2) && machine.has(target::Instruction::Int16Dot2);

@@ -20,47 +20,48 @@ BlockedConv::BlockedConv(Build &build, const ConvGeometry &g, const BlockedSched
   weights = build.group.buffer(root->getOperand(1));
   weights = s.isOfBytes() ? ByteProducts::words(w, weights) : weights;
   bias = isa<NoneType>(root->getOperand(2).getType()) ? Buffer() : build.group.buffer(root->getOperand(2));
-  phase = &g.phases.front();
-  bool prefetches = !s.part && !s.pixelsOuter && g.phases.size() == 1 &&
+  subConv = &g.subConvs.front();
+  bool prefetches = !s.part && !s.pixelsOuter && g.subConvs.size() == 1 &&
                     4 * s.weightElements(g) >= w.machine.tuning.prefetchFromBytes;
-  support::Size row = phase->axes[2].out, rows = phase->rows();
+  support::Size row = subConv->axes[2].out, rows = subConv->rows();
   if (prefetches && row.isNumber() && rows.isNumber()) {
     support::Size tiles = s.flat       ? ceilDiv(rows * row, s.pixels)
                           : s.partRows ? support::Size(s.partRows * s.partTiles)
-                                       : rows * tilesOfRow(phase->axes[2], s.pixels);
+                                       : rows * tilesOfRow(subConv->axes[2], s.pixels);
     tilesOfPanel = tiles.number();
   }
 }
 
 // A work item is (panel, image, unit) where panels are the outer loop, and (image, unit) where pixels are, or where an
 // image is cut into parts. A unit is a row of pixels; of an image of one row a segment, some tiles of it; a part of the
-// image; or the whole image where its tiles are static. With several phases a unit is the same rows of each phase: the
-// phases read the same input rows while these are in a cache, and write neighbouring pixels.
+// image; or the whole image where its tiles are static. With several sub-convolutions a unit is the same rows of each
+// sub-convolution: the sub-convolutions read the same input rows while these are in a cache, and write neighbouring
+// pixels.
 
-/// Returns the most outputs of a phase along an axis.
+/// Returns the most outputs of a sub-convolution along an axis.
 static support::Size mostOf(const ConvGeometry &g, size_t axis) {
   support::Size most = 1;
-  for (const ConvPhase &p : g.phases) {
+  for (const SubConv &p : g.subConvs) {
     most = max(most, p.axes[axis].out);
   }
   return most;
 }
 
-/// Returns how many units there are along an axis with several phases: slices of the longest phase (axis 0), groups of
-/// `phaseRows` rows (1), or segments of a row if the image is one row (2).
-support::Size BlockedConv::phaseUnits(const ConvGeometry &g, const BlockedSchedule &s, size_t axis) {
+/// Returns how many units there are along an axis with several sub-convolutions: slices of the longest sub-convolution
+/// (axis 0), groups of `phaseRows` rows (1), or segments of a row if the image is one row (2).
+support::Size BlockedConv::subConvUnits(const ConvGeometry &g, const BlockedSchedule &s, size_t axis) {
   support::Size most = mostOf(g, axis);
   if (axis < 2) {
-    return axis == 1 ? ceilDiv(most, s.phaseRows) : most;
+    return axis == 1 ? ceilDiv(most, s.subConvRows) : most;
   }
   bool isRow = mostOf(g, 0).is(1) && mostOf(g, 1).is(1);
   return isRow ? ceilDiv(most, s.pixels * tilesOfSegment(most, s.pixels)) : support::Size(1);
 }
 
 support::Size BlockedConv::unitsOf(const ConvGeometry &g, const BlockedSchedule &s) {
-  const ConvPhase &p = g.phases.front();
-  if (g.phases.size() > 1) {
-    return phaseUnits(g, s, 0) * phaseUnits(g, s, 1) * phaseUnits(g, s, 2);
+  const SubConv &p = g.subConvs.front();
+  if (g.subConvs.size() > 1) {
+    return subConvUnits(g, s, 0) * subConvUnits(g, s, 1) * subConvUnits(g, s, 2);
   }
   if (s.flat) {
     return 1;
@@ -92,7 +93,7 @@ void BlockedConv::run() {
     widened = w.local(w.b.getF32Type(), s.pixels * s.lanes);
   }
   if (s.chunkBlocks) {
-    spilled.emplace(w, w.b.getF32Type(), s.lanes, (phase->rows() * phase->axes[2].out).number() * s.vectors);
+    spilled.emplace(w, w.b.getF32Type(), s.lanes, (subConv->rows() * subConv->axes[2].out).number() * s.vectors);
   }
   Ix units = unitsOf(g, s);
   w.loop(build.begin, build.end, 1, [&](Ix item) {
@@ -103,8 +104,8 @@ void BlockedConv::run() {
     if (s.pixelsOuter) {
       return unit(nullptr, n, u);
     }
-    for (size_t i = 0; i < g.phases.size(); ++i) {
-      phase = &g.phases[i];
+    for (size_t i = 0; i < g.subConvs.size(); ++i) {
+      subConv = &g.subConvs[i];
       panelAt(floorDiv(rest, g.batch), i,
               [&](const Panel &p) { eachPart(p, [&](const Panel &part) { unit(&part, n, u); }); });
     }
@@ -123,11 +124,11 @@ static void either(Writer &w, Ix i, int64_t limit, int64_t all, llvm::function_r
   w.ifThen(lessThan(w, limit - 1, i), [&] { second(i - limit); });
 }
 
-BlockedConv::Panel BlockedConv::panel(Ix index, int64_t vectors, Ix block, size_t phase) {
+BlockedConv::Panel BlockedConv::panel(Ix index, int64_t vectors, Ix block, size_t subConv) {
   Panel p{};
-  p.vectors = vectors, p.width = vectors * s.lanes, p.block = block, p.phase = &g.phases[phase];
-  int64_t rows = s.stepsOfPanel() * s.stepRows * static_cast<int64_t>(p.phase->taps.size());
-  p.weights = s.phaseBase(g, phase) + block * (s.lanes * rows);
+  p.vectors = vectors, p.width = vectors * s.lanes, p.block = block, p.subConv = &g.subConvs[subConv];
+  int64_t rows = s.stepsOfPanel() * s.stepRows * static_cast<int64_t>(p.subConv->taps.size());
+  p.weights = s.subConvBase(g, subConv) + block * (s.lanes * rows);
   if (g.groups > 1) {
     Ix out = block * s.lanes;
     p.first = floorDiv(floorDiv(out, g.outGroup()) * g.inGroup(), s.stepChannels) * s.stepChannels;
@@ -141,17 +142,17 @@ BlockedConv::Panel BlockedConv::panel(Ix index, int64_t vectors, Ix block, size_
   return p;
 }
 
-void BlockedConv::panelAt(Ix t, size_t phase, llvm::function_ref<void(const Panel &)> body) {
+void BlockedConv::panelAt(Ix t, size_t subConv, llvm::function_ref<void(const Panel &)> body) {
   auto [vectors, count] = s.panels[0];
   either(
-      w, t, count, s.panelCount(), [&, v = vectors](Ix i) { body(panel(i, v, i * v, phase)); },
-      [&, v = s.panels.back().first, start = vectors * count](Ix i) { body(panel(i, v, start + i * v, phase)); });
+      w, t, count, s.panelCount(), [&, v = vectors](Ix i) { body(panel(i, v, i * v, subConv)); },
+      [&, v = s.panels.back().first, start = vectors * count](Ix i) { body(panel(i, v, start + i * v, subConv)); });
 }
 
-void BlockedConv::eachPanel(size_t phase, llvm::function_ref<void(const Panel &)> body) {
+void BlockedConv::eachPanel(size_t subConv, llvm::function_ref<void(const Panel &)> body) {
   int64_t start = 0;
   for (auto [vectors, count] : s.panels) {
-    w.loop(0, count, 1, [&, v = vectors](Ix i) { body(panel(i, v, start + i * v, phase)); });
+    w.loop(0, count, 1, [&, v = vectors](Ix i) { body(panel(i, v, start + i * v, subConv)); });
     start += vectors * count;
   }
 }
@@ -174,26 +175,26 @@ void BlockedConv::eachPart(const Panel &p, llvm::function_ref<void(const Panel &
 }
 
 void BlockedConv::unit(const Panel *fixed, Ix n, Ix u) {
-  Ix middle = phase->axes[1].out;
+  Ix middle = subConv->axes[1].out;
   if (s.flat) {
     flatImage(*fixed, n);
-  } else if (g.phases.size() > 1) {
-    phaseRows(*fixed, n, u);
-  } else if (!phase->rows().is(1)) {
+  } else if (g.subConvs.size() > 1) {
+    subConvRows(*fixed, n, u);
+  } else if (!subConv->rows().is(1)) {
     row(fixed, n, floorDiv(u, middle), remainder(u, middle), u);
   } else {
     rowSegment(fixed, n, u);
   }
 }
 
-/// Writes the unit's rows of one phase, which may have fewer than the longest.
-void BlockedConv::phaseRows(const Panel &p, Ix n, Ix u) {
-  const auto &a = phase->axes;
-  Ix segments = phaseUnits(g, s, 2), blocks = phaseUnits(g, s, 1);
+/// Writes the unit's rows of one sub-convolution, which may have fewer than the longest.
+void BlockedConv::subConvRows(const Panel &p, Ix n, Ix u) {
+  const auto &a = subConv->axes;
+  Ix segments = subConvUnits(g, s, 2), blocks = subConvUnits(g, s, 1);
   Ix segment = remainder(u, segments), rest = floorDiv(u, segments);
-  Ix slice = floorDiv(rest, blocks), from = remainder(rest, blocks) * s.phaseRows;
+  Ix slice = floorDiv(rest, blocks), from = remainder(rest, blocks) * s.subConvRows;
   w.loop(slice, min(slice + 1, a[0].out), 1, [&](Ix d) {
-    w.loop(from, min(from + s.phaseRows, a[1].out), 1, [&](Ix h) {
+    w.loop(from, min(from + s.subConvRows, a[1].out), 1, [&](Ix h) {
       if (segments.is(1)) {
         return row(&p, n, d, h, 0);
       }
@@ -209,8 +210,8 @@ void BlockedConv::phaseRows(const Panel &p, Ix n, Ix u) {
 
 /// Writes all panels over some tiles of some rows, which are slices of the image where there are three axes.
 void BlockedConv::partOfImage(Ix n, Ix u) {
-  int64_t middle = phase->axes[1].out.number(), rows = phase->rows().number();
-  int64_t inRow = tilesOfRow(phase->axes[2], s.pixels);
+  int64_t middle = subConv->axes[1].out.number(), rows = subConv->rows().number();
+  int64_t inRow = tilesOfRow(subConv->axes[2], s.pixels);
   int64_t across = llvm::divideCeil(inRow, s.partTiles);
   Ix fromRow = floorDiv(u, across) * s.partRows, toRow = min(fromRow + s.partRows, rows);
   Ix fromTile = remainder(u, across) * s.partTiles, toTile = min(fromTile + s.partTiles, inRow);
@@ -231,7 +232,7 @@ void BlockedConv::rows(Ix n, Ix outer, Ix from, Ix to) {
 
 /// Returns the place of the first tap of the first pixel of a row.
 Ix BlockedConv::rowBase(Ix n, Ix outer, Ix middle) const {
-  const auto &a = phase->axes;
+  const auto &a = subConv->axes;
   bool inRing = input.buffer.ring.rows; // rowOffset adds the row then
   return input.offset + n * input.strides[0] + (outer * a[0].inStep + a[0].inStart) * stride(0) +
          (inRing ? Ix(0) : (middle * a[1].inStep + a[1].inStart) * stride(1)) + a[2].inStart * stride(2);
@@ -242,7 +243,7 @@ Point BlockedConv::point(Ix n, Ix block, Ix outer, Ix middle, Ix inner) const {
   p.at.assign(space.sizes.size(), 0);
   p.at[0] = n, p.at[1] = block, p.lanes = s.lanes;
   std::array<Ix, 3> at{outer, middle, inner};
-  for (auto [axis, i] : llvm::zip_equal(phase->axes, at)) {
+  for (auto [axis, i] : llvm::zip_equal(subConv->axes, at)) {
     if (axis.dim >= 0) {
       p.at[axis.dim] = axis.outStart + i * axis.outStep;
     }
@@ -251,11 +252,11 @@ Point BlockedConv::point(Ix n, Ix block, Ix outer, Ix middle, Ix inner) const {
 }
 
 void BlockedConv::row(const Panel *fixed, Ix n, Ix outer, Ix middle, Ix rowIndex) {
-  const support::Size &out = phase->axes[2].out;
+  const support::Size &out = subConv->axes[2].out;
   if (!out.isNumber()) {
     return openRow(fixed, n, outer, middle, 0, out);
   }
-  int64_t inRow = tilesOfRow(phase->axes[2], s.pixels);
+  int64_t inRow = tilesOfRow(subConv->axes[2], s.pixels);
   rowTiles(fixed, n, outer, middle, 0, inRow, rowIndex * inRow);
 }
 
@@ -263,7 +264,7 @@ void BlockedConv::row(const Panel *fixed, Ix n, Ix outer, Ix middle, Ix rowIndex
 /// prefetch.
 void BlockedConv::rowTiles(const Panel *fixed, Ix n, Ix outer, Ix middle, Ix from, Ix to, Ix indexOfFirst) {
   int64_t done = 0;
-  for (const TileRun &run : tileRuns(phase->axes[2], s.pixels)) {
+  for (const TileRun &run : tileRuns(subConv->axes[2], s.pixels)) {
     Ix first = max(from - done, 0), last = min(to - done, run.count);
     innerTaps = run.taps;
     w.loop(first, last, 1, [&](Ix i) {
@@ -274,7 +275,7 @@ void BlockedConv::rowTiles(const Panel *fixed, Ix n, Ix outer, Ix middle, Ix fro
 }
 
 void BlockedConv::rowSegment(const Panel *fixed, Ix n, Ix u) {
-  const support::Size &out = phase->axes[2].out;
+  const support::Size &out = subConv->axes[2].out;
   int64_t most = tilesOfSegment(out, s.pixels);
   innerTaps = allTaps();
   if (!out.isNumber()) {
@@ -301,13 +302,13 @@ void BlockedConv::openRow(const Panel *fixed, Ix n, Ix outer, Ix middle, Ix from
   innerTaps = allTaps();
   w.balanced(
       from, to, s.pixels, [&](Ix x, int64_t size) { rowTile(fixed, n, outer, middle, x, size, 0); },
-      /*exact=*/phase->rows().is(1));
+      /*exact=*/subConv->rows().is(1));
 }
 
 /// Writes pixels [x, x + size) of a row.
 void BlockedConv::rowTile(const Panel *fixed, Ix n, Ix outer, Ix middle, Ix x, int64_t size, Ix tileIndex) {
-  outerTaps = phase->axes[0].tapsOf(outer), middleTaps = phase->axes[1].tapsOf(middle);
-  firstRow = input.buffer.ring.rows ? middle * phase->axes[1].inStep + phase->axes[1].inStart : Ix(0);
+  outerTaps = subConv->axes[0].tapsOf(outer), middleTaps = subConv->axes[1].tapsOf(middle);
+  firstRow = input.buffer.ring.rows ? middle * subConv->axes[1].inStep + subConv->axes[1].inStart : Ix(0);
   SmallVector<int64_t> offsets;
   for (int64_t p = 0; p < size; ++p) {
     offsets.push_back(p * pixelStride());
@@ -319,9 +320,9 @@ void BlockedConv::rowTile(const Panel *fixed, Ix n, Ix outer, Ix middle, Ix x, i
 
 /// Writes all pixels of a small image in one list, cut into tiles at fixed places.
 void BlockedConv::flatImage(const Panel &p, Ix n) {
-  const auto &a = phase->axes;
+  const auto &a = subConv->axes;
   outerTaps = {0, a[0].taps}, middleTaps = {0, a[1].taps}, innerTaps = allTaps();
-  int64_t width = a[2].out.number(), height = a[1].out.number(), pixels = phase->rows().number() * width;
+  int64_t width = a[2].out.number(), height = a[1].out.number(), pixels = subConv->rows().number() * width;
   Ix base = rowBase(n, 0, 0);
   auto eachTile = [&](llvm::function_ref<void(int64_t first, ArrayRef<int64_t> offsets, int64_t index)> body) {
     int64_t next = 0, index = 0;

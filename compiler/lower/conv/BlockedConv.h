@@ -34,7 +34,7 @@ struct BlockedSchedule {
                             ///< pixels for a panel, or those of a part of the image:
   int64_t partRows = 0, partTiles = 0; ///< rows, and tiles of a row, whose input stays in the second cache while all
                                        ///< panels go over it; 0: the image is one part
-  int64_t phaseRows = 1; ///< of several phases, how many rows of each are made before the next rows of all
+  int64_t subConvRows = 1; ///< of several sub-convolutions, how many rows of each are made before the next rows of all
   /// The size of a K-chunk in channel blocks: every tile computes so many blocks of a panel and spills its accumulators
   /// before any tile goes on. 0: no chunks. Only for tiles of a known number.
   int64_t chunkBlocks = 0;
@@ -50,8 +50,8 @@ struct BlockedSchedule {
   int64_t stepsOf(int64_t channels) const { return llvm::divideCeil(channels, stepChannels); }
   int64_t stepsOfPanel() const { return stepsOf(inputs) + (isOfBytes() && channels == Range ? 1 : 0); }
   int64_t panelCount() const;
-  int64_t weightElements(const ConvGeometry &g) const; ///< the elements of packed weights, for all phases
-  int64_t phaseBase(const ConvGeometry &g, size_t phase) const;
+  int64_t weightElements(const ConvGeometry &g) const; ///< the elements of packed weights, for all sub-convolutions
+  int64_t subConvBase(const ConvGeometry &g, size_t subConv) const;
   /// Returns the [first, last) input channels of the panel of output channels [out, out + width).
   static std::pair<int64_t, int64_t> inputRange(const ConvGeometry &g, int64_t out, int64_t width);
 };
@@ -78,7 +78,8 @@ int64_t tilesOfRow(const ConvAxis &row, int64_t pixels);
 /// are told why.
 BlockedSchedule scheduleOf(const ConvGeometry &g, int64_t lanes, bool planes, const target::MachineModel &machine,
                            bool ofBytes = false, ScheduleReasons *reasons = nullptr);
-/// Returns the cycles of the arithmetic of an image's first phase, when all that it reads is in the first cache.
+/// Returns the cycles of the arithmetic of an image's first sub-convolution, when all that it reads is in the first
+/// cache.
 double cyclesOf(const ConvGeometry &g, const BlockedSchedule &s, const target::MachineModel &machine);
 /// Returns the schedule for some rows at a time: all panels over a tile of pixels of a row.
 BlockedSchedule rowScheduleOf(const ConvGeometry &g, int64_t lanes, const target::MachineModel &machine,
@@ -87,7 +88,7 @@ BlockedSchedule rowScheduleOf(const ConvGeometry &g, int64_t lanes, const target
 /// broadcast (and a product, without fused multiply-add).
 int64_t pixelsFor(const BlockedSchedule &s, int64_t vectors, const target::MachineModel &machine);
 /// Whether the number of rows and their length are known.
-bool knowsPixels(const ConvPhase &phase);
+bool knowsPixels(const SubConv &subConv);
 /// Whether the pixels may be one list of static tiles.
 bool mayBeFlat(const ConvGeometry &g, const BlockedSchedule &s);
 /// Returns the bytes of an image that it reads; open sizes are taken for many.
@@ -102,23 +103,25 @@ struct BlockedKernel {
   bool isMerged = false; ///< whether pixels are one axis
 
   static BlockedKernel of(plan::KernelOp kernel);
-  Access input(const Build &build) const; ///< the access over [image, channel block, axes of the phase]
+  Access input(const Build &build) const; ///< the access over [image, channel block, axes of the sub-convolution]
   Space result(const Build &build) const;
 };
 
-/// Returns what a Conv or ConvTranspose reads from channel blocks, over [image, channel block, axes of the phase].
+/// Returns what a Conv or ConvTranspose reads from channel blocks, over [image, channel block, axes of the
+/// sub-convolution].
 Access blockedInput(const Build &build, const ConvGeometry &g);
 
 class BlockedConv {
 public:
-  /// `input` is over [image, channel block (or plane), axes of the phase]; the stride of the inner axis is a number.
+  /// `input` is over [image, channel block (or plane), axes of the sub-convolution]; the stride of the inner axis is a
+  /// number.
   BlockedConv(Build &build, const ConvGeometry &g, const BlockedSchedule &s, Access input, Space space);
 
   static support::Size items(const ConvGeometry &g, const BlockedSchedule &s);
   /// Runs the work items of the build.
   void run();
-  /// Writes all panels over rows [from, to) of the only phase: for stems, which place their input themselves, and for
-  /// chains.
+  /// Writes all panels over rows [from, to) of the only sub-convolution: for stems, which place their input themselves,
+  /// and for chains.
   void rows(Ix n, Ix outer, Ix from, Ix to);
 
 private:
@@ -126,7 +129,7 @@ private:
     int64_t vectors;
     int64_t width;                         ///< elements from one row of weights to the next
     Ix block, weights, input, first, last; ///< input: offset of its first channel; first, last: channels of a Range
-    const ConvPhase *phase;
+    const SubConv *subConv;
   };
   using Vectors = llvm::SmallVector<mlir::Value>;
 
@@ -143,27 +146,27 @@ private:
   Buffer widened;     ///< of narrow floats, a block of the channels of a tile's pixels, as float32; null: not copied
   ByteProducts bytes; ///< used where the schedule is one of bytes
   bool beginsSums;    ///< whether sums begin with what is added to them
-  const ConvPhase *phase = nullptr;
+  const SubConv *subConv = nullptr;
   std::pair<Ix, Ix> outerTaps, middleTaps; ///< [first, second) that the tile reads
   std::pair<int64_t, int64_t> innerTaps;
   Ix firstRow = 0;          ///< the row of the input that the tile's first tap reads, where rows are in a ring
   int64_t tilesOfPanel = 0; ///< how many tiles share the prefetch of the next panel; 0: no prefetch
 
-  static support::Size phaseUnits(const ConvGeometry &g, const BlockedSchedule &s, size_t axis);
+  static support::Size subConvUnits(const ConvGeometry &g, const BlockedSchedule &s, size_t axis);
   static support::Size unitsOf(const ConvGeometry &g, const BlockedSchedule &s);
-  void eachPanel(size_t phase, llvm::function_ref<void(const Panel &)> body);
+  void eachPanel(size_t subConv, llvm::function_ref<void(const Panel &)> body);
   void eachPart(const Panel &p, llvm::function_ref<void(const Panel &)> body);
-  void panelAt(Ix t, size_t phase, llvm::function_ref<void(const Panel &)> body);
-  Panel panel(Ix index, int64_t vectors, Ix block, size_t phase);
+  void panelAt(Ix t, size_t subConv, llvm::function_ref<void(const Panel &)> body);
+  Panel panel(Ix index, int64_t vectors, Ix block, size_t subConv);
   void unit(const Panel *fixed, Ix n, Ix u);
-  void phaseRows(const Panel &p, Ix n, Ix u);
+  void subConvRows(const Panel &p, Ix n, Ix u);
   void partOfImage(Ix n, Ix u);
   void row(const Panel *fixed, Ix n, Ix outer, Ix middle, Ix rowIndex);
   void rowTiles(const Panel *fixed, Ix n, Ix outer, Ix middle, Ix from, Ix to, Ix indexOfFirst);
   void rowSegment(const Panel *fixed, Ix n, Ix u);
   void openRow(const Panel *fixed, Ix n, Ix outer, Ix middle, Ix from, Ix to);
   void rowTile(const Panel *fixed, Ix n, Ix outer, Ix middle, Ix x, int64_t size, Ix tileIndex);
-  std::pair<int64_t, int64_t> allTaps() const { return {0, phase->axes[2].taps}; }
+  std::pair<int64_t, int64_t> allTaps() const { return {0, subConv->axes[2].taps}; }
   const Ix &channelStride() const { return input.strides[1]; }
   int64_t lineElements() const { return w.machine.lineBytes / 4; } ///< words of weights in a cache line
   /// Returns the cache lines of weights that one iteration of the innermost loop reads.
@@ -175,10 +178,10 @@ private:
   const Ix &stride(size_t axis) const { return input.strides[2 + axis]; }
   /// Returns the distance from a tile's base to the row that tap `h` of the middle axis reads.
   Ix rowOffset(Ix h) const {
-    int64_t step = phase->axes[1].tapStep;
+    int64_t step = subConv->axes[1].tapStep;
     return input.buffer.ring.rows ? input.row(firstRow + h * step) * stride(1) : h * (step * stride(1));
   }
-  int64_t pixelStride() const { return phase->axes[2].inStep * stride(2).number(); }
+  int64_t pixelStride() const { return subConv->axes[2].inStep * stride(2).number(); }
   void flatImage(const Panel &p, Ix n);
   Ix rowBase(Ix n, Ix outer, Ix middle) const;
   /// Tells where the results of a tile's pixels are, in the first channel block.

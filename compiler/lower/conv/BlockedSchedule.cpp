@@ -19,14 +19,14 @@ int64_t BlockedSchedule::panelCount() const {
   return n;
 }
 
-int64_t BlockedSchedule::phaseBase(const ConvGeometry &g, size_t phase) const {
+int64_t BlockedSchedule::subConvBase(const ConvGeometry &g, size_t subConv) const {
   int64_t taps = 0;
-  for (const ConvPhase &p : ArrayRef(g.phases).take_front(phase)) {
+  for (const SubConv &p : ArrayRef(g.subConvs).take_front(subConv)) {
     taps += p.taps.size();
   }
   return blocks * lanes * stepsOfPanel() * stepRows * taps;
 }
-int64_t BlockedSchedule::weightElements(const ConvGeometry &g) const { return phaseBase(g, g.phases.size()); }
+int64_t BlockedSchedule::weightElements(const ConvGeometry &g) const { return subConvBase(g, g.subConvs.size()); }
 
 std::pair<int64_t, int64_t> BlockedSchedule::inputRange(const ConvGeometry &g, int64_t out, int64_t width) {
   int64_t last = std::min(out + width, g.outChannels) - 1;
@@ -86,10 +86,10 @@ static double stepCost(int64_t extent, int64_t pixels, int64_t vectors, const ta
   return sum;
 }
 /// Returns the cycles of an input channel at all taps over a row of an image.
-static double rowCost(const ConvPhase &phase, int64_t row, int64_t pixels, int64_t vectors,
+static double rowCost(const SubConv &subConv, int64_t row, int64_t pixels, int64_t vectors,
                       const target::MachineModel &machine) {
-  const ConvAxis &inner = phase.axes[2];
-  double rows = static_cast<double>(phase.axes[0].taps * phase.axes[1].taps), sum = 0;
+  const ConvAxis &inner = subConv.axes[2];
+  double rows = static_cast<double>(subConv.axes[0].taps * subConv.axes[1].taps), sum = 0;
   if (!inner.image) {
     return rows * static_cast<double>(inner.taps) * stepCost(row, pixels, vectors, machine);
   }
@@ -120,26 +120,26 @@ static constexpr int64_t openRow = 1000;
 /// Returns the cycles of an input channel at all taps over the pixels of an image, in tiles of `vectors` vectors.
 static double imageCost(const ConvGeometry &g, const BlockedSchedule &s, int64_t vectors,
                         const target::MachineModel &machine) {
-  const ConvPhase &phase = g.phases.front();
-  int64_t row = typical(phase.axes[2].out, openRow), rows = typical(phase.rows(), openRow);
-  return s.flat ? static_cast<double>(phase.taps.size()) * stepCost(row * rows, s.pixels, vectors, machine)
-                : static_cast<double>(rows) * rowCost(phase, row, s.pixels, vectors, machine);
+  const SubConv &subConv = g.subConvs.front();
+  int64_t row = typical(subConv.axes[2].out, openRow), rows = typical(subConv.rows(), openRow);
+  return s.flat ? static_cast<double>(subConv.taps.size()) * stepCost(row * rows, s.pixels, vectors, machine)
+                : static_cast<double>(rows) * rowCost(subConv, row, s.pixels, vectors, machine);
 }
 
 double cyclesOf(const ConvGeometry &g, const BlockedSchedule &s, const target::MachineModel &machine) {
   return panelCost(g, s, [&](int64_t vectors) { return imageCost(g, s, vectors, machine); });
 }
 
-bool knowsPixels(const ConvPhase &phase) { return phase.rows().isNumber() && phase.axes[2].out.isNumber(); }
+bool knowsPixels(const SubConv &subConv) { return subConv.rows().isNumber() && subConv.axes[2].out.isNumber(); }
 
 bool mayBeFlat(const ConvGeometry &g, const BlockedSchedule &s) {
-  const ConvPhase &phase = g.phases.front();
-  if (!knowsPixels(phase)) {
+  const SubConv &subConv = g.subConvs.front();
+  if (!knowsPixels(subConv)) {
     return false;
   }
-  int64_t row = phase.axes[2].out.number(), rows = phase.rows().number();
-  bool skips = llvm::any_of(phase.axes, [](const ConvAxis &axis) { return axis.image > 0; });
-  return g.phases.size() == 1 && s.channels != BlockedSchedule::Planes && rows > 1 && row * rows <= flatPixels &&
+  int64_t row = subConv.axes[2].out.number(), rows = subConv.rows().number();
+  bool skips = llvm::any_of(subConv.axes, [](const ConvAxis &axis) { return axis.image > 0; });
+  return g.subConvs.size() == 1 && s.channels != BlockedSchedule::Planes && rows > 1 && row * rows <= flatPixels &&
          !skips;
 }
 
@@ -204,7 +204,7 @@ static void chooseTile(const ConvGeometry &g, BlockedSchedule &s, const target::
   }
   s = best.s;
   if (reasons) {
-    double scale = static_cast<double>(g.phases.size()) * (s.isOfBytes() ? s.bytes(machine).share() : 1);
+    double scale = static_cast<double>(g.subConvs.size()) * (s.isOfBytes() ? s.bytes(machine).share() : 1);
     reasons->tile = tileText(tried, best, scale) + (requestedVectors ? ", as the file of schedules says" : tooHigh);
   }
 }
@@ -247,15 +247,15 @@ static void chooseTileOf(const ConvGeometry &g, const BlockedSchedule &packed, B
 /// (not where weights come from even further away).
 static void choosePart(const ConvGeometry &g, BlockedSchedule &s, int64_t inputBytes, int64_t weightBytes,
                        const target::MachineModel &machine, ScheduleReasons *reasons) {
-  const ConvPhase &phase = g.phases.front();
-  if (g.phases.size() != 1 || !knowsPixels(phase) || phase.rows().is(1)) {
+  const SubConv &subConv = g.subConvs.front();
+  if (g.subConvs.size() != 1 || !knowsPixels(subConv) || subConv.rows().is(1)) {
     return;
   }
   auto extent = [](const ConvAxis &a, int64_t outs) { return (outs - 1) * a.inStep + (a.taps - 1) * a.tapStep + 1; };
-  int64_t slices = extent(phase.axes[0], 1), rows = phase.rows().number();
-  int64_t inRow = tilesOfRow(phase.axes[2], s.pixels);
+  int64_t slices = extent(subConv.axes[0], 1), rows = subConv.rows().number();
+  int64_t inRow = tilesOfRow(subConv.axes[2], s.pixels);
   int64_t rowBytes =
-      s.elementBytes() * g.inChannels * slices * extent(phase.axes[1], 1) * extent(phase.axes[2], inRow * s.pixels);
+      s.elementBytes() * g.inChannels * slices * extent(subConv.axes[1], 1) * extent(subConv.axes[2], inRow * s.pixels);
   double least = static_cast<double>(weightBytes) + static_cast<double>(s.panelCount()) * inputBytes;
   constexpr double bytesOfCycle = 6;
   bool readsTooMuch =
@@ -267,7 +267,7 @@ static void choosePart(const ConvGeometry &g, BlockedSchedule &s, int64_t inputB
   for (int64_t partRows : {1, 2, 4, 8, 16}) {
     for (int64_t cuts = 1; partRows <= rows && cuts <= inRow; cuts *= 2) {
       int64_t tiles = llvm::divideCeil(inRow, cuts);
-      int64_t read = slices * extent(phase.axes[1], partRows) * extent(phase.axes[2], tiles * s.pixels);
+      int64_t read = slices * extent(subConv.axes[1], partRows) * extent(subConv.axes[2], tiles * s.pixels);
       int64_t held = s.elementBytes() * g.inChannels * read,
               parts = llvm::divideCeil(rows, partRows) * llvm::divideCeil(inRow, tiles);
       double bytes = static_cast<double>(parts) * (held + weightBytes);
@@ -287,12 +287,12 @@ static void choosePart(const ConvGeometry &g, BlockedSchedule &s, int64_t inputB
   }
 }
 
-/// Returns as many rows of phases as keep what they read and write in a part of the second cache.
-static int64_t phaseRowsOf(const ConvGeometry &g, const BlockedSchedule &s, const target::MachineModel &machine) {
+/// Returns as many rows of sub-convolutions as keep what they read and write in a part of the second cache.
+static int64_t subConvRowsOf(const ConvGeometry &g, const BlockedSchedule &s, const target::MachineModel &machine) {
   constexpr int64_t shareOfCache = 4;
   int64_t bytes = s.elementBytes() * g.inChannels * typical(g.spatial.back(), openRow);
-  for (const ConvPhase &phase : g.phases) {
-    bytes += 4 * s.vectors * s.lanes * typical(phase.axes[2].out, openRow);
+  for (const SubConv &subConv : g.subConvs) {
+    bytes += 4 * s.vectors * s.lanes * typical(subConv.axes[2].out, openRow);
   }
   return std::max<int64_t>(1, machine.l2Bytes / shareOfCache / std::max<int64_t>(1, bytes));
 }
@@ -312,7 +312,7 @@ static void useOrder(const ConvGeometry &g, BlockedSchedule &s, ScheduleReasons 
   if (order || rows || tiles) {
     s.pixelsOuter = order == 1;
     s.partRows = rows || tiles ? rows.value_or(1) : 0;
-    s.partTiles = rows ? tilesOfRow(g.phases.front().axes[2], s.pixels) : tiles.value_or(0);
+    s.partTiles = rows ? tilesOfRow(g.subConvs.front().axes[2], s.pixels) : tiles.value_or(0);
     if (reasons) {
       reasons->order = "the file of schedules says the order";
     }
@@ -322,7 +322,7 @@ static void useOrder(const ConvGeometry &g, BlockedSchedule &s, ScheduleReasons 
 /// Says why all panels go over a tile of pixels (`order` 1), or all pixels over a panel.
 static std::string orderText(const ConvGeometry &g, const BlockedSchedule &s, int64_t inputBytes, int64_t weightBytes,
                              const target::MachineModel &machine) {
-  if (s.channels == BlockedSchedule::Planes || s.flat || g.phases.size() > 1) {
+  if (s.channels == BlockedSchedule::Planes || s.flat || g.subConvs.size() > 1) {
     return "";
   }
   const int64_t halfBytes = machine.l2Bytes / 2;
@@ -360,14 +360,14 @@ BlockedSchedule scheduleOf(const ConvGeometry &g, int64_t lanes, bool planes, co
   }
   int64_t weightBytes = 4 * s.weightElements(g), inputBytes = inputBytesOf(g, s);
   bool weightsStay = weightBytes <= machine.l2Bytes / 2, inputStays = g.kernel > 1 && inputBytes <= machine.l2Bytes / 2;
-  s.pixelsOuter = planes || (g.phases.size() == 1 && !s.flat && weightsStay && !inputStays);
+  s.pixelsOuter = planes || (g.subConvs.size() == 1 && !s.flat && weightsStay && !inputStays);
   if (reasons) {
     reasons->order = orderText(g, s, inputBytes, weightBytes, machine);
   }
   if (!s.pixelsOuter && !inputStays && !s.flat) {
     choosePart(g, s, inputBytes, weightBytes, machine, reasons);
   }
-  s.phaseRows = g.phases.size() > 1 ? phaseRowsOf(g, s, machine) : 1;
+  s.subConvRows = g.subConvs.size() > 1 ? subConvRowsOf(g, s, machine) : 1;
   useOrder(g, s, reasons);
   return s;
 }
@@ -375,7 +375,7 @@ BlockedSchedule scheduleOf(const ConvGeometry &g, int64_t lanes, bool planes, co
 BlockedSchedule rowScheduleOf(const ConvGeometry &g, int64_t lanes, const target::MachineModel &machine, bool ofBytes,
                               ScheduleReasons *reasons) {
   ConvGeometry row = g;
-  row.phases.front().axes[1].out = 1;
+  row.subConvs.front().axes[1].out = 1;
   BlockedSchedule s = scheduleOf(row, lanes, /*planes=*/false, machine, ofBytes, reasons);
   s.pixelsOuter = true;
   return s;
@@ -441,7 +441,7 @@ plan::WeightTable::Recipe packedWeights(const ConvGeometry &g, const BlockedSche
   if (s.isOfBytes()) {
     os << ' ' << bytes.key();
   }
-  for (const ConvPhase &p : g.phases) {
+  for (const SubConv &p : g.subConvs) {
     os << " taps";
     for (int64_t t : p.taps) {
       os << ' ' << t;
@@ -449,8 +449,8 @@ plan::WeightTable::Recipe packedWeights(const ConvGeometry &g, const BlockedSche
   }
   auto pack = [g, s, bytes](ArrayRef<char> from, MutableArrayRef<char> to) {
     int64_t base = 0;
-    auto eachPanel = [&](llvm::function_ref<void(const ConvPhase &p, int64_t block, int64_t width, int64_t at)> body) {
-      for (const ConvPhase &p : g.phases) {
+    auto eachPanel = [&](llvm::function_ref<void(const SubConv &p, int64_t block, int64_t width, int64_t at)> body) {
+      for (const SubConv &p : g.subConvs) {
         int64_t block = 0, rows = s.stepsOfPanel() * s.stepRows * static_cast<int64_t>(p.taps.size());
         for (auto [vectors, count] : s.panels) {
           for (int64_t i = 0; i < count; ++i, block += vectors) {
@@ -463,12 +463,12 @@ plan::WeightTable::Recipe packedWeights(const ConvGeometry &g, const BlockedSche
     if (s.isOfBytes()) {
       auto *source = reinterpret_cast<const int8_t *>(from.data());
       auto *words = reinterpret_cast<uint32_t *>(to.data());
-      return eachPanel([&](const ConvPhase &p, int64_t out, int64_t width, int64_t at) {
+      return eachPanel([&](const SubConv &p, int64_t out, int64_t width, int64_t at) {
         packBytes(g, s, bytes, p.taps, out, width, source, words + at);
       });
     }
     asWords(g.weightBytes, from, to, [&](const auto *source, auto *packed) {
-      eachPanel([&](const ConvPhase &p, int64_t out, int64_t width, int64_t at) {
+      eachPanel([&](const SubConv &p, int64_t out, int64_t width, int64_t at) {
         packPanel(g, s, p.taps, out, width, source, packed + at);
       });
     });
@@ -502,10 +502,10 @@ static bool readsAsRow(RankedTensorType type, ArrayRef<support::Size> shape) {
 
 /// Returns the geometry with one axis of pixels, where the kernel can walk the whole image so.
 static std::optional<ConvGeometry> mergedPixels(const ConvGeometry &g, plan::KernelOp kernel, RankedTensorType x) {
-  const ConvPhase &phase = g.phases.front();
-  bool pointwise = g.phases.size() == 1 && phase.taps.size() == 1 && x.getRank() > 3 && oneRow(x);
+  const SubConv &subConv = g.subConvs.front();
+  bool pointwise = g.subConvs.size() == 1 && subConv.taps.size() == 1 && x.getRank() > 3 && oneRow(x);
   support::Sizes sizes = onnx::sizesOf(x);
-  for (auto [i, a] : llvm::enumerate(phase.axes)) {
+  for (auto [i, a] : llvm::enumerate(subConv.axes)) {
     pointwise &= a.inStep == 1 && a.inStart == 0 && a.outStep == 1 && (a.dim < 0 || a.out == sizes[a.dim]);
   }
   support::Sizes shape = onnx::sizesOf(cast<RankedTensorType>(kernel.getResult(0).getType()));
@@ -525,8 +525,8 @@ static std::optional<ConvGeometry> mergedPixels(const ConvGeometry &g, plan::Ker
   }
   ConvGeometry merged = g;
   ConvAxis pixels;
-  pixels.dim = 2, pixels.out = phase.rows() * phase.axes[2].out;
-  merged.phases[0].axes = {ConvAxis(), ConvAxis(), pixels};
+  pixels.dim = 2, pixels.out = subConv.rows() * subConv.axes[2].out;
+  merged.subConvs[0].axes = {ConvAxis(), ConvAxis(), pixels};
   return merged;
 }
 
@@ -556,7 +556,7 @@ BlockedKernel BlockedKernel::of(plan::KernelOp kernel) {
   Operation *root = kernel.root();
   ConvGeometry g = geometryOf(root, /*maySwapAxes=*/true);
   for (auto [i, skips] : llvm::enumerate(skipsPadding(root))) {
-    for (ConvAxis &axis : g.phases.front().axes) {
+    for (ConvAxis &axis : g.subConvs.front().axes) {
       if (skips && axis.dim == static_cast<int>(i) + 2) {
         axis.image = g.spatial[i].number();
       }
@@ -586,7 +586,7 @@ Access blockedInput(const Build &build, const ConvGeometry &g) {
   Value x = build.group.root->getOperand(0);
   support::Strided<Ix> in = Group::placeIn(build.group.buffer(x), Group::typeOf(x));
   Access input{{in.offset, {in.strides[0], in.strides[1]}}, build.group.buffer(x), 1};
-  for (const ConvAxis &a : g.phases[0].axes) {
+  for (const ConvAxis &a : g.subConvs[0].axes) {
     input.strides.push_back(a.dim < 0 ? Ix(0) : in.strides[a.dim]);
   }
   return input;

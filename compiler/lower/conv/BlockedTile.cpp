@@ -42,13 +42,13 @@ void BlockedConv::partTile(const Panel &p, Ix base, ArrayRef<int64_t> offsets, P
 
 /// Returns the weights of a panel for a whole channel block of the input.
 int64_t BlockedConv::blockWeights(const Panel &p) const {
-  return static_cast<int64_t>(phase->taps.size()) * s.stepsOf(s.lanes) * s.stepRows * p.width;
+  return static_cast<int64_t>(subConv->taps.size()) * s.stepsOf(s.lanes) * s.stepRows * p.width;
 }
 
 /// Returns the distance from what a tile reads to its share of what it fetches, which is as many blocks further on, or
 /// (0) in the next panel.
 Ix BlockedConv::aheadOf(const Panel &p, Ix tileIndex, int64_t blocks) const {
-  int64_t lines = linesOfIteration(p.width), taps = phase->taps.size();
+  int64_t lines = linesOfIteration(p.width), taps = subConv->taps.size();
   if (!tilesOfPanel) {
     return 0;
   }
@@ -125,7 +125,7 @@ Value BlockedConv::wholeBlock(Value sum) {
 /// Adds all taps over `count` channels of one block.
 BlockedConv::Vectors BlockedConv::block(const Panel &p, Ix in, Ix wt, int64_t count, ArrayRef<int64_t> offsets,
                                         Vectors acc, Ix ahead) {
-  const auto &a = phase->axes;
+  const auto &a = subConv->axes;
   int64_t width = p.width;
   // Neighbouring taps of whole blocks lie behind each other: one loop over both.
   bool whole = count == s.lanes, widens = whole && widened;
@@ -169,7 +169,7 @@ BlockedConv::Vectors BlockedConv::widenedSteps(const Panel &p, Ix in, Ix wt, Arr
 
 /// Adds channels [first, last), wherever their blocks begin.
 BlockedConv::Vectors BlockedConv::channelRange(const Panel &p, Ix in, ArrayRef<int64_t> offsets, Vectors acc) {
-  const auto &a = phase->axes;
+  const auto &a = subConv->axes;
   int64_t width = p.width;
   return w.loop(outerTaps.first, outerTaps.second, 1, acc, [&](Ix d, ValueRange c0) {
     return w.loop(middleTaps.first, middleTaps.second, 1, c0, [&](Ix h, ValueRange c1) {
@@ -188,8 +188,8 @@ BlockedConv::Vectors BlockedConv::channelRange(const Panel &p, Ix in, ArrayRef<i
 /// Adds row-major channels, in real loops, since broadcasts that unrolled taps have in common would be kept in
 /// registers that are not there.
 BlockedConv::Vectors BlockedConv::planes(const Panel &p, Ix in, ArrayRef<int64_t> offsets, Vectors acc) {
-  const auto &a = phase->axes;
-  int64_t width = p.width, taps = phase->taps.size();
+  const auto &a = subConv->axes;
+  int64_t width = p.width, taps = subConv->taps.size();
   return w.loop(0, s.inputs, 1, acc, [&](Ix c, ValueRange c0) {
     return w.loop(outerTaps.first, outerTaps.second, 1, c0, [&](Ix d, ValueRange c1) {
       return w.loop(middleTaps.first, middleTaps.second, 1, c1, [&](Ix h, ValueRange c2) {

@@ -57,15 +57,15 @@ static AxisTaps transposedAxis(const onnx::Window &window, size_t i, int64_t res
 /// Below this many positions in a row the registers are not filled.
 static constexpr int64_t shortRow = 8;
 
-/// Whether the last axis is too short to be the inner one. The first phase decides for all: one input has one order of
-/// axes.
+/// Whether the last axis is too short to be the inner one. The first sub-convolution decides for all: one input has one
+/// order of axes.
 static bool hasShortRows(ArrayRef<AxisTaps> axes) {
   support::Size row = axes.back().axis.out;
   return axes.size() > 1 && !(row - shortRow).atLeast(0) && row.isNumber() &&
          (axes[axes.size() - 2].axis.out - row).atLeast(1);
 }
 
-static ConvPhase phaseOf(SmallVector<AxisTaps, 3> axes, ArrayRef<int64_t> kernel, bool swapsAxes) {
+static SubConv phaseOf(SmallVector<AxisTaps, 3> axes, ArrayRef<int64_t> kernel, bool swapsAxes) {
   SmallVector<int64_t, 3> steps(axes.size(), 1); // of a tap in the flat kernel
   for (size_t i = axes.size(); i-- > 1;) {
     steps[i - 1] = steps[i] * kernel[i];
@@ -78,15 +78,15 @@ static ConvPhase phaseOf(SmallVector<AxisTaps, 3> axes, ArrayRef<int64_t> kernel
     std::swap(axes[1], axes[2]);
     std::swap(steps[1], steps[2]);
   }
-  ConvPhase phase{{axes[0].axis, axes[1].axis, axes[2].axis}, {}};
+  SubConv subConv{{axes[0].axis, axes[1].axis, axes[2].axis}, {}};
   for (int64_t d : axes[0].taps) {
     for (int64_t h : axes[1].taps) {
       for (int64_t w : axes[2].taps) {
-        phase.taps.push_back(d * steps[0] + h * steps[1] + w * steps[2]);
+        subConv.taps.push_back(d * steps[0] + h * steps[1] + w * steps[2]);
       }
     }
   }
-  return phase;
+  return subConv;
 }
 
 ConvGeometry geometryOf(Operation *op, bool maySwapAxes) {
@@ -108,7 +108,7 @@ ConvGeometry geometryOf(Operation *op, bool maySwapAxes) {
                  support::Sizes(spatial),
                  {},
                  requestedSchedule(op),
-                 isa<formats::IntegerConvOp>(op) && onnx::isInt(onnx::elementOf(op->getOperand(0)), 16),
+                 isa<formats::Int8ConvOp>(op) && onnx::isInt(onnx::elementOf(op->getOperand(0)), 16),
                  onnx::int16DotsOf(op)};
   std::vector<std::vector<AxisTaps>> choices(spatial.size());
   for (size_t i = 0; i < spatial.size(); ++i) {
@@ -116,7 +116,7 @@ ConvGeometry geometryOf(Operation *op, bool maySwapAxes) {
       choices[i].push_back(forwardAxis(window, i, spatial[i]));
       continue;
     }
-    // Of a result without elements one: what is asked of a first phase is answered with none of its pixels.
+    // Of a result without elements one: what is asked of a first sub-convolution is answered with none of its pixels.
     int64_t residues = std::clamp<int64_t>(typical(window.out[i], window.strides[i]), 1, window.strides[i]);
     for (int64_t residue = 0; residue < residues; ++residue) {
       choices[i].push_back(transposedAxis(window, i, residue));
@@ -135,7 +135,7 @@ ConvGeometry geometryOf(Operation *op, bool maySwapAxes) {
     all = std::move(longer);
   }
   for (const Combination &axes : all) {
-    g.phases.push_back(phaseOf(axes, window.kernel, maySwapAxes && hasShortRows(all.front())));
+    g.subConvs.push_back(phaseOf(axes, window.kernel, maySwapAxes && hasShortRows(all.front())));
   }
   return g;
 }
@@ -154,7 +154,7 @@ ConvGeometry typicalOf(ConvGeometry g, const support::Facts &facts) {
   };
   auto fix = [&](support::Size &size) { size = std::max<int64_t>(1, size.evaluate(symbol).value_or(typicalExtent)); };
   llvm::for_each(g.spatial, fix);
-  for (ConvAxis &axis : g.phases[0].axes) {
+  for (ConvAxis &axis : g.subConvs[0].axes) {
     fix(axis.out);
   }
   return g;
@@ -232,7 +232,7 @@ SmallVector<bool> skipsPadding(Operation *op) {
   double share = 1;
   int64_t pixels = 1, rows = 1;
   for (auto [i, size] : llvm::enumerate(g.spatial)) {
-    const ConvAxis &axis = g.phases.front().axes[3 - g.spatial.size() + i];
+    const ConvAxis &axis = g.subConvs.front().axes[3 - g.spatial.size() + i];
     if (!size.isNumber()) {
       return {};
     }
@@ -278,7 +278,7 @@ std::string whyOtherLanes(Operation *op, const target::MachineModel &machine) {
 }
 
 bool isDepthwise(Operation *op) {
-  bool forward = isa<onnx::ConvOp, formats::IntegerConvOp>(op);
+  bool forward = isa<onnx::ConvOp, formats::Int8ConvOp>(op);
   auto w = forward ? onnx::ranked(op->getOperand(1)) : RankedTensorType();
   auto group = op->getAttrOfType<IntegerAttr>("group");
   return w && group && group.getInt() > 1 && w.getDimSize(0) == group.getInt() && w.getDimSize(1) == 1 &&
@@ -291,7 +291,7 @@ bool isFromBlocks(plan::KernelOp kernel) {
 bool isToBlocks(plan::KernelOp kernel) { return static_cast<bool>(plan::blockedOf(kernel.getResult(0).getType())); }
 
 int64_t paddingOf(Operation *op) {
-  auto conv = dyn_cast<formats::IntegerConvOp>(op);
+  auto conv = dyn_cast<formats::Int8ConvOp>(op);
   return conv ? static_cast<int64_t>(conv.getPadding()) : 0;
 }
 
@@ -302,7 +302,7 @@ bool hasRows(plan::KernelOp kernel) {
 }
 
 RowShape rowShapeOf(const ConvGeometry &g) {
-  const ConvAxis &rows = g.phases.front().axes[1];
+  const ConvAxis &rows = g.subConvs.front().axes[1];
   RowShape shape;
   shape.step = rows.inStep, shape.start = rows.inStart, shape.reach = (rows.taps - 1) * rows.tapStep + 1;
   return shape;

@@ -24,7 +24,7 @@ struct ConvAxis {
   }
 };
 
-struct ConvPhase {
+struct SubConv {
   std::array<ConvAxis, 3> axes;    ///< outer to inner; pixels of one tile run along the last
   llvm::SmallVector<int64_t> taps; ///< of each tap, in the order of the axes' loops: where it is in the kernel, flat
   support::Size rows() const { return axes[0].out * axes[1].out; }
@@ -37,10 +37,9 @@ struct ConvGeometry {
   bool transposed;        ///< weights are [in][out of a group][kernel], not [out][in of a group][kernel]
   int64_t weightBytes;    ///< of one weight in memory
   support::Sizes spatial; ///< of the input
-  llvm::SmallVector<ConvPhase, 1> phases;
+  llvm::SmallVector<SubConv, 1> subConvs;
   target::Schedule requested = {}; ///< what a table or the user asks of its kernel
-  bool isInt16 =
-      false; ///< whether the image of an IntegerConv is int16 in memory and not bytes (integer/Int16Factors.h)
+  bool isInt16 = false; ///< whether the image of an Int8Conv is int16 in memory and not bytes (integer/Int16Factors.h)
   /// Of bytes: how many dot products of four have a sum that fits int16 (integer/Int16Sums.h).
   int64_t int16Dots = 0;
 

@@ -22,7 +22,7 @@ Access InterleavedRows::imageOf(const Build &build) {
 
 void InterleavedRows::copy(Ix n, Ix y, Ix count, Ix step, Ix pixels, Ix line, Buffer to) {
   Ix height = g.spatial[0], width = g.spatial[1];
-  const ConvAxis &columns = g.phases[0].axes[2];
+  const ConvAxis &columns = g.subConvs[0].axes[2];
   int64_t before = std::max<int64_t>(0, -columns.inStart), first = std::max<int64_t>(0, columns.inStart);
   Ix within = max(0, min(width - first, pixels - before));
   w.loop(0, count, 1, [&](Ix r) {

@@ -8,7 +8,7 @@ namespace ingot::lower {
 /// Returns the shape of the kernel of a Conv or ConvTranspose.
 KernelShape rowMajorConvShape(plan::KernelOp kernel, const target::MachineModel &machine);
 
-/// Returns the shape of the kernel of an IntegerConv.
-KernelShape rowMajorIntegerConvShape(plan::KernelOp kernel);
+/// Returns the shape of the kernel of an Int8Conv.
+KernelShape rowMajorInt8ConvShape(plan::KernelOp kernel);
 
 } // namespace ingot::lower

@@ -290,7 +290,7 @@ private:
 
   /// Where a flat copy has a row of the strip's input.
   Ix copiedRow(Ix row) const {
-    return c.isFlat ? remainder(row, c.rowStep) * c.rowsOfPhase() + floorDiv(row, c.rowStep) : row;
+    return c.isFlat ? remainder(row, c.rowStep) * c.rowsOfRemainder() + floorDiv(row, c.rowStep) : row;
   }
 
   /// Where a step reads, from a pixel's first tap on. The last step of a run begins early where it would be too long.
@@ -332,7 +332,7 @@ private:
     p.at.assign(space.sizes.size(), 0);
     p.at[0] = s.image, p.at[1] = outputBlock, p.lanes = lanes;
     std::array<Ix, 3> at{0, y, x};
-    for (auto [axis, coordinate] : llvm::zip_equal(c.g.phases[0].axes, at)) {
+    for (auto [axis, coordinate] : llvm::zip_equal(c.g.subConvs[0].axes, at)) {
       if (axis.dim >= 0) {
         p.at[axis.dim] = coordinate;
       }

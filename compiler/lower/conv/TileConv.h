@@ -37,13 +37,13 @@ struct TileConv : BlockedKernel {
   int64_t copiedRows = 1, copiedColumns = 1;
   double cycles = 0; ///< expected
 
-  const ConvAxis &rows() const { return g.phases[0].axes[1]; }
-  const ConvAxis &columns() const { return g.phases[0].axes[2]; }
+  const ConvAxis &rows() const { return g.subConvs[0].axes[1]; }
+  const ConvAxis &columns() const { return g.subConvs[0].axes[2]; }
   int64_t elementBytes() const { return ofBf16 ? 2 : 1; } ///< of what tiles hold
   int64_t steps() const { return rows().taps * runs * stepsOfRun; }
   int64_t panelBytes() const { return steps() * shape.storedBytes(shape.mostColumnTiles); }
   /// Rows of a flat copy that are read by one tap: those of a stride lie one behind the other.
-  int64_t rowsOfPhase() const { return copiedRows / rowStep; }
+  int64_t rowsOfRemainder() const { return copiedRows / rowStep; }
   /// Whether a strip is one row of outputs.
   bool isRow() const { return isFlat || unitColumns; }
   int64_t blocksOfUnit() const { return blocksOf(unitRows, unitColumns); }

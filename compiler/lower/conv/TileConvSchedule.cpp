@@ -34,7 +34,7 @@ bool isTileStem(Operation *root, const target::MachineModel &machine) {
     return false;
   }
   ConvGeometry g = geometryOf(root, /*maySwapAxes=*/false);
-  const ConvAxis &rows = g.phases[0].axes[1], &columns = g.phases[0].axes[2];
+  const ConvAxis &rows = g.subConvs[0].axes[1], &columns = g.subConvs[0].axes[2];
   // Along rows the copy has every pixel, and taps that are neighbours are one run.
   bool isDense = columns.tapStep == 1 && (columns.taps > 1 || columns.inStep == 1);
   return isDense && rows.out.atLeast(lanes) && columns.out.atLeast(lanes);
@@ -42,15 +42,15 @@ bool isTileStem(Operation *root, const target::MachineModel &machine) {
 
 static bool isPossible(plan::KernelOp kernel, const TileConv &c, const target::MachineModel &machine) {
   const ConvGeometry &g = c.g;
-  const ConvPhase &phase = g.phases.front();
+  const SubConv &subConv = g.subConvs.front();
   auto blocks = plan::blockedOf(kernel.getResult(0).getType());
-  bool isPlane = phase.axes[0].dim < 0 && phase.axes[1].out.isNumber() && phase.axes[2].out.isNumber();
-  bool isEmpty = !isPlane || phase.axes[1].out.is(0) || phase.axes[2].out.is(0);
+  bool isPlane = subConv.axes[0].dim < 0 && subConv.axes[1].out.isNumber() && subConv.axes[2].out.isNumber();
+  bool isEmpty = !isPlane || subConv.axes[1].out.is(0) || subConv.axes[2].out.is(0);
   // What lies in a block behind the last channel is multiplied with zeros. It may be anything, and of bfloat16 also
   // NaN, which times zero is NaN.
   bool areWhole = !c.ofBf16 || c.splits() || c.ofPlanes || g.inChannels % lanes == 0;
   return machine.tiles.count && areWhole && !machine.packing && blocks && blocks.getLanes() == lanes && g.groups == 1 &&
-         g.phases.size() == 1 && !isEmpty;
+         g.subConvs.size() == 1 && !isEmpty;
 }
 
 /// Whether all pixels of an image are taken as one list (flat), because its rows fill tiles badly: a row of 17 pixels
@@ -254,7 +254,7 @@ static void eachWeight(const TileConv &c, int64_t strip, int64_t step, llvm::fun
   for (int64_t i = 0; i < c.shape.depth / each; ++i) {
     int64_t byte = at + i * each, channel = byte % c.pixelBytes / each;
     channel = c.splits() ? splitOrder(channel, c.pixelBytes / each) : channel;
-    int64_t tap = c.g.phases[0].taps[run * tapsOfRun + byte / c.pixelBytes];
+    int64_t tap = c.g.subConvs[0].taps[run * tapsOfRun + byte / c.pixelBytes];
     for (int64_t column = 0; channel < c.g.inChannels && byte >= first && column < columns; ++column) {
       // Weights that are split when the model runs are packed row by row, since storeSplit interleaves rows itself.
       int64_t at = c.shape.splitsRight ? i * lanes + column : (i / ofWord * lanes + column) * ofWord + i % ofWord;
@@ -303,7 +303,7 @@ KernelShape tileConvShape(plan::KernelOp kernel, const TileConv &c) {
   os << "conv in tiles " << (c.ofPlanes ? "of planes " : "") << (c.ofBf16 ? elements : "") << c.g.outChannels << '/'
      << c.g.inChannels << " wide " << c.shape.mostColumnTiles << " deep " << c.shape.depth << " runs " << c.runs
      << (c.shape.splitsRight ? " floats" : "") << " taps";
-  for (int64_t t : c.g.phases[0].taps) {
+  for (int64_t t : c.g.subConvs[0].taps) {
     os << ' ' << t;
   }
   int64_t bytes = c.shape.splitsRight ? c.panels * c.panelBytes() : c.steps() * c.shape.storedBytes(c.strips);

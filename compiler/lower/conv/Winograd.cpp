@@ -64,7 +64,7 @@ private:
   Space space;
   Buffer weights, bias, scratch;
 
-  const ConvAxis &axis(size_t i) const { return s.g.phases[0].axes[i]; }
+  const ConvAxis &axis(size_t i) const { return s.g.subConvs[0].axes[i]; }
   const Ix &stride(size_t i) const { return input.strides[2 + i]; }
   /// Return where component `c` of V, and of M, is in scratch.
   Ix inputAt(Ix c) const { return c * s.inputStride(); }

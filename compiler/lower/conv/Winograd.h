@@ -98,7 +98,7 @@ struct WinogradSchedule {
   int64_t itemsAtMost() const;
 };
 
-/// Marks an IntegerConv with the tiles for which its sums are exact. That depends on the weights' values, which are not
+/// Marks an Int8Conv with the tiles for which its sums are exact. That depends on the weights' values, which are not
 /// known any more when one kernel is built for several convolutions.
 void markExactOutputs(plan::KernelOp kernel);
 

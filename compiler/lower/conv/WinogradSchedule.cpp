@@ -68,9 +68,9 @@ static double winogradCycles(const WinogradSchedule &s, double weightRate, const
 
 /// Returns a component as a convolution of one tap. `inputWords` are its input channels, in words.
 static ConvGeometry componentOf(const ConvGeometry &g, int64_t inputWords, int64_t tiles) {
-  ConvPhase phase{{}, {0}};
-  phase.axes[2].out = tiles;
-  ConvGeometry component = {1, inputWords, g.outGroup(), 1, 1, false, 4, {support::Size(tiles)}, {phase}};
+  SubConv subConv{{}, {0}};
+  subConv.axes[2].out = tiles;
+  ConvGeometry component = {1, inputWords, g.outGroup(), 1, 1, false, 4, {support::Size(tiles)}, {subConv}};
   if (std::optional<int64_t> vectors = g.requested["vectors"]) {
     component.requested = {{"vectors", *vectors}};
   }
@@ -85,15 +85,15 @@ WinogradSchedule::Tiles::Tiles(const ConvAxis &axis, int64_t outputs, bool ofByt
 
 WinogradSchedule::WinogradSchedule(const ConvGeometry &g, int64_t outputs, int64_t lanes, bool ofBytes,
                                    const target::MachineModel &machine)
-    : g(g), perWord(ofBytes ? 2 : 1), rows(g.phases[0].axes[1], outputs, ofBytes),
-      columns(g.phases[0].axes[2], outputs, ofBytes), component(componentOf(g, inputWords(), tiles().number())),
+    : g(g), perWord(ofBytes ? 2 : 1), rows(g.subConvs[0].axes[1], outputs, ofBytes),
+      columns(g.subConvs[0].axes[2], outputs, ofBytes), component(componentOf(g, inputWords(), tiles().number())),
       product(scheduleOf(component, lanes, /*planes=*/false, machine)), line(machine.lineBytes / 4),
       heavyItems(machine.tuning.heavyItems) {}
 
 WinogradSchedule WinogradSchedule::opened(const ConvGeometry &open) const {
   WinogradSchedule s = *this;
-  s.g = open, s.rows = Tiles(open.phases[0].axes[1], outputs(), isOfBytes());
-  s.columns = Tiles(open.phases[0].axes[2], outputs(), isOfBytes());
+  s.g = open, s.rows = Tiles(open.subConvs[0].axes[1], outputs(), isOfBytes());
+  s.columns = Tiles(open.subConvs[0].axes[2], outputs(), isOfBytes());
   s.strips = ceilDiv(s.registerTileCount(), stripRegisterTiles);
   return s;
 }
@@ -183,7 +183,7 @@ static double weightOf(const support::ElementType &element, ArrayRef<char> filte
 template <typename Transformed>
 static void packPanel(const WinogradSchedule &s, int64_t out, int64_t width, llvm::function_ref<double(int64_t)> from,
                       Transformed *to) {
-  ArrayRef<int64_t> taps = s.g.phases[0].taps;
+  ArrayRef<int64_t> taps = s.g.subConvs[0].taps;
   int64_t words = s.inputWords();
   SmallVector<double> transformed(s.components());
   for (int64_t o = out; o < std::min(out + width, s.g.outChannels); ++o) {
@@ -220,7 +220,7 @@ static plan::WeightTable::Recipe transformedWeights(const WinogradSchedule &s, c
      << ' ' << s.g.outChannels << '/' << s.g.inChannels << " groups " << s.g.groups << " transposed " << s.g.transposed
      << " lanes " << s.product.lanes << " vectors " << s.product.vectors << " taps " << s.rows.filtering.taps() << 'x'
      << s.columns.filtering.taps() << ':';
-  for (int64_t t : s.g.phases[0].taps) {
+  for (int64_t t : s.g.subConvs[0].taps) {
     os << ' ' << t;
   }
   auto pack = [s, &element](ArrayRef<char> filters, MutableArrayRef<char> to) {

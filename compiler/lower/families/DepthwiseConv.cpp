@@ -46,8 +46,8 @@ struct DepthwiseSchedule {
   Stacks whole = {}, single = {};    ///< of tiles of `height` rows of outputs, and of one row
   int64_t int16Dots = 0;             ///< of ByteProducts
 
-  const ConvAxis &axis(size_t i) const { return g.phases[0].axes[i]; }
-  int64_t taps() const { return g.phases[0].taps.size(); }
+  const ConvAxis &axis(size_t i) const { return g.subConvs[0].axes[i]; }
+  int64_t taps() const { return g.subConvs[0].taps.size(); }
   bool isStacked() const { return !words.empty(); }
   ByteProducts bytes(const target::MachineModel &machine) const { return ByteProducts(machine, false, int16Dots); }
   int64_t slices() const { return axis(0).taps; }
@@ -111,7 +111,7 @@ DepthwiseSchedule scheduleOf(plan::KernelOp kernel, const target::MachineModel &
   DepthwiseSchedule s{geometryOf(kernel.root(), maySwapAxes),
                       plan::blockedOf(kernel.getResult(0).getType()).getLanes(),
                       0,
-                      isa<formats::IntegerConvOp>(kernel.root()),
+                      isa<formats::Int8ConvOp>(kernel.root()),
                       false,
                       1,
                       1,
@@ -137,10 +137,10 @@ DepthwiseSchedule scheduleOf(plan::KernelOp kernel, const target::MachineModel &
 /// [block][tap][lane]
 plan::WeightTable::Recipe packed(const DepthwiseSchedule &s) {
   std::string key = "depthwise lanes " + std::to_string(s.lanes) + " taps";
-  for (int64_t t : s.g.phases[0].taps) {
+  for (int64_t t : s.g.subConvs[0].taps) {
     key += " " + std::to_string(t);
   }
-  auto pack = [lanes = s.lanes, taps = s.g.phases[0].taps, channels = s.g.outChannels,
+  auto pack = [lanes = s.lanes, taps = s.g.subConvs[0].taps, channels = s.g.outChannels,
                bytes = s.g.weightBytes](ArrayRef<char> from, MutableArrayRef<char> to) {
     int64_t count = taps.size();
     for (int64_t c = 0; c < channels; ++c) {
@@ -162,7 +162,7 @@ plan::WeightTable::Recipe packedStacks(const DepthwiseSchedule &s, const BytePro
       key += " " + std::to_string(row);
     }
   }
-  for (int64_t t : s.g.phases[0].taps) {
+  for (int64_t t : s.g.subConvs[0].taps) {
     key += " " + std::to_string(t);
   }
   auto pack = [s, bytes](ArrayRef<char> from, MutableArrayRef<char> to) {
@@ -173,7 +173,7 @@ plan::WeightTable::Recipe packedStacks(const DepthwiseSchedule &s, const BytePro
         int64_t column = i % columns, word = i / columns % s.words.size(), slice = i / columns / s.words.size();
         auto weights = llvm::map_to_vector<4>(s.words[word], [&](int64_t row) {
           int64_t tap = (slice * s.axis(1).taps + row) * columns + column;
-          return row < 0 ? int8_t(0) : static_cast<int8_t>(from[c * count + s.g.phases[0].taps[tap]]);
+          return row < 0 ? int8_t(0) : static_cast<int8_t>(from[c * count + s.g.subConvs[0].taps[tap]]);
         });
         words[(c / s.lanes * s.weightWords() + i) * s.lanes + c % s.lanes] = bytes.stackedWord(weights);
       }
@@ -437,16 +437,16 @@ class DepthwiseConv : public ConvFamily {
   static bool blocked(plan::KernelOp kernel) {
     return static_cast<bool>(plan::blockedOf(kernel.getResult(0).getType()));
   }
-  static bool isOfBytes(plan::KernelOp kernel) { return isa<formats::IntegerConvOp>(kernel.root()); }
+  static bool isOfBytes(plan::KernelOp kernel) { return isa<formats::Int8ConvOp>(kernel.root()); }
 
 public:
-  SmallVector<TypeID> roots() const override { return rootsOf<onnx::ConvOp, formats::IntegerConvOp>(); }
+  SmallVector<TypeID> roots() const override { return rootsOf<onnx::ConvOp, formats::Int8ConvOp>(); }
   bool isFor(Operation *root) const override { return isDepthwise(root); }
 
   KernelShape shape(plan::KernelOp kernel, const target::MachineModel &machine) const override {
     KernelShape shape;
     if (!blocked(kernel)) {
-      shape = isOfBytes(kernel) ? rowMajorIntegerConvShape(kernel) : rowMajorConvShape(kernel, machine);
+      shape = isOfBytes(kernel) ? rowMajorInt8ConvShape(kernel) : rowMajorConvShape(kernel, machine);
       shape.choice = onlyChoice("row-major", {});
       return shape;
     }

@@ -15,10 +15,10 @@ namespace {
 class MatMul : public ByAlgorithm<> {
 public:
   SmallVector<TypeID> roots() const override {
-    return rootsOf<onnx::MatMulOp, formats::IntegerMatMulOp, formats::Bf16MatMulOp>();
+    return rootsOf<onnx::MatMulOp, formats::Int8MatMulOp, formats::Bf16MatMulOp>();
   }
   std::string unsupported(Operation *root, const target::MachineModel &machine) const override {
-    if (isa<formats::IntegerMatMulOp, formats::Bf16MatMulOp>(root)) {
+    if (isa<formats::Int8MatMulOp, formats::Bf16MatMulOp>(root)) {
       return onnx::constantThrough(root->getOperand(1)) ? "" : "its right operand is not constant";
     }
     Type element = onnx::computedIn(onnx::elementOf(root->getOperand(0)));

@@ -62,7 +62,7 @@ MatMulProblem matmulProblem(plan::KernelOp kernel, const target::MachineModel &m
   using Factors = MatMulProblem::Factors;
   MatMulProblem p;
   p.requested = requestedSchedule(op);
-  if (isa<formats::IntegerMatMulOp>(op)) {
+  if (isa<formats::Int8MatMulOp>(op)) {
     p.factors = onnx::isInt(a.getElementType(), 16) ? Factors::Int16 : Factors::Bytes;
   } else if (isa<formats::Bf16MatMulOp>(op)) {
     p.factors = Factors::Bfloat16;

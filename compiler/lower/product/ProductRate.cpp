@@ -38,7 +38,7 @@ Rate rateOf(Operation *op, const KernelShape &shape, const target::MachineModel 
     return {shape.ofTiles ? bytesPerTileInstruction(machine) / 2 : 1};
   }
   Type element = onnx::elementOf(op->getOperand(0));
-  if (isa<formats::IntegerMatMulOp, formats::IntegerConvOp>(op)) {
+  if (isa<formats::Int8MatMulOp, formats::Int8ConvOp>(op)) {
     bool bytes = element.getIntOrFloatBitWidth() == 8 && !shape.multiplyAdds; // Winograd's algorithm multiplies int16
     bool fours = bytes && (byteDots || onnx::int16DotsOf(op));
     return {shape.ofTiles                                 ? bytesPerTileInstruction(machine)

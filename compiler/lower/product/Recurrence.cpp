@@ -3,7 +3,7 @@
 // goes through memory.
 //
 // Tiles are a few rows of the batch times a group of hidden blocks with all of their gates
-// (lower/product/StateProduct.h). A GRU whose reset gate acts before the product has two phases in a step. States lie
+// (lower/product/StateProduct.h). A GRU whose reset gate acts before the product has two stages in a step. States lie
 // in scratch, padded to whole vectors: h twice, since a step reads the old one while it writes the new one.
 #include "compiler/lower/product/StateProduct.h"
 #include "compiler/onnx/ElementTypes.h"
@@ -21,7 +21,7 @@ namespace {
 using onnx::Num;
 using support::Size;
 
-using GatePhase = RecurrentPlan::GatePhase;
+using GateStage = RecurrentPlan::GateStage;
 
 class Network {
 public:
@@ -180,37 +180,37 @@ private:
   void oneStep(Ix step) {
     Ix parity = remainder(step, 2), state = plan.stateElements();
     Ix from = parity * state, to = (Ix(1) - parity) * state;
-    for (size_t i = 0; i < plan.phases.size(); ++i) {
-      const GatePhase &phase = plan.phases[i];
+    for (size_t i = 0; i < plan.stages.size(); ++i) {
+      const GateStage &stage = plan.stages[i];
       product.read(i ? reset : h, i ? Ix(0) : from);
       eachTile([&](Ix first, int64_t count) {
         SmallVector<Row> rows;
         for (int64_t n = 0; n < count; ++n) {
           rows.push_back(rowAt(first + Ix(n), step));
         }
-        int64_t size = phase.group * plan.lanes, whole = plan.hidden / size;
-        w.loop(0, whole, 1, [&](Ix g) { tile(phase, i, rows, g * size, phase.group, from, to, false); });
+        int64_t size = stage.group * plan.lanes, whole = plan.hidden / size;
+        w.loop(0, whole, 1, [&](Ix g) { tile(stage, i, rows, g * size, stage.group, from, to, false); });
         if (plan.hidden % size) {
-          int64_t left = plan.blocks - whole * phase.group;
-          tile(phase, i, rows, whole * size, left, from, to, plan.rest != 0);
+          int64_t left = plan.blocks - whole * stage.group;
+          tile(stage, i, rows, whole * size, left, from, to, plan.rest != 0);
         }
       });
     }
   }
 
-  void tile(const GatePhase &phase, size_t phaseIndex, ArrayRef<Row> rows, Ix unit, int64_t count, Ix from, Ix to,
+  void tile(const GateStage &stage, size_t stageIndex, ArrayRef<Row> rows, Ix unit, int64_t count, Ix from, Ix to,
             bool partial) {
-    int64_t g = phase.gates.size(), width = count * g;
+    int64_t g = stage.gates.size(), width = count * g;
     Ixs numbers;
     llvm::append_range(numbers, llvm::map_range(rows, [](const Row &row) { return row.row; }));
-    SmallVector<Value> sums = product.sums(phase, numbers, unit, count);
+    SmallVector<Value> sums = product.sums(stage, numbers, unit, count);
     for (size_t row = 0; row < rows.size(); ++row) {
       for (int64_t u = 0; u < count; ++u) {
         SmallVector<Value> mine;
         for (int64_t i = 0; i < g; ++i) {
           mine.push_back(sums[row * width + u * g + i]);
         }
-        unitBlock({rows[row], unit + Ix(u * plan.lanes), from, to, partial && u + 1 == count}, phase, phaseIndex, mine);
+        unitBlock({rows[row], unit + Ix(u * plan.lanes), from, to, partial && u + 1 == count}, stage, stageIndex, mine);
       }
     }
   }
@@ -269,11 +269,11 @@ private:
     return peephole ? x + num(load(peephole, Ix(gate * plan.hidden) + at.unit, at.partial)) * cell : x;
   }
 
-  void unitBlock(const Units &at, const GatePhase &phase, size_t phaseIndex, ArrayRef<Value> sums) {
+  void unitBlock(const Units &at, const GateStage &stage, size_t stageIndex, ArrayRef<Value> sums) {
     Ix place = at.row.row * plan.padded + at.unit;
     Num old = num(w.load(h, at.from + place, plan.lanes));
     SmallVector<Num> x;
-    for (auto [gate, sum] : llvm::zip_equal(phase.gates, sums)) {
+    for (auto [gate, sum] : llvm::zip_equal(stage.gates, sums)) {
       bool late = op.getLinearBeforeReset() && gate == 2; // the input's part comes after the reset
       x.push_back(late ? num(sum) : num(sum) + input(at, gate));
     }
@@ -286,7 +286,7 @@ private:
       Num inner = bias ? x[2] + num(load(bias, at.unit, at.partial)) : x[2];
       Num candidate = activate(1, clipped(reset * inner + input(at, 2)));
       finish(at, place, candidate + z * (old - candidate), old);
-    } else if (phaseIndex == 0) {
+    } else if (stageIndex == 0) {
       w.store(activate(0, clipped(x[0])), update, place);
       w.store(activate(0, clipped(x[1])) * old, reset, place);
     } else {

@@ -53,9 +53,9 @@ RecurrentPlan::RecurrentPlan(plan::KernelOp kernel, const target::MachineModel &
   constantR = static_cast<bool>(constantOperand(kernel, op.getR()));
   digits = method == Method::ByteDots ? static_cast<int64_t>(op.getDigits()) : method == Method::Int16Dots ? 2 : 1;
   if (kind == "GRU" && !op.getLinearBeforeReset()) {
-    phases = {{{0, 1}}, {{2}}};
+    stages = {{{0, 1}}, {{2}}};
   } else {
-    phases = {{llvm::to_vector(llvm::seq<int64_t>(0, gates))}};
+    stages = {{llvm::to_vector(llvm::seq<int64_t>(0, gates))}};
   }
   // A tile of one row has as many vectors of R as there are registers for. With more rows, digits have four vectors at
   // least: each loaded vector is multiplied with the digits of all rows, and each loaded digit with all vectors.
@@ -66,17 +66,17 @@ RecurrentPlan::RecurrentPlan(plan::KernelOp kernel, const target::MachineModel &
   int64_t near = isNear ? 8 : std::min<int64_t>(8, 4 * machine.lineBytes / bytesOfVector);
   int64_t vectors = ofDigits() ? (oneRow ? (machine.registers - 6) / digits : 4) : oneRow ? near : 1;
   int64_t wide = 1, offset = 0;
-  for (GatePhase &phase : phases) {
-    int64_t g = phase.gates.size();
-    phase.group = std::clamp<int64_t>(vectors / g, 1, std::max<int64_t>(1, blocks));
-    for (int64_t even = phase.group; ofDigits() && oneRow && 2 * even > vectors / g; --even) {
+  for (GateStage &stage : stages) {
+    int64_t g = stage.gates.size();
+    stage.group = std::clamp<int64_t>(vectors / g, 1, std::max<int64_t>(1, blocks));
+    for (int64_t even = stage.group; ofDigits() && oneRow && 2 * even > vectors / g; --even) {
       if (blocks % even == 0) { // a short tile at the end would not hide the latency of multiply-adds
-        phase.group = even;
+        stage.group = even;
         break;
       }
     }
-    phase.offset = offset;
-    wide = std::max(wide, oneRow ? g : g * phase.group);
+    stage.offset = offset;
+    wide = std::max(wide, oneRow ? g : g * stage.group);
     offset += g * padded * rowsOfTile();
   }
   rows = std::max<int64_t>(1, (machine.tileRegisters() - 2 - wide) / (wide * digits));
@@ -97,12 +97,12 @@ Size RecurrentPlan::scratchBytes() const {
   return ofDigits() ? stateElements() * Size(digits * bytesOfDigit()) + batch * Size(4 * (1 + digits)) : Size(0);
 }
 
-/// Calls f(phase, first, count) for each tile of R's packed form: of `count` blocks of units from the first one on.
+/// Calls f(stage, first, count) for each tile of R's packed form: of `count` blocks of units from the first one on.
 static void eachTile(const RecurrentPlan &plan,
-                     llvm::function_ref<void(const RecurrentPlan::GatePhase &, int64_t, int64_t)> f) {
-  for (const RecurrentPlan::GatePhase &phase : plan.phases) {
-    for (int64_t first = 0; first < plan.blocks; first += phase.group) {
-      f(phase, first, std::min(phase.group, plan.blocks - first));
+                     llvm::function_ref<void(const RecurrentPlan::GateStage &, int64_t, int64_t)> f) {
+  for (const RecurrentPlan::GateStage &stage : plan.stages) {
+    for (int64_t first = 0; first < plan.blocks; first += stage.group) {
+      f(stage, first, std::min(stage.group, plan.blocks - first));
     }
   }
 }
@@ -111,10 +111,10 @@ static void eachTile(const RecurrentPlan &plan,
 /// rows that ByteDots has behind each tile.
 static void eachPacked(const RecurrentPlan &plan, llvm::function_ref<void(int64_t, int64_t)> f) {
   int64_t to = 0;
-  eachTile(plan, [&](const RecurrentPlan::GatePhase &phase, int64_t first, int64_t count) {
+  eachTile(plan, [&](const RecurrentPlan::GateStage &stage, int64_t first, int64_t count) {
     for (int64_t word = 0; word < plan.rowsOfTile(); ++word) {
       for (int64_t u = 0; u < count; ++u) {
-        for (int64_t gate : phase.gates) {
+        for (int64_t gate : stage.gates) {
           for (int64_t l = 0; l < plan.lanes * plan.step(); ++l) {
             int64_t unit = (first + u) * plan.lanes + l / plan.step(), k = word * plan.step() + l % plan.step();
             bool isThere = unit < plan.hidden && k < plan.hidden;
@@ -130,10 +130,10 @@ static void eachPacked(const RecurrentPlan &plan, llvm::function_ref<void(int64_
 /// but multiplied as an unsigned byte, to which 128 has been added.
 static void packCorrections(const RecurrentPlan &plan, ArrayRef<char> from, MutableArrayRef<char> to) {
   int64_t at = 0;
-  eachTile(plan, [&](const RecurrentPlan::GatePhase &phase, int64_t first, int64_t count) {
-    at += plan.wordsOfRow() * count * static_cast<int64_t>(phase.gates.size()) * plan.lanes;
+  eachTile(plan, [&](const RecurrentPlan::GateStage &stage, int64_t first, int64_t count) {
+    at += plan.wordsOfRow() * count * static_cast<int64_t>(stage.gates.size()) * plan.lanes;
     for (int64_t u = 0; u < count; ++u) {
-      for (int64_t gate : phase.gates) {
+      for (int64_t gate : stage.gates) {
         for (int64_t l = 0; l < plan.lanes; ++l, ++at) {
           int64_t unit = (first + u) * plan.lanes + l;
           int32_t sum = 0;
@@ -153,8 +153,8 @@ void RecurrentPlan::pack(plan::KernelOp kernel, KernelShape &shape) const {
     return;
   }
   plan::WeightTable::Recipe recipe;
-  recipe.key = llvm::formatv("gates {0} {1} {2} {3} {4} {5} in {6}", kind, hidden, lanes, phases.size(),
-                             phases[0].group, step(), rowsOfTile())
+  recipe.key = llvm::formatv("gates {0} {1} {2} {3} {4} {5} in {6}", kind, hidden, lanes, stages.size(),
+                             stages[0].group, step(), rowsOfTile())
                    .str();
   int64_t size = onnx::elementBytes(onnx::elementOf(op.getR()));
   recipe.bytes = packedElements() * size;
@@ -210,16 +210,16 @@ StateProduct::StateProduct(Build &build, const RecurrentPlan &plan, Size at)
 
 /// Writes the loops of eachPacked.
 void StateProduct::pack(Buffer to) {
-  eachTile(plan, [&](const RecurrentPlan::GatePhase &phase, int64_t first, int64_t count) {
-    int64_t g = phase.gates.size();
+  eachTile(plan, [&](const RecurrentPlan::GateStage &stage, int64_t first, int64_t count) {
+    int64_t g = stage.gates.size();
     w.loop(0, plan.hidden, 1, [&](Ix k) {
       for (int64_t u = 0; u < count; ++u) {
         for (int64_t i = 0; i < g; ++i) {
           int64_t unit = (first + u) * plan.lanes;
           w.loop(0, std::min(plan.lanes, plan.hidden - unit), 1, [&](Ix l) {
-            Ix source = (Ix(phase.gates[i] * plan.hidden + unit) + l) * plan.hidden + k;
+            Ix source = (Ix(stage.gates[i] * plan.hidden + unit) + l) * plan.hidden + k;
             w.store(w.load(r, source), to,
-                    Ix(phase.offset + first * plan.lanes * g * plan.hidden) +
+                    Ix(stage.offset + first * plan.lanes * g * plan.hidden) +
                         (k * count * g + Ix(u * g + i)) * plan.lanes + l);
           });
         }
@@ -310,18 +310,18 @@ void StateProduct::storeDigits(Value number, Ix row, Ix unit, Values &sums) {
 }
 
 Ix StateProduct::placeOf(const Tile &t, Ix k, int64_t v) const {
-  int64_t g = t.phase.gates.size();
-  return Ix(t.phase.offset) + t.unit * Ix(g * plan.rowsOfTile()) + k * Ix(t.width() * plan.lanes) + Ix(v * plan.lanes);
+  int64_t g = t.stage.gates.size();
+  return Ix(t.stage.offset) + t.unit * Ix(g * plan.rowsOfTile()) + k * Ix(t.width() * plan.lanes) + Ix(v * plan.lanes);
 }
 
 Value StateProduct::ofRows(const Buffer &from, const Tile &t, int64_t v) {
-  int64_t g = t.phase.gates.size();
-  return w.load(from, Ix(t.phase.gates[v % g] * plan.padded) + t.unit + Ix(v / g * plan.lanes), plan.lanes);
+  int64_t g = t.stage.gates.size();
+  return w.load(from, Ix(t.stage.gates[v % g] * plan.padded) + t.unit + Ix(v / g * plan.lanes), plan.lanes);
 }
 
-SmallVector<Value> StateProduct::sums(const RecurrentPlan::GatePhase &phase, ArrayRef<Ix> rows, Ix unit,
+SmallVector<Value> StateProduct::sums(const RecurrentPlan::GateStage &stage, ArrayRef<Ix> rows, Ix unit,
                                       int64_t count) {
-  Tile t{phase, rows, unit, count};
+  Tile t{stage, rows, unit, count};
   return plan.ofDigits() ? digitsSums(t) : floatSums(t);
 }
 

@@ -20,7 +20,7 @@ namespace ingot::lower {
 
 struct RecurrentPlan {
   /// Gates that one product gives, by their places in the standard's order.
-  struct GatePhase {
+  struct GateStage {
     llvm::SmallVector<int64_t> gates;
     int64_t group = 1;  ///< hidden blocks of a tile
     int64_t offset = 0; ///< in the packed R, in words
@@ -35,7 +35,7 @@ struct RecurrentPlan {
   bool constantR = false;
   Method method = Method::Floats;
   int64_t digits = 1; ///< of an element of the state
-  llvm::SmallVector<GatePhase> phases;
+  llvm::SmallVector<GateStage> stages;
 
   support::Size stateElements() const { return batch * support::Size(padded); }
   bool ofDigits() const { return method == Method::ByteDots || method == Method::Int16Dots; }
@@ -86,17 +86,17 @@ public:
   void read(Buffer from, Ix at);
   /// Returns the products of the gates of `count` blocks from a hidden unit on: for each of some rows of the batch, for
   /// each block, for each gate.
-  llvm::SmallVector<mlir::Value> sums(const RecurrentPlan::GatePhase &phase, llvm::ArrayRef<Ix> rows, Ix unit,
+  llvm::SmallVector<mlir::Value> sums(const RecurrentPlan::GateStage &stage, llvm::ArrayRef<Ix> rows, Ix unit,
                                       int64_t count);
 
 private:
   using Values = llvm::SmallVector<mlir::Value>;
   struct Tile {
-    const RecurrentPlan::GatePhase &phase;
+    const RecurrentPlan::GateStage &stage;
     llvm::ArrayRef<Ix> rows;
     Ix unit;
     int64_t count;
-    int64_t width() const { return count * static_cast<int64_t>(phase.gates.size()); }
+    int64_t width() const { return count * static_cast<int64_t>(stage.gates.size()); }
   };
   Writer &w;
   const RecurrentPlan &plan;

@@ -184,7 +184,7 @@ private:
 };
 
 /// Of bytes: zeros are packed among the weights, and lie around the image on every run.
-bool isPacked(formats::IntegerConvOp op) {
+bool isPacked(formats::Int8ConvOp op) {
   auto isNumber = [](const Size &size) { return size.isNumber(); };
   auto window = Convolution(op).window();
   return constantThrough(op.getW()) && succeeded(window) && llvm::all_of(window->before, isNumber) &&
@@ -210,7 +210,7 @@ std::string whyGathered(Operation *op) {
   if (ranked(x).getRank() > mostAxes) {
     return "it has more than three spatial axes";
   }
-  auto integers = dyn_cast<formats::IntegerConvOp>(op);
+  auto integers = dyn_cast<formats::Int8ConvOp>(op);
   return integers && !isPacked(integers) ? "its weights or its padding are not known at compile time" : "";
 }
 

@@ -8,7 +8,7 @@ class Onnx_Move<string mnemonic, int inputs, int dataOperands = 1, list<Trait> t
     : Onnx_Op<mnemonic, inputs, traits # [Onnx_Evaluable, Onnx_Parametric, Onnx_ViewInterface, DeclareOpInterfaceMethods<Onnx_Mover>]> {
   code own = "";
   let results = (outs AnyTensor:$y);
-  let more = [{
+  let memberDeclarations = [{
     bool isParameter(unsigned operand) { return }] # !if(!eq(dataOperands, -1), "false", "operand >= " # dataOperands) # [{; }
     ::std::optional<::ingot::support::Size> viewOffset() { return contiguousOffset(*this); }
     ::llvm::LogicalResult evaluate(::llvm::ArrayRef<::mlir::ElementsAttr> operands, ::llvm::SmallVectorImpl<::mlir::ElementsAttr> &results) {

@@ -11,12 +11,12 @@ using namespace ingot::onnx;
 
 namespace ingot::formats {
 
-LogicalResult IntegerConvOp::inferTypes(SmallVectorImpl<Type> &types) {
+LogicalResult Int8ConvOp::inferTypes(SmallVectorImpl<Type> &types) {
   return Convolution(*this).inferTypes(types, {}, IntegerType::get(getContext(), 32));
 }
 
 /// As products of int32, where no kernel can be made.
-LogicalResult IntegerConvOp::decompose(PatternRewriter &rewriter) {
+LogicalResult Int8ConvOp::decompose(PatternRewriter &rewriter) {
   Convolution conv(*this);
   auto window = conv.window();
   if (failed(window)) {

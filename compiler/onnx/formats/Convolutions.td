@@ -2,7 +2,7 @@
 include "compiler/onnx/Formats.td"
 include "compiler/onnx/WindowArguments.td"
 
-def Formats_IntegerConvOp : Formats_Op<"IntegerConv", [DeclareOpInterfaceMethods<Onnx_Decomposable>]> {
+def Formats_Int8ConvOp : Formats_Op<"Int8Conv", [DeclareOpInterfaceMethods<Onnx_Decomposable>]> {
   let summary = "Conv of uint8 by int8, with sums of int32; around the image lies `padding`";
   let arguments = !con(Onnx_WindowArguments<(ins AnyTensor:$x, AnyTensor:$w, NoneType:$b)>.all,
     (ins DefaultValuedOptionalAttr<I64Attr, "0">:$padding));

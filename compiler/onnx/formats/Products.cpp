@@ -16,12 +16,12 @@ using namespace ingot::onnx;
 
 namespace ingot::formats {
 
-LogicalResult IntegerMatMulOp::inferTypes(SmallVectorImpl<Type> &types) {
+LogicalResult Int8MatMulOp::inferTypes(SmallVectorImpl<Type> &types) {
   return inferProduct(*this, getA(), getB(), false, false, IntegerType::get(getContext(), 32), types);
 }
 
 /// Kernels read constant matrices, of which four rows at a time are packed; others are widened.
-LogicalResult IntegerMatMulOp::decompose(PatternRewriter &rewriter) {
+LogicalResult Int8MatMulOp::decompose(PatternRewriter &rewriter) {
   if (constantOf(getB())) {
     return failure();
   }

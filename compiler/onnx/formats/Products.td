@@ -1,7 +1,7 @@
 // Declares matrix products in the formats of kernels.
 include "compiler/onnx/Formats.td"
 
-def Formats_IntegerMatMulOp : Formats_Op<"IntegerMatMul", [DeclareOpInterfaceMethods<Onnx_Decomposable>]> {
+def Formats_Int8MatMulOp : Formats_Op<"Int8MatMul", [DeclareOpInterfaceMethods<Onnx_Decomposable>]> {
   let summary = "MatMul of uint8 by int8, with sums of int32";
   let arguments = (ins AnyTensor:$A, AnyTensor:$B);
   let results = (outs AnyTensor:$Y);

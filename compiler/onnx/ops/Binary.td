@@ -5,7 +5,7 @@ include "compiler/onnx/interfaces/Curve.td"
 /// The class of operators whose definitions before opset 7 broadcast by attributes.
 class Onnx_Arithmetic<string mnemonic, Type type = Onnx_Numbers, list<Trait> traits = []> : Onnx_Elementwise<mnemonic, 2, traits> {
   let arguments = (ins type:$a, type:$b);
-  let more = "static ::llvm::LogicalResult upgrade(::ingot::onnx::Node &node);";
+  let memberDeclarations = "static ::llvm::LogicalResult upgrade(::ingot::onnx::Node &node);";
 }
 class Onnx_Variadic<string mnemonic, Type type> : Onnx_Elementwise<mnemonic, -1> {
   let arguments = (ins Variadic<type>:$xs);
@@ -16,7 +16,7 @@ def Onnx_SubOp : Onnx_Arithmetic<"Sub", Onnx_Numbers, [DeclareOpInterfaceMethods
 def Onnx_MulOp : Onnx_Arithmetic<"Mul", Onnx_Numbers, [DeclareOpInterfaceMethods<Onnx_Curve>]>, Since<14>;
 def Onnx_DivOp : Onnx_Arithmetic<"Div">, Since<14>;
 def Onnx_PowOp : Onnx_Arithmetic<"Pow">, Since<15> {
-  let more = "static ::llvm::LogicalResult upgrade(::ingot::onnx::Node &node); bool mixesElements() { return true; }";
+  let memberDeclarations = "static ::llvm::LogicalResult upgrade(::ingot::onnx::Node &node); bool mixesElements() { return true; }";
 }
 def Onnx_AndOp : Onnx_Arithmetic<"And", Onnx_Bools>, Since<7>;
 def Onnx_OrOp : Onnx_Arithmetic<"Or", Onnx_Bools>, Since<7>;
@@ -39,5 +39,5 @@ def Onnx_SumOp : Onnx_Variadic<"Sum", Onnx_Floats>, Since<13>;
 def Onnx_MeanOp : Onnx_Variadic<"Mean", Onnx_Floats>, Since<13>;
 def Onnx_PReluOp : Onnx_Elementwise<"PRelu", 2>, Since<16> {
   let arguments = (ins Onnx_Numbers:$x, Onnx_Numbers:$slope);
-  let more = "static ::llvm::LogicalResult upgrade(::ingot::onnx::Node &node);";
+  let memberDeclarations = "static ::llvm::LogicalResult upgrade(::ingot::onnx::Node &node);";
 }

@@ -2,7 +2,7 @@
 include "compiler/onnx/Onnx.td"
 
 class Onnx_Comparison<string mnemonic, Type type = Onnx_Numbers> : Onnx_Binary<mnemonic, type> {
-  let more = [{
+  let memberDeclarations = [{
     ::mlir::Type resultElement() { return ::mlir::IntegerType::get(getContext(), 1); }
     static ::llvm::LogicalResult upgrade(::ingot::onnx::Node &node);
   }];

@@ -1,4 +1,4 @@
-// Convolutions, of which one of bytes is rewritten to sums of products of unsigned by signed bytes (IntegerConv) and
+// Convolutions, of which one of bytes is rewritten to sums of products of unsigned by signed bytes (Int8Conv) and
 // corrections for zero points, and one that no loops over windows can compute (whyGathered) to products of gathered
 // pixels. Shapes, windows and the gathering are in elements/Convolution.h.
 //
@@ -118,9 +118,7 @@ private:
   const Window &window;
   SmallVector<NamedAttribute> attributes;
 
-  Value sums(Value image, Value weights) {
-    return formats::make(f, "IntegerConv", {image, weights, Value()}, attributes);
-  }
+  Value sums(Value image, Value weights) { return formats::make(f, "Int8Conv", {image, weights, Value()}, attributes); }
 
   /// With a zero point around it that only the run knows.
   Value padded(const Quantized &x) {
@@ -146,7 +144,7 @@ private:
     Type f32 = f.b.getF32Type(), i32 = f.b.getI32Type();
     auto castTo = [&](Value v, Type element) { return f.cast(v, element, numberOfElement(element)); };
     int64_t outside = around * sizes[1].number(); // what a pixel around the image adds up to
-    Value pixels = castTo(formats::make(f, "IntegerConv", {image, ones(pixel, f.b.getI8Type()), Value()}), f32);
+    Value pixels = castTo(formats::make(f, "Int8Conv", {image, ones(pixel, f.b.getI8Type()), Value()}), f32);
     SmallVector<NamedAttribute> inWindow =
         llvm::to_vector(llvm::make_filter_range(attributes, [](NamedAttribute a) { return a.getName() != "padding"; }));
     Value y = f.op("Conv", {f.sub(pixels, f.number(outside, pixels)), ones(taps, f32), Value()}, inWindow);

@@ -12,9 +12,9 @@ class Onnx_ImageNormAlias<string mnemonic, int inputs> : Onnx_MicrosoftAlias<mne
 def Onnx_GroupNormOp : Onnx_ImageNormAlias<"GroupNorm", 3>;
 def Onnx_SkipGroupNormOp : Onnx_ImageNormAlias<"SkipGroupNorm", 5>;
 
-class Onnx_NhwcAlias<string mnemonic, int inputs, dag more = (ins)> : Onnx_MicrosoftAlias<mnemonic, inputs> {
+class Onnx_NhwcAlias<string mnemonic, int inputs, dag otherArguments = (ins)> : Onnx_MicrosoftAlias<mnemonic, inputs> {
   let attributes = !con((ins OptionalAttr<StrAttr>:$auto_pad, OptionalAttr<DenseI64ArrayAttr>:$dilations, OptionalAttr<I64Attr>:$group,
-    OptionalAttr<DenseI64ArrayAttr>:$kernel_shape, OptionalAttr<DenseI64ArrayAttr>:$pads, OptionalAttr<DenseI64ArrayAttr>:$strides), more);
+    OptionalAttr<DenseI64ArrayAttr>:$kernel_shape, OptionalAttr<DenseI64ArrayAttr>:$pads, OptionalAttr<DenseI64ArrayAttr>:$strides), otherArguments);
 }
 def Onnx_NhwcConvOp : Onnx_NhwcAlias<"NhwcConv", 3>;
 def Onnx_NhwcFusedConvOp : Onnx_NhwcAlias<"NhwcFusedConv", 4, (ins OptionalAttr<StrAttr>:$activation, OptionalAttr<DenseF32ArrayAttr>:$activation_params)>;

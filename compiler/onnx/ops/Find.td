@@ -9,9 +9,9 @@ class Onnx_CoreSelection<string mnemonic, list<Trait> traits = []>
   let assemblyFormat = "operands attr-dict `:` functional-type(operands, results)";
 }
 class Onnx_Selection<string mnemonic, int inputs, list<Trait> traits = []> : Onnx_CoreSelection<mnemonic, traits # [Onnx_Importable]> {
-  code more = "";
+  code memberDeclarations = "";
   int since = ?;
-  let extraClassDeclaration = "static int64_t inputCount() { return " # inputs # "; }\nstatic int64_t since() { return " # since # "; }\n" # more;
+  let extraClassDeclaration = "static int64_t inputCount() { return " # inputs # "; }\nstatic int64_t since() { return " # since # "; }\n" # memberDeclarations;
 }
 def Onnx_NonZeroOp : Onnx_Selection<"NonZero", 1, [DeclareOpInterfaceMethods<Onnx_Decomposable>]>, Since<13> {
   let summary = "the indices of all elements that are not zero, a column each";
@@ -27,7 +27,7 @@ def Onnx_NonMaxSuppressionOp : Onnx_Selection<"NonMaxSuppression", 5>, Since<11>
 }
 def Onnx_UniqueOp : Onnx_Selection<"Unique", 1>, Since<28> {
   let summary = "elements, or slices along an axis, that differ; where each first stands, which one each is, and how many are like it";
-  let more = "static ::llvm::LogicalResult upgrade(::ingot::onnx::Node &node);";
+  let memberDeclarations = "static ::llvm::LogicalResult upgrade(::ingot::onnx::Node &node);";
   let arguments = (ins Onnx_Comparables:$x, OptionalAttr<I64Attr>:$axis, DefaultValuedOptionalAttr<I64Attr, "1">:$sorted);
   let results = (outs AnyTensor:$y, AnyTensor:$first, AnyTensor:$inverse, AnyTensor:$counts, AnyTensor:$count);
 }

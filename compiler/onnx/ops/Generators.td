@@ -9,7 +9,7 @@ def Onnx_RangeOp : Onnx_Op<"Range", 3, [Onnx_SameElements<>, DeclareOpInterfaceM
     DeclareOpInterfaceMethods<Onnx_Parametric>]>, Since<27> {
   let arguments = (ins Onnx_Numbers:$start, Onnx_Numbers:$limit, Onnx_Numbers:$delta);
   let results = (outs AnyTensor:$y);
-  let more = "static ::llvm::LogicalResult upgrade(::ingot::onnx::Node &node);";
+  let memberDeclarations = "static ::llvm::LogicalResult upgrade(::ingot::onnx::Node &node);";
 }
 def Onnx_EyeLikeOp : Onnx_Op<"EyeLike", 1, [DeclareOpInterfaceMethods<Onnx_Evaluable>, DeclareOpInterfaceMethods<Onnx_Decomposable>]>, Since<22> {
   let arguments = (ins AnyTensor:$x, OptionalAttr<I64Attr>:$dtype, DefaultValuedOptionalAttr<I64Attr, "0">:$k);

@@ -2,7 +2,7 @@
 // formed.
 //
 //   Gemm(A, B, C)            alpha * MatMul(A, B) + beta * C
-//   MatMulInteger(a, b)      IntegerMatMul(a, b), of unsigned by signed bytes, with corrections for zero points
+//   MatMulInteger(a, b)      Int8MatMul(a, b), of unsigned by signed bytes, with corrections for zero points
 //   QLinearMatMul(a, b)      MatMulInteger(a, b) * (scaleA * scaleB / scaleY), rounded, + zeroY
 #include "compiler/onnx/ops/MatMul.h"
 #include "compiler/onnx/ElementTypes.h"
@@ -212,7 +212,7 @@ LogicalResult MatMulIntegerOp::decompose(PatternRewriter &rewriter) {
   Type i32 = rewriter.getI32Type();
   Quantized a = withSign(f, getA(), alongEnd(f, getAZeroPoint(), 1), /*isSigned=*/false),
             b = withSign(f, asMatrix(f, getB()), alongEnd(f, getBZeroPoint(), 0), /*isSigned=*/true);
-  Value y = formats::make(f, "IntegerMatMul", {a.values, b.values});
+  Value y = formats::make(f, "Int8MatMul", {a.values, b.values});
   if (a.zero) {
     Value columns = sumAlong(f, b.values, {ranked(b.values).getRank() - 2});
     if (b.zero) {

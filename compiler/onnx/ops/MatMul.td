@@ -17,7 +17,7 @@ def Onnx_GemmOp : Onnx_Op<"Gemm", 3, [Onnx_SameElements<>, DeclareOpInterfaceMet
     DefaultValuedOptionalAttr<F32Attr, "1.0f">:$beta, DefaultValuedOptionalAttr<I64Attr, "0">:$transA,
     DefaultValuedOptionalAttr<I64Attr, "0">:$transB);
   let results = (outs AnyTensor:$Y);
-  let more = "static ::llvm::LogicalResult upgrade(::ingot::onnx::Node &node);";
+  let memberDeclarations = "static ::llvm::LogicalResult upgrade(::ingot::onnx::Node &node);";
 }
 
 def Onnx_MatMulIntegerOp : Onnx_Op<"MatMulInteger", 4, [DeclareOpInterfaceMethods<Onnx_Decomposable>]>, Since<10> {

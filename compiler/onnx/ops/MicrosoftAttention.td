@@ -19,7 +19,7 @@ def Onnx_MultiHeadAttentionOp : Onnx_MicrosoftAttention<"MultiHeadAttention", 8>
     Onnx_OptionalOf<Onnx_Floats>:$past_value, I64Attr:$num_heads, DefaultValuedOptionalAttr<F32Attr, "-10000.0f">:$mask_filter_value,
     OptionalAttr<F32Attr>:$scale, DefaultValuedOptionalAttr<I64Attr, "0">:$unidirectional);
   let results = (outs AnyTensor:$output, AnyTensor:$present_key, AnyTensor:$present_value);
-  let more = "static ::llvm::LogicalResult upgrade(::ingot::onnx::Node &node);";
+  let memberDeclarations = "static ::llvm::LogicalResult upgrade(::ingot::onnx::Node &node);";
 }
 def Onnx_MicrosoftRotaryEmbeddingOp : Onnx_MicrosoftAttention<"RotaryEmbedding", 4> {
   let summary = "pairs of columns rotated by the angles of their positions, which may be one number from which they count up";

@@ -5,7 +5,7 @@ include "compiler/onnx/Onnx.td"
 class Onnx_AlongAxis<string mnemonic, list<Trait> traits = []> : Onnx_Op<mnemonic, 1, traits> {
   let arguments = (ins Onnx_Floats:$input, DefaultValuedOptionalAttr<I64Attr, "-1">:$axis);
   let results = (outs AnyTensor:$output);
-  let more = "static ::llvm::LogicalResult upgrade(::ingot::onnx::Node &node);";
+  let memberDeclarations = "static ::llvm::LogicalResult upgrade(::ingot::onnx::Node &node);";
 }
 def Onnx_SoftmaxOp : Onnx_AlongAxis<"Softmax">, Since<13>;
 def Onnx_LogSoftmaxOp : Onnx_AlongAxis<"LogSoftmax">, Since<13>;
@@ -30,7 +30,7 @@ def Onnx_RMSNormalizationOp : Onnx_Op<"RMSNormalization", 2, [DeclareOpInterface
 def Onnx_InstanceNormalizationOp : Onnx_Op<"InstanceNormalization", 3, [Onnx_SameElements<>, DeclareOpInterfaceMethods<Onnx_Decomposable>]>, Since<22> {
   let arguments = (ins Onnx_Floats:$input, Onnx_Floats:$scale, Onnx_Floats:$B, DefaultValuedOptionalAttr<F32Attr, "1e-5f">:$epsilon);
   let results = (outs AnyTensor:$output);
-  let more = "static ::llvm::LogicalResult upgrade(::ingot::onnx::Node &node);";
+  let memberDeclarations = "static ::llvm::LogicalResult upgrade(::ingot::onnx::Node &node);";
 }
 def Onnx_GroupNormalizationOp : Onnx_Op<"GroupNormalization", 3, [Onnx_SameElements<>, DeclareOpInterfaceMethods<Onnx_Decomposable>]>, Since<21> {
   let arguments = (ins Onnx_Floats:$X, Onnx_Floats:$scale, Onnx_Floats:$bias, I64Attr:$num_groups, DefaultValuedOptionalAttr<F32Attr, "1e-5f">:$epsilon,
@@ -42,7 +42,7 @@ def Onnx_BatchNormalizationOp : Onnx_Op<"BatchNormalization", 5, [Onnx_SameEleme
     DefaultValuedOptionalAttr<F32Attr, "1e-5f">:$epsilon, DefaultValuedOptionalAttr<F32Attr, "0.9f">:$momentum,
     DefaultValuedOptionalAttr<I64Attr, "0">:$training_mode);
   let results = (outs AnyTensor:$Y, AnyTensor:$running_mean, AnyTensor:$running_var);
-  let more = "static ::llvm::LogicalResult upgrade(::ingot::onnx::Node &node);";
+  let memberDeclarations = "static ::llvm::LogicalResult upgrade(::ingot::onnx::Node &node);";
 }
 def Onnx_MeanVarianceNormalizationOp : Onnx_Op<"MeanVarianceNormalization", 1, [DeclareOpInterfaceMethods<Onnx_Decomposable>]>, Since<13> {
   let arguments = (ins Onnx_Floats:$X, DefaultValuedOptionalAttr<DenseI64ArrayAttr, "{0, 2, 3}">:$axes);

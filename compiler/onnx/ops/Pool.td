@@ -40,7 +40,7 @@ def Onnx_GlobalLpPoolOp : Onnx_Op<"GlobalLpPool", 1, [DeclareOpInterfaceMethods<
   let summary = "the p-norm of each channel";
   let arguments = (ins Onnx_Floats:$x, DefaultValuedOptionalAttr<I64Attr, "2">:$p);
   let results = (outs AnyTensor:$y);
-  let more = "static ::llvm::LogicalResult upgrade(::ingot::onnx::Node &node);";
+  let memberDeclarations = "static ::llvm::LogicalResult upgrade(::ingot::onnx::Node &node);";
 }
 
 def Onnx_LRNOp : Onnx_Op<"LRN", 1, [DeclareOpInterfaceMethods<Onnx_Decomposable>]>, Since<13> {

@@ -4,7 +4,7 @@ include "compiler/onnx/interfaces/Curve.td"
 
 class Onnx_Quantization<string mnemonic, int inputs, list<Trait> traits = []>
     : Onnx_Op<mnemonic, inputs, traits # [DeclareOpInterfaceMethods<Onnx_Decomposable>]> {
-  let more = "static ::llvm::LogicalResult upgrade(::ingot::onnx::Node &node);";
+  let memberDeclarations = "static ::llvm::LogicalResult upgrade(::ingot::onnx::Node &node);";
 }
 
 def Onnx_QuantizeLinearOp : Onnx_Quantization<"QuantizeLinear", 3>, Since<28> {

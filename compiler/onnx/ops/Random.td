@@ -3,7 +3,7 @@ include "compiler/onnx/Onnx.td"
 
 class Onnx_Random<string mnemonic, int inputs> : Onnx_Op<mnemonic, inputs, [DeclareOpInterfaceMethods<Onnx_Decomposable>]> {
   let results = (outs AnyTensor:$y);
-  let more = "static ::llvm::LogicalResult upgrade(::ingot::onnx::Node &node);";
+  let memberDeclarations = "static ::llvm::LogicalResult upgrade(::ingot::onnx::Node &node);";
 }
 def Onnx_RandomUniformOp : Onnx_Random<"RandomUniform", 0>, Since<22> {
   let arguments = (ins DenseI64ArrayAttr:$shape, DefaultValuedOptionalAttr<I64Attr, "1">:$dtype, DefaultValuedOptionalAttr<F32Attr, "0.0f">:$low,

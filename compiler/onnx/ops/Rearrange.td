@@ -5,7 +5,7 @@ class Onnx_Moves<string mnemonic, int inputs> : Onnx_Op<mnemonic, inputs, [Decla
 def Onnx_SplitOp : Onnx_Op<"Split", 2, [DeclareOpInterfaceMethods<Onnx_Decomposable>, DeclareOpInterfaceMethods<Onnx_Evaluable>]>, Since<18> {
   let arguments = (ins AnyTensor:$data, Onnx_OptionalOf<Onnx_Int64s>:$split, DefaultValuedOptionalAttr<I64Attr, "0">:$axis, OptionalAttr<I64Attr>:$num_outputs);
   let results = (outs Variadic<AnyTensor>:$ys);
-  let more = "static ::llvm::LogicalResult upgrade(::ingot::onnx::Node &node);";
+  let memberDeclarations = "static ::llvm::LogicalResult upgrade(::ingot::onnx::Node &node);";
 }
 def Onnx_DepthToSpaceOp : Onnx_Moves<"DepthToSpace", 1>, Since<28> {
   let arguments = (ins AnyTensor:$data, I64Attr:$blocksize, DefaultValuedOptionalAttr<StrAttr, "\"DCR\"">:$mode);

@@ -19,7 +19,7 @@ def Onnx_RecurrenceOp : Onnx_CoreOp<"Recurrence"> {
 
 def Onnx_Int32s : TensorOf<[I32]>;
 class Onnx_RecurrentNode<string mnemonic, int inputs, string floats> : Onnx_Op<mnemonic, inputs, [Onnx_SameElements<floats>, DeclareOpInterfaceMethods<Onnx_Decomposable>]> {
-  let more = "static ::llvm::LogicalResult upgrade(::ingot::onnx::Node &node);";
+  let memberDeclarations = "static ::llvm::LogicalResult upgrade(::ingot::onnx::Node &node);";
 }
 def Onnx_LSTMOp : Onnx_RecurrentNode<"LSTM", 8, "0, 1, 2, 3, 5, 6, 7">, Since<22> {
   let arguments = (ins Onnx_Floats:$X, Onnx_Floats:$W, Onnx_Floats:$R, Onnx_OptionalOf<Onnx_Floats>:$B, Onnx_OptionalOf<Onnx_Int32s>:$sequence_lens, Onnx_OptionalOf<Onnx_Floats>:$initial_h,

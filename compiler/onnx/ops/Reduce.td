@@ -21,7 +21,7 @@ class Onnx_Reduction<string mnemonic, Type type = Onnx_Numbers, list<Trait> trai
   let arguments = (ins type:$data, Onnx_OptionalOf<Onnx_Int64s>:$axes, DefaultValuedOptionalAttr<I64Attr, "1">:$keepdims,
     DefaultValuedOptionalAttr<I64Attr, "0">:$noop_with_empty_axes);
   let results = (outs AnyTensor:$reduced);
-  let more = [{
+  let memberDeclarations = [{
     static ::llvm::LogicalResult upgrade(::ingot::onnx::Node &node) { node.attributeToOperand("axes", 1); return ::llvm::success(); }
   }];
 }

@@ -10,13 +10,13 @@ def Onnx_ResizeOp : Onnx_Op<"Resize", 4, [DeclareOpInterfaceMethods<Onnx_Decompo
     DefaultValuedOptionalAttr<StrAttr, "\"stretch\"">:$keep_aspect_ratio_policy, DefaultValuedOptionalAttr<StrAttr, "\"nearest\"">:$mode,
     DefaultValuedOptionalAttr<StrAttr, "\"round_prefer_floor\"">:$nearest_mode);
   let results = (outs AnyTensor:$y);
-  let more = "static ::llvm::LogicalResult upgrade(::ingot::onnx::Node &node);";
+  let memberDeclarations = "static ::llvm::LogicalResult upgrade(::ingot::onnx::Node &node);";
 }
 def Onnx_UpsampleOp : Onnx_Op<"Upsample", 2>, Since<9> {
   let summary = "opsets before 10; becomes Resize when imported";
   let arguments = (ins AnyTensor:$data, Onnx_OptionalOf<Onnx_Floats>:$scales);
   let results = (outs AnyTensor:$y);
-  let more = "static ::llvm::LogicalResult upgrade(::ingot::onnx::Node &node);";
+  let memberDeclarations = "static ::llvm::LogicalResult upgrade(::ingot::onnx::Node &node);";
 }
 
 def Onnx_InterpolateOp : Onnx_CoreOp<"Interpolate"> {

@@ -6,7 +6,7 @@ def Onnx_GridSampleOp : Onnx_Op<"GridSample", 2, [DeclareOpInterfaceMethods<Onnx
   let arguments = (ins AnyTensor:$x, Onnx_Floats:$grid, DefaultValuedOptionalAttr<I64Attr, "0">:$align_corners,
     DefaultValuedOptionalAttr<StrAttr, "\"linear\"">:$mode, DefaultValuedOptionalAttr<StrAttr, "\"zeros\"">:$padding_mode);
   let results = (outs AnyTensor:$y);
-  let more = "static ::llvm::LogicalResult upgrade(::ingot::onnx::Node &node);";
+  let memberDeclarations = "static ::llvm::LogicalResult upgrade(::ingot::onnx::Node &node);";
 }
 
 def Onnx_AffineGridOp : Onnx_Op<"AffineGrid", 2, [DeclareOpInterfaceMethods<Onnx_Decomposable>]>, Since<20> {
@@ -21,7 +21,7 @@ def Onnx_RoiAlignOp : Onnx_Op<"RoiAlign", 3, [DeclareOpInterfaceMethods<Onnx_Dec
     DefaultValuedOptionalAttr<I64Attr, "1">:$output_height, DefaultValuedOptionalAttr<I64Attr, "1">:$output_width,
     DefaultValuedOptionalAttr<I64Attr, "0">:$sampling_ratio, DefaultValuedOptionalAttr<F32Attr, "1.0f">:$spatial_scale);
   let results = (outs AnyTensor:$y);
-  let more = "static ::llvm::LogicalResult upgrade(::ingot::onnx::Node &node);";
+  let memberDeclarations = "static ::llvm::LogicalResult upgrade(::ingot::onnx::Node &node);";
 }
 def Onnx_MaxRoiPoolOp : Onnx_Op<"MaxRoiPool", 2, [DeclareOpInterfaceMethods<Onnx_Decomposable>, Onnx_SameElements<"0, 1">]>, Since<22> {
   let summary = "each region of the image as so many bins: the largest pixel of each, 0 where it has none";

@@ -4,7 +4,7 @@ include "compiler/onnx/interfaces/Curve.td"
 
 def Onnx_WhereOp : Onnx_Elementwise<"Where", 3>, Since<16> {
   let arguments = (ins Onnx_Bools:$condition, AnyTensor:$x, AnyTensor:$z);
-  let more = [{
+  let memberDeclarations = [{
     ::mlir::Type resultElement() { return ::mlir::getElementTypeOrSelf(getX().getType()); }
     bool mixesElements() { return true; }
   }];
@@ -12,5 +12,5 @@ def Onnx_WhereOp : Onnx_Elementwise<"Where", 3>, Since<16> {
 }
 def Onnx_ClipOp : Onnx_Elementwise<"Clip", 3, [DeclareOpInterfaceMethods<Onnx_Curve>]>, Since<13> {
   let arguments = (ins Onnx_Numbers:$x, Onnx_OptionalOf<Onnx_Numbers>:$min, Onnx_OptionalOf<Onnx_Numbers>:$max);
-  let more = "static ::llvm::LogicalResult upgrade(::ingot::onnx::Node &node);";
+  let memberDeclarations = "static ::llvm::LogicalResult upgrade(::ingot::onnx::Node &node);";
 }

@@ -12,7 +12,7 @@ def Onnx_SizeOp : Onnx_Op<"Size", 1, [DeclareOpInterfaceMethods<Onnx_Decomposabl
 def Onnx_ReshapeOp : Onnx_Op<"Reshape", 2, [DeclareOpInterfaceMethods<Onnx_Evaluable>, DeclareOpInterfaceMethods<Onnx_ViewInterface>]>, Since<25> {
   let arguments = (ins AnyTensor:$x, Onnx_Int64s:$shape, DefaultValuedOptionalAttr<I64Attr, "0">:$allowzero);
   let results = (outs AnyTensor:$y);
-  let more = "static ::llvm::LogicalResult upgrade(::ingot::onnx::Node &node);";
+  let memberDeclarations = "static ::llvm::LogicalResult upgrade(::ingot::onnx::Node &node);";
 }
 
 /// The class of ops that give the elements another shape, which is known from the operand's; they become Reshape.
@@ -24,11 +24,11 @@ def Onnx_FlattenOp : Onnx_View<"Flatten", 1>, Since<25> {
 }
 def Onnx_SqueezeOp : Onnx_View<"Squeeze", 2>, Since<25> {
   let arguments = (ins AnyTensor:$x, Onnx_OptionalOf<Onnx_Int64s>:$axes);
-  let more = "static ::llvm::LogicalResult upgrade(::ingot::onnx::Node &node);";
+  let memberDeclarations = "static ::llvm::LogicalResult upgrade(::ingot::onnx::Node &node);";
 }
 def Onnx_UnsqueezeOp : Onnx_View<"Unsqueeze", 2>, Since<25> {
   let arguments = (ins AnyTensor:$x, Onnx_Int64s:$axes);
-  let more = "static ::llvm::LogicalResult upgrade(::ingot::onnx::Node &node);";
+  let memberDeclarations = "static ::llvm::LogicalResult upgrade(::ingot::onnx::Node &node);";
 }
 def Onnx_IdentityOp : Onnx_Op<"Identity", 1, [DeclareOpInterfaceMethods<Onnx_Decomposable>]>, Since<25> {
   let arguments = (ins AnyTensor:$x);
@@ -39,7 +39,7 @@ def Onnx_DropoutOp : Onnx_Op<"Dropout", 3, [DeclareOpInterfaceMethods<Onnx_Decom
     // opset 9 and before have a mask of the data's type, which only training fills
     OptionalAttr<I64Attr>:$seed, UnitAttr:$unfilled_mask);
   let results = (outs AnyTensor:$y, AnyTensor:$mask);
-  let more = [{
+  let memberDeclarations = [{
     static ::llvm::LogicalResult upgrade(::ingot::onnx::Node &node);
     ::llvm::LogicalResult train(::mlir::PatternRewriter &rewriter);
   }];

@@ -18,7 +18,7 @@ def Onnx_DFTOp : Onnx_Transform<"DFT", 3>, Since<20> {
   let summary = "the discrete Fourier transform; the last axis is [real] or [real, imaginary]";
   let arguments = (ins Onnx_Floats:$x, Onnx_OptionalOf<Onnx_Indices>:$dft_length, Onnx_OptionalOf<Onnx_Int64s>:$axis,
     DefaultValuedOptionalAttr<I64Attr, "0">:$inverse, DefaultValuedOptionalAttr<I64Attr, "0">:$onesided);
-  let more = "static ::llvm::LogicalResult upgrade(::ingot::onnx::Node &node);";
+  let memberDeclarations = "static ::llvm::LogicalResult upgrade(::ingot::onnx::Node &node);";
 }
 def Onnx_STFTOp : Onnx_Transform<"STFT", 4, [Onnx_SameElements<"0, 2">, Onnx_SameElements<"1, 3">]>, Since<17> {
   let summary = "DFT of frames, each so many samples behind the one before and weighted by a window";

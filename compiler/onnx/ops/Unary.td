@@ -63,11 +63,11 @@ def Onnx_AtanhOp : Onnx_Unary<"Atanh">, Since<22>;
 def Onnx_NotOp : Onnx_Unary<"Not", Onnx_Bools>, Since<1>;
 def Onnx_BitwiseNotOp : Onnx_Unary<"BitwiseNot", Onnx_Integers>, Since<18>;
 def Onnx_IsNaNOp : Onnx_Unary<"IsNaN">, Since<20> {
-  let more = "::mlir::Type resultElement();";
+  let memberDeclarations = "::mlir::Type resultElement();";
 }
 def Onnx_IsInfOp : Onnx_Elementwise<"IsInf", 1>, Since<20> {
   let arguments = (ins Onnx_Floats:$x, DefaultValuedOptionalAttr<I64Attr, "1">:$detect_negative, DefaultValuedOptionalAttr<I64Attr, "1">:$detect_positive);
-  let more = "::mlir::Type resultElement();";
+  let memberDeclarations = "::mlir::Type resultElement();";
 }
 
 // These are experimental functions of opset 7 and before.

@@ -2,7 +2,7 @@
 // scale and zero point belong to the tensor, to each place along an axis, or to each block of some places along it.
 //
 // Quantize and Dequantize (ops/Quantize.td) compute this element by element, with scales and zero points that
-// broadcast. Products of integers are IntegerMatMul and IntegerConv (formats/Products.td, formats/Convolutions.td),
+// broadcast. Products of integers are Int8MatMul and Int8Conv (formats/Products.td, formats/Convolutions.td),
 // which know no zero points and are of unsigned by signed bytes, as the instructions of processors are:
 //
 //   sum (a - z)(b - u) = sum a b - u sum a - z (sum b - k u)
@@ -24,7 +24,7 @@ inline constexpr int64_t mostOfPairs = 2048;
 constexpr llvm::StringLiteral onlyBytesName = "ingot.only_bytes";
 inline constexpr double errorForBytes = 2.25e-4;
 
-/// The attribute of an IntegerConv or IntegerMatMul that says how many dot products of four neighbouring channels have
+/// The attribute of an Int8Conv or Int8MatMul that says how many dot products of four neighbouring channels have
 /// sums of pairs that fit int16 together (integer/Int16Sums.h).
 constexpr llvm::StringLiteral int16DotsName = "ingot.int16_dots";
 int64_t int16DotsOf(mlir::Operation *op);

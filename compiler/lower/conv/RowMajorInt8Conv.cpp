@@ -14,7 +14,7 @@ namespace {
 class PixelByPixel {
 public:
   explicit PixelByPixel(Build &build)
-      : build(build), w(build.w), op(cast<formats::IntegerConvOp>(build.group.root)),
+      : build(build), w(build.w), op(cast<formats::Int8ConvOp>(build.group.root)),
         g(geometryOf(op, /*maySwapAxes=*/false)), space(build.group.space(build.group.resultType())),
         x(build.group.buffer(op.getX())), weights(build.group.buffer(op.getW())) {}
 
@@ -31,12 +31,12 @@ public:
 private:
   Build &build;
   Writer &w;
-  formats::IntegerConvOp op;
+  formats::Int8ConvOp op;
   ConvGeometry g;
   Space space;
   Buffer x, weights;
 
-  const ConvAxis &axis(size_t i) const { return g.phases[0].axes[i]; }
+  const ConvAxis &axis(size_t i) const { return g.subConvs[0].axes[i]; }
 
   /// Stores one output.
   void finish(Ix n, Ix out, std::array<Ix, 3> at, Value sum) {
@@ -98,7 +98,7 @@ private:
 
 } // namespace
 
-KernelShape rowMajorIntegerConvShape(plan::KernelOp kernel) {
+KernelShape rowMajorInt8ConvShape(plan::KernelOp kernel) {
   ConvGeometry g = geometryOf(kernel.root(), /*maySwapAxes=*/false);
   KernelShape shape;
   shape.items = g.batch * support::Size(g.outChannels);

@@ -9,15 +9,15 @@ using namespace mlir;
 namespace ingot::lower {
 namespace {
 
-class IntegerConv : public ByAlgorithm<ConvFamily> {
+class Int8Conv : public ByAlgorithm<ConvFamily> {
 public:
-  SmallVector<TypeID> roots() const override { return rootsOf<formats::IntegerConvOp>(); }
+  SmallVector<TypeID> roots() const override { return rootsOf<formats::Int8ConvOp>(); }
   bool isFor(Operation *root) const override { return !isDepthwise(root); }
   void mark(plan::KernelOp kernel) const override { markExactOutputs(kernel); }
 };
 
 } // namespace
 
-std::unique_ptr<KernelFamily> createIntegerConvFamily() { return std::make_unique<IntegerConv>(); }
+std::unique_ptr<KernelFamily> createInt8ConvFamily() { return std::make_unique<Int8Conv>(); }
 
 } // namespace ingot::lower
