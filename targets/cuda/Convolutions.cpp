@@ -1,7 +1,10 @@
 // Convolutions of row-major images, in any number of groups. Where a group has enough channels they are products by
 // tiles (TileProduct.h, TensorProduct.h) of weights [channels][inputs * taps] and pixels, of which the factor on the
-// right is read where it is, with zeros around the image. Else, and for transposed convolutions, each thread computes
-// one pixel of a channel.
+// right is read where it is, with zeros around the image. Pointwise convolutions of float16 and bfloat16 are products
+// of what lies in memory, and are copied in vectors. Else, and for transposed convolutions, each thread computes one
+// pixel of a channel. Convolutions of uint8 by int8 are as others, with a number of their own around the image; their
+// weights are packed into lines (Int8Lines.h).
+#include "compiler/onnx/formats/Convolutions.h"
 #include "compiler/lower/core/Threads.h"
 #include "compiler/onnx/Onnx.h"
 #include "compiler/onnx/elements/Window.h"
@@ -9,6 +12,7 @@
 #include "compiler/onnx/sizes/Shapes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "targets/cuda/Families.h"
+#include "targets/cuda/Int8Lines.h"
 #include "targets/cuda/Places.h"
 #include "targets/cuda/TensorProduct.h"
 
@@ -33,7 +37,10 @@ struct Problem {
   bool transposed;
   SmallVector<Axis, 3> axes;
 
-  Type half; ///< what tensor cores multiply; null: they do not
+  Type tensor; ///< what tensor cores multiply; null: they do not
+
+  std::optional<Int8Lines> int8; ///< how weights are packed where they are int8
+  int8_t padding = 0;            ///< what lies around the image; its bits are those of a uint8
 
   Problem(Operation *op, const target::MachineModel &machine) : transposed(isa<onnx::ConvTransposeOp>(op)) {
     auto x = lower::Group::typeOf(op->getOperand(0)), y = lower::Group::typeOf(op->getResult(0));
@@ -50,7 +57,11 @@ struct Problem {
       taps *= window.kernel[i];
     }
     if (isTiled()) {
-      half = TensorProduct::elementFor(op->getOperand(0), op->getOperand(1), machine);
+      tensor = TensorProduct::elementFor(op->getOperand(0), op->getOperand(1), machine);
+    }
+    if (auto conv = dyn_cast<formats::Int8ConvOp>(op)) {
+      int8 = {1, groups * outGroup, depth(), /*alongDepth=*/true};
+      padding = static_cast<int8_t>(conv.getPadding());
     }
   }
 
@@ -68,9 +79,18 @@ struct Problem {
     }
     return all;
   }
+  /// Whether pixel i of an output channel reads pixel i of the inputs alone.
+  bool isPointwise() const {
+    return !transposed && taps == 1 && llvm::all_of(axes, [](const Axis &axis) {
+      return axis.stride == 1 && axis.before.is(0) && axis.in == axis.out;
+    });
+  }
+  int64_t depth() const { return inGroup * taps; }
+  /// Returns how many bytes are an element of the factors; 1 where those are numbers.
+  int64_t together() const { return !int8 ? 1 : tensor ? 2 : 4; }
   /// Whether tiles of 64 channels by 64 pixels would not mostly be empty.
   bool isTiled() const { return !transposed && outGroup >= 16 && inGroup * taps >= 16; }
-  int64_t tileRows() const { return half ? TensorProduct::side : outGroup >= 48 ? 64 : outGroup > 16 ? 32 : 16; }
+  int64_t tileRows() const { return tensor ? TensorProduct::small : outGroup >= 48 ? 64 : outGroup > 16 ? 32 : 16; }
   int64_t tilesOfChannels() const { return (outGroup + tileRows() - 1) / tileRows(); }
 };
 
@@ -84,7 +104,7 @@ public:
         space(build.group.space(build.group.resultType())) {
     x = build.group.buffer(op->getOperand(0)), weights = build.group.buffer(op->getOperand(1));
     bias = onnx::present(op->getOperand(2)) ? build.group.buffer(op->getOperand(2)) : lower::Buffer();
-    element = x.element;
+    element = p.int8 ? w.b.getI32Type() : x.element;
   }
 
   /// A block for each tile of a group.
@@ -93,28 +113,50 @@ public:
     Ix rest = floorDiv(build.begin, tilesOfChannels), group = floorDiv(rest, tilesOfPixels);
     Ix row = remainder(build.begin, tilesOfChannels) * p.tileRows();
     Ix column = (p.groups == 1 ? rest : remainder(rest, tilesOfPixels)) * tileColumns;
-    int64_t depth = p.inGroup * p.taps;
+    int64_t pitch = p.int8 ? p.int8->pitch() : p.depth();
     Factor left{[=, this](Ix channel) {
-                  Ix line = (group * p.outGroup + channel) * depth;
-                  return [=, this](Ix k) { return w.load(weights, line + k); };
+                  Ix line = (group * p.outGroup + channel) * pitch;
+                  return
+                      [=, this](Ix k) { return elementOf(k, [&](Ix each) { return w.load(weights, line + each); }); };
                 },
                 p.outGroup, true};
     Factor right{[=, this](Ix pixel) {
                    auto [image, at] = pixelOf(pixel);
-                   return
-                       [=, this](Ix k) { return input(image, group * p.inGroup + floorDiv(k, p.taps), at, tapOf(k)); };
+                   return [=, this](Ix k) {
+                     return elementOf(k, [&](Ix each) {
+                       Ix own = p.int8 ? min(each, p.depth() - 1) : each; // weights are zeros behind the last one
+                       return input(image, group * p.inGroup + floorDiv(own, p.taps), at, tapOf(own));
+                     });
+                   };
                  },
                  p.pixels(), false};
+    Ix depth = ceilDiv(p.depth(), p.together());
     auto first = [&](Ix channel) { return begin(group * p.outGroup + channel); };
     auto put = [&](Ix channel, Ix pixel, Value sum) {
       auto [image, at] = pixelOf(pixel);
       finish(image, group * p.outGroup + channel, at, sum);
     };
-    if (p.half) {
-      x = TensorProduct::raw(w, x), weights = TensorProduct::raw(w, weights);
-      TensorProduct(w, p.half, {}).write(left, right, depth, row, column, first, put);
+    if (p.tensor) {
+      if (!p.int8) {
+        x = TensorProduct::raw(w, x), weights = TensorProduct::raw(w, weights);
+      }
+      left.address = [&](Ix channel, Ix k) {
+        return TensorProduct::addressIn(w, weights, (group * p.outGroup + channel) * pitch + k);
+      };
+      right.address = [&](Ix pixel, Ix k) {
+        Ix image = floorDiv(pixel, p.plane()), plane = image * (p.groups * p.inGroup) + group * p.inGroup + k;
+        return TensorProduct::addressIn(w, x, plane * Ix(p.plane()) + remainder(pixel, p.plane()));
+      };
+      Wide vectors(w, p.isPointwise() && !p.int8 ? TensorProduct::lanes : 1), pairs(w, 2);
+      vectors.requireBegin(x), vectors.requireBegin(weights);
+      vectors.require(p.depth()), vectors.require(p.plane());
+      pairs.require(space, accessesOf(space));
+      TensorProduct::writeAsMemoryIs(w, vectors, pairs, [&](TensorProduct::Accesses by) {
+        TensorProduct(w, p.tensor, TensorProduct::small, by).write(left, right, depth, row, column, first, put);
+      });
     } else {
-      TileProduct(w, element, p.tileRows(), tileColumns).write(left, right, depth, row, column, first, put);
+      TileProduct(w, element, p.tileRows(), tileColumns, p.int8.has_value())
+          .write(left, right, depth, row, column, first, put);
     }
   }
 
@@ -126,12 +168,14 @@ public:
       Ix channel = place[1], group = floorDiv(channel, p.outGroup), own = remainder(channel, p.outGroup);
       Ixs at(place.begin() + 2, place.end());
       // Weights are [out][in of a group][kernel], or [in][out of a group][kernel].
-      Ix line = p.transposed ? (group * (p.inGroup * p.outGroup) + own) * p.taps : channel * (p.inGroup * p.taps);
+      Ix line = p.transposed ? (group * (p.inGroup * p.outGroup) + own) * p.taps
+                             : channel * (p.int8 ? p.int8->pitch() : p.depth());
       Ix step = p.transposed ? p.outGroup * p.taps : p.taps;
       auto sums = w.loop(0, p.inGroup, 1, begin(channel), [&](Ix c, ValueRange before) {
         return w.loop(0, p.taps, 1, before, [&](Ix tap, ValueRange carried) {
           Value v = input(place[0], group * p.inGroup + c, at, tap);
-          return SmallVector<Value>{w.fma(v, w.load(weights, line + c * step + tap), carried[0])};
+          Value weight = w.load(weights, line + c * step + tap);
+          return SmallVector<Value>{p.int8 ? dotOfOne(w, v, weight, carried[0]) : w.fma(v, weight, carried[0])};
         });
       });
       finish(place[0], channel, at, sums[0]);
@@ -149,6 +193,12 @@ private:
 
   Value begin(Ix channel) { return bias ? w.load(bias, channel) : w.constant(0, element); }
 
+  /// Returns element `k` of a factor, of one number or several bytes, each of which `load` gives.
+  Value elementOf(Ix k, llvm::function_ref<Value(Ix)> load) {
+    int64_t count = p.together();
+    return count == 1 ? load(k) : joinBytes(w, count, [&](int64_t i) { return load(k * count + i); });
+  }
+
   Ix tapOf(Ix k) const { return p.taps == 1 ? Ix(0) : remainder(k, p.taps); }
 
   /// Returns the image of a pixel, and where the pixel is there.
@@ -161,7 +211,7 @@ private:
     return {number, at};
   }
 
-  /// Returns what tap `tap` of output pixel `at` reads of a channel; zero where that is outside of the image.
+  /// Returns what tap `tap` of output pixel `at` reads of a channel; the padding where that is outside of the image.
   Value input(Ix image, Ix channel, Ixs at, Ix tap) {
     Ix place = image * (p.groups * p.inGroup) + channel;
     Value isThere;
@@ -189,11 +239,14 @@ private:
       place = place * Ix(axis.in) + i;
     }
     Value v = w.load(x, place);
-    return isThere ? arith::SelectOp::create(w.b, w.loc, isThere, v, w.constant(0, v.getType())).getResult() : v;
+    return isThere ? arith::SelectOp::create(w.b, w.loc, isThere, v, w.constant(p.padding, v.getType())).getResult()
+                   : v;
   }
 
   void finish(Ix image, Ix channel, const Ixs &at, Value sum) {
+    auto vector = dyn_cast<VectorType>(sum.getType());
     lower::Point point;
+    point.lanes = vector ? vector.getNumElements() : 1;
     point.at = {image, channel};
     point.at.append(at.begin(), at.end());
     build.group.finish(sum, space, point);
@@ -204,7 +257,9 @@ class Convolutions final : public lower::KernelFamily {
 public:
   Convolutions() { stem = "Conv"; }
 
-  SmallVector<TypeID> roots() const override { return rootsOf<onnx::ConvOp, onnx::ConvTransposeOp>(); }
+  SmallVector<TypeID> roots() const override {
+    return rootsOf<onnx::ConvOp, onnx::ConvTransposeOp, formats::Int8ConvOp>();
+  }
   std::string unsupported(Operation *root, const target::MachineModel &machine) const override {
     return lower::compilersFamily(root)->unsupported(root, machine);
   }
@@ -212,11 +267,15 @@ public:
   lower::KernelShape shape(plan::KernelOp kernel, const target::MachineModel &machine) const override {
     Problem p(kernel.root(), machine);
     lower::KernelShape shape;
+    if (p.int8) {
+      shape.packed[lower::operandNumber(kernel.root()->getOperand(1))] = p.int8->recipe();
+    }
     if (p.isTiled()) {
       shape.items = Size(p.groups * p.tilesOfChannels()) * ceilDiv(p.pixels(), tileColumns);
       Type element = lower::valueType(onnx::elementOf(kernel.root()->getOperand(0)));
-      int64_t bytes = onnx::elementBytes(element);
-      shape.grid = p.half ? TensorProduct::grid() : TileProduct::grid(bytes, p.tileRows(), tileColumns);
+      int64_t bytes = p.int8 ? p.together() : onnx::elementBytes(element);
+      shape.grid =
+          p.tensor ? TensorProduct::grid(TensorProduct::small) : TileProduct::grid(bytes, p.tileRows(), tileColumns);
     } else {
       shape.items = ceilDiv(p.pixels() * Size(p.groups * p.outGroup), threads);
       shape.grid = lower::Grid{{threads, 1, 1}, 0};

@@ -1,14 +1,18 @@
 // Matrix products: tiles by blocks of threads (TileProduct.h), on tensor cores where both factors are float16 or
-// bfloat16 (TensorProduct.h), and, under few rows, sums of which each block has some columns, whose depth its threads
-// share. Few rows are bound by what reads the right factor, which is read once there, in whole lines of memory.
+// bfloat16, or uint8 and int8 (TensorProduct.h), and, under few rows, sums of which each block has some columns, whose
+// depth its threads share. Few rows are bound by what reads the right factor, which is read once there, in whole lines
+// of memory. The right factor of bytes is a constant, packed into lines (Int8Lines.h).
+#include "compiler/onnx/formats/Products.h"
 #include "compiler/lower/core/Threads.h"
 #include "compiler/lower/core/Vectors.h"
 #include "compiler/lower/product/MatMulPlan.h"
 #include "compiler/onnx/Onnx.h"
 #include "compiler/onnx/ops/MatMul.h"
+#include "compiler/onnx/sizes/Shapes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "targets/cuda/Families.h"
+#include "targets/cuda/Int8Lines.h"
 #include "targets/cuda/TensorProduct.h"
 #include "targets/cuda/Wide.h"
 
@@ -18,12 +22,24 @@ namespace ingot::targets::cuda {
 namespace {
 
 using lower::Ix;
-using Problem = lower::MatMulProblem;
+
+/// A product, whose depth `k` is counted in elements.
+struct Problem : lower::MatMulProblem {
+  std::optional<Int8Lines> int8; ///< how the right factor is packed where the product is one of bytes
+
+  Problem(plan::KernelOp kernel, const target::MachineModel &machine) : MatMulProblem(matmulProblem(kernel, machine)) {
+    if (isInteger()) {
+      k = rowA, stepA = 1;
+      int8 = {matricesB.number(), n.number(), k.number(), /*alongDepth=*/false};
+      stepB = 1, columnB = int8->pitch();
+    }
+  }
+};
 
 /// How a product is cut: into tiles, or by columns where `rows` is 0.
 struct Cut {
   int64_t rows = 0, columns = 32;
-  Type half = {}; ///< what tensor cores multiply; null: they do not
+  Type tensor = {}; ///< what tensor cores multiply; null: they do not
 };
 
 constexpr int64_t fewRows = 8, warp = 32, warps = 8;
@@ -33,35 +49,37 @@ Cut cutOf(const Problem &p, Operation *root, const target::MachineModel &machine
   if (p.m.isNumber() && p.m.number() <= fewRows && isDeep) {
     return {};
   }
-  if (Type half = TensorProduct::elementFor(root->getOperand(0), root->getOperand(1), machine)) {
-    return {TensorProduct::side, TensorProduct::side, half};
-  }
   // Tiles of 128 by 128 read half as much of the shared memory for each product; there have to be enough of them for
   // all multiprocessors of a large GPU.
-  constexpr int64_t enough = 128, large = 128;
+  constexpr int64_t enough = 128, small = TensorProduct::small, large = TensorProduct::large;
   bool isLarge =
       p.m.isNumber() && p.n.isNumber() && p.batch.isNumber() && p.elementBytes == 4 &&
       llvm::divideCeil(p.m.number(), large) * llvm::divideCeil(p.n.number(), large) * p.batch.number() >= enough;
-  return isLarge ? Cut{large, large} : Cut{64, 64};
+  int64_t side = isLarge ? large : small;
+  return {side, side, TensorProduct::elementFor(root->getOperand(0), root->getOperand(1), machine)};
 }
 
 class Products final : public lower::KernelFamily {
 public:
   Products() { stem = "MatMul"; }
 
-  SmallVector<TypeID> roots() const override { return rootsOf<onnx::MatMulOp>(); }
+  SmallVector<TypeID> roots() const override { return rootsOf<onnx::MatMulOp, formats::Int8MatMulOp>(); }
   std::string unsupported(Operation *root, const target::MachineModel &machine) const override {
     return lower::compilersFamily(root)->unsupported(root, machine);
   }
 
   lower::KernelShape shape(plan::KernelOp kernel, const target::MachineModel &machine) const override {
-    Problem p = lower::matmulProblem(kernel, machine);
+    Problem p(kernel, machine);
     Cut cut = cutOf(p, kernel.root(), machine);
     lower::KernelShape shape;
+    if (p.int8) {
+      shape.packed[lower::operandNumber(kernel.root()->getOperand(1))] = p.int8->recipe();
+    }
     shape.items = p.batch * ceilDiv(p.n, cut.columns);
     if (cut.rows) {
       shape.items = shape.items * ceilDiv(p.m, cut.rows);
-      shape.grid = cut.half ? TensorProduct::grid() : TileProduct::grid(p.elementBytes, cut.rows, cut.columns);
+      shape.grid =
+          cut.tensor ? TensorProduct::grid(cut.rows) : TileProduct::grid(p.elementBytes, cut.rows, cut.columns);
     } else {
       shape.grid = lower::Grid{{warp * warps, 1, 1}, p.elementBytes * warps * warp};
     }
@@ -90,10 +108,13 @@ public:
        column = remainder(rest, columns) * cut.columns;
     auto none = [&](Ix) { return w.constant(0, p.element); };
     auto put = [&](Ix m, Ix n, Value sum) { finish(m, n, sum); };
-    if (cut.half) {
-      tensor(cut.half, row, column);
+    if (cut.tensor) {
+      tensor(cut, row, column);
     } else if (cut.rows) {
-      TileProduct(w, p.element, cut.rows, cut.columns).write(left(), right(), p.k, row, column, none, put);
+      constexpr int64_t bytes = 4;
+      int64_t together = p.int8 ? bytes : 1;
+      TileProduct(w, p.element, cut.rows, cut.columns, p.int8.has_value())
+          .write(left(together), right(together), ceilDiv(p.k, together), row, column, none, put);
     } else {
       few(column);
     }
@@ -116,17 +137,26 @@ private:
       index = floorDiv(index, p.batchSizes[d]);
       baseA += batchAt[d] * Ix(p.batchA[d]), matrix += batchAt[d] * Ix(p.batchB[d]);
     }
-    baseB = matrix * Ix(p.k * p.n);
+    baseB = matrix * Ix(p.int8 ? support::Size(p.int8->lines * p.int8->pitch()) : p.k * p.n);
   }
 
   Value loadA(Ix m, Ix k, int64_t lanes = 1) { return w.load(a, baseA + m * Ix(p.rowA) + k * Ix(p.stepA), lanes); }
   Value loadB(Ix n, Ix k, int64_t lanes = 1) { return w.load(b, baseB + n * Ix(p.columnB) + k * Ix(p.stepB), lanes); }
 
-  Factor left() {
-    return {[this](Ix m) { return [this, m](Ix k) { return loadA(m, k); }; }, p.m, p.stepA.is(1)};
+  /// Returns the left factor, so many bytes of which are an element. Behind a row they are the last one of it.
+  Factor left(int64_t together = 1) {
+    auto element = [=, this](Ix m, Ix k) {
+      auto byte = [&](int64_t i) { return loadA(m, min(k * together + i, Ix(p.k) - 1)); };
+      return together > 1 ? joinBytes(w, together, byte) : loadA(m, k);
+    };
+    return {[=](Ix m) { return [=](Ix k) { return element(m, k); }; }, p.m, p.stepA.is(1)};
   }
-  Factor right() {
-    return {[this](Ix n) { return [this, n](Ix k) { return loadB(n, k); }; }, p.n, p.stepB.is(1)};
+  Factor right(int64_t together = 1) {
+    auto element = [=, this](Ix n, Ix k) {
+      auto byte = [&](int64_t i) { return loadB(n, k * together + i); };
+      return together > 1 ? joinBytes(w, together, byte) : loadB(n, k);
+    };
+    return {[=](Ix n) { return [=](Ix k) { return element(n, k); }; }, p.n, p.stepB.is(1)};
   }
 
   void finish(Ix m, Ix n, Value sum) {
@@ -147,44 +177,54 @@ private:
     }
   }
 
-  /// Returns the address of a number of 16 bits.
-  Value addressIn(const lower::Buffer &buffer, Ix at) {
-    Value address = w.value(w.ix(w.address(buffer)) + at * 2);
-    return arith::IndexCastOp::create(w.b, w.loc, w.b.getI64Type(), address);
-  }
-
   /// Writes a tile on tensor cores: with vectors of both factors, and results in pairs, where memory is so.
-  void tensor(Type half, Ix row, Ix column) {
-    a = TensorProduct::raw(w, a), b = TensorProduct::raw(w, b);
+  void tensor(const Cut &cut, Ix row, Ix column) {
+    constexpr int64_t bytesOfNumber = 2;
+    int64_t together = p.int8 ? bytesOfNumber : 1, bytes = bytesOfNumber / together;
+    if (!p.int8) {
+      a = TensorProduct::raw(w, a), b = TensorProduct::raw(w, b);
+    }
     auto write = [&](TensorProduct::Accesses by) {
-      Factor l = left(), r = right();
-      l.address = [&](Ix m, Ix k) { return addressIn(a, baseA + m * Ix(p.rowA) + k * Ix(p.stepA)); };
-      r.address = [&](Ix n, Ix k) { return addressIn(b, baseB + n * Ix(p.columnB) + k * Ix(p.stepB)); };
-      TensorProduct(w, half, by)
+      Factor l = left(together), r = right(together);
+      l.address = [&](Ix m, Ix k) {
+        return TensorProduct::addressIn(w, a, baseA + m * Ix(p.rowA) + k * together * Ix(p.stepA), bytes);
+      };
+      r.address = [&](Ix n, Ix k) {
+        return TensorProduct::addressIn(w, b, baseB + n * Ix(p.columnB) + k * together * Ix(p.stepB), bytes);
+      };
+      TensorProduct(w, cut.tensor, cut.rows, by)
           .write(
-              l, r, p.k, row, column, [&](Ix) { return w.constant(0, p.element); },
+              l, r, ceilDiv(p.k, together), row, column, [&](Ix) { return w.constant(0, p.element); },
               [&](Ix m, Ix n, Value sum) { finish(m, n, sum); });
     };
-    Wide wide(w, TensorProduct::lanes), pairs(w, 2);
+    Wide wide(w, TensorProduct::lanes * together), pairs(w, 2);
     requireVectors(wide, a, baseA, p.rowA, p.stepA, p.m, p.k);
     requireVectors(wide, b, baseB, p.columnB, p.stepB, p.n, p.k);
     pairs.require(space, accessesOf(space));
-    std::optional<Value> isWide = wide.condition(), arePairs = isWide ? pairs.condition() : std::nullopt;
-    if (!isWide) {
-      return write({});
-    }
-    Value both = arePairs ? arith::AndIOp::create(w.b, w.loc, *isWide, *arePairs).getResult() : *isWide;
-    auto inVectors = [&] {
-      write({true, arePairs.has_value()});
-      alignVectors(*w.b.getInsertionBlock()->getParent());
-    };
-    w.ifElse(both, inVectors, [&] { write({}); });
+    TensorProduct::writeAsMemoryIs(w, wide, pairs, write);
   }
 
   Value multiplyAdd(Value x, Value y, Value sum) {
+    if (p.int8) {
+      return multiplyBytes(x, y, sum);
+    }
     return isa<FloatType>(p.element)
                ? w.fma(x, y, sum)
                : arith::AddIOp::create(w.b, w.loc, sum, arith::MulIOp::create(w.b, w.loc, x, y)).getResult();
+  }
+
+  /// Returns the sum (i32) and the products of two bytes, or of two vectors of them.
+  Value multiplyBytes(Value x, Value y, Value sum) {
+    auto type = dyn_cast<VectorType>(x.getType());
+    if (!type) {
+      return dotOfOne(w, x, y, sum);
+    }
+    auto words = VectorType::get({type.getNumElements() / 4}, w.b.getI32Type());
+    x = vector::BitCastOp::create(w.b, w.loc, words, x), y = vector::BitCastOp::create(w.b, w.loc, words, y);
+    for (int64_t i = 0; i < words.getNumElements(); ++i) {
+      sum = dotOfFour(w, vector::ExtractOp::create(w.b, w.loc, x, i), vector::ExtractOp::create(w.b, w.loc, y, i), sum);
+    }
+    return sum;
   }
 
   void finishIf(Ix m, Ix n, Value isMine, Value sum) {
@@ -195,7 +235,8 @@ private:
   /// Writes a product of few rows: with 16 bytes of the right factor for each access, where that lies so.
   void few(Ix column) {
     bool alongDepth = p.stepB.is(1) && !p.columnB.is(1);
-    int64_t lanes = wideLanes(TypeRange{build.group.root->getOperand(1).getType()});
+    constexpr int64_t bytesOfAccess = 16;
+    int64_t lanes = p.int8 ? bytesOfAccess : wideLanes(TypeRange{build.group.root->getOperand(1).getType()});
     Wide wide(w, lanes);
     wide.requireBegin(b);
     wide.require(baseB);
@@ -285,19 +326,21 @@ private:
     w.loop(0, warp / warps, 1, [&](Ix turn) {
       Ix n = column + turn * warps + own, there = min(n, Ix(p.n) - 1);
       Value y;
-      SmallVector<Value> sums = sumsOf(lane * lanes, warp * lanes, lanes, [&](Ix k, Ix m, Value sum) {
+      int64_t lanesOfSum = p.int8 ? 1 : lanes;
+      SmallVector<Value> sums = sumsOf(lane * lanes, warp * lanes, lanesOfSum, [&](Ix k, Ix m, Value sum) {
         y = m.is(0) ? loadB(there, k, lanes) : y;
         return multiplyAdd(loadA(m, k, lanes), y, sum);
       });
       for (auto [m, sum] : llvm::enumerate(sums)) {
-        finishIf(static_cast<int64_t>(m), n, isFirst, sumOver(across(w, lower::Combine::Add, sum), 1, warp));
+        Value one = p.int8 ? sum : across(w, lower::Combine::Add, sum);
+        finishIf(static_cast<int64_t>(m), n, isFirst, sumOver(one, 1, warp));
       }
     });
   }
 };
 
 LogicalResult Products::build(lower::Build &build, const lower::KernelShape &) const {
-  Problem p = lower::matmulProblem(build.group.kernel, build.w.machine);
+  Problem p(build.group.kernel, build.w.machine);
   Builder(build, p).run();
   return success();
 }

@@ -2,6 +2,7 @@
 #include "compiler/lower/core/Threads.h"
 #include "compiler/lower/core/Vectors.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "targets/cuda/Int8Lines.h"
 
 using namespace mlir;
 
@@ -35,6 +36,9 @@ TileProduct::Part TileProduct::partOf(const Factor &factor, int64_t lines, Ix fr
 }
 
 Value TileProduct::multiplyAdd(Value a, Value b, Value sum) {
+  if (ofBytes) {
+    return dotOfFour(w, a, b, sum);
+  }
   return isa<FloatType>(element)
              ? w.fma(a, b, sum)
              : arith::AddIOp::create(w.b, w.loc, sum, arith::MulIOp::create(w.b, w.loc, a, b)).getResult();

@@ -1,0 +1,57 @@
+#include "targets/cuda/Int8Lines.h"
+#include "compiler/onnx/ElementTypes.h"
+#include "compiler/onnx/sizes/Shapes.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "llvm/Support/FormatVariadic.h"
+
+using namespace mlir;
+
+namespace ingot::targets::cuda {
+
+int64_t Int8Lines::pitch() const { return static_cast<int64_t>(llvm::alignTo(depth, 16)); }
+
+plan::WeightTable::Recipe Int8Lines::recipe() const {
+  auto pack = [all = *this](ArrayRef<char> from, MutableArrayRef<char> to) {
+    for (int64_t line = 0; line < all.matrices * all.lines; ++line) {
+      int64_t matrix = line / all.lines, own = line % all.lines;
+      const char *source = from.data() + matrix * all.lines * all.depth + own * (all.alongDepth ? all.depth : 1);
+      for (int64_t k = 0; k < all.depth; ++k) {
+        to[line * all.pitch() + k] = source[k * (all.alongDepth ? 1 : all.lines)];
+      }
+    }
+  };
+  return {llvm::formatv("int8 lines {0} {1} {2} {3}", matrices, lines, depth, alongDepth).str(),
+          matrices * lines * pitch(), pack};
+}
+
+bool areInt8(Value left, Value right) {
+  return onnx::isUint(onnx::elementOf(left), 8) && onnx::isInt(onnx::elementOf(right), 8);
+}
+
+Value joinBytes(lower::Writer &w, int64_t count, llvm::function_ref<Value(int64_t)> byte) {
+  Type type = w.b.getIntegerType(8 * count);
+  Value all;
+  for (int64_t i = 0; i < count; ++i) {
+    Value one = arith::ExtUIOp::create(w.b, w.loc, type, byte(i));
+    if (i > 0) {
+      one = arith::ShLIOp::create(w.b, w.loc, one, w.integer(8 * i, type));
+    }
+    all = all ? arith::OrIOp::create(w.b, w.loc, all, one).getResult() : one;
+  }
+  return all;
+}
+
+Value dotOfFour(lower::Writer &w, Value a, Value b, Value sum) {
+  return LLVM::CallIntrinsicOp::create(w.b, w.loc, w.b.getI32Type(), w.b.getStringAttr("llvm.nvvm.idp4a.u.s"),
+                                       ValueRange{a, b, sum})
+      ->getResult(0);
+}
+
+Value dotOfOne(lower::Writer &w, Value a, Value b, Value sum) {
+  Type type = w.b.getI32Type();
+  Value x = arith::ExtUIOp::create(w.b, w.loc, type, a), y = arith::ExtSIOp::create(w.b, w.loc, type, b);
+  return arith::AddIOp::create(w.b, w.loc, sum, arith::MulIOp::create(w.b, w.loc, x, y));
+}
+
+} // namespace ingot::targets::cuda

@@ -1,0 +1,32 @@
+// Factors of products of uint8 by int8. Tensor cores take pairs of bytes in the place of numbers of 16 bits
+// (TensorProduct.h), and a thread's instruction (dp4a) takes four as one of 32 (TileProduct.h), so that the depth counts
+// pairs or fours. Constants are stored as lines of whole vectors of 16 bytes, with zeros behind the last element: what
+// the other factor has there does not matter.
+#pragma once
+#include "compiler/lower/Family.h"
+
+namespace ingot::targets::cuda {
+
+/// Int8 constants as the lines of a factor.
+struct Int8Lines {
+  int64_t matrices = 1, lines = 1, depth = 1;
+  bool alongDepth = true; ///< the elements of a line are neighbours in the model; else those of neighbouring lines are
+
+  /// Returns the bytes from a line to the next one.
+  int64_t pitch() const;
+  /// Returns how the constant is packed: [matrices][lines][pitch].
+  plan::WeightTable::Recipe recipe() const;
+};
+
+/// Returns whether the factors of a product are uint8 and int8.
+bool areInt8(mlir::Value left, mlir::Value right);
+
+/// Returns `count` neighbouring bytes as one integer, the first one in its lowest bits. `byte` loads one of them.
+mlir::Value joinBytes(lower::Writer &w, int64_t count, llvm::function_ref<mlir::Value(int64_t)> byte);
+
+/// Returns the sum (i32) and four products of the bytes of two i32, which are uint8 in `a` and int8 in `b`.
+mlir::Value dotOfFour(lower::Writer &w, mlir::Value a, mlir::Value b, mlir::Value sum);
+/// Returns the sum (i32) and the product of a uint8 and an int8.
+mlir::Value dotOfOne(lower::Writer &w, mlir::Value a, mlir::Value b, mlir::Value sum);
+
+} // namespace ingot::targets::cuda
