@@ -16,6 +16,7 @@ Families::Families() {
   own.push_back(createElements());
   own.push_back(createProducts());
   own.push_back(createConvolutions());
+  own.push_back(createFewBitsProducts());
 }
 
 const lower::KernelFamily *Families::of(Operation *root) const {

@@ -27,5 +27,6 @@ private:
 std::unique_ptr<lower::KernelFamily> createElements();
 std::unique_ptr<lower::KernelFamily> createProducts();
 std::unique_ptr<lower::KernelFamily> createConvolutions();
+std::unique_ptr<lower::KernelFamily> createFewBitsProducts();
 
 } // namespace ingot::targets::cuda

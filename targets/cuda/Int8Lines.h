@@ -1,7 +1,7 @@
 // Factors of products of uint8 by int8. Tensor cores take pairs of bytes in the place of numbers of 16 bits
-// (TensorProduct.h), and a thread's instruction (dp4a) takes four as one of 32 (TileProduct.h), so that the depth counts
-// pairs or fours. Constants are stored as lines of whole vectors of 16 bytes, with zeros behind the last element: what
-// the other factor has there does not matter.
+// (TensorProduct.h), and a thread's instruction (dp4a) takes four as one of 32 (TileProduct.h), so that the depth
+// counts pairs or fours. Constants are stored as lines of whole vectors of 16 bytes, with zeros behind the last
+// element: what the other factor has there does not matter.
 #pragma once
 #include "compiler/lower/Family.h"
 

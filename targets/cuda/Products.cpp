@@ -12,6 +12,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "targets/cuda/Families.h"
+#include "targets/cuda/FewRows.h"
 #include "targets/cuda/Int8Lines.h"
 #include "targets/cuda/TensorProduct.h"
 #include "targets/cuda/Wide.h"
@@ -38,15 +39,15 @@ struct Problem : lower::MatMulProblem {
 
 /// How a product is cut: into tiles, or by columns where `rows` is 0.
 struct Cut {
-  int64_t rows = 0, columns = 32;
+  int64_t rows = 0, columns = FewRows::columns;
   Type tensor = {}; ///< what tensor cores multiply; null: they do not
 };
 
-constexpr int64_t fewRows = 8, warp = 32, warps = 8;
+constexpr int64_t warp = FewRows::warp, warps = FewRows::warps;
 
 Cut cutOf(const Problem &p, Operation *root, const target::MachineModel &machine) {
   bool isDeep = !p.k.isNumber() || p.k.number() >= warp; // else there is nothing to share
-  if (p.m.isNumber() && p.m.number() <= fewRows && isDeep) {
+  if (p.m.isNumber() && p.m.number() <= FewRows::most && isDeep) {
     return {};
   }
   // Tiles of 128 by 128 read half as much of the shared memory for each product; there have to be enough of them for
@@ -81,7 +82,7 @@ public:
       shape.grid =
           cut.tensor ? TensorProduct::grid(cut.rows) : TileProduct::grid(p.elementBytes, cut.rows, cut.columns);
     } else {
-      shape.grid = lower::Grid{{warp * warps, 1, 1}, p.elementBytes * warps * warp};
+      shape.grid = FewRows::grid(p.elementBytes);
     }
     return shape;
   }
@@ -275,48 +276,17 @@ private:
     });
   }
 
-  /// Returns the sum over threads that differ in these bits of their numbers.
-  Value sumOver(Value sum, int64_t from, int64_t to) {
-    for (int64_t distance = from; distance < to; distance *= 2) {
-      sum = combine(w, lower::Combine::Add, sum, lower::exchange(w, sum, distance));
-    }
-    return sum;
-  }
-
   /// Rows of the right factor are contiguous: a block has 32 columns. With vectors, each of a warp's rows of threads
   /// has them all, and all rows of threads share the depth.
   void fewAlongColumns(Ix column, int64_t lanes) {
-    int64_t across = warp / lanes;
-    Ix thread = lower::threadNumber(w), own = remainder(thread, across) * lanes;
-    Ix n = min(column + own, Ix(p.n) - lanes);
+    FewRows rows(w, lanes);
+    Ix n = min(column + rows.column(), Ix(p.n) - lanes);
     Value y;
-    SmallVector<Value> sums = sumsOf(floorDiv(thread, across), warps * lanes, lanes, [&](Ix k, Ix m, Value sum) {
+    SmallVector<Value> sums = sumsOf(rows.share(), rows.shares(), lanes, [&](Ix k, Ix m, Value sum) {
       y = m.is(0) ? loadB(n, k, lanes) : y;
       return multiplyAdd(w.splat(loadA(m, k), lanes), y, sum);
     });
-    lower::Buffer parts = w.scratch(lower::sharedMemory(w), 0, p.element, warps * warp);
-    Value isFirstRow = w.compare(arith::CmpIPredicate::slt, remainder(thread, warp), across);
-    Value isFirstWarp = w.compare(arith::CmpIPredicate::slt, thread, warp);
-    for (auto [m, sum] : llvm::enumerate(sums)) {
-      SmallVector<Value> columns;
-      for (int64_t i = 0; i < lanes; ++i) {
-        Value one = lanes == 1 ? sum : vector::ExtractOp::create(w.b, w.loc, sum, i).getResult();
-        columns.push_back(sumOver(one, across, warp));
-      }
-      lower::barrier(w);
-      w.ifThen(isFirstRow, [&] {
-        for (auto [i, one] : llvm::enumerate(columns)) {
-          w.store(one, parts, floorDiv(thread, warp) * warp + own + static_cast<int64_t>(i));
-        }
-      });
-      lower::barrier(w);
-      SmallVector<Value> all;
-      for (int64_t i = 0; i < warps; ++i) {
-        all.push_back(w.load(parts, remainder(thread, warp) + i * warp));
-      }
-      finishIf(static_cast<int64_t>(m), column + remainder(thread, warp), isFirstWarp,
-               tree(w, lower::Combine::Add, all));
-    }
+    rows.finish(sums, [&](int64_t m, Ix own, Value hasOne, Value sum) { finishIf(m, column + own, hasOne, sum); });
   }
 
   /// Columns of the right factor are contiguous: a warp has every so many columns, and its threads share the depth.
@@ -333,7 +303,7 @@ private:
       });
       for (auto [m, sum] : llvm::enumerate(sums)) {
         Value one = p.int8 ? sum : across(w, lower::Combine::Add, sum);
-        finishIf(static_cast<int64_t>(m), n, isFirst, sumOver(one, 1, warp));
+        finishIf(static_cast<int64_t>(m), n, isFirst, FewRows::sumOver(w, one, 1, warp));
       }
     });
   }
