@@ -57,7 +57,7 @@ struct Problem {
       taps *= window.kernel[i];
     }
     if (isTiled()) {
-      tensor = TensorProduct::elementFor(op->getOperand(0), op->getOperand(1), machine);
+      tensor = TensorProduct::elementFor(op->getOperand(1), op->getOperand(0), machine);
     }
     if (auto conv = dyn_cast<formats::Int8ConvOp>(op)) {
       int8 = {1, groups * outGroup, depth(), /*alongDepth=*/true};
@@ -130,7 +130,7 @@ public:
                    };
                  },
                  p.pixels(), false};
-    Ix depth = ceilDiv(p.depth(), p.together());
+    auto depth = static_cast<int64_t>(llvm::divideCeil(p.depth(), p.together()));
     auto first = [&](Ix channel) { return begin(group * p.outGroup + channel); };
     auto put = [&](Ix channel, Ix pixel, Value sum) {
       auto [image, at] = pixelOf(pixel);
@@ -155,8 +155,8 @@ public:
         TensorProduct(w, p.tensor, TensorProduct::small, by).write(left, right, depth, row, column, first, put);
       });
     } else {
-      TileProduct(w, element, p.tileRows(), tileColumns, p.int8.has_value())
-          .write(left, right, depth, row, column, first, put);
+      Type leftBytes = p.int8 ? onnx::elementOf(op->getOperand(1)) : Type();
+      TileProduct(w, element, p.tileRows(), tileColumns, leftBytes).write(left, right, depth, row, column, first, put);
     }
   }
 

@@ -5,13 +5,14 @@
 //     for each word: 16 bytes of four columns / for each number: convert, multiply each row's element, add
 //     totals += (dots - zero * sum) * scale
 //
-// Words, scales and zero points of 32 columns lie together (FewBits.h), so that a block reads them from the beginning to
-// the end. A number q of a word becomes a float by its bits: those of 2^23 + q, less 2^23.
+// Words, scales and zero points of 32 columns lie together (FewBits.h), so that a block reads them from the beginning
+// to the end. A number q of a word becomes a float by its bits: those of 2^23 + q, less 2^23.
 #include "compiler/lower/core/Vectors.h"
 #include "compiler/lower/product/FewBits.h"
 #include "compiler/lower/product/MatMulPlan.h"
 #include "compiler/onnx/formats/Products.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "targets/cuda/Families.h"
 #include "targets/cuda/FewRows.h"
 #include "targets/cuda/Wide.h"
@@ -46,8 +47,7 @@ class Builder {
 public:
   explicit Builder(lower::Build &build)
       : build(build), w(build.w), op(cast<formats::FewBitsMatMulOp>(build.group.root)), format(formatOf(op, w.machine)),
-        p(lower::matmulProblem(build.group.kernel, w.machine)),
-        space(build.group.space(build.group.resultType())) {
+        p(lower::matmulProblem(build.group.kernel, w.machine)), space(build.group.space(build.group.resultType())) {
     lower::shapeSpace(space, p);
     a = build.group.buffer(op.getA()), words = build.group.buffer(op.getB());
     scales = build.group.buffer(op.getScales());
@@ -56,7 +56,36 @@ public:
     number = w.vectorOf(w.b.getF32Type(), lanes);
   }
 
+  /// Writes the product, with vectors of the rows where a run finds them so.
   void run() {
+    Wide wide(w, lanes);
+    wide.requireBegin(a);
+    wide.require(k);
+    std::optional<Value> isWide = wide.condition();
+    auto write = [&](bool inVectors) {
+      readsVectors = inVectors;
+      product();
+    };
+    if (isWide) {
+      w.ifElse(*isWide, [&] { write(true); }, [&] { write(false); });
+    } else {
+      write(false);
+    }
+  }
+
+private:
+  lower::Build &build;
+  lower::Writer &w;
+  formats::FewBitsMatMulOp op;
+  lower::FewBits format;
+  lower::MatMulProblem p;
+  lower::Space space;
+  lower::Buffer a, words, scales, zeros;
+  int64_t rows, k;
+  bool readsVectors = false;
+  Type number; ///< a vector of floats
+
+  void product() {
     FewRows threads(w, lanes);
     Values totals(rows, w.constant(0, number));
     Ix strip = build.begin, column = threads.column();
@@ -70,17 +99,6 @@ public:
     });
   }
 
-private:
-  lower::Build &build;
-  lower::Writer &w;
-  formats::FewBitsMatMulOp op;
-  lower::FewBits format;
-  lower::MatMulProblem p;
-  lower::Space space;
-  lower::Buffer a, words, scales, zeros;
-  int64_t rows, k;
-  Type number; ///< a vector of floats
-
   /// Returns the place of a column of a row, which is counted through all matrices.
   lower::Point placeOf(int64_t row, Ix n) const {
     lower::Point point;
@@ -92,13 +110,23 @@ private:
     return point;
   }
 
-  /// Returns an element of a row. Behind the last one it is zero, since zero points are there, too.
-  Value elementOf(int64_t row, Ix at) {
-    if (k % format.block == 0) {
-      return w.load(a, at + row * k);
+  /// Returns the elements of a row that meet the numbers of a word, in the order of the row. Behind the last one of the
+  /// row they are zero, since zero points are there, too.
+  Values elementsOf(int64_t row, Ix at) {
+    int64_t count = readsVectors ? lanes : 1;
+    Values all;
+    for (int64_t i = 0; i < format.each(); i += count) {
+      Ix own = at + i;
+      Value v = w.load(a, (k % format.block ? min(own, k - count) : own) + row * k, count);
+      if (k % format.block) {
+        Value isThere = w.compare(arith::CmpIPredicate::slt, own, k);
+        v = arith::SelectOp::create(w.b, w.loc, isThere, v, w.constant(0, v.getType()));
+      }
+      for (int64_t lane = 0; lane < count; ++lane) {
+        all.push_back(count == 1 ? v : vector::ExtractOp::create(w.b, w.loc, v, lane).getResult());
+      }
     }
-    Value v = w.load(a, min(at, k - 1) + row * k), isThere = w.compare(arith::CmpIPredicate::slt, at, k);
-    return arith::SelectOp::create(w.b, w.loc, isThere, v, w.constant(0, v.getType()));
+    return all;
   }
 
   /// Returns the number at a place of each word, as a float.
@@ -137,13 +165,17 @@ private:
 
   Values addWord(Value word, Ix at, ValueRange sums) {
     Values next(sums);
+    SmallVector<Values> elements;
+    for (int64_t row = 0; row < rows; ++row) {
+      elements.push_back(elementsOf(row, at));
+      next[rows + row] =
+          arith::AddFOp::create(w.b, w.loc, next[rows + row], tree(w, lower::Combine::Add, elements[row]));
+    }
     for (int64_t place = 0; place < format.each(); ++place) {
       Value numbers = numberAt(word, place);
       int64_t element = place % format.numbersInByte() * 4 + place / format.numbersInByte();
       for (int64_t row = 0; row < rows; ++row) {
-        Value x = elementOf(row, at + element);
-        next[row] = w.fma(w.splat(x, lanes), numbers, next[row]);
-        next[rows + row] = arith::AddFOp::create(w.b, w.loc, next[rows + row], x);
+        next[row] = w.fma(w.splat(elements[row][element], lanes), numbers, next[row]);
       }
     }
     return next;

@@ -1,6 +1,6 @@
 // Ends products of few rows. A block of eight warps has 32 columns of the result. Each thread has sums of some
-// neighbouring columns over its share of the depth; threads of the same columns add up theirs by shuffles within a warp,
-// then through shared memory.
+// neighbouring columns over its share of the depth; threads of the same columns add up theirs by shuffles within a
+// warp, then through shared memory.
 #pragma once
 #include "compiler/lower/Family.h"
 

@@ -26,7 +26,8 @@ plan::WeightTable::Recipe Int8Lines::recipe() const {
 }
 
 bool areInt8(Value left, Value right) {
-  return onnx::isUint(onnx::elementOf(left), 8) && onnx::isInt(onnx::elementOf(right), 8);
+  Type a = onnx::elementOf(left), b = onnx::elementOf(right);
+  return (onnx::isUint(a, 8) && onnx::isInt(b, 8)) || (onnx::isInt(a, 8) && onnx::isUint(b, 8));
 }
 
 Value joinBytes(lower::Writer &w, int64_t count, llvm::function_ref<Value(int64_t)> byte) {
@@ -42,10 +43,9 @@ Value joinBytes(lower::Writer &w, int64_t count, llvm::function_ref<Value(int64_
   return all;
 }
 
-Value dotOfFour(lower::Writer &w, Value a, Value b, Value sum) {
-  return LLVM::CallIntrinsicOp::create(w.b, w.loc, w.b.getI32Type(), w.b.getStringAttr("llvm.nvvm.idp4a.u.s"),
-                                       ValueRange{a, b, sum})
-      ->getResult(0);
+Value dotOfFour(lower::Writer &w, Type left, Value a, Value b, Value sum) {
+  auto name = w.b.getStringAttr(left.isUnsignedInteger() ? "llvm.nvvm.idp4a.u.s" : "llvm.nvvm.idp4a.s.u");
+  return LLVM::CallIntrinsicOp::create(w.b, w.loc, w.b.getI32Type(), name, ValueRange{a, b, sum})->getResult(0);
 }
 
 Value dotOfOne(lower::Writer &w, Value a, Value b, Value sum) {

@@ -28,7 +28,8 @@ using lower::Ix;
 struct Problem : lower::MatMulProblem {
   std::optional<Int8Lines> int8; ///< how the right factor is packed where the product is one of bytes
 
-  Problem(plan::KernelOp kernel, const target::MachineModel &machine) : MatMulProblem(matmulProblem(kernel, machine)) {
+  Problem(plan::KernelOp kernel, const target::MachineModel &machine)
+      : MatMulProblem(lower::matmulProblem(kernel, machine)) {
     if (isInteger()) {
       k = rowA, stepA = 1;
       int8 = {matricesB.number(), n.number(), k.number(), /*alongDepth=*/false};
@@ -114,7 +115,8 @@ public:
     } else if (cut.rows) {
       constexpr int64_t bytes = 4;
       int64_t together = p.int8 ? bytes : 1;
-      TileProduct(w, p.element, cut.rows, cut.columns, p.int8.has_value())
+      Type leftBytes = p.int8 ? onnx::elementOf(build.group.root->getOperand(0)) : Type();
+      TileProduct(w, p.element, cut.rows, cut.columns, leftBytes)
           .write(left(together), right(together), ceilDiv(p.k, together), row, column, none, put);
     } else {
       few(column);
@@ -222,8 +224,10 @@ private:
     }
     auto words = VectorType::get({type.getNumElements() / 4}, w.b.getI32Type());
     x = vector::BitCastOp::create(w.b, w.loc, words, x), y = vector::BitCastOp::create(w.b, w.loc, words, y);
+    Type left = onnx::elementOf(build.group.root->getOperand(0));
     for (int64_t i = 0; i < words.getNumElements(); ++i) {
-      sum = dotOfFour(w, vector::ExtractOp::create(w.b, w.loc, x, i), vector::ExtractOp::create(w.b, w.loc, y, i), sum);
+      sum = dotOfFour(w, left, vector::ExtractOp::create(w.b, w.loc, x, i), vector::ExtractOp::create(w.b, w.loc, y, i),
+                      sum);
     }
     return sum;
   }

@@ -18,10 +18,7 @@ Type TensorProduct::elementFor(Value left, Value right, const target::MachineMod
     return Type();
   }
   Type a = onnx::elementOf(left), b = onnx::elementOf(right);
-  if (areInt8(left, right)) {
-    return IntegerType::get(a.getContext(), 8);
-  }
-  return a == b && (a.isF16() || a.isBF16()) ? a : Type();
+  return areInt8(left, right) || (a == b && (a.isF16() || a.isBF16())) ? a : Type();
 }
 
 lower::Buffer TensorProduct::raw(lower::Writer &w, const lower::Buffer &buffer) {
@@ -155,13 +152,14 @@ Value TensorProduct::pairOf(lower::Buffer words, Ix line, Ix pair) {
 
 SmallVector<Value> TensorProduct::multiply(ArrayRef<Value> a, ArrayRef<Value> b, ValueRange sums) {
   auto type = LLVM::LLVMStructType::getLiteral(w.b.getContext(), SmallVector<Type>(4, sumType()));
-  auto name = w.b.getStringAttr(element.isInteger() ? "llvm.nvvm.mma.m16n8k32.row.col.u8.s8"
-                                : element.isBF16()  ? "llvm.nvvm.mma.m16n8k16.row.col.bf16"
-                                                    : "llvm.nvvm.mma.m16n8k16.row.col.f32.f32");
+  StringRef name = element.isF16()               ? "llvm.nvvm.mma.m16n8k16.row.col.f32.f32"
+                   : element.isBF16()            ? "llvm.nvvm.mma.m16n8k16.row.col.bf16"
+                   : element.isUnsignedInteger() ? "llvm.nvvm.mma.m16n8k32.row.col.u8.s8"
+                                                 : "llvm.nvvm.mma.m16n8k32.row.col.s8.u8";
   SmallVector<Value> operands(a);
   operands.append(b.begin(), b.end());
   operands.append(sums.begin(), sums.end());
-  Value all = LLVM::CallIntrinsicOp::create(w.b, w.loc, type, name, operands)->getResult(0);
+  Value all = LLVM::CallIntrinsicOp::create(w.b, w.loc, type, w.b.getStringAttr(name), operands)->getResult(0);
   SmallVector<Value> next;
   for (int64_t i = 0; i < 4; ++i) {
     next.push_back(LLVM::ExtractValueOp::create(w.b, w.loc, all, i));

@@ -37,8 +37,8 @@ public:
   /// Writes a tile with accesses of vectors and pairs where a run finds memory so, and else element by element.
   static void writeAsMemoryIs(lower::Writer &w, Wide &vectors, Wide &pairs, llvm::function_ref<void(Accesses)> write);
 
-  /// Returns the type of what is multiplied, float16, bfloat16 or i8 (of uint8 by int8), where both values are of it
-  /// and the machine has the instruction; else null.
+  /// Returns the type of the left factor's elements if both factors are float16 or bfloat16, or one is uint8 and the
+  /// other one int8, and the machine has the instruction; else null.
   static mlir::Type elementFor(mlir::Value left, mlir::Value right, const target::MachineModel &machine);
   /// Returns the address (i64) of an element, which has so many bytes.
   static mlir::Value addressIn(lower::Writer &w, const lower::Buffer &buffer, lower::Ix element, int64_t bytes = 2);

@@ -36,8 +36,8 @@ TileProduct::Part TileProduct::partOf(const Factor &factor, int64_t lines, Ix fr
 }
 
 Value TileProduct::multiplyAdd(Value a, Value b, Value sum) {
-  if (ofBytes) {
-    return dotOfFour(w, a, b, sum);
+  if (leftBytes) {
+    return dotOfFour(w, leftBytes, a, b, sum);
   }
   return isa<FloatType>(element)
              ? w.fma(a, b, sum)
