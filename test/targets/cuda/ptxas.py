@@ -40,6 +40,9 @@ MODELS = {
     "bytes": """<ir_version: 8, opset_import: ["" : 17]> g (uint8[128, 64] x, uint8[3, 64] f, uint8[1, 24, 9, 9] i) => (int32[128, 2] y, int32[3, 2] z, int32[1, 16, 9, 9] c)
         <int8[64, 2] w = {%s}, int8[16, 24, 3, 3] k = {%s}, uint8 q = {3}> {
         y = MatMulInteger(x, w, q)  z = MatMulInteger(f, w, q)  c = ConvInteger <pads = [1, 1, 1, 1]> (i, k, q) }""" % (", ".join(["1"] * 128), ", ".join(["-2"] * 3456)),
+    "tiles": """<ir_version: 8, opset_import: ["" : 17]> g (float16[2048, 512] x, float16[512, 2048] w) => (float16[2048, 2048] y) { y = MatMul(x, w) }""",
+    "bits": """<ir_version: 8, opset_import: ["" : 17, "com.microsoft" : 1]> g (float[8, 64] x) => (float[8, 32] y) <uint8[32, 2, 16] w = {%s}, float[64] s = {%s}> {
+        y = com.microsoft.MatMulNBits <K = 64, N = 32, bits = 4, block_size = 32> (x, w, s) }""" % (", ".join(["7"] * 1024), ", ".join(["0.5"] * 64)),
     "images": """<ir_version: 8, opset_import: ["" : 17]> g (float[2, 16, 20, 20] x, float[64, 16, 3, 3] w, float[64, 1, 3, 3] d, float[64, 16, 2, 2] t) => (float[2, 16, 20, 20] y) {
         c = Conv <pads = [1, 1, 1, 1], strides = [2, 2]> (x, w)  r = Relu(c)  e = Conv <pads = [1, 1, 1, 1], group = 64> (r, d)  y = ConvTranspose <strides = [2, 2]> (e, t) }""",
     "rows": """<ir_version: 8, opset_import: ["" : 17]> g (float[10, 200] x, float[200] s, float[200] b) => (float[10, 200] y, float[10] m, int64[10, 1] i, float[200] c) {
