@@ -15,6 +15,7 @@ static constexpr int64_t threads = 128;
 Families::Families() {
   own.push_back(createElements());
   own.push_back(createProducts());
+  own.push_back(createAttention());
   own.push_back(createConvolutions());
   own.push_back(createFewBitsProducts());
 }

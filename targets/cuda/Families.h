@@ -26,6 +26,7 @@ private:
 // These are the families of this folder, each a file.
 std::unique_ptr<lower::KernelFamily> createElements();
 std::unique_ptr<lower::KernelFamily> createProducts();
+std::unique_ptr<lower::KernelFamily> createAttention();
 std::unique_ptr<lower::KernelFamily> createConvolutions();
 std::unique_ptr<lower::KernelFamily> createFewBitsProducts();
 

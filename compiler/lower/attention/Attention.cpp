@@ -1,6 +1,6 @@
 // Builds what all kinds of rows need: tasks, coordinates, the region, and statistics.
 #include "compiler/lower/attention/Attention.h"
-#include "compiler/onnx/constants/Constants.h"
+#include "compiler/lower/attention/AttentionParts.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 
 using namespace mlir;
@@ -64,15 +64,7 @@ void Attention::oneTask(Ix task, Ix firstTask) {
   }
 }
 
-Ixs Attention::rowAt(Ix row) {
-  Ixs at(p.batch.size() - p.own + 1, 0);
-  at.back() = p.rows == p.queries ? row : remainder(row, p.queries);
-  Ix index = p.rows == p.queries ? Ix(0) : floorDiv(row, p.queries);
-  for (size_t d = p.batch.size(); d-- > p.own;) {
-    at[d - p.own] = d == p.own ? index : remainder(index, p.batch[d]), index = floorDiv(index, p.batch[d]);
-  }
-  return at;
-}
+Ixs Attention::rowAt(Ix row) { return attentionRowAt(p, row); }
 
 Ix Attention::queryAt(Ix row) {
   Ix at = baseQ;
@@ -90,21 +82,7 @@ Point Attention::pointAt(ArrayRef<Ix> row, Ix last, int64_t lanes, Value mask) {
 }
 
 Value Attention::scoreOf(Value product, int64_t lanes, llvm::function_ref<Value(const Other &)> read) {
-  llvm::DenseMap<Value, Value> known;
-  known[op.product()] = product;
-  for (const Other &other : others) {
-    known[other.argument] = read(other);
-  }
-  for (Operation &inner : op.block().without_terminator()) {
-    Value y = inner.getResult(0);
-    if (onnx::constantOf(y)) {
-      known[y] = w.constant(*onnx::splatNumber(y), w.vectorOf(valueType(getElementTypeOrSelf(y.getType())), lanes));
-    } else if (auto elementwise = dyn_cast<onnx::Elementwise>(inner)) {
-      auto operands = llvm::map_to_vector(inner.getOperands(), [&](Value x) { return known.lookup(x); });
-      known[y] = elementwise.emit(w.b, operands);
-    }
-  }
-  return known.lookup(op.score());
+  return attentionScore(w, op, others, product, lanes, read);
 }
 
 Buffer Attention::packed(const Other &other) {
@@ -217,27 +195,14 @@ void Attention::endOf(Ix row) {
 }
 
 void Attention::end(Ix row, Value sum, ValueRange values) {
-  Value zero = w.constant(0, element);
-  Value share = arith::DivFOp::create(w.b, w.loc, w.constant(1, element), sum), nothing;
-  if (op.getEmpty() == "never-nan") {
-    nothing = arith::XOrIOp::create(w.b, w.loc, compare(arith::CmpFPredicate::OGT, sum, zero),
-                                    w.constant(1, w.b.getI1Type()));
-  } else if (op.getEmpty() == "zero") {
-    nothing = compare(arith::CmpFPredicate::OEQ, sum, zero);
-  } else if (!p.keys.atLeast(1)) {
-    nothing = w.compare(arith::CmpIPredicate::eq, p.keys, 0);
-  }
+  Value share = arith::DivFOp::create(w.b, w.loc, w.constant(1, element), sum), nothing = isEmptyRow(w, op, p, sum);
   Ixs at = rowAt(firstRow + row);
   for (int64_t i = 0; i < c.valueVectors; ++i) {
     Value y = mul(values[i], w.splat(share, c.valueLanes));
     if (nothing) {
       y = select(w.splat(nothing, c.valueLanes), w.constant(0, y.getType()), y);
     }
-    Point axes = pointAt(at, columnOf(i), c.valueLanes), to{{}, c.valueLanes, {}};
-    for (int64_t axis : op.getPerm()) {
-      to.at.push_back(axes.at[axis]);
-    }
-    group.finish(y, result, to);
+    group.finish(y, result, attentionResultAt(op, pointAt(at, columnOf(i), c.valueLanes)));
   }
 }
 
