@@ -1,7 +1,8 @@
 // Attention by online softmax (lower/families/Attention.cpp describes it), a block of 128 threads for each row of
-// scores. Eight neighbouring threads are a group; each of the block's 16 groups walks along every 16th key, and a thread
-// of it has every 8th element of the row, of a key and of the sums of values, so that a group reads 32 contiguous bytes
-// at a time. Where the memory of a run allows it, these are every 8th four neighbours, and a group reads 128 bytes:
+// scores. Eight neighbouring threads are a group; each of the block's 16 groups walks along every 16th key, and a
+// thread of it has every 8th element of the row, of a key and of the sums of values, so that a group reads 32
+// contiguous bytes at a time. Where the memory of a run allows it, these are every 8th four neighbours, and a group
+// reads 128 bytes:
 //
 //   for each key of the group: product = sum over the group of q * K / score / new maximum
 //     sums = sums * what they are worth now + weight * V
@@ -56,7 +57,7 @@ public:
   /// Writes the row with vectors of Q, K and V where a run finds them so.
   void run() {
     place();
-    constexpr int64_t neighbours = 4;
+    int64_t neighbours = wideLanes(ValueRange{op.getQ(), op.getK(), op.getV()}.getTypes());
     Wide wide(w, neighbours);
     for (auto [buffer, operand, width] :
          {std::tuple(q, &p.q, p.width), std::tuple(k, &p.k, p.width), std::tuple(v, &p.v, p.valueWidth)}) {

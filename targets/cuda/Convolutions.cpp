@@ -2,8 +2,11 @@
 // tiles (TileProduct.h, TensorProduct.h) of weights [channels][inputs * taps] and pixels, of which the factor on the
 // right is read where it is, with zeros around the image. Pointwise convolutions of float16 and bfloat16 are products
 // of what lies in memory, and are copied in vectors. Else, and for transposed convolutions, each thread computes one
-// pixel of a channel. Convolutions of uint8 by int8 are as others, with a number of their own around the image; their
-// weights are packed into lines (Int8Lines.h).
+// pixel of a channel. Convolutions of uint8 by int8 are as others, with a number of their own around the image.
+//
+// Constant weights are packed into lines [taps][inputs] (PackedLines.h). Where the inputs of a group are a multiple of
+// the depth that a block brings at a time, all of that depth belongs to one tap: what it reads of a pixel is found
+// once.
 #include "compiler/onnx/formats/Convolutions.h"
 #include "compiler/lower/core/Threads.h"
 #include "compiler/onnx/Onnx.h"
@@ -11,8 +14,9 @@
 #include "compiler/onnx/ops/Conv.h"
 #include "compiler/onnx/sizes/Shapes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "targets/cuda/ByteDots.h"
 #include "targets/cuda/Families.h"
-#include "targets/cuda/Int8Lines.h"
+#include "targets/cuda/PackedLines.h"
 #include "targets/cuda/Places.h"
 #include "targets/cuda/TensorProduct.h"
 
@@ -39,8 +43,9 @@ struct Problem {
 
   Type tensor; ///< what tensor cores multiply; null: they do not
 
-  std::optional<Int8Lines> int8; ///< how weights are packed where they are int8
-  int8_t padding = 0;            ///< what lies around the image; its bits are those of a uint8
+  bool isInt8 = false;
+  int8_t padding = 0;               ///< what lies around the image; its bits are those of a uint8
+  std::optional<PackedLines> lines; ///< how weights are packed; none: they are not
 
   Problem(Operation *op, const target::MachineModel &machine) : transposed(isa<onnx::ConvTransposeOp>(op)) {
     auto x = lower::Group::typeOf(op->getOperand(0)), y = lower::Group::typeOf(op->getResult(0));
@@ -60,8 +65,15 @@ struct Problem {
       tensor = TensorProduct::elementFor(op->getOperand(1), op->getOperand(0), machine);
     }
     if (auto conv = dyn_cast<formats::Int8ConvOp>(op)) {
-      int8 = {1, groups * outGroup, depth(), /*alongDepth=*/true};
-      padding = static_cast<int8_t>(conv.getPadding());
+      isInt8 = true, padding = static_cast<int8_t>(conv.getPadding());
+    }
+    if (isInt8 || (isTiled() && taps > 1 && onnx::constantThrough(op->getOperand(1)))) {
+      Type memory = lower::memoryType(onnx::elementOf(op->getOperand(1)));
+      lines = {.lines = groups * outGroup,
+               .depth = depth(),
+               .elementBytes = onnx::elementBytes(memory),
+               .taps = isTiled() ? taps : 1,
+               .inVectors = isInt8};
     }
   }
 
@@ -87,7 +99,11 @@ struct Problem {
   }
   int64_t depth() const { return inGroup * taps; }
   /// Returns how many bytes are an element of the factors; 1 where those are numbers.
-  int64_t together() const { return !int8 ? 1 : tensor ? 2 : 4; }
+  int64_t together() const { return !isInt8 ? 1 : tensor ? 2 : 4; }
+  /// Returns the elements from the weights of an output channel to those of the next one.
+  int64_t pitch() const { return lines ? lines->pitch() : depth(); }
+  /// Returns how many numbers of the depth a block brings at a time.
+  int64_t step() const { return (tensor ? TensorProduct::step : TileProduct::step) * together(); }
   /// Whether tiles of 64 channels by 64 pixels would not mostly be empty.
   bool isTiled() const { return !transposed && outGroup >= 16 && inGroup * taps >= 16; }
   int64_t tileRows() const { return tensor ? TensorProduct::small : outGroup >= 48 ? 64 : outGroup > 16 ? 32 : 16; }
@@ -104,7 +120,7 @@ public:
         space(build.group.space(build.group.resultType())) {
     x = build.group.buffer(op->getOperand(0)), weights = build.group.buffer(op->getOperand(1));
     bias = onnx::present(op->getOperand(2)) ? build.group.buffer(op->getOperand(2)) : lower::Buffer();
-    element = p.int8 ? w.b.getI32Type() : x.element;
+    element = p.isInt8 ? w.b.getI32Type() : x.element;
   }
 
   /// A block for each tile of a group.
@@ -113,19 +129,19 @@ public:
     Ix rest = floorDiv(build.begin, tilesOfChannels), group = floorDiv(rest, tilesOfPixels);
     Ix row = remainder(build.begin, tilesOfChannels) * p.tileRows();
     Ix column = (p.groups == 1 ? rest : remainder(rest, tilesOfPixels)) * tileColumns;
-    int64_t pitch = p.int8 ? p.int8->pitch() : p.depth();
     Factor left{[=, this](Ix channel) {
-                  Ix line = (group * p.outGroup + channel) * pitch;
-                  return
-                      [=, this](Ix k) { return elementOf(k, [&](Ix each) { return w.load(weights, line + each); }); };
+                  Ix line = (group * p.outGroup + channel) * p.pitch();
+                  return [=, this](Ix from, Ix k) {
+                    return elementOf(from, k, [&](Ix at, Ix each) { return w.load(weights, line + at + each); });
+                  };
                 },
                 p.outGroup, true};
     Factor right{[=, this](Ix pixel) {
                    auto [image, at] = pixelOf(pixel);
-                   return [=, this](Ix k) {
-                     return elementOf(k, [&](Ix each) {
-                       Ix own = p.int8 ? min(each, p.depth() - 1) : each; // weights are zeros behind the last one
-                       return input(image, group * p.inGroup + floorDiv(own, p.taps), at, tapOf(own));
+                   return [=, this](Ix from, Ix k) {
+                     return elementOf(from, k, [&](Ix start, Ix each) {
+                       auto [channel, tap] = inputAt(start, each);
+                       return input(image, group * p.inGroup + channel, at, tap);
                      });
                    };
                  },
@@ -137,17 +153,17 @@ public:
       finish(image, group * p.outGroup + channel, at, sum);
     };
     if (p.tensor) {
-      if (!p.int8) {
+      if (!p.isInt8) {
         x = TensorProduct::raw(w, x), weights = TensorProduct::raw(w, weights);
       }
       left.address = [&](Ix channel, Ix k) {
-        return TensorProduct::addressIn(w, weights, (group * p.outGroup + channel) * pitch + k);
+        return TensorProduct::addressIn(w, weights, (group * p.outGroup + channel) * p.pitch() + k);
       };
       right.address = [&](Ix pixel, Ix k) {
         Ix image = floorDiv(pixel, p.plane()), plane = image * (p.groups * p.inGroup) + group * p.inGroup + k;
         return TensorProduct::addressIn(w, x, plane * Ix(p.plane()) + remainder(pixel, p.plane()));
       };
-      Wide vectors(w, p.isPointwise() && !p.int8 ? TensorProduct::lanes : 1), pairs(w, 2);
+      Wide vectors(w, p.isPointwise() && !p.isInt8 ? TensorProduct::lanes : 1), pairs(w, 2);
       vectors.requireBegin(x), vectors.requireBegin(weights);
       vectors.require(p.depth()), vectors.require(p.plane());
       pairs.require(space, accessesOf(space));
@@ -155,7 +171,7 @@ public:
         TensorProduct(w, p.tensor, TensorProduct::small, by).write(left, right, depth, row, column, first, put);
       });
     } else {
-      Type leftBytes = p.int8 ? onnx::elementOf(op->getOperand(1)) : Type();
+      Type leftBytes = p.isInt8 ? onnx::elementOf(op->getOperand(1)) : Type();
       TileProduct(w, element, p.tileRows(), tileColumns, leftBytes).write(left, right, depth, row, column, first, put);
     }
   }
@@ -168,14 +184,13 @@ public:
       Ix channel = place[1], group = floorDiv(channel, p.outGroup), own = remainder(channel, p.outGroup);
       Ixs at(place.begin() + 2, place.end());
       // Weights are [out][in of a group][kernel], or [in][out of a group][kernel].
-      Ix line = p.transposed ? (group * (p.inGroup * p.outGroup) + own) * p.taps
-                             : channel * (p.int8 ? p.int8->pitch() : p.depth());
+      Ix line = p.transposed ? (group * (p.inGroup * p.outGroup) + own) * p.taps : channel * p.pitch();
       Ix step = p.transposed ? p.outGroup * p.taps : p.taps;
       auto sums = w.loop(0, p.inGroup, 1, begin(channel), [&](Ix c, ValueRange before) {
         return w.loop(0, p.taps, 1, before, [&](Ix tap, ValueRange carried) {
           Value v = input(place[0], group * p.inGroup + c, at, tap);
           Value weight = w.load(weights, line + c * step + tap);
-          return SmallVector<Value>{p.int8 ? dotOfOne(w, v, weight, carried[0]) : w.fma(v, weight, carried[0])};
+          return SmallVector<Value>{p.isInt8 ? dotOfOne(w, v, weight, carried[0]) : w.fma(v, weight, carried[0])};
         });
       });
       finish(place[0], channel, at, sums[0]);
@@ -193,13 +208,25 @@ private:
 
   Value begin(Ix channel) { return bias ? w.load(bias, channel) : w.constant(0, element); }
 
-  /// Returns element `k` of a factor, of one number or several bytes, each of which `load` gives.
-  Value elementOf(Ix k, llvm::function_ref<Value(Ix)> load) {
+  /// Returns element `from + k` of a factor, of one number or several bytes, each of which `load` gives.
+  Value elementOf(Ix from, Ix k, llvm::function_ref<Value(Ix from, Ix k)> load) {
     int64_t count = p.together();
-    return count == 1 ? load(k) : joinBytes(w, count, [&](int64_t i) { return load(k * count + i); });
+    return count == 1 ? load(from, k)
+                      : joinBytes(w, count, [&](int64_t i) { return load(from * count, k * count + i); });
   }
 
-  Ix tapOf(Ix k) const { return p.taps == 1 ? Ix(0) : remainder(k, p.taps); }
+  /// Returns the channel of its group and the tap of number `from + k` of the depth.
+  std::pair<Ix, Ix> inputAt(Ix from, Ix k) const {
+    bool areTapsFirst = p.lines && p.lines->taps == p.taps;
+    if (areTapsFirst && p.inGroup % p.step() == 0) { // a step has one tap
+      return {remainder(from, p.inGroup) + k, floorDiv(from, p.inGroup)};
+    }
+    Ix all = p.isInt8 ? min(from + k, p.depth() - 1) : from + k; // weights are zeros behind the last number
+    if (areTapsFirst) {
+      return {remainder(all, p.inGroup), floorDiv(all, p.inGroup)};
+    }
+    return {floorDiv(all, p.taps), p.taps == 1 ? Ix(0) : remainder(all, p.taps)};
+  }
 
   /// Returns the image of a pixel, and where the pixel is there.
   std::pair<Ix, Ixs> pixelOf(Ix number) {
@@ -267,13 +294,13 @@ public:
   lower::KernelShape shape(plan::KernelOp kernel, const target::MachineModel &machine) const override {
     Problem p(kernel.root(), machine);
     lower::KernelShape shape;
-    if (p.int8) {
-      shape.packed[lower::operandNumber(kernel.root()->getOperand(1))] = p.int8->recipe();
+    if (p.lines) {
+      shape.packed[lower::operandNumber(kernel.root()->getOperand(1))] = p.lines->recipe();
     }
     if (p.isTiled()) {
       shape.items = Size(p.groups * p.tilesOfChannels()) * ceilDiv(p.pixels(), tileColumns);
       Type element = lower::valueType(onnx::elementOf(kernel.root()->getOperand(0)));
-      int64_t bytes = p.int8 ? p.together() : onnx::elementBytes(element);
+      int64_t bytes = p.isInt8 ? p.together() : onnx::elementBytes(element);
       shape.grid =
           p.tensor ? TensorProduct::grid(TensorProduct::small) : TileProduct::grid(bytes, p.tileRows(), tileColumns);
     } else {

@@ -153,7 +153,7 @@ private:
     });
     Ix at = format.placeOf(strip, format.blocks, block, column);
     Value scale = w.load(scales, at, lanes);
-    Value zero = zeros ? format.zeroAt(w, zeros, at) : w.constant(static_cast<double>(op.getZero()), number);
+    Value zero = zeros ? format.zeroAt(w, zeros, at) : w.constant(static_cast<int64_t>(op.getZero()), number);
     Values next;
     for (int64_t row = 0; row < rows; ++row) {
       Value ofZero = arith::MulFOp::create(w.b, w.loc, zero, w.splat(sums[rows + row], lanes));

@@ -1,7 +1,7 @@
 // Matrix products: tiles by blocks of threads (TileProduct.h), on tensor cores where both factors are float16 or
 // bfloat16, or uint8 and int8 (TensorProduct.h), and, under few rows, sums of which each block has some columns, whose
 // depth its threads share. Few rows are bound by what reads the right factor, which is read once there, in whole lines
-// of memory. The right factor of bytes is a constant, packed into lines (Int8Lines.h).
+// of memory. The right factor of bytes is a constant, packed into lines (PackedLines.h).
 #include "compiler/onnx/formats/Products.h"
 #include "compiler/lower/core/Threads.h"
 #include "compiler/lower/core/Vectors.h"
@@ -11,9 +11,10 @@
 #include "compiler/onnx/sizes/Shapes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "targets/cuda/ByteDots.h"
 #include "targets/cuda/Families.h"
 #include "targets/cuda/FewRows.h"
-#include "targets/cuda/Int8Lines.h"
+#include "targets/cuda/PackedLines.h"
 #include "targets/cuda/TensorProduct.h"
 #include "targets/cuda/Wide.h"
 
@@ -26,13 +27,17 @@ using lower::Ix;
 
 /// A product, whose depth `k` is counted in elements.
 struct Problem : lower::MatMulProblem {
-  std::optional<Int8Lines> int8; ///< how the right factor is packed where the product is one of bytes
+  std::optional<PackedLines> int8; ///< how the right factor is packed where the product is one of bytes
 
   Problem(plan::KernelOp kernel, const target::MachineModel &machine)
       : MatMulProblem(lower::matmulProblem(kernel, machine)) {
     if (isInteger()) {
       k = rowA, stepA = 1;
-      int8 = {matricesB.number(), n.number(), k.number(), /*alongDepth=*/false};
+      int8 = {.matrices = matricesB.number(),
+              .lines = n.number(),
+              .depth = k.number(),
+              .alongDepth = false,
+              .inVectors = true};
       stepB = 1, columnB = int8->pitch();
     }
   }
@@ -152,14 +157,14 @@ private:
       auto byte = [&](int64_t i) { return loadA(m, min(k * together + i, Ix(p.k) - 1)); };
       return together > 1 ? joinBytes(w, together, byte) : loadA(m, k);
     };
-    return {[=](Ix m) { return [=](Ix k) { return element(m, k); }; }, p.m, p.stepA.is(1)};
+    return {[=](Ix m) { return [=](Ix from, Ix k) { return element(m, from + k); }; }, p.m, p.stepA.is(1)};
   }
   Factor right(int64_t together = 1) {
     auto element = [=, this](Ix n, Ix k) {
       auto byte = [&](int64_t i) { return loadB(n, k * together + i); };
       return together > 1 ? joinBytes(w, together, byte) : loadB(n, k);
     };
-    return {[=](Ix n) { return [=](Ix k) { return element(n, k); }; }, p.n, p.stepB.is(1)};
+    return {[=](Ix n) { return [=](Ix from, Ix k) { return element(n, from + k); }; }, p.n, p.stepB.is(1)};
   }
 
   void finish(Ix m, Ix n, Value sum) {

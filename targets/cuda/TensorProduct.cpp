@@ -5,7 +5,7 @@
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "targets/cuda/Architectures.h"
-#include "targets/cuda/Int8Lines.h"
+#include "targets/cuda/ByteDots.h"
 
 using namespace mlir;
 
@@ -70,7 +70,8 @@ void TensorProduct::bring(const Factor &factor, Ix from, Ix depth, Ix line, cons
   SmallVector<Ix> places;
   for (int64_t i = 0; i < rows; i += threads() / inRow) {
     Ix k = factor.alongDepth ? inner : outer + i, own = factor.alongDepth ? outer + i : inner;
-    Value v = factor.line(min(line + own, last))(isWhole ? from + k : min(from + k, depth - 1));
+    Factor::Load load = factor.line(min(line + own, last));
+    Value v = isWhole ? load(from, k) : load(0, min(from + k, depth - 1));
     if (!isWhole) {
       Value isThere = w.compare(arith::CmpIPredicate::slt, from + k, depth);
       v = arith::SelectOp::create(w.b, w.loc, isThere, v, w.constant(0, v.getType()));

@@ -24,7 +24,7 @@ namespace ingot::targets::cuda {
 class TensorProduct {
 public:
   static constexpr int64_t small = 64, large = 128; ///< sides of tiles
-  static constexpr int64_t lanes = 8;
+  static constexpr int64_t lanes = 8, step = 32;    ///< step: of the depth
 
   /// How memory is accessed: factors by vectors of eight (Factor::address), and results by pairs of a row, where both
   /// may be.
@@ -55,7 +55,7 @@ public:
              llvm::function_ref<void(lower::Ix row, lower::Ix column, mlir::Value sum)> finish);
 
 private:
-  static constexpr int64_t step = 32, stages = 3;
+  static constexpr int64_t stages = 3;
   static constexpr int64_t warpColumns = 32; ///< of the result
   static int64_t threadsOf(int64_t side) { return side == large ? 256 : 128; }
   static int64_t factorBytes(int64_t side) { return side * step * 2; }

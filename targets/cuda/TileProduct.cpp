@@ -2,7 +2,7 @@
 #include "compiler/lower/core/Threads.h"
 #include "compiler/lower/core/Vectors.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "targets/cuda/Int8Lines.h"
+#include "targets/cuda/ByteDots.h"
 
 using namespace mlir;
 
@@ -58,7 +58,7 @@ void TileProduct::write(const Factor &left, const Factor &right, Ix depth, Ix ro
     SmallVector<Value> loaded;
     for (auto [load, offset] : llvm::zip_equal(part.load, part.depth)) {
       Ix k = from + offset;
-      Value v = load(isWhole ? k : min(k, depth - 1));
+      Value v = isWhole ? load(from, offset) : load(0, min(k, depth - 1));
       if (!isWhole) {
         Value isThere = w.compare(arith::CmpIPredicate::slt, k, depth);
         v = arith::SelectOp::create(w.b, w.loc, isThere, v, w.constant(0, element));

@@ -12,8 +12,10 @@ namespace ingot::targets::cuda {
 
 /// A factor: lines (rows of the left one, columns of the right one) of elements along the depth.
 struct Factor {
+  /// Loads element `from + k` of the depth, where a step begins at `from`.
+  using Load = std::function<mlir::Value(lower::Ix from, lower::Ix k)>;
   /// Called for each line that a thread loads from, ahead of the loop over the depth; returns what loads its elements.
-  std::function<std::function<mlir::Value(lower::Ix depth)>(lower::Ix line)> line;
+  std::function<Load(lower::Ix line)> line;
   lower::Ix lines;        ///< how many there are
   bool alongDepth = true; ///< elements of a line are neighbours in memory; else those of neighbouring lines are
   /// Returns the address (i64) of an element, from which its neighbours are copied in vectors; null: by elements alone.
@@ -53,7 +55,7 @@ private:
   /// What a thread loads of a factor in each step: elements `at` of the shared memory, by the functions for their
   /// lines.
   struct Part {
-    std::vector<std::function<mlir::Value(lower::Ix depth)>> load;
+    std::vector<Factor::Load> load;
     llvm::SmallVector<lower::Ix> depth, at;
   };
   Part partOf(const Factor &factor, int64_t lines, lower::Ix from, lower::Ix thread);

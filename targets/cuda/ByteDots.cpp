@@ -1,29 +1,12 @@
-#include "targets/cuda/Int8Lines.h"
+#include "targets/cuda/ByteDots.h"
 #include "compiler/onnx/ElementTypes.h"
 #include "compiler/onnx/sizes/Shapes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
-#include "llvm/Support/FormatVariadic.h"
 
 using namespace mlir;
 
 namespace ingot::targets::cuda {
-
-int64_t Int8Lines::pitch() const { return static_cast<int64_t>(llvm::alignTo(depth, 16)); }
-
-plan::WeightTable::Recipe Int8Lines::recipe() const {
-  auto pack = [all = *this](ArrayRef<char> from, MutableArrayRef<char> to) {
-    for (int64_t line = 0; line < all.matrices * all.lines; ++line) {
-      int64_t matrix = line / all.lines, own = line % all.lines;
-      const char *source = from.data() + matrix * all.lines * all.depth + own * (all.alongDepth ? all.depth : 1);
-      for (int64_t k = 0; k < all.depth; ++k) {
-        to[line * all.pitch() + k] = source[k * (all.alongDepth ? 1 : all.lines)];
-      }
-    }
-  };
-  return {llvm::formatv("int8 lines {0} {1} {2} {3}", matrices, lines, depth, alongDepth).str(),
-          matrices * lines * pitch(), pack};
-}
 
 bool areInt8(Value left, Value right) {
   Type a = onnx::elementOf(left), b = onnx::elementOf(right);
