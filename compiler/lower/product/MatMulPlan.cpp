@@ -377,12 +377,15 @@ double registerStepCycles(int64_t rows, int64_t vectors) {
 
 double panelCycles(plan::KernelOp kernel, const MatMulProblem &p, const MatMulTiling &t,
                    const target::MachineModel &machine) {
+  if (p.m.is(0) || p.n.is(0)) { // such a product has no tiles
+    return 0;
+  }
   constexpr int64_t openExtent = 64;
   auto number = [](const Size &size) { return static_cast<double>(assumed(size, openExtent)); };
   double m = number(p.m), n = number(p.n), k = number(p.k), lanes = static_cast<double>(t.lanes);
   double cycles = m * n * std::ceil(k / lanes); // of dot products, a load of each factor
   if (!t.dots) {
-    int64_t rows = p.m.is(0) ? 1 : t.mostRows(p);
+    int64_t rows = t.mostRows(p);
     double step = registerStepCycles(rows, t.vectors) / static_cast<double>(rows * t.vectors);
     cycles = m * k * std::ceil(n / lanes) * step;
   }
