@@ -121,7 +121,7 @@ void divideFactors(Value divisor) {
 
 /// Replaces z / (1 + e^x) by z * r with r = 1 / (1 + e^x), which takes a factor from a table in two vector registers by
 /// the instruction `intrinsic`. The error of r is up to 2.25e-4 (math/Functions.h), so this is only for results that
-/// become bytes (support::forBytesName).
+/// become bytes (support::roundedToBytesName).
 void multiplyByTable(math::ExpOp exp, const FloatBuilder &f, StringAttr intrinsic) {
   OpBuilder &b = f.opBuilder();
   auto type = cast<VectorType>(exp.getType());
@@ -159,12 +159,12 @@ bool expandDivisor(math::ExpOp exp, const FloatBuilder &f, StringAttr permute) {
   if (!divides) {
     return false;
   }
-  bool forBytes = exp->hasAttr(support::forBytesName);
-  if (forBytes && permute && permute.getType() == exp.getType()) {
+  bool roundedToBytes = exp->hasAttr(support::roundedToBytesName);
+  if (roundedToBytes && permute && permute.getType() == exp.getType()) {
     multiplyByTable(exp, f, permute);
     return true;
   }
-  Value divisor = expandOnePlusExp(f, exp.getOperand(), forBytes);
+  Value divisor = expandOnePlusExp(f, exp.getOperand(), roundedToBytes);
   for (Operation *sum : llvm::make_early_inc_range(exp->getUsers())) {
     replace(sum, divisor);
   }

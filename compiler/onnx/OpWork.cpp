@@ -25,7 +25,8 @@ Size bytesOf(Value v) { return elementsOf(v) * Size(elementBytes(elementOf(v)));
 /// Whether only what becomes the result is read of the first operand: rows that are looked up, elements that move.
 bool readsPart(Operation *op) { return isa<Mover, Indexer>(op); }
 
-/// Elements that each element of the result is made of, beyond one.
+/// Returns how many elements of the operand are combined into each element of the result: those of the op's window, or
+/// 1 where it has none.
 double windowOf(Operation *op) {
   auto window = op->getAttrOfType<DenseI64ArrayAttr>("kernel_shape");
   return window ? static_cast<double>(elements(window.asArrayRef())) : 1;
@@ -39,7 +40,8 @@ std::optional<Size> multiplyAddsOf(Operation *op) {
     return each.isUnknown() || count.isUnknown() ? std::nullopt : std::optional(count * each);
   };
   if (isa<ConvOp, ConvTransposeOp, formats::Int8ConvOp, formats::Bf16ConvOp>(op)) {
-    // Every weight of an output (input) channel is used once an output (input) pixel.
+    // For each element of the result, a convolution uses all weights of the element's channel once. A transposed
+    // convolution does so for each element of the operand.
     Sizes w = sizesOf(ranked(op->getOperand(1)));
     return times(isa<ConvTransposeOp>(op) ? op->getOperand(0) : op->getResult(0),
                  support::product(ArrayRef(w).drop_front()));

@@ -285,8 +285,9 @@ Num Num::to(Type element, bool saturate) const {
   return Num(*b, loc, r, element);
 }
 
-/// Changes the bits of float32. The exponent alone is the power below the magnitude; adding one to it gives the
-/// power above. Zero has the lowest power, 2^-127, which is a float32 with a fraction of one half.
+/// Changes the bits of float32. The exponent's bits without the fraction are the greatest power of two that is not
+/// above the magnitude; adding one to the exponent gives the next power. Where the exponent's bits are all 0 the power
+/// is 2^-127, the lowest that there is, also for zero. As a float32 it is denormal: its fraction is one half.
 Num roundedToPower(Num x, PowerRounding how, bool saturate) {
   OpBuilder &b = x.builder();
   Type type = Value(x).getType(), i32 = b.getI32Type();
@@ -296,7 +297,7 @@ Num roundedToPower(Num x, PowerRounding how, bool saturate) {
   Num fraction = bits & bits.constant(mantissa), power = bits & bits.constant(exponent);
   Num step = bits.constant(0);
   if (how != PowerRounding::Down) {
-    // The lowest power has no bit in front of its fraction, so that halves of it are rounded down.
+    // A fraction of one half is rounded up, but not where the exponent's bits are 0: there it is 2^-127 itself.
     Num up = how == PowerRounding::Up ? fraction > 0.0 : (fraction > half) | ((fraction == half) & (power > 0.0));
     step = select(up, bits.constant(1 << mantissaBits), step);
   }

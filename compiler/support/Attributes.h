@@ -8,7 +8,7 @@ namespace ingot::support {
 /// Marks, with a bound of the operand's magnitude, the first op that is computed from the operand of a function of
 /// whose result only bytes are left. Formulas set it (onnx/ops/Unary.cpp); lower computes such functions on bytes
 /// (bytes/ByteCurve.cpp), and emit expands a math.exp that has it only as exactly as a byte needs.
-inline constexpr llvm::StringLiteral forBytesName = "ingot.bytes";
+inline constexpr llvm::StringLiteral roundedToBytesName = "ingot.bytes";
 
 /// Marks a math.erfc whose operand is in [0, 7.1]. The formula of GELU sets it; emit computes half of the function at
 /// once (ExpandMath.cpp).

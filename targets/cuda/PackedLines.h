@@ -9,8 +9,8 @@ struct PackedLines {
   int64_t matrices = 1, lines = 1, depth = 1;
   int64_t elementBytes = 1;
   bool alongDepth = true; ///< elements of a line are neighbours in the model; else those of neighbouring lines are
-  /// Weights of a convolution have lines [channels][taps] in the model. They become [taps][channels], so that some steps
-  /// of the depth have a tap in common.
+  /// Weights of a convolution have lines [channels][taps] in the model. They become [taps][channels], so that some
+  /// steps of the depth have a tap in common.
   int64_t taps = 1;
   bool inVectors = false; ///< lines begin at multiples of 16 bytes, with zeros behind the last element
 

@@ -1,4 +1,4 @@
-// Reductions, softmax and normalisations of the compiler's, whose threads share rows (compiler/lower/core/Split.h).
+// Reductions, softmax and normalisations of the compiler's, whose threads share rows (compiler/lower/core/AxisSplit.h).
 // Where rows are whole vectors that lie as instructions of 16 bytes take them, the threads walk along the rows in
 // vectors: the body is written twice, with lanes and without.
 #include "targets/cuda/Rows.h"
@@ -20,7 +20,7 @@ std::optional<Value> Rows::isWide(lower::Build &build, int64_t lanes) {
 }
 
 LogicalResult Rows::build(lower::Build &build, const lower::KernelShape &shape) const {
-  bool isTeams = shape.grid && shape.grid->sharedBytes > 0; // Split::share
+  bool isTeams = shape.grid && shape.grid->sharedBytes > 0; // AxisSplit::share
   int64_t lanes = wideLanes(build.group.kernel);
   std::optional<Value> isWide = isTeams ? Rows::isWide(build, lanes) : std::nullopt;
   if (!isWide) {

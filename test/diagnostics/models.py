@@ -55,10 +55,11 @@ def dropout(ratio, training, op="Dropout"):
     return made
 
 
-def batch_normalization(training):
-    weights = [helper.make_tensor(name, F, [1], [1.0]) for name in "sbmv"]
+def batch_normalization(training, variance=(1.0,)):
+    channels = len(variance)
+    weights = [helper.make_tensor(name, F, [channels], variance if name == "v" else [1.0] * channels) for name in "sbmv"]
     outputs = ["y", "mean", "variance"][: 3 if training else 1]
-    return model([node("BatchNormalization", ["x", *"sbmv"], outputs, training_mode=training)], [value("x", [2, 1])], [value("y", [2, 1])], weights)
+    return model([node("BatchNormalization", ["x", *"sbmv"], outputs, training_mode=training)], [value("x", [2, channels])], [value("y", [2, channels])], weights)
 
 
 def attribute(kind):
@@ -197,11 +198,14 @@ FLAGS = [
 
 DROPS = "node 'n' (Dropout, opset 17): drops elements at random in every run, because its training mode is on"
 TAKES_STATISTICS = "node 'n' (BatchNormalization, opset 17): normalizes each batch by its own mean and variance, because its training mode is on"
+NO_ROOT = "node 'n' (BatchNormalization, opset 17): the variance of channel 1 is -0.5, which has no root: all of the channel's results are NaN"
 WARNINGS = [
     ("Dropout in training", dropout([0.5], [True]), DROPS),
     ("Dropout in training, of half", dropout(None, [True]), DROPS),
     ("Dropout in training with a bias", dropout([0.5], [True], "BiasDropout"), "node 'n' (com.microsoft.BiasDropout, opset 1): drops elements at random in every run"),
     ("BatchNormalization in training", batch_normalization(1), TAKES_STATISTICS),
+    ("BatchNormalization in training, with a negative variance", batch_normalization(1, [-0.5]), TAKES_STATISTICS),
+    ("BatchNormalization with a negative variance", batch_normalization(0, [1.0, -0.5, -2.0]), NO_ROOT),
     ("opset 29", of_version(8, 29), "m.onnx: warning: opset 29 of ai.onnx is newer than 28, the newest that is known; its operators are taken as opset 28 defines them"),
     ("opset 2000000000", of_version(8, 2000000000), "m.onnx: warning: opset 2000000000 of ai.onnx is newer than 28, the newest that is known"),
     ("opset 30 in a function", in_function("Relu", 30), "m.onnx: warning: opset 30 of ai.onnx is newer than 28"),
@@ -219,6 +223,7 @@ QUIET = [
     ("Dropout that is told when it runs", dropout([0.5], None)),
     ("Dropout of nothing", dropout([0.0], [True])),
     ("BatchNormalization", batch_normalization(0)),
+    ("BatchNormalization whose epsilon makes up for a rounding", batch_normalization(0, [0.0, -1e-6])),
 ]
 
 

@@ -140,6 +140,7 @@ READ = [
     (MS + "MulInteger", [BYTES], {}, "needs two operands"),
     (MS + "QOrderedGelu", [(TensorProto.INT8, (2, 4)), ONE, ONE], {"order_X": 1, "order_Y": 0}, "attributes 'order_X' and 'order_Y' are 1 and 0, expected the same"),
     (MS + "QOrderedGelu", [(TensorProto.INT8, (2, 4)), ONE, numbers(1, 1)], {"order_X": 1}, "scale of type 'tensor<2xf32>', expected one number"),
+    (MS + "QOrderedLayerNormalization", [(TensorProto.INT8, (2, 4)), ONE, f(4), None, ONE], {"order_X": 0, "order_Y": 0}, "attributes 'order_X' and 'order_Y' are 0 and 0, expected 1: matrices are stored by rows"),
     (MS + "QuantizeWithOrder", [f(2, 32), ONE], {"order_input": 2, "order_output": 1}, "attribute 'order_input' is 2, expected 1: floats are stored by rows"),
     (MS + "QuantizeWithOrder", [f(2, 32), ONE], {"order_input": 1, "order_output": 3}, "attribute 'order_output' is 3, expected 0, 1 or 2"),
     (MS + "QuantizeWithOrder", [f(2, 33), ONE], {"order_input": 1, "order_output": 2}, "matrices of 'tensor<2x33xf32>' cannot be stored in strips of 32 columns"),

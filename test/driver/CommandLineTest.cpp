@@ -218,7 +218,7 @@ TEST(CommandLine, WordsOfOptions) {
 
 TEST(CommandLine, CoverageCompilesNothing) {
   EXPECT_TRUE(parsed({"inspect", "m.onnx", "--coverage", "--json"}).coverage);
-  for (const char *flag : {"--memory", "--top=3", "--strassen=off", "--target=x86-64-v3"}) {
+  for (const char *flag : {"--memory", "--top=3", "--top-buffers=3", "--strassen=off", "--target=x86-64-v3"}) {
     std::string name = llvm::StringRef(flag).split('=').first.str();
     expectSays(wrong({"inspect", "m.onnx", "--coverage", flag}),
                name + " has no effect with --coverage, which compiles nothing");
@@ -246,6 +246,7 @@ TEST(CommandLine, RunPairsDataWithOut) {
 TEST(CommandLine, OtherSubcommands) {
   EXPECT_TRUE(parsed({"inspect", "m.onnx", "--memory"}).memory);
   EXPECT_EQ(parsed({"inspect", "m.onnx", "--top", "3"}).largestKernels, 3);
+  EXPECT_EQ(parsed({"inspect", "m.onnx", "--top-buffers", "3"}).largestBuffers, 3);
   EXPECT_EQ(parsed({"inspect", "m.onnx", "--top-constants", "3"}).largestConstants, 3);
   EXPECT_DOUBLE_EQ(parsed({"verify", "m.onnx", "--tolerance", "0.01"}).tolerance, 0.01);
   EXPECT_DOUBLE_EQ(parsed({"bench", "m.onnx", "--seconds", "0.3"}).seconds, 0.3);
@@ -286,8 +287,10 @@ TEST(CommandLine, WrongFlags) {
   expectSays(wrong({"compile", "m.onnx", "--stop-after", "first", "-M"}), "without --depfile");
   expectSays(wrong({"inspect", "m.onnx", "--stop-after", "first", "--memory"}), "without --memory");
   expectSays(wrong({"inspect", "m.onnx", "--stop-after", "first", "--top", "3"}), "without --top");
+  expectSays(wrong({"inspect", "m.onnx", "--stop-after", "first", "--top-buffers", "3"}), "without --top-buffers");
   expectSays(wrong({"inspect", "m.onnx", "--stop-after", "first", "--top-constants", "3"}), "without --top-constants");
   expectSays(wrong({"inspect", "m.onnx", "--top", "0"}), "--top");
+  expectSays(wrong({"inspect", "m.onnx", "--top-buffers", "0"}), "--top-buffers");
   expectSays(wrong({"inspect", "m.onnx", "--top-constants", "0"}), "--top-constants");
   expectSays(wrong({"report", "m.onnx", "--stop-after", "first", "-o", "r.html"}), "without the report");
 }

@@ -536,6 +536,18 @@ def ordered_gelu(d):
     return [x, *scales], dict(order_X=order, order_Y=order), [np.clip(np.rint(y), -128, 127).astype(np.int8)]
 
 
+@case("QOrderedLayerNormalization")
+def ordered_layer_normalization(d):
+    x, axis, half = d.ints(-128, 128, d.one_of(1, 3), d.one_of(2, 5), d.one_of(16, 33), dtype=np.int8), d.one_of(None, -1, 1), d.chance(0.3)
+    width, scales = x.shape[1:] if axis == 1 else x.shape[-1:], [np.array(d.one_of(*numbers), np.float32) for numbers in ((0.0313, 0.0071), (0.0137, 0.0291))]
+    gamma, beta = [d.data(*width, low=low, high=low + 1).astype(np.float16 if half else np.float32) for low in (0.5, -0.5)]
+    beta, epsilon, order = beta if d.chance(0.7) else None, d.one_of(None, 1e-3), d.one_of(None, 1)
+    v, over = x * np.float64(scales[0]), (1, 2) if axis == 1 else (2,)
+    v = (v - v.mean(over, keepdims=True)) / np.sqrt(v.var(over, keepdims=True) + (epsilon or 1e-5))
+    y = (v * gamma.astype(np.float64) + (0 if beta is None else beta)) / np.float64(scales[1])
+    return [x, scales[0], gamma, beta, scales[1]], dict(axis=axis, epsilon=epsilon, order_X=order, order_Y=order), [np.clip(np.rint(y), -128, 127).astype(np.int8)]
+
+
 @case("QuantizeWithOrder", "DequantizeWithOrder")
 def with_order(d, name):
     """The orders of cuBLASLt: 0 stores a matrix by columns, 1 by rows, 2 by rows of 32 columns each."""

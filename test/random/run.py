@@ -52,7 +52,7 @@ ELSEWHERE = {
     **dict.fromkeys([f"com.microsoft.{name}" for name in ("RemovePadding", "RestorePadding", "PackedAttention", "PackedMultiHeadAttention", "SparseAttention", "DecoderAttention", "RelativePositionBias",
                                                           "GatedRelativePositionBias", "GemmaRotaryEmbedding", "GroupNorm", "SkipGroupNorm", "BiasAdd", "BiasSplitGelu", "NhwcConv",
                                                           "NhwcFusedConv", "ComplexMul", "ComplexMulConj", "Rfft", "Irfft", "GemmFastGelu", "FusedMatMulActivation", "BiasSoftmax", "BiasDropout",
-                                                          "BitmaskBiasDropout", "BitmaskDropout", "IsAllFinite", "TorchEmbedding", "MatMulNBitsMlp", "MatMulNBitsQkv", "MulInteger", "ReduceSumInteger", "QOrderedGelu", "QuantizeWithOrder",
+                                                          "BitmaskBiasDropout", "BitmaskDropout", "IsAllFinite", "TorchEmbedding", "MatMulNBitsMlp", "MatMulNBitsQkv", "MulInteger", "ReduceSumInteger", "QOrderedGelu", "QOrderedLayerNormalization", "QuantizeWithOrder",
                                                           "DequantizeWithOrder")], "test/microsoft"),
     "ai.onnx.preview.FlexAttention": "test/nodes/newest.py: ONNX Runtime does not have it", "ai.onnx.preview.training.Gradient": "test/gradient",
     "com.microsoft.QLinearReduceMean": "ONNX Runtime has no kernel for it: it is written as operators that are tested",

@@ -90,6 +90,11 @@ void addInspect(CLI::App &app, Invocation &invocation) {
       ->check(CLI::Range(1, 1000000))
       ->group("Looking inside")
       ->type_name("N");
+  app.add_option("--top-buffers", invocation.largestBuffers,
+                 "Print the N buffers of the memory plan with the most bytes, and the nodes that write them")
+      ->check(CLI::Range(1, 1000000))
+      ->group("Looking inside")
+      ->type_name("N");
   app.add_option("--top-constants", invocation.largestConstants,
                  "Print the N constants of the file with the most bytes, their types, and the nodes that read them")
       ->check(CLI::Range(1, 1000000))

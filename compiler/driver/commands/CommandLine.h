@@ -29,6 +29,7 @@ struct Invocation {
   bool memory = false;                ///< inspect: the memory plan
   bool coverage = false;              ///< inspect: how each operator is taken, and nothing else
   int64_t largestKernels = 0;         ///< inspect: how many of the kernels with the most work to print
+  int64_t largestBuffers = 0;         ///< inspect: how many of the buffers with the most bytes to print
   int64_t largestConstants = 0;       ///< inspect: how many of the constants with the most bytes to print
   int threads = 1;                    ///< for run, verify and bench; 0: all that the process may use
   std::string runner;                 ///< run, verify, bench: the command that starts a program on another machine

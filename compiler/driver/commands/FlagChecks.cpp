@@ -59,6 +59,9 @@ std::string checkInspect(const Invocation &invocation) {
   if (invocation.largestKernels > 0) {
     others.push_back("--top");
   }
+  if (invocation.largestBuffers > 0) {
+    others.push_back("--top-buffers");
+  }
   if (invocation.coverage && invocation.largestConstants > 0) {
     return "--top-constants has no effect with --coverage, which prints operators alone";
   }
@@ -97,6 +100,7 @@ std::string checkStop(const Invocation &invocation) {
                      : invocation.budget.isGiven()           ? "--budget"
                      : invocation.memory                     ? "--memory"
                      : invocation.largestKernels > 0         ? "--top"
+                     : invocation.largestBuffers > 0         ? "--top-buffers"
                      : invocation.largestConstants > 0       ? "--top-constants"
                      : invocation.command == Command::Report ? "the report"
                                                              : "";

@@ -245,6 +245,59 @@ void writeLargest(llvm::json::OStream &json, const pipeline::Result &model, cons
   llvm::for_each(variant.variants, [&](const pipeline::Result &other) { writeLargest(json, model, other, most); });
 }
 
+/// Returns the `most` buffers of a variant's memory plan with the most bytes; of equal ones, those first that are
+/// written first.
+std::vector<pipeline::BufferLife> largestBuffers(const pipeline::Result &variant, int64_t most) {
+  std::vector<pipeline::BufferLife> buffers = variant.buffers;
+  llvm::sort(buffers, [](const auto &a, const auto &b) {
+    return std::tuple(-a.bytes, a.first, a.last, a.name) < std::tuple(-b.bytes, b.first, b.last, b.name);
+  });
+  buffers.resize(std::min(buffers.size(), static_cast<size_t>(most)));
+  return buffers;
+}
+
+/// Returns the nodes of the kernel that first writes a buffer. There are none where a copy or control flow does.
+llvm::ArrayRef<std::string> writersOf(const pipeline::BufferLife &buffer, const pipeline::Result &variant) {
+  auto launch =
+      llvm::find_if(variant.launches, [&](const pipeline::GraphNode &node) { return node.step == buffer.first; });
+  return launch == variant.launches.end() ? llvm::ArrayRef<std::string>() : llvm::ArrayRef(launch->launch.nodes);
+}
+
+void printLargestBuffers(const pipeline::Result &variant, int64_t most) {
+  llvm::outs() << "largest buffers" << (variant.variant.empty() ? "" : " of the code for " + variant.variant) << '\n';
+  for (const pipeline::BufferLife &buffer : largestBuffers(variant, most)) {
+    llvm::ArrayRef<std::string> writers = writersOf(buffer, variant);
+    llvm::outs() << "  " << plainName(buffer.name) << "  " << countText(buffer.bytes) << " bytes, "
+                 << (buffer.target.empty() ? "" : "on " + buffer.target + ", ") << "steps " << buffer.first << " to "
+                 << buffer.last << (writers.empty() ? "" : ", written by " + plainName(llvm::join(writers, ", ")))
+                 << '\n';
+  }
+  llvm::for_each(variant.variants, [&](const pipeline::Result &other) { printLargestBuffers(other, most); });
+}
+
+void writeLargestBuffers(llvm::json::OStream &json, const pipeline::Result &variant, int64_t most) {
+  for (const pipeline::BufferLife &buffer : largestBuffers(variant, most)) {
+    json.object([&] {
+      json.attribute("buffer", fixUTF8(buffer.name));
+      if (!variant.variant.empty()) {
+        json.attribute("body", fixUTF8(variant.variant));
+      }
+      if (!buffer.target.empty()) {
+        json.attribute("target", fixUTF8(buffer.target));
+      }
+      json.attribute("bytes", buffer.bytes);
+      json.attribute("first", buffer.first);
+      json.attribute("last", buffer.last);
+      json.attributeArray("nodes", [&] {
+        for (const std::string &node : writersOf(buffer, variant)) {
+          json.value(fixUTF8(node));
+        }
+      });
+    });
+  }
+  llvm::for_each(variant.variants, [&](const pipeline::Result &other) { writeLargestBuffers(json, other, most); });
+}
+
 void printResult(const pipeline::Result &result, const Invocation &invocation) {
   if (!result.openSizes.empty()) {
     printSizes(llvm::outs(), result, /*most=*/1000);
@@ -257,6 +310,9 @@ void printResult(const pipeline::Result &result, const Invocation &invocation) {
                << arenaText(result.arenaLowerBound) << "), weights " << bytesText(result.weightBytes) << '\n';
   if (invocation.largestKernels > 0) {
     printLargest(result, result, invocation.largestKernels);
+  }
+  if (invocation.largestBuffers > 0) {
+    printLargestBuffers(result, invocation.largestBuffers);
   }
   if (invocation.memory) {
     llvm::outs() << "memory plan\n" << result.memoryPlan;
@@ -395,6 +451,9 @@ void writeResult(llvm::json::OStream &json, const pipeline::Result &result, cons
   report::writeDevices(json, result);
   if (invocation.largestKernels > 0) {
     json.attributeArray("largest_kernels", [&] { writeLargest(json, result, result, invocation.largestKernels); });
+  }
+  if (invocation.largestBuffers > 0) {
+    json.attributeArray("largest_buffers", [&] { writeLargestBuffers(json, result, invocation.largestBuffers); });
   }
   if (invocation.memory) {
     json.attribute("memory_plan", result.memoryPlan);

@@ -37,7 +37,7 @@ void LaneGathering::setElement(Value value, Value array, Value lane) {
   memref::StoreOp::create(b, loc(), value, array, lane);
 }
 
-// A part of another vector has no array: its lanes are that one's, further on.
+// A vector that is a part of another one (`parts`) has no array of its own: its lane i is lane first + i of the other.
 Value LaneGathering::lane(Value vector, Value number) {
   if (Value same = splats.lookup(vector)) {
     return same;
@@ -75,7 +75,8 @@ void LaneGathering::gather(Operation *op) {
   }
 }
 
-// From the last gathered operation to the first: whoever reads the result of one has been looked at before.
+// The operations are looked at from the last to the first, so that all readers of a result have been looked at before
+// the operation that computes it.
 SmallVector<Operation *> LaneGathering::takeExclusiveOperands(Operation *store) {
   llvm::SmallDenseSet<Operation *> own = {store};
   for (Operation *op : llvm::reverse(gathered)) {

@@ -27,7 +27,8 @@ static void splitFusedProducts(ModuleOp module) {
   });
 }
 
-/// Drops hints: how early data is wanted is known of known machines only, and C++17 has no word for how it is aligned.
+/// Drops hints. How far ahead to prefetch is tuned for one machine, and source is for any; C++17 cannot say how a
+/// pointer is aligned.
 static void dropHints(ModuleOp module) {
   module.walk([](memref::PrefetchOp prefetch) { prefetch.erase(); });
   module.walk([](memref::AssumeAlignmentOp aligned) {

@@ -42,17 +42,18 @@ Value smallExp(const FloatBuilder &f, Value r) {
   return f.fma(f.fma(tail(f, r), r, one), r, one);
 }
 
-/// The factors of e^(c x) = e^r * 2^n in float32, for places where a few operations count. One constant stands for ln
-/// 2, which is off by 2e-9 for each n where c is 1 or -1. The polynomial is off by up to 0.8 ulp (`forBytes`: 2.9e-6),
-/// but by nothing at 0. All constants have c in them.
+/// The two factors of e^(c x) in float32, `ofRest` = e^r and `power` = 2^n, computed with fewer operations than by
+/// reduce(): ln 2 is one constant in place of two parts, so that r is off by 2e-9 * n where c is 1 or -1. All constants
+/// are multiplied by c or divided by it beforehand, so that the product c x needs no operation of its own.
 struct ShortExp {
   Value ofRest, power;
 };
 
-/// Computes these factors.
-ShortExp shortExp(const FloatBuilder &f, Value x, double c = 1, bool forBytes = false) {
+/// Computes these factors. The polynomial for e^r is exact at 0 and else off by up to 0.8 ulp. With `roundedToBytes`,
+/// for results that are quantized to bytes, a shorter polynomial is off by up to 2.9e-6.
+ShortExp shortExp(const FloatBuilder &f, Value x, double c = 1, bool roundedToBytes = false) {
   SmallVector<double, 6> nearZero{1.0, 0.9999997, 0.4999915, 0.16667637, 0.04189797, 0.00829031};
-  if (forBytes) {
+  if (roundedToBytes) {
     nearZero = {1.0, 0.99996683, 0.50003014, 0.16787479, 0.04151388};
   }
   double power = 1;
@@ -89,13 +90,13 @@ Value ingot::emit::expandExpOfMedium(const FloatBuilder &f, Value x) {
   return f.mul(smallExp(f, reduced.r), f.powerOfTwo(reduced.n, 0));
 }
 
-/// Takes a value apart as a number times another value, where the number is -1 or, `forBytes`, any that leaves the
-/// clamping bounds finite.
-static std::pair<double, Value> withFactor(Value x, bool forBytes) {
+/// Takes a value apart as a number times another value, where the number is -1 or, `roundedToBytes`, any that leaves
+/// the clamping bounds finite.
+static std::pair<double, Value> withFactor(Value x, bool roundedToBytes) {
   if (auto negated = x.getDefiningOp<arith::NegFOp>()) {
     return {-1.0, negated.getOperand()};
   }
-  auto product = forBytes ? x.getDefiningOp<arith::MulFOp>() : arith::MulFOp();
+  auto product = roundedToBytes ? x.getDefiningOp<arith::MulFOp>() : arith::MulFOp();
   APFloat number(0.0);
   if (product && matchPattern(product.getRhs(), m_ConstantFloat(&number))) {
     double c = number.convertToDouble();
@@ -107,24 +108,28 @@ static std::pair<double, Value> withFactor(Value x, bool forBytes) {
   return {1.0, x};
 }
 
-// In a sum with 1 an exponential below e^-87 is lost. A large sum only divides, and a quotient that would be denormal
-// may be 0, so 2^128 may be infinite here. 2^n multiplies in the fused multiply-add that adds the 1.
-Value ingot::emit::expandOnePlusExp(const FloatBuilder &f, Value x, bool forBytes) {
-  auto [c, from] = withFactor(x, forBytes);
+// The exponent can be clamped at both ends, because the result is a sum with 1 by which callers divide. Below e^-87 the
+// exponential does not change the sum. From e^88.4 on 2^n is infinite (n = 128) and the reciprocal is 0, which
+// would else be a denormal number. The last fused multiply-add multiplies by 2^n and adds the 1.
+Value ingot::emit::expandOnePlusExp(const FloatBuilder &f, Value x, bool roundedToBytes) {
+  auto [c, from] = withFactor(x, roundedToBytes);
   double least = -87.0 / c, most = 89.0 / c;
-  ShortExp e = shortExp(f, f.clamp(from, std::min(least, most), std::max(least, most)), c, forBytes);
+  ShortExp e = shortExp(f, f.clamp(from, std::min(least, most), std::max(least, most)), c, roundedToBytes);
   return f.fma(e.ofRest, e.power, f.constant(1.0));
 }
 
-// The function is a parabola on each of 31 parts of [-10.8, 10.8], which meets it where Chebyshev's polynomial of the
-// third degree is zero. The outermost parabolas end at 0 and 1, so that beyond them x / (1 + exp(-x)) is 0 and x,
-// however far away x is. The number of the part is in the last bits of a float that is so large that these are an
-// integer. The constants have the factor of x in them.
+// 1 / (1 + exp(x)) is approximated by a parabola on each of 31 parts of [-10.8, 10.8]. A parabola agrees with the
+// function at the three zeros of Chebyshev's polynomial of the third degree, scaled to its part; but the two outermost
+// ones end exactly at 0 and 1, and x is clamped to where they end. So a caller that multiplies the result by x, as
+// SiLU does (x / (1 + exp(-x))), gets 0 or x itself there, however large |x| is.
+//
+// The number of the part that x is in comes from adding a float so large that the sum is a whole number, which then is
+// in the last bits of the sum. Where x is c times another value, c is in the constants.
 Value ingot::emit::expandInverseForBytes(const FloatBuilder &f, Value x, LookUp lookUp) {
   constexpr int64_t parts = 32, last = 15, middle = 16;
   constexpr double perPart = 0.7, end = (last + 0.49) * perPart;
   constexpr double integers = 3 << 22; // from 1.5 * 2^23 on, neighbouring floats are neighbouring integers
-  auto [c, from] = withFactor(x, /*forBytes=*/true);
+  auto [c, from] = withFactor(x, /*roundedToBytes=*/true);
   std::array<std::array<float, parts>, 3> tables{};
   auto value = [](double at) { return at >= end ? 1.0 : at <= -end ? 0.0 : 1 / (1 + std::exp(-at)); };
   for (int64_t part = -last; part <= last; ++part) {
@@ -145,7 +150,7 @@ Value ingot::emit::expandInverseForBytes(const FloatBuilder &f, Value x, LookUp 
   return f.fma(near, inner, lookUp(tables[0], number));
 }
 
-// At the lower bound n is the number of which powerOfTwo makes 0.
+// The lower bound is where powerOfTwo's shift gives an exponent of all zero bits, which is the number 0.
 Value ingot::emit::expandExpOfNegative(const FloatBuilder &f, Value x) {
   constexpr double ln2 = 0.69314718055994530942;
   double bound = (f.isDouble() ? -1023 : -127) * ln2;

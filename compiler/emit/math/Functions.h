@@ -22,9 +22,9 @@ mlir::Value expandErfc(const FloatBuilder &f, mlir::Value x);
 
 /// Returns exp(x) where x is known to lie in [-80, 80], so that no result needs care.
 mlir::Value expandExpOfMedium(const FloatBuilder &f, mlir::Value x);
-/// Returns 1 + exp(x) as a divisor, in f32. `forBytes`: the quotient becomes a byte, so an error of 3e-6 of the
+/// Returns 1 + exp(x) as a divisor, in f32. `roundedToBytes`: the quotient becomes a byte, so an error of 3e-6 of the
 /// exponential does not show.
-mlir::Value expandOnePlusExp(const FloatBuilder &f, mlir::Value x, bool forBytes = false);
+mlir::Value expandOnePlusExp(const FloatBuilder &f, mlir::Value x, bool roundedToBytes = false);
 /// Gives elements of a table of 32 by the last five bits of a float.
 using LookUp = llvm::function_ref<mlir::Value(llvm::ArrayRef<float> table, mlir::Value number)>;
 /// Returns 1 / (1 + exp(x)) in f32, such that it and its product with x are off by at most 2.25e-4.

@@ -185,7 +185,7 @@ std::optional<Variable> variableOf(Value v, int depth) {
   if (!op || !depth || !isa<arith::ArithDialect, math::MathDialect>(op->getDialect())) {
     return std::nullopt;
   }
-  if (auto bound = op->getAttrOfType<FloatAttr>(support::forBytesName)) {
+  if (auto bound = op->getAttrOfType<FloatAttr>(support::roundedToBytesName)) {
     Value x = op->getOperand(0); // an exponential is that of a multiple
     auto negated = isa<math::ExpOp>(op) ? x.getDefiningOp<arith::NegFOp>() : arith::NegFOp();
     auto product = isa<math::ExpOp>(op) ? x.getDefiningOp<arith::MulFOp>() : arith::MulFOp();

@@ -1,7 +1,7 @@
 // Computes ArgMax and ArgMin. The best value and its position are carried side by side, lane by lane. Along a row each
 // lane sees every `lanes`-th element. At the end of the row the best value over all lanes decides, and the first (or
 // last) position of those lanes that have it.
-#include "compiler/lower/core/Split.h"
+#include "compiler/lower/core/AxisSplit.h"
 #include "compiler/onnx/Onnx.h"
 #include "compiler/onnx/ops/Constant.h"
 #include "compiler/onnx/ops/Reduce.h"
@@ -57,7 +57,7 @@ private:
   Type element;
   bool isUnsigned;
   Type index;
-  Split split;
+  AxisSplit split;
 
   /// Returns how values are combined.
   Combine how() const {
@@ -80,7 +80,7 @@ private:
   }
 
   /// Returns the best value and its position after one more vector (or scalar).
-  SmallVector<Value> step(Value best, Value position, const Split::Step &s) {
+  SmallVector<Value> step(Value best, Value position, const AxisSplit::Step &s) {
     Value x = group.read(wanted.data, split.in, Point{SmallVector<Ix>(s.at), s.lanes, s.mask});
     Value here = w.splat(w.integer(s.at[split.inner.back()], index), s.lanes);
     if (split.across && s.lanes > 1) {
@@ -107,8 +107,9 @@ private:
 
   /// Returns the positions for columns, one in each lane.
   Value columns(ArrayRef<Ix> at, int64_t lanes, Value mask) {
-    return split.sweep(w, at, lanes, mask, 1, start(lanes),
-                       [&](const Split::Step &s, ValueRange carried) { return step(carried[0], carried[1], s); })[1];
+    return split.sweep(w, at, lanes, mask, 1, start(lanes), [&](const AxisSplit::Step &s, ValueRange carried) {
+      return step(carried[0], carried[1], s);
+    })[1];
   }
 
   /// Returns the position for a row.
@@ -117,7 +118,7 @@ private:
     if (split.hasScalarTail(w)) {
       carried.append(start(1));
     }
-    carried = split.sweep(w, at, 1, {}, 1, carried, [&](const Split::Step &s, ValueRange c) {
+    carried = split.sweep(w, at, 1, {}, 1, carried, [&](const AxisSplit::Step &s, ValueRange c) {
       SmallVector<Value> next(c);
       auto pair = step(c[2 * s.slot], c[2 * s.slot + 1], s);
       next[2 * s.slot] = pair[0], next[2 * s.slot + 1] = pair[1];
@@ -149,7 +150,7 @@ public:
   KernelShape shape(plan::KernelOp kernel, const target::MachineModel &machine) const override {
     Wanted wanted = wantedOf(kernel.root());
     KernelShape shape;
-    Split::share(shape, Group::typeOf(wanted.data), {wanted.axis}, machine);
+    AxisSplit::share(shape, Group::typeOf(wanted.data), {wanted.axis}, machine);
     return shape;
   }
   LogicalResult build(Build &build, const KernelShape &) const override {

@@ -1,7 +1,7 @@
 // Computes running sums or products along an axis (CumSum, CumProd). The operations follow one another in the order
 // that the standard defines. Where the axis is not the last one, each lane of a vector has a line of its own; else the
 // loop is one of scalars.
-#include "compiler/lower/core/Split.h"
+#include "compiler/lower/core/AxisSplit.h"
 #include "compiler/onnx/Onnx.h"
 #include "compiler/onnx/ops/Reduce.h"
 #include "compiler/onnx/sizes/Shapes.h"
@@ -19,7 +19,7 @@ public:
   KernelShape shape(plan::KernelOp kernel, const target::MachineModel &machine) const override {
     auto op = cast<onnx::CumulativeOp>(kernel.root());
     KernelShape shape;
-    Split::share(shape, Group::typeOf(op.getX()), {static_cast<int64_t>(op.getAxis())}, machine, /*teams=*/false);
+    AxisSplit::share(shape, Group::typeOf(op.getX()), {static_cast<int64_t>(op.getAxis())}, machine, /*teams=*/false);
     return shape;
   }
 
@@ -27,7 +27,7 @@ public:
     Writer &w = build.w;
     auto op = cast<onnx::CumulativeOp>(build.group.root);
     RankedTensorType type = Group::typeOf(op.getX());
-    Split split(build.group, type, Group::typeOf(op.getY()), {static_cast<int64_t>(op.getAxis())}, /*keeps=*/true);
+    AxisSplit split(build.group, type, Group::typeOf(op.getY()), {static_cast<int64_t>(op.getAxis())}, /*keeps=*/true);
     unsigned axis = split.inner.front();
     Ix extent = split.in.sizes[axis];
     Combine how = op.getKind() == "Prod" ? Combine::Mul : Combine::Add;

@@ -2,7 +2,7 @@
 // which are combined across their lanes at the end. Else each lane is a result of its own, and nothing is combined
 // across lanes. Both layouts work.
 #include "compiler/onnx/ops/Reduce.h"
-#include "compiler/lower/core/Split.h"
+#include "compiler/lower/core/AxisSplit.h"
 #include "compiler/onnx/Onnx.h"
 #include "compiler/onnx/sizes/Shapes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -27,7 +27,7 @@ Combine combineOf(StringRef kind, Type element) {
 /// Builds the loops of one kernel.
 class ReduceLoops {
 public:
-  ReduceLoops(Build &build, Value data, StringRef kind, Split split)
+  ReduceLoops(Build &build, Value data, StringRef kind, AxisSplit split)
       : build(build), w(build.w), group(build.group), data(data), kind(kind),
         how(combineOf(kind, onnx::elementOf(data))), element(valueType(onnx::elementOf(data))),
         split(std::move(split)) {}
@@ -48,7 +48,7 @@ private:
   StringRef kind;
   Combine how;
   Type element;
-  Split split;
+  AxisSplit split;
 
   Value read(ArrayRef<Ix> at, int64_t lanes, Value mask) {
     return group.read(data, split.in, Point{SmallVector<Ix>(at), lanes, mask});
@@ -60,7 +60,7 @@ private:
     if (split.hasScalarTail(w)) {
       sums.push_back(neutral(w, how, element));
     }
-    sums = split.sweep(w, at, 1, {}, accumulators, sums, [&](const Split::Step &s, ValueRange carried) {
+    sums = split.sweep(w, at, 1, {}, accumulators, sums, [&](const AxisSplit::Step &s, ValueRange carried) {
       SmallVector<Value> next(carried);
       Value x = read(s.at, s.lanes, s.mask);
       if (s.mask) {
@@ -87,7 +87,7 @@ private:
       }
       return to;
     };
-    sums = split.sweep(w, at, lanes, mask, unroll, sums, [&](const Split::Step &s, ValueRange carried) {
+    sums = split.sweep(w, at, lanes, mask, unroll, sums, [&](const AxisSplit::Step &s, ValueRange carried) {
       SmallVector<Value> next(carried);
       for (int64_t v = 0; v < vectors; ++v) {
         Value &sum = next[s.slot * vectors + v];
@@ -123,10 +123,10 @@ private:
 void reduceTo(Build &build, onnx::ReduceToOp op) {
   Writer &w = build.w;
   RankedTensorType in = Group::typeOf(op.getData()), out = build.group.resultType();
-  int64_t last = Split::lastAxis(in);
+  int64_t last = AxisSplit::lastAxis(in);
   Ix from = onnx::sizeOf(in, last), to = onnx::sizeOf(out, last);
   auto run = [&](bool across) {
-    ReduceLoops(build, op.getData(), op.getKind(), Split(build.group, in, out, across)).run();
+    ReduceLoops(build, op.getData(), op.getKind(), AxisSplit(build.group, in, out, across)).run();
   };
   if (same(from, to)) {
     return run(false);
@@ -152,12 +152,12 @@ public:
       // Behind the last axis of the data there are positions only where that is kept, which the run knows.
       SmallVector<int64_t> last;
       if (!machine.itemsAreThreads) {
-        last.push_back(Split::lastAxis(Group::typeOf(to.getData())));
+        last.push_back(AxisSplit::lastAxis(Group::typeOf(to.getData())));
       }
-      Split::share(shape, Group::typeOf(to.getReduced()), last, machine, /*teams=*/false);
+      AxisSplit::share(shape, Group::typeOf(to.getReduced()), last, machine, /*teams=*/false);
     } else {
       auto op = cast<onnx::ReduceOp>(kernel.root());
-      Split::share(shape, Split::shaped(kernel, op.getData()), op.getAxes(), machine);
+      AxisSplit::share(shape, AxisSplit::shaped(kernel, op.getData()), op.getAxes(), machine);
     }
     return shape;
   }
@@ -167,8 +167,8 @@ public:
       return success();
     }
     auto op = cast<onnx::ReduceOp>(build.group.root);
-    Split split(build.group, Split::shaped(build.group.kernel, op.getData()), build.group.resultType(), op.getAxes(),
-                op.getKeepdims());
+    AxisSplit split(build.group, AxisSplit::shaped(build.group.kernel, op.getData()), build.group.resultType(),
+                    op.getAxes(), op.getKeepdims());
     ReduceLoops(build, op.getData(), op.getKind(), std::move(split)).run();
     return success();
   }

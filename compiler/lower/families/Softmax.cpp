@@ -2,7 +2,7 @@
 // the store. A longer one is read for the maximum and again for the sum, while the exponentials wait in the result, and
 // then scaled. Where the axis is not the last, each lane is a softmax of its own. A NaN need not win the maximum,
 // because it makes the sum NaN.
-#include "compiler/lower/core/Split.h"
+#include "compiler/lower/core/AxisSplit.h"
 #include "compiler/onnx/Onnx.h"
 #include "compiler/onnx/ops/Constant.h"
 #include "compiler/onnx/ops/Normalization.h"
@@ -70,7 +70,7 @@ private:
   Group &group;
   Wanted wanted;
   Type element;
-  Split split;
+  AxisSplit split;
   bool storesAhead, held, heldColumns;
   Buffer shortRow;
 
@@ -195,13 +195,13 @@ private:
 
   /// Combines f(x) over all steps into a scalar (rows) or a vector (columns). Masked lanes of rows do not count.
   Value fold(ArrayRef<Ix> at, int64_t lanes, Value mask, Combine how,
-             llvm::function_ref<Value(const Split::Step &)> f) {
+             llvm::function_ref<Value(const AxisSplit::Step &)> f) {
     int64_t wide = split.across ? split.lanes : lanes;
     SmallVector<Value> sums(accumulators, neutral(w, how, w.vectorOf(element, wide)));
     if (split.hasScalarTail(w)) {
       sums.push_back(neutral(w, how, element));
     }
-    sums = split.sweep(w, at, lanes, mask, accumulators, sums, [&](const Split::Step &s, ValueRange carried) {
+    sums = split.sweep(w, at, lanes, mask, accumulators, sums, [&](const AxisSplit::Step &s, ValueRange carried) {
       SmallVector<Value> next(carried);
       Value x = f(s);
       if (split.across && s.mask) {
@@ -221,8 +221,8 @@ private:
   /// Writes a row or columns in three passes: maximum, sum, and scaling.
   void passes(ArrayRef<Ix> at, int64_t lanes, Value mask) {
     Value max =
-        fold(at, lanes, mask, Combine::Larger, [&](const Split::Step &s) { return read(s.at, s.lanes, s.mask); });
-    Value sum = fold(at, lanes, mask, Combine::Add, [&](const Split::Step &s) {
+        fold(at, lanes, mask, Combine::Larger, [&](const AxisSplit::Step &s) { return read(s.at, s.lanes, s.mask); });
+    Value sum = fold(at, lanes, mask, Combine::Add, [&](const AxisSplit::Step &s) {
       Value e = exp(sub(read(s.at, s.lanes, s.mask), splatTo(max, s.lanes)));
       if (storesAhead) {
         const Access &y = split.out.results[0];
@@ -231,7 +231,7 @@ private:
       return e;
     });
     Value factor = factorOf(sum);
-    split.sweep(w, at, lanes, mask, accumulators, {}, [&](const Split::Step &s, ValueRange) {
+    split.sweep(w, at, lanes, mask, accumulators, {}, [&](const AxisSplit::Step &s, ValueRange) {
       const Access &y = split.out.results[0];
       Value v;
       if (storesAhead) {
@@ -254,7 +254,7 @@ public:
   KernelShape shape(plan::KernelOp kernel, const target::MachineModel &machine) const override {
     Wanted wanted = wantedOf(kernel.root());
     KernelShape shape;
-    Split::share(shape, Group::typeOf(wanted.x), {wanted.axis}, machine);
+    AxisSplit::share(shape, Group::typeOf(wanted.x), {wanted.axis}, machine);
     return shape;
   }
   LogicalResult build(Build &build, const KernelShape &) const override {

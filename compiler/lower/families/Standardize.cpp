@@ -1,7 +1,7 @@
 // Computes (x - mean) / sqrt(variance + epsilon) over trailing axes, without the mean for RMS normalisation. Two passes
 // compute the statistics, which is exact where one pass is not, and a third one writes; a row stays in the first cache
 // meanwhile. Scale and bias are the kernel's epilogue.
-#include "compiler/lower/core/Split.h"
+#include "compiler/lower/core/AxisSplit.h"
 #include "compiler/onnx/Onnx.h"
 #include "compiler/onnx/ops/Normalization.h"
 #include "compiler/onnx/ops/Unary.h"
@@ -20,7 +20,7 @@ public:
   explicit StandardizeLoops(Build &build)
       : build(build), w(build.w), group(build.group), op(cast<onnx::StandardizeOp>(group.root)),
         element(valueType(onnx::elementOf(op.getX()))),
-        split(group, Split::shaped(group.kernel, op.getX()), group.resultType(), op.getAxes(), /*keeps=*/true) {}
+        split(group, AxisSplit::shaped(group.kernel, op.getX()), group.resultType(), op.getAxes(), /*keeps=*/true) {}
 
   void run() {
     split.positions(w, build.begin, build.end, 1, [&](SmallVector<Ix> at, int64_t, int64_t lanes, Value mask) {
@@ -32,7 +32,7 @@ public:
       Type type = variance.getType();
       variance = arith::AddFOp::create(w.b, w.loc, variance, w.constant(op.getEpsilon().convertToDouble(), type));
       Value factor = arith::DivFOp::create(w.b, w.loc, w.constant(1, type), math::SqrtOp::create(w.b, w.loc, variance));
-      split.sweep(w, at, lanes, mask, accumulators / 2, {}, [&](const Split::Step &s, ValueRange) {
+      split.sweep(w, at, lanes, mask, accumulators / 2, {}, [&](const AxisSplit::Step &s, ValueRange) {
         Value y = arith::MulFOp::create(w.b, w.loc, centred(read(s), mean), splatTo(factor, s.lanes));
         group.finish(y, split.out, Point{split.outAt(s.at), s.lanes, s.mask});
         return SmallVector<Value>();
@@ -47,9 +47,9 @@ private:
   Group &group;
   onnx::StandardizeOp op;
   Type element;
-  Split split;
+  AxisSplit split;
 
-  Value read(const Split::Step &s) {
+  Value read(const AxisSplit::Step &s) {
     return group.read(op.getX(), split.in, Point{SmallVector<Ix>(s.at), s.lanes, s.mask});
   }
   /// Returns a vector as it is, and a scalar in all lanes.
@@ -68,7 +68,7 @@ private:
     if (split.hasScalarTail(w)) {
       sums.push_back(w.constant(0, element));
     }
-    sums = split.sweep(w, at, lanes, mask, accumulators, sums, [&](const Split::Step &s, ValueRange carried) {
+    sums = split.sweep(w, at, lanes, mask, accumulators, sums, [&](const AxisSplit::Step &s, ValueRange carried) {
       SmallVector<Value> next(carried);
       Value x = f ? f(read(s)) : read(s);
       if (split.across && s.mask) {
@@ -99,7 +99,7 @@ public:
   KernelShape shape(plan::KernelOp kernel, const target::MachineModel &machine) const override {
     auto op = cast<onnx::StandardizeOp>(kernel.root());
     KernelShape shape;
-    Split::share(shape, Split::shaped(kernel, op.getX()), op.getAxes(), machine);
+    AxisSplit::share(shape, AxisSplit::shaped(kernel, op.getX()), op.getAxes(), machine);
     return shape;
   }
   LogicalResult build(Build &build, const KernelShape &) const override {

@@ -83,7 +83,8 @@ LogicalResult PReluOp::upgrade(Node &node) {
   return success();
 }
 
-// A bound of the result's magnitude from those of the operands (Curve.td): |a + b| and |a - b| are at most |a| + |b|.
+// These return a bound of the result's magnitude; `operand` returns one of each operand's (Curve.td). |a + b| and |a -
+// b| are at most |a| + |b|.
 double AddOp::magnitude(llvm::function_ref<double(unsigned)> operand) { return operand(0) + operand(1); }
 double SubOp::magnitude(llvm::function_ref<double(unsigned)> operand) { return operand(0) + operand(1); }
 double MulOp::magnitude(llvm::function_ref<double(unsigned)> operand) { return operand(0) * operand(1); }

@@ -172,8 +172,8 @@ LogicalResult MsMatMulBnb4Op::inferTypes(SmallVectorImpl<Type> &types) {
 
 /// Unpacks the weights, in which the high half of a byte comes first.
 LogicalResult MsMatMulBnb4Op::decompose(PatternRewriter &rewriter) {
-  // These are bitsandbytes' tables. FP4 has a sign in the highest bit; NF4 has the values of which as many numbers of a
-  // normal distribution lie near each.
+  // These are bitsandbytes' tables. FP4 has a sign in the highest bit. The values of NF4 are spaced such that equally
+  // many numbers of a normal distribution are nearest to each of them.
   static constexpr double tables[2][16] = {
       {0, 5.208333333e-03, 0.66666667, 1, 0.33333333, 0.5, 0.16666667, 0.25, 0, -5.208333333e-03, -0.66666667, -1,
        -0.33333333, -0.5, -0.16666667, -0.25},
@@ -263,7 +263,8 @@ LogicalResult MsGatherBlockQuantizedOp::inferTypes(SmallVectorImpl<Type> &types)
   return success();
 }
 
-/// Makes the table rows of few bits; returns false where its rows are not quantized along themselves.
+/// Describes the table as a matrix whose rows are packed numbers with scales. Returns false where it is no such matrix:
+/// it is not constant, has more than two axes, or has one number in each element.
 static bool tableOfFewBits(MsGatherBlockQuantizedOp op, FewBitsWeights &table) {
   auto data = ranked(op.getData());
   ElementsAttr numbers = constantOf(op.getData()), scales = constantOf(op.getScales()),
@@ -282,7 +283,8 @@ static bool tableOfFewBits(MsGatherBlockQuantizedOp op, FewBitsWeights &table) {
   return true;
 }
 
-/// Dequantizes what was gathered, or the table where rows along the quantized axis are gathered.
+/// Gathers numbers, scales and zero points, and dequantizes what was gathered. Where the gathered axis is the quantized
+/// one, neighbours of a block are torn apart, and the whole table is dequantized first.
 LogicalResult MsGatherBlockQuantizedOp::decompose(PatternRewriter &rewriter) {
   if (!isSized(getIndices())) {
     return failure();

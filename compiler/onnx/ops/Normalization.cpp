@@ -293,6 +293,9 @@ LogicalResult BatchNormalizationOp::upgrade(Node &node) {
     return node.error("has outputs that only training writes, which is unsupported");
   }
   warnIfItTakesStatistics(node);
+  if (!node.integer("training_mode", 0)) {
+    warnIfItHasNoRoot(node, node.operand(4), node.number("epsilon", 1e-5F));
+  }
   return spatial && spatial.getInt() == 0 ? upgradePlaces(node) : success();
 }
 

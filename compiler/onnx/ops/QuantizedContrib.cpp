@@ -117,6 +117,13 @@ UNARY(QLinearAveragePool, withChannelsSecond(f, x, ranked(x).getRank(), getChann
       }))
 #undef UNARY
 
+/// The orders of cuBLASLt that are supported, by the numbers that ONNX Runtime has for them.
+enum MatrixOrder : int64_t {
+  ByColumns = 0,
+  ByRows = 1,
+  By32Columns = 2, ///< in strips of 32 columns, each of which is stored by rows
+};
+
 /// In whichever order of the matrix the elements lie, each is computed by itself; the result has them in the same one.
 LogicalResult MsQOrderedGeluOp::verify() {
   if (getOrder_X() && getOrder_Y() && *getOrder_X() != *getOrder_Y()) {
@@ -142,14 +149,39 @@ LogicalResult MsQOrderedGeluOp::decompose(PatternRewriter &rewriter) {
   return success();
 }
 
-// These change the order in which a matrix of bytes lies in memory. The shape of its tensor stays what it was.
+/// A row that is normalized has to be a row of the tensor, which it is where matrices are stored by rows.
+LogicalResult MsQOrderedLayerNormalizationOp::verify() {
+  auto x = static_cast<int64_t>(getOrder_X()), y = static_cast<int64_t>(getOrder_Y());
+  if (x != ByRows || y != ByRows) {
+    return emitOpError("attributes 'order_X' and 'order_Y' are ")
+           << x << " and " << y << ", expected 1: matrices are stored by rows";
+  }
+  return success();
+}
+LogicalResult MsQOrderedLayerNormalizationOp::inferTypes(SmallVectorImpl<Type> &types) {
+  if (failed(checkPerTensor(*this, getX(), getXScale(), Value(), false)) ||
+      failed(checkPerTensor(*this, getX(), getYScale(), Value(), true))) {
+    return failure();
+  }
+  return inferElement(elementOf(getX()), types, knownRank(getX()));
+}
+LogicalResult MsQOrderedLayerNormalizationOp::decompose(PatternRewriter &rewriter) {
+  if (!isSized(getX())) {
+    return failure();
+  }
+  Formula f(rewriter, getLoc());
+  Value x = dequantizedPerTensor(f, getX(), getXScale(), Value());
+  Value beta = present(getBeta()) ? real(f, getBeta()) : Value();
+  Value y =
+      createOp(
+          f.b, f.loc, "onnx.LayerNormalization", {x, real(f, getGamma()), beta},
+          {f.integer("axis", static_cast<int64_t>(getAxis())), f.number("epsilon", getEpsilon().convertToDouble())}, 3)
+          ->getResult(0);
+  rewriter.replaceOp(*this, quantizedPerTensor(f, y, getYScale(), Value(), elementOf(getX())));
+  return success();
+}
 
-/// The orders of cuBLASLt that are supported, by the numbers that ONNX Runtime has for them.
-enum MatrixOrder : int64_t {
-  ByColumns = 0,
-  ByRows = 1,
-  By32Columns = 2, ///< in strips of 32 columns, each of which is stored by rows
-};
+// These change the order in which a matrix of bytes lies in memory. The shape of its tensor stays what it was.
 
 /// Returns how many columns stand side by side in a strip; nothing where the order has no strips.
 static std::optional<int64_t> stripWidth(int64_t order) {

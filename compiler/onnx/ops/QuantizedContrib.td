@@ -40,6 +40,14 @@ def Onnx_MsQOrderedGeluOp : Onnx_Ms<"QOrderedGelu", 3> {
   let hasVerifier = 1;
 }
 
+def Onnx_MsQOrderedLayerNormalizationOp : Onnx_Ms<"QOrderedLayerNormalization", 5> {
+  let summary = "LayerNormalization between Dequantize and Quantize, without zero points";
+  let arguments = (ins TensorOf<[I8]>:$x, TensorOf<[F32]>:$x_scale, TensorOf<[F32, F16]>:$gamma, Onnx_OptionalOf<TensorOf<[F32, F16]>>:$beta,
+    TensorOf<[F32]>:$y_scale, DefaultValuedOptionalAttr<I64Attr, "-1">:$axis, DefaultValuedOptionalAttr<F32Attr, "1e-5f">:$epsilon,
+    DefaultValuedOptionalAttr<I64Attr, "1">:$order_X, DefaultValuedOptionalAttr<I64Attr, "1">:$order_Y);
+  let hasVerifier = 1;
+}
+
 // The class of a conversion between floats and bytes, either of which may be in an order of cuBLASLt.
 class Onnx_MsOrdered<string name, dag inputs, dag attributes = (ins)> : Onnx_Ms<name, 2> {
   let arguments = !con(inputs, (ins TensorOf<[F32]>:$scale, I64Attr:$order_input, I64Attr:$order_output), attributes);

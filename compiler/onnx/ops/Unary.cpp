@@ -3,7 +3,7 @@
 // where that costs nothing: Softplus, Mish and Gelu below.
 //
 // Where the result only becomes bytes, `ingot.only_bytes` says so, and the approximation of exp, tanh or erf may be a
-// coarser one (forBytes; quantization/Quantization.h says how coarse).
+// coarser one (roundedToBytes; quantization/Quantization.h says how coarse).
 #include "compiler/onnx/ops/Unary.h"
 #include "compiler/onnx/Family.h"
 #include "compiler/onnx/ScalarMath.h"
@@ -25,9 +25,9 @@ static double number(const APFloat &f) { return f.convertToDouble(); }
 
 /// Returns `y`, the first value that is computed from the operand of a function, marked where only bytes may be left of
 /// the result.
-static Num forBytes(Operation *op, Num y) {
+static Num roundedToBytes(Operation *op, Num y) {
   if (Attribute bound = op->getAttr(onlyBytesName)) {
-    Value(y).getDefiningOp()->setDiscardableAttr(support::forBytesName, bound);
+    Value(y).getDefiningOp()->setDiscardableAttr(support::roundedToBytesName, bound);
   }
   return y;
 }
@@ -46,13 +46,13 @@ EMIT(Celu, select(x < 0.0, number(getAlpha()) * (exp(x / number(getAlpha())) - 1
 EMIT(Selu, number(getGamma()) * select(x < 0.0, number(getAlpha()) * (exp(x) - 1.0), x))
 EMIT(Shrink, select(x < -number(getLambd()), x + number(getBias()),
                     select(x > number(getLambd()), x - number(getBias()), x.constant(0))))
-EMIT(Sigmoid, 1.0 / (1.0 + forBytes(*this, exp(-x))))
+EMIT(Sigmoid, 1.0 / (1.0 + roundedToBytes(*this, exp(-x))))
 EMIT(HardSigmoid, atMost(atLeast(x *number(getAlpha()) + number(getBeta()), 0.0), 1.0))
 EMIT(HardSwish, x *atMost(atLeast(x * (1.0 / 6) + 0.5, 0.0), 1.0))
-EMIT(Swish, x / (1.0 + forBytes(*this, exp(x * -number(getAlpha())))))
+EMIT(Swish, x / (1.0 + roundedToBytes(*this, exp(x * -number(getAlpha())))))
 EMIT(Softplus, softplus(x))
 EMIT(Softsign, x / (1.0 + abs(x)))
-EMIT(Tanh, forBytes(*this, tanh(x)))
+EMIT(Tanh, roundedToBytes(*this, tanh(x)))
 EMIT(Erf, erf(x))
 EMIT(Exp, exp(x))
 EMIT(Log, log(x))
@@ -93,10 +93,10 @@ Value MishOp::emit(OpBuilder &b, ValueRange operands) {
 Value GeluOp::emit(OpBuilder &b, ValueRange operands) {
   Num x = numberOf(*this, b, operands);
   if (getApproximate() == "tanh") {
-    return forBytes(*this, x * 0.5) * (1.0 + tanh((x + 0.044715 * (x * x * x)) * 0.7978845608028654));
+    return roundedToBytes(*this, x * 0.5) * (1.0 + tanh((x + 0.044715 * (x * x * x)) * 0.7978845608028654));
   }
   // Both signs use the tail of positive numbers, which emit has as one function; beyond 10 it is 0 to the last digit.
-  Num t = atMost(forBytes(*this, abs(x)), 10.0), tail = erfc(t * 0.7071067811865476);
+  Num t = atMost(roundedToBytes(*this, abs(x)), 10.0), tail = erfc(t * 0.7071067811865476);
   Value(tail).getDefiningOp()->setDiscardableAttr(support::tailName, b.getUnitAttr());
   // It is a factor, which makes NaN of -infinity, as the standard defines it.
   Num isPositive = select(x > 0.0, x.constant(1), x.constant(0));

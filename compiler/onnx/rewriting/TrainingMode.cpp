@@ -19,4 +19,17 @@ void warnIfItTakesStatistics(const Node &node) {
   }
 }
 
+void warnIfItHasNoRoot(const Node &node, Value variance, double epsilon) {
+  std::optional<SmallVector<double>> channels = present(variance) ? floatsOf(variance) : std::nullopt;
+  for (auto [channel, found] : llvm::enumerate(channels.value_or(SmallVector<double>()))) {
+    if (found + epsilon < 0) {
+      SmallString<16> text;
+      llvm::APFloat(found).toString(text);
+      emitWarning(node.loc) << "the variance of channel " << channel << " is " << text
+                            << ", which has no root: all of the channel's results are NaN";
+      return;
+    }
+  }
+}
+
 } // namespace ingot::onnx

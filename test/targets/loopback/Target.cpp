@@ -1,12 +1,13 @@
 // A device with a memory of its own, on this machine (device/Device.h). `loopback` takes every op, `loopback:Conv+Relu`
-// only those that are named, `loopback:%7` half of all ops, the seventh of such halves. In front of the colon stands
-// what kind of device it is: `loopback@2` is another one, `loopback@64k` has so much memory, and `loopback@card` costs
-// as much as a card on a bus (`loopback@2@card:Conv`); else it costs nothing, so that the partition by cost leaves it
-// all that it takes. Its code is the host's, functions in the host's object, unless it is of another architecture:
-// `loopback@riscv64` has an image of its kernels for that one, `loopback@riscv64@aarch64` two, of which it takes the
-// one that it is when it is opened (Images.h). With `@blocks` these are kernels of blocks of threads (Blocks.h).
-// `loopback@bare` has no kernels at all, indices of `loopback@riscv64@short` have 32 bits and its addresses 64, and
-// launches of `loopback@riscv64@tight` and `@narrow` take little.
+// only those that are named, `loopback:%7` about half of all kinds of
+// ops: a hash of the op's name and of this text decides, so that another number is another half. In front of the colon
+// stands what kind of device it is: `loopback@2` is another one, `loopback@64k` has so much memory, and `loopback@card`
+// costs as much as a card on a bus (`loopback@2@card:Conv`); else it costs nothing, so that the partition by cost
+// leaves it all that it takes. Its code is the host's, functions in the host's object, unless it is of another
+// architecture: `loopback@riscv64` has an image of its kernels for that one, `loopback@riscv64@aarch64` two, of which
+// it takes the one that it is when it is opened (Images.h). With `@blocks` these are kernels of blocks of threads
+// (Blocks.h). `loopback@bare` has no kernels at all, indices of `loopback@riscv64@short` have 32 bits and its addresses
+// 64, and launches of `loopback@riscv64@tight` and `@narrow` take little.
 #include "compiler/target/Target.h"
 #include "Blocks.h"
 #include "Images.h"

@@ -1,4 +1,4 @@
-#include "compiler/lower/core/Split.h"
+#include "compiler/lower/core/AxisSplit.h"
 #include "compiler/lower/core/Threads.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
@@ -19,7 +19,8 @@ static int64_t teamOf(RankedTensorType in, ArrayRef<int64_t> axes, const target:
   return isRow && (!count.isNumber() || count.number() >= 2 * warp) ? machine.team : 1;
 }
 
-Split::Split(const Group &group, RankedTensorType inType, RankedTensorType outType, ArrayRef<int64_t> axes, bool keeps)
+AxisSplit::AxisSplit(const Group &group, RankedTensorType inType, RankedTensorType outType, ArrayRef<int64_t> axes,
+                     bool keeps)
     : in(group.space(inType)), out(group.space(outType)) {
   int64_t next = 0;
   for (int64_t i = 0; i < inType.getRank(); ++i) {
@@ -32,7 +33,7 @@ Split::Split(const Group &group, RankedTensorType inType, RankedTensorType outTy
   team = group.w.machine.itemsAreThreads && across ? teamOf(inType, axes, group.w.machine) : 1;
 }
 
-void Split::finish(const Group &group, Type element) {
+void AxisSplit::finish(const Group &group, Type element) {
   const Writer &w = group.w;
   // strict: the order of sums would depend on what else the kernel reads, which may not be walked as one
   if (!group.isStrict) {
@@ -48,8 +49,8 @@ void Split::finish(const Group &group, Type element) {
   across = in.block == 1 && !along.empty() && along.back();
 }
 
-void Split::share(KernelShape &shape, RankedTensorType in, ArrayRef<int64_t> axes, const target::MachineModel &machine,
-                  bool teams) {
+void AxisSplit::share(KernelShape &shape, RankedTensorType in, ArrayRef<int64_t> axes,
+                      const target::MachineModel &machine, bool teams) {
   if (!machine.itemsAreThreads) {
     shape.items = items(in, axes);
     return;
@@ -64,7 +65,7 @@ void Split::share(KernelShape &shape, RankedTensorType in, ArrayRef<int64_t> axe
   }
 }
 
-Value Split::whole(Writer &w, Combine how, Value v) const {
+Value AxisSplit::whole(Writer &w, Combine how, Value v) const {
   v = lower::across(w, how, v);
   if (team == 1) {
     return v;
@@ -89,11 +90,11 @@ Value Split::whole(Writer &w, Combine how, Value v) const {
   return tree(w, how, all);
 }
 
-void Split::once(Writer &w, llvm::function_ref<void()> body) const {
+void AxisSplit::once(Writer &w, llvm::function_ref<void()> body) const {
   team == 1 ? body() : w.ifThen(w.compare(arith::CmpIPredicate::eq, threadNumber(w), 0), body);
 }
 
-int64_t Split::lastAxis(RankedTensorType type) {
+int64_t AxisSplit::lastAxis(RankedTensorType type) {
   int64_t last = type.getRank();
   while (--last > 0 && type.getDimSize(last) == 1) {
   }
@@ -117,7 +118,7 @@ static Space permuted(Space space, ArrayRef<int64_t> axes) {
   return space;
 }
 
-Split::Split(const Group &group, RankedTensorType inType, RankedTensorType outType, bool isAcross)
+AxisSplit::AxisSplit(const Group &group, RankedTensorType inType, RankedTensorType outType, bool isAcross)
     : in(group.space(inType)), out(group.space(outType)) {
   int64_t rank = inType.getRank(), last = lastAxis(inType);
   SmallVector<int64_t> kept;
@@ -145,7 +146,7 @@ Split::Split(const Group &group, RankedTensorType inType, RankedTensorType outTy
   finish(group, inType.getElementType());
 }
 
-RankedTensorType Split::shaped(plan::KernelOp kernel, Value v) {
+RankedTensorType AxisSplit::shaped(plan::KernelOp kernel, Value v) {
   RankedTensorType type = Group::typeOf(v);
   auto layout = plan::blockedOf(kernel.getResult(0).getType());
   if (!layout && !plan::blockedOf(type)) {
@@ -156,7 +157,7 @@ RankedTensorType Split::shaped(plan::KernelOp kernel, Value v) {
 
 /// Merges neighbouring dimensions that are both worked along, or both not, where all accesses of both spaces walk them
 /// as one.
-void Split::merge() {
+void AxisSplit::merge() {
   for (size_t i = along.size(); i-- > 1;) {
     bool mapped = outDim[i] >= 0;
     if (along[i] != along[i - 1] || !in.mergeable(i) || (mapped && !out.mergeable(outDim[i]))) {
@@ -174,7 +175,7 @@ void Split::merge() {
   }
 }
 
-support::Size Split::items(RankedTensorType in, ArrayRef<int64_t> axes) {
+support::Size AxisSplit::items(RankedTensorType in, ArrayRef<int64_t> axes) {
   support::Sizes sizes = onnx::sizesOf(in);
   if (auto layout = plan::blockedOf(in)) {
     sizes[1] = ceilDiv(sizes[1], layout.getLanes());
@@ -186,7 +187,7 @@ support::Size Split::items(RankedTensorType in, ArrayRef<int64_t> axes) {
   return n.is(0) ? support::Size(1) : n;
 }
 
-SmallVector<Ix> Split::outAt(ArrayRef<Ix> at) const {
+SmallVector<Ix> AxisSplit::outAt(ArrayRef<Ix> at) const {
   SmallVector<Ix> result(out.sizes.size(), 0);
   for (size_t i = 0; i < at.size(); ++i) {
     if (outDim[i] >= 0) {
@@ -196,7 +197,7 @@ SmallVector<Ix> Split::outAt(ArrayRef<Ix> at) const {
   return result;
 }
 
-void Split::positions(Writer &w, Ix begin, Ix end, int64_t most, Body body) const {
+void AxisSplit::positions(Writer &w, Ix begin, Ix end, int64_t most, Body body) const {
   SmallVector<Ix> at(in.sizes.size(), 0);
   size_t first = inner.empty() ? at.size() : inner.front();
   bool empty = llvm::any_of(llvm::enumerate(in.sizes), [&](auto d) { return !along[d.index()] && d.value().is(0); });
@@ -216,7 +217,7 @@ void Split::positions(Writer &w, Ix begin, Ix end, int64_t most, Body body) cons
 }
 
 /// Runs the body for the positions that are items, of which neighbours differ in the last axis.
-void Split::eachItem(Writer &w, Ix begin, Ix end, Body body) const {
+void AxisSplit::eachItem(Writer &w, Ix begin, Ix end, Body body) const {
   w.loop(begin, end, 1, [&](Ix item) {
     SmallVector<Ix> at(in.sizes.size(), 0);
     for (size_t d = at.size(); d-- > 0;) {
@@ -229,7 +230,7 @@ void Split::eachItem(Writer &w, Ix begin, Ix end, Body body) const {
   });
 }
 
-void Split::keptLoops(Writer &w, SmallVector<Ix> &at, size_t d, int64_t most, Body body) const {
+void AxisSplit::keptLoops(Writer &w, SmallVector<Ix> &at, size_t d, int64_t most, Body body) const {
   if (d == at.size()) {
     return body(at, 1, across ? 1 : lanes, {});
   }
@@ -269,13 +270,13 @@ void Split::keptLoops(Writer &w, SmallVector<Ix> &at, size_t d, int64_t most, Bo
 namespace {
 /// The recursion of sweep() over the dimensions that are worked along.
 struct Sweep {
-  const Split &split;
+  const AxisSplit &split;
   Writer &w;
   SmallVector<Ix> at;
   int64_t lanes;
   Value mask;
   int64_t unroll;
-  Split::StepBody body;
+  AxisSplit::StepBody body;
 
   SmallVector<Value> run(size_t k, ValueRange carried) {
     unsigned d = split.inner[k];
@@ -322,8 +323,8 @@ struct Sweep {
 };
 } // namespace
 
-SmallVector<Value> Split::sweep(Writer &w, ArrayRef<Ix> position, int64_t positionLanes, Value positionMask,
-                                int64_t unroll, ValueRange carried, StepBody body) const {
+SmallVector<Value> AxisSplit::sweep(Writer &w, ArrayRef<Ix> position, int64_t positionLanes, Value positionMask,
+                                    int64_t unroll, ValueRange carried, StepBody body) const {
   if (team > 1) {
     return w.loop(threadNumber(w) * lanes, count, team * lanes, carried, [&](Ix step, ValueRange c) {
       SmallVector<Ix> at(position);

@@ -8,18 +8,18 @@
 namespace ingot::lower {
 
 /// The two groups of dimensions, and the loops over them.
-class Split {
+class AxisSplit {
 public:
   /// Splits a tensor `in` by known axes. `along` are these axes, counted from the front. The result has a dimension of
   /// its own for each other axis, and for these axes as well when `keeps` (then of size 1, or of the same size).
   /// Dimensions that all accesses walk as one are merged.
-  Split(const Group &group, mlir::RankedTensorType in, mlir::RankedTensorType out, llvm::ArrayRef<int64_t> along,
-        bool keeps);
+  AxisSplit(const Group &group, mlir::RankedTensorType in, mlir::RankedTensorType out, llvm::ArrayRef<int64_t> along,
+            bool keeps);
 
   /// Splits a tensor each of whose axes is worked along, or kept, as the run determines: its size in `out` is 1, or the
   /// size in `in`. Every axis is two dimensions here, one of which has a single place. `across`: whether the last axis
   /// that is longer than 1 is worked along. Work items are the positions along all other axes.
-  Split(const Group &group, mlir::RankedTensorType in, mlir::RankedTensorType out, bool across);
+  AxisSplit(const Group &group, mlir::RankedTensorType in, mlir::RankedTensorType out, bool across);
   /// Returns the last axis that is longer than 1; 0 where there is none.
   static int64_t lastAxis(mlir::RankedTensorType type);
 
