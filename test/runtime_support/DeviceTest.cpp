@@ -80,7 +80,7 @@ void checked(const void *args, int64_t begin, int64_t end) {
     *status = *status ? *status : int32_t(INGOT_ERROR_INDEX | words[2]);
   }
 }
-constexpr void (*bodies[])(const void *, int64_t, int64_t) = {checked};
+constexpr void (*functions[])(const void *, int64_t, int64_t) = {checked};
 constexpr ingot_kernel kernels[] = {{"checked", {0, 0, 0}, 0}};
 constexpr ingot_image images[] = {{"", nullptr, 0, functions}};
 constexpr ingot_device_info infos[] = {
