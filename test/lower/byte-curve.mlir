@@ -3,7 +3,7 @@
 // RUN: %ingot-opt --graph-simplify --partition-form-kernels=target=x86-64-v3 --layout-assign=target=x86-64-v3 --lower-kernels=target=x86-64-v3 --split-input-file %s | FileCheck %s --check-prefixes=CHECK,V3
 
 // Rows of five pixels: four and one of them. The scale of the sums has the unit of the lines in it, and so has the bias.
-// CHECK-LABEL: func.func private @integerconv_
+// CHECK-LABEL: func.func private @int8conv_
 // V4: %[[SUMMAND:.*]] = vector.fma %{{.*}}, %[[UNIT:.*]], %{{.*}} : vector<16xf32>
 // V4: %[[FACTOR:.*]] = arith.mulf %{{.*}}, %[[UNIT]] : vector<16xf32>
 // V4: %[[PLACE:.*]] = vector.fma %{{.*}}, %[[FACTOR]], %[[SUMMAND]] : vector<16xf32>
@@ -57,7 +57,7 @@ module {
 // -----
 
 // What may be too large for an int32 is cut.
-// CHECK-LABEL: func.func private @integerconv_
+// CHECK-LABEL: func.func private @int8conv_
 // V4: %[[PLACE:.*]] = vector.fma {{.*}} : vector<16xf32>
 // V4: arith.cmpf olt, %[[PLACE]], %{{.*}} : vector<16xf32>
 // V4: %[[CUT:.*]] = arith.select
@@ -86,7 +86,7 @@ module {
 // -----
 
 // Steps that are too small for lines, and then a parabola.
-// CHECK-LABEL: func.func private @integerconv_
+// CHECK-LABEL: func.func private @int8conv_
 // CHECK-NOT: {{vpermi2var.hi|pshuf.b}}
 // CHECK: math.exp
 module {

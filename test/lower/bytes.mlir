@@ -32,7 +32,7 @@ func.func @product(%x: tensor<7x5xui8>) -> tensor<7x19xi32> {
 // Around the image lies the zero point: the frame of the buffer holds it.
 // CHECK-LABEL: func.func private @reorder_
 // CHECK: arith.constant dense<7> : vector<{{.*}}xi8>
-// CHECK-LABEL: func.func private @integerconv_
+// CHECK-LABEL: func.func private @int8conv_
 // QUADS: vpdpbusd.512
 // PAIRS: pmadd.wd
 // SHORT: pmadd.ub.sw
@@ -50,7 +50,7 @@ func.func @convolution(%x: tensor<1x17x6x6xui8>) -> tensor<1x20x6x6xi32> {
 
 // An image of three channels is read as it is given: its rows are copied with four bytes for each pixel, the zero point around it, and taps are real loops. Sums begin with
 // what is added to them.
-// CHECK-LABEL: func.func private @integerconv_
+// CHECK-LABEL: func.func private @int8conv_
 // QUADS: arith.constant dense<7> : vector<16xi8>
 // QUADS: vector.maskedload {{.*}} : memref<{{.*}}xi8>, vector<16xi1>, vector<16xi8> into vector<16xi8>
 // QUADS: vector.shuffle

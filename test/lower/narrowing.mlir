@@ -4,7 +4,7 @@
 // RUN: %ingot-opt --graph-simplify --partition-form-kernels=target=armv8-a --layout-assign=target=armv8-a --lower-kernels=target=armv8-a --split-input-file %s | FileCheck %s --check-prefixes=CHECK,ARM
 
 // Rows of six pixels: four and two of them.
-// CHECK-LABEL: func.func private @integerconv_
+// CHECK-LABEL: func.func private @int8conv_
 // V4: %[[FIRST:.*]] = llvm.call_intrinsic "llvm.x86.avx512.packssdw.512"({{.*}}) : (vector<16xi32>, vector<16xi32>) -> vector<32xi16>
 // V4: %[[ZERO:.*]] = arith.constant dense<200> : vector<32xi16>
 // V4: %[[WORDS:.*]] = llvm.intr.sadd.sat(%[[FIRST]], %[[ZERO]])
@@ -37,7 +37,7 @@ module {
 // -----
 
 // Signed bytes, and no zero point.
-// CHECK-LABEL: func.func private @integerconv_
+// CHECK-LABEL: func.func private @int8conv_
 // V4-NOT: sadd.sat
 // V4: llvm.call_intrinsic "llvm.x86.avx512.packsswb.512"
 // V3: llvm.call_intrinsic "llvm.x86.avx2.packsswb"
@@ -59,7 +59,7 @@ module {
 // -----
 
 // A bound of bytes behind them, which are then not what saturates.
-// CHECK-LABEL: func.func private @integerconv_
+// CHECK-LABEL: func.func private @int8conv_
 // CHECK-NOT: llvm.x86{{.*}}.pack
 // CHECK: arith.maxui {{.*}} : vector<{{[0-9]+}}xi8>
 module {
@@ -79,7 +79,7 @@ module {
 // -----
 
 // Bytes that the next convolution reads as int16 (integer/Int16Factors.h): two registers of them, cut as int16.
-// CHECK-LABEL: func.func private @integerconv_
+// CHECK-LABEL: func.func private @int8conv_
 // V3: %[[WORDS:.*]] = llvm.call_intrinsic "llvm.x86.avx2.packssdw"
 // V3: %[[SUM:.*]] = llvm.intr.sadd.sat(%[[WORDS]]
 // V3: %[[ABOVE:.*]] = arith.maxsi %[[SUM]]

@@ -5,8 +5,8 @@
 
 // Strict accuracy has it, too. The weights of 36 components take 2 bytes each. Elements are not signed; the odd part of 24 * 24 is 9, whose inverse is 954437177, and that of 12 * 24 and so on, too.
 // CHECK-LABEL: func.func @four
-// PAIRS: plan.launch @[[CONV:integerconv_[0-9_]*]]({{.*}} tensor<294912xi8>
-// QUADS: plan.launch @[[CONV:integerconv_[0-9_]*]]({{.*}} tensor<294912xi8>
+// PAIRS: plan.launch @[[CONV:int8conv_[0-9_]*]]({{.*}} tensor<294912xi8>
+// QUADS: plan.launch @[[CONV:int8conv_[0-9_]*]]({{.*}} tensor<294912xi8>
 // NONE: plan.launch {{.*}} tensor<147456xi8>
 // PAIRS: func.func private @[[CONV]](
 // PAIRS-COUNT-36: arith.extui {{.*}} : vector<8xi8> to vector<8xi16>
