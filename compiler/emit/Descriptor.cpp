@@ -143,7 +143,7 @@ public:
     image->setAlignment(Align(64));
     add(image);
   }
-  void functions(const char *name, ArrayRef<std::string> kernels) {
+  void bodies(const char *name, ArrayRef<std::string> kernels) {
     add(array(name, kernels, [&](StringRef kernel) -> Constant * {
       return around.ir.getFunction(ingot::emit::deviceBodyName(kernel));
     }));

@@ -29,7 +29,7 @@ struct Descriptor {
   };
   struct Image {
     llvm::StringRef target, bytes;
-    llvm::ArrayRef<std::string> functions; ///< instead of `bytes`: the kernels whose code is functions of the model
+    llvm::ArrayRef<std::string> bodies; ///< instead of `bytes`: the kernels whose code is functions of the model
   };
   struct Device {
     std::string target;
@@ -84,7 +84,7 @@ template <typename V> void visitMembers(V &v, const Descriptor::Image &image) {
   v.text("target", image.target);
   v.bytes("bytes", image.bytes);
   v.int64("size", int64_t(image.bytes.size()));
-  v.functions("functions", image.functions);
+  v.bodies("bodies", image.bodies);
 }
 
 template <typename V> void visitMembers(V &v, const Descriptor::Device &device) {

@@ -26,7 +26,7 @@ std::vector<DeviceCode> findDeviceCode(mlir::ModuleOp module, size_t count);
 mlir::LogicalResult makeImages(mlir::ModuleOp module, llvm::ArrayRef<const target::MachineModel *> machines,
                                std::vector<DeviceCode> &codes);
 
-/// The name of the function that runs a kernel as ingot_image.functions says it.
+/// The name of the function that runs a kernel as ingot_image.bodies says it.
 std::string deviceBodyName(llvm::StringRef kernel);
 
 /// What the name of a kernel's function ends with in an image, where its entry is called as the kernel is.

@@ -214,7 +214,7 @@ typedef struct ingot_image {
 
   /* The functions of this program, one for each kernel; null for an image with bytes. Each runs work items [begin,
    * end). */
-  void (*const *functions)(const void *args, int64_t begin, int64_t end);
+  void (*const *bodies)(const void *args, int64_t begin, int64_t end);
 } ingot_image;
 
 /* What a model knows of a device that it was compiled for. */

@@ -132,15 +132,16 @@ public:
     Factor left{[=, this](Ix channel) {
                   Ix line = (group * p.outGroup + channel) * p.pitch();
                   return [=, this](Ix from, Ix k) {
-                    return elementOf(from, k, [&](Ix at, Ix each) { return w.load(weights, line + at + each); });
+                    return elementOf(from, k,
+                                     [&](Ix at, Ix each, int64_t i) { return w.load(weights, line + at + each + i); });
                   };
                 },
                 p.outGroup, true};
     Factor right{[=, this](Ix pixel) {
                    auto [image, at] = pixelOf(pixel);
                    return [=, this](Ix from, Ix k) {
-                     return elementOf(from, k, [&](Ix start, Ix each) {
-                       auto [channel, tap] = inputAt(start, each);
+                     return elementOf(from, k, [&](Ix start, Ix each, int64_t i) {
+                       auto [channel, tap] = inputAt(start, each, i);
                        return input(image, group * p.inGroup + channel, at, tap);
                      });
                    };
@@ -208,20 +209,28 @@ private:
 
   Value begin(Ix channel) { return bias ? w.load(bias, channel) : w.constant(0, element); }
 
-  /// Returns element `from + k` of a factor, of one number or several bytes, each of which `load` gives.
-  Value elementOf(Ix from, Ix k, llvm::function_ref<Value(Ix from, Ix k)> load) {
+  /// Returns element `from + k` of a factor, of one number or several bytes. `load` gives number `from + k + i` of the
+  /// depth; i counts the bytes of an element.
+  Value elementOf(Ix from, Ix k, llvm::function_ref<Value(Ix from, Ix k, int64_t i)> load) {
     int64_t count = p.together();
-    return count == 1 ? load(from, k)
-                      : joinBytes(w, count, [&](int64_t i) { return load(from * count, k * count + i); });
+    return count == 1 ? load(from, k, 0)
+                      : joinBytes(w, count, [&](int64_t i) { return load(from * count, k * count, i); });
   }
 
-  /// Returns the channel of its group and the tap of number `from + k` of the depth.
-  std::pair<Ix, Ix> inputAt(Ix from, Ix k) const {
+  /// Returns the channel of its group and the tap of number `from + k + i` of the depth.
+  std::pair<Ix, Ix> inputAt(Ix from, Ix k, int64_t i) const {
     bool areTapsFirst = p.lines && p.lines->taps == p.taps;
     if (areTapsFirst && p.inGroup % p.step() == 0) { // a step has one tap
-      return {remainder(from, p.inGroup) + k, floorDiv(from, p.inGroup)};
+      return {remainder(from, p.inGroup) + k + i, floorDiv(from, p.inGroup)};
     }
-    Ix all = p.isInt8 ? min(from + k, p.depth() - 1) : from + k; // weights are zeros behind the last number
+    if (areTapsFirst && p.inGroup % p.together() == 0) { // an element has one tap
+      Ix all = from + k;
+      return {remainder(all, p.inGroup) + i, floorDiv(all, p.inGroup)};
+    }
+    Ix all = from + k + i;
+    if (p.isInt8) {
+      all = min(all, p.depth() - 1); // weights are zeros behind the last number
+    }
     if (areTapsFirst) {
       return {remainder(all, p.inGroup), floorDiv(all, p.inGroup)};
     }

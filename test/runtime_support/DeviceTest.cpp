@@ -59,7 +59,7 @@ struct FakeDevice {
     FakeDevice &d = of(context);
     d.done += 'l';
     std::string own(static_cast<const char *>(launch->args), size_t(launch->bytes));
-    static_cast<const ingot_image *>(launch->code)->functions[launch->number](own.data(), 0, launch->blocks[0]);
+    static_cast<const ingot_image *>(launch->code)->bodies[launch->number](own.data(), 0, launch->blocks[0]);
     return d.fails();
   }
   static int wait(void *context) {
@@ -80,9 +80,9 @@ void checked(const void *args, int64_t begin, int64_t end) {
     *status = *status ? *status : int32_t(INGOT_ERROR_INDEX | words[2]);
   }
 }
-constexpr void (*functions[])(const void *, int64_t, int64_t) = {checked};
+constexpr void (*bodies[])(const void *, int64_t, int64_t) = {checked};
 constexpr ingot_kernel kernels[] = {{"checked", {0, 0, 0}, 0}};
-constexpr ingot_image images[] = {{"", nullptr, 0, functions}};
+constexpr ingot_image images[] = {{"", nullptr, 0, bodies}};
 constexpr ingot_device_info infos[] = {
     {"other", 0, 0, nullptr, 0, 0, 0, 0, nullptr, nullptr},
     {"fake:All", 256, 64, weightBytes, 128, INGOT_DEVICE_CHECKS, 1, 1, kernels, images}};

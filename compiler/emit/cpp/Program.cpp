@@ -177,7 +177,7 @@ public:
     addTable(name, bytes.empty() ? "" : array,
              "alignas(64) const uint64_t " + array + "[" + count + "]" + initializer(bytes));
   }
-  void functions(const char *name, ArrayRef<std::string> kernels) {
+  void bodies(const char *name, ArrayRef<std::string> kernels) {
     std::string array = table + "Bodies", rows = filledLines(llvm::map_to_vector(kernels, around.bodyOf), 4);
     addTable(name, kernels.empty() ? "" : array,
              "void (*const " + array + "[])(const void *, int64_t, int64_t) = {\n" + rows + "};\n");
@@ -348,7 +348,7 @@ private:
     SmallVector<std::string> kernels;
     for (const Descriptor::Device &device : described.devices) {
       for (const Descriptor::Image &image : device.images) {
-        llvm::append_range(kernels, image.functions);
+        llvm::append_range(kernels, image.bodies);
       }
     }
     return kernels;

@@ -319,7 +319,7 @@ int Device::download(void *self, void *to, const void *from, int64_t bytes) {
 const ingot_image *Device::imageOf(const ingot_device_info &info) const {
   for (int32_t i = 0; i < info.image_count; ++i) {
     const ingot_image &image = info.images[i];
-    if (architecture.empty() ? image.functions != nullptr : image.bytes && image.target == architecture) {
+    if (architecture.empty() ? image.bodies != nullptr : image.bytes && image.target == architecture) {
       return &image;
     }
   }
@@ -362,10 +362,10 @@ int Device::load(void *self, const ingot_device_info *info, void **code) {
                     (d.architecture.empty() ? "a fork of this program" : d.architecture));
   }
   auto kernels = std::make_unique<Code>();
-  for (int32_t i = 0; image->functions && i < info->kernel_count; ++i) {
-    kernels->push_back(reinterpret_cast<uintptr_t>(image->functions[i]));
+  for (int32_t i = 0; image->bodies && i < info->kernel_count; ++i) {
+    kernels->push_back(reinterpret_cast<uintptr_t>(image->bodies[i]));
   }
-  int status = image->functions ? 0 : d.loadImage(*info, *image, *kernels);
+  int status = image->bodies ? 0 : d.loadImage(*info, *image, *kernels);
   *code = status ? nullptr : kernels.release();
   return status;
 }
