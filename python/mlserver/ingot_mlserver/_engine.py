@@ -24,10 +24,17 @@ Arrays = typing.Sequence[typing.Optional[np.ndarray]]
 class Engine(typing.Protocol):
     """A model that is ready to run. `run` may be called by several threads at once."""
 
-    inputs: typing.Sequence[Value]
-    outputs: typing.Sequence[Value]
-    bounds: typing.Mapping[str, typing.Tuple[int, typing.Optional[int]]]  # of sizes that a run chooses: the least and the most
-    variants: typing.Mapping[str, typing.Sequence[int]]  # of sizes for which alone there is code
+    @property
+    def inputs(self) -> typing.Sequence[Value]: ...
+    @property
+    def outputs(self) -> typing.Sequence[Value]: ...
+    @property
+    def bounds(self) -> typing.Mapping[str, typing.Tuple[int, typing.Optional[int]]]:
+        """Of sizes that a run chooses: the least and the most."""
+
+    @property
+    def variants(self) -> typing.Mapping[str, typing.Sequence[int]]:
+        """Of such sizes those for which alone there is code."""
 
     def run(self, arrays: Arrays) -> typing.List[np.ndarray]: ...
 

@@ -123,7 +123,8 @@ class Scheduler:
             self._queue.popleft()
         if not self._queue or not self._batching:
             return [self._queue.popleft()] if self._queue else []
-        first, rows, works = self._queue[0], 0, []
+        first, rows = self._queue[0], 0
+        works: typing.List[Work] = []
         kind = first.kind
         for work in self._queue:
             if work.kind == kind and not work.answer.done() and (not works or rows + work.rows <= self._batching.rows):

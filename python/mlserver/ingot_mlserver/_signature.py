@@ -28,7 +28,7 @@ DATATYPES = {
     "string": "BYTES",
 }
 # What Python types the elements of a tensor have; a null of JSON is what MLServer writes for a NaN.
-ELEMENTS = {"b": {bool}, "i": {int}, "u": {int}, "f": {float, int, type(None)}, "O": {str, bytes}}
+ELEMENTS: typing.Dict[str, typing.Set[type]] = {"b": {bool}, "i": {int}, "u": {int}, "f": {float, int, type(None)}, "O": {str, bytes}}
 CONTENT_TYPES = {None, "np", "str"}
 POINTER = 8  # bytes of an element of strings, beside its text
 
@@ -77,8 +77,7 @@ class Signature:
                 raise ValueError(f"'{value.name}' is {value.type}, for which KServe's protocol has no datatype")
 
     def metadata(self, values: typing.Sequence[Value]) -> typing.List[MetadataTensor]:
-        shape = lambda value: [size if isinstance(size, int) else -1 for size in value.shape]
-        return [MetadataTensor(name=each.name, datatype=DATATYPES[each.type], shape=shape(each)) for each in values]
+        return [MetadataTensor(name=each.name, datatype=DATATYPES[each.type], shape=[size if isinstance(size, int) else -1 for size in each.shape]) for each in values]
 
     def batch_size(self) -> typing.Optional[str]:
         """The size of a run that is the first axis of every input and output, if there is one."""
