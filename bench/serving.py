@@ -1,13 +1,14 @@
 """Throughput and latency of models behind MLServer, by gRPC with raw contents: ingot, onnxruntime and OpenVINO in the same server, on one thread each, interleaved.
 
-    bench/serving.py --build build [--zoo FOLDER] [--models NAMES] [--seconds 4] [--rounds 3] [--connections 4] [--write]
+    bench/serving.py --build build [--zoo FOLDER] [--models NAMES] [--no-batches] [--seconds 4] [--rounds 3] [--connections 4] [--write]
 
 Each connection sends its next request when the last one is answered (closed loop). A model of the zoo is a folder with model.onnx and test_data_set_0; without --zoo
 the models are those that the package onnx brings along, on random inputs. All engines are models of one server, which has no workers; bench/serving_peers.py is how
-the others run in it. `--write` makes bench/serving.md. MLServer and Triton's client are needed (docs/testing.md), and what is not installed is left out.
+the others run in it. `--write` puts each model's figures into bench/serving.tsv in place of older ones, and makes bench/serving.md of all in it. MLServer and Triton's client are needed (docs/testing.md), and what is not installed is left out.
 """
 import argparse
 import asyncio
+import importlib.metadata
 import importlib.util
 import os
 import pathlib
@@ -26,7 +27,8 @@ from server import package
 
 ENGINES = {"ingot": "ingot_mlserver.IngotRuntime", "onnxruntime": "serving_peers.OnnxRuntime", "openvino": "serving_peers.OpenVino"}
 MODELS = ["light-inception-v1", "basic-pitch", "light-vgg19", "fns-candy", "bert-squad-tf-tiny", "gtcrn-stream", "silero-vad-v6", "light-squeezenet"]
-PAGE = ROOT / "bench/serving.md"
+PAGE, TABLE = ROOT / "bench/serving.md", ROOT / "bench/serving.tsv"
+BATCHES = "batches"  # the name of the model that shows them
 DATATYPES = {np.dtype(name): datatype for name, datatype in (("float32", "FP32"), ("float64", "FP64"), ("float16", "FP16"), ("bool", "BOOL"))}
 DATATYPES |= {np.dtype(f"{name}{bits}"): f"{name.upper()}{bits}" for name in ("int", "uint") for bits in (8, 16, 32, 64)}
 WIDTH, LAYERS = 1024, 4
@@ -138,7 +140,7 @@ class Bench:
         try:
             running = self.served(variants)
         except RuntimeError as error:
-            print(f"{model}: {str(error)[-600:]}", file=sys.stderr)
+            print(f"{model}: {str(error)[-3000:]}", file=sys.stderr)
             variants.pop("openvino")
             running = self.served(variants)
         with running:
@@ -179,22 +181,36 @@ def batch_table(results):
     return lines + [f"| {name.rsplit('-', 1)[0]} | {name.rsplit('-', 1)[1]} | {rate:.1f} | {half:.1f} | {last:.1f} |" for name, (rate, half, _, last) in results.items()]
 
 
-def page(rows, batches, given):
-    cpu = next((line.split(":")[1].strip() for line in open("/proc/cpuinfo") if line.startswith("model name")), platform.machine())
-    import mlserver
-    import onnxruntime
+def known():
+    """Model -> engine -> figures, as bench/serving.tsv has them."""
+    rows = {}
+    for line in TABLE.read_text().splitlines()[1:] if TABLE.exists() else []:
+        model, engine, *figures = line.split("\t")
+        rows.setdefault(model, {})[engine] = [float(each) for each in figures]
+    return rows
 
+
+def keep(rows):
+    lines = ["model\tengine\trequests_s\thalf_ms\tmost_ms\tlast_ms"]
+    lines += ["\t".join([model, engine, *(f"{each:.2f}" for each in figures)]) for model, engines in sorted(rows.items()) for engine, figures in engines.items()]
+    TABLE.write_text("\n".join(lines) + "\n")
+
+
+def page(rows, given):
+    cpu = next((line.split(":")[1].strip() for line in open("/proc/cpuinfo") if line.startswith("model name")), platform.machine())
+    rows = dict(rows)
+    batches = rows.pop(BATCHES, {})
     better = sum(engines["ingot"][0] >= 1.5 * engines["onnxruntime"][0] for engines in rows.values())
     text = f"""# Behind a server
 
-Written by `bench/serving.py` on {time.strftime("%Y-%m-%d")}: MLServer {mlserver.__version__} without workers, gRPC with raw contents,
+Written by `bench/serving.py` on {time.strftime("%Y-%m-%d")}: MLServer {importlib.metadata.version('mlserver')} without workers, gRPC with raw contents,
 {given.connections} connections in a closed loop, one thread for each run, two runs at once; medians of {given.rounds} rounds of {given.seconds:g} s, the engines
-interleaved in one server. The machine has {os.cpu_count()} virtual cores ({cpu}), on which the client runs as well, and other
-jobs ran meanwhile: the ratios count, not the times. onnxruntime {onnxruntime.__version__} and OpenVINO have the same checks, queue and threads.
+interleaved in one server. The machine has {os.cpu_count()} virtual cores ({cpu}), on which the client ran as well, and other
+jobs: the ratios count, not the times. onnxruntime {importlib.metadata.version('onnxruntime')} and OpenVINO have the same checks, queue and threads.
 
 {better} of {len(rows)} models have at least 1.5 times the throughput of onnxruntime. MLServer turns each tensor into a list of Python's numbers
-and back, some 0.1 us an element, and takes about 1 ms for a request: that is the same for all engines, and where it is most of a
-request (small models, large images) the engines are nearly alike. REST is slower by a factor on the same path.
+and back, some 0.1 us an element on a free core, and takes about 1 ms for a request. That is the same for all engines, and where it
+is most of a request (the smallest models), they are nearly alike. REST carries numbers as text, which takes longer still.
 
 {chr(10).join(table(rows))}
 
@@ -211,19 +227,26 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", type=pathlib.Path, required=True), parser.add_argument("--zoo", type=pathlib.Path), parser.add_argument("--models", nargs="*")
     parser.add_argument("--seconds", type=float, default=4), parser.add_argument("--rounds", type=int, default=3), parser.add_argument("--connections", type=int, default=4)
-    parser.add_argument("--write", action="store_true")
+    parser.add_argument("--write", action="store_true"), parser.add_argument("--no-batches", action="store_true")
     given = parser.parse_args()
     package.use(given.build.resolve())
     server.need()
     package.need("onnxruntime")
-    bench, rows = Bench(given), {}
-    for name, path, feeds in zoo_models(given.zoo, given.models or MODELS) if given.zoo else light_models(given.models):
-        rows[name] = bench.compare(name, path, feeds)
-        print("\n".join(table({name: rows[name]})[(2 if len(rows) > 1 else 0) :]), flush=True)
-    batches = bench.batches()
-    print("\n".join(batch_table(batches)))
-    if given.write:
-        page(rows, batches, given)
+    bench = Bench(given)
+
+    def measured(name, figures, lines):
+        print("\n".join(lines), flush=True)
+        if given.write:
+            rows = {**known(), name: figures}
+            keep(rows)
+            page(rows, given)
+
+    for name, path, feeds in zoo_models(given.zoo, MODELS if given.models is None else given.models) if given.zoo else light_models(given.models):
+        figures = bench.compare(name, path, feeds)
+        measured(name, figures, table({name: figures}))
+    if not given.no_batches:
+        figures = bench.batches()
+        measured(BATCHES, figures, batch_table(figures))
 
 
 if __name__ == "__main__":

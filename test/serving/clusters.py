@@ -8,6 +8,7 @@ import json
 import os
 import pathlib
 import shutil
+import sys
 import tempfile
 import unittest
 import urllib.request
@@ -26,8 +27,8 @@ def example(name):
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     # Its classes go to the actors by value, which cannot import a file by this name.
+    sys.modules[name] = module
     ray.cloudpickle.register_pickle_by_value(module)
-    sys_modules[name] = module
     return module
 
 
@@ -41,7 +42,6 @@ class Clusters(unittest.TestCase):
         cls.model.write_bytes(package.parse(text).SerializeToString())
         environment = {name: os.environ[name] for name in ("INGOT_PROGRAM", "INGOT_CACHE")}
         environment["PYTHONPATH"] = os.pathsep.join([str(BUILD / "python"), os.environ.get("PYTHONPATH", "")])
-        # The directory of its sockets has to be short, and actors find the package that is tested.
         ray.init(num_cpus=4, include_dashboard=False, runtime_env={"env_vars": environment}, logging_level="ERROR", object_store_memory=100 << 20)
 
     @classmethod
@@ -78,8 +78,7 @@ if __name__ == "__main__":
     BUILD = given.build.resolve()
     package.use(BUILD)
     package.need("ray", "pyarrow")
-    from sys import modules as sys_modules
-
+    os.environ.setdefault("RAY_raylet_start_wait_time_s", "300")  # a machine that is busy with other tests
     import ray
 
     unittest.main(argv=["clusters.py", *given.tests])
