@@ -18,6 +18,8 @@ import server
 from server import package
 
 RNG = np.random.default_rng(1)
+# Ray's processes may take minutes to start where other tests run.
+PATIENCE = {"RAY_raylet_start_wait_time_s": "600", "RAY_DASHBOARD_STARTUP_TIMEOUT_S": "600", "RAY_agent_register_timeout_ms": "600000"}
 WEIGHTS = RNG.standard_normal((8, 2)).astype(np.float32)
 
 
@@ -78,7 +80,8 @@ if __name__ == "__main__":
     BUILD = given.build.resolve()
     package.use(BUILD)
     package.need("ray", "pyarrow")
-    os.environ.setdefault("RAY_raylet_start_wait_time_s", "300")  # a machine that is busy with other tests
+    for name, value in PATIENCE.items():
+        os.environ.setdefault(name, value)
     import ray
 
     unittest.main(argv=["clusters.py", *given.tests])
