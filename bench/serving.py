@@ -204,13 +204,13 @@ def page(rows, given):
     text = f"""# Behind a server
 
 Written by `bench/serving.py` on {time.strftime("%Y-%m-%d")}: MLServer {importlib.metadata.version('mlserver')} without workers, gRPC with raw contents,
-{given.connections} connections in a closed loop, one thread for each run, two runs at once; medians of {given.rounds} rounds of {given.seconds:g} s, the engines
-interleaved in one server. The machine has {os.cpu_count()} virtual cores ({cpu}), on which the client ran as well, and other
-jobs: the ratios count, not the times. onnxruntime {importlib.metadata.version('onnxruntime')} and OpenVINO have the same checks, queue and threads.
+{given.connections} connections in a closed loop, one thread for each run, two runs at once; medians of the rounds of a model, the engines
+interleaved in one server. onnxruntime {importlib.metadata.version('onnxruntime')} and OpenVINO {importlib.metadata.version('openvino')} have the same checks, queue and threads;
+where OpenVINO has no line, the server did not start with it. The machine has {os.cpu_count()} virtual cores ({cpu}), on which the client
+and many other jobs ran (a load of 8 to 15): the ratios are rough, and the times say nothing of a machine of one's own.
 
 {better} of {len(rows)} models have at least 1.5 times the throughput of onnxruntime. MLServer turns each tensor into a list of Python's numbers
-and back, some 0.1 us an element on a free core, and takes about 1 ms for a request. That is the same for all engines, and where it
-is most of a request (the smallest models), they are nearly alike. REST carries numbers as text, which takes longer still.
+and back, nearly 0.1 us an element, which is the same for all engines: where that is most of a request, they are nearly alike.
 
 {chr(10).join(table(rows))}
 
@@ -228,10 +228,13 @@ def main():
     parser.add_argument("--build", type=pathlib.Path, required=True), parser.add_argument("--zoo", type=pathlib.Path), parser.add_argument("--models", nargs="*")
     parser.add_argument("--seconds", type=float, default=4), parser.add_argument("--rounds", type=int, default=3), parser.add_argument("--connections", type=int, default=4)
     parser.add_argument("--write", action="store_true"), parser.add_argument("--no-batches", action="store_true")
+    parser.add_argument("--page", action="store_true", help="only writes the page of bench/serving.tsv")
     given = parser.parse_args()
     package.use(given.build.resolve())
     server.need()
     package.need("onnxruntime")
+    if given.page:
+        return page(known(), given)
     bench = Bench(given)
 
     def measured(name, figures, lines):
