@@ -27,7 +27,9 @@ def differences(ingot):
         yield f"the newest release in CHANGELOG.md is {released}, CMakeLists.txt says {version}"
     if not (ROOT / "test/compatibility" / f"{version}.tar.gz").exists():
         yield f"test/compatibility has no fixtures of {version}: run make.py there"
-    for path, pattern in (("python/pyproject.toml", r'^version = "(.+)"$'), ("python/ingot/__init__.py", r'^__version__ = "(.+)"$')):
+    serving, number, names = "python/mlserver", r'^version = "(.+)"$', r'^__version__ = "(.+)"$'
+    packages = [("python/pyproject.toml", number), ("python/ingot/__init__.py", names), (f"{serving}/pyproject.toml", number), (f"{serving}/ingot_mlserver/__init__.py", names)]
+    for path, pattern in (*packages, (f"{serving}/pyproject.toml", r'"ingot==([^"]+)"')):
         if (own := found(path, pattern)) != version:
             yield f"{path} says {own}, CMakeLists.txt {version}"
     for number, path, pattern in (

@@ -1,4 +1,5 @@
 """The package's types: mypy --strict accepts typed.py but for the lines that say `refused:`, and stubtest finds in the extension what _native.pyi declares.
+The package of python/mlserver is accepted as a whole.
 
     stubs.py --build build
 """
@@ -39,6 +40,11 @@ def main():
     allowed = pathlib.Path(package.KEPT.name, "allowed.txt")
     allowed.write_text("ingot._native.Model\n")  # its metaclass is nanobind's, of which nothing can be declared; its members are compared
     done = subprocess.run([sys.executable, "-m", "mypy.stubtest", "ingot._native", "--allowlist", allowed, "--mypy-config-file", configuration, "--ignore-disjoint-bases", "--ignore-missing-stub"], env=environment, capture_output=True, text=True)
+    if done.returncode:
+        sys.exit(done.stdout + done.stderr)
+    # MLServer's classes are known where it is installed, and otherwise of any type.
+    serving = ["--allow-subclassing-any", "--ignore-missing-imports", "--follow-imports=silent", *cache, package.ROOT / "python/mlserver/ingot_mlserver"]
+    done = subprocess.run([sys.executable, "-m", "mypy", "--strict", *serving], env=environment, capture_output=True, text=True)
     if done.returncode:
         sys.exit(done.stdout + done.stderr)
     print(f"{len(wanted)} mistakes are refused, everything else is accepted; the extension has what its stub declares")

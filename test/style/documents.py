@@ -34,7 +34,7 @@ FILE_NAME = re.compile(r"(?<![\w/<.*$>\"-])((?:[\w+-]+/)*[\w+-]+(?:\.[\w+-]+)*\.
 PLACEHOLDER = re.compile(r"\b(?:NAME|FAMILY|STEM|FILE|DIR|FOLDER|SOURCE|SUITE|MODEL|MACHINE|TRIPLE|lives)\b|"
                          r"^(?:out/)?(?:app|main|my\w*|model|squeezenet|bert|net|numbers|ssd|gpt2|schedules)\.|^build/|"
                          r"^(?:[A-Za-z]|winnt|immintrin|stdint|asm/hwcap|letters|tokens|Targets)\.\w+$|"
-                         r"^(?:version\.json|(?:program|interface)\.txt)$|\.(?:h|cpp)\.inc$|^docs/Versioning\.md$")
+                         r"^(?:version\.json|(?:models/)?(?:model-)?settings\.json|(?:program|interface)\.txt)$|\.(?:h|cpp)\.inc$|^docs/Versioning\.md$")
 TEST_NAMED = re.compile(r"\b[Tt]ests? (`[^`]+`(?:(?:,| and| or) `[^`]+`)*)|\bthe (`[a-z][\w-]*`) tests?\b|ctest\b[^`\n]* -R (\w[\w-]*)")
 DECLARED = re.compile(r"(?:add_test\(\s*NAME|ingot_\w*test\()\s*([^\s)]+)")
 BEGINS_ITEM = re.compile(r"\s*(?:[-*+] |\d+\. )")

@@ -62,6 +62,7 @@ LACKS = {
     "no-riscv64": lambda _: not emulated("riscv64"),
     "no-torch": lambda _: not all(map(importlib.util.find_spec, ("torch", "onnxscript"))),
     "no-sklearn": lambda _: not importlib.util.find_spec("skl2onnx"),
+    "no-mlserver": lambda _: not all(map(importlib.util.find_spec, ("mlserver", "tritonclient", "geventhttpclient", "grpc", "setuptools", "wheel"))),
     "no-mypy": lambda _: not importlib.util.find_spec("mypy"),
     "no-seccomp": lambda _: ctypes.CDLL(None).prctl(21) < 0,  # PR_GET_SECCOMP
 }

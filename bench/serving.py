@@ -1,0 +1,256 @@
+"""Throughput and latency of models behind MLServer, by gRPC with raw contents: ingot, onnxruntime and OpenVINO in the same server, on one thread each, interleaved.
+
+    bench/serving.py --build build [--zoo FOLDER] [--models NAMES] [--no-batches] [--seconds 4] [--rounds 3] [--connections 4] [--write]
+
+Each connection sends its next request when the last one is answered (closed loop). A model of the zoo is a folder with model.onnx and test_data_set_0; without --zoo
+the models are those that the package onnx brings along, on random inputs. All engines are models of one server, which has no workers; bench/serving_peers.py is how
+the others run in it. `--write` puts each model's figures into bench/serving.tsv in place of older ones, and makes bench/serving.md of all in it. MLServer and Triton's client are needed (docs/testing.md), and what is not installed is left out.
+"""
+import argparse
+import asyncio
+import importlib.metadata
+import importlib.util
+import os
+import pathlib
+import platform
+import statistics
+import sys
+import time
+
+import numpy as np
+import onnx
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT / "test/serving"))
+import server
+from server import package
+
+ENGINES = {"ingot": "ingot_mlserver.IngotRuntime", "onnxruntime": "serving_peers.OnnxRuntime", "openvino": "serving_peers.OpenVino"}
+MODELS = ["light-inception-v1", "basic-pitch", "light-vgg19", "fns-candy", "bert-squad-tf-tiny", "gtcrn-stream", "silero-vad-v6", "light-squeezenet"]
+PAGE, TABLE = ROOT / "bench/serving.md", ROOT / "bench/serving.tsv"
+BATCHES = "batches"  # the name of the model that shows them
+DATATYPES = {np.dtype(name): datatype for name, datatype in (("float32", "FP32"), ("float64", "FP64"), ("float16", "FP16"), ("bool", "BOOL"))}
+DATATYPES |= {np.dtype(f"{name}{bits}"): f"{name.upper()}{bits}" for name in ("int", "uint") for bits in (8, 16, 32, 64)}
+WIDTH, LAYERS = 1024, 4
+
+
+def zoo_models(folder, names):
+    """(name, model's path, arrays by input) of a zoo's folders."""
+    for name in names:
+        path, data = folder / name / "model.onnx", folder / name / "test_data_set_0"
+        tensors = [onnx.load_tensor(str(data / f"input_{number}.pb")) for number in range(len(list(data.glob("input_*.pb"))))]
+        values = onnx.load(path, load_external_data=False).graph
+        initial = {each.name for each in values.initializer}
+        inputs = [each.name for each in values.input if each.name not in initial]
+        yield name, path, {tensor.name if tensor.name in inputs else inputs[number]: onnx.numpy_helper.to_array(tensor) for number, tensor in enumerate(tensors)}
+
+
+def light_models(names):
+    """The models of the package onnx, whose weights are constants, on random images."""
+    folder = pathlib.Path(onnx.__file__).parent / "backend/test/data/light"
+    for path in sorted(folder.glob("*.onnx")):
+        name = path.stem.replace("_", "-")
+        if not names or name in names:
+            graph = onnx.load(path).graph
+            value = next(each for each in graph.input if each.name not in {constant.name for constant in graph.initializer})
+            shape = [size.dim_value or 1 for size in value.type.tensor_type.shape.dim]
+            yield name, path, {value.name: np.random.default_rng(1).random(shape, np.float32)}
+
+
+def wide_mlp():
+    """Products that read all of their weights for one row as for many: what batches are good for."""
+    rng, nodes, weights = np.random.default_rng(1), [], []
+    for layer in range(LAYERS):
+        weights.append(onnx.numpy_helper.from_array(rng.standard_normal((WIDTH, WIDTH)).astype(np.float32) / 32, f"w{layer}"))
+        nodes += [onnx.helper.make_node("MatMul", [f"r{layer}", f"w{layer}"], [f"p{layer}"]), onnx.helper.make_node("Relu", [f"p{layer}"], [f"r{layer + 1}"])]
+    ports = [onnx.helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT, ["batch", WIDTH]) for name in ("r0", f"r{LAYERS}")]
+    graph = onnx.helper.make_graph(nodes, "wide", ports[:1], ports[1:], weights)
+    return onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", 17)], ir_version=8)
+
+
+def request(name, feeds):
+    from tritonclient.grpc import service_pb2
+
+    made = service_pb2.ModelInferRequest(model_name=name)
+    for key, array in feeds.items():
+        made.inputs.add(name=key, datatype=DATATYPES[array.dtype], shape=list(array.shape))
+        made.raw_input_contents.append(np.ascontiguousarray(array).tobytes())
+    return made
+
+
+async def load(port, message, seconds, connections):
+    """Seconds of each answer, and requests in a second."""
+    import grpc
+    from tritonclient.grpc import service_pb2_grpc
+
+    times = []
+
+    async def ask(end):
+        options = [("grpc.max_receive_message_length", -1), ("grpc.max_send_message_length", -1), ("grpc.use_local_subchannel_pool", 1)]
+        async with grpc.aio.insecure_channel(f"127.0.0.1:{port}", options=options) as channel:
+            stub = service_pb2_grpc.GRPCInferenceServiceStub(channel)
+            while (began := time.perf_counter()) < end:
+                await stub.ModelInfer(message)
+                times.append(time.perf_counter() - began)
+
+    began = time.perf_counter()
+    await asyncio.gather(*[ask(began + seconds) for _ in range(connections)])
+    return times, len(times) / (time.perf_counter() - began)
+
+
+def answer(port, message):
+    import grpc
+    from tritonclient.grpc import service_pb2_grpc
+
+    options = [("grpc.max_receive_message_length", -1), ("grpc.max_send_message_length", -1)]
+    with grpc.insecure_channel(f"127.0.0.1:{port}", options=options) as channel:
+        reply = service_pb2_grpc.GRPCInferenceServiceStub(channel).ModelInfer(message)
+    return [np.frombuffer(raw, np.float32) for output, raw in zip(reply.outputs, reply.raw_output_contents) if output.datatype == "FP32"]
+
+
+class Bench:
+    def __init__(self, given):
+        self.given, self.build = given, given.build.resolve()
+        self.engines = {name: kind for name, kind in ENGINES.items() if name == "ingot" or importlib.util.find_spec(name)}
+
+    def served(self, variants):
+        """A server with a model for each (name, arguments of add)."""
+        running = server.Server(self.build, grpc_max_message_length=256 << 20)
+        for name, arguments in variants.items():
+            running.add(name, **arguments)
+        try:
+            return running.start(600)
+        except RuntimeError:
+            running.__exit__()
+            raise
+
+    def measure(self, running, messages, connections):
+        """Name -> (requests a second, milliseconds at 50 %, 95 % and 99 %): medians of the rounds."""
+        rounds = {name: [] for name in messages}
+        for number in range(self.given.rounds + 1):
+            for name, message in messages.items():
+                times, rate = asyncio.run(load(running.grpc_port, message, self.given.seconds if number else 1, connections))
+                if number:  # the first round warms up
+                    rounds[name].append((rate, *(1e3 * float(np.percentile(times, share)) for share in (50, 95, 99))))
+        return {name: [statistics.median(column) for column in zip(*rows)] for name, rows in rounds.items()}
+
+    def compare(self, model, path, feeds):
+        """The engines on one model; those that do not load it are left out."""
+        variants = {engine: {"model": path, "implementation": kind, "extra": {"threads": 1}} for engine, kind in self.engines.items()}
+        try:
+            running = self.served(variants)
+        except RuntimeError as error:
+            print(f"{model}: {str(error)[-3000:]}", file=sys.stderr)
+            variants.pop("openvino")
+            running = self.served(variants)
+        with running:
+            messages = {engine: request(engine, feeds) for engine in variants}
+            results = {engine: answer(running.grpc_port, message) for engine, message in messages.items()}
+            for engine, outputs in results.items():
+                for ours, theirs in zip(results["onnxruntime"], outputs):
+                    scale = float(np.abs(ours).max(initial=1))
+                    if not np.allclose(ours, theirs, atol=1e-2 * scale, equal_nan=True):
+                        sys.exit(f"{model}: {engine} answers {theirs[:4]} and onnxruntime {ours[:4]}")
+            return self.measure(running, messages, self.given.connections)
+
+    def batches(self):
+        """The wide MLP without batches and with them, by both engines."""
+        path = pathlib.Path(package.KEPT.name, "wide.onnx")
+        onnx.save(wide_mlp(), path)
+        variants = {}
+        for engine in ("ingot", "onnxruntime"):
+            for rows in (1, 8, 16):
+                limits = {"max_batch_size": rows, "max_batch_time": 0.002} if rows > 1 else {}
+                variants[f"{engine}-{rows}"] = {"model": path, "implementation": self.engines[engine], "extra": {"threads": 1}, **limits}
+        with self.served(variants) as running:
+            message = {name: request(name, {"r0": np.ones((1, WIDTH), np.float32)}) for name in variants}
+            return self.measure(running, message, 32)
+
+
+def table(rows):
+    lines = ["| model | engine | requests/s | x onnxruntime | 50 % ms | 95 % ms | 99 % ms |", "|---|---|--:|--:|--:|--:|--:|"]
+    for model, engines in rows.items():
+        for engine, (rate, *times) in engines.items():
+            beside = f"{engines['ingot'][0] / engines['onnxruntime'][0]:.2f}" if engine == "ingot" else ""
+            lines.append(f"| {model} | {engine} | {rate:.1f} | {beside} | {' | '.join(f'{each:.1f}' for each in times)} |")
+    return lines
+
+
+def batch_table(results):
+    lines = ["| engine | batch | requests/s | 50 % ms | 99 % ms |", "|---|--:|--:|--:|--:|"]
+    return lines + [f"| {name.rsplit('-', 1)[0]} | {name.rsplit('-', 1)[1]} | {rate:.1f} | {half:.1f} | {last:.1f} |" for name, (rate, half, _, last) in results.items()]
+
+
+def known():
+    """Model -> engine -> figures, as bench/serving.tsv has them."""
+    rows = {}
+    for line in TABLE.read_text().splitlines()[1:] if TABLE.exists() else []:
+        model, engine, *figures = line.split("\t")
+        rows.setdefault(model, {})[engine] = [float(each) for each in figures]
+    return rows
+
+
+def keep(rows):
+    lines = ["model\tengine\trequests_s\thalf_ms\tmost_ms\tlast_ms"]
+    lines += ["\t".join([model, engine, *(f"{each:.2f}" for each in figures)]) for model, engines in sorted(rows.items()) for engine, figures in engines.items()]
+    TABLE.write_text("\n".join(lines) + "\n")
+
+
+def page(rows, given):
+    cpu = next((line.split(":")[1].strip() for line in open("/proc/cpuinfo") if line.startswith("model name")), platform.machine())
+    rows = dict(rows)
+    batches = rows.pop(BATCHES, {})
+    better = sum(engines["ingot"][0] >= 1.5 * engines["onnxruntime"][0] for engines in rows.values())
+    text = f"""# Behind a server
+
+Written by `bench/serving.py` on {time.strftime("%Y-%m-%d")}: MLServer {importlib.metadata.version('mlserver')} without workers, gRPC with raw contents.
+{given.connections} connections in a closed loop, one thread for each run, two runs at once. Medians of the rounds of a model, the engines
+interleaved in one server. onnxruntime {importlib.metadata.version('onnxruntime')} and OpenVINO {importlib.metadata.version('openvino')} have the same checks, queue and threads;
+where OpenVINO has no line, the server did not start with it. The machine has {os.cpu_count()} virtual cores ({cpu}), on which the client
+and many other jobs ran (a load of 8 to 15): the ratios are rough, and the times say nothing of a machine of one's own.
+
+{better} of {len(rows)} models have at least 1.5 times the throughput of onnxruntime. MLServer turns each tensor into a list of Python's numbers
+and back, nearly 0.1 us an element, which is the same for all engines: where that is most of a request, they are nearly alike.
+
+{chr(10).join(table(rows))}
+
+## Batches
+
+{LAYERS} products of {WIDTH}x{WIDTH} weights, 32 connections that send one row each; `batch` is `max_batch_size`, with 2 ms to wait.
+
+{chr(10).join(batch_table(batches))}
+"""
+    PAGE.write_text(text)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--build", type=pathlib.Path, required=True), parser.add_argument("--zoo", type=pathlib.Path), parser.add_argument("--models", nargs="*")
+    parser.add_argument("--seconds", type=float, default=4), parser.add_argument("--rounds", type=int, default=3), parser.add_argument("--connections", type=int, default=4)
+    parser.add_argument("--write", action="store_true"), parser.add_argument("--no-batches", action="store_true")
+    parser.add_argument("--page", action="store_true", help="only writes the page of bench/serving.tsv")
+    given = parser.parse_args()
+    package.use(given.build.resolve())
+    server.need()
+    package.need("onnxruntime")
+    if given.page:
+        return page(known(), given)
+    bench = Bench(given)
+
+    def measured(name, figures, lines):
+        print("\n".join(lines), flush=True)
+        if given.write:
+            rows = {**known(), name: figures}
+            keep(rows)
+            page(rows, given)
+
+    for name, path, feeds in zoo_models(given.zoo, MODELS if given.models is None else given.models) if given.zoo else light_models(given.models):
+        figures = bench.compare(name, path, feeds)
+        measured(name, figures, table({name: figures}))
+    if not given.no_batches:
+        figures = bench.batches()
+        measured(BATCHES, figures, batch_table(figures))
+
+
+if __name__ == "__main__":
+    main()
