@@ -7,9 +7,11 @@ import argparse
 import concurrent.futures
 import contextlib
 import http.client
+import io
 import json
 import os
 import pathlib
+import re
 import socket
 import subprocess
 import sys
@@ -22,6 +24,7 @@ import package
 FOLDER = tempfile.TemporaryDirectory(prefix="ingot-endpoint-")
 TEMPLATE = "{% for message in messages %}{{ message['role'] }}: {{ message['content'] }}\n{% endfor %}{% if messages[0]['role'] == 'nobody' %}{{ raise_exception('who?') }}{% endif %}assistant:"
 LENGTH = 160
+PAGE = package.ROOT / "docs/using/language-models.md"
 HELLO = [{"role": "user", "content": "Hello"}]
 
 
@@ -34,20 +37,28 @@ def setUpModule():
     folder = decoders.grouped(pathlib.Path(FOLDER.name, "tiny"))
     tokenizer(folder, TEMPLATE)
     generator = ingot.Generator(folder, slots=4, max_length=LENGTH)
+    server, port = serve(["python", "-m", "ingot.openai", str(folder), "--slots", "4", "--queue", "8", "--max-length", str(LENGTH)])
+    client = openai.OpenAI(base_url=f"http://127.0.0.1:{port}/v1", api_key="none", max_retries=0, timeout=120)
+
+
+def environment():
+    return {**os.environ, "PYTHONPATH": os.pathsep.join([str(build / "python"), os.environ.get("PYTHONPATH", "")])}
+
+
+def serve(command):
+    """(process, port) of a server that answers."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(build / "python"), os.environ.get("PYTHONPATH", "")])}
-    line = [sys.executable, "-m", "ingot.openai", folder, "--port", str(port), "--slots", "4", "--queue", "8", "--max-length", str(LENGTH)]
-    server = subprocess.Popen(line, env=environment, stdout=subprocess.DEVNULL)
-    client = openai.OpenAI(base_url=f"http://127.0.0.1:{port}/v1", api_key="none", max_retries=0, timeout=120)
-    end = time.monotonic() + 120
+    process = subprocess.Popen([sys.executable, *command[1:], "--port", str(port)], env=environment(), stdout=subprocess.DEVNULL)
+    end = time.monotonic() + 300
     while True:
         try:
-            return client.models.list()
-        except openai.APIConnectionError:
-            if server.poll() is not None or time.monotonic() > end:
-                server.kill()
+            socket.create_connection(("127.0.0.1", port)).close()
+            return process, port
+        except OSError:
+            if process.poll() is not None or time.monotonic() > end:
+                process.kill()
                 raise
             time.sleep(0.1)
 
@@ -201,9 +212,33 @@ class Errors(unittest.TestCase):
         self.assertEqual((error.status_code, error.code), (429, "rate_limit_exceeded"))
 
     def test_command_line(self):
-        environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(build / "python"), os.environ.get("PYTHONPATH", "")])}
-        done = subprocess.run([sys.executable, "-m", "ingot.openai", FOLDER.name], env=environment, capture_output=True, text=True)
+        done = subprocess.run([sys.executable, "-m", "ingot.openai", FOLDER.name], env=environment(), capture_output=True, text=True)
         self.assertEqual((done.returncode, "no such model" in done.stderr), (1, True), done.stderr)
+
+
+class Page(unittest.TestCase):
+    def test_the_guide(self):
+        """The code of the page in its order, with a small model in the place of the one that it names, and its server on a port that is free."""
+        text = PAGE.read_text()
+        self.assertLess(len(text.splitlines()), 110, "two screens are enough")
+        os.symlink(pathlib.Path(FOLDER.name, "tiny"), pathlib.Path(FOLDER.name, "qwen3"))
+        before, process, names, count, port = os.getcwd(), None, {}, 0, 8000
+        os.chdir(FOLDER.name)
+        try:
+            for code, command in re.findall(r"^```python\n(.*?)^```|^    (python -m ingot[^\n]*)$", text, re.M | re.S):
+                if command:
+                    process, port = serve(command.replace("--port 8000 ", "").split())
+                else:
+                    with contextlib.redirect_stdout(io.StringIO()) as said:
+                        exec(compile(code.replace(":8000/", f":{port}/"), str(PAGE), "exec"), names)
+                    self.assertGreater(len(said.getvalue()), 10)
+                    count += 1
+        finally:
+            os.chdir(before)
+            if process:
+                process.terminate()
+                process.wait(60)
+        self.assertEqual((count, process is not None), (4, True))
 
 
 if __name__ == "__main__":
