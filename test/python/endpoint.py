@@ -1,8 +1,9 @@
-"""The server with OpenAI's interface, asked by the package openai: models, texts and conversations, streamed and not, four at once, numbers of tokens, errors.
+"""The server with OpenAI's interface, asked by the package openai: models, texts and conversations, streamed and not, four at once, numbers of tokens, errors;
+text from tokens, and the page docs/using/language-models.md.
 
     endpoint.py --build build [NAMES OF TESTS]
 
-The model is a small one of random weights (decoders.py), with a tokenizer of all bytes (generator.py). What it has to write, ingot.Generator writes."""
+The model is a small one of random weights (decoders.py), with a tokenizer of all bytes. What it has to write, ingot.Generator writes."""
 import argparse
 import concurrent.futures
 import contextlib
@@ -32,13 +33,26 @@ def setUpModule():
     global server, client, generator, port
     import decoders
     import openai
-    from generator import tokenizer
 
     folder = decoders.grouped(pathlib.Path(FOLDER.name, "tiny"))
     tokenizer(folder, TEMPLATE)
     generator = ingot.Generator(folder, slots=4, max_length=LENGTH)
     server, port = serve(["python", "-m", "ingot.openai", str(folder), "--slots", "4", "--queue", "8", "--max-length", str(LENGTH)])
     client = openai.OpenAI(base_url=f"http://127.0.0.1:{port}/v1", api_key="none", max_retries=0, timeout=120)
+
+
+def tokenizer(folder, template=None):
+    """Writes a tokenizer of all bytes and as many words of this repository's pages as the vocabulary has room for."""
+    import decoders
+    import tokenizers
+
+    own = tokenizers.Tokenizer(tokenizers.models.BPE())
+    own.pre_tokenizer, own.decoder = tokenizers.pre_tokenizers.ByteLevel(add_prefix_space=False), tokenizers.decoders.ByteLevel()
+    alphabet = tokenizers.pre_tokenizers.ByteLevel.alphabet()
+    trainer = tokenizers.trainers.BpeTrainer(vocab_size=decoders.VOCABULARY, special_tokens=["<end>"], initial_alphabet=alphabet, show_progress=False)
+    own.train_from_iterator([path.read_text() for path in sorted((package.ROOT / "docs").glob("*.md"))], trainer)
+    own.save(str(folder / "tokenizer.json"))
+    (folder / "tokenizer_config.json").write_text(json.dumps({"eos_token": "<end>", **({"chat_template": template} if template else {})}))
 
 
 def environment():
@@ -214,6 +228,25 @@ class Errors(unittest.TestCase):
     def test_command_line(self):
         done = subprocess.run([sys.executable, "-m", "ingot.openai", FOLDER.name], env=environment(), capture_output=True, text=True)
         self.assertEqual((done.returncode, "no such model" in done.stderr), (1, True), done.stderr)
+
+
+class Texts(unittest.TestCase):
+    def test_with_a_tokenizer(self):
+        import decoders
+    
+        folder = decoders.grouped(pathlib.Path(FOLDER.name, "text"))
+        tokenizer(folder)
+        generator = ingot.Generator(folder, slots=2, max_length=200)
+        tokens = generator.generate(generator.encode("Hello"), max_new_tokens=60)
+        whole = generator.decode(tokens)
+        self.assertEqual("".join(pieces := list(generator.stream("Hello", max_new_tokens=60))), whole)
+        self.assertGreater(len(pieces), 3)
+        self.assertEqual(generator.generate(["Hello", [1, 2]], max_new_tokens=60)[0], whole)
+        stop = whole[len(whole) // 2 :][:2]
+        text = generator.stream("Hello", max_new_tokens=60, stop=stop)
+        self.assertEqual(("".join(text), text.finish_reason), (whole.split(stop)[0], "stop"))
+        with self.assertRaisesRegex(ingot.Error, "no chat template"):
+            generator.conversation([{"role": "user", "content": "Hello"}])
 
 
 class Page(unittest.TestCase):

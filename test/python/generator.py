@@ -224,38 +224,6 @@ class Texts(unittest.TestCase):
                 got = "".join(stops.push(text[at : at + size]) for at in range(0, len(text), size)) + stops.flush()
                 self.assertEqual((got, stops.found), (text.split(stop)[0], stop in text))
 
-    @unittest.skipUnless(importlib.util.find_spec("tokenizers"), "no tokenizers: endpoint.py needs it, too")
-    def test_with_a_tokenizer(self):
-        import decoders
-
-        folder = decoders.grouped(pathlib.Path(FOLDER.name, "text"))
-        tokenizer(folder)
-        generator = ingot.Generator(folder, slots=2, max_length=200)
-        tokens = generator.generate(generator.encode("Hello"), max_new_tokens=60)
-        whole = generator.decode(tokens)
-        self.assertEqual("".join(pieces := list(generator.stream("Hello", max_new_tokens=60))), whole)
-        self.assertGreater(len(pieces), 3)
-        self.assertEqual(generator.generate(["Hello", [1, 2]], max_new_tokens=60)[0], whole)
-        stop = whole[len(whole) // 2 :][:2]
-        text = generator.stream("Hello", max_new_tokens=60, stop=stop)
-        self.assertEqual(("".join(text), text.finish_reason), (whole.split(stop)[0], "stop"))
-        with self.assertRaisesRegex(ingot.Error, "no chat template"):
-            generator.conversation([{"role": "user", "content": "Hello"}])
-
-
-def tokenizer(folder, template=None):
-    """Writes a tokenizer of all bytes and as many words of this repository's pages as the vocabulary has room for."""
-    import decoders
-    import tokenizers
-
-    own = tokenizers.Tokenizer(tokenizers.models.BPE())
-    own.pre_tokenizer, own.decoder = tokenizers.pre_tokenizers.ByteLevel(add_prefix_space=False), tokenizers.decoders.ByteLevel()
-    alphabet = tokenizers.pre_tokenizers.ByteLevel.alphabet()
-    trainer = tokenizers.trainers.BpeTrainer(vocab_size=decoders.VOCABULARY, special_tokens=["<end>"], initial_alphabet=alphabet, show_progress=False)
-    own.train_from_iterator([path.read_text() for path in sorted((package.ROOT / "docs").glob("*.md"))], trainer)
-    own.save(str(folder / "tokenizer.json"))
-    (folder / "tokenizer_config.json").write_text(json.dumps({"eos_token": "<end>", **({"chat_template": template} if template else {})}))
-
 
 def load_tests(loader, tests, pattern):
     for name in ("ingot._generator", "ingot._sampling", "ingot._text"):
