@@ -12,11 +12,14 @@ load(path)          opens what Model.save or `ingot compile --emit shared` wrote
 from_torch(model)   compiles a module of PyTorch; torch.compile(model, backend="ingot") runs what it can compiled
 from_sklearn(model) compiles an estimator of scikit-learn
 InferenceSession    for programs written for onnxruntime
+Generator           language models: text, streamed, several at once; python -m ingot.openai serves it
 ingot.backend       onnx.backend's interface
 """
 from ._compile import compile
 from ._errors import CompileError, Error, RunError, ShapeError
+from ._generator import Generator, Text, Tokens
 from ._model import Model, Symbol, Tensor, load
+from ._sampling import Sampling
 from ._session import InferenceSession, SessionOptions, get_available_providers
 from ._sklearn import from_sklearn
 from ._torch import FallbackWarning, from_torch
@@ -25,3 +28,4 @@ __version__ = "0.1.0"
 __all__ = ["compile", "load", "Model", "Tensor", "Symbol", "Error", "CompileError", "RunError", "ShapeError"]
 __all__ += ["from_sklearn", "from_torch", "FallbackWarning"]
 __all__ += ["InferenceSession", "SessionOptions", "get_available_providers"]
+__all__ += ["Generator", "Sampling", "Text", "Tokens"]

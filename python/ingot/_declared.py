@@ -125,12 +125,15 @@ def parse(data):
     return Declared([each for each in inputs if each.name not in weights], outputs, texts, version, metadata)
 
 
+def mapped(path, use):
+    """What `use` makes of the bytes of a file, which are mapped meanwhile."""
+    with open(path, "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
+        with memoryview(data) as view:
+            return use(view)
+
+
 def declared(source):
     """What a model declares: a path, bytes or a ModelProto."""
     if hasattr(source, "SerializeToString"):
         source = source.SerializeToString()
-    if not isinstance(source, (str, os.PathLike)):
-        return parse(memoryview(source))
-    with open(source, "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
-        with memoryview(data) as view:
-            return parse(view)
+    return mapped(source, parse) if isinstance(source, (str, os.PathLike)) else parse(memoryview(source))

@@ -33,6 +33,12 @@ shape: typing.List[typing.Union[int, str, None]] = session.get_outputs()[0].shap
 producer: str = session.get_modelmeta().producer_name
 options = onnxruntime.SessionOptions()
 options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_ALL
+generator = ingot.Generator(pathlib.Path("model"), slots=4, max_length=256, threads=2)
+piece: str = next(generator.stream("Once", max_new_tokens=3, stop=["."], temperature=0.5))
+tokens: ingot.Tokens = generator.tokens([1, 2, 3], top_k=5, top_p=0.9, repetition_penalty=1.1, seed=1, stop_tokens=[2])
+written: typing.List[int] = list(tokens) + generator.encode("Once") + generator.conversation([{"role": "user", "content": "Hello"}])
+reason: typing.Optional[str] = tokens.finish_reason
+sampling: ingot.Sampling = ingot.Sampling(temperature=1)
 
 # Each of these has a mistake, which its comment names as mypy does.
 ingot.compile("model.onnx", target=3)  # refused: arg-type
@@ -41,3 +47,5 @@ ingot.load(3)  # refused: arg-type
 m.inputs[0].nme  # refused: attr-defined
 wrong: int = m.save("models")  # refused: assignment
 session.run("scores", x)  # refused: arg-type
+generator.tokens(3)  # refused: arg-type
+generator.tokens("Once", temprature=1)  # refused: call-arg

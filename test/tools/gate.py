@@ -63,6 +63,8 @@ LACKS = {
     "no-torch": lambda _: not all(map(importlib.util.find_spec, ("torch", "onnxscript"))),
     "no-sklearn": lambda _: not importlib.util.find_spec("skl2onnx"),
     "no-mlserver": lambda _: not all(map(importlib.util.find_spec, ("mlserver", "tritonclient", "geventhttpclient", "grpc", "setuptools", "wheel"))),
+    "no-genai": lambda _: not all(map(importlib.util.find_spec, ("torch", "onnxscript", "transformers", "onnxruntime_genai"))),
+    "no-openai": lambda _: not all(map(importlib.util.find_spec, ("openai", "starlette", "uvicorn", "tokenizers", "jinja2"))),
     "no-mypy": lambda _: not importlib.util.find_spec("mypy"),
     "no-seccomp": lambda _: ctypes.CDLL(None).prctl(21) < 0,  # PR_GET_SECCOMP
 }

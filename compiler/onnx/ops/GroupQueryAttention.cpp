@@ -110,15 +110,21 @@ struct Grouped {
                  f.integer("rotary_embedding_dim", s.width.is(dim) ? 0 : dim)});
   }
 
-  /// Returns the past with room for the new rows, and these at `start` (one number for each sentence). The room is at
-  /// the end, and cut where max(past, total) is less than all of it.
-  Value cache(Value past, Value now, Value start) {
+  /// Returns the past with rows of zeros behind it. The room is at the end, and cut where max(past, total) is less than
+  /// all of it.
+  Value withRoom(Value past, Value now) {
     Value room = f.zeros({s.batch, s.kvHeads, s.queries, s.width}, elementOf(now));
     Value all = present(past) ? f.op("Concat", {past, room}, {f.integer("axis", 2)}) : room;
     Value end = s.cache.isUnknown()
                     ? f.op("Max", {f.reshape(i64(op.getTotalSequenceLength()), {1}), makeSizes(f.b, f.loc, {s.past})})
                     : makeSizes(f.b, f.loc, {s.cache});
-    all = s.cache == s.past + s.queries ? all : f.op("Slice", {all, list(0), end, list(2), Value()});
+    return s.cache == s.past + s.queries ? all : f.op("Slice", {all, list(0), end, list(2), Value()});
+  }
+
+  /// Returns the past with the new rows at `start` (one number for each sentence). A past that has room for them itself
+  /// is scattered into as it is, so that it may be the same memory.
+  Value cache(Value past, Value now, Value start) {
+    Value all = present(past) && s.cache == s.past ? past : withRoom(past, now);
     return f.op("TensorScatter", {all, now, start}, {f.integer("axis", 2)});
   }
 
