@@ -34,7 +34,7 @@ def flags_of(rng, model):
         maybe(0.3, "--activations", rng.choice(["int8", "uint8"]))
         maybe(0.3, "--correct-bias")
         maybe(0.1, "--max-drop", rng.choice([0.001, 0.01]))
-    if scheme.startswith("int8"):
+    if scheme in ("int8", "int8-dynamic"):
         maybe(0.2, "--per-tensor")
         maybe(0.3, "--short-sums")
         maybe(0.3, "--smooth", rng.choice([0, 0.3, 0.5, 0.8]))
