@@ -1,5 +1,5 @@
-"""What quantizers cost in accuracy: models that bench/trained_models.py has trained, quantized by `ingot quantize` and by ONNX Runtime with the
-same 32 samples, and evaluated on data that neither training nor calibration has seen. By hand, not in the gate.
+"""What quantizers cost in accuracy: models that bench/trained_models.py has trained, quantized by `ingot quantize`, ONNX Runtime and
+NNCF with the same 32 samples, and evaluated on data that neither training nor calibration has seen. By hand, not in the gate.
 
     trained_models.py FOLDER && trained.py --ingot build/bin/ingot FOLDER [--only mlp] [--rows none smooth] [--engine ort|ingot]
 
@@ -36,6 +36,7 @@ INGOT = {
     "smooth": ["--smooth", "0.5"],
     "correct-bias": ["--correct-bias"],
     "dynamic": ["--scheme", "int8-dynamic"],
+    "int8-weights": ["--scheme", "int8-weights"],
     "int4": ["--scheme", "int4"],
     "int4-gptq": ["--scheme", "int4", "--gptq"],
 }
@@ -137,14 +138,52 @@ def by_ort(path, files, out, rows):
             yield label, to
 
 
+def by_nncf(path, files, out, rows):
+    """(label, file) of what NNCF makes: with its defaults, for transformers, and of weights alone, with data and without."""
+    try:
+        import nncf
+    except ImportError as error:
+        print(f"  nncf: {error}")
+        return
+    logging.getLogger("nncf").setLevel(logging.ERROR)
+    newer = onnx.version_converter.convert_version(onnx.load(path), 21)
+    newer.ir_version = 10
+    samples = lambda: nncf.Dataset([{"x": np.load(file)} for file in files])
+    # Small tables stay in float, as ingot leaves them: ONNX Runtime refuses the form in which 3.4 writes them as int4.
+    blocks = dict(ratio=1.0, group_size=32, all_layers=True, ignored_scope=nncf.IgnoredScope(types=["Gather"]))
+    asymmetric = nncf.CompressWeightsMode.INT4_ASYM
+    ways = {
+        "nncf": lambda: nncf.quantize(newer, samples(), subset_size=len(files)),
+        "nncf transformer": lambda: nncf.quantize(newer, samples(), subset_size=len(files), model_type=nncf.ModelType.TRANSFORMER),
+    }
+    if any(node.op_type == "MatMul" for node in newer.graph.node):
+        ways["nncf int4"] = lambda: nncf.compress_weights(newer, mode=asymmetric, **blocks)
+        ways["nncf int4, ends in int8"] = lambda: nncf.compress_weights(newer, mode=asymmetric, **{**blocks, "all_layers": False})
+        ways["nncf int4 awq, scales"] = lambda: nncf.compress_weights(newer, mode=asymmetric, dataset=samples(), awq=True, scale_estimation=True, **blocks)
+        ways["nncf int4 gptq"] = lambda: nncf.compress_weights(newer, mode=asymmetric, dataset=samples(), gptq=True, **blocks)
+    for label, make in ways.items():
+        if rows and label not in rows:
+            continue
+        to = out / f"{label.replace(' ', '-').replace(',', '')}.onnx"
+        try:
+            with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
+                onnx.save(make(), to)
+            session(to)
+        except Exception as error:  # what it or ONNX Runtime does not take is its own
+            print(f"  {label}: {type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}")
+            continue
+        yield label, to
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("folder", type=pathlib.Path)
     parser.add_argument("--ingot", required=True)
     parser.add_argument("--only", nargs="*", default=[])
-    parser.add_argument("--rows", nargs="*", default=[], help=f"of {', '.join(INGOT)}, and of ONNX Runtime's")
+    parser.add_argument("--rows", nargs="*", default=[], help=f"of {', '.join(INGOT)}, and of ONNX Runtime's and NNCF's")
     parser.add_argument("--engine", choices=["ort", "ingot"], default="ort")
     parser.add_argument("--without-ort", action="store_true", help="leave out ONNX Runtime's quantizer")
+    parser.add_argument("--without-nncf", action="store_true", help="leave out NNCF")
     arguments = parser.parse_args()
     for folder in sorted(path.parent for path in arguments.folder.glob("*/model.onnx")):
         if arguments.only and folder.name not in arguments.only:
@@ -167,8 +206,9 @@ def main():
                     continue
                 onnx.checker.check_model(str(to))
                 row(label, losses(to, held, arguments), exact, is_language, 0.02 if "int4" in label else None, f"{to.stat().st_size // 1024:5} KiB {spent:6.1f} s of CPU")
-            if not arguments.without_ort:
-                for label, to in by_ort(model, sorted((folder / "samples").iterdir()), out, arguments.rows):
+            files = sorted((folder / "samples").iterdir())
+            for makers, left_out in (by_ort, arguments.without_ort), (by_nncf, arguments.without_nncf):
+                for label, to in () if left_out else makers(model, files, out, arguments.rows):
                     row(label, losses(to, held, arguments), exact, is_language, 0.02 if "int4" in label else None, f"{to.stat().st_size // 1024:5} KiB")
 
 

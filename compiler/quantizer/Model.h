@@ -23,6 +23,7 @@ struct Model {
   std::string path;
   pb::ModelProto proto;
   bool isExternal = false; ///< whether its weights are in files of their own
+  bool isAsRead = false;   ///< whether its nodes are those of the file, apart from constants
   int64_t bytes = 0;       ///< the size of the file and of those with its weights
 
   /// Loads a model, whose nodes are brought into an order in which they can be computed. The error has the importer's

@@ -10,7 +10,7 @@
 namespace ingot::quantizer {
 namespace {
 
-constexpr int64_t kOldest = 7, kNewest = 22;
+constexpr int64_t kOldest = 7, kNewest = 25;
 
 struct Place {
   pb::GraphProto &graph;
@@ -238,7 +238,7 @@ llvm::Error raiseOpset(Model &model, int64_t version) {
   }
   int64_t opset = std::max(from, version);
   // As the table in ONNX's docs/Versioning.md says.
-  int64_t needed = opset >= 21 ? 10 : opset >= 19 ? 9 : opset >= 15 ? 8 : 7;
+  int64_t needed = opset >= 23 ? opset - 12 : opset >= 21 ? 10 : opset >= 19 ? 9 : opset >= 15 ? 8 : 7;
   if (model.proto.ir_version() < needed) {
     model.proto.set_ir_version(needed);
   }

@@ -9,11 +9,14 @@
 
 namespace ingot::quantizer {
 
-enum class Scheme { Int8, Int8Dynamic, Int4, Float16, BFloat16 };
+enum class Scheme { Int8, Int8Dynamic, Int8Weights, Int4, Int2, Float16Weights, Float16, BFloat16 };
 inline constexpr support::Word<Scheme> schemeWords[] = {
     {Scheme::Int8, "int8", "weights and activations, ranges from data"},
     {Scheme::Int8Dynamic, "int8-dynamic", "ranges found by each run"},
-    {Scheme::Int4, "int4", "weights alone, by block"},
+    {Scheme::Int8Weights, "int8-weights", "weights alone, by block"},
+    {Scheme::Int4, "int4", "likewise"},
+    {Scheme::Int2, "int2", "likewise"},
+    {Scheme::Float16Weights, "fp16-weights", "weights alone"},
     {Scheme::Float16, "fp16"},
     {Scheme::BFloat16, "bf16"}};
 inline llvm::ArrayRef<support::Word<Scheme>> wordsOf(Scheme) { return schemeWords; }
@@ -31,6 +34,12 @@ struct Options {
   Scheme scheme = Scheme::Int8;
   /// Whether floats become narrower ones, and not integers.
   bool isFloat() const { return scheme == Scheme::Float16 || scheme == Scheme::BFloat16; }
+  /// The bits of weights that are blocks of integers beside activations that stay as they are; 0: they are not.
+  int blockBits() const {
+    return scheme == Scheme::Int8Weights ? 8 : scheme == Scheme::Int4 ? 4 : scheme == Scheme::Int2 ? 2 : 0;
+  }
+  /// Whether layers read bytes, whose ranges and outliers count.
+  bool hasByteActivations() const { return scheme == Scheme::Int8 || scheme == Scheme::Int8Dynamic; }
   Effort effort = Effort::Default;
   Method method = Method::Auto;
   double percentile = 99.99;      ///< how many of 100 values the range holds, on each side
@@ -42,8 +51,8 @@ struct Options {
   /// value gets its own.
   std::optional<double> smooth;
   bool correctBias = false;
-  int64_t block = 32;  ///< int4: values that share a scale
-  bool gptq = false;   ///< int4: rounding by GPTQ in place of to the nearest
+  int64_t block = 32;  ///< of blocks: values that share a scale
+  bool gptq = false;   ///< of blocks: rounding by GPTQ in place of to the nearest
   bool keepIo = false; ///< of narrow floats: inputs and outputs stay float32
 };
 

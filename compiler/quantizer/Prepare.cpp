@@ -122,13 +122,14 @@ void makeGemmsPlain(Model &model, pb::GraphProto &graph) {
   for (auto [number, node] : llvm::enumerate(*graph.mutable_node())) {
     bool isGemm = node.op_type() == "Gemm" && importer::plainDomain(node.domain()).empty();
     const pb::TensorProto *weight = isGemm ? index.weight(node.input(1)) : nullptr;
-    if (!weight || floatsOf(*weight).empty()) {
+    float alpha = floatOf(node, "alpha", 1), beta = floatOf(node, "beta", 1);
+    bool isPlain = alpha == 1 && beta == 1 && !intOf(node, "transA", 0);
+    if (!weight || floatsOf(*weight).empty() || isPlain) {
       continue;
     }
-    if (float alpha = floatOf(node, "alpha", 1); alpha != 1) {
+    if (alpha != 1) {
       node.set_input(1, timesFactor(graph, names, *weight, alpha));
     }
-    float beta = floatOf(node, "beta", 1);
     bool hasBias = node.input_size() > 2 && !node.input(2).empty();
     if (hasBias && beta == 0) {
       node.mutable_input()->RemoveLast();

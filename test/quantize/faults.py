@@ -119,6 +119,7 @@ def check_weights(faults):
     place = faults.place(dense(f(64, 32, scale=1e6), f(32, 32, scale=1e-6)), a=x)
     for data in ["--data", place / "data"], []:
         faults.expect("weights beyond float16", faults.run("quantize", place / "m.onnx", "--scheme", "fp16", "-o", place / "q.onnx", *data), 0, out=["MatMul_0 (MatMul): in float32, 'w0' goes to "])
+    faults.expect("weights alone beyond float16", faults.quantize(place, "--scheme", "fp16-weights"), 0, "node 'MatMul_0' (MatMul) stays in float: its operand 'w0' goes to ", "beyond the largest float16")
 
 
 def check_samples(faults):

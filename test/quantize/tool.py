@@ -152,8 +152,11 @@ SCHEMES = {
     "int8 short sums per tensor": (["--short-sums", "--per-tensor"], 0.98, {"INT8"}),
     "int8 smooth": (["--smooth", "0.5", "--correct-bias"], 0.995, {"INT8"}),
     "int8-dynamic": (["--scheme", "int8-dynamic"], 0.99, {"INT8"}),
+    "int8-weights": (["--scheme", "int8-weights", "--block", "64"], 0.9999, {"UINT8"}),
     "int4": (["--scheme", "int4"], 0.97, {"UINT4"}),
     "int4 gptq": (["--scheme", "int4", "--gptq", "--block", "16"], 0.97, {"UINT4"}),
+    "int2": (["--scheme", "int2", "--gptq", "--block", "16"], 0.7, {"UINT2"}),
+    "fp16-weights": (["--scheme", "fp16-weights"], 0.9999, {"FLOAT16"}),
     "fp16": (["--scheme", "fp16", "--keep-io"], 0.9999, {"FLOAT16"}),
     "bf16": (["--scheme", "bf16", "--keep-io"], 0.999, {"BFLOAT16"}),
 }
@@ -274,9 +277,9 @@ def check_schemes(tool, count):
         result = session(model).run(None, {"x": samples[0]})[0]
         model.graph.output[0].CopyFrom(helper.make_tensor_value_info(model.graph.output[0].name, FLOAT, result.shape))
         for name in SCHEMES:
-            if kind == "branch" and name not in ("int8-dynamic", "int4", "fp16", "bf16"):
+            if kind == "branch" and name not in ("int8-dynamic", "int8-weights", "int4", "fp16-weights", "fp16", "bf16"):
                 continue  # nothing in a body is observed
-            if kind == "recurrent" and (name.startswith("int4") or "short" in name):
+            if kind == "recurrent" and (name.startswith(("int8-weights", "int4", "int2")) or "short" in name):
                 continue  # no layer is left, or none has short sums
             count.add(f"{kind}, {name}", check_scheme(tool, model, samples, name))
 
@@ -304,7 +307,7 @@ def check_recurrent(tool, count):
     report, wrong = tool.report(place, "--max-drop", 1e-9)
     count.add("recurrent layers by themselves", "one is not kept" if report else None if "nothing is left to quantize" in wrong else wrong)
     done = tool.quantize(place, "--scheme", "int4")
-    count.add("recurrent layers by int4", None if done.returncode == 1 and "nothing is left to quantize: int4 is for products of matrices" in done.stderr else done.stderr)
+    count.add("recurrent layers by int4", None if done.returncode == 1 and "nothing is left to quantize: weights by block are for products of matrices" in done.stderr else done.stderr)
     report, wrong = tool.report(place, "--keep", "RNN_last", "--smooth", "0.5", "--correct-bias", "--per-tensor")
     count.add("a recurrent layer is kept", wrong or (None if [layer["quantized"] for layer in report["layers"]] == [True, False] and report["cosine"] > 0.99 else f"{report}"))
 
@@ -569,7 +572,7 @@ def check_refused(tool, count):
     conv = Graph(13, x=[1, 3, 8, 10])
     conv = tool.place(conv.model(conv.add("Conv", "x", f(4, 3, 3, 3))), [f(1, 3, 8, 10)])
     expect("GPTQ in a body", "nothing is left to quantize: it is in a body of control flow", tool.quantize(tool.place(branch(), [f(3, 32)]), "--scheme", "int4", "--gptq"))
-    expect("int4 of a convolution", "nothing is left to quantize: int4 is for products of matrices", tool.quantize(conv, "--scheme", "int4"))
+    expect("int4 of a convolution", "nothing is left to quantize: weights by block are for products of matrices", tool.quantize(conv, "--scheme", "int4"))
     whole = helper.make_graph([helper.make_node("Add", ["x", "x"], ["y"])], "g", [helper.make_tensor_value_info("x", TensorProto.INT32, [2])], [helper.make_tensor_value_info("y", TensorProto.INT32, [2])])
     whole = tool.place(helper.make_model(whole, opset_imports=[helper.make_opsetid("", 13)], ir_version=8), [])
     expect("fp16 of integers", "nothing to convert: no node computes with float32", tool.quantize(whole, "--scheme", "fp16"))

@@ -14,7 +14,7 @@ from trial import Compiled, Reference, Refused, Server, Status, elsewhere, refus
 OUTDATED = {"Affine", "DynamicSlice", "ImageScaler", "ParametricSoftplus", "Scale", "ScaledTanh"}
 LAYERS = ("Conv", "MatMul", "Gemm", "LSTM", "GRU", "RNN")
 # The least cosine between an output and that of the float model.
-NEAR = {"int8": 0.9, "int8-dynamic": 0.9, "int4": 0.8, "fp16": 0.999, "bf16": 0.98}
+NEAR = {"int8": 0.9, "int8-dynamic": 0.9, "int8-weights": 0.99, "int4": 0.8, "int2": 0.2, "fp16-weights": 0.999, "fp16": 0.999, "bf16": 0.98}
 SAME = 0.99  # and between ingot's and ONNX Runtime's: a step on the other side of a rounding is read by all behind it
 # What is refused with a reason: a model without anything to do.
 NOTHING = ("nothing to quantize", "nothing to convert", "nothing is left to quantize", "is quantized already", "the model has no layer of this name",
@@ -22,7 +22,7 @@ NOTHING = ("nothing to quantize", "nothing to convert", "nothing is left to quan
 
 
 def flags_of(rng, model):
-    scheme = rng.choice(["int8"] * 4 + ["int8-dynamic"] * 2 + ["int4"] * 2 + ["fp16"] * 2 + ["bf16"])
+    scheme = rng.choice(["int8"] * 4 + ["int8-dynamic"] * 2 + ["int8-weights", "int4", "int4", "int2", "fp16-weights"] + ["fp16"] * 2 + ["bf16"])
     flags = ["--scheme", scheme]
 
     def maybe(probability, *more):
@@ -34,12 +34,12 @@ def flags_of(rng, model):
         maybe(0.3, "--activations", rng.choice(["int8", "uint8"]))
         maybe(0.3, "--correct-bias")
         maybe(0.1, "--max-drop", rng.choice([0.001, 0.01]))
-    if scheme.startswith("int8"):
+    if scheme in ("int8", "int8-dynamic"):
         maybe(0.2, "--per-tensor")
         maybe(0.3, "--short-sums")
         maybe(0.3, "--smooth", rng.choice([0, 0.3, 0.5, 0.8]))
         maybe(0.3, "--effort", rng.choice(["quick", "default", "thorough"]))
-    if scheme == "int4":
+    if scheme in ("int8-weights", "int4", "int2"):
         maybe(0.6, "--block", rng.choice([16, 32, 64, 128]))
         maybe(0.4, "--gptq")
     if scheme in ("fp16", "bf16"):

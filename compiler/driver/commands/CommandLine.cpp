@@ -299,10 +299,10 @@ void addQuantize(CLI::App &app, Invocation &invocation) {
       ->type_name("A");
   app.add_flag("--correct-bias", options.correctBias,
                "Of int8: take the mean error of rounded weights from the biases");
-  app.add_option("--block", options.block, "Of int4: values that share a scale; default: 32")
+  app.add_option("--block", options.block, "Of int8-weights, int4 and int2: values that share a scale; default: 32")
       ->check(CLI::Range(16, 4096))
       ->type_name("N");
-  app.add_flag("--gptq", options.gptq, "Of int4: round with respect to the data (GPTQ), not to the nearest");
+  app.add_flag("--gptq", options.gptq, "Of these: round with respect to the data (GPTQ), not to the nearest");
   app.add_flag("--keep-io", options.keepIo, "Of fp16 and bf16: inputs and outputs stay float32");
 }
 

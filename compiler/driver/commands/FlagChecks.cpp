@@ -23,12 +23,13 @@ std::string checkReport(const Invocation &invocation, const IsGiven &isGiven) {
 /// Checks the flags of a quantization that its scheme does not read.
 std::string checkQuantize(const Invocation &invocation, const IsGiven &isGiven) {
   using quantizer::Scheme;
-  const std::vector<Scheme> int8 = {Scheme::Int8}, anyInt8 = {Scheme::Int8, Scheme::Int8Dynamic}, int4 = {Scheme::Int4},
+  const std::vector<Scheme> int8 = {Scheme::Int8}, anyInt8 = {Scheme::Int8, Scheme::Int8Dynamic},
+                            blocks = {Scheme::Int8Weights, Scheme::Int4, Scheme::Int2},
                             narrow = {Scheme::Float16, Scheme::BFloat16};
   const std::pair<const char *, const std::vector<Scheme> &> schemes[] = {
       {"--method", int8},       {"--percentile", int8}, {"--activations", int8},   {"--max-drop", int8},
       {"--correct-bias", int8}, {"--smooth", anyInt8},  {"--per-tensor", anyInt8}, {"--short-sums", anyInt8},
-      {"--effort", anyInt8},    {"--block", int4},      {"--gptq", int4},          {"--keep-io", narrow},
+      {"--effort", anyInt8},    {"--block", blocks},    {"--gptq", blocks},        {"--keep-io", narrow},
   };
   const quantizer::Options &options = invocation.quantization;
   for (const auto &[flag, of] : schemes) {

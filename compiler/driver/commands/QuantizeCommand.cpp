@@ -15,6 +15,17 @@ llvm::Error atModel(const Invocation &invocation, llvm::Error error) {
   return llvm::createStringError(invocation.model.modelPath + ": error: " + llvm::toString(std::move(error)));
 }
 
+/// Returns the nodes that compute, as bytes.
+std::string computed(quantizer::Model &model) {
+  std::string bytes = std::to_string(model.opset());
+  for (const quantizer::pb::GraphProto *graph : model.graphs()) {
+    for (const quantizer::pb::NodeProto &node : graph->node()) {
+      bytes += node.op_type() == "Constant" ? "" : node.SerializeAsString();
+    }
+  }
+  return bytes;
+}
+
 /// Returns the model with its weights visible, in an opset that has what is going to be written. The code that edits it
 /// relies on nodes that have the operands and results that their operators want.
 llvm::Expected<quantizer::Model> readModel(const Invocation &invocation) {
@@ -31,14 +42,19 @@ llvm::Expected<quantizer::Model> readModel(const Invocation &invocation) {
     return llvm::createStringError(invocation.model.modelPath + ": error: " + quantizer::shown(*node) +
                                    ": the model is quantized already");
   }
-  // Scales along an axis need opset 13, blocks need 21, and convolutions of bfloat16 need 22.
+  // Scales along an axis need opset 13, blocks need 21, convolutions of bfloat16 22, and integers of 2 bits 25.
   using quantizer::Scheme;
   const quantizer::Options &options = invocation.quantization;
-  int64_t opset = options.scheme == Scheme::Int4 ? 21 : options.scheme == Scheme::BFloat16 ? 22 : 13;
+  int64_t opset = options.scheme == Scheme::Int2       ? 25
+                  : options.blockBits()                ? 21
+                  : options.scheme == Scheme::BFloat16 ? 22
+                                                       : 13;
+  std::string before = computed(*model);
   if (llvm::Error error = quantizer::raiseOpset(*model, opset)) {
     return atModel(invocation, std::move(error));
   }
   quantizer::prepare(*model, /*forProducts=*/!options.isFloat());
+  model->isAsRead = computed(*model) == before;
   return model;
 }
 

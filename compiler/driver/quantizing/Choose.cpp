@@ -30,13 +30,6 @@ private:
   std::chrono::steady_clock::time_point start = std::chrono::steady_clock::now();
 };
 
-/// Notes names of values that are observed once each.
-std::vector<std::string> unique(std::vector<std::string> names) {
-  llvm::sort(names);
-  names.erase(std::unique(names.begin(), names.end()), names.end());
-  return names;
-}
-
 std::vector<double> strengthsOf(Effort effort, bool isFree) {
   if (effort == Effort::Quick) {
     return {0.5};
@@ -110,14 +103,17 @@ std::vector<size_t> Quantizer::judging() const {
 
 llvm::Expected<std::map<std::string, Channels>> Quantizer::channelsOf() {
   std::map<std::string, int> axes;
-  std::vector<std::string> names;
   for (const quantizer::Layer &layer : layers) {
-    if (layer.graph == 0 && axes.try_emplace(layer.x, quantizer::channelAxis(layer)).second) {
-      names.push_back(layer.x);
+    if (layer.graph == 0 && !quantizer::isTable(layer)) {
+      axes.try_emplace(layer.x, quantizer::channelAxis(layer));
     }
   }
+  llvm::Expected<Observation *> observing = ofModel();
+  if (!observing) {
+    return observing.takeError();
+  }
   std::map<std::string, Channels> channels;
-  llvm::Error error = observe(model, names, [&](const Values &values, size_t) {
+  llvm::Error error = observe(**observing, allSamples(), [&](const Values &values, size_t) {
     addChannels(channels, axes, values);
     return llvm::Error::success();
   });
@@ -143,8 +139,7 @@ llvm::Error Quantizer::smoothAlike(double strength) {
       factsOf(*layer).smoothing = strength;
     }
   }
-  quantizer::smooth(model, layers, factors);
-  layers = again(model);
+  smooth(factors);
   return llvm::Error::success();
 }
 
@@ -153,21 +148,18 @@ llvm::Error Quantizer::chooseSmoothing() {
   Parts part = parts();
   std::map<std::string, quantizer::Readers> readers = quantizer::readersOf(layers);
   std::map<std::string, int> axes;
-  std::vector<std::string> names, read;
   for (const auto &[value, own] : readers) {
     axes.try_emplace(value, quantizer::channelAxis(*own.front()));
-    read.push_back(value);
     for (const quantizer::Layer *layer : own) {
       axes.try_emplace(layer->y, quantizer::channelAxis(*layer));
     }
   }
-  llvm::transform(axes, std::back_inserter(names), [](const auto &entry) { return entry.first; });
-  llvm::Expected<Observation> observing = observation(model, names);
+  llvm::Expected<Observation *> observing = ofModel();
   if (!observing) {
     return observing.takeError();
   }
   std::map<std::string, Channels> channels;
-  llvm::Error error = observe(*observing, part.fitted, [&](const Values &values, size_t) {
+  llvm::Error error = observe(**observing, part.fitted, [&](const Values &values, size_t) {
     addChannels(channels, axes, values);
     return llvm::Error::success();
   });
@@ -192,7 +184,7 @@ llvm::Error Quantizer::chooseSmoothing() {
       add(value, strength, quantizer::smoothingOf(model, own, channels[value], strength, !options.weights.perTensor));
     }
   }
-  error = observe(*observing, part.held, [&](const Values &values, size_t) {
+  error = observe(**observing, part.held, [&](const Values &values, size_t) {
     for (auto &[value, own] : candidates) {
       const HostTensor &tensor = *values.lookup(value);
       std::vector<float> floats = floatsOf(tensor);
@@ -228,88 +220,13 @@ llvm::Error Quantizer::chooseSmoothing() {
       factsOf(*layer).smoothing = best.strength;
     }
   }
-  quantizer::smooth(model, layers, factors);
-  layers = again(model);
-  return llvm::Error::success();
-}
-
-/// Returns the power of each channel that a normalization makes, from its scale and bias; empty: none makes the value.
-static std::vector<double> normalizedPowers(const quantizer::Index &index, const quantizer::pb::GraphProto &graph,
-                                            const std::string &value, size_t channels) {
-  int number = index.producer(value);
-  if (number < 0 || graph.node(number).op_type() != "LayerNormalization") {
-    return {};
-  }
-  std::vector<double> powers(channels);
-  for (int operand = 1; operand < graph.node(number).input_size(); ++operand) {
-    const quantizer::pb::TensorProto *tensor = index.weight(graph.node(number).input(operand));
-    if (!tensor || quantizer::floatsOf(*tensor).size() != channels) {
-      return {};
-    }
-    for (auto [power, value] : llvm::zip(powers, quantizer::floatsOf(*tensor))) {
-      power += double(value) * double(value);
-    }
-  }
-  return powers;
-}
-
-llvm::Error Quantizer::scaleForInt4() {
-  std::map<std::string, Channels> channels;
-  if (samples.size() > 0) {
-    llvm::Expected<std::map<std::string, Channels>> observed = channelsOf();
-    if (!observed) {
-      return observed.takeError();
-    }
-    channels = std::move(*observed);
-  }
-  quantizer::Index index(model, *model.proto.mutable_graph());
-  std::map<std::string, std::vector<float>> factors;
-  for (const auto &[value, readers] : quantizer::readersOf(layers)) {
-    size_t count = quantizer::WeightChannels(*readers.front()).inputCount();
-    std::vector<double> powers =
-        channels.count(value) ? channels[value].powers() : normalizedPowers(index, model.proto.graph(), value, count);
-    if (powers.size() != count || readers.front()->op == "Conv" || !quantizer::isFree(model, layers, value, readers)) {
-      continue;
-    }
-    double least = HUGE_VAL;
-    for (double strength : {0.0, 0.25, 0.5, 0.75, 1.0}) {
-      std::vector<float> by;
-      for (double power : powers) {
-        constexpr double kMost = 1e4;
-        by.push_back(power > 0 ? float(std::clamp(std::pow(power, strength / 2), 1 / kMost, kMost)) : 1);
-      }
-      double loss = 0;
-      for (const quantizer::Layer *layer : readers) {
-        std::vector<float> weights =
-            quantizer::rowsByColumns(*layer, quantizer::floatsOf(*index.weight(layer->weight)));
-        loss += quantizer::lossOfBlocks(weights, quantizer::rowsOf(*layer), quantizer::columnsOf(*layer), options.block,
-                                        powers, by);
-      }
-      // Where little is gained, the weights stay as they are: rounding is no better for being done elsewhere.
-      constexpr double kWorth = 0.5;
-      double weighted = strength > 0 ? loss : loss * kWorth;
-      if (weighted < least) {
-        least = weighted;
-        factors.erase(value);
-        if (strength > 0) {
-          factors[value] = by;
-        }
-        for (const quantizer::Layer *layer : readers) {
-          factsOf(*layer).smoothing = strength > 0 ? strength : -1;
-        }
-      }
-    }
-  }
-  quantizer::smooth(model, layers, factors);
-  std::vector<quantizer::Layer> old = layers, found = again(model);
-  llvm::copy_if(old, std::back_inserter(found), quantizer::isTable);
-  layers = std::move(found);
+  smooth(factors);
   return llvm::Error::success();
 }
 
 llvm::Error Quantizer::adjust() {
   // Only int8 and int8-dynamic round what layers read.
-  bool isAsked = options.scheme != quantizer::Scheme::Int4 && options.smooth != 0 && samples.size() > 0;
+  bool isAsked = options.hasByteActivations() && options.smooth != 0 && samples.size() > 0;
   if (isAsked) {
     if (llvm::Error error = options.smooth ? smoothAlike(*options.smooth) : chooseSmoothing()) {
       return error;
@@ -339,16 +256,15 @@ llvm::Expected<Quantizer::Ranges> Quantizer::rangesOf(const quantizer::Wanted &w
                                                       std::map<std::string, std::string> &problems) {
   double unused = 0;
   Stopwatch watch(options.method == Method::Auto ? facts.secondsChosen : unused);
-  std::vector<std::string> read, names;
+  std::vector<std::string> read;
   llvm::transform(wanted, std::back_inserter(read), [](const auto &entry) { return entry.first; });
-  names = read;
   std::map<std::string, int> results; // what layers make, for the power of its channels
   for (const quantizer::Layer &layer : layers) {
     if (options.method == Method::Auto && !layer.isRecurrent()) {
-      names.push_back(layer.y), results.try_emplace(layer.y, quantizer::channelAxis(layer));
+      results.try_emplace(layer.y, quantizer::channelAxis(layer));
     }
   }
-  llvm::Expected<Observation> observing = observation(model, unique(names));
+  llvm::Expected<Observation *> observing = ofModel();
   if (!observing) {
     return observing.takeError();
   }
@@ -357,7 +273,7 @@ llvm::Expected<Quantizer::Ranges> Quantizer::rangesOf(const quantizer::Wanted &w
   std::map<std::string, Channels> channels;
   std::map<std::string, std::string> firstStrange; // the sample of the first such value
   Ranges ranges{{}, {}, options};
-  llvm::Error error = observe(*observing, allSamples(), [&](const Values &values, size_t sample) {
+  llvm::Error error = observe(**observing, allSamples(), [&](const Values &values, size_t sample) {
     for (const std::string &name : read) {
       std::vector<float> floats = floatsOf(*values.lookup(name));
       bool isFitted = llvm::is_contained(part.fitted, sample);
@@ -387,7 +303,7 @@ llvm::Expected<Quantizer::Ranges> Quantizer::rangesOf(const quantizer::Wanted &w
     }
   }
   if (options.method == Method::Auto) {
-    if (llvm::Error failed = chooseMethods(*observing, fitted, channels, ranges)) {
+    if (llvm::Error failed = chooseMethods(**observing, fitted, channels, ranges)) {
       return failed;
     }
   }
@@ -462,7 +378,7 @@ llvm::Error Quantizer::chooseMethods(Observation &observing, const std::map<std:
   return llvm::Error::success();
 }
 
-llvm::Expected<Method> Quantizer::compareWhole(const Ranges &ranges) {
+llvm::Expected<Quantizer::Chosen> Quantizer::compareWhole(const Ranges &ranges) {
   std::vector<Method> methods{options.method};
   if (options.method == Method::Auto && options.effort == Effort::Default) {
     methods.push_back(Method::MinMax);
@@ -470,22 +386,30 @@ llvm::Expected<Method> Quantizer::compareWhole(const Ranges &ranges) {
     llvm::append_range(methods, std::vector{Method::MinMax, Method::Mean, Method::Percentile, Method::Mse});
   }
   bool areAlike = llvm::all_of(ranges.best, [](const auto &entry) { return entry.second == Method::MinMax; });
+  Chosen best = ranges.by(options.method);
   if (methods.size() == 1 || (options.effort == Effort::Default && areAlike)) {
-    return options.method;
+    writeStatic(best.ranges);
+    return best;
   }
   Stopwatch watch(facts.secondsChosen);
-  Method best = options.method;
+  std::optional<std::pair<quantizer::Model, Observation>> nearest; // what is compiled here is measured in the end
   double least = HUGE_VAL;
   for (Method method : methods) {
-    writeStatic(ranges.by(method).ranges);
-    llvm::Expected<double> drop = dropOf(quantized, judging());
+    Chosen chosen = ranges.by(method);
+    writeStatic(chosen.ranges);
+    llvm::Expected<Observation> observing = observation(quantized, results());
+    if (!observing) {
+      return observing.takeError();
+    }
+    llvm::Expected<double> drop = dropOf(*observing, judging());
     if (!drop) {
       return drop.takeError();
     }
-    if (*drop < least) {
-      least = *drop, best = method;
+    if (!nearest || *drop < least) {
+      least = *drop, best = std::move(chosen), nearest.emplace(std::move(quantized), std::move(*observing));
     }
   }
+  quantized = std::move(nearest->first), seenOfQuantized = std::move(nearest->second);
   return best;
 }
 

@@ -118,17 +118,19 @@ void Quantizer::warnOfLosses() {
 }
 
 llvm::Error Quantizer::measure() {
-  std::vector<std::string> results;
-  for (const quantizer::Layer &layer : all()) {
-    if (layer.graph == 0) {
-      results.push_back(layer.y);
+  std::vector<std::string> names = results();
+  llvm::Expected<Observation *> ours = ofModel();
+  if (!ours) {
+    return ours.takeError();
+  }
+  if (!seenOfQuantized) {
+    llvm::Expected<Observation> made = observation(quantized, names);
+    if (!made) {
+      return made.takeError();
     }
+    seenOfQuantized = std::move(*made);
   }
-  llvm::Expected<std::string> before = fileWith(model, results), after = fileWith(quantized, results);
-  if (!before || !after) {
-    return llvm::joinErrors(before.takeError(), after.takeError());
-  }
-  ModelRuns ours = runsOf(model, *before), theirs = runsOf(quantized, *after);
+  bool isSame = model.isAsRead && !ofUser; // these runs are those of the user's model, too
   std::vector<OutputFacts> outputs;
   std::map<std::string, Similarity> values;
   for (size_t i = 0; i < samples.size(); ++i) {
@@ -136,21 +138,29 @@ llvm::Error Quantizer::measure() {
     if (!data) {
       return data.takeError();
     }
-    llvm::Expected<std::vector<HostTensor>> expected = original().outputs(*data);
-    if (!expected) {
-      return expected.takeError();
+    llvm::Expected<std::vector<HostTensor>> exact = (*ours)->runs->outputs(*data);
+    if (!exact) {
+      return exact.takeError();
     }
-    llvm::Expected<std::vector<HostTensor>> exact = ours.outputs(*data), got = theirs.outputs(forQuantized(*data));
-    if (!exact || !got) {
-      return llvm::joinErrors(exact.takeError(), got.takeError());
+    std::vector<HostTensor> expected(exact->begin(), exact->end() - ptrdiff_t((*ours)->added));
+    if (!isSame) {
+      llvm::Expected<std::vector<HostTensor>> own = expectedOutputs(*data);
+      if (!own) {
+        return own.takeError();
+      }
+      expected = std::move(*own);
+    }
+    llvm::Expected<std::vector<HostTensor>> got = seenOfQuantized->runs->outputs(forQuantized(*data));
+    if (!got) {
+      return got.takeError();
     }
     Values mine = byName(*exact), other = byName(*got);
-    outputs.resize(expected->size());
-    for (auto [output, facts] : llvm::zip(*expected, outputs)) {
+    outputs.resize(expected.size());
+    for (auto [output, facts] : llvm::zip(expected, outputs)) {
       facts.name = output.name;
       compare(output, *other.lookup(output.name), facts);
     }
-    for (const std::string &name : results) {
+    for (const std::string &name : names) {
       values[name].add(floatsOf(*mine.lookup(name)), floatsOf(*other.lookup(name)));
     }
   }

@@ -3,7 +3,7 @@
 #include "compiler/importer/ElementType.h"
 #include "compiler/quantizer/Adjust.h"
 #include "compiler/quantizer/Dynamic.h"
-#include "compiler/quantizer/InverseFactor.h"
+#include "compiler/quantizer/HalfWeights.h"
 #include "compiler/quantizer/Tables.h"
 #include "compiler/support/ElementTypes.h"
 #include "compiler/support/Problems.h"
@@ -26,6 +26,14 @@ static Quantizer::Values byName(const std::vector<HostTensor> &tensors) {
     values[tensor.name] = &tensor;
   }
   return values;
+}
+
+static double largestOf(llvm::ArrayRef<float> values) {
+  double largest = 0;
+  for (float value : values) {
+    largest = std::max(largest, std::isfinite(value) ? std::abs(double(value)) : 0);
+  }
+  return largest;
 }
 
 Quantizer::Quantizer(const Invocation &invocation, quantizer::Model model, SampleSet samples, std::string folder)
@@ -62,6 +70,10 @@ std::string Quantizer::problemOfWeights(const quantizer::Index &index, const qua
     if (problem.empty() && name != layer.bias) {
       problem = quantizer::problemOfSmall(values);
     }
+    bool isHalf = options.scheme == quantizer::Scheme::Float16Weights;
+    if (double largest = isHalf ? largestOf(values) : 0; problem.empty() && largest > quantizer::kMostOfHalf) {
+      problem = llvm::formatv("goes to {0:e2}, beyond the largest float16", largest).str();
+    }
     if (!problem.empty()) {
       return "its operand " + support::quoted(name) + " " + problem;
     }
@@ -93,8 +105,9 @@ LayerFacts &Quantizer::factsOf(const quantizer::Layer &layer) {
 
 llvm::Error Quantizer::chooseLayers() {
   layers = quantizer::layersOf(model);
-  if (options.scheme == quantizer::Scheme::Int4) {
-    llvm::append_range(layers, quantizer::tablesOf(model, quantizer::kLeastOfInt4Table));
+  if (!options.hasByteActivations()) {
+    llvm::append_range(layers, quantizer::tablesOf(model, options.blockBits() ? quantizer::kLeastOfBlockTable
+                                                                              : quantizer::kLeastOfByteTable));
   } else {
     tables = quantizer::tablesOf(model, quantizer::kLeastOfByteTable);
   }
@@ -121,7 +134,8 @@ llvm::Error Quantizer::chooseLayers() {
   return checkLeft();
 }
 
-llvm::Expected<std::string> Quantizer::fileWith(quantizer::Model &observed, llvm::ArrayRef<std::string> values) {
+llvm::Expected<std::string> Quantizer::fileWith(quantizer::Model &observed, llvm::ArrayRef<std::string> values,
+                                                size_t *added) {
   auto *outputs = observed.proto.mutable_graph()->mutable_output();
   int own = outputs->size();
   llvm::StringSet<> known;
@@ -132,6 +146,9 @@ llvm::Expected<std::string> Quantizer::fileWith(quantizer::Model &observed, llvm
     if (known.insert(value).second) {
       outputs->Add()->set_name(value);
     }
+  }
+  if (added) {
+    *added = size_t(outputs->size() - own);
   }
   llvm::SmallString<128> path(folder);
   llvm::sys::path::append(path, "model" + std::to_string(files++) + ".onnx");
@@ -147,11 +164,17 @@ llvm::Expected<std::string> Quantizer::fileWith(quantizer::Model &observed, llvm
   return std::string(path);
 }
 
-ModelRuns &Quantizer::original() {
-  if (!ofUser) {
-    ofUser = std::make_unique<ModelRuns>(invocation, invocation.model.modelPath);
+llvm::Expected<std::vector<HostTensor>> Quantizer::expectedOutputs(const DataSet &data) {
+  bool isSeen = seen && model.isAsRead && !ofUser;
+  if (!isSeen && !ofUser) {
+    ofUser = Observation{std::make_unique<ModelRuns>(invocation, invocation.model.modelPath), false, 0};
   }
-  return *ofUser;
+  Observation &own = isSeen ? *seen : *ofUser;
+  llvm::Expected<std::vector<HostTensor>> outputs = own.runs->outputs(data);
+  if (outputs) {
+    outputs->erase(outputs->end() - ptrdiff_t(own.added), outputs->end());
+  }
+  return outputs;
 }
 
 ModelRuns Quantizer::runsOf(const quantizer::Model &which, const std::string &file) const {
@@ -161,11 +184,13 @@ ModelRuns Quantizer::runsOf(const quantizer::Model &which, const std::string &fi
 
 llvm::Expected<Quantizer::Observation> Quantizer::observation(quantizer::Model &observed,
                                                               llvm::ArrayRef<std::string> values) {
-  llvm::Expected<std::string> file = fileWith(observed, values);
+  size_t added = 0;
+  llvm::Expected<std::string> file = fileWith(observed, values, &added);
   if (!file) {
     return file.takeError();
   }
-  return Observation{std::unique_ptr<ModelRuns>(new ModelRuns(runsOf(observed, *file))), &observed == &quantized};
+  return Observation{std::unique_ptr<ModelRuns>(new ModelRuns(runsOf(observed, *file))), &observed == &quantized,
+                     added};
 }
 
 llvm::Error Quantizer::observe(Observation &observation, llvm::ArrayRef<size_t> which, Take take) {
@@ -193,6 +218,53 @@ llvm::Error Quantizer::observe(quantizer::Model &observed, llvm::ArrayRef<std::s
   return observing ? observe(*observing, allSamples(), take) : observing.takeError();
 }
 
+std::vector<std::string> Quantizer::results() const {
+  std::vector<std::string> names;
+  for (const quantizer::Layer &layer : all()) {
+    if (layer.graph == 0) {
+      names.push_back(layer.y);
+    }
+  }
+  return names;
+}
+
+llvm::Expected<Quantizer::Observation *> Quantizer::ofModel() {
+  if (!seen) {
+    std::vector<std::string> names = results();
+    for (const quantizer::Layer &layer : layers) {
+      if (layer.graph == 0 && !quantizer::isTable(layer)) {
+        names.push_back(layer.x);
+      }
+    }
+    if (options.scheme == quantizer::Scheme::Int8) {
+      for (const auto &entry : quantizer::wantedBy(model, layers)) {
+        names.push_back(entry.first);
+      }
+    }
+    llvm::Expected<Observation> made = observation(model, names);
+    if (!made) {
+      return made.takeError();
+    }
+    seen = std::move(*made);
+  }
+  return &*seen;
+}
+
+void Quantizer::smooth(const std::map<std::string, std::vector<float>> &factors) {
+  if (factors.empty()) {
+    return;
+  }
+  // What the model computes is the same, so its runs still say what the user's model does, if they did before.
+  if (model.isAsRead && seen && !ofUser) {
+    ofUser = std::move(seen);
+  }
+  seen.reset();
+  quantizer::smooth(model, layers, factors);
+  std::vector<quantizer::Layer> old = layers;
+  layers = again(model);
+  llvm::copy_if(old, std::back_inserter(layers), quantizer::isTable);
+}
+
 std::vector<size_t> Quantizer::allSamples() const {
   std::vector<size_t> all(samples.size());
   std::iota(all.begin(), all.end(), size_t(0));
@@ -208,6 +280,7 @@ std::vector<quantizer::Layer> Quantizer::again(quantizer::Model &changed) const 
 }
 
 void Quantizer::writeStatic(const std::map<std::string, quantizer::FloatRange> &ranges) {
+  seenOfQuantized.reset();
   auto encodings = quantizer::encodingsOf(quantizer::wantedBy(model, layers), ranges, options.signedActivations);
   quantized = model;
   std::vector<quantizer::Layer> written = layers;
@@ -216,13 +289,7 @@ void Quantizer::writeStatic(const std::map<std::string, quantizer::FloatRange> &
     written = again(quantized);
   }
   quantizer::writeStatic(quantized, written, encodings, options.weights);
-  for (const quantizer::Layer &layer : layers) {
-    LayerFacts &fact = factsOf(layer);
-    const quantizer::Encoding &encoding = encodings.at(layer.x);
-    fact.hasRange = true;
-    fact.low = double(float(encoding.least() - encoding.zero) * encoding.scale);
-    fact.high = double(float(encoding.most() - encoding.zero) * encoding.scale);
-  }
+  quantizer::writeTables(quantized, tables);
 }
 
 void Quantizer::keepBodies() {
@@ -259,23 +326,27 @@ llvm::Error Quantizer::quantizeStatic() {
   if (llvm::Error error = checkLeft()) {
     return error;
   }
-  llvm::Expected<quantizer::Method> best = compareWhole(*ranges);
-  if (!best) {
-    return best.takeError();
+  llvm::Expected<Chosen> chosen = compareWhole(*ranges);
+  if (!chosen) {
+    return chosen.takeError();
   }
-  Chosen chosen = ranges->by(*best);
   if (options.maxDrop >= 0) {
-    if (llvm::Error error = limitDrop(chosen.ranges)) {
+    if (llvm::Error error = limitDrop(chosen->ranges)) {
       return error;
     }
+    if (llvm::Error error = checkLeft()) {
+      return error;
+    }
+    writeStatic(chosen->ranges);
   }
-  if (llvm::Error error = checkLeft()) {
-    return error;
-  }
-  writeStatic(chosen.ranges);
-  quantizer::writeTables(quantized, tables);
+  auto encodings =
+      quantizer::encodingsOf(quantizer::wantedBy(model, layers), chosen->ranges, options.signedActivations);
   for (const quantizer::Layer &layer : layers) {
-    factsOf(layer).method = chosen.methods.at(layer.x);
+    LayerFacts &fact = factsOf(layer);
+    const quantizer::Encoding &encoding = encodings.at(layer.x);
+    fact.hasRange = true, fact.method = chosen->methods.at(layer.x);
+    fact.low = double(float(encoding.least() - encoding.zero) * encoding.scale);
+    fact.high = double(float(encoding.most() - encoding.zero) * encoding.scale);
   }
   return llvm::Error::success();
 }
@@ -284,38 +355,6 @@ llvm::Error Quantizer::quantizeDynamic() {
   quantized = model;
   quantizer::writeDynamic(quantized, layers, options.weights);
   quantizer::writeTables(quantized, tables);
-  return llvm::Error::success();
-}
-
-llvm::Error Quantizer::quantizeInt4() {
-  for (const quantizer::Layer &layer : std::vector(layers)) {
-    if (layer.op == "Conv" || layer.isRecurrent()) {
-      keep(layer.name, "int4 is for products of matrices");
-    }
-  }
-  if (options.gptq) {
-    keepBodies();
-  }
-  if (llvm::Error error = checkLeft()) {
-    return error;
-  }
-  if (llvm::Error error = scaleForInt4()) {
-    return error;
-  }
-  std::vector<quantizer::BlockWeights> weights;
-  if (options.gptq) {
-    if (llvm::Error error = compensate(weights)) {
-      return error;
-    }
-  }
-  for (const quantizer::Layer &layer : llvm::ArrayRef(layers).drop_front(weights.size())) {
-    quantizer::Index index(model, *model.graphs()[size_t(layer.graph)]);
-    weights.push_back(
-        quantizer::roundBlocks(quantizer::rowsByColumns(layer, quantizer::floatsOf(*index.weight(layer.weight))),
-                               quantizer::rowsOf(layer), quantizer::columnsOf(layer), options.block));
-  }
-  quantized = model;
-  quantizer::writeInt4(quantized, layers, weights, options.block);
   return llvm::Error::success();
 }
 
@@ -335,6 +374,7 @@ llvm::Error Quantizer::convertToNarrowFloats() {
   llvm::transform(facts.beyond, std::back_inserter(kept), [](const quantizer::KeptNode &node) { return node.name; });
   for (;;) {
     quantized = model;
+    seenOfQuantized.reset();
     facts.nodes = quantizer::writeNarrowFloats(quantized, narrowType(), kept, options.keepIo);
     if (facts.nodes.converted == 0) {
       return llvm::createStringError(
@@ -363,16 +403,8 @@ llvm::Error Quantizer::convertToNarrowFloats() {
   }
 }
 
-static double largestOf(llvm::ArrayRef<float> values) {
-  double largest = 0;
-  for (float value : values) {
-    largest = std::max(largest, std::isfinite(value) ? std::abs(double(value)) : 0);
-  }
-  return largest;
-}
-
 std::vector<quantizer::KeptNode> Quantizer::weightsBeyondFloat16() {
-  constexpr double kMost = 65504;
+  constexpr double kMost = quantizer::kMostOfHalf;
   std::vector<quantizer::Layer> all =
       options.scheme == quantizer::Scheme::Float16 ? quantizer::layersOf(model) : std::vector<quantizer::Layer>();
   std::vector<quantizer::KeptNode> nodes;
@@ -437,54 +469,6 @@ llvm::Expected<std::vector<quantizer::KeptNode>> Quantizer::lostInFloat16() {
   return quantizer::nodesBeyondFloat16(model, reaches);
 }
 
-/// Compensates by GPTQ, which needs a matrix of moments for each operand. Those of a group of layers that fit into some
-/// memory are gathered at a time, so that memory does not grow with the model.
-llvm::Error Quantizer::compensate(std::vector<quantizer::BlockWeights> &weights) {
-  constexpr int64_t kMostBytes = int64_t(1) << 30;
-  ProgressBar bar(true);
-  auto count = size_t(llvm::find_if(layers, quantizer::isTable) - layers.begin()); // tables are behind the products
-  for (size_t first = 0; first < count;) {
-    std::map<std::string, quantizer::Channels> channels;
-    std::map<std::string, int64_t> rows;
-    size_t last = first;
-    for (int64_t bytes = 0; last < count && bytes < kMostBytes; ++last) {
-      int64_t own = quantizer::rowsOf(layers[last]);
-      bytes += rows.try_emplace(layers[last].x, own).second ? own * own * int64_t(sizeof(float)) : 0;
-    }
-    std::vector<std::string> names;
-    llvm::transform(rows, std::back_inserter(names), [](const auto &entry) { return entry.first; });
-    llvm::Error error = observe(model, names, [&](const Values &values, size_t) {
-      for (const std::string &name : names) {
-        channels[name].addMoments(floatsOf(*values.lookup(name)), rows[name]);
-      }
-      return llvm::Error::success();
-    });
-    if (error) {
-      return error;
-    }
-    quantizer::Index index(model, *model.proto.mutable_graph());
-    std::string factored; // layers that read the same value mostly stand together
-    std::vector<double> factor;
-    for (; first < last; ++first) {
-      const quantizer::Layer &layer = layers[first];
-      int64_t own = quantizer::rowsOf(layer);
-      if (factored != layer.x) {
-        factored = layer.x, factor = quantizer::inverseFactor(channels[layer.x].moments(), own);
-        if (!channels[layer.x].hasMoments()) {
-          warn(invocation.model.modelPath + ": warning: node " + support::quoted(layer.name) + " (" + layer.op +
-               ") is rounded to the nearest, not by GPTQ: what it reads, " + support::quoted(layer.x) +
-               ", is 0, infinite or too large in all samples");
-        }
-      }
-      weights.push_back(
-          quantizer::compensateBlocks(quantizer::rowsByColumns(layer, quantizer::floatsOf(*index.weight(layer.weight))),
-                                      own, quantizer::columnsOf(layer), options.block, factor));
-      bar.show(int(first + 1), int(count), "layers rounded by GPTQ");
-    }
-  }
-  return llvm::Error::success();
-}
-
 int32_t Quantizer::narrowType() const {
   return options.scheme == quantizer::Scheme::Float16 ? importer::kFloat16 : importer::kBFloat16;
 }
@@ -512,8 +496,13 @@ llvm::Error Quantizer::write() {
   if (llvm::Error error = adjust()) {
     return error;
   }
-  if (options.scheme == quantizer::Scheme::Int4) {
-    return quantizeInt4();
+  if (options.scheme == quantizer::Scheme::Float16Weights) {
+    quantized = model;
+    quantizer::writeHalfWeights(quantized, layers);
+    return llvm::Error::success();
+  }
+  if (options.blockBits()) {
+    return quantizeBlocks();
   }
   return quantizeDynamic();
 }
@@ -521,12 +510,15 @@ llvm::Error Quantizer::write() {
 /// Returns the bytes that the file has for a layer's weights.
 int64_t Quantizer::bytesOf(const quantizer::Layer &layer) const {
   int64_t values = layer.values(), scale = sizeof(float);
-  if (options.scheme != quantizer::Scheme::Int4 && quantizer::isTable(layer)) {
+  if (options.scheme == quantizer::Scheme::Float16Weights) {
+    return values * int64_t(sizeof(uint16_t));
+  }
+  if (options.hasByteActivations() && quantizer::isTable(layer)) {
     return values + layer.dims[1] * scale;
   }
-  if (options.scheme == quantizer::Scheme::Int4) {
+  if (int bits = options.blockBits()) {
     int64_t blocks = (quantizer::rowsOf(layer) + options.block - 1) / options.block * quantizer::columnsOf(layer);
-    return (values + 1) / 2 + blocks * scale + (blocks + 1) / 2;
+    return llvm::divideCeil(values * bits, 8) + blocks * scale + llvm::divideCeil(blocks * bits, 8);
   }
   int64_t scales = options.weights.perTensor ? 1 : layer.dims[size_t(layer.axis)];
   return values + (layer.isRecurrent() ? 2 : 1) * scales * scale;

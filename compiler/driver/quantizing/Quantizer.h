@@ -5,8 +5,8 @@
 #include "compiler/driver/execution/SampleSet.h"
 #include "compiler/driver/execution/Similarity.h"
 #include "compiler/driver/quantizing/QuantizeReport.h"
+#include "compiler/quantizer/Blocks.h"
 #include "compiler/quantizer/Channels.h"
-#include "compiler/quantizer/Int4.h"
 #include "compiler/quantizer/Layers.h"
 #include "compiler/quantizer/Overflow.h"
 #include "compiler/quantizer/Range.h"
@@ -55,7 +55,7 @@ private:
   /// These write `quantized`.
   llvm::Error quantizeStatic();
   llvm::Error quantizeDynamic();
-  llvm::Error quantizeInt4();
+  llvm::Error quantizeBlocks();
   llvm::Error convertToNarrowFloats();
 
   /// Lists the nodes that have a weight beyond the largest float16.
@@ -70,28 +70,39 @@ private:
   /// Chooses for each value whether it is smoothed, and how much, by what that costs its layers on held-out samples.
   llvm::Error chooseSmoothing();
   llvm::Expected<std::map<std::string, quantizer::Channels>> channelsOf();
-  /// Scales rows of weights that become int4 by what they are multiplied with: where the data, or without them a
+  /// Scales rows of weights that become blocks by what they are multiplied with: where the data, or without them a
   /// normalization, say that a channel is loud, its weights are rounded finer.
-  llvm::Error scaleForInt4();
+  llvm::Error scaleForBlocks();
+  quantizer::BlockForm blockForm() const { return {options.blockBits(), options.block}; }
   llvm::Error compensate(std::vector<quantizer::BlockWeights> &weights);
 
   void writeStatic(const std::map<std::string, quantizer::FloatRange> &ranges);
   /// Keeps the fewest of the most sensitive layers in float with which the outputs are as near as --max-drop wants.
   llvm::Error limitDrop(const std::map<std::string, quantizer::FloatRange> &ranges);
   llvm::Error measureAlone(const std::map<std::string, quantizer::Encoding> &encodings);
-  llvm::Expected<double> dropOf(quantizer::Model &changed, llvm::ArrayRef<size_t> which);
-
-  /// Writes a file that has these values as outputs, too, and returns its name.
-  llvm::Expected<std::string> fileWith(quantizer::Model &observed, llvm::ArrayRef<std::string> values);
+  /// Writes a file that has these values as outputs, too, behind its own, and returns its name. `added` gets the number
+  /// of those that are none of its own.
+  llvm::Expected<std::string> fileWith(quantizer::Model &observed, llvm::ArrayRef<std::string> values,
+                                       size_t *added = nullptr);
   /// A compiled model some of whose values can be seen.
   struct Observation {
     std::unique_ptr<ModelRuns> runs;
     bool isQuantized;
+    size_t added; ///< the number of outputs that the model does not have by itself, the last ones
   };
   llvm::Expected<Observation> observation(quantizer::Model &observed, llvm::ArrayRef<std::string> values);
   llvm::Error observe(Observation &observation, llvm::ArrayRef<size_t> which, Take take);
   /// Runs `model` or `quantized` on all samples.
   llvm::Error observe(quantizer::Model &observed, llvm::ArrayRef<std::string> values, Take take);
+  /// Returns runs of `model` in which all can be seen that its layers read and make. It is compiled once, and again
+  /// when it has been changed.
+  llvm::Expected<Observation *> ofModel();
+  /// Smooths values of `model` and finds its layers again.
+  void smooth(const std::map<std::string, std::vector<float>> &factors);
+  /// Returns the names of the results of layers and tables.
+  std::vector<std::string> results() const;
+  /// Returns 1 - the least cosine of the outputs of a quantized model, on these samples.
+  llvm::Expected<double> dropOf(Observation &changed, llvm::ArrayRef<size_t> which);
   std::vector<size_t> allSamples() const;
   /// The samples from which candidates are made, and those by which the best is chosen. They are the same where there
   /// is only one.
@@ -124,17 +135,18 @@ private:
   /// Chooses a method for each value by what that costs its layers on held-out samples.
   llvm::Error chooseMethods(Observation &observing, const std::map<std::string, quantizer::Statistics> &fitted,
                             const std::map<std::string, quantizer::Channels> &channels, Ranges &ranges);
-  /// Returns the method with which the outputs of the whole model are nearest on held-out samples: that of --method, or
-  /// Auto, which is a choice for each value, or another one that is better for all together.
-  llvm::Expected<quantizer::Method> compareWhole(const Ranges &ranges);
+  /// Makes `quantized` by the method with which the outputs of the whole model are nearest on held-out samples: that of
+  /// --method, or Auto, which is a choice for each value, or another one that is better for all together. Returns what
+  /// was chosen.
+  llvm::Expected<Chosen> compareWhole(const Ranges &ranges);
 
   llvm::Error measure();
   llvm::Error measureTimes();
   /// Checks, where there is no data, whether the importer takes the quantized model.
   llvm::Error checkQuantized();
   void warnOfLosses();
-  /// Returns runs of the user's model, which is compiled once.
-  ModelRuns &original();
+  /// Returns the outputs that the user's model has.
+  llvm::Expected<std::vector<HostTensor>> expectedOutputs(const DataSet &data);
   /// Returns a run of a file in `folder`, in whose messages the model is called by its own name.
   ModelRuns runsOf(const quantizer::Model &which, const std::string &file) const;
   /// Returns inputs as the quantized model wants them.
@@ -147,7 +159,9 @@ private:
   quantizer::Model model;     ///< the model as it was, with its weights made visible
   quantizer::Model quantized; ///< the model that is made from it
   SampleSet samples;
-  std::unique_ptr<ModelRuns> ofUser; ///< runs of the user's model, from the first one on
+  std::optional<Observation> ofUser;          ///< runs of the user's model, from the first one on
+  std::optional<Observation> seen;            ///< runs of `model`, until it changes
+  std::optional<Observation> seenOfQuantized; ///< runs of `quantized`, where a comparison has compiled it
   std::string folder;
   int files = 0;                                           ///< how many files were written there
   std::vector<quantizer::Layer> layers;                    ///< the layers to be quantized

@@ -87,23 +87,18 @@ llvm::Error Quantizer::measureAlone(const std::map<std::string, quantizer::Encod
   return llvm::Error::success();
 }
 
-llvm::Expected<double> Quantizer::dropOf(quantizer::Model &changed, llvm::ArrayRef<size_t> which) {
-  llvm::Expected<std::string> file = fileWith(changed, {});
-  if (!file) {
-    return file.takeError();
-  }
-  ModelRuns after = runsOf(changed, *file);
+llvm::Expected<double> Quantizer::dropOf(Observation &changed, llvm::ArrayRef<size_t> which) {
   Drop drop;
   for (size_t i : which) {
     llvm::Expected<DataSet> data = samples.read(i);
     if (!data) {
       return data.takeError();
     }
-    llvm::Expected<std::vector<HostTensor>> expected = original().outputs(*data);
+    llvm::Expected<std::vector<HostTensor>> expected = expectedOutputs(*data);
     if (!expected) {
       return expected.takeError();
     }
-    llvm::Expected<std::vector<HostTensor>> got = after.outputs(*data);
+    llvm::Expected<std::vector<HostTensor>> got = changed.runs->outputs(*data);
     if (!got) {
       return got.takeError();
     }
@@ -144,7 +139,11 @@ llvm::Error Quantizer::limitDrop(const std::map<std::string, quantizer::FloatRan
       return true;
     }
     writeStatic(ranges);
-    llvm::Expected<double> drop = dropOf(quantized, allSamples());
+    llvm::Expected<Observation> observing = observation(quantized, {});
+    if (!observing) {
+      return observing.takeError();
+    }
+    llvm::Expected<double> drop = dropOf(*observing, allSamples());
     if (!drop) {
       return drop.takeError();
     }

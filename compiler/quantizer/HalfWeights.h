@@ -1,0 +1,14 @@
+// Writes weights as float16, with a Cast to float32 in front of the layers that read them.
+#pragma once
+#include "compiler/quantizer/Layers.h"
+
+namespace ingot::quantizer {
+
+/// The largest number that float16 has.
+constexpr float kMostOfHalf = 65504;
+
+/// Makes the weights of layers and tables float16, of which none may be beyond the largest one. What is computed stays
+/// float32.
+void writeHalfWeights(Model &model, llvm::ArrayRef<Layer> layers);
+
+} // namespace ingot::quantizer
