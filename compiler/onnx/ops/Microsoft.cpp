@@ -244,7 +244,10 @@ LogicalResult ExpandDimsOp::upgrade(Node &node) {
     return failure();
   }
   Formula f(node.builder, node.loc);
-  Value axis = f.cast(f.reshape(node.operand(1), {1}), f.b.getI64Type(), 7);
+  // A known axis is a constant from the beginning: nodes that read the result ask for its sizes as they are resolved.
+  auto known = integersOf(node.operand(1));
+  Value axis = known ? makeIntegers(f.b, f.loc, *known)
+                     : f.cast(f.reshape(node.operand(1), {1}), f.b.getI64Type(), numberOfElement(f.b.getI64Type()));
   return give(node, f.op("Unsqueeze", {node.operand(0), axis}));
 }
 /// Lets the step be left out, which the standard does not.
