@@ -1,11 +1,14 @@
 // Removes ops that leave their operand as it is: a Cast to the same type, a movement (Expand, Tile, Slice, Pad and
 // others) that keeps the shape and the place of each element, a Concat of one tensor, a multiplication by 1, and an
-// addition of 0, where the other operand is as large as the result. (-0 + 0 is 0, so strict accuracy keeps the sum.)
+// addition of 0, where the other operand is as large as the result. (-0 + 0 is 0, so strict accuracy keeps the sum, and
+// the difference x - (-0), which is the same. It drops x + (-0) and x - 0, which are x whatever the sign of a zero.)
+// Ops that are done twice (Relu, Abs, rounding) are done once, and those that undo themselves (Neg, Not) go in pairs.
 // Concats of Concats along one axis become one, and neighbouring constants in a Concat become one constant.
 #include "compiler/fusion/Match.h"
 #include "compiler/onnx/constants/Evaluate.h"
 #include "compiler/onnx/ops/Binary.h"
 #include "compiler/onnx/ops/Cast.h"
+#include "compiler/onnx/ops/Unary.h"
 
 using namespace mlir;
 
@@ -47,7 +50,7 @@ struct SameType : OpRewritePattern<onnx::CastOp> {
 };
 
 /// Removes an op one of whose operands is its neutral element: the right one, or also the left one where the op
-/// commutes.
+/// commutes. A zero is neutral only with the sign of `neutral`.
 template <typename Op> struct Neutral : OpRewritePattern<Op> {
   double neutral;
   bool commutes;
@@ -56,12 +59,53 @@ template <typename Op> struct Neutral : OpRewritePattern<Op> {
   LogicalResult matchAndRewrite(Op op, PatternRewriter &rewriter) const override {
     for (unsigned i = 0; i < (commutes ? 2 : 1); ++i) {
       Value x = op->getOperand(i), other = op->getOperand(1 - i);
-      if (x.getType() == op->getResult(0).getType() && numberOf(other) == neutral) {
+      std::optional<double> number = numberOf(other);
+      if (x.getType() == op->getResult(0).getType() && number == neutral &&
+          std::signbit(*number) == std::signbit(neutral)) {
         rewriter.replaceOp(op, x);
         return success();
       }
     }
     return failure();
+  }
+};
+
+/// Removes the second of two equal ops, which leaves what the first one has made: the largest of x and 0, a number
+/// without its sign, a whole number.
+template <typename Op> struct DoneTwice : OpRewritePattern<Op> {
+  using OpRewritePattern<Op>::OpRewritePattern;
+  LogicalResult matchAndRewrite(Op op, PatternRewriter &rewriter) const override {
+    if (!op->getOperand(0).template getDefiningOp<Op>()) {
+      return failure();
+    }
+    rewriter.replaceOp(op, op->getOperand(0));
+    return success();
+  }
+};
+
+/// Removes two equal ops of which the second one undoes the first one.
+template <typename Op> struct Undone : OpRewritePattern<Op> {
+  using OpRewritePattern<Op>::OpRewritePattern;
+  LogicalResult matchAndRewrite(Op op, PatternRewriter &rewriter) const override {
+    auto first = op->getOperand(0).template getDefiningOp<Op>();
+    if (!first) {
+      return failure();
+    }
+    rewriter.replaceOp(op, first->getOperand(0));
+    return success();
+  }
+};
+
+/// Makes Abs(Neg(x)) Abs(x).
+struct SignDropped : OpRewritePattern<onnx::AbsOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(onnx::AbsOp op, PatternRewriter &rewriter) const override {
+    auto negated = op->getOperand(0).getDefiningOp<onnx::NegOp>();
+    if (!negated) {
+      return failure();
+    }
+    rewriter.modifyOpInPlace(op, [&] { op->setOperand(0, negated->getOperand(0)); });
+    return success();
   }
 };
 
@@ -125,7 +169,13 @@ void populateRemovedNoOps(RewritePatternSet &patterns) {
   patterns.add<Neutral<onnx::MulOp>>(context, 1.0, true);
   patterns.add<Neutral<onnx::DivOp>>(context, 1.0, false);
   patterns.add<Neutral<onnx::SubOp>>(context, 0.0, false);
+  patterns.add<Neutral<onnx::AddOp>>(context, -0.0, true);
+  patterns.addWithLabel<Neutral<onnx::SubOp>>({roundsOtherwise}, context, -0.0, false);
   patterns.addWithLabel<Neutral<onnx::AddOp>>({roundsOtherwise}, context, 0.0, true);
+  patterns
+      .add<DoneTwice<onnx::ReluOp>, DoneTwice<onnx::AbsOp>, DoneTwice<onnx::FloorOp>, DoneTwice<onnx::CeilOp>,
+           DoneTwice<onnx::RoundOp>, Undone<onnx::NegOp>, Undone<onnx::NotOp>, Undone<onnx::BitwiseNotOp>, SignDropped>(
+          context);
 }
 
 } // namespace ingot::fusion

@@ -73,3 +73,45 @@ func.func @constants(%x: tensor<2xf32>) -> (tensor<6xf32>, tensor<1xf32>) {
   %0 = onnx.Concat %a, %b, %x, %c, %d {axis = 0 : i64} : (tensor<1xf32>, tensor<1xf32>, tensor<2xf32>, tensor<1xf32>, tensor<1xf32>) -> tensor<6xf32>
   return %0, %d : tensor<6xf32>, tensor<1xf32>
 }
+
+// -----
+
+// What is done a second time changes nothing, and what is undone was nothing, in any element type.
+// CHECK-LABEL: @again
+// CHECK: %[[RELU:.*]] = onnx.Relu %arg0
+// CHECK-NEXT: %[[ABS:.*]] = onnx.Abs %arg0
+// CHECK-NEXT: %[[FLOOR:.*]] = onnx.Floor %arg0
+// CHECK-NEXT: return %[[RELU]], %[[ABS]], %[[FLOOR]], %arg0, %arg1, %arg2
+func.func @again(%x: tensor<3xf32>, %i: tensor<3xi32>, %c: tensor<3xi1>) -> (tensor<3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xi32>, tensor<3xi1>) {
+  %0 = onnx.Relu %x : (tensor<3xf32>) -> tensor<3xf32>
+  %1 = onnx.Relu %0 : (tensor<3xf32>) -> tensor<3xf32>
+  %2 = onnx.Neg %x : (tensor<3xf32>) -> tensor<3xf32>
+  %3 = onnx.Abs %2 : (tensor<3xf32>) -> tensor<3xf32>
+  %4 = onnx.Abs %3 : (tensor<3xf32>) -> tensor<3xf32>
+  %5 = onnx.Floor %x : (tensor<3xf32>) -> tensor<3xf32>
+  %6 = onnx.Floor %5 : (tensor<3xf32>) -> tensor<3xf32>
+  %7 = onnx.Neg %2 : (tensor<3xf32>) -> tensor<3xf32>
+  %8 = onnx.BitwiseNot %i : (tensor<3xi32>) -> tensor<3xi32>
+  %9 = onnx.BitwiseNot %8 : (tensor<3xi32>) -> tensor<3xi32>
+  %10 = onnx.Not %c : (tensor<3xi1>) -> tensor<3xi1>
+  %11 = onnx.Not %10 : (tensor<3xi1>) -> tensor<3xi1>
+  return %1, %4, %6, %7, %9, %11 : tensor<3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xi32>, tensor<3xi1>
+}
+
+// -----
+
+// Other pairs are not the same as one: 1 / (1 / x) is rounded, and what lies between two negations keeps them apart.
+// CHECK-LABEL: @not_again
+// CHECK: onnx.Reciprocal
+// CHECK: onnx.Reciprocal
+// CHECK: onnx.Neg
+// CHECK: onnx.Relu
+// CHECK: onnx.Neg
+func.func @not_again(%x: tensor<3xf32>) -> (tensor<3xf32>, tensor<3xf32>) {
+  %0 = onnx.Reciprocal %x : (tensor<3xf32>) -> tensor<3xf32>
+  %1 = onnx.Reciprocal %0 : (tensor<3xf32>) -> tensor<3xf32>
+  %2 = onnx.Neg %x : (tensor<3xf32>) -> tensor<3xf32>
+  %3 = onnx.Relu %2 : (tensor<3xf32>) -> tensor<3xf32>
+  %4 = onnx.Neg %3 : (tensor<3xf32>) -> tensor<3xf32>
+  return %1, %4 : tensor<3xf32>, tensor<3xf32>
+}

@@ -106,6 +106,7 @@ CASES = {
     "gelu": (1, {"x": (5, 37)}, "a=Div(x,r2) e=Erf(a) o=Add(e,one) m=Mul(x,o) y=Mul(m,h)", dict(r2=number(2**.5), one=number(1), h=number(.5))),
     "gelut": (1, {"x": (5, 37)}, "c=Pow(x,three) a=Mul(c,k) b=Add(x,a) d=Mul(b,q) t=Tanh(d) o=Add(t,one) m=Mul(x,o) y=Mul(h,m)", dict(three=number(3), k=number(.044715), q=number((2/np.pi)**.5), one=number(1), h=number(.5))),
     "hsw": (1, {"x": (5, 37)}, "x3=Mul(x,th) a=Add(x3,th) c=Clip(a,z,s) m=Mul(x3,c) y=Div(m,s)", dict(th=number(3), z=number(0), s=number(6))),
+    "twice": (1, {"x": (5, 37)}, "a=Neg(x) b=Abs(a) c=Abs(b) d=Neg(c) e=Neg(d) f=Add(e,x) g=Relu(f) h=Relu(g) i=Ceil(h) y=Ceil(i)", {}),
     "cat": (1, {"x": (2, 8, 3, 3), "z": (2, 8, 3, 3)}, "a=Concat<axis=1>(x,z) b=Concat<axis=-3>(a,x) y=Concat<axis=1>(b)", {}),
     "resh": (1, {"x": (4, 6), "z": (6, 4)}, "p=MatMul(x,z) r=Reshape(p,s) t=Clip(r,z0,o) y=Reshape(t,s2)", dict(s=i(1, 16), s2=i(2, -1), z0=number(0), o=number(1))),
     "slv": (2, {"x": (4, 6, 2)}, "r=Relu(x) a=Slice(r,o,t,ax) y=Tanh(a)", dict(o=i(1), t=i(3), ax=i(0))),
