@@ -267,10 +267,19 @@ std::vector<std::string> symbolsNamed(ArrayRef<OpenAxis> axes, StringRef name) {
   return called.size() > 1 ? std::vector<std::string>() : symbols;
 }
 
+/// Says of a type that is none of a tensor, a sequence or a map what it is, "is a sparse tensor, which is unsupported".
+static std::string whatItIs(const pb::TypeProto &type) {
+  if (type.has_optional_type()) {
+    return "is an optional value of no tensor, which is unsupported";
+  }
+  return type.has_sparse_tensor_type() ? "is a sparse tensor, which is unsupported" : "has no type that is known";
+}
+
 void InputReader::input(const pb::ValueInfoProto &value) {
   const pb::TypeProto::Tensor *tensor = tensorTypeOf(value.type());
   if (!tensor) {
-    problems.add("input " + quoted(value.name()) + " is not a tensor; other types are unsupported");
+    problems.add("input " + quoted(value.name()) + " " + whatItIs(value.type()) +
+                 "; inputs may be tensors, sequences of tensors, both of them optional, and maps");
     return;
   }
   const pb::TypeProto::Tensor &type = *tensor;

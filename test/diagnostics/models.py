@@ -11,7 +11,7 @@ import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
 import ingot_run
-from onnx import ModelProto, TensorProto, helper
+from onnx import ModelProto, TensorProto, ValueInfoProto, helper
 
 F = TensorProto.FLOAT
 
@@ -153,7 +153,9 @@ MODELS = [
     ("rank unknown", model([node()], [value("x", None)], [value("y", None)]), "input 'x' has an unknown number of dims; fix them with --shape x=AxBx..."),
     ("sequence", model([node()], [helper.make_tensor_sequence_value_info("x", F, [2])]), "input 'x' is a sequence; say how many tensors it has with --sequence x=N"),
     ("map", model([node()], [helper.make_value_info("x", helper.make_map_type_proto(TensorProto.INT64, helper.make_tensor_type_proto(F, [2])))]), "node 'n' (Relu, opset 17): input 'x' is a map, or several, which is unsupported here"),
-    ("sparse input", model([node()], [helper.make_sparse_tensor_value_info("x", F, [2])]), "input 'x' is not a tensor; other types are unsupported"),
+    ("sparse input", model([node()], [helper.make_sparse_tensor_value_info("x", F, [2])]), "input 'x' is a sparse tensor, which is unsupported; inputs may be tensors, sequences of tensors, both of them optional, and maps"),
+    ("optional map", model([node()], [helper.make_value_info("x", helper.make_optional_type_proto(helper.make_map_type_proto(TensorProto.INT64, helper.make_tensor_type_proto(F, [2]))))]), "input 'x' is an optional value of no tensor, which is unsupported; inputs may be tensors"),
+    ("input without a type", model([node()], [ValueInfoProto(name="x")]), "input 'x' has no type that is known; inputs may be tensors"),
     ("map to maps", model([node()], [helper.make_value_info("x", helper.make_map_type_proto(TensorProto.INT64, helper.make_sequence_type_proto(helper.make_tensor_type_proto(F, [2]))))]), "input 'x' is a map to what is no tensor, which is unsupported"),
     ("map that goes through", model([node("Identity", ["z"])], [helper.make_value_info("x", helper.make_map_type_proto(TensorProto.INT64, helper.make_tensor_type_proto(F, []))), value("z", [2])], [value("x", [2])]), "output 'x' is a map that is an input, which is unsupported"),
     ("complex", model([node()], [value("x", [2], TensorProto.COMPLEX64)]), "input 'x' has the element type complex64, which is unsupported"),
