@@ -20,12 +20,12 @@ mlir::Value expandErf(const FloatBuilder &f, mlir::Value x);
 /// Accurate in ulp for x <= 2; beyond, within 1e-8 of erfc.
 mlir::Value expandErfc(const FloatBuilder &f, mlir::Value x);
 
-/// Returns exp(x) where x is known to lie in [-80, 80], so that no result needs care.
+/// Returns exp(x) where x is known to lie in [-80, 80], so that no result overflows or is denormal.
 mlir::Value expandExpOfMedium(const FloatBuilder &f, mlir::Value x);
 /// Returns 1 + exp(x) as a divisor, in f32. `roundedToBytes`: the quotient becomes a byte, so an error of 3e-6 of the
 /// exponential does not show.
 mlir::Value expandOnePlusExp(const FloatBuilder &f, mlir::Value x, bool roundedToBytes = false);
-/// Gives elements of a table of 32 by the last five bits of a float.
+/// Reads elements of a table of 32 numbers. The last five bits of the float `number` are the index.
 using LookUp = llvm::function_ref<mlir::Value(llvm::ArrayRef<float> table, mlir::Value number)>;
 /// Returns 1 / (1 + exp(x)) in f32, such that it and its product with x are off by at most 2.25e-4.
 mlir::Value expandInverseForBytes(const FloatBuilder &f, mlir::Value x, LookUp lookUp);

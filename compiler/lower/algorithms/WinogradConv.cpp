@@ -1,6 +1,6 @@
 // Convolutions of stride 1 from channel blocks to channel blocks by Winograd's algorithm (conv/Winograd.h), by F(2x2)
-// or F(4x4), where that takes fewer cycles than a direct convolution, and may round as it does. Of bytes it is exact,
-// where sums are small enough.
+// or F(4x4), where that takes fewer cycles than a direct convolution and the user allows its rounding. With bytes it
+// rounds nothing, and is used where sums are small enough to be exact.
 #include "compiler/lower/Algorithm.h"
 #include "compiler/lower/LowerKernels.h"
 #include "compiler/lower/conv/Winograd.h"
@@ -17,7 +17,7 @@ using namespace mlir;
 
 namespace ingot::lower {
 
-/// What a table of schedules says of this kernel, or the user of all.
+/// Returns the outputs of a tile that a table of schedules asks for in this kernel, or else the user for all kernels.
 static Winograd requestedOutputs(plan::KernelOp kernel) {
   if (std::optional<int64_t> outputs = requestedSchedule(kernel.root())["winograd"]) {
     return static_cast<Winograd>(*outputs);
@@ -32,16 +32,18 @@ static bool hasVectors(const target::MachineModel &machine, int64_t lanes) {
   return machine.vectorTypes && lanes == machine.lanes && lanes >= 4;
 }
 
-/// Of bytes multiples of the sums are computed, modulo 2^32; by F(4x4) those are up to 576 times as large, by F(2x2)
-/// four times. Odd factors lose nothing: 576 is 9 * 2^6, so that sums must fit 26 bits with a sign.
+/// How large sums of products of bytes may be. The transforms are multiplied by whole numbers, to have no fractions, so
+/// that what is computed, modulo 2^32, is a multiple of the sum: up to 576 times by F(4x4), 4 times by F(2x2). The odd
+/// part of a factor can be divided out modulo 2^32 and loses no bit. 576 is 9 * 2^6, so 6 bits are lost, and sums must
+/// fit 26 bits with a sign: they are less than 2^25.
 struct SumBits {
   int64_t outputs, bits;
 };
 static constexpr SumBits sumBits[] = {{4, 25}, {2, 29}};
-/// The most outputs of a tile for which they fit.
+/// The attribute of a root with the most outputs of a tile for which its sums fit.
 static constexpr llvm::StringLiteral exactOutputsName = "ingot.exact_outputs";
 
-/// The largest sum that such weights give, whatever unsigned bytes they are multiplied by, or the smallest one's size.
+/// Returns the largest absolute value of a sum that these weights give, whatever unsigned bytes they are multiplied by.
 static int64_t largestSum(ArrayRef<char> weights, size_t perOutput) {
   constexpr int64_t largestByte = 255;
   int64_t largest = 0;
@@ -71,7 +73,8 @@ void markExactOutputs(plan::KernelOp kernel) {
   }
 }
 
-/// The most outputs of a tile for which what the machine multiplies can hold transformed values, and sums.
+/// Returns the most outputs of a tile for which transformed values and sums fit the types that the machine multiplies
+/// and adds; 0: none do.
 static int64_t mostOutputs(Operation *root, const target::MachineModel &machine) {
   constexpr int64_t most = 4;
   if (isa<formats::Int8ConvOp>(root)) {

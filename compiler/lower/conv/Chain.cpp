@@ -31,8 +31,8 @@ static double kept(int64_t bytes, const target::MachineModel &machine) {
   return 2 * static_cast<double>(bytes) / machine.l2Rate;
 }
 
-/// Returns the cycles for bytes that one kernel writes and another one reads. What is stored behind the second cache is
-/// first read.
+/// Returns the cycles for bytes that one kernel writes and another one reads. Beyond the second cache they move three
+/// times: a line is read before it is written, and then read again.
 static double passed(int64_t bytes, const target::MachineModel &machine) {
   auto count = static_cast<double>(bytes);
   if (count <= cacheShare * static_cast<double>(machine.l2Bytes)) {
@@ -72,8 +72,9 @@ static void placeRings(Chain &chain, int64_t stripRows, int64_t line) {
   }
 }
 
-/// Returns the bytes of an image that links make for each other and that have no other place: where elements are only
-/// changed, the result of a kernel by itself lies where its operand does.
+/// Returns the bytes of an image's results that one link makes for the next one, and that would take memory if the
+/// links were kernels apart. A link without a root only changes elements: apart, it would write its result over its
+/// operand.
 static int64_t bytesBetween(const Chain &chain) {
   int64_t bytes = 0;
   for (Chain::Link link : ArrayRef(chain.links).drop_back()) {
@@ -82,7 +83,8 @@ static int64_t bytesBetween(const Chain &chain) {
   return bytes;
 }
 
-/// The fewest items; more are a multiple of this, so that as many threads have equal parts.
+/// The fewest work items. Where there are more, they are a multiple of this, so that two or four threads have equal
+/// parts.
 static constexpr int64_t leastItems = 4;
 
 /// Chooses the longest strips whose rings take no more than a part of the second cache, and of the memory that the

@@ -16,7 +16,8 @@ using support::Size;
 constexpr int64_t mathCost = 16;  ///< instructions that an exponential or its like is expanded to
 constexpr int64_t tileCost = 8;   ///< instructions that take as long as one on a matrix register
 constexpr int64_t someSize = 256; ///< the value of a symbol in typicalWork()
-/// Iterations of a loop whose bounds depend on an outer loop, as of the rest of a tile.
+/// How often a loop is taken to iterate whose bounds depend on an outer loop or on data, such as one over the rest of a
+/// tile.
 constexpr int64_t someIterations = 4;
 
 /// Counts the instructions of one kernel.

@@ -2,10 +2,11 @@
 //   for k, 64 bytes at a time: load, multiply, add
 //   sums to memory; row by row from there as vectors: what follows the product, store
 //
-// Steps are of one size. Where they are more than a row together, the last one begins early, and its weights are zeros
-// for what has been added. With bfloat16 that would make NaN of an infinity: there steps are of a size that
-// divides the row, or there are none. Blocks have one height, so that one configuration does for all: the last one
-// begins early and computes some rows twice. While a panel is read the next one is prefetched.
+// All steps read equally many bytes of a row. Where the row is no multiple of that, the last step begins early: it
+// reads again some bytes that the step before it has read, and its weights for those bytes are zeros, so that they are
+// not added twice. With bfloat16 zero times an infinity would make a NaN: there the step divides the row, or the kernel
+// is not computed in tiles. Blocks have one height, so that the tiles are configured once: the last block begins early
+// and computes some rows twice. While a panel is read the next one is prefetched.
 //
 // Rows of float32 are copied first, split, a strip of blocks at a time, to be read by all panels that a thread has of
 // the strip. What a copied row has behind the last element is zero, up to a whole step.
@@ -22,10 +23,11 @@ namespace ingot::lower {
 
 using support::Size;
 
-/// Rows of which there are as many as the run says.
+/// The number of rows for which cycles are estimated where only a run knows how many there are.
 static constexpr int64_t someRows = 64;
 
-/// What goes by between the third cache and the products, if rows and results do not stay in the second one.
+/// The bytes that move between the third cache and the registers. They are 0 where rows and results stay in the second
+/// cache.
 struct Passing {
   double rows, results; ///< bytes
 };
@@ -36,11 +38,11 @@ static Passing passingOf(const MatMulProblem &p, int64_t rows, const target::Mac
   return stay ? Passing{0, 0} : Passing{bytes(p.k), bytes(p.n)};
 }
 
-// What it takes. Of split factors the numbers are fitted to 70 products of nine networks on a Xeon of 2023
-// (docs/decisions/split-floats.md).
+// These functions estimate cycles. Their numbers for factors that are split are fitted to 70 products of nine networks
+// on a Xeon of 2023 (docs/decisions/split-floats.md).
 
-/// Returns the cycles that copying rows takes.
-static double copyCycles(const TileMatMul &t, int64_t rows) { // a vector of each part
+/// Returns the cycles that copying rows takes, 4.2 for a vector of each part.
+static double copyCycles(const TileMatMul &t, int64_t rows) {
   return t.splits() ? 4.2 * static_cast<double>(t.parts * rows * t.depth) / 32 : 0;
 }
 
@@ -61,9 +63,11 @@ static double tileCycles(const TileMatMul &t, const MatMulProblem &p, int64_t ro
   return machine.tiles.startCycles + products + copyCycles(t, rows) + weightCycles;
 }
 
-/// Strips whose copied rows stay in the second cache beside a panel.
+/// Cuts the rows of a left factor that is split into strips, such that the copied rows of a strip stay in the second
+/// cache beside a panel. Where even a few blocks of rows would not, the depth is cut into parts as well (`depths`).
 static void cutSplitRows(TileMatMul &t, const MatMulProblem &p, int64_t groups, const target::MachineModel &machine) {
-  constexpr int64_t reuses = 4; // of a panel's weights, which come from far
+  // A panel's weights come from the third cache or from memory, so this many blocks of rows are to use each of them.
+  constexpr int64_t reuses = 4;
   const int64_t room = machine.l2Bytes / (t.shape.splitsRight ? 2 : 4),
                 rows = t.shape.mostRowTiles * machine.tiles.rows;
   int64_t wanted = std::min(reuses, groups) * rows * t.copiedRowBytes();
@@ -71,7 +75,7 @@ static void cutSplitRows(TileMatMul &t, const MatMulProblem &p, int64_t groups, 
   t.steps = static_cast<int64_t>(llvm::alignTo(t.steps, t.depths));
   t.depth = t.steps * t.shape.depth;
   t.groupsOfStrip = std::max<int64_t>(1, std::min(groups, room / (rows * t.copiedRowBytes())));
-  if (t.groups.isNumber()) { // as many for each of two threads
+  if (t.groups.isNumber()) { // the number of strips is even, so that two threads have as many each
     auto strips = static_cast<int64_t>(llvm::divideCeil(groups, t.groupsOfStrip));
     t.groupsOfStrip = llvm::divideCeil(groups, std::min(groups, strips > 1 ? strips + strips % 2 : 1));
   }
@@ -81,7 +85,8 @@ static void cutSplitRows(TileMatMul &t, const MatMulProblem &p, int64_t groups, 
   t.chunk = t.shape.stepsOfChunk(t.stepsOfPanel(), t.groupsOfStrip, machine);
 }
 
-/// Work items: enough for several threads, whose rows of A stay in the second cache.
+/// Cuts the rows into strips. There are enough strips for several threads, and the rows of A that a strip reads stay in
+/// the second cache.
 static void cutRows(TileMatMul &t, const MatMulProblem &p, const target::MachineModel &machine) {
   constexpr int64_t leastWork = int64_t(1) << 20, enough = 16;
   int64_t highest = t.shape.mostRowTiles * machine.tiles.rows;
@@ -129,13 +134,15 @@ std::optional<TileMatMul> tileMatMulOf(plan::KernelOp kernel, const MatMulProble
   return t;
 }
 
-// Weights: for each matrix, part of the depth, panel, step and tile of the panel its words, row by row.
+// The functions below pack the weights. Matrices follow each other; in a matrix the parts of the depth do, in a part
+// the panels, in a panel the steps, and in a step the tiles, whose words are stored row by row.
 
 namespace {
 
 /// Where the tiles of a packed matrix are.
 struct PackedTile {
-  int64_t strip, columnTiles; ///< of columns; how many tiles its panel has side by side
+  int64_t strip;       ///< the number of the strip of columns, as wide as a tile
+  int64_t columnTiles; ///< how many tiles its panel has side by side
   int64_t step;
   char *tile;
 };
@@ -162,7 +169,7 @@ static void packMatrix(const MatMulProblem &p, const TileMatMul &t, const char *
       int64_t column = packed.strip * columns + i % columns, k = at + i / columns * word;
       for (int64_t b = 0; column < n && b < word; ++b) {
         if (k + b >= first) {
-          // Of bytes a row-major matrix, of bfloat16 one of words.
+          // The source is a row-major matrix of bytes, or one of words, which are pairs of bfloat16 of a column.
           packed.tile[word * i + b] =
               p.isInteger() ? from[(k + b) * n + column] : from[(k / word * n + column) * word + b];
         }
@@ -171,7 +178,7 @@ static void packMatrix(const MatMulProblem &p, const TileMatMul &t, const char *
   });
 }
 
-/// Of float32, or floats that are computed as such.
+/// Packs weights of float32, or of narrow floats that are widened to it, as the parts into which they are split.
 static void packSplit(const MatMulProblem &p, const TileMatMul &t, Type element, const char *from, char *to) {
   constexpr int64_t columns = 16, pair = 2;
   FloatAt floats(element, from);
@@ -276,13 +283,16 @@ private:
   Buffer a, b;
   Ix height;
   SmallVector<Ix> batchAt;
-  Ix baseA, baseB;               ///< bytes, but elements of an A that is split
-  Buffer copied = {}, sums = {}; ///< rows of A, from firstCopied on; of all panels and the blocks of the same rows
-  Buffer chunkParts = {};        ///< of two chunks that are split on the way
+  /// Where the matrices of the batch begin, in bytes; `baseA` counts elements where A is split.
+  Ix baseA, baseB;
+  Buffer copied = {}; ///< the copied rows of A, split, from row `firstCopied` on
+  /// Sums that wait in memory until the next part of the depth, or the next chunk, is added to them.
+  Buffer sums = {};
+  Buffer chunkParts = {}; ///< the parts of two chunks of weights that are split on the way
   Ix firstCopied;
 
-  int64_t elementBytes() const { return p.isBf16() ? 2 : 1; }               ///< of what baseA counts
-  int64_t weightBytes() const { return p.isInteger() ? 1 : p.weightBytes; } ///< of what the buffer of weights counts in
+  int64_t elementBytes() const { return p.isBf16() ? 2 : 1; }               ///< how much baseA grows for an element
+  int64_t weightBytes() const { return p.isInteger() ? 1 : p.weightBytes; } ///< the bytes of an element of `b`
 
   void enterMatrix(Ix index) {
     batchAt.assign(p.batchSizes.size(), 0);
@@ -295,13 +305,14 @@ private:
     }
   }
 
-  /// That of the first one of the items that a thread runs, which stays in its cache.
+  /// Takes the scratch memory of the first of the items that this call runs, for all of them: it stays in the cache of
+  /// the thread.
   void takeScratch(Ix strip, Ix from) {
     Ix own = build.begin * Ix(t.itemBytes()), chunks = own + Ix(t.copiedBytes());
     copied = w.scratch(build.scratch, own, w.b.getBF16Type(), memoryExtent(t.itemBytes()));
     firstCopied = w.hidden(max(min(from * height, Ix(p.m) - height), 0));
     if (t.shape.splitsRight) {
-      // Two chunks, of elements of two bytes.
+      // There is room for two chunks. chunkBytes() are as many as two chunks have elements, of two bytes each.
       chunkParts = w.scratch(build.scratch, chunks, w.b.getBF16Type(), t.shape.chunkBytes(t.chunk));
     }
     if (t.spillsSums()) {
@@ -311,7 +322,7 @@ private:
     }
   }
 
-  /// Splits a part of the depth of the rows of an item's blocks.
+  /// Copies part `d` of the depth of the rows of the blocks [from, to), split.
   void copyRows(Ix from, Ix to, Ix d) {
     constexpr int64_t bf16Bytes = 2;
     int64_t lanes = w.machine.lanes, k = p.k.number(), part = t.partBytes() / bf16Bytes;
@@ -375,7 +386,7 @@ private:
     });
   }
 
-  /// Where the sums of a block wait.
+  /// Returns the place in `sums` where those of a block wait.
   Ix sumsAt(Ix panel, Ix index) const {
     return (t.depths > 1 ? panel * t.groupsOfStrip + index : index) * t.shape.sumBytes();
   }
