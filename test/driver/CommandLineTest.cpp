@@ -212,8 +212,8 @@ TEST(CommandLine, WordsOfOptions) {
              "--method has no effect on --scheme int8-dynamic: it is for int8");
   expectSays(wrong({"quantize", "m.onnx", "-o", "q.onnx", "--scheme", "int4", "--effort", "quick"}),
              "--effort has no effect on --scheme int4: it is for int8, int8-dynamic");
-  expectSays(wrong({"quantize", "m.onnx", "-o", "q.onnx", "--scheme", "int2"}),
-             "int2 not in {int8,int8-dynamic,int4,fp16,bf16}");
+  expectSays(wrong({"quantize", "m.onnx", "-o", "q.onnx", "--scheme", "int3"}),
+             "int3 not in {int8,int8-dynamic,int8-weights,int4,int2,fp16-weights,fp16,bf16}");
 }
 
 TEST(CommandLine, CoverageCompilesNothing) {
