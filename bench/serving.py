@@ -206,7 +206,8 @@ def page(rows, given):
 Written by `bench/serving.py` on {time.strftime("%Y-%m-%d")}: MLServer {importlib.metadata.version('mlserver')} without workers, gRPC with raw contents.
 {given.connections} connections in a closed loop, one thread for each run, two runs at once. Medians of the rounds of a model, the engines
 interleaved in one server. onnxruntime {importlib.metadata.version('onnxruntime')} and OpenVINO {importlib.metadata.version('openvino')} have the same checks, queue and threads;
-where OpenVINO has no line, the server did not start with it. The machine has {os.cpu_count()} virtual cores ({cpu}), on which the client
+where OpenVINO has no line, the server with it did not start, for a reason that was not looked for.
+The machine has {os.cpu_count()} virtual cores ({cpu}), on which the client
 and many other jobs ran (a load of 8 to 15): the ratios are rough, and the times say nothing of a machine of one's own.
 
 {better} of {len(rows)} models have at least 1.5 times the throughput of onnxruntime. MLServer turns each tensor into a list of Python's numbers
