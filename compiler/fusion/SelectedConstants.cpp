@@ -116,7 +116,7 @@ struct Sliced : OpRewritePattern<onnx::SliceOp> {
       if (own.empty()) {
         return operand;
       }
-      // What is known stays a constant, by which others recognize a Slice that will be folded.
+      // A list of known numbers stays a constant: isWeight takes a Slice for a weight only if all its lists are.
       auto listed = [&](Value list) -> Value {
         if (!onnx::present(list) || entries.size() == axes->size()) {
           return list;

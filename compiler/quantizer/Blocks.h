@@ -36,8 +36,9 @@ double lossOfBlocks(llvm::ArrayRef<float> weights, int64_t rows, int64_t columns
 BlockWeights compensateBlocks(llvm::ArrayRef<float> weights, int64_t rows, int64_t columns, BlockForm form,
                               llvm::ArrayRef<double> factor);
 
-/// Rounds each weight once more, row by row, to what is best where all other weights are as they are: GPTQ lets a row
-/// make up only for those in front of it. `moments` has the upper triangle of the sum of x x'.
+/// Rounds each weight once more, row by row, to what is best where all other weights are as they are. In GPTQ
+/// each row makes up for the rounding of the rows in front of it alone. `moments` has the upper triangle of the sum of
+/// x x'.
 void refineBlocks(BlockWeights &blocks, llvm::ArrayRef<float> weights, int64_t rows, int64_t columns,
                   llvm::ArrayRef<float> moments);
 

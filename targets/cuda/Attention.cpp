@@ -1,8 +1,8 @@
 // Attention by online softmax (lower/families/Attention.cpp describes it), a block of 128 threads for each row of
 // scores. Eight neighbouring threads are a group; each of the block's 16 groups walks along every 16th key, and a
 // thread of it has every 8th element of the row, of a key and of the sums of values, so that a group reads 32
-// contiguous bytes at a time. Where the memory of a run allows it, these are every 8th four neighbours, and a group
-// reads 128 bytes:
+// contiguous bytes at a time. Where the memory of a run allows it, a thread has every 8th piece of 16 bytes, and a
+// group reads 128 bytes:
 //
 //   for each key of the group: product = sum over the group of q * K / score / new maximum
 //     sums = sums * what they are worth now + weight * V
@@ -68,20 +68,11 @@ public:
         wide.require(stride);
       }
     }
-    std::optional<Value> isWide = wide.condition();
-    if (!isWide) {
-      return oneRow();
-    }
-    auto inVectors = [&] {
-      lanes = neighbours;
-      oneRow();
-      alignVectors(*w.b.getInsertionBlock()->getParent());
-    };
-    auto byElements = [&] {
-      lanes = 1;
+    auto write = [&](int64_t with) {
+      lanes = with;
       oneRow();
     };
-    w.ifElse(*isWide, inVectors, byElements);
+    writeWhereWide(w, wide.condition(), [&] { write(neighbours); }, [&] { write(1); });
   }
 
 private:

@@ -61,16 +61,11 @@ public:
     Wide wide(w, lanes);
     wide.requireBegin(a);
     wide.require(k);
-    std::optional<Value> isWide = wide.condition();
     auto write = [&](bool inVectors) {
       readsVectors = inVectors;
       product();
     };
-    if (isWide) {
-      w.ifElse(*isWide, [&] { write(true); }, [&] { write(false); });
-    } else {
-      write(false);
-    }
+    writeWhereWide(w, wide.condition(), [&] { write(true); }, [&] { write(false); });
   }
 
 private:
@@ -173,9 +168,8 @@ private:
     }
     for (int64_t place = 0; place < format.each(); ++place) {
       Value numbers = numberAt(word, place);
-      int64_t element = place % format.numbersInByte() * 4 + place / format.numbersInByte();
       for (int64_t row = 0; row < rows; ++row) {
-        next[row] = w.fma(w.splat(elements[row][element], lanes), numbers, next[row]);
+        next[row] = w.fma(w.splat(elements[row][format.elementAt(place)], lanes), numbers, next[row]);
       }
     }
     return next;

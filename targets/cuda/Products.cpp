@@ -260,15 +260,7 @@ private:
       wide.require(p.stepB);
     }
     auto write = [&](int64_t with) { alongDepth ? fewAlongDepth(column, with) : fewAlongColumns(column, with); };
-    std::optional<Value> isWide = wide.condition();
-    if (!isWide) {
-      return write(1);
-    }
-    auto inVectors = [&] {
-      write(lanes);
-      alignVectors(*w.b.getInsertionBlock()->getParent());
-    };
-    w.ifElse(*isWide, inVectors, [&] { write(1); });
+    writeWhereWide(w, wide.condition(), [&] { write(lanes); }, [&] { write(1); });
   }
 
   /// Returns sums over every so many steps of the depth from `from` on, one for each row. `next` gives a row's next

@@ -23,15 +23,12 @@ LogicalResult Rows::build(lower::Build &build, const lower::KernelShape &shape) 
   bool isTeams = shape.grid && shape.grid->sharedBytes > 0; // AxisSplit::share
   int64_t lanes = wideLanes(build.group.kernel);
   std::optional<Value> isWide = isTeams ? Rows::isWide(build, lanes) : std::nullopt;
-  if (!isWide) {
-    return ByThreads::build(build, shape);
-  }
   LogicalResult isBuilt = success();
   auto inVectors = [&] {
     target::MachineModel machine = build.w.machine;
     Type element = lower::valueType(onnx::elementOf(build.group.root->getOperand(0)));
     constexpr unsigned word = 32;
-    machine.lanes = lanes * std::max(word, element.getIntOrFloatBitWidth()) / word; // which Split divides
+    machine.lanes = lanes * std::max(word, element.getIntOrFloatBitWidth()) / word; // which AxisSplit divides
     lower::Writer w(build.w.b, build.w.loc, machine);
     w.symbols = build.w.symbols;
     auto operands = llvm::map_to_vector(build.group.kernel.getBody().getArguments(),
@@ -43,9 +40,9 @@ LogicalResult Rows::build(lower::Build &build, const lower::KernelShape &shape) 
     lower::Group group(w, build.group.kernel, operands, results);
     lower::Build own{w, group, build.begin, build.end, build.scratch, build.status, build.exec};
     isBuilt = ByThreads::build(own, shape);
-    alignVectors(*w.b.getInsertionBlock()->getParent());
   };
-  build.w.ifElse(*isWide, inVectors, [&] { isBuilt = failed(isBuilt) ? isBuilt : ByThreads::build(build, shape); });
+  auto byElements = [&] { isBuilt = failed(isBuilt) ? isBuilt : ByThreads::build(build, shape); };
+  writeWhereWide(build.w, isWide, inVectors, byElements);
   return isBuilt;
 }
 

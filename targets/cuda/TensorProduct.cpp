@@ -28,15 +28,10 @@ lower::Buffer TensorProduct::raw(lower::Writer &w, const lower::Buffer &buffer) 
 void TensorProduct::writeAsMemoryIs(lower::Writer &w, Wide &vectors, Wide &pairs,
                                     llvm::function_ref<void(Accesses)> write) {
   std::optional<Value> isWide = vectors.condition(), arePairs = isWide ? pairs.condition() : std::nullopt;
-  if (!isWide) {
-    return write({});
+  if (arePairs) {
+    isWide = arith::AndIOp::create(w.b, w.loc, *isWide, *arePairs);
   }
-  Value both = arePairs ? arith::AndIOp::create(w.b, w.loc, *isWide, *arePairs).getResult() : *isWide;
-  auto inVectors = [&] {
-    write({true, arePairs.has_value()});
-    alignVectors(*w.b.getInsertionBlock()->getParent());
-  };
-  w.ifElse(both, inVectors, [&] { write({}); });
+  writeWhereWide(w, isWide, [&] { write({true, arePairs.has_value()}); }, [&] { write({}); });
 }
 
 /// The memories of PTX, by the numbers that LLVM gives them.
@@ -218,8 +213,8 @@ SmallVector<Value> TensorProduct::sumsOfElements(const Factor &left, const Facto
   });
 }
 
-/// One barrier for each step is enough: behind it all warps have read the stage before, into which the copies go that
-/// are begun then.
+/// One barrier for each step is enough: when a warp has passed it, all warps have read the stage of the step before, so
+/// that the next copies may overwrite that one.
 SmallVector<Value> TensorProduct::sumsOfVectors(const Factor &left, const Factor &right, Ix depth, Place tile,
                                                 Place own, ValueRange sums) {
   auto stageAt = [&](Ix from) { return factorsAt(left, right, remainder(floorDiv(from, step), stages)); };

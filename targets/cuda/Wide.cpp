@@ -66,6 +66,18 @@ std::optional<Value> Wide::condition() {
   return rest ? w.compare(arith::CmpIPredicate::eq, rest, w.value(Ix(0))) : w.constant(1, w.b.getI1Type());
 }
 
+void writeWhereWide(lower::Writer &w, std::optional<Value> condition, llvm::function_ref<void()> vectors,
+                    llvm::function_ref<void()> elements) {
+  if (!condition) {
+    return elements();
+  }
+  auto aligned = [&] {
+    vectors();
+    alignVectors(*w.b.getInsertionBlock()->getParent());
+  };
+  w.ifElse(*condition, aligned, elements);
+}
+
 SmallVector<const lower::Access *> accessesOf(const lower::Space &space) {
   SmallVector<const lower::Access *> all;
   for (const auto &[value, access] : space.accesses) {

@@ -34,6 +34,11 @@ private:
   void requireMultiple(lower::Ix number, int64_t multiple);
 };
 
+/// Writes code twice: what accesses vectors, for runs that find `condition` so (Wide::condition), and what accesses
+/// elements for all others. Of the former all vectors are said to lie at multiples of their size.
+void writeWhereWide(lower::Writer &w, std::optional<mlir::Value> condition, llvm::function_ref<void()> vectors,
+                    llvm::function_ref<void()> elements);
+
 /// Returns all accesses of a space.
 llvm::SmallVector<const lower::Access *> accessesOf(const lower::Space &space);
 

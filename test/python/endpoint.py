@@ -4,7 +4,6 @@ text from tokens, and the page docs/using/language-models.md.
     endpoint.py --build build [NAMES OF TESTS]
 
 The model is a small one of random weights (decoders.py), with a tokenizer of all bytes. What it has to write, ingot.Generator writes."""
-import argparse
 import concurrent.futures
 import contextlib
 import http.client
@@ -275,10 +274,7 @@ class Page(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    arguments.add_argument("--build", type=pathlib.Path, required=True), arguments.add_argument("tests", nargs="*")
-    given = arguments.parse_args()
-    build = given.build.resolve()
+    build, tests = package.command_line(__doc__)
     ingot = package.use(build)
     package.need("openai", "starlette", "uvicorn", "tokenizers", "jinja2")
-    unittest.main(argv=[sys.argv[0], *given.tests])
+    unittest.main(argv=[sys.argv[0], *tests])

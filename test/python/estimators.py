@@ -2,10 +2,8 @@
 
     estimators.py --build build [NAMES OF TESTS]
 """
-import argparse
 import doctest
 import importlib
-import pathlib
 import sys
 import unittest
 import unittest.mock
@@ -100,9 +98,7 @@ class Without(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    arguments.add_argument("--build", type=pathlib.Path, required=True), arguments.add_argument("tests", nargs="*")
-    given = arguments.parse_args()
-    ingot = package.use(given.build.resolve())
+    build, tests = package.command_line(__doc__)
+    ingot = package.use(build)
     package.need("skl2onnx")
-    unittest.main(argv=[sys.argv[0], *given.tests])
+    unittest.main(argv=[sys.argv[0], *tests])

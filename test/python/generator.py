@@ -3,7 +3,6 @@
     generator.py --build build [NAMES OF TESTS]
 
 models of PyTorch and of ONNX Runtime's model builder are those of languages.py, the server that of endpoint.py."""
-import argparse
 import concurrent.futures
 import doctest
 import importlib
@@ -232,8 +231,6 @@ def load_tests(loader, tests, pattern):
 
 
 if __name__ == "__main__":
-    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    arguments.add_argument("--build", type=pathlib.Path, required=True), arguments.add_argument("tests", nargs="*")
-    given = arguments.parse_args()
-    ingot = package.use(given.build.resolve())
-    unittest.main(argv=[sys.argv[0], *given.tests])
+    build, tests = package.command_line(__doc__)
+    ingot = package.use(build)
+    unittest.main(argv=[sys.argv[0], *tests])

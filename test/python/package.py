@@ -1,4 +1,5 @@
-"""What the tests of the Python package share: where it was built, and models as text."""
+"""What the tests of the Python package share: their command line, where it was built, and models as text."""
+import argparse
 import importlib.util
 import os
 import pathlib
@@ -8,6 +9,15 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 KEPT = tempfile.TemporaryDirectory(prefix="ingot-python-")  # the compile cache of this test alone
+
+
+def command_line(description):
+    """The folder of the build, and the names of unittest's tests that are to run; none: all."""
+    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--build", type=pathlib.Path, required=True)
+    parser.add_argument("tests", nargs="*")
+    given = parser.parse_args()
+    return given.build.resolve(), given.tests
 
 
 def use(build):

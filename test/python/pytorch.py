@@ -2,7 +2,6 @@
 
     pytorch.py --build build [NAMES OF TESTS]
 """
-import argparse
 import concurrent.futures
 import contextlib
 import doctest
@@ -360,11 +359,9 @@ class Package(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    arguments.add_argument("--build", type=pathlib.Path, required=True), arguments.add_argument("tests", nargs="*")
-    given = arguments.parse_args()
-    ingot = package.use(given.build.resolve())
+    build, tests = package.command_line(__doc__)
+    ingot = package.use(build)
     package.need("torch", "onnxscript")
     from ingot._torch import backend
 
-    unittest.main(argv=[sys.argv[0], *given.tests])
+    unittest.main(argv=[sys.argv[0], *tests])

@@ -3,7 +3,6 @@ the cache, InferenceSession beside onnxruntime, and the doctests.
 
     run.py --build build [NAMES OF TESTS]
 """
-import argparse
 import array
 import concurrent.futures
 import doctest
@@ -381,8 +380,6 @@ class Texts(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    arguments.add_argument("--build", type=pathlib.Path, required=True), arguments.add_argument("tests", nargs="*")
-    given = arguments.parse_args()
-    ingot = package.use(given.build.resolve())
-    unittest.main(argv=[sys.argv[0], *given.tests])
+    build, tests = package.command_line(__doc__)
+    ingot = package.use(build)
+    unittest.main(argv=[sys.argv[0], *tests])

@@ -2,9 +2,7 @@
 
     faults.py --build build [NAMES OF TESTS]
 """
-import argparse
 import os
-import pathlib
 import signal
 import threading
 import time
@@ -188,10 +186,7 @@ class Faults(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    arguments.add_argument("--build", type=pathlib.Path, required=True), arguments.add_argument("tests", nargs="*")
-    given = arguments.parse_args()
-    BUILD = given.build.resolve()
+    BUILD, tests = package.command_line(__doc__)
     ingot = package.use(BUILD)
     server.need()
-    unittest.main(argv=["faults.py", *given.tests])
+    unittest.main(argv=["faults.py", *tests])

@@ -2,7 +2,6 @@
 
     kserve.py --build build [NAMES OF TESTS]
 """
-import argparse
 import concurrent.futures
 import json
 import pathlib
@@ -315,10 +314,7 @@ class Package(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    arguments.add_argument("--build", type=pathlib.Path, required=True), arguments.add_argument("tests", nargs="*")
-    given = arguments.parse_args()
-    BUILD = given.build.resolve()
+    BUILD, tests = package.command_line(__doc__)
     ingot = package.use(BUILD)
     server.need()
-    unittest.main(argv=["kserve.py", *given.tests])
+    unittest.main(argv=["kserve.py", *tests])

@@ -254,7 +254,8 @@ void Quantizer::smooth(const std::map<std::string, std::vector<float>> &factors)
   if (factors.empty()) {
     return;
   }
-  // What the model computes is the same, so its runs still say what the user's model does, if they did before.
+  // Smoothing does not change what the model computes, but its values inside. So the runs of the model as it was are
+  // kept for its outputs, if they are those of the user's file, and new ones are compiled for what is observed.
   if (model.isAsRead && seen && !ofUser) {
     ofUser = std::move(seen);
   }

@@ -37,8 +37,6 @@ struct Plan : FewBits {
 
   /// How many elements of A are multiplied by powers of two at a time: those of a block, or 128 of a larger one.
   int64_t chunk() const { return std::min<int64_t>(block, 128); }
-  /// Returns which element of A, counted from the first one of a word, meets the number at a place of the word.
-  int64_t elementAt(int64_t place) const { return place % numbersInByte() * 4 + place / numbersInByte(); }
 };
 
 /// How many vectors a tile of one row has, and a tile of several rows. More vectors hide the latency of additions,

@@ -28,6 +28,8 @@ struct FewBits {
   int64_t each() const { return 32 / bits; } ///< numbers of a word
   /// Returns how many numbers a byte holds. Four bytes hold four neighbours in the same bits.
   int64_t numbersInByte() const { return 8 / bits; }
+  /// Returns which element of A, counted from the first one of a word, meets the number at a place of the word.
+  int64_t elementAt(int64_t place) const { return place % numbersInByte() * 4 + place / numbersInByte(); }
   int64_t strips() const { return llvm::divideCeil(n, strip); }
 
   /// Where the columns from one of a strip on lie, in `row` of so many.

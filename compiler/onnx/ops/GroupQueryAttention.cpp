@@ -110,8 +110,7 @@ struct Grouped {
                  f.integer("rotary_embedding_dim", s.width.is(dim) ? 0 : dim)});
   }
 
-  /// Returns the past with rows of zeros behind it. The room is at the end, and cut where max(past, total) is less than
-  /// all of it.
+  /// Returns the past with a row of zeros behind it for each new row, cut to max(past, total) rows where that is less.
   Value withRoom(Value past, Value now) {
     Value room = f.zeros({s.batch, s.kvHeads, s.queries, s.width}, elementOf(now));
     Value all = present(past) ? f.op("Concat", {past, room}, {f.integer("axis", 2)}) : room;
