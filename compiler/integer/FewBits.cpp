@@ -34,6 +34,7 @@ struct Source {
   int64_t block = 0; ///< elements of a block; 0: there are none
   /// The axis of the blocks, or, where there are none, that along which scales differ; -1: they do not.
   int64_t axis = -1;
+  bool bytesA = false; ///< whether what they are multiplied with may be rounded to bytes
 };
 
 bool isMatrixOfFewBits(ElementsAttr a) {
@@ -60,6 +61,7 @@ std::optional<Source> inBlocks(Operation *op) {
            {},
            static_cast<int64_t>(node.getBlockSize()),
            axis < 0 ? axis + 2 : axis};
+  s.bytesA = onnx::mayFactorBeBytes(node);
   if (onnx::present(node.getXZeroPoint()) && !(s.zeros = onnx::constantOf(node.getXZeroPoint()))) {
     return std::nullopt;
   }
@@ -123,6 +125,7 @@ std::optional<FewBitsWeights> emptyRowsOf(const Source &s, bool transposed) {
   auto shape = s.numbers.getShapedType().getShape();
   int64_t along = transposed ? 0 : 1; // the axis along a row
   FewBitsWeights w;
+  w.bytesA = s.bytesA;
   w.bits = s.numbers.getElementType().getIntOrFloatBitWidth(), w.rows = shape[1 - along], w.columns = shape[along];
   if (!s.block) {
     w.block = std::min<int64_t>(ownBlock, llvm::alignTo(w.columns, 32));
@@ -226,7 +229,7 @@ struct Product : OpRewritePattern<onnx::MatMulOp> {
 
   bool areFaster(onnx::MatMulOp op, const FewBitsWeights &rows) const {
     const SplitProducts &digits = formsOf(op).splitProducts;
-    return digits.ofRows && rows.bits <= digits.bits;
+    return (digits.ofRows || rows.bytesA) && rows.bits <= digits.bits;
   }
 };
 

@@ -11,8 +11,10 @@ namespace ingot::integer {
 
 /// The products of floats by weights of few bits that are faster as products of bytes (SplitFloats.h).
 struct SplitProducts {
-  int64_t bits = 0;    ///< the most bits of weights; 0: no products are
-  bool ofRows = false; ///< whether products of any number of rows are, and not of few rows alone
+  int64_t bits = 0; ///< the most bits of weights; 0: no products are
+  /// Whether products of any number of rows are, and not of few rows alone, where an element becomes several digits.
+  /// Where it becomes one, all of them are.
+  bool ofRows = false;
 };
 
 /// The least R, in bytes as float32, for which a recurrence is faster with R as integers of 8 bits (Recurrent.h).

@@ -5,8 +5,9 @@
 //
 //   sum over a block of a (w - z) s = s * unit * (sum a' w - z sum a'),   a' = coarse 254^2 + middle 254 + fine
 //
-// With two digits (--accuracy fast) the error is 2^-16. A block with an infinite element or a NaN gives NaN. Scales of
-// float32 are moved behind the words of their block, so that a product reads one stream of memory and not two.
+// With two digits (--accuracy fast) the error is 2^-16, with one, which a model may ask for (MatMulNBits with
+// accuracy_level 4), 2^-8. A block with an infinite element or a NaN gives NaN. Scales of float32 are moved behind the
+// words of their block, so that a product reads one stream of memory and not two.
 #include "compiler/integer/SplitFloats.h"
 #include "compiler/onnx/ElementTypes.h"
 #include "compiler/onnx/Onnx.h"
@@ -75,30 +76,36 @@ struct SplitFloats : OpRewritePattern<formats::FewBitsMatMulOp> {
     int64_t rank = a.getRank();
     onnx::Sizes rows = onnx::sizesOf(a), perBlock(rows);
     rows.back() = blocks * block, perBlock.back() = blocks;
-    auto round = [&](Value v) { return f.op("Round", {v}); };
     auto times = [&](Value v, double n) { return f.mul(v, f.number(n, v)); };
     auto castTo = [&](Value v, Type element) { return f.cast(v, element, onnx::numberOfElement(element)); };
     Value x = inBlocks(f, castTo(op.getA(), rewriter.getF32Type()), blocks, block);
     Value most = f.op("Max", {f.reduce("ReduceMax", f.abs(x), {rank}, /*keepdims=*/true), f.number(least, x)});
     x = f.mul(x, f.div(f.number(127.0, x), most));
-    Value coarse = round(x), behind = times(f.sub(x, coarse), base), middle = round(behind), fine;
-    Value whole = f.add(times(coarse, base), middle);
-    double high = base;
-    if (!forms.twoDigits) {
-      fine = round(times(f.sub(behind, middle), base)), whole = f.add(times(whole, base), fine), high *= base;
+    SmallVector<Value, 3> digits;
+    Value whole;
+    double high = 1;
+    for (int64_t count = op.getBytesA() ? 1 : forms.twoDigits ? 2 : 3, i = 0; i < count; ++i) {
+      if (i) {
+        x = times(f.sub(x, digits.back()), base), high *= base;
+      }
+      digits.push_back(f.op("Round", {x}));
+      whole = i ? f.add(times(whole, base), digits.back()) : digits.back();
     }
     Type i8 = rewriter.getIntegerType(8);
-    auto bytes = [&](Value v) { return f.reshapeTo(castTo(v, i8), rows); };
+    Value none = onnx::makeNone(rewriter, op.getLoc());
+    auto bytesOf = [&](size_t digit) {
+      return digit < digits.size() ? f.reshapeTo(castTo(digits[digit], i8), rows) : none;
+    };
     Value unit = f.reshapeTo(times(most, 1.0 / (127.0 * high)), perBlock),
           sum = f.mul(f.reduce("ReduceSum", whole, {rank}, /*keepdims=*/false), unit);
     Value less = times(sum, onnx::present(op.getZeros()) ? -1.0 : -static_cast<double>(op.getZero()));
     ElementsAttr joined = withScales(op);
     Value words = joined ? onnx::makeConstant(rewriter, op.getLoc(), joined) : op.getB(),
-          scales = joined ? onnx::makeNone(rewriter, op.getLoc()) : op.getScales();
+          scales = joined ? none : op.getScales();
     Value y = formats::make(
         f, "SplitIntegerMatMul",
-        {bytes(coarse), bytes(middle), fine ? bytes(fine) : onnx::makeNone(rewriter, op.getLoc()), times(unit, high),
-         unit, less, words, scales, op.getZeros()},
+        {bytesOf(0), bytesOf(1), bytesOf(2), digits.size() > 1 ? times(unit, high) : none, unit, less, words, scales,
+         op.getZeros()},
         {rewriter.getNamedAttr("bits", op.getBitsAttr()), rewriter.getNamedAttr("block", op.getBlockAttr())});
     rewriter.replaceOp(op, castTo(y, onnx::elementOf(op.getY())));
     return success();

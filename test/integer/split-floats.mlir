@@ -20,6 +20,34 @@ func.func @few_bits(%x: tensor<1x40xf32>) -> tensor<1x3xf32> {
 
 // -----
 
+// Where the model lets it, a row becomes one digit, a byte, for any number of rows; the product of the scale of the row's block is all that is left to do.
+// CHECK-LABEL: @byte_rows
+// CHECK: formats.SplitIntegerMatMul {{.*}} {bits = 4 : i64, block = 32 : i64{{.*}}} : (tensor<40x64xi8>, none, none, none, tensor<40x2xf32>, tensor<40x2xf32>, tensor<10x3xi32>, none, none)
+func.func @byte_rows(%x: tensor<40x64xf32>) -> tensor<40x3xf32> {
+  %w = onnx.Constant dense<5> : tensor<8x3xi32>
+  %s = onnx.Constant dense<0.25> : tensor<2x3xf32>
+  %none = onnx.None : none
+  %0 = formats.FewBitsMatMul %x, %w, %s, %none {bits = 4 : i64, block = 32 : i64, bytesA, k = 64 : i64, zero = 8 : i64} : (tensor<40x64xf32>, tensor<8x3xi32>, tensor<2x3xf32>, none) -> tensor<40x3xf32>
+  return %0 : tensor<40x3xf32>
+}
+
+// -----
+
+// So it does where the weights are dequantized in front of a product.
+// CHECK-LABEL: @byte_rows_by_dequantized
+// CHECK: formats.SplitIntegerMatMul {{.*}} : (tensor<40x64xi8>, none, none, none, {{.*}} tensor<10x3xi32>, none, none) -> tensor<40x3xf32>
+func.func @byte_rows_by_dequantized(%x: tensor<40x64xf32>) -> tensor<40x3xf32> {
+  %w = onnx.Constant dense<-5> : tensor<3x64xi4>
+  %s = onnx.Constant dense<0.25> : tensor<3x2xf32>
+  %none = onnx.None : none
+  %0 = onnx.DequantizeLinear %w, %s, %none {axis = 1 : i64, block_size = 32 : i64, onnx.factor_may_be_bytes} : (tensor<3x64xi4>, tensor<3x2xf32>, none) -> tensor<3x64xf32>
+  %1 = onnx.Transpose %0 {perm = array<i64: 1, 0>} : (tensor<3x64xf32>) -> tensor<64x3xf32>
+  %2 = onnx.MatMul %x, %1 : (tensor<40x64xf32>, tensor<64x3xf32>) -> tensor<40x3xf32>
+  return %2 : tensor<40x3xf32>
+}
+
+// -----
+
 // A block so large that sums of a digit's products are no exact floats.
 // CHECK-LABEL: @large_block
 // CHECK-NOT: formats.SplitIntegerMatMul

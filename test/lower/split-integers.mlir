@@ -36,6 +36,7 @@ func.func @row(%a: tensor<1x32xi8>, %unit: tensor<1x1xf32>) -> tensor<1x19xf32> 
 // CHECK-COUNT-32: vpdpbusd.512
 // CHECK-NOT: vpdpbusd.512
 // CHECK: arith.uitofp {{.*}} : vector<16xi8> to vector<16xf32>
+// PAIRS-LABEL: func.func private @splitintegermatmul_
 func.func @rows(%a: tensor<2x16xi8>, %unit: tensor<2x1xf32>) -> tensor<2x32xf32> {
   %w = onnx.Constant dense<3> : tensor<4x32xi32>
   %s = onnx.Constant dense<0.5> : tensor<1x32xf16>
@@ -43,4 +44,23 @@ func.func @rows(%a: tensor<2x16xi8>, %unit: tensor<2x1xf32>) -> tensor<2x32xf32>
   %none = onnx.None : none
   %0 = formats.SplitIntegerMatMul %a, %a, %none, %unit, %unit, %unit, %w, %s, %z {bits = 8 : i64, block = 16 : i64} : (tensor<2x16xi8>, tensor<2x16xi8>, none, tensor<2x1xf32>, tensor<2x1xf32>, tensor<2x1xf32>, tensor<4x32xi32>, tensor<1x32xf16>, tensor<1x32xui8>) -> tensor<2x32xf32>
   return %0 : tensor<2x32xf32>
+}
+
+// -----
+
+// One digit: four rows share a vector of bytes, also where there are 16 registers. An instruction for each row and group of four bytes, and one product with
+// ones for each row where pairs are added up.
+// CHECK-LABEL: func.func private @splitintegermatmul_
+// CHECK-COUNT-32: vpdpbusd.512
+// CHECK-NOT: vpdpbusd.512
+// PAIRS-LABEL: func.func private @splitintegermatmul_
+// PAIRS-COUNT-32: pmadd.ub.sw
+// PAIRS-NOT: pmadd.ub.sw
+// PAIRS-COUNT-4: pmadd.wd
+// PAIRS-NOT: pmadd.wd
+func.func @bytes(%a: tensor<4x32xi8>, %unit: tensor<4x1xf32>) -> tensor<4x8xf32> {
+  %w = onnx.Constant dense<3> : tensor<5x8xi32>
+  %none = onnx.None : none
+  %0 = formats.SplitIntegerMatMul %a, %none, %none, %none, %unit, %unit, %w, %none, %none {bits = 4 : i64, block = 32 : i64} : (tensor<4x32xi8>, none, none, none, tensor<4x1xf32>, tensor<4x1xf32>, tensor<5x8xi32>, none, none) -> tensor<4x8xf32>
+  return %0 : tensor<4x8xf32>
 }

@@ -7,7 +7,7 @@ onnxruntime with caches that grow. 200 tokens each, greedily, of small models of
 
     languages.py --build build [--keep FOLDER] [NAMES OF MODELS]
 
-At accuracy_level=4, the model builder's own choice for CPUs, onnxruntime rounds activations to bytes, and ingot does not; tokens are then not comparable."""
+At accuracy_level=4, the model builder's own choice for CPUs, both round activations to bytes, so that sums in another order may make another token."""
 import argparse
 import os
 import pathlib

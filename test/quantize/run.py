@@ -470,6 +470,32 @@ def precision(ingot):
             yield f"digits for {target}, {accuracy}", None if least <= error <= limit else f"off by {error}"
 
 
+def rounded_rows(x, block):
+    """Rows as what `accuracy_level` 4 lets them be: bytes, with a scale for each block."""
+    blocks = np.pad(x, [(0, 0), (0, -x.shape[1] % block)]).reshape(len(x), -1, block)
+    most = np.maximum(np.abs(blocks).max(-1, keepdims=True), np.float32(1e-30))
+    values = np.round(blocks * (np.float32(127) / most)).astype(np.float64) * (most.astype(np.float64) / 127)
+    return values.reshape(len(x), -1)[:, : x.shape[1]]
+
+
+def byte_rows(ingot):
+    """Rows that a model lets be bytes are bytes by default, for any number of them, and floats with strict accuracy. Integers are exact, so that what is left is the rounding of the sums of the blocks."""
+    for bits, k, n, block, rows, name, with_zeros in ((4, 2048, 64, 32, 1, "x", False), (4, 300, 33, 64, 65, "x", True), (4, 96, 40, 32, 7, "x", True), (4, 512, 70, 128, 131, "open", False), (2, 96, 200, 16, 5, "open", True), (4, 13, 1, 16, 17, "x", False)):
+        blocks = -(-k // block)
+        x, packed, scales = f(rows, k), bytes_of(np.uint8, n, blocks, block * bits // 8), (random.random((n, blocks)) * 0.1 + 0.01).astype(np.float32)
+        zeros = bytes_of(np.uint8, n, -(-blocks * bits // 8)) if with_zeros else None
+        split = lambda bytes_, bits=bits, n=n: np.stack([bytes_ >> shift & (1 << bits) - 1 for shift in range(0, 8, bits)], -1).reshape(n, -1).astype(np.float64)
+        points = split(zeros)[:, :blocks] if with_zeros else np.full((n, blocks), 1 << bits - 1)
+        wide = lambda values, block=block, k=k: np.repeat(values, block, axis=1)[:, :k]
+        weights = (split(packed)[:, :k] - wide(points)) * wide(scales.astype(np.float64))
+        most = (np.abs(x).astype(np.float64) @ np.abs(weights).T).max()
+        steps = [node("MatMulNBits", [name, packed, scales.reshape(-1), *([zeros] if with_zeros else [])], K=k, N=n, bits=bits, block_size=block, accuracy_level=4)]
+        for target in ("native", *(f"x86-64-v{level}" for level in ingot_run.levels_here(ingot, [3, 2], "rows of bytes"))):
+            for accuracy, left in (("default", rounded_rows(x, block)), ("strict", x.astype(np.float64))):
+                flags = ["--target", target, "--accuracy", accuracy]
+                yield f"{rows}x{k} by {n} of {bits} bits, bytes, {' '.join(flags)}", check(ingot, flags, {name: x}, steps, 1e-6 * most, [(left @ weights.T).astype(np.float32)])
+
+
 def main():
     arguments = ingot_run.parser(__doc__).parse_args()
     count, ingot = ingot_run.Count("quantized"), os.path.abspath(arguments.ingot)
@@ -479,7 +505,7 @@ def main():
             count.add(f"{name}, {accuracy}", check(ingot, [*target, "--accuracy", accuracy], inputs, steps, tolerance, *want))
     for name, problem in choices(ingot):
         count.add(name, problem)
-    for name, problem in precision(ingot):
+    for name, problem in (*precision(ingot), *byte_rows(ingot)):
         count.add(name, problem)
     count.finish()
 

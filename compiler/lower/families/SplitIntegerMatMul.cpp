@@ -31,8 +31,11 @@ constexpr int64_t groupsTogether = 8;
 /// How far ahead of a row's weights memory is asked: on Zen 5 8 to 20 KB were alike, and 2 too late.
 constexpr int64_t aheadBytes = 10 << 10;
 
-/// Sums of floats that are computed together, as a vector of a row each; there is one of integers for each digit.
-int64_t tileSums(const target::MachineModel &machine) { return machine.registers >= 32 ? 4 : 2; }
+/// Sums of floats that are computed together, as a vector of a row each; there is one of integers for each digit. Four
+/// rows that share a vector of bytes were as fast as more of them, or as bytes that are made once for 64 rows (Zen 4).
+int64_t tileSums(const target::MachineModel &machine, int64_t digits) {
+  return machine.registers >= 32 || digits == 1 ? 4 : 2;
+}
 
 class Product {
 public:
@@ -45,7 +48,7 @@ public:
       }
     }
     auto optional = [&](Value v) { return onnx::present(v) ? group.buffer(v) : Buffer(); };
-    high = group.buffer(op.getHigh()), unit = group.buffer(op.getUnit()), less = group.buffer(op.getLess());
+    high = optional(op.getHigh()), unit = group.buffer(op.getUnit()), less = group.buffer(op.getLess());
     weights = group.buffer(op.getB()), scales = optional(op.getScales()), zeros = optional(op.getZeros());
     for (size_t i = space.sizes.size() - 1; i-- > 1;) {
       if (space.mergeable(i)) {
@@ -93,7 +96,7 @@ private:
         eachRow(columns, next, (before + i) * space.sizes[at.size() + 1]);
       });
     }
-    int64_t sums = tileSums(w.machine);
+    int64_t sums = tileSums(w.machine, digits());
     w.balanced(0, extent, sums, [&](Ix i, int64_t height) {
       SmallVector<Ix> first(at);
       first.push_back(i);
@@ -106,7 +109,7 @@ private:
 
   void tile(const Tile &t) {
     Values sums(t.height * t.vectors, w.constant(0, w.vectorOf(w.b.getF32Type(), c.lanes)));
-    int64_t most = std::max<int64_t>(1, tileSums(w.machine) / t.height);
+    int64_t most = std::max<int64_t>(1, tileSums(w.machine, digits()) / t.height);
     sums = w.loop(0, c.blocks, 1, sums, [&](Ix b, ValueRange carried) {
       Values next(carried);
       for (int64_t v = 0; v < t.vectors; v += most) {
@@ -152,14 +155,17 @@ private:
   bool ofPairs() const { return !w.machine.has(Instruction::ByteDot4); }
   int64_t digits() const { return static_cast<int64_t>(rows.size()); }
   /// Returns how many sums of int32 there are for a vector and a row.
-  int64_t kinds() const { return ofPairs() ? 2 : digits(); }
+  int64_t kinds() const { return ofPairs() ? std::min<int64_t>(2, digits()) : digits(); }
 
   /// Adds sums of int16 to those of int32.
   void addPairs(MutableArrayRef<Value> sums, ArrayRef<Value> pairs) {
     auto add = [&](Value &sum, Value of, double factor) {
       sum = ByteProducts::addPairs(w, sum, of, w.constant(factor, of.getType()));
     };
-    add(sums[0], pairs[0], 1), add(sums[1], pairs.back(), 1);
+    add(sums[0], pairs[0], 1);
+    if (pairs.size() > 1) {
+      add(sums[1], pairs.back(), 1);
+    }
     if (pairs.size() > 2) {
       add(sums[1], pairs[1], formats::SplitIntegerMatMulOp::base);
     }
@@ -219,23 +225,28 @@ private:
   /// Sums of vectors and rows + what a block adds to them.
   void addBlock(const Tile &t, Ix b, MutableArrayRef<Value> sums) {
     Values products = blockSums(t, b);
-    Type floats = w.vectorOf(w.b.getF32Type(), c.lanes);
-    Value base = w.constant(formats::SplitIntegerMatMulOp::base, floats);
-    auto number = [&](Value v) -> Value { return arith::SIToFPOp::create(w.b, w.loc, floats, v); };
     for (int64_t v = 0; v < t.vectors; ++v) {
       Value scale = scaleOf(t, b, v), zero = zeros ? c.zeroAt(w, zeros, placeOf(t, c.blocks, b, v)) : Value();
       for (int64_t i = 0; i < t.height; ++i) {
-        Ix block = (t.row + i) * c.blocks + b;
-        auto ofBlock = [&](const Buffer &from) { return w.splat(w.load(from, block), c.lanes); };
-        const Value *p = &products[(v * t.height + i) * kinds()];
-        Value others = number(p[1]);
-        others = kinds() > 2 ? w.fma(others, base, number(p[2])) : others;
-        Value sum = zero ? w.fma(zero, ofBlock(less), arith::MulFOp::create(w.b, w.loc, others, ofBlock(unit)))
-                         : w.fma(others, ofBlock(unit), ofBlock(less));
-        Value &total = sums[v * t.height + i];
-        total = w.fma(w.fma(number(p[0]), ofBlock(high), sum), scale, total);
+        int64_t index = v * t.height + i;
+        Value value = valueOf(ArrayRef(products).slice(index * kinds(), kinds()), zero, (t.row + i) * c.blocks + b);
+        sums[index] = w.fma(value, scale, sums[index]);
       }
     }
+  }
+
+  /// Returns what the sums of a block of a row mean, but for the scale of the weights.
+  Value valueOf(ArrayRef<Value> products, Value zero, Ix block) {
+    Type floats = w.vectorOf(w.b.getF32Type(), c.lanes);
+    auto number = [&](Value v) -> Value { return arith::SIToFPOp::create(w.b, w.loc, floats, v); };
+    auto ofBlock = [&](const Buffer &from) { return w.splat(w.load(from, block), c.lanes); };
+    Value last = number(products[products.size() > 1 ? 1 : 0]); // of all digits but the first one, if there are others
+    if (products.size() > 2) {
+      last = w.fma(last, w.constant(formats::SplitIntegerMatMulOp::base, floats), number(products[2]));
+    }
+    Value sum = zero ? w.fma(zero, ofBlock(less), arith::MulFOp::create(w.b, w.loc, last, ofBlock(unit)))
+                     : w.fma(last, ofBlock(unit), ofBlock(less));
+    return products.size() > 1 ? w.fma(number(products[0]), ofBlock(high), sum) : sum;
   }
 
   Value scaleOf(const Tile &t, Ix b, int64_t v) {

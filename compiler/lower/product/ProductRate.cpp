@@ -29,7 +29,9 @@ int64_t bytesPerTileInstruction(const target::MachineModel &machine) {
 Rate rateOf(Operation *op, const KernelShape &shape, const target::MachineModel &machine) {
   bool byteDots = machine.has(target::Instruction::ByteDot4);
   if (auto product = dyn_cast<formats::SplitIntegerMatMulOp>(op)) {
-    return {4, onnx::present(product.getFine()) ? 3 : 2}; // a product for each digit of a float
+    return {4, onnx::present(product.getFine())     ? 3
+               : onnx::present(product.getMiddle()) ? 2
+                                                    : 1}; // a product for each digit of a float
   }
   if (isa<formats::Bf16MatMulOp>(op)) {
     return {shape.ofTiles ? bytesPerTileInstruction(machine) / 2 : 2};

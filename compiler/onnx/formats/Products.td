@@ -21,20 +21,21 @@ def Formats_FewBitsMatMulOp : Formats_Op<"FewBitsMatMul"> {
   let description = [{
     `B` has words of 32 bits: in [w, n] the numbers from [w * 32 / bits, n] on, the i-th one from bit i % 4 * 8 + i / 4 * bits on, so that what four
     bytes have in the same bits are neighbours; with zeros behind the last one of the last block. `scales` and `zeros` are [blocks, N]; without `zeros` all are `zero`. All but `A` are constants.
+    With `bytesA` the model lets a kernel round the rows of `A` to bytes, with a scale for each block.
   }];
   let arguments = (ins AnyTensor:$A, AnyTensor:$B, AnyTensor:$scales, Onnx_OptionalOf<AnyTensor>:$zeros, I64Attr:$bits, I64Attr:$block,
-    I64Attr:$k, DefaultValuedAttr<I64Attr, "0">:$zero);
+    I64Attr:$k, DefaultValuedAttr<I64Attr, "0">:$zero, UnitAttr:$bytesA);
   let results = (outs AnyTensor:$Y);
 }
 
 def Formats_SplitIntegerMatMulOp : Formats_Op<"SplitIntegerMatMul"> {
-  let summary = "FewBitsMatMul of rows that are integers of two or three digits to the base of 254";
+  let summary = "FewBitsMatMul of rows that are integers of one to three digits to the base of 254";
   let description = [{
     An element of a row is coarse * high + (middle * 254 + fine) * unit or, without `fine`, coarse * high + middle * unit, where `high` and `unit` belong
-    to a block. Rows have as many elements as there are weights. `B`, `scales` and `zeros` are those of FewBitsMatMul; without `scales` the words of each block in `B` have its scales behind them, the
+    to a block. Without `middle` there is no `high` either, and an element is coarse * unit. Rows have as many elements as there are weights. `B`, `scales` and `zeros` are those of FewBitsMatMul; without `scales` the words of each block in `B` have its scales behind them, the
     bits of float32. `less` is minus the sum of a block's elements or, without `zeros`, that times the zero point of all.
   }];
-  let arguments = (ins TensorOf<[I8]>:$coarse, TensorOf<[I8]>:$middle, Onnx_OptionalOf<TensorOf<[I8]>>:$fine, TensorOf<[F32]>:$high, TensorOf<[F32]>:$unit,
+  let arguments = (ins TensorOf<[I8]>:$coarse, Onnx_OptionalOf<TensorOf<[I8]>>:$middle, Onnx_OptionalOf<TensorOf<[I8]>>:$fine, Onnx_OptionalOf<TensorOf<[F32]>>:$high, TensorOf<[F32]>:$unit,
     TensorOf<[F32]>:$less, AnyTensor:$B, Onnx_OptionalOf<AnyTensor>:$scales, Onnx_OptionalOf<AnyTensor>:$zeros, I64Attr:$bits, I64Attr:$block);
   let results = (outs AnyTensor:$Y);
   let extraClassDeclaration = "static constexpr double base = 254;";

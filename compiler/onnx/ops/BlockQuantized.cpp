@@ -73,6 +73,10 @@ static ElementsAttr zerosOf(ElementsAttr packed, int64_t rows, int64_t blocks, i
       unpacked(bytesOf(packed, storage), static_cast<int64_t>(llvm::divideCeil(blocks * bits, 8)), blocks, bits));
 }
 
+/// The levels count from 1: A is multiplied as float32, float16, bfloat16 or int8, whatever its type is. What rounds it
+/// to bytes has a scale for each block, and only the last level is of use to a kernel here.
+static bool letsABeBytes(MsMatMulNBitsOp op) { return op.getAccuracyLevel() == 4; }
+
 /// Returns the product with weights that stay as they are; null: it does not apply.
 static Value ofFewBits(Formula &f, MsMatMulNBitsOp op, ElementsAttr weights, ElementsAttr packedZeros) {
   ElementsAttr scales = constantOf(op.getScales());
@@ -83,6 +87,7 @@ static Value ofFewBits(Formula &f, MsMatMulNBitsOp op, ElementsAttr weights, Ele
   w.bits = static_cast<int64_t>(op.getBits()), w.block = static_cast<int64_t>(op.getBlockSize());
   w.rows = static_cast<int64_t>(op.getN()), w.columns = static_cast<int64_t>(op.getK());
   w.zero = int64_t(1) << (w.bits - 1);
+  w.bytesA = letsABeBytes(op);
   std::vector<char> storage;
   // A row has whole blocks in memory; numbers behind the last column fill the last block up.
   int64_t row = w.blocks() * w.block * w.bits / 8;
@@ -132,6 +137,9 @@ LogicalResult MsMatMulNBitsOp::decompose(PatternRewriter &rewriter) {
       zeros = unpacked(bytesOf(packedZeros, storage), row, blocks, bits);
     }
     w = f.op("DequantizeLinear", {q, scale, numbers(std::move(zeros), {n, blocks})}, along);
+    if (letsABeBytes(*this)) {
+      letFactorBeBytes(w.getDefiningOp());
+    }
   }
   Type element = elementOf(getA());
   w = f.cast(w, element, numberOfElement(element));

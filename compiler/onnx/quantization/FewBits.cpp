@@ -64,9 +64,12 @@ static Value transposed(Formula &f, ElementsAttr constant) {
 Value productOfFewBits(Formula &f, Value a, const FewBitsWeights &weights) {
   Value words = makeConstant(f.b, f.loc, wordsOf(weights, f.b.getI32Type()));
   Value zeros = weights.zeros ? transposed(f, weights.zeros) : makeNone(f.b, f.loc);
-  return formats::make(f, "FewBitsMatMul", {a, words, transposed(f, weights.scales), zeros},
-                       {f.integer("bits", weights.bits), f.integer("block", weights.block),
-                        f.integer("k", weights.columns), f.integer("zero", weights.zero)});
+  SmallVector<NamedAttribute> attributes = {f.integer("bits", weights.bits), f.integer("block", weights.block),
+                                            f.integer("k", weights.columns), f.integer("zero", weights.zero)};
+  if (weights.bytesA) {
+    attributes.push_back(f.b.getNamedAttr("bytesA", f.b.getUnitAttr()));
+  }
+  return formats::make(f, "FewBitsMatMul", {a, words, transposed(f, weights.scales), zeros}, attributes);
 }
 
 /// Bytes [rows, part]: in the j-th bits of the i-th byte stands the number of column j * part + i.

@@ -14,6 +14,7 @@ struct FewBitsWeights {
   mlir::ElementsAttr scales; ///< [rows, blocks()]
   mlir::ElementsAttr zeros;  ///< [rows, blocks()], of uint8 or floats; null: all are `zero`
   int64_t zero = 0;
+  bool bytesA = false; ///< whether the model lets a kernel round what they are multiplied with to bytes, by block
 
   int64_t blocks() const { return llvm::divideCeil(columns, block); }
 };

@@ -28,6 +28,8 @@ static constexpr llvm::StringLiteral doneName = "onnx.quantized";
 
 static constexpr llvm::StringLiteral keptName = "onnx.kept";
 
+static constexpr llvm::StringLiteral bytesName = "onnx.factor_may_be_bytes";
+
 bool isQuantizationDone(Operation *op) { return functionOf(op)->hasAttr(doneName) && !isKept(op); }
 void setQuantizationDone(Operation *function) { function->setAttr(doneName, UnitAttr::get(function->getContext())); }
 
@@ -39,6 +41,11 @@ bool releaseDequantized(Operation *function) {
   function->walk([&](Operation *op) { any |= static_cast<bool>(op->removeAttr(keptName)); });
   return any;
 }
+
+void letFactorBeBytes(Operation *dequantize) {
+  dequantize->setAttr(bytesName, UnitAttr::get(dequantize->getContext()));
+}
+bool mayFactorBeBytes(Operation *dequantize) { return dequantize->hasAttr(bytesName); }
 
 /// Operands may be constants and what ops up to `depth` levels above make of kept weights, but nothing that a run
 /// computes.

@@ -107,6 +107,9 @@ void keepDequantized(mlir::Operation *dequantize);
 bool isKept(mlir::Operation *dequantize);
 /// Returns whether anything was kept.
 bool releaseDequantized(mlir::Operation *function);
+/// Notes at what dequantizes weights that a model lets a kernel round the other factor to bytes, by block.
+void letFactorBeBytes(mlir::Operation *dequantize);
+bool mayFactorBeBytes(mlir::Operation *dequantize);
 /// Whether an op computes floats of kept weights and constants alone, with up to `depth` ops between.
 bool makesKeptWeights(mlir::Operation *op, int depth = 8);
 
