@@ -18,18 +18,41 @@ func.func @typical(%x: tensor<1x16x8x8xf32>) -> tensor<1x16x4x4xf32> {
 
 // -----
 
-// Windows of 3 with padding: the first and the last result of a row have a loop of two columns each, those between
-// them are a vector. The rows of the window are bounds of its loop.
+// Windows of 3 with padding: the columns of a row of the input, two vectors that overlap, are folded into a line between its padding, and the windows of
+// the line into results. The rows of the window are bounds of a loop, and columns need none.
 // CHECK-LABEL: func.func private @pool_
-// CHECK: scf.for {{.*}} = %c0 to %c15 step %c1
-// V4: scf.for {{.*}} = [[FIRST:%.*]] to [[LAST:%.*]] step {{.*}} iter_args({{.*}}) -> (f32)
-// V4: scf.for {{.*}} = %c1_{{.*}} to %c3_{{.*}} iter_args({{.*}}) -> (f32)
-// V4: scf.for {{.*}} = [[FIRST]] to [[LAST]] step {{.*}} iter_args({{.*}}) -> (vector<16xf32>)
-// V4: scf.for {{.*}} = %c0_{{.*}} to %c3_{{.*}} iter_args({{.*}}) -> (vector<16xf32>)
-// V4: scf.for {{.*}} = [[FIRST]] to [[LAST]] step {{.*}} iter_args({{.*}}) -> (f32)
-// V4: scf.for {{.*}} = %c0_{{.*}} to %c2_{{.*}} iter_args({{.*}}) -> (f32)
+// CHECK: [[LINE:%.*]] = memref.alloca()
+// CHECK: vector.store {{.*}}, [[LINE]]
+// CHECK: scf.for {{.*}} -> (vector<4xf32>)
+// CHECK: vector.store {{.*}}, [[LINE]]{{.*}} vector<4xf32>
+// CHECK: scf.for {{.*}} -> (vector<4xf32>)
+// CHECK: vector.store {{.*}}, [[LINE]]{{.*}} vector<4xf32>
+// CHECK-COUNT-3: vector.load [[LINE]]
+// CHECK: vector.store {{.*}}, %arg1
+// CHECK-COUNT-3: vector.load [[LINE]]
+// CHECK: vector.store {{.*}}, %arg1
 // CHECK-NOT: scf.if
 func.func @awkward(%x: tensor<1x3x5x5xf32>) -> tensor<1x3x5x5xf32> {
   %0, %i = "onnx.MaxPool"(%x) <{kernel_shape = array<i64: 3, 3>, pads = array<i64: 1, 1, 1, 1>}> : (tensor<1x3x5x5xf32>) -> (tensor<1x3x5x5xf32>, tensor<1x3x5x5xi64>)
   return %0 : tensor<1x3x5x5xf32>
+}
+
+// -----
+
+// Threads share planes where there are many. The rows of a plane go through the first pass before any of them goes through the second one. An average
+// divides by the taps of its column, which are counted once.
+// CHECK-LABEL: func.func private @pool_
+// CHECK: [[LINES:%.*]] = memref.alloca()
+// CHECK: [[TAPS:%.*]] = memref.alloca()
+// CHECK: arith.sitofp
+// CHECK: vector.store {{.*}}, [[TAPS]]
+// CHECK: scf.for {{.*}} = %arg2 to %arg3
+// CHECK: scf.for {{.*}} to %c7
+// CHECK: vector.store {{.*}}, [[LINES]]
+// CHECK: scf.for {{.*}} to %c7
+// CHECK: vector.load [[TAPS]]
+// CHECK: arith.divf
+func.func @planes(%x: tensor<1x32x7x7xf32>) -> tensor<1x32x7x7xf32> {
+  %0 = "onnx.AveragePool"(%x) <{kernel_shape = array<i64: 3, 3>, pads = array<i64: 1, 1, 1, 1>}> : (tensor<1x32x7x7xf32>) -> tensor<1x32x7x7xf32>
+  return %0 : tensor<1x32x7x7xf32>
 }

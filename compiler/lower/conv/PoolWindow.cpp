@@ -70,6 +70,25 @@ Pool poolOf(Operation *op) {
   return p;
 }
 
+Ix PoolRow::taps(const Pool &pool) const {
+  return pool.countPadding ? padded : (slices.second - slices.first) * (rows.second - rows.first);
+}
+
+Point PoolRow::pointAt(const Pool &pool, Ix column, int64_t lanes, Value mask) const {
+  std::array<Ix, 3> spatial{d, h, column};
+  Point point{{n, c}, lanes, mask};
+  point.at.append(spatial.begin() + (5 - pool.rank), spatial.end());
+  return point;
+}
+
+SmallVector<Value> PoolRow::fold(Writer &w, Ix at, ValueRange acc,
+                                 llvm::function_ref<SmallVector<Value>(Ix, ValueRange)> columns) const {
+  return w.loop(slices.first, slices.second, 1, acc, [&](Ix slice, ValueRange a) {
+    return w.loop(rows.first, rows.second, 1, a,
+                  [&](Ix row, ValueRange b) { return columns(at + slice * tapDistance[0] + row * tapDistance[1], b); });
+  });
+}
+
 static Value select(Writer &w, Value condition, Value a, Value b) {
   return arith::SelectOp::create(w.b, w.loc, condition, a, b);
 }

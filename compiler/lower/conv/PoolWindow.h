@@ -35,6 +35,25 @@ struct Pool {
 /// Returns the pool that an op asks for.
 Pool poolOf(mlir::Operation *op);
 
+/// A row of outputs: its image, channel (or block of channels), slice and row.
+struct PoolRow {
+  Ix n, c, d, h;
+  std::pair<Ix, Ix> slices, rows;     ///< taps inside of the input, as [first, last)
+  Ix base;                            ///< where the first tap of output 0 is, in the padding perhaps
+  Ix padded;                          ///< taps along slices and rows that are inside of the input and the padding
+  std::array<Ix, 2> tapDistance = {}; ///< between two taps along slices and rows, in elements
+
+  /// Returns how many taps along slices and rows an average counts.
+  Ix taps(const Pool &pool) const;
+  /// Where outputs from a column on are.
+  Point pointAt(const Pool &pool, Ix column, int64_t lanes, mlir::Value mask = {}) const;
+  /// Folds over slices and rows, of taps whose first one is at `at`: `columns` folds a row of them, given where it
+  /// begins.
+  llvm::SmallVector<mlir::Value>
+  fold(Writer &w, Ix at, mlir::ValueRange acc,
+       llvm::function_ref<llvm::SmallVector<mlir::Value>(Ix at, mlir::ValueRange acc)> columns) const;
+};
+
 /// Return the value of an empty window, the window with one more element, and the result for `count` elements. They
 /// work on scalars and on vectors.
 mlir::Value poolStart(Writer &w, const Pool &pool, mlir::Type type);

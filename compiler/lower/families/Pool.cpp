@@ -1,6 +1,8 @@
 // Builds pools. Windows are clipped to the input: rows and slices by bounds that are computed for each row of outputs,
 // and columns at the edges by static bounds. In between, a tile of pixels (or a vector, row-major) needs no bounds.
+// Row- major pools whose windows are wider than one column are those of PlanarPool.h.
 #include "compiler/onnx/ops/Pool.h"
+#include "compiler/lower/conv/PlanarPool.h"
 #include "compiler/lower/conv/PoolWindow.h"
 #include "compiler/onnx/ElementTypes.h"
 #include "compiler/onnx/Onnx.h"
@@ -20,24 +22,41 @@ constexpr int64_t staticTaps = 7, tilePixels = 8;
 /// Builds the loops of one kernel.
 class PoolLoops {
 public:
-  PoolLoops(Build &build, const Pool &pool)
-      : build(build), w(build.w), p(pool), in(plan::stridesOf(Group::typeOf(build.group.root->getOperand(0)))),
+  PoolLoops(Build &build, const Pool &pool, Ix rowsOfItem)
+      : build(build), w(build.w), p(pool), rowsOfItem(rowsOfItem),
+        in(plan::stridesOf(Group::typeOf(build.group.root->getOperand(0)))),
         space(build.group.space(build.group.resultType())), x(build.group.buffer(build.group.root->getOperand(0))) {
     for (int64_t i = 0; i < 3; ++i) {
       int64_t dim = p.rank - 3 + i;
       strides[i] = dim < 2 ? Ix(0) : in.strides[dim];
     }
+    if (in.lanes == 1 && !withIndices() && PlanarPool::fits(p, w.machine)) {
+      planar.emplace(build, p, x, space, rowsOfItem);
+    }
   }
 
-  /// Writes all outputs of one row.
-  void row(Ix n, Ix c, Ix d, Ix h) {
-    Row r{n, c, d, h, p.axes[0].inside(d), p.axes[1].inside(h), 0, 0};
+  /// Writes the rows of a work item, from one of a slice on.
+  void rows(Ix n, Ix c, Ix d, Ix first) {
+    auto rowOf = [&](Ix i) { return rowAt(n, c, d, first + i); };
+    if (planar) {
+      return planar->rows(rowOf);
+    }
+    w.loop(0, rowsOfItem, 1, [&](Ix i) { row(rowOf(i)); });
+  }
+
+private:
+  PoolRow rowAt(Ix n, Ix c, Ix d, Ix h) {
+    PoolRow r{n, c, d, h, p.axes[0].inside(d), p.axes[1].inside(h), 0, 0};
     r.padded = p.axes[0].padded(d) * p.axes[1].padded(h);
     r.base = in.offset + n * in.strides[0] + c * in.strides[1] + (d * p.axes[0].step - p.axes[0].before) * strides[0] +
              (h * p.axes[1].step - p.axes[1].before) * strides[1] - p.axes[2].before * strides[2];
+    r.tapDistance = {Ix(p.axes[0].tapStep) * strides[0], Ix(p.axes[1].tapStep) * strides[1]};
+    return r;
+  }
+
+  void row(const PoolRow &r) {
     if (withIndices()) {
-      w.loop(0, p.axes[2].out, 1, [&](Ix i) { indexed(r, i); });
-      return;
+      return w.loop(0, p.axes[2].out, 1, [&](Ix i) { indexed(r, i); });
     }
     auto [first, last] = p.axes[2].interior();
     edges(r, 0, first);
@@ -49,21 +68,15 @@ public:
     edges(r, last, p.axes[2].out);
   }
 
-private:
-  /// A row of outputs: its image, channel (or block of channels), slice and row.
-  struct Row {
-    Ix n, c, d, h;
-    std::pair<Ix, Ix> slices, rows; ///< taps inside of the input, as [first, last)
-    Ix base, padded;                ///< where the first tap of output 0 is; taps inside of the input and the padding
-  };
-
   Build &build;
   Writer &w;
   const Pool &p;
+  Ix rowsOfItem;
   plan::Strides in;
   Space space;
   Buffer x;
   std::array<Ix, 3> strides{};
+  std::optional<PlanarPool> planar;
 
   /// Returns whether the op also gives the index of each maximum.
   bool withIndices() const {
@@ -73,34 +86,20 @@ private:
 
   using Vectors = SmallVector<Value>;
 
-  /// Folds over slices and rows; `columns` folds one row of taps, given where it begins.
-  Vectors overRows(const Row &r, Ix at, Vectors acc, llvm::function_ref<Vectors(Ix, ValueRange)> columns) {
-    return w.loop(r.slices.first, r.slices.second, 1, acc, [&](Ix d, ValueRange a) {
-      return w.loop(r.rows.first, r.rows.second, 1, a, [&](Ix h, ValueRange b) {
-        return columns(at + d * (Ix(p.axes[0].tapStep) * strides[0]) + h * (Ix(p.axes[1].tapStep) * strides[1]), b);
-      });
-    });
-  }
-
   /// Returns the value of an empty window.
   Value started(int64_t lanes) { return poolStart(w, p, w.vectorOf(x.element, lanes)); }
 
   /// Finishes windows that begin at `column`, of which `inside` taps of the column are in the input and `padded` in the
   /// input and its padding, and stores them.
-  void finish(const Row &r, Ix column, Value acc, Ix inside, Ix padded, int64_t lanes, Value mask = {}) {
-    Ix count = p.countPadding ? r.padded * padded
-                              : (r.slices.second - r.slices.first) * (r.rows.second - r.rows.first) * inside;
-    Point at;
-    std::array<Ix, 3> spatial{r.d, r.h, column};
-    at.at = {r.n, r.c};
-    at.at.append(spatial.begin() + (5 - p.rank), spatial.end());
-    at.lanes = lanes, at.mask = mask;
-    build.group.finish(poolFinish(w, p, acc, p.kind == Pool::Average ? count : Ix(1)), space, at);
+  void finish(const PoolRow &r, Ix column, Value acc, Ix inside, Ix padded, int64_t lanes, Value mask = {}) {
+    Ix count = r.taps(p) * (p.countPadding ? padded : inside);
+    build.group.finish(poolFinish(w, p, acc, p.kind == Pool::Average ? count : Ix(1)), space,
+                       r.pointAt(p, column, lanes, mask));
   }
 
   /// Writes output columns [from, to), whose windows reach over the edge. They are written out when their number is
   /// known.
-  void edges(const Row &r, Ix from, Ix to) {
+  void edges(const PoolRow &r, Ix from, Ix to) {
     if (!from.known() || !to.known()) {
       return w.loop(from, to, 1, [&](Ix i) { edge(r, i); });
     }
@@ -110,25 +109,25 @@ private:
   }
 
   /// Writes one such column.
-  void edge(const Row &r, Ix i) {
+  void edge(const PoolRow &r, Ix i) {
     const PoolAxis &a = p.axes[2];
     auto [first, last] = a.inside(i);
     Ix tap = Ix(a.tapStep) * strides[2];
-    Vectors acc = overRows(r, r.base + i * (Ix(a.step) * strides[2]), {started(in.lanes)},
-                           [&, first = first, last = last](Ix at, ValueRange b) {
-                             return w.loop(first, last, 1, b, [&](Ix k, ValueRange c) {
-                               return Vectors{poolFold(w, p, c[0], w.load(x, at + k * tap, in.lanes))};
-                             });
+    Vectors acc = r.fold(w, r.base + i * (Ix(a.step) * strides[2]), Vectors{started(in.lanes)},
+                         [&, first = first, last = last](Ix at, ValueRange b) {
+                           return w.loop(first, last, 1, b, [&](Ix k, ValueRange c) {
+                             return Vectors{poolFold(w, p, c[0], w.load(x, at + k * tap, in.lanes))};
                            });
+                         });
     finish(r, i, acc[0], last - first, a.padded(i), in.lanes);
   }
 
   /// Writes a tile of neighbouring blocked pixels. Each input vector is loaded once and folded into all windows that it
   /// is in.
-  void pixels(const Row &r, Ix i, int64_t size) {
+  void pixels(const PoolRow &r, Ix i, int64_t size) {
     const PoolAxis &a = p.axes[2];
     Vectors acc =
-        overRows(r, r.base + i * (Ix(a.step) * strides[2]), Vectors(size, started(in.lanes)), [&](Ix at, ValueRange b) {
+        r.fold(w, r.base + i * (Ix(a.step) * strides[2]), Vectors(size, started(in.lanes)), [&](Ix at, ValueRange b) {
           if (a.taps > staticTaps) {
             return w.loop(0, a.taps, 1, b, [&](Ix k, ValueRange c) {
               Vectors next;
@@ -158,9 +157,9 @@ private:
   }
 
   /// Writes a vector of row-major outputs.
-  void plain(const Row &r, Ix i, int64_t lanes, Value mask) {
+  void plain(const PoolRow &r, Ix i, int64_t lanes, Value mask) {
     const PoolAxis &a = p.axes[2];
-    Vectors acc = overRows(r, r.base + i * a.step, {started(lanes)}, [&](Ix at, ValueRange b) {
+    Vectors acc = r.fold(w, r.base + i * a.step, Vectors{started(lanes)}, [&](Ix at, ValueRange b) {
       return w.loop(0, a.taps, 1, b, [&](Ix k, ValueRange c) {
         Value v = w.loadStrided(x, at + k * a.tapStep, a.step, lanes, mask);
         return Vectors{poolFold(w, p, c[0], v)};
@@ -170,7 +169,7 @@ private:
   }
 
   /// Writes one maximum and its index in the whole input, row-major or with the image column by column.
-  void indexed(const Row &r, Ix i) {
+  void indexed(const PoolRow &r, Ix i) {
     const PoolAxis &a = p.axes[2];
     auto [first, last] = a.inside(i);
     Type type = w.b.getI64Type();
@@ -223,6 +222,15 @@ class PoolFamily : public KernelFamily {
     return sizes[0] * (plan::blockedOf(in) ? Size(plan::blocksOf(in)) : sizes[1]);
   }
 
+  /// Whether an image has so many planes that threads can share them. The rows of a plane then are one work item: to
+  /// find out where an item is takes as long as a short row.
+  static bool isByPlane(Operation *op, const target::MachineModel &machine) {
+    constexpr int64_t manyPlanes = 32;
+    RankedTensorType in = Group::typeOf(op->getOperand(0));
+    int64_t channels = plan::blockedOf(in) ? plan::blocksOf(in) : in.getDimSize(1);
+    return !machine.itemsAreThreads && channels >= manyPlanes;
+  }
+
 public:
   SmallVector<TypeID> roots() const override {
     return rootsOf<onnx::MaxPoolOp, onnx::AveragePoolOp, onnx::LpPoolOp, onnx::GlobalAveragePoolOp,
@@ -242,13 +250,14 @@ public:
     return image && !writesIndices(root) ? LayoutRule::Follow : LayoutRule::RowMajor;
   }
 
-  KernelShape shape(plan::KernelOp kernel, const target::MachineModel &) const override {
+  KernelShape shape(plan::KernelOp kernel, const target::MachineModel &machine) const override {
     KernelShape shape;
     Operation *root = kernel.root();
     shape.items = planes(root);
     support::Sizes out = onnx::sizesOf(Group::typeOf(root->getResult(0)));
-    for (size_t i = 2; !global(root) && i + 1 < out.size(); ++i) {
-      shape.items = shape.items * out[i];
+    size_t last = out.size() - 1; // the columns, with the rows in front of them
+    for (size_t i = 2; !global(root) && i < last; ++i) {
+      shape.items = shape.items * (i + 1 == last && isByPlane(root, machine) ? Size(1) : out[i]);
     }
     return shape;
   }
@@ -260,13 +269,15 @@ public:
       buildGlobalPool(build, pool);
       return success();
     }
-    PoolLoops builder(build, pool);
     Ix channels = plan::stridesOf(Group::typeOf(root->getOperand(0))).sizes[1], rows = pool.axes[1].out,
        slices = pool.axes[0].out;
+    bool byPlane = isByPlane(root, build.w.machine);
+    PoolLoops builder(build, pool, byPlane ? rows : Ix(1));
     build.w.loop(build.begin, build.end, 1, [&](Ix item) {
-      Ix h = remainder(item, rows), rest = floorDiv(item, rows), d = remainder(rest, slices),
-         plane = floorDiv(rest, slices);
-      builder.row(floorDiv(plane, channels), remainder(plane, channels), d, h);
+      Ix h = byPlane ? Ix(0) : remainder(item, rows), rest = byPlane ? item : floorDiv(item, rows);
+      Ix d = remainder(rest, slices), plane = floorDiv(rest, slices);
+      Ix n = floorDiv(plane, channels), c = remainder(plane, channels);
+      builder.rows(n, c, d, h);
     });
     return success();
   }
