@@ -74,7 +74,9 @@ void expand(Operation *op, Unary unary, Binary binary, bool ldexp) {
   FloatBuilder own(builder, op->getLoc(), type, ldexp);
   FloatBuilder f = own.with(element.isF64() ? 64 : 32);
   Value first = f.convert(op->getOperand(0));
-  unary = op->hasAttr(plan::negativeName) ? expandExpOfNegative : unary;
+  unary = op->hasAttr(plan::negativeName)      ? expandExpOfNegative
+          : op->hasAttr(support::fractionName) ? expandLog1pOfFraction
+                                               : unary;
   Value result = unary ? unary(f, first) : binary(f, first, f.convert(op->getOperand(1)));
   op->getResult(0).replaceAllUsesWith(own.convert(result));
   op->erase();

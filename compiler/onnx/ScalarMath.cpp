@@ -7,6 +7,7 @@
 // that it is a float32 which the narrow type has.
 #include "compiler/onnx/ScalarMath.h"
 #include "compiler/onnx/ElementTypes.h"
+#include "compiler/support/Attributes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Matchers.h"
@@ -201,7 +202,11 @@ INGOT_MATH_FUNCTIONS(X)
 
 Num sigmoid(Num x) { return 1.0 / (1.0 + exp(-x)); }
 // Computes log(1 + exp(x)) so that neither branch overflows, and small results keep their digits.
-Num softplus(Num x) { return atLeast(x, 0.0) + log1p(exp(-abs(x))); }
+Num softplus(Num x) {
+  Num rest = log1p(exp(-abs(x)));
+  Value(rest).getDefiningOp()->setDiscardableAttr(support::fractionName, x.builder().getUnitAttr());
+  return atLeast(x, 0.0) + rest;
+}
 
 /// Returns `type` with another element type.
 static Type withElement(Type type, Type element) {

@@ -14,4 +14,8 @@ inline constexpr llvm::StringLiteral roundedToBytesName = "ingot.bytes";
 /// once (ExpandMath.cpp).
 inline constexpr llvm::StringLiteral tailName = "ingot.tail";
 
+/// Marks a math.log1p whose operand is in [0, 1]. The formula of Softplus sets it; emit expands it without a search for
+/// the operand's exponent (math/Logarithm.cpp).
+inline constexpr llvm::StringLiteral fractionName = "ingot.fraction";
+
 } // namespace ingot::support

@@ -42,6 +42,8 @@ Wide silu(Wide x) { return x / (1 + expl(-x)); }
 /// Of softmax, which takes exponentials of nothing positive: right to two ulp, but of those that are far from 1 without
 /// a fused multiply-add.
 Wide weight(Wide x) { return expl(-fabsl(x)); }
+/// The part of Softplus that is not x: log1p of a fraction.
+Wide rest(Wide x) { return log1pl(expl(-fabsl(x))); }
 Wide gelu(Wide x) { return x * erfcl(-x * sqrtl(0.5L)) / 2; }
 
 constexpr const char *sigmoidText = "%n{0} = arith.negf %a : {1}\n%e{0} = math.exp %n{0} : {1}\n"
@@ -54,6 +56,8 @@ constexpr const char *siluOfByteText = "%n{0} = arith.negf %a : {1}\n%e{0} = mat
                                        "%s{0} = arith.addf %e{0}, %one : {1}\n%v{0} = arith.divf %a, %s{0} : {1}\n";
 constexpr const char *weightText = "%t{0} = math.absf %a : {1}\n%n{0} = arith.negf %t{0} : {1}\n"
                                    "%v{0} = math.exp %n{0} {{ingot.negative} : {1}\n";
+constexpr const char *restText = "%t{0} = math.absf %a : {1}\n%n{0} = arith.negf %t{0} : {1}\n"
+                                 "%e{0} = math.exp %n{0} : {1}\n%v{0} = math.log1p %e{0} {{ingot.fraction} : {1}\n";
 constexpr const char *geluText = "%t{0} = math.absf %a : {1}\n%u{0} = arith.minimumf %t{0}, %ten : {1}\n"
                                  "%s{0} = arith.mulf %u{0}, %root : {1}\n%e{0} = math.erfc %s{0} {{ingot.tail} : {1}\n"
                                  "%h{0} = arith.mulf %e{0}, %half : {1}\n%p{0} = arith.mulf %u{0}, %h{0} : {1}\n"
@@ -75,7 +79,7 @@ const Function functions[] = {
     {"math.tan", tanl, nullptr, -30, 30, HUGE_VAL, 0.51, 4},
     {"math.asin", asinl, nullptr, -1, 1, HUGE_VAL, 0.51, 4},
     {"math.acos", acosl, nullptr, -1, 1, HUGE_VAL, 0.51, 4},
-    {"math.atan", atanl, nullptr, -4, 4, HUGE_VAL, 0.51, 2},
+    {"math.atan", atanl, nullptr, -4, 4, HUGE_VAL, 2, 2},
     {"math.sinh", sinhl, nullptr, -90, 90, HUGE_VAL, 0.51, 4},
     {"math.cosh", coshl, nullptr, -90, 90, HUGE_VAL, 0.51, 4},
     {"math.asinh", asinhl, nullptr, -4, 4, HUGE_VAL, 0.51, 4},
@@ -89,6 +93,7 @@ const Function functions[] = {
     {"silu", silu, nullptr, -16, 16, 16, 16, 2.5, siluText},
     {"silu of a byte", silu, nullptr, -16, 16, 16, 64, 2.5, siluOfByteText, 2.25e-4},
     {"weight", weight, nullptr, -40, 40, 87, 72, 1.2, weightText},
+    {"rest of softplus", rest, nullptr, -16, 16, 87, 3.5, 3.5, restText},
     {"gelu", gelu, nullptr, -2, 5, 2, 24, 40, geluText},
 };
 

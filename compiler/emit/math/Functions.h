@@ -15,6 +15,7 @@ mlir::Value expandExp2(const FloatBuilder &f, mlir::Value x);
 mlir::Value expandExpM1(const FloatBuilder &f, mlir::Value x);
 mlir::Value expandLog(const FloatBuilder &f, mlir::Value x);
 mlir::Value expandLog1p(const FloatBuilder &f, mlir::Value x);
+mlir::Value expandLog1pOfFraction(const FloatBuilder &f, mlir::Value x); ///< of x in [0, 1]
 mlir::Value expandTanh(const FloatBuilder &f, mlir::Value x);
 mlir::Value expandErf(const FloatBuilder &f, mlir::Value x);
 /// Accurate in ulp for x <= 2; beyond, within 1e-8 of erfc.

@@ -77,6 +77,17 @@ Value ingot::emit::expandLog1p(const FloatBuilder &f, Value x) {
   return f.select(f.equal(x, 0.0), x, result);
 }
 
+// This is 2 atanh(s) with s = x / (2 + x), which is at most 1/3: 2 s (1 + s^2 p(s^2)). The polynomial was fitted so
+// that the largest relative error, 4.5e-9, is least.
+Value ingot::emit::expandLog1pOfFraction(const FloatBuilder &f, Value x) {
+  if (f.isDouble()) {
+    return expandLog1p(f, x);
+  }
+  constexpr double p[] = {3.333320916e-01, 2.001076341e-01, 1.400090158e-01, 1.400599629e-01};
+  Value s = f.div(x, f.add(x, 2.0)), z = f.mul(s, s), twice = f.add(s, s);
+  return f.fma(f.mul(f.polynomial(z, p), z), twice, twice);
+}
+
 Value ingot::emit::expandLog2(const FloatBuilder &f, Value x) {
   return inDouble(f, x, [](const FloatBuilder &d, Value v) { return d.mul(expandLog(d, v), 1.44269504088896340736); });
 }

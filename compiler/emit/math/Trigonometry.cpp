@@ -184,6 +184,18 @@ Value atanPositive(const FloatBuilder &d, Value x) {
   return d.add(base, d.sub(r, correction));
 }
 
+/// Returns atan(x) in f32, right to two ulp. Beyond 1 it is pi/2 - atan(1 / x), with pi/2 in two parts. The polynomial
+/// was fitted so that the largest relative error, 1.7e-8, is least.
+Value atan32(const FloatBuilder &f, Value x) {
+  constexpr double p[] = {-3.333315253e-01, 1.999377310e-01, -1.421105564e-01, 1.066600308e-01,
+                          -7.552210242e-02, 4.321181402e-02, -1.636789925e-02, 2.920684638e-03};
+  constexpr double high = 0x1.921fb6p0, low = -0x1.777a5cp-25; // of pi/2
+  Value a = f.abs(x), isLarge = f.greater(a, 1.0), one = f.constant(1.0);
+  Value r = f.div(f.select(isLarge, f.constant(-1.0), a), f.select(isLarge, a, one)), z = f.mul(r, r);
+  Value angle = f.fma(f.mul(f.polynomial(z, p), z), r, r);
+  return f.copySign(f.select(isLarge, f.add(f.add(angle, low), high), angle), x);
+}
+
 /// Returns (e^a +- e^-a) / 2 for a so large that e^-a does not matter, where e^a alone would overflow too early.
 Value halfExp(const FloatBuilder &d, Value a) {
   Value root = expandExp(d, d.mul(a, 0.5));
@@ -209,7 +221,9 @@ Value ingot::emit::expandTan(const FloatBuilder &f, Value x) {
   return f.select(f.equal(x, 0.0), x, tangent);
 }
 
-Value ingot::emit::expandAtan(const FloatBuilder &f, Value x) { return oddInDouble(f, x, atanPositive); }
+Value ingot::emit::expandAtan(const FloatBuilder &f, Value x) {
+  return f.isDouble() ? oddInDouble(f, x, atanPositive) : atan32(f, x);
+}
 
 Value ingot::emit::expandAsin(const FloatBuilder &f, Value x) {
   return oddInDouble(f, x, [](const FloatBuilder &d, Value a) {

@@ -7,8 +7,8 @@ using namespace mlir;
 namespace ingot::lower {
 namespace {
 
-/// The most elements of a line, and of all lines; the most vectors of columns that are folded in one loop; the most taps
-/// of a line that are written out, while longer windows loop.
+/// The most elements of a line, and of all lines; the most vectors of columns that are folded in one loop; the most
+/// taps of a line that are written out, while longer windows loop.
 constexpr int64_t lineElements = 1024, elementsOfLines = 2048, vectorsTogether = 4, staticTaps = 7;
 
 /// The least lanes of a vector that is shorter than a machine's.
@@ -17,7 +17,8 @@ constexpr int64_t leastLanes = 4;
 /// Calls `body` for vectors that cover [from, to), without masks: the last vector begins where it ends with them, and
 /// does again what others have done. (What a masked store has written is loaded late.) Few elements have shorter
 /// vectors.
-void overlapping(Writer &w, Ix from, Ix to, int64_t lanes, llvm::function_ref<void(ArrayRef<Ix> at, int64_t lanes)> body) {
+void overlapping(Writer &w, Ix from, Ix to, int64_t lanes,
+                 llvm::function_ref<void(ArrayRef<Ix> at, int64_t lanes)> body) {
   Ix extent = to - from;
   if (lanes < leastLanes) {
     return w.loop(from, to, 1, [&](Ix i) { body({i}, 1); });
@@ -66,8 +67,8 @@ int64_t PlanarPool::outputsOfLine(const PoolAxis &axis, int64_t lanes) {
 }
 
 /// A window of one column, or of one row, is folded in one pass. So is one that shares no column with its neighbours
-/// where masks do the last outputs of a row. Threads of a GPU have no stack to speak of, and where code is to be small, so
-/// is the stack.
+/// where masks do the last outputs of a row. Threads of a GPU have no stack to speak of, and where code is to be small,
+/// so is the stack.
 bool PlanarPool::fits(const Pool &pool, const target::MachineModel &machine) {
   const auto &[slices, rows, columns] = pool.axes;
   bool pays = columns.taps > 1 && slices.taps * rows.taps > 1 && (columns.taps > columns.step || !machine.maskedAccess);
@@ -156,9 +157,7 @@ void PlanarPool::outputs(const PoolRow &row, Ix line, Ix first, Ix count) {
 
 /// Writes a vector of outputs from the one at an element of a line on.
 void PlanarPool::foldLine(const PoolRow &row, Ix line, Ix first, Ix output, int64_t lanes) {
-  auto tap = [&](Ix k) {
-    return w.loadStrided(lines, line + output * axis.step + k * axis.tapStep, axis.step, lanes);
-  };
+  auto tap = [&](Ix k) { return w.loadStrided(lines, line + output * axis.step + k * axis.tapStep, axis.step, lanes); };
   Value window = tap(0);
   if (axis.taps <= staticTaps) {
     for (int64_t k = 1; k < axis.taps; ++k) {
@@ -194,9 +193,8 @@ Value PlanarPool::tapsOf(Ix output, int64_t lanes) {
   auto splat = [&](Ix i) { return w.splat(w.integer(i, w.b.getI32Type()), lanes); };
   Value zero = number(0), begin = splat(output * axis.step);
   if (lanes > 1) {
-    SmallVector<int32_t> steps = llvm::map_to_vector(llvm::seq<int32_t>(0, static_cast<int32_t>(lanes)), [&](int32_t i) {
-      return i * static_cast<int32_t>(axis.step);
-    });
+    SmallVector<int32_t> steps = llvm::map_to_vector(llvm::seq<int32_t>(0, static_cast<int32_t>(lanes)),
+                                                     [&](int32_t i) { return i * static_cast<int32_t>(axis.step); });
     auto behind = DenseElementsAttr::get(cast<ShapedType>(type), ArrayRef<int32_t>(steps));
     begin = arith::AddIOp::create(w.b, w.loc, begin, arith::ConstantOp::create(w.b, w.loc, behind));
   }

@@ -52,17 +52,19 @@ private:
 
   /// Whether there are at least `n` places for certain.
   static bool atLeast(Ix size, int64_t n) { return size.known() && size.number() >= n; }
+  /// Whether there are at least `n` places, or only the run knows how many.
+  static bool mayBe(Ix size, int64_t n) { return !size.known() || size.number() >= n; }
 
   const Access &source() { return space.accesses.find(key)->second; }
 
   void chooseTile() {
     int64_t l = w.machine.lanes, last = static_cast<int64_t>(space.sizes.size()) - 1;
-    if (!hasSource || space.block > 1 || last < 1 || l < 2 || !atLeast(space.sizes[last], l) ||
+    if (!hasSource || space.block > 1 || last < 1 || l < 2 || !mayBe(space.sizes[last], l) ||
         (source().strides[last].known() && std::abs(source().strides[last].number()) <= 1)) {
       return;
     }
     for (int64_t d = 0; d < last; ++d) {
-      if (source().strides[d].is(1) && atLeast(space.sizes[d], l)) {
+      if (source().strides[d].is(1) && mayBe(space.sizes[d], l)) {
         tileAxis = d;
       }
     }
