@@ -4,7 +4,9 @@
 //   y[o, p * s + k] = sum of w[c, o, k + j * s] * x[c, p - j] over c and 0 <= j < n
 // This is done for few output channels, as the last transposed convolution of a segmentation has, which makes a map of
 // scores, or of a decoder that makes a wave. Otherwise each residue of the outputs would be a convolution by itself,
-// with vectors of channels that are nearly empty. Weights and bias must be constant.
+// with vectors of channels that are nearly empty. A kernel that is no multiple has zeros behind it. With strides of 1
+// there is one place, and it is done for any number of channels: an ordinary convolution has more algorithms. Weights
+// and bias must be constant.
 #include "compiler/fusion/Match.h"
 #include "compiler/onnx/ops/Conv.h"
 
@@ -33,15 +35,14 @@ struct Shuffle : OpRewritePattern<onnx::ConvTransposeOp> {
     if (!known || conv.getGroup() != 1 || (biased && !onnx::constantOf(conv.getB()))) {
       return failure();
     }
-    ArrayRef<int64_t> kernel = w.getShape().drop_front(2), strides = conv.getStrides().value_or(ArrayRef<int64_t>());
+    ArrayRef<int64_t> kernel = w.getShape().drop_front(2);
+    SmallVector<int64_t> ones(kernel.size(), 1);
+    ArrayRef<int64_t> strides = conv.getStrides().value_or(ArrayRef<int64_t>(ones));
     int64_t outputs = w.getDimSize(1), places = onnx::elements(strides);
     bool aside = conv.getAutoPad() == "NOTSET" && !conv.getOutputShape() && areAll(conv.getOutputPadding(), 0) &&
                  areAll(conv.getDilations(), 1);
-    bool few = outputs > 0 && outputs <= fewChannels && places > 1 && w.getDimSize(0) > 0;
-    bool multiple = strides.size() == kernel.size() && llvm::all_of(llvm::zip_equal(kernel, strides), [](auto both) {
-                      return std::get<0>(both) > 0 && std::get<0>(both) % std::get<1>(both) == 0;
-                    });
-    if (!aside || !few || !multiple) {
+    bool few = outputs > 0 && (outputs <= fewChannels || places == 1) && onnx::elements(w.getShape()) > 0;
+    if (!aside || !few || strides.size() != kernel.size()) {
       return failure();
     }
     Value bias = biased ? repeated(conv, places, rewriter) : conv.getB();
@@ -60,27 +61,33 @@ private:
     return onnx::makeConstant(rewriter, conv.getLoc(), onnx::constantFromFloats(type, values));
   }
 
+  /// Returns the taps of each axis, n.
+  static SmallVector<int64_t> tapsOf(ArrayRef<int64_t> kernel, ArrayRef<int64_t> strides) {
+    return llvm::map_to_vector(llvm::zip_equal(kernel, strides), [](auto both) {
+      return static_cast<int64_t>(llvm::divideCeil(std::get<0>(both), std::get<1>(both)));
+    });
+  }
+
   /// Returns the weights of the convolution, which has w[c, o, k + j * s] at [o, k][c][n - 1 - j].
   static Value shuffledWeights(onnx::ConvTransposeOp conv, ArrayRef<int64_t> strides, PatternRewriter &rewriter) {
     auto w = onnx::ranked(conv.getW());
     ArrayRef<int64_t> kernel = w.getShape().drop_front(2);
+    SmallVector<int64_t> taps = tapsOf(kernel, strides);
     int64_t inputs = w.getDimSize(0), outputs = w.getDimSize(1), size = onnx::elements(kernel),
-            places = onnx::elements(strides), taps = size / places;
-    SmallVector<double> from = *onnx::floatsOf(conv.getW()), to(from.size());
+            places = onnx::elements(strides), allTaps = onnx::elements(taps);
+    SmallVector<double> from = *onnx::floatsOf(conv.getW()), to(outputs * places * inputs * allTaps, 0.0);
     for (auto [i, value] : llvm::enumerate(from)) {
       int64_t at = static_cast<int64_t>(i), rest = at % size, o = at / size % outputs, c = at / size / outputs;
       int64_t place = 0, tap = 0, placeStep = 1, tapStep = 1;
       for (size_t axis = kernel.size(); axis-- > 0; rest /= kernel[axis]) {
-        int64_t stride = strides[axis], k = rest % kernel[axis], n = kernel[axis] / stride;
+        int64_t stride = strides[axis], k = rest % kernel[axis], n = taps[axis];
         place += k % stride * placeStep, tap += (n - 1 - k / stride) * tapStep;
         placeStep *= stride, tapStep *= n;
       }
-      to[((o * places + place) * inputs + c) * taps + tap] = value;
+      to[((o * places + place) * inputs + c) * allTaps + tap] = value;
     }
     SmallVector<int64_t> shape = {outputs * places, inputs};
-    for (auto [k, stride] : llvm::zip_equal(kernel, strides)) {
-      shape.push_back(k / stride);
-    }
+    llvm::append_range(shape, taps);
     auto type = RankedTensorType::get(shape, rewriter.getF32Type());
     return onnx::makeConstant(rewriter, conv.getLoc(), onnx::constantFromFloats(type, to));
   }
@@ -108,12 +115,17 @@ private:
       order.append({2 + rank + i, 2 + i});
       all.push_back(made[2 + i] * onnx::Size(strides[i]));
     }
-    return cut(conv, f.reshapeTo(f.transpose(f.reshapeTo(each, split), order), all), f);
+    ArrayRef<int64_t> kernel = onnx::ranked(conv.getW()).getShape().drop_front(2);
+    SmallVector<int64_t> pads(2 * rank, 0);
+    llvm::copy(conv.getPads().value_or(ArrayRef<int64_t>()), pads.begin());
+    for (int64_t i = 0; i < rank; ++i) {
+      pads[rank + i] += taps[i] * strides[i] - kernel[i];
+    }
+    return cut(pads, f.reshapeTo(f.transpose(f.reshapeTo(each, split), order), all), f);
   }
 
   /// Returns `all` without the outputs that the pads take away.
-  static Value cut(onnx::ConvTransposeOp conv, Value all, onnx::Formula &f) {
-    auto pads = conv.getPads().value_or(ArrayRef<int64_t>());
+  static Value cut(ArrayRef<int64_t> pads, Value all, onnx::Formula &f) {
     size_t rank = pads.size() / 2;
     SmallVector<int64_t> from, to, axes;
     for (size_t i = 0; i < rank; ++i) {

@@ -34,17 +34,44 @@ func.func @overlapping(%x: tensor<1x1x7xf32>) -> tensor<1x1x13xf32> {
 
 // -----
 
-// Not where the kernel is no multiple, nor with outputs that no pixel makes, nor with many channels, which fill vectors.
-// CHECK-LABEL: @kept
-// CHECK-COUNT-3: onnx.ConvTranspose
-// CHECK-NOT: onnx.Conv %
-func.func @kept(%x: tensor<1x2x7xf32>) -> (tensor<1x1x15xf32>, tensor<1x1x15xf32>, tensor<1x8x14xf32>) {
+// A kernel that is no multiple has zeros behind it, and what they make is cut.
+// CHECK-LABEL: @no_multiple
+// CHECK-DAG: %[[W:.*]] = onnx.Constant dense<{{\[\[}}[3.000000e+00, 1.000000e+00]], {{\[}}[0.000000e+00, 2.000000e+00]]]> : tensor<2x1x2xf32>
+// CHECK: %[[C:.*]] = onnx.Conv %arg0, %[[W]], {{.*}} {pads = array<i64: 1, 1>} {{.*}} -> tensor<1x2x8xf32>
+// CHECK: %[[ALL:.*]] = onnx.Reshape {{.*}} -> tensor<1x1x16xf32>
+// CHECK: onnx.Slice %[[ALL]], {{.*}} -> tensor<1x1x15xf32>
+func.func @no_multiple(%x: tensor<1x1x7xf32>) -> tensor<1x1x15xf32> {
   %none = onnx.None : none
-  %w3 = onnx.Constant dense<1.0> : tensor<2x1x3xf32>
+  %w = onnx.Constant dense<[[[1.0, 2.0, 3.0]]]> : tensor<1x1x3xf32>
+  %0 = onnx.ConvTranspose %x, %w, %none {strides = array<i64: 2>} : (tensor<1x1x7xf32>, tensor<1x1x3xf32>, none) -> tensor<1x1x15xf32>
+  return %0 : tensor<1x1x15xf32>
+}
+
+// -----
+
+// Strides of 1 need no rearrangement, whatever the channels are.
+// CHECK-LABEL: @dense
+// CHECK: onnx.Conv %arg0, {{.*}} {pads = array<i64: 2, 2>}
+// CHECK-NOT: onnx.Transpose
+// CHECK-NOT: onnx.ConvTranspose
+func.func @dense(%x: tensor<1x2x7xf32>) -> tensor<1x8x9xf32> {
+  %none = onnx.None : none
+  %w = onnx.Constant dense<1.0> : tensor<2x8x3xf32>
+  %0 = onnx.ConvTranspose %x, %w, %none {strides = array<i64: 1>} : (tensor<1x2x7xf32>, tensor<2x8x3xf32>, none) -> tensor<1x8x9xf32>
+  return %0 : tensor<1x8x9xf32>
+}
+
+// -----
+
+// Not with outputs that no pixel makes, nor with many channels, which fill vectors.
+// CHECK-LABEL: @kept
+// CHECK-COUNT-2: onnx.ConvTranspose
+// CHECK-NOT: onnx.Conv %
+func.func @kept(%x: tensor<1x2x7xf32>) -> (tensor<1x1x15xf32>, tensor<1x8x14xf32>) {
+  %none = onnx.None : none
   %w2 = onnx.Constant dense<1.0> : tensor<2x1x2xf32>
   %w8 = onnx.Constant dense<1.0> : tensor<2x8x2xf32>
-  %0 = onnx.ConvTranspose %x, %w3, %none {strides = array<i64: 2>} : (tensor<1x2x7xf32>, tensor<2x1x3xf32>, none) -> tensor<1x1x15xf32>
-  %1 = onnx.ConvTranspose %x, %w2, %none {strides = array<i64: 2>, output_padding = array<i64: 1>} : (tensor<1x2x7xf32>, tensor<2x1x2xf32>, none) -> tensor<1x1x15xf32>
-  %2 = onnx.ConvTranspose %x, %w8, %none {strides = array<i64: 2>} : (tensor<1x2x7xf32>, tensor<2x8x2xf32>, none) -> tensor<1x8x14xf32>
-  return %0, %1, %2 : tensor<1x1x15xf32>, tensor<1x1x15xf32>, tensor<1x8x14xf32>
+  %0 = onnx.ConvTranspose %x, %w2, %none {strides = array<i64: 2>, output_padding = array<i64: 1>} : (tensor<1x2x7xf32>, tensor<2x1x2xf32>, none) -> tensor<1x1x15xf32>
+  %1 = onnx.ConvTranspose %x, %w8, %none {strides = array<i64: 2>} : (tensor<1x2x7xf32>, tensor<2x8x2xf32>, none) -> tensor<1x8x14xf32>
+  return %0, %1 : tensor<1x1x15xf32>, tensor<1x8x14xf32>
 }

@@ -16,31 +16,44 @@
 #include "compiler/onnx/ops/Conv.h"
 #include "compiler/plan/Layout.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace mlir;
 
 namespace ingot::lower {
 namespace {
 
-/// Returns the cycles of as many pixels as a block has lanes, by lanes of inputs: two multiply-adds a cycle, and what
-/// the sums of lanes take.
+/// Returns how many pixels are computed together: as many as a block has lanes, or a power of two that a shorter row
+/// has.
+int64_t pixelsTogether(const ConvGeometry &g, int64_t lanes) {
+  return std::min<int64_t>(lanes, llvm::bit_floor<uint64_t>(g.subConvs[0].axes[2].out.number()));
+}
+/// Returns the cycles of a row of outputs by lanes of inputs: two multiply-adds a cycle, and what the sums of lanes
+/// take.
 double reducingCycles(const ConvGeometry &g, int64_t lanes) {
   constexpr double sumsOfLanes = 4; // cycles for each vector, which is stored, loaded, and shuffled with others
-  auto blocks = static_cast<double>(llvm::divideCeil(g.inChannels, lanes)), vectors = static_cast<double>(lanes);
-  return static_cast<double>(g.outChannels) * vectors * (0.5 * blocks * static_cast<double>(g.kernel) + sumsOfLanes);
+  int64_t together = pixelsTogether(g, lanes);
+  auto blocks = static_cast<double>(llvm::divideCeil(g.inChannels, lanes)),
+       groups = static_cast<double>(llvm::divideCeil(g.subConvs[0].axes[2].out.number(), together));
+  double ofPixels = 0.5 * static_cast<double>(together) * blocks * static_cast<double>(g.kernel);
+  return static_cast<double>(g.outChannels) * groups * (ofPixels + static_cast<double>(lanes) * sumsOfLanes);
 }
-/// Returns the cycles of these pixels by lanes of outputs.
+/// Returns the cycles of a row by lanes of outputs.
 double cyclesByOutputs(const ConvGeometry &g, int64_t lanes) {
   constexpr double byWinograd = 0.4;
   const auto &axes = g.subConvs[0].axes;
   bool isWinograd =
+      axes[0].dim < 0 &&
       llvm::all_of(ArrayRef(axes).drop_front(), [](const ConvAxis &a) { return a.taps == 3 && a.inStep == 1; });
-  double direct = 0.5 * static_cast<double>(llvm::divideCeil(g.outChannels, lanes) * lanes * g.inChannels * g.kernel);
+  int64_t blocks = llvm::divideCeil(g.outChannels, lanes);
+  double direct = 0.5 * static_cast<double>(blocks * g.inChannels * g.kernel * axes[2].out.number());
   return isWinograd ? byWinograd * direct : direct;
 }
 
 /// The gain from which on it is worth that its result is row-major.
-constexpr double leastGain = 1.4;
+constexpr double leastGain = 1.35;
+/// The least pixels that are computed together.
+constexpr int64_t leastPixels = 4;
 
 /// Returns why output channels are not so few that lanes of inputs are faster than lanes of outputs; empty: they are.
 std::string whyNotReducing(Operation *op, const target::MachineModel &machine) {
@@ -58,8 +71,8 @@ std::string whyNotReducing(Operation *op, const target::MachineModel &machine) {
   if (2 * g.outChannels > lanes) {
     return "output channels fill more than half of a block";
   }
-  if (g.subConvs[0].axes[2].out.number() < lanes) {
-    return "a row is shorter than a vector";
+  if (g.subConvs[0].axes[2].out.number() < leastPixels) {
+    return "a row is shorter than a quarter of a vector of 16";
   }
   bool isFaster = cyclesByOutputs(g, lanes) >= leastGain * reducingCycles(g, lanes);
   return isFaster ? "" : "lanes of input channels gain too little";
@@ -72,15 +85,15 @@ struct Tile {
 
 /// Returns the tile with the fewest loads, beside two multiply-adds a cycle and four cycles from one to the next of the
 /// same sum.
-Tile tileOf(const ConvGeometry &g, int64_t lanes, int64_t registers) {
+Tile tileOf(const ConvGeometry &g, int64_t together, int64_t registers) {
   Tile best;
   double least = std::numeric_limits<double>::infinity();
   for (int64_t channels = 1; channels <= g.outChannels; ++channels) {
-    for (int64_t pixels = 1; pixels <= lanes; pixels *= 2) {
+    for (int64_t pixels = 1; pixels <= together; pixels *= 2) {
       if (pixels * channels + channels + 1 > registers && pixels * channels > 1) {
         continue;
       }
-      int64_t tiles = static_cast<int64_t>(llvm::divideCeil(g.outChannels, channels)) * (lanes / pixels);
+      int64_t tiles = static_cast<int64_t>(llvm::divideCeil(g.outChannels, channels)) * (together / pixels);
       double arithmetic = 0.5 * static_cast<double>(pixels * channels),
              loads = 0.5 * static_cast<double>(pixels + channels);
       double cycles = static_cast<double>(tiles) * std::max({arithmetic, loads, 4.0});
@@ -96,20 +109,21 @@ class ReducingConv {
 public:
   explicit ReducingConv(Build &build)
       : build(build), w(build.w), g(geometryOf(build.group.root, /*maySwapAxes=*/false)), axes(g.subConvs[0].axes),
-        lanes(w.machine.blockLanes()), tile(tileOf(g, lanes, w.machine.registersOf(lanes))),
-        input(blockedInput(build, g)), space(build.group.space(build.group.resultType())) {
+        lanes(w.machine.blockLanes()), together(pixelsTogether(g, lanes)),
+        tile(tileOf(g, together, w.machine.registersOf(lanes))), input(blockedInput(build, g)),
+        space(build.group.space(build.group.resultType())) {
     Operation *root = build.group.root;
     weights = build.group.buffer(root->getOperand(1));
     bias = onnx::present(root->getOperand(2)) ? build.group.buffer(root->getOperand(2)) : Buffer();
-    products = w.local(w.b.getF32Type(), tile.channels * lanes * lanes);
+    products = w.local(w.b.getF32Type(), tile.channels * together * lanes);
   }
 
   void row(Ix item) {
     Ix high = axes[1].out, slices = axes[0].out, slice = remainder(floorDiv(item, high), slices);
     Ix image = floorDiv(item, high * slices), line = remainder(item, high);
     int64_t out = axes[2].out.number();
-    w.loop(0, static_cast<int64_t>(llvm::divideCeil(out, lanes)), 1, [&](Ix i) {
-      Place at{image, slice, line, min(i * lanes, out - lanes)};
+    w.loop(0, static_cast<int64_t>(llvm::divideCeil(out, together)), 1, [&](Ix i) {
+      Place at{image, slice, line, min(i * together, out - together)};
       for (int64_t channel = 0; channel < g.outChannels; channel += tile.channels) {
         pixels(at, channel, std::min(tile.channels, g.outChannels - channel));
       }
@@ -127,7 +141,7 @@ private:
   Writer &w;
   ConvGeometry g;
   std::array<ConvAxis, 3> axes;
-  int64_t lanes;
+  int64_t lanes, together; ///< together: pixels
   Tile tile;
   Access input;
   Space space;
@@ -136,24 +150,28 @@ private:
 
   const Ix &stride(size_t axis) const { return input.strides[2 + axis]; }
 
-  /// Writes as many pixels as there are lanes, of `count` channels from `first` on.
+  /// Writes the pixels from a place on, of `count` channels from `first` on.
   void pixels(const Place &at, int64_t first, int64_t count) {
-    w.loop(0, lanes, tile.pixels, [&](Ix pixel) {
+    w.loop(0, together, tile.pixels, [&](Ix pixel) {
       Vectors sums = sumsOfTaps(at, pixel, first, count);
       for (int64_t c = 0; c < count; ++c) {
         for (int64_t i = 0; i < tile.pixels; ++i) {
-          w.store(sums[c * tile.pixels + i], products, (pixel + Ix(c * lanes + i)) * lanes);
+          w.store(sums[c * tile.pixels + i], products, (pixel + Ix(c * together + i)) * lanes);
         }
       }
     });
     for (int64_t c = 0; c < count; ++c) {
-      Vectors rows;
-      for (int64_t i = 0; i < lanes; ++i) {
-        rows.push_back(w.load(products, (c * lanes + i) * lanes, lanes));
+      Vectors rows(lanes, w.constant(0, w.vectorOf(w.b.getF32Type(), lanes)));
+      for (int64_t i = 0; i < together; ++i) {
+        rows[i] = w.load(products, (c * together + i) * lanes, lanes);
       }
       Value sum = sumsOf(w, rows);
+      if (together < lanes) {
+        sum = vector::ExtractStridedSliceOp::create(w.b, w.loc, sum, ArrayRef<int64_t>{0}, ArrayRef<int64_t>{together},
+                                                    ArrayRef<int64_t>{1});
+      }
       if (bias) {
-        sum = arith::AddFOp::create(w.b, w.loc, sum, w.splat(w.load(bias, first + c), lanes));
+        sum = arith::AddFOp::create(w.b, w.loc, sum, w.splat(w.load(bias, first + c), together));
       }
       build.group.finish(sum, space, pointOf(at, first + c));
     }
@@ -161,7 +179,7 @@ private:
 
   Point pointOf(const Place &at, int64_t channel) const {
     Point point;
-    point.at = {at.image, channel}, point.lanes = lanes;
+    point.at = {at.image, channel}, point.lanes = together;
     for (auto [i, place] : {std::pair<size_t, Ix>(0, at.slice), {1, at.row}, {2, at.column}}) {
       if (axes[i].dim >= 0) {
         point.at.push_back(place);
@@ -252,8 +270,8 @@ public:
       return why.empty() ? "its images are not from channel blocks to row-major" : why;
     }
     ConvGeometry g = geometryOf(kernel.root(), /*maySwapAxes=*/false);
-    int64_t lanes = machine.blockLanes(), pixels = (g.subConvs[0].rows() * g.subConvs[0].axes[2].out).number();
-    double cycles = reducingCycles(g, lanes) * static_cast<double>(pixels) / static_cast<double>(lanes);
+    int64_t lanes = machine.blockLanes();
+    double cycles = reducingCycles(g, lanes) * static_cast<double>(g.subConvs[0].rows().number());
     auto shape = [kernel, g, lanes]() mutable {
       KernelShape shape;
       shape.items = g.batch * g.subConvs[0].rows();
