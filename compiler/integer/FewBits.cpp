@@ -229,7 +229,8 @@ struct Product : OpRewritePattern<onnx::MatMulOp> {
 
   bool areFaster(onnx::MatMulOp op, const FewBitsWeights &rows) const {
     const SplitProducts &digits = formsOf(op).splitProducts;
-    return (digits.ofRows || rows.bytesA) && rows.bits <= digits.bits;
+    bool pays = rows.rows >= SplitProducts::leastColumns && (digits.ofRows || rows.bytesA);
+    return pays && rows.bits <= digits.bits;
   }
 };
 

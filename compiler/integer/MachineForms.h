@@ -12,9 +12,11 @@ namespace ingot::integer {
 /// The products of floats by weights of few bits that are faster as products of bytes (SplitFloats.h).
 struct SplitProducts {
   int64_t bits = 0; ///< the most bits of weights; 0: no products are
-  /// Whether products of any number of rows are, and not of few rows alone, where an element becomes several digits.
-  /// Where it becomes one, all of them are.
+  /// Whether products of any number of rows are, and not only of one row or of nobody knows how many, where an element
+  /// becomes several digits. Where it becomes one, all of them are.
   bool ofRows = false;
+  /// With fewer columns an element is not used often enough to be made a byte.
+  static constexpr int64_t leastColumns = 32;
 };
 
 /// The least R, in bytes as float32, for which a recurrence is faster with R as integers of 8 bits (Recurrent.h).

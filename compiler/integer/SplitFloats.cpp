@@ -72,6 +72,12 @@ struct SplitFloats : OpRewritePattern<formats::FewBitsMatMulOp> {
     if (!a || a.getRank() < 2 || block > mostInBlock || static_cast<int64_t>(op.getBits()) > forms.splitProducts.bits) {
       return failure();
     }
+    int64_t count = op.getBytesA() ? 1 : forms.twoDigits ? 2 : 3;
+    onnx::Size rowCount = support::product(ArrayRef<onnx::Size>(onnx::sizesOf(a)).drop_back());
+    bool pays = count == 1 || forms.splitProducts.ofRows || !rowCount.isNumber() || rowCount.number() == 1;
+    if (!pays || onnx::ranked(op.getB()).getDimSize(1) < SplitProducts::leastColumns) {
+      return failure();
+    }
     Formula f(rewriter, op.getLoc());
     int64_t rank = a.getRank();
     onnx::Sizes rows = onnx::sizesOf(a), perBlock(rows);
@@ -84,7 +90,7 @@ struct SplitFloats : OpRewritePattern<formats::FewBitsMatMulOp> {
     SmallVector<Value, 3> digits;
     Value whole;
     double high = 1;
-    for (int64_t count = op.getBytesA() ? 1 : forms.twoDigits ? 2 : 3, i = 0; i < count; ++i) {
+    for (int64_t i = 0; i < count; ++i) {
       if (i) {
         x = times(f.sub(x, digits.back()), base), high *= base;
       }
