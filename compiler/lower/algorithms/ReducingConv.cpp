@@ -72,7 +72,7 @@ std::string whyNotReducing(Operation *op, const target::MachineModel &machine) {
     return "output channels fill more than half of a block";
   }
   if (g.subConvs[0].axes[2].out.number() < leastPixels) {
-    return "a row is shorter than a quarter of a vector of 16";
+    return "a row is shorter than four pixels";
   }
   bool isFaster = cyclesByOutputs(g, lanes) >= leastGain * reducingCycles(g, lanes);
   return isFaster ? "" : "lanes of input channels gain too little";
