@@ -444,21 +444,25 @@ static int begin(Run *run, const KitModel *kit, const Case *c, const ingot_cuda_
   return status;
 }
 
-static void check(Run *run, const KitModel *kit, const Case *c, Result *result) {
-  Run host = {0};
-  if (kit->host) {
-    host.model = kit->host();
-    int status = prepare(&host, c);
-    status = status ? status : runOnce(&host);
-    if (status) {
-      say(result, &host, status);
-      return;
-    }
+/* Runs the host's code, where there is some; 0, or the reason is in the result. */
+static int runOnHost(Run *host, const KitModel *kit, const Case *c, Result *result) {
+  if (!kit->host) {
+    return 0;
   }
+  host->model = kit->host();
+  int status = prepare(host, c);
+  status = status ? status : runOnce(host);
+  if (status) {
+    say(result, host, status);
+  }
+  return status;
+}
+
+static void check(Run *run, Run *host, const Case *c, Result *result) {
   result->isRight = 1;
   for (int32_t i = 0; i < run->model->output_count; ++i) {
     double error = 0;
-    result->isRight &= isWanted(run, &host, c, i, &error);
+    result->isRight &= isWanted(run, host, c, i, &error);
     result->error = fmax(result->error, error);
   }
   snprintf(result->why, sizeof result->why, "%s", result->isRight ? "" : "other results than wanted");
@@ -466,7 +470,7 @@ static void check(Run *run, const KitModel *kit, const Case *c, Result *result) 
 
 static void tryModel(const char *folder, const KitModel *kit, double seconds, Result *result) {
   static Case c;
-  static Run run, single;
+  static Run run, single, host;
   Events events;
   ingot_cuda_settings settings = {0}, alone = {.flags = INGOT_CUDA_NO_GRAPHS};
   const char *problem = readCase(folder, kit->name, kit->model(), &c);
@@ -476,7 +480,7 @@ static void tryModel(const char *folder, const KitModel *kit, double seconds, Re
   }
   int hasEvents = makeEvents(&events);
   settings.stream = hasEvents ? events.stream : NULL;
-  if (begin(&run, kit, &c, &settings, result)) {
+  if (begin(&run, kit, &c, &settings, result) || runOnHost(&host, kit, &c, result)) {
     return;
   }
   /* The first run launches kernel by kernel, the second makes graphs: all three have to be right. */
@@ -488,7 +492,7 @@ static void tryModel(const char *folder, const KitModel *kit, double seconds, Re
       return;
     }
     result->copied = run.counter.copied, result->launches = run.counter.launches;
-    check(&run, kit, &c, result);
+    check(&run, &host, &c, result);
     if (!result->isRight) {
       return;
     }

@@ -176,7 +176,7 @@ def parse():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--ingot", type=lambda text: pathlib.Path(text).resolve(), default=ROOT / "build/bin/ingot")
     parser.add_argument("--out", type=pathlib.Path, required=True), parser.add_argument("--models", type=pathlib.Path, action="append", default=[])
-    parser.add_argument("--spec", default="sm_75+sm_80+sm_90"), parser.add_argument("--tiny", action="store_true"), parser.add_argument("--only", default=".")
+    parser.add_argument("--spec", default="sm_80+sm_90"), parser.add_argument("--tiny", action="store_true"), parser.add_argument("--only", default=".")
     parser.add_argument("--compiler", default=shutil.which("clang-22") or "cc")
     return parser.parse_args()
 

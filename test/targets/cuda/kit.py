@@ -109,7 +109,7 @@ def main():
         said = run(out, os.path.abspath(arguments.emulator), "command=3,code=719", "400", "mnist-8")
         expect("WRONG" in said and "CUDA_ERROR_LAUNCH_FAILED" in said, "a failing device is not said", said)
         if has_gpu():
-            make(arguments, scratch / "gpu", models, "sm_75+sm_80+sm_90")
+            make(arguments, scratch / "gpu", models, "sm_75+sm_80")
             check_right(scratch / "gpu", None, ["fp16 product", "mnist-8"])
             print("the same on this machine's GPU")
 
