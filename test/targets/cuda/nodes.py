@@ -1,10 +1,11 @@
 """ONNX's node tests on a GPU of the emulator: nodes.py --ingot build/bin/ingot --emulator build/test/targets/cuda/libcuda.so.1 [--filter REGEX]
-    [--count [--results FILE] [--seconds N]]
+    [--count [--results FILE] [--seconds N] [--models]]
 
 Without --count each test of the filter has to run on the device as a whole (--no-fallback), with each access to memory watched, and may copy its
 inputs, its constants and a status to the device, and its results and the status back, once each. With --count all tests of the filter run, with the host beside the device where it refuses a node, and a table says how many
 ran where; nothing is watched then. --results keeps what was found in a file, and takes from it what an earlier call found; with --seconds no test
-begins after so many, so that a long count may be made in parts. Tests are those of Debian's libonnx-testdata, or of --tests DIR.
+begins after so many, so that a long count may be made in parts. Tests are those of Debian's libonnx-testdata, or of --tests DIR. With --models DIR holds
+real models, whose results are as close as test/models/run.py wants them, and which may take ten minutes.
 """
 import collections
 import concurrent.futures
@@ -35,19 +36,24 @@ FINE = "device", "nothing to launch", "known"
 COUNTED = r"(\d+) launches, \d+ graphs, (\d+) launches of graphs, (\d+) uploads of \d+ bytes, (\d+) downloads of \d+ bytes, \d+ waits, (\d+) bytes held, (\d+) pinned blocks"
 
 
+def close(got, want):
+    """The difference of a model's results, as test/models/run.py has it."""
+    return ingot_run.difference(got, want, 1e-4, 1e-3)
+
+
 def call(arguments, spec, folder, out, flags=()):
     """The verdict and its text, and what the emulator counted: launches, launches of graphs, uploads, downloads."""
     with tempfile.NamedTemporaryFile(prefix="ingot-emulator-") as log:
         command = [arguments.ingot, "run", folder / "model.onnx", "--data", folder / "test_data_set_0", "--out", out, "--target", f"cuda:{spec},x86-64-v3", *flags]
         environment = {**os.environ, "INGOT_LIBCUDA": arguments.emulator, "INGOT_EMULATOR": f"log={log.name}"}
         try:
-            done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", timeout=120, env=environment, preexec_fn=ingot_run.limits)
+            done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", timeout=arguments.limit, env=environment, preexec_fn=ingot_run.limits)
         except subprocess.TimeoutExpired:
-            return "timeout", "more than 120 s", None
+            return "timeout", f"more than {arguments.limit} s", None
         said = re.sub(r"\s+", " ", (done.stderr or done.stdout).strip())[:600]
         if done.returncode:
             return ingot_run.VERDICT.get(done.returncode, "crash"), said, None
-        compare = nodes.difference_of_drawn if nodes.DRAWN.match(folder.name) else nodes.difference
+        compare = nodes.difference_of_drawn if nodes.DRAWN.match(folder.name) else close if arguments.models else nodes.difference
         found = re.match(COUNTED, pathlib.Path(log.name).read_text())  # nothing where no device was opened
         counted = [int(number) for number in found.groups()] if found else [0] * 6
         if wrong := ingot_run.compare_outputs(folder, out, compare):
@@ -124,9 +130,10 @@ def count(arguments, pool, folders):
 def main():
     parser = ingot_run.parser(__doc__)
     parser.add_argument("--emulator", required=True)
-    parser.add_argument("--tests", type=pathlib.Path, action="append"), parser.add_argument("--filter"), parser.add_argument("--count", action="store_true")
+    parser.add_argument("--tests", type=pathlib.Path, action="append"), parser.add_argument("--filter"), parser.add_argument("--count", action="store_true"), parser.add_argument("--models", action="store_true")
     parser.add_argument("--results", type=pathlib.Path), parser.add_argument("--seconds", type=float, default=float("inf"))
     arguments = parser.parse_args()
+    arguments.limit = 600 if arguments.models else 120
     arguments.ingot, arguments.emulator = os.path.abspath(arguments.ingot), os.path.abspath(arguments.emulator)
     wanted = re.compile(arguments.filter or ("." if arguments.count else ONE_OF_EACH))
     tests = arguments.tests or [pathlib.Path("/usr/share/libonnx-testdata/data/node")]
