@@ -65,9 +65,9 @@ bool takesLittle(const target::MachineModel &machine) {
   return machine.itemsAreThreads && machine.upload.latency == 0 && target::ratesOf(machine).launch == 0;
 }
 
-/// Whether an op makes numbers of sizes, reads a size, or is arithmetic on a few numbers behind which a size is read
-/// and nothing else is done. It is the host's where the numbers are the model's inputs, which the caller has in the
-/// host's memory: such sizes are known before a device gets anything to do.
+/// Whether an op makes numbers of sizes, reads a size, or is arithmetic on a few numbers behind which a size is read (a
+/// device that wants the numbers as well gets a copy). It is the host's where the numbers are the model's inputs, which
+/// the caller has in the host's memory: such sizes are known before a device gets anything to do.
 class SizeArithmetic {
 public:
   bool contains(Operation *op) {
@@ -95,10 +95,10 @@ private:
     if (auto known = readAsSize.find(op); known != readAsSize.end()) {
       return known->second;
     }
-    bool all = !op->use_empty() && llvm::all_of(op->getUses(), [&](OpOperand &use) {
+    bool any = llvm::any_of(op->getUses(), [&](OpOperand &use) {
       return isParameterUse(use) || (isFewNumbers(*use.getOwner()) && isReadAsSize(use.getOwner()));
     });
-    return readAsSize[op] = all;
+    return readAsSize[op] = any;
   }
 
   bool isOfInputs(Operation *op) {

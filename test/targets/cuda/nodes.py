@@ -30,7 +30,8 @@ ONE_OF_EACH = (
     r"|lrn|lstm_defaults|gru_defaults|simple_rnn_defaults|lppool_2d_default|matmul_[234]d|matmulinteger|maxpool_2d_dilations|maxpool_with_argmax_2d_precomputed_pads|mod_mixed_sign_int32"
     r"|mul_int16|mvn|qlinearconv|qlinearmatmul_2D_uint8_float32|quantizelinear_axis|reduce_(max|mean|prod|log_sum_exp|l2)_keepdims_random"
     r"|rms_normalization_2d_axis1|rotary_embedding|scatter_elements_with_axis|scatternd_add|softmax_(axis_0|large_number)|spacetodepth|split_equal_parts_1d_opset18|sum_example|tanh"
-    r"|transpose_all_permutations_3|trilu_lower|where_example|attention_4d|swish)$"
+    r"|transpose_all_permutations_3|trilu_lower|where_example|attention_4d|swish"
+    r"|tile|expand_dim_changed|top_k|onehot_with_axis|range_float_type_positive_delta|blackmanwindow|constant_pad|affine_grid_2d)$"  # sizes are inputs
 )
 FINE = "device", "nothing to launch", "known"
 COUNTED = r"(\d+) launches, \d+ graphs, (\d+) launches of graphs, (\d+) uploads of \d+ bytes, (\d+) downloads of \d+ bytes, \d+ waits, (\d+) bytes held, (\d+) pinned blocks"
