@@ -95,9 +95,7 @@ private:
     if (auto known = readAsSize.find(op); known != readAsSize.end()) {
       return known->second;
     }
-    bool any = llvm::any_of(op->getUses(), [&](OpOperand &use) {
-      return isParameterUse(use) || (isFewNumbers(*use.getOwner()) && isReadAsSize(use.getOwner()));
-    });
+    bool any = llvm::any_of(op->getUsers(), [&](Operation *user) { return isFewNumbers(*user) && isReadAsSize(user); });
     return readAsSize[op] = any;
   }
 
