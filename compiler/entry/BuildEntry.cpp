@@ -70,7 +70,8 @@ Entry::Entry(func::FuncOp function, int64_t workspaceBytes, int64_t slackBytes, 
   symbols = suffix.empty() ? open : namesOf(info);
   for (Operation &op : function.getBody().front()) {
     if (auto memory = dyn_cast<plan::HostAllocationOp>(op)) {
-      hostAllocations.push_back(static_cast<int64_t>(memory.getOutput().value_or(-1)));
+      auto device = static_cast<int64_t>(memory.getDevice());
+      hostAllocations.push_back(memory.getOutput() ? static_cast<int64_t>(*memory.getOutput()) : -1 - device);
     } else if (auto slot = dyn_cast<plan::SlotOp>(op); slot && !slot.getAt()) {
       openSlots.push_back(slot);
     }

@@ -56,7 +56,7 @@ private:
   std::vector<std::string> open, symbols;
   support::Bounds bounds;               ///< bounds of data-dependent sizes
   std::vector<plan::SlotOp> openSlots;  ///< slots whose places depend on sizes
-  std::vector<int64_t> hostAllocations; ///< by number of a host allocation, the output that it is, or -1
+  std::vector<int64_t> hostAllocations; ///< by number of a host allocation, the output that it is, or -1 - its device
   Value held;                           ///< the list of host allocations that the run holds
   int64_t deviceCount = 0;              ///< devices with a memory of their own
   FuncOp profile;                       ///< NAME_profile; null where nothing has been reported yet

@@ -1,6 +1,7 @@
 // Memory whose size nothing bounds, because only data determines it, has no place in the workspace. The run asks its
 // host for it when the launch that writes it comes, and gives it back behind the last launch that reads it. A scan
-// output of a loop whose number of iterations is not known grows slice by slice.
+// output of a loop whose number of iterations is not known grows slice by slice. Memory of a device is asked for in the
+// same way, and given back when the run ends: until then launches may be under way that read it.
 #include "compiler/memory/InPlace.h"
 #include "compiler/memory/Places.h"
 #include "compiler/onnx/Control.h"
@@ -27,7 +28,7 @@ void Places::numberHostAllocations() {
   llvm::sort(used);
   for (size_t buffer : used) {
     if (needsAllocation[buffer] && allocationOfBuffer.try_emplace(buffer, hostAllocations.size()).second) {
-      hostAllocations.push_back(-1);
+      hostAllocations.push_back(-1 - plan.devices[buffer]);
     }
   }
 }
@@ -136,7 +137,7 @@ std::vector<int64_t> Places::releasedBehind(Operation *op) const {
   int64_t earlier = before ? endOf.at(before) : -1;
   for (auto [buffer, number] : allocationOfBuffer) {
     int64_t last = plan.buffers[buffer].lastUse;
-    if (last > earlier && last <= end->second) {
+    if (last > earlier && last <= end->second && plan.devices[buffer] == 0) {
       numbers.push_back(number);
     }
   }
@@ -174,8 +175,8 @@ void Places::describeHostAllocations() {
         why += (why.empty() ? "" : ", ") + symbol.str() + " is found by node '" + finder->second + "'";
       }
     });
-    plan.allocations.push_back({onnx::nodeOf(op->getLoc()), need.bytes.text(), why,
-                                hostAllocations[static_cast<size_t>(need.number)], need.when != Need::Before});
+    int64_t output = std::max<int64_t>(-1, hostAllocations[static_cast<size_t>(need.number)]);
+    plan.allocations.push_back({onnx::nodeOf(op->getLoc()), need.bytes.text(), why, output, need.when != Need::Before});
   };
   function.walk([&](Operation *op) {
     for (const Need &need : needsOf(op)) {

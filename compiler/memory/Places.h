@@ -35,7 +35,7 @@ public:
   mlir::LogicalResult find();
   MemoryPlan plan;
   std::vector<int64_t>
-      hostAllocations; ///< by number of a host allocation: the output of the model that it holds, or -1
+      hostAllocations; ///< by number of a host allocation: the output of the model that it holds, or -1 - its device
 
   /// Returns the value that has the buffer in which `v` lies, and where in that buffer. That value is no part of a
   /// join, and no control op gives it a place.

@@ -104,8 +104,8 @@ private:
     }
     for (auto [number, output] : llvm::enumerate(places.hostAllocations)) {
       IntegerAttr of = output >= 0 ? b.getI64IntegerAttr(output) : IntegerAttr();
-      hostAllocations.push_back(plan::HostAllocationOp::create(b, loc, b.getType<plan::MemoryType>(0),
-                                                               b.getI64IntegerAttr(static_cast<int64_t>(number)), of));
+      hostAllocations.push_back(plan::HostAllocationOp::create(
+          b, loc, static_cast<int64_t>(number), of, static_cast<uint64_t>(std::max<int64_t>(0, -1 - output))));
     }
   }
 

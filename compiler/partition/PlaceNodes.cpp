@@ -6,6 +6,7 @@
 #include "compiler/onnx/ElementTypes.h"
 #include "compiler/onnx/Optional.h"
 #include "compiler/onnx/ops/Constant.h"
+#include "compiler/onnx/ops/Find.h"
 #include "compiler/onnx/ops/Image.h"
 #include "compiler/onnx/ops/Text.h"
 #include "compiler/onnx/rewriting/Rewrite.h"
@@ -15,6 +16,7 @@
 #include "compiler/partition/PlaceByCost.h"
 #include "compiler/partition/Roles.h"
 #include "compiler/plan/IndexWidth.h"
+#include "compiler/plan/Plan.h"
 #include "compiler/target/OpTime.h"
 #include "compiler/target/Target.h"
 #include "llvm/Support/GlobPattern.h"
@@ -26,6 +28,8 @@ namespace {
 
 /// Integers that no transfer is worth, and what they may be computed of.
 constexpr int64_t fewElements = 64;
+
+constexpr const char *sizesOfHost = "sizes are computed by the host";
 
 /// Empty when some kernel family can build the op for a machine.
 std::string buildable(Operation &op, const target::MachineModel &machine) {
@@ -61,38 +65,96 @@ bool takesLittle(const target::MachineModel &machine) {
   return machine.itemsAreThreads && machine.upload.latency == 0 && target::ratesOf(machine).launch == 0;
 }
 
+/// Whether an op makes numbers of sizes, reads a size, or is arithmetic on a few numbers behind which a size is read (a
+/// device that wants the numbers as well gets a copy). It is the host's where the numbers are the model's inputs, which
+/// the caller has in the host's memory: such sizes are known before a device gets anything to do.
+class SizeArithmetic {
+public:
+  bool contains(Operation *op) {
+    return isa<onnx::SizesOp>(op) || (isFewNumbers(*op) && isReadAsSize(op) && isOfInputs(op));
+  }
+
+private:
+  llvm::DenseMap<Operation *, bool> readAsSize, ofInputs;
+
+  static bool readsSize(Operation *op) { return isa<onnx::ReadSizeOp, onnx::RangeSizeOp>(op); }
+
+  static bool areFew(Value v) {
+    RankedTensorType type = onnx::ranked(v);
+    return type && type.getElementType().isIntOrFloat() && type.hasStaticShape() &&
+           type.getNumElements() <= fewElements;
+  }
+  static bool isFewNumbers(Operation &op) {
+    return op.getNumResults() && op.getNumRegions() == 0 && llvm::all_of(op.getResults(), areFew);
+  }
+
+  bool isReadAsSize(Operation *op) {
+    if (readsSize(op)) {
+      return true;
+    }
+    if (auto known = readAsSize.find(op); known != readAsSize.end()) {
+      return known->second;
+    }
+    bool any = llvm::any_of(op->getUsers(), [&](Operation *user) { return isFewNumbers(*user) && isReadAsSize(user); });
+    return readAsSize[op] = any;
+  }
+
+  bool isOfInputs(Operation *op) {
+    if (auto known = ofInputs.find(op); known != ofInputs.end()) {
+      return known->second;
+    }
+    bool all = llvm::all_of(op->getOperands(), [&](Value v) {
+      if (auto argument = dyn_cast<BlockArgument>(v)) {
+        auto function = dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp());
+        return function && areFew(v) && plan::deviceOf(function.getArgAttrDict(argument.getArgNumber())) == 0;
+      }
+      Operation *maker = v.getDefiningOp();
+      return isa<onnx::ConstantOp, onnx::NoneOp, onnx::SizesOp>(maker) || (isFewNumbers(*maker) && isOfInputs(maker));
+    });
+    return ofInputs[op] = all;
+  }
+};
+
+/// Whether an op speaks of sizes that are known when a kernel is launched: that the caller chooses, and that the run
+/// has found before. Which iteration it is, and which inputs there are, only the host knows.
+bool hasKnownSizes(Operation &op) {
+  bool known = true;
+  auto look = [&](const onnx::Size &size) {
+    size.eachSymbol([&](support::Symbol symbol) {
+      known &= symbol.kind() == support::SymbolKind::Chosen || symbol.isDataDependent();
+    });
+  };
+  onnx::walkSizes(&op, look);
+  for (Value v : llvm::concat<Value>(llvm::to_vector(op.getOperands()), llvm::to_vector(op.getResults()))) {
+    RankedTensorType type = onnx::ranked(v);
+    llvm::for_each(type ? onnx::sizesOf(type) : onnx::Sizes(), look);
+  }
+  return known;
+}
+
 /// Why an op stays in the host's memory; empty when it need not. The run itself reads sizes that are found and
 /// conditions; what shapes are computed of is less than a transfer.
 std::string keptByHost(Operation &op, const Device &device) {
   if (isa<onnx::SizesOp>(op)) {
-    return "sizes are computed by the host";
+    return sizesOfHost;
   }
   if (isa<onnx::TextOp, onnx::ImageSizeOp, onnx::DecodeImageOp>(op)) {
     return "the support library computes it";
   }
-  onnx::SymbolSet run; // what it finds, and which optional inputs there are
-  auto note = [&](const onnx::Size &size) {
-    size.eachSymbol([&](support::Symbol symbol) {
-      if (symbol.kind() != support::SymbolKind::Chosen) {
-        run.insert(symbol);
-      }
-    });
-  };
-  onnx::walkSizes(&op, note);
   for (Value v : llvm::concat<Value>(llvm::to_vector(op.getOperands()), llvm::to_vector(op.getResults()))) {
     RankedTensorType type = onnx::ranked(v);
     if (type && onnx::isString(type.getElementType())) {
       return "strings are in the host's memory";
     }
-    for (const onnx::Size &size : type ? onnx::sizesOf(type) : onnx::Sizes()) {
-      note(size);
-    }
     if (auto argument = dyn_cast<BlockArgument>(v); argument && onnx::optionalInput(argument)) {
       return "a run may leave its operand out";
     }
   }
-  if (!run.empty() || onnx::dataDependentSizeOf(&op)) {
-    return "speaks of sizes that the run finds, which the host reads";
+  if (onnx::dataDependentSizeOf(&op)) {
+    return "finds a size, which the host reads";
+  }
+  if (!hasKnownSizes(op)) {
+    return "speaks of sizes that only the host knows";
   }
   return makesFewIntegers(op) && !takesLittle(device.machine) ? "few integers are computed by the host" : "";
 }
@@ -171,8 +233,9 @@ const Device *wantedDevice(Operation &op, ArrayRef<Device> devices, const Policy
 class Candidates {
 public:
   Candidates(func::FuncOp function, ArrayRef<Device> devices, const Policy &policy, Pieces &pieces)
-      : function(function), devices(devices.take_front(policy.fallback ? devices.size() : 1)), policy(policy),
-        pieces(pieces), matched(policy.overrides.size()) {
+      : function(function), devices(devices.take_front(policy.fallback ? devices.size() : 1)),
+        others(devices.drop_front(this->devices.size())), policy(policy), pieces(pieces),
+        matched(policy.overrides.size()) {
     askAll = llvm::any_of(this->devices, [](const Device &d) { return d.machine.hasOwnMemory; });
   }
 
@@ -205,8 +268,10 @@ public:
 private:
   func::FuncOp function;
   ArrayRef<Device> devices;
+  ArrayRef<Device> others; ///< those that take only what the host has to do anyway: without fallback, all but the first
   const Policy &policy;
   Pieces &pieces;
+  SizeArithmetic arithmetic;
   llvm::BitVector matched; ///< overrides
   bool askAll, ok = true;
 
@@ -217,14 +282,22 @@ private:
 
   Location locOf(const Override &line) { return FileLineColLoc::get(function.getContext(), line.file, line.line, 0); }
 
-  std::string refusal(Operation &op, int device) const {
+  /// Whether an op is the host's arithmetic of sizes, and not for a device.
+  bool isArithmeticFor(Operation &op, const Device &device) {
+    return device.machine.hasOwnMemory && arithmetic.contains(&op);
+  }
+
+  std::string refusal(Operation &op, int device) {
     const Device &candidate = devices[device];
+    if (isArithmeticFor(op, candidate)) {
+      return sizesOfHost;
+    }
     return candidate.target->pieces() ? pieces.refusal(&op, candidate) : refusedByKernels(op, candidate);
   }
 
   void place(Operation &op) {
     PlacedNode node{&op, {}};
-    if (const Override *line = overrideOf(op)) {
+    if (const Override *line = overrideOf(op); line && !isArithmeticFor(op, devices[line->device])) {
       if (std::string why = refusal(op, line->device); !why.empty()) {
         error(locOf(*line)) << devices[line->device].machine.spec << " refuses node '" << onnx::nodeOf(op.getLoc())
                             << "' (" << op.getName().stripDialect() << "): " << why;
@@ -245,7 +318,7 @@ private:
     nodes.push_back(std::move(node));
   }
 
-  void collectTakers(Operation &op, PlacedNode &node) const {
+  void collectTakers(Operation &op, PlacedNode &node) {
     for (int device = 0; device < static_cast<int>(devices.size()) && (askAll || node.takers.empty()); ++device) {
       std::string why = refusal(op, device);
       if (why.empty()) {
@@ -255,6 +328,14 @@ private:
         }
       } else if (node.takers.empty()) {
         node.whyNot += (node.whyNot.empty() ? "" : "; ") + devices[device].machine.spec + ": " + why;
+      }
+    }
+    if (node.takers.empty() && isArithmeticFor(op, devices.front())) {
+      const auto *host = llvm::find_if(others, [&](const Device &other) {
+        return !other.machine.hasOwnMemory && refusedByKernels(op, other).empty();
+      });
+      if (host != others.end()) {
+        node.takers = {static_cast<int>(devices.size() + (host - others.begin()))};
       }
     }
   }
@@ -307,7 +388,7 @@ private:
   }
 
   void keepTo(const Demand &demand, Operation &op, PlacedNode &node) {
-    if (!appliesTo(demand, op, devices)) {
+    if (!appliesTo(demand, op, devices) || isArithmeticFor(op, devices[demand.device])) {
       return;
     }
     std::string why = refusal(op, demand.device);

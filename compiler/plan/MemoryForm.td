@@ -18,11 +18,12 @@ def Plan_SlotOp : Plan_Op<"slot", [Pure, InferTypeOpAdaptor]> {
   let results = (outs Plan_MemoryType:$memory);
   let assemblyFormat = "$name `of` $bytes (`on` $device^)? (`at` $at^)? (`above` `(` $above^ `:` type($above) `)`)? attr-dict";
 }
-def Plan_HostAllocationOp : Plan_Op<"host_allocation", [Pure]> {
-  let summary = "memory that the run asks its host for, by plan.need; what is still held when the run ends is given back, or handed to the caller as an output";
-  let arguments = (ins I64Attr:$number, OptionalAttr<I64Attr>:$output);
-  let results = (outs Plan_HostMemory:$memory);
-  let assemblyFormat = "$number (`output` $output^)? attr-dict";
+def Plan_HostAllocationOp : Plan_Op<"host_allocation", [Pure, InferTypeOpAdaptor]> {
+  let hasVerifier = 1;
+  let summary = "memory that the run asks its host or a device for, by plan.need; what is still held when the run ends is given back, or handed to the caller as an output";
+  let arguments = (ins I64Attr:$number, OptionalAttr<I64Attr>:$output, Plan_Device:$device);
+  let results = (outs Plan_MemoryType:$memory);
+  let assemblyFormat = "$number (`output` $output^)? (`on` $device^)? attr-dict";
 }
 def Plan_WeightsOp : Plan_Op<"weights", [Pure, InferTypeOpAdaptor]> {
   let summary = "the weights section, or the one of a device";
@@ -40,14 +41,14 @@ def Plan_BufferOp : Plan_Op<"buffer", [Pure]> {
 def Plan_NeedOp : Plan_Op<"need"> {
   let hasVerifier = 1;
   let summary = "from here on a host allocation has `bytes` (a size), of which the first `kept` stay as they are; else the run ends";
-  let arguments = (ins Plan_HostMemory:$memory, Onnx_SizeAttr:$kept, Onnx_SizeAttr:$bytes);
-  let assemblyFormat = "$bytes `in` $memory `keeping` $kept attr-dict";
+  let arguments = (ins Plan_MemoryType:$memory, Onnx_SizeAttr:$kept, Onnx_SizeAttr:$bytes);
+  let assemblyFormat = "$bytes `in` $memory `keeping` $kept attr-dict custom<DeviceOfMemory>(type($memory))";
 }
 def Plan_ReleaseOp : Plan_Op<"release"> {
   let hasVerifier = 1;
   let summary = "the rest of the run does not need a host allocation";
-  let arguments = (ins Plan_HostMemory:$memory);
-  let assemblyFormat = "$memory attr-dict";
+  let arguments = (ins Plan_MemoryType:$memory);
+  let assemblyFormat = "$memory attr-dict custom<DeviceOfMemory>(type($memory))";
 }
 
 // Reads, writes, checks

@@ -13,6 +13,21 @@
 #include "compiler/plan/Attributes.cpp.inc"
 #define GET_TYPEDEF_CLASSES
 #include "compiler/plan/Types.cpp.inc"
+namespace ingot::plan {
+
+/// The type of a memory that the run asks for, which is left out where it is the host's.
+static mlir::ParseResult parseDeviceOfMemory(mlir::OpAsmParser &parser, mlir::Type &type) {
+  type = MemoryType::get(parser.getContext(), 0);
+  return failed(parser.parseOptionalColon()) ? mlir::success() : parser.parseType(type);
+}
+static void printDeviceOfMemory(mlir::OpAsmPrinter &printer, mlir::Operation *, mlir::Type type) {
+  if (llvm::cast<MemoryType>(type).getDevice()) {
+    printer << ": " << type;
+  }
+}
+
+} // namespace ingot::plan
+
 #define GET_OP_CLASSES
 #include "compiler/plan/Ops.cpp.inc"
 
@@ -283,6 +298,16 @@ LogicalResult WeightsOp::inferReturnTypes(MLIRContext *context, std::optional<Lo
   return success();
 }
 
+LogicalResult HostAllocationOp::inferReturnTypes(MLIRContext *context, std::optional<Location>, Adaptor adaptor,
+                                                 SmallVectorImpl<Type> &types) {
+  types.push_back(MemoryType::get(context, static_cast<int64_t>(adaptor.getDevice())));
+  return success();
+}
+
+LogicalResult HostAllocationOp::verify() {
+  return getOutput() && getDevice() ? emitOpError("is an output, which is in the host's memory") : success();
+}
+
 /// Returns the device in whose memory a value of such a type lies.
 static int64_t deviceOfType(Type type) {
   auto memory = dyn_cast<MemoryType>(type);
@@ -297,6 +322,9 @@ LogicalResult BufferOp::verify() {
 }
 
 LogicalResult NeedOp::verify() {
+  if (deviceOfType(getMemory().getType()) && !getKept().getValue().is(0)) {
+    return emitOpError("keeps bytes in the memory of a device");
+  }
   if (!getMemory().getDefiningOp<HostAllocationOp>()) {
     return emitOpError("needs a memory that the run asks for");
   }

@@ -58,8 +58,6 @@ def Plan_MemoryType : Plan_Type<"Memory", "memory"> {
   let parameters = (ins DefaultValuedParameter<"int64_t", "0">:$device);
   let assemblyFormat = "(`<` $device^ `>`)?";
 }
-def Plan_HostMemory : Type<CPred<"::llvm::isa<::ingot::plan::MemoryType>($_self) && ::llvm::cast<::ingot::plan::MemoryType>($_self).getDevice() == 0">,
-    "memory of the host">, BuildableType<"::ingot::plan::MemoryType::get($_builder.getContext(), 0)">;
 // The number of a device: 0 is the host, others count the devices with memories of their own in the order of the
 // function's `plan.devices`.
 def Plan_Device : DefaultValuedOptionalAttr<I64Attr, "0">;

@@ -1,5 +1,5 @@
-/* Asks the host for memory during a run. Generated code calls these functions; the list that they work on lies on
- * the stack of the run. */
+/* Asks the host, or a device, for memory during a run. Generated code calls these functions; the list that they work on
+ * lies on the stack of the run. */
 #include "ingot.h"
 
 /* ALIGN: of every block. SLACK: bytes behind it, because vectors may be read past a tensor's end within its last
@@ -11,13 +11,21 @@ struct ingot_memory {
   uint64_t address; /* 0: nothing is held */
   int64_t bytes;
   uint64_t place; /* the address of the caller's pointer to an output; 0: no output */
-  int64_t output; /* the output's number, or -1 */
+  int64_t output; /* the output's number, or -1 - the number of the device whose memory it is (the host: 0) */
 };
 
 static void *pointer(uint64_t address) { return (void *)(uintptr_t)address; }
 
+/* Returns the device whose memory it is, or null. */
+static const ingot_device *deviceOf(const ingot_exec *exec, const ingot_memory *memory) {
+  return memory->output < -1 ? exec->devices[-2 - memory->output].device : 0;
+}
+
 static void drop(const ingot_exec *exec, ingot_memory *memory) {
-  if (memory->address) {
+  const ingot_device *device = deviceOf(exec, memory);
+  if (memory->address && device) {
+    device->release(device->context, pointer(memory->address));
+  } else if (memory->address) {
     exec->release(exec->allocator, pointer(memory->address));
   }
   memory->address = 0;
@@ -48,10 +56,23 @@ int ingot_memory_begin(const ingot_exec *exec, ingot_memory *list, int32_t count
   return !exec || !exec->allocate || !exec->release ? INGOT_ERROR_NULL : 0;
 }
 
+/* Gets memory of a device, which keeps nothing of what was in the last one. Launches may be under way that read that.
+ */
+static int needOfDevice(const ingot_exec *exec, const ingot_device *device, ingot_memory *memory, int64_t bytes) {
+  int status = memory->address ? device->wait(device->context) : 0;
+  drop(exec, memory);
+  memory->address = status ? 0 : (uint64_t)(uintptr_t)device->allocate(device->context, bytes + SLACK, ALIGN);
+  memory->bytes = bytes;
+  return memory->address ? 0 : INGOT_ERROR_MEMORY;
+}
+
 int ingot_memory_need(const ingot_exec *exec, ingot_memory *list, int32_t number, int64_t used, int64_t bytes) {
   ingot_memory *memory = &list[number];
   if (memory->address && bytes <= memory->bytes) {
     return 0;
+  }
+  if (memory->output < -1) {
+    return needOfDevice(exec, deviceOf(exec, memory), memory, bytes);
   }
   if (used == 0) {
     drop(exec, memory);

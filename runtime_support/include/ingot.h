@@ -262,7 +262,7 @@ typedef struct ingot_device {
   void *context; /* handed to the functions below */
 
   /* Allocates memory of the device, whose address need not be one of the host. Returns null where there is not as
-   * much. */
+   * much. A run calls it, and release, for tensors whose sizes nothing bounds (INGOT_MODEL_ALLOCATES). */
   void *(*allocate)(void *context, int64_t bytes, int64_t align);
   void (*release)(void *context, void *memory);
 

@@ -261,7 +261,8 @@ private:
       Ix t = axis.taps == 1 ? Ix(0) : remainder(floorDiv(tap, inner), axis.taps);
       Ix i = at[d] * (p.transposed ? 1 : axis.stride) +
              (p.transposed ? Ix(axis.before) - t * axis.dilation : t * axis.dilation - Ix(axis.before));
-      bool mayBeOutside = p.transposed || axis.taps > 1 || !axis.before.is(0) || axis.stride > 1;
+      bool mayBeOutside =
+          p.transposed || axis.taps > 1 || !axis.before.is(0) || axis.stride > 1 || !(axis.in == axis.out);
       if (mayBeOutside) {
         require(arith::CmpIPredicate::sge, i, 0);
         i = max(i, 0);

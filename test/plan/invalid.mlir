@@ -227,6 +227,24 @@ func.func @releasesSlot() {
 
 // -----
 
+func.func @outputOnDevice() {
+  // expected-error@+1 {{is an output, which is in the host's memory}}
+  %0 = plan.host_allocation 0 output 0 on 1
+  plan.return
+}
+
+// -----
+
+func.func @keepsOnDevice() {
+  %0 = plan.host_allocation 0 on 1
+  plan.need <64> in %0 keeping <0> : !plan.memory<1>
+  // expected-error@+1 {{keeps bytes in the memory of a device}}
+  plan.need <128> in %0 keeping <64> : !plan.memory<1>
+  plan.return
+}
+
+// -----
+
 func.func @manyBytes(%x: !plan.buffer<tensor<?xf32>>, %y: !plan.buffer<tensor<?xf32>>) {
   // expected-error@+1 {{needs a buffer of known size}}
   plan.copy %x to %y : <tensor<?xf32>> to <tensor<?xf32>>

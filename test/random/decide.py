@@ -7,7 +7,7 @@ import run  # of this folder; it finds test/tools
 import numpy as np
 from onnx import numpy_helper
 
-from case import Case
+from case import Case, node_by_node
 
 CONSTANT = 0.5
 
@@ -46,6 +46,10 @@ def main():
     case.opset = 18
     reduced = case.node("ReduceL2", [case.tensor(np.zeros((33, 0), np.float32)), case.ints([0, 1])])[0]
     checks["reduced axes of nothing"] = (reduced.shape, [1, 1])
+    case = Case(0, 0)
+    case.opset = 13
+    larger = case.node("Max", [case.tensor(np.ones((1, 1), np.int64)), case.tensor(np.full((1, 1, 1, 2), 1 << 31, np.int64))])[0]
+    checks["integers of more than 32 bits"] = (node_by_node(case.model([larger.name]), case.feeds())[0].tolist(), [[[[1 << 31] * 2]]])
     failed = {name: pair for name, pair in checks.items() if pair[0] != pair[1]}
     for name, (got, wanted) in failed.items():
         print(f"{name}: {got}, expected {wanted}")

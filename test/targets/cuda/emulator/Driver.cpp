@@ -48,6 +48,7 @@ struct Given {
   std::set<Function *> functions;
   std::set<Stream *> streams;
   std::set<Graph *> graphs, executables;
+  std::set<Event *> events;
   std::map<char *, size_t> pinned;
 };
 Given &given() {
@@ -510,6 +511,49 @@ Result cuStreamSynchronize(void *handle) {
   }
   ++device().counts.waits;
   return workedOff(*stream);
+}
+
+Result cuEventCreate(void **event, unsigned) {
+  BEGIN("cuEventCreate", Needs::Context)
+  *event = *given().events.insert(new Event).first;
+  return Success;
+}
+
+Result cuEventRecord(void *handle, void *stream) {
+  BEGIN("cuEventRecord", Needs::Context)
+  if (!isGiven(given().events, handle)) {
+    return mistake("an event that does not exist", InvalidHandle);
+  }
+  Command command;
+  command.kind = Command::Record;
+  command.event = static_cast<Event *>(handle);
+  command.event->seconds = -1;
+  return enqueue(stream, std::move(command));
+}
+
+Result cuEventSynchronize(void *handle) {
+  BEGIN("cuEventSynchronize", Needs::Context)
+  return isGiven(given().events, handle) ? workOffAll() : mistake("an event that does not exist", InvalidHandle);
+}
+
+Result cuEventElapsedTime(float *milliseconds, void *from, void *to) {
+  BEGIN("cuEventElapsedTime", Needs::Context)
+  if (!isGiven(given().events, from) || !isGiven(given().events, to)) {
+    return mistake("an event that does not exist", InvalidHandle);
+  }
+  double begin = static_cast<Event *>(from)->seconds, end = static_cast<Event *>(to)->seconds;
+  *milliseconds = float(1e3 * (end - begin));
+  return begin < 0 || end < 0 ? NotReady : Success;
+}
+
+Result cuEventDestroy_v2(void *handle) {
+  BEGIN("cuEventDestroy", Needs::Context)
+  if (!given().events.erase(static_cast<Event *>(handle))) {
+    return mistake("an event that does not exist", InvalidHandle);
+  }
+  Result result = workOffAll(); // a stream may still come to it
+  delete static_cast<Event *>(handle);
+  return result;
 }
 
 Result cuLaunchKernel(void *handle, unsigned gridX, unsigned gridY, unsigned gridZ, unsigned blockX, unsigned blockY,

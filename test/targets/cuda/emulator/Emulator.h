@@ -52,6 +52,7 @@ enum Result : int {
   NoBinary = 209,
   InvalidHandle = 400,
   NotFound = 500,
+  NotReady = 600,
   IllegalAddress = 700,
   TooManyResources = 701,
   IllegalInstruction = 715,
@@ -203,14 +204,20 @@ void endTraffic(Traffic &traffic);
 // Queue.cpp
 
 /// What a stream does: a launch, a copy within the program's addresses, or a number of these (a graph).
+/// When a stream came to it, in seconds; negative: none has yet.
+struct Event {
+  double seconds = -1;
+};
+
 struct Command {
-  enum Kind { Kernel, Upload, Download, Graph } kind = Kernel;
+  enum Kind { Kernel, Upload, Download, Graph, Record } kind = Kernel;
   Launch launch;
   char *to = nullptr;
   const char *from = nullptr;
   std::vector<char> staged; ///< where the source is not pinned: what was there when the command came
   size_t bytes = 0;
   std::shared_ptr<const std::vector<Command>> graph;
+  Event *event = nullptr;
 };
 
 struct Stream {

@@ -1,6 +1,7 @@
 // A stream does nothing until somebody waits for it: whoever reads too early, or changes too early what a copy reads,
 // sees it.
 #include "Emulator.h"
+#include <chrono>
 #include <cstring>
 
 namespace ingot::emulator {
@@ -43,6 +44,9 @@ Result doCommand(const Command &command) {
     }
     ++d.counts.graphLaunches;
     return result;
+  case Command::Record:
+    command.event->seconds = std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+    return Success;
   default:
     return copy(command);
   }
