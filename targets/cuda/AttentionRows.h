@@ -43,9 +43,8 @@ struct AttentionPlace {
 inline Wide vectorsOf(lower::Writer &w, onnx::AttendOp op, const lower::AttentionProblem &p, const lower::Group &group,
                       int64_t lanes) {
   Wide wide(w, lanes);
-  for (auto [v, operand, width] :
-       {std::tuple(op.getQ(), &p.q, p.width), std::tuple(op.getK(), &p.k, p.width),
-        std::tuple(op.getV(), &p.v, p.valueWidth)}) {
+  for (auto [v, operand, width] : {std::tuple(op.getQ(), &p.q, p.width), std::tuple(op.getK(), &p.k, p.width),
+                                   std::tuple(op.getV(), &p.v, p.valueWidth)}) {
     wide.requireBegin(group.buffer(v));
     wide.require(operand->column().is(1) ? lower::Ix(width) : lower::Ix(1));
     wide.require(operand->offset);

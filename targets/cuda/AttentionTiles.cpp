@@ -9,6 +9,7 @@
 #include "targets/cuda/Architectures.h"
 #include "targets/cuda/AttentionRows.h"
 #include "targets/cuda/FewRows.h"
+#include "targets/cuda/Images.h"
 #include "targets/cuda/Instructions.h"
 #include "targets/cuda/TensorProduct.h"
 
@@ -22,7 +23,7 @@ using lower::Ix;
 using lower::Ixs;
 using Values = SmallVector<Value>;
 
-constexpr int64_t keysOfTile = 64, lanes = 8, bytes = 2; // lanes: of a vector of 16 bytes
+constexpr int64_t keysOfTile = 32, lanes = 8, bytes = 2; // lanes: of a vector of 16 bytes
 
 /// Columns of rows that products take: whole tiles of 16.
 int64_t paddedTo16(int64_t width) { return static_cast<int64_t>(llvm::alignTo(width, 16)); }
@@ -32,7 +33,7 @@ int64_t pitchOf(int64_t width) { return paddedTo16(width) + lanes; }
 struct Rows {
   lower::Buffer buffer;
   int64_t width;
-  Ix column, count;             ///< the stride of its elements; how many rows there are
+  Ix column, count;              ///< the stride of its elements; how many rows there are
   std::function<Ix(Ix)> beginOf; ///< where a row begins
 };
 
@@ -100,23 +101,23 @@ private:
     return {TensorProduct::raw(w, build.group.buffer(op.getV())), p.valueWidth, p.v.column(), p.keys, begin};
   }
 
-  /// A piece of shared memory with 64 rows.
+  /// A piece of shared memory with some rows.
   struct Shared {
     lower::Buffer buffer;
-    int64_t pitch;
+    int64_t rows, pitch;
   };
-  Shared sharedAt(int64_t byte, int64_t width) {
+  Shared sharedAt(int64_t byte, int64_t rows, int64_t width) {
     int64_t pitch = pitchOf(width);
-    return {w.scratch(lower::sharedMemory(w), byte, w.b.getI16Type(), keysOfTile * pitch), pitch};
+    return {w.scratch(lower::sharedMemory(w), byte, w.b.getI16Type(), rows * pitch), rows, pitch};
   }
 
-  /// Begins to copy 64 rows, or does it element by element; what is behind the last row or column becomes zeros.
+  /// Begins to copy rows, or does it element by element; what is behind the last row or column becomes zeros.
   void bring(const Rows &from, Ix first, const Shared &to) {
     w.ifThen(w.compare(arith::CmpIPredicate::sgt, from.count, 0), [&] { bringSome(from, first, to); });
   }
   void bringSome(const Rows &from, Ix first, const Shared &to) {
     int64_t vectors = paddedTo16(from.width) / lanes;
-    w.loop(lower::threadNumber(w), keysOfTile * vectors, AttentionTiles::threads, [&](Ix number) {
+    w.loop(lower::threadNumber(w), to.rows * vectors, AttentionTiles::threads, [&](Ix number) {
       Ix row = floorDiv(number, vectors), column = remainder(number, vectors) * lanes, place = row * to.pitch + column;
       Value isRow = w.compare(arith::CmpIPredicate::slt, first + row, from.count);
       Ix begin = from.beginOf(min(first + row, from.count - 1));
@@ -142,7 +143,8 @@ private:
     Ix lane = remainder(lower::threadNumber(w), FewRows::warp), own = remainder(lane, 8);
     Ix second = remainder(floorDiv(lane, 8), 2), third = floorDiv(lane, 16);
     Ix ofLine = (isLeft ? second : third) * 8, ofDepth = (isLeft ? third : second) * 8;
-    Ix row = alongDepth ? line + ofLine + own : ofDepth + own + step, column = alongDepth ? ofDepth + step : line + ofLine;
+    Ix row = alongDepth ? line + ofLine + own : ofDepth + own + step,
+       column = alongDepth ? ofDepth + step : line + ofLine;
     return loadMatrices(w, TensorProduct::addressIn(w, from.buffer, row * from.pitch + column), !alongDepth);
   }
 
@@ -172,24 +174,19 @@ private:
   };
 
   void tile() {
-    Shared ofKeys = sharedAt(0, p.width);
-    int64_t second = keysOfTile * ofKeys.pitch * bytes;
-    Shared ofQueries = sharedAt(second, p.width), ofValues = sharedAt(second, p.valueWidth);
+    int64_t ofQuery = AttentionTiles::rows * pitchOf(p.width) * bytes, ofKey = keysOfTile * pitchOf(p.width) * bytes;
+    Shared ofQueries = sharedAt(0, AttentionTiles::rows, p.width), ofKeys = sharedAt(ofQuery, keysOfTile, p.width);
+    Shared ofValues = sharedAt(ofQuery + ofKey, keysOfTile, p.valueWidth);
     bring(queries(), firstRow, ofQueries);
     bring(keys(), 0, ofKeys);
     endAndWait();
-    lower::barrier(w);
-    SmallVector<Values> q;
-    for (int64_t step = 0; step < paddedTo16(p.width); step += 16) {
-      q.push_back(matrices(ofQueries, true, true, warp * 16, step));
-    }
     Values none = {lowest(w), lowest(w), w.constant(0, sumType), w.constant(0, sumType)};
     none.append(paddedTo16(p.valueWidth) / 8 * 4, w.constant(0, sumType));
     Values all = w.loop(0, p.keys, keysOfTile, none, [&](Ix first, ValueRange carried) {
-      lower::barrier(w); // the keys are there, and all have read the values of the tile before, or the queries
+      lower::barrier(w); // the keys are there (and the queries), and all have read the values of the tile before
       bring(values(), first, ofValues);
       endCopiesInVectors();
-      Values score = scoresOf(q, ofKeys);
+      Values score = scoresOf(ofQueries, ofKeys);
       waitInVectors();
       lower::barrier(w); // the values are there, and all have read the keys
       bring(keys(), first + keysOfTile, ofKeys);
@@ -216,12 +213,13 @@ private:
     }
   }
 
-  /// Returns the products of the rows and 64 keys, four of each 8 keys.
-  Values scoresOf(ArrayRef<Values> q, const Shared &ofKeys) {
+  /// Returns the products of the rows and the keys of a tile, four of each 8 keys.
+  Values scoresOf(const Shared &ofQueries, const Shared &ofKeys) {
     Values all(keysOfTile / 8 * 4, w.constant(0, sumType));
-    for (auto [step, rows] : llvm::enumerate(q)) {
+    for (int64_t step = 0; step < paddedTo16(p.width); step += 16) {
+      Values rows = matrices(ofQueries, true, true, warp * 16, step);
       for (int64_t key = 0; key < keysOfTile; key += 16) {
-        Values columns = matrices(ofKeys, false, true, key, static_cast<int64_t>(step) * 16);
+        Values columns = matrices(ofKeys, false, true, key, step);
         addProducts(rows, columns, MutableArrayRef(all).slice(key / 8 * 4, 8));
       }
     }
@@ -292,7 +290,7 @@ private:
     return LLVM::BitcastOp::create(w.b, w.loc, w.b.getI32Type(), bits);
   }
 
-  /// Adds the products of weights and 64 values.
+  /// Adds the products of weights and the values of a tile.
   void addValues(Values &weights, const Shared &ofValues, Values &sums) {
     for (int64_t key = 0; key < keysOfTile; key += 16) {
       // Sums of two tiles of 8 keys are where the left factor of 16 steps has its words.
@@ -336,9 +334,10 @@ private:
     }
     lower::Point point{{at[row].begin(), at[row].end()}, static_cast<int64_t>(all.size()), {}};
     point.at.push_back(column);
-    Value y = all.size() == 1
-                  ? all[0]
-                  : vector::FromElementsOp::create(w.b, w.loc, VectorType::get({point.lanes}, sumType), all).getResult();
+    Value y =
+        all.size() == 1
+            ? all[0]
+            : vector::FromElementsOp::create(w.b, w.loc, VectorType::get({point.lanes}, sumType), all).getResult();
     build.group.finish(y, result, attentionResultAt(op, point));
   }
 };
@@ -350,14 +349,19 @@ bool AttentionTiles::areFor(onnx::AttendOp op, const lower::AttentionProblem &p,
   Type q = onnx::elementOf(op.getQ());
   bool isNarrow = (q.isF16() || q.isBF16()) && q == onnx::elementOf(op.getK()) && q == onnx::elementOf(op.getV());
   bool hasInstructions = &architectureOf(machine) != &architectures().front();
-  return isNarrow && hasInstructions && p.rows.atLeast(leastRows) && p.width >= lanes && p.valueWidth >= lanes && std::max(p.width, p.valueWidth) <= mostColumns;
+  return isNarrow && hasInstructions && p.rows.atLeast(leastRows) && p.width >= lanes && p.valueWidth >= lanes &&
+         std::max(p.width, p.valueWidth) <= mostColumns;
 }
 
 lower::Grid AttentionTiles::grid(const lower::AttentionProblem &p) {
-  int64_t ofKeys = pitchOf(p.width), ofValues = pitchOf(p.valueWidth);
-  return {{threads, 1, 1}, keysOfTile * bytes * (ofKeys + std::max(ofKeys, ofValues))};
+  int64_t elements = (rows + keysOfTile) * pitchOf(p.width) + keysOfTile * pitchOf(p.valueWidth);
+  return {{threads, 1, 1}, elements * bytes};
 }
 
-void AttentionTiles::write(lower::Build &build, const lower::AttentionPlan &plan) { Builder(build, plan).run(); }
+void AttentionTiles::write(lower::Build &build, const lower::AttentionPlan &plan) {
+  OpBuilder &b = build.w.b;
+  b.getInsertionBlock()->getParentOp()->setAttr(oneBlockName, b.getUnitAttr());
+  Builder(build, plan).run();
+}
 
 } // namespace ingot::targets::cuda

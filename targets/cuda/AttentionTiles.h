@@ -1,13 +1,13 @@
 // Attention of many queries on tensor cores, of float16 and bfloat16: a block of four warps for 64 rows of scores, each
-// of which has 16. The block goes along the keys by 64 of them:
+// of which has 16. The block goes along the keys by 32 of them:
 //
 //   scores = Q * K / their maxima and weights, by online softmax / sums = sums * what they are worth now + weights * V
 //
 // Scores and sums stay in registers: the instruction leaves the former as it takes the weights for the latter product.
-// A thread has four neighbouring threads' share of two rows, so that maxima and sums of rows go between four. K and V
-// have a piece of shared memory each. While the scores are computed V is copied there (cp.async), and the next K while
-// V is multiplied. Queries are there once, ahead of V, and then in registers. Rows in shared memory are 16 bytes longer
-// than what they hold, so that the eight that ldmatrix reads together are in different banks.
+// Four neighbouring threads have two rows, so that maxima and sums of rows go between four. Q, K and V have a piece of
+// shared memory each. While the scores are computed V is copied there (cp.async), and the next K while V is multiplied.
+// Rows in shared memory are 16 bytes longer than what they hold, so that the eight that ldmatrix reads together are in
+// different banks.
 //
 // Weights are float32, which the instruction does not take. Each is the sum of two numbers of the type, and so there
 // are two products with V; with --accuracy fast a weight is rounded to one.

@@ -35,8 +35,7 @@ void waitForCopies(lower::Writer &w, int32_t left) {
 /// Calls an intrinsic whose result is four values of a type.
 static SmallVector<Value> callForFour(lower::Writer &w, StringRef intrinsic, Type each, ValueRange operands) {
   auto type = LLVM::LLVMStructType::getLiteral(w.b.getContext(), SmallVector<Type>(4, each));
-  Value all =
-      LLVM::CallIntrinsicOp::create(w.b, w.loc, type, w.b.getStringAttr(intrinsic), operands)->getResult(0);
+  Value all = LLVM::CallIntrinsicOp::create(w.b, w.loc, type, w.b.getStringAttr(intrinsic), operands)->getResult(0);
   SmallVector<Value> values;
   for (int64_t i = 0; i < 4; ++i) {
     values.push_back(LLVM::ExtractValueOp::create(w.b, w.loc, all, i));

@@ -75,22 +75,28 @@ void TensorProduct::bring(const Factor &factor, Ix from, Ix depth, Ix line, cons
   Ix thread = lower::threadNumber(w), last = factor.lines - 1;
   int64_t inRow = factor.alongDepth ? step : side, rows = factor.alongDepth ? side : step;
   Ix inner = remainder(thread, inRow), outer = floorDiv(thread, inRow);
-  SmallVector<Value> loaded;
-  SmallVector<Ix> places;
-  for (int64_t i = 0; i < rows; i += threads() / inRow) {
-    Ix k = factor.alongDepth ? inner : outer + i, own = factor.alongDepth ? outer + i : inner;
-    Factor::Load load = factor.line(min(line + own, last));
-    Value v = isWhole ? load(from, k) : load(0, min(from + k, depth - 1));
-    if (!isWhole) {
-      Value isThere = w.compare(arith::CmpIPredicate::slt, from + k, depth);
-      v = arith::SelectOp::create(w.b, w.loc, isThere, v, w.constant(0, v.getType()));
+  // More loads under way at once would take registers from the sums: what is more is a loop.
+  constexpr int64_t most = 8;
+  int64_t perLoad = threads() / inRow, loads = std::min(rows / perLoad, most), inWord = 4 / numbers.bytes();
+  auto bringSome = [&](Ix begin, ValueRange) {
+    SmallVector<Value> loaded;
+    SmallVector<Ix> places;
+    for (int64_t i = 0; i < loads * perLoad; i += perLoad) {
+      Ix k = factor.alongDepth ? inner : outer + begin + i, own = factor.alongDepth ? outer + begin + i : inner;
+      Factor::Load load = factor.line(min(line + own, last));
+      Value v = isWhole ? load(from, k) : load(0, min(from + k, depth - 1));
+      if (!isWhole) {
+        Value isThere = w.compare(arith::CmpIPredicate::slt, from + k, depth);
+        v = arith::SelectOp::create(w.b, w.loc, isThere, v, w.constant(0, v.getType()));
+      }
+      loaded.push_back(v), places.push_back(wordAt(own, floorDiv(k, inWord)) * inWord + remainder(k, inWord));
     }
-    int64_t inWord = 4 / numbers.bytes();
-    loaded.push_back(v), places.push_back(wordAt(own, floorDiv(k, inWord)) * inWord + remainder(k, inWord));
-  }
-  for (auto [v, at] : llvm::zip_equal(loaded, places)) {
-    w.store(v, to.numbers, at);
-  }
+    for (auto [v, at] : llvm::zip_equal(loaded, places)) {
+      w.store(v, to.numbers, at);
+    }
+    return SmallVector<Value>();
+  };
+  w.loop(0, rows, loads * perLoad, ValueRange(), bringSome, /*unroll=*/false);
 }
 
 Ix TensorProduct::swizzled(bool alongDepth, Ix row, Ix number) {
