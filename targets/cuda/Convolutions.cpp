@@ -192,6 +192,7 @@ public:
                    };
                  },
                  p.pixels(), false};
+    left.isCostly = right.isCostly = !p.lines && p.taps > 1;
     Ix depth = floorDiv(inPart + (p.together() - 1), p.together());
     bool isWhole = p.depth() % p.step() == 0;
     auto first = [&](Ix channel) {

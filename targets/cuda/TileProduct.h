@@ -18,6 +18,7 @@ struct Factor {
   std::function<Load(lower::Ix line)> line;
   lower::Ix lines;        ///< how many there are
   bool alongDepth = true; ///< elements of a line are neighbours in memory; else those of neighbouring lines are
+  bool isCostly = false;  ///< to find an element takes many registers, so that few of them are loaded at once
   /// Returns the address (i64) of an element, from which its neighbours are copied in vectors; null: by elements alone.
   std::function<mlir::Value(lower::Ix line, lower::Ix depth)> address = {};
 };
