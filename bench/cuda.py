@@ -47,7 +47,6 @@ MODELS = {
     "fp32 row by matrix": """<ir_version: 8, opset_import: ["" : 17]> g (float[1, 4096] x, float[4096, 4096] w) => (float[1, 4096] y) { y = MatMul(x, w) }""",
     "int4 row by matrix": NBITS,
     "attention of a decoder": """<ir_version: 10, opset_import: ["" : 23]> g (float16[1, 32, 1, 128] q, float16[1, 32, 2048, 128] k, float16[1, 32, 2048, 128] v) => (float16[1, 32, 1, 128] y) { y = Attention(q, k, v) }""",
-    "attention of a prompt": """<ir_version: 10, opset_import: ["" : 23]> g (float16[1, 32, 2048, 128] q, float16[1, 32, 2048, 128] k, float16[1, 32, 2048, 128] v) => (float16[1, 32, 2048, 128] y) { y = Attention <is_causal = 1> (q, k, v) }""",
     "attention of few heads": """<ir_version: 10, opset_import: ["" : 23]> g (float16[1, 4, 1, 128] q, float16[1, 4, 4096, 128] k, float16[1, 4, 4096, 128] v) => (float16[1, 4, 1, 128] y) { y = Attention(q, k, v) }""",
     "elementwise": """<ir_version: 8, opset_import: ["" : 17]> g (float[1024, 4096] x, float[1024, 4096] z) => (float[1024, 4096] y) { a = Add(x, z)  y = Mul(a, z) }""",
 }  # fmt: skip

@@ -117,7 +117,7 @@ private:
   }
   void bringSome(const Rows &from, Ix first, const Shared &to) {
     int64_t vectors = paddedTo16(from.width) / lanes;
-    auto bringVector = [&](Ix number) {
+    w.loop(lower::threadNumber(w), to.rows * vectors, AttentionTiles::threads, [&](Ix number) {
       Ix row = floorDiv(number, vectors), column = remainder(number, vectors) * lanes, place = row * to.pitch + column;
       Value isRow = w.compare(arith::CmpIPredicate::slt, first + row, from.count);
       Ix begin = from.beginOf(min(first + row, from.count - 1));
@@ -134,11 +134,6 @@ private:
         v = arith::SelectOp::create(w.b, w.loc, isThere(column + i), v, w.constant(0, v.getType()));
         w.store(v, to.buffer, place + i);
       }
-    };
-    Ix thread = lower::threadNumber(w), all = to.rows * vectors;
-    w.loop(0, all, AttentionTiles::threads, [&](Ix before) {
-      Ix number = before + thread;
-      w.ifThen(w.compare(arith::CmpIPredicate::slt, number, all), [&] { bringVector(number); });
     });
   }
 
