@@ -5,7 +5,7 @@ the work is counted: the loop with most instructions of tensor cores, else with 
 is needed, and no time is measured.
 
 A scheduler of a multiprocessor issues one instruction of a warp in each cycle, and its tensor core is busy for some cycles with each (CYCLES, from the peaks of
-NVIDIA's data sheets: A100 312 TFLOP/s for float16 and 624 TOP/s for int8 by 108 multiprocessors at 1.41 GHz, so 8 cycles for m16n8k16 and for m16n8k32). A loop
+NVIDIA's data sheets: A100 312 TFLOP/s for float16 and 624 TOP/s for int8 by 108 multiprocessors at 1.41 GHz, so 8 cycles for m16n8k16 and for m16n8k32; 156 TFLOP/s for tf32, so 8 cycles for its m16n8k8). A loop
 whose other instructions are fewer than these cycles can keep the tensor core busy; `tensor` is the cycles by the larger of both.
 
 --page writes bench/cuda.md.
@@ -18,17 +18,14 @@ import subprocess
 import sys
 import tempfile
 
-import numpy as np
 import onnx
-import onnx.parser
-from onnx import numpy_helper
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "test/targets/cuda"))
 import nvidia
 
 ARCHITECTURES = ["sm_80", "sm_90"]
-CYCLES = {"HMMA.16816": 8, "IMMA.16832": 8}  # of sm_80; a tensor core of sm_90 takes half as many
+CYCLES = {"HMMA.16816": 8, "HMMA.1688": 8, "IMMA.16832": 8}  # of sm_80; a tensor core of sm_90 takes half as many
 # Classes of instructions by how they begin; what is none of them is other arithmetic, mostly of addresses.
 CLASSES = {
     "tensor": r"[HI]MMA", "multiply": r"(FFMA|HFMA|IDP|DFMA)", "ldmatrix": r"LDSM", "copies": r"LDGSTS", "wide": r"(LDG|STG)\S*\.128", "narrow": r"(LDG|STG)(?!STS)",
@@ -41,6 +38,7 @@ MODELS = {
     "fp16 product, tiles of 128": """<ir_version: 8, opset_import: ["" : 17]> g (float16[4096, 4096] x, float16[4096, 4096] w) => (float16[4096, 4096] y) { y = MatMul(x, w) }""",
     "fp16 product, tiles of 64": """<ir_version: 8, opset_import: ["" : 17]> g (float16[512, 1024] x, float16[1024, 512] w) => (float16[512, 512] y) { y = MatMul(x, w) }""",
     "int8 product": """<ir_version: 8, opset_import: ["" : 17]> g (uint8[4096, 1024] x) => (int32[4096, 4096] y) <int8[1024, 4096] w> { y = MatMulInteger(x, w) }""",
+    "fp16 product, shared depth": """<ir_version: 8, opset_import: ["" : 17]> g (float16[128, 4096] x, float16[4096, 256] w) => (float16[128, 256] y) { y = MatMul(x, w) }""",
     "fp32 product": """<ir_version: 8, opset_import: ["" : 17]> g (float[4096, 1024] x, float[1024, 4096] w) => (float[4096, 4096] y) { y = MatMul(x, w) }""",
     "fp16 convolution 1x1": """<ir_version: 8, opset_import: ["" : 17]> g (float16[1, 256, 56, 56] x) => (float16[1, 64, 56, 56] y) <float16[64, 256, 1, 1] w> { y = Conv(x, w) }""",
     "fp16 convolution 3x3": """<ir_version: 8, opset_import: ["" : 17]> g (float16[1, 64, 56, 56] x) => (float16[1, 64, 56, 56] y) <float16[64, 64, 3, 3] w> { y = Conv <pads = [1, 1, 1, 1]> (x, w) }""",
@@ -49,18 +47,9 @@ MODELS = {
     "fp32 row by matrix": """<ir_version: 8, opset_import: ["" : 17]> g (float[1, 4096] x, float[4096, 4096] w) => (float[1, 4096] y) { y = MatMul(x, w) }""",
     "int4 row by matrix": NBITS,
     "attention of a decoder": """<ir_version: 10, opset_import: ["" : 23]> g (float16[1, 32, 1, 128] q, float16[1, 32, 2048, 128] k, float16[1, 32, 2048, 128] v) => (float16[1, 32, 1, 128] y) { y = Attention(q, k, v) }""",
+    "attention of few heads": """<ir_version: 10, opset_import: ["" : 23]> g (float16[1, 4, 1, 128] q, float16[1, 4, 4096, 128] k, float16[1, 4, 4096, 128] v) => (float16[1, 4, 1, 128] y) { y = Attention(q, k, v) }""",
     "elementwise": """<ir_version: 8, opset_import: ["" : 17]> g (float[1024, 4096] x, float[1024, 4096] z) => (float[1024, 4096] y) { a = Add(x, z)  y = Mul(a, z) }""",
 }  # fmt: skip
-
-
-def with_zeros(text):
-    """The model of a text whose initializers have types alone: those are zeros."""
-    declared = re.search(r"> <(.*?)> \{|\) <(.*?)> \{", text)
-    model = onnx.parser.parse_model(text.replace(f"<{declared[2]}>", "") if declared and declared[2] else text)
-    for kind, sizes, name in re.findall(r"(\w+)\[([\d, ]+)\] (\w+)", declared[2] if declared else ""):
-        element = {"int8": np.int8, "uint8": np.uint8, "float": np.float32, "float16": np.float16}[kind]
-        model.graph.initializer.append(numpy_helper.from_array(np.ones([int(size) for size in sizes.split(",")], element), name))
-    return model
 
 
 def loops_of(listing):
@@ -91,7 +80,7 @@ def rows(ingot, scratch):
         if not programs[tool]:
             sys.exit(f"no {tool}: {why}")
     for name, text in MODELS.items():
-        onnx.save(with_zeros(text), scratch / "model.onnx")
+        onnx.save(nvidia.with_ones(text), scratch / "model.onnx")
         texts, why = nvidia.compile_model(ingot, scratch / "model.onnx", scratch / name, ARCHITECTURES)
         if texts is None:
             sys.exit(f"{name}: {why}")

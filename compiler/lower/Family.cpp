@@ -109,6 +109,8 @@ LogicalResult KernelFamily::build(Build &build, const KernelShape &shape) const 
   return success();
 }
 
+LogicalResult KernelFamily::buildAhead(Build &build, const KernelShape &shape) const { return failure(); }
+
 void KernelShape::replaces(Value first) {
   if (first.hasOneUse()) {
     inPlace = {cast<BlockArgument>(first).getArgNumber()};

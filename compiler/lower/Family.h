@@ -34,6 +34,17 @@ struct KernelShape {
   std::optional<Grid> grid = {};
   /// Bytes of scratch for the whole launch. A family that splits work gives each item a part of it, or sets items to 1.
   support::Size scratchBytes = 0;
+  /// A launch of its own ahead of the kernel's: what it computes is read by those behind it and by the kernel
+  /// (Build::ahead). It is for what blocks of threads cannot do in one launch, as they cannot wait for each other. Its
+  /// function has no status.
+  struct Ahead {
+    llvm::StringRef name; ///< with which its function's name ends
+    support::Size items = 1;
+    Grid grid;
+    support::Size elements = 0; ///< that it computes
+    mlir::Type element;
+  };
+  std::vector<Ahead> ahead = {};
   /// Whether the kernel may find a bad index or bound in data, and calls Build::failIf.
   bool checked = false;
   /// The multiplications with accumulation that the kernel does, where these are not those of its ops' definitions.
@@ -92,6 +103,9 @@ struct Build {
   Buffer scratch;        ///< i8 elements; null when KernelShape::scratchBytes is 0
   Buffer status;         ///< one i32, for checked kernels
   mlir::Value exec = {}; ///< null when KernelShape::takesExec is not set
+  /// What launches of KernelShape::ahead compute: all of them in build(), and in buildAhead() those before it and last
+  /// its own, which it writes.
+  llvm::SmallVector<Buffer, 2> ahead = {};
 
   /// Makes the run end with INGOT_ERROR_INDEX (or `kind`: INGOT_ERROR_SIZE, for an op that finds a size) for this node
   /// when `bad` (i1) is true. The builder goes on: it must clamp the value so that nothing outside a tensor is touched
@@ -151,6 +165,8 @@ public:
   }
   /// Writes the body. `shape` is what shape() returned for this kernel.
   virtual mlir::LogicalResult build(Build &build, const KernelShape &shape) const;
+  /// Writes the body of the last launch of Build::ahead. The group has the kernel's operands, and no results.
+  virtual mlir::LogicalResult buildAhead(Build &build, const KernelShape &shape) const;
 
   /// Returns what the kernel needs as a link of a chain; nothing where it cannot be one.
   virtual std::optional<RowShape> rowShape(plan::KernelOp kernel, const target::MachineModel &machine) const {

@@ -6,6 +6,7 @@
 // constness, target; data-dependent sizes may have other names) becomes another launch of that one's function.
 #include "compiler/lower/LowerKernels.h"
 #include "compiler/lower/KernelKey.h"
+#include "compiler/lower/ZeroHalos.h"
 #include "compiler/lower/core/Denormals.h"
 #include "compiler/lower/core/KernelWork.h"
 #include "compiler/lower/core/LlvmAttributes.h"
@@ -89,6 +90,7 @@ struct Lowering {
   llvm::StringSet<> remarked; ///< of those nodes: for which there was a kernel
   struct Built {
     func::FuncOp function;
+    SmallVector<func::FuncOp, 0> ahead; ///< those of KernelShape::ahead
     KernelShape shape;   ///< its items are at least one where the halo of an image without elements must be written
     support::Size items; ///< the family's own
     KernelWork work;     ///< instructions of a launch, where it may be split
@@ -121,6 +123,12 @@ struct Lowering {
     }
     it->second.symbols = symbolsOf(kernel);
     it->second.dataDependentSizes = sizes;
+    while (it->second.ahead.size() < it->second.shape.ahead.size()) {
+      it->second.ahead.push_back(declareAhead(kernel, it->second, family, machine));
+      if (failed(writeAhead(kernel, it->second, family, machine))) {
+        return failure();
+      }
+    }
     it->second.function = declare(kernel, it->second, family, machine);
     if (failed(write(kernel, it->second, family, machine))) {
       return failure();
@@ -139,13 +147,16 @@ struct Lowering {
   /// Checks that the target can launch blocks of as many threads as one of its own families asks for.
   static LogicalResult checkBlock(plan::KernelOp kernel, const KernelShape &shape,
                                   const target::MachineModel &machine) {
-    Grid grid = shape.grid.value_or(Grid());
-    int64_t threads = grid.threads[0] * grid.threads[1] * grid.threads[2];
     const target::MachineModel::Limits &most = machine.limits;
-    if (threads > most.threads || grid.sharedBytes > most.sharedBytes) {
-      return kernel.emitError("target '")
-             << machine.spec << "' asks for blocks of " << threads << " threads that share " << grid.sharedBytes
-             << " bytes; a launch takes " << most.threads << " and " << most.sharedBytes;
+    SmallVector<Grid> grids = {shape.grid.value_or(Grid())};
+    llvm::append_range(grids, llvm::map_range(shape.ahead, [](const KernelShape::Ahead &each) { return each.grid; }));
+    for (const Grid &grid : grids) {
+      int64_t threads = grid.threads[0] * grid.threads[1] * grid.threads[2];
+      if (threads > most.threads || grid.sharedBytes > most.sharedBytes) {
+        return kernel.emitError("target '")
+               << machine.spec << "' asks for blocks of " << threads << " threads that share " << grid.sharedBytes
+               << " bytes; a launch takes " << most.threads << " and " << most.sharedBytes;
+      }
     }
     return success();
   }
@@ -191,7 +202,7 @@ struct Lowering {
       return;
     }
     Writer w(OpBuilder::atBlockBegin(&function.front()), function.getLoc(), machine);
-    w.symbols = symbolValues(built);
+    w.symbols = symbolValues(built, built.function);
     auto range = function.getArguments().take_back(2);
     const Ix bounds[] = {0, items};
     for (auto [bound, value] : llvm::zip_equal(range, bounds)) {
@@ -207,9 +218,8 @@ struct Lowering {
     return !size.isNumber() && !size.isUnknown() && !work.dividesBySizes && size.text().size() <= longest;
   }
 
-  static std::map<support::Symbol, Value> symbolValues(const Built &built) {
+  static std::map<support::Symbol, Value> symbolValues(const Built &built, func::FuncOp function) {
     std::map<support::Symbol, Value> values;
-    func::FuncOp function = built.function;
     unsigned next = function.getNumArguments() - 2 - built.symbols.size();
     for (support::Symbol symbol : built.symbols) {
       values[symbol] = function.getArgument(next++);
@@ -222,16 +232,76 @@ struct Lowering {
     return MemRefType::get({memoryExtent(plan::physicalElements(type))}, memoryType(type.getElementType()));
   }
 
-  func::FuncOp declare(plan::KernelOp kernel, const Built &built, const KernelFamily &family,
-                       const target::MachineModel &machine) {
-    const KernelShape &shape = built.shape;
-    OpBuilder b = OpBuilder::atBlockEnd(module.getBody());
+  /// Returns the types of a function's parameters for the operands of its kernel.
+  static SmallVector<Type> operandTypes(plan::KernelOp kernel, const KernelShape &shape) {
     SmallVector<Type> types;
     for (auto [i, v] : llvm::enumerate(kernel.getIns())) {
       auto recipe = shape.packed.find(i);
       types.push_back(recipe == shape.packed.end() || !onnx::constantOf(v) ? flat(v.getType())
                                                                            : packedType(v, i, shape));
     }
+    return types;
+  }
+
+  /// Makes the function private, and marks what all threads of a block do together.
+  void mark(func::FuncOp f, plan::KernelOp kernel, const std::optional<Grid> &grid,
+            const target::MachineModel &machine) {
+    OpBuilder b(f);
+    f.setPrivate();
+    symbols.insert(f); // makes the name unique
+    f->setAttr(plan::machineName, b.getStringAttr(machine.spec));
+    if (kernel->getParentOfType<ModuleOp>()->hasAttr(plan::strictName)) {
+      f->setAttr(plan::strictName, b.getUnitAttr());
+    }
+    if (grid) {
+      f->setAttr(plan::gridName,
+                 b.getDenseI64ArrayAttr({grid->threads[0], grid->threads[1], grid->threads[2], grid->sharedBytes}));
+      f->setAttr(plan::passthroughName, b.getStrArrayAttr({"convergent"})); // as its barriers are
+    }
+  }
+
+  static void setNoAlias(func::FuncOp f, llvm::function_ref<bool(unsigned)> isApart) {
+    OpBuilder b(f);
+    SmallVector<DictionaryAttr> attributes(f.getNumArguments(), b.getDictionaryAttr({}));
+    for (auto [i, type] : llvm::enumerate(f.getArgumentTypes())) {
+      if (isa<MemRefType>(type) && isApart(static_cast<unsigned>(i))) {
+        attributes[i] = b.getDictionaryAttr(b.getNamedAttr(plan::noAliasName, b.getUnitAttr()));
+      }
+    }
+    f.setAllArgAttrs(attributes);
+  }
+
+  /// The function of the next launch of KernelShape::ahead: of the kernel's operands, what the launches before it and
+  /// it itself compute, symbols and the range of items.
+  func::FuncOp declareAhead(plan::KernelOp kernel, const Built &built, const KernelFamily &family,
+                            const target::MachineModel &machine) {
+    OpBuilder b = OpBuilder::atBlockEnd(module.getBody());
+    size_t number = built.ahead.size();
+    const KernelShape::Ahead &own = built.shape.ahead[number];
+    SmallVector<Type> types = operandTypes(kernel, built.shape);
+    for (const KernelShape::Ahead &each : ArrayRef(built.shape.ahead).take_front(number + 1)) {
+      types.push_back(flat(typeOf(each)));
+    }
+    types.append(built.symbols.size() + 2, b.getIndexType());
+    auto f = func::FuncOp::create(b, kernel.getLoc(), (nameOf(kernel, family) + "_" + own.name).str(),
+                                  b.getFunctionType(types, {}));
+    mark(f, kernel, own.grid, machine);
+    setNoAlias(f, [&](unsigned i) { return i < kernel->getNumOperands() + number; });
+    return f;
+  }
+
+  /// The tensor that a launch ahead of a kernel computes.
+  static RankedTensorType typeOf(const KernelShape::Ahead &ahead) {
+    return onnx::sizedType({ahead.elements}, ahead.element);
+  }
+
+  func::FuncOp declare(plan::KernelOp kernel, const Built &built, const KernelFamily &family,
+                       const target::MachineModel &machine) {
+    const KernelShape &shape = built.shape;
+    OpBuilder b = OpBuilder::atBlockEnd(module.getBody());
+    SmallVector<Type> types = operandTypes(kernel, shape);
+    llvm::append_range(types, llvm::map_range(shape.ahead, [](const auto &each) { return flat(typeOf(each)); }));
+    auto operandCount = static_cast<unsigned>(types.size());
     llvm::append_range(types, llvm::map_range(kernel.getResultTypes(), flat));
     if (!shape.scratchBytes.is(0)) {
       types.push_back(MemRefType::get({memoryExtent(shape.scratchBytes)}, b.getI8Type()));
@@ -242,34 +312,18 @@ struct Lowering {
     types.append(built.symbols.size() + 2, b.getIndexType());
     SmallVector<Type> status(shape.checked ? 1 : 0, b.getI32Type());
     auto f = func::FuncOp::create(b, kernel.getLoc(), nameOf(kernel, family), b.getFunctionType(types, status));
-    f.setPrivate();
-    symbols.insert(f);                            // makes the name unique
+    mark(f, kernel, shape.grid, machine);
     SmallVector<int64_t> sharing = shape.inPlace; // the first result and the operands in whose buffer it may lie
     if (shape.extends) {
       sharing.push_back(*shape.extends);
     }
     if (!sharing.empty()) {
-      sharing.push_back(kernel->getNumOperands());
+      sharing.push_back(operandCount);
     }
     // Behind a barrier a thread reads what others wrote there before.
-    unsigned sharedByThreads = shape.grid ? kernel->getNumOperands() : types.size();
+    unsigned sharedByThreads = shape.grid ? operandCount : types.size();
     llvm::SmallDenseSet<int64_t> mayShare(sharing.begin(), sharing.end());
-    SmallVector<DictionaryAttr> attributes(types.size(), b.getDictionaryAttr({}));
-    for (unsigned i = 0; i < sharedByThreads; ++i) {
-      if (isa<MemRefType>(types[i]) && !mayShare.contains(i)) {
-        attributes[i] = b.getDictionaryAttr(b.getNamedAttr(plan::noAliasName, b.getUnitAttr()));
-      }
-    }
-    f.setAllArgAttrs(attributes);
-    f->setAttr(plan::machineName, b.getStringAttr(machine.spec));
-    if (kernel->getParentOfType<ModuleOp>()->hasAttr(plan::strictName)) {
-      f->setAttr(plan::strictName, b.getUnitAttr());
-    }
-    if (shape.grid) {
-      f->setAttr(plan::gridName, b.getDenseI64ArrayAttr({shape.grid->threads[0], shape.grid->threads[1],
-                                                         shape.grid->threads[2], shape.grid->sharedBytes}));
-      f->setAttr(plan::passthroughName, b.getStrArrayAttr({"convergent"})); // as its barriers are
-    }
+    setNoAlias(f, [&](unsigned i) { return i < sharedByThreads && !mayShare.contains(i); });
     return f;
   }
 
@@ -285,32 +339,62 @@ struct Lowering {
   }
   static int64_t onnxBytes(Type element) { return llvm::divideCeil(element.getIntOrFloatBitWidth(), 8); }
 
+  static SmallVector<Buffer> operandBuffers(plan::KernelOp kernel, const KernelShape &shape, Block &entry) {
+    SmallVector<Buffer> operands;
+    for (auto [i, v] : llvm::enumerate(kernel.getIns())) {
+      operands.push_back(bufferOf(entry.getArgument(static_cast<unsigned>(i)), elementRead(v, i, shape)));
+    }
+    return operands;
+  }
+
+  static LogicalResult writeAhead(plan::KernelOp kernel, Built &built, const KernelFamily &family,
+                                  const target::MachineModel &machine) {
+    Block *entry = built.ahead.back().addEntryBlock();
+    Writer w(OpBuilder::atBlockEnd(entry), kernel.getLoc(), machine);
+    SmallVector<Buffer> operands = operandBuffers(kernel, built.shape, *entry);
+    SmallVector<Buffer, 2> ahead;
+    for (const KernelShape::Ahead &each : ArrayRef(built.shape.ahead).take_front(built.ahead.size())) {
+      auto number = static_cast<unsigned>(operands.size() + ahead.size());
+      ahead.push_back(bufferOf(entry->getArgument(number), each.element));
+    }
+    w.symbols = symbolValues(built, built.ahead.back());
+    Group group(w, kernel, operands, SmallVector<Buffer>(kernel->getNumResults()));
+    auto range = entry->getArguments().take_back(2);
+    Build build{w, group, w.ix(range[0]), w.ix(range[1]), {}, {}, {}, ahead};
+    if (failed(family.buildAhead(build, built.shape))) {
+      return failure();
+    }
+    func::ReturnOp::create(w.b, w.loc);
+    return success();
+  }
+
   LogicalResult write(plan::KernelOp kernel, Built &built, const KernelFamily &family,
                       const target::MachineModel &machine) {
     Block *entry = built.function.addEntryBlock();
     Writer w(OpBuilder::atBlockEnd(entry), kernel.getLoc(), machine);
-    auto element = [](Value v) { return getElementTypeOrSelf(v.getType()); };
-    SmallVector<Buffer> operands, results;
-    unsigned next = 0;
-    for (auto [i, v] : llvm::enumerate(kernel.getIns())) {
-      operands.push_back(bufferOf(entry->getArgument(next++), elementRead(v, i, built.shape)));
+    SmallVector<Buffer> operands = operandBuffers(kernel, built.shape, *entry), results;
+    auto next = static_cast<unsigned>(operands.size());
+    SmallVector<Buffer, 2> ahead;
+    for (const KernelShape::Ahead &each : built.shape.ahead) {
+      ahead.push_back(bufferOf(entry->getArgument(next++), each.element));
     }
     for (Value v : kernel.getOuts()) {
-      results.push_back(bufferOf(entry->getArgument(next++), element(v)));
+      results.push_back(bufferOf(entry->getArgument(next++), getElementTypeOrSelf(v.getType())));
     }
     Buffer scratch, status;
     if (!built.shape.scratchBytes.is(0)) {
       scratch = {entry->getArgument(next++), w.b.getI8Type()};
     }
     Value exec = built.shape.takesExec ? Value(entry->getArgument(next++)) : Value();
-    w.symbols = symbolValues(built);
+    w.symbols = symbolValues(built, built.function);
     next += w.symbols.size();
     if (built.shape.checked) {
       status = w.local(w.b.getI32Type(), 1);
       w.store(w.constant(0, w.b.getI32Type()), status, 0);
     }
     Group group(w, kernel, operands, results);
-    Build build{w, group, w.ix(entry->getArgument(next)), w.ix(entry->getArgument(next + 1)), scratch, status, exec};
+    Build build{w,    group, w.ix(entry->getArgument(next)), w.ix(entry->getArgument(next + 1)), scratch, status,
+                exec, ahead};
     if (built.shape.items.is(1)) {
       build.begin = 0, build.end = 1;
     }
@@ -327,44 +411,6 @@ struct Lowering {
     }
     func::ReturnOp::create(w.b, w.loc, out);
     return success();
-  }
-
-  /// Zeros around the images of blocked results, written by whoever runs the first work item.
-  static void zeroHalos(Build &build, plan::KernelOp kernel) {
-    Writer &w = build.w;
-    for (auto [i, type] : llvm::enumerate(kernel.getResultTypes())) {
-      auto layout = plan::blockedOf(type);
-      if (!layout || layout.getHalo().empty()) {
-        continue;
-      }
-      auto zero = [&, i = i, type = type] { zeroHalo(w, build.group.result(i), cast<RankedTensorType>(type), layout); };
-      if (build.begin.known()) {
-        zero();
-      } else {
-        w.ifThen(w.compare(arith::CmpIPredicate::eq, build.begin, 0), zero);
-      }
-    }
-  }
-  static void zeroHalo(Writer &w, Buffer to, RankedTensorType type, plan::BlockedAttr layout) {
-    plan::Strides s = plan::stridesOf(type);
-    int64_t lanes = s.lanes;
-    auto fill = [&](Ix at, Ix elements) {
-      Value zeros = w.constant(layout.getFill(), w.vectorOf(to.element, lanes));
-      w.loop(0, elements, lanes, [&](Ix e) { w.store(zeros, to, at + e); });
-    };
-    // Axis by axis: what lies before and after its interior is contiguous; inside, the next axis.
-    std::function<void(Ix, size_t)> around = [&](Ix at, size_t d) {
-      if (d == s.sizes.size()) {
-        return;
-      }
-      Ix before = layout.getHalo()[2 * (d - 2)], after = layout.getHalo()[2 * (d - 2) + 1], stride = s.strides[d];
-      fill(at, before * stride);
-      fill(at + (before + s.sizes[d]) * stride, after * stride);
-      w.loop(0, s.sizes[d], 1, [&](Ix i) { around(at + (i + before) * stride, d + 1); });
-    };
-    w.loop(0, s.sizes[0], 1, [&](Ix n) {
-      w.loop(0, s.sizes[1], 1, [&](Ix block) { around(n * s.strides[0] + block * s.strides[1], 2); });
-    });
   }
 
   /// Bytes as they are.
@@ -448,6 +494,12 @@ struct Lowering {
     };
     auto symbols = b.getAttr<onnx::SizesAttr>(llvm::map_to_vector<4>((*built)->symbols, mine));
     Operation *root = kernel.root();
+    for (auto [each, function] : llvm::zip_equal(shape.ahead, (*built)->ahead)) {
+      auto ahead =
+          plan::LaunchOp::create(b, kernel.getLoc(), typeOf(each), function.getName(), operands, ValueRange(), Value(),
+                                 size(each.items), size(0), symbols, /*checked=*/false, onnx::SymbolAttr(), device);
+      operands.push_back(ahead.getResult(0));
+    }
     auto launch = plan::LaunchOp::create(
         b, kernel.getLoc(), kernel.getResultTypes(), (*built)->function.getName(), operands, ValueRange(), Value(),
         size(shape.items), size(shape.scratchBytes), symbols, shape.checked,

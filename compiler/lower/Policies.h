@@ -9,6 +9,9 @@ namespace ingot::lower {
 /// The module's attribute for `--accuracy close` and `fast`: factors of float32 that are split have two parts.
 inline constexpr llvm::StringLiteral twoPartsName = "ingot.two_parts";
 
+/// The module's attribute for `--accuracy fast`: factors of float32 may be rounded to 11 bits or less.
+inline constexpr llvm::StringLiteral fastName = "ingot.fast";
+
 /// Whether convolutions are computed by Winograd's algorithm. By default they are where that is expected to be faster,
 /// but not those of floats if results are to be strict, since sums are not the model's. The numbers are the outputs of
 /// a tile along an axis.

@@ -272,6 +272,9 @@ static void setPolicies(const Options &options, ModuleOp module) {
   if (options.accuracy == Accuracy::Close || options.accuracy == Accuracy::Fast) {
     module->setAttr(lower::twoPartsName, UnitAttr::get(module.getContext()));
   }
+  if (options.accuracy == Accuracy::Fast) {
+    module->setAttr(lower::fastName, UnitAttr::get(module.getContext()));
+  }
   if (options.isStrict()) {
     module->setAttr(plan::strictName, UnitAttr::get(module.getContext()));
   }

@@ -8,16 +8,20 @@ using namespace llvm;
 namespace ingot::targets::cuda {
 
 static constexpr Architecture rows[] = {
-    {"sm_75", "+ptx70", "T4", 8.1e12, 320e9, 15.75e9},
-    {"sm_80", "+ptx70", "A100 (SXM, 40 GB)", 19.5e12, 1555e9, 31.5e9},
-    {"sm_86", "+ptx71", "A10", 31.2e12, 600e9, 31.5e9},
-    {"sm_89", "+ptx78", "L4", 30.3e12, 300e9, 31.5e9},
-    {"sm_90", "+ptx78", "H100 (SXM)", 67e12, 3350e9, 63e9},
-    {"sm_100", "+ptx86", "B200", 75e12, 8000e9, 63e9},
-    {"sm_120", "+ptx87", "RTX 5090", 104.8e12, 1792e9, 63e9},
+    {"sm_75", "+ptx70", "T4", 40, 8.1e12, 0, 320e9, 15.75e9},
+    {"sm_80", "+ptx70", "A100 (SXM, 40 GB)", 108, 19.5e12, 156e12, 1555e9, 31.5e9},
+    {"sm_86", "+ptx71", "A10", 72, 31.2e12, 62.5e12, 600e9, 31.5e9},
+    {"sm_89", "+ptx78", "L4", 58, 30.3e12, 60e12, 300e9, 31.5e9},
+    {"sm_90", "+ptx78", "H100 (SXM)", 132, 67e12, 494.5e12, 3350e9, 63e9},
+    {"sm_100", "+ptx86", "B200", 148, 75e12, 1100e12, 8000e9, 63e9},
+    {"sm_120", "+ptx87", "RTX 5090", 170, 104.8e12, 104.8e12, 1792e9, 63e9},
 };
 
 ArrayRef<Architecture> architectures() { return rows; }
+
+const Architecture &architectureOf(const target::MachineModel &machine) {
+  return *find_if(rows, [&](const Architecture &row) { return machine.cpu == row.name; });
+}
 
 static std::string names() {
   return join(map_range(ArrayRef(rows), [](const Architecture &row) { return std::string(row.name); }), ", ");

@@ -1,5 +1,6 @@
 // Lists the generations of NVIDIA's GPUs that PTX is made for, with what one card of each can do by its data sheet.
 #pragma once
+#include "compiler/target/MachineModel.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringRef.h"
@@ -11,13 +12,18 @@ struct Architecture {
   const char *name;     ///< as NVIDIA calls it
   const char *features; ///< the version of PTX, for LLVM: the first that knows the architecture
   const char *card;     ///< the card of that generation whose data sheet is meant
-  double flops;         ///< float32 operations a second, a multiply-add being two
-  double bytes;         ///< bytes a second between the GPU and its memory
-  double link;          ///< bytes a second between the host and the card, each way
+  int64_t multiprocessors;
+  double flops; ///< float32 operations a second, a multiply-add being two
+  double tf32;  ///< operations a second on tf32, of tensor cores and without sparsity; 0: they have none
+  double bytes; ///< bytes a second between the GPU and its memory
+  double link;  ///< bytes a second between the host and the card, each way
 };
 
 /// Returns all of them, the oldest first.
 llvm::ArrayRef<Architecture> architectures();
+
+/// Returns the one that a machine is described by, the oldest of its spec.
+const Architecture &architectureOf(const target::MachineModel &machine);
 
 /// Says what the text behind `cuda:` asks for.
 struct Request {

@@ -8,15 +8,21 @@
 //     sums = sums * what they are worth now + weight * V
 //
 // In the end the groups' maxima, sums of weights and sums of values are combined, first within warps, then through
-// shared memory. So the keys of one row, as a decoder has it, are shared by 16 groups.
+// shared memory. So the keys of one row, as a decoder has it, are shared by 16 groups. Where there are fewer rows than
+// multiprocessors, several blocks share the keys of each: a launch ahead (lower::KernelShape::ahead) leaves the state
+// of each part of the keys in memory, and the kernel combines those. Many rows of float16 and bfloat16 are another
+// file's (AttentionTiles.h).
 #include "compiler/lower/attention/AttentionParts.h"
 #include "compiler/lower/core/Threads.h"
 #include "compiler/lower/core/Vectors.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "targets/cuda/Architectures.h"
+#include "targets/cuda/AttentionRows.h"
+#include "targets/cuda/AttentionTiles.h"
 #include "targets/cuda/Families.h"
 #include "targets/cuda/FewRows.h"
-#include "targets/cuda/Wide.h"
+#include "targets/cuda/SplitDepth.h"
 
 using namespace mlir;
 
@@ -29,6 +35,25 @@ using lower::Ixs;
 using Values = SmallVector<Value>;
 
 constexpr int64_t threads = 128, warp = 32, warps = threads / warp, group = 8, groups = threads / group;
+
+/// How the keys of rows are shared by blocks.
+struct Share {
+  int64_t parts = 1;
+  support::Size length; ///< keys of each part but the last ones: whole steps of a block
+
+  Share(const lower::AttentionProblem &p, const target::MachineModel &machine) : length(p.keys) {
+    constexpr int64_t mostOfOpen = 8; // where the number of keys is open, it may be small
+    support::Size rows = p.outer * p.rows;
+    if (p.keys.isNumber()) {
+      if (SplitDepth split = SplitDepth::of(rows, p.keys, groups, machine)) {
+        parts = split.parts, length = split.length;
+      }
+    } else if (rows.isNumber() && !rows.is(0)) {
+      parts = std::clamp<int64_t>(architectureOf(machine).multiprocessors / rows.number(), 1, mostOfOpen);
+      length = ceilDiv(p.keys, parts * groups) * support::Size(groups);
+    }
+  }
+};
 
 /// The state of a softmax: the largest score so far, the sum of weights, and sums of weighed values.
 struct State {
@@ -49,31 +74,38 @@ public:
   Builder(lower::Build &build, const lower::AttentionPlan &plan)
       : build(build), w(build.w), op(cast<onnx::AttendOp>(build.group.root)), p(plan.problem), others(plan.others),
         scores(build.group.space(lower::Group::typeOf(op.product()))),
-        result(build.group.space(lower::Group::typeOf(op.getY()))), element(w.b.getF32Type()) {
+        result(build.group.space(lower::Group::typeOf(op.getY()))), element(w.b.getF32Type()), share(p, w.machine) {
     q = build.group.buffer(op.getQ()), k = build.group.buffer(op.getK()), v = build.group.buffer(op.getV());
     lane = remainder(lower::threadNumber(w), group);
   }
 
-  /// Writes the row with vectors of Q, K and V where a run finds them so.
+  /// Writes the row, or the state of a part of its keys, with vectors of Q, K and V where a run finds them so.
   void run() {
+    Ix items = p.outer * p.rows;
+    Ix part = share.parts == 1 ? Ix(0) : floorDiv(build.begin, items);
+    number = share.parts == 1 ? build.begin : remainder(build.begin, items);
+    begin = part * Ix(share.length), end = share.parts == 1 ? Ix(p.keys) : min(begin + Ix(share.length), p.keys);
     place();
+    stateAt = (part * items + number) * stateElements();
     int64_t neighbours = wideLanes(ValueRange{op.getQ(), op.getK(), op.getV()}.getTypes());
-    Wide wide(w, neighbours);
-    for (auto [buffer, operand, width] :
-         {std::tuple(q, &p.q, p.width), std::tuple(k, &p.k, p.width), std::tuple(v, &p.v, p.valueWidth)}) {
-      wide.requireBegin(buffer);
-      wide.require(operand->column().is(1) ? Ix(width) : Ix(1));
-      wide.require(operand->offset);
-      for (const support::Size &stride : ArrayRef(operand->strides).drop_back()) {
-        wide.require(stride);
-      }
-    }
+    Wide wide = vectorsOf(w, op, p, build.group, neighbours);
     auto write = [&](int64_t with) {
       lanes = with;
       oneRow();
     };
     writeWhereWide(w, wide.condition(), [&] { write(neighbours); }, [&] { write(1); });
   }
+
+  /// Combines the states of all parts of the row's keys.
+  void combineParts() {
+    number = build.begin;
+    place();
+    endRow(
+        combined(build.ahead.front(), number * stateElements(), Ix(p.outer * p.rows) * stateElements(), share.parts));
+  }
+
+  /// Returns the elements of a row's state in memory: the maximum and the total come first.
+  static int64_t stateElements(const lower::AttentionProblem &p) { return p.valueWidth + 2; }
 
 private:
   lower::Build &build;
@@ -86,47 +118,34 @@ private:
   lower::Buffer q, k, v;
   Ix lane;
   int64_t lanes = 1; ///< neighbours that a thread loads at once
-  // The row: its coordinates, and where its operands begin.
+  Share share;
+  // The row: its number, its coordinates, and where its operands begin. Of its keys [begin, end) are the block's, whose
+  // state goes to `stateAt`.
+  Ix number, begin, end, stateAt;
   Ixs at;
   Ix baseQ, baseK, baseV;
 
+  int64_t stateElements() const { return stateElements(p); }
+
   void oneRow() {
     Values row = query();
-    Values none = {lowest(), w.constant(0, element)};
+    Values none = {lowest(w), w.constant(0, element)};
     none.append(elementsOfThread(p.valueWidth), w.constant(0, element));
     Ix first = floorDiv(lower::threadNumber(w), group);
     // All threads of a warp take part in each step, since they exchange what they have.
-    Values all = w.loop(0, ceilDiv(p.keys, groups), 1, none, [&](Ix step, ValueRange carried) {
-      Ix key = step * groups + first;
-      return addKey(row, key, State(carried)).values();
+    Values all = w.loop(begin, end, groups, none, [&](Ix from, ValueRange carried) {
+      return addKey(row, from + first, State(carried)).values();
     });
     finish(withinWarps(State(all)));
   }
 
-  Value lowest() { return neutral(w, lower::Combine::Larger, element); }
   Value mul(Value a, Value b) { return arith::MulFOp::create(w.b, w.loc, a, b); }
   Value subtract(Value a, Value b) { return arith::SubFOp::create(w.b, w.loc, a, b); }
   Value larger(Value a, Value b) { return combine(w, lower::Combine::Larger, a, b); }
-  /// Returns what is subtracted from scores: the largest one, or 0 while there is none.
-  Value baseOf(Value best) {
-    Value isNone = arith::CmpFOp::create(w.b, w.loc, arith::CmpFPredicate::OEQ, best, lowest());
-    return arith::SelectOp::create(w.b, w.loc, isNone, w.constant(0, element), best);
-  }
-
   void place() {
-    Ix index = floorDiv(build.begin, p.rows);
-    at.assign(p.own, 0);
-    for (size_t d = p.own; d-- > 0;) {
-      at[d] = d == 0 ? index : remainder(index, p.batch[d]), index = floorDiv(index, p.batch[d]);
-    }
-    baseQ = p.q.offset, baseK = p.k.offset, baseV = p.v.offset;
-    for (size_t d = 0; d < p.own; ++d) {
-      baseK = baseK + at[d] * Ix(p.k.strides[d]), baseV = baseV + at[d] * Ix(p.v.strides[d]);
-    }
-    at.append(attentionRowAt(p, remainder(build.begin, p.rows)));
-    for (auto [d, x] : llvm::enumerate(at)) {
-      baseQ = baseQ + x * Ix(p.q.strides[d]);
-    }
+    AttentionPlace head(p, floorDiv(number, p.rows));
+    Ix row = remainder(number, p.rows);
+    at = head.pointOf(p, row), baseQ = head.queryOf(p, row), baseK = head.k, baseV = head.v;
   }
 
   /// Returns how many elements of a row of `width` a thread has, counting those behind the last one.
@@ -174,11 +193,11 @@ private:
     Value score = attentionScore(w, op, others, product, 1, [&](const AttentionOther &other) {
       return build.group.read(other.inRegion, scores, pointAt(there));
     });
-    Value isThere = w.compare(arith::CmpIPredicate::slt, key, p.keys);
-    score = arith::SelectOp::create(w.b, w.loc, isThere, score, lowest());
+    Value isThere = w.compare(arith::CmpIPredicate::slt, key, end);
+    score = arith::SelectOp::create(w.b, w.loc, isThere, score, lowest(w));
     State after = before;
     after.best = larger(before.best, score);
-    Value base = baseOf(after.best);
+    Value base = baseOf(w, after.best);
     Value worth = w.expOfNegative(subtract(before.best, base)), weight = w.expOfNegative(subtract(score, base));
     after.total = w.fma(before.total, worth, weight);
     Values values = elementsOf(v, baseV + there * Ix(p.v.row()), p.v, p.valueWidth);
@@ -192,7 +211,7 @@ private:
   State withinWarps(State state) {
     for (int64_t distance = group; distance < warp; distance *= 2) {
       Value other = lower::exchange(w, state.best, distance);
-      Value best = larger(state.best, other), base = baseOf(best);
+      Value best = larger(state.best, other), base = baseOf(w, best);
       Value own = w.expOfNegative(subtract(state.best, base)), its = w.expOfNegative(subtract(other, base));
       auto joined = [&](Value x) { return w.fma(x, own, mul(lower::exchange(w, x, distance), its)); };
       state.best = best, state.total = joined(state.total);
@@ -201,46 +220,74 @@ private:
     return state;
   }
 
-  /// Combines the states of the warps, and ends the row: a thread has every so many columns.
+  /// Combines the states of the warps, and ends the row, or leaves the state of the part.
   void finish(const State &state) {
-    Ix thread = lower::threadNumber(w), number = floorDiv(thread, warp);
-    int64_t stride = p.valueWidth + 2; // the maximum and the total come first
+    Ix thread = lower::threadNumber(w), own = floorDiv(thread, warp);
+    int64_t stride = stateElements();
     lower::Buffer shared = w.scratch(lower::sharedMemory(w), 0, element, warps * stride);
     w.ifThen(w.compare(arith::CmpIPredicate::eq, remainder(thread, warp), 0), [&] {
-      w.store(state.best, shared, number * stride);
-      w.store(state.total, shared, number * stride + 1);
+      w.store(state.best, shared, own * stride);
+      w.store(state.total, shared, own * stride + 1);
     });
     w.ifThen(w.compare(arith::CmpIPredicate::slt, remainder(thread, warp), group), [&] {
       for (auto [i, sum] : llvm::enumerate(state.sums)) {
         Ix column = elementAt(static_cast<int64_t>(i));
         w.ifThen(w.compare(arith::CmpIPredicate::slt, column, p.valueWidth),
-                 [&] { w.store(sum, shared, number * stride + 2 + column); });
+                 [&] { w.store(sum, shared, own * stride + 2 + column); });
       }
     });
     lower::barrier(w);
-    auto partsAt = [&](Ix offset) {
-      return llvm::map_to_vector(llvm::seq(warps), [&](int64_t i) { return w.load(shared, offset + i * stride); });
+    Combined all = combined(shared, 0, stride, warps);
+    share.parts == 1 ? endRow(all) : leaveState(all);
+  }
+
+  /// The state of several: what they have in common, and the sum of values of a column.
+  struct Combined {
+    Value best, total;
+    std::function<Value(Ix column)> sum;
+  };
+
+  /// Combines states in memory that are `stride` elements from each other.
+  Combined combined(const lower::Buffer &from, Ix first, Ix stride, int64_t count) {
+    auto partsAt = [=, this](Ix offset) {
+      return llvm::map_to_vector(llvm::seq(count),
+                                 [&](int64_t i) { return w.load(from, first + offset + i * stride); });
     };
     Values best = partsAt(0), totals = partsAt(1), worth;
-    Value base = baseOf(tree(w, lower::Combine::Larger, best));
+    Value most = tree(w, lower::Combine::Larger, best), base = baseOf(w, most);
     for (Value each : best) {
       worth.push_back(w.expOfNegative(subtract(each, base)));
     }
-    auto sumOf = [&](const Values &parts) {
+    auto sumOf = [=, this](const Values &parts) {
       Value sum = mul(parts[0], worth[0]);
-      for (int64_t i = 1; i < warps; ++i) {
+      for (int64_t i = 1; i < count; ++i) {
         sum = w.fma(parts[i], worth[i], sum);
       }
       return sum;
     };
-    Value total = sumOf(totals), isEmpty = isEmptyRow(w, op, p, total);
-    w.loop(thread, p.valueWidth, threads, [&](Ix column) {
-      Value y = arith::DivFOp::create(w.b, w.loc, sumOf(partsAt(column + 2)), total);
+    return {most, sumOf(totals), [=](Ix column) { return sumOf(partsAt(column + 2)); }};
+  }
+
+  /// Ends the row: a thread has every so many columns.
+  void endRow(const Combined &all) {
+    Value isEmpty = isEmptyRow(w, op, p, all.total);
+    w.loop(lower::threadNumber(w), p.valueWidth, threads, [&](Ix column) {
+      Value y = arith::DivFOp::create(w.b, w.loc, all.sum(column), all.total);
       if (isEmpty) {
         y = arith::SelectOp::create(w.b, w.loc, isEmpty, w.constant(0, y.getType()), y);
       }
       build.group.finish(y, result, attentionResultAt(op, pointAt(column)));
     });
+  }
+
+  void leaveState(const Combined &all) {
+    Ix thread = lower::threadNumber(w);
+    const lower::Buffer &to = build.ahead.front();
+    w.ifThen(w.compare(arith::CmpIPredicate::eq, thread, 0), [&] {
+      w.store(all.best, to, stateAt);
+      w.store(all.total, to, stateAt + 1);
+    });
+    w.loop(thread, p.valueWidth, threads, [&](Ix column) { w.store(all.sum(column), to, stateAt + 2 + column); });
   }
 };
 
@@ -265,12 +312,33 @@ public:
   lower::KernelShape shape(plan::KernelOp kernel, const target::MachineModel &machine) const override {
     lower::AttentionProblem p = lower::planAttention(kernel, machine).problem;
     lower::KernelShape shape;
+    if (AttentionTiles::areFor(cast<onnx::AttendOp>(kernel.root()), p, machine)) {
+      shape.items = AttentionTiles::items(p);
+      shape.grid = AttentionTiles::grid(p);
+      return shape;
+    }
     shape.items = p.outer * p.rows;
-    shape.grid = lower::Grid{{threads, 1, 1}, warps * (p.valueWidth + 2) * static_cast<int64_t>(sizeof(float))};
+    shape.grid = lower::Grid{{threads, 1, 1}, warps * Builder::stateElements(p) * static_cast<int64_t>(sizeof(float))};
+    if (Share share(p, machine); share.parts > 1) {
+      support::Size items = shape.items * support::Size(share.parts);
+      shape.ahead.push_back({"parts", items, *shape.grid, items * support::Size(Builder::stateElements(p)),
+                             Float32Type::get(kernel.getContext())});
+      shape.grid->sharedBytes = 0;
+    }
     return shape;
   }
 
   LogicalResult build(lower::Build &build, const lower::KernelShape &) const override {
+    lower::AttentionPlan plan = lower::planAttention(build.group.kernel, build.w.machine);
+    if (AttentionTiles::areFor(cast<onnx::AttendOp>(build.group.root), plan.problem, build.w.machine)) {
+      AttentionTiles::write(build, plan);
+    } else {
+      build.ahead.empty() ? Builder(build, plan).run() : Builder(build, plan).combineParts();
+    }
+    return success();
+  }
+
+  LogicalResult buildAhead(lower::Build &build, const lower::KernelShape &) const override {
     lower::AttentionPlan plan = lower::planAttention(build.group.kernel, build.w.machine);
     Builder(build, plan).run();
     return success();

@@ -1,8 +1,10 @@
 // Convolutions of row-major images, in any number of groups. Where a group has enough channels they are products by
 // tiles (TileProduct.h, TensorProduct.h) of weights [channels][inputs * taps] and pixels, of which the factor on the
-// right is read where it is, with zeros around the image. Pointwise convolutions of float16 and bfloat16 are products
-// of what lies in memory, and are copied in vectors. Else, and for transposed convolutions, each thread computes one
-// pixel of a channel. Convolutions of uint8 by int8 are as others, with a number of their own around the image.
+// right is read where it is, with zeros around the image. On tensor cores pointwise convolutions are products of what
+// lies in memory, and are copied in vectors; so are others whose pixels are whole vectors of channels, from a copy of
+// the image that has them (ChannelsLast.h). Else, and for transposed convolutions, each thread computes one pixel of a
+// channel. Convolutions of uint8 by int8 are as others, with a number of their own around the image. Where there are
+// few tiles, several blocks share the depth of each (SplitDepth.h).
 //
 // Constant weights are packed into lines [taps][inputs] (PackedLines.h). Where the inputs of a group are a multiple of
 // the depth that a block brings at a time, all of that depth belongs to one tap: what it reads of a pixel is found
@@ -14,10 +16,13 @@
 #include "compiler/onnx/ops/Conv.h"
 #include "compiler/onnx/sizes/Shapes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "targets/cuda/Architectures.h"
 #include "targets/cuda/ByteDots.h"
+#include "targets/cuda/ChannelsLast.h"
 #include "targets/cuda/Families.h"
 #include "targets/cuda/PackedLines.h"
 #include "targets/cuda/Places.h"
+#include "targets/cuda/SplitDepth.h"
 #include "targets/cuda/TensorProduct.h"
 
 using namespace mlir;
@@ -35,17 +40,21 @@ struct Axis {
   int64_t taps, stride, dilation;
 };
 
+constexpr int64_t threads = 128;
+
 struct Problem {
   Size batch;
   int64_t groups, inGroup, outGroup, taps = 1;
   bool transposed;
   SmallVector<Axis, 3> axes;
 
-  Type tensor; ///< what tensor cores multiply; null: they do not
+  TensorProduct::Numbers tensor;       ///< what tensor cores multiply
+  int64_t side = TensorProduct::small; ///< of tiles there
 
   bool isInt8 = false;
   int8_t padding = 0;               ///< what lies around the image; its bits are those of a uint8
   std::optional<PackedLines> lines; ///< how weights are packed; none: they are not
+  std::optional<ChannelsLast> copy; ///< of the image, which the tiles read; none: they read the image
 
   Problem(Operation *op, const target::MachineModel &machine) : transposed(isa<onnx::ConvTransposeOp>(op)) {
     auto x = lower::Group::typeOf(op->getOperand(0)), y = lower::Group::typeOf(op->getResult(0));
@@ -62,7 +71,7 @@ struct Problem {
       taps *= window.kernel[i];
     }
     if (isTiled()) {
-      tensor = TensorProduct::elementFor(op->getOperand(1), op->getOperand(0), machine);
+      tensor = TensorProduct::numbersFor(op, op->getOperand(1), op->getOperand(0), machine);
     }
     if (auto conv = dyn_cast<formats::Int8ConvOp>(op)) {
       isInt8 = true, padding = static_cast<int8_t>(conv.getPadding());
@@ -74,6 +83,23 @@ struct Problem {
                .elementBytes = onnx::elementBytes(memory),
                .taps = isTiled() ? taps : 1,
                .inVectors = isInt8};
+    }
+    copyImage(op);
+    chooseSide(machine);
+  }
+
+  /// Decides whether the image is copied: if a vector of the depth is one tap's, and there are several taps to read it.
+  void copyImage(Operation *op) {
+    Type memory = lower::memoryType(onnx::elementOf(op->getOperand(0)));
+    constexpr int64_t bytesOfVector = 16;
+    bool areVectors = inGroup % (bytesOfVector / std::max<int64_t>(1, onnx::elementBytes(memory))) == 0;
+    if (!tensor || taps == 1 || !lines || lines->taps != taps || !areVectors || pixels().is(0)) {
+      return;
+    }
+    copy = {batch, groups * inGroup, {}, onnx::elementOf(op->getOperand(0)), padding};
+    for (const Axis &axis : axes) {
+      Size reach = (axis.out - Size(1)) * Size(axis.stride) + Size((axis.taps - 1) * axis.dilation + 1);
+      copy->axes.push_back({axis.in, axis.before, reach});
     }
   }
 
@@ -103,21 +129,34 @@ struct Problem {
   /// Returns the elements from the weights of an output channel to those of the next one.
   int64_t pitch() const { return lines ? lines->pitch() : depth(); }
   /// Returns how many numbers of the depth a block brings at a time.
-  int64_t step() const { return (tensor ? TensorProduct::step : TileProduct::step) * together(); }
+  int64_t step() const { return (tensor ? tensor.step() : TileProduct::step) * together(); }
   /// Whether tiles of 64 channels by 64 pixels would not mostly be empty.
   bool isTiled() const { return !transposed && outGroup >= 16 && inGroup * taps >= 16; }
-  int64_t tileRows() const { return tensor ? TensorProduct::small : outGroup >= 48 ? 64 : outGroup > 16 ? 32 : 16; }
+  int64_t tileRows() const { return tensor ? side : outGroup >= 48 ? 64 : outGroup > 16 ? 32 : 16; }
+  int64_t tileColumns() const { return tensor ? side : TensorProduct::small; }
   int64_t tilesOfChannels() const { return (outGroup + tileRows() - 1) / tileRows(); }
+  Size tiles() const { return Size(groups * tilesOfChannels()) * ceilDiv(pixels(), tileColumns()); }
+  /// Takes large tiles on tensor cores where channels fill them, and all multiprocessors have one.
+  void chooseSide(const target::MachineModel &machine) {
+    constexpr int64_t large = TensorProduct::large;
+    Size tiles = Size(groups * static_cast<int64_t>(llvm::divideCeil(outGroup, large))) * ceilDiv(pixels(), large);
+    if (outGroup % large == 0 && tiles.isNumber() && tiles.number() >= architectureOf(machine).multiprocessors) {
+      side = large;
+    }
+  }
 };
 
-constexpr int64_t tileColumns = 64, threads = 128;
+/// Returns how the depth of tiles is shared.
+SplitDepth splitOf(const Problem &p, const target::MachineModel &machine) {
+  return p.isTiled() ? SplitDepth::of(p.tiles(), p.depth(), p.step(), machine) : SplitDepth();
+}
 
 /// Builds the loops of one kernel.
 class Builder {
 public:
   explicit Builder(lower::Build &build)
       : build(build), w(build.w), op(build.group.root), p(op, build.w.machine),
-        space(build.group.space(build.group.resultType())) {
+        space(build.group.space(build.group.resultType())), split(splitOf(p, build.w.machine)) {
     x = build.group.buffer(op->getOperand(0)), weights = build.group.buffer(op->getOperand(1));
     bias = onnx::present(op->getOperand(2)) ? build.group.buffer(op->getOperand(2)) : lower::Buffer();
     element = p.isInt8 ? w.b.getI32Type() : x.element;
@@ -125,57 +164,82 @@ public:
 
   /// A block for each tile of a group.
   void tile() {
-    Ix tilesOfPixels = ceilDiv(p.pixels(), tileColumns), tilesOfChannels = p.tilesOfChannels();
-    Ix rest = floorDiv(build.begin, tilesOfChannels), group = floorDiv(rest, tilesOfPixels);
-    Ix row = remainder(build.begin, tilesOfChannels) * p.tileRows();
-    Ix column = (p.groups == 1 ? rest : remainder(rest, tilesOfPixels)) * tileColumns;
+    Ix tilesOfPixels = ceilDiv(p.pixels(), p.tileColumns()), tilesOfChannels = p.tilesOfChannels();
+    part = split ? floorDiv(build.begin, p.tiles()) : Ix(0);
+    Ix tile = split ? remainder(build.begin, p.tiles()) : build.begin;
+    Ix rest = floorDiv(tile, tilesOfChannels), group = floorDiv(rest, tilesOfPixels);
+    Ix row = remainder(tile, tilesOfChannels) * p.tileRows();
+    Ix before = split.begin(part), inPart = split ? split.lengthOf(part, p.depth()) : Ix(p.depth());
+    Ix column = (p.groups == 1 ? rest : remainder(rest, tilesOfPixels)) * p.tileColumns();
     Factor left{[=, this](Ix channel) {
                   Ix line = (group * p.outGroup + channel) * p.pitch();
                   return [=, this](Ix from, Ix k) {
-                    return elementOf(from, k,
+                    return elementOf(before, from, k,
                                      [&](Ix at, Ix each, int64_t i) { return w.load(weights, line + at + each + i); });
                   };
                 },
                 p.outGroup, true};
+    if (p.tensor && !p.isInt8) {
+      x = TensorProduct::raw(w, x), weights = TensorProduct::raw(w, weights);
+    }
     Factor right{[=, this](Ix pixel) {
                    auto [image, at] = pixelOf(pixel);
                    return [=, this](Ix from, Ix k) {
-                     return elementOf(from, k, [&](Ix start, Ix each, int64_t i) {
+                     return elementOf(before, from, k, [&](Ix start, Ix each, int64_t i) {
                        auto [channel, tap] = inputAt(start, each, i);
                        return input(image, group * p.inGroup + channel, at, tap);
                      });
                    };
                  },
                  p.pixels(), false};
-    auto depth = static_cast<int64_t>(llvm::divideCeil(p.depth(), p.together()));
-    auto first = [&](Ix channel) { return begin(group * p.outGroup + channel); };
+    left.isCostly = right.isCostly = !p.lines && p.taps > 1;
+    Ix depth = floorDiv(inPart + (p.together() - 1), p.together());
+    bool isWhole = p.depth() % p.step() == 0;
+    auto first = [&](Ix channel) {
+      Value v = begin(group * p.outGroup + channel);
+      if (!split) {
+        return v;
+      }
+      Value isFirst = w.compare(arith::CmpIPredicate::eq, part, 0);
+      return arith::SelectOp::create(w.b, w.loc, isFirst, v, w.constant(0, element)).getResult();
+    };
     auto put = [&](Ix channel, Ix pixel, Value sum) {
       auto [image, at] = pixelOf(pixel);
       finish(image, group * p.outGroup + channel, at, sum);
     };
     if (p.tensor) {
-      if (!p.isInt8) {
-        x = TensorProduct::raw(w, x), weights = TensorProduct::raw(w, weights);
-      }
+      int64_t bytes = p.tensor.bytes() / p.together(), lanes = p.tensor.lanes() * p.together();
+      lower::Buffer image = p.copy ? TensorProduct::raw(w, build.ahead.front()) : x;
       left.address = [&](Ix channel, Ix k) {
-        return TensorProduct::addressIn(w, weights, (group * p.outGroup + channel) * p.pitch() + k);
+        Ix line = (group * p.outGroup + channel) * p.pitch();
+        return TensorProduct::addressIn(w, weights, line + before + k * p.together(), bytes);
       };
       right.address = [&](Ix pixel, Ix k) {
-        Ix image = floorDiv(pixel, p.plane()), plane = image * (p.groups * p.inGroup) + group * p.inGroup + k;
-        return TensorProduct::addressIn(w, x, plane * Ix(p.plane()) + remainder(pixel, p.plane()));
+        Ix at = p.copy ? placeInCopy(pixel, group, before, k * p.together()) : placeInPlane(pixel, group, before + k);
+        return TensorProduct::addressIn(w, image, at, bytes);
       };
-      Wide vectors(w, p.isPointwise() && !p.isInt8 ? TensorProduct::lanes : 1), pairs(w, 2);
-      vectors.requireBegin(x), vectors.requireBegin(weights);
-      vectors.require(p.depth()), vectors.require(p.plane());
-      pairs.require(space, accessesOf(space));
+      right.alongDepth = p.copy.has_value();
+      Wide vectors(w, p.copy || (p.isPointwise() && !p.isInt8) ? lanes : 1), pairs(w, 2);
+      vectors.requireBegin(image), vectors.requireBegin(weights), vectors.require(p.pitch());
+      vectors.require(p.copy ? Ix(p.inGroup) : Ix(p.plane()));
+      if (split) {
+        pairs.require(space.sizes.back());
+      } else {
+        pairs.require(space, accessesOf(space));
+      }
       TensorProduct::writeAsMemoryIs(w, vectors, pairs, [&](TensorProduct::Accesses by) {
-        TensorProduct(w, p.tensor, TensorProduct::small, by).write(left, right, depth, row, column, first, put);
+        right.alongDepth = p.copy && by.inVectors; // elements are the image's
+        TensorProduct(w, p.tensor, p.side, by, isWhole).write(left, right, depth, row, column, first, put);
       });
     } else {
       Type leftBytes = p.isInt8 ? onnx::elementOf(op->getOperand(1)) : Type();
-      TileProduct(w, element, p.tileRows(), tileColumns, leftBytes).write(left, right, depth, row, column, first, put);
+      TileProduct(w, element, p.tileRows(), p.tileColumns(), isWhole, leftBytes)
+          .write(left, right, depth, row, column, first, put);
     }
   }
+
+  /// The launch that copies the image.
+  void copyImage() { p.copy->write(build, p.isInt8 ? x : TensorProduct::raw(w, x)); }
 
   /// A thread for each pixel of a channel.
   void pixel() {
@@ -206,15 +270,38 @@ private:
   lower::Space space;
   lower::Buffer x, weights, bias;
   Type element;
+  SplitDepth split;
+  Ix part = 0; ///< of the depth
+
+  /// Returns where number `k` of the depth of an output pixel is in the image itself, which has one tap.
+  Ix placeInPlane(Ix pixel, Ix group, Ix k) {
+    Ix image = floorDiv(pixel, p.plane()), plane = image * (p.groups * p.inGroup) + group * p.inGroup + k;
+    return plane * Ix(p.plane()) + remainder(pixel, p.plane());
+  }
+
+  /// Returns where number `before + k` of the depth of an output pixel is in the copy of the image.
+  Ix placeInCopy(Ix pixel, Ix group, Ix before, Ix k) {
+    auto [image, at] = pixelOf(pixel);
+    Ix number = before + k, tap = floorDiv(number, p.inGroup);
+    Ixs taps(p.axes.size(), 0);
+    for (size_t d = p.axes.size(); d-- > 0;) {
+      const Axis &axis = p.axes[d];
+      at[d] = at[d] * axis.stride, taps[d] = remainder(tap, axis.taps) * axis.dilation;
+      tap = floorDiv(tap, axis.taps);
+    }
+    // The same tap for all pixels: what changes from step to step is one number.
+    Ix offset = p.copy->placeOf(0, taps) + group * p.inGroup + remainder(number, p.inGroup);
+    return p.copy->placeOf(image, at) + offset;
+  }
 
   Value begin(Ix channel) { return bias ? w.load(bias, channel) : w.constant(0, element); }
 
-  /// Returns element `from + k` of a factor, of one number or several bytes. `load` gives number `from + k + i` of the
-  /// depth; i counts the bytes of an element.
-  Value elementOf(Ix from, Ix k, llvm::function_ref<Value(Ix from, Ix k, int64_t i)> load) {
+  /// Returns element `from + k` of a factor, of one number or several bytes, in the part of the depth that begins at
+  /// number `before`. `load` gives number `from + k + i` of the depth; i counts the bytes of an element.
+  Value elementOf(Ix before, Ix from, Ix k, llvm::function_ref<Value(Ix from, Ix k, int64_t i)> load) {
     int64_t count = p.together();
-    return count == 1 ? load(from, k, 0)
-                      : joinBytes(w, count, [&](int64_t i) { return load(from * count, k * count, i); });
+    return count == 1 ? load(before + from, k, 0)
+                      : joinBytes(w, count, [&](int64_t i) { return load(before + from * count, k * count, i); });
   }
 
   /// Returns the channel of its group and the tap of number `from + k + i` of the depth.
@@ -286,7 +373,7 @@ private:
     point.lanes = vector ? vector.getNumElements() : 1;
     point.at = {image, channel};
     point.at.append(at.begin(), at.end());
-    build.group.finish(sum, space, point);
+    split ? SplitDepth::store(build, space, part, point, sum) : build.group.finish(sum, space, point);
   }
 };
 
@@ -308,11 +395,17 @@ public:
       shape.packed[lower::operandNumber(kernel.root()->getOperand(1))] = p.lines->recipe();
     }
     if (p.isTiled()) {
-      shape.items = Size(p.groups * p.tilesOfChannels()) * ceilDiv(p.pixels(), tileColumns);
+      shape.items = p.tiles();
+      if (p.copy) {
+        shape.ahead.push_back(p.copy->launch());
+      }
       Type element = lower::valueType(onnx::elementOf(kernel.root()->getOperand(0)));
       int64_t bytes = p.isInt8 ? p.together() : onnx::elementBytes(element);
-      shape.grid =
-          p.tensor ? TensorProduct::grid(TensorProduct::small) : TileProduct::grid(bytes, p.tileRows(), tileColumns);
+      shape.grid = p.tensor ? TensorProduct::grid(p.side) : TileProduct::grid(bytes, p.tileRows(), p.tileColumns());
+      if (SplitDepth split = splitOf(p, machine)) {
+        split.share(shape, (p.pixels() * Size(p.groups * p.outGroup)).number(),
+                    p.isInt8 ? IntegerType::get(kernel.getContext(), 32) : element);
+      }
     } else {
       shape.items = ceilDiv(p.pixels() * Size(p.groups * p.outGroup), threads);
       shape.grid = lower::Grid{{threads, 1, 1}, 0};
@@ -321,8 +414,18 @@ public:
   }
 
   LogicalResult build(lower::Build &build, const lower::KernelShape &) const override {
-    Builder builder(build);
-    Problem(build.group.root, build.w.machine).isTiled() ? builder.tile() : builder.pixel();
+    Problem p(build.group.root, build.w.machine);
+    if (SplitDepth split = splitOf(p, build.w.machine)) {
+      split.addUp(build);
+    } else {
+      p.isTiled() ? Builder(build).tile() : Builder(build).pixel();
+    }
+    return success();
+  }
+
+  LogicalResult buildAhead(lower::Build &build, const lower::KernelShape &) const override {
+    bool isCopy = Problem(build.group.root, build.w.machine).copy && build.ahead.size() == 1;
+    isCopy ? Builder(build).copyImage() : Builder(build).tile();
     return success();
   }
 };

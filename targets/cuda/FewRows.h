@@ -8,7 +8,8 @@ namespace ingot::targets::cuda {
 
 class FewRows {
 public:
-  static constexpr int64_t most = 8; ///< rows
+  static constexpr int64_t most = 8;  ///< rows
+  static constexpr int64_t step = 32; ///< of the depth, that threads at least have together
   static constexpr int64_t columns = 32, warp = 32, warps = 8, threads = warp * warps;
 
   /// Each thread has `lanes` columns.

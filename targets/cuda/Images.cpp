@@ -79,8 +79,25 @@ Value sharedMemory(OpBuilder &b, Location loc, ValueRange) {
   return LLVM::AddrSpaceCastOp::create(b, loc, LLVM::LLVMPointerType::get(b.getContext()), there);
 }
 
-/// Tells the back end what it has to know of the entries. `threads` is the size of each one's blocks.
-void markEntries(llvm::Module &ir, ArrayRef<std::string> kernels, ArrayRef<int64_t> threads) {
+/// Says how large each kernel's blocks are, and what else is known of the kernels' needs.
+struct Blocks {
+  std::vector<int64_t> threads;
+  std::vector<bool> mayBeAlone; ///< on a multiprocessor
+  std::vector<target::KernelNeeds> needs;
+
+  Blocks(ModuleOp module, ArrayRef<std::string> kernels) {
+    for (const std::string &kernel : kernels) {
+      auto function = module.lookupSymbol<func::FuncOp>(kernel);
+      auto grid = function->getAttrOfType<DenseI64ArrayAttr>(plan::gridName);
+      threads.push_back(grid ? grid[0] * grid[1] * grid[2] : mostThreads);
+      mayBeAlone.push_back(function->hasAttr(oneBlockName));
+      needs.emplace_back().sharedBytes = grid ? grid[3] : 0;
+    }
+  }
+};
+
+/// Tells the back end what it has to know of the entries.
+void markEntries(llvm::Module &ir, ArrayRef<std::string> kernels, const Blocks &blocks) {
   for (llvm::Function &function : ir) {
     function.removeFnAttr("target-cpu"); // which is each copy's
     function.removeFnAttr("target-features");
@@ -89,10 +106,13 @@ void markEntries(llvm::Module &ir, ArrayRef<std::string> kernels, ArrayRef<int64
       function.addFnAttr(llvm::Attribute::AlwaysInline);
     }
   }
-  for (auto [kernel, most] : llvm::zip_equal(kernels, threads)) {
+  for (auto [kernel, most, mayBeAlone] : llvm::zip_equal(kernels, blocks.threads, blocks.mayBeAlone)) {
     llvm::Function *entry = ir.getFunction(kernel);
     entry->setCallingConv(llvm::CallingConv::PTX_Kernel);
     entry->addFnAttr("nvvm.maxntid", std::to_string(most));
+    if (mayBeAlone) {
+      entry->addFnAttr("nvvm.minctasm", "1");
+    }
   }
 }
 
@@ -112,20 +132,6 @@ llvm::Expected<std::string> ptxOf(const llvm::Module &ir, const Architecture &ar
   }
   return std::string(text->data(), text->size()) + '\0';
 }
-
-/// Says how large each kernel's blocks are, and what else is known of the kernels' needs.
-struct Blocks {
-  std::vector<int64_t> threads;
-  std::vector<target::KernelNeeds> needs;
-
-  Blocks(ModuleOp module, ArrayRef<std::string> kernels) {
-    for (const std::string &kernel : kernels) {
-      auto grid = module.lookupSymbol<func::FuncOp>(kernel)->getAttrOfType<DenseI64ArrayAttr>(plan::gridName);
-      threads.push_back(grid ? grid[0] * grid[1] * grid[2] : mostThreads);
-      needs.emplace_back().sharedBytes = grid ? grid[3] : 0;
-    }
-  }
-};
 
 } // namespace
 
@@ -151,7 +157,7 @@ llvm::Expected<std::vector<target::Image>> Images::images(ModuleOp module, Array
     return llvm::createStringError("its kernels cannot be translated");
   }
   emit::nameEntries(*ir, kernels);
-  markEntries(*ir, kernels, blocks.threads);
+  markEntries(*ir, kernels, blocks);
   emit::optimize(*ir, *oldest);
   std::vector<target::Image> images;
   for (const Architecture *architecture : request->architectures) {

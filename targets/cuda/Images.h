@@ -51,6 +51,10 @@
 
 namespace ingot::targets::cuda {
 
+/// The attribute of a kernel's function of which a multiprocessor need not have more than one block at once: ptxas may
+/// give its threads as many registers as that leaves. Otherwise it may spill some, so that there are more blocks.
+inline constexpr llvm::StringLiteral oneBlockName = "cuda.one_block";
+
 class Images final : public target::ImageTarget {
 public:
   llvm::Expected<std::vector<target::Image>> images(mlir::ModuleOp module, llvm::ArrayRef<std::string> kernels,

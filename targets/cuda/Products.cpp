@@ -1,7 +1,8 @@
 // Matrix products: tiles by blocks of threads (TileProduct.h), on tensor cores where both factors are float16 or
 // bfloat16, or uint8 and int8 (TensorProduct.h), and, under few rows, sums of which each block has some columns, whose
 // depth its threads share. Few rows are bound by what reads the right factor, which is read once there, in whole lines
-// of memory. The right factor of bytes is a constant, packed into lines (PackedLines.h).
+// of memory. The right factor of bytes is a constant, packed into lines (PackedLines.h). Where there are few tiles,
+// several blocks share the depth of each (SplitDepth.h).
 #include "compiler/onnx/formats/Products.h"
 #include "compiler/lower/core/Threads.h"
 #include "compiler/lower/core/Vectors.h"
@@ -15,6 +16,7 @@
 #include "targets/cuda/Families.h"
 #include "targets/cuda/FewRows.h"
 #include "targets/cuda/PackedLines.h"
+#include "targets/cuda/SplitDepth.h"
 #include "targets/cuda/TensorProduct.h"
 #include "targets/cuda/Wide.h"
 
@@ -46,12 +48,17 @@ struct Problem : lower::MatMulProblem {
 /// How a product is cut: into tiles, or by columns where `rows` is 0.
 struct Cut {
   int64_t rows = 0, columns = FewRows::columns;
-  Type tensor = {}; ///< what tensor cores multiply; null: they do not
+  TensorProduct::Numbers tensor = {}; ///< what tensor cores multiply
+  SplitDepth depth = {};
+
+  support::Size tiles(const Problem &p) const {
+    return p.batch * ceilDiv(p.n, columns) * (rows ? ceilDiv(p.m, rows) : support::Size(1));
+  }
 };
 
 constexpr int64_t warp = FewRows::warp, warps = FewRows::warps;
 
-Cut cutOf(const Problem &p, Operation *root, const target::MachineModel &machine) {
+Cut tilesOf(const Problem &p, Operation *root, const target::MachineModel &machine) {
   bool isDeep = !p.k.isNumber() || p.k.number() >= warp; // else there is nothing to share
   if (p.m.isNumber() && p.m.number() <= FewRows::most && isDeep) {
     return {};
@@ -63,7 +70,16 @@ Cut cutOf(const Problem &p, Operation *root, const target::MachineModel &machine
       p.m.isNumber() && p.n.isNumber() && p.batch.isNumber() && p.elementBytes == 4 &&
       llvm::divideCeil(p.m.number(), large) * llvm::divideCeil(p.n.number(), large) * p.batch.number() >= enough;
   int64_t side = isLarge ? large : small;
-  return {side, side, TensorProduct::elementFor(root->getOperand(0), root->getOperand(1), machine)};
+  return {side, side, TensorProduct::numbersFor(root, root->getOperand(0), root->getOperand(1), machine)};
+}
+
+Cut cutOf(const Problem &p, Operation *root, const target::MachineModel &machine) {
+  Cut cut = tilesOf(p, root, machine);
+  constexpr int64_t bytesOfFour = 4, bytesOfTwo = 2;
+  int64_t together = !p.int8 ? 1 : cut.tensor ? bytesOfTwo : bytesOfFour;
+  int64_t step = cut.tensor ? cut.tensor.step() : cut.rows ? TileProduct::step : FewRows::step;
+  cut.depth = SplitDepth::of(cut.tiles(p), p.k, step * together, machine);
+  return cut;
 }
 
 class Products final : public lower::KernelFamily {
@@ -82,47 +98,48 @@ public:
     if (p.int8) {
       shape.packed[lower::operandNumber(kernel.root()->getOperand(1))] = p.int8->recipe();
     }
-    shape.items = p.batch * ceilDiv(p.n, cut.columns);
+    shape.items = cut.tiles(p);
     if (cut.rows) {
-      shape.items = shape.items * ceilDiv(p.m, cut.rows);
       shape.grid =
           cut.tensor ? TensorProduct::grid(cut.rows) : TileProduct::grid(p.elementBytes, cut.rows, cut.columns);
     } else {
       shape.grid = FewRows::grid(p.elementBytes);
     }
+    if (cut.depth) {
+      cut.depth.share(shape, (p.batch * p.m * p.n).number(), p.element);
+    }
     return shape;
   }
 
   LogicalResult build(lower::Build &build, const lower::KernelShape &) const override;
+  LogicalResult buildAhead(lower::Build &build, const lower::KernelShape &) const override;
 };
 
 /// Builds the loops of one kernel.
 class Builder {
 public:
-  Builder(lower::Build &build, const Problem &p)
-      : build(build), w(build.w), p(p), space(build.group.space(build.group.resultType())) {
+  Builder(lower::Build &build, const Problem &p, const Cut &cut)
+      : build(build), w(build.w), p(p), cut(cut), space(build.group.space(build.group.resultType())), depth(p.k) {
     lower::shapeSpace(space, p);
     a = build.group.buffer(build.group.root->getOperand(0)), b = build.group.buffer(build.group.root->getOperand(1));
   }
 
   void run() {
-    Cut cut = cutOf(p, build.group.root, w.machine);
     Ix columns = ceilDiv(p.n, cut.columns), rows = cut.rows ? ceilDiv(p.m, cut.rows) : support::Size(1);
     // Neighbouring blocks share columns of the right factor.
-    Ix rest = floorDiv(build.begin, rows);
+    Ix tile = enterPart(build.begin), rest = floorDiv(tile, rows);
     enterBatch(floorDiv(rest, columns));
-    Ix row = remainder(build.begin, rows) * std::max<int64_t>(1, cut.rows),
-       column = remainder(rest, columns) * cut.columns;
+    Ix row = remainder(tile, rows) * std::max<int64_t>(1, cut.rows), column = remainder(rest, columns) * cut.columns;
     auto none = [&](Ix) { return w.constant(0, p.element); };
     auto put = [&](Ix m, Ix n, Value sum) { finish(m, n, sum); };
     if (cut.tensor) {
-      tensor(cut, row, column);
+      tensor(row, column);
     } else if (cut.rows) {
       constexpr int64_t bytes = 4;
       int64_t together = p.int8 ? bytes : 1;
       Type leftBytes = p.int8 ? onnx::elementOf(build.group.root->getOperand(0)) : Type();
-      TileProduct(w, p.element, cut.rows, cut.columns, leftBytes)
-          .write(left(together), right(together), ceilDiv(p.k, together), row, column, none, put);
+      TileProduct(w, p.element, cut.rows, cut.columns, isWhole(TileProduct::step * together), leftBytes)
+          .write(left(together), right(together), floorDiv(depth + (together - 1), together), row, column, none, put);
     } else {
       few(column);
     }
@@ -132,10 +149,26 @@ private:
   lower::Build &build;
   lower::Writer &w;
   const Problem &p;
+  const Cut &cut;
   lower::Space space;
   lower::Buffer a, b;
   SmallVector<Ix> batchAt;
   Ix baseA = 0, baseB = 0;
+  Ix part = 0, depth; ///< the block's part of the depth, and how long it is
+
+  /// Enters the part of the depth of a block; returns its tile.
+  Ix enterPart(Ix block) {
+    if (!cut.depth) {
+      return block;
+    }
+    Ix tiles = cut.tiles(p);
+    part = floorDiv(block, tiles), depth = cut.depth.lengthOf(part, p.k);
+    baseA = cut.depth.begin(part) * Ix(p.stepA), baseB = cut.depth.begin(part) * Ix(p.stepB);
+    return remainder(block, tiles);
+  }
+
+  /// Whether the depth is a multiple of a step, and so is that of each part.
+  bool isWhole(int64_t step) const { return p.k.isNumber() && p.k.number() % step == 0; }
 
   void enterBatch(Ix index) {
     batchAt.assign(p.batchSizes.size(), 0);
@@ -145,7 +178,7 @@ private:
       index = floorDiv(index, p.batchSizes[d]);
       baseA += batchAt[d] * Ix(p.batchA[d]), matrix += batchAt[d] * Ix(p.batchB[d]);
     }
-    baseB = matrix * Ix(p.int8 ? support::Size(p.int8->lines * p.int8->pitch()) : p.k * p.n);
+    baseB += matrix * Ix(p.int8 ? support::Size(p.int8->lines * p.int8->pitch()) : p.k * p.n);
   }
 
   Value loadA(Ix m, Ix k, int64_t lanes = 1) { return w.load(a, baseA + m * Ix(p.rowA) + k * Ix(p.stepA), lanes); }
@@ -154,7 +187,7 @@ private:
   /// Returns the left factor, so many bytes of which are an element. Behind a row they are the last one of it.
   Factor left(int64_t together = 1) {
     auto element = [=, this](Ix m, Ix k) {
-      auto byte = [&](int64_t i) { return loadA(m, min(k * together + i, Ix(p.k) - 1)); };
+      auto byte = [&](int64_t i) { return loadA(m, min(k * together + i, depth - 1)); };
       return together > 1 ? joinBytes(w, together, byte) : loadA(m, k);
     };
     return {[=](Ix m) { return [=](Ix from, Ix k) { return element(m, from + k); }; }, p.m, p.stepA.is(1)};
@@ -171,7 +204,7 @@ private:
     auto vector = dyn_cast<VectorType>(sum.getType());
     lower::Point at{batchAt, vector ? vector.getNumElements() : 1, {}};
     at.at.append({m, n});
-    build.group.finish(sum, space, at);
+    cut.depth ? SplitDepth::store(build, space, part, at, sum) : build.group.finish(sum, space, at);
   }
 
   /// Requires vectors along the one axis of a factor whose elements are neighbours, of `depth` or `lines` elements.
@@ -186,9 +219,8 @@ private:
   }
 
   /// Writes a tile on tensor cores: with vectors of both factors, and results in pairs, where memory is so.
-  void tensor(const Cut &cut, Ix row, Ix column) {
-    constexpr int64_t bytesOfNumber = 2;
-    int64_t together = p.int8 ? bytesOfNumber : 1, bytes = bytesOfNumber / together;
+  void tensor(Ix row, Ix column) {
+    int64_t together = p.int8 ? cut.tensor.bytes() : 1, bytes = cut.tensor.bytes() / together;
     if (!p.int8) {
       a = TensorProduct::raw(w, a), b = TensorProduct::raw(w, b);
     }
@@ -200,15 +232,19 @@ private:
       r.address = [&](Ix n, Ix k) {
         return TensorProduct::addressIn(w, b, baseB + n * Ix(p.columnB) + k * together * Ix(p.stepB), bytes);
       };
-      TensorProduct(w, cut.tensor, cut.rows, by)
+      TensorProduct(w, cut.tensor, cut.rows, by, isWhole(cut.tensor.step() * together))
           .write(
-              l, r, ceilDiv(p.k, together), row, column, [&](Ix) { return w.constant(0, p.element); },
-              [&](Ix m, Ix n, Value sum) { finish(m, n, sum); });
+              l, r, floorDiv(depth + (together - 1), together), row, column,
+              [&](Ix) { return w.constant(0, p.element); }, [&](Ix m, Ix n, Value sum) { finish(m, n, sum); });
     };
-    Wide wide(w, TensorProduct::lanes * together), pairs(w, 2);
+    Wide wide(w, cut.tensor.lanes() * together), pairs(w, 2);
     requireVectors(wide, a, baseA, p.rowA, p.stepA, p.m, p.k);
     requireVectors(wide, b, baseB, p.columnB, p.stepB, p.n, p.k);
-    pairs.require(space, accessesOf(space));
+    if (cut.depth) {
+      pairs.require(p.n);
+    } else {
+      pairs.require(space, accessesOf(space));
+    }
     TensorProduct::writeAsMemoryIs(w, wide, pairs, write);
   }
 
@@ -268,7 +304,7 @@ private:
   SmallVector<Value> sumsOf(Ix from, int64_t step, int64_t lanes,
                             llvm::function_ref<Value(Ix k, Ix m, Value sum)> next) {
     SmallVector<Value> none(p.m.number(), w.constant(0, w.vectorOf(p.element, lanes)));
-    return w.loop(from, p.k, step, none, [&](Ix k, ValueRange carried) {
+    return w.loop(from, depth, step, none, [&](Ix k, ValueRange carried) {
       SmallVector<Value> after;
       for (auto [m, sum] : llvm::enumerate(carried)) {
         after.push_back(next(k, static_cast<int64_t>(m), sum));
@@ -312,7 +348,14 @@ private:
 
 LogicalResult Products::build(lower::Build &build, const lower::KernelShape &) const {
   Problem p(build.group.kernel, build.w.machine);
-  Builder(build, p).run();
+  Cut cut = cutOf(p, build.group.root, build.w.machine);
+  cut.depth ? cut.depth.addUp(build) : Builder(build, p, cut).run();
+  return success();
+}
+
+LogicalResult Products::buildAhead(lower::Build &build, const lower::KernelShape &) const {
+  Problem p(build.group.kernel, build.w.machine);
+  Builder(build, p, cutOf(p, build.group.root, build.w.machine)).run();
   return success();
 }
 

@@ -1,11 +1,15 @@
 #include "targets/cuda/TensorProduct.h"
+#include "compiler/lower/LowerKernels.h"
+#include "compiler/lower/Policies.h"
 #include "compiler/lower/core/Threads.h"
 #include "compiler/onnx/sizes/Shapes.h"
+#include "compiler/plan/KernelAttributes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "targets/cuda/Architectures.h"
 #include "targets/cuda/ByteDots.h"
+#include "targets/cuda/Instructions.h"
 
 using namespace mlir;
 
@@ -13,16 +17,36 @@ namespace ingot::targets::cuda {
 
 using lower::Ix;
 
-Type TensorProduct::elementFor(Value left, Value right, const target::MachineModel &machine) {
-  if (machine.cpu == architectures().front().name) { // all but the oldest have the instruction
-    return Type();
+/// Returns how many products of tf32 may be one of float32, none where float32 are multiplied as they are.
+static int64_t productsOfFloat(Operation *root, const Architecture &architecture) {
+  constexpr int64_t exact = 3;
+  auto module = root->getParentOfType<ModuleOp>();
+  auto policy = lower::policyOf<lower::Use>(module, lower::splitFloatsName);
+  if (module->hasAttr(plan::strictName) || policy == lower::Use::Off || architecture.tf32 == 0) {
+    return 0;
+  }
+  if (module->hasAttr(lower::fastName) && architecture.tf32 > architecture.flops) {
+    return 1;
+  }
+  return policy == lower::Use::On || architecture.tf32 > exact * architecture.flops ? exact : 0;
+}
+
+TensorProduct::Numbers TensorProduct::numbersFor(Operation *root, Value left, Value right,
+                                                 const target::MachineModel &machine) {
+  const Architecture &architecture = architectureOf(machine);
+  if (&architecture == &architectures().front()) { // all but the oldest have the instruction
+    return {};
   }
   Type a = onnx::elementOf(left), b = onnx::elementOf(right);
-  return areInt8(left, right) || (a == b && (a.isF16() || a.isBF16())) ? a : Type();
+  if (areInt8(left, right) || (a == b && (a.isF16() || a.isBF16()))) {
+    return {a};
+  }
+  int64_t products = a.isF32() && b.isF32() ? productsOfFloat(root, architecture) : 0;
+  return products ? Numbers{a, products} : Numbers();
 }
 
 lower::Buffer TensorProduct::raw(lower::Writer &w, const lower::Buffer &buffer) {
-  return {buffer.memref, w.b.getI16Type()};
+  return buffer.narrow ? lower::Buffer{buffer.memref, w.b.getI16Type()} : buffer;
 }
 
 void TensorProduct::writeAsMemoryIs(lower::Writer &w, Wide &vectors, Wide &pairs,
@@ -34,20 +58,11 @@ void TensorProduct::writeAsMemoryIs(lower::Writer &w, Wide &vectors, Wide &pairs
   writeWhereWide(w, isWide, [&] { write({true, arePairs.has_value()}); }, [&] { write({}); });
 }
 
-/// The memories of PTX, by the numbers that LLVM gives them.
-enum Memory : unsigned char { Global = 1, SharedByBlock = 3 };
-
 TensorProduct::Shared TensorProduct::sharedAt(Ix byte, bool alongDepth) {
-  int64_t elements = factorBytes(side) / 2;
   lower::Buffer shared = lower::sharedMemory(w);
-  return {w.scratch(shared, byte, w.b.getI16Type(), elements), w.scratch(shared, byte, w.b.getI32Type(), elements / 2),
+  Type type = numbers.areFloats() ? element : Type(w.b.getI16Type());
+  return {w.scratch(shared, byte, type, side * step), w.scratch(shared, byte, w.b.getI32Type(), factorBytes(side) / 4),
           alongDepth};
-}
-
-Value TensorProduct::pointer(Value address, unsigned memory) {
-  MLIRContext *context = w.b.getContext();
-  Value generic = LLVM::IntToPtrOp::create(w.b, w.loc, LLVM::LLVMPointerType::get(context), address);
-  return LLVM::AddrSpaceCastOp::create(w.b, w.loc, LLVM::LLVMPointerType::get(context, memory), generic);
 }
 
 Value TensorProduct::addressIn(lower::Writer &w, const lower::Buffer &buffer, Ix element, int64_t bytes) {
@@ -58,29 +73,39 @@ Value TensorProduct::addressIn(lower::Writer &w, const lower::Buffer &buffer, Ix
 /// Neighbouring threads load what is contiguous in memory; a line behind the last one is the last one.
 void TensorProduct::bring(const Factor &factor, Ix from, Ix depth, Ix line, const Shared &to) {
   Ix thread = lower::threadNumber(w), last = factor.lines - 1;
-  bool isWhole = depth.known() && depth.number() % step == 0;
   int64_t inRow = factor.alongDepth ? step : side, rows = factor.alongDepth ? side : step;
   Ix inner = remainder(thread, inRow), outer = floorDiv(thread, inRow);
-  SmallVector<Value> loaded;
-  SmallVector<Ix> places;
-  for (int64_t i = 0; i < rows; i += threads() / inRow) {
-    Ix k = factor.alongDepth ? inner : outer + i, own = factor.alongDepth ? outer + i : inner;
-    Factor::Load load = factor.line(min(line + own, last));
-    Value v = isWhole ? load(from, k) : load(0, min(from + k, depth - 1));
-    if (!isWhole) {
-      Value isThere = w.compare(arith::CmpIPredicate::slt, from + k, depth);
-      v = arith::SelectOp::create(w.b, w.loc, isThere, v, w.constant(0, v.getType()));
+  // Where more loads under way at once would take registers from the sums, they are in a loop.
+  constexpr int64_t few = 8;
+  int64_t perLoad = threads() / inRow, inWord = 4 / numbers.bytes();
+  int64_t loads = factor.isCostly ? std::min(rows / perLoad, few) : rows / perLoad;
+  auto bringSome = [&](Ix begin, ValueRange) {
+    SmallVector<Value> loaded;
+    SmallVector<Ix> places;
+    for (int64_t i = 0; i < loads * perLoad; i += perLoad) {
+      Ix k = factor.alongDepth ? inner : outer + begin + i, own = factor.alongDepth ? outer + begin + i : inner;
+      Factor::Load load = factor.line(min(line + own, last));
+      Value v = isWhole ? load(from, k) : load(0, min(from + k, depth - 1));
+      if (!isWhole) {
+        Value isThere = w.compare(arith::CmpIPredicate::slt, from + k, depth);
+        v = arith::SelectOp::create(w.b, w.loc, isThere, v, w.constant(0, v.getType()));
+      }
+      loaded.push_back(v), places.push_back(wordAt(own, floorDiv(k, inWord)) * inWord + remainder(k, inWord));
     }
-    loaded.push_back(v), places.push_back(pairAt(own, floorDiv(k, 2)) * 2 + remainder(k, 2));
-  }
-  for (auto [v, at] : llvm::zip_equal(loaded, places)) {
-    w.store(v, to.bits, at);
-  }
+    for (auto [v, at] : llvm::zip_equal(loaded, places)) {
+      w.store(v, to.numbers, at);
+    }
+    return SmallVector<Value>();
+  };
+  w.loop(0, rows, loads * perLoad, ValueRange(), bringSome, /*unroll=*/false);
 }
 
 Ix TensorProduct::swizzled(bool alongDepth, Ix row, Ix number) {
-  // A row of steps is half of all banks, so that two rows are side by side.
-  Ix turn = alongDepth ? remainder(floorDiv(row, 2), step / lanes) : remainder(row, lanes);
+  // A row of steps is half of all banks, so that two rows are side by side. Four rows of float32 lines are read
+  // together, two vectors of each.
+  Ix turn = alongDepth            ? remainder(floorDiv(row, 2), step / lanes)
+            : numbers.areFloats() ? remainder(row, 4) * 2
+                                  : remainder(row, lanes);
   return row * (alongDepth ? step : side) +
          w.ix(arith::XOrIOp::create(w.b, w.loc, w.value(number), w.value(turn))) * lanes;
 }
@@ -92,102 +117,119 @@ void TensorProduct::copyVectors(const Factor &factor, Ix from, Ix depth, Ix line
   bool along = factor.alongDepth;
   int64_t inRow = (along ? step : side) / lanes, rows = along ? side : step;
   Ix inner = remainder(thread, inRow), outer = floorDiv(thread, inRow);
-  Value all = w.integer(lanes * 2, w.b.getI32Type()), none = w.integer(0, w.b.getI32Type());
   for (int64_t i = 0; i < rows; i += threads() / inRow) {
     Ix row = outer + i, k = from + (along ? inner * lanes : row), own = line + (along ? row : inner * lanes);
     Value source = factor.address(min(own, factor.lines - (along ? 1 : lanes)), min(k, depth - (along ? lanes : 1)));
     Value isThere = w.compare(arith::CmpIPredicate::slt, k, depth);
-    Value operands[] = {pointer(addressIn(w, to.bits, swizzled(along, row, inner)), SharedByBlock),
-                        pointer(source, Global), arith::SelectOp::create(w.b, w.loc, isThere, all, none)};
-    LLVM::CallIntrinsicOp::create(w.b, w.loc, w.b.getStringAttr("llvm.nvvm.cp.async.cg.shared.global.16.s"), operands);
+    copyVector(w, addressIn(w, to.numbers, swizzled(along, row, inner), numbers.bytes()), source, isThere);
   }
-}
-
-void TensorProduct::endCopies() {
-  LLVM::CallIntrinsicOp::create(w.b, w.loc, w.b.getStringAttr("llvm.nvvm.cp.async.commit.group"), ValueRange());
-}
-
-void TensorProduct::waitForCopies(int32_t left) {
-  Value number = LLVM::ConstantOp::create(w.b, w.loc, w.b.getI32Type(), w.b.getI32IntegerAttr(left));
-  LLVM::CallIntrinsicOp::create(w.b, w.loc, w.b.getStringAttr("llvm.nvvm.cp.async.wait.group"), number);
 }
 
 SmallVector<Value> TensorProduct::matrices(const Shared &from, bool isLeft, Ix line, int64_t k) {
-  Ix lane = remainder(lower::threadNumber(w), 32), within = remainder(lane, lanes);
-  Ix second = remainder(floorDiv(lane, lanes), 2), third = floorDiv(lane, 2 * lanes);
+  constexpr int64_t rows = 8; // of a matrix, each 16 bytes
+  Ix lane = remainder(lower::threadNumber(w), 32), within = remainder(lane, rows);
+  Ix second = remainder(floorDiv(lane, rows), 2), third = floorDiv(lane, 2 * rows);
   Ix lineBit = isLeft ? second : third, depthBit = isLeft ? third : second;
-  Ix at = from.alongDepth ? swizzled(true, line + within + lineBit * lanes, depthBit + k / lanes)
-                          : swizzled(false, within + depthBit * lanes + k, floorDiv(line, lanes) + lineBit);
-  auto type = LLVM::LLVMStructType::getLiteral(w.b.getContext(), SmallVector<Type>(4, w.b.getI32Type()));
-  auto name = w.b.getStringAttr(from.alongDepth ? "llvm.nvvm.ldmatrix.sync.aligned.m8n8.x4.b16"
-                                                : "llvm.nvvm.ldmatrix.sync.aligned.m8n8.x4.trans.b16");
-  Value all = LLVM::CallIntrinsicOp::create(w.b, w.loc, type, name, pointer(addressIn(w, from.bits, at), SharedByBlock))
-                  ->getResult(0);
-  SmallVector<Value> words;
-  for (int64_t i = 0; i < 4; ++i) {
-    words.push_back(numbersOf(LLVM::ExtractValueOp::create(w.b, w.loc, all, i)));
+  Ix at = from.alongDepth ? swizzled(true, line + within + lineBit * rows, depthBit + k / lanes)
+                          : swizzled(false, within + depthBit * rows + k, floorDiv(line, rows) + lineBit);
+  return loadMatrices(w, addressIn(w, from.numbers, at, numbers.bytes()), !from.alongDepth);
+}
+
+SmallVector<Value> TensorProduct::registersOf(const Shared &from, bool isLeft, Ix line, int64_t k) {
+  if (by.inVectors && (from.alongDepth || !numbers.areFloats())) {
+    return matrices(from, isLeft, line, k);
   }
-  return words;
+  Ix lane = remainder(lower::threadNumber(w), 32), own = line + floorDiv(lane, 4);
+  Ix word = remainder(lane, 4) + k * numbers.bytes() / 4;
+  SmallVector<Value> all;
+  for (int64_t i = 0; i < 4; ++i) {
+    int64_t eightLines = isLeft ? i % 2 : i / 2, fourWords = isLeft ? i / 2 : i % 2;
+    all.push_back(wordOf(from, own + eightLines * 8, word + fourWords * 4));
+  }
+  return all;
 }
 
-Value TensorProduct::numbersOf(Value word) {
-  return !element.isF16() ? word : LLVM::BitcastOp::create(w.b, w.loc, VectorType::get({2}, element), word).getResult();
-}
-
-/// A warp stores one step of 32 lines, and reads 4 pairs of 8 lines. Two lines go through all banks; so 16 pairs of
-/// lines have a step at different places, and 4 of them 4 neighbours in different fours.
-Ix TensorProduct::pairAt(Ix line, Ix number) {
-  constexpr int64_t pairs = step / 2;
+/// A warp stores one step of 32 lines, and reads 4 words of 8 lines. Two lines go through all banks; so 16 pairs of
+/// lines have a word at different places, and 4 of them 4 neighbours in different fours.
+Ix TensorProduct::wordAt(Ix line, Ix number) {
+  constexpr int64_t words = 16; // of a step
   Ix two = floorDiv(line, 2), turn = remainder(two, 4) * 4 + remainder(floorDiv(two, 4), 4);
-  return line * pairs + w.ix(arith::XOrIOp::create(w.b, w.loc, w.value(number), w.value(turn)));
+  return line * words + w.ix(arith::XOrIOp::create(w.b, w.loc, w.value(number), w.value(turn)));
 }
 
-Value TensorProduct::pairOf(lower::Buffer words, Ix line, Ix pair) {
-  return numbersOf(w.load(words, pairAt(line, pair)));
+Value TensorProduct::wordOf(const Shared &from, Ix line, Ix number) {
+  bool inVectorsOfLines = by.inVectors && !from.alongDepth;
+  return w.load(from.words, inVectorsOfLines ? swizzled(false, number, floorDiv(line, lanes)) + remainder(line, lanes)
+                                             : wordAt(line, number));
 }
 
-SmallVector<Value> TensorProduct::multiply(ArrayRef<Value> a, ArrayRef<Value> b, ValueRange sums) {
-  auto type = LLVM::LLVMStructType::getLiteral(w.b.getContext(), SmallVector<Type>(4, sumType()));
-  StringRef name = element.isF16()               ? "llvm.nvvm.mma.m16n8k16.row.col.f32.f32"
-                   : element.isBF16()            ? "llvm.nvvm.mma.m16n8k16.row.col.bf16"
-                   : element.isUnsignedInteger() ? "llvm.nvvm.mma.m16n8k32.row.col.u8.s8"
-                                                 : "llvm.nvvm.mma.m16n8k32.row.col.s8.u8";
-  SmallVector<Value> operands(a);
-  operands.append(b.begin(), b.end());
-  operands.append(sums.begin(), sums.end());
-  Value all = LLVM::CallIntrinsicOp::create(w.b, w.loc, type, w.b.getStringAttr(name), operands)->getResult(0);
-  SmallVector<Value> next;
-  for (int64_t i = 0; i < 4; ++i) {
-    next.push_back(LLVM::ExtractValueOp::create(w.b, w.loc, all, i));
+TensorProduct::Parts TensorProduct::partsOf(ArrayRef<Value> words) {
+  auto rounded = [&](Value x) {
+    auto name = w.b.getStringAttr("llvm.nvvm.f2tf32.rna");
+    return LLVM::CallIntrinsicOp::create(w.b, w.loc, w.b.getI32Type(), name, x)->getResult(0);
+  };
+  auto bits = [&](Value word) { return arith::BitcastOp::create(w.b, w.loc, element, word).getResult(); };
+  Parts parts;
+  for (Value word : words) {
+    Value x = bits(word);
+    parts.high.push_back(rounded(x));
+    if (numbers.products > 1) {
+      parts.low.push_back(rounded(arith::SubFOp::create(w.b, w.loc, x, bits(parts.high.back()))));
+    }
   }
-  return next;
+  return parts;
+}
+
+TensorProduct::Registers TensorProduct::columnsOf(const Shared &b, Ix column, int64_t k) {
+  Registers columns;
+  for (int64_t j = 0; j < warpColumns; j += 16) {
+    SmallVector<Value> two = registersOf(b, false, column + j, k);
+    columns.push_back({two[0], two[1]}), columns.push_back({two[2], two[3]});
+  }
+  return columns;
 }
 
 SmallVector<Value> TensorProduct::multiplyStep(const Shared &a, const Shared &b, Place own, ValueRange sums) {
   constexpr int64_t across = warpColumns / 8;
-  int64_t down = warpRows() / 16;
-  Ix lane = remainder(lower::threadNumber(w), 32), group = floorDiv(lane, 4), within = remainder(lane, 4);
   SmallVector<Value> next(sums);
-  for (int64_t k = 0; k < step; k += 16) {
-    SmallVector<SmallVector<Value>> columns;
-    for (int64_t j = 0; j < across; ++j) {
-      if (by.inVectors && j % 2 == 0) {
-        SmallVector<Value> two = matrices(b, false, own.column + j * 8, k);
-        columns.push_back({two[0], two[1]}), columns.push_back({two[2], two[3]});
-      } else if (!by.inVectors) {
-        Ix line = own.column + j * 8 + group, pair = within + k / 2;
-        columns.push_back({pairOf(b.words, line, pair), pairOf(b.words, line, pair + 4)});
+  for (int64_t k = 0; k < step; k += step / 2) {
+    Registers columns = columnsOf(b, own.column, k);
+    for (int64_t i = 0; i < warpRows() / 16; ++i) {
+      SmallVector<Value> lines = registersOf(a, true, own.row + i * 16, k);
+      for (int64_t j = 0; j < across; ++j) {
+        auto tile = MutableArrayRef(next).slice((i * across + j) * 4, 4);
+        llvm::copy(multiplyMatrices(w, element, lines, columns[j], ValueRange(tile)), tile.begin());
       }
     }
-    for (int64_t i = 0; i < down; ++i) {
-      Ix line = own.row + i * 16 + group, pair = within + k / 2;
-      SmallVector<Value> lines =
-          by.inVectors ? matrices(a, true, own.row + i * 16, k)
-                       : SmallVector<Value>{pairOf(a.words, line, pair), pairOf(a.words, line + 8, pair),
-                                            pairOf(a.words, line, pair + 4), pairOf(a.words, line + 8, pair + 4)};
-      for (int64_t j = 0; j < across; ++j) {
-        auto own = MutableArrayRef(next).slice((i * across + j) * 4, 4);
-        llvm::copy(multiply(lines, columns[j], ValueRange(own)), own.begin());
+  }
+  return next;
+}
+
+SmallVector<Value> TensorProduct::multiplyFloats(const Shared &a, const Shared &b, Place own, ValueRange sums) {
+  constexpr int64_t across = warpColumns / 8, halves = 2; // of a step
+  std::array<SmallVector<Parts>, halves> columns;
+  for (int64_t half = 0; half < halves; ++half) {
+    for (ArrayRef<Value> words : columnsOf(b, own.column, half * step / halves)) {
+      columns[half].push_back(partsOf(words));
+    }
+  }
+  SmallVector<Value> next(sums);
+  for (int64_t i = 0; i < warpRows() / 16; ++i) {
+    std::array<Parts, halves> lines;
+    for (int64_t half = 0; half < halves; ++half) {
+      lines[half] = partsOf(registersOf(a, true, own.row + i * 16, half * step / halves));
+    }
+    for (int64_t j = 0; j < across; ++j) {
+      SmallVector<Value> all(4, w.constant(0, element));
+      for (int64_t half = 0; half < halves && numbers.products > 1; ++half) {
+        all = multiplyMatrices(w, element, lines[half].low, columns[half][j].high, all);
+        all = multiplyMatrices(w, element, lines[half].high, columns[half][j].low, all);
+      }
+      for (int64_t half = 0; half < halves; ++half) {
+        all = multiplyMatrices(w, element, lines[half].high, columns[half][j].high, all);
+      }
+      for (auto [sum, more] : llvm::zip_equal(MutableArrayRef(next).slice((i * across + j) * 4, 4), all)) {
+        sum = arith::AddFOp::create(w.b, w.loc, sum, more);
       }
     }
   }
@@ -207,7 +249,8 @@ SmallVector<Value> TensorProduct::sumsOfElements(const Factor &left, const Facto
     bring(left, from, depth, tile.row, a);
     bring(right, from, depth, tile.column, b);
     lower::barrier(w);
-    SmallVector<Value> next = multiplyStep(a, b, own, carried);
+    SmallVector<Value> next =
+        numbers.areFloats() ? multiplyFloats(a, b, own, carried) : multiplyStep(a, b, own, carried);
     lower::barrier(w);
     return next;
   });
@@ -222,19 +265,19 @@ SmallVector<Value> TensorProduct::sumsOfVectors(const Factor &left, const Factor
     auto [a, b] = stageAt(from);
     copyVectors(left, from, depth, tile.row, a);
     copyVectors(right, from, depth, tile.column, b);
-    endCopies();
+    endCopies(w);
   };
   for (int64_t ahead = 0; ahead < stages - 1; ++ahead) {
     copy(ahead * step);
   }
   SmallVector<Value> all = w.loop(0, depth, step, sums, [&](Ix from, ValueRange carried) {
-    waitForCopies(stages - 2); // those of this step are there
+    waitForCopies(w, stages - 2); // those of this step are there
     lower::barrier(w);
     copy(from + (stages - 1) * step);
     auto [a, b] = stageAt(from);
-    return multiplyStep(a, b, own, carried);
+    return numbers.areFloats() ? multiplyFloats(a, b, own, carried) : multiplyStep(a, b, own, carried);
   });
-  waitForCopies(0); // nothing may be under way when the block ends
+  waitForCopies(w, 0); // nothing may be under way when the block ends
   return all;
 }
 

@@ -53,7 +53,6 @@ void TileProduct::write(const Factor &left, const Factor &right, Ix depth, Ix ro
   lower::Buffer a = w.scratch(shared, 0, element, step * pitchOf(rows));
   lower::Buffer b = w.scratch(shared, bytes * step * pitchOf(rows), element, step * pitchOf(columns));
   Part ofA = partOf(left, rows, row, thread), ofB = partOf(right, columns, column, thread);
-  bool isWhole = depth.known() && depth.number() % step == 0;
   auto bring = [&](const Part &part, lower::Buffer to, Ix from) {
     SmallVector<Value> loaded;
     for (auto [load, offset] : llvm::zip_equal(part.load, part.depth)) {

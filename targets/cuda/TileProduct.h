@@ -18,6 +18,7 @@ struct Factor {
   std::function<Load(lower::Ix line)> line;
   lower::Ix lines;        ///< how many there are
   bool alongDepth = true; ///< elements of a line are neighbours in memory; else those of neighbouring lines are
+  bool isCostly = false;  ///< to find an element takes many registers, so that few of them are loaded at once
   /// Returns the address (i64) of an element, from which its neighbours are copied in vectors; null: by elements alone.
   std::function<mlir::Value(lower::Ix line, lower::Ix depth)> address = {};
 };
@@ -26,10 +27,12 @@ class TileProduct {
 public:
   static constexpr int64_t side = 16, threads = side * side, step = 16; ///< of threads, and of the depth
 
-  /// A tile of rows by columns, multiples of 16, for elements of this type. With `leftBytes` they are i32 that hold
-  /// four bytes each, which are of this type (ui8 or i8) in the left factor and of the other one in the right factor.
-  TileProduct(lower::Writer &w, mlir::Type element, int64_t rows, int64_t columns, mlir::Type leftBytes = {})
-      : w(w), element(element), rows(rows), columns(columns), leftBytes(leftBytes) {}
+  /// A tile of rows by columns, multiples of 16, for elements of this type. `isWhole`: the depth is whole steps. With
+  /// `leftBytes` they are i32 that hold four bytes each, which are of this type (ui8 or i8) in the left factor and of
+  /// the other one in the right factor.
+  TileProduct(lower::Writer &w, mlir::Type element, int64_t rows, int64_t columns, bool isWhole,
+              mlir::Type leftBytes = {})
+      : w(w), element(element), rows(rows), columns(columns), isWhole(isWhole), leftBytes(leftBytes) {}
 
   /// Returns the grid of a kernel of such tiles.
   static lower::Grid grid(int64_t elementBytes, int64_t rows, int64_t columns) {
@@ -46,6 +49,7 @@ private:
   lower::Writer &w;
   mlir::Type element;
   int64_t rows, columns;
+  bool isWhole;
   mlir::Type leftBytes;
 
   /// A line of the tile in shared memory is this many elements behind the one before it in depth: two more than it has

@@ -9,6 +9,11 @@ import sys
 import tempfile
 import zipfile
 
+import numpy as np
+import onnx
+import onnx.parser
+from onnx import numpy_helper
+
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE.parents[1] / "models")]
 import fetch
@@ -35,6 +40,17 @@ def find(tool, given=None):
             program.write_bytes(packed.read(member))
         program.chmod(0o755)
     return str(program), ""
+
+
+def with_ones(text):
+    """The model of a text. Where its initializers have types alone, they are ones."""
+    declared = re.search(r"> <(.*?)> \{|\) <(.*?)> \{", text)
+    types = declared[2] if declared and declared[2] and "=" not in declared[2] else ""
+    model = onnx.parser.parse_model(text.replace(f"<{types}>", "") if types else text)
+    for kind, sizes, name in re.findall(r"(\w+)\[([\d, ]+)\] (\w+)", types):
+        element = {"int8": np.int8, "uint8": np.uint8, "float": np.float32, "float16": np.float16}[kind]
+        model.graph.initializer.append(numpy_helper.from_array(np.ones([int(size) for size in sizes.split(",")], element), name))
+    return model
 
 
 def compile_model(ingot, model, out, architectures=ARCHITECTURES):

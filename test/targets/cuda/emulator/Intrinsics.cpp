@@ -2,6 +2,7 @@
 // of the host have no instruction for.
 #include "Emulator.h"
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstring>
 
@@ -116,6 +117,13 @@ int32_t NVVM(idp4a_s_s)(uint32_t a, uint32_t b, int32_t c) { return dotOfBytes<i
 int32_t NVVM(idp4a_u_u)(uint32_t a, uint32_t b, int32_t c) { return dotOfBytes<uint8_t, uint8_t>(a, b, c); }
 int32_t NVVM(idp4a_s_u)(uint32_t a, uint32_t b, int32_t c) { return dotOfBytes<int8_t, uint8_t>(a, b, c); }
 int32_t NVVM(idp4a_u_s)(uint32_t a, uint32_t b, int32_t c) { return dotOfBytes<uint8_t, int8_t>(a, b, c); }
+
+// cvt.rna.tf32.f32: to the nearest number of 11 bits, halfway cases away from zero. What is no number stays none.
+int32_t NVVM(f2tf32_rna)(float x) {
+  constexpr uint32_t half = 0x1000, lost = 0x1fff;
+  uint32_t bits = std::bit_cast<uint32_t>(x);
+  return int32_t((std::isfinite(x) ? bits + half : bits) & ~lost) | (std::isnan(x) ? 1 << 22 : 0);
+}
 
 // What instructions approximate is exact here.
 float NVVM(ex2_approx_f)(float x) { return std::exp2(x); }

@@ -1,0 +1,25 @@
+// Writes NVIDIA's instructions that kernels on tensor cores consist of: copies into shared memory that go on while the
+// thread does something else (cp.async), matrices from shared memory (ldmatrix), and their products (mma).
+#pragma once
+#include "compiler/lower/core/Writer.h"
+
+namespace ingot::targets::cuda {
+
+/// Begins to copy 16 bytes from memory to shared memory, both by their addresses (i64); where `isThere` (i1) is false
+/// they become zeros, and nothing is read.
+void copyVector(lower::Writer &w, mlir::Value to, mlir::Value from, mlir::Value isThere);
+/// Ends the group of copies that were begun.
+void endCopies(lower::Writer &w);
+/// Waits for all groups but the last `left`.
+void waitForCopies(lower::Writer &w, int32_t left);
+
+/// Returns the four registers (i32) with which a warp's threads have matrices of 8 rows of 16 bytes. Each thread gives
+/// the address (i64) of one row: threads 0 to 7 those of the first matrix. Transposed matrices are of 16 bits.
+llvm::SmallVector<mlir::Value> loadMatrices(lower::Writer &w, mlir::Value row, bool isTransposed);
+
+/// Adds the products of 32 bytes of steps to the four sums that a thread has of a tile of 16 by 8. `element` is the
+/// type of the left factor's numbers, and registers are i32.
+llvm::SmallVector<mlir::Value> multiplyMatrices(lower::Writer &w, mlir::Type element, llvm::ArrayRef<mlir::Value> a,
+                                                llvm::ArrayRef<mlir::Value> b, mlir::ValueRange sums);
+
+} // namespace ingot::targets::cuda

@@ -1,0 +1,33 @@
+// Shares the depth of a product among several blocks, where its result has fewer tiles than the GPU has
+// multiprocessors. A launch ahead of the kernel's (lower::KernelShape::ahead) computes the sums of each part of the
+// depth; the kernel adds up those of an element in the order of the parts, so that each run gives the same bits, and
+// ends as other kernels do.
+#pragma once
+#include "compiler/lower/Family.h"
+
+namespace ingot::targets::cuda {
+
+struct SplitDepth {
+  int64_t parts = 1;  ///< of the depth; 1: it is not shared
+  int64_t length = 0; ///< of each part but the last one, which may be shorter: a multiple of the steps of a block
+
+  /// Returns how a depth is shared that blocks go along in such steps, of a result of so many tiles.
+  static SplitDepth of(const support::Size &tiles, const support::Size &depth, int64_t step,
+                       const target::MachineModel &machine);
+
+  explicit operator bool() const { return parts > 1; }
+  lower::Ix begin(lower::Ix part) const { return part * length; }
+  /// Returns how much of a depth is in a part.
+  lower::Ix lengthOf(lower::Ix part, lower::Ix depth) const;
+
+  /// Makes `shape`, which is that of blocks for all tiles, one of a launch for all tiles and parts, and a kernel that
+  /// adds up their sums of `elements` elements of this type.
+  void share(lower::KernelShape &shape, int64_t elements, mlir::Type element) const;
+  /// Stores the sum (or a vector of neighbours) of a part at a point of the result.
+  static void store(lower::Build &build, const lower::Space &space, lower::Ix part, const lower::Point &at,
+                    mlir::Value sum);
+  /// Writes the kernel.
+  void addUp(lower::Build &build) const;
+};
+
+} // namespace ingot::targets::cuda
