@@ -200,7 +200,7 @@ def algorithms():
         text = path.read_text()
         name, rank, key = re.search(r'Algorithm\("([^"]+)",\s*/\*rank=\*/(\d+)(?:,\s*/\*key=\*/"(\w+)")?', text).groups()
         roots = re.search(r"rootsOf<([^>]+)>", text)
-        roots = re.findall(r"onnx::(\w+)Op", roots.group(1)) if roots else ["Recurrence"]  # of RecurrentAlgorithm
+        roots = re.findall(r"(?:onnx|formats)::(\w+)Op", roots.group(1)) if roots else ["Recurrence"]  # of RecurrentAlgorithm
         rows.append((roots, int(rank), name, path.stem, key, re.search(r"LayoutRule::(\w+)", text)))
     table = "| in texts | `lower/algorithms/` | kernels of | rank | key | layout that it asks for |\n|---|---|---|--:|---|---|\n"
     for roots, rank, name, stem, key, layout in sorted(rows, key=lambda row: (row[0][0], row[1])):

@@ -40,6 +40,24 @@ struct StackBound {
   std::vector<FunctionSize> path = {}; ///< the calls by which that much is taken: frames, from the first function on
 };
 
+/// The cycles of one function, in all its calls.
+struct FunctionCycles {
+  std::string name;
+  int64_t cycles = 0;
+};
+
+template <typename V> void visitFields(V &v, typename V::template Ref<FunctionCycles> function) {
+  v("name", function.name);
+  v("cycles", function.cycles);
+}
+
+/// The cycles that a run is expected to take (CycleEstimate.h).
+struct CycleEstimate {
+  int64_t cycles = -1;                                              ///< -1: it is not known
+  std::string why = "they are estimated for microcontrollers only"; ///< why it is not
+  std::vector<FunctionCycles> functions = {};                       ///< those with most first
+};
+
 /// What a model takes, in bytes; -1: it is not known.
 struct BuildSizes {
   int64_t code = 0;                         ///< sections with code
@@ -49,6 +67,7 @@ struct BuildSizes {
   int64_t flash = -1, ram = -1;             ///< the sums, with the parts that are not in the object
   std::vector<FunctionSize> functions = {}; ///< largest first, with their names in C
   StackBound stack = {};
+  CycleEstimate cycles = {};
 };
 
 /// Returns the bytes of an input or output that a caller holds in the host's memory, at most; -1: nothing bounds them.

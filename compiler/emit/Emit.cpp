@@ -11,6 +11,7 @@
 #include "compiler/emit/Emit.h"
 #include "compiler/emit/CodeGen.h"
 #include "compiler/emit/CodeParts.h"
+#include "compiler/emit/CycleEstimate.h"
 #include "compiler/emit/DeviceCode.h"
 #include "compiler/emit/LinkPieces.h"
 #include "compiler/emit/Lowering.h"
@@ -107,6 +108,7 @@ private:
   std::vector<ingot::emit::DeviceCode> devices;       ///< one for each of the model's devices
   bool decodesImages = false;                         ///< whether the object calls libingot_image.a
   std::vector<ingot::emit::FunctionSize> overAligned; ///< of the module, for boundStack
+  ingot::emit::CycleEstimate cycles;                  ///< of the module
   std::optional<sys::fs::TempFile> weightsFile;
 };
 
@@ -214,6 +216,11 @@ LogicalResult Emitter::generateObject(const ingot::target::MachineModel &machine
     ir->print(stream, nullptr);
   }
   ingot::emit::defineWeights(*ir, model.name, constants);
+  if (!model.symbols.empty()) {
+    cycles.why = "they depend on sizes that a run chooses";
+  } else if (machine.instructionCycles) {
+    cycles = ingot::emit::estimateCycles(*ir, *target, model.name + "_run", *machine.instructionCycles);
+  }
   overAligned = ingot::emit::overAlignedFrames(*ir);
   if (wants(Kind::Asm)) {
     SmallString<0> text;
@@ -268,6 +275,7 @@ LogicalResult Emitter::checkSymbols(ArrayRef<StringLiteral> compilerCalls) {
     return fail(facts.takeError());
   }
   result.sizes = std::move(facts->sizes);
+  result.sizes.cycles = std::move(cycles);
   // Their place in the object is still zeros, for which only WebAssembly has room in the file.
   int64_t &place = Triple(model.triple).isOSBinFormatWasm() ? result.sizes.constants : result.sizes.zeroed;
   place -= model.takesWeights() ? 0 : model.weightBytes;

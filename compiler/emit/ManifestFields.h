@@ -76,8 +76,10 @@ void visitManifest(V &v, typename V::template Ref<plan::ModelInfo> model, typena
   v("flash_bytes", build.sizes.flash, support::orNull);
   v("ram_bytes", build.sizes.ram, support::orNull);
   v("stack_bytes", build.sizes.stack.bytes, support::orNull);
+  v("cycles", build.sizes.cycles.cycles, support::orNull);
   v.list("functions", build.sizes.functions, support::unlessEmpty);
   v.list("stack_path", build.sizes.stack.path, support::unlessEmpty);
+  v.list("function_cycles", build.sizes.cycles.functions, support::unlessEmpty);
   v("kernels", model.kernels);
   v("macs", model.macs);
   v.list("requirements", model.requirements);

@@ -565,6 +565,7 @@ static LogicalResult emit(State &s) {
   s.result.flashBytes = result.sizes.flash;
   s.result.ramBytes = result.sizes.ram;
   s.result.stackBytes = result.sizes.stack.bytes;
+  s.result.cycles = result.sizes.cycles.cycles;
   s.result.artifacts = std::move(result.artifacts);
   return success();
 }

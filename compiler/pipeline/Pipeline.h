@@ -144,6 +144,7 @@ struct Result {
   double seconds = 0;
   int64_t arenaBytes = 0, arenaLowerBound = 0, weightBytes = 0, codeBytes = 0, kernels = 0;
   int64_t flashBytes = -1, ramBytes = -1, stackBytes = -1; ///< of BuildSizes
+  int64_t cycles = -1;                                     ///< of a run, by estimate
   int64_t macs = 0;
   std::string macsText; ///< the expression, where they depend on the open sizes; arenaBytes and macs are -1 then
   std::vector<NodePlacement> placement;

@@ -68,6 +68,7 @@ std::string dataText(const pipeline::Result &result, const PageFacts &facts) {
     json.attribute("arena", result.arenaBytes);
     json.attribute("weights", result.weightBytes);
     json.attribute("code", result.codeBytes);
+    json.attribute("cycles", result.cycles);
     writeTexts(json, "inputs", result.inputs);
     writeNodes(json, "before", result.imported);
     writeNodes(json, "after", result.launches);

@@ -94,6 +94,9 @@ function fillHead() {
   if (data.code > 0) {
     tile(bytesText(data.code), "code");
   }
+  if (data.cycles >= 0) {
+    tile(countText(data.cycles), "cycles, by estimate");
+  }
 }
 
 const kernelRows = data.after.map((kernel, i) => ({ kernel, i, element: make("tr", { class: "pick" }) }));

@@ -24,9 +24,9 @@ struct InstructionRow {
   const char *needs = ""; ///< features that LLVM has to report of the CPU: "+a,+b"
 };
 
-/// The type of a result or an operand. Those in the plural are vectors that fill a register, and Tile is the number of
-/// one.
-enum class OperandType : uint8_t { None, Int8s, Int16s, Int32s, Bfloat16s, Floats, Tile, Int64, Pointer };
+/// The type of a result or an operand. Those in the plural are vectors that fill a register, Tile is the number of
+/// one, and a Word is a register of 32 bits.
+enum class OperandType : uint8_t { None, Int8s, Int16s, Int32s, Bfloat16s, Floats, Tile, Word, Int64, Pointer };
 
 struct InstructionInfo {
   const char *name;

@@ -142,6 +142,15 @@ struct MachineModel {
   };
   std::optional<Rates> rates;
 
+  /// Cycles of instructions on a core that executes them in order, by which those of a run are estimated
+  /// (emit/CycleEstimate.h). Nothing: the target does not know them.
+  struct InstructionCycles {
+    double load, store, multiply, divide, branch, call;
+    double floats, floatDivide; ///< additions, products and conversions; divisions and square roots
+    double others = 1;          ///< sums, shifts, comparisons
+  };
+  std::optional<InstructionCycles> instructionCycles;
+
   /// The register tile of a matrix product: `rows` broadcasts times `vectors` column vectors, accumulators kept in
   /// registers. rows * vectors + vectors + 1 must fit the register file; bench/README.md has what the shapes
   /// attain.

@@ -5,13 +5,18 @@
 //   float32 without a floating-point unit,  the library of the C compiler, by the names that Arm's run-time ABI gives
 //   integers of Cortex-M0+                  to these functions (`compilerCalls`)
 //
-// Kernels are loops of scalars, and one processor runs them. The vectors of Cortex-M55 and later (MVE) are not used:
+// Kernels are loops of scalars, and one processor runs them; products of bytes take two int16 in a word where the
+// processor has the DSP extension. The vectors of Cortex-M55 and later (MVE) are not used:
 // LLVM 22 compares floats in them by instructions for which a NaN is less than any number, so that the largest of some
 // would be wrong where one is a NaN (`fcmp olt` becomes `vcmp.f32 lt`).
 //
 // The objects are for the soft-float calling convention, which every program can link; functions of a model pass no
 // floats, so that --triple thumbv7em-none-eabihf changes a mark in the object and nothing else.
+#include "compiler/target/LlvmCpus.h"
 #include "compiler/target/SpecTable.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 
 extern "C" { // NOLINTBEGIN(readability-identifier-naming): LLVM's names
 void LLVMInitializeARMTargetInfo();
@@ -22,7 +27,10 @@ void LLVMInitializeARMAsmParser();
 } // NOLINTEND(readability-identifier-naming)
 
 using namespace llvm;
+using ingot::target::Instruction;
+using ingot::target::InstructionRow;
 using ingot::target::Level;
+using ingot::target::LlvmCpus;
 using ingot::target::MachineModel;
 using ingot::target::Platform;
 
@@ -48,31 +56,58 @@ constexpr size_t integerCalls = 9;
 /// What computes floats.
 enum class Floats { Calls, Unit, RoundingUnit };
 
+/// Cycles of instructions by Arm's technical reference manuals, in the middle where they depend on data or on what
+/// stands around; floats without a unit are calls of some tens of instructions. Cortex-M7, M55 and M85 issue two
+/// instructions in a cycle where neighbours allow it, of which half of the time is assumed.
+///                                               load  store multiply divide branch call floats float division
+constexpr MachineModel::InstructionCycles cyclesM0 = {2, 2, 1, 40, 2, 4, 60, 400},
+                                          cyclesM3 = {2, 2, 1, 7, 3, 4, 40, 200}, cyclesM4 = {2, 1, 1, 7, 3, 4, 1, 14},
+                                          cyclesM4Soft = {2, 1, 1, 7, 3, 4, 40, 200},
+                                          cyclesM33 = {1.5, 1, 1, 6, 2, 4, 1, 14},
+                                          cyclesM33Soft = {1.5, 1, 1, 6, 2, 4, 40, 200},
+                                          cyclesM7 = {1, 1, 1, 6, 1, 3, 1, 14, 0.75},
+                                          cyclesM55 = {1, 1, 1, 6, 1.5, 3, 1, 14, 0.9};
+
 /// `cpu` and `features` are LLVM's. Features take float64 from where a processor may have it.
 struct Row {
   const char *spec, *sentence, *cpu, *triple, *features;
   Floats floats;
+  const MachineModel::InstructionCycles &cycles;
   bool dividesIntegers = true;
 };
 
 constexpr Row rows[] = {
     {"cortex-m0plus", "Cortex-M0+, and M0: floats and divisions by the C compiler's library", "cortex-m0plus",
-     "thumbv6m-none-eabi", "", Floats::Calls, /*dividesIntegers=*/false},
-    {"cortex-m3", "Cortex-M3: floats by the C compiler's library", "cortex-m3", "thumbv7m-none-eabi", "",
-     Floats::Calls},
+     "thumbv6m-none-eabi", "", Floats::Calls, cyclesM0, /*dividesIntegers=*/false},
+    {"cortex-m3", "Cortex-M3: floats by the C compiler's library", "cortex-m3", "thumbv7m-none-eabi", "", Floats::Calls,
+     cyclesM3},
     {"cortex-m4", "Cortex-M4 with its floating-point unit: microcontrollers", "cortex-m4", "thumbv7em-none-eabi", "",
-     Floats::Unit},
-    {"cortex-m4f", "the same, as it is called in data sheets", "cortex-m4", "thumbv7em-none-eabi", "", Floats::Unit},
+     Floats::Unit, cyclesM4},
+    {"cortex-m4f", "the same, as it is called in data sheets", "cortex-m4", "thumbv7em-none-eabi", "", Floats::Unit,
+     cyclesM4},
     {"cortex-m4+nofp", "Cortex-M4 without one: floats by the C compiler's library", "cortex-m4", "thumbv7em-none-eabi",
-     "-fpregs", Floats::Calls},
-    {"cortex-m7", "Cortex-M7, in float32", "cortex-m7", "thumbv7em-none-eabi", "-fp64", Floats::RoundingUnit},
+     "-fpregs", Floats::Calls, cyclesM4Soft},
+    {"cortex-m7", "Cortex-M7, in float32", "cortex-m7", "thumbv7em-none-eabi", "-fp64", Floats::RoundingUnit, cyclesM7},
     {"cortex-m33", "Cortex-M33 with its floating-point unit", "cortex-m33", "thumbv8m.main-none-eabi", "",
-     Floats::RoundingUnit},
+     Floats::RoundingUnit, cyclesM33},
     {"cortex-m33+nofp", "Cortex-M33 without one: floats by the C compiler's library", "cortex-m33",
-     "thumbv8m.main-none-eabi", "-fpregs", Floats::Calls},
+     "thumbv8m.main-none-eabi", "-fpregs", Floats::Calls, cyclesM33Soft},
     {"cortex-m55", "Cortex-M55, in float32; kernels do not use its vectors (MVE)", "cortex-m55",
-     "thumbv8.1m.main-none-eabi", "-fp64", Floats::RoundingUnit},
-    {"cortex-m85", "Cortex-M85, likewise", "cortex-m85", "thumbv8.1m.main-none-eabi", "-fp64", Floats::RoundingUnit},
+     "thumbv8.1m.main-none-eabi", "-fp64", Floats::RoundingUnit, cyclesM55},
+    {"cortex-m85", "Cortex-M85, likewise", "cortex-m85", "thumbv8.1m.main-none-eabi", "-fp64", Floats::RoundingUnit,
+     cyclesM55},
+};
+
+/// Words of two int16 and of four bytes: Cortex-M4, M7, M33, M55, M85.
+constexpr const char *dsp = "+thumb2,+dsp";
+constexpr InstructionRow instructionRows[] = {
+    {Instruction::WidenBytes, 1, "llvm.arm.uxtb16", dsp},
+    {Instruction::WidenSignedBytes, 1, "llvm.arm.sxtb16", dsp},
+    {Instruction::WordDot2, 1, "llvm.arm.smlad", dsp},
+    {Instruction::MultiplyLowLow, 1, "llvm.arm.smlabb", dsp},
+    {Instruction::MultiplyLowHigh, 1, "llvm.arm.smlabt", dsp},
+    {Instruction::MultiplyHighLow, 1, "llvm.arm.smlatb", dsp},
+    {Instruction::MultiplyHighHigh, 1, "llvm.arm.smlatt", dsp},
 };
 
 const Row *rowOf(StringRef spec) { return ingot::target::rowOf(rows, spec); }
@@ -94,6 +129,8 @@ public:
   StringRef name() const override { return "cortex_m"; }
 
   std::vector<Level> levels() const override { return ingot::target::levelsOf(rows); }
+
+  ArrayRef<InstructionRow> instructions() const override { return instructionRows; }
 
   bool accepts(StringRef spec) const override { return spec.starts_with("cortex-m"); }
 
@@ -118,6 +155,8 @@ public:
     machine.l1Bytes = 16 << 10;
     machine.l2Bytes = 64 << 10;
     machine.l3Bytes = 256 << 10;
+    LlvmCpus(row->triple, row->cpu).takeInstructions(machine, instructionRows);
+    machine.instructionCycles = row->cycles;
     machine.tuning.leastWorkToSplit = 1 << 30; // nobody else would run a part of a kernel
     return machine;
   }
@@ -137,6 +176,25 @@ public:
           row->dividesIntegers ? ArrayRef(compilerCalls).drop_back(integerCalls) : ArrayRef(compilerCalls);
     }
     return platform;
+  }
+
+  /// A float that is rounded to the nearest int32 is one instruction (vcvtr), of which LLVM makes no other code.
+  bool replaceMath(mlir::Operation *op, const MachineModel &machine) const override {
+    const Row *row = rowOf(machine.spec);
+    auto rounded = dyn_cast<mlir::math::RoundEvenOp>(op);
+    auto integer = rounded && rounded->hasOneUse() ? dyn_cast<mlir::arith::FPToSIOp>(*rounded->user_begin()) : nullptr;
+    if (!row || row->floats == Floats::Calls || !integer || !rounded.getType().isF32() ||
+        !integer.getType().isSignlessInteger(32)) {
+      return false;
+    }
+    mlir::OpBuilder b(integer);
+    mlir::Location loc = integer.getLoc();
+    mlir::Value bits = mlir::LLVM::CallIntrinsicOp::create(b, loc, rounded.getType(), b.getStringAttr("llvm.arm.vcvtr"),
+                                                           mlir::ValueRange(rounded.getOperand()))
+                           .getResult(0);
+    integer.replaceAllUsesWith(mlir::arith::BitcastOp::create(b, loc, integer.getType(), bits).getResult());
+    integer.erase(), rounded.erase();
+    return true;
   }
 
   std::string hostLacks(const MachineModel &machine) const override { return "a Cortex-M processor"; }

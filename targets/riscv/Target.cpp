@@ -37,6 +37,11 @@ constexpr StringLiteral compilerCalls[] = {"__addsf3",   "__subsf3",  "__mulsf3"
                                            "__nesf2",    "__ltsf2",   "__lesf2",      "__gtsf2",     "__gesf2",
                                            "__unordsf2", "__fixsfsi", "__fixunssfsi", "__floatsisf", "__floatunsisf"};
 
+/// Cycles of instructions of a small core that executes them in order, with a division of a bit in each cycle; floats
+/// without a unit are calls.                            load  store multiply divide branch call floats float division
+constexpr MachineModel::InstructionCycles cyclesWithFloats = {2, 1, 1, 34, 2, 3, 2, 20},
+                                          cyclesWithoutFloats = {2, 1, 1, 34, 2, 3, 40, 300};
+
 struct Row {
   const char *spec, *sentence, *triple, *cpu, *features;
   bool floats, vectors;
@@ -97,6 +102,7 @@ public:
     machine.l2Bytes = row->isSmall() ? 64 << 10 : 256 << 10;
     machine.l3Bytes = row->isSmall() ? 256 << 10 : 2 << 20;
     if (row->isSmall()) {
+      machine.instructionCycles = row->floats ? cyclesWithFloats : cyclesWithoutFloats;
       machine.tuning.leastWorkToSplit = 1 << 30; // nobody else would run a part of a kernel
     }
     return machine;

@@ -96,7 +96,11 @@ TEST(CommandLine, Budget) {
   }
   expectSays(wrong({"compile", "m.onnx", "--budget", "ram=1,ram=2"}), "the budget of ram is given twice");
   EXPECT_EQ(parsed({"compile", "m.onnx", "--budget", "stack=2K"}).budget.stack, 2048);
-  expectSays(wrong({"compile", "m.onnx", "--budget", "cycles=2K"}), "cycles are not computed");
+  Budget ofTime = parsed({"compile", "m.onnx", "--budget", "cycles=20M@cortex-m4,flash=1K"}).budget;
+  EXPECT_EQ(ofTime.cycles, 20'000'000);
+  EXPECT_EQ(ofTime.core, "cortex-m4");
+  EXPECT_EQ(parsed({"compile", "m.onnx", "--budget", "cycles=2K"}).budget.cycles, 2000);
+  expectSays(wrong({"compile", "m.onnx", "--budget", "cycles=some@cortex-m4"}), "is no number of cycles");
   expectSays(wrong({"inspect", "m.onnx", "--budget", "ram=1"}), "--budget");
 }
 

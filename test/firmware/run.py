@@ -32,6 +32,38 @@ def integers(low, high, *shape, kind=np.int64):
     return rng.integers(low, high, shape).astype(kind)
 
 
+# Convolutions of bytes, which have to give the very integers: shapes of the image and the weights, attributes. Sizes that are no multiples of what
+# kernels take at a time, padding and strides that leave out pixels, groups, each channel by itself, one axis and three.
+CONVOLUTIONS = [
+    ((2, 7, 5, 9), (13, 7, 3, 3), "pads=[1,1,1,1]"),
+    ((1, 8, 4, 4), (6, 8, 1, 1), ""),
+    ((1, 5, 3, 7), (1, 5, 1, 1), "strides=[2,2]"),
+    ((1, 1, 11, 6), (4, 1, 5, 4), "strides=[2,2], pads=[2,1,2,2]"),
+    ((1, 6, 1, 1), (10, 6, 1, 1), ""),
+    ((1, 6, 7, 7), (8, 3, 3, 2), "group=2, dilations=[2,1], pads=[0,1,2,0]"),
+    ((1, 3, 6, 5), (3, 1, 3, 3), "group=3, pads=[1,1,1,1]"),
+    ((2, 5, 9, 8), (5, 1, 3, 3), "group=5, strides=[2,2], pads=[0,0,1,1]"),
+    ((1, 2, 7, 7), (2, 1, 5, 5), "group=2, pads=[2,2,2,2]"),
+    ((1, 4, 3, 3), (4, 1, 3, 3), "group=4"),
+    ((1, 4, 2, 13), (4, 1, 1, 2), "group=4"),
+    ((1, 2, 9, 9), (2, 1, 3, 3), "group=2, dilations=[2,2]"),
+    ((1, 3, 10), (3, 1, 3), "group=3, pads=[1,1]"),
+    ((1, 3, 10), (5, 3, 4), "pads=[2,1]"),
+    ((1, 2, 3, 4, 5), (3, 2, 2, 2, 2), "pads=[1,0,0,0,1,1]"),
+]
+PRODUCTS = [((1, 1), (1, 1)), ((1, 7), (7, 13)), ((5, 13), (13, 7)), ((1, 64), (64, 12)), ((2, 3, 16), (16, 2)), ((3, 9), (9, 10))]
+
+
+def of_bytes(op, cases, zero=True):
+    """A model with a node for each of the cases, whose results are int32."""
+    inputs = [integers(0, 256, *x, kind=np.uint8) for x, *_ in cases]
+    constants = {f"w{k}": integers(-128, 128, *w, kind=np.int8) for k, (_, w, *_) in enumerate(cases)} | {"z": np.uint8(113 if zero else 0)}
+    named = [f"uint8{list(x.shape)} x{k}".replace("(", "[") for k, x in enumerate(inputs)]
+    results = [f"int32[{','.join('?' * (2 if op == 'MatMulInteger' and x.ndim == 2 else x.ndim))}] y{k}" for k, x in enumerate(inputs)]
+    nodes = [f"y{k} = {op} {'<' + case[2] + '>' if len(case) > 2 and case[2] else ''} (x{k}, w{k}, z)" for k, case in enumerate(cases)]
+    return f"g ({', '.join(named)}) => ({', '.join(results)}) {{{' '.join(nodes)}}}", constants, inputs
+
+
 # Name: text of the graph, constants, inputs. What of each is hard: products and images; 64-bit division and conversions; float64 behind functions
 # of float32; rounding without an instruction; sizes that the run is given or finds; integers of a byte; ends beyond every index.
 MODELS = {
@@ -50,6 +82,8 @@ MODELS = {
     "quantized": ("g (float[1,4,8,8] x) => (float[1,6,8,8] y) {q = QuantizeLinear (x, s, z) d = DequantizeLinear (q, s, z) k = DequantizeLinear (w, t, o) c = Conv <pads=[1,1,1,1]> (d, k) "
                   "e = QuantizeLinear (c, u, z) y = DequantizeLinear (e, u, z)}", {"s": np.float32(0.03), "z": np.uint8(120), "w": integers(-90, 90, 6, 4, 3, 3, kind=np.int8), "t": np.float32(0.01),
                   "o": np.int8(0), "u": np.float32(0.05)}, [floats(1, 4, 8, 8)]),
+    "convolutions of bytes": of_bytes("ConvInteger", CONVOLUTIONS),
+    "products of bytes": of_bytes("MatMulInteger", PRODUCTS),
     "largest": ("g (float[N,20] x) => (float[N,3] v, int64[N,3] i) {v, i = TopK (x, k)}", {"k": np.int64([3])}, [floats(4, 20)]),
 }  # fmt: skip
 

@@ -22,7 +22,7 @@ import textwrap
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 COLUMNS, WORDS, WRAPPED, DECISION = 160, 45, 130, 40
 # Documents whose tables are printed by scripts: bench/*.py, test/exports/run.py.
-MEASURED = {"bench/README.md", "bench/arm.md", "test/exports/results.md"}
+MEASURED = {"bench/README.md", "bench/arm.md", "bench/firmware.md", "test/exports/results.md"}
 
 LINK = re.compile(r"\[(?:[^\[\]]|\[[^\]]*\])*\]\(([^()\s]+)\)")
 CODE = re.compile(r"(`+)(.+?)\1")

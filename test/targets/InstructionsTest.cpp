@@ -35,6 +35,8 @@ Type *typeOf(OperandType operand, int64_t lanes, LLVMContext &context) {
     return vectorOf(Type::getFloatTy(context));
   case OperandType::Tile:
     return Type::getInt8Ty(context);
+  case OperandType::Word:
+    return Type::getInt32Ty(context);
   case OperandType::Int64:
     return Type::getInt64Ty(context);
   case OperandType::Pointer:

@@ -93,6 +93,7 @@ std::vector<Part> ramParts(const pipeline::Result &result, const plan::ModelInfo
 /// Returns the frames of the calls by which most is taken.
 std::vector<Part> stackParts(const emit::StackBound &stack) {
   std::vector<Part> parts;
+  parts.reserve(stack.path.size());
   for (const emit::FunctionSize &frame : stack.path) {
     parts.push_back({frame.name, frame.bytes});
   }
@@ -136,6 +137,35 @@ std::vector<std::string> ramHints(const plan::ModelInfo &model) {
   return hints;
 }
 
+std::vector<Part> cycleParts(const emit::CycleEstimate &estimate) {
+  std::vector<Part> parts;
+  parts.reserve(estimate.functions.size());
+  for (const emit::FunctionCycles &function : estimate.functions) {
+    parts.push_back({function.name, function.cycles});
+  }
+  return parts;
+}
+
+std::vector<std::string> cycleHints(const plan::ModelInfo &model) {
+  auto isOfFloats = [](const plan::LaunchInfo &launch) {
+    return llvm::StringRef(launch.kernel).starts_with("conv") || llvm::StringRef(launch.kernel).starts_with("matmul");
+  };
+  bool helps = llvm::any_of(model.launches, isOfFloats);
+  return helps ? std::vector<std::string>{"ingot quantize --scheme int8: products of bytes take a fraction of the time"}
+               : std::vector<std::string>();
+}
+
+/// Returns why a budget of cycles cannot be compared with the estimate; empty: it can, or there is none.
+std::string whyNoCycles(const Budget &budget, const plan::ModelInfo &model, const emit::CycleEstimate &estimate) {
+  if (!budget.cycles) {
+    return "";
+  }
+  bool isOther = !budget.core.empty() && budget.core != model.target;
+  return isOther               ? "it is of " + budget.core + ", and the model is compiled for " + model.target
+         : estimate.cycles < 0 ? estimate.why
+                               : "";
+}
+
 /// Returns the message about a budget that is exceeded, with its table and hints; empty where the budget holds.
 std::string exceedsOne(const char *kind, int64_t most, int64_t taken, std::vector<Part> parts,
                        const std::vector<std::string> &hints) {
@@ -144,8 +174,9 @@ std::string exceedsOne(const char *kind, int64_t most, int64_t taken, std::vecto
   }
   std::string text;
   llvm::raw_string_ostream out(text);
-  out << "takes " << taken << " bytes of " << kind << ", which is " << taken - most << " more than --budget " << kind
-      << "=" << most << " allows; nothing was written";
+  bool isTime = kind == llvm::StringRef("cycles");
+  out << "takes " << taken << (isTime ? " " : " bytes of ") << kind << (isTime ? " by estimate" : "") << ", which is "
+      << taken - most << " more than --budget " << kind << "=" << most << " allows; nothing was written";
   sortParts(parts);
   print(out, parts, 1);
   for (const std::string &hint : hints) {
@@ -158,19 +189,28 @@ std::string exceedsOne(const char *kind, int64_t most, int64_t taken, std::vecto
 
 std::string parseBudget(const std::string &text, Budget &budget) {
   auto [kind, amount] = llvm::StringRef(text).split('=');
-  if (kind == "cycles") {
-    return "'" + text + "': cycles are not computed; budgets are of flash, ram and stack";
+  bool isTime = kind == "cycles";
+  if (kind != "flash" && kind != "ram" && kind != "stack" && !isTime) {
+    return "'" + text +
+           "': a budget is flash=BYTES, ram=BYTES, stack=BYTES or cycles=NUMBER@TARGET, such as flash=256K";
   }
-  if (kind != "flash" && kind != "ram" && kind != "stack") {
-    return "'" + text + "': a budget is flash=BYTES, ram=BYTES or stack=BYTES, such as flash=256K";
+  llvm::StringRef core;
+  if (isTime) {
+    std::tie(amount, core) = amount.split('@');
   }
   llvm::StringRef digits = amount;
-  int64_t unit = digits.consume_back("K") ? 1024 : digits.consume_back("M") ? 1024 * 1024 : 1, bytes = 0;
+  int64_t thousand = isTime ? 1000 : 1024, bytes = 0;
+  int64_t unit = digits.consume_back("K") ? thousand : digits.consume_back("M") ? thousand * thousand : 1;
   if (digits.empty() || !llvm::all_of(digits, llvm::isDigit) || digits.getAsInteger(10, bytes) ||
       bytes > INT64_MAX / unit) {
-    return "'" + text + "': '" + amount.str() + "' is no number of bytes, such as 65536, 64K or 1M";
+    return "'" + text + "': '" + amount.str() + "' is no number of " +
+           (isTime ? "cycles, such as 20M" : "bytes, such as 65536, 64K or 1M");
   }
-  std::optional<int64_t> &most = kind == "flash" ? budget.flash : kind == "ram" ? budget.ram : budget.stack;
+  budget.core = isTime ? core.str() : budget.core;
+  std::optional<int64_t> &most = kind == "flash"   ? budget.flash
+                                 : kind == "ram"   ? budget.ram
+                                 : kind == "stack" ? budget.stack
+                                                   : budget.cycles;
   if (most) {
     return "the budget of " + kind.str() + " is given twice";
   }
@@ -190,6 +230,9 @@ std::string exceeds(const Budget &budget, const pipeline::Options &options, cons
   if (budget.stack && sizes.stack.bytes < 0) {
     return "--budget stack cannot be checked: " + sizes.stack.why + "; nothing was written";
   }
+  if (std::string why = whyNoCycles(budget, model, sizes.cycles); !why.empty()) {
+    return "--budget cycles cannot be checked: " + why + "; nothing was written";
+  }
   std::vector<std::string> said;
   if (budget.flash) {
     said.push_back(
@@ -200,6 +243,10 @@ std::string exceeds(const Budget &budget, const pipeline::Options &options, cons
   }
   if (budget.stack) {
     said.push_back(exceedsOne("stack", *budget.stack, sizes.stack.bytes, stackParts(sizes.stack), {}));
+  }
+  if (budget.cycles) {
+    said.push_back(
+        exceedsOne("cycles", *budget.cycles, sizes.cycles.cycles, cycleParts(sizes.cycles), cycleHints(model)));
   }
   llvm::erase_if(said, [](const std::string &text) { return text.empty(); });
   return llvm::join(said, "\n" + options.modelPath + ": error: ");

@@ -1,5 +1,6 @@
-// Budgets of `ingot compile --budget flash=256K,ram=64K,stack=2K`: how much a model may take before its files are
-// refused, and the table of what takes it. The head of emit/BuildInfo.h defines what counts as flash, RAM and stack.
+// Budgets of `ingot compile --budget flash=256K,ram=64K,stack=2K,cycles=20M@cortex-m4`: how much a model may take
+// before its files are refused, and the table of what takes it. The head of emit/BuildInfo.h defines what counts as
+// flash, RAM and stack, and emit/CycleEstimate.h what a cycle is.
 #pragma once
 #include "compiler/pipeline/Pipeline.h"
 #include <optional>
@@ -7,10 +8,11 @@
 
 namespace ingot::driver {
 
-/// Bytes that a model may take of each kind; nothing: any number.
+/// Bytes, or cycles, that a model may take of each kind; nothing: any number.
 struct Budget {
-  std::optional<int64_t> flash, ram, stack;
-  bool isGiven() const { return flash || ram || stack; }
+  std::optional<int64_t> flash, ram, stack, cycles;
+  std::string core = {}; ///< whose cycles they are: the target, of which this is a check; empty: it is not said
+  bool isGiven() const { return flash || ram || stack || cycles; }
 };
 
 /// Adds "flash=256K,ram=65536" to a budget, and returns what is wrong with the text; nothing where it is right.

@@ -62,12 +62,13 @@ void addCompile(CLI::App &app, Invocation &invocation) {
       }
     }
   };
-  repeated(app.add_option_function<std::vector<std::string>>(
-               "--budget", setBudget,
-               "What the model may take at most: flash=256K,ram=64K,stack=2K (K and M are 1024 and 1024 * 1024 bytes); "
-               "exceeded: a table, exit code 1, and no files"))
+  repeated(
+      app.add_option_function<std::vector<std::string>>(
+          "--budget", setBudget,
+          "What the model may take at most: flash=256K,ram=64K,stack=2K (K and M are 1024 and 1024 * 1024 bytes), "
+          "cycles=20M@cortex-m4 (by estimate; 1000 and 1000 * 1000); exceeded: a table, exit code 1, and no files"))
       ->delimiter(',')
-      ->type_name("KIND=BYTES,...");
+      ->type_name("KIND=NUMBER,...");
   CLI::Option *cache =
       app.add_option("--compile-cache", invocation.compileCache,
                      "Folder of earlier compilations: an equal one is copied from there; several processes may use it")

@@ -51,6 +51,7 @@ std::string jsonOf(const pipeline::Result &result) {
     writeArena(json, "flash_bytes", result.flashBytes);
     writeArena(json, "ram_bytes", result.ramBytes);
     writeArena(json, "stack_bytes", result.stackBytes);
+    writeArena(json, "cycles", result.cycles);
     json.attribute("kernels", result.kernels);
     report::writeSizes(json, result);
     report::writeAllocations(json, result);
@@ -73,6 +74,9 @@ std::string textOf(const pipeline::Result &result) {
   }
   out << "arena " << arenaText(result.arenaBytes) << ", weights " << bytesText(result.weightBytes) << ", code "
       << bytesText(result.codeBytes) << ", " << result.kernels << " kernels, " << secondsHere << cachedHere << '\n';
+  if (result.cycles >= 0) {
+    out << "a run takes about " << countText(result.cycles) << " cycles, by estimate\n";
+  }
   printLevels(out, result);
   if (!result.openSizes.empty()) {
     printSizes(out, result, /*most=*/8);

@@ -41,6 +41,9 @@ std::vector<Change> figures(const Manifest &a, const Manifest &b) {
   if (a.sizes.stack.bytes >= 0 || b.sizes.stack.bytes >= 0) {
     rows.push_back(row("stack", a.sizes.stack.bytes, b.sizes.stack.bytes));
   }
+  if (a.sizes.cycles.cycles >= 0 || b.sizes.cycles.cycles >= 0) {
+    rows.push_back(row("cycles", a.sizes.cycles.cycles, b.sizes.cycles.cycles));
+  }
   return rows;
 }
 

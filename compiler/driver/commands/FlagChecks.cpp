@@ -74,8 +74,9 @@ std::string checkInspect(const Invocation &invocation) {
 /// Checks the budget of a compilation.
 std::string checkBudget(const Invocation &invocation) {
   const Budget &budget = invocation.budget;
-  return (budget.flash || budget.stack) && !emit::needsMachineCode(invocation.model.emit)
-             ? std::string("--budget ") + (budget.flash ? "flash" : "stack") +
+  const char *kind = budget.flash ? "flash" : budget.stack ? "stack" : budget.cycles ? "cycles" : nullptr;
+  return kind && !emit::needsMachineCode(invocation.model.emit)
+             ? std::string("--budget ") + kind +
                    " counts machine code, which another compiler makes of what --emit writes here"
              : "";
 }

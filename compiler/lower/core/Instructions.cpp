@@ -13,6 +13,9 @@ Value instruction(Writer &w, Instruction which, ValueRange operands) {
     LLVM::CallIntrinsicOp::create(w.b, w.loc, name, operands);
     return {};
   }
+  if (type == Word) {
+    return LLVM::CallIntrinsicOp::create(w.b, w.loc, w.b.getI32Type(), name, operands).getResult(0);
+  }
   unsigned bits = type == Int8s ? 8 : type == Int16s ? 16 : 32;
   Type element = type == Floats ? Type(w.b.getF32Type()) : w.b.getIntegerType(bits);
   auto result = VectorType::get({w.machine.lanes * 32 / bits}, element);

@@ -14,6 +14,7 @@
 #include "compiler/lower/bytes/ByteProducts.h"
 #include "compiler/lower/conv/Convolution.h"
 #include "compiler/lower/conv/RowMajorConv.h"
+#include "compiler/lower/conv/WordDepthwise.h"
 #include "compiler/onnx/Onnx.h"
 #include "compiler/onnx/formats/Convolutions.h"
 #include "compiler/onnx/ops/Conv.h"
@@ -445,6 +446,11 @@ public:
 
   KernelShape shape(plan::KernelOp kernel, const target::MachineModel &machine) const override {
     KernelShape shape;
+    if (!blocked(kernel) && hasWordDepthwise(kernel, machine)) {
+      shape = wordDepthwiseShape(kernel, machine);
+      shape.choice = onlyChoice("plane by plane", {});
+      return shape;
+    }
     if (!blocked(kernel)) {
       shape = isOfBytes(kernel) ? rowMajorInt8ConvShape(kernel) : rowMajorConvShape(kernel, machine);
       shape.choice = onlyChoice("row-major", {});

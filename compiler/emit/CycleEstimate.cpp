@@ -1,0 +1,181 @@
+#include "compiler/emit/CycleEstimate.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Analysis/LoopInfo.h"
+#include "llvm/Analysis/ScalarEvolution.h"
+#include "llvm/IR/IntrinsicInst.h"
+#include "llvm/IR/Module.h"
+#include "llvm/Passes/PassBuilder.h"
+#include "llvm/Target/TargetMachine.h"
+#include <cmath>
+
+using namespace llvm;
+
+namespace ingot::emit {
+namespace {
+
+using Cycles = target::MachineModel::InstructionCycles;
+
+/// What a function of the support or the compiler's library takes, whose code is not here.
+constexpr double libraryCall = 100;
+
+double cyclesOfIntrinsic(const IntrinsicInst &call, const Cycles &cycles) {
+  if (call.isAssumeLikeIntrinsic()) {
+    return 0;
+  }
+  switch (call.getIntrinsicID()) {
+  case Intrinsic::sqrt:
+    return cycles.floatDivide;
+  case Intrinsic::smax:
+  case Intrinsic::smin:
+  case Intrinsic::umax:
+  case Intrinsic::umin:
+  case Intrinsic::abs:
+    return 2 * cycles.others;
+  default:
+    return call.getType()->isFPOrFPVectorTy() ? cycles.floats : cycles.others;
+  }
+}
+
+/// Additions, products and conversions of 64-bit integers are a few instructions.
+double cyclesOf(const Instruction &op, const Cycles &cycles) {
+  switch (op.getOpcode()) {
+  case Instruction::Load:
+    return cycles.load;
+  case Instruction::Store:
+    return cycles.store;
+  case Instruction::Mul:
+    return cycles.multiply;
+  case Instruction::UDiv:
+  case Instruction::SDiv:
+  case Instruction::URem:
+  case Instruction::SRem:
+    return cycles.divide;
+  case Instruction::FDiv:
+    return cycles.floatDivide;
+  case Instruction::FAdd:
+  case Instruction::FSub:
+  case Instruction::FMul:
+  case Instruction::FNeg:
+  case Instruction::FCmp:
+  case Instruction::SIToFP:
+  case Instruction::UIToFP:
+  case Instruction::FPToSI:
+  case Instruction::FPToUI:
+    return cycles.floats;
+  case Instruction::Br:
+    return cast<BranchInst>(op).isConditional() ? cycles.branch : 0;
+  case Instruction::Select:
+    return 2 * cycles.others;
+  // These are parts of others, or become none: addresses are those of loads and stores, extensions are loads'.
+  case Instruction::PHI:
+  case Instruction::GetElementPtr:
+  case Instruction::Trunc:
+  case Instruction::ZExt:
+  case Instruction::SExt:
+  case Instruction::BitCast:
+  case Instruction::IntToPtr:
+  case Instruction::PtrToInt:
+  case Instruction::ExtractElement:
+  case Instruction::Unreachable:
+    return 0;
+  default:
+    return cycles.others;
+  }
+}
+
+class Estimator {
+public:
+  Estimator(TargetMachine &target, const Cycles &cycles) : cycles(cycles), builder(&target) {
+    builder.registerModuleAnalyses(modules);
+    builder.registerCGSCCAnalyses(sccs);
+    builder.registerFunctionAnalyses(functions);
+    builder.registerLoopAnalyses(loops);
+    builder.crossRegisterProxies(loops, functions, sccs, modules);
+  }
+
+  CycleEstimate of(Function &function) {
+    add(function, 1);
+    CycleEstimate estimate;
+    if (!why.empty()) {
+      estimate.why = why;
+      return estimate;
+    }
+    double sum = 0;
+    for (const auto &[each, own] : all) {
+      sum += own;
+      estimate.functions.push_back({each->getName().str(), std::llround(own)});
+    }
+    estimate.cycles = std::llround(sum), estimate.why = "";
+    llvm::sort(estimate.functions, [](const auto &a, const auto &b) {
+      return std::tuple(-a.cycles, a.name) < std::tuple(-b.cycles, b.name);
+    });
+    return estimate;
+  }
+
+private:
+  const Cycles &cycles;
+  LoopAnalysisManager loops;
+  FunctionAnalysisManager functions;
+  CGSCCAnalysisManager sccs;
+  ModuleAnalysisManager modules;
+  PassBuilder builder;
+  MapVector<Function *, double> all; ///< by function, without what it calls
+  std::string why;
+
+  /// Returns how often a loop's body runs each time; nothing: only a run knows. A bound that is not far from what the
+  /// type of the loop's index holds is none.
+  static std::optional<double> tripsOf(Loop *loop, ScalarEvolution &evolution) {
+    constexpr unsigned mostTrips = 1 << 24;
+    unsigned trips = evolution.getSmallConstantTripCount(loop);
+    trips = trips ? trips : evolution.getSmallConstantMaxTripCount(loop);
+    return trips && trips < mostTrips ? std::optional(double(trips)) : std::nullopt;
+  }
+
+  void add(Function &function, double times) {
+    auto &info = functions.getResult<LoopAnalysis>(function);
+    auto &evolution = functions.getResult<ScalarEvolutionAnalysis>(function);
+    double own = 0;
+    for (BasicBlock &block : function) {
+      double runs = times;
+      for (Loop *loop = info.getLoopFor(&block); loop; loop = loop->getParentLoop()) {
+        std::optional<double> trips = tripsOf(loop, evolution);
+        if (!trips) {
+          why = "function '" + function.getName().str() + "' has a loop whose length only a run knows";
+          return;
+        }
+        runs *= *trips;
+      }
+      for (Instruction &op : block) {
+        own += runs * addCalls(op, runs);
+      }
+    }
+    all[&function] += own;
+  }
+
+  /// Returns the cycles of an instruction, of a call without those of the function, which are added by themselves.
+  double addCalls(Instruction &op, double runs) {
+    auto *call = dyn_cast<CallBase>(&op);
+    if (!call) {
+      return cyclesOf(op, cycles);
+    }
+    if (auto *intrinsic = dyn_cast<IntrinsicInst>(call)) {
+      return cyclesOfIntrinsic(*intrinsic, cycles);
+    }
+    Function *callee = call->getCalledFunction();
+    if (!callee || callee->isDeclaration()) {
+      return cycles.call + (callee ? libraryCall : 0);
+    }
+    add(*callee, runs);
+    return cycles.call;
+  }
+};
+
+} // namespace
+
+CycleEstimate estimateCycles(Module &ir, TargetMachine &target, StringRef function, const Cycles &cycles) {
+  Function *entry = ir.getFunction(function);
+  return entry && !entry->isDeclaration() ? Estimator(target, cycles).of(*entry) : CycleEstimate();
+}
+
+} // namespace ingot::emit
