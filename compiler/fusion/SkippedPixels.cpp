@@ -1,7 +1,8 @@
 // Writes a convolution of one tap that skips most pixels as a slice of these pixels and a convolution of them:
 //   Conv(x, kernel 1, strides s)  ->  Conv(Slice(x, steps s), kernel 1)
 // Convolutions read channel blocks, and to make blocks of all pixels takes longer than to compute what is left of them.
-// With strides of 2 along two axes, as residual networks have them, the image is in blocks already, and nothing changes.
+// With strides of 2 along two axes, as residual networks have them, the image is in blocks already, and nothing
+// changes.
 #include "compiler/fusion/Match.h"
 #include "compiler/onnx/ops/Conv.h"
 #include <limits>
@@ -24,7 +25,8 @@ struct Skip : OpRewritePattern<onnx::ConvOp> {
   LogicalResult matchAndRewrite(onnx::ConvOp conv, PatternRewriter &rewriter) const override {
     auto w = onnx::ranked(conv.getW());
     std::optional<ArrayRef<int64_t>> strides = conv.getStrides();
-    bool ofOneTap = w && w.hasStaticShape() && llvm::all_of(w.getShape().drop_front(2), [](int64_t k) { return k == 1; });
+    bool ofOneTap =
+        w && w.hasStaticShape() && llvm::all_of(w.getShape().drop_front(2), [](int64_t k) { return k == 1; });
     if (!ofOneTap || !strides || onnx::elements(*strides) < leastSkipped || !onnx::isSized(conv.getX()) ||
         conv.getAutoPad() != "NOTSET" || !areAll(conv.getPads(), 0)) {
       return failure();
