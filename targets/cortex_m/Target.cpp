@@ -57,8 +57,9 @@ constexpr size_t integerCalls = 9;
 enum class Floats { Calls, Unit, RoundingUnit };
 
 /// Cycles of instructions as they are usually given for these cores, in the middle where they depend on data or on what
-/// stands around. No board was there to compare them with. Floats without a unit are calls of some tens of instructions. Cortex-M7, M55 and M85 issue two
-/// instructions in a cycle where neighbours allow it, of which half of the time is assumed.
+/// stands around. No board was there to compare them with. Floats without a unit are calls of some tens of
+/// instructions. Cortex-M7, M55 and M85 issue two instructions in a cycle where neighbours allow it, of which half of
+/// the time is assumed.
 ///                                               load  store multiply divide branch call floats float division
 constexpr MachineModel::InstructionCycles cyclesM0 = {2, 2, 1, 40, 2, 4, 60, 400},
                                           cyclesM3 = {2, 2, 1, 7, 3, 4, 40, 200}, cyclesM4 = {2, 1, 1, 7, 3, 4, 1, 14},
