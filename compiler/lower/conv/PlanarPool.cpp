@@ -7,9 +7,11 @@ using namespace mlir;
 namespace ingot::lower {
 namespace {
 
-/// The most elements of a line, and of all lines; the most vectors of columns that are folded in one loop; the most
-/// taps of a line that are written out, while longer windows loop.
-constexpr int64_t lineElements = 1024, elementsOfLines = 2048, vectorsTogether = 4, staticTaps = 7;
+/// The most bytes of a line, and of all lines; the most vectors of columns that are folded in one loop; the most taps
+/// of a line that are written out, while longer windows loop.
+constexpr int64_t lineBytes = 4 << 10, bytesOfLines = 8 << 10, vectorsTogether = 4, staticTaps = 7;
+
+int64_t bytesOf(Type element) { return std::max<int64_t>(1, element.getIntOrFloatBitWidth() / 8); }
 
 /// The least lanes of a vector that is shorter than a machine's.
 constexpr int64_t leastLanes = 4;
@@ -58,37 +60,36 @@ int64_t PlanarPool::spanOf(const PoolAxis &axis, int64_t outputs) {
 }
 
 /// Returns whole vectors of outputs, unless a line has all outputs of a row; 0: a line does not even have a vector.
-int64_t PlanarPool::outputsOfLine(const PoolAxis &axis, int64_t lanes) {
-  if (axis.out.known() && spanOf(axis, axis.out.number()) <= lineElements) {
+int64_t PlanarPool::outputsOfLine(const PoolAxis &axis, Type element, int64_t lanes) {
+  int64_t most = lineBytes / bytesOf(element), vector = spanOf(axis, lanes);
+  if (axis.out.known() && spanOf(axis, axis.out.number()) <= most) {
     return axis.out.number();
   }
-  int64_t vector = spanOf(axis, lanes);
-  return vector > lineElements ? 0 : lanes + (lineElements - vector) / axis.step / lanes * lanes;
+  return vector > most ? 0 : lanes + (most - vector) / axis.step / lanes * lanes;
 }
 
 /// A window of one column, or of one row, is folded in one pass. So is one that shares no column with its neighbours
 /// where masks do the last outputs of a row. Threads of a GPU have no stack to speak of, and where code is to be small,
 /// so is the stack.
-bool PlanarPool::fits(const Pool &pool, const target::MachineModel &machine) {
+bool PlanarPool::fits(const Pool &pool, Type element, const target::MachineModel &machine) {
   const auto &[slices, rows, columns] = pool.axes;
   bool pays = columns.taps > 1 && slices.taps * rows.taps > 1 && (columns.taps > columns.step || !machine.maskedAccess);
-  return pays && outputsOfLine(columns, machine.lanes) > 0 && !machine.itemsAreThreads &&
+  return pays && outputsOfLine(columns, element, machine.lanes) > 0 && !machine.itemsAreThreads &&
          !target::platformOf(machine).smallCode;
 }
 
 PlanarPool::PlanarPool(Build &build, const Pool &pool, Buffer x, const Space &space, Ix rowsOfItem)
     : w(build.w), group(build.group), pool(pool), x(x), space(space), axis(pool.axes[2]),
-      most(outputsOfLine(axis, build.w.machine.lanes)), rowsOfItem(rowsOfItem) {
-  // A vector of outputs reads behind the last one.
-  int64_t lanes = w.machine.lanes, vectors = llvm::alignTo(most, lanes);
-  pitch = llvm::alignTo(spanOf(axis, vectors), lanes);
-  together = elementsOfLines / pitch;
+      most(outputsOfLine(axis, x.element, build.w.machine.lanes)), rowsOfItem(rowsOfItem) {
+  int64_t lanes = w.machine.lanes;
+  pitch = llvm::alignTo(spanOf(axis, most), lanes);
+  together = bytesOfLines / (pitch * bytesOf(x.element));
   if (rowsOfItem.known()) {
     together = std::clamp<int64_t>(rowsOfItem.number(), 1, together);
   }
   lines = w.local(x.element, together * pitch);
   if (tapsDiffer()) {
-    columnTaps = w.local(x.element, vectors);
+    columnTaps = w.local(x.element, llvm::alignTo(most, lanes));
   }
   begin(0);
 }

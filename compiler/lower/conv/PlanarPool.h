@@ -15,7 +15,7 @@ namespace ingot::lower {
 class PlanarPool {
 public:
   /// Whether a line of a pool fits the stack, and pays.
-  static bool fits(const Pool &pool, const target::MachineModel &machine);
+  static bool fits(const Pool &pool, mlir::Type element, const target::MachineModel &machine);
   /// Makes the lines: outside of all loops, since each time they take room on the stack anew.
   PlanarPool(Build &build, const Pool &pool, Buffer x, const Space &space, Ix rowsOfItem);
 
@@ -39,7 +39,7 @@ private:
 
   /// Returns how many elements the windows of so many neighbouring outputs reach over.
   static int64_t spanOf(const PoolAxis &axis, int64_t outputs);
-  static int64_t outputsOfLine(const PoolAxis &axis, int64_t lanes);
+  static int64_t outputsOfLine(const PoolAxis &axis, mlir::Type element, int64_t lanes);
 
   bool tapsDiffer() const;
   mlir::Value tapsOf(Ix output, int64_t lanes);

@@ -30,7 +30,7 @@ public:
       int64_t dim = p.rank - 3 + i;
       strides[i] = dim < 2 ? Ix(0) : in.strides[dim];
     }
-    if (in.lanes == 1 && !withIndices() && PlanarPool::fits(p, w.machine)) {
+    if (in.lanes == 1 && !withIndices() && PlanarPool::fits(p, x.element, w.machine)) {
       planar.emplace(build, p, x, space, rowsOfItem);
     }
   }
