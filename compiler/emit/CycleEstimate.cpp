@@ -16,7 +16,7 @@ namespace {
 
 using Cycles = target::MachineModel::InstructionCycles;
 
-/// What a function of the support or the compiler's library takes, whose code is not here.
+/// The cycles of a call of the support library or of the C compiler's library, whose code the estimate does not see.
 constexpr double libraryCall = 100;
 
 double cyclesOfIntrinsic(const IntrinsicInst &call, const Cycles &cycles) {

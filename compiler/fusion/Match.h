@@ -31,6 +31,11 @@ inline bool isOneNumber(mlir::Value v) {
   return constant && constant.getNumElements() == 1;
 }
 
+/// Returns whether all numbers of an attribute are `value`. An attribute that is left out counts as such.
+inline bool areAll(std::optional<llvm::ArrayRef<int64_t>> given, int64_t value) {
+  return !given || llvm::all_of(*given, [&](int64_t v) { return v == value; });
+}
+
 /// Whether an op that is a Conv or a ConvTranspose is the latter.
 template <typename Op> constexpr bool isTransposedConv = std::is_same_v<Op, onnx::ConvTransposeOp>;
 

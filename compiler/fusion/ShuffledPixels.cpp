@@ -4,9 +4,9 @@
 //   y[o, p * s + k] = sum of w[c, o, k + j * s] * x[c, p - j] over c and 0 <= j < n
 // This is done for few output channels, as the last transposed convolution of a segmentation has, which makes a map of
 // scores, or of a decoder that makes a wave. Otherwise each residue of the outputs would be a convolution by itself,
-// with vectors of channels that are nearly empty. A kernel that is no multiple has zeros behind it. With strides of 1
-// there is one place, and it is done for any number of channels: an ordinary convolution has more algorithms. Weights
-// and bias must be constant.
+// with vectors of channels that are nearly empty. If the kernel is no multiple, zeros are put behind it. With strides
+// of 1 there is one place, and it is done for any number of channels: an ordinary convolution has more algorithms.
+// Weights and bias must be constant.
 #include "compiler/fusion/Match.h"
 #include "compiler/onnx/ops/Conv.h"
 
@@ -17,11 +17,6 @@ namespace {
 
 /// The most output channels for which this pays: they fill at most a quarter of a vector of 16 floats.
 constexpr int64_t fewChannels = 4;
-
-/// Returns whether an attribute is left out or `value` throughout.
-bool areAll(std::optional<ArrayRef<int64_t>> given, int64_t value) {
-  return !given || llvm::all_of(*given, [&](int64_t v) { return v == value; });
-}
 
 /// Replaces a ConvTranspose of few output channels.
 struct Shuffle : OpRewritePattern<onnx::ConvTransposeOp> {

@@ -15,18 +15,13 @@ namespace {
 /// One pixel of so many is read.
 constexpr int64_t leastSkipped = 8;
 
-bool areAll(std::optional<ArrayRef<int64_t>> given, int64_t value) {
-  return !given || llvm::all_of(*given, [&](int64_t v) { return v == value; });
-}
-
 struct Skip : OpRewritePattern<onnx::ConvOp> {
   using OpRewritePattern::OpRewritePattern;
 
   LogicalResult matchAndRewrite(onnx::ConvOp conv, PatternRewriter &rewriter) const override {
     auto w = onnx::ranked(conv.getW());
     std::optional<ArrayRef<int64_t>> strides = conv.getStrides();
-    bool ofOneTap =
-        w && w.hasStaticShape() && llvm::all_of(w.getShape().drop_front(2), [](int64_t k) { return k == 1; });
+    bool ofOneTap = w && w.hasStaticShape() && areAll(w.getShape().drop_front(2), 1);
     if (!ofOneTap || !strides || onnx::elements(*strides) < leastSkipped || !onnx::isSized(conv.getX()) ||
         conv.getAutoPad() != "NOTSET" || !areAll(conv.getPads(), 0)) {
       return failure();

@@ -13,6 +13,7 @@
 #include "compiler/onnx/Onnx.h"
 #include "compiler/onnx/constants/Constants.h"
 #include "compiler/onnx/formats/Products.h"
+#include "compiler/onnx/quantization/FewBits.h"
 #include "compiler/onnx/rewriting/Formula.h"
 
 using namespace mlir;
@@ -73,7 +74,7 @@ struct SplitFloats : OpRewritePattern<formats::FewBitsMatMulOp> {
       return failure();
     }
     int64_t count = op.getBytesA() ? 1 : forms.twoDigits ? 2 : 3;
-    onnx::Size rowCount = support::product(ArrayRef<onnx::Size>(onnx::sizesOf(a)).drop_back());
+    onnx::Size rowCount = onnx::rowCountOf(op.getA());
     bool pays = count == 1 || forms.splitProducts.ofRows || !rowCount.isNumber() || rowCount.number() == 1;
     if (!pays || onnx::ranked(op.getB()).getDimSize(1) < SplitProducts::leastColumns) {
       return failure();

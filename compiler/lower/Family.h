@@ -34,9 +34,9 @@ struct KernelShape {
   std::optional<Grid> grid = {};
   /// Bytes of scratch for the whole launch. A family that splits work gives each item a part of it, or sets items to 1.
   support::Size scratchBytes = 0;
-  /// A launch of its own ahead of the kernel's: what it computes is read by those behind it and by the kernel
-  /// (Build::ahead). It is for what blocks of threads cannot do in one launch, as they cannot wait for each other. Its
-  /// function has no status.
+  /// Describes a launch that comes before the kernel's own. Later ones, and the kernel, read what it computes
+  /// (Build::ahead). Blocks of threads cannot wait for each other, so that what all of them need is a launch by itself.
+  /// Its function has no status.
   struct Ahead {
     llvm::StringRef name; ///< with which its function's name ends
     support::Size items = 1;

@@ -8,7 +8,7 @@
 
 namespace ingot::targets::cuda {
 
-/// Where rows are that share keys.
+/// The place of rows that share their keys.
 struct AttentionPlace {
   lower::Ixs own; ///< the coordinates along the axes that have keys of their own
   lower::Ix k, v; ///< where the keys and values begin

@@ -75,7 +75,7 @@ void TensorProduct::bring(const Factor &factor, Ix from, Ix depth, Ix line, cons
   Ix thread = lower::threadNumber(w), last = factor.lines - 1;
   int64_t inRow = factor.alongDepth ? step : side, rows = factor.alongDepth ? side : step;
   Ix inner = remainder(thread, inRow), outer = floorDiv(thread, inRow);
-  // Where more loads under way at once would take registers from the sums, they are in a loop.
+  // The loads are in a loop where all of them at once would take registers that the sums need.
   constexpr int64_t few = 8;
   int64_t perLoad = threads() / inRow, inWord = 4 / numbers.bytes();
   int64_t loads = factor.isCostly ? std::min(rows / perLoad, few) : rows / perLoad;

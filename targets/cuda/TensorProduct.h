@@ -3,8 +3,8 @@
 // multiply-adds. Matrices of uint8 and int8 are multiplied with sums of int32: a pair of neighbouring bytes of the
 // depth is where a number of 16 bits is otherwise, also in the instruction, which is mma.m16n8k32 for them.
 //
-// Of float32 the instruction (mma.m16n8k8) takes tf32, which has 11 bits of the 24 of a float. With three products each
-// factor is the sum of two tf32, x = high + low, up to 2^-22 of it, and
+// For float32 the instruction (mma.m16n8k8) takes tf32, which has 11 bits of the 24 of a float. With three products
+// each factor is the sum of two tf32, x = high + low, up to 2^-22 of it, and
 //
 //   a * b = low a * high b + high a * low b + high a * high b, up to 3 * 2^-22 of it
 //

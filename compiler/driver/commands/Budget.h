@@ -11,7 +11,7 @@ namespace ingot::driver {
 /// Bytes, or cycles, that a model may take of each kind; nothing: any number.
 struct Budget {
   std::optional<int64_t> flash, ram, stack, cycles;
-  std::string core = {}; ///< whose cycles they are: the target, of which this is a check; empty: it is not said
+  std::string core = {}; ///< the target that the cycles are for: others are refused; empty: any
   bool isGiven() const { return flash || ram || stack || cycles; }
 };
 

@@ -1,6 +1,7 @@
 // Computes convolutions of bytes from columns (conv/ColumnConv.h), for machines without vectors.
 #include "compiler/lower/conv/ColumnConv.h"
 #include "compiler/lower/Algorithm.h"
+#include "compiler/lower/bytes/WordProducts.h"
 #include "compiler/onnx/formats/Convolutions.h"
 
 using namespace mlir;
@@ -19,7 +20,7 @@ public:
       return why;
     }
     Candidate candidate{name, columnCycles(kernel, machine)};
-    candidate.mustBeBelow = 40; // others are estimated for machines that multiply two vectors in a cycle
+    candidate.mustBeBelow = WordProducts::aboveOthers;
     candidate.shape = [=, &machine] { return columnConvShape(kernel, machine); };
     return candidate;
   }

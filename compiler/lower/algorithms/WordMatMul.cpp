@@ -1,6 +1,7 @@
 // Computes products of bytes in words (product/WordMatMul.h), for machines without vectors.
 #include "compiler/lower/product/WordMatMul.h"
 #include "compiler/lower/Algorithm.h"
+#include "compiler/lower/bytes/WordProducts.h"
 #include "compiler/onnx/formats/Products.h"
 
 using namespace mlir;
@@ -19,7 +20,7 @@ public:
       return why;
     }
     Candidate candidate{name, wordCycles(kernel, machine)};
-    candidate.mustBeBelow = 40; // others are estimated for machines that multiply two vectors in a cycle
+    candidate.mustBeBelow = WordProducts::aboveOthers;
     candidate.shape = [=, &machine] { return wordMatMulShape(kernel, machine); };
     return candidate;
   }

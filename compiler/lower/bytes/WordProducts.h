@@ -21,6 +21,10 @@ public:
 
   WordProducts(const target::MachineModel &machine, Factor factor);
 
+  /// The factor by which the cycles of other algorithms are too few here: their estimates are for machines that
+  /// multiply two vectors in a cycle.
+  static constexpr double aboveOthers = 40;
+
   /// Returns whether there are instructions for words.
   bool hasDots() const { return dots; }
   /// Returns the numbers of a step.

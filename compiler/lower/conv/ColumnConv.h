@@ -7,7 +7,8 @@
 //     copy their columns; where taps read padding, its value is written before
 //     for two output channels: four sums over the columns, epilogue, store
 //
-// Where the number of pixels or channels is odd, the last two are those before, too, and are computed again.
+// Where the number of pixels or channels is odd, the last pair includes one that the pair before has computed, and
+// computes it again.
 #pragma once
 #include "compiler/lower/Family.h"
 

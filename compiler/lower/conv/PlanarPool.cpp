@@ -1,4 +1,5 @@
 #include "compiler/lower/conv/PlanarPool.h"
+#include "compiler/onnx/ElementTypes.h"
 #include "compiler/target/Platform.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
@@ -10,8 +11,6 @@ namespace {
 /// The most bytes of a line, and of all lines; the most vectors of columns that are folded in one loop; the most taps
 /// of a line that are written out, while longer windows loop.
 constexpr int64_t lineBytes = 4 << 10, bytesOfLines = 8 << 10, vectorsTogether = 4, staticTaps = 7;
-
-int64_t bytesOf(Type element) { return std::max<int64_t>(1, element.getIntOrFloatBitWidth() / 8); }
 
 /// The least lanes of a vector that is shorter than a machine's.
 constexpr int64_t leastLanes = 4;
@@ -61,7 +60,7 @@ int64_t PlanarPool::spanOf(const PoolAxis &axis, int64_t outputs) {
 
 /// Returns whole vectors of outputs, unless a line has all outputs of a row; 0: a line does not even have a vector.
 int64_t PlanarPool::outputsOfLine(const PoolAxis &axis, Type element, int64_t lanes) {
-  int64_t most = lineBytes / bytesOf(element), vector = spanOf(axis, lanes);
+  int64_t most = lineBytes / onnx::elementBytes(element), vector = spanOf(axis, lanes);
   if (axis.out.known() && spanOf(axis, axis.out.number()) <= most) {
     return axis.out.number();
   }
@@ -83,7 +82,7 @@ PlanarPool::PlanarPool(Build &build, const Pool &pool, Buffer x, const Space &sp
       most(outputsOfLine(axis, x.element, build.w.machine.lanes)), rowsOfItem(rowsOfItem) {
   int64_t lanes = w.machine.lanes;
   pitch = llvm::alignTo(spanOf(axis, most), lanes);
-  together = bytesOfLines / (pitch * bytesOf(x.element));
+  together = bytesOfLines / (pitch * onnx::elementBytes(x.element));
   if (rowsOfItem.known()) {
     together = std::clamp<int64_t>(rowsOfItem.number(), 1, together);
   }
@@ -145,7 +144,8 @@ void PlanarPool::foldColumns(const PoolRow &row, Ix line, Ix first, Ix count) {
 
 /// Writes `count` outputs from one on.
 void PlanarPool::outputs(const PoolRow &row, Ix line, Ix first, Ix count) {
-  // What an epilogue reads may be where its results are stored, and must not be read again.
+  // An operand of the epilogue may share memory with the result. Vectors may not overlap then: the second one would
+  // read what the first one has stored.
   if (group.kernel.getIns().size() > 1) {
     return disjoint(w, 0, count, w.machine.lanes, [&](Ix i, int64_t lanes) { foldLine(row, line, first, i, lanes); });
   }

@@ -45,7 +45,7 @@ struct PoolRow {
 
   /// Returns how many taps along slices and rows an average counts.
   Ix taps(const Pool &pool) const;
-  /// Where outputs from a column on are.
+  /// Returns the place of the outputs that begin at a column.
   Point pointAt(const Pool &pool, Ix column, int64_t lanes, mlir::Value mask = {}) const;
   /// Folds over slices and rows, of taps whose first one is at `at`: `columns` folds a row of them, given where it
   /// begins.

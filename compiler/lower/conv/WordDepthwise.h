@@ -2,9 +2,9 @@
 // the padding around it, so that no tap has to be compared with the image's edges, and the channel's weights stay in
 // registers.
 //
-// Where the machine multiplies pairs of int16 (bytes/WordProducts.h), four neighbours of a row are a word, of which the
-// bytes 0 and 2 are one pair and 1 and 3 are another one. Kernels of up to three columns give two neighbouring outputs
-// of it, by a dot product and a product each:
+// Where the machine multiplies pairs of int16 (bytes/WordProducts.h), a word holds four neighbours of a row: its bytes
+// 0 and 2 are one pair, and 1 and 3 are another one. A word makes two neighbouring outputs of a kernel of up to three
+// columns, each by a dot product and a product:
 //
 //   output      of the pairs (p0, p2) and (p1, p3), by the weights a, b, c of a row
 //   first       (p0, p2) . (a, c) + p1 b

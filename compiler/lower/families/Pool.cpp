@@ -255,7 +255,7 @@ public:
     Operation *root = kernel.root();
     shape.items = planes(root);
     support::Sizes out = onnx::sizesOf(Group::typeOf(root->getResult(0)));
-    size_t last = out.size() - 1; // the columns, with the rows in front of them
+    size_t last = out.size() - 1; // the axis of the columns; that of the rows is in front of it
     for (size_t i = 2; !global(root) && i < last; ++i) {
       shape.items = shape.items * (i + 1 == last && isByPlane(root, machine) ? Size(1) : out[i]);
     }

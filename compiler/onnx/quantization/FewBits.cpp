@@ -30,9 +30,13 @@ bool isForFewBits(Value a) {
   return type && type.getRank() && (element.isF32() || element.isF16() || element.isBF16());
 }
 
-bool hasFewRows(Value a) {
+Size rowCountOf(Value a) {
   Sizes sizes = sizesOf(ranked(a));
-  Size rows = support::product(ArrayRef<Size>(sizes).drop_back());
+  return support::product(ArrayRef<Size>(sizes).drop_back());
+}
+
+bool hasFewRows(Value a) {
+  Size rows = rowCountOf(a);
   return !rows.isNumber() || rows.number() <= mostRows;
 }
 

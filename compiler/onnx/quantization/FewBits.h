@@ -23,6 +23,8 @@ struct FewBitsWeights {
 bool isBlockOfFewBits(int64_t bits, int64_t block);
 /// Whether rows of `a` are of a type that such weights are multiplied with.
 bool isForFewBits(mlir::Value a);
+/// Returns how many rows `a` has, of all its matrices.
+support::Size rowCountOf(mlir::Value a);
 /// Whether there are few rows, or an open number, so that reading the weights is what takes time: even where
 /// products with them are slower than those of floats.
 bool hasFewRows(mlir::Value a);
