@@ -77,7 +77,11 @@ def skip_normalization(c, x, name):
     skip = x if c.chance(0.3) else c.data(c.choice([x.shape[1:], [1, *x.shape[1:]]]))
     beta = [c.data(width) if c.chance(0.7) else None] if "Simplified" not in name else []
     bias = c.data(width) if c.chance(0.5) else None
-    c.node(name, [x, skip, c.data(width), *beta, bias], outputs=c.choice([1, [True, None, None, True]]), epsilon=c.choice([None, 0.125]))
+    gamma, outputs, epsilon = c.data(width), c.choice([1, [True, None, None, True]]), c.choice([None, 0.125])
+    rows = x.array + skip.array + (bias.array if bias else 0)
+    if "Simplified" not in name and (np.ptp(rows, axis=-1) < 1e-2 * np.abs(rows).max(axis=-1)).any():
+        epsilon = 0.125  # of nearly equal numbers the default, 1e-12, leaves what they were rounded by
+    c.node(name, [x, skip, gamma, *beta, bias], outputs=outputs, epsilon=epsilon)
 
 
 @op("SimplifiedLayerNormalization")
