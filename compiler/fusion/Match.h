@@ -67,6 +67,14 @@ template <typename Op> Op onlyFor(mlir::Value v) {
   return v.hasOneUse() && v.user_begin()->getBlock() == v.getParentBlock() ? v.getDefiningOp<Op>() : Op();
 }
 
+/// Returns the axis of an operand that broadcasts along `axis` of the result, as far as it has elements of its own
+/// there.
+inline std::optional<int64_t> ownAxis(mlir::Value operand, mlir::RankedTensorType result, int64_t axis) {
+  auto type = onnx::ranked(operand);
+  int64_t own = axis - (result.getRank() - type.getRank());
+  return own >= 0 && onnx::sizeOf(type, own) == onnx::sizeOf(result, axis) ? std::optional(own) : std::nullopt;
+}
+
 /// Returns an attribute of a window (pads, strides, dilations) as `count` numbers, which are `otherwise` where the
 /// model leaves the attribute out.
 inline llvm::SmallVector<int64_t> listed(std::optional<llvm::ArrayRef<int64_t>> given, int64_t count,

@@ -43,14 +43,6 @@ Operation *computedFromConstants(Value data, Value selected) {
   return isSmaller ? data.getDefiningOp() : nullptr;
 }
 
-/// Returns the axis of an operand that broadcasts along `axis` of the result, as far as it has elements of its own
-/// there.
-std::optional<int64_t> ownAxis(Value operand, RankedTensorType result, int64_t axis) {
-  auto type = onnx::ranked(operand);
-  int64_t own = axis - (result.getRank() - type.getRank());
-  return own >= 0 && type.getDimSize(own) == result.getDimSize(axis) ? std::optional(own) : std::nullopt;
-}
-
 /// Replaces `selection` by a copy of `op` on what `select` makes of its operands.
 template <typename Select> void moveUp(PatternRewriter &rewriter, Operation *selection, Operation *op, Select select) {
   Location loc = jointLoc(rewriter, {op, selection});

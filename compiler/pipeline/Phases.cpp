@@ -4,6 +4,7 @@
 #include "compiler/fusion/Fuse.h"
 #include "compiler/graph/Declared.h"
 #include "compiler/graph/Expand.h"
+#include "compiler/graph/LastRow.h"
 #include "compiler/graph/PackInterface.h"
 #include "compiler/graph/Resolve.h"
 #include "compiler/graph/ShareCaches.h"
@@ -120,6 +121,12 @@ static LogicalResult shareCaches(State &s, Variant &variant, Result &) {
                   succeeded(graph::simplify(variant.function()))));
 }
 
+static LogicalResult keepLastRows(State &s, Variant &variant, Result &) {
+  return success(s.options.lastRows.empty() ||
+                 (succeeded(graph::keepLastRows(variant.function(), s.options.lastRows)) &&
+                  succeeded(graph::simplify(variant.function()))));
+}
+
 static LogicalResult findSizes(State &s, Variant &variant, Result &) {
   return graph::findSizes(variant.function(), s.options.allocate);
 }
@@ -138,6 +145,7 @@ static LogicalResult requireSizes(State &s, Variant &variant, Result &) {
 static constexpr Step kSimplifySteps[] = {
     {"graph-simplify", "shapes, constants and plain forms", simplify},
     {"graph-share-caches", "outputs continue inputs in the same memory (--cache)", shareCaches},
+    {"graph-keep-last-rows", "outputs become their last rows (--last-row)", keepLastRows},
     {"graph-find-sizes",
      "sizes that are left become data-dependent ones, without allocate only those that something bounds", findSizes},
     {"graph-eliminate-common", "common subexpressions, then unused ops", eliminateCommon},

@@ -163,6 +163,9 @@ std::string checkTogether(const Invocation &invocation) {
     return *flag + " has no effect on a model that is compiled already ('" + invocation.model.modelPath + "')";
   }
   bool comparesData = invocation.command == Command::Run || invocation.command == Command::Verify;
+  if (!invocation.model.lastRows.empty() && invocation.command == Command::Verify) {
+    return "--last-row leaves other outputs than recorded data have: verify a model without it";
+  }
   if (!invocation.model.caches.empty() && (comparesData || !invocation.data.empty())) {
     return "--cache gives the caches other shapes than recorded data have: run and verify a model without it, and use "
            "the flag with compile";

@@ -205,6 +205,10 @@ void addSizes(CLI::App &app, pipeline::Options &options) {
   app.add_option("--cache-room", options.cacheRoom, "Rows that caches have room for; default: each run says")
       ->check(CLI::NonNegativeNumber)
       ->type_name("ROWS");
+  repeated(app.add_option("--last-row", options.lastRows,
+                          "Compute only the last row (along the last axis but one) of an output, such as the scores "
+                          "of the next token; may be repeated"))
+      ->type_name("OUTPUT");
 
   addAssignments(app, "--bind", "NAME=DEVICE", options.bindings,
                  "The caller has this input or output in the memory of a device; may be repeated")

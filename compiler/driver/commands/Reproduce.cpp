@@ -79,6 +79,9 @@ std::string sizeFlags(const pipeline::Options &options) {
   for (const auto &[name, device] : options.bindings) {
     text += flag("--bind", name + "=" + device);
   }
+  for (const std::string &output : options.lastRows) {
+    text += flag("--last-row", output);
+  }
   return options.cacheRoom < 0 ? text : text + flag("--cache-room", std::to_string(options.cacheRoom));
 }
 

@@ -9,6 +9,10 @@ namespace ingot::lower {
 /// Threads of a block that exchange values without memory.
 static constexpr int64_t warp = 32;
 
+/// The most elements of rows that are treated several at a time. To have them apart takes a shuffle for each vector and
+/// each bit of their number, and to combine the lanes of a row one for each bit of the lanes.
+static constexpr int64_t mostInShortRow = 8;
+
 /// Returns the threads that a row is worth.
 static int64_t teamOf(RankedTensorType in, ArrayRef<int64_t> axes, const target::MachineModel &machine) {
   bool isRow = llvm::is_contained(axes, in.getRank() - 1);
@@ -31,6 +35,16 @@ AxisSplit::AxisSplit(const Group &group, RankedTensorType inType, RankedTensorTy
   }
   finish(group, inType.getElementType());
   team = group.w.machine.itemsAreThreads && across ? teamOf(inType, axes, group.w.machine) : 1;
+  // Each item is a row, and strict sums are added in the order of a row.
+  bool isLast = axes.size() == 1 && axes[0] == inType.getRank() - 1;
+  if (isLast && across && !group.isStrict && !group.w.machine.itemsAreThreads && lanes > 1 && count.known() &&
+      count.number() > 1 && count.number() <= mostInShortRow) {
+    ShortRows rows{in, out};
+    rows.in.collapse(), rows.out.collapse();
+    if (rows.in.sizes.size() == 1 && rows.out.sizes.size() == 1) {
+      shortRows = std::move(rows);
+    }
+  }
 }
 
 void AxisSplit::finish(const Group &group, Type element) {
@@ -228,6 +242,21 @@ void AxisSplit::eachItem(Writer &w, Ix begin, Ix end, Body body) const {
     }
     body(at, 1, 1, {});
   });
+}
+
+Ix AxisSplit::together(Writer &w, const Group &group, Value data, Ix begin, Ix end, RowsBody body) const {
+  if (!shortRows) {
+    return begin;
+  }
+  Ix whole = end - remainder(end - begin, lanes);
+  w.loop(begin, whole, lanes, [&](Ix row) {
+    SmallVector<Value> vectors;
+    for (int64_t i = 0; i < count.number(); ++i) {
+      vectors.push_back(group.read(data, shortRows->in, Point{{row * count + Ix(i * lanes)}, lanes, {}}));
+    }
+    body(row, deinterleave(w, vectors));
+  });
+  return whole;
 }
 
 void AxisSplit::keptLoops(Writer &w, SmallVector<Ix> &at, size_t d, int64_t most, Body body) const {

@@ -38,6 +38,20 @@ public:
   bool across = false;
   int64_t team = 1; ///< the threads that walk along a row together
 
+  /// Rows of so few elements that one of them fills no vector, where all accesses go on from one row to the next: `in`
+  /// and `out` with one dimension each. As many rows as there are lanes can be treated together then.
+  struct ShortRows {
+    Space in, out;
+  };
+  std::optional<ShortRows> shortRows;
+
+  /// The body for `lanes` short rows from `row` on: `columns` has a vector for each element of a row, with a row in each
+  /// lane.
+  using RowsBody = llvm::function_ref<void(Ix row, llvm::SmallVector<mlir::Value> columns)>;
+  /// Runs `body` for short rows of `data` in items [begin, end), and returns the first item that is left (`begin` where
+  /// rows are not short).
+  Ix together(Writer &w, const Group &group, mlir::Value data, Ix begin, Ix end, RowsBody body) const;
+
   /// Gives a kernel that works along these axes its work items: the positions before the first of them, or, where items
   /// are threads, all positions. `teams`: the kernel combines the elements of rows by whole() and stores in once().
   static void share(KernelShape &shape, mlir::RankedTensorType in, llvm::ArrayRef<int64_t> along,

@@ -30,9 +30,34 @@ SmallVector<Value> transpose(Writer &w, SmallVector<Value> rows) {
   return rows;
 }
 
+/// Returns every second of some vectors, from number `first` on.
+static SmallVector<Value> everySecond(ArrayRef<Value> vectors, size_t first) {
+  SmallVector<Value> result;
+  for (size_t i = first; i < vectors.size(); i += 2) {
+    result.push_back(vectors[i]);
+  }
+  return result;
+}
+
 SmallVector<Value> interleave(Writer &w, ArrayRef<Value> rows) {
   int64_t count = rows.size(), lanes = cast<VectorType>(rows.front().getType()).getNumElements();
   SmallVector<Value> result;
+  if (count == 1) {
+    return {rows.front()};
+  }
+  if (count % 2 == 0) { // the even rows and the odd ones by themselves, and then both lane by lane
+    SmallVector<Value> even = interleave(w, everySecond(rows, 0)), odd = interleave(w, everySecond(rows, 1));
+    for (auto [a, b] : llvm::zip_equal(even, odd)) {
+      for (int64_t first : {int64_t(0), lanes / 2}) {
+        SmallVector<int64_t> mask(lanes);
+        for (int64_t l = 0; l < lanes; ++l) {
+          mask[l] = first + l / 2 + l % 2 * lanes;
+        }
+        result.push_back(vector::ShuffleOp::create(w.b, w.loc, a, b, mask));
+      }
+    }
+    return result;
+  }
   for (int64_t first = 0; first < count * lanes; first += lanes) {
     // One row after the other takes its places; the first two are placed at once.
     Value v = rows.front();
@@ -45,6 +70,39 @@ SmallVector<Value> interleave(Writer &w, ArrayRef<Value> rows) {
       v = vector::ShuffleOp::create(w.b, w.loc, v, rows[row], mask);
     }
     result.push_back(v);
+  }
+  return result;
+}
+
+SmallVector<Value> deinterleave(Writer &w, ArrayRef<Value> vectors) {
+  int64_t count = vectors.size(), lanes = cast<VectorType>(vectors.front().getType()).getNumElements();
+  SmallVector<Value> result(count, vectors.front());
+  if (count % 2 == 0) { // the even lanes of all and the odd ones are apart first
+    for (int64_t odd : {0, 1}) {
+      SmallVector<Value> half;
+      for (int64_t i = 0; i < count; i += 2) {
+        SmallVector<int64_t> mask;
+        for (int64_t l = 0; l < lanes; ++l) {
+          mask.push_back(2 * l + odd);
+        }
+        half.push_back(vector::ShuffleOp::create(w.b, w.loc, vectors[i], vectors[i + 1], mask));
+      }
+      for (auto [i, v] : llvm::enumerate(deinterleave(w, half))) {
+        result[2 * i + odd] = v;
+      }
+    }
+    return result;
+  }
+  for (int64_t column = 0; count > 1 && column < count; ++column) {
+    // Lanes are taken from one vector after the other, from the first two at once.
+    for (int64_t k = 1; k < count; ++k) {
+      SmallVector<int64_t> mask(lanes);
+      for (int64_t l = 0; l < lanes; ++l) {
+        int64_t from = (l * count + column) / lanes, lane = (l * count + column) % lanes;
+        mask[l] = from == k ? lanes + lane : k == 1 && from == 0 ? lane : l;
+      }
+      result[column] = vector::ShuffleOp::create(w.b, w.loc, result[column], vectors[k], mask);
+    }
   }
   return result;
 }

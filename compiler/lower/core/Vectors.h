@@ -10,6 +10,8 @@ llvm::SmallVector<mlir::Value> transpose(Writer &w, llvm::SmallVector<mlir::Valu
 
 /// Returns lane 0 of each row, then lane 1 of each, and so on, in as many vectors as there are rows.
 llvm::SmallVector<mlir::Value> interleave(Writer &w, llvm::ArrayRef<mlir::Value> rows);
+/// Undoes interleave(): returns lanes 0, n, 2n, ... of n vectors that follow each other, then lanes 1, n + 1, ...
+llvm::SmallVector<mlir::Value> deinterleave(Writer &w, llvm::ArrayRef<mlir::Value> vectors);
 
 /// Ways to combine many elements into one.
 enum class Combine {

@@ -1,4 +1,5 @@
-// Computes ArgMax and ArgMin. The best value and its position are carried side by side, lane by lane. Along a row each
+// Computes ArgMax and ArgMin. The best value and its position are carried side by side, lane by lane. Of rows of a few
+// elements each lane has one. Along a row each
 // lane sees every `lanes`-th element. At the end of the row the best value over all lanes decides, and the first (or
 // last) position of those lanes that have it.
 #include "compiler/lower/core/AxisSplit.h"
@@ -41,11 +42,13 @@ public:
                                        {wanted.axis}, wanted.keepdims) {}
 
   void run() {
-    split.positions(w, build.begin, build.end, 1, [&](SmallVector<Ix> at, int64_t, int64_t lanes, Value mask) {
+    Ix begin =
+        split.together(w, group, wanted.data, build.begin, build.end, [&](Ix at, ArrayRef<Value> columns) {
+          finish(positions(columns), split.shortRows->out, Point{{at}, split.lanes, {}});
+        });
+    split.positions(w, begin, build.end, 1, [&](SmallVector<Ix> at, int64_t, int64_t lanes, Value mask) {
       Value position = split.across ? row(at) : columns(at, lanes, mask);
-      Type wide = w.vectorOf(w.b.getI64Type(), lanes);
-      position = arith::ExtSIOp::create(w.b, w.loc, wide, position);
-      split.once(w, [&] { group.finish(position, split.out, Point{split.outAt(at), lanes, mask}); });
+      split.once(w, [&] { finish(position, split.out, Point{split.outAt(at), lanes, mask}); });
     });
   }
 
@@ -58,6 +61,12 @@ private:
   bool isUnsigned;
   Type index;
   AxisSplit split;
+
+  /// Writes positions as the numbers of 64 bits that they are in the model.
+  void finish(Value position, const Space &space, const Point &point) {
+    position = arith::ExtSIOp::create(w.b, w.loc, w.vectorOf(w.b.getI64Type(), point.lanes), position);
+    group.finish(position, space, point);
+  }
 
   /// Returns how values are combined.
   Combine how() const {
@@ -79,19 +88,32 @@ private:
     return w.compare(wanted.max ? more : less, x, best);
   }
 
-  /// Returns the best value and its position after one more vector (or scalar).
+  /// Returns the best value and its position after one more vector (or scalar) `x`, which is at `here`. `mask` has the
+  /// lanes that count; null: all.
+  SmallVector<Value> step(Value best, Value position, Value x, Value here, Value mask) {
+    Value wins = better(x, best);
+    if (mask) {
+      wins = arith::AndIOp::create(w.b, w.loc, wins, mask);
+    }
+    return {arith::SelectOp::create(w.b, w.loc, wins, x, best),
+            arith::SelectOp::create(w.b, w.loc, wins, here, position)};
+  }
   SmallVector<Value> step(Value best, Value position, const AxisSplit::Step &s) {
     Value x = group.read(wanted.data, split.in, Point{SmallVector<Ix>(s.at), s.lanes, s.mask});
     Value here = w.splat(w.integer(s.at[split.inner.back()], index), s.lanes);
     if (split.across && s.lanes > 1) {
       here = arith::AddIOp::create(w.b, w.loc, here, counting(s.lanes));
     }
-    Value wins = better(x, best);
-    if (split.across && s.mask) {
-      wins = arith::AndIOp::create(w.b, w.loc, wins, s.mask);
+    return step(best, position, x, here, split.across ? s.mask : Value());
+  }
+
+  /// Returns the positions of short rows, one in each lane.
+  Value positions(ArrayRef<Value> columns) {
+    SmallVector<Value> best = start(split.lanes);
+    for (auto [i, x] : llvm::enumerate(columns)) {
+      best = step(best[0], best[1], x, w.constant(i, best[1].getType()), {});
     }
-    return {arith::SelectOp::create(w.b, w.loc, wins, x, best),
-            arith::SelectOp::create(w.b, w.loc, wins, here, position)};
+    return best[1];
   }
 
   /// Returns the vector 0, 1, 2, ...

@@ -33,7 +33,10 @@ public:
         split(std::move(split)) {}
 
   void run() {
-    split.positions(w, build.begin, build.end, accumulators,
+    Ix begin = split.together(w, group, data, build.begin, build.end, [&](Ix at, SmallVector<Value> columns) {
+      finish(tree(w, how, std::move(columns)), split.shortRows->out, Point{{at}, split.lanes, {}});
+    });
+    split.positions(w, begin, build.end, accumulators,
                     [&](SmallVector<Ix> at, int64_t vectors, int64_t lanes, Value mask) {
                       split.across ? row(at) : columns(at, vectors, lanes, mask);
                     });
@@ -73,7 +76,7 @@ private:
     if (sums.size() > accumulators) {
       sum = combine(w, how, sum, sums.back());
     }
-    finish(sum, at, 1, {});
+    split.once(w, [&] { finish(sum, split.out, Point{split.outAt(at), 1, {}}); });
   }
 
   /// Reduces `vectors` neighbouring vectors of columns, each with as many accumulators as are left for it.
@@ -100,12 +103,12 @@ private:
       for (int64_t u = 0; u < unroll; ++u) {
         mine.push_back(sums[u * vectors + v]);
       }
-      finish(tree(w, how, mine), beside(at, v), lanes, mask);
+      finish(tree(w, how, mine), split.out, Point{split.outAt(beside(at, v)), lanes, mask});
     }
   }
 
   /// Divides by the number of elements for a mean, and stores.
-  void finish(Value sum, ArrayRef<Ix> at, int64_t lanes, Value mask) {
+  void finish(Value sum, const Space &space, const Point &point) {
     if (kind == "Mean") {
       Value count = counted(w, isa<FloatType>(element) ? split.count : max(split.count, 1), sum.getType());
       if (isa<FloatType>(element)) {
@@ -115,7 +118,7 @@ private:
                                                         : arith::DivSIOp::create(w.b, w.loc, sum, count).getResult();
       }
     }
-    split.once(w, [&] { group.finish(sum, split.out, Point{split.outAt(at), lanes, mask}); });
+    group.finish(sum, space, point);
   }
 };
 

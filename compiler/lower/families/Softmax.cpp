@@ -1,5 +1,5 @@
 // Computes Softmax and LogSoftmax along one axis. A row that is short enough stays in registers from the first load to
-// the store. A longer one is read for the maximum and again for the sum, while the exponentials wait in the result, and
+// the store, and rows of a few elements are exchanged with columns there. A longer one is read for the maximum and again for the sum, while the exponentials wait in the result, and
 // then scaled. Where the axis is not the last, each lane is a softmax of its own. A NaN need not win the maximum,
 // because it makes the sum NaN.
 #include "compiler/lower/core/AxisSplit.h"
@@ -52,7 +52,9 @@ public:
   }
 
   void run() {
-    split.positions(w, build.begin, build.end, 1, [&](SmallVector<Ix> at, int64_t, int64_t lanes, Value mask) {
+    Ix begin = split.together(w, group, wanted.x, build.begin, build.end,
+                              [&](Ix row, SmallVector<Value> columns) { rows(row, std::move(columns)); });
+    split.positions(w, begin, build.end, 1, [&](SmallVector<Ix> at, int64_t, int64_t lanes, Value mask) {
       if (held) {
         heldRow(at);
       } else if (heldColumns && lanes > 1) {
@@ -175,6 +177,24 @@ private:
     }
   }
 
+  /// Replaces the elements of columns, one in each lane, by the results.
+  void normalize(SmallVector<Value> &x) {
+    SmallVector<Value> e = exponentials(x, tree(w, Combine::Larger, x));
+    Value factor = factorOf(tree(w, Combine::Add, e));
+    for (auto [i, v] : llvm::enumerate(x)) {
+      v = scaled(wanted.log ? v : e[i], factor);
+    }
+  }
+
+  /// Writes short rows, one in each lane.
+  void rows(Ix row, SmallVector<Value> x) {
+    normalize(x);
+    for (auto [i, v] : llvm::enumerate(interleave(w, x))) {
+      Ix at = row * split.count + Ix(int64_t(i) * split.lanes);
+      group.finish(v, split.shortRows->out, Point{{at}, split.lanes, {}});
+    }
+  }
+
   /// Writes columns that stay in registers, one in each lane.
   void heldColumn(ArrayRef<Ix> at, int64_t lanes, Value mask) {
     SmallVector<Value> x;
@@ -183,11 +203,9 @@ private:
       places.emplace_back(at)[split.inner.front()] = i;
       x.push_back(read(places.back(), lanes, mask));
     }
-    Value max = tree(w, Combine::Larger, x);
-    SmallVector<Value> e = exponentials(x, max);
-    Value factor = factorOf(tree(w, Combine::Add, e));
-    for (auto [i, place] : llvm::enumerate(places)) {
-      finish(scaled(wanted.log ? x[i] : e[i], factor), place, lanes, mask);
+    normalize(x);
+    for (auto [v, place] : llvm::zip_equal(x, places)) {
+      finish(v, place, lanes, mask);
     }
   }
 
