@@ -7,22 +7,24 @@
 // last attention are computed for nobody.
 //
 // A row of a result is a row of A by all of B, and each row is normalised by itself. So each element is computed as
-// before, and strict accuracy keeps the pattern. The selection moves only if it gets above a product, past ops that
-// nothing else reads: a selection of elementwise ops alone would cut them off the kernel that they follow. The pattern
-// comes to an end, since each application moves a selection up and none moves one down.
+// before, and strict accuracy keeps the pattern. The selection moves above all ops that nothing but it reads, as
+// far as a product is among them or above them: a selection of elementwise ops alone would cut them off the kernel that
+// they follow. A residual sum and the normalisation beside it read one value, so they move together. The pattern comes
+// to an end, since each application moves a selection up and none moves one down.
 #include "compiler/fusion/Match.h"
-#include "compiler/onnx/Formats.h"
+#include "compiler/onnx/formats/Products.h"
 #include "compiler/onnx/ops/Gather.h"
 #include "compiler/onnx/ops/MatMul.h"
 #include "compiler/onnx/ops/Normalization.h"
+#include "llvm/ADT/MapVector.h"
 
 using namespace mlir;
 
 namespace ingot::fusion {
 namespace {
 
-/// Ops further than this above a selection are not looked at.
-constexpr int64_t mostOps = 24;
+/// The most ops that a selection moves above.
+constexpr size_t mostOps = 64;
 
 /// A Slice along one axis or a Gather of a list of indices.
 struct Selection {
@@ -38,8 +40,6 @@ struct Selection {
   static std::optional<Selection> of(Operation *op);
   /// Writes the same selection of another tensor. The axis of one index keeps a size of 1.
   Value of(onnx::Formula f, Value tensor, int64_t along) const;
-  /// Returns whether both select the same rows of one tensor.
-  bool isSameAs(const std::optional<Selection> &other) const;
 };
 
 std::optional<Selection> Selection::of(Operation *op) {
@@ -75,35 +75,27 @@ std::optional<Selection> Selection::of(Operation *op) {
 
 Value Selection::of(onnx::Formula f, Value tensor, int64_t along) const {
   if (isa<onnx::SliceOp>(op)) {
-    return onnx::make<onnx::SliceOp>(f.b, f.loc, {tensor, which[0], which[1], onnx::makeIntegers(f.b, f.loc, {along}), which[2]});
+    return onnx::make<onnx::SliceOp>(f.b, f.loc,
+                                     {tensor, which[0], which[1], onnx::makeIntegers(f.b, f.loc, {along}), which[2]});
   }
   Value indices = onnx::ranked(which[0]).getRank() ? which[0] : f.reshape(which[0], {1});
   return onnx::make<onnx::GatherOp>(f.b, f.loc, {tensor, indices}, {f.integer("axis", along)});
 }
 
-bool Selection::isSameAs(const std::optional<Selection> &other) const {
-  auto areEqual = [](Value a, Value b) {
-    auto numbers = onnx::integersOf(a);
-    return a == b || (numbers && numbers == onnx::integersOf(b));
-  };
-  return other && other->op->getName() == op->getName() && other->op->getBlock() == op->getBlock() &&
-         other->data() == data() && other->axis == axis && other->op->getResultTypes() == op->getResultTypes() &&
-         llvm::equal(other->which, which, areEqual);
-}
-
 /// Returns whether `op` is a product whose operand B has no part in its rows along `axis`.
 bool isProductAlong(Operation *op, int64_t axis) {
+  if (!isa<onnx::MatMulOp, formats::FewBitsMatMulOp>(op)) {
+    return false;
+  }
   auto type = onnx::ranked(op->getResult(0));
   int64_t row = type.getRank() - 2;
   auto a = onnx::ranked(op->getOperand(0));
   if (!a || a.getRank() != type.getRank() || axis > row) {
     return false;
   }
-  if (auto product = dyn_cast<onnx::MatMulOp>(op)) {
-    auto b = onnx::ranked(product.getB());
-    return !product.getTransA() && b && (axis == row ? b.getRank() >= 2 : b.getRank() == 2);
-  }
-  return isa<formats::FewBitsMatMulOp>(op);
+  auto product = dyn_cast<onnx::MatMulOp>(op);
+  auto b = product ? onnx::ranked(product.getB()) : RankedTensorType();
+  return !product || (!product.getTransA() && b && (axis == row ? b.getRank() >= 2 : b.getRank() == 2));
 }
 
 /// Returns the operands of `op` of which a selection of its result along `axis` takes rows, each with its axis; nothing
@@ -139,42 +131,86 @@ std::optional<SmallVector<std::pair<unsigned, int64_t>>> operandsAlong(Operation
   return operands;
 }
 
-/// Returns whether a selection of the result of `op` along `axis` gets above a product, past ops that nothing else
-/// reads.
-bool reachesProduct(Operation *op, int64_t axis, int64_t ops = mostOps) {
-  auto operands = op && ops > 0 ? operandsAlong(op, axis) : std::nullopt;
-  return operands && (isProductAlong(op, axis) || llvm::any_of(*operands, [&](auto operand) {
-                        Value v = op->getOperand(operand.first);
-                        return v.hasOneUse() && reachesProduct(v.getDefiningOp(), operand.second, ops - 1);
-                      }));
-}
+/// The ops that make rows of which a selection takes a few, and nothing else takes any.
+class Makers {
+public:
+  explicit Makers(const Selection &selection) : selection(selection) {
+    if (selection.data().hasOneUse()) {
+      collect(selection.data().getDefiningOp(), selection.axis);
+    }
+    for (size_t i = 0; i < axes.size(); ++i) { // each may have let others be read by makers alone
+      auto [op, axis] = *std::next(axes.begin(), static_cast<int64_t>(i));
+      auto operands = *operandsAlong(op, axis);
+      for (auto [number, along] : operands) {
+        if (areReadAlong(op->getOperand(number), along)) {
+          collect(op->getOperand(number).getDefiningOp(), along);
+        }
+      }
+    }
+    axes.remove_if([&](const auto &maker) { return !reachesProduct(maker.first); });
+  }
+  bool empty() const { return axes.empty(); }
+
+  /// Writes the makers for the rows that are selected, and returns the result of the last one.
+  Value write(onnx::Formula f) {
+    SmallVector<Operation *> order = llvm::map_to_vector(axes, [](const auto &maker) { return maker.first; });
+    llvm::sort(order, [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
+    llvm::DenseMap<Value, Value> rows;
+    for (Operation *op : order) {
+      SmallVector<Value> operands(op->getOperands());
+      auto along = *operandsAlong(op, axes.lookup(op));
+      for (auto [number, axis] : along) {
+        Value &part = rows[operands[number]];
+        operands[number] = part = part ? part : selection.of(f, operands[number], axis);
+      }
+      onnx::Formula here(f.b, op->getLoc());
+      rows[op->getResult(0)] =
+          onnx::createOp(here.b, here.loc, op->getName().getStringRef(), operands, op->getAttrs())->getResult(0);
+    }
+    return rows.lookup(selection.data());
+  }
+
+private:
+  const Selection &selection;
+  llvm::MapVector<Operation *, int64_t> axes; ///< makers, each with the axis of its result, readers before them
+
+  void collect(Operation *op, int64_t axis) {
+    if (op && op->getBlock() == selection.op->getBlock() && axes.size() < mostOps && operandsAlong(op, axis)) {
+      axes.insert({op, axis});
+    }
+  }
+
+  /// Returns whether all that read `v` are makers, which take rows along `axis` of it.
+  bool areReadAlong(Value v, int64_t axis) const {
+    return llvm::all_of(v.getUses(), [&](OpOperand &use) {
+      const auto *maker = axes.find(use.getOwner());
+      return maker != axes.end() &&
+             llvm::is_contained(*operandsAlong(maker->first, maker->second), std::pair(use.getOperandNumber(), axis));
+    });
+  }
+
+  bool reachesProduct(Operation *op) const {
+    int64_t axis = axes.lookup(op);
+    return isProductAlong(op, axis) || llvm::any_of(*operandsAlong(op, axis), [&](auto operand) {
+             Operation *maker = op->getOperand(operand.first).getDefiningOp();
+             return axes.contains(maker) && reachesProduct(maker);
+           });
+  }
+};
 
 template <typename Op> struct SelectedRows : OpRewritePattern<Op> {
   using OpRewritePattern<Op>::OpRewritePattern;
   LogicalResult matchAndRewrite(Op op, PatternRewriter &rewriter) const override {
     auto selection = Selection::of(op);
-    Operation *made = selection ? selection->data().getDefiningOp() : nullptr;
-    if (!made || made->getBlock() != op->getBlock()) {
+    if (!selection) {
       return failure();
     }
-    SmallVector<Operation *> users = llvm::to_vector(made->getUsers());
-    auto isSame = [&](Operation *user) {
-      return user == op || (selection->isSameAs(Selection::of(user)) && op->isBeforeInBlock(user));
-    };
-    auto operands = operandsAlong(made, selection->axis);
-    if (!operands || operands->empty() || !llvm::all_of(users, isSame) || !reachesProduct(made, selection->axis)) {
+    Makers makers(*selection);
+    if (makers.empty()) {
       return failure();
     }
-    onnx::Formula f(rewriter, jointLoc(rewriter, {made, op}));
-    SmallVector<Value> rows(made->getOperands());
-    for (auto [operand, axis] : *operands) {
-      rows[operand] = selection->of(f, rows[operand], axis);
-    }
-    Operation *less = onnx::createOp(rewriter, f.loc, made->getName().getStringRef(), rows, made->getAttrs());
-    Value result = f.reshapeTo(less->getResult(0), onnx::sizesOf(onnx::ranked(op->getResult(0))));
-    for (Operation *user : users) {
-      rewriter.replaceOp(user, result);
-    }
+    onnx::Formula f(rewriter, op->getLoc());
+    rewriter.replaceOp(op, f.reshapeTo(makers.write(f), onnx::sizesOf(onnx::ranked(op->getResult(0)))));
     return success();
   }
 };

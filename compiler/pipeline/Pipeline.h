@@ -63,7 +63,7 @@ struct Options {
   std::vector<std::pair<std::string, std::string>> caches;
   /// --bind x=DEVICE: inputs and outputs that the caller has in the memory of a device
   std::vector<std::pair<std::string, std::string>> bindings;
-  int64_t cacheRoom = -1; ///< rows for which caches have room; -1: each run says it
+  int64_t cacheRoom = -1;            ///< rows for which caches have room; -1: each run says it
   std::vector<std::string> lastRows; ///< --last-row logits: outputs of which callers read the last row alone
   Accuracy accuracy = Accuracy::Default;
   bool isStrict() const { return accuracy == Accuracy::Strict; }

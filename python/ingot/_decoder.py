@@ -19,8 +19,8 @@ from ._decoder_files import Files, operators
 from ._errors import Error
 from ._tensors import numpy_type
 
-# Scores that a step may write for the tokens of a prompt (logits of all positions are outputs): 32 MB of floats.
-SCORES = 8 << 20
+# The most tokens of a prompt in a step: between two steps other texts get their next token.
+CHUNK = 256
 
 
 class Names(typing.NamedTuple):
@@ -76,7 +76,7 @@ class Decoder:
         self.slots, self.capacity = slots, capacity
         self.ragged = "GroupQueryAttention" in operators(files.model)
         compilation = (self._shared if self.ragged else self._appended)(inputs, files)
-        flags = [*compilation.pop("flags", ()), *options.get("flags", ())]
+        flags = ["--last-row", self.names.scores, *compilation.pop("flags", ()), *options.get("flags", ())]
         self.model = compile(files.model, **compilation, **{**options, "flags": flags})
         self._types = {each.name: numpy_type(each.type) for each in self.model.inputs + self.model.outputs}
         self._allocate(files)
@@ -126,7 +126,7 @@ class Decoder:
         self.vocabulary = outputs[self.names.scores].shape[-1]
         if not isinstance(self.vocabulary, int):
             raise Error(f"{files.model}: the number of tokens that '{self.names.scores}' has scores for is open")
-        self.chunk = min(self.capacity, max(16, min(256, SCORES // self.vocabulary)))  # tokens of a prompt in a step
+        self.chunk = min(self.capacity, CHUNK)
         self._scores: typing.Dict[int, typing.Any] = {}  # memory for a token of so many texts
 
     def bytes(self) -> int:
@@ -153,8 +153,7 @@ class Decoder:
             given[past] = out[present] = cache[slot : slot + texts]
         if not self.ragged:
             sizes = {self._rows: int(lengths[0])}
-        if steps == 1:
-            out[self.names.scores] = self._room(texts)
+        out[self.names.scores] = self._room(texts)
         return self.model.run(given, out=out, sizes=sizes)[self.names.scores][:, -1]
 
     def _room(self, texts):

@@ -165,7 +165,7 @@ private:
       for (int64_t i = 0; i < together; ++i) {
         rows[i] = w.load(products, (c * together + i) * lanes, lanes);
       }
-      Value sum = sumsOf(w, rows);
+      Value sum = acrossEach(w, Combine::Add, rows);
       if (together < lanes) {
         sum = vector::ExtractStridedSliceOp::create(w.b, w.loc, sum, ArrayRef<int64_t>{0}, ArrayRef<int64_t>{together},
                                                     ArrayRef<int64_t>{1});

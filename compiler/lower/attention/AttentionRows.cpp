@@ -96,7 +96,7 @@ void Attention::dots(Ix row, Ix first, Ix count) {
       Value mask = arith::ConstantOp::create(w.b, w.loc, DenseElementsAttr::get(type, ArrayRef<bool>(live)));
       products = step(whole, p.width - c.dotLanes, mask, products);
     }
-    w.store(sumsOf(w, products), scores, key);
+    w.store(acrossEach(w, Combine::Add, products), scores, key);
   });
 }
 

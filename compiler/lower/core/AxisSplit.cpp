@@ -35,15 +35,28 @@ AxisSplit::AxisSplit(const Group &group, RankedTensorType inType, RankedTensorTy
   }
   finish(group, inType.getElementType());
   team = group.w.machine.itemsAreThreads && across ? teamOf(inType, axes, group.w.machine) : 1;
-  // Each item is a row, and strict sums are added in the order of a row.
-  bool isLast = axes.size() == 1 && axes[0] == inType.getRank() - 1;
-  if (isLast && across && !group.isStrict && !group.w.machine.itemsAreThreads && lanes > 1 && count.known() &&
-      count.number() > 1 && count.number() <= mostInShortRow) {
-    ShortRows rows{in, out};
-    rows.in.collapse(), rows.out.collapse();
-    if (rows.in.sizes.size() == 1 && rows.out.sizes.size() == 1) {
-      shortRows = std::move(rows);
-    }
+  if (axes.size() == 1 && axes[0] == inType.getRank() - 1 && across && team == 1 && lanes > 1 &&
+      !group.w.machine.itemsAreThreads) {
+    findRows();
+  }
+}
+
+void AxisSplit::findRows() {
+  Space rows = out;
+  rows.collapse();
+  Ix number = 1;
+  for (Ix size : ArrayRef(in.sizes).drop_back()) {
+    number *= size;
+  }
+  if (rows.sizes.size() > 1 || (number.known() && number.number() < lanes)) {
+    return;
+  }
+  rowsOut = std::move(rows);
+  Space all = in;
+  all.collapse();
+  int64_t length = count.known() ? count.number() : 0;
+  if (length > 1 && length <= std::min(lanes, mostInShortRow) && all.sizes.size() == 1) {
+    shortRowsIn = std::move(all);
   }
 }
 
@@ -222,12 +235,18 @@ void AxisSplit::positions(Writer &w, Ix begin, Ix end, int64_t most, Body body) 
     return eachItem(w, begin, end, body);
   }
   w.loop(begin, end, 1, [&](Ix item) {
-    for (size_t d = first; d-- > 0;) {
-      at[d] = d == 0 ? item : remainder(item, in.sizes[d]);
-      item = floorDiv(item, in.sizes[d]);
-    }
+    at = positionOf(item);
     keptLoops(w, at, first, most, body);
   });
+}
+
+SmallVector<Ix> AxisSplit::positionOf(Ix item) const {
+  SmallVector<Ix> at(in.sizes.size(), 0);
+  for (size_t d = inner.empty() ? at.size() : inner.front(); d-- > 0;) {
+    at[d] = d == 0 ? item : remainder(item, in.sizes[d]);
+    item = floorDiv(item, in.sizes[d]);
+  }
+  return at;
 }
 
 /// Runs the body for the positions that are items, of which neighbours differ in the last axis.
@@ -244,15 +263,15 @@ void AxisSplit::eachItem(Writer &w, Ix begin, Ix end, Body body) const {
   });
 }
 
-Ix AxisSplit::together(Writer &w, const Group &group, Value data, Ix begin, Ix end, RowsBody body) const {
-  if (!shortRows) {
+Ix AxisSplit::shortRows(Writer &w, const Group &group, Value data, Ix begin, Ix end, RowsBody body) const {
+  if (!shortRowsIn) {
     return begin;
   }
   Ix whole = end - remainder(end - begin, lanes);
   w.loop(begin, whole, lanes, [&](Ix row) {
     SmallVector<Value> vectors;
     for (int64_t i = 0; i < count.number(); ++i) {
-      vectors.push_back(group.read(data, shortRows->in, Point{{row * count + Ix(i * lanes)}, lanes, {}}));
+      vectors.push_back(group.read(data, *shortRowsIn, Point{{row * count + Ix(i * lanes)}, lanes, {}}));
     }
     body(row, deinterleave(w, vectors));
   });

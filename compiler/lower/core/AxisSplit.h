@@ -38,19 +38,21 @@ public:
   bool across = false;
   int64_t team = 1; ///< the threads that walk along a row together
 
-  /// Rows of so few elements that one of them fills no vector, where all accesses go on from one row to the next: `in`
-  /// and `out` with one dimension each. As many rows as there are lanes can be treated together then.
-  struct ShortRows {
-    Space in, out;
-  };
-  std::optional<ShortRows> shortRows;
+  /// The result with one dimension, where each work item is a row and all accesses go on from the results of one row to
+  /// those of the next. So the results of as many rows as there are lanes can be stored together.
+  std::optional<Space> rowsOut;
+  /// The tensor with one dimension, where in addition rows fill no vector and all accesses go on from one row to the
+  /// next.
+  std::optional<Space> shortRowsIn;
 
-  /// The body for `lanes` short rows from `row` on: `columns` has a vector for each element of a row, with a row in each
-  /// lane.
+  /// The body for `lanes` short rows from `row` on: `columns` has a vector for each element of a row, with a row in
+  /// each lane.
   using RowsBody = llvm::function_ref<void(Ix row, llvm::SmallVector<mlir::Value> columns)>;
   /// Runs `body` for short rows of `data` in items [begin, end), and returns the first item that is left (`begin` where
   /// rows are not short).
-  Ix together(Writer &w, const Group &group, mlir::Value data, Ix begin, Ix end, RowsBody body) const;
+  Ix shortRows(Writer &w, const Group &group, mlir::Value data, Ix begin, Ix end, RowsBody body) const;
+  /// Returns the position of an item.
+  llvm::SmallVector<Ix> positionOf(Ix item) const;
 
   /// Gives a kernel that works along these axes its work items: the positions before the first of them, or, where items
   /// are threads, all positions. `teams`: the kernel combines the elements of rows by whole() and stores in once().
@@ -97,6 +99,7 @@ public:
 private:
   static support::Size items(mlir::RankedTensorType in, llvm::ArrayRef<int64_t> along);
   void merge();
+  void findRows();
   void finish(const Group &group, mlir::Type element);
   void eachItem(Writer &w, Ix begin, Ix end, Body body) const;
   void keptLoops(Writer &w, llvm::SmallVector<Ix> &at, size_t d, int64_t most, Body body) const;

@@ -107,12 +107,12 @@ SmallVector<Value> deinterleave(Writer &w, ArrayRef<Value> vectors) {
   return result;
 }
 
-Value sumsOf(Writer &w, SmallVector<Value> vectors) {
+Value acrossEach(Writer &w, Combine how, SmallVector<Value> vectors) {
   int64_t lanes = vectors.size();
   for (int64_t d = lanes / 2; d >= 1; d /= 2) {
     for (int64_t i = 0; i < d; ++i) {
       auto [low, high] = swapped(w, vectors[i], vectors[i + d], d, lanes);
-      vectors[i] = combine(w, Combine::Add, low, high);
+      vectors[i] = combine(w, how, low, high);
     }
   }
   return vectors[0];
@@ -184,6 +184,16 @@ Value across(Writer &w, Combine how, Value v) {
     v = combine(w, how, a, b);
   }
   return vector::ExtractOp::create(w.b, w.loc, v, 0);
+}
+
+Value acrossColumns(Writer &w, Combine how, SmallVector<Value> columns) {
+  for (size_t half = llvm::PowerOf2Ceil(columns.size()) / 2; half; half /= 2) {
+    for (size_t i = half; i < columns.size(); ++i) { // the lanes that lack have what changes nothing
+      columns[i - half] = combine(w, how, columns[i - half], columns[i]);
+    }
+    columns.resize(std::min(columns.size(), half));
+  }
+  return columns.front();
 }
 
 Value any(Writer &w, Value lanes) {

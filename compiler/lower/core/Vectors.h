@@ -33,9 +33,11 @@ mlir::Value combine(Writer &w, Combine how, mlir::Value a, mlir::Value b);
 mlir::Value across(Writer &w, Combine how, mlir::Value v);
 /// Returns whether any lane (i1) holds; a scalar stays.
 mlir::Value any(Writer &w, mlir::Value lanes);
-/// Returns the sum of each vector's lanes, for as many vectors as lanes (a power of two). Lane i is the sum of vector
-/// i, added in the order of across().
-mlir::Value sumsOf(Writer &w, llvm::SmallVector<mlir::Value> vectors);
+/// Combines vectors of which each has a lane of every row, in the order in which across() combines these lanes.
+mlir::Value acrossColumns(Writer &w, Combine how, llvm::SmallVector<mlir::Value> columns);
+/// Combines the lanes of each vector, for as many vectors as lanes (a power of two). Lane i is what across() makes of
+/// vector i, in the same order.
+mlir::Value acrossEach(Writer &w, Combine how, llvm::SmallVector<mlir::Value> vectors);
 /// Returns `count` as a scalar or splat of `type`.
 mlir::Value counted(Writer &w, Ix count, mlir::Type type);
 /// Combines several values into one, as a balanced tree.

@@ -42,10 +42,9 @@ public:
                                        {wanted.axis}, wanted.keepdims) {}
 
   void run() {
-    Ix begin =
-        split.together(w, group, wanted.data, build.begin, build.end, [&](Ix at, ArrayRef<Value> columns) {
-          finish(positions(columns), split.shortRows->out, Point{{at}, split.lanes, {}});
-        });
+    Ix begin = split.shortRows(w, group, wanted.data, build.begin, build.end, [&](Ix at, ArrayRef<Value> columns) {
+      finish(positions(columns), *split.rowsOut, Point{{at}, split.lanes, {}});
+    });
     split.positions(w, begin, build.end, 1, [&](SmallVector<Ix> at, int64_t, int64_t lanes, Value mask) {
       Value position = split.across ? row(at) : columns(at, lanes, mask);
       split.once(w, [&] { finish(position, split.out, Point{split.outAt(at), lanes, mask}); });

@@ -1,8 +1,10 @@
 // Builds reductions over any axes. Where the last dimension is reduced, vectors run along it into several accumulators,
-// which are combined across their lanes at the end. Else each lane is a result of its own, and nothing is combined
+// which are combined across their lanes at the end, those of several rows together. Of rows of a few elements each lane
+// has one. Else each lane is a result of its own, and nothing is combined
 // across lanes. Both layouts work.
 #include "compiler/onnx/ops/Reduce.h"
 #include "compiler/lower/core/AxisSplit.h"
+#include "compiler/onnx/ElementTypes.h"
 #include "compiler/onnx/Onnx.h"
 #include "compiler/onnx/sizes/Shapes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -33,9 +35,12 @@ public:
         split(std::move(split)) {}
 
   void run() {
-    Ix begin = split.together(w, group, data, build.begin, build.end, [&](Ix at, SmallVector<Value> columns) {
-      finish(tree(w, how, std::move(columns)), split.shortRows->out, Point{{at}, split.lanes, {}});
+    Ix begin = split.shortRows(w, group, data, build.begin, build.end, [&](Ix row, SmallVector<Value> columns) {
+      finish(shortRows(std::move(columns)), *split.rowsOut, Point{{row}, split.lanes, {}});
     });
+    if (split.rowsOut && !split.shortRowsIn && !onnx::isBool(element)) {
+      begin = rows(begin, build.end);
+    }
     split.positions(w, begin, build.end, accumulators,
                     [&](SmallVector<Ix> at, int64_t vectors, int64_t lanes, Value mask) {
                       split.across ? row(at) : columns(at, vectors, lanes, mask);
@@ -57,26 +62,78 @@ private:
     return group.read(data, split.in, Point{SmallVector<Ix>(at), lanes, mask});
   }
 
-  /// Reduces a row, along which the vectors lie.
-  void row(ArrayRef<Ix> at) {
-    SmallVector<Value> sums(accumulators, neutral(w, how, w.vectorOf(element, split.lanes)));
+  /// What is left of a row: a vector, and a scalar where rows end with scalars.
+  struct RowParts {
+    Value vector, scalar;
+  };
+
+  /// Combines the elements of a row lane by lane, into no more accumulators than it has vectors.
+  RowParts partsOf(ArrayRef<Ix> at) {
+    size_t slots = accumulators;
+    if (split.count.known()) {
+      slots = std::clamp<int64_t>(llvm::divideCeil(split.count.number(), split.lanes), 1, slots);
+    }
+    SmallVector<Value> sums(slots, neutral(w, how, w.vectorOf(element, split.lanes)));
     if (split.hasScalarTail(w)) {
       sums.push_back(neutral(w, how, element));
     }
-    sums = split.sweep(w, at, 1, {}, accumulators, sums, [&](const AxisSplit::Step &s, ValueRange carried) {
-      SmallVector<Value> next(carried);
-      Value x = read(s.at, s.lanes, s.mask);
-      if (s.mask) {
-        x = arith::SelectOp::create(w.b, w.loc, s.mask, x, neutral(w, how, x.getType()));
-      }
-      next[s.slot] = combine(w, how, next[s.slot], x);
-      return next;
-    });
-    Value sum = split.whole(w, how, tree(w, how, SmallVector<Value>(ArrayRef<Value>(sums).take_front(accumulators))));
-    if (sums.size() > accumulators) {
-      sum = combine(w, how, sum, sums.back());
-    }
+    sums =
+        split.sweep(w, at, 1, {}, static_cast<int64_t>(slots), sums, [&](const AxisSplit::Step &s, ValueRange carried) {
+          SmallVector<Value> next(carried);
+          Value x = read(s.at, s.lanes, s.mask);
+          if (s.mask) {
+            x = arith::SelectOp::create(w.b, w.loc, s.mask, x, neutral(w, how, x.getType()));
+          }
+          next[s.slot] = combine(w, how, next[s.slot], x);
+          return next;
+        });
+    Value vector = tree(w, how, SmallVector<Value>(ArrayRef<Value>(sums).take_front(slots)));
+    return {vector, sums.size() > slots ? sums.back() : Value()};
+  }
+
+  /// Reduces a row, along which the vectors lie.
+  void row(ArrayRef<Ix> at) {
+    RowParts parts = partsOf(at);
+    Value sum = split.whole(w, how, parts.vector);
+    sum = parts.scalar ? combine(w, how, sum, parts.scalar) : sum;
     split.once(w, [&] { finish(sum, split.out, Point{split.outAt(at), 1, {}}); });
+  }
+
+  /// Reduces rows of items [begin, end), as many at a time as there are lanes, and returns the first that is left. The
+  /// lanes of all of them are combined together, which takes a fraction of the shuffles, in the order of row().
+  Ix rows(Ix begin, Ix end) {
+    int64_t lanes = split.lanes;
+    Buffer vectors = w.local(element, lanes * lanes), scalars = w.local(element, lanes);
+    Ix whole = end - remainder(end - begin, lanes);
+    w.loop(begin, whole, lanes, [&](Ix first) {
+      w.loop(0, lanes, 1, [&](Ix i) {
+        RowParts parts = partsOf(split.positionOf(first + i));
+        w.store(parts.vector, vectors, i * Ix(lanes));
+        if (parts.scalar) {
+          w.store(parts.scalar, scalars, i);
+        }
+      });
+      SmallVector<Value> all;
+      for (int64_t i = 0; i < lanes; ++i) {
+        all.push_back(w.load(vectors, i * lanes, lanes));
+      }
+      Value sums = acrossEach(w, how, std::move(all));
+      sums = split.hasScalarTail(w) ? combine(w, how, sums, w.load(scalars, 0, lanes)) : sums;
+      finish(sums, *split.rowsOut, Point{{first}, lanes, {}});
+    });
+    return whole;
+  }
+
+  /// Reduces short rows, one in each lane, in the order of row(), which has those that are left.
+  Value shortRows(SmallVector<Value> columns) {
+    Value sum = neutral(w, how, columns.front().getType());
+    if (!split.hasScalarTail(w)) {
+      return combine(w, how, sum, acrossColumns(w, how, std::move(columns)));
+    }
+    for (Value x : columns) {
+      sum = combine(w, how, sum, x);
+    }
+    return sum;
   }
 
   /// Reduces `vectors` neighbouring vectors of columns, each with as many accumulators as are left for it.

@@ -1,7 +1,7 @@
 // Computes Softmax and LogSoftmax along one axis. A row that is short enough stays in registers from the first load to
-// the store, and rows of a few elements are exchanged with columns there. A longer one is read for the maximum and again for the sum, while the exponentials wait in the result, and
-// then scaled. Where the axis is not the last, each lane is a softmax of its own. A NaN need not win the maximum,
-// because it makes the sum NaN.
+// the store, and rows of a few elements are exchanged with columns there. A longer one is read for the maximum and
+// again for the sum, while the exponentials wait in the result, and then scaled. Where the axis is not the last, each
+// lane is a softmax of its own. A NaN need not win the maximum, because it makes the sum NaN.
 #include "compiler/lower/core/AxisSplit.h"
 #include "compiler/onnx/Onnx.h"
 #include "compiler/onnx/ops/Constant.h"
@@ -52,8 +52,8 @@ public:
   }
 
   void run() {
-    Ix begin = split.together(w, group, wanted.x, build.begin, build.end,
-                              [&](Ix row, SmallVector<Value> columns) { rows(row, std::move(columns)); });
+    Ix begin = split.shortRows(w, group, wanted.x, build.begin, build.end,
+                               [&](Ix row, SmallVector<Value> columns) { rows(row, std::move(columns)); });
     split.positions(w, begin, build.end, 1, [&](SmallVector<Ix> at, int64_t, int64_t lanes, Value mask) {
       if (held) {
         heldRow(at);
@@ -177,21 +177,21 @@ private:
     }
   }
 
-  /// Replaces the elements of columns, one in each lane, by the results.
-  void normalize(SmallVector<Value> &x) {
+  /// Replaces the elements of columns, one in each lane, by the results. `sum` adds the exponentials.
+  void normalize(SmallVector<Value> &x, llvm::function_ref<Value(SmallVector<Value>)> sum) {
     SmallVector<Value> e = exponentials(x, tree(w, Combine::Larger, x));
-    Value factor = factorOf(tree(w, Combine::Add, e));
+    Value factor = factorOf(sum(e));
     for (auto [i, v] : llvm::enumerate(x)) {
       v = scaled(wanted.log ? v : e[i], factor);
     }
   }
 
-  /// Writes short rows, one in each lane.
+  /// Writes short rows, one in each lane. A row has the same bits as in heldRow(), which has those that are left.
   void rows(Ix row, SmallVector<Value> x) {
-    normalize(x);
+    normalize(x, [&](SmallVector<Value> e) { return acrossColumns(w, Combine::Add, std::move(e)); });
     for (auto [i, v] : llvm::enumerate(interleave(w, x))) {
       Ix at = row * split.count + Ix(int64_t(i) * split.lanes);
-      group.finish(v, split.shortRows->out, Point{{at}, split.lanes, {}});
+      group.finish(v, *split.rowsOut, Point{{at}, split.lanes, {}});
     }
   }
 
@@ -203,7 +203,7 @@ private:
       places.emplace_back(at)[split.inner.front()] = i;
       x.push_back(read(places.back(), lanes, mask));
     }
-    normalize(x);
+    normalize(x, [&](SmallVector<Value> e) { return tree(w, Combine::Add, std::move(e)); });
     for (auto [v, place] : llvm::zip_equal(x, places)) {
       finish(v, place, lanes, mask);
     }
