@@ -167,14 +167,18 @@ private:
     return {row, w.ix(arith::SelectOp::create(w.b, w.loc, active, back, w.value(step))), active};
   }
 
-  /// The batch in tiles of rows: as even as may be, or with single ones at the end where its size depends on the run.
+  /// The batch in tiles of rows: as even as may be, or with tiles of half as many and fewer at the end where its size
+  /// depends on the run.
   void eachTile(llvm::function_ref<void(Ix first, int64_t count)> body) {
     if (plan.batch.isNumber()) {
       return w.balanced(plan.batch.number(), plan.rows, body);
     }
-    Ix whole = Ix(plan.batch) - remainder(Ix(plan.batch), plan.rows);
-    w.loop(0, whole, plan.rows, [&](Ix first) { body(first, plan.rows); });
-    w.loop(plan.rows == 1 ? Ix(plan.batch) : whole, plan.batch, 1, [&](Ix first) { body(first, 1); });
+    Ix done = 0;
+    for (int64_t rows = plan.rows; rows; rows = rows > 1 ? static_cast<int64_t>(llvm::PowerOf2Ceil(rows)) / 2 : 0) {
+      Ix end = Ix(plan.batch) - remainder(Ix(plan.batch) - done, rows);
+      w.loop(done, end, rows, [&](Ix first) { body(first, rows); });
+      done = end;
+    }
   }
 
   void oneStep(Ix step) {
@@ -183,18 +187,21 @@ private:
     for (size_t i = 0; i < plan.stages.size(); ++i) {
       const GateStage &stage = plan.stages[i];
       product.read(i ? reset : h, i ? Ix(0) : from);
-      eachTile([&](Ix first, int64_t count) {
-        SmallVector<Row> rows;
-        for (int64_t n = 0; n < count; ++n) {
-          rows.push_back(rowAt(first + Ix(n), step));
-        }
-        int64_t size = stage.group * plan.lanes, whole = plan.hidden / size;
-        w.loop(0, whole, 1, [&](Ix g) { tile(stage, i, rows, g * size, stage.group, from, to, false); });
-        if (plan.hidden % size) {
-          int64_t left = plan.blocks - whole * stage.group;
-          tile(stage, i, rows, whole * size, left, from, to, plan.rest != 0);
-        }
-      });
+      // R is read once in a step, since all rows take a group of blocks before the next one.
+      auto allRows = [&](Ix unit, int64_t blocks, bool partial) {
+        eachTile([&](Ix first, int64_t count) {
+          SmallVector<Row> rows;
+          for (int64_t n = 0; n < count; ++n) {
+            rows.push_back(rowAt(first + Ix(n), step));
+          }
+          tile(stage, i, rows, unit, blocks, from, to, partial);
+        });
+      };
+      int64_t size = stage.group * plan.lanes, whole = plan.hidden / size;
+      w.loop(0, whole, 1, [&](Ix g) { allRows(g * size, stage.group, false); });
+      if (plan.hidden % size) {
+        allRows(whole * size, plan.blocks - whole * stage.group, plan.rest != 0);
+      }
     }
   }
 
