@@ -189,13 +189,8 @@ private:
       product.read(i ? reset : h, i ? Ix(0) : from);
       // R is read once in a step, since all rows take a group of blocks before the next one.
       auto allRows = [&](Ix unit, int64_t blocks, bool partial) {
-        eachTile([&](Ix first, int64_t count) {
-          SmallVector<Row> rows;
-          for (int64_t n = 0; n < count; ++n) {
-            rows.push_back(rowAt(first + Ix(n), step));
-          }
-          tile(stage, i, rows, unit, blocks, from, to, partial);
-        });
+        eachTile(
+            [&](Ix first, int64_t count) { tile({first, count, step}, stage, i, unit, blocks, from, to, partial); });
       };
       int64_t size = stage.group * plan.lanes, whole = plan.hidden / size;
       w.loop(0, whole, 1, [&](Ix g) { allRows(g * size, stage.group, false); });
@@ -205,21 +200,48 @@ private:
     }
   }
 
-  void tile(const GateStage &stage, size_t stageIndex, ArrayRef<Row> rows, Ix unit, int64_t count, Ix from, Ix to,
+  /// Rows of the batch, from `first` on, in a step.
+  struct Rows {
+    Ix first;
+    int64_t count;
+    Ix step;
+  };
+
+  static constexpr int64_t mostWrittenOut = 2; ///< rows whose gates are written one behind the other
+
+  /// Computes `blocks` blocks of units of some rows. The gates of more rows are written in a loop over a small array:
+  /// written out, their functions would be more code than is fast to run, and have no registers beside the sums.
+  void tile(const Rows &rows, const GateStage &stage, size_t stageIndex, Ix unit, int64_t blocks, Ix from, Ix to,
             bool partial) {
-    int64_t g = stage.gates.size(), width = count * g;
+    int64_t g = stage.gates.size(), width = blocks * g;
     Ixs numbers;
-    llvm::append_range(numbers, llvm::map_range(rows, [](const Row &row) { return row.row; }));
-    SmallVector<Value> sums = product.sums(stage, numbers, unit, count);
-    for (size_t row = 0; row < rows.size(); ++row) {
-      for (int64_t u = 0; u < count; ++u) {
+    for (int64_t n = 0; n < rows.count; ++n) {
+      numbers.push_back(rows.first + Ix(n));
+    }
+    SmallVector<Value> sums = product.sums(stage, numbers, unit, blocks);
+    auto finishRow = [&](Ix n, llvm::function_ref<Value(int64_t)> sumOf) {
+      Row row = rowAt(rows.first + n, rows.step);
+      for (int64_t u = 0; u < blocks; ++u) {
         SmallVector<Value> mine;
         for (int64_t i = 0; i < g; ++i) {
-          mine.push_back(sums[row * width + u * g + i]);
+          mine.push_back(sumOf(u * g + i));
         }
-        unitBlock({rows[row], unit + Ix(u * plan.lanes), from, to, partial && u + 1 == count}, stage, stageIndex, mine);
+        unitBlock({row, unit + Ix(u * plan.lanes), from, to, partial && u + 1 == blocks}, stage, stageIndex, mine);
       }
+    };
+    if (rows.count <= mostWrittenOut) {
+      for (int64_t n = 0; n < rows.count; ++n) {
+        finishRow(n, [&](int64_t i) { return sums[n * width + i]; });
+      }
+      return;
     }
+    Buffer kept = w.local(element, rows.count * width * plan.lanes);
+    for (auto [i, sum] : llvm::enumerate(sums)) {
+      w.store(sum, kept, static_cast<int64_t>(i) * plan.lanes);
+    }
+    w.loop(0, rows.count, 1, [&](Ix n) {
+      finishRow(n, [&](int64_t i) { return w.load(kept, (n * width + Ix(i)) * plan.lanes, plan.lanes); });
+    });
   }
 
   /// A vector of hidden units of one row.

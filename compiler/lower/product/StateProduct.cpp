@@ -79,7 +79,12 @@ RecurrentPlan::RecurrentPlan(plan::KernelOp kernel, const target::MachineModel &
     wide = std::max(wide, oneRow ? g : g * stage.group);
     offset += g * padded * rowsOfTile();
   }
-  rows = std::max<int64_t>(1, (machine.tileRegisters() - 2 - wide) / (wide * digits));
+  rows = (machine.tileRegisters() - 2 - wide) / (wide * digits);
+  if (!ofDigits()) { // sums, an element of each row and the vectors of R are in registers
+    rows = (machine.tileRegisters() - wide) / (wide + 1);
+    rows = rows < 4 ? rows : static_cast<int64_t>(llvm::bit_floor(static_cast<uint64_t>(rows)));
+  }
+  rows = std::max<int64_t>(1, rows);
 }
 
 /// Estimates two instructions a cycle. A word of R is loaded and multiplied at once if it is floats; bytes are widened
