@@ -113,14 +113,14 @@ Value WordProducts::wordAt(Writer &w, Buffer bytes, Ix at) {
   return vector::ExtractOp::create(w.b, w.loc, word, 0);
 }
 
-WordProducts::Step WordProducts::column(Writer &w, Buffer words, Ix step) const {
+WordProducts::Step WordProducts::column(Writer &w, Buffer words, Ix step, Ix first) const {
   if (hasVectors()) {
-    return {w.load(words, step * numbersOfStep, numbersOfStep)};
+    return {w.load(words, first + step * numbersOfStep, numbersOfStep)};
   }
   if (hasWords()) {
-    return {w.load(words, step * 2), w.load(words, step * 2 + 1)};
+    return {w.load(words, first + step * 2), w.load(words, first + step * 2 + 1)};
   }
-  return {arith::ExtUIOp::create(w.b, w.loc, w.b.getI32Type(), w.load(words, step))};
+  return {arith::ExtUIOp::create(w.b, w.loc, w.b.getI32Type(), w.load(words, first + step))};
 }
 
 WordProducts::Step WordProducts::bytes(Writer &w, Buffer from, Ix at, int64_t count) const {

@@ -67,9 +67,14 @@ public:
   /// Stores a byte, or neighbouring ones, as number `at` of a column.
   void store(Writer &w, mlir::Value byte, Buffer numbers, Ix at) const;
 
+  /// Returns 0, to be added to the index of a factor that is the same in all iterations of a loop: LLVM would widen its
+  /// vectors ahead of the loop, where they do not meet their dots, and keep them on the stack.
+  Ix zeroIn(Writer &w, Ix iteration) const { return hasVectors() ? w.hidden(iteration) - iteration : Ix(0); }
+
   using Step = llvm::SmallVector<mlir::Value, 2>;
-  /// Return a step of a column, of which `words` has columnBytes(); of `count` bytes in memory; of weights.
-  Step column(Writer &w, Buffer words, Ix step) const;
+  /// Return a step of a column, of which `words` has columnBytes() from `first` on; of `count` bytes in memory; of
+  /// weights.
+  Step column(Writer &w, Buffer words, Ix step, Ix first = 0) const;
   Step bytes(Writer &w, Buffer from, Ix at, int64_t count) const;
   Step weight(Writer &w, Buffer weights, Ix at) const;
   /// Returns the sum + the products of a step.

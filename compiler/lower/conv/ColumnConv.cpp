@@ -133,6 +133,9 @@ private:
 
   /// Copies the columns of a tile; `channel` is the first of the group, in all images.
   void copyColumns(Ix channel, Ix pixel) {
+    if (s.points && s.channelsLast) {
+      return gatherPixels(channel * s.plane() + pixel);
+    }
     if (s.points && p.hasWords() && s.width == 2 && s.g.inGroup() % 2 == 0) {
       return copyPairs(channel, pixel);
     }
@@ -204,16 +207,40 @@ private:
     p.store(w, w.gather(x, from, places, w.maskFor(gathered, gathered)), numbers, to);
   }
 
-  /// Copies all channels of the group at a pixel. The last vector is one that ends where they do.
-  void gatherChannels(Ix from, Ix to) {
+  /// Calls `body` with the first of `together` channels at a time, or of all where there are fewer. The last ones end
+  /// where all do.
+  void eachChannels(int64_t together, llvm::function_ref<void(Ix first)> body) {
+    int64_t channels = s.g.inGroup(), step = std::min(together, channels);
+    int64_t times = llvm::divideCeil(channels, step);
+    w.loop(0, times, 1, [&](Ix i) { body(channels % step ? min(i * step, Ix(channels - step)) : i * step); });
+  }
+  /// Returns where eight channels from `first` on have a pixel.
+  SmallVector<int64_t> channelsAt(int64_t first, int64_t pixel) const {
     SmallVector<int64_t> offsets;
     for (int64_t i = 0; i < gathered; ++i) {
-      offsets.push_back(i * s.plane());
+      offsets.push_back((first + i) * s.plane() + pixel);
     }
-    int64_t channels = s.g.inGroup();
-    w.loop(0, static_cast<int64_t>(llvm::divideCeil(channels, gathered)), 1, [&](Ix i) {
-      Ix c = channels % gathered ? min(i * gathered, Ix(channels - gathered)) : i * gathered;
-      gather(from + c * s.plane(), offsets, to + c);
+    return offsets;
+  }
+
+  /// Copies all channels of the group at a pixel. LLVM makes instructions of two gathers at an address; to that of a
+  /// lonely one it adds the offsets ahead of a loop, and then loads bytes one by one.
+  void gatherChannels(Ix from, Ix to) {
+    int64_t channels = std::min(2 * gathered, s.g.inGroup());
+    eachChannels(channels, [&](Ix first) {
+      for (int64_t c = 0; c < channels; c += gathered) {
+        int64_t at = std::min(c, channels - gathered);
+        gather(from + first * s.plane(), channelsAt(at, 0), to + first + at);
+      }
+    });
+  }
+
+  /// Copies all channels of the group at all pixels of a tile, which are neighbours.
+  void gatherPixels(Ix from) {
+    eachChannels(gathered, [&](Ix first) {
+      for (int64_t i = 0; i < s.width; ++i) {
+        gather(from + first * s.plane(), channelsAt(0, i), first + i * columnNumbers());
+      }
     });
   }
 
@@ -283,11 +310,12 @@ private:
       }
       acc.append(s.width, first ? first : w.constant(0, w.b.getI32Type()));
     }
+    Ix first = p.zeroIn(w, tile);
     auto step = [&](Ix k, ValueRange before) {
       SmallVector<Value> after;
       SmallVector<WordProducts::Step, 2> columns;
       for (int64_t i = 0; i < s.width; ++i) {
-        columns.push_back(p.column(w, words, k + i * s.steps()));
+        columns.push_back(p.column(w, words, k + i * s.steps(), first));
       }
       for (int64_t o = 0; o < s.height; ++o) {
         WordProducts::Step weight = p.weight(w, weights, at + k * s.height + o);
@@ -297,7 +325,8 @@ private:
       }
       return after;
     };
-    constexpr int64_t unroll = 2;
+    constexpr int64_t fewSteps = 4;
+    int64_t unroll = p.hasVectors() && s.steps() <= fewSteps ? s.steps() : 2;
     int64_t whole = s.steps() / unroll * unroll;
     acc = w.loop(0, whole, unroll, acc, [&](Ix k, ValueRange before) {
       SmallVector<Value> after(before);

@@ -29,6 +29,9 @@ struct PlaneSchedule {
   int64_t taps() const { return axis(1).taps * axis(2).taps; }
   int64_t outs(size_t i) const { return axis(i).out.number(); }
   int64_t tiles() const { return llvm::divideCeil(outs(2), width); } ///< of a row
+  /// Returns the sums of a tile, vectors or numbers, and where one begins. The last vector ends where the tile does.
+  int64_t sums() const { return llvm::divideCeil(width, lanes); }
+  int64_t sumAt(int64_t i) const { return std::min(i * lanes, width - lanes); }
   /// Returns the lanes that count, of the only vector of a short row or of any one.
   int64_t live() const { return std::min(lanes, outs(2)); }
   int64_t image(size_t i) const { return axis(i).dim < 0 ? 1 : g.spatial[axis(i).dim - 2].number(); }
@@ -52,7 +55,7 @@ PlaneSchedule scheduleOf(plan::KernelOp kernel, const target::MachineModel &mach
     s.padded |= axis.inStart < 0 || axis.inEnd().number() > s.image(i);
   }
   bool pairs = s.dots && s.axis(2).taps <= 3 && s.axis(2).inStep == 1;
-  s.width = s.lanes > 1 ? s.lanes * (s.outs(2) < 2 * s.lanes ? 1 : 2) : pairs ? std::min<int64_t>(2, s.outs(2)) : 1;
+  s.width = s.lanes > 1 ? std::clamp(s.outs(2), s.lanes, 2 * s.lanes) : pairs ? std::min<int64_t>(2, s.outs(2)) : 1;
   return s;
 }
 
@@ -91,10 +94,10 @@ public:
       w.loop(0, s.tiles(), 1, [&](Ix tile) {
         Ix v = s.tiles() > 1 && s.outs(2) % s.width ? min(tile * s.width, Ix(s.outs(2) - s.width)) : tile * s.width;
         Ix at = row + v * s.axis(2).inStep;
-        SmallVector<Value> acc(s.width / s.lanes, first);
+        SmallVector<Value> acc(s.sums(), first);
         s.width == 2 ? pair(at, weights, acc) : s.dots ? single(at, weights, acc) : products(at, weights, acc);
         for (auto [i, sum] : llvm::enumerate(acc)) {
-          Point point = pointOf(n, c, h, v + static_cast<int64_t>(i) * s.lanes);
+          Point point = pointOf(n, c, h, v + s.sumAt(i));
           s.lanes > 1 ? WordProducts::finish(build.group, sum, space, point, s.live())
                       : build.group.finish(sum, space, point);
         }
@@ -207,7 +210,7 @@ private:
     for (int64_t tap = 0; tap < s.taps(); ++tap) {
       Ix from = rowAt(at, tap / s.axis(2).taps) + tap % s.axis(2).taps * s.axis(2).tapStep;
       for (auto [i, sum] : llvm::enumerate(acc)) {
-        Value bytes = neighbours(from + static_cast<int64_t>(i) * s.lanes * s.axis(2).inStep);
+        Value bytes = neighbours(from + s.sumAt(i) * s.axis(2).inStep);
         Value pixels = arith::ExtUIOp::create(w.b, w.loc, sum.getType(), bytes);
         Value product = arith::MulIOp::create(w.b, w.loc, pixels, w.splat(weights[tap], s.lanes));
         sum = arith::AddIOp::create(w.b, w.loc, sum, product);

@@ -97,9 +97,9 @@ private:
     return at;
   }
 
-  /// Adds the products of one step, of which `count` numbers are there.
+  /// Adds the products of one step of a row that begins at `row`, of which `count` numbers are there.
   SmallVector<Value> step(Ix row, Ix tile, Ix k, int64_t count, ValueRange before) {
-    WordProducts::Step x = p.bytes(w, a, row * s.k + k * p.step(), count);
+    WordProducts::Step x = p.bytes(w, a, row + k * p.step(), count);
     SmallVector<Value> after;
     for (int64_t i = 0; i < s.width; ++i) {
       after.push_back(p.add(w, before[i], x, p.weight(w, weights, (tile * s.steps() + k) * s.width + i)));
@@ -129,16 +129,17 @@ private:
       acc.push_back(beginsSums ? build.group.firstSums(space, point(row, column + i))
                                : w.constant(0, w.b.getI32Type()));
     }
+    Ix from = row * s.k + p.zeroIn(w, tile);
     constexpr int64_t unroll = 2;
     int64_t whole = s.k / p.step(), pairs = whole / unroll * unroll;
     acc = w.loop(0, pairs, unroll, acc, [&](Ix k, ValueRange before) {
-      return step(row, tile, k + 1, p.step(), step(row, tile, k, p.step(), before));
+      return step(from, tile, k + 1, p.step(), step(from, tile, k, p.step(), before));
     });
     if (pairs < whole) {
-      acc = step(row, tile, pairs, p.step(), acc);
+      acc = step(from, tile, pairs, p.step(), acc);
     }
     if (whole < s.steps()) {
-      acc = step(row, tile, whole, s.k - whole * p.step(), acc);
+      acc = step(from, tile, whole, s.k - whole * p.step(), acc);
     }
     finish(acc, row, tile);
   }
