@@ -26,6 +26,8 @@ double cyclesOfIntrinsic(const IntrinsicInst &call, const Cycles &cycles) {
   switch (call.getIntrinsicID()) {
   case Intrinsic::sqrt:
     return cycles.floatDivide;
+  case Intrinsic::vector_reduce_add: // it is one instruction with the products in front of it
+    return 0;
   case Intrinsic::smax:
   case Intrinsic::smin:
   case Intrinsic::umax:

@@ -24,9 +24,12 @@ struct Platform {
   unsigned indexBits = 64;
   /// The alignment of the workspace, of buffers in it, and of arrays on the stack, in bytes.
   int64_t alignment = 64;
-  int64_t stackBytes = 16 << 10;   ///< bytes that the frame of a function may take before the compiler warns
-  bool floats = true;              ///< instructions compute in float32
-  bool doubles = true;             ///< instructions compute in float64
+  int64_t stackBytes = 16 << 10; ///< bytes that the frame of a function may take before the compiler warns
+  bool floats = true;            ///< instructions compute in float32
+  bool doubles = true;           ///< instructions compute in float64
+  /// Bytes of vectors of which an instruction multiplies two and adds all products to a number (as Arm's MVE does), on
+  /// a machine whose kernels are without vectors else; 0: it has none.
+  int64_t dotBytes = 0;
   bool longDivision = true;        ///< instructions divide integers of 64 bits, and convert them to floats and back
   bool smallCode = false;          ///< functions are optimised for size
   bool positionIndependent = true; ///< code may be loaded anywhere; false: a linker gives it its address

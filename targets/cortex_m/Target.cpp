@@ -6,9 +6,9 @@
 //   integers of Cortex-M0+                  to these functions (`compilerCalls`)
 //
 // Kernels are loops of scalars, and one processor runs them; products of bytes take two int16 in a word where the
-// processor has the DSP extension. The vectors of Cortex-M55 and later (MVE) are not used:
-// LLVM 22 compares floats in them by instructions for which a NaN is less than any number, so that the largest of some
-// would be wrong where one is a NaN (`fcmp olt` becomes `vcmp.f32 lt`).
+// processor has the DSP extension, and 16 bytes in a vector on Cortex-M55 and later (MVE). Other kernels do not use
+// these vectors: LLVM 22 compares floats in them by instructions for which a NaN is less than any number, so that the
+// largest of some would be wrong where one is a NaN (`fcmp olt` becomes `vcmp.f32 lt`).
 //
 // The objects are for the soft-float calling convention, which every program can link; functions of a model pass no
 // floats, so that --triple thumbv7em-none-eabihf changes a mark in the object and nothing else.
@@ -69,12 +69,15 @@ constexpr MachineModel::InstructionCycles cyclesM0 = {2, 2, 1, 40, 2, 4, 60, 400
                                           cyclesM7 = {1, 1, 1, 6, 1, 3, 1, 14, 0.75},
                                           cyclesM55 = {1, 1, 1, 6, 1.5, 3, 1, 14, 0.9};
 
+constexpr int64_t mveBytes = 16; ///< of a vector of MVE
+
 /// `cpu` and `features` are LLVM's. Features take float64 from where a processor may have it.
 struct Row {
   const char *spec, *sentence, *cpu, *triple, *features;
   Floats floats;
   const MachineModel::InstructionCycles &cycles;
   bool dividesIntegers = true;
+  int64_t dotBytes = 0;
 };
 
 constexpr Row rows[] = {
@@ -93,10 +96,10 @@ constexpr Row rows[] = {
      Floats::RoundingUnit, cyclesM33},
     {"cortex-m33+nofp", "Cortex-M33 without one: floats by the C compiler's library", "cortex-m33",
      "thumbv8m.main-none-eabi", "-fpregs", Floats::Calls, cyclesM33Soft},
-    {"cortex-m55", "Cortex-M55, in float32; kernels do not use its vectors (MVE)", "cortex-m55",
-     "thumbv8.1m.main-none-eabi", "-fp64", Floats::RoundingUnit, cyclesM55},
+    {"cortex-m55", "Cortex-M55, in float32; products of bytes by its vectors (MVE)", "cortex-m55",
+     "thumbv8.1m.main-none-eabi", "-fp64", Floats::RoundingUnit, cyclesM55, /*dividesIntegers=*/true, mveBytes},
     {"cortex-m85", "Cortex-M85, likewise", "cortex-m85", "thumbv8.1m.main-none-eabi", "-fp64", Floats::RoundingUnit,
-     cyclesM55},
+     cyclesM55, /*dividesIntegers=*/true, mveBytes},
 };
 
 /// Words of two int16 and of four bytes: Cortex-M4, M7, M33, M55, M85.
@@ -169,6 +172,7 @@ public:
     platform.doubles = platform.longDivision = platform.positionIndependent = false;
     platform.smallCode = platform.boundsStack = true;
     const Row *row = rowOf(machine.spec);
+    platform.dotBytes = row ? row->dotBytes : 0;
     bool rounds = row && row->floats == Floats::RoundingUnit;
     platform.nativeMath = rounds ? ArrayRef(nativeMath) : ArrayRef(nativeMath).drop_back(roundingOps);
     if (row && row->floats == Floats::Calls) {

@@ -1,4 +1,4 @@
-// Computes convolutions of bytes from columns (conv/ColumnConv.h), for machines without vectors.
+// Computes convolutions of bytes from columns (conv/ColumnConv.h), for machines whose kernels are scalar.
 #include "compiler/lower/conv/ColumnConv.h"
 #include "compiler/lower/Algorithm.h"
 #include "compiler/lower/bytes/WordProducts.h"

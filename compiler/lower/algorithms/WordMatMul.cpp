@@ -1,4 +1,4 @@
-// Computes products of bytes in words (product/WordMatMul.h), for machines without vectors.
+// Computes products of bytes in words (product/WordMatMul.h), for machines whose kernels are scalar.
 #include "compiler/lower/product/WordMatMul.h"
 #include "compiler/lower/Algorithm.h"
 #include "compiler/lower/bytes/WordProducts.h"

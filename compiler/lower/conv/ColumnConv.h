@@ -9,6 +9,10 @@
 //
 // Where the number of pixels or channels is odd, the last pair includes one that the pair before has computed, and
 // computes it again.
+//
+// Where the machine multiplies vectors (Platform::dotBytes), a tile is four pixels of one output channel, whose sums
+// are finished as a vector. A column has the channels of a tap behind each other then, of which vectors gather eight;
+// of fewer channels it has the taps of a channel, and a column that reads no padding is gathered by known offsets.
 #pragma once
 #include "compiler/lower/Family.h"
 

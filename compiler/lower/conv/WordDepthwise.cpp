@@ -6,6 +6,7 @@
 #include "compiler/onnx/Onnx.h"
 #include "compiler/onnx/formats/Convolutions.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace mlir;
 
@@ -14,11 +15,12 @@ namespace ingot::lower {
 namespace {
 
 constexpr int64_t mostTaps = 25; ///< that are written out
-constexpr int64_t wordBytes = 4;
+constexpr int64_t wordBytes = 4, lanesOfVector = 4;
 
 struct PlaneSchedule {
   ConvGeometry g;
   bool dots;                     ///< whether pairs are multiplied
+  int64_t lanes = 1;             ///< outputs of a vector
   bool padded = false;           ///< whether some of the plane is not of the image
   int64_t width = 1;             ///< outputs at a time, neighbours in a row
   int64_t rows = 0, columns = 0; ///< of the plane with its padding, as far as it is read
@@ -27,15 +29,25 @@ struct PlaneSchedule {
   int64_t taps() const { return axis(1).taps * axis(2).taps; }
   int64_t outs(size_t i) const { return axis(i).out.number(); }
   int64_t tiles() const { return llvm::divideCeil(outs(2), width); } ///< of a row
+  /// Returns the sums of a tile, vectors or numbers, and where one begins. The last vector ends where the tile does.
+  int64_t sums() const { return llvm::divideCeil(width, lanes); }
+  int64_t sumAt(int64_t i) const { return std::min(i * lanes, width - lanes); }
+  /// Returns the lanes that count, of the only vector of a short row or of any one.
+  int64_t live() const { return std::min(lanes, outs(2)); }
   int64_t image(size_t i) const { return axis(i).dim < 0 ? 1 : g.spatial[axis(i).dim - 2].number(); }
   /// Returns the words of a row's weights.
   int64_t words() const { return llvm::divideCeil(axis(2).taps, wordBytes); }
-  /// Returns the bytes of the plane, and what a word behind the last output has of others.
-  int64_t bytes() const { return llvm::alignTo(rows * columns + wordBytes, wordBytes); }
+  /// Returns the bytes of the plane, and what a word or a vector behind the last output has of others.
+  int64_t bytes() const {
+    return llvm::alignTo(rows * columns + std::max(wordBytes, lanes * axis(2).inStep), wordBytes);
+  }
 };
 
 PlaneSchedule scheduleOf(plan::KernelOp kernel, const target::MachineModel &machine) {
   PlaneSchedule s{geometryOf(kernel.root(), /*maySwapAxes=*/false), machine.has(Instruction::WordDot2)};
+  if (WordProducts(machine, WordProducts::Factor::Bytes).hasVectors()) {
+    s.dots = false, s.lanes = lanesOfVector;
+  }
   auto extent = [](const ConvAxis &a) { return (a.out.number() - 1) * a.inStep + (a.taps - 1) * a.tapStep + 1; };
   s.rows = extent(s.axis(1)), s.columns = extent(s.axis(2));
   for (size_t i : {1, 2}) {
@@ -43,7 +55,7 @@ PlaneSchedule scheduleOf(plan::KernelOp kernel, const target::MachineModel &mach
     s.padded |= axis.inStart < 0 || axis.inEnd().number() > s.image(i);
   }
   bool pairs = s.dots && s.axis(2).taps <= 3 && s.axis(2).inStep == 1;
-  s.width = pairs ? std::min<int64_t>(2, s.outs(2)) : 1;
+  s.width = s.lanes > 1 ? std::clamp(s.outs(2), s.lanes, 2 * s.lanes) : pairs ? std::min<int64_t>(2, s.outs(2)) : 1;
   return s;
 }
 
@@ -76,15 +88,18 @@ public:
     copyPlane(n * s.g.inChannels + c);
     SmallVector<Value> weights = weightsOf(c);
     Value first = beginsSums ? build.group.firstSums(space, pointOf(n, c, 0, 0)) : w.constant(0, w.b.getI32Type());
+    first = w.splat(first, s.lanes);
     w.loop(0, s.outs(1), 1, [&](Ix h) {
       Ix row = h * (s.axis(1).inStep * s.columns);
       w.loop(0, s.tiles(), 1, [&](Ix tile) {
-        Ix v = s.outs(2) % s.width ? min(tile * s.width, Ix(s.outs(2) - s.width)) : tile * s.width;
+        Ix v = s.tiles() > 1 && s.outs(2) % s.width ? min(tile * s.width, Ix(s.outs(2) - s.width)) : tile * s.width;
         Ix at = row + v * s.axis(2).inStep;
-        SmallVector<Value> acc(s.width, first);
-        s.width == 2 ? pair(at, weights, acc) : s.dots ? single(at, weights, acc) : scalars(at, weights, acc);
-        for (int64_t i = 0; i < s.width; ++i) {
-          build.group.finish(acc[i], space, pointOf(n, c, h, v + i));
+        SmallVector<Value> acc(s.sums(), first);
+        s.width == 2 ? pair(at, weights, acc) : s.dots ? single(at, weights, acc) : products(at, weights, acc);
+        for (auto [i, sum] : llvm::enumerate(acc)) {
+          Point point = pointOf(n, c, h, v + s.sumAt(i));
+          s.lanes > 1 ? WordProducts::finish(build.group, sum, space, point, s.live())
+                      : build.group.finish(sum, space, point);
         }
       });
     });
@@ -190,12 +205,30 @@ private:
     }
   }
 
-  void scalars(Ix at, ArrayRef<Value> weights, SmallVector<Value> &acc) {
+  /// Adds the products to some sums, of a tap after the other.
+  void products(Ix at, ArrayRef<Value> weights, SmallVector<Value> &acc) {
     for (int64_t tap = 0; tap < s.taps(); ++tap) {
       Ix from = rowAt(at, tap / s.axis(2).taps) + tap % s.axis(2).taps * s.axis(2).tapStep;
-      Value pixel = arith::ExtUIOp::create(w.b, w.loc, w.b.getI32Type(), w.load(plane, from));
-      acc[0] = arith::AddIOp::create(w.b, w.loc, acc[0], arith::MulIOp::create(w.b, w.loc, pixel, weights[tap]));
+      for (auto [i, sum] : llvm::enumerate(acc)) {
+        Value bytes = neighbours(from + s.sumAt(i) * s.axis(2).inStep);
+        Value pixels = arith::ExtUIOp::create(w.b, w.loc, sum.getType(), bytes);
+        Value product = arith::MulIOp::create(w.b, w.loc, pixels, w.splat(weights[tap], s.lanes));
+        sum = arith::AddIOp::create(w.b, w.loc, sum, product);
+      }
     }
+  }
+
+  /// Returns what neighbouring outputs read of the plane at a tap.
+  Value neighbours(Ix from) {
+    if (s.lanes == 1 || s.axis(2).inStep != 2) {
+      return w.loadStrided(plane, from, s.axis(2).inStep, s.lanes);
+    }
+    Value pairs = w.load(plane, from, 2 * s.lanes); // LLVM loads bytes as int16 and masks half of a word
+    SmallVector<int64_t> first;
+    for (int64_t i = 0; i < s.lanes; ++i) {
+      first.push_back(2 * i);
+    }
+    return vector::ShuffleOp::create(w.b, w.loc, pairs, pairs, first);
   }
 };
 
@@ -212,7 +245,7 @@ bool hasWordDepthwise(plan::KernelOp kernel, const target::MachineModel &machine
   }
   const auto &axes = g.subConvs[0].axes;
   auto fits = [](const ConvAxis &a) { return a.out.isNumber() && !a.out.is(0) && a.inStart <= 0; };
-  bool rowsOfWords = !machine.has(Instruction::WordDot2) || axes[2].tapStep == 1;
+  bool rowsOfWords = !WordProducts(machine, WordProducts::Factor::Bytes).hasWords() || axes[2].tapStep == 1;
   return axes[0].dim < 0 && llvm::all_of(axes, fits) && rowsOfWords && axes[1].taps * axes[2].taps <= mostTaps;
 }
 

@@ -9,6 +9,9 @@
 //   output      of the pairs (p0, p2) and (p1, p3), by the weights a, b, c of a row
 //   first       (p0, p2) . (a, c) + p1 b
 //   second      (p1, p3) . (a, c) + p2 b
+//
+// Where it has vectors for products of bytes (Platform::dotBytes), four neighbouring outputs are a vector of int32, to
+// which the products of their pixels by a weight are added, tap by tap.
 #pragma once
 #include "compiler/lower/Family.h"
 

@@ -2,12 +2,16 @@
 #include "compiler/lower/bytes/WordProducts.h"
 #include "compiler/lower/product/MatMulPlan.h"
 #include "compiler/onnx/Onnx.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace mlir;
 
 namespace ingot::lower {
 
 namespace {
+
+constexpr int64_t mostColumns = 4; ///< of a tile
 
 struct WordSchedule {
   MatMulProblem problem;
@@ -17,24 +21,28 @@ struct WordSchedule {
 
   int64_t steps() const { return products.stepsOf(k); }
   int64_t tiles() const { return llvm::divideCeil(n, width); }
+  WordProducts::Packing packing() const { return {tiles(), steps(), width}; }
   /// Returns the first column of a tile.
   Ix columnOf(Ix tile) const { return n % width ? min(tile * width, Ix(n - width)) : tile * width; }
 };
 
-/// Returns the most columns up to four, preferably a part of all.
-int64_t widthFor(int64_t n) {
-  for (int64_t width : {4, 3, 2}) {
+/// Returns the most columns up to four, preferably a part of all where sums are finished one by one.
+int64_t widthFor(int64_t n, bool inVectors) {
+  if (inVectors && n >= mostColumns) {
+    return mostColumns;
+  }
+  for (int64_t width : {mostColumns, int64_t(3), int64_t(2)}) {
     if (n % width == 0) {
       return width;
     }
   }
-  return std::min<int64_t>(4, n);
+  return std::min(mostColumns, n);
 }
 
 WordSchedule scheduleOf(plan::KernelOp kernel, const target::MachineModel &machine) {
   RankedTensorType b = Group::typeOf(kernel.root()->getOperand(1));
   WordSchedule s{matmulProblem(kernel, machine), WordProducts(machine, WordProducts::Factor::Bytes)};
-  s.k = b.getDimSize(0), s.n = b.getDimSize(1), s.width = widthFor(s.n);
+  s.k = b.getDimSize(0), s.n = b.getDimSize(1), s.width = widthFor(s.n, s.products.hasVectors());
   return s;
 }
 
@@ -42,23 +50,17 @@ WordSchedule scheduleOf(plan::KernelOp kernel, const target::MachineModel &machi
 plan::WeightTable::Recipe packed(const WordSchedule &s) {
   std::string key = s.products.key() + " tile " + std::to_string(s.width) + " of " + std::to_string(s.k) + " by " +
                     std::to_string(s.n);
-  int64_t step = s.products.step(), bytes = s.tiles() * s.steps() * s.width * step;
-  auto pack = [s, step](ArrayRef<char> from, MutableArrayRef<char> to) {
-    char *at = to.data();
-    for (int64_t tile = 0; tile < s.tiles(); ++tile) {
-      int64_t first = std::min(tile * s.width, s.n - s.width);
-      for (int64_t k = 0; k < s.k; k += step) {
-        for (int64_t column = first; column < first + s.width; ++column, at += step) {
-          SmallVector<char, 4> weights;
-          for (int64_t i = k; i < std::min(k + step, s.k); ++i) {
-            weights.push_back(from[i * s.n + column]);
-          }
-          s.products.pack(weights, at);
-        }
+  auto pack = [s](ArrayRef<char> from, MutableArrayRef<char> to) {
+    s.products.pack(s.packing(), to, [&](int64_t tile, int64_t column, int64_t k) {
+      column += std::min(tile * s.width, s.n - s.width);
+      SmallVector<char> weights;
+      for (int64_t i = k; i < std::min(k + s.products.step(), s.k); ++i) {
+        weights.push_back(from[i * s.n + column]);
       }
-    }
+      return weights;
+    });
   };
-  return {key, bytes, pack};
+  return {key, s.products.packedBytes(s.packing()), pack};
 }
 
 /// Builds the loops of one kernel.
@@ -68,9 +70,10 @@ public:
       : build(build), w(build.w), s(s), p(s.products), space(build.group.space(build.group.resultType())) {
     Operation *root = build.group.root;
     a = build.group.buffer(root->getOperand(0));
-    weights = p.weights(w, build.group.buffer(root->getOperand(1)));
+    packed = build.group.buffer(root->getOperand(1)), weights = p.weights(w, packed);
     shapeSpace(space, s.problem);
-    beginsSums = build.group.beginSums(space);
+    vectorSums = p.hasVectors() && s.width == mostColumns;
+    beginsSums = !vectorSums && build.group.beginSums(space);
   }
 
   void all() {
@@ -83,7 +86,8 @@ private:
   const WordSchedule &s;
   const WordProducts &p;
   Space space;
-  Buffer a, weights;
+  Buffer a, packed, weights;
+  bool vectorSums; ///< whether the sums of a tile are finished as a vector
   bool beginsSums;
 
   Point point(Ix row, Ix column) const {
@@ -93,14 +97,28 @@ private:
     return at;
   }
 
-  /// Adds the products of one step, of which `count` numbers are there.
+  /// Adds the products of one step of a row that begins at `row`, of which `count` numbers are there.
   SmallVector<Value> step(Ix row, Ix tile, Ix k, int64_t count, ValueRange before) {
-    WordProducts::Step x = p.bytes(w, a, row * s.k + k * p.step(), count);
+    WordProducts::Step x = p.bytes(w, a, row + k * p.step(), count);
     SmallVector<Value> after;
     for (int64_t i = 0; i < s.width; ++i) {
       after.push_back(p.add(w, before[i], x, p.weight(w, weights, (tile * s.steps() + k) * s.width + i)));
     }
     return after;
+  }
+
+  void finish(ArrayRef<Value> sums, Ix row, Ix tile) {
+    Ix column = s.columnOf(tile), output = tile * s.width;
+    if (vectorSums) {
+      Value all = vector::FromElementsOp::create(w.b, w.loc, VectorType::get({s.width}, w.b.getI32Type()), sums);
+      Value lacking = p.lacking(w, packed, s.packing(), output, s.width);
+      return p.finish(build.group, arith::AddIOp::create(w.b, w.loc, all, lacking), space, point(row, column), s.width);
+    }
+    for (int64_t i = 0; i < s.width; ++i) {
+      Value lacking = p.lacking(w, packed, s.packing(), output + i, 1);
+      build.group.finish(lacking ? arith::AddIOp::create(w.b, w.loc, sums[i], lacking).getResult() : sums[i], space,
+                         point(row, column + i));
+    }
   }
 
   /// Computes a tile of columns of one row.
@@ -111,20 +129,19 @@ private:
       acc.push_back(beginsSums ? build.group.firstSums(space, point(row, column + i))
                                : w.constant(0, w.b.getI32Type()));
     }
+    Ix from = row * s.k + p.zeroIn(w, tile);
     constexpr int64_t unroll = 2;
     int64_t whole = s.k / p.step(), pairs = whole / unroll * unroll;
     acc = w.loop(0, pairs, unroll, acc, [&](Ix k, ValueRange before) {
-      return step(row, tile, k + 1, p.step(), step(row, tile, k, p.step(), before));
+      return step(from, tile, k + 1, p.step(), step(from, tile, k, p.step(), before));
     });
     if (pairs < whole) {
-      acc = step(row, tile, pairs, p.step(), acc);
+      acc = step(from, tile, pairs, p.step(), acc);
     }
     if (whole < s.steps()) {
-      acc = step(row, tile, whole, s.k - whole * p.step(), acc);
+      acc = step(from, tile, whole, s.k - whole * p.step(), acc);
     }
-    for (int64_t i = 0; i < s.width; ++i) {
-      build.group.finish(acc[i], space, point(row, column + i));
-    }
+    finish(acc, row, tile);
   }
 };
 
@@ -144,7 +161,7 @@ std::string whyNoWords(plan::KernelOp kernel, const target::MachineModel &machin
 
 double wordCycles(plan::KernelOp kernel, const target::MachineModel &machine) {
   WordSchedule s = scheduleOf(kernel, machine);
-  double product = s.products.hasDots() ? 1.5 : 3.5;
+  double product = s.products.pick(3.5, 1.5, 0.2);
   constexpr double finished = 20; // of a result
   constexpr int64_t typicalRows = 16;
   int64_t rows = s.problem.m.isNumber() ? s.problem.m.number() : typicalRows;

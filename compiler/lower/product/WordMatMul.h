@@ -1,6 +1,6 @@
 // Computes products of bytes by constant matrices where there are no vectors: a row of the left factor by a few columns
 // at a time, whose sums share a step of the row (bytes/WordProducts.h). Where columns are left over, the last ones are
-// computed again.
+// computed again. Where steps are vectors, so are the sums of four columns when they are finished.
 #pragma once
 #include "compiler/lower/Family.h"
 
