@@ -45,7 +45,8 @@ struct SeparatedResize : OpRewritePattern<onnx::InterpolateOp> {
     for (size_t i : order) {
       NamedAttrList attributes(op->getAttrs());
       attributes.set("axes", rewriter.getDenseI64ArrayAttr({op.getAxes()[i]}));
-      x = onnx::make<onnx::InterpolateOp>(rewriter, op.getLoc(), {x, op.getTables()[2 * i], op.getTables()[2 * i + 1]}, attributes.getAttrs());
+      x = onnx::make<onnx::InterpolateOp>(rewriter, op.getLoc(), {x, op.getTables()[2 * i], op.getTables()[2 * i + 1]},
+                                          attributes.getAttrs());
     }
     rewriter.replaceOp(op, x);
     return success();

@@ -8,6 +8,7 @@
 #include "compiler/onnx/Onnx.h"
 #include "compiler/onnx/sizes/Shapes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;
 
@@ -67,28 +68,43 @@ private:
     Value vector, scalar;
   };
 
-  /// Combines the elements of a row lane by lane, into no more accumulators than it has vectors.
+  /// Combines the elements of a row lane by lane. Of a row whose length is open, the run knows whether it fills all
+  /// accumulators: to combine those of a short one would take longer than its elements.
   RowParts partsOf(ArrayRef<Ix> at) {
-    size_t slots = accumulators;
     if (split.count.known()) {
-      slots = std::clamp<int64_t>(llvm::divideCeil(split.count.number(), split.lanes), 1, slots);
+      int64_t vectors = llvm::divideCeil(split.count.number(), split.lanes);
+      return partsOf(at, std::clamp<int64_t>(vectors, 1, static_cast<int64_t>(accumulators)));
     }
+    Value isLong = w.compare(arith::CmpIPredicate::sge, split.count, static_cast<int64_t>(accumulators) * split.lanes);
+    auto written = [&](int64_t slots) {
+      return [&, slots](OpBuilder &inner, Location) {
+        OpBuilder outer = std::exchange(w.b, inner);
+        RowParts parts = partsOf(at, slots);
+        scf::YieldOp::create(w.b, w.loc,
+                             parts.scalar ? ValueRange{parts.vector, parts.scalar} : ValueRange{parts.vector});
+        w.b = outer;
+      };
+    };
+    auto both = scf::IfOp::create(w.b, w.loc, isLong, written(static_cast<int64_t>(accumulators)), written(1));
+    return {both.getResult(0), both.getNumResults() > 1 ? both.getResult(1) : Value()};
+  }
+
+  RowParts partsOf(ArrayRef<Ix> at, int64_t slots) {
     SmallVector<Value> sums(slots, neutral(w, how, w.vectorOf(element, split.lanes)));
     if (split.hasScalarTail(w)) {
       sums.push_back(neutral(w, how, element));
     }
-    sums =
-        split.sweep(w, at, 1, {}, static_cast<int64_t>(slots), sums, [&](const AxisSplit::Step &s, ValueRange carried) {
-          SmallVector<Value> next(carried);
-          Value x = read(s.at, s.lanes, s.mask);
-          if (s.mask) {
-            x = arith::SelectOp::create(w.b, w.loc, s.mask, x, neutral(w, how, x.getType()));
-          }
-          next[s.slot] = combine(w, how, next[s.slot], x);
-          return next;
-        });
+    sums = split.sweep(w, at, 1, {}, slots, sums, [&](const AxisSplit::Step &s, ValueRange carried) {
+      SmallVector<Value> next(carried);
+      Value x = read(s.at, s.lanes, s.mask);
+      if (s.mask) {
+        x = arith::SelectOp::create(w.b, w.loc, s.mask, x, neutral(w, how, x.getType()));
+      }
+      next[s.slot] = combine(w, how, next[s.slot], x);
+      return next;
+    });
     Value vector = tree(w, how, SmallVector<Value>(ArrayRef<Value>(sums).take_front(slots)));
-    return {vector, sums.size() > slots ? sums.back() : Value()};
+    return {vector, split.hasScalarTail(w) ? sums.back() : Value()};
   }
 
   /// Reduces a row, along which the vectors lie.

@@ -8,6 +8,8 @@
 // element's place needs no test for the beginning. Along the innermost axis a vector has elements of one line; along
 // others it has elements of as many lines, each of which has a list.
 //
+// The best one alone along the innermost axis takes no list: lanes have the best of every so many elements.
+//
 // For many elements, for which inserting would take longer, the whole line is sorted (core/Sort.h).
 #include "compiler/onnx/ops/TopK.h"
 #include "compiler/lower/Family.h"
@@ -97,6 +99,13 @@ public:
     if (k.is(0)) {
       return;
     }
+    if (k.is(1) && lanes > 1 && extents.alongLines() && length.known() && length.number() >= lanes &&
+        length.number() <= mostShort) {
+      return w.loop(0, outer, 1, [&](Ix o) {
+        begin(o, 0);
+        bestOfLine();
+      });
+    }
     if (std::optional<bool> how = extents.sorts(lanes)) {
       return *how ? sortLines() : insertInLines();
     }
@@ -131,7 +140,8 @@ private:
     if (!n.isFloat()) {
       return op.getLargest() ? n > m : n < m;
     }
-    return op.getLargest() ? (n > m) | (isNaN(n) & ~isNaN(m)) : (n < m) | (isNaN(m) & ~isNaN(n));
+    Value perhaps = perhapsBetter(a, b); // NaN is the largest, and does not come before itself
+    return arith::AndIOp::create(w.b, w.loc, perhaps, ~isNaN(op.getLargest() ? m : n));
   }
   /// Returns (i1) whether a may come before b. This is one comparison, which also holds where one of them is NaN.
   Value perhapsBetter(Value a, Value b) {
@@ -161,6 +171,58 @@ private:
   Value elementAt(Ix j, Ix line) { return w.load(x, from + j * inner + line); }
   /// Returns where the list of a line begins.
   Ix listOf(Ix line) { return line * listSize + lanes; }
+
+  // The best one
+
+  /// Elements and their indices, in the lanes of vectors.
+  struct Indexed {
+    Value value, index;
+  };
+
+  /// Returns lane by lane which of two comes first.
+  Indexed first(const Indexed &a, const Indexed &b) {
+    Value isEarlier = w.compare(arith::CmpIPredicate::slt, b.index, a.index);
+    Value wins =
+        arith::SelectOp::create(w.b, w.loc, isEarlier, not_(better(a.value, b.value)), better(b.value, a.value));
+    return {arith::SelectOp::create(w.b, w.loc, wins, b.value, a.value),
+            arith::SelectOp::create(w.b, w.loc, wins, b.index, a.index)};
+  }
+  Value not_(Value bits) { return arith::XOrIOp::create(w.b, w.loc, bits, w.constant(-1, bits.getType())); }
+
+  /// Writes the best element of a line, of which each lane has that of every `lanes`-th element first. The last vector
+  /// may have elements of the one before it, which are no better than themselves.
+  void bestOfLine() {
+    auto numbers = llvm::to_vector(llvm::seq<int32_t>(0, static_cast<int32_t>(lanes)));
+    auto type = VectorType::get({lanes}, w.b.getI32Type());
+    Value counting = arith::ConstantOp::create(w.b, w.loc, DenseElementsAttr::get(type, ArrayRef<int32_t>(numbers)));
+    auto at = [&](Ix j) -> Indexed {
+      Value from0 = w.splat(w.integer(j, w.b.getI32Type()), lanes);
+      return {w.load(x, from + j, lanes), arith::AddIOp::create(w.b, w.loc, from0, counting)};
+    };
+    Indexed begin = at(0);
+    Ix whole = length - remainder(length, lanes);
+    SmallVector<Value> found =
+        w.loop(lanes, whole, lanes, {begin.value, begin.index}, [&](Ix j, ValueRange c) -> SmallVector<Value> {
+          Indexed next = at(j);
+          Value wins = better(next.value, c[0]); // of equal ones the first
+          return {arith::SelectOp::create(w.b, w.loc, wins, next.value, c[0]),
+                  arith::SelectOp::create(w.b, w.loc, wins, next.index, c[1])};
+        });
+    Indexed all{found[0], found[1]};
+    if (!remainder(length, lanes).is(0)) {
+      all = first(all, at(length - Ix(lanes)));
+    }
+    for (int64_t half = lanes / 2; half; half /= 2) {
+      auto part = [&](int64_t from) -> Indexed {
+        auto lanesOf = llvm::to_vector(llvm::seq(from, from + half));
+        return {vector::ShuffleOp::create(w.b, w.loc, all.value, all.value, lanesOf),
+                vector::ShuffleOp::create(w.b, w.loc, all.index, all.index, lanesOf)};
+      };
+      all = first(part(0), part(half));
+    }
+    give(0, 0, vector::ExtractOp::create(w.b, w.loc, all.value, 0),
+         vector::ExtractOp::create(w.b, w.loc, all.index, 0));
+  }
 
   // Insertion
 

@@ -167,20 +167,6 @@ private:
     return {row, w.ix(arith::SelectOp::create(w.b, w.loc, active, back, w.value(step))), active};
   }
 
-  /// The batch in tiles of rows: as even as may be, or with tiles of half as many and fewer at the end where its size
-  /// depends on the run.
-  void eachTile(llvm::function_ref<void(Ix first, int64_t count)> body) {
-    if (plan.batch.isNumber()) {
-      return w.balanced(plan.batch.number(), plan.rows, body);
-    }
-    Ix done = 0;
-    for (int64_t rows = plan.rows; rows; rows = rows > 1 ? static_cast<int64_t>(llvm::PowerOf2Ceil(rows)) / 2 : 0) {
-      Ix end = Ix(plan.batch) - remainder(Ix(plan.batch) - done, rows);
-      w.loop(done, end, rows, [&](Ix first) { body(first, rows); });
-      done = end;
-    }
-  }
-
   void oneStep(Ix step) {
     Ix parity = remainder(step, 2), state = plan.stateElements();
     Ix from = parity * state, to = (Ix(1) - parity) * state;
@@ -189,8 +175,9 @@ private:
       product.read(i ? reset : h, i ? Ix(0) : from);
       // R is read once in a step, since all rows take a group of blocks before the next one.
       auto allRows = [&](Ix unit, int64_t blocks, bool partial) {
-        eachTile(
-            [&](Ix first, int64_t count) { tile({first, count, step}, stage, i, unit, blocks, from, to, partial); });
+        w.balanced(plan.batch, plan.rows, [&](Ix first, int64_t count) {
+          tile({first, count, step}, stage, i, unit, blocks, from, to, partial);
+        });
       };
       int64_t size = stage.group * plan.lanes, whole = plan.hidden / size;
       w.loop(0, whole, 1, [&](Ix g) { allRows(g * size, stage.group, false); });
