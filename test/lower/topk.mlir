@@ -16,7 +16,7 @@
 // CHECK: vector.reduction <or>
 // CHECK: scf.if
 // CHECK: [[X:%.*]] = memref.load %arg0
-// CHECK: arith.cmpf uno, [[X]], [[X]]
+// CHECK: arith.cmpf ugt, [[X]]
 // CHECK: scf.if
 // CHECK-NOT: scf.while
 // CHECK-COUNT-2: vector.shuffle
@@ -75,4 +75,24 @@ func.func @open(%x: tensor<?xi64, #onnx.sizes<"n">>) -> (tensor<20xi64>, tensor<
   %k = onnx.Constant dense<20> : tensor<1xi64>
   %0, %i = "onnx.TopK"(%x, %k) : (tensor<?xi64, #onnx.sizes<"n">>, tensor<1xi64>) -> (tensor<20xi64>, tensor<20xi64>)
   return %0, %i : tensor<20xi64>, tensor<20xi64>
+}
+
+// -----
+
+// The best one takes no list: vectors are compared, the last of which begins where it is whole, and then their lanes.
+// CHECK-LABEL: func.func private @topk_(
+// CHECK: scf.for {{.*}} to %c4
+// V3: scf.for {{.*}} to %c56{{.*}} step %c8
+// V4: scf.for {{.*}} to %c48{{.*}} step %c16
+// CHECK: arith.cmpf ugt, {{.*}} : vector
+// V3: vector.load %arg0
+// V4: vector.load %arg0
+// CHECK: vector.shuffle
+// CHECK-NOT: scf.while
+// CHECK: memref.store {{.*}}, %arg1
+// CHECK: memref.store {{.*}}, %arg2
+func.func @one(%x: tensor<4x61xf32>) -> (tensor<4x1xf32>, tensor<4x1xi64>) {
+  %k = onnx.Constant dense<1> : tensor<1xi64>
+  %0, %i = "onnx.TopK"(%x, %k) <{axis = 1 : i64}> : (tensor<4x61xf32>, tensor<1xi64>) -> (tensor<4x1xf32>, tensor<4x1xi64>)
+  return %0, %i : tensor<4x1xf32>, tensor<4x1xi64>
 }
