@@ -15,7 +15,7 @@ set(llvm_archives ${LLVM_AVAILABLE_LIBS})
 list(FILTER llvm_archives INCLUDE REGEX "^LLVM.")
 # LLVM's packages are built around the shared library, and say so of each archive; z3, curl and others belong to parts that we do
 # not take. The linker looks at all archives as often as it has to, so nothing is lost with the order.
-set_target_properties(lldELF lldCommon PROPERTIES INTERFACE_LINK_LIBRARIES "")
+set_target_properties(lldELF lldWasm lldCommon PROPERTIES INTERFACE_LINK_LIBRARIES "")
 set(generators ${LLVM_TARGETS_TO_BUILD})
 file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/targets/*.cpp)
 foreach(source IN LISTS sources)

@@ -89,6 +89,8 @@ static llvm::Error dispatch(const Invocation &invocation) {
     return tuneCommand(invocation);
   case Command::Diff:
     return diffCommand(invocation);
+  case Command::Package:
+    return packageCommand(invocation);
   case Command::Targets:
     return targetsCommand(invocation);
   }

@@ -37,6 +37,7 @@ llvm::Error reportCommand(const Invocation &invocation);
 llvm::Error quantizeCommand(const Invocation &invocation);
 llvm::Error tuneCommand(const Invocation &invocation);
 llvm::Error diffCommand(const Invocation &invocation);
+llvm::Error packageCommand(const Invocation &invocation);
 llvm::Error targetsCommand(const Invocation &invocation);
 
 } // namespace ingot::driver

@@ -112,7 +112,7 @@ static Error linkFiles(ArrayRef<std::string> paths) {
   for (const std::string &path : paths.drop_back()) {
     arguments.push_back(path.c_str());
   }
-  return ingot::emit::link(arguments, "linking the parts of the model's code");
+  return ingot::emit::link(ingot::emit::Format::Elf, arguments, "linking the parts of the model's code");
 }
 
 Expected<Bytes> ingot::emit::linkObjects(ArrayRef<ArrayRef<char>> objects, ArrayRef<std::string> local) {

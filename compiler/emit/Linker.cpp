@@ -10,17 +10,21 @@
 #include "llvm/Support/raw_ostream.h"
 
 LLD_HAS_DRIVER(elf)
+LLD_HAS_DRIVER(wasm)
 
 using namespace llvm;
 
-Error ingot::emit::link(ArrayRef<const char *> arguments, const Twine &what) {
+Error ingot::emit::link(Format format, ArrayRef<const char *> arguments, const Twine &what) {
   // The linker takes its number of threads for the whole process, which has other work for llvm::parallelFor.
   scope_exit restore([own = parallel::strategy] { parallel::strategy = own; });
-  SmallVector<const char *> all = {"ld.lld", "--threads=1", "--build-id=none"};
+  bool isWasm = format == Format::Wasm;
+  SmallVector<const char *> all = {isWasm ? "wasm-ld" : "ld.lld", "--threads=1", "--build-id=none"};
   append_range(all, arguments);
   std::string messages;
   raw_string_ostream stream(messages);
-  lld::Result result = lld::lldMain(all, stream, stream, {{lld::Gnu, &lld::elf::link}});
+  lld::DriverDef driver =
+      isWasm ? lld::DriverDef{lld::Wasm, &lld::wasm::link} : lld::DriverDef{lld::Gnu, &lld::elf::link};
+  lld::Result result = lld::lldMain(all, stream, stream, {driver});
   return result.retCode == 0 ? Error::success() : createStringError(what + " failed: " + StringRef(messages).trim());
 }
 
@@ -42,7 +46,7 @@ Expected<std::string> ingot::emit::linkShared(StringRef object, const Twine &wha
     return joinErrors(first.takeError(), second.takeError());
   }
   const char *arguments[] = {"-shared", "-o", to.c_str(), from.c_str()};
-  if (Error error = link(arguments, what)) {
+  if (Error error = link(Format::Elf, arguments, what)) {
     return error;
   }
   ErrorOr<std::unique_ptr<MemoryBuffer>> image = MemoryBuffer::getFile(to);

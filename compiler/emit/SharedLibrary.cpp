@@ -93,5 +93,5 @@ Error ingot::emit::linkSharedLibrary(const std::string &object, StringRef triple
   for (const std::string &file : images) {
     arguments.push_back(file.c_str());
   }
-  return link(arguments, "linking " + output);
+  return link(Format::Elf, arguments, "linking " + output);
 }

@@ -1,7 +1,8 @@
 // WebAssembly: code for browsers, Node and other engines, with addresses of 32 bits, scalar or with vectors of 128 bits
 // (simd128). Objects are those of LLVM's WebAssembly linker; they import nothing but what that defines, the support
 // library, and one function of the C compiler's where sizes are open. Multiply-adds are two instructions, and kernels
-// are loops for one thread.
+// are loops for one thread. Products of bytes are those of int16, of which an instruction adds two (i32x4.dot_i16x8_s).
+#include "compiler/target/LlvmCpus.h"
 #include "compiler/target/SpecTable.h"
 
 extern "C" { // NOLINTBEGIN(readability-identifier-naming): LLVM's names
@@ -13,7 +14,10 @@ void LLVMInitializeWebAssemblyAsmParser();
 } // NOLINTEND(readability-identifier-naming)
 
 using namespace llvm;
+using ingot::target::Instruction;
+using ingot::target::InstructionRow;
 using ingot::target::Level;
+using ingot::target::LlvmCpus;
 using ingot::target::MachineModel;
 using ingot::target::Platform;
 
@@ -38,6 +42,16 @@ constexpr Row rows[] = {
     {"wasm32+simd128", "WebAssembly with vectors of 128 bits: browsers since 2021, Node since 16.4", "+simd128", true},
 };
 
+/// The swizzle gives zeros for numbers beyond the vector, negative ones among them, as ShuffleBytes wants it.
+constexpr InstructionRow instructionRows[] = {
+    {Instruction::Int16Dot2, 4, "llvm.wasm.dot"},
+    {Instruction::PackInt32, 4, "llvm.wasm.narrow.signed.v8i16.v4i32"},
+    {Instruction::PackInt16, 4, "llvm.wasm.narrow.signed.v16i8.v8i16"},
+    {Instruction::PackUnsigned, 4, "llvm.wasm.narrow.unsigned.v16i8.v8i16"},
+    {Instruction::ShuffleBytes, 4, "llvm.wasm.swizzle"},
+    {Instruction::MultiplyInt16, 4, "llvm.wasm.q15mulr.sat.signed"},
+};
+
 const Row *rowOf(StringRef spec) { return ingot::target::rowOf(rows, spec); }
 
 void initializeBackEnd() {
@@ -58,6 +72,8 @@ public:
 
   std::vector<Level> levels() const override { return ingot::target::levelsOf(rows); }
 
+  ArrayRef<InstructionRow> instructions() const override { return instructionRows; }
+
   bool accepts(StringRef spec) const override { return spec.starts_with("wasm"); }
 
   Expected<MachineModel> machine(StringRef spec) const override {
@@ -77,6 +93,7 @@ public:
     machine.memoryOperands = false;
     machine.fusedMultiplyAdd = false;
     machine.matmulTile = row->vectors ? MachineModel::Tile{4, 2} : MachineModel::Tile{4, 4};
+    LlvmCpus(machine.triple, machine.cpu).takeInstructions(machine, instructionRows);
     machine.l1Bytes = 32 << 10;
     machine.l2Bytes = 256 << 10;
     machine.l3Bytes = 2 << 20;

@@ -115,6 +115,29 @@ TEST(CommandLine, Diff) {
   }
 }
 
+TEST(CommandLine, Package) {
+  Invocation package = parsed({"package", "a.onnx", "b.onnx", "--for", "npm", "-o", "out", "--dim", "batch=1"});
+  EXPECT_EQ(package.command, Command::Package);
+  EXPECT_EQ(package.models, (std::vector<std::string>{"a.onnx", "b.onnx"}));
+  EXPECT_EQ(package.packageFormat, "npm");
+  EXPECT_EQ(package.packageVersion, "1.0.0");
+  EXPECT_EQ(package.model.dims.at("batch"), 1);
+  auto with = [&](std::vector<const char *> more) {
+    std::vector<const char *> all = {"package", "a.onnx", "--for", "zephyr", "-o", "out"};
+    all.insert(all.end(), more.begin(), more.end());
+    return all;
+  };
+  EXPECT_EQ(parsed(with({"--package-version", "0.12.3"})).packageVersion, "0.12.3");
+  for (const char *text : {"1.0", "v1.0.0", "1.0.00", "1..0"}) {
+    expectSays(wrong(with({"--package-version", text})), "is no version such as 1.0.0");
+  }
+  expectSays(wrong({"package", "a.onnx", "--for", "cargo", "-o", "out"}), "--for: cargo not in {npm,");
+  expectSays(wrong({"package", "a.onnx", "--for", "npm"}), "--output is required");
+  expectSays(wrong({"package", "a.onnx", "b.onnx", "--for", "npm", "-o", "out", "--name", "n"}),
+             "--name is for one model");
+  expectSays(wrong(with({"--triple", "thumbv7em-none-eabi"})), "are for compile");
+}
+
 TEST(CommandLine, OpenSizes) {
   Invocation invocation = parsed(
       {"compile", "m.onnx", "--dim", "batch=1..8", "--dim", "seq=16", "--dim", "past=3..3", "--dim", "rows=2.."});

@@ -44,7 +44,7 @@ FOLDERS = {
         "algorithms": ["core", "bytes", "product", "conv"],
         "families": ["core", "bytes", "product", "attention", "conv"],
     },
-    "driver": {"execution": [], "quantizing": ["execution"], "commands": ["execution", "quantizing"]},
+    "driver": {"execution": [], "quantizing": ["execution"], "packaging": ["execution"], "commands": ["execution", "quantizing", "packaging"]},
 }
 INCLUDE = re.compile(r'^\s*#\s*include\s+[<"]((?:compiler|targets|runtime_support)/[^>"]+)[>"]')
 USES = re.compile(r"ingot_room\(\s*(\w+)[^)]*?\bUSES\b([^)]*)\)", re.S)
@@ -109,11 +109,12 @@ def uses(root):
 
 
 def target_names(root):
-    """Nobody but the folder itself names a target: in the compiler's code (comments aside) its folder's name does not occur."""
+    """Nobody but the folder itself names a target: in the compiler's code (comments aside) its folder's name does not occur. The formats of packages are
+    for certain machines, as those who read them say: their tables name these."""
     names = [path.name for path in (root / "targets").iterdir() if path.is_dir()]
     pattern = re.compile(rf"(?<![A-Za-z0-9])({'|'.join(map(re.escape, names))})(?![A-Za-z0-9])", re.I)
     for path in sorted((root / "compiler").rglob("*")):
-        if path.suffix not in (".h", ".cpp", ".td", ".txt"):
+        if path.suffix not in (".h", ".cpp", ".td", ".txt") or path.is_relative_to(root / "compiler/driver/packaging"):
             continue
         comment = "#" if path.suffix == ".txt" else "//"
         for number, line in enumerate(path.read_text(errors="replace").splitlines(), 1):

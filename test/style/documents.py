@@ -22,7 +22,7 @@ import textwrap
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 COLUMNS, WORDS, WRAPPED, DECISION = 160, 45, 130, 40
 # Documents whose tables are printed by scripts: bench/*.py, test/exports/run.py.
-MEASURED = {"bench/README.md", "bench/arm.md", "bench/firmware.md", "test/exports/results.md"}
+MEASURED = {"bench/README.md", "bench/arm.md", "bench/firmware.md", "bench/web.md", "test/exports/results.md"}
 
 LINK = re.compile(r"\[(?:[^\[\]]|\[[^\]]*\])*\]\(([^()\s]+)\)")
 CODE = re.compile(r"(`+)(.+?)\1")
@@ -34,7 +34,7 @@ FILE_NAME = re.compile(r"(?<![\w/<.*$>\"-])((?:[\w+-]+/)*[\w+-]+(?:\.[\w+-]+)*\.
 PLACEHOLDER = re.compile(r"\b(?:NAME|FAMILY|STEM|FILE|DIR|FOLDER|SOURCE|SUITE|MODEL|MACHINE|TRIPLE|lives)\b|"
                          r"^(?:out/)?(?:app|main|my\w*|model|squeezenet|bert|net|numbers|ssd|gpt2|schedules)\.|^build/|"
                          r"^(?:[A-Za-z]|winnt|immintrin|stdint|asm/hwcap|letters|tokens|Targets)\.\w+$|"
-                         r"^(?:version\.json|(?:models/)?(?:model-)?settings\.json|(?:program|interface)\.txt)$|\.(?:h|cpp)\.inc$|^docs/Versioning\.md$")
+                         r"^(?:version\.json|(?:package|library)\.json|index\.js|(?:models/)?(?:model-)?settings\.json|(?:program|interface)\.txt)$|\.(?:h|cpp)\.inc$|^docs/Versioning\.md$")
 TEST_NAMED = re.compile(r"\b[Tt]ests? (`[^`]+`(?:(?:,| and| or) `[^`]+`)*)|\bthe (`[a-z][\w-]*`) tests?\b|ctest\b[^`\n]* -R (\w[\w-]*)")
 DECLARED = re.compile(r"(?:add_test\(\s*NAME|ingot_\w*test\()\s*([^\s)]+)")
 BEGINS_ITEM = re.compile(r"\s*(?:[-*+] |\d+\. )")

@@ -3,6 +3,8 @@
 #include "compiler/driver/commands/CommandLine.h"
 #include "compiler/driver/commands/FlagChecks.h"
 #include "compiler/driver/commands/ModelFlags.h"
+#include "compiler/driver/packaging/Package.h"
+#include "llvm/ADT/StringExtras.h"
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
@@ -264,6 +266,42 @@ void addDiff(CLI::App &app, Invocation &invocation) {
   app.add_flag("--json", invocation.json, "Print one JSON object instead of text");
 }
 
+/// Checks the numbers of a version: all that the formats agree on.
+std::string wrongVersion(const std::string &text) {
+  llvm::SmallVector<llvm::StringRef> numbers;
+  llvm::StringRef(text).split(numbers, '.');
+  auto isNumber = [](llvm::StringRef part) {
+    return !part.empty() && part.size() < 6 && llvm::all_of(part, llvm::isDigit) && (part == "0" || part[0] != '0');
+  };
+  return numbers.size() == 3 && llvm::all_of(numbers, isNumber) ? "" : "'" + text + "' is no version such as 1.0.0";
+}
+
+void addPackage(CLI::App &app, Invocation &invocation) {
+  addModelFlags(app, invocation, "");
+  app.remove_option(app.get_option("model"));
+  app.add_option("model", invocation.models, "ONNX models")->required()->type_name("FILE");
+  beginGroup(app, "Output");
+  std::vector<std::string> words;
+  std::string meanings;
+  for (const PackageFormat &format : packageFormats()) {
+    words.push_back(format.word.str());
+    meanings += (meanings.empty() ? "" : ", ") + format.word.str() + " (" + format.help.str() + ")";
+  }
+  app.add_option("--for", invocation.packageFormat, "Whose package it is: " + meanings)
+      ->required()
+      ->check(CLI::IsMember(words))
+      ->type_name("FORMAT");
+  app.add_option("-o,--output", invocation.model.outDir, "Folder of the package; made if it does not exist")
+      ->required()
+      ->type_name("DIR");
+  app.add_option("--package-name", invocation.packageName, "What the package is called; default: as its folder")
+      ->type_name("NAME");
+  invocation.packageVersion = "1.0.0";
+  app.add_option("--package-version", invocation.packageVersion, "Its version; default: 1.0.0")
+      ->check(CLI::Validator(wrongVersion, ""))
+      ->type_name("A.B.C");
+}
+
 constexpr support::Word<bool> kActivations[] = {{false, "uint8", "any range"}, {true, "int8", "symmetric"}};
 
 void addQuantize(CLI::App &app, Invocation &invocation) {
@@ -334,6 +372,7 @@ ParsedCommandLine parseCommandLine(int argc, const char *const *argv) {
       {Command::Tune, "tune", "Measure which schedules of a model's kernels are the fastest here, for compile --tuning",
        addTune},
       {Command::Diff, "diff", "Say what grew and shrank between two manifests of compiled models", addDiff},
+      {Command::Package, "package", "Write models as a package of another tool, such as npm", addPackage},
       {Command::Targets, "targets", "List the known targets, and what this host is",
        [](CLI::App &sub, Invocation &invocation) {
          addLoadTarget(sub, invocation);

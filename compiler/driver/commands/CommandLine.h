@@ -9,7 +9,7 @@
 
 namespace ingot::driver {
 
-enum class Command { Compile, Inspect, Run, Verify, Bench, Report, Quantize, Tune, Diff, Targets };
+enum class Command { Compile, Inspect, Run, Verify, Bench, Report, Quantize, Tune, Diff, Package, Targets };
 
 struct Invocation {
   Command command = Command::Targets;
@@ -44,6 +44,10 @@ struct Invocation {
   bool listsSchedules = false;        ///< tune: what there is to measure, in place of measuring it
   std::vector<std::string> manifests; ///< diff: the old one and the new one
   std::optional<double> mostGrowth;   ///< diff: percent that flash and ram may grow
+  std::vector<std::string> models;    ///< package: the models, each of which is model.modelPath once
+  std::string packageFormat;          ///< package: the word of a PackageFormat
+  std::string packageName;            ///< package: what it is called; empty: as its folder
+  std::string packageVersion;         ///< package: its version
   quantizer::Options quantization;    ///< quantize
   Preprocessing preprocessing;        ///< quantize: of pictures and sounds
   Reproduction reproduction;          ///< how a failure is seen again

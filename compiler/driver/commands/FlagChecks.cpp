@@ -1,7 +1,9 @@
 // Checks what no single flag can check: first what concerns all subcommands, then what a single one reads of its own
 // flags.
 #include "compiler/driver/commands/FlagChecks.h"
+#include "compiler/driver/packaging/Package.h"
 #include "compiler/emit/Emit.h"
+#include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringExtras.h"
 #include <algorithm>
 
@@ -92,6 +94,32 @@ std::string checkTune(const Invocation &invocation) {
                                      : "tune writes a file of schedules: give -o FILE, or --list";
   }
   return model.stopAfter.empty() ? "" : "--stop-after leaves nothing to measure; use it with compile";
+}
+
+/// Checks the flags of a package, which says itself for which machines and in which files its models are.
+std::string checkPackage(const Invocation &invocation) {
+  const pipeline::Options &model = invocation.model;
+  const PackageFormat &format = *packageFormat(invocation.packageFormat);
+  llvm::SetVector<llvm::StringRef> targets;
+  for (const PackageMachine &machine : format.machines) {
+    targets.insert(machine.target);
+  }
+  for (const std::string &target : model.targets) {
+    if (!format.choosesTargets || !targets.contains(target)) {
+      return "--target " + target + " and --for " + format.word.str() + " do not go together: the package is for " +
+             llvm::join(targets, ", ");
+    }
+  }
+  if (!model.levels.empty() || !model.triple.empty() || !model.stopAfter.empty()) {
+    return "--levels, --triple and --stop-after are for compile: a package has its own machines and files";
+  }
+  if (!model.name.empty() && invocation.models.size() > 1) {
+    return "--name is for one model; several are called after their files";
+  }
+  auto manifest = llvm::find_if(invocation.models, isManifest);
+  return manifest == invocation.models.end()
+             ? ""
+             : "'" + *manifest + "' is the manifest of a compiled model; an ONNX model is expected";
 }
 
 /// Checks --stop-after, which prints the IR, so that nothing else is written.
@@ -237,6 +265,8 @@ std::string checkFlags(const Invocation &invocation, const IsGiven &isGiven) {
     return checkTune(invocation);
   case Command::Inspect:
     return checkInspect(invocation);
+  case Command::Package:
+    return checkPackage(invocation);
   default:
     return "";
   }
