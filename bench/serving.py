@@ -108,6 +108,11 @@ def answer(port, message):
     return [np.frombuffer(raw, np.float32) for output, raw in zip(reply.outputs, reply.raw_output_contents) if output.datatype == "FP32"]
 
 
+def alike(one, other):
+    """Whether two engines give the same outputs, as far as floats of 32 bits let them."""
+    return all(np.allclose(ours, theirs, atol=1e-2 * float(np.abs(ours).max(initial=1)), equal_nan=True) for ours, theirs in zip(one, other))
+
+
 class Bench:
     def __init__(self, given):
         self.given, self.build = given, given.build.resolve()
@@ -147,10 +152,11 @@ class Bench:
             messages = {engine: request(engine, feeds) for engine in variants}
             results = {engine: answer(running.grpc_port, message) for engine, message in messages.items()}
             for engine, outputs in results.items():
-                for ours, theirs in zip(results["onnxruntime"], outputs):
-                    scale = float(np.abs(ours).max(initial=1))
-                    if not np.allclose(ours, theirs, atol=1e-2 * scale, equal_nan=True):
-                        sys.exit(f"{model}: {engine} answers {theirs[:4]} and onnxruntime {ours[:4]}")
+                if not alike(results["onnxruntime"], outputs):
+                    print(f"{model}: {engine} answers otherwise than onnxruntime, and is not measured", file=sys.stderr)
+                    messages.pop(engine)
+            if "ingot" not in messages:
+                sys.exit(1)
             return self.measure(running, messages, self.given.connections)
 
     def batches(self):
