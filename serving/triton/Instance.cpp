@@ -211,13 +211,15 @@ void Instance::readInput(const Requests &requests, int32_t number) {
     }
     if (info.type == INGOT_BOOL) {
       std::transform(to.begin() + static_cast<std::ptrdiff_t>(begin), to.end(),
-                     to.begin() + static_cast<std::ptrdiff_t>(begin), [](std::byte x) { return std::byte(x != std::byte{}); });
+                     to.begin() + static_cast<std::ptrdiff_t>(begin),
+                     [](std::byte x) { return std::byte(x != std::byte{}); });
     }
   }
   shapes[at] = {inputDims[at].data(), static_cast<int32_t>(inputDims[at].size())};
   if (int32_t rank = shapes[at].rank; rank == info.rank && bytesOf(info, shapes[at].dims) != to.size()) {
     throw Failure(TRITONSERVER_ERROR_INVALID_ARG, std::string("input '") + info.name + "' has " +
-                                                      std::to_string(to.size()) + " bytes, which is not what its shape says");
+                                                      std::to_string(to.size()) +
+                                                      " bytes, which is not what its shape says");
   }
   rowsOf = rows;
   static std::byte none;
@@ -281,7 +283,7 @@ void Instance::send(const Requests &requests, const Times &times) {
       bool good = !error;
       log(TRITONBACKEND_ResponseSend(response, TRITONSERVER_RESPONSE_COMPLETE_FINAL, error));
       log(TRITONBACKEND_ModelInstanceReportStatistics(handle, requests[i], good, times.began, times.runBegan,
-                                                        times.runEnded, Times::now()));
+                                                      times.runEnded, Times::now()));
     }
     if (response && error) {
       TRITONSERVER_ErrorDelete(error); // the client has it
@@ -293,7 +295,7 @@ void Instance::send(const Requests &requests, const Times &times) {
   }
   uint64_t counted = model.batches() ? static_cast<uint64_t>(std::max<int64_t>(1, all)) : 1;
   log(TRITONBACKEND_ModelInstanceReportBatchStatistics(handle, counted, times.began, times.runBegan, times.runEnded,
-                                                         Times::now()));
+                                                       Times::now()));
 }
 
 /// Writes the outputs that a request asks for: rows [row, row + rows) of `all`.

@@ -1,5 +1,6 @@
 // Declares what this backend calls of Triton's C interfaces TRITONSERVER and TRITONBACKEND, major version 1, so that a
-// build needs no header of Triton. The server itself has the functions; names and numbers are those of its documentation.
+// build needs no header of Triton. The server itself has the functions; names and numbers are those of its
+// documentation.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -69,8 +70,7 @@ TRITONSERVER_Error *TRITONBACKEND_ModelInstanceReportBatchStatistics(TRITONBACKE
 TRITONSERVER_Error *TRITONBACKEND_RequestInput(TRITONBACKEND_Request *request, const char *name,
                                                TRITONBACKEND_Input **input);
 TRITONSERVER_Error *TRITONBACKEND_RequestOutputCount(TRITONBACKEND_Request *request, uint32_t *count);
-TRITONSERVER_Error *TRITONBACKEND_RequestOutputName(TRITONBACKEND_Request *request, uint32_t number,
-                                                    const char **name);
+TRITONSERVER_Error *TRITONBACKEND_RequestOutputName(TRITONBACKEND_Request *request, uint32_t number, const char **name);
 TRITONSERVER_Error *TRITONBACKEND_RequestRelease(TRITONBACKEND_Request *request, uint32_t flags);
 TRITONSERVER_Error *TRITONBACKEND_InputProperties(TRITONBACKEND_Input *input, const char **name,
                                                   TRITONSERVER_DataType *type, const int64_t **shape, uint32_t *rank,

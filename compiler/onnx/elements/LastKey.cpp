@@ -23,8 +23,8 @@ namespace ingot::onnx {
 
 static constexpr int64_t mostKeys = 1 << 20; ///< longer constants are not compared with 0, 1, 2, ...
 
-/// Returns whether the elements along the last axis are 0, 1, 2, ..., as many as there are keys, and all other axes have
-/// one element.
+/// Returns whether the elements along the last axis are 0, 1, 2, ..., as many as there are keys, and all other axes
+/// have one element.
 static bool countsKeys(Value v, const Size &keys) {
   auto type = ranked(v);
   if (!type || type.getRank() == 0 || !isSized(v)) {
@@ -42,9 +42,8 @@ static bool countsKeys(Value v, const Size &keys) {
     return false;
   }
   auto numbers = integersOf(constant);
-  return numbers && llvm::all_of(llvm::enumerate(*numbers), [](auto pair) {
-           return pair.value() == static_cast<int64_t>(pair.index());
-         });
+  return numbers && llvm::all_of(llvm::enumerate(*numbers),
+                                 [](auto pair) { return pair.value() == static_cast<int64_t>(pair.index()); });
 }
 
 /// Returns whether `v` is of signed integers that do not differ along the last axis.
@@ -63,7 +62,8 @@ static std::optional<LastKey> lastKeyBelow(Value small, Value large, const Size 
   }
   auto ahead = small.getDefiningOp<SubOp>();
   auto most = wholeNumber(large);
-  if (!ahead || !most || !countsKeys(ahead.getA(), keys) || !isPlace(ahead.getB()) || *most + less > 0 || *most < -mostKeys) {
+  if (!ahead || !most || !countsKeys(ahead.getA(), keys) || !isPlace(ahead.getB()) || *most + less > 0 ||
+      *most < -mostKeys) {
     return std::nullopt;
   }
   return LastKey{ahead.getB(), *most + less};

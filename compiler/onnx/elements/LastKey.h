@@ -14,8 +14,9 @@ struct LastKey {
   int64_t more = 0; ///< at most 0
 };
 
-/// Reads a condition [..., queries, keys], with so many keys, under which a query looks at a key; where `holds` is false, under which it
-/// does not. Nothing: no comparison of the keys' numbers with another number is found, which is not an error.
+/// Reads a condition [..., queries, keys], with so many keys, under which a query looks at a key; where `holds` is
+/// false, under which it does not. Nothing: no comparison of the keys' numbers with another number is found, which is
+/// not an error.
 std::optional<LastKey> lastKeyWhere(mlir::Value condition, const Size &keys, bool holds = true);
 
 /// Reads a mask [..., queries, keys] that is added to the scores.
