@@ -31,7 +31,7 @@ Instance *stateOf(TRITONBACKEND_ModelInstance *instance) {
 
 } // namespace
 
-extern "C" {
+extern "C" { // NOLINTBEGIN(readability-identifier-naming): Triton's names
 #define INGOT_EXPORTED __attribute__((visibility("default")))
 
 INGOT_EXPORTED TRITONSERVER_Error *TRITONBACKEND_Initialize(TRITONBACKEND_Backend *) {
@@ -75,4 +75,4 @@ INGOT_EXPORTED TRITONSERVER_Error *TRITONBACKEND_ModelInstanceExecute(TRITONBACK
                                                                       uint32_t count) {
   return guarded([&] { stateOf(instance)->execute(requests, count); });
 }
-}
+} // NOLINTEND(readability-identifier-naming)
