@@ -53,6 +53,7 @@ def repository(build):
     served.add("picked", package.parse(PICKED), max_batch_size=8, max_batch_time=0.05)
     served.add("variants", mlp(), extra={"dims": {"batch": [1, 4]}}, max_batch_size=16, max_batch_time=0.05)
     served.add("bounded", mlp(), extra={"dims": {"batch": "1..4"}})
+    served.add("sums", implementation="other_runtime.Sums")
     folder = served.add("compiled")
     ingot.compile(mlp(3), name="three").save(folder)
     return served
@@ -200,6 +201,12 @@ class Served(unittest.TestCase):
         for body in (b"{", b"[]", b'{"inputs": 3}', b'{"inputs": [{"name": "features", "datatype": "FP33", "shape": [1], "data": [1]}]}'):
             self.assertEqual(self.server.call("/v2/models/mlp/infer", body)[0], 422)
         self.assertEqual(self.server.call("/v2/health/live")[0], 200)
+
+    def test_other_runtimes(self):
+        """A runtime that is not ingot's sees the lists of numbers that MLServer documents, also where raw contents stay arrays for ingot's."""
+        x = np.arange(6, dtype=np.float32).reshape(2, 3)
+        for protocol in self.clients:
+            np.testing.assert_array_equal(self.infer(protocol, "sums", {"x": x}).as_numpy("sums"), [[15], [15]])
 
     def test_wrong_bytes(self):
         """Raw contents of gRPC that are not as long as the shape says, and the binary form of HTTP, which MLServer does not read: errors, and the server lives."""
