@@ -217,7 +217,7 @@ def page(rows, given):
     text = f"""# Behind a server
 
 Written by `bench/serving.py` on {time.strftime("%Y-%m-%d")}: MLServer {importlib.metadata.version('mlserver')} without workers, gRPC with raw contents.
-{given.connections} connections in a closed loop, one thread for each run, two runs at once. Medians of the rounds of a model, the engines
+{given.connections} connections in a closed loop, one thread for each run, a run for each processor. Medians of the rounds of a model, the engines
 interleaved in one server. onnxruntime {importlib.metadata.version('onnxruntime')} and OpenVINO {importlib.metadata.version('openvino')} have the same checks, queue and threads;
 where OpenVINO has no line, the server with it did not start, or it answered otherwise.
 The machine has {os.cpu_count()} virtual cores ({cpu}), of which client and server had {len(os.sched_getaffinity(0))};
