@@ -1,9 +1,10 @@
-"""Language models: tokens a second, the time to the first token, and memory, of ingot.Generator beside onnxruntime-genai.
+"""Language models: tokens a second, the time to the first token, and memory, of ingot.Generator beside onnxruntime-genai and llama.cpp.
 
-    bench/generator.py --build build [--threads 1,2] [--prompt 128] [--tokens 64] [--folder FOLDER] [--small] [--only ingot,genai]
+    bench/generator.py --build build [--threads 1,2] [--prompt 128] [--tokens 64] [--folder FOLDER] [--small] [--only ingot,genai,llama]
 
 The model has 1.2 billion weights in 4 bits, drawn at random, in the form of ONNX Runtime's model builder (test/python/decoders.py; `accuracy_level=4`, its own choice
-for CPUs); `--small` is one of 50 million. It is written to FOLDER, where the next run finds it. Each runtime runs in a process of its own, one after the other in
+for CPUs); `--small` is one of 50 million. llama.cpp gets one of the same sizes in its own form, GGUF with Q4_0 for all matrices (packages llama-cpp-python, built here, and
+gguf). They are written to FOLDER, where the next run finds them. Each runtime runs in a process of its own, one after the other in
 three rounds; medians are printed as rows of bench/generator.md. Memory is the most that the process had (its peak resident set), with the mapped pages of weights."""
 import argparse
 import json
@@ -18,15 +19,21 @@ import time
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "test/python"))
 ROUNDS = 3
+BLOCK = 32  # weights of Q4_0 that share a scale
 
 
-def write(folder, small):
+def sizes_of(small):
+    import decoders
+
+    return decoders.Sizes(32000, 1024, 16, 4, 4, 4096, 1024, 4) if small else decoders.Sizes(128256, 2048, 32, 8, 16, 8192, 4096, 4)
+
+
+def write(folder, sizes):
     """Writes the model, unless it is there."""
     import decoders
 
     if (folder / "genai_config.json").exists():
         return
-    sizes = decoders.Sizes(32000, 1024, 16, 4, 4, 4096, 1024, 4) if small else decoders.Sizes(128256, 2048, 32, 8, 16, 8192, 4096, 4)
     names = {"past_key_names": "past_key_values.%d.key", "past_value_names": "past_key_values.%d.value"}
     results = {"logits": "logits", **{name.replace("past", "present"): text.replace("past_key_values", "present") for name, text in names.items()}}
     inputs = {"input_ids": "input_ids", "attention_mask": "attention_mask", **names}
@@ -35,6 +42,38 @@ def write(folder, small):
     model = {"type": "llama", "bos_token_id": 1, "eos_token_id": 2, "pad_token_id": 2, "vocab_size": sizes.vocabulary, "context_length": sizes.room, "decoder": decoder}
     search = {"max_length": sizes.room, "past_present_share_buffer": True}
     decoders.grouped(folder, sizes=sizes, config={"model": model, "search": search})
+
+
+def write_gguf(folder, sizes):
+    """Writes a model of the same sizes as llama.cpp has them, unless it is there: blocks of a scale in float16 and 16 bytes with two weights each."""
+    if (folder / "model.gguf").exists():
+        return
+    import gguf
+    import numpy as np
+
+    rng, q4 = np.random.default_rng(1), gguf.GGMLQuantizationType.Q4_0
+    folder.mkdir(parents=True, exist_ok=True)
+    writer = gguf.GGUFWriter(folder / "unfinished.gguf", "llama")
+    writer.add_context_length(sizes.room), writer.add_embedding_length(sizes.width), writer.add_block_count(sizes.layers), writer.add_feed_forward_length(sizes.inner)
+    writer.add_head_count(sizes.heads), writer.add_head_count_kv(sizes.key_heads), writer.add_rope_dimension_count(sizes.head), writer.add_layer_norm_rms_eps(1e-5)
+    writer.add_vocab_size(sizes.vocabulary), writer.add_tokenizer_model("none"), writer.add_file_type(gguf.LlamaFileType.MOSTLY_Q4_0)
+
+    def matrix(name, rows, columns):
+        blocks = rng.integers(0, 256, (rows, columns // BLOCK, 2 + BLOCK // 2), dtype=np.uint8)
+        blocks[:, :, :2] = np.full((rows, columns // BLOCK, 1), 0.12 / columns**0.5, np.float16).view(np.uint8)
+        writer.add_tensor(name, blocks.reshape(rows, -1), raw_dtype=q4)
+
+    norm = lambda name: writer.add_tensor(name, np.ones(sizes.width, np.float32))
+    matrix("token_embd.weight", sizes.vocabulary, sizes.width), norm("output_norm.weight"), matrix("output.weight", sizes.vocabulary, sizes.width)
+    keys = sizes.key_heads * sizes.head
+    for layer in range(sizes.layers):
+        norm(f"blk.{layer}.attn_norm.weight"), norm(f"blk.{layer}.ffn_norm.weight")
+        shapes = {"attn_q": (sizes.heads * sizes.head, sizes.width), "attn_k": (keys, sizes.width), "attn_v": (keys, sizes.width), "attn_output": (sizes.width, sizes.heads * sizes.head)}
+        shapes |= {"ffn_gate": (sizes.inner, sizes.width), "ffn_up": (sizes.inner, sizes.width), "ffn_down": (sizes.width, sizes.inner)}
+        for name, shape in shapes.items():
+            matrix(f"blk.{layer}.{name}.weight", *shape)
+    writer.write_header_to_file(), writer.write_kv_data_to_file(), writer.write_tensors_to_file(), writer.close()
+    (folder / "unfinished.gguf").rename(folder / "model.gguf")
 
 
 def by_ingot(folder, threads, length):
@@ -63,7 +102,25 @@ def by_genai(folder, threads, length):
     return start
 
 
-RUNTIMES = {"ingot": by_ingot, "genai": by_genai}
+def by_llama(folder, threads, length):
+    import llama_cpp
+    import numpy as np
+
+    model = llama_cpp.Llama(str(folder / "model.gguf"), n_ctx=length + 1, n_batch=512, n_threads=threads, n_threads_batch=threads, verbose=False)
+
+    def start(prompt):
+        model.reset()
+        pending = prompt
+        for _ in range(length - len(prompt)):
+            model.eval(pending)
+            scores = np.ctypeslib.as_array(llama_cpp.llama_get_logits_ith(model.ctx, -1), (model.n_vocab(),))
+            pending = [int(scores.argmax())]
+            yield pending[0]
+
+    return start
+
+
+RUNTIMES = {"ingot": by_ingot, "genai": by_genai, "llama": by_llama}
 
 
 def measure(given):
@@ -97,14 +154,16 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", type=pathlib.Path, required=True), parser.add_argument("--threads", default="1,2"), parser.add_argument("--prompt", type=int, default=128)
     parser.add_argument("--tokens", type=int, default=64), parser.add_argument("--folder", type=pathlib.Path, default=ROOT / "build/language-model")
-    parser.add_argument("--small", action="store_true"), parser.add_argument("--only", default="ingot,genai"), parser.add_argument("--one", help=argparse.SUPPRESS)
+    parser.add_argument("--small", action="store_true"), parser.add_argument("--only", default="ingot,genai,llama"), parser.add_argument("--one", help=argparse.SUPPRESS)
     given = parser.parse_args()
     os.environ.setdefault("INGOT_PROGRAM", str(given.build.resolve() / "bin/ingot"))
     sys.path.insert(0, str(given.build.resolve() / "python"))
     if given.one:
         print(json.dumps(measure(given)))
         return
-    write(given.folder, given.small)
+    write(given.folder, sizes_of(given.small))
+    if "llama" in given.only.split(","):
+        write_gguf(given.folder, sizes_of(given.small))
     print(f"{processor()}; load of the machine {os.getloadavg()[0]:.1f}; {given.prompt} tokens of prompt, {given.tokens} written\n")
     print("| threads | runtime | tokens a second | time to the first token | memory |\n|--:|---|--:|--:|--:|", flush=True)
     for threads in given.threads.split(","):

@@ -16,6 +16,7 @@
 #include "compiler/fusion/Match.h"
 #include "compiler/onnx/ElementTypes.h"
 #include "compiler/onnx/elements/FlatView.h"
+#include "compiler/onnx/elements/LastKey.h"
 #include "compiler/onnx/ops/Binary.h"
 #include "compiler/onnx/ops/Compare.h"
 #include "compiler/onnx/ops/Constant.h"
@@ -243,6 +244,7 @@ public:
     if (!readOperands() || !planResult() || !convertibleOthers()) {
       return failure();
     }
+    findLastKey();
     Operation *last = transpose ? transpose.getOperation() : match.output.getOperation();
     b.setInsertionPoint(last);
     SmallVector<Location> locs;
@@ -261,7 +263,9 @@ private:
   Size queries, keys;
   Source q, k, v;
   int64_t width = 0, valueWidth = 0;
-  onnx::TransposeOp transpose; ///< the transpose behind the output, whose order Attend writes in
+  onnx::TransposeOp transpose;       ///< the transpose behind the output, whose order Attend writes in
+  std::optional<onnx::LastKey> last; ///< the last key that a query looks at, if a mask says it
+  Operation *masking = nullptr;      ///< the op of the chain that has this mask
   SmallVector<int64_t> perm;
 
   // The axes before queries and keys: the finest of all that occur are taken.
@@ -393,6 +397,35 @@ private:
     });
   }
 
+  /// Looks for a mask from the softmax back to the product, as long as what is minus infinity stays so.
+  void findLastKey() {
+    Value score = match.softmax.getInput();
+    auto ofScores = [&](Value v) { return match.chain.contains(v.getDefiningOp()) || v == match.product.getY(); };
+    for (Operation *op = score.getDefiningOp(); !last && match.chain.contains(op); op = score.getDefiningOp()) {
+      if (auto where = dyn_cast<onnx::WhereOp>(op)) {
+        bool first = onnx::isMinusInfinity(where.getX());
+        if (!first && !onnx::isMinusInfinity(where.getZ())) {
+          return;
+        }
+        last = onnx::lastKeyWhere(where.getCondition(), keys, !first);
+        score = first ? where.getZ() : where.getX();
+      } else if (isa<onnx::AddOp>(op)) {
+        Value mask = op->getOperand(ofScores(op->getOperand(0)) ? 1 : 0);
+        last = onnx::lastKeyOf(mask, keys);
+        score = op->getOperand(mask == op->getOperand(0) ? 1 : 0);
+      } else if (isa<onnx::ReshapeOp>(op)) {
+        score = op->getOperand(0);
+      } else {
+        return;
+      }
+      masking = op;
+    }
+    auto groups = last ? groupsIn(batchOf(masking->getResult(0)), batch) : std::nullopt;
+    if (!groups || !splits(last->place, masking, *groups)) {
+      last.reset();
+    }
+  }
+
   /// Returns whether it is known, of each axis of `x` that withAxes() has to split, whether it repeats.
   static bool splits(Value x, Operation *op, const Groups &groups) {
     Sizes own = sizesOf(x), result = batchOf(op->getResult(0));
@@ -441,6 +474,12 @@ private:
         }
       }
     }
+    Value lastKey;
+    if (last) {
+      onnx::Formula f(b, loc);
+      Value place = last->more ? f.add(last->place, f.number(last->more, last->place)) : last->place;
+      others.insert(lastKey = withAxes(place, masking));
+    }
     auto type = onnx::sizedType(axes, onnx::elementOf(match.product.getY()));
     OperationState state(loc, onnx::AttendOp::getOperationName());
     state.addOperands({q.view.base, k.view.base, v.view.base});
@@ -460,7 +499,8 @@ private:
       for (Value x : others) {
         map.map(x, block->addArgument(x.getType(), x.getLoc()));
       }
-      write(loc, block->getArgument(0), outside, map);
+      write(loc, outside, map);
+      onnx::ScoreOp::create(b, loc, map.lookup(match.softmax.getInput()), lastKey ? map.lookup(lastKey) : Value());
     }
     Operation *op = b.create(state);
     (void)onnx::updateTypes(op);
@@ -472,10 +512,10 @@ private:
     return b.getNamedAttr(name, b.getAttr<onnx::StridedAttr>(offset, b.getAttr<onnx::SizesAttr>(view.strides)));
   }
 
-  /// Writes the body of the region: the scores' factor, the chain without its reshapes, and the op that gives the
-  /// scores to the softmax.
-  void write(Location loc, Value product, const IRMapping &outside, IRMapping &map) {
+  /// Writes what the region computes: the scores' factor, and the chain without its reshapes.
+  void write(Location loc, const IRMapping &outside, IRMapping &map) {
     if (double factor = q.factor * k.factor; factor != 1) {
+      Value product = map.lookup(match.product.getY());
       map.map(match.product.getY(),
               onnx::make<onnx::MulOp>(b, loc, {product, onnx::Formula(b, loc).number(factor, product)}));
     }
@@ -496,7 +536,6 @@ private:
       copy->removeAttr(onnx::requiresName); // the original has been checked already
       map.map(op->getResult(0), copy->getResult(0));
     }
-    onnx::ScoreOp::create(b, loc, map.lookup(match.softmax.getInput()));
   }
 };
 

@@ -53,7 +53,7 @@ void Library::open(const std::string &path, const std::string &name, const std::
   }
   if (entry->device_count) {
     throw std::runtime_error(path + ": runs on a device (" + entry->devices[0].target +
-                             "), which Python does not open; C and C++ programs do");
+                             "), which C and C++ programs open, and Python and servers do not");
   }
   if (ingot_exec exec = {}; ingot_model_level(entry, &exec) < 0) {
     throw std::runtime_error(path + ": is compiled for " + entry->target + ", of which this machine has none");

@@ -225,3 +225,81 @@ func.func @mixed(%q: tensor<5x4xf32>, %k: tensor<7x4xf32>, %v: tensor<7x4xf16>) 
   %3 = onnx.MatMul %2, %v : (tensor<5x7xf16>, tensor<7x4xf16>) -> tensor<5x4xf16>
   return %3 : tensor<5x4xf16>
 }
+
+// -----
+
+// A cache with room: keys behind the last one of a sentence are out, which the mask says by their numbers, and Attend too. Both conditions of @window have to hold,
+// so that the last key is that of either.
+// CHECK-LABEL: @cache
+// CHECK: onnx.Attend %arg0, %arg1, %arg2, %{{.*}}, %arg3
+// CHECK: ^bb0(%{{.*}}, %{{.*}}: tensor<2x1x1x9xf32>, %[[LAST:.*]]: tensor<2x1x1x1xi64>):
+// CHECK: onnx.Score %{{.*}} to %[[LAST]] : tensor<2x1x1x1xi64> : tensor<2x3x1x9xf32>
+func.func @cache(%q: tensor<2x3x1x4xf32>, %k: tensor<2x3x9x4xf32>, %v: tensor<2x3x9x4xf32>, %place: tensor<2x1x1x1xi64>) -> tensor<2x3x1x4xf32> {
+  %keys = onnx.Constant dense<[0, 1, 2, 3, 4, 5, 6, 7, 8]> : tensor<9xi64>
+  %zero = onnx.Constant dense<0.0> : tensor<f32>
+  %none = onnx.Constant dense<0xFF800000> : tensor<f32>
+  %0 = onnx.LessOrEqual %keys, %place : (tensor<9xi64>, tensor<2x1x1x1xi64>) -> tensor<2x1x1x9xi1>
+  %1 = onnx.Where %0, %zero, %none : (tensor<2x1x1x9xi1>, tensor<f32>, tensor<f32>) -> tensor<2x1x1x9xf32>
+  %2 = onnx.MatMul %q, %k {transB} : (tensor<2x3x1x4xf32>, tensor<2x3x9x4xf32>) -> tensor<2x3x1x9xf32>
+  %3 = onnx.Add %2, %1 : (tensor<2x3x1x9xf32>, tensor<2x1x1x9xf32>) -> tensor<2x3x1x9xf32>
+  %4 = onnx.Softmax %3 : (tensor<2x3x1x9xf32>) -> tensor<2x3x1x9xf32>
+  %5 = onnx.MatMul %4, %v : (tensor<2x3x1x9xf32>, tensor<2x3x9x4xf32>) -> tensor<2x3x1x4xf32>
+  return %5 : tensor<2x3x1x4xf32>
+}
+
+// -----
+
+// CHECK-LABEL: @window
+// CHECK: %[[LESS:.*]] = onnx.Constant dense<-1> : tensor<i64>
+// CHECK: %[[LAST:.*]] = onnx.Add %arg3, %[[LESS]]
+// CHECK: onnx.Attend %arg0, %arg1, %arg2, %{{.*}}, %[[LAST]]
+// CHECK: onnx.Where
+// CHECK: onnx.Score %{{.*}} to %{{.*}} : tensor<1x1xi64>
+func.func @window(%q: tensor<5x4xf32>, %k: tensor<9x4xf32>, %v: tensor<9x4xf32>, %length: tensor<1x1xi64>, %first: tensor<5x1xi64>) -> tensor<5x4xf32> {
+  %keys = onnx.Constant dense<[0, 1, 2, 3, 4, 5, 6, 7, 8]> : tensor<9xi64>
+  %none = onnx.Constant dense<0xFF800000> : tensor<f32>
+  %0 = onnx.LessOrEqual %keys, %first : (tensor<9xi64>, tensor<5x1xi64>) -> tensor<5x9xi1>
+  %1 = onnx.Greater %length, %keys : (tensor<1x1xi64>, tensor<9xi64>) -> tensor<1x9xi1>
+  %2 = onnx.Not %1 : (tensor<1x9xi1>) -> tensor<1x9xi1>
+  %3 = onnx.Or %0, %2 : (tensor<5x9xi1>, tensor<1x9xi1>) -> tensor<5x9xi1>
+  %4 = onnx.MatMul %q, %k {transB} : (tensor<5x4xf32>, tensor<9x4xf32>) -> tensor<5x9xf32>
+  %5 = onnx.Where %3, %none, %4 : (tensor<5x9xi1>, tensor<f32>, tensor<5x9xf32>) -> tensor<5x9xf32>
+  %6 = onnx.Softmax %5 : (tensor<5x9xf32>) -> tensor<5x9xf32>
+  %7 = onnx.MatMul %6, %v : (tensor<5x9xf32>, tensor<9x4xf32>) -> tensor<5x4xf32>
+  return %7 : tensor<5x4xf32>
+}
+
+// -----
+
+// No last key: the least finite number lets a query without any key look at all of them; numbers that do not count the keys; one key that stands for all; keys in
+// front that are out.
+// CHECK-LABEL: @looksAtAll
+// CHECK-COUNT-4: onnx.Score %{{[0-9a-z_]*}} : tensor
+func.func @looksAtAll(%q: tensor<1x4xf32>, %k: tensor<9x4xf32>, %v: tensor<9x4xf32>, %place: tensor<1x1xi64>) -> (tensor<1x4xf32>, tensor<1x4xf32>, tensor<1x4xf32>, tensor<1x4xf32>) {
+  %keys = onnx.Constant dense<[0, 1, 2, 3, 4, 5, 6, 7, 8]> : tensor<9xi64>
+  %others = onnx.Constant dense<[0, 1, 2, 3, 4, 5, 6, 8, 7]> : tensor<9xi64>
+  %one = onnx.Constant dense<[[0]]> : tensor<1x1xi64>
+  %least = onnx.Constant dense<-3.40282347E+38> : tensor<f32>
+  %none = onnx.Constant dense<0xFF800000> : tensor<f32>
+  %0 = onnx.LessOrEqual %keys, %place : (tensor<9xi64>, tensor<1x1xi64>) -> tensor<1x9xi1>
+  %1 = onnx.LessOrEqual %others, %place : (tensor<9xi64>, tensor<1x1xi64>) -> tensor<1x9xi1>
+  %2 = onnx.LessOrEqual %one, %place : (tensor<1x1xi64>, tensor<1x1xi64>) -> tensor<1x1xi1>
+  %3 = onnx.GreaterOrEqual %keys, %place : (tensor<9xi64>, tensor<1x1xi64>) -> tensor<1x9xi1>
+  %a = onnx.MatMul %q, %k {transB} : (tensor<1x4xf32>, tensor<9x4xf32>) -> tensor<1x9xf32>
+  %4 = onnx.Where %0, %a, %least : (tensor<1x9xi1>, tensor<1x9xf32>, tensor<f32>) -> tensor<1x9xf32>
+  %5 = onnx.Softmax %4 : (tensor<1x9xf32>) -> tensor<1x9xf32>
+  %6 = onnx.MatMul %5, %v : (tensor<1x9xf32>, tensor<9x4xf32>) -> tensor<1x4xf32>
+  %b = onnx.MatMul %q, %k {transB} : (tensor<1x4xf32>, tensor<9x4xf32>) -> tensor<1x9xf32>
+  %7 = onnx.Where %1, %b, %none : (tensor<1x9xi1>, tensor<1x9xf32>, tensor<f32>) -> tensor<1x9xf32>
+  %8 = onnx.Softmax %7 : (tensor<1x9xf32>) -> tensor<1x9xf32>
+  %9 = onnx.MatMul %8, %v : (tensor<1x9xf32>, tensor<9x4xf32>) -> tensor<1x4xf32>
+  %c = onnx.MatMul %q, %k {transB} : (tensor<1x4xf32>, tensor<9x4xf32>) -> tensor<1x9xf32>
+  %10 = onnx.Where %2, %c, %none : (tensor<1x1xi1>, tensor<1x9xf32>, tensor<f32>) -> tensor<1x9xf32>
+  %11 = onnx.Softmax %10 : (tensor<1x9xf32>) -> tensor<1x9xf32>
+  %12 = onnx.MatMul %11, %v : (tensor<1x9xf32>, tensor<9x4xf32>) -> tensor<1x4xf32>
+  %d = onnx.MatMul %q, %k {transB} : (tensor<1x4xf32>, tensor<9x4xf32>) -> tensor<1x9xf32>
+  %13 = onnx.Where %3, %d, %none : (tensor<1x9xi1>, tensor<1x9xf32>, tensor<f32>) -> tensor<1x9xf32>
+  %14 = onnx.Softmax %13 : (tensor<1x9xf32>) -> tensor<1x9xf32>
+  %15 = onnx.MatMul %14, %v : (tensor<1x9xf32>, tensor<9x4xf32>) -> tensor<1x4xf32>
+  return %6, %9, %12, %15 : tensor<1x4xf32>, tensor<1x4xf32>, tensor<1x4xf32>, tensor<1x4xf32>
+}

@@ -79,3 +79,22 @@ func.func @uneven(%q: tensor<1x1x200x64xf32>, %k: tensor<1x1x64x64xf32>, %v: ten
   }
   return %0 : tensor<1x1x200x64xf32>
 }
+
+// -----
+
+// The last key of a query is read from %arg3, and no block behind it is computed. What is below the first key, or above the last one that there is, is cut off.
+// CHECK-LABEL: func.func private @attention_(
+// CHECK: [[GIVEN:%.*]] = memref.load %arg3
+// CHECK: [[SOME:%.*]] = arith.maxsi [[GIVEN]], %c-1
+// CHECK: arith.minsi [[SOME]]
+// CHECK: llvm.intr.expect
+// CHECK: [[END:%.*]] = arith.index_cast %{{.*}} : i64 to index
+// CHECK: scf.for %{{.*}} = %c0{{.*}} to [[END]] step
+// CHECK: vector.fma
+func.func @untilTheLast(%q: tensor<2x3x1x16xf32>, %k: tensor<2x3x300x16xf32>, %v: tensor<2x3x300x16xf32>, %place: tensor<2x1x1x1xi64>) -> tensor<2x3x1x16xf32> {
+  %0 = onnx.Attend %q, %k, %v, %place {perm = array<i64: 0, 1, 2, 3>, valueWidth = 16 : i64, walkK = #onnx.strided<<0>, <14400, 4800, 16, 1>>, walkQ = #onnx.strided<<0>, <48, 16, 16, 1>>, walkV = #onnx.strided<<0>, <14400, 4800, 16, 1>>, width = 16 : i64} : (tensor<2x3x1x16xf32>, tensor<2x3x300x16xf32>, tensor<2x3x300x16xf32>, tensor<2x1x1x1xi64>) -> tensor<2x3x1x16xf32> {
+  ^bb0(%a: tensor<2x3x1x300xf32>, %last: tensor<2x1x1x1xi64>):
+    onnx.Score %a to %last : tensor<2x1x1x1xi64> : tensor<2x3x1x300xf32>
+  }
+  return %0 : tensor<2x3x1x16xf32>
+}

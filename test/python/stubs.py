@@ -39,7 +39,9 @@ def main():
         sys.exit(f"mypy finds {sorted(found - wanted)} and not {sorted(wanted - found)}\n{done.stdout}{done.stderr}")
     allowed = pathlib.Path(package.KEPT.name, "allowed.txt")
     allowed.write_text("ingot._native.Model\n")  # its metaclass is nanobind's, of which nothing can be declared; its members are compared
-    done = subprocess.run([sys.executable, "-m", "mypy.stubtest", "ingot._native", "--allowlist", allowed, "--mypy-config-file", configuration, "--ignore-disjoint-bases", "--ignore-missing-stub"], env=environment, capture_output=True, text=True)
+    arguments = ["ingot._native", "--allowlist", allowed, "--mypy-config-file", configuration, "--ignore-disjoint-bases", "--ignore-missing-stub"]
+    # It keeps its cache in the folder where it runs, and takes no other.
+    done = subprocess.run([sys.executable, "-m", "mypy.stubtest", *arguments], env=environment, cwd=package.KEPT.name, capture_output=True, text=True)
     if done.returncode:
         sys.exit(done.stdout + done.stderr)
     # MLServer's classes are known where it is installed, and otherwise of any type.

@@ -53,6 +53,7 @@ def repository(build):
     served.add("picked", package.parse(PICKED), max_batch_size=8, max_batch_time=0.05)
     served.add("variants", mlp(), extra={"dims": {"batch": [1, 4]}}, max_batch_size=16, max_batch_time=0.05)
     served.add("bounded", mlp(), extra={"dims": {"batch": "1..4"}})
+    served.add("sums", implementation="other_runtime.Sums")
     folder = served.add("compiled")
     ingot.compile(mlp(3), name="three").save(folder)
     return served
@@ -201,6 +202,12 @@ class Served(unittest.TestCase):
             self.assertEqual(self.server.call("/v2/models/mlp/infer", body)[0], 422)
         self.assertEqual(self.server.call("/v2/health/live")[0], 200)
 
+    def test_other_runtimes(self):
+        """A runtime that is not ingot's sees the lists of numbers that MLServer documents, also where raw contents stay arrays for ingot's."""
+        x = np.arange(6, dtype=np.float32).reshape(2, 3)
+        for protocol in self.clients:
+            np.testing.assert_array_equal(self.infer(protocol, "sums", {"x": x}).as_numpy("sums"), [[15], [15]])
+
     def test_wrong_bytes(self):
         """Raw contents of gRPC that are not as long as the shape says, and the binary form of HTTP, which MLServer does not read: errors, and the server lives."""
         import grpc
@@ -213,7 +220,7 @@ class Served(unittest.TestCase):
                 tensor = request.inputs.add(name="features", datatype="FP32", shape=[1, 8])
                 with self.assertRaises(grpc.RpcError) as caught:
                     stub.ModelInfer(request)
-                self.assertIn(caught.exception.code(), (grpc.StatusCode.INTERNAL, grpc.StatusCode.INVALID_ARGUMENT))
+                self.assertEqual(caught.exception.code(), grpc.StatusCode.INVALID_ARGUMENT)
             tensor.contents.fp32_contents.extend([1] * 8)
             request.ClearField("raw_input_contents")
             answer = stub.ModelInfer(request)

@@ -47,7 +47,7 @@ class Server:
         self.http_port, self.grpc_port, self.metrics_port = free_ports(3)
         ports = {"host": "127.0.0.1", "http_port": self.http_port, "grpc_port": self.grpc_port, "metrics_port": self.metrics_port}
         self.settings = {**ports, "parallel_workers": workers, "debug": False, "metrics_dir": str(self.folder / "metrics"), "environments_dir": str(self.folder / "environments"), **settings}
-        self.environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(build / "python"), str(ROOT / "python/mlserver"), str(ROOT / "bench"), os.environ.get("PYTHONPATH", "")])}
+        self.environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(build / "python"), str(ROOT / "python/mlserver"), str(ROOT / "bench"), str(ROOT / "test/serving"), os.environ.get("PYTHONPATH", "")])}
         self.process, self.started = None, []
 
     def add(self, name, model=None, version=None, extra=None, implementation="ingot_mlserver.IngotRuntime", uri=None, **settings):

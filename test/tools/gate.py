@@ -63,6 +63,8 @@ LACKS = {
     "no-torch": lambda _: not all(map(importlib.util.find_spec, ("torch", "onnxscript"))),
     "no-sklearn": lambda _: not importlib.util.find_spec("skl2onnx"),
     "no-mlserver": lambda _: not all(map(importlib.util.find_spec, ("mlserver", "tritonclient", "geventhttpclient", "grpc", "setuptools", "wheel"))),
+    "no-triton": lambda _: not all(map(importlib.util.find_spec, ("pytriton", "tritonclient", "geventhttpclient", "grpc"))),
+    "no-ray": lambda _: not all(map(importlib.util.find_spec, ("ray", "starlette", "pandas", "pyarrow"))),
     "no-genai": lambda _: not all(map(importlib.util.find_spec, ("torch", "onnxscript", "transformers", "onnxruntime_genai"))),
     "no-openai": lambda _: not all(map(importlib.util.find_spec, ("openai", "starlette", "uvicorn", "tokenizers", "jinja2"))),
     "no-mypy": lambda _: not importlib.util.find_spec("mypy"),

@@ -2,6 +2,7 @@
 #include "compiler/lower/attention/Attention.h"
 #include "compiler/lower/attention/AttentionParts.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include <numeric>
 
 using namespace mlir;
 
@@ -11,8 +12,9 @@ using support::Size;
 
 Attention::Attention(Build &build, const AttentionPlan &plan)
     : build(build), w(build.w), group(build.group), p(plan.problem), c(plan.cut), others(plan.others),
-      op(cast<onnx::AttendOp>(group.root)), element(w.b.getF32Type()), vector(w.vectorOf(element, c.lanes)),
-      space(group.space(Group::typeOf(op.product()))), result(group.space(Group::typeOf(op.getY()))) {
+      lastKey(plan.lastKey), op(cast<onnx::AttendOp>(group.root)), element(w.b.getF32Type()),
+      vector(w.vectorOf(element, c.lanes)), space(group.space(Group::typeOf(op.product()))),
+      result(group.space(Group::typeOf(op.getY()))) {
   q = group.buffer(op.getQ()), k = group.buffer(op.getK()), v = group.buffer(op.getV());
   own = build.begin * Ix(c.bytes); // whoever runs items [begin, end) has the scratch of item `begin` to itself
   queries = piece(c.q), scores = piece(c.s), sums = piece(c.sums);
@@ -72,6 +74,42 @@ Ix Attention::queryAt(Ix row) {
     at = at + x * Ix(p.q.strides[p.own + i]);
   }
   return at;
+}
+
+/// The number of the last key is compared as an int64, since an index may be narrower.
+void Attention::findKeys(Ix rows) {
+  keys = p.keys;
+  bool isOneBlock = p.keys.isNumber() && p.keys.number() <= c.keysBlock;
+  if (!lastKey || isOneBlock) {
+    return;
+  }
+  Type integer = w.b.getI64Type();
+  auto lastOf = [&](Ix row) -> Value {
+    Value last = group.read(lastKey->inRegion, space, pointAt(rowAt(clamped(row)), 0, 1));
+    return last.getType() == integer ? last : arith::ExtSIOp::create(w.b, w.loc, integer, last);
+  };
+  Value last = w.constant(-1, integer);
+  if (lastKey->alongRows) {
+    last = w.loop(0, rows, 1, last, [&](Ix row, ValueRange carried) {
+      return SmallVector<Value>{arith::MaxSIOp::create(w.b, w.loc, lastOf(firstRow + row), carried[0])};
+    })[0];
+  } else {
+    last = arith::MaxSIOp::create(w.b, w.loc, lastOf(firstRow), last);
+  }
+  last = arith::MinSIOp::create(w.b, w.loc, last, w.integer(Ix(p.keys) - Ix(1), integer));
+  keys = w.hidden(w.ix(last) + Ix(1));
+}
+
+/// A block has whole steps of the loops over keys, so that sums have the same order, and results the same bits, however
+/// many keys the other rows look at. What is too much has weights of zero.
+void Attention::eachBlockOfKeys(llvm::function_ref<void(Ix, Ix)> body) {
+  constexpr int64_t mostUnrolled = 4; // in addedValues()
+  const int64_t step = std::lcm(c.lanes * w.machine.tuning.unroll, mostUnrolled);
+  w.loop(0, keys, c.keysBlock, [&](Ix first) {
+    Ix steps = floorDiv(keys - first + Ix(step - 1), step) * step;
+    Ix there = min(Ix(p.keys) - first, c.keysBlock);
+    body(first, same(keys, p.keys) ? there : min(steps, there));
+  });
 }
 
 Point Attention::pointAt(ArrayRef<Ix> row, Ix last, int64_t lanes, Value mask) {

@@ -27,6 +27,7 @@ private:
   const AttentionProblem &p;
   const AttentionCut &c;
   llvm::ArrayRef<Other> others;
+  const std::optional<Other> &lastKey;
   onnx::AttendOp op;
   Type element, vector;
   Space space, result;
@@ -36,6 +37,7 @@ private:
   // The current task: its index along the outer axes, where its operands begin, and its first row.
   Ixs outer;
   Ix baseQ, baseK, baseV, firstRow;
+  Ix keys;         ///< how many keys the rows that are being computed look at
   Value otherRows; ///< whether the rows differ from those of the task before; null: they always do
 
   /// Return a stretch of this work item's scratch, of floats or of bfloat16s.
@@ -63,6 +65,13 @@ private:
   Ix clamped(Ix row) { return min(row, Ix(p.rows) - Ix(1)); }
   /// Returns a point of the scores, or of the result, with `lanes` elements along the last axis.
   Point pointAt(llvm::ArrayRef<Ix> row, Ix last, int64_t lanes, Value mask = {});
+
+  // Keys
+
+  /// Sets `keys` for so many rows from `firstRow` on.
+  void findKeys(Ix rows);
+  /// Builds the body for each block of the rows' keys: its first one, and how many there are.
+  void eachBlockOfKeys(llvm::function_ref<void(Ix first, Ix count)> body);
 
   // The region
 

@@ -16,8 +16,8 @@ void Attention::rowBlock(Ix block) {
   c.tiles ? splitQueries(vectors) : packQueries(vectors);
   packOthers(vectors, 0, 1, /*alongKeys=*/false);
   begin(vectors * c.lanes);
-  w.loop(0, p.keys, c.keysBlock, [&](Ix first) {
-    Ix count = min(Ix(p.keys) - first, c.keysBlock);
+  findKeys(rows);
+  eachBlockOfKeys([&](Ix first, Ix count) {
     packOthers(vectors, first, count, /*alongKeys=*/true);
     auto weighAll = [&] { w.loop(0, vectors * c.lanes, c.lanes, [&](Ix row) { weigh(row, count); }); };
     if (c.tiles) {

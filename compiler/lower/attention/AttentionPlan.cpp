@@ -169,25 +169,34 @@ static void collectArguments(Value v, llvm::function_ref<void(BlockArgument)> f)
   }
 }
 
-/// Returns what the region reads besides the product, and along which axes each of it varies.
+/// Finds along which axes a value varies that Attend's region has as `argument`.
+static AttentionOther otherOf(BlockArgument argument, const AttentionProblem &p) {
+  auto op = cast<onnx::AttendOp>(argument.getOwner()->getParentOp());
+  AttentionOther other{op.getOthers()[argument.getArgNumber() - 1], argument};
+  int64_t rank = static_cast<int64_t>(p.batch.size()) + 2;
+  collectArguments(other.inRegion, [&](BlockArgument argument) {
+    Sizes sizes = onnx::sizesOf(Group::typeOf(argument));
+    int64_t shift = rank - static_cast<int64_t>(sizes.size());
+    for (auto [axis, size] : llvm::enumerate(sizes)) {
+      int64_t of = static_cast<int64_t>(axis) + shift;
+      bool along = !size.repeats();
+      other.alongKeys |= along && of == rank - 1;
+      other.alongHeads |= along && of == static_cast<int64_t>(p.own) - 1;
+      other.alongRows |= along && of >= static_cast<int64_t>(p.own) && of < rank - 1;
+    }
+  });
+  return other;
+}
+
+/// Returns what the score is computed from besides the product.
 static SmallVector<AttentionOther> othersOf(plan::KernelOp kernel, const AttentionProblem &p) {
   auto op = cast<onnx::AttendOp>(kernel.root());
   SmallVector<AttentionOther> others;
-  int64_t rank = static_cast<int64_t>(p.batch.size()) + 2;
-  for (auto [i, v] : llvm::enumerate(op.getOthers())) {
-    AttentionOther other{v, op.block().getArgument(i + 1)};
-    collectArguments(v, [&](BlockArgument argument) {
-      Sizes sizes = onnx::sizesOf(Group::typeOf(argument));
-      int64_t shift = rank - static_cast<int64_t>(sizes.size());
-      for (auto [axis, size] : llvm::enumerate(sizes)) {
-        int64_t of = static_cast<int64_t>(axis) + shift;
-        bool along = !size.repeats();
-        other.alongKeys |= along && of == rank - 1;
-        other.alongHeads |= along && of == static_cast<int64_t>(p.own) - 1;
-        other.alongRows |= along && of >= static_cast<int64_t>(p.own) && of < rank - 1;
-      }
-    });
-    others.push_back(other);
+  for (BlockArgument argument : op.block().getArguments().drop_front()) {
+    bool isScored = llvm::any_of(argument.getUsers(), [](Operation *user) { return !isa<onnx::ScoreOp>(user); });
+    if (isScored || argument != op.lastKey()) {
+      others.push_back(otherOf(argument, p));
+    }
   }
   return others;
 }
@@ -221,7 +230,10 @@ static void place(AttentionCut &c, const AttentionProblem &p, MutableArrayRef<At
 
 AttentionPlan planAttention(plan::KernelOp kernel, const target::MachineModel &machine) {
   AttentionProblem problem = problemOf(kernel);
-  AttentionPlan plan{problem, cutOf(problem, machine), othersOf(kernel, problem)};
+  AttentionPlan plan{problem, cutOf(problem, machine), othersOf(kernel, problem), std::nullopt};
+  if (BlockArgument last = cast<onnx::AttendOp>(kernel.root()).lastKey()) {
+    plan.lastKey = otherOf(last, problem);
+  }
   if (int64_t parts = partsInTiles(kernel, problem, machine)) {
     cutForTiles(plan.cut, problem, parts, machine);
   }

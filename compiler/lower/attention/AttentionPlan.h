@@ -50,7 +50,7 @@ struct AttentionCut {
   int64_t valueStride() const { return valueVectors * valueLanes; }
 };
 
-/// A value that Attend's region reads besides the product.
+/// A value besides the product that the score is computed from, or the last key of each query.
 struct AttentionOther {
   mlir::Value inRegion; ///< the value in the kernel's region
   mlir::Value argument; ///< the argument of Attend's region that stands for it
@@ -65,6 +65,7 @@ struct AttentionPlan {
   AttentionProblem problem;
   AttentionCut cut;
   llvm::SmallVector<AttentionOther> others;
+  std::optional<AttentionOther> lastKey; ///< the last key of each query; nothing: all keys are looked at
 };
 /// Plans a kernel. The plan depends on the kernel and the machine alone, so shape and build can each ask for it.
 AttentionPlan planAttention(plan::KernelOp kernel, const target::MachineModel &machine);

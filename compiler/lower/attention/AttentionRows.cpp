@@ -45,8 +45,8 @@ void Attention::oneVectorOfKeys(Ix row) {
 
 void Attention::blocksOfKeys() {
   begin(c.left);
-  w.loop(0, p.keys, c.keysBlock, [&](Ix first) {
-    Ix count = min(Ix(p.keys) - first, c.keysBlock);
+  findKeys(c.left);
+  eachBlockOfKeys([&](Ix first, Ix count) {
     w.loop(0, c.left, 1, [&](Ix row) {
       p.k.column().is(1) ? dots(row, first, count) : columns(row, first, count);
       scoreRow(row, first, count);

@@ -217,6 +217,10 @@ struct Expansion {
 
 } // namespace
 
+BlockArgument AttendOp::lastKey() {
+  return dyn_cast_or_null<BlockArgument>(cast<ScoreOp>(block().getTerminator()).getLastKey());
+}
+
 /// Attend is the fused kernel: its region computes a score from the product of a query and a key.
 LogicalResult AttendOp::verify() {
   RankedTensorType product = block().getNumArguments() ? ranked(block().getArgument(0)) : RankedTensorType();

@@ -12,6 +12,8 @@ def Onnx_AttendOp : Onnx_CoreOp<"Attend", [IsolatedFromAbove, SingleBlock]> {
     operand; `walkK` the same for [batch..., keys, width], `walkV` for [batch..., keys, valueWidth]. The result has the axes
     [batch..., queries, valueWidth] in the order `perm`. What a row gives that has no key to look at says `empty`: `nan` is what a softmax gives,
     `zero` gives 0 where all scores are minus infinity, `never-nan` gives 0 also where a score is NaN.
+
+    The region may say which key is the last one that a query looks at: the scores of those behind it are minus infinity, so that nobody has to read them.
   }];
   let arguments = (ins Onnx_Floats:$Q, Onnx_Floats:$K, Onnx_Floats:$V, Variadic<AnyTensor>:$others, Onnx_StridedAttr:$walkQ, Onnx_StridedAttr:$walkK,
     Onnx_StridedAttr:$walkV, I64Attr:$width, I64Attr:$valueWidth, DenseI64ArrayAttr:$perm, DefaultValuedAttr<StrAttr, "\"nan\"">:$empty);
@@ -23,12 +25,14 @@ def Onnx_AttendOp : Onnx_CoreOp<"Attend", [IsolatedFromAbove, SingleBlock]> {
     ::mlir::Block &block() { return getScores().front(); }
     ::mlir::Value product() { return block().getArgument(0); }
     ::mlir::Value score() { return block().getTerminator()->getOperand(0); }
+    /// Returns the argument of the region that is the last key of each query; null: all keys are looked at.
+    ::mlir::BlockArgument lastKey();
   }];
 }
 def Onnx_ScoreOp : Op<Onnx_Dialect, "Score", [Pure, Terminator, HasParent<"AttendOp">]> {
   let summary = "the score that a region of Attend computes";
-  let arguments = (ins AnyTensor:$value);
-  let assemblyFormat = "$value attr-dict `:` type($value)";
+  let arguments = (ins AnyTensor:$value, Optional<AnyTensor>:$lastKey);
+  let assemblyFormat = "$value (`to` $lastKey^ `:` type($lastKey))? attr-dict `:` type($value)";
 }
 
 def Onnx_AttentionOp : Onnx_Op<"Attention", 7, [DeclareOpInterfaceMethods<Onnx_Decomposable>, Onnx_SameElements<"0, 1, 4">, Onnx_SameElements<"2, 5">]>, Since<25> {

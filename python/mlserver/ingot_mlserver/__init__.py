@@ -8,6 +8,7 @@ docs/using/serving.md is the guide; the modules here are
 
 _options    what `parameters.extra` may say
 _engine     opens the model that the uri names, as something that has inputs and outputs and runs on arrays
+_contents   the data of tensors as arrays, where MLServer has lists of numbers
 _signature  checks a request against the model before anything is made of it, and turns its tensors into arrays
 _scheduler  runs requests on threads, several in one run where their first axis is open, and refuses those that are too many
 _metrics    what Prometheus is told

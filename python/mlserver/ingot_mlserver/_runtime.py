@@ -10,7 +10,7 @@ from mlserver.grpc.utils import STATUS_CODE_MAPPING
 from mlserver.types import InferenceRequest, InferenceResponse
 from mlserver.utils import get_model_uri
 
-from . import _options
+from . import _contents, _options
 from ._engine import Engine, IngotEngine
 from ._metrics import Metrics
 from ._options import Options
@@ -19,6 +19,7 @@ from ._signature import Signature
 
 # MLServer has no status of gRPC for a server that has too much to do, and would call it unknown.
 STATUS_CODE_MAPPING.setdefault(503, grpc.StatusCode.UNAVAILABLE)
+_contents.install()
 # Errors of a run that are in the data of the request (words of ingot.RunError.kind); others are the server's own.
 IN_DATA = {"index", "shape", "count", "size", "string"}
 

@@ -10,6 +10,7 @@ import numpy as np
 from mlserver.errors import InferenceError
 from mlserver.types import InferenceRequest, MetadataTensor, Parameters, RequestInput, ResponseOutput, TensorData
 
+from ._contents import ArrayData
 from ._engine import Engine, Value
 
 DATATYPES = {
@@ -54,9 +55,11 @@ class Checked(typing.NamedTuple):
 
     value: Value
     shape: typing.Tuple[int, ...]
-    data: typing.List[typing.Any]
+    data: typing.Union[typing.List[typing.Any], np.ndarray]  # an array is of the model's type already
 
     def array(self) -> np.ndarray:
+        if isinstance(self.data, np.ndarray):
+            return self.data.reshape(self.shape)
         dtype = numpy_type(self.value.type)
         if unlike := set(map(type, self.data)) - ELEMENTS[dtype.kind]:
             raise InferenceError(f"input '{self.value.name}' is {DATATYPES[self.value.type]}, and has an element of type {sorted(each.__name__ for each in unlike)[0]}")
@@ -136,6 +139,8 @@ class Signature:
         content_type = tensor.parameters.content_type if tensor.parameters else None
         if content_type not in CONTENT_TYPES:
             raise InferenceError(f"input '{value.name}': the content type '{content_type}' is not taken")
+        if isinstance(tensor.data, ArrayData):  # which has as many elements of the datatype as its shape says
+            return Checked(value, tuple(tensor.shape), tensor.data.array)
         data = getattr(tensor.data, "root", tensor.data)
         if not isinstance(data, list):
             raise InferenceError(f"input '{value.name}': its data are no list")
@@ -153,10 +158,9 @@ class Signature:
 
     def response(self, number: int, array: np.ndarray) -> ResponseOutput:
         """An output as KServe has it. It is not validated once more, which would take as long as small models run."""
-        value, data = self.outputs[number], array.reshape(-1).tolist()
+        value, parameters = self.outputs[number], None
+        data: TensorData = ArrayData.of(array)
         if value.type == "string":
-            data = [text if isinstance(text, bytes) else str(text).encode("utf-8", "surrogateescape") for text in data]
-        parameters = Parameters(content_type="str") if value.type == "string" else None
-        return ResponseOutput.model_construct(
-            name=value.name, datatype=DATATYPES[value.type], shape=list(array.shape), parameters=parameters, data=TensorData.model_construct(root=data)
-        )
+            texts = [text if isinstance(text, bytes) else str(text).encode("utf-8", "surrogateescape") for text in array.reshape(-1).tolist()]
+            data, parameters = TensorData.model_construct(root=texts), Parameters(content_type="str")
+        return ResponseOutput.model_construct(name=value.name, datatype=DATATYPES[value.type], shape=list(array.shape), parameters=parameters, data=data)

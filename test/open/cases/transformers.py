@@ -196,6 +196,34 @@ def grouped_queries():
     return c.at(batch=[1, 2, 2, 1, 3, 1, 1], steps=[5, 5, 1, 1, 1, 3, 4], past=[6, 9, 6, 20, 8, 6, 20], total=[5, 5, 7, 9, 7, 9, 4])
 
 
+def ends(sizes):
+    """How many rows of a cache each sentence has in the end."""
+    return 60 * np.arange(sizes["batch"]) + 90 + sizes["steps"]
+
+
+@case
+def long_caches():
+    """Caches with room for many more rows than there are. What is far behind a sentence is NaN, so a kernel that reads it is found out."""
+    c = Case()
+    i64 = lambda *values: c.constant(np.int64(values))
+
+    def cache(rng, shape, sizes):
+        rows = rng.standard_normal(shape).astype(np.float32)
+        for row, end in zip(rows, ends(sizes)):
+            row[:, end + 64 :] = np.nan  # a block of keys ends with a whole step of its loops
+        return rows
+
+    operands = [c.input("batch", "steps", 16 * heads) for heads in (4, 2, 2)] + [c.input("batch", 2, "past", 16, fill=cache) for _ in range(2)]
+    lengths = c.input("batch", dtype=np.int32, fill=lambda rng, shape, sizes: ends(sizes) - 1)
+    total = c.op("Add", c.op("ReduceMax", lengths, keepdims=0), c.constant(np.int32(1)))
+    for more in ({}, {"softcap": 2.0}, {"causal": 0}):
+        y, *caches = c.op("GroupQueryAttention", *operands, lengths, total, outputs=3, domain="com.microsoft", num_heads=4, kv_num_heads=2, **more)
+        c.output(y)
+        for each in caches:
+            c.output(c.op("Slice", each, i64(0), i64(90), i64(2)))
+    return c.at(batch=[1, 3, 1, 1], steps=[1, 1, 40, 7], past=[400, 600, 400, 300])
+
+
 @case
 def grouped_queries_of_one():
     c = Case()
