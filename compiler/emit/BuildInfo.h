@@ -83,6 +83,9 @@ struct BuildInfo {
   int64_t abi = 0, codeBytes = 0;
   std::vector<std::string> files = {}; ///< the other artifacts, without folders
   BuildSizes sizes = {};
+  /// The version of the arithmetic that gives the same bits on every machine (target/Reproducible.h); 0: machines may
+  /// differ.
+  int64_t arithmeticVersion = 0;
 };
 
 } // namespace ingot::emit

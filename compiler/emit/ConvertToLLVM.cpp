@@ -26,11 +26,19 @@ using namespace mlir;
 namespace {
 
 /// Makes math.fma an llvm.fmuladd, which is fused where the function's CPU can, and else a product and a sum: llvm.fma
-/// would become a call of fmaf there.
+/// would become a call of fmaf there. It is both where the machine is not to fuse, whatever its CPU can.
 struct LowerFma : ConvertOpToLLVMPattern<math::FmaOp> {
-  using ConvertOpToLLVMPattern::ConvertOpToLLVMPattern;
+  LowerFma(const LLVMTypeConverter &types, const ingot::emit::Machines &machines)
+      : ConvertOpToLLVMPattern(types, /*benefit=*/2), machines(machines) {}
+  const ingot::emit::Machines &machines;
+
   LogicalResult matchAndRewrite(math::FmaOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
     Type type = getTypeConverter()->convertType(op.getType());
+    if (!machines.of(op).fusedMultiplyAdd) {
+      Value product = LLVM::FMulOp::create(rewriter, op.getLoc(), type, adaptor.getA(), adaptor.getB());
+      rewriter.replaceOpWithNewOp<LLVM::FAddOp>(op, type, product, adaptor.getC());
+      return success();
+    }
     rewriter.replaceOpWithNewOp<LLVM::FMulAddOp>(op, type, adaptor.getA(), adaptor.getB(), adaptor.getC());
     return success();
   }
@@ -148,7 +156,6 @@ LogicalResult ingot::emit::convertToLLVM(ModuleOp module, const Machines &machin
   index::populateIndexToLLVMConversionPatterns(types, patterns);
   ub::populateUBToLLVMConversionPatterns(types, patterns);
   patterns.add<LowerField, LowerGiven, ConvertOverItems>(types);
-  patterns.add<LowerFma>(types, /*benefit=*/2);
-  patterns.add<LowerRounding>(types, machines);
+  patterns.add<LowerFma, LowerRounding>(types, machines);
   return applyFullConversion(module, target, std::move(patterns));
 }

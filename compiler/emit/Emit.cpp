@@ -24,6 +24,7 @@
 #include "compiler/support/ElementTypes.h"
 #include "compiler/support/OutputFiles.h"
 #include "compiler/target/Platform.h"
+#include "runtime_support/include/ingot.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/Bitcode/BitcodeReader.h"
 #include "llvm/Bitcode/BitcodeWriter.h"
@@ -427,7 +428,9 @@ LogicalResult Emitter::writeFiles(const ingot::emit::WeightsSource &weights) {
     paths.push_back(artifact.path);
   }
   if (!error) {
-    error = writeText(".json", ingot::emit::manifestText(model, devices, result.sizes, names));
+    ingot::emit::BuildInfo build{ingot::emit::manifestVersion, INGOT_ABI, result.sizes.code, names, result.sizes,
+                                 options.arithmeticVersion};
+    error = writeText(".json", ingot::emit::manifestText(model, devices, build));
   }
   if (!error && options.depfile) {
     paths.push_back(pathOf(".json"));

@@ -36,6 +36,7 @@ struct Options {
   std::vector<Kind> kinds = {Kind::Lib};
   unsigned jobs = 0; ///< threads that make code; 0: one for each processor
   bool depfile = false;
+  int64_t arithmeticVersion = 0;                      ///< BuildInfo::arithmeticVersion
   std::vector<std::string> dependencies;              ///< what the depfile names: the model, its external data
   std::vector<const target::MachineModel *> devices;  ///< the machines of ModelInfo::devices, in their order
   std::vector<const target::MachineModel *> machines; ///< all machines that functions may be for

@@ -371,6 +371,7 @@ static LogicalResult expandAll(ArrayRef<Operation *> found, const Machines &mach
 }
 
 LogicalResult ingot::emit::expandMath(ModuleOp module, const Machines &machines) {
+  makeDefined(module);
   SmallVector<Operation *> found = findMath(module, machines);
   while (!found.empty()) {
     if (failed(expandAll(found, machines))) {

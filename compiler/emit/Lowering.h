@@ -41,6 +41,10 @@ inline constexpr llvm::StringLiteral usesAmx = "ingot-tiles";
 /// library.
 mlir::LogicalResult expandMath(mlir::ModuleOp module, const Machines &machines);
 
+/// Gives one meaning to what the IR leaves to machines, in a module with support::reproducibleName (MakeDefined.cpp).
+/// The first step of expandMath.
+void makeDefined(mlir::ModuleOp module);
+
 /// Brings vectors of more than one dimension, transposes, masks and transfers to one-dimensional vector ops and
 /// shuffles; views with strides and affine arithmetic to plain index arithmetic.
 mlir::LogicalResult simplifyVectors(mlir::ModuleOp module);

@@ -38,12 +38,11 @@ static void writeImages(json::OStream &json, const ingot::emit::DeviceCode &code
 }
 
 std::string ingot::emit::manifestText(const plan::ModelInfo &model, ArrayRef<DeviceCode> devices,
-                                      const BuildSizes &sizes, ArrayRef<std::string> files) {
+                                      const BuildInfo &build) {
   std::string text;
   raw_string_ostream stream(text);
   json::OStream json(stream, 2);
   support::JsonFieldWriter writer(json, &support::FieldRule::manifest);
-  BuildInfo build{manifestVersion, INGOT_ABI, sizes.code, files, sizes};
   json.object([&] {
     visitManifest(writer, model, build, parameterNames(model), [&](size_t device) {
       if (!devices[device].staysInObject()) {

@@ -31,6 +31,8 @@ void visitManifest(V &v, typename V::template Ref<plan::ModelInfo> model, typena
   v("abi", build.abi);
   v("target", model.target);
   v("triple", model.triple);
+  v.derived("accuracy", std::string(build.arithmeticVersion ? "reproducible" : ""), support::unlessEmpty);
+  v("arithmetic_version", build.arithmeticVersion, support::unlessEmpty);
   v.list("levels", model.levels, support::unlessEmpty);
   v.list("devices", model.devices, support::unlessEmpty, [&](V &own, auto &device, size_t i) {
     visitFields(own, device);

@@ -25,6 +25,7 @@
 #include "compiler/plan/KernelAttributes.h"
 #include "compiler/plan/Plan.h"
 #include "compiler/support/SymbolNames.h"
+#include "compiler/target/Reproducible.h"
 
 using namespace mlir;
 
@@ -70,6 +71,7 @@ static LogicalResult import(State &s) {
   s.warnings = std::move(model->warnings);
   s.file = std::move(model->file);
   s.model().module = std::move(model->module);
+  markReproducible(s.options, *s.model().module);
   s.model().devices = s.devices;
   return success();
 }
@@ -265,27 +267,6 @@ static LogicalResult formKernels(State &s, Variant &variant, Result &) {
 
 static auto machinesOf(const Variant &variant) {
   return [&variant](StringRef spec) -> const target::MachineModel & { return variant.machineOf(spec); };
-}
-
-/// What kernels may do with sums and products, as attributes of the module.
-static void setPolicies(const Options &options, ModuleOp module) {
-  auto set = [&](StringRef name, StringRef value) {
-    if (!value.empty()) {
-      module->setAttr(name, StringAttr::get(module.getContext(), value));
-    }
-  };
-  set(lower::winogradName, support::wordOf(options.winograd));
-  set(lower::strassenName, support::wordOf(options.strassen));
-  set(lower::splitFloatsName, support::wordOf(options.splitFloats));
-  if (options.accuracy == Accuracy::Close || options.accuracy == Accuracy::Fast) {
-    module->setAttr(lower::twoPartsName, UnitAttr::get(module.getContext()));
-  }
-  if (options.accuracy == Accuracy::Fast) {
-    module->setAttr(lower::fastName, UnitAttr::get(module.getContext()));
-  }
-  if (options.isStrict()) {
-    module->setAttr(plan::strictName, UnitAttr::get(module.getContext()));
-  }
 }
 
 static constexpr Step kPartitionSteps[] = {
@@ -526,6 +507,7 @@ static LogicalResult emit(State &s) {
   options.dir = s.options.outDir;
   options.kinds = s.options.emit;
   options.depfile = s.options.depfile;
+  options.arithmeticVersion = s.options.isReproducible() ? target::arithmeticVersion : 0;
   options.jobs = static_cast<unsigned>(s.options.jobs);
   options.dependencies = s.file->externalPaths();
   options.dependencies.insert(options.dependencies.begin(), s.options.modelPath);

@@ -8,6 +8,7 @@
 #include "compiler/pipeline/Policy.h"
 #include "compiler/pipeline/State.h"
 #include "compiler/support/Problems.h"
+#include "compiler/target/Reproducible.h"
 #include "mlir/IR/Verifier.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
@@ -178,7 +179,8 @@ private:
       state.devices.push_back({t, std::move(common)});
     }
     return giveMachinesToPieces() && checkExits() && haveHost() && haveBothForFallback() && haveOneTriple() &&
-           (options.levels.empty() || orderLevels()) && readPolicy(options, state.devices, state.policy, diagnostics);
+           (options.levels.empty() || orderLevels()) && (!options.isReproducible() || makeReproducible()) &&
+           readPolicy(options, state.devices, state.policy, diagnostics);
   }
 
   bool readSchedules() {
@@ -354,6 +356,25 @@ private:
     auto packing = std::make_shared<const target::MachineModel>(state.devices.front().machine);
     for (partition::Device &device : state.devices) {
       device.machine.packing = state.devices.size() > 1 ? packing : nullptr;
+    }
+    return true;
+  }
+
+  /// Gives kernels the one machine by which they have the same bits everywhere. False, with a message, for targets that
+  /// compute otherwise.
+  bool makeReproducible() {
+    for (partition::Device &device : state.devices) {
+      StringRef why = device.target->pieces() ? "what its own code computes is not known"
+                      : device.machine.hasOwnMemory || hasImages(device)
+                          ? "kernels of such a device add up in an order of their own"
+                      : target::platformOf(device.machine).smallCode
+                          ? "kernels that are to be small add up in an order of their own"
+                          : "";
+      if (!why.empty()) {
+        error("target '" + device.machine.spec + "' and --accuracy reproducible cannot be combined: " + why);
+        return false;
+      }
+      device.machine = target::reproducible(device.machine);
     }
     return true;
   }

@@ -31,8 +31,9 @@ struct SpecializedSizes {
 };
 
 /// The freedom of arithmetic.
-enum class Accuracy { Strict, Default, Close, Fast };
+enum class Accuracy { Reproducible, Strict, Default, Close, Fast };
 inline constexpr support::Word<Accuracy> accuracyWords[] = {
+    {Accuracy::Reproducible, "reproducible", "as strict, with the same bits on every machine"},
     {Accuracy::Strict, "strict", "as the nodes say it"},
     {Accuracy::Default, "default", "rounded as float32, in another order"},
     {Accuracy::Close, "close", "factors of float32 may be rounded to 16 bits where the machine gains by it"},
@@ -66,7 +67,8 @@ struct Options {
   int64_t cacheRoom = -1;            ///< rows for which caches have room; -1: each run says it
   std::vector<std::string> lastRows; ///< --last-row logits: outputs of which callers read the last row alone
   Accuracy accuracy = Accuracy::Default;
-  bool isStrict() const { return accuracy == Accuracy::Strict; }
+  bool isReproducible() const { return accuracy == Accuracy::Reproducible; }
+  bool isStrict() const { return accuracy == Accuracy::Strict || isReproducible(); }
   lower::Winograd winograd = lower::Winograd::Faster;
   lower::Use strassen = lower::Use::Faster, splitFloats = lower::Use::Faster;
   layout::Chains chains = layout::Chains::Faster;

@@ -69,6 +69,11 @@ struct Phase {
 };
 llvm::ArrayRef<Phase> phaseTable();
 
+/// Marks an imported model where its bits have to be the same on all machines.
+void markReproducible(const Options &options, mlir::ModuleOp module);
+/// Sets what kernels may do with sums and products, as attributes of the module.
+void setPolicies(const Options &options, mlir::ModuleOp module);
+
 /// Writes other sizes in place of symbols, in the whole of an imported function.
 void replaceSymbols(mlir::func::FuncOp function, llvm::function_ref<support::Size(support::Symbol)> symbol);
 

@@ -288,7 +288,8 @@ TEST(CommandLine, WrongFlags) {
   expectSays(wrong({"compile", "m.onnx", "--emit", "ptx"}), "ptx not in {lib,obj,shared,cpp,asm,llvm,mlir}");
   expectSays(wrong({"compile", "m.onnx", "--stop-after", "third"}), "third not in {first,second}");
   expectSays(wrong({"compile", "m.onnx", "--dump-after", "third"}), "third not in {first,second}");
-  expectSays(wrong({"compile", "m.onnx", "--accuracy", "sloppy"}), "sloppy not in {strict,default,close,fast}");
+  expectSays(wrong({"compile", "m.onnx", "--accuracy", "sloppy"}),
+             "sloppy not in {reproducible,strict,default,close,fast}");
   expectSays(wrong({"compile", "m.onnx", "--winograd", "3"}), "--winograd: 3 not in {off,2,4}");
   expectSays(wrong({"compile", "m.onnx", "--winograd", "4", "--accuracy", "strict"}),
              "--winograd 4 and --accuracy strict cannot be combined: its sums are not the model's");
@@ -298,6 +299,13 @@ TEST(CommandLine, WrongFlags) {
   expectSays(wrong({"compile", "m.onnx", "--split-floats", "2"}), "--split-floats: 2 not in {off,on}");
   expectSays(wrong({"compile", "m.onnx", "--split-floats", "on", "--accuracy", "strict"}),
              "--split-floats on and --accuracy strict cannot be combined: its sums are not the model's");
+  expectSays(wrong({"compile", "m.onnx", "--winograd", "2", "--accuracy", "reproducible"}),
+             "--winograd 2 and --accuracy reproducible cannot be combined: its sums are not the model's");
+  expectSays(wrong({"compile", "m.onnx", "--tuning", "t", "--accuracy", "reproducible"}),
+             "--tuning and --accuracy reproducible cannot be combined: schedules that are measured may order sums");
+  expectSays(wrong({"verify", "m.onnx", "--digest", "0123"}), "'0123' is neither 64 hexadecimal digits nor 'print'");
+  expectSays(wrong({"verify", "m.onnx", "--digest", "print", "--per-node"}),
+             "--digest reads no recorded outputs: use it without --per-node");
   expectSays(wrong({"compile", "m.onnx", "--threads", "2"}), "--threads");
   expectSays(wrong({"bench", "m.onnx", "--threads", "-1"}), "--threads");
   expectSays(wrong({"compile", "m.onnx", "--cache-room", "9"}), "--cache-room says how large caches are");

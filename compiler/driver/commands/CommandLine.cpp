@@ -34,6 +34,15 @@ CLI::Validator finite() {
   return {check, ""};
 }
 
+/// Checks what outputs are compared with by --digest.
+CLI::Validator isDigest() {
+  auto check = [](const std::string &text) {
+    bool isHex = text.size() == 64 && text.find_first_not_of("0123456789abcdef") == std::string::npos;
+    return isHex || text == "print" ? std::string() : "'" + text + "' is neither 64 hexadecimal digits nor 'print'";
+  };
+  return {check, ""};
+}
+
 void addCompile(CLI::App &app, Invocation &invocation) {
   addModelFlags(app, invocation, "ONNX model");
   pipeline::Options &options = invocation.model;
@@ -165,6 +174,11 @@ void addVerify(CLI::App &app, Invocation &invocation) {
       ->check(finite())
       ->group("Data")
       ->type_name("T");
+  app.add_option("--digest", invocation.digest,
+                 "The SHA-256 that all outputs together have to have, in place of recorded ones; print: print it")
+      ->check(isDigest())
+      ->group("Data")
+      ->type_name("HEX|print");
   app.add_flag("--per-node", invocation.perNode,
                "Name the first node that diverges, of a model that ingot-record wrote; implies --accuracy strict")
       ->group("Data");

@@ -36,6 +36,7 @@ struct Invocation {
   std::string as;                     ///< run, verify, bench: the level that a model with several shall not exceed
   std::vector<std::string> data, out; ///< folders
   double tolerance = 1e-4;            ///< verify
+  std::string digest;                 ///< verify: the digest that outputs have to have, or "print"; empty: none
   bool perNode = false;               ///< verify: outputs are all values of a model, in the order of its nodes
   double seconds = 2;                 ///< bench, tune: how long to measure
   bool profile = false;               ///< bench: time of each kernel; report: measure it

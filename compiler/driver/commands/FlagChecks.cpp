@@ -156,21 +156,24 @@ std::string checkPlaces(const pipeline::Options &options) {
 }
 
 /// Returns what is wrong with an algorithm where sums have to be the model's.
-template <typename Choice> std::string refuseStrict(const char *flag, Choice choice) {
+template <typename Choice> std::string refuseStrict(const char *flag, Choice choice, pipeline::Accuracy accuracy) {
   bool isUsed = choice != Choice::Faster && choice != Choice::Off;
-  return isUsed ? std::string(flag) + " " + support::wordOf(choice) +
-                      " and --accuracy strict cannot be combined: its sums are not the model's"
+  return isUsed ? std::string(flag) + " " + support::wordOf(choice) + " and --accuracy " + support::wordOf(accuracy) +
+                      " cannot be combined: its sums are not the model's"
                 : "";
 }
 
 /// Checks algorithms that are asked for and round otherwise than the model.
 std::string checkStrict(const pipeline::Options &options) {
-  for (const std::string &wrong :
-       {refuseStrict("--winograd", options.winograd), refuseStrict("--strassen", options.strassen),
-        refuseStrict("--split-floats", options.splitFloats)}) {
+  for (const std::string &wrong : {refuseStrict("--winograd", options.winograd, options.accuracy),
+                                   refuseStrict("--strassen", options.strassen, options.accuracy),
+                                   refuseStrict("--split-floats", options.splitFloats, options.accuracy)}) {
     if (options.isStrict() && !wrong.empty()) {
       return wrong;
     }
+  }
+  if (options.isReproducible() && !options.tuningFile.empty()) {
+    return "--tuning and --accuracy reproducible cannot be combined: schedules that are measured may order sums";
   }
   return "";
 }
@@ -223,6 +226,9 @@ std::string checkTogether(const Invocation &invocation) {
   }
   if (std::string wrong = checkStop(invocation); !wrong.empty()) {
     return wrong;
+  }
+  if (!invocation.digest.empty() && invocation.perNode) {
+    return "--digest reads no recorded outputs: use it without --per-node";
   }
   if (invocation.command == Command::Run && invocation.data.empty()) {
     return "run needs --data, a folder with input_K.pb for each --out; bench runs a model on random inputs";

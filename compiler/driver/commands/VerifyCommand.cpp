@@ -1,8 +1,10 @@
 // `ingot verify`: a line an output, and exit code 1 if one differs. With --per-node the model is one whose values are
 // all outputs (tools/ingot-record writes it from any model, with what ONNX Runtime computes), and the first that
-// differs is named with its node.
+// differs is named with its node. With --digest there are no recorded outputs: the digest of what the model gives for
+// all data sets is printed, or compared.
 #include "compiler/driver/ModelSource.h"
 #include "compiler/driver/commands/Compare.h"
+#include "compiler/driver/commands/Digest.h"
 #include "compiler/importer/ElementType.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/Format.h"
@@ -92,6 +94,46 @@ llvm::Error verifyOne(const Invocation &invocation, ModelSource &source, const R
   return llvm::Error::success();
 }
 
+/// Computes the digest of all outputs of all data sets, in their order.
+llvm::Expected<std::string> digestOf(ModelSource &source, const RunThreads &threads,
+                                     llvm::ArrayRef<std::string> folders) {
+  Digest digest;
+  llvm::Expected<ValueKinds> kinds = source.kinds();
+  if (!kinds) {
+    return kinds.takeError();
+  }
+  for (const std::string &folder : folders) {
+    llvm::Expected<DataSet> data = readDataSet(folder, *kinds);
+    if (!data) {
+      return data.takeError();
+    }
+    llvm::Expected<const LoadedModel *> model = source.get(&*data);
+    if (!model) {
+      return model.takeError();
+    }
+    llvm::Expected<std::vector<HostTensor>> outputs = runOnce(**model, threads, *data);
+    if (!outputs) {
+      return outputs.takeError();
+    }
+    llvm::for_each(*outputs, [&](const HostTensor &output) { digest.add(output); });
+  }
+  return digest.text();
+}
+
+/// Prints a digest, and whether it is the wanted one; the error is that it is not.
+llvm::Error reportDigest(const Invocation &invocation, llvm::StringRef digest, double compileSeconds) {
+  bool passed = invocation.digest == "print" || invocation.digest == digest;
+  if (invocation.json) {
+    llvm::outs() << llvm::json::Value(
+                        llvm::json::Object{{"passed", passed}, {"compile_seconds", compileSeconds}, {"digest", digest}})
+                 << '\n';
+  } else {
+    llvm::outs() << (passed ? "ok    " : "FAIL  ") << "digest " << digest
+                 << (passed ? "" : ", which is not that of --digest") << '\n';
+  }
+  return passed ? llvm::Error::success() : llvm::make_error<ExitError>(1, "");
+}
+
 void printText(const std::vector<Row> &rows) {
   for (const Row &row : rows) {
     const TensorComparison &comparison = row.comparison;
@@ -175,6 +217,10 @@ llvm::Error verifyCommand(const Invocation &invocation) {
     return level.takeError();
   }
   RunThreads threads(invocation.threads, *level, invocation.runner.empty());
+  if (!invocation.digest.empty()) {
+    llvm::Expected<std::string> digest = digestOf(source, threads, folders);
+    return digest ? reportDigest(invocation, *digest, source.compileSeconds) : digest.takeError();
+  }
   std::vector<Row> rows;
   for (const std::string &folder : folders) {
     if (llvm::Error error = verifyOne(invocation, source, threads, folder, rows)) {

@@ -10,6 +10,7 @@
 #include "compiler/emit/Texts.h"
 #include "compiler/emit/cpp/Cpp.h"
 #include "compiler/emit/cpp/FunctionWriter.h"
+#include "compiler/support/Attributes.h"
 #include "compiler/support/ElementTypes.h"
 #include "runtime_support/include/ingot.h"
 #include "llvm/ADT/StringExtras.h"
@@ -48,6 +49,22 @@ constexpr const char *checks = R"(
 constexpr const char *options = R"(#if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC optimize("no-predictive-commoning", "no-loop-unroll-and-jam", "no-math-errno")
 #endif
+)";
+
+/// Says that products are rounded before they are added up, whatever instructions there are, where results are to have
+/// the same bits everywhere. (clang++ -ffp-contract=fast heeds nothing that source says of it.)
+constexpr const char *unfused = R"(#if defined(__clang__)
+#pragma clang fp contract(off)
+#elif defined(__GNUC__)
+#pragma GCC optimize("fp-contract=off")
+#elif defined(_MSC_VER)
+#pragma fp_contract(off)
+#endif
+)";
+
+/// Checks that an operation on floats is rounded to their type, which registers of the 387 do not do.
+constexpr const char *evaluation = R"(#include <cfloat>
+static_assert(FLT_EVAL_METHOD == 0 || FLT_EVAL_METHOD == 16, "this source needs operations on floats that are rounded to float");
 )";
 
 /// The types of elements in memory. They may alias, since the workspace is reused by elements of other types.
@@ -285,6 +302,9 @@ private:
     return order;
   }
 
+  /// Whether results are to have the same bits everywhere.
+  bool isReproducible() { return module->hasAttr(support::reproducibleName); }
+
   /// Returns the first lines: how the file is compiled, includes, and checks of the compiler's options.
   std::string head() {
     std::string text = "// The model " + model.name + ", compiled by ingot to C++17. Its functions are declared in " +
@@ -292,11 +312,13 @@ private:
     text += "//\n//     c++ -std=c++17 -O3 " + flag + "-I<ingot's include folder> -c " + model.name + ".cpp" +
             (areInitialized(model) || model.takesWeights() ? "" : " " + model.name + ".weights.S") + "\n";
     text += options;
+    text += isReproducible() ? unfused : "";
     text += "#if !defined(INGOT_PLAIN_C)\n#define INGOT_PLAIN_C // the class in the header is for programs\n#endif\n";
     text += "#include \"" + model.name + ".h\"\n";
     text += helpers.needsMath() ? "#include <cmath>\n" : "";
     return text + "#include <cstdint>\n#include <cstring>\n" +
-           (helpers.has("Lane") ? "#include <type_traits>\n#include <utility>\n" : "") + checks;
+           (helpers.has("Lane") ? "#include <type_traits>\n#include <utility>\n" : "") +
+           (isReproducible() ? evaluation : "") + checks;
   }
 
   /// Returns the types of vectors that occur in `text`.

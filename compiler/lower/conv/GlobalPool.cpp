@@ -2,7 +2,7 @@
 // several accumulators. In row-major layout a vector of neighbouring pixels is folded over the plane, and then its
 // lanes.
 #include "compiler/lower/conv/PoolWindow.h"
-#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "compiler/lower/core/Vectors.h"
 
 using namespace mlir;
 
@@ -84,10 +84,7 @@ static void plainItem(Build &build, const Pool &pool, const plan::Strides &in, c
   SmallVector<Value> acc(chains, poolStart(w, pool, w.vectorOf(x.element, lanes)));
   acc = foldRow(w, pool, x, base, lanes, floorDiv(whole, lanes), lanes, acc);
   Value sum = joinAll(w, pool, acc);
-  if (lanes > 1) {
-    auto kind = pool.kind == Pool::Max ? vector::CombiningKind::MAXNUMF : vector::CombiningKind::ADD;
-    sum = vector::ReductionOp::create(w.b, w.loc, kind, sum, /*fastMath=*/arith::FastMathFlags::reassoc);
-  }
+  sum = across(w, pool.kind == Pool::Max ? Combine::Larger : Combine::Add, sum);
   sum = w.loop(whole, pixels, 1, ValueRange(sum),
                [&](Ix i, ValueRange a) { return SmallVector<Value>{poolFold(w, pool, a[0], w.load(x, base + i))}; })[0];
   Point at;

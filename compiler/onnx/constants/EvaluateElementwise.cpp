@@ -12,6 +12,7 @@
 #include "compiler/onnx/ElementTypes.h"
 #include "compiler/onnx/constants/Constants.h"
 #include "compiler/onnx/constants/Evaluate.h"
+#include "compiler/support/Attributes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "llvm/ADT/StringMap.h"
@@ -222,6 +223,13 @@ Kernel kernelOf(Operation &op) {
   return {};
 }
 
+/// Whether C libraries may round the op's result in different ways.
+bool dependsOnLibrary(Operation &op) {
+  return isa_and_nonnull<math::MathDialect>(op.getDialect()) &&
+         !isa<math::AbsFOp, math::AbsIOp, math::CeilOp, math::CopySignOp, math::FloorOp, math::RoundEvenOp,
+              math::SqrtOp, math::TruncOp>(op);
+}
+
 /// Vectors and strings are not computed here.
 bool isNumber(Type type) {
   return isa<FloatType>(type) || (type.isSignlessInteger() && type.getIntOrFloatBitWidth() <= 64);
@@ -365,6 +373,8 @@ public:
   /// Returns false where the op has an operand or an operation that cannot be computed here. The block's arguments
   /// stand for elements of the operands that are present.
   bool compile(Elementwise op, ArrayRef<ElementsAttr> operands) {
+    auto module = op->getParentOfType<ModuleOp>();
+    isReproducible = module && module->hasAttr(support::reproducibleName);
     OpBuilder b(op->getContext());
     b.getContext()->loadDialect<arith::ArithDialect, math::MathDialect>();
     b.setInsertionPointToEnd(&block);
@@ -410,6 +420,7 @@ private:
   std::vector<Row> rows;
   std::vector<Step> steps;
   unsigned result = 0;
+  bool isReproducible = false; ///< C libraries, which differ in their functions, may not decide about bits
 
   unsigned rowOf(Value v) {
     auto [it, isNew] = numbers.try_emplace(v, rows.size());
@@ -421,7 +432,8 @@ private:
 
   /// A constant fills its row once; any other operation becomes a step that each chunk runs.
   bool addStep(Operation &op) {
-    if (op.getNumResults() != 1 || !isNumber(op.getResult(0).getType())) {
+    bool isNumeric = op.getNumResults() == 1 && isNumber(op.getResult(0).getType());
+    if (!isNumeric || (isReproducible && dependsOnLibrary(op))) {
       return false;
     }
     unsigned to = rowOf(op.getResult(0));

@@ -4,6 +4,7 @@
 #include "compiler/onnx/ops/Image.h"
 #include "compiler/onnx/Family.h"
 #include "compiler/onnx/rewriting/Formula.h"
+#include "compiler/support/Attributes.h"
 #include "runtime_support/include/ingot.h"
 #include "llvm/ADT/StringSwitch.h"
 #define GET_OP_CLASSES
@@ -26,6 +27,9 @@ LogicalResult ImageDecoderOp::upgrade(Node &node) {
   auto type = ranked(node.operand(0));
   if (!isUint(elementOf(node.operand(0)), 8) || (type && type.getRank() != 1)) {
     return node.error("needs a tensor of uint8 of one axis");
+  }
+  if (node.builder.getInsertionBlock()->getParent()->getParentOfType<ModuleOp>()->hasAttr(support::reproducibleName)) {
+    return node.error("decodes by libraries of the system, whose bits --accuracy reproducible cannot promise");
   }
   Formula f(node.builder, node.loc);
   Value encoded = node.operand(0);

@@ -1,0 +1,36 @@
+// Hands what the user allows of arithmetic to the phases behind, as attributes of the module.
+#include "compiler/pipeline/State.h"
+#include "compiler/plan/KernelAttributes.h"
+#include "compiler/support/Attributes.h"
+
+using namespace mlir;
+
+namespace ingot::pipeline {
+
+void markReproducible(const Options &options, ModuleOp module) {
+  if (options.isReproducible()) {
+    module->setAttr(support::reproducibleName, UnitAttr::get(module.getContext()));
+  }
+}
+
+void setPolicies(const Options &options, ModuleOp module) {
+  auto set = [&](StringRef name, StringRef value) {
+    if (!value.empty()) {
+      module->setAttr(name, StringAttr::get(module.getContext(), value));
+    }
+  };
+  set(lower::winogradName, support::wordOf(options.winograd));
+  set(lower::strassenName, support::wordOf(options.strassen));
+  set(lower::splitFloatsName, support::wordOf(options.splitFloats));
+  if (options.accuracy == Accuracy::Close || options.accuracy == Accuracy::Fast) {
+    module->setAttr(lower::twoPartsName, UnitAttr::get(module.getContext()));
+  }
+  if (options.accuracy == Accuracy::Fast) {
+    module->setAttr(lower::fastName, UnitAttr::get(module.getContext()));
+  }
+  if (options.isStrict()) {
+    module->setAttr(plan::strictName, UnitAttr::get(module.getContext()));
+  }
+}
+
+} // namespace ingot::pipeline
