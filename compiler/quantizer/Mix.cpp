@@ -19,7 +19,6 @@ struct State {
   size_t before = 0, form = 0; ///< the state of the layers in front, and the form of the last one
 };
 
-
 /// Drops states that another one is not worse than. Of those in front in the order of the goal only the ones matter
 /// that have the least of the last measure for some value of the other, which `front` has.
 std::vector<State> bestOf(std::vector<State> states) {

@@ -1,7 +1,8 @@
 // Chooses a form for each layer by --scheme mixed. What each form of each layer costs is measured: the drop of the
 // outputs by a model with a switch for each layer (Sensitivity.cpp), bytes by what is written, and the time, where it
-// counts, by running the model with all layers in that form. The sums of these say which forms to try (quantizer/Mix.h);
-// the whole model that is made of them is measured, and where it misses a budget, less is allowed of that.
+// counts, by running the model with all layers in that form. The sums of these say which forms to try
+// (quantizer/Mix.h); the whole model that is made of them is measured, and where it misses a budget, less is allowed of
+// that.
 #include "compiler/driver/Text.h"
 #include "compiler/driver/quantizing/Quantizer.h"
 #include "compiler/quantizer/Blocks.h"
@@ -15,8 +16,8 @@
 namespace ingot::driver {
 namespace {
 
-using quantizer::FormCosts;
 using quantizer::Form;
+using quantizer::FormCosts;
 using quantizer::Layer;
 using quantizer::Measure;
 
@@ -94,8 +95,9 @@ struct Quantizer::Mixture {
   std::vector<Layer> layers;
   std::vector<std::vector<Form>> forms;
   std::vector<std::vector<FormCosts>> costs;
-  FormCosts most;           ///< what the whole may cost; infinite where nothing is asked for
+  FormCosts most;                        ///< what the whole may cost; infinite where nothing is asked for
   double restBytes = 0, restSeconds = 0; ///< what the model has and takes beside its layers, in float
+  std::optional<FormCosts> tried;        ///< what the last whole model cost
   Chosen ranges;
 
   bool counts(Measure measure) const { return std::isfinite(most[measure]) || goalOf(most) == measure; }
@@ -121,10 +123,10 @@ void Quantizer::writeMixed(const Mixture &mixture, llvm::ArrayRef<Form> chosen) 
     return own;
   };
   std::vector<Layer> bytes = mixture.of(chosen, [](const Layer &, Form form) { return form == Form::Int8; });
-  quantizer::writeStatic(quantized, bytes,
-                         quantizer::encodingsOf(quantizer::wantedBy(model, bytes), mixture.ranges.ranges,
-                                                options.signedActivations),
-                         options.weights);
+  quantizer::writeStatic(
+      quantized, bytes,
+      quantizer::encodingsOf(quantizer::wantedBy(model, bytes), mixture.ranges.ranges, options.signedActivations),
+      options.weights);
   std::vector<Layer> alone = mixture.of(chosen, [](const Layer &layer, Form form) {
     return form == Form::Int8Weights && !isProduct(layer) && !quantizer::isTable(layer);
   });
@@ -259,16 +261,16 @@ llvm::Error Quantizer::noMixture(const Mixture &mixture) const {
     if (std::isfinite(mixture.most[measure]) && measure != Measure::Drop) {
       double least = measure == Measure::Size ? mixture.restBytes : mixture.restSeconds;
       for (const std::vector<FormCosts> &forms : mixture.costs) {
-        least += (*llvm::min_element(forms, [&](const FormCosts &a, const FormCosts &b) {
-          return a[measure] < b[measure];
-        }))[measure];
+        least += (*llvm::min_element(
+            forms, [&](const FormCosts &a, const FormCosts &b) { return a[measure] < b[measure]; }))[measure];
       }
-      text += (text.empty() ? "" : ", ") + textOf(measure, least);
+      text += (text.empty() ? "" : ", ") + textOf(measure, mixture.tried ? (*mixture.tried)[measure] : least);
     }
   }
-  return llvm::createStringError(invocation.model.modelPath +
-                                 ": error: no forms of its layers keep to the budgets" +
-                                 (text.empty() ? "" : "; with the least of each alone " + text));
+  return llvm::createStringError(invocation.model.modelPath + ": error: no forms of its layers keep to the budgets" +
+                                 (text.empty()    ? ""
+                                  : mixture.tried ? "; with the last ones that were tried " + text
+                                                  : "; with the least of each alone " + text));
 }
 
 void Quantizer::noteForms(const Mixture &mixture, llvm::ArrayRef<Form> forms) {
@@ -308,8 +310,7 @@ llvm::Error Quantizer::quantizeMixed() {
   allowed[Measure::Size] -= mixture.restBytes, allowed[Measure::Latency] -= mixture.restSeconds;
   constexpr int kMostTries = 10;
   for (int i = 0; i < kMostTries; ++i) {
-    std::optional<std::vector<size_t>> chosen =
-        quantizer::chooseForms(mixture.costs, allowed, goalOf(mixture.most));
+    std::optional<std::vector<size_t>> chosen = quantizer::chooseForms(mixture.costs, allowed, goalOf(mixture.most));
     if (!chosen) {
       break;
     }
@@ -322,6 +323,7 @@ llvm::Error Quantizer::quantizeMixed() {
     if (!whole) {
       return whole.takeError();
     }
+    mixture.tried = *whole;
     bool keeps = true;
     for (Measure measure : kMeasures) {
       constexpr double kMargin = 0.95; // of what is asked for, behind a miss
