@@ -7,7 +7,7 @@
 
 namespace ingot::driver {
 
-ProgressBar::ProgressBar(bool wanted) {
+ProgressBar::ProgressBar(bool wanted, bool inLogs) : inLogs(wanted && inLogs) {
   const char *term = std::getenv("TERM");
   terminal = wanted && llvm::sys::Process::StandardErrIsDisplayed() && term && llvm::StringRef(term) != "dumb";
 }
@@ -23,6 +23,12 @@ void ProgressBar::show(int done, int total, const std::string &phase) {
   if (terminal) {
     llvm::errs() << "\r\033[K" << progressText(done, total, phase);
     drawn = true;
+    return;
+  }
+  constexpr std::chrono::seconds apart(10);
+  if (auto now = std::chrono::steady_clock::now(); inLogs && now - last >= apart) {
+    llvm::errs() << done << " of " << total << " " << phase << '\n';
+    last = now;
   }
 }
 

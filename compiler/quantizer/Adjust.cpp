@@ -30,14 +30,13 @@ std::vector<float> largestWeights(const Index &index, llvm::ArrayRef<const Layer
     WeightChannels channels(*layer);
     llvm::ArrayRef<float> values = floatsOf(*index.weight(layer->weight));
     std::vector<float> unit(channels.outputCount(), isRelative ? 0 : 1);
-    for (size_t i = 0; i < values.size() && isRelative; ++i) {
-      float &own = unit[channels.output(i)];
-      own = std::max(own, std::fabs(values[i]));
+    if (isRelative) {
+      channels.forEach(values.size(),
+                       [&](size_t i, size_t, size_t out) { unit[out] = std::max(unit[out], std::fabs(values[i])); });
     }
-    for (auto [i, value] : llvm::enumerate(values)) {
-      float &own = largest[channels.input(i)];
-      own = std::max(own, value == 0 ? 0 : std::fabs(value) / unit[channels.output(i)]);
-    }
+    channels.forEach(values.size(), [&](size_t i, size_t in, size_t out) {
+      largest[in] = std::max(largest[in], values[i] == 0 ? 0 : std::fabs(values[i]) / unit[out]);
+    });
   }
   return largest;
 }
@@ -50,9 +49,7 @@ void multiplyWeights(Model &model, Names &names, const Index &index, const Layer
   pb::TensorProto &tensor = *index.weight(node.input(1));
   std::vector<float> weights(floatsOf(tensor));
   WeightChannels channels(layer);
-  for (size_t i = 0; i < weights.size(); ++i) {
-    weights[i] *= by[channels.input(i)];
-  }
+  channels.forEach(weights.size(), [&](size_t i, size_t in, size_t) { weights[i] *= by[in]; });
   node.set_input(0, x);
   replaceOperand(model, names, index, layer.node, 1, weights);
 }

@@ -1,6 +1,7 @@
 #include "compiler/quantizer/Blocks.h"
 #include "compiler/importer/ElementType.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/MathExtras.h"
 #include "llvm/Support/Parallel.h"
 #include <algorithm>
 #include <cmath>
@@ -258,6 +259,12 @@ void refineBlocks(BlockWeights &blocks, llvm::ArrayRef<float> weights, int64_t r
 int64_t rowsOf(const Layer &layer) { return layer.dims[size_t(1 - layer.axis)]; }
 int64_t columnsOf(const Layer &layer) { return layer.dims[size_t(layer.axis)]; }
 
+int64_t bytesOf(const Layer &layer, BlockForm form) {
+  int64_t blocks = blocksOf(rowsOf(layer), form) * columnsOf(layer);
+  return llvm::divideCeil(layer.values() * form.bits, 8) + blocks * int64_t(sizeof(float)) +
+         llvm::divideCeil(blocks * form.bits, 8);
+}
+
 /// Transposes a matrix.
 template <typename T> static std::vector<T> transposed(llvm::ArrayRef<T> values, int64_t rows, int64_t columns) {
   std::vector<T> result(values.size());
@@ -271,6 +278,18 @@ template <typename T> static std::vector<T> transposed(llvm::ArrayRef<T> values,
 
 std::vector<float> rowsByColumns(const Layer &layer, llvm::ArrayRef<float> values) {
   return layer.axis == 1 ? values.vec() : transposed(values, layer.dims[0], layer.dims[1]);
+}
+
+std::vector<float> valuesOf(const BlockWeights &weights, const Layer &layer) {
+  int64_t rows = rowsOf(layer), columns = columnsOf(layer);
+  std::vector<float> values(weights.values.size());
+  for (int64_t row = 0; row < rows; ++row) {
+    for (int64_t c = 0; c < columns; ++c) {
+      auto grid = size_t(row / weights.form.rows * columns + c), own = size_t(row * columns + c);
+      values[own] = float(int(weights.values[own]) - int(weights.zeros[grid])) * weights.scales[grid];
+    }
+  }
+  return layer.axis == 1 ? values : transposed<float>(values, rows, columns);
 }
 
 /// Packs integers as ONNX does: the first one has the lowest bits of a byte.

@@ -44,6 +44,10 @@ void refineBlocks(BlockWeights &blocks, llvm::ArrayRef<float> weights, int64_t r
 
 /// Returns the layer's weights as rows by columns, whether they are transposed in the file or not.
 std::vector<float> rowsByColumns(const Layer &layer, llvm::ArrayRef<float> values);
+/// Returns the floats that blocks stand for, as the layer has its weights in the file.
+std::vector<float> valuesOf(const BlockWeights &weights, const Layer &layer);
+/// Returns the bytes of a layer's blocks, with scales and zero points.
+int64_t bytesOf(const Layer &layer, BlockForm form);
 int64_t rowsOf(const Layer &layer);
 int64_t columnsOf(const Layer &layer);
 

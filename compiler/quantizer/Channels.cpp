@@ -16,11 +16,12 @@ void Channels::add(llvm::ArrayRef<float> values, llvm::ArrayRef<int64_t> dims, i
     own->resize(channels);
   }
   sums.resize(channels), squares.resize(channels);
-  for (size_t i = 0; i < values.size(); ++i) {
+  PlaceWalk walk(strides);
+  for (size_t i = 0; i < values.size(); ++i, walk.next()) {
     if (!std::isfinite(values[i])) {
       continue;
     }
-    size_t place = strides.place(i);
+    size_t place = walk.place();
     magnitudes[place] = std::max(magnitudes[place], std::fabs(values[i]));
     least[place] = std::min(least[place], values[i]), greatest[place] = std::max(greatest[place], values[i]);
     sums[place] += double(values[i]), squares[place] += double(values[i]) * double(values[i]);

@@ -32,9 +32,10 @@ std::vector<double> costOfChannels(const Index &index, const Readers &readers,
   for (const Layer *layer : readers) {
     WeightChannels channels(*layer);
     std::vector<double> inverse = inversePowers(*layer, powers);
-    for (auto [i, value] : llvm::enumerate(floatsOf(*index.weight(layer->weight)))) {
-      costs[channels.input(i)] += double(value) * double(value) * inverse[channels.output(i)];
-    }
+    llvm::ArrayRef<float> values = floatsOf(*index.weight(layer->weight));
+    channels.forEach(values.size(), [&](size_t i, size_t in, size_t out) {
+      costs[in] += double(values[i]) * double(values[i]) * inverse[out];
+    });
   }
   return costs;
 }
@@ -46,16 +47,18 @@ double costOfWeights(const Index &index, const Readers &readers, const std::map<
     WeightChannels channels(*layer);
     std::vector<double> inverse = inversePowers(*layer, powers);
     std::vector<float> values(floatsOf(*index.weight(layer->weight)));
-    for (size_t i = 0; i < values.size() && !by.empty(); ++i) {
-      values[i] *= by[channels.input(i)];
+    std::vector<double> weighted(power); // a channel's power, as the factor leaves it
+    for (size_t c = 0; c < by.size(); ++c) {
+      weighted[c] /= double(by[c]) * double(by[c]);
+    }
+    if (!by.empty()) {
+      channels.forEach(values.size(), [&](size_t i, size_t in, size_t) { values[i] *= by[in]; });
     }
     Int8Weights rounded = quantizeWeights(values, *layer, options);
-    for (size_t i = 0; i < values.size(); ++i) {
-      size_t in = channels.input(i), out = channels.output(i);
-      double error = double(float(rounded.values[i]) * rounded.scales[options.perTensor ? 0 : out]) - double(values[i]);
-      error /= by.empty() ? 1 : double(by[in]);
-      sum += error * error * power[in] * inverse[out];
-    }
+    channels.forEach(values.size(), [&](size_t i, size_t in, size_t out) {
+      auto error = double(float(rounded.values[i]) * rounded.scales[options.perTensor ? 0 : out] - values[i]);
+      sum += error * error * weighted[in] * inverse[out];
+    });
   }
   return sum;
 }
@@ -70,18 +73,40 @@ void ChannelErrors::add(llvm::ArrayRef<float> values, llvm::ArrayRef<int64_t> di
   sums.resize(size_t(places.count));
   float inverse = 1 / to.scale, least = float(to.least() - to.zero), most = float(to.most() - to.zero);
   auto inner = size_t(places.inner);
-  for (size_t i = 0; i < values.size(); i += inner) {
-    size_t channel = places.place(i);
-    float divisor = by.empty() ? 1 : by[channel];
-    double sum = 0;
-    for (size_t k = i; k < i + inner; ++k) {
-      if (std::isfinite(values[k])) {
-        float value = values[k] / divisor, q = std::clamp(std::nearbyint(value * inverse), least, most);
-        float error = (value - q * to.scale) * divisor;
-        sum += double(error) * double(error);
+  // What is not finite, or stands for an infinity, has no error.
+  constexpr float kMost = 1e18F;
+  auto squareOf = [&](float value, float divisor) {
+    float part = value / divisor, q = roundedToInteger(std::min(std::max(part * inverse, least), most));
+    float error = (part - q * to.scale) * divisor;
+    return std::fabs(value) <= kMost ? error * error : 0;
+  };
+  if (inner == 1) { // the channels are neighbours
+    auto channels = size_t(places.count);
+    std::vector<float> divisors(by.empty() ? std::vector<float>(channels, 1) : by);
+    for (size_t i = 0; i < values.size(); i += channels) {
+      for (size_t c = 0; c < channels; ++c) {
+        sums[c] += double(squareOf(values[i + c], divisors[c]));
       }
     }
-    sums[channel] += sum;
+  }
+  for (size_t i = 0; i < values.size() && inner > 1; i += inner) {
+    size_t channel = places.place(i);
+    float divisor = by.empty() ? 1 : by[channel], sum = 0;
+    constexpr size_t kLanes = 8; // sums that vectors have side by side
+    float lanes[kLanes] = {};
+    size_t k = 0;
+    for (; k + kLanes <= inner; k += kLanes) {
+      for (size_t lane = 0; lane < kLanes; ++lane) {
+        lanes[lane] += squareOf(values[i + k + lane], divisor);
+      }
+    }
+    for (; k < inner; ++k) {
+      sum += squareOf(values[i + k], divisor);
+    }
+    for (float lane : lanes) {
+      sum += lane;
+    }
+    sums[channel] += double(sum);
   }
   count += int64_t(values.size()) / places.count;
 }

@@ -51,10 +51,6 @@ void writeHalfWeights(Model &model, llvm::ArrayRef<Layer> layers) {
       if (layer.graph != int(number)) {
         continue;
       }
-      if (isTable(layer)) {
-        writer.write(layer, 0, layer.weight);
-        continue;
-      }
       for (const auto &[operand, own] : weightsOf(layer)) {
         writer.write(layer, operand, own.weight);
       }

@@ -110,7 +110,7 @@ static int64_t valuesOf(llvm::ArrayRef<int64_t> dims) {
 int64_t Layer::values() const { return valuesOf(dims) + (isRecurrent() ? valuesOf(recurrentDims) : 0); }
 
 std::vector<std::pair<int, Layer>> weightsOf(const Layer &layer) {
-  std::vector<std::pair<int, Layer>> weights{{1, layer}};
+  std::vector<std::pair<int, Layer>> weights{{isTable(layer) ? 0 : 1, layer}};
   if (layer.isRecurrent()) {
     Layer &r = weights.emplace_back(2, layer).second;
     r.weight = layer.recurrent, r.dims = layer.recurrentDims;

@@ -9,17 +9,24 @@
 
 namespace ingot::quantizer {
 
-enum class Scheme { Int8, Int8Dynamic, Int8Weights, Int4, Int2, Float16Weights, Float16, BFloat16 };
+enum class Scheme { Int8, Int8Dynamic, Int8Weights, Int4, Int2, Mixed, Float16Weights, Float16, BFloat16 };
 inline constexpr support::Word<Scheme> schemeWords[] = {
     {Scheme::Int8, "int8", "weights and activations, ranges from data"},
     {Scheme::Int8Dynamic, "int8-dynamic", "ranges found by each run"},
     {Scheme::Int8Weights, "int8-weights", "weights alone, by block"},
     {Scheme::Int4, "int4", "likewise"},
     {Scheme::Int2, "int2", "likewise"},
+    {Scheme::Mixed, "mixed", "for each layer int8, int8-weights, int4 or float, within budgets"},
     {Scheme::Float16Weights, "fp16-weights", "weights alone"},
     {Scheme::Float16, "fp16"},
     {Scheme::BFloat16, "bf16"}};
 inline llvm::ArrayRef<support::Word<Scheme>> wordsOf(Scheme) { return schemeWords; }
+
+/// What may become of a layer by Scheme::Mixed.
+enum class Form { Float, Int8, Int8Weights, Int4 };
+inline constexpr support::Word<Form> formWords[] = {
+    {Form::Float, "float"}, {Form::Int8, "int8"}, {Form::Int8Weights, "int8-weights"}, {Form::Int4, "int4"}};
+inline llvm::ArrayRef<support::Word<Form>> wordsOf(Form) { return formWords; }
 
 /// How much is tried where flags leave a choice.
 enum class Effort { Quick, Default, Thorough };
@@ -39,7 +46,9 @@ struct Options {
     return scheme == Scheme::Int8Weights ? 8 : scheme == Scheme::Int4 ? 4 : scheme == Scheme::Int2 ? 2 : 0;
   }
   /// Whether layers read bytes, whose ranges and outliers count.
-  bool hasByteActivations() const { return scheme == Scheme::Int8 || scheme == Scheme::Int8Dynamic; }
+  bool hasByteActivations() const { return hasRanges() || scheme == Scheme::Int8Dynamic; }
+  /// Whether those ranges are found on data.
+  bool hasRanges() const { return scheme == Scheme::Int8 || scheme == Scheme::Mixed; }
   Effort effort = Effort::Default;
   Method method = Method::Auto;
   double percentile = 99.99;      ///< how many of 100 values the range holds, on each side
@@ -47,6 +56,8 @@ struct Options {
   WeightOptions weights;          ///< for int8 and int8-dynamic
   std::vector<std::string> keep;  ///< layers that stay in float
   double maxDrop = -1;            ///< 1 - cosine of the outputs that is allowed; negative: not asked for
+  int64_t mostBytes = -1;         ///< bytes of the file that are allowed; negative: not asked for
+  double mostSeconds = -1;        ///< seconds of a run that are allowed; negative: not asked for
   /// The exponent of the activations' part (SmoothQuant), the same for all layers; 0: none is smoothed. Nothing: each
   /// value gets its own.
   std::optional<double> smooth;

@@ -208,4 +208,14 @@ FloatRange Statistics::choose(Method method, double percentile, bool isSigned) c
   return search([&](FloatRange range, bool s) { return divergence(range, s); }, isSigned);
 }
 
+std::vector<int64_t> Statistics::histogram(size_t parts) const {
+  std::vector<int64_t> counts(parts);
+  for (auto [bin, count] : llvm::enumerate(bins)) {
+    double middle = (double(int64_t(bin) - kZero) + 0.5) * width();
+    double place = high > low ? (middle - low) / (high - low) * double(parts) : 0;
+    counts[size_t(std::clamp(place, 0.0, double(parts - 1)))] += count;
+  }
+  return counts;
+}
+
 } // namespace ingot::quantizer

@@ -45,6 +45,8 @@ public:
 
   /// Returns why no range says what the tensor is like, "is 0 in all samples"; empty: one does.
   std::string problem() const;
+  /// Returns how many values lie in each of some parts of the extremes, which are as wide as each other.
+  std::vector<int64_t> histogram(size_t parts) const;
   /// Chooses a range by a method, which is not Auto.
   FloatRange choose(Method method, double percentile, bool isSigned) const;
 

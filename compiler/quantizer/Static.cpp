@@ -30,6 +30,8 @@ public:
 
   void quantizeValue(const std::string &value, const Encoding &encoding, llvm::ArrayRef<Layer> layers);
   void quantizeWeights(const Layer &layer, float xScale);
+  /// Quantizes the weights alone.
+  void quantizeWeights(const Layer &layer);
 
 private:
   std::string addScale(const std::string &stem, llvm::ArrayRef<float> scales);
@@ -94,13 +96,17 @@ void Writer::dequantize(const Layer &layer, int operand, pb::TensorProto quantiz
   node.set_input(operand, result);
 }
 
+void Writer::quantizeWeights(const Layer &layer) {
+  for (const auto &[operand, own] : weightsOf(layer)) {
+    Int8Weights weights = quantizer::quantizeWeights(floatsOf(*index.weight(own.weight)), own, options);
+    dequantize(layer, operand, tensorOf<int8_t>("", importer::kInt8, own.dims, weights.values), weights.scales,
+               layer.axis);
+  }
+}
+
 void Writer::quantizeWeights(const Layer &layer, float xScale) {
   if (layer.isRecurrent()) { // the bias of a recurrent layer is added to floats
-    for (const auto &[operand, own] : weightsOf(layer)) {
-      Int8Weights weights = quantizer::quantizeWeights(floatsOf(*index.weight(own.weight)), own, options);
-      dequantize(layer, operand, tensorOf<int8_t>("", importer::kInt8, own.dims, weights.values), weights.scales,
-                 layer.axis);
-    }
+    quantizeWeights(layer);
     return;
   }
   llvm::ArrayRef<float> values = floatsOf(*index.weight(layer.weight)), bias;
@@ -199,6 +205,16 @@ void writeStatic(Model &model, llvm::ArrayRef<Layer> layers, const std::map<std:
     }
     for (const Layer &layer : layers) {
       writer.quantizeWeights(layer, encodings.at(layer.x).scale);
+    }
+  }
+  model.dropUnused();
+}
+
+void writeByteWeights(Model &model, llvm::ArrayRef<Layer> layers, WeightOptions options) {
+  {
+    Writer writer(model, options);
+    for (const Layer &layer : layers) {
+      writer.quantizeWeights(layer);
     }
   }
   model.dropUnused();

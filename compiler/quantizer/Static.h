@@ -23,4 +23,7 @@ std::map<std::string, Encoding> encodingsOf(const Wanted &wanted, const std::map
 void writeStatic(Model &model, llvm::ArrayRef<Layer> layers, const std::map<std::string, Encoding> &encodings,
                  WeightOptions options);
 
+/// Writes the weights of layers as bytes with a scale for each output channel; what they read and add stays float.
+void writeByteWeights(Model &model, llvm::ArrayRef<Layer> layers, WeightOptions options);
+
 } // namespace ingot::quantizer

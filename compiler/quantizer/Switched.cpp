@@ -1,16 +1,15 @@
 #include "compiler/quantizer/Switched.h"
 #include "compiler/importer/ElementType.h"
-#include "compiler/quantizer/Weights.h"
+#include "llvm/ADT/STLExtras.h"
 
 namespace ingot::quantizer {
 namespace {
 
 class Writer {
 public:
-  explicit Writer(Model &model)
-      : graph(*model.proto.mutable_graph()), names(model.proto), index(model, graph), edits(graph) {}
+  explicit Writer(Model &model) : graph(*model.proto.mutable_graph()), names(model.proto), edits(graph) {}
 
-  void addSwitch(const Layer &layer, const Encoding &encoding, WeightOptions options);
+  void addSwitch(const Layer &layer, const Rounded &rounded);
 
 private:
   std::string add(pb::TensorProto tensor, const std::string &stem) {
@@ -29,31 +28,27 @@ private:
 
   pb::GraphProto &graph;
   Names names;
-  Index index;
   Edits edits;
 };
 
-void Writer::addSwitch(const Layer &layer, const Encoding &encoding, WeightOptions options) {
+void Writer::addSwitch(const Layer &layer, const Rounded &rounded) {
   pb::ValueInfoProto &input = *graph.add_input();
   input.set_name(names.fresh("quantized_" + std::to_string(layer.node)));
   input.mutable_type()->mutable_tensor_type()->set_elem_type(importer::kBool);
   input.mutable_type()->mutable_tensor_type()->mutable_shape();
 
-  std::string scale = add(tensorOf<float>("", importer::kFloat, {}, encoding.scale), layer.x + "_scale");
-  int32_t type = encoding.isSigned ? importer::kInt8 : importer::kUInt8;
-  std::string zero = add(tensorOf<uint8_t>("", type, {}, uint8_t(encoding.zero)), layer.x + "_zero_point");
-  std::string quantized = names.fresh(layer.x + "_quantized"), rounded = names.fresh(layer.x + "_dequantized");
-  makeNode(edits.before(layer.node), "QuantizeLinear", names.fresh(quantized), {layer.x, scale, zero}, {quantized});
-  makeNode(edits.before(layer.node), "DequantizeLinear", names.fresh(rounded), {quantized, scale, zero}, {rounded});
-  choose(layer, 0, input.name(), rounded);
-
-  for (const auto &[operand, own] : weightsOf(layer)) {
-    Int8Weights weights = quantizeWeights(floatsOf(*index.weight(own.weight)), own, options);
-    AxisPlaces strides(own.dims, own.axis);
-    std::vector<float> values(weights.values.size());
-    for (size_t i = 0; i < values.size(); ++i) {
-      values[i] = float(weights.values[i]) * weights.scales[options.perTensor ? 0 : strides.place(i)];
-    }
+  if (rounded.input) {
+    const Encoding &encoding = *rounded.input;
+    std::string scale = add(tensorOf<float>("", importer::kFloat, {}, encoding.scale), layer.x + "_scale");
+    int32_t type = encoding.isSigned ? importer::kInt8 : importer::kUInt8;
+    std::string zero = add(tensorOf<uint8_t>("", type, {}, uint8_t(encoding.zero)), layer.x + "_zero_point");
+    std::string quantized = names.fresh(layer.x + "_quantized"), value = names.fresh(layer.x + "_dequantized");
+    makeNode(edits.before(layer.node), "QuantizeLinear", names.fresh(quantized), {layer.x, scale, zero}, {quantized});
+    makeNode(edits.before(layer.node), "DequantizeLinear", names.fresh(value), {quantized, scale, zero}, {value});
+    choose(layer, 0, input.name(), value);
+  }
+  for (const auto &[weight, values] : llvm::zip(weightsOf(layer), rounded.weights)) {
+    const auto &[operand, own] = weight;
     choose(layer, operand, input.name(),
            add(tensorOf<float>("", importer::kFloat, own.dims, values), own.weight + "_rounded"));
   }
@@ -61,11 +56,12 @@ void Writer::addSwitch(const Layer &layer, const Encoding &encoding, WeightOptio
 
 } // namespace
 
-void addSwitches(Model &model, llvm::ArrayRef<Layer> layers, const std::map<std::string, Encoding> &encodings,
-                 WeightOptions options) {
+void addSwitches(Model &model, llvm::ArrayRef<Layer> layers,
+                 llvm::function_ref<Rounded(const Index &index, const Layer &layer)> round) {
+  Index index(model, *model.proto.mutable_graph());
   Writer writer(model);
   for (const Layer &layer : layers) {
-    writer.addSwitch(layer, encodings.at(layer.x), options);
+    writer.addSwitch(layer, round(index, layer));
   }
 }
 

@@ -3,13 +3,20 @@
 #pragma once
 #include "compiler/quantizer/Layers.h"
 #include "compiler/quantizer/Range.h"
-#include "compiler/quantizer/Weights.h"
-#include <map>
+#include "llvm/ADT/STLFunctionalExtras.h"
+#include <optional>
 
 namespace ingot::quantizer {
 
-/// Adds an input for each layer, a bool without axes, behind the model's own and in the order of the layers.
-void addSwitches(Model &model, llvm::ArrayRef<Layer> layers, const std::map<std::string, Encoding> &encodings,
-                 WeightOptions options);
+/// What a layer computes with when it is quantized.
+struct Rounded {
+  std::optional<Encoding> input;           ///< of what it reads; nothing: that stays as it is
+  std::vector<std::vector<float>> weights; ///< those of weightsOf(), after rounding
+};
+
+/// Adds an input for each layer, a bool without axes, behind the model's own and in the order of the layers. `round`
+/// says what it switches.
+void addSwitches(Model &model, llvm::ArrayRef<Layer> layers,
+                 llvm::function_ref<Rounded(const Index &index, const Layer &layer)> round);
 
 } // namespace ingot::quantizer

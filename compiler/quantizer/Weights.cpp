@@ -141,9 +141,14 @@ Int8Weights quantizeWeights(llvm::ArrayRef<float> values, const Layer &layer, We
   Lanes lanes(layer);
   auto outputs = size_t(strides.count);
   std::vector<float> scales = options.shortSums ? scalesOf(values, lanes, outputs) : std::vector<float>(outputs);
-  for (size_t i = 0; i < values.size(); ++i) {
-    float &own = scales[strides.place(i)];
-    own = std::max(own, std::fabs(values[i]) / kMost);
+  std::vector<float> largest(outputs);
+  PlaceWalk walk(strides);
+  for (size_t i = 0; i < values.size(); ++i, walk.next()) {
+    float &own = largest[walk.place()];
+    own = std::max(own, std::fabs(values[i]));
+  }
+  for (auto [own, most] : llvm::zip(scales, largest)) {
+    own = std::max(own, most / kMost);
   }
   if (options.perTensor) {
     scales = {*std::max_element(scales.begin(), scales.end())};
@@ -154,14 +159,30 @@ Int8Weights quantizeWeights(llvm::ArrayRef<float> values, const Layer &layer, We
     result.scales.push_back(std::max(scale, least.empty() ? 0 : least[c]));
   }
   std::vector<float> exact(values.size());
-  for (size_t i = 0; i < values.size(); ++i) {
-    exact[i] = values[i] / result.scales[options.perTensor ? 0 : strides.place(i)];
-    result.values.push_back(int8_t(std::clamp<float>(std::nearbyint(exact[i]), -kMost, kMost)));
+  result.values.resize(values.size());
+  PlaceWalk scaled(strides);
+  for (size_t i = 0; i < values.size(); ++i, scaled.next()) {
+    exact[i] = values[i] / result.scales[options.perTensor ? 0 : scaled.place()];
+    result.values[i] = int8_t(roundedToInteger(std::clamp<float>(exact[i], -kMost, kMost)));
   }
   if (options.shortSums) {
     shorten(exact, lanes, result.values);
   }
   return result;
+}
+
+int64_t bytesOf(const Layer &layer, WeightOptions options) {
+  int64_t scales = options.perTensor ? 1 : layer.dims[size_t(layer.axis)];
+  return layer.values() + (layer.isRecurrent() ? 2 : 1) * scales * int64_t(sizeof(float));
+}
+
+std::vector<float> valuesOf(const Int8Weights &weights, const Layer &layer) {
+  PlaceWalk walk(AxisPlaces(layer.dims, layer.axis));
+  std::vector<float> values(weights.values.size());
+  for (size_t i = 0; i < values.size(); ++i, walk.next()) {
+    values[i] = float(weights.values[i]) * weights.scales[weights.scales.size() > 1 ? walk.place() : 0];
+  }
+  return values;
 }
 
 } // namespace ingot::quantizer

@@ -117,20 +117,29 @@ std::string withoutMarkup(llvm::StringRef json) {
   return text;
 }
 
+/// Puts parts in the places of their marks, in the order of the page; what was put in is not searched again.
+std::string filled(llvm::StringRef page, llvm::ArrayRef<std::pair<llvm::StringRef, llvm::StringRef>> parts) {
+  std::string text;
+  for (auto [mark, part] : parts) {
+    auto [before, behind] = page.split(mark);
+    text += before;
+    text += part;
+    page = behind;
+  }
+  return text + page.str();
+}
+
 } // namespace
 
 std::string pageText(const pipeline::Result &result, const PageFacts &facts) {
-  std::string data = withoutMarkup(dataText(result, facts)), text;
-  const std::pair<llvm::StringRef, llvm::StringRef> parts[] = {
-      {"/*STYLE*/", page_css}, {"/*DATA*/", data}, {"/*LAYOUT*/", layout_js}, {"/*PAGE*/", page_js}};
-  llvm::StringRef rest = page_html;
-  for (auto [mark, part] : parts) { // in the order of the file; what was put in is not searched again
-    auto [before, behind] = rest.split(mark);
-    text += before;
-    text += part;
-    rest = behind;
-  }
-  return text + rest.str();
+  std::string data = withoutMarkup(dataText(result, facts));
+  return filled(page_html,
+                {{"/*STYLE*/", page_css}, {"/*DATA*/", data}, {"/*LAYOUT*/", layout_js}, {"/*PAGE*/", page_js}});
+}
+
+std::string quantizedPageText(llvm::StringRef json) {
+  std::string data = withoutMarkup(json);
+  return filled(quantized_html, {{"/*STYLE*/", page_css}, {"/*DATA*/", data}, {"/*PAGE*/", quantized_js}});
 }
 
 } // namespace ingot::report

@@ -1,4 +1,5 @@
-// Writes the page of `ingot report`: everything in one HTML file, which needs no server and no network.
+// Writes the pages of `ingot report` and `ingot quantize`: everything in one HTML file, which needs no server and no
+// network.
 #pragma once
 #include "compiler/pipeline/Pipeline.h"
 
@@ -20,5 +21,8 @@ struct PageFacts {
 
 /// Returns the text of the page.
 std::string pageText(const pipeline::Result &result, const PageFacts &facts);
+
+/// Returns the text of the page of a quantization, from its report as JSON.
+std::string quantizedPageText(llvm::StringRef json);
 
 } // namespace ingot::report

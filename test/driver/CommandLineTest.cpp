@@ -240,7 +240,27 @@ TEST(CommandLine, WordsOfOptions) {
   expectSays(wrong({"quantize", "m.onnx", "-o", "q.onnx", "--scheme", "int4", "--effort", "quick"}),
              "--effort has no effect on --scheme int4: it is for int8, int8-dynamic");
   expectSays(wrong({"quantize", "m.onnx", "-o", "q.onnx", "--scheme", "int3"}),
-             "int3 not in {int8,int8-dynamic,int8-weights,int4,int2,fp16-weights,fp16,bf16}");
+             "int3 not in {int8,int8-dynamic,int8-weights,int4,int2,mixed,fp16-weights,fp16,bf16}");
+}
+
+TEST(CommandLine, BudgetsOfAQuantization) {
+  auto quantize = [](std::vector<const char *> flags) {
+    flags.insert(flags.begin(), {"quantize", "m.onnx", "-o", "q.onnx", "--scheme", "mixed"});
+    return flags;
+  };
+  ingot::quantizer::Options options = parsed(quantize({"--size", "3M", "--latency", "2.5ms"})).quantization;
+  EXPECT_EQ(options.mostBytes, 3 << 20);
+  EXPECT_DOUBLE_EQ(options.mostSeconds, 2.5e-3);
+  EXPECT_LT(options.maxDrop, 0);
+  EXPECT_DOUBLE_EQ(parsed(quantize({"--latency", "150us"})).quantization.mostSeconds, 150e-6);
+  for (const char *size : {"3L", "0", "9999999999999M"}) {
+    expectSays(wrong(quantize({"--size", size})), "is no number of bytes, such as 65536, 64K or 1M");
+  }
+  for (const char *time : {"3", "ms", "0us", "nanms"}) {
+    expectSays(wrong(quantize({"--latency", time})), "is no time, such as 150us or 2.5ms");
+  }
+  expectSays(wrong(quantize({})), "--scheme mixed is for a budget: give --max-drop, --size or --latency");
+  expectSays(wrong(quantize({"--size", "1K", "--gptq"})), "--gptq has no effect on --scheme mixed");
 }
 
 TEST(CommandLine, CoverageCompilesNothing) {

@@ -5,6 +5,7 @@ are near the float model, and the file has what the scheme says. Then data of al
 import json
 import os
 import pathlib
+import re
 import struct
 import subprocess
 import sys
@@ -156,6 +157,7 @@ SCHEMES = {
     "int4": (["--scheme", "int4"], 0.97, {"UINT4"}),
     "int4 gptq": (["--scheme", "int4", "--gptq", "--block", "16"], 0.97, {"UINT4"}),
     "int2": (["--scheme", "int2", "--gptq", "--block", "16"], 0.7, {"UINT2"}),
+    "mixed": (["--scheme", "mixed", "--max-drop", "0.005"], 0.995, set()),
     "fp16-weights": (["--scheme", "fp16-weights"], 0.9999, {"FLOAT16"}),
     "fp16": (["--scheme", "fp16", "--keep-io"], 0.9999, {"FLOAT16"}),
     "bf16": (["--scheme", "bf16", "--keep-io"], 0.999, {"BFLOAT16"}),
@@ -345,7 +347,77 @@ def check_choices(tool, count):
     count.add("fp16 inputs", wrong or (None if types == {TensorProto.FLOAT16} else "inputs or outputs are not float16"))
     report, wrong = tool.report(place, "--bench", "--seconds", "0.05", "--report", place / "r.json")
     fine = report and report["us_before"] > 0 and any("us_after" in layer for layer in report["layers"]) and json.loads((place / "r.json").read_text())["model"]
+    fine = fine and all(0 < layer["share"] < 1.5 for layer in report["layers"] if "us_after" in layer)
     count.add("bench", wrong or (None if fine else "no times"))
+    report, wrong = tool.report(place, "--report", place / "r.html")
+    page = (place / "r.html").read_text() if report else ""
+    shown = json.loads(re.search(r'id="data">(.*?)</script>', page, re.S).group(1)) if page else {"layers": []}
+    pictured = [layer for layer in shown["layers"] if "weights" in layer]
+    counted = all(4 * sum(layer["weights"]["counts"]) == layer["weight_bytes_before"] and sum(layer["reads"]["counts"]) > 0 and layer["reads"]["low"] < layer["reads"]["high"] for layer in pictured)
+    count.add("page", wrong or (None if len(pictured) == len(report["layers"]) and counted and page.startswith("<!DOCTYPE html>") else f"{shown['layers']}"))
+
+
+def layered(own):
+    """A table, a convolution, products of which some are much more sensitive than others, and a GRU."""
+    w = lambda *shape: own.normal(0, 0.3, shape).astype(np.float32)
+    g = Graph(17, x=[1, 8, 16, 16])
+    y = g.add("Relu", g.add("Conv", "x", w(32, 8, 3, 3), w(32), pads=[1, 1, 1, 1]))
+    y = g.add("Reshape", y, np.array([16, 1, 512], np.int64))
+    y, _ = g.add("GRU", y, w(1, 192, 512) / 8, w(1, 192, 64) / 2, w(1, 384), hidden_size=64, outputs=2)
+    y = g.add("Reshape", y, np.array([16, 64], np.int64))
+    rows = g.add("Gather", own.normal(0, 0.3, (4096, 64)).astype(np.float32), g.add("ArgMax", g.add("Reshape", "x", np.array([16, 128], np.int64)), axis=1, keepdims=0))
+    y = g.add("Add", y, rows)
+    for scale in 1, 1, 8:  # a product of which the largest weights stand alone loses most
+        weight = w(64, 64) / 4
+        weight[3, 5] *= scale * 4
+        y = g.add("Relu", g.add("Add", g.add("MatMul", y, weight), w(64) / 4))
+    return g.model(g.add("Gemm", y, w(64, 10), w(10)))
+
+
+def check_mixed(tool, count):
+    """Each budget holds, of the file and of the model that is read from it; more room means less loss; what cannot be is refused with the least that can."""
+    own = np.random.default_rng(5)
+    model = layered(own)
+    samples = [own.normal(size=(1, 8, 16, 16)).astype(np.float32) for _ in range(4)]
+    model.graph.output[0].CopyFrom(helper.make_tensor_value_info(model.graph.output[0].name, FLOAT, [16, 10]))
+    place = tool.place(model, samples)
+    whole, want = (place / "m.onnx").stat().st_size, [session(model).run(None, {"x": x})[0] for x in samples]
+
+    def mixed(*flags):
+        report, wrong = tool.report(place, "--scheme", "mixed", *flags)
+        if wrong:
+            return None, wrong
+        quantized = onnx.load(place / "q.onnx")
+        onnx.checker.check_model(quantized, full_check=True)
+        got = [session(quantized).run(None, {"x": x})[0] for x in samples]
+        least = cosine(np.concatenate(want), np.concatenate(got))
+        if abs(least - report["cosine"]) > 1e-3 * (1 - least) + 2e-4:
+            return None, f"cosine {least} in ONNX Runtime, {report['cosine']} in the report"
+        if (place / "q.onnx").stat().st_size != report["bytes_after"]:
+            return None, "the file has another size than is said"
+        report["forms"] = [layer["scheme"] for layer in report["layers"]]
+        return report, None
+
+    last = 2
+    for part in 0.26, 0.3, 0.5, 2:
+        report, wrong = mixed("--size", int(whole * part))
+        fine = report and report["bytes_after"] <= whole * part and 1 - report["cosine"] <= last + 1e-6
+        count.add(f"mixed, {part} of the size", wrong or (None if fine else f"{report}"))
+        last = 1 - report["cosine"] if report else last
+    count.add("mixed, all the size there is", None if set(report["forms"]) == {"float"} and report["cosine"] > 0.999999 else f"{report}")
+    count.add("mixed, that nothing is quantized", None if "all layers stay in float" in tool.quantize(place, "--scheme", "mixed", "--size", "9M").stderr else "is not said")
+    report, wrong = mixed("--size", int(whole * 0.3), "--max-drop", 0.01)
+    count.add("mixed, two budgets", wrong or (None if report["bytes_after"] <= whole * 0.3 and 1 - report["cosine"] <= 0.01 and len(set(report["forms"])) > 1 else f"{report}"))
+    report, wrong = mixed("--max-drop", 0.002, "--latency", "1s")
+    count.add("mixed, the smallest", wrong or (None if 1 - report["cosine"] <= 0.002 and report["bytes_after"] < whole * 0.4 else f"{report}"))
+    report, wrong = mixed("--size", int(whole * 0.254))
+    table = [layer for layer in report["layers"] if layer["operator"] == "Gather"] if report else []
+    count.add("mixed, a table in bytes", wrong or (None if table and table[0]["scheme"] == "int8-weights" and "int4" in report["forms"] else f"{report}"))
+    for flags, text in (["--size", "9K"], "no forms of its layers keep to the budgets; with the least of each alone the file has "), (["--latency", "0.001us"], "keep to the budgets; with the least of each alone a run takes "), (["--size", int(whole * 0.26), "--max-drop", "1e-9"], "keep to the budgets; "), ([], "--scheme mixed is for a budget: give --max-drop, --size or --latency"), (["--size", "3L"], "'3L' is no number of bytes"), (["--latency", "3"], "'3' is no time, such as 150us or 2.5ms"):
+        done = tool.quantize(place, "--scheme", "mixed", *flags)
+        count.add(f"mixed, refused {flags}", None if done.returncode == 1 and text in done.stderr else f"exit {done.returncode}: {done.stderr}")
+    done = tool.quantize(place, "--size", "1M")
+    count.add("a budget of int8", None if "--size has no effect on --scheme int8: it is for mixed" in done.stderr else done.stderr)
 
 
 def spread(own):
@@ -633,7 +705,7 @@ def main():
     count = ingot_run.Count("quantized")
     with tempfile.TemporaryDirectory() as folder:
         tool = Tool(os.path.abspath(arguments.ingot), pathlib.Path(folder))
-        for check in check_schemes, check_choices, check_equalized, check_tables, check_recurrent, check_odd_nodes, check_float16_range, check_data, check_refused, check_faults:
+        for check in check_schemes, check_choices, check_mixed, check_equalized, check_tables, check_recurrent, check_odd_nodes, check_float16_range, check_data, check_refused, check_faults:
             check(tool, count)
     count.finish()
 

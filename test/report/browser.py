@@ -24,12 +24,13 @@ def save(path, nodes, inputs, outputs, initializers=()):
     onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), path)
 
 
-def hostile_model(path):
+def hostile_model(path, spread=False):
     """Convolutions under names that are markup, an open batch, and a sum that requires two sizes to be equal."""
     import numpy
     from onnx import TensorProto, helper, numpy_helper
 
-    weights = numpy_helper.from_array(numpy.ones((4, 3, 3, 3), numpy.float32), "w" + HOSTILE)
+    values = numpy.linspace(-1, 1, 108).reshape(4, 3, 3, 3) if spread else numpy.ones((4, 3, 3, 3))
+    weights = numpy_helper.from_array(values.astype(numpy.float32), "w" + HOSTILE)
     nodes = [helper.make_node("Conv", ["x" + HOSTILE, "w" + HOSTILE], ["c" + HOSTILE], name="conv" + HOSTILE, pads=[1, 1, 1, 1]),
              helper.make_node("Relu", ["c" + HOSTILE], ["r"], name=HOSTILE),
              helper.make_node("MaxPool", ["r"], ["p"], name="pool", kernel_shape=[2, 2], strides=[2, 2]),
@@ -109,6 +110,23 @@ def check_hostile(dom, console, source, texts):
         expect(text in dom.text.replace("n = m", "m = n"), f"the page does not say '{text}'")
 
 
+def check_quantized(browser, ingot, folder):
+    """The page of `ingot quantize`: a layer whose name is markup stays text, and has pictures of what it reads and of its weights."""
+    import numpy
+
+    (folder / "data").mkdir(exist_ok=True)
+    for k in range(2):
+        numpy.savez(folder / "data" / f"{k}.npz", **{"x" + HOSTILE: numpy.random.default_rng(k).normal(size=(2, 3, 8, 8)).astype(numpy.float32), "z": numpy.ones((2, 4, 4, 4), numpy.float32)})
+    page = (folder / "quantized.html").resolve()
+    done = subprocess.run([ingot, "quantize", folder / "random.onnx", "--data", folder / "data", "-o", folder / "quantized.onnx", "--report", page], capture_output=True, text=True)
+    expect(done.returncode == 0, f"quantize: {done.stderr}")
+    dom, console = browser.dump(page)
+    expect(not console and dom.root.get("data-state") == "ready" and "data-error" not in dom.root, f"the page of a quantization did not run to its end: {dom.root} {console}")
+    expect("data-owned" not in dom.root and dom.counts.get("img", 0) == 0 and HOSTILE in dom.text, "a layer's name became markup")
+    expect(dom.counts.get("svg", 0) == 2 and dom.counts.get(".ends", 0) == 2 and dom.counts.get(".bars", 0) == 160, f"pictures are not there: {dom.counts}")
+    return page
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--ingot", required=True)
@@ -151,6 +169,10 @@ def main():
                 print(f"{dom.counts['.box']} boxes, {dom.counts['.edge']} edges in {seconds:.1f} s")
             if arguments.keep:
                 browser.screenshot(page, folder / f"{name}.png")
+        hostile_model(folder / "random.onnx", spread=True)
+        page = check_quantized(browser, arguments.ingot, folder)
+        if arguments.keep:
+            browser.screenshot(page, folder / "quantized.png")
     print("all pages ran to their ends")
 
 

@@ -187,6 +187,16 @@ std::string exceedsOne(const char *kind, int64_t most, int64_t taken, std::vecto
 
 } // namespace
 
+std::optional<int64_t> parseAmount(llvm::StringRef text, int64_t thousand) {
+  int64_t number = 0;
+  int64_t unit = text.consume_back("K") ? thousand : text.consume_back("M") ? thousand * thousand : 1;
+  if (text.empty() || !llvm::all_of(text, llvm::isDigit) || text.getAsInteger(10, number) ||
+      number > INT64_MAX / unit) {
+    return std::nullopt;
+  }
+  return number * unit;
+}
+
 std::string parseBudget(const std::string &text, Budget &budget) {
   auto [kind, amount] = llvm::StringRef(text).split('=');
   bool isTime = kind == "cycles";
@@ -198,11 +208,8 @@ std::string parseBudget(const std::string &text, Budget &budget) {
   if (isTime) {
     std::tie(amount, core) = amount.split('@');
   }
-  llvm::StringRef digits = amount;
-  int64_t thousand = isTime ? 1000 : 1024, bytes = 0;
-  int64_t unit = digits.consume_back("K") ? thousand : digits.consume_back("M") ? thousand * thousand : 1;
-  if (digits.empty() || !llvm::all_of(digits, llvm::isDigit) || digits.getAsInteger(10, bytes) ||
-      bytes > INT64_MAX / unit) {
+  std::optional<int64_t> number = parseAmount(amount, isTime ? 1000 : 1024);
+  if (!number) {
     return "'" + text + "': '" + amount.str() + "' is no number of " +
            (isTime ? "cycles, such as 20M" : "bytes, such as 65536, 64K or 1M");
   }
@@ -214,7 +221,7 @@ std::string parseBudget(const std::string &text, Budget &budget) {
   if (most) {
     return "the budget of " + kind.str() + " is given twice";
   }
-  most = bytes * unit;
+  most = number;
   return "";
 }
 

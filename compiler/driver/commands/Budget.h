@@ -15,6 +15,9 @@ struct Budget {
   bool isGiven() const { return flash || ram || stack || cycles; }
 };
 
+/// Reads a number that may end in K or M, which stand for `thousand` and its square; nothing: it is none.
+std::optional<int64_t> parseAmount(llvm::StringRef text, int64_t thousand);
+
 /// Adds "flash=256K,ram=65536" to a budget, and returns what is wrong with the text; nothing where it is right.
 std::string parseBudget(const std::string &text, Budget &budget);
 

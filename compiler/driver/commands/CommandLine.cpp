@@ -258,7 +258,9 @@ void addQuantizeMeasures(CLI::App &app, Invocation &invocation) {
       ->required()
       ->group(output)
       ->type_name("FILE.onnx");
-  app.add_option("--report", invocation.reportPath, "Write the report as JSON")->group(output)->type_name("FILE.json");
+  app.add_option("--report", invocation.reportPath, "Write the report, as JSON or as a page")
+      ->group(output)
+      ->type_name("FILE.json|.html");
 }
 
 void addDiff(CLI::App &app, Invocation &invocation) {
@@ -316,6 +318,32 @@ void addPackage(CLI::App &app, Invocation &invocation) {
       ->type_name("A.B.C");
 }
 
+/// Adds the budgets of --scheme mixed.
+void addQuantizeBudgets(CLI::App &app, quantizer::Options &options) {
+  auto setBytes = [&options](const std::string &text) {
+    std::optional<int64_t> bytes = parseAmount(text, 1024);
+    if (!bytes || *bytes == 0) {
+      throw CLI::ValidationError("--size", "'" + text + "' is no number of bytes, such as 65536, 64K or 1M");
+    }
+    options.mostBytes = *bytes;
+  };
+  app.add_option_function<std::string>("--size", setBytes, "Of mixed: bytes that the file may have, such as 3M")
+      ->type_name("BYTES");
+  auto setSeconds = [&options](const std::string &text) {
+    char *end = nullptr;
+    double number = std::strtod(text.c_str(), &end);
+    llvm::StringRef unit(end);
+    double seconds = unit == "us" ? 1e-6 : unit == "ms" ? 1e-3 : unit == "s" ? 1 : 0;
+    if (end == text.c_str() || !std::isfinite(number) || number <= 0 || seconds == 0) {
+      throw CLI::ValidationError("--latency", "'" + text + "' is no time, such as 150us or 2.5ms");
+    }
+    options.mostSeconds = number * seconds;
+  };
+  app.add_option_function<std::string>("--latency", setSeconds,
+                                       "Of mixed: time that a run may take here, such as 150us or 2.5ms")
+      ->type_name("TIME");
+}
+
 constexpr support::Word<bool> kActivations[] = {{false, "uint8", "any range"}, {true, "int8", "symmetric"}};
 
 void addQuantize(CLI::App &app, Invocation &invocation) {
@@ -339,10 +367,12 @@ void addQuantize(CLI::App &app, Invocation &invocation) {
   repeated(app.add_option("--keep", options.keep, "A layer that stays in float, by its node's name; may be repeated"))
       ->type_name("NAME");
   app.add_option("--max-drop", options.maxDrop,
-                 "Of int8: keep the most sensitive layers in float until 1 - cosine of each output is at most this")
+                 "Of int8: keep the most sensitive layers in float until 1 - cosine of each output is at most this; of "
+                 "mixed: a budget of that")
       ->check(CLI::Range(0.0, 1.0))
       ->check(finite())
       ->type_name("X");
+  addQuantizeBudgets(app, options);
   app.add_option(
          "--smooth", options.smooth,
          "Of int8 and int8-dynamic: move outliers of activations into the weights, everywhere with this exponent "

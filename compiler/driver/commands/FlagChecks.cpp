@@ -25,13 +25,16 @@ std::string checkReport(const Invocation &invocation, const IsGiven &isGiven) {
 /// Checks the flags of a quantization that its scheme does not read.
 std::string checkQuantize(const Invocation &invocation, const IsGiven &isGiven) {
   using quantizer::Scheme;
-  const std::vector<Scheme> int8 = {Scheme::Int8}, anyInt8 = {Scheme::Int8, Scheme::Int8Dynamic},
-                            blocks = {Scheme::Int8Weights, Scheme::Int4, Scheme::Int2},
+  const std::vector<Scheme> int8 = {Scheme::Int8}, ranges = {Scheme::Int8, Scheme::Mixed},
+                            bytes = {Scheme::Int8, Scheme::Int8Dynamic, Scheme::Mixed}, mixed = {Scheme::Mixed},
+                            rounded = {Scheme::Int8Weights, Scheme::Int4, Scheme::Int2},
+                            blocks = {Scheme::Int8Weights, Scheme::Int4, Scheme::Int2, Scheme::Mixed},
                             narrow = {Scheme::Float16, Scheme::BFloat16};
   const std::pair<const char *, const std::vector<Scheme> &> schemes[] = {
-      {"--method", int8},       {"--percentile", int8}, {"--activations", int8},   {"--max-drop", int8},
-      {"--correct-bias", int8}, {"--smooth", anyInt8},  {"--per-tensor", anyInt8}, {"--short-sums", anyInt8},
-      {"--effort", anyInt8},    {"--block", blocks},    {"--gptq", blocks},        {"--keep-io", narrow},
+      {"--method", ranges},     {"--percentile", ranges}, {"--activations", ranges}, {"--max-drop", ranges},
+      {"--correct-bias", int8}, {"--smooth", bytes},      {"--per-tensor", bytes},   {"--short-sums", bytes},
+      {"--effort", bytes},      {"--block", blocks},      {"--gptq", rounded},       {"--keep-io", narrow},
+      {"--size", mixed},        {"--latency", mixed},
   };
   const quantizer::Options &options = invocation.quantization;
   for (const auto &[flag, of] : schemes) {
@@ -39,6 +42,9 @@ std::string checkQuantize(const Invocation &invocation, const IsGiven &isGiven) 
       return std::string(flag) + " has no effect on --scheme " + support::wordOf(options.scheme) + ": it is for " +
              llvm::join(llvm::map_range(of, [](Scheme scheme) { return support::wordOf(scheme); }), ", ");
     }
+  }
+  if (options.scheme == Scheme::Mixed && options.maxDrop < 0 && options.mostBytes < 0 && options.mostSeconds < 0) {
+    return "--scheme mixed is for a budget: give --max-drop, --size or --latency";
   }
   if (isGiven("--percentile") && options.method != quantizer::Method::Percentile) {
     return "--percentile is for --method percentile";

@@ -5,6 +5,7 @@
 #include "compiler/driver/quantizing/Quantizer.h"
 #include "compiler/quantizer/Opset.h"
 #include "compiler/quantizer/Prepare.h"
+#include "compiler/report/Page.h"
 #include "compiler/support/Problems.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -45,10 +46,10 @@ llvm::Expected<quantizer::Model> readModel(const Invocation &invocation) {
   // Scales along an axis need opset 13, blocks need 21, convolutions of bfloat16 22, and integers of 2 bits 25.
   using quantizer::Scheme;
   const quantizer::Options &options = invocation.quantization;
-  int64_t opset = options.scheme == Scheme::Int2       ? 25
-                  : options.blockBits()                ? 21
-                  : options.scheme == Scheme::BFloat16 ? 22
-                                                       : 13;
+  int64_t opset = options.scheme == Scheme::Int2                           ? 25
+                  : options.blockBits() || options.scheme == Scheme::Mixed ? 21
+                  : options.scheme == Scheme::BFloat16                     ? 22
+                                                                           : 13;
   std::string before = computed(*model);
   if (llvm::Error error = quantizer::raiseOpset(*model, opset)) {
     return atModel(invocation, std::move(error));
@@ -61,7 +62,7 @@ llvm::Expected<quantizer::Model> readModel(const Invocation &invocation) {
 /// Returns what needs data; empty: nothing does.
 std::string whyData(const Invocation &invocation) {
   const quantizer::Options &options = invocation.quantization;
-  if (options.scheme == quantizer::Scheme::Int8) {
+  if (options.hasRanges()) {
     return "ranges are those of values that a model has on data (--scheme int8-dynamic needs none)";
   }
   if (options.gptq) {
@@ -132,7 +133,8 @@ llvm::Error quantizeCommand(const Invocation &invocation) {
     return facts.takeError();
   }
   if (!invocation.reportPath.empty()) {
-    std::string text = quantizeJson(options, *facts);
+    std::string json = quantizeJson(options, *facts);
+    std::string text = isPage(invocation.reportPath) ? report::quantizedPageText(json) : std::move(json);
     if (llvm::Error error = files.add(invocation.reportPath, [&](llvm::raw_ostream &out) { out << text; })) {
       return support::located(std::move(error));
     }

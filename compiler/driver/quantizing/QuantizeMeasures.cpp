@@ -5,8 +5,11 @@
 #include "compiler/driver/quantizing/Quantizer.h"
 #include "compiler/importer/ElementType.h"
 #include "compiler/support/ElementTypes.h"
+#include "compiler/support/Problems.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/raw_ostream.h"
+#include <cmath>
 
 namespace ingot::driver {
 namespace {
@@ -173,6 +176,90 @@ llvm::Error Quantizer::measure() {
   return llvm::Error::success();
 }
 
+void Quantizer::warnOfTimes() {
+  constexpr double kSlower = 1.05; // less is noise
+  std::string slower;
+  int count = 0;
+  for (const LayerFacts &layer : facts.layers) {
+    if (layer.kept.empty() && layer.secondsBefore >= 0 && layer.secondsAfter > kSlower * layer.secondsBefore) {
+      slower += ++count <= 3 ? (count > 1 ? ", " : "") + support::quoted(layer.name) : "";
+    }
+  }
+  auto times = [](double before, double after) {
+    return llvm::formatv("{0:f1} us, before {1:f1}", after * 1e6, before * 1e6).str();
+  };
+  if (facts.secondsAfter > kSlower * facts.secondsBefore) {
+    warn(invocation.model.modelPath + ": warning: by --scheme " + support::wordOf(options.scheme) +
+         " a run is slower here than in float: " + times(facts.secondsBefore, facts.secondsAfter));
+  }
+  if (count > 0) {
+    warn(invocation.model.modelPath + ": warning: " + std::to_string(count) +
+         (count == 1 ? " layer is" : " layers are") + " slower than in float: " + slower + (count > 3 ? " ..." : "") +
+         "; --keep NAME keeps one in float");
+  }
+}
+
+/// Returns the distribution of what statistics have seen; nothing where they have seen nothing.
+static std::optional<Distribution> distributionOf(const quantizer::Statistics &statistics) {
+  constexpr size_t kParts = 80;
+  return statistics.least() < statistics.greatest()
+             ? std::optional(Distribution{statistics.least(), statistics.greatest(), statistics.histogram(kParts)})
+             : std::nullopt;
+}
+
+llvm::Error Quantizer::noteDistributions() {
+  constexpr size_t kMostLayers = 12, kMostSamples = 4;
+  std::vector<quantizer::Layer> worst = all();
+  auto noise = [&](const quantizer::Layer &layer) {
+    const LayerFacts &fact = factsOf(layer);
+    return fact.similarity && !fact.similarity->isEmpty() ? fact.similarity->sqnr() : HUGE_VAL;
+  };
+  llvm::erase_if(worst, [](const quantizer::Layer &layer) { return layer.graph != 0; });
+  llvm::sort(worst,
+             [&](const auto &a, const auto &b) { return std::pair(noise(a), a.node) < std::pair(noise(b), b.node); });
+  worst.resize(std::min(worst.size(), kMostLayers));
+  quantizer::Index index(model, *model.proto.mutable_graph());
+  std::map<std::string, quantizer::Statistics> reads;
+  for (const quantizer::Layer &layer : worst) {
+    quantizer::Statistics weights;
+    weights.add(quantizer::floatsOf(*index.weight(layer.weight)));
+    factsOf(layer).weights = distributionOf(weights);
+    if (!layer.x.empty()) {
+      reads[layer.x];
+    }
+  }
+  if (samples.size() == 0) {
+    return llvm::Error::success();
+  }
+  llvm::Expected<Observation *> observing = ofModel();
+  if (!observing) {
+    return observing.takeError();
+  }
+  std::vector<size_t> some = allSamples();
+  some.resize(std::min(some.size(), kMostSamples));
+  llvm::Error error = observe(**observing, some, [&](const Values &values, size_t) {
+    for (auto &[name, statistics] : reads) {
+      statistics.add(floatsOf(*values.lookup(name)));
+    }
+    return llvm::Error::success();
+  });
+  for (const quantizer::Layer &layer : worst) {
+    if (!layer.x.empty()) {
+      factsOf(layer).reads = distributionOf(reads[layer.x]);
+    }
+  }
+  return error;
+}
+
+llvm::Expected<ModelRuns::Times> Quantizer::timesOf(quantizer::Model &which, const DataSet &data) {
+  llvm::Expected<std::string> file = fileWith(which, {});
+  if (!file) {
+    return file.takeError();
+  }
+  constexpr double kSeconds = 0.2;
+  return runsOf(which, *file, /*profiled=*/true).times(data, kSeconds);
+}
+
 llvm::Error Quantizer::measureTimes() {
   llvm::Expected<DataSet> data = samples.read(0);
   if (!data) {
@@ -196,8 +283,10 @@ llvm::Error Quantizer::measureTimes() {
     std::string node = layer.name + " (" + layer.op + ")";
     if (old->nodes.count(node) && now->nodes.count(node)) {
       layer.secondsBefore = old->nodes[node], layer.secondsAfter = now->nodes[node];
+      layer.share = layer.secondsAfter / std::max(now->run, 1e-12);
     }
   }
+  warnOfTimes();
   return llvm::Error::success();
 }
 

@@ -23,12 +23,13 @@ std::optional<double> QuantizeFacts::leastCosine() const {
 
 /// Columns that only some tables have.
 struct Columns {
-  bool times, alone, ranges, smoothing;
+  bool times, alone, ranges, smoothing, forms;
   explicit Columns(llvm::ArrayRef<LayerFacts> layers)
       : times(llvm::any_of(layers, [](const LayerFacts &layer) { return layer.secondsBefore >= 0; })),
         alone(llvm::any_of(layers, [](const LayerFacts &layer) { return layer.alone >= 0; })),
         ranges(llvm::any_of(layers, [](const LayerFacts &layer) { return layer.method.has_value(); })),
-        smoothing(llvm::any_of(layers, [](const LayerFacts &layer) { return layer.smoothing >= 0; })) {}
+        smoothing(llvm::any_of(layers, [](const LayerFacts &layer) { return layer.smoothing >= 0; })),
+        forms(llvm::any_of(layers, [&](const LayerFacts &layer) { return layer.form != layers.front().form; })) {}
 };
 
 static void printLayer(llvm::raw_ostream &out, const Columns &columns, const LayerFacts &layer) {
@@ -56,7 +57,13 @@ static void printLayer(llvm::raw_ostream &out, const Columns &columns, const Lay
   out << llvm::right_justify(bytesText(layer.bytesBefore), 9) << ' '
       << llvm::right_justify(bytesText(layer.bytesAfter), 9) << "  ";
   if (layer.secondsBefore >= 0) {
-    out << llvm::format("%9.1f %9.1f  ", layer.secondsBefore * 1e6, layer.secondsAfter * 1e6);
+    out << llvm::format("%9.1f %9.1f %5.1f%%  ", layer.secondsBefore * 1e6, layer.secondsAfter * 1e6,
+                        layer.share * 100);
+  } else if (columns.times) {
+    out << "        -         -      -  ";
+  }
+  if (columns.forms) {
+    out << llvm::left_justify(layer.form.empty() ? "float" : layer.form, 14);
   }
   out << plainName(layer.name) << " (" << layer.op << ")" << (layer.kept.empty() ? "" : ": in float, " + layer.kept)
       << '\n';
@@ -93,7 +100,8 @@ std::string quantizeText(const quantizer::Options &options, const QuantizeFacts 
   if (!facts.layers.empty()) {
     out << "       low       high   cosine     dB " << (columns.alone ? "    alone " : "")
         << (columns.ranges ? "range by   " : "") << (columns.smoothing ? "smooth " : "") << "   before     after  "
-        << (columns.times ? "us before     after  " : "") << "layer\n";
+        << (columns.times ? "us before     after  share  " : "") << (columns.forms ? "scheme        " : "")
+        << "layer\n";
   }
   for (const LayerFacts &layer : facts.layers) {
     printLayer(out, columns, layer);
@@ -122,11 +130,23 @@ std::string quantizeText(const quantizer::Options &options, const QuantizeFacts 
   return text;
 }
 
+static void writeDistribution(llvm::json::OStream &json, llvm::StringRef key,
+                              const std::optional<Distribution> &distribution) {
+  if (distribution) {
+    json.attributeObject(key, [&] {
+      json.attribute("low", distribution->low);
+      json.attribute("high", distribution->high);
+      json.attribute("counts", llvm::json::Array(distribution->counts));
+    });
+  }
+}
+
 static void writeLayer(llvm::json::OStream &json, const LayerFacts &layer) {
   json.object([&] {
     json.attribute("name", layer.name);
     json.attribute("operator", layer.op);
     json.attribute("quantized", layer.kept.empty());
+    json.attribute("scheme", layer.form.empty() ? "float" : layer.form);
     if (!layer.kept.empty()) {
       json.attribute("why", layer.kept);
     }
@@ -151,7 +171,10 @@ static void writeLayer(llvm::json::OStream &json, const LayerFacts &layer) {
     if (layer.secondsBefore >= 0) {
       json.attribute("us_before", layer.secondsBefore * 1e6);
       json.attribute("us_after", layer.secondsAfter * 1e6);
+      json.attribute("share", layer.share);
     }
+    writeDistribution(json, "reads", layer.reads);
+    writeDistribution(json, "weights", layer.weights);
   });
 }
 

@@ -11,8 +11,15 @@
 
 namespace ingot::driver {
 
+/// How often values occur between two ends, in parts as wide as each other.
+struct Distribution {
+  double low = 0, high = 0;
+  std::vector<int64_t> counts;
+};
+
 struct LayerFacts {
   std::string name, op;
+  std::string form;                        ///< the scheme of its weights; empty: it stays in float
   std::string kept;                        ///< why it stays in float; empty: it is quantized
   bool hasRange = false;                   ///< whether the range of the activations that it reads is known
   double low = 0, high = 0;                ///< the least and the largest number that are represented
@@ -23,6 +30,9 @@ struct LayerFacts {
   double alone = -1; ///< 1 - cosine of the model's outputs, least over them, when nothing else is quantized
   int64_t bytesBefore = 0, bytesAfter = 0;      ///< bytes of its weights
   double secondsBefore = -1, secondsAfter = -1; ///< seconds of the kernel that has it
+  double share = -1;                            ///< the part that this kernel has of a run, afterwards
+  /// The values that it reads and its weights, for the page: of the layers with the largest errors.
+  std::optional<Distribution> reads = {}, weights = {};
 };
 
 struct OutputFacts {
@@ -48,6 +58,9 @@ struct QuantizeFacts {
   /// Returns the least cosine of the outputs that are floats and have something to compare; nothing: there are none.
   std::optional<double> leastCosine() const;
 };
+
+/// Whether a report is a page, by the name of its file.
+inline bool isPage(llvm::StringRef path) { return path.ends_with(".html"); }
 
 std::string quantizeText(const quantizer::Options &options, const QuantizeFacts &facts);
 /// Returns one JSON object.

@@ -63,8 +63,7 @@ void Quantizer::keepWithWarning(const quantizer::Layer &layer, const std::string
 }
 
 std::string Quantizer::problemOfWeights(const quantizer::Index &index, const quantizer::Layer &layer) const {
-  for (const std::string &name :
-       {layer.weight, layer.recurrent, options.scheme == quantizer::Scheme::Int8 ? layer.bias : ""}) {
+  for (const std::string &name : {layer.weight, layer.recurrent, options.hasRanges() ? layer.bias : ""}) {
     llvm::ArrayRef<float> values = name.empty() ? llvm::ArrayRef<float>() : quantizer::floatsOf(*index.weight(name));
     std::string problem = quantizer::problemOf(values);
     if (problem.empty() && name != layer.bias) {
@@ -135,7 +134,7 @@ llvm::Error Quantizer::chooseLayers() {
 }
 
 llvm::Expected<std::string> Quantizer::fileWith(quantizer::Model &observed, llvm::ArrayRef<std::string> values,
-                                                size_t *added) {
+                                                size_t *added, double *size) {
   auto *outputs = observed.proto.mutable_graph()->mutable_output();
   int own = outputs->size();
   llvm::StringSet<> known;
@@ -158,6 +157,9 @@ llvm::Expected<std::string> Quantizer::fileWith(quantizer::Model &observed, llvm
   if (!bytes) {
     return bytes.takeError();
   }
+  if (size) {
+    *size = double(*bytes);
+  }
   if (llvm::Error error = written.keep()) {
     return support::located(std::move(error));
   }
@@ -177,9 +179,11 @@ llvm::Expected<std::vector<HostTensor>> Quantizer::expectedOutputs(const DataSet
   return outputs;
 }
 
-ModelRuns Quantizer::runsOf(const quantizer::Model &which, const std::string &file) const {
+ModelRuns Quantizer::runsOf(const quantizer::Model &which, const std::string &file, bool profiled) const {
   const std::string &own = invocation.model.modelPath;
-  return {invocation, file, &which == &model ? own : own + " (quantized)"};
+  Invocation given = invocation;
+  given.profile |= profiled;
+  return {given, file, &which == &model ? own : own + " (quantized)"};
 }
 
 llvm::Expected<Quantizer::Observation> Quantizer::observation(quantizer::Model &observed,
@@ -194,7 +198,7 @@ llvm::Expected<Quantizer::Observation> Quantizer::observation(quantizer::Model &
 }
 
 llvm::Error Quantizer::observe(Observation &observation, llvm::ArrayRef<size_t> which, Take take) {
-  ProgressBar bar(true);
+  ProgressBar bar(true, /*inLogs=*/true);
   for (auto [number, sample] : llvm::enumerate(which)) {
     llvm::Expected<DataSet> data = samples.read(sample);
     if (!data) {
@@ -236,7 +240,7 @@ llvm::Expected<Quantizer::Observation *> Quantizer::ofModel() {
         names.push_back(layer.x);
       }
     }
-    if (options.scheme == quantizer::Scheme::Int8) {
+    if (options.hasRanges()) {
       for (const auto &entry : quantizer::wantedBy(model, layers)) {
         names.push_back(entry.first);
       }
@@ -309,7 +313,7 @@ llvm::Error Quantizer::checkLeft() const {
              : llvm::Error::success();
 }
 
-llvm::Error Quantizer::quantizeStatic() {
+llvm::Expected<Quantizer::Chosen> Quantizer::chooseRanges() {
   keepBodies();
   if (llvm::Error error = adjust()) {
     return error;
@@ -327,7 +331,22 @@ llvm::Error Quantizer::quantizeStatic() {
   if (llvm::Error error = checkLeft()) {
     return error;
   }
-  llvm::Expected<Chosen> chosen = compareWhole(*ranges);
+  return compareWhole(*ranges);
+}
+
+void Quantizer::noteRanges(llvm::ArrayRef<quantizer::Layer> of, const Chosen &chosen) {
+  auto encodings = quantizer::encodingsOf(quantizer::wantedBy(model, of), chosen.ranges, options.signedActivations);
+  for (const quantizer::Layer &layer : of) {
+    LayerFacts &fact = factsOf(layer);
+    const quantizer::Encoding &encoding = encodings.at(layer.x);
+    fact.hasRange = true, fact.method = chosen.methods.at(layer.x);
+    fact.low = double(float(encoding.least() - encoding.zero) * encoding.scale);
+    fact.high = double(float(encoding.most() - encoding.zero) * encoding.scale);
+  }
+}
+
+llvm::Error Quantizer::quantizeStatic() {
+  llvm::Expected<Chosen> chosen = chooseRanges();
   if (!chosen) {
     return chosen.takeError();
   }
@@ -340,15 +359,7 @@ llvm::Error Quantizer::quantizeStatic() {
     }
     writeStatic(chosen->ranges);
   }
-  auto encodings =
-      quantizer::encodingsOf(quantizer::wantedBy(model, layers), chosen->ranges, options.signedActivations);
-  for (const quantizer::Layer &layer : layers) {
-    LayerFacts &fact = factsOf(layer);
-    const quantizer::Encoding &encoding = encodings.at(layer.x);
-    fact.hasRange = true, fact.method = chosen->methods.at(layer.x);
-    fact.low = double(float(encoding.least() - encoding.zero) * encoding.scale);
-    fact.high = double(float(encoding.most() - encoding.zero) * encoding.scale);
-  }
+  noteRanges(layers, *chosen);
   return llvm::Error::success();
 }
 
@@ -494,6 +505,9 @@ llvm::Error Quantizer::write() {
   if (options.scheme == quantizer::Scheme::Int8) {
     return quantizeStatic();
   }
+  if (options.scheme == quantizer::Scheme::Mixed) {
+    return quantizeMixed();
+  }
   if (llvm::Error error = adjust()) {
     return error;
   }
@@ -510,19 +524,13 @@ llvm::Error Quantizer::write() {
 
 /// Returns the bytes that the file has for a layer's weights.
 int64_t Quantizer::bytesOf(const quantizer::Layer &layer) const {
-  int64_t values = layer.values(), scale = sizeof(float);
   if (options.scheme == quantizer::Scheme::Float16Weights) {
-    return values * int64_t(sizeof(uint16_t));
+    return layer.values() * int64_t(sizeof(uint16_t));
   }
-  if (options.hasByteActivations() && quantizer::isTable(layer)) {
-    return values + layer.dims[1] * scale;
+  if (options.blockBits()) {
+    return quantizer::bytesOf(layer, blockForm());
   }
-  if (int bits = options.blockBits()) {
-    int64_t blocks = (quantizer::rowsOf(layer) + options.block - 1) / options.block * quantizer::columnsOf(layer);
-    return llvm::divideCeil(values * bits, 8) + blocks * scale + llvm::divideCeil(blocks * bits, 8);
-  }
-  int64_t scales = options.weights.perTensor ? 1 : layer.dims[size_t(layer.axis)];
-  return values + (layer.isRecurrent() ? 2 : 1) * scales * scale;
+  return quantizer::bytesOf(quantizer::scaledBy(layer), options.weights);
 }
 
 llvm::Expected<QuantizeFacts> Quantizer::run(support::OutputFiles &files) {
@@ -550,6 +558,11 @@ llvm::Expected<QuantizeFacts> Quantizer::run(support::OutputFiles &files) {
       return error;
     }
   }
+  if (isPage(invocation.reportPath) && !options.isFloat()) {
+    if (llvm::Error error = noteDistributions()) {
+      return error;
+    }
+  }
   quantized.mergeConstants();
   llvm::Expected<int64_t> bytes = quantized.save(files, options.output);
   if (!bytes) {
@@ -557,7 +570,10 @@ llvm::Expected<QuantizeFacts> Quantizer::run(support::OutputFiles &files) {
   }
   facts.bytesAfter = *bytes;
   for (const quantizer::Layer &layer : all()) {
-    factsOf(layer).bytesAfter = bytesOf(layer);
+    LayerFacts &fact = factsOf(layer);
+    if (fact.form.empty()) { // --scheme mixed has said it
+      fact.form = support::wordOf(options.scheme), fact.bytesAfter = bytesOf(layer);
+    }
   }
   return facts;
 }

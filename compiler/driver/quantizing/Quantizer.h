@@ -8,9 +8,11 @@
 #include "compiler/quantizer/Blocks.h"
 #include "compiler/quantizer/Channels.h"
 #include "compiler/quantizer/Layers.h"
+#include "compiler/quantizer/Mix.h"
 #include "compiler/quantizer/Overflow.h"
 #include "compiler/quantizer/Range.h"
 #include "compiler/quantizer/Static.h"
+#include "compiler/quantizer/Switched.h"
 #include "compiler/support/OutputFiles.h"
 
 namespace ingot::driver {
@@ -54,6 +56,7 @@ private:
 
   /// These write `quantized`.
   llvm::Error quantizeStatic();
+  llvm::Error quantizeMixed();
   llvm::Error quantizeDynamic();
   llvm::Error quantizeBlocks();
   llvm::Error convertToNarrowFloats();
@@ -79,11 +82,23 @@ private:
   void writeStatic(const std::map<std::string, quantizer::FloatRange> &ranges);
   /// Keeps the fewest of the most sensitive layers in float with which the outputs are as near as --max-drop wants.
   llvm::Error limitDrop(const std::map<std::string, quantizer::FloatRange> &ranges);
-  llvm::Error measureAlone(const std::map<std::string, quantizer::Encoding> &encodings);
+  /// Returns for each layer 1 - the least cosine of the outputs when it alone is rounded.
+  llvm::Expected<std::vector<double>>
+  dropsAlone(llvm::ArrayRef<quantizer::Layer> which,
+             llvm::function_ref<quantizer::Rounded(const quantizer::Index &, const quantizer::Layer &)> round);
+  struct Mixture;
+  llvm::Error addCosts(Mixture &mixture);
+  llvm::Error addTimes(Mixture &mixture);
+  void writeMixed(const Mixture &mixture, llvm::ArrayRef<quantizer::Form> chosen);
+  /// Measures `quantized`.
+  llvm::Expected<quantizer::FormCosts> costsOf(const Mixture &mixture);
+  llvm::Error noMixture(const Mixture &mixture) const;
+  /// Notes for the report what became of the layers.
+  void noteForms(const Mixture &mixture, llvm::ArrayRef<quantizer::Form> forms);
   /// Writes a file that has these values as outputs, too, behind its own, and returns its name. `added` gets the number
-  /// of those that are none of its own.
+  /// of those that are none of its own, and `size` the bytes of the file.
   llvm::Expected<std::string> fileWith(quantizer::Model &observed, llvm::ArrayRef<std::string> values,
-                                       size_t *added = nullptr);
+                                       size_t *added = nullptr, double *size = nullptr);
   /// A compiled model some of whose values can be seen.
   struct Observation {
     std::unique_ptr<ModelRuns> runs;
@@ -132,6 +147,10 @@ private:
   };
   /// Observes the wanted values; `problems` gets the reason of each value that can have no range.
   llvm::Expected<Ranges> rangesOf(const quantizer::Wanted &wanted, std::map<std::string, std::string> &problems);
+  /// Chooses ranges, and makes `quantized` of all layers by them.
+  llvm::Expected<Chosen> chooseRanges();
+  /// Notes the ranges of what layers read for the report.
+  void noteRanges(llvm::ArrayRef<quantizer::Layer> of, const Chosen &chosen);
   /// Chooses a method for each value by what that costs its layers on held-out samples.
   llvm::Error chooseMethods(Observation &observing, const std::map<std::string, quantizer::Statistics> &fitted,
                             const std::map<std::string, quantizer::Channels> &channels, Ranges &ranges);
@@ -142,13 +161,19 @@ private:
 
   llvm::Error measure();
   llvm::Error measureTimes();
+  /// Measures the times of a model in `folder`, whatever --bench says.
+  llvm::Expected<ModelRuns::Times> timesOf(quantizer::Model &which, const DataSet &data);
   /// Checks, where there is no data, whether the importer takes the quantized model.
   llvm::Error checkQuantized();
   void warnOfLosses();
+  /// Warns where the times that were measured are longer than those of the float model.
+  void warnOfTimes();
+  /// Notes for the page what the layers with the largest errors read, and their weights.
+  llvm::Error noteDistributions();
   /// Returns the outputs that the user's model has.
   llvm::Expected<std::vector<HostTensor>> expectedOutputs(const DataSet &data);
   /// Returns a run of a file in `folder`, in whose messages the model is called by its own name.
-  ModelRuns runsOf(const quantizer::Model &which, const std::string &file) const;
+  ModelRuns runsOf(const quantizer::Model &which, const std::string &file, bool profiled = false) const;
   /// Returns inputs as the quantized model wants them.
   DataSet forQuantized(DataSet data) const;
   /// Returns the narrow type of --scheme fp16 and bf16.

@@ -46,31 +46,33 @@ HostTensor boolean(bool value) {
 
 } // namespace
 
-llvm::Error Quantizer::measureAlone(const std::map<std::string, quantizer::Encoding> &encodings) {
+llvm::Expected<std::vector<double>> Quantizer::dropsAlone(
+    llvm::ArrayRef<quantizer::Layer> which,
+    llvm::function_ref<quantizer::Rounded(const quantizer::Index &, const quantizer::Layer &)> round) {
   quantizer::Model switched = model;
-  quantizer::addSwitches(switched, layers, encodings, options.weights);
+  quantizer::addSwitches(switched, which, round);
   llvm::Expected<std::string> file = fileWith(switched, {});
   if (!file) {
     return file.takeError();
   }
   ModelRuns runs = runsOf(switched, *file);
-  std::vector<Drop> drops(layers.size());
+  std::vector<Drop> drops(which.size());
   size_t used = std::min<size_t>(samples.size(), 4); // an order is asked for, not a measure
-  ProgressBar bar(true);
+  ProgressBar bar(true, /*inLogs=*/true);
   for (size_t i = 0; i < used; ++i) {
     llvm::Expected<DataSet> data = samples.read(i);
     if (!data) {
       return data.takeError();
     }
     size_t first = data->inputs.size();
-    for (size_t k = 0; k < layers.size(); ++k) {
+    for (size_t k = 0; k < which.size(); ++k) {
       data->inputs.push_back(boolean(false)), data->sequences.push_back(Recorded::kTensor);
     }
     llvm::Expected<std::vector<HostTensor>> expected = runs.outputs(*data);
     if (!expected) {
       return expected.takeError();
     }
-    for (size_t k = 0; k < layers.size(); ++k) {
+    for (size_t k = 0; k < which.size(); ++k) {
       data->inputs[first + k] = boolean(true);
       llvm::Expected<std::vector<HostTensor>> got = runs.outputs(*data);
       data->inputs[first + k] = boolean(false);
@@ -78,13 +80,12 @@ llvm::Error Quantizer::measureAlone(const std::map<std::string, quantizer::Encod
         return got.takeError();
       }
       drops[k].add(*expected, *got);
-      bar.show(int(i * layers.size() + k + 1), int(used * layers.size()), "layers quantized alone");
+      bar.show(int(i * which.size() + k + 1), int(used * which.size()), "layers quantized alone");
     }
   }
-  for (auto [layer, drop] : llvm::zip(layers, drops)) {
-    factsOf(layer).alone = drop.value();
-  }
-  return llvm::Error::success();
+  std::vector<double> values;
+  llvm::transform(drops, std::back_inserter(values), [](const Drop &drop) { return drop.value(); });
+  return values;
 }
 
 llvm::Expected<double> Quantizer::dropOf(Observation &changed, llvm::ArrayRef<size_t> which) {
@@ -104,17 +105,31 @@ llvm::Expected<double> Quantizer::dropOf(Observation &changed, llvm::ArrayRef<si
     }
     drop.add(*expected, *got);
   }
-  if (drop.isEmpty() && options.maxDrop >= 0) {
-    return llvm::createStringError("--max-drop compares outputs that are floats, and '" + invocation.model.modelPath +
-                                   "' has none that are finite");
+  bool isMixed = options.scheme == quantizer::Scheme::Mixed;
+  if (drop.isEmpty() && (options.maxDrop >= 0 || isMixed)) {
+    return llvm::createStringError((isMixed ? "--scheme mixed" : "--max-drop") +
+                                   std::string(" compares outputs that are floats, and '") +
+                                   invocation.model.modelPath + "' has none that are finite");
   }
   return drop.value();
 }
 
 llvm::Error Quantizer::limitDrop(const std::map<std::string, quantizer::FloatRange> &ranges) {
   auto encodings = quantizer::encodingsOf(quantizer::wantedBy(model, layers), ranges, options.signedActivations);
-  if (llvm::Error error = measureAlone(encodings)) {
-    return error;
+  llvm::Expected<std::vector<double>> drops =
+      dropsAlone(layers, [&](const quantizer::Index &index, const quantizer::Layer &layer) {
+        quantizer::Rounded rounded{encodings.at(layer.x), {}};
+        for (const auto &[operand, own] : quantizer::weightsOf(layer)) {
+          rounded.weights.push_back(quantizer::valuesOf(
+              quantizer::quantizeWeights(quantizer::floatsOf(*index.weight(own.weight)), own, options.weights), own));
+        }
+        return rounded;
+      });
+  if (!drops) {
+    return drops.takeError();
+  }
+  for (auto [layer, drop] : llvm::zip(layers, *drops)) {
+    factsOf(layer).alone = drop;
   }
   std::vector<quantizer::Layer> all = layers;
   std::vector<size_t> order(all.size()); // the most sensitive layers come first

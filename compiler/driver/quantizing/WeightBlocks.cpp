@@ -117,7 +117,7 @@ llvm::Error Quantizer::quantizeBlocks() {
 /// memory are gathered at a time, so that memory does not grow with the model.
 llvm::Error Quantizer::compensate(std::vector<quantizer::BlockWeights> &weights) {
   constexpr int64_t kMostBytes = int64_t(1) << 30;
-  ProgressBar bar(true);
+  ProgressBar bar(true, /*inLogs=*/true);
   auto count = size_t(llvm::find_if(layers, quantizer::isTable) - layers.begin()); // tables are behind the products
   for (size_t first = 0; first < count;) {
     std::map<std::string, quantizer::Channels> channels;

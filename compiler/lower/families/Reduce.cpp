@@ -75,13 +75,19 @@ private:
       int64_t vectors = llvm::divideCeil(split.count.number(), split.lanes);
       return partsOf(at, std::clamp<int64_t>(vectors, 1, static_cast<int64_t>(accumulators)));
     }
+    if (split.lanes == 1) {
+      return partsOf(at, static_cast<int64_t>(accumulators));
+    }
     Value isLong = w.compare(arith::CmpIPredicate::sge, split.count, static_cast<int64_t>(accumulators) * split.lanes);
     auto written = [&](int64_t slots) {
       return [&, slots](OpBuilder &inner, Location) {
         OpBuilder outer = std::exchange(w.b, inner);
         RowParts parts = partsOf(at, slots);
-        scf::YieldOp::create(w.b, w.loc,
-                             parts.scalar ? ValueRange{parts.vector, parts.scalar} : ValueRange{parts.vector});
+        SmallVector<Value> results{parts.vector};
+        if (parts.scalar) {
+          results.push_back(parts.scalar);
+        }
+        scf::YieldOp::create(w.b, w.loc, results);
         w.b = outer;
       };
     };
