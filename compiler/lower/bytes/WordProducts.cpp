@@ -21,9 +21,9 @@ constexpr int64_t above = 128;
 constexpr int64_t sumBytes = sizeof(int32_t);
 
 WordProducts::WordProducts(const target::MachineModel &machine, Factor factor)
-    : form(target::platformOf(machine).dotBytes ? Form::Vectors
-           : machine.has(Instruction::WordDot2) ? Form::Words
-                                                : Form::Single),
+    : dots(target::platformOf(machine).dotBytes ? Dots::Vectors
+           : machine.has(Instruction::WordDot2) ? Dots::Words
+                                                : Dots::Single),
       factor(factor), numbersOfStep(pick<int64_t>(1, 4, target::platformOf(machine).dotBytes)) {}
 
 std::string WordProducts::key() const {

@@ -33,9 +33,9 @@ public:
   static constexpr double aboveOthers = 40;
 
   /// Return whether the machine has dots of vectors, or of words.
-  bool hasVectors() const { return form == Form::Vectors; }
-  bool hasWords() const { return form == Form::Words; }
-  /// Returns one of three numbers, that of the form.
+  bool hasVectors() const { return dots == Dots::Vectors; }
+  bool hasWords() const { return dots == Dots::Words; }
+  /// Returns one of three numbers, for what is multiplied at once.
   template <typename T> T pick(T single, T words, T vectors) const {
     return hasVectors() ? vectors : hasWords() ? words : single;
   }
@@ -92,7 +92,7 @@ public:
   static mlir::Value wordAt(Writer &w, Buffer bytes, Ix at);
 
 private:
-  enum class Form { Single, Words, Vectors } form;
+  enum class Dots { Single, Words, Vectors } dots; ///< what the machine multiplies and adds at once
   Factor factor;
   int64_t numbersOfStep;
 

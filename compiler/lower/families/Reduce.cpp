@@ -75,7 +75,7 @@ private:
       int64_t vectors = llvm::divideCeil(split.count.number(), split.lanes);
       return partsOf(at, std::clamp<int64_t>(vectors, 1, static_cast<int64_t>(accumulators)));
     }
-    if (split.lanes == 1) {
+    if (split.lanes == 1 || w.machine.itemsAreThreads) {
       return partsOf(at, static_cast<int64_t>(accumulators));
     }
     Value isLong = w.compare(arith::CmpIPredicate::sge, split.count, static_cast<int64_t>(accumulators) * split.lanes);
