@@ -1,17 +1,20 @@
-// Bare pointers, local symbols, attributes of the machine, no library, products and sums fused where the CPU can, stack
+// Bare pointers, local symbols, attributes of the machine, no library, products and sums fused where the machine can, stack
 // arrays in the entry block.
-// RUN: %ingot-opt %s --emit-lower-to-llvm=target=x86-64-v2 | FileCheck %s
+// RUN: %ingot-opt %s --emit-lower-to-llvm=target=x86-64-v2 | FileCheck %s --check-prefixes=CHECK,APART
+// RUN: %ingot-opt %s --emit-lower-to-llvm=target=x86-64-v3 | FileCheck %s --check-prefixes=CHECK,FUSED
 
 // CHECK: llvm.mlir.global external @m_weights
 memref.global "private" @m_weights : memref<64xi8>
 
 // CHECK-LABEL: llvm.func internal @kernel(%{{[^:]*}}: !llvm.ptr, %{{[^:]*}}: !llvm.ptr)
-// CHECK-SAME: "target-cpu", "x86-64-v2"
+// CHECK-SAME: "target-cpu", "x86-64-v{{2|3}}"
 // CHECK-SAME: "no-builtins"
 // CHECK: llvm.alloca
 // CHECK-NOT: llvm.alloca
 // CHECK: llvm.cond_br
-// CHECK: llvm.intr.fmuladd
+// APART: llvm.fmul
+// APART-NEXT: llvm.fadd
+// FUSED: llvm.intr.fmuladd
 // CHECK-NOT: llvm.intr.fma(
 func.func private @kernel(%x: memref<8xf32>, %y: memref<8xf32>) {
   %c0 = arith.constant 0 : index

@@ -133,7 +133,8 @@ class Machine:
 
 LEVELS = "x86-64-v2,x86-64-v3,x86-64-v4"
 QEMU = "qemu-{0} -L /usr/{0}-linux-gnu"
-# The emulators and compilers take seconds for a model, so that each of them takes a part of the models, in turn.
+# The emulators and compilers take seconds for a model, so that each of them takes a part of the models, in turn. rv64gcv is not
+# among them: qemu 7.2 ends itself where vectors of floats become integers (test/known.txt).
 MACHINES = {
     "x86-64-v2": Machine("--target", "x86-64-v2"),
     "x86-64-v3": Machine("--target", "x86-64-v3", needs="x86-64-v3"),
@@ -146,7 +147,6 @@ MACHINES = {
     "aarch64": Machine("--target", "armv8-a", runner=QEMU.format("aarch64"), needs="aarch64-linux-gnu", every=3),
     "armv8.6-a": Machine("--target", "armv8.6-a", runner=QEMU.format("aarch64"), needs="aarch64-linux-gnu", every=6),
     "rv64gc": Machine("--target", "rv64gc", runner=QEMU.format("riscv64"), needs="riscv64-linux-gnu", every=6),
-    "rv64gcv": Machine("--target", "rv64gcv", runner="qemu-riscv64 -cpu rv64,v=true,vext_spec=v1.0,vlen=256 -L /usr/riscv64-linux-gnu", needs="riscv64-linux-gnu", every=12),
     "g++ -O2": Machine("--target", "portable", compiler=["g++", "-O2"], every=8),
     "g++ -O3": Machine("--target", "portable", compiler=["g++", "-O3", "-march=native", "-ffp-contract=fast"], every=8),
     "g++ scalar": Machine("--target", "portable-scalar", compiler=["g++", "-O3", "-march=native"], every=12),
