@@ -73,7 +73,7 @@ void ChannelErrors::add(llvm::ArrayRef<float> values, llvm::ArrayRef<int64_t> di
   sums.resize(size_t(places.count));
   float inverse = 1 / to.scale, least = float(to.least() - to.zero), most = float(to.most() - to.zero);
   auto inner = size_t(places.inner);
-  // What is not finite, or stands for an infinity, has no error.
+  // Values that are not finite, or that stand for an infinity, count as if they were exact.
   constexpr float kMost = 1e18F;
   auto squareOf = [&](float value, float divisor) {
     float part = value / divisor, q = roundedToInteger(std::min(std::max(part * inverse, least), most));

@@ -5,7 +5,7 @@
 
 namespace ingot::driver {
 
-/// Where a layout has these files; folders end with a slash or are empty.
+/// Says where a layout has the files of a library. Folders end with a slash, or are empty for the package itself.
 struct LibraryFolders {
   std::string headers, sources;
   /// Returns the folder of a processor's archives.

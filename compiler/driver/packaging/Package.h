@@ -64,7 +64,7 @@ const PackageFormat *packageFormat(llvm::StringRef word);
 /// Returns an error if the package cannot have models with such inputs and outputs.
 llvm::Error checkTensors(const Manifest &model, const PackageFormat &format);
 
-// What the rows have.
+// These functions write the packages that the rows of the table name.
 std::string wrongNpmName(llvm::StringRef name);
 llvm::Error writeNpm(const Package &package, PackageFiles &files);
 llvm::Error writeArduino(const Package &package, PackageFiles &files);

@@ -169,7 +169,8 @@ llvm::Error Quantizer::addTimes(Mixture &mixture) {
       own.push_back(times->nodes[layer.name + " (" + layer.op + ")"]);
       sum += own.back();
     }
-    // What the form adds elsewhere, as to quantize what layers read, counts as theirs.
+    // Time that the form adds in other kernels, such as those that quantize what layers read, counts as the layers'
+    // own.
     double rest = times->run - sum;
     restOfFloat = form == Form::Float ? rest : restOfFloat;
     double factor = sum > 0 ? std::max(0.0, 1 + (rest - restOfFloat) / sum) : 1;
@@ -254,7 +255,8 @@ llvm::Error Quantizer::addCosts(Mixture &mixture) {
   return mixture.counts(Measure::Latency) ? addTimes(mixture) : llvm::Error::success();
 }
 
-/// Returns the message that no choice of forms keeps to the budgets, with the least that could be asked for.
+/// Returns the message that no choice of forms keeps to the budgets. It names what the
+/// forms take that were tried last or, where none were, what the least forms of all layers take.
 llvm::Error Quantizer::noMixture(const Mixture &mixture) const {
   std::string text;
   for (Measure measure : kMeasures) {
@@ -326,7 +328,7 @@ llvm::Error Quantizer::quantizeMixed() {
     mixture.tried = *whole;
     bool keeps = true;
     for (Measure measure : kMeasures) {
-      constexpr double kMargin = 0.95; // of what is asked for, behind a miss
+      constexpr double kMargin = 0.95; // estimates err, so that a miss is made up for by a little more than it was
       double most = mixture.most[measure], own = (*whole)[measure];
       if (own > most) {
         keeps = false;

@@ -571,7 +571,7 @@ llvm::Expected<QuantizeFacts> Quantizer::run(support::OutputFiles &files) {
   facts.bytesAfter = *bytes;
   for (const quantizer::Layer &layer : all()) {
     LayerFacts &fact = factsOf(layer);
-    if (fact.form.empty()) { // --scheme mixed has said it
+    if (fact.form.empty()) { // --scheme mixed has written the form of each layer already
       fact.form = support::wordOf(options.scheme), fact.bytesAfter = bytesOf(layer);
     }
   }

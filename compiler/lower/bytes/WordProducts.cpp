@@ -16,7 +16,7 @@ using namespace mlir;
 
 namespace ingot::lower {
 
-/// What a byte of the left factor is more than the number that is multiplied in a vector.
+/// Vectors multiply signed numbers, so a byte of the left factor is this much more than the number in a vector.
 constexpr int64_t above = 128;
 constexpr int64_t sumBytes = sizeof(int32_t);
 
@@ -154,7 +154,8 @@ WordProducts::Step WordProducts::weight(Writer &w, Buffer weights, Ix at) const 
   return widenedSigned(w, word);
 }
 
-/// Returns the sum of all lanes' products, in a form of which LLVM makes one instruction with the addition behind it.
+/// Returns the sum of all lanes' products. LLVM knows this form, and makes one instruction of it and the addition that
+/// follows.
 static Value dot(Writer &w, Value x, Value weights) {
   Type wide = cast<VectorType>(x.getType()).clone(w.b.getI32Type());
   Value product = arith::MulIOp::create(w.b, w.loc, arith::ExtSIOp::create(w.b, w.loc, wide, x),

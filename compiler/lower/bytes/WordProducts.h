@@ -50,7 +50,7 @@ public:
   struct Packing {
     int64_t tiles, steps, outputs;
   };
-  /// Returns the bytes of packed weights, with what is lacking in the sums.
+  /// Returns the bytes of packed weights, with the numbers behind them that are added to the sums.
   int64_t packedBytes(const Packing &p) const;
   /// Packs weights: `take` returns up to step() of them, for an output of a tile from a number on.
   void pack(const Packing &p, llvm::MutableArrayRef<char> to,
