@@ -95,6 +95,23 @@ llvm::Expected<const LoadedModel *> ModelSource::get(const DataSet *data) {
   return model.get();
 }
 
+llvm::Expected<ModelSource::FolderRun> ModelSource::run(const std::string &folder, const ValueKinds &kinds,
+                                                        const RunThreads &threads) {
+  llvm::Expected<DataSet> data = readDataSet(folder, kinds);
+  if (!data) {
+    return data.takeError();
+  }
+  llvm::Expected<const LoadedModel *> model = get(&*data);
+  if (!model) {
+    return model.takeError();
+  }
+  llvm::Expected<std::vector<HostTensor>> outputs = runOnce(**model, threads, *data);
+  if (!outputs) {
+    return outputs.takeError();
+  }
+  return FolderRun{*model, std::move(*outputs)};
+}
+
 llvm::Expected<int32_t> ModelSource::level() const {
   if (invocation.as.empty()) { // a host that INGOT_HOST cuts down has a lower level than its processor reports
     return invocation.runner.empty() ? target::hostLevel() : 0;

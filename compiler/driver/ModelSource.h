@@ -18,6 +18,14 @@ public:
   /// Returns which of the model's inputs and outputs are sequences, to read its data with.
   llvm::Expected<ValueKinds> kinds();
 
+  /// What the model gave for the data set of a folder; `model` is valid as long as this object.
+  struct FolderRun {
+    const LoadedModel *model;
+    std::vector<HostTensor> outputs;
+  };
+  /// Runs the model on the data set of a folder, whose recorded outputs are not read. `kinds` is what kinds() gives.
+  llvm::Expected<FolderRun> run(const std::string &folder, const ValueKinds &kinds, const RunThreads &threads);
+
   /// Returns what --as says, for ingot_exec; 0 without it.
   llvm::Expected<int32_t> level() const;
 

@@ -34,7 +34,6 @@ struct Selection {
   SmallVector<Value> which;
 
   Value data() const { return op->getOperand(0); }
-  RankedTensorType type() const { return onnx::ranked(data()); }
 
   /// Returns what an op selects along one axis; nothing where it is another op, or takes more than half of the axis.
   static std::optional<Selection> of(Operation *op);
@@ -163,9 +162,8 @@ public:
         Value &part = rows[operands[number]];
         operands[number] = part = part ? part : selection.of(f, operands[number], axis);
       }
-      onnx::Formula here(f.b, op->getLoc());
       rows[op->getResult(0)] =
-          onnx::createOp(here.b, here.loc, op->getName().getStringRef(), operands, op->getAttrs())->getResult(0);
+          onnx::createOp(f.b, op->getLoc(), op->getName().getStringRef(), operands, op->getAttrs())->getResult(0);
     }
     return rows.lookup(selection.data());
   }

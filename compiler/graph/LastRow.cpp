@@ -8,19 +8,8 @@ using namespace mlir;
 
 namespace ingot::graph {
 
-/// Returns the number of the output called `name`; nothing where there is none.
-static std::optional<unsigned> outputCalled(func::FuncOp function, StringRef name) {
-  for (unsigned i = 0; i < function.getNumResults(); ++i) {
-    auto own = function.getResultAttrOfType<StringAttr>(i, onnx::interfaceName);
-    if (own && own.getValue() == name) {
-      return i;
-    }
-  }
-  return std::nullopt;
-}
-
 static LogicalResult keepLastRow(func::FuncOp function, StringRef name) {
-  auto i = outputCalled(function, name);
+  auto i = onnx::outputCalled(function, name);
   if (!i) {
     return emitError(function.getLoc(), "--last-row names no output: '") << name << "'";
   }

@@ -100,12 +100,7 @@ private:
 
   LogicalResult share(unsigned input, const std::string &outputName) {
     StringRef inputName = nameOf(function.getArgAttrOfType<StringAttr>(input, onnx::interfaceName));
-    std::optional<unsigned> output;
-    for (unsigned k = 0; k < function.getNumResults(); ++k) {
-      if (nameOf(function.getResultAttrOfType<StringAttr>(k, onnx::interfaceName)) == outputName) {
-        output = k;
-      }
-    }
+    std::optional<unsigned> output = onnx::outputCalled(function, outputName);
     if (!output) {
       return refuse(inputName, outputName) << ": there is no such output";
     }

@@ -37,19 +37,11 @@ llvm::Error runCommand(const Invocation &invocation) {
   }
   std::vector<Recorded> results;
   for (const std::string &folder : invocation.data) {
-    llvm::Expected<DataSet> data = readDataSet(folder, *kinds);
-    if (!data) {
-      return data.takeError();
+    llvm::Expected<ModelSource::FolderRun> run = source.run(folder, *kinds, threads);
+    if (!run) {
+      return run.takeError();
     }
-    llvm::Expected<const LoadedModel *> model = source.get(&*data);
-    if (!model) {
-      return model.takeError();
-    }
-    llvm::Expected<std::vector<HostTensor>> outputs = runOnce(**model, threads, *data);
-    if (!outputs) {
-      return outputs.takeError();
-    }
-    llvm::Expected<Recorded> recorded = recordedOf(std::move(*outputs), (*model)->manifest().outputSequences);
+    llvm::Expected<Recorded> recorded = recordedOf(std::move(run->outputs), run->model->manifest().outputSequences);
     if (!recorded) {
       return recorded.takeError();
     }

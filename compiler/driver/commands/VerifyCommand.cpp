@@ -103,19 +103,11 @@ llvm::Expected<std::string> digestOf(ModelSource &source, const RunThreads &thre
     return kinds.takeError();
   }
   for (const std::string &folder : folders) {
-    llvm::Expected<DataSet> data = readDataSet(folder, *kinds);
-    if (!data) {
-      return data.takeError();
+    llvm::Expected<ModelSource::FolderRun> run = source.run(folder, *kinds, threads);
+    if (!run) {
+      return run.takeError();
     }
-    llvm::Expected<const LoadedModel *> model = source.get(&*data);
-    if (!model) {
-      return model.takeError();
-    }
-    llvm::Expected<std::vector<HostTensor>> outputs = runOnce(**model, threads, *data);
-    if (!outputs) {
-      return outputs.takeError();
-    }
-    llvm::for_each(*outputs, [&](const HostTensor &output) { digest.add(output); });
+    llvm::for_each(run->outputs, [&](const HostTensor &output) { digest.add(output); });
   }
   return digest.text();
 }

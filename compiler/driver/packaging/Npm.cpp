@@ -38,28 +38,17 @@ std::string titleOf(llvm::StringRef name) {
 }
 
 /// Returns the array that has a tensor's elements; loader.js has the same table.
-const char *arrayOf(int32_t type) {
+std::string arrayOf(int32_t type) {
   const support::ElementType &element = support::elementType(type);
-  switch (element.kind) {
-  case ElementKind::Float:
-    return element.bits == 64   ? "Float64Array"
-           : element.bits == 32 ? "Float32Array"
-           : element.bits == 16 ? "Uint16Array"
-                                : "Uint8Array";
-  case ElementKind::Signed:
-    return element.bits == 64   ? "BigInt64Array"
-           : element.bits == 32 ? "Int32Array"
-           : element.bits == 16 ? "Int16Array"
-           : element.bits == 8  ? "Int8Array"
-                                : "Uint8Array";
-  case ElementKind::Unsigned:
-    return element.bits == 64   ? "BigUint64Array"
-           : element.bits == 32 ? "Uint32Array"
-           : element.bits == 16 ? "Uint16Array"
-                                : "Uint8Array";
-  default:
-    return "Uint8Array";
+  bool isSigned = element.kind == ElementKind::Signed;
+  if (element.kind == ElementKind::Float && element.bits >= 16) { // float16 and bfloat16 as their bits
+    return element.bits == 16 ? "Uint16Array" : "Float" + std::to_string(element.bits) + "Array";
   }
+  if ((isSigned || element.kind == ElementKind::Unsigned) && element.bits >= 8) {
+    return std::string(element.bits == 64 ? "Big" : "") + (isSigned ? "Int" : "Uint") + std::to_string(element.bits) +
+           "Array";
+  }
+  return "Uint8Array";
 }
 
 /// Returns a text of the model, which may be any, within a comment.

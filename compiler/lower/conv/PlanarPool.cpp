@@ -1,4 +1,5 @@
 #include "compiler/lower/conv/PlanarPool.h"
+#include "compiler/lower/core/Vectors.h"
 #include "compiler/onnx/ElementTypes.h"
 #include "compiler/target/Platform.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -194,10 +195,7 @@ Value PlanarPool::tapsOf(Ix output, int64_t lanes) {
   auto splat = [&](Ix i) { return w.splat(w.integer(i, w.b.getI32Type()), lanes); };
   Value zero = number(0), begin = splat(output * axis.step);
   if (lanes > 1) {
-    SmallVector<int32_t> steps = llvm::map_to_vector(llvm::seq<int32_t>(0, static_cast<int32_t>(lanes)),
-                                                     [&](int32_t i) { return i * static_cast<int32_t>(axis.step); });
-    auto behind = DenseElementsAttr::get(cast<ShapedType>(type), ArrayRef<int32_t>(steps));
-    begin = arith::AddIOp::create(w.b, w.loc, begin, arith::ConstantOp::create(w.b, w.loc, behind));
+    begin = arith::AddIOp::create(w.b, w.loc, begin, counting(w, lanes, axis.step));
   }
   // The first tap at or behind an element of the padded line, which begins so many elements behind the window.
   auto tapAt = [&](Ix element) {

@@ -107,6 +107,12 @@ SmallVector<Value> deinterleave(Writer &w, ArrayRef<Value> vectors) {
   return result;
 }
 
+Value counting(Writer &w, int64_t lanes, int64_t step) {
+  auto numbers = llvm::map_to_vector(llvm::seq(lanes), [&](int64_t i) { return static_cast<int32_t>(i * step); });
+  auto type = VectorType::get({lanes}, w.b.getI32Type());
+  return arith::ConstantOp::create(w.b, w.loc, DenseElementsAttr::get(type, ArrayRef<int32_t>(numbers)));
+}
+
 Value acrossEach(Writer &w, Combine how, SmallVector<Value> vectors) {
   int64_t lanes = vectors.size();
   for (int64_t d = lanes / 2; d >= 1; d /= 2) {

@@ -13,6 +13,9 @@ llvm::SmallVector<mlir::Value> interleave(Writer &w, llvm::ArrayRef<mlir::Value>
 /// Undoes interleave(): returns lanes 0, n, 2n, ... of n vectors that follow each other, then lanes 1, n + 1, ...
 llvm::SmallVector<mlir::Value> deinterleave(Writer &w, llvm::ArrayRef<mlir::Value> vectors);
 
+/// Returns the vector of int32 0, step, 2 step, ...
+mlir::Value counting(Writer &w, int64_t lanes, int64_t step = 1);
+
 /// Ways to combine many elements into one.
 enum class Combine {
   Add,

@@ -105,18 +105,33 @@ void Writer::ifElse(Value condition, llvm::function_ref<void()> yes, llvm::funct
   no();
 }
 
+/// The types of the values are known only when both bodies are written. Until then these stand in an op without
+/// results: what writes calls and memory looks for the function and the module around it.
+SmallVector<Value> Writer::chooseValues(Value condition, llvm::function_ref<SmallVector<Value>()> yes,
+                                        llvm::function_ref<SmallVector<Value>()> no) {
+  auto draft = scf::IfOp::create(b, loc, condition, /*withElseRegion=*/true);
+  SmallVector<Type> types;
+  for (auto [block, body] : {std::pair(draft.thenBlock(), yes), std::pair(draft.elseBlock(), no)}) {
+    OpBuilder::InsertionGuard guard(b);
+    block->getTerminator()->erase();
+    b.setInsertionPointToEnd(block);
+    SmallVector<Value> values = body();
+    scf::YieldOp::create(b, loc, values);
+    types = llvm::to_vector(ValueRange(values).getTypes());
+  }
+  auto op = scf::IfOp::create(b, loc, types, condition, /*addThenBlock=*/false, /*addElseBlock=*/false);
+  op.getThenRegion().takeBody(draft.getThenRegion());
+  op.getElseRegion().takeBody(draft.getElseRegion());
+  draft.erase();
+  return op.getResults();
+}
+
 Ixs Writer::choose(Value condition, llvm::function_ref<Ixs()> yes, llvm::function_ref<Ixs()> no) {
-  auto written = [&](llvm::function_ref<Ixs()> branch) {
-    return [&, branch](OpBuilder &inner, Location) {
-      OpBuilder outer = b;
-      b = inner;
-      SmallVector<Value> values = llvm::map_to_vector(branch(), [&](Ix i) { return value(i); });
-      scf::YieldOp::create(b, loc, values);
-      b = outer;
-    };
+  auto valuesOf = [&](llvm::function_ref<Ixs()> branch) {
+    return llvm::map_to_vector(branch(), [&](Ix i) { return value(i); });
   };
-  auto op = scf::IfOp::create(b, loc, condition, written(yes), written(no));
-  return llvm::map_to_vector<4>(op.getResults(), [&](Value v) { return ix(v); });
+  SmallVector<Value> values = chooseValues(condition, [&] { return valuesOf(yes); }, [&] { return valuesOf(no); });
+  return llvm::map_to_vector<4>(values, [&](Value v) { return ix(v); });
 }
 
 SmallVector<std::pair<int64_t, int64_t>, 2> balancedTiles(int64_t extent, int64_t most) {
@@ -299,15 +314,9 @@ Value Writer::loadStrided(Buffer from, Ix at, Ix stride, int64_t lanes, Value ma
     return splat(load(from, at), lanes);
   }
   if (stride.expression && (support::Size(1) - *stride.expression).atLeast(0)) { // the axis may repeat
-    auto written = [&](Ix known) {
-      return [&, known](OpBuilder &inner, Location) {
-        OpBuilder outer = std::exchange(b, inner);
-        scf::YieldOp::create(b, loc, loadStrided(from, at, known, lanes, mask));
-        b = outer;
-      };
-    };
+    auto read = [&](Ix known) { return SmallVector<Value>{loadStrided(from, at, known, lanes, mask)}; };
     Value moves = compare(arith::CmpIPredicate::eq, stride, 1);
-    return scf::IfOp::create(b, loc, moves, written(1), written(0)).getResult(0);
+    return chooseValues(moves, [&] { return read(1); }, [&] { return read(0); })[0];
   }
   constexpr int64_t mostBetween = 4;
   std::optional<Ix> live = mask ? liveLanes(*this, mask) : std::nullopt;

@@ -115,7 +115,10 @@ public:
                                       bool unroll = true);
   void ifThen(mlir::Value condition, llvm::function_ref<void()> body);
   void ifElse(mlir::Value condition, llvm::function_ref<void()> yes, llvm::function_ref<void()> no);
-  /// Returns what one of two bodies computes.
+  /// Return what one of two bodies computes: values of equal types, or indices.
+  llvm::SmallVector<mlir::Value> chooseValues(mlir::Value condition,
+                                              llvm::function_ref<llvm::SmallVector<mlir::Value>()> yes,
+                                              llvm::function_ref<llvm::SmallVector<mlir::Value>()> no);
   Ixs choose(mlir::Value condition, llvm::function_ref<Ixs()> yes, llvm::function_ref<Ixs()> no);
   /// Writes tiles of at most `most` that cover [from, to), with a body for each size. Where the extent is known, all
   /// have one size or two that differ by one, never a small remainder: 49 by 13 gives 13 + 12 + 12 + 12. Else there are

@@ -101,7 +101,7 @@ private:
     Value x = group.read(wanted.data, split.in, Point{SmallVector<Ix>(s.at), s.lanes, s.mask});
     Value here = w.splat(w.integer(s.at[split.inner.back()], index), s.lanes);
     if (split.across && s.lanes > 1) {
-      here = arith::AddIOp::create(w.b, w.loc, here, counting(s.lanes));
+      here = arith::AddIOp::create(w.b, w.loc, here, counting(w, s.lanes));
     }
     return step(best, position, x, here, split.across ? s.mask : Value());
   }
@@ -115,12 +115,6 @@ private:
     return best[1];
   }
 
-  /// Returns the vector 0, 1, 2, ...
-  Value counting(int64_t lanes) {
-    SmallVector<int32_t> numbers = llvm::to_vector(llvm::seq<int32_t>(0, lanes));
-    return arith::ConstantOp::create(
-        w.b, w.loc, DenseElementsAttr::get(VectorType::get({lanes}, index), ArrayRef<int32_t>(numbers)));
-  }
   /// Returns the best value and its position before the first element.
   SmallVector<Value> start(int64_t lanes) {
     return {neutral(w, how(), w.vectorOf(element, lanes)), w.constant(0, w.vectorOf(index, lanes))};

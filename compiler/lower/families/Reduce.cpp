@@ -8,7 +8,6 @@
 #include "compiler/onnx/Onnx.h"
 #include "compiler/onnx/sizes/Shapes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;
 
@@ -75,24 +74,14 @@ private:
       int64_t vectors = llvm::divideCeil(split.count.number(), split.lanes);
       return partsOf(at, std::clamp<int64_t>(vectors, 1, static_cast<int64_t>(accumulators)));
     }
-    if (split.lanes == 1 || w.machine.itemsAreThreads) {
-      return partsOf(at, static_cast<int64_t>(accumulators));
-    }
     Value isLong = w.compare(arith::CmpIPredicate::sge, split.count, static_cast<int64_t>(accumulators) * split.lanes);
     auto written = [&](int64_t slots) {
-      return [&, slots](OpBuilder &inner, Location) {
-        OpBuilder outer = std::exchange(w.b, inner);
-        RowParts parts = partsOf(at, slots);
-        SmallVector<Value> results{parts.vector};
-        if (parts.scalar) {
-          results.push_back(parts.scalar);
-        }
-        scf::YieldOp::create(w.b, w.loc, results);
-        w.b = outer;
-      };
+      RowParts parts = partsOf(at, slots);
+      return parts.scalar ? SmallVector<Value>{parts.vector, parts.scalar} : SmallVector<Value>{parts.vector};
     };
-    auto both = scf::IfOp::create(w.b, w.loc, isLong, written(static_cast<int64_t>(accumulators)), written(1));
-    return {both.getResult(0), both.getNumResults() > 1 ? both.getResult(1) : Value()};
+    SmallVector<Value> parts =
+        w.chooseValues(isLong, [&] { return written(static_cast<int64_t>(accumulators)); }, [&] { return written(1); });
+    return {parts[0], parts.size() > 1 ? parts[1] : Value()};
   }
 
   RowParts partsOf(ArrayRef<Ix> at, int64_t slots) {

@@ -179,34 +179,31 @@ private:
     Value value, index;
   };
 
+  /// Returns a where a lane `wins`, else b.
+  Indexed chosen(Value wins, const Indexed &a, const Indexed &b) {
+    return {arith::SelectOp::create(w.b, w.loc, wins, a.value, b.value),
+            arith::SelectOp::create(w.b, w.loc, wins, a.index, b.index)};
+  }
   /// Returns lane by lane which of two comes first.
   Indexed first(const Indexed &a, const Indexed &b) {
-    Value isEarlier = w.compare(arith::CmpIPredicate::slt, b.index, a.index);
-    Value wins =
-        arith::SelectOp::create(w.b, w.loc, isEarlier, not_(better(a.value, b.value)), better(b.value, a.value));
-    return {arith::SelectOp::create(w.b, w.loc, wins, b.value, a.value),
-            arith::SelectOp::create(w.b, w.loc, wins, b.index, a.index)};
+    Value isInOrder = w.compare(arith::CmpIPredicate::slt, a.index, b.index);
+    Indexed earlier = chosen(isInOrder, a, b), later = chosen(isInOrder, b, a);
+    return chosen(better(later.value, earlier.value), later, earlier);
   }
-  Value not_(Value bits) { return arith::XOrIOp::create(w.b, w.loc, bits, w.constant(-1, bits.getType())); }
 
   /// Writes the best element of a line, of which each lane has that of every `lanes`-th element first. The last vector
   /// may have elements of the one before it, which are no better than themselves.
   void bestOfLine() {
-    auto numbers = llvm::to_vector(llvm::seq<int32_t>(0, static_cast<int32_t>(lanes)));
-    auto type = VectorType::get({lanes}, w.b.getI32Type());
-    Value counting = arith::ConstantOp::create(w.b, w.loc, DenseElementsAttr::get(type, ArrayRef<int32_t>(numbers)));
     auto at = [&](Ix j) -> Indexed {
-      Value from0 = w.splat(w.integer(j, w.b.getI32Type()), lanes);
-      return {w.load(x, from + j, lanes), arith::AddIOp::create(w.b, w.loc, from0, counting)};
+      Value start = w.splat(w.integer(j, w.b.getI32Type()), lanes);
+      return {w.load(x, from + j, lanes), arith::AddIOp::create(w.b, w.loc, start, counting(w, lanes))};
     };
     Indexed begin = at(0);
     Ix whole = length - remainder(length, lanes);
     SmallVector<Value> found =
         w.loop(lanes, whole, lanes, {begin.value, begin.index}, [&](Ix j, ValueRange c) -> SmallVector<Value> {
-          Indexed next = at(j);
-          Value wins = better(next.value, c[0]); // of equal ones the first
-          return {arith::SelectOp::create(w.b, w.loc, wins, next.value, c[0]),
-                  arith::SelectOp::create(w.b, w.loc, wins, next.index, c[1])};
+          Indexed next = at(j), best = chosen(better(next.value, c[0]), next, {c[0], c[1]}); // of equal ones the first
+          return {best.value, best.index};
         });
     Indexed all{found[0], found[1]};
     if (!remainder(length, lanes).is(0)) {
@@ -342,11 +339,8 @@ private:
     places.moved = moved(unbeaten(), places.old), places.movedAt = moved(at, places.oldAt);
     Value beats = better(w.splat(v, lanes), places.old);
     if (count) {
-      auto numbers = llvm::to_vector(llvm::seq<int32_t>(0, static_cast<int32_t>(lanes)));
-      auto type = VectorType::get({lanes}, w.b.getI32Type());
-      Value lane = arith::ConstantOp::create(w.b, w.loc, DenseElementsAttr::get(type, ArrayRef<int32_t>(numbers)));
       Value filled = w.splat(w.integer(*count, w.b.getI32Type()), lanes);
-      Value isFree = w.compare(arith::CmpIPredicate::sge, lane, filled);
+      Value isFree = w.compare(arith::CmpIPredicate::sge, counting(w, lanes), filled);
       beats = arith::OrIOp::create(w.b, w.loc, beats, isFree);
     }
     place(v, at, places, list, beats);
