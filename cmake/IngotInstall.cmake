@@ -11,18 +11,9 @@ endif()
 if(TARGET ingot)
   list(APPEND exported ingot)
   add_executable(ingot::ingot ALIAS ingot)
-  # libMLIR lies outside of the linker's default path.
-  set_target_properties(ingot PROPERTIES INSTALL_RPATH_USE_LINK_PATH ON)
-  if(INGOT_STATIC_LLVM)
-    # What Debian has no archives of goes with the program.
-    set_target_properties(ingot PROPERTIES INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}" INSTALL_RPATH_USE_LINK_PATH OFF)
-    foreach(library onnx_proto protobuf::libprotobuf)
-      get_target_property(file ${library} IMPORTED_LOCATION_RELEASE)
-      file(REAL_PATH ${file} file)
-      get_filename_component(name ${file} NAME)
-      string(REGEX MATCH "^.*\\.so\\.[0-9]+" name ${name})
-      install(PROGRAMS ${file} DESTINATION ${CMAKE_INSTALL_LIBDIR} RENAME ${name})
-    endforeach()
+  if(NOT INGOT_STATIC_LLVM)
+    # libMLIR lies outside of the linker's default path.
+    set_target_properties(ingot PROPERTIES INSTALL_RPATH_USE_LINK_PATH ON)
   endif()
   include(IngotModel) # for our own examples and tests
   install(TARGETS ingot-runner DESTINATION ${CMAKE_INSTALL_LIBDIR})

@@ -4,6 +4,13 @@
 #
 # ingot_mlir is what every room links: the two shared libraries, or all archives.
 option(INGOT_STATIC_LLVM "Link LLVM and MLIR into the programs" OFF)
+option(INGOT_OLD_GLIBC "Link the programs against the C library of Debian 11 (third_party/OldGlibc.cmake)" OFF)
+if(INGOT_OLD_GLIBC)
+  include(OldGlibc)
+  ingot_old_glibc(${PROJECT_BINARY_DIR}/sysroot)
+  ingot_old_glibc_options(options ${PROJECT_BINARY_DIR}/sysroot)
+  add_link_options(${options})
+endif()
 add_library(ingot_mlir INTERFACE)
 if(NOT INGOT_STATIC_LLVM)
   target_link_libraries(ingot_mlir INTERFACE MLIR LLVM)
@@ -26,7 +33,7 @@ foreach(source IN LISTS sources)
 endforeach()
 list(TRANSFORM generators REPLACE "(.+)" "WITHOUT(\\1)")
 list(JOIN generators " " generators)
-add_library(ingot_static_parts STATIC ${PROJECT_SOURCE_DIR}/cmake/StaticParts.cpp)
+add_library(ingot_static_parts STATIC ${PROJECT_SOURCE_DIR}/cmake/StaticParts.cpp ${INGOT_OLD_GLIBC_SOURCE})
 target_compile_definitions(ingot_static_parts PRIVATE "INGOT_OTHER_GENERATORS=${generators}")
 target_compile_options(ingot_static_parts PRIVATE -Wno-missing-prototypes)
 set(there ingot_static_parts) # in front of the archives

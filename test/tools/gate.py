@@ -61,6 +61,7 @@ LACKS = {
     "no-aarch64": lambda _: not emulated("aarch64"),
     "no-riscv64": lambda _: not emulated("riscv64"),
     "no-torch": lambda _: not all(map(importlib.util.find_spec, ("torch", "onnxscript"))),
+    "no-numba": lambda _: not all(map(importlib.util.find_spec, ("torch", "onnxruntime", "numba"))),
     "no-sklearn": lambda _: not importlib.util.find_spec("skl2onnx"),
     "no-mlserver": lambda _: not all(map(importlib.util.find_spec, ("mlserver", "tritonclient", "geventhttpclient", "grpc", "setuptools", "wheel"))),
     "no-triton": lambda _: not all(map(importlib.util.find_spec, ("pytriton", "tritonclient", "geventhttpclient", "grpc"))),
