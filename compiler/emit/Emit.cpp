@@ -366,6 +366,11 @@ LogicalResult Emitter::makeFolder() {
 /// Writes NAME.weights under a temporary name, since code is generated with its hash, or takes the file in.
 LogicalResult Emitter::prepareFiles(const ingot::emit::WeightsSource &weights) {
   bool isEmbedded = model.weightsPlace == ingot::plan::WeightsPlace::Embed;
+  if (isEmbedded && ingot::emit::needsMachineCode(options.kinds)) {
+    if (Error error = ingot::emit::checkFitsObject(model.weightBytes)) { // before code is made, which takes long
+      return fail(std::move(error));
+    }
+  }
   bool isIncluded = isEmbedded && wants(Kind::Cpp) && !ingot::emit::cpp::areInitialized(model);
   if (options.dir.empty() || (isEmbedded && !isIncluded)) {
     return success();

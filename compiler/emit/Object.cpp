@@ -154,13 +154,18 @@ static Error writeWasm(StringRef object, StringRef section, int64_t size, const 
   return ingot::emit::checkWritten(out, written, *place ? size : 0);
 }
 
-Error ingot::emit::writeObject(MutableArrayRef<char> object, StringRef model, int64_t weightBytes, StringRef constants,
-                               const WeightsSource &weights, int fd) {
+Error ingot::emit::checkFitsObject(int64_t weightBytes) {
   // Code reaches its weights through 32-bit distances.
   if (weightBytes > (int64_t(1) << 31) - (int64_t(1) << 24)) {
     return createStringError("weights of " + Twine(weightBytes) +
-                             " bytes do not fit an object file of less than 2 GiB");
+                             " bytes do not fit an object file of less than 2 GiB; '--weights=file' gives them a file "
+                             "of their own");
   }
+  return Error::success();
+}
+
+Error ingot::emit::writeObject(MutableArrayRef<char> object, StringRef model, int64_t weightBytes, StringRef constants,
+                               const WeightsSource &weights, int fd) {
   uint64_t offset = alignTo(object.size(), sectionAlign);
   StringRef bytes(object.data(), object.size());
   if (identify_magic(bytes) == file_magic::wasm_object) {

@@ -14,6 +14,9 @@ struct ObjectFacts {
 /// Returns what an object of any format that LLVM reads holds.
 llvm::Expected<ObjectFacts> inspectObject(llvm::StringRef object);
 
+/// Says so where an object cannot have so many bytes of weights in it.
+llvm::Error checkFitsObject(int64_t weightBytes);
+
 /// Writes `object` to `fd` with the bytes of the weights as the contents of their section; `constants` is the name that
 /// sections of constants have. The headers are changed in `object` itself, and the weights are streamed, so that they
 /// are never in memory as a whole.

@@ -410,6 +410,9 @@ private:
         }
       }
     }
+    if (state.file) { // what a phase made of the weights is in memory, too
+      state.file->forget();
+    }
     state.result.phases.push_back({phase.name, now() - start});
     if (succeeded(ok)) {
       return Status::Ok;

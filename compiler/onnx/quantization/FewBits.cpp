@@ -12,6 +12,7 @@
 #include "compiler/onnx/Formats.h"
 #include "compiler/onnx/constants/Evaluate.h"
 #include "compiler/onnx/quantization/Quantization.h"
+#include "llvm/Support/Endian.h"
 
 using namespace mlir;
 
@@ -40,19 +41,32 @@ bool hasFewRows(Value a) {
   return !rows.isNumber() || rows.number() <= mostRows;
 }
 
-/// The numbers as words of FewBitsMatMul, with zeros behind the last one of a row.
+/// The word of the numbers in `count` bytes, 32 / bits at most: four of them lie as in memory, the next ones behind
+/// them.
+static uint32_t wordOf(const char *numbers, int64_t count, int64_t bits) {
+  uint32_t word = 0;
+  int64_t i = 0;
+  for (; i + 4 <= count; i += 4) {
+    word |= llvm::support::endian::read32le(numbers + i) << (i / 4 * bits);
+  }
+  for (; i < count; ++i) {
+    word |= uint32_t(static_cast<unsigned char>(numbers[i])) << (i % 4 * 8 + i / 4 * bits);
+  }
+  return word;
+}
+
+/// The numbers as words of FewBitsMatMul, with zeros behind the last one of a row. Weights are billions of numbers, so
+/// words are made from a cache line of each row at a time, and not from all rows for one word.
 static ElementsAttr wordsOf(const FewBitsWeights &weights, Type i32) {
+  constexpr int64_t line = 64;
   int64_t each = 32 / weights.bits, n = weights.rows, k = weights.columns, padded = weights.blocks() * weights.block;
   std::vector<char> bytes(n * padded * weights.bits / 8, 0);
-  auto *words = reinterpret_cast<uint32_t *>(bytes.data());
-  for (int64_t first = 0; first < k; first += each) {
+  for (int64_t begin = 0; begin < k; begin += line) {
     for (int64_t row = 0; row < n; ++row) {
-      uint32_t word = 0;
-      for (int64_t i = 0; i < std::min(each, k - first); ++i) {
-        auto number = static_cast<unsigned char>(weights.numbers[row * k + first + i]);
-        word |= uint32_t(number) << (i % 4 * 8 + i / 4 * weights.bits);
+      for (int64_t first = begin; first < std::min(begin + line, k); first += each) {
+        uint32_t word = wordOf(&weights.numbers[row * k + first], std::min(each, k - first), weights.bits);
+        std::memcpy(&bytes[(first / each * n + row) * sizeof(word)], &word, sizeof(word));
       }
-      words[first / each * n + row] = word;
     }
   }
   return constantFromBytes(tensorOf({padded / each, n}, i32), std::move(bytes));

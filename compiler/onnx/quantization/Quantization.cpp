@@ -13,7 +13,9 @@
 #include "compiler/onnx/ElementTypes.h"
 #include "compiler/onnx/constants/Evaluate.h"
 #include "llvm/Support/FormatVariadic.h"
+#include <array>
 #include <cmath>
+#include <cstring>
 
 using namespace mlir;
 
@@ -364,16 +366,32 @@ Value scaledProduct(Formula &f, Value a, Value aScale, Value aZero, Value b, Val
   return present(bias) ? f.add(y, bias) : y;
 }
 
+/// Appends `count` numbers from each row, which has `each` numbers in a byte. Weights are billions of numbers, so all
+/// numbers of a byte are looked up at once.
+template <size_t each> static void unpackRows(ArrayRef<char> bytes, int64_t row, int64_t count, char *to) {
+  std::array<std::array<char, each>, 256> numbersOf;
+  for (unsigned byte = 0; byte < numbersOf.size(); ++byte) {
+    for (unsigned i = 0; i < each; ++i) {
+      numbersOf[byte][i] = static_cast<char>((byte >> (8 / each * i)) & ((1u << (8 / each)) - 1));
+    }
+  }
+  auto numbersAt = [&](size_t at) { return numbersOf[static_cast<unsigned char>(bytes[at])].data(); };
+  int64_t whole = count / each, rest = count % each;
+  for (size_t at = 0; at + row <= bytes.size(); at += row) {
+    for (int64_t i = 0; i < whole; ++i, to += each) {
+      std::memcpy(to, numbersAt(at + i), each);
+    }
+    to = rest ? std::copy_n(numbersAt(at + whole), rest, to) : to;
+  }
+}
+
 /// The first number of a byte is in its low bits. Rows are of `row` bytes and `count` numbers; what is left at the end
 /// of a row is padding.
 std::vector<char> unpacked(ArrayRef<char> bytes, int64_t row, int64_t count, int64_t bits) {
-  std::vector<char> numbers;
-  int64_t each = 8 / bits;
-  for (size_t at = 0; at + row <= bytes.size(); at += row) {
-    for (int64_t i = 0; i < count; ++i) {
-      auto byte = static_cast<unsigned char>(bytes[at + i / each]);
-      numbers.push_back(static_cast<char>((byte >> (i % each * bits)) & ((1 << bits) - 1)));
-    }
+  std::vector<char> numbers(row ? bytes.size() / row * count : 0);
+  auto unpack = bits == 2 ? unpackRows<4> : bits == 4 ? unpackRows<2> : unpackRows<1>;
+  if (!numbers.empty()) {
+    unpack(bytes, row, count, numbers.data());
   }
   return numbers;
 }
