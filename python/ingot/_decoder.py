@@ -76,7 +76,10 @@ class Decoder:
         self.slots, self.capacity = slots, capacity
         self.ragged = "GroupQueryAttention" in operators(files.model)
         compilation = (self._shared if self.ragged else self._appended)(inputs, files)
-        flags = ["--last-row", self.names.scores, *compilation.pop("flags", ()), *options.get("flags", ())]
+        given = options.get("flags", ())
+        # A library has less than 2 GiB of weights in it, and a file of weights is mapped as it is.
+        weights = [] if any(str(flag).startswith("--weights") for flag in given) else ["--weights=file"]
+        flags = ["--last-row", self.names.scores, *weights, *compilation.pop("flags", ()), *given]
         self.model = compile(files.model, **compilation, **{**options, "flags": flags})
         self._types = {each.name: numpy_type(each.type) for each in self.model.inputs + self.model.outputs}
         self._allocate(files)
