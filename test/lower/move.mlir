@@ -24,3 +24,19 @@ func.func @awkward(%x: tensor<3x5xf32>) -> tensor<5x3xf32> {
   %0 = "onnx.Transpose"(%x) <{perm = array<i64: 1, 0>}> : (tensor<3x5xf32>) -> tensor<5x3xf32>
   return %0 : tensor<5x3xf32>
 }
+
+// -----
+
+// Of a source of 1 MB and more, 128 columns (512 bytes of each row) are read beside each other, and what is left of 1000 a square at a time.
+// CHECK-LABEL: func.func private @move_
+// V3: scf.for [[STRIP:%.*]] = {{.*}} step %c128
+// V3: scf.for {{.*}} to %c2048{{.*}} step %c8
+// V3: scf.for {{.*}} to %c128{{.*}} step %c8
+// V3: vector.store
+// V3: scf.for {{.*}} = %c896{{.*}} to %c1000{{.*}} step %c8
+// V3: scf.for {{.*}} to %c2048{{.*}} step %c8
+// V3: vector.store
+func.func @large(%x: tensor<2048x1000xf32>) -> tensor<1000x2048xf32> {
+  %0 = "onnx.Transpose"(%x) <{perm = array<i64: 1, 0>}> : (tensor<2048x1000xf32>) -> tensor<1000x2048xf32>
+  return %0 : tensor<1000x2048xf32>
+}

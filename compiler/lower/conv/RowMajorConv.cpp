@@ -72,6 +72,13 @@ Problem problemOf(Operation *op) {
   return p;
 }
 
+/// Sums that are computed together: so many neighbouring output channels of a group, of so many neighbouring vectors of
+/// a row.
+struct Sums {
+  Ix n, group, channel;
+  int64_t channels, vectors;
+};
+
 /// Builds the loops of one kernel.
 class RowMajorConv {
 public:
@@ -92,8 +99,7 @@ public:
     w.balanced(p.outGroup, tile, [&](Ix channel, int64_t count) {
       w.loop(0, p.axes[0].out, 1, [&](Ix d) {
         w.loop(0, p.axes[1].out, 1, [&](Ix h) {
-          w.lanes(p.axes[2].out,
-                  [&](Ix x, int64_t lanes, Value mask) { outputs(n, group, channel, count, {d, h, x}, lanes, mask); });
+          row({n, group, channel, count, w.machine.lanes > 1 ? std::max<int64_t>(1, tile / count) : 1}, d, h);
         });
       });
     });
@@ -105,6 +111,19 @@ private:
   Problem p;
   Space space;
   Buffer x, weights, bias, scratch;
+
+  /// Computes a row of outputs, at most as many vectors at a time as the sums have.
+  void row(Sums sums, Ix d, Ix h) {
+    int64_t lanes = w.machine.lanes;
+    Ix columns = p.axes[2].out, whole = floorDiv(columns, lanes);
+    w.balanced(whole, sums.vectors, [&](Ix first, int64_t vectors) {
+      sums.vectors = vectors;
+      outputs(sums, {d, h, first * lanes}, lanes, {});
+    });
+    sums.vectors = 1;
+    whole *= lanes;
+    w.lanes(columns - whole, [&](Ix x, int64_t count, Value mask) { outputs(sums, {d, h, whole + x}, count, mask); });
+  }
 
   /// Returns the input elements [first, last) of one axis that the scratch holds.
   static std::pair<Size, Size> held(const Axis &a) {
@@ -153,39 +172,46 @@ private:
            at[2];
   }
 
-  /// Computes `count` output channels of a vector of neighbouring outputs.
-  void outputs(Ix n, Ix group, Ix channel, int64_t count, std::array<Ix, 3> at, int64_t lanes, Value mask) {
+  /// Computes sums whose first vector begins at an output.
+  void outputs(const Sums &sums, std::array<Ix, 3> at, int64_t lanes, Value mask) {
     const auto &a = p.axes;
-    Ix first = group * p.outGroup + channel;
+    Ix first = sums.group * p.outGroup + sums.channel;
     SmallVector<Value> acc;
-    for (int64_t i = 0; i < count; ++i) {
-      acc.push_back(w.splat(bias ? w.load(bias, first + i) : w.constant(0, w.b.getF32Type()), lanes));
+    for (int64_t i = 0; i < sums.channels; ++i) {
+      acc.append(sums.vectors, w.splat(bias ? w.load(bias, first + i) : w.constant(0, w.b.getF32Type()), lanes));
     }
     // Weights are [out][in of a group][kernel], or [in][out of a group][kernel]. `out` and `in` are the distances from
     // one output channel to the next, and from one input channel to the next.
     int64_t out = p.transposed ? p.taps() : p.inGroup * p.taps(), in = p.transposed ? p.outGroup * p.taps() : p.taps();
-    Ix base = p.transposed ? group * (p.inGroup * in) + channel * out : first * out;
+    Ix base = p.transposed ? sums.group * (p.inGroup * in) + sums.channel * out : first * out;
     acc = w.loop(0, p.inGroup, 1, acc, [&](Ix c, ValueRange c0) {
       return w.loop(0, a[0].taps, 1, c0, [&](Ix d, ValueRange c1) {
         return w.loop(0, a[1].taps, 1, c1, [&](Ix h, ValueRange c2) {
           return w.loop(0, a[2].taps, 1, c2, [&](Ix x, ValueRange c3) {
-            SmallVector<Value> next;
-            Value v = w.load(scratch, c * p.plane() + inputAt(at, d, h, x), lanes);
+            SmallVector<Value> inputs, next(c3);
+            for (int64_t v = 0; v < sums.vectors; ++v) {
+              inputs.push_back(w.load(scratch, c * p.plane() + inputAt(at, d, h, x) + v * lanes, lanes));
+            }
             Ix weight = base + c * in + (d * a[1].taps + h) * a[2].taps + x;
-            for (int64_t i = 0; i < count; ++i) {
-              next.push_back(w.fma(w.splat(w.load(weights, weight + i * out), lanes), v, c3[i]));
+            for (int64_t i = 0; i < sums.channels; ++i) {
+              Value factor = w.splat(w.load(weights, weight + i * out), lanes);
+              for (int64_t v = 0; v < sums.vectors; ++v) {
+                Value &sum = next[i * sums.vectors + v];
+                sum = w.fma(factor, inputs[v], sum);
+              }
             }
             return next;
           });
         });
       });
     });
-    for (int64_t i = 0; i < count; ++i) {
+    for (auto [i, sum] : llvm::enumerate(acc)) {
       Point point;
-      point.at = {n, first + i};
+      point.at = {sums.n, first + static_cast<int64_t>(i) / sums.vectors};
       point.at.append(at.begin() + (5 - p.rank), at.end());
+      point.at.back() += static_cast<int64_t>(i) % sums.vectors * lanes;
       point.lanes = lanes, point.mask = mask;
-      build.group.finish(acc[i], space, point);
+      build.group.finish(sum, space, point);
     }
   }
 };

@@ -108,6 +108,47 @@ void stack(DepthwiseSchedule &s, int64_t registers, int64_t depth) {
   s.width = std::max<int64_t>(1, std::min<int64_t>(14, left) / s.height);
 }
 
+/// Where rows of outputs are shorter than half of a tile, a tile has several of them: a single one of four pixels would
+/// wait for its own sums.
+void takeShortRows(DepthwiseSchedule &s) {
+  const support::Size &rows = s.axis(1).out, &row = s.axis(2).out;
+  if (!rows.isNumber() || !row.isNumber() || row.number() < 1 || 2 * row.number() > s.width) {
+    return;
+  }
+  int64_t most = std::min(s.width / row.number(), std::max<int64_t>(1, rows.number()));
+  s.width = row.number(), s.height = most;
+  for (int64_t height = most; height > 1; --height) {
+    if (rows.number() % height == 0) {
+      s.height = height;
+      return;
+    }
+  }
+}
+
+/// Returns the share of an axis's taps that read the image, whose size is known, where others are left out.
+double shareOfTaps(const ConvAxis &axis) {
+  int64_t reached = 0, out = axis.out.number();
+  for (int64_t at = 0; at < out; ++at) {
+    auto [first, last] = axis.tapsOf(at);
+    reached += std::max<int64_t>(0, last.number() - first.number());
+  }
+  return static_cast<double>(reached) / static_cast<double>(std::max<int64_t>(1, out * axis.taps));
+}
+
+/// Leaves out the kernel's slices and rows that read nothing but zeros around the image, where these are many.
+void leaveOutPadding(DepthwiseSchedule &s) {
+  constexpr double shareToLeaveOut = 0.9;
+  for (size_t i : {0, 1}) {
+    ConvAxis &axis = s.g.subConvs[0].axes[i];
+    if (axis.dim < 0 || !s.g.spatial[axis.dim - 2].isNumber()) {
+      continue;
+    }
+    ConvAxis bounded = axis;
+    bounded.image = s.g.spatial[axis.dim - 2].number();
+    axis.image = shareOfTaps(bounded) <= shareToLeaveOut ? bounded.image : 0;
+  }
+}
+
 DepthwiseSchedule scheduleOf(plan::KernelOp kernel, const target::MachineModel &machine, bool maySwapAxes = true) {
   DepthwiseSchedule s{geometryOf(kernel.root(), maySwapAxes),
                       plan::blockedOf(kernel.getResult(0).getType()).getLanes(),
@@ -124,10 +165,15 @@ DepthwiseSchedule scheduleOf(plan::KernelOp kernel, const target::MachineModel &
   int64_t left = registers - 2 - (s.resident ? s.taps() + 1 : std::min<int64_t>(s.axis(2).taps, registers / 3));
   left /= machine.memoryOperands ? 1 : 2; // beside each accumulator an input, which waits for its other taps
   s.width = std::max<int64_t>(1, std::min<int64_t>(14, left) / s.height);
+  if (!s.resident) {
+    takeShortRows(s);
+  }
   s.int16Dots = onnx::int16DotsOf(kernel.root());
   int64_t depth = s.bytes(machine).perWord();
   if (s.ofBytes && depth > 1 && s.axis(1).taps > 1 && s.taps() <= stackedTaps) {
     stack(s, registers, depth);
+  } else if (!s.resident && maySwapAxes) { // else rows are in a ring
+    leaveOutPadding(s);
   }
   int64_t images = s.g.batch.isNumber() ? s.g.batch.number() : 1;
   s.units = std::clamp<int64_t>(machine.tuning.heavyItems / std::max<int64_t>(1, images * s.blocks), 1,
@@ -198,8 +244,8 @@ double cyclesOf(const DepthwiseSchedule &s, const target::MachineModel &machine)
   const ConvAxis &rows = s.axis(1), &columns = s.axis(2);
   int64_t pixels = rows.out.number() * columns.out.number(), registers = std::max<int64_t>(1, s.lanes / machine.lanes);
   auto extent = [](const ConvAxis &a, int64_t outs) { return (outs - 1) * a.inStep + (a.taps - 1) * a.tapStep + 1; };
-  double loads = static_cast<double>((s.resident ? extent(rows, s.height) : rows.taps) * extent(columns, s.width)) /
-                 static_cast<double>(s.height * s.width);
+  int64_t rowsOfTile = s.resident ? extent(rows, s.height) : s.height * rows.taps;
+  double loads = static_cast<double>(rowsOfTile * extent(columns, s.width)) / static_cast<double>(s.height * s.width);
   return 0.5 * static_cast<double>(pixels * s.blocks * registers) * std::max(loads, static_cast<double>(s.taps()));
 }
 
@@ -226,12 +272,12 @@ public:
     w.loop(0, s.axis(0).out, 1, [&](Ix d) {
       Ix from = u * piece;
       w.loop(from, min(from + piece, whole), 1, [&](Ix t) { tileRow(c, d, t * s.height, s.height); });
-      // The row that is left of an odd number belongs to the last unit.
-      auto odd = [&] { w.loop(0, left, 1, [&](Ix) { tileRow(c, d, whole * s.height, 1); }); };
+      // The rows that are left belong to the last unit.
+      auto rest = [&] { w.loop(0, left, 1, [&](Ix i) { tileRow(c, d, whole * s.height + i, 1); }); };
       if (s.units == 1) {
-        return odd();
+        return rest();
       }
-      w.ifThen(w.compare(arith::CmpIPredicate::eq, u, s.units - 1), odd);
+      w.ifThen(w.compare(arith::CmpIPredicate::eq, u, s.units - 1), rest);
     });
   }
 
@@ -307,7 +353,7 @@ private:
       Vectors acc(height * width, c.bias);
       acc = s.isStacked() ? stacked(c, at, height, width, acc)
             : s.resident  ? resident(c, at, height, width, acc)
-                          : looped(c, at, width, acc);
+                          : looped(c, {tapsOf(0, d, 1), tapsOf(1, h, height)}, at, height, acc);
       build.group.finishTile(acc, 1, space, [&](Ix i, int64_t) {
         return point(c, d, h + floorDiv(i, width), column + remainder(i, width));
       });
@@ -391,42 +437,60 @@ private:
     return acc;
   }
 
-  /// One row of outputs; kernel columns are written out when they are few.
-  Vectors looped(const Channel &c, Ix at, int64_t width, Vectors acc) {
+  /// Returns the taps [first, second) of an axis by which some of `count` outputs from `first` on read the image.
+  std::pair<Ix, Ix> tapsOf(size_t axis, Ix first, int64_t count) const {
+    const ConvAxis &a = s.axis(axis);
+    return {a.tapsOf(first + (count - 1)).first, a.tapsOf(first).second};
+  }
+
+  /// Slices and rows of the kernel are loops; its columns are written out when they are few.
+  Vectors looped(const Channel &c, std::array<std::pair<Ix, Ix>, 2> taps, Ix at, int64_t height, Vectors acc) {
     const ConvAxis &a0 = s.axis(0), &a1 = s.axis(1), &a2 = s.axis(2);
-    constexpr int64_t writtenOut = 7;
-    return w.loop(0, a0.taps, 1, acc, [&](Ix z, ValueRange c0) {
-      return w.loop(0, a1.taps, 1, c0, [&](Ix y, ValueRange c1) {
-        Ix row = at + z * (a0.tapStep * strides[0]) + rowOffset(y * a1.tapStep), tap = (z * a1.taps + y) * a2.taps;
-        if (a2.taps > writtenOut) {
-          return w.loop(0, a2.taps, 1, c1, [&](Ix k, ValueRange c2) {
-            Vectors next(c2);
-            Value weighing = weight(c, tap + k);
-            for (int64_t i = 0; i < width; ++i) {
-              next[i] = multiplyAdd(pixel(row + k * (a2.tapStep * strides[2]) + i * a2.inStep * strides[2]), weighing,
-                                    next[i]);
-            }
-            return next;
-          });
+    return w.loop(taps[0].first, taps[0].second, 1, acc, [&](Ix z, ValueRange c0) {
+      return w.loop(taps[1].first, taps[1].second, 1, c0, [&](Ix y, ValueRange c1) {
+        Ixs rows;
+        for (int64_t i = 0; i < height; ++i) {
+          rows.push_back(at + z * (a0.tapStep * strides[0]) + rowOffset(y * a1.tapStep + i * a1.inStep));
         }
-        return columns(c, row, tap, width, c1);
+        Ix tap = (z * a1.taps + y) * a2.taps;
+        constexpr int64_t writtenOut = 7;
+        return a2.taps > writtenOut ? loopedColumns(c, rows, tap, c1) : columns(c, rows, tap, c1);
       });
     });
   }
 
-  Vectors columns(const Channel &c, Ix row, Ix tap, int64_t width, ValueRange acc) {
+  Vectors loopedColumns(const Channel &c, ArrayRef<Ix> rows, Ix tap, ValueRange acc) {
     const ConvAxis &a = s.axis(2);
-    Vectors next(acc), row0;
+    int64_t width = acc.size() / rows.size();
+    return w.loop(0, a.taps, 1, acc, [&](Ix k, ValueRange sums) {
+      Vectors next(sums);
+      Value weighing = weight(c, tap + k);
+      for (auto [i, sum] : llvm::enumerate(next)) {
+        int64_t column = static_cast<int64_t>(i) % width;
+        sum = multiplyAdd(pixel(rows[i / width] + k * (a.tapStep * strides[2]) + column * a.inStep * strides[2]),
+                          weighing, sum);
+      }
+      return next;
+    });
+  }
+
+  Vectors columns(const Channel &c, ArrayRef<Ix> rows, Ix tap, ValueRange acc) {
+    const ConvAxis &a = s.axis(2);
+    int64_t width = acc.size() / rows.size();
+    Vectors next(acc), weights;
     for (int64_t k = 0; k < a.taps; ++k) {
-      row0.push_back(weight(c, tap + k));
+      weights.push_back(weight(c, tap + k));
     }
-    for (int64_t column = 0; column < (width - 1) * a.inStep + (a.taps - 1) * a.tapStep + 1; ++column) {
-      Value v;
-      for (int64_t i = 0; i < width; ++i) {
-        int64_t k = tapOf(a, column, i);
-        if (k >= 0) {
-          v = v ? v : pixel(row + column * strides[2]);
-          next[i] = multiplyAdd(v, row0[k], next[i]);
+    for (auto [r, row] : llvm::enumerate(rows)) {
+      for (int64_t column = 0; column < (width - 1) * a.inStep + (a.taps - 1) * a.tapStep + 1; ++column) {
+        Value v;
+        for (int64_t i = 0; i < width; ++i) {
+          int64_t k = tapOf(a, column, i);
+          if (k >= 0) {
+            v = v ? v : pixel(row + column * strides[2]);
+            Value &sum = next[static_cast<int64_t>(r) * width + i];
+            sum = multiplyAdd(v, weights[k], sum);
+          }
         }
       }
     }
@@ -443,6 +507,12 @@ class DepthwiseConv : public ConvFamily {
 public:
   SmallVector<TypeID> roots() const override { return rootsOf<onnx::ConvOp, formats::Int8ConvOp>(); }
   bool isFor(Operation *root) const override { return isDepthwise(root); }
+
+  /// Of floats with fewer channels than half a block, lanes are neighbouring outputs of a row.
+  LayoutRule layoutRule(Operation *root, const target::MachineModel &machine) const override {
+    bool isFew = 2 * onnx::ranked(root->getResult(0)).getDimSize(1) < machine.blockLanes();
+    return isFew && isa<onnx::ConvOp>(root) ? LayoutRule::RowMajor : ConvFamily::layoutRule(root, machine);
+  }
 
   KernelShape shape(plan::KernelOp kernel, const target::MachineModel &machine) const override {
     KernelShape shape;

@@ -158,24 +158,48 @@ private:
   }
 
   void tiles(const Portion &portion, Point &at) {
-    int64_t l = w.machine.lanes;
-    Ix rows = space.sizes[tileAxis], columns = space.sizes.back();
-    Ix wholeRows = rows - remainder(rows, l), wholeColumns = columns - remainder(columns, l);
-    portion.loop(tileAxis, wholeRows, l, [&](Ix row) {
-      w.loop(0, wholeColumns, l, [&](Ix column) { tile(at, row, column); });
-      w.loop(row, row + l, 1, [&](Ix r) { // what is left of the last dimension
-        at.at[tileAxis] = r;
-        w.loop(wholeColumns, columns, 1, [&](Ix c) {
-          Point p = at;
-          p.at.back() = c;
-          put(p);
-        });
-      });
-    });
+    int64_t l = w.machine.lanes, strip = rowsOfStrip();
+    Ix rows = space.sizes[tileAxis], wholeRows = rows - remainder(rows, l);
+    Ix inStrips = strip > l ? wholeRows - remainder(wholeRows, strip) : wholeRows;
+    portion.loop(tileAxis, inStrips, strip, [&](Ix row) { tilesOfRows(at, row, strip); });
     portion.rest(tileAxis, [&] {
+      w.loop(inStrips, wholeRows, l, [&](Ix row) { tilesOfRows(at, row, l); });
       w.loop(wholeRows, rows, 1, [&](Ix r) {
         at.at[tileAxis] = r;
         along(portion, at);
+      });
+    });
+  }
+
+  /// How many rows of tiles are written together. Of a large source they are so many that what is read at a time fills
+  /// some lines beside each other: each place is on another page, whose address has to be found each time. Threads
+  /// share out strips, so there have to be some.
+  int64_t rowsOfStrip() {
+    constexpr int64_t farBytes = 1 << 20, stripBytes = 512, leastStrips = 4;
+    auto type = cast<MemRefType>(source().buffer.memref.getType());
+    int64_t bytes = std::max<int64_t>(1, type.getElementTypeBitWidth() / 8), l = w.machine.lanes;
+    support::Size all = product(onnx::sizesOf(space.type));
+    bool isNear = all.isNumber() && all.number() * bytes < farBytes;
+    int64_t strip = std::max(l, stripBytes / bytes);
+    return isNear || !mayBe(space.sizes[tileAxis], leastStrips * strip) ? l : strip;
+  }
+
+  /// `count` rows of tiles from `row` on, a line of each row at a time, and what is left of the last dimension.
+  void tilesOfRows(Point &at, Ix row, int64_t count) {
+    int64_t l = w.machine.lanes;
+    Ix columns = space.sizes.back(), whole = columns - remainder(columns, l);
+    w.loop(0, whole, l, [&](Ix column) {
+      if (count == l) {
+        return tile(at, row, column);
+      }
+      w.loop(0, count, l, [&](Ix r) { tile(at, row + r, column); });
+    });
+    w.loop(row, row + count, 1, [&](Ix r) {
+      at.at[tileAxis] = r;
+      w.loop(whole, columns, 1, [&](Ix c) {
+        Point p = at;
+        p.at.back() = c;
+        put(p);
       });
     });
   }
