@@ -105,7 +105,9 @@ std::vector<float> smoothingOf(Model &model, const Readers &readers, const Chann
                  largestWeights(index, readers, count, false), strength);
 }
 
-void smooth(Model &model, llvm::ArrayRef<Layer> layers, const std::map<std::string, std::vector<float>> &factors) {
+std::map<std::string, Divided> smooth(Model &model, llvm::ArrayRef<Layer> layers,
+                                      const std::map<std::string, std::vector<float>> &factors) {
+  std::map<std::string, Divided> divided;
   {
     pb::GraphProto &graph = *model.proto.mutable_graph();
     Names names(model.proto);
@@ -118,24 +120,29 @@ void smooth(Model &model, llvm::ArrayRef<Layer> layers, const std::map<std::stri
       for (float &factor : inverse) {
         factor = 1 / factor;
       }
-      std::string divided = value;
-      if (auto places = placesOf(index, graph, scaledBy(value, own, layers))) {
-        for (const ScaledOperand &place : *places) {
+      std::string read = value;
+      Scaled scaled = scaledBy(value, own, layers);
+      if (auto places = placesOf(index, graph, scaled)) {
+        for (const ScaledOperand &place : places->operands) {
           multiply(model, names, Index(model, graph), place, inverse);
+        }
+        for (const std::string &changed : places->values) {
+          divided[changed] = {changed, scaled.fromEnd, by};
         }
       } else {
         std::string factor = names.fresh(value + "_smoothing");
-        divided = names.fresh(value + "_smoothed");
+        read = names.fresh(value + "_smoothed");
+        divided[read] = {value, scaled.fromEnd, by};
         *graph.add_initializer() = tensorOf<float>(factor, importer::kFloat, int64_t(inverse.size()), inverse);
-        makeNode(edits.after(index.producer(value)), "Mul", names.fresh(value + "_Smoothing"), {value, factor},
-                 {divided});
+        makeNode(edits.after(index.producer(value)), "Mul", names.fresh(value + "_Smoothing"), {value, factor}, {read});
       }
       for (const Layer *layer : own) {
-        multiplyWeights(model, names, Index(model, graph), *layer, divided, by);
+        multiplyWeights(model, names, Index(model, graph), *layer, read, by);
       }
     }
   }
   model.dropUnused();
+  return divided;
 }
 
 int correctBias(Model &model, llvm::ArrayRef<Layer> layers, const std::map<std::string, Channels> &channels,

@@ -26,9 +26,19 @@ std::vector<float> smoothingOf(Model &model, const Readers &readers, const Chann
 /// change.
 bool isFree(Model &model, llvm::ArrayRef<Layer> layers, const std::string &value, const Readers &readers);
 
+/// What a value of a smoothed model is in terms of the model before: one of its values, divided by a factor for each
+/// channel.
+struct Divided {
+  std::string from;
+  int fromEnd = 1; ///< the place of the channels' axis, counted from the end: 1 is the last one
+  std::vector<float> by;
+};
+
 /// Divides values by factors, and multiplies the weights of the layers that read them. The division is put into
-/// constants in front where that is possible, else it is a Mul. Layers have to be found anew.
-void smooth(Model &model, llvm::ArrayRef<Layer> layers, const std::map<std::string, std::vector<float>> &factors);
+/// constants in front where that is possible, else it is a Mul. Layers have to be found anew. Returns the values that
+/// are others now, or new.
+std::map<std::string, Divided> smooth(Model &model, llvm::ArrayRef<Layer> layers,
+                                      const std::map<std::string, std::vector<float>> &factors);
 
 /// Subtracts from a layer's bias the mean of what rounding its weights adds to its results, which follows from the mean
 /// of each channel that it reads. Layers without a constant bias stay as they are. Returns how many were changed.

@@ -106,6 +106,71 @@ void foldTransposes(Model &model, pb::GraphProto &graph) {
   }
 }
 
+/// Returns the constant indices of a use of a table that is a Gather of its rows; null: it is none.
+const pb::TensorProto *gatheredRows(const pb::GraphProto &graph, const Index &index, const Index::Use &use) {
+  if (use.operand != 0) {
+    return nullptr;
+  }
+  const pb::NodeProto &node = graph.node(use.node);
+  bool isGather = node.op_type() == "Gather" && importer::plainDomain(node.domain()).empty() && !intOf(node, "axis", 0);
+  const pb::TensorProto *indices = isGather ? index.constant(node.input(1)) : nullptr;
+  return indices && indices->data_type() == importer::kInt64 ? indices : nullptr;
+}
+
+/// Returns the rows that indices name, counted from the first one; -1: there is no such row.
+std::vector<int64_t> rowsOf(const pb::TensorProto &indices, int64_t rows) {
+  const std::string &raw = indices.raw_data();
+  llvm::ArrayRef values(reinterpret_cast<const int64_t *>(raw.data()), raw.size() / sizeof(int64_t));
+  std::vector<int64_t> numbers;
+  for (int64_t value : values) {
+    int64_t row = value < 0 ? value + rows : value;
+    numbers.push_back(row >= 0 && row < rows ? row : -1);
+  }
+  return numbers;
+}
+
+/// Takes rows out of tables that nobody reads, where all readers are Gathers by constant indices: beside the numbers of
+/// the positions of a fixed length exporters keep positions for the longest text.
+void dropUnreadRows(Model &model, pb::GraphProto &graph) {
+  Names names(model.proto);
+  Index index(model, graph);
+  for (int i = 0, count = graph.initializer_size(); i < count; ++i) {
+    const pb::TensorProto &table = graph.initializer(i);
+    llvm::ArrayRef<Index::Use> uses = index.uses(table.name());
+    if (table.data_type() != importer::kFloat || table.dims_size() != 2 || uses.empty() ||
+        index.isOutput(table.name()) ||
+        !llvm::all_of(uses, [&](const Index::Use &use) { return gatheredRows(graph, index, use); })) {
+      continue;
+    }
+    int64_t rows = table.dims(0), columns = table.dims(1);
+    std::map<int64_t, int64_t> kept; // the new number of each row that is read
+    for (const Index::Use &use : uses) {
+      for (int64_t row : rowsOf(*gatheredRows(graph, index, use), rows)) {
+        kept[row];
+      }
+    }
+    if (kept.empty() || kept.count(-1) || int64_t(kept.size()) == rows) {
+      continue;
+    }
+    std::vector<float> values;
+    for (auto [number, entry] : llvm::enumerate(kept)) {
+      entry.second = int64_t(number);
+      llvm::append_range(values, floatsOf(table).slice(size_t(entry.first * columns), size_t(columns)));
+    }
+    std::string name = addFloats(graph, names, table.name() + "_read", {int64_t(kept.size()), columns}, values);
+    for (const Index::Use &use : uses) {
+      const pb::TensorProto &indices = *gatheredRows(graph, index, use);
+      std::vector<int64_t> numbers = rowsOf(indices, rows);
+      llvm::for_each(numbers, [&](int64_t &row) { row = kept.at(row); });
+      pb::TensorProto own =
+          tensorOf<int64_t>(names.fresh(indices.name() + "_read"), importer::kInt64, dimsOf(indices), numbers);
+      pb::NodeProto &node = *graph.mutable_node(use.node);
+      node.set_input(0, name), node.set_input(1, own.name());
+      *graph.add_initializer() = std::move(own);
+    }
+  }
+}
+
 /// Adds a constant times a number, and returns its name.
 std::string timesFactor(pb::GraphProto &graph, Names &names, const pb::TensorProto &tensor, float factor) {
   std::vector<float> values(floatsOf(tensor));
@@ -225,6 +290,7 @@ void prepare(Model &model, bool forProducts) {
     makeInitializers(model, *graph);
     passIdentities(model, *graph);
     if (forProducts) {
+      dropUnreadRows(model, *graph);
       foldTransposes(model, *graph);
       makeGemmsPlain(model, *graph);
     }

@@ -49,6 +49,7 @@ public:
     if (node.output_size() != 1 && node.op_type() != "LayerNormalization") {
       return false;
     }
+    places.values.push_back(value);
     switch (wayOf(node)) {
     case Way::No:
       return false;
@@ -68,7 +69,7 @@ public:
     return false;
   }
 
-  std::vector<ScaledOperand> places;
+  ScalePlaces places;
 
 private:
   /// Takes a constant that has a value for each channel along `axis`.
@@ -77,7 +78,7 @@ private:
     if (!tensor || axis < 0 || axis >= tensor->dims_size() || tensor->dims(axis) != channels) {
       return false;
     }
-    places.push_back({number, operand, axis});
+    places.operands.push_back({number, operand, axis});
     return true;
   }
 
@@ -112,7 +113,7 @@ private:
   bool product(int number, const pb::NodeProto &node) {
     for (int operand : {0, 1}) {
       // A constant of fewer channels than there are cannot have the factor, which then goes into the other operand.
-      std::vector<ScaledOperand> before = places;
+      ScalePlaces before = places;
       if (node.input(0) != node.input(1) && this->operand(number, node, operand)) {
         return true;
       }
@@ -131,8 +132,7 @@ private:
 
 } // namespace
 
-std::optional<std::vector<ScaledOperand>> placesOf(const Index &index, const pb::GraphProto &graph,
-                                                   const Scaled &scaled) {
+std::optional<ScalePlaces> placesOf(const Index &index, const pb::GraphProto &graph, const Scaled &scaled) {
   Search search(index, graph, scaled);
   return search.visit(scaled.value, scaled.readers) ? std::optional(std::move(search.places)) : std::nullopt;
 }

@@ -22,10 +22,15 @@ struct Scaled {
   std::set<int> products; ///< the nodes whose weights may be multiplied: others are to stay as they are
 };
 
-/// Returns the constants that have to be multiplied so that a value is; nothing: there are no such, because another
-/// node reads the value, too, or what makes it does more to it than a positive factor goes through (a GELU, a Clip).
-std::optional<std::vector<ScaledOperand>> placesOf(const Index &index, const pb::GraphProto &graph,
-                                                   const Scaled &scaled);
+/// Where a factor goes so that a value gets it.
+struct ScalePlaces {
+  std::vector<ScaledOperand> operands; ///< the constants to be multiplied
+  std::vector<std::string> values;     ///< all values that get the factor by that
+};
+
+/// Returns where the factor of a value goes; nothing: there is no place, because another node reads the value, too, or
+/// what makes it does more to it than a positive factor goes through (a GELU, a Clip).
+std::optional<ScalePlaces> placesOf(const Index &index, const pb::GraphProto &graph, const Scaled &scaled);
 
 /// Gives a node other values in place of a constant operand; where others read the constant, it gets a copy of its own.
 void replaceOperand(Model &model, Names &names, const Index &index, int number, int operand,

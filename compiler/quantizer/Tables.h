@@ -5,7 +5,7 @@
 namespace ingot::quantizer {
 
 /// Tables in bytes are worth it from fewer values on than those of four bits, whose errors are larger.
-constexpr int64_t kLeastOfByteTable = 1 << 18;
+constexpr int64_t kLeastOfByteTable = 1 << 16;
 
 /// Returns a layer whose axis is that of its scales in bytes: those of a table are its columns'.
 inline Layer scaledBy(Layer layer) {

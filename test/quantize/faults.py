@@ -1,14 +1,13 @@
 """What `ingot quantize` does with bad data, bad weights and bad paths: nothing of the user's is lost, nothing is lost without a word, and each message names what the user has."""
 import json
 import os
-import pathlib
 import re
 import subprocess
 
 import numpy as np
 import onnx
-from onnx import TensorProto, helper, numpy_helper
-from tool import Graph, f, png
+from onnx import TensorProto, numpy_helper
+from quantized_models import Graph, f, png
 
 INT8, DYNAMIC, INT4 = [], ["--scheme", "int8-dynamic"], ["--scheme", "int4"]
 

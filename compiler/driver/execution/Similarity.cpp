@@ -92,6 +92,15 @@ std::vector<float> floatsOf(const importer::HostTensor &tensor) {
   return values;
 }
 
+Floats::Floats(const importer::HostTensor &tensor) {
+  const support::ElementType &type = support::elementType(tensor.type);
+  if (type.isFloat() && type.bits == 32) {
+    elements = {reinterpret_cast<const float *>(tensor.bytes.data()), tensor.bytes.size() / sizeof(float)};
+  } else {
+    converted = floatsOf(tensor), elements = converted;
+  }
+}
+
 importer::HostTensor narrowed(const importer::HostTensor &tensor, int32_t type) {
   importer::HostTensor result = tensor;
   result.type = type;

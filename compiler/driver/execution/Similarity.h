@@ -28,6 +28,19 @@ int64_t differing(const importer::HostTensor &expected, const importer::HostTens
 
 /// Returns the elements of a tensor as floats, whatever type they have.
 std::vector<float> floatsOf(const importer::HostTensor &tensor);
+/// The elements of a tensor as floats, as long as the tensor is there: those of float32 are where they are, since
+/// copies of all that a large model computes would take as long as to look at it.
+class Floats {
+public:
+  explicit Floats(const importer::HostTensor &tensor);
+  Floats(const Floats &) = delete;
+  operator llvm::ArrayRef<float>() const { return elements; }
+
+private:
+  std::vector<float> converted;
+  llvm::ArrayRef<float> elements;
+};
+
 /// Returns a float32 tensor as one of floats of 16 bits.
 importer::HostTensor narrowed(const importer::HostTensor &tensor, int32_t type);
 

@@ -61,13 +61,22 @@ struct Smoothing {
 /// What else than the least error decides: a node more has to be worth it.
 double handicap(bool isFree) { return isFree ? 0.95 : 0.5; }
 
+/// Calls a function with the entries of a map, on all threads.
+template <typename Map, typename Take> void forEach(Map &map, Take take) {
+  auto entries = llvm::map_to_vector(map, [](auto &entry) { return &entry; });
+  llvm::parallelFor(0, entries.size(), [&](size_t i) { take(entries[i]->first, entries[i]->second); });
+}
+
 /// Adds what one sample says of the channels of each value, along its axis.
 void addChannels(std::map<std::string, Channels> &channels, const std::map<std::string, int> &axes,
                  const llvm::StringMap<const HostTensor *> &values) {
-  for (const auto &[name, axis] : axes) {
-    const HostTensor &tensor = *values.lookup(name);
-    channels[name].add(floatsOf(tensor), tensor.dims, axis);
+  for (const auto &entry : axes) {
+    channels[entry.first];
   }
+  forEach(axes, [&](const std::string &name, int axis) {
+    const HostTensor &tensor = *values.lookup(name);
+    channels.at(name).add(Floats(tensor), tensor.dims, axis);
+  });
 }
 
 } // namespace
@@ -185,13 +194,13 @@ llvm::Error Quantizer::chooseSmoothing() {
     }
   }
   error = observe(**observing, part.held, [&](const Values &values, size_t) {
-    for (auto &[value, own] : candidates) {
+    forEach(candidates, [&](const std::string &value, std::vector<Smoothing> &own) {
       const HostTensor &tensor = *values.lookup(value);
-      std::vector<float> floats = floatsOf(tensor);
+      Floats floats(tensor);
       for (Smoothing &smoothing : own) {
-        smoothing.errors.add(floats, tensor.dims, axes[value]);
+        smoothing.errors.add(floats, tensor.dims, axes.at(value));
       }
-    }
+    });
     return llvm::Error::success();
   });
   if (error) {
@@ -244,11 +253,13 @@ llvm::Error Quantizer::adjust() {
 
 Quantizer::Chosen Quantizer::Ranges::by(Method method) const {
   Chosen chosen;
-  for (const auto &[name, own] : statistics) {
-    Method used = method == Method::Auto ? best.at(name) : method;
-    chosen.methods[name] = used;
-    chosen.ranges[name] = own.choose(used, options.percentile, options.signedActivations);
+  for (const auto &entry : statistics) {
+    chosen.methods[entry.first] = method == Method::Auto ? best.at(entry.first) : method;
+    chosen.ranges[entry.first] = {};
   }
+  forEach(chosen.ranges, [&](const std::string &name, quantizer::FloatRange &range) {
+    range = statistics.at(name).choose(chosen.methods.at(name), options.percentile, options.signedActivations);
+  });
   return chosen;
 }
 
@@ -273,20 +284,19 @@ llvm::Expected<Quantizer::Ranges> Quantizer::rangesOf(const quantizer::Wanted &w
   std::map<std::string, Channels> channels;
   std::map<std::string, std::string> firstStrange; // the sample of the first such value
   Ranges ranges{{}, {}, options};
+  for (const std::string &name : read) {
+    fitted[name], ranges.statistics[name];
+  }
   llvm::Error error = observe(**observing, allSamples(), [&](const Values &values, size_t sample) {
-    for (const std::string &name : read) {
-      std::vector<float> floats = floatsOf(*values.lookup(name));
-      bool isFitted = llvm::is_contained(part.fitted, sample);
-      quantizer::Statistics &statistics = isFitted ? fitted[name] : ranges.statistics[name];
-      statistics.add(floats);
-      if (statistics.notFinite() > 0) {
+    auto &statistics = llvm::is_contained(part.fitted, sample) ? fitted : ranges.statistics;
+    forEach(statistics,
+            [&](const std::string &name, quantizer::Statistics &own) { own.add(Floats(*values.lookup(name))); });
+    for (const auto &[name, own] : statistics) {
+      if (own.notFinite() > 0) {
         firstStrange.emplace(name, samples.name(sample));
       }
     }
-    for (const auto &[name, axis] : results) {
-      const HostTensor &tensor = *values.lookup(name);
-      channels[name].add(floatsOf(tensor), tensor.dims, axis);
-    }
+    addChannels(channels, results, values);
     return llvm::Error::success();
   });
   if (error) {
@@ -318,11 +328,12 @@ llvm::Error Quantizer::chooseMethods(Observation &observing, const std::map<std:
     ChannelErrors errors;
   };
   std::map<std::string, std::vector<RangeCandidate>> candidates;
-  for (const auto &[name, all] : ranges.statistics) {
-    std::vector<RangeCandidate> &own = candidates[name];
-    ranges.best[name] = Method::MinMax;
+  for (const auto &entry : ranges.statistics) {
+    candidates[entry.first], ranges.best[entry.first] = Method::MinMax;
+  }
+  forEach(candidates, [&](const std::string &name, std::vector<RangeCandidate> &own) {
     if (!fitted.at(name).problem().empty()) {
-      continue; // only held-out samples have values
+      return; // only held-out samples have values
     }
     for (Method method : {Method::MinMax, Method::Mean, Method::Percentile, Method::Mse, Method::Entropy}) {
       quantizer::Encoding to = quantizer::encodingOf(
@@ -335,22 +346,22 @@ llvm::Error Quantizer::chooseMethods(Observation &observing, const std::map<std:
         own.push_back({method, ChannelErrors(to)});
       }
     }
-  }
+  });
   std::map<std::string, quantizer::Readers> readers = quantizer::readersOf(layers);
   auto axisOf = [&](const std::string &name) {
     auto found = readers.find(name);
     return found == readers.end() ? -1 : quantizer::channelAxis(*found->second.front());
   };
   llvm::Error error = observe(observing, judging(), [&](const Values &values, size_t) {
-    for (auto &[name, own] : candidates) {
+    forEach(candidates, [&](const std::string &name, std::vector<RangeCandidate> &own) {
       const HostTensor &tensor = *values.lookup(name);
-      std::vector<float> floats = floatsOf(tensor);
+      Floats floats(tensor);
       for (RangeCandidate &candidate : own) {
         if (own.size() > 1) {
           candidate.errors.add(floats, tensor.dims, axisOf(name));
         }
       }
-    }
+    });
     return llvm::Error::success();
   });
   if (error) {

@@ -1,6 +1,7 @@
 // Chooses a form for each layer by --scheme mixed. What each form of each layer costs is measured: the drop of the
-// outputs by a model with a switch for each layer (Sensitivity.cpp), bytes by what is written, and the time, where it
-// counts, by running the model with all layers in that form. The sums of these say which forms to try
+// outputs by a model with a switch for each layer (Sensitivity.cpp), bytes by what is written for the weights, and the
+// rest by the model with all layers in that form: the bytes of its nodes and names, and the time, where it counts. The
+// sums of these say which forms to try
 // (quantizer/Mix.h); the whole model that is made of them is measured, and where it misses a budget, less is allowed of
 // that.
 #include "compiler/driver/Text.h"
@@ -29,13 +30,18 @@ bool isProduct(const Layer &layer) { return layer.op == "MatMul" || layer.op == 
 /// Returns the forms that a layer may have, float first.
 std::vector<Form> formsOf(const Layer &layer) {
   if (quantizer::isTable(layer)) {
-    return {Form::Float, Form::Int8Weights};
+    return {Form::Float, Form::Int8Weights, Form::Int4};
   }
   std::vector<Form> forms{Form::Float, Form::Int8, Form::Int8Weights};
   if (isProduct(layer)) {
     forms.push_back(Form::Int4);
   }
   return forms;
+}
+
+/// Whether a form of a layer is one of blocks, beside activations in float.
+bool isBlocks(const Layer &layer, Form form) {
+  return form == Form::Int4 || (form == Form::Int8Weights && isProduct(layer));
 }
 
 quantizer::BlockForm blocksOf(Form form, const quantizer::Options &options) {
@@ -49,7 +55,7 @@ quantizer::BlockWeights blocksOf(const quantizer::Index &index, const Layer &lay
 
 std::vector<std::vector<float>> roundedWeights(const quantizer::Index &index, const Layer &layer, Form form,
                                                const quantizer::Options &options) {
-  if (isProduct(layer) && form != Form::Int8) {
+  if (isBlocks(layer, form)) {
     return {quantizer::valuesOf(blocksOf(index, layer, blocksOf(form, options)), layer)};
   }
   std::vector<std::vector<float>> weights;
@@ -66,8 +72,14 @@ int64_t bytesIn(Form form, const Layer &layer, const quantizer::Options &options
   if (form == Form::Float) {
     return layer.values() * scale;
   }
-  return isProduct(layer) && form != Form::Int8 ? quantizer::bytesOf(layer, blocksOf(form, options))
-                                                : quantizer::bytesOf(quantizer::scaledBy(layer), options.weights);
+  if (isBlocks(layer, form)) {
+    return quantizer::bytesOf(layer, blocksOf(form, options));
+  }
+  // A bias becomes steps of 4 bytes as its floats are, with scales beside it.
+  Layer own = quantizer::scaledBy(layer);
+  bool hasBias = form == Form::Int8 && !layer.bias.empty() && !layer.isRecurrent();
+  int64_t scales = options.weights.perTensor ? 1 : own.dims[size_t(own.axis)];
+  return quantizer::bytesOf(own, options.weights) + (hasBias ? scales * scale : 0);
 }
 
 /// Returns what is best where several choices keep to the budgets: the first measure that has none.
@@ -101,6 +113,17 @@ struct Quantizer::Mixture {
   Chosen ranges;
 
   bool counts(Measure measure) const { return std::isfinite(most[measure]) || goalOf(most) == measure; }
+  std::vector<Form> allIn(Form form) const; ///< that form for the layers that may have it, float for others
+  /// Returns for each layer the number of the form that costs least by one measure.
+  std::vector<size_t> leastOf(Measure measure) const {
+    std::vector<size_t> least;
+    for (const std::vector<FormCosts> &own : costs) {
+      auto best =
+          llvm::min_element(own, [&](const FormCosts &a, const FormCosts &b) { return a[measure] < b[measure]; });
+      least.push_back(size_t(best - own.begin()));
+    }
+    return least;
+  }
   std::vector<Layer> of(llvm::ArrayRef<Form> chosen, llvm::function_ref<bool(const Layer &, Form)> isWanted) const {
     std::vector<Layer> found;
     for (auto [layer, form] : llvm::zip(layers, chosen)) {
@@ -117,16 +140,14 @@ void Quantizer::writeMixed(const Mixture &mixture, llvm::ArrayRef<Form> chosen) 
   quantized = model;
   auto found = [&](llvm::ArrayRef<Layer> wanted) { // nodes have other numbers behind each step
     std::vector<Layer> own = quantizer::layersOf(quantized);
+    llvm::append_range(own, quantizer::tablesOf(quantized, quantizer::kLeastOfByteTable));
     llvm::erase_if(own, [&](const Layer &layer) {
       return llvm::none_of(wanted, [&](const Layer &other) { return other.name == layer.name; });
     });
     return own;
   };
   std::vector<Layer> bytes = mixture.of(chosen, [](const Layer &, Form form) { return form == Form::Int8; });
-  quantizer::writeStatic(
-      quantized, bytes,
-      quantizer::encodingsOf(quantizer::wantedBy(model, bytes), mixture.ranges.ranges, options.signedActivations),
-      options.weights);
+  quantizer::writeStatic(quantized, bytes, encodingsOf(bytes, mixture.ranges.ranges), options.weights);
   std::vector<Layer> alone = mixture.of(chosen, [](const Layer &layer, Form form) {
     return form == Form::Int8Weights && !isProduct(layer) && !quantizer::isTable(layer);
   });
@@ -134,9 +155,6 @@ void Quantizer::writeMixed(const Mixture &mixture, llvm::ArrayRef<Form> chosen) 
   quantizer::writeTables(quantized, mixture.of(chosen, [](const Layer &layer, Form form) {
     return form == Form::Int8Weights && quantizer::isTable(layer);
   }));
-  auto isBlocks = [](const Layer &layer, Form form) {
-    return isProduct(layer) && (form == Form::Int8Weights || form == Form::Int4);
-  };
   std::vector<Layer> products = found(mixture.of(chosen, isBlocks));
   std::vector<quantizer::BlockWeights> weights;
   quantizer::Index index(quantized, *quantized.proto.mutable_graph());
@@ -147,6 +165,35 @@ void Quantizer::writeMixed(const Mixture &mixture, llvm::ArrayRef<Form> chosen) 
   quantizer::writeBlocks(quantized, products, weights);
 }
 
+std::vector<Form> Quantizer::Mixture::allIn(Form form) const {
+  std::vector<Form> chosen;
+  llvm::transform(forms, std::back_inserter(chosen),
+                  [&](const std::vector<Form> &own) { return llvm::is_contained(own, form) ? form : Form::Float; });
+  return chosen;
+}
+
+void Quantizer::addNodes(Mixture &mixture) {
+  for (Form form : {Form::Int8, Form::Int8Weights, Form::Int4}) {
+    std::vector<Form> chosen = mixture.allIn(form);
+    writeMixed(mixture, chosen);
+    quantized.mergeConstants();
+    double more = double(quantized.proto.ByteSizeLong()) - mixture.restBytes;
+    std::vector<double *> own;
+    llvm::StringSet<> counted; // several layers may read one weight
+    for (size_t i = 0; i < chosen.size(); ++i) {
+      double &bytes =
+          mixture.costs[i][size_t(llvm::find(mixture.forms[i], chosen[i]) - mixture.forms[i].begin())][Measure::Size];
+      more -= counted.insert(mixture.layers[i].weight).second ? bytes : 0;
+      if (chosen[i] == form) {
+        own.push_back(&bytes);
+      }
+    }
+    for (double *bytes : own) {
+      *bytes += more / double(own.size());
+    }
+  }
+}
+
 llvm::Error Quantizer::addTimes(Mixture &mixture) {
   llvm::Expected<DataSet> data = samples.read(0);
   if (!data) {
@@ -154,11 +201,7 @@ llvm::Error Quantizer::addTimes(Mixture &mixture) {
   }
   double restOfFloat = 0;
   for (Form form : {Form::Float, Form::Int8, Form::Int8Weights, Form::Int4}) {
-    std::vector<Form> chosen;
-    llvm::transform(mixture.forms, std::back_inserter(chosen), [&](const std::vector<Form> &forms) {
-      return llvm::is_contained(forms, form) ? form : Form::Float;
-    });
-    writeMixed(mixture, chosen);
+    writeMixed(mixture, mixture.allIn(form));
     llvm::Expected<ModelRuns::Times> times = timesOf(quantized, *data);
     if (!times) {
       return times.takeError();
@@ -219,8 +262,7 @@ llvm::Expected<FormCosts> Quantizer::costsOf(const Mixture &mixture) {
 llvm::Error Quantizer::addCosts(Mixture &mixture) {
   std::vector<Layer> layersOfModel = all();
   llvm::copy_if(layersOfModel, std::back_inserter(mixture.layers), [](const Layer &layer) { return layer.graph == 0; });
-  auto encodings =
-      quantizer::encodingsOf(quantizer::wantedBy(model, layers), mixture.ranges.ranges, options.signedActivations);
+  auto encodings = encodingsOf(layers, mixture.ranges.ranges);
   llvm::StringSet<> counted;
   mixture.restBytes = double(model.proto.ByteSizeLong());
   for (const Layer &layer : mixture.layers) {
@@ -231,6 +273,7 @@ llvm::Error Quantizer::addCosts(Mixture &mixture) {
     }
     mixture.restBytes -= counted.insert(layer.weight).second ? mixture.costs.back().front()[Measure::Size] : 0;
   }
+  addNodes(mixture);
   for (Form form : {Form::Int8, Form::Int8Weights, Form::Int4}) {
     std::vector<Layer> own;
     std::vector<double *> to;
@@ -262,9 +305,8 @@ llvm::Error Quantizer::noMixture(const Mixture &mixture) const {
   for (Measure measure : kMeasures) {
     if (std::isfinite(mixture.most[measure]) && measure != Measure::Drop) {
       double least = measure == Measure::Size ? mixture.restBytes : mixture.restSeconds;
-      for (const std::vector<FormCosts> &forms : mixture.costs) {
-        least += (*llvm::min_element(
-            forms, [&](const FormCosts &a, const FormCosts &b) { return a[measure] < b[measure]; }))[measure];
+      for (auto [costs, form] : llvm::zip(mixture.costs, mixture.leastOf(measure))) {
+        least += costs[form][measure];
       }
       text += (text.empty() ? "" : ", ") + textOf(measure, mixture.tried ? (*mixture.tried)[measure] : least);
     }
@@ -313,6 +355,9 @@ llvm::Error Quantizer::quantizeMixed() {
   constexpr int kMostTries = 10;
   for (int i = 0; i < kMostTries; ++i) {
     std::optional<std::vector<size_t>> chosen = quantizer::chooseForms(mixture.costs, allowed, goalOf(mixture.most));
+    if (!chosen && std::isfinite(mixture.most[Measure::Size]) && i < kMostTries - 1) {
+      chosen = mixture.leastOf(Measure::Size), i = kMostTries - 1; // sums err; the least there is has to be seen
+    }
     if (!chosen) {
       break;
     }

@@ -8,6 +8,7 @@
 #include "compiler/support/Problems.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/Parallel.h"
 #include "llvm/Support/raw_ostream.h"
 #include <cmath>
 
@@ -25,7 +26,7 @@ Quantizer::Values byName(const std::vector<HostTensor> &tensors) {
 void compare(const HostTensor &expected, const HostTensor &got, OutputFacts &facts) {
   facts.isFloat = support::elementType(expected.type).isFloat();
   if (facts.isFloat) {
-    facts.similarity.add(floatsOf(expected), floatsOf(got));
+    facts.similarity.add(Floats(expected), Floats(got));
     return;
   }
   facts.differing += differing(expected, got);
@@ -59,6 +60,8 @@ llvm::Error Quantizer::checkSamples() {
     int64_t samples = 0;
   };
   std::map<std::string, Change> changed;
+  using Shapes = std::map<std::string, std::vector<int64_t>>;
+  std::optional<Shapes> same; // the inputs' shapes, while they are the same in all samples
   for (size_t i = 0; i < samples.size(); ++i) {
     std::vector<std::string> changes;
     llvm::Expected<DataSet> data = samples.read(i, &changes);
@@ -74,9 +77,18 @@ llvm::Error Quantizer::checkSamples() {
       return error;
     }
     bool isPlain = data->inputs.size() == inputs.size(); // sequences have several tensors, or none
+    Shapes own;
     for (size_t k = 0; isPlain && k < inputs.size(); ++k) {
       all[k].add(data->inputs[k]);
+      if (!data->inputs[k].isAbsent && data->sequences[k] == Recorded::kTensor) {
+        own[inputs[k].name] = data->inputs[k].dims;
+      }
     }
+    same = i == 0 || same == own ? own : Shapes();
+  }
+  // Code for one size is smaller than code for all, and soon made. The user's own words come first.
+  if (same && invocation.model.shapes.empty() && invocation.model.dims.empty()) {
+    forSamples.model.shapes = *same;
   }
   for (const auto &[change, own] : changed) {
     std::string others = own.samples > 1 ? " (so are " + std::to_string(own.samples - 1) + " more)" : "";
@@ -133,44 +145,35 @@ llvm::Error Quantizer::measure() {
     }
     seenOfQuantized = std::move(*made);
   }
-  bool isSame = model.isAsRead && !ofUser; // these runs are those of the user's model, too
   std::vector<OutputFacts> outputs;
-  std::map<std::string, Similarity> values;
+  std::vector<Similarity> values(names.size());
   for (size_t i = 0; i < samples.size(); ++i) {
     llvm::Expected<DataSet> data = samples.read(i);
     if (!data) {
       return data.takeError();
     }
-    llvm::Expected<std::vector<HostTensor>> exact = (*ours)->runs->outputs(*data);
-    if (!exact) {
-      return exact.takeError();
+    llvm::Expected<std::vector<HostTensor>> exact = valuesOf(**ours, *data), got = valuesOf(*seenOfQuantized, *data);
+    if (!exact || !got) {
+      return llvm::joinErrors(exact.takeError(), got.takeError());
     }
-    std::vector<HostTensor> expected(exact->begin(), exact->end() - ptrdiff_t((*ours)->added));
-    if (!isSame) {
-      llvm::Expected<std::vector<HostTensor>> own = expectedOutputs(*data);
-      if (!own) {
-        return own.takeError();
-      }
-      expected = std::move(*own);
-    }
-    llvm::Expected<std::vector<HostTensor>> got = seenOfQuantized->runs->outputs(forQuantized(*data));
-    if (!got) {
-      return got.takeError();
+    llvm::Expected<std::vector<HostTensor>> whole = expectedOutputs(i);
+    if (!whole) {
+      return whole.takeError();
     }
     Values mine = byName(*exact), other = byName(*got);
-    outputs.resize(expected.size());
-    for (auto [output, facts] : llvm::zip(expected, outputs)) {
+    outputs.resize(whole->size());
+    for (auto [output, facts] : llvm::zip(*whole, outputs)) {
       facts.name = output.name;
       compare(output, *other.lookup(output.name), facts);
     }
-    for (const std::string &name : names) {
-      values[name].add(floatsOf(*mine.lookup(name)), floatsOf(*other.lookup(name)));
-    }
+    llvm::parallelFor(0, names.size(), [&](size_t k) {
+      values[k].add(Floats(*mine.lookup(names[k])), Floats(*other.lookup(names[k])));
+    });
   }
   facts.outputs = std::move(outputs);
   for (const quantizer::Layer &layer : all()) {
-    if (auto found = values.find(layer.y); found != values.end()) {
-      factsOf(layer).similarity = found->second;
+    if (auto found = llvm::find(names, layer.y); found != names.end()) {
+      factsOf(layer).similarity = values[size_t(found - names.begin())];
     }
   }
   return llvm::Error::success();
@@ -239,7 +242,7 @@ llvm::Error Quantizer::noteDistributions() {
   some.resize(std::min(some.size(), kMostSamples));
   llvm::Error error = observe(**observing, some, [&](const Values &values, size_t) {
     for (auto &[name, statistics] : reads) {
-      statistics.add(floatsOf(*values.lookup(name)));
+      statistics.add(Floats(*values.lookup(name)));
     }
     return llvm::Error::success();
   });
@@ -257,7 +260,7 @@ llvm::Expected<ModelRuns::Times> Quantizer::timesOf(quantizer::Model &which, con
     return file.takeError();
   }
   constexpr double kSeconds = 0.2;
-  return runsOf(which, *file, /*profiled=*/true).times(data, kSeconds);
+  return runsOf(which, *file, /*timed=*/true).times(data, kSeconds);
 }
 
 llvm::Error Quantizer::measureTimes() {
@@ -269,7 +272,7 @@ llvm::Error Quantizer::measureTimes() {
   if (!file) {
     return file.takeError();
   }
-  ModelRuns before(invocation, invocation.model.modelPath), after = runsOf(quantized, *file);
+  ModelRuns before(invocation, invocation.model.modelPath), after = runsOf(quantized, *file, /*timed=*/true);
   llvm::Expected<ModelRuns::Times> old = before.times(*data, invocation.seconds);
   if (!old) {
     return old.takeError();

@@ -1,7 +1,5 @@
 #include "compiler/driver/quantizing/Quantizer.h"
-#include "compiler/driver/Progress.h"
 #include "compiler/importer/ElementType.h"
-#include "compiler/quantizer/Adjust.h"
 #include "compiler/quantizer/Dynamic.h"
 #include "compiler/quantizer/HalfWeights.h"
 #include "compiler/quantizer/Tables.h"
@@ -9,7 +7,6 @@
 #include "compiler/support/Problems.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FormatVariadic.h"
-#include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
 #include <cmath>
 #include <functional>
@@ -20,14 +17,6 @@ namespace ingot::driver {
 /// The reason why a layer that the user names stays in float.
 static const char *const kByUser = "by --keep";
 
-static Quantizer::Values byName(const std::vector<HostTensor> &tensors) {
-  Quantizer::Values values;
-  for (const HostTensor &tensor : tensors) {
-    values[tensor.name] = &tensor;
-  }
-  return values;
-}
-
 static double largestOf(llvm::ArrayRef<float> values) {
   double largest = 0;
   for (float value : values) {
@@ -37,8 +26,10 @@ static double largestOf(llvm::ArrayRef<float> values) {
 }
 
 Quantizer::Quantizer(const Invocation &invocation, quantizer::Model model, SampleSet samples, std::string folder)
-    : invocation(invocation), options(invocation.quantization), model(std::move(model)), samples(std::move(samples)),
-      folder(std::move(folder)) {}
+    : invocation(invocation), options(invocation.quantization), forSamples(invocation), model(std::move(model)),
+      samples(std::move(samples)), folder(std::move(folder)) {
+  forSamples.profile = false;
+}
 
 void Quantizer::keep(llvm::StringRef layer, const std::string &why) {
   for (std::vector<quantizer::Layer> *own : {&layers, &tables}) {
@@ -133,138 +124,13 @@ llvm::Error Quantizer::chooseLayers() {
   return checkLeft();
 }
 
-llvm::Expected<std::string> Quantizer::fileWith(quantizer::Model &observed, llvm::ArrayRef<std::string> values,
-                                                size_t *added, double *size) {
-  auto *outputs = observed.proto.mutable_graph()->mutable_output();
-  int own = outputs->size();
-  llvm::StringSet<> known;
-  for (const auto &output : *outputs) {
-    known.insert(output.name());
-  }
-  for (const std::string &value : values) {
-    if (known.insert(value).second) {
-      outputs->Add()->set_name(value);
-    }
-  }
-  if (added) {
-    *added = size_t(outputs->size() - own);
-  }
-  llvm::SmallString<128> path(folder);
-  llvm::sys::path::append(path, "model" + std::to_string(files++) + ".onnx");
-  support::OutputFiles written;
-  llvm::Expected<int64_t> bytes = observed.save(written, std::string(path));
-  outputs->DeleteSubrange(own, outputs->size() - own);
-  if (!bytes) {
-    return bytes.takeError();
-  }
-  if (size) {
-    *size = double(*bytes);
-  }
-  if (llvm::Error error = written.keep()) {
-    return support::located(std::move(error));
-  }
-  return std::string(path);
-}
-
-llvm::Expected<std::vector<HostTensor>> Quantizer::expectedOutputs(const DataSet &data) {
-  bool isSeen = seen && model.isAsRead && !ofUser;
-  if (!isSeen && !ofUser) {
-    ofUser = Observation{std::make_unique<ModelRuns>(invocation, invocation.model.modelPath), false, 0};
-  }
-  Observation &own = isSeen ? *seen : *ofUser;
-  llvm::Expected<std::vector<HostTensor>> outputs = own.runs->outputs(data);
-  if (outputs) {
-    outputs->erase(outputs->end() - ptrdiff_t(own.added), outputs->end());
-  }
-  return outputs;
-}
-
-ModelRuns Quantizer::runsOf(const quantizer::Model &which, const std::string &file, bool profiled) const {
-  const std::string &own = invocation.model.modelPath;
-  Invocation given = invocation;
-  given.profile |= profiled;
-  return {given, file, &which == &model ? own : own + " (quantized)"};
-}
-
-llvm::Expected<Quantizer::Observation> Quantizer::observation(quantizer::Model &observed,
-                                                              llvm::ArrayRef<std::string> values) {
-  size_t added = 0;
-  llvm::Expected<std::string> file = fileWith(observed, values, &added);
-  if (!file) {
-    return file.takeError();
-  }
-  return Observation{std::unique_ptr<ModelRuns>(new ModelRuns(runsOf(observed, *file))), &observed == &quantized,
-                     added};
-}
-
-llvm::Error Quantizer::observe(Observation &observation, llvm::ArrayRef<size_t> which, Take take) {
-  ProgressBar bar(true, /*inLogs=*/true);
-  for (auto [number, sample] : llvm::enumerate(which)) {
-    llvm::Expected<DataSet> data = samples.read(sample);
-    if (!data) {
-      return data.takeError();
-    }
-    llvm::Expected<std::vector<HostTensor>> outputs =
-        observation.runs->outputs(observation.isQuantized ? forQuantized(*data) : std::move(*data));
-    if (!outputs) {
-      return outputs.takeError();
-    }
-    bar.show(int(number + 1), int(which.size()), "samples observed");
-    if (llvm::Error error = take(byName(*outputs), sample)) {
-      return error;
-    }
-  }
-  return llvm::Error::success();
-}
-
-llvm::Error Quantizer::observe(quantizer::Model &observed, llvm::ArrayRef<std::string> values, Take take) {
-  llvm::Expected<Observation> observing = observation(observed, values);
-  return observing ? observe(*observing, allSamples(), take) : observing.takeError();
-}
-
-std::vector<std::string> Quantizer::results() const {
-  std::vector<std::string> names;
-  for (const quantizer::Layer &layer : all()) {
-    if (layer.graph == 0) {
-      names.push_back(layer.y);
-    }
-  }
-  return names;
-}
-
-llvm::Expected<Quantizer::Observation *> Quantizer::ofModel() {
-  if (!seen) {
-    std::vector<std::string> names = results();
-    for (const quantizer::Layer &layer : layers) {
-      if (layer.graph == 0 && !quantizer::isTable(layer)) {
-        names.push_back(layer.x);
-      }
-    }
-    if (options.hasRanges()) {
-      for (const auto &entry : quantizer::wantedBy(model, layers)) {
-        names.push_back(entry.first);
-      }
-    }
-    llvm::Expected<Observation> made = observation(model, names);
-    if (!made) {
-      return made.takeError();
-    }
-    seen = std::move(*made);
-  }
-  return &*seen;
-}
-
 void Quantizer::smooth(const std::map<std::string, std::vector<float>> &factors) {
   if (factors.empty()) {
     return;
   }
-  // Smoothing does not change what the model computes, but its values inside. So the runs of the model as it was are
-  // kept for its outputs, if they are those of the user's file, and new ones are compiled for what is observed.
-  if (model.isAsRead && seen && !ofUser) {
-    ofUser = std::move(seen);
-  }
-  seen.reset();
-  quantizer::smooth(model, layers, factors);
+  // Smoothing does not change what the model computes, and what its values inside are is known by those before. So
+  // nothing is compiled anew.
+  divided = quantizer::smooth(model, layers, factors);
   std::vector<quantizer::Layer> old = layers;
   layers = again(model);
   llvm::copy_if(old, std::back_inserter(layers), quantizer::isTable);
@@ -284,9 +150,15 @@ std::vector<quantizer::Layer> Quantizer::again(quantizer::Model &changed) const 
   return found;
 }
 
+std::map<std::string, quantizer::Encoding>
+Quantizer::encodingsOf(llvm::ArrayRef<quantizer::Layer> of,
+                       const std::map<std::string, quantizer::FloatRange> &ranges) {
+  return quantizer::encodingsOf(quantizer::wantedBy(model, of), ranges, options.signedActivations);
+}
+
 void Quantizer::writeStatic(const std::map<std::string, quantizer::FloatRange> &ranges) {
   seenOfQuantized.reset();
-  auto encodings = quantizer::encodingsOf(quantizer::wantedBy(model, layers), ranges, options.signedActivations);
+  auto encodings = encodingsOf(layers, ranges);
   quantized = model;
   std::vector<quantizer::Layer> written = layers;
   if (options.correctBias) { // only these have an error to be corrected, not a layer that stays in float
@@ -335,7 +207,7 @@ llvm::Expected<Quantizer::Chosen> Quantizer::chooseRanges() {
 }
 
 void Quantizer::noteRanges(llvm::ArrayRef<quantizer::Layer> of, const Chosen &chosen) {
-  auto encodings = quantizer::encodingsOf(quantizer::wantedBy(model, of), chosen.ranges, options.signedActivations);
+  auto encodings = encodingsOf(of, chosen.ranges);
   for (const quantizer::Layer &layer : of) {
     LayerFacts &fact = factsOf(layer);
     const quantizer::Encoding &encoding = encodings.at(layer.x);

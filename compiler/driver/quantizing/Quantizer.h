@@ -5,6 +5,7 @@
 #include "compiler/driver/execution/SampleSet.h"
 #include "compiler/driver/execution/Similarity.h"
 #include "compiler/driver/quantizing/QuantizeReport.h"
+#include "compiler/quantizer/Adjust.h"
 #include "compiler/quantizer/Blocks.h"
 #include "compiler/quantizer/Channels.h"
 #include "compiler/quantizer/Layers.h"
@@ -79,6 +80,8 @@ private:
   quantizer::BlockForm blockForm() const { return {options.blockBits(), options.block}; }
   llvm::Error compensate(std::vector<quantizer::BlockWeights> &weights);
 
+  std::map<std::string, quantizer::Encoding> encodingsOf(llvm::ArrayRef<quantizer::Layer> of,
+                                                         const std::map<std::string, quantizer::FloatRange> &ranges);
   void writeStatic(const std::map<std::string, quantizer::FloatRange> &ranges);
   /// Keeps the fewest of the most sensitive layers in float with which the outputs are as near as --max-drop wants.
   llvm::Error limitDrop(const std::map<std::string, quantizer::FloatRange> &ranges);
@@ -88,6 +91,9 @@ private:
              llvm::function_ref<quantizer::Rounded(const quantizer::Index &, const quantizer::Layer &)> round);
   struct Mixture;
   llvm::Error addCosts(Mixture &mixture);
+  /// Adds to each form of each layer its part of the bytes that nodes, names and encodings have where all layers have
+  /// the form.
+  void addNodes(Mixture &mixture);
   llvm::Error addTimes(Mixture &mixture);
   void writeMixed(const Mixture &mixture, llvm::ArrayRef<quantizer::Form> chosen);
   /// Measures `quantized`.
@@ -103,15 +109,19 @@ private:
   struct Observation {
     std::unique_ptr<ModelRuns> runs;
     bool isQuantized;
-    size_t added; ///< the number of outputs that the model does not have by itself, the last ones
+    size_t added;         ///< the number of outputs that the model does not have by itself, the last ones
+    bool isUsers = false; ///< whether it is the user's model, and not what was made of it
   };
   llvm::Expected<Observation> observation(quantizer::Model &observed, llvm::ArrayRef<std::string> values);
   llvm::Error observe(Observation &observation, llvm::ArrayRef<size_t> which, Take take);
+  /// Returns what an observed model gives; of a float model, what `model` gives, whose values smoothing has divided.
+  llvm::Expected<std::vector<HostTensor>> valuesOf(Observation &observation, DataSet data);
   /// Runs `model` or `quantized` on all samples.
   llvm::Error observe(quantizer::Model &observed, llvm::ArrayRef<std::string> values, Take take);
-  /// Returns runs of `model` in which all can be seen that its layers read and make. It is compiled once, and again
-  /// when it has been changed.
+  /// Returns runs in which all can be seen that the layers of `model` read and make. One model is compiled for all of
+  /// them: the user's, where it has the values.
   llvm::Expected<Observation *> ofModel();
+  llvm::Expected<Observation> observationOfModel(llvm::ArrayRef<std::string> values);
   /// Smooths values of `model` and finds its layers again.
   void smooth(const std::map<std::string, std::vector<float>> &factors);
   /// Returns the names of the results of layers and tables.
@@ -172,8 +182,11 @@ private:
   llvm::Error noteDistributions();
   /// Returns the outputs that the user's model has.
   llvm::Expected<std::vector<HostTensor>> expectedOutputs(const DataSet &data);
+  /// Returns those of a sample, which are computed once as long as they are not too large to be kept.
+  llvm::Expected<std::vector<HostTensor>> expectedOutputs(size_t sample);
   /// Returns a run of a file in `folder`, in whose messages the model is called by its own name.
-  ModelRuns runsOf(const quantizer::Model &which, const std::string &file, bool profiled = false) const;
+  /// `timed`: times are asked for, as a user's compilation has them, and not values.
+  ModelRuns runsOf(const quantizer::Model &which, const std::string &file, bool timed = false) const;
   /// Returns inputs as the quantized model wants them.
   DataSet forQuantized(DataSet data) const;
   /// Returns the narrow type of --scheme fp16 and bf16.
@@ -181,17 +194,21 @@ private:
 
   const Invocation &invocation;
   const quantizer::Options &options;
+  Invocation forSamples;      ///< the invocation for runs on samples, whose sizes are fixed where all have the same
   quantizer::Model model;     ///< the model as it was, with its weights made visible
   quantizer::Model quantized; ///< the model that is made from it
   SampleSet samples;
-  std::optional<Observation> ofUser;          ///< runs of the user's model, from the first one on
-  std::optional<Observation> seen;            ///< runs of `model`, until it changes
-  std::optional<Observation> seenOfQuantized; ///< runs of `quantized`, where a comparison has compiled it
-  std::string folder;
-  int files = 0;                                           ///< how many files were written there
-  std::vector<quantizer::Layer> layers;                    ///< the layers to be quantized
-  std::vector<quantizer::Layer> tables;                    ///< tables that become bytes beside them
+  std::optional<Observation> ofUser;                  ///< runs of the user's model, where `seen` has none
+  std::optional<Observation> seen;                    ///< runs of the model before it was smoothed
+  std::map<std::string, quantizer::Divided> divided;  ///< the values that smoothing has changed since then
+  std::map<size_t, std::vector<HostTensor>> expected; ///< the user's outputs by samples, as far as they are kept
+  size_t expectedBytes = 0;
   std::map<std::string, quantizer::Channels> biasChannels; ///< for --correct-bias
+  std::optional<Observation> seenOfQuantized;              ///< runs of `quantized`, where a comparison has compiled it
+  std::string folder;
+  int files = 0;                        ///< how many files were written there
+  std::vector<quantizer::Layer> layers; ///< the layers to be quantized
+  std::vector<quantizer::Layer> tables; ///< tables that become bytes beside them
   QuantizeFacts facts;
 };
 

@@ -18,7 +18,7 @@ public:
     similarities.resize(expected.size());
     for (auto [similarity, a, b] : llvm::zip(similarities, expected, got)) {
       if (support::elementType(a.type).isFloat()) {
-        similarity.add(floatsOf(a), floatsOf(b));
+        similarity.add(Floats(a), Floats(b));
       }
     }
   }
@@ -95,7 +95,7 @@ llvm::Expected<double> Quantizer::dropOf(Observation &changed, llvm::ArrayRef<si
     if (!data) {
       return data.takeError();
     }
-    llvm::Expected<std::vector<HostTensor>> expected = expectedOutputs(*data);
+    llvm::Expected<std::vector<HostTensor>> expected = expectedOutputs(i);
     if (!expected) {
       return expected.takeError();
     }
@@ -115,7 +115,7 @@ llvm::Expected<double> Quantizer::dropOf(Observation &changed, llvm::ArrayRef<si
 }
 
 llvm::Error Quantizer::limitDrop(const std::map<std::string, quantizer::FloatRange> &ranges) {
-  auto encodings = quantizer::encodingsOf(quantizer::wantedBy(model, layers), ranges, options.signedActivations);
+  auto encodings = encodingsOf(layers, ranges);
   llvm::Expected<std::vector<double>> drops =
       dropsAlone(layers, [&](const quantizer::Index &index, const quantizer::Layer &layer) {
         quantizer::Rounded rounded{encodings.at(layer.x), {}};

@@ -135,7 +135,7 @@ llvm::Error Quantizer::compensate(std::vector<quantizer::BlockWeights> &weights)
     }
     llvm::Error error = observe(**observing, allSamples(), [&](const Values &values, size_t) {
       for (const std::string &name : names) {
-        channels[name].addMoments(floatsOf(*values.lookup(name)), rows[name]);
+        channels[name].addMoments(Floats(*values.lookup(name)), rows[name]);
       }
       return llvm::Error::success();
     });
