@@ -161,7 +161,7 @@ class Counter:
 
     def check(self, machine, folder):
         """Counts a loop of known length on an emulator that answers system calls."""
-        if machine.is_board:
+        if machine.board:
             return
         expected, loop, start, head = LOOPS["arm" if machine.triple.startswith("thumb") else "riscv"]
         function = "\n.thumb_func" if head else ""

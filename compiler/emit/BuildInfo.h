@@ -55,6 +55,7 @@ template <typename V> void visitFields(V &v, typename V::template Ref<FunctionCy
 struct CycleEstimate {
   int64_t cycles = -1;                                              ///< -1: it is not known
   std::string why = "they are estimated for microcontrollers only"; ///< why it is not
+  int64_t flashWaitStates = 0;                                      ///< that it counts
   std::vector<FunctionCycles> functions = {};                       ///< those with most first
 };
 

@@ -3,6 +3,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/Analysis/ScalarEvolution.h"
+#include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Passes/PassBuilder.h"
@@ -86,9 +87,64 @@ double cyclesOf(const Instruction &op, const Cycles &cycles) {
   }
 }
 
+/// How long reads of the flash wait.
+class FlashWaits {
+public:
+  FlashWaits(const Cycles &cycles, int64_t waitStates) : cycles(cycles), waitStates(static_cast<double>(waitStates)) {}
+
+  /// Returns what the code of an instruction waits that takes so many cycles without that.
+  double ofCode(const Instruction &op, double own) const {
+    if (cycles.cachesCode || own <= 0) {
+      return 0;
+    }
+    bool leaves = isa<BranchInst>(op) || (isa<CallBase>(op) && !isa<IntrinsicInst>(op));
+    double instructions = own < callOfLibrary ? 1 : own;
+    return waitStates * ((leaves ? 1 : 0) + instructions * codeBytes / static_cast<double>(cycles.flashLine));
+  }
+
+  /// Returns what the operands of an instruction wait that it reads of constants.
+  double ofData(const Instruction &op, const DataLayout &layout) const {
+    bool isRead = isa<LoadInst>(op) || (isa<IntrinsicInst>(op) && op.mayReadFromMemory() && op.getType()->isSized());
+    bool isOfFlash = isRead && llvm::any_of(op.operands(), [&](const Use &operand) {
+                       return operand->getType()->isPointerTy() && isInFlash(operand);
+                     });
+    auto bytes = isOfFlash ? static_cast<double>(layout.getTypeStoreSize(op.getType()).getKnownMinValue()) : 0;
+    return waitStates * bytes / static_cast<double>(cycles.flashLine);
+  }
+
+  /// Notes which arguments of a function are addresses of constants where it is called.
+  void enter(const CallBase &call, Function &callee) {
+    for (auto [operand, argument] : llvm::zip(call.args(), callee.args())) {
+      if (operand->getType()->isPointerTy() && isInFlash(operand)) {
+        constants.insert(&argument);
+      }
+    }
+  }
+
+private:
+  /// Bytes of an instruction, which has two or four.
+  static constexpr double codeBytes = 3;
+  /// What takes as many cycles is a call of a library, which has about as many instructions.
+  static constexpr double callOfLibrary = 20;
+
+  const Cycles &cycles;
+  double waitStates;
+  SmallPtrSet<const Value *, 32> constants; ///< arguments that are addresses of them
+
+  bool isInFlash(const Value *pointer) const {
+    SmallVector<const Value *> objects;
+    getUnderlyingObjects(pointer, objects);
+    return llvm::all_of(objects, [&](const Value *object) {
+      auto *global = dyn_cast<GlobalVariable>(object);
+      return global ? global->isConstant() : constants.contains(object);
+    });
+  }
+};
+
 class Estimator {
 public:
-  Estimator(TargetMachine &target, const Cycles &cycles) : cycles(cycles), builder(&target) {
+  Estimator(TargetMachine &target, const Cycles &cycles, int64_t flashWaitStates)
+      : cycles(cycles), flash(cycles, flashWaitStates), builder(&target) {
     builder.registerModuleAnalyses(modules);
     builder.registerCGSCCAnalyses(sccs);
     builder.registerFunctionAnalyses(functions);
@@ -117,6 +173,7 @@ public:
 
 private:
   const Cycles &cycles;
+  FlashWaits flash;
   LoopAnalysisManager loops;
   FunctionAnalysisManager functions;
   CGSCCAnalysisManager sccs;
@@ -149,7 +206,8 @@ private:
         runs *= *trips;
       }
       for (Instruction &op : block) {
-        own += runs * addCalls(op, runs);
+        double taken = addCalls(op, runs);
+        own += runs * (taken + flash.ofCode(op, taken) + flash.ofData(op, function.getDataLayout()));
       }
     }
     all[&function] += own;
@@ -168,6 +226,7 @@ private:
     if (!callee || callee->isDeclaration()) {
       return cycles.call + (callee ? libraryCall : 0);
     }
+    flash.enter(*call, *callee);
     add(*callee, runs);
     return cycles.call;
   }
@@ -175,9 +234,15 @@ private:
 
 } // namespace
 
-CycleEstimate estimateCycles(Module &ir, TargetMachine &target, StringRef function, const Cycles &cycles) {
+CycleEstimate estimateCycles(Module &ir, TargetMachine &target, StringRef function, const Cycles &cycles,
+                             int64_t flashWaitStates) {
   Function *entry = ir.getFunction(function);
-  return entry && !entry->isDeclaration() ? Estimator(target, cycles).of(*entry) : CycleEstimate();
+  CycleEstimate estimate;
+  if (entry && !entry->isDeclaration()) {
+    estimate = Estimator(target, cycles, flashWaitStates).of(*entry);
+    estimate.flashWaitStates = flashWaitStates;
+  }
+  return estimate;
 }
 
 } // namespace ingot::emit

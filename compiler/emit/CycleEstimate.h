@@ -2,8 +2,13 @@
 // the target's table of cycles (target::MachineModel::InstructionCycles).
 //
 // Each instruction counts as often as its loops run, whose lengths are numbers in the IR of a model of fixed sizes; of
-// a loop whose length depends on data its most iterations count, and of a branch both sides. Caches, wait states of the
-// flash and what waits for its operands do not count.
+// a loop whose length depends on data its most iterations count, and of a branch both sides. Caches and what waits for
+// its operands do not count.
+//
+// Where reads of the flash wait, code and constants are taken to be in it. Each is read line by line, without a
+// prefetch: constants in their order, so that a line waits once for all that is in it; code, too, and once more for
+// each branch and call. Loops of a core that keeps code in a cache do not wait for code. Weights of which only the
+// caller knows where they are (--weights extern) do not wait.
 #pragma once
 #include "compiler/emit/BuildInfo.h"
 #include "compiler/target/MachineModel.h"
@@ -16,8 +21,8 @@ class TargetMachine;
 
 namespace ingot::emit {
 
-/// Returns what a call of the function takes, with all that it calls.
+/// Returns what a call of the function takes, with all that it calls, where a read of the flash waits so many cycles.
 CycleEstimate estimateCycles(llvm::Module &ir, llvm::TargetMachine &target, llvm::StringRef function,
-                             const target::MachineModel::InstructionCycles &cycles);
+                             const target::MachineModel::InstructionCycles &cycles, int64_t flashWaitStates);
 
 } // namespace ingot::emit

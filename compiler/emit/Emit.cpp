@@ -216,12 +216,13 @@ LogicalResult Emitter::generateObject(const ingot::target::MachineModel &machine
     raw_string_ostream stream(code.llvmIR);
     ir->print(stream, nullptr);
   }
-  ingot::emit::defineWeights(*ir, model.name, constants);
-  if (!model.symbols.empty()) {
+  if (!model.symbols.empty()) { // weights are constants here, and a variable behind defineWeights
     cycles.why = "they depend on sizes that a run chooses";
   } else if (machine.instructionCycles) {
-    cycles = ingot::emit::estimateCycles(*ir, *target, model.name + "_run", *machine.instructionCycles);
+    cycles = ingot::emit::estimateCycles(*ir, *target, model.name + "_run", *machine.instructionCycles,
+                                         options.flashWaitStates);
   }
+  ingot::emit::defineWeights(*ir, model.name, constants);
   overAligned = ingot::emit::overAlignedFrames(*ir);
   if (wants(Kind::Asm)) {
     SmallString<0> text;

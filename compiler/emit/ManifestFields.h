@@ -79,6 +79,7 @@ void visitManifest(V &v, typename V::template Ref<plan::ModelInfo> model, typena
   v("ram_bytes", build.sizes.ram, support::orNull);
   v("stack_bytes", build.sizes.stack.bytes, support::orNull);
   v("cycles", build.sizes.cycles.cycles, support::orNull);
+  v("flash_wait_states", build.sizes.cycles.flashWaitStates, support::unlessEmpty);
   v.list("functions", build.sizes.functions, support::unlessEmpty);
   v.list("stack_path", build.sizes.stack.path, support::unlessEmpty);
   v.list("function_cycles", build.sizes.cycles.functions, support::unlessEmpty);

@@ -7,6 +7,7 @@
 #include "compiler/graph/LastRow.h"
 #include "compiler/graph/PackInterface.h"
 #include "compiler/graph/Resolve.h"
+#include "compiler/graph/RowPatches.h"
 #include "compiler/graph/ShareCaches.h"
 #include "compiler/graph/Simplify.h"
 #include "compiler/integer/Quantize.h"
@@ -129,6 +130,11 @@ static LogicalResult keepLastRows(State &s, Variant &variant, Result &) {
                   succeeded(graph::simplify(variant.function()))));
 }
 
+static LogicalResult runInPatches(State &s, Variant &variant, Result &) {
+  return success(s.options.patches < 2 || (succeeded(graph::runInPatches(variant.function(), s.options.patches)) &&
+                                           succeeded(graph::simplify(variant.function()))));
+}
+
 static LogicalResult findSizes(State &s, Variant &variant, Result &) {
   return graph::findSizes(variant.function(), s.options.allocate);
 }
@@ -148,6 +154,7 @@ static constexpr Step kSimplifySteps[] = {
     {"graph-simplify", "shapes, constants and plain forms", simplify},
     {"graph-share-caches", "outputs continue inputs in the same memory (--cache)", shareCaches},
     {"graph-keep-last-rows", "outputs become their last rows (--last-row)", keepLastRows},
+    {"graph-run-in-patches", "the first layers compute one patch of rows after the other (--patches)", runInPatches},
     {"graph-find-sizes",
      "sizes that are left become data-dependent ones, without allocate only those that something bounds", findSizes},
     {"graph-eliminate-common", "common subexpressions, then unused ops", eliminateCommon},
@@ -500,14 +507,16 @@ static LogicalResult partitionEach(State &s) {
 }
 
 static LogicalResult emit(State &s) {
-  if (s.options.outDir.empty()) {
-    return success();
+  LogicalResult isKnown = checkWaitStates(s);
+  if (failed(isKnown) || (s.options.outDir.empty() && !(s.options.measures && countsCycles(s)))) {
+    return isKnown;
   }
   emit::Options options;
   options.dir = s.options.outDir;
   options.kinds = s.options.emit;
   options.depfile = s.options.depfile;
   options.arithmeticVersion = s.options.isReproducible() ? target::arithmeticVersion : 0;
+  options.flashWaitStates = s.options.flashWaitStates;
   options.jobs = static_cast<unsigned>(s.options.jobs);
   options.dependencies = s.file->externalPaths();
   options.dependencies.insert(options.dependencies.begin(), s.options.modelPath);
@@ -556,6 +565,7 @@ static LogicalResult emit(State &s) {
   s.result.ramBytes = result.sizes.ram;
   s.result.stackBytes = result.sizes.stack.bytes;
   s.result.cycles = result.sizes.cycles.cycles;
+  s.result.functionCycles = std::move(result.sizes.cycles.functions);
   s.result.artifacts = std::move(result.artifacts);
   return success();
 }

@@ -65,6 +65,7 @@ struct Options {
   /// --bind x=DEVICE: inputs and outputs that the caller has in the memory of a device
   std::vector<std::pair<std::string, std::string>> bindings;
   int64_t cacheRoom = -1;            ///< rows for which caches have room; -1: each run says it
+  int64_t patches = 1;               ///< --patches 4: parts of rows in which the first layers run one after the other
   std::vector<std::string> lastRows; ///< --last-row logits: outputs of which callers read the last row alone
   Accuracy accuracy = Accuracy::Default;
   bool isReproducible() const { return accuracy == Accuracy::Reproducible; }
@@ -84,7 +85,11 @@ struct Options {
 
   plan::WeightsPlace weights = plan::WeightsPlace::Embed;
 
+  int64_t flashWaitStates = 0; ///< cycles that a read of a microcontroller's flash waits, for the estimate of a run
+
   std::string outDir; ///< where artifacts go; empty: nothing is written
+  /// Whether code is made where nothing is written, for the sizes and cycles of a model for a microcontroller.
+  bool measures = false;
   std::vector<emit::Kind> emit = {emit::Kind::Lib};
   bool depfile = false;
   int jobs = 0;         ///< threads that make code; 0: one for each processor
@@ -148,6 +153,7 @@ struct Result {
   int64_t arenaBytes = 0, arenaLowerBound = 0, weightBytes = 0, codeBytes = 0, kernels = 0;
   int64_t flashBytes = -1, ramBytes = -1, stackBytes = -1; ///< of BuildSizes
   int64_t cycles = -1;                                     ///< of a run, by estimate
+  std::vector<emit::FunctionCycles> functionCycles;        ///< those of each function; those with most first
   int64_t macs = 0;
   std::string macsText; ///< the expression, where they depend on the open sizes; arenaBytes and macs are -1 then
   std::vector<NodePlacement> placement;

@@ -1,4 +1,5 @@
-// Hands what the user allows of arithmetic to the phases behind, as attributes of the module.
+// Hands what the user allows of arithmetic to the phases behind, as attributes of the module, and checks what he says
+// of the machine.
 #include "compiler/pipeline/State.h"
 #include "compiler/plan/KernelAttributes.h"
 #include "compiler/support/Attributes.h"
@@ -11,6 +12,17 @@ void markReproducible(const Options &options, ModuleOp module) {
   if (options.isReproducible()) {
     module->setAttr(support::reproducibleName, UnitAttr::get(module.getContext()));
   }
+}
+
+bool countsCycles(const State &s) { return partition::hostOf(s.devices).instructionCycles && s.options.levels.empty(); }
+
+LogicalResult checkWaitStates(State &s) {
+  if (!s.options.flashWaitStates || countsCycles(s)) {
+    return success();
+  }
+  s.userFault = true;
+  return s.model().module->emitError("--flash-wait-states is for microcontrollers: cycles of '")
+         << partition::hostOf(s.devices).spec << "' are not estimated";
 }
 
 void setPolicies(const Options &options, ModuleOp module) {

@@ -71,6 +71,10 @@ llvm::ArrayRef<Phase> phaseTable();
 
 /// Marks an imported model where its bits have to be the same on all machines.
 void markReproducible(const Options &options, mlir::ModuleOp module);
+/// Returns whether cycles of a run are estimated for the machine.
+bool countsCycles(const State &state);
+/// Refuses wait states where none are counted. Failure with a message.
+mlir::LogicalResult checkWaitStates(State &state);
 /// Sets what kernels may do with sums and products, as attributes of the module.
 void setPolicies(const Options &options, mlir::ModuleOp module);
 

@@ -1,4 +1,4 @@
-// The page is page.html with the style, the scripts and the data put in their places. All data is one JSON text in
+// The page is page.html with the head, the scripts and the data put in their places. All data is one JSON text in
 // which '<', '>' and '&' are written as escapes, so that no name of a model, whatever it is, can end the script element
 // that holds it; the scripts put names into the page as text, never as markup. The page's own policy forbids everything
 // from outside.
@@ -22,7 +22,17 @@ void writeTexts(llvm::json::OStream &json, llvm::StringRef key, const std::vecto
   });
 }
 
-void writeNodes(llvm::json::OStream &json, llvm::StringRef key, const std::vector<pipeline::GraphNode> &nodes) {
+/// Returns the estimated cycles of one launch of a kernel, of which all launches are alike; -1: they are not known.
+double cyclesOf(const pipeline::GraphNode &node, const pipeline::Result &result) {
+  auto isCalled = [&](const emit::FunctionCycles &function) { return function.name == node.launch.kernel; };
+  auto found = llvm::find_if(result.functionCycles, isCalled);
+  auto isLaunch = [&](const pipeline::GraphNode &other) { return other.launch.kernel == node.launch.kernel; };
+  auto launches = static_cast<double>(llvm::count_if(result.launches, isLaunch));
+  return found == result.functionCycles.end() ? -1 : static_cast<double>(found->cycles) / launches;
+}
+
+void writeNodes(llvm::json::OStream &json, llvm::StringRef key, const std::vector<pipeline::GraphNode> &nodes,
+                const pipeline::Result &result) {
   json.attributeArray(key, [&] {
     for (const pipeline::GraphNode &node : nodes) {
       json.object([&] {
@@ -33,6 +43,9 @@ void writeNodes(llvm::json::OStream &json, llvm::StringRef key, const std::vecto
         json.attribute("choice", fixUTF8(node.launch.choice));
         writeTexts(json, "nodes", node.launch.nodes);
         writeTexts(json, "symbols", node.launch.symbols);
+        if (!node.launch.kernel.empty()) {
+          json.attribute("cycles", cyclesOf(node, result));
+        }
         json.attribute("from", llvm::json::Array(node.from));
       });
     }
@@ -70,8 +83,8 @@ std::string dataText(const pipeline::Result &result, const PageFacts &facts) {
     json.attribute("code", result.codeBytes);
     json.attribute("cycles", result.cycles);
     writeTexts(json, "inputs", result.inputs);
-    writeNodes(json, "before", result.imported);
-    writeNodes(json, "after", result.launches);
+    writeNodes(json, "before", result.imported, result);
+    writeNodes(json, "after", result.launches, result);
     json.attributeArray("times", [&] {
       for (const LaunchTime &time : facts.kernels) {
         json.object([&] {
@@ -129,17 +142,24 @@ std::string filled(llvm::StringRef page, llvm::ArrayRef<std::pair<llvm::StringRe
   return text + page.str();
 }
 
+/// Returns what all pages begin with, up to the style of their own.
+std::string headText(llvm::StringRef title) {
+  std::string text = filled(head_html, {{"/*TITLE*/", title}, {"/*STYLE*/", page_css}});
+  text.pop_back(); // the line's end, which the page has behind the mark
+  return text;
+}
+
 } // namespace
 
 std::string pageText(const pipeline::Result &result, const PageFacts &facts) {
-  std::string data = withoutMarkup(dataText(result, facts));
+  std::string data = withoutMarkup(dataText(result, facts)), head = headText("ingot report");
   return filled(page_html,
-                {{"/*STYLE*/", page_css}, {"/*DATA*/", data}, {"/*LAYOUT*/", layout_js}, {"/*PAGE*/", page_js}});
+                {{"<!--HEAD-->", head}, {"/*DATA*/", data}, {"/*LAYOUT*/", layout_js}, {"/*PAGE*/", page_js}});
 }
 
 std::string quantizedPageText(llvm::StringRef json) {
-  std::string data = withoutMarkup(json);
-  return filled(quantized_html, {{"/*STYLE*/", page_css}, {"/*DATA*/", data}, {"/*PAGE*/", quantized_js}});
+  std::string data = withoutMarkup(json), head = headText("ingot quantize");
+  return filled(quantized_html, {{"<!--HEAD-->", head}, {"/*DATA*/", data}, {"/*PAGE*/", quantized_js}});
 }
 
 } // namespace ingot::report

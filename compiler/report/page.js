@@ -123,6 +123,11 @@ function fillKernels() {
   if (data.open_sizes.length) {
     columns.push({ title: "depends on", kind: "names", cell: row => row.kernel.symbols.join(", ") });
   }
+  if (data.cycles >= 0) {
+    const whole = Math.max(data.cycles, 1);
+    columns.push({ title: "cycles, by estimate", kind: "number", key: row => -row.kernel.cycles, cell: row => row.kernel.cycles < 0 ? "" : countText(Math.round(row.kernel.cycles)) });
+    columns.push({ title: "share of them", kind: "number", key: row => -row.kernel.cycles, cell: row => row.kernel.cycles < 0 ? "" : `${(100 * row.kernel.cycles / whole).toFixed(1)} %` });
+  }
   if (measured > 0) {
     columns.push({ title: "time", kind: "number", key: row => -secondsOf(row.i), cell: row => timeText(secondsOf(row.i)) });
     columns.push({ title: "share", kind: "number", key: row => -secondsOf(row.i), cell: row => `${(100 * secondsOf(row.i) / measured).toFixed(1)} %` });

@@ -148,6 +148,8 @@ struct MachineModel {
     double load, store, multiply, divide, branch, call;
     double floats, floatDivide; ///< additions, products and conversions; divisions and square roots
     double others = 1;          ///< sums, shifts, comparisons
+    int64_t flashLine = 16;     ///< bytes that a read of the flash gives, as it is usual where these cores are
+    bool cachesCode = false;    ///< whether loops run from a cache
   };
   std::optional<InstructionCycles> instructionCycles;
 

@@ -59,15 +59,16 @@ enum class Floats { Calls, Unit, RoundingUnit };
 /// Cycles of instructions as they are usually given for these cores, in the middle where they depend on data or on what
 /// stands around. No board was there to compare them with. Floats without a unit are calls of some tens of
 /// instructions. Cortex-M7, M55 and M85 issue two instructions in a cycle where neighbours allow it, of which half of
-/// the time is assumed.
-///                                               load  store multiply divide branch call floats float division
-constexpr MachineModel::InstructionCycles cyclesM0 = {2, 2, 1, 40, 2, 4, 60, 400},
+/// the time is assumed; they have caches, whose lines are of 32 bytes. Flashes beside Cortex-M0+ give a word or two at
+/// a time.
+///            load, store, multiply, divide, branch, call, floats, float division, others, flash line, caches code
+constexpr MachineModel::InstructionCycles cyclesM0 = {2, 2, 1, 40, 2, 4, 60, 400, 1, 8},
                                           cyclesM3 = {2, 2, 1, 7, 3, 4, 40, 200}, cyclesM4 = {2, 1, 1, 7, 3, 4, 1, 14},
                                           cyclesM4Soft = {2, 1, 1, 7, 3, 4, 40, 200},
                                           cyclesM33 = {1.5, 1, 1, 6, 2, 4, 1, 14},
                                           cyclesM33Soft = {1.5, 1, 1, 6, 2, 4, 40, 200},
-                                          cyclesM7 = {1, 1, 1, 6, 1, 3, 1, 14, 0.75},
-                                          cyclesM55 = {1, 1, 1, 6, 1.5, 3, 1, 14, 0.9};
+                                          cyclesM7 = {1, 1, 1, 6, 1, 3, 1, 14, 0.75, 32, true},
+                                          cyclesM55 = {1, 1, 1, 6, 1.5, 3, 1, 14, 0.9, 32, true};
 
 constexpr int64_t mveBytes = 16; ///< of a vector of MVE
 

@@ -13,7 +13,7 @@ const ingot_model *model_model(void);
 #ifndef ARENA
 #define ARENA (96 << 20)
 #endif
-enum { MOST_TENSORS = 64, MOST_AXES = 512, PAINTED = 256 << 10, PAINT = 0x5a };
+enum { MOST_TENSORS = 1024, MOST_AXES = 4096, PAINTED = 256 << 10, PAINT = 0x5a };
 
 static char arena[ARENA] __attribute__((aligned(64)));
 static int64_t used;

@@ -24,9 +24,16 @@ TOOLS = pathlib.Path("/usr/lib/llvm-22/bin")
 
 # For a target of ingot: LLVM's triple, flags of the C compiler, the emulator, and the command that names the library of GCC that code may call. The
 # code of most Cortex-M is also code of larger processors, whose emulation is older and surer than that of the small ones.
-# MVE is emulated on a board only, whose program reads and writes files (main.c).
+# Some run on a whole board, whose program reads and writes files (main.c): MVE is emulated on boards only, and Cortex-M4F and M7 are the processors
+# of two others. Linker scripts in test/firmware, which are called after them, have the memories of these boards.
 ARM, SOFT = ["qemu-arm", "-cpu", "max"], ["-mfloat-abi=soft"]
-M55 = ["qemu-system-arm", "-M", "mps3-an547", "-nographic", "-semihosting-config", "enable=on,target=native", "-kernel"]
+
+
+def board(name):
+    return ["qemu-system-arm", "-M", name, "-nographic", "-semihosting-config", "enable=on,target=native", "-kernel"]
+
+
+M4, M7, M55 = board("mps2-an386"), board("mps2-an500"), board("mps3-an547")
 VECTORS = ["qemu-riscv64", "-cpu", "rv64,v=true,vext_spec=v1.0,vlen=%d"]
 
 
@@ -46,17 +53,18 @@ class Machine(typing.NamedTuple):
     bounds_stack: bool = True
 
     @property
-    def is_board(self):
-        return self.emulator is M55
+    def board(self):
+        """The board's name, or None."""
+        return self.emulator[2] if self.emulator[0] == "qemu-system-arm" else None
 
 
 MACHINES = {
     "cortex-m0plus": Machine("thumbv6m-none-eabi", ["-mcpu=cortex-m0plus", *SOFT], ARM, gcc_of("arm-none-eabi", "-mcpu=cortex-m0plus")),
     "cortex-m3": Machine("thumbv7m-none-eabi", ["-mcpu=cortex-m3", *SOFT], ARM, gcc_of("arm-none-eabi", "-mcpu=cortex-m3")),
     "cortex-m4": Machine("thumbv7em-none-eabi", ["-mcpu=cortex-m4", "-mfloat-abi=softfp"], ARM, None),
-    "cortex-m4f": Machine("thumbv7em-none-eabi", ["-mcpu=cortex-m4", "-mfloat-abi=softfp"], ARM, None),
+    "cortex-m4f": Machine("thumbv7em-none-eabi", ["-mcpu=cortex-m4", "-mfloat-abi=softfp"], M4, None),
     "cortex-m4+nofp": Machine("thumbv7em-none-eabi", ["-mcpu=cortex-m4", *SOFT], ARM, gcc_of("arm-none-eabi", "-mcpu=cortex-m4", *SOFT)),
-    "cortex-m7": Machine("thumbv7em-none-eabi", ["-mcpu=cortex-m7", "-mfloat-abi=softfp"], ARM, None),
+    "cortex-m7": Machine("thumbv7em-none-eabi", ["-mcpu=cortex-m7", "-mfloat-abi=softfp"], M7, None),
     "cortex-m33": Machine("thumbv8m.main-none-eabi", ["-mcpu=cortex-m33", "-mfloat-abi=softfp"], ARM, None),
     "cortex-m33+nofp": Machine("thumbv8m.main-none-eabi", ["-mcpu=cortex-m33", *SOFT], ARM, gcc_of("arm-none-eabi", "-mcpu=cortex-m33", *SOFT)),
     "cortex-m55": Machine("thumbv8.1m.main-none-eabi", ["-mcpu=cortex-m55", "-mfloat-abi=softfp"], M55, None),
@@ -100,7 +108,7 @@ class Bare:
     def __init__(self, target, folder):
         self.target, self.folder = target, pathlib.Path(folder)
         machine = MACHINES[target]
-        self.triple, self.flags, self.emulator, self.is_board = machine.triple, machine.flags, machine.emulator, machine.is_board
+        self.triple, self.flags, self.emulator, self.board = machine.triple, machine.flags, machine.emulator, machine.board
         self.program, self.libraries = self.folder / "main.o", [self.folder / "libingot_rt_core.a"]
         if machine.compilers_library:
             self.libraries.append(library_of(machine))
@@ -108,7 +116,7 @@ class Bare:
     def build(self):
         self.folder.mkdir(parents=True, exist_ok=True)
         toolchain, flags = SOURCES / "cmake/toolchains/thumbv7em-none-eabi.cmake", ["-std=c11", "-Os", "-ffreestanding", "-fno-builtin", "-Wall", "-Werror"]
-        includes = ["-I", RUNTIME / "core", "-I", RUNTIME / "include", *(["-DBOARD", "-DARENA=(3 << 20)"] if self.is_board else [])]
+        includes = ["-I", RUNTIME / "core", "-I", RUNTIME / "include", *(["-DBOARD", "-DARENA=(3 << 20)"] if self.board else [])]
         for command in (
             ["cmake", "-S", RUNTIME, "-B", self.folder, "--toolchain", toolchain, f"-DCMAKE_C_FLAGS={' '.join(self.flags)}", f"-DCMAKE_C_COMPILER_TARGET={self.triple}"],
             ["cmake", "--build", self.folder, "--parallel", "2"],
@@ -120,7 +128,7 @@ class Bare:
 
     def link(self, built, name):
         """Links built/model.o; what is wrong, or None."""
-        how = ["-T", SOURCES / "test/firmware/board.ld", "--gc-sections"] if self.is_board else ["-static", "-e", "_start"]
+        how = ["-L", SOURCES / "test/firmware", "-T", SOURCES / f"test/firmware/{self.board}.ld", "--gc-sections"] if self.board else ["-static", "-e", "_start"]
         linker = "ld.lld"
         if self.emulator is WASM:
             linker, how = "wasm-ld", ["--no-entry", "-z", f"stack-size={1 << 20}"]
@@ -145,7 +153,7 @@ class Bare:
 
     def exchange(self, program, request):
         """What the program writes for what it reads."""
-        if self.is_board:
+        if self.board:
             with tempfile.TemporaryDirectory(prefix="ingot-board-") as folder:
                 files = pathlib.Path(folder)
                 (files / "request").write_bytes(request)

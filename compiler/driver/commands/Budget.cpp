@@ -125,7 +125,7 @@ std::vector<std::string> flashHints(const pipeline::Options &options, const plan
   return hints;
 }
 
-std::vector<std::string> ramHints(const plan::ModelInfo &model) {
+std::vector<std::string> ramHints(const pipeline::Options &options, const plan::ModelInfo &model) {
   std::vector<std::string> hints;
   if (!model.symbols.empty()) {
     hints.push_back("--dim or --shape with smaller sizes or bounds");
@@ -133,6 +133,10 @@ std::vector<std::string> ramHints(const plan::ModelInfo &model) {
   auto isFloat = [](const plan::TensorInfo &tensor) { return tensor.type == 1; }; // ONNX's FLOAT
   if (llvm::any_of(model.inputs, isFloat)) {
     hints.push_back("ingot quantize --scheme int8: values between layers take a byte each");
+  }
+  auto isConvolution = [](const plan::LaunchInfo &launch) { return llvm::StringRef(launch.kernel).contains("conv"); };
+  if (options.patches < 2 && llvm::any_of(model.launches, isConvolution)) {
+    hints.push_back("--patches 4: the first layers compute their maps in parts, which takes more time");
   }
   return hints;
 }
@@ -246,7 +250,7 @@ std::string exceeds(const Budget &budget, const pipeline::Options &options, cons
         exceedsOne("flash", *budget.flash, sizes.flash, flashParts(model, sizes), flashHints(options, model, sizes)));
   }
   if (budget.ram) {
-    said.push_back(exceedsOne("ram", *budget.ram, sizes.ram, ramParts(result, model, sizes), ramHints(model)));
+    said.push_back(exceedsOne("ram", *budget.ram, sizes.ram, ramParts(result, model, sizes), ramHints(options, model)));
   }
   if (budget.stack) {
     said.push_back(exceedsOne("stack", *budget.stack, sizes.stack.bytes, stackParts(sizes.stack), {}));

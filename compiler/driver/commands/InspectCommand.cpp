@@ -245,6 +245,49 @@ void writeLargest(llvm::json::OStream &json, const pipeline::Result &model, cons
   llvm::for_each(variant.variants, [&](const pipeline::Result &other) { writeLargest(json, model, other, most); });
 }
 
+/// Returns the nodes of all launches of a kernel, in the order of the run.
+std::vector<std::string> nodesOf(const std::string &kernel, const pipeline::Result &result) {
+  std::vector<std::string> nodes;
+  for (const pipeline::GraphNode &node : result.launches) {
+    for (const std::string &name : node.launch.kernel == kernel ? node.launch.nodes : std::vector<std::string>()) {
+      if (!llvm::is_contained(nodes, name)) {
+        nodes.push_back(name);
+      }
+    }
+  }
+  return nodes;
+}
+
+/// Returns the `most` functions that take most cycles.
+llvm::ArrayRef<emit::FunctionCycles> slowestFunctions(const pipeline::Result &result, int64_t most) {
+  return llvm::ArrayRef(result.functionCycles).take_front(most);
+}
+
+void printSlowest(const pipeline::Result &result, int64_t most) {
+  llvm::outs() << "most cycles, by estimate\n";
+  for (const emit::FunctionCycles &function : slowestFunctions(result, most)) {
+    std::vector<std::string> nodes = nodesOf(function.name, result);
+    double share = 100.0 * double(function.cycles) / double(std::max<int64_t>(result.cycles, 1));
+    llvm::outs() << "  " << plainName(function.name) << "  " << countText(function.cycles) << " cycles, "
+                 << llvm::format("%.1f %%", share)
+                 << (nodes.empty() ? "" : ", of nodes " + plainName(llvm::join(nodes, ", "))) << '\n';
+  }
+}
+
+void writeSlowest(llvm::json::OStream &json, const pipeline::Result &result, int64_t most) {
+  for (const emit::FunctionCycles &function : slowestFunctions(result, most)) {
+    json.object([&] {
+      json.attribute("function", fixUTF8(function.name));
+      json.attribute("cycles", function.cycles);
+      json.attributeArray("nodes", [&] {
+        for (const std::string &node : nodesOf(function.name, result)) {
+          json.value(fixUTF8(node));
+        }
+      });
+    });
+  }
+}
+
 /// Returns the `most` buffers of a variant's memory plan with the most bytes; of equal ones, those first that are
 /// written first.
 std::vector<pipeline::BufferLife> largestBuffers(const pipeline::Result &variant, int64_t most) {
@@ -308,8 +351,16 @@ void printResult(const pipeline::Result &result, const Invocation &invocation) {
   llvm::outs() << "cost\n  " << (result.macs < 0 ? result.macsText : countText(result.macs)) << " multiply-adds, "
                << result.kernels << " kernels\n  arena " << arenaText(result.arenaBytes) << " (largest live set "
                << arenaText(result.arenaLowerBound) << "), weights " << bytesText(result.weightBytes) << '\n';
+  if (result.cycles >= 0) {
+    llvm::outs() << "  a run takes about " << countText(result.cycles) << " cycles, by estimate; stack "
+                 << (result.stackBytes < 0 ? "unknown" : bytesText(result.stackBytes)) << ", flash "
+                 << arenaText(result.flashBytes) << ", RAM " << arenaText(result.ramBytes) << '\n';
+  }
   if (invocation.largestKernels > 0) {
     printLargest(result, result, invocation.largestKernels);
+    if (result.cycles >= 0) {
+      printSlowest(result, invocation.largestKernels);
+    }
   }
   if (invocation.largestBuffers > 0) {
     printLargestBuffers(result, invocation.largestBuffers);
@@ -439,6 +490,10 @@ void writeResult(llvm::json::OStream &json, const pipeline::Result &result, cons
   writeArena(json, "arena_bytes", result.arenaBytes);
   writeArena(json, "arena_lower_bound", result.arenaLowerBound);
   json.attribute("weight_bytes", result.weightBytes);
+  writeArena(json, "flash_bytes", result.flashBytes);
+  writeArena(json, "ram_bytes", result.ramBytes);
+  writeArena(json, "stack_bytes", result.stackBytes);
+  writeArena(json, "cycles", result.cycles);
   report::writeSizes(json, result);
   report::writeAllocations(json, result);
   json.attributeArray("algorithms", [&] { writeChoices(json, result); });
@@ -451,6 +506,7 @@ void writeResult(llvm::json::OStream &json, const pipeline::Result &result, cons
   report::writeDevices(json, result);
   if (invocation.largestKernels > 0) {
     json.attributeArray("largest_kernels", [&] { writeLargest(json, result, result, invocation.largestKernels); });
+    json.attributeArray("slowest_functions", [&] { writeSlowest(json, result, invocation.largestKernels); });
   }
   if (invocation.largestBuffers > 0) {
     json.attributeArray("largest_buffers", [&] { writeLargestBuffers(json, result, invocation.largestBuffers); });
@@ -480,7 +536,8 @@ llvm::Error inspectCommand(const Invocation &invocation) {
   }
   pipeline::Options options = invocation.model;
   options.outDir.clear();
-  options.emit.clear();
+  options.emit = {emit::Kind::Obj};
+  options.measures = true;
   llvm::Expected<pipeline::Result> result = compileModel(invocation, options);
   if (invocation.json && (!result || options.stopAfter.empty())) {
     llvm::json::OStream json(llvm::outs());

@@ -210,6 +210,12 @@ void addSizes(CLI::App &app, pipeline::Options &options) {
                           "of the next token; may be repeated"))
       ->type_name("OUTPUT");
 
+  app.add_option("--patches", options.patches,
+                 "Let the first layers compute their maps in N parts of rows, one after the other, in less memory and "
+                 "more time; default: 1")
+      ->check(CLI::Range(1, 64))
+      ->type_name("N");
+
   addAssignments(app, "--bind", "NAME=DEVICE", options.bindings,
                  "The caller has this input or output in the memory of a device; may be repeated")
       ->type_name("NAME=DEVICE");
@@ -267,6 +273,12 @@ void addArithmetic(CLI::App &app, pipeline::Options &options) {
           "Convolutions and what follows as one kernel that goes over the image in strips of rows", faster)
       ->type_name("WHERE");
   addWord(app, "--weights", options.weights, "Where the weights go")->type_name("PLACE");
+
+  app.add_option("--flash-wait-states", options.flashWaitStates,
+                 "Cycles that a read of a microcontroller's flash waits, which the estimate of a run's cycles counts; "
+                 "default: 0")
+      ->check(CLI::Range(0, 1000))
+      ->type_name("N");
 
   app.add_option("--tuning", options.tuningFile,
                  "Schedules that `ingot tune` measured, for the kernels that they were measured of")

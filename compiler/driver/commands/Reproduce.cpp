@@ -131,6 +131,9 @@ Reproduction reproductionOf(const pipeline::Options &options, const std::map<std
   made.words += wordFlag("--accuracy", options.accuracy) + wordFlag("--weights", options.weights) +
                 wordFlag("--winograd", options.winograd) + wordFlag("--strassen", options.strassen) +
                 wordFlag("--split-floats", options.splitFloats) + wordFlag("--chains", options.chains);
+  made.words += options.patches > 1 ? flag("--patches", std::to_string(options.patches)) : std::string();
+  made.words +=
+      options.flashWaitStates ? flag("--flash-wait-states", std::to_string(options.flashWaitStates)) : std::string();
   std::string kinds =
       llvm::join(llvm::map_range(options.emit, [](emit::Kind kind) { return support::wordOf(kind); }), ",");
   made.words += kinds.empty() ? "" : flag("--emit", kinds);

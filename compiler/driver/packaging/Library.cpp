@@ -9,6 +9,44 @@
 namespace ingot::driver {
 namespace {
 
+/// The libraries that have code for a processor: those for Arm's boards, packs for Arm's tools, those for RISC-V.
+enum Libraries : unsigned { Arm = 1, Packs = 2, RiscV = 4 };
+
+struct FirmwareMachine {
+  PackageMachine machine;
+  unsigned libraries;
+};
+
+constexpr FirmwareMachine firmwareRows[] = {
+    {{"cortex-m0plus", "cortex-m0plus"}, Arm | Packs},
+    {{"cortex-m3", "cortex-m3"}, Arm | Packs},
+    {{"cortex-m4-nofp", "cortex-m4+nofp"}, Arm | Packs},
+    {{"cortex-m33-nofp", "cortex-m33+nofp"}, Arm | Packs},
+    {{"cortex-m4-hard", "cortex-m4", "thumbv7em-none-eabihf"}, Arm | Packs},
+    {{"cortex-m7-hard", "cortex-m7", "thumbv7em-none-eabihf"}, Arm | Packs},
+    {{"cortex-m33-hard", "cortex-m33", "thumbv8m.main-none-eabihf"}, Arm | Packs},
+    {{"cortex-m55-hard", "cortex-m55", "thumbv8.1m.main-none-eabihf"}, Arm | Packs},
+    {{"cortex-m85-hard", "cortex-m85", "thumbv8.1m.main-none-eabihf"}, Arm | Packs},
+    {{"cortex-m4", "cortex-m4"}, Arm},
+    {{"cortex-m7", "cortex-m7"}, Arm},
+    {{"cortex-m33", "cortex-m33"}, Arm},
+    {{"cortex-m55", "cortex-m55"}, Arm},
+    {{"cortex-m85", "cortex-m85"}, Arm},
+    {{"rv32imc", "rv32imc"}, RiscV},
+    {{"rv32imafc", "rv32imafc"}, RiscV},
+};
+
+/// Returns the processors that one of these libraries has code for.
+std::vector<PackageMachine> machinesOf(unsigned libraries) {
+  std::vector<PackageMachine> machines;
+  for (const FirmwareMachine &row : firmwareRows) {
+    if (row.libraries & libraries) {
+      machines.push_back(row.machine);
+    }
+  }
+  return machines;
+}
+
 /// Returns a reason where a program cannot know before it runs how much memory the model takes.
 std::string whyNotStatic(const Manifest &model) {
   if (!model.symbols.empty()) {
@@ -111,30 +149,21 @@ Processor::Processor(const PackageMachine &machine)
     : core(machine.name), isHard(core.consume_back("-hard")), lacksFloats(core.consume_back("-nofp")) {}
 
 llvm::ArrayRef<PackageMachine> firmwareMachines() {
-  static constexpr PackageMachine machines[] = {
-      {"cortex-m0plus", "cortex-m0plus"},
-      {"cortex-m3", "cortex-m3"},
-      {"cortex-m4-nofp", "cortex-m4+nofp"},
-      {"cortex-m33-nofp", "cortex-m33+nofp"},
-      {"cortex-m4-hard", "cortex-m4", "thumbv7em-none-eabihf"},
-      {"cortex-m7-hard", "cortex-m7", "thumbv7em-none-eabihf"},
-      {"cortex-m33-hard", "cortex-m33", "thumbv8m.main-none-eabihf"},
-      {"cortex-m55-hard", "cortex-m55", "thumbv8.1m.main-none-eabihf"},
-      {"cortex-m85-hard", "cortex-m85", "thumbv8.1m.main-none-eabihf"},
-      {"cortex-m4", "cortex-m4"},
-      {"cortex-m7", "cortex-m7"},
-      {"cortex-m33", "cortex-m33"},
-      {"cortex-m55", "cortex-m55"},
-      {"cortex-m85", "cortex-m85"},
-      {"rv32imc", "rv32imc"},
-      {"rv32imafc", "rv32imafc"},
-  };
+  static const std::vector<PackageMachine> machines = machinesOf(Arm | Packs | RiscV);
   return machines;
 }
-
-llvm::ArrayRef<PackageMachine> packMachines() { return firmwareMachines().take_front(9); }
-llvm::ArrayRef<PackageMachine> armMachines() { return firmwareMachines().drop_back(2); }
-llvm::ArrayRef<PackageMachine> riscvMachines() { return firmwareMachines().take_back(2); }
+llvm::ArrayRef<PackageMachine> packMachines() {
+  static const std::vector<PackageMachine> machines = machinesOf(Packs);
+  return machines;
+}
+llvm::ArrayRef<PackageMachine> armMachines() {
+  static const std::vector<PackageMachine> machines = machinesOf(Arm);
+  return machines;
+}
+llvm::ArrayRef<PackageMachine> riscvMachines() {
+  static const std::vector<PackageMachine> machines = machinesOf(RiscV);
+  return machines;
+}
 
 llvm::Error addLibrary(const Package &package, const LibraryFolders &folders, const std::string &how,
                        PackageFiles &files) {
