@@ -1,7 +1,7 @@
 """What the machine code of kernels for NVIDIA's GPUs consists of, counted by NVIDIA's programs: bench/cuda.py --ingot build/bin/ingot [--page]
 
 Each kernel is assembled by ptxas and read by nvdisasm (test/targets/cuda/nvidia.py finds or fetches both). Of its innermost loops the one that does most of
-the work is counted: the loop with most instructions of tensor cores, else with most multiply-adds or dot products, else with most accesses by 16 bytes. No GPU
+the work is counted: the loop with most instructions of tensor cores, and of two such loops the one that reads vectors; else with most accesses by 16 bytes, else with most multiply-adds or dot products. No GPU
 is needed, and no time is measured.
 
 A scheduler of a multiprocessor issues one instruction of a warp in each cycle, and its tensor core is busy for some cycles with each (CYCLES, from the peaks of
@@ -90,7 +90,7 @@ def rows(ingot, scratch):
             loops = dict(loops_of(listing))
             for kernel, registers, spilled, _, _ in kernels:
                 counted = [count(loop) for loop in loops[kernel]]
-                best = max(counted, key=lambda c: (c["tensor"], c["copies"] + c["wide"], c["multiply"]), default=None)
+                best = max(counted, key=lambda c: (c["tensor"], c["ldmatrix"], c["copies"] + c["wide"], c["multiply"]), default=None)
                 yield name, architecture, kernel, registers, spilled, best
 
 
