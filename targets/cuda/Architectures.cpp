@@ -17,6 +17,14 @@ static constexpr Architecture rows[] = {
     {"sm_120", "+ptx87", "RTX 5090", 170, 104.8e12, 104.8e12, 1792e9, 63e9},
 };
 
+int32_t Architecture::number() const {
+  int32_t number = 0;
+  bool isNone = StringRef(name).drop_front(3).getAsInteger(10, number);
+  assert(!isNone);
+  (void)isNone;
+  return number;
+}
+
 ArrayRef<Architecture> architectures() { return rows; }
 
 const Architecture &architectureOf(const target::MachineModel &machine) {
@@ -57,5 +65,7 @@ Expected<Request> readRequest(StringRef spec) {
   sort(request.architectures); // in the order of the rows
   return request;
 }
+
+Request requestOf(const target::MachineModel &machine) { return cantFail(readRequest(machine.spec)); }
 
 } // namespace ingot::targets::cuda

@@ -14,9 +14,13 @@ struct Architecture {
   const char *card;     ///< the card of that generation whose data sheet is meant
   int64_t multiprocessors;
   double flops; ///< float32 operations a second, a multiply-add being two
-  double tf32;  ///< operations a second on tf32, of tensor cores and without sparsity; 0: they have none
+  double tf32;  ///< operations a second on tf32, of tensor cores and without sparsity; 0: they take neither tf32 nor
+                ///< bfloat16
   double bytes; ///< bytes a second between the GPU and its memory
   double link;  ///< bytes a second between the host and the card, each way
+
+  /// Returns the number in the name: 80 for `sm_80`.
+  int32_t number() const;
 };
 
 /// Returns all of them, the oldest first.
@@ -35,5 +39,7 @@ struct Request {
 
 /// Reads `sm_80+sm_90`, in any order, with `emulated`, `watched` or `cubin` among them. The error is the user's.
 llvm::Expected<Request> readRequest(llvm::StringRef spec);
+/// Returns what a machine's spec asks for.
+Request requestOf(const target::MachineModel &machine);
 
 } // namespace ingot::targets::cuda

@@ -10,8 +10,9 @@
 // In the end the groups' maxima, sums of weights and sums of values are combined, first within warps, then through
 // shared memory. So the keys of one row, as a decoder has it, are shared by 16 groups. Where there are fewer rows than
 // multiprocessors, several blocks share the keys of each: a launch ahead (lower::KernelShape::ahead) leaves the state
-// of each part of the keys in memory, and the kernel combines those. Many rows of float16 and bfloat16 are another
-// file's (AttentionTiles.h).
+// of each part of the keys in memory, and the kernel combines those. Where a mask tells a row's last key, its keys end
+// there, so that a step of a decoder reads as much of a cache as has been written. Many rows of float16 and bfloat16
+// are another file's (AttentionTiles.h).
 #include "compiler/lower/attention/AttentionParts.h"
 #include "compiler/lower/core/Threads.h"
 #include "compiler/lower/core/Vectors.h"
@@ -73,7 +74,7 @@ class Builder {
 public:
   Builder(lower::Build &build, const lower::AttentionPlan &plan)
       : build(build), w(build.w), op(cast<onnx::AttendOp>(build.group.root)), p(plan.problem), others(plan.others),
-        scores(build.group.space(lower::Group::typeOf(op.product()))),
+        lastKey(plan.lastKey), scores(build.group.space(lower::Group::typeOf(op.product()))),
         result(build.group.space(lower::Group::typeOf(op.getY()))), element(w.b.getF32Type()), share(p, w.machine) {
     q = build.group.buffer(op.getQ()), k = build.group.buffer(op.getK()), v = build.group.buffer(op.getV());
     lane = remainder(lower::threadNumber(w), group);
@@ -84,8 +85,8 @@ public:
     Ix items = p.outer * p.rows;
     Ix part = share.parts == 1 ? Ix(0) : floorDiv(build.begin, items);
     number = share.parts == 1 ? build.begin : remainder(build.begin, items);
-    begin = part * Ix(share.length), end = share.parts == 1 ? Ix(p.keys) : min(begin + Ix(share.length), p.keys);
     place();
+    findKeys(part);
     stateAt = (part * items + number) * stateElements();
     int64_t neighbours = wideLanes(ValueRange{op.getQ(), op.getK(), op.getV()}.getTypes());
     Wide wide = vectorsOf(w, op, p, build.group, neighbours);
@@ -113,6 +114,7 @@ private:
   onnx::AttendOp op;
   const lower::AttentionProblem &p;
   ArrayRef<AttentionOther> others;
+  const std::optional<AttentionOther> &lastKey;
   lower::Space scores, result;
   Type element;
   lower::Buffer q, k, v;
@@ -126,6 +128,18 @@ private:
   Ix baseQ, baseK, baseV;
 
   int64_t stateElements() const { return stateElements(p); }
+
+  /// Sets which keys of the row are in a part of them.
+  void findKeys(Ix part) {
+    Ix keys = lastKey ? keysUpTo(w, p, lastKeyAt(w, build.group, *lastKey, scores, pointAt(0))) : Ix(p.keys);
+    if (share.parts == 1) {
+      begin = 0, end = keys;
+      return;
+    }
+    int64_t step = share.parts * groups; // of all blocks
+    Ix length = lastKey ? floorDiv(keys + (step - 1), step) * groups : Ix(share.length);
+    begin = part * length, end = min(begin + length, keys);
+  }
 
   void oneRow() {
     Values row = query();
@@ -184,7 +198,7 @@ private:
   }
 
   State addKey(const Values &row, Ix key, const State &before) {
-    Ix there = min(key, Ix(p.keys) - 1);
+    Ix there = min(key, end - 1);
     Value product = w.constant(0, element);
     for (auto [x, y] : llvm::zip_equal(row, elementsOf(k, baseK + there * Ix(p.k.row()), p.k, p.width))) {
       product = w.fma(x, y, product);
@@ -314,7 +328,7 @@ public:
     lower::KernelShape shape;
     if (AttentionTiles::areFor(cast<onnx::AttendOp>(kernel.root()), p, machine)) {
       shape.items = AttentionTiles::items(p);
-      shape.grid = AttentionTiles::grid(p);
+      shape.grid = AttentionTiles::grid(cast<onnx::AttendOp>(kernel.root()), p);
       return shape;
     }
     shape.items = p.outer * p.rows;

@@ -11,6 +11,7 @@
 #include "targets/cuda/FewRows.h"
 #include "targets/cuda/Images.h"
 #include "targets/cuda/Instructions.h"
+#include "targets/cuda/SplitFloats.h"
 #include "targets/cuda/TensorProduct.h"
 
 using namespace mlir;
@@ -23,11 +24,15 @@ using lower::Ix;
 using lower::Ixs;
 using Values = SmallVector<Value>;
 
-constexpr int64_t keysOfTile = 32, lanes = 8, bytes = 2; // lanes: of a vector of 16 bytes
+constexpr int64_t keysOfTile = 32;
 
 /// Columns of rows that products take: whole tiles of 16.
 int64_t paddedTo16(int64_t width) { return static_cast<int64_t>(llvm::alignTo(width, 16)); }
-int64_t pitchOf(int64_t width) { return paddedTo16(width) + lanes; }
+
+/// Returns the elements of a vector of 16 bytes.
+int64_t lanesOf(Type element) { return element.isF32() ? 4 : 8; }
+/// Returns the elements from a row in shared memory to the next one.
+int64_t pitchOf(int64_t width, Type element) { return paddedTo16(width) + lanesOf(element); }
 
 /// A matrix in memory: rows of `width` elements.
 struct Rows {
@@ -42,9 +47,10 @@ class Builder {
 public:
   Builder(lower::Build &build, const lower::AttentionPlan &plan)
       : build(build), w(build.w), op(cast<onnx::AttendOp>(build.group.root)), p(plan.problem), others(plan.others),
-        scores(build.group.space(lower::Group::typeOf(op.product()))),
+        lastKey(plan.lastKey), scores(build.group.space(lower::Group::typeOf(op.product()))),
         result(build.group.space(lower::Group::typeOf(op.getY()))), sumType(w.b.getF32Type()),
-        element(onnx::elementOf(op.getQ())) {
+        element(onnx::elementOf(op.getQ())), lanes(lanesOf(element)), bytes(16 / lanes),
+        numbers(TensorProduct::numbersFor(op, op.getQ(), op.getK(), w.machine)) {
     products = op->getParentOfType<ModuleOp>()->hasAttr(lower::fastName) ? 1 : 2;
     Ix thread = lower::threadNumber(w), lane = remainder(thread, FewRows::warp);
     warp = floorDiv(thread, FewRows::warp), group = floorDiv(lane, 4), within = remainder(lane, 4);
@@ -67,13 +73,16 @@ private:
   onnx::AttendOp op;
   const lower::AttentionProblem &p;
   ArrayRef<AttentionOther> others;
+  const std::optional<AttentionOther> &lastKey;
   lower::Space scores, result;
   Type sumType, element;
-  int64_t products;
+  int64_t lanes, bytes;           ///< elements of a vector of 16 bytes, bytes of an element
+  TensorProduct::Numbers numbers; ///< of float32: what tensor cores multiply
+  int64_t products;               ///< of a weight and a value, where these are narrow
   TensorProduct::Accesses by;
   Ix warp, group, within;
-  AttentionPlace head; ///< where the keys of the rows are
-  Ix firstRow;
+  AttentionPlace head;   ///< where the keys of the rows are
+  Ix firstRow, keyCount; ///< of the tile's rows: the first one, and how many keys they look at
   /// The coordinates of this thread's two rows, of which those behind the last one are the last one.
   std::array<Ixs, 2> at;
 
@@ -84,6 +93,25 @@ private:
     for (int64_t i = 0; i < 2; ++i) {
       at[i] = head.pointOf(p, min(rowOf(i), Ix(p.rows) - 1));
     }
+    keyCount = lastKey ? keysUpTo(w, p, lastOfRows()) : Ix(p.keys);
+  }
+  /// Returns the last key (i64) that any row of the tile looks at. A warp's threads have two rows each.
+  Value lastOfRows() {
+    auto lastOf = [&](Ix row) {
+      lower::Point point{head.pointOf(p, min(row, Ix(p.rows) - 1)), 1, {}};
+      point.at.push_back(0);
+      return lastKeyAt(w, build.group, *lastKey, scores, point);
+    };
+    if (!lastKey->alongRows) {
+      return lastOf(firstRow);
+    }
+    auto later = [&](Value a, Value b) -> Value { return arith::MaxSIOp::create(w.b, w.loc, a, b); };
+    Ix own = firstRow + remainder(lower::threadNumber(w), FewRows::warp);
+    Value last = later(lastOf(own), lastOf(own + FewRows::warp));
+    for (int64_t distance = 1; distance < FewRows::warp; distance *= 2) {
+      last = later(last, lower::exchange(w, last, distance));
+    }
+    return last;
   }
   /// Returns this thread's row `i`, of 2.
   Ix rowOf(int64_t i) const { return firstRow + warp * 16 + group + i * 8; }
@@ -94,11 +122,11 @@ private:
   }
   Rows keys() {
     auto begin = [&](Ix row) { return head.k + row * Ix(p.k.row()); };
-    return {TensorProduct::raw(w, build.group.buffer(op.getK())), p.width, p.k.column(), p.keys, begin};
+    return {TensorProduct::raw(w, build.group.buffer(op.getK())), p.width, p.k.column(), keyCount, begin};
   }
   Rows values() {
     auto begin = [&](Ix row) { return head.v + row * Ix(p.v.row()); };
-    return {TensorProduct::raw(w, build.group.buffer(op.getV())), p.valueWidth, p.v.column(), p.keys, begin};
+    return {TensorProduct::raw(w, build.group.buffer(op.getV())), p.valueWidth, p.v.column(), keyCount, begin};
   }
 
   /// A piece of shared memory with some rows.
@@ -107,8 +135,9 @@ private:
     int64_t rows, pitch;
   };
   Shared sharedAt(int64_t byte, int64_t rows, int64_t width) {
-    int64_t pitch = pitchOf(width);
-    return {w.scratch(lower::sharedMemory(w), byte, w.b.getI16Type(), rows * pitch), rows, pitch};
+    int64_t pitch = pitchOf(width, element);
+    Type type = element.isF32() ? element : Type(w.b.getI16Type());
+    return {w.scratch(lower::sharedMemory(w), byte, type, rows * pitch), rows, pitch};
   }
 
   /// Begins to copy rows, or does it element by element; what is behind the last row or column becomes zeros.
@@ -125,8 +154,9 @@ private:
         return arith::AndIOp::create(w.b, w.loc, isRow, w.compare(arith::CmpIPredicate::slt, at, from.width));
       };
       if (by.inVectors) {
-        copyVector(w, TensorProduct::addressIn(w, to.buffer, place),
-                   TensorProduct::addressIn(w, from.buffer, begin + min(column, from.width - lanes)), isThere(column));
+        Ix there = begin + min(column, from.width - lanes);
+        copyVector(w, TensorProduct::addressIn(w, to.buffer, place, bytes),
+                   TensorProduct::addressIn(w, from.buffer, there, bytes), isThere(column));
         return;
       }
       for (int64_t i = 0; i < lanes; ++i) {
@@ -137,15 +167,15 @@ private:
     });
   }
 
-  /// Returns the registers of 16 lines by 16 steps of the depth, from these on; `isLeft`: of the left factor, else of
+  /// Returns the registers of 16 lines by 32 bytes of the depth, from these on; `isLeft`: of the left factor, else of
   /// the right one, of which the first two are those of 8 lines. `alongDepth`: rows are lines, else steps.
   Values matrices(const Shared &from, bool isLeft, bool alongDepth, Ix line, int64_t step) {
     Ix lane = remainder(lower::threadNumber(w), FewRows::warp), own = remainder(lane, 8);
     Ix second = remainder(floorDiv(lane, 8), 2), third = floorDiv(lane, 16);
-    Ix ofLine = (isLeft ? second : third) * 8, ofDepth = (isLeft ? third : second) * 8;
+    Ix ofLine = (isLeft ? second : third) * 8, ofDepth = (isLeft ? third : second) * lanes;
     Ix row = alongDepth ? line + ofLine + own : ofDepth + own + step,
        column = alongDepth ? ofDepth + step : line + ofLine;
-    return loadMatrices(w, TensorProduct::addressIn(w, from.buffer, row * from.pitch + column), !alongDepth);
+    return loadMatrices(w, TensorProduct::addressIn(w, from.buffer, row * from.pitch + column, bytes), !alongDepth);
   }
 
   Value mul(Value a, Value b) { return arith::MulFOp::create(w.b, w.loc, a, b); }
@@ -174,7 +204,8 @@ private:
   };
 
   void tile() {
-    int64_t ofQuery = AttentionTiles::rows * pitchOf(p.width) * bytes, ofKey = keysOfTile * pitchOf(p.width) * bytes;
+    int64_t ofRow = pitchOf(p.width, element) * bytes, ofQuery = AttentionTiles::rows * ofRow,
+            ofKey = keysOfTile * ofRow;
     Shared ofQueries = sharedAt(0, AttentionTiles::rows, p.width), ofKeys = sharedAt(ofQuery, keysOfTile, p.width);
     Shared ofValues = sharedAt(ofQuery + ofKey, keysOfTile, p.valueWidth);
     bring(queries(), firstRow, ofQueries);
@@ -182,7 +213,7 @@ private:
     endAndWait();
     Values none = {lowest(w), lowest(w), w.constant(0, sumType), w.constant(0, sumType)};
     none.append(paddedTo16(p.valueWidth) / 8 * 4, w.constant(0, sumType));
-    Values all = w.loop(0, p.keys, keysOfTile, none, [&](Ix first, ValueRange carried) {
+    Values all = w.loop(0, keyCount, keysOfTile, none, [&](Ix first, ValueRange carried) {
       lower::barrier(w); // the keys are there (and the queries), and all have read the values of the tile before
       bring(values(), first, ofValues);
       endCopiesInVectors();
@@ -215,6 +246,10 @@ private:
 
   /// Returns the products of the rows and the keys of a tile, four of each 8 keys.
   Values scoresOf(const Shared &ofQueries, const Shared &ofKeys) {
+    if (element.isF32()) {
+      return asTheGpuDoes([&] { return scoresByThreads(ofQueries, ofKeys); },
+                          [&] { return scoresOfFloats(ofQueries, ofKeys); });
+    }
     Values all(keysOfTile / 8 * 4, w.constant(0, sumType));
     for (int64_t step = 0; step < paddedTo16(p.width); step += 16) {
       Values rows = matrices(ofQueries, true, true, warp * 16, step);
@@ -225,6 +260,67 @@ private:
     }
     return all;
   }
+
+  /// Writes what threads multiply or what tensor cores do, as the image's architecture has it for float32.
+  Values asTheGpuDoes(llvm::function_ref<Values()> byThreads, llvm::function_ref<Values()> byInstructions) {
+    if (!numbers) {
+      return byThreads();
+    }
+    return numbers.without.empty() ? byInstructions()
+                                   : w.chooseValues(isForAny(w, numbers.without), byThreads, byInstructions);
+  }
+
+  Values scoresOfFloats(const Shared &ofQueries, const Shared &ofKeys) {
+    Values all(keysOfTile / 8 * 4, w.constant(0, sumType));
+    for (int64_t step = 0; step < paddedTo16(p.width); step += 16) {
+      auto halves = [&](const Shared &from, bool isLeft, Ix line) {
+        std::array<Values, 2> words;
+        for (int64_t half = 0; half < 2; ++half) {
+          words[half] = matrices(from, isLeft, true, line, step + half * 8);
+        }
+        return words;
+      };
+      SmallVector<SplitFloats, 2> rows;
+      for (const Values &words : halves(ofQueries, true, warp * 16)) {
+        rows.emplace_back(w, words, numbers.products);
+      }
+      for (int64_t key = 0; key < keysOfTile; key += 16) {
+        std::array<Values, 2> words = halves(ofKeys, false, key);
+        for (int64_t eight = 0; eight < 2; ++eight) {
+          SmallVector<SplitFloats, 2> columns;
+          for (const Values &each : words) {
+            columns.emplace_back(w, ArrayRef(each).slice(eight * 2, 2), numbers.products);
+          }
+          addSplitProducts(w, rows, columns, MutableArrayRef(all).slice((key / 8 + eight) * 4, 4));
+        }
+      }
+    }
+    return all;
+  }
+
+  /// Returns the same by multiply-adds: a thread has two rows, and two of each eight keys.
+  Values scoresByThreads(const Shared &ofQueries, const Shared &ofKeys) {
+    Values none(keysOfTile / 8 * 4, w.constant(0, sumType));
+    return w.loop(0, paddedTo16(p.width), lanes, none, [&](Ix step, ValueRange carried) {
+      auto vectorAt = [&](const Shared &from, Ix row) { return w.load(from.buffer, row * from.pitch + step, lanes); };
+      Values all(carried);
+      std::array<Value, 2> rows;
+      for (int64_t row = 0; row < 2; ++row) {
+        rows[row] = vectorAt(ofQueries, warp * 16 + group + row * 8);
+      }
+      for (int64_t i = 0; i < keysOfTile / 4; ++i) {
+        Value key = vectorAt(ofKeys, within * 2 + (i / 2 * 8 + i % 2));
+        for (int64_t row = 0; row < 2; ++row) {
+          Value &sum = all[i / 2 * 4 + row * 2 + i % 2];
+          for (int64_t lane = 0; lane < lanes; ++lane) {
+            sum = w.fma(elementIn(rows[row], lane), elementIn(key, lane), sum);
+          }
+        }
+      }
+      return all;
+    });
+  }
+  Value elementIn(Value vector, int64_t lane) { return vector::ExtractOp::create(w.b, w.loc, vector, lane); }
 
   /// Adds the products with 16 columns to the eight sums of them.
   void addProducts(ArrayRef<Value> rows, ArrayRef<Value> columns, MutableArrayRef<Value> sums) {
@@ -274,7 +370,7 @@ private:
         point.at.push_back(there);
         return build.group.read(other.inRegion, scores, point);
       });
-      Value isThere = w.compare(arith::CmpIPredicate::slt, key, p.keys);
+      Value isThere = w.compare(arith::CmpIPredicate::slt, key, keyCount);
       each = arith::SelectOp::create(w.b, w.loc, isThere, each, lowest(w));
     }
   }
@@ -292,6 +388,11 @@ private:
 
   /// Adds the products of weights and the values of a tile.
   void addValues(Values &weights, const Shared &ofValues, Values &sums) {
+    if (element.isF32()) {
+      sums = asTheGpuDoes([&] { return withValuesByThreads(weights, ofValues, sums); },
+                          [&] { return withValuesOfFloats(weights, ofValues, sums); });
+      return;
+    }
     for (int64_t key = 0; key < keysOfTile; key += 16) {
       // Sums of two tiles of 8 keys are where the left factor of 16 steps has its words.
       MutableArrayRef<Value> own = MutableArrayRef(weights).slice(key / 8 * 4, 8);
@@ -308,6 +409,52 @@ private:
         }
       }
     }
+  }
+
+  /// Returns the sums with those products. Of eight keys a thread's scores are of two neighbours, which are counted as
+  /// the instruction's numbers `within` and `within + 4` of the depth; the words of values are of the same keys.
+  Values withValuesOfFloats(const Values &weights, const Shared &ofValues, Values sums) {
+    for (int64_t key = 0; key < keysOfTile; key += 16) {
+      SmallVector<SplitFloats, 2> rows;
+      for (int64_t half = 0; half < 2; ++half) {
+        ArrayRef<Value> own = ArrayRef(weights).slice((key / 8 + half) * 4, 4);
+        rows.emplace_back(w, ValueRange{own[0], own[2], own[1], own[3]}, numbers.products);
+      }
+      for (int64_t column = 0; column < paddedTo16(p.valueWidth); column += 8) {
+        SmallVector<SplitFloats, 2> columns;
+        for (int64_t half = 0; half < 2; ++half) {
+          Ix first = (within * 2 + (key + half * 8)) * ofValues.pitch + group + column;
+          columns.emplace_back(
+              w, ValueRange{w.load(ofValues.buffer, first), w.load(ofValues.buffer, first + ofValues.pitch)},
+              numbers.products);
+        }
+        addSplitProducts(w, rows, columns, MutableArrayRef(sums).slice(column / 8 * 4, 4));
+      }
+    }
+    return sums;
+  }
+
+  /// Returns the same by multiply-adds: the four threads of a row exchange its weights.
+  Values withValuesByThreads(const Values &weights, const Shared &ofValues, Values sums) {
+    for (int64_t i = 0; i < keysOfTile / 4; ++i) {
+      for (int64_t other = 0; other < 4; ++other) {
+        std::array<Value, 2> weight;
+        for (int64_t row = 0; row < 2; ++row) {
+          Value own = weights[i / 2 * 4 + row * 2 + i % 2];
+          weight[row] = other == 0 ? own : lower::exchange(w, own, other);
+        }
+        Ix thread = w.ix(arith::XOrIOp::create(w.b, w.loc, w.value(within), w.value(other)));
+        Ix begin = (thread * 2 + (i / 2 * 8 + i % 2)) * ofValues.pitch + within * 2;
+        for (int64_t column = 0; column < paddedTo16(p.valueWidth); column += 8) {
+          Value two = w.load(ofValues.buffer, begin + column, 2);
+          for (int64_t e = 0; e < 4; ++e) {
+            Value &sum = sums[column / 8 * 4 + e];
+            sum = w.fma(weight[e / 2], elementIn(two, e % 2), sum);
+          }
+        }
+      }
+    }
+    return sums;
   }
 
   void finish(const State &state) {
@@ -347,15 +494,22 @@ private:
 bool AttentionTiles::areFor(onnx::AttendOp op, const lower::AttentionProblem &p, const target::MachineModel &machine) {
   constexpr int64_t leastRows = 16, mostColumns = 128;
   Type q = onnx::elementOf(op.getQ());
-  bool isNarrow = (q.isF16() || q.isBF16()) && q == onnx::elementOf(op.getK()) && q == onnx::elementOf(op.getV());
-  bool hasInstructions = &architectureOf(machine) != &architectures().front();
-  return isNarrow && hasInstructions && p.rows.atLeast(leastRows) && p.width >= lanes && p.valueWidth >= lanes &&
-         std::max(p.width, p.valueWidth) <= mostColumns;
+  int64_t lanes = lanesOf(q);
+  bool areAlike = q == onnx::elementOf(op.getK()) && q == onnx::elementOf(op.getV());
+  if (!areAlike || !p.rows.atLeast(leastRows) || p.width < lanes || p.valueWidth < lanes) {
+    return false;
+  }
+  if (q.isF32()) {
+    return grid(op, p).sharedBytes <= machine.limits.sharedBytes;
+  }
+  bool hasInstructions = q.isF16() || architectureOf(machine).tf32 != 0; // the oldest one's
+  return (q.isF16() || q.isBF16()) && hasInstructions && std::max(p.width, p.valueWidth) <= mostColumns;
 }
 
-lower::Grid AttentionTiles::grid(const lower::AttentionProblem &p) {
-  int64_t elements = (rows + keysOfTile) * pitchOf(p.width) + keysOfTile * pitchOf(p.valueWidth);
-  return {{threads, 1, 1}, elements * bytes};
+lower::Grid AttentionTiles::grid(onnx::AttendOp op, const lower::AttentionProblem &p) {
+  Type element = onnx::elementOf(op.getQ());
+  int64_t elements = (rows + keysOfTile) * pitchOf(p.width, element) + keysOfTile * pitchOf(p.valueWidth, element);
+  return {{threads, 1, 1}, elements * (16 / lanesOf(element))};
 }
 
 void AttentionTiles::write(lower::Build &build, const lower::AttentionPlan &plan) {

@@ -1,12 +1,14 @@
-// Products of at most 8 rows of floats by weights of 2, 4 or 8 bits, as decoders of language models have them: reading
-// the weights is what takes time. A block has 32 columns, and a thread four of them for some blocks of the depth:
+// Products of rows of floats by weights of 2, 4 or 8 bits, as decoders of language models have them: of few rows
+// reading the weights is what takes time. A block has 8 rows of 32 columns, and a thread four of these for some blocks
+// of the depth:
 //
 //   for each of the thread's blocks of K: dots = 0, sum of the row's elements = 0
 //     for each word: 16 bytes of four columns / for each number: convert, multiply each row's element, add
 //     totals += (dots - zero * sum) * scale
 //
 // Words, scales and zero points of 32 columns lie together (FewBits.h), so that a block reads them from the beginning
-// to the end. A number q of a word becomes a float by its bits: those of 2^23 + q, less 2^23.
+// to the end. A number q of a word becomes a float by its bits: those of 2^23 + q, less 2^23. Where the number of rows
+// is open, the last one by itself, as a step of a decoder has it, is code of its own.
 #include "compiler/lower/core/Vectors.h"
 #include "compiler/lower/product/FewBits.h"
 #include "compiler/lower/product/MatMulPlan.h"
@@ -33,13 +35,13 @@ lower::FewBits formatOf(formats::FewBitsMatMulOp op, const target::MachineModel 
   return format;
 }
 
-/// Returns the rows of a product where their number is known.
-std::optional<int64_t> rowsOf(formats::FewBitsMatMulOp op) {
+/// Returns the rows of a product, of all matrices.
+support::Size rowsOf(formats::FewBitsMatMulOp op) {
   support::Size rows = 1;
   for (const support::Size &size : ArrayRef<support::Size>(onnx::sizesOf(onnx::ranked(op.getA()))).drop_back()) {
     rows = rows * size;
   }
-  return rows.isNumber() ? std::optional(rows.number()) : std::nullopt;
+  return rows;
 }
 
 /// Builds the loops of one kernel.
@@ -52,7 +54,7 @@ public:
     a = build.group.buffer(op.getA()), words = build.group.buffer(op.getB());
     scales = build.group.buffer(op.getScales());
     zeros = onnx::present(op.getZeros()) ? build.group.buffer(op.getZeros()) : lower::Buffer();
-    rows = *rowsOf(op), k = static_cast<int64_t>(op.getK());
+    allRows = rowsOf(op), k = static_cast<int64_t>(op.getK());
     number = w.vectorOf(w.b.getF32Type(), lanes);
   }
 
@@ -61,9 +63,16 @@ public:
     Wide wide(w, lanes);
     wide.requireBegin(a);
     wide.require(k);
+    Ix blocksOfRows = ceilDiv(allRows, FewRows::most);
+    strip = floorDiv(build.begin, blocksOfRows), firstRow = remainder(build.begin, blocksOfRows) * FewRows::most;
     auto write = [&](bool inVectors) {
       readsVectors = inVectors;
-      product();
+      if (allRows.isNumber()) {
+        product(std::min(FewRows::most, allRows.number()));
+        return;
+      }
+      Value isLast = w.compare(arith::CmpIPredicate::eq, firstRow, Ix(allRows) - 1);
+      w.ifElse(isLast, [&] { product(1); }, [&] { product(FewRows::most); });
     };
     writeWhereWide(w, wide.condition(), [&] { write(true); }, [&] { write(false); });
   }
@@ -76,32 +85,39 @@ private:
   lower::MatMulProblem p;
   lower::Space space;
   lower::Buffer a, words, scales, zeros;
-  int64_t rows, k;
+  support::Size allRows;
+  int64_t rows = 0, k; ///< rows: that are computed together
+  Ix strip, firstRow;
   bool readsVectors = false;
   Type number; ///< a vector of floats
 
-  void product() {
+  void product(int64_t together) {
+    rows = together;
     FewRows threads(w, lanes);
     Values totals(rows, w.constant(0, number));
-    Ix strip = build.begin, column = threads.column();
+    Ix column = threads.column();
     totals = w.loop(threads.share(), format.blocks, threads.shares(), totals,
-                    [&](Ix block, ValueRange carried) { return addBlock(strip, column, block, carried); });
+                    [&](Ix block, ValueRange carried) { return addBlock(column, block, carried); });
     threads.finish(totals, [&](int64_t row, Ix own, Value hasOne, Value sum) {
       Ix n = strip * FewRows::columns + own;
-      Value isThere = w.compare(arith::CmpIPredicate::slt, n, format.n);
+      Value isThere = arith::AndIOp::create(w.b, w.loc, w.compare(arith::CmpIPredicate::slt, n, format.n),
+                                            w.compare(arith::CmpIPredicate::slt, firstRow + row, allRows));
       w.ifThen(arith::AndIOp::create(w.b, w.loc, hasOne, isThere),
-               [&] { build.group.finish(sum, space, placeOf(row, n)); });
+               [&] { build.group.finish(sum, space, placeOf(rowAt(row), n)); });
     });
   }
 
+  /// Returns which of all rows the block's row is, or the last one for those behind it.
+  Ix rowAt(int64_t row) const { return min(firstRow + row, Ix(allRows) - 1); }
+
   /// Returns the place of a column of a row, which is counted through all matrices.
-  lower::Point placeOf(int64_t row, Ix n) const {
+  lower::Point placeOf(Ix row, Ix n) const {
     lower::Point point;
-    int64_t matrix = row / p.m.number();
-    for (size_t d = p.batchSizes.size(); d-- > 0; matrix /= p.batchSizes[d].number()) {
-      point.at.insert(point.at.begin(), matrix % p.batchSizes[d].number());
+    Ix matrix = floorDiv(row, p.m);
+    for (size_t d = p.batchSizes.size(); d-- > 0; matrix = floorDiv(matrix, p.batchSizes[d])) {
+      point.at.insert(point.at.begin(), d == 0 ? matrix : remainder(matrix, p.batchSizes[d]));
     }
-    point.at.append({row % p.m.number(), n});
+    point.at.append({p.batchSizes.empty() ? row : remainder(row, p.m), n});
     return point;
   }
 
@@ -112,7 +128,7 @@ private:
     Values all;
     for (int64_t i = 0; i < format.each(); i += count) {
       Ix own = at + i;
-      Value v = w.load(a, (k % format.block ? min(own, k - count) : own) + row * k, count);
+      Value v = w.load(a, (k % format.block ? min(own, k - count) : own) + rowAt(row) * k, count);
       if (k % format.block) {
         Value isThere = w.compare(arith::CmpIPredicate::slt, own, k);
         v = arith::SelectOp::create(w.b, w.loc, isThere, v, w.constant(0, v.getType()));
@@ -138,7 +154,7 @@ private:
   }
 
   /// Returns the totals and the products of a block of K.
-  Values addBlock(Ix strip, Ix column, Ix block, ValueRange totals) {
+  Values addBlock(Ix column, Ix block, ValueRange totals) {
     // The dots of each row come first, then the sums of each row's elements.
     Values sums(rows, w.constant(0, number));
     sums.append(rows, w.constant(0, w.b.getF32Type()));
@@ -182,8 +198,8 @@ public:
 
   SmallVector<TypeID> roots() const override { return rootsOf<formats::FewBitsMatMulOp>(); }
   bool isFor(Operation *root) const override {
-    std::optional<int64_t> rows = rowsOf(cast<formats::FewBitsMatMulOp>(root));
-    return rows && *rows > 0 && *rows <= FewRows::most;
+    support::Size rows = rowsOf(cast<formats::FewBitsMatMulOp>(root));
+    return !rows.is(0) && !rows.isUnknown();
   }
   std::string unsupported(Operation *root, const target::MachineModel &) const override {
     return lower::FewBits::whyNotConstant(root, 1);
@@ -193,7 +209,7 @@ public:
     auto op = cast<formats::FewBitsMatMulOp>(kernel.root());
     lower::FewBits format = formatOf(op, machine);
     lower::KernelShape shape;
-    shape.items = support::Size(format.strips());
+    shape.items = support::Size(format.strips()) * ceilDiv(rowsOf(op), FewRows::most);
     shape.grid = FewRows::grid(sizeof(float));
     format.pack(shape, op);
     return shape;

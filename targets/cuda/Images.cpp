@@ -1,4 +1,5 @@
-// Loop IR becomes LLVM IR once, which is optimized once. Then each architecture's back end gets a copy of it.
+// Loop IR becomes LLVM IR once, which is optimized once. Then each architecture's back end gets a copy of it. Where
+// kernels choose by the architecture, each copy is optimized by itself.
 #include "targets/cuda/Images.h"
 #include "compiler/emit/DeviceObject.h"
 #include "compiler/plan/KernelAttributes.h"
@@ -7,6 +8,8 @@
 #include "targets/cuda/Architectures.h"
 #include "targets/cuda/Emulated.h"
 #include "targets/cuda/Ptxas.h"
+#include "targets/cuda/Turing.h"
+#include "llvm/IR/Constants.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Target/TargetMachine.h"
@@ -64,6 +67,21 @@ Value exchange(OpBuilder &b, Location loc, ValueRange operands) {
   return LLVM::CallIntrinsicOp::create(b, loc, b.getI32Type(), name, all)->getResult(0);
 }
 
+/// The number of the architecture, which each image has another of: a constant of its copy of the IR.
+constexpr StringLiteral architectureName = "ingot_architecture_number";
+
+Value architectureNumber(OpBuilder &b, Location loc, ValueRange) {
+  auto module = b.getInsertionBlock()->getParentOp()->getParentOfType<ModuleOp>();
+  {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(module.getBody());
+    LLVM::GlobalOp::create(b, loc, b.getI32Type(), /*isConstant=*/true, LLVM::Linkage::External, architectureName,
+                           Attribute());
+  }
+  Value there = LLVM::AddressOfOp::create(b, loc, LLVM::LLVMPointerType::get(b.getContext()), architectureName);
+  return LLVM::LoadOp::create(b, loc, b.getI32Type(), there);
+}
+
 /// Writes the address of the block's memory, of whose size the launch knows.
 Value sharedMemory(OpBuilder &b, Location loc, ValueRange) {
   auto module = b.getInsertionBlock()->getParentOp()->getParentOfType<ModuleOp>();
@@ -116,17 +134,31 @@ void markEntries(llvm::Module &ir, ArrayRef<std::string> kernels, const Blocks &
   }
 }
 
+/// Returns a copy of the IR for one architecture, optimized.
+std::unique_ptr<llvm::Module> irFor(const llvm::Module &ir, const Architecture &architecture,
+                                    llvm::TargetMachine &target) {
+  std::unique_ptr<llvm::Module> own = llvm::CloneModule(ir);
+  if (llvm::GlobalVariable *number = own->getNamedGlobal(architectureName)) {
+    number->setInitializer(llvm::ConstantInt::get(number->getValueType(), architecture.number()));
+    number->setLinkage(llvm::GlobalValue::InternalLinkage);
+    emit::optimize(*own, target); // which is done for all of them at once where none asks
+  }
+  if (&architecture == &architectures().front()) {
+    useOlderInstructions(*own);
+  }
+  return own;
+}
+
 /// Returns the text of PTX, with its NUL.
-llvm::Expected<std::string> ptxOf(const llvm::Module &ir, const Architecture &architecture,
-                                  target::MachineModel machine, ModuleOp module) {
+llvm::Expected<std::string> ptxOf(llvm::Module &ir, const Architecture &architecture, target::MachineModel machine,
+                                  ModuleOp module) {
   machine.cpu = architecture.name;
   machine.features = architecture.features;
   std::unique_ptr<llvm::TargetMachine> target = emit::createTargetMachine(module, machine);
   if (!target) {
     return llvm::createStringError("LLVM does not know " + machine.cpu);
   }
-  std::unique_ptr<llvm::Module> own = llvm::CloneModule(ir);
-  auto text = emit::writeDeviceCode(*own, *target, machine, emit::CodeFile::Assembly);
+  auto text = emit::writeDeviceCode(ir, *target, machine, emit::CodeFile::Assembly);
   if (!text) {
     return text.takeError();
   }
@@ -151,6 +183,7 @@ llvm::Expected<std::vector<target::Image>> Images::images(ModuleOp module, Array
   emit::defineForKernels(module, "ingot_barrier", barrier);
   emit::defineForKernels(module, "ingot_shared", sharedMemory);
   emit::defineForKernels(module, "ingot_exchange", exchange);
+  emit::defineForKernels(module, "ingot_architecture", architectureNumber);
   llvm::LLVMContext context;
   std::unique_ptr<llvm::Module> ir = emit::translateDeviceModule(module, context, *oldest);
   if (!ir) {
@@ -158,10 +191,12 @@ llvm::Expected<std::vector<target::Image>> Images::images(ModuleOp module, Array
   }
   emit::nameEntries(*ir, kernels);
   markEntries(*ir, kernels, blocks);
-  emit::optimize(*ir, *oldest);
+  if (!ir->getNamedGlobal(architectureName)) {
+    emit::optimize(*ir, *oldest);
+  }
   std::vector<target::Image> images;
   for (const Architecture *architecture : request->architectures) {
-    llvm::Expected<std::string> ptx = ptxOf(*ir, *architecture, machine, module);
+    llvm::Expected<std::string> ptx = ptxOf(*irFor(*ir, *architecture, *oldest), *architecture, machine, module);
     if (!ptx) {
       return ptx.takeError();
     }
@@ -175,7 +210,8 @@ llvm::Expected<std::vector<target::Image>> Images::images(ModuleOp module, Array
     images.push_back({architecture->name, std::move(*ptx), blocks.needs});
   }
   if (request->emulated) {
-    llvm::Expected<std::string> image = emulatedImage(std::move(ir), kernels, request->watched, module);
+    std::unique_ptr<llvm::Module> own = irFor(*ir, *request->architectures.front(), *oldest);
+    llvm::Expected<std::string> image = emulatedImage(std::move(own), kernels, request->watched, module);
     if (!image) {
       return image.takeError();
     }

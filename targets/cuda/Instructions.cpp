@@ -15,6 +15,16 @@ static Value pointer(lower::Writer &w, Value address, unsigned memory) {
   return LLVM::AddrSpaceCastOp::create(w.b, w.loc, LLVM::LLVMPointerType::get(context, memory), generic);
 }
 
+Value isForAny(lower::Writer &w, ArrayRef<int32_t> architectures) {
+  Type i32 = w.b.getI32Type();
+  Value own = w.callLibrary("ingot_architecture", {}, i32), isAny;
+  for (int32_t each : architectures) {
+    Value isIt = arith::CmpIOp::create(w.b, w.loc, arith::CmpIPredicate::eq, own, w.constant(each, i32));
+    isAny = isAny ? arith::OrIOp::create(w.b, w.loc, isAny, isIt).getResult() : isIt;
+  }
+  return isAny;
+}
+
 void copyVector(lower::Writer &w, Value to, Value from, Value isThere) {
   constexpr int64_t bytes = 16;
   Type i32 = w.b.getI32Type();

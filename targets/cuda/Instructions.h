@@ -1,9 +1,14 @@
 // Writes NVIDIA's instructions that kernels on tensor cores consist of: copies into shared memory that go on while the
-// thread does something else (cp.async), matrices from shared memory (ldmatrix), and their products (mma).
+// thread does something else (cp.async), matrices from shared memory (ldmatrix), and their products (mma). Those of
+// float16 and of bytes are for all architectures (Turing.h), those of bfloat16 and tf32 from sm_80 on.
 #pragma once
 #include "compiler/lower/core/Writer.h"
 
 namespace ingot::targets::cuda {
+
+/// Returns (i1) whether the code is for one of these architectures (by Architecture::number). What is chosen by it is
+/// all that is left in an image.
+mlir::Value isForAny(lower::Writer &w, llvm::ArrayRef<int32_t> architectures);
 
 /// Begins to copy 16 bytes from memory to shared memory, both by their addresses (i64); where `isThere` (i1) is false
 /// they become zeros, and nothing is read.

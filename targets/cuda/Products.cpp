@@ -3,6 +3,10 @@
 // depth its threads share. Few rows are bound by what reads the right factor, which is read once there, in whole lines
 // of memory. The right factor of bytes is a constant, packed into lines (PackedLines.h). Where there are few tiles,
 // several blocks share the depth of each (SplitDepth.h).
+//
+// Where the number of rows is open, as that of a language model's tokens, a run finds out which form is its own. A
+// launch ahead has no blocks for many rows; of few ones it leaves sums in memory, parts of the depth apart, and the
+// kernel adds those up in the place of multiplying tiles.
 #include "compiler/onnx/formats/Products.h"
 #include "compiler/lower/core/Threads.h"
 #include "compiler/lower/core/Vectors.h"
@@ -45,18 +49,28 @@ struct Problem : lower::MatMulProblem {
   }
 };
 
-/// How a product is cut: into tiles, or by columns where `rows` is 0.
+/// How a product is cut: into tiles, or by columns where `rows` is 0; an open number of rows in either way.
 struct Cut {
   int64_t rows = 0, columns = FewRows::columns;
   TensorProduct::Numbers tensor = {}; ///< what tensor cores multiply
   SplitDepth depth = {};
+  bool isOpen = false; ///< a run's rows may be few or many; `depth` is that of few
 
+  int64_t threads() const {
+    return !rows ? FewRows::threads : tensor ? TensorProduct::grid(rows).threads[0] : TileProduct::threads;
+  }
   support::Size tiles(const Problem &p) const {
     return p.batch * ceilDiv(p.n, columns) * (rows ? ceilDiv(p.m, rows) : support::Size(1));
   }
 };
 
 constexpr int64_t warp = FewRows::warp, warps = FewRows::warps;
+
+/// Returns 1 for runs whose rows are few, and 0 for others, and for none.
+support::Size areFew(const Problem &p) {
+  return min(support::Size(1), p.m) *
+         max(support::Size(0), min(support::Size(1), support::Size(FewRows::most + 1) - p.m));
+}
 
 Cut tilesOf(const Problem &p, Operation *root, const target::MachineModel &machine) {
   bool isDeep = !p.k.isNumber() || p.k.number() >= warp; // else there is nothing to share
@@ -78,7 +92,9 @@ Cut cutOf(const Problem &p, Operation *root, const target::MachineModel &machine
   constexpr int64_t bytesOfFour = 4, bytesOfTwo = 2;
   int64_t together = !p.int8 ? 1 : cut.tensor ? bytesOfTwo : bytesOfFour;
   int64_t step = cut.tensor ? cut.tensor.step() : cut.rows ? TileProduct::step : FewRows::step;
-  cut.depth = SplitDepth::of(cut.tiles(p), p.k, step * together, machine);
+  cut.isOpen = !p.m.isNumber() && (!p.k.isNumber() || p.k.number() >= FewRows::step);
+  cut.depth = cut.isOpen ? SplitDepth::of(Cut().tiles(p), p.k, FewRows::step * (p.int8 ? bytesOfFour : 1), machine)
+                         : SplitDepth::of(cut.tiles(p), p.k, step * together, machine);
   return cut;
 }
 
@@ -105,7 +121,12 @@ public:
     } else {
       shape.grid = FewRows::grid(p.elementBytes);
     }
-    if (cut.depth) {
+    if (cut.isOpen) {
+      support::Size few = areFew(p), sums = p.batch * p.n * support::Size(FewRows::most);
+      shape.ahead.push_back({"rows", few * Cut().tiles(p) * support::Size(cut.depth.parts),
+                             FewRows::grid(p.elementBytes), sums * support::Size(cut.depth.parts), p.element});
+      shape.items = few * SplitDepth::blocksFor(sums, cut.threads()) + (support::Size(1) - few) * shape.items;
+    } else if (cut.depth) {
       cut.depth.share(shape, (p.batch * p.m * p.n).number(), p.element);
     }
     return shape;
@@ -119,7 +140,8 @@ public:
 class Builder {
 public:
   Builder(lower::Build &build, const Problem &p, const Cut &cut)
-      : build(build), w(build.w), p(p), cut(cut), space(build.group.space(build.group.resultType())), depth(p.k) {
+      : build(build), w(build.w), p(p), cut(cut), space(build.group.space(build.group.resultType())), depth(p.k),
+        fewRows(p.m.isNumber() ? p.m.number() : FewRows::most) {
     lower::shapeSpace(space, p);
     a = build.group.buffer(build.group.root->getOperand(0)), b = build.group.buffer(build.group.root->getOperand(1));
   }
@@ -132,7 +154,9 @@ public:
     Ix row = remainder(tile, rows) * std::max<int64_t>(1, cut.rows), column = remainder(rest, columns) * cut.columns;
     auto none = [&](Ix) { return w.constant(0, p.element); };
     auto put = [&](Ix m, Ix n, Value sum) { finish(m, n, sum); };
-    if (cut.tensor) {
+    if (cut.isOpen && !cut.rows) {
+      openRows(column);
+    } else if (cut.tensor) {
       tensor(row, column);
     } else if (cut.rows) {
       constexpr int64_t bytes = 4;
@@ -155,10 +179,14 @@ private:
   SmallVector<Ix> batchAt;
   Ix baseA = 0, baseB = 0;
   Ix part = 0, depth; ///< the block's part of the depth, and how long it is
+  int64_t fewRows;    ///< that are computed together where there are no tiles
+
+  /// Whether what is computed is sums for the kernel behind this launch.
+  bool isAhead() const { return cut.isOpen ? !cut.rows : static_cast<bool>(cut.depth); }
 
   /// Enters the part of the depth of a block; returns its tile.
   Ix enterPart(Ix block) {
-    if (!cut.depth) {
+    if (!isAhead() || !cut.depth) {
       return block;
     }
     Ix tiles = cut.tiles(p);
@@ -181,7 +209,10 @@ private:
     baseB += matrix * Ix(p.int8 ? support::Size(p.int8->lines * p.int8->pitch()) : p.k * p.n);
   }
 
-  Value loadA(Ix m, Ix k, int64_t lanes = 1) { return w.load(a, baseA + m * Ix(p.rowA) + k * Ix(p.stepA), lanes); }
+  Value loadA(Ix m, Ix k, int64_t lanes = 1) {
+    m = cut.rows || p.m.isNumber() ? m : min(m, Ix(p.m) - 1);
+    return w.load(a, baseA + m * Ix(p.rowA) + k * Ix(p.stepA), lanes);
+  }
   Value loadB(Ix n, Ix k, int64_t lanes = 1) { return w.load(b, baseB + n * Ix(p.columnB) + k * Ix(p.stepB), lanes); }
 
   /// Returns the left factor, so many bytes of which are an element. Behind a row they are the last one of it.
@@ -204,7 +235,7 @@ private:
     auto vector = dyn_cast<VectorType>(sum.getType());
     lower::Point at{batchAt, vector ? vector.getNumElements() : 1, {}};
     at.at.append({m, n});
-    cut.depth ? SplitDepth::store(build, space, part, at, sum) : build.group.finish(sum, space, at);
+    isAhead() ? SplitDepth::store(build, space, part, at, sum) : build.group.finish(sum, space, at);
   }
 
   /// Requires vectors along the one axis of a factor whose elements are neighbours, of `depth` or `lines` elements.
@@ -240,7 +271,7 @@ private:
     Wide wide(w, cut.tensor.lanes() * together), pairs(w, 2);
     requireVectors(wide, a, baseA, p.rowA, p.stepA, p.m, p.k);
     requireVectors(wide, b, baseB, p.columnB, p.stepB, p.n, p.k);
-    if (cut.depth) {
+    if (isAhead()) {
       pairs.require(p.n);
     } else {
       pairs.require(space, accessesOf(space));
@@ -275,7 +306,20 @@ private:
 
   void finishIf(Ix m, Ix n, Value isMine, Value sum) {
     Value isThere = w.compare(arith::CmpIPredicate::slt, n, p.n);
+    if (!p.m.isNumber()) {
+      isThere = arith::AndIOp::create(w.b, w.loc, isThere, w.compare(arith::CmpIPredicate::slt, m, p.m));
+    }
     w.ifThen(arith::AndIOp::create(w.b, w.loc, isMine, isThere), [&] { finish(m, n, sum); });
+  }
+
+  /// Writes a product of few rows whose number is open: one, or all that there may be.
+  void openRows(Ix column) {
+    Value isOne = w.compare(arith::CmpIPredicate::eq, p.m, 1);
+    auto write = [&](int64_t rows) {
+      fewRows = rows;
+      few(column);
+    };
+    w.ifElse(isOne, [&] { write(1); }, [&] { write(FewRows::most); });
   }
 
   /// Writes a product of few rows: with 16 bytes of the right factor for each access, where that lies so.
@@ -303,7 +347,7 @@ private:
   /// sum; a sum is so many lanes.
   SmallVector<Value> sumsOf(Ix from, int64_t step, int64_t lanes,
                             llvm::function_ref<Value(Ix k, Ix m, Value sum)> next) {
-    SmallVector<Value> none(p.m.number(), w.constant(0, w.vectorOf(p.element, lanes)));
+    SmallVector<Value> none(fewRows, w.constant(0, w.vectorOf(p.element, lanes)));
     return w.loop(from, depth, step, none, [&](Ix k, ValueRange carried) {
       SmallVector<Value> after;
       for (auto [m, sum] : llvm::enumerate(carried)) {
@@ -349,13 +393,22 @@ private:
 LogicalResult Products::build(lower::Build &build, const lower::KernelShape &) const {
   Problem p(build.group.kernel, build.w.machine);
   Cut cut = cutOf(p, build.group.root, build.w.machine);
-  cut.depth ? cut.depth.addUp(build) : Builder(build, p, cut).run();
+  if (cut.isOpen) {
+    Value few = build.w.compare(arith::CmpIPredicate::sle, p.m, FewRows::most);
+    build.w.ifElse(few, [&] { cut.depth.addUp(build, cut.threads()); }, [&] { Builder(build, p, cut).run(); });
+  } else {
+    cut.depth ? cut.depth.addUp(build) : Builder(build, p, cut).run();
+  }
   return success();
 }
 
 LogicalResult Products::buildAhead(lower::Build &build, const lower::KernelShape &) const {
   Problem p(build.group.kernel, build.w.machine);
-  Builder(build, p, cutOf(p, build.group.root, build.w.machine)).run();
+  Cut cut = cutOf(p, build.group.root, build.w.machine);
+  if (cut.isOpen) { // what is ahead is few rows
+    cut.rows = 0, cut.columns = FewRows::columns, cut.tensor = {};
+  }
+  Builder(build, p, cut).run();
   return success();
 }
 

@@ -11,8 +11,8 @@ namespace ingot::targets::cuda {
 
 using lower::Ix;
 
-/// Threads of a block that adds up, and the neighbours that each of them has where memory is so.
-static constexpr int64_t threads = 128, neighbours = 4;
+/// The neighbours that each thread of a block that adds up has where memory is so.
+static constexpr int64_t neighbours = 4;
 
 SplitDepth SplitDepth::of(const support::Size &tiles, const support::Size &depth, int64_t step,
                           const target::MachineModel &machine) {
@@ -39,7 +39,7 @@ Ix SplitDepth::lengthOf(Ix part, Ix depth) const {
 
 void SplitDepth::share(lower::KernelShape &shape, int64_t elements, Type element) const {
   shape.ahead.push_back({"parts", shape.items * support::Size(parts), *shape.grid, parts * elements, element});
-  shape.items = static_cast<int64_t>(llvm::divideCeil(elements, threads * neighbours));
+  shape.items = blocksFor(elements, threads);
   shape.grid = lower::Grid{{threads, 1, 1}, 0};
 }
 
@@ -51,7 +51,11 @@ void SplitDepth::store(lower::Build &build, const lower::Space &space, Ix part, 
   build.w.store(sum, build.ahead.back(), place);
 }
 
-void SplitDepth::addUp(lower::Build &build) const {
+support::Size SplitDepth::blocksFor(const support::Size &elements, int64_t threads) {
+  return ceilDiv(elements, threads * neighbours);
+}
+
+void SplitDepth::addUp(lower::Build &build, int64_t threads) const {
   lower::Writer &w = build.w;
   lower::Space space = build.group.space(build.group.resultType());
   space.collapse();

@@ -8,6 +8,8 @@
 namespace ingot::targets::cuda {
 
 struct SplitDepth {
+  static constexpr int64_t threads = 128; ///< of a block that adds up
+
   int64_t parts = 1;  ///< of the depth; 1: it is not shared
   int64_t length = 0; ///< of each part but the last one, which may be shorter: a multiple of the steps of a block
 
@@ -26,8 +28,10 @@ struct SplitDepth {
   /// Stores the sum (or a vector of neighbours) of a part at a point of the result.
   static void store(lower::Build &build, const lower::Space &space, lower::Ix part, const lower::Point &at,
                     mlir::Value sum);
-  /// Writes the kernel.
-  void addUp(lower::Build &build) const;
+  /// Returns the blocks of a kernel that adds up the parts of so many elements.
+  static support::Size blocksFor(const support::Size &elements, int64_t threads);
+  /// Writes the kernel, whose blocks have so many threads.
+  void addUp(lower::Build &build, int64_t threads = SplitDepth::threads) const;
 };
 
 } // namespace ingot::targets::cuda

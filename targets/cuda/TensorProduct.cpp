@@ -10,6 +10,7 @@
 #include "targets/cuda/Architectures.h"
 #include "targets/cuda/ByteDots.h"
 #include "targets/cuda/Instructions.h"
+#include "targets/cuda/SplitFloats.h"
 
 using namespace mlir;
 
@@ -33,16 +34,23 @@ static int64_t productsOfFloat(Operation *root, const Architecture &architecture
 
 TensorProduct::Numbers TensorProduct::numbersFor(Operation *root, Value left, Value right,
                                                  const target::MachineModel &machine) {
-  const Architecture &architecture = architectureOf(machine);
-  if (&architecture == &architectures().front()) { // all but the oldest have the instruction
-    return {};
-  }
   Type a = onnx::elementOf(left), b = onnx::elementOf(right);
-  if (areInt8(left, right) || (a == b && (a.isF16() || a.isBF16()))) {
+  if (areInt8(left, right) || (a == b && a.isF16())) {
     return {a};
   }
-  int64_t products = a.isF32() && b.isF32() ? productsOfFloat(root, architecture) : 0;
-  return products ? Numbers{a, products} : Numbers();
+  if (a != b || !(a.isBF16() || a.isF32())) {
+    return {};
+  }
+  Numbers numbers = {{}, 0};
+  for (const Architecture *each : requestOf(machine).architectures) {
+    int64_t products = a.isF32() ? productsOfFloat(root, *each) : each->tf32 == 0 ? 0 : 1;
+    if (products == 0) {
+      numbers.without.push_back(each->number());
+    } else {
+      numbers.element = a, numbers.products = std::max(numbers.products, products);
+    }
+  }
+  return numbers ? numbers : Numbers();
 }
 
 lower::Buffer TensorProduct::raw(lower::Writer &w, const lower::Buffer &buffer) {
@@ -110,8 +118,9 @@ Ix TensorProduct::swizzled(bool alongDepth, Ix row, Ix number) {
          w.ix(arith::XOrIOp::create(w.b, w.loc, w.value(number), w.value(turn))) * lanes;
 }
 
-/// Sizes are multiples of a vector: for one behind the last, the last is given, of which nothing is copied if that is
-/// along the depth, so that it counts as zeros.
+/// Sizes are multiples of a vector: for one behind the last line, the last is given; of one behind the depth nothing is
+/// copied, so that it counts as zeros. Where the depth is whole steps, all of a step is there or nothing of it, and its
+/// place goes on from step to step by one number.
 void TensorProduct::copyVectors(const Factor &factor, Ix from, Ix depth, Ix line, const Shared &to) {
   Ix thread = lower::threadNumber(w);
   bool along = factor.alongDepth;
@@ -119,8 +128,9 @@ void TensorProduct::copyVectors(const Factor &factor, Ix from, Ix depth, Ix line
   Ix inner = remainder(thread, inRow), outer = floorDiv(thread, inRow);
   for (int64_t i = 0; i < rows; i += threads() / inRow) {
     Ix row = outer + i, k = from + (along ? inner * lanes : row), own = line + (along ? row : inner * lanes);
-    Value source = factor.address(min(own, factor.lines - (along ? 1 : lanes)), min(k, depth - (along ? lanes : 1)));
-    Value isThere = w.compare(arith::CmpIPredicate::slt, k, depth);
+    Value isThere = w.compare(arith::CmpIPredicate::slt, isWhole ? from : k, depth);
+    k = isWhole ? k : min(k, depth - (along ? lanes : 1));
+    Value source = factor.address(min(own, factor.lines - (along ? 1 : lanes)), k);
     copyVector(w, addressIn(w, to.numbers, swizzled(along, row, inner), numbers.bytes()), source, isThere);
   }
 }
@@ -163,23 +173,6 @@ Value TensorProduct::wordOf(const Shared &from, Ix line, Ix number) {
                                              : wordAt(line, number));
 }
 
-TensorProduct::Parts TensorProduct::partsOf(ArrayRef<Value> words) {
-  auto rounded = [&](Value x) {
-    auto name = w.b.getStringAttr("llvm.nvvm.f2tf32.rna");
-    return LLVM::CallIntrinsicOp::create(w.b, w.loc, w.b.getI32Type(), name, x)->getResult(0);
-  };
-  auto bits = [&](Value word) { return arith::BitcastOp::create(w.b, w.loc, element, word).getResult(); };
-  Parts parts;
-  for (Value word : words) {
-    Value x = bits(word);
-    parts.high.push_back(rounded(x));
-    if (numbers.products > 1) {
-      parts.low.push_back(rounded(arith::SubFOp::create(w.b, w.loc, x, bits(parts.high.back()))));
-    }
-  }
-  return parts;
-}
-
 TensorProduct::Registers TensorProduct::columnsOf(const Shared &b, Ix column, int64_t k) {
   Registers columns;
   for (int64_t j = 0; j < warpColumns; j += 16) {
@@ -207,33 +200,69 @@ SmallVector<Value> TensorProduct::multiplyStep(const Shared &a, const Shared &b,
 
 SmallVector<Value> TensorProduct::multiplyFloats(const Shared &a, const Shared &b, Place own, ValueRange sums) {
   constexpr int64_t across = warpColumns / 8, halves = 2; // of a step
-  std::array<SmallVector<Parts>, halves> columns;
+  std::array<SmallVector<SplitFloats, halves>, across> columns;
   for (int64_t half = 0; half < halves; ++half) {
-    for (ArrayRef<Value> words : columnsOf(b, own.column, half * step / halves)) {
-      columns[half].push_back(partsOf(words));
+    for (auto [words, parts] : llvm::zip_equal(columnsOf(b, own.column, half * step / halves), columns)) {
+      parts.emplace_back(w, words, numbers.products);
     }
   }
   SmallVector<Value> next(sums);
   for (int64_t i = 0; i < warpRows() / 16; ++i) {
-    std::array<Parts, halves> lines;
+    SmallVector<SplitFloats, halves> lines;
     for (int64_t half = 0; half < halves; ++half) {
-      lines[half] = partsOf(registersOf(a, true, own.row + i * 16, half * step / halves));
+      lines.emplace_back(w, registersOf(a, true, own.row + i * 16, half * step / halves), numbers.products);
     }
     for (int64_t j = 0; j < across; ++j) {
-      SmallVector<Value> all(4, w.constant(0, element));
-      for (int64_t half = 0; half < halves && numbers.products > 1; ++half) {
-        all = multiplyMatrices(w, element, lines[half].low, columns[half][j].high, all);
-        all = multiplyMatrices(w, element, lines[half].high, columns[half][j].low, all);
-      }
-      for (int64_t half = 0; half < halves; ++half) {
-        all = multiplyMatrices(w, element, lines[half].high, columns[half][j].high, all);
-      }
-      for (auto [sum, more] : llvm::zip_equal(MutableArrayRef(next).slice((i * across + j) * 4, 4), all)) {
-        sum = arith::AddFOp::create(w.b, w.loc, sum, more);
-      }
+      addSplitProducts(w, lines, columns[j], MutableArrayRef(next).slice((i * across + j) * 4, 4));
     }
   }
   return next;
+}
+
+Value TensorProduct::numberOf(const Shared &from, Ix line, Ix k) {
+  int64_t inWord = 4 / numbers.bytes();
+  Ix at = !by.inVectors     ? wordAt(line, floorDiv(k, inWord)) * inWord + remainder(k, inWord)
+          : from.alongDepth ? swizzled(true, line, floorDiv(k, lanes)) + remainder(k, lanes)
+                            : swizzled(false, k, floorDiv(line, lanes)) + remainder(line, lanes);
+  Value v = w.load(from.numbers, at);
+  if (numbers.areFloats()) {
+    return v;
+  }
+  constexpr int64_t lacking = 16; // bits of a bfloat16, which are a float's upper ones
+  Type word = w.b.getI32Type();
+  v = arith::ExtUIOp::create(w.b, w.loc, word, v);
+  v = arith::ShLIOp::create(w.b, w.loc, v, w.constant(lacking, word));
+  return arith::BitcastOp::create(w.b, w.loc, w.b.getF32Type(), v);
+}
+
+SmallVector<Value> TensorProduct::multiplyByThreads(const Shared &a, const Shared &b, Place own, ValueRange sums) {
+  constexpr int64_t across = warpColumns / 8;
+  Ix lane = remainder(lower::threadNumber(w), 32), group = floorDiv(lane, 4), within = remainder(lane, 4) * 2;
+  return w.loop(0, step, 1, sums, [&](Ix k, ValueRange carried) {
+    SmallVector<Value> next(carried), columns;
+    for (int64_t j = 0; j < 2 * across; ++j) {
+      columns.push_back(numberOf(b, own.column + (j / 2 * 8 + j % 2) + within, k));
+    }
+    for (int64_t i = 0; i < warpRows() / 8; ++i) {
+      Value x = numberOf(a, own.row + i * 8 + group, k);
+      for (int64_t j = 0; j < 2 * across; ++j) {
+        Value &sum = next[(i / 2 * across + j / 2) * 4 + i % 2 * 2 + j % 2];
+        sum = w.fma(x, columns[j], sum);
+      }
+    }
+    return next;
+  });
+}
+
+SmallVector<Value> TensorProduct::multiply(const Shared &a, const Shared &b, Place own, ValueRange sums) {
+  auto byInstructions = [&] {
+    return numbers.areFloats() ? multiplyFloats(a, b, own, sums) : multiplyStep(a, b, own, sums);
+  };
+  if (numbers.without.empty()) {
+    return byInstructions();
+  }
+  return w.chooseValues(
+      isForAny(w, numbers.without), [&] { return multiplyByThreads(a, b, own, sums); }, byInstructions);
 }
 
 std::pair<TensorProduct::Shared, TensorProduct::Shared> TensorProduct::factorsAt(const Factor &left,
@@ -249,8 +278,7 @@ SmallVector<Value> TensorProduct::sumsOfElements(const Factor &left, const Facto
     bring(left, from, depth, tile.row, a);
     bring(right, from, depth, tile.column, b);
     lower::barrier(w);
-    SmallVector<Value> next =
-        numbers.areFloats() ? multiplyFloats(a, b, own, carried) : multiplyStep(a, b, own, carried);
+    SmallVector<Value> next = multiply(a, b, own, carried);
     lower::barrier(w);
     return next;
   });
@@ -275,7 +303,7 @@ SmallVector<Value> TensorProduct::sumsOfVectors(const Factor &left, const Factor
     lower::barrier(w);
     copy(from + (stages - 1) * step);
     auto [a, b] = stageAt(from);
-    return numbers.areFloats() ? multiplyFloats(a, b, own, carried) : multiplyStep(a, b, own, carried);
+    return multiply(a, b, own, carried);
   });
   waitForCopies(w, 0); // nothing may be under way when the block ends
   return all;

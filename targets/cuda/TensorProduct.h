@@ -39,6 +39,8 @@ public:
   struct Numbers {
     mlir::Type element = {};
     int64_t products = 1;
+    /// Architectures of the library that do not gain by it, or cannot: threads multiply there (multiplyByThreads).
+    llvm::SmallVector<int32_t, 4> without = {};
 
     explicit operator bool() const { return static_cast<bool>(element); }
     bool areFloats() const { return element.isF32(); }
@@ -61,8 +63,8 @@ public:
   static void writeAsMemoryIs(lower::Writer &w, Wide &vectors, Wide &pairs, llvm::function_ref<void(Accesses)> write);
 
   /// Returns the numbers of a product if both factors are float16, bfloat16 or float32, or one is uint8 and the other
-  /// one int8, and the machine has the instruction; of float32 only where the user allows it and the machine's data
-  /// sheet says that it gains by it.
+  /// one int8, and an architecture of the library has the instruction; of float32 only where the user allows it and the
+  /// data sheet of one says that it gains by it.
   static Numbers numbersFor(mlir::Operation *root, mlir::Value left, mlir::Value right,
                             const target::MachineModel &machine);
   /// Returns the address (i64) of an element, which has so many bytes.
@@ -115,11 +117,6 @@ private:
   lower::Ix wordAt(lower::Ix line, lower::Ix number);
   /// Returns word `number` of a line.
   mlir::Value wordOf(const Shared &from, lower::Ix line, lower::Ix number);
-  /// A float32 as tf32, and what that leaves of it; the latter is null where there is one product.
-  struct Parts {
-    llvm::SmallVector<mlir::Value> high, low;
-  };
-  Parts partsOf(llvm::ArrayRef<mlir::Value> words);
   mlir::Type sumType() { return element.isInteger() ? mlir::Type(w.b.getI32Type()) : w.b.getF32Type(); }
   /// A row and a column of the result, or of a tile of it.
   struct Place {
@@ -128,6 +125,12 @@ private:
   /// Adds the products of a step of the depth to the sums of a warp, which is at `own` in the tile.
   llvm::SmallVector<mlir::Value> multiplyStep(const Shared &a, const Shared &b, Place own, mlir::ValueRange sums);
   llvm::SmallVector<mlir::Value> multiplyFloats(const Shared &a, const Shared &b, Place own, mlir::ValueRange sums);
+  /// Adds the same without the instruction: each thread computes the sums that it would have of it, by multiply-adds.
+  llvm::SmallVector<mlir::Value> multiplyByThreads(const Shared &a, const Shared &b, Place own, mlir::ValueRange sums);
+  /// Returns number `k` of a line's step as float32.
+  mlir::Value numberOf(const Shared &from, lower::Ix line, lower::Ix k);
+  /// Adds the products of a step as the image's architecture does it.
+  llvm::SmallVector<mlir::Value> multiply(const Shared &a, const Shared &b, Place own, mlir::ValueRange sums);
   using Registers = llvm::SmallVector<llvm::SmallVector<mlir::Value>>;
   /// Returns the two registers of each 8 columns of the warp, from step k on.
   Registers columnsOf(const Shared &b, lower::Ix column, int64_t k);

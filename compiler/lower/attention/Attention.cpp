@@ -76,28 +76,22 @@ Ix Attention::queryAt(Ix row) {
   return at;
 }
 
-/// The number of the last key is compared as an int64, since an index may be narrower.
 void Attention::findKeys(Ix rows) {
   keys = p.keys;
   bool isOneBlock = p.keys.isNumber() && p.keys.number() <= c.keysBlock;
   if (!lastKey || isOneBlock) {
     return;
   }
-  Type integer = w.b.getI64Type();
-  auto lastOf = [&](Ix row) -> Value {
-    Value last = group.read(lastKey->inRegion, space, pointAt(rowAt(clamped(row)), 0, 1));
-    return last.getType() == integer ? last : arith::ExtSIOp::create(w.b, w.loc, integer, last);
-  };
-  Value last = w.constant(-1, integer);
+  auto lastOf = [&](Ix row) { return lastKeyAt(w, group, *lastKey, space, pointAt(rowAt(clamped(row)), 0, 1)); };
+  Value last;
   if (lastKey->alongRows) {
-    last = w.loop(0, rows, 1, last, [&](Ix row, ValueRange carried) {
+    last = w.loop(0, rows, 1, w.constant(-1, w.b.getI64Type()), [&](Ix row, ValueRange carried) {
       return SmallVector<Value>{arith::MaxSIOp::create(w.b, w.loc, lastOf(firstRow + row), carried[0])};
     })[0];
   } else {
-    last = arith::MaxSIOp::create(w.b, w.loc, lastOf(firstRow), last);
+    last = lastOf(firstRow);
   }
-  last = arith::MinSIOp::create(w.b, w.loc, last, w.integer(Ix(p.keys) - Ix(1), integer));
-  keys = w.hidden(w.ix(last) + Ix(1));
+  keys = w.hidden(keysUpTo(w, p, last));
 }
 
 /// A block has whole steps of the loops over keys, so that sums have the same order, and results the same bits, however

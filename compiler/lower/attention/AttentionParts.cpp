@@ -35,6 +35,20 @@ Value attentionScore(Writer &w, onnx::AttendOp op, ArrayRef<AttentionOther> othe
   return known.lookup(op.score());
 }
 
+Value lastKeyAt(Writer &w, Group &group, const AttentionOther &lastKey, const Space &space, const Point &at) {
+  Value last = group.read(lastKey.inRegion, space, at);
+  Type integer = w.b.getI64Type();
+  return last.getType() == integer ? last : arith::ExtSIOp::create(w.b, w.loc, integer, last);
+}
+
+/// The number is compared as an int64, since an index may be narrower.
+Ix keysUpTo(Writer &w, const AttentionProblem &p, Value last) {
+  Type integer = w.b.getI64Type();
+  last = arith::MaxSIOp::create(w.b, w.loc, last, w.constant(-1, integer));
+  last = arith::MinSIOp::create(w.b, w.loc, last, w.integer(Ix(p.keys) - Ix(1), integer));
+  return w.ix(last) + Ix(1);
+}
+
 Value isEmptyRow(Writer &w, onnx::AttendOp op, const AttentionProblem &p, Value sum) {
   Value zero = w.constant(0, sum.getType());
   if (op.getEmpty() == "never-nan") {

@@ -13,6 +13,12 @@ Ixs attentionRowAt(const AttentionProblem &p, Ix row);
 mlir::Value attentionScore(Writer &w, onnx::AttendOp op, llvm::ArrayRef<AttentionOther> others, mlir::Value product,
                            int64_t lanes, llvm::function_ref<mlir::Value(const AttentionOther &)> read);
 
+/// Returns the number (i64) of the last key that the query at `at` looks at, where `space` is that of the scores. It
+/// may be behind all keys, or before the first one.
+mlir::Value lastKeyAt(Writer &w, Group &group, const AttentionOther &lastKey, const Space &space, const Point &at);
+/// Returns how many keys there are up to the last one (i64).
+Ix keysUpTo(Writer &w, const AttentionProblem &p, mlir::Value last);
+
 /// Returns (i1) whether a row whose weights have this sum gives 0, since it has no key to look at; null where no row
 /// does.
 mlir::Value isEmptyRow(Writer &w, onnx::AttendOp op, const AttentionProblem &p, mlir::Value sum);

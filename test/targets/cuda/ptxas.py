@@ -88,8 +88,8 @@ def main():
         else:
             models = {path.parent.name: path for given in arguments.models for path in sorted(given.glob("**/model.onnx"))}
         spilled = kernels = refused = 0
-        # The oldest decides for all architectures of a library; that of them all has no tensor cores.
-        for (name, model), architectures in itertools.product(models.items(), (ARCHITECTURES[:1], ARCHITECTURES[1:])):
+        # What a library for all of them has in two forms is in one where the oldest is not among them.
+        for (name, model), architectures in itertools.product(models.items(), (ARCHITECTURES, ARCHITECTURES[1:])):
             out = scratch / f"out-{name}"
             texts, why = compile_model(arguments.ingot, model, out, architectures)
             if texts is None:

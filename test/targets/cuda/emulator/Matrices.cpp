@@ -1,6 +1,7 @@
 // mma.sync: the lanes of a warp hold parts of the matrices A (16 rows), B (8 columns) and C, and get those of A * B +
-// C. Which lane has what is PTX's description of the shapes m16n8kK: with g = lane / 4 and q = lane % 4, registers hold
-// elements that are next to each other along k, `perRegister` of them, and
+// C. Which lane has what is PTX's description of the shapes m16n8kK, of which m8n8kK has the even registers of A and
+// the first two elements of C: with g = lane / 4 and q = lane % 4, registers hold elements that are next to each other
+// along k, `perRegister` of them, and
 //
 //   A   register r is of row g + 8 * (r % 2), along k from (4 * (r / 2) + q) * perRegister
 //   B   register r is of column g, along k from (4 * r + q) * perRegister
@@ -16,7 +17,7 @@
 namespace ingot::emulator {
 namespace {
 
-constexpr int rows = 16, columns = 8;
+constexpr int columns = 8;
 
 float halfOf(uint16_t bits) { return _cvtsh_ss(bits); }
 uint16_t halfBitsOf(float value) { return uint16_t(_cvtss_sh(value, 0)); }
@@ -74,7 +75,7 @@ struct Operands {
   uint32_t a[4], b[2], c[4];
 };
 
-template <class A, class B, class Sums, int k> void multiply(Lanes &lanes) {
+template <class A, class B, class Sums, int k, int rows = 16> void multiply(Lanes &lanes) {
   using Sum = typename Sums::Sum;
   constexpr int per = A::perRegister, groups = k / (4 * per);
   static_assert(per == B::perRegister);
@@ -85,8 +86,9 @@ template <class A, class B, class Sums, int k> void multiply(Lanes &lanes) {
     for (int group = 0; group < groups; ++group) {
       for (int i = 0; i < per; ++i) {
         int at = (4 * group + q) * per + i;
-        a[g][at] = A::element(own.a[2 * group], i);
-        a[g + 8][at] = A::element(own.a[2 * group + 1], i);
+        for (int row = g; row < rows; row += 8) {
+          a[row][at] = A::element(own.a[2 * group + row / 8], i);
+        }
         b[g][at] = B::element(own.b[group], i);
       }
     }
@@ -94,7 +96,7 @@ template <class A, class B, class Sums, int k> void multiply(Lanes &lanes) {
   for (int lane = 0; lane < 32; ++lane) {
     int g = lane / 4, q = lane % 4;
     const auto &own = *static_cast<const Operands *>(lanes.operands[lane]);
-    for (int e = 0; e < 4; ++e) {
+    for (int e = 0; e < rows / 4; ++e) {
       int row = g + 8 * (e / 2), column = 2 * q + e % 2;
       Sum sum = Sums::get(own.c, e);
       for (int i = 0; i < k; ++i) {
@@ -172,5 +174,15 @@ MMA_NARROW(m16n8k16_row_col_s8, int32_t, uint32_t, (multiply<Signed, Signed, Int
 MMA_NARROW(m16n8k16_row_col_u8, int32_t, uint32_t, (multiply<Unsigned, Unsigned, Integers, 16>))
 MMA_NARROW(m16n8k16_row_col_s8_u8, int32_t, uint32_t, (multiply<Signed, Unsigned, Integers, 16>))
 MMA_NARROW(m16n8k16_row_col_u8_s8, int32_t, uint32_t, (multiply<Unsigned, Signed, Integers, 16>))
+
+#define MMA_OF_8_ROWS(name, operation)                                                                                 \
+  void MMA(name)(void *result, uint32_t a, uint32_t b, int32_t c0, int32_t c1) {                                       \
+    Operands all = {{a}, {b}, {uint32_t(c0), uint32_t(c1)}};                                                           \
+    together("mma." #name, operation, ~0u, &all, result);                                                              \
+  }
+MMA_OF_8_ROWS(m8n8k16_row_col_s8, (multiply<Signed, Signed, Integers, 16, 8>))
+MMA_OF_8_ROWS(m8n8k16_row_col_u8, (multiply<Unsigned, Unsigned, Integers, 16, 8>))
+MMA_OF_8_ROWS(m8n8k16_row_col_s8_u8, (multiply<Signed, Unsigned, Integers, 16, 8>))
+MMA_OF_8_ROWS(m8n8k16_row_col_u8_s8, (multiply<Unsigned, Signed, Integers, 16, 8>))
 
 } // extern "C"

@@ -1,0 +1,44 @@
+#include "targets/cuda/SplitFloats.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "targets/cuda/Instructions.h"
+
+using namespace mlir;
+
+namespace ingot::targets::cuda {
+
+SplitFloats::SplitFloats(lower::Writer &w, ValueRange numbers, int64_t products) {
+  Type real = w.b.getF32Type();
+  auto asFloat = [&](Value x) { return x.getType() == real ? x : arith::BitcastOp::create(w.b, w.loc, real, x); };
+  auto rounded = [&](Value x) {
+    auto name = w.b.getStringAttr("llvm.nvvm.f2tf32.rna");
+    return LLVM::CallIntrinsicOp::create(w.b, w.loc, w.b.getI32Type(), name, x)->getResult(0);
+  };
+  for (Value number : numbers) {
+    Value x = asFloat(number);
+    high.push_back(rounded(x));
+    if (products > 1) {
+      low.push_back(rounded(arith::SubFOp::create(w.b, w.loc, x, asFloat(high.back()))));
+    }
+  }
+}
+
+void addSplitProducts(lower::Writer &w, ArrayRef<SplitFloats> lines, ArrayRef<SplitFloats> columns,
+                      MutableArrayRef<Value> sums) {
+  Type real = w.b.getF32Type();
+  SmallVector<Value> all(sums.size(), w.constant(0, real));
+  for (auto [line, column] : llvm::zip_equal(lines, columns)) {
+    if (!line.low.empty()) {
+      all = multiplyMatrices(w, real, line.low, column.high, all);
+      all = multiplyMatrices(w, real, line.high, column.low, all);
+    }
+  }
+  for (auto [line, column] : llvm::zip_equal(lines, columns)) {
+    all = multiplyMatrices(w, real, line.high, column.high, all);
+  }
+  for (auto [sum, more] : llvm::zip_equal(sums, all)) {
+    sum = arith::AddFOp::create(w.b, w.loc, sum, more);
+  }
+}
+
+} // namespace ingot::targets::cuda
