@@ -60,7 +60,8 @@ std::optional<onnx::Window> windowOf(Operation *op) {
   return isKnown ? std::optional(std::move(*window)) : std::nullopt;
 }
 
-/// Returns the rows that a window reads for rows of its result, with those of padding, which are before and behind the image.
+/// Returns the rows that a window reads for rows of its result, with those of padding, which are before and behind the
+/// image.
 Rows readBy(const onnx::Window &window, Rows rows) {
   int64_t before = window.before[0].number(), stride = window.strides[0];
   return {rows.begin * stride - before, (rows.end - 1) * stride - before + window.reach(0)};
@@ -77,8 +78,7 @@ bool isRowLocal(Operation *op) {
   if (isWindowed(op)) {
     auto others = op->getOperands().drop_front();
     bool isAlone = llvm::all_of(op->getResults().drop_front(), [](Value v) { return v.use_empty(); });
-    return isAlone && isImage(op->getOperand(0)) && windowOf(op) &&
-           llvm::all_of(others, isFixed);
+    return isAlone && isImage(op->getOperand(0)) && windowOf(op) && llvm::all_of(others, isFixed);
   }
   return isa<onnx::Elementwise>(op) && llvm::all_of(op->getOperands(), [&](Value v) {
            auto type = onnx::ranked(v);

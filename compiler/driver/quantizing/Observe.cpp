@@ -1,6 +1,6 @@
 // Lets values of models be seen: a model is written with them as outputs, compiled and run on samples. Of a float model
-// the user's file is compiled once, with the sizes that all samples have. Smoothing divides some of its values, and what
-// they are then is computed from what they were.
+// the user's file is compiled once, with the sizes that all samples have. Smoothing divides some of its values, and
+// what they are then is computed from what they were.
 #include "compiler/driver/Driver.h"
 #include "compiler/driver/Progress.h"
 #include "compiler/driver/quantizing/Quantizer.h"
