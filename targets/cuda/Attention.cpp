@@ -12,7 +12,7 @@
 // multiprocessors, several blocks share the keys of each: a launch ahead (lower::KernelShape::ahead) leaves the state
 // of each part of the keys in memory, and the kernel combines those. Where a mask tells a row's last key, its keys end
 // there, so that a step of a decoder reads as much of a cache as has been written. Many rows of float16 and bfloat16
-// are another file's (AttentionTiles.h).
+// and, from 16 on, of float32 are another file's (AttentionTiles.h).
 #include "compiler/lower/attention/AttentionParts.h"
 #include "compiler/lower/core/Threads.h"
 #include "compiler/lower/core/Vectors.h"

@@ -86,7 +86,7 @@ void TensorProduct::bring(const Factor &factor, Ix from, Ix depth, Ix line, cons
   // The loads are in a loop where all of them at once would take registers that the sums need.
   constexpr int64_t few = 8;
   int64_t perLoad = threads() / inRow, inWord = 4 / numbers.bytes();
-  int64_t loads = factor.isCostly ? std::min(rows / perLoad, few) : rows / perLoad;
+  int64_t loads = factor.isCostly || !isWhole ? std::min(rows / perLoad, few) : rows / perLoad;
   auto bringSome = [&](Ix begin, ValueRange) {
     SmallVector<Value> loaded;
     SmallVector<Ix> places;

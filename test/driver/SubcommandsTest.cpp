@@ -280,7 +280,7 @@ TEST_F(Subcommands, Inspect) {
   std::string file = model("m.onnx", {-1, 3});
   Outcome outcome = ingot({"inspect", file, "--memory"});
   EXPECT_EQ(outcome.code, 0) << outcome.err;
-  EXPECT_TRUE(test::lastOptions.emit.empty() && test::lastOptions.outDir.empty());
+  EXPECT_TRUE(test::lastOptions.measures && test::lastOptions.outDir.empty());
   for (const char *part : {"ONNX IR 8, opset 17", "float32[", "  2 in 1 tensors, 8 B\n", "1  ",
                            "1,234,567 multiply-adds, 2 kernels", "arena 4.1 kB (largest live set 4.0 kB)", "1  x86\n",
                            "runs on x86: cuda: no Relu", "memory plan\nthe plan\n"}) {

@@ -98,7 +98,7 @@ class Model:
 
     def convolution(self, number):
         name, draw = f"conv{number}", self.draw
-        depthwise, taps, stride = draw.random() < 0.25, int(draw.choice([1, 1, 3, 3, 3, 5])), int(draw.choice([1, 1, 2]))
+        depthwise, taps, stride = draw.random() < 0.25, int(draw.choice([1, 1, 3, 3, 3, 5, 7])), int(draw.choice([1, 1, 2]))
         channels = int(draw.choice([1, 3, 16, 17, 24, 32, 40, 64, 80]))
         outputs = channels if depthwise else int(draw.choice([1, 7, 16, 20, 32, 33, 48, 64]))
         size, groups = [int(n) for n in draw.choice([1, 2, 4, 7, 8, 13, 14, 19, 28], 2)], channels if depthwise else 1

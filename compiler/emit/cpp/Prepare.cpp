@@ -68,6 +68,40 @@ static void splitDeinterleaved(ModuleOp module) {
   });
 }
 
+/// Makes the number whose bits are the lanes of a mask a sum of powers of two, since C++ has no vectors of bits. A
+/// number of fewer bits than 32 is no type of C++, either, and is only extended to one of 32 bits.
+static void addUpMaskBits(ModuleOp module) {
+  SmallVector<std::pair<vector::ExtractOp, Value>> found;
+  module.walk([&](vector::ExtractOp extract) {
+    auto bits = extract.getSource().getDefiningOp<vector::BitCastOp>();
+    if (bits && bits.getSourceVectorType().getElementType().isInteger(1) &&
+        bits.getResultVectorType().getNumElements() == 1) {
+      found.emplace_back(extract, bits.getSource());
+    }
+  });
+  for (auto [extract, mask] : found) {
+    OpBuilder b(extract);
+    Location loc = extract.getLoc();
+    auto type = cast<VectorType>(mask.getType()).clone(b.getI32Type());
+    SmallVector<int32_t> powers;
+    for (int64_t lane = 0; lane < type.getNumElements(); ++lane) {
+      powers.push_back(static_cast<int32_t>(uint32_t(1) << lane));
+    }
+    Value each = arith::ConstantOp::create(b, loc, DenseElementsAttr::get(type, ArrayRef<int32_t>(powers)));
+    Value none = arith::ConstantOp::create(b, loc, b.getZeroAttr(type));
+    Value set = arith::SelectOp::create(b, loc, mask, each, none);
+    Value sum = vector::ReductionOp::create(b, loc, vector::CombiningKind::OR, set);
+    if (extract.getType() == sum.getType()) {
+      extract.replaceAllUsesWith(sum);
+    }
+    for (Operation *user : llvm::make_early_inc_range(extract->getUsers())) {
+      cast<arith::ExtUIOp>(user).replaceAllUsesWith(sum);
+      user->erase();
+    }
+    extract.erase();
+  }
+}
+
 /// Moves small arrays to the start of the function: they live as long as it does, in whatever loop they are used.
 static void raiseArrays(ModuleOp module) {
   for (func::FuncOp function : module.getOps<func::FuncOp>()) {
@@ -117,6 +151,7 @@ LogicalResult prepare(ModuleOp module, const target::MachineModel &machine) {
   }
   splitFusedProducts(module);
   splitDeinterleaved(module);
+  addUpMaskBits(module);
   dropHints(module);
   PassManager passes(module.getContext());
   // A comparison of what is computed twice folds; compilers warn of comparing a value with itself.

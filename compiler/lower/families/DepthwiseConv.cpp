@@ -135,7 +135,8 @@ double shareOfTaps(const ConvAxis &axis) {
   return static_cast<double>(reached) / static_cast<double>(std::max<int64_t>(1, out * axis.taps));
 }
 
-/// Leaves out the kernel's slices and rows that read nothing but zeros around the image, where these are many.
+/// Leaves out the kernel's slices and rows that read nothing but zeros around the image, where these are many. Around
+/// bytes there is a zero point, whose products the bias makes up for.
 void leaveOutPadding(DepthwiseSchedule &s) {
   constexpr double shareToLeaveOut = 0.9;
   for (size_t i : {0, 1}) {
@@ -172,7 +173,7 @@ DepthwiseSchedule scheduleOf(plan::KernelOp kernel, const target::MachineModel &
   int64_t depth = s.bytes(machine).perWord();
   if (s.ofBytes && depth > 1 && s.axis(1).taps > 1 && s.taps() <= stackedTaps) {
     stack(s, registers, depth);
-  } else if (!s.resident && maySwapAxes) { // else rows are in a ring
+  } else if (!s.resident && !s.ofBytes && maySwapAxes) { // else rows are in a ring
     leaveOutPadding(s);
   }
   int64_t images = s.g.batch.isNumber() ? s.g.batch.number() : 1;
