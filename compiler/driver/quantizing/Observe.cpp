@@ -10,7 +10,7 @@
 
 namespace ingot::driver {
 
-static Quantizer::Values byName(const std::vector<HostTensor> &tensors) {
+Quantizer::Values Quantizer::byName(const std::vector<HostTensor> &tensors) {
   Quantizer::Values values;
   for (const HostTensor &tensor : tensors) {
     values[tensor.name] = &tensor;

@@ -15,14 +15,6 @@
 namespace ingot::driver {
 namespace {
 
-Quantizer::Values byName(const std::vector<HostTensor> &tensors) {
-  Quantizer::Values values;
-  for (const HostTensor &tensor : tensors) {
-    values[tensor.name] = &tensor;
-  }
-  return values;
-}
-
 void compare(const HostTensor &expected, const HostTensor &got, OutputFacts &facts) {
   facts.isFloat = support::elementType(expected.type).isFloat();
   if (facts.isFloat) {

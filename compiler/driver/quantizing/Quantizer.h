@@ -28,6 +28,7 @@ public:
   llvm::Expected<QuantizeFacts> run(support::OutputFiles &files);
 
   using Values = llvm::StringMap<const HostTensor *>;
+  static Values byName(const std::vector<HostTensor> &tensors);
   /// Gets the observed values of a sample by their names, and the sample's number.
   using Take = llvm::function_ref<llvm::Error(const Values &, size_t sample)>;
 
