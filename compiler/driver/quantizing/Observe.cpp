@@ -51,21 +51,7 @@ llvm::Expected<std::string> Quantizer::fileWith(quantizer::Model &observed, llvm
   return std::string(path);
 }
 
-llvm::Expected<std::vector<HostTensor>> Quantizer::expectedOutputs(const DataSet &data) {
-  bool isSeen = seen && seen->isUsers;
-  if (!isSeen && !ofUser) {
-    ofUser = Observation{std::make_unique<ModelRuns>(forSamples, invocation.model.modelPath), false, 0, true};
-  }
-  Observation &own = isSeen ? *seen : *ofUser;
-  llvm::Expected<std::vector<HostTensor>> outputs = own.runs->outputs(data);
-  if (outputs) {
-    outputs->erase(outputs->end() - ptrdiff_t(own.added), outputs->end());
-  }
-  return outputs;
-}
-
 llvm::Expected<std::vector<HostTensor>> Quantizer::expectedOutputs(size_t sample) {
-  constexpr size_t kMostBytes = size_t(256) << 20;
   if (auto known = expected.find(sample); known != expected.end()) {
     return known->second;
   }
@@ -73,18 +59,28 @@ llvm::Expected<std::vector<HostTensor>> Quantizer::expectedOutputs(size_t sample
   if (!data) {
     return data.takeError();
   }
-  llvm::Expected<std::vector<HostTensor>> outputs = expectedOutputs(*data);
-  if (!outputs) {
-    return outputs.takeError();
+  bool isSeen = seen && seen->isUsers;
+  if (!isSeen && !ofUser) {
+    ofUser = Observation{std::make_unique<ModelRuns>(forSamples, invocation.model.modelPath), false, 0, true};
   }
-  size_t bytes = 0;
-  for (const HostTensor &output : *outputs) {
-    bytes += output.bytes.size();
-  }
-  if (expectedBytes + bytes <= kMostBytes) {
-    expectedBytes += bytes, expected[sample] = *outputs;
+  Observation &own = isSeen ? *seen : *ofUser;
+  llvm::Expected<std::vector<HostTensor>> outputs = own.runs->outputs(*data);
+  if (outputs) {
+    outputs->erase(outputs->end() - ptrdiff_t(own.added), outputs->end());
+    keepExpected(sample, *outputs);
   }
   return outputs;
+}
+
+void Quantizer::keepExpected(size_t sample, llvm::ArrayRef<HostTensor> outputs) {
+  constexpr size_t kMostBytes = size_t(256) << 20;
+  size_t bytes = 0;
+  for (const HostTensor &output : outputs) {
+    bytes += output.bytes.size();
+  }
+  if (expectedBytes + bytes <= kMostBytes && expected.try_emplace(sample, outputs.begin(), outputs.end()).second) {
+    expectedBytes += bytes;
+  }
 }
 
 ModelRuns Quantizer::runsOf(const quantizer::Model &which, const std::string &file, bool timed) const {
@@ -112,7 +108,7 @@ llvm::Error Quantizer::observe(Observation &observation, llvm::ArrayRef<size_t> 
     if (!data) {
       return data.takeError();
     }
-    llvm::Expected<std::vector<HostTensor>> outputs = valuesOf(observation, std::move(*data));
+    llvm::Expected<std::vector<HostTensor>> outputs = valuesOf(observation, std::move(*data), sample);
     if (!outputs) {
       return outputs.takeError();
     }
@@ -134,13 +130,16 @@ static void divide(HostTensor &tensor, const quantizer::Divided &how) {
   }
 }
 
-llvm::Expected<std::vector<HostTensor>> Quantizer::valuesOf(Observation &observation, DataSet data) {
+llvm::Expected<std::vector<HostTensor>> Quantizer::valuesOf(Observation &observation, DataSet data, size_t sample) {
   if (observation.isQuantized) {
     return observation.runs->outputs(forQuantized(std::move(data)));
   }
   llvm::Expected<std::vector<HostTensor>> outputs = observation.runs->outputs(data);
   if (!outputs) {
     return outputs;
+  }
+  if (observation.isUsers) { // smoothing, which divides values inside, is not of the user
+    keepExpected(sample, llvm::ArrayRef(*outputs).drop_back(observation.added));
   }
   std::vector<HostTensor> added; // behind those that the model has by itself
   for (HostTensor &tensor : *outputs) {

@@ -144,7 +144,8 @@ llvm::Error Quantizer::measure() {
     if (!data) {
       return data.takeError();
     }
-    llvm::Expected<std::vector<HostTensor>> exact = valuesOf(**ours, *data), got = valuesOf(*seenOfQuantized, *data);
+    llvm::Expected<std::vector<HostTensor>> exact = valuesOf(**ours, *data, i),
+                                            got = valuesOf(*seenOfQuantized, *data, i);
     if (!exact || !got) {
       return llvm::joinErrors(exact.takeError(), got.takeError());
     }

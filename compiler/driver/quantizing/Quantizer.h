@@ -116,7 +116,7 @@ private:
   llvm::Expected<Observation> observation(quantizer::Model &observed, llvm::ArrayRef<std::string> values);
   llvm::Error observe(Observation &observation, llvm::ArrayRef<size_t> which, Take take);
   /// Returns what an observed model gives; of a float model, what `model` gives, whose values smoothing has divided.
-  llvm::Expected<std::vector<HostTensor>> valuesOf(Observation &observation, DataSet data);
+  llvm::Expected<std::vector<HostTensor>> valuesOf(Observation &observation, DataSet data, size_t sample);
   /// Runs `model` or `quantized` on all samples.
   llvm::Error observe(quantizer::Model &observed, llvm::ArrayRef<std::string> values, Take take);
   /// Returns runs in which all can be seen that the layers of `model` read and make. One model is compiled for all of
@@ -181,12 +181,14 @@ private:
   void warnOfTimes();
   /// Notes for the page what the layers with the largest errors read, and their weights.
   llvm::Error noteDistributions();
-  /// Returns the outputs that the user's model has.
-  llvm::Expected<std::vector<HostTensor>> expectedOutputs(const DataSet &data);
-  /// Returns those of a sample, which are computed once as long as they are not too large to be kept.
+  /// Returns the outputs of the user's model for a sample, which are computed once as long as they are not too large to
+  /// be kept.
   llvm::Expected<std::vector<HostTensor>> expectedOutputs(size_t sample);
+  /// Keeps them for that.
+  void keepExpected(size_t sample, llvm::ArrayRef<HostTensor> outputs);
   /// Returns a run of a file in `folder`, in whose messages the model is called by its own name.
-  /// `timed`: times are asked for, as a user's compilation has them, and not values.
+  /// With `timed`, the model is compiled as the user's command line says, since its times are measured. Otherwise its
+  /// sizes may be those of the samples.
   ModelRuns runsOf(const quantizer::Model &which, const std::string &file, bool timed = false) const;
   /// Returns inputs as the quantized model wants them.
   DataSet forQuantized(DataSet data) const;
