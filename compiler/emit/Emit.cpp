@@ -85,6 +85,7 @@ public:
 
 private:
   bool wants(Kind kind) const { return llvm::is_contained(options.kinds, kind); }
+  bool needsObject() const { return wants(Kind::Lib) || wants(Kind::Obj) || wants(Kind::Shared); }
   LogicalResult fail(Error error) { return module.emitError(toString(std::move(error))); }
   LogicalResult makeFolder();
   LogicalResult generateSource(const ingot::target::MachineModel &machine, const ingot::emit::WeightsSource &weights);
@@ -367,7 +368,7 @@ LogicalResult Emitter::makeFolder() {
 /// Writes NAME.weights under a temporary name, since code is generated with its hash, or takes the file in.
 LogicalResult Emitter::prepareFiles(const ingot::emit::WeightsSource &weights) {
   bool isEmbedded = model.weightsPlace == ingot::plan::WeightsPlace::Embed;
-  if (isEmbedded && ingot::emit::needsMachineCode(options.kinds)) {
+  if (isEmbedded && needsObject()) {
     if (Error error = ingot::emit::checkFitsObject(model.weightBytes)) { // before code is made, which takes long
       return fail(std::move(error));
     }
@@ -400,8 +401,7 @@ LogicalResult Emitter::writeFiles(const ingot::emit::WeightsSource &weights) {
   if (failed(makeFolder())) {
     return failure();
   }
-  bool needsObject = wants(Kind::Lib) || wants(Kind::Obj) || wants(Kind::Shared);
-  if (needsObject && failed(writeBinaries(weights))) {
+  if (needsObject() && failed(writeBinaries(weights))) {
     return failure();
   }
   if (weightsFile) {

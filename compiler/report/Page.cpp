@@ -5,6 +5,7 @@
 #include "compiler/report/Page.h"
 #include "compiler/report/Assets.inc"
 #include "compiler/report/Json.h"
+#include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"
@@ -22,17 +23,24 @@ void writeTexts(llvm::json::OStream &json, llvm::StringRef key, const std::vecto
   });
 }
 
-/// Returns the estimated cycles of one launch of a kernel, of which all launches are alike; -1: they are not known.
-double cyclesOf(const pipeline::GraphNode &node, const pipeline::Result &result) {
-  auto isCalled = [&](const emit::FunctionCycles &function) { return function.name == node.launch.kernel; };
-  auto found = llvm::find_if(result.functionCycles, isCalled);
-  auto isLaunch = [&](const pipeline::GraphNode &other) { return other.launch.kernel == node.launch.kernel; };
-  auto launches = static_cast<double>(llvm::count_if(result.launches, isLaunch));
-  return found == result.functionCycles.end() ? -1 : static_cast<double>(found->cycles) / launches;
+/// Returns the estimated cycles of one launch of each kernel, whose launches are all alike.
+llvm::StringMap<double> cyclesOfLaunches(const pipeline::Result &result) {
+  llvm::StringMap<int64_t> launches;
+  for (const pipeline::GraphNode &node : result.launches) {
+    ++launches[node.launch.kernel];
+  }
+  llvm::StringMap<double> cycles;
+  for (const emit::FunctionCycles &function : result.functionCycles) {
+    if (auto found = launches.find(function.name); found != launches.end()) {
+      cycles[function.name] = static_cast<double>(function.cycles) / static_cast<double>(found->second);
+    }
+  }
+  return cycles;
 }
 
+/// Writes nodes or launches; `cycles` has the estimated cycles of a launch by its kernel, if they are known.
 void writeNodes(llvm::json::OStream &json, llvm::StringRef key, const std::vector<pipeline::GraphNode> &nodes,
-                const pipeline::Result &result) {
+                const llvm::StringMap<double> &cycles) {
   json.attributeArray(key, [&] {
     for (const pipeline::GraphNode &node : nodes) {
       json.object([&] {
@@ -44,7 +52,8 @@ void writeNodes(llvm::json::OStream &json, llvm::StringRef key, const std::vecto
         writeTexts(json, "nodes", node.launch.nodes);
         writeTexts(json, "symbols", node.launch.symbols);
         if (!node.launch.kernel.empty()) {
-          json.attribute("cycles", cyclesOf(node, result));
+          auto found = cycles.find(node.launch.kernel);
+          json.attribute("cycles", found == cycles.end() ? -1 : found->second);
         }
         json.attribute("from", llvm::json::Array(node.from));
       });
@@ -83,8 +92,9 @@ std::string dataText(const pipeline::Result &result, const PageFacts &facts) {
     json.attribute("code", result.codeBytes);
     json.attribute("cycles", result.cycles);
     writeTexts(json, "inputs", result.inputs);
-    writeNodes(json, "before", result.imported, result);
-    writeNodes(json, "after", result.launches, result);
+    llvm::StringMap<double> cycles = cyclesOfLaunches(result);
+    writeNodes(json, "before", result.imported, cycles);
+    writeNodes(json, "after", result.launches, cycles);
     json.attributeArray("times", [&] {
       for (const LaunchTime &time : facts.kernels) {
         json.object([&] {

@@ -249,10 +249,9 @@ void writeLargest(llvm::json::OStream &json, const pipeline::Result &model, cons
 std::vector<std::string> nodesOf(const std::string &kernel, const pipeline::Result &result) {
   std::vector<std::string> nodes;
   for (const pipeline::GraphNode &node : result.launches) {
-    for (const std::string &name : node.launch.kernel == kernel ? node.launch.nodes : std::vector<std::string>()) {
-      if (!llvm::is_contained(nodes, name)) {
-        nodes.push_back(name);
-      }
+    if (node.launch.kernel == kernel) {
+      llvm::copy_if(node.launch.nodes, std::back_inserter(nodes),
+                    [&](const std::string &name) { return !llvm::is_contained(nodes, name); });
     }
   }
   return nodes;
