@@ -145,7 +145,7 @@ def main():
             continue
         for folder in folders:
             if not is_recorded(folder):
-                ingot_run.skip(f"{folder.name} on {target}", "no recorded tensors")
+                print(f"{folder.name} on {target}: left out: no recorded tensors")
                 continue
             if rows.get((folder.name, target), {"state": "wrong"})["state"] != "wrong":
                 continue
