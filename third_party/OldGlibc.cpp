@@ -1,4 +1,5 @@
-// What Debian's archives, which were compiled with glibc 2.36, call of it and glibc 2.31 lacks (OldGlibc.cmake).
+// Debian compiled LLVM's archives with glibc 2.36. This file defines what they call of it that glibc 2.31 does not
+// have, so that programs can be linked against the older one (OldGlibc.cmake).
 #include <cstdint>
 #include <cstdlib>
 #include <malloc.h>

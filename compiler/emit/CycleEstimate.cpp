@@ -122,9 +122,9 @@ public:
   }
 
 private:
-  /// Bytes of an instruction, which has two or four.
+  /// The mean size of an instruction in bytes: instructions have two or four.
   static constexpr double codeBytes = 3;
-  /// What takes as many cycles is a call of a library, which has about as many instructions.
+  /// An operation of at least so many cycles is a call of a library function, which has about as many instructions.
   static constexpr double callOfLibrary = 20;
 
   const Cycles &cycles;

@@ -5,10 +5,10 @@
 // a loop whose length depends on data its most iterations count, and of a branch both sides. Caches and what waits for
 // its operands do not count.
 //
-// Where reads of the flash wait, code and constants are taken to be in it. Each is read line by line, without a
-// prefetch: constants in their order, so that a line waits once for all that is in it; code, too, and once more for
-// each branch and call. Loops of a core that keeps code in a cache do not wait for code. Weights of which only the
-// caller knows where they are (--weights extern) do not wait.
+// If reads of the flash wait, the estimate assumes that code and constants are in it, and that there is no prefetch.
+// Constants are read in their order, so a line of the flash makes a run wait once. Code waits once for each line, too,
+// and again at each branch and call. A core that keeps code in a cache does not wait for code. Weights whose place only
+// the caller knows (--weights extern) do not wait.
 #pragma once
 #include "compiler/emit/BuildInfo.h"
 #include "compiler/target/MachineModel.h"

@@ -6,9 +6,9 @@
 //
 // Rows near the edge of a patch are computed by two patches. The arithmetic of an element is the same as before.
 //
-// Of all cuts that one is taken with which the memory that lives at one time is least, by an estimate of the buffers
-// that kernels will pass to each other: operands of convolutions, pools and other ops that are not elementwise, in the
-// integers that they are kept in.
+// The cut is chosen for which the least memory is in use at one time. That is estimated from the buffers that kernels
+// will pass to each other: the operands of convolutions, pools and other ops that are not elementwise, in the integer
+// types that they are stored in.
 #include "compiler/graph/RowPatches.h"
 #include "compiler/onnx/elements/Window.h"
 #include "compiler/onnx/ops/Conv.h"
@@ -225,7 +225,7 @@ private:
   }
 };
 
-/// What a cut takes, by estimate.
+/// The estimated memory and work of a cut.
 struct Cost {
   int64_t bytes, rows; ///< at one time; rows that all patches compute of all values together
   bool operator<(const Cost &other) const { return std::pair(bytes, rows) < std::pair(other.bytes, other.rows); }

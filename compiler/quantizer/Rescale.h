@@ -22,7 +22,7 @@ struct Scaled {
   std::set<int> products; ///< the nodes whose weights may be multiplied: others are to stay as they are
 };
 
-/// Where a factor goes so that a value gets it.
+/// The places in a model into which a factor is multiplied so that a value gets it.
 struct ScalePlaces {
   std::vector<ScaledOperand> operands; ///< the constants to be multiplied
   std::vector<std::string> values;     ///< all values that get the factor by that

@@ -10,9 +10,9 @@
 // In the end the groups' maxima, sums of weights and sums of values are combined, first within warps, then through
 // shared memory. So the keys of one row, as a decoder has it, are shared by 16 groups. Where there are fewer rows than
 // multiprocessors, several blocks share the keys of each: a launch ahead (lower::KernelShape::ahead) leaves the state
-// of each part of the keys in memory, and the kernel combines those. Where a mask tells a row's last key, its keys end
-// there, so that a step of a decoder reads as much of a cache as has been written. Many rows of float16 and bfloat16
-// and, from 16 on, of float32 are another file's (AttentionTiles.h).
+// of each part of the keys in memory, and the kernel combines those. If a mask says which key is the last one that
+// a row looks at, the kernel reads no further, so that a step of a decoder reads the written part of a cache alone.
+// Many rows of float16 and bfloat16 and, from 16 on, of float32 are another file's (AttentionTiles.h).
 #include "compiler/lower/attention/AttentionParts.h"
 #include "compiler/lower/core/Threads.h"
 #include "compiler/lower/core/Vectors.h"

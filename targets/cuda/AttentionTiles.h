@@ -7,7 +7,8 @@
 // Four neighbouring threads have two rows, so that maxima and sums of rows go between four. Q, K and V have a piece of
 // shared memory each. While the scores are computed V is copied there (cp.async), and the next K while V is multiplied.
 // Rows in shared memory are 16 bytes longer than what they hold, so that the eight that ldmatrix reads together are in
-// different banks. Where a mask tells the last key of each row, the block stops at the last one of its rows.
+// different banks. If a mask says which key is the last one that each
+// row looks at, the block stops at the last key of all its rows.
 //
 // Weights are float32, which the instruction does not take. Each is the sum of two numbers of the type, and so there
 // are two products with V; with --accuracy fast a weight is rounded to one. Of float32 both products are those of

@@ -107,7 +107,7 @@ private:
     });
   }
 
-  /// Returns which of all rows the block's row is, or the last one for those behind it.
+  /// Returns the number of the block's row among all rows. A block's rows behind the last one read the last one.
   Ix rowAt(int64_t row) const { return min(firstRow + row, Ix(allRows) - 1); }
 
   /// Returns the place of a column of a row, which is counted through all matrices.

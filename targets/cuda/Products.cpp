@@ -4,9 +4,10 @@
 // of memory. The right factor of bytes is a constant, packed into lines (PackedLines.h). Where there are few tiles,
 // several blocks share the depth of each (SplitDepth.h).
 //
-// Where the number of rows is open, as that of a language model's tokens, a run finds out which form is its own. A
-// launch ahead has no blocks for many rows; of few ones it leaves sums in memory, parts of the depth apart, and the
-// kernel adds those up in the place of multiplying tiles.
+// If the number of rows is open, as that of a language model's tokens is, the kernel has both forms, and each run takes
+// the one for its number of rows. A launch ahead of the kernel multiplies few rows: it leaves a sum for each part of
+// the depth in memory, and the kernel adds these up. For many rows that launch has no blocks, and the kernel multiplies
+// tiles.
 #include "compiler/onnx/formats/Products.h"
 #include "compiler/lower/core/Threads.h"
 #include "compiler/lower/core/Vectors.h"

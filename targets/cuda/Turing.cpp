@@ -1,7 +1,7 @@
 // PTX describes which thread has what of a matrix by registers (test/targets/cuda/emulator/Matrices.cpp has it, too).
-// Of mma.m16n8k16 registers 0 and 1 of the left factor and 0 of the right one are what mma.m16n8k8 takes of the first
-// half of the depth, and the others are the second half. Of mma.m16n8k32, whose registers are of bytes, each of the
-// left factor is what mma.m8n8k16 takes of eight rows and half of the depth.
+// mma.m16n8k16 (float16) is two of mma.m16n8k8, which has half the depth: the first one takes registers 0 and 1 of the
+// left factor and register 0 of the right one, the second one the other registers. mma.m16n8k32 (bytes) is four of
+// mma.m8n8k16, each of which takes one register of the left factor: eight rows, and half of the depth.
 #include "targets/cuda/Turing.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/Module.h"

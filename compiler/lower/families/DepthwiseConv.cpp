@@ -509,7 +509,8 @@ public:
   SmallVector<TypeID> roots() const override { return rootsOf<onnx::ConvOp, formats::Int8ConvOp>(); }
   bool isFor(Operation *root) const override { return isDepthwise(root); }
 
-  /// Of floats with fewer channels than half a block, lanes are neighbouring outputs of a row.
+  /// If floats have fewer channels than half a block, most lanes of a block would be empty. Their kernel is row-major,
+  /// where lanes are neighbouring outputs of a row.
   LayoutRule layoutRule(Operation *root, const target::MachineModel &machine) const override {
     bool isFew = 2 * onnx::ranked(root->getResult(0)).getDimSize(1) < machine.blockLanes();
     return isFew && isa<onnx::ConvOp>(root) ? LayoutRule::RowMajor : ConvFamily::layoutRule(root, machine);

@@ -1,9 +1,10 @@
 // Writes the indices of elements that are not zero, one column for each element. The length of the rows is known only
 // when all elements have been counted, so with more than one axis the elements are read twice.
 //
-// Where the tensor is one row in memory, a vector of elements becomes a number with a bit for each, and a loop takes
-// the lowest bit until none is left: whether an element is zero is not what a processor can predict. The indices along
-// the axes are then quotients by known sizes.
+// If the tensor is one row in memory, a vector of elements is compared with zero at once, and the comparison becomes a
+// number with a bit for each element. A loop takes the lowest bit until none is left. There is no branch for each
+// element, which a processor could not predict. The indices along the axes are quotients and remainders of the
+// element's number by known sizes.
 #include "compiler/lower/Family.h"
 #include "compiler/lower/core/Vectors.h"
 #include "compiler/onnx/ElementTypes.h"

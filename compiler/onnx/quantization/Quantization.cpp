@@ -366,7 +366,7 @@ Value scaledProduct(Formula &f, Value a, Value aScale, Value aZero, Value b, Val
   return present(bias) ? f.add(y, bias) : y;
 }
 
-/// Appends `count` numbers from each row, which has `each` numbers in a byte. Weights are billions of numbers, so all
+/// Writes `count` numbers from each row, which has `each` numbers in a byte. Weights are billions of numbers, so all
 /// numbers of a byte are looked up at once.
 template <size_t each> static void unpackRows(ArrayRef<char> bytes, int64_t row, int64_t count, char *to) {
   std::array<std::array<char, each>, 256> numbersOf;
