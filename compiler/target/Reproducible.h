@@ -9,7 +9,7 @@ namespace ingot::target {
 
 /// The version of what reproducible results are computed by. It counts up when a model may get other bits than before;
 /// test/reproducible/bits.json has the bits of this version.
-inline constexpr int64_t arithmeticVersion = 1;
+inline constexpr int64_t arithmeticVersion = 2;
 
 /// Returns the machine as kernels may see it whose bits every machine has.
 MachineModel reproducible(const MachineModel &machine);

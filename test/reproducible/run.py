@@ -223,7 +223,7 @@ def one(arguments, suite, number, name, names):
 def compare_kept(arguments, digests):
     """What is wrong with the digests of bits.json, which is written anew with --keep."""
     if arguments.keep:
-        kept = json.loads(BITS.read_text()) if BITS.exists() else {"arithmetic_version": 1}
+        kept = json.loads(BITS.read_text()) if BITS.exists() else {"arithmetic_version": 2}
         BITS.write_text(json.dumps({"arithmetic_version": kept["arithmetic_version"], "digests": dict(sorted(digests.items()))}, indent=1) + "\n")
         return []
     kept = json.loads(BITS.read_text())["digests"] if BITS.exists() else {}
