@@ -149,7 +149,25 @@ def gates(g):
     g.result(g.op("Mul", x, g.op("Pow", g.op("Add", g.op("Pow", x, 2), 1e-5), -0.5)))
 
 
-CASES = {f"{case.__name__}-{kind}": (case, kind) for case in (functions, powers, remainders, constants, pairs, gates) for kind in TYPES}
+def positions(g):
+    """Where rows and columns have their extremes: the first or last NaN, as numpy has it, before every number."""
+    rows = np.stack([np.roll(g.inputs["x"], k) for k in range(len(g.inputs["x"]))])
+    rows[::3][np.isnan(rows[::3])] = -np.inf
+    rows[5], rows[-1], rows[1:, 2], rows[:, -2] = -np.inf, np.nan, np.inf, np.nan
+    g.inputs["rows"], g.values["rows"] = rows, rows
+    short = g.inputs["short"] = g.values["short"] = np.ascontiguousarray(rows[:, 1:4])
+    for kind, best in (("ArgMax", np.argmax), ("ArgMin", np.argmin)):
+        for name, axis, data in (("rows", 1, rows), ("rows", 0, rows), ("short", 1, short)):
+            for last in (0, 1):
+                found = data.shape[axis] - 1 - best(np.flip(data, axis), axis) if last else best(data, axis)
+                place, result = f"place{len(g.nodes)}", f"v{len(g.nodes)}"
+                g.nodes.append(helper.make_node(kind, [name], [place], axis=axis, keepdims=0, select_last_index=last))
+                g.nodes.append(helper.make_node("Cast", [place], [result], to=g.number))
+                g.values[result] = found.astype(np.float64)
+                g.result(result)
+
+
+CASES = {f"{case.__name__}-{kind}": (case, kind) for case in (functions, powers, remainders, constants, pairs, gates, positions) for kind in TYPES}
 for case in (pairs, gates):
     del CASES[f"{case.__name__}-float16"]  # what stays in registers is not rounded to 16 bits
 
@@ -174,7 +192,7 @@ def verdict(g, name, got):
 def text_of(g, node):
     def text(name):
         made = [node for node in g.nodes if node.output[0] == name]
-        return text_of(g, made[0]) if made else name if name == "x" else str(g.values[name])
+        return text_of(g, made[0]) if made else name if name in g.inputs else str(g.values[name])
 
     return f"{node.op_type}({', '.join(map(text, node.input))})"
 

@@ -1,7 +1,7 @@
 // Computes ArgMax and ArgMin. The best value and its position are carried side by side, lane by lane. Of rows of a few
-// elements each lane has one. Along a row each
-// lane sees every `lanes`-th element. At the end of the row the best value over all lanes decides, and the first (or
-// last) position of those lanes that have it.
+// elements each lane has one. Along a row each lane sees every `lanes`-th element. At the end of the row the best value
+// over all lanes decides, and the first (or last) position of those lanes that have it. Nothing beats a NaN, as in
+// NumPy, which ONNX's reference calls.
 #include "compiler/lower/core/AxisSplit.h"
 #include "compiler/onnx/Onnx.h"
 #include "compiler/onnx/ops/Constant.h"
@@ -67,6 +67,8 @@ private:
     group.finish(position, space, point);
   }
 
+  Value compare(arith::CmpFPredicate how, Value x, Value y) { return arith::CmpFOp::create(w.b, w.loc, how, x, y); }
+
   /// Returns how values are combined.
   Combine how() const {
     return wanted.max ? (isUnsigned ? Combine::UnsignedMax : Combine::Max)
@@ -77,14 +79,27 @@ private:
   /// wants the last position.
   Value better(Value x, Value best) {
     if (isa<FloatType>(element)) {
-      auto how = wanted.max ? (wanted.last ? arith::CmpFPredicate::OGE : arith::CmpFPredicate::OGT)
-                            : (wanted.last ? arith::CmpFPredicate::OLE : arith::CmpFPredicate::OLT);
-      return arith::CmpFOp::create(w.b, w.loc, how, x, best);
+      using P = arith::CmpFPredicate;
+      Value isNaN = compare(P::UNO, x, x);
+      if (wanted.last) {
+        return arith::OrIOp::create(w.b, w.loc, compare(wanted.max ? P::OGE : P::OLE, x, best), isNaN);
+      }
+      Value isFirst = arith::AndIOp::create(w.b, w.loc, isNaN, compare(P::ORD, best, best));
+      return arith::OrIOp::create(w.b, w.loc, compare(wanted.max ? P::OGT : P::OLT, x, best), isFirst);
     }
     using P = arith::CmpIPredicate;
     P more = isUnsigned ? (wanted.last ? P::uge : P::ugt) : (wanted.last ? P::sge : P::sgt);
     P less = isUnsigned ? (wanted.last ? P::ule : P::ult) : (wanted.last ? P::sle : P::slt);
     return w.compare(wanted.max ? more : less, x, best);
+  }
+
+  /// Returns (i1) whether lanes have the best value of all: a NaN where any lane has one.
+  Value hasValue(Value lanes, Value all) {
+    if (!isa<FloatType>(element)) {
+      return w.compare(arith::CmpIPredicate::eq, lanes, all);
+    }
+    return arith::OrIOp::create(w.b, w.loc, compare(arith::CmpFPredicate::OEQ, lanes, all),
+                                compare(arith::CmpFPredicate::UNO, lanes, lanes));
   }
 
   /// Returns the best value and its position after one more vector (or scalar) `x`, which is at `here`. `mask` has the
@@ -142,9 +157,7 @@ private:
     Value best = split.whole(w, how(), carried[0]), position = carried[1];
     if (split.lanes > 1 || split.team > 1) {
       Value all = w.splat(best, split.lanes);
-      Value has = isa<FloatType>(element)
-                      ? arith::CmpFOp::create(w.b, w.loc, arith::CmpFPredicate::OEQ, carried[0], all).getResult()
-                      : w.compare(arith::CmpIPredicate::eq, carried[0], all);
+      Value has = hasValue(carried[0], all);
       Combine order = wanted.last ? Combine::Max : Combine::Min;
       position = split.whole(w, order,
                              arith::SelectOp::create(w.b, w.loc, has, position, neutral(w, order, position.getType())));
