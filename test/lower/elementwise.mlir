@@ -38,3 +38,32 @@ func.func @awkward(%x: tensor<3x5xf32>, %y: tensor<3x1xf32>) -> tensor<3x5xf32> 
   %0 = onnx.Add %x, %y : (tensor<3x5xf32>, tensor<3x1xf32>) -> tensor<3x5xf32>
   return %0 : tensor<3x5xf32>
 }
+
+// -----
+
+// 16 MiB and more are stored past the caches, from the first cache line on: elements before it and behind the last vector are single ones. Plain stores are for
+// results that do not begin at an element's multiple, and for those in an operand's place.
+// CHECK-LABEL: func.func private @elementwise_
+// CHECK: memref.extract_aligned_pointer_as_index %arg1
+// CHECK: memref.extract_aligned_pointer_as_index %arg0
+// CHECK: scf.if
+// V3: vector.store {{.*}} {alignment = 32 : i64, nontemporal = true} : memref<4194305xf32>, vector<8xf32>
+// V4: vector.store {{.*}} {alignment = 64 : i64, nontemporal = true} : memref<4194305xf32>, vector<16xf32>
+// CHECK: memref.store
+// CHECK: llvm.fence seq_cst
+// CHECK: vector.store
+// CHECK-NOT: nontemporal
+func.func @past_caches(%x: tensor<4194305xf32>) -> tensor<4194305xf32> {
+  %0 = onnx.Neg %x : (tensor<4194305xf32>) -> tensor<4194305xf32>
+  return %0 : tensor<4194305xf32>
+}
+
+// -----
+
+// Rows that are short keep plain stores, since each of them would begin and end with single elements.
+// CHECK-LABEL: func.func private @elementwise_
+// CHECK-NOT: nontemporal
+func.func @short_rows(%x: tensor<1048576x17xf32>, %y: tensor<17xf32>) -> tensor<1048576x17xf32> {
+  %0 = onnx.Add %x, %y : (tensor<1048576x17xf32>, tensor<17xf32>) -> tensor<1048576x17xf32>
+  return %0 : tensor<1048576x17xf32>
+}

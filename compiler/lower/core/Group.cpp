@@ -267,7 +267,11 @@ SmallVector<Value> Group::epilogue(Value rootVector, const Space &space, const P
 
 void Group::finish(Value rootVector, const Space &space, const Point &at) const {
   for (auto [v, access] : llvm::zip_equal(epilogue(rootVector, space, at), space.results)) {
-    w.store(v, access.buffer, access.at(at.at), at.mask);
+    if (at.pastCaches) {
+      w.storePastCaches(v, access.buffer, access.at(at.at));
+    } else {
+      w.store(v, access.buffer, access.at(at.at), at.mask);
+    }
   }
 }
 

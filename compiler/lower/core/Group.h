@@ -47,6 +47,8 @@ struct Point {
   llvm::SmallVector<Ix> at;
   int64_t lanes = 1; ///< 1: a scalar; in blocked spaces always the block
   mlir::Value mask;  ///< the lanes that count; null: all
+  /// Whether the results are stored past the caches (Writer::storePastCaches).
+  bool pastCaches = false;
 };
 
 /// The region of one kernel, with the buffers of its operands and results.

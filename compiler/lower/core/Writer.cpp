@@ -7,6 +7,7 @@
 #include "compiler/target/Platform.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -281,6 +282,16 @@ void Writer::store(Value v, Buffer to, Ix at, Value mask) {
     vector::StoreOp::create(b, loc, v, to.memref, value(at));
   }
 }
+
+void Writer::storePastCaches(Value v, Buffer to, Ix at) {
+  v = toMemory(*this, v, to);
+  auto type = cast<VectorType>(v.getType());
+  llvm::Align alignment(type.getNumElements() * type.getElementTypeBitWidth() / 8);
+  vector::StoreOp::create(b, loc, v, to.memref, value(at), /*nontemporal=*/true, alignment);
+}
+
+// x86 orders such stores by a fence and by nothing else.
+void Writer::finishStores() { LLVM::FenceOp::create(b, loc, LLVM::AtomicOrdering::seq_cst, StringRef()); }
 
 static Value laneOffsets(Writer &w, Ix stride, int64_t lanes) {
   Value step = vector::StepOp::create(w.b, w.loc, VectorType::get({lanes}, w.b.getIndexType()));

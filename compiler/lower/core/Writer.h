@@ -138,6 +138,10 @@ public:
   // These load and store. Vectors are contiguous; a mask's other lanes read zero.
   mlir::Value load(Buffer from, Ix at, int64_t lanes = 1, mlir::Value mask = {});
   void store(mlir::Value v, Buffer to, Ix at, mlir::Value mask = {});
+  /// Stores a vector so that the machine neither reads the cache line first nor keeps it. The address is a multiple of
+  /// the vector's length. Other threads may read it after a finishStores() alone.
+  void storePastCaches(mlir::Value v, Buffer to, Ix at);
+  void finishStores();
   mlir::Value loadStrided(Buffer from, Ix at, Ix stride, int64_t lanes,
                           mlir::Value mask = {}); ///< lane i reads at + i * stride
   /// Loads lane i from at + offsets[i], where offsets are indices; masked lanes read zero.
