@@ -6,8 +6,7 @@
 //   sum over a block of a (w - z) s = s * unit * (sum a' w - z sum a'),   a' = coarse 254^2 + middle 254 + fine
 //
 // With two digits (--accuracy fast) the error is 2^-16, with one, which a model may ask for (MatMulNBits with
-// accuracy_level 4), 2^-8. A block with an infinite element or a NaN gives NaN. Scales of float32 are moved behind the
-// words of their block, so that a product reads one stream of memory and not two.
+// accuracy_level 4), 2^-8. A block with an infinite element or a NaN gives NaN.
 #include "compiler/integer/SplitFloats.h"
 #include "compiler/onnx/ElementTypes.h"
 #include "compiler/onnx/Onnx.h"
@@ -41,26 +40,6 @@ Value inBlocks(Formula &f, Value a, int64_t blocks, int64_t block) {
   }
   sizes.back() = blocks, sizes.push_back(block);
   return f.reshapeTo(a, sizes);
-}
-
-/// The words with the scales of each block behind them, for each column; null: the scales are no float32.
-ElementsAttr withScales(formats::FewBitsMatMulOp op) {
-  ElementsAttr words = onnx::constantOf(op.getB()), scales = onnx::constantOf(op.getScales());
-  if (!words || !scales || !scales.getElementType().isF32()) {
-    return {};
-  }
-  std::vector<char> heldWords, heldScales;
-  ArrayRef<char> from = onnx::bytesOf(words, heldWords), behind = onnx::bytesOf(scales, heldScales);
-  int64_t blocks = scales.getShapedType().getDimSize(0), n = scales.getShapedType().getDimSize(1);
-  size_t each = blocks ? from.size() / blocks : 0, row = n * sizeof(float);
-  std::vector<char> all;
-  all.reserve(from.size() + behind.size());
-  for (int64_t b = 0; b < blocks; ++b) {
-    llvm::append_range(all, from.slice(b * each, each));
-    llvm::append_range(all, behind.slice(b * row, row));
-  }
-  int64_t rows = words.getShapedType().getDimSize(0) + blocks;
-  return onnx::constantFromBytes(onnx::tensorOf({rows, n}, words.getElementType()), std::move(all));
 }
 
 struct SplitFloats : OpRewritePattern<formats::FewBitsMatMulOp> {
@@ -106,13 +85,10 @@ struct SplitFloats : OpRewritePattern<formats::FewBitsMatMulOp> {
     Value unit = f.reshapeTo(times(most, 1.0 / (127.0 * high)), perBlock),
           sum = f.mul(f.reduce("ReduceSum", whole, {rank}, /*keepdims=*/false), unit);
     Value less = times(sum, onnx::present(op.getZeros()) ? -1.0 : -static_cast<double>(op.getZero()));
-    ElementsAttr joined = withScales(op);
-    Value words = joined ? onnx::makeConstant(rewriter, op.getLoc(), joined) : op.getB(),
-          scales = joined ? none : op.getScales();
     Value y = formats::make(
         f, "SplitIntegerMatMul",
-        {bytesOf(0), bytesOf(1), bytesOf(2), digits.size() > 1 ? times(unit, high) : none, unit, less, words, scales,
-         op.getZeros()},
+        {bytesOf(0), bytesOf(1), bytesOf(2), digits.size() > 1 ? times(unit, high) : none, unit, less, op.getB(),
+         op.getScales(), op.getZeros()},
         {rewriter.getNamedAttr("bits", op.getBitsAttr()), rewriter.getNamedAttr("block", op.getBlockAttr())});
     rewriter.replaceOp(op, castTo(y, onnx::elementOf(op.getY())));
     return success();

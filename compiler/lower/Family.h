@@ -64,6 +64,13 @@ struct KernelShape {
   /// By operand number, how a constant operand is packed into the weights section. Constants without a recipe are
   /// copied as they are.
   std::map<unsigned, plan::WeightTable::Recipe> packed;
+  /// By operand number, constants whose packing takes another operand's bytes, too: which operand that is, and what
+  /// fills `to` of both. Their recipes in `packed` have the key and the size.
+  struct Joined {
+    unsigned with;
+    std::function<void(llvm::ArrayRef<char> from, llvm::ArrayRef<char> with, llvm::MutableArrayRef<char> to)> pack;
+  };
+  std::map<unsigned, Joined> joined;
   /// The operand, if any, that its recipe converts to float32, whatever type the constant has.
   std::optional<unsigned> packedAsFloats;
   /// Writes the body for this shape. KernelFamily::build calls it by default.

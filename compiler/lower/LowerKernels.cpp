@@ -6,6 +6,7 @@
 // constness, target; data-dependent sizes may have other names) becomes another launch of that one's function.
 #include "compiler/lower/LowerKernels.h"
 #include "compiler/lower/KernelKey.h"
+#include "compiler/lower/Packing.h"
 #include "compiler/lower/ZeroHalos.h"
 #include "compiler/lower/core/Denormals.h"
 #include "compiler/lower/core/KernelWork.h"
@@ -413,11 +414,6 @@ struct Lowering {
     return success();
   }
 
-  /// Bytes as they are.
-  static plan::WeightTable::Recipe plainRecipe(Value v) {
-    return {"", plan::physicalBytes(cast<RankedTensorType>(v.getType())).number(), {}};
-  }
-
   /// A view of a constant is one of its weights, in the memory that it is wanted in: rows of a table, as many as the
   /// run needs.
   void viewWeights(plan::ViewOp view) {
@@ -475,15 +471,13 @@ struct Lowering {
         operands.push_back(v);
         continue;
       }
-      auto it = shape.packed.find(i);
-      plan::WeightTable::Recipe plain = plainRecipe(v);
-      const plan::WeightTable::Recipe &recipe = it == shape.packed.end() ? plain : it->second;
       Type type = v.getType();
-      if (it != shape.packed.end()) {
+      if (shape.packed.count(i)) {
         MemRefType packed = packedType(v, i, shape);
         type = RankedTensorType::get(packed.getShape(), packed.getElementType());
       }
-      operands.push_back(plan::WeightOp::create(b, v.getLoc(), type, weights.add(constant, recipe, device), device));
+      int64_t offset = weights.add(constant, recipeOf(kernel, shape, i), device);
+      operands.push_back(plan::WeightOp::create(b, v.getLoc(), type, offset, device));
     }
     auto mine = [&](support::Symbol symbol) -> support::Size { // the kernel's own one for a symbol of the function
       auto it = llvm::find((*built)->dataDependentSizes, symbol);

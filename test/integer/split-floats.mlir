@@ -4,12 +4,10 @@
 // RUN: %ingot-opt --integer-use-integers --graph-simplify --partition-place=target=x86-64-v3 --integer-choose-forms=target=x86-64-v3 --split-input-file %s | FileCheck %s --check-prefixes=CHECK,PAIRS
 // RUN: %ingot-opt --integer-use-integers --graph-simplify --split-input-file %s | FileCheck %s --check-prefix=KEPT
 
-// Rows become three digits beside weights of few bits. 40 columns are not two blocks of 32: zeros are put behind them. The scale of a block stands behind
-// its four words.
+// Rows become three digits beside weights of few bits. 40 columns are not two blocks of 32: zeros are put behind them.
 // CHECK-LABEL: @few_bits
 // CHECK-DAG: onnx.Pad
-// CHECK-DAG: onnx.Constant {{.*}} : tensor<10x32xi32>
-// CHECK: formats.SplitIntegerMatMul {{.*}} {bits = 4 : i64, block = 32 : i64{{.*}}} : (tensor<1x64xi8>, tensor<1x64xi8>, tensor<1x64xi8>, tensor<1x2xf32>, tensor<1x2xf32>, tensor<1x2xf32>, tensor<10x32xi32>, none, none)
+// CHECK: formats.SplitIntegerMatMul {{.*}} {bits = 4 : i64, block = 32 : i64{{.*}}} : (tensor<1x64xi8>, tensor<1x64xi8>, tensor<1x64xi8>, tensor<1x2xf32>, tensor<1x2xf32>, tensor<1x2xf32>, tensor<8x32xi32>, tensor<2x32xf32>, none)
 func.func @few_bits(%x: tensor<1x40xf32>) -> tensor<1x32xf32> {
   %w = onnx.Constant dense<5> : tensor<8x32xi32>
   %s = onnx.Constant dense<0.25> : tensor<2x32xf32>
@@ -22,7 +20,7 @@ func.func @few_bits(%x: tensor<1x40xf32>) -> tensor<1x32xf32> {
 
 // Where the model lets it, a row becomes one digit, a byte, for any number of rows; the product of the scale of the row's block is all that is left to do.
 // CHECK-LABEL: @byte_rows
-// CHECK: formats.SplitIntegerMatMul {{.*}} {bits = 4 : i64, block = 32 : i64{{.*}}} : (tensor<40x64xi8>, none, none, none, tensor<40x2xf32>, tensor<40x2xf32>, tensor<10x32xi32>, none, none)
+// CHECK: formats.SplitIntegerMatMul {{.*}} {bits = 4 : i64, block = 32 : i64{{.*}}} : (tensor<40x64xi8>, none, none, none, tensor<40x2xf32>, tensor<40x2xf32>, tensor<8x32xi32>, tensor<2x32xf32>, none)
 func.func @byte_rows(%x: tensor<40x64xf32>) -> tensor<40x32xf32> {
   %w = onnx.Constant dense<5> : tensor<8x32xi32>
   %s = onnx.Constant dense<0.25> : tensor<2x32xf32>
@@ -35,7 +33,7 @@ func.func @byte_rows(%x: tensor<40x64xf32>) -> tensor<40x32xf32> {
 
 // So it does where the weights are dequantized in front of a product.
 // CHECK-LABEL: @byte_rows_by_dequantized
-// CHECK: formats.SplitIntegerMatMul {{.*}} : (tensor<40x64xi8>, none, none, none, {{.*}} tensor<10x32xi32>, none, none) -> tensor<40x32xf32>
+// CHECK: formats.SplitIntegerMatMul {{.*}} : (tensor<40x64xi8>, none, none, none, {{.*}} tensor<8x32xi32>, tensor<2x32xf32>, none) -> tensor<40x32xf32>
 func.func @byte_rows_by_dequantized(%x: tensor<40x64xf32>) -> tensor<40x32xf32> {
   %w = onnx.Constant dense<-5> : tensor<32x64xi4>
   %s = onnx.Constant dense<0.25> : tensor<32x2xf32>
@@ -69,7 +67,7 @@ func.func @large_block(%x: tensor<1x1024xf32>) -> tensor<1x32xf32> {
 // KEPT: onnx.MatMul
 // CHECK-NOT: onnx.DequantizeLinear
 // PAIRS: onnx.MatMul %arg0, %{{.*}} : (tensor<40x64xf32>, tensor<64x32xf32>)
-// QUADS: formats.SplitIntegerMatMul {{.*}} {bits = 4 : i64, block = 32 : i64{{.*}}} : (tensor<40x64xi8>, {{.*}} tensor<10x32xi32>, none, none) -> tensor<40x32xf32>
+// QUADS: formats.SplitIntegerMatMul {{.*}} {bits = 4 : i64, block = 32 : i64{{.*}}} : (tensor<40x64xi8>, {{.*}} tensor<8x32xi32>, tensor<2x32xf32>, none) -> tensor<40x32xf32>
 func.func @dequantized_blocks(%x: tensor<40x64xf32>) -> tensor<40x32xf32> {
   %w = onnx.Constant dense<-5> : tensor<32x64xi4>
   %s = onnx.Constant dense<0.25> : tensor<32x2xf32>
@@ -86,7 +84,7 @@ func.func @dequantized_blocks(%x: tensor<40x64xf32>) -> tensor<40x32xf32> {
 // CHECK-LABEL: @few_columns
 // CHECK: formats.FewBitsMatMul {{.*}} tensor<8x31xi32>
 // PAIRS: formats.FewBitsMatMul {{.*}} tensor<8x32xi32>
-// QUADS: formats.SplitIntegerMatMul {{.*}} tensor<10x32xi32>
+// QUADS: formats.SplitIntegerMatMul {{.*}} tensor<8x32xi32>
 func.func @few_columns(%x: tensor<2x64xf32>) -> (tensor<2x31xf32>, tensor<2x32xf32>) {
   %w = onnx.Constant dense<5> : tensor<8x31xi32>
   %v = onnx.Constant dense<5> : tensor<8x32xi32>

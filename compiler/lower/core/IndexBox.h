@@ -33,7 +33,7 @@ std::optional<IndexBox> boxOf(mlir::Operation *root);
 /// the box. Where the check fails and `count` is not 0, the run ends with an error.
 void whereFits(Build &build, const IndexBox &box, Ix count, llvm::function_ref<void()> body);
 
-/// Returns the recipe for packing indices that no kernel reads any more: it stores no bytes of them.
+/// Returns the recipe for a constant that no kernel reads any more: it stores no bytes of it.
 plan::WeightTable::Recipe omittedRecipe();
 
 } // namespace ingot::lower

@@ -49,7 +49,7 @@ public:
     }
     auto optional = [&](Value v) { return onnx::present(v) ? group.buffer(v) : Buffer(); };
     high = optional(op.getHigh()), unit = group.buffer(op.getUnit()), less = group.buffer(op.getLess());
-    weights = group.buffer(op.getB()), scales = optional(op.getScales()), zeros = optional(op.getZeros());
+    weights = group.buffer(op.getB()), scales = group.buffer(op.getScales()), zeros = optional(op.getZeros());
     for (size_t i = space.sizes.size() - 1; i-- > 1;) {
       if (space.mergeable(i)) {
         space.merge(i);
@@ -250,7 +250,7 @@ private:
   }
 
   Value scaleOf(const Tile &t, Ix b, int64_t v) {
-    if (scales) {
+    if (!c.joinsScales()) {
       return w.load(scales, placeOf(t, c.blocks, b, v), c.lanes);
     }
     Value bits = loaded(t, b, c.wordsOfBlock, v);
@@ -286,7 +286,7 @@ public:
 
   KernelShape shape(plan::KernelOp kernel, const target::MachineModel &machine) const override {
     auto op = cast<formats::SplitIntegerMatMulOp>(kernel.root());
-    FewBits bits(op, machine);
+    FewBits bits = bitsOf(op, machine);
     KernelShape shape;
     shape.items = bits.strips();
     shape.choice = onlyChoice("digits", {{"columns", bits.strip}});
@@ -295,10 +295,15 @@ public:
   }
 
   LogicalResult build(Build &build, const KernelShape &) const override {
-    FewBits bits(cast<formats::SplitIntegerMatMulOp>(build.group.root), build.w.machine);
+    FewBits bits = bitsOf(cast<formats::SplitIntegerMatMulOp>(build.group.root), build.w.machine);
     Product product(build, bits);
     build.w.loop(build.begin, build.end, 1, [&](Ix strip) { product.strip(strip); });
     return success();
+  }
+
+private:
+  static FewBits bitsOf(formats::SplitIntegerMatMulOp op, const target::MachineModel &machine) {
+    return FewBits(op, machine, /*joinsScales=*/onnx::elementOf(op.getScales()).isF32());
   }
 };
 

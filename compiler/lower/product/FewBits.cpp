@@ -1,4 +1,5 @@
 #include "compiler/lower/product/FewBits.h"
+#include "compiler/lower/core/IndexBox.h"
 #include "compiler/onnx/ElementTypes.h"
 #include "compiler/onnx/elements/Window.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -36,6 +37,30 @@ void FewBits::pack(KernelShape &shape, Value v, int64_t rows) const {
   std::string key = "strips " + std::to_string(strip) + " of " + std::to_string(rows) + "x" + std::to_string(n) +
                     " of " + std::to_string(bytes);
   shape.packed[operandNumber(v)] = {key, strips() * strip * rows * bytes, inStrips};
+}
+
+/// Packs the words of each block and then its scales, in strips.
+void FewBits::join(KernelShape &shape, Value words, Value scales) const {
+  constexpr int64_t bytes = sizeof(uint32_t);
+  plan::WeightTable::Recipe &recipe = shape.packed[operandNumber(words)];
+  recipe = {recipe.key + ", scales behind " + std::to_string(wordsOfBlock),
+            strips() * strip * blocks * rowsOfBlock * bytes,
+            {}};
+  auto pack = [c = *this](ArrayRef<char> words, ArrayRef<char> scales, MutableArrayRef<char> to) {
+    for (int64_t b = 0; b < c.blocks; ++b) {
+      for (int64_t i = 0; i < c.rowsOfBlock; ++i) {
+        const char *from = i < c.wordsOfBlock ? words.data() + (b * c.wordsOfBlock + i) * c.n * bytes
+                                              : scales.data() + b * c.n * bytes;
+        for (int64_t column = 0; column < c.n; column += c.strip) {
+          int64_t row = b * c.rowsOfBlock + i;
+          std::copy_n(from + column * bytes, std::min(c.strip, c.n - column) * bytes,
+                      to.data() + (column * c.blocks * c.rowsOfBlock + row * c.strip) * bytes);
+        }
+      }
+    }
+  };
+  shape.joined[operandNumber(words)] = {static_cast<unsigned>(operandNumber(scales)), pack};
+  shape.packed[operandNumber(scales)] = omittedRecipe();
 }
 
 std::string FewBits::whyNotConstant(Operation *root, unsigned first) {

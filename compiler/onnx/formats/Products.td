@@ -32,11 +32,10 @@ def Formats_SplitIntegerMatMulOp : Formats_Op<"SplitIntegerMatMul"> {
   let summary = "FewBitsMatMul of rows that are integers of one to three digits to the base of 254";
   let description = [{
     An element of a row is coarse * high + (middle * 254 + fine) * unit or, without `fine`, coarse * high + middle * unit, where `high` and `unit` belong
-    to a block. Without `middle` there is no `high` either, and an element is coarse * unit. Rows have as many elements as there are weights. `B`, `scales` and `zeros` are those of FewBitsMatMul; without `scales` the words of each block in `B` have its scales behind them, the
-    bits of float32. `less` is minus the sum of a block's elements or, without `zeros`, that times the zero point of all.
+    to a block. Without `middle` there is no `high` either, and an element is coarse * unit. Rows have as many elements as there are weights. `B`, `scales` and `zeros` are those of FewBitsMatMul. `less` is minus the sum of a block's elements or, without `zeros`, that times the zero point of all.
   }];
   let arguments = (ins TensorOf<[I8]>:$coarse, Onnx_OptionalOf<TensorOf<[I8]>>:$middle, Onnx_OptionalOf<TensorOf<[I8]>>:$fine, Onnx_OptionalOf<TensorOf<[F32]>>:$high, TensorOf<[F32]>:$unit,
-    TensorOf<[F32]>:$less, AnyTensor:$B, Onnx_OptionalOf<AnyTensor>:$scales, Onnx_OptionalOf<AnyTensor>:$zeros, I64Attr:$bits, I64Attr:$block);
+    TensorOf<[F32]>:$less, AnyTensor:$B, AnyTensor:$scales, Onnx_OptionalOf<AnyTensor>:$zeros, I64Attr:$bits, I64Attr:$block);
   let results = (outs AnyTensor:$Y);
   let extraClassDeclaration = "static constexpr double base = 254;";
 }
