@@ -254,6 +254,9 @@ struct Lowering {
     if (kernel->getParentOfType<ModuleOp>()->hasAttr(plan::strictName)) {
       f->setAttr(plan::strictName, b.getUnitAttr());
     }
+    if (machine.itemsAreThreads) {
+      f->setAttr(plan::readsName, b.getI64IntegerAttr(kernel->getNumOperands()));
+    }
     if (grid) {
       f->setAttr(plan::gridName,
                  b.getDenseI64ArrayAttr({grid->threads[0], grid->threads[1], grid->threads[2], grid->sharedBytes}));
@@ -430,8 +433,7 @@ struct Lowering {
     }
   }
 
-  /// Says how a kernel is computed, where its node is, if the user asked for one of its nodes. Kernels that only bring
-  /// a layout about are left out.
+  /// Says how a kernel is computed, if the user asked for one of its nodes, unless it only brings a layout about.
   void remarkOn(plan::KernelOp kernel, StringRef choice) {
     if (remarks.empty() || isa_and_nonnull<plan::ReorderOp>(kernel.root())) {
       return;

@@ -20,6 +20,7 @@
 // buffer of its own, which is copied when the iteration ends.
 #include "compiler/memory/Places.h"
 #include "compiler/memory/InPlace.h"
+#include "compiler/plan/KernelAttributes.h"
 #include "compiler/plan/SymbolBounds.h"
 #include "llvm/ADT/BitVector.h"
 #include <limits>
@@ -66,7 +67,9 @@ LogicalResult Places::find() {
   return success();
 }
 
-/// Plans an arena for the host and one for each device. Returns false if one of them fits no memory.
+/// Plans an arena for the host and one for each device. Returns false if one of them fits no memory. A device that may
+/// run branches at once has an arena in which these do not wait for each other's memory, if it is at most a quarter, or
+/// 16 MB, larger than the smallest.
 bool Places::planArenas() {
   plan.arena.offsets.assign(plan.buffers.size(), 0);
   int64_t devices = static_cast<int64_t>(ingot::plan::devicesOf(function).size());
@@ -82,6 +85,16 @@ bool Places::planArenas() {
     if (!arena) {
       return false;
     }
+    if (std::vector<BufferLifetime> apart = own; separateBranches(numbers, apart)) {
+      std::optional<ArenaPlan> larger = planArena(apart);
+      constexpr int64_t little = 16 << 20;
+      if (larger && larger->peakBytes <= arena->peakBytes + std::max(little, arena->peakBytes / 4)) {
+        arena = std::move(larger);
+        for (auto [number, buffer] : llvm::zip_equal(numbers, apart)) {
+          plan.buffers[number] = buffer;
+        }
+      }
+    }
     for (auto [number, offset] : llvm::zip_equal(numbers, arena->offsets)) {
       plan.arena.offsets[number] = offset;
     }
@@ -90,6 +103,109 @@ bool Places::planArenas() {
     }
   }
   return true;
+}
+
+/// Returns whether a device may run the launch beside others: its kernel says which memory it reads.
+static bool mayRunBeside(ingot::plan::LaunchOp launch) {
+  auto kernel = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(launch, launch.getCalleeAttr());
+  return launch.getDevice() && kernel && kernel->hasAttr(ingot::plan::readsName);
+}
+
+/// Makes buffers of a device, `lives[i]` being that of number `numbers[i]`, live until the last launch that may run
+/// beside one that uses them: such a launch would have to wait for their memory. Returns whether it changed one.
+///
+/// Launches that follow each other in a block, without a copy between them, are a row. Within a row a launch has to
+/// follow those that write what it reads or writes, those that read what it writes, and what these follow.
+bool Places::separateBranches(llvm::ArrayRef<size_t> numbers, std::vector<BufferLifetime> &lives) {
+  std::vector<LaunchRow> rows = launchRows();
+  bool isChanged = false;
+  for (auto [number, life] : llvm::zip_equal(numbers, lives)) {
+    for (const LaunchRow &row : rows) {
+      if (auto used = row.users.find(number); used != row.users.end() && life.lastUse < row.end()) {
+        for (int64_t step = row.end() - 1; step > life.lastUse; --step) {
+          llvm::BitVector notBehind = used->second;
+          notBehind.reset(row.behind[step - row.begin]);
+          if (notBehind.any()) {
+            life.lastUse = step, isChanged = true;
+            break;
+          }
+        }
+      }
+    }
+  }
+  return isChanged;
+}
+
+/// A row of so many launches takes a second, and one of more much longer: it is taken for several.
+static constexpr size_t mostOfRow = 2000;
+
+/// Returns the rows that devices may run in another order than their launches have.
+std::vector<Places::LaunchRow> Places::launchRows() {
+  std::vector<LaunchRow> rows;
+  function.walk([&](Block *block) {
+    SmallVector<ingot::plan::LaunchOp> row;
+    auto end = [&] {
+      if (row.size() > 1) {
+        rows.push_back(launchRowOf(row));
+      }
+      row.clear();
+    };
+    for (Operation &op : *block) {
+      auto launch = dyn_cast<ingot::plan::LaunchOp>(op);
+      if (launch && mayRunBeside(launch) && (row.empty() || row.front().getDevice() == launch.getDevice())) {
+        row.push_back(launch);
+        if (row.size() == mostOfRow) {
+          end();
+        }
+      } else if (launch || op.getNumRegions() > 0 || isa<ingot::plan::TransferOp, ingot::plan::StageOp>(op)) {
+        end();
+      }
+    }
+    end();
+  });
+  return rows;
+}
+
+Places::LaunchRow Places::launchRowOf(llvm::ArrayRef<ingot::plan::LaunchOp> launches) {
+  auto count = static_cast<unsigned>(launches.size());
+  LaunchRow row = {stepOf.at(launches.front()), {}, {}};
+  struct Users {
+    llvm::BitVector all, writers;
+  };
+  llvm::DenseMap<Value, Users> usersOf;
+  for (unsigned i = 0; i < count; ++i) {
+    ingot::plan::LaunchOp launch = launches[i];
+    llvm::BitVector behind(count);
+    auto use = [&](Value v, bool isWritten) {
+      Value base = homeOf(v).base;
+      Users &users = usersOf.try_emplace(base, Users{llvm::BitVector(count), llvm::BitVector(count)}).first->second;
+      if (!isWritten || !isa_and_nonnull<ingot::plan::JoinOp>(base.getDefiningOp())) { // whose parts have each a writer
+        behind |= isWritten ? users.all : users.writers;
+      }
+      users.all.set(i);
+      if (isWritten) {
+        users.writers.set(i);
+      }
+      if (auto buffer = bufferOf.find(base); buffer != bufferOf.end()) {
+        row.users.try_emplace(buffer->second, count).first->second.set(i);
+      }
+    };
+    for (Value v : launch.getIns()) {
+      use(v, false);
+    }
+    for (Value v : launch.getOuts()) {
+      use(v, true);
+    }
+    if (auto scratch = scratchOf.find(launch); scratch != scratchOf.end()) {
+      row.users.try_emplace(scratch->second, count).first->second.set(i);
+    }
+    behind.reset(i);
+    for (unsigned before : llvm::BitVector(behind).set_bits()) {
+      behind |= row.behind[before];
+    }
+    row.behind.push_back(std::move(behind));
+  }
+  return row;
 }
 
 /// Returns the most bytes that any run needs; nothing where there is no bound.

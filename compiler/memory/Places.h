@@ -5,6 +5,7 @@
 #include "compiler/onnx/ops/Control.h"
 #include "compiler/onnx/sizes/DataDependentSizes.h"
 #include "compiler/plan/Layout.h"
+#include "llvm/ADT/BitVector.h"
 
 namespace ingot::memory {
 
@@ -137,6 +138,17 @@ private:
 
   void shareInPlace();
   bool planArenas();
+
+  /// Launches that a device may run at once, where they need not follow each other; their steps are in a row.
+  struct LaunchRow {
+    int64_t begin;                           ///< the first step
+    std::vector<llvm::BitVector> behind;     ///< by launch: a bit for each that it has to follow
+    std::map<size_t, llvm::BitVector> users; ///< buffer -> a bit for each launch that uses it
+    int64_t end() const { return begin + static_cast<int64_t>(behind.size()); }
+  };
+  std::vector<LaunchRow> launchRows();
+  LaunchRow launchRowOf(llvm::ArrayRef<ingot::plan::LaunchOp> launches);
+  bool separateBranches(llvm::ArrayRef<size_t> numbers, std::vector<BufferLifetime> &lives);
   void orderSlots();
 
   // Memory that the run asks for.

@@ -8,6 +8,10 @@ namespace ingot::plan {
 /// Four integers: threads of a block along three axes, and bytes that they share. Its work items are blocks.
 inline constexpr llvm::StringLiteral gridName = "ingot.grid";
 
+/// How many of its first arguments a kernel only reads, an integer: its operands. Where it works in place, another
+/// argument, its result, is the same memory.
+inline constexpr llvm::StringLiteral readsName = "ingot.reads";
+
 /// The spec of the machine that a function is for (MachineModel::spec), a string. Functions without it are for that of
 /// the module.
 inline constexpr llvm::StringLiteral machineName = "ingot.machine";

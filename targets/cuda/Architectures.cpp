@@ -44,7 +44,7 @@ Expected<Request> readRequest(StringRef spec) {
   for (StringRef word : words) {
     const Architecture *row = find_if(rows, [&](const Architecture &each) { return word == each.name; });
     bool isKnown = row != std::end(rows);
-    if (!isKnown && word != "emulated" && word != "watched" && word != "cubin") {
+    if (!isKnown && word != "emulated" && word != "watched" && word != "cubin" && word != "unpacked") {
       return createStringError("unknown architecture '" + word + "'; use one of " + names() +
                                " behind 'cuda:', or several, as in cuda:sm_80+sm_90");
     }
@@ -57,6 +57,7 @@ Expected<Request> readRequest(StringRef spec) {
     request.watched |= word == "watched";
     request.emulated |= word == "emulated" || word == "watched";
     request.cubin |= word == "cubin";
+    request.unpacked |= word == "unpacked";
   }
   if (request.architectures.empty()) { // none is named
     request.architectures.push_back(

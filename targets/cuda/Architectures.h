@@ -35,9 +35,11 @@ struct Request {
   bool emulated = false;                                    ///< an image for the emulator, too
   bool watched = false;                                     ///< which calls it before each access to memory
   bool cubin = false;                                       ///< machine code beside the PTX of each architecture
+  bool unpacked = false;                                    ///< images as they are, for who reads them (Packing.h)
 };
 
-/// Reads `sm_80+sm_90`, in any order, with `emulated`, `watched` or `cubin` among them. The error is the user's.
+/// Reads `sm_80+sm_90`, in any order, with `emulated`, `watched`, `cubin` or `unpacked` among them. The error is the
+/// user's.
 llvm::Expected<Request> readRequest(llvm::StringRef spec);
 /// Returns what a machine's spec asks for.
 Request requestOf(const target::MachineModel &machine);

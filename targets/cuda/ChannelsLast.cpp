@@ -55,6 +55,10 @@ Value ChannelsLast::load(lower::Writer &w, lower::Buffer from, Ix image, Ix chan
     isThere = arith::AndIOp::create(w.b, w.loc, isThere, isInside);
     place = place * Ix(axis.in) + min(max(x, 0), Ix(axis.in) - 1);
   }
+  if (llvm::any_of(axes, [](const auto &axis) { return !axis.in.atLeast(1); })) {
+    auto padding = [&] { return SmallVector<Value>{w.constant(around, lower::valueType(from.element))}; };
+    return w.chooseValues(isThere, [&] { return SmallVector<Value>{w.load(from, place)}; }, padding)[0];
+  }
   Value v = w.load(from, place);
   return arith::SelectOp::create(w.b, w.loc, isThere, v, w.constant(around, v.getType()));
 }

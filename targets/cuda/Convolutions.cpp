@@ -362,6 +362,11 @@ private:
       }
       place = place * Ix(axis.in) + i;
     }
+    auto isEmpty = [](const Axis &axis) { return !axis.in.atLeast(1); };
+    if (isThere && llvm::any_of(p.axes, isEmpty)) { // nothing of the image may be read then
+      auto padding = [&] { return SmallVector<Value>{w.constant(p.padding, lower::valueType(x.element))}; };
+      return w.chooseValues(isThere, [&] { return SmallVector<Value>{w.load(x, place)}; }, padding)[0];
+    }
     Value v = w.load(x, place);
     return isThere ? arith::SelectOp::create(w.b, w.loc, isThere, v, w.constant(p.padding, v.getType())).getResult()
                    : v;

@@ -1,4 +1,5 @@
 #include "targets/cuda/Families.h"
+#include "compiler/lower/core/OwnedPlaces.h"
 #include "mlir/IR/Operation.h"
 #include "targets/cuda/Rows.h"
 #include "llvm/ADT/STLExtras.h"
@@ -47,9 +48,15 @@ std::string Families::refuses(Operation *op) const {
                                                : "";
 }
 
-bool Families::isOneThread(Operation *op) const {
-  static const llvm::StringSet<> stems = {"Elimination", "Recurrence", "Scatter", "TopK"};
+/// A thread walks so many updates of a scatter in less time than the launch takes, or not much more.
+static constexpr int64_t fewUpdates = 4096;
+
+bool Families::isSerial(Operation *op) const {
+  static const llvm::StringSet<> stems = {"Elimination", "Recurrence", "TopK"};
   const lower::KernelFamily *family = of(op);
+  if (family && family->stem == "Scatter" && !lower::isOwnedBox(op)) {
+    return lower::updatesOfOwner(op).value_or(0) > fewUpdates;
+  }
   return family && stems.contains(family->stem);
 }
 

@@ -14,8 +14,8 @@ public:
   const lower::KernelFamily *of(mlir::Operation *root) const;
   /// As target::Target::refuses.
   std::string refuses(mlir::Operation *op) const;
-  /// Whether the kernel of `op` is one work item, which is one thread.
-  bool isOneThread(mlir::Operation *op) const;
+  /// Whether a thread of `op`'s kernel does most of its work, one step after the other: as a rule it is the only one.
+  bool isSerial(mlir::Operation *op) const;
 
 private:
   std::vector<std::unique_ptr<lower::KernelFamily>> own;

@@ -7,6 +7,7 @@
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "targets/cuda/Architectures.h"
 #include "targets/cuda/Emulated.h"
+#include "targets/cuda/Packing.h"
 #include "targets/cuda/Ptxas.h"
 #include "targets/cuda/Turing.h"
 #include "llvm/IR/Constants.h"
@@ -102,6 +103,7 @@ struct Blocks {
   std::vector<int64_t> threads;
   std::vector<bool> mayBeAlone; ///< on a multiprocessor
   std::vector<target::KernelNeeds> needs;
+  std::vector<uint64_t> uses; ///< of memory (Packing.h)
 
   Blocks(ModuleOp module, ArrayRef<std::string> kernels) {
     for (const std::string &kernel : kernels) {
@@ -110,6 +112,22 @@ struct Blocks {
       threads.push_back(grid ? grid[0] * grid[1] * grid[2] : mostThreads);
       mayBeAlone.push_back(function->hasAttr(oneBlockName));
       needs.emplace_back().sharedBytes = grid ? grid[3] : 0;
+      addUses(function);
+    }
+  }
+
+private:
+  void addUses(func::FuncOp function) {
+    auto reads = function->getAttrOfType<IntegerAttr>(plan::readsName);
+    size_t count = uses.size();
+    uses.push_back(0);
+    for (auto [i, type] : llvm::enumerate(function.getArgumentTypes())) {
+      if (auto memory = dyn_cast<MemRefType>(type)) {
+        bool isWritten = !reads || int64_t(i) >= reads.getInt();
+        uint64_t bytes = memory.getNumElements() * llvm::divideCeil(memory.getElementTypeBitWidth(), 8);
+        uses.push_back(2 * bytes + isWritten);
+        ++uses[count];
+      }
     }
   }
 };
@@ -216,6 +234,9 @@ llvm::Expected<std::vector<target::Image>> Images::images(ModuleOp module, Array
       return image.takeError();
     }
     images.push_back({"emulated", std::move(*image), blocks.needs});
+  }
+  if (!request->unpacked) {
+    pack(images, blocks.uses);
   }
   return images;
 }

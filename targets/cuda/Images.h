@@ -2,7 +2,8 @@
 // the contract with whoever loads it, the device and the emulator.
 //
 // There is an image for each architecture of the machine's spec, called as NVIDIA calls it (`sm_80`). It is PTX as
-// text, which ends with a NUL that counts among its bytes. A GPU runs the PTX of its own architecture or an older one,
+// text, which ends with a NUL that counts among its bytes. All images are packed (Packing.h), unless the spec has
+// `unpacked`. A GPU runs the PTX of its own architecture or an older one,
 // so a device takes the newest image that is not newer than itself.
 //
 // Where the spec has `cubin`, there is machine code as well, an ELF file of the same name (Ptxas.h), which GPUs of that

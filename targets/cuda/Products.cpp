@@ -2,7 +2,8 @@
 // bfloat16, or uint8 and int8 (TensorProduct.h), and, under few rows, sums of which each block has some columns, whose
 // depth its threads share. Few rows are bound by what reads the right factor, which is read once there, in whole lines
 // of memory. The right factor of bytes is a constant, packed into lines (PackedLines.h). Where there are few tiles,
-// several blocks share the depth of each (SplitDepth.h).
+// several blocks share the depth of each, or of the last ones (SplitDepth.h). Where some tiles are whole, blocks of the
+// kernel multiply those, and add up the others.
 //
 // If the number of rows is open, as that of a language model's tokens is, the kernel has both forms, and each run takes
 // the one for its number of rows. A launch ahead of the kernel multiplies few rows: it leaves a sum for each part of
@@ -63,6 +64,8 @@ struct Cut {
   support::Size tiles(const Problem &p) const {
     return p.batch * ceilDiv(p.n, columns) * (rows ? ceilDiv(p.m, rows) : support::Size(1));
   }
+  /// Returns how many tiles have a depth that blocks share.
+  support::Size sharedTiles(const Problem &p) const { return tiles(p) - support::Size(depth.whole); }
 };
 
 constexpr int64_t warp = FewRows::warp, warps = FewRows::warps;
@@ -95,7 +98,7 @@ Cut cutOf(const Problem &p, Operation *root, const target::MachineModel &machine
   int64_t step = cut.tensor ? cut.tensor.step() : cut.rows ? TileProduct::step : FewRows::step;
   cut.isOpen = !p.m.isNumber() && (!p.k.isNumber() || p.k.number() >= FewRows::step);
   cut.depth = cut.isOpen ? SplitDepth::of(Cut().tiles(p), p.k, FewRows::step * (p.int8 ? bytesOfFour : 1), machine)
-                         : SplitDepth::of(cut.tiles(p), p.k, step * together, machine);
+                         : SplitDepth::of(cut.tiles(p), p.k, step * together, machine, /*mayBeWhole=*/cut.rows > 0);
   return cut;
 }
 
@@ -127,6 +130,9 @@ public:
       shape.ahead.push_back({"rows", few * Cut().tiles(p) * support::Size(cut.depth.parts),
                              FewRows::grid(p.elementBytes), sums * support::Size(cut.depth.parts), p.element});
       shape.items = few * SplitDepth::blocksFor(sums, cut.threads()) + (support::Size(1) - few) * shape.items;
+    } else if (cut.depth.whole) {
+      int64_t shared = cut.sharedTiles(p).number() * cut.depth.parts;
+      shape.ahead.push_back({"parts", shared, *shape.grid, shared * cut.rows * cut.columns, p.element});
     } else if (cut.depth) {
       cut.depth.share(shape, (p.batch * p.m * p.n).number(), p.element);
     }
@@ -140,19 +146,16 @@ public:
 /// Builds the loops of one kernel.
 class Builder {
 public:
-  Builder(lower::Build &build, const Problem &p, const Cut &cut)
-      : build(build), w(build.w), p(p), cut(cut), space(build.group.space(build.group.resultType())), depth(p.k),
-        fewRows(p.m.isNumber() ? p.m.number() : FewRows::most) {
+  /// `isAhead`: what is computed is sums for the kernel behind this launch.
+  Builder(lower::Build &build, const Problem &p, const Cut &cut, bool isAhead)
+      : build(build), w(build.w), p(p), cut(cut), isAhead(isAhead), space(build.group.space(build.group.resultType())),
+        depth(p.k), fewRows(p.m.isNumber() ? p.m.number() : FewRows::most) {
     lower::shapeSpace(space, p);
     a = build.group.buffer(build.group.root->getOperand(0)), b = build.group.buffer(build.group.root->getOperand(1));
   }
 
   void run() {
-    Ix columns = ceilDiv(p.n, cut.columns), rows = cut.rows ? ceilDiv(p.m, cut.rows) : support::Size(1);
-    // Neighbouring blocks share columns of the right factor.
-    Ix tile = enterPart(build.begin), rest = floorDiv(tile, rows);
-    enterBatch(floorDiv(rest, columns));
-    Ix row = remainder(tile, rows) * std::max<int64_t>(1, cut.rows), column = remainder(rest, columns) * cut.columns;
+    auto [row, column] = enterTile(enterPart(build.begin));
     auto none = [&](Ix) { return w.constant(0, p.element); };
     auto put = [&](Ix m, Ix n, Value sum) { finish(m, n, sum); };
     if (cut.isOpen && !cut.rows) {
@@ -170,30 +173,65 @@ public:
     }
   }
 
+  /// Adds up the sums of a tile whose depth was shared.
+  void addUp() {
+    Ix tile = build.begin - cut.depth.whole, thread = lower::threadNumber(w);
+    auto [row, column] = enterTile(build.begin);
+    int64_t elements = cut.rows * cut.columns;
+    w.loop(0, elements / cut.threads(), 1, [&, row = row, column = column](Ix turn) {
+      Ix i = turn * cut.threads() + thread, m = row + floorDiv(i, cut.columns), n = column + remainder(i, cut.columns);
+      Value isThere = arith::AndIOp::create(w.b, w.loc, w.compare(arith::CmpIPredicate::slt, m, p.m),
+                                            w.compare(arith::CmpIPredicate::slt, n, p.n));
+      w.ifThen(isThere, [&] {
+        auto sumOf = [&](int64_t part) {
+          return w.load(build.ahead.back(), (tile + part * cut.sharedTiles(p)) * elements + i);
+        };
+        Value sum = sumOf(0);
+        for (int64_t other = 1; other < cut.depth.parts; ++other) {
+          sum = combine(w, lower::Combine::Add, sum, sumOf(other));
+        }
+        finish(m, n, sum);
+      });
+    });
+  }
+
 private:
   lower::Build &build;
   lower::Writer &w;
   const Problem &p;
   const Cut &cut;
+  bool isAhead;
   lower::Space space;
   lower::Buffer a, b;
   SmallVector<Ix> batchAt;
   Ix baseA = 0, baseB = 0;
   Ix part = 0, depth; ///< the block's part of the depth, and how long it is
+  Ix sharedPlace = 0; ///< where the element in row 0 and column 0 of a tile that is shared would be among the sums
   int64_t fewRows;    ///< that are computed together where there are no tiles
-
-  /// Whether what is computed is sums for the kernel behind this launch.
-  bool isAhead() const { return cut.isOpen ? !cut.rows : static_cast<bool>(cut.depth); }
 
   /// Enters the part of the depth of a block; returns its tile.
   Ix enterPart(Ix block) {
-    if (!isAhead() || !cut.depth) {
+    if (!isAhead || !cut.depth) {
       return block;
     }
-    Ix tiles = cut.tiles(p);
+    Ix tiles = cut.sharedTiles(p);
     part = floorDiv(block, tiles), depth = cut.depth.lengthOf(part, p.k);
     baseA = cut.depth.begin(part) * Ix(p.stepA), baseB = cut.depth.begin(part) * Ix(p.stepB);
-    return remainder(block, tiles);
+    return remainder(block, tiles) + cut.depth.whole;
+  }
+
+  /// Enters the matrices of a tile; returns its first row and column.
+  std::pair<Ix, Ix> enterTile(Ix tile) {
+    Ix columns = ceilDiv(p.n, cut.columns), rows = cut.rows ? ceilDiv(p.m, cut.rows) : support::Size(1);
+    // Neighbouring blocks share columns of the right factor.
+    Ix rest = floorDiv(tile, rows);
+    enterBatch(floorDiv(rest, columns));
+    Ix row = remainder(tile, rows) * std::max<int64_t>(1, cut.rows), column = remainder(rest, columns) * cut.columns;
+    if (isAhead && cut.depth.whole) {
+      Ix shared = part * cut.sharedTiles(p) + tile - cut.depth.whole;
+      sharedPlace = shared * (cut.rows * cut.columns) - row * cut.columns - column;
+    }
+    return {row, column};
   }
 
   /// Whether the depth is a multiple of a step, and so is that of each part.
@@ -236,7 +274,13 @@ private:
     auto vector = dyn_cast<VectorType>(sum.getType());
     lower::Point at{batchAt, vector ? vector.getNumElements() : 1, {}};
     at.at.append({m, n});
-    isAhead() ? SplitDepth::store(build, space, part, at, sum) : build.group.finish(sum, space, at);
+    if (!isAhead) {
+      build.group.finish(sum, space, at);
+    } else if (cut.depth.whole) {
+      w.store(sum, build.ahead.back(), sharedPlace + m * cut.columns + n);
+    } else {
+      SplitDepth::store(build, space, part, at, sum);
+    }
   }
 
   /// Requires vectors along the one axis of a factor whose elements are neighbours, of `depth` or `lines` elements.
@@ -272,8 +316,8 @@ private:
     Wide wide(w, cut.tensor.lanes() * together), pairs(w, 2);
     requireVectors(wide, a, baseA, p.rowA, p.stepA, p.m, p.k);
     requireVectors(wide, b, baseB, p.columnB, p.stepB, p.n, p.k);
-    if (isAhead()) {
-      pairs.require(p.n);
+    if (isAhead) {
+      pairs.require(cut.depth.whole ? Ix(cut.columns) : Ix(p.n));
     } else {
       pairs.require(space, accessesOf(space));
     }
@@ -394,11 +438,15 @@ private:
 LogicalResult Products::build(lower::Build &build, const lower::KernelShape &) const {
   Problem p(build.group.kernel, build.w.machine);
   Cut cut = cutOf(p, build.group.root, build.w.machine);
+  auto multiply = [&] { Builder(build, p, cut, /*isAhead=*/false).run(); };
   if (cut.isOpen) {
     Value few = build.w.compare(arith::CmpIPredicate::sle, p.m, FewRows::most);
-    build.w.ifElse(few, [&] { cut.depth.addUp(build, cut.threads()); }, [&] { Builder(build, p, cut).run(); });
+    build.w.ifElse(few, [&] { cut.depth.addUp(build, cut.threads()); }, multiply);
+  } else if (cut.depth.whole) {
+    Value isWhole = build.w.compare(arith::CmpIPredicate::slt, build.begin, cut.depth.whole);
+    build.w.ifElse(isWhole, multiply, [&] { Builder(build, p, cut, /*isAhead=*/false).addUp(); });
   } else {
-    cut.depth ? cut.depth.addUp(build) : Builder(build, p, cut).run();
+    cut.depth ? cut.depth.addUp(build) : multiply();
   }
   return success();
 }
@@ -409,7 +457,7 @@ LogicalResult Products::buildAhead(lower::Build &build, const lower::KernelShape
   if (cut.isOpen) { // what is ahead is few rows
     cut.rows = 0, cut.columns = FewRows::columns, cut.tensor = {};
   }
-  Builder(build, p, cut).run();
+  Builder(build, p, cut, /*isAhead=*/true).run();
   return success();
 }
 

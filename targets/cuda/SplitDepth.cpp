@@ -15,14 +15,17 @@ using lower::Ix;
 static constexpr int64_t neighbours = 4;
 
 SplitDepth SplitDepth::of(const support::Size &tiles, const support::Size &depth, int64_t step,
-                          const target::MachineModel &machine) {
-  // Guesses: a block has work for that many steps at least, and as many have to be saved for the second launch.
-  constexpr int64_t leastSteps = 8, leastSaved = 32;
+                          const target::MachineModel &machine, bool mayBeWhole) {
+  // Guesses: a block has work for that many steps at least, and as many have to be saved for the second launch. Behind
+  // so many tiles for each multiprocessor, what the last ones leave idle is little.
+  constexpr int64_t leastSteps = 8, leastSaved = 32, mostInTurn = 4;
   if (!tiles.isNumber() || tiles.is(0) || !depth.isNumber()) {
     return {};
   }
+  int64_t multiprocessors = architectureOf(machine).multiprocessors, inTurn = tiles.number() / multiprocessors;
+  int64_t whole = mayBeWhole && inTurn <= mostInTurn ? inTurn * multiprocessors : 0, shared = tiles.number() - whole;
   auto steps = static_cast<int64_t>(llvm::divideCeil(depth.number(), step));
-  int64_t most = std::min(architectureOf(machine).multiprocessors / tiles.number(), steps / leastSteps);
+  int64_t most = shared ? std::min(multiprocessors / shared, steps / leastSteps) : 0;
   if (most < 2) {
     return {};
   }
@@ -30,7 +33,7 @@ SplitDepth SplitDepth::of(const support::Size &tiles, const support::Size &depth
   if (steps - each < leastSaved) {
     return {};
   }
-  return {static_cast<int64_t>(llvm::divideCeil(steps, each)), each * step};
+  return {static_cast<int64_t>(llvm::divideCeil(steps, each)), each * step, whole};
 }
 
 Ix SplitDepth::lengthOf(Ix part, Ix depth) const {

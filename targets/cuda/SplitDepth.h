@@ -1,5 +1,6 @@
 // Shares the depth of a product among several blocks, where its result has fewer tiles than the GPU has
-// multiprocessors. A launch ahead of the kernel's (lower::KernelShape::ahead) computes the sums of each part of the
+// multiprocessors; or, of one with more tiles, the depth of the last ones, which would leave most multiprocessors
+// without work. A launch ahead of the kernel's (lower::KernelShape::ahead) computes the sums of each part of the
 // depth; the kernel adds up those of an element in the order of the parts, so that each run gives the same bits, and
 // ends as other kernels do.
 #pragma once
@@ -12,10 +13,12 @@ struct SplitDepth {
 
   int64_t parts = 1;  ///< of the depth; 1: it is not shared
   int64_t length = 0; ///< of each part but the last one, which may be shorter: a multiple of the steps of a block
+  int64_t whole = 0;  ///< how many tiles come first whose depth is not shared
 
-  /// Returns how a depth is shared that blocks go along in such steps, of a result of so many tiles.
+  /// Returns how a depth is shared that blocks go along in such steps, of a result of so many tiles, of which some may
+  /// be `whole`.
   static SplitDepth of(const support::Size &tiles, const support::Size &depth, int64_t step,
-                       const target::MachineModel &machine);
+                       const target::MachineModel &machine, bool mayBeWhole = false);
 
   explicit operator bool() const { return parts > 1; }
   lower::Ix begin(lower::Ix part) const { return part * length; }

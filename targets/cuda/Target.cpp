@@ -119,7 +119,7 @@ public:
 
   double seconds(mlir::Operation *op, const Work &work, const MachineModel &machine) const override {
     MachineModel::Rates rates = *machine.rates;
-    if (families.isOneThread(op)) {
+    if (families.isSerial(op)) {
       rates.multiplyAdds /= threadsAtWork;
       rates.operations /= threadsAtWork;
       rates.bytes /= threadsAtWork;

@@ -79,11 +79,12 @@ std::optional<IndexBox> boxOf(Operation *root) {
   if (!marked) {
     return std::nullopt;
   }
-  IndexBox box = {cast<onnx::Indexer>(root).lookup(), 0, {}};
+  IndexBox box = {cast<onnx::Indexer>(root).lookup(), 0, {}, {}};
   ArrayRef<int64_t> encoded = marked.asArrayRef();
   for (const onnx::Lookup::Part &part : box.lookup.parts) {
     int64_t first = encoded[0], last = encoded[1];
     encoded = encoded.drop_front(2);
+    box.lines.push_back({first, llvm::SmallVector<int64_t, 4>(encoded.take_front(box.lookup.dataStrides.size()))});
     box.offset = box.offset + part.stride * support::Size(first);
     for (support::Size &stride : box.lookup.dataStrides) {
       stride = stride + part.stride * support::Size(encoded.front());

@@ -22,6 +22,12 @@ struct IndexBox {
   };
   /// The open axes: the box fits where `last` < `size` holds for each of them.
   llvm::SmallVector<End, 2> ends;
+  /// The indices of one part of the lookup: the first one, and what a step along each axis of the space adds.
+  struct Line {
+    int64_t first;
+    llvm::SmallVector<int64_t, 4> steps;
+  };
+  llvm::SmallVector<Line, 2> lines;
 };
 
 /// Marks the root op (onnx::Indexer) of a kernel with the box that its indices address, if they address one.

@@ -4,9 +4,12 @@
 //
 // Constant indices that address a box of the data (lower/core/IndexBox.h) are not read, and whole vectors are written
 // where the box's innermost dimensions are dense.
+//
+// Where work items are threads, each has places of its own instead (lower/core/OwnedPlaces.h).
 #include "compiler/lower/core/CopyElements.h"
 #include "compiler/lower/core/IndexBox.h"
 #include "compiler/lower/core/Indexing.h"
+#include "compiler/lower/core/OwnedPlaces.h"
 #include "compiler/onnx/Onnx.h"
 #include "compiler/onnx/ScalarMath.h"
 #include "compiler/onnx/ops/Gather.h"
@@ -35,6 +38,11 @@ public:
     if (auto reduction = group.root->getAttrOfType<StringAttr>("reduction")) {
       combination = reduction.getValue();
     }
+  }
+
+  /// Writes what an item does that is one of many threads.
+  void writeOwnPlaces() {
+    scatterToOwnPlaces(build, [&](Ix from, Ix to) { put(from, to, 1, {}); });
   }
 
   void write() {
@@ -135,9 +143,13 @@ public:
   bool fusesEpilogue(Operation *) const override { return false; }
 
   void mark(plan::KernelOp kernel) const override { markBox(kernel); }
-  KernelShape shape(plan::KernelOp kernel, const target::MachineModel &) const override {
+  KernelShape shape(plan::KernelOp kernel, const target::MachineModel &machine) const override {
     KernelShape s;
     std::optional<IndexBox> box = boxOf(kernel.root());
+    if (machine.itemsAreThreads) {
+      s.items = ownersOfPlaces(kernel.root());
+      box = isOwnedBox(kernel.root()) ? box : std::nullopt;
+    }
     s.checked = !box || !box->ends.empty();
     if (Value indices = kernel.root()->getOperand(1); box && indices.hasOneUse()) {
       s.packed[operandNumber(indices)] = omittedRecipe();
@@ -146,7 +158,8 @@ public:
     return s;
   }
   LogicalResult build(Build &build, const KernelShape &) const override {
-    Loops(build).write();
+    Loops loops(build);
+    build.w.machine.itemsAreThreads ? loops.writeOwnPlaces() : loops.write();
     return success();
   }
 };

@@ -1,7 +1,8 @@
 /* Chooses the image that is for the GPU and makes its kernels ready. An image is PTX, which the driver compiles for
  * this GPU or one that is newer than what it was made for; or machine code (an ELF file), which runs on the GPUs of one
- * generation only. */
+ * generation only. Both may be packed. */
 #include "device.h"
+#include "unpack.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +18,10 @@ static int architectureOf(const char *target, int *exact) {
   return number > 0 && number < 10000 ? (int)number : 0;
 }
 
-static int isMachineCode(const ingot_image *image) { return image->size > 4 && !memcmp(image->bytes, "\177ELF", 4); }
+static int isMachineCode(const ingot_image *image) {
+  return ingot_cuda_is_packed(image) ? ingot_cuda_is_packed_elf(image)
+                                     : image->size > 4 && !memcmp(image->bytes, "\177ELF", 4);
+}
 
 /* Returns how good an image is for the GPU: the newer the better, machine code before PTX; 0: it does not run there. */
 static int fitness(const ingot_cuda *gpu, const ingot_image *image) {
@@ -48,11 +52,24 @@ static int failWithoutImage(ingot_cuda *gpu, const ingot_device_info *info) {
                          architecture, info->image_count ? all : "none", architecture);
 }
 
-static int loadModule(ingot_cuda *gpu, const ingot_image *image, cuda_module *module) {
+/* Loads an image; `made` gets the module, and what its kernels do with memory. */
+static int loadModule(ingot_cuda *gpu, const ingot_device_info *info, const ingot_image *image, ingot_cuda_code *made) {
   char log[512] = "";
   int options[] = {CUDA_JIT_ERROR_LOG, CUDA_JIT_ERROR_LOG_BYTES};
   void *values[] = {log, (void *)(uintptr_t)(sizeof log - 1)};
-  cuda_result result = gpu->driver.moduleLoadData(module, image->bytes, 2, options, values);
+  ingot_cuda_unpacked unpacked = {NULL, NULL};
+  if (ingot_cuda_is_packed(image)) {
+    unpacked = ingot_cuda_unpack(info, image);
+    if (!unpacked.image) {
+      return ingot_cuda_fail(
+          gpu, "the model's code for %s cannot be unpacked: it is damaged, or the host has no memory left",
+          image->target);
+    }
+  }
+  const void *code = unpacked.image ? unpacked.image : image->bytes;
+  cuda_result result = gpu->driver.moduleLoadData(&made->module, code, 2, options, values);
+  free(unpacked.image);
+  made->uses = unpacked.uses;
   char what[768];
   snprintf(what, sizeof what, "the driver does not take the model's code for %s%s%s", image->target,
            log[0] ? ", because of " : "", log);
@@ -62,18 +79,21 @@ static int loadModule(ingot_cuda *gpu, const ingot_image *image, cuda_module *mo
 /* Finds the functions, and asks for what they need beyond what every kernel may have. */
 static int findKernels(ingot_cuda *gpu, const ingot_device_info *info, ingot_cuda_code *code) {
   int status = 0;
+  const uint64_t *uses = code->uses;
   for (int32_t i = 0; !status && i < info->kernel_count; ++i) {
     const ingot_kernel *kernel = &info->kernels[i];
     char what[256];
     snprintf(what, sizeof what, "the model's code has no kernel %.180s", kernel->name);
-    status =
-        ingot_cuda_check(gpu, what, gpu->driver.moduleGetFunction(&code->functions[i], code->module, kernel->name));
+    ingot_cuda_function *made = &code->functions[i];
+    status = ingot_cuda_check(gpu, what, gpu->driver.moduleGetFunction(&made->function, code->module, kernel->name));
+    made->uses = uses;
+    uses = uses ? uses + 1 + *uses : NULL;
     if (!status && kernel->shared_bytes > CUDA_SHARED_BYTES_BY_DEFAULT) {
       snprintf(what, sizeof what, "kernel %.128s wants %d bytes of a block's memory", kernel->name,
                (int)kernel->shared_bytes);
       status = ingot_cuda_check(
           gpu, what,
-          gpu->driver.functionSetAttribute(code->functions[i], CUDA_MAX_DYNAMIC_SHARED_BYTES, kernel->shared_bytes));
+          gpu->driver.functionSetAttribute(made->function, CUDA_MAX_DYNAMIC_SHARED_BYTES, kernel->shared_bytes));
     }
   }
   return status;
@@ -92,14 +112,14 @@ static int load(ingot_cuda *gpu, const ingot_device_info *info, ingot_cuda_code 
   if (!made) {
     return ingot_cuda_fail(gpu, "the host has no memory left for the model's kernels");
   }
-  int status = loadModule(gpu, best, &made->module);
+  int status = loadModule(gpu, info, best, made);
+  int isLoaded = !status;
+  status = status ? status : findKernels(gpu, info, made);
   if (status) {
-    free(made);
-    return status;
-  }
-  status = findKernels(gpu, info, made);
-  if (status) {
-    (void)gpu->driver.moduleUnload(made->module);
+    if (isLoaded) {
+      (void)gpu->driver.moduleUnload(made->module);
+    }
+    free(made->uses);
     free(made);
     return status;
   }
@@ -124,5 +144,6 @@ void ingot_cuda_unload(void *context, void *code) {
     (void)ingot_cuda_leave(
         gpu, ingot_cuda_check(gpu, "the model's code cannot be unloaded", gpu->driver.moduleUnload(made->module)));
   }
+  free(made->uses);
   free(made);
 }

@@ -99,8 +99,8 @@ static int findDevice(ingot_cuda *gpu, int number) {
   return status ? status : ingot_cuda_check(gpu, what, driver->contextRetain(&gpu->context, gpu->number));
 }
 
-/* Makes the streams. */
-static int makeStreams(ingot_cuda *gpu, void *callers) {
+/* Makes the stream, if the caller has none. */
+static int makeStream(ingot_cuda *gpu, void *callers) {
   int status = ingot_cuda_enter(gpu);
   if (status) {
     return status;
@@ -110,9 +110,6 @@ static int makeStreams(ingot_cuda *gpu, void *callers) {
     status = ingot_cuda_check(gpu, what, gpu->driver.streamCreate(&gpu->own, CUDA_STREAM_NON_BLOCKING));
   }
   gpu->stream = callers ? callers : gpu->own;
-  if (!status && !(gpu->flags & INGOT_CUDA_NO_GRAPHS)) {
-    status = ingot_cuda_check(gpu, what, gpu->driver.streamCreate(&gpu->capturing, CUDA_STREAM_NON_BLOCKING));
-  }
   return ingot_cuda_leave(gpu, status);
 }
 
@@ -141,7 +138,7 @@ int ingot_cuda_open(const ingot_cuda_settings *settings, ingot_cuda **opened, ch
   gpu->flags = wanted->flags;
   int status = ingot_cuda_driver_open(wanted->driver, &gpu->driver, gpu->message, sizeof gpu->message);
   status = status ? status : findDevice(gpu, wanted->number);
-  status = status ? status : makeStreams(gpu, wanted->stream);
+  status = status ? status : makeStream(gpu, wanted->stream);
   if (status) {
     if (why) {
       snprintf(why, bytes, "%s", gpu->message);
@@ -165,9 +162,6 @@ void ingot_cuda_close(ingot_cuda *gpu) {
     }
     ingot_cuda_release_pieces(gpu);
     ingot_cuda_release_copies(gpu);
-    if (gpu->capturing) {
-      (void)gpu->driver.streamDestroy(gpu->capturing);
-    }
     if (gpu->own) {
       (void)gpu->driver.streamDestroy(gpu->own);
     }

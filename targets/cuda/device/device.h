@@ -2,7 +2,9 @@
  *   device.c   opening and closing, memory
  *   copies.c   copies through pinned memory, and the wait for them
  *   code.c     images and their kernels
+ *   unpack.c   images that are packed
  *   pieces.c   launches, one by one or as a graph
+ *   graph.c    graphs: which launches wait for which
  * Functions that return int give 0, or INGOT_ERROR_DEVICE with a text in the device's `message`. They are called with
  * the GPU's context current. */
 #ifndef INGOT_CUDA_DEVICE_H
@@ -18,13 +20,30 @@ enum {
   INGOT_CUDA_MOST_ARGUMENT_BYTES = 4096  /* that a launch takes */
 };
 
+/* A kernel of a model. `uses` says what it does with memory (targets/cuda/Packing.h): how many of its arguments are
+ * addresses, which are the first ones, and for each of them a word of 2 * its bytes, and 1 more where it writes them.
+ * It is null where that is not known. */
+typedef struct ingot_cuda_function {
+  cuda_function function;
+  const uint64_t *uses;
+} ingot_cuda_function;
+
 /* The code of a model: a module, with a function for each kernel. */
 typedef struct ingot_cuda_code {
   cuda_module module;
-  cuda_function functions[];
+  uint64_t *uses; /* of all kernels */
+  ingot_cuda_function functions[];
 } ingot_cuda_code;
 
-/* Launches between two copies or waits: records of launches (pieces.c), one behind the other. */
+/* A launch as it is remembered, with its arguments behind it. Records of equal launches have equal bytes. */
+typedef struct ingot_cuda_record {
+  cuda_function function;
+  const uint64_t *uses;
+  size_t argumentBytes;
+  uint32_t grid[3], block[3], sharedBytes, unused;
+} ingot_cuda_record;
+
+/* Launches between two copies or waits: records of launches, one behind the other. */
 typedef struct ingot_cuda_piece {
   char *records;
   size_t bytes, room;
@@ -57,10 +76,9 @@ struct ingot_cuda {
   size_t deliveryCount, deliveryRoom;
 
   ingot_cuda_piece pieces[INGOT_CUDA_MOST_PIECES];
-  ingot_cuda_piece now;  /* the piece that is being launched */
-  size_t issued;         /* bytes of its records of which the driver knows */
-  uint64_t candidates;   /* a bit for each of `pieces` that begins like it */
-  cuda_stream capturing; /* a stream in which graphs are made */
+  ingot_cuda_piece now; /* the piece that is being launched */
+  size_t issued;        /* bytes of its records of which the driver knows */
+  uint64_t candidates;  /* a bit for each of `pieces` that begins like it */
   uint64_t clock;
 };
 
@@ -88,5 +106,8 @@ int ingot_cuda_launch(void *context, const ingot_launch *launch);
 /* Hands all launches to the driver that have waited for what follows them. */
 int ingot_cuda_flush(ingot_cuda *gpu);
 void ingot_cuda_release_pieces(ingot_cuda *gpu);
+
+/* This is in graph.c: makes the graph of a piece. */
+int ingot_cuda_make_graph(ingot_cuda *gpu, ingot_cuda_piece *piece);
 
 #endif

@@ -15,6 +15,7 @@ typedef struct cuda_module_t *cuda_module;
 typedef struct cuda_function_t *cuda_function;
 typedef struct cuda_stream_t *cuda_stream;
 typedef struct cuda_graph_t *cuda_graph;
+typedef struct cuda_graph_node_t *cuda_graph_node;
 typedef struct cuda_graph_exec_t *cuda_graph_exec;
 
 /* Results (CUresult) that have a text of their own. */
@@ -53,14 +54,20 @@ enum {
   CUDA_MAX_DYNAMIC_SHARED_BYTES = 8, /* CUfunction_attribute */
   CUDA_JIT_ERROR_LOG = 5,            /* CUjit_option */
   CUDA_JIT_ERROR_LOG_BYTES = 6,
-  CUDA_STREAM_NON_BLOCKING = 1,  /* CUstream_flags */
-  CUDA_CAPTURE_THREAD_LOCAL = 1, /* CUstreamCaptureMode */
-  CUDA_LEAST_VERSION = 11040,    /* of the driver: cuGraphInstantiateWithFlags is of 11.4 */
-  CUDA_ARGUMENTS_END = 0,        /* what `extra` of a launch consists of */
+  CUDA_STREAM_NON_BLOCKING = 1, /* CUstream_flags */
+  CUDA_LEAST_VERSION = 11040,   /* of the driver: cuGraphInstantiateWithFlags is of 11.4 */
+  CUDA_ARGUMENTS_END = 0,       /* what `extra` of a launch consists of */
   CUDA_ARGUMENTS = 1,
   CUDA_ARGUMENT_BYTES = 2,
   CUDA_SHARED_BYTES_BY_DEFAULT = 48 << 10
 };
+
+/* A launch as a node of a graph (CUDA_KERNEL_NODE_PARAMS_v1). */
+typedef struct cuda_kernel_node {
+  cuda_function function;
+  unsigned grid[3], block[3], sharedBytes;
+  void **parameters, **extra;
+} cuda_kernel_node;
 
 /* ENTRY(field, symbol, parameters) */
 #define INGOT_CUDA_ENTRIES(ENTRY)                                                                                      \
@@ -93,8 +100,10 @@ enum {
   ENTRY(launch, "cuLaunchKernel",                                                                                      \
         (cuda_function function, unsigned gridX, unsigned gridY, unsigned gridZ, unsigned blockX, unsigned blockY,     \
          unsigned blockZ, unsigned sharedBytes, cuda_stream stream, void **parameters, void **extra))                  \
-  ENTRY(captureBegin, "cuStreamBeginCapture_v2", (cuda_stream stream, int mode))                                       \
-  ENTRY(captureEnd, "cuStreamEndCapture", (cuda_stream stream, cuda_graph * graph))                                    \
+  ENTRY(graphCreate, "cuGraphCreate", (cuda_graph * graph, unsigned flags))                                            \
+  ENTRY(graphAddKernel, "cuGraphAddKernelNode",                                                                        \
+        (cuda_graph_node * node, cuda_graph graph, const cuda_graph_node *after, size_t count,                         \
+         const cuda_kernel_node *launch))                                                                              \
   ENTRY(graphInstantiate, "cuGraphInstantiateWithFlags",                                                               \
         (cuda_graph_exec * ready, cuda_graph graph, unsigned long long flags))                                         \
   ENTRY(graphDestroy, "cuGraphDestroy", (cuda_graph graph))                                                            \

@@ -10,16 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A launch as it is remembered, with its arguments behind it. Records of equal launches have equal bytes. */
-typedef struct ingot_cuda_record {
-  cuda_function function;
-  size_t argumentBytes;
-  uint32_t grid[3], block[3], sharedBytes, unused;
-} ingot_cuda_record;
-
 static size_t bytesOf(const ingot_cuda_record *launch) { return sizeof *launch + launch->argumentBytes; }
 
-static int issue(ingot_cuda *gpu, char *at, cuda_stream stream) {
+static int issue(ingot_cuda *gpu, char *at) {
   ingot_cuda_record launch;
   memcpy(&launch, at, sizeof launch);
   size_t bytes = launch.argumentBytes;
@@ -29,16 +22,17 @@ static int issue(ingot_cuda *gpu, char *at, cuda_stream stream) {
   return ingot_cuda_check(gpu, "a kernel cannot be launched",
                           gpu->driver.launch(launch.function, launch.grid[0], launch.grid[1], launch.grid[2],
                                              launch.block[0], launch.block[1], launch.block[2], launch.sharedBytes,
-                                             stream, NULL, arguments));
+                                             gpu->stream, NULL, arguments));
 }
 
-/* Gives a stream the records of a piece that begin at byte `from`, and what follows. */
-static int issueFrom(ingot_cuda *gpu, const ingot_cuda_piece *piece, size_t from, cuda_stream stream) {
+/* Issues what has been held back. */
+static int issueHeld(ingot_cuda *gpu) {
   int status = 0;
-  for (ingot_cuda_record launch; !status && from < piece->bytes; from += bytesOf(&launch)) {
-    memcpy(&launch, piece->records + from, sizeof launch);
-    status = issue(gpu, piece->records + from, stream);
+  for (ingot_cuda_record launch; !status && gpu->issued < gpu->now.bytes; gpu->issued += bytesOf(&launch)) {
+    memcpy(&launch, gpu->now.records + gpu->issued, sizeof launch);
+    status = issue(gpu, gpu->now.records + gpu->issued);
   }
+  gpu->issued = gpu->now.bytes;
   return status;
 }
 
@@ -71,13 +65,6 @@ static void compare(ingot_cuda *gpu, size_t from) {
       gpu->candidates &= ~((uint64_t)1 << i);
     }
   }
-}
-
-/* Issues what has been held back. */
-static int issueHeld(ingot_cuda *gpu) {
-  int status = issueFrom(gpu, &gpu->now, gpu->issued, gpu->stream);
-  gpu->issued = gpu->now.bytes;
-  return status;
 }
 
 static int launchRecord(ingot_cuda *gpu, const ingot_cuda_record *launch, const void *args) {
@@ -119,7 +106,8 @@ int ingot_cuda_launch(void *context, const ingot_launch *launch) {
     return ingot_cuda_fail(gpu, "kernel %s has %lld bytes of arguments, and a launch takes %d", launch->kernel->name,
                            (long long)launch->bytes, INGOT_CUDA_MOST_ARGUMENT_BYTES);
   }
-  ingot_cuda_record record = {code->functions[launch->number],
+  ingot_cuda_record record = {code->functions[launch->number].function,
+                              code->functions[launch->number].uses,
                               (size_t)launch->bytes,
                               {(uint32_t)x, (uint32_t)y, (uint32_t)z},
                               {areItems ? INGOT_CUDA_ITEM_THREADS : (uint32_t)threads[0],
@@ -127,25 +115,6 @@ int ingot_cuda_launch(void *context, const ingot_launch *launch) {
                               (uint32_t)launch->kernel->shared_bytes,
                               0};
   return launchRecord(gpu, &record, launch->args);
-}
-
-/* Makes a graph of a piece. */
-static int capture(ingot_cuda *gpu, ingot_cuda_piece *piece) {
-  const char *what = "launches cannot be captured in a graph";
-  int status = ingot_cuda_check(gpu, what, gpu->driver.captureBegin(gpu->capturing, CUDA_CAPTURE_THREAD_LOCAL));
-  if (status) {
-    return status;
-  }
-  cuda_graph graph = NULL;
-  status = issueFrom(gpu, piece, 0, gpu->capturing);
-  cuda_result ended = gpu->driver.captureEnd(gpu->capturing, &graph);
-  status = status ? status : ingot_cuda_check(gpu, what, ended);
-  status = status ? status : ingot_cuda_check(gpu, what, gpu->driver.graphInstantiate(&piece->graph, graph, 0));
-  if (graph) {
-    cuda_result destroyed = gpu->driver.graphDestroy(graph);
-    status = status ? status : ingot_cuda_check(gpu, what, destroyed);
-  }
-  return status;
 }
 
 static int forget(ingot_cuda *gpu, ingot_cuda_piece *piece) {
@@ -181,7 +150,7 @@ static int end(ingot_cuda *gpu) {
     ingot_cuda_piece *piece = &gpu->pieces[i];
     if ((gpu->candidates >> i & 1) && piece->bytes == gpu->now.bytes) {
       piece->used = ++gpu->clock;
-      int status = piece->graph ? 0 : capture(gpu, piece);
+      int status = piece->graph ? 0 : ingot_cuda_make_graph(gpu, piece);
       return status ? status
                     : ingot_cuda_check(gpu, "a graph cannot be launched",
                                        gpu->driver.graphLaunch(piece->graph, gpu->stream));

@@ -55,7 +55,7 @@ def with_ones(text):
 
 def compile_model(ingot, model, out, architectures=ARCHITECTURES):
     """The texts of PTX of a model's library, by architecture; None with the message where the compiler refuses it."""
-    target = "cuda:" + "+".join(architectures) + "+emulated,x86-64-v3"  # emulated: the device takes all that it can
+    target = "cuda:" + "+".join(architectures) + "+emulated+unpacked,x86-64-v3"  # emulated: the device takes all that it can
     command = [ingot, "compile", str(model), "-o", str(out), "--emit", "shared", "--target", target]
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode:

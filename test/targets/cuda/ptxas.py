@@ -54,7 +54,7 @@ MODELS = {
 
 def wrong_cubin(ingot, ptxas, model, scratch):
     """What is wrong with a library that has machine code; None: nothing."""
-    target, libraries = "cuda:" + "+".join(ARCHITECTURES) + "+emulated+cubin,x86-64-v3", []
+    target, libraries = "cuda:" + "+".join(ARCHITECTURES) + "+emulated+cubin+unpacked,x86-64-v3", []
     for name in ("first", "second"):
         command = [ingot, "compile", str(model), "-o", str(scratch / name), "--emit", "shared", "--target", target]
         done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, "INGOT_PTXAS": ptxas})

@@ -37,7 +37,7 @@ struct Function {
   bool isWatched;
   int32_t dynamicSharedBytes = 48 << 10;
 };
-using Graph = std::shared_ptr<const std::vector<Command>>;
+using Graph = std::shared_ptr<std::vector<Command>>;
 
 /// What the driver has given out.
 struct Given {
@@ -221,6 +221,44 @@ bool takeWords(void **extra, std::vector<uint64_t> &words) {
   return true;
 }
 
+Result makeLaunch(void *handle, const unsigned *grid, const unsigned *block, unsigned sharedBytes, void **parameters,
+                  void **extra, Command &command) {
+  if (!isGiven(given().functions, handle)) {
+    return mistake("a kernel that does not exist", InvalidHandle);
+  }
+  const auto *function = static_cast<Function *>(handle);
+  command.launch = {
+      function->entry,    function->name, {grid[0], grid[1], grid[2]}, {block[0], block[1], block[2]}, sharedBytes, {},
+      function->isWatched};
+  if (parameters || !takeWords(extra, command.launch.words)) {
+    return mistake("a launch without the words of its parameters");
+  }
+  return checkLaunch(*function, command.launch);
+}
+
+/// A launch as a node of a graph (CUDA_KERNEL_NODE_PARAMS_v1).
+struct KernelNode {
+  void *function;
+  unsigned grid[3], block[3], sharedBytes;
+  void **parameters, **extra;
+};
+
+/// How many launches a graph has, how many of them wait for each other in a row, and how many run at once at the most,
+/// where each begins as soon as it may and all take equally long.
+GraphShape shapeOf(const std::vector<Command> &launches) {
+  std::vector<int64_t> begins(launches.size(), 0);
+  std::map<int64_t, int64_t> atOnce;
+  GraphShape shape = {int64_t(launches.size()), 0, 0};
+  for (size_t i = 0; i < launches.size(); ++i) {
+    for (size_t before : launches[i].after) {
+      begins[i] = std::max(begins[i], begins[before] + 1);
+    }
+    shape.inRow = std::max(shape.inRow, begins[i] + 1);
+    shape.atOnce = std::max(shape.atOnce, ++atOnce[begins[i]]);
+  }
+  return shape;
+}
+
 /// Writes what was done to the file of the settings when the program ends.
 struct Log {
   Log() { // what it reads ends after it, since it begins before it
@@ -242,6 +280,10 @@ struct Log {
       out << ", " << number << " " << name;
     }
     out << "\n";
+    for (const GraphShape &graph : c.shapes) {
+      out << "graph: " << graph.launches << " launches, " << graph.inRow << " in a row, " << graph.atOnce
+          << " at once\n";
+    }
     for (const auto &[kernel, t] : c.traffic) {
       out << "kernel " << kernel << ": " << t.accesses << " accesses to memory, " << t.wide << " of them wide, "
           << t.sectors << " sectors, " << t.fewest << " at the least; " << t.shared << " accesses to shared memory, "
@@ -506,8 +548,8 @@ Result cuStreamDestroy_v2(void *handle) {
 Result cuStreamSynchronize(void *handle) {
   BEGIN("cuStreamSynchronize", Needs::Context)
   Stream *stream = streamOf(handle);
-  if (!stream || stream->isCapturing) {
-    return mistake("nobody can wait for this stream", stream ? CaptureUnsupported : InvalidHandle);
+  if (!stream) {
+    return mistake("a stream that does not exist", InvalidHandle);
   }
   ++device().counts.waits;
   return workedOff(*stream);
@@ -559,47 +601,40 @@ Result cuEventDestroy_v2(void *handle) {
 Result cuLaunchKernel(void *handle, unsigned gridX, unsigned gridY, unsigned gridZ, unsigned blockX, unsigned blockY,
                       unsigned blockZ, unsigned sharedBytes, void *stream, void **parameters, void **extra) {
   BEGIN("cuLaunchKernel", Needs::Context)
-  if (!isGiven(given().functions, handle)) {
-    return mistake("a kernel that does not exist", InvalidHandle);
-  }
-  const auto *function = static_cast<Function *>(handle);
+  const unsigned grid[] = {gridX, gridY, gridZ}, block[] = {blockX, blockY, blockZ};
   Command command;
-  command.launch = {function->entry,          function->name, {gridX, gridY, gridZ},
-                    {blockX, blockY, blockZ}, sharedBytes,    {},
-                    function->isWatched};
-  if (parameters || !takeWords(extra, command.launch.words)) {
-    return mistake("a launch without the words of its parameters");
-  }
-  Result result = checkLaunch(*function, command.launch);
+  Result result = makeLaunch(handle, grid, block, sharedBytes, parameters, extra, command);
   return result ? result : enqueue(stream, std::move(command));
 }
 
-Result cuStreamBeginCapture_v2(void *handle, int) {
-  BEGIN("cuStreamBeginCapture", Needs::Context)
-  Stream *stream = streamOf(handle);
-  if (!stream || stream->isCapturing) {
-    return mistake("no capture can begin in this stream", InvalidHandle);
-  }
-  Result result = workedOff(*stream);
-  stream->isCapturing = true;
-  return result;
+Result cuGraphCreate(void **graph, unsigned) {
+  BEGIN("cuGraphCreate", Needs::Context)
+  *graph = *given().graphs.insert(new Graph(std::make_shared<std::vector<Command>>())).first;
+  return Success;
 }
 
-Result cuStreamEndCapture(void *handle, void **graph) {
-  Stream *stream = streamOf(handle);
-  bool wasCapturing = stream && stream->isCapturing;
-  std::vector<Command> commands;
-  if (wasCapturing) { // it ends even where this call fails
-    commands.swap(stream->commands);
-    stream->isCapturing = false;
+/// A node is the number of its launch, counted from 1.
+Result cuGraphAddKernelNode(void **node, void *handle, void *const *after, size_t count, const KernelNode *launch) {
+  BEGIN("cuGraphAddKernelNode", Needs::Context)
+  if (!isGiven(given().graphs, handle)) {
+    return mistake("a graph that does not exist", InvalidHandle);
   }
-  *graph = nullptr;
-  BEGIN("cuStreamEndCapture", Needs::Context)
-  if (!wasCapturing) {
-    return mistake("no capture has begun in this stream", InvalidHandle);
+  std::vector<Command> &commands = **static_cast<Graph *>(handle);
+  Command command;
+  Result result = makeLaunch(launch->function, launch->grid, launch->block, launch->sharedBytes, launch->parameters,
+                             launch->extra, command);
+  for (size_t i = 0; i < count; ++i) {
+    auto before = reinterpret_cast<uintptr_t>(after[i]);
+    if (before == 0 || before > commands.size()) {
+      return mistake("a launch behind one that is not in its graph");
+    }
+    command.after.push_back(before - 1);
   }
-  *graph = *given().graphs.insert(new Graph(std::make_shared<const std::vector<Command>>(std::move(commands)))).first;
-  return Success;
+  if (!result) {
+    commands.push_back(std::move(command));
+    *node = reinterpret_cast<void *>(commands.size()); // NOLINT(performance-no-int-to-ptr): a handle
+  }
+  return result;
 }
 
 Result cuGraphInstantiateWithFlags(void **executable, void *graph, unsigned long long) {
@@ -609,6 +644,7 @@ Result cuGraphInstantiateWithFlags(void **executable, void *graph, unsigned long
   }
   *executable = *given().executables.insert(new Graph(*static_cast<Graph *>(graph))).first;
   ++device().counts.graphs;
+  device().counts.shapes.push_back(shapeOf(**static_cast<Graph *>(graph)));
   return Success;
 }
 

@@ -58,8 +58,6 @@ enum Result : int {
   IllegalInstruction = 715,
   MisalignedAddress = 716,
   LaunchFailed = 719,
-  CaptureUnsupported = 900,
-  CaptureInvalidated = 901,
 };
 
 /// Writes a line about a mistake of the device's user for who reads the test's output.
@@ -96,9 +94,15 @@ struct Traffic {
   int64_t conflicts = 0; ///< how many more times than without conflicts of banks they go there
 };
 
+/// What may run at once of a graph.
+struct GraphShape {
+  int64_t launches, inRow, atOnce;
+};
+
 struct Counts {
   int64_t launches = 0, graphLaunches = 0, graphs = 0, uploads = 0, uploadedBytes = 0, downloads = 0,
           downloadedBytes = 0, waits = 0;
+  std::vector<GraphShape> shapes;            ///< of graphs, in the order in which they were made ready
   std::map<std::string, int64_t> operations; ///< of blocks and warps, by their names
   std::map<std::string, Traffic> traffic;    ///< by the names of kernels
 };
@@ -216,13 +220,13 @@ struct Command {
   const char *from = nullptr;
   std::vector<char> staged; ///< where the source is not pinned: what was there when the command came
   size_t bytes = 0;
+  std::vector<size_t> after; ///< of a graph's launch: the numbers of those for which it waits
   std::shared_ptr<const std::vector<Command>> graph;
   Event *event = nullptr;
 };
 
 struct Stream {
   std::vector<Command> commands;
-  bool isCapturing = false;
 };
 
 /// The device's state, of which there is one in a process.

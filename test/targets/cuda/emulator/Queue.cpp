@@ -28,6 +28,36 @@ Result copy(const Command &command) {
   return Success;
 }
 
+Result doCommand(const Command &command);
+
+/// Does the launches of a graph in some order in which each comes behind those for which it waits.
+Result doGraph(const std::vector<Command> &launches) {
+  std::vector<size_t> waits, ready;
+  std::vector<std::vector<size_t>> behind(launches.size());
+  for (size_t i = 0; i < launches.size(); ++i) {
+    waits.push_back(launches[i].after.size());
+    for (size_t before : launches[i].after) {
+      behind[before].push_back(i);
+    }
+    if (waits.back() == 0) {
+      ready.push_back(i);
+    }
+  }
+  Result result = Success;
+  while (!result && !ready.empty()) {
+    std::swap(ready[device().random.below(ready.size())], ready.back());
+    size_t next = ready.back();
+    ready.pop_back();
+    result = doCommand(launches[next]);
+    for (size_t i : behind[next]) {
+      if (--waits[i] == 0) {
+        ready.push_back(i);
+      }
+    }
+  }
+  return result;
+}
+
 Result doCommand(const Command &command) {
   Device &d = device();
   Result result;
@@ -39,9 +69,7 @@ Result doCommand(const Command &command) {
     result = run(command.launch, d.random, d.memory, d.counts);
     return !result && d.memory.isSpoiled() ? IllegalAddress : result;
   case Command::Graph:
-    for (const Command &one : *command.graph) {
-      result = result ? result : doCommand(one);
-    }
+    result = doGraph(*command.graph);
     ++d.counts.graphLaunches;
     return result;
   case Command::Record:
