@@ -34,7 +34,6 @@ INGOT = {
     "mse": ["--method", "mse"],
     "entropy": ["--method", "entropy"],
     "smooth": ["--smooth", "0.5"],
-    "correct-bias": ["--correct-bias"],
     "dynamic": ["--scheme", "int8-dynamic"],
     "int8-weights": ["--scheme", "int8-weights"],
     "int4": ["--scheme", "int4"],
@@ -62,11 +61,11 @@ def outputs(path, x, arguments):
 
 
 def losses(path, held, arguments):
-    """For each answer what it costs: 1 where a class is wrong, or minus the logarithm of the letter's probability."""
+    """For each sample what it costs: 1 where a class is wrong, of pixels that is their share, or minus the logarithm of the letters' probability."""
     scores = outputs(path, held["x"], arguments).astype(np.float64)
     answers = held["answers"]
-    if scores.ndim == 2:
-        return (scores.argmax(1) != answers).astype(np.float64)
+    if scores.ndim in (2, 4):
+        return (scores.argmax(1) != answers).reshape(len(answers), -1).mean(1)
     scores -= scores.max(-1, keepdims=True)
     chosen = np.take_along_axis(scores, answers[..., None], -1)[..., 0]
     return (np.log(np.exp(scores).sum(-1)) - chosen).mean(1)  # letters of a piece depend on each other

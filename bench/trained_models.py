@@ -23,6 +23,7 @@ from torch.nn import functional as F
 
 SAMPLES = 32  # files to calibrate with
 CONTEXT = 64  # letters that the language model reads
+SCENE, INK = 24, 4  # pixels on a side of the pictures with several digits, and the most ink of one
 
 
 class Graph:
@@ -157,6 +158,68 @@ class ResNet(nn.Module):
         for first, second in zip(self.convs[1::2], self.convs[2::2]):
             x = g.add("Add", x, conv(silu(conv(x, first)), second))
         return g.model(g.add("Gemm", g.add("Flatten", g.add("GlobalAveragePool", silu(x))), self.last.weight, self.last.bias, transB=1), 10)
+
+
+class UNet(nn.Module):
+    """Says for each pixel of a noisy picture how much ink there is: two halvings with SiLU, and the way back beside what was there before."""
+
+    def __init__(self):
+        super().__init__()
+        conv = lambda inputs, outputs: nn.Conv2d(inputs, outputs, 3, 1, 1)
+        self.convs = nn.ModuleList([conv(1, 16), conv(16, 16), conv(16, 32), conv(32, 32), conv(32, 48), conv(48, 48), conv(80, 32), conv(48, 16)])
+        self.last = nn.Conv2d(16, INK + 1, 1)
+
+    def way(self, x, conv, pool, joined, last):
+        """The layers in their order, by what computes them."""
+        high = conv(conv(x, 0), 1)
+        middle = conv(conv(pool(high), 2), 3)
+        low = conv(conv(pool(middle), 4), 5)
+        return last(conv(joined(conv(joined(low, middle), 6), high), 7))
+
+    def forward(self, x):
+        joined = lambda low, high: torch.cat([F.interpolate(low, scale_factor=2), high], 1)
+        return self.way(x, lambda x, k: F.silu(self.convs[k](x)), lambda x: F.max_pool2d(x, 2), joined, self.last)
+
+    def write(self):
+        g = Graph(["n", 1, SCENE, SCENE])
+
+        def conv(x, k):
+            x = g.add("Conv", x, self.convs[k].weight, self.convs[k].bias, pads=[1] * 4)
+            return g.add("Mul", x, g.add("Sigmoid", x))
+
+        def joined(low, high):
+            twice = g.add("Resize", low, "", np.array([1, 1, 2, 2], np.float32), mode="nearest", coordinate_transformation_mode="asymmetric", nearest_mode="floor")
+            return g.add("Concat", twice, high, axis=1)
+
+        pool = lambda x: g.add("MaxPool", x, kernel_shape=[2, 2], strides=[2, 2])
+        return g.model(self.way("x", conv, pool, joined, lambda x: g.add("Conv", x, self.last.weight, self.last.bias)), INK + 1, SCENE, SCENE)
+
+
+def scenes(images, count, noise, random):
+    """(pictures of up to four digits at places of their own, the ink of each pixel)."""
+    pictures = np.zeros((count, 1, SCENE, SCENE), np.float32)
+    for picture in pictures[:, 0]:
+        for row, column in ((0, 0), (0, 12), (12, 0), (12, 12)):
+            if random.random() < 0.75:
+                down, right = random.integers(0, 5, 2)
+                picture[row + down : row + down + 8, column + right : column + right + 8] = images[random.integers(len(images)), 0]
+    return pictures + random.normal(0, noise, pictures.shape).astype(np.float32), np.rint(INK * pictures[:, 0]).astype(np.int64)
+
+
+def train_unet(net, noise=0.3, steps=500):
+    (images, _), (held, _) = digits(0, seed=1)
+    random = np.random.default_rng(6)
+    optimizer = torch.optim.AdamW(net.parameters(), 3e-3)
+    schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, steps)
+    for _ in range(steps):
+        pictures, labels = scenes(images, 32, noise, random)
+        optimizer.zero_grad()
+        F.cross_entropy(net(torch.from_numpy(pictures)), torch.from_numpy(labels)).backward()
+        optimizer.step()
+        schedule.step()
+    net.eval()
+    samples = scenes(images, SAMPLES, noise, random)[0]
+    return (samples[:, None], *scenes(held, 600, noise, random))
 
 
 class Mlp(nn.Module):
@@ -309,6 +372,11 @@ def made(names):
             net = make()
             data = train_classifier(net, noise, steps, shape)
             yield name, net.write(), *data
+    if "unet-silu" in names:
+        torch.manual_seed(0)
+        net = UNet()
+        data = train_unet(net)
+        yield "unet-silu", net.write(), *data
     if {"language", "language-outliers"} & names:
         torch.manual_seed(0)
         net, *data = train_language()
@@ -316,7 +384,7 @@ def made(names):
         yield "language-outliers", net.write(True), *data
 
 
-NAMES = ["mobilenet", "mobilenet-spread", "resnet-silu", "mlp", "lstm", "gru", "language", "language-outliers"]
+NAMES = ["mobilenet", "mobilenet-spread", "resnet-silu", "unet-silu", "mlp", "lstm", "gru", "language", "language-outliers"]
 
 
 def main():

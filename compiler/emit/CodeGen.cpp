@@ -1,5 +1,6 @@
 // LLVM's code generator, with a text section for each function so that a linker can drop and order them.
 #include "compiler/emit/CodeGen.h"
+#include "compiler/emit/QuickCode.h"
 #include "compiler/target/Platform.h"
 #include "llvm/CodeGen/TargetSubtargetInfo.h"
 #include "llvm/IR/InstIterator.h"
@@ -31,11 +32,15 @@ std::unique_ptr<TargetMachine> ingot::emit::createTargetMachine(mlir::ModuleOp m
     // front of it: a first convolution's took 1.6 times as long 16 bytes further on (Zen 5).
     options.LoopAlignment = machine.lineBytes;
   }
+  // Without a scheduler, an allocator that looks at whole functions, and most of the rest, code takes a third of the
+  // time to be made and two to three times as long to run.
+  bool isQuick = module->hasAttr(quickCodeName);
   target::Platform platform = target::platformOf(machine);
   options.EmitStackSizeSection = platform.boundsStack; // for StackBound.cpp; it takes no room in a program
   Reloc::Model relocations = platform.positionIndependent ? Reloc::PIC_ : Reloc::Static;
-  return std::unique_ptr<TargetMachine>(target->createTargetMachine(
-      triple, machine.cpu, machine.features, options, relocations, std::nullopt, CodeGenOptLevel::Aggressive));
+  return std::unique_ptr<TargetMachine>(
+      target->createTargetMachine(triple, machine.cpu, machine.features, options, relocations, std::nullopt,
+                                  isQuick ? CodeGenOptLevel::None : CodeGenOptLevel::Aggressive));
 }
 
 static cl::opt<bool> &optionCalled(StringRef name) {

@@ -21,6 +21,7 @@
 #include "compiler/partition/FormKernels.h"
 #include "compiler/partition/Pieces.h"
 #include "compiler/partition/Transfers.h"
+#include "compiler/pipeline/QuickCode.h"
 #include "compiler/pipeline/State.h"
 #include "compiler/plan/IndexWidth.h"
 #include "compiler/plan/KernelAttributes.h"
@@ -537,6 +538,7 @@ static LogicalResult emit(State &s) {
       return s.options.refuses(s.result, model, sizes);
     };
   }
+  markQuickCode(s);
   emit::Result result;
   auto weights = [&](const emit::WeightsSink &sink) {
     constexpr size_t mostHeld = size_t(64) << 20;
@@ -561,10 +563,8 @@ static LogicalResult emit(State &s) {
     return failure();
   }
   s.result.codeBytes = result.sizes.code;
-  s.result.flashBytes = result.sizes.flash;
-  s.result.ramBytes = result.sizes.ram;
-  s.result.stackBytes = result.sizes.stack.bytes;
-  s.result.cycles = result.sizes.cycles.cycles;
+  s.result.flashBytes = result.sizes.flash, s.result.ramBytes = result.sizes.ram;
+  s.result.stackBytes = result.sizes.stack.bytes, s.result.cycles = result.sizes.cycles.cycles;
   s.result.functionCycles = std::move(result.sizes.cycles.functions);
   s.result.artifacts = std::move(result.artifacts);
   return success();

@@ -93,6 +93,7 @@ struct Options {
   std::vector<emit::Kind> emit = {emit::Kind::Lib};
   bool depfile = false;
   int jobs = 0;         ///< threads that make code; 0: one for each processor
+  int64_t runs = 0;     ///< how often the model runs; code for few short ones is made quickly. 0: nobody knows
   bool profile = false; ///< the entry calls ingot_exec.profile around every kernel
   bool account = false; ///< whether Result::imported is wanted
 

@@ -21,26 +21,6 @@ std::vector<float> factors(llvm::ArrayRef<float> activations, llvm::ArrayRef<flo
   return result;
 }
 
-/// Returns the largest weight of each input channel; with `isRelative`, each weight by the largest one of its output
-/// channel.
-std::vector<float> largestWeights(const Index &index, llvm::ArrayRef<const Layer *> layers, size_t count,
-                                  bool isRelative) {
-  std::vector<float> largest(count);
-  for (const Layer *layer : layers) {
-    WeightChannels channels(*layer);
-    llvm::ArrayRef<float> values = floatsOf(*index.weight(layer->weight));
-    std::vector<float> unit(channels.outputCount(), isRelative ? 0 : 1);
-    if (isRelative) {
-      channels.forEach(values.size(),
-                       [&](size_t i, size_t, size_t out) { unit[out] = std::max(unit[out], std::fabs(values[i])); });
-    }
-    channels.forEach(values.size(), [&](size_t i, size_t in, size_t out) {
-      largest[in] = std::max(largest[in], values[i] == 0 ? 0 : std::fabs(values[i]) / unit[out]);
-    });
-  }
-  return largest;
-}
-
 void multiplyWeights(Model &model, Names &names, const Index &index, const Layer &layer, const std::string &x,
                      llvm::ArrayRef<float> by) {
   pb::GraphProto &graph = *model.proto.mutable_graph();
@@ -97,12 +77,28 @@ bool isFree(Model &model, llvm::ArrayRef<Layer> layers, const std::string &value
   return placesOf(index, model.proto.graph(), scaledBy(value, readers, layers)).has_value();
 }
 
-std::vector<float> smoothingOf(Model &model, const Readers &readers, const Channels &channels, double strength,
-                               bool isRelative) {
+LargestWeights::LargestWeights(Model &model, const Readers &readers, size_t channels)
+    : absolute(channels), relative(channels) {
   Index index(model, *model.proto.mutable_graph());
-  size_t count = channels.largest().size();
-  return factors(channels.largest(), largestWeights(index, readers, count, isRelative),
-                 largestWeights(index, readers, count, false), strength);
+  for (const Layer *layer : readers) {
+    WeightChannels places(*layer);
+    llvm::ArrayRef<float> values = floatsOf(*index.weight(layer->weight));
+    std::vector<float> unit(places.outputCount());
+    places.forEach(values.size(),
+                   [&](size_t i, size_t, size_t out) { unit[out] = std::max(unit[out], std::fabs(values[i])); });
+    for (float &most : unit) {
+      most = most > 0 ? most : 1;
+    }
+    places.forEach(values.size(), [&](size_t i, size_t in, size_t out) {
+      float value = std::fabs(values[i]);
+      absolute[in] = std::max(absolute[in], value), relative[in] = std::max(relative[in], value / unit[out]);
+    });
+  }
+}
+
+std::vector<float> smoothingOf(const LargestWeights &weights, const Channels &channels, double strength,
+                               bool isRelative) {
+  return factors(channels.largest(), isRelative ? weights.relative : weights.absolute, weights.absolute, strength);
 }
 
 std::map<std::string, Divided> smooth(Model &model, llvm::ArrayRef<Layer> layers,
@@ -143,45 +139,6 @@ std::map<std::string, Divided> smooth(Model &model, llvm::ArrayRef<Layer> layers
   }
   model.dropUnused();
   return divided;
-}
-
-int correctBias(Model &model, llvm::ArrayRef<Layer> layers, const std::map<std::string, Channels> &channels,
-                WeightOptions options) {
-  pb::GraphProto &graph = *model.proto.mutable_graph();
-  Names names(model.proto);
-  Index index(model, graph);
-  int changed = 0;
-  for (const Layer &layer : layers) {
-    auto found = channels.find(layer.x);
-    if (layer.bias.empty() || found == channels.end() || layer.graph != 0) {
-      continue;
-    }
-    llvm::ArrayRef<float> values = floatsOf(*index.weight(layer.weight));
-    Int8Weights weights = quantizeWeights(values, layer, options);
-    std::vector<float> bias(floatsOf(*index.weight(layer.bias))), means = found->second.means();
-    // The weights of an output channel of a convolution belong to the input channels of its group alone.
-    AxisPlaces to(layer.dims, layer.axis), from(layer.dims, 1 - layer.axis);
-    size_t groups = layer.op == "Conv" ? size_t(intOf(graph.node(layer.node), "group", 1)) : 1;
-    if (means.size() != size_t(from.count) * groups) {
-      continue;
-    }
-    std::vector<double> added(bias.size());
-    for (size_t i = 0; i < values.size(); ++i) {
-      size_t channel = to.place(i), group = channel * groups / added.size();
-      double step = weights.scales[options.perTensor ? 0 : channel];
-      added[channel] +=
-          (double(weights.values[i]) * step - values[i]) * means[group * size_t(from.count) + from.place(i)];
-    }
-    for (auto [own, much] : llvm::zip(bias, added)) {
-      own -= float(much);
-    }
-    std::string name = names.fresh(layer.bias + "_corrected");
-    *graph.add_initializer() = tensorOf<float>(name, importer::kFloat, int64_t(bias.size()), bias);
-    graph.mutable_node(layer.node)->set_input(2, name);
-    ++changed;
-  }
-  model.dropUnused();
-  return changed;
 }
 
 } // namespace ingot::quantizer

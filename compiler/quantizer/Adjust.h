@@ -17,10 +17,16 @@ std::map<std::string, Readers> readersOf(llvm::ArrayRef<Layer> layers);
 /// Returns the axis of the channels of what a layer reads and makes; a negative one counts from the end.
 int channelAxis(const Layer &layer);
 
+/// The largest weight that reads each channel of a value, and the largest one as a part of the largest of its output
+/// channel, which has a scale of its own.
+struct LargestWeights {
+  LargestWeights(Model &model, const Readers &readers, size_t channels);
+  std::vector<float> absolute, relative;
+};
+
 /// Returns a factor for each channel of a value, by which it is divided and the weights of its readers are multiplied:
-/// (largest activation)^strength / (largest weight)^(1 - strength), as SmoothQuant has it. With `isRelative` a weight
-/// counts as a part of the largest one of its output channel, which has a scale of its own.
-std::vector<float> smoothingOf(Model &model, const Readers &readers, const Channels &channels, double strength,
+/// (largest activation)^strength / (largest weight)^(1 - strength), as SmoothQuant has it.
+std::vector<float> smoothingOf(const LargestWeights &weights, const Channels &channels, double strength,
                                bool isRelative);
 /// Whether the division of a value can be put into constants of the nodes that make it; of products only the layers
 /// change.
@@ -39,10 +45,5 @@ struct Divided {
 /// are others now, or new.
 std::map<std::string, Divided> smooth(Model &model, llvm::ArrayRef<Layer> layers,
                                       const std::map<std::string, std::vector<float>> &factors);
-
-/// Subtracts from a layer's bias the mean of what rounding its weights adds to its results, which follows from the mean
-/// of each channel that it reads. Layers without a constant bias stay as they are. Returns how many were changed.
-int correctBias(Model &model, llvm::ArrayRef<Layer> layers, const std::map<std::string, Channels> &channels,
-                WeightOptions options);
 
 } // namespace ingot::quantizer

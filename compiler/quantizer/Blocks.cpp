@@ -256,11 +256,21 @@ void refineBlocks(BlockWeights &blocks, llvm::ArrayRef<float> weights, int64_t r
   });
 }
 
-int64_t rowsOf(const Layer &layer) { return layer.dims[size_t(1 - layer.axis)]; }
+int64_t rowsOf(const Layer &layer) { return layer.dims[size_t(layer.inputAxis())]; }
 int64_t columnsOf(const Layer &layer) { return layer.dims[size_t(layer.axis)]; }
 
+BlockForm fitted(BlockForm form, const Layer &layer) {
+  constexpr int64_t kStep = 16;
+  int64_t rows = rowsOf(layer), blocks = std::max<int64_t>(1, blocksOf(rows, form));
+  if (rows % (blocks * kStep) == 0) {
+    form.rows = rows / blocks;
+  }
+  return form;
+}
+
 int64_t bytesOf(const Layer &layer, BlockForm form) {
-  int64_t blocks = blocksOf(rowsOf(layer), form) * columnsOf(layer);
+  int64_t matrix = rowsOf(layer) * columnsOf(layer);
+  int64_t blocks = (matrix ? layer.values() / matrix : 0) * blocksOf(rowsOf(layer), form) * columnsOf(layer);
   return llvm::divideCeil(layer.values() * form.bits, 8) + blocks * int64_t(sizeof(float)) +
          llvm::divideCeil(blocks * form.bits, 8);
 }
@@ -277,19 +287,37 @@ template <typename T> static std::vector<T> transposed(llvm::ArrayRef<T> values,
 }
 
 std::vector<float> rowsByColumns(const Layer &layer, llvm::ArrayRef<float> values) {
-  return layer.axis == 1 ? values.vec() : transposed(values, layer.dims[0], layer.dims[1]);
+  return layer.axis > 0 ? values.vec() : transposed(values, layer.dims[0], layer.dims[1]);
+}
+
+BlockWeights blocksByMatrix(const Layer &layer, llvm::ArrayRef<float> weights,
+                            llvm::function_ref<BlockWeights(llvm::ArrayRef<float>)> round) {
+  auto each = size_t(rowsOf(layer) * columnsOf(layer));
+  BlockWeights all = round(weights.take_front(each));
+  for (size_t first = each; first < weights.size(); first += each) {
+    BlockWeights own = round(weights.slice(first, each));
+    llvm::append_range(all.values, own.values);
+    llvm::append_range(all.scales, own.scales);
+    llvm::append_range(all.zeros, own.zeros);
+  }
+  return all;
+}
+
+BlockWeights roundBlocks(const Layer &layer, llvm::ArrayRef<float> weights, BlockForm form) {
+  return blocksByMatrix(layer, weights, [&](llvm::ArrayRef<float> matrix) {
+    return roundBlocks(matrix, rowsOf(layer), columnsOf(layer), form);
+  });
 }
 
 std::vector<float> valuesOf(const BlockWeights &weights, const Layer &layer) {
-  int64_t rows = rowsOf(layer), columns = columnsOf(layer);
+  int64_t rows = rowsOf(layer), columns = columnsOf(layer), blocks = blocksOf(rows, weights.form);
   std::vector<float> values(weights.values.size());
-  for (int64_t row = 0; row < rows; ++row) {
-    for (int64_t c = 0; c < columns; ++c) {
-      auto grid = size_t(row / weights.form.rows * columns + c), own = size_t(row * columns + c);
-      values[own] = float(int(weights.values[own]) - int(weights.zeros[grid])) * weights.scales[grid];
-    }
+  for (size_t own = 0; own < values.size(); ++own) {
+    int64_t row = int64_t(own) / columns, block = row / rows * blocks + row % rows / weights.form.rows;
+    size_t grid = size_t(block * columns) + own % size_t(columns);
+    values[own] = float(int(weights.values[own]) - int(weights.zeros[grid])) * weights.scales[grid];
   }
-  return layer.axis == 1 ? values : transposed<float>(values, rows, columns);
+  return layer.axis > 0 ? values : transposed<float>(values, rows, columns);
 }
 
 /// Packs integers as ONNX does: the first one has the lowest bits of a byte.
@@ -323,11 +351,12 @@ void writeBlocks(Model &model, llvm::ArrayRef<Layer> layers, llvm::ArrayRef<Bloc
       int64_t rows = rowsOf(layer), columns = columnsOf(layer), blocks = blocksOf(rows, form);
       std::string values = names.fresh(layer.weight + "_int" + std::to_string(form.bits)),
                   scale = names.fresh(layer.weight + "_scale"), zero = names.fresh(layer.weight + "_zero_point");
-      bool asIs = layer.axis == 1;
+      bool asIs = layer.axis > 0;
       *graph->add_initializer() =
           tensorOf(values, typeOf(form), layer.dims,
                    packed(asIs ? own.values : transposed<uint8_t>(own.values, rows, columns), form.bits));
-      std::vector<int64_t> dims{asIs ? blocks : columns, asIs ? columns : blocks};
+      std::vector<int64_t> dims = layer.dims;
+      dims[size_t(layer.inputAxis())] = blocks;
       *graph->add_initializer() = tensorOf<float>(scale, importer::kFloat, dims,
                                                   asIs ? own.scales : transposed<float>(own.scales, blocks, columns));
       *graph->add_initializer() =
@@ -336,7 +365,7 @@ void writeBlocks(Model &model, llvm::ArrayRef<Layer> layers, llvm::ArrayRef<Bloc
       std::string result = names.fresh(layer.weight + "_dequantized");
       pb::NodeProto &node = makeNode(edits.before(layer.node), "DequantizeLinear",
                                      names.fresh(layer.weight + "_DequantizeLinear"), {values, scale, zero}, {result});
-      setInt(node, "axis", 1 - layer.axis);
+      setInt(node, "axis", layer.inputAxis());
       setInt(node, "block_size", form.rows);
       graph->mutable_node(layer.node)->set_input(isTable(layer) ? 0 : 1, result);
       if (isTable(layer)) {

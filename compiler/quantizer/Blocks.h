@@ -2,6 +2,7 @@
 // stay as they are.
 #pragma once
 #include "compiler/quantizer/Layers.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 
 namespace ingot::quantizer {
 
@@ -15,7 +16,8 @@ struct BlockForm {
   float most() const { return float((1 << bits) - 1); } ///< the largest integer
 };
 
-/// A matrix whose rows are summed over. A block is some rows of one column.
+/// A matrix whose rows are summed over, or several of one size, one behind the other. A block is some rows of one
+/// column.
 struct BlockWeights {
   BlockForm form;
   std::vector<uint8_t> values;
@@ -42,8 +44,15 @@ BlockWeights compensateBlocks(llvm::ArrayRef<float> weights, int64_t rows, int64
 void refineBlocks(BlockWeights &blocks, llvm::ArrayRef<float> weights, int64_t rows, int64_t columns,
                   llvm::ArrayRef<float> moments);
 
-/// Returns the layer's weights as rows by columns, whether they are transposed in the file or not.
+/// Returns the form with blocks that are as long as each other, where that takes no more of them: not all runtimes read
+/// a last one that is shorter. Kernels want a multiple of 16.
+BlockForm fitted(BlockForm form, const Layer &layer);
+/// Returns the layer's matrices as rows by columns, whether they are transposed in the file or not.
 std::vector<float> rowsByColumns(const Layer &layer, llvm::ArrayRef<float> values);
+/// Makes blocks of each of the layer's matrices, given as rows by columns.
+BlockWeights blocksByMatrix(const Layer &layer, llvm::ArrayRef<float> weights,
+                            llvm::function_ref<BlockWeights(llvm::ArrayRef<float>)> round);
+BlockWeights roundBlocks(const Layer &layer, llvm::ArrayRef<float> weights, BlockForm form);
 /// Returns the floats that blocks stand for, as the layer has its weights in the file.
 std::vector<float> valuesOf(const BlockWeights &weights, const Layer &layer);
 /// Returns the bytes of a layer's blocks, with scales and zero points.

@@ -3,8 +3,47 @@
 #include "llvm/Support/Parallel.h"
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace ingot::quantizer {
+namespace {
+
+constexpr size_t kLanes = 8; // sums that vectors have side by side
+
+/// Returns a value as it counts: one that is not finite as 0, which changes nothing.
+float finite(float value) { return std::fabs(value) <= std::numeric_limits<float>::max() ? value : 0; }
+
+struct Extremes {
+  float least = 0, greatest = 0;
+  double squares = 0;
+};
+
+/// Returns the extremes of values of one channel, with 0 among them, and the sum of their squares.
+Extremes extremesOf(llvm::ArrayRef<float> values) {
+  float least[kLanes] = {}, greatest[kLanes] = {};
+  double squares[kLanes] = {};
+  size_t whole = values.size() / kLanes * kLanes;
+  for (size_t i = 0; i < whole; i += kLanes) {
+    for (size_t lane = 0; lane < kLanes; ++lane) {
+      float value = finite(values[i + lane]);
+      least[lane] = std::min(least[lane], value), greatest[lane] = std::max(greatest[lane], value);
+      squares[lane] += double(value) * double(value);
+    }
+  }
+  for (size_t i = whole; i < values.size(); ++i) {
+    float value = finite(values[i]);
+    least[0] = std::min(least[0], value), greatest[0] = std::max(greatest[0], value);
+    squares[0] += double(value) * double(value);
+  }
+  Extremes all;
+  for (size_t lane = 0; lane < kLanes; ++lane) {
+    all.least = std::min(all.least, least[lane]), all.greatest = std::max(all.greatest, greatest[lane]);
+    all.squares += squares[lane];
+  }
+  return all;
+}
+
+} // namespace
 
 void Channels::add(llvm::ArrayRef<float> values, llvm::ArrayRef<int64_t> dims, int axis) {
   if (dims.empty() || values.empty()) {
@@ -15,16 +54,27 @@ void Channels::add(llvm::ArrayRef<float> values, llvm::ArrayRef<int64_t> dims, i
   for (std::vector<float> *own : {&magnitudes, &least, &greatest}) {
     own->resize(channels);
   }
-  sums.resize(channels), squares.resize(channels);
-  PlaceWalk walk(strides);
-  for (size_t i = 0; i < values.size(); ++i, walk.next()) {
-    if (!std::isfinite(values[i])) {
-      continue;
+  squares.resize(channels);
+  auto inner = size_t(strides.inner);
+  if (inner < kLanes) {
+    for (size_t i = 0; i < values.size(); i += channels * inner) { // a value of each channel, or a few
+      for (size_t c = 0; c < channels; ++c) {
+        for (size_t k = i + c * inner; k < i + (c + 1) * inner; ++k) {
+          float value = finite(values[k]);
+          least[c] = std::min(least[c], value), greatest[c] = std::max(greatest[c], value);
+          squares[c] += double(value) * double(value);
+        }
+      }
     }
-    size_t place = walk.place();
-    magnitudes[place] = std::max(magnitudes[place], std::fabs(values[i]));
-    least[place] = std::min(least[place], values[i]), greatest[place] = std::max(greatest[place], values[i]);
-    sums[place] += double(values[i]), squares[place] += double(values[i]) * double(values[i]);
+  }
+  for (size_t i = 0; i < values.size() && inner >= kLanes; i += inner) {
+    size_t c = strides.place(i);
+    Extremes run = extremesOf(values.slice(i, inner));
+    least[c] = std::min(least[c], run.least), greatest[c] = std::max(greatest[c], run.greatest);
+    squares[c] += run.squares;
+  }
+  for (size_t c = 0; c < channels; ++c) {
+    magnitudes[c] = std::max(-least[c], greatest[c]);
   }
   count += int64_t(values.size()) / strides.count;
 }
@@ -51,14 +101,6 @@ void Channels::addMoments(llvm::ArrayRef<float> values, int64_t channels) {
 bool Channels::hasMoments() const {
   return std::all_of(products.begin(), products.end(), [](float value) { return std::isfinite(value); }) &&
          std::any_of(products.begin(), products.end(), [](float value) { return value != 0; });
-}
-
-std::vector<float> Channels::means() const {
-  std::vector<float> result(sums.size());
-  for (size_t i = 0; i < sums.size(); ++i) {
-    result[i] = float(sums[i] / double(std::max<int64_t>(count, 1)));
-  }
-  return result;
 }
 
 std::vector<double> Channels::powers() const {

@@ -1,4 +1,4 @@
-// Collects what is known of the single channels of a value: extremes, means and second moments.
+// Collects what is known of the single channels of a value: extremes and second moments.
 #pragma once
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/Support/Error.h"
@@ -19,15 +19,14 @@ public:
   llvm::ArrayRef<float> largest() const { return magnitudes; } ///< the largest magnitude of each channel
   llvm::ArrayRef<float> lows() const { return least; }         ///< the least value of each channel, at most 0
   llvm::ArrayRef<float> highs() const { return greatest; }     ///< the largest value of each channel, at least 0
-  std::vector<float> means() const;
-  std::vector<double> powers() const; ///< the mean square of each channel
+  std::vector<double> powers() const;                          ///< the mean square of each channel
   llvm::ArrayRef<float> moments() const { return products; }
   /// Whether the moments say something: they are finite, and one of them is not 0.
   bool hasMoments() const;
 
 private:
   std::vector<float> magnitudes, least, greatest, products;
-  std::vector<double> sums, squares;
+  std::vector<double> squares;
   int64_t count = 0; ///< the number of values of a channel
 };
 

@@ -54,7 +54,7 @@ double costOfWeights(const Index &index, const Readers &readers, const std::map<
     if (!by.empty()) {
       channels.forEach(values.size(), [&](size_t i, size_t in, size_t) { values[i] *= by[in]; });
     }
-    Int8Weights rounded = quantizeWeights(values, *layer, options);
+    ByteWeights rounded = quantizeWeights(values, *layer, options);
     channels.forEach(values.size(), [&](size_t i, size_t in, size_t out) {
       auto error = double(float(rounded.values[i]) * rounded.scales[options.perTensor ? 0 : out] - values[i]);
       sum += error * error * weighted[in] * inverse[out];

@@ -65,7 +65,7 @@ std::string Writer::add(int place, llvm::StringRef op, std::initializer_list<std
 void Writer::write(const Layer &layer) {
   const pb::NodeProto node = graph.node(layer.node); // what is added may move it
   bool isConv = layer.op == "Conv";
-  Int8Weights weights = quantizeWeights(floatsOf(*index.weight(layer.weight)), layer, options);
+  ByteWeights weights = quantizeWeights(floatsOf(*index.weight(layer.weight)), layer, options);
   std::vector<int64_t> dims = layer.dims;
   if (!isConv && layer.axis == 0) { // MatMulInteger does not transpose
     weights.values = transposed(weights.values, size_t(dims[0]), size_t(dims[1]));
@@ -115,7 +115,7 @@ void Writer::writeRecurrent(const Layer &layer) {
   pb::NodeProto &node = *graph.mutable_node(layer.node);
   node.set_input(0, add(layer.node, "DequantizeLinear", {x.values, x.scale, x.zero}, layer.x + "_dequantized"));
   for (const auto &[operand, own] : weightsOf(layer)) {
-    Int8Weights weights = quantizeWeights(floatsOf(*index.weight(own.weight)), own, options);
+    ByteWeights weights = quantizeWeights(floatsOf(*index.weight(own.weight)), own, options);
     std::vector<int64_t> along(options.perTensor ? 0 : 1, own.dims[size_t(own.axis)]);
     std::string w =
         addConstant(tensorOf<int8_t>("", importer::kInt8, own.dims, weights.values), own.weight + "_quantized");

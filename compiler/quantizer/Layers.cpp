@@ -45,13 +45,14 @@ std::optional<Layer> layerOf(const Index &index, const pb::NodeProto &node) {
   }
   const pb::TensorProto *weight = index.weight(node.input(1));
   bool isConv = node.op_type() == "Conv", isGemm = node.op_type() == "Gemm";
-  if (!weight || floatsOf(*weight).empty() || (isConv ? weight->dims_size() < 3 : weight->dims_size() != 2)) {
+  if (!weight || floatsOf(*weight).empty() || weight->dims_size() < (isConv ? 3 : 2) ||
+      (isGemm && weight->dims_size() != 2)) {
     return std::nullopt;
   }
   Layer layer;
   layer.name = nameOf(node), layer.op = node.op_type();
   layer.x = node.input(0), layer.weight = node.input(1), layer.y = node.output(0);
-  layer.axis = isConv || (isGemm && intOf(node, "transB", 0)) ? 0 : 1;
+  layer.axis = isConv || (isGemm && intOf(node, "transB", 0)) ? 0 : weight->dims_size() - 1;
   layer.groups = isConv ? intOf(node, "group", 1) : 1;
   layer.dims.assign(weight->dims().begin(), weight->dims().end());
   const pb::TensorProto *bias = node.input_size() > 2 ? index.weight(node.input(2)) : nullptr;

@@ -21,14 +21,17 @@ struct Layer {
   std::string name, op;
   std::string x, weight, y;
   std::string bias; ///< empty: there is none that is constant
-  /// The axis of the weights' output channels; of two axes the other one has the input channels.
-  int axis = 0;
+  int axis = 0;     ///< the axis of the weights' output channels
+  /// Returns the axis of their input channels. In front of the two may be axes of several matrices, each of which meets
+  /// rows of its own.
+  int inputAxis() const { return isRecurrent() ? 2 : axis == 0 ? 1 : axis - 1; }
   int64_t groups = 1;        ///< groups of a convolution, else 1
   std::vector<int64_t> dims; ///< the weights' shape
   /// R, by which an LSTM, GRU or RNN multiplies its state; empty: the layer is none of these
   std::string recurrent;
   std::vector<int64_t> recurrentDims;
   bool isRecurrent() const { return !recurrent.empty(); }
+  bool hasMatrices() const { return op == "MatMul" && dims.size() > 2; }
   int64_t values() const;
 };
 

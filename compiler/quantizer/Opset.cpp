@@ -238,7 +238,13 @@ llvm::Error raiseOpset(Model &model, int64_t version) {
   }
   int64_t opset = std::max(from, version);
   // As the table in ONNX's docs/Versioning.md says.
-  int64_t needed = opset >= 23 ? opset - 12 : opset >= 21 ? 10 : opset >= 19 ? 9 : opset >= 15 ? 8 : 7;
+  int64_t needed = opset >= 28   ? 14
+                   : opset >= 25 ? 13
+                   : opset >= 23 ? opset - 12
+                   : opset >= 21 ? 10
+                   : opset >= 19 ? 9
+                   : opset >= 15 ? 8
+                                 : 7;
   if (model.proto.ir_version() < needed) {
     model.proto.set_ir_version(needed);
   }

@@ -9,7 +9,19 @@
 
 namespace ingot::quantizer {
 
-enum class Scheme { Int8, Int8Dynamic, Int8Weights, Int4, Int2, Mixed, Float16Weights, Float16, BFloat16 };
+enum class Scheme {
+  Int8,
+  Int8Dynamic,
+  Int8Weights,
+  Int4,
+  Int2,
+  Mixed,
+  Float8,
+  Float8Weights,
+  Float16Weights,
+  Float16,
+  BFloat16
+};
 inline constexpr support::Word<Scheme> schemeWords[] = {
     {Scheme::Int8, "int8", "weights and activations, ranges from data"},
     {Scheme::Int8Dynamic, "int8-dynamic", "ranges found by each run"},
@@ -17,7 +29,9 @@ inline constexpr support::Word<Scheme> schemeWords[] = {
     {Scheme::Int4, "int4", "likewise"},
     {Scheme::Int2, "int2", "likewise"},
     {Scheme::Mixed, "mixed", "for each layer int8, int8-weights, int4 or float, within budgets"},
-    {Scheme::Float16Weights, "fp16-weights", "weights alone"},
+    {Scheme::Float8, "fp8", "float8e4m3fn: weights and activations, ranges from data"},
+    {Scheme::Float8Weights, "fp8-weights", "weights alone"},
+    {Scheme::Float16Weights, "fp16-weights", "likewise"},
     {Scheme::Float16, "fp16"},
     {Scheme::BFloat16, "bf16"}};
 inline llvm::ArrayRef<support::Word<Scheme>> wordsOf(Scheme) { return schemeWords; }
@@ -45,10 +59,15 @@ struct Options {
   int blockBits() const {
     return scheme == Scheme::Int8Weights ? 8 : scheme == Scheme::Int4 ? 4 : scheme == Scheme::Int2 ? 2 : 0;
   }
-  /// Whether layers read bytes, whose ranges and outliers count.
+  bool isFloat8() const { return scheme == Scheme::Float8 || scheme == Scheme::Float8Weights; }
+  /// Whether layers read bytes, whose ranges count.
   bool hasByteActivations() const { return hasRanges() || scheme == Scheme::Int8Dynamic; }
   /// Whether those ranges are found on data.
-  bool hasRanges() const { return scheme == Scheme::Int8 || scheme == Scheme::Mixed; }
+  bool hasRanges() const { return scheme == Scheme::Int8 || scheme == Scheme::Mixed || scheme == Scheme::Float8; }
+  /// Whether outliers cost the other values of their range something: bytes are integers.
+  bool hasIntegerActivations() const { return hasByteActivations() && scheme != Scheme::Float8; }
+  /// The way in which ranges are chosen. Floats of 8 bits are as fine in a wide range as in a narrow one.
+  Method rangeMethod() const { return scheme == Scheme::Float8 ? Method::MinMax : method; }
   Effort effort = Effort::Default;
   Method method = Method::Auto;
   double percentile = 99.99;      ///< how many of 100 values the range holds, on each side
@@ -61,7 +80,6 @@ struct Options {
   /// The exponent of the activations' part (SmoothQuant), the same for all layers; 0: none is smoothed. Nothing: each
   /// value gets its own.
   std::optional<double> smooth;
-  bool correctBias = false;
   int64_t block = 32;  ///< of blocks: values that share a scale
   bool gptq = false;   ///< of blocks: rounding by GPTQ in place of to the nearest
   bool keepIo = false; ///< of narrow floats: inputs and outputs stay float32

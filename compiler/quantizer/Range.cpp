@@ -25,6 +25,10 @@ Encoding encodingOf(FloatRange range, bool isSigned) {
   return {scale, int(std::clamp(std::nearbyint(-range.low / scale), 0.0, 255.0)), false};
 }
 
+Encoding asFloat8(Encoding integers) {
+  return {integers.scale * 127 / Encoding::kMostOfFloat8, 0, true, /*isFloat8=*/true};
+}
+
 std::string Statistics::problem() const {
   double largest = std::max(-low, high);
   if (strange > 0) {

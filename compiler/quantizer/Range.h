@@ -11,15 +11,19 @@ struct FloatRange {
   double low = 0, high = 0; ///< the ends of the range, which holds 0
 };
 
-/// The floats that a tensor of 8-bit integers stands for: (q - zero) * scale.
+/// The floats that a tensor of bytes stands for: (q - zero) * scale.
 struct Encoding {
   float scale = 1;
   int zero = 0;
   bool isSigned = false;
-  int least() const { return isSigned ? -128 : 0; }
-  int most() const { return isSigned ? 127 : 255; }
+  bool isFloat8 = false; ///< whether q is a number of float8e4m3fn, not an integer
+  int least() const { return isFloat8 ? -kMostOfFloat8 : isSigned ? -128 : 0; }
+  int most() const { return isFloat8 ? kMostOfFloat8 : isSigned ? 127 : 255; }
+  static constexpr int kMostOfFloat8 = 448;
 };
 Encoding encodingOf(FloatRange range, bool isSigned);
+/// Returns the encoding by float8e4m3fn of the range that one of signed integers has.
+Encoding asFloat8(Encoding integers);
 
 /// The way in which a range is chosen. Auto is none of these: the one that costs a layer least is taken for each value.
 enum class Method { Auto, MinMax, Mean, Percentile, Entropy, Mse };

@@ -29,9 +29,10 @@ public:
       : graph(*model.proto.mutable_graph()), names(model.proto), index(model, graph), edits(graph), options(options) {}
 
   void quantizeValue(const std::string &value, const Encoding &encoding, llvm::ArrayRef<Layer> layers);
-  void quantizeWeights(const Layer &layer, float xScale);
+  void quantizeWeights(const Layer &layer, const Encoding &x);
   /// Quantizes the weights alone.
   void quantizeWeights(const Layer &layer);
+  void roundToFloat8(const Layer &layer);
 
 private:
   std::string addScale(const std::string &stem, llvm::ArrayRef<float> scales);
@@ -56,7 +57,8 @@ std::string Writer::addScale(const std::string &stem, llvm::ArrayRef<float> scal
 std::string Writer::addZero(const std::string &stem, const Encoding &encoding) {
   std::string name = names.fresh(stem + "_zero_point");
   auto zero = uint8_t(encoding.zero);
-  *graph.add_initializer() = tensorOf<uint8_t>(name, encoding.isSigned ? importer::kInt8 : importer::kUInt8, {}, zero);
+  int32_t type = encoding.isFloat8 ? importer::kFloat8E4M3FN : encoding.isSigned ? importer::kInt8 : importer::kUInt8;
+  *graph.add_initializer() = tensorOf<uint8_t>(name, type, {}, zero);
   return name;
 }
 
@@ -74,7 +76,8 @@ void Writer::quantizeValue(const std::string &value, const Encoding &encoding, l
     }
     pb::NodeProto &node = *graph.mutable_node(use.node);
     bool isLayer = llvm::any_of(layers, [&](const Layer &layer) { return layer.node == use.node; });
-    Role role = roleOf(node);
+    // Operators that move or compute with integers beside a product have no forms of narrow floats.
+    Role role = encoding.isFloat8 ? Role::None : roleOf(node);
     if ((isLayer && use.operand == 0) || role == Role::Carries || role == Role::Reads) {
       node.set_input(use.operand, result);
     }
@@ -98,13 +101,25 @@ void Writer::dequantize(const Layer &layer, int operand, pb::TensorProto quantiz
 
 void Writer::quantizeWeights(const Layer &layer) {
   for (const auto &[operand, own] : weightsOf(layer)) {
-    Int8Weights weights = quantizer::quantizeWeights(floatsOf(*index.weight(own.weight)), own, options);
+    ByteWeights weights = quantizer::quantizeWeights(floatsOf(*index.weight(own.weight)), own, options);
     dequantize(layer, operand, tensorOf<int8_t>("", importer::kInt8, own.dims, weights.values), weights.scales,
                layer.axis);
   }
 }
 
-void Writer::quantizeWeights(const Layer &layer, float xScale) {
+void Writer::roundToFloat8(const Layer &layer) {
+  for (const auto &[operand, own] : weightsOf(layer)) {
+    ByteWeights weights = float8Weights(floatsOf(*index.weight(own.weight)), own);
+    dequantize(layer, operand, tensorOf<int8_t>("", importer::kFloat8E4M3FN, own.dims, weights.values), weights.scales,
+               layer.axis);
+  }
+}
+
+void Writer::quantizeWeights(const Layer &layer, const Encoding &x) {
+  if (x.isFloat8) { // there is no sum of products to which a bias could be added before it is scaled
+    roundToFloat8(layer);
+    return;
+  }
   if (layer.isRecurrent()) { // the bias of a recurrent layer is added to floats
     quantizeWeights(layer);
     return;
@@ -117,9 +132,9 @@ void Writer::quantizeWeights(const Layer &layer, float xScale) {
   std::vector<float> least(options.perTensor ? 1 : size_t(layer.dims[layer.axis]));
   for (auto [c, value] : llvm::enumerate(bias)) {
     float &own = least[options.perTensor ? 0 : c];
-    own = std::max(own, float(std::fabs(value) / kMostBias / xScale));
+    own = std::max(own, float(std::fabs(value) / kMostBias / x.scale));
   }
-  Int8Weights weights = quantizer::quantizeWeights(values, layer, options, least);
+  ByteWeights weights = quantizer::quantizeWeights(values, layer, options, least);
   dequantize(layer, 1, tensorOf<int8_t>("", importer::kInt8, layer.dims, weights.values), weights.scales, layer.axis);
   if (bias.empty()) {
     return;
@@ -127,7 +142,7 @@ void Writer::quantizeWeights(const Layer &layer, float xScale) {
   std::vector<int32_t> steps;
   std::vector<float> scales(weights.scales);
   for (float &scale : scales) {
-    scale *= xScale;
+    scale *= x.scale;
   }
   for (auto [c, value] : llvm::enumerate(bias)) {
     steps.push_back(int32_t(std::nearbyint(double(value) / scales[options.perTensor ? 0 : c])));
@@ -204,7 +219,7 @@ void writeStatic(Model &model, llvm::ArrayRef<Layer> layers, const std::map<std:
       writer.quantizeValue(value, encoding, layers);
     }
     for (const Layer &layer : layers) {
-      writer.quantizeWeights(layer, encodings.at(layer.x).scale);
+      writer.quantizeWeights(layer, encodings.at(layer.x));
     }
   }
   model.dropUnused();

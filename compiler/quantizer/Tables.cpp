@@ -32,7 +32,7 @@ private:
     if (!isNew) {
       return entry->second;
     }
-    Int8Weights weights = quantizeWeights(floatsOf(*index.weight(layer.weight)), scaledBy(layer), {});
+    ByteWeights weights = quantizeWeights(floatsOf(*index.weight(layer.weight)), scaledBy(layer), {});
     entry->second = {names.fresh(layer.weight + "_quantized"), names.fresh(layer.weight + "_scale")};
     *graph.add_initializer() = tensorOf<int8_t>(entry->second.values, importer::kInt8, layer.dims, weights.values);
     *graph.add_initializer() =

@@ -3,6 +3,8 @@
 // of the positive weights of a lane is 128 at most, and so is that of the negative ones, since 128 * 255 is below 2^15.
 // A depthwise kernel of three rows and columns adds up all products of two neighbouring rows, or of two columns.
 #include "compiler/quantizer/Weights.h"
+#include "compiler/importer/ElementType.h"
+#include "compiler/support/ElementTypes.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FormatVariadic.h"
 #include <algorithm>
@@ -24,7 +26,7 @@ constexpr float kLeastScale = 1e-12F;
 /// The lanes in which products with weights are added up, by numbers.
 class Lanes {
 public:
-  explicit Lanes(const Layer &layer) : outputs(layer.dims, layer.axis), inputs(layer.dims, 1 - layer.axis) {
+  explicit Lanes(const Layer &layer) : outputs(layer.dims, layer.axis), inputs(layer.dims, layer.inputAxis()) {
     groups = layer.groups;
     for (int64_t dim : llvm::ArrayRef(layer.dims).drop_front(2)) {
       taps *= dim;
@@ -80,6 +82,41 @@ private:
   }
 };
 
+/// Calls a function for runs of values with the first one, its channel, their number, and the step from one's channel
+/// to the next one's: neighbours have the same channel, or each has the next. Loops over such runs become vectors.
+template <typename Take> void forRuns(size_t values, const AxisPlaces &places, Take take) {
+  auto inner = size_t(places.inner), count = size_t(places.count);
+  for (size_t i = 0; i < values && inner == 1; i += count) {
+    take(i, 0, count, 1);
+  }
+  for (size_t i = 0; i < values && inner > 1; i += inner) {
+    take(i, places.place(i), inner, 0);
+  }
+}
+
+/// Returns the largest magnitude of each channel.
+std::vector<float> largestOf(llvm::ArrayRef<float> values, const AxisPlaces &places) {
+  std::vector<float> largest(size_t(places.count));
+  forRuns(values.size(), places, [&](size_t first, size_t channel, size_t count, size_t step) {
+    for (size_t k = 0; k < count && step > 0; ++k) {
+      largest[k] = std::max(largest[k], std::fabs(values[first + k]));
+    }
+    constexpr size_t kParts = 8; // maxima that vectors have side by side
+    float parts[kParts] = {};
+    size_t whole = step > 0 ? 0 : count / kParts * kParts;
+    for (size_t k = 0; k < whole; k += kParts) {
+      for (size_t part = 0; part < kParts; ++part) {
+        parts[part] = std::max(parts[part], std::fabs(values[first + k + part]));
+      }
+    }
+    for (size_t k = whole; k < count && step == 0; ++k) {
+      parts[0] = std::max(parts[0], std::fabs(values[first + k]));
+    }
+    largest[channel] = std::max(largest[channel], *std::max_element(parts, parts + kParts));
+  });
+  return largest;
+}
+
 /// Returns the least scales of all output channels with which sums are short, apart from rounding.
 std::vector<float> scalesOf(llvm::ArrayRef<float> values, const Lanes &lanes, size_t outputs) {
   std::vector<float> scales(outputs);
@@ -134,39 +171,53 @@ std::string problemOfSmall(llvm::ArrayRef<float> values) {
   return isSmall ? llvm::formatv("is {0:e2} at most, too small for a scale", largest).str() : "";
 }
 
-Int8Weights quantizeWeights(llvm::ArrayRef<float> values, const Layer &layer, WeightOptions options,
+ByteWeights quantizeWeights(llvm::ArrayRef<float> values, const Layer &layer, WeightOptions options,
                             llvm::ArrayRef<float> least) {
   AxisPlaces strides(layer.dims, layer.axis);
-  options.shortSums &= !layer.isRecurrent();
+  options.shortSums &= !layer.isRecurrent() && !layer.hasMatrices();
   Lanes lanes(layer);
   auto outputs = size_t(strides.count);
   std::vector<float> scales = options.shortSums ? scalesOf(values, lanes, outputs) : std::vector<float>(outputs);
-  std::vector<float> largest(outputs);
-  PlaceWalk walk(strides);
-  for (size_t i = 0; i < values.size(); ++i, walk.next()) {
-    float &own = largest[walk.place()];
-    own = std::max(own, std::fabs(values[i]));
-  }
+  std::vector<float> largest = largestOf(values, strides);
   for (auto [own, most] : llvm::zip(scales, largest)) {
     own = std::max(own, most / kMost);
   }
   if (options.perTensor) {
     scales = {*std::max_element(scales.begin(), scales.end())};
   }
-  Int8Weights result;
+  ByteWeights result;
   for (size_t c = 0; c < scales.size(); ++c) {
     float scale = scales[c] > 0 ? std::max(scales[c], kLeastScale) : 1;
     result.scales.push_back(std::max(scale, least.empty() ? 0 : least[c]));
   }
-  std::vector<float> exact(values.size());
   result.values.resize(values.size());
-  PlaceWalk scaled(strides);
-  for (size_t i = 0; i < values.size(); ++i, scaled.next()) {
-    exact[i] = values[i] / result.scales[options.perTensor ? 0 : scaled.place()];
-    result.values[i] = int8_t(roundedToInteger(std::clamp<float>(exact[i], -kMost, kMost)));
-  }
+  std::vector<float> wanted = options.perTensor ? std::vector<float>(outputs, result.scales.front()) : result.scales;
+  std::vector<float> exact(options.shortSums ? values.size() : 0);
+  forRuns(values.size(), strides, [&](size_t first, size_t channel, size_t count, size_t step) {
+    for (size_t k = 0; k < count; ++k) {
+      float value = values[first + k] / wanted[channel + k * step];
+      result.values[first + k] = int8_t(roundedToInteger(std::min<float>(std::max<float>(value, -kMost), kMost)));
+    }
+    for (size_t k = 0; k < count && options.shortSums; ++k) {
+      exact[first + k] = values[first + k] / wanted[channel + k * step];
+    }
+  });
   if (options.shortSums) {
     shorten(exact, lanes, result.values);
+  }
+  return result;
+}
+
+ByteWeights float8Weights(llvm::ArrayRef<float> values, const Layer &layer) {
+  const support::FloatFormat &format = support::elementType(importer::kFloat8E4M3FN).format;
+  AxisPlaces strides(layer.dims, layer.axis);
+  ByteWeights result;
+  for (float most : largestOf(values, strides)) {
+    result.scales.push_back(most > 0 ? std::max(most / float(format.largest()), kLeastScale) : 1);
+  }
+  PlaceWalk scaled(strides);
+  for (size_t i = 0; i < values.size(); ++i, scaled.next()) {
+    result.values.push_back(int8_t(format.encode(double(values[i]) / double(result.scales[scaled.place()]))));
   }
   return result;
 }
@@ -176,7 +227,7 @@ int64_t bytesOf(const Layer &layer, WeightOptions options) {
   return layer.values() + (layer.isRecurrent() ? 2 : 1) * scales * int64_t(sizeof(float));
 }
 
-std::vector<float> valuesOf(const Int8Weights &weights, const Layer &layer) {
+std::vector<float> valuesOf(const ByteWeights &weights, const Layer &layer) {
   PlaceWalk walk(AxisPlaces(layer.dims, layer.axis));
   std::vector<float> values(weights.values.size());
   for (size_t i = 0; i < values.size(); ++i, walk.next()) {

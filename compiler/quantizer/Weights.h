@@ -12,13 +12,13 @@ struct WeightOptions {
   bool perTensor = false; ///< one scale for a weight in place of one for each output channel
   /// Whether scales are so large that sums of products of neighbouring input channels fit into 16 bits, whatever bytes
   /// they are multiplied with: machines that multiply pairs of bytes and have no dot product of four can take them.
-  /// Recurrent layers do without.
+  /// Recurrent layers and several matrices do without.
   bool shortSums = false;
 };
 
-struct Int8Weights {
-  std::vector<int8_t> values;
-  std::vector<float> scales; ///< one for each output channel, or one for all
+struct ByteWeights {
+  std::vector<int8_t> values; ///< integers, or codes of float8e4m3fn
+  std::vector<float> scales;  ///< one for each output channel, or one for all
 };
 
 /// Returns why integers cannot stand for the values of a weight or a bias, "has 2 values that are infinite or no
@@ -36,14 +36,17 @@ inline float roundedToInteger(float value) {
 
 /// Quantizes weights symmetrically, so that zero is zero. No scale is smaller than its `least`, so that a bias in steps
 /// of it fits into 32 bits.
-Int8Weights quantizeWeights(llvm::ArrayRef<float> values, const Layer &layer, WeightOptions options,
+ByteWeights quantizeWeights(llvm::ArrayRef<float> values, const Layer &layer, WeightOptions options,
                             llvm::ArrayRef<float> least = {});
 
-/// Returns the bytes of the integers of a layer, with their scales.
+/// Makes weights numbers of float8e4m3fn, with a scale for each output channel.
+ByteWeights float8Weights(llvm::ArrayRef<float> values, const Layer &layer);
+
+/// Returns the bytes of the weights of a layer, a byte each, with their scales.
 int64_t bytesOf(const Layer &layer, WeightOptions options);
 
 /// Returns the floats that they stand for.
-std::vector<float> valuesOf(const Int8Weights &weights, const Layer &layer);
+std::vector<float> valuesOf(const ByteWeights &weights, const Layer &layer);
 
 /// The place of each value along an axis, which is (i / inner) % count for value i.
 struct AxisPlaces {
@@ -72,8 +75,7 @@ private:
 class WeightChannels {
 public:
   explicit WeightChannels(const Layer &layer)
-      : outputs(layer.dims, layer.axis), inputs(layer.dims, layer.isRecurrent() ? 2 : 1 - layer.axis),
-        groups(size_t(layer.groups)) {}
+      : outputs(layer.dims, layer.axis), inputs(layer.dims, layer.inputAxis()), groups(size_t(layer.groups)) {}
   size_t inputCount() const { return size_t(inputs.count) * groups; }
   size_t outputCount() const { return size_t(outputs.count); }
   size_t output(size_t i) const { return outputs.place(i); }

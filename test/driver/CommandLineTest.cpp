@@ -240,7 +240,7 @@ TEST(CommandLine, WordsOfOptions) {
   expectSays(wrong({"quantize", "m.onnx", "-o", "q.onnx", "--scheme", "int4", "--effort", "quick"}),
              "--effort has no effect on --scheme int4: it is for int8, int8-dynamic");
   expectSays(wrong({"quantize", "m.onnx", "-o", "q.onnx", "--scheme", "int3"}),
-             "int3 not in {int8,int8-dynamic,int8-weights,int4,int2,mixed,fp16-weights,fp16,bf16}");
+             "int3 not in {int8,int8-dynamic,int8-weights,int4,int2,mixed,fp8,fp8-weights,fp16-weights,fp16,bf16}");
 }
 
 TEST(CommandLine, BudgetsOfAQuantization) {

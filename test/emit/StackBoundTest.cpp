@@ -2,6 +2,7 @@
 // what has no bound.
 #include "compiler/emit/StackBound.h"
 #include "compiler/emit/CodeGen.h"
+#include "compiler/emit/QuickCode.h"
 #include "compiler/target/Target.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/MLIRContext.h"
@@ -48,6 +49,16 @@ emit::StackBound boundOf(const std::string &text) {
   llvm::Expected<emit::StackBound> bound = emit::boundStack(object, "m", compilers, overAligned);
   EXPECT_TRUE(bool(bound)) << llvm::toString(bound.takeError());
   return bound ? *bound : emit::StackBound();
+}
+
+TEST(CodeGen, AMarkedModuleIsCompiledQuickly) {
+  mlir::MLIRContext mlirContext(mlir::MLIRContext::Threading::DISABLED);
+  mlir::OwningOpRef<mlir::ModuleOp> place = mlir::ModuleOp::create(mlir::UnknownLoc::get(&mlirContext));
+  llvm::Expected<target::MachineModel> machine = target::resolveMachine("cortex-m4");
+  ASSERT_TRUE(bool(machine));
+  EXPECT_EQ(emit::createTargetMachine(*place, *machine)->getOptLevel(), llvm::CodeGenOptLevel::Aggressive);
+  (*place)->setAttr(emit::quickCodeName, mlir::UnitAttr::get(&mlirContext));
+  EXPECT_EQ(emit::createTargetMachine(*place, *machine)->getOptLevel(), llvm::CodeGenOptLevel::None);
 }
 
 std::string pathOf(const emit::StackBound &bound) {

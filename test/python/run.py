@@ -16,6 +16,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import warnings
 
 import numpy as np
 import package
@@ -366,9 +367,45 @@ class Sessions(unittest.TestCase):
             self.assertEqual(ingot.InferenceSession(session.model.save(folder)).run(None, {"x": [1, 2]})[0].tolist(), [-1, -2])
 
 
+class Quantizing(unittest.TestCase):
+    def test_data(self):
+        """Samples in all forms say the same; what is written is what the command writes."""
+        text = "(float[1, 4] a, float[1, 4] b) => (float[1, 2] y) <float[4, 2] w = {1, 2, 3, 4, 5, 6, 7, 8}> { s = Add(a, b) y = MatMul(s, w) }"
+        draw = np.random.default_rng(3)
+        samples = [{"a": draw.normal(size=(1, 4)).astype(np.float32), "b": draw.normal(size=(4, 1)).T} for _ in range(5)]  # float64, in another order
+        with tempfile.TemporaryDirectory() as folder:
+            place, files = pathlib.Path(folder), []
+            for number, sample in enumerate(samples):
+                files.append(place / f"{number}.npz")
+                np.savez(files[-1], **sample)
+            reports = []
+            for data in samples, iter(samples), lambda: (sample for sample in samples), files:
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore", RuntimeWarning)
+                    reports.append(ingot.quantize(package.parse(text), place / "q.onnx", data))
+                self.assertEqual((reports[-1]["samples"], [layer["quantized"] for layer in reports[-1]["layers"]]), (5, [True]))
+                self.assertEqual({key: reports[-1]["layers"][0][key] for key in ("low", "high", "cosine")}, {key: reports[0]["layers"][0][key] for key in ("low", "high", "cosine")})
+            result = ingot.compile(place / "q.onnx")(samples[0]["a"], samples[0]["b"].astype(np.float32))
+            np.testing.assert_allclose(result, compiled(text)(samples[0]["a"], samples[0]["b"].astype(np.float32)), atol=0.3)
+            with self.assertWarnsRegex(RuntimeWarning, "converted|float64"):
+                ingot.quantize(package.parse(text), place / "q.onnx", samples)
+            alone = "(float[1, 4] a) => (float[1, 2] y) <float[4, 2] w = {1, 2, 3, 4, 5, 6, 7, 8}> { y = MatMul(a, w) }"
+            self.assertEqual(ingot.quantize(package.parse(alone), place / "q.onnx", [sample["a"] for sample in samples], flags=["--method", "min-max"])["method"], "min-max")
+            self.assertEqual(ingot.quantize(package.parse(alone), place / "q.onnx", scheme="int8-dynamic")["samples"], 0)
+
+    def test_errors(self):
+        dense = package.parse("(float[1, 4] a) => (float[1, 2] y) <float[4, 2] w = {1, 2, 3, 4, 5, 6, 7, 8}> { y = MatMul(a, w) }")
+        with tempfile.TemporaryDirectory() as folder:
+            place = pathlib.Path(folder, "q.onnx")
+            for error, words, data in ((ValueError, "there is no sample", []), (ingot.CompileError, "ranges are those of values", None), (ingot.CompileError, "shape", [np.zeros((1, 5), np.float32)])):
+                with self.assertRaisesRegex(error, words):
+                    ingot.quantize(dense, place, data)
+            self.assertFalse(place.exists())
+
+
 class Texts(unittest.TestCase):
     def test_doctests(self):
-        for name in ("ingot", "ingot._compile", "ingot._model", "ingot._session", "ingot.backend", "ingot.onnxruntime"):
+        for name in ("ingot", "ingot._compile", "ingot._model", "ingot._quantize", "ingot._session", "ingot.backend", "ingot.onnxruntime"):
             result = doctest.testmod(importlib.import_module(name))
             self.assertEqual(result.failed, 0, name)
             self.assertGreater(result.attempted, 0, name)

@@ -2,12 +2,14 @@
 
     choices.py --ingot build/bin/ingot"""
 import json
+import pathlib
 import re
+import subprocess
 
 import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
-from quantized_models import FLOAT, Graph, cosine, f, run, session, transformer
+from quantized_models import FLOAT, Graph, cnn, cosine, f, recurrent, run, session, transformer
 
 
 def check_choices(tool, count):
@@ -151,5 +153,44 @@ def check_equalized(tool, count):
     count.add("nothing goes through a Clip", wrong or (None if "Conv_2" not in smoothed else f"{smoothed} are smoothed"))
 
 
+def language():
+    """A table of words, a layer of attention over what came before, and scores of the next word."""
+    own, width = np.random.default_rng(15), 32
+    w = lambda *shape: own.normal(0, 0.2, shape).astype(np.float32)
+    g = Graph(17, x=[1, 6])
+    x = g.add("Gather", 5 * w(2500, width), "x")
+    normal = g.add("LayerNormalization", x, np.ones(width, np.float32), w(width))
+    q, k, v = (g.add("MatMul", normal, w(width, width)) for _ in range(3))
+    scores = g.add("Add", g.add("MatMul", q, g.add("Transpose", k, perm=[0, 2, 1])), np.triu(np.full((6, 6), -1e4, np.float32), 1))
+    x = g.add("Add", x, g.add("MatMul", g.add("Softmax", scores, axis=-1), v))
+    model = g.model(g.add("MatMul", g.add("LayerNormalization", x, np.ones(width, np.float32), w(width)), w(width, 2500)))
+    model.graph.input[0].type.tensor_type.elem_type = TensorProto.INT64
+    return model, [own.integers(0, 2500, (1, 6)) for _ in range(4)]
+
+
+def check_readme(tool, count):
+    """What the README says that somebody types is one line, the same for all models, and does to each what it says."""
+    readme = (pathlib.Path(__file__).resolve().parents[2] / "README.md").read_text()
+    lines = re.findall(r"^\| `ingot (quantize [^`]*)` \| (.*) \|$", readme, re.MULTILINE)
+    count.add("one line", None if len(lines) == 1 and "CNN, transformer, recurrent or language model" in lines[0][1] else f"{lines}")
+    kinds = {"CNN": (cnn(), [f(1, 3, 13, 17) for _ in range(4)]), "transformer": (transformer(), [f(2, 7, 32) for _ in range(4)]), "recurrent": (recurrent(), [f(6, 2, 24) for _ in range(4)]), "language model": language()}
+    for kind, (model, samples) in kinds.items():
+        shape = session(model).run(None, {"x": samples[0]})[0].shape
+        model.graph.output[0].CopyFrom(helper.make_tensor_value_info(model.graph.output[0].name, FLOAT, shape))
+        place = tool.place(model, [])
+        (place / "data").mkdir()
+        for number, sample in enumerate(samples):
+            np.save(place / "data" / f"{number}.npy", sample)
+        words = [{"M.onnx": place / "m.onnx", "DIR": place / "data", "Q.onnx": place / "q.onnx"}.get(word, word) for word in lines[0][0].split()]
+        done = subprocess.run([tool.ingot, *words, "--json"], capture_output=True, text=True)
+        report = json.loads(done.stdout) if done.returncode == 0 else {"layers": []}
+        fine = report["layers"] and all(layer["quantized"] for layer in report["layers"]) and report["cosine"] > 0.995
+        if fine:
+            onnx.checker.check_model(onnx.load(place / "q.onnx"), full_check=True)
+            want, got = (np.concatenate([session(onnx.load(path)).run(None, {"x": x})[0].ravel() for x in samples]) for path in (place / "m.onnx", place / "q.onnx"))
+            fine = cosine(want, got) > 0.995 and report["bytes_after"] < report["bytes_before"] / 1.5
+        count.add(f"the README's line, {kind}", None if fine else f"exit {done.returncode}: {done.stderr}{report}")
+
+
 if __name__ == "__main__":
-    run(__doc__, "choices", check_choices, check_mixed, check_equalized)
+    run(__doc__, "choices", check_choices, check_mixed, check_equalized, check_readme)

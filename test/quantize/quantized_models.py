@@ -128,6 +128,15 @@ def factors():
     return g.model(g.add("Gemm", turned, w(20, 32), w(20), alpha=-1.5, beta=0.0, transB=1))
 
 
+def batched():
+    """Products with several constant matrices, of the same sizes, each of which meets rows of its own, or all rows; one of them is much louder."""
+    g, own = Graph(13, x=[3, 7, 40]), np.random.default_rng(14)
+    w = lambda *shape: (own.normal(0, 0.2, shape) * np.array([1, 1, 3]).reshape(3, 1, 1)).astype(np.float32)
+    hidden = g.add("Relu", g.add("Add", g.add("MatMul", "x", w(3, 40, 24)), own.normal(size=(3, 1, 24)).astype(np.float32)))
+    wide = g.add("MatMul", g.add("Unsqueeze", hidden, np.array([1])), np.stack([w(3, 24, 16)] * 2)[:1])
+    return g.model(g.add("MatMul", g.add("ReduceSum", wide, np.array([0, 1]), keepdims=0), w(3, 16, 17)))
+
+
 def single(op, *operands, opset=13, shape=(2, 3), **attributes):
     g = Graph(opset, x=list(shape))
     return g.model(g.add(op, "x", *operands, **attributes))

@@ -93,7 +93,7 @@ TEST_F(Product, CostIsTheErrorOfTheProduct) {
 TEST_F(Product, CostOfWeightsIsTheErrorOfTheProduct) {
   Index index(model, *model.proto.mutable_graph());
   Readers readers = readersOf(layers).at("x");
-  Int8Weights weights = quantizeWeights(w, layers.front(), {});
+  ByteWeights weights = quantizeWeights(w, layers.front(), {});
   std::vector<float> values;
   for (size_t i = 0; i < w.size(); ++i) {
     values.push_back(float(weights.values[i]) * weights.scales[i % kOutputs]);
@@ -104,7 +104,8 @@ TEST_F(Product, CostOfWeightsIsTheErrorOfTheProduct) {
 
 TEST_F(Product, SmoothingOfAnOutlierCostsLess) {
   std::map<std::string, Readers> all = readersOf(layers);
-  std::vector<float> by = smoothingOf(model, all.at("x"), channels["x"], 0.5, true);
+  LargestWeights weights(model, all.at("x"), channels["x"].largest().size());
+  std::vector<float> by = smoothingOf(weights, channels["x"], 0.5, true);
   EXPECT_GT(by[2], 10 * by[1]);
   EXPECT_FALSE(isFree(model, layers, "x", all.at("x"))) << "nothing makes x";
   smooth(model, layers, {{"x", by}});

@@ -1,8 +1,10 @@
 // Weights as integers: each is as near as its scale allows, and short sums are short, by trying all of them.
 #include "compiler/quantizer/Weights.h"
+#include "compiler/importer/ElementType.h"
 #include "compiler/quantizer/Blocks.h"
 #include "compiler/quantizer/Channels.h"
 #include "compiler/quantizer/InverseFactor.h"
+#include "compiler/support/ElementTypes.h"
 #include <cmath>
 #include <gtest/gtest.h>
 #include <numeric>
@@ -40,12 +42,74 @@ TEST(AxisPlaces, PlaceIsTheCoordinateAlongTheAxis) {
   }
 }
 
+TEST(Weights, FloatsOfEightBitsAreWithinHalfAUnit) {
+  Layer layer = layerOf({13, 7}, 1);
+  std::vector<float> values = normals(13 * 7, 9);
+  values[3] = 0, values[10] = 0; // nothing but zeros is in no channel, and a zero stays one
+  ByteWeights w = float8Weights(values, layer);
+  const ingot::support::FloatFormat &format = ingot::support::elementType(ingot::importer::kFloat8E4M3FN).format;
+  float largest = 0;
+  for (size_t i = 0; i < values.size(); ++i) {
+    float scale = w.scales[AxisPlaces(layer.dims, 1).place(i)], code = float(format.decode(uint8_t(w.values[i])));
+    EXPECT_LE(std::fabs(code * scale - values[i]), std::max(std::fabs(values[i]) / 16, scale / 512) * 1.001F);
+    largest = std::max(largest, std::fabs(code));
+  }
+  EXPECT_EQ(largest, 448);
+  EXPECT_EQ(w.values[3], 0);
+}
+
+TEST(Weights, SeveralMatricesShareTheScalesOfTheirColumns) {
+  Layer layer = layerOf({3, 5, 7}, 2);
+  layer.op = "MatMul";
+  std::vector<float> values = normals(3 * 5 * 7, 10);
+  ByteWeights w = quantizeWeights(values, layer, {});
+  ASSERT_EQ(w.scales.size(), 7U);
+  for (size_t i = 0; i < values.size(); ++i) {
+    EXPECT_LE(std::fabs(float(w.values[i]) * w.scales[i % 7] - values[i]), w.scales[i % 7] * 0.5001F);
+  }
+  WeightChannels channels(layer);
+  EXPECT_EQ(channels.inputCount(), 5U);
+  EXPECT_EQ(channels.outputCount(), 7U);
+  channels.forEach(values.size(), [](size_t i, size_t in, size_t out) {
+    EXPECT_EQ(in, i / 7 % 5);
+    EXPECT_EQ(out, i % 7);
+  });
+}
+
+TEST(Blocks, EachMatrixHasItsOwn) {
+  Layer layer = layerOf({3, 40, 7}, 2);
+  layer.op = "MatMul";
+  std::vector<float> values = normals(3 * 40 * 7, 11);
+  for (size_t i = 40 * 7; i < 2 * 40 * 7; ++i) {
+    values[i] *= 100;
+  }
+  BlockWeights all = roundBlocks(layer, values, {4, 32});
+  ASSERT_EQ(all.scales.size(), 3U * 2 * 7);
+  std::vector<float> rounded = valuesOf(all, layer);
+  for (size_t m = 0; m < 3; ++m) {
+    llvm::ArrayRef<float> own = llvm::ArrayRef(values).slice(m * 40 * 7, 40 * 7);
+    BlockWeights alone = roundBlocks(own, 40, 7, {4, 32});
+    EXPECT_TRUE(std::equal(alone.values.begin(), alone.values.end(), all.values.begin() + ptrdiff_t(m * 40 * 7)));
+    for (size_t i = 0; i < own.size(); ++i) {
+      size_t grid = i / 7 / 32 * 7 + i % 7;
+      EXPECT_EQ(rounded[m * 40 * 7 + i], float(int(alone.values[i]) - int(alone.zeros[grid])) * alone.scales[grid]);
+    }
+  }
+}
+
+TEST(Blocks, AreAsLongAsEachOtherWhereTheyMayBe) {
+  for (auto [rows, block, expected] :
+       {std::array{64, 32, 32}, {16, 32, 16}, {96, 64, 48}, {72, 32, 32}, {13, 32, 32}}) {
+    EXPECT_EQ(fitted({4, block}, layerOf({rows, 7}, 1)).rows, expected) << rows << " in blocks of " << block;
+  }
+}
+
 TEST(Weights, AreWithinHalfAStep) {
   for (bool perTensor : {false, true}) {
     for (int axis : {0, 1}) {
       Layer layer = layerOf({13, 7}, axis);
       std::vector<float> values = normals(13 * 7, 1);
-      Int8Weights w = quantizeWeights(values, layer, {perTensor, false});
+      ByteWeights w = quantizeWeights(values, layer, {perTensor, false});
       EXPECT_EQ(w.scales.size(), perTensor ? 1U : size_t(layer.dims[size_t(axis)]));
       for (size_t i = 0; i < values.size(); ++i) {
         float scale = w.scales[perTensor ? 0 : AxisPlaces(layer.dims, axis).place(i)];
@@ -59,13 +123,13 @@ TEST(Weights, AreWithinHalfAStep) {
 }
 
 TEST(Weights, AChannelOfZerosHasAScale) {
-  Int8Weights w = quantizeWeights({0, 0, 1, -2}, layerOf({2, 2}, 0), {});
+  ByteWeights w = quantizeWeights({0, 0, 1, -2}, layerOf({2, 2}, 0), {});
   EXPECT_EQ(w.scales[0], 1);
   EXPECT_EQ(w.values, (std::vector<int8_t>{0, 0, 64, -127}));
 }
 
 TEST(Weights, ScalesAreNoSmallerThanAsked) {
-  Int8Weights w = quantizeWeights({1, 1, 1, 1}, layerOf({2, 2}, 0), {}, {0.5F, 0.001F});
+  ByteWeights w = quantizeWeights({1, 1, 1, 1}, layerOf({2, 2}, 0), {}, {0.5F, 0.001F});
   EXPECT_EQ(w.scales[0], 0.5F);
   EXPECT_EQ(w.values[0], 2);
   EXPECT_EQ(w.values[2], 127);
@@ -78,7 +142,7 @@ TEST(Weights, ShortSumsFitInt16) {
     int64_t outputs = 9;
     std::vector<float> values = normals(inputs * outputs, uint32_t(inputs));
     std::for_each(values.begin(), values.end(), [](float &v) { v = v < 0 ? -1.F : v; }); // many large ones
-    Int8Weights w = quantizeWeights(values, layerOf({inputs, outputs}, 1), {false, true});
+    ByteWeights w = quantizeWeights(values, layerOf({inputs, outputs}, 1), {false, true});
     for (int64_t output = 0; output < outputs; ++output) {
       for (int64_t step = 0; step < inputs; step += 8) {
         for (int64_t first : {0, 2}) {

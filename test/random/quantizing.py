@@ -14,7 +14,7 @@ from trial import Compiled, Reference, Refused, Server, Status, elsewhere, refus
 OUTDATED = {"Affine", "DynamicSlice", "ImageScaler", "ParametricSoftplus", "Scale", "ScaledTanh"}
 LAYERS = ("Conv", "MatMul", "Gemm", "LSTM", "GRU", "RNN")
 # The least cosine between an output and that of the float model.
-NEAR = {"int8": 0.9, "int8-dynamic": 0.9, "int8-weights": 0.99, "int4": 0.8, "int2": 0.2, "mixed": 0.7, "fp16-weights": 0.999, "fp16": 0.999, "bf16": 0.98}
+NEAR = {"int8": 0.9, "int8-dynamic": 0.9, "int8-weights": 0.99, "int4": 0.8, "int2": 0.2, "mixed": 0.7, "fp8": 0.9, "fp8-weights": 0.98, "fp16-weights": 0.999, "fp16": 0.999, "bf16": 0.98}
 SAME = 0.99  # and between ingot's and ONNX Runtime's: a step on the other side of a rounding is read by all behind it
 # What is refused with a reason: a model without anything to do.
 NOTHING = ("nothing to quantize", "nothing to convert", "nothing is left to quantize", "is quantized already", "the model has no layer of this name",
@@ -22,7 +22,7 @@ NOTHING = ("nothing to quantize", "nothing to convert", "nothing is left to quan
 
 
 def flags_of(rng, model):
-    scheme = rng.choice(["int8"] * 4 + ["int8-dynamic"] * 2 + ["int8-weights", "int4", "int4", "int2", "fp16-weights"] + ["mixed"] * 2 + ["fp16"] * 2 + ["bf16"])
+    scheme = rng.choice(["int8"] * 4 + ["int8-dynamic"] * 2 + ["int8-weights", "int4", "int4", "int2", "fp8", "fp8-weights", "fp16-weights"] + ["mixed"] * 2 + ["fp16"] * 2 + ["bf16"])
     flags = ["--scheme", scheme]
 
     def maybe(probability, *more):
@@ -32,7 +32,6 @@ def flags_of(rng, model):
     if scheme == "int8":
         maybe(0.5, "--method", rng.choice(["auto", "min-max", "mean", "percentile", "entropy", "mse"]))
         maybe(0.3, "--activations", rng.choice(["int8", "uint8"]))
-        maybe(0.3, "--correct-bias")
         maybe(0.1, "--max-drop", rng.choice([0.001, 0.01]))
     if scheme == "mixed":
         budgets = ["--size", int(model.ByteSize() * rng.uniform(0.2, 1.1))], ["--max-drop", rng.choice([0.001, 0.01, 0.05])], ["--latency", rng.choice(["10us", "1ms", "1s"])]

@@ -68,6 +68,7 @@ LACKS = {
     "no-ray": lambda _: not all(map(importlib.util.find_spec, ("ray", "starlette", "pandas", "pyarrow"))),
     "no-genai": lambda _: not all(map(importlib.util.find_spec, ("torch", "onnxscript", "transformers", "onnxruntime_genai"))),
     "no-openai": lambda _: not all(map(importlib.util.find_spec, ("openai", "starlette", "uvicorn", "tokenizers", "jinja2"))),
+    "no-openvino": lambda _: not importlib.util.find_spec("openvino"),
     "no-models": lambda _: "INGOT_MODELS" not in os.environ,
     "no-mypy": lambda _: not importlib.util.find_spec("mypy"),
     "no-seccomp": lambda _: ctypes.CDLL(None).prctl(21) < 0,  # PR_GET_SECCOMP

@@ -380,8 +380,6 @@ void addQuantize(CLI::App &app, Invocation &invocation) {
       ->check(CLI::Range(0.0, 1.0))
       ->check(finite())
       ->type_name("A");
-  app.add_flag("--correct-bias", options.correctBias,
-               "Of int8: take the mean error of rounded weights from the biases");
   app.add_option("--block", options.block, "Of int8-weights, int4 and int2: values that share a scale; default: 32")
       ->check(CLI::Range(16, 4096))
       ->type_name("N");

@@ -25,16 +25,16 @@ std::string checkReport(const Invocation &invocation, const IsGiven &isGiven) {
 /// Checks the flags of a quantization that its scheme does not read.
 std::string checkQuantize(const Invocation &invocation, const IsGiven &isGiven) {
   using quantizer::Scheme;
-  const std::vector<Scheme> int8 = {Scheme::Int8}, ranges = {Scheme::Int8, Scheme::Mixed},
+  const std::vector<Scheme> ranges = {Scheme::Int8, Scheme::Mixed},
                             bytes = {Scheme::Int8, Scheme::Int8Dynamic, Scheme::Mixed}, mixed = {Scheme::Mixed},
                             rounded = {Scheme::Int8Weights, Scheme::Int4, Scheme::Int2},
                             blocks = {Scheme::Int8Weights, Scheme::Int4, Scheme::Int2, Scheme::Mixed},
                             narrow = {Scheme::Float16, Scheme::BFloat16};
   const std::pair<const char *, const std::vector<Scheme> &> schemes[] = {
-      {"--method", ranges},     {"--percentile", ranges}, {"--activations", ranges}, {"--max-drop", ranges},
-      {"--correct-bias", int8}, {"--smooth", bytes},      {"--per-tensor", bytes},   {"--short-sums", bytes},
-      {"--effort", bytes},      {"--block", blocks},      {"--gptq", rounded},       {"--keep-io", narrow},
-      {"--size", mixed},        {"--latency", mixed},
+      {"--method", ranges}, {"--percentile", ranges}, {"--activations", ranges}, {"--max-drop", ranges},
+      {"--smooth", bytes},  {"--per-tensor", bytes},  {"--short-sums", bytes},   {"--effort", bytes},
+      {"--block", blocks},  {"--gptq", rounded},      {"--keep-io", narrow},     {"--size", mixed},
+      {"--latency", mixed},
   };
   const quantizer::Options &options = invocation.quantization;
   for (const auto &[flag, of] : schemes) {

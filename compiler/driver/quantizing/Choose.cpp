@@ -143,7 +143,8 @@ llvm::Error Quantizer::smoothAlike(double strength) {
     if (readers.front()->op == "Conv" || (*channels)[value].largest().size() != count) {
       continue;
     }
-    factors[value] = quantizer::smoothingOf(model, readers, (*channels)[value], strength, false);
+    quantizer::LargestWeights weights(model, readers, count);
+    factors[value] = quantizer::smoothingOf(weights, (*channels)[value], strength, false);
     for (const quantizer::Layer *layer : readers) {
       factsOf(*layer).smoothing = strength;
     }
@@ -189,8 +190,9 @@ llvm::Error Quantizer::chooseSmoothing() {
       continue;
     }
     add(value, -1, {});
+    quantizer::LargestWeights weights(model, own, channels[value].largest().size());
     for (double strength : strengthsOf(options.effort, isFree)) {
-      add(value, strength, quantizer::smoothingOf(model, own, channels[value], strength, !options.weights.perTensor));
+      add(value, strength, quantizer::smoothingOf(weights, channels[value], strength, !options.weights.perTensor));
     }
   }
   error = observe(**observing, part.held, [&](const Values &values, size_t) {
@@ -235,20 +237,10 @@ llvm::Error Quantizer::chooseSmoothing() {
 
 llvm::Error Quantizer::adjust() {
   // Only int8 and int8-dynamic round what layers read.
-  bool isAsked = options.hasByteActivations() && options.smooth != 0 && samples.size() > 0;
-  if (isAsked) {
-    if (llvm::Error error = options.smooth ? smoothAlike(*options.smooth) : chooseSmoothing()) {
-      return error;
-    }
+  if (!options.hasIntegerActivations() || options.smooth == 0 || samples.size() == 0) {
+    return llvm::Error::success();
   }
-  if (options.correctBias) {
-    llvm::Expected<std::map<std::string, Channels>> channels = channelsOf();
-    if (!channels) {
-      return channels.takeError();
-    }
-    biasChannels = std::move(*channels);
-  }
-  return llvm::Error::success();
+  return options.smooth ? smoothAlike(*options.smooth) : chooseSmoothing();
 }
 
 Quantizer::Chosen Quantizer::Ranges::by(Method method) const {
@@ -266,12 +258,12 @@ Quantizer::Chosen Quantizer::Ranges::by(Method method) const {
 llvm::Expected<Quantizer::Ranges> Quantizer::rangesOf(const quantizer::Wanted &wanted,
                                                       std::map<std::string, std::string> &problems) {
   double unused = 0;
-  Stopwatch watch(options.method == Method::Auto ? facts.secondsChosen : unused);
+  Stopwatch watch(options.rangeMethod() == Method::Auto ? facts.secondsChosen : unused);
   std::vector<std::string> read;
   llvm::transform(wanted, std::back_inserter(read), [](const auto &entry) { return entry.first; });
   std::map<std::string, int> results; // what layers make, for the power of its channels
   for (const quantizer::Layer &layer : layers) {
-    if (options.method == Method::Auto && !layer.isRecurrent()) {
+    if (options.rangeMethod() == Method::Auto && !layer.isRecurrent()) {
       results.try_emplace(layer.y, quantizer::channelAxis(layer));
     }
   }
@@ -312,7 +304,7 @@ llvm::Expected<Quantizer::Ranges> Quantizer::rangesOf(const quantizer::Wanted &w
       ranges.statistics.erase(name);
     }
   }
-  if (options.method == Method::Auto) {
+  if (options.rangeMethod() == Method::Auto) {
     if (llvm::Error failed = chooseMethods(**observing, fitted, channels, ranges)) {
       return failed;
     }
@@ -390,38 +382,37 @@ llvm::Error Quantizer::chooseMethods(Observation &observing, const std::map<std:
 }
 
 llvm::Expected<Quantizer::Chosen> Quantizer::compareWhole(const Ranges &ranges) {
-  std::vector<Method> methods{options.method};
-  if (options.method == Method::Auto && options.effort == Effort::Default) {
+  std::vector<Method> methods{options.rangeMethod()};
+  if (options.rangeMethod() == Method::Auto && options.effort == Effort::Default) {
     methods.push_back(Method::MinMax);
-  } else if (options.method == Method::Auto && options.effort == Effort::Thorough) {
+  } else if (options.rangeMethod() == Method::Auto && options.effort == Effort::Thorough) {
     llvm::append_range(methods, std::vector{Method::MinMax, Method::Mean, Method::Percentile, Method::Mse});
   }
   bool areAlike = llvm::all_of(ranges.best, [](const auto &entry) { return entry.second == Method::MinMax; });
-  Chosen best = ranges.by(options.method);
+  Chosen best = ranges.by(options.rangeMethod());
   if (methods.size() == 1 || (options.effort == Effort::Default && areAlike)) {
     writeStatic(best.ranges);
     return best;
   }
   Stopwatch watch(facts.secondsChosen);
-  std::optional<std::pair<quantizer::Model, Observation>> nearest; // what is compiled here is measured in the end
-  double least = HUGE_VAL;
+  std::vector<Chosen> chosen;
+  std::vector<quantizer::Model> written;
   for (Method method : methods) {
-    Chosen chosen = ranges.by(method);
-    writeStatic(chosen.ranges);
-    llvm::Expected<Observation> observing = observation(quantized, results());
-    if (!observing) {
-      return observing.takeError();
-    }
-    llvm::Expected<double> drop = dropOf(*observing, judging());
-    if (!drop) {
-      return drop.takeError();
-    }
-    if (!nearest || *drop < least) {
-      least = *drop, best = std::move(chosen), nearest.emplace(std::move(quantized), std::move(*observing));
-    }
+    chosen.push_back(ranges.by(method));
+    writeStatic(chosen.back().ranges);
+    written.push_back(std::move(quantized));
   }
-  quantized = std::move(nearest->first), seenOfQuantized = std::move(nearest->second);
-  return best;
+  llvm::Expected<std::vector<Compared>> compared = comparable(written);
+  if (!compared) {
+    return compared.takeError();
+  }
+  if (llvm::Error error = compare(*compared, judging())) {
+    return error;
+  }
+  auto nearest = llvm::min_element(*compared, [](const auto &a, const auto &b) { return a.drop() < b.drop(); });
+  auto number = size_t(nearest - compared->begin());
+  quantized = std::move(written[number]), seenOfQuantized = std::move(*nearest); // it is measured on all samples later
+  return std::move(chosen[number]);
 }
 
 } // namespace ingot::driver

@@ -44,19 +44,19 @@ bool isBlocks(const Layer &layer, Form form) {
   return form == Form::Int4 || (form == Form::Int8Weights && isProduct(layer));
 }
 
-quantizer::BlockForm blocksOf(Form form, const quantizer::Options &options) {
-  return {form == Form::Int4 ? 4 : 8, options.block};
+quantizer::BlockForm blocksOf(Form form, const Layer &layer, const quantizer::Options &options) {
+  return quantizer::fitted({form == Form::Int4 ? 4 : 8, options.block}, layer);
 }
 
 quantizer::BlockWeights blocksOf(const quantizer::Index &index, const Layer &layer, quantizer::BlockForm form) {
-  return quantizer::roundBlocks(quantizer::rowsByColumns(layer, quantizer::floatsOf(*index.weight(layer.weight))),
-                                quantizer::rowsOf(layer), quantizer::columnsOf(layer), form);
+  return quantizer::roundBlocks(
+      layer, quantizer::rowsByColumns(layer, quantizer::floatsOf(*index.weight(layer.weight))), form);
 }
 
 std::vector<std::vector<float>> roundedWeights(const quantizer::Index &index, const Layer &layer, Form form,
                                                const quantizer::Options &options) {
   if (isBlocks(layer, form)) {
-    return {quantizer::valuesOf(blocksOf(index, layer, blocksOf(form, options)), layer)};
+    return {quantizer::valuesOf(blocksOf(index, layer, blocksOf(form, layer, options)), layer)};
   }
   std::vector<std::vector<float>> weights;
   for (const auto &[operand, own] : quantizer::weightsOf(quantizer::scaledBy(layer))) {
@@ -73,7 +73,7 @@ int64_t bytesIn(Form form, const Layer &layer, const quantizer::Options &options
     return layer.values() * scale;
   }
   if (isBlocks(layer, form)) {
-    return quantizer::bytesOf(layer, blocksOf(form, options));
+    return quantizer::bytesOf(layer, blocksOf(form, layer, options));
   }
   // A bias becomes steps of 4 bytes as its floats are, with scales beside it.
   Layer own = quantizer::scaledBy(layer);
@@ -160,7 +160,8 @@ void Quantizer::writeMixed(const Mixture &mixture, llvm::ArrayRef<Form> chosen) 
   quantizer::Index index(quantized, *quantized.proto.mutable_graph());
   for (const Layer &layer : products) {
     auto number = llvm::find_if(mixture.layers, [&](const Layer &other) { return other.name == layer.name; });
-    weights.push_back(blocksOf(index, layer, blocksOf(chosen[size_t(number - mixture.layers.begin())], options)));
+    weights.push_back(
+        blocksOf(index, layer, blocksOf(chosen[size_t(number - mixture.layers.begin())], layer, options)));
   }
   quantizer::writeBlocks(quantized, products, weights);
 }
@@ -236,15 +237,15 @@ llvm::Expected<FormCosts> Quantizer::costsOf(const Mixture &mixture) {
   if (!file) {
     return file.takeError();
   }
-  llvm::Expected<Observation> observing = observation(quantized, results());
-  if (!observing) {
-    return observing.takeError();
+  llvm::Expected<Compared> compared = comparable();
+  if (!compared) {
+    return compared.takeError();
   }
-  llvm::Expected<double> drop = dropOf(*observing, allSamples());
+  llvm::Expected<double> drop = dropOf(compared->runs, allSamples());
   if (!drop) {
     return drop.takeError();
   }
-  seenOfQuantized = std::move(*observing), whole[Measure::Drop] = *drop;
+  seenOfQuantized = std::move(*compared), whole[Measure::Drop] = *drop;
   if (std::isfinite(mixture.most[Measure::Latency])) {
     llvm::Expected<DataSet> data = samples.read(0);
     if (!data) {

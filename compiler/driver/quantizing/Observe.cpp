@@ -97,7 +97,7 @@ llvm::Expected<Quantizer::Observation> Quantizer::observation(quantizer::Model &
   if (!file) {
     return file.takeError();
   }
-  return Observation{std::unique_ptr<ModelRuns>(new ModelRuns(runsOf(observed, *file))), &observed == &quantized,
+  return Observation{std::shared_ptr<ModelRuns>(new ModelRuns(runsOf(observed, *file))), &observed == &quantized,
                      added};
 }
 

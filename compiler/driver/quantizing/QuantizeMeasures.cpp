@@ -1,9 +1,11 @@
 // Measures a quantization on samples: whether the samples are fit for it, how near the outputs are to the float
 // model's, and how long a run takes.
 #include "compiler/driver/Driver.h"
+#include "compiler/driver/Progress.h"
 #include "compiler/driver/Text.h"
 #include "compiler/driver/quantizing/Quantizer.h"
 #include "compiler/importer/ElementType.h"
+#include "compiler/quantizer/Alternatives.h"
 #include "compiler/support/ElementTypes.h"
 #include "compiler/support/Problems.h"
 #include "llvm/ADT/STLExtras.h"
@@ -15,7 +17,7 @@
 namespace ingot::driver {
 namespace {
 
-void compare(const HostTensor &expected, const HostTensor &got, OutputFacts &facts) {
+void addTo(OutputFacts &facts, const HostTensor &expected, const HostTensor &got) {
   facts.isFloat = support::elementType(expected.type).isFloat();
   if (facts.isFloat) {
     facts.similarity.add(Floats(expected), Floats(got));
@@ -124,49 +126,116 @@ void Quantizer::warnOfLosses() {
   }
 }
 
-llvm::Error Quantizer::measure() {
+double Quantizer::Compared::drop() const {
+  double most = 0;
+  for (const OutputFacts &output : outputs) {
+    most = std::max(most, output.isFloat ? 1 - output.similarity.cosine() : 0);
+  }
+  return most;
+}
+
+llvm::Expected<Quantizer::Compared> Quantizer::comparable() {
   std::vector<std::string> names = results();
+  llvm::Expected<Observation> made = observation(quantized, names);
+  if (!made) {
+    return made.takeError();
+  }
+  return Compared{std::move(*made), std::move(names)};
+}
+
+static HostTensor hostTensor(const quantizer::pb::TensorProto &tensor) {
+  HostTensor host;
+  host.name = tensor.name(), host.type = tensor.data_type(), host.dims = quantizer::dimsOf(tensor).vec();
+  host.bytes.assign(tensor.raw_data().begin(), tensor.raw_data().end());
+  return host;
+}
+
+llvm::Expected<std::vector<Quantizer::Compared>> Quantizer::comparable(llvm::MutableArrayRef<quantizer::Model> models) {
+  std::vector<Compared> made;
+  std::optional<quantizer::Alternatives> all = quantizer::alternativesOf(models);
+  for (size_t i = 0; i < models.size(); ++i) {
+    if (all && i > 0) {
+      made.push_back({made.front().runs, made.front().names});
+    } else {
+      quantizer::Model &own = all ? all->model : models[i];
+      std::swap(quantized, own);
+      llvm::Expected<Compared> one = comparable();
+      std::swap(quantized, own);
+      if (!one) {
+        return one.takeError();
+      }
+      made.push_back(std::move(*one));
+    }
+    if (all) {
+      llvm::transform(all->values[i], std::back_inserter(made.back().given), hostTensor);
+    }
+  }
+  return made;
+}
+
+llvm::Error Quantizer::compare(llvm::MutableArrayRef<Compared> models, llvm::ArrayRef<size_t> which) {
   llvm::Expected<Observation *> ours = ofModel();
   if (!ours) {
     return ours.takeError();
   }
+  ProgressBar bar(true, /*inLogs=*/true);
+  for (auto [number, sample] : llvm::enumerate(which)) {
+    llvm::Expected<DataSet> data = samples.read(sample);
+    if (!data) {
+      return data.takeError();
+    }
+    llvm::Expected<std::vector<HostTensor>> exact = valuesOf(**ours, *data, sample);
+    if (!exact) {
+      return exact.takeError();
+    }
+    llvm::Expected<std::vector<HostTensor>> whole = expectedOutputs(sample);
+    if (!whole) {
+      return whole.takeError();
+    }
+    Values mine = byName(*exact);
+    for (Compared &model : models) {
+      DataSet own = *data;
+      llvm::append_range(own.inputs, model.given);
+      own.sequences.resize(own.inputs.size(), Recorded::kTensor);
+      llvm::Expected<std::vector<HostTensor>> got = valuesOf(model.runs, std::move(own), sample);
+      if (!got) {
+        return got.takeError();
+      }
+      Values other = byName(*got);
+      model.outputs.resize(whole->size()), model.values.resize(model.names.size());
+      for (auto [output, facts] : llvm::zip(*whole, model.outputs)) {
+        facts.name = output.name;
+        addTo(facts, output, *other.lookup(output.name));
+      }
+      llvm::parallelFor(0, model.names.size(), [&](size_t k) {
+        const std::string &name = model.names[k];
+        model.values[k].add(Floats(*mine.lookup(name)), Floats(*other.lookup(name)));
+      });
+      model.samples.push_back(sample);
+    }
+    bar.show(int(number + 1), int(which.size()), "samples compared");
+  }
+  return llvm::Error::success();
+}
+
+llvm::Error Quantizer::measure() {
   if (!seenOfQuantized) {
-    llvm::Expected<Observation> made = observation(quantized, names);
+    llvm::Expected<Compared> made = comparable();
     if (!made) {
       return made.takeError();
     }
     seenOfQuantized = std::move(*made);
   }
-  std::vector<OutputFacts> outputs;
-  std::vector<Similarity> values(names.size());
-  for (size_t i = 0; i < samples.size(); ++i) {
-    llvm::Expected<DataSet> data = samples.read(i);
-    if (!data) {
-      return data.takeError();
-    }
-    llvm::Expected<std::vector<HostTensor>> exact = valuesOf(**ours, *data, i),
-                                            got = valuesOf(*seenOfQuantized, *data, i);
-    if (!exact || !got) {
-      return llvm::joinErrors(exact.takeError(), got.takeError());
-    }
-    llvm::Expected<std::vector<HostTensor>> whole = expectedOutputs(i);
-    if (!whole) {
-      return whole.takeError();
-    }
-    Values mine = byName(*exact), other = byName(*got);
-    outputs.resize(whole->size());
-    for (auto [output, facts] : llvm::zip(*whole, outputs)) {
-      facts.name = output.name;
-      compare(output, *other.lookup(output.name), facts);
-    }
-    llvm::parallelFor(0, names.size(), [&](size_t k) {
-      values[k].add(Floats(*mine.lookup(names[k])), Floats(*other.lookup(names[k])));
-    });
+  std::vector<size_t> others = allSamples();
+  llvm::erase_if(others, [&](size_t sample) { return llvm::is_contained(seenOfQuantized->samples, sample); });
+  if (llvm::Error error = compare(*seenOfQuantized, others)) {
+    return error;
   }
-  facts.outputs = std::move(outputs);
+  facts.outputs = seenOfQuantized->outputs;
   for (const quantizer::Layer &layer : all()) {
+    const std::vector<std::string> &names = seenOfQuantized->names;
     if (auto found = llvm::find(names, layer.y); found != names.end()) {
-      factsOf(layer).similarity = values[size_t(found - names.begin())];
+      factsOf(layer).similarity = seenOfQuantized->values[size_t(found - names.begin())];
     }
   }
   return llvm::Error::success();

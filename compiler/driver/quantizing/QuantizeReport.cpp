@@ -185,7 +185,7 @@ std::string quantizeJson(const quantizer::Options &options, const QuantizeFacts 
   json.object([&] {
     json.attribute("model", facts.path);
     json.attribute("scheme", support::wordOf(options.scheme));
-    json.attribute("method", support::wordOf(options.method));
+    json.attribute("method", support::wordOf(options.rangeMethod()));
     json.attribute("samples", facts.samples);
     if (facts.heldOut > 0) {
       json.attribute("effort", support::wordOf(options.effort));

@@ -1,7 +1,7 @@
 #include "compiler/driver/quantizing/Quantizer.h"
 #include "compiler/importer/ElementType.h"
 #include "compiler/quantizer/Dynamic.h"
-#include "compiler/quantizer/HalfWeights.h"
+#include "compiler/quantizer/NarrowWeights.h"
 #include "compiler/quantizer/Tables.h"
 #include "compiler/support/ElementTypes.h"
 #include "compiler/support/Problems.h"
@@ -29,6 +29,13 @@ Quantizer::Quantizer(const Invocation &invocation, quantizer::Model model, Sampl
     : invocation(invocation), options(invocation.quantization), forSamples(invocation), model(std::move(model)),
       samples(std::move(samples)), folder(std::move(folder)) {
   forSamples.profile = false;
+  constexpr int64_t kRunsOfSample = 5; // what is observed, chosen by and compared
+  pipeline::Options &compiled = forSamples.model;
+  compiled.runs = kRunsOfSample * int64_t(this->samples.size());
+  // Their kernels are longer than others, and few runs do not make up for it.
+  if (compiled.winograd == lower::Winograd::Faster && compiled.chains == layout::Chains::Faster) {
+    compiled.winograd = lower::Winograd::Off, compiled.chains = layout::Chains::Off;
+  }
 }
 
 void Quantizer::keep(llvm::StringRef layer, const std::string &why) {
@@ -153,19 +160,20 @@ std::vector<quantizer::Layer> Quantizer::again(quantizer::Model &changed) const 
 std::map<std::string, quantizer::Encoding>
 Quantizer::encodingsOf(llvm::ArrayRef<quantizer::Layer> of,
                        const std::map<std::string, quantizer::FloatRange> &ranges) {
-  return quantizer::encodingsOf(quantizer::wantedBy(model, of), ranges, options.signedActivations);
+  bool isFloat8 = options.scheme == quantizer::Scheme::Float8;
+  auto encodings =
+      quantizer::encodingsOf(quantizer::wantedBy(model, of), ranges, options.signedActivations || isFloat8);
+  for (auto &entry : encodings) {
+    entry.second = isFloat8 ? quantizer::asFloat8(entry.second) : entry.second;
+  }
+  return encodings;
 }
 
 void Quantizer::writeStatic(const std::map<std::string, quantizer::FloatRange> &ranges) {
   seenOfQuantized.reset();
   auto encodings = encodingsOf(layers, ranges);
   quantized = model;
-  std::vector<quantizer::Layer> written = layers;
-  if (options.correctBias) { // only these have an error to be corrected, not a layer that stays in float
-    quantizer::correctBias(quantized, layers, biasChannels, options.weights);
-    written = again(quantized);
-  }
-  quantizer::writeStatic(quantized, written, encodings, options.weights);
+  quantizer::writeStatic(quantized, layers, encodings, options.weights);
   quantizer::writeTables(quantized, tables);
 }
 
@@ -374,7 +382,7 @@ llvm::Error Quantizer::write() {
   if (llvm::Error error = chooseLayers()) {
     return error;
   }
-  if (options.scheme == quantizer::Scheme::Int8) {
+  if (options.scheme == quantizer::Scheme::Int8 || options.scheme == quantizer::Scheme::Float8) {
     return quantizeStatic();
   }
   if (options.scheme == quantizer::Scheme::Mixed) {
@@ -383,9 +391,10 @@ llvm::Error Quantizer::write() {
   if (llvm::Error error = adjust()) {
     return error;
   }
-  if (options.scheme == quantizer::Scheme::Float16Weights) {
+  bool isHalf = options.scheme == quantizer::Scheme::Float16Weights;
+  if (isHalf || options.scheme == quantizer::Scheme::Float8Weights) {
     quantized = model;
-    quantizer::writeHalfWeights(quantized, layers);
+    isHalf ? quantizer::writeHalfWeights(quantized, layers) : quantizer::writeFloat8Weights(quantized, layers);
     return llvm::Error::success();
   }
   if (options.blockBits()) {
@@ -400,7 +409,7 @@ int64_t Quantizer::bytesOf(const quantizer::Layer &layer) const {
     return layer.values() * int64_t(sizeof(uint16_t));
   }
   if (options.blockBits()) {
-    return quantizer::bytesOf(layer, blockForm());
+    return quantizer::bytesOf(layer, blockFormOf(layer));
   }
   return quantizer::bytesOf(quantizer::scaledBy(layer), options.weights);
 }

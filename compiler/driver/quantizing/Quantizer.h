@@ -68,7 +68,7 @@ private:
   /// Returns the nodes in which float16 loses values, on all samples, by what `quantized` computes.
   llvm::Expected<std::vector<quantizer::KeptNode>> lostInFloat16();
 
-  /// Smooths the model, by --smooth or as its layers gain by it, and finds what --correct-bias needs.
+  /// Smooths the model, by --smooth or as its layers gain by it.
   llvm::Error adjust();
   /// Smooths values as --smooth wants, the same for all products.
   llvm::Error smoothAlike(double strength);
@@ -78,7 +78,9 @@ private:
   /// Scales rows of weights that become blocks by what they are multiplied with: where the data, or without them a
   /// normalization, say that a channel is loud, its weights are rounded finer.
   llvm::Error scaleForBlocks();
-  quantizer::BlockForm blockForm() const { return {options.blockBits(), options.block}; }
+  quantizer::BlockForm blockFormOf(const quantizer::Layer &layer) const {
+    return quantizer::fitted({options.blockBits(), options.block}, layer);
+  }
   llvm::Error compensate(std::vector<quantizer::BlockWeights> &weights);
 
   std::map<std::string, quantizer::Encoding> encodingsOf(llvm::ArrayRef<quantizer::Layer> of,
@@ -108,11 +110,27 @@ private:
                                        size_t *added = nullptr, double *size = nullptr);
   /// A compiled model some of whose values can be seen.
   struct Observation {
-    std::unique_ptr<ModelRuns> runs;
+    std::shared_ptr<ModelRuns> runs;
     bool isQuantized;
     size_t added;         ///< the number of outputs that the model does not have by itself, the last ones
     bool isUsers = false; ///< whether it is the user's model, and not what was made of it
   };
+  /// A quantized model, whose outputs and results of layers have been compared with the float model's on some samples.
+  struct Compared {
+    Observation runs;
+    std::vector<std::string> names;     ///< the results of layers that it shows
+    std::vector<HostTensor> given = {}; ///< what it gets behind its own inputs, where others are compiled with it
+    std::vector<OutputFacts> outputs = {};
+    std::vector<Similarity> values = {}; ///< of these results
+    std::vector<size_t> samples = {};
+    double drop() const; ///< 1 - the least cosine of the outputs that are floats
+  };
+  /// Returns `quantized`, not compared yet.
+  llvm::Expected<Compared> comparable();
+  /// Returns these in place of `quantized`. They are compiled as one where they differ in scales and the like alone.
+  llvm::Expected<std::vector<Compared>> comparable(llvm::MutableArrayRef<quantizer::Model> models);
+  /// Compares quantized models on further samples. The float model runs once for all of them.
+  llvm::Error compare(llvm::MutableArrayRef<Compared> models, llvm::ArrayRef<size_t> which);
   llvm::Expected<Observation> observation(quantizer::Model &observed, llvm::ArrayRef<std::string> values);
   llvm::Error observe(Observation &observation, llvm::ArrayRef<size_t> which, Take take);
   /// Returns what an observed model gives; of a float model, what `model` gives, whose values smoothing has divided.
@@ -206,8 +224,7 @@ private:
   std::map<std::string, quantizer::Divided> divided;  ///< the values that smoothing has changed since then
   std::map<size_t, std::vector<HostTensor>> expected; ///< the user's outputs by samples, as far as they are kept
   size_t expectedBytes = 0;
-  std::map<std::string, quantizer::Channels> biasChannels; ///< for --correct-bias
-  std::optional<Observation> seenOfQuantized;              ///< runs of `quantized`, where a comparison has compiled it
+  std::optional<Compared> seenOfQuantized; ///< runs of `quantized`, where a comparison has compiled it
   std::string folder;
   int files = 0;                        ///< how many files were written there
   std::vector<quantizer::Layer> layers; ///< the layers to be quantized

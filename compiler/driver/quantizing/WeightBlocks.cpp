@@ -59,8 +59,12 @@ llvm::Error Quantizer::scaleForBlocks() {
       for (const quantizer::Layer *layer : readers) {
         std::vector<float> weights =
             quantizer::rowsByColumns(*layer, quantizer::floatsOf(*index.weight(layer->weight)));
-        loss += quantizer::lossOfBlocks(weights, quantizer::rowsOf(*layer), quantizer::columnsOf(*layer), blockForm(),
-                                        powers, by);
+        int64_t rows = quantizer::rowsOf(*layer), columns = quantizer::columnsOf(*layer);
+        auto each = size_t(rows * columns);
+        for (size_t start = 0; start < weights.size(); start += each) {
+          loss += quantizer::lossOfBlocks(llvm::ArrayRef(weights).slice(start, each), rows, columns,
+                                          blockFormOf(*layer), powers, by);
+        }
       }
       // Where little is gained, the weights stay as they are: rounding is no better for being done elsewhere.
       constexpr double kWorth = 0.5;
@@ -104,9 +108,8 @@ llvm::Error Quantizer::quantizeBlocks() {
   }
   for (const quantizer::Layer &layer : llvm::ArrayRef(layers).drop_front(weights.size())) {
     quantizer::Index index(model, *model.graphs()[size_t(layer.graph)]);
-    weights.push_back(
-        quantizer::roundBlocks(quantizer::rowsByColumns(layer, quantizer::floatsOf(*index.weight(layer.weight))),
-                               quantizer::rowsOf(layer), quantizer::columnsOf(layer), blockForm()));
+    weights.push_back(quantizer::roundBlocks(
+        layer, quantizer::rowsByColumns(layer, quantizer::floatsOf(*index.weight(layer.weight))), blockFormOf(layer)));
   }
   quantized = model;
   quantizer::writeBlocks(quantized, layers, weights);
@@ -158,10 +161,14 @@ llvm::Error Quantizer::compensate(std::vector<quantizer::BlockWeights> &weights)
       }
       std::vector<float> exact = quantizer::rowsByColumns(layer, quantizer::floatsOf(*index.weight(layer.weight)));
       int64_t columns = quantizer::columnsOf(layer);
-      weights.push_back(quantizer::compensateBlocks(exact, own, columns, blockForm(), factor));
-      if (channels[layer.x].hasMoments()) {
-        quantizer::refineBlocks(weights.back(), exact, own, columns, channels[layer.x].moments());
-      }
+      const quantizer::Channels &read = channels[layer.x];
+      weights.push_back(quantizer::blocksByMatrix(layer, exact, [&](llvm::ArrayRef<float> matrix) {
+        quantizer::BlockWeights blocks = quantizer::compensateBlocks(matrix, own, columns, blockFormOf(layer), factor);
+        if (read.hasMoments()) {
+          quantizer::refineBlocks(blocks, matrix, own, columns, read.moments());
+        }
+        return blocks;
+      }));
       bar.show(int(first + 1), int(count), "layers rounded by GPTQ");
     }
   }

@@ -1,4 +1,5 @@
-// Writes weights as float16, with a Cast to float32 in front of the layers that read them.
+// Writes weights as narrow floats: float16 with a Cast to float32 in front of the layers that read them, or
+// float8e4m3fn with a scale for each output channel and DequantizeLinear there.
 #pragma once
 #include "compiler/quantizer/Layers.h"
 
@@ -10,5 +11,8 @@ constexpr float kMostOfHalf = 65504;
 /// Makes the weights of layers and tables float16, of which none may be beyond the largest one. What is computed stays
 /// float32.
 void writeHalfWeights(Model &model, llvm::ArrayRef<Layer> layers);
+
+/// Makes them float8e4m3fn. The scales of a table are its columns'.
+void writeFloat8Weights(Model &model, llvm::ArrayRef<Layer> layers);
 
 } // namespace ingot::quantizer
