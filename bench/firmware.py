@@ -1,13 +1,14 @@
 """MLPerf Tiny's four tasks in int8 on microcontrollers: flash, RAM, stack, and the instructions of one run.
 
-    firmware.py --ingot build/bin/ingot [--target cortex-m4,cortex-m55,rv32imc] [--only REGEX] [--flags "..."] [--functions 8] [--keep FOLDER] [--page] [--most 2.2]
+    firmware.py --ingot build/bin/ingot [--target cortex-m4,cortex-m55,rv32imc] [--only REGEX] [--flags "..."] [--functions 8] [--keep FOLDER] [--page] [--most 2.2] [--bytes | --floats]
 
 The networks are the reference architectures (keyword spotting: DS-CNN; visual wake words: MobileNetV1 of width 0.25; image classification: ResNet-8;
 anomaly detection: a fully connected autoencoder) with seeded weights, as sizes and times do not depend on their values. `ingot quantize` makes int8 of
 them, and one image is run. Instructions are counted by qemu with a plugin (count_instructions.c), function by function; what the program around the
 model takes does not count. The plugin counts a loop of known length first, and nothing is measured where it is wrong. `same bits` are the integers
 of the last layer, and with them whatever stands behind them, beside those on this host.
-`--functions N` prints the N functions of each that take most; `--page` writes bench/firmware.md; with
+With `--bytes` inputs are the bytes that the first layer reads, as models of TensorFlow Lite for Microcontrollers have them;
+with `--floats` networks stay in float32. `--functions N` prints the N functions of each that take most; `--page` writes bench/firmware.md; with
 `--most X` it is an error where a network takes more than X instructions for a multiply-add.
 """
 import argparse
@@ -175,7 +176,22 @@ class Counter:
             sys.exit(f"the plugin counts {counted} instructions of a function that has {expected}")
 
 
-def prepare(ingot, name, folder):
+def read_bytes(folder):
+    """Makes the bytes of the first layer the input of folder/model.onnx and of its data, in place of floats."""
+    model = onnx.load(folder / "model.onnx")
+    graph, constants = model.graph, {tensor.name: numpy_helper.to_array(tensor) for tensor in model.graph.initializer}
+    first = next(node for node in graph.node if node.op_type == "QuantizeLinear" and node.input[0] == graph.input[0].name)
+    scale, zero = (constants[name] for name in first.input[1:3])
+    image = numpy_helper.to_array(onnx.load_tensor(str(folder / "test_data_set_0/input_0.pb")))
+    limits = np.iinfo(zero.dtype)
+    bytes = np.clip(np.rint(image / scale) + np.float32(zero), limits.min, limits.max).astype(zero.dtype)
+    graph.node.remove(first)
+    graph.input[0].CopyFrom(helper.make_tensor_value_info(first.output[0], helper.np_dtype_to_tensor_dtype(zero.dtype), bytes.shape))
+    onnx.save(model, folder / "model.onnx")
+    (folder / "test_data_set_0/input_0.pb").write_bytes(numpy_helper.from_array(bytes, first.output[0]).SerializeToString())
+
+
+def prepare(ingot, name, folder, bytes=False, floats=False):
     """folder/model.onnx in int8, its image in folder/test_data_set_0, and what the host makes of it: (multiply-adds, image, outputs)."""
     network, model = NETWORKS[name]()
     samples = folder / "float"
@@ -184,9 +200,14 @@ def prepare(ingot, name, folder):
         image = network.draw.standard_normal(network.shape).astype(np.float32)
         (samples / f"test_data_set_{k}/input_0.pb").write_bytes(numpy_helper.from_array(image, "x").SerializeToString())
     onnx.save(model, samples / "model.onnx")
-    call(ingot, "quantize", samples / "model.onnx", "-o", folder / "model.onnx")
+    if floats:
+        shutil.copy(samples / "model.onnx", folder / "model.onnx")
+    else:
+        call(ingot, "quantize", samples / "model.onnx", "-o", folder / "model.onnx")
     data = folder / "test_data_set_0"
     shutil.copytree(samples / "test_data_set_0", data)
+    if bytes:
+        read_bytes(folder)
     call(ingot, "run", folder / "model.onnx", "--data", data, "--out", data)
     outputs = [numpy_helper.to_array(onnx.load_tensor(str(data / f"output_{k}.pb"))) for k in range(len(model.graph.output))]
     return network.macs, numpy_helper.to_array(onnx.load_tensor(str(data / "input_0.pb"))), outputs
@@ -220,7 +241,7 @@ def measure(arguments, counter, name, target, folder, expected):
     return {"task": name, "target": target, "code": facts["code_bytes"], "constants": facts["constant_bytes"], "weights": facts["weight_bytes"],
             "flash": facts["flash_bytes"], "workspace": facts["workspace_bytes"], "bound": plan["arena_lower_bound"], "ram": facts["ram_bytes"],
             "stack": painted[0], "stack bound": facts["stack_bytes"], "instructions": total, "per MAC": total / macs, "cycles": facts.get("cycles") or "",
-            "same": results[0].tobytes() == outputs[0].tobytes() and all(np.allclose(got, want, rtol=0, atol=1e-5) for got, want in zip(results, outputs))}  # fmt: skip
+            "same": (arguments.floats or results[0].tobytes() == outputs[0].tobytes()) and all(np.allclose(got, want, rtol=0, atol=1e-5) for got, want in zip(results, outputs))}  # fmt: skip
 
 
 COLUMNS = [("task", "{}"), ("target", "`{}`"), ("code", "{:,}"), ("constants", "{:,}"), ("weights", "{:,}"), ("flash", "{:,}"), ("workspace", "{:,}"), ("bound", "{:,}"),
@@ -244,7 +265,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--ingot", required=True), parser.add_argument("--target", default="cortex-m4,cortex-m55,rv32imc"), parser.add_argument("--only", default="")
     parser.add_argument("--flags", default=""), parser.add_argument("--functions", type=int, default=0), parser.add_argument("--keep", type=pathlib.Path)
-    parser.add_argument("--page", action="store_true"), parser.add_argument("--most", type=float, default=float("inf"))
+    parser.add_argument("--bytes", action="store_true"), parser.add_argument("--floats", action="store_true"), parser.add_argument("--page", action="store_true"), parser.add_argument("--most", type=float, default=float("inf"))
     arguments, rows = parser.parse_args(), []
     for target in (targets := arguments.target.split(",")):
         if missing := bare.lacks(target):
@@ -258,7 +279,7 @@ def main():
         counter = Counter(scratch.resolve())
         for name in (name for name in NETWORKS if re.search(arguments.only, name)):
             shutil.rmtree(scratch / name, ignore_errors=True)
-            expected = prepare(arguments.ingot, name, scratch / name)
+            expected = prepare(arguments.ingot, name, scratch / name, arguments.bytes, arguments.floats)
             for target in targets:
                 rows.append(measure(arguments, counter, name, target, scratch / name, expected))
                 print(line(rows[-1]), flush=True)

@@ -87,6 +87,7 @@ struct BuildInfo {
   /// The version of the arithmetic that gives the same bits on every machine (target/Reproducible.h); 0: machines may
   /// differ.
   int64_t arithmeticVersion = 0;
+  int64_t patches = 0; ///< parts of rows in which the first layers run; 0: they run as a whole
 };
 
 } // namespace ingot::emit

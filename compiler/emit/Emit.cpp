@@ -210,7 +210,7 @@ LogicalResult Emitter::generateObject(const ingot::target::MachineModel &machine
   ingot::emit::CodeOptions how{!model.symbols.empty(), machine.gatherLoads, llvm::any_of(*ir, [](const Function &f) {
                                  return f.hasFnAttribute(ingot::emit::usesAmx);
                                })};
-  ingot::emit::optimize(*ir, *target);
+  ingot::emit::optimize(*ir, *target, options.optimize);
   ingot::emit::callForWideArithmetic(*ir, machine);
   ingot::emit::requireLibraryVersion(*ir, model.name);
   if (wants(Kind::Llvm)) {
@@ -434,8 +434,8 @@ LogicalResult Emitter::writeFiles(const ingot::emit::WeightsSource &weights) {
     paths.push_back(artifact.path);
   }
   if (!error) {
-    ingot::emit::BuildInfo build{ingot::emit::manifestVersion, INGOT_ABI, result.sizes.code, names, result.sizes,
-                                 options.arithmeticVersion};
+    ingot::emit::BuildInfo build{ingot::emit::manifestVersion, INGOT_ABI,      result.sizes.code, names, result.sizes,
+                                 options.arithmeticVersion,    options.patches};
     error = writeText(".json", ingot::emit::manifestText(model, devices, build));
   }
   if (!error && options.depfile) {

@@ -36,8 +36,10 @@ struct Options {
   std::vector<Kind> kinds = {Kind::Lib};
   unsigned jobs = 0; ///< threads that make code; 0: one for each processor
   bool depfile = false;
-  int64_t arithmeticVersion = 0;                      ///< BuildInfo::arithmeticVersion
-  int64_t flashWaitStates = 0;                        ///< of the estimate of cycles
+  int64_t arithmeticVersion = 0; ///< BuildInfo::arithmeticVersion
+  int64_t flashWaitStates = 0;   ///< of the estimate of cycles
+  Optimize optimize = Optimize::Balanced;
+  int64_t patches = 0;                                ///< BuildInfo::patches
   std::vector<std::string> dependencies;              ///< what the depfile names: the model, its external data
   std::vector<const target::MachineModel *> devices;  ///< the machines of ModelInfo::devices, in their order
   std::vector<const target::MachineModel *> machines; ///< all machines that functions may be for

@@ -1,4 +1,4 @@
-// Names the kinds of files that may be written of a model (--emit).
+// Names the kinds of files that may be written of a model (--emit), and what code in them is made for (--optimize).
 #pragma once
 #include "compiler/support/Words.h"
 #include <cstdint>
@@ -15,6 +15,14 @@ inline constexpr support::Word<Kind> kindWords[] = {{Kind::Lib, "lib", "NAME.a"}
                                                     {Kind::Llvm, "llvm", "LLVM IR, NAME.ll"},
                                                     {Kind::Mlir, "mlir", "the loops, NAME.mlir"}};
 inline llvm::ArrayRef<support::Word<Kind>> wordsOf(Kind) { return kindWords; }
+
+/// What code is made for (--optimize).
+enum class Optimize { Balanced, Size, Speed };
+inline constexpr support::Word<Optimize> optimizeWords[] = {
+    {Optimize::Size, "size", "the fewest bytes"},
+    {Optimize::Balanced, "balanced", "for speed, and on microcontrollers for size as well"},
+    {Optimize::Speed, "speed", "the least time"}};
+inline llvm::ArrayRef<support::Word<Optimize>> wordsOf(Optimize) { return optimizeWords; }
 
 /// A file that the compiler wrote, with its size in bytes.
 struct Artifact {

@@ -62,6 +62,7 @@ void visitManifest(V &v, typename V::template Ref<plan::ModelInfo> model, typena
   }
   v("workspace_align", model.workspaceAlign);
   v("arena_bytes", model.arenaBytes, support::orNull);
+  v("patches", build.patches, support::unlessEmpty);
   v("weight_bytes", model.weightBytes);
   v.object("weights", [&](V &own) {
     own.word("place", model.weightsPlace);

@@ -5,7 +5,7 @@
 #include "compiler/emit/SharedLibrary.h"
 
 llvm::Error ingot::emit::linkWasmModule(const std::string &object, llvm::StringRef triple, const std::string &model,
-                                        const std::string &output) {
+                                        bool sharesMemory, const std::string &output) {
   std::string runtime = findRuntimeFile(triple, "libingot_rt_core.a"), exportModel = "--export=" + model + "_model";
   if (runtime.empty()) {
     return llvm::createStringError(
@@ -13,10 +13,24 @@ llvm::Error ingot::emit::linkWasmModule(const std::string &object, llvm::StringR
         " is neither beside the compiler in ../lib nor in its build folder: a build of ingot "
         "makes it where clang-22 is installed");
   }
-  return link(Format::Wasm,
-              {"--no-entry", "--strip-all", "--stack-first", "-z", "stack-size=262144", exportModel.c_str(),
-               "--export=ingot_plan", "--export=ingot_run", "--export=ingot_found_dims",
-               "--export=ingot_sizes_elements", "--export=ingot_error_text", "--export=ingot_module_exec",
-               "--export=__heap_base", "-o", output.c_str(), object.c_str(), runtime.c_str()},
-              "linking " + output);
+  std::vector<const char *> arguments = {"--no-entry",
+                                         "--strip-all",
+                                         "--stack-first",
+                                         "-z",
+                                         "stack-size=262144",
+                                         exportModel.c_str(),
+                                         "--export=ingot_plan",
+                                         "--export=ingot_run",
+                                         "--export=ingot_found_dims",
+                                         "--export=ingot_sizes_elements",
+                                         "--export=ingot_error_text",
+                                         "--export=ingot_module_exec",
+                                         "--export=__heap_base"};
+  if (sharesMemory) { // the support library's core has no atomic instructions, and needs none
+    arguments.insert(arguments.end(),
+                     {"--shared-memory", "--import-memory", "--max-memory=1073741824", "--no-check-features",
+                      "--export=__stack_pointer", "--export=ingot_module_share", "--export=ingot_module_help"});
+  }
+  arguments.insert(arguments.end(), {"-o", output.c_str(), object.c_str(), runtime.c_str()});
+  return link(Format::Wasm, arguments, "linking " + output);
 }

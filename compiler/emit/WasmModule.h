@@ -8,8 +8,9 @@ namespace ingot::emit {
 
 /// Links the object of a model for wasm32 and the part of the support library that it needs into the module `output`,
 /// which exports its memory, where that is free, NAME_model, and the functions that run it
-/// (driver/packaging/npm/loader.js), and imports nothing.
+/// (driver/packaging/npm/loader.js), and imports nothing. Where `sharesMemory`, it imports its memory, which instances
+/// in several workers share, and exports what their threads need besides (runtime_support/wasm/threads.c).
 llvm::Error linkWasmModule(const std::string &object, llvm::StringRef triple, const std::string &model,
-                           const std::string &output);
+                           bool sharesMemory, const std::string &output);
 
 } // namespace ingot::emit

@@ -6,9 +6,10 @@
 //
 // Rows near the edge of a patch are computed by two patches. The arithmetic of an element is the same as before.
 //
-// The cut is chosen for which the least memory is in use at one time. That is estimated from the buffers that kernels
-// will pass to each other: the operands of convolutions, pools and other ops that are not elementwise, in the integer
-// types that they are stored in.
+// The best cut is the one for which the least memory is in use at one time. That is estimated from the buffers that
+// kernels will pass to each other: the operands of convolutions, pools and other ops that are not elementwise, in the
+// integer types that they are stored in. Scratch memory of kernels is not known here: who has to know the memory plans
+// several choices (pipeline/PatchSearch).
 #include "compiler/graph/RowPatches.h"
 #include "compiler/onnx/elements/Window.h"
 #include "compiler/onnx/ops/Conv.h"
@@ -17,6 +18,7 @@
 #include "compiler/onnx/ops/Quantize.h"
 #include "compiler/onnx/rewriting/Formula.h"
 #include "llvm/ADT/SetVector.h"
+#include <map>
 
 using namespace mlir;
 
@@ -342,30 +344,29 @@ llvm::SetVector<Value> cutsIn(Block &block, int64_t patches) {
 
 } // namespace
 
-LogicalResult runInPatches(func::FuncOp function, int64_t patches) {
+bool runInPatches(func::FuncOp function, int64_t patches, size_t choice) {
   Block &block = function.getBody().front();
-  std::optional<Region> best;
-  Cost least{Lives(othersThan(nullptr, block)).peak(ownBytes), 0};
+  Cost whole{Lives(othersThan(nullptr, block)).peak(ownBytes), 0};
+  std::multimap<Cost, Region> found; // best first
   for (Value cut : cutsIn(block, patches)) {
     std::optional<Region> region = regionOf(cut);
     std::optional<Cost> cost = region ? costOf(*region, patches) : std::nullopt;
-    if (cost && *cost < least) {
-      best = std::move(region), least = *cost;
+    if (cost && *cost < whole) {
+      found.emplace(*cost, std::move(*region));
     }
   }
-  if (!best) {
-    return emitError(function.getLoc(), "--patches ")
-           << patches << " takes no less memory: no first layers of this model are maps of fixed sizes that " << patches
-           << " parts of its rows make smaller";
+  if (choice >= found.size()) {
+    return false;
   }
-  OpBuilder b(best->cut.getDefiningOp());
+  const Region &best = std::next(found.begin(), static_cast<int64_t>(choice))->second;
+  OpBuilder b(best.cut.getDefiningOp());
   SmallVector<Value> parts;
   for (int64_t i = 0; i < patches; ++i) {
-    parts.push_back(Patch(b, *best, *needsOf(*best, patchOf(best->cut, i, patches))).make());
+    parts.push_back(Patch(b, best, *needsOf(best, patchOf(best.cut, i, patches))).make());
   }
-  onnx::Formula f(b, best->cut.getLoc());
-  best->cut.replaceAllUsesWith(f.op("Concat", parts, {f.integer("axis", rowAxis)}));
-  return success();
+  onnx::Formula f(b, best.cut.getLoc());
+  Value(best.cut).replaceAllUsesWith(f.op("Concat", parts, {f.integer("axis", rowAxis)}));
+  return true;
 }
 
 } // namespace ingot::graph

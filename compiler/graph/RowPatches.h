@@ -5,7 +5,8 @@
 namespace ingot::graph {
 
 /// Cuts the rows of some value into `patches` parts, and lets the layers up to it compute one part after the other.
-/// Fails with a message where no value is such that this takes less memory.
-mlir::LogicalResult runInPatches(mlir::func::FuncOp function, int64_t patches);
+/// Values are ordered by an estimate of the memory that is in use then, and `choice` is a number in that order. Returns
+/// false, and changes nothing, where no such value is left that takes less memory in parts.
+bool runInPatches(mlir::func::FuncOp function, int64_t patches, size_t choice = 0);
 
 } // namespace ingot::graph

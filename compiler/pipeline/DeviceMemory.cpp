@@ -6,15 +6,9 @@ namespace ingot::pipeline {
 
 void Retry::save(const State &state) {
   bool limited = llvm::any_of(state.devices, [](const partition::Device &d) { return d.machine.memoryBytes > 0; });
-  if (!limited) {
-    return;
+  if (limited) {
+    before.take(state);
   }
-  for (const Variant &variant : state.variants) {
-    variants.push_back(
-        {OwningOpRef<ModuleOp>(cast<ModuleOp>(variant.module.get()->clone())), variant.info, variant.result});
-  }
-  result = state.result;
-  weights = state.weights;
 }
 
 /// Returns the workspace of a device, as the memory phase has planned it for the variant that needs most.
@@ -49,14 +43,7 @@ FailureOr<bool> Retry::isWanted(State &state) {
   }
   if (wanted) {
     ++tries;
-    state.result = result;
-    state.weights = weights;
-    state.variants.resize(variants.size()); // the partition adds those for the host alone
-    for (auto [variant, saved] : llvm::zip_equal(state.variants, variants)) {
-      variant.module = cast<ModuleOp>(saved.module.get()->clone());
-      variant.info = saved.info;
-      variant.result = saved.result;
-    }
+    before.restore(state);
   }
   return wanted;
 }

@@ -2,7 +2,7 @@
 // when its weights are packed and its buffers planned; the partition goes by an estimate, and where that was too low
 // the phases from the partition on run once more, with as much less room as was missing.
 #pragma once
-#include "compiler/pipeline/State.h"
+#include "compiler/pipeline/Snapshot.h"
 
 namespace ingot::pipeline {
 
@@ -16,14 +16,7 @@ public:
   mlir::FailureOr<bool> isWanted(State &state);
 
 private:
-  struct Saved {
-    mlir::OwningOpRef<mlir::ModuleOp> module;
-    plan::ModelInfo info;
-    Result result;
-  };
-  std::vector<Saved> variants;
-  Result result;
-  plan::WeightTable weights;
+  Snapshot before;
   int tries = 0;
 };
 

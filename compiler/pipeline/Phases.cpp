@@ -7,7 +7,6 @@
 #include "compiler/graph/LastRow.h"
 #include "compiler/graph/PackInterface.h"
 #include "compiler/graph/Resolve.h"
-#include "compiler/graph/RowPatches.h"
 #include "compiler/graph/ShareCaches.h"
 #include "compiler/graph/Simplify.h"
 #include "compiler/integer/Quantize.h"
@@ -21,6 +20,7 @@
 #include "compiler/partition/FormKernels.h"
 #include "compiler/partition/Pieces.h"
 #include "compiler/partition/Transfers.h"
+#include "compiler/pipeline/PatchSearch.h"
 #include "compiler/pipeline/QuickCode.h"
 #include "compiler/pipeline/State.h"
 #include "compiler/plan/IndexWidth.h"
@@ -129,11 +129,6 @@ static LogicalResult keepLastRows(State &s, Variant &variant, Result &) {
   return success(s.options.lastRows.empty() ||
                  (succeeded(graph::keepLastRows(variant.function(), s.options.lastRows)) &&
                   succeeded(graph::simplify(variant.function()))));
-}
-
-static LogicalResult runInPatches(State &s, Variant &variant, Result &) {
-  return success(s.options.patches < 2 || (succeeded(graph::runInPatches(variant.function(), s.options.patches)) &&
-                                           succeeded(graph::simplify(variant.function()))));
 }
 
 static LogicalResult findSizes(State &s, Variant &variant, Result &) {
@@ -383,14 +378,12 @@ static constexpr Step kMemorySteps[] = {{"memory-plan", "tensors become buffers,
 static void buildEntry(State &s, Variant &variant, Result &report) {
   plan::ModelInfo &info = variant.info;
   func::FuncOp function = variant.function();
-  // Vectors may be read past a tensor's end within its last block: the arena ends with one cache line of nobody's.
-  int64_t slack = info.workspaceAlign;
   auto slots = function.getOps<plan::SlotOp>();
   bool open = llvm::any_of(slots, [](plan::SlotOp slot) { return !slot.getAt(); });
   if (open) { // what the memory phase found is for some size of each symbol
     report.arenaBytes = report.arenaLowerBound = info.arenaBytes = -1;
   }
-  info.workspaceBytes = open ? -1 : info.arenaBytes ? info.arenaBytes + slack : 0;
+  info.workspaceBytes = open ? -1 : workspaceFor(info);
   info.weightsPlace = s.options.weights;
   info.weightBytes = report.weightBytes = s.weights.bytes();
   for (auto [i, device] : llvm::enumerate(info.devices)) {
@@ -403,7 +396,8 @@ static void buildEntry(State &s, Variant &variant, Result &report) {
     s.result.launchKeys.push_back(launch.key);
   }
   info.kernels = report.kernels = report.launches.size();
-  entry::buildEntry(function, info.workspaceBytes, slack, info.weightBytes, report.firstLaunch, info, variant.suffix);
+  entry::buildEntry(function, info.workspaceBytes, slackOf(info), info.weightBytes, report.firstLaunch, info,
+                    variant.suffix);
 }
 
 static constexpr Step kEntrySteps[] = {
@@ -518,6 +512,8 @@ static LogicalResult emit(State &s) {
   options.depfile = s.options.depfile;
   options.arithmeticVersion = s.options.isReproducible() ? target::arithmeticVersion : 0;
   options.flashWaitStates = s.options.flashWaitStates;
+  options.patches = s.patches.areMade ? s.patches.number : 0;
+  options.optimize = s.options.optimize;
   options.jobs = static_cast<unsigned>(s.options.jobs);
   options.dependencies = s.file->externalPaths();
   options.dependencies.insert(options.dependencies.begin(), s.options.modelPath);

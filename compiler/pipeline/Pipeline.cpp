@@ -5,6 +5,7 @@
 #include "compiler/onnx/Messages.h"
 #include "compiler/pipeline/DeviceMemory.h"
 #include "compiler/pipeline/Dialects.h"
+#include "compiler/pipeline/PatchSearch.h"
 #include "compiler/pipeline/Policy.h"
 #include "compiler/pipeline/State.h"
 #include "compiler/support/Problems.h"
@@ -94,9 +95,15 @@ public:
     describeTargets();
     llvm::ArrayRef<Phase> table = phaseTable();
     Retry retry;
-    size_t partitionPhase = 0;
+    PatchSearch patches;
+    size_t partitionPhase = 0, simplifyPhase = 0, saidBefore = 0;
     for (size_t i = 0; i < table.size(); ++i) {
       const Phase &phase = table[i];
+      if (StringRef(phase.name) == "simplify") {
+        simplifyPhase = i;
+        saidBefore = diagnostics.size();
+        patches.save(state);
+      }
       if (StringRef(phase.name) == "partition" && partitionPhase == 0) {
         partitionPhase = i;
         retry.save(state);
@@ -114,6 +121,15 @@ public:
         }
         if (*again) {
           i = partitionPhase - 1; // the partition is the next phase
+          continue;
+        }
+        FailureOr<bool> goesOn = patches.goesOn(state);
+        if (failed(goesOn)) {
+          return Status::UserError;
+        }
+        if (*goesOn) {
+          i = simplifyPhase - 1;
+          diagnostics.resize(saidBefore); // the next plan says it again
           continue;
         }
       }

@@ -64,8 +64,11 @@ struct Options {
   std::vector<std::pair<std::string, std::string>> caches;
   /// --bind x=DEVICE: inputs and outputs that the caller has in the memory of a device
   std::vector<std::pair<std::string, std::string>> bindings;
-  int64_t cacheRoom = -1;            ///< rows for which caches have room; -1: each run says it
-  int64_t patches = 1;               ///< --patches 4: parts of rows in which the first layers run one after the other
+  int64_t cacheRoom = -1; ///< rows for which caches have room; -1: each run says it
+  /// --patches 4: parts of rows in which the first layers run one after the other; 0: one, or as many as it takes for
+  /// `mostRam`
+  int64_t patches = 0;
+  std::optional<int64_t> mostRam;    ///< --budget ram=64K: bytes that a run may take
   std::vector<std::string> lastRows; ///< --last-row logits: outputs of which callers read the last row alone
   Accuracy accuracy = Accuracy::Default;
   bool isReproducible() const { return accuracy == Accuracy::Reproducible; }
@@ -84,6 +87,7 @@ struct Options {
   bool allocate = true; ///< false (--no-allocate): models whose sizes nothing bounds are refused
 
   plan::WeightsPlace weights = plan::WeightsPlace::Embed;
+  emit::Optimize optimize = emit::Optimize::Balanced;
 
   int64_t flashWaitStates = 0; ///< cycles that a read of a microcontroller's flash waits, for the estimate of a run
 
@@ -153,8 +157,9 @@ struct Result {
   double seconds = 0;
   int64_t arenaBytes = 0, arenaLowerBound = 0, weightBytes = 0, codeBytes = 0, kernels = 0;
   int64_t flashBytes = -1, ramBytes = -1, stackBytes = -1; ///< of BuildSizes
-  int64_t cycles = -1;                                     ///< of a run, by estimate
-  std::vector<emit::FunctionCycles> functionCycles;        ///< those of each function; those with most first
+  int64_t leastRam = -1, leastPatches = 1;          ///< the least of a search for patches that found none for `mostRam`
+  int64_t cycles = -1;                              ///< of a run, by estimate
+  std::vector<emit::FunctionCycles> functionCycles; ///< those of each function; those with most first
   int64_t macs = 0;
   std::string macsText; ///< the expression, where they depend on the open sizes; arenaBytes and macs are -1 then
   std::vector<NodePlacement> placement;

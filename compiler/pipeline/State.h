@@ -27,6 +27,13 @@ struct Variant {
   const target::MachineModel &machineOf(llvm::StringRef spec) const;
 };
 
+/// The patches in which the first layers run (graph/RowPatches.h).
+struct Patches {
+  int64_t number = 1;
+  size_t choice = 0;    ///< the number of the value that is made in parts
+  bool areMade = false; ///< whether there was such a value
+};
+
 struct State {
   const Options &options;
   Result &result;
@@ -34,6 +41,7 @@ struct State {
   std::string name; ///< the name of the model, a C identifier
   std::vector<partition::Device> devices;
   partition::Policy policy = {};
+  Patches patches = {};
 
   std::unique_ptr<importer::ModelFile> file = nullptr; ///< constants of the modules point into it
   plan::WeightTable weights = {};
@@ -122,6 +130,14 @@ void joinVariants(State &state, void (*build)(State &state, Variant &variant, Re
 
 /// Puts the ops of each block behind all that they need.
 void sortBlocks(mlir::func::FuncOp function);
+
+/// Returns the bytes behind the arena that are nobody's: vectors may be read past a tensor's end within its last block.
+inline int64_t slackOf(const plan::ModelInfo &info) { return info.workspaceAlign; }
+
+/// Returns the workspace of a planned model whose sizes are numbers.
+inline int64_t workspaceFor(const plan::ModelInfo &info) {
+  return info.arenaBytes ? info.arenaBytes + slackOf(info) : 0;
+}
 
 /// Describes names, types and sizes of the function's arguments and results, from its type and attributes.
 void describe(mlir::func::FuncOp function, plan::ModelInfo &info);

@@ -3,7 +3,9 @@
 // processor has, as C compilers take them for -march. A processor that has more than a name says runs the code, too.
 //
 // Kernels for vectors (V) count on 128 bits in a register, which every processor for applications has, and set the
-// length that they compute with; so the same code is right, and no faster, where registers are longer.
+// length that they compute with; so the same code is right, and no faster, where registers are longer. A vector of
+// theirs is two registers, which one instruction computes (LMUL = 2): half as many instructions, each of which takes a
+// number from a scalar register that it would be read for twice.
 #include "compiler/target/SpecTable.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/TargetParser/Host.h"
@@ -41,6 +43,8 @@ constexpr StringLiteral compilerCalls[] = {"__addsf3",   "__subsf3",  "__mulsf3"
 /// without a unit are calls.                            load  store multiply divide branch call floats float division
 constexpr MachineModel::InstructionCycles cyclesWithFloats = {2, 1, 1, 34, 2, 3, 2, 20},
                                           cyclesWithoutFloats = {2, 1, 1, 34, 2, 3, 40, 300};
+
+constexpr int64_t vectorBytes = 32; ///< of two registers
 
 struct Row {
   const char *spec, *sentence, *triple, *cpu, *features;
@@ -91,13 +95,13 @@ public:
     machine.triple = row->triple;
     machine.cpu = machine.anyCpu = row->cpu;
     machine.features = row->features;
-    machine.lanes = row->vectors ? 4 : 1;
-    machine.registers = 32;
+    machine.lanes = row->vectors ? vectorBytes / 4 : 1;
+    machine.registers = row->vectors ? 16 : 32;
     machine.elementRegisters = row->vectors ? 1 : 4; // vectors are multiplied with elements in registers of floats
     machine.gatherLoads = false;
     machine.memoryOperands = false;
     machine.fusedMultiplyAdd = row->floats;
-    machine.matmulTile = row->vectors ? MachineModel::Tile{8, 3} : MachineModel::Tile{4, 4};
+    machine.matmulTile = row->vectors ? MachineModel::Tile{6, 2} : MachineModel::Tile{4, 4};
     machine.l1Bytes = row->isSmall() ? 16 << 10 : 32 << 10;
     machine.l2Bytes = row->isSmall() ? 64 << 10 : 256 << 10;
     machine.l3Bytes = row->isSmall() ? 256 << 10 : 2 << 20;

@@ -1,7 +1,10 @@
 // WebAssembly: code for browsers, Node and other engines, with addresses of 32 bits, scalar or with vectors of 128 bits
 // (simd128). Objects are those of LLVM's WebAssembly linker; they import nothing but what that defines, the support
-// library, and one function of the C compiler's where sizes are open. Multiply-adds are two instructions, and kernels
-// are loops for one thread. Products of bytes are those of int16, of which an instruction adds two (i32x4.dot_i16x8_s).
+// library, and one function of the C compiler's where sizes are open. Kernels are loops for one thread, but for modules
+// whose memory is shared. Multiply-adds are two instructions, or one of the relaxed ones (f32x4.relaxed_madd), of which
+// an engine decides whether it rounds once or twice. Relaxed products of bytes are not used: one factor has to fit 7
+// bits, which those of quantized models do not. Products of bytes are those of int16, of which an instruction adds two
+// (i32x4.dot_i16x8_s).
 #include "compiler/target/LlvmCpus.h"
 #include "compiler/target/SpecTable.h"
 
@@ -34,12 +37,18 @@ constexpr StringLiteral compilerCalls[] = {"__multi3"};
 
 struct Row {
   const char *spec, *sentence, *features;
-  bool vectors;
+  bool vectors, fuses, splits;
 };
 
 constexpr Row rows[] = {
-    {"wasm32", "WebAssembly: any engine", "", false},
-    {"wasm32+simd128", "WebAssembly with vectors of 128 bits: browsers since 2021, Node since 16.4", "+simd128", true},
+    {"wasm32", "WebAssembly: any engine", "", false, false, false},
+    {"wasm32+simd128", "WebAssembly with vectors of 128 bits: browsers since 2021, Node since 16.4", "+simd128", true,
+     false, false},
+    {"wasm32+relaxed-simd",
+     "the same with fused multiply-adds where the engine has them: Chromium 114, Firefox 145, Node 21",
+     "+simd128,+relaxed-simd", true, true, false},
+    {"wasm32+threads", "WebAssembly with vectors, for workers that share a memory", "+simd128,+atomics,+bulk-memory",
+     true, false, true},
 };
 
 /// The swizzle gives zeros for numbers beyond the vector, negative ones among them, as ShuffleBytes wants it.
@@ -91,13 +100,15 @@ public:
     machine.registers = 16; // engines run on processors that have at least these
     machine.gatherLoads = false;
     machine.memoryOperands = false;
-    machine.fusedMultiplyAdd = false;
+    machine.fusedMultiplyAdd = row->fuses;
     machine.matmulTile = row->vectors ? MachineModel::Tile{4, 2} : MachineModel::Tile{4, 4};
     LlvmCpus(machine.triple, machine.cpu).takeInstructions(machine, instructionRows);
     machine.l1Bytes = 32 << 10;
     machine.l2Bytes = 256 << 10;
     machine.l3Bytes = 2 << 20;
-    machine.tuning.leastWorkToSplit = 1 << 30; // nobody else would run a part of a kernel
+    if (!row->splits) {
+      machine.tuning.leastWorkToSplit = 1 << 30; // nobody else would run a part of a kernel
+    }
     return machine;
   }
 

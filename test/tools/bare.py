@@ -24,8 +24,8 @@ TOOLS = pathlib.Path("/usr/lib/llvm-22/bin")
 
 # For a target of ingot: LLVM's triple, flags of the C compiler, the emulator, and the command that names the library of GCC that code may call. The
 # code of most Cortex-M is also code of larger processors, whose emulation is older and surer than that of the small ones.
-# Some run on a whole board, whose program reads and writes files (main.c): MVE is emulated on boards only, and Cortex-M4F and M7 are the processors
-# of two others. Linker scripts in test/firmware, which are called after them, have the memories of these boards.
+# Some run on a whole board, whose program reads and writes files (main.c): MVE is emulated on boards only, and Cortex-M4F, M7 and M33 are the processors
+# of three others. Linker scripts in test/firmware, which are called after them, have the memories of these boards.
 ARM, SOFT = ["qemu-arm", "-cpu", "max"], ["-mfloat-abi=soft"]
 
 
@@ -33,7 +33,7 @@ def board(name):
     return ["qemu-system-arm", "-M", name, "-nographic", "-semihosting-config", "enable=on,target=native", "-kernel"]
 
 
-M4, M7, M55 = board("mps2-an386"), board("mps2-an500"), board("mps3-an547")
+M4, M7, M33, M55 = board("mps2-an386"), board("mps2-an500"), board("mps2-an505"), board("mps3-an547")
 VECTORS = ["qemu-riscv64", "-cpu", "rv64,v=true,vext_spec=v1.0,vlen=%d"]
 
 
@@ -65,7 +65,7 @@ MACHINES = {
     "cortex-m4f": Machine("thumbv7em-none-eabi", ["-mcpu=cortex-m4", "-mfloat-abi=softfp"], M4, None),
     "cortex-m4+nofp": Machine("thumbv7em-none-eabi", ["-mcpu=cortex-m4", *SOFT], ARM, gcc_of("arm-none-eabi", "-mcpu=cortex-m4", *SOFT)),
     "cortex-m7": Machine("thumbv7em-none-eabi", ["-mcpu=cortex-m7", "-mfloat-abi=softfp"], M7, None),
-    "cortex-m33": Machine("thumbv8m.main-none-eabi", ["-mcpu=cortex-m33", "-mfloat-abi=softfp"], ARM, None),
+    "cortex-m33": Machine("thumbv8m.main-none-eabi", ["-mcpu=cortex-m33", "-mfloat-abi=softfp"], M33, None),
     "cortex-m33+nofp": Machine("thumbv8m.main-none-eabi", ["-mcpu=cortex-m33", *SOFT], ARM, gcc_of("arm-none-eabi", "-mcpu=cortex-m33", *SOFT)),
     "cortex-m55": Machine("thumbv8.1m.main-none-eabi", ["-mcpu=cortex-m55", "-mfloat-abi=softfp"], M55, None),
     "cortex-m85": Machine("thumbv8.1m.main-none-eabi", ["-mcpu=cortex-m85", "-mfloat-abi=softfp"], M55, None),
@@ -74,6 +74,8 @@ MACHINES = {
     "rv64gc": Machine("riscv64-unknown-elf", ["-march=rv64gc", "-mabi=lp64d"], ["qemu-riscv64"], None, bounds_stack=False),
     "rv64gcv": Machine("riscv64-unknown-elf", ["-march=rv64gcv", "-mabi=lp64d"], [*VECTORS[:2], VECTORS[2] % 128], None, bounds_stack=False),
     "wasm32": Machine("wasm32-unknown-unknown", [], WASM, WASM_LIBRARY, bounds_stack=False),
+    "wasm32+relaxed-simd": Machine("wasm32-unknown-unknown", ["-mrelaxed-simd"], WASM, WASM_LIBRARY, bounds_stack=False),
+    "wasm32+threads": Machine("wasm32-unknown-unknown", ["-msimd128"], WASM, WASM_LIBRARY, bounds_stack=False),
     "wasm32+simd128": Machine("wasm32-unknown-unknown", ["-msimd128"], WASM, WASM_LIBRARY, bounds_stack=False),
 }
 TYPES = {np.dtype(name) for name in ("float32", "float64", "float16", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "bool")}

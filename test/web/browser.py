@@ -43,6 +43,11 @@ class Handler(http.server.SimpleHTTPRequestHandler):
         self.answered(self.rfile.read(int(self.headers["Content-Length"])))
         self.send_response(204), self.end_headers()
 
+    def end_headers(self):
+        """Isolates the page from other origins, so that its workers may share memory."""
+        self.send_header("Cross-Origin-Opener-Policy", "same-origin"), self.send_header("Cross-Origin-Embedder-Policy", "require-corp")
+        super().end_headers()
+
     def log_message(self, *_):
         pass
 

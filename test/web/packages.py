@@ -31,6 +31,7 @@ MODELS = {
     "found": ("g (float[N] x) => (int64[1,K] y) {y = NonZero (x)}", {}, [np.float32([0, 2, 0, 3, -1])]),
     "unbounded": ("g (int64 n) => (int64[K] y, float[K] f) {y = Range (zero, n, one) f = Cast <to=1> (y)}", {"zero": np.int64(0), "one": np.int64(1)}, [np.int64(70000)]),
     "halves": ("g (float16[4] x) => (float16[4] y, bool[4] p) {y = Add (x, x) p = Greater (x, y)}", {}, [np.float16([1, -2, 0.5, 3])]),
+    "wide": ("g (float[N,64] x) => (float[N,512] y, float[N,512] z) {y = MatMul (x, w) z = Exp (y)}", {"w": firmware.floats(64, 512)}, [firmware.floats(150, 64) / 50]),
     "weights": ("g (float[N,200] x) => (float[N,300] y) {y = MatMul (x, w)}", {"w": firmware.floats(200, 300)}, [firmware.floats(3, 200)]),
 }  # fmt: skip
 
@@ -110,7 +111,8 @@ def wrong(answer, expected, step):
 
 def try_results(arguments, scratch, count):
     package = Package(arguments.ingot, scratch / "all", arguments.only or ".")
-    kinds = {"": {}, " without vectors": {"simd": False}, " in a worker": {"worker": True}}
+    kinds = {"": {}, " without relaxed ones": {"relaxed": False}, " without vectors": {"simd": False}, " in a worker": {"worker": True},
+             " in two threads": {"threads": 2}, " in five threads": {"threads": 5}}
     cases = [(name, kind, case(name, *package.cases[name], **options)) for name in package.cases for kind, options in kinds.items()]
     for (name, kind, _), answer in zip(cases, package.ask(arguments.engine, [asked for *_, asked in cases])):
         count.add(f"{name}{kind}", wrong(answer, package.expected[name], firmware.STEP.get(name, 5e-5)))
@@ -119,11 +121,13 @@ def try_results(arguments, scratch, count):
 def try_weights(arguments, scratch, count):
     """Weights beside the module, and a module that is smaller for it."""
     apart = Package(arguments.ingot, scratch / "apart", "weights", ["--weights", "extern"])
-    for kind, options in {"": {}, " without vectors": {"simd": False}}.items():
+    for kind, options in {"": {}, " without relaxed ones": {"relaxed": False}, " without vectors": {"simd": False}}.items():
         answer = apart.ask(arguments.engine, [case("weights", *apart.cases["weights"], **options)])[0]
         count.add(f"weights apart{kind}", wrong(answer, apart.expected["weights"], 5e-5))
     bytes = {file.name: file.stat().st_size for file in apart.folder.iterdir()}
     count.add("size of weights", None if bytes["weights.weights"] >= 200 * 300 * 4 > bytes["weights.wasm"] else str(bytes))
+    relaxed = {file.name for file in (scratch / "all/package").iterdir() if file.name.endswith(".relaxed.wasm")}
+    count.add("modules of relaxed instructions", None if "weights.relaxed.wasm" in relaxed and not relaxed & {"found.relaxed.wasm", "unbounded.relaxed.wasm"} else str(relaxed))
     count.add("size of the loader", None if bytes["loader.js"] <= 5 << 10 else f"{bytes['loader.js']} bytes")
 
 

@@ -125,7 +125,8 @@ std::vector<std::string> flashHints(const pipeline::Options &options, const plan
   return hints;
 }
 
-std::vector<std::string> ramHints(const pipeline::Options &options, const plan::ModelInfo &model) {
+std::vector<std::string> ramHints(const pipeline::Options &options, const pipeline::Result &result,
+                                  const plan::ModelInfo &model) {
   std::vector<std::string> hints;
   if (!model.symbols.empty()) {
     hints.push_back("--dim or --shape with smaller sizes or bounds");
@@ -134,9 +135,12 @@ std::vector<std::string> ramHints(const pipeline::Options &options, const plan::
   if (llvm::any_of(model.inputs, isFloat)) {
     hints.push_back("ingot quantize --scheme int8: values between layers take a byte each");
   }
-  auto isConvolution = [](const plan::LaunchInfo &launch) { return llvm::StringRef(launch.kernel).contains("conv"); };
-  if (options.patches < 2 && llvm::any_of(model.launches, isConvolution)) {
-    hints.push_back("--patches 4: the first layers compute their maps in parts, which takes more time");
+  if (options.patches == 1) {
+    hints.push_back("without --patches 1 the first layers may compute their maps in parts, in more time");
+  }
+  if (result.leastPatches > 1) {
+    hints.push_back("--patches " + std::to_string(result.leastPatches) +
+                    " takes least of all numbers of patches: " + std::to_string(result.leastRam) + " bytes of ram");
   }
   return hints;
 }
@@ -250,7 +254,8 @@ std::string exceeds(const Budget &budget, const pipeline::Options &options, cons
         exceedsOne("flash", *budget.flash, sizes.flash, flashParts(model, sizes), flashHints(options, model, sizes)));
   }
   if (budget.ram) {
-    said.push_back(exceedsOne("ram", *budget.ram, sizes.ram, ramParts(result, model, sizes), ramHints(options, model)));
+    said.push_back(
+        exceedsOne("ram", *budget.ram, sizes.ram, ramParts(result, model, sizes), ramHints(options, result, model)));
   }
   if (budget.stack) {
     said.push_back(exceedsOne("stack", *budget.stack, sizes.stack.bytes, stackParts(sizes.stack), {}));

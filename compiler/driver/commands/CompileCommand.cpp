@@ -126,6 +126,7 @@ llvm::Error compileCommand(const Invocation &invocation) {
     }
     options.reads = [&](const std::map<std::string, std::string> &external) { cache->reads(external); };
   }
+  options.mostRam = invocation.budget.ram;
   if (invocation.budget.isGiven()) {
     options.refuses = [&](const pipeline::Result &result, const plan::ModelInfo &model, const emit::BuildSizes &sizes) {
       return exceeds(invocation.budget, options, result, model, sizes);

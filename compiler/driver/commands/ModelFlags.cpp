@@ -212,7 +212,7 @@ void addSizes(CLI::App &app, pipeline::Options &options) {
 
   app.add_option("--patches", options.patches,
                  "Let the first layers compute their maps in N parts of rows, one after the other, in less memory and "
-                 "more time; default: 1")
+                 "more time; default: 1, or as few as `compile --budget ram=BYTES` takes")
       ->check(CLI::Range(1, 64))
       ->type_name("N");
 
@@ -274,6 +274,7 @@ void addArithmetic(CLI::App &app, pipeline::Options &options) {
       ->type_name("WHERE");
   addWord(app, "--weights", options.weights, "Where the weights go")->type_name("PLACE");
 
+  addWord(app, "--optimize", options.optimize, "What code is made for")->type_name("AIM");
   app.add_option("--flash-wait-states", options.flashWaitStates,
                  "Cycles that a read of a microcontroller's flash waits, which the estimate of a run's cycles counts; "
                  "default: 0")

@@ -131,7 +131,8 @@ Reproduction reproductionOf(const pipeline::Options &options, const std::map<std
   made.words += wordFlag("--accuracy", options.accuracy) + wordFlag("--weights", options.weights) +
                 wordFlag("--winograd", options.winograd) + wordFlag("--strassen", options.strassen) +
                 wordFlag("--split-floats", options.splitFloats) + wordFlag("--chains", options.chains);
-  made.words += options.patches > 1 ? flag("--patches", std::to_string(options.patches)) : std::string();
+  made.words += options.optimize == emit::Optimize::Balanced ? "" : wordFlag("--optimize", options.optimize);
+  made.words += options.patches > 0 ? flag("--patches", std::to_string(options.patches)) : std::string();
   made.words +=
       options.flashWaitStates ? flag("--flash-wait-states", std::to_string(options.flashWaitStates)) : std::string();
   std::string kinds =

@@ -11,7 +11,10 @@
 namespace ingot::driver {
 
 llvm::ArrayRef<PackageFormat> packageFormats() {
-  static constexpr PackageMachine wasm[] = {{"", "wasm32+simd128"}, {".scalar", "wasm32"}};
+  static constexpr PackageMachine wasm[] = {{"", "wasm32+simd128"},
+                                            {".scalar", "wasm32"},
+                                            {".relaxed", "wasm32+relaxed-simd"},
+                                            {".threads", "wasm32+threads"}};
   auto row = [](auto word, auto help, llvm::ArrayRef<PackageMachine> machines, auto write) {
     return PackageFormat{word, help, machines, /*choosesTargets=*/true, emit::Kind::Lib, wrongLibraryName, write};
   };

@@ -40,6 +40,7 @@ public:
   void add(const std::string &path, std::string text) { files[path] = std::move(text); }
   /// Adds a copy of a file.
   llvm::Error copy(const std::string &path, const std::string &from);
+  void remove(const std::string &path) { files.erase(path); }
   llvm::Error write(const std::string &dir) const;
 
   const std::map<std::string, std::string> &all() const { return files; }

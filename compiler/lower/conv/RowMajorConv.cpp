@@ -2,6 +2,11 @@
 // (and, for a transposed convolution, between its elements, which makes it a convolution of stride 1). Columns are
 // sorted by their residue modulo the stride, so that every tap of neighbouring outputs is a contiguous vector. The
 // accumulators are a few output channels of one vector of neighbouring outputs.
+//
+// On a processor without vectors the accumulators are a few output channels of a few neighbouring outputs, each a
+// register: an input is multiplied into all of those channels, a weight into all of those outputs. Columns stay as they
+// are there, and an image without zeros around it is read where it lies. Nobody else works on the kernel of a
+// microcontroller, so that all items have the same scratch, whose zeros are written once.
 #include "compiler/lower/conv/RowMajorConv.h"
 #include "compiler/lower/core/CopyElements.h"
 #include "compiler/onnx/Onnx.h"
@@ -23,6 +28,9 @@ struct Axis {
   int64_t taps = 1, start = 0, step = 1, tapStep = 1, expand = 1;
 };
 
+/// What targets whose kernels are for one thread say of the least work to split.
+constexpr int64_t neverSplit = 1 << 30;
+
 /// What a convolution computes, and the layout of its scratch.
 struct Problem {
   Size batch;
@@ -31,11 +39,21 @@ struct Problem {
   std::array<Axis, 3> axes;
   Size columns; ///< columns of one residue
   int64_t rank;
+  bool isScalar; ///< there are no vectors
+  bool isAlone;  ///< all items are for one thread
 
   Size row() const { return columns * Size(axes[2].step); }
   Size plane() const { return axes[0].size * axes[1].size * row(); }
   Size segmentElements(int64_t slack) const { return Size(16) * ceilDiv(Size(inGroup) * plane() + slack, 16); }
   int64_t taps() const { return axes[0].taps * axes[1].taps * axes[2].taps; }
+  Size count() const { return batch * Size(groups); }
+  /// Whether the image is read where it lies, since nothing is around or between its elements.
+  bool isReadInPlace() const {
+    return isScalar && llvm::all_of(axes, [](const Axis &a) {
+             return a.expand == 1 && a.shift.is(0) && a.in.isNumber() && a.size.isNumber() &&
+                    a.size.number() <= a.in.number();
+           });
+  }
 };
 
 /// Returns one axis of a window over `in` elements.
@@ -54,7 +72,7 @@ Axis axisOf(const onnx::Window &window, size_t i, const Size &in, bool transpose
   return a;
 }
 
-Problem problemOf(Operation *op) {
+Problem problemOf(Operation *op, const target::MachineModel &machine) {
   auto x = cast<RankedTensorType>(op->getOperand(0).getType()), y = cast<RankedTensorType>(op->getResult(0).getType());
   bool transposed = isa<onnx::ConvTransposeOp>(op);
   support::Sizes sizes = onnx::sizesOf(x);
@@ -64,7 +82,16 @@ Problem problemOf(Operation *op) {
       transposed ? *onnx::transposedWindowOf(op, spatial, kernel) : *onnx::windowOf(op, spatial, kernel);
   auto group = op->getAttrOfType<IntegerAttr>("group");
   int64_t groups = group ? group.getInt() : 1;
-  Problem p{sizes[0], groups, x.getDimSize(1) / groups, y.getDimSize(1) / groups, transposed, {}, 0, x.getRank()};
+  Problem p{sizes[0],
+            groups,
+            x.getDimSize(1) / groups,
+            y.getDimSize(1) / groups,
+            transposed,
+            {},
+            0,
+            x.getRank(),
+            machine.lanes == 1 && !machine.hasOwnMemory,
+            machine.tuning.leastWorkToSplit >= neverSplit};
   for (size_t i = 0; i < spatial.size(); ++i) {
     p.axes[3 - spatial.size() + i] = axisOf(window, i, spatial[i], transposed);
   }
@@ -73,35 +100,64 @@ Problem problemOf(Operation *op) {
 }
 
 /// Sums that are computed together: so many neighbouring output channels of a group, of so many neighbouring vectors of
-/// a row.
+/// a row, or single outputs.
 struct Sums {
   Ix n, group, channel;
   int64_t channels, vectors;
 };
 
+/// How many channels and outputs of a row are computed together at most.
+struct Tile {
+  int64_t channels, outputs;
+};
+
+/// Returns the tile of single outputs that loads least for a multiplication: a step loads an input for each output and
+/// a weight for each channel, and goes around a loop. All of them are registers.
+Tile scalarTile(const Problem &p, const target::MachineModel &machine) {
+  constexpr int64_t most = 8, others = 2, loop = 4, openRow = 64;
+  int64_t row = p.axes[2].out.isNumber() ? std::max<int64_t>(1, p.axes[2].out.number()) : openRow;
+  Tile best{1, 1};
+  int64_t least = std::numeric_limits<int64_t>::max();
+  for (int64_t channels = 1; channels <= std::min(most, p.outGroup); ++channels) {
+    for (int64_t outputs = 1; outputs <= std::min(most, row); ++outputs) {
+      if (channels * outputs + channels + outputs > machine.registers - others) {
+        break;
+      }
+      int64_t cost = 0;
+      for (auto [high, panels] : balancedTiles(p.outGroup, channels)) {
+        for (auto [wide, tiles] : balancedTiles(row, outputs)) {
+          cost += panels * tiles * (high * wide + high + wide + loop);
+        }
+      }
+      if (cost < least) {
+        least = cost, best = {channels, outputs};
+      }
+    }
+  }
+  return best;
+}
+
 /// Builds the loops of one kernel.
 class RowMajorConv {
 public:
   RowMajorConv(Build &build)
-      : build(build), w(build.w), p(problemOf(build.group.root)), space(build.group.space(build.group.resultType())) {
+      : build(build), w(build.w), p(problemOf(build.group.root, build.w.machine)),
+        space(build.group.space(build.group.resultType())) {
     Operation *root = build.group.root;
     x = build.group.buffer(root->getOperand(0)), weights = build.group.buffer(root->getOperand(1));
     bias = onnx::present(root->getOperand(2)) ? build.group.buffer(root->getOperand(2)) : Buffer();
   }
 
-  void item(Ix i) {
+  void items(Ix begin, Ix end) {
     Size elements = p.segmentElements(w.machine.lanes);
-    scratch = w.scratch(build.scratch, i * (Size(4) * elements), w.b.getF32Type(), memoryExtent(elements));
-    Ix n = floorDiv(i, p.groups), group = remainder(i, p.groups);
-    fillZeros(w, scratch, 0, elements);
-    copyIn((n * p.groups + group) * (Size(p.inGroup) * p.axes[0].in * p.axes[1].in * p.axes[2].in));
-    int64_t tile = w.machine.registers >= 32 ? 8 : 4;
-    w.balanced(p.outGroup, tile, [&](Ix channel, int64_t count) {
-      w.loop(0, p.axes[0].out, 1, [&](Ix d) {
-        w.loop(0, p.axes[1].out, 1, [&](Ix h) {
-          row({n, group, channel, count, w.machine.lanes > 1 ? std::max<int64_t>(1, tile / count) : 1}, d, h);
-        });
-      });
+    if (p.isAlone && !p.isReadInPlace()) {
+      takeScratch(0, elements);
+    }
+    w.loop(p.isAlone ? 0 : begin, p.isAlone ? Ix(p.count()) : end, 1, [&](Ix i) {
+      if (!p.isAlone && !p.isReadInPlace()) {
+        takeScratch(i * (Size(4) * elements), elements);
+      }
+      item(i);
     });
   }
 
@@ -111,6 +167,30 @@ private:
   Problem p;
   Space space;
   Buffer x, weights, bias, scratch;
+  Ix image; ///< where the inputs of a group begin
+
+  void takeScratch(Ix at, const Size &elements) {
+    scratch = w.scratch(build.scratch, at, w.b.getF32Type(), memoryExtent(elements));
+    fillZeros(w, scratch, 0, elements);
+  }
+
+  void item(Ix i) {
+    Ix n = floorDiv(i, p.groups), group = remainder(i, p.groups);
+    image = (n * p.groups + group) * (Size(p.inGroup) * p.axes[0].in * p.axes[1].in * p.axes[2].in);
+    if (!p.isReadInPlace()) {
+      copyIn(image);
+    }
+    int64_t most = w.machine.registers >= 32 ? 8 : 4;
+    Tile tile = p.isScalar ? scalarTile(p, w.machine) : Tile{most, 1};
+    w.balanced(p.outGroup, tile.channels, [&](Ix channel, int64_t count) {
+      w.loop(0, p.axes[0].out, 1, [&](Ix d) {
+        w.loop(0, p.axes[1].out, 1, [&](Ix h) {
+          bool hasVectors = !p.isScalar && w.machine.lanes > 1;
+          row({n, group, channel, count, hasVectors ? std::max<int64_t>(1, most / count) : tile.outputs}, d, h);
+        });
+      });
+    });
+  }
 
   /// Computes a row of outputs, at most as many vectors at a time as the sums have.
   void row(Sums sums, Ix d, Ix h) {
@@ -153,23 +233,54 @@ private:
   void copyRow(Ix source, Ix to) {
     const Axis &a = p.axes[2];
     auto [first, last] = held(a);
-    if (a.step == 1 && a.expand == 1) {
+    if ((a.step == 1 || p.isScalar) && a.expand == 1) {
       copyElements(w, x, source + first, scratch, to + Ix(a.shift + first), last - first);
       return;
     }
     w.loop(first, last, 1, [&](Ix j) {
       Ix column = Ix(a.shift) + j * a.expand;
-      w.store(w.load(x, source + j), scratch, to + remainder(column, a.step) * p.columns + floorDiv(column, a.step));
+      w.store(w.load(x, source + j), scratch, to + placeOf(column));
     });
+  }
+
+  /// Returns where a column lies in its row of the scratch.
+  Ix placeOf(Ix column) const {
+    int64_t step = p.axes[2].step;
+    return p.isScalar ? column : remainder(column, step) * p.columns + floorDiv(column, step);
+  }
+
+  /// Returns the distance of the inputs of a tap for one output (or vector of them) and the next.
+  int64_t nextInput(int64_t lanes) const { return p.isScalar ? p.axes[2].step : lanes; }
+
+  /// Returns the input of a tap for some of neighbouring outputs.
+  Value input(Ix channel, std::array<Ix, 3> at, Ix d, Ix h, Ix x, int64_t number, int64_t lanes) {
+    Ix place = inputAt(at, d, h, x) + number * nextInput(lanes);
+    if (!p.isReadInPlace()) {
+      return w.load(scratch, channel * p.plane() + place, lanes);
+    }
+    return w.load(this->x, image + channel * (p.axes[0].in * p.axes[1].in * p.axes[2].in) + place);
   }
 
   /// Returns where the input of tap (d, h, x) for the first of neighbouring outputs `at` lies in channel 0.
   Ix inputAt(std::array<Ix, 3> at, Ix d, Ix h, Ix x) {
     const auto &a = p.axes;
     Ix z = a[0].start + at[0] * a[0].step + d * a[0].tapStep, y = a[1].start + at[1] * a[1].step + h * a[1].tapStep;
-    Ix column = a[2].start + x * a[2].tapStep;
-    return (z * a[1].size + y) * p.row() + remainder(column, a[2].step) * p.columns + floorDiv(column, a[2].step) +
-           at[2];
+    Ix column = a[2].start + x * a[2].tapStep, place = placeOf(column) + at[2] * nextInput(1);
+    return p.isReadInPlace() ? (z * a[1].in + y) * a[2].in + place : (z * a[1].size + y) * p.row() + place;
+  }
+
+  /// Adds the products of one tap of an input channel to sums.
+  SmallVector<Value> addTap(const Sums &sums, ArrayRef<Value> inputs, Ix weight, int64_t out, int64_t lanes,
+                            ValueRange before) {
+    SmallVector<Value> next(before);
+    for (int64_t i = 0; i < sums.channels; ++i) {
+      Value factor = w.splat(w.load(weights, weight + i * out), lanes);
+      for (int64_t v = 0; v < sums.vectors; ++v) {
+        Value &sum = next[i * sums.vectors + v];
+        sum = w.fma(factor, inputs[v], sum);
+      }
+    }
+    return next;
   }
 
   /// Computes sums whose first vector begins at an output.
@@ -187,21 +298,22 @@ private:
     acc = w.loop(0, p.inGroup, 1, acc, [&](Ix c, ValueRange c0) {
       return w.loop(0, a[0].taps, 1, c0, [&](Ix d, ValueRange c1) {
         return w.loop(0, a[1].taps, 1, c1, [&](Ix h, ValueRange c2) {
-          return w.loop(0, a[2].taps, 1, c2, [&](Ix x, ValueRange c3) {
-            SmallVector<Value> inputs, next(c3);
+          auto tap = [&](Ix x, ValueRange c3) {
+            SmallVector<Value> inputs;
             for (int64_t v = 0; v < sums.vectors; ++v) {
-              inputs.push_back(w.load(scratch, c * p.plane() + inputAt(at, d, h, x) + v * lanes, lanes));
+              inputs.push_back(input(c, at, d, h, x, v, lanes));
             }
-            Ix weight = base + c * in + (d * a[1].taps + h) * a[2].taps + x;
-            for (int64_t i = 0; i < sums.channels; ++i) {
-              Value factor = w.splat(w.load(weights, weight + i * out), lanes);
-              for (int64_t v = 0; v < sums.vectors; ++v) {
-                Value &sum = next[i * sums.vectors + v];
-                sum = w.fma(factor, inputs[v], sum);
-              }
-            }
-            return next;
-          });
+            return addTap(sums, inputs, base + c * in + (d * a[1].taps + h) * a[2].taps + x, out, lanes, c3);
+          };
+          constexpr int64_t writtenOut = 5; // neighbours read the same inputs, which stay in registers
+          if (!p.isScalar || a[2].taps > writtenOut) {
+            return w.loop(0, a[2].taps, 1, c2, tap);
+          }
+          SmallVector<Value> next(c2);
+          for (int64_t x = 0; x < a[2].taps; ++x) {
+            next = tap(x, next);
+          }
+          return next;
         });
       });
     });
@@ -219,14 +331,11 @@ private:
 } // namespace
 
 KernelShape rowMajorConvShape(plan::KernelOp kernel, const target::MachineModel &machine) {
-  Problem p = problemOf(kernel.root());
+  Problem p = problemOf(kernel.root(), machine);
   KernelShape shape;
-  shape.items = p.batch * Size(p.groups);
-  shape.scratchBytes = shape.items * Size(4) * p.segmentElements(machine.lanes);
-  shape.build = [](Build &build) {
-    RowMajorConv conv(build);
-    build.w.loop(build.begin, build.end, 1, [&](Ix i) { conv.item(i); });
-  };
+  shape.items = p.isAlone ? Size(1) : p.count();
+  shape.scratchBytes = p.isReadInPlace() ? Size(0) : shape.items * Size(4) * p.segmentElements(machine.lanes);
+  shape.build = [](Build &build) { RowMajorConv(build).items(build.begin, build.end); };
   return shape;
 }
 
