@@ -13,7 +13,8 @@ plan::WeightTable::Recipe plainRecipe(Value constant) {
 // another one is looked up here, and is a part of the key.
 plan::WeightTable::Recipe recipeOf(plan::KernelOp kernel, const KernelShape &shape, unsigned number) {
   auto packed = shape.packed.find(number);
-  plan::WeightTable::Recipe recipe = packed == shape.packed.end() ? plainRecipe(kernel.getIns()[number]) : packed->second;
+  plan::WeightTable::Recipe recipe =
+      packed == shape.packed.end() ? plainRecipe(kernel.getIns()[number]) : packed->second;
   auto joined = shape.joined.find(number);
   if (joined == shape.joined.end()) {
     return recipe;
