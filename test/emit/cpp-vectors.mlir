@@ -26,8 +26,21 @@ module attributes {ingot.model = {
     return
   }
 
+  // A store past the caches is a plain one, which needs no fence.
+  // CHECK-LABEL: void streams(
+  // CHECK-NOT: fence
+  // CHECK: }
+  func.func private @streams(%x: memref<64xf32> {llvm.noalias}, %y: memref<64xf32> {llvm.noalias}) {
+    %c16 = arith.constant 16 : index
+    %v = vector.load %x[%c16] : memref<64xf32>, vector<4xf32>
+    vector.store %v, %y[%c16] {alignment = 16 : i64, nontemporal = true} : memref<64xf32>, vector<4xf32>
+    llvm.fence seq_cst
+    return
+  }
+
   func.func @vectors_run(%x: memref<64xf32>, %y: memref<64xf32>, %work: memref<64xi8>, %exec: !llvm.ptr) -> i32 {
     func.call @chooses(%x, %y) : (memref<64xf32>, memref<64xf32>) -> ()
+    func.call @streams(%x, %y) : (memref<64xf32>, memref<64xf32>) -> ()
     %ok = arith.constant 0 : i32
     return %ok : i32
   }

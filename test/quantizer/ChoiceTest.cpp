@@ -95,6 +95,7 @@ TEST_F(Product, CostOfWeightsIsTheErrorOfTheProduct) {
   Readers readers = readersOf(layers).at("x");
   ByteWeights weights = quantizeWeights(w, layers.front(), {});
   std::vector<float> values;
+  values.reserve(w.size());
   for (size_t i = 0; i < w.size(); ++i) {
     values.push_back(float(weights.values[i]) * weights.scales[i % kOutputs]);
   }

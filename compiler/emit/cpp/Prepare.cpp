@@ -5,6 +5,7 @@
 #include "compiler/emit/cpp/Expression.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -28,8 +29,9 @@ static void splitFusedProducts(ModuleOp module) {
 }
 
 /// Drops hints. How far ahead to prefetch is tuned for one machine, and source is for any; C++17 cannot say how a
-/// pointer is aligned.
+/// pointer is aligned, nor that a store goes past the caches. Plain stores need no fence behind them.
 static void dropHints(ModuleOp module) {
+  module.walk([](LLVM::FenceOp fence) { fence.erase(); });
   module.walk([](memref::PrefetchOp prefetch) { prefetch.erase(); });
   module.walk([](memref::AssumeAlignmentOp aligned) {
     aligned.replaceAllUsesWith(aligned.getMemref());
