@@ -10,7 +10,7 @@
 #include <string.h>
 
 /* What is known of the piece while its graph is made. */
-typedef struct maker {
+typedef struct Maker {
   ingot_cuda *gpu;
   size_t count, words; /* launches, and words of 64 bits that have a bit for each */
   ingot_cuda_record *launches;
@@ -18,17 +18,17 @@ typedef struct maker {
   uint64_t *behind; /* for each launch, `words` of them */
   cuda_graph_node *nodes, *after;
   cuda_graph graph;
-} maker;
+} Maker;
 
 /* Returns argument `i` of a launch, an address. */
-static uint64_t addressOf(const maker *made, size_t launch, uint64_t i) {
+static uint64_t addressOf(const Maker *made, size_t launch, uint64_t i) {
   uint64_t address;
   memcpy(&address, made->arguments[launch] + 8 * i, sizeof address);
   return address;
 }
 
 /* Whether the later of two launches has to wait for the other one. */
-static int mustFollow(const maker *made, size_t earlier, size_t later) {
+static int mustFollow(const Maker *made, size_t earlier, size_t later) {
   const uint64_t *a = made->launches[earlier].uses, *b = made->launches[later].uses;
   if (!a || !b || 8 * a[0] > made->launches[earlier].argumentBytes || 8 * b[0] > made->launches[later].argumentBytes) {
     return 1;
@@ -47,7 +47,7 @@ static int mustFollow(const maker *made, size_t earlier, size_t later) {
   return 0;
 }
 
-static int addLaunch(maker *made, size_t number) {
+static int addLaunch(Maker *made, size_t number) {
   uint64_t *behind = made->behind + number * made->words;
   size_t waits = 0;
   for (size_t before = number; before-- > 0;) {
@@ -75,7 +75,7 @@ static int addLaunch(maker *made, size_t number) {
 }
 
 /* Finds the launches in the records. */
-static void readRecords(maker *made, const ingot_cuda_piece *piece) {
+static void readRecords(Maker *made, const ingot_cuda_piece *piece) {
   char *at = piece->records;
   for (size_t i = 0; i < made->count; ++i) {
     memcpy(&made->launches[i], at, sizeof *made->launches);
@@ -86,7 +86,7 @@ static void readRecords(maker *made, const ingot_cuda_piece *piece) {
 
 int ingot_cuda_make_graph(ingot_cuda *gpu, ingot_cuda_piece *piece) {
   size_t count = (size_t)piece->launches, words = (count + 63) / 64;
-  maker made = {gpu,
+  Maker made = {gpu,
                 count,
                 words,
                 malloc(count * sizeof *made.launches),

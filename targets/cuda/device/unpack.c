@@ -7,12 +7,12 @@
 enum { HEAD_BYTES = 16, LEAST_COPY = 4, HALF = 15 };
 
 /* The bytes that are left to read; `damaged` where more was read than there is. */
-typedef struct source {
+typedef struct Source {
   const unsigned char *at, *end;
   int damaged;
-} source;
+} Source;
 
-static size_t next(source *from) {
+static size_t next(Source *from) {
   if (from->at == from->end) {
     from->damaged = 1;
     return 0;
@@ -21,7 +21,7 @@ static size_t next(source *from) {
 }
 
 /* Reads what is added to half a byte. */
-static size_t count(source *from, size_t half) {
+static size_t count(Source *from, size_t half) {
   size_t all = half, more = half == HALF ? 255 : 0;
   while (more == 255) {
     more = next(from);
@@ -30,7 +30,7 @@ static size_t count(source *from, size_t half) {
   return all;
 }
 
-static size_t distanceOf(source *from, size_t before) {
+static size_t distanceOf(Source *from, size_t before) {
   size_t distance = 0, part = 0x80;
   for (int shift = 0; part & 0x80 && shift < 35; shift += 7) {
     part = next(from);
@@ -44,7 +44,7 @@ static size_t numberAt(const unsigned char *bytes) {
 }
 
 /* Appends the steps' bytes to the `there` bytes of `to`, until there are `all`. */
-static int runSteps(source *from, char *to, size_t there, size_t all) {
+static int runSteps(Source *from, char *to, size_t there, size_t all) {
   size_t distance = 0;
   while (there < all) {
     size_t halves = next(from), literals = count(from, halves >> 4);
@@ -93,7 +93,7 @@ static char *withBase(const ingot_image *images, size_t image, size_t *before) {
     memmove(all, all + ofBase, *before);
   }
   char *larger = realloc(all, *before + size + 1); /* of nothing, it might be null */
-  source from = {bytes + HEAD_BYTES, bytes + images[image].size, 0};
+  Source from = {bytes + HEAD_BYTES, bytes + images[image].size, 0};
   if (!larger || runSteps(&from, larger, *before, *before + size)) {
     free(larger ? larger : all);
     return NULL;

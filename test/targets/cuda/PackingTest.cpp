@@ -55,11 +55,13 @@ private:
 
 std::vector<std::string> pack(const std::vector<std::string> &texts) {
   std::vector<target::Image> images;
+  images.reserve(texts.size());
   for (const std::string &text : texts) {
     images.push_back({"sm_80", text, {}});
   }
   targets::cuda::pack(images, uses);
   std::vector<std::string> packed;
+  packed.reserve(images.size());
   for (const target::Image &image : images) {
     packed.push_back(image.bytes);
   }
