@@ -2,7 +2,6 @@
 // room in the object, for Object.h to fill.
 #pragma once
 #include "compiler/emit/DeviceCode.h"
-#include "compiler/emit/Kinds.h"
 #include "compiler/plan/Model.h"
 #include "compiler/target/MachineModel.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -38,7 +37,7 @@ mlir::LogicalResult addDescriptor(mlir::ModuleOp module, llvm::Module &ir, const
                                   llvm::ArrayRef<DeviceCode> devices);
 
 /// The few passes that loop IR needs: everything else was decided by the kernel builders.
-void optimize(llvm::Module &ir, llvm::TargetMachine &target, Optimize what = Optimize::Balanced);
+void optimize(llvm::Module &ir, llvm::TargetMachine &target);
 
 /// Instructions that the machine does not have become calls of the support library.
 void callForWideArithmetic(llvm::Module &ir, const target::MachineModel &machine);

@@ -193,7 +193,8 @@ LogicalResult Emitter::generateObject(const ingot::target::MachineModel &machine
   constants = platform.constants;
   std::vector<ingot::emit::PieceObject> pieces = ingot::emit::takePieceObjects(module);
   std::unique_ptr<TargetMachine> target = ingot::emit::createTargetMachine(module, machine);
-  if (!target || failed(ingot::emit::lowerToLLVM(module, ingot::emit::Machines(machine, options.machines)))) {
+  ingot::emit::Machines machines(machine, options.machines);
+  if (!target || failed(ingot::emit::lowerToLLVM(module, machines, options.optimize))) {
     return failure();
   }
   for (const ingot::emit::DeviceCode &device : devices) {
@@ -210,7 +211,7 @@ LogicalResult Emitter::generateObject(const ingot::target::MachineModel &machine
   ingot::emit::CodeOptions how{!model.symbols.empty(), machine.gatherLoads, llvm::any_of(*ir, [](const Function &f) {
                                  return f.hasFnAttribute(ingot::emit::usesAmx);
                                })};
-  ingot::emit::optimize(*ir, *target, options.optimize);
+  ingot::emit::optimize(*ir, *target);
   ingot::emit::callForWideArithmetic(*ir, machine);
   ingot::emit::requireLibraryVersion(*ir, model.name);
   if (wants(Kind::Llvm)) {

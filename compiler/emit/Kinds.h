@@ -16,7 +16,7 @@ inline constexpr support::Word<Kind> kindWords[] = {{Kind::Lib, "lib", "NAME.a"}
                                                     {Kind::Mlir, "mlir", "the loops, NAME.mlir"}};
 inline llvm::ArrayRef<support::Word<Kind>> wordsOf(Kind) { return kindWords; }
 
-/// What code is made for (--optimize).
+/// The aim that code is made for: few bytes or little time (--optimize).
 enum class Optimize { Balanced, Size, Speed };
 inline constexpr support::Word<Optimize> optimizeWords[] = {
     {Optimize::Size, "size", "the fewest bytes"},

@@ -54,12 +54,12 @@ LogicalResult emit::Machines::check(ModuleOp module) const {
   return success();
 }
 
-LogicalResult emit::lowerToLLVM(ModuleOp module, const Machines &machines) {
+LogicalResult emit::lowerToLLVM(ModuleOp module, const Machines &machines, Optimize aim) {
   plan::setIndexBits(module, target::platformOf(machines.own).indexBits);
   if (failed(machines.check(module)) || failed(expandMath(module, machines)) || failed(simplifyVectors(module))) {
     return failure();
   }
-  prepareFunctions(module, machines);
+  prepareFunctions(module, machines, aim);
   PassManager structure(module.getContext());
   structure.addPass(createCSEPass());
   structure.addPass(createSCFToControlFlowPass());

@@ -4,6 +4,7 @@
 // Functions of loop IR and math ops in them may carry the attributes of plan/KernelAttributes.h and
 // support/Attributes.h. Private functions become local symbols.
 #pragma once
+#include "compiler/emit/Kinds.h"
 #include "compiler/target/MachineModel.h"
 #include "mlir/IR/BuiltinOps.h"
 #include <memory>
@@ -51,7 +52,7 @@ mlir::LogicalResult simplifyVectors(mlir::ModuleOp module);
 
 /// Sets the linkage, the CPU and the other attributes of LLVM of every function (PrepareFunctions.cpp), and moves stack
 /// arrays to the entry block.
-void prepareFunctions(mlir::ModuleOp module, const Machines &machines);
+void prepareFunctions(mlir::ModuleOp module, const Machines &machines, Optimize aim);
 
 /// Removes the attribute plan::machineName of all functions, so that all are code for the module's own machine. The
 /// module of a device, and C++ source, have only one.
@@ -65,7 +66,7 @@ mlir::LogicalResult convertToLLVM(mlir::ModuleOp module, const Machines &machine
 void splitCalls(mlir::ModuleOp module);
 
 /// Does all steps that the head of this file lists.
-mlir::LogicalResult lowerToLLVM(mlir::ModuleOp module, const Machines &machines);
+mlir::LogicalResult lowerToLLVM(mlir::ModuleOp module, const Machines &machines, Optimize aim = Optimize::Balanced);
 
 /// Registers the passes of ingot-opt: emit-expand-math and emit-lower-to-llvm, both with the option target=SPEC.
 void registerPasses();

@@ -17,22 +17,7 @@ static constexpr const char *pipeline =
     "loop-mssa(loop-rotate,licm)),"
     "globaldce";
 
-/// Says what LLVM makes the code of functions for. PrepareFunctions.cpp has said so for the machine.
-static void setAim(Module &ir, ingot::emit::Optimize what) {
-  for (Function &function : ir) {
-    if (function.isDeclaration() || what == ingot::emit::Optimize::Balanced) {
-      continue;
-    }
-    function.removeFnAttr(Attribute::OptimizeForSize);
-    if (what == ingot::emit::Optimize::Size) {
-      function.addFnAttr(Attribute::OptimizeForSize);
-      function.addFnAttr(Attribute::MinSize);
-    }
-  }
-}
-
-void ingot::emit::optimize(Module &ir, TargetMachine &target, Optimize what) {
-  setAim(ir, what);
+void ingot::emit::optimize(Module &ir, TargetMachine &target) {
   PassBuilder builder(&target);
   LoopAnalysisManager loops;
   FunctionAnalysisManager functions;

@@ -4,7 +4,7 @@
 //   no-builtins                   LLVM does not turn loops into calls of a C library, which may not be there
 //   nounwind                      there are no tables for unwinding
 //   warn-stack-size               LLVM warns of a stack frame above the platform's stackBytes
-//   optsize                       on platforms that want small code
+//   optsize, minsize              on platforms that want small code, or as --optimize says
 //
 // Stack arrays move to the entry block: within a loop each iteration would take more of the stack.
 #include "compiler/emit/Lowering.h"
@@ -16,7 +16,8 @@
 
 using namespace mlir;
 
-static void setAttributes(func::FuncOp function, const ingot::target::MachineModel &machine) {
+static void setAttributes(func::FuncOp function, const ingot::target::MachineModel &machine,
+                          ingot::emit::Optimize aim) {
   Builder builder(function.getContext());
   SmallVector<Attribute> list;
   auto add = [&](StringRef key, StringRef value) { list.push_back(builder.getStrArrayAttr({key, value})); };
@@ -32,8 +33,12 @@ static void setAttributes(func::FuncOp function, const ingot::target::MachineMod
   }
   ingot::target::Platform platform = ingot::target::platformOf(machine);
   add("warn-stack-size", std::to_string(platform.stackBytes));
-  if (platform.smallCode) {
+  using ingot::emit::Optimize;
+  if (aim == Optimize::Balanced ? platform.smallCode : aim == Optimize::Size) {
     list.push_back(builder.getStringAttr("optsize"));
+  }
+  if (aim == Optimize::Size) {
+    list.push_back(builder.getStringAttr("minsize"));
   }
   for (StringRef flag : {"no-builtins", "nounwind"}) {
     list.push_back(builder.getStringAttr(flag));
@@ -47,12 +52,12 @@ void ingot::emit::forgetMachines(ModuleOp module) {
   }
 }
 
-void ingot::emit::prepareFunctions(ModuleOp module, const Machines &machines) {
+void ingot::emit::prepareFunctions(ModuleOp module, const Machines &machines, Optimize aim) {
   for (func::FuncOp function : module.getOps<func::FuncOp>()) {
     if (function.isExternal()) {
       continue;
     }
-    setAttributes(function, machines.of(function));
+    setAttributes(function, machines.of(function), aim);
     if (function.isPrivate()) {
       auto linkage = LLVM::LinkageAttr::get(module.getContext(), LLVM::linkage::Linkage::Internal);
       function->setAttr("llvm.linkage", linkage);

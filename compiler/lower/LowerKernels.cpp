@@ -433,7 +433,7 @@ struct Lowering {
     }
   }
 
-  /// Says how a kernel is computed, if the user asked for one of its nodes, unless it only brings a layout about.
+  /// Remarks how a kernel is computed, if the user asked for one of its nodes and it does more than change a layout.
   void remarkOn(plan::KernelOp kernel, StringRef choice) {
     if (remarks.empty() || isa_and_nonnull<plan::ReorderOp>(kernel.root())) {
       return;

@@ -1,11 +1,11 @@
 // Chooses the patches in which the first layers of a model run (graph/RowPatches.h): of a number that the user gives
 // (--patches 4), or as few as a model needs that takes more RAM than its budget (--budget ram=64K).
 //
-// What a plan takes is known when kernels have their scratch memory and buffers their places, so that the phases from
-// the simplification on run once for each plan: without patches, and then for each number of patches and the best few
-// values to cut by RowPatches' estimate, which knows no scratch memory. A search for a budget takes the first number
-// that keeps to it, and ends where twice as many patches have not led to less memory. The model runs without patches
-// then, and the budget is refused; the result says what was the least.
+// The memory that a plan takes is known when kernels have their scratch memory and buffers have their places. So the
+// phases from the simplification on run once for each plan: without patches, and then for each number of patches and
+// the best few values to cut by RowPatches' estimate, which knows no scratch memory. A search for a budget takes the
+// first number that keeps to it, and ends where twice as many patches have not led to less memory. The model runs
+// without patches then, and the budget is refused; the result says what was the least.
 #pragma once
 #include "compiler/pipeline/Snapshot.h"
 

@@ -1,5 +1,5 @@
-// Writes weights as narrow floats: float16 with a Cast to float32 in front of the layers that read them, or
-// float8e4m3fn with a scale for each output channel and DequantizeLinear there.
+// Writes weights as narrow floats, which an operator in front of the layers widens: float16 with a Cast to float32, or
+// float8e4m3fn with a scale for each output channel and a DequantizeLinear.
 #pragma once
 #include "compiler/quantizer/Layers.h"
 

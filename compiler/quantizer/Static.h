@@ -1,5 +1,6 @@
 // Writes int8 in QDQ form: QuantizeLinear and DequantizeLinear behind each value that a product reads, with ranges that
-// were observed, and DequantizeLinear in front of its weights and its bias. Bytes may be float8e4m3fn, too.
+// were observed, and DequantizeLinear in front of its weights and its bias. For the scheme fp8 the bytes are
+// float8e4m3fn.
 #pragma once
 #include "compiler/quantizer/Layers.h"
 #include "compiler/quantizer/Range.h"

@@ -13,6 +13,7 @@
 // The objects are for the soft-float calling convention, which every program can link; functions of a model pass no
 // floats, so that --triple thumbv7em-none-eabihf changes a mark in the object and nothing else.
 #include "compiler/target/LlvmCpus.h"
+#include "compiler/target/OneThread.h"
 #include "compiler/target/SpecTable.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -162,7 +163,7 @@ public:
     machine.l3Bytes = 256 << 10;
     LlvmCpus(row->triple, row->cpu).takeInstructions(machine, instructionRows);
     machine.instructionCycles = row->cycles;
-    machine.tuning.leastWorkToSplit = 1 << 30; // nobody else would run a part of a kernel
+    setOneThread(machine);
     return machine;
   }
 

@@ -62,7 +62,7 @@ struct Copy {
 
 class Packer {
 public:
-  /// `text` is the base with the image behind it, which begins at byte `from`.
+  /// Packs the bytes of `text` from `from` on; those before are the base's.
   Packer(StringRef text, size_t from) : text(text), from(from), near(text, leastCopy, 32), far(text, 32, 8) {}
 
   std::string pack(StringRef magic, uint32_t base, uint32_t front) {

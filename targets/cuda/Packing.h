@@ -7,17 +7,17 @@
 //   4 bytes   1B 'P' '1', and 'E' where the image is an ELF file, 'T' where it is PTX
 //   4 bytes   how many bytes it has when it is unpacked
 //   4 bytes   0, or 1 + the number of its base, an image before it among those of the device
-//   4 bytes   how many bytes of it are what follows here, in front of the image itself
+//   4 bytes   how many of the unpacked bytes, the first ones, are the words below and not the image
 //   steps     until there are so many bytes
 //
-// What is in front of an image says what its kernels do with memory, so that a device knows which launches need not
-// wait for each other. They are words of 8 bytes, for each kernel in its turn:
+// Words of 8 bytes precede the image. They say which memory its kernels use, so that a device knows which launches need
+// not wait for each other. For each kernel in its turn there are:
 //
 //   how many of its arguments are addresses, which come first; for each of these 2 * the bytes that begin there, and 1
 //   more where the kernel writes them
 //
-// Numbers begin with their low byte. A step appends literals to what there is, then a copy of bytes that are
-// there already, of the image or of its base, whose unpacked bytes lie in front of it:
+// Numbers begin with their low byte. A step appends literals to the bytes that have been unpacked, and then a copy of
+// some of them. The bytes of the base count as unpacked; they precede the image's own:
 //
 //   1 byte    high half: how many literals; low half: how many bytes are copied, less 4
 //   ...       where the high half is 15, bytes that are added to it, up to the first that is not 255
@@ -34,8 +34,8 @@
 
 namespace ingot::targets::cuda {
 
-/// Packs all images in their place, with what their kernels do with memory, as above, in front of each. The base of
-/// an image is the one before it of its kind, PTX or machine code.
+/// Replaces each image by its packed form, with the words above in front of it. The base of an image is the one before
+/// it of its kind, PTX or machine code.
 void pack(llvm::MutableArrayRef<target::Image> images, llvm::ArrayRef<uint64_t> uses);
 
 } // namespace ingot::targets::cuda

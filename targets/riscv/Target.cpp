@@ -6,6 +6,7 @@
 // length that they compute with; so the same code is right, and no faster, where registers are longer. A vector of
 // theirs is two registers, which one instruction computes (LMUL = 2): half as many instructions, each of which takes a
 // number from a scalar register that it would be read for twice.
+#include "compiler/target/OneThread.h"
 #include "compiler/target/SpecTable.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/TargetParser/Host.h"
@@ -107,7 +108,7 @@ public:
     machine.l3Bytes = row->isSmall() ? 256 << 10 : 2 << 20;
     if (row->isSmall()) {
       machine.instructionCycles = row->floats ? cyclesWithFloats : cyclesWithoutFloats;
-      machine.tuning.leastWorkToSplit = 1 << 30; // nobody else would run a part of a kernel
+      setOneThread(machine);
     }
     return machine;
   }

@@ -6,6 +6,7 @@
 // bits, which those of quantized models do not. Products of bytes are those of int16, of which an instruction adds two
 // (i32x4.dot_i16x8_s).
 #include "compiler/target/LlvmCpus.h"
+#include "compiler/target/OneThread.h"
 #include "compiler/target/SpecTable.h"
 
 extern "C" { // NOLINTBEGIN(readability-identifier-naming): LLVM's names
@@ -107,7 +108,7 @@ public:
     machine.l2Bytes = 256 << 10;
     machine.l3Bytes = 2 << 20;
     if (!row->splits) {
-      machine.tuning.leastWorkToSplit = 1 << 30; // nobody else would run a part of a kernel
+      setOneThread(machine);
     }
     return machine;
   }

@@ -13,6 +13,7 @@
 #include "compiler/onnx/elements/Window.h"
 #include "compiler/onnx/ops/Conv.h"
 #include "compiler/onnx/sizes/Shapes.h"
+#include "compiler/target/OneThread.h"
 
 using namespace mlir;
 
@@ -27,9 +28,6 @@ struct Axis {
   Size in = 1, out = 1, shift = 0, size = 1;
   int64_t taps = 1, start = 0, step = 1, tapStep = 1, expand = 1;
 };
-
-/// What targets whose kernels are for one thread say of the least work to split.
-constexpr int64_t neverSplit = 1 << 30;
 
 /// What a convolution computes, and the layout of its scratch.
 struct Problem {
@@ -91,7 +89,7 @@ Problem problemOf(Operation *op, const target::MachineModel &machine) {
             0,
             x.getRank(),
             machine.lanes == 1 && !machine.hasOwnMemory,
-            machine.tuning.leastWorkToSplit >= neverSplit};
+            target::isOneThread(machine)};
   for (size_t i = 0; i < spatial.size(); ++i) {
     p.axes[3 - spatial.size() + i] = axisOf(window, i, spatial[i], transposed);
   }

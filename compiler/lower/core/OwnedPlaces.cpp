@@ -221,7 +221,7 @@ private:
         require(arith::CmpIPredicate::eq, coordinate, own.first);
         continue;
       }
-      // Behind the condition that it is not negative the distance is divided as the others are.
+      // The division is written for numbers that are not negative, and a negative distance is left out anyway.
       Ix distance = own.step > 0 ? coordinate - own.first : Ix(own.first) - coordinate, step = std::abs(own.step);
       Ix far = max(distance, 0);
       require(arith::CmpIPredicate::sge, distance, 0);

@@ -5,7 +5,8 @@
 // Constant indices that address a box of the data (lower/core/IndexBox.h) are not read, and whole vectors are written
 // where the box's innermost dimensions are dense.
 //
-// Where work items are threads, each has places of its own instead (lower/core/OwnedPlaces.h).
+// Where work items are threads, each item writes the places of the result that it owns, and no others
+// (lower/core/OwnedPlaces.h).
 #include "compiler/lower/core/CopyElements.h"
 #include "compiler/lower/core/IndexBox.h"
 #include "compiler/lower/core/Indexing.h"

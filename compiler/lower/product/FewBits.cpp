@@ -23,15 +23,19 @@ void FewBits::forStrip(Writer &w, Ix ofStrip, llvm::function_ref<void(int64_t)> 
   w.ifElse(isLast, [&] { columns(last); }, [&] { columns(strip); });
 }
 
-/// [rows][n] in strips, zeros behind the last column.
+void FewBits::putRow(const char *from, int64_t bytes, int64_t row, int64_t rows, MutableArrayRef<char> to) const {
+  for (int64_t column = 0; column < n; column += strip) {
+    std::copy_n(from + column * bytes, std::min(strip, n - column) * bytes,
+                to.data() + (column * rows + row * strip) * bytes);
+  }
+}
+
+/// Packs [rows][n] in strips, with zeros behind the last column.
 void FewBits::pack(KernelShape &shape, Value v, int64_t rows) const {
   int64_t bytes = onnx::elementBytes(onnx::elementOf(v));
-  auto inStrips = [rows, bytes, n = n, strip = strip](ArrayRef<char> from, MutableArrayRef<char> to) {
+  auto inStrips = [c = *this, rows, bytes](ArrayRef<char> from, MutableArrayRef<char> to) {
     for (int64_t row = 0; row < rows; ++row) {
-      for (int64_t c = 0; c < n; c += strip) {
-        std::copy_n(from.data() + (row * n + c) * bytes, std::min(strip, n - c) * bytes,
-                    to.data() + (c * rows + row * strip) * bytes);
-      }
+      c.putRow(from.data() + row * c.n * bytes, bytes, row, rows, to);
     }
   };
   std::string key = "strips " + std::to_string(strip) + " of " + std::to_string(rows) + "x" + std::to_string(n) +
@@ -51,11 +55,7 @@ void FewBits::join(KernelShape &shape, Value words, Value scales) const {
       for (int64_t i = 0; i < c.rowsOfBlock; ++i) {
         const char *from = i < c.wordsOfBlock ? words.data() + (b * c.wordsOfBlock + i) * c.n * bytes
                                               : scales.data() + b * c.n * bytes;
-        for (int64_t column = 0; column < c.n; column += c.strip) {
-          int64_t row = b * c.rowsOfBlock + i;
-          std::copy_n(from + column * bytes, std::min(c.strip, c.n - column) * bytes,
-                      to.data() + (column * c.blocks * c.rowsOfBlock + row * c.strip) * bytes);
-        }
+        c.putRow(from, bytes, b * c.rowsOfBlock + i, c.blocks * c.rowsOfBlock, to);
       }
     }
   };

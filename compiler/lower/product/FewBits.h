@@ -56,6 +56,8 @@ struct FewBits {
   static std::string whyNotConstant(mlir::Operation *root, unsigned first);
 
 private:
+  /// Copies a row to its places in strips of so many rows.
+  void putRow(const char *from, int64_t bytes, int64_t row, int64_t rows, llvm::MutableArrayRef<char> to) const;
   void pack(KernelShape &shape, mlir::Value v, int64_t rows) const;
   void join(KernelShape &shape, mlir::Value words, mlir::Value scales) const;
 };
