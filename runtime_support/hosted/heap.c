@@ -50,6 +50,7 @@ void *ingot_heap_allocate(void *allocator, int64_t bytes, int64_t align, int32_t
   }
   uintptr_t first = (uintptr_t)base + sizeof(Block), mask = (uintptr_t)align - 1;
   memory = (void *)((first + mask) & ~mask);
+  ingot_prefer_large_pages(memory, bytes);
   *blockOf(memory) = (Block){base, bytes};
   return memory;
 }

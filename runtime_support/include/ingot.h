@@ -610,6 +610,11 @@ void ingot_heap_release(void *allocator, void *memory);
 /* Frees what a heap keeps; it can be used again. */
 void ingot_heap_clear(ingot_heap *heap);
 
+/* Asks the system to back memory, before it is written first, by large pages (transparent huge pages of Linux). It
+ * changes nothing below 4 MiB and on other systems. ingot_heap_allocate asks for it, and Workspace of ingot.hpp;
+ * call it for workspaces and tensors of your own. */
+void ingot_prefer_large_pages(void *memory, int64_t bytes);
+
 typedef struct ingot_pool ingot_pool;
 
 /* Makes a pool of `threads` threads, the calling one counted; 0: as many as the processors that this process may

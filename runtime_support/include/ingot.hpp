@@ -297,6 +297,9 @@ public:
   Workspace(std::size_t bytes, std::size_t align) : count(bytes), alignment(align) {
     if (bytes > 0) {
       pointer = ::operator new(bytes, std::align_val_t(align), std::nothrow);
+#ifdef __linux__
+      ingot_prefer_large_pages(pointer, std::int64_t(bytes));
+#endif
     }
   }
   Workspace(Workspace &&other) noexcept { swap(other); }

@@ -12,6 +12,7 @@ void *guardedNew(int64_t bytes, int64_t align) {
   if (bytes < 0 || bytes > most || posix_memalign(&memory, multiple, (size_t)bytes + guard)) {
     return NULL;
   }
+  ingot_prefer_large_pages(memory, bytes);
   memset(memory, 0, (size_t)bytes); /* pages are touched now, and not in the first run */
   memset((char *)memory + bytes, guardByte, guard);
   return memory;

@@ -2,7 +2,10 @@
 #include "ingot.hpp"
 #include <array>
 #include <cstring>
+#include <fstream>
 #include <gtest/gtest.h>
+#include <sstream>
+#include <string>
 
 namespace {
 
@@ -57,5 +60,43 @@ TEST(Heap, KeepsSoManyBlocks) {
   }
   EXPECT_EQ(static_cast<ingot_heap *>(exec.allocator)->count, 64);
 }
+
+#ifdef __linux__
+/// Returns the flags that Linux has for the pages around an address ("rd wr mr mw me ac hg"); empty: none are told.
+std::string pageFlags(const void *memory) {
+  std::ifstream maps("/proc/self/smaps");
+  auto address = reinterpret_cast<uintptr_t>(memory);
+  bool isInside = false;
+  for (std::string line; std::getline(maps, line);) {
+    uintptr_t begin = 0, end = 0;
+    char dash = 0;
+    std::istringstream range(line);
+    if (line.find(':') > line.find('-') && range >> std::hex >> begin >> dash >> end && dash == '-') {
+      isInside = address >= begin && address < end;
+    } else if (isInside && line.rfind("VmFlags:", 0) == 0) {
+      return line.substr(8);
+    }
+  }
+  return {};
+}
+
+TEST(LargePages, AreAskedForWhereMemoryIsLarge) {
+  if (!std::ifstream("/sys/kernel/mm/transparent_hugepage/enabled")) {
+    GTEST_SKIP() << "this kernel has no transparent huge pages";
+  }
+  constexpr int64_t large = 16 << 20, small = 1 << 20;
+  void *memory = ingot_heap_allocate(nullptr, large, 64, -1), *other = ingot_heap_allocate(nullptr, small, 64, -1);
+  ingot::Workspace workspace(large, 64);
+  auto areAsked = [](const void *pages, int64_t bytes) {
+    return pageFlags(static_cast<const char *>(pages) + bytes / 2).find(" hg") != std::string::npos;
+  };
+  EXPECT_TRUE(areAsked(memory, large)) << pageFlags(memory);
+  EXPECT_TRUE(areAsked(workspace.data(), large));
+  EXPECT_FALSE(areAsked(other, small));
+  ingot_heap_release(nullptr, memory);
+  ingot_heap_release(nullptr, other);
+  ingot_prefer_large_pages(nullptr, large); // nothing happens
+}
+#endif
 
 } // namespace

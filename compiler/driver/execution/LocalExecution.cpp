@@ -23,6 +23,7 @@ LocalExecution::GuardedMemory LocalExecution::allocate(int64_t bytes) {
   if (!data) {
     throw std::bad_alloc();
   }
+  ingot_prefer_large_pages(data, bytes);
   std::memset(data, 0, bytes); // pages are touched now, not in the first run
   std::memset(data + bytes, kGuardByte, roundUp(bytes) + kGuard - bytes);
   return {std::unique_ptr<char, Free>(data), bytes};
