@@ -1,6 +1,10 @@
 // Computes running sums or products along an axis (CumSum, CumProd). The operations follow one another in the order
 // that the standard defines. Where the axis is not the last one, each lane of a vector has a line of its own; else the
 // loop is one of scalars.
+//
+// A vector that walked down a large tensor would wait at each row for memory, because its lines are too far from each
+// other to be fetched ahead. So rows of many vectors are computed one after the other, each from the row of the result
+// before it, which is in a cache.
 #include "compiler/lower/core/AxisSplit.h"
 #include "compiler/onnx/Onnx.h"
 #include "compiler/onnx/ops/Reduce.h"
@@ -10,6 +14,92 @@ using namespace mlir;
 
 namespace ingot::lower {
 namespace {
+
+/// Builds the loops of one kernel.
+class RunningLines {
+public:
+  explicit RunningLines(Build &build)
+      : build(build), w(build.w), op(cast<onnx::CumulativeOp>(build.group.root)),
+        split(build.group, Group::typeOf(op.getX()), Group::typeOf(op.getY()), {static_cast<int64_t>(op.getAxis())},
+              /*keeps=*/true),
+        axis(split.inner.front()), extent(split.in.sizes[axis]),
+        how(op.getKind() == "Prod" ? Combine::Mul : Combine::Add), element(valueType(onnx::elementOf(op.getX()))) {}
+
+  /// Whether rows fill many vectors, and all rows together more than the first cache. The result has to be what is
+  /// carried from row to row: of the root's type, and nothing computed from it.
+  bool goRowByRow() {
+    constexpr int64_t leastVectors = 8, leastBytes = 64 << 10;
+    if (split.across || split.in.block > 1 || w.machine.itemsAreThreads || axis + 2 != split.in.sizes.size()) {
+      return false;
+    }
+    auto yield = cast<plan::YieldOp>(build.group.kernel.getBody().front().getTerminator());
+    bool isAlone = yield.getValues().size() == 1 && yield.getValues()[0] == op.getY() &&
+                   build.group.resultType().getElementType() == element;
+    Ix row = split.in.sizes.back();
+    return isAlone && row.known() && row.number() >= leastVectors * split.lanes &&
+           (!extent.known() || row.number() * extent.number() * elementBytes() >= leastBytes);
+  }
+
+  void eachLine() {
+    split.positions(w, build.begin, build.end, 1, [&](SmallVector<Ix> at, int64_t, int64_t lanes, Value mask) {
+      w.loop(0, extent, 1, none(lanes), [&](Ix i, ValueRange carried) {
+        Point point = pointOf(at, i, lanes, mask);
+        Value all = combine(w, how, carried[0], read(point));
+        finish(op.getExclusive() ? carried[0] : all, point);
+        return SmallVector<Value>{all};
+      });
+    });
+  }
+
+  void rowByRow() {
+    auto eachVector = [&](Ix item, llvm::function_ref<void(ArrayRef<Ix> at, int64_t lanes, Value mask)> body) {
+      SmallVector<Ix> at = split.positionOf(item);
+      w.lanes(split.in.sizes.back(), [&](Ix start, int64_t lanes, Value mask) {
+        at.back() = start;
+        body(at, lanes, mask);
+      });
+    };
+    w.loop(build.begin, build.end, 1, [&](Ix item) {
+      w.ifThen(w.compare(arith::CmpIPredicate::sgt, extent, 0), [&] {
+        eachVector(item, [&](ArrayRef<Ix> at, int64_t lanes, Value mask) {
+          Point first = pointOf(at, 0, lanes, mask);
+          finish(op.getExclusive() ? none(lanes) : combine(w, how, none(lanes), read(first)), first);
+        });
+      });
+      w.loop(1, extent, 1, [&](Ix i) {
+        eachVector(item, [&](ArrayRef<Ix> at, int64_t lanes, Value mask) {
+          Point here = pointOf(at, i, lanes, mask), before = pointOf(at, i - Ix(1), lanes, mask);
+          const Access &y = split.out.results[0];
+          Value carried = w.load(y.buffer, y.at(split.outAt(before.at)), lanes, mask);
+          finish(combine(w, how, carried, read(op.getExclusive() ? before : here)), here);
+        });
+      });
+    });
+  }
+
+private:
+  Build &build;
+  Writer &w;
+  onnx::CumulativeOp op;
+  AxisSplit split;
+  unsigned axis;
+  Ix extent;
+  Combine how;
+  Type element;
+
+  int64_t elementBytes() const { return llvm::divideCeil(element.getIntOrFloatBitWidth(), 8); }
+  Value none(int64_t lanes) { return neutral(w, how, w.vectorOf(element, lanes)); }
+  /// Returns the i-th place of a line in the order of the sums.
+  Point pointOf(ArrayRef<Ix> position, Ix i, int64_t lanes, Value mask) {
+    SmallVector<Ix> at(position);
+    at[axis] = op.getReverse() ? extent - 1 - i : i;
+    return {at, lanes, mask};
+  }
+  Value read(const Point &point) { return build.group.read(op.getX(), split.in, point); }
+  void finish(Value v, const Point &point) {
+    build.group.finish(v, split.out, Point{split.outAt(point.at), point.lanes, point.mask});
+  }
+};
 
 class Cumulative : public KernelFamily {
 public:
@@ -24,23 +114,8 @@ public:
   }
 
   LogicalResult build(Build &build, const KernelShape &) const override {
-    Writer &w = build.w;
-    auto op = cast<onnx::CumulativeOp>(build.group.root);
-    RankedTensorType type = Group::typeOf(op.getX());
-    AxisSplit split(build.group, type, Group::typeOf(op.getY()), {static_cast<int64_t>(op.getAxis())}, /*keeps=*/true);
-    unsigned axis = split.inner.front();
-    Ix extent = split.in.sizes[axis];
-    Combine how = op.getKind() == "Prod" ? Combine::Mul : Combine::Add;
-    split.positions(w, build.begin, build.end, 1, [&](SmallVector<Ix> at, int64_t, int64_t lanes, Value mask) {
-      Value none = neutral(w, how, w.vectorOf(valueType(type.getElementType()), lanes));
-      w.loop(0, extent, 1, none, [&](Ix i, ValueRange carried) {
-        at[axis] = op.getReverse() ? extent - 1 - i : i;
-        Value x = build.group.read(op.getX(), split.in, Point{at, lanes, mask});
-        Value all = combine(w, how, carried[0], x);
-        build.group.finish(op.getExclusive() ? carried[0] : all, split.out, Point{split.outAt(at), lanes, mask});
-        return SmallVector<Value>{all};
-      });
-    });
+    RunningLines lines(build);
+    lines.goRowByRow() ? lines.rowByRow() : lines.eachLine();
     return success();
   }
 };
