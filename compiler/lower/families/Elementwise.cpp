@@ -90,10 +90,10 @@ private:
   static bool isBoundByMemory(plan::KernelOp kernel) {
     constexpr size_t mostOperations = 4; // with the yield
     Block &body = kernel.getBody().front();
-    return body.getOperations().size() <= mostOperations && llvm::none_of(body, [](Operation &op) {
-             return op.hasTrait<onnx::LongFormula>() || isa<onnx::PowOp, onnx::ModOp>(op);
-           });
+    return body.getOperations().size() <= mostOperations &&
+           llvm::none_of(body, [](Operation &op) { return isLong(op); });
   }
+  static bool isLong(Operation &op) { return op.hasTrait<onnx::LongFormula>() || isa<onnx::PowOp, onnx::ModOp>(op); }
 
   /// Returns (i1) whether the result is to be stored past the caches; null where it never is. An operand in the
   /// result's place has brought its lines to the caches already.
@@ -127,6 +127,17 @@ private:
       }
     }
     return all;
+  }
+
+  /// Whether two vectors are computed side by side. A processor holds but a few dozen operations that wait for their
+  /// operands, and a formula of that many, each of which waits for the one before it, leaves it idle.
+  static bool isLongFormulaOfFloats(const Build &build) {
+    const target::MachineModel &machine = build.w.machine;
+    plan::KernelOp kernel = build.group.kernel;
+    auto isFloat = [](Value v) { return onnx::elementOf(v).isF32(); };
+    return machine.machineCode && machine.lanes > 1 && !machine.itemsAreThreads && !machine.hasOwnMemory &&
+           llvm::all_of(kernel->getOperands(), isFloat) && llvm::all_of(kernel->getResults(), isFloat) &&
+           llvm::any_of(kernel.getBody().front(), [](Operation &op) { return isLong(op); });
   }
 
   static int64_t elementBytes(const Buffer &buffer) {
@@ -191,6 +202,15 @@ private:
     };
     Ix extent = space.sizes[d];
     int64_t perStore = build.group.vectorsPerStore(lanes);
+    if (perStore == 1 && !inBlocks && isLongFormulaOfFloats(build)) {
+      // LLVM makes two vectors of one that is too wide, operation by operation.
+      int64_t wide = 2 * lanes;
+      Ix whole = extent - remainder(extent, wide);
+      portion.loop(d, whole, wide, [&](Ix i) { some(i, wide, 1, {}); });
+      return portion.rest(d, [&] {
+        build.w.lanes(extent - whole, [&](Ix i, int64_t count, Value mask) { some(whole + i, count, 1, mask); });
+      });
+    }
     if (perStore == 1) {
       return inBlocks ? portion.loop(d, extent, 1, [&](Ix i) { some(i, lanes, 1, {}); })
                       : portion.lanes(d, extent, [&](Ix i, int64_t count, Value mask) { some(i, count, 1, mask); });
