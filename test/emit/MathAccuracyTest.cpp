@@ -72,7 +72,7 @@ const Function functions[] = {
     {"math.log2", log2l, nullptr, 0, 4, HUGE_VAL, 0.51, 4},
     {"math.log10", log10l, nullptr, 0, 4, HUGE_VAL, 0.51, 4},
     {"math.tanh", tanhl, nullptr, -12, 12, HUGE_VAL, 2, 2.5},
-    {"math.erf", erfl, nullptr, -5, 5, HUGE_VAL, 1.1, 2},
+    {"math.erf", erfl, nullptr, -5, 5, HUGE_VAL, 1.2, 2},
     {"math.erfc", erfcl, nullptr, -5, 2, 2, 30, 400},
     {"math.sin", sinl, nullptr, -30, 30, HUGE_VAL, 0.51, 2},
     {"math.cos", cosl, nullptr, -30, 30, HUGE_VAL, 0.51, 2},

@@ -1,5 +1,5 @@
 // Expands erf and erfc. In f32 erf follows Norbert Juffa: an odd polynomial near 0, and 1 - exp(-p(|x|)) further out.
-// Both are below 1 ulp, and need no division. In f64 it has fdlibm's rational functions on four ranges. Where the
+// Both are within 1.2 ulp, and need no division. In f64 it has fdlibm's rational functions on four ranges. Where the
 // exponential is below half an ulp of 1, erf is exactly 1.
 //
 // In f32 erfc is 2^p(x) for positive x, with p a polynomial on all of [0, 7]. It is within 1e-8 of erfc everywhere, and
@@ -17,10 +17,10 @@ Value erf32(const FloatBuilder &f, Value x) {
   constexpr double away[] = {-1.28717512e-1, -6.34846687e-1, -1.06777877e-1, 2.42546219e-2,
                              -3.88396438e-3, 3.83197126e-4,  -1.72853470e-5};
   Value t = f.abs(x);
-  Value inner = f.fma(f.polynomial(f.mul(x, x), nearZero), x, x);
+  Value inner = f.fma(f.shallowPolynomial(f.mul(x, x), nearZero), x, x);
   Value far = f.select(f.greater(t, 5.0), f.constant(5.0), t);
-  Value power = f.fma(f.polynomial(far, away), far, f.neg(far));
-  Value outer = f.copySign(f.sub(f.constant(1.0), expandExpOfMedium(f, power)), x);
+  Value power = f.fma(f.shallowPolynomial(far, away), far, f.neg(far));
+  Value outer = f.copySign(f.sub(f.constant(1.0), expandExpOfNegative(f, power)), x);
   return f.select(f.greater(t, 0.927734375), outer, inner);
 }
 
