@@ -79,5 +79,5 @@ int32_t ingot::target::hostLevel() {
 
 std::string ingot::target::hostCpu() {
   std::optional<MachineModel> host = hostMachine();
-  return host ? host->cpu : llvm::sys::getHostCPUName().str();
+  return host ? host->spec : llvm::sys::getHostCPUName().str();
 }

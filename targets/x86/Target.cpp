@@ -227,6 +227,38 @@ Expected<HostCpu> hostCpu() {
   return host;
 }
 
+/// Whether kernels for both machines are the same.
+bool haveSameKernels(const MachineModel &a, const MachineModel &b) {
+  return a.lanes == b.lanes && llvm::equal(a.intrinsics, b.intrinsics, [](const char *x, const char *y) {
+           return !x == !y; // a lane count has one intrinsic for an instruction
+         });
+}
+
+/// Returns the CPU by whose name one asks for code like that for `host`. It is another one than the host's where a
+/// virtual machine hides what the host's CPU has, as AVX-512 of a Zen 4.
+std::string nameOf(const HostCpu &host) {
+  // Those of a maker are in order, the newest one first.
+  constexpr StringLiteral others[] = {"znver4",         "znver3",      "graniterapids",  "sapphirerapids",
+                                      "icelake-server", "cascadelake", "skylake-avx512", "alderlake",
+                                      "haswell",        "x86-64-v4",   "x86-64-v3",      "x86-64-v2"};
+  Expected<MachineModel> own = makeMachine("native", host.name, host.featureList());
+  Expected<MachineModel> named = makeMachine(host.name, host.name, "");
+  if (!own || !named) {
+    consumeError(own.takeError()), consumeError(named.takeError());
+    return host.name;
+  }
+  if (haveSameKernels(*own, *named)) {
+    return host.name;
+  }
+  for (StringRef name : others) {
+    MachineModel other = cantFail(makeMachine(name, name, ""));
+    if (haveSameKernels(*own, other) && ingot::targets::x86::lacking(other, host.features).empty()) {
+      return name.str();
+    }
+  }
+  return classOf(host.name, host.featureList())->level;
+}
+
 /// Returns this very machine, with the features that are really there.
 Expected<MachineModel> nativeMachine() {
   Expected<HostCpu> host = hostCpu();
@@ -235,7 +267,7 @@ Expected<MachineModel> nativeMachine() {
   }
   Expected<MachineModel> machine = makeMachine("native", host->name, host->featureList());
   if (machine) {
-    machine->spec = machine->cpu;
+    machine->spec = nameOf(*host);
     ingot::target::readHostCaches(*machine);
   }
   return machine;
@@ -289,7 +321,7 @@ public:
     if (!host) {
       return toString(host.takeError());
     }
-    return machine.cpu == host->name ? "" : ingot::targets::x86::lacking(machine, host->features);
+    return machine.cpu == nameOf(*host) ? "" : ingot::targets::x86::lacking(machine, host->features);
   }
 
   std::string refuses(mlir::Operation *op, const MachineModel &machine) const override { return ""; }
@@ -302,6 +334,8 @@ namespace ingot::targets::x86 {
 std::string lacking(const MachineModel &machine, const StringMap<bool> &host) {
   return cpus().lacking(machine, host, isForAnyCode);
 }
+
+std::string nameOf(const HostCpu &host) { return ::nameOf(host); }
 
 std::unique_ptr<target::Target> create() { return std::make_unique<X86Target>(); }
 } // namespace ingot::targets::x86

@@ -48,6 +48,27 @@ TEST(Registry, UnknownTargetListsLevels) {
   EXPECT_NE(text.find("x86-64-v3"), std::string::npos) << text;
 }
 
+/// A host whose CPU has all that LLVM tells of a CPU with this name, but the features that begin with `hidden`.
+static HostCpu hostOf(llvm::StringRef name, llvm::StringRef hidden) {
+  HostCpu host{name.str(), {}};
+  for (const char *feature : {"64bit",    "sse4.2",   "popcnt",     "avx",        "avx2",    "fma",      "bmi",
+                              "bmi2",     "f16c",     "lzcnt",      "movbe",      "avx512f", "avx512bw", "avx512cd",
+                              "avx512dq", "avx512vl", "avx512vnni", "avx512bf16", "gfni",    "sse4a",    "amx-tile"}) {
+    llvm::StringRef text(feature);
+    host.features[text] = !text.starts_with("amx") && (hidden.empty() || !text.starts_with(hidden));
+  }
+  return host;
+}
+
+TEST(X86, NamesAHostByWhatItHas) {
+  using ingot::targets::x86::nameOf;
+  EXPECT_EQ(nameOf(hostOf("znver4", "")), "znver4");
+  EXPECT_EQ(nameOf(hostOf("znver4", "avx512")), "znver3"); // a virtual machine may hide AVX-512
+  EXPECT_EQ(nameOf(hostOf("znver4", "avx512vnni")), "x86-64-v4");
+  EXPECT_EQ(nameOf(hostOf("znver4", "avx")), "x86-64-v2");
+  EXPECT_EQ(resolve(nameOf(hostOf("znver4", "avx512"))).lanes, 8);
+}
+
 TEST(X86, WhatAHostLacks) {
   llvm::StringMap<bool> haswell, old;
   for (const char *name : {"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl", "avx512vnni", "amx-tile"}) {
