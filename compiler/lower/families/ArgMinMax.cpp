@@ -1,8 +1,8 @@
 // Computes ArgMax and ArgMin. The best value and its position are carried side by side, lane by lane. Of rows of a few
 // elements each lane has one. Along a row each lane sees every `lanes`-th element. At the end of the row the best value
-// over all lanes decides, and the first (or last) position of those lanes that have it. Nothing beats a NaN, as in
-// NumPy, which ONNX's reference calls.
-#include "compiler/lower/core/AxisSplit.h"
+// over all lanes decides, and the first (or last) position of those lanes that have it. Many columns of a large tensor
+// go down together (core/Columns.h). Nothing beats a NaN, as in NumPy, which ONNX's reference calls.
+#include "compiler/lower/core/Columns.h"
 #include "compiler/onnx/Onnx.h"
 #include "compiler/onnx/ops/Constant.h"
 #include "compiler/onnx/ops/Reduce.h"
@@ -42,6 +42,9 @@ public:
                                        {wanted.axis}, wanted.keepdims) {}
 
   void run() {
+    if (hasWideColumns(w, split)) {
+      return strips();
+    }
     Ix begin = split.shortRows(w, group, wanted.data, build.begin, build.end, [&](Ix at, ArrayRef<Value> columns) {
       finish(positions(columns), *split.rowsOut, Point{{at}, split.lanes, {}});
     });
@@ -140,6 +143,33 @@ private:
     return split.sweep(w, at, lanes, mask, 1, start(lanes), [&](const AxisSplit::Step &s, ValueRange carried) {
       return step(carried[0], carried[1], s);
     })[1];
+  }
+
+  /// Finds the positions of columns in strips.
+  void strips() {
+    constexpr int64_t most = 512, rowsTogether = 8;
+    int64_t width = widthOfStrips(split, most);
+    Buffer best = arrayForColumns(w, split, element, width), places = arrayForColumns(w, split, index, width);
+    eachStrip(w, split, build.begin, build.end, width, [&](const Strip &strip) {
+      auto load = [&](Ix place, int64_t lanes) {
+        return SmallVector<Value>{w.load(best, place, lanes), w.load(places, place, lanes)};
+      };
+      auto store = [&](ArrayRef<Value> pair, Ix place) { w.store(pair[0], best, place), w.store(pair[1], places, place); };
+      strip.vectors(w, [&](const SmallVector<Ix> &, Ix place, int64_t lanes, Value) { store(start(lanes), place); });
+      strip.down(w, rowsTogether, [&](Ix from, int64_t rows) {
+        strip.vectors(w, [&](const SmallVector<Ix> &at, Ix place, int64_t lanes, Value mask) {
+          SmallVector<Value> pair = load(place, lanes);
+          for (int64_t r = 0; r < rows; ++r) {
+            SmallVector<Ix> here = strip.below(at, from + Ix(r));
+            pair = step(pair[0], pair[1], {here, lanes, mask, 0});
+          }
+          store(pair, place);
+        });
+      });
+      strip.vectors(w, [&](const SmallVector<Ix> &at, Ix place, int64_t lanes, Value mask) {
+        finish(load(place, lanes)[1], split.out, Point{split.outAt(at), lanes, mask});
+      });
+    });
   }
 
   /// Returns the position for a row.

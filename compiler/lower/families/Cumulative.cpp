@@ -1,11 +1,9 @@
 // Computes running sums or products along an axis (CumSum, CumProd). The operations follow one another in the order
 // that the standard defines. Where the axis is not the last one, each lane of a vector has a line of its own; else the
 // loop is one of scalars.
-//
-// A vector that walked down a large tensor would wait at each row for memory, because its lines are too far from each
-// other to be fetched ahead. So rows of many vectors are computed one after the other, each from the row of the result
-// before it, which is in a cache.
-#include "compiler/lower/core/AxisSplit.h"
+// Where columns are wide (core/Columns.h), rows are computed one after the other, each from the row of the result before
+// it, which is in a cache.
+#include "compiler/lower/core/Columns.h"
 #include "compiler/onnx/Onnx.h"
 #include "compiler/onnx/ops/Reduce.h"
 #include "compiler/onnx/sizes/Shapes.h"
@@ -25,19 +23,12 @@ public:
         axis(split.inner.front()), extent(split.in.sizes[axis]),
         how(op.getKind() == "Prod" ? Combine::Mul : Combine::Add), element(valueType(onnx::elementOf(op.getX()))) {}
 
-  /// Whether rows fill many vectors, and all rows together more than the first cache. The result has to be what is
-  /// carried from row to row: of the root's type, and nothing computed from it.
+  /// Whether columns are wide, and the result is what is carried from row to row: of the root's type, and nothing
+  /// computed from it.
   bool goRowByRow() {
-    constexpr int64_t leastVectors = 8, leastBytes = 64 << 10;
-    if (split.across || split.in.block > 1 || w.machine.itemsAreThreads || axis + 2 != split.in.sizes.size()) {
-      return false;
-    }
     auto yield = cast<plan::YieldOp>(build.group.kernel.getBody().front().getTerminator());
-    bool isAlone = yield.getValues().size() == 1 && yield.getValues()[0] == op.getY() &&
-                   build.group.resultType().getElementType() == element;
-    Ix row = split.in.sizes.back();
-    return isAlone && row.known() && row.number() >= leastVectors * split.lanes &&
-           (!extent.known() || row.number() * extent.number() * elementBytes() >= leastBytes);
+    return hasWideColumns(w, split) && yield.getValues().size() == 1 && yield.getValues()[0] == op.getY() &&
+           build.group.resultType().getElementType() == element;
   }
 
   void eachLine() {
@@ -87,7 +78,6 @@ private:
   Combine how;
   Type element;
 
-  int64_t elementBytes() const { return llvm::divideCeil(element.getIntOrFloatBitWidth(), 8); }
   Value none(int64_t lanes) { return neutral(w, how, w.vectorOf(element, lanes)); }
   /// Returns the i-th place of a line in the order of the sums.
   Point pointOf(ArrayRef<Ix> position, Ix i, int64_t lanes, Value mask) {

@@ -1,12 +1,9 @@
 // Builds reductions over any axes. Where the last dimension is reduced, vectors run along it into several accumulators,
 // which are combined across their lanes at the end, those of several rows together. Of rows of a few elements each lane
 // has one. Else each lane is a result of its own, and nothing is combined across lanes. Both layouts work.
-//
-// A few vectors that walked down a large tensor would wait at each row for memory, because its lines are too far from
-// each other to be fetched ahead. So many columns go down together, several rows at a time, with their sums in a small
-// array that stays in the first cache. Each column adds its elements in the same order.
+// Many columns of a large tensor go down together (core/Columns.h), each of which adds its elements in order.
 #include "compiler/onnx/ops/Reduce.h"
-#include "compiler/lower/core/AxisSplit.h"
+#include "compiler/lower/core/Columns.h"
 #include "compiler/onnx/ElementTypes.h"
 #include "compiler/onnx/Onnx.h"
 #include "compiler/onnx/sizes/Shapes.h"
@@ -38,8 +35,8 @@ public:
         split(std::move(split)) {}
 
   void run() {
-    if (goTogether()) {
-      return togetherDown();
+    if (hasWideColumns(w, split) && !onnx::isBool(element)) {
+      return strips();
     }
     Ix begin = split.shortRows(w, group, data, build.begin, build.end, [&](Ix row, SmallVector<Value> columns) {
       finish(shortRows(std::move(columns)), *split.rowsOut, Point{{row}, split.lanes, {}});
@@ -181,62 +178,27 @@ private:
     }
   }
 
-  /// Whether columns are many and long enough to go down together.
-  bool goTogether() const {
-    constexpr int64_t leastVectors = 16, leastBytes = 64 << 10;
-    if (split.across || split.in.block > 1 || w.machine.itemsAreThreads || split.inner.size() != 1 ||
-        split.inner.front() + 2 != split.in.sizes.size() || onnx::isBool(element)) {
-      return false;
-    }
-    Ix row = split.in.sizes.back(), rows = split.count;
-    return row.known() && row.number() >= leastVectors * split.lanes &&
-           (!rows.known() || row.number() * rows.number() * bytesOfElement() >= leastBytes);
-  }
-  int64_t bytesOfElement() const { return llvm::divideCeil(element.getIntOrFloatBitWidth(), 8); }
-
-  /// Reduces all columns, as many together as a small array has sums for.
-  void togetherDown() {
-    constexpr int64_t bytesOfSums = 4096;
-    int64_t row = split.in.sizes.back().number(), most = std::min(row, bytesOfSums / bytesOfElement()),
-            places = llvm::divideCeil(most, split.lanes) * split.lanes;
-    Buffer sums = w.local(element, places);
-    w.loop(build.begin, build.end, 1, [&](Ix item) {
-      SmallVector<Ix> at = split.positionOf(item);
-      w.loop(0, row / most * most, most, [&](Ix first) { strip(at, first, most, sums); });
-      if (row % most) {
-        strip(at, row / most * most, row % most, sums);
-      }
-    });
-  }
-
-  /// Reduces the columns [first, first + width) of a position.
-  void strip(ArrayRef<Ix> position, Ix first, int64_t width, const Buffer &sums) {
-    constexpr int64_t rowsTogether = 8; // for each of which the processor fetches ahead
-    auto each = [&](llvm::function_ref<void(SmallVector<Ix> at, Ix place, int64_t lanes, Value mask)> body) {
-      w.lanes(width, [&](Ix place, int64_t lanes, Value mask) {
-        SmallVector<Ix> at(position);
-        at.back() = first + place;
-        body(at, place, lanes, mask);
+  /// Reduces all columns in strips.
+  void strips() {
+    constexpr int64_t most = 1024, rowsTogether = 8;
+    int64_t width = widthOfStrips(split, most);
+    Buffer sums = arrayForColumns(w, split, element, width);
+    eachStrip(w, split, build.begin, build.end, width, [&](const Strip &strip) {
+      strip.vectors(w, [&](const SmallVector<Ix> &, Ix place, int64_t lanes, Value) {
+        w.store(neutral(w, how, w.vectorOf(element, lanes)), sums, place);
       });
-    };
-    auto addRows = [&](Ix from, int64_t rows) {
-      each([&](SmallVector<Ix> at, Ix place, int64_t lanes, Value mask) {
-        Value sum = w.load(sums, place, lanes);
-        for (int64_t r = 0; r < rows; ++r) {
-          at[split.inner.front()] = from + Ix(r);
-          sum = combine(w, how, sum, read(at, lanes, mask));
-        }
-        w.store(sum, sums, place);
+      strip.down(w, rowsTogether, [&](Ix from, int64_t rows) {
+        strip.vectors(w, [&](const SmallVector<Ix> &at, Ix place, int64_t lanes, Value mask) {
+          Value sum = w.load(sums, place, lanes);
+          for (int64_t r = 0; r < rows; ++r) {
+            sum = combine(w, how, sum, read(strip.below(at, from + Ix(r)), lanes, mask));
+          }
+          w.store(sum, sums, place);
+        });
       });
-    };
-    each([&](const SmallVector<Ix> &, Ix place, int64_t lanes, Value) {
-      w.store(neutral(w, how, w.vectorOf(element, lanes)), sums, place);
-    });
-    Ix whole = split.count - remainder(split.count, rowsTogether);
-    w.loop(0, whole, rowsTogether, [&](Ix r) { addRows(r, rowsTogether); });
-    w.loop(whole, split.count, 1, [&](Ix r) { addRows(r, 1); });
-    each([&](const SmallVector<Ix> &at, Ix place, int64_t lanes, Value mask) {
-      finish(w.load(sums, place, lanes), split.out, Point{split.outAt(at), lanes, mask});
+      strip.vectors(w, [&](const SmallVector<Ix> &at, Ix place, int64_t lanes, Value mask) {
+        finish(w.load(sums, place, lanes), split.out, Point{split.outAt(at), lanes, mask});
+      });
     });
   }
 

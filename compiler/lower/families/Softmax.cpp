@@ -1,8 +1,9 @@
 // Computes Softmax and LogSoftmax along one axis. A row that is short enough stays in registers from the first load to
 // the store, and rows of a few elements are exchanged with columns there. A longer one is read for the maximum and
 // again for the sum, while the exponentials wait in the result, and then scaled. Where the axis is not the last, each
-// lane is a softmax of its own. A NaN need not win the maximum, because it makes the sum NaN.
-#include "compiler/lower/core/AxisSplit.h"
+// lane is a softmax of its own, and many such columns of a large tensor go down together (core/Columns.h). A NaN need not
+// win the maximum, because it makes the sum NaN.
+#include "compiler/lower/core/Columns.h"
 #include "compiler/onnx/Onnx.h"
 #include "compiler/onnx/ops/Constant.h"
 #include "compiler/onnx/ops/Normalization.h"
@@ -52,6 +53,9 @@ public:
   }
 
   void run() {
+    if (!heldColumns && hasWideColumns(w, split)) {
+      return strips();
+    }
     Ix begin = split.shortRows(w, group, wanted.x, build.begin, build.end,
                                [&](Ix row, SmallVector<Value> columns) { rows(row, std::move(columns)); });
     split.positions(w, begin, build.end, 1, [&](SmallVector<Ix> at, int64_t, int64_t lanes, Value mask) {
@@ -236,29 +240,81 @@ private:
     return sum;
   }
 
+  /// Returns the exponential of an element less the maximum, and lets it wait in the result where it may.
+  Value exponential(ArrayRef<Ix> at, int64_t lanes, Value mask, Value max) {
+    Value e = exp(sub(read(at, lanes, mask), splatTo(max, lanes)));
+    if (storesAhead) {
+      const Access &y = split.out.results[0];
+      w.store(e, y.buffer, y.at(split.outAt(at)), mask);
+    }
+    return e;
+  }
+
+  /// Writes an element, of which the exponential may wait in the result.
+  void finishScaled(ArrayRef<Ix> at, int64_t lanes, Value mask, Value max, Value factor) {
+    const Access &y = split.out.results[0];
+    Value v;
+    if (storesAhead) {
+      v = w.load(y.buffer, y.at(split.outAt(at)), lanes, mask);
+    } else {
+      v = sub(read(at, lanes, mask), splatTo(max, lanes));
+      v = wanted.log ? v : exp(v);
+    }
+    finish(scaled(v, splatTo(factor, lanes)), at, lanes, mask);
+  }
+
+  /// Writes columns in strips, in the same three passes as passes(). A strip is as narrow as the second cache asks for,
+  /// which has what the passes read and write.
+  void strips() {
+    constexpr int64_t leastVectors = 16, most = 512, rowsTogether = 4;
+    int64_t fit = split.count.known() ? w.machine.l2Bytes / 16 / split.count.number() : most / 2;
+    int64_t width = widthOfStrips(split, std::clamp<int64_t>(fit, leastVectors * split.lanes, most));
+    width = std::max(split.lanes, width / split.lanes * split.lanes);
+    Buffer maxima = arrayForColumns(w, split, element, width), sums = arrayForColumns(w, split, element, width);
+    eachStrip(w, split, build.begin, build.end, width, [&](const Strip &strip) {
+      using At = const SmallVector<Ix> &;
+      auto fill = [&](const Buffer &with, Combine how) {
+        strip.vectors(w, [&](At, Ix place, int64_t lanes, Value) {
+          w.store(neutral(w, how, w.vectorOf(element, lanes)), with, place);
+        });
+      };
+      auto foldTo = [&](const Buffer &to, Combine how, llvm::function_ref<Value(ArrayRef<Ix>, Ix, int64_t, Value)> f) {
+        fill(to, how);
+        strip.down(w, rowsTogether, [&](Ix from, int64_t rows) {
+          strip.vectors(w, [&](At at, Ix place, int64_t lanes, Value mask) {
+            SmallVector<Value> x;
+            for (int64_t r = 0; r < rows; ++r) {
+              x.push_back(f(strip.below(at, from + Ix(r)), place, lanes, mask));
+            }
+            w.store(combine(w, how, w.load(to, place, lanes), tree(w, how, std::move(x))), to, place);
+          });
+        });
+      };
+      foldTo(maxima, Combine::Larger,
+             [&](ArrayRef<Ix> at, Ix, int64_t lanes, Value mask) { return read(at, lanes, mask); });
+      foldTo(sums, Combine::Add, [&](ArrayRef<Ix> at, Ix place, int64_t lanes, Value mask) {
+        return exponential(at, lanes, mask, w.load(maxima, place, lanes));
+      });
+      strip.vectors(w, [&](At, Ix place, int64_t lanes, Value) {
+        w.store(factorOf(w.load(sums, place, lanes)), sums, place);
+      });
+      strip.down(w, 1, [&](Ix row, int64_t) {
+        strip.vectors(w, [&](At at, Ix place, int64_t lanes, Value mask) {
+          finishScaled(strip.below(at, row), lanes, mask, w.load(maxima, place, lanes), w.load(sums, place, lanes));
+        });
+      });
+    });
+  }
+
   /// Writes a row or columns in three passes: maximum, sum, and scaling.
   void passes(ArrayRef<Ix> at, int64_t lanes, Value mask) {
     Value max =
         fold(at, lanes, mask, Combine::Larger, [&](const AxisSplit::Step &s) { return read(s.at, s.lanes, s.mask); });
-    Value sum = fold(at, lanes, mask, Combine::Add, [&](const AxisSplit::Step &s) {
-      Value e = exp(sub(read(s.at, s.lanes, s.mask), splatTo(max, s.lanes)));
-      if (storesAhead) {
-        const Access &y = split.out.results[0];
-        w.store(e, y.buffer, y.at(split.outAt(s.at)), s.mask);
-      }
-      return e;
-    });
+    Value sum = fold(at, lanes, mask, Combine::Add,
+                     [&](const AxisSplit::Step &s) { return exponential(s.at, s.lanes, s.mask, max); });
     Value factor = factorOf(sum);
     split.sweep(w, at, lanes, mask, accumulators, {}, [&](const AxisSplit::Step &s, ValueRange) {
-      const Access &y = split.out.results[0];
-      Value v;
-      if (storesAhead) {
-        v = w.load(y.buffer, y.at(split.outAt(s.at)), s.lanes, s.mask);
-      } else {
-        v = sub(read(s.at, s.lanes, s.mask), splatTo(max, s.lanes));
-        v = wanted.log ? v : exp(v);
-      }
-      finish(scaled(v, splatTo(factor, s.lanes)), s.at, s.lanes, s.mask);
+      finishScaled(s.at, s.lanes, s.mask, max, factor);
       return SmallVector<Value>();
     });
   }
