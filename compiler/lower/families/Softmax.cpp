@@ -266,7 +266,7 @@ private:
   /// Writes columns in strips, in the same three passes as passes(). A strip is as narrow as the second cache asks for,
   /// which has what the passes read and write.
   void strips() {
-    constexpr int64_t leastVectors = 16, most = 512, rowsTogether = 4;
+    constexpr int64_t leastVectors = 16, most = 512, rowsTogether = 8;
     int64_t fit = split.count.known() ? w.machine.l2Bytes / 16 / split.count.number() : most / 2;
     int64_t width = widthOfStrips(split, std::clamp<int64_t>(fit, leastVectors * split.lanes, most));
     width = std::max(split.lanes, width / split.lanes * split.lanes);
