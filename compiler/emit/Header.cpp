@@ -271,9 +271,9 @@ private:
     }
     std::string text;
     for (const std::string &part : stems.memories) {
-      text += (text.empty() ? "" : ", ") + part + " " + partMacro(part);
+      text += "\n *   " + part + ": " + partMacro(part);
     }
-    return "each part of\n * the workspace has its bytes, aligned (one of 0 bytes may be null): " + text + ".\n *";
+    return "each part of\n * the workspace has its bytes, aligned (one of 0 bytes may be null):" + text + "\n *";
   }
 
   /// Writes the prototypes of the entry, of NAME_workspace_bytes for open sizes, and of NAME_model.

@@ -312,7 +312,8 @@ std::optional<ArenaPlan> planArena(std::span<const BufferLifetime> buffers, cons
     return plan;
   }
   problem.bound = plan.lowerBound = largestLiveSum(problem.items);
-  problem.enough = std::max(problem.bound, search.enough < 0 ? problem.bound + problem.bound / 100 : search.enough);
+  int64_t enough = search.enough < 0 ? problem.bound + problem.bound / 100 : std::min(search.enough, kMaxBytes);
+  problem.enough = std::max(problem.bound, enough);
   listConflicts(problem);
   Placement placement = solve(problem, search);
   for (size_t i = 0; i < problem.items.size(); ++i) {

@@ -1,6 +1,6 @@
-// Plans the arenas in which the buffers of Places.cpp lie: one for the host, and one for each device. Where the host has
-// several memories (--memories), its arena consists of a part for each, one behind the other, and a buffer lies in the
-// part in which its traffic costs least (DivideBuffers.cpp).
+// Plans the arenas in which the buffers of Places.cpp lie: one for the host, and one for each device. Where the host
+// has several memories (--memories), its arena consists of a part for each, one behind the other, and a buffer lies in
+// the part in which its traffic costs least (DivideBuffers.cpp).
 //
 // The traffic of a buffer is what launches and copies read and write of it, in a loop as often as it runs. How often a
 // kernel reads an operand is counted in its code (Traffic.cpp): a convolution its image several times, and what it has

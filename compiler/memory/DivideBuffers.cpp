@@ -59,10 +59,12 @@ public:
         items.push_back({i, bytes, size_t(begin - steps.begin()), size_t(end - steps.begin()), double(traffic[i])});
       }
     }
-    std::stable_sort(items.begin(), items.end(), [](const Item &a, const Item &b) { return a.traffic > b.traffic; });
+    std::sort(items.begin(), items.end(), [](const Item &a, const Item &b) {
+      return std::pair(-a.traffic, a.buffer) < std::pair(-b.traffic, b.buffer);
+    });
     std::iota(byCost.begin(), byCost.end(), 0);
-    std::stable_sort(byCost.begin(), byCost.end(),
-                     [&](size_t a, size_t b) { return memories[a].cycles < memories[b].cycles; });
+    std::sort(byCost.begin(), byCost.end(),
+              [&](size_t a, size_t b) { return std::pair(memories[a].cycles, a) < std::pair(memories[b].cycles, b); });
     largest = size_t(std::max_element(memories.begin(), memories.end(),
                                       [](const MemorySize &a, const MemorySize &b) { return a.bytes < b.bytes; }) -
                      memories.begin());
@@ -86,9 +88,9 @@ public:
 private:
   std::span<const BufferLifetime> buffers;
   std::span<const MemorySize> memories;
-  std::vector<Item> items;       ///< those with most traffic first
-  std::vector<size_t> byCost;    ///< memories, the cheapest first
-  size_t largest = 0;            ///< the memory with most bytes
+  std::vector<Item> items;    ///< those with most traffic first
+  std::vector<size_t> byCost; ///< memories, the cheapest first
+  size_t largest = 0;         ///< the memory with most bytes
   size_t stepCount = 0;
   std::vector<std::vector<int64_t>> room; ///< by memory and step, the bytes that are left
   Choice best;                            ///< empty: none is known that fits
@@ -194,7 +196,8 @@ private:
     std::iota(all.begin(), all.end(), 0);
     std::array<std::vector<size_t>, 4> orders = {all, all, all, all};
     auto sortDown = [](std::vector<size_t> &order, auto key) {
-      std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return key(a) > key(b); });
+      std::sort(order.begin(), order.end(),
+                [&](size_t a, size_t b) { return std::pair(-key(a), a) < std::pair(-key(b), b); });
     };
     sortDown(orders[0], [&](size_t i) { return items[i].traffic / bytes(i); });
     sortDown(orders[1], [&](size_t i) { return items[i].traffic / area(i); });
@@ -203,15 +206,20 @@ private:
     return orders;
   }
 
+  /// Returns the cheapest memory with room for the item, or the number of memories where none has any.
+  size_t cheapestFor(const Item &item) {
+    auto memory = std::find_if(byCost.begin(), byCost.end(), [&](size_t m) { return hasRoom(item, m); });
+    return memory == byCost.end() ? memories.size() : *memory;
+  }
+
   /// Puts items into the cheapest memory with room. Returns whether all have one.
   bool fill(const std::vector<size_t> &order, Choice &choice) {
     for (size_t i : order) {
-      auto memory = std::find_if(byCost.begin(), byCost.end(), [&](size_t m) { return hasRoom(items[i], m); });
-      if (memory == byCost.end()) {
+      choice[i] = cheapestFor(items[i]);
+      if (choice[i] == memories.size()) {
         return false;
       }
-      put(items[i], *memory);
-      choice[i] = *memory;
+      put(items[i], choice[i]);
     }
     return true;
   }
@@ -226,12 +234,16 @@ private:
     }
   }
 
-  /// Returns a division in which the largest memory has all for which the others have no room.
+  /// Returns a division in which the largest memory has all for which no other one has room.
   Choice overflowing() {
     Choice choice(items.size());
     empty(0);
-    std::fill(room[largest].begin(), room[largest].end(), std::numeric_limits<int64_t>::max());
-    fill(orders()[0], choice);
+    const std::vector<size_t> order = orders().front();
+    for (size_t i : order) {
+      size_t memory = cheapestFor(items[i]);
+      choice[i] = memory == memories.size() ? largest : memory;
+      put(items[i], choice[i]);
+    }
     return choice;
   }
 
@@ -307,8 +319,8 @@ private:
     }
     std::vector<double> least(items.size() + 1, 0); // of the items from each on, were they alone
     for (size_t i = items.size(); i-- > 0;) {
-      auto memory = std::find_if(byCost.begin(), byCost.end(),
-                                 [&](size_t m) { return items[i].bytes <= memories[m].bytes; });
+      auto memory =
+          std::find_if(byCost.begin(), byCost.end(), [&](size_t m) { return items[i].bytes <= memories[m].bytes; });
       if (memory == byCost.end()) {
         return true; // it fits nowhere
       }

@@ -86,8 +86,8 @@ bool Places::isOpen() const {
   return llvm::any_of(sizes, [&](const support::Size &s) { return !largest(s); });
 }
 
-/// Returns the most bytes that a value has in any run that has a bound.
-int64_t Places::mostBytes(Value v) const { return largest(bytesOf(v).bounded(bounds)).value_or(0); }
+/// Returns the most bytes that a tensor has in any run that has a bound.
+int64_t Places::mostBytes(Value tensor) const { return largest(bytesOf(tensor).bounded(bounds)).value_or(0); }
 
 /// Adds a buffer that is live in `step` and returns its number. A buffer that nothing bounds is marked as memory to ask
 /// for, and takes no room in the arena.
@@ -273,12 +273,19 @@ void Places::touch(size_t buffer) {
   }
 }
 
-/// Counts bytes that the present op reads or writes of a buffer.
+/// Counts bytes that the present op reads or writes of a buffer, if `buffer` is one.
 void Places::count(std::optional<size_t> buffer, int64_t bytes) {
-  constexpr int64_t much = int64_t(1) << 50; // sums of these are exact numbers of double
+  constexpr int64_t much = int64_t(1) << 40; // sums of these times cycles are exact numbers of double
   if (buffer) {
     int64_t all = bytes > much / repeats ? much : bytes * repeats;
     plan.traffic[*buffer] = std::min(much, plan.traffic[*buffer] + all);
+  }
+}
+
+/// Counts the bytes of a tensor that the present op reads or writes as a whole, if `buffer` is its buffer.
+void Places::countTensor(std::optional<size_t> buffer, Value tensor) {
+  if (buffer && !plan.memories.empty()) {
+    count(buffer, mostBytes(tensor));
   }
 }
 
@@ -347,8 +354,8 @@ void Places::visitCopy(Operation &op) {
   if (auto stage = dyn_cast<ingot::plan::StageOp>(op); stage && isLeftToHandOver(stage)) {
     return;
   }
-  count(touch(op.getOperand(0)), mostBytes(op.getOperand(0)));
-  count(touch(op.getResult(0), op.getName().stripDialect()), mostBytes(op.getResult(0)));
+  countTensor(touch(op.getOperand(0)), op.getOperand(0));
+  countTensor(touch(op.getResult(0), op.getName().stripDialect()), op.getResult(0));
   ++step;
 }
 
@@ -373,13 +380,13 @@ static int64_t tripsOf(onnx::LoopOp loop) {
 
 void Places::visitLoop(onnx::LoopOp loop) {
   for (Value v : loop->getOperands()) {
-    count(touch(v), mostBytes(v));
+    countTensor(touch(v), v);
   }
   for (Value v : loop->getResults()) {
     touch(v, "loop");
   }
   for (Value carried : loop->getResults().take_front(loop.carried())) {
-    count(touch(carried), mostBytes(carried)); // the initial value is copied there
+    countTensor(touch(carried), carried); // the initial value is copied there
   }
   if (!loop.number().use_empty()) {
     touch(loop.number(), "iteration");

@@ -119,7 +119,7 @@ private:
     return it == map.end() ? std::nullopt : std::optional<int64_t>(it->second);
   }
   std::optional<int64_t> largest(const support::Size &bytes) const;
-  int64_t mostBytes(Value v) const;
+  int64_t mostBytes(Value tensor) const;
   size_t addBuffer(const support::Size &exact, int64_t step, std::string name, int64_t device);
   void refuseAllocation(const support::Size &bytes, const llvm::Twine &what);
 
@@ -133,6 +133,7 @@ private:
   std::optional<size_t> touch(Value v, llvm::StringRef name = "");
   void touch(size_t buffer);
   void count(std::optional<size_t> buffer, int64_t bytes);
+  void countTensor(std::optional<size_t> buffer, Value tensor);
   std::vector<int64_t> trafficOf(ingot::plan::LaunchOp launch) const;
   void visit(mlir::Block &block);
   void visit(ingot::plan::LaunchOp launch);

@@ -31,7 +31,9 @@ public:
   Call(func::FuncOp function, MutableArrayRef<double> bytes) : function(function), bytes(bytes) {}
 
   /// Notes what an argument is: a number, or memory of an argument of the kernel.
-  void setNumber(unsigned argument, std::optional<int64_t> number) { setNumber(function.getArgument(argument), number); }
+  void setNumber(unsigned argument, std::optional<int64_t> number) {
+    setNumber(function.getArgument(argument), number);
+  }
   void setMemory(unsigned argument, unsigned ofKernel) { memories[function.getArgument(argument)] = ofKernel; }
 
   /// Counts all that the function does, which is called so many times.
@@ -142,7 +144,8 @@ private:
     if (op->getNumResults() != 1) {
       return;
     }
-    for (Value operand : isa<MemRefType>(op->getResult(0).getType()) ? op->getOperands() : op->getOperands().take_front(0)) {
+    for (Value operand :
+         isa<MemRefType>(op->getResult(0).getType()) ? op->getOperands() : op->getOperands().take_front(0)) {
       if (auto memory = memories.find(operand); memory != memories.end()) {
         unsigned argument = memory->second;
         memories[op->getResult(0)] = argument;

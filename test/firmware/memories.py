@@ -23,9 +23,13 @@ from onnx.reference import ReferenceEvaluator
 # A network of several layers with a residual sum, in floats and in bytes, and one with scratch memory and a value that lives long.
 LAYERS = """g (float[1,4,16,16] x) => (float[1,10] y) {a = Conv <pads=[1,1,1,1]> (x, w) b = Relu (a) c = Conv <pads=[1,1,1,1]> (b, v) d = Add (b, c) e = MaxPool <kernel_shape=[2,2], strides=[2,2]> (d)
             f = Conv <group=8, pads=[1,1,1,1]> (e, k) s = Softmax <axis=1> (f) g = Mul (s, e) p = GlobalAveragePool (g) q = Flatten (p) y = Gemm (q, u)}"""
+QUANTIZED = """g (float[1,4,12,12] x) => (float[1,4,12,12] y) {q = QuantizeLinear (x, s, z) d = DequantizeLinear (q, s, z) k = DequantizeLinear (w, t, o) c = Conv <pads=[1,1,1,1]> (d, k)
+               e = QuantizeLinear (c, u, z) f = DequantizeLinear (e, u, z) l = DequantizeLinear (v, t, o) g = Conv <pads=[1,1,1,1]> (f, l) a = Add (g, d) h = QuantizeLinear (a, u, z)
+               y = DequantizeLinear (h, u, z)}"""
 MODELS = {
     "layers": (LAYERS, {"w": run.floats(8, 4, 3, 3), "v": run.floats(8, 8, 3, 3), "k": run.floats(8, 1, 3, 3), "u": run.floats(8, 10)}, [run.floats(1, 4, 16, 16)]),
-    "quantized": run.MODELS["quantized"],
+    "quantized": (QUANTIZED, {"s": np.float32(0.03), "z": np.uint8(120), "w": run.integers(-90, 90, 8, 4, 3, 3, kind=np.int8), "v": run.integers(-90, 90, 4, 8, 3, 3, kind=np.int8), "t": np.float32(0.01),
+                  "o": np.int8(0), "u": np.float32(0.05)}, [run.floats(1, 4, 12, 12)]),
     "products": ("g (float[5,24] x) => (float[5,7] y) {h = MatMul (x, w) t = Softmax (h) r = Softmax <axis=0> (h) m = Mul (t, r) s = MatMul (m, v) y = Softmax (s)}",
                  {"w": run.floats(24, 33), "v": run.floats(33, 7)}, [run.floats(5, 24)]),
 }  # fmt: skip
