@@ -344,20 +344,6 @@ void writeLargestBuffers(llvm::json::OStream &json, const pipeline::Result &vari
   llvm::for_each(variant.variants, [&](const pipeline::Result &other) { writeLargestBuffers(json, other, most); });
 }
 
-/// Prints how much of each memory is taken, and which buffers lie there.
-void printMemories(const pipeline::Result &result) {
-  if (!result.memories.empty()) {
-    llvm::outs() << "memories\n";
-  }
-  for (const plan::MemoryInfo &memory : result.memories) {
-    int64_t buffers = llvm::count_if(result.buffers, [&](const auto &buffer) { return buffer.memory == memory.name; });
-    llvm::outs() << "  " << memory.name << "  " << countText(memory.workspaceBytes) << " of "
-                 << countText(memory.mostBytes) << " bytes, " << buffers << " buffers, "
-                 << countText(memory.trafficBytes) << " bytes read and written in a run"
-                 << (memory.workspaceBytes > memory.mostBytes ? "; it does not fit" : "") << '\n';
-  }
-}
-
 void printResult(const pipeline::Result &result, const Invocation &invocation) {
   if (!result.openSizes.empty()) {
     printSizes(llvm::outs(), result, /*most=*/1000);
@@ -373,7 +359,7 @@ void printResult(const pipeline::Result &result, const Invocation &invocation) {
                  << (result.stackBytes < 0 ? "unknown" : bytesText(result.stackBytes)) << ", flash "
                  << arenaText(result.flashBytes) << ", RAM " << arenaText(result.ramBytes) << '\n';
   }
-  printMemories(result);
+  printMemories(llvm::outs(), result);
   if (invocation.largestKernels > 0) {
     printLargest(result, result, invocation.largestKernels);
     if (result.cycles >= 0) {

@@ -20,6 +20,18 @@ void writePhases(llvm::json::OStream &json, const pipeline::Result &result) {
   });
 }
 
+void printMemories(llvm::raw_ostream &out, const pipeline::Result &result) {
+  if (!result.memories.empty()) {
+    out << "memories\n";
+  }
+  for (const plan::MemoryInfo &memory : result.memories) {
+    int64_t buffers = llvm::count_if(result.buffers, [&](const auto &buffer) { return buffer.memory == memory.name; });
+    out << "  " << memory.name << "  " << countText(memory.workspaceBytes) << " of " << countText(memory.mostBytes)
+        << " bytes, " << buffers << " buffers, " << countText(memory.trafficBytes) << " bytes read and written in a run"
+        << (memory.workspaceBytes > memory.mostBytes ? "; it does not fit" : "") << '\n';
+  }
+}
+
 void printAllocations(llvm::raw_ostream &out, const pipeline::Result &result, size_t most) {
   if (result.allocations.empty()) {
     return;
