@@ -139,6 +139,7 @@ struct ModelInfo {
   /// Returns where the parts of the workspace begin; a run has a parameter for each.
   std::vector<int64_t> workspaceParts() const {
     std::vector<int64_t> parts;
+    parts.reserve(memories.size());
     for (const MemoryInfo &memory : memories) {
       parts.push_back(memory.workspaceAt);
     }
