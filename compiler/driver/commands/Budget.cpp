@@ -152,15 +152,6 @@ std::vector<Part> memoryParts(const pipeline::Result &result, const plan::Memory
            buffersAtPeak(result, memory.name)}};
 }
 
-std::vector<std::string> memoryHints(const pipeline::Options &options, const pipeline::Result &result,
-                                     const plan::ModelInfo &model) {
-  std::vector<std::string> hints = ramHints(options, result, model);
-  if (options.patches == 0) {
-    hints.push_back("--patches N: the first layers compute their maps in N parts of rows");
-  }
-  return hints;
-}
-
 std::vector<Part> cycleParts(const emit::CycleEstimate &estimate) {
   std::vector<Part> parts;
   parts.reserve(estimate.functions.size());
@@ -283,7 +274,7 @@ std::string exceeds(const Budget &budget, const pipeline::Options &options, cons
   }
   for (const plan::MemoryInfo &memory : model.memories) {
     said.push_back(exceedsOne("bytes of memory '" + memory.name + "'", "--memories " + memory.name, memory.mostBytes,
-                              memory.workspaceBytes, memoryParts(result, memory), memoryHints(options, result, model)));
+                              memory.workspaceBytes, memoryParts(result, memory), ramHints(options, result, model)));
   }
   llvm::erase_if(said, [](const std::string &text) { return text.empty(); });
   return llvm::join(said, "\n" + options.modelPath + ": error: ");

@@ -242,7 +242,7 @@ void addSizes(CLI::App &app, pipeline::Options &options) {
 
   app.add_option("--patches", options.patches,
                  "Let the first layers compute their maps in N parts of rows, one after the other, in less memory and "
-                 "more time; default: 1, or as few as `compile --budget ram=BYTES` takes")
+                 "more time; default: 1, or as few as `compile --budget ram=BYTES` or --memories take")
       ->check(CLI::Range(1, 64))
       ->type_name("N");
 
