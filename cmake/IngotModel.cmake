@@ -1,5 +1,5 @@
 # ingot_add_model(NAME MODEL file.onnx [LEVELS level...] [TARGETS level...] [DIMS symbol=size...] [SHAPES input=AxBxC...] [WEIGHTS place]
-#                 [BUDGET kind=bytes...] [EMIT cpp] [OPTIONS flag...])
+#                 [BUDGET kind=bytes...] [MEMORIES name=bytes...] [EMIT cpp] [OPTIONS flag...])
 # Compiles an ONNX model while the project is built. Afterwards
 #   target_link_libraries(app PRIVATE NAME)
 # gives the program NAME.h, the model's code and libingot_rt.a. Editing the model, a file that it refers to, or the compiler compiles
@@ -18,6 +18,7 @@
 #            target's property INGOT_WEIGHTS is its path, to install it or to copy it where the program looks for it
 #   BUDGET   what the model may take, for example flash=256K ram=64K (`ingot compile --budget`). Where it takes more, the build fails
 #            with a table of what takes most
+#   MEMORIES memories that share the workspace, the fastest first, for example dtcm=64K sram=256K (`ingot compile --memories`)
 #   EMIT     cpp: the model becomes C++ source (`ingot compile --emit cpp`), which the project's own compiler builds for its own machine.
 #            The project's languages are CXX and ASM then; the library takes the project's flags, to which INGOT_SOURCE_OPTIONS are added
 #            (-O3 where that is not set)
@@ -28,9 +29,9 @@ cmake_policy(PUSH)
 cmake_policy(VERSION 3.25)
 
 function(ingot_add_model name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "MODEL;WEIGHTS;EMIT" "LEVELS;TARGETS;DIMS;SHAPES;BUDGET;OPTIONS")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "MODEL;WEIGHTS;EMIT" "LEVELS;TARGETS;DIMS;SHAPES;BUDGET;MEMORIES;OPTIONS")
   if(NOT arg_MODEL OR arg_UNPARSED_ARGUMENTS)
-    message(FATAL_ERROR "ingot_add_model: expected NAME MODEL file.onnx [LEVELS ...] [TARGETS ...] [DIMS ...] [SHAPES ...] [WEIGHTS place] [BUDGET ...] [EMIT cpp] [OPTIONS ...]")
+    message(FATAL_ERROR "ingot_add_model: expected NAME MODEL file.onnx [LEVELS ...] [TARGETS ...] [DIMS ...] [SHAPES ...] [WEIGHTS place] [BUDGET ...] [MEMORIES ...] [EMIT cpp] [OPTIONS ...]")
   endif()
   if(arg_EMIT AND NOT arg_EMIT STREQUAL "cpp")
     message(FATAL_ERROR "ingot_add_model: EMIT ${arg_EMIT}: what a model can be made of besides machine code is cpp")
@@ -38,7 +39,8 @@ function(ingot_add_model name)
   list(TRANSFORM arg_DIMS PREPEND "--dim=")
   list(TRANSFORM arg_SHAPES PREPEND "--shape=")
   list(TRANSFORM arg_BUDGET PREPEND "--budget=")
-  set(options ${arg_DIMS} ${arg_SHAPES} ${arg_BUDGET} ${arg_OPTIONS})
+  list(TRANSFORM arg_MEMORIES PREPEND "--memories=")
+  set(options ${arg_DIMS} ${arg_SHAPES} ${arg_BUDGET} ${arg_MEMORIES} ${arg_OPTIONS})
   if(arg_LEVELS)
     list(JOIN arg_LEVELS "," levels)
     list(APPEND options --levels=${levels})

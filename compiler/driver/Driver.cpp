@@ -35,6 +35,11 @@ llvm::Expected<pipeline::Result> compileModel(const Invocation &invocation, cons
       options.reads(external);
     }
   };
+  if (!watched.refuses && !options.memories.empty() && invocation.command != Command::Inspect) {
+    watched.refuses = [&](const pipeline::Result &result, const plan::ModelInfo &model, const emit::BuildSizes &sizes) {
+      return exceeds(Budget(), options, result, model, sizes);
+    };
+  }
   pipeline::Result result;
   std::string diagnostics;
   pipeline::Status status = pipeline::compile(watched, result, diagnostics);

@@ -202,7 +202,10 @@ Function *buildGenericRun(Module &ir, const ModelInfo &model, Function *typed) {
   for (size_t i = 0; i < model.dataDependentSizes.size(); ++i) {
     arguments.push_back(builder.CreateConstGEP1_64(builder.getInt64Ty(), run->getArg(2), model.symbols.size() + i));
   }
-  arguments.push_back(run->getArg(3));
+  for (int64_t part : model.workspaceParts()) {
+    Value *workspace = run->getArg(3);
+    arguments.push_back(part ? builder.CreateConstGEP1_64(builder.getInt8Ty(), workspace, part) : workspace);
+  }
   arguments.push_back(run->getArg(4));
   CallInst *call = builder.CreateCall(typed, arguments);
   call->setTailCallKind(CallInst::TCK_Tail);
@@ -243,11 +246,11 @@ void copyManners(const Function &from, Function &to) {
 }
 
 /// Whether `run` is what the header will declare: a pointer for each tensor, an i64 for each symbol, a pointer for each
-/// data-dependent size, and pointers to the workspace and exec.
+/// data-dependent size, and pointers to the parts of the workspace and exec.
 bool hasTypedSignature(const Function &run, const ModelInfo &model) {
   size_t tensors = model.inputs.size() + model.outputs.size(), symbols = model.symbols.size();
-  return run.getReturnType()->isIntegerTy(32) &&
-         run.arg_size() == tensors + symbols + model.dataDependentSizes.size() + 2 &&
+  size_t found = model.dataDependentSizes.size(), parts = model.workspaceParts().size();
+  return run.getReturnType()->isIntegerTy(32) && run.arg_size() == tensors + symbols + found + parts + 1 &&
          llvm::all_of(run.args(), [&](const Argument &argument) {
            bool isSymbol = argument.getArgNo() >= tensors && argument.getArgNo() < tensors + symbols;
            return isSymbol ? argument.getType()->isIntegerTy(64) : argument.getType()->isPointerTy();
@@ -307,10 +310,10 @@ mlir::LogicalResult ingot::emit::addDescriptor(mlir::ModuleOp module, Module &ir
                                                ArrayRef<DeviceCode> devices) {
   Function *typed = ir.getFunction(model.name + "_run");
   if (!typed || typed->isDeclaration() || !hasTypedSignature(*typed, model)) {
-    return module.emitError(
-        "loop IR has no function @" + model.name + "_run of " +
-        std::to_string(model.inputs.size() + model.outputs.size() + model.dataDependentSizes.size() + 2) +
-        " pointers and " + std::to_string(model.symbols.size()) + " sizes that returns i32");
+    return module.emitError("loop IR has no function @" + model.name + "_run of " +
+                            std::to_string(model.inputs.size() + model.outputs.size() +
+                                           model.dataDependentSizes.size() + model.workspaceParts().size() + 1) +
+                            " pointers and " + std::to_string(model.symbols.size()) + " sizes that returns i32");
   }
   mlir::FailureOr<Function *> plan = findPlan(module, ir, model);
   if (failed(plan)) {

@@ -7,10 +7,10 @@
 //   NAME.cpp, NAME.weights.S: C++ source (compiler/emit/cpp)
 //   NAME.s, NAME.ll, NAME.d: assembly, LLVM IR, dependencies for make
 //
-// Loop IR here: public @NAME_run(inputs..., outputs..., symbols as index..., workspace, exec) -> i32, private kernels,
-// all memrefs static and one-dimensional; when there are symbols, @NAME_plan(symbols, dims of the outputs, bytes of the
-// workspace and of each device's) -> i32 of three memrefs of i64, which reads the first and writes the others.
-// What a run has of its caller are operations of plan/Run.td. Weights in the object are the declaration
+// Loop IR here: public @NAME_run(inputs..., outputs..., symbols as index..., workspace..., exec) -> i32, private
+// kernels, all memrefs static and one-dimensional; when there are symbols, @NAME_plan(symbols, dims of the outputs,
+// bytes of the workspace and of each device's) -> i32 of three memrefs of i64, which reads the first and writes the
+// others. What a run has of its caller are operations of plan/Run.td. Weights in the object are the declaration
 // `memref.global "private" @NAME_weights : memref<Nxi8>`. The same input gives the same bytes: no path, no time, no
 // order of a hash table reaches a file.
 #pragma once

@@ -173,7 +173,11 @@ private:
 
   void writeMacros() {
     if (model.workspaceBytes >= 0) {
-      out << formatv("#define {0}_WORKSPACE_BYTES {1}\n", upper, model.workspaceBytes);
+      out << formatv("#define {0}_WORKSPACE_BYTES {1}{2}\n", upper, model.workspaceBytes,
+                     model.memories.empty() ? "" : " /* of all memories, one behind the other, for ingot_run */");
+    }
+    for (auto [memory, part] : llvm::zip(model.memories, stems.memories)) {
+      out << formatv("#define {0} {1}\n", partMacro(part), memory.workspaceBytes);
     }
     out << formatv("#define {0}_WORKSPACE_ALIGN {1}\n", upper, model.workspaceAlign);
     if (sizes.stack.bytes >= 0) {
@@ -258,15 +262,27 @@ private:
     }
   }
 
+  /// Returns what a caller has to know of the workspace.
+  std::string workspaceRule() const {
+    if (model.memories.empty()) {
+      std::string bytes = model.workspaceBytes >= 0 ? upper + "_WORKSPACE_BYTES"
+                                                    : model.name + "_workspace_bytes(" + symbolArguments() + ")";
+      return "workspace has " + bytes + " bytes, aligned.";
+    }
+    std::string text;
+    for (const std::string &part : stems.memories) {
+      text += "\n *   " + part + ": " + partMacro(part);
+    }
+    return "each part of\n * the workspace has its bytes, aligned (one of 0 bytes may be null):" + text + "\n *";
+  }
+
   /// Writes the prototypes of the entry, of NAME_workspace_bytes for open sizes, and of NAME_model.
   void writePrototypes() {
-    std::string bytes = model.workspaceBytes >= 0 ? upper + "_WORKSPACE_BYTES"
-                                                  : model.name + "_workspace_bytes(" + symbolArguments() + ")";
     out << "/* Runs the model; 0, or a status that ingot_error_text explains. Nothing is checked: pointers must not "
            "be\n"
            " * null"
-        << (hasOptional() ? " but those of optional inputs" : "") << ", and workspace has " << bytes
-        << " bytes, aligned." << (allocates() ? " exec->allocate and exec->release have to be there." : "")
+        << (hasOptional() ? " but those of optional inputs" : "") << ", and " << workspaceRule()
+        << (allocates() ? " exec->allocate and exec->release have to be there." : "")
         << (needsDevices() ? " exec->devices has to be there." : "")
         << (model.takesWeights() ? " exec->weights is the address of the bytes of " + model.name +
                                        ".weights;\n * see ingot_weights_load and ingot_weights_check. */\n"
@@ -282,7 +298,11 @@ private:
       out << elementType(tensor.type).c << (tensor.isAllocated ? " **" : " *") << parameter << indent;
     }
     out << symbolParameters("int64_t", indent) << (isOpen() ? indent : "")
-        << dataDependentParameters("int64_t *", indent) << "void *workspace, const ingot_exec *exec);\n\n";
+        << dataDependentParameters("int64_t *", indent);
+    for (const std::string &part : names.memories) {
+      out << "void *" << part << indent;
+    }
+    out << (model.memories.empty() ? "void *workspace, " : "") << "const ingot_exec *exec);\n\n";
     if (isOpen()) {
       out << "/* The workspace that a run with these sizes needs, in bytes; negative: minus a status, because the "
              "model "
@@ -425,6 +445,7 @@ private:
   std::string keysMacro(const TensorInfo &output) const {
     return upper + "_" + StringRef(stems.outputs[&output - model.outputs.data()]).upper() + "_KEYS";
   }
+  std::string partMacro(StringRef part) const { return upper + "_" + part.upper() + "_BYTES"; }
   std::string countMacro(StringRef parameter) { return upper + "_" + parameter.upper() + "_ELEMENTS"; }
 
   const ModelInfo &model;

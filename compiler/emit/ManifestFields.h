@@ -61,6 +61,8 @@ void visitManifest(V &v, typename V::template Ref<plan::ModelInfo> model, typena
     });
   }
   v("workspace_align", model.workspaceAlign);
+  v.list("memories", model.memories, support::unlessEmpty,
+         [&](V &own, auto &memory, size_t i) { visitFields(own, memory, nameOf(parameters.memories, i)); });
   v("arena_bytes", model.arenaBytes, support::orNull);
   v("patches", build.patches, support::unlessEmpty);
   v("weight_bytes", model.weightBytes);

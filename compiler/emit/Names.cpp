@@ -95,6 +95,7 @@ std::string nameOf(const ingot::plan::SymbolInfo &symbol) {
   return ingot::support::asWord(ingot::support::symbolName(symbol.name));
 }
 std::string nameOf(const ingot::plan::DataDependentSizeInfo &found) { return ingot::support::symbolName(found.name); }
+std::string nameOf(const ingot::plan::MemoryInfo &memory) { return "workspace_" + memory.name; }
 
 /// Returns the identifiers of tensors or sizes; `role` is what a name begins with that would begin with a digit.
 template <typename Named>
@@ -177,6 +178,7 @@ ingot::emit::ParameterNames ingot::emit::parameterNames(const plan::ModelInfo &m
   names.outputs = namesOf(model.outputs, "output", taken);
   names.symbols = namesOf(model.symbols, "size", taken);
   names.dataDependentSizes = namesOf(model.dataDependentSizes, "size", taken);
+  names.memories = namesOf(model.memories, "memory", taken);
   return names;
 }
 

@@ -11,11 +11,12 @@ std::string identifierFrom(llvm::StringRef text);
 /// a name that the class's members or the support library use.
 std::string className(const plan::ModelInfo &model);
 
-/// How the model's tensors and sizes are called within names of macros and functions: `image` in NAME_image_elements.
-/// No two are equal, not even in capitals, and none ends with an underscore. Where a name of the model has no letter,
-/// input_, output_ or size_ is put before it.
+/// How the model's tensors, sizes and memories are called within names of macros and functions: `image` in
+/// NAME_image_elements. No two are equal, not even in capitals, and none ends with an underscore. Where a name of the
+/// model has no letter, input_, output_ or size_ is put before it. A memory `fast` has the part `workspace_fast` of the
+/// workspace.
 struct ParameterNames {
-  std::vector<std::string> inputs, outputs, symbols, dataDependentSizes;
+  std::vector<std::string> inputs, outputs, symbols, dataDependentSizes, memories;
 };
 ParameterNames parameterNames(const plan::ModelInfo &model);
 

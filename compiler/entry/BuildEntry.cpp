@@ -174,10 +174,16 @@ void Entry::presence() {
   }
 }
 
+ValueRange Entry::workspaceArguments() {
+  ValueRange arguments(entry.getArguments());
+  return arguments.drop_back(hostAllocations.empty() ? 1 : 2).take_back(info.workspaceParts().size());
+}
+
 ValueRange Entry::sizeArguments() {
+  size_t tensors = inputTypes.size() + outputTypes.size();
   return ValueRange(entry.getArguments())
-      .drop_back(hostAllocations.empty() ? 2 : 3)
-      .take_back(symbols.size() + info.dataDependentSizes.size());
+      .drop_front(tensors)
+      .take_front(symbols.size() + info.dataDependentSizes.size());
 }
 
 void Entry::declare() {
@@ -198,13 +204,18 @@ void Entry::declare() {
   }
   types.append(symbols.size(), sizeType());
   types.append(info.dataDependentSizes.size(), MemRefType::get({1}, w.b.getI64Type()));
-  types.push_back(bytesType(openSlots.empty() ? Size(workspaceBytes) : Size::unknown()));
+  for (const plan::MemoryInfo &memory : info.memories) {
+    types.push_back(bytesType(memory.workspaceBytes));
+  }
+  if (info.memories.empty()) {
+    types.push_back(bytesType(openSlots.empty() ? Size(workspaceBytes) : Size::unknown()));
+  }
   if (!hostAllocations.empty()) {
     types.push_back(heldType());
   }
   types.push_back(pointerType(w.b.getContext()));
   entry = begin(isHeld() ? "_inner_run" : "_run", types);
-  workspace = entry.getArguments().take_back(hostAllocations.empty() ? 2 : 3).front();
+  llvm::append_range(workspaces, workspaceArguments());
   if (isHeld()) {
     entry.setPrivate();
   }

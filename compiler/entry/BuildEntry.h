@@ -9,6 +9,8 @@ namespace ingot::entry {
 /// pointers) and indices, and declares the external weights NAME_weights. Names of the nodes that a status may carry
 /// are appended to `info.nodes`; numbers of launches count from `firstLaunch` on.
 ///
+/// Where the workspace is in several memories (ModelInfo::memories), there is a parameter for each part of it.
+///
 /// One variant of several (BuildDispatch.h) has a suffix: its functions are called NAME SUFFIX _run and so on, are
 /// private, and take all symbols of `info`, also those that are numbers in this variant.
 ///

@@ -62,8 +62,9 @@ private:
   FuncOp profile;                       ///< NAME_profile; null where nothing has been reported yet
   /// NAME_admits(open symbols: index...) -> i32; null where there are none
   FuncOp admits;
-  Value workspace, weights;
-  Value wordList; ///< the words of a launch on a device; null where there has been none yet
+  Value weights;
+  llvm::SmallVector<Value> workspaces; ///< the parts of the workspace (ModelInfo::workspaceParts)
+  Value wordList;                      ///< the words of a launch on a device; null where there has been none yet
   /// Addresses of devices' memories, by the library function that gives them and the device's number.
   llvm::StringMap<Value> deviceMemories;
   llvm::DenseMap<Value, Value> starts; ///< where each open slot begins
@@ -124,6 +125,8 @@ private:
   /// Tells the profiler, in models for profiling, that a launch begins or has ended.
   void callProfile(plan::LaunchOp launch, bool hasEnded);
   FuncOp profileFunction();
+  /// Returns the arguments that are parts of the workspace.
+  mlir::ValueRange workspaceArguments();
   /// Returns the arguments that are symbols, and behind them the places to which data-dependent sizes are written.
   mlir::ValueRange sizeArguments();
   mlir::ValueRange symbolArguments() { return sizeArguments().take_front(symbols.size()); }
@@ -176,6 +179,8 @@ private:
   static Size bytesOf(Type t) { return plan::physicalBytes(mlir::cast<mlir::RankedTensorType>(t)); }
   /// Returns the address `offset` bytes behind `bytes`, as a memref of another type.
   Value at(Value bytes, Ix offset, Type type);
+  /// Returns the address of so many bytes behind the beginning of the workspace, which may be in parts.
+  Value inWorkspace(int64_t bytes, const Size &offset, Type type);
   /// Returns the address of a buffer, as the kernel's parameter type.
   Value address(Value buffer, Type type);
   /// Words of an entry in the list of host allocations (BuildEntry.cpp).

@@ -85,14 +85,24 @@ Value Entry::at(Value bytes, Ix offset, Type type) {
   return memref::ViewOp::create(w.b, w.loc, cast<MemRefType>(type), bytes, w.value(offset), ValueRange{});
 }
 
+Value Entry::inWorkspace(int64_t bytes, const Size &offset, Type type) {
+  std::vector<int64_t> parts = info.workspaceParts();
+  // A part without buffers begins where the next one does.
+  auto part = std::prev(std::upper_bound(parts.begin(), parts.end(), bytes));
+  return at(workspaces[part - parts.begin()], Ix(bytes - *part) + Ix(offset), type);
+}
+
 Value Entry::address(Value buffer, Type type) {
   Size offset = 0;
   while (auto inside = buffer.getDefiningOp<plan::BufferOp>()) {
     buffer = inside.getMemory(), offset = offset + inside.getOffset().getValue();
   }
   if (auto slot = buffer.getDefiningOp<plan::SlotOp>()) {
+    if (slot.getAt() && !slot.getDevice()) {
+      return inWorkspace(static_cast<int64_t>(*slot.getAt()), offset, type);
+    }
     Ix start = slot.getAt() ? Ix(static_cast<int64_t>(*slot.getAt())) : w.ix(starts.at(slot));
-    Value own = slot.getDevice() ? deviceMemory("ingot_device_workspace", slot.getDevice()) : workspace;
+    Value own = slot.getDevice() ? deviceMemory("ingot_device_workspace", slot.getDevice()) : workspaces.front();
     return at(own, start + Ix(offset), type);
   }
   if (buffer.getDefiningOp<plan::HostAllocationOp>()) {
@@ -104,7 +114,7 @@ Value Entry::address(Value buffer, Type type) {
       return at(deviceMemory("ingot_device_weights", section.getDevice()), offset, type);
     }
     // Without a weights section, weights are tensors without elements.
-    return at(weights ? weights : workspace, offset, type);
+    return at(weights ? weights : workspaces.front(), offset, type);
   }
   return at(entry.getArgument(cast<BlockArgument>(buffer).getArgNumber()), offset, type);
 }

@@ -23,8 +23,6 @@ constexpr int64_t kMaxBytes = int64_t(1) << 62;
 /// The most entries of the lists of conflicts, two for each pair of items. Above it (only with thousands of long-lived
 /// buffers) conflicts are found by scanning all placed items.
 constexpr int64_t kMaxListedConflicts = 8 << 20;
-/// How many conflicts the improvement may look at, all orders together: about half a second.
-constexpr int64_t kSearchWork = 40 << 20;
 
 /// How many positions a buffer is moved forward at most. Short moves keep most of the placement, which then need not be
 /// computed again.
@@ -50,8 +48,8 @@ struct Problem {
   std::vector<int> list;
   /// Whether the conflicts are in `list`; else they are found by scanning.
   bool listed = true;
-  /// The largest sum of bytes that are live in one step.
-  int64_t bound = 0;
+  int64_t bound = 0;  ///< the largest sum of bytes that are live in one step
+  int64_t enough = 0; ///< a peak that need not be improved
 };
 
 /// A place for every item.
@@ -251,9 +249,6 @@ std::vector<std::vector<int>> greedyOrders(const std::vector<Item> &items) {
   return orders;
 }
 
-/// Returns whether `peak` is within 1 % of the bound, where searching on is not worth the time.
-bool closeEnough(int64_t peak, int64_t bound) { return peak - bound <= bound / 100; }
-
 /// Moves the item that does not fit below the best peak forward in the order, again and again, until all fit or `work`
 /// is spent. Each placement below the best peak becomes the new `best`.
 void improve(const Problem &problem, Placer &placer, std::vector<int> order, Fit fit, int64_t work, Placement &best) {
@@ -261,7 +256,7 @@ void improve(const Problem &problem, Placer &placer, std::vector<int> order, Fit
   Placement trial;
   int64_t end = placer.work + work;
   size_t failed = placer.place(order, fit, best.peak - 1, trial);
-  while (placer.work < end && !closeEnough(best.peak, problem.bound) && failed > 0) {
+  while (placer.work < end && best.peak > problem.enough && failed > 0) {
     if (failed == order.size()) {
       best = trial;
       failed = placer.place(order, fit, best.peak - 1, trial);
@@ -278,7 +273,7 @@ void improve(const Problem &problem, Placer &placer, std::vector<int> order, Fit
 }
 
 /// Returns the best placement of all orders.
-Placement solve(const Problem &problem) {
+Placement solve(const Problem &problem, const ArenaSearch &search) {
   Placer placer(problem);
   Placement best, trial;
   std::vector<std::vector<int>> orders = greedyOrders(problem.items);
@@ -291,21 +286,22 @@ Placement solve(const Problem &problem) {
   };
   eachStart([&](const std::vector<int> &order, Fit fit) {
     // Without lists every placement is a scan over all others, so only the first kind of gap is tried.
-    bool worthwhile = best.peak != problem.bound && (problem.listed || fit == Fit::Tightest);
+    int64_t enough = search.enough < 0 ? problem.bound : problem.enough;
+    bool worthwhile = best.peak > enough && (problem.listed || fit == Fit::Tightest);
     if (worthwhile && placer.place(order, fit, best.peak - 1, trial) == order.size()) {
       std::swap(best, trial);
     }
   });
   if (problem.listed) {
     eachStart(
-        [&](const std::vector<int> &order, Fit fit) { improve(problem, placer, order, fit, kSearchWork / 8, best); });
+        [&](const std::vector<int> &order, Fit fit) { improve(problem, placer, order, fit, search.work / 8, best); });
   }
   return best;
 }
 
 } // namespace
 
-std::optional<ArenaPlan> planArena(std::span<const BufferLifetime> buffers) {
+std::optional<ArenaPlan> planArena(std::span<const BufferLifetime> buffers, const ArenaSearch &search) {
   Problem problem;
   if (!collectItems(buffers, problem.items)) {
     return std::nullopt;
@@ -316,8 +312,10 @@ std::optional<ArenaPlan> planArena(std::span<const BufferLifetime> buffers) {
     return plan;
   }
   problem.bound = plan.lowerBound = largestLiveSum(problem.items);
+  int64_t enough = search.enough < 0 ? problem.bound + problem.bound / 100 : std::min(search.enough, kMaxBytes);
+  problem.enough = std::max(problem.bound, enough);
   listConflicts(problem);
-  Placement placement = solve(problem);
+  Placement placement = solve(problem, search);
   for (size_t i = 0; i < problem.items.size(); ++i) {
     plan.offsets[problem.items[i].buffer] = placement.offsets[i];
   }

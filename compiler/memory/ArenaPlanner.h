@@ -25,10 +25,17 @@ struct ArenaPlan {
   int64_t lowerBound = 0;
 };
 
+/// How long a plan is searched for.
+struct ArenaSearch {
+  int64_t enough = -1; ///< bytes: a plan that takes no more is not improved; -1: within 1 % of the bound is near enough
+  /// How many conflicts of buffers the search may look at. The standard is about half a second.
+  int64_t work = 40 << 20;
+};
+
 /// Finds offsets such that no two buffers that are live in the same step overlap. The result depends on the input alone
 /// (no clock, no addresses), so compiling twice gives the same bytes. It is empty when the sizes do not add up in 62
 /// bits: no machine has such an arena.
-std::optional<ArenaPlan> planArena(std::span<const BufferLifetime> buffers);
+std::optional<ArenaPlan> planArena(std::span<const BufferLifetime> buffers, const ArenaSearch &search = {});
 
 /// Returns the plan as `ingot inspect --memory` prints it: a line for each buffer in the order of first use, then peak,
 /// bound and percent. `names` may be shorter than `buffers`; the others are numbered.

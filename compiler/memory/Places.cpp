@@ -18,13 +18,18 @@
 // iteration's number. A carried value has one buffer for all iterations and the result. The next value is computed
 // there if all reads of the present one come before, or if it is the present one with more behind it; else it has a
 // buffer of its own, which is copied when the iteration ends.
+//
+// Arenas.cpp plans the arenas, and divides that of the host where it is in several memories.
 #include "compiler/memory/Places.h"
 #include "compiler/memory/InPlace.h"
-#include "compiler/plan/KernelAttributes.h"
+#include "compiler/memory/Traffic.h"
+#include "compiler/onnx/Optional.h"
+#include "compiler/onnx/constants/Constants.h"
 #include "compiler/plan/SymbolBounds.h"
 #include "llvm/ADT/BitVector.h"
 #include <limits>
 #include <set>
+#include <utility>
 
 using namespace mlir;
 
@@ -54,6 +59,10 @@ LogicalResult Places::find() {
   if (unbounded) {
     return failure();
   }
+  if (!plan.memories.empty() && isOpen()) {
+    return emitError(function.getLoc(), "--memories cannot divide what depends on sizes of which no largest is known; "
+                                        "fix or bound them with --dim or --shape");
+  }
   shareInPlace();
   numberHostAllocations();
   for (Value v : block.getTerminator()->getOperands()) {
@@ -67,151 +76,18 @@ LogicalResult Places::find() {
   return success();
 }
 
-/// Plans an arena for the host and one for each device. Returns false if one of them fits no memory. A device that may
-/// run branches at once has an arena in which these do not wait for each other's memory, if it is at most a quarter, or
-/// 16 MB, larger than the smallest.
-bool Places::planArenas() {
-  plan.arena.offsets.assign(plan.buffers.size(), 0);
-  int64_t devices = static_cast<int64_t>(ingot::plan::devicesOf(function).size());
-  for (int64_t device = 0; device <= devices; ++device) {
-    std::vector<BufferLifetime> own;
-    std::vector<size_t> numbers;
-    for (auto [i, buffer] : llvm::enumerate(plan.buffers)) {
-      if (plan.devices[i] == device) {
-        own.push_back(buffer), numbers.push_back(i);
-      }
-    }
-    std::optional<ArenaPlan> arena = planArena(own);
-    if (!arena) {
-      return false;
-    }
-    if (std::vector<BufferLifetime> apart = own; separateBranches(numbers, apart)) {
-      std::optional<ArenaPlan> larger = planArena(apart);
-      constexpr int64_t little = 16 << 20;
-      if (larger && larger->peakBytes <= arena->peakBytes + std::max(little, arena->peakBytes / 4)) {
-        arena = std::move(larger);
-        for (auto [number, buffer] : llvm::zip_equal(numbers, apart)) {
-          plan.buffers[number] = buffer;
-        }
-      }
-    }
-    for (auto [number, offset] : llvm::zip_equal(numbers, arena->offsets)) {
-      plan.arena.offsets[number] = offset;
-    }
-    if (device == 0) {
-      plan.arena.peakBytes = arena->peakBytes, plan.arena.lowerBound = arena->lowerBound;
-    }
-  }
-  return true;
-}
-
-/// Returns whether a device may run the launch beside others: its kernel says which memory it reads.
-static bool mayRunBeside(ingot::plan::LaunchOp launch) {
-  auto kernel = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(launch, launch.getCalleeAttr());
-  return launch.getDevice() && kernel && kernel->hasAttr(ingot::plan::readsName);
-}
-
-/// Makes buffers of a device, `lives[i]` being that of number `numbers[i]`, live until the last launch that may run
-/// beside one that uses them: such a launch would have to wait for their memory. Returns whether it changed one.
-///
-/// Launches that follow each other in a block, without a copy between them, are a row. Within a row a launch has to
-/// follow those that write what it reads or writes, those that read what it writes, and what these follow.
-bool Places::separateBranches(llvm::ArrayRef<size_t> numbers, std::vector<BufferLifetime> &lives) {
-  std::vector<LaunchRow> rows = launchRows();
-  bool isChanged = false;
-  for (auto [number, life] : llvm::zip_equal(numbers, lives)) {
-    for (const LaunchRow &row : rows) {
-      if (auto used = row.users.find(number); used != row.users.end() && life.lastUse < row.end()) {
-        for (int64_t step = row.end() - 1; step > life.lastUse; --step) {
-          llvm::BitVector notBehind = used->second;
-          notBehind.reset(row.behind[step - row.begin]);
-          if (notBehind.any()) {
-            life.lastUse = step, isChanged = true;
-            break;
-          }
-        }
-      }
-    }
-  }
-  return isChanged;
-}
-
-/// A row of so many launches takes a second, and one of more much longer: it is taken for several.
-static constexpr size_t mostOfRow = 2000;
-
-/// Returns the rows that devices may run in another order than their launches have.
-std::vector<Places::LaunchRow> Places::launchRows() {
-  std::vector<LaunchRow> rows;
-  function.walk([&](Block *block) {
-    SmallVector<ingot::plan::LaunchOp> row;
-    auto end = [&] {
-      if (row.size() > 1) {
-        rows.push_back(launchRowOf(row));
-      }
-      row.clear();
-    };
-    for (Operation &op : *block) {
-      auto launch = dyn_cast<ingot::plan::LaunchOp>(op);
-      if (launch && mayRunBeside(launch) && (row.empty() || row.front().getDevice() == launch.getDevice())) {
-        row.push_back(launch);
-        if (row.size() == mostOfRow) {
-          end();
-        }
-      } else if (launch || op.getNumRegions() > 0 || isa<ingot::plan::TransferOp, ingot::plan::StageOp>(op)) {
-        end();
-      }
-    }
-    end();
-  });
-  return rows;
-}
-
-Places::LaunchRow Places::launchRowOf(llvm::ArrayRef<ingot::plan::LaunchOp> launches) {
-  auto count = static_cast<unsigned>(launches.size());
-  LaunchRow row = {stepOf.at(launches.front()), {}, {}};
-  struct Users {
-    llvm::BitVector all, writers;
-  };
-  llvm::DenseMap<Value, Users> usersOf;
-  for (unsigned i = 0; i < count; ++i) {
-    ingot::plan::LaunchOp launch = launches[i];
-    llvm::BitVector behind(count);
-    auto use = [&](Value v, bool isWritten) {
-      Value base = homeOf(v).base;
-      Users &users = usersOf.try_emplace(base, Users{llvm::BitVector(count), llvm::BitVector(count)}).first->second;
-      if (!isWritten || !isa_and_nonnull<ingot::plan::JoinOp>(base.getDefiningOp())) { // whose parts have each a writer
-        behind |= isWritten ? users.all : users.writers;
-      }
-      users.all.set(i);
-      if (isWritten) {
-        users.writers.set(i);
-      }
-      if (auto buffer = bufferOf.find(base); buffer != bufferOf.end()) {
-        row.users.try_emplace(buffer->second, count).first->second.set(i);
-      }
-    };
-    for (Value v : launch.getIns()) {
-      use(v, false);
-    }
-    for (Value v : launch.getOuts()) {
-      use(v, true);
-    }
-    if (auto scratch = scratchOf.find(launch); scratch != scratchOf.end()) {
-      row.users.try_emplace(scratch->second, count).first->second.set(i);
-    }
-    behind.reset(i);
-    for (unsigned before : llvm::BitVector(behind).set_bits()) {
-      behind |= row.behind[before];
-    }
-    row.behind.push_back(std::move(behind));
-  }
-  return row;
-}
-
 /// Returns the most bytes that any run needs; nothing where there is no bound.
 std::optional<int64_t> Places::largest(const support::Size &bytes) const {
   return support::rangeOf(bytes, [&](StringRef name) { return ingot::plan::boundsOf(symbols, name); }).most;
 }
+
+/// Returns whether some buffer of the arena has no largest size.
+bool Places::isOpen() const {
+  return llvm::any_of(sizes, [&](const support::Size &s) { return !largest(s); });
+}
+
+/// Returns the most bytes that a tensor has in any run that has a bound.
+int64_t Places::mostBytes(Value tensor) const { return largest(bytesOf(tensor).bounded(bounds)).value_or(0); }
 
 /// Adds a buffer that is live in `step` and returns its number. A buffer that nothing bounds is marked as memory to ask
 /// for, and takes no room in the arena.
@@ -237,6 +113,7 @@ size_t Places::addBuffer(const support::Size &exact, int64_t step, std::string n
   plan.buffers.push_back(b);
   plan.names.push_back(std::move(name));
   plan.devices.push_back(device);
+  plan.traffic.push_back(0);
   return plan.buffers.size() - 1;
 }
 
@@ -396,6 +273,47 @@ void Places::touch(size_t buffer) {
   }
 }
 
+/// Counts bytes that the present op reads or writes of a buffer, if `buffer` is one.
+void Places::count(std::optional<size_t> buffer, int64_t bytes) {
+  constexpr int64_t much = int64_t(1) << 40; // sums of these times cycles are exact numbers of double
+  if (buffer) {
+    int64_t all = bytes > much / repeats ? much : bytes * repeats;
+    plan.traffic[*buffer] = std::min(much, plan.traffic[*buffer] + all);
+  }
+}
+
+/// Counts the bytes of a tensor that the present op reads or writes as a whole, if `buffer` is its buffer.
+void Places::countTensor(std::optional<size_t> buffer, Value tensor) {
+  if (buffer && !plan.memories.empty()) {
+    count(buffer, mostBytes(tensor));
+  }
+}
+
+/// Returns the bytes that a launch reads and writes of its operands, of its results, and of its scratch memory; 0 where
+/// nobody asks.
+std::vector<int64_t> Places::trafficOf(ingot::plan::LaunchOp launch) const {
+  size_t operands = launch.getIns().size() + launch.getOuts().size(); // in the kernel's order
+  std::vector<int64_t> all(operands + 1, 0);
+  if (plan.memories.empty()) {
+    return all;
+  }
+  auto kernel = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(launch, launch.getCalleeAttr());
+  SmallVector<int64_t> counted;
+  if (kernel && !kernel.isDeclaration()) {
+    counted = memory::trafficOf(kernel, largest(launch.getItems().getValue()).value_or(1));
+  }
+  // Where nothing was found that reads or writes it, the kernel does so in ways that only its target knows.
+  auto orOnce = [&](size_t i, int64_t bytes) { return i < counted.size() && counted[i] > 0 ? counted[i] : bytes; };
+  SmallVector<Value> tensors(launch.getIns());
+  llvm::append_range(tensors, launch.getOuts());
+  for (auto [i, v] : llvm::enumerate(tensors)) {
+    all[i] = orOnce(i, mostBytes(v));
+  }
+  support::Size scratch = launch.getScratchBytes().getValue();
+  all[operands] = scratch.is(0) ? 0 : orOnce(operands, 2 * largest(scratch.bounded(bounds)).value_or(0));
+  return all;
+}
+
 void Places::visit(Block &block) {
   for (Operation &op : block) {
     if (&block == &this->block && step > 0 && op.getPrevNode()) {
@@ -415,15 +333,19 @@ void Places::visit(Block &block) {
 
 void Places::visit(ingot::plan::LaunchOp launch) {
   stepOf[launch] = step;
+  std::vector<int64_t> traffic = trafficOf(launch);
+  auto next = traffic.begin();
   for (Value v : launch.getIns()) {
-    touch(v);
+    count(touch(v), *next++);
   }
   for (Value v : launch.getOuts()) {
-    touch(v, launch.getCallee());
+    count(touch(v, launch.getCallee()), *next++);
   }
   if (support::Size bytes = launch.getScratchBytes().getValue(); !bytes.is(0)) {
-    scratchOf[launch] =
+    size_t scratch =
         addBuffer(bytes, step, (launch.getCallee() + " scratch").str(), static_cast<int64_t>(launch.getDevice()));
+    count(scratch, *next);
+    scratchOf[launch] = scratch;
   }
   ++step;
 }
@@ -432,8 +354,8 @@ void Places::visitCopy(Operation &op) {
   if (auto stage = dyn_cast<ingot::plan::StageOp>(op); stage && isLeftToHandOver(stage)) {
     return;
   }
-  touch(op.getOperand(0));
-  touch(op.getResult(0), op.getName().stripDialect());
+  countTensor(touch(op.getOperand(0)), op.getOperand(0));
+  countTensor(touch(op.getResult(0), op.getName().stripDialect()), op.getResult(0));
   ++step;
 }
 
@@ -448,18 +370,31 @@ void Places::visitIf(Operation &op) {
   }
 }
 
+/// Returns how often a loop runs; 16 times, where that is not known.
+static int64_t tripsOf(onnx::LoopOp loop) {
+  constexpr int64_t some = 16, most = int64_t(1) << 20;
+  Value trips = loop.getTrips();
+  auto known = onnx::present(trips) ? onnx::integersOf(trips) : std::nullopt;
+  return known && !known->empty() ? std::clamp<int64_t>(known->front(), 1, most) : some;
+}
+
 void Places::visitLoop(onnx::LoopOp loop) {
   for (Value v : loop->getOperands()) {
-    touch(v);
+    countTensor(touch(v), v);
   }
   for (Value v : loop->getResults()) {
     touch(v, "loop");
+  }
+  for (Value carried : loop->getResults().take_front(loop.carried())) {
+    countTensor(touch(carried), carried); // the initial value is copied there
   }
   if (!loop.number().use_empty()) {
     touch(loop.number(), "iteration");
   }
   around.push_back({step++, {}});
+  int64_t outside = std::exchange(repeats, std::min(repeats * tripsOf(loop), int64_t(1) << 40));
   visit(loop.block());
+  repeats = outside;
   for (Value v : loop.block().getTerminator()->getOperands()) {
     touch(v);
   }
@@ -503,6 +438,7 @@ void Places::shareInPlace() {
       size_t root = find(theirs->second);
       plan.buffers[root].lastUse = plan.buffers[mine->second].lastUse;
       plan.buffers[mine->second].bytes = 0;
+      plan.traffic[root] += std::exchange(plan.traffic[mine->second], 0);
       sizes[mine->second] = 0;
       follows[mine->second] = root;
       break;
@@ -556,7 +492,7 @@ void Places::orderSlots() {
   llvm::erase_if(order, [&](size_t i) { return allocationOfBuffer.count(i) > 0; });
   auto key = [&](size_t i) { return std::make_tuple(plan.devices[i], plan.arena.offsets[i], !sizes[i].is(0), i); };
   llvm::sort(order, [&](size_t a, size_t b) { return key(a) < key(b); });
-  bool open = llvm::any_of(sizes, [&](const support::Size &s) { return !largest(s); });
+  bool open = isOpen();
   std::vector<llvm::BitVector> under;  ///< by slot, the slots below it, directly or through others
   std::map<int64_t, Skyline> skylines; ///< by device
   for (size_t i : order) {

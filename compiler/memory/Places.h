@@ -1,5 +1,5 @@
 // Decides where every value of a run lies and how long; PlanMemory.cpp writes the memory form from these answers.
-// Places.cpp describes the rules.
+// Places.cpp describes the rules, and Arenas.cpp those for places in arenas.
 #pragma once
 #include "compiler/memory/PlanMemory.h"
 #include "compiler/onnx/ops/Control.h"
@@ -91,6 +91,7 @@ private:
   bool mayAllocate, unbounded = false;
   int64_t alignment; ///< of every buffer, in bytes
   int64_t step = 0;
+  int64_t repeats = 1; ///< how often the present op runs, in the iterations of all loops around it
   ingot::plan::PlaceFinder places;
   llvm::DenseMap<Value, Place> adopted; ///< values that lie in the result of a control op, and where in it
   /// Loops around the current op: the step where each begins, and the buffers from before it that its body uses.
@@ -118,6 +119,7 @@ private:
     return it == map.end() ? std::nullopt : std::optional<int64_t>(it->second);
   }
   std::optional<int64_t> largest(const support::Size &bytes) const;
+  int64_t mostBytes(Value tensor) const;
   size_t addBuffer(const support::Size &exact, int64_t step, std::string name, int64_t device);
   void refuseAllocation(const support::Size &bytes, const llvm::Twine &what);
 
@@ -130,6 +132,9 @@ private:
   // Steps.
   std::optional<size_t> touch(Value v, llvm::StringRef name = "");
   void touch(size_t buffer);
+  void count(std::optional<size_t> buffer, int64_t bytes);
+  void countTensor(std::optional<size_t> buffer, Value tensor);
+  std::vector<int64_t> trafficOf(ingot::plan::LaunchOp launch) const;
   void visit(mlir::Block &block);
   void visit(ingot::plan::LaunchOp launch);
   void visitCopy(Operation &op);
@@ -138,6 +143,9 @@ private:
 
   void shareInPlace();
   bool planArenas();
+  bool planArena(int64_t device, llvm::ArrayRef<size_t> numbers);
+  bool divideArena(llvm::ArrayRef<size_t> numbers);
+  bool isOpen() const;
 
   /// Launches that a device may run at once, where they need not follow each other; their steps are in a row.
   struct LaunchRow {

@@ -455,8 +455,9 @@ private:
 } // namespace
 
 FailureOr<MemoryPlan> planMemory(func::FuncOp function, ArrayRef<ingot::plan::SymbolInfo> symbols, bool mayAllocate,
-                                 int64_t alignment) {
+                                 int64_t alignment, ArrayRef<ingot::plan::MemoryInfo> memories) {
   Places places(function, symbols, mayAllocate, alignment);
+  places.plan.memories.assign(memories.begin(), memories.end());
   if (failed(places.find())) {
     return failure();
   }

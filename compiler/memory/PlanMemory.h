@@ -12,8 +12,12 @@ struct MemoryPlan {
   std::vector<BufferLifetime> buffers;
   std::vector<std::string> names;
   std::vector<int64_t> devices; ///< by buffer: the device in whose memory it lies
+  std::vector<int64_t> traffic; ///< by buffer: bytes that a run reads and writes of it; 0 where there is one memory
   ArenaPlan arena; ///< its peak and bound are the host's; its offsets are those of all buffers, each in the arena of
                    ///< its device
+  /// The memories in which the host's buffers lie, one part of the arena behind the other; empty: it is in one.
+  std::vector<plan::MemoryInfo> memories;
+  std::vector<size_t> memoryOf; ///< by buffer: the number of its memory, where there are several
   /// For each output the input in whose memory the caller may have it written, or -1.
   std::vector<int64_t> inPlaceOf;
   /// What the run asks its host for.
@@ -27,7 +31,15 @@ constexpr int64_t someSize = 128; ///< the value of a symbol without a bound in 
 ///
 /// The run asks its host for buffers that nothing bounds; that is an error unless it `mayAllocate`. All other buffers
 /// begin at multiples of `alignment` bytes.
+///
+/// Where there are several `memories`, the host's buffers are divided among them (DivideBuffers.h). The part of each
+/// ends with `alignment` bytes that are nobody's, since vectors may be read past the end of a tensor. A part is larger
+/// than its memory where no division was found that fits.
 mlir::FailureOr<MemoryPlan> planMemory(mlir::func::FuncOp function, llvm::ArrayRef<plan::SymbolInfo> symbols = {},
-                                       bool mayAllocate = true, int64_t alignment = 64);
+                                       bool mayAllocate = true, int64_t alignment = 64,
+                                       llvm::ArrayRef<plan::MemoryInfo> memories = {});
+
+/// Returns the plan as `ingot inspect --memory` prints it: the arena (renderArenaPlan), or each memory's part.
+std::string renderMemoryPlan(const MemoryPlan &plan);
 
 } // namespace ingot::memory

@@ -38,7 +38,8 @@ static bool plansMemory(const Options &options) {
 }
 
 void PatchSearch::save(State &state) {
-  bool isWanted = state.options.patches > 1 || (state.options.patches == 0 && state.options.mostRam);
+  bool isLimited = state.options.mostRam || !state.options.memories.empty();
+  bool isWanted = state.options.patches > 1 || (state.options.patches == 0 && isLimited);
   if (!isWanted || before.isTaken()) {
     return;
   }
@@ -76,12 +77,16 @@ FailureOr<bool> PatchSearch::goesOn(State &state) {
   if (ram < 0) { // nothing can be compared
     return asked > 1 && finish(state, {{asked, 0}});
   }
+  Tried tried = {state.patches, ram, llvm::all_of(state.model().info.memories, [](const plan::MemoryInfo &memory) {
+                   return memory.workspaceBytes <= memory.mostBytes;
+                 })};
   if (without.ram < 0) {
-    without = least = {{}, ram};
-    return asked == 0 && keepsTo(ram, state) ? finish(state, without) : tryWith(state, {asked ? asked : 2, 0});
+    tried.patches = {};
+    without = least = tried;
+    return asked == 0 && keepsToBudget(tried, state) ? finish(state, without) : tryWith(state, {asked ? asked : 2, 0});
   }
-  if (state.patches.areMade && (ofNumber.ram < 0 || ram < ofNumber.ram)) {
-    ofNumber = {state.patches, ram};
+  if (state.patches.areMade && tried.isBetterThan(ofNumber)) {
+    ofNumber = tried;
   }
   if (state.patches.areMade && state.patches.choice + 1 < choicesOfEach) {
     return tryWith(state, {state.patches.number, state.patches.choice + 1});
@@ -99,9 +104,9 @@ FailureOr<bool> PatchSearch::goesOn(State &state) {
 
 /// Goes on with one patch more, where the number that was tried last does not keep to the budget.
 bool PatchSearch::nextNumber(State &state) {
-  bool isLess = ofNumber.ram >= 0 && ofNumber.ram < least.ram;
-  least = isLess ? ofNumber : least;
-  if (isLess && keepsTo(least.ram, state)) {
+  bool isBetter = ofNumber.ram >= 0 && ofNumber.isBetterThan(least);
+  least = isBetter ? ofNumber : least;
+  if (isBetter && keepsToBudget(least, state)) {
     return finish(state, least);
   }
   // Patches get smaller only where a row less is left for each of them.
@@ -135,8 +140,10 @@ void PatchSearch::report(State &state) const {
   if (state.patches.areMade) {
     emitRemark(state.model().function().getLoc())
         << "the first layers run in " << state.patches.number << " patches of rows, with which a run takes "
-        << least.ram << " bytes of RAM: without, it takes " << without.ram
-        << ", and --budget ram=" << *state.options.mostRam << " allows less; --patches 1 refuses the model instead";
+        << least.ram << " bytes of RAM: without, it takes " << without.ram << ", and "
+        << (without.fits ? "--budget ram=" + std::to_string(*state.options.mostRam) + " allows less"
+                         : "--memories have no room for its parts")
+        << "; --patches 1 refuses the model instead";
   } else {
     state.result.leastRam = least.ram;
     state.result.leastPatches = least.patches.number;

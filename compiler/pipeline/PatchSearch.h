@@ -1,5 +1,6 @@
 // Chooses the patches in which the first layers of a model run (graph/RowPatches.h): of a number that the user gives
-// (--patches 4), or as few as a model needs that takes more RAM than its budget (--budget ram=64K).
+// (--patches 4), or as few as a model needs that takes more RAM than its budget (--budget ram=64K), or for whose parts
+// of the workspace some memory has no room (--memories).
 //
 // The memory that a plan takes is known when kernels have their scratch memory and buffers have their places. So the
 // phases from the simplification on run once for each plan: without patches, and then for each number of patches and
@@ -28,12 +29,18 @@ private:
   struct Tried {
     Patches patches;
     int64_t ram = -1; ///< bytes; -1: nothing was tried
+    bool fits = true; ///< whether all memories have room for their parts of the workspace
+    bool isBetterThan(const Tried &other) const {
+      return other.ram < 0 || std::pair(!fits, ram) < std::pair(!other.fits, other.ram);
+    }
   };
   Snapshot before;
   Tried without, ofNumber, least; ///< least of the number of patches that is tried, and of all
   bool isFinal = false;
 
-  bool keepsTo(int64_t ram, const State &state) const { return ram <= state.options.mostRam.value_or(ram - 1); }
+  static bool keepsToBudget(const Tried &tried, const State &state) {
+    return tried.fits && tried.ram <= state.options.mostRam.value_or(tried.ram);
+  }
   bool tryWith(State &state, Patches patches);
   bool finish(State &state, const Tried &tried);
   bool nextNumber(State &state);

@@ -335,41 +335,13 @@ static std::vector<plan::SymbolInfo> boundedSymbols(const State &s) {
 
 static LogicalResult memory(State &s, Variant &variant, Result &report) {
   report.launches = describeLaunches(variant.function(), s.options.profile);
-  FailureOr<memory::MemoryPlan> plan =
-      memory::planMemory(variant.function(), boundedSymbols(s), s.options.allocate, variant.info.workspaceAlign);
+  FailureOr<memory::MemoryPlan> plan = memory::planMemory(variant.function(), boundedSymbols(s), s.options.allocate,
+                                                          variant.info.workspaceAlign, s.options.memories);
   if (failed(plan)) {
+    s.userFault = true; // what does not fit, or has no bound, is the model
     return failure();
   }
-  plan::ModelInfo &info = variant.info;
-  report.arenaBytes = info.arenaBytes = plan->arena.peakBytes;
-  report.arenaLowerBound = plan->arena.lowerBound;
-  report.allocations = info.allocations = plan->allocations;
-  variant.function().walk([&](plan::LaunchOp launch) {
-    auto text = launch->getAttrOfType<BoolAttr>(plan::textName);
-    info.makesStrings |= text && text.getValue();
-  });
-  for (auto [output, input] : llvm::zip_equal(info.outputs, plan->inPlaceOf)) {
-    output.inPlaceOf = input;
-  }
-  SmallVector<StringRef> devices = {""};
-  devices.append(plan::devicesOf(variant.function()));
-  info.devices.clear();
-  for (StringRef spec : plan::devicesOf(variant.function())) {
-    info.devices.push_back({spec.str()});
-  }
-  for (auto [buffer, name, device, offset] :
-       llvm::zip_equal(plan->buffers, plan->names, plan->devices, plan->arena.offsets)) {
-    if (buffer.bytes > 0) {
-      report.buffers.push_back(
-          {name, offset, buffer.bytes, int(buffer.firstUse), int(buffer.lastUse), devices[device].str()});
-    }
-    if (device) {
-      int64_t &workspace = info.devices[device - 1].workspaceBytes;
-      int64_t end = llvm::alignTo(offset + buffer.bytes, info.workspaceAlign) + info.workspaceAlign;
-      workspace = std::max(workspace, end);
-    }
-  }
-  report.memoryPlan = memory::renderArenaPlan(plan->buffers, plan->names, plan->arena);
+  describeMemory(*plan, variant, report);
   return success();
 }
 

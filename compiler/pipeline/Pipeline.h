@@ -68,7 +68,9 @@ struct Options {
   /// --patches 4: parts of rows in which the first layers run one after the other; 0: one, or as many as it takes for
   /// `mostRam`
   int64_t patches = 0;
-  std::optional<int64_t> mostRam;    ///< --budget ram=64K: bytes that a run may take
+  std::optional<int64_t> mostRam; ///< --budget ram=64K: bytes that a run may take
+  /// --memories dtcm=64K,sram=256K: memories that share the workspace, with their names, sizes and speeds; empty: one
+  std::vector<plan::MemoryInfo> memories;
   std::vector<std::string> lastRows; ///< --last-row logits: outputs of which callers read the last row alone
   Accuracy accuracy = Accuracy::Default;
   bool isReproducible() const { return accuracy == Accuracy::Reproducible; }
@@ -148,6 +150,7 @@ struct BufferLife {
   int64_t offset = 0, bytes = 0;
   int first = 0, last = 0; ///< the first and the last step
   std::string target = ""; ///< the target in whose memory it is; empty: the host's
+  std::string memory = ""; ///< which of the host's memories, where there are several; the offset is in that
 };
 
 /// The figures of one compilation, as `compile --json`, `inspect` and the manifest print them.
@@ -163,8 +166,9 @@ struct Result {
   int64_t macs = 0;
   std::string macsText; ///< the expression, where they depend on the open sizes; arenaBytes and macs are -1 then
   std::vector<NodePlacement> placement;
-  std::vector<Transfer> transfers;       ///< in the order of the run
-  std::vector<plan::DeviceInfo> devices; ///< targets with memories of their own
+  std::vector<Transfer> transfers;        ///< in the order of the run
+  std::vector<plan::DeviceInfo> devices;  ///< targets with memories of their own
+  std::vector<plan::MemoryInfo> memories; ///< those of the host, where there are several
   std::vector<plan::SymbolInfo> openSizes;
   std::vector<plan::RequirementInfo> requirements;
   std::vector<plan::AllocationInfo> allocations;

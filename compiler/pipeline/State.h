@@ -8,6 +8,10 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
 
+namespace ingot::memory {
+struct MemoryPlan;
+} // namespace ingot::memory
+
 namespace ingot::pipeline {
 
 /// The model on its way through the phases: for all sizes, for some, for one machine of several, or both of these. All
@@ -138,6 +142,9 @@ inline int64_t slackOf(const plan::ModelInfo &info) { return info.workspaceAlign
 inline int64_t workspaceFor(const plan::ModelInfo &info) {
   return info.arenaBytes ? info.arenaBytes + slackOf(info) : 0;
 }
+
+/// Describes a variant's memory plan, in its `info` and in the report.
+void describeMemory(const memory::MemoryPlan &plan, Variant &variant, Result &report);
 
 /// Describes names, types and sizes of the function's arguments and results, from its type and attributes.
 void describe(mlir::func::FuncOp function, plan::ModelInfo &info);

@@ -381,6 +381,20 @@ static void finish(State &s, Variant &variant, bool first, void (*build)(State &
   }
 }
 
+/// Makes the parts that memories have of the workspace large enough for one more variant.
+static void join(ArrayRef<plan::MemoryInfo> own, std::vector<plan::MemoryInfo> &all) {
+  if (all.empty()) {
+    all.assign(own.begin(), own.end());
+  }
+  int64_t end = 0;
+  for (auto [memory, other] : llvm::zip_equal(all, own)) {
+    memory.workspaceAt = end;
+    memory.workspaceBytes = std::max(memory.workspaceBytes, other.workspaceBytes);
+    memory.trafficBytes = std::max(memory.trafficBytes, other.trafficBytes);
+    end += memory.workspaceBytes;
+  }
+}
+
 void joinVariants(State &s, void (*build)(State &, Variant &, Result &)) {
   Variant &general = s.model();
   if (s.variants.size() == 1) {
@@ -390,10 +404,12 @@ void joinVariants(State &s, void (*build)(State &, Variant &, Result &)) {
   std::vector<entry::VariantSizes> entries;
   int64_t most = 0, kernels = 0;
   std::vector<plan::DeviceInfo> devices;
+  std::vector<plan::MemoryInfo> memories;
   auto larger = [](int64_t a, int64_t b) { return a < 0 || b < 0 ? -1 : std::max(a, b); };
   auto add = [&](const Variant &variant) {
     most = larger(most, variant.info.workspaceBytes);
     general.info.hostFallback |= variant.onHost;
+    join(variant.info.memories, memories);
     devices.resize(variant.info.devices.size()); // the same ones in all variants
     for (auto [all, own] : llvm::zip_equal(devices, variant.info.devices)) {
       int64_t workspace = larger(all.workspaceBytes, own.workspaceBytes);
@@ -425,8 +441,12 @@ void joinVariants(State &s, void (*build)(State &, Variant &, Result &)) {
   }
   s.variants.resize(1);
   plan::ModelInfo &library = s.model().info;
+  if (!memories.empty()) { // the largest part of each memory may be another variant's
+    most = memories.back().workspaceAt + memories.back().workspaceBytes;
+  }
   library.workspaceBytes = most;
   library.devices = std::move(devices);
+  library.memories = s.result.memories = std::move(memories);
   library.arenaBytes = s.result.arenaBytes = most <= 0 ? most : most - library.workspaceAlign;
   library.kernels = kernels;
   s.result.kernels = static_cast<int64_t>(s.result.launches.size()); // of a run

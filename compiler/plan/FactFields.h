@@ -26,6 +26,17 @@ template <typename V> void visitFields(V &v, typename V::template Ref<DeviceInfo
 }
 
 template <typename V>
+void visitFields(V &v, typename V::template Ref<MemoryInfo> memory, const std::string &parameter) {
+  v("name", memory.name);
+  v.derived("parameter", parameter, support::inManifest);
+  v("most_bytes", memory.mostBytes);
+  v("word_cycles", memory.wordCycles);
+  v("workspace_at", memory.workspaceAt, support::inManifest);
+  v("workspace_bytes", memory.workspaceBytes);
+  v("traffic_bytes", memory.trafficBytes);
+}
+
+template <typename V>
 void visitFields(V &v, typename V::template Ref<AllocationInfo> allocation, llvm::ArrayRef<std::string> outputs) {
   v("node", allocation.node);
   v("bytes", allocation.bytes);

@@ -92,6 +92,16 @@ struct DeviceInfo {
   int64_t weightBytes = 0, weightsAt = 0; ///< its part of the weights section
 };
 
+/// One of several memories of the host, each of which has a part of the workspace.
+struct MemoryInfo {
+  std::string name;       ///< an identifier
+  int64_t mostBytes = 0;  ///< that there are of it for a run
+  int64_t wordCycles = 1; ///< what a read or write of a word costs, beside that of other memories
+  /// Its part of the workspace, where this is one block.
+  int64_t workspaceAt = 0, workspaceBytes = 0;
+  int64_t trafficBytes = 0; ///< that a run reads and writes in it
+};
+
 /// Where the bytes of the weights are: in the object, in NAME.weights which the support library maps, or wherever the
 /// caller puts those of NAME.weights.
 enum class WeightsPlace { Embed, File, Extern };
@@ -115,7 +125,8 @@ struct ModelInfo {
   /// -1: depends on the symbols; the loop IR's @NAME_plan computes it.
   int64_t workspaceBytes = 0;
   int64_t workspaceAlign = 64, weightBytes = 0;
-  std::vector<std::string> nodes; ///< names that an error status may carry, by index
+  std::vector<MemoryInfo> memories = {}; ///< that share the workspace; empty: it is one block
+  std::vector<std::string> nodes;        ///< names that an error status may carry, by index
   support::Size macs = 0;
   int64_t kernels = 0;
   int64_t arenaBytes = 0; ///< -1: depends on the symbols
@@ -125,6 +136,15 @@ struct ModelInfo {
   std::vector<AllocationInfo> allocations; ///< empty: a run asks for no memory
   uint64_t weightHash = 0;                 ///< XXH64 of NAME.weights, where there is one
 
+  /// Returns where the parts of the workspace begin; a run has a parameter for each.
+  std::vector<int64_t> workspaceParts() const {
+    std::vector<int64_t> parts;
+    parts.reserve(memories.size());
+    for (const MemoryInfo &memory : memories) {
+      parts.push_back(memory.workspaceAt);
+    }
+    return parts.empty() ? std::vector<int64_t>{0} : parts;
+  }
   /// Whether a run gets the address of its weights from ingot_exec.
   bool takesWeights() const { return weightsPlace != WeightsPlace::Embed && weightBytes > 0; }
 };

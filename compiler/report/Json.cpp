@@ -51,6 +51,12 @@ void writeDevices(llvm::json::OStream &json, const pipeline::Result &result) {
   summary(json).list("devices", result.devices);
 }
 
+void writeMemories(llvm::json::OStream &json, const pipeline::Result &result) {
+  summary(json).list(
+      "memories", result.memories, support::unlessEmpty,
+      [](auto &own, const plan::MemoryInfo &memory, size_t) { visitFields(own, memory, /*parameter=*/""); });
+}
+
 void writeLevels(llvm::json::OStream &json, const pipeline::Result &result) {
   summary(json).list("levels", result.levels);
 }

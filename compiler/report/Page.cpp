@@ -70,7 +70,7 @@ void writeArena(llvm::json::OStream &json, const pipeline::Result &result) {
         json.attribute("bytes", buffer.bytes);
         json.attribute("first", buffer.first);
         json.attribute("last", buffer.last);
-        json.attribute("target", fixUTF8(buffer.target));
+        json.attribute("target", fixUTF8(buffer.target.empty() ? buffer.memory : buffer.target));
       });
     }
   });
@@ -107,6 +107,7 @@ std::string dataText(const pipeline::Result &result, const PageFacts &facts) {
     writeSizes(json, result);
     writeAllocations(json, result);
     writeArena(json, result);
+    writeMemories(json, result);
     json.attributeArray("placement", [&] {
       for (const pipeline::NodePlacement &placement : result.placement) {
         writePlacement(json, placement);

@@ -399,7 +399,9 @@ function drawArena(target, buffers, steps) {
     label.textContent = step === steps ? `${step} steps` : String(step);
     picture.append(label);
   }
-  at("arena").append(make("p", { class: "hint" }, `${target ? `Of ${target}: ` : ""}${buffers.length} buffers in ${bytesText(peak)}; the most that live at one time: ${bytesText(Math.max(...live))}.`), picture);
+  const memory = (data.memories || []).find(memory => memory.name === target);
+  const use = memory ? ` Runs have ${bytesText(memory.most_bytes)} of it, and read and write ${bytesText(memory.traffic_bytes)} there.` : "";
+  at("arena").append(make("p", { class: "hint" }, `${target ? `Of ${target}: ` : ""}${buffers.length} buffers in ${bytesText(peak)}; the most that live at one time: ${bytesText(Math.max(...live))}.${use}`), picture);
 }
 
 // Sizes and targets.

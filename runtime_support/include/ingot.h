@@ -45,6 +45,9 @@
  * terminated, may hold zeros, and are UTF-8 where an operator takes characters (ingot_error_kind:
  * INGOT_ERROR_STRING); other operators take any bytes.
  *
+ * A model that was compiled for several memories (--memories) has a parameter for each part of its workspace in the
+ * place of `workspace`; its header has their names and bytes. ingot_run takes one block for all parts.
+ *
  * Everything below works for all kinds of models. Where a function takes or gives `sizes`, these are the symbols'
  * values in the order of ingot_model.symbols, followed by room for those that the run finds; null for a model that
  * has neither.

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <fstream>
 #include <gtest/gtest.h>
+#include <limits>
 #include <random>
 
 using namespace ingot::memory;
@@ -64,6 +65,17 @@ TEST(ArenaPlanner, EmptyBuffersTakeNoRoom) {
   ArenaPlan plan = planned({{0, 64, 0, 9}, {0, 64, 3, 3}});
   EXPECT_EQ(plan.peakBytes, 0);
   EXPECT_EQ(planned({{0, 64, 0, 9}, {100, 64, 0, 9}}).peakBytes, 128);
+}
+
+TEST(ArenaPlanner, WhatIsEnoughIsNotImproved) {
+  // Whatever is enough, all buffers have places, and the bound is known.
+  std::vector<BufferLifetime> buffers = {{64, 64, 0, 3}, {128, 64, 1, 2}, {64, 64, 2, 3}};
+  for (int64_t enough : {int64_t(0), int64_t(256), std::numeric_limits<int64_t>::max()}) {
+    std::optional<ArenaPlan> plan = planArena(buffers, {enough, 0});
+    ASSERT_TRUE(plan.has_value());
+    expectValid(buffers, *plan);
+    EXPECT_EQ(plan->lowerBound, 256);
+  }
 }
 
 TEST(ArenaPlanner, OneBufferOneStep) {

@@ -35,9 +35,9 @@ class Project:
             sys.exit(f"configuring with {budgets} failed:\n{text}")
         return call("cmake", "--build", self.binary, "--", "-k", "0")
 
-    def expect_failure(self, kind, table, **budgets):
+    def expect_failure(self, kind, table, flag="--budget", name=None, **budgets):
         code, text = self.build(**budgets)
-        said = rf"edges\.onnx: error: takes \d+ bytes of {kind}, which is \d+ more than --budget {kind}=\d+ allows; nothing was written\n"
+        said = rf"edges\.onnx: error: takes \d+ bytes of {kind}, which is \d+ more than {flag} {name or kind}=\d+ allows; nothing was written\n"
         found = re.search(said + r"((?: +\d+  .+\n)+)", text)
         if code == 0 or not found or not re.search(table, found[1]):
             sys.exit(f"{budgets}: the build ended with {code} and printed:\n{text}")
@@ -66,9 +66,10 @@ def main():
     project.expect_failure("flash", r"\d+  code\n", BOARD_BUDGET="flash=100;ram=64K;stack=4K")
     project.expect_failure("ram", r"which the caller holds", BOARD_BUDGET="flash=64K;ram=16;stack=4K")
     project.expect_failure("stack", r"\d+  edges_run", BOARD_BUDGET="flash=64K;ram=64K;stack=8")
+    project.expect_failure("memory 'slow'", r"its part of the workspace", "--memories", "slow", BOARD_BUDGET="flash=64K;ram=64K;stack=4K", BOARD_MEMORIES="fast=16;slow=64")
     if library.read_bytes() != before:
         sys.exit("a build that failed changed the library of the one before")
-    project.expect_success(BOARD_BUDGET="flash=64K;ram=64K;stack=2K")
+    project.expect_success(BOARD_BUDGET="flash=64K;ram=64K;stack=2K", BOARD_MEMORIES="fast=256;slow=64K")
     print("1 passed, 0 failed")
 
 

@@ -54,10 +54,11 @@ std::vector<Part> flashParts(const plan::ModelInfo &model, const emit::BuildSize
           {"initial values of writable data", sizes.data}};
 }
 
-/// Returns the buffers of the workspace that live when most of it is used.
-std::vector<Part> buffersAtPeak(const pipeline::Result &result) {
-  auto isLive = [](const pipeline::BufferLife &buffer, int step) {
-    return buffer.target.empty() && buffer.first <= step && step <= buffer.last;
+/// Returns the buffers of the workspace that live when most of it is used; of one memory, where its name is given.
+std::vector<Part> buffersAtPeak(const pipeline::Result &result, llvm::StringRef memory = "") {
+  auto isLive = [&](const pipeline::BufferLife &buffer, int step) {
+    bool isThere = buffer.target.empty() && (memory.empty() || buffer.memory == memory);
+    return isThere && buffer.first <= step && step <= buffer.last;
   };
   int64_t most = 0;
   std::vector<Part> at;
@@ -145,6 +146,12 @@ std::vector<std::string> ramHints(const pipeline::Options &options, const pipeli
   return hints;
 }
 
+/// Returns the part of the workspace in a memory, with its buffers.
+std::vector<Part> memoryParts(const pipeline::Result &result, const plan::MemoryInfo &memory) {
+  return {{"its part of the workspace; buffers where most are used at once", memory.workspaceBytes,
+           buffersAtPeak(result, memory.name)}};
+}
+
 std::vector<Part> cycleParts(const emit::CycleEstimate &estimate) {
   std::vector<Part> parts;
   parts.reserve(estimate.functions.size());
@@ -174,17 +181,17 @@ std::string whyNoCycles(const Budget &budget, const plan::ModelInfo &model, cons
                                : "";
 }
 
-/// Returns the message about a budget that is exceeded, with its table and hints; empty where the budget holds.
-std::string exceedsOne(const char *kind, int64_t most, int64_t taken, std::vector<Part> parts,
-                       const std::vector<std::string> &hints) {
+/// Returns the message about something (such as "bytes of flash") of which a flag allows less than is taken, with its
+/// table and hints; empty where it allows that.
+std::string exceedsOne(const std::string &what, const std::string &flag, int64_t most, int64_t taken,
+                       std::vector<Part> parts, const std::vector<std::string> &hints) {
   if (taken <= most) {
     return "";
   }
   std::string text;
   llvm::raw_string_ostream out(text);
-  bool isTime = kind == llvm::StringRef("cycles");
-  out << "takes " << taken << (isTime ? " " : " bytes of ") << kind << (isTime ? " by estimate" : "") << ", which is "
-      << taken - most << " more than --budget " << kind << "=" << most << " allows; nothing was written";
+  out << "takes " << taken << " " << what << ", which is " << taken - most << " more than " << flag << "=" << most
+      << " allows; nothing was written";
   sortParts(parts);
   print(out, parts, 1);
   for (const std::string &hint : hints) {
@@ -250,19 +257,24 @@ std::string exceeds(const Budget &budget, const pipeline::Options &options, cons
   }
   std::vector<std::string> said;
   if (budget.flash) {
-    said.push_back(
-        exceedsOne("flash", *budget.flash, sizes.flash, flashParts(model, sizes), flashHints(options, model, sizes)));
+    said.push_back(exceedsOne("bytes of flash", "--budget flash", *budget.flash, sizes.flash, flashParts(model, sizes),
+                              flashHints(options, model, sizes)));
   }
   if (budget.ram) {
-    said.push_back(
-        exceedsOne("ram", *budget.ram, sizes.ram, ramParts(result, model, sizes), ramHints(options, result, model)));
+    said.push_back(exceedsOne("bytes of ram", "--budget ram", *budget.ram, sizes.ram, ramParts(result, model, sizes),
+                              ramHints(options, result, model)));
   }
   if (budget.stack) {
-    said.push_back(exceedsOne("stack", *budget.stack, sizes.stack.bytes, stackParts(sizes.stack), {}));
+    said.push_back(
+        exceedsOne("bytes of stack", "--budget stack", *budget.stack, sizes.stack.bytes, stackParts(sizes.stack), {}));
   }
   if (budget.cycles) {
-    said.push_back(
-        exceedsOne("cycles", *budget.cycles, sizes.cycles.cycles, cycleParts(sizes.cycles), cycleHints(model)));
+    said.push_back(exceedsOne("cycles by estimate", "--budget cycles", *budget.cycles, sizes.cycles.cycles,
+                              cycleParts(sizes.cycles), cycleHints(model)));
+  }
+  for (const plan::MemoryInfo &memory : model.memories) {
+    said.push_back(exceedsOne("bytes of memory '" + memory.name + "'", "--memories " + memory.name, memory.mostBytes,
+                              memory.workspaceBytes, memoryParts(result, memory), ramHints(options, result, model)));
   }
   llvm::erase_if(said, [](const std::string &text) { return text.empty(); });
   return llvm::join(said, "\n" + options.modelPath + ": error: ");

@@ -21,7 +21,8 @@ std::optional<int64_t> parseAmount(llvm::StringRef text, int64_t thousand);
 /// Adds "flash=256K,ram=65536" to a budget, and returns what is wrong with the text; nothing where it is right.
 std::string parseBudget(const std::string &text, Budget &budget);
 
-/// Returns why the budget does not hold, with a table of what takes most; nothing where it holds.
+/// Returns why the budget does not hold, or a memory of --memories has no room for its part of the workspace, with a
+/// table of what takes most; nothing where all is kept.
 std::string exceeds(const Budget &budget, const pipeline::Options &options, const pipeline::Result &result,
                     const plan::ModelInfo &model, const emit::BuildSizes &sizes);
 

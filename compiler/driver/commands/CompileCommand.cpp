@@ -62,6 +62,7 @@ std::string jsonOf(const pipeline::Result &result) {
     });
     report::writeTransfers(json, result);
     report::writeDevices(json, result);
+    report::writeMemories(json, result);
   });
   return text + "\n";
 }
@@ -77,6 +78,7 @@ std::string textOf(const pipeline::Result &result) {
   if (result.cycles >= 0) {
     out << "a run takes about " << countText(result.cycles) << " cycles, by estimate\n";
   }
+  printMemories(out, result);
   printLevels(out, result);
   if (!result.openSizes.empty()) {
     printSizes(out, result, /*most=*/8);

@@ -119,6 +119,9 @@ std::string checkPackage(const Invocation &invocation) {
   if (!model.levels.empty() || !model.triple.empty() || !model.stopAfter.empty()) {
     return "--levels, --triple and --stop-after are for compile: a package has its own machines and files";
   }
+  if (!model.memories.empty()) {
+    return "--memories is for compile: a package has one workspace for each model, wherever its board has memory";
+  }
   if (!model.name.empty() && invocation.models.size() > 1) {
     return "--name is for one model; several are called after their files";
   }

@@ -310,7 +310,8 @@ void printLargestBuffers(const pipeline::Result &variant, int64_t most) {
   for (const pipeline::BufferLife &buffer : largestBuffers(variant, most)) {
     llvm::ArrayRef<std::string> writers = writersOf(buffer, variant);
     llvm::outs() << "  " << plainName(buffer.name) << "  " << countText(buffer.bytes) << " bytes, "
-                 << (buffer.target.empty() ? "" : "on " + buffer.target + ", ") << "steps " << buffer.first << " to "
+                 << (buffer.target.empty() ? "" : "on " + buffer.target + ", ")
+                 << (buffer.memory.empty() ? "" : "in " + buffer.memory + ", ") << "steps " << buffer.first << " to "
                  << buffer.last << (writers.empty() ? "" : ", written by " + plainName(llvm::join(writers, ", ")))
                  << '\n';
   }
@@ -326,6 +327,9 @@ void writeLargestBuffers(llvm::json::OStream &json, const pipeline::Result &vari
       }
       if (!buffer.target.empty()) {
         json.attribute("target", fixUTF8(buffer.target));
+      }
+      if (!buffer.memory.empty()) {
+        json.attribute("memory", buffer.memory);
       }
       json.attribute("bytes", buffer.bytes);
       json.attribute("first", buffer.first);
@@ -355,6 +359,7 @@ void printResult(const pipeline::Result &result, const Invocation &invocation) {
                  << (result.stackBytes < 0 ? "unknown" : bytesText(result.stackBytes)) << ", flash "
                  << arenaText(result.flashBytes) << ", RAM " << arenaText(result.ramBytes) << '\n';
   }
+  printMemories(llvm::outs(), result);
   if (invocation.largestKernels > 0) {
     printLargest(result, result, invocation.largestKernels);
     if (result.cycles >= 0) {
@@ -503,6 +508,7 @@ void writeResult(llvm::json::OStream &json, const pipeline::Result &result, cons
   });
   report::writeTransfers(json, result);
   report::writeDevices(json, result);
+  report::writeMemories(json, result);
   if (invocation.largestKernels > 0) {
     json.attributeArray("largest_kernels", [&] { writeLargest(json, result, result, invocation.largestKernels); });
     json.attributeArray("slowest_functions", [&] { writeSlowest(json, result, invocation.largestKernels); });

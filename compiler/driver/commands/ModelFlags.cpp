@@ -108,6 +108,36 @@ void parseSequence(const std::string &text, pipeline::Options &options) {
   }
 }
 
+/// Adds "dtcm=64K@1" to the memories; one without a number of cycles takes twice as many as the one before. Returns
+/// what is wrong with the text; nothing where it is right.
+std::string addMemory(llvm::StringRef text, std::vector<plan::MemoryInfo> &memories) {
+  constexpr size_t mostMemories = 8;
+  constexpr int64_t mostCycles = 1000000;
+  auto [name, rest] = text.split('=');
+  auto [amount, speed] = rest.split('@');
+  if (!isIdentifier(name)) {
+    return "'" + name.str() + "' is no identifier of C; a memory is NAME=BYTES, such as dtcm=64K";
+  }
+  if (llvm::any_of(memories, [&](const plan::MemoryInfo &other) { return name.equals_insensitive(other.name); })) {
+    return "memory '" + name.str() + "' is given twice";
+  }
+  std::optional<int64_t> bytes = parseAmount(amount, 1024), cycles = parseAmount(speed, 1000);
+  if (!bytes) {
+    return "'" + amount.str() + "' is no number of bytes, such as 65536, 64K or 1M";
+  }
+  if (rest.contains('@') && (!cycles || *cycles < 1 || *cycles > mostCycles)) {
+    return "'" + speed.str() + "' is no number of cycles from 1 to " + std::to_string(mostCycles);
+  }
+  if (memories.size() == mostMemories) {
+    return "there are more than " + std::to_string(mostMemories) + " memories";
+  }
+  plan::MemoryInfo memory;
+  memory.name = name.str(), memory.mostBytes = *bytes;
+  memory.wordCycles = cycles.value_or(memories.empty() ? 1 : std::min(2 * memories.back().wordCycles, mostCycles));
+  memories.push_back(std::move(memory));
+  return "";
+}
+
 constexpr support::Word<bool> kPartitions[] = {{false, "greedy", "all that they take"},
                                                {true, "cost", "what gains more than its copies cost, by estimate"}};
 
@@ -212,9 +242,25 @@ void addSizes(CLI::App &app, pipeline::Options &options) {
 
   app.add_option("--patches", options.patches,
                  "Let the first layers compute their maps in N parts of rows, one after the other, in less memory and "
-                 "more time; default: 1, or as few as `compile --budget ram=BYTES` takes")
+                 "more time; default: 1, or as few as `compile --budget ram=BYTES` or --memories take")
       ->check(CLI::Range(1, 64))
       ->type_name("N");
+
+  auto setMemories = [&options](const Texts &texts) {
+    for (const std::string &text : texts) {
+      if (std::string wrong = addMemory(text, options.memories); !wrong.empty()) {
+        throw CLI::ValidationError("--memories", "'" + text + "': " + wrong);
+      }
+    }
+  };
+  repeated(
+      app.add_option_function<Texts>(
+          "--memories", setMemories,
+          "Memories that share the workspace, the fastest first, each with its size and perhaps the cycles of a word: "
+          "dtcm=64K@1,sram=256K@2; a run takes a part of each. K and M are 1024 and 1024 * 1024 bytes; without "
+          "cycles a memory takes twice those of the one before"))
+      ->delimiter(',')
+      ->type_name("NAME=BYTES[@CYCLES],...");
 
   addAssignments(app, "--bind", "NAME=DEVICE", options.bindings,
                  "The caller has this input or output in the memory of a device; may be repeated")

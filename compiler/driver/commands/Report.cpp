@@ -20,6 +20,24 @@ void writePhases(llvm::json::OStream &json, const pipeline::Result &result) {
   });
 }
 
+void printMemories(llvm::raw_ostream &out, const pipeline::Result &result) {
+  if (!result.memories.empty()) {
+    out << "memories\n";
+  }
+  for (const plan::MemoryInfo &memory : result.memories) {
+    auto buffersOf = [&](const pipeline::Result &variant) {
+      return llvm::count_if(variant.buffers, [&](const auto &buffer) { return buffer.memory == memory.name; });
+    };
+    int64_t buffers = buffersOf(result);
+    for (const pipeline::Result &variant : result.variants) { // the bytes are the most of any, too
+      buffers = std::max<int64_t>(buffers, buffersOf(variant));
+    }
+    out << "  " << memory.name << "  " << countText(memory.workspaceBytes) << " of " << countText(memory.mostBytes)
+        << " bytes, " << buffers << " buffers, " << countText(memory.trafficBytes) << " bytes read and written in a run"
+        << (memory.workspaceBytes > memory.mostBytes ? "; it does not fit" : "") << '\n';
+  }
+}
+
 void printAllocations(llvm::raw_ostream &out, const pipeline::Result &result, size_t most) {
   if (result.allocations.empty()) {
     return;

@@ -15,6 +15,9 @@ void printSizes(llvm::raw_ostream &out, const pipeline::Result &result, size_t m
 void writeLevels(llvm::json::OStream &json, const pipeline::Result &result);
 void printLevels(llvm::raw_ostream &out, const pipeline::Result &result);
 
+/// Prints how much of each of several memories is taken, and how many buffers lie there; nothing where there is one.
+void printMemories(llvm::raw_ostream &out, const pipeline::Result &result);
+
 /// Prints the memory that runs ask for and why, in `most` lines; nothing where they ask for none.
 void printAllocations(llvm::raw_ostream &out, const pipeline::Result &result, size_t most);
 

@@ -132,6 +132,10 @@ Reproduction reproductionOf(const pipeline::Options &options, const std::map<std
                 wordFlag("--winograd", options.winograd) + wordFlag("--strassen", options.strassen) +
                 wordFlag("--split-floats", options.splitFloats) + wordFlag("--chains", options.chains);
   made.words += options.optimize == emit::Optimize::Balanced ? "" : wordFlag("--optimize", options.optimize);
+  for (const plan::MemoryInfo &memory : options.memories) {
+    made.words += flag("--memories",
+                       memory.name + "=" + std::to_string(memory.mostBytes) + "@" + std::to_string(memory.wordCycles));
+  }
   made.words += options.patches > 0 ? flag("--patches", std::to_string(options.patches)) : std::string();
   made.words +=
       options.flashWaitStates ? flag("--flash-wait-states", std::to_string(options.flashWaitStates)) : std::string();

@@ -447,9 +447,16 @@ private:
       arguments.push_back(typed(helpers.use("raw") + "(found" + std::to_string(i) + ")", arguments.size()));
       generic.push_back("sizes + " + std::to_string(model.symbols.size() + i));
     }
-    parameters.append({"void *workspace", "const ingot_exec *exec"});
-    arguments.append({typed(helpers.use("raw") + "(workspace)", arguments.size()), "exec"});
-    generic.append({"workspace", "exec"});
+    std::vector<int64_t> parts = model.workspaceParts();
+    for (auto [i, part] : llvm::enumerate(parts)) {
+      std::string name = "workspace" + (parts.size() > 1 ? std::to_string(i) : "");
+      parameters.push_back("void *" + name);
+      arguments.push_back(typed(helpers.use("raw") + "(" + name + ")", arguments.size()));
+      generic.push_back(part ? "static_cast<unsigned char *>(workspace) + " + std::to_string(part) : "workspace");
+    }
+    parameters.push_back("const ingot_exec *exec");
+    arguments.push_back("exec");
+    generic.push_back("exec");
     std::string text = "\n" + wrapped("int " + model.name + "_run(" + llvm::join(parameters, ", ") + ") {", 0) +
                        wrapped("return int(run(" + llvm::join(arguments, ", ") + "));", 2) + "}\n";
     text += hasPlan() ? planEntries() : "";
