@@ -132,6 +132,7 @@ Reproduction reproductionOf(const pipeline::Options &options, const std::map<std
                 wordFlag("--winograd", options.winograd) + wordFlag("--strassen", options.strassen) +
                 wordFlag("--split-floats", options.splitFloats) + wordFlag("--chains", options.chains);
   made.words += options.optimize == emit::Optimize::Balanced ? "" : wordFlag("--optimize", options.optimize);
+  made.words += options.symbols == emit::Symbols::Libraries ? "" : wordFlag("--symbols", options.symbols);
   made.words += options.patches > 0 ? flag("--patches", std::to_string(options.patches)) : std::string();
   made.words +=
       options.flashWaitStates ? flag("--flash-wait-states", std::to_string(options.flashWaitStates)) : std::string();
