@@ -45,7 +45,7 @@ def voice():
     net.pool(), net.dense(1)
     net.add("Sigmoid", [net.at])
     samples = [net.draw.standard_normal(net.shape).astype(np.float32) for _ in range(SAMPLES)]
-    return Example(net.model([net.at]), samples, ["mps2-an386", "virt-rv32"], quantizes=True)
+    return Example(net.model([net.at]), samples, ["mps2-an386"], quantizes=True)
 
 
 def wake_word():
@@ -59,7 +59,7 @@ def wake_word():
         net.conv(out, (1, 1), stride)
         net.add("Add", [after, net.at]), net.add("Relu", [net.at])
     samples = [net.draw.standard_normal(net.shape).astype(np.float32) for _ in range(SAMPLES)]
-    return Example(net.classifier(3), samples, ["mps3-an547", "mps2-an500"], quantizes=True)
+    return Example(net.classifier(3), samples, ["mps3-an547"], quantizes=True)
 
 
 def gesture():
@@ -92,7 +92,7 @@ def sensors():
     graph = helper.make_graph([scaler, trees_node], "g", [helper.make_tensor_value_info("x", 1, (1, features))], [helper.make_tensor_value_info("y", 1, (1, 1))])
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 19), helper.make_opsetid("ai.onnx.ml", 3)], ir_version=9)
     sample = (draw.standard_normal((1, features)) + np.arange(features)).astype(np.float32)
-    return Example(model, [sample], ["mps2-an385", "virt-rv64"], same_bits=True)
+    return Example(model, [sample], ["mps2-an500", "virt-rv64"], same_bits=True)
 
 
 EXAMPLES = {"voice activity": voice, "wake word": wake_word, "gesture": gesture, "sensors": sensors}

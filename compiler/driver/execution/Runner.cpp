@@ -130,7 +130,7 @@ llvm::Error Runner::start(const std::string &program, llvm::ArrayRef<std::string
 }
 
 static std::vector<emit::Descriptor::Tensor> readTensors(Reply &reply, int32_t count) {
-  std::vector<emit::Descriptor::Tensor> tensors(size_t(count), emit::Descriptor::Tensor());
+  std::vector<emit::Descriptor::Tensor> tensors(static_cast<size_t>(count));
   for (emit::Descriptor::Tensor &tensor : tensors) {
     tensor.name = reply.bytes();
     tensor.type = int32_t(reply.word());
