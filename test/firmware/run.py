@@ -104,6 +104,9 @@ MODELS = {
 # that data did not take counts.
 LEAST_STACK = 192
 
+# What is looked at with --symbols none: sums of floats, divisions, float64, functions, integers, a loop over time, and copies.
+WITHOUT_SYMBOLS = ["products", "division", "functions", "doubles", "quantized", "recurrent", "copies"]
+
 STEP = {"quantized": 0.051}  # where a number may round to the neighbour of what it is quantized to
 
 
@@ -180,9 +183,9 @@ def main():
     is_narrow = "64" not in bare.MACHINES[arguments.target].triple
     count = ingot_run.Count("firmware")
     with tempfile.TemporaryDirectory(prefix="ingot-firmware-") as scratch:
-        for name in [arguments.only] if arguments.only else MODELS:
+        for name in [arguments.only] if arguments.only else WITHOUT_SYMBOLS if arguments.symbols == "none" else MODELS:
             count.add(f"{name} on {arguments.target}", try_one(arguments, name, scratch))
-        if not arguments.only and is_narrow:  # where 64 bits are an address, all these sizes have one
+        if not arguments.only and is_narrow and arguments.symbols != "none":  # where 64 bits are an address, all these sizes have one
             count.add("sizes", try_sizes(arguments, scratch))
     count.finish()
 
