@@ -1,5 +1,5 @@
-// The functions of C compilers' libraries that objects without undefined symbols have (--symbols none): bit for bit what
-// this host's instructions compute, but for the bits of NaNs.
+// The functions of C compilers' libraries that objects without undefined symbols have (--symbols none): bit for bit
+// what this host's instructions compute, but for the bits of NaNs.
 #include <cmath>
 #include <cstdint>
 #include <cstring>
@@ -51,7 +51,8 @@ public:
 
   /// Returns the bits of a float: any, one of ends and neighbours, or one near another.
   uint32_t number() {
-    static const uint32_t special[] = {0, 1, 0x7fffff, 0x800000, 0x3f800000, 0x7f7fffff, 0x7f800000, 0x7fc00000, 0x4f000000, 0x4f800000, 0x3f7fffff};
+    static const uint32_t special[] = {0,          1,          0x7fffff,   0x800000,   0x3f800000, 0x7f7fffff,
+                                       0x7f800000, 0x7fc00000, 0x4f000000, 0x4f800000, 0x3f7fffff};
     switch (any() % 4) {
     case 0:
       return special[any() % std::size(special)] | (any() & 1) << 31;

@@ -86,8 +86,8 @@ std::string knownBoards() {
 } // namespace
 
 const Board::TargetRow *Board::rowOf(llvm::StringRef target) const {
-  const auto *row = llvm::find_if(targets, [&](const TargetRow &row) { return row.target == target; }).base();
-  return row == targets.data() + targets.size() ? nullptr : row;
+  auto row = llvm::find_if(targets, [&](const TargetRow &row) { return row.target == target; });
+  return row == targets.end() ? nullptr : &*row;
 }
 
 std::optional<std::string> boardOf(llvm::StringRef runner) {
