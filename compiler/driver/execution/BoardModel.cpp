@@ -41,6 +41,7 @@ void addWord(std::string &text, int64_t value) {
 std::pair<int, std::string> call(const std::string &folder, llvm::ArrayRef<std::string> command) {
   llvm::SmallString<128> log(folder);
   llvm::sys::path::append(log, "log");
+  (void)llvm::sys::fs::remove(log); // it would be written over, and its end stay
   std::vector<llvm::StringRef> all = {"/bin/sh", "-c", "cd \"$0\" && exec \"$@\"", folder};
   all.insert(all.end(), command.begin(), command.end());
   std::string message;
@@ -177,8 +178,8 @@ llvm::Error BoardModel::tooLarge(const std::string &output) const {
   if (llvm::Regex("region [`']([A-Z]+)' overflowed by ([0-9]+) bytes").match(output, &match)) {
     return llvm::createStringError("--runner: model '" + facts.name + "' does not fit board '" + board.name +
                                    "': its memory " + match[1] + " (" + board.script + ") is " + match[2] +
-                                   " bytes too small; the model takes " + bytesText(facts.sizes.flash) +
-                                   " of flash and " + bytesText(facts.sizes.ram) + " of RAM");
+                                   " bytes too small; the model takes " + arenaText(facts.sizes.flash) +
+                                   " of flash and " + arenaText(facts.sizes.ram) + " of RAM");
   }
   return llvm::createStringError("--runner: the program for board '" + board.name + "' cannot be built:\n" + output);
 }
