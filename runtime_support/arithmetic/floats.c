@@ -170,7 +170,7 @@ static uint32_t fromSigned(int32_t x) {
   return fromUnsigned(magnitude) | (x < 0 ? SIGN : 0);
 }
 
-/* The functions have two names, Arm's and RISC-V's. */
+/* The functions have two names, Arm's and RISC-V's. NOLINTBEGIN(readability-identifier-naming) */
 #define BINARY(ARM, RISCV, RESULT)                                                                                     \
   uint32_t ARM(uint32_t a, uint32_t b);                                                                                \
   uint32_t ARM(uint32_t a, uint32_t b) { return RESULT; }                                                              \
@@ -211,3 +211,4 @@ UNARY(__aeabi_f2iz, __fixsfsi, int32_t, uint32_t, toSigned(x))
 UNARY(__aeabi_f2uiz, __fixunssfsi, uint32_t, uint32_t, toUnsigned(x))
 UNARY(__aeabi_i2f, __floatsisf, uint32_t, int32_t, fromSigned(x))
 UNARY(__aeabi_ui2f, __floatunsisf, uint32_t, uint32_t, fromUnsigned(x))
+/* NOLINTEND(readability-identifier-naming) */

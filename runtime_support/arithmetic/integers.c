@@ -37,6 +37,7 @@ static Division divideSigned(int32_t a, int32_t b) {
   return result;
 }
 
+/* NOLINTBEGIN(readability-identifier-naming): the names of the ABIs */
 uint32_t __aeabi_uidiv(uint32_t a, uint32_t b);
 int32_t __aeabi_idiv(int32_t a, int32_t b);
 uint64_t __aeabi_uidivmod(uint32_t a, uint32_t b);
@@ -107,3 +108,4 @@ int32_t __clzsi2(uint32_t x) {
   }
   return count;
 }
+/* NOLINTEND(readability-identifier-naming) */

@@ -115,8 +115,8 @@ TEST(CommandLine, Goals) {
   EXPECT_EQ(parsed({"inspect", "m.onnx", "--goal", "low-latency"}).model.optimize, Optimize::Speed);
   EXPECT_EQ(parsed({"compile", "m.onnx", "--goal", "low-power"}).model.patches, 1);
   // What is given explicitly wins, wherever it stands.
-  for (auto words : {std::vector<const char *>{"compile", "m.onnx", "--goal", "low-power", "--patches", "4"},
-                     std::vector<const char *>{"compile", "m.onnx", "--patches", "4", "--goal", "low-power"}}) {
+  for (const auto &words : {std::vector<const char *>{"compile", "m.onnx", "--goal", "low-power", "--patches", "4"},
+                            std::vector<const char *>{"compile", "m.onnx", "--patches", "4", "--goal", "low-power"}}) {
     EXPECT_EQ(parsed(words).model.patches, 4);
     EXPECT_EQ(parsed(words).model.optimize, Optimize::Speed);
   }
