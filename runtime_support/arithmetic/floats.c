@@ -53,6 +53,10 @@ static uint32_t normalizedAndRounded(uint32_t sign, int exponent, uint32_t signi
   if (!significand) {
     return sign;
   }
+  if (significand >> 29 == 1 || significand >> 30 == 1) { /* as sums and products mostly are */
+    int isLow = significand >> 29 == 1;
+    return rounded(sign, exponent - isLow, significand << isLow);
+  }
   int shift = zeros(significand) - 1;
   return shift < 0 ? rounded(sign, exponent + 1, shiftedRight(significand, 1))
                    : rounded(sign, exponent - shift, significand << shift);
@@ -62,7 +66,7 @@ static uint32_t normalizedAndRounded(uint32_t sign, int exponent, uint32_t signi
  * exponent. */
 static uint32_t normalized(uint32_t x, int *exponent) {
   uint32_t significand = significandOf(x);
-  int shift = zeros(significand) - (31 - FRACTION_BITS);
+  int shift = exponentOf(x) ? 0 : zeros(significand) - (31 - FRACTION_BITS);
   *exponent = scaleOf(x) - shift;
   return significand << shift;
 }

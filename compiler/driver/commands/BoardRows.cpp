@@ -14,6 +14,7 @@ namespace ingot::driver {
 static llvm::Expected<std::vector<HostTensor>> onHost(const Invocation &invocation, const DataSet &data) {
   Invocation here = invocation;
   here.runner.clear(), here.model.targets.clear(), here.model.triple.clear();
+  here.model.symbols = emit::Symbols::Libraries, here.model.flashWaitStates = 0; // these are for microcontrollers
   ModelSource source(here);
   RunThreads threads(1);
   llvm::Expected<const LoadedModel *> model = source.get(&data);
