@@ -215,7 +215,7 @@ def prepare(ingot, name, folder, bytes=False, floats=False):
 
 def own(machine, counts):
     """The instructions of the model, without those of the program that runs it and those of the checks before."""
-    others = {line.split()[-1] for line in call(bare.TOOLS / "llvm-nm", machine.program).splitlines()} | {"_start", "start", "?"}
+    others = {line.split()[-1] for line in call(bare.TOOLS / "llvm-nm", *machine.programs).splitlines() if line} | {"_start", "start", "?"}
     return {name: count for name, count in counts.items() if name not in others and not re.match(r"ingot_(bind|plan|found|sizes|type|run)", name)}
 
 

@@ -9,7 +9,7 @@ if(CMAKE_SCRIPT_MODE_FILE)
     string(APPEND rows "      {\"${name}\", R\"~~~~(${text})~~~~\"},\n")
   endforeach()
   file(WRITE ${OUT} "// Generated from files of ${FUNCTION}; do not edit.
-#include \"compiler/driver/packaging/Texts.h\"
+#include \"compiler/driver/Texts.h\"
 
 llvm::ArrayRef<ingot::driver::Text> ingot::driver::${FUNCTION}() {
   static const Text texts[] = {

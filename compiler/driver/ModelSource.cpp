@@ -9,7 +9,7 @@ namespace ingot::driver {
 llvm::Expected<std::unique_ptr<LoadedModel>> ModelSource::compileInto(const std::string &folder,
                                                                       pipeline::Options options) {
   options.outDir = folder;
-  options.emit = {emit::Kind::Shared};
+  options.emit = {runner && runner->board() ? emit::Kind::Obj : emit::Kind::Shared};
   options.profile = invocation.profile;
   options.depfile = false;
   llvm::Expected<pipeline::Result> result = compileModel(invocation, options);
@@ -26,6 +26,13 @@ llvm::Expected<std::unique_ptr<LoadedModel>> ModelSource::compileInto(const std:
 }
 
 llvm::Expected<std::unique_ptr<LoadedModel>> ModelSource::compile(pipeline::Options options) {
+  if (runner && runner->board()) {
+    llvm::Expected<std::string> target = boardTarget(*runner->board(), options.targets);
+    if (!target) {
+      return target.takeError();
+    }
+    options.targets = {*target};
+  }
   if (runner) { // each run reads the library anew
     return compileInto(runner->path("model" + std::to_string(models.size())), std::move(options));
   }

@@ -6,6 +6,7 @@
 #include "compiler/target/MachineModel.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/ADT/SmallVector.h"
+#include "llvm/Support/Error.h"
 #include <memory>
 
 namespace llvm {
@@ -35,6 +36,10 @@ std::unique_ptr<llvm::Module> translate(mlir::ModuleOp module, llvm::LLVMContext
 /// Adds what ingot.h describes: the ingot_model with its tensors and names, NAME_model() and the generic entry.
 mlir::LogicalResult addDescriptor(mlir::ModuleOp module, llvm::Module &ir, const plan::ModelInfo &model,
                                   llvm::ArrayRef<DeviceCode> devices);
+
+/// Returns a copy with the same order of uses, on which the choice of registers depends: code generation consumes a
+/// module, and the assembly has to be the object's.
+llvm::Expected<std::unique_ptr<llvm::Module>> exactCopy(const llvm::Module &ir);
 
 /// The few passes that loop IR needs: everything else was decided by the kernel builders.
 void optimize(llvm::Module &ir, llvm::TargetMachine &target);

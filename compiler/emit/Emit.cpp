@@ -18,6 +18,7 @@
 #include "compiler/emit/Object.h"
 #include "compiler/emit/SharedLibrary.h"
 #include "compiler/emit/StackBound.h"
+#include "compiler/emit/SupportCode.h"
 #include "compiler/emit/Texts.h"
 #include "compiler/emit/WeightsFile.h"
 #include "compiler/emit/cpp/Cpp.h"
@@ -26,8 +27,6 @@
 #include "compiler/target/Platform.h"
 #include "runtime_support/include/ingot.h"
 #include "llvm/ADT/SmallString.h"
-#include "llvm/Bitcode/BitcodeReader.h"
-#include "llvm/Bitcode/BitcodeWriter.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Object/ArchiveWriter.h"
@@ -148,15 +147,6 @@ LogicalResult Emitter::checkInterface() {
   return success();
 }
 
-/// Returns a copy with the same order of uses, on which the choice of registers depends: code generation consumes a
-/// module, and the assembly has to be the object's.
-static Expected<std::unique_ptr<Module>> exactCopy(Module &ir) {
-  SmallVector<char, 0> bytes;
-  raw_svector_ostream stream(bytes);
-  WriteBitcodeToFile(ir, stream, /*ShouldPreserveUseListOrder=*/true);
-  return parseBitcodeFile(MemoryBufferRef(StringRef(bytes.data(), bytes.size()), "copy"), ir.getContext());
-}
-
 LogicalResult Emitter::generate(const ingot::target::MachineModel &machine, const ingot::emit::WeightsSource &weights) {
   if (wants(Kind::Mlir)) { // loops are printed first, since lowering consumes the module
     raw_string_ostream stream(code.loops);
@@ -213,6 +203,11 @@ LogicalResult Emitter::generateObject(const ingot::target::MachineModel &machine
                                })};
   ingot::emit::optimize(*ir, *target);
   ingot::emit::callForWideArithmetic(*ir, machine);
+  if (options.symbols == ingot::emit::Symbols::None &&
+      failed(ingot::emit::addSupportCode(module, ir, machine, how, options.jobs))) {
+    result.writing = true; // it is the user's choice
+    return failure();
+  }
   ingot::emit::requireLibraryVersion(*ir, model.name);
   if (wants(Kind::Llvm)) {
     raw_string_ostream stream(code.llvmIR);
@@ -229,7 +224,7 @@ LogicalResult Emitter::generateObject(const ingot::target::MachineModel &machine
   if (wants(Kind::Asm)) {
     SmallString<0> text;
     raw_svector_ostream stream(text);
-    Expected<std::unique_ptr<Module>> copy = exactCopy(*ir);
+    Expected<std::unique_ptr<Module>> copy = ingot::emit::exactCopy(*ir);
     if (!copy) {
       return fail(copy.takeError());
     }
@@ -285,7 +280,13 @@ LogicalResult Emitter::checkSymbols(ArrayRef<StringLiteral> compilerCalls) {
   place -= model.takesWeights() ? 0 : model.weightBytes;
   decodesImages = llvm::is_contained(facts->undefined, "ingot_image_decode");
   for (const std::string &name : facts->undefined) {
-    if (!StringRef(name).starts_with("ingot_") && !llvm::is_contained(compilerCalls, name)) {
+    bool isKnown = StringRef(name).starts_with("ingot_") || llvm::is_contained(compilerCalls, name);
+    if (options.symbols == ingot::emit::Symbols::None) {
+      result.writing = true;
+      return module.emitError("generated code refers to '" + name +
+                              "', which --symbols none cannot put into the object");
+    }
+    if (!isKnown) {
       return module.emitError("generated code refers to '" + name + "', which the support library does not have");
     }
   }

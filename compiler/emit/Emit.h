@@ -1,6 +1,7 @@
 // The last phase: loop IR becomes files that a program links.
 //
-//   NAME.o, NAME.a, NAME.so: code, descriptor and weights; undefined symbols are only ingot_* (the .so holds them too)
+//   NAME.o, NAME.a, NAME.so: code, descriptor and weights; undefined symbols are only ingot_* (the .so holds them too),
+//     or none at all (--symbols none)
 //   NAME.h: C prototypes, sizes, and a C++ class
 //   NAME.json: the manifest
 //   NAME.weights: the weights, where they are not to be in the object
@@ -39,6 +40,7 @@ struct Options {
   int64_t arithmeticVersion = 0; ///< BuildInfo::arithmeticVersion
   int64_t flashWaitStates = 0;   ///< of the estimate of cycles
   Optimize optimize = Optimize::Balanced;
+  Symbols symbols = Symbols::Libraries;
   int64_t patches = 0;                                ///< BuildInfo::patches
   std::vector<std::string> dependencies;              ///< what the depfile names: the model, its external data
   std::vector<const target::MachineModel *> devices;  ///< the machines of ModelInfo::devices, in their order

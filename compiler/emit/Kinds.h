@@ -1,4 +1,5 @@
-// Names the kinds of files that may be written of a model (--emit), and what code in them is made for (--optimize).
+// Names the kinds of files that may be written of a model (--emit), what code in them is made for (--optimize),
+// and what it may refer to (--symbols).
 #pragma once
 #include "compiler/support/Words.h"
 #include <cstdint>
@@ -23,6 +24,14 @@ inline constexpr support::Word<Optimize> optimizeWords[] = {
     {Optimize::Balanced, "balanced", "for speed, and on microcontrollers for size as well"},
     {Optimize::Speed, "speed", "the least time"}};
 inline llvm::ArrayRef<support::Word<Optimize>> wordsOf(Optimize) { return optimizeWords; }
+
+/// What an object may refer to (--symbols).
+enum class Symbols { Libraries, None };
+inline constexpr support::Word<Symbols> symbolsWords[] = {
+    {Symbols::Libraries, "libraries",
+     "those of the support library, and what a processor without floats or divisions takes of a C compiler's"},
+    {Symbols::None, "none", "none: the object of a microcontroller has all that it needs"}};
+inline llvm::ArrayRef<support::Word<Symbols>> wordsOf(Symbols) { return symbolsWords; }
 
 /// A file that the compiler wrote, with its size in bytes.
 struct Artifact {

@@ -10,6 +10,8 @@
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Export.h"
 #include "runtime_support/include/ingot.h"
+#include "llvm/Bitcode/BitcodeReader.h"
+#include "llvm/Bitcode/BitcodeWriter.h"
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/DiagnosticInfo.h"
 #include "llvm/IR/DiagnosticPrinter.h"
@@ -23,6 +25,13 @@ using namespace llvm;
 std::string ingot::emit::weightsSymbol(StringRef model) { return (model + "_weights").str(); }
 std::string ingot::emit::weightsSection(StringRef model, StringRef constants) {
   return (constants + "." + weightsSymbol(model)).str();
+}
+
+llvm::Expected<std::unique_ptr<Module>> ingot::emit::exactCopy(const Module &ir) {
+  SmallVector<char, 0> bytes;
+  raw_svector_ostream stream(bytes);
+  WriteBitcodeToFile(ir, stream, /*ShouldPreserveUseListOrder=*/true);
+  return parseBitcodeFile(MemoryBufferRef(StringRef(bytes.data(), bytes.size()), "copy"), ir.getContext());
 }
 
 void ingot::emit::requireLibraryVersion(Module &ir, StringRef model) {

@@ -474,7 +474,7 @@ static LogicalResult partitionEach(State &s) {
 }
 
 static LogicalResult emit(State &s) {
-  LogicalResult isKnown = checkWaitStates(s);
+  LogicalResult isKnown = success(succeeded(checkWaitStates(s)) && succeeded(checkSymbols(s)));
   if (failed(isKnown) || (s.options.outDir.empty() && !(s.options.measures && countsCycles(s)))) {
     return isKnown;
   }
@@ -486,6 +486,7 @@ static LogicalResult emit(State &s) {
   options.flashWaitStates = s.options.flashWaitStates;
   options.patches = s.patches.areMade ? s.patches.number : 0;
   options.optimize = s.options.optimize;
+  options.symbols = s.options.symbols;
   options.jobs = static_cast<unsigned>(s.options.jobs);
   options.dependencies = s.file->externalPaths();
   options.dependencies.insert(options.dependencies.begin(), s.options.modelPath);

@@ -90,6 +90,7 @@ struct Options {
 
   plan::WeightsPlace weights = plan::WeightsPlace::Embed;
   emit::Optimize optimize = emit::Optimize::Balanced;
+  emit::Symbols symbols = emit::Symbols::Libraries;
 
   int64_t flashWaitStates = 0; ///< cycles that a read of a microcontroller's flash waits, for the estimate of a run
 

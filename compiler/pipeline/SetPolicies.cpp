@@ -25,6 +25,15 @@ LogicalResult checkWaitStates(State &s) {
          << partition::hostOf(s.devices).spec << "' are not estimated";
 }
 
+LogicalResult checkSymbols(State &s) {
+  if (s.options.symbols == emit::Symbols::Libraries || countsCycles(s)) {
+    return success();
+  }
+  s.userFault = true;
+  return s.model().module->emitError("--symbols none is for microcontrollers: an object for '")
+         << partition::hostOf(s.devices).spec << "' refers to the support library";
+}
+
 void setPolicies(const Options &options, ModuleOp module) {
   auto set = [&](StringRef name, StringRef value) {
     if (!value.empty()) {

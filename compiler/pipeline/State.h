@@ -87,6 +87,8 @@ void markReproducible(const Options &options, mlir::ModuleOp module);
 bool countsCycles(const State &state);
 /// Refuses wait states where none are counted. Failure with a message.
 mlir::LogicalResult checkWaitStates(State &state);
+/// Refuses --symbols none where objects are of no microcontroller.
+mlir::LogicalResult checkSymbols(State &state);
 /// Sets what kernels may do with sums and products, as attributes of the module.
 void setPolicies(const Options &options, mlir::ModuleOp module);
 

@@ -25,6 +25,8 @@ UNPROVOKED = {
     "cannot make the folder": "ingot compile looks at it before it compiles",
     "it is too large for a protobuf file": "needs 2 GiB of small tensors",
     "and --no-allocate forbids to ask for them": "a guard: sizes that nothing bounds are refused when the graph is simple",
+    "the support library's code does not fit the model's": "a guard against bitcode that LLVM cannot link",
+    "--symbols none: this build of ingot has no code": "for builds without clang",
     "linking the parts of the model's code failed:": "needs an object of LLVM's that LLVM's linker cannot read, or a full disk",
     "bytes where its shape needs": "a guard: files of tensors are checked when they are read",
     "is supported up to opset": "for operators whose newest definition is not taken yet, of which there is none",

@@ -104,6 +104,34 @@ TEST(CommandLine, Budget) {
   expectSays(wrong({"inspect", "m.onnx", "--budget", "ram=1"}), "--budget");
 }
 
+TEST(CommandLine, Goals) {
+  using ingot::emit::Optimize;
+  EXPECT_EQ(parsed({"compile", "m.onnx"}).model.optimize, Optimize::Balanced);
+  Invocation small = parsed({"compile", "m.onnx", "--goal", "minimal-size"});
+  EXPECT_EQ(small.model.optimize, Optimize::Size);
+  EXPECT_EQ(small.model.winograd, ingot::lower::Winograd::Off);
+  EXPECT_EQ(small.model.chains, ingot::layout::Chains::Off);
+  EXPECT_EQ(small.compileFlags, std::vector<std::string>{"--goal"});
+  EXPECT_EQ(parsed({"inspect", "m.onnx", "--goal", "low-latency"}).model.optimize, Optimize::Speed);
+  EXPECT_EQ(parsed({"compile", "m.onnx", "--goal", "low-power"}).model.patches, 1);
+  // What is given explicitly wins, wherever it stands.
+  for (const auto &words : {std::vector<const char *>{"compile", "m.onnx", "--goal", "low-power", "--patches", "4"},
+                            std::vector<const char *>{"compile", "m.onnx", "--patches", "4", "--goal", "low-power"}}) {
+    EXPECT_EQ(parsed(words).model.patches, 4);
+    EXPECT_EQ(parsed(words).model.optimize, Optimize::Speed);
+  }
+  expectSays(wrong({"compile", "m.onnx", "--goal", "fast"}),
+             "--goal: fast not in {minimal-size,low-latency,low-power}");
+}
+
+TEST(CommandLine, Symbols) {
+  using ingot::emit::Symbols;
+  EXPECT_EQ(parsed({"compile", "m.onnx"}).model.symbols, Symbols::Libraries);
+  EXPECT_EQ(parsed({"compile", "m.onnx", "--symbols", "none"}).model.symbols, Symbols::None);
+  expectSays(wrong({"compile", "m.onnx", "--symbols", "some"}), "--symbols: some not in {libraries,none}");
+  expectSays(wrong({"compile", "m.onnx", "--symbols", "none", "--emit", "cpp"}), "--symbols none is about objects");
+}
+
 TEST(CommandLine, Diff) {
   Invocation diff = parsed({"diff", "a.json", "b.json", "--fail-on-growth", "2.5%"});
   EXPECT_EQ(diff.command, Command::Diff);

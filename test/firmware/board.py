@@ -14,6 +14,7 @@ import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE.parent / "tools")]
+import bare
 import ingot_run
 import numpy as np
 import onnx
@@ -28,7 +29,7 @@ COMPILERS = {
     "clang": [TOOLS / "clang", "--target=thumbv7em-none-eabi", "-mcpu=cortex-m4"],
     "gcc": ["arm-none-eabi-gcc", "-mthumb", "-mcpu=cortex-m4", "-mfpu=fpv4-sp-d16"],
 }
-EMULATOR = ["qemu-system-arm", "-M", "mps2-an386", "-nographic", "-semihosting-config", "enable=on,target=native", "-kernel"]
+EMULATOR = bare.board("mps2-an386")
 
 
 def call(*command):

@@ -1,9 +1,9 @@
 """Small models as objects for microcontrollers, linked with the core of the support library and nothing else, and run by an emulator.
 
-    run.py --ingot build/bin/ingot --target cortex-m4 [--only NAME] [--sizes]
+    run.py --ingot build/bin/ingot --target cortex-m4 [--only NAME] [--sizes] [--symbols none]
 
 What they compute is compared with onnx's reference evaluator. Each object may need functions of the support library alone, and on processors without
-a floating-point unit of the C compiler's. The stack is painted before each run: what a run changes of it is within the manifest's stack_bytes, which
+a floating-point unit of the C compiler's; with `--symbols none` it may need nothing at all. The stack is painted before each run: what a run changes of it is within the manifest's stack_bytes, which
 is less than twice that (and the allowance of LEAST_STACK), or null where the run asks for memory.
 """
 import json
@@ -94,12 +94,18 @@ MODELS = {
                   "o": np.int8(0), "u": np.float32(0.05)}, [floats(1, 4, 8, 8)]),
     "convolutions of bytes": of_bytes("ConvInteger", CONVOLUTIONS),
     "products of bytes": of_bytes("MatMulInteger", PRODUCTS),
+    "recurrent": ("g (float[5,1,4] x) => (float[1,1,6] h) {e, h = LSTM <hidden_size=6> (x, w, r, b)}", {"w": floats(1, 24, 4), "r": floats(1, 24, 6), "b": floats(1, 48)}, [floats(5, 1, 4)]),
+    "copies": ("g (float[4,30] x, uint8[77] b) => (float[30,8] y, uint8[100] p) {c = Concat <axis=0> (x, x) y = Transpose <perm=[1,0]> (c) p = Pad (b, n, z)}",
+               {"n": np.int64([11, 12]), "z": np.uint8(7)}, [floats(4, 30), integers(0, 256, 77, kind=np.uint8)]),
     "largest": ("g (float[N,20] x) => (float[N,3] v, int64[N,3] i) {v, i = TopK (x, k)}", {"k": np.int64([3])}, [floats(4, 20)]),
 }  # fmt: skip
 
 # Bytes that a bound may be above what a run takes, besides half of it: a call of the support library counts as its deepest function, and a branch
 # that data did not take counts.
 LEAST_STACK = 192
+
+# What is looked at with --symbols none: sums of floats, divisions, float64, functions, integers, a loop over time, and copies.
+WITHOUT_SYMBOLS = ["products", "division", "functions", "doubles", "quantized", "recurrent", "copies"]
 
 STEP = {"quantized": 0.051}  # where a number may round to the neighbour of what it is quantized to
 
@@ -138,14 +144,15 @@ def try_one(arguments, name, scratch):
         for k, array in enumerate(arrays):
             (data / f"{kind}_{k}.pb").write_bytes(numpy_helper.from_array(np.asarray(array)).SerializeToString())
     painted = []
-    verdict, wrong = bare.shared(arguments.ingot, arguments.target).run(arguments.ingot, folder, folder / "out", painted=painted)
+    verdict, wrong = bare.shared(arguments.ingot, arguments.target).run(arguments.ingot, folder, folder / "out", ["--symbols", arguments.symbols], painted=painted)
     if verdict == "pass":
         wrong = ingot_run.compare_outputs(folder, folder / "out", lambda got, want: ingot_run.difference(got, want, STEP.get(name, 5e-5)))
     if arguments.sizes:
         print(bare.call([bare.TOOLS / "llvm-size", folder / "out/model.o"]).stdout.decode())
     if wrong:
         return f"{verdict}: {wrong}"
-    return bare.foreign(folder / "out/model.o", arguments.target) or wrong_stack(arguments, folder / "out/model.json", painted[0])
+    own = () if arguments.symbols == "none" else None
+    return bare.foreign(folder / "out/model.o", arguments.target, own) or wrong_stack(arguments, folder / "out/model.json", painted[0])
 
 
 # Sizes that no address reaches, alone or all together: ingot_plan refuses them with INGOT_ERROR_SIZE (12).
@@ -168,7 +175,7 @@ def try_sizes(arguments, scratch):
 
 def main():
     flags = ingot_run.parser(__doc__)
-    flags.add_argument("--only"), flags.add_argument("--sizes", action="store_true"), flags.set_defaults(bare=True)
+    flags.add_argument("--only"), flags.add_argument("--sizes", action="store_true"), flags.add_argument("--symbols", default="libraries"), flags.set_defaults(bare=True)
     arguments = flags.parse_args()
     if missing := bare.lacks(arguments.target):
         print(f"skipped: no {missing} here")
@@ -176,9 +183,9 @@ def main():
     is_narrow = "64" not in bare.MACHINES[arguments.target].triple
     count = ingot_run.Count("firmware")
     with tempfile.TemporaryDirectory(prefix="ingot-firmware-") as scratch:
-        for name in [arguments.only] if arguments.only else MODELS:
+        for name in [arguments.only] if arguments.only else WITHOUT_SYMBOLS if arguments.symbols == "none" else MODELS:
             count.add(f"{name} on {arguments.target}", try_one(arguments, name, scratch))
-        if not arguments.only and is_narrow:  # where 64 bits are an address, all these sizes have one
+        if not arguments.only and is_narrow and arguments.symbols != "none":  # where 64 bits are an address, all these sizes have one
             count.add("sizes", try_sizes(arguments, scratch))
     count.finish()
 

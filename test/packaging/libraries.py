@@ -18,6 +18,7 @@ import xml.etree.ElementTree as xml
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE.parent / "tools"), str(HERE.parent / "firmware")]
+import bare
 import ingot_run
 import numpy as np
 import onnx
@@ -29,7 +30,7 @@ BOARD = SOURCES / "examples/firmware"
 SCRIPT = HERE / "libraries/board.ld"
 ARM = ["-mcpu=cortex-m4", "-mthumb", "-mfpu=fpv4-sp-d16"]
 COMMON = ["-Os", "-ffreestanding", "-fno-builtin", "-ffunction-sections", "-Wall", "-Wextra", "-Werror"]
-ON_BOARD = ["qemu-system-arm", "-M", "mps2-an386", "-nographic", "-semihosting-config", "enable=on,target=native", "-kernel"]
+ON_BOARD = bare.board("mps2-an386")
 TOOLS = ["arm-none-eabi-gcc", "arm-none-eabi-g++", "qemu-system-arm", "riscv64-unknown-elf-gcc", "qemu-riscv32", "cmake"]
 CORES = {"Cortex-M0+", "Cortex-M3", "Cortex-M4", "Cortex-M7", "Cortex-M33", "Cortex-M55", "Cortex-M85"}
 CATEGORIES = {"Display", "Communication", "Signal Input/Output", "Sensors", "Device Control", "Timing", "Data Storage", "Data Processing", "Other"}

@@ -1,5 +1,6 @@
 """Models on a machine without an operating system's libraries: compiled to an object, linked with the core of the support library and with
-test/firmware/main.c, which an emulator of Linux' system calls runs. Nothing else is linked, so a call of any other library is an error here."""
+runtime_support/boards/program.c, which a board runs or, with test/firmware/system_calls.c, an emulator of Linux' system calls. Nothing else is linked,
+so a call of any other library is an error here."""
 import fcntl
 import functools
 import json
@@ -24,13 +25,16 @@ TOOLS = pathlib.Path("/usr/lib/llvm-22/bin")
 
 # For a target of ingot: LLVM's triple, flags of the C compiler, the emulator, and the command that names the library of GCC that code may call. The
 # code of most Cortex-M is also code of larger processors, whose emulation is older and surer than that of the small ones.
-# Some run on a whole board, whose program reads and writes files (main.c): MVE is emulated on boards only, and Cortex-M4F, M7 and M33 are the processors
-# of three others. Linker scripts in test/firmware, which are called after them, have the memories of these boards.
+# Some run on a whole board of runtime_support/boards: MVE is emulated on boards only, and Cortex-M4F, M7 and M33 are the processors of three others.
 ARM, SOFT = ["qemu-arm", "-cpu", "max"], ["-mfloat-abi=soft"]
+BOARDS = RUNTIME / "boards"
 
 
 def board(name):
-    return ["qemu-system-arm", "-M", name, "-nographic", "-semihosting-config", "enable=on,target=native", "-kernel"]
+    """How a board's table runs a program that is named behind it, without the clock of instructions, which makes it slower."""
+    words = json.loads((BOARDS / f"{name}.json").read_text())["run"]
+    clock = words.index("-icount")
+    return words[:clock] + [word for word in words[clock + 2 :] if word != "{program}"]
 
 
 M4, M7, M33, M55 = board("mps2-an386"), board("mps2-an500"), board("mps2-an505"), board("mps3-an547")
@@ -111,18 +115,19 @@ class Bare:
         self.target, self.folder = target, pathlib.Path(folder)
         machine = MACHINES[target]
         self.triple, self.flags, self.emulator, self.board = machine.triple, machine.flags, machine.emulator, machine.board
-        self.program, self.libraries = self.folder / "main.o", [self.folder / "libingot_rt_core.a"]
+        self.sources = [BOARDS / "program.c", BOARDS / "semihosting.c" if self.board else SOURCES / "test/firmware/system_calls.c"]
+        self.programs, self.libraries = [self.folder / f"{source.stem}.o" for source in self.sources], [self.folder / "libingot_rt_core.a"]
         if machine.compilers_library:
             self.libraries.append(library_of(machine))
 
     def build(self):
         self.folder.mkdir(parents=True, exist_ok=True)
         toolchain, flags = SOURCES / "cmake/toolchains/thumbv7em-none-eabi.cmake", ["-std=c11", "-Os", "-ffreestanding", "-fno-builtin", "-Wall", "-Werror"]
-        includes = ["-I", RUNTIME / "core", "-I", RUNTIME / "include", *(["-DBOARD", "-DARENA=(3 << 20)"] if self.board else [])]
+        compile = [TOOLS / "clang", f"--target={self.triple}", *self.flags, *flags, "-I", RUNTIME / "core", "-I", RUNTIME / "include", "-I", BOARDS]
         for command in (
             ["cmake", "-S", RUNTIME, "-B", self.folder, "--toolchain", toolchain, f"-DCMAKE_C_FLAGS={' '.join(self.flags)}", f"-DCMAKE_C_COMPILER_TARGET={self.triple}"],
             ["cmake", "--build", self.folder, "--parallel", "2"],
-            [TOOLS / "clang", f"--target={self.triple}", *self.flags, *flags, *includes, "-c", SOURCES / "test/firmware/main.c", "-o", self.program],
+            *([*compile, "-c", source, "-o", program] for source, program in zip(self.sources, self.programs)),
         ):
             done = call(command)
             if done.returncode:
@@ -130,11 +135,11 @@ class Bare:
 
     def link(self, built, name):
         """Links built/model.o; what is wrong, or None."""
-        how = ["-L", SOURCES / "test/firmware", "-T", SOURCES / f"test/firmware/{self.board}.ld", "--gc-sections"] if self.board else ["-static", "-e", "_start"]
+        how = ["-L", BOARDS, "-T", BOARDS / f"{self.board}.ld", "--gc-sections"] if self.board else ["-static", "-e", "_start"]
         linker = "ld.lld"
         if self.emulator is WASM:
             linker, how = "wasm-ld", ["--no-entry", "-z", f"stack-size={1 << 20}"]
-        done = call([TOOLS / linker, *how, "-o", built / name, self.program, built / "model.o", *self.libraries])
+        done = call([TOOLS / linker, *how, "-o", built / name, *self.programs, built / "model.o", *self.libraries])
         return re.sub(r"\s+", " ", done.stderr.decode()).strip()[:600] if done.returncode else None
 
     def make(self, ingot, folder, out, flags=()):
@@ -234,10 +239,10 @@ def shared(ingot, target):
     return machine
 
 
-def foreign(path, target):
-    """A sentence about symbols that an object needs of others than the support library, or None. Where the target's code may call the C compiler's
+def foreign(path, target, own=None):
+    """A sentence about symbols that an object needs of others than the support library (or than those that begin as `own` says), or None. Where the target's code may call the C compiler's
     library, the compiler has compared them with its list, and they begin with underscores."""
-    own = ("ingot_", "__") if MACHINES[target].compilers_library else ("ingot_",)
+    own = own if own is not None else ("ingot_", "__") if MACHINES[target].compilers_library else ("ingot_",)
     needed = [line.split()[-1] for line in call([TOOLS / "llvm-nm", "-u", path], check=True).stdout.decode().splitlines()]
     of_linker = ("__linear_memory", "__stack_pointer", "__indirect_function_table") if MACHINES[target].emulator is WASM else ()
     others = [name for name in needed if not name.startswith(own) and name not in of_linker]

@@ -2,6 +2,7 @@
 // subcommand adds its own in a function.
 #include "compiler/driver/commands/CommandLine.h"
 #include "compiler/driver/commands/FlagChecks.h"
+#include "compiler/driver/commands/Goals.h"
 #include "compiler/driver/commands/ModelFlags.h"
 #include "compiler/driver/packaging/Package.h"
 #include "llvm/ADT/StringExtras.h"
@@ -146,7 +147,8 @@ void addRunsModel(CLI::App &app, Invocation &invocation) {
   addThreads(app, invocation);
   app.add_option("--runner", invocation.runner,
                  "Run on another machine, by a command in front of ingot-runner and its arguments: "
-                 "'qemu-aarch64 -L /usr/aarch64-linux-gnu', 'ssh board'")
+                 "'qemu-aarch64 -L /usr/aarch64-linux-gnu', 'ssh host'; or on a board without an operating system, "
+                 "emulated or of your own: 'board mps2-an386', 'board FILE.json' (docs/using/boards.md)")
       ->group("Target")
       ->type_name("COMMAND");
   app.add_option("--as", invocation.as,
@@ -443,7 +445,8 @@ ParsedCommandLine parseCommandLine(int argc, const char *const *argv) {
       if (invocation.perNode && !chosen) {
         invocation.model.accuracy = pipeline::Accuracy::Strict;
       }
-      const CLI::App &sub = *app.get_subcommand(subcommands[i].name);
+      CLI::App &sub = *app.get_subcommand(subcommands[i].name);
+      applyGoal(sub, invocation.goal);
       std::string wrong = checkFlags(invocation, [&](const char *flag) { return sub.get_option(flag)->count() > 0; });
       if (!wrong.empty()) {
         throw CLI::ValidationError(wrong);

@@ -25,6 +25,8 @@ struct Invocation {
 
   std::string shownPath; ///< what messages call the model, where it is a file that the user does not know; or empty
 
+  std::string goal; ///< a name of a set of flags, which have set the others; empty: none
+
   bool json = false, timing = false;
   bool memory = false;                ///< inspect: the memory plan
   bool coverage = false;              ///< inspect: how each operator is taken, and nothing else

@@ -1,6 +1,7 @@
 // Checks what no single flag can check: first what concerns all subcommands, then what a single one reads of its own
 // flags.
 #include "compiler/driver/commands/FlagChecks.h"
+#include "compiler/driver/execution/Board.h"
 #include "compiler/driver/packaging/Package.h"
 #include "compiler/emit/Emit.h"
 #include "llvm/ADT/SetVector.h"
@@ -79,9 +80,13 @@ std::string checkInspect(const Invocation &invocation) {
              : "";
 }
 
-/// Checks the budget of a compilation.
-std::string checkBudget(const Invocation &invocation) {
+/// Checks what a compilation counts, or puts into objects.
+std::string checkCompile(const Invocation &invocation) {
   const Budget &budget = invocation.budget;
+  if (invocation.model.symbols == emit::Symbols::None && !emit::needsMachineCode(invocation.model.emit)) {
+    std::string kind = support::wordOf(invocation.model.emit.front());
+    return "--symbols none is about objects, which --emit " + kind + " does not write";
+  }
   const char *kind = budget.flash ? "flash" : budget.stack ? "stack" : budget.cycles ? "cycles" : nullptr;
   return kind && !emit::needsMachineCode(invocation.model.emit)
              ? std::string("--budget ") + kind +
@@ -187,6 +192,20 @@ std::string checkStrict(const pipeline::Options &options) {
   return "";
 }
 
+/// Checks what a board does not do: it has one target and one thread, and an emulated one tells no time.
+std::string checkBoard(const Invocation &invocation) {
+  if (!boardOf(invocation.runner)) {
+    return "";
+  }
+  if (invocation.command == Command::Bench) {
+    return "--runner board runs models on boards that tell no time: verify prints what they take";
+  }
+  if (invocation.threads != 1) {
+    return "--threads and --runner board cannot be combined: a board's program has one thread";
+  }
+  return invocation.model.levels.empty() ? "" : "--levels and --runner board cannot be combined: give one --target";
+}
+
 /// Returns why flags do not go together, of what no single one can check.
 std::string checkTogether(const Invocation &invocation) {
   bool manifest = isManifest(invocation.model.modelPath);
@@ -220,6 +239,9 @@ std::string checkTogether(const Invocation &invocation) {
   }
   if (!invocation.model.tuningFile.empty() && !invocation.model.levels.empty()) {
     return "--tuning and --levels cannot be combined: schedules are measured for one machine";
+  }
+  if (std::string wrong = checkBoard(invocation); !wrong.empty()) {
+    return wrong;
   }
   if (std::string wrong = checkPlaces(invocation.model); !wrong.empty()) {
     return wrong;
@@ -271,7 +293,7 @@ std::string checkFlags(const Invocation &invocation, const IsGiven &isGiven) {
   }
   switch (invocation.command) {
   case Command::Compile:
-    return checkBudget(invocation);
+    return checkCompile(invocation);
   case Command::Report:
     return checkReport(invocation, isGiven);
   case Command::Quantize:

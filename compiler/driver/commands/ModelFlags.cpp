@@ -1,5 +1,6 @@
 // Declares the flags that concern the model, which are the same for every subcommand that compiles one.
 #include "compiler/driver/commands/ModelFlags.h"
+#include "compiler/driver/commands/Goals.h"
 #include "compiler/driver/execution/Manifest.h"
 #include "compiler/support/Sequences.h"
 #include <algorithm>
@@ -304,8 +305,10 @@ void addPlaces(CLI::App &app, Invocation &invocation) {
 }
 
 /// Adds the flags that say how kernels are computed.
-void addArithmetic(CLI::App &app, pipeline::Options &options) {
+void addArithmetic(CLI::App &app, Invocation &invocation) {
+  pipeline::Options &options = invocation.model;
   beginGroup(app, "Target");
+  addGoal(app, invocation.goal);
   addWord(app, "--accuracy", options.accuracy, "Freedom of arithmetic")->type_name("POLICY");
   const char *faster = "where it is expected to be faster";
   addWord(app, "--winograd", options.winograd, "3x3 convolutions by Winograd's algorithm", faster)->type_name("HOW");
@@ -321,6 +324,7 @@ void addArithmetic(CLI::App &app, pipeline::Options &options) {
   addWord(app, "--weights", options.weights, "Where the weights go")->type_name("PLACE");
 
   addWord(app, "--optimize", options.optimize, "What code is made for")->type_name("AIM");
+  addWord(app, "--symbols", options.symbols, "Functions outside that an object may refer to")->type_name("WHICH");
   app.add_option("--flash-wait-states", options.flashWaitStates,
                  "Cycles that a read of a microcontroller's flash waits, which the estimate of a run's cycles counts; "
                  "default: 0")
@@ -366,7 +370,7 @@ void addModelFlags(CLI::App &app, Invocation &invocation, const char *modelHelp)
   app.add_option("model", invocation.model.modelPath, modelHelp)->required()->type_name("FILE");
   addSizes(app, invocation.model);
   addPlaces(app, invocation);
-  addArithmetic(app, invocation.model);
+  addArithmetic(app, invocation);
   addLooking(app, invocation);
 }
 

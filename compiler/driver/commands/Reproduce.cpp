@@ -136,6 +136,7 @@ Reproduction reproductionOf(const pipeline::Options &options, const std::map<std
     made.words += flag("--memories",
                        memory.name + "=" + std::to_string(memory.mostBytes) + "@" + std::to_string(memory.wordCycles));
   }
+  made.words += options.symbols == emit::Symbols::Libraries ? "" : wordFlag("--symbols", options.symbols);
   made.words += options.patches > 0 ? flag("--patches", std::to_string(options.patches)) : std::string();
   made.words +=
       options.flashWaitStates ? flag("--flash-wait-states", std::to_string(options.flashWaitStates)) : std::string();

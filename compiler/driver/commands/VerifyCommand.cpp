@@ -1,8 +1,9 @@
 // `ingot verify`: a line an output, and exit code 1 if one differs. With --per-node the model is one whose values are
 // all outputs (tools/ingot-record writes it from any model, with what ONNX Runtime computes), and the first that
 // differs is named with its node. With --digest there are no recorded outputs: the digest of what the model gives for
-// all data sets is printed, or compared.
+// all data sets is printed, or compared. Of a run on a board, what it takes there is printed, too.
 #include "compiler/driver/ModelSource.h"
+#include "compiler/driver/commands/BoardRows.h"
 #include "compiler/driver/commands/Compare.h"
 #include "compiler/driver/commands/Digest.h"
 #include "compiler/importer/ElementType.h"
@@ -45,7 +46,7 @@ bool takeByName(Recorded &recorded, const ingot_model &model) {
 }
 
 llvm::Error verifyOne(const Invocation &invocation, ModelSource &source, const RunThreads &threads,
-                      const std::string &folder, std::vector<Row> &rows) {
+                      const std::string &folder, std::vector<Row> &rows, std::vector<BoardRow> &boards) {
   llvm::Expected<ValueKinds> kinds = source.kinds();
   if (!kinds) {
     return kinds.takeError();
@@ -72,6 +73,13 @@ llvm::Error verifyOne(const Invocation &invocation, ModelSource &source, const R
   llvm::Expected<std::vector<HostTensor>> outputs = runOnce(**model, threads, *data);
   if (!outputs) {
     return outputs.takeError();
+  }
+  if (std::optional<BoardRun> run = (*model)->lastBoardRun()) {
+    llvm::Expected<BoardRow> row = besideHost(invocation, *run, *data, *outputs);
+    if (!row) {
+      return row.takeError();
+    }
+    boards.push_back(std::move(*row));
   }
   llvm::Expected<Recorded> recorded = recordedOf(std::move(*outputs), sequences);
   if (!recorded) {
@@ -161,8 +169,8 @@ void printDivergence(const std::vector<Row> &rows, const Divergence &first) {
                << rows.size() << " values differ\n";
 }
 
-void printJson(const std::vector<Row> &rows, bool passed, double compileSeconds,
-               const std::optional<Divergence> &first) {
+void printJson(const std::vector<Row> &rows, bool passed, double compileSeconds, const std::optional<Divergence> &first,
+               const std::vector<BoardRow> &boards) {
   llvm::json::OStream json(llvm::outs());
   json.object([&] {
     json.attribute("passed", passed);
@@ -175,6 +183,7 @@ void printJson(const std::vector<Row> &rows, bool passed, double compileSeconds,
         json.attribute("why", first->row->comparison.why);
       });
     }
+    printBoards(boards, json);
     json.attributeArray("outputs", [&] {
       for (const Row &row : rows) {
         json.object([&] {
@@ -214,17 +223,19 @@ llvm::Error verifyCommand(const Invocation &invocation) {
     return digest ? reportDigest(invocation, *digest, source.compileSeconds) : digest.takeError();
   }
   std::vector<Row> rows;
+  std::vector<BoardRow> boards;
   for (const std::string &folder : folders) {
-    if (llvm::Error error = verifyOne(invocation, source, threads, folder, rows)) {
+    if (llvm::Error error = verifyOne(invocation, source, threads, folder, rows, boards)) {
       return error;
     }
   }
   bool passed = llvm::all_of(rows, [](const Row &row) { return row.comparison.equal; });
   std::optional<Divergence> first = firstDivergence(invocation, rows);
   if (invocation.json) {
-    printJson(rows, passed, source.compileSeconds, first);
+    printJson(rows, passed, source.compileSeconds, first, boards);
   } else {
     printText(rows);
+    printBoards(boards);
     if (first) {
       printDivergence(rows, *first);
     }

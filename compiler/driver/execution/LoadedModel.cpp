@@ -1,5 +1,6 @@
 #include "compiler/driver/execution/LoadedModel.h"
 #include "compiler/driver/Crash.h"
+#include "compiler/driver/execution/BoardModel.h"
 #include "compiler/driver/execution/LocalExecution.h"
 #include "compiler/driver/execution/Runner.h"
 #include "compiler/target/Target.h"
@@ -95,10 +96,12 @@ llvm::Expected<std::unique_ptr<LoadedModel>> LoadedModel::load(const std::string
   }
   llvm::SmallString<128> path(manifestPath);
   llvm::sys::path::remove_filename(path);
-  llvm::sys::path::append(path, loaded->facts.name + ".so");
+  bool onBoard = runner && runner->board();
+  llvm::sys::path::append(path, loaded->facts.name + (onBoard ? ".o" : ".so"));
   llvm::sys::fs::make_absolute(path); // a name without a slash would be searched for in the system's folders
   if (!llvm::sys::fs::exists(path)) {
-    return llvm::createStringError(path + ": error: not found beside the manifest; compile with --emit shared");
+    return llvm::createStringError(path + ": error: not found beside the manifest; compile with --emit " +
+                                   (onBoard ? "obj" : "shared"));
   }
   if (!runner) {
     if (llvm::Error error = loaded->open(path)) {
@@ -106,12 +109,20 @@ llvm::Expected<std::unique_ptr<LoadedModel>> LoadedModel::load(const std::string
     }
     return loaded;
   }
-  llvm::Expected<std::unique_ptr<RemoteModel>> remote = RemoteModel::load(*runner, loaded->facts, std::string(path));
-  if (!remote) {
-    return remote.takeError();
+  if (onBoard) {
+    llvm::Expected<std::unique_ptr<BoardModel>> there = BoardModel::load(*runner, loaded->facts, std::string(path));
+    if (!there) {
+      return there.takeError();
+    }
+    loaded->elsewhere = std::move(*there);
+  } else {
+    llvm::Expected<std::unique_ptr<RemoteModel>> remote = RemoteModel::load(*runner, loaded->facts, std::string(path));
+    if (!remote) {
+      return remote.takeError();
+    }
+    loaded->elsewhere = std::move(*remote);
   }
-  loaded->remote = std::move(*remote);
-  loaded->entry = &loaded->remote->model();
+  loaded->entry = &loaded->elsewhere->model();
   return loaded;
 }
 
@@ -124,11 +135,13 @@ LoadedModel::~LoadedModel() {
 }
 
 std::unique_ptr<Execution> LoadedModel::execution(const RunThreads &threads) const {
-  if (remote) {
-    return remote->execution(threads.requested(), threads.level());
+  if (elsewhere) {
+    return elsewhere->execution(threads.requested(), threads.level());
   }
   return std::make_unique<LocalExecution>(*this, threads.exec());
 }
+
+std::optional<BoardRun> LoadedModel::lastBoardRun() const { return elsewhere ? elsewhere->lastRun() : std::nullopt; }
 
 RunThreads::RunThreads(int count, int32_t level, bool here)
     : pool(here && count != 1 ? ingot_pool_create(count) : nullptr), wanted(count) {

@@ -6,12 +6,14 @@
 #include "runtime_support/include/ingot.h"
 #include "llvm/ADT/ArrayRef.h"
 #include <memory>
+#include <optional>
 
 namespace ingot::driver {
 
 class Devices;
 class Execution;
-class RemoteModel;
+class ModelElsewhere;
+struct BoardRun;
 class Runner;
 
 /// Returns what this host lacks to run code for `spec`, one element of --target; empty when it can, or when nobody
@@ -53,6 +55,8 @@ public:
   const void *weights() const { return mapped.data; }
 
   std::unique_ptr<Execution> execution(const RunThreads &threads) const;
+  /// What the last run took of the board that the model runs on; nothing where that is none.
+  std::optional<BoardRun> lastBoardRun() const;
   /// Returns the devices of this process on which the model runs, opened by the first execution that needs them.
   Devices &devices() const { return *ownDevices; }
 
@@ -64,8 +68,8 @@ private:
   void *library = nullptr;
   const ingot_model *entry = nullptr;
   ingot_weights mapped = {nullptr, 0};
-  std::unique_ptr<RemoteModel> remote;
-  std::unique_ptr<Devices> ownDevices; ///< null with a runner
+  std::unique_ptr<ModelElsewhere> elsewhere; ///< null in this process
+  std::unique_ptr<Devices> ownDevices;       ///< null with a runner
 };
 
 /// Runs once on recorded inputs, in buffers of its own.

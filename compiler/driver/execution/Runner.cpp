@@ -15,7 +15,6 @@
 #include "llvm/Support/StringSaver.h"
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/TargetParser/Triple.h"
-#include <deque>
 
 namespace ingot::driver {
 namespace {
@@ -88,12 +87,20 @@ llvm::Expected<std::unique_ptr<Runner>> Runner::create(const std::string &comman
   if (words.empty()) {
     return llvm::createStringError("--runner names no program");
   }
-  llvm::ErrorOr<std::string> program = llvm::sys::findProgramByName(words[0]);
-  if (!program) {
-    return llvm::createStringError("--runner " + command + ": program '" + words[0] + "' is not found");
+  if (std::optional<std::string> name = boardOf(command)) {
+    llvm::Expected<Board> board = findBoard(*name);
+    if (!board) {
+      return board.takeError();
+    }
+    runner->onBoard = std::move(*board);
+  } else {
+    llvm::ErrorOr<std::string> program = llvm::sys::findProgramByName(words[0]);
+    if (!program) {
+      return llvm::createStringError("--runner " + command + ": program '" + words[0] + "' is not found");
+    }
+    runner->words.assign(words.begin(), words.end());
+    runner->words[0] = *program;
   }
-  runner->words.assign(words.begin(), words.end());
-  runner->words[0] = *program;
   llvm::Expected<TemporaryFolder> folder = TemporaryFolder::make();
   if (!folder) {
     return folder.takeError();
@@ -122,76 +129,47 @@ llvm::Error Runner::start(const std::string &program, llvm::ArrayRef<std::string
   return llvm::Error::success();
 }
 
-/// An ingot_model without functions, and what it points to.
-class RemoteModel::Descriptor {
-public:
-  explicit Descriptor(Reply &reply) {
-    model.abi = INGOT_ABI;
-    model.name = text(reply), model.target = text(reply);
-    model.flags = uint32_t(reply.word());
-    for (int32_t *count : {&model.input_count, &model.output_count, &model.node_count, &model.symbol_count,
-                           &model.found_count, &model.level_count}) {
-      *count = reply.count();
+static std::vector<emit::Descriptor::Tensor> readTensors(Reply &reply, int32_t count) {
+  std::vector<emit::Descriptor::Tensor> tensors(static_cast<size_t>(count));
+  for (emit::Descriptor::Tensor &tensor : tensors) {
+    tensor.name = reply.bytes();
+    tensor.type = int32_t(reply.word());
+    tensor.dims.resize(size_t(reply.count()));
+    for (int64_t &size : tensor.dims) {
+      size = reply.word();
     }
-    model.workspace_bytes = reply.word(), model.workspace_align = reply.word();
-    model.weight_bytes = reply.word(), model.weight_hash = uint64_t(reply.word());
-    model.inputs = tensors(reply, model.input_count, inputs);
-    model.outputs = tensors(reply, model.output_count, outputs);
-    for (int32_t i = 0; i < model.node_count; ++i) {
-      nodes.push_back(text(reply));
-    }
-    for (int32_t i = 0; i < model.symbol_count + model.found_count; ++i) {
-      symbols.push_back({text(reply), reply.word(), reply.word()});
-    }
-    for (int32_t i = 0; i < model.level_count; ++i) {
-      levels.push_back(int32_t(reply.word()));
-    }
-    model.nodes = nodes.data(), model.symbols = symbols.data(), model.levels = levels.data();
+    tensor.elements = reply.word(), tensor.bytes = reply.word();
+    tensor.flags = uint32_t(reply.word()), tensor.inPlaceOf = int32_t(reply.word());
   }
-  Descriptor(const Descriptor &) = delete;
+  return tensors;
+}
 
-  /// Whether dims speak of symbols that are there.
-  bool isSound() const {
-    auto known = [&](int64_t dim) {
-      return !INGOT_DIM_IS_SYMBOL(dim) || INGOT_DIM_SYMBOL(dim) < int32_t(symbols.size());
-    };
-    return llvm::all_of(dims, [&](const std::vector<int64_t> &all) { return llvm::all_of(all, known); });
+static emit::Descriptor readDescriptor(Reply &reply) {
+  emit::Descriptor model = {};
+  model.name = reply.bytes(), model.target = reply.bytes();
+  model.flags = uint32_t(reply.word());
+  int32_t inputs = reply.count(), outputs = reply.count();
+  model.nodes.resize(size_t(reply.count()));
+  model.symbolCount = reply.count(), model.dataDependentCount = reply.count();
+  model.levels.resize(size_t(reply.count()));
+  model.workspaceBytes = reply.word(), model.workspaceAlign = reply.word();
+  model.weightBytes = reply.word(), model.weightHash = uint64_t(reply.word());
+  model.inputs = readTensors(reply, inputs), model.outputs = readTensors(reply, outputs);
+  for (std::string &node : model.nodes) {
+    node = reply.bytes();
   }
-
-  ingot_model model = {};
-
-private:
-  const char *text(Reply &reply) { return texts.emplace_back(reply.bytes()).c_str(); }
-
-  const ingot_tensor_info *tensors(Reply &reply, int32_t count, std::vector<ingot_tensor_info> &all) {
-    for (int32_t i = 0; i < count; ++i) {
-      ingot_tensor_info info = {};
-      info.name = text(reply);
-      info.type = int32_t(reply.word()), info.rank = reply.count();
-      std::vector<int64_t> &sizes = dims.emplace_back();
-      for (int32_t axis = 0; axis < info.rank; ++axis) {
-        sizes.push_back(reply.word());
-      }
-      info.dims = sizes.data();
-      info.elements = reply.word(), info.bytes = reply.word();
-      info.flags = uint32_t(reply.word()), info.in_place_of = int32_t(reply.word());
-      all.push_back(info);
-    }
-    return all.data();
+  model.symbols.resize(size_t(model.symbolCount) + size_t(model.dataDependentCount));
+  for (emit::Descriptor::Symbol &symbol : model.symbols) {
+    symbol.name = reply.bytes(), symbol.least = reply.word(), symbol.most = reply.word();
   }
-
-  std::deque<std::string> texts;
-  std::deque<std::vector<int64_t>> dims;
-  std::vector<ingot_tensor_info> inputs, outputs;
-  std::vector<const char *> nodes;
-  std::vector<ingot_symbol_info> symbols;
-  std::vector<int32_t> levels;
-};
+  for (int32_t &level : model.levels) {
+    level = int32_t(reply.word());
+  }
+  return model;
+}
 
 RemoteModel::RemoteModel(const Runner &runner, std::string program, std::string library, std::string name)
     : runner(runner), program(std::move(program)), library(std::move(library)), name(std::move(name)) {}
-RemoteModel::~RemoteModel() = default;
-const ingot_model &RemoteModel::model() const { return descriptor->model; }
 
 /// Returns what the program writes behind the text that says whether it could do what it was asked for.
 llvm::Expected<std::string> RemoteModel::start(const std::string &verb, const std::string &request) const {
@@ -255,10 +233,11 @@ llvm::Expected<std::unique_ptr<RemoteModel>> RemoteModel::load(const Runner &run
     return text.takeError();
   }
   Reply reply(*text);
-  remote->descriptor = std::make_unique<Descriptor>(reply);
-  if (reply.isCut() || !remote->descriptor->isSound()) {
+  auto description = std::make_unique<ModelDescription>(readDescriptor(reply));
+  if (reply.isCut() || !description->isSound()) {
     return cutShort();
   }
+  remote->description = std::move(description);
   return remote;
 }
 
@@ -291,9 +270,8 @@ public:
 
 private:
   llvm::Error prepare(llvm::ArrayRef<HostTensor> tensors) override {
-    auto isOfStrings = [](const ingot_tensor_info &info) { return info.type == INGOT_STRING; };
-    if (llvm::any_of(inputsOf(model), isOfStrings) || llvm::any_of(outputsOf(model), isOfStrings)) {
-      return llvm::createStringError("--runner: the model has strings, which are not sent to other machines");
+    if (llvm::Error error = refuseStrings(model)) {
+      return error;
     }
     inputs.assign(tensors.begin(), tensors.end());
     return llvm::Error::success();

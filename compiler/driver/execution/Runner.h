@@ -1,11 +1,11 @@
 // Runs models on another machine: `--runner COMMAND` starts ingot-runner (runtime_support/runner) there, with the
 // shared library and files that it reads and writes. The command is an emulator, or ssh to a board that sees the same
-// folders.
+// folders. `--runner 'board NAME'` is no command: the model becomes a program for a board (BoardModel.h).
 #pragma once
 #include "compiler/driver/TemporaryFolder.h"
-#include "compiler/driver/execution/Execution.h"
+#include "compiler/driver/execution/Board.h"
 #include "compiler/driver/execution/Manifest.h"
-#include <memory>
+#include "compiler/driver/execution/ModelElsewhere.h"
 
 namespace ingot::driver {
 
@@ -18,6 +18,9 @@ public:
   /// Returns a path in the folder, which lives as long as this object.
   std::string path(llvm::StringRef name) const;
 
+  /// Returns the board on which models run; null where COMMAND starts ingot-runner.
+  const Board *board() const { return onBoard ? &*onBoard : nullptr; }
+
   /// Starts COMMAND program arguments...
   llvm::Error start(const std::string &program, llvm::ArrayRef<std::string> arguments) const;
 
@@ -25,18 +28,16 @@ private:
   Runner() = default;
   std::string command;
   std::vector<std::string> words; ///< words of the command; the first is the program's path
+  std::optional<Board> onBoard;
   TemporaryFolder folder;
 };
 
 /// A model as a runner describes it.
-class RemoteModel {
+class RemoteModel final : public ModelElsewhere {
 public:
   static llvm::Expected<std::unique_ptr<RemoteModel>> load(const Runner &runner, const Manifest &manifest,
                                                            const std::string &library);
-  ~RemoteModel();
-
-  const ingot_model &model() const;
-  std::unique_ptr<Execution> execution(int threads, int32_t level) const;
+  std::unique_ptr<Execution> execution(int threads, int32_t level) const override;
 
   /// Starts the runner on a file with a request, and returns the reply.
   llvm::Expected<std::string> ask(const std::string &request) const;
@@ -45,10 +46,8 @@ private:
   RemoteModel(const Runner &runner, std::string program, std::string library, std::string name);
   llvm::Expected<std::string> start(const std::string &verb, const std::string &request) const;
 
-  class Descriptor;
   const Runner &runner;
   std::string program, library, name;
-  std::unique_ptr<Descriptor> descriptor;
 };
 
 } // namespace ingot::driver

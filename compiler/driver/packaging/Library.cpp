@@ -1,5 +1,5 @@
 #include "compiler/driver/packaging/Library.h"
-#include "compiler/driver/packaging/Texts.h"
+#include "compiler/driver/Texts.h"
 #include "compiler/emit/Names.h"
 #include "compiler/emit/Texts.h"
 #include "compiler/support/ElementTypes.h"

@@ -6,8 +6,8 @@
 //   NAME.relaxed.wasm                    with relaxed vector instructions, of a model that has use for them
 //   NAME.threads.wasm                    for several threads, of a model with kernels that are worth it
 //   NAME.weights, ...                    where weights are apart
+#include "compiler/driver/Texts.h"
 #include "compiler/driver/packaging/Package.h"
-#include "compiler/driver/packaging/Texts.h"
 #include "compiler/emit/WasmModule.h"
 #include "compiler/support/ElementTypes.h"
 #include "compiler/support/SymbolNames.h"

@@ -1,4 +1,4 @@
-// Has files of this repository that are written into packages, as the build put them into the program
+// Has files of this repository that are written into packages and programs, as the build put them into this one
 // (cmake/IngotTexts.cmake).
 #pragma once
 #include "llvm/ADT/ArrayRef.h"
@@ -12,5 +12,6 @@ struct Text {
 
 llvm::ArrayRef<Text> npmTexts();     ///< of compiler/driver/packaging/npm
 llvm::ArrayRef<Text> supportTexts(); ///< of runtime_support: headers, and the core
+llvm::ArrayRef<Text> boardTexts();   ///< of runtime_support/boards
 
 } // namespace ingot::driver

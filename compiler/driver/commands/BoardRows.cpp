@@ -1,0 +1,89 @@
+#include "compiler/driver/commands/BoardRows.h"
+#include "compiler/driver/ModelSource.h"
+#include "compiler/driver/Text.h"
+#include "compiler/driver/commands/Compare.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/Format.h"
+#include "llvm/Support/JSON.h"
+#include "llvm/Support/raw_ostream.h"
+
+namespace ingot::driver {
+
+/// Returns what the model gives on this host. A model that is compiled for the board already is compared with nothing,
+/// as its ONNX model is not here.
+static llvm::Expected<std::vector<HostTensor>> onHost(const Invocation &invocation, const DataSet &data) {
+  Invocation here = invocation;
+  here.runner.clear(), here.model.targets.clear(), here.model.triple.clear();
+  here.model.symbols = emit::Symbols::Libraries, here.model.flashWaitStates = 0; // these are for microcontrollers
+  ModelSource source(here);
+  RunThreads threads(1);
+  llvm::Expected<const LoadedModel *> model = source.get(&data);
+  return model ? runOnce(**model, threads, data) : model.takeError();
+}
+
+llvm::Expected<BoardRow> besideHost(const Invocation &invocation, const BoardRun &run, const DataSet &data,
+                                    llvm::ArrayRef<HostTensor> outputs) {
+  BoardRow row{data.folder, run};
+  if (isManifest(invocation.model.modelPath)) {
+    row.maxError = -1;
+    return row;
+  }
+  llvm::Expected<std::vector<HostTensor>> host = onHost(invocation, data);
+  if (!host) {
+    return host.takeError();
+  }
+  row.sameBits = true;
+  for (auto [got, want] : llvm::zip(outputs, *host)) {
+    row.sameBits &= got.dims == want.dims && got.bytes == want.bytes;
+    row.maxError = std::max(row.maxError, compareTensors(got, want, invocation.tolerance).maxError);
+  }
+  return row;
+}
+
+static std::string bitsText(const BoardRow &row) {
+  if (row.maxError < 0) {
+    return "not compared with this host, as the model is compiled already";
+  }
+  std::string text;
+  llvm::raw_string_ostream(text) << llvm::format("max error %.3g beside this host", row.maxError);
+  return row.sameBits ? "the bits of this host" : text;
+}
+
+void printBoards(llvm::ArrayRef<BoardRow> rows) {
+  for (const BoardRow &row : rows) {
+    const BoardRun &run = row.run;
+    auto bytes = [](int64_t count) { return count < 0 ? "unknown" : countText(count) + " bytes"; };
+    llvm::outs() << "board " << row.folder << "  " << run.board << " (" << run.target << ")  flash " << bytes(run.flash)
+                 << ", RAM " << bytes(run.ram) << ", stack " << bytes(run.stack);
+    if (run.stackAtMost >= 0) {
+      llvm::outs() << " (at most " << countText(run.stackAtMost) << ")";
+    }
+    llvm::outs() << ", instructions " << (run.instructions < 0 ? "unknown" : countText(run.instructions)) << "; "
+                 << bitsText(row) << '\n';
+  }
+}
+
+void printBoards(llvm::ArrayRef<BoardRow> rows, llvm::json::OStream &json) {
+  if (rows.empty()) {
+    return;
+  }
+  auto known = [](int64_t count) { return count < 0 ? llvm::json::Value(nullptr) : llvm::json::Value(count); };
+  json.attributeArray("boards", [&] {
+    for (const BoardRow &row : rows) {
+      json.object([&] {
+        json.attribute("data", row.folder);
+        json.attribute("board", row.run.board);
+        json.attribute("target", row.run.target);
+        json.attribute("flash_bytes", known(row.run.flash));
+        json.attribute("ram_bytes", known(row.run.ram));
+        json.attribute("stack_bytes", known(row.run.stack));
+        json.attribute("stack_bound", known(row.run.stackAtMost));
+        json.attribute("instructions", known(row.run.instructions));
+        json.attribute("same_bits", row.maxError < 0 ? llvm::json::Value(nullptr) : llvm::json::Value(row.sameBits));
+        json.attribute("max_error", row.maxError < 0 ? llvm::json::Value(nullptr) : llvm::json::Value(row.maxError));
+      });
+    }
+  });
+}
+
+} // namespace ingot::driver
