@@ -258,8 +258,8 @@ SmallVector<Value> TensorProduct::multiply(const Shared &a, const Shared &b, Pla
   auto byInstructions = [&] {
     return numbers.areFloats() ? multiplyFloats(a, b, own, sums) : multiplyStep(a, b, own, sums);
   };
-  if (numbers.without.empty()) {
-    return byInstructions();
+  if (byThreads || numbers.without.empty()) {
+    return byThreads ? multiplyByThreads(a, b, own, sums) : byInstructions();
   }
   return w.chooseValues(
       isForAny(w, numbers.without), [&] { return multiplyByThreads(a, b, own, sums); }, byInstructions);
@@ -309,6 +309,18 @@ SmallVector<Value> TensorProduct::sumsOfVectors(const Factor &left, const Factor
   return all;
 }
 
+SmallVector<Value> TensorProduct::withWhatIsNotFinite(llvm::function_ref<SmallVector<Value>()> sums) {
+  SmallVector<Value> all = sums();
+  if (!numbers.areFloats()) { // whose products are exact
+    return all;
+  }
+  Value isLost = isAnyNotFinite(w, zeroIfFinite(w, all), numbers.without);
+  byThreads = true;
+  all = w.chooseValues(isLost, sums, [&] { return all; });
+  byThreads = false;
+  return all;
+}
+
 void TensorProduct::write(const Factor &left, const Factor &right, Ix depth, Ix row, Ix column,
                           llvm::function_ref<Value(Ix row)> first,
                           llvm::function_ref<void(Ix row, Ix column, Value sum)> finish) {
@@ -320,14 +332,16 @@ void TensorProduct::write(const Factor &left, const Factor &right, Ix depth, Ix 
   // Sums 0 and 1 of a tile of 16 by 8 are neighbours in row `group`, 2 and 3 in the row eight below.
   auto rowOf = [&](int64_t i, int64_t e) { return row + ownRow + (i * 16 + e / 2 * 8) + group; };
   auto columnOf = [&](int64_t j, int64_t e) { return column + ownColumn + (j * 8 + e % 2) + within * 2; };
-  SmallVector<Value> sums;
-  for (int64_t i = 0; i < down; ++i) {
-    for (int64_t n = 0; n < across * 4; ++n) {
-      sums.push_back(first(min(rowOf(i, n % 4), left.lines - 1)));
+  SmallVector<Value> sums = withWhatIsNotFinite([&] {
+    SmallVector<Value> begin;
+    for (int64_t i = 0; i < down; ++i) {
+      for (int64_t n = 0; n < across * 4; ++n) {
+        begin.push_back(first(min(rowOf(i, n % 4), left.lines - 1)));
+      }
     }
-  }
-  sums = by.inVectors ? sumsOfVectors(left, right, depth, {row, column}, {ownRow, ownColumn}, sums)
-                      : sumsOfElements(left, right, depth, {row, column}, {ownRow, ownColumn}, sums);
+    return by.inVectors ? sumsOfVectors(left, right, depth, {row, column}, {ownRow, ownColumn}, begin)
+                        : sumsOfElements(left, right, depth, {row, column}, {ownRow, ownColumn}, begin);
+  });
   for (size_t n = 0; n < sums.size(); n += by.inPairs ? 2 : 1) {
     auto tile = static_cast<int64_t>(n) / 4, e = static_cast<int64_t>(n) % 4;
     Ix r = rowOf(tile / across, e), c = columnOf(tile % across, e);

@@ -9,7 +9,9 @@
 //   a * b = low a * high b + high a * low b + high a * high b, up to 3 * 2^-22 of it
 //
 // Tensor cores cut off what sums are longer than float32. So the products of a step begin with 0, the small ones first,
-// and are added to the sums outside of them, where sums are rounded.
+// and are added to the sums outside of them, where sums are rounded. tf32 has nothing below 2^-136: what factors have
+// there is lost. Where a sum of a tile is not finite in the end, the block computes the tile again by multiply-adds: a
+// factor may have had no parts (SplitFloats.h).
 //
 // The block brings 32 steps of the depth of either factor (16 of float32) into shared memory at a time, from where each
 // thread takes words, which are pairs of neighbouring steps or float32, as the instruction wants them. A tile of the
@@ -93,6 +95,7 @@ private:
   Accesses by;
   int64_t side, lanes, step;
   bool isWhole;
+  bool byThreads = false; ///< what is written multiplies without the instruction, whatever the architecture
 
   int64_t threads() const { return threadsOf(side); }
   int64_t warpRows() const { return side / 2; }
@@ -140,6 +143,8 @@ private:
                                                 Place own, mlir::ValueRange sums);
   llvm::SmallVector<mlir::Value> sumsOfVectors(const Factor &left, const Factor &right, lower::Ix depth, Place tile,
                                                Place own, mlir::ValueRange sums);
+  /// Returns what `sums` gives, and where that is not finite, what it gives by multiply-adds.
+  llvm::SmallVector<mlir::Value> withWhatIsNotFinite(llvm::function_ref<llvm::SmallVector<mlir::Value>()> sums);
 };
 
 } // namespace ingot::targets::cuda

@@ -43,6 +43,7 @@ struct Waiting {
   enum What { Nothing, Barrier, Warp } what = Nothing;
   int32_t barrier = 0;
   uint32_t count = 0; // of threads at the barrier; 0: all
+  bool asks = false, own = false; // whether the barrier answers if `own` is true for any thread
   const char *name = nullptr;
   Together operation = nullptr;
   uint32_t mask = 0;
@@ -56,7 +57,7 @@ struct Thread {
   void *stack = nullptr; // where it goes on; null: it has not begun
   char *memory = nullptr;
   Waiting waiting;
-  bool ended = false;
+  bool ended = false, anyAtBarrier = false; // the latter: what a barrier answered
 };
 
 /// The launch that runs; there is one at a time (Emulator.h).
@@ -200,7 +201,8 @@ void passBarrier() {
   }
   auto first = std::find_if(all.begin(), all.end(), [](const Thread &t) { return !t.ended; });
   auto isElsewhere = [&](const Thread &other) {
-    return other.ended || other.waiting.barrier != first->waiting.barrier || other.waiting.count;
+    return other.ended || other.waiting.barrier != first->waiting.barrier || other.waiting.count ||
+           other.waiting.asks != first->waiting.asks;
   };
   auto elsewhere = std::find_if(all.begin(), all.end(), isElsewhere);
   if (elsewhere != all.end()) {
@@ -208,8 +210,10 @@ void passBarrier() {
   }
   watchBarrier();
   ++running->operations["barrier"];
+  bool any = std::any_of(all.begin(), all.end(), [](const Thread &t) { return t.waiting.own; });
   Order order(all.size(), *running->random);
   for (size_t i = 0; i < all.size(); ++i) {
+    all[order[i]].anyAtBarrier = any;
     setReady(all[order[i]]);
   }
 }
@@ -380,6 +384,13 @@ void waitAtBarrier(int32_t number, uint32_t count) {
     passPartialBarrier(waiting);
   }
   leaveThread();
+}
+
+bool anyAtBarrier(int32_t number, bool own) {
+  Thread &thread = *running->thread;
+  thread.waiting.asks = true, thread.waiting.own = own;
+  waitAtBarrier(number, 0);
+  return thread.anyAtBarrier;
 }
 
 void together(const char *name, Together operation, uint32_t mask, const void *operands, void *result) {
