@@ -462,8 +462,7 @@ private:
   /// Returns the same by multiply-adds: the four threads of a row exchange its weights. A step of the loop has two
   /// neighbours of eight keys, for which a thread has weights; those of the next step then take their place.
   Values withValuesByThreads(const Values &weights, const Shared &ofValues, const Values &sums) {
-    lower::Buffer buffer =
-        element.isF32() ? ofValues.buffer : lower::Buffer{ofValues.buffer.memref, sumType, element};
+    lower::Buffer buffer = element.isF32() ? ofValues.buffer : lower::Buffer{ofValues.buffer.memref, sumType, element};
     constexpr size_t ofStep = 4;
     Values all(weights);
     all.append(sums.begin(), sums.end());

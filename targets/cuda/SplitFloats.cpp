@@ -50,11 +50,12 @@ Value zeroIfFinite(lower::Writer &w, ValueRange numbers, Value before) {
 }
 
 Value isAnyNotFinite(lower::Writer &w, Value zero, ArrayRef<int32_t> without) {
-  Value isOne = arith::CmpFOp::create(w.b, w.loc, arith::CmpFPredicate::UNO, zero, zero), isAny = isForAnyThread(w, isOne);
-  return without.empty() ? isAny
-                         : arith::SelectOp::create(w.b, w.loc, isForAny(w, without),
-                                                   w.constant(0, w.b.getI1Type()), isAny)
-                               .getResult();
+  Value isOne = arith::CmpFOp::create(w.b, w.loc, arith::CmpFPredicate::UNO, zero, zero),
+        isAny = isForAnyThread(w, isOne);
+  return without.empty()
+             ? isAny
+             : arith::SelectOp::create(w.b, w.loc, isForAny(w, without), w.constant(0, w.b.getI1Type()), isAny)
+                   .getResult();
 }
 
 } // namespace ingot::targets::cuda

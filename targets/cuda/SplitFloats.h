@@ -25,8 +25,8 @@ void addSplitProducts(lower::Writer &w, llvm::ArrayRef<SplitFloats> lines, llvm:
 
 /// Returns a zero, or NaN if one of the numbers (f32) is not finite or `before`, another such result, is NaN.
 mlir::Value zeroIfFinite(lower::Writer &w, mlir::ValueRange numbers, mlir::Value before = {});
-/// Waits for all threads of the block; returns (i1) whether any of them has such a NaN. For the architectures `without`,
-/// which split nothing, that is false.
+/// Waits for all threads of the block; returns (i1) whether any of them has such a NaN. For the architectures
+/// `without`, which split nothing, that is false.
 mlir::Value isAnyNotFinite(lower::Writer &w, mlir::Value zero, llvm::ArrayRef<int32_t> without);
 
 } // namespace ingot::targets::cuda

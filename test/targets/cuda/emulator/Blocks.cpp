@@ -42,7 +42,7 @@ constexpr size_t stackBytes = 192 << 10, warpLanes = 32;
 struct Waiting {
   enum What { Nothing, Barrier, Warp } what = Nothing;
   int32_t barrier = 0;
-  uint32_t count = 0; // of threads at the barrier; 0: all
+  uint32_t count = 0;             // of threads at the barrier; 0: all
   bool asks = false, own = false; // whether the barrier answers if `own` is true for any thread
   const char *name = nullptr;
   Together operation = nullptr;
