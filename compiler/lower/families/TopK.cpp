@@ -75,8 +75,9 @@ struct Extents {
 /// The order of elements: the better one of two comes first.
 class Comparison {
 public:
-  Comparison(Writer &w, onnx::TopKOp op)
-      : w(w), raw(Group::typeOf(op.getX()).getElementType()), largest(op.getLargest() != 0) {}
+  explicit Comparison(Build &build)
+      : w(build.w), op(cast<onnx::TopKOp>(build.group.root)), raw(Group::typeOf(op.getX()).getElementType()),
+        largest(op.getLargest() != 0) {}
 
   Num number(Value v) const { return Num(w.b, w.loc, v, raw); }
   /// Returns (i1) whether a comes before b, where they differ.
@@ -99,6 +100,7 @@ public:
 
 protected:
   Writer &w;
+  onnx::TopKOp op;
   Type raw; ///< the type of elements, with its sign
   bool largest;
 };
@@ -126,12 +128,11 @@ struct Results {
 /// Builds the kernel of a machine whose items are threads: an item is an element.
 class Ranking : Comparison {
 public:
-  explicit Ranking(Build &build) : Comparison(build.w, cast<onnx::TopKOp>(build.group.root)), build(build) {}
+  explicit Ranking(Build &build) : Comparison(build), build(build) {}
 
   static support::Size items(const Extents &extents) { return extents.outer * extents.length * extents.inner; }
 
   void write() {
-    auto op = cast<onnx::TopKOp>(build.group.root);
     Extents extents(op);
     Ix length = extents.length, inner = extents.inner, k = extents.k;
     Buffer x = build.group.buffer(op.getX());
@@ -167,11 +168,9 @@ private:
 class Selection : Comparison {
 public:
   explicit Selection(Build &build)
-      : Comparison(build.w, cast<onnx::TopKOp>(build.group.root)), build(build),
-        op(cast<onnx::TopKOp>(build.group.root)), extents(op), results(build), element(valueType(raw)),
-        i64(w.b.getI64Type()), lanes(w.machine.lanes), lists(extents.listsFor(lanes)), outer(extents.outer),
-        length(extents.length), inner(extents.inner), k(extents.k), listSize(extents.listSize(lanes)),
-        x(build.group.buffer(op.getX())) {
+      : Comparison(build), extents(op), results(build), element(valueType(raw)), i64(w.b.getI64Type()),
+        lanes(w.machine.lanes), lists(extents.listsFor(lanes)), outer(extents.outer), length(extents.length),
+        inner(extents.inner), k(extents.k), listSize(extents.listSize(lanes)), x(build.group.buffer(op.getX())) {
     support::Size room = support::Size(lists) * extents.listSize(lanes), bytes = support::Size(8) * room;
     bool isShort = length.known() && length.number() <= mostShort;
     bestAt = w.scratch(build.scratch, 0, isShort ? Type(w.b.getI32Type()) : i64, memoryExtent(room));
@@ -204,8 +203,6 @@ public:
   }
 
 private:
-  Build &build;
-  onnx::TopKOp op;
   Extents extents;
   Results results;
   Type element, i64; ///< the type of elements, without its sign

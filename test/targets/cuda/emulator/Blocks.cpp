@@ -43,12 +43,12 @@ struct Waiting {
   enum What { Nothing, Barrier, Warp } what = Nothing;
   int32_t barrier = 0;
   uint32_t count = 0;             // of threads at the barrier; 0: all
-  bool asks = false, own = false; // whether the barrier answers if `own` is true for any thread
   const char *name = nullptr;
   Together operation = nullptr;
   uint32_t mask = 0;
   const void *operands = nullptr;
   void *result = nullptr;
+  bool asks = false, own = false; // whether the barrier answers if `own` is true for any thread
 };
 
 struct Thread {
