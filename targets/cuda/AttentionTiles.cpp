@@ -212,9 +212,9 @@ private:
       finish(state);
       return;
     }
-    Value isLost = isAnyNotFinite(w, zeroIfFinite(w, state.sums, state.zero), numbers.without);
     isExact = true;
-    finish(State(w.chooseValues(isLost, [&] { return overKeys().values(); }, [&] { return state.values(); })));
+    Value zero = zeroIfFinite(w, state.sums, state.zero);
+    finish(State(againIfNotFinite(w, zero, numbers.without, state.values(), [&](Ix) { return overKeys().values(); })));
     isExact = false;
   }
 

@@ -25,8 +25,11 @@ void addSplitProducts(lower::Writer &w, llvm::ArrayRef<SplitFloats> lines, llvm:
 
 /// Returns a zero, or NaN if one of the numbers (f32) is not finite or `before`, another such result, is NaN.
 mlir::Value zeroIfFinite(lower::Writer &w, mlir::ValueRange numbers, mlir::Value before = {});
-/// Waits for all threads of the block; returns (i1) whether any of them has such a NaN. For the architectures
-/// `without`, which split nothing, that is false.
-mlir::Value isAnyNotFinite(lower::Writer &w, mlir::Value zero, llvm::ArrayRef<int32_t> without);
+/// Computes values once more where a thread of the block has such a NaN, and else returns those that there are; not for
+/// the architectures `without`, which split nothing. All threads of the block take part. `again` gets a zero that
+/// nothing but the barrier tells: what is computed of it takes no registers before.
+llvm::SmallVector<mlir::Value>
+againIfNotFinite(lower::Writer &w, mlir::Value zero, llvm::ArrayRef<int32_t> without, mlir::ValueRange values,
+                 llvm::function_ref<llvm::SmallVector<mlir::Value>(lower::Ix none)> again);
 
 } // namespace ingot::targets::cuda

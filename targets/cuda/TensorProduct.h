@@ -95,7 +95,10 @@ private:
   Accesses by;
   int64_t side, lanes, step;
   bool isWhole;
-  bool byThreads = false; ///< what is written multiplies without the instruction, whatever the architecture
+  // Of a tile that is computed again: it is multiplied without the instruction, and threads and places depend on a zero
+  // that is known then (againIfNotFinite).
+  bool byThreads = false;
+  lower::Ix none = 0;
 
   int64_t threads() const { return threadsOf(side); }
   int64_t warpRows() const { return side / 2; }
@@ -125,6 +128,11 @@ private:
   struct Place {
     lower::Ix row, column;
   };
+  lower::Ix threadNumber();
+  Place warpInTile();
+  /// Returns where sum `n` of this thread is in the result: 0 and 1 of a tile of 16 by 8 are neighbours, 2 and 3 are
+  /// eight rows below.
+  Place sumAt(Place tile, int64_t n);
   /// Adds the products of a step of the depth to the sums of a warp, which is at `own` in the tile.
   llvm::SmallVector<mlir::Value> multiplyStep(const Shared &a, const Shared &b, Place own, mlir::ValueRange sums);
   llvm::SmallVector<mlir::Value> multiplyFloats(const Shared &a, const Shared &b, Place own, mlir::ValueRange sums);
@@ -143,8 +151,9 @@ private:
                                                 Place own, mlir::ValueRange sums);
   llvm::SmallVector<mlir::Value> sumsOfVectors(const Factor &left, const Factor &right, lower::Ix depth, Place tile,
                                                Place own, mlir::ValueRange sums);
-  /// Returns what `sums` gives, and where that is not finite, what it gives by multiply-adds.
-  llvm::SmallVector<mlir::Value> withWhatIsNotFinite(llvm::function_ref<llvm::SmallVector<mlir::Value>()> sums);
+  /// Returns the same, beginning with what `first` gives.
+  llvm::SmallVector<mlir::Value> sumsOf(const Factor &left, const Factor &right, lower::Ix depth, Place tile,
+                                        llvm::function_ref<mlir::Value(lower::Ix row)> first);
 };
 
 } // namespace ingot::targets::cuda

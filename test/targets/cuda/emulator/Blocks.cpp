@@ -42,13 +42,13 @@ constexpr size_t stackBytes = 192 << 10, warpLanes = 32;
 struct Waiting {
   enum What { Nothing, Barrier, Warp } what = Nothing;
   int32_t barrier = 0;
-  uint32_t count = 0;             // of threads at the barrier; 0: all
+  uint32_t count = 0; // of threads at the barrier; 0: all
   const char *name = nullptr;
   Together operation = nullptr;
   uint32_t mask = 0;
   const void *operands = nullptr;
   void *result = nullptr;
-  bool asks = false, own = false; // whether the barrier answers if `own` is true for any thread
+  bool asks = false, own = false; // whether the barrier answers for how many threads `own` is true
 };
 
 struct Thread {
@@ -57,7 +57,8 @@ struct Thread {
   void *stack = nullptr; // where it goes on; null: it has not begun
   char *memory = nullptr;
   Waiting waiting;
-  bool ended = false, anyAtBarrier = false; // the latter: what a barrier answered
+  bool ended = false;
+  int32_t answer = 0; // of a barrier
 };
 
 /// The launch that runs; there is one at a time (Emulator.h).
@@ -210,10 +211,10 @@ void passBarrier() {
   }
   watchBarrier();
   ++running->operations["barrier"];
-  bool any = std::any_of(all.begin(), all.end(), [](const Thread &t) { return t.waiting.own; });
+  auto count = int32_t(std::count_if(all.begin(), all.end(), [](const Thread &t) { return t.waiting.own; }));
   Order order(all.size(), *running->random);
   for (size_t i = 0; i < all.size(); ++i) {
-    all[order[i]].anyAtBarrier = any;
+    all[order[i]].answer = count;
     setReady(all[order[i]]);
   }
 }
@@ -386,11 +387,11 @@ void waitAtBarrier(int32_t number, uint32_t count) {
   leaveThread();
 }
 
-bool anyAtBarrier(int32_t number, bool own) {
+int32_t countAtBarrier(int32_t number, bool own) {
   Thread &thread = *running->thread;
   thread.waiting.asks = true, thread.waiting.own = own;
   waitAtBarrier(number, 0);
-  return thread.anyAtBarrier;
+  return thread.answer;
 }
 
 void together(const char *name, Together operation, uint32_t mask, const void *operands, void *result) {
