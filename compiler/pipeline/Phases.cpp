@@ -239,9 +239,14 @@ static std::function<int64_t(support::Symbol)> likelySizes(const State &s, const
   };
 }
 
+/// Returns the policy of a variant, whose numbers are those of its devices.
+static partition::Policy policyOf(const State &s, const Variant &variant) {
+  return variant.onHost ? hostPolicy(s) : s.policy;
+}
+
 static LogicalResult place(State &s, Variant &variant, Result &report) {
   std::vector<partition::Placement> placements;
-  partition::Policy policy = variant.onHost ? hostPolicy(s) : s.policy;
+  partition::Policy policy = policyOf(s, variant);
   policy.sizeOf = likelySizes(s, variant);
   partition::nameDevices(variant.function(), variant.devices);
   if (failed(partition::bindToDevices(variant.function(), s.options.bindings))) {
@@ -259,7 +264,8 @@ static LogicalResult place(State &s, Variant &variant, Result &report) {
 }
 
 static LogicalResult formKernels(State &s, Variant &variant, Result &) {
-  FailureOr<partition::DeviceMap> devicesOfOps = partition::takeDevices(variant.function(), variant.devices, s.policy);
+  FailureOr<partition::DeviceMap> devicesOfOps =
+      partition::takeDevices(variant.function(), variant.devices, policyOf(s, variant));
   if (failed(devicesOfOps)) {
     return failure();
   }
