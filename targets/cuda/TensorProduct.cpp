@@ -311,49 +311,55 @@ SmallVector<Value> TensorProduct::sumsOfVectors(const Factor &left, const Factor
 
 Ix TensorProduct::threadNumber() { return lower::threadNumber(w) + none; }
 
-TensorProduct::Place TensorProduct::warpInTile() {
-  Ix warp = floorDiv(threadNumber(), 32);
+TensorProduct::Thread TensorProduct::thisThread() {
+  Ix thread = threadNumber(), warp = floorDiv(thread, 32), lane = remainder(thread, 32);
+  Ix group = floorDiv(lane, 4), within = remainder(lane, 4);
   int64_t warpsInRow = side / warpColumns;
-  return {floorDiv(warp, warpsInRow) * warpRows(), remainder(warp, warpsInRow) * warpColumns};
+  Ix row = floorDiv(warp, warpsInRow) * warpRows(), column = remainder(warp, warpsInRow) * warpColumns;
+  return {{row, column}, group, within};
 }
 
-TensorProduct::Place TensorProduct::sumAt(Place tile, int64_t n) {
+Ix TensorProduct::rowOf(Ix tile, const Thread &thread, int64_t n) {
   constexpr int64_t across = warpColumns / 8;
-  Ix lane = remainder(threadNumber(), 32), group = floorDiv(lane, 4), within = remainder(lane, 4);
-  Place own = warpInTile();
-  int64_t e = n % 4, i = n / 4 / across, j = n / 4 % across;
-  return {tile.row + own.row + (i * 16 + e / 2 * 8) + group, tile.column + own.column + (j * 8 + e % 2) + within * 2};
+  return tile + thread.warp.row + (n / 4 / across * 16 + n % 4 / 2 * 8) + thread.group;
+}
+
+Ix TensorProduct::columnOf(Ix tile, const Thread &thread, int64_t n) {
+  constexpr int64_t across = warpColumns / 8;
+  return tile + thread.warp.column + (n / 4 % across * 8 + n % 2) + thread.within * 2;
 }
 
 SmallVector<Value> TensorProduct::sumsOf(const Factor &left, const Factor &right, Ix depth, Place tile,
-                                         llvm::function_ref<Value(Ix row)> first) {
+                                         const Thread &thread, llvm::function_ref<Value(Ix row)> first) {
   SmallVector<Value> sums;
   int64_t count = warpRows() / 16 * (warpColumns / 8) * 4;
   for (int64_t n = 0; n < count; ++n) {
-    sums.push_back(first(min(sumAt(tile, n).row, left.lines - 1)));
+    sums.push_back(first(min(rowOf(tile.row, thread, n), left.lines - 1)));
   }
-  return by.inVectors ? sumsOfVectors(left, right, depth, tile, warpInTile(), sums)
-                      : sumsOfElements(left, right, depth, tile, warpInTile(), sums);
+  return by.inVectors ? sumsOfVectors(left, right, depth, tile, thread.warp, sums)
+                      : sumsOfElements(left, right, depth, tile, thread.warp, sums);
 }
 
 void TensorProduct::write(const Factor &left, const Factor &right, Ix depth, Ix row, Ix column,
                           llvm::function_ref<Value(Ix row)> first,
                           llvm::function_ref<void(Ix row, Ix column, Value sum)> finish) {
-  SmallVector<Value> sums = sumsOf(left, right, depth, {row, column}, first);
+  Thread thread = thisThread();
+  SmallVector<Value> sums = sumsOf(left, right, depth, {row, column}, thread, first);
   if (numbers.areFloats()) { // other products are exact
     auto again = [&](Ix zero) {
       byThreads = true, none = zero;
-      SmallVector<Value> exact = sumsOf(left, right, depth, {row + none, column + none}, first);
+      SmallVector<Value> exact = sumsOf(left, right, depth, {row + none, column + none}, thisThread(), first);
       byThreads = false, none = 0;
       return exact;
     };
     sums = againIfNotFinite(w, zeroIfFinite(w, sums), numbers.without, sums, again);
   }
   for (size_t n = 0; n < sums.size(); n += by.inPairs ? 2 : 1) {
-    auto [r, c] = sumAt({row, column}, static_cast<int64_t>(n));
+    auto number = static_cast<int64_t>(n);
+    Ix r = rowOf(row, thread, number), c = columnOf(column, thread, number);
     Value isThere = arith::AndIOp::create(w.b, w.loc, w.compare(arith::CmpIPredicate::slt, r, left.lines),
                                           w.compare(arith::CmpIPredicate::slt, c, right.lines));
-    w.ifThen(isThere, [&, r = r, c = c] {
+    w.ifThen(isThere, [&] {
       finish(r, c,
              by.inPairs ? vector::FromElementsOp::create(w.b, w.loc, VectorType::get({2}, sumType()),
                                                          ValueRange{sums[n], sums[n + 1]})

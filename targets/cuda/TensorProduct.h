@@ -129,10 +129,15 @@ private:
     lower::Ix row, column;
   };
   lower::Ix threadNumber();
-  Place warpInTile();
-  /// Returns where sum `n` of this thread is in the result: 0 and 1 of a tile of 16 by 8 are neighbours, 2 and 3 are
-  /// eight rows below.
-  Place sumAt(Place tile, int64_t n);
+  /// Where a thread's warp is in the tile, and the thread's place in the warp: of 8 groups of 4.
+  struct Thread {
+    Place warp;
+    lower::Ix group, within;
+  };
+  Thread thisThread();
+  /// Return where sum `n` of a thread is in a tile: 0 and 1 of 16 by 8 are neighbours, 2 and 3 are eight rows below.
+  static lower::Ix rowOf(lower::Ix tile, const Thread &thread, int64_t n);
+  static lower::Ix columnOf(lower::Ix tile, const Thread &thread, int64_t n);
   /// Adds the products of a step of the depth to the sums of a warp, which is at `own` in the tile.
   llvm::SmallVector<mlir::Value> multiplyStep(const Shared &a, const Shared &b, Place own, mlir::ValueRange sums);
   llvm::SmallVector<mlir::Value> multiplyFloats(const Shared &a, const Shared &b, Place own, mlir::ValueRange sums);
@@ -151,9 +156,9 @@ private:
                                                 Place own, mlir::ValueRange sums);
   llvm::SmallVector<mlir::Value> sumsOfVectors(const Factor &left, const Factor &right, lower::Ix depth, Place tile,
                                                Place own, mlir::ValueRange sums);
-  /// Returns the same, beginning with what `first` gives.
+  /// Returns the same for a thread, beginning with what `first` gives.
   llvm::SmallVector<mlir::Value> sumsOf(const Factor &left, const Factor &right, lower::Ix depth, Place tile,
-                                        llvm::function_ref<mlir::Value(lower::Ix row)> first);
+                                        const Thread &thread, llvm::function_ref<mlir::Value(lower::Ix row)> first);
 };
 
 } // namespace ingot::targets::cuda
