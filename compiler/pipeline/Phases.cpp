@@ -239,11 +239,6 @@ static std::function<int64_t(support::Symbol)> likelySizes(const State &s, const
   };
 }
 
-/// Returns the policy of a variant, whose numbers are those of its devices.
-static partition::Policy policyOf(const State &s, const Variant &variant) {
-  return variant.onHost ? hostPolicy(s) : s.policy;
-}
-
 static LogicalResult place(State &s, Variant &variant, Result &report) {
   std::vector<partition::Placement> placements;
   partition::Policy policy = policyOf(s, variant);
