@@ -124,7 +124,8 @@ void share(const uint64_t *words) { floats(words[0])[0] = *(float *)ingot_emulat
 
 void divide(const uint64_t *words) {
   volatile int32_t none = (int32_t)words[1] - 1;
-  floats(words[0])[0] = (float)(17 / none);
+  int32_t quotient = 17 / none;
+  floats(words[0])[0] = (float)quotient;
 }
 
 /* Uses more stack than there is. */
