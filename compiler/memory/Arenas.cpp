@@ -190,7 +190,8 @@ Places::LaunchRow Places::launchRowOf(llvm::ArrayRef<ingot::plan::LaunchOp> laun
       row.users.try_emplace(scratch->second, count).first->second.set(i);
     }
     behind.reset(i);
-    for (unsigned before : llvm::BitVector(behind).set_bits()) {
+    const llvm::BitVector direct = behind;
+    for (unsigned before : direct.set_bits()) {
       behind |= row.behind[before];
     }
     row.behind.push_back(std::move(behind));

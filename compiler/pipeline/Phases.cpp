@@ -241,7 +241,7 @@ static std::function<int64_t(support::Symbol)> likelySizes(const State &s, const
 
 static LogicalResult place(State &s, Variant &variant, Result &report) {
   std::vector<partition::Placement> placements;
-  partition::Policy policy = variant.onHost ? hostPolicy(s) : s.policy;
+  partition::Policy policy = policyOf(s, variant);
   policy.sizeOf = likelySizes(s, variant);
   partition::nameDevices(variant.function(), variant.devices);
   if (failed(partition::bindToDevices(variant.function(), s.options.bindings))) {
@@ -259,7 +259,8 @@ static LogicalResult place(State &s, Variant &variant, Result &report) {
 }
 
 static LogicalResult formKernels(State &s, Variant &variant, Result &) {
-  FailureOr<partition::DeviceMap> devicesOfOps = partition::takeDevices(variant.function(), variant.devices, s.policy);
+  FailureOr<partition::DeviceMap> devicesOfOps =
+      partition::takeDevices(variant.function(), variant.devices, policyOf(s, variant));
   if (failed(devicesOfOps)) {
     return failure();
   }

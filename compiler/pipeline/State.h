@@ -109,8 +109,8 @@ void makeLevels(State &state);
 /// Returns a copy of each variant that runs, which takes its runs where the model's devices are missing.
 std::vector<Variant> hostVariants(State &state);
 
-/// Returns the policy for such variants: what the user says of targets that they do not have is left out.
-partition::Policy hostPolicy(const State &state);
+/// Returns the policy for a variant: of such ones what the user says of targets that they do not have is left out.
+partition::Policy policyOf(const State &state, const Variant &variant);
 
 /// Returns the symbol of an imported model's batch, the first axis of its first input; empty where that is a number.
 std::string batchOf(mlir::func::FuncOp function);

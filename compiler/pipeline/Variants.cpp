@@ -208,8 +208,11 @@ std::vector<Variant> hostVariants(State &s) {
   return copies;
 }
 
-partition::Policy hostPolicy(const State &s) {
+partition::Policy policyOf(const State &s, const Variant &variant) {
   partition::Policy policy = s.policy;
+  if (!variant.onHost) {
+    return policy;
+  }
   policy.fallback = true, policy.reserved.clear();
   policy.demands.clear(), policy.overrides.clear();
   std::vector<int> numbers; // of the devices among those of the host; -1: they have a memory of their own

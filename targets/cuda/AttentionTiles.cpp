@@ -79,6 +79,7 @@ private:
   int64_t lanes, bytes;           ///< elements of a vector of 16 bytes, bytes of an element
   TensorProduct::Numbers numbers; ///< of float32: what tensor cores multiply
   int64_t products;               ///< of a weight and a value, where these are narrow
+  bool isExact = false;           ///< what is written multiplies no parts of numbers, whatever the architecture
   TensorProduct::Accesses by;
   Ix warp, group, within;
   AttentionPlace head;   ///< where the keys of the rows are
@@ -189,21 +190,36 @@ private:
     return v;
   }
 
-  /// The state of a thread's two rows: their largest scores so far, its part of their sums of weights, and its sums of
-  /// weighed values, four of each tile of 8 columns.
+  /// The state of a thread's two rows: their largest scores so far, its part of their sums of weights, zeroIfFinite of
+  /// the products that scores were made of, and its sums of weighed values, four of each tile of 8 columns.
   struct State {
     std::array<Value, 2> best, total;
+    Value zero;
     Values sums;
 
-    explicit State(ValueRange all) : best{all[0], all[1]}, total{all[2], all[3]}, sums(all.drop_front(4)) {}
+    explicit State(ValueRange all)
+        : best{all[0], all[1]}, total{all[2], all[3]}, zero(all[4]), sums(all.drop_front(5)) {}
     Values values() const {
-      Values all = {best[0], best[1], total[0], total[1]};
+      Values all = {best[0], best[1], total[0], total[1], zero};
       all.append(sums.begin(), sums.end());
       return all;
     }
   };
 
   void tile() {
+    State state = overKeys();
+    if (element.isF32() && !numbers) { // all of it was multiply-adds
+      finish(state);
+      return;
+    }
+    isExact = true;
+    Value zero = zeroIfFinite(w, state.sums, state.zero);
+    finish(State(againIfNotFinite(w, zero, numbers.without, state.values(), [&](Ix) { return overKeys().values(); })));
+    isExact = false;
+  }
+
+  /// Goes over all keys.
+  State overKeys() {
     int64_t ofRow = pitchOf(p.width, element) * bytes, ofQuery = AttentionTiles::rows * ofRow,
             ofKey = keysOfTile * ofRow;
     Shared ofQueries = sharedAt(0, AttentionTiles::rows, p.width), ofKeys = sharedAt(ofQuery, keysOfTile, p.width);
@@ -211,7 +227,8 @@ private:
     bring(queries(), firstRow, ofQueries);
     bring(keys(), 0, ofKeys);
     endAndWait();
-    Values none = {lowest(w), lowest(w), w.constant(0, sumType), w.constant(0, sumType)};
+    Values none = {lowest(w), lowest(w)};
+    none.append(3, w.constant(0, sumType));
     none.append(paddedTo16(p.valueWidth) / 8 * 4, w.constant(0, sumType));
     Values all = w.loop(0, keyCount, keysOfTile, none, [&](Ix first, ValueRange carried) {
       lower::barrier(w); // the keys are there (and the queries), and all have read the values of the tile before
@@ -222,11 +239,15 @@ private:
       lower::barrier(w); // the values are there, and all have read the keys
       bring(keys(), first + keysOfTile, ofKeys);
       endCopiesInVectors();
-      State state = addKeys(score, first, State(carried), ofValues);
+      State state(carried);
+      if (element.isF32()) {
+        state.zero = zeroIfFinite(w, score, state.zero);
+      }
+      state = addKeys(score, first, state, ofValues);
       waitInVectors();
       return state.values();
     });
-    finish(State(all));
+    return State(all);
   }
 
   void endAndWait() {
@@ -263,7 +284,7 @@ private:
 
   /// Writes what threads multiply or what tensor cores do, as the image's architecture has it for float32.
   Values asTheGpuDoes(llvm::function_ref<Values()> byThreads, llvm::function_ref<Values()> byInstructions) {
-    if (!numbers) {
+    if (isExact || !numbers) {
       return byThreads();
     }
     return numbers.without.empty() ? byInstructions()
@@ -393,6 +414,10 @@ private:
                           [&] { return withValuesOfFloats(weights, ofValues, sums); });
       return;
     }
+    if (isExact) {
+      sums = withValuesByThreads(weights, ofValues, sums);
+      return;
+    }
     for (int64_t key = 0; key < keysOfTile; key += 16) {
       // Sums of two tiles of 8 keys are where the left factor of 16 steps has its words.
       MutableArrayRef<Value> own = MutableArrayRef(weights).slice(key / 8 * 4, 8);
@@ -434,27 +459,43 @@ private:
     return sums;
   }
 
-  /// Returns the same by multiply-adds: the four threads of a row exchange its weights.
-  Values withValuesByThreads(const Values &weights, const Shared &ofValues, Values sums) {
-    for (int64_t i = 0; i < keysOfTile / 4; ++i) {
+  /// Returns the same by multiply-adds: the four threads of a row exchange its weights. A step of the loop has two
+  /// neighbours of eight keys, for which a thread has weights; those of the next step then take their place.
+  Values withValuesByThreads(const Values &weights, const Shared &ofValues, const Values &sums) {
+    lower::Buffer buffer = element.isF32() ? ofValues.buffer : lower::Buffer{ofValues.buffer.memref, sumType, element};
+    constexpr size_t ofStep = 4;
+    Values all(weights);
+    all.append(sums.begin(), sums.end());
+    all = w.loop(0, keysOfTile, 8, all, [&](Ix key, ValueRange carried) {
+      Values next(carried.drop_front(weights.size()));
       for (int64_t other = 0; other < 4; ++other) {
-        std::array<Value, 2> weight;
-        for (int64_t row = 0; row < 2; ++row) {
-          Value own = weights[i / 2 * 4 + row * 2 + i % 2];
-          weight[row] = other == 0 ? own : lower::exchange(w, own, other);
+        Values weight; // of two rows for a key, and for the next one
+        for (int64_t i = 0; i < 4; ++i) {
+          Value own = carried[i % 2 * 2 + i / 2];
+          weight.push_back(other == 0 ? own : lower::exchange(w, own, other));
         }
         Ix thread = w.ix(arith::XOrIOp::create(w.b, w.loc, w.value(within), w.value(other)));
-        Ix begin = (thread * 2 + (i / 2 * 8 + i % 2)) * ofValues.pitch + within * 2;
-        for (int64_t column = 0; column < paddedTo16(p.valueWidth); column += 8) {
-          Value two = w.load(ofValues.buffer, begin + column, 2);
-          for (int64_t e = 0; e < 4; ++e) {
-            Value &sum = sums[column / 8 * 4 + e];
-            sum = w.fma(weight[e / 2], elementIn(two, e % 2), sum);
-          }
+        for (int64_t i = 0; i < 2; ++i) {
+          addWeighed(ArrayRef(weight).slice(2 * i, 2), buffer, (thread * 2 + key + i) * ofValues.pitch, next);
         }
       }
+      Values turned(carried.slice(ofStep, weights.size() - ofStep));
+      llvm::append_range(turned, carried.take_front(ofStep));
+      llvm::append_range(turned, next);
+      return turned;
+    });
+    return Values(ArrayRef(all).drop_front(weights.size()));
+  }
+
+  /// Adds a key's values, which begin at `row`, by the weights for a thread's two rows.
+  void addWeighed(ArrayRef<Value> weight, const lower::Buffer &values, Ix row, MutableArrayRef<Value> sums) {
+    for (int64_t column = 0; column < paddedTo16(p.valueWidth); column += 8) {
+      Value two = w.load(values, row + within * 2 + column, 2);
+      for (int64_t e = 0; e < 4; ++e) {
+        Value &sum = sums[column / 8 * 4 + e];
+        sum = w.fma(weight[e / 2], elementIn(two, e % 2), sum);
+      }
     }
-    return sums;
   }
 
   void finish(const State &state) {

@@ -12,7 +12,9 @@
 //
 // Weights are float32, which the instruction does not take. Each is the sum of two numbers of the type, and so there
 // are two products with V; with --accuracy fast a weight is rounded to one. Of float32 both products are those of
-// TensorProduct.h, and multiply-adds where that has none: a thread computes what the instruction would give it.
+// TensorProduct.h, and multiply-adds where that has none: a thread computes what the instruction would give it. Where a
+// sum, or a product of float32, is not finite in the end, the block begins again, and does by multiply-adds what it did
+// by parts of numbers (SplitFloats.h): those of a weight by an infinite value need not give the infinity.
 #pragma once
 #include "compiler/lower/attention/AttentionPlan.h"
 #include "compiler/onnx/ops/Attention.h"

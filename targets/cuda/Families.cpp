@@ -1,5 +1,8 @@
 #include "targets/cuda/Families.h"
 #include "compiler/lower/core/OwnedPlaces.h"
+#include "compiler/onnx/Onnx.h"
+#include "compiler/onnx/ops/TopK.h"
+#include "compiler/onnx/sizes/Shapes.h"
 #include "mlir/IR/Operation.h"
 #include "targets/cuda/Rows.h"
 #include "llvm/ADT/STLExtras.h"
@@ -48,14 +51,20 @@ std::string Families::refuses(Operation *op) const {
                                                : "";
 }
 
-/// A thread walks so many updates of a scatter in less time than the launch takes, or not much more.
-static constexpr int64_t fewUpdates = 4096;
+/// A thread walks so many updates of a scatter, or elements of a line of TopK, in less time than the launch takes, or
+/// not much more.
+static constexpr int64_t fewUpdates = 4096, fewElements = 65'536;
 
 bool Families::isSerial(Operation *op) const {
-  static const llvm::StringSet<> stems = {"Elimination", "Recurrence", "TopK"};
+  static const llvm::StringSet<> stems = {"Elimination", "Recurrence"};
   const lower::KernelFamily *family = of(op);
   if (family && family->stem == "Scatter" && !lower::isOwnedBox(op)) {
     return lower::updatesOfOwner(op).value_or(0) > fewUpdates;
+  }
+  if (auto top = dyn_cast_or_null<onnx::TopKOp>(op)) {
+    auto x = onnx::ranked(top.getX());
+    support::Size length = x ? onnx::sizesOf(x)[*onnx::normalAxis(top.getAxis(), x.getRank())] : support::Size(0);
+    return length.isNumber() && length.number() > fewElements;
   }
   return family && stems.contains(family->stem);
 }

@@ -79,4 +79,10 @@ SmallVector<Value> multiplyMatrices(lower::Writer &w, Type element, ArrayRef<Val
   return callForFour(w, name, sums.front().getType(), operands);
 }
 
+Value countThreads(lower::Writer &w, Value condition) {
+  Value operands[] = {w.constant(0, w.b.getI32Type()), condition};
+  auto name = w.b.getStringAttr("llvm.nvvm.barrier.cta.red.popc.aligned.all");
+  return LLVM::CallIntrinsicOp::create(w.b, w.loc, w.b.getI32Type(), name, operands)->getResult(0);
+}
+
 } // namespace ingot::targets::cuda

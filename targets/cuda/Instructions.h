@@ -27,4 +27,7 @@ llvm::SmallVector<mlir::Value> loadMatrices(lower::Writer &w, mlir::Value row, b
 llvm::SmallVector<mlir::Value> multiplyMatrices(lower::Writer &w, mlir::Type element, llvm::ArrayRef<mlir::Value> a,
                                                 llvm::ArrayRef<mlir::Value> b, mlir::ValueRange sums);
 
+/// Waits for all threads of the block as a barrier does; returns (i32) for how many of them the condition is true.
+mlir::Value countThreads(lower::Writer &w, mlir::Value condition);
+
 } // namespace ingot::targets::cuda

@@ -41,4 +41,29 @@ void addSplitProducts(lower::Writer &w, ArrayRef<SplitFloats> lines, ArrayRef<Sp
   }
 }
 
+Value zeroIfFinite(lower::Writer &w, ValueRange numbers, Value before) {
+  Value none = w.constant(0, w.b.getF32Type()), zero = before ? before : none;
+  for (Value number : numbers) {
+    zero = w.fma(number, none, zero);
+  }
+  return zero;
+}
+
+SmallVector<Value> againIfNotFinite(lower::Writer &w, Value zero, ArrayRef<int32_t> without, ValueRange values,
+                                    llvm::function_ref<SmallVector<Value>(lower::Ix none)> again) {
+  constexpr int64_t bitsOfCount = 11; // a block has at most 1024 threads
+  Value isOne = arith::CmpFOp::create(w.b, w.loc, arith::CmpFPredicate::UNO, zero, zero);
+  Value count = countThreads(w, isOne),
+        isAny = w.compare(arith::CmpIPredicate::ne, count, w.constant(0, count.getType()));
+  if (!without.empty()) {
+    Value no = w.constant(0, isAny.getType());
+    isAny = arith::SelectOp::create(w.b, w.loc, isForAny(w, without), no, isAny);
+  }
+  auto more = [&] {
+    Value none = arith::ShRUIOp::create(w.b, w.loc, count, w.constant(bitsOfCount, count.getType()));
+    return again(w.ix(none));
+  };
+  return w.chooseValues(isAny, more, [&] { return SmallVector<Value>(values); });
+}
+
 } // namespace ingot::targets::cuda

@@ -80,7 +80,7 @@ Value TensorProduct::addressIn(lower::Writer &w, const lower::Buffer &buffer, Ix
 
 /// Neighbouring threads load what is contiguous in memory; a line behind the last one is the last one.
 void TensorProduct::bring(const Factor &factor, Ix from, Ix depth, Ix line, const Shared &to) {
-  Ix thread = lower::threadNumber(w), last = factor.lines - 1;
+  Ix thread = threadNumber(), last = factor.lines - 1;
   int64_t inRow = factor.alongDepth ? step : side, rows = factor.alongDepth ? side : step;
   Ix inner = remainder(thread, inRow), outer = floorDiv(thread, inRow);
   // The loads are in a loop where all of them at once would take registers that the sums need.
@@ -122,7 +122,7 @@ Ix TensorProduct::swizzled(bool alongDepth, Ix row, Ix number) {
 /// copied, so that it counts as zeros. Where the depth is whole steps, all of a step is there or nothing of it, and its
 /// place goes on from step to step by one number.
 void TensorProduct::copyVectors(const Factor &factor, Ix from, Ix depth, Ix line, const Shared &to) {
-  Ix thread = lower::threadNumber(w);
+  Ix thread = threadNumber();
   bool along = factor.alongDepth;
   int64_t inRow = (along ? step : side) / lanes, rows = along ? side : step;
   Ix inner = remainder(thread, inRow), outer = floorDiv(thread, inRow);
@@ -137,7 +137,7 @@ void TensorProduct::copyVectors(const Factor &factor, Ix from, Ix depth, Ix line
 
 SmallVector<Value> TensorProduct::matrices(const Shared &from, bool isLeft, Ix line, int64_t k) {
   constexpr int64_t rows = 8; // of a matrix, each 16 bytes
-  Ix lane = remainder(lower::threadNumber(w), 32), within = remainder(lane, rows);
+  Ix lane = remainder(threadNumber(), 32), within = remainder(lane, rows);
   Ix second = remainder(floorDiv(lane, rows), 2), third = floorDiv(lane, 2 * rows);
   Ix lineBit = isLeft ? second : third, depthBit = isLeft ? third : second;
   Ix at = from.alongDepth ? swizzled(true, line + within + lineBit * rows, depthBit + k / lanes)
@@ -149,7 +149,7 @@ SmallVector<Value> TensorProduct::registersOf(const Shared &from, bool isLeft, I
   if (by.inVectors && (from.alongDepth || !numbers.areFloats())) {
     return matrices(from, isLeft, line, k);
   }
-  Ix lane = remainder(lower::threadNumber(w), 32), own = line + floorDiv(lane, 4);
+  Ix lane = remainder(threadNumber(), 32), own = line + floorDiv(lane, 4);
   Ix word = remainder(lane, 4) + k * numbers.bytes() / 4;
   SmallVector<Value> all;
   for (int64_t i = 0; i < 4; ++i) {
@@ -237,7 +237,7 @@ Value TensorProduct::numberOf(const Shared &from, Ix line, Ix k) {
 
 SmallVector<Value> TensorProduct::multiplyByThreads(const Shared &a, const Shared &b, Place own, ValueRange sums) {
   constexpr int64_t across = warpColumns / 8;
-  Ix lane = remainder(lower::threadNumber(w), 32), group = floorDiv(lane, 4), within = remainder(lane, 4) * 2;
+  Ix lane = remainder(threadNumber(), 32), group = floorDiv(lane, 4), within = remainder(lane, 4) * 2;
   return w.loop(0, step, 1, sums, [&](Ix k, ValueRange carried) {
     SmallVector<Value> next(carried), columns;
     for (int64_t j = 0; j < 2 * across; ++j) {
@@ -258,8 +258,8 @@ SmallVector<Value> TensorProduct::multiply(const Shared &a, const Shared &b, Pla
   auto byInstructions = [&] {
     return numbers.areFloats() ? multiplyFloats(a, b, own, sums) : multiplyStep(a, b, own, sums);
   };
-  if (numbers.without.empty()) {
-    return byInstructions();
+  if (byThreads || numbers.without.empty()) {
+    return byThreads ? multiplyByThreads(a, b, own, sums) : byInstructions();
   }
   return w.chooseValues(
       isForAny(w, numbers.without), [&] { return multiplyByThreads(a, b, own, sums); }, byInstructions);
@@ -309,28 +309,54 @@ SmallVector<Value> TensorProduct::sumsOfVectors(const Factor &left, const Factor
   return all;
 }
 
+Ix TensorProduct::threadNumber() { return lower::threadNumber(w) + none; }
+
+TensorProduct::Thread TensorProduct::thisThread() {
+  Ix thread = threadNumber(), warp = floorDiv(thread, 32), lane = remainder(thread, 32);
+  Ix group = floorDiv(lane, 4), within = remainder(lane, 4);
+  int64_t warpsInRow = side / warpColumns;
+  Ix row = floorDiv(warp, warpsInRow) * warpRows(), column = remainder(warp, warpsInRow) * warpColumns;
+  return {{row, column}, group, within};
+}
+
+Ix TensorProduct::rowOf(Ix tile, const Thread &thread, int64_t n) {
+  constexpr int64_t across = warpColumns / 8;
+  return tile + thread.warp.row + (n / 4 / across * 16 + n % 4 / 2 * 8) + thread.group;
+}
+
+Ix TensorProduct::columnOf(Ix tile, const Thread &thread, int64_t n) {
+  constexpr int64_t across = warpColumns / 8;
+  return tile + thread.warp.column + (n / 4 % across * 8 + n % 2) + thread.within * 2;
+}
+
+SmallVector<Value> TensorProduct::sumsOf(const Factor &left, const Factor &right, Ix depth, Place tile,
+                                         const Thread &thread, llvm::function_ref<Value(Ix row)> first) {
+  SmallVector<Value> sums;
+  int64_t count = warpRows() / 16 * (warpColumns / 8) * 4;
+  for (int64_t n = 0; n < count; ++n) {
+    sums.push_back(first(min(rowOf(tile.row, thread, n), left.lines - 1)));
+  }
+  return by.inVectors ? sumsOfVectors(left, right, depth, tile, thread.warp, sums)
+                      : sumsOfElements(left, right, depth, tile, thread.warp, sums);
+}
+
 void TensorProduct::write(const Factor &left, const Factor &right, Ix depth, Ix row, Ix column,
                           llvm::function_ref<Value(Ix row)> first,
                           llvm::function_ref<void(Ix row, Ix column, Value sum)> finish) {
-  Ix thread = lower::threadNumber(w), warp = floorDiv(thread, 32), lane = remainder(thread, 32);
-  Ix group = floorDiv(lane, 4), within = remainder(lane, 4);
-  int64_t warpsInRow = side / warpColumns, down = warpRows() / 16;
-  constexpr int64_t across = warpColumns / 8;
-  Ix ownRow = floorDiv(warp, warpsInRow) * warpRows(), ownColumn = remainder(warp, warpsInRow) * warpColumns;
-  // Sums 0 and 1 of a tile of 16 by 8 are neighbours in row `group`, 2 and 3 in the row eight below.
-  auto rowOf = [&](int64_t i, int64_t e) { return row + ownRow + (i * 16 + e / 2 * 8) + group; };
-  auto columnOf = [&](int64_t j, int64_t e) { return column + ownColumn + (j * 8 + e % 2) + within * 2; };
-  SmallVector<Value> sums;
-  for (int64_t i = 0; i < down; ++i) {
-    for (int64_t n = 0; n < across * 4; ++n) {
-      sums.push_back(first(min(rowOf(i, n % 4), left.lines - 1)));
-    }
+  Thread thread = thisThread();
+  SmallVector<Value> sums = sumsOf(left, right, depth, {row, column}, thread, first);
+  if (numbers.areFloats()) { // other products are exact
+    auto again = [&](Ix zero) {
+      byThreads = true, none = zero;
+      SmallVector<Value> exact = sumsOf(left, right, depth, {row + none, column + none}, thisThread(), first);
+      byThreads = false, none = 0;
+      return exact;
+    };
+    sums = againIfNotFinite(w, zeroIfFinite(w, sums), numbers.without, sums, again);
   }
-  sums = by.inVectors ? sumsOfVectors(left, right, depth, {row, column}, {ownRow, ownColumn}, sums)
-                      : sumsOfElements(left, right, depth, {row, column}, {ownRow, ownColumn}, sums);
   for (size_t n = 0; n < sums.size(); n += by.inPairs ? 2 : 1) {
-    auto tile = static_cast<int64_t>(n) / 4, e = static_cast<int64_t>(n) % 4;
-    Ix r = rowOf(tile / across, e), c = columnOf(tile % across, e);
+    auto number = static_cast<int64_t>(n);
+    Ix r = rowOf(row, thread, number), c = columnOf(column, thread, number);
     Value isThere = arith::AndIOp::create(w.b, w.loc, w.compare(arith::CmpIPredicate::slt, r, left.lines),
                                           w.compare(arith::CmpIPredicate::slt, c, right.lines));
     w.ifThen(isThere, [&] {

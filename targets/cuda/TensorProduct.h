@@ -9,7 +9,9 @@
 //   a * b = low a * high b + high a * low b + high a * high b, up to 3 * 2^-22 of it
 //
 // Tensor cores cut off what sums are longer than float32. So the products of a step begin with 0, the small ones first,
-// and are added to the sums outside of them, where sums are rounded.
+// and are added to the sums outside of them, where sums are rounded. tf32 has nothing below 2^-136: what factors have
+// there is lost. Where a sum of a tile is not finite in the end, the block computes the tile again by multiply-adds: a
+// factor may have had no parts (SplitFloats.h).
 //
 // The block brings 32 steps of the depth of either factor (16 of float32) into shared memory at a time, from where each
 // thread takes words, which are pairs of neighbouring steps or float32, as the instruction wants them. A tile of the
@@ -93,6 +95,10 @@ private:
   Accesses by;
   int64_t side, lanes, step;
   bool isWhole;
+  // Of a tile that is computed again: it is multiplied without the instruction, and threads and places depend on a zero
+  // that is known then (againIfNotFinite).
+  bool byThreads = false;
+  lower::Ix none = 0;
 
   int64_t threads() const { return threadsOf(side); }
   int64_t warpRows() const { return side / 2; }
@@ -122,6 +128,16 @@ private:
   struct Place {
     lower::Ix row, column;
   };
+  lower::Ix threadNumber();
+  /// Where a thread's warp is in the tile, and the thread's place in the warp: of 8 groups of 4.
+  struct Thread {
+    Place warp;
+    lower::Ix group, within;
+  };
+  Thread thisThread();
+  /// Return where sum `n` of a thread is in a tile: 0 and 1 of 16 by 8 are neighbours, 2 and 3 are eight rows below.
+  static lower::Ix rowOf(lower::Ix tile, const Thread &thread, int64_t n);
+  static lower::Ix columnOf(lower::Ix tile, const Thread &thread, int64_t n);
   /// Adds the products of a step of the depth to the sums of a warp, which is at `own` in the tile.
   llvm::SmallVector<mlir::Value> multiplyStep(const Shared &a, const Shared &b, Place own, mlir::ValueRange sums);
   llvm::SmallVector<mlir::Value> multiplyFloats(const Shared &a, const Shared &b, Place own, mlir::ValueRange sums);
@@ -140,6 +156,9 @@ private:
                                                 Place own, mlir::ValueRange sums);
   llvm::SmallVector<mlir::Value> sumsOfVectors(const Factor &left, const Factor &right, lower::Ix depth, Place tile,
                                                Place own, mlir::ValueRange sums);
+  /// Returns the same for a thread, beginning with what `first` gives.
+  llvm::SmallVector<mlir::Value> sumsOf(const Factor &left, const Factor &right, lower::Ix depth, Place tile,
+                                        const Thread &thread, llvm::function_ref<mlir::Value(lower::Ix row)> first);
 };
 
 } // namespace ingot::targets::cuda

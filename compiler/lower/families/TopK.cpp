@@ -11,6 +11,9 @@
 // The best one alone along the innermost axis takes no list: lanes have the best of every so many elements.
 //
 // For many elements, for which inserting would take longer, the whole line is sorted (core/Sort.h).
+//
+// Where work items are threads (MachineModel::itemsAreThreads), each has an element, and counts the elements of its
+// line that come before it: so many results are in front of it. Threads need no list for that, and do not wait.
 #include "compiler/onnx/ops/TopK.h"
 #include "compiler/lower/Family.h"
 #include "compiler/lower/core/Sort.h"
@@ -60,31 +63,114 @@ struct Extents {
     int64_t n = length.number();
     return k.number() > insertionsFor(lanes) * n / std::max<int64_t>(k.number(), 1) && n <= mostShort;
   }
-  /// Returns the bytes of the lists, or of what is sorted. Threads of a device have little memory of their own, so
-  /// that what they count is there as well.
-  support::Size scratchBytes(const target::MachineModel &machine) const {
-    int64_t lanes = machine.lanes;
+  /// Returns the bytes of the lists, or of what is sorted.
+  support::Size scratchBytes(int64_t lanes) const {
     support::Size lists = support::Size(16 * listsFor(lanes)) * listSize(lanes) + support::Size(8 * lanes);
     support::Size sorted = support::Size(16) * length;
-    if (machine.itemsAreThreads) {
-      sorted = sorted + support::Size(8 * sortCounts);
-    }
     std::optional<bool> how = sorts(lanes);
     return !how ? max(lists, sorted) : *how ? sorted : lists;
   }
 };
 
-/// Builds the loops of one kernel.
-class Selection {
+/// The order of elements: the better one of two comes first.
+class Comparison {
 public:
-  explicit Selection(Build &build)
-      : build(build), w(build.w), op(cast<onnx::TopKOp>(build.group.root)), extents(op),
-        raw(extents.type.getElementType()), element(valueType(raw)), i64(w.b.getI64Type()), lanes(w.machine.lanes),
-        lists(extents.listsFor(lanes)), outer(extents.outer), length(extents.length), inner(extents.inner),
-        k(extents.k), listSize(extents.listSize(lanes)), x(build.group.buffer(op.getX())) {
+  explicit Comparison(Build &build)
+      : w(build.w), op(cast<onnx::TopKOp>(build.group.root)), raw(Group::typeOf(op.getX()).getElementType()),
+        largest(op.getLargest() != 0) {}
+
+  Num number(Value v) const { return Num(w.b, w.loc, v, raw); }
+  /// Returns (i1) whether a comes before b, where they differ.
+  Value better(Value a, Value b) const {
+    Num n = number(a), m = number(b);
+    if (!n.isFloat()) {
+      return largest ? n > m : n < m;
+    }
+    Value perhaps = perhapsBetter(a, b); // NaN is the largest, and does not come before itself
+    return arith::AndIOp::create(w.b, w.loc, perhaps, ~isNaN(largest ? m : n));
+  }
+  /// Returns (i1) whether a may come before b. This is one comparison, which also holds where one of them is NaN.
+  Value perhapsBetter(Value a, Value b) const {
+    if (!number(a).isFloat()) {
+      return better(a, b);
+    }
+    auto how = largest ? arith::CmpFPredicate::UGT : arith::CmpFPredicate::ULT;
+    return arith::CmpFOp::create(w.b, w.loc, how, a, b);
+  }
+
+protected:
+  Writer &w;
+  onnx::TopKOp op;
+  Type raw; ///< the type of elements, with its sign
+  bool largest;
+};
+
+/// The results, of which those that nothing reads are null.
+struct Results {
+  Buffer values, indices;
+
+  explicit Results(const Build &build) {
+    auto op = cast<onnx::TopKOp>(build.group.root);
     unsigned next = 0;
     values = op.getValues().use_empty() ? Buffer() : build.group.result(next++);
     indices = op.getIndices().use_empty() ? Buffer() : build.group.result(next);
+  }
+  void give(Writer &w, Ix place, Value v, Value at) const {
+    if (values) {
+      w.store(v, values, place);
+    }
+    if (indices) {
+      w.store(w.integer(w.ix(at), w.b.getI64Type()), indices, place);
+    }
+  }
+};
+
+/// Builds the kernel of a machine whose items are threads: an item is an element.
+class Ranking : Comparison {
+public:
+  explicit Ranking(Build &build) : Comparison(build), build(build) {}
+
+  static support::Size items(const Extents &extents) { return extents.outer * extents.length * extents.inner; }
+
+  void write() {
+    Extents extents(op);
+    Ix length = extents.length, inner = extents.inner, k = extents.k;
+    Buffer x = build.group.buffer(op.getX());
+    Results results(build);
+    w.loop(build.begin, build.end, 1, [&](Ix place) {
+      Ix line = floorDiv(place, length * inner), i = remainder(place, inner);
+      Ix j = remainder(floorDiv(place, inner), length), begin = line * (length * inner) + i;
+      Value own = w.load(x, place), none = w.constant(0, w.b.getI64Type());
+      Value before = w.loop(0, length, 1, ValueRange{none}, [&](Ix other, ValueRange count) {
+        return SmallVector<Value>{plusOneIf(comesBefore(w.load(x, begin + other * inner), other, own, j), count[0])};
+      })[0];
+      Ix rank = w.ix(before);
+      w.ifThen(w.compare(arith::CmpIPredicate::slt, rank, k),
+               [&] { results.give(w, line * (k * inner) + rank * inner + i, own, w.integer(j, w.b.getI64Type())); });
+    });
+  }
+
+private:
+  Build &build;
+
+  Value plusOneIf(Value condition, Value count) {
+    return arith::AddIOp::create(w.b, w.loc, count, arith::ExtUIOp::create(w.b, w.loc, count.getType(), condition));
+  }
+  /// Returns (i1) whether element `a`, of this index, comes before another one.
+  Value comesBefore(Value a, Ix index, Value b, Ix other) {
+    Value isEarlier = w.compare(arith::CmpIPredicate::slt, index, other), no = better(b, a);
+    Value notAfter = arith::XOrIOp::create(w.b, w.loc, no, w.constant(1, w.b.getI1Type()));
+    return arith::SelectOp::create(w.b, w.loc, isEarlier, notAfter, better(a, b));
+  }
+};
+
+/// Builds the loops of one kernel.
+class Selection : Comparison {
+public:
+  explicit Selection(Build &build)
+      : Comparison(build), extents(op), results(build), element(valueType(raw)), i64(w.b.getI64Type()),
+        lanes(w.machine.lanes), lists(extents.listsFor(lanes)), outer(extents.outer), length(extents.length),
+        inner(extents.inner), k(extents.k), listSize(extents.listSize(lanes)), x(build.group.buffer(op.getX())) {
     support::Size room = support::Size(lists) * extents.listSize(lanes), bytes = support::Size(8) * room;
     bool isShort = length.known() && length.number() <= mostShort;
     bestAt = w.scratch(build.scratch, 0, isShort ? Type(w.b.getI32Type()) : i64, memoryExtent(room));
@@ -117,43 +203,22 @@ public:
   }
 
 private:
-  Build &build;
-  Writer &w;
-  onnx::TopKOp op;
   Extents extents;
-  Type raw, element, i64; ///< the type of elements, with its sign and without
+  Results results;
+  Type element, i64; ///< the type of elements, without its sign
   int64_t lanes, lists;
   Ix outer, length, inner, k, listSize;
-  Buffer x, values, indices; ///< the operand, and the results, which are null where nothing reads them
-  Buffer best, bestAt;       ///< each list: a vector of values that nothing beats, then k values; and their indices
-  Buffer least;              ///< the last value of each list
-  Buffer order, spare;       ///< the numbers that are sorted, and room for sorting them
-  Ix from = 0, to = 0;       ///< where the present line begins, and where its results do
+  Buffer x;            ///< the operand
+  Buffer best, bestAt; ///< each list: a vector of values that nothing beats, then k values; and their indices
+  Buffer least;        ///< the last value of each list
+  Buffer order, spare; ///< the numbers that are sorted, and room for sorting them
+  Ix from = 0, to = 0; ///< where the present line begins, and where its results do
 
-  Num number(Value v) { return Num(w.b, w.loc, v, raw); }
   /// Returns whether lines are sorted by keys of 32 bits.
   bool isRadix() const { return element.isF32(); }
 
-  /// Returns (i1) whether a comes before b, where they differ.
-  Value better(Value a, Value b) {
-    Num n = number(a), m = number(b);
-    if (!n.isFloat()) {
-      return op.getLargest() ? n > m : n < m;
-    }
-    Value perhaps = perhapsBetter(a, b); // NaN is the largest, and does not come before itself
-    return arith::AndIOp::create(w.b, w.loc, perhaps, ~isNaN(op.getLargest() ? m : n));
-  }
-  /// Returns (i1) whether a may come before b. This is one comparison, which also holds where one of them is NaN.
-  Value perhapsBetter(Value a, Value b) {
-    if (!number(a).isFloat()) {
-      return better(a, b);
-    }
-    auto how = op.getLargest() ? arith::CmpFPredicate::UGT : arith::CmpFPredicate::ULT;
-    return arith::CmpFOp::create(w.b, w.loc, how, a, b);
-  }
   /// Returns a value that no element comes before.
   Value unbeaten() {
-    bool largest = op.getLargest() != 0;
     if (auto type = dyn_cast<FloatType>(element)) {
       const llvm::fltSemantics &semantics = type.getFloatSemantics();
       APFloat none = largest ? APFloat::getNaN(semantics) : APFloat::getInf(semantics, /*Negative=*/true);
@@ -362,24 +427,13 @@ private:
   }
 
   /// Writes the p-th result of a line.
-  void give(Ix p, Ix line, Value v, Value at) {
-    Ix place = to + p * inner + line;
-    if (values) {
-      w.store(v, values, place);
-    }
-    if (indices) {
-      w.store(w.integer(w.ix(at), i64), indices, place);
-    }
-  }
+  void give(Ix p, Ix line, Value v, Value at) { results.give(w, to + p * inner + line, v, at); }
 
   // Sorting
 
   /// Writes the results of all lines by sorting.
   void sortLines() {
-    Buffer counts = !isRadix() ? Buffer()
-                    : w.machine.itemsAreThreads
-                        ? w.scratch(build.scratch, support::Size(16) * extents.length, i64, sortCounts)
-                        : w.local(i64, sortCounts);
+    Buffer counts = isRadix() ? w.local(i64, sortCounts) : Buffer();
     w.loop(0, outer, 1, [&](Ix o) {
       w.loop(0, inner, 1, [&](Ix i) {
         begin(o, i);
@@ -397,7 +451,7 @@ private:
     w.loop(0, length, 1, [&](Ix j) {
       Num v = number(elementAt(j, 0)); // all NaNs become the one that comes first, whatever their signs
       Value key = highestFirst(w, select(isNaN(v), v.constant(std::numeric_limits<double>::quiet_NaN()), v));
-      if (!op.getLargest()) {
+      if (!largest) {
         key = arith::XOrIOp::create(w.b, w.loc, key, w.constant(-1, key.getType()));
       }
       w.store(keyed(w, key, w.integer(j, i64)), order, j);
@@ -427,11 +481,16 @@ public:
 
   KernelShape shape(plan::KernelOp kernel, const target::MachineModel &machine) const override {
     KernelShape s;
-    s.scratchBytes = Extents(cast<onnx::TopKOp>(kernel.root())).scratchBytes(machine);
+    Extents extents(cast<onnx::TopKOp>(kernel.root()));
+    if (machine.itemsAreThreads) {
+      s.items = Ranking::items(extents);
+    } else {
+      s.scratchBytes = extents.scratchBytes(machine.lanes);
+    }
     return s;
   }
   LogicalResult build(Build &build, const KernelShape &) const override {
-    Selection(build).write();
+    build.w.machine.itemsAreThreads ? Ranking(build).write() : Selection(build).write();
     return success();
   }
 };

@@ -37,10 +37,10 @@ const std::string &kernelsImage() {
 }
 
 Model::Model(const std::vector<const char *> &architectures)
-    : kernels{{"scale", {0, 0, 0}, 0},      {"sums", {128, 1, 1}, 16},      {"product", {32, 1, 1}, 768},
-              {"hasty", {32, 1, 1}, 512},   {"poke", {0, 0, 0}, 0},         {"divergent", {32, 1, 1}, 0},
-              {"disturbed", {32, 1, 1}, 0}, {"share", {32, 1, 1}, 1024},    {"divide", {0, 0, 0}, 0},
-              {"deep", {0, 0, 0}, 0},       {"neighbours", {32, 1, 1}, 128}} {
+    : kernels{{"scale", {0, 0, 0}, 0},      {"sums", {128, 1, 1}, 16},       {"product", {32, 1, 1}, 768},
+              {"hasty", {32, 1, 1}, 512},   {"poke", {0, 0, 0}, 0},          {"divergent", {32, 1, 1}, 0},
+              {"disturbed", {32, 1, 1}, 0}, {"share", {32, 1, 1}, 1024},     {"divide", {0, 0, 0}, 0},
+              {"deep", {0, 0, 0}, 0},       {"neighbours", {32, 1, 1}, 128}, {"counted", {64, 1, 1}, 0}} {
   static const std::string ptx = ".version 7.0\n";
   for (const char *architecture : architectures) {
     bool isPtx = std::string(architecture) != "emulated";
@@ -244,6 +244,29 @@ TEST_F(Cuda, CopiesOfAThreadArriveWhenItWaits) {
   EXPECT_EQ(to, std::vector<float>(32, -1.0F));
   gpu.release(x);
   gpu.release(y);
+}
+
+TEST_F(Cuda, BarriersCountThreads) {
+  for (uint64_t number : {0, 40, 64}) {
+    Gpu gpu(model);
+    float *y = gpu.allocate(64);
+    std::vector<float> to(64, -1.0F);
+    ASSERT_EQ(gpu.launch("counted", {wordOf(y), number, 0}, 1), 0);
+    ASSERT_EQ(gpu.download(to, y), 0);
+    ASSERT_EQ(gpu.wait(), 0);
+    EXPECT_EQ(to, std::vector<float>(64, float(number)));
+    gpu.release(y);
+  }
+}
+
+TEST_F(Cuda, FindsThreadsAtBarriersThatDiffer) {
+  std::string report = reportOf([&] {
+    Gpu gpu(model);
+    float *y = gpu.allocate(64);
+    EXPECT_EQ(gpu.launch("counted", {wordOf(y), 0, 5}, 1), 0);
+    EXPECT_EQ(gpu.wait(), INGOT_ERROR_DEVICE);
+  });
+  EXPECT_NE(report.find("divergent threads: kernel counted"), std::string::npos) << report;
 }
 
 /// A kernel with a mistake: what the emulator reports of it, and that the run ends with an error.

@@ -6,6 +6,7 @@ int32_t ingot_emulated_llvm_nvvm_read_ptx_sreg_tid_x(void);
 int32_t ingot_emulated_llvm_nvvm_read_ptx_sreg_ctaid_x(void);
 int32_t ingot_emulated_llvm_nvvm_read_ptx_sreg_ntid_x(void);
 void ingot_emulated_llvm_nvvm_barrier_cta_sync_aligned_all(int32_t barrier);
+int32_t ingot_emulated_llvm_nvvm_barrier_cta_red_popc_aligned_all(int32_t barrier, _Bool own);
 float ingot_emulated_llvm_nvvm_shfl_sync_bfly_f32(int32_t mask, float value, int32_t lanes, int32_t clamp);
 void ingot_emulated_llvm_nvvm_cp_async_cg_shared_global_16(void *to, const void *from);
 void ingot_emulated_llvm_nvvm_cp_async_commit_group(void);
@@ -97,6 +98,17 @@ void divergent(const uint64_t *words) {
   }
 }
 
+/* y = how many threads have a number below `number`, by a barrier that counts; some threads (`few`) wait at another
+ * barrier: y, number, few, items. */
+void counted(const uint64_t *words) {
+  if (THREAD < (int64_t)words[2]) {
+    BARRIER();
+  }
+  int32_t all = ingot_emulated_llvm_nvvm_barrier_cta_red_popc_aligned_all(0, THREAD < (int64_t)words[1]);
+  int32_t none = ingot_emulated_llvm_nvvm_barrier_cta_red_popc_aligned_all(0, 0);
+  floats(words[0])[THREAD] = (float)(all + 100 * none);
+}
+
 /* Lanes shuffle, of which one waits at a barrier: items. */
 void disturbed(const uint64_t *words) {
   (void)words;
@@ -112,7 +124,8 @@ void share(const uint64_t *words) { floats(words[0])[0] = *(float *)ingot_emulat
 
 void divide(const uint64_t *words) {
   volatile int32_t none = (int32_t)words[1] - 1;
-  floats(words[0])[0] = (float)(17 / none);
+  int32_t quotient = 17 / none;
+  floats(words[0])[0] = (float)quotient;
 }
 
 /* Uses more stack than there is. */

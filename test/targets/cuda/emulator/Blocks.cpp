@@ -48,6 +48,7 @@ struct Waiting {
   uint32_t mask = 0;
   const void *operands = nullptr;
   void *result = nullptr;
+  bool asks = false, own = false; // whether the barrier answers for how many threads `own` is true
 };
 
 struct Thread {
@@ -57,6 +58,7 @@ struct Thread {
   char *memory = nullptr;
   Waiting waiting;
   bool ended = false;
+  int32_t answer = 0; // of a barrier
 };
 
 /// The launch that runs; there is one at a time (Emulator.h).
@@ -200,7 +202,8 @@ void passBarrier() {
   }
   auto first = std::find_if(all.begin(), all.end(), [](const Thread &t) { return !t.ended; });
   auto isElsewhere = [&](const Thread &other) {
-    return other.ended || other.waiting.barrier != first->waiting.barrier || other.waiting.count;
+    return other.ended || other.waiting.barrier != first->waiting.barrier || other.waiting.count ||
+           other.waiting.asks != first->waiting.asks;
   };
   auto elsewhere = std::find_if(all.begin(), all.end(), isElsewhere);
   if (elsewhere != all.end()) {
@@ -208,8 +211,10 @@ void passBarrier() {
   }
   watchBarrier();
   ++running->operations["barrier"];
+  auto count = int32_t(std::count_if(all.begin(), all.end(), [](const Thread &t) { return t.waiting.own; }));
   Order order(all.size(), *running->random);
   for (size_t i = 0; i < all.size(); ++i) {
+    all[order[i]].answer = count;
     setReady(all[order[i]]);
   }
 }
@@ -380,6 +385,13 @@ void waitAtBarrier(int32_t number, uint32_t count) {
     passPartialBarrier(waiting);
   }
   leaveThread();
+}
+
+int32_t countAtBarrier(int32_t number, bool own) {
+  Thread &thread = *running->thread;
+  thread.waiting.asks = true, thread.waiting.own = own;
+  waitAtBarrier(number, 0);
+  return thread.answer;
 }
 
 void together(const char *name, Together operation, uint32_t mask, const void *operands, void *result) {

@@ -172,6 +172,8 @@ char *sharedOfThread();
 
 /// Waits for the threads of the block, `count` of them or (0) all, at a barrier of this number.
 void waitAtBarrier(int32_t number, uint32_t count);
+/// Waits for all of them at a barrier that says for how many `own` is true.
+int32_t countAtBarrier(int32_t number, bool own);
 
 /// An operation of some threads of a warp, called by the last of them that comes. Lanes that are not in `mask` have no
 /// operands.

@@ -94,6 +94,9 @@ void NVVM(barrier_cta_sync_aligned_all)(int32_t barrier) { waitAtBarrier(barrier
 void NVVM(barrier_cta_sync_all)(int32_t barrier) { waitAtBarrier(barrier, 0); }
 void NVVM(barrier_cta_sync_aligned_count)(int32_t barrier, int32_t count) { waitAtBarrier(barrier, uint32_t(count)); }
 void NVVM(barrier_cta_sync_count)(int32_t barrier, int32_t count) { waitAtBarrier(barrier, uint32_t(count)); }
+int32_t NVVM(barrier_cta_red_popc_aligned_all)(int32_t barrier, int32_t own) {
+  return countAtBarrier(barrier, own & 1);
+}
 void NVVM(membar_cta)() {} // memory is one
 void NVVM(membar_gl)() {}
 void NVVM(membar_sys)() {}
