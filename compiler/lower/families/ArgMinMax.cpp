@@ -154,7 +154,9 @@ private:
       auto load = [&](Ix place, int64_t lanes) {
         return SmallVector<Value>{w.load(best, place, lanes), w.load(places, place, lanes)};
       };
-      auto store = [&](ArrayRef<Value> pair, Ix place) { w.store(pair[0], best, place), w.store(pair[1], places, place); };
+      auto store = [&](ArrayRef<Value> pair, Ix place) {
+        w.store(pair[0], best, place), w.store(pair[1], places, place);
+      };
       strip.vectors(w, [&](const SmallVector<Ix> &, Ix place, int64_t lanes, Value) { store(start(lanes), place); });
       strip.down(w, rowsTogether, [&](Ix from, int64_t rows) {
         strip.vectors(w, [&](const SmallVector<Ix> &at, Ix place, int64_t lanes, Value mask) {

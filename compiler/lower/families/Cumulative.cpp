@@ -1,8 +1,8 @@
 // Computes running sums or products along an axis (CumSum, CumProd). The operations follow one another in the order
 // that the standard defines. Where the axis is not the last one, each lane of a vector has a line of its own; else the
 // loop is one of scalars.
-// Where columns are wide (core/Columns.h), rows are computed one after the other, each from the row of the result before
-// it, which is in a cache.
+// Where columns are wide (core/Columns.h), rows are computed one after the other, each from the row of the result
+// before it, which is in a cache.
 #include "compiler/lower/core/Columns.h"
 #include "compiler/onnx/Onnx.h"
 #include "compiler/onnx/ops/Reduce.h"

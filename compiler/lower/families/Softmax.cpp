@@ -1,8 +1,8 @@
 // Computes Softmax and LogSoftmax along one axis. A row that is short enough stays in registers from the first load to
 // the store, and rows of a few elements are exchanged with columns there. A longer one is read for the maximum and
 // again for the sum, while the exponentials wait in the result, and then scaled. Where the axis is not the last, each
-// lane is a softmax of its own, and many such columns of a large tensor go down together (core/Columns.h). A NaN need not
-// win the maximum, because it makes the sum NaN.
+// lane is a softmax of its own, and many such columns of a large tensor go down together (core/Columns.h). A NaN need
+// not win the maximum, because it makes the sum NaN.
 #include "compiler/lower/core/Columns.h"
 #include "compiler/onnx/Onnx.h"
 #include "compiler/onnx/ops/Constant.h"
@@ -295,9 +295,8 @@ private:
       foldTo(sums, Combine::Add, [&](ArrayRef<Ix> at, Ix place, int64_t lanes, Value mask) {
         return exponential(at, lanes, mask, w.load(maxima, place, lanes));
       });
-      strip.vectors(w, [&](At, Ix place, int64_t lanes, Value) {
-        w.store(factorOf(w.load(sums, place, lanes)), sums, place);
-      });
+      strip.vectors(
+          w, [&](At, Ix place, int64_t lanes, Value) { w.store(factorOf(w.load(sums, place, lanes)), sums, place); });
       strip.down(w, 1, [&](Ix row, int64_t) {
         strip.vectors(w, [&](At at, Ix place, int64_t lanes, Value mask) {
           finishScaled(strip.below(at, row), lanes, mask, w.load(maxima, place, lanes), w.load(sums, place, lanes));
