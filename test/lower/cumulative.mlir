@@ -28,3 +28,20 @@ func.func @awkward(%x: tensor<5x7xf32>) -> tensor<5x7xf32> {
   %0 = "onnx.CumSum"(%x, %a) <{reverse = 1 : i64}> : (tensor<5x7xf32>, tensor<i64>) -> tensor<5x7xf32>
   return %0 : tensor<5x7xf32>
 }
+
+// -----
+
+// Wide columns go row by row, each from the row of the result before it.
+// CHECK-LABEL: func.func private @cumulative_
+// CHECK: scf.for {{.*}} to %c256{{.*}} step
+// CHECK: scf.for {{.*}} = %c1{{.*}} to %c20{{.*}} step
+// CHECK: scf.for {{.*}} to %c256{{.*}} step
+// CHECK: vector.load %arg1
+// CHECK: vector.load %arg0
+// CHECK: arith.addf
+// CHECK: vector.store {{.*}}, %arg1
+func.func @wide(%x: tensor<20x256xf32>) -> tensor<20x256xf32> {
+  %a = onnx.Constant dense<0> : tensor<i64>
+  %0 = "onnx.CumSum"(%x, %a) : (tensor<20x256xf32>, tensor<i64>) -> tensor<20x256xf32>
+  return %0 : tensor<20x256xf32>
+}

@@ -67,3 +67,16 @@ func.func @short_rows(%x: tensor<1048576x17xf32>, %y: tensor<17xf32>) -> tensor<
   %0 = onnx.Add %x, %y : (tensor<1048576x17xf32>, tensor<17xf32>) -> tensor<1048576x17xf32>
   return %0 : tensor<1048576x17xf32>
 }
+
+// -----
+
+// A long formula of floats computes two vectors side by side, and what is left one by one.
+// CHECK-LABEL: func.func private @elementwise_
+// V3: vector.load {{.*}} vector<16xf32>
+// V3: vector.load {{.*}} vector<8xf32>
+// V4: vector.load {{.*}} vector<32xf32>
+// V4: vector.load {{.*}} vector<16xf32>
+func.func @long(%x: tensor<120xf32>) -> tensor<120xf32> {
+  %0 = onnx.Tanh %x : (tensor<120xf32>) -> tensor<120xf32>
+  return %0 : tensor<120xf32>
+}

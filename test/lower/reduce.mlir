@@ -28,3 +28,19 @@ func.func @awkward(%x: tensor<5x7xf32>) -> tensor<7xf32> {
   %0 = onnx.Reduce %x {axes = array<i64: 0>, kind = "Max"} : (tensor<5x7xf32>) -> tensor<7xf32>
   return %0 : tensor<7xf32>
 }
+
+// -----
+
+// Wide columns go down together: sums in an array, eight rows at a time, then the two that are left.
+// CHECK-LABEL: func.func private @reduce_
+// CHECK: memref.alloca{{.*}}256xf32
+// CHECK: scf.for {{.*}} to %c16{{.*}} step %c8
+// CHECK: scf.for {{.*}} to %c256{{.*}} step
+// CHECK-COUNT-8: vector.load %arg0
+// CHECK: scf.for {{.*}} to %c256{{.*}} step
+// CHECK-COUNT-2: vector.load %arg0
+// CHECK: vector.store {{.*}}, %arg1
+func.func @wide(%x: tensor<18x256xf32>) -> tensor<256xf32> {
+  %0 = onnx.Reduce %x {axes = array<i64: 0>, kind = "Sum"} : (tensor<18x256xf32>) -> tensor<256xf32>
+  return %0 : tensor<256xf32>
+}

@@ -51,9 +51,9 @@ public:
       });
     };
     w.loop(build.begin, build.end, 1, [&](Ix item) {
-      w.ifThen(w.compare(arith::CmpIPredicate::sgt, extent, 0), [&] {
+      w.loop(0, min(extent, 1), 1, [&](Ix i) {
         eachVector(item, [&](ArrayRef<Ix> at, int64_t lanes, Value mask) {
-          Point first = pointOf(at, 0, lanes, mask);
+          Point first = pointOf(at, i, lanes, mask);
           finish(op.getExclusive() ? none(lanes) : combine(w, how, none(lanes), read(first)), first);
         });
       });
