@@ -7,7 +7,7 @@
 //            less of each memory
 //   improve  a buffer moves to a cheaper memory, into free room or in exchange for one that costs less elsewhere
 //   search   all divisions by branch and bound, those first that put what is used most into the cheapest memory. Where
-//            it comes to its end the best one is known.
+//            it comes to its end, no division costs less for which the arena planner finds places.
 //
 // All of it is bounded by counted work, never by time, so that every machine finds the same division.
 #include "compiler/memory/DivideBuffers.h"

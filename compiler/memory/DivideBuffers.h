@@ -8,7 +8,7 @@ namespace ingot::memory {
 /// A memory as the division sees it.
 struct MemorySize {
   int64_t bytes = 0;  ///< that buffers may take of it
-  int64_t cycles = 1; ///< what an access of so many bytes as a word has costs, beside that of other memories
+  int64_t cycles = 1; ///< what a read or write of one word costs, relative to the other memories
 };
 
 /// Where each buffer lies.
@@ -18,7 +18,7 @@ struct Division {
   /// What the buffers of each memory take. It is more than the memory has where no division was found that fits: then
   /// the largest memory has all that is too much.
   std::vector<int64_t> peaks;
-  bool isBest = false; ///< whether all others were ruled out
+  bool isBest = false; ///< whether no division costs less for which the arena planner finds places
 };
 
 /// Finds a division with little cost: the sum over all buffers of the bytes that a run reads and writes of them

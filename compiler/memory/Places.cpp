@@ -275,7 +275,7 @@ void Places::touch(size_t buffer) {
 
 /// Counts bytes that the present op reads or writes of a buffer, if `buffer` is one.
 void Places::count(std::optional<size_t> buffer, int64_t bytes) {
-  constexpr int64_t much = int64_t(1) << 40; // sums of these times cycles are exact numbers of double
+  constexpr int64_t much = int64_t(1) << 40; // so that no sum of traffic overflows
   if (buffer) {
     int64_t all = bytes > much / repeats ? much : bytes * repeats;
     plan.traffic[*buffer] = std::min(much, plan.traffic[*buffer] + all);

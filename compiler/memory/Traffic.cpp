@@ -7,6 +7,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "llvm/ADT/TypeSwitch.h"
+#include "llvm/Support/CheckedArithmetic.h"
 #include <optional>
 
 using namespace mlir;
@@ -77,8 +78,9 @@ private:
     std::optional<int64_t> from = numberOf(loop.getLowerBound()), to = numberOf(loop.getUpperBound());
     std::optional<int64_t> step = numberOf(loop.getStep());
     int64_t trips = someTrips;
-    if (from && to && step && *step > 0) {
-      trips = std::max<int64_t>(0, *to - *from + *step - 1) / *step;
+    std::optional<int64_t> length = from && to ? llvm::checkedSub(*to, *from) : std::nullopt;
+    if (length && step && *step > 0) {
+      trips = *length > 0 ? (*length - 1) / *step + 1 : 0;
       setNumber(loop.getInductionVar(), *from + *step * (std::max<int64_t>(trips - 1, 0) / 2));
     }
     for (auto [inner, initial] : llvm::zip_equal(loop.getRegionIterArgs(), loop.getInitArgs())) {

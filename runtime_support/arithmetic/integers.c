@@ -12,7 +12,7 @@ typedef struct {
 static Division divide(uint32_t number, uint32_t divisor) {
   Division result = {0, number};
   int shift = 0;
-  if (!divisor) { /* as compilers' libraries return it */
+  if (!divisor) { /* C does not define the result, which is a quotient of 0 here */
     return result;
   }
   while (shift < 31 && (divisor << shift) >> 31 == 0 && divisor << shift < number) {

@@ -19,6 +19,9 @@ void board_leave(int code);
 /* Gives the memory that tensors and workspace may take. */
 void board_memory(char **begin, char **end);
 
+/* Returns the lowest address that the stack may take. */
+char *board_stack(void);
+
 /* Begin to count, and return the count since then; -1: nothing counts here. */
 void board_count(void);
 int64_t board_counted(void);

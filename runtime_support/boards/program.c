@@ -1,10 +1,9 @@
 /* A program without a C library around one compiled model, for a board or an emulator (board.h). It reads a number that
  * is 1, then for each input of the model its rank (-1: it is left out), dims and bytes; runs; and writes the status,
- * then for each output its rank, dims and bytes. Other first numbers ask for other things:
- *
- *   0   It reads the values of the model's symbols, and writes what ingot_plan says to them and the bytes of the
- * workspace. 2   The stack is painted before the run, and how many bytes of it the run has changed is written behind
- * the status. 3   As 2, and behind these bytes is what a second run has counted (board_counted).
+ * then for each output its rank, dims and bytes. Other first numbers ask for other things. With 0 it reads the values
+ * of the model's symbols, and writes the status of ingot_plan and the bytes of the workspace. With 2 it does what it
+ * does with 1, and behind the status is how many bytes of a painted stack the run has changed. With 3 there is, behind
+ * these bytes, what a second run has counted (board_counted).
  *
  * All numbers are int64_t, least byte first. */
 #include "board.h"
@@ -19,7 +18,7 @@ const ingot_model *MODEL(void);
 enum { MOST_TENSORS = 1024, MOST_AXES = 4096, PAINTED = 256 << 10, PAINT = 0x5a };
 
 /* Why the program ends before its answer. */
-enum { REQUEST_ENDS = 101, NO_REPLY = 102, NO_MEMORY = 103 };
+enum { REQUEST_ENDS = 101, NO_REPLY = 102, NO_MEMORY = 103, TOO_MANY = 105 };
 
 static char *memory, *memory_end;
 
@@ -86,6 +85,21 @@ static ingot_buffer inputs[MOST_TENSORS], outputs[MOST_TENSORS];
 static ingot_shape given[MOST_TENSORS];
 static void *made[MOST_TENSORS];
 
+/* Ends the program where the model has more tensors or axes than there is room for above. */
+static void check_counts(const ingot_model *model) {
+  int64_t axes = (int64_t)model->symbol_count + model->found_count, of_inputs = 0, of_outputs = 0;
+  for (int32_t i = 0; i < model->input_count; ++i) {
+    of_inputs += model->inputs[i].rank;
+  }
+  for (int32_t i = 0; i < model->output_count; ++i) {
+    of_outputs += model->outputs[i].rank;
+  }
+  if (model->input_count > MOST_TENSORS || model->output_count > MOST_TENSORS || axes > MOST_AXES ||
+      of_inputs > MOST_AXES || of_outputs > MOST_AXES) {
+    leave(TOO_MANY);
+  }
+}
+
 static void read_inputs(const ingot_model *model) {
   int64_t *next = shapes;
   for (int32_t i = 0; i < model->input_count; ++i) {
@@ -109,12 +123,12 @@ typedef struct {
   int64_t stack, counted;
 } Measures;
 
-/* Calls the model as ingot_run does behind its checks; the bytes of the stack below this function's own that the call
- * has changed. What is painted lies below the stack pointer, where nothing is called before the model. */
+/* Calls the model as ingot_run does behind its checks, and notes how many bytes of the stack below this function's own
+ * the call has changed. What is painted lies below the stack pointer, where nothing is called before the model. */
 static __attribute__((noinline)) void run_measured(const ingot_model *model, void *workspace, int *status, int counts,
                                                    Measures *measures) {
-  const void *in[MOST_TENSORS];
-  void *out[MOST_TENSORS];
+  static const void *in[MOST_TENSORS];
+  static void *out[MOST_TENSORS];
   for (int32_t i = 0; i < model->input_count; ++i) {
     in[i] = inputs[i].data;
   }
@@ -123,14 +137,15 @@ static __attribute__((noinline)) void run_measured(const ingot_model *model, voi
   }
   char *free_memory = memory;
 #ifdef STACK_POINTER
-  char *top;
+  char *top, *least = board_stack();
   __asm__ volatile(STACK_POINTER : "=r"(top));
   volatile char *stack = top;
-  for (long i = 1; i <= PAINTED; ++i) {
+  const long painted = top - least < PAINTED ? top - least : PAINTED;
+  for (long i = 1; i <= painted; ++i) {
     stack[-i] = PAINT;
   }
   *status = model->run(in, out, sizes, workspace, &exec);
-  long changed = PAINTED;
+  long changed = painted;
   while (changed > 0 && stack[-changed] == PAINT) {
     --changed;
   }
@@ -182,12 +197,13 @@ static void plan_only(const ingot_model *model) {
 void board_main(void) {
   const ingot_model *model = MODEL();
   board_memory(&memory, &memory_end);
-  Measures measures = {0, -1};
+  Measures measures = {-1, -1};
   int64_t what = number();
   if (!what) {
     plan_only(model);
   }
   exec.allocate = allocate, exec.release = release;
+  check_counts(model);
   read_inputs(model);
   int64_t status = run(model, what == 3, what >= 2 ? &measures : 0), *next = dims;
   put(&status, sizeof status);

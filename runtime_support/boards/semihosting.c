@@ -1,4 +1,4 @@
-/* A processor without an operating system whose emulator, or debugger, opens files for it (semihosting, as Arm and
+/* A processor without an operating system whose emulator opens files for it (semihosting, as Arm and
  * RISC-V International define it): the start, the files "request" and "reply", and a count of instructions.
  *
  * Arm's processors have a counter of 24 bits (SysTick), which counts down at the board's clock; an interrupt counts how
@@ -9,7 +9,7 @@
 enum { OPEN = 1, WRITE = 5, READ = 6, EXIT = 0x20, FINISHED = 0x20026 };
 enum { FAULT = 104 }; /* a code for board_leave, beside those of program.c */
 
-extern char stack_top[], board_memory_begin[], board_memory_end[];
+extern char stack_begin[], stack_top[], board_memory_begin[], board_memory_end[];
 
 void start(void);
 
@@ -31,7 +31,7 @@ static long semihost(long operation, const void *argument) {
   return result;
 }
 
-/* Reads or writes a file, whose answer is how many bytes are left over. */
+/* Reads or writes a file, and returns how many bytes it has read or written. The call returns how many it has not. */
 static long transfer(int operation, void *memory, long bytes) {
   static long files[2];
   int writes = operation == WRITE;
@@ -51,6 +51,8 @@ void board_leave(int code) {
   const long how[2] = {FINISHED, code};
   semihost(EXIT, how);
 }
+
+char *board_stack(void) { return stack_begin; }
 
 void board_memory(char **begin, char **end) { *begin = board_memory_begin, *end = board_memory_end; }
 

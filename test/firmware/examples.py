@@ -141,7 +141,7 @@ def lacks(board):
 
 def line(name, run):
     stack = f"{run['stack_bytes']:,} | " + ("" if run["stack_bound"] is None else f"{run['stack_bound']:,}")
-    bits = "yes" if run["same_bits"] else f"within {run['max_error']:.1g}"
+    bits = "yes" if run["same_bits"] else "no" if run["max_error"] is None else f"within {run['max_error']:.1g}"
     return f"| {name} | `{run['board']}` | `{run['target']}` | {run['flash_bytes']:,} | {run['ram_bytes']:,} | {stack} | {run['instructions']:,} | {bits} |"
 
 
@@ -175,7 +175,7 @@ def main():
                     lines.append(line(name, run))
                     print(lines[-1], flush=True)
                 told = wrong or (f"exit {code}: {out}{err}" if code else None)
-                if not told and example.same_bits and not run["same_bits"] and run["max_error"] > MOST_BEHIND_INTEGERS:
+                if not told and example.same_bits and not run["same_bits"] and (run["max_error"] is None or run["max_error"] > MOST_BEHIND_INTEGERS):
                     told = f"not the host's integers: floats behind them differ by {run['max_error']}"
                 if not told and run["stack_bound"] is not None and not run["stack_bytes"] <= run["stack_bound"]:
                     told = f"{run['stack_bytes']} bytes of stack, and the bound is {run['stack_bound']}"

@@ -93,8 +93,8 @@ def build(arguments, machine, folder, out, memories):
     clang = [bare.TOOLS / "clang", f"--target={machine.triple}", *machine.flags, "-Os", "-ffreestanding", "-fno-builtin", "-Wall", "-Werror", "-I", out, "-I", bare.RUNTIME / "include", "-c"]
     check(*clang, "-std=c11", out / "shim.c", "-o", out / "shim.o")
     check(bare.TOOLS / "ld.lld", "-r", out / "shim.o", out / "inner.o", "-o", out / "model.o")
-    script = ["-L", HERE, "-T", HERE / f"{machine.board}.ld", "-T", out / "parts.ld", "--gc-sections"] if machine.board else ["-static", "-e", "_start"]
-    check(bare.TOOLS / "ld.lld", *script, "-o", out / "program", machine.program, out / "model.o", *machine.libraries)
+    script = ["-L", bare.BOARDS, "-T", bare.BOARDS / f"{machine.board}.ld", "-T", out / "parts.ld", "--gc-sections"] if machine.board else ["-static", "-e", "_start"]
+    check(bare.TOOLS / "ld.lld", *script, "-o", out / "program", *machine.programs, out / "model.o", *machine.libraries)
     return facts
 
 

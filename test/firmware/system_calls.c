@@ -56,6 +56,8 @@ void board_leave(int code) { system_call(EXIT, code, 0, 0); }
 static char memory[96 << 20] __attribute__((aligned(64)));
 void board_memory(char **begin, char **end) { *begin = memory, *end = memory + sizeof memory; }
 
+char *board_stack(void) { return (char *)0 + 4096; } /* the emulated system gives what the stack takes */
+
 /* Plugins of emulators count (bench/count_instructions.c). */
 void board_count(void) {}
 int64_t board_counted(void) { return -1; }

@@ -1,5 +1,5 @@
 """Operators that walk down many columns together (lower/core/Columns.h), beside numpy in double precision: sizes around those of vectors and strips,
-open rows, NaN and infinities, every type that they take.
+open rows, NaN and infinities, types of 1, 4 and 8 bytes.
 
     columns.py --ingot build/bin/ingot [--target T] [--only NAMES]
 """

@@ -2,6 +2,7 @@
 #include "compiler/driver/ModelSource.h"
 #include "compiler/driver/Text.h"
 #include "compiler/driver/commands/Compare.h"
+#include "compiler/support/ElementTypes.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/JSON.h"
@@ -14,7 +15,8 @@ namespace ingot::driver {
 static llvm::Expected<std::vector<HostTensor>> onHost(const Invocation &invocation, const DataSet &data) {
   Invocation here = invocation;
   here.runner.clear(), here.model.targets.clear(), here.model.triple.clear();
-  here.model.symbols = emit::Symbols::Libraries, here.model.flashWaitStates = 0; // these are for microcontrollers
+  // These are for microcontrollers.
+  here.model.symbols = emit::Symbols::Libraries, here.model.flashWaitStates = 0, here.model.memories.clear();
   ModelSource source(here);
   RunThreads threads(1);
   llvm::Expected<const LoadedModel *> model = source.get(&data);
@@ -23,30 +25,43 @@ static llvm::Expected<std::vector<HostTensor>> onHost(const Invocation &invocati
 
 llvm::Expected<BoardRow> besideHost(const Invocation &invocation, const BoardRun &run, const DataSet &data,
                                     llvm::ArrayRef<HostTensor> outputs) {
-  BoardRow row{data.folder, run};
+  BoardRow row;
+  row.folder = data.folder, row.run = run;
   if (isManifest(invocation.model.modelPath)) {
-    row.maxError = -1;
     return row;
   }
   llvm::Expected<std::vector<HostTensor>> host = onHost(invocation, data);
   if (!host) {
     return host.takeError();
   }
-  row.sameBits = true;
+  row.isCompared = row.sameBits = true, row.maxError = 0;
   for (auto [got, want] : llvm::zip(outputs, *host)) {
-    row.sameBits &= got.dims == want.dims && got.bytes == want.bytes;
-    row.maxError = std::max(row.maxError, compareTensors(got, want, invocation.tolerance).maxError);
+    if (got.dims == want.dims && got.bytes == want.bytes) {
+      continue;
+    }
+    row.sameBits = false;
+    TensorComparison comparison = compareTensors(got, want, invocation.tolerance);
+    bool isFloat = support::elementType(want.type).kind == support::ElementKind::Float;
+    if (!comparison.equal && row.why.empty()) {
+      row.why = comparison.why;
+    }
+    // Where NaN, infinities or integers differ there is no largest difference.
+    bool isKnown = row.maxError && isFloat && (comparison.equal || comparison.maxError > 0);
+    row.maxError = isKnown ? std::optional(std::max(*row.maxError, comparison.maxError)) : std::nullopt;
   }
   return row;
 }
 
 static std::string bitsText(const BoardRow &row) {
-  if (row.maxError < 0) {
+  if (!row.isCompared) {
     return "not compared with this host, as the model is compiled already";
   }
+  if (row.sameBits || !row.maxError) {
+    return row.sameBits ? "the bits of this host" : "beside this host: " + row.why;
+  }
   std::string text;
-  llvm::raw_string_ostream(text) << llvm::format("max error %.3g beside this host", row.maxError);
-  return row.sameBits ? "the bits of this host" : text;
+  llvm::raw_string_ostream(text) << llvm::format("max error %.3g beside this host", *row.maxError);
+  return text;
 }
 
 void printBoards(llvm::ArrayRef<BoardRow> rows) {
@@ -79,8 +94,8 @@ void printBoards(llvm::ArrayRef<BoardRow> rows, llvm::json::OStream &json) {
         json.attribute("stack_bytes", known(row.run.stack));
         json.attribute("stack_bound", known(row.run.stackAtMost));
         json.attribute("instructions", known(row.run.instructions));
-        json.attribute("same_bits", row.maxError < 0 ? llvm::json::Value(nullptr) : llvm::json::Value(row.sameBits));
-        json.attribute("max_error", row.maxError < 0 ? llvm::json::Value(nullptr) : llvm::json::Value(row.maxError));
+        json.attribute("same_bits", row.isCompared ? llvm::json::Value(row.sameBits) : llvm::json::Value(nullptr));
+        json.attribute("max_error", row.maxError ? llvm::json::Value(*row.maxError) : llvm::json::Value(nullptr));
       });
     }
   });

@@ -13,8 +13,11 @@ namespace ingot::driver {
 struct BoardRow {
   std::string folder; ///< of the data
   BoardRun run;
-  bool sameBits = false; ///< all outputs are this host's, bit by bit
-  double maxError = 0;   ///< beside this host's
+  bool isCompared = false; ///< with what the model gives on this host
+  bool sameBits = false;   ///< all outputs are this host's, bit by bit
+  /// The largest difference from this host's floats; none where anything but finite floats differs.
+  std::optional<double> maxError;
+  std::string why; ///< where outputs differ by more than the tolerance: what is said of the first one
 };
 
 /// Runs the model on this host, too, and compares.

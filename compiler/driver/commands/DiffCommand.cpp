@@ -51,6 +51,11 @@ std::vector<Change> figures(const Manifest &a, const Manifest &b) {
   for (const plan::MemoryInfo &memory : b.memories) {
     rows.push_back({"workspace in " + memory.name, partIn(a, memory.name), memory.workspaceBytes});
   }
+  for (const plan::MemoryInfo &memory : a.memories) {
+    if (!partIn(b, memory.name)) {
+      rows.push_back({"workspace in " + memory.name, memory.workspaceBytes, std::nullopt});
+    }
+  }
   return rows;
 }
 

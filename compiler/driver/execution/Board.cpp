@@ -67,8 +67,18 @@ llvm::Expected<Board> parseBoard(const std::string &path, llvm::StringRef text) 
     }
     *to = text->str();
   }
-  board.packages = object->getString("packages").value_or("").str();
-  board.instructionsPerTick = object->getNumber("instructions_per_tick").value_or(0);
+  if (const llvm::json::Value *packages = object->get("packages")) {
+    if (!packages->getAsString()) {
+      return wrong("'packages' has to be a text");
+    }
+    board.packages = packages->getAsString()->str();
+  }
+  if (const llvm::json::Value *perTick = object->get("instructions_per_tick")) {
+    if (!perTick->getAsNumber() || *perTick->getAsNumber() < 0) {
+      return wrong("'instructions_per_tick' has to be a number, 0 or more");
+    }
+    board.instructionsPerTick = *perTick->getAsNumber();
+  }
   return board;
 }
 

@@ -26,10 +26,11 @@ constexpr EndRow ends[] = {
     {102, "the program could not write its reply"},
     {103, "tensors and workspace take more than the board's memory for data"},
     {104, "the processor met a fault"},
+    {105, "the model has more tensors or axes than the board's program takes"},
 };
 
-/// What the program is asked for (program.c): two runs, of which one shows the stack and the other is counted.
-constexpr int64_t kMeasuredRuns = 3;
+/// What the program is asked for (program.c): a run that shows the stack, and another one that is counted.
+constexpr int64_t kAskForMeasures = 3;
 
 void addWord(std::string &text, int64_t value) {
   char bytes[8];
@@ -62,7 +63,7 @@ public:
     if (!reply) {
       return reply.takeError();
     }
-    rest = *reply;
+    rest = *reply, isCut = false;
     int status = int(word());
     int64_t stack = word();
     of.noteRun(stack, word());
@@ -89,7 +90,7 @@ private:
       return error;
     }
     request.clear();
-    addWord(request, kMeasuredRuns);
+    addWord(request, kAskForMeasures);
     for (const HostTensor &tensor : tensors) {
       addWord(request, tensor.isAbsent ? -1 : int64_t(tensor.dims.size()));
       for (int64_t size : tensor.isAbsent ? llvm::ArrayRef<int64_t>() : llvm::ArrayRef(tensor.dims)) {
@@ -172,8 +173,9 @@ llvm::Error BoardModel::writeFiles() const {
   return llvm::Error::success();
 }
 
-/// Returns the error of a linker, which says of which memory there is too little.
-llvm::Error BoardModel::tooLarge(const std::string &output) const {
+/// Returns the error of a build that failed: where the linker says so, which memory is too small, and else what was
+/// printed.
+llvm::Error BoardModel::buildError(const std::string &output) const {
   llvm::SmallVector<llvm::StringRef> match;
   if (llvm::Regex("region [`']([A-Z]+)' overflowed by ([0-9]+) bytes").match(output, &match)) {
     return llvm::createStringError("--runner: model '" + facts.name + "' does not fit board '" + board.name +
@@ -196,9 +198,10 @@ llvm::Error BoardModel::build(const std::string &object) const {
     command.push_back(flag);
   }
   command.push_back("-DMODEL=" + facts.name + "_model");
-  for (const std::string &place : {board.folder, std::string(".")}) {
-    command.insert(command.end(), {"-L", place.empty() ? "." : place});
+  if (!board.folder.empty()) {
+    command.insert(command.end(), {"-L", board.folder});
   }
+  command.insert(command.end(), {"-L", "."});
   auto placed = [&](const std::string &file) { return board.folder.empty() ? file : board.folder + "/" + file; };
   auto own = [&](const std::string &file) { return llvm::sys::fs::exists(placed(file)) ? placed(file) : file; };
   command.insert(command.end(), {"-T", own(board.script), object, "program.c"});
@@ -212,7 +215,7 @@ llvm::Error BoardModel::build(const std::string &object) const {
   }
   command.insert(command.end(), {"-lgcc", "-o", "program"});
   auto [code, output] = call(folder, command);
-  return code == 0 ? llvm::Error::success() : tooLarge(output);
+  return code == 0 ? llvm::Error::success() : buildError(output);
 }
 
 llvm::Expected<std::unique_ptr<BoardModel>> BoardModel::load(const Runner &runner, const Manifest &manifest,
@@ -256,7 +259,7 @@ llvm::Expected<std::string> BoardModel::exchange(const std::string &request) con
       {"{program}", in("program")}, {"{request}", in("request")}, {"{reply}", in("reply")}, {"{board}", board.folder}};
   for (std::string &word : command) {
     for (const auto &[name, path] : places) {
-      if (size_t at = word.find(name); at != std::string::npos) {
+      for (size_t at = word.find(name); at != std::string::npos; at = word.find(name, at + path.size())) {
         word.replace(at, name.size(), path);
       }
     }

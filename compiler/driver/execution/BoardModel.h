@@ -27,7 +27,7 @@ private:
   llvm::Error writeFiles() const;
   llvm::Error build(const std::string &object) const;
   llvm::Error lacks(llvm::StringRef program) const;
-  llvm::Error tooLarge(const std::string &output) const;
+  llvm::Error buildError(const std::string &output) const;
   std::string in(llvm::StringRef file) const;
 
   const Board &board;

@@ -34,6 +34,7 @@ struct BoardRun {
   int64_t instructions = -1;
 };
 
+/// A model that runs on another machine or on a board.
 class ModelElsewhere {
 public:
   virtual ~ModelElsewhere() = default;

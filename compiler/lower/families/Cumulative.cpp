@@ -1,8 +1,7 @@
 // Computes running sums or products along an axis (CumSum, CumProd). The operations follow one another in the order
 // that the standard defines. Where the axis is not the last one, each lane of a vector has a line of its own; else the
-// loop is one of scalars.
-// Where columns are wide (core/Columns.h), rows are computed one after the other, each from the row of the result
-// before it, which is in a cache.
+// loop is one of scalars. Where columns are wide (core/Columns.h), rows are computed one after the other, each from the
+// row of the result before it, which is in a cache.
 #include "compiler/lower/core/Columns.h"
 #include "compiler/onnx/Onnx.h"
 #include "compiler/onnx/ops/Reduce.h"
@@ -25,7 +24,7 @@ public:
 
   /// Whether columns are wide, and the result is what is carried from row to row: of the root's type, and nothing
   /// computed from it.
-  bool goRowByRow() {
+  bool canGoRowByRow() {
     auto yield = cast<plan::YieldOp>(build.group.kernel.getBody().front().getTerminator());
     return hasWideColumns(w, split) && yield.getValues().size() == 1 && yield.getValues()[0] == op.getY() &&
            build.group.resultType().getElementType() == element;
@@ -105,7 +104,11 @@ public:
 
   LogicalResult build(Build &build, const KernelShape &) const override {
     RunningLines lines(build);
-    lines.goRowByRow() ? lines.rowByRow() : lines.eachLine();
+    if (lines.canGoRowByRow()) {
+      lines.rowByRow();
+    } else {
+      lines.eachLine();
+    }
     return success();
   }
 };

@@ -490,7 +490,11 @@ public:
     return s;
   }
   LogicalResult build(Build &build, const KernelShape &) const override {
-    build.w.machine.itemsAreThreads ? Ranking(build).write() : Selection(build).write();
+    if (build.w.machine.itemsAreThreads) {
+      Ranking(build).write();
+    } else {
+      Selection(build).write();
+    }
     return success();
   }
 };
