@@ -197,7 +197,8 @@ static void plan_only(const ingot_model *model) {
 void board_main(void) {
   const ingot_model *model = MODEL();
   board_memory(&memory, &memory_end);
-  Measures measures = {-1, -1};
+  Measures measures;
+  measures.stack = measures.counted = -1; /* an initializer would be copied by a function that is not here */
   int64_t what = number();
   if (!what) {
     plan_only(model);
