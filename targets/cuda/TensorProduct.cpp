@@ -346,10 +346,11 @@ void TensorProduct::write(const Factor &left, const Factor &right, Ix depth, Ix 
   Thread thread = thisThread();
   SmallVector<Value> sums = sumsOf(left, right, depth, {row, column}, thread, first);
   if (numbers.areFloats()) { // other products are exact
-    auto again = [&](Ix zero) {
+    auto again = [&](Ix zero) { // without stages and vectors, whose addresses would take registers
+      bool inVectors = std::exchange(by.inVectors, false);
       byThreads = true, none = zero;
       SmallVector<Value> exact = sumsOf(left, right, depth, {row + none, column + none}, thisThread(), first);
-      byThreads = false, none = 0;
+      byThreads = false, none = 0, by.inVectors = inVectors;
       return exact;
     };
     sums = againIfNotFinite(w, zeroIfFinite(w, sums), numbers.without, sums, again);
