@@ -345,7 +345,7 @@ void TensorProduct::write(const Factor &left, const Factor &right, Ix depth, Ix 
                           llvm::function_ref<void(Ix row, Ix column, Value sum)> finish) {
   Thread thread = thisThread();
   SmallVector<Value> sums = sumsOf(left, right, depth, {row, column}, thread, first);
-  if (numbers.areFloats()) { // other products are exact
+  if (numbers.areFloats()) {    // other products are exact
     auto again = [&](Ix zero) { // without stages and vectors, whose addresses would take registers
       bool inVectors = std::exchange(by.inVectors, false);
       byThreads = true, none = zero;
