@@ -72,3 +72,18 @@ func.func @stays(%x: tensor<9x4xf32>, %w: tensor<4x8xf32>, %v: tensor<4x8xf32>) 
   %5 = onnx.Slice %4, %s, %e, %s, %e : (tensor<9x4xf32>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>) -> tensor<1x4xf32>
   return %0, %1, %3, %5 : tensor<9x8xf32>, tensor<1x8xf32>, tensor<8x8xf32>, tensor<1x4xf32>
 }
+
+// -----
+
+// The lists of a slice may be int32; the axis of the moved one is of their type.
+// CHECK-LABEL: @lists_of_int32
+// CHECK: onnx.Slice %{{.*}} (tensor<2x9x4xf32>, tensor<1xi32>, tensor<1xi32>, tensor<1xi32>, tensor<1xi32>) -> tensor<2x1x4xf32>
+// CHECK: onnx.MatMul
+func.func @lists_of_int32(%x: tensor<2x9x4xf32>, %v: tensor<4x4xf32>) -> tensor<2x1x4xf32> {
+  %s = onnx.Constant dense<-1> : tensor<1xi32>
+  %e = onnx.Constant dense<9> : tensor<1xi32>
+  %a = onnx.Constant dense<1> : tensor<1xi32>
+  %p = onnx.MatMul %x, %v : (tensor<2x9x4xf32>, tensor<4x4xf32>) -> tensor<2x9x4xf32>
+  %0 = onnx.Slice %p, %s, %e, %a, %a : (tensor<2x9x4xf32>, tensor<1xi32>, tensor<1xi32>, tensor<1xi32>, tensor<1xi32>) -> tensor<2x1x4xf32>
+  return %0 : tensor<2x1x4xf32>
+}
