@@ -75,8 +75,8 @@ std::optional<Selection> Selection::of(Operation *op) {
 Value Selection::of(onnx::Formula f, Value tensor, int64_t along) const {
   if (isa<onnx::SliceOp>(op)) {
     // All lists of a Slice have one type, which may be int32.
-    Value axes = onnx::makeIntegers(f.b, f.loc, {along});
-    axes = onnx::elementOf(which[0]).isInteger(64) ? axes : f.cast(axes, onnx::elementOf(which[0]), 6);
+    auto type = onnx::tensorOf({1}, onnx::elementOf(which[0]));
+    Value axes = onnx::makeConstant(f.b, f.loc, onnx::constantFromIntegers(type, {along}));
     return onnx::make<onnx::SliceOp>(f.b, f.loc, {tensor, which[0], which[1], axes, which[2]});
   }
   Value indices = onnx::ranked(which[0]).getRank() ? which[0] : f.reshape(which[0], {1});
