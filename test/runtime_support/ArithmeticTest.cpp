@@ -1,8 +1,6 @@
 // The functions of C compilers' libraries that objects without undefined symbols have (--symbols none): bit for bit
 // what this host's instructions compute, but for the bits of NaNs.
-#include <cmath>
-#include <cstdint>
-#include <cstring>
+#include "FloatBits.h"
 #include <gtest/gtest.h>
 #include <random>
 
@@ -31,18 +29,6 @@ int32_t __clzsi2(uint32_t);
 namespace {
 
 constexpr int kCases = 200'000;
-
-uint32_t bitsOf(float x) {
-  uint32_t bits = 0;
-  std::memcpy(&bits, &x, sizeof bits);
-  return bits;
-}
-float floatOf(uint32_t bits) {
-  float x = 0;
-  std::memcpy(&x, &bits, sizeof x);
-  return x;
-}
-uint32_t canonical(uint32_t bits) { return std::isnan(floatOf(bits)) ? 0x7fc00000 : bits; }
 
 class Draw {
 public:

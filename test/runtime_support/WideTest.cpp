@@ -1,8 +1,7 @@
 // Arithmetic of 64 bits by the support library, bit for bit what this host's instructions compute (but for the bits of
 // NaNs), on numbers of all kinds: denormal ones, halves, neighbours, the ends.
+#include "FloatBits.h"
 #include "ingot.h"
-#include <cmath>
-#include <cstring>
 #include <gtest/gtest.h>
 #include <limits>
 #include <random>
@@ -11,31 +10,6 @@ namespace {
 
 constexpr int kCases = 200'000;
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-
-uint64_t bitsOf(double x) {
-  uint64_t bits = 0;
-  std::memcpy(&bits, &x, sizeof bits);
-  return bits;
-}
-double doubleOf(uint64_t bits) {
-  double x = 0;
-  std::memcpy(&x, &bits, sizeof x);
-  return x;
-}
-uint32_t bitsOf(float x) {
-  uint32_t bits = 0;
-  std::memcpy(&bits, &x, sizeof bits);
-  return bits;
-}
-float floatOf(uint32_t bits) {
-  float x = 0;
-  std::memcpy(&x, &bits, sizeof x);
-  return x;
-}
-
-/// What two results of float64 or float32 have in common, if they are right.
-uint64_t canonical(uint64_t bits) { return std::isnan(doubleOf(bits)) ? bitsOf(std::nan("")) : bits; }
-uint32_t canonical(uint32_t bits) { return std::isnan(floatOf(bits)) ? bitsOf(std::nanf("")) : bits; }
 
 class Draw {
 public:
