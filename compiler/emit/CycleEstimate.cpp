@@ -1,4 +1,5 @@
 #include "compiler/emit/CycleEstimate.h"
+#include "compiler/emit/Analyses.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Analysis/LoopInfo.h"
@@ -6,7 +7,6 @@
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/Module.h"
-#include "llvm/Passes/PassBuilder.h"
 #include "llvm/Target/TargetMachine.h"
 #include <cmath>
 
@@ -144,13 +144,7 @@ private:
 class Estimator {
 public:
   Estimator(TargetMachine &target, const Cycles &cycles, int64_t flashWaitStates)
-      : cycles(cycles), flash(cycles, flashWaitStates), builder(&target) {
-    builder.registerModuleAnalyses(modules);
-    builder.registerCGSCCAnalyses(sccs);
-    builder.registerFunctionAnalyses(functions);
-    builder.registerLoopAnalyses(loops);
-    builder.crossRegisterProxies(loops, functions, sccs, modules);
-  }
+      : cycles(cycles), flash(cycles, flashWaitStates), builder(&target), analyses(builder) {}
 
   CycleEstimate of(Function &function) {
     add(function, 1);
@@ -174,11 +168,8 @@ public:
 private:
   const Cycles &cycles;
   FlashWaits flash;
-  LoopAnalysisManager loops;
-  FunctionAnalysisManager functions;
-  CGSCCAnalysisManager sccs;
-  ModuleAnalysisManager modules;
   PassBuilder builder;
+  Analyses analyses;
   MapVector<Function *, double> all; ///< by function, without what it calls
   std::string why;
 
@@ -192,8 +183,8 @@ private:
   }
 
   void add(Function &function, double times) {
-    auto &info = functions.getResult<LoopAnalysis>(function);
-    auto &evolution = functions.getResult<ScalarEvolutionAnalysis>(function);
+    auto &info = analyses.functions.getResult<LoopAnalysis>(function);
+    auto &evolution = analyses.functions.getResult<ScalarEvolutionAnalysis>(function);
     double own = 0;
     for (BasicBlock &block : function) {
       double runs = times;

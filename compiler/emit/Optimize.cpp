@@ -3,9 +3,9 @@
 // the accumulators of nested loops in memory between iterations. A call whose status is the caller's becomes a jump, as
 // from the entry to one of several variants. Kernels marked for it are inlined first; what nobody calls any more goes
 // last.
+#include "compiler/emit/Analyses.h"
 #include "compiler/emit/CodeGen.h"
 #include "llvm/IR/Module.h"
-#include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/ErrorHandling.h"
 #include "llvm/Target/TargetMachine.h"
 
@@ -19,16 +19,8 @@ static constexpr const char *pipeline =
 
 void ingot::emit::optimize(Module &ir, TargetMachine &target) {
   PassBuilder builder(&target);
-  LoopAnalysisManager loops;
-  FunctionAnalysisManager functions;
-  CGSCCAnalysisManager sccs;
-  ModuleAnalysisManager modules;
-  builder.registerModuleAnalyses(modules);
-  builder.registerCGSCCAnalyses(sccs);
-  builder.registerFunctionAnalyses(functions);
-  builder.registerLoopAnalyses(loops);
-  builder.crossRegisterProxies(loops, functions, sccs, modules);
+  Analyses analyses(builder);
   ModulePassManager passes;
   cantFail(builder.parsePassPipeline(passes, pipeline));
-  passes.run(ir, modules);
+  passes.run(ir, analyses.modules);
 }

@@ -7,6 +7,7 @@
 //
 // The functions get the attributes of the model's own, and become local.
 #include "compiler/emit/SupportCode.h"
+#include "compiler/emit/Analyses.h"
 #include "compiler/emit/CodeParts.h"
 #include "compiler/emit/Object.h"
 #include "llvm/ADT/STLExtras.h"
@@ -14,7 +15,6 @@
 #include "llvm/IR/AttributeMask.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Linker/Linker.h"
-#include "llvm/Passes/PassBuilder.h"
 #include "llvm/Transforms/IPO/GlobalDCE.h"
 #include <set>
 
@@ -34,16 +34,8 @@ static Names declaredIn(const Module &ir) {
 
 static void removeUnused(Module &ir) {
   PassBuilder builder;
-  LoopAnalysisManager loops;
-  FunctionAnalysisManager functions;
-  CGSCCAnalysisManager sccs;
-  ModuleAnalysisManager modules;
-  builder.registerModuleAnalyses(modules);
-  builder.registerCGSCCAnalyses(sccs);
-  builder.registerFunctionAnalyses(functions);
-  builder.registerLoopAnalyses(loops);
-  builder.crossRegisterProxies(loops, functions, sccs, modules);
-  GlobalDCEPass().run(ir, modules);
+  ingot::emit::Analyses analyses(builder);
+  GlobalDCEPass().run(ir, analyses.modules);
 }
 
 /// Gives a function the machine and the aim of those of the model, in place of those of the library's build.
@@ -185,9 +177,8 @@ mlir::LogicalResult ingot::emit::addSupportCode(mlir::ModuleOp module, std::uniq
   if (failed(checkDefined(module, *ir, known))) {
     return mlir::failure();
   }
-  Names needed = declaredIn(*ir);
-  for (size_t before = ~size_t(0); before != needed.size();) {
-    before = needed.size();
+  for (Names needed = declaredIn(*ir);;) {
+    size_t before = needed.size();
     Expected<std::unique_ptr<Module>> linked = exactCopy(*ir);
     Error error = linked ? library.link(**linked, needed) : linked.takeError();
     if (error) {
@@ -200,7 +191,7 @@ mlir::LogicalResult ingot::emit::addSupportCode(mlir::ModuleOp module, std::uniq
     }
     if (needed.size() == before) {
       ir = std::move(*linked);
+      return mlir::success();
     }
   }
-  return mlir::success();
 }
