@@ -313,16 +313,10 @@ static Visit simplifyIf(onnx::IfOp op, PatternRewriter &rewriter) {
 
 // These simplify a Loop.
 
-/// Returns the trip count where it is a constant.
-static std::optional<int64_t> tripsOf(onnx::LoopOp loop) {
-  auto trips = onnx::present(loop.getTrips()) ? onnx::integersOf(loop.getTrips()) : std::nullopt;
-  return trips && trips->size() == 1 ? std::optional(trips->front()) : std::nullopt;
-}
-
 /// Returns whether the loop has at least one iteration; nothing where that is not known.
 static std::optional<bool> hasIterations(onnx::LoopOp loop) {
   auto condition = onnx::present(loop.getCondition()) ? truthOf(loop.getCondition()) : true;
-  std::optional<int64_t> trips = tripsOf(loop);
+  std::optional<int64_t> trips = onnx::constantTrips(loop);
   if (condition == false || (trips && *trips <= 0)) {
     return false;
   }
@@ -332,7 +326,7 @@ static std::optional<bool> hasIterations(onnx::LoopOp loop) {
 
 /// Returns the number of iterations where it is known to be 0 or 1.
 static std::optional<int> fewIterations(onnx::LoopOp loop) {
-  bool once = tripsOf(loop) == 1 || truthOf(loop.continues().get()) == false;
+  bool once = onnx::constantTrips(loop) == 1 || truthOf(loop.continues().get()) == false;
   std::optional<bool> iterations = hasIterations(loop);
   return iterations == false ? std::optional(0) : iterations == true && once ? std::optional(1) : std::nullopt;
 }

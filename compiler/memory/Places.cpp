@@ -23,6 +23,7 @@
 #include "compiler/memory/Places.h"
 #include "compiler/memory/InPlace.h"
 #include "compiler/memory/Traffic.h"
+#include "compiler/onnx/Control.h"
 #include "compiler/onnx/Optional.h"
 #include "compiler/onnx/constants/Constants.h"
 #include "compiler/plan/SymbolBounds.h"
@@ -302,7 +303,8 @@ std::vector<int64_t> Places::trafficOf(ingot::plan::LaunchOp launch) const {
   if (kernel && !kernel.isDeclaration()) {
     counted = memory::trafficOf(kernel, largest(launch.getItems().getValue()).value_or(1));
   }
-  // Where nothing was found that reads or writes it, the kernel does so in ways that only its target knows.
+  // A target may have loads and stores of its own, which are not counted. An operand without any is taken to be read or
+  // written once.
   auto orOnce = [&](size_t i, int64_t bytes) { return i < counted.size() && counted[i] > 0 ? counted[i] : bytes; };
   SmallVector<Value> tensors(launch.getIns());
   llvm::append_range(tensors, launch.getOuts());
@@ -373,9 +375,8 @@ void Places::visitIf(Operation &op) {
 /// Returns how often a loop runs; 16 times, where that is not known.
 static int64_t tripsOf(onnx::LoopOp loop) {
   constexpr int64_t some = 16, most = int64_t(1) << 20;
-  Value trips = loop.getTrips();
-  auto known = onnx::present(trips) ? onnx::integersOf(trips) : std::nullopt;
-  return known && !known->empty() ? std::clamp<int64_t>(known->front(), 1, most) : some;
+  std::optional<int64_t> trips = onnx::constantTrips(loop);
+  return trips ? std::clamp<int64_t>(*trips, 1, most) : some;
 }
 
 void Places::visitLoop(onnx::LoopOp loop) {

@@ -31,6 +31,9 @@ void failInstead(mlir::Block &branch, llvm::StringRef why);
 /// equal axes, else unknown ones. Null when the element types differ.
 mlir::TensorType join(mlir::Type a, mlir::Type b);
 
+/// Returns the trip count of a loop where it is a constant.
+std::optional<int64_t> constantTrips(LoopOp loop);
+
 /// Makes a loop of `trips` iterations. From the iteration's number and the carried values, `body` gives the next
 /// carried values and, behind them, a slice of each scan output, whose elements are `scans`.
 LoopOp makeLoop(mlir::OpBuilder &b, mlir::Location loc, mlir::Value trips, mlir::ValueRange initial,

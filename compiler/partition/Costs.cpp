@@ -20,9 +20,8 @@ namespace ingot::partition {
 static constexpr double usualIterations = 8;
 
 static double iterationsOf(Operation *loop) {
-  Value trips = cast<onnx::LoopOp>(loop).getTrips();
-  auto known = onnx::present(trips) ? onnx::integersOf(trips) : std::nullopt;
-  return known && known->size() == 1 ? static_cast<double>(std::max<int64_t>(known->front(), 0)) : usualIterations;
+  std::optional<int64_t> trips = onnx::constantTrips(cast<onnx::LoopOp>(loop));
+  return trips ? static_cast<double>(std::max<int64_t>(*trips, 0)) : usualIterations;
 }
 
 /// Returns how often an op runs in a run of the model, by the loops around it.

@@ -137,6 +137,11 @@ std::optional<std::pair<std::pair<Size, Size>, bool>> equalityOf(Value condition
 }
 
 /// The loop has no condition of its own: its body hands on the one that it got, which holds.
+std::optional<int64_t> constantTrips(LoopOp loop) {
+  auto trips = present(loop.getTrips()) ? integersOf(loop.getTrips()) : std::nullopt;
+  return trips && trips->size() == 1 ? std::optional(trips->front()) : std::nullopt;
+}
+
 LoopOp makeLoop(OpBuilder &b, Location loc, Value trips, ValueRange initial, ArrayRef<Type> scans,
                 llvm::function_ref<SmallVector<Value>(Value, ValueRange)> body) {
   OperationState made(loc, LoopOp::getOperationName());
