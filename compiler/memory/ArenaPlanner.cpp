@@ -286,7 +286,7 @@ Placement solve(const Problem &problem, const ArenaSearch &search) {
   };
   eachStart([&](const std::vector<int> &order, Fit fit) {
     // Without lists every placement is a scan over all others, so only the first kind of gap is tried.
-    int64_t enough = search.enough < 0 ? problem.bound : problem.enough;
+    int64_t enough = search.enough ? problem.enough : problem.bound;
     bool worthwhile = best.peak > enough && (problem.listed || fit == Fit::Tightest);
     if (worthwhile && placer.place(order, fit, best.peak - 1, trial) == order.size()) {
       std::swap(best, trial);
@@ -301,6 +301,11 @@ Placement solve(const Problem &problem, const ArenaSearch &search) {
 
 } // namespace
 
+std::optional<int64_t> lowerBoundOf(std::span<const BufferLifetime> buffers) {
+  std::vector<Item> items;
+  return collectItems(buffers, items) ? std::optional(largestLiveSum(items)) : std::nullopt;
+}
+
 std::optional<ArenaPlan> planArena(std::span<const BufferLifetime> buffers, const ArenaSearch &search) {
   Problem problem;
   if (!collectItems(buffers, problem.items)) {
@@ -312,7 +317,7 @@ std::optional<ArenaPlan> planArena(std::span<const BufferLifetime> buffers, cons
     return plan;
   }
   problem.bound = plan.lowerBound = largestLiveSum(problem.items);
-  int64_t enough = search.enough < 0 ? problem.bound + problem.bound / 100 : std::min(search.enough, kMaxBytes);
+  int64_t enough = search.enough ? std::min(*search.enough, kMaxBytes) : problem.bound + problem.bound / 100;
   problem.enough = std::max(problem.bound, enough);
   listConflicts(problem);
   Placement placement = solve(problem, search);

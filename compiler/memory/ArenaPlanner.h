@@ -27,8 +27,10 @@ struct ArenaPlan {
 
 /// How long a plan is searched for.
 struct ArenaSearch {
-  int64_t enough = -1; ///< bytes: a plan that takes no more is not improved; -1: within 1 % of the bound is near enough
-  /// How many conflicts of buffers the search may look at. The standard is about half a second.
+  /// A plan that takes no more bytes is taken as it is. Where there is no such number, a plan is not improved that is
+  /// within 1 % of the bound.
+  std::optional<int64_t> enough = std::nullopt;
+  /// How many conflicts of buffers the search may look at. These are looked at in about half a second.
   int64_t work = 40 << 20;
 };
 
@@ -36,6 +38,8 @@ struct ArenaSearch {
 /// (no clock, no addresses), so compiling twice gives the same bytes. It is empty when the sizes do not add up in 62
 /// bits: no machine has such an arena.
 std::optional<ArenaPlan> planArena(std::span<const BufferLifetime> buffers, const ArenaSearch &search = {});
+/// Returns the lower bound of such a plan without making it; nothing where planArena gives nothing.
+std::optional<int64_t> lowerBoundOf(std::span<const BufferLifetime> buffers);
 
 /// Returns the plan as `ingot inspect --memory` prints it: a line for each buffer in the order of first use, then peak,
 /// bound and percent. `names` may be shorter than `buffers`; the others are numbered.

@@ -9,7 +9,6 @@
 #include "compiler/memory/Places.h"
 #include "compiler/plan/KernelAttributes.h"
 #include "llvm/Support/raw_ostream.h"
-#include <limits>
 
 using namespace mlir;
 
@@ -76,8 +75,8 @@ bool Places::divideArena(llvm::ArrayRef<size_t> numbers) {
     sizes.push_back({forBuffers & -alignment, memory.wordCycles});
   }
   std::optional<Division> division = divideBuffers(own, pick<int64_t>(plan.traffic, numbers), sizes);
-  std::optional<ArenaPlan> whole = memory::planArena(own, {std::numeric_limits<int64_t>::max(), 0}); // for the bound
-  if (!division || !whole) {
+  std::optional<int64_t> bound = lowerBoundOf(own);
+  if (!division || !bound) {
     return false;
   }
   int64_t end = 0;
@@ -91,7 +90,7 @@ bool Places::divideArena(llvm::ArrayRef<size_t> numbers) {
     plan.arena.offsets[number] = plan.memories[memory].workspaceAt + offset;
     plan.memories[memory].trafficBytes += plan.buffers[number].bytes ? plan.traffic[number] : 0;
   }
-  plan.arena.peakBytes = end ? end - alignment : 0, plan.arena.lowerBound = whole->lowerBound;
+  plan.arena.peakBytes = end ? end - alignment : 0, plan.arena.lowerBound = *bound;
   return true;
 }
 
@@ -216,9 +215,7 @@ std::string renderMemoryPlan(const MemoryPlan &plan) {
         part.peakBytes = std::max(part.peakBytes, part.offsets.back() + own.back().bytes);
       }
     }
-    if (std::optional<ArenaPlan> bound = planArena(own, {std::numeric_limits<int64_t>::max(), 0})) {
-      part.lowerBound = bound->lowerBound;
-    }
+    part.lowerBound = lowerBoundOf(own).value_or(0);
     out << memory.name << ": " << memory.workspaceBytes << " of " << memory.mostBytes << " bytes, "
         << memory.trafficBytes << " bytes read and written in a run\n"
         << renderArenaPlan(own, names, part);
