@@ -42,22 +42,16 @@ public:
   }
 
   void rowByRow() {
-    auto eachVector = [&](Ix item, llvm::function_ref<void(ArrayRef<Ix> at, int64_t lanes, Value mask)> body) {
-      SmallVector<Ix> at = split.positionOf(item);
-      w.lanes(split.in.sizes.back(), [&](Ix start, int64_t lanes, Value mask) {
-        at.back() = start;
-        body(at, lanes, mask);
-      });
-    };
-    w.loop(build.begin, build.end, 1, [&](Ix item) {
+    int64_t row = split.in.sizes.back().number();
+    eachStrip(w, split, build.begin, build.end, row, [&](const Strip &strip) {
       w.loop(0, min(extent, 1), 1, [&](Ix i) {
-        eachVector(item, [&](ArrayRef<Ix> at, int64_t lanes, Value mask) {
+        strip.vectors(w, [&](const SmallVector<Ix> &at, Ix, int64_t lanes, Value mask) {
           Point first = pointOf(at, i, lanes, mask);
           finish(op.getExclusive() ? none(lanes) : combine(w, how, none(lanes), read(first)), first);
         });
       });
       w.loop(1, extent, 1, [&](Ix i) {
-        eachVector(item, [&](ArrayRef<Ix> at, int64_t lanes, Value mask) {
+        strip.vectors(w, [&](const SmallVector<Ix> &at, Ix, int64_t lanes, Value mask) {
           Point here = pointOf(at, i, lanes, mask), before = pointOf(at, i - Ix(1), lanes, mask);
           const Access &y = split.out.results[0];
           Value carried = w.load(y.buffer, y.at(split.outAt(before.at)), lanes, mask);

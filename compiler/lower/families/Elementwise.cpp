@@ -90,10 +90,14 @@ private:
   static bool isBoundByMemory(plan::KernelOp kernel) {
     constexpr size_t mostOperations = 4; // with the yield
     Block &body = kernel.getBody().front();
-    return body.getOperations().size() <= mostOperations &&
-           llvm::none_of(body, [](Operation &op) { return isLong(op); });
+    return body.getOperations().size() <= mostOperations && llvm::none_of(body, isLong);
   }
   static bool isLong(Operation &op) { return op.hasTrait<onnx::LongFormula>() || isa<onnx::PowOp, onnx::ModOp>(op); }
+
+  /// Whether code is made for a processor with vectors, and not for a device beside one.
+  static bool isCpuWithVectors(const target::MachineModel &machine) {
+    return machine.machineCode && machine.lanes > 1 && !machine.itemsAreThreads && !machine.hasOwnMemory;
+  }
 
   /// Returns (i1) whether the result is to be stored past the caches; null where it never is. An operand in the
   /// result's place has brought its lines to the caches already.
@@ -102,10 +106,9 @@ private:
     constexpr int64_t leastBytes = 16 << 20, leastRow = 256, leastVector = 16;
     Writer &w = build.w;
     const target::MachineModel &machine = w.machine;
-    bool isCpu = machine.machineCode && machine.lanes > 1 && !machine.itemsAreThreads && !machine.hasOwnMemory;
     plan::KernelOp kernel = build.group.kernel;
-    if (!isCpu || space.block > 1 || space.results.size() != 1 || kernel->getNumResults() != 1 || space.sizes.empty() ||
-        !isBoundByMemory(kernel)) {
+    if (!isCpuWithVectors(machine) || space.block > 1 || space.results.size() != 1 || kernel->getNumResults() != 1 ||
+        space.sizes.empty() || !isBoundByMemory(kernel)) {
       return {};
     }
     Ix row = space.sizes.back();
@@ -132,12 +135,10 @@ private:
   /// Whether two vectors are computed side by side. A processor holds but a few dozen operations that wait for their
   /// operands, and a formula of that many, each of which waits for the one before it, leaves it idle.
   static bool isLongFormulaOfFloats(const Build &build) {
-    const target::MachineModel &machine = build.w.machine;
     plan::KernelOp kernel = build.group.kernel;
     auto isFloat = [](Value v) { return onnx::elementOf(v).isF32(); };
-    return machine.machineCode && machine.lanes > 1 && !machine.itemsAreThreads && !machine.hasOwnMemory &&
-           llvm::all_of(kernel->getOperands(), isFloat) && llvm::all_of(kernel->getResults(), isFloat) &&
-           llvm::any_of(kernel.getBody().front(), [](Operation &op) { return isLong(op); });
+    return isCpuWithVectors(build.w.machine) && llvm::all_of(kernel->getOperands(), isFloat) &&
+           llvm::all_of(kernel->getResults(), isFloat) && llvm::any_of(kernel.getBody().front(), isLong);
   }
 
   static int64_t elementBytes(const Buffer &buffer) {

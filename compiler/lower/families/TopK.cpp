@@ -12,8 +12,9 @@
 //
 // For many elements, for which inserting would take longer, the whole line is sorted (core/Sort.h).
 //
-// Where work items are threads (MachineModel::itemsAreThreads), each has an element, and counts the elements of its
-// line that come before it: so many results are in front of it. Threads need no list for that, and do not wait.
+// Where work items are threads (MachineModel::itemsAreThreads), each thread has an element, and counts the elements of
+// its line that come before it. The count is the place of the element among the results. Threads need no list for that,
+// and do not wait for each other.
 #include "compiler/onnx/ops/TopK.h"
 #include "compiler/lower/Family.h"
 #include "compiler/lower/core/Sort.h"
