@@ -1,5 +1,4 @@
 #include "compiler/driver/commands/BoardRows.h"
-#include "compiler/driver/ModelSource.h"
 #include "compiler/driver/Text.h"
 #include "compiler/driver/commands/Compare.h"
 #include "compiler/support/ElementTypes.h"
@@ -10,27 +9,29 @@
 
 namespace ingot::driver {
 
-/// Returns what the model gives on this host. A model that is compiled for the board already is compared with nothing,
-/// as its ONNX model is not here.
-static llvm::Expected<std::vector<HostTensor>> onHost(const Invocation &invocation, const DataSet &data) {
-  Invocation here = invocation;
-  here.runner.clear(), here.model.targets.clear(), here.model.triple.clear();
+static Invocation forHost(Invocation invocation) {
+  invocation.runner.clear(), invocation.model.targets.clear(), invocation.model.triple.clear();
   // These are for microcontrollers.
-  here.model.symbols = emit::Symbols::Libraries, here.model.flashWaitStates = 0, here.model.memories.clear();
-  ModelSource source(here);
-  RunThreads threads(1);
-  llvm::Expected<const LoadedModel *> model = source.get(&data);
-  return model ? runOnce(**model, threads, data) : model.takeError();
+  invocation.model.symbols = emit::Symbols::Libraries, invocation.model.flashWaitStates = 0;
+  invocation.model.memories.clear();
+  return invocation;
 }
 
-llvm::Expected<BoardRow> besideHost(const Invocation &invocation, const BoardRun &run, const DataSet &data,
-                                    llvm::ArrayRef<HostTensor> outputs) {
+BesideHost::BesideHost(const Invocation &invocation) : here(forHost(invocation)), source(here) {}
+
+llvm::Expected<BoardRow> BesideHost::compare(const BoardRun &run, const DataSet &data,
+                                             llvm::ArrayRef<HostTensor> outputs) {
   BoardRow row;
   row.folder = data.folder, row.run = run;
-  if (isManifest(invocation.model.modelPath)) {
+  if (isManifest(here.model.modelPath)) {
     return row;
   }
-  llvm::Expected<std::vector<HostTensor>> host = onHost(invocation, data);
+  llvm::Expected<const LoadedModel *> model = source.get(&data);
+  if (!model) {
+    return model.takeError();
+  }
+  RunThreads threads(1);
+  llvm::Expected<std::vector<HostTensor>> host = runOnce(**model, threads, data);
   if (!host) {
     return host.takeError();
   }
@@ -40,12 +41,12 @@ llvm::Expected<BoardRow> besideHost(const Invocation &invocation, const BoardRun
       continue;
     }
     row.sameBits = false;
-    TensorComparison comparison = compareTensors(got, want, invocation.tolerance);
+    TensorComparison comparison = compareTensors(got, want, here.tolerance);
     bool isFloat = support::elementType(want.type).kind == support::ElementKind::Float;
     if (!comparison.equal && row.why.empty()) {
       row.why = comparison.why;
     }
-    // Where NaN, infinities or integers differ there is no largest difference.
+    // There is no largest difference where NaNs, infinities or integers differ.
     bool isKnown = row.maxError && isFloat && (comparison.equal || comparison.maxError > 0);
     row.maxError = isKnown ? std::optional(std::max(*row.maxError, comparison.maxError)) : std::nullopt;
   }

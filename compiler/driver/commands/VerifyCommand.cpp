@@ -46,7 +46,8 @@ bool takeByName(Recorded &recorded, const ingot_model &model) {
 }
 
 llvm::Error verifyOne(const Invocation &invocation, ModelSource &source, const RunThreads &threads,
-                      const std::string &folder, std::vector<Row> &rows, std::vector<BoardRow> &boards) {
+                      const std::string &folder, std::vector<Row> &rows, BesideHost &host,
+                      std::vector<BoardRow> &boards) {
   llvm::Expected<ValueKinds> kinds = source.kinds();
   if (!kinds) {
     return kinds.takeError();
@@ -75,7 +76,7 @@ llvm::Error verifyOne(const Invocation &invocation, ModelSource &source, const R
     return outputs.takeError();
   }
   if (std::optional<BoardRun> run = (*model)->lastBoardRun()) {
-    llvm::Expected<BoardRow> row = besideHost(invocation, *run, *data, *outputs);
+    llvm::Expected<BoardRow> row = host.compare(*run, *data, *outputs);
     if (!row) {
       return row.takeError();
     }
@@ -224,8 +225,9 @@ llvm::Error verifyCommand(const Invocation &invocation) {
   }
   std::vector<Row> rows;
   std::vector<BoardRow> boards;
+  BesideHost host(invocation);
   for (const std::string &folder : folders) {
-    if (llvm::Error error = verifyOne(invocation, source, threads, folder, rows, boards)) {
+    if (llvm::Error error = verifyOne(invocation, source, threads, folder, rows, host, boards)) {
       return error;
     }
   }
