@@ -25,7 +25,7 @@ inline constexpr support::Word<Optimize> optimizeWords[] = {
     {Optimize::Speed, "speed", "the least time"}};
 inline llvm::ArrayRef<support::Word<Optimize>> wordsOf(Optimize) { return optimizeWords; }
 
-/// What an object may refer to (--symbols).
+/// Which symbols outside of itself an object may refer to (--symbols).
 enum class Symbols { Libraries, None };
 inline constexpr support::Word<Symbols> symbolsWords[] = {
     {Symbols::Libraries, "libraries",

@@ -23,7 +23,7 @@ namespace {
 
 /// How many times the search and the improvement may ask whether a buffer has room: some tenths of a second each.
 constexpr int64_t kMostTries = 1 << 20;
-/// What looking for the places of a memory's buffers counts.
+/// How many tries it counts for to look for the places of a memory's buffers.
 constexpr int64_t kTriesOfPlaces = 1 << 13;
 /// How much work the arena planner may take for that.
 constexpr int64_t kWorkOfPlaces = 1 << 19;

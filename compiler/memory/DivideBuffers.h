@@ -11,7 +11,7 @@ struct MemorySize {
   int64_t cycles = 1; ///< what a read or write of one word costs, relative to the other memories
 };
 
-/// Where each buffer lies.
+/// A memory and an offset for each buffer.
 struct Division {
   std::vector<size_t> memoryOf; ///< the memory of each buffer
   std::vector<int64_t> offsets; ///< where the buffer begins in its memory

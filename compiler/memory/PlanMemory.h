@@ -32,9 +32,9 @@ constexpr int64_t someSize = 128; ///< the value of a symbol without a bound in 
 /// The run asks its host for buffers that nothing bounds; that is an error unless it `mayAllocate`. All other buffers
 /// begin at multiples of `alignment` bytes.
 ///
-/// Where there are several `memories`, the host's buffers are divided among them (DivideBuffers.h). The part of each
-/// ends with `alignment` bytes that are nobody's, since vectors may be read past the end of a tensor. A part is larger
-/// than its memory where no division was found that fits.
+/// If there are several `memories`, the host's buffers are divided among them (DivideBuffers.h). The part in each
+/// memory ends with `alignment` bytes that no buffer has, since vectors may be read past the end of a tensor. A part is
+/// larger than its memory if no division was found that fits.
 mlir::FailureOr<MemoryPlan> planMemory(mlir::func::FuncOp function, llvm::ArrayRef<plan::SymbolInfo> symbols = {},
                                        bool mayAllocate = true, int64_t alignment = 64,
                                        llvm::ArrayRef<plan::MemoryInfo> memories = {});

@@ -192,7 +192,8 @@ std::string checkStrict(const pipeline::Options &options) {
   return "";
 }
 
-/// Checks what a board does not do: it has one target and one thread, and an emulated one tells no time.
+/// Returns what is wrong with flags that a board cannot follow: it runs code for one target, in one thread, and its
+/// emulator does not measure time. Empty: nothing is wrong.
 std::string checkBoard(const Invocation &invocation) {
   if (!boardOf(invocation.runner)) {
     return "";

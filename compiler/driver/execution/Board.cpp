@@ -24,7 +24,7 @@ bool readList(const llvm::json::Value *value, std::vector<std::string> &list) {
   return !list.empty();
 }
 
-/// Reads the rows of targets: a name, and flags behind it.
+/// Reads the list of targets, each of which is a list of its name and of flags of the C compiler.
 bool readTargets(const llvm::json::Value *value, std::vector<Board::TargetRow> &targets) {
   const llvm::json::Array *array = value ? value->getAsArray() : nullptr;
   for (const llvm::json::Value &row : array ? *array : llvm::json::Array()) {

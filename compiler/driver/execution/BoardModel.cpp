@@ -29,7 +29,8 @@ constexpr EndRow ends[] = {
     {105, "the model has more tensors or axes than the board's program takes"},
 };
 
-/// What the program is asked for (program.c): a run that shows the stack, and another one that is counted.
+/// The first number of a request (program.c): it asks for a run that shows how much stack it takes, and for a second
+/// one whose instructions are counted.
 constexpr int64_t kAskForMeasures = 3;
 
 void addWord(std::string &text, int64_t value) {

@@ -55,7 +55,7 @@ public:
   const void *weights() const { return mapped.data; }
 
   std::unique_ptr<Execution> execution(const RunThreads &threads) const;
-  /// What the last run took of the board that the model runs on; nothing where that is none.
+  /// Returns the memory and instructions that the last run took of a board; nothing where models do not run on one.
   std::optional<BoardRun> lastBoardRun() const;
   /// Returns the devices of this process on which the model runs, opened by the first execution that needs them.
   Devices &devices() const { return *ownDevices; }

@@ -1,5 +1,5 @@
-// What a model that this process cannot load says of itself, and what it is asked for: it runs on another machine
-// (Runner.h) or on a board (BoardModel.h).
+// Declares the interface of models that this process cannot load, since they run on another machine (Runner.h) or on a
+// board (BoardModel.h).
 #pragma once
 #include "compiler/driver/execution/Execution.h"
 #include "compiler/emit/Descriptor.h"
@@ -40,7 +40,7 @@ public:
   virtual ~ModelElsewhere() = default;
   const ingot_model &model() const { return description->model(); }
   virtual std::unique_ptr<Execution> execution(int threads, int32_t level) const = 0;
-  /// What the last run took; nothing where it was on no board.
+  /// Returns the memory and instructions that the last run took of a board; nothing where it was on none.
   virtual std::optional<BoardRun> lastRun() const { return std::nullopt; }
 
 protected:
