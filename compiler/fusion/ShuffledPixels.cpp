@@ -4,9 +4,10 @@
 //   y[o, p * s + k] = sum of w[c, o, k + j * s] * x[c, p - j] over c and 0 <= j < n
 // This is done for few output channels, as the last transposed convolution of a segmentation has, which makes a map of
 // scores, or of a decoder that makes a wave. Otherwise each residue of the outputs would be a convolution by itself,
-// with vectors of channels that are nearly empty. If the kernel is no multiple, zeros are put behind it. With strides
-// of 1 there is one place, and it is done for any number of channels: an ordinary convolution has more algorithms.
-// Weights and bias must be constant.
+// with vectors of channels that are nearly empty. If the kernel is no multiple, zeros are put behind it. Where it is
+// smaller than the stride, no tap makes the last places of a block: the convolution leaves them out, zeros are put
+// there, and the bias is added behind. With strides of 1 there is one place, and it is done for any number of channels:
+// an ordinary convolution has more algorithms. Weights and bias must be constant.
 #include "compiler/fusion/Match.h"
 #include "compiler/onnx/ops/Conv.h"
 
@@ -40,12 +41,17 @@ struct Shuffle : OpRewritePattern<onnx::ConvTransposeOp> {
     if (!aside || !few || strides.size() != kernel.size()) {
       return failure();
     }
-    Value bias = biased ? repeated(conv, places, rewriter) : conv.getB();
-    rewriter.replaceOp(conv, written(conv, strides, bias, rewriter));
+    rewriter.replaceOp(conv, written(conv, strides, rewriter));
     return success();
   }
 
 private:
+  /// Returns how many places of a block taps make, for each axis.
+  static SmallVector<int64_t> madePlaces(ArrayRef<int64_t> kernel, ArrayRef<int64_t> strides) {
+    return llvm::map_to_vector(llvm::zip_equal(kernel, strides),
+                               [](auto both) { return std::min(std::get<0>(both), std::get<1>(both)); });
+  }
+
   /// Returns the bias with each number once for each place of a block.
   static Value repeated(onnx::ConvTransposeOp conv, int64_t places, PatternRewriter &rewriter) {
     SmallVector<double> values, biases = *onnx::floatsOf(conv.getB());
@@ -67,9 +73,9 @@ private:
   static Value shuffledWeights(onnx::ConvTransposeOp conv, ArrayRef<int64_t> strides, PatternRewriter &rewriter) {
     auto w = onnx::ranked(conv.getW());
     ArrayRef<int64_t> kernel = w.getShape().drop_front(2);
-    SmallVector<int64_t> taps = tapsOf(kernel, strides);
+    SmallVector<int64_t> taps = tapsOf(kernel, strides), made = madePlaces(kernel, strides);
     int64_t inputs = w.getDimSize(0), outputs = w.getDimSize(1), size = onnx::elements(kernel),
-            places = onnx::elements(strides), allTaps = onnx::elements(taps);
+            places = onnx::elements(made), allTaps = onnx::elements(taps);
     SmallVector<double> from = *onnx::floatsOf(conv.getW()), to(outputs * places * inputs * allTaps, 0.0);
     for (auto [i, value] : llvm::enumerate(from)) {
       int64_t at = static_cast<int64_t>(i), rest = at % size, o = at / size % outputs, c = at / size / outputs;
@@ -77,7 +83,7 @@ private:
       for (size_t axis = kernel.size(); axis-- > 0; rest /= kernel[axis]) {
         int64_t stride = strides[axis], k = rest % kernel[axis], n = taps[axis];
         place += k % stride * placeStep, tap += (n - 1 - k / stride) * tapStep;
-        placeStep *= stride, tapStep *= n;
+        placeStep *= made[axis], tapStep *= n;
       }
       to[((o * places + place) * inputs + c) * allTaps + tap] = value;
     }
@@ -89,34 +95,61 @@ private:
 
   /// Writes the convolution, padded by n - 1 on both sides so that it also makes the outputs at the edges, and the
   /// rearrangement.
-  static Value written(onnx::ConvTransposeOp conv, ArrayRef<int64_t> strides, Value bias, PatternRewriter &rewriter) {
+  static Value written(onnx::ConvTransposeOp conv, ArrayRef<int64_t> strides, PatternRewriter &rewriter) {
     onnx::Formula f(rewriter, conv.getLoc());
+    ArrayRef<int64_t> kernel = onnx::ranked(conv.getW()).getShape().drop_front(2);
+    SmallVector<int64_t> places = madePlaces(kernel, strides);
+    bool areAllMade = ArrayRef(places) == strides, isBiased = onnx::present(conv.getB());
+    Value none = onnx::makeNone(rewriter, conv.getLoc());
+    Value bias = isBiased && areAllMade ? repeated(conv, onnx::elements(places), rewriter) : none;
     Value weights = shuffledWeights(conv, strides, rewriter);
     ArrayRef<int64_t> taps = onnx::ranked(weights).getShape().drop_front(2);
-    auto rank = static_cast<int64_t>(strides.size());
     SmallVector<int64_t> around = llvm::map_to_vector(taps, [](int64_t n) { return n - 1; });
     around.append(around.begin(), around.end());
     NamedAttrList attributes;
     attributes.set("pads", rewriter.getDenseI64ArrayAttr(around));
-    Value each = f.op("Conv", {conv.getX(), weights, bias}, attributes.getAttrs());
-    // [n][o][place...][pixel...] becomes [n][o] and, for each spatial axis, [pixel][place], which then merge to one
-    // axis.
-    onnx::Sizes made = onnx::sizesOf(onnx::ranked(each)), all = {made[0], onnx::ranked(conv.getW()).getDimSize(1)},
+    Value y = rearranged(f.op("Conv", {conv.getX(), weights, bias}, attributes.getAttrs()), strides, places, f);
+    y = cut(padsOf(conv, kernel, strides, taps), y, f);
+    if (isBiased && !areAllMade) {
+      SmallVector<int64_t> shape(kernel.size() + 1, 1);
+      shape[0] = -1;
+      y = f.add(y, f.reshape(conv.getB(), shape));
+    }
+    return y;
+  }
+
+  /// Makes [n][o][place...][pixel...] into [n][o] and, for each spatial axis, [pixel][place], which then merge to one
+  /// axis. Places that no tap makes are zeros.
+  static Value rearranged(Value each, ArrayRef<int64_t> strides, ArrayRef<int64_t> places, onnx::Formula &f) {
+    auto rank = static_cast<int64_t>(strides.size());
+    onnx::Sizes made = onnx::sizesOf(onnx::ranked(each)), all = {made[0], made[1].number() / onnx::elements(places)},
                 split = all;
-    split.append(strides.begin(), strides.end());
+    split.append(places.begin(), places.end());
     llvm::append_range(split, ArrayRef(made).drop_front(2));
-    SmallVector<int64_t> order = {0, 1};
+    SmallVector<int64_t> order = {0, 1}, behind(2 * (2 + 2 * rank), 0);
     for (int64_t i = 0; i < rank; ++i) {
       order.append({2 + rank + i, 2 + i});
+      behind[(2 + 2 * rank) + 3 + 2 * i] = strides[i] - places[i];
       all.push_back(made[2 + i] * onnx::Size(strides[i]));
     }
-    ArrayRef<int64_t> kernel = onnx::ranked(conv.getW()).getShape().drop_front(2);
+    Value y = f.transpose(f.reshapeTo(each, split), order);
+    if (places != strides) {
+      Value none = onnx::makeNone(f.b, f.loc);
+      y = f.op("Pad", {y, onnx::makeIntegers(f.b, f.loc, behind), none, none});
+    }
+    return f.reshapeTo(y, all);
+  }
+
+  /// Returns what is cut away from whole blocks: the pads, and what the zeros behind the kernel make.
+  static SmallVector<int64_t> padsOf(onnx::ConvTransposeOp conv, ArrayRef<int64_t> kernel, ArrayRef<int64_t> strides,
+                                     ArrayRef<int64_t> taps) {
+    size_t rank = kernel.size();
     SmallVector<int64_t> pads(2 * rank, 0);
     llvm::copy(conv.getPads().value_or(ArrayRef<int64_t>()), pads.begin());
-    for (int64_t i = 0; i < rank; ++i) {
+    for (size_t i = 0; i < rank; ++i) {
       pads[rank + i] += taps[i] * strides[i] - kernel[i];
     }
-    return cut(pads, f.reshapeTo(f.transpose(f.reshapeTo(each, split), order), all), f);
+    return pads;
   }
 
   /// Returns `all` without the outputs that the pads take away.

@@ -49,6 +49,24 @@ func.func @no_multiple(%x: tensor<1x1x7xf32>) -> tensor<1x1x15xf32> {
 
 // -----
 
+// Where the kernel is smaller than the stride, the Conv makes the places that have taps, and the others are the bias.
+// CHECK-LABEL: @gaps
+// CHECK-DAG: %[[W:.*]] = onnx.Constant dense<{{\[\[}}[1.000000e+00]], {{\[}}[2.000000e+00]]]> : tensor<2x1x1xf32>
+// CHECK: %[[C:.*]] = onnx.Conv %arg0, %[[W]], %{{.*}} : (tensor<1x1x7xf32>, tensor<2x1x1xf32>, none) -> tensor<1x2x7xf32>
+// CHECK: onnx.Transpose {{.*}} -> tensor<1x1x7x2xf32>
+// CHECK: onnx.Pad {{.*}} -> tensor<1x1x7x5xf32>
+// CHECK: %[[ALL:.*]] = onnx.Reshape {{.*}} -> tensor<1x1x35xf32>
+// CHECK: %[[CUT:.*]] = onnx.Slice %[[ALL]], {{.*}} -> tensor<1x1x32xf32>
+// CHECK: onnx.Add %[[CUT]], {{.*}} -> tensor<1x1x32xf32>
+func.func @gaps(%x: tensor<1x1x7xf32>) -> tensor<1x1x32xf32> {
+  %w = onnx.Constant dense<[[[1.0, 2.0]]]> : tensor<1x1x2xf32>
+  %b = onnx.Constant dense<0.5> : tensor<1xf32>
+  %0 = onnx.ConvTranspose %x, %w, %b {strides = array<i64: 5>} : (tensor<1x1x7xf32>, tensor<1x1x2xf32>, tensor<1xf32>) -> tensor<1x1x32xf32>
+  return %0 : tensor<1x1x32xf32>
+}
+
+// -----
+
 // Strides of 1 need no rearrangement, whatever the channels are.
 // CHECK-LABEL: @dense
 // CHECK: onnx.Conv %arg0, {{.*}} {pads = array<i64: 2, 2>}

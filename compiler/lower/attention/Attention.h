@@ -114,16 +114,18 @@ private:
   void rowBlock(Ix block);
   /// Writes the queries of a block as [width][row] into scratch.
   void packQueries(Ix vectors);
-  /// Computes the scores of a block of rows and a block of keys.
+  /// Computes the scores of a block of rows and a block of keys. Each tile of keys, which then is in the first cache,
+  /// goes through all vectors of rows.
   void scoreBlock(Ix vectors, Ix first, Ix count);
   /// Computes the scores of a tile of keys for `width` vectors of rows. Past the last key it computes that one again,
   /// and nobody reads the result.
   void scoreTile(Ix row, int64_t width, Ix first, Ix key);
   /// Replaces the scores of a vector of rows by their exponentials, and updates the statistics of its rows.
   void weigh(Ix row, Ix count);
-  /// Adds the values of a block of keys to the sums of a tile of rows.
-  void valueTiles(Ix row, Ix first, Ix count);
-  /// Adds them to some vectors of columns of these sums.
+  /// Adds the values of a block of keys to the rows' sums. Each panel of V's columns, which then is in the first cache,
+  /// goes through all tiles of rows.
+  void valueTiles(Ix rows, Ix first, Ix count);
+  /// Adds some vectors of columns to the sums of a tile of rows.
   void valueTile(Ix row, int64_t from, int64_t vectors, Ix first, Ix count);
 
   // Blocks of rows with products in matrix registers

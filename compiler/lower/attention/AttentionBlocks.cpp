@@ -30,8 +30,7 @@ void Attention::rowBlock(Ix block) {
     }
     scoreBlock(vectors, first, count);
     weighAll();
-    Ix tiles = floorDiv(rows + Ix(c.valueTile - 1), c.valueTile);
-    w.loop(0, tiles, 1, [&](Ix tile) { valueTiles(tile * c.valueTile, first, count); });
+    valueTiles(rows, first, count);
   });
   w.loop(0, rows, 1, [&](Ix row) { endOf(row); });
 }
@@ -64,11 +63,10 @@ void Attention::packQueries(Ix vectors) {
 
 void Attention::scoreBlock(Ix vectors, Ix first, Ix count) {
   Ix whole = vectors - remainder(vectors, c.rowVectors);
-  auto columns = [&](Ix vector, int64_t width) {
-    w.loop(0, count, c.keyTile, [&](Ix key) { scoreTile(vector * c.lanes, width, first, key); });
-  };
-  w.loop(0, whole, c.rowVectors, [&](Ix vector) { columns(vector, c.rowVectors); });
-  w.loop(whole, vectors, 1, [&](Ix vector) { columns(vector, 1); });
+  w.loop(0, count, c.keyTile, [&](Ix key) {
+    w.loop(0, whole, c.rowVectors, [&](Ix vector) { scoreTile(vector * c.lanes, c.rowVectors, first, key); });
+    w.loop(whole, vectors, 1, [&](Ix vector) { scoreTile(vector * c.lanes, 1, first, key); });
+  });
 }
 
 void Attention::scoreTile(Ix row, int64_t width, Ix first, Ix key) {
@@ -126,9 +124,11 @@ void Attention::weigh(Ix row, Ix count) {
   w.store(w.fma(w.load(total, row, c.lanes), factor, sum), total, row);
 }
 
-void Attention::valueTiles(Ix row, Ix first, Ix count) {
+void Attention::valueTiles(Ix rows, Ix first, Ix count) {
+  Ix tiles = floorDiv(rows + Ix(c.valueTile - 1), c.valueTile);
   for (int64_t from = 0; from < c.valueVectors; from += c.panel) {
-    valueTile(row, from, std::min(c.panel, c.valueVectors - from), first, count);
+    int64_t vectors = std::min(c.panel, c.valueVectors - from);
+    w.loop(0, tiles, 1, [&](Ix tile) { valueTile(tile * c.valueTile, from, vectors, first, count); });
   }
 }
 

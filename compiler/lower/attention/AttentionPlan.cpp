@@ -51,18 +51,31 @@ static bool isThreeWide(const AttentionCut &c, const target::MachineModel &machi
   return fits && machine.tuning.loadCycles > 0 && (c.vectors.number() % 3 == 0 || c.vectors.number() > many);
 }
 
+/// Returns the rows of a block: as many as the machine wants, or fewer where several threads would have too few tasks.
+static int64_t rowsOfBlock(const AttentionProblem &p, const AttentionCut &c, const target::MachineModel &machine) {
+  constexpr int64_t least = 32;
+  int64_t most = machine.tuning.attentionRows;
+  if (p.rows.isNumber() && p.outer.isNumber() && p.outer.atLeast(1)) {
+    auto blocks = static_cast<int64_t>(llvm::divideCeil(machine.tuning.heavyItems, p.outer.number()));
+    most = std::min(most, std::max<int64_t>(least, llvm::divideCeil(p.rows.number(), blocks)));
+  }
+  return std::max(most, c.lanes);
+}
+
 /// Chooses the rows of V's tiles and of a block. With four rows by two vectors, additions wait for each other; with six
 /// rows they do not.
-static void cutTile(AttentionCut &c, const target::MachineModel &machine) {
+static void cutTile(AttentionCut &c, const AttentionProblem &p, const target::MachineModel &machine) {
   c.valueTile = 8;
   if (machine.registers < 32) {
     bool waits = machine.fusedMultiplyAdd && panelFor(4, c.valueVectors, machine) <= 2;
     c.valueTile = waits ? 6 : 4;
   }
   constexpr int64_t aligned = 8; ///< a block has as many tiles, so that it is whole pairs of vectors as well
-  c.rowsBlock = std::max(machine.tuning.attentionRows, c.lanes);
+  c.rowsBlock = rowsOfBlock(p, c, machine);
   if (isThreeWide(c, machine)) {
-    c.rowVectors = 3, c.rowsBlock = c.rowVectors * c.lanes;
+    c.rowVectors = 3;
+    int64_t tile = c.rowVectors * c.lanes;
+    c.rowsBlock = std::max(tile, c.rowsBlock - c.rowsBlock % tile);
     c.valueTile = panelFor(6, c.valueVectors, machine) > panelFor(8, c.valueVectors, machine) ? 6 : 8;
     return;
   }
@@ -83,7 +96,7 @@ static void cutRows(AttentionCut &c, const AttentionProblem &p, const target::Ma
   c.most = c.lanes / 3;
   c.vectors = floorDiv(p.rows + Size(c.lanes - 1 - c.most), c.lanes);
   c.left = p.rows - c.vectors * Size(c.lanes);
-  cutTile(c, machine);
+  cutTile(c, p, machine);
   if (c.vectors.isNumber()) {
     int64_t rows = c.vectors.number() * c.lanes;
     c.rowsBlock = std::min(c.rowsBlock, std::max(rows, c.lanes));

@@ -476,25 +476,25 @@ private:
 
   /// Copies B's columns of this panel into scratch memory, [k][width].
   void packPanel(const Panel &at, Value mask) {
-    Ix rowB = p.n;
-    for (int64_t v = 0; v < at.vectors; ++v) {
-      bool partial = at.partial && v + 1 == at.vectors;
-      Ix column = at.column + Ix(v * t.lanes);
-      if (p.transB) {
-        packTransposed(at, v, column);
-      } else if (partial && !mask) {
-        w.loop(0, p.k, 1, [&](Ix k) {
-          w.loop(0, at.rest, 1, [&](Ix c) {
-            w.store(w.load(b, baseB + k * rowB + column + c), at.buffer, k * t.width + Ix(v * t.lanes) + c);
-          });
-        });
-      } else {
-        w.loop(0, p.k, 1, [&](Ix k) {
-          w.store(w.load(b, baseB + k * rowB + column, t.lanes, partial ? mask : Value()), at.buffer,
-                  k * t.width + Ix(v * t.lanes));
-        });
+    int64_t whole = at.partial ? at.vectors - 1 : at.vectors;
+    if (p.transB) {
+      for (int64_t v = 0; v < at.vectors; ++v) {
+        packTransposed(at, v, at.column + Ix(v * t.lanes));
       }
+      return;
     }
+    // All vectors of a row are copied before the next row: each is in another page where rows are long.
+    w.loop(0, p.k, 1, [&](Ix k) {
+      Ix from = baseB + k * Ix(p.n) + at.column, to = k * t.width;
+      for (int64_t v = 0; v < at.vectors; ++v) {
+        Ix column = v * t.lanes;
+        if (v == whole && !mask) {
+          w.loop(0, at.rest, 1, [&](Ix c) { w.store(w.load(b, from + column + c), at.buffer, to + column + c); });
+        } else {
+          w.store(w.load(b, from + column, t.lanes, v == whole ? mask : Value()), at.buffer, to + column);
+        }
+      }
+    });
   }
 
   /// Copies `lanes` columns of a transposed B, square by square. Columns behind the end are copies of the last one,
