@@ -1,8 +1,8 @@
 // Writes a convolution of one tap, from a row-major image to few channels, as a product of matrices:
 //   y[n][o][pixel] = sum over c of w[o][c] * x[n][c][pixel]
-// A convolution would first bring its image into blocks of channels, which takes longer than so few multiplications. The
-// image is certainly row-major where the caller gives it, or an op has just moved it; images that other convolutions
-// make are in blocks already. Weights must be constant.
+// A convolution would first bring its image into blocks of channels, which takes longer than so few multiplications.
+// The image is certainly row-major where the caller gives it, or an op has just moved it; images that other
+// convolutions make are in blocks already. Weights must be constant.
 #include "compiler/fusion/Match.h"
 #include "compiler/onnx/ops/Conv.h"
 

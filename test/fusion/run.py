@@ -86,6 +86,8 @@ CASES = {
     "shuffled1": (2, {"x": (2, 5, 7)}, "y=ConvTranspose<strides=[4]>(x,w)", dict(w=f(5, 1, 4))),
     "shuffled2": (2, {"x": (2, 5, 7)}, "y=ConvTranspose<strides=[4]>(x,w)", dict(w=f(5, 2, 12))),
     "shuffledcut": (3, {"x": (2, 24, 5, 7)}, "c=ConvTranspose<strides=[2,3],pads=[1,0,1,2]>(x,w,b) y=Sigmoid(c)", dict(w=f(24, 3, 4, 3), b=f(3))),
+    "trailing": (2, {"x": (6, 7, 5, 3)}, "e=Exp(x) y=ReduceSum<keepdims=0>(e,ax)", dict(ax=i(0, 3))),
+    "trailing1": (2, {"x": (6, 7, 5, 3)}, "y=ReduceMean<axes=[1,3]>(x)", {}),
     "pointwise": (2, {"x": (2, 24, 5, 7)}, "c=Conv(x,w,b) s=Sigmoid(c) y=Mul(c,s)", dict(w=f(3, 24, 1, 1), b=f(3))),
     "pointwise1": (1, {"x": (3, 24, 9)}, "y=Conv(x,w)", dict(w=f(6, 24, 1))),
     "pointwise3d": (2, {"x": (1, 24, 2, 3, 5)}, "t=Transpose<perm=[0,1,4,3,2]>(x) y=Conv(t,w,b)", dict(w=f(5, 24, 1, 1, 1), b=f(5))),

@@ -65,6 +65,9 @@ RecurrentPlan::RecurrentPlan(plan::KernelOp kernel, const target::MachineModel &
   bool isNear = gates * blocks * hidden * bytesOfVector <= machine.l1Bytes / 2;
   int64_t near = isNear ? 8 : std::min<int64_t>(8, 4 * machine.lineBytes / bytesOfVector);
   int64_t vectors = ofDigits() ? (oneRow ? (machine.registers - 6) / digits : 4) : oneRow ? near : 1;
+  if (!ofDigits() && !oneRow && stages.size() > 1) {
+    vectors = stages[0].gates.size(); // a stage of fewer gates has as many vectors, so that its sums hide the latency
+  }
   int64_t wide = 1, offset = 0;
   for (GateStage &stage : stages) {
     int64_t g = stage.gates.size();
