@@ -17,7 +17,7 @@ Attention::Attention(Build &build, const AttentionPlan &plan)
       result(group.space(Group::typeOf(op.getY()))) {
   q = group.buffer(op.getQ()), k = group.buffer(op.getK()), v = group.buffer(op.getV());
   own = build.begin * Ix(c.bytes); // whoever runs items [begin, end) has the scratch of item `begin` to itself
-  queries = piece(c.q), scores = piece(c.s), sums = piece(c.sums);
+  queries = piece(c.q), keyCopy = piece(c.k), scores = piece(c.s), sums = piece(c.sums);
   best = piece(c.best), total = piece(c.total), worth = piece(c.worth);
 }
 

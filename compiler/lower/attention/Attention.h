@@ -31,7 +31,7 @@ private:
   onnx::AttendOp op;
   Type element, vector;
   Space space, result;
-  Buffer q, k, v, queries, scores, sums, best, total, worth;
+  Buffer q, k, v, queries, keyCopy, scores, sums, best, total, worth;
   Ix own;
   std::optional<TileBlock> block; ///< the block of products in matrix registers, if they are used
   // The current task: its index along the outer axes, where its operands begin, and its first row.
@@ -114,6 +114,9 @@ private:
   void rowBlock(Ix block);
   /// Writes the queries of a block as [width][row] into scratch.
   void packQueries(Ix vectors);
+  /// Copies a block of keys that lie side by side. Read where they are, the columns of one key would compete for a few
+  /// sets of the caches.
+  void copyKeys(Ix first, Ix count);
   /// Computes the scores of a block of rows and a block of keys. Each tile of keys, which then is in the first cache,
   /// goes through all vectors of rows.
   void scoreBlock(Ix vectors, Ix first, Ix count);

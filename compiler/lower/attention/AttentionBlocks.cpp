@@ -1,5 +1,6 @@
 // Builds blocks of rows: scores of tiles of keys times vectors of rows, their exponentials, and sums of V.
 #include "compiler/lower/attention/Attention.h"
+#include "compiler/lower/core/CopyElements.h"
 
 using namespace mlir;
 
@@ -61,7 +62,16 @@ void Attention::packQueries(Ix vectors) {
   });
 }
 
+void Attention::copyKeys(Ix first, Ix count) {
+  w.loop(0, p.width, 1, [&](Ix d) {
+    copyElements(w, k, baseK + first + d * Ix(p.k.column()), keyCopy, d * c.keyStride(), count);
+  });
+}
+
 void Attention::scoreBlock(Ix vectors, Ix first, Ix count) {
+  if (c.copiesKeys) {
+    copyKeys(first, count);
+  }
   Ix whole = vectors - remainder(vectors, c.rowVectors);
   w.loop(0, count, c.keyTile, [&](Ix key) {
     w.loop(0, whole, c.rowVectors, [&](Ix vector) { scoreTile(vector * c.lanes, c.rowVectors, first, key); });
@@ -74,8 +84,10 @@ void Attention::scoreTile(Ix row, int64_t width, Ix first, Ix key) {
   SmallVector<Ix> keys, from;
   for (int64_t i = 0; i < c.keyTile; ++i) {
     keys.push_back(min(first + key + Ix(i), Ix(p.keys) - Ix(1)));
-    from.push_back(w.hidden(baseK + keys.back() * Ix(p.k.row())));
+    from.push_back(w.hidden(c.copiesKeys ? keys.back() - first : baseK + keys.back() * Ix(p.k.row())));
   }
+  const Buffer &keyBuffer = c.copiesKeys ? keyCopy : k;
+  Ix column = c.copiesKeys ? Ix(c.keyStride()) : Ix(p.k.column());
   auto step = [&](Ix d, int64_t count, ValueRange carried) {
     SmallVector<Value> next(carried);
     for (int64_t u = 0; u < count; ++u) {
@@ -84,7 +96,7 @@ void Attention::scoreTile(Ix row, int64_t width, Ix first, Ix key) {
         vectors.push_back(w.load(queries, (d + Ix(u)) * c.rowsBlock + row + Ix(i * c.lanes), c.lanes));
       }
       for (int64_t i = 0; i < c.keyTile; ++i) {
-        Value x = w.splat(w.load(k, from[i] + (d + Ix(u)) * Ix(p.k.column())), c.lanes);
+        Value x = w.splat(w.load(keyBuffer, from[i] + (d + Ix(u)) * column), c.lanes);
         for (int64_t j = 0; j < width; ++j) {
           next[i * width + j] = w.fma(x, vectors[j], next[i * width + j]);
         }

@@ -219,6 +219,10 @@ static void place(AttentionCut &c, const AttentionProblem &p, MutableArrayRef<At
   bool many = !c.vectors.is(0);
   int64_t rows = many ? c.rowsBlock : std::max<int64_t>(1, c.most), keys = c.keysBlock + c.lanes;
   c.q = take(c, 4 * std::max(many && !c.tiles ? rows * p.width : 0, c.most * (p.width + c.lanes)));
+  c.copiesKeys = many && !c.tiles && p.k.row().is(1) && !p.k.column().is(1);
+  if (c.copiesKeys) {
+    c.k = take(c, 4 * c.keyStride() * p.width);
+  }
   c.s = take(c, 4 * keys * (many ? rows : 1));
   int64_t tiled = rows; // including the rows of the last tile that nobody reads
   if (many && p.rows.isNumber()) {

@@ -42,10 +42,13 @@ struct AttentionCut {
   support::Size left; ///< rows that are left behind the vectors; negative where the last vector is not full
   /// Byte offsets in scratch of the queries, the scores, V's sums, and each row's maximum, sum of weights and rescaling
   /// factor. `bytes` is the size of all scratch.
-  int64_t q, s, sums, best, total, worth, bytes = 0;
+  int64_t q, k = 0, s, sums, best, total, worth, bytes = 0;
+  bool copiesKeys = false; ///< whether blocks of rows copy each block of keys to scratch, as [width][key]
   std::optional<TileShape> tiles; ///< the block of products in matrix registers; none: vectors multiply
   int64_t splitQ = 0, splitK = 0, splitV = 0, splitWeights = 0; ///< byte offsets of split factors in scratch
   int64_t keyBytes = 0, weightBytes = 0;                        ///< bytes of a split key, and of a row's split weights
+  /// Returns the elements from one column of copied keys to the next: whole vectors.
+  int64_t keyStride() const { return static_cast<int64_t>(llvm::alignTo(keysBlock, lanes)); }
   /// Returns the elements between the rows of V's sums.
   int64_t valueStride() const { return valueVectors * valueLanes; }
 };
