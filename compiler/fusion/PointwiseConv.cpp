@@ -58,13 +58,13 @@ struct Pointwise : OpRewritePattern<onnx::ConvOp> {
     }
     onnx::Formula f(rewriter, conv.getLoc());
     int64_t outputs = w.getDimSize(0), inputs = w.getDimSize(1), groups = static_cast<int64_t>(conv.getGroup());
-    if (groups == outputs && inputs == 1 && onnx::sizeOf(x, 1).is(outputs)) {
+    if (groups > 1 && groups == outputs && inputs == 1 && onnx::sizeOf(x, 1).is(outputs)) {
       rewriter.replaceOp(conv, scaled(conv, outputs, f));
       return success();
     }
-    bool isLittle = outputs * inputsOfOutput <= inputs ||
-                    (std::max(outputs, inputs) <= fewChannels && isOnlyReturned(conv.getY()));
-    if (groups != 1 || !isLittle || !isRowMajor(conv.getX())) {
+    bool isLittle =
+        outputs * inputsOfOutput <= inputs || (std::max(outputs, inputs) <= fewChannels && isOnlyReturned(conv.getY()));
+    if (groups != 1 || inputs == 1 || !isLittle || !isRowMajor(conv.getX())) {
       return failure();
     }
     rewriter.replaceOp(conv, product(conv, outputs, inputs, f));
@@ -97,6 +97,8 @@ private:
 
 } // namespace
 
-void populatePointwiseConv(RewritePatternSet &patterns) { patterns.add<Pointwise>(patterns.getContext()); }
+void populatePointwiseConv(RewritePatternSet &patterns) {
+  patterns.add<Pointwise>(patterns.getContext(), /*benefit=*/0);
+}
 
 } // namespace ingot::fusion

@@ -43,8 +43,9 @@ struct Split : OpRewritePattern<onnx::ReduceOp> {
     }
     onnx::Formula f(rewriter, op.getLoc());
     auto reduced = [&](Value v, ArrayRef<int64_t> along) {
-      return f.op("Reduce", {v}, {f.b.getNamedAttr("kind", op.getKindAttr()),
-                                  f.b.getNamedAttr("axes", f.b.getDenseI64ArrayAttr(along)), f.flag("keepdims")});
+      return f.op("Reduce", {v},
+                  {f.b.getNamedAttr("kind", op.getKindAttr()),
+                   f.b.getNamedAttr("axes", f.b.getDenseI64ArrayAttr(along)), f.flag("keepdims")});
     };
     rewriter.replaceOp(op, f.reshapeTo(reduced(reduced(op.getData(), first), others), onnx::sizesOf(y)));
     return success();

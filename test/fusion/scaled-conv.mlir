@@ -3,19 +3,19 @@
 
 // Batch normalisation, as simplify leaves it, over a grouped convolution: one op.
 // CHECK-LABEL: @batchNormalization
-func.func @batchNormalization(%x: tensor<1x2x4x4xf32>) -> tensor<1x2x4x4xf32> {
-  // CHECK-DAG: %[[W:.*]] = onnx.Constant dense<{{\[\[\[\[}}4.000000e+00{{.*}}, {{\[\[\[}}1.000000e+01{{.*}}> : tensor<2x1x1x1xf32>
+func.func @batchNormalization(%x: tensor<1x2x4x4xf32>) -> tensor<1x2x4x3xf32> {
+  // CHECK-DAG: %[[W:.*]] = onnx.Constant dense<{{\[\[\[\[}}4.000000e+00, 2.000000e+00{{.*}}, {{\[\[\[}}1.000000e+01{{.*}}> : tensor<2x1x1x2xf32>
   // CHECK-DAG: %[[B:.*]] = onnx.Constant dense<[1.200000e+01, 2.500000e+01]> : tensor<2xf32>
   // CHECK: %[[Y:.*]] = onnx.Conv %arg0, %[[W]], %[[B]] {group = 2 : i64}
   // CHECK-NEXT: return %[[Y]]
-  %w = onnx.Constant dense<[[[[2.0]]], [[[5.0]]]]> : tensor<2x1x1x1xf32>
+  %w = onnx.Constant dense<[[[[2.0, 1.0]]], [[[5.0, 1.0]]]]> : tensor<2x1x1x2xf32>
   %b = onnx.Constant dense<[1.0, 2.0]> : tensor<2xf32>
   %f = onnx.Constant dense<[[[2.0]], [[2.0]]]> : tensor<2x1x1xf32>
   %o = onnx.Constant dense<[[[10.0]], [[21.0]]]> : tensor<2x1x1xf32>
-  %0 = onnx.Conv %x, %w, %b {group = 2 : i64} : (tensor<1x2x4x4xf32>, tensor<2x1x1x1xf32>, tensor<2xf32>) -> tensor<1x2x4x4xf32>
-  %1 = onnx.Mul %0, %f : (tensor<1x2x4x4xf32>, tensor<2x1x1xf32>) -> tensor<1x2x4x4xf32>
-  %2 = onnx.Add %1, %o : (tensor<1x2x4x4xf32>, tensor<2x1x1xf32>) -> tensor<1x2x4x4xf32>
-  return %2 : tensor<1x2x4x4xf32>
+  %0 = onnx.Conv %x, %w, %b {group = 2 : i64} : (tensor<1x2x4x4xf32>, tensor<2x1x1x2xf32>, tensor<2xf32>) -> tensor<1x2x4x3xf32>
+  %1 = onnx.Mul %0, %f : (tensor<1x2x4x3xf32>, tensor<2x1x1xf32>) -> tensor<1x2x4x3xf32>
+  %2 = onnx.Add %1, %o : (tensor<1x2x4x3xf32>, tensor<2x1x1xf32>) -> tensor<1x2x4x3xf32>
+  return %2 : tensor<1x2x4x3xf32>
 }
 
 // -----
@@ -115,21 +115,21 @@ func.func @otherAxis(%x: tensor<1x1x4x2xf32>) -> tensor<1x2x4x2xf32> {
 
 // -----
 
-// Before a convolution without padding: w = [2 * 10, 3 * 100], b = 2 * 1 + 3 * 4 with the offsets.
+// Before a convolution without padding: w = [2 * 10, 3 * 100], b = (2 + 0) * 1 + (3 + 0) * 4 with the offsets.
 // CHECK-LABEL: @before
-func.func @before(%x: tensor<1x2x4xf32>) -> tensor<1x1x4xf32> {
-  // CHECK-DAG: %[[W:.*]] = onnx.Constant dense<{{\[\[\[}}2.000000e+01{{\], \[}}3.000000e+02{{\]\]\]}}> : tensor<1x2x1xf32>
+func.func @before(%x: tensor<1x2x4xf32>) -> tensor<1x1x3xf32> {
+  // CHECK-DAG: %[[W:.*]] = onnx.Constant dense<{{\[\[\[}}2.000000e+01, 0.000000e+00{{\], \[}}3.000000e+02, 0.000000e+00{{\]\]\]}}> : tensor<1x2x2xf32>
   // CHECK-DAG: %[[B:.*]] = onnx.Constant dense<1.400000e+01> : tensor<1xf32>
   // CHECK: %[[Y:.*]] = onnx.Conv %arg0, %[[W]], %[[B]]
   // CHECK-NEXT: return %[[Y]]
   %none = onnx.None : none
-  %w = onnx.Constant dense<[[[2.0], [3.0]]]> : tensor<1x2x1xf32>
+  %w = onnx.Constant dense<[[[2.0, 0.0], [3.0, 0.0]]]> : tensor<1x2x2xf32>
   %f = onnx.Constant dense<[[10.0], [100.0]]> : tensor<2x1xf32>
   %o = onnx.Constant dense<[[1.0], [4.0]]> : tensor<2x1xf32>
   %0 = onnx.Mul %x, %f : (tensor<1x2x4xf32>, tensor<2x1xf32>) -> tensor<1x2x4xf32>
   %1 = onnx.Add %0, %o : (tensor<1x2x4xf32>, tensor<2x1xf32>) -> tensor<1x2x4xf32>
-  %2 = onnx.Conv %1, %w, %none : (tensor<1x2x4xf32>, tensor<1x2x1xf32>, none) -> tensor<1x1x4xf32>
-  return %2 : tensor<1x1x4xf32>
+  %2 = onnx.Conv %1, %w, %none : (tensor<1x2x4xf32>, tensor<1x2x2xf32>, none) -> tensor<1x1x3xf32>
+  return %2 : tensor<1x1x3xf32>
 }
 
 // -----

@@ -63,9 +63,8 @@ void Attention::packQueries(Ix vectors) {
 }
 
 void Attention::copyKeys(Ix first, Ix count) {
-  w.loop(0, p.width, 1, [&](Ix d) {
-    copyElements(w, k, baseK + first + d * Ix(p.k.column()), keyCopy, d * c.keyStride(), count);
-  });
+  w.loop(0, p.width, 1,
+         [&](Ix d) { copyElements(w, k, baseK + first + d * Ix(p.k.column()), keyCopy, d * c.keyStride(), count); });
 }
 
 void Attention::scoreBlock(Ix vectors, Ix first, Ix count) {

@@ -43,7 +43,7 @@ struct AttentionCut {
   /// Byte offsets in scratch of the queries, the scores, V's sums, and each row's maximum, sum of weights and rescaling
   /// factor. `bytes` is the size of all scratch.
   int64_t q, k = 0, s, sums, best, total, worth, bytes = 0;
-  bool copiesKeys = false; ///< whether blocks of rows copy each block of keys to scratch, as [width][key]
+  bool copiesKeys = false;        ///< whether blocks of rows copy each block of keys to scratch, as [width][key]
   std::optional<TileShape> tiles; ///< the block of products in matrix registers; none: vectors multiply
   int64_t splitQ = 0, splitK = 0, splitV = 0, splitWeights = 0; ///< byte offsets of split factors in scratch
   int64_t keyBytes = 0, weightBytes = 0;                        ///< bytes of a split key, and of a row's split weights
