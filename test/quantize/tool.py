@@ -167,6 +167,30 @@ def check_tables(tool, count):
     count.add("a table that is kept", wrong or (None if kept == [False, True] and {FLOAT, TensorProto.INT8} == {t.data_type for t in onnx.load(place / "q.onnx").graph.initializer if list(t.dims) == [5000, 64]} else f"{report}"))
 
 
+def check_biases(tool, count):
+    """A bias behind a product is float16 in the file where that is nothing beside the rounding of what the product reads, and is added as float32."""
+    own = np.random.default_rng(15)
+    samples = [own.normal(size=(3, 48)).astype(np.float32) for _ in range(3)]
+    fine = own.normal(0, 0.1, 256).astype(np.float32)
+    loud = fine.copy()
+    loud[7] = 1000.3  # float16 has steps of a half there
+    for name, bias, narrow in ("small", fine, True), ("loud", loud, False), ("beyond", np.float32(1e5) + fine, False), ("few", fine[:255], False), ("row", fine[None], True):
+        g = Graph(17, x=[3, 48])
+        total = g.add("Add", bias, g.add("MatMul", "x", own.normal(0, 0.2, (48, bias.size)).astype(np.float32)))
+        model = g.model(g.add("Sub", total, bias.copy()))  # what is added alone would hide what is lost
+        model.graph.output[0].CopyFrom(helper.make_tensor_value_info(model.graph.output[0].name, FLOAT, [3, bias.size]))
+        place = tool.place(model, samples)
+        report, wrong = tool.report(place)
+        if not wrong:
+            made = onnx.load(place / "q.onnx")
+            onnx.checker.check_model(made, full_check=True)
+            (other,), (want,) = (session(m).run(None, {"x": samples[0]}) for m in (made, model))
+            got = tool.outputs(place, place / "test_data_set_0")
+            right = ("FLOAT16" in types_of(made)) == narrow and min(cosine(other, want), cosine(got, want)) > 0.999
+            wrong = None if right else f"types {types_of(made)}, cosines {cosine(other, want)}, {cosine(got, want)}"
+        count.add(f"a bias of float16, {name}", wrong)
+
+
 UNTYPED = """<ir_version: 8, opset_import: ["" : 13]>
 g (float[3,4] x) => (float[3,4] y) <float[4,4] w = {1, 2, 3, 4, 5, 6, 7, 8, 9, 1, 2, 3, 4, 5, 6, 7}> {
   n = Constant <value = int64 {2}> () c = Constant <value = bool {1}> ()
@@ -252,4 +276,4 @@ def check_float16_range(tool, count):
 
 
 if __name__ == "__main__":
-    run(__doc__, "quantized", check_schemes, check_tables, check_recurrent, check_odd_nodes, check_float16_range)
+    run(__doc__, "quantized", check_schemes, check_tables, check_biases, check_recurrent, check_odd_nodes, check_float16_range)
