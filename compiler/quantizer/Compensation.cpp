@@ -1,6 +1,6 @@
-// With H the sum of x^ x^' and C that of x^ x', the weights V with which x^' V is nearest to x' W are H^-1 C W, which is
-// W + H^-1 (C - H) W. GPTQ then rounds V by H. The inverse is U' U, of a matrix with a larger diagonal, so that what few
-// samples say of rare directions moves no weight far.
+// With H the sum of x^ x^' and C that of x^ x', the weights V with which x^' V is nearest to x' W are H^-1 C W, which
+// is W + H^-1 (C - H) W. GPTQ then rounds V by H. The inverse is U' U, of a matrix with a larger diagonal, so that what
+// few samples say of rare directions moves no weight far.
 #include "compiler/quantizer/Compensation.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/Parallel.h"

@@ -1,7 +1,7 @@
 // Rounds weights so that each layer makes up for its own rounding and for that of the layers in front. A model whose
-// weights are inputs is compiled once. It runs with the weights as they are, and with those that are rounded so far, and
-// what the next layers read in both is all that they need. Layers are taken in waves, of which there are not many in
-// deep models, since each runs the whole model on all samples.
+// weights are inputs is compiled once. It runs with the weights as they are, and with those that are rounded so far,
+// and what the next layers read in both is all that they need. Layers are taken in waves, of which there are not many
+// in deep models, since each runs the whole model on all samples.
 #include "compiler/driver/Progress.h"
 #include "compiler/driver/quantizing/Quantizer.h"
 #include "compiler/importer/ElementType.h"

@@ -1,7 +1,7 @@
-// Lets a language model write texts to calibrate with: what its layers read there is about what they read in others, and
-// nobody has to have data. A model can where one input has tokens, by which a table is gathered, and an output says for
-// each place how likely each token is to be the next one. All places of a text get tokens by that at once, some times
-// over; each time, one more of them has in front of it what it was drawn for.
+// Lets a language model write texts to calibrate with: what its layers read there is about what they read in others,
+// and nobody has to have data. A model can where one input has tokens, by which a table is gathered, and an output says
+// for each place how likely each token is to be the next one. All places of a text get tokens by that at once, some
+// times over; each time, one more of them has in front of it what it was drawn for.
 #include "compiler/driver/Progress.h"
 #include "compiler/driver/quantizing/Quantizer.h"
 #include "compiler/importer/ElementType.h"
@@ -185,8 +185,8 @@ llvm::Error Quantizer::writeTexts() {
   ModelRuns runs(forSamples, invocation.model.modelPath);
   llvm::Expected<bool> can = canWrite(**empty, runs);
   if (!can) {
-    warn(invocation.model.modelPath + ": warning: the model writes no texts to round its weights by: " +
-         llvm::toString(can.takeError()));
+    warn(invocation.model.modelPath +
+         ": warning: the model writes no texts to round its weights by: " + llvm::toString(can.takeError()));
     return llvm::Error::success();
   }
   int64_t each = elementsOf((*empty)->data.inputs[(*empty)->input]);
