@@ -136,6 +136,29 @@ def check_recurrent(tool, count):
     count.add("a recurrent layer is kept", wrong or (None if [layer["quantized"] for layer in report["layers"]] == [True, False] and report["cosine"] > 0.99 else f"{report}"))
 
 
+def check_run_forms(tool, count):
+    """An LSTM's state is bytes, too, where held-out samples lose little by that; its weights are bytes up to 63, with a scale for each row."""
+    own = np.random.default_rng(21)
+    w = lambda *shape, scale: own.normal(0, scale, shape).astype(np.float32)
+    for name, louder, flags, wanted in ("both ways", 1, (), "DynamicQuantizeLSTM"), ("by run", 1, ("--scheme", "int8-dynamic"), "DynamicQuantizeLSTM"), ("quick", 1, ("--effort", "quick"), "LSTM"), ("loud", 40, (), "LSTM"):
+        g = Graph(14, x=[6, 1, 24])
+        y, last, cell = g.add("LSTM", "x", w(2, 64, 24, scale=0.3), w(2, 64, 16, scale=0.2 * louder), w(2, 128, scale=0.1), "", "", "", w(2, 48, scale=0.1), direction="bidirectional", hidden_size=16, outputs=3)
+        model = g.model(g.add("Mul", y, np.float32(2)))
+        model.graph.output[0].CopyFrom(helper.make_tensor_value_info(model.graph.output[0].name, FLOAT, [6, 2, 1, 16]))
+        samples = [w(6, 1, 24, scale=1) for _ in range(8)]
+        place = tool.place(model, samples)
+        report, wrong = tool.report(place, *flags)
+        if not wrong:
+            made = onnx.load(place / "q.onnx")
+            onnx.checker.check_model(made, full_check=True)
+            ops = [node.op_type for node in made.graph.node if "LSTM" in node.op_type]
+            (other,), (want,) = (session(m).run(None, {"x": samples[0]}) for m in (made, model))
+            got = tool.outputs(place, place / "test_data_set_0")
+            near = min(cosine(other, want), cosine(got, want)) > (0.999 if louder == 1 else 0.9) and cosine(other, got) > 0.9999
+            wrong = None if ops == [wanted] and near else f"{ops}, cosines {cosine(other, want)}, {cosine(got, want)}"
+        count.add(f"an LSTM, {name}", wrong)
+
+
 def check_tables(tool, count):
     """A table of embeddings is bytes in every scheme of integers, whoever reads it, and equal constants are one."""
     own = np.random.default_rng(13)
@@ -277,4 +300,4 @@ def check_float16_range(tool, count):
 
 
 if __name__ == "__main__":
-    run(__doc__, "quantized", check_schemes, check_tables, check_biases, check_recurrent, check_odd_nodes, check_float16_range)
+    run(__doc__, "quantized", check_schemes, check_tables, check_biases, check_recurrent, check_run_forms, check_odd_nodes, check_float16_range)

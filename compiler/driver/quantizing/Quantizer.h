@@ -114,6 +114,12 @@ private:
   std::map<std::string, quantizer::Encoding> encodingsOf(llvm::ArrayRef<quantizer::Layer> of,
                                                          const std::map<std::string, quantizer::FloatRange> &ranges);
   void writeStatic(const std::map<std::string, quantizer::FloatRange> &ranges);
+  void writeDynamic();
+  /// Returns the layers that do not have the form by run.
+  std::vector<quantizer::Layer> notByRun() const;
+  /// Gives LSTMs the form whose state is bytes, too, which takes less time on every machine, unless held-out samples
+  /// say that it costs too much. `write` writes the model again, with `byRun`.
+  llvm::Error chooseRunForms(llvm::function_ref<void()> write);
   /// Keeps the fewest of the most sensitive layers in float with which the outputs are as near as --max-drop wants.
   llvm::Error limitDrop(const std::map<std::string, quantizer::FloatRange> &ranges);
   /// Returns for each layer 1 - the least cosine of the outputs when it alone is rounded.
@@ -257,6 +263,7 @@ private:
   std::string folder;
   int files = 0;                        ///< how many files were written there
   std::vector<quantizer::Layer> layers; ///< the layers to be quantized
+  std::vector<quantizer::Layer> byRun;  ///< those of them whose state is bytes
   std::vector<quantizer::Layer> tables; ///< tables that become bytes beside them
   QuantizeFacts facts;
 };
