@@ -1,5 +1,5 @@
-// Weights go to 63 only, so that no machine cuts the sums of their products in ONNX Runtime (docs/quantization.md). They
-// are signed, since OpenVINO takes zero points of rows for something else.
+// Weights go to 63 only, so that no machine cuts the sums of their products in ONNX Runtime (docs/quantization.md).
+// They are signed, since OpenVINO takes zero points of rows for something else.
 #include "compiler/quantizer/RecurrentRuns.h"
 #include "compiler/importer/ElementType.h"
 #include "compiler/quantizer/Weights.h"
@@ -7,8 +7,7 @@
 namespace ingot::quantizer {
 
 bool hasRunForm(const Model &model, const Layer &layer) {
-  return layer.graph == 0 && layer.op == "LSTM" &&
-         intOf(model.proto.graph().node(layer.node), "layout", 0) == 0;
+  return layer.graph == 0 && layer.op == "LSTM" && intOf(model.proto.graph().node(layer.node), "layout", 0) == 0;
 }
 
 /// Turns the last two axes of weights.
@@ -57,8 +56,8 @@ void writeRunForms(Model &model, llvm::ArrayRef<Layer> layers) {
       *graph.add_initializer() =
           tensorOf<int8_t>(node.input(operand), importer::kInt8, dims, turned(weights.values, own.dims));
       *graph.add_initializer() = tensorOf<float>(node.input(scale), importer::kFloat, rows, scales);
-      *graph.add_initializer() = tensorOf<int8_t>(node.input(scale + 1), importer::kInt8, rows,
-                                                  std::vector<int8_t>(scales.size()));
+      *graph.add_initializer() =
+          tensorOf<int8_t>(node.input(scale + 1), importer::kInt8, rows, std::vector<int8_t>(scales.size()));
     }
   }
   if (!layers.empty()) {

@@ -117,8 +117,8 @@ private:
   void writeDynamic();
   /// Returns the layers that do not have the form by run.
   std::vector<quantizer::Layer> notByRun() const;
-  /// Gives LSTMs the form whose state is bytes, too, which takes less time on every machine, unless held-out samples
-  /// say that it costs too much. `write` writes the model again, with `byRun`.
+  /// Gives LSTMs the form whose state is bytes, too, which needs fewer products, unless held-out samples say that
+  /// it costs too much. `write` writes the model again, with `byRun`.
   llvm::Error chooseRunForms(llvm::function_ref<void()> write);
   /// Keeps the fewest of the most sensitive layers in float with which the outputs are as near as --max-drop wants.
   llvm::Error limitDrop(const std::map<std::string, quantizer::FloatRange> &ranges);
