@@ -37,7 +37,8 @@ INGOT = {
     "dynamic": ["--scheme", "int8-dynamic"],
     "int8-weights": ["--scheme", "int8-weights"],
     "int4": ["--scheme", "int4"],
-    "int4-gptq": ["--scheme", "int4", "--gptq"],
+    "int4 no data": ["--scheme", "int4"],
+    "int4 quick": ["--scheme", "int4", "--effort", "quick"],
 }
 
 
@@ -198,7 +199,8 @@ def main():
                     continue
                 to = out / "ingot.onnx"
                 begin = ingot_run.resource.getrusage(ingot_run.resource.RUSAGE_CHILDREN).ru_utime
-                done = subprocess.run([arguments.ingot, "quantize", model, "--data", folder / "samples", "-o", to, *flags], capture_output=True, text=True)
+                data = [] if "no data" in label else ["--data", folder / "samples"]
+                done = subprocess.run([arguments.ingot, "quantize", model, *data, "-o", to, *flags], capture_output=True, text=True)
                 spent = ingot_run.resource.getrusage(ingot_run.resource.RUSAGE_CHILDREN).ru_utime - begin
                 if done.returncode:
                     print(f"  {label:24} {done.stderr.strip().splitlines()[-1].replace(str(arguments.folder) + '/', '')}", flush=True)

@@ -10,7 +10,10 @@ that training and calibration have not seen. Graphs are written node by node, so
 import argparse
 import pathlib
 import re
+import sys
 import time
+
+sys.path = [folder for folder in sys.path if folder != str(pathlib.Path(__file__).resolve().parent)]  # torch looks for a module `cuda`, and there is one here
 
 import numpy as np
 import onnx

@@ -98,6 +98,13 @@ void Channels::addMoments(llvm::ArrayRef<float> values, int64_t channels) {
   });
 }
 
+void Channels::addMoments(const Channels &other) {
+  products.resize(std::max(products.size(), other.products.size()));
+  for (size_t i = 0; i < other.products.size(); ++i) {
+    products[i] += other.products[i];
+  }
+}
+
 bool Channels::hasMoments() const {
   return std::all_of(products.begin(), products.end(), [](float value) { return std::isfinite(value); }) &&
          std::any_of(products.begin(), products.end(), [](float value) { return value != 0; });

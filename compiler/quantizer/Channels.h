@@ -15,6 +15,7 @@ public:
   /// Adds the products of any two channels, which must be the last axis, to the upper triangle of a matrix. A row with
   /// a value that is not finite is left out.
   void addMoments(llvm::ArrayRef<float> values, int64_t channels);
+  void addMoments(const Channels &other);
 
   llvm::ArrayRef<float> largest() const { return magnitudes; } ///< the largest magnitude of each channel
   llvm::ArrayRef<float> lows() const { return least; }         ///< the least value of each channel, at most 0

@@ -4,6 +4,7 @@
 #include "compiler/quantizer/Weights.h"
 #include "compiler/support/ElementTypes.h"
 #include "llvm/ADT/STLExtras.h"
+#include <cmath>
 
 namespace ingot::quantizer {
 namespace {
@@ -18,7 +19,8 @@ public:
       std::string &wide = widened[{own.weight, 0}];
       if (wide.empty()) {
         wide = names.fresh(own.weight + "_float");
-        std::string half = addHalf(*index.weight(own.weight));
+        std::string half = names.fresh(own.weight + "_fp16");
+        *graph.add_initializer() = halfOf(*index.weight(own.weight), half);
         setInt(makeNode(edits.before(0), "Cast", names.fresh(own.weight + "_Cast"), {half}, {wide}), "to",
                importer::kFloat);
       }
@@ -46,18 +48,6 @@ public:
   }
 
 private:
-  std::string addHalf(const pb::TensorProto &tensor) {
-    const support::FloatFormat &format = support::elementType(importer::kFloat16).format;
-    std::vector<uint16_t> codes;
-    for (float value : floatsOf(tensor)) {
-      codes.push_back(uint16_t(format.encode(value)));
-    }
-    std::string name = names.fresh(tensor.name() + "_fp16");
-    std::vector<int64_t> dims(dimsOf(tensor));
-    *graph.add_initializer() = tensorOf<uint16_t>(name, importer::kFloat16, dims, codes);
-    return name;
-  }
-
   pb::GraphProto &graph;
   Names names;
   Index index;
@@ -78,6 +68,20 @@ void writeAll(Model &model, llvm::ArrayRef<Layer> layers, void (Writer::*write)(
 }
 
 } // namespace
+
+pb::TensorProto halfOf(const pb::TensorProto &tensor, const std::string &name) {
+  const support::FloatFormat &format = support::elementType(importer::kFloat16).format;
+  std::vector<uint16_t> codes;
+  for (float value : floatsOf(tensor)) {
+    codes.push_back(uint16_t(format.encode(value)));
+  }
+  return tensorOf<uint16_t>(name, importer::kFloat16, dimsOf(tensor), codes);
+}
+
+double errorOfHalf(float value) {
+  const support::FloatFormat &format = support::elementType(importer::kFloat16).format;
+  return std::fabs(format.decode(format.encode(value)) - double(value));
+}
 
 void writeHalfWeights(Model &model, llvm::ArrayRef<Layer> layers) { writeAll(model, layers, &Writer::writeHalf); }
 void writeFloat8Weights(Model &model, llvm::ArrayRef<Layer> layers) { writeAll(model, layers, &Writer::writeFloat8); }

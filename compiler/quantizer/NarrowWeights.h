@@ -8,6 +8,11 @@ namespace ingot::quantizer {
 /// The largest number that float16 has.
 constexpr float kMostOfHalf = 65504;
 
+/// Returns a tensor of float32 as one of float16, each value the nearest.
+pb::TensorProto halfOf(const pb::TensorProto &tensor, const std::string &name);
+/// Returns how far the nearest float16 is from a value.
+double errorOfHalf(float value);
+
 /// Makes the weights of layers and tables float16, of which none may be beyond the largest one. What is computed stays
 /// float32.
 void writeHalfWeights(Model &model, llvm::ArrayRef<Layer> layers);

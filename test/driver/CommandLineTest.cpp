@@ -265,8 +265,8 @@ TEST(CommandLine, WordsOfOptions) {
   EXPECT_EQ(parsed({"quantize", "m.onnx", "-o", "q.onnx", "--scheme", "bf16"}).quantization.scheme, Scheme::BFloat16);
   expectSays(wrong({"quantize", "m.onnx", "-o", "q.onnx", "--scheme", "int8-dynamic", "--method", "mse"}),
              "--method has no effect on --scheme int8-dynamic: it is for int8");
-  expectSays(wrong({"quantize", "m.onnx", "-o", "q.onnx", "--scheme", "int4", "--effort", "quick"}),
-             "--effort has no effect on --scheme int4: it is for int8, int8-dynamic");
+  expectSays(wrong({"quantize", "m.onnx", "-o", "q.onnx", "--scheme", "fp16", "--effort", "quick"}),
+             "--effort has no effect on --scheme fp16: it is for int8, int8-dynamic, int4, int2");
   expectSays(wrong({"quantize", "m.onnx", "-o", "q.onnx", "--scheme", "int3"}),
              "int3 not in {int8,int8-dynamic,int8-weights,int4,int2,mixed,fp8,fp8-weights,fp16-weights,fp16,bf16}");
 }

@@ -81,7 +81,8 @@ def check_scheme(tool, model, samples, name):
         return f"cosine {report['cosine']}"
     want = session(model).run(None, {"x": samples[0]})[0]
     got = tool.outputs(place, place / "test_data_set_0")
-    if got is None or abs(cosine(want, got) - 1) > 1 - least:
+    # What mixed may lose it loses of all samples together, by whatever forms were fast just then; of one it may be more.
+    if got is None or abs(cosine(want, got) - 1) > (1 - least) * (2 if name == "mixed" else 1):
         return "a run of the result is not near the model"
     if name not in RUNTIME_LACKS:
         other = session(quantized).run(None, {"x": samples[0]})[0]
@@ -135,6 +136,29 @@ def check_recurrent(tool, count):
     count.add("a recurrent layer is kept", wrong or (None if [layer["quantized"] for layer in report["layers"]] == [True, False] and report["cosine"] > 0.99 else f"{report}"))
 
 
+def check_run_forms(tool, count):
+    """An LSTM's state is bytes, too, where held-out samples lose little by that; its weights are bytes up to 63, with a scale for each row."""
+    own = np.random.default_rng(21)
+    w = lambda *shape, scale: own.normal(0, scale, shape).astype(np.float32)
+    for name, louder, flags, wanted in ("both ways", 1, (), "DynamicQuantizeLSTM"), ("by run", 1, ("--scheme", "int8-dynamic"), "DynamicQuantizeLSTM"), ("quick", 1, ("--effort", "quick"), "LSTM"), ("loud", 40, (), "LSTM"):
+        g = Graph(14, x=[6, 1, 24])
+        y, last, cell = g.add("LSTM", "x", w(2, 64, 24, scale=0.3), w(2, 64, 16, scale=0.2 * louder), w(2, 128, scale=0.1), "", "", "", w(2, 48, scale=0.1), direction="bidirectional", hidden_size=16, outputs=3)
+        model = g.model(g.add("Mul", y, np.float32(2)))
+        model.graph.output[0].CopyFrom(helper.make_tensor_value_info(model.graph.output[0].name, FLOAT, [6, 2, 1, 16]))
+        samples = [w(6, 1, 24, scale=1) for _ in range(8)]
+        place = tool.place(model, samples)
+        report, wrong = tool.report(place, *flags)
+        if not wrong:
+            made = onnx.load(place / "q.onnx")
+            onnx.checker.check_model(made, full_check=True)
+            ops = [node.op_type for node in made.graph.node if "LSTM" in node.op_type]
+            (other,), (want,) = (session(m).run(None, {"x": samples[0]}) for m in (made, model))
+            got = tool.outputs(place, place / "test_data_set_0")
+            near = min(cosine(other, want), cosine(got, want)) > (0.999 if louder == 1 else 0.9) and cosine(other, got) > 0.9999
+            wrong = None if ops == [wanted] and near else f"{ops}, cosines {cosine(other, want)}, {cosine(got, want)}"
+        count.add(f"an LSTM, {name}", wrong)
+
+
 def check_tables(tool, count):
     """A table of embeddings is bytes in every scheme of integers, whoever reads it, and equal constants are one."""
     own = np.random.default_rng(13)
@@ -165,6 +189,30 @@ def check_tables(tool, count):
     report, wrong = tool.report(place, "--keep", "Gather_0")
     kept = [layer["quantized"] for layer in report["layers"] if layer["operator"] == "Gather"] if report else []
     count.add("a table that is kept", wrong or (None if kept == [False, True] and {FLOAT, TensorProto.INT8} == {t.data_type for t in onnx.load(place / "q.onnx").graph.initializer if list(t.dims) == [5000, 64]} else f"{report}"))
+
+
+def check_biases(tool, count):
+    """A bias behind a product is float16 in the file where that is nothing beside the rounding of what the product reads, and is added as float32."""
+    own = np.random.default_rng(15)
+    samples = [own.normal(size=(3, 48)).astype(np.float32) for _ in range(3)]
+    fine = own.normal(0, 0.1, 256).astype(np.float32)
+    loud = fine.copy()
+    loud[7] = 1000.3  # float16 has steps of a half there
+    for name, bias, narrow in ("small", fine, True), ("loud", loud, False), ("beyond", np.float32(1e5) + fine, False), ("few", fine[:255], False), ("row", fine[None], True):
+        g = Graph(17, x=[3, 48])
+        total = g.add("Add", bias, g.add("MatMul", "x", own.normal(0, 0.2, (48, bias.size)).astype(np.float32)))
+        model = g.model(g.add("Sub", total, bias.copy()))  # what is added alone would hide what is lost
+        model.graph.output[0].CopyFrom(helper.make_tensor_value_info(model.graph.output[0].name, FLOAT, [3, bias.size]))
+        place = tool.place(model, samples)
+        report, wrong = tool.report(place)
+        if not wrong:
+            made = onnx.load(place / "q.onnx")
+            onnx.checker.check_model(made, full_check=True)
+            (other,), (want,) = (session(m).run(None, {"x": samples[0]}) for m in (made, model))
+            got = tool.outputs(place, place / "test_data_set_0")
+            right = ("FLOAT16" in types_of(made)) == narrow and min(cosine(other, want), cosine(got, want)) > 0.999
+            wrong = None if right else f"types {types_of(made)}, cosines {cosine(other, want)}, {cosine(got, want)}"
+        count.add(f"a bias of float16, {name}", wrong)
 
 
 UNTYPED = """<ir_version: 8, opset_import: ["" : 13]>
@@ -252,4 +300,4 @@ def check_float16_range(tool, count):
 
 
 if __name__ == "__main__":
-    run(__doc__, "quantized", check_schemes, check_tables, check_recurrent, check_odd_nodes, check_float16_range)
+    run(__doc__, "quantized", check_schemes, check_tables, check_biases, check_recurrent, check_run_forms, check_odd_nodes, check_float16_range)

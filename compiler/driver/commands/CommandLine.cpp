@@ -385,7 +385,8 @@ void addQuantize(CLI::App &app, Invocation &invocation) {
   app.add_option("--block", options.block, "Of int8-weights, int4 and int2: values that share a scale; default: 32")
       ->check(CLI::Range(16, 4096))
       ->type_name("N");
-  app.add_flag("--gptq", options.gptq, "Of these: round with respect to the data (GPTQ), not to the nearest");
+  app.add_flag("--gptq", options.gptq,
+               "Of these: round by what layers read on data (GPTQ), even where samples that are held out lose by it");
   app.add_flag("--keep-io", options.keepIo, "Of fp16 and bf16: inputs and outputs stay float32");
 }
 

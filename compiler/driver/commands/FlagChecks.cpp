@@ -28,12 +28,13 @@ std::string checkQuantize(const Invocation &invocation, const IsGiven &isGiven) 
   using quantizer::Scheme;
   const std::vector<Scheme> ranges = {Scheme::Int8, Scheme::Mixed},
                             bytes = {Scheme::Int8, Scheme::Int8Dynamic, Scheme::Mixed}, mixed = {Scheme::Mixed},
+                            tried = {Scheme::Int8, Scheme::Int8Dynamic, Scheme::Int4, Scheme::Int2, Scheme::Mixed},
                             rounded = {Scheme::Int8Weights, Scheme::Int4, Scheme::Int2},
                             blocks = {Scheme::Int8Weights, Scheme::Int4, Scheme::Int2, Scheme::Mixed},
                             narrow = {Scheme::Float16, Scheme::BFloat16};
   const std::pair<const char *, const std::vector<Scheme> &> schemes[] = {
       {"--method", ranges}, {"--percentile", ranges}, {"--activations", ranges}, {"--max-drop", ranges},
-      {"--smooth", bytes},  {"--per-tensor", bytes},  {"--short-sums", bytes},   {"--effort", bytes},
+      {"--smooth", bytes},  {"--per-tensor", bytes},  {"--short-sums", bytes},   {"--effort", tried},
       {"--block", blocks},  {"--gptq", rounded},      {"--keep-io", narrow},     {"--size", mixed},
       {"--latency", mixed},
   };

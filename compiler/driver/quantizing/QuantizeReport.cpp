@@ -118,6 +118,10 @@ std::string quantizeText(const quantizer::Options &options, const QuantizeFacts 
     out << llvm::formatv("ranges and smoothing chosen on {0} of {1} samples in {2:f1} s (--effort {3})\n",
                          facts.heldOut, facts.samples, facts.secondsChosen, support::wordOf(options.effort));
   }
+  if (facts.texts > 0) {
+    out << "weights rounded by what layers read in " << facts.texts << " texts that the model has written"
+        << (facts.samples > 0 ? ", and in the samples\n" : "\n");
+  }
   for (const quantizer::KeptNode &node : facts.beyond) {
     out << plainName(node.name) << " (" << node.op << "): in float32, " << node.why << '\n';
   }
@@ -187,6 +191,9 @@ std::string quantizeJson(const quantizer::Options &options, const QuantizeFacts 
     json.attribute("scheme", support::wordOf(options.scheme));
     json.attribute("method", support::wordOf(options.rangeMethod()));
     json.attribute("samples", facts.samples);
+    if (facts.texts > 0) {
+      json.attribute("own_texts", facts.texts);
+    }
     if (facts.heldOut > 0) {
       json.attribute("effort", support::wordOf(options.effort));
       json.attribute("samples_held_out", facts.heldOut);

@@ -49,6 +49,7 @@ struct QuantizeFacts {
   quantizer::NarrowFacts nodes;            ///< for fp16 and bf16
   std::vector<quantizer::KeptNode> beyond; ///< fp16: nodes that stay in float32 since values would be lost
   int64_t samples = 0, bytesBefore = 0, bytesAfter = 0;
+  int64_t texts = 0;                            ///< texts by which weights were rounded, written by the model
   int64_t heldOut = 0;                          ///< samples by which something was chosen; 0: nothing was
   double secondsChosen = 0;                     ///< how long that took
   double secondsBefore = -1, secondsAfter = -1; ///< seconds of a run; negative: they were not measured

@@ -2,6 +2,7 @@
 #include "compiler/importer/ElementType.h"
 #include "compiler/quantizer/Dynamic.h"
 #include "compiler/quantizer/NarrowWeights.h"
+#include "compiler/quantizer/RecurrentRuns.h"
 #include "compiler/quantizer/Tables.h"
 #include "compiler/support/ElementTypes.h"
 #include "compiler/support/Problems.h"
@@ -171,10 +172,49 @@ Quantizer::encodingsOf(llvm::ArrayRef<quantizer::Layer> of,
 
 void Quantizer::writeStatic(const std::map<std::string, quantizer::FloatRange> &ranges) {
   seenOfQuantized.reset();
-  auto encodings = encodingsOf(layers, ranges);
+  std::vector<quantizer::Layer> others = notByRun();
+  auto encodings = encodingsOf(others, ranges);
   quantized = model;
-  quantizer::writeStatic(quantized, layers, encodings, options.weights);
+  quantizer::writeRunForms(quantized, byRun);
+  quantizer::writeStatic(quantized, others, encodings, options.weights);
   quantizer::writeTables(quantized, tables);
+}
+
+std::vector<quantizer::Layer> Quantizer::notByRun() const {
+  std::vector<quantizer::Layer> others = layers;
+  llvm::erase_if(others, [&](const quantizer::Layer &layer) {
+    return llvm::any_of(byRun, [&](const quantizer::Layer &own) { return own.name == layer.name; });
+  });
+  return others;
+}
+
+llvm::Error Quantizer::chooseRunForms(llvm::function_ref<void()> write) {
+  constexpr double kMostDrop = 5e-4; // a form for the time may cost this
+  bool isAsked = options.effort != quantizer::Effort::Quick && options.maxDrop < 0 && samples.size() > 0;
+  llvm::copy_if(layers, std::back_inserter(byRun),
+                [&](const quantizer::Layer &layer) { return isAsked && quantizer::hasRunForm(model, layer); });
+  if (byRun.empty()) {
+    return llvm::Error::success();
+  }
+  quantizer::Model before = quantized;
+  std::optional<Compared> seenBefore = std::move(seenOfQuantized);
+  write();
+  llvm::Expected<Compared> compared = comparable();
+  if (!compared) {
+    return compared.takeError();
+  }
+  if (llvm::Error error = compare(*compared, judging())) {
+    return error;
+  }
+  if (!(compared->drop() <= kMostDrop)) {
+    quantized = std::move(before), seenOfQuantized = std::move(seenBefore), byRun.clear();
+    return llvm::Error::success();
+  }
+  seenOfQuantized = std::move(*compared);
+  for (const quantizer::Layer &layer : byRun) {
+    factsOf(layer).form = "int8, by run", factsOf(layer).bytesAfter = bytesOf(layer);
+  }
+  return llvm::Error::success();
 }
 
 void Quantizer::keepBodies() {
@@ -239,15 +279,24 @@ llvm::Error Quantizer::quantizeStatic() {
     }
     writeStatic(chosen->ranges);
   }
-  noteRanges(layers, *chosen);
+  if (llvm::Error error = chooseRunForms([&] { writeStatic(chosen->ranges); })) {
+    return error;
+  }
+  noteRanges(notByRun(), *chosen);
   return llvm::Error::success();
 }
 
-llvm::Error Quantizer::quantizeDynamic() {
+void Quantizer::writeDynamic() {
+  seenOfQuantized.reset();
   quantized = model;
-  quantizer::writeDynamic(quantized, layers, options.weights);
+  quantizer::writeRunForms(quantized, byRun);
+  quantizer::writeDynamic(quantized, notByRun(), options.weights);
   quantizer::writeTables(quantized, tables);
-  return llvm::Error::success();
+}
+
+llvm::Error Quantizer::quantizeDynamic() {
+  writeDynamic();
+  return chooseRunForms([&] { writeDynamic(); });
 }
 
 llvm::Error Quantizer::convertToNarrowFloats() {

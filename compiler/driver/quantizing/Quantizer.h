@@ -81,11 +81,45 @@ private:
   quantizer::BlockForm blockFormOf(const quantizer::Layer &layer) const {
     return quantizer::fitted({options.blockBits(), options.block}, layer);
   }
+  quantizer::BlockWeights nearestBlocks(const quantizer::Layer &layer);
+
+  /// Rounds the weights of products in the model's own graph by what they read, and tables there; other weights stay
+  /// empty.
   llvm::Error compensate(std::vector<quantizer::BlockWeights> &weights);
+  struct Reading;
+  struct Rounding;
+  llvm::Expected<Rounding> rounding(std::vector<quantizer::BlockWeights> &weights);
+  llvm::Error roundWave(Rounding &rounding, llvm::ArrayRef<size_t> wave, std::vector<quantizer::BlockWeights> &weights);
+  /// Fills in readings of values with so many channels.
+  llvm::Error read(Rounding &rounding, std::map<std::string, Reading> &readings,
+                   const std::map<std::string, int64_t> &channels);
+  /// Rounds by GPTQ, or to the nearest where samples that are held out lose less by that.
+  quantizer::BlockWeights rounded(const quantizer::Layer &layer, Reading &reading);
+
+  /// A text: inputs of a model, one of which has tokens.
+  struct Text {
+    DataSet data;
+    size_t input = 0; ///< the number of that one
+    int64_t vocabulary = 0;
+  };
+  /// Lets a language model write `texts`. Other models write none.
+  llvm::Error writeTexts();
+  /// Returns a text whose tokens are not written yet; nothing: the inputs are not those of a language model.
+  llvm::Expected<std::optional<Text>> emptyText();
+  /// Whether the model says, for each place, which token is next, by those up to there.
+  llvm::Expected<bool> canWrite(Text text, ModelRuns &runs);
+  /// Returns the number of tokens of the table that an input gathers; 0: it gathers none.
+  int64_t vocabularyOf(const std::string &input);
 
   std::map<std::string, quantizer::Encoding> encodingsOf(llvm::ArrayRef<quantizer::Layer> of,
                                                          const std::map<std::string, quantizer::FloatRange> &ranges);
   void writeStatic(const std::map<std::string, quantizer::FloatRange> &ranges);
+  void writeDynamic();
+  /// Returns the layers that do not have the form by run.
+  std::vector<quantizer::Layer> notByRun() const;
+  /// Gives LSTMs the form whose state is bytes, too, which needs fewer products, unless held-out samples say that
+  /// it costs too much. `write` writes the model again, with `byRun`.
+  llvm::Error chooseRunForms(llvm::function_ref<void()> write);
   /// Keeps the fewest of the most sensitive layers in float with which the outputs are as near as --max-drop wants.
   llvm::Error limitDrop(const std::map<std::string, quantizer::FloatRange> &ranges);
   /// Returns for each layer 1 - the least cosine of the outputs when it alone is rounded.
@@ -219,6 +253,7 @@ private:
   quantizer::Model model;     ///< the model as it was, with its weights made visible
   quantizer::Model quantized; ///< the model that is made from it
   SampleSet samples;
+  std::vector<DataSet> texts;                         ///< what the model has written
   std::optional<Observation> ofUser;                  ///< runs of the user's model, where `seen` has none
   std::optional<Observation> seen;                    ///< runs of the model before it was smoothed
   std::map<std::string, quantizer::Divided> divided;  ///< the values that smoothing has changed since then
@@ -228,6 +263,7 @@ private:
   std::string folder;
   int files = 0;                        ///< how many files were written there
   std::vector<quantizer::Layer> layers; ///< the layers to be quantized
+  std::vector<quantizer::Layer> byRun;  ///< those of them whose state is bytes
   std::vector<quantizer::Layer> tables; ///< tables that become bytes beside them
   QuantizeFacts facts;
 };

@@ -1,10 +1,7 @@
 // Makes weights blocks of integers: rows of weights are scaled by how loud the channels are that they read, and rounded
-// to the nearest or by GPTQ.
-#include "compiler/driver/Progress.h"
+// to the nearest or by GPTQ (Compensate.cpp).
 #include "compiler/driver/quantizing/Quantizer.h"
 #include "compiler/quantizer/Adjust.h"
-#include "compiler/quantizer/InverseFactor.h"
-#include "compiler/support/Problems.h"
 #include "llvm/ADT/STLExtras.h"
 #include <cmath>
 
@@ -85,6 +82,12 @@ llvm::Error Quantizer::scaleForBlocks() {
   return llvm::Error::success();
 }
 
+quantizer::BlockWeights Quantizer::nearestBlocks(const quantizer::Layer &layer) {
+  quantizer::Index index(model, *model.graphs()[size_t(layer.graph)]);
+  llvm::ArrayRef<float> weights = quantizer::floatsOf(*index.weight(layer.weight));
+  return quantizer::roundBlocks(layer, quantizer::rowsByColumns(layer, weights), blockFormOf(layer));
+}
+
 llvm::Error Quantizer::quantizeBlocks() {
   for (const quantizer::Layer &layer : std::vector(layers)) {
     if (layer.op == "Conv" || layer.isRecurrent()) {
@@ -100,78 +103,21 @@ llvm::Error Quantizer::quantizeBlocks() {
   if (llvm::Error error = scaleForBlocks()) {
     return error;
   }
-  std::vector<quantizer::BlockWeights> weights;
-  if (options.gptq) {
+  std::vector<quantizer::BlockWeights> weights(layers.size());
+  // What bytes lose cannot be measured, and nothing could be made up for.
+  if (options.gptq || (options.blockBits() < 8 && options.effort != quantizer::Effort::Quick)) {
+    if (llvm::Error error = writeTexts()) {
+      return error;
+    }
     if (llvm::Error error = compensate(weights)) {
       return error;
     }
   }
-  for (const quantizer::Layer &layer : llvm::ArrayRef(layers).drop_front(weights.size())) {
-    quantizer::Index index(model, *model.graphs()[size_t(layer.graph)]);
-    weights.push_back(quantizer::roundBlocks(
-        layer, quantizer::rowsByColumns(layer, quantizer::floatsOf(*index.weight(layer.weight))), blockFormOf(layer)));
+  for (auto [layer, own] : llvm::zip(layers, weights)) {
+    own = own.values.empty() ? nearestBlocks(layer) : std::move(own);
   }
   quantized = model;
   quantizer::writeBlocks(quantized, layers, weights);
-  return llvm::Error::success();
-}
-
-/// Compensates by GPTQ, which needs a matrix of moments for each operand. Those of a group of layers that fit into some
-/// memory are gathered at a time, so that memory does not grow with the model.
-llvm::Error Quantizer::compensate(std::vector<quantizer::BlockWeights> &weights) {
-  constexpr int64_t kMostBytes = int64_t(1) << 30;
-  ProgressBar bar(true, /*inLogs=*/true);
-  auto count = size_t(llvm::find_if(layers, quantizer::isTable) - layers.begin()); // tables are behind the products
-  for (size_t first = 0; first < count;) {
-    std::map<std::string, quantizer::Channels> channels;
-    std::map<std::string, int64_t> rows;
-    size_t last = first;
-    for (int64_t bytes = 0; last < count && bytes < kMostBytes; ++last) {
-      int64_t own = quantizer::rowsOf(layers[last]);
-      bytes += rows.try_emplace(layers[last].x, own).second ? own * own * int64_t(sizeof(float)) : 0;
-    }
-    std::vector<std::string> names;
-    llvm::transform(rows, std::back_inserter(names), [](const auto &entry) { return entry.first; });
-    llvm::Expected<Observation *> observing = ofModel();
-    if (!observing) {
-      return observing.takeError();
-    }
-    llvm::Error error = observe(**observing, allSamples(), [&](const Values &values, size_t) {
-      for (const std::string &name : names) {
-        channels[name].addMoments(Floats(*values.lookup(name)), rows[name]);
-      }
-      return llvm::Error::success();
-    });
-    if (error) {
-      return error;
-    }
-    quantizer::Index index(model, *model.proto.mutable_graph());
-    std::string factored; // layers that read the same value mostly stand together
-    std::vector<double> factor;
-    for (; first < last; ++first) {
-      const quantizer::Layer &layer = layers[first];
-      int64_t own = quantizer::rowsOf(layer);
-      if (factored != layer.x) {
-        factored = layer.x, factor = quantizer::inverseFactor(channels[layer.x].moments(), own);
-        if (!channels[layer.x].hasMoments()) {
-          warn(invocation.model.modelPath + ": warning: node " + support::quoted(layer.name) + " (" + layer.op +
-               ") is rounded to the nearest, not by GPTQ: what it reads, " + support::quoted(layer.x) +
-               ", is 0, infinite or too large in all samples");
-        }
-      }
-      std::vector<float> exact = quantizer::rowsByColumns(layer, quantizer::floatsOf(*index.weight(layer.weight)));
-      int64_t columns = quantizer::columnsOf(layer);
-      const quantizer::Channels &read = channels[layer.x];
-      weights.push_back(quantizer::blocksByMatrix(layer, exact, [&](llvm::ArrayRef<float> matrix) {
-        quantizer::BlockWeights blocks = quantizer::compensateBlocks(matrix, own, columns, blockFormOf(layer), factor);
-        if (read.hasMoments()) {
-          quantizer::refineBlocks(blocks, matrix, own, columns, read.moments());
-        }
-        return blocks;
-      }));
-      bar.show(int(first + 1), int(count), "layers rounded by GPTQ");
-    }
-  }
   return llvm::Error::success();
 }
 
