@@ -3,13 +3,15 @@
 // depth its threads share. Few rows are bound by what reads the right factor, which is read once there, in whole lines
 // of memory. The right factor of bytes is a constant, packed into lines (PackedLines.h). Where there are few tiles,
 // several blocks share the depth of each, or of the last ones (SplitDepth.h). Where some tiles are whole, blocks of the
-// kernel multiply those, and add up the others.
+// kernel multiply those, and add up the others. Where the user asks for them, warpgroups of sm_90a are a second way to
+// multiply float16 and bfloat16 (WarpgroupProduct.h), which the choice of algorithms compares with all of these.
 //
 // If the number of rows is open, as that of a language model's tokens is, the kernel has both forms, and each run takes
 // the one for its number of rows. A launch ahead of the kernel multiplies few rows: it leaves a sum for each part of
 // the depth in memory, and the kernel adds these up. For many rows that launch has no blocks, and the kernel multiplies
 // tiles.
 #include "compiler/onnx/formats/Products.h"
+#include "compiler/lower/Algorithm.h"
 #include "compiler/lower/core/Threads.h"
 #include "compiler/lower/core/Vectors.h"
 #include "compiler/lower/product/MatMulPlan.h"
@@ -18,13 +20,16 @@
 #include "compiler/onnx/sizes/Shapes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "targets/cuda/Architectures.h"
 #include "targets/cuda/ByteDots.h"
 #include "targets/cuda/Families.h"
 #include "targets/cuda/FewRows.h"
 #include "targets/cuda/PackedLines.h"
 #include "targets/cuda/SplitDepth.h"
 #include "targets/cuda/TensorProduct.h"
+#include "targets/cuda/WarpgroupProduct.h"
 #include "targets/cuda/Wide.h"
+#include <cmath>
 
 using namespace mlir;
 
@@ -57,6 +62,7 @@ struct Cut {
   TensorProduct::Numbers tensor = {}; ///< what tensor cores multiply
   SplitDepth depth = {};
   bool isOpen = false; ///< a run's rows may be few or many; `depth` is that of few
+  bool byWarpgroups = false;
 
   int64_t threads() const {
     return !rows ? FewRows::threads : tensor ? TensorProduct::grid(rows).threads[0] : TileProduct::threads;
@@ -102,47 +108,6 @@ Cut cutOf(const Problem &p, Operation *root, const target::MachineModel &machine
   return cut;
 }
 
-class Products final : public lower::KernelFamily {
-public:
-  Products() { stem = "MatMul"; }
-
-  SmallVector<TypeID> roots() const override { return rootsOf<onnx::MatMulOp, formats::Int8MatMulOp>(); }
-  std::string unsupported(Operation *root, const target::MachineModel &machine) const override {
-    return lower::compilersFamily(root)->unsupported(root, machine);
-  }
-
-  lower::KernelShape shape(plan::KernelOp kernel, const target::MachineModel &machine) const override {
-    Problem p(kernel, machine);
-    Cut cut = cutOf(p, kernel.root(), machine);
-    lower::KernelShape shape;
-    if (p.int8) {
-      shape.packed[lower::operandNumber(kernel.root()->getOperand(1))] = p.int8->recipe();
-    }
-    shape.items = cut.tiles(p);
-    if (cut.rows) {
-      shape.grid =
-          cut.tensor ? TensorProduct::grid(cut.rows) : TileProduct::grid(p.elementBytes, cut.rows, cut.columns);
-    } else {
-      shape.grid = FewRows::grid(p.elementBytes);
-    }
-    if (cut.isOpen) {
-      support::Size few = areFew(p), sums = p.batch * p.n * support::Size(FewRows::most);
-      shape.ahead.push_back({"rows", few * Cut().tiles(p) * support::Size(cut.depth.parts),
-                             FewRows::grid(p.elementBytes), sums * support::Size(cut.depth.parts), p.element});
-      shape.items = few * SplitDepth::blocksFor(sums, cut.threads()) + (support::Size(1) - few) * shape.items;
-    } else if (cut.depth.whole) {
-      int64_t shared = cut.sharedTiles(p).number() * cut.depth.parts;
-      shape.ahead.push_back({"parts", shared, *shape.grid, shared * cut.rows * cut.columns, p.element});
-    } else if (cut.depth) {
-      cut.depth.share(shape, (p.batch * p.m * p.n).number(), p.element);
-    }
-    return shape;
-  }
-
-  LogicalResult build(lower::Build &build, const lower::KernelShape &) const override;
-  LogicalResult buildAhead(lower::Build &build, const lower::KernelShape &) const override;
-};
-
 /// Builds the loops of one kernel.
 class Builder {
 public:
@@ -161,7 +126,7 @@ public:
     if (cut.isOpen && !cut.rows) {
       openRows(column);
     } else if (cut.tensor) {
-      tensor(row, column);
+      cut.byWarpgroups ? warpgroups(row, column) : tensor(row, column);
     } else if (cut.rows) {
       constexpr int64_t bytes = 4;
       int64_t together = p.int8 ? bytes : 1;
@@ -294,34 +259,55 @@ private:
     }
   }
 
-  /// Writes a tile on tensor cores: with vectors of both factors, and results in pairs, where memory is so.
-  void tensor(Ix row, Ix column) {
-    int64_t together = p.int8 ? cut.tensor.bytes() : 1, bytes = cut.tensor.bytes() / together;
+  /// Returns the factors as tensor cores get them, so many bytes of which are an element.
+  std::pair<Factor, Factor> withAddresses(int64_t together) {
+    int64_t bytes = cut.tensor.bytes() / together;
     if (!p.int8) {
       a = TensorProduct::raw(w, a), b = TensorProduct::raw(w, b);
     }
-    auto write = [&](TensorProduct::Accesses by) {
-      Factor l = left(together), r = right(together);
-      l.address = [&](Ix m, Ix k) {
-        return TensorProduct::addressIn(w, a, baseA + m * Ix(p.rowA) + k * together * Ix(p.stepA), bytes);
-      };
-      r.address = [&](Ix n, Ix k) {
-        return TensorProduct::addressIn(w, b, baseB + n * Ix(p.columnB) + k * together * Ix(p.stepB), bytes);
-      };
+    Factor l = left(together), r = right(together);
+    l.address = [=, this](Ix m, Ix k) {
+      return TensorProduct::addressIn(w, a, baseA + m * Ix(p.rowA) + k * together * Ix(p.stepA), bytes);
+    };
+    r.address = [=, this](Ix n, Ix k) {
+      return TensorProduct::addressIn(w, b, baseB + n * Ix(p.columnB) + k * together * Ix(p.stepB), bytes);
+    };
+    return {l, r};
+  }
+
+  void requireVectorsOfFactors(Wide &wide) {
+    requireVectors(wide, a, baseA, p.rowA, p.stepA, p.m, p.k);
+    requireVectors(wide, b, baseB, p.columnB, p.stepB, p.n, p.k);
+  }
+
+  /// Writes a tile on tensor cores: with vectors of both factors, and results in pairs, where memory is so.
+  void tensor(Ix row, Ix column) {
+    int64_t together = p.int8 ? cut.tensor.bytes() : 1;
+    auto [l, r] = withAddresses(together);
+    auto write = [&, &l = l, &r = r](TensorProduct::Accesses by) {
       TensorProduct(w, cut.tensor, cut.rows, by, isWhole(cut.tensor.step() * together))
           .write(
               l, r, floorDiv(depth + (together - 1), together), row, column,
               [&](Ix) { return w.constant(0, p.element); }, [&](Ix m, Ix n, Value sum) { finish(m, n, sum); });
     };
     Wide wide(w, cut.tensor.lanes() * together), pairs(w, 2);
-    requireVectors(wide, a, baseA, p.rowA, p.stepA, p.m, p.k);
-    requireVectors(wide, b, baseB, p.columnB, p.stepB, p.n, p.k);
+    requireVectorsOfFactors(wide);
     if (isAhead) {
       pairs.require(cut.depth.whole ? Ix(cut.columns) : Ix(p.n));
     } else {
       pairs.require(space, accessesOf(space));
     }
     TensorProduct::writeAsMemoryIs(w, wide, pairs, write);
+  }
+
+  void warpgroups(Ix row, Ix column) {
+    auto [l, r] = withAddresses(1);
+    Wide wide(w, cut.tensor.lanes()), pairs(w, 2);
+    requireVectorsOfFactors(wide);
+    pairs.require(space, accessesOf(space));
+    WarpgroupProduct::Conditions conditions = {wide.condition(), pairs.condition()};
+    WarpgroupProduct(w, cut.tensor.element, isWhole(WarpgroupProduct::step))
+        .write(l, r, depth, row, column, conditions, [&](Ix m, Ix n, Value sum) { finish(m, n, sum); });
   }
 
   Value multiplyAdd(Value x, Value y, Value sum) {
@@ -435,7 +421,120 @@ private:
   }
 };
 
-LogicalResult Products::build(lower::Build &build, const lower::KernelShape &) const {
+/// Returns the shape of a kernel of tiles, or of few rows.
+lower::KernelShape shapeOf(const Problem &p, const Cut &cut, plan::KernelOp kernel) {
+  lower::KernelShape shape;
+  if (p.int8) {
+    shape.packed[lower::operandNumber(kernel.root()->getOperand(1))] = p.int8->recipe();
+  }
+  shape.items = cut.tiles(p);
+  if (cut.rows) {
+    shape.grid = cut.tensor ? TensorProduct::grid(cut.rows) : TileProduct::grid(p.elementBytes, cut.rows, cut.columns);
+  } else {
+    shape.grid = FewRows::grid(p.elementBytes);
+  }
+  if (cut.isOpen) {
+    support::Size few = areFew(p), sums = p.batch * p.n * support::Size(FewRows::most);
+    shape.ahead.push_back({"rows", few * Cut().tiles(p) * support::Size(cut.depth.parts), FewRows::grid(p.elementBytes),
+                           sums * support::Size(cut.depth.parts), p.element});
+    shape.items = few * SplitDepth::blocksFor(sums, cut.threads()) + (support::Size(1) - few) * shape.items;
+  } else if (cut.depth.whole) {
+    int64_t shared = cut.sharedTiles(p).number() * cut.depth.parts;
+    shape.ahead.push_back({"parts", shared, *shape.grid, shared * cut.rows * cut.columns, p.element});
+  } else if (cut.depth) {
+    cut.depth.share(shape, (p.batch * p.m * p.n).number(), p.element);
+  }
+  return shape;
+}
+
+// These estimate cycles of a multiprocessor of sm_90, where warpgroups are a choice.
+
+/// Returns the cycles until all tiles are there, if the multiprocessors begin with one each. Of a multiprocessor's
+/// tensor cores' 2048 multiply-adds in a cycle (H100: 989.4 TFLOP/s by 132 multiprocessors at 1.83 GHz), `share` is
+/// what the issue of other instructions leaves (bench/cuda.md).
+double cyclesOf(const Problem &p, const Cut &cut, double share, const target::MachineModel &machine) {
+  constexpr double inCycle = 2048, unknown = 1024; // a size that only a run knows counts as so much
+  auto typical = [](const support::Size &size) { return size.isNumber() ? double(size.number()) : unknown; };
+  double rounds = std::ceil(typical(cut.sharedTiles(p)) / double(architectureOf(machine).multiprocessors));
+  return rounds * double(std::max<int64_t>(cut.rows, FewRows::most) * cut.columns) * typical(p.k) / (inCycle * share);
+}
+
+/// What needs no other instructions than the oldest architecture has, or those that can be made of them.
+class Tiles final : public lower::Algorithm {
+public:
+  Tiles() : Algorithm("tiles", /*rank=*/0) {}
+  SmallVector<TypeID> roots() const override { return rootsOf<onnx::MatMulOp, formats::Int8MatMulOp>(); }
+
+  lower::Offer offer(plan::KernelOp kernel, const target::MachineModel &machine) const override {
+    Problem p(kernel, machine);
+    Cut cut = cutOf(p, kernel.root(), machine);
+    constexpr double shareOfLarge = 0.69, shareOfSmall = 0.45, byThreads = 1. / 16;
+    double share = !cut.tensor ? byThreads : cut.rows == TensorProduct::large ? shareOfLarge : shareOfSmall;
+    double ofFloat16 = !cut.tensor ? 1 : p.int8 ? 2 : cut.tensor.areFloats() ? 0.5 / double(cut.tensor.products) : 1;
+    lower::Candidate candidate{name, cyclesOf(p, cut, share * ofFloat16, machine)};
+    candidate.shape = [p, cut, kernel] { return shapeOf(p, cut, kernel); };
+    return candidate;
+  }
+};
+
+class Warpgroups final : public lower::Algorithm {
+public:
+  Warpgroups() : Algorithm("wgmma", /*rank=*/1, /*key=*/"wgmma") {}
+  SmallVector<TypeID> roots() const override { return rootsOf<onnx::MatMulOp>(); }
+
+  lower::Offer offer(plan::KernelOp kernel, const target::MachineModel &machine) const override {
+    Problem p(kernel, machine);
+    Type element = onnx::elementOf(kernel.root()->getOperand(0));
+    if (element != onnx::elementOf(kernel.root()->getOperand(1)) || !(element.isF16() || element.isBF16())) {
+      return "for products of float16 or of bfloat16";
+    }
+    if (!p.m.isNumber() || p.m.number() <= FewRows::most) {
+      return "for a known number of rows, of more than 8";
+    }
+    Cut cut{WarpgroupProduct::side, WarpgroupProduct::side, {element}, {}};
+    cut.byWarpgroups = true;
+    // The emulator gets all that is possible.
+    lower::Candidate candidate{name, cyclesOf(p, cut, 1, machine), {}, /*isWanted=*/requestOf(machine).emulated};
+    candidate.shape = [p, cut] {
+      lower::KernelShape shape;
+      shape.items = cut.tiles(p), shape.grid = WarpgroupProduct::grid();
+      shape.build = [p, cut](lower::Build &build) { Builder(build, p, cut, /*isAhead=*/false).run(); };
+      return shape;
+    };
+    return candidate;
+  }
+};
+
+class Products final : public lower::KernelFamily {
+public:
+  Products() { stem = "MatMul"; }
+
+  SmallVector<TypeID> roots() const override { return rootsOf<onnx::MatMulOp, formats::Int8MatMulOp>(); }
+  std::string unsupported(Operation *root, const target::MachineModel &machine) const override {
+    return lower::compilersFamily(root)->unsupported(root, machine);
+  }
+
+  lower::KernelShape shape(plan::KernelOp kernel, const target::MachineModel &machine) const override {
+    if (!requestOf(machine).wgmma) { // there is no choice
+      Problem p(kernel, machine);
+      return shapeOf(p, cutOf(p, kernel.root(), machine), kernel);
+    }
+    static const Tiles tiles;
+    static const Warpgroups warpgroups;
+    lower::Choice choice = lower::choose(kernel, machine, {&tiles, &warpgroups});
+    lower::KernelShape shape = choice.best().shape();
+    shape.choice = choice.text();
+    return shape;
+  }
+
+  LogicalResult build(lower::Build &build, const lower::KernelShape &) const override;
+  LogicalResult buildAhead(lower::Build &build, const lower::KernelShape &) const override;
+};
+
+LogicalResult Products::build(lower::Build &build, const lower::KernelShape &shape) const {
+  if (shape.build) {
+    return KernelFamily::build(build, shape);
+  }
   Problem p(build.group.kernel, build.w.machine);
   Cut cut = cutOf(p, build.group.root, build.w.machine);
   auto multiply = [&] { Builder(build, p, cut, /*isAhead=*/false).run(); };
