@@ -9,8 +9,8 @@
 // may it look at the sums, or let others overwrite the factors. Tensor cores read shared memory by a way of their own,
 // the asynchronous proxy: what threads have written there needs a fence in front of the barrier that says so.
 //
-// Both factors come from tiles in shared memory, of lines or steps of 128 bytes, whose vectors of 16 bytes are swizzled:
-// the place of number v of row r is v XOR r % 8. A tile begins at a multiple of 1024 bytes.
+// Both factors come from tiles in shared memory, of lines or steps of 128 bytes, whose vectors of 16 bytes are
+// swizzled: the place of number v of row r is v XOR r % 8. A tile begins at a multiple of 1024 bytes.
 //
 //   along the depth  [line][64 steps]
 //   else             [64 lines each][step][64 lines]
@@ -42,8 +42,8 @@ struct WarpgroupFactor {
 
 /// Begins the products that follow: sums and factors are what they are then.
 void beginProducts(lower::Writer &w);
-/// Adds 64 by 128 products of 16 steps of float16 or bfloat16 to the 64 sums that each thread has. With lane and warp of
-/// the warpgroup, sum n is of row 16 * warp + lane / 4 + n % 4 / 2 * 8, column n / 4 * 8 + lane % 4 * 2 + n % 2.
+/// Adds 64 by 128 products of 16 steps of float16 or bfloat16 to the 64 sums that each thread has. With lane and warp
+/// of the warpgroup, sum n is of row 16 * warp + lane / 4 + n % 4 / 2 * 8, column n / 4 * 8 + lane % 4 * 2 + n % 2.
 llvm::SmallVector<mlir::Value> multiplyByWarpgroup(lower::Writer &w, mlir::Type element, const WarpgroupFactor &left,
                                                    const WarpgroupFactor &right, mlir::ValueRange sums);
 /// Ends a group of products.

@@ -1,6 +1,6 @@
 // wgmma: four warps multiply factors that lie in the block's memory. Each warp has 16 of the 64 rows, and is asked by
-// itself here; the accumulators of lane and number n are those of row lane / 4 + n % 4 / 2 * 8, column n / 4 * 8 + lane %
-// 4 * 2 + n % 2.
+// itself here; the accumulators of lane and number n are those of row lane / 4 + n % 4 / 2 * 8, column n / 4 * 8 + lane
+// % 4 * 2 + n % 2.
 //
 // A product is under way until its group has been waited for. The registers hold no numbers until then, but a mark
 // (bits of a NaN) that says which sums these will be; and what the factors had when the product began must be there
@@ -11,7 +11,8 @@
 // swizzled, in rows of 128 (1), 64 (2) or 32 (3) bytes, or not at all (0, rows of 16 bytes). With r rows of b bytes in
 // groups of eight, a vector is
 //
-//   along the depth  in row line % 8 of group line / 8; groups are `stride` apart, and without swizzle the second vector
+//   along the depth  in row line % 8 of group line / 8; groups are `stride` apart, and without swizzle the second
+//   vector
 //                    of a row is `leading` behind the first
 //   else             in row k % 8 of group k / 8; groups are `stride` apart, and b bytes of lines from the next ones
 //                    `leading`; without swizzle these two change places
