@@ -61,7 +61,7 @@ Ix WarpgroupProduct::placeOf(bool alongDepth, Ix line, Ix k) {
          remainder(line, lanes);
 }
 
-/// As TensorProduct::copyVectors.
+/// A line behind the last one, and what is behind the depth, are as TensorProduct::copyVectors has them.
 void WarpgroupProduct::copyVectors(const Factor &factor, Ix from, Ix depth, Ix line, Ix to) {
   Ix thread = lower::threadNumber(w) - groups * group;
   bool along = factor.alongDepth;
@@ -77,7 +77,7 @@ void WarpgroupProduct::copyVectors(const Factor &factor, Ix from, Ix depth, Ix l
   }
 }
 
-/// As TensorProduct::bring.
+/// Threads load what TensorProduct::bring does.
 void WarpgroupProduct::copyElements(const Factor &factor, Ix from, Ix depth, Ix line, Ix to) {
   lower::Buffer tile = w.scratch(lower::sharedMemory(w), to, w.b.getI16Type(), side * step);
   Ix thread = lower::threadNumber(w) - groups * group, last = factor.lines - 1;

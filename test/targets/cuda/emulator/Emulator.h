@@ -199,12 +199,12 @@ void forgetCopies();
 
 // Phases.cpp
 
-/// The same.
+/// The threads of a block are about to begin.
 void forgetPhases();
 
 // Warpgroups.cpp
 
-/// The same.
+/// The threads of a block are about to begin.
 void forgetProducts();
 /// Returns what is wrong when the threads of a block have ended; empty: nothing.
 std::string whyUnfinished();
