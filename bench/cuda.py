@@ -9,7 +9,7 @@ NVIDIA's data sheets: A100 312 TFLOP/s for float16 and 624 TOP/s for int8 by 108
 whose other instructions are fewer than these cycles can keep the tensor core busy; `tensor` is the cycles by the larger of both.
 
 Of products by warpgroups (wgmma) two loops are counted, as a scheduler sees them: for each step it has two warps that multiply and one that copies. Its tensor core
-has a quarter of each m64n128k16: 64 cycles on sm_90 (H100: 989.4 TFLOP/s by 132 multiprocessors at 1.83 GHz, so 512 multiply-adds in a cycle).
+has a quarter of each m64n128k16, or m64n128k32 of bytes: 64 cycles on sm_90 (H100: 989.4 TFLOP/s by 132 multiprocessors at 1.83 GHz, so 512 multiply-adds in a cycle, and twice as many of bytes).
 
 --page writes bench/cuda.md.
 """
@@ -29,8 +29,8 @@ sys.path.insert(0, str(ROOT / "test/targets/cuda"))
 import nvidia
 
 # Libraries: their architectures, what else stands behind these, and the models, none: all of them.
-LIBRARIES = [(["sm_80", "sm_90"], "", None), (["sm_90a"], "+wgmma", ["fp16 product, tiles of 128"])]
-CYCLES = {"HGMMA.64x128x16": 128, "HMMA.16816": 8, "HMMA.1688": 8, "IMMA.16832": 8}  # of sm_80; a tensor core of sm_90 takes half as many
+LIBRARIES = [(["sm_80", "sm_90"], "", None), (["sm_90a"], "+wgmma", ["fp16 product, tiles of 128", "int8 product"])]
+CYCLES = {"HGMMA.64x128x16": 128, "IGMMA.64x128x32": 128, "HMMA.16816": 8, "HMMA.1688": 8, "IMMA.16832": 8}  # of sm_80; a tensor core of sm_90 takes half as many
 # Classes of instructions by how they begin; what is none of them is other arithmetic, mostly of addresses.
 CLASSES = {
     "tensor": r"[HI]G?MMA", "multiply": r"(FFMA|HFMA|IDP|DFMA)", "ldmatrix": r"LDSM", "copies": r"LDGSTS", "wide": r"(LDG|STG)\S*\.128", "narrow": r"(LDG|STG)(?!STS)",
@@ -98,7 +98,7 @@ def rows(ingot, scratch):
             for kernel, registers, spilled, _, _ in kernels:
                 counted = [count(loop) for loop in loops[kernel]]
                 best = max(counted, key=lambda c: (c["tensor"], c["ldmatrix"], c["copies"] + c["wide"], c["multiply"]), default=None)
-                if any(what.startswith("HGMMA") for loop in loops[kernel] for what in loop):
+                if any(re.match("[HI]GMMA", what) for loop in loops[kernel] for what in loop):
                     best = best + best + max(counted, key=lambda c: c["copies"])
                 yield name, architecture + words, kernel, registers, spilled, best
 

@@ -74,7 +74,7 @@ static SmallVector<Value> assemble(lower::Writer &w, const Twine &text, StringRe
                                    ValueRange sums) {
   std::string all;
   for (size_t i = 0; i < sums.size(); ++i) {
-    all += "=f,";
+    all += isa<FloatType>(sums[i].getType()) ? "=f," : "=r,";
   }
   all += constraints;
   for (size_t i = 0; i < sums.size(); ++i) {
@@ -95,19 +95,26 @@ static SmallVector<Value> assemble(lower::Writer &w, const Twine &text, StringRe
 
 SmallVector<Value> multiplyByWarpgroup(lower::Writer &w, Type element, const WarpgroupFactor &left,
                                        const WarpgroupFactor &right, ValueRange sums) {
-  std::string type = element.isF16() ? "f16" : "bf16", registers, rest;
+  std::string registers;
   for (size_t i = 0; i < sums.size(); ++i) {
     registers += (i ? ", $" : "$") + std::to_string(i);
   }
-  // Behind the registers: both factors, whether there are sums (else they begin with 0), signs, and whether lines are
-  // contiguous.
+  // Behind the registers: both factors, and whether there are sums (else they begin with 0); of floats signs, and
+  // whether lines are contiguous.
   auto operand = [&](size_t i) { return ", $" + std::to_string(sums.size() + i); };
-  rest = operand(0) + operand(1) + operand(2) + ", 1, 1" + operand(3) + operand(4) + ";";
-  Type i32 = w.b.getI32Type();
-  Value operands[] = {left.descriptor, right.descriptor, number(w, 1, w.b.getI1Type()),
-                      number(w, left.alongDepth ? 0 : 1, i32), number(w, right.alongDepth ? 0 : 1, i32)};
-  return assemble(w, "wgmma.mma_async.sync.aligned.m64n128k16.f32." + type + "." + type + " {" + registers + "}" + rest,
-                  "l,l,b,n,n", operands, sums);
+  std::string rest = operand(0) + operand(1) + operand(2), constraints = "l,l,b", types = "k32.s32.u8.s8";
+  SmallVector<Value> operands = {left.descriptor, right.descriptor, number(w, 1, w.b.getI1Type())};
+  if (isa<FloatType>(element)) {
+    types = element.isF16() ? "k16.f32.f16.f16" : "k16.f32.bf16.bf16";
+    rest += ", 1, 1" + operand(3) + operand(4), constraints += ",n,n";
+    for (bool along : {left.alongDepth, right.alongDepth}) {
+      operands.push_back(number(w, along ? 0 : 1, w.b.getI32Type()));
+    }
+  } else if (!element.isUnsignedInteger()) {
+    types = "k32.s32.s8.u8";
+  }
+  return assemble(w, "wgmma.mma_async.sync.aligned.m64n128" + types + " {" + registers + "}" + rest + ";", constraints,
+                  operands, sums);
 }
 
 SmallVector<Value> waitForProducts(lower::Writer &w, int32_t left, ValueRange sums) {

@@ -12,6 +12,8 @@
 // Both factors come from tiles in shared memory, of lines or steps of 128 bytes, whose vectors of 16 bytes are
 // swizzled: the place of number v of row r is v XOR r % 8. A tile begins at a multiple of 1024 bytes.
 //
+// A step is a number of 16 bits, or two bytes.
+//
 //   along the depth  [line][64 steps]
 //   else             [64 lines each][step][64 lines]
 #pragma once
@@ -36,14 +38,15 @@ struct WarpgroupFactor {
   static constexpr int64_t blockBytes = 8192; ///< of 64 lines and 64 steps
   /// Returns the descriptor of what begins at an address (i64) in shared memory: some blocks of a tile.
   static WarpgroupFactor at(lower::Writer &w, mlir::Value address, bool alongDepth);
-  /// Returns the same from step k of the tile on.
+  /// Returns the same from step k of the tile on, where a step has two bytes.
   WarpgroupFactor from(lower::Writer &w, int64_t k) const;
 };
 
 /// Begins the products that follow: sums and factors are what they are then.
 void beginProducts(lower::Writer &w);
-/// Adds 64 by 128 products of 16 steps of float16 or bfloat16 to the 64 sums that each thread has. With lane and warp
-/// of the warpgroup, sum n is of row 16 * warp + lane / 4 + n % 4 / 2 * 8, column n / 4 * 8 + lane % 4 * 2 + n % 2.
+/// Adds 64 by 128 products of 32 bytes of steps to the 64 sums that each thread has. `element` is the type of the left
+/// factor's numbers: float16, bfloat16, or ui8 or i8, whose factors lie along the depth. With lane and warp of the
+/// warpgroup, sum n is of row 16 * warp + lane / 4 + n % 4 / 2 * 8, column n / 4 * 8 + lane % 4 * 2 + n % 2.
 llvm::SmallVector<mlir::Value> multiplyByWarpgroup(lower::Writer &w, mlir::Type element, const WarpgroupFactor &left,
                                                    const WarpgroupFactor &right, mlir::ValueRange sums);
 /// Ends a group of products.

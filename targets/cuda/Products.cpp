@@ -301,13 +301,15 @@ private:
   }
 
   void warpgroups(Ix row, Ix column) {
-    auto [l, r] = withAddresses(1);
-    Wide wide(w, cut.tensor.lanes()), pairs(w, 2);
+    int64_t together = p.int8 ? cut.tensor.bytes() : 1;
+    auto [l, r] = withAddresses(together);
+    Wide wide(w, cut.tensor.lanes() * together), pairs(w, 2);
     requireVectorsOfFactors(wide);
     pairs.require(space, accessesOf(space));
     WarpgroupProduct::Conditions conditions = {wide.condition(), pairs.condition()};
-    WarpgroupProduct(w, cut.tensor.element, isWhole(WarpgroupProduct::step))
-        .write(l, r, depth, row, column, conditions, [&](Ix m, Ix n, Value sum) { finish(m, n, sum); });
+    WarpgroupProduct(w, cut.tensor.element, isWhole(WarpgroupProduct::step * together))
+        .write(l, r, floorDiv(depth + (together - 1), together), row, column, conditions,
+               [&](Ix m, Ix n, Value sum) { finish(m, n, sum); });
   }
 
   Value multiplyAdd(Value x, Value y, Value sum) {
@@ -480,24 +482,27 @@ public:
 class Warpgroups final : public lower::Algorithm {
 public:
   Warpgroups() : Algorithm("wgmma", /*rank=*/1, /*key=*/"wgmma") {}
-  SmallVector<TypeID> roots() const override { return rootsOf<onnx::MatMulOp>(); }
+  SmallVector<TypeID> roots() const override { return rootsOf<onnx::MatMulOp, formats::Int8MatMulOp>(); }
 
   lower::Offer offer(plan::KernelOp kernel, const target::MachineModel &machine) const override {
     Problem p(kernel, machine);
-    Type element = onnx::elementOf(kernel.root()->getOperand(0));
-    if (element != onnx::elementOf(kernel.root()->getOperand(1)) || !(element.isF16() || element.isBF16())) {
-      return "for products of float16 or of bfloat16";
+    TensorProduct::Numbers numbers =
+        TensorProduct::numbersFor(kernel.root(), kernel.root()->getOperand(0), kernel.root()->getOperand(1), machine);
+    if (!numbers || numbers.areFloats()) {
+      return "for products of float16, of bfloat16, or of uint8 and int8";
     }
     if (!p.m.isNumber() || p.m.number() <= FewRows::most) {
       return "for a known number of rows, of more than 8";
     }
-    Cut cut{WarpgroupProduct::side, WarpgroupProduct::side, {element}, {}};
+    Cut cut{WarpgroupProduct::side, WarpgroupProduct::side, numbers, {}};
     cut.byWarpgroups = true;
     // The emulator gets all that is possible.
-    lower::Candidate candidate{name, cyclesOf(p, cut, 1, machine), {}, /*isWanted=*/requestOf(machine).emulated};
-    candidate.shape = [p, cut] {
-      lower::KernelShape shape;
-      shape.items = cut.tiles(p), shape.grid = WarpgroupProduct::grid();
+    double ofFloat16 = p.int8 ? 2 : 1;
+    lower::Candidate candidate{
+        name, cyclesOf(p, cut, ofFloat16, machine), {}, /*isWanted=*/requestOf(machine).emulated};
+    candidate.shape = [p, cut, kernel] {
+      lower::KernelShape shape = shapeOf(p, cut, kernel);
+      shape.grid = WarpgroupProduct::grid();
       shape.build = [p, cut](lower::Build &build) { Builder(build, p, cut, /*isAhead=*/false).run(); };
       return shape;
     };

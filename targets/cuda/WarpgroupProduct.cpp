@@ -148,7 +148,7 @@ SmallVector<Value> WarpgroupProduct::multiplyStep(const Factor &left, const Fact
 
 SmallVector<Value> WarpgroupProduct::multiply(const Factor &left, const Factor &right, Ix depth) {
   constexpr int64_t sumsOfThread = side * step / group;
-  SmallVector<Value> none(sumsOfThread, w.constant(0, w.b.getF32Type()));
+  SmallVector<Value> none(sumsOfThread, w.constant(0, sumType()));
   Value isFirst = w.compare(arith::CmpIPredicate::eq, remainder(lower::threadNumber(w), warp), 0);
   SmallVector<Value> sums = w.loop(0, steps(depth), 1, none, [&](Ix number, ValueRange carried) {
     waitForPhase(w, full(number), parityOf(number, 0));
@@ -182,7 +182,7 @@ void WarpgroupProduct::write(const Factor &left, const Factor &right, Ix depth, 
         w.ifThen(isThere, [&] {
           Value sum = sums[n];
           if (together > 1) {
-            auto pair = VectorType::get({2}, w.b.getF32Type());
+            auto pair = VectorType::get({2}, sumType());
             sum = vector::FromElementsOp::create(w.b, w.loc, pair, ValueRange{sums[n], sums[n + 1]});
           }
           finish(m, at, sum);

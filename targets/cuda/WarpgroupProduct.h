@@ -1,6 +1,7 @@
-// Multiplies matrices of float16 or bfloat16 by warpgroups of sm_90a (Hopper.h), with sums of float32. Warps of a block
-// have different parts: the first two warpgroups multiply, each 64 rows of a tile of 128 by 128. The third one brings
-// both factors into shared memory, in steps of 64 along the depth, of which four are there at a time.
+// Multiplies matrices of float16, bfloat16 or bytes by warpgroups of sm_90a (Hopper.h), with sums of float32 or int32.
+// A pair of neighbouring bytes is where a number of 16 bits is otherwise, as in TensorProduct.h. Warps of a block have
+// different parts: the first two warpgroups multiply, each 64 rows of a tile of 128 by 128. The third one brings both
+// factors into shared memory, in steps of 64 along the depth, of which four are there at a time.
 //
 // Two barriers say what a stage is: `full` is for those who multiply, when all threads of the third warpgroup have
 // written their part; `empty` is for that, when all warps that multiply have read the stage. A thread that brings goes
@@ -22,7 +23,7 @@ class WarpgroupProduct {
 public:
   static constexpr int64_t side = 128, step = 64;
 
-  /// `isWhole`: the depth is whole steps.
+  /// `element` is the type of the left factor's numbers. `isWhole`: the depth is whole steps.
   WarpgroupProduct(lower::Writer &w, mlir::Type element, bool isWhole) : w(w), element(element), isWhole(isWhole) {}
 
   /// Returns the grid of a kernel of tiles.
@@ -47,6 +48,7 @@ private:
   mlir::Type element;
   bool isWhole;
 
+  mlir::Type sumType() { return element.isInteger() ? mlir::Type(w.b.getI32Type()) : w.b.getF32Type(); }
   lower::Ix steps(lower::Ix depth) { return floorDiv(depth + (step - 1), step); }
   mlir::Value addressOf(lower::Ix byte); ///< of shared memory
   /// Return the barriers of a step.

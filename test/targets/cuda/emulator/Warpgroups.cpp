@@ -11,14 +11,14 @@
 // swizzled, in rows of 128 (1), 64 (2) or 32 (3) bytes, or not at all (0, rows of 16 bytes). With r rows of b bytes in
 // groups of eight, a vector is
 //
-//   along the depth  in row line % 8 of group line / 8; groups are `stride` apart, and without swizzle the second
-//   vector
-//                    of a row is `leading` behind the first
+//   along the depth  in row line % 8 of group line / 8; groups are `stride` apart. Without swizzle the second vector of
+//                    a row is `leading` behind the first.
 //   else             in row k % 8 of group k / 8; groups are `stride` apart, and b bytes of lines from the next ones
-//                    `leading`; without swizzle these two change places
+//                    `leading`. Without swizzle these two change places.
 //
 // and swizzling exchanges the vector's number in its row, bits 4 to 6 of the address, by the row's, bits 7 to 9.
 #include "Emulator.h"
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstring>
@@ -27,16 +27,41 @@
 namespace ingot::emulator {
 namespace {
 
-constexpr int warpRows = 16, depth = 16, vectorBytes = 16, vectorNumbers = 8;
-constexpr uint32_t markBits = 0x7FC00000, mostMarks = 0xFFF; // no NaN that comes of float16 or bfloat16 has low bits
+constexpr int warpRows = 16, vectorBytes = 16, stepBytes = 32; // a product has two vectors of each line
+constexpr uint32_t markBits = 0x7FC00000, mostMarks = 0xFFF;   // no NaN that comes of float16 or bfloat16 has low bits
 
-float halfOf(uint16_t bits) { return _cvtsh_ss(bits); }
-float brainOf(uint16_t bits) { return std::bit_cast<float>(uint32_t(bits) << 16); }
+// These are the numbers of factors. All are exact in doubles.
+struct Half {
+  using Bits = uint16_t;
+  static double of(Bits bits) { return _cvtsh_ss(bits); }
+};
+struct Brain {
+  using Bits = uint16_t;
+  static double of(Bits bits) { return std::bit_cast<float>(uint32_t(bits) << 16); }
+};
+struct Signed {
+  using Bits = uint8_t;
+  static double of(Bits bits) { return int8_t(bits); }
+};
+struct Unsigned {
+  using Bits = uint8_t;
+  static double of(Bits bits) { return bits; }
+};
+
+// These are sums, as registers have them.
+struct Floats {
+  static double of(uint32_t bits) { return std::bit_cast<float>(bits); }
+  static uint32_t bitsOf(double sum) { return std::bit_cast<uint32_t>(float(sum)); }
+};
+struct Integers {
+  static double of(uint32_t bits) { return int32_t(bits); }
+  static uint32_t bitsOf(double sum) { return uint32_t(int64_t(sum)); } // modulo 2 to the 32nd
+};
 
 /// What of the block's memory a product reads.
 struct Vector {
   const char *at;
-  std::array<uint16_t, vectorNumbers> numbers;
+  std::array<char, vectorBytes> bytes;
 };
 struct Product {
   std::vector<Vector> read;
@@ -44,7 +69,7 @@ struct Product {
 };
 /// The sums of all lanes, lane by lane.
 struct Sums {
-  std::vector<float> values;
+  std::vector<uint32_t> registers;
   int32_t group; // that adds to them last
 };
 struct Warp {
@@ -70,11 +95,11 @@ public:
     }
   }
 
-  /// Returns where the vector with a line and a step is.
+  /// Returns where a vector is: the first or second one of a line, or that with a line in step k.
   const char *vectorOf(uint64_t line, uint64_t k) const {
     uint64_t inRow = rowBytes / vectorBytes, offset = 0;
     if (!areLinesContiguous) {
-      offset = line % 8 * rowBytes + line / 8 * stride + k / 8 * (rowBytes == 16 ? leading : vectorBytes);
+      offset = line % 8 * rowBytes + line / 8 * stride + k * (rowBytes == 16 ? leading : vectorBytes);
     } else if (rowBytes == 16) {
       offset = k % 8 * rowBytes + k / 8 * leading + line / 8 * stride;
     } else {
@@ -92,19 +117,23 @@ public:
   }
 
   /// Reads so many lines from `first` on, into [line][step].
-  void read(uint64_t first, int lines, float (*of)(uint16_t), std::vector<float> &to, Product &product,
-            bool isCounted) const {
+  template <class Number>
+  void read(uint64_t first, int lines, std::vector<double> &to, Product &product, bool isCounted) const {
+    using Bits = typename Number::Bits;
+    constexpr int inVector = vectorBytes / sizeof(Bits), depth = stepBytes / sizeof(Bits);
     to.resize(size_t(lines) * depth);
-    for (int line = 0; line < lines; line += areLinesContiguous ? vectorNumbers : 1) {
-      for (int k = 0; k < depth; k += areLinesContiguous ? 1 : vectorNumbers) {
+    for (int line = 0; line < lines; line += areLinesContiguous ? inVector : 1) {
+      for (int k = 0; k < (areLinesContiguous ? depth : 2); ++k) {
         Vector vector = {vectorOf(first + uint64_t(line), uint64_t(k)), {}};
         if (launchOfThread().isWatched) {
           watchTensorRead(vector.at, /*isDone=*/false);
         }
-        std::memcpy(vector.numbers.data(), vector.at, vectorBytes);
-        for (int i = 0; i < vectorNumbers; ++i) {
-          int ownLine = areLinesContiguous ? line + i : line, ownStep = areLinesContiguous ? k : k + i;
-          to[size_t(ownLine) * depth + size_t(ownStep)] = of(vector.numbers[size_t(i)]);
+        std::memcpy(vector.bytes.data(), vector.at, vectorBytes);
+        for (int i = 0; i < inVector; ++i) {
+          int ownLine = areLinesContiguous ? line + i : line, ownStep = areLinesContiguous ? k : k * inVector + i;
+          Bits bits;
+          std::memcpy(&bits, &vector.bytes[size_t(i) * sizeof bits], sizeof bits);
+          to[size_t(ownLine) * depth + size_t(ownStep)] = Number::of(bits);
         }
         product.read.push_back(vector);
       }
@@ -124,10 +153,10 @@ private:
   /// The banks give eight vectors at a time: of eight lines, or of eight steps.
   void count(uint64_t first, int lines) const {
     for (uint64_t line = first; line < first + uint64_t(lines); line += 8) {
-      for (uint64_t k = 0; k < depth; k += 8) {
+      for (uint64_t half = 0; half < 2; ++half) {
         const void *rows[8];
         for (uint64_t i = 0; i < 8; ++i) {
-          rows[i] = areLinesContiguous ? vectorOf(line, k + i) : vectorOf(line + i, k);
+          rows[i] = areLinesContiguous ? vectorOf(line, half * 8 + i) : vectorOf(line + i, half);
         }
         countMatrix(rows);
       }
@@ -135,78 +164,71 @@ private:
   }
 };
 
-template <int columns> struct Operands {
+/// What an instruction gets: of floats with whether lines are contiguous.
+template <int columns> struct OfFloats {
   uint64_t a, b;
   bool isSum;
   int32_t areLinesOfAContiguous, areLinesOfBContiguous;
-  float sums[columns / 2];
+  uint32_t sums[columns / 2];
+};
+template <int columns> struct OfBytes {
+  uint64_t a, b;
+  bool isSum;
+  uint32_t sums[columns / 2];
+  static constexpr int32_t areLinesOfAContiguous = 0, areLinesOfBContiguous = 0;
 };
 
-/// Returns the mark that all sums have; 0: they have none.
-template <int columns> uint32_t markOf(const Lanes &lanes) {
-  auto bitsOf = [&](int lane, int n) {
-    return std::bit_cast<uint32_t>(static_cast<const Operands<columns> *>(lanes.operands[lane])->sums[n]);
-  };
-  uint32_t mark = bitsOf(0, 0);
-  if ((mark & ~mostMarks) != markBits || !(mark & mostMarks)) {
-    return 0;
-  }
-  for (int lane = 0; lane < 32; ++lane) {
-    for (int n = 0; n < columns / 2; ++n) {
-      if (bitsOf(lane, n) != mark) {
-        fault(LaunchFailed, "wgmma adds to sums of which others are under way");
-      }
-    }
-  }
-  return mark;
-}
-
 /// Takes the sums of a product, under a new mark where they are numbers.
-template <int columns> std::pair<const uint32_t, Sums> &sumsOf(Warp &warp, const Lanes &lanes, bool isSum) {
-  uint32_t mark = isSum ? markOf<columns>(lanes) : 0;
-  if (auto found = warp.sums.find(mark); mark && found != warp.sums.end()) {
+template <class Operands> std::pair<const uint32_t, Sums> &sumsOf(Warp &warp, const Lanes &lanes, bool isSum) {
+  Sums sums = {{}, 0};
+  for (const void *each : lanes.operands) {
+    const auto &own = static_cast<const Operands *>(each)->sums;
+    sums.registers.insert(sums.registers.end(), std::begin(own), std::end(own));
+  }
+  uint32_t mark = sums.registers.front();
+  if (auto found = warp.sums.find(mark); isSum && found != warp.sums.end()) {
+    if (std::any_of(sums.registers.begin(), sums.registers.end(), [&](uint32_t other) { return other != mark; })) {
+      fault(LaunchFailed, "wgmma adds to sums of which others are under way");
+    }
     return *found;
   }
   if (!warp.isFenced) {
     fault(LaunchFailed, "wgmma takes registers without a fence (wgmma.fence) behind what was done with them");
   }
-  Sums sums = {{}, 0};
-  for (const void *each : lanes.operands) {
-    const float *own = static_cast<const Operands<columns> *>(each)->sums;
-    sums.values.insert(sums.values.end(), own, own + columns / 2);
-  }
   if (!isSum) {
-    std::fill(sums.values.begin(), sums.values.end(), 0.0F);
+    std::fill(sums.registers.begin(), sums.registers.end(), 0); // also as a float
   }
   warp.marks = warp.marks % mostMarks + 1;
   return *warp.sums.insert_or_assign(markBits | warp.marks, std::move(sums)).first;
 }
 
-template <int columns, float (*of)(uint16_t)> void multiply(Lanes &lanes) {
-  const auto &first = *static_cast<const Operands<columns> *>(lanes.operands[0]);
+template <class A, class B, class Number, class Operands> void multiply(Lanes &lanes) {
+  constexpr int inThread = sizeof(Operands::sums) / sizeof(uint32_t), columns = 2 * inThread;
+  constexpr int depth = stepBytes / sizeof(typename A::Bits);
+  const auto &first = *static_cast<const Operands *>(lanes.operands[0]);
   for (const void *each : lanes.operands) {
-    if (std::memcmp(each, &first, offsetof(Operands<columns>, isSum)) != 0) {
+    if (std::memcmp(each, &first, offsetof(Operands, isSum)) != 0) {
       fault(LaunchFailed, "wgmma has other factors in some lanes of a warp");
     }
   }
   Warp &warp = ownWarp();
-  auto &[mark, sums] = sumsOf<columns>(warp, lanes, first.isSum);
+  auto &[mark, sums] = sumsOf<Operands>(warp, lanes, first.isSum);
   uint32_t ofGroup = numberOfThread() / 32 % 4;
   Product product = {{}, warp.groups};
-  std::vector<float> a, b;
-  Factor(first.a, first.areLinesOfAContiguous).read(ofGroup * warpRows, warpRows, of, a, product, /*isCounted=*/true);
-  Factor(first.b, first.areLinesOfBContiguous).read(0, columns, of, b, product, /*isCounted=*/ofGroup == 0);
+  std::vector<double> a, b;
+  Factor(first.a, first.areLinesOfAContiguous).read<A>(ofGroup * warpRows, warpRows, a, product, /*isCounted=*/true);
+  Factor(first.b, first.areLinesOfBContiguous).read<B>(0, columns, b, product, /*isCounted=*/ofGroup == 0);
   for (int lane = 0; lane < 32; ++lane) {
-    for (int n = 0; n < columns / 2; ++n) {
-      const float *row = &a[size_t(lane / 4 + n % 4 / 2 * 8) * depth];
-      const float *column = &b[size_t(n / 4 * 8 + lane % 4 * 2 + n % 2) * depth];
-      float &value = sums.values[size_t(lane * (columns / 2) + n)];
-      double sum = value;
+    for (int n = 0; n < inThread; ++n) {
+      const double *row = &a[size_t(lane / 4 + n % 4 / 2 * 8) * depth];
+      const double *column = &b[size_t(n / 4 * 8 + lane % 4 * 2 + n % 2) * depth];
+      uint32_t &bits = sums.registers[size_t(lane * inThread + n)];
+      double sum = Number::of(bits);
       for (int k = 0; k < depth; ++k) {
-        sum += double(row[k]) * double(column[k]);
+        sum += row[k] * column[k];
       }
-      value = float(sum);
-      std::memcpy(static_cast<float *>(lanes.results[lane]) + n, &mark, sizeof mark);
+      bits = Number::bitsOf(sum);
+      std::memcpy(static_cast<uint32_t *>(lanes.results[lane]) + n, &mark, sizeof mark);
     }
   }
   sums.group = warp.groups;
@@ -219,13 +241,13 @@ void endGroup(Lanes &) { ++ownWarp().groups; }
 
 struct Wait {
   int32_t left;
-  const float *sums;
+  const uint32_t *sums;
   size_t count;
 };
 
 void finish(const Product &product) {
   for (const Vector &vector : product.read) {
-    if (std::memcmp(vector.at, vector.numbers.data(), vectorBytes) != 0) {
+    if (std::memcmp(vector.at, vector.bytes.data(), vectorBytes) != 0) {
       fault(LaunchFailed, "byte " + std::to_string(vector.at - sharedOfThread()) +
                               " of the block's memory was written while wgmma read it");
     }
@@ -246,12 +268,12 @@ void wait(Lanes &lanes) {
   std::erase_if(warp.products, [&](const Product &product) { return product.group < done; });
   warp.isFenced = false;
   const auto &first = *static_cast<const Wait *>(lanes.operands[0]);
-  auto found = first.count ? warp.sums.find(std::bit_cast<uint32_t>(first.sums[0])) : warp.sums.end();
+  auto found = first.count ? warp.sums.find(first.sums[0]) : warp.sums.end();
   bool areThere = found != warp.sums.end() && found->second.group < done;
   for (size_t lane = 0; lane < 32; ++lane) {
-    const float *own = static_cast<const Wait *>(lanes.operands[lane])->sums;
-    std::memcpy(lanes.results[lane], areThere ? &found->second.values[lane * first.count] : own,
-                first.count * sizeof(float));
+    const uint32_t *own = static_cast<const Wait *>(lanes.operands[lane])->sums;
+    std::memcpy(lanes.results[lane], areThere ? &found->second.registers[lane * first.count] : own,
+                first.count * sizeof(uint32_t));
   }
   if (areThere) {
     warp.sums.erase(found);
@@ -290,19 +312,21 @@ void ingot_emulated_llvm_nvvm_wgmma_commit_group_sync_aligned() {
 }
 
 void ingot_emulated_wgmma_wait_group_sync_aligned(void *results, const void *operands, int64_t bytes) {
-  const auto *sums = static_cast<const float *>(operands) + 1; // behind the number of groups
-  Wait own = {*static_cast<const int32_t *>(operands), sums, size_t(bytes) / sizeof(float)};
+  const auto *sums = static_cast<const uint32_t *>(operands) + 1; // behind the number of groups
+  Wait own = {*static_cast<const int32_t *>(operands), sums, size_t(bytes) / sizeof(uint32_t)};
   together("wgmma.wait_group", wait, ~0u, &own, results);
 }
 
-#define WGMMA(columns, type, of)                                                                                       \
-  void ingot_emulated_wgmma_mma_async_sync_aligned_m64n##columns##k16_f32_##type##_##type(                             \
+#define WGMMA(columns, k, sum, a, b, ...)                                                                              \
+  void ingot_emulated_wgmma_mma_async_sync_aligned_m64n##columns##k##_##sum##_##a##_##b(                               \
       void *results, const void *operands, int64_t) {                                                                  \
-    together("wgmma.m64n" #columns "k16." #type, multiply<columns, of>, ~0u, operands, results);                       \
+    together("wgmma.m64n" #columns #k "." #a, multiply<__VA_ARGS__>, ~0u, operands, results);                          \
   }
 #define WGMMA_OF(columns)                                                                                              \
-  WGMMA(columns, f16, halfOf)                                                                                          \
-  WGMMA(columns, bf16, brainOf)
+  WGMMA(columns, k16, f32, f16, f16, Half, Half, Floats, OfFloats<columns>)                                            \
+  WGMMA(columns, k16, f32, bf16, bf16, Brain, Brain, Floats, OfFloats<columns>)                                        \
+  WGMMA(columns, k32, s32, u8, s8, Unsigned, Signed, Integers, OfBytes<columns>)                                       \
+  WGMMA(columns, k32, s32, s8, u8, Signed, Unsigned, Integers, OfBytes<columns>)
 WGMMA_OF(64)
 WGMMA_OF(128)
 WGMMA_OF(256)
