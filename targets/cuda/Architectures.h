@@ -10,7 +10,7 @@ namespace ingot::targets::cuda {
 
 struct Architecture {
   const char *name;     ///< as NVIDIA calls it
-  const char *features; ///< the version of PTX, for LLVM: the first that knows the architecture
+  const char *features; ///< the version of PTX, for LLVM: the first that knows what kernels use
   const char *card;     ///< the card of that generation whose data sheet is meant
   int64_t multiprocessors;
   double flops; ///< float32 operations a second, a multiply-add being two

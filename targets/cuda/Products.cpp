@@ -65,7 +65,10 @@ struct Cut {
   bool byWarpgroups = false;
 
   int64_t threads() const {
-    return !rows ? FewRows::threads : tensor ? TensorProduct::grid(rows).threads[0] : TileProduct::threads;
+    return byWarpgroups ? WarpgroupProduct::grid().threads[0]
+           : !rows      ? FewRows::threads
+           : tensor     ? TensorProduct::grid(rows).threads[0]
+                        : TileProduct::threads;
   }
   support::Size tiles(const Problem &p) const {
     return p.batch * ceilDiv(p.n, columns) * (rows ? ceilDiv(p.m, rows) : support::Size(1));
@@ -430,7 +433,9 @@ lower::KernelShape shapeOf(const Problem &p, const Cut &cut, plan::KernelOp kern
     shape.packed[lower::operandNumber(kernel.root()->getOperand(1))] = p.int8->recipe();
   }
   shape.items = cut.tiles(p);
-  if (cut.rows) {
+  if (cut.byWarpgroups) {
+    shape.grid = WarpgroupProduct::grid();
+  } else if (cut.rows) {
     shape.grid = cut.tensor ? TensorProduct::grid(cut.rows) : TileProduct::grid(p.elementBytes, cut.rows, cut.columns);
   } else {
     shape.grid = FewRows::grid(p.elementBytes);
@@ -447,6 +452,20 @@ lower::KernelShape shapeOf(const Problem &p, const Cut &cut, plan::KernelOp kern
     cut.depth.share(shape, (p.batch * p.m * p.n).number(), p.element);
   }
   return shape;
+}
+
+/// Writes the kernel, behind its launches ahead.
+void write(lower::Build &build, const Problem &p, const Cut &cut) {
+  auto multiply = [&] { Builder(build, p, cut, /*isAhead=*/false).run(); };
+  if (cut.isOpen) {
+    Value few = build.w.compare(arith::CmpIPredicate::sle, p.m, FewRows::most);
+    build.w.ifElse(few, [&] { cut.depth.addUp(build, cut.threads()); }, multiply);
+  } else if (cut.depth.whole) {
+    Value isWhole = build.w.compare(arith::CmpIPredicate::slt, build.begin, cut.depth.whole);
+    build.w.ifElse(isWhole, multiply, [&] { Builder(build, p, cut, /*isAhead=*/false).addUp(); });
+  } else {
+    cut.depth ? cut.depth.addUp(build) : multiply();
+  }
 }
 
 // These estimate cycles of a multiprocessor of sm_90, where warpgroups are a choice.
@@ -491,19 +510,18 @@ public:
     if (!numbers || numbers.areFloats()) {
       return "for products of float16, of bfloat16, or of uint8 and int8";
     }
-    if (!p.m.isNumber() || p.m.number() <= FewRows::most) {
-      return "for a known number of rows, of more than 8";
+    if (p.m.isNumber() && p.m.number() <= FewRows::most) {
+      return "for more than 8 rows";
     }
-    Cut cut{WarpgroupProduct::side, WarpgroupProduct::side, numbers, {}};
-    cut.byWarpgroups = true;
-    // The emulator gets all that is possible.
+    Cut cut = cutOf(p, kernel.root(), machine);
+    cut.rows = cut.columns = WarpgroupProduct::side, cut.tensor = numbers, cut.byWarpgroups = true;
+    cut.depth = cut.isOpen ? cut.depth : SplitDepth();
     double ofFloat16 = p.int8 ? 2 : 1;
     lower::Candidate candidate{
         name, cyclesOf(p, cut, ofFloat16, machine), {}, /*isWanted=*/requestOf(machine).emulated};
     candidate.shape = [p, cut, kernel] {
       lower::KernelShape shape = shapeOf(p, cut, kernel);
-      shape.grid = WarpgroupProduct::grid();
-      shape.build = [p, cut](lower::Build &build) { Builder(build, p, cut, /*isAhead=*/false).run(); };
+      shape.build = [p, cut](lower::Build &build) { write(build, p, cut); };
       return shape;
     };
     return candidate;
@@ -541,17 +559,7 @@ LogicalResult Products::build(lower::Build &build, const lower::KernelShape &sha
     return KernelFamily::build(build, shape);
   }
   Problem p(build.group.kernel, build.w.machine);
-  Cut cut = cutOf(p, build.group.root, build.w.machine);
-  auto multiply = [&] { Builder(build, p, cut, /*isAhead=*/false).run(); };
-  if (cut.isOpen) {
-    Value few = build.w.compare(arith::CmpIPredicate::sle, p.m, FewRows::most);
-    build.w.ifElse(few, [&] { cut.depth.addUp(build, cut.threads()); }, multiply);
-  } else if (cut.depth.whole) {
-    Value isWhole = build.w.compare(arith::CmpIPredicate::slt, build.begin, cut.depth.whole);
-    build.w.ifElse(isWhole, multiply, [&] { Builder(build, p, cut, /*isAhead=*/false).addUp(); });
-  } else {
-    cut.depth ? cut.depth.addUp(build) : multiply();
-  }
+  write(build, p, cutOf(p, build.group.root, build.w.machine));
   return success();
 }
 
