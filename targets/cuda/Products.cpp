@@ -27,9 +27,9 @@
 #include "targets/cuda/PackedLines.h"
 #include "targets/cuda/SplitDepth.h"
 #include "targets/cuda/TensorProduct.h"
+#include "targets/cuda/TileCycles.h"
 #include "targets/cuda/WarpgroupProduct.h"
 #include "targets/cuda/Wide.h"
-#include <cmath>
 
 using namespace mlir;
 
@@ -311,8 +311,9 @@ private:
     pairs.require(space, accessesOf(space));
     WarpgroupProduct::Conditions conditions = {wide.condition(), pairs.condition()};
     WarpgroupProduct(w, cut.tensor.element, isWhole(WarpgroupProduct::step * together))
-        .write(l, r, floorDiv(depth + (together - 1), together), row, column, conditions,
-               [&](Ix m, Ix n, Value sum) { finish(m, n, sum); });
+        .write(
+            l, r, floorDiv(depth + (together - 1), together), row, column, conditions,
+            [&](Ix) { return w.constant(0, p.element); }, [&](Ix m, Ix n, Value sum) { finish(m, n, sum); });
   }
 
   Value multiplyAdd(Value x, Value y, Value sum) {
@@ -468,16 +469,10 @@ void write(lower::Build &build, const Problem &p, const Cut &cut) {
   }
 }
 
-// These estimate cycles of a multiprocessor of sm_90, where warpgroups are a choice.
-
-/// Returns the cycles until all tiles are there, if the multiprocessors begin with one each. Of a multiprocessor's
-/// tensor cores' 2048 multiply-adds in a cycle (H100: 989.4 TFLOP/s by 132 multiprocessors at 1.83 GHz), `share` is
-/// what the issue of other instructions leaves (bench/cuda.md).
-double cyclesOf(const Problem &p, const Cut &cut, double share, const target::MachineModel &machine) {
-  constexpr double inCycle = 2048, unknown = 1024; // a size that only a run knows counts as so much
-  auto typical = [](const support::Size &size) { return size.isNumber() ? double(size.number()) : unknown; };
-  double rounds = std::ceil(typical(cut.sharedTiles(p)) / double(architectureOf(machine).multiprocessors));
-  return rounds * double(std::max<int64_t>(cut.rows, FewRows::most) * cut.columns) * typical(p.k) / (inCycle * share);
+/// Returns the cycles until all tiles are there.
+double cyclesOf(const Problem &p, const Cut &cut, const target::MachineModel &machine) {
+  int64_t rows = std::max<int64_t>(cut.rows, FewRows::most);
+  return cyclesOfTiles(cut.sharedTiles(p), p.k, {cut.tensor, rows, cut.columns, cut.byWarpgroups}, machine);
 }
 
 /// What needs no other instructions than the oldest architecture has, or those that can be made of them.
@@ -489,10 +484,7 @@ public:
   lower::Offer offer(plan::KernelOp kernel, const target::MachineModel &machine) const override {
     Problem p(kernel, machine);
     Cut cut = cutOf(p, kernel.root(), machine);
-    constexpr double shareOfLarge = 0.69, shareOfSmall = 0.45, byThreads = 1. / 16;
-    double share = !cut.tensor ? byThreads : cut.rows == TensorProduct::large ? shareOfLarge : shareOfSmall;
-    double ofFloat16 = !cut.tensor ? 1 : p.int8 ? 2 : cut.tensor.areFloats() ? 0.5 / double(cut.tensor.products) : 1;
-    lower::Candidate candidate{name, cyclesOf(p, cut, share * ofFloat16, machine)};
+    lower::Candidate candidate{name, cyclesOf(p, cut, machine)};
     candidate.shape = [p, cut, kernel] { return shapeOf(p, cut, kernel); };
     return candidate;
   }
@@ -516,9 +508,8 @@ public:
     Cut cut = cutOf(p, kernel.root(), machine);
     cut.rows = cut.columns = WarpgroupProduct::side, cut.tensor = numbers, cut.byWarpgroups = true;
     cut.depth = cut.isOpen ? cut.depth : SplitDepth();
-    double ofFloat16 = p.int8 ? 2 : 1;
-    lower::Candidate candidate{
-        name, cyclesOf(p, cut, ofFloat16, machine), {}, /*isWanted=*/requestOf(machine).emulated};
+    // The emulator gets all that is possible.
+    lower::Candidate candidate{name, cyclesOf(p, cut, machine), {}, /*isWanted=*/requestOf(machine).emulated};
     candidate.shape = [p, cut, kernel] {
       lower::KernelShape shape = shapeOf(p, cut, kernel);
       shape.build = [p, cut](lower::Build &build) { write(build, p, cut); };

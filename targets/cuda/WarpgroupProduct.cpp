@@ -90,9 +90,13 @@ void WarpgroupProduct::copyElements(const Factor &factor, Ix from, Ix depth, Ix 
     SmallVector<Ix> places;
     for (int64_t i = 0; i < few; ++i) {
       Ix row = outer + begin + i * (group / inRow), k = along ? inner : row, own = along ? row : inner;
-      Value v = factor.line(min(line + own, last))(0, min(from + k, depth - 1));
-      Value isThere = w.compare(arith::CmpIPredicate::slt, from + k, depth);
-      loaded.push_back(arith::SelectOp::create(w.b, w.loc, isThere, v, w.constant(0, v.getType())));
+      Factor::Load load = factor.line(min(line + own, last));
+      Value v = isWhole ? load(from, k) : load(0, min(from + k, depth - 1));
+      if (!isWhole) {
+        Value isThere = w.compare(arith::CmpIPredicate::slt, from + k, depth);
+        v = arith::SelectOp::create(w.b, w.loc, isThere, v, w.constant(0, v.getType()));
+      }
+      loaded.push_back(v);
       places.push_back(placeOf(along, own, k));
     }
     for (auto [v, at] : llvm::zip_equal(loaded, places)) {
@@ -146,11 +150,9 @@ SmallVector<Value> WarpgroupProduct::multiplyStep(const Factor &left, const Fact
   return next;
 }
 
-SmallVector<Value> WarpgroupProduct::multiply(const Factor &left, const Factor &right, Ix depth) {
-  constexpr int64_t sumsOfThread = side * step / group;
-  SmallVector<Value> none(sumsOfThread, w.constant(0, sumType()));
+SmallVector<Value> WarpgroupProduct::multiply(const Factor &left, const Factor &right, Ix depth, ValueRange begin) {
   Value isFirst = w.compare(arith::CmpIPredicate::eq, remainder(lower::threadNumber(w), warp), 0);
-  SmallVector<Value> sums = w.loop(0, steps(depth), 1, none, [&](Ix number, ValueRange carried) {
+  SmallVector<Value> sums = w.loop(0, steps(depth), 1, begin, [&](Ix number, ValueRange carried) {
     waitForPhase(w, full(number), parityOf(number, 0));
     SmallVector<Value> next = waitForProducts(w, 1, multiplyStep(left, right, number, carried));
     Value wasOne = w.compare(arith::CmpIPredicate::sgt, number, 0);
@@ -161,7 +163,7 @@ SmallVector<Value> WarpgroupProduct::multiply(const Factor &left, const Factor &
 }
 
 void WarpgroupProduct::write(const Factor &left, const Factor &right, Ix depth, Ix row, Ix column,
-                             const Conditions &conditions,
+                             const Conditions &conditions, llvm::function_ref<Value(Ix row)> first,
                              llvm::function_ref<void(Ix row, Ix column, Value sum)> finish) {
   makeBarriers();
   Ix thread = lower::threadNumber(w), lane = remainder(thread, warp);
@@ -171,8 +173,14 @@ void WarpgroupProduct::write(const Factor &left, const Factor &right, Ix depth, 
         [&] { bringElements(left, right, depth, row, column); });
   };
   auto compute = [&] {
-    SmallVector<Value> sums = multiply(left, right, depth);
+    constexpr int64_t sumsOfThread = side * step / group;
     Ix r = row + floorDiv(thread, warp) * 16 + floorDiv(lane, 4), c = column + remainder(lane, 4) * 2;
+    Value ofRows[] = {first(min(r, left.lines - 1)), first(min(r + 8, left.lines - 1))};
+    SmallVector<Value> sums;
+    for (int64_t n = 0; n < sumsOfThread; ++n) {
+      sums.push_back(ofRows[n % 4 / 2]);
+    }
+    sums = multiply(left, right, depth, sums);
     auto writeSums = [&](size_t together) {
       for (size_t n = 0; n < sums.size(); n += together) {
         auto i = static_cast<int64_t>(n);

@@ -36,7 +36,7 @@ public:
   };
   /// Writes a tile, as TensorProduct::write does.
   void write(const Factor &left, const Factor &right, lower::Ix depth, lower::Ix row, lower::Ix column,
-             const Conditions &conditions,
+             const Conditions &conditions, llvm::function_ref<mlir::Value(lower::Ix row)> first,
              llvm::function_ref<void(lower::Ix row, lower::Ix column, mlir::Value sum)> finish);
 
 private:
@@ -64,7 +64,9 @@ private:
   void copyElements(const Factor &factor, lower::Ix from, lower::Ix depth, lower::Ix line, lower::Ix to);
   /// Returns which element of a tile is line `line` and step `k`.
   lower::Ix placeOf(bool alongDepth, lower::Ix line, lower::Ix k);
-  llvm::SmallVector<mlir::Value> multiply(const Factor &left, const Factor &right, lower::Ix depth);
+  /// Returns the sums of a thread, which begin with these.
+  llvm::SmallVector<mlir::Value> multiply(const Factor &left, const Factor &right, lower::Ix depth,
+                                          mlir::ValueRange begin);
   llvm::SmallVector<mlir::Value> multiplyStep(const Factor &left, const Factor &right, lower::Ix number,
                                               mlir::ValueRange sums);
 };
