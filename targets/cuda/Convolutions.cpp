@@ -225,7 +225,7 @@ public:
         Ix at = p.copy ? placeInCopy(pixel, group, before, k * p.together()) : placeInPlane(pixel, group, before + k);
         return TensorProduct::addressIn(w, image, at, bytes);
       };
-      right.alongDepth = p.copy.has_value();
+      right.alongDepth = p.copy || (p.byWarpgroups && p.isInt8); // which take bytes in this order alone
       Wide vectors(w, p.copy || (p.isPointwise() && !p.isInt8) ? lanes : 1), pairs(w, 2);
       vectors.requireBegin(image), vectors.requireBegin(weights), vectors.require(p.pitch());
       vectors.require(p.copy ? Ix(p.inGroup) : Ix(p.plane()));

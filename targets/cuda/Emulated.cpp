@@ -64,6 +64,10 @@ public:
     }
     for (CallInst *call : calls) {
       std::string name = cast<InlineAsm>(call->getCalledOperand())->getAsmString().str();
+      if (name.empty()) { // it was for LLVM alone
+        call->eraseFromParent();
+        continue;
+      }
       name = prefix.str() + name.substr(0, name.find(' '));
       std::replace(name.begin(), name.end(), '.', '_');
       replaceAssembly(*call, name);

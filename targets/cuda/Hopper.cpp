@@ -19,12 +19,21 @@ static void call(lower::Writer &w, StringRef intrinsic, ValueRange operands = {}
   LLVM::CallIntrinsicOp::create(w.b, w.loc, w.b.getStringAttr(intrinsic), operands);
 }
 
+/// Keeps LLVM from moving accesses to memory: to it the intrinsics here look as if they touched nothing but the
+/// barrier.
+static void keepOrder(lower::Writer &w) {
+  LLVM::InlineAsmOp::create(w.b, w.loc, Type(), ValueRange(), "", "~{memory}", /*has_side_effects=*/true,
+                            /*is_align_stack=*/false, LLVM::tailcallkind::TailCallKind::None, LLVM::AsmDialectAttr(),
+                            ArrayAttr());
+}
+
 void makeBarrier(lower::Writer &w, Value barrier, int32_t arrivals) {
   call(w, "llvm.nvvm.mbarrier.init.shared", {sharedPointer(w, barrier), number(w, arrivals, w.b.getI32Type())});
 }
 
 void arrive(lower::Writer &w, Value barrier) {
   Value operands[] = {sharedPointer(w, barrier), number(w, 1, w.b.getI32Type())};
+  keepOrder(w);
   auto name = w.b.getStringAttr("llvm.nvvm.mbarrier.arrive.scope.cta.space.cta");
   LLVM::CallIntrinsicOp::create(w.b, w.loc, w.b.getI64Type(), name, operands);
 }
@@ -41,9 +50,13 @@ void waitForPhase(lower::Writer &w, Value barrier, Value parity) {
         scf::ConditionOp::create(b, loc, arith::XOrIOp::create(b, loc, isDone, one), ValueRange());
       },
       [](OpBuilder &b, Location loc, ValueRange) { scf::YieldOp::create(b, loc); });
+  keepOrder(w);
 }
 
-void fenceForTensorCores(lower::Writer &w) { call(w, "llvm.nvvm.fence.proxy.async.shared_cta"); }
+void fenceForTensorCores(lower::Writer &w) {
+  keepOrder(w);
+  call(w, "llvm.nvvm.fence.proxy.async.shared_cta");
+}
 
 // A descriptor has, in units of 16 bytes, where the factor begins, how far it is from one block of lines to the next
 // one where these are contiguous, and from one group of eight rows of 128 bytes to the next one; then the swizzle.
@@ -95,6 +108,7 @@ static SmallVector<Value> assemble(lower::Writer &w, const Twine &text, StringRe
 
 SmallVector<Value> multiplyByWarpgroup(lower::Writer &w, Type element, const WarpgroupFactor &left,
                                        const WarpgroupFactor &right, ValueRange sums) {
+  assert((isa<FloatType>(element) || (left.alongDepth && right.alongDepth)) && "bytes lie along the depth");
   std::string registers;
   for (size_t i = 0; i < sums.size(); ++i) {
     registers += (i ? ", $" : "$") + std::to_string(i);
