@@ -8,10 +8,14 @@ A scheduler of a multiprocessor issues one instruction of a warp in each cycle, 
 NVIDIA's data sheets: A100 312 TFLOP/s for float16 and 624 TOP/s for int8 by 108 multiprocessors at 1.41 GHz, so 8 cycles for m16n8k16 and for m16n8k32; 156 TFLOP/s for tf32, so 8 cycles for its m16n8k8). A loop
 whose other instructions are fewer than these cycles can keep the tensor core busy; `tensor` is the cycles by the larger of both.
 
+Of products by warpgroups (wgmma) two loops are counted, as a scheduler sees them: for each step it has two warps that multiply and one that copies. Its tensor core
+has a quarter of each m64n128k16, or m64n128k32 of bytes: 64 cycles on sm_90 (H100: 989.4 TFLOP/s by 132 multiprocessors at 1.83 GHz, so 512 multiply-adds in a cycle, and twice as many of bytes).
+
 --page writes bench/cuda.md.
 """
 import argparse
 import collections
+import itertools
 import pathlib
 import re
 import subprocess
@@ -24,12 +28,13 @@ ROOT = pathlib.Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "test/targets/cuda"))
 import nvidia
 
-ARCHITECTURES = ["sm_80", "sm_90"]
-CYCLES = {"HMMA.16816": 8, "HMMA.1688": 8, "IMMA.16832": 8}  # of sm_80; a tensor core of sm_90 takes half as many
+# Libraries: their architectures, what else stands behind these, and the models, none: all of them.
+LIBRARIES = [(["sm_80", "sm_90"], "", None), (["sm_90a"], "+wgmma", ["fp16 product, tiles of 128", "int8 product"])]
+CYCLES = {"HGMMA.64x128x16": 128, "IGMMA.64x128x32": 128, "HMMA.16816": 8, "HMMA.1688": 8, "IMMA.16832": 8}  # of sm_80; a tensor core of sm_90 takes half as many
 # Classes of instructions by how they begin; what is none of them is other arithmetic, mostly of addresses.
 CLASSES = {
-    "tensor": r"[HI]MMA", "multiply": r"(FFMA|HFMA|IDP|DFMA)", "ldmatrix": r"LDSM", "copies": r"LDGSTS", "wide": r"(LDG|STG)\S*\.128", "narrow": r"(LDG|STG)(?!STS)",
-    "shared": r"(LDS|STS)", "shuffles": r"SHFL", "waits": r"(BAR|DEPBAR|LDGDEPBAR|WARPSYNC|BSYNC|BSSY)",
+    "tensor": r"[HI]G?MMA", "multiply": r"(FFMA|HFMA|IDP|DFMA)", "ldmatrix": r"LDSM", "copies": r"LDGSTS", "wide": r"(LDG|STG)\S*\.128", "narrow": r"(LDG|STG)(?!STS)",
+    "shared": r"(LDS|STS)", "shuffles": r"SHFL", "waits": r"(BAR|DEPBAR|LDGDEPBAR|WARPSYNC|BSYNC|BSSY|SYNCS|WARPGROUP|FENCE|MEMBAR)",
 }  # fmt: skip
 
 NBITS = """<ir_version: 8, opset_import: ["" : 17, "com.microsoft" : 1]> g (float[1, 4096] x) => (float[1, 4096] y) <uint8[4096, 128, 16] w, float[524288] s> {
@@ -79,9 +84,11 @@ def rows(ingot, scratch):
         programs[tool], why = nvidia.find(tool)
         if not programs[tool]:
             sys.exit(f"no {tool}: {why}")
-    for name, text in MODELS.items():
-        onnx.save(nvidia.with_ones(text), scratch / "model.onnx")
-        texts, why = nvidia.compile_model(ingot, scratch / "model.onnx", scratch / name, ARCHITECTURES)
+    for name, (architectures, words, names) in itertools.product(MODELS, LIBRARIES):
+        if names and name not in names:
+            continue
+        onnx.save(nvidia.with_ones(MODELS[name]), scratch / "model.onnx")
+        texts, why = nvidia.compile_model(ingot, scratch / "model.onnx", scratch / (name + words), architectures, words)
         if texts is None:
             sys.exit(f"{name}: {why}")
         for architecture, ptx in texts.items():
@@ -91,7 +98,9 @@ def rows(ingot, scratch):
             for kernel, registers, spilled, _, _ in kernels:
                 counted = [count(loop) for loop in loops[kernel]]
                 best = max(counted, key=lambda c: (c["tensor"], c["ldmatrix"], c["copies"] + c["wide"], c["multiply"]), default=None)
-                yield name, architecture, kernel, registers, spilled, best
+                if any(re.match("[HI]GMMA", what) for loop in loops[kernel] for what in loop):
+                    best = best + best + max(counted, key=lambda c: c["copies"])
+                yield name, architecture + words, kernel, registers, spilled, best
 
 
 def table(all_rows):

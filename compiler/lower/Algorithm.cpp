@@ -48,7 +48,7 @@ static const Algorithms &algorithmsOf(Operation *root) {
 }
 
 /// Whether a schedule is one of this algorithm: it says so, or says that none of the others is used.
-static bool isOf(const target::Schedule &requested, const Algorithm &algorithm, const Algorithms &all) {
+static bool isOf(const target::Schedule &requested, const Algorithm &algorithm, ArrayRef<const Algorithm *> all) {
   auto uses = [&](const Algorithm *a) { return !a->key.empty() && requested[a->key].value_or(0) > 0; };
   return !requested.empty() && (algorithm.key.empty() ? llvm::none_of(all, uses) : uses(&algorithm));
 }
@@ -88,7 +88,10 @@ std::string whyAmbiguous(ArrayRef<Candidate> candidates) {
 }
 
 Choice choose(plan::KernelOp kernel, const target::MachineModel &machine) {
-  const Algorithms &all = algorithmsOf(kernel.root());
+  return choose(kernel, machine, algorithmsOf(kernel.root()));
+}
+
+Choice choose(plan::KernelOp kernel, const target::MachineModel &machine, ArrayRef<const Algorithm *> all) {
   target::Schedule requested = requestedSchedule(kernel.root());
   Choice choice;
   for (const Algorithm *algorithm : all) {

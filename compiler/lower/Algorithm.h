@@ -110,6 +110,8 @@ struct Choice {
 /// Decides which algorithm computes a kernel, and gives the same answer each time. The kernel has its layouts, and its
 /// root is one of an algorithm's roots.
 Choice choose(plan::KernelOp kernel, const target::MachineModel &machine);
+/// Decides the same among algorithms of a target's own, the lowest rank first.
+Choice choose(plan::KernelOp kernel, const target::MachineModel &machine, llvm::ArrayRef<const Algorithm *> all);
 
 /// Returns what is wrong with algorithms that offer these candidates for a kernel: two of them have no key, so that no
 /// schedule could say which one it means. Empty: nothing.

@@ -13,13 +13,15 @@ static constexpr Architecture rows[] = {
     {"sm_86", "+ptx71", "A10", 72, 31.2e12, 62.5e12, 600e9, 31.5e9},
     {"sm_89", "+ptx78", "L4", 58, 30.3e12, 60e12, 300e9, 31.5e9},
     {"sm_90", "+ptx78", "H100 (SXM)", 132, 67e12, 494.5e12, 3350e9, 63e9},
+    {"sm_90a", "+ptx84", "H100 (SXM)", 132, 67e12, 494.5e12, 3350e9, 63e9},
     {"sm_100", "+ptx86", "B200", 148, 75e12, 1100e12, 8000e9, 63e9},
     {"sm_120", "+ptx87", "RTX 5090", 170, 104.8e12, 104.8e12, 1792e9, 63e9},
 };
 
 int32_t Architecture::number() const {
   int32_t number = 0;
-  bool isNone = StringRef(name).drop_front(3).getAsInteger(10, number);
+  StringRef digits = StringRef(name).drop_front(3);
+  bool isNone = digits.consumeInteger(10, number);
   assert(!isNone);
   (void)isNone;
   return number;
@@ -44,7 +46,8 @@ Expected<Request> readRequest(StringRef spec) {
   for (StringRef word : words) {
     const Architecture *row = find_if(rows, [&](const Architecture &each) { return word == each.name; });
     bool isKnown = row != std::end(rows);
-    if (!isKnown && word != "emulated" && word != "watched" && word != "cubin" && word != "unpacked") {
+    if (!isKnown && word != "emulated" && word != "watched" && word != "cubin" && word != "unpacked" &&
+        word != "wgmma") {
       return createStringError("unknown architecture '" + word + "'; use one of " + names() +
                                " behind 'cuda:', or several, as in cuda:sm_80+sm_90");
     }
@@ -58,12 +61,19 @@ Expected<Request> readRequest(StringRef spec) {
     request.emulated |= word == "emulated" || word == "watched";
     request.cubin |= word == "cubin";
     request.unpacked |= word == "unpacked";
+    request.wgmma |= word == "wgmma";
   }
   if (request.architectures.empty()) { // none is named
     request.architectures.push_back(
         find_if(rows, [](const Architecture &row) { return StringRef(row.name) == "sm_80"; }));
   }
   sort(request.architectures); // in the order of the rows
+  // A kernel's blocks are the same in all images, and no other architecture has use for these.
+  if (request.wgmma &&
+      (request.architectures.size() > 1 || StringRef(request.architectures.front()->name) != "sm_90a")) {
+    return createStringError("'wgmma' is for sm_90a alone: write cuda:sm_90a+wgmma, and give other architectures a "
+                             "library of their own");
+  }
   return request;
 }
 

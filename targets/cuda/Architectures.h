@@ -10,7 +10,7 @@ namespace ingot::targets::cuda {
 
 struct Architecture {
   const char *name;     ///< as NVIDIA calls it
-  const char *features; ///< the version of PTX, for LLVM: the first that knows the architecture
+  const char *features; ///< the version of PTX, for LLVM: the first that knows what kernels use
   const char *card;     ///< the card of that generation whose data sheet is meant
   int64_t multiprocessors;
   double flops; ///< float32 operations a second, a multiply-add being two
@@ -21,6 +21,8 @@ struct Architecture {
 
   /// Returns the number in the name: 80 for `sm_80`.
   int32_t number() const;
+  /// Whether its code runs on GPUs of this architecture alone, as that of `sm_90a` does; else on newer ones, too.
+  bool isAlone() const { return llvm::StringRef(name).ends_with("a"); }
 };
 
 /// Returns all of them, the oldest first.
@@ -29,6 +31,9 @@ llvm::ArrayRef<Architecture> architectures();
 /// Returns the one that a machine is described by, the oldest of its spec.
 const Architecture &architectureOf(const target::MachineModel &machine);
 
+/// Bytes of shared memory that a block may have on all architectures, and on sm_90.
+constexpr int64_t sharedBytesOfAll = 48 << 10, sharedBytesOfHopper = 227 << 10;
+
 /// Says what the text behind `cuda:` asks for.
 struct Request {
   llvm::SmallVector<const Architecture *, 4> architectures; ///< the oldest first, at least one
@@ -36,10 +41,11 @@ struct Request {
   bool watched = false;                                     ///< which calls it before each access to memory
   bool cubin = false;                                       ///< machine code beside the PTX of each architecture
   bool unpacked = false;                                    ///< images as they are, for who reads them (Packing.h)
+  bool wgmma = false;                                       ///< products by warpgroups (WarpgroupProduct.h), of sm_90a
 };
 
-/// Reads `sm_80+sm_90`, in any order, with `emulated`, `watched`, `cubin` or `unpacked` among them. The error is the
-/// user's.
+/// Reads `sm_80+sm_90`, in any order, with `emulated`, `watched`, `cubin`, `unpacked` or `wgmma` among them. The error
+/// is the user's.
 llvm::Expected<Request> readRequest(llvm::StringRef spec);
 /// Returns what a machine's spec asks for.
 Request requestOf(const target::MachineModel &machine);

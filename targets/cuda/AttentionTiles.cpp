@@ -541,7 +541,7 @@ bool AttentionTiles::areFor(onnx::AttendOp op, const lower::AttentionProblem &p,
     return false;
   }
   if (q.isF32()) {
-    return grid(op, p).sharedBytes <= machine.limits.sharedBytes;
+    return grid(op, p).sharedBytes <= sharedBytesOfAll;
   }
   bool hasInstructions = q.isF16() || architectureOf(machine).tf32 != 0; // the oldest one's
   return (q.isF16() || q.isBF16()) && hasInstructions && std::max(p.width, p.valueWidth) <= mostColumns;

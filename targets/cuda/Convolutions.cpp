@@ -4,12 +4,14 @@
 // lies in memory, and are copied in vectors; so are others whose pixels are whole vectors of channels, from a copy of
 // the image that has them (ChannelsLast.h). Else, and for transposed convolutions, each thread computes one pixel of a
 // channel. Convolutions of uint8 by int8 are as others, with a number of their own around the image. Where there are
-// few tiles, several blocks share the depth of each (SplitDepth.h).
+// few tiles, several blocks share the depth of each (SplitDepth.h). Where the user asks for them, warpgroups of sm_90a
+// are a second way to multiply on tensor cores (WarpgroupProduct.h), which the choice of algorithms compares with that.
 //
 // Constant weights are packed into lines [taps][inputs] (PackedLines.h). Where the inputs of a group are a multiple of
 // the depth that a block brings at a time, all of that depth belongs to one tap: what it reads of a pixel is found
 // once.
 #include "compiler/onnx/formats/Convolutions.h"
+#include "compiler/lower/Algorithm.h"
 #include "compiler/lower/core/Threads.h"
 #include "compiler/onnx/Onnx.h"
 #include "compiler/onnx/elements/Window.h"
@@ -24,6 +26,8 @@
 #include "targets/cuda/Places.h"
 #include "targets/cuda/SplitDepth.h"
 #include "targets/cuda/TensorProduct.h"
+#include "targets/cuda/TileCycles.h"
+#include "targets/cuda/WarpgroupProduct.h"
 
 using namespace mlir;
 
@@ -50,6 +54,7 @@ struct Problem {
 
   TensorProduct::Numbers tensor;       ///< what tensor cores multiply
   int64_t side = TensorProduct::small; ///< of tiles there
+  bool byWarpgroups = false;
 
   bool isInt8 = false;
   int8_t padding = 0;               ///< what lies around the image; its bits are those of a uint8
@@ -129,7 +134,9 @@ struct Problem {
   /// Returns the elements from the weights of an output channel to those of the next one.
   int64_t pitch() const { return lines ? lines->pitch() : depth(); }
   /// Returns how many numbers of the depth a block brings at a time.
-  int64_t step() const { return (tensor ? tensor.step() : TileProduct::step) * together(); }
+  int64_t step() const {
+    return (byWarpgroups ? WarpgroupProduct::step : tensor ? tensor.step() : TileProduct::step) * together();
+  }
   /// Whether tiles of 64 channels by 64 pixels would not mostly be empty.
   bool isTiled() const { return !transposed && outGroup >= 16 && inGroup * taps >= 16; }
   int64_t tileRows() const { return tensor ? side : outGroup >= 48 ? 64 : outGroup > 16 ? 32 : 16; }
@@ -148,15 +155,15 @@ struct Problem {
 
 /// Returns how the depth of tiles is shared.
 SplitDepth splitOf(const Problem &p, const target::MachineModel &machine) {
-  return p.isTiled() ? SplitDepth::of(p.tiles(), p.depth(), p.step(), machine) : SplitDepth();
+  return p.isTiled() && !p.byWarpgroups ? SplitDepth::of(p.tiles(), p.depth(), p.step(), machine) : SplitDepth();
 }
 
 /// Builds the loops of one kernel.
 class Builder {
 public:
-  explicit Builder(lower::Build &build)
-      : build(build), w(build.w), op(build.group.root), p(op, build.w.machine),
-        space(build.group.space(build.group.resultType())), split(splitOf(p, build.w.machine)) {
+  Builder(lower::Build &build, const Problem &p)
+      : build(build), w(build.w), op(build.group.root), p(p), space(build.group.space(build.group.resultType())),
+        split(splitOf(p, build.w.machine)) {
     x = build.group.buffer(op->getOperand(0)), weights = build.group.buffer(op->getOperand(1));
     bias = onnx::present(op->getOperand(2)) ? build.group.buffer(op->getOperand(2)) : lower::Buffer();
     element = p.isInt8 ? w.b.getI32Type() : x.element;
@@ -218,10 +225,16 @@ public:
         Ix at = p.copy ? placeInCopy(pixel, group, before, k * p.together()) : placeInPlane(pixel, group, before + k);
         return TensorProduct::addressIn(w, image, at, bytes);
       };
-      right.alongDepth = p.copy.has_value();
+      right.alongDepth = p.copy || (p.byWarpgroups && p.isInt8); // which take bytes in this order alone
       Wide vectors(w, p.copy || (p.isPointwise() && !p.isInt8) ? lanes : 1), pairs(w, 2);
       vectors.requireBegin(image), vectors.requireBegin(weights), vectors.require(p.pitch());
       vectors.require(p.copy ? Ix(p.inGroup) : Ix(p.plane()));
+      if (p.byWarpgroups) { // whose elements lie as vectors do
+        pairs.require(space, accessesOf(space));
+        WarpgroupProduct(w, p.tensor.element, isWhole)
+            .write(left, right, depth, row, column, {vectors.condition(), pairs.condition()}, first, put);
+        return;
+      }
       if (split) {
         pairs.require(space.sizes.back());
       } else {
@@ -382,6 +395,72 @@ private:
   }
 };
 
+lower::KernelShape shapeOf(const Problem &p, plan::KernelOp kernel, const target::MachineModel &machine) {
+  lower::KernelShape shape;
+  if (p.lines) {
+    shape.packed[lower::operandNumber(kernel.root()->getOperand(1))] = p.lines->recipe();
+  }
+  if (!p.isTiled()) {
+    shape.items = ceilDiv(p.pixels() * Size(p.groups * p.outGroup), threads);
+    shape.grid = lower::Grid{{threads, 1, 1}, 0};
+    return shape;
+  }
+  shape.items = p.tiles();
+  if (p.copy) {
+    shape.ahead.push_back(p.copy->launch());
+  }
+  Type element = lower::valueType(onnx::elementOf(kernel.root()->getOperand(0)));
+  int64_t bytes = p.isInt8 ? p.together() : onnx::elementBytes(element);
+  shape.grid = p.byWarpgroups ? WarpgroupProduct::grid()
+               : p.tensor     ? TensorProduct::grid(p.side)
+                              : TileProduct::grid(bytes, p.tileRows(), p.tileColumns());
+  if (SplitDepth split = splitOf(p, machine)) {
+    split.share(shape, (p.pixels() * Size(p.groups * p.outGroup)).number(),
+                p.isInt8 ? IntegerType::get(kernel.getContext(), 32) : element);
+  }
+  return shape;
+}
+
+double cyclesOf(const Problem &p, const target::MachineModel &machine) {
+  return cyclesOfTiles(p.tiles(), p.depth(), {p.tensor, p.tileRows(), p.tileColumns(), p.byWarpgroups}, machine);
+}
+
+/// What needs no other instructions than the oldest architecture has, or those that can be made of them.
+class Tiles final : public lower::Algorithm {
+public:
+  Tiles() : Algorithm("tiles", /*rank=*/0) {}
+  SmallVector<TypeID> roots() const override { return rootsOf<onnx::ConvOp, formats::Int8ConvOp>(); }
+
+  lower::Offer offer(plan::KernelOp kernel, const target::MachineModel &machine) const override {
+    Problem p(kernel.root(), machine);
+    lower::Candidate candidate{name, cyclesOf(p, machine)};
+    candidate.shape = [p, kernel, &machine] { return shapeOf(p, kernel, machine); };
+    return candidate;
+  }
+};
+
+class Warpgroups final : public lower::Algorithm {
+public:
+  Warpgroups() : Algorithm("wgmma", /*rank=*/1, /*key=*/"wgmma") {}
+  SmallVector<TypeID> roots() const override { return rootsOf<onnx::ConvOp, formats::Int8ConvOp>(); }
+
+  lower::Offer offer(plan::KernelOp kernel, const target::MachineModel &machine) const override {
+    Problem p(kernel.root(), machine);
+    if (!p.tensor || p.tensor.areFloats()) {
+      return "for convolutions of float16, of bfloat16, or of uint8 and int8, with enough channels";
+    }
+    p.side = WarpgroupProduct::side, p.byWarpgroups = true;
+    // The emulator gets all that is possible.
+    lower::Candidate candidate{name, cyclesOf(p, machine), {}, /*isWanted=*/requestOf(machine).emulated};
+    candidate.shape = [p, kernel, &machine] {
+      lower::KernelShape shape = shapeOf(p, kernel, machine);
+      shape.build = [p](lower::Build &build) { Builder(build, p).tile(); };
+      return shape;
+    };
+    return candidate;
+  }
+};
+
 class Convolutions final : public lower::KernelFamily {
 public:
   Convolutions() { stem = "Conv"; }
@@ -395,42 +474,34 @@ public:
 
   lower::KernelShape shape(plan::KernelOp kernel, const target::MachineModel &machine) const override {
     Problem p(kernel.root(), machine);
-    lower::KernelShape shape;
-    if (p.lines) {
-      shape.packed[lower::operandNumber(kernel.root()->getOperand(1))] = p.lines->recipe();
+    if (!requestOf(machine).wgmma || !p.isTiled()) { // there is no choice
+      return shapeOf(p, kernel, machine);
     }
-    if (p.isTiled()) {
-      shape.items = p.tiles();
-      if (p.copy) {
-        shape.ahead.push_back(p.copy->launch());
-      }
-      Type element = lower::valueType(onnx::elementOf(kernel.root()->getOperand(0)));
-      int64_t bytes = p.isInt8 ? p.together() : onnx::elementBytes(element);
-      shape.grid = p.tensor ? TensorProduct::grid(p.side) : TileProduct::grid(bytes, p.tileRows(), p.tileColumns());
-      if (SplitDepth split = splitOf(p, machine)) {
-        split.share(shape, (p.pixels() * Size(p.groups * p.outGroup)).number(),
-                    p.isInt8 ? IntegerType::get(kernel.getContext(), 32) : element);
-      }
-    } else {
-      shape.items = ceilDiv(p.pixels() * Size(p.groups * p.outGroup), threads);
-      shape.grid = lower::Grid{{threads, 1, 1}, 0};
-    }
+    static const Tiles tiles;
+    static const Warpgroups warpgroups;
+    lower::Choice choice = lower::choose(kernel, machine, {&tiles, &warpgroups});
+    lower::KernelShape shape = choice.best().shape();
+    shape.choice = choice.text();
     return shape;
   }
 
-  LogicalResult build(lower::Build &build, const lower::KernelShape &) const override {
+  LogicalResult build(lower::Build &build, const lower::KernelShape &shape) const override {
+    if (shape.build) {
+      return KernelFamily::build(build, shape);
+    }
     Problem p(build.group.root, build.w.machine);
     if (SplitDepth split = splitOf(p, build.w.machine)) {
       split.addUp(build);
     } else {
-      p.isTiled() ? Builder(build).tile() : Builder(build).pixel();
+      p.isTiled() ? Builder(build, p).tile() : Builder(build, p).pixel();
     }
     return success();
   }
 
   LogicalResult buildAhead(lower::Build &build, const lower::KernelShape &) const override {
-    bool isCopy = Problem(build.group.root, build.w.machine).copy && build.ahead.size() == 1;
-    isCopy ? Builder(build).copyImage() : Builder(build).tile();
+    Problem p(build.group.root, build.w.machine);
+    bool isCopy = p.copy && build.ahead.size() == 1;
+    isCopy ? Builder(build, p).copyImage() : Builder(build, p).tile();
     return success();
   }
 };

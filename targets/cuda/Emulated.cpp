@@ -1,5 +1,6 @@
-// Intrinsics become calls with a C interface, the block's memory an address that the emulator gives, and kernels get
-// their parameters from words in memory. Pointers keep their address spaces, which x86-64 takes for one.
+// Intrinsics and inline assembly become calls with a C interface, the block's memory an address that the emulator
+// gives, and kernels get their parameters from words in memory. Pointers keep their address spaces, which x86-64 takes
+// for one.
 #include "targets/cuda/Emulated.h"
 #include "compiler/emit/DeviceObject.h"
 #include "compiler/emit/Linker.h"
@@ -8,6 +9,7 @@
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Module.h"
 #include "llvm/IR/ReplaceConstant.h"
@@ -46,6 +48,29 @@ public:
         replace(*cast<CallInst>(user));
       }
       intrinsic->eraseFromParent();
+    }
+  }
+
+  /// Calls the emulator in the place of inline assembly (Images.h).
+  void callForAssembly() {
+    SmallVector<CallInst *> calls;
+    for (Function &function : ir) {
+      for (Instruction &instruction : instructions(function)) {
+        auto *call = dyn_cast<CallInst>(&instruction);
+        if (call && call->isInlineAsm()) {
+          calls.push_back(call);
+        }
+      }
+    }
+    for (CallInst *call : calls) {
+      std::string name = cast<InlineAsm>(call->getCalledOperand())->getAsmString().str();
+      if (name.empty()) { // it was for LLVM alone
+        call->eraseFromParent();
+        continue;
+      }
+      name = prefix.str() + name.substr(0, name.find(' '));
+      std::replace(name.begin(), name.end(), '.', '_');
+      replaceAssembly(*call, name);
     }
   }
 
@@ -134,6 +159,21 @@ private:
     return b.CreateAlloca(type);
   }
 
+  void replaceAssembly(CallInst &call, StringRef name) {
+    SmallVector<Type *> types(map_range(call.args(), [](const Use &use) { return use->getType(); }));
+    auto *operands = StructType::get(context, types);
+    AllocaInst *from = room(call, operands), *to = room(call, call.getType());
+    IRBuilder<> b(&call);
+    for (auto [i, argument] : enumerate(call.args())) {
+      b.CreateStore(argument, b.CreateStructGEP(operands, from, unsigned(i)));
+    }
+    auto *type = FunctionType::get(Type::getVoidTy(context), {pointer, pointer, i64}, false);
+    Value *bytes = ConstantInt::get(i64, ir.getDataLayout().getTypeStoreSize(call.getType()));
+    b.CreateCall(ir.getOrInsertFunction(name, type), {to, from, bytes});
+    call.replaceAllUsesWith(b.CreateLoad(call.getType(), to));
+    call.eraseFromParent();
+  }
+
   void replace(CallInst &call) {
     std::string name = (prefix + call.getCalledFunction()->getName()).str();
     std::replace(name.begin(), name.end(), '.', '_');
@@ -202,6 +242,7 @@ Expected<std::string> emulatedImage(std::unique_ptr<Module> ir, ArrayRef<std::st
   }
   Emulation emulation(*ir);
   emulation.callForIntrinsics();
+  emulation.callForAssembly();
   emulation.askForSharedMemory();
   if (watched) {
     emulation.watch();

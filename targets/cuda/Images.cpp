@@ -11,6 +11,8 @@
 #include "targets/cuda/Ptxas.h"
 #include "targets/cuda/Turing.h"
 #include "llvm/IR/Constants.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/Instructions.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Target/TargetMachine.h"
@@ -92,7 +94,7 @@ Value sharedMemory(OpBuilder &b, Location loc, ValueRange) {
     b.setInsertionPointToStart(module.getBody());
     auto type = LLVM::LLVMArrayType::get(b.getI8Type(), 0);
     LLVM::GlobalOp::create(b, loc, type, /*isConstant=*/false, LLVM::Linkage::External, sharedName, Attribute(),
-                           /*alignment=*/128, space);
+                           /*alignment=*/1024, space);
   }
   Value there = LLVM::AddressOfOp::create(b, loc, LLVM::LLVMPointerType::get(b.getContext(), space), sharedName);
   return LLVM::AddrSpaceCastOp::create(b, loc, LLVM::LLVMPointerType::get(b.getContext()), there);
@@ -132,11 +134,22 @@ private:
   }
 };
 
+/// Inline assembly is for all threads of a warp: it may not move to where some of them are.
+void keepTogether(llvm::Function &function) {
+  for (llvm::Instruction &instruction : llvm::instructions(function)) {
+    auto *call = llvm::dyn_cast<llvm::CallInst>(&instruction);
+    if (call && call->isInlineAsm()) {
+      call->addFnAttr(llvm::Attribute::Convergent);
+    }
+  }
+}
+
 /// Tells the back end what it has to know of the entries.
 void markEntries(llvm::Module &ir, ArrayRef<std::string> kernels, const Blocks &blocks) {
   for (llvm::Function &function : ir) {
     function.removeFnAttr("target-cpu"); // which is each copy's
     function.removeFnAttr("target-features");
+    keepTogether(function);
     if (!function.isDeclaration() && function.hasLocalLinkage()) {
       function.removeFnAttr(llvm::Attribute::NoInline);
       function.addFnAttr(llvm::Attribute::AlwaysInline);

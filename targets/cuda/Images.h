@@ -39,7 +39,14 @@
 //
 // Parameters are those of the intrinsic: integers, float32, float64 and pointers as they are; float16, bfloat16,
 // vectors and structures by the address of their bytes, packed as LLVM stores them. A result of the latter kind is
-// written to the address that comes first. Beside these there are
+// written to the address that comes first. Inline assembly is a call, too, of a function that is called as the text
+// begins, up to the first space. It gets the addresses of a structure of all results and of one of all operands, and
+// how many bytes the results have:
+//
+//   void ingot_emulated_wgmma_mma_async_sync_aligned_m64n128k16_f32_f16_f16(void *results, const void *operands,
+//                                                                                int64_t bytes);
+//
+// Beside these there are
 //
 //   void *ingot_emulated_shared(int64_t offset);       the block's memory, that many bytes behind its beginning
 //   void ingot_emulated_access(const void *at, int32_t bytes, int32_t kind);

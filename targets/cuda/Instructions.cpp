@@ -15,6 +15,8 @@ static Value pointer(lower::Writer &w, Value address, unsigned memory) {
   return LLVM::AddrSpaceCastOp::create(w.b, w.loc, LLVM::LLVMPointerType::get(context, memory), generic);
 }
 
+Value sharedPointer(lower::Writer &w, Value address) { return pointer(w, address, SharedByBlock); }
+
 Value isForAny(lower::Writer &w, ArrayRef<int32_t> architectures) {
   Type i32 = w.b.getI32Type();
   Value own = w.callLibrary("ingot_architecture", {}, i32), isAny;
@@ -29,7 +31,7 @@ void copyVector(lower::Writer &w, Value to, Value from, Value isThere) {
   constexpr int64_t bytes = 16;
   Type i32 = w.b.getI32Type();
   Value read = arith::SelectOp::create(w.b, w.loc, isThere, w.integer(bytes, i32), w.integer(0, i32));
-  Value operands[] = {pointer(w, to, SharedByBlock), pointer(w, from, Global), read};
+  Value operands[] = {sharedPointer(w, to), pointer(w, from, Global), read};
   LLVM::CallIntrinsicOp::create(w.b, w.loc, w.b.getStringAttr("llvm.nvvm.cp.async.cg.shared.global.16.s"), operands);
 }
 
@@ -57,7 +59,7 @@ SmallVector<Value> loadMatrices(lower::Writer &w, Value row, bool isTransposed) 
   return callForFour(w,
                      isTransposed ? "llvm.nvvm.ldmatrix.sync.aligned.m8n8.x4.trans.b16"
                                   : "llvm.nvvm.ldmatrix.sync.aligned.m8n8.x4.b16",
-                     w.b.getI32Type(), pointer(w, row, SharedByBlock));
+                     w.b.getI32Type(), sharedPointer(w, row));
 }
 
 SmallVector<Value> multiplyMatrices(lower::Writer &w, Type element, ArrayRef<Value> a, ArrayRef<Value> b,

@@ -6,6 +6,9 @@
 
 namespace ingot::targets::cuda {
 
+/// Returns the pointer to shared memory of an address (i64), whose number is what instructions take.
+mlir::Value sharedPointer(lower::Writer &w, mlir::Value address);
+
 /// Returns (i1) whether the code is for one of these architectures (by Architecture::number). What is chosen by it is
 /// all that is left in an image.
 mlir::Value isForAny(lower::Writer &w, llvm::ArrayRef<int32_t> architectures);

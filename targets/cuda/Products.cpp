@@ -3,13 +3,15 @@
 // depth its threads share. Few rows are bound by what reads the right factor, which is read once there, in whole lines
 // of memory. The right factor of bytes is a constant, packed into lines (PackedLines.h). Where there are few tiles,
 // several blocks share the depth of each, or of the last ones (SplitDepth.h). Where some tiles are whole, blocks of the
-// kernel multiply those, and add up the others.
+// kernel multiply those, and add up the others. Where the user asks for them, warpgroups of sm_90a are a second way to
+// multiply float16 and bfloat16 (WarpgroupProduct.h), which the choice of algorithms compares with all of these.
 //
 // If the number of rows is open, as that of a language model's tokens is, the kernel has both forms, and each run takes
 // the one for its number of rows. A launch ahead of the kernel multiplies few rows: it leaves a sum for each part of
 // the depth in memory, and the kernel adds these up. For many rows that launch has no blocks, and the kernel multiplies
 // tiles.
 #include "compiler/onnx/formats/Products.h"
+#include "compiler/lower/Algorithm.h"
 #include "compiler/lower/core/Threads.h"
 #include "compiler/lower/core/Vectors.h"
 #include "compiler/lower/product/MatMulPlan.h"
@@ -18,12 +20,15 @@
 #include "compiler/onnx/sizes/Shapes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "targets/cuda/Architectures.h"
 #include "targets/cuda/ByteDots.h"
 #include "targets/cuda/Families.h"
 #include "targets/cuda/FewRows.h"
 #include "targets/cuda/PackedLines.h"
 #include "targets/cuda/SplitDepth.h"
 #include "targets/cuda/TensorProduct.h"
+#include "targets/cuda/TileCycles.h"
+#include "targets/cuda/WarpgroupProduct.h"
 #include "targets/cuda/Wide.h"
 
 using namespace mlir;
@@ -57,9 +62,13 @@ struct Cut {
   TensorProduct::Numbers tensor = {}; ///< what tensor cores multiply
   SplitDepth depth = {};
   bool isOpen = false; ///< a run's rows may be few or many; `depth` is that of few
+  bool byWarpgroups = false;
 
   int64_t threads() const {
-    return !rows ? FewRows::threads : tensor ? TensorProduct::grid(rows).threads[0] : TileProduct::threads;
+    return byWarpgroups ? WarpgroupProduct::grid().threads[0]
+           : !rows      ? FewRows::threads
+           : tensor     ? TensorProduct::grid(rows).threads[0]
+                        : TileProduct::threads;
   }
   support::Size tiles(const Problem &p) const {
     return p.batch * ceilDiv(p.n, columns) * (rows ? ceilDiv(p.m, rows) : support::Size(1));
@@ -102,47 +111,6 @@ Cut cutOf(const Problem &p, Operation *root, const target::MachineModel &machine
   return cut;
 }
 
-class Products final : public lower::KernelFamily {
-public:
-  Products() { stem = "MatMul"; }
-
-  SmallVector<TypeID> roots() const override { return rootsOf<onnx::MatMulOp, formats::Int8MatMulOp>(); }
-  std::string unsupported(Operation *root, const target::MachineModel &machine) const override {
-    return lower::compilersFamily(root)->unsupported(root, machine);
-  }
-
-  lower::KernelShape shape(plan::KernelOp kernel, const target::MachineModel &machine) const override {
-    Problem p(kernel, machine);
-    Cut cut = cutOf(p, kernel.root(), machine);
-    lower::KernelShape shape;
-    if (p.int8) {
-      shape.packed[lower::operandNumber(kernel.root()->getOperand(1))] = p.int8->recipe();
-    }
-    shape.items = cut.tiles(p);
-    if (cut.rows) {
-      shape.grid =
-          cut.tensor ? TensorProduct::grid(cut.rows) : TileProduct::grid(p.elementBytes, cut.rows, cut.columns);
-    } else {
-      shape.grid = FewRows::grid(p.elementBytes);
-    }
-    if (cut.isOpen) {
-      support::Size few = areFew(p), sums = p.batch * p.n * support::Size(FewRows::most);
-      shape.ahead.push_back({"rows", few * Cut().tiles(p) * support::Size(cut.depth.parts),
-                             FewRows::grid(p.elementBytes), sums * support::Size(cut.depth.parts), p.element});
-      shape.items = few * SplitDepth::blocksFor(sums, cut.threads()) + (support::Size(1) - few) * shape.items;
-    } else if (cut.depth.whole) {
-      int64_t shared = cut.sharedTiles(p).number() * cut.depth.parts;
-      shape.ahead.push_back({"parts", shared, *shape.grid, shared * cut.rows * cut.columns, p.element});
-    } else if (cut.depth) {
-      cut.depth.share(shape, (p.batch * p.m * p.n).number(), p.element);
-    }
-    return shape;
-  }
-
-  LogicalResult build(lower::Build &build, const lower::KernelShape &) const override;
-  LogicalResult buildAhead(lower::Build &build, const lower::KernelShape &) const override;
-};
-
 /// Builds the loops of one kernel.
 class Builder {
 public:
@@ -161,7 +129,7 @@ public:
     if (cut.isOpen && !cut.rows) {
       openRows(column);
     } else if (cut.tensor) {
-      tensor(row, column);
+      cut.byWarpgroups ? warpgroups(row, column) : tensor(row, column);
     } else if (cut.rows) {
       constexpr int64_t bytes = 4;
       int64_t together = p.int8 ? bytes : 1;
@@ -294,34 +262,58 @@ private:
     }
   }
 
-  /// Writes a tile on tensor cores: with vectors of both factors, and results in pairs, where memory is so.
-  void tensor(Ix row, Ix column) {
-    int64_t together = p.int8 ? cut.tensor.bytes() : 1, bytes = cut.tensor.bytes() / together;
+  /// Returns the factors as tensor cores get them, so many bytes of which are an element.
+  std::pair<Factor, Factor> withAddresses(int64_t together) {
+    int64_t bytes = cut.tensor.bytes() / together;
     if (!p.int8) {
       a = TensorProduct::raw(w, a), b = TensorProduct::raw(w, b);
     }
-    auto write = [&](TensorProduct::Accesses by) {
-      Factor l = left(together), r = right(together);
-      l.address = [&](Ix m, Ix k) {
-        return TensorProduct::addressIn(w, a, baseA + m * Ix(p.rowA) + k * together * Ix(p.stepA), bytes);
-      };
-      r.address = [&](Ix n, Ix k) {
-        return TensorProduct::addressIn(w, b, baseB + n * Ix(p.columnB) + k * together * Ix(p.stepB), bytes);
-      };
+    Factor l = left(together), r = right(together);
+    l.address = [=, this](Ix m, Ix k) {
+      return TensorProduct::addressIn(w, a, baseA + m * Ix(p.rowA) + k * together * Ix(p.stepA), bytes);
+    };
+    r.address = [=, this](Ix n, Ix k) {
+      return TensorProduct::addressIn(w, b, baseB + n * Ix(p.columnB) + k * together * Ix(p.stepB), bytes);
+    };
+    return {l, r};
+  }
+
+  void requireVectorsOfFactors(Wide &wide) {
+    requireVectors(wide, a, baseA, p.rowA, p.stepA, p.m, p.k);
+    requireVectors(wide, b, baseB, p.columnB, p.stepB, p.n, p.k);
+  }
+
+  /// Writes a tile on tensor cores: with vectors of both factors, and results in pairs, where memory is so.
+  void tensor(Ix row, Ix column) {
+    int64_t together = p.int8 ? cut.tensor.bytes() : 1;
+    auto [l, r] = withAddresses(together);
+    auto write = [&, &l = l, &r = r](TensorProduct::Accesses by) {
       TensorProduct(w, cut.tensor, cut.rows, by, isWhole(cut.tensor.step() * together))
           .write(
               l, r, floorDiv(depth + (together - 1), together), row, column,
               [&](Ix) { return w.constant(0, p.element); }, [&](Ix m, Ix n, Value sum) { finish(m, n, sum); });
     };
     Wide wide(w, cut.tensor.lanes() * together), pairs(w, 2);
-    requireVectors(wide, a, baseA, p.rowA, p.stepA, p.m, p.k);
-    requireVectors(wide, b, baseB, p.columnB, p.stepB, p.n, p.k);
+    requireVectorsOfFactors(wide);
     if (isAhead) {
       pairs.require(cut.depth.whole ? Ix(cut.columns) : Ix(p.n));
     } else {
       pairs.require(space, accessesOf(space));
     }
     TensorProduct::writeAsMemoryIs(w, wide, pairs, write);
+  }
+
+  void warpgroups(Ix row, Ix column) {
+    int64_t together = p.int8 ? cut.tensor.bytes() : 1;
+    auto [l, r] = withAddresses(together);
+    Wide wide(w, cut.tensor.lanes() * together), pairs(w, 2);
+    requireVectorsOfFactors(wide);
+    pairs.require(space, accessesOf(space));
+    WarpgroupProduct::Conditions conditions = {wide.condition(), pairs.condition()};
+    WarpgroupProduct(w, cut.tensor.element, isWhole(WarpgroupProduct::step * together))
+        .write(
+            l, r, floorDiv(depth + (together - 1), together), row, column, conditions,
+            [&](Ix) { return w.constant(0, p.element); }, [&](Ix m, Ix n, Value sum) { finish(m, n, sum); });
   }
 
   Value multiplyAdd(Value x, Value y, Value sum) {
@@ -435,9 +427,36 @@ private:
   }
 };
 
-LogicalResult Products::build(lower::Build &build, const lower::KernelShape &) const {
-  Problem p(build.group.kernel, build.w.machine);
-  Cut cut = cutOf(p, build.group.root, build.w.machine);
+/// Returns the shape of a kernel of tiles, or of few rows.
+lower::KernelShape shapeOf(const Problem &p, const Cut &cut, plan::KernelOp kernel) {
+  lower::KernelShape shape;
+  if (p.int8) {
+    shape.packed[lower::operandNumber(kernel.root()->getOperand(1))] = p.int8->recipe();
+  }
+  shape.items = cut.tiles(p);
+  if (cut.byWarpgroups) {
+    shape.grid = WarpgroupProduct::grid();
+  } else if (cut.rows) {
+    shape.grid = cut.tensor ? TensorProduct::grid(cut.rows) : TileProduct::grid(p.elementBytes, cut.rows, cut.columns);
+  } else {
+    shape.grid = FewRows::grid(p.elementBytes);
+  }
+  if (cut.isOpen) {
+    support::Size few = areFew(p), sums = p.batch * p.n * support::Size(FewRows::most);
+    shape.ahead.push_back({"rows", few * Cut().tiles(p) * support::Size(cut.depth.parts), FewRows::grid(p.elementBytes),
+                           sums * support::Size(cut.depth.parts), p.element});
+    shape.items = few * SplitDepth::blocksFor(sums, cut.threads()) + (support::Size(1) - few) * shape.items;
+  } else if (cut.depth.whole) {
+    int64_t shared = cut.sharedTiles(p).number() * cut.depth.parts;
+    shape.ahead.push_back({"parts", shared, *shape.grid, shared * cut.rows * cut.columns, p.element});
+  } else if (cut.depth) {
+    cut.depth.share(shape, (p.batch * p.m * p.n).number(), p.element);
+  }
+  return shape;
+}
+
+/// Writes the kernel, behind its launches ahead.
+void write(lower::Build &build, const Problem &p, const Cut &cut) {
   auto multiply = [&] { Builder(build, p, cut, /*isAhead=*/false).run(); };
   if (cut.isOpen) {
     Value few = build.w.compare(arith::CmpIPredicate::sle, p.m, FewRows::most);
@@ -448,6 +467,90 @@ LogicalResult Products::build(lower::Build &build, const lower::KernelShape &) c
   } else {
     cut.depth ? cut.depth.addUp(build) : multiply();
   }
+}
+
+/// Returns the cycles until all tiles are there.
+double cyclesOf(const Problem &p, const Cut &cut, const target::MachineModel &machine) {
+  int64_t rows = std::max<int64_t>(cut.rows, FewRows::most);
+  return cyclesOfTiles(cut.sharedTiles(p), p.k, {cut.tensor, rows, cut.columns, cut.byWarpgroups}, machine);
+}
+
+/// What needs no other instructions than the oldest architecture has, or those that can be made of them.
+class Tiles final : public lower::Algorithm {
+public:
+  Tiles() : Algorithm("tiles", /*rank=*/0) {}
+  SmallVector<TypeID> roots() const override { return rootsOf<onnx::MatMulOp, formats::Int8MatMulOp>(); }
+
+  lower::Offer offer(plan::KernelOp kernel, const target::MachineModel &machine) const override {
+    Problem p(kernel, machine);
+    Cut cut = cutOf(p, kernel.root(), machine);
+    lower::Candidate candidate{name, cyclesOf(p, cut, machine)};
+    candidate.shape = [p, cut, kernel] { return shapeOf(p, cut, kernel); };
+    return candidate;
+  }
+};
+
+class Warpgroups final : public lower::Algorithm {
+public:
+  Warpgroups() : Algorithm("wgmma", /*rank=*/1, /*key=*/"wgmma") {}
+  SmallVector<TypeID> roots() const override { return rootsOf<onnx::MatMulOp, formats::Int8MatMulOp>(); }
+
+  lower::Offer offer(plan::KernelOp kernel, const target::MachineModel &machine) const override {
+    Problem p(kernel, machine);
+    TensorProduct::Numbers numbers =
+        TensorProduct::numbersFor(kernel.root(), kernel.root()->getOperand(0), kernel.root()->getOperand(1), machine);
+    if (!numbers || numbers.areFloats()) {
+      return "for products of float16, of bfloat16, or of uint8 and int8";
+    }
+    if (p.m.isNumber() && p.m.number() <= FewRows::most) {
+      return "for more than 8 rows";
+    }
+    Cut cut = cutOf(p, kernel.root(), machine);
+    cut.rows = cut.columns = WarpgroupProduct::side, cut.tensor = numbers, cut.byWarpgroups = true;
+    cut.depth = cut.isOpen ? cut.depth : SplitDepth();
+    // The emulator gets all that is possible.
+    lower::Candidate candidate{name, cyclesOf(p, cut, machine), {}, /*isWanted=*/requestOf(machine).emulated};
+    candidate.shape = [p, cut, kernel] {
+      lower::KernelShape shape = shapeOf(p, cut, kernel);
+      shape.build = [p, cut](lower::Build &build) { write(build, p, cut); };
+      return shape;
+    };
+    return candidate;
+  }
+};
+
+class Products final : public lower::KernelFamily {
+public:
+  Products() { stem = "MatMul"; }
+
+  SmallVector<TypeID> roots() const override { return rootsOf<onnx::MatMulOp, formats::Int8MatMulOp>(); }
+  std::string unsupported(Operation *root, const target::MachineModel &machine) const override {
+    return lower::compilersFamily(root)->unsupported(root, machine);
+  }
+
+  lower::KernelShape shape(plan::KernelOp kernel, const target::MachineModel &machine) const override {
+    if (!requestOf(machine).wgmma) { // there is no choice
+      Problem p(kernel, machine);
+      return shapeOf(p, cutOf(p, kernel.root(), machine), kernel);
+    }
+    static const Tiles tiles;
+    static const Warpgroups warpgroups;
+    lower::Choice choice = lower::choose(kernel, machine, {&tiles, &warpgroups});
+    lower::KernelShape shape = choice.best().shape();
+    shape.choice = choice.text();
+    return shape;
+  }
+
+  LogicalResult build(lower::Build &build, const lower::KernelShape &) const override;
+  LogicalResult buildAhead(lower::Build &build, const lower::KernelShape &) const override;
+};
+
+LogicalResult Products::build(lower::Build &build, const lower::KernelShape &shape) const {
+  if (shape.build) {
+    return KernelFamily::build(build, shape);
+  }
+  Problem p(build.group.kernel, build.w.machine);
+  write(build, p, cutOf(p, build.group.root, build.w.machine));
   return success();
 }
 

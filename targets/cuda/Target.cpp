@@ -62,8 +62,9 @@ public:
   std::vector<Level> levels() const override {
     std::vector<Level> levels;
     for (const Architecture &row : architectures()) {
-      levels.push_back({std::string("cuda:") + row.name,
-                        std::string("an NVIDIA GPU beside the host: ") + row.card + " and later; + joins several"});
+      levels.push_back({std::string("cuda:") + row.name, std::string("an NVIDIA GPU beside the host: ") + row.card +
+                                                             (row.isAlone() ? " and no other" : " and later") +
+                                                             "; + joins several"});
     }
     return levels;
   }
@@ -96,7 +97,7 @@ public:
     machine.hasOwnMemory = true;
     machine.itemsAreThreads = true;
     machine.team = 128;
-    machine.limits = {4096, 1024, 48 << 10};
+    machine.limits = {4096, 1024, request->wgmma ? sharedBytesOfHopper : sharedBytesOfAll};
     if (request->emulated) { // which takes all that it can, since it is for tests of kernels
       constexpr double atOnce = std::numeric_limits<double>::infinity();
       machine.rates = {atOnce, atOnce, atOnce, 0};

@@ -42,14 +42,15 @@ static int fitness(const ingot_cuda *gpu, const ingot_image *image) {
 static int failWithoutImage(ingot_cuda *gpu, const ingot_device_info *info) {
   char architecture[16], all[512] = "";
   size_t length = 0;
+  int runOnNewer = 0, exact = 0;
   ingot_cuda_architecture(gpu, architecture);
   for (int32_t i = 0; i < info->image_count && length < sizeof all; ++i) {
     length += (size_t)snprintf(all + length, sizeof all - length, "%s%s", i ? ", " : "", info->images[i].target);
+    runOnNewer |= architectureOf(info->images[i].target, &exact) && !exact;
   }
-  return ingot_cuda_fail(gpu,
-                         "the model has no code for this GPU, which is %s: its code is for %s and newer GPUs; compile "
-                         "it with --target cuda:%s",
-                         architecture, info->image_count ? all : "none", architecture);
+  return ingot_cuda_fail(
+      gpu, "the model has no code for this GPU, which is %s: its code is for %s%s; compile it with --target cuda:%s",
+      architecture, info->image_count ? all : "none", runOnNewer ? " and newer GPUs" : " alone", architecture);
 }
 
 /* Loads an image; `made` gets the module, and what its kernels do with memory. */

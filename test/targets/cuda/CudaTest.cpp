@@ -37,10 +37,11 @@ const std::string &kernelsImage() {
 }
 
 Model::Model(const std::vector<const char *> &architectures)
-    : kernels{{"scale", {0, 0, 0}, 0},      {"sums", {128, 1, 1}, 16},       {"product", {32, 1, 1}, 768},
-              {"hasty", {32, 1, 1}, 512},   {"poke", {0, 0, 0}, 0},          {"divergent", {32, 1, 1}, 0},
-              {"disturbed", {32, 1, 1}, 0}, {"share", {32, 1, 1}, 1024},     {"divide", {0, 0, 0}, 0},
-              {"deep", {0, 0, 0}, 0},       {"neighbours", {32, 1, 1}, 128}, {"counted", {64, 1, 1}, 0}} {
+    : kernels{{"scale", {0, 0, 0}, 0},          {"sums", {128, 1, 1}, 16},       {"product", {32, 1, 1}, 768},
+              {"hasty", {32, 1, 1}, 512},       {"poke", {0, 0, 0}, 0},          {"divergent", {32, 1, 1}, 0},
+              {"disturbed", {32, 1, 1}, 0},     {"share", {32, 1, 1}, 1024},     {"divide", {0, 0, 0}, 0},
+              {"deep", {0, 0, 0}, 0},           {"neighbours", {32, 1, 1}, 128}, {"counted", {64, 1, 1}, 0},
+              {"warpgroup", {160, 1, 1}, 33792}} {
   static const std::string ptx = ".version 7.0\n";
   for (const char *architecture : architectures) {
     bool isPtx = std::string(architecture) != "emulated";

@@ -77,6 +77,8 @@ TEST_F(Errors, NoCodeForTheArchitecture) {
   Gpu gpu(model);
   expectText(gpu.why, "the model has no code for this GPU, which is emulated: its code is for sm_80, sm_90a and newer "
                       "GPUs; compile it with --target cuda:emulated");
+  Model other({"sm_90a"});
+  expectText(Gpu(other).why, "its code is for sm_90a alone; compile it with --target cuda:emulated");
 }
 
 /// Of all that is here the emulator loads nothing but the machine code, so that an error tells of another choice.

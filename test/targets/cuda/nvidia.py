@@ -53,9 +53,9 @@ def with_ones(text):
     return model
 
 
-def compile_model(ingot, model, out, architectures=ARCHITECTURES):
-    """The texts of PTX of a model's library, by architecture; None with the message where the compiler refuses it."""
-    target = "cuda:" + "+".join(architectures) + "+emulated+unpacked,x86-64-v3"  # emulated: the device takes all that it can
+def compile_model(ingot, model, out, architectures=ARCHITECTURES, words=""):
+    """The texts of PTX of a model's library, by architecture, where more words may stand behind these; None with the message where the compiler refuses it."""
+    target = "cuda:" + "+".join(architectures) + words + "+emulated+unpacked,x86-64-v3"  # emulated: the device takes all that it can
     command = [ingot, "compile", str(model), "-o", str(out), "--emit", "shared", "--target", target]
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode:
@@ -72,6 +72,8 @@ def assemble(ptxas, text, architecture, scratch):
     done = subprocess.run([ptxas, "-v", f"-arch={architecture}", str(source), "-o", str(scratch / "kernels.cubin")], capture_output=True, text=True)
     if done.returncode:
         sys.exit(f"ptxas -arch={architecture}: {done.stdout}{done.stderr}")
+    if "Performance Loss" in done.stderr:  # wgmma that waits for each other
+        sys.exit(f"ptxas -arch={architecture}: {done.stderr}")
     kernels = []
     for part in done.stderr.split("Compiling entry function")[1:]:
         number = lambda pattern: sum(int(n) for n in re.findall(pattern, part))

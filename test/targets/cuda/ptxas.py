@@ -89,9 +89,10 @@ def main():
             models = {path.parent.name: path for given in arguments.models for path in sorted(given.glob("**/model.onnx"))}
         spilled = kernels = refused = 0
         # What a library for all of them has in two forms is in one where the oldest is not among them.
-        for (name, model), architectures in itertools.product(models.items(), (ARCHITECTURES, ARCHITECTURES[1:])):
+        # Products by warpgroups have a library of their own.
+        for (name, model), architectures in itertools.product(models.items(), (ARCHITECTURES, ARCHITECTURES[1:], ["sm_90a"])):
             out = scratch / f"out-{name}"
-            texts, why = compile_model(arguments.ingot, model, out, architectures)
+            texts, why = compile_model(arguments.ingot, model, out, architectures, "+wgmma" if architectures == ["sm_90a"] else "")
             if texts is None:
                 print(f"{name}: refused: {why}")
                 refused += 1

@@ -40,7 +40,7 @@ namespace {
 constexpr size_t stackBytes = 192 << 10, warpLanes = 32;
 
 struct Waiting {
-  enum What { Nothing, Barrier, Warp } what = Nothing;
+  enum What { Nothing, Barrier, Warp, Phase } what = Nothing;
   int32_t barrier = 0;
   uint32_t count = 0; // of threads at the barrier; 0: all
   const char *name = nullptr;
@@ -48,6 +48,7 @@ struct Waiting {
   uint32_t mask = 0;
   const void *operands = nullptr;
   void *result = nullptr;
+  const void *phase = nullptr;    // of which barrier in the block's memory
   bool asks = false, own = false; // whether the barrier answers for how many threads `own` is true
 };
 
@@ -177,7 +178,10 @@ std::string describe(const Thread &thread) {
   const Waiting &waiting = thread.waiting;
   return thread.ended                       ? "has ended"
          : waiting.what == Waiting::Barrier ? "waits at barrier " + std::to_string(waiting.barrier)
-                                            : "waits in " + std::string(waiting.name);
+         : waiting.what == Waiting::Phase
+             ? "waits for a phase of the barrier at byte " +
+                   std::to_string(static_cast<const char *>(waiting.phase) - running->shared) + " of the block's memory"
+             : "waits in " + std::string(waiting.name);
 }
 
 /// The threads of the block wait for each other in vain: reports one, and one that it waits for.
@@ -199,6 +203,13 @@ void passBarrier() {
     };
     auto missing = std::find_if(all.begin(), all.end(), isMissing);
     return failDivergent(*inWarp, missing == all.end() ? *inWarp : *missing);
+  }
+  auto inPhase = std::find_if(all.begin(), all.end(), [](const Thread &t) { return t.waiting.what == Waiting::Phase; });
+  if (inPhase != all.end()) {
+    auto other = std::find_if(all.begin(), all.end(), [&](const Thread &t) {
+      return t.ended || t.waiting.what != Waiting::Phase || t.waiting.phase != inPhase->waiting.phase;
+    });
+    return failDivergent(*inPhase, other == all.end() ? *inPhase : *other);
   }
   auto first = std::find_if(all.begin(), all.end(), [](const Thread &t) { return !t.ended; });
   auto isElsewhere = [&](const Thread &other) {
@@ -251,6 +262,8 @@ void beginBlock(uint64_t number) {
     running->ready.push_back(uint32_t(order[i]));
   }
   forgetCopies();
+  forgetPhases();
+  forgetProducts();
   watchBlock();
 }
 
@@ -264,6 +277,10 @@ void runBlock() {
     Thread &next = running->threads[running->ready.back()];
     running->ready.pop_back();
     goOn(next);
+  }
+  if (std::string why = running->result == Success ? whyUnfinished() : ""; !why.empty()) {
+    running->result = LaunchFailed;
+    report("kernel " + running->launch->kernel + ": " + why);
   }
   for (Thread &thread : running->threads) {
     if (thread.stack && !thread.ended) {
@@ -385,6 +402,23 @@ void waitAtBarrier(int32_t number, uint32_t count) {
     passPartialBarrier(waiting);
   }
   leaveThread();
+}
+
+void waitFor(const void *barrier) {
+  Waiting &waiting = running->thread->waiting;
+  waiting.what = Waiting::Phase;
+  waiting.phase = barrier;
+  leaveThread();
+}
+
+void wake(const void *barrier) {
+  Order order(running->threads.size(), *running->random);
+  for (size_t i = 0; i < running->threads.size(); ++i) {
+    Thread &thread = running->threads[order[i]];
+    if (thread.waiting.what == Waiting::Phase && thread.waiting.phase == barrier) {
+      setReady(thread);
+    }
+  }
 }
 
 int32_t countAtBarrier(int32_t number, bool own) {

@@ -7,6 +7,8 @@
 //   Blocks.cpp      a launch: blocks, and threads that take turns
 //   Warps.cpp       what threads of a warp do together: shuffles, votes, loads of matrices
 //   Matrices.cpp    products of matrices by a warp
+//   Phases.cpp      barriers in the block's memory (mbarrier)
+//   Warpgroups.cpp  products by four warps, which are under way while these go on (wgmma)
 //   Intrinsics.cpp  what a thread does by itself
 //   Watch.cpp       accesses of images whose code tells of them
 //   Traffic.cpp     what these cost: sectors of memory, conflicts of banks
@@ -175,6 +177,10 @@ void waitAtBarrier(int32_t number, uint32_t count);
 /// Waits for all of them at a barrier that says for how many `own` is true.
 int32_t countAtBarrier(int32_t number, bool own);
 
+/// Waits until wake() is called for the same address.
+void waitFor(const void *barrier);
+void wake(const void *barrier);
+
 /// An operation of some threads of a warp, called by the last of them that comes. Lanes that are not in `mask` have no
 /// operands.
 struct Lanes {
@@ -191,6 +197,18 @@ void together(const char *name, Together operation, uint32_t mask, const void *o
 /// The threads of a block are about to begin.
 void forgetCopies();
 
+// Phases.cpp
+
+/// The threads of a block are about to begin.
+void forgetPhases();
+
+// Warpgroups.cpp
+
+/// The threads of a block are about to begin.
+void forgetProducts();
+/// Returns what is wrong when the threads of a block have ended; empty: nothing.
+std::string whyUnfinished();
+
 // Watch.cpp
 
 /// An access of the thread that runs: kind 0 reads, 1 writes, 2 does both in one atomic step.
@@ -199,11 +217,24 @@ void watch(const void *at, int32_t bytes, int32_t kind);
 void watchBlock();
 void watchBarrier();
 void watchWarp(uint32_t warp);
+/// Returns the number of this stretch between two barriers.
+uint32_t stretchOfBlock();
+/// By the number of each thread, how much of what it has done is known.
+using Clock = std::vector<uint32_t>;
+/// Says of what this thread knows that others may know it, and adds to this thread's knowledge.
+void release(Clock &clock);
+void acquire(const Clock &clock);
+/// Tensor cores read 16 bytes of the block's memory for the warp that runs, now or until they are told to be done.
+void watchTensorRead(const void *at, bool isDone);
+/// The thread has a fence between what it wrote and what tensor cores read.
+void watchProxyFence();
 
 // Traffic.cpp
 
 /// An access of the thread that runs, from a place in its code.
 void countAccess(const void *site, const void *at, int32_t bytes);
+/// An access of tensor cores to eight times 16 bytes of the block's memory, for the warp that runs.
+void countMatrix(const void *const *rows);
 /// Adds up the accesses of a block, whose threads have ended.
 void endTraffic(Traffic &traffic);
 

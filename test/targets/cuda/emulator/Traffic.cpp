@@ -78,6 +78,18 @@ void countAccess(Site site, const void *at, int32_t bytes) {
   parts.push_back({thread % lanes, reinterpret_cast<uintptr_t>(at), bytes});
 }
 
+void countMatrix(const void *const *rows) {
+  static const char site = 0;
+  uint32_t warp = numberOfThread() / lanes;
+  if (!device().settings.traffic) {
+    return;
+  }
+  std::vector<Part> &parts = pending[{warp, &site, turns[{warp * lanes, &site}]++}];
+  for (uint32_t row = 0; row < 8; ++row) {
+    parts.push_back({row, reinterpret_cast<uintptr_t>(rows[row]), 16});
+  }
+}
+
 void endTraffic(Traffic &traffic) {
   for (const auto &[key, parts] : pending) {
     count(parts, traffic);
