@@ -44,6 +44,12 @@ llvm::Expected<std::unique_ptr<llvm::Module>> exactCopy(const llvm::Module &ir);
 /// The few passes that loop IR needs: everything else was decided by the kernel builders.
 void optimize(llvm::Module &ir, llvm::TargetMachine &target);
 
+/// Makes one body of functions that differ in numbers alone.
+void shareFunctions(llvm::Module &ir);
+
+/// Makes one body of parts of functions that differ in numbers alone.
+void shareParts(llvm::Module &ir, llvm::TargetMachine &target);
+
 /// Instructions that the machine does not have become calls of the support library.
 void callForWideArithmetic(llvm::Module &ir, const target::MachineModel &machine);
 

@@ -209,15 +209,21 @@ LogicalResult Emitter::generateObject(const ingot::target::MachineModel &machine
     return failure();
   }
   ingot::emit::requireLibraryVersion(*ir, model.name);
-  if (wants(Kind::Llvm)) {
-    raw_string_ostream stream(code.llvmIR);
-    ir->print(stream, nullptr);
-  }
   if (!model.symbols.empty()) { // weights are constants here, and a variable behind defineWeights
     cycles.why = "they depend on sizes that a run chooses";
   } else if (machine.instructionCycles) {
     cycles = ingot::emit::estimateCycles(*ir, *target, model.name + "_run", *machine.instructionCycles,
                                          options.flashWaitStates);
+  }
+  // The cycles above are of loops whose counts are constants.
+  if (options.optimize == ingot::emit::Optimize::Size ||
+      (options.optimize == ingot::emit::Optimize::Balanced && platform.sharesCode)) {
+    ingot::emit::shareFunctions(*ir);
+    ingot::emit::shareParts(*ir, *target);
+  }
+  if (wants(Kind::Llvm)) {
+    raw_string_ostream stream(code.llvmIR);
+    ir->print(stream, nullptr);
   }
   ingot::emit::defineWeights(*ir, model.name, constants);
   overAligned = ingot::emit::overAlignedFrames(*ir);

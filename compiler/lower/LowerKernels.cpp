@@ -26,6 +26,7 @@
 #include "compiler/plan/IndexWidth.h"
 #include "compiler/plan/KernelAttributes.h"
 #include "compiler/plan/WorkAttributes.h"
+#include "compiler/target/OneThread.h"
 #include "compiler/target/Platform.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -198,7 +199,7 @@ struct Lowering {
     }
     SmallVector<support::Symbol> known(built.symbols.begin(), built.symbols.end());
     KernelWork work = workOf(function, known, items, machine.lanes);
-    if (typicalWork(work.instructions) >= machine.tuning.leastWorkToSplit) {
+    if (!target::isOneThread(machine) && typicalWork(work.instructions) >= machine.tuning.leastWorkToSplit) {
       built.work = work;
       return;
     }

@@ -32,6 +32,7 @@ struct Platform {
   int64_t dotBytes = 0;
   bool longDivision = true;        ///< instructions divide integers of 64 bits, and convert them to floats and back
   bool smallCode = false;          ///< functions are optimised for size
+  bool sharesCode = false;         ///< functions that differ in numbers alone share a body
   bool positionIndependent = true; ///< code may be loaded anywhere; false: a linker gives it its address
   /// The stack that a run takes is computed, because a program sets that much aside for it.
   bool boundsStack = false;

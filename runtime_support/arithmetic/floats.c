@@ -1,17 +1,25 @@
 /* float32 of C compilers' libraries, for objects that may refer to nothing outside (--symbols none) on processors
  * without a floating-point unit, by the names of Arm's run-time ABI and of RISC-V's libraries. Floats are passed as
  * their bits, as these conventions have them; softfloat.h computes them. */
+#include <stdint.h>
+
+/* Most of a sum's or a product's instructions were those of calls among these. */
+#define INLINE __attribute__((always_inline))
+static uint32_t addFloats(uint32_t a, uint32_t b) INLINE;
+static uint32_t multiplyFloats(uint32_t a, uint32_t b) INLINE;
+static uint32_t rounded(uint32_t sign, int exponent, uint32_t significand) INLINE;
+
 #define FLOAT_WIDTH 32
 #include "../core/softfloat.h"
 
 /* Rounds towards zero, to the nearest integer that there is; NaN becomes 0. */
 static uint32_t toInteger(uint32_t x, uint32_t most) {
   int exponent = exponentOf(x) - BIAS;
-  if (isNan(x) || exponent < 0) {
+  if (exponent < 0) {
     return 0;
   }
   if (exponent > 31) {
-    return most;
+    return isNan(x) ? 0 : most;
   }
   uint32_t significand = significandOf(x);
   uint32_t whole =
@@ -24,22 +32,26 @@ static int32_t toSigned(uint32_t x) {
 }
 static uint32_t toUnsigned(uint32_t x) { return x & SIGN ? 0 : toInteger(x, ~(uint32_t)0); }
 
-static uint32_t fromUnsigned(uint32_t x) { return normalizedAndRounded(0, BIAS - 1 + LEADING_BIT, x); }
+static uint32_t fromUnsigned(uint32_t x) { return fromUnits(0, BIAS - 1 + LEADING_BIT, x); }
 static uint32_t fromSigned(int32_t x) {
   uint32_t magnitude = x < 0 ? 0 - (uint32_t)x : (uint32_t)x;
   return fromUnsigned(magnitude) | (x < 0 ? SIGN : 0);
 }
 
 /* The functions have two names, Arm's and RISC-V's. NOLINTBEGIN(readability-identifier-naming) */
-#define BINARY(ARM, RISCV, RESULT)                                                                                     \
+#define BINARY(ARM, RISCV, FUNCTION)                                                                                   \
   uint32_t ARM(uint32_t a, uint32_t b);                                                                                \
-  uint32_t ARM(uint32_t a, uint32_t b) { return RESULT; }                                                              \
+  uint32_t ARM(uint32_t a, uint32_t b) { return FUNCTION(a, b); }                                                      \
   uint32_t RISCV(uint32_t a, uint32_t b);                                                                              \
-  uint32_t RISCV(uint32_t a, uint32_t b) { return RESULT; }
-BINARY(__aeabi_fadd, __addsf3, addFloats(a, b))
-BINARY(__aeabi_fsub, __subsf3, subtractFloats(a, b))
-BINARY(__aeabi_fmul, __mulsf3, multiplyFloats(a, b))
-BINARY(__aeabi_fdiv, __divsf3, divideFloats(a, b))
+  uint32_t RISCV(uint32_t a, uint32_t b) { return FUNCTION(a, b); }
+BINARY(__aeabi_fadd, __addsf3, addFloats)
+BINARY(__aeabi_fmul, __mulsf3, multiplyFloats)
+BINARY(__aeabi_fdiv, __divsf3, divideFloats)
+
+uint32_t __aeabi_fsub(uint32_t a, uint32_t b);
+uint32_t __aeabi_fsub(uint32_t a, uint32_t b) { return __aeabi_fadd(a, b ^ SIGN); }
+uint32_t __subsf3(uint32_t a, uint32_t b);
+uint32_t __subsf3(uint32_t a, uint32_t b) { return __addsf3(a, b ^ SIGN); }
 
 /* Arm's comparisons return a truth, RISC-V's a number that is compared with 0. */
 #define COMPARISON(NAME, RESULT)                                                                                       \

@@ -58,7 +58,8 @@ typedef struct Text {
   size_t size, length;
 } Text;
 
-static void put(Text *text, const char *piece) {
+/* A copy of it in the place of each call would be most of what this file takes. */
+static __attribute__((noinline)) void put(Text *text, const char *piece) {
   for (; *piece; ++piece) {
     if (text->length + 1 < text->size) {
       text->buffer[text->length] = *piece;
@@ -68,7 +69,7 @@ static void put(Text *text, const char *piece) {
 }
 
 /* Writes a number in decimal, by subtraction: a 64-bit division would be a library call on 32-bit machines. */
-static void putNumber(Text *text, uint64_t value) {
+static __attribute__((noinline)) void putNumber(Text *text, uint64_t value) {
   uint64_t powers[20];
   int started = 0;
   powers[0] = 1;

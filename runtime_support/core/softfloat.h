@@ -62,32 +62,42 @@ static Bits normalized(Bits x, int *exponent) {
   return significand << shift;
 }
 
-/* Puts a float together. The leading bit of the significand, if it has one, is added to the exponent. */
+/* Puts a float together. The leading bit of the significand, if it has one, is added to the exponent; so is what
+ * rounding up adds, of which infinity comes, too. */
 static Bits rounded(Bits sign, int exponent, Bits significand) {
   const Bits half = (Bits)1 << (LOST_BITS - 1);
-  if (exponent < 0) {
+  if ((unsigned)exponent > EXPONENT_MOST - 2) {
+    if (exponent > 0) {
+      return sign | INFINITE;
+    }
     significand = shiftedRight(significand, -exponent);
     exponent = 0;
-  } else if (exponent > EXPONENT_MOST - 2 || (exponent == EXPONENT_MOST - 2 && significand + half >= SIGN)) {
-    return sign | INFINITE;
   }
   Bits isTie = (significand & (2 * half - 1)) == half;
   significand = ((significand + half) >> LOST_BITS) & ~isTie;
   return sign + ((Bits)exponent << FRACTION_BITS) + significand;
 }
 
-/* Rounds a significand with its leading bit anywhere; `exponent` is for one at LEADING_BIT. */
+/* Rounds a significand that is not 0, with its leading bit at LEADING_BIT, for which `exponent` is, or below it: those
+ * of sums and products mostly are below by one bit at most. */
 static Bits normalizedAndRounded(Bits sign, int exponent, Bits significand) {
-  if (!significand) {
+  if (!(significand >> LEADING_BIT)) {
+    significand <<= 1, --exponent;
+    if (!(significand >> LEADING_BIT)) {
+      int shift = zeros(significand) - 1;
+      significand <<= shift, exponent -= shift;
+    }
+  }
+  return rounded(sign, exponent, significand);
+}
+
+/* Rounds any number of units, of which 1 << LEADING_BIT are a number whose exponent is `exponent`. */
+static Bits fromUnits(Bits sign, int exponent, Bits units) {
+  if (!units) {
     return sign;
   }
-  if (significand >> (LEADING_BIT - 1) == 1 || significand >> LEADING_BIT == 1) { /* as sums and products mostly are */
-    int isLow = significand >> (LEADING_BIT - 1) == 1;
-    return rounded(sign, exponent - isLow, significand << isLow);
-  }
-  int shift = zeros(significand) - 1;
-  return shift < 0 ? rounded(sign, exponent + 1, shiftedRight(significand, 1))
-                   : rounded(sign, exponent - shift, significand << shift);
+  return units & SIGN ? rounded(sign, exponent + 1, shiftedRight(units, 1))
+                      : normalizedAndRounded(sign, exponent, units);
 }
 
 /* Returns the upper half of a product, with the last bit set where the lower one is not 0. */
@@ -97,6 +107,11 @@ static Bits upperProduct(Bits a, Bits b) {
   uint64_t low = aLow * bLow, middle = aHigh * bLow + (low >> 32), other = aLow * bHigh + (uint32_t)middle;
   uint64_t high = aHigh * bHigh + (middle >> 32) + (other >> 32), lost = (other << 32) | (uint32_t)low;
   return high | (lost != 0);
+#elif defined(__ARM_ARCH_6M__) /* has products of 32 bits alone; the factors end in zeros, of which they have 15 */
+  uint32_t aWhole = a >> LOST_BITS, bWhole = b >> (LOST_BITS + 1);
+  uint32_t aHigh = aWhole >> 16, aLow = aWhole & 0xffff, bHigh = bWhole >> 16, bLow = bWhole & 0xffff;
+  uint32_t low = aLow * bLow, middle = aHigh * bLow + aLow * bHigh + (low >> 16), lost = (low & 0xffff) | (middle & 1);
+  return (aHigh * bHigh << 15) + (middle >> 1) | (lost != 0);
 #else
   uint64_t product = (uint64_t)a * b;
   return (uint32_t)(product >> 32) | ((uint32_t)product != 0);
@@ -106,39 +121,47 @@ static Bits upperProduct(Bits a, Bits b) {
 /* arithmetic */
 
 static Bits addFloats(Bits a, Bits b) {
-  if (isNan(a) || isNan(b)) {
-    return NOT_A_NUMBER;
-  }
   if ((a & ~SIGN) < (b & ~SIGN)) {
     Bits larger = b;
     b = a, a = larger;
   }
-  Bits sign = a & SIGN, differs = (a ^ b) & SIGN;
-  if (exponentOf(a) == EXPONENT_MOST) {
-    return exponentOf(b) == EXPONENT_MOST && differs ? NOT_A_NUMBER : a;
+  Bits sign = a & SIGN, differs = (a ^ b) & SIGN, fraction = HIDDEN - 1;
+  int exponent = exponentOf(a), other = exponentOf(b);
+  if (exponent == EXPONENT_MOST) { /* a NaN is larger than infinity */
+    return (a & ~SIGN) > INFINITE || (other == EXPONENT_MOST && differs) ? NOT_A_NUMBER : a;
   }
-  Bits large = significandOf(a) << (LOST_BITS - 1),
-       small = shiftedRight(significandOf(b) << (LOST_BITS - 1), scaleOf(a) - scaleOf(b));
-  if (differs && large == small) {
-    return 0;
+  Bits large = (a & fraction) | HIDDEN, small = (b & fraction) | HIDDEN;
+  if (!other) {
+    small = b & fraction;
+    if (!exponent) { /* the sum is exact, and may reach the hidden bit */
+      large = differs ? (a & fraction) - small : (a & ~SIGN) + small;
+      return differs && !large ? 0 : sign | large;
+    }
+    other = 1;
   }
-  return normalizedAndRounded(sign, scaleOf(a), differs ? large - small : large + small);
+  large <<= LOST_BITS - 1, small = shiftedRight(small << (LOST_BITS - 1), exponent - other);
+  if (!differs) {
+    return normalizedAndRounded(sign, exponent, large + small);
+  }
+  return large == small ? 0 : normalizedAndRounded(sign, exponent, large - small);
 }
 
-static Bits subtractFloats(Bits a, Bits b) { return addFloats(a, b ^ SIGN); }
-
 static Bits multiplyFloats(Bits a, Bits b) {
-  Bits sign = (a ^ b) & SIGN;
-  a &= ~SIGN, b &= ~SIGN;
-  if (a > INFINITE || b > INFINITE || (a == INFINITE && !b) || (b == INFINITE && !a)) {
-    return NOT_A_NUMBER;
+  Bits sign = (a ^ b) & SIGN, fraction = HIDDEN - 1;
+  int exponent = exponentOf(a), other = exponentOf(b);
+  if ((unsigned)exponent - 1 < EXPONENT_MOST - 1 && (unsigned)other - 1 < EXPONENT_MOST - 1) { /* normal ones */
+    a = (a & fraction) | HIDDEN, b = (b & fraction) | HIDDEN;
+  } else {
+    a &= ~SIGN, b &= ~SIGN;
+    if (a > INFINITE || b > INFINITE || (a == INFINITE && !b) || (b == INFINITE && !a)) {
+      return NOT_A_NUMBER;
+    }
+    if (a == INFINITE || b == INFINITE || !a || !b) {
+      return sign | (a && b ? INFINITE : 0);
+    }
+    a = normalized(a, &exponent), b = normalized(b, &other);
   }
-  if (a == INFINITE || b == INFINITE || !a || !b) {
-    return sign | (a && b ? INFINITE : 0);
-  }
-  int exponent, other;
-  a = normalized(a, &exponent) << LOST_BITS, b = normalized(b, &other) << (LOST_BITS + 1);
-  return normalizedAndRounded(sign, exponent + other - BIAS, upperProduct(a, b));
+  return normalizedAndRounded(sign, exponent + other - BIAS, upperProduct(a << LOST_BITS, b << (LOST_BITS + 1)));
 }
 
 static Bits divideFloats(Bits a, Bits b) {

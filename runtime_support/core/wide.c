@@ -60,7 +60,7 @@ int64_t ingot_wide_srem(int64_t a, int64_t b) {
 /* arithmetic */
 
 uint64_t ingot_wide_add(uint64_t a, uint64_t b) { return addFloats(a, b); }
-uint64_t ingot_wide_sub(uint64_t a, uint64_t b) { return subtractFloats(a, b); }
+uint64_t ingot_wide_sub(uint64_t a, uint64_t b) { return addFloats(a, b ^ SIGN); }
 uint64_t ingot_wide_mul(uint64_t a, uint64_t b) { return multiplyFloats(a, b); }
 uint64_t ingot_wide_div(uint64_t a, uint64_t b) { return divideFloats(a, b); }
 
@@ -109,8 +109,7 @@ uint64_t ingot_wide_from_float(uint32_t x) {
     return fraction ? NOT_A_NUMBER : sign | INFINITE;
   }
   /* This is exact. The leading bit of a normal float is at bit 23. */
-  return normalizedAndRounded(sign, (exponent ? exponent : 1) - 0x7f + BIAS - 1 + (62 - 23),
-                              fraction | (exponent ? 0x800000 : 0));
+  return fromUnits(sign, (exponent ? exponent : 1) - 0x7f + BIAS - 1 + (62 - 23), fraction | (exponent ? 0x800000 : 0));
 }
 
 /* Returns the float32 nearest to a significand with its leading bit at bit 30. */
@@ -135,10 +134,8 @@ uint32_t ingot_wide_to_float(uint64_t x) {
   return roundedFloat(sign, scaleOf(x) - BIAS + 0x7f - 1, (uint32_t)shiftedRight(significandOf(x), FRACTION_BITS - 30));
 }
 
-uint64_t ingot_wide_from_uint64(uint64_t x) { return normalizedAndRounded(0, BIAS - 1 + 62, x); }
-uint64_t ingot_wide_from_int64(int64_t x) {
-  return normalizedAndRounded(x < 0 ? SIGN : 0, BIAS - 1 + 62, magnitude(x));
-}
+uint64_t ingot_wide_from_uint64(uint64_t x) { return fromUnits(0, BIAS - 1 + 62, x); }
+uint64_t ingot_wide_from_int64(int64_t x) { return fromUnits(x < 0 ? SIGN : 0, BIAS - 1 + 62, magnitude(x)); }
 
 uint32_t ingot_wide_uint64_to_float(uint64_t x) {
   if (!x) {

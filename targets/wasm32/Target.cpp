@@ -117,6 +117,7 @@ public:
     Platform platform = Platform::of(machine.triple);
     platform.alignment = 16; // the stack's, and that of a vector
     platform.positionIndependent = false;
+    platform.sharesCode = true; // it is downloaded
     platform.nativeMath = nativeMath;
     platform.compilerCalls = compilerCalls;
     return platform;
