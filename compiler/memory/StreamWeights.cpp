@@ -96,7 +96,9 @@ public:
     if (tooLarge.empty()) {
       return success();
     }
-    llvm::sort(tooLarge, [](const auto &a, const auto &b) { return std::pair(-a.first, a.second) < std::pair(-b.first, b.second); });
+    llvm::sort(tooLarge, [](const auto &a, const auto &b) {
+      return std::pair(-a.first, a.second) < std::pair(-b.first, b.second);
+    });
     std::string text;
     llvm::raw_string_ostream out(text);
     constexpr size_t most = 8;
@@ -109,8 +111,10 @@ public:
     out << "\n  what may help: --stream-buffer " << tooLarge.front().first
         << ": a kernel needs all of its weights at one time"
         << "\n                 --stream-least with more bytes: constants that are not read stay in flash"
-        << "\n                 ingot quantize: int8 takes a quarter of float32's weights, --scheme int4 about an eighth";
-    return emitError(loc) << "the weights of " << tooLarge.size() << (tooLarge.size() == 1 ? " kernel are" : " kernels are")
+        << "\n                 ingot quantize: int8 takes a quarter of float32's weights, --scheme int4 about an "
+           "eighth";
+    return emitError(loc) << "the weights of " << tooLarge.size()
+                          << (tooLarge.size() == 1 ? " kernel are" : " kernels are")
                           << " more than --stream-buffer=" << *limits.most << " allows; nothing was written" << text;
   }
 
@@ -118,7 +122,7 @@ private:
   plan::WeightTable &table;
   const StreamLimits &limits;
   std::vector<std::pair<int64_t, std::string>> tooLarge;
-  SmallVector<int64_t> offsets;              ///< of the constants that the present launch reads
+  SmallVector<int64_t> offsets;             ///< of the constants that the present launch reads
   llvm::DenseMap<int64_t, int64_t> placeOf; ///< such an offset -> where the constant is in what is fetched
 
   /// Notes which constants a launch reads, and where each will be. Returns the bytes of all of them.

@@ -6,7 +6,7 @@
 namespace ingot::memory {
 
 struct StreamLimits {
-  int64_t least = 0;          ///< constants of fewer bytes are not streamed
+  int64_t least = 0;           ///< constants of fewer bytes are not streamed
   std::optional<int64_t> most; ///< bytes that streamed weights may take at one time
 };
 

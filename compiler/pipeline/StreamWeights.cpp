@@ -18,7 +18,8 @@ LogicalResult streamWeights(State &s) {
   s.userFault = true; // what fails has been asked for
   for (func::FuncOp function : functions) {
     if (SmallVector<StringRef> devices = plan::devicesOf(function); !devices.empty()) {
-      return emitError(function.getLoc(), "--weights stream is for models that run on the host alone, and nodes run on '")
+      return emitError(function.getLoc(),
+                       "--weights stream is for models that run on the host alone, and nodes run on '")
              << devices.front() << "'";
     }
     if (failed(memory::streamWeights(function, s.weights, limits))) {

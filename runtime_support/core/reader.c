@@ -1,5 +1,5 @@
-/* Reads streamed weights through the caller's reader. A model calls these functions for each of its reads; that there is
- * a reader it has checked before. */
+/* Reads streamed weights through the caller's reader. A model calls these functions for each of its reads; that there
+ * is a reader it has checked before. */
 #include "ingot.h"
 
 int ingot_weights_begin(const ingot_exec *exec, int64_t offset, void *to, int64_t bytes) {
