@@ -14,7 +14,7 @@
 #            takes the highest level that the machine has
 #   DIMS     sizes or bounds of symbolic dimensions, for example batch=1 or batch=1..8 (`ingot compile --dim`); others stay open
 #   SHAPES   shapes of inputs, for example image=1x3x224x224 (`ingot compile --shape`)
-#   WEIGHTS  embed (the default), file or extern (`ingot compile --weights`). With the last two NAME.weights lies beside the library; the
+#   WEIGHTS  embed (the default), file, extern or stream (`ingot compile --weights`). With the others NAME.weights lies beside the library; the
 #            target's property INGOT_WEIGHTS is its path, to install it or to copy it where the program looks for it
 #   BUDGET   what the model may take, for example flash=256K ram=64K (`ingot compile --budget`). Where it takes more, the build fails
 #            with a table of what takes most
@@ -87,7 +87,7 @@ function(ingot_add_model_library name model target options emit)
     set(code "${folder}/${name}.cpp" "${folder}/${name}.weights.S")
   endif()
   set(files ${code} "${folder}/${name}.h" "${folder}/${name}.json")
-  if("--weights=file" IN_LIST options OR "--weights=extern" IN_LIST options)
+  if("--weights=file" IN_LIST options OR "--weights=extern" IN_LIST options OR "--weights=stream" IN_LIST options)
     set(weights "${folder}/${name}.weights")
     list(APPEND files "${weights}")
   endif()

@@ -277,6 +277,7 @@ Descriptor ingot::emit::describe(const ModelInfo &model, ArrayRef<DeviceCode> de
   all.abi = INGOT_ABI;
   all.flags =
       (model.takesWeights() ? INGOT_MODEL_WEIGHTS_APART : 0) | (model.allocations.empty() ? 0 : INGOT_MODEL_ALLOCATES) |
+      (model.streamsWeights() ? INGOT_MODEL_WEIGHTS_STREAMED : 0) |
       (model.makesStrings ? INGOT_MODEL_MAKES_STRINGS : 0) | (model.hostFallback ? INGOT_MODEL_HOST_FALLBACK : 0);
   all.name = model.name, all.target = model.target;
   for (const TensorInfo &input : model.inputs) {
@@ -294,7 +295,8 @@ Descriptor ingot::emit::describe(const ModelInfo &model, ArrayRef<DeviceCode> de
   }
   all.symbolCount = int32_t(model.symbols.size()), all.dataDependentCount = int32_t(model.dataDependentSizes.size());
   all.workspaceBytes = model.workspaceBytes, all.workspaceAlign = model.workspaceAlign;
-  all.weightBytes = model.weightBytes, all.weightHash = model.takesWeights() ? model.weightHash : 0;
+  all.weightBytes = model.streamsWeights() ? model.streamedBytes : model.weightBytes;
+  all.weightHash = model.takesWeights() || model.streamsWeights() ? model.weightHash : 0;
   for (const ingot::plan::LevelInfo &level : model.levels) {
     all.levels.push_back(level.number);
   }

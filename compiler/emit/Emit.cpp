@@ -375,14 +375,14 @@ LogicalResult Emitter::makeFolder() {
 
 /// Writes NAME.weights under a temporary name, since code is generated with its hash, or takes the file in.
 LogicalResult Emitter::prepareFiles(const ingot::emit::WeightsSource &weights) {
-  bool isEmbedded = model.weightsPlace == ingot::plan::WeightsPlace::Embed;
+  bool isEmbedded = model.embedsWeights(), streams = model.weightsPlace == ingot::plan::WeightsPlace::Stream;
   if (isEmbedded && needsObject()) {
     if (Error error = ingot::emit::checkFitsObject(model.weightBytes)) { // before code is made, which takes long
       return fail(std::move(error));
     }
   }
   bool isIncluded = isEmbedded && wants(Kind::Cpp) && !ingot::emit::cpp::areInitialized(model);
-  if (options.dir.empty() || (isEmbedded && !isIncluded)) {
+  if (options.dir.empty() || (isEmbedded && !isIncluded && !streams)) {
     return success();
   }
   if (failed(makeFolder())) {
@@ -397,7 +397,9 @@ LogicalResult Emitter::prepareFiles(const ingot::emit::WeightsSource &weights) {
     return fail(file.takeError());
   }
   weightsFile.emplace(std::move(*file));
-  Expected<uint64_t> hash = ingot::emit::writeWeightsFile(model.weightBytes, weights, weightsFile->FD);
+  Expected<uint64_t> hash = streams
+                                ? ingot::emit::writeWeightsFile(model.streamedBytes, options.streamed, weightsFile->FD)
+                                : ingot::emit::writeWeightsFile(model.weightBytes, weights, weightsFile->FD);
   if (!hash) {
     return fail(hash.takeError());
   }

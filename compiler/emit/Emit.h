@@ -45,6 +45,7 @@ struct Options {
   std::vector<std::string> dependencies;              ///< what the depfile names: the model, its external data
   std::vector<const target::MachineModel *> devices;  ///< the machines of ModelInfo::devices, in their order
   std::vector<const target::MachineModel *> machines; ///< all machines that functions may be for
+  WeightsSource streamed = {}; ///< the bytes that a run reads piece by piece (ModelInfo::streamedBytes)
   /// A function that says why the files are not to be written, once everything is known of them; no text: they are. It
   /// may be absent.
   std::function<std::string(const plan::ModelInfo &model, const BuildSizes &sizes)> refuses = {};

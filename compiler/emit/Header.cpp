@@ -54,7 +54,9 @@ private:
   bool finds() const { return !model.dataDependentSizes.empty(); }
   bool allocates() const { return !model.allocations.empty(); }
   /// Whether exec may not be null.
-  bool needsExec() const { return model.takesWeights() || allocates() || model.makesStrings || needsDevices(); }
+  bool needsExec() const {
+    return model.takesWeights() || model.streamsWeights() || allocates() || model.makesStrings || needsDevices();
+  }
   bool needsDevices() const { return !model.devices.empty() && !model.hostFallback; }
 
   /// Returns a size with the parameters' names for the symbols.
@@ -230,7 +232,12 @@ private:
     if (model.weightsPlace == ingot::plan::WeightsPlace::File) {
       out << formatv("#define {0}_WEIGHTS_FILE \"{1}.weights\"\n", upper, model.name);
     }
-    out << formatv("#define {0}_WEIGHTS_BYTES {1}\n", upper, model.weightBytes)
+    bool streams = model.weightsPlace == ingot::plan::WeightsPlace::Stream;
+    if (streams && model.streamBytes >= 0) {
+      out << formatv("#define {0}_STREAM_BYTES {1} /* of the workspace, for weights that are read */\n", upper,
+                     model.streamBytes);
+    }
+    out << formatv("#define {0}_WEIGHTS_BYTES {1}\n", upper, streams ? model.streamedBytes : model.weightBytes)
         << formatv("#define {0}_WEIGHTS_ALIGN {1}\n", upper, INGOT_WEIGHTS_ALIGN)
         << formatv("#define {0}_WEIGHTS_HASH 0x{1}u\n", upper, utohexstr(model.weightHash, /*LowerCase=*/true, 16));
   }
@@ -284,10 +291,12 @@ private:
         << (hasOptional() ? " but those of optional inputs" : "") << ", and " << workspaceRule()
         << (allocates() ? " exec->allocate and exec->release have to be there." : "")
         << (needsDevices() ? " exec->devices has to be there." : "")
-        << (model.takesWeights() ? " exec->weights is the address of the bytes of " + model.name +
-                                       ".weights;\n * see ingot_weights_load and ingot_weights_check. */\n"
-            : needsExec()        ? " */\n"
-                                 : " exec may be null: the calling thread only. */\n");
+        << (model.takesWeights()     ? " exec->weights is the address of the bytes of " + model.name +
+                                           ".weights;\n * see ingot_weights_load and ingot_weights_check. */\n"
+            : model.streamsWeights() ? " exec->weights is the address of an ingot_reader\n * of the bytes of " +
+                                           model.name + ".weights. */\n"
+            : needsExec()            ? " */\n"
+                                     : " exec may be null: the calling thread only. */\n");
     std::string start = "int " + model.name + "_run(";
     std::string indent = ",\n" + std::string(start.size(), ' ');
     out << start;
@@ -336,14 +345,24 @@ private:
     out << "\nprivate:\n  Workspace ownMemory_;\n"
         << (isOpen() ? "  Status reserveStatus_;\n" : "")
         << (model.takesWeights() ? "  const void *weightsAddress_;\n" : "")
+        << (model.streamsWeights() ? "  const ingot_reader *weightsReader_;\n" : "")
         << (model.makesStrings ? "  Strings madeStrings_; // of the last run\n" : "") << "};\n"
         << (isMacro ? "#undef INGOT_CLASS\n" : "") << "\n} // namespace ingot::models\n#endif\n\n";
   }
 
   /// Returns the parameter of the constructor for the address of weights that the library does not contain.
-  std::string weightsParameter() const { return model.takesWeights() ? "const void *weights_" : ""; }
-  std::string weightsInitializer() const { return model.takesWeights() ? ", weightsAddress_(weights_)" : ""; }
+  std::string weightsParameter() const {
+    return model.takesWeights() ? "const void *weights_" : model.streamsWeights() ? "const ingot_reader &weights_" : "";
+  }
+  std::string weightsInitializer() const {
+    return model.takesWeights()     ? ", weightsAddress_(weights_)"
+           : model.streamsWeights() ? ", weightsReader_(&weights_)"
+                                    : "";
+  }
   std::string weightsComment() const {
+    if (model.streamsWeights()) {
+      return "  /// `weights_` reads " + model.name + ".weights, and has to live as long as the object.\n";
+    }
     return model.takesWeights() ? "  /// `weights_` has to live as long as the object: WeightsFile(" + model.name +
                                       "_model(), path).data(), or\n  /// any place with these bytes.\n"
                                 : "";
@@ -356,7 +375,7 @@ private:
            "/// the constructor"
         << (allocates() ? " and for what nothing bounds" : "") << "; test the object for whether there was memory.\n"
         << "class " << className << " {\npublic:\n"
-        << weightsComment() << "  " << (model.takesWeights() ? "explicit " : "") << className << "("
+        << weightsComment() << "  " << (weightsParameter().empty() ? "" : "explicit ") << className << "("
         << weightsParameter() << ") : ownMemory_(" << upper << "_WORKSPACE_BYTES, " << upper << "_WORKSPACE_ALIGN)"
         << weightsInitializer() << " {}\n\n"
         << "  explicit operator bool() const { return static_cast<bool>(ownMemory_); }\n";
@@ -375,8 +394,8 @@ private:
         << "class " << className << " {\npublic:\n"
         << "  /// For runs whose workspace is not larger than that for these sizes: give the largest.\n"
         << weightsComment() << "  explicit " << className << "(" << weightsParameter()
-        << (model.takesWeights() ? ", " : "") << parameters << ")"
-        << (model.takesWeights() ? " : " + weightsInitializer().substr(2) : "") << " { (void)this->reserve("
+        << (weightsParameter().empty() ? "" : ", ") << parameters << ")"
+        << (weightsParameter().empty() ? "" : " : " + weightsInitializer().substr(2)) << " { (void)this->reserve("
         << arguments << "); }\n\n"
         << "  /// Makes the workspace large enough for runs with these sizes.\n"
         << "  Status reserve(" << parameters
@@ -400,6 +419,7 @@ private:
     if (needsExec()) {
       out << "    ingot_exec exec_ = exec ? *exec : ingot_exec{};\n"
           << (model.takesWeights() ? "    exec_.weights = weightsAddress_;\n" : "")
+          << (model.streamsWeights() ? "    exec_.weights = weightsReader_;\n" : "")
           << (allocates() || model.makesStrings ? "    ingot::allocateOnHeap(exec_); // unless it says how\n" : "");
       if (model.makesStrings) {
         out << "    if (!exec_.strings) {\n      madeStrings_.serve(exec_);\n    }\n";

@@ -73,6 +73,11 @@ void visitManifest(V &v, typename V::template Ref<plan::ModelInfo> model, typena
       own.derived("align", INGOT_WEIGHTS_ALIGN);
       own.hash("hash", model.weightHash);
     }
+    if (model.weightsPlace == plan::WeightsPlace::Stream) {
+      own("bytes", model.streamedBytes);
+      own("stream_bytes", model.streamBytes, support::orNull);
+      own.list("reads", model.reads);
+    }
   });
   v("code_bytes", build.codeBytes);
   v("constant_bytes", build.sizes.constants);

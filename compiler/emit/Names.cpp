@@ -73,9 +73,10 @@ bool mayBeMember(StringRef name) {
 
 /// Whether a class may not be called so besides: its members, and types of ingot.hpp that it names.
 bool isNameInClass(StringRef name) {
-  static const StringSet<> names = {"reserve",   "reserved",   "weights",        "Status",          "Span",
-                                    "Workspace", "Strings",    "Model",          "WeightsFile",     "Allocated",
-                                    "models",    "ownMemory_", "reserveStatus_", "weightsAddress_", "madeStrings_"};
+  static const StringSet<> names = {"reserve",        "reserved",        "weights",        "Status",
+                                    "Span",           "Workspace",       "Strings",        "Model",
+                                    "WeightsFile",    "Allocated",       "models",         "ownMemory_",
+                                    "reserveStatus_", "weightsAddress_", "weightsReader_", "madeStrings_"};
   return names.contains(name) ||
          llvm::any_of(ingot::support::elementTypes(), [&](const auto &type) { return type.cpp == name; });
 }

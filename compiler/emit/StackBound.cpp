@@ -27,12 +27,13 @@ using ingot::emit::StackBound;
 namespace {
 
 /// The stack that functions take whose names begin like this, all that they call included, also what Cortex-M0+ calls
-/// of the C compiler's library. parallel_for has the bodies on top of it, to which the caller of it refers.
+/// of the C compiler's library. parallel_for has the bodies on top of it, to which the caller of it refers, and the
+/// functions of an ingot_reader, which is the caller's, come on top of it all.
 struct LibraryRow {
   StringLiteral prefix;
   int64_t bytes;
 };
-constexpr LibraryRow libraryRows[] = {{"ingot_wide_", 224}, {"ingot_parallel_for", 32}};
+constexpr LibraryRow libraryRows[] = {{"ingot_wide_", 224}, {"ingot_parallel_for", 32}, {"ingot_weights_", 48}};
 constexpr int64_t compilersBytes = 64;
 
 /// A section that is a function, or constants that refer to functions.

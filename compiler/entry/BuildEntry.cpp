@@ -14,6 +14,9 @@
 // argument of the block behind the If or Loop. From there on it is a symbol like the others, and checks that mention it
 // stand there. What has to be known before is computed from its bound.
 //
+// A read of streamed weights (plan.fetch) is a call of the support library, which calls the reader of the caller. A run
+// that ends while one is under way waits for it, since the memory is the caller's again afterwards.
+//
 // Memory that nothing bounds (plan.host_allocation) is allocated where its size has become known. What a run holds
 // stands in a list on its stack, with four words for each memory: address, bytes, where the caller wants an output's
 // address, and number of the output.
@@ -114,6 +117,9 @@ void Entry::returnIf(func::FuncOp f, Value condition, llvm::function_ref<Value()
   Block *next = f.addBlock(), *fail = f.addBlock();
   cf::CondBranchOp::create(w.b, w.loc, condition, fail, ValueRange{}, next, ValueRange{});
   w.b.setInsertionPointToStart(fail);
+  if (isReading && f == entry) { // whoever reads may write to the workspace until it is told to finish
+    w.callLibrary("ingot_weights_finish", {exec()}, w.b.getI32Type());
+  }
   ret(result());
   w.b.setInsertionPointToStart(next);
 }
@@ -149,6 +155,9 @@ void Entry::buildRun() {
     if (weights.use_empty()) { // all that read some are on devices
       weights.getDefiningOp()->erase();
     }
+  }
+  if (reads) {
+    checkWeights();
   }
   cutParts();
 }
@@ -240,8 +249,13 @@ void Entry::checkWeights() {
   };
   w.b.setInsertionPointToEnd(first);
   returnUnless(isGiven(exec()), INGOT_ERROR_NULL);
-  Value memory = run::FieldOp::create(w.b, w.loc, weights.getType(), exec(), "weights");
+  Type type = info.takesWeights() ? weights.getType() : bytesType(1); // else it is a reader
+  Value memory = run::FieldOp::create(w.b, w.loc, type, exec(), "weights");
   returnUnless(isGiven(memory), INGOT_ERROR_NULL);
+  if (!info.takesWeights()) {
+    cf::BranchOp::create(w.b, w.loc, rest);
+    return;
+  }
   Value low = arith::AndIOp::create(w.b, w.loc, w.address({memory, {}}), w.value(INGOT_WEIGHTS_ALIGN - 1));
   returnUnless(w.compare(arith::CmpIPredicate::eq, low, w.value(0)), INGOT_ERROR_ALIGNMENT);
   Value aligned = memref::AssumeAlignmentOp::create(w.b, w.loc, memory, INGOT_WEIGHTS_ALIGN);
@@ -253,8 +267,8 @@ void Entry::buildRange(llvm::iterator_range<Block::iterator> ops) {
   for (Operation &op : ops) {
     w.loc = function.getLoc();
     llvm::TypeSwitch<Operation *>(&op)
-        .Case<plan::LaunchOp, plan::CopyOp, plan::WaitOp, plan::NeedOp, plan::ReleaseOp, plan::ReadOp, plan::WriteOp,
-              plan::CheckOp, plan::IfOp, plan::LoopOp>([&](auto each) { build(each); })
+        .Case<plan::LaunchOp, plan::CopyOp, plan::FetchOp, plan::FetchedOp, plan::WaitOp, plan::NeedOp, plan::ReleaseOp,
+              plan::ReadOp, plan::WriteOp, plan::CheckOp, plan::IfOp, plan::LoopOp>([&](auto each) { build(each); })
         .Case([&](arith::ConstantOp constant) { values[constant] = w.b.clone(op)->getResult(0); });
   }
   w.loc = function.getLoc();

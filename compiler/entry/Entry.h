@@ -63,6 +63,8 @@ private:
   /// NAME_admits(open symbols: index...) -> i32; null where there are none
   FuncOp admits;
   Value weights;
+  bool reads = false;                  ///< whether some weights are streamed
+  bool isReading = false;              ///< whether a read of weights is under way where the builder stands
   llvm::SmallVector<Value> workspaces; ///< the parts of the workspace (ModelInfo::workspaceParts)
   Value wordList;                      ///< the words of a launch on a device; null where there has been none yet
   /// Addresses of devices' memories, by the library function that gives them and the device's number.
@@ -94,7 +96,8 @@ private:
   void buildRun();
   /// Begins NAME_run, or NAME_inner_run where it is held, and the weights.
   void declare();
-  /// Writes, ahead of all else, the checks of weights that the caller has, because they are not in the object.
+  /// Writes, ahead of all else, the checks of weights that the caller has, because they are not in the object, or of
+  /// what reads them.
   void checkWeights();
   /// Ends the run where kernels need tiles and the system does not give them.
   void askForTiles();
@@ -110,6 +113,8 @@ private:
   /// Calls a function on all work items of a launch. Returns its status, or null where it has none.
   Value call(plan::LaunchOp launch, FuncOp callee, llvm::ArrayRef<Value> arguments);
   void build(plan::CopyOp copy);
+  void build(plan::FetchOp fetch);
+  void build(plan::FetchedOp fetched);
   void build(plan::WaitOp wait);
   void build(plan::NeedOp need);
   void build(plan::ReleaseOp release);

@@ -131,6 +131,25 @@ void Entry::build(plan::WriteOp write) {
   w.store(number, {address(write.getBuffer(), MemRefType::get({1}, i64)), i64}, 0);
 }
 
+/// Begins to read streamed weights. A read that fails ends the run, with the node that waits for it.
+void Entry::build(plan::FetchOp fetch) {
+  w.loc = fetch.getLoc();
+  Type i64 = w.b.getI64Type();
+  Value to = address(fetch.getInto(), bytesType(Size::unknown()));
+  Value bytes = w.integer(bytesOf(fetch.getInto().getType().getTensor()), i64);
+  Value arguments[] = {exec(), number(static_cast<int64_t>(fetch.getAt()), 64), to, bytes};
+  Value bad = w.callLibrary("ingot_weights_begin", arguments, w.b.getI32Type());
+  returnIfBad(entry, bad, [&] { return status(INGOT_ERROR_READ, nodeNumber(onnx::nodeOf(fetch.getLoc()))); });
+  reads = isReading = true;
+}
+
+void Entry::build(plan::FetchedOp fetched) {
+  w.loc = fetched.getLoc();
+  isReading = false;
+  Value bad = w.callLibrary("ingot_weights_finish", {exec()}, w.b.getI32Type());
+  returnIfBad(entry, bad, [&] { return status(INGOT_ERROR_READ, nodeNumber(onnx::nodeOf(fetched.getLoc()))); });
+}
+
 void Entry::build(plan::CopyOp copy) {
   if (copy.getFrom().getType().getDevice() || copy.getTo().getType().getDevice()) {
     return copyAcross(copy);

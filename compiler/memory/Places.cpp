@@ -72,6 +72,14 @@ LogicalResult Places::find() {
   if (!planArenas()) {
     return emitError(function.getLoc(), "the model's intermediate tensors do not fit any memory");
   }
+  for (size_t buffer : fetched) { // the most live where one of them begins
+    int64_t begins = plan.buffers[buffer].firstUse, bytes = 0;
+    for (size_t other : fetched) {
+      const BufferLifetime &life = plan.buffers[other];
+      bytes += life.firstUse <= begins && begins <= life.lastUse ? life.bytes : 0;
+    }
+    plan.streamBytes = std::max(plan.streamBytes, bytes);
+  }
   orderSlots();
   describeHostAllocations();
   return success();
@@ -252,7 +260,7 @@ std::optional<size_t> Places::touch(Value v, StringRef name) {
   if (outputs.count(base) ||
       (!number &&
        !isa_and_nonnull<ingot::plan::LaunchOp, ingot::plan::TransferOp, ingot::plan::StageOp, ingot::plan::JoinOp,
-                        ingot::plan::BundleOp, onnx::IfOp, onnx::LoopOp>(base.getDefiningOp()))) {
+                        ingot::plan::BundleOp, ingot::plan::FetchOp, onnx::IfOp, onnx::LoopOp>(base.getDefiningOp()))) {
     return std::nullopt;
   }
   auto [it, isNew] = bufferOf.try_emplace(base, 0);
@@ -325,6 +333,8 @@ void Places::visit(Block &block) {
       visit(launch);
     } else if (isa<ingot::plan::TransferOp, ingot::plan::StageOp>(op)) {
       visitCopy(op);
+    } else if (auto fetch = dyn_cast<ingot::plan::FetchOp>(op)) {
+      visit(fetch);
     } else if (isa<onnx::IfOp>(op)) {
       visitIf(op);
     } else if (auto loop = dyn_cast<onnx::LoopOp>(op)) {
@@ -358,6 +368,13 @@ void Places::visitCopy(Operation &op) {
   }
   countTensor(touch(op.getOperand(0)), op.getOperand(0));
   countTensor(touch(op.getResult(0), op.getName().stripDialect()), op.getResult(0));
+  ++step;
+}
+
+void Places::visit(ingot::plan::FetchOp fetch) {
+  std::optional<size_t> buffer = touch(fetch.getY(), (fetch.getName() + " weights").str());
+  countTensor(buffer, fetch.getY());
+  fetched.push_back(*buffer);
   ++step;
 }
 

@@ -91,7 +91,8 @@ private:
   bool mayAllocate, unbounded = false;
   int64_t alignment; ///< of every buffer, in bytes
   int64_t step = 0;
-  int64_t repeats = 1; ///< how often the present op runs, in the iterations of all loops around it
+  std::vector<size_t> fetched; ///< buffers of streamed weights
+  int64_t repeats = 1;         ///< how often the present op runs, in the iterations of all loops around it
   ingot::plan::PlaceFinder places;
   llvm::DenseMap<Value, Place> adopted; ///< values that lie in the result of a control op, and where in it
   /// Loops around the current op: the step where each begins, and the buffers from before it that its body uses.
@@ -138,6 +139,7 @@ private:
   void visit(mlir::Block &block);
   void visit(ingot::plan::LaunchOp launch);
   void visitCopy(Operation &op);
+  void visit(ingot::plan::FetchOp fetch);
   void visitIf(Operation &op);
   void visitLoop(onnx::LoopOp loop);
 

@@ -206,6 +206,10 @@ private:
         write(transfer);
       } else if (auto stage = dyn_cast<plan::StageOp>(op)) {
         write(stage);
+      } else if (auto fetch = dyn_cast<plan::FetchOp>(op)) {
+        plan::FetchOp::create(b, op.getLoc(), Type(), fetch.getName(), fetch.getAt(), bufferOf(fetch.getY()));
+      } else if (isa<plan::FetchedOp>(op)) {
+        plan::FetchedOp::create(b, op.getLoc());
       } else if (auto branch = dyn_cast<onnx::IfOp>(op)) {
         write(branch);
       } else if (auto loop = dyn_cast<onnx::LoopOp>(op)) {

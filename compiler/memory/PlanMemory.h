@@ -18,6 +18,7 @@ struct MemoryPlan {
   /// The memories in which the host's buffers lie, one part of the arena behind the other; empty: it is in one.
   std::vector<plan::MemoryInfo> memories;
   std::vector<size_t> memoryOf; ///< by buffer: the number of its memory, where there are several
+  int64_t streamBytes = 0;      ///< that streamed weights take at one time, at most
   /// For each output the input in whose memory the caller may have it written, or -1.
   std::vector<int64_t> inPlaceOf;
   /// What the run asks its host for.

@@ -115,10 +115,16 @@ private:
   llvm::DenseMap<Operation *, int> numberOf;
 };
 
+/// Returns whether a tensor is a constant, where it lies or as it was read.
+bool isWeight(Value v) {
+  auto view = v.getDefiningOp<plan::ViewOp>();
+  return v.getDefiningOp<plan::WeightOp>() || (view && view.getX().getDefiningOp<plan::FetchOp>());
+}
+
 /// As the memory plan counts: an If is a step, a Loop one where it begins and one where it ends.
 void countSteps(Block &block, int &step, llvm::DenseMap<Operation *, int> &steps) {
   for (Operation &op : block) {
-    if (isa<plan::LaunchOp, plan::TransferOp, plan::StageOp, onnx::IfOp, onnx::LoopOp>(op)) {
+    if (isa<plan::LaunchOp, plan::TransferOp, plan::StageOp, plan::FetchOp, onnx::IfOp, onnx::LoopOp>(op)) {
       steps[&op] = step++;
       for (Region &region : op.getRegions()) {
         countSteps(region.front(), step, steps);
@@ -162,7 +168,7 @@ std::vector<GraphNode> describeLaunches(func::FuncOp function, bool number) {
       plan::BlockedAttr blocks = plan::blockedOf(v.getType());
       if (RankedTensorType type = onnx::ranked(v)) {
         facts.bytes = facts.bytes + plan::physicalBytes(type);
-        if (v.getDefiningOp<plan::WeightOp>()) {
+        if (isWeight(v)) {
           facts.weightBytes = facts.weightBytes + plan::physicalBytes(type);
         }
       }

@@ -24,6 +24,7 @@ void describeMemory(const memory::MemoryPlan &plan, Variant &variant, Result &re
   report.arenaLowerBound = plan.arena.lowerBound;
   report.allocations = info.allocations = plan.allocations;
   report.memories = info.memories = plan.memories;
+  info.streamBytes = plan.streamBytes;
   variant.function().walk([&](plan::LaunchOp launch) {
     auto text = launch->getAttrOfType<BoolAttr>(plan::textName);
     info.makesStrings |= text && text.getValue();

@@ -359,6 +359,7 @@ static void buildEntry(State &s, Variant &variant, Result &report) {
   info.workspaceBytes = open ? -1 : workspaceFor(info);
   info.weightsPlace = s.options.weights;
   info.weightBytes = report.weightBytes = s.weights.bytes();
+  describeReads(s, variant, report);
   for (auto [i, device] : llvm::enumerate(info.devices)) {
     std::tie(device.weightsAt, device.weightBytes) = s.weights.part(i + 1);
     device.workspaceBytes = open && device.workspaceBytes ? -1 : device.workspaceBytes;
@@ -420,6 +421,7 @@ static LogicalResult entry(State &s) {
   plan::ModelInfo &info = s.model().info;
   info.weightsPlace = s.options.weights;
   info.weightBytes = s.weights.bytes();
+  info.streamedBytes = s.weights.streamedBytes();
   if (failed(checkAddresses(s))) {
     return failure();
   }
@@ -435,6 +437,11 @@ static LogicalResult entry(State &s) {
 
 template <const auto &steps, bool description = false> static LogicalResult each(State &s) {
   return onEachVariant(s, runSteps<steps>, description);
+}
+
+static LogicalResult planEach(State &s) {
+  bool streams = s.options.weights == plan::WeightsPlace::Stream;
+  return success((!streams || succeeded(streamWeights(s))) && succeeded(each<kMemorySteps>(s)));
 }
 
 /// A model that has everything in the host's memory knows of no other one. Returns whether it has not.
@@ -510,17 +517,18 @@ static LogicalResult emit(State &s) {
   }
   markQuickCode(s);
   emit::Result result;
-  auto weights = [&](const emit::WeightsSink &sink) {
+  auto forgetting = [&](const emit::WeightsSink &sink) {
     constexpr size_t mostHeld = size_t(64) << 20;
-    size_t held = 0;
-    s.weights.write([&](ArrayRef<char> bytes) {
+    return [&s, &sink, held = size_t(0)](ArrayRef<char> bytes) mutable {
       sink(bytes);
       if ((held += bytes.size()) > mostHeld) {
         s.file->forget();
         held = 0;
       }
-    });
+    };
   };
+  auto weights = [&](const emit::WeightsSink &sink) { s.weights.write(forgetting(sink)); };
+  options.streamed = [&](const emit::WeightsSink &sink) { s.weights.writeStreamed(forgetting(sink)); };
   target::MachineModel machine = partition::hostOf(s.devices);
   if (!info.levels.empty()) { // kernels say what they are for; what is around them runs before the machine is known
     target::MachineModel any;
@@ -559,8 +567,7 @@ llvm::ArrayRef<Phase> phaseTable() {
        kTransferSteps},
       {"lower", "kernels become functions of loops and vectors; weights are packed", each<kLowerSteps>, false,
        kLowerSteps},
-      {"memory", "tensors become buffers, each with its place: the memory form", each<kMemorySteps>, false,
-       kMemorySteps},
+      {"memory", "tensors become buffers, each with its place: the memory form", planEach, false, kMemorySteps},
       {"entry", "the memory form becomes calls with addresses", entry, false, kEntrySteps},
       {"emit", "loops become object code or C++ source, a library, a header, a manifest", emit, false, {}},
   };

@@ -40,6 +40,9 @@ inline constexpr support::Word<Accuracy> accuracyWords[] = {
     {Accuracy::Fast, "fast", "to 8 bits, bfloat16, where the machine gains by it"}};
 inline llvm::ArrayRef<support::Word<Accuracy>> wordsOf(Accuracy) { return accuracyWords; }
 
+/// A read of fewer bytes would take longer to begin than the bytes take.
+constexpr int64_t usualLeastStreamed = 512;
+
 /// The options of every subcommand that takes a model.
 struct Options {
   std::string modelPath;
@@ -89,6 +92,10 @@ struct Options {
   bool allocate = true; ///< false (--no-allocate): models whose sizes nothing bounds are refused
 
   plan::WeightsPlace weights = plan::WeightsPlace::Embed;
+  /// --stream-least: bytes of the smallest constants that --weights stream lets a run read; nothing: usualLeastStreamed
+  std::optional<int64_t> leastStreamed;
+  /// --stream-buffer: bytes of the workspace that streamed weights may take at one time; nothing: what two kernels take
+  std::optional<int64_t> streamBuffer;
   emit::Optimize optimize = emit::Optimize::Balanced;
   emit::Symbols symbols = emit::Symbols::Libraries;
 
@@ -170,6 +177,9 @@ struct Result {
   std::vector<Transfer> transfers;        ///< in the order of the run
   std::vector<plan::DeviceInfo> devices;  ///< targets with memories of their own
   std::vector<plan::MemoryInfo> memories; ///< those of the host, where there are several
+  /// Weights that a run reads piece by piece: their bytes, and how many of the workspace they take at one time.
+  int64_t streamedBytes = 0, streamBytes = 0;
+  std::vector<plan::ReadInfo> reads; ///< in the order of the entry
   std::vector<plan::SymbolInfo> openSizes;
   std::vector<plan::RequirementInfo> requirements;
   std::vector<plan::AllocationInfo> allocations;

@@ -145,6 +145,12 @@ inline int64_t workspaceFor(const plan::ModelInfo &info) {
   return info.arenaBytes ? info.arenaBytes + slackOf(info) : 0;
 }
 
+/// Divides the constants into those that runs read piece by piece (--weights stream) and those that have an address.
+/// Failure with a message.
+mlir::LogicalResult streamWeights(State &state);
+/// Describes what a planned variant reads so, in its `info` and in the report.
+void describeReads(State &state, Variant &variant, Result &report);
+
 /// Describes a variant's memory plan, in its `info` and in the report.
 void describeMemory(const memory::MemoryPlan &plan, Variant &variant, Result &report);
 

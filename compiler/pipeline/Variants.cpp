@@ -366,6 +366,7 @@ static void finish(State &s, Variant &variant, bool first, void (*build)(State &
   variant.info.symbols = library.symbols;
   variant.info.nodes = library.nodes;
   variant.info.launches = library.launches;
+  variant.info.reads = library.reads;
   if (variant.onHost) { // its NAME_plan has the type of the others', which tell of devices
     variant.info.devices = (s.model().runs ? s.model() : s.variants[1]).info.devices;
   }
@@ -374,6 +375,7 @@ static void finish(State &s, Variant &variant, bool first, void (*build)(State &
   build(s, variant, report);
   library.nodes = variant.info.nodes;
   library.launches = variant.info.launches;
+  library.reads = variant.info.reads;
   library.makesStrings |= variant.info.makesStrings;
   if (library.allocations.empty()) { // what one variant asks for, the others ask for as well
     library.allocations = variant.info.allocations;
@@ -405,12 +407,13 @@ void joinVariants(State &s, void (*build)(State &, Variant &, Result &)) {
     return;
   }
   std::vector<entry::VariantSizes> entries;
-  int64_t most = 0, kernels = 0;
+  int64_t most = 0, kernels = 0, streamed = 0;
   std::vector<plan::DeviceInfo> devices;
   std::vector<plan::MemoryInfo> memories;
   auto larger = [](int64_t a, int64_t b) { return a < 0 || b < 0 ? -1 : std::max(a, b); };
   auto add = [&](const Variant &variant) {
     most = larger(most, variant.info.workspaceBytes);
+    streamed = larger(streamed, variant.info.streamBytes);
     general.info.hostFallback |= variant.onHost;
     join(variant.info.memories, memories);
     devices.resize(variant.info.devices.size()); // the same ones in all variants
@@ -452,6 +455,8 @@ void joinVariants(State &s, void (*build)(State &, Variant &, Result &)) {
   library.memories = s.result.memories = std::move(memories);
   library.arenaBytes = s.result.arenaBytes = most <= 0 ? most : most - library.workspaceAlign;
   library.kernels = kernels;
+  library.streamBytes = s.result.streamBytes = streamed;
+  s.result.reads = library.reads;
   s.result.kernels = static_cast<int64_t>(s.result.launches.size()); // of a run
   entry::buildDispatch(*s.model().module, library, entries);
 }

@@ -18,6 +18,12 @@ template <typename V> void visitFields(V &v, typename V::template Ref<LevelInfo>
   v("own_weight_bytes", level.ownWeightBytes);
 }
 
+template <typename V> void visitFields(V &v, typename V::template Ref<ReadInfo> read) {
+  v("kernel", read.kernel);
+  v("at", read.at);
+  v("bytes", read.bytes);
+}
+
 template <typename V> void visitFields(V &v, typename V::template Ref<DeviceInfo> device) {
   v("target", device.spec);
   v("workspace_bytes", device.workspaceBytes, support::orNull);

@@ -59,6 +59,57 @@ void WeightTable::write(llvm::function_ref<void(llvm::ArrayRef<char>)> sink) con
   }
 }
 
+const WeightTable::Constant &WeightTable::atOffset(int64_t offset) const {
+  auto entry = llvm::find_if(entries, [&](const Constant &each) {
+    return each.device == 0 && each.offset == offset && each.recipe.bytes > 0;
+  });
+  assert(entry != entries.end() && "no constant begins there");
+  return *entry;
+}
+
+int64_t WeightTable::bytesAt(int64_t offset) const {
+  return static_cast<int64_t>(llvm::alignTo(atOffset(offset).recipe.bytes, alignment));
+}
+
+int64_t WeightTable::stream(llvm::ArrayRef<int64_t> offsets) {
+  auto [read, isNew] = reads.try_emplace({offsets.begin(), offsets.end()}, streamedEnd);
+  for (int64_t offset : isNew ? offsets : llvm::ArrayRef<int64_t>()) {
+    streamed.push_back(atOffset(offset));
+    streamed.back().offset = streamedEnd;
+    streamedEnd += bytesAt(offset);
+  }
+  return read->second;
+}
+
+std::map<int64_t, int64_t> WeightTable::keep(const std::set<int64_t> &offsets) {
+  std::map<int64_t, int64_t> moved;
+  std::vector<Constant> kept;
+  sizes[0] = 0;
+  for (Constant &entry : entries) {
+    if (entry.device == 0) {
+      if (!offsets.count(entry.offset)) {
+        continue;
+      }
+      moved[entry.offset] = sizes[0];
+      entry.offset = sizes[0];
+      sizes[0] += static_cast<int64_t>(llvm::alignTo(entry.recipe.bytes, alignment));
+    }
+    kept.push_back(std::move(entry));
+  }
+  entries = std::move(kept);
+  known.clear();
+  byContent.clear();
+  return moved;
+}
+
+void WeightTable::writeStreamed(llvm::function_ref<void(llvm::ArrayRef<char>)> sink) const {
+  std::vector<char> packed;
+  for (const Constant &entry : streamed) {
+    pack(entry, packed);
+    sink(packed);
+  }
+}
+
 void WeightTable::pack(const Constant &entry, std::vector<char> &packed) const {
   packed.assign(llvm::alignTo(entry.recipe.bytes, alignment), 0);
   std::vector<char> storage;

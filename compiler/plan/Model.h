@@ -9,6 +9,7 @@
 #include <functional>
 #include <map>
 #include <numeric>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -102,9 +103,15 @@ struct MemoryInfo {
   int64_t trafficBytes = 0; ///< that a run reads and writes in it
 };
 
-/// Where the bytes of the weights are: in the object, in NAME.weights which the support library maps, or wherever the
-/// caller puts those of NAME.weights.
-enum class WeightsPlace { Embed, File, Extern };
+/// Where the bytes of the weights are: in the object, in NAME.weights which the support library maps, wherever the
+/// caller puts those of NAME.weights, or where a run reads them piece by piece, through a function of the caller's.
+enum class WeightsPlace { Embed, File, Extern, Stream };
+
+/// A read of streamed weights, by the kernel that waits for it.
+struct ReadInfo {
+  std::string kernel;
+  int64_t at = 0, bytes = 0; ///< in NAME.weights
+};
 
 struct ModelInfo {
   std::string name;        ///< a C identifier
@@ -131,6 +138,10 @@ struct ModelInfo {
   int64_t kernels = 0;
   int64_t arenaBytes = 0; ///< -1: depends on the symbols
   WeightsPlace weightsPlace = WeightsPlace::Embed;
+  int64_t streamedBytes = 0; ///< of NAME.weights, where weights are streamed; `weightBytes` has the others
+  /// Bytes of the workspace that streamed weights take at one time, at most; -1: they depend on the symbols.
+  int64_t streamBytes = 0;
+  std::vector<ReadInfo> reads; ///< of streamed weights, in the order in which they stand in the entry
   std::vector<RequirementInfo> requirements;
   std::vector<LaunchInfo> launches;        ///< in the order in which they stand in the entry
   std::vector<AllocationInfo> allocations; ///< empty: a run asks for no memory
@@ -145,8 +156,12 @@ struct ModelInfo {
     }
     return parts.empty() ? std::vector<int64_t>{0} : parts;
   }
+  /// Whether the host's weights, or those that are not streamed, are in the object.
+  bool embedsWeights() const { return weightsPlace == WeightsPlace::Embed || weightsPlace == WeightsPlace::Stream; }
   /// Whether a run gets the address of its weights from ingot_exec.
-  bool takesWeights() const { return weightsPlace != WeightsPlace::Embed && weightBytes > 0; }
+  bool takesWeights() const { return !embedsWeights() && weightBytes > 0; }
+  /// Whether a run gets a reader of weights from ingot_exec.
+  bool streamsWeights() const { return streamedBytes > 0; }
 };
 
 /// The weights section: constants in the forms that kernels read. It has a part for the host and one for each device
@@ -184,6 +199,18 @@ public:
   /// Streams the section in order, in pieces.
   void write(llvm::function_ref<void(llvm::ArrayRef<char>)> sink) const;
 
+  // Weights that a run reads piece by piece are in a section of their own, in the order in which they are read.
+
+  /// The bytes that a constant of the host's part takes, with what is left free behind it. It begins at `offset`.
+  int64_t bytesAt(int64_t offset) const;
+  /// Copies the host's constants that begin at `offsets` to the streamed section, one behind the other, and returns
+  /// where the first of them begins there. The same ones in the same order are there once.
+  int64_t stream(llvm::ArrayRef<int64_t> offsets);
+  /// Forgets the host's constants but for those that begin at `offsets`. Returns where they begin from now on.
+  std::map<int64_t, int64_t> keep(const std::set<int64_t> &offsets);
+  int64_t streamedBytes() const { return streamedEnd; }
+  void writeStreamed(llvm::function_ref<void(llvm::ArrayRef<char>)> sink) const;
+
 private:
   struct Constant {
     mlir::ElementsAttr source;
@@ -192,6 +219,7 @@ private:
     size_t device;
     uint64_t readers = 0;
   };
+  const Constant &atOffset(int64_t offset) const;
   std::vector<Constant> entries;
   std::map<std::tuple<const void *, std::string, size_t>, size_t> known; ///< constant, recipe, device -> entry
   uint64_t reader = 1;
@@ -201,6 +229,9 @@ private:
   std::optional<size_t> equalTo(mlir::ElementsAttr source, const Recipe &recipe, size_t device);
   void pack(const Constant &entry, std::vector<char> &packed) const;
   std::vector<int64_t> sizes = {0}; ///< of the parts
+  std::vector<Constant> streamed;
+  std::map<std::vector<int64_t>, int64_t> reads; ///< offsets of stream() -> where these constants begin
+  int64_t streamedEnd = 0;
 };
 
 } // namespace ingot::plan

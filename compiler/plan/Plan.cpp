@@ -348,6 +348,18 @@ LogicalResult CopyOp::verify() {
                                                                   : emitOpError("needs a buffer of known size");
 }
 
+LogicalResult FetchOp::verify() {
+  if ((getY() != nullptr) == (getInto() != nullptr)) {
+    return emitOpError("has a result or reads into a buffer, which are two forms of it");
+  }
+  auto type = getInto() ? getInto().getType().getTensor() : dyn_cast<RankedTensorType>(getY().getType());
+  bool isBytes = type && type.hasStaticShape() && onnx::isInt(type.getElementType(), 8) && !type.getEncoding();
+  if (!isBytes || static_cast<int64_t>(getAt()) < 0) {
+    return emitOpError("reads a known number of bytes from a place that is not negative");
+  }
+  return success();
+}
+
 LogicalResult WaitOp::verify() {
   return static_cast<int64_t>(getDevice()) > 0 ? success() : emitOpError("waits for the host");
 }

@@ -139,6 +139,21 @@ def Plan_StageOp : Plan_Op<"stage", [Pure, SameOperandsAndResultType]> {
   let results = (outs AnyTensor:$y);
   let assemblyFormat = "$x attr-dict `:` type($x)";
 }
+def Plan_FetchOp : Plan_Op<"fetch"> {
+  let hasVerifier = 1;
+  let summary = "weights that are streamed: the host begins to read them, `at` so many bytes of NAME.weights, and they are there behind the next plan.fetched; else the run ends";
+  let description = [{
+    On tensors its result is the bytes, of which kernels read views; in the memory form it has none, and reads `into` a buffer instead. One read is
+    under way at a time, and none at the ends of a block or where an If or a Loop begins. `name` says who waits for it.
+  }];
+  let arguments = (ins StrAttr:$name, I64Attr:$at, Arg<Optional<Plan_BufferType>, "", [MemWrite]>:$into);
+  let results = (outs Optional<AnyTensor>:$y);
+  let assemblyFormat = "$name `at` $at (`into` $into^ `:` type($into))? attr-dict (`->` type($y)^)?";
+}
+def Plan_FetchedOp : Plan_Op<"fetched"> {
+  let summary = "what the last plan.fetch reads is there; else the run ends";
+  let assemblyFormat = "attr-dict";
+}
 def Plan_LaunchOp : Plan_Op<"launch", [AttrSizedOperandSegments, DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
   let hasVerifier = 1;
   let summary = "a call of a kernel function over work items [0, items)";

@@ -57,6 +57,16 @@ void writeMemories(llvm::json::OStream &json, const pipeline::Result &result) {
       [](auto &own, const plan::MemoryInfo &memory, size_t) { visitFields(own, memory, /*parameter=*/""); });
 }
 
+void writeStream(llvm::json::OStream &json, const pipeline::Result &result) {
+  if (!result.reads.empty()) {
+    summary(json).object("streamed", [&](auto &own) {
+      own("bytes", result.streamedBytes);
+      own("stream_bytes", result.streamBytes, support::orNull);
+      own.list("reads", result.reads);
+    });
+  }
+}
+
 void writeLevels(llvm::json::OStream &json, const pipeline::Result &result) {
   summary(json).list("levels", result.levels);
 }

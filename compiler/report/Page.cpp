@@ -108,6 +108,7 @@ std::string dataText(const pipeline::Result &result, const PageFacts &facts) {
     writeAllocations(json, result);
     writeArena(json, result);
     writeMemories(json, result);
+    writeStream(json, result);
     json.attributeArray("placement", [&] {
       for (const pipeline::NodePlacement &placement : result.placement) {
         writePlacement(json, placement);

@@ -91,6 +91,9 @@ function fillHead() {
   tile(typeof data.macs === "number" ? countText(data.macs) : data.macs, "multiply-adds");
   tile(data.arena < 0 ? "by size" : bytesText(data.arena), "arena");
   tile(bytesText(data.weights), "weights");
+  if (data.streamed) {
+    tile(bytesText(data.streamed.bytes), "streamed weights");
+  }
   if (data.code > 0) {
     tile(bytesText(data.code), "code");
   }

@@ -61,6 +61,7 @@ void Library::open(const std::string &path, const std::string &name, const std::
   if (int status = ingot_weights_load(entry, weightsPath.c_str(), &mapped)) {
     throw std::runtime_error(weightsPath + ": " + ingot_error_kind_text(status));
   }
+  forRuns = ingot_weights_for(entry, &mapped, &reader);
 }
 
 Library::~Library() {

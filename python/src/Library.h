@@ -13,7 +13,7 @@ public:
   Library(const Library &) = delete;
 
   const ingot_model &model() const { return *entry; }
-  const void *weights() const { return mapped.data; }
+  const void *weights() const { return forRuns; }
 
 private:
   void open(const std::string &path, const std::string &name, const std::string &weightsPath);
@@ -21,6 +21,8 @@ private:
   void *handle = nullptr;
   const ingot_model *entry = nullptr;
   ingot_weights mapped = {nullptr, 0};
+  ingot_reader reader = {}; ///< of a model that streams its weights
+  const void *forRuns = nullptr;
 };
 
 /// Returns the threads for runs with so many of them (0: all processors), which all models of the process share; null

@@ -79,6 +79,27 @@ static void *allocate(void *allocator, int64_t bytes, int64_t align, int32_t out
 }
 static void release(void *allocator, void *memory) { (void)allocator, (void)memory; }
 
+/* The bytes of NAME.weights, for a model that reads them while it runs; for others there is no such symbol. They come
+ * as from a device: what is asked for is there only when the model has waited for it. */
+extern const char streamed_weights[] __attribute__((weak));
+static const char *asked_from;
+static char *asked_to;
+static int64_t asked;
+
+static int begin_read(void *context, int64_t offset, void *to, int64_t bytes) {
+  (void)context;
+  asked_from = streamed_weights + offset, asked_to = to, asked = bytes;
+  return 0;
+}
+static int finish_read(void *context) {
+  (void)context;
+  for (int64_t i = 0; i < asked; ++i) {
+    asked_to[i] = asked_from[i];
+  }
+  return 0;
+}
+static const ingot_reader reader = {0, begin_read, finish_read};
+
 static ingot_exec exec;
 static int64_t sizes[MOST_AXES], dims[MOST_AXES], shapes[MOST_AXES];
 static ingot_buffer inputs[MOST_TENSORS], outputs[MOST_TENSORS];
@@ -203,7 +224,7 @@ void board_main(void) {
   if (!what) {
     plan_only(model);
   }
-  exec.allocate = allocate, exec.release = release;
+  exec.allocate = allocate, exec.release = release, exec.weights = &reader;
   check_counts(model);
   read_inputs(model);
   int64_t status = run(model, what == 3, what >= 2 ? &measures : 0), *next = dims;

@@ -48,6 +48,8 @@ const char *ingot_error_kind_text(int status) {
     return "a string is not UTF-8 or no number, or a label is none that is known";
   case INGOT_ERROR_TILES:
     return "the machine has no AMX, for which the model was compiled, or its operating system does not give it";
+  case INGOT_ERROR_READ:
+    return "its weights could not be read";
   default:
     return "unknown error";
   }
@@ -177,7 +179,7 @@ static void putExpectedTensor(Text *text, const ingot_model *model, int kind, co
 /* Writes what the model would have accepted. */
 static void putExpected(Text *text, const ingot_model *model, int kind, int32_t number) {
   int32_t output = number - model->input_count;
-  int apart = (model->flags & INGOT_MODEL_WEIGHTS_APART) != 0;
+  int apart = (model->flags & (INGOT_MODEL_WEIGHTS_APART | INGOT_MODEL_WEIGHTS_STREAMED)) != 0;
   int64_t bytes = kind == INGOT_ERROR_WORKSPACE                                        ? model->workspace_bytes
                   : kind == INGOT_ERROR_ALIGNMENT && output == model->output_count     ? model->workspace_align
                   : kind == INGOT_ERROR_ALIGNMENT && output == model->output_count + 1 ? INGOT_WEIGHTS_ALIGN
@@ -221,7 +223,7 @@ size_t ingot_error_text(const ingot_model *model, int status, char *buffer, size
   } else if (known && number >= 0) {
     if (kind != INGOT_ERROR_INDEX && kind != INGOT_ERROR_SIZE && kind != INGOT_ERROR_ABSENT &&
         kind != INGOT_ERROR_MEMORY && kind != INGOT_ERROR_PIECE && kind != INGOT_ERROR_IMAGE &&
-        kind != INGOT_ERROR_STRING) {
+        kind != INGOT_ERROR_STRING && kind != INGOT_ERROR_READ) {
       putArgument(&text, model, number);
     } else if (number < model->node_count) {
       put(&text, ": node '");

@@ -61,7 +61,7 @@ int ingot_weights_check(const ingot_model *model, const void *data, int64_t byte
   if (model->abi != INGOT_ABI) {
     return INGOT_ERROR_ABI;
   }
-  if (!(model->flags & INGOT_MODEL_WEIGHTS_APART)) {
+  if (!(model->flags & (INGOT_MODEL_WEIGHTS_APART | INGOT_MODEL_WEIGHTS_STREAMED))) {
     return INGOT_OK;
   }
   int argument = model->input_count + model->output_count + 1;

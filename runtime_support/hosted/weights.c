@@ -2,6 +2,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "ingot.h"
 #include <fcntl.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -56,10 +57,25 @@ int ingot_weights_load(const ingot_model *model, const char *path, ingot_weights
   if (model->abi != INGOT_ABI) {
     return INGOT_ERROR_ABI;
   }
-  if (!(model->flags & INGOT_MODEL_WEIGHTS_APART)) {
+  if (!(model->flags & (INGOT_MODEL_WEIGHTS_APART | INGOT_MODEL_WEIGHTS_STREAMED))) {
     return INGOT_OK;
   }
   return ingot_weights_map(path, model->weight_bytes, model->weight_hash, weights);
+}
+
+static int copyWeights(void *context, int64_t offset, void *to, int64_t bytes) {
+  memcpy(to, (const char *)context + offset, (size_t)bytes);
+  return 0;
+}
+
+const void *ingot_weights_for(const ingot_model *model, const ingot_weights *weights, ingot_reader *reader) {
+  if (!(model->flags & INGOT_MODEL_WEIGHTS_STREAMED)) {
+    return weights->data;
+  }
+  reader->context = (void *)(uintptr_t)weights->data;
+  reader->begin = copyWeights;
+  reader->finish = 0;
+  return reader;
 }
 
 void ingot_weights_unmap(ingot_weights *weights) {

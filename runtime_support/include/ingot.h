@@ -9,7 +9,8 @@
  * Both are re-entrant: any number of threads may run one model at once, each with its own workspace. A run allocates
  * nothing (except what ingot_exec.allocate gives it, for the few models whose sizes nothing bounds), takes no lock,
  * makes no system call (except one in the life of a process: ingot_run_tiles) and keeps no state. Weights are
- * constants of the object, or lie where ingot_exec.weights says (--weights=file and --weights=extern).
+ * constants of the object, or lie where ingot_exec.weights says (--weights=file and --weights=extern), or are read
+ * while the model runs (--weights=stream).
  *
  * Tensors are dense and row-major in the caller's memory, or in that of a device where ingot_tensor_info.device says
  * so. They need the natural alignment of their element type (4 bytes for float) and no more. Booleans are one byte
@@ -82,7 +83,7 @@ extern const char INGOT_ABI_SYMBOL;
  *   NULL, ALIGNMENT, COUNT, TYPE, SHAPE   an argument: inputs from 0 on, then outputs, then the workspace,
  *                                         then the weights, then the functions that give memory, then the devices
  *   INDEX, SIZE, ABSENT, MEMORY, IMAGE,
- *   STRING                                a node of ingot_model.nodes
+ *   STRING, READ                          a node of ingot_model.nodes
  *   DEVICE                                a device of ingot_model.devices */
 typedef enum ingot_error_kind {
   INGOT_OK = 0,
@@ -107,7 +108,8 @@ typedef enum ingot_error_kind {
   INGOT_ERROR_IMAGE = 19,    /* an encoded image is damaged, of a form that is not supported, or too large */
   INGOT_ERROR_STRING =
       20, /* a node cannot take a string: it is no number, not UTF-8, or a label that the node does not know */
-  INGOT_ERROR_TILES = 21 /* the model is for AMX, which the machine lacks or its operating system does not give */
+  INGOT_ERROR_TILES = 21, /* the model is for AMX, which the machine lacks or its operating system does not give */
+  INGOT_ERROR_READ = 22   /* the ingot_reader could not read the weights of a node */
 } ingot_error_kind;
 
 #define INGOT_STATUS(kind, number) ((int)(kind) | (((int)(number) + 1) << 8))
@@ -305,6 +307,22 @@ typedef struct ingot_device_use {
 /* The alignment of ingot_exec.weights, in bytes. */
 #define INGOT_WEIGHTS_ALIGN 64
 
+/* What reads the weights of a model that was compiled with --weights=stream, from wherever they are: NAME.weights in
+ * flash behind a serial bus, a file on a card. A run reads while it computes, so a reader that leaves the work to a DMA
+ * takes little of the time; one that has read when `begin` returns needs no `finish`. */
+typedef struct ingot_reader {
+  void *context; /* handed to the functions below */
+
+  /* Begins to read `bytes` bytes of NAME.weights, from byte `offset` on, to `to`. All three are multiples of
+   * ingot_model.workspace_align, if the workspace is. Returns 0, or another number for a failure, which ends the run
+   * with INGOT_ERROR_READ. A run begins a read when it has finished the one before, on the thread that runs it. */
+  int (*begin)(void *context, int64_t offset, void *to, int64_t bytes);
+
+  /* Returns when the bytes are there: 0, or another number for a failure. It is called once for each `begin` that did
+   * not fail, whatever way the run ends. May be null. */
+  int (*finish)(void *context);
+} ingot_reader;
+
 /* What a run gets from its host. With a null ingot_exec, or null functions in it, a run uses the calling thread
  * alone. The structure and what `context` points to must be usable from every thread that runs a model with it.
  * Fields that are not set have to be 0: later versions add some. */
@@ -322,7 +340,8 @@ typedef struct ingot_exec {
   /* The bytes of NAME.weights, for a model that was compiled with --weights=file or --weights=extern (its flags have
    * INGOT_MODEL_WEIGHTS_APART); other models do not read this field. The bytes are only read, so any number of runs,
    * threads and processes may share them. A run with a null or misaligned pointer returns an error;
-   * ingot_weights_check checks the rest. */
+   * ingot_weights_check checks the rest. For a model with INGOT_MODEL_WEIGHTS_STREAMED it is the address of the
+   * ingot_reader of this run. */
   const void *weights;
 
   /* May be null. Models compiled with `ingot compile --profile`, and no others, call it on the calling thread before
@@ -363,6 +382,8 @@ typedef struct ingot_exec {
 /* A flag of a model with devices that has code for the host alone as well (--with-host-fallback). A run without them
  * takes that code. ingot_devices_given tells which runs do. */
 #define INGOT_MODEL_HOST_FALLBACK 8u
+/* A flag of a model that reads its weights while it runs: ingot_exec.weights is an ingot_reader. */
+#define INGOT_MODEL_WEIGHTS_STREAMED 16u
 
 /* A compiled model. It is constant and lives as long as the program. */
 typedef struct ingot_model {
@@ -373,9 +394,10 @@ typedef struct ingot_model {
   const char *target;
   int32_t input_count, output_count, node_count, symbol_count;
   const ingot_tensor_info *inputs, *outputs;
-  int64_t workspace_bytes;  /* bytes that any run needs; 0: the workspace may be null; -1: it depends on the symbols */
-  int64_t workspace_align;  /* in bytes, a power of two */
-  int64_t weight_bytes;     /* bytes of the constants, in the object or apart */
+  int64_t workspace_bytes; /* bytes that any run needs; 0: the workspace may be null; -1: it depends on the symbols */
+  int64_t workspace_align; /* in bytes, a power of two */
+  /* Bytes of the constants, in the object or apart; with INGOT_MODEL_WEIGHTS_STREAMED those of NAME.weights. */
+  int64_t weight_bytes;
   const char *const *nodes; /* names of the ONNX nodes that a status may carry, node_count of them */
 
   /* Symbols in the order in which the inputs' dims name them, and behind them found sizes in the order of the outputs'
@@ -391,7 +413,7 @@ typedef struct ingot_model {
    * `outputs`. */
   int (*run)(const void *const *inputs, void *const *outputs, int64_t *sizes, void *workspace, const ingot_exec *exec);
 
-  uint64_t weight_hash; /* the ingot_hash64 of NAME.weights, where INGOT_MODEL_WEIGHTS_APART is set; otherwise 0 */
+  uint64_t weight_hash; /* the ingot_hash64 of NAME.weights, where there is one: INGOT_MODEL_WEIGHTS_...; or 0 */
 
   int32_t found_count; /* how many sizes a run finds; `symbols` has them behind the first symbol_count */
 
@@ -476,6 +498,10 @@ int ingot_model_level(const ingot_model *model, const ingot_exec *exec);
  * already. Returns 0, or INGOT_ERROR_TILES. Models compiled for a CPU that has them call it where a run begins. The
  * first call in the life of a process is a system call. */
 int ingot_run_tiles(void);
+
+/* Functions that compiled models call which read streamed weights by ingot_exec.weights, an ingot_reader. */
+int ingot_weights_begin(const ingot_exec *exec, int64_t offset, void *to, int64_t bytes);
+int ingot_weights_finish(const ingot_exec *exec);
 
 /* Functions that compiled models call which ask for memory. `list` is on the run's stack, and has what the run holds
  * (core/memory.c). */
@@ -638,8 +664,8 @@ uint64_t ingot_hash64(const void *data, size_t bytes);
 
 /* Checks whether `bytes` bytes at `data` are the weights that `model` takes in ingot_exec.weights. Returns
  * INGOT_ERROR_NULL, _ALIGNMENT, _CONTENT (another size), _HASH (other bytes) or 0, which it always returns for a
- * model whose weights are in its object. It reads all of the bytes, so call it once and not before every run. It
- * needs no operating system. */
+ * model whose weights are in its object. Of a model that streams them it checks the bytes that its reader reads. It
+ * reads all of the bytes, so call it once and not before every run. It needs no operating system. */
 int ingot_weights_check(const ingot_model *model, const void *data, int64_t bytes);
 
 /* A weights file that is mapped read-only; `data` is aligned to a page. The file must not be changed while it is
@@ -658,6 +684,10 @@ int ingot_weights_map(const char *path, int64_t expected_bytes, uint64_t expecte
  * For a model whose weights are in its object there is no file to map: `weights` becomes {null, 0}, and the status
  * is 0. */
 int ingot_weights_load(const ingot_model *model, const char *path, ingot_weights *weights);
+
+/* Makes `reader` copy from `weights`, for models with INGOT_MODEL_WEIGHTS_STREAMED. Returns what ingot_exec.weights has
+ * to be for `model`: the reader, or weights->data. */
+const void *ingot_weights_for(const ingot_model *model, const ingot_weights *weights, ingot_reader *reader);
 
 /* Undoes ingot_weights_map and ingot_weights_load; {null, 0} is allowed. No run may be using them. */
 void ingot_weights_unmap(ingot_weights *weights);

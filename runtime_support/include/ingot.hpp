@@ -456,7 +456,8 @@ private:
 class Runner {
 public:
   /// Allocates the workspace of a model without symbols. If that fails, every run says so. `weights`, for a model that
-  /// has them apart, must outlive the runner: WeightsFile::data(), or any place with the bytes of NAME.weights.
+  /// has them apart, must outlive the runner: WeightsFile::data(), or any place with the bytes of NAME.weights; for one
+  /// that streams them it is an ingot_reader.
   explicit Runner(Model model, const ingot_exec *host = nullptr, const void *weights = nullptr)
       : what(model), workspace(model.makeWorkspace()), exec(host ? *host : ingot_exec{}) {
     exec.weights = weights ? weights : exec.weights;

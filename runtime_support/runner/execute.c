@@ -24,6 +24,7 @@ typedef struct Execution {
   ingot_exec exec;
   ingot_pool *pool;
   ingot_weights weights;
+  ingot_reader reader; /* of a model that streams them */
   /* Values of the symbols; dims of all outputs as planned, and as the last run left them. */
   int64_t *sizes, *planned, *dims;
   int32_t axes;
@@ -243,7 +244,7 @@ const char *execute(const ingot_model *model, Stream *in, Stream *out) {
   if (!problem && ingot_weights_load(model, weights, &e.weights)) {
     problem = "the weights beside the library are missing or are not the model's";
   }
-  e.exec.weights = e.weights.data;
+  e.exec.weights = ingot_weights_for(model, &e.weights, &e.reader);
   if (!problem) {
     status = ingot_plan(model, e.sizes, e.planned, &e.workspaceBytes);
     problem = status ? NULL : makeOutputs(&e);

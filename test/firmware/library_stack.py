@@ -26,7 +26,7 @@ GCC = {
     "cortex-m4": ["arm-none-eabi-gcc", "-mthumb", "-mcpu=cortex-m4"],
     "rv32imc": ["riscv64-unknown-elf-gcc", "-march=rv32imc", "-mabi=ilp32"],
 }
-FILES = ("wide", "parallel")
+FILES = ("wide", "parallel", "reader")
 
 
 def call(*command):

@@ -388,3 +388,19 @@ func.func @wrongArguments(%y: memref<8xf32>, %items: index, %exec: i64) -> i32 {
   %status = run.over_items @kernel(%y) over %items by %exec if %yes : (memref<8xf32>) -> i32, index, i64
   return %status : i32
 }
+
+// -----
+
+func.func @fetchTwice(%x: !plan.buffer<tensor<64xi8>>) {
+  // expected-error@+1 {{has a result or reads into a buffer, which are two forms of it}}
+  %0 = plan.fetch "k" at 0 into %x : !plan.buffer<tensor<64xi8>> -> tensor<64xi8>
+  plan.return
+}
+
+// -----
+
+func.func @fetchFloats(%x: !plan.buffer<tensor<64xf32>>) {
+  // expected-error@+1 {{reads a known number of bytes from a place that is not negative}}
+  plan.fetch "k" at 0 into %x : !plan.buffer<tensor<64xf32>>
+  plan.return
+}

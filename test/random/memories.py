@@ -48,9 +48,9 @@ def sizes(rng, facts):
     return [(name, int(arena * share) + rng.randint(0, 40), rng.choice(["", "@1", "@2", "@7"])) for name, share in zip("abcd", shares)]
 
 
-def compiled(arguments, folder, out, source, memories=()):
+def compiled(arguments, folder, out, source, memories=(), flags=()):
     """(verdict, text, the manifest)."""
-    flags = ["--memories", ",".join(f"{name}={bytes}{speed}" for name, bytes, speed in memories)] if memories else []
+    flags = [*flags, *(["--memories", ",".join(f"{name}={bytes}{speed}" for name, bytes, speed in memories)] if memories else [])]
     command = [arguments.ingot, "compile", folder / "model.onnx", "-o", out, "--name", "m", "--emit", "cpp" if source else "shared", *flags]
     verdict, text = ingot_run.call(command + (["--target", source[1]] if source else ingot_run.target_flags(arguments.target)), folder, ingot_run.VERDICT)
     if verdict == "pass" and source:

@@ -77,7 +77,7 @@ TEST(Errors, WithoutAModel) {
 }
 
 TEST(Errors, EveryKindHasAText) {
-  for (int kind = 0; kind <= INGOT_ERROR_IMAGE; ++kind) {
+  for (int kind = 0; kind <= INGOT_ERROR_READ; ++kind) {
     EXPECT_STRNE(ingot_error_kind_text(kind), "unknown error") << kind;
   }
   EXPECT_STREQ(ingot_error_kind_text(200), "unknown error");

@@ -139,8 +139,17 @@ class Bare:
         linker = "ld.lld"
         if self.emulator is WASM:
             linker, how = "wasm-ld", ["--no-entry", "-z", f"stack-size={1 << 20}"]
-        done = call([TOOLS / linker, *how, "-o", built / name, *self.programs, built / "model.o", *self.libraries])
+        done = call([TOOLS / linker, *how, "-o", built / name, *self.programs, built / "model.o", *self.streamed(built), *self.libraries])
         return re.sub(r"\s+", " ", done.stderr.decode()).strip()[:600] if done.returncode else None
+
+    def streamed(self, built):
+        """The object with the weights of a model that streams them (program.c), if built/model.weights is there."""
+        if not (built / "model.weights").exists():
+            return []
+        text = f'.section .rodata.streamed_weights,"a",%progbits\n.globl streamed_weights\n.balign 16\nstreamed_weights:\n.incbin "{built / "model.weights"}"\n'
+        (built / "streamed.S").write_text(text)
+        call([TOOLS / "clang", f"--target={self.triple}", *self.flags, "-c", built / "streamed.S", "-o", built / "streamed.o"], check=True)
+        return [built / "streamed.o"]
 
     def make(self, ingot, folder, out, flags=()):
         """Compiles folder/model.onnx and links out/program: (verdict, text)."""

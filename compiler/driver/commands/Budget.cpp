@@ -114,6 +114,12 @@ std::vector<std::string> flashHints(const pipeline::Options &options, const plan
   if (model.weightBytes > sizes.code) {
     hints.push_back("ingot quantize: int8 takes a quarter of float32's weights, --scheme int4 about an eighth");
   }
+  if (options.weights == plan::WeightsPlace::Embed && model.weightBytes > sizes.code) {
+    hints.push_back("--weights stream: a run reads them, from memory that need not have addresses");
+  }
+  if (model.weightsPlace == plan::WeightsPlace::Stream && model.weightBytes > sizes.code) {
+    hints.push_back("--stream-least with fewer bytes: smaller constants are read, too");
+  }
   if (options.profile) {
     hints.push_back("no --profile: its calls are code around every kernel");
   }
@@ -135,6 +141,11 @@ std::vector<std::string> ramHints(const pipeline::Options &options, const pipeli
   auto isFloat = [](const plan::TensorInfo &tensor) { return tensor.type == 1; }; // ONNX's FLOAT
   if (llvm::any_of(model.inputs, isFloat)) {
     hints.push_back("ingot quantize --scheme int8: values between layers take a byte each");
+  }
+  if (model.streamBytes > 0) {
+    hints.push_back("--stream-buffer with fewer bytes: the weights of two kernels at one time take up to " +
+                    std::to_string(model.streamBytes) + " of the workspace, those of one take less");
+    hints.push_back("--stream-least with more bytes: constants that are not read stay in flash");
   }
   if (options.patches == 1) {
     hints.push_back("without --patches 1 the first layers may compute their maps in parts, in more time");

@@ -63,6 +63,7 @@ std::string jsonOf(const pipeline::Result &result) {
     report::writeTransfers(json, result);
     report::writeDevices(json, result);
     report::writeMemories(json, result);
+    report::writeStream(json, result);
   });
   return text + "\n";
 }
@@ -79,6 +80,7 @@ std::string textOf(const pipeline::Result &result) {
     out << "a run takes about " << countText(result.cycles) << " cycles, by estimate\n";
   }
   printMemories(out, result);
+  printStream(out, result);
   printLevels(out, result);
   if (!result.openSizes.empty()) {
     printSizes(out, result, /*most=*/8);

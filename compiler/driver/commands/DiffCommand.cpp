@@ -44,6 +44,10 @@ std::vector<Change> figures(const Manifest &a, const Manifest &b) {
   if (a.sizes.cycles.cycles >= 0 || b.sizes.cycles.cycles >= 0) {
     rows.push_back(row("cycles", a.sizes.cycles.cycles, b.sizes.cycles.cycles));
   }
+  if (a.streamsWeights() || b.streamsWeights()) {
+    rows.push_back(row("streamed weights", a.streamedBytes, b.streamedBytes));
+    rows.push_back(row("workspace for them", a.streamBytes, b.streamBytes));
+  }
   auto partIn = [](const Manifest &manifest, const std::string &name) -> std::optional<int64_t> {
     auto memory = llvm::find_if(manifest.memories, [&](const plan::MemoryInfo &each) { return each.name == name; });
     return memory == manifest.memories.end() ? std::nullopt : std::optional(memory->workspaceBytes);

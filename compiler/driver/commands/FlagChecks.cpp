@@ -128,6 +128,9 @@ std::string checkPackage(const Invocation &invocation) {
   if (!model.memories.empty()) {
     return "--memories is for compile: a package has one workspace for each model, wherever its board has memory";
   }
+  if (model.weights == plan::WeightsPlace::Stream) {
+    return "--weights stream is for compile: a package has the weights of its models where programs find them";
+  }
   if (!model.name.empty() && invocation.models.size() > 1) {
     return "--name is for one model; several are called after their files";
   }
@@ -253,6 +256,10 @@ std::string checkTogether(const Invocation &invocation) {
   }
   if (invocation.model.caches.empty() && invocation.model.cacheRoom >= 0) {
     return "--cache-room says how large caches are: use it with --cache";
+  }
+  bool saysHow = invocation.model.leastStreamed || invocation.model.streamBuffer;
+  if (saysHow && invocation.model.weights != plan::WeightsPlace::Stream) {
+    return "--stream-least and --stream-buffer say how weights are streamed: use them with --weights stream";
   }
   if (runs && !invocation.model.stopAfter.empty()) {
     return "--stop-after leaves nothing to run; use it with compile";

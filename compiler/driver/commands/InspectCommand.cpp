@@ -360,6 +360,7 @@ void printResult(const pipeline::Result &result, const Invocation &invocation) {
                  << arenaText(result.flashBytes) << ", RAM " << arenaText(result.ramBytes) << '\n';
   }
   printMemories(llvm::outs(), result);
+  printStream(llvm::outs(), result);
   if (invocation.largestKernels > 0) {
     printLargest(result, result, invocation.largestKernels);
     if (result.cycles >= 0) {
@@ -509,6 +510,7 @@ void writeResult(llvm::json::OStream &json, const pipeline::Result &result, cons
   report::writeTransfers(json, result);
   report::writeDevices(json, result);
   report::writeMemories(json, result);
+  report::writeStream(json, result);
   if (invocation.largestKernels > 0) {
     json.attributeArray("largest_kernels", [&] { writeLargest(json, result, result, invocation.largestKernels); });
     json.attributeArray("slowest_functions", [&] { writeSlowest(json, result, invocation.largestKernels); });

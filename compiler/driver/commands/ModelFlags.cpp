@@ -304,6 +304,17 @@ void addPlaces(CLI::App &app, Invocation &invocation) {
       "Fail where only the run can tell how much memory a node needs (ingot_exec.allocate)");
 }
 
+/// Adds an option for a number of bytes.
+void addBytes(CLI::App &app, const char *flag, std::optional<int64_t> &bytes, const char *help) {
+  auto set = [flag, &bytes](const std::string &text) {
+    bytes = parseAmount(text, 1024);
+    if (!bytes) {
+      throw CLI::ValidationError(flag, "'" + text + "' is no number of bytes, such as 512 or 4K");
+    }
+  };
+  app.add_option_function<std::string>(flag, set, help)->type_name("BYTES");
+}
+
 /// Adds the flags that say how kernels are computed.
 void addArithmetic(CLI::App &app, Invocation &invocation) {
   pipeline::Options &options = invocation.model;
@@ -322,6 +333,13 @@ void addArithmetic(CLI::App &app, Invocation &invocation) {
           "Convolutions and what follows as one kernel that goes over the image in strips of rows", faster)
       ->type_name("WHERE");
   addWord(app, "--weights", options.weights, "Where the weights go")->type_name("PLACE");
+  addBytes(
+      app, "--stream-least", options.leastStreamed,
+      "Of --weights stream: the bytes of the smallest constants that a run reads; smaller ones stay in the object; "
+      "default: 512");
+  addBytes(app, "--stream-buffer", options.streamBuffer,
+           "Of --weights stream: bytes of the workspace that these weights may take at one time; default: what two "
+           "kernels take, one of which runs while those of the next one are read");
 
   addWord(app, "--optimize", options.optimize, "What code is made for")->type_name("AIM");
   addWord(app, "--symbols", options.symbols, "Functions outside that an object may refer to")->type_name("WHICH");

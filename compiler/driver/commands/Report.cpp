@@ -38,6 +38,16 @@ void printMemories(llvm::raw_ostream &out, const pipeline::Result &result) {
   }
 }
 
+void printStream(llvm::raw_ostream &out, const pipeline::Result &result) {
+  if (result.reads.empty()) {
+    return;
+  }
+  out << "streamed weights\n  " << countText(result.streamedBytes) << " bytes, in " << result.reads.size()
+      << " reads; at one time they take "
+      << (result.streamBytes < 0 ? "what depends on sizes" : "at most " + countText(result.streamBytes) + " bytes")
+      << " of the workspace\n";
+}
+
 void printAllocations(llvm::raw_ostream &out, const pipeline::Result &result, size_t most) {
   if (result.allocations.empty()) {
     return;

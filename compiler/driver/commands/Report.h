@@ -17,6 +17,8 @@ void printLevels(llvm::raw_ostream &out, const pipeline::Result &result);
 
 /// Prints how much of each of several memories is taken, and how many buffers lie there; nothing where there is one.
 void printMemories(llvm::raw_ostream &out, const pipeline::Result &result);
+/// Prints how a run reads weights that are streamed, if there are some.
+void printStream(llvm::raw_ostream &out, const pipeline::Result &result);
 
 /// Prints the memory that runs ask for and why, in `most` lines; nothing where they ask for none.
 void printAllocations(llvm::raw_ostream &out, const pipeline::Result &result, size_t most);

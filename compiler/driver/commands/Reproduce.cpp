@@ -131,6 +131,8 @@ Reproduction reproductionOf(const pipeline::Options &options, const std::map<std
   made.words += wordFlag("--accuracy", options.accuracy) + wordFlag("--weights", options.weights) +
                 wordFlag("--winograd", options.winograd) + wordFlag("--strassen", options.strassen) +
                 wordFlag("--split-floats", options.splitFloats) + wordFlag("--chains", options.chains);
+  made.words += options.leastStreamed ? flag("--stream-least", std::to_string(*options.leastStreamed)) : std::string();
+  made.words += options.streamBuffer ? flag("--stream-buffer", std::to_string(*options.streamBuffer)) : std::string();
   made.words += options.optimize == emit::Optimize::Balanced ? "" : wordFlag("--optimize", options.optimize);
   for (const plan::MemoryInfo &memory : options.memories) {
     made.words += flag("--memories",

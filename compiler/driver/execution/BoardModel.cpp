@@ -187,6 +187,13 @@ llvm::Error BoardModel::buildError(const std::string &output) const {
   return llvm::createStringError("--runner: the program for board '" + board.name + "' cannot be built:\n" + output);
 }
 
+/// The weights of a model that streams them, for program.c.
+static constexpr const char *streamedText = ".section .rodata.streamed_weights,\"a\"\n"
+                                            ".globl streamed_weights\n"
+                                            ".balign 16\n"
+                                            "streamed_weights:\n"
+                                            ".incbin \"streamed.weights\"\n";
+
 llvm::Error BoardModel::build(const std::string &object) const {
   if (llvm::Error error = writeFiles()) {
     return error;
@@ -206,6 +213,16 @@ llvm::Error BoardModel::build(const std::string &object) const {
   auto placed = [&](const std::string &file) { return board.folder.empty() ? file : board.folder + "/" + file; };
   auto own = [&](const std::string &file) { return llvm::sys::fs::exists(placed(file)) ? placed(file) : file; };
   command.insert(command.end(), {"-T", own(board.script), object, "program.c"});
+  if (facts.streamsWeights()) { // they are in the program, which copies them when the model asks for some
+    std::string from = llvm::StringRef(object).drop_back(2).str() + ".weights";
+    if (std::error_code code = llvm::sys::fs::copy_file(from, in("streamed.weights"))) {
+      return llvm::createStringError(from + ": error: " + code.message());
+    }
+    if (llvm::Error error = writeText(in("streamed.S"), streamedText)) {
+      return error;
+    }
+    command.push_back("streamed.S");
+  }
   for (const std::string &source : board.sources) {
     command.push_back(own(source));
   }

@@ -73,6 +73,7 @@ llvm::Error LoadedModel::open(llvm::StringRef path) {
   if (int status = ingot_weights_load(entry, weightsPath.c_str(), &mapped)) {
     return llvm::createStringError(weightsPath + ": error: " + ingot_error_kind_text(status));
   }
+  forRuns = ingot_weights_for(entry, &mapped, &reader);
   ownDevices = std::make_unique<Devices>(*entry);
   return llvm::Error::success();
 }

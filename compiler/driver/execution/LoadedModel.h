@@ -52,7 +52,7 @@ public:
   const ingot_model &model() const { return *entry; }
   const Manifest &manifest() const { return facts; }
   /// Returns the weights for ingot_exec; null when the model has its weights in itself, or is elsewhere.
-  const void *weights() const { return mapped.data; }
+  const void *weights() const { return forRuns; }
 
   std::unique_ptr<Execution> execution(const RunThreads &threads) const;
   /// Returns the memory and instructions that the last run took of a board; nothing where models do not run on one.
@@ -68,6 +68,8 @@ private:
   void *library = nullptr;
   const ingot_model *entry = nullptr;
   ingot_weights mapped = {nullptr, 0};
+  ingot_reader reader = {}; ///< of a model that streams its weights
+  const void *forRuns = nullptr;
   std::unique_ptr<ModelElsewhere> elsewhere; ///< null in this process
   std::unique_ptr<Devices> ownDevices;       ///< null with a runner
 };

@@ -21,7 +21,10 @@ namespace ingot::emit::cpp {
 
 /// The most bytes of weights (256 KiB) that are written as an initializer: compilers take seconds for each megabyte.
 constexpr int64_t mostInitialized = 256 << 10;
-inline bool areInitialized(const plan::ModelInfo &model) { return model.weightBytes <= mostInitialized; }
+inline bool areInitialized(const plan::ModelInfo &model) {
+  bool isFileTaken = model.weightsPlace == plan::WeightsPlace::Stream; // NAME.weights has those that are streamed
+  return model.weightBytes <= mostInitialized || isFileTaken;
+}
 
 /// Brings loop IR to what the writer knows: math functions are expanded, no vector has more than one dimension, there
 /// are no affine ops, constants are folded, and equal expressions are computed once.

@@ -457,7 +457,9 @@ FailureOr<std::string> FunctionWriter::write() {
       text += chain.text;
     }
   }
-  if (!model.takesWeights() && mentions(text, "weights")) {
+  bool readsSection = false; // a reader of streamed weights is a field of that name
+  function.walk([&](memref::GetGlobalOp global) { readsSection |= !global.use_empty(); });
+  if (!model.takesWeights() && readsSection && mentions(text, "weights")) {
     text = "  u8 *const weights = " + helpers.use("raw") + "(" + model.name + "_weights);\n" + text;
   }
   return signature(text) + text + "}\n";
