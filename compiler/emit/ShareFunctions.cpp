@@ -285,8 +285,9 @@ static void callBody(Function &function, Function &body, const Arguments &argume
 
 /// Whether a function's body may be another's.
 static bool mayShare(const Function &function) {
-  return !function.isDeclaration() && function.hasLocalLinkage() && !function.isVarArg() && !function.hasPersonalityFn() &&
-         !function.getSubprogram() && function.getInstructionCount() >= leastInstructions;
+  return !function.isDeclaration() && function.hasLocalLinkage() && !function.isVarArg() &&
+         !function.hasPersonalityFn() && !function.getSubprogram() &&
+         function.getInstructionCount() >= leastInstructions;
 }
 
 /// A number that functions which are alike have in common.

@@ -53,9 +53,7 @@ struct Part {
   /// A number that parts which are alike have in common.
   size_t key() const {
     hash_code key = hash_value(blocks.size());
-    forEach([&](Instruction &instruction) {
-      key = hash_combine(key, instruction.getOpcode(), instruction.getType());
-    });
+    forEach([&](Instruction &instruction) { key = hash_combine(key, instruction.getOpcode(), instruction.getType()); });
     return key;
   }
 
