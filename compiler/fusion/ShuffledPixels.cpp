@@ -1,4 +1,4 @@
-// Writes a transposed convolution whose kernel is a multiple of its strides, n * s, as an ordinary convolution. Each
+// Writes a transposed convolution whose kernel is n * s, its strides, or is made so, as an ordinary convolution. Each
 // block of s outputs is made of n pixels, so it is a convolution of n taps with an output channel for each place in a
 // block, a rearrangement of channels into places, and a cut where there are pads:
 //   y[o, p * s + k] = sum of w[c, o, k + j * s] * x[c, p - j] over c and 0 <= j < n

@@ -38,6 +38,10 @@ void writeRunForms(Model &model, llvm::ArrayRef<Layer> layers) {
   for (const Layer &layer : layers) {
     pb::NodeProto &node = *graph.mutable_node(layer.node);
     node.set_op_type("DynamicQuantizeLSTM"), node.set_domain("com.microsoft");
+    auto *attributes = node.mutable_attribute();
+    attributes->erase(std::remove_if(attributes->begin(), attributes->end(),
+                                     [](const pb::AttributeProto &each) { return each.name() == "layout"; }),
+                      attributes->end()); // it is 0, and this operator has no other
     while (node.input_size() < kFirstScale + 4) {
       node.add_input("");
     }

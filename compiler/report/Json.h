@@ -26,6 +26,8 @@ void writeLevels(llvm::json::OStream &json, const pipeline::Result &result);
 
 /// Writes the host's memories, where there are several, with what runs need of each: "memories".
 void writeMemories(llvm::json::OStream &json, const pipeline::Result &result);
+
+/// Writes how weights are streamed, where they are: "streamed".
 void writeStream(llvm::json::OStream &json, const pipeline::Result &result);
 
 /// Writes what runs need of the memories of targets: "devices", with a null "workspace_bytes" where that depends on

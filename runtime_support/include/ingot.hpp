@@ -507,20 +507,26 @@ private:
 class WeightsFile {
 public:
   WeightsFile(const char *path, std::int64_t bytes, std::uint64_t hash)
-      : result(ingot_weights_map(path, bytes, hash, &weights)) {}
-  /// Maps the weights of a model that was compiled with --weights=file or --weights=extern.
-  WeightsFile(Model model, const char *path) : result(ingot_weights_load(model.get(), path, &weights), model.get()) {}
+      : result(ingot_weights_map(path, bytes, hash, &weights)), given(weights.data) {}
+  /// Maps the weights of a model that was compiled with --weights=file, extern or stream. For the latter data() is a
+  /// reader that copies from the mapped file.
+  WeightsFile(Model model, const char *path) : result(ingot_weights_load(model.get(), path, &weights), model.get()) {
+    given = result.ok() ? ingot_weights_for(model.get(), &weights, &reader) : nullptr;
+  }
   WeightsFile(const WeightsFile &) = delete;
   WeightsFile &operator=(const WeightsFile &) = delete;
   ~WeightsFile() { ingot_weights_unmap(&weights); }
 
   Status status() const { return result; }
-  const void *data() const { return weights.data; }
+  /// Returns what ingot_exec.weights has to be.
+  const void *data() const { return given; }
   std::int64_t size() const { return weights.bytes; }
 
 private:
   ingot_weights weights = {nullptr, 0};
+  ingot_reader reader = {};
   Status result;
+  const void *given = nullptr;
 };
 
 /// A device made ready for runs of a model: the memory of the device that these need, with a copy of the weights. Put

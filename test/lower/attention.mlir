@@ -82,6 +82,19 @@ func.func @uneven(%q: tensor<1x1x200x64xf32>, %k: tensor<1x1x64x64xf32>, %v: ten
 
 // -----
 
+// Twelve heads take two blocks each of 160 rows, so that there are tasks for several threads. A block has whole tiles of two vectors of rows.
+// CHECK-LABEL: func.func @wholeTiles
+// CHECK: plan.launch @attention_({{.*}} plan.choice = "vectors keys={{[0-9]+}} rows=96;
+func.func @wholeTiles(%q: tensor<1x12x160x64xf32>, %k: tensor<1x12x64x64xf32>, %v: tensor<1x12x64x64xf32>) -> tensor<1x12x160x64xf32> {
+  %0 = onnx.Attend %q, %k, %v {perm = array<i64: 0, 1, 2, 3>, valueWidth = 64 : i64, walkK = #onnx.strided<<0>, <49152, 4096, 64, 1>>, walkQ = #onnx.strided<<0>, <122880, 10240, 64, 1>>, walkV = #onnx.strided<<0>, <49152, 4096, 64, 1>>, width = 64 : i64} : (tensor<1x12x160x64xf32>, tensor<1x12x64x64xf32>, tensor<1x12x64x64xf32>) -> tensor<1x12x160x64xf32> {
+  ^bb0(%a: tensor<1x12x160x64xf32>):
+    onnx.Score %a : tensor<1x12x160x64xf32>
+  }
+  return %0 : tensor<1x12x160x64xf32>
+}
+
+// -----
+
 // The last key of a query is read from %arg3, and no block behind it is computed. What is below the first key, or above the last one that there is, is cut off.
 // CHECK-LABEL: func.func private @attention_(
 // CHECK: [[GIVEN:%.*]] = memref.load %arg3

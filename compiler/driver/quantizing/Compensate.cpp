@@ -98,12 +98,13 @@ llvm::Expected<Quantizer::Rounding> Quantizer::rounding(std::vector<quantizer::B
   return made;
 }
 
-/// Returns the rows that a layer reads: a Gemm may have them as columns. Empty: they are of another number of channels.
-static std::vector<float> rowsOf(const HostTensor &tensor, int64_t channels) {
+/// Returns the rows that a layer reads, which are columns of a Gemm's transposed operand. Empty: they are of another
+/// number of channels.
+static std::vector<float> rowsOf(const HostTensor &tensor, int64_t channels, bool isTransposed) {
   Floats floats(tensor);
   llvm::ArrayRef<float> values = floats;
-  if (!tensor.dims.empty() && tensor.dims.back() == channels) {
-    return values.vec();
+  if (!isTransposed) {
+    return !tensor.dims.empty() && tensor.dims.back() == channels ? values.vec() : std::vector<float>();
   }
   std::vector<float> rows;
   if (tensor.dims.size() == 2 && tensor.dims.front() == channels) {
@@ -117,7 +118,7 @@ static std::vector<float> rowsOf(const HostTensor &tensor, int64_t channels) {
 }
 
 llvm::Error Quantizer::read(Rounding &rounding, std::map<std::string, Reading> &readings,
-                            const std::map<std::string, int64_t> &channels) {
+                            const std::map<std::string, Operand> &operands) {
   for (size_t i = 0; i < samples.size() + texts.size(); ++i) {
     llvm::Expected<DataSet> data = i < samples.size() ? samples.read(i) : texts[i - samples.size()];
     if (!data) {
@@ -138,9 +139,12 @@ llvm::Error Quantizer::read(Rounding &rounding, std::map<std::string, Reading> &
     Values mine = byName(*exact), others = byName(rounded ? *rounded : *exact);
     bool isHeld = llvm::is_contained(rounding.held, i);
     for (auto &[name, reading] : readings) {
-      int64_t count = channels.at(name);
-      std::vector<float> own = rowsOf(*mine.lookup(name), count);
-      (isHeld ? reading.held : reading.fitted).add(own, rounded ? rowsOf(*others.lookup(name), count) : own);
+      auto [count, isTransposed] = operands.at(name);
+      std::vector<float> own = rowsOf(*mine.lookup(name), count, isTransposed), other;
+      if (rounded) {
+        other = rowsOf(*others.lookup(name), count, isTransposed);
+      }
+      (isHeld ? reading.held : reading.fitted).add(own, rounded ? llvm::ArrayRef(other) : llvm::ArrayRef(own));
     }
   }
   return llvm::Error::success();
@@ -191,14 +195,15 @@ quantizer::BlockWeights Quantizer::rounded(const quantizer::Layer &layer, Readin
 
 llvm::Error Quantizer::roundWave(Rounding &rounding, llvm::ArrayRef<size_t> wave,
                                  std::vector<quantizer::BlockWeights> &weights) {
-  std::map<std::string, int64_t> channels;
+  std::map<std::string, Operand> operands;
   std::map<std::string, Reading> readings;
   for (size_t place : wave) {
     const quantizer::Layer &layer = layers[rounding.numbers[place]];
-    channels[layer.x] = quantizer::rowsOf(layer);
+    const importer::pb::NodeProto &node = model.proto.graph().node(layer.node);
+    operands[layer.x] = {quantizer::rowsOf(layer), quantizer::intOf(node, "transA", 0) != 0};
     readings.try_emplace(layer.x, quantizer::rowsOf(layer));
   }
-  if (llvm::Error error = read(rounding, readings, channels)) {
+  if (llvm::Error error = read(rounding, readings, operands)) {
     return error;
   }
   for (auto &entry : readings) {

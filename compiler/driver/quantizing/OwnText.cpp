@@ -149,7 +149,8 @@ llvm::Expected<std::optional<Quantizer::Text>> Quantizer::emptyText() {
     }
     text.data.inputs.push_back(std::move(tensor)), text.data.sequences.push_back(Recorded::kTensor);
   }
-  bool hasNext = text.vocabulary > 0 && text.data.inputs[text.input].dims.back() > 1;
+  const HostTensor &tokens = text.data.inputs[text.input];
+  bool hasNext = text.vocabulary > 0 && elementsOf(tokens) > 0 && tokens.dims.back() > 1;
   return hasNext ? std::optional(std::move(text)) : std::nullopt;
 }
 

@@ -200,13 +200,13 @@ llvm::Error Quantizer::chooseRunForms(llvm::function_ref<void()> write) {
   std::optional<Compared> seenBefore = std::move(seenOfQuantized);
   write();
   llvm::Expected<Compared> compared = comparable();
-  if (!compared) {
-    return compared.takeError();
+  llvm::Error error = compared ? compare(*compared, judging()) : compared.takeError();
+  bool isMeasured = !error;
+  if (!isMeasured) { // the form is for time alone, and the other one is there
+    warn(invocation.model.modelPath + ": warning: recurrent layers stay as they are: " +
+         llvm::toString(std::move(error)));
   }
-  if (llvm::Error error = compare(*compared, judging())) {
-    return error;
-  }
-  if (!(compared->drop() <= kMostDrop)) {
+  if (!isMeasured || !(compared->drop() <= kMostDrop)) {
     quantized = std::move(before), seenOfQuantized = std::move(seenBefore), byRun.clear();
     return llvm::Error::success();
   }

@@ -90,9 +90,14 @@ private:
   struct Rounding;
   llvm::Expected<Rounding> rounding(std::vector<quantizer::BlockWeights> &weights);
   llvm::Error roundWave(Rounding &rounding, llvm::ArrayRef<size_t> wave, std::vector<quantizer::BlockWeights> &weights);
-  /// Fills in readings of values with so many channels.
+  /// What a layer reads: so many channels, which are rows of a transposed operand.
+  struct Operand {
+    int64_t channels;
+    bool isTransposed;
+  };
+  /// Fills in readings of such values.
   llvm::Error read(Rounding &rounding, std::map<std::string, Reading> &readings,
-                   const std::map<std::string, int64_t> &channels);
+                   const std::map<std::string, Operand> &operands);
   /// Rounds by GPTQ, or to the nearest where samples that are held out lose less by that.
   quantizer::BlockWeights rounded(const quantizer::Layer &layer, Reading &reading);
 

@@ -81,6 +81,8 @@ static void cutTile(AttentionCut &c, const AttentionProblem &p, const target::Ma
   }
   if (c.lanes <= aligned) {
     c.rowsBlock = static_cast<int64_t>(llvm::alignTo(c.rowsBlock, c.valueTile * aligned));
+  } else { // blocks take whole tiles of scores
+    c.rowsBlock = static_cast<int64_t>(llvm::alignTo(c.rowsBlock, c.rowVectors * c.lanes));
   }
 }
 
