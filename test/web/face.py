@@ -21,6 +21,7 @@ import browser
 import ingot_run
 
 EXAMPLE = HERE.parents[1] / "examples/face"
+BEGINNING = "choose a picture"
 EXPECTED = r"face at x 70\.\.113, y 32\.\.86, probability 0\.99[34]\nfaces found: 1"
 
 
@@ -67,6 +68,8 @@ def main():
         (folder / "picture.bmp").write_bytes(bitmap(EXAMPLE / "astronaut.ppm"))
         done = subprocess.run([arguments.ingot, "package", *networks, "--for", "npm", "-o", folder / "models"], capture_output=True, text=True)
         said = shown(folder) if done.returncode == 0 else done.stderr
+        for _ in range(2):  # virtual time runs out on a busy machine, while the browser compiles modules: the page then shows how it began
+            said = shown(folder) if said == BEGINNING else said
         count.add("face", None if re.fullmatch(EXPECTED, said) else f"the page says {said!r}")
     count.finish()
 

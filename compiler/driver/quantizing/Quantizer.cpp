@@ -203,8 +203,8 @@ llvm::Error Quantizer::chooseRunForms(llvm::function_ref<void()> write) {
   llvm::Error error = compared ? compare(*compared, judging()) : compared.takeError();
   bool isMeasured = !error;
   if (!isMeasured) { // the form is for time alone, and the other one is there
-    warn(invocation.model.modelPath + ": warning: recurrent layers stay as they are: " +
-         llvm::toString(std::move(error)));
+    warn(invocation.model.modelPath +
+         ": warning: recurrent layers stay as they are: " + llvm::toString(std::move(error)));
   }
   if (!isMeasured || !(compared->drop() <= kMostDrop)) {
     quantized = std::move(before), seenOfQuantized = std::move(seenBefore), byRun.clear();
