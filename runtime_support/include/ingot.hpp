@@ -511,7 +511,7 @@ public:
   /// Maps the weights of a model that was compiled with --weights=file, extern or stream. For the latter data() is a
   /// reader that copies from the mapped file.
   WeightsFile(Model model, const char *path) : result(ingot_weights_load(model.get(), path, &weights), model.get()) {
-    given = result.ok() ? ingot_weights_for(model.get(), &weights, &reader) : nullptr;
+    given = result.ok() ? ingot_weights_for(model.get(), &weights, &copies) : nullptr;
   }
   WeightsFile(const WeightsFile &) = delete;
   WeightsFile &operator=(const WeightsFile &) = delete;
@@ -520,11 +520,13 @@ public:
   Status status() const { return result; }
   /// Returns what ingot_exec.weights has to be.
   const void *data() const { return given; }
+  /// Returns the reader of streamed weights, which the model's own class takes.
+  const ingot_reader &reader() const { return copies; }
   std::int64_t size() const { return weights.bytes; }
 
 private:
   ingot_weights weights = {nullptr, 0};
-  ingot_reader reader = {};
+  ingot_reader copies = {};
   Status result;
   const void *given = nullptr;
 };
