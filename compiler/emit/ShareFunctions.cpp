@@ -194,7 +194,7 @@ static SmallVector<Constant *> constantsAt(Function &function, ArrayRef<Place> p
                        [&](const Place &place) { return cast<Constant>(all[place.first]->getOperand(place.second)); });
 }
 
-/// What sharing saves, in instructions.
+/// Returns how many instructions sharing saves: bodies that go, less the calls and their arguments.
 static int64_t savedBy(const Shared &shared) {
   size_t arguments = shared.functions[0]->arg_size() + Arguments(shared).size(), functions = shared.functions.size();
   return int64_t((functions - 1) * shared.functions[0]->getInstructionCount()) -

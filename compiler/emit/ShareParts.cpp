@@ -4,7 +4,7 @@
 // goes back to where it was.
 //
 // A part is a loop with what it contains, or the middle of a block, from behind its phis to its last store. It has one
-// way in and one out, and no value of it is used behind it: all that it computes is in memory. Of parts within each
+// way in and one out, and no code behind it uses its values: all that it computes is in memory. Of parts within each
 // other the outermost one is taken that occurs twice.
 #include "compiler/emit/Analyses.h"
 #include "compiler/emit/CodeGen.h"
@@ -57,7 +57,7 @@ struct Part {
     return key;
   }
 
-  /// Whether no value of the part is used behind it.
+  /// Returns whether no code behind the part uses a value that the part computes.
   bool isClosed() const {
     DenseSet<const Instruction *> within;
     forEach([&](Instruction &instruction) { within.insert(&instruction); });

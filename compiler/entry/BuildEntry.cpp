@@ -117,7 +117,7 @@ void Entry::returnIf(func::FuncOp f, Value condition, llvm::function_ref<Value()
   Block *next = f.addBlock(), *fail = f.addBlock();
   cf::CondBranchOp::create(w.b, w.loc, condition, fail, ValueRange{}, next, ValueRange{});
   w.b.setInsertionPointToStart(fail);
-  if (isReading && f == entry) { // whoever reads may write to the workspace until it is told to finish
+  if (isReading && f == entry) { // the reader may write to the workspace until it is told to finish
     w.callLibrary("ingot_weights_finish", {exec()}, w.b.getI32Type());
   }
   ret(result());

@@ -158,11 +158,18 @@ LayoutRule layoutOf(Operation *root, const target::MachineModel &machine) {
   return LayoutRule::RowMajor;
 }
 
-KernelShape chosenShape(plan::KernelOp kernel, const target::MachineModel &machine) {
-  Choice choice = choose(kernel, machine);
+static KernelShape shapeOf(const Choice &choice) {
   KernelShape shape = choice.best().shape();
   shape.choice = choice.text();
   return shape;
+}
+
+KernelShape chosenShape(plan::KernelOp kernel, const target::MachineModel &machine) {
+  return shapeOf(choose(kernel, machine));
+}
+
+KernelShape chosenShape(plan::KernelOp kernel, const target::MachineModel &machine, ArrayRef<const Algorithm *> all) {
+  return shapeOf(choose(kernel, machine, all));
 }
 
 /// Returns the schedule that turns off each algorithm that has a key and could compute the kernel: "winograd=0

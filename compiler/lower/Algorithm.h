@@ -125,6 +125,9 @@ std::string onlyChoice(llvm::StringRef name, const target::Schedule &schedule);
 /// Returns the layoutRule() of the algorithm of the highest rank that wants one.
 LayoutRule layoutOf(mlir::Operation *root, const target::MachineModel &machine);
 KernelShape chosenShape(plan::KernelOp kernel, const target::MachineModel &machine);
+/// Returns the shape that the best of a target's own algorithms gives; they are as for choose().
+KernelShape chosenShape(plan::KernelOp kernel, const target::MachineModel &machine,
+                        llvm::ArrayRef<const Algorithm *> all);
 std::optional<target::ScheduleChoices> schedulesOf(plan::KernelOp kernel, const target::MachineModel &machine);
 std::optional<RowShape> chosenRowShape(plan::KernelOp kernel, const target::MachineModel &machine);
 

@@ -15,7 +15,7 @@ LogicalResult streamWeights(State &s) {
     }
   }
   memory::StreamLimits limits{s.options.leastStreamed.value_or(usualLeastStreamed), s.options.streamBuffer};
-  s.userFault = true; // what fails has been asked for
+  s.userFault = true; // whatever fails here is a limit that the user's flags set
   for (func::FuncOp function : functions) {
     if (SmallVector<StringRef> devices = plan::devicesOf(function); !devices.empty()) {
       return emitError(function.getLoc(),

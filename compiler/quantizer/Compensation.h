@@ -6,7 +6,8 @@
 
 namespace ingot::quantizer {
 
-/// What a product reads, x where the layers in front have their own weights, and x^ where these are rounded.
+/// Sums up what a product reads: x, where the layers in front of it have the model's weights, and x^, where theirs are
+/// rounded.
 class ReadMoments {
 public:
   explicit ReadMoments(int64_t channels = 0) : channels(channels) {}

@@ -535,10 +535,7 @@ public:
     }
     static const Tiles tiles;
     static const Warpgroups warpgroups;
-    lower::Choice choice = lower::choose(kernel, machine, {&tiles, &warpgroups});
-    lower::KernelShape shape = choice.best().shape();
-    shape.choice = choice.text();
-    return shape;
+    return lower::chosenShape(kernel, machine, {&tiles, &warpgroups});
   }
 
   LogicalResult build(lower::Build &build, const lower::KernelShape &) const override;

@@ -8,17 +8,13 @@ change.
 import json
 import pathlib
 import sys
-import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "tools")]
 import bare
-import ingot_run
 import numpy as np
-import onnx
 import run
-from onnx import numpy_helper
-from onnx.reference import ReferenceEvaluator
+import wrapped
 
 # A network of several layers with a residual sum, in floats and in bytes, and one with scratch memory and a value that lives long.
 LAYERS = """g (float[1,4,16,16] x) => (float[1,10] y) {a = Conv <pads=[1,1,1,1]> (x, w) b = Relu (a) c = Conv <pads=[1,1,1,1]> (b, v) d = Add (b, c) e = MaxPool <kernel_shape=[2,2], strides=[2,2]> (d)
@@ -73,80 +69,34 @@ def shim(facts):
     """The function around NAME_run, which looks like a model in one workspace."""
     arrays = [f'static unsigned char {part["name"]}[INNER_{part["parameter"].upper()}_BYTES + 2 * GUARD] __attribute__((section(".{part["name"]}"), aligned(INNER_WORKSPACE_ALIGN)));'
               for part in facts["memories"]]
-    pointers = [f"inputs[{k}]" for k, _ in enumerate(facts["inputs"])] + [f"outputs[{k}]" for k, _ in enumerate(facts["outputs"])]
+    pointers = wrapped.arguments_of(facts, "inputs", "outputs")
     names = [part["name"] for part in facts["memories"]]
     return SHIM.format(arrays="\n".join(arrays), parts=", ".join(names), bytes=", ".join(f"sizeof {name} - 2 * GUARD" for name in names), count=len(names),
                        arguments=", ".join([*pointers, *(f"{name} + GUARD" for name in names)]))  # fmt: skip
 
 
-def check(*command):
-    done = bare.call(command)
-    if done.returncode:
-        raise RuntimeError((done.stdout + done.stderr).decode()[:1200])
-
-
 def build(arguments, machine, folder, out, memories):
-    """out/program, of a model in these memories."""
-    check(arguments.ingot, "compile", folder / "model.onnx", "-o", out, "--name", "inner", "--memories", memories, "--target", arguments.target, "--emit", "obj")
+    """out/program, of a model in these memories. Its manifest."""
+    wrapped.check(arguments.ingot, "compile", folder / "model.onnx", "-o", out, "--name", "inner", "--memories", memories, "--target", arguments.target, "--emit", "obj")
     facts = json.loads((out / "inner.json").read_text())
     (out / "shim.c").write_text(shim(facts)), (out / "parts.ld").write_text(SCRIPT)
-    clang = [bare.TOOLS / "clang", f"--target={machine.triple}", *machine.flags, "-Os", "-ffreestanding", "-fno-builtin", "-Wall", "-Werror", "-I", out, "-I", bare.RUNTIME / "include", "-c"]
-    check(*clang, "-std=c11", out / "shim.c", "-o", out / "shim.o")
-    check(bare.TOOLS / "ld.lld", "-r", out / "shim.o", out / "inner.o", "-o", out / "model.o")
+    wrapped.join(machine, out)
     script = ["-L", bare.BOARDS, "-T", bare.BOARDS / f"{machine.board}.ld", "-T", out / "parts.ld", "--gc-sections"] if machine.board else ["-static", "-e", "_start"]
-    check(bare.TOOLS / "ld.lld", *script, "-o", out / "program", *machine.programs, out / "model.o", *machine.libraries)
+    wrapped.check(bare.TOOLS / "ld.lld", *script, "-o", out / "program", *machine.programs, out / "model.o", *machine.libraries)
     return facts
 
 
-def try_one(arguments, name, scratch):
-    text, constants, inputs = MODELS[name]
-    folder = pathlib.Path(scratch) / name
-    data = folder / "test_data_set_0"
-    data.mkdir(parents=True)
-    model = run.model_of(text, constants)
-    onnx.save(model, folder / "model.onnx")
-    outputs = ReferenceEvaluator(model).run(None, dict(zip([value.name for value in model.graph.input], inputs)))
-    for kind, arrays in (("input", inputs), ("output", outputs)):
-        for k, array in enumerate(arrays):
-            (data / f"{kind}_{k}.pb").write_bytes(numpy_helper.from_array(np.asarray(array)).SerializeToString())
-    machine = bare.shared(arguments.ingot, arguments.target)
-    verdict, wrong = machine.make(arguments.ingot, folder, folder / "one")
-    if verdict != "pass":
-        return wrong
-    arena, align = (json.loads((folder / "one/model.json").read_text())[key] for key in ("arena_bytes", "workspace_align"))
-    types = [np.asarray(output).dtype for output in outputs]
-    wanted = machine.ask(folder / "one/program", inputs, types)
-    if wrong := ingot_run.difference(wanted[0], outputs[0], run.STEP.get(name, 5e-5)):
-        return f"in one workspace: {wrong}"
+def in_memories(arguments, machine, folder, plain):
+    arena, align = plain["arena_bytes"], plain["workspace_align"]
     for fast in (arena // 3, arena // 2, 2 * arena // 3):
         out = folder / str(fast)
         out.mkdir()
         facts = build(arguments, machine, folder, out, f"fast={fast + align}@1,slow={arena + align}@5")
         parts = {part["name"]: part for part in facts["memories"]}
         if not 0 < parts["fast"]["workspace_bytes"] <= fast + align:
-            return f"nothing is in the fast memory, of {fast} bytes: {parts}"
-        got = machine.ask(out / "program", inputs, types)
-        if any(a.tobytes() != b.tobytes() for a, b in zip(got, wanted)):
-            return f"other bits with {fast} bytes of fast memory"
-    return None
-
-
-def main():
-    flags = ingot_run.parser(__doc__)
-    flags.add_argument("--only"), flags.set_defaults(bare=True)
-    arguments = flags.parse_args()
-    if missing := bare.lacks(arguments.target):
-        print(f"skipped: no {missing} here")
-        sys.exit(77)
-    count = ingot_run.Count("firmware")
-    with tempfile.TemporaryDirectory(prefix="ingot-firmware-") as scratch:
-        for name in [arguments.only] if arguments.only else MODELS:
-            try:
-                count.add(f"{name} in several memories on {arguments.target}", try_one(arguments, name, scratch))
-            except (RuntimeError, bare.Crash, bare.Status) as trouble:
-                count.add(f"{name} in several memories on {arguments.target}", str(trouble))
-    count.finish()
+            yield None, f"nothing is in the fast memory, of {fast} bytes: {parts}"
+        yield out / "program", f"{fast} bytes of fast memory"
 
 
 if __name__ == "__main__":
-    main()
+    wrapped.main(__doc__, MODELS, "in several memories", in_memories)

@@ -8,18 +8,13 @@ A function around NAME_run watches the reads (reads.h); the weights are in a sec
 import json
 import pathlib
 import sys
-import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "tools")]
-import bare
-import ingot_run
 import memories
 import numpy as np
-import onnx
 import run
-from onnx import numpy_helper
-from onnx.reference import ReferenceEvaluator
+import wrapped
 
 CONVOLUTIONS = """g (float[1,4,12,12] x) => (float[1,4,12,12] y) {q = QuantizeLinear (x, s, z) d = DequantizeLinear (q, s, z) k = DequantizeLinear (w, t, o) c = Conv <pads=[1,1,1,1]> (d, k)
                   e = QuantizeLinear (c, u, z) f = DequantizeLinear (e, u, z) l = DequantizeLinear (v, t, o) g = Conv <pads=[1,1,1,1]> (f, l) h = QuantizeLinear (g, u, z)
@@ -55,41 +50,25 @@ const ingot_model *model_model(void) {{
 
 def build(arguments, machine, folder, out, flags, overlaps):
     """out/program, of a model whose reads are watched. Its manifest."""
-    memories.check(arguments.ingot, "compile", folder / "model.onnx", "-o", out, "--name", "inner", "--target", arguments.target, "--emit", "obj", "--profile", "--weights", "stream", *flags)
+    wrapped.check(arguments.ingot, "compile", folder / "model.onnx", "-o", out, "--name", "inner", "--target", arguments.target, "--emit", "obj", "--profile", "--weights", "stream", *flags)
     facts = json.loads((out / "inner.json").read_text())
-    pointers = [f"given[{k}]" for k, _ in enumerate(facts["inputs"])] + [f"made[{k}]" for k, _ in enumerate(facts["outputs"])]
     reads = facts["weights"]["reads"]
     waits = reads[0]["kernel"] == facts["launches"][0]["kernel"]  # then nothing runs while the first read is under way
-    (out / "shim.c").write_text(SHIM.format(arguments=", ".join(pointers), reads=len(reads), overlaps=len(reads) - waits if overlaps else -1))
-    clang = [bare.TOOLS / "clang", f"--target={machine.triple}", *machine.flags, "-Os", "-ffreestanding", "-fno-builtin", "-Wall", "-Werror", "-I", HERE, "-I", out, "-I", bare.RUNTIME / "include", "-c"]
-    memories.check(*clang, "-std=c11", out / "shim.c", "-o", out / "shim.o")
-    memories.check(bare.TOOLS / "ld.lld", "-r", out / "shim.o", out / "inner.o", "-o", out / "model.o")
+    pointers = ", ".join(wrapped.arguments_of(facts, "given", "made"))
+    (out / "shim.c").write_text(SHIM.format(arguments=pointers, reads=len(reads), overlaps=len(reads) - waits if overlaps else -1))
+    wrapped.join(machine, out, HERE)
     (out / "inner.weights").rename(out / "model.weights")
     if wrong := machine.link(out, "program"):
         raise RuntimeError(wrong)
     return facts
 
 
-def try_one(arguments, name, scratch):
-    text, constants, inputs = MODELS[name]
-    folder = pathlib.Path(scratch) / name
-    data = folder / "test_data_set_0"
-    data.mkdir(parents=True)
-    model = run.model_of(text, constants)
-    onnx.save(model, folder / "model.onnx")
-    outputs = ReferenceEvaluator(model).run(None, dict(zip([value.name for value in model.graph.input], inputs)))
-    machine = bare.shared(arguments.ingot, arguments.target)
-    verdict, wrong = machine.make(arguments.ingot, folder, folder / "one")
-    if verdict != "pass":
-        return wrong
-    plain, types = json.loads((folder / "one/model.json").read_text()), [np.asarray(output).dtype for output in outputs]
-    wanted = machine.ask(folder / "one/program", inputs, types)
-    if wrong := ingot_run.difference(wanted[0], outputs[0], run.STEP.get(name, 5e-5)):
-        return f"with weights in flash: {wrong}"
+def streamed(arguments, machine, folder, plain):
+    most = None
     for number, (flags, overlaps) in enumerate(((["--stream-least", "256"], True), (["--stream-least", "1"], True), (["--stream-least", "1", "--stream-buffer", "{most}"], False),
                                                 (["--stream-least", "1", "--symbols", "none"], True))):  # fmt: skip
         if "--symbols" in flags and not arguments.target.startswith(("cortex", "rv32")):
-            continue
+            continue  # no other target has --symbols none
         out = folder / str(number)
         out.mkdir()
         facts = build(arguments, machine, folder, out, [word.format(most=most) if number == 2 else word for word in flags], overlaps)
@@ -97,31 +76,11 @@ def try_one(arguments, name, scratch):
         most = max(read["bytes"] for read in weights["reads"])
         ends = [read["at"] + read["bytes"] for read in weights["reads"]]
         if len(ends) < 2 or [0, *ends[:-1]] != [read["at"] for read in weights["reads"]] or ends[-1] != weights["bytes"]:
-            return f"reads are {weights['reads']}"
+            yield None, f"reads are {weights['reads']}"
         if weights["bytes"] + facts["weight_bytes"] != plain["weight_bytes"] or (number == 2 and weights["stream_bytes"] > most):
-            return f"weights are {weights} and {facts['weight_bytes']} bytes, of {plain['weight_bytes']}"
-        got = machine.ask(out / "program", inputs, types)
-        if any(a.tobytes() != b.tobytes() for a, b in zip(got, wanted)):
-            return f"other bits with {flags}"
-    return None
-
-
-def main():
-    flags = ingot_run.parser(__doc__)
-    flags.add_argument("--only"), flags.set_defaults(bare=True)
-    arguments = flags.parse_args()
-    if missing := bare.lacks(arguments.target):
-        print(f"skipped: no {missing} here")
-        sys.exit(77)
-    count = ingot_run.Count("firmware")
-    with tempfile.TemporaryDirectory(prefix="ingot-firmware-") as scratch:
-        for name in [arguments.only] if arguments.only else MODELS:
-            try:
-                count.add(f"{name} with streamed weights on {arguments.target}", try_one(arguments, name, scratch))
-            except (RuntimeError, bare.Crash, bare.Status) as trouble:
-                count.add(f"{name} with streamed weights on {arguments.target}", str(trouble))
-    count.finish()
+            yield None, f"weights are {weights} and {facts['weight_bytes']} bytes, of {plain['weight_bytes']}"
+        yield out / "program", " ".join(flags)
 
 
 if __name__ == "__main__":
-    main()
+    wrapped.main(__doc__, MODELS, "with streamed weights", streamed)

@@ -146,9 +146,8 @@ class Bare:
         """The object with the weights of a model that streams them (program.c), if built/model.weights is there."""
         if not (built / "model.weights").exists():
             return []
-        text = f'.section .rodata.streamed_weights,"a",%progbits\n.globl streamed_weights\n.balign 16\nstreamed_weights:\n.incbin "{built / "model.weights"}"\n'
-        (built / "streamed.S").write_text(text)
-        call([TOOLS / "clang", f"--target={self.triple}", *self.flags, "-c", built / "streamed.S", "-o", built / "streamed.o"], check=True)
+        weights = f'-DSTREAMED_WEIGHTS="{built / "model.weights"}"'
+        call([TOOLS / "clang", f"--target={self.triple}", *self.flags, weights, "-c", BOARDS / "streamed.S", "-o", built / "streamed.o"], check=True)
         return [built / "streamed.o"]
 
     def make(self, ingot, folder, out, flags=()):

@@ -187,13 +187,6 @@ llvm::Error BoardModel::buildError(const std::string &output) const {
   return llvm::createStringError("--runner: the program for board '" + board.name + "' cannot be built:\n" + output);
 }
 
-/// The weights of a model that streams them, for program.c.
-static constexpr const char *streamedText = ".section .rodata.streamed_weights,\"a\"\n"
-                                            ".globl streamed_weights\n"
-                                            ".balign 16\n"
-                                            "streamed_weights:\n"
-                                            ".incbin \"streamed.weights\"\n";
-
 llvm::Error BoardModel::build(const std::string &object) const {
   if (llvm::Error error = writeFiles()) {
     return error;
@@ -218,10 +211,7 @@ llvm::Error BoardModel::build(const std::string &object) const {
     if (std::error_code code = llvm::sys::fs::copy_file(from, in("streamed.weights"))) {
       return llvm::createStringError(from + ": error: " + code.message());
     }
-    if (llvm::Error error = writeText(in("streamed.S"), streamedText)) {
-      return error;
-    }
-    command.push_back("streamed.S");
+    command.insert(command.end(), {"-DSTREAMED_WEIGHTS=\"streamed.weights\"", "streamed.S"});
   }
   for (const std::string &source : board.sources) {
     command.push_back(own(source));

@@ -15,10 +15,11 @@
 
 namespace ingot::driver {
 
-/// What is known of a value that layers read, and GPTQ's factors of it, which they share.
+/// The moments of a value that layers read, and the factors that GPTQ computes of them. All readers share these.
 struct Quantizer::Reading {
   explicit Reading(int64_t channels) : fitted(channels), held(channels), all(channels) {}
-  /// Those of most samples, those that say whether what these make is any good, and both.
+  /// The moments of the samples that weights are fitted to, those of the samples that are held out to judge the
+  /// result, and those of all samples.
   quantizer::ReadMoments fitted, held, all;
   std::vector<double> factorOfFitted = {}, factorOfAll = {};
 };
@@ -30,7 +31,7 @@ struct Quantizer::Rounding {
   std::vector<HostTensor> exact, rounded; ///< the weights, behind the model's own inputs
   std::vector<size_t> held;               ///< samples that judge; empty: nothing does
   bool isRounded = false;                 ///< whether a weight is rounded yet
-  /// What the exact weights give, of samples and texts, as far as it is not too large to be kept.
+  /// The outputs of the model with its exact weights, for each sample and text, as long as there is room for them.
   std::map<size_t, std::vector<HostTensor>> kept = {};
   size_t keptBytes = 0;
 

@@ -1,7 +1,8 @@
 // Lets a language model write texts to calibrate with: what its layers read there is about what they read in others,
 // and nobody has to have data. A model can where one input has tokens, by which a table is gathered, and an output says
-// for each place how likely each token is to be the next one. All places of a text get tokens by that at once, some
-// times over; each time, one more of them has in front of it what it was drawn for.
+// for each place how likely each token is to be the next one. A run draws a token for every place at once, so that at
+// first the tokens in front of a place are random. Each further run makes one more place consistent with all tokens in
+// front of it.
 #include "compiler/driver/Progress.h"
 #include "compiler/driver/quantizing/Quantizer.h"
 #include "compiler/importer/ElementType.h"
@@ -89,7 +90,8 @@ const HostTensor *nextTokens(const std::vector<HostTensor> &outputs, const HostT
   return found == outputs.end() ? nullptr : &*found;
 }
 
-/// Whether two outputs, of texts that differ in their last tokens, are alike in front of these, and only there.
+/// Returns whether the outputs for two texts that differ in their last tokens alone differ at the last places alone: no
+/// place then looks at later tokens.
 bool isCausal(const HostTensor &a, const HostTensor &b) {
   Floats own(a), other(b);
   int64_t each = a.dims.back(), places = a.dims[a.dims.size() - 2];

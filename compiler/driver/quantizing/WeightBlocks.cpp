@@ -104,7 +104,7 @@ llvm::Error Quantizer::quantizeBlocks() {
     return error;
   }
   std::vector<quantizer::BlockWeights> weights(layers.size());
-  // What bytes lose cannot be measured, and nothing could be made up for.
+  // Weights of 8 bits lose too little to measure, so there is nothing to compensate.
   if (options.gptq || (options.blockBits() < 8 && options.effort != quantizer::Effort::Quick)) {
     if (llvm::Error error = writeTexts()) {
       return error;
